@@ -1,0 +1,77 @@
+"""`Game`: what a game says of itself, checked once when its module is imported. The contract stands in game.pxd."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from envs_c.errors import ContractError, InvalidArgument
+from envs_c.screen cimport SMALL
+
+
+class Option(NamedTuple):
+    """A number that `make` takes for one game: its default, the range it must lie in, and what it means."""
+
+    default: float
+    low: float
+    high: float
+    help: str
+    integer: bool = True
+
+    def check(self, game: str, name: str, value) -> float:
+        """`value` as a float; raises InvalidArgument if it is not a number of this option's kind in its range."""
+        kind = "a whole number" if self.integer else "a number"
+        wanted = f"{kind} from {self.low:g} to {self.high:g} ({self.help})"
+        if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
+            raise InvalidArgument(f"option {name!r} of {game} is {value!r}; it takes {wanted}")
+        if not self.low <= value <= self.high or (self.integer and value != int(value)):
+            raise InvalidArgument(f"option {name!r} of {game} is {value!r}; it takes {wanted}")
+        return float(value)
+
+
+cdef class Game:
+    def __init__(self, *, str name, str title, str summary, int version, actions, feature_shape, feature_dtype="float32",
+                 feature_low=-np.inf, feature_high=np.inf, screen=(160, 210), int frame_skip=1, time_limit=None,
+                 options=None):
+        """Describe a game; raises ContractError where the description does not hold together."""
+        self.name = name
+        self.title = title
+        self.summary = summary
+        self.version = version
+        self.actions = tuple(actions)
+        self.feature_shape = tuple(feature_shape)
+        self.feature_dtype = np.dtype(feature_dtype)
+        self.feature_low = feature_low
+        self.feature_high = feature_high
+        self.screen = tuple(screen)
+        self.frame_skip = frame_skip
+        self.time_limit = time_limit
+        self.options = dict(options or {})
+        if not name.isidentifier() or not name.islower():
+            raise ContractError(f"a game's name is a lower-case identifier, not {name!r}")
+        if not self.actions:
+            raise ContractError(f"game {name!r} has no actions; name at least one")
+        if self.feature_dtype not in (np.dtype("float32"), np.dtype("uint8")):
+            raise ContractError(f"game {name!r}: features are float32 or uint8, not {self.feature_dtype}")
+        if len(self.screen) != 2 or min(self.screen) < SMALL:
+            raise ContractError(f"game {name!r}: screen is (width, height), each {SMALL} or more, not {screen}")
+
+    cdef Game bind(self, chunk_fn chunk, backdrop_fn backdrop, draw_fn draw, size_t state_size, bint has_mask=False):
+        """Tie the compiled functions to the description; returns the game itself."""
+        self.chunk = chunk
+        self.backdrop = backdrop
+        self.draw = draw
+        self.state_size = state_size
+        self.has_mask = has_mask
+        return self
+
+    def check_options(self, given):
+        """All options as a dict name -> float, defaults filled in; raises InvalidArgument naming a wrong one."""
+        for name in given:
+            if name not in self.options:
+                known = ", ".join(self.options) or "none"
+                raise InvalidArgument(f"unknown option {name!r} for {self.name}; its options: {known}")
+        return {name: option.check(self.name, name, given.get(name, option.default))
+                for name, option in self.options.items()}
+
+    def __repr__(self):
+        return f"Game({self.name!r}, actions={len(self.actions)}, features={self.feature_shape})"

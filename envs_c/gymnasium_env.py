@@ -1,0 +1,238 @@
+"""The Gymnasium face: `ArcadeVectorEnv`, N environments behind Gymnasium 1.4's VectorEnv, and `ArcadeEnv`, one of them."""
+
+import time
+
+import gymnasium
+import numpy as np
+from gymnasium import spaces
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+
+from envs_c import checks
+from envs_c.errors import InvalidArgument, InvalidState
+from envs_c.vecenv import VecEnv
+
+METADATA = {"render_modes": ["rgb_array"], "render_fps": 60}
+MODES = {mode.value.lower().replace("-", ""): mode for mode in AutoresetMode}
+
+
+class ArcadeVectorEnv(VectorEnv):
+    """N environments of one game. Made by `envs_c.make`, which explains the arguments.
+
+    Observations are (N, [frame_stack,] *shape) float32 or uint8, rewards (N,) float64, flags (N,) bool, and `infos` has
+
+    - "action_mask": (N, num_actions) int8, where the game has illegal moves;
+    - "episode" with "r" (raw return), "l" (steps), "t" (seconds), and "_episode", the mask of environments whose episode
+      ended in this step; only in steps where one did;
+    - "final_obs", "final_info" and their masks, under autoreset "same_step", in steps where an episode ended.
+    """
+
+    def __init__(self, game, num_envs=1, *, frame_stack=1, copy=True, options=None, **settings):
+        self.core = VecEnv(game, num_envs, options=options, **settings)
+        self.game = game
+        self.num_envs = num_envs = self.core.num_envs
+        self.frame_stack = checks.whole("frame_stack", frame_stack, 1, 64)
+        self.copy = bool(copy)
+        self.render_mode = "rgb_array"
+        self.metadata = {**METADATA, "autoreset_mode": MODES[self.core.autoreset.replace("_", "")]}
+        self.single_observation_space = observation_space(self.core, self.frame_stack)
+        self.single_action_space = spaces.Discrete(len(game.actions))
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.action_space = batch_space(self.single_action_space, num_envs)
+        self._make_buffers()
+
+    def _make_buffers(self):
+        core, n = self.core, self.num_envs
+        observations = (n, *core.observation_shape)
+        legal = (n, len(self.game.actions))
+        self._observation = np.zeros(observations, core.observation_dtype)
+        self._final = np.zeros(observations, core.observation_dtype) if core.autoreset == "same_step" else None
+        self._mask = np.zeros(legal, np.uint8) if self.game.has_mask else None
+        self._final_mask = np.zeros(legal, np.uint8) if self.game.has_mask and self._final is not None else None
+        self._actions = np.zeros(n, np.int32)
+        self._reward, self._terminated, self._truncated = np.zeros((3, n), np.float32)
+        self._stack = np.zeros((n, self.frame_stack, *core.observation_shape), core.observation_dtype) \
+            if self.frame_stack > 1 else None
+        self._over = np.zeros(n, bool)  # episodes that ended and await their reset
+        self._started = np.full(n, time.perf_counter())
+        self._batch = core.bind(
+            0, n, actions=self._actions, observation=self._observation, reward=self._reward,
+            terminated=self._terminated, truncated=self._truncated, final_observation=self._final,
+            action_mask=self._mask, final_action_mask=self._final_mask)
+
+    def reset(self, *, seed=None, options=None):
+        """Begin new episodes in all environments, or in those of `options["reset_mask"]`, (N,) bool.
+
+        seed: None goes on with the generators as they are; a whole number seeds environment i with (seed, i); a sequence of
+        N seeds each by itself. Returns the observations of all environments, and infos.
+        """
+        mask = (options or {}).get("reset_mask")
+        if mask is not None:
+            mask = checks.mask("options['reset_mask']", mask, self.num_envs)
+        if seed is not None:
+            self.core.seed(seed, mask)
+            super().reset(seed=seed if isinstance(seed, int) else None)
+        self._batch.reset(mask)
+        began = np.ones(self.num_envs, bool) if mask is None else mask
+        self._over[began] = False
+        self._started[began] = time.perf_counter()
+        if self._stack is not None:
+            self._stack[began] = 0
+            self._stack[began, -1] = self._observation[began]
+        return self._seen(), self._infos()
+
+    def step(self, actions):
+        """Act in all environments: `actions` are (N,) whole numbers. Returns Gymnasium's five."""
+        actions = checks.actions(actions, self.num_envs)
+        if actions.dtype.itemsize > 4 and actions.size and not -1 <= actions.min() <= actions.max() <= 1 << 30:
+            wrong = int(np.flatnonzero((actions < 0) | (actions > 1 << 30))[0])
+            raise InvalidArgument(checks.wrong_action(self.game, wrong, int(actions[wrong])))
+        np.copyto(self._actions, actions, casting="unsafe")
+        ended = self._batch.step()
+        terminated, truncated = self._terminated != 0, self._truncated != 0
+        final_stack = self._push(terminated | truncated)
+        infos = self._infos()
+        if ended:
+            self._report(infos, terminated | truncated, final_stack)
+        self._over = terminated | truncated
+        return self._seen(), self._reward.astype(np.float64), terminated, truncated, infos
+
+    def _push(self, over):
+        """Move the stacks on by one observation; returns those of ended episodes, before their reset (same_step)."""
+        stack, same_step = self._stack, self.core.autoreset == "same_step"
+        if stack is None:
+            return self._final
+        stack[:, :-1] = stack[:, 1:]
+        stack[:, -1] = self._observation
+        final = None
+        if same_step and over.any():
+            final = stack.copy()
+            final[:, -1] = self._final
+        began = over if same_step else self._over
+        stack[began, :-1] = 0
+        return final
+
+    def _infos(self):
+        if self._mask is None:
+            return {}
+        return {"action_mask": self._mask.view(np.int8).copy(), "_action_mask": np.ones(self.num_envs, bool)}
+
+    def _report(self, infos, over, final):
+        """Add the statistics of the episodes that ended in this step, and what they last showed."""
+        now = time.perf_counter()
+        episode = {"r": np.where(over, self.core.ended_return, 0.0), "l": np.where(over, self.core.ended_length, 0),
+                   "t": np.where(over, np.round(now - self._started, 6), 0.0)}
+        infos["episode"], infos["_episode"] = episode, over.copy()
+        self._started[over] = now
+        if self.core.autoreset != "same_step":
+            return
+        infos["final_obs"] = np.full(self.num_envs, None, dtype=object)
+        for i in np.flatnonzero(over):
+            infos["final_obs"][i] = final[i].copy()
+        infos["final_info"] = {"episode": episode, "_episode": over.copy()}
+        if self._final_mask is not None:
+            infos["final_info"].update(action_mask=self._final_mask.view(np.int8).copy(), _action_mask=over.copy())
+        infos["_final_obs"], infos["_final_info"] = over.copy(), over.copy()
+
+    def _seen(self):
+        seen = self._observation if self._stack is None else self._stack
+        return seen.copy() if self.copy else seen
+
+    def render(self):
+        """The screens of all environments in colour: a tuple of N (height, width, 3) uint8."""
+        return tuple(self.core.render(i) for i in range(self.num_envs))
+
+    def get_state(self, indices=None) -> bytes:
+        """All that the future of the environments, or of those in `indices`, depends on. See `set_state`."""
+        state = self.core.get_state(indices)
+        stack = b"" if self._stack is None else self._stack[checks.rows(indices, self.num_envs)].tobytes()
+        return len(state).to_bytes(8, "little") + state + stack
+
+    def set_state(self, state: bytes, indices=None):
+        """Put back what `get_state` gave, into environments of the same game, version, options and frame_stack.
+
+        Returns the observations of all environments. Raises InvalidState, changing nothing, where the bytes do not fit.
+        """
+        rows = checks.rows(indices, self.num_envs)
+        if not isinstance(state, bytes):
+            raise InvalidState(f"a state is bytes, not {type(state).__name__}; pass what get_state returned")
+        end = 8 + int.from_bytes(state[:8], "little")
+        stack = state[end:]
+        expected = 0 if self._stack is None else self._stack[0].nbytes * len(rows)
+        if end <= len(state) and len(stack) != expected:
+            raise InvalidState(f"this state has {len(stack)} bytes of stacked frames; frame_stack={self.frame_stack} "
+                               f"of {len(rows)} environments has {expected}")
+        self.core.set_state(state[8:end], indices)
+        if self._stack is not None:
+            self._stack[rows] = np.frombuffer(stack, self._stack.dtype).reshape(len(rows), *self._stack.shape[1:])
+        self._batch.observe()
+        self._over = self.core.over()
+        self._started[rows] = time.perf_counter()
+        return self._seen()
+
+    def close_extras(self, **kwargs):
+        """Give back the states; called by `close`."""
+        self.core.close()
+
+
+class ArcadeEnv(gymnasium.Env):
+    """The one environment of `vector` (autoreset "disabled") behind Gymnasium's Env; `gymnasium.make` makes it."""
+
+    metadata = METADATA
+
+    def __init__(self, vector: ArcadeVectorEnv, render_mode=None):
+        self.vector = vector
+        self.render_mode = None if render_mode is None else checks.choice("render_mode", render_mode, ("rgb_array",))
+        self.observation_space = vector.single_observation_space
+        self.action_space = vector.single_action_space
+
+    def reset(self, *, seed=None, options=None):
+        """Begin a new episode; returns the observation and info."""
+        super().reset(seed=seed)
+        observations, infos = self.vector.reset(seed=seed)
+        return observations[0], first(infos)
+
+    def step(self, action):
+        """Act; returns Gymnasium's five. After an end, `reset` comes first."""
+        observations, rewards, terminated, truncated, infos = self.vector.step(np.asarray(action)[None])
+        return observations[0], float(rewards[0]), bool(terminated[0]), bool(truncated[0]), first(infos)
+
+    def render(self):
+        """The screen in colour, (height, width, 3) uint8, where render_mode is "rgb_array"; else None."""
+        return self.vector.render()[0] if self.render_mode else None
+
+    def close(self):
+        """Give back the state."""
+        self.vector.close()
+
+
+def first(infos: dict) -> dict:
+    """Environment 0's part of a vector environment's infos."""
+    return {key: first(value) if isinstance(value, dict) else value[0]
+            for key, value in infos.items() if not key.startswith("_")}
+
+
+def observation_space(core: VecEnv, frame_stack: int) -> spaces.Box:
+    """The space of one environment's observations."""
+    shape, dtype = core.observation_shape, core.observation_dtype
+    low, high = (0, 255) if dtype == np.uint8 else (core.game.feature_low, core.game.feature_high)
+    low, high = (np.broadcast_to(np.asarray(bound, dtype), shape) for bound in (low, high))
+    if frame_stack > 1:
+        # frames before the episode's start are zeros, whatever the game's own bounds
+        low, high = (np.stack([bound] * frame_stack) for bound in (np.minimum(low, 0), np.maximum(high, 0)))
+    return spaces.Box(low, high, dtype=dtype.type)
+
+
+def make_vector(name: str, num_envs: int = 1, render_mode=None, **settings) -> ArcadeVectorEnv:
+    """What `gymnasium.make_vec` calls."""
+    from envs_c.catalog import make
+
+    checks.choice("render_mode", render_mode or "rgb_array", ("rgb_array",))
+    return make(name, num_envs, **settings)
+
+
+def make_single(name: str, render_mode=None, **settings) -> ArcadeEnv:
+    """What `gymnasium.make` calls."""
+    from envs_c.catalog import make
+
+    return ArcadeEnv(make(name, 1, autoreset="disabled", **settings), render_mode)
