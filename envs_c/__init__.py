@@ -6,8 +6,8 @@
     >>> observation, reward, terminated, truncated, info = env.step(env.action_space.sample())
 
 `games()` lists the names, `make` explains every setting, and each game is registered with Gymnasium as
-"Arcade/TITLE-v0": `gymnasium.make_vec("envs_c:Arcade/Breakout-v0", num_envs=64)`. `VecEnv` is the core beneath, for those
-who bring their own buffers. Needs NumPy and Gymnasium only.
+"Arcade/TITLE-v0": `gymnasium.make_vec("envs_c:Arcade/Breakout-v0", num_envs=64)`. `VecEnv` is the core beneath, for
+those who bring their own buffers. Needs NumPy and Gymnasium only.
 """
 
 from envs_c.catalog import game, games, make, register
@@ -16,8 +16,8 @@ from envs_c.vecenv import Batch, VecEnv
 
 __version__ = "0.1.0"
 
-__all__ = ["Batch", "Closed", "ContractError", "EnvsError", "InvalidArgument", "InvalidState", "NotReset", "UnknownGame",
-           "VecEnv", "__version__", "game", "games", "make", "register"]
+__all__ = ["Batch", "Closed", "ContractError", "EnvsError", "InvalidArgument", "InvalidState", "NotReset",
+           "UnknownGame", "VecEnv", "__version__", "game", "games", "make", "register"]
 
 for _name in games():
     register(game(_name))

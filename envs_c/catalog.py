@@ -34,8 +34,8 @@ def make(name: str, num_envs: int = 1, *, view: str = "features", frame_skip: in
     num_envs: N, how many environments.
     view: "features", the game's compact vector, or "pixels", (84, 84) uint8 grey.
     frame_skip: frames a step, the action held; None is the game's own default.
-    frame_stack: k > 1 puts the newest k observations in a new axis after N, oldest first; those before the episode's start
-        are zeros.
+    frame_stack: k > 1 puts the newest k observations in a new axis after N, oldest first; those before the episode's
+        start are zeros.
     sticky: probability, for every frame, that the previous frame's action is repeated instead.
     noop_max: 1 .. noop_max frames of NOOP, drawn anew, open each episode; 0 none.
     time_limit: steps after which an episode is truncated; None is the game's own (CartPole's 500), 0 none.
@@ -48,9 +48,9 @@ def make(name: str, num_envs: int = 1, *, view: str = "features", frame_skip: in
 
     Raises UnknownGame, or InvalidArgument with what is wrong.
     """
-    return ArcadeVectorEnv(game(name), num_envs, view=view, frame_skip=frame_skip, frame_stack=frame_stack, sticky=sticky,
-                           noop_max=noop_max, time_limit=time_limit, reward_clip=reward_clip, num_threads=num_threads,
-                           autoreset=autoreset, seed=seed, copy=copy, options=options)
+    return ArcadeVectorEnv(game(name), num_envs, view=view, frame_skip=frame_skip, frame_stack=frame_stack,
+                           sticky=sticky, noop_max=noop_max, time_limit=time_limit, reward_clip=reward_clip,
+                           num_threads=num_threads, autoreset=autoreset, seed=seed, copy=copy, options=options)
 
 
 def register(game) -> str:

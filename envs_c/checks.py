@@ -1,13 +1,14 @@
 """Checks of what users hand in, and small tables made once: the slow, plain part of the engine.
 
-Each check returns the value in the form that the engine wants or raises InvalidArgument with the thing's name, its value
-and what it may be.
+Each check returns the value in the form that the engine wants or raises InvalidArgument with the thing's name, its
+value and what it may be.
 """
 
 import difflib
 import json
 import math
 import operator
+import os
 import secrets
 import zlib
 from typing import NamedTuple
@@ -30,7 +31,8 @@ def whole(name: str, value, low: int, high: int) -> int:
 
 def real(name: str, value, low: float, high: float) -> float:
     """A number in low .. high."""
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)) or not low <= value <= high:
+    number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+    if not number or not low <= value <= high:
         raise InvalidArgument(f"{name} is {value!r}; it must be a number from {low:g} to {high:g}")
     return float(value)
 
@@ -78,12 +80,18 @@ def seeds(seed, num_envs: int) -> list[tuple[int, int] | None]:
     """(key, index) of every environment's generator, or None where it is to go on as it is."""
     if seed is None:
         seed = secrets.randbits(63)
-    if isinstance(seed, (list, tuple, np.ndarray)):
+    if isinstance(seed, (list, tuple)) or (isinstance(seed, np.ndarray) and seed.ndim):
         if len(seed) != num_envs:
-            raise InvalidArgument(f"seed has {len(seed)} entries; it must have one for each of the {num_envs} environments")
+            raise InvalidArgument(f"seed has {len(seed)} entries; it must have one for each of the {num_envs} "
+                                  "environments")
         return [None if s is None else (whole(f"seed[{i}]", s, 0, (1 << 64) - 1), 0) for i, s in enumerate(seed)]
     key = whole("seed", seed, 0, (1 << 64) - 1)
     return [(key, i) for i in range(num_envs)]
+
+
+def cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def rows(indices, num_envs: int) -> list[int]:
@@ -107,13 +115,16 @@ def mask(name: str, value, count: int) -> np.ndarray:
 def address(name: str, array, shape: tuple, dtype, writable: bool = True) -> int:
     """Where a buffer's bytes begin, once its type, shape, dtype, order and writability are seen to be right."""
     dtype = np.dtype(dtype)
-    wanted = f"it must be a C-contiguous{' writable' if writable else ''} NumPy array of shape {shape} and dtype {dtype}"
+    kind = "aligned, C-contiguous, writable" if writable else "aligned, C-contiguous"
+    wanted = f"it must be an {kind} NumPy array of shape {shape} and dtype {dtype}"
     if not isinstance(array, np.ndarray):
         raise InvalidArgument(f"buffer {name} is a {type(array).__name__}; {wanted}")
     if array.shape != shape or array.dtype != dtype:
         raise InvalidArgument(f"buffer {name} has shape {array.shape} and dtype {array.dtype}; {wanted}")
     if not array.flags.c_contiguous:
         raise InvalidArgument(f"buffer {name} is not C-contiguous (strides {array.strides}); {wanted}")
+    if not array.flags.aligned:
+        raise InvalidArgument(f"buffer {name} starts at an address that is no multiple of {dtype.alignment}; {wanted}")
     if writable and not array.flags.writeable:
         raise InvalidArgument(f"buffer {name} is read-only; {wanted}")
     return array.ctypes.data
@@ -136,9 +147,9 @@ def wrong_action(game, index: int, value: int) -> str:
 
 
 def nearest(name: str, known) -> str:
-    """', did you mean ...?' where one of `known` is like `name`, else ''."""
+    """', did you mean ...?' where one of `known` is like `name`, else '.'."""
     match = difflib.get_close_matches(str(name), list(known), n=1, cutoff=0.4)
-    return f", did you mean {match[0]!r}?" if match else ""
+    return f", did you mean {match[0]!r}?" if match else "."
 
 
 def open_state(state: bytes, magic: bytes, signature: dict, count: int, stride: int) -> bytes:

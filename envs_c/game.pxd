@@ -3,12 +3,12 @@
 A game is plain data and a handful of functions. Its state is a C struct without pointers, so that a snapshot, a fork or
 a checkpoint of an environment is a memcpy. The functions:
 
-    void  reset(void* state, const double* options, Rng* rng)     a new episode; options in the order of Game(options=...)
-    float step(void* state, int action, Rng* rng, bint* over)     one frame; returns its raw reward, sets `over` at the end
-    void  observe(const void* state, void* out)                   the feature vector, float32 or uint8
-    void  backdrop(Canvas* canvas)                                what never moves; painted once, in colour
-    void  draw(const void* state, Canvas* canvas)                 what moves, onto a canvas that holds the backdrop
-    void  mask(const void* state, uint8_t* legal)                 optional: 1 a legal action, 0 an illegal one
+    void  reset(void* state, const double* options, Rng* rng)   a new episode; options in the order of Game(options=...)
+    float step(void* state, int action, Rng* rng, bint* over)   one frame; returns its raw reward, sets `over` at an end
+    void  observe(const void* state, void* out)                 the feature vector, float32 or uint8
+    void  backdrop(Canvas* canvas)                              what never moves; painted once, in colour
+    void  draw(const void* state, Canvas* canvas)               what moves, onto a canvas that holds the backdrop
+    void  mask(const void* state, uint8_t* legal)               optional: 1 a legal action, 0 an illegal one
 
 All are `noexcept nogil`, draw random numbers from `rng` only and touch nothing but what they are handed. Frame skip,
 sticky actions, no-op starts, time limits, autoreset, reward clipping, flags, episode statistics, seeding, snapshots and
@@ -34,7 +34,7 @@ ctypedef void (*mask_fn)(const void* state, uint8_t* legal) noexcept nogil
 cdef enum Operation:
     STEP       # act
     RESET      # begin new episodes where io.reset_mask says so (everywhere if it is NULL)
-    OBSERVE    # write observations and masks, change nothing
+    OBSERVE    # write observations and masks of all that were ever reset, change nothing
 
 
 cdef enum Autoreset:
@@ -95,12 +95,12 @@ cdef inline size_t state_stride(size_t size) noexcept nogil:
 cdef inline void begin_episode(reset_fn reset, step_fn step, Head* head, void* game, Io* io) noexcept nogil:
     """Reset, then between 1 and noop_max frames of NOOP if asked for; an episode that ends in them begins anew."""
     cdef bint over = True
-    cdef int frame
+    cdef int _frame
     while over:
         over = False
         reset(game, io.options, &head.rng)
         if io.noop_max > 0:
-            for frame in range(1 + <int>rng_below(&head.rng, io.noop_max)):
+            for _frame in range(1 + <int>rng_below(&head.rng, io.noop_max)):
                 step(game, 0, &head.rng, &over)
                 if over:
                     break
@@ -114,8 +114,8 @@ cdef inline void begin_episode(reset_fn reset, step_fn step, Head* head, void* g
 cdef inline float act(step_fn step, Head* head, void* game, int action, Io* io, bint* over) noexcept nogil:
     """One step of frame_skip frames, each of them sticky with probability io.sticky; the raw reward."""
     cdef float reward = 0.0
-    cdef int frame
-    for frame in range(io.frame_skip):
+    cdef int _frame
+    for _frame in range(io.frame_skip):
         if io.sticky <= 0.0 or not rng_chance(&head.rng, io.sticky):
             head.last_action = action
         reward += step(game, head.last_action, &head.rng, over)
@@ -186,9 +186,12 @@ cdef inline void run_chunk(reset_fn reset, step_fn step, observe_fn observe, dra
                         see(observe, draw, mask, game, io, <char*>io.final_observation + row * io.observation_bytes,
                             NULL if io.final_action_mask == NULL else io.final_action_mask + row * io.num_actions)
                         begin_episode(reset, step, head, game, io)
-        elif io.operation == RESET and (io.reset_mask == NULL or io.reset_mask[row]):
-            begin_episode(reset, step, head, game, io)
-            io.reward[row] = io.terminated[row] = io.truncated[row] = 0.0
+        else:
+            if io.operation == RESET and (io.reset_mask == NULL or io.reset_mask[row]):
+                begin_episode(reset, step, head, game, io)
+                io.reward[row] = io.terminated[row] = io.truncated[row] = 0.0
+            if not head.started:
+                continue
         see(observe, draw, mask, game, io, out, legal)
 
 

@@ -29,9 +29,9 @@ class Option(NamedTuple):
 
 
 cdef class Game:
-    def __init__(self, *, str name, str title, str summary, int version, actions, feature_shape, feature_dtype="float32",
-                 feature_low=-np.inf, feature_high=np.inf, screen=(160, 210), int frame_skip=1, time_limit=None,
-                 options=None):
+    def __init__(self, *, str name, str title, str summary, int version, actions, feature_shape,
+                 feature_dtype="float32", feature_low=-np.inf, feature_high=np.inf, screen=(160, 210),
+                 int frame_skip=1, time_limit=None, options=None):
         """Describe a game; raises ContractError where the description does not hold together."""
         self.name = name
         self.title = title

@@ -1,6 +1,7 @@
-"""The Gymnasium face: `ArcadeVectorEnv`, N environments behind Gymnasium 1.4's VectorEnv, and `ArcadeEnv`, one of them."""
+"""The Gymnasium face: `ArcadeVectorEnv`, N environments behind Gymnasium 1.4's VectorEnv; `ArcadeEnv`, one of them."""
 
 import time
+import zlib
 
 import gymnasium
 import numpy as np
@@ -22,8 +23,8 @@ class ArcadeVectorEnv(VectorEnv):
     Observations are (N, [frame_stack,] *shape) float32 or uint8, rewards (N,) float64, flags (N,) bool, and `infos` has
 
     - "action_mask": (N, num_actions) int8, where the game has illegal moves;
-    - "episode" with "r" (raw return), "l" (steps), "t" (seconds), and "_episode", the mask of environments whose episode
-      ended in this step; only in steps where one did;
+    - "episode" with "r" (raw return), "l" (steps), "t" (seconds), and "_episode", the mask of environments whose
+      episode ended in this step; only in steps where one did;
     - "final_obs", "final_info" and their masks, under autoreset "same_step", in steps where an episode ended.
     """
 
@@ -63,8 +64,8 @@ class ArcadeVectorEnv(VectorEnv):
     def reset(self, *, seed=None, options=None):
         """Begin new episodes in all environments, or in those of `options["reset_mask"]`, (N,) bool.
 
-        seed: None goes on with the generators as they are; a whole number seeds environment i with (seed, i); a sequence of
-        N seeds each by itself. Returns the observations of all environments, and infos.
+        seed: None goes on with the generators as they are; a whole number seeds environment i with (seed, i); a
+        sequence of N seeds each by itself. Returns the observations of all environments, and infos.
         """
         mask = (options or {}).get("reset_mask")
         if mask is not None:
@@ -84,7 +85,7 @@ class ArcadeVectorEnv(VectorEnv):
     def step(self, actions):
         """Act in all environments: `actions` are (N,) whole numbers. Returns Gymnasium's five."""
         actions = checks.actions(actions, self.num_envs)
-        if actions.dtype.itemsize > 4 and actions.size and not -1 <= actions.min() <= actions.max() <= 1 << 30:
+        if not np.can_cast(actions.dtype, np.int32) and not -1 <= actions.min() <= actions.max() <= 1 << 30:
             wrong = int(np.flatnonzero((actions < 0) | (actions > 1 << 30))[0])
             raise InvalidArgument(checks.wrong_action(self.game, wrong, int(actions[wrong])))
         np.copyto(self._actions, actions, casting="unsafe")
@@ -146,7 +147,7 @@ class ArcadeVectorEnv(VectorEnv):
         """All that the future of the environments, or of those in `indices`, depends on. See `set_state`."""
         state = self.core.get_state(indices)
         stack = b"" if self._stack is None else self._stack[checks.rows(indices, self.num_envs)].tobytes()
-        return len(state).to_bytes(8, "little") + state + stack
+        return len(state).to_bytes(8, "little") + zlib.crc32(stack).to_bytes(4, "little") + state + stack
 
     def set_state(self, state: bytes, indices=None):
         """Put back what `get_state` gave, into environments of the same game, version, options and frame_stack.
@@ -156,13 +157,15 @@ class ArcadeVectorEnv(VectorEnv):
         rows = checks.rows(indices, self.num_envs)
         if not isinstance(state, bytes):
             raise InvalidState(f"a state is bytes, not {type(state).__name__}; pass what get_state returned")
-        end = 8 + int.from_bytes(state[:8], "little")
+        end = 12 + int.from_bytes(state[:8], "little")
         stack = state[end:]
+        if end > len(state) or zlib.crc32(stack) != int.from_bytes(state[8:12], "little"):
+            raise InvalidState(f"this state ({len(state)} bytes) is damaged or cut short; use another copy")
         expected = 0 if self._stack is None else self._stack[0].nbytes * len(rows)
-        if end <= len(state) and len(stack) != expected:
+        if len(stack) != expected:
             raise InvalidState(f"this state has {len(stack)} bytes of stacked frames; frame_stack={self.frame_stack} "
                                f"of {len(rows)} environments has {expected}")
-        self.core.set_state(state[8:end], indices)
+        self.core.set_state(state[12:end], indices)
         if self._stack is not None:
             self._stack[rows] = np.frombuffer(stack, self._stack.dtype).reshape(len(rows), *self._stack.shape[1:])
         self._batch.observe()

@@ -5,12 +5,12 @@ lands depends on the canvas:
 
 - a colour canvas is the whole screen, (height, width, 3) uint8, for people and videos;
 - a grey canvas is SMALL x SMALL bytes for learning: each of its pixels is the mean grey of the screen area that it
-  covers, as OpenCV's INTER_AREA would give. Its sums are kept in whole units (a screen pixel is unit_x * unit_y units, a
-  canvas pixel cell_x * cell_y), which float32 holds exactly. Only the rows that a game touches are summed and rounded;
-  the others are copied from the backdrop, so that a frame costs what moves on it.
+  covers, as OpenCV's INTER_AREA would give. Its sums are kept in whole units (a screen pixel is unit_x * unit_y units,
+  a canvas pixel cell_x * cell_y), which float32 holds exactly. Only the rows that a game touches are summed and
+  rounded; the others are copied from the backdrop, so that a frame costs what moves on it.
 
-`canvas_rect` paints over whatever is there. On a grey canvas it mixes by covered area, which is exact wherever the ground
-under the figure is of one colour. Where figures share an edge inside one canvas pixel (bricks in a wall), use
+`canvas_rect` paints over whatever is there. On a grey canvas it mixes by covered area, which is exact wherever the
+ground under the figure is of one colour. Where figures share an edge inside one canvas pixel (bricks in a wall), use
 `canvas_swap`, which is told what it replaces and is exact there too.
 """
 
@@ -52,11 +52,11 @@ cdef inline int grey_of(uint32_t colour) noexcept nogil:
 
 
 cdef inline void fill_rgb(Canvas* canvas, int x0, int y0, int x1, int y1, uint32_t colour) noexcept nogil:
-    cdef int x, y
+    cdef int _x, y
     cdef uint8_t* pixel
     for y in range(y0, y1):
         pixel = canvas.rgb + 3 * (y * canvas.screen.x.length + x0)
-        for x in range(x0, x1):
+        for _x in range(x0, x1):
             pixel[0] = <uint8_t>(colour >> 16)
             pixel[1] = <uint8_t>(colour >> 8)
             pixel[2] = <uint8_t>colour
@@ -146,7 +146,7 @@ cdef inline void canvas_finish(Canvas* canvas, uint8_t* out) noexcept nogil:
     """Write a grey canvas as SMALL x SMALL bytes, rounded to nearest."""
     cdef float area = canvas.screen.x.cell * canvas.screen.y.cell
     cdef float inverse = 1.0 / area
-    cdef float half = 0.5 * (area + 1)  # the extra half unit keeps whole quotients clear of rounding
+    cdef float half = 0.5 * area + 0.25  # the extra quarter unit keeps whole quotients clear of rounding
     cdef float* sums
     cdef float value
     cdef int row, column

@@ -11,13 +11,12 @@ from libc.stdlib cimport free
 from libc.string cimport memcpy, memset
 
 import json
-import os
 import zlib
 
 import numpy as np
 
 from envs_c import checks
-from envs_c.errors import Closed, InvalidArgument, InvalidState, NotReset
+from envs_c.errors import Closed, InvalidArgument, NotReset
 from envs_c.game cimport (
     DISABLED, OBSERVE, RESET, SMALL, STEP, Autoreset, Canvas, Game, Head, Io, Operation, Screen, chunk_fn, state_stride,
 )
@@ -78,7 +77,7 @@ cdef class VecEnv:
         self.time_limit = checks.time_limit(time_limit, game)
         self.sticky = checks.real("sticky", sticky, 0.0, 1.0)
         self.reward_clip = checks.reward_clip(reward_clip)
-        self.num_threads = checks.whole("num_threads", num_threads, 0, 1024) or len(os.sched_getaffinity(0))
+        self.num_threads = checks.whole("num_threads", num_threads, 0, 1024) or checks.cores()
         pixels = self.view == "pixels"
         self.observation_shape = (SMALL, SMALL) if pixels else game.feature_shape
         self.observation_dtype = np.dtype("uint8") if pixels else game.feature_dtype
@@ -91,7 +90,9 @@ cdef class VecEnv:
             raise MemoryError(f"no memory for {self.num_envs} environments of {self.stride} bytes")
         memset(self.states, 0, self.num_envs * self.stride)
         self.unstarted = self.num_envs
-        self.seed(seed)
+        self.seed()  # so that every generator is seeded, where `seed` leaves some out too
+        if seed is not None:
+            self.seed(seed)
 
     def __dealloc__(self):
         free(self.states)
@@ -161,7 +162,8 @@ cdef class VecEnv:
         """Restart the random generators; takes effect in full at the next reset.
 
         seed: a whole number (environment i draws from (seed, i)); a sequence of N of them, or of None for no change
-            (environment i draws from (seed[i], 0), so equal seeds give equal environments); or None for the system's entropy.
+            (environment i draws from (seed[i], 0), so equal seeds give equal environments); or None for the system's
+            entropy.
         mask: (N,) bool, only these environments; or None for all.
         """
         self.check_open()
@@ -260,7 +262,7 @@ cdef class VecEnv:
         head = json.dumps({**self._signature(), "count": len(rows), "crc32": zlib.crc32(raw)}).encode()
         return STATE_MAGIC + len(head).to_bytes(4, "little") + head + bytes(raw)
 
-    def set_state(self, bytes state, indices=None):
+    def set_state(self, state, indices=None):
         """Put back what `get_state` gave, into all environments or those in `indices`, in that order.
 
         Raises InvalidState, and changes nothing, where the bytes are damaged or are those of another game, version,
@@ -314,7 +316,8 @@ cdef class Batch:
     def reset(self, mask=None):
         """Begin new episodes in all environments of the batch, or where `mask`, (B,) bool, is true.
 
-        Writes every environment's observation (and action mask), and reward and flags of 0 where it reset.
+        Writes the observations (and action masks) of all environments that were ever reset, and reward and flags of 0
+        where it reset.
         """
         self.env.check_open()
         cdef const uint8_t[::1] chosen
@@ -344,9 +347,8 @@ cdef class Batch:
         return ended
 
     def observe(self):
-        """Write the observations (and action masks) of the states as they are."""
+        """Write the observations (and action masks) of the states as they are, but for those never reset."""
         self.env.check_open()
-        self.env.check_started(self.lo, self.hi)
         self.run(OBSERVE)
 
     cdef run(self, Operation operation):

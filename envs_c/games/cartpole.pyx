@@ -5,15 +5,13 @@ method moves cart and pole. Every step gives a reward of 1, the last one too. Th
 is more than 2.4 m from the track's middle or the pole leans more than 12 degrees; after 500 steps it is truncated (that
 is the engine's time limit). A new episode draws position, velocity, angle and angular velocity from -0.05 .. 0.05.
 
-The state is float64. Sine and cosine are series of our own, exact to rounding for the angles that occur, so that results
-are the same bits on every machine (those of a libm or of NumPy differ between versions and CPUs).
+The state is float64. Sine and cosine are series of our own, exact to rounding for the angles that occur, so that
+results are the same bits on every machine (those of a libm or of NumPy differ between versions and CPUs).
 """
-
-from libc.stdint cimport uint32_t
 
 from envs_c.game cimport Game, Io, run_chunk
 from envs_c.rng cimport Rng, rng_double
-from envs_c.screen cimport Canvas, canvas_rect
+from envs_c.screen cimport Canvas, canvas_rect, canvas_swap
 
 
 cdef enum:
@@ -23,7 +21,8 @@ cdef enum:
     TRACK_Y = 100
     CART_WIDTH = 24
     CART_HEIGHT = 12
-    POLE_PIECES = 24      # the pole is drawn as so many squares
+    CART_Y = TRACK_Y - CART_HEIGHT // 2
+    POLE_WIDTH = 3
     SKY = 0xFFFFFF
     TRACK = 0x202020
     CART = 0x404040
@@ -61,8 +60,8 @@ cdef inline double sine(double a) noexcept nogil:
 cdef inline double cosine(double a) noexcept nogil:
     """Taylor's series to a^12."""
     cdef double b = a * a
-    return 1 + b * (-0.5 + b * (1 / 24.0 + b * (-1 / 720.0 + b * (1 / 40320.0 + b * (-1 / 3628800.0
-                                                                                 + b * (1 / 479001600.0))))))
+    cdef double tail = -1 / 3628800.0 + b * (1 / 479001600.0)
+    return 1 + b * (-0.5 + b * (1 / 24.0 + b * (-1 / 720.0 + b * (1 / 40320.0 + b * tail))))
 
 
 cdef void reset(void* state, const double* options, Rng* rng) noexcept nogil:
@@ -106,13 +105,16 @@ cdef void backdrop(Canvas* canvas) noexcept nogil:
 cdef void draw(const void* state, Canvas* canvas) noexcept nogil:
     cdef const CartPole* pole = <const CartPole*>state
     cdef int x = <int>(WIDTH / 2 + PIXELS * pole.x + 0.5)
-    cdef double across = PIXELS * 2 * HALF_LENGTH * sine(pole.theta) / POLE_PIECES
-    cdef double up = PIXELS * 2 * HALF_LENGTH * cosine(pole.theta) / POLE_PIECES
-    cdef int piece
-    canvas_rect(canvas, x - CART_WIDTH // 2, TRACK_Y - CART_HEIGHT // 2, CART_WIDTH, CART_HEIGHT, CART)
-    for piece in range(POLE_PIECES):
-        canvas_rect(canvas, <int>(x + across * (piece + 1)) - 1,
-                    <int>(TRACK_Y - CART_HEIGHT // 2 - up * (piece + 1)) - 1, 3, 3, POLE)
+    cdef double cos_theta = cosine(pole.theta)
+    cdef double lean = sine(pole.theta) / cos_theta  # pixels to the right for each one up
+    cdef int height = <int>(PIXELS * 2 * HALF_LENGTH * cos_theta + 0.5)
+    cdef int row, left, start = 0, start_left = x - 1
+    canvas_rect(canvas, x - CART_WIDTH // 2, CART_Y, CART_WIDTH, CART_HEIGHT, CART)
+    for row in range(1, height + 1):
+        left = <int>(x + lean * row) - 1
+        if left != start_left or row == height:
+            canvas_swap(canvas, start_left, CART_Y - row, POLE_WIDTH, row - start, SKY, POLE)
+            start, start_left = row, left
 
 
 cdef void chunk(char* states, Io* io, int lo, int hi) noexcept nogil:

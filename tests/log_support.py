@@ -1,0 +1,59 @@
+"""What the tests of the log share: made-up metrics, a clock that a test moves, consoles that keep what they show."""
+
+import io
+import math
+
+from rich.console import Console
+
+from trainer.config import overlay, preset
+from trainer.log import RunLog
+
+CONFIG_OF_RUN = overlay(preset("breakout"), {"ppo": {"total_steps": 10_000_000}})
+STEP = CONFIG_OF_RUN.batch_steps
+METRICS_OF_ITERATION = {
+    "score_mean": 12.25, "length_mean": 812.0, "episodes": 42, "sps": 231_000.0, "loss_policy": -0.01,
+    "loss_value": 0.5, "entropy": 1.25, "kl": 0.004, "clip_fraction": 0.125, "explained_variance": 0.75,
+    "grad_norm": 0.5, "learning_rate": 0.003, "time_env": 0.1, "time_copy": 0.0, "time_forward": 0.2, "time_sample": 0.05,
+    "time_learn": 0.6, "time_other": 0.05}
+NOTHING = dict.fromkeys(METRICS_OF_ITERATION)
+NOT_A_NUMBER = dict.fromkeys(METRICS_OF_ITERATION, math.nan)
+
+
+class Clock:
+    """A clock that a test moves."""
+
+    def __init__(self):
+        self.now = 100.0
+
+    def __call__(self):
+        return self.now
+
+
+def terminal(width=80, height=40, encoding="utf-8"):
+    """A console that believes to be a terminal, and keeps what it shows."""
+    file = io.TextIOWrapper(io.BytesIO(), encoding=encoding, write_through=True)
+    return Console(file=file, force_terminal=True, width=width, height=height, color_system=None, _environ={})
+
+
+def pipe():
+    return Console(file=io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True), _environ={})
+
+
+def shown(console):
+    return console.file.buffer.getvalue().decode(console.encoding)
+
+
+def run_log(folder, clock, console, *, dashboard=False, **keywords):
+    return RunLog(folder, CONFIG_OF_RUN, dashboard=dashboard, facts={"device": "cpu", "precision": "bfloat16"},
+                  clock=clock, console=console, **keywords)
+
+
+def iterations(folder, first, last, *, seconds=0.5, metrics=METRICS_OF_ITERATION, dashboard=False, console=None,
+               **keywords):
+    """Log iterations first..last, each of `seconds`; returns what the console showed."""
+    clock, console = Clock(), console or pipe()
+    with run_log(folder, clock, console, dashboard=dashboard, **keywords) as log:
+        for index in range(first, last + 1):
+            clock.now += seconds
+            log.iteration(index * STEP, metrics)
+    return shown(console)

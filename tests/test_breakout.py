@@ -1,0 +1,261 @@
+"""Breakout: its rules as its file states them, and frame for frame against the cartridge under ale-py."""
+
+import numpy as np
+import pytest
+
+import envs_c
+
+NOOP, FIRE, RIGHT, LEFT = range(4)
+POINTS = np.repeat([7, 7, 4, 4, 1, 1], 18)
+SERVES = [(78, -1), (80, 1), (142, -1), (16, 1)]  # x and velocity x by the turn
+SPEEDS = {(0, 0), (1, 1), (1, 1.5), (1.5, 1), (0.5, 2), (1.5, 2), (2, 1), (2, 2), (2, 3.375)}  # pixels a frame
+
+
+class Court:
+    """Environments of our game at frame skip 1, with the features read back in pixels, (N,) or (N, 6, 18) each."""
+
+    def __init__(self, num_envs=1, **settings):
+        self.env = envs_c.make("breakout", num_envs, frame_skip=1, copy=False, **settings)
+        self.read(self.env.reset()[0])
+
+    def step(self, actions):
+        seen, reward, terminated, _, infos = self.env.step(np.broadcast_to(actions, self.env.num_envs))
+        self.read(seen)
+        return reward, terminated, infos
+
+    def read(self, seen):
+        whole = np.rint(seen[:, :10] * [160, 160 * 256, 224 * 256, 512, 864, 5, 864, 216, 16, 1]).astype(int)
+        self.paddle, self.lives, self.score, self.gone, self.width = whole[:, [0, 5, 6, 7, 8]].T
+        self.x, self.y = whole[:, 1] >> 8, whole[:, 2] >> 8
+        self.vx, self.vy = whole[:, 3] / 256, whole[:, 4] / 256
+        self.in_play = whole[:, 9] == 1
+        self.bricks = seen[:, 10:].reshape(-1, 6, 18)
+
+    def view(self):
+        """What a `Player` looks at."""
+        return self.x, self.y, self.vx, self.vy, self.paddle, self.in_play
+
+
+class Player:
+    """Goes to where the ball will come down, and meets it with a part of the paddle that it draws for each flight."""
+
+    def __init__(self, num_envs, seed=0):
+        self.rng = np.random.default_rng(seed)
+        self.aim = np.full(num_envs, 7)
+        self.turned = np.zeros(num_envs, int)
+        self.paddle = None
+
+    def act(self, x, y, vx, vy, paddle, in_play):
+        """Actions, (N,), by the ball's place and velocity, the paddle's x, and whether there is a ball; in pixels."""
+        self.aim = np.where(y < 120, self.rng.integers(0, 12, len(self.aim)), self.aim)
+        ahead = x + vx * np.where(vy > 0, (186 - y) / np.maximum(vy, 0.5), 0) - 8  # from the left wall, if there were
+        meets = 8 + np.abs((ahead + 143) % 286 - 143)                              # no walls; folded back at both
+        rest = 2 * paddle - (paddle if self.paddle is None else self.paddle) + 6 * self.turned  # where it comes to rest
+        away = np.clip(meets - self.aim, 8, 144) - rest
+        self.paddle = paddle
+        self.turned = np.where(in_play & (np.abs(away) > 3), np.sign(away), 0).astype(int)
+        return np.where(in_play, np.array([LEFT, NOOP, RIGHT])[self.turned + 1], FIRE)
+
+
+def court_of_turn(turn, **settings):
+    """A court of one environment in which a serve at once would be that of `turn`."""
+    for seed in range(100):
+        court = Court(seed=seed, **settings)
+        court.step(FIRE)
+        if court.x[0] == SERVES[turn][0]:
+            return Court(seed=seed, **settings)
+    raise AssertionError(f"none of 100 seeds serves from x {SERVES[turn][0]}")
+
+
+@pytest.fixture(scope="module")
+def long_play():
+    """What 32 environments under a player go through until the first clears both walls, checked frame by frame."""
+    court, player = Court(32, seed=3), Player(32)
+    speeds, widths, rewards, seconds, end = set(), set(), [], [], None
+    for frame in range(60_000):
+        bricks, score, gone, vy = court.bricks.copy(), court.score, court.gone, court.vy
+        before = court.lives
+        reward, terminated, infos = court.step(player.act(*court.view()))
+        taken = (bricks > court.bricks).reshape(-1, 108)
+        begun = court.score < score  # another episode began
+        for i in np.flatnonzero((taken.any(axis=1) | (reward != 0)) & ~begun):
+            rewards.append((reward[i], POINTS[taken[i]].sum(), taken[i].sum(), court.score[i] - score[i]))
+        for i in np.flatnonzero((court.bricks > bricks).any(axis=(1, 2)) & ~begun):
+            seconds.append((gone[i], bricks[i].sum(), court.bricks[i].sum(), vy[i], court.y[i]))
+        speeds |= set(zip(np.abs(court.vx), np.abs(court.vy), strict=True)) if frame % 8 == 0 else set()
+        widths |= set(court.width)
+        won = terminated & (court.score == 864)
+        if won.any():
+            i = int(won.argmax())
+            end = {"return": infos["episode"]["r"][i], "lives": before[i], "bricks": court.bricks[i].sum()}
+            break
+    return {"speeds": speeds, "widths": widths, "rewards": rewards, "seconds": seconds, "end": end, "frames": frame}
+
+
+# --- the rules -------------------------------------------------------------------------------------------------------
+
+def test_says_what_it_is():
+    game = envs_c.game("breakout")
+    assert game.actions == ("NOOP", "FIRE", "RIGHT", "LEFT")
+    assert game.feature_shape == (118,) and game.feature_dtype == np.float32
+    assert game.frame_skip == 4 and game.screen == (160, 210)
+
+
+def test_begins_with_a_whole_wall_and_no_ball():
+    court = Court(8, seed=1)
+    for _ in range(50):
+        court.step(NOOP)
+    assert (court.bricks == 1).all() and not court.in_play.any()
+    assert (court.lives == 5).all() and (court.score == 0).all() and (court.paddle == 99).all()
+
+
+@pytest.mark.parametrize("turn", range(4))
+def test_fire_serves_at_once_from_the_place_of_the_turn(turn):
+    court = court_of_turn(0)
+    for _ in range(turn):
+        court.step(NOOP)
+    court.step(FIRE)
+    assert (court.x[0], court.y[0], court.vx[0], court.vy[0]) == (SERVES[turn][0], 122, SERVES[turn][1], 1)
+    court.step(FIRE)
+    assert (court.x[0], court.y[0]) == (SERVES[turn][0] + SERVES[turn][1], 123)
+
+
+def test_the_first_serve_is_random():
+    court = Court(400, seed=5)
+    court.step(FIRE)
+    counts = [(court.x == x).sum() for x, _ in SERVES]
+    assert sum(counts) == 400 and min(counts) > 70
+
+
+@pytest.mark.parametrize("lives", [1, 2, 3, 4, 5])
+def test_ends_with_the_last_of_its_lives(lives):
+    court = Court(seed=2, lives=lives)
+    for _ in range(60):
+        court.step(LEFT)  # out of the way of the next serves, most of the time
+    lost = terminated = 0
+    while not terminated:
+        before = court.lives[0]
+        action = FIRE if not court.in_play[0] else LEFT if court.x[0] > 80 else RIGHT
+        _, (terminated,), _ = court.step(action)
+        lost += before - court.lives[0]
+        assert terminated == (court.lives[0] == 0)
+    assert lost == lives
+
+
+@pytest.mark.parametrize("lives", [0, 6, 2.5])
+def test_refuses_other_numbers_of_lives(lives):
+    with pytest.raises(envs_c.InvalidArgument, match="lives"):
+        envs_c.make("breakout", lives=lives)
+
+
+def test_clearing_both_walls_ends_the_episode_at_864_points(long_play):
+    assert long_play["end"] is not None, f"no environment cleared both walls in {long_play['frames']} frames"
+    assert long_play["end"]["return"] == 864 and long_play["end"]["bricks"] == 0
+    assert long_play["end"]["lives"] > 0
+
+
+def test_the_second_wall_comes_with_the_paddles_next_return(long_play):
+    assert long_play["seconds"]
+    for gone, before, after, vy, y in long_play["seconds"]:
+        assert (gone, before, after) == (108, 0, 108) and vy < 0 and y >= 178
+
+
+def test_a_brick_gives_the_points_of_its_row_and_goes_alone(long_play):
+    assert len(long_play["rewards"]) > 1000
+    for reward, points, bricks, scored in long_play["rewards"]:
+        assert reward == points == scored and bricks == 1
+
+
+def test_the_ball_has_the_speeds_of_the_table_and_no_others(long_play):
+    assert long_play["speeds"] == SPEEDS
+
+
+def test_the_paddle_is_16_or_12_wide(long_play):
+    assert long_play["widths"] == {16, 12}
+
+
+def test_features_stay_in_their_space():
+    env = envs_c.make("breakout", 64, seed=0)
+    seen, _ = env.reset()
+    for actions in np.random.default_rng(0).integers(0, 4, (2_000, 64)):
+        assert env.observation_space.contains(seen)
+        seen = env.step(actions)[0]
+
+
+# --- the cartridge ---------------------------------------------------------------------------------------------------
+
+@pytest.fixture
+def cartridge():
+    pytest.importorskip("ale_py")
+    from ale_breakout import Cartridge
+    return Cartridge()
+
+
+def assert_equal_state(court, cartridge, frame):
+    theirs = cartridge.read()
+    ours = {
+        "paddle": court.paddle[0], "width": court.width[0], "lives": court.lives[0], "score": court.score[0],
+        "ball": (court.x[0], court.y[0]) if court.in_play[0] else None,
+    }
+    assert ours == {name: theirs[name] for name in ours}, f"frame {frame}"
+    assert (court.bricks[0] == theirs["bricks"]).all(), f"frame {frame}"
+
+
+def test_has_the_cartridges_actions_and_lives(cartridge):
+    assert [action.name for action in cartridge.actions] == list(envs_c.game("breakout").actions)
+    assert_equal_state(court_of_turn(0), cartridge, 0)
+
+
+def test_the_first_screen_is_the_cartridges_pixel_for_pixel(cartridge):
+    assert (Court().env.render()[0] == cartridge.screen()).all()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_goes_as_the_cartridge_frame_by_frame_under_random_actions(cartridge, seed):
+    court, rng, action = court_of_turn(0), np.random.default_rng(seed), NOOP
+    for frame in range(4_000):
+        if rng.random() < 0.2:
+            action = rng.integers(4)
+        _, (terminated,), _ = court.step(action)
+        assert cartridge.step(action)[1] == terminated
+        assert_equal_state(court, cartridge, frame)
+        if terminated:
+            break
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_goes_as_the_cartridge_frame_by_frame_under_a_player(cartridge, seed):
+    court, player, total = court_of_turn(0), Player(1, seed), 0
+    for frame in range(10_000):
+        action = int(player.act(*court.view())[0])
+        before = court.score[0], court.lives[0]
+        (ours,), (terminated,), _ = court.step(action)
+        theirs, over = cartridge.step(action)
+        assert (ours, terminated) == (theirs, over)
+        assert_equal_state(court, cartridge, frame)
+        total += ours
+        if frame % 10 == 0 and before == (court.score[0], court.lives[0]):  # the cartridge paints these a frame late
+            assert (court.env.render()[0][:195] == cartridge.screen()[:195]).all(), f"frame {frame}"
+        if terminated:
+            break
+    assert total > 150
+
+
+@pytest.mark.parametrize("score, after", [(0x431, 108), (0x863, 0)])
+def test_the_cartridge_has_two_walls_too(cartridge, score, after):
+    """The ball is set below the last brick of the wall; what hangs after the paddle's next return?"""
+    for _ in range(60):
+        cartridge.step(NOOP)
+    cartridge.step(FIRE)
+    for _ in range(30):
+        cartridge.step(NOOP)
+    cartridge.poke(dict.fromkeys(range(36), 0) | {12: 48})  # the brick in the middle of the bottom row
+    cartridge.poke({76: score >> 8, 77: score & 255})
+    cartridge.poke({99: 128, 101: 91, 103: 254, 104: 0, 105: 255, 106: 0, 107: 64 + 8})  # ball: x, y, velocity, hits
+    walls = []
+    for _ in range(150):
+        seen = cartridge.read()
+        walls.append(seen["bricks"].sum())
+        away = seen["ball"][0] - 7 - seen["paddle"]
+        cartridge.step(RIGHT if away > 3 else LEFT if away < -3 else NOOP)
+    assert walls[0] == 1 and 0 in walls and walls[-1] == after

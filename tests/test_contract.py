@@ -1,0 +1,215 @@
+"""The contract suite: what every game keeps, whatever its rules. A new game is in it by being in envs_c.games()."""
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.vector import AutoresetMode
+from support import actions_of, restart, vector
+
+import envs_c
+
+N = 12
+STEPS = 120
+LIMIT = 23  # steps; so that episodes end in every game, some of them in the same step
+MODES = {"next_step": AutoresetMode.NEXT_STEP, "same_step": AutoresetMode.SAME_STEP, "disabled": AutoresetMode.DISABLED}
+
+
+def test_a_game_describes_itself(game):
+    assert game.name.isidentifier() and game.title.isalnum() and game.summary.endswith(".")
+    assert len(set(game.actions)) == len(game.actions) >= 1
+    assert all(action == action.upper() for action in game.actions)
+    assert game.state_size > 0 and game.frame_skip >= 1 and game.version >= 1
+    assert all(option.low <= option.default <= option.high and option.help for option in game.options.values())
+
+
+def test_games_are_listed_by_the_names_they_give_themselves():
+    assert list(envs_c.games()) == sorted(envs_c.games())
+    assert [envs_c.game(name).name for name in envs_c.games()] == list(envs_c.games())
+    assert all(f"Arcade/{envs_c.game(name).title}-v0" in gymnasium.registry for name in envs_c.games())
+
+
+@pytest.mark.parametrize("frame_stack", [1, 3])
+def test_outputs_lie_in_their_spaces(game, view, autoreset, frame_stack):
+    env = vector(game, N, view=view, autoreset=autoreset, frame_stack=frame_stack, time_limit=LIMIT, seed=3)
+    shape = (N, *([frame_stack] if frame_stack > 1 else []), *((84, 84) if view == "pixels" else game.feature_shape))
+    over, ends = np.zeros(N, bool), 0
+    assert env.metadata["autoreset_mode"] is MODES[autoreset]
+    observation, infos = env.reset()
+    assert observation in env.observation_space
+    check_mask(game, infos)
+    for actions in actions_of(game, STEPS, N):
+        restart(env, over)
+        observation, reward, terminated, truncated, infos = env.step(actions)
+        over = terminated | truncated
+        ends += over.sum()
+        assert observation in env.observation_space
+        assert observation.shape == shape and observation.dtype == env.observation_space.dtype
+        assert reward.shape == (N,) and reward.dtype == np.float64 and np.isfinite(reward).all()
+        assert terminated.shape == truncated.shape == (N,) and terminated.dtype == truncated.dtype == np.bool_
+        assert ("episode" in infos) == over.any()
+        assert ("final_obs" in infos) == ("final_info" in infos) == (autoreset == "same_step" and over.any())
+        check_mask(game, infos)
+        for i in np.flatnonzero(over) if "final_obs" in infos else ():
+            assert infos["final_obs"][i] in env.single_observation_space
+    assert ends > N
+
+
+def check_mask(game, infos):
+    """infos["action_mask"] is there exactly where the game has one, and is of the kind that spaces.Discrete takes."""
+    assert ("action_mask" in infos) == game.has_mask
+    if game.has_mask:
+        mask = infos["action_mask"]
+        assert mask.shape == (N, len(game.actions)) and mask.dtype == np.int8
+        assert np.isin(mask, (0, 1)).all()
+        assert infos["_action_mask"].all()
+
+
+@pytest.mark.parametrize("clip", [None, 0.5, (-0.125, 0.25)], ids=str)
+def test_episode_statistics_equal_a_plain_account_of_raw_rewards(game, autoreset, clip):
+    raw = vector(game, N, autoreset=autoreset, seed=5, time_limit=4 * LIMIT)
+    env = vector(game, N, autoreset=autoreset, seed=5, time_limit=4 * LIMIT, reward_clip=clip)
+    low, high = (-np.inf, np.inf) if clip is None else clip if isinstance(clip, tuple) else (-clip, clip)
+    returns, lengths, over, ends = np.zeros(N), np.zeros(N, int), np.zeros(N, bool), 0
+    raw.reset()
+    env.reset()
+    for actions in actions_of(game, 3 * STEPS, N):
+        resets = over if autoreset == "next_step" else np.zeros(N, bool)
+        restart(raw, over)
+        restart(env, over)
+        _, reward, *_ = raw.step(actions)
+        _, clipped, terminated, truncated, infos = env.step(actions)
+        assert np.array_equal(clipped, np.clip(reward, low, high))
+        over = terminated | truncated
+        returns, lengths = returns + reward, lengths + ~resets
+        if over.any():
+            ends += over.sum()
+            episode = infos["episode"]
+            assert np.array_equal(infos["_episode"], over)
+            assert np.array_equal(episode["r"], np.where(over, returns, 0.0))
+            assert np.array_equal(episode["l"], np.where(over, lengths, 0))
+            assert (episode["t"][over] >= 0).all() and not episode["t"][~over].any()
+        returns[over], lengths[over] = 0.0, 0
+    assert ends >= N
+
+
+def test_the_time_limit_truncates_at_exactly_that_step(game, autoreset):
+    env = vector(game, N, autoreset=autoreset, time_limit=9, seed=2)
+    age, over = np.zeros(N, int), np.zeros(N, bool)
+    env.reset()
+    truncations = 0
+    for actions in actions_of(game, STEPS, N):
+        restart(env, over)
+        _, _, terminated, truncated, _ = env.step(actions)
+        age += ~over if autoreset == "next_step" else 1
+        assert np.array_equal(truncated, age == 9)
+        over = terminated | truncated
+        truncations += truncated.sum()
+        age[over] = 0
+    assert truncations > N
+
+
+def test_both_flags_stand_where_the_rules_end_an_episode_at_the_limit(toy):
+    env = vector(toy, 300, time_limit=3, seed=1, options={"length": 5})
+    env.reset()
+    seen = set()
+    for actions in actions_of(toy, 3, 300):
+        _, reward, terminated, truncated, _ = env.step(actions)
+        seen |= set(zip(terminated.tolist(), truncated.tolist(), strict=True))
+        assert np.array_equal(terminated, reward == 10)
+    assert seen == {(False, False), (True, False), (False, True), (True, True)}
+
+
+@pytest.mark.parametrize("skip", [2, 5])
+def test_frame_skip_is_that_many_steps_of_one_frame_until_the_end(game, skip):
+    ends = 0
+    for seed in range(10):
+        held = vector(game, frame_skip=skip, seed=seed, autoreset="disabled", time_limit=0)
+        single = vector(game, frame_skip=1, seed=seed, autoreset="disabled", time_limit=0)
+        assert np.array_equal(held.reset()[0], single.reset()[0])
+        for action in actions_of(game, 60, 1, seed):
+            total = np.float32(0)
+            for _ in range(skip):
+                observation, reward, over, _, infos = single.step(action)
+                total += np.float32(reward[0])
+                if over:
+                    break
+            same, reward, end, _, held_infos = held.step(action)
+            assert np.array_equal(same, observation) and reward[0] == total and end == over
+            if end:
+                ends += 1
+                assert held_infos["episode"]["r"] == pytest.approx(infos["episode"]["r"], rel=1e-6)
+                break
+    assert ends or game.name not in ("cartpole", "toy")
+
+
+def test_stacked_frames_are_a_plain_account_of_single_ones_since_the_start(game, view, autoreset):
+    """Nothing from before an episode's start is in a stack: there it holds zeros."""
+    depth, settings = 4, {"view": view, "autoreset": autoreset, "time_limit": LIMIT, "seed": 8}
+    plain, stacked = vector(game, N, **settings), vector(game, N, frame_stack=depth, **settings)
+    space, over = plain.single_observation_space, np.zeros(N, bool)
+    frames = np.zeros((N, depth, *space.shape), space.dtype)
+
+    def push(frames, observation, began):
+        frames = np.concatenate([frames[:, 1:], observation[:, None]], axis=1)
+        frames[began, :-1] = 0
+        return frames
+
+    frames = push(frames, plain.reset()[0], np.ones(N, bool))
+    assert np.array_equal(stacked.reset()[0], frames)
+    for actions in actions_of(game, 2 * LIMIT, N):
+        observation, by_hand = restart(plain, over), restart(stacked, over)
+        if by_hand is not None:
+            frames[over] = push(frames, observation, over)[over]
+            assert np.array_equal(by_hand, frames)
+        began = over if autoreset == "next_step" else np.zeros(N, bool)
+        observation, _, terminated, truncated, infos = plain.step(actions)
+        over = terminated | truncated
+        seen, *_, stacked_infos = stacked.step(actions)
+        if autoreset == "same_step":
+            for i in np.flatnonzero(over):
+                expected = np.concatenate([frames[i, 1:], infos["final_obs"][i][None]])
+                assert np.array_equal(stacked_infos["final_obs"][i], expected)
+            began = over
+        frames = push(frames, observation, began)
+        assert np.array_equal(seen, frames)
+
+
+def test_an_undisturbed_past(game, view):
+    """What came before a seeded reset changes no bit of what comes after it."""
+    settings = {"view": view, "frame_stack": 3, "time_limit": 50, "autoreset": "same_step", "sticky": 0.25}
+    fresh, used = vector(game, N, seed=1, **settings), vector(game, N, seed=2, **settings)
+    used.reset()
+    for actions in actions_of(game, 37, N, seed=6):
+        used.step(actions)
+    assert np.array_equal(fresh.reset(seed=11)[0], used.reset(seed=11)[0])
+    for actions in actions_of(game, STEPS, N):
+        *ours, infos = fresh.step(actions)
+        *theirs, other_infos = used.step(actions)
+        assert all(np.array_equal(a, b) for a, b in zip(ours, theirs, strict=True))
+        assert ("episode" in infos) == ("episode" in other_infos)
+        if "episode" in infos:
+            assert np.array_equal(infos["episode"]["r"], other_infos["episode"]["r"])
+
+
+def test_resetting_some_leaves_the_others_as_they_were(game, view):
+    env = vector(game, N, view=view, frame_stack=2, seed=4)
+    before, _ = env.reset()
+    for actions in actions_of(game, 5, N):
+        before, *_ = env.step(actions)
+    chosen, options = np.arange(N) % 3 == 0, {"reset_mask": np.arange(N) % 3 == 0, "other": 1}
+    states = [env.get_state([i]) for i in range(N)]
+    after, _ = env.reset(options=options)
+    assert [env.get_state([i]) != states[i] for i in range(N)] == chosen.tolist()
+    assert np.array_equal(after[~chosen], before[~chosen])
+    assert not after[chosen, 0].any()
+    assert list(options) == ["reset_mask", "other"] and np.array_equal(options["reset_mask"], chosen)
+
+
+def test_without_copies_the_same_array_is_handed_out_each_step(game):
+    env, copied = (vector(game, 2, copy=copy, seed=1) for copy in (False, True))
+    assert env.reset()[0] is env.step(np.zeros(2, int))[0]
+    first = copied.reset()[0]
+    kept = first.copy()
+    for actions in actions_of(game, 9, 2):
+        copied.step(actions)
+    assert np.array_equal(first, kept)

@@ -1,0 +1,189 @@
+"""The Gymnasium face: ids, spaces, wrappers, and each autoreset mode step by step beside Gymnasium's SyncVectorEnv."""
+
+import pickle
+import subprocess
+import sys
+import warnings
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+from gymnasium.vector import AutoresetMode, SyncVectorEnv
+from gymnasium.wrappers import vector as wrappers
+from support import actions_of, restart, vector
+
+import envs_c
+from envs_c.gymnasium_env import ArcadeEnv, ArcadeVectorEnv
+
+N = 6
+MODES = {"next_step": AutoresetMode.NEXT_STEP, "same_step": AutoresetMode.SAME_STEP, "disabled": AutoresetMode.DISABLED}
+IDS = [f"Arcade/{envs_c.game(name).title}-v0" for name in envs_c.games()]
+
+
+def sync_env(game, autoreset, **settings):
+    """Gymnasium's vector environment over N single ones of ours."""
+    def single():
+        return ArcadeEnv(vector(game, autoreset="disabled", **settings))
+    return SyncVectorEnv([single] * N, autoreset_mode=MODES[autoreset])
+
+
+def assert_same_infos(ours, theirs, over, same_step):
+    """What both say of masks, episodes and last observations is equal, where Gymnasium has it."""
+    if "action_mask" in ours or "action_mask" in theirs:
+        assert np.array_equal(ours["action_mask"], theirs["action_mask"])
+    assert ("episode" in ours) == over.any()
+    if not over.any():
+        return
+    assert np.array_equal(ours["_episode"], over)
+    last = theirs["final_info"] if same_step else theirs
+    for told in (ours, ours["final_info"]) if same_step else (ours,):
+        assert np.array_equal(told["_episode"], last["_episode"])
+        assert np.array_equal(told["episode"]["r"], last["episode"]["r"])
+        assert np.array_equal(told["episode"]["l"], last["episode"]["l"])
+    assert ("final_obs" in ours) == ("final_obs" in theirs) == same_step
+    if same_step:
+        assert np.array_equal(ours["_final_obs"], theirs["_final_obs"])
+        assert np.array_equal(ours["_final_info"], theirs["_final_info"])
+        assert [row is None for row in ours["final_obs"]] == [row is None for row in theirs["final_obs"]]
+        assert np.array_equal(np.stack(ours["final_obs"][over]), np.stack(theirs["final_obs"][over]))
+        if "action_mask" in last:
+            assert np.array_equal(ours["final_info"]["action_mask"][over], last["action_mask"][over])
+
+
+@pytest.mark.parametrize("frame_stack", [1, 2])
+def test_every_step_equals_gymnasiums_own_vector_environment(game, view, autoreset, frame_stack):
+    settings = {"view": view, "time_limit": 25, "sticky": 0.25, "frame_stack": frame_stack}
+    ours, theirs = vector(game, N, autoreset=autoreset, **settings), sync_env(game, autoreset, **settings)
+    assert ours.single_observation_space == theirs.single_observation_space
+    assert ours.observation_space == theirs.observation_space and ours.action_space == theirs.action_space
+    seeds, over, ends = [3, 1, 4, 1, 5, 9], np.zeros(N, bool), 0
+    ours_seen, theirs_seen = ours.reset(seed=seeds), theirs.reset(seed=seeds)
+    assert np.array_equal(ours_seen[0], theirs_seen[0])
+    for actions in actions_of(game, 120, N):
+        seen = restart(ours, over)
+        if seen is not None:
+            assert np.array_equal(seen, theirs.reset(options={"reset_mask": over.copy()})[0])
+        *ours_said, ours_infos = ours.step(actions)
+        *theirs_said, theirs_infos = theirs.step(actions)
+        for mine, other in zip(ours_said, theirs_said, strict=True):
+            assert np.array_equal(mine, other) and mine.dtype == other.dtype
+        over = ours_said[2] | ours_said[3]
+        ends += over.sum()
+        assert_same_infos(ours_infos, theirs_infos, over, autoreset == "same_step")
+    assert ends >= 4 * N
+
+
+def test_the_step_after_an_end_resets_in_next_step_mode(game):
+    env = vector(game, N, time_limit=5, seed=1)
+    env.reset()
+    over, resets = np.zeros(N, bool), 0
+    for actions in actions_of(game, 40, N):
+        _, reward, terminated, truncated, infos = env.step(actions)
+        assert not reward[over].any() and not terminated[over].any() and not truncated[over].any()
+        assert not (over.any() and "episode" in infos and infos["_episode"][over].any())
+        resets += over.sum()
+        over = terminated | truncated
+    assert resets >= 5 * N
+
+
+@pytest.mark.parametrize("mode", [*MODES.values(), *MODES, "NextStep"], ids=str)
+def test_autoreset_takes_gymnasiums_modes_and_names(mode):
+    named = {**MODES, "NextStep": AutoresetMode.NEXT_STEP}
+    assert envs_c.make("cartpole", autoreset=mode).metadata["autoreset_mode"] is named.get(mode, mode)
+
+
+@pytest.mark.parametrize("name", IDS)
+@pytest.mark.parametrize("settings", [{}, {"view": "pixels", "frame_stack": 3}, {"render_mode": "rgb_array"}], ids=str)
+def test_single_environments_pass_gymnasiums_checker(name, settings):
+    env = gymnasium.make(name, **settings)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.filterwarnings("ignore", message=".*A Box observation space (minimum|maximum) value is.*infinity.*")
+        check_env(env.unwrapped)
+    env.close()
+
+
+@pytest.mark.parametrize("name", IDS)
+def test_single_environments_play_and_render(name):
+    env = gymnasium.make(name, render_mode="rgb_array", time_limit=30, disable_env_checker=True)
+    assert isinstance(env.unwrapped, ArcadeEnv) and env.spec.id == name
+    width, height = env.unwrapped.vector.game.screen
+    observation, _ = env.reset(seed=5)
+    env.action_space.seed(5)
+    for step in range(1, 31):
+        observation, reward, terminated, truncated, info = env.step(env.action_space.sample())
+        assert observation in env.observation_space and isinstance(reward, float)
+        assert type(terminated) is type(truncated) is bool and truncated == (step == 30)
+        if terminated or truncated:
+            break
+    assert info["episode"]["l"] == step
+    picture = env.render()
+    assert picture.shape == (height, width, 3) and picture.dtype == np.uint8
+    assert gymnasium.make(name).unwrapped.render() is None
+
+
+@pytest.mark.parametrize("name", IDS)
+@pytest.mark.parametrize("mode", [None, "sync", "vector_entry_point"])
+def test_make_vec_makes_vector_environments(name, mode):
+    env = gymnasium.make_vec(name, num_envs=N, vectorization_mode=mode, view="pixels", frame_stack=2)
+    assert isinstance(env.unwrapped, SyncVectorEnv if mode == "sync" else ArcadeVectorEnv)
+    assert env.num_envs == N and env.spec.id == name
+    observation, _ = env.reset(seed=[1] * N)
+    assert observation.shape == (N, 2, 84, 84)
+    assert env.step(env.action_space.sample())[0] in env.observation_space
+    env.close()
+
+
+def test_ids_resolve_by_the_modules_name_in_a_fresh_process():
+    code = ("import gymnasium\n"
+            f"for name in {IDS}:\n"
+            "    print(gymnasium.make_vec('envs_c:' + name, num_envs=64).reset(seed=1)[0].shape[0])\n"
+            "    print(gymnasium.make('envs_c:' + name).reset(seed=1)[0].ndim)\n")
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert said == ["64", "1"] * len(IDS)
+
+
+@pytest.mark.parametrize("name", IDS)
+def test_specs_are_pickled_and_made_again(name):
+    for make in (gymnasium.make, gymnasium.make_vec):
+        env = make(name, frame_skip=2, sticky=0.5)
+        again = make(pickle.loads(pickle.dumps(env.spec)))
+        assert again.spec == env.spec
+        assert np.array_equal(env.reset(seed=3)[0], again.reset(seed=3)[0])
+        actions = np.zeros(1, int) if make is gymnasium.make_vec else 0
+        assert np.array_equal(env.step(actions)[0], again.step(actions)[0])
+
+
+@pytest.mark.parametrize("mode", ["next_step", "same_step"])
+def test_gymnasiums_statistics_wrapper_counts_the_same_under_a_key_of_its_own(game, mode):
+    env = wrappers.RecordEpisodeStatistics(vector(game, N, autoreset=mode, time_limit=25, seed=1), stats_key="theirs")
+    env.reset()
+    ends = 0
+    for actions in actions_of(game, 150, N):
+        *_, infos = env.step(actions)
+        assert ("episode" in infos) == ("theirs" in infos)
+        if "episode" in infos:
+            ends += 1
+            assert np.array_equal(infos["_episode"], infos["_theirs"])
+            assert np.array_equal(infos["episode"]["r"], infos["theirs"]["r"])
+            assert np.array_equal(infos["episode"]["l"], infos["theirs"]["l"])
+    assert ends > 3
+
+
+def test_wrappers_of_both_kinds_go_around():
+    env = wrappers.NormalizeObservation(wrappers.ClipReward(envs_c.make("cartpole", N, seed=1), -0.5, 0.5))
+    observation, _ = env.reset()
+    rewards = [env.step(env.action_space.sample())[1] for _ in range(20)]
+    assert observation.shape == (N, 4) and np.max(rewards) == 0.5
+    single = gymnasium.wrappers.FrameStackObservation(gymnasium.make(IDS[0], max_episode_steps=6), 4)
+    observation, _ = single.reset(seed=1)
+    truncated = [single.step(0)[3] for _ in range(6)]
+    assert observation.shape[0] == 4 and truncated == [False] * 5 + [True]
+
+
+@pytest.mark.parametrize("make", [gymnasium.make, gymnasium.make_vec])
+def test_a_render_mode_that_is_not_there_is_named(make):
+    with warnings.catch_warnings(), pytest.raises(envs_c.InvalidArgument, match=r"render_mode is 'human'.*'rgb_array'"):
+        warnings.simplefilter("ignore")
+        make(IDS[0], render_mode="human")

@@ -1,0 +1,81 @@
+"""The package: what it asks for, what it brings along, how its games are compiled, and the commands around it."""
+
+import ast
+import sys
+import tomllib
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from setup_support import ROOT, TOOLS, load, run
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+TARGETS = ("help", "setup", "breakout", "test", "lint", "bench", "asm", "sanitize", "clean")
+
+
+def test_games_compile_without_anything_that_makes_their_bits_depend_on_the_machine(monkeypatch):
+    monkeypatch.chdir(ROOT)
+    monkeypatch.syspath_prepend(TOOLS)
+    setup = load(ROOT / "setup.py")
+    games = [extension for extension in setup.extensions() if extension.name.startswith("envs_c.")]
+    assert games
+    for extension in games:
+        assert "-ffp-contract=off" in extension.extra_compile_args
+        assert not {"-ffast-math", "-Ofast", "-funsafe-math-optimizations"} & set(extension.extra_compile_args)
+
+
+def pins(name: str) -> dict[str, str]:
+    """name: version, of a file of pins."""
+    lines = (ROOT / name).read_text(encoding="utf-8").splitlines()
+    requirements = [Requirement(line) for line in lines if line and not line.startswith(("#", "-"))]
+    versions = {}
+    for requirement in requirements:
+        (specifier,) = requirement.specifier
+        assert specifier.operator == "==", f"{requirement} is not pinned"
+        versions[canonicalize_name(requirement.name)] = specifier.version
+    return versions
+
+
+def test_torch_is_pinned_to_the_version_that_brings_no_cuda():
+    assert pins("requirements.txt")["torch"] == "2.13.0"
+
+
+@pytest.mark.parametrize("extra", ["", "train", "dev"])
+def test_every_dependency_is_pinned_within_its_range(extra):
+    asked = PROJECT["optional-dependencies"][extra] if extra else PROJECT["dependencies"]
+    installed = pins("requirements.txt")
+    for requirement in map(Requirement, asked):
+        assert requirement.specifier.contains(installed[canonicalize_name(requirement.name)]), requirement
+
+
+def test_no_package_is_pinned_twice():
+    assert not pins("requirements.txt").keys() & pins("constraints.txt").keys()
+
+
+def test_the_games_alone_ask_for_numpy_and_gymnasium_only():
+    assert [Requirement(line).name for line in PROJECT["dependencies"]] == ["numpy", "gymnasium"]
+
+
+def test_the_version_stands_in_one_place():
+    result = run(sys.executable, "-W", "ignore", "setup.py", "-q", "--version")
+    (line,) = [line for line in (ROOT / "envs_c" / "__init__.py").read_text().splitlines() if "__version__ =" in line]
+    assert result.stdout.split() == [ast.literal_eval(line.split("=")[1].strip())]
+    assert "version" in PROJECT["dynamic"] and "version" not in PROJECT
+
+
+def test_importing_the_games_loads_neither_torch_nor_cupy_nor_the_upper_floors():
+    code = "import sys, envs_c; print(*sorted({name.split('.')[0] for name in sys.modules}))"
+    result = run(sys.executable, "-c", code)
+    assert result.returncode == 0, result.stderr
+    assert not {"torch", "cupy", "bridge", "trainer"} & set(result.stdout.split())
+
+
+def test_make_alone_lists_every_target_with_a_line():
+    lines = run("make").stdout.splitlines()
+    assert [line.split()[1] for line in lines] == list(TARGETS)
+    assert all(len(line.split()) > 4 for line in lines)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_every_target_can_be_made(target):
+    assert run("make", "-n", target).returncode == 0

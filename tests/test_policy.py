@@ -1,0 +1,134 @@
+"""`unroll` says and learns what a plain loop over `step` says and what autograd learns through it."""
+
+import pytest
+import torch
+
+from trainer import kernels
+from trainer.policy import Policy
+
+STEPS, BATCH = 9, 5
+STARTS = {  # name: (t, environment) of observations that are the first of an episode
+    "never": [],
+    "at the first step": [(0, 1)],
+    "in the middle": [(4, 1), (4, 2)],
+    "at the last step": [(8, 0)],
+    "twice": [(2, 3), (6, 3)],
+    "at every step": [(t, 2) for t in range(9)],
+}
+
+
+def make(precision=torch.float32) -> Policy:
+    torch.manual_seed(0)
+    policy = Policy(6, 3, 16, 12, precision=precision)
+    with torch.no_grad():
+        policy.heads.weight.mul_(20)  # far from uniform, so that differences would show
+    return policy
+
+
+def inputs(starts, precision=torch.float32):
+    """Observations (T, B, 6), starts (T, B) and a state that is not zero."""
+    torch.manual_seed(1)
+    start = torch.zeros(STEPS, BATCH)
+    for t, environment in starts:
+        start[t, environment] = 1.0
+    return torch.randn(STEPS, BATCH, 6), start, (torch.randn(BATCH, 12).to(precision), torch.randn(BATCH, 12))
+
+
+def step_loop(policy, observation, start, state, lengths=(STEPS,)):
+    """Logits and values of `step`, one step after the other."""
+    h, c = state[0] * (1 - start[0])[:, None].to(state[0].dtype), state[1].clone()
+    weights, outs = policy.cast_weights(), []
+    with torch.no_grad():
+        for t in range(STEPS):
+            following = start[t + 1] if t + 1 < STEPS else torch.zeros(BATCH)
+            outs.append(policy.step(weights, observation[t], 1 - start[t], 1 - following, h, c))
+    out = torch.stack(outs)
+    return out[..., :-1], out[..., -1]
+
+
+def torch_loop(policy, observation, start, state):
+    """The same policy by torch's own LSTM cell and autograd, reset by hand."""
+    cell = torch.nn.LSTMCell(16, 12)
+    cell.weight_ih, cell.weight_hh, cell.bias_ih = policy.input, policy.recurrent, policy.bias
+    cell.bias_hh.data.zero_()
+    (h, c), outs = state, []
+    for t in range(len(observation)):
+        keep = (1 - start[t])[:, None]
+        h, c = cell(policy.encoder(observation[t]).relu(), (h * keep, c * keep))
+        outs.append(policy.heads(h))
+    out = torch.stack(outs)
+    return out[..., :-1], out[..., -1]
+
+
+@pytest.mark.parametrize("starts", STARTS.values(), ids=STARTS.keys())
+@pytest.mark.parametrize(("precision", "tolerance"), [(torch.float32, 1e-5), (torch.bfloat16, 2e-2)])
+def test_unroll_equals_the_step_loop(starts, precision, tolerance):
+    policy, (observation, start, state) = make(precision), inputs(starts, precision)
+    with torch.no_grad():
+        unrolled = policy.unroll(observation, start, state)
+    for whole, looped in zip(unrolled, step_loop(policy, observation, start, state), strict=True):
+        assert (whole - looped).abs().max() <= tolerance * looped.abs().max()
+
+
+@pytest.mark.parametrize("starts", STARTS.values(), ids=STARTS.keys())
+@pytest.mark.parametrize("plain", [False, True], ids=["compiled", "reference"])
+def test_unroll_and_its_gradients_equal_torch_s_own(starts, plain):
+    policy, (observation, start, state) = make(), inputs(starts)
+    weight = torch.randn(STEPS, BATCH, 4)
+
+    def gradients(outputs):
+        policy.zero_grad()
+        (torch.cat([outputs[0], outputs[1][..., None]], -1) * weight).sum().backward()
+        return {name: parameter.grad.clone() for name, parameter in policy.named_parameters()}
+
+    expected = torch_loop(policy, observation, start, state)
+    wanted = gradients(expected)
+    if plain:
+        with kernels.use_reference():
+            actual = policy.unroll(observation, start, state)
+            got = gradients(actual)
+    else:
+        actual = policy.unroll(observation, start, state)
+        got = gradients(actual)
+    for ours, theirs in zip(actual, expected, strict=True):
+        torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-5)
+    for name, gradient in wanted.items():
+        assert (got[name] - gradient).abs().max() <= 1e-5 * max(1.0, gradient.abs().max()), name
+
+
+def test_a_start_forgets_the_past():
+    policy, (observation, start, state) = make(), inputs([(4, 1)])
+    other = observation.clone()
+    other[:4, 1] += 5.0
+    with torch.no_grad():
+        before = policy.unroll(observation, start, state)
+        after = policy.unroll(other, start, (state[0] + 1, state[1] + 1))
+    assert torch.equal(before[0][4:, 1], after[0][4:, 1])
+    assert not torch.equal(before[0][:4, 1], after[0][:4, 1])
+    assert not torch.equal(before[0][4:, 0], after[0][4:, 0])  # without a start the state matters
+
+
+def test_two_unrolls_at_once_do_not_share_memory():
+    policy, (observation, start, state) = make(), inputs([])
+    alone = policy.unroll(observation, start, state)
+    alone[0].sum().backward()
+    wanted = policy.recurrent.grad.clone()
+    policy.zero_grad()
+    first = policy.unroll(observation, start, state)
+    second = policy.unroll(observation + 1, start, state)
+    first[0].sum().backward()
+    assert torch.equal(policy.recurrent.grad, wanted)
+    second[0].sum().backward()
+    with pytest.raises(RuntimeError):
+        second[0].sum().backward()
+
+
+def test_bytes_are_scaled_to_one():
+    torch.manual_seed(0)
+    policy = Policy(6, 3, 16, 12, scale=1 / 255)
+    pixels = torch.randint(0, 256, (STEPS, BATCH, 6), dtype=torch.uint8)
+    with torch.no_grad():
+        seen = policy.unroll(pixels, torch.zeros(STEPS, BATCH), policy.initial_state(BATCH))[0]
+        policy.scale = 1.0
+        wanted = policy.unroll(pixels.float() / 255, torch.zeros(STEPS, BATCH), policy.initial_state(BATCH))[0]
+    torch.testing.assert_close(seen, wanted)

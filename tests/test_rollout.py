@@ -1,0 +1,101 @@
+"""A rollout stores what happened, and the first minibatch after it sees probability ratios of 1."""
+
+import dataclasses
+
+import pytest
+import torch
+
+from trainer import ppo
+from trainer.config import Config, EnvConfig, PolicyConfig, PPOConfig, RunConfig
+from trainer.rollout import collect
+from trainer.session import Session
+
+
+def config(game="cartpole", *, precision="float32", num_envs=16, horizon=32, num_batches=1, time_limit=None, **ppo_settings):
+    """A small run; CartPole's random episodes end every 20 steps, so that ends fall anywhere."""
+    return Config(game, EnvConfig(num_envs=num_envs, num_batches=num_batches, time_limit=time_limit, num_threads=1),
+                  PolicyConfig(encoder_size=16, lstm_size=12, precision=precision),
+                  PPOConfig(horizon=horizon, minibatch=num_envs * horizon, total_steps=10**6, **ppo_settings),
+                  RunConfig(seed=5, device="cpu"))
+
+
+def rollouts(session, count) -> list:
+    """Copies of the storage after each of `count` rollouts."""
+    copies = []
+    for _ in range(count):
+        collect(session.actor, session.storage)
+        copies.append(dataclasses.replace(session.storage, **{
+            field.name: value.clone() for field in dataclasses.fields(session.storage)
+            if (value := getattr(session.storage, field.name)) is not None}))
+    return copies
+
+
+def test_flags_line_up_with_observations():
+    session = Session(config(time_limit=25))
+    stored = rollouts(session, 3)
+    over = torch.cat([torch.maximum(s.terminated, s.truncated)[:-1] for s in stored])
+    start = torch.cat([s.start[:-1] for s in stored])
+    assert over.sum() > 30
+    assert torch.equal(start[1:], over[:-1])       # the observation after an end opens the next episode
+    valid = torch.cat([s.valid for s in stored])
+    assert torch.equal(valid, 1 - over)
+    rewards = torch.cat([s.reward[1:] for s in stored])
+    assert torch.equal(rewards, valid)             # CartPole gives 1 a step, and nothing for the step that only resets
+    first = torch.cat([s.observation for s in stored])[start.bool()]
+    assert first.abs().max() <= 0.05               # CartPole begins within 0.05 of rest
+
+
+def test_the_bootstrap_belongs_to_the_next_rollout_s_first_step():
+    session = Session(config())
+    first, second = rollouts(session, 2)           # no learning in between: the same weights
+    assert torch.equal(first.value[-1], second.value[0])
+    for name in ("reward", "terminated", "truncated", "start"):
+        assert torch.equal(getattr(first, name)[-1], getattr(second, name)[0]), name
+
+
+@pytest.mark.parametrize("num_batches", [2, 3])
+def test_batches_do_not_change_what_happens(num_batches):
+    whole, split = (rollouts(Session(config(num_batches=count)), 2)[-1] for count in (1, num_batches))
+    for name in ("action", "reward", "terminated", "start"):
+        assert torch.equal(getattr(whole, name), getattr(split, name)), name
+    torch.testing.assert_close(whole.value, split.value)
+
+
+@pytest.mark.parametrize("horizon", [1, 8, 64])
+def test_segments_join_into_one_sequence(horizon):
+    def values(length):
+        session = Session(config(horizon=length))
+        stored = rollouts(session, 64 // length)
+        return torch.cat([s.value[:-1] for s in stored]), torch.cat([s.action for s in stored])
+
+    (value, action), (whole_value, whole_action) = values(horizon), values(64)
+    assert torch.equal(action, whole_action)
+    torch.testing.assert_close(value, whole_value)
+
+
+@pytest.mark.parametrize("game", ["cartpole", "breakout"])
+@pytest.mark.parametrize(("precision", "tolerance"), [("float32", 1e-5), ("bfloat16", 3e-2)])
+def test_the_first_minibatch_s_ratio_is_one(game, precision, tolerance):
+    session = Session(config(game, precision=precision, time_limit=23))
+    stored = rollouts(session, 2)[-1]
+    assert stored.start.sum() > 5                  # episodes end within the sequences
+    batch = ppo.select(stored, stored.advantages(0.99, 0.95), torch.randperm(16)[:8])
+    with torch.no_grad():
+        logits, value = session.policy.unroll(batch.observation, batch.start, batch.state)
+        log_prob = logits.log_softmax(-1).gather(-1, batch.action.long()[..., None]).squeeze(-1)
+        _, parts = ppo.losses(session.policy, batch, session.config.ppo)
+    assert ((log_prob - batch.log_prob).exp() - 1).abs().max() <= tolerance
+    assert (value - batch.value).abs().max() <= tolerance * max(1.0, batch.value.abs().max())
+    assert parts["kl"] <= tolerance**2
+    assert parts["clip_fraction"] == 0
+
+
+def test_another_weight_gives_another_ratio():
+    session = Session(config())
+    stored = rollouts(session, 1)[-1]
+    with torch.no_grad():
+        session.policy.recurrent.add_(0.3)
+        session.policy.heads.weight.mul_(50)
+    _, parts = ppo.losses(session.policy, ppo.select(stored, stored.advantages(0.99, 0.95), torch.arange(16)),
+                          session.config.ppo)
+    assert parts["kl"] > 1e-3

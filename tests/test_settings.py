@@ -1,0 +1,159 @@
+"""Sticky actions, no-op starts, masks and options: what the engine does around the rules, read off the toy game."""
+
+import numpy as np
+import pytest
+from support import actions_of, vector
+
+import envs_c
+
+N = 4000
+RIGHT = 2
+
+
+def action_of(observation):
+    return observation[:, 0, 2]
+
+
+def frames_of(observation):
+    return observation[:, 1, 0]
+
+
+@pytest.mark.parametrize("probability", [0.0, 0.25, 0.9])
+def test_sticky_repeats_the_previous_frames_action_that_often(toy, probability):
+    env = vector(toy, N, sticky=probability, frame_skip=1, seed=1, options={"length": 20})
+    env.reset()
+    noise = 5 * np.sqrt(probability * (1 - probability) / N)
+    previous = np.zeros(N, int)  # the action before an episode's first is 0
+    for action in (3, 1, 2):
+        taken = action_of(env.step(np.full(N, action))[0])
+        assert np.array_equal(taken != action, taken == previous)
+        assert abs((taken == previous).mean() - probability) <= noise
+        previous = taken
+
+
+def test_sticky_is_drawn_for_every_frame(toy):
+    """Of 4 frames, the last shows the previous action only where all four were sticky."""
+    env = vector(toy, N, sticky=0.5, frame_skip=4, seed=1, options={"length": 20, "wind": 0})
+    env.reset()
+    assert abs((action_of(env.step(np.full(N, 1))[0]) == 0).mean() - 0.5**4) <= 5 * np.sqrt(0.5**4 / N)
+
+
+def test_sticky_at_1_never_takes_another_action(toy):
+    env = vector(toy, 50, sticky=1.0, seed=1)
+    env.reset()
+    for actions in actions_of(toy, 30, 50):
+        assert not action_of(env.step(actions)[0]).any()
+
+
+@pytest.mark.parametrize("most", [0, 1, 6])
+def test_no_op_starts_take_1_to_noop_max_frames_evenly(toy, most):
+    env = vector(toy, N, noop_max=most, seed=1)
+    frames = frames_of(env.reset()[0])
+    values, counts = np.unique(frames, return_counts=True)
+    assert values.tolist() == (list(range(1, most + 1)) or [0])
+    assert np.abs(counts / N - 1 / len(values)).max() < 5 * np.sqrt(1 / N)
+
+
+def test_an_episode_that_ends_in_its_no_op_start_begins_anew(toy):
+    env = vector(toy, N, noop_max=10, autoreset="same_step", time_limit=0, seed=1, options={"length": 4, "wind": 1})
+    observation, _ = env.reset()
+    assert (observation[:, 0, 0] < 3).all()
+    for _ in range(5):
+        observation, _, terminated, _, infos = env.step(np.zeros(N, int))
+        assert (observation[:, 0, 0] < 3).all() and frames_of(observation[terminated]).min() >= 1
+        assert (infos["episode"]["r"][terminated] == 10 - 0.25 * (infos["episode"]["l"][terminated] - 1)).all()
+
+
+def test_a_seed_of_its_own_makes_an_environment_equal_to_its_twin(toy):
+    env = vector(toy, 4)
+    first, _ = env.reset(seed=[5, 9, 5, None])
+    again, _ = env.reset(seed=[9, None, 5, 9])
+    assert np.array_equal(first[0], first[2]) and np.array_equal(first[0], again[2])
+    assert np.array_equal(first[1], again[0]) and np.array_equal(again[0], again[3])
+    alone, _ = vector(toy, 1).reset(seed=5)
+    assert np.array_equal(alone[0], first[0])
+
+
+def test_a_seed_left_out_at_the_start_is_the_systems_entropy(toy):
+    pairs = [vector(toy, 2, seed=[None, 3]).reset()[0] for _ in range(8)]
+    assert len({pair[0].tobytes() for pair in pairs}) > 1
+    assert len({pair[1].tobytes() for pair in pairs}) == 1
+
+
+def test_a_reset_without_a_seed_goes_on_with_the_generators(toy):
+    env = vector(toy, 16, seed=1)
+    first, second = env.reset()[0], env.reset()[0]
+    assert not np.array_equal(first, second)
+    twin = vector(toy, 16, seed=1)
+    assert np.array_equal(twin.reset()[0], first) and np.array_equal(twin.reset()[0], second)
+
+
+def test_seeding_some_leaves_the_others_generators(toy):
+    mask = np.array([True, False, True, False])
+    env, twin = vector(toy, 4, seed=1), vector(toy, 4, seed=1)
+    env.reset()
+    twin.reset()
+    one, _ = env.reset(seed=77, options={"reset_mask": mask})
+    two, _ = twin.reset(options={"reset_mask": mask})
+    assert np.array_equal(one[~mask], two[~mask]) and not np.array_equal(one[mask], two[mask])
+    assert np.array_equal(one[mask], vector(toy, 4).reset(seed=77)[0][mask])
+
+
+def legal_moves(observation):
+    """The mask that the toy's rules give for its features: (N, 4)."""
+    cell, length, jumps = observation[:, 0, 0].astype(int), observation[:, 0, 1], observation[:, 1, 1]
+    return np.stack([np.ones(len(cell), int), cell > 0, cell < length - 1, jumps > 0], axis=1)
+
+
+def test_masks_belong_to_the_observation_beside_them(toy, autoreset):
+    env = vector(toy, 60, autoreset=autoreset, time_limit=30, seed=1, options={"length": 6})
+    observation, infos = env.reset()
+    over, ends = np.zeros(60, bool), 0
+    assert np.array_equal(infos["action_mask"], legal_moves(observation))
+    for actions in actions_of(toy, 100, 60):
+        if over.any() and autoreset == "disabled":
+            observation, infos = env.reset(options={"reset_mask": over})
+            assert np.array_equal(infos["action_mask"], legal_moves(observation))
+        observation, _, terminated, truncated, infos = env.step(actions)
+        over = terminated | truncated
+        ends += terminated.sum()
+        assert np.array_equal(infos["action_mask"], legal_moves(observation))
+        if autoreset == "same_step" and over.any():
+            final = np.stack(infos["final_obs"][over])
+            assert np.array_equal(infos["final_info"]["action_mask"][over], legal_moves(final))
+            assert np.array_equal(infos["final_info"]["_action_mask"], over)
+            assert (infos["final_info"]["action_mask"][terminated, RIGHT] == 0).all()
+    assert ends > 60
+
+
+def test_masks_are_what_an_action_space_samples_with(toy):
+    env = vector(toy, 8, seed=1)
+    _, infos = env.reset()
+    space = env.single_action_space
+    space.seed(1)
+    for row in infos["action_mask"]:
+        assert all(row[space.sample(mask=row)] for _ in range(20))
+
+
+@pytest.mark.parametrize("length", [4, 20])
+def test_options_reach_the_rules(toy, length):
+    env = vector(toy, 3, seed=1, options={"length": length, "wind": 0})
+    observation, _ = env.reset()
+    assert (observation[:, 0, 1] == length).all()
+    steps = 0
+    while not (over := env.step(np.full(3, RIGHT))[2]).any():
+        steps += 1
+    assert over.any() and length - 4 <= steps <= length - 2
+
+
+def test_options_take_every_kind_of_number(toy):
+    for wind in (0, 1, 0.5, np.float32(0.5), np.int64(1)):
+        for length in (9, 9.0, np.int32(9), np.float64(9)):
+            env = vector(toy, options={"wind": wind, "length": length})
+            assert env.core.options["wind"] == wind and env.core.options["length"] == 9
+
+
+def test_settings_have_the_games_own_defaults():
+    env = envs_c.make("cartpole")
+    assert (env.core.time_limit, env.core.frame_skip, env.num_envs) == (500, 1, 1)
+    assert envs_c.make("cartpole", time_limit=0).core.time_limit == 0

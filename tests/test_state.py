@@ -1,0 +1,187 @@
+"""get_state and set_state: snapshots, forks and resumed runs are bit-exact; bytes that do not fit are refused whole."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from support import actions_of, buffers, vector
+
+import envs_c
+from envs_c import InvalidState, VecEnv
+
+N = 6
+SETTINGS = {"frame_stack": 3, "time_limit": 20, "sticky": 0.25, "autoreset": "next_step"}
+
+
+def played(game, steps=27, seed=1, **settings):
+    """Environments some way into their play, a few of them past an end."""
+    env = vector(game, N, seed=seed, **{**SETTINGS, **settings})
+    env.reset()
+    for actions in actions_of(game, steps, N, seed):
+        env.step(actions)
+    return env
+
+
+def future(env, steps=60, rows=None, columns=None) -> bytes:
+    """All that `env` says in `steps` more steps; of `rows`, which act as `columns` of the table of actions."""
+    rows = np.arange(env.num_envs) if rows is None else np.asarray(rows)
+    columns = rows if columns is None else columns
+    said, actions = [], np.zeros(env.num_envs, int)
+    for table in actions_of(env.game, steps, N, seed=3):
+        actions[rows] = table[columns]
+        seen, reward, terminated, truncated, infos = env.step(actions)
+        returns = infos["episode"]["r"] if "episode" in infos else np.zeros(env.num_envs)
+        said += [output[rows].tobytes() for output in (seen, reward, terminated, truncated, returns)]
+    return b"".join(said)
+
+
+def test_a_state_put_back_is_played_again_bit_for_bit(game, view, autoreset):
+    if autoreset == "disabled":
+        settings = {"autoreset": autoreset, "time_limit": 0, "frame_skip": 1}
+        env = played(game, steps=3, view=view, **settings)
+        steps = 4
+    else:
+        env, steps = played(game, view=view, autoreset=autoreset), 60
+    seen = env.step(np.zeros(N, int))[0]
+    state = env.get_state()
+    once = future(env, steps)
+    assert np.array_equal(env.set_state(state), seen)
+    assert env.get_state() == state
+    assert future(env, steps) == once
+
+
+def test_a_state_is_taken_by_other_environments(game, view):
+    env = played(game, view=view)
+    fork = vector(game, N, view=view, seed=99, num_threads=2, **SETTINGS)  # never reset
+    observation = fork.set_state(env.get_state())
+    assert np.array_equal(observation, env.set_state(env.get_state()))
+    assert future(fork) == future(env)
+
+
+def test_any_environments_are_saved_and_put_back_in_any_order(game):
+    env = played(game)
+    rows, places = [4, 0, 3], [1, 5, 2]
+    state = env.get_state(rows)
+    other = played(game, seed=2)
+    kept = other.get_state([0, 3, 4])
+    other.set_state(state, indices=np.array(places))
+    assert other.get_state([0, 3, 4]) == kept
+    assert other.get_state(places) == state
+    assert future(other, rows=places, columns=rows) == future(env, rows=rows)
+
+
+def test_one_environment_can_be_forked_into_all(game):
+    env = played(game)
+    one = env.get_state([2])
+    for i in range(N):
+        env.set_state(one, [i])
+    for actions in actions_of(game, 40, 1):
+        observation, reward, *_ = env.step(np.repeat(actions, N))
+        assert (observation == observation[0]).all() and (reward == reward[0]).all()
+
+
+def test_a_state_of_some_fits_where_the_rest_was_never_reset(game):
+    env = vector(game, 3, seed=1)
+    observation = env.set_state(played(game, frame_stack=1).get_state([1]), [2])
+    assert not observation[:2].any()
+    with pytest.raises(envs_c.NotReset, match="environment 0"):
+        env.step(np.zeros(3, int))
+
+
+@pytest.mark.parametrize("name", envs_c.games())
+def test_a_state_is_played_on_in_another_process(name, tmp_path):
+    env = played(envs_c.game(name))
+    (tmp_path / "state").write_bytes(env.get_state())
+    code = (
+        "import sys, pathlib, hashlib; sys.path[:0] = sys.argv[3].split(':')\n"
+        "import envs_c; from support import vector; from test_state import N, SETTINGS, future\n"
+        "env = vector(envs_c.game(sys.argv[1]), N, **SETTINGS)\n"
+        "env.set_state(pathlib.Path(sys.argv[2]).read_bytes())\n"
+        "sys.stdout.buffer.write(future(env))"
+    )
+    there = subprocess.run([sys.executable, "-c", code, name, tmp_path / "state", ":".join(sys.path)],
+                           capture_output=True, check=True)
+    assert there.stdout == future(env)
+
+
+def damaged(state: bytes):
+    """The state with each of its bytes changed, one at a time (every 7th where it is long), cut short, and longer."""
+    for i in [*range(150), *range(150, len(state), 7)]:
+        yield state[:i] + bytes([state[i] ^ 0xFF]) + state[i + 1 :]
+    for length in (0, 5, 8, 12, 20, 100, len(state) // 2, len(state) - 1):
+        yield state[:length]
+    yield state + b"\0"
+    yield state * 2
+    yield b""
+    yield b"not a state, but long enough for one" * 100
+
+
+@pytest.mark.parametrize("frame_stack", [1, 3])
+def test_damaged_bytes_are_refused_and_nothing_changes(toy, frame_stack):
+    env = played(toy, frame_stack=frame_stack)
+    other = played(toy, seed=2, frame_stack=frame_stack)
+    before = other.get_state()
+    for state in damaged(env.get_state()):
+        with pytest.raises(InvalidState):
+            other.set_state(state)
+    assert other.get_state() == before
+
+
+def test_damaged_bytes_are_refused_by_the_core_too(toy):
+    core = played(toy).core
+    before = core.get_state()
+    for state in damaged(played(toy, seed=2).core.get_state()):
+        with pytest.raises(InvalidState):
+            core.set_state(state)
+    assert core.get_state() == before
+
+
+FOREIGN = {
+    "text": (lambda toy: "state", ["str", "bytes"]),
+    "none": (lambda toy: None, ["NoneType", "bytes"]),
+    "bytearray": (lambda toy: bytearray(played(toy).get_state()), ["bytearray", "bytes"]),
+    "another game": (lambda toy: played(envs_c.game("cartpole"), frame_stack=1).get_state(), ["'cartpole'", "'toy'"]),
+    "another option": (lambda toy: played(toy, frame_stack=1, options={"length": 5}).get_state(),
+                       ["options", "5.0", "9.0"]),
+    "another count": (lambda toy: played(toy, frame_stack=1).get_state([0, 1]), ["2 environments", "6"]),
+    "stacked frames": (lambda toy: played(toy).get_state(), ["108 bytes", "frame_stack=1", "0"]),
+}
+
+
+@pytest.mark.parametrize("kind", FOREIGN)
+def test_states_of_another_kind_are_refused_and_nothing_changes(toy, kind):
+    make, words = FOREIGN[kind]
+    env = played(toy, frame_stack=1)
+    before = env.get_state()
+    with pytest.raises(InvalidState) as caught:
+        env.set_state(make(toy))
+    assert all(word in str(caught.value) for word in words), caught.value
+    assert env.get_state() == before
+
+
+@pytest.mark.parametrize("state", ["text", None, 5, b"short"], ids=str)
+def test_the_core_refuses_what_is_no_state(toy, state):
+    with pytest.raises(InvalidState, match="get_state"):
+        VecEnv(toy, 2).set_state(state)
+
+
+def test_another_version_of_a_game_or_of_the_format_is_refused(toy):
+    state = played(toy).core.get_state()
+    core = VecEnv(toy, N)
+    with pytest.raises(InvalidState, match=r"version 2.*have 3"):
+        core.set_state(state.replace(b'"version": 3', b'"version": 2'))
+    with pytest.raises(InvalidState, match=r"format 9.*reads format 1"):
+        core.set_state(state[:7] + b"\x09" + state[8:])
+
+
+def test_what_a_batch_observes_is_the_state_as_it_is(game, view):
+    env = played(game, view=view, frame_stack=1)
+    core = VecEnv(game, N, view=view)
+    arrays = buffers(core)
+    batch = core.bind(0, N, **arrays)
+    core.set_state(env.core.get_state())
+    state = core.get_state()
+    batch.observe()
+    assert np.array_equal(arrays["observation"], env.set_state(env.get_state()))
+    assert core.get_state() == state

@@ -1,0 +1,113 @@
+"""The hygiene of stepping: the GIL is released, memory does not grow, and many environments live side by side."""
+
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support import actions_of, bind, buffers, vector
+
+from envs_c import VecEnv
+
+needs_proc = pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs Linux's memory figures")
+
+
+def resident() -> int:
+    """Bytes of memory that this process holds."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
+
+
+@pytest.mark.parametrize("num_threads", [1, 2])
+def test_another_python_thread_runs_while_a_batch_steps(toy, num_threads):
+    core = VecEnv(toy, 4096, frame_skip=1000, num_threads=num_threads, seed=1, options={"length": 20, "wind": 0})
+    batch = bind(core, buffers(core), 0, 4096)
+    batch.reset()
+    ticks, done = 0, threading.Event()
+
+    def tick():
+        nonlocal ticks
+        while not done.is_set():
+            time.sleep(0.0005)  # gives the GIL back
+            ticks += 1
+
+    interval, other = sys.getswitchinterval(), threading.Thread(target=tick)
+    other.start()
+    sys.setswitchinterval(1000)  # nobody takes the GIL from who does not give it
+    try:
+        before = ticks
+        for _ in range(3):
+            batch.step()
+        passed = ticks - before
+    finally:
+        sys.setswitchinterval(interval)
+        done.set()
+        other.join()
+    assert passed >= 3
+
+
+def test_two_python_threads_step_two_batches_at_once(game):
+    """Each its own; together they do what one thread does."""
+    def hashes(parallel):
+        core = VecEnv(game, 200, num_threads=1, seed=1)
+        arrays = buffers(core)
+        batches = [bind(core, arrays, 0, 90), bind(core, arrays, 90, 200)]
+        for batch in batches:
+            batch.reset()
+        arrays["actions"][:] = actions_of(game, 1, 200)[0]
+        work = [threading.Thread(target=lambda b=batch: [b.step() for _ in range(300)]) for batch in batches]
+        for thread in work:
+            thread.start()
+            if not parallel:
+                thread.join()
+        for thread in work:
+            thread.join()
+        return arrays["observation"].tobytes(), core.get_state()
+
+    assert hashes(True) == hashes(False)
+
+
+@needs_proc
+@pytest.mark.parametrize("autoreset", ["next_step", "same_step"])
+def test_memory_does_not_grow_in_100_000_steps(toy, autoreset):
+    env = vector(toy, 2, autoreset=autoreset, seed=1, num_threads=1)
+    env.reset()
+    actions = actions_of(toy, 1000, 2)
+
+    def play(steps):
+        for k in range(steps):
+            env.step(actions[k % 1000])
+
+    play(5_000)
+    before = resident()
+    play(100_000)
+    assert resident() - before < 1 << 20
+
+
+@needs_proc
+def test_closed_and_dropped_environments_give_their_memory_back(toy):
+    size = 40_000  # environments, 5 MB and more
+
+    def make_one(close):
+        env = vector(toy, size, seed=1)
+        env.reset()
+        env.get_state()
+        if close:
+            env.close()
+
+    make_one(True)
+    before = resident()
+    for k in range(20):
+        make_one(close=k % 2)
+    assert resident() - before < 20 * size * 64
+
+
+def test_a_batch_keeps_its_buffers_and_environments_alive(toy):
+    batch = bind(*(lambda core: (core, buffers(core)))(VecEnv(toy, 50, seed=1)), 0, 50)
+    batch.reset()
+    junk = [np.full(50, 7, np.int32) for _ in range(100)]
+    for _ in range(20):
+        batch.step()
+    assert not batch.buffers[0].any() and len(junk) == 100
+    assert batch.env.num_envs == 50

@@ -1,0 +1,134 @@
+"""The command line: `python -m trainer GAME` trains, `python -m trainer eval RUN` evaluates.
+
+torch is loaded only once there is something to train or evaluate, so that help and errors come at once.
+"""
+
+import difflib
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import envs_c
+from trainer.config import Config, ConfigError, overlay, preset
+from trainer.errors import TrainerError
+from trainer.options import PROG, parse_eval, parse_training
+
+# The settings that a resumed run may change: none of them changes what it learns.
+_FREE = {"env": {"num_threads"}, "policy": set(), "ppo": set(),
+         "run": {"resume", "stop_at", "device", "dashboard", "checkpoint_seconds", "eval_episodes", "gif"}}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line; returns the exit code: 0, 2 for an error that is told in one line, 130 after Ctrl-C."""
+    argv = sys.argv[1:] if argv is None else list(argv)
+    try:
+        if not argv or argv[0] in ("-h", "--help"):
+            print(_overview())
+        elif argv[0] == "eval":
+            _evaluate(argv[1:])
+        else:
+            _train(argv)
+    except (TrainerError, envs_c.EnvsError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        return 130
+    return 0
+
+
+def _train(argv: list[str]) -> None:
+    game = None if argv[0].startswith("-") else argv[0]
+    options = argv if game is None else argv[1:]
+    resume = _value_of("--resume", options)
+    if game is not None:
+        _check_game(game)
+    if resume is None:
+        if game is None:
+            raise ConfigError(f"no game is named; write {PROG} GAME, where GAME is {_names()}")
+        config = parse_training(game, options, preset(game))
+    else:
+        config = _resumed(game, options, resume)
+    from trainer.train import train
+    train(config)
+
+
+def _resumed(game: str | None, options: list[str], resume: str) -> Config:
+    """The settings of a saved run, with those changed that may be. Raises ConfigError for any other change."""
+    from trainer.checkpoint import latest, read_meta
+    path = latest(resume)
+    try:
+        saved = Config.from_dict(read_meta(path)["config"])
+    except (ConfigError, KeyError) as error:
+        raise ConfigError(f"{path} was written by another version of the trainer: {error}") from None
+    if game not in (None, saved.game):
+        raise ConfigError(f"{resume} is a run of {saved.game}, not of {game}; leave the game out, or name {saved.game}")
+    saved = overlay(saved, {"run": {"resume": resume, "run_dir": str(path.parent), "stop_at": None}})
+    config = parse_training(saved.game, options, saved)
+    if Path(config.run.run_dir or saved.run.run_dir).resolve() != path.parent.resolve():
+        raise ConfigError(f"run_dir is {config.run.run_dir}; a resumed run goes on in its own folder, {path.parent}")
+    changed = _changed(saved, config)
+    if changed:
+        raise ConfigError(f"a resumed run keeps its settings, but {' and '.join(changed)}; leave "
+                          f"{'them' if len(changed) > 1 else 'it'} out, or start a new run")
+    return replace(config, run=replace(config.run, resume=resume, run_dir=saved.run.run_dir))
+
+
+def _changed(saved: Config, config: Config) -> list[str]:
+    """In words, the settings that differ and may not."""
+    before, after = saved.to_dict(), config.to_dict()
+    return [f"{name} is {after[section][name]} where it was {before[section][name]}" for section in _FREE
+            for name in before[section].keys() - _FREE[section] - {"run_dir"}
+            if before[section][name] != after[section][name]]
+
+
+def _evaluate(argv: list[str]) -> None:
+    options = parse_eval(argv)
+    from trainer.evaluate import describe, evaluate_run
+    result = evaluate_run(options.run, episodes=options.episodes, seed=options.seed, device=options.device,
+                          greedy=options.greedy, out=options.out)
+    print(describe(result))
+    if options.out is not None:
+        print(result["film"])
+
+
+def _check_game(name: str) -> None:
+    """Raise ConfigError for what is neither a game nor a verb, with the nearest that is."""
+    games = envs_c.games()
+    if name not in games:
+        near = difflib.get_close_matches(name, [*games, "eval"], 1, 0.5)
+        hint = f"did you mean {near[0]}? " if near else ""
+        raise ConfigError(f"there is no game {name!r}; {hint}it may be {_names()}, or eval for a trained agent")
+
+
+def _value_of(option: str, argv: list[str]) -> str | None:
+    """The text given to an option, before the full parse: which run is resumed decides what its defaults are."""
+    for index, word in enumerate(argv):
+        if word.startswith(f"{option}="):
+            return word.partition("=")[2]
+        if word == option and index + 1 < len(argv):
+            return argv[index + 1]
+    return None
+
+
+def _names() -> str:
+    return "one of " + ", ".join(envs_c.games())
+
+
+def _overview() -> str:
+    return f"""\
+usage: {PROG} GAME [options]      train an agent; ends with an evaluation, curves and a GIF
+       {PROG} --resume RUN        go on with a run that was stopped
+       {PROG} eval RUN [options]  evaluate a trained agent, and film it
+
+GAME is {_names()}.
+RUN is a run's folder, or one of its checkpoints.
+
+  {PROG} breakout                          train with the settings of the game's preset
+  {PROG} breakout --seed 2 --device cpu    change some of them
+  {PROG} breakout --help                   list all of them, with their defaults
+  {PROG} eval --help                       list the options of an evaluation"""
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,21 @@
+"""The errors of the trainer that a person can put right.
+
+They stand apart from the code that raises them, so that the command line can catch them without loading torch. Each is
+a ValueError whose text is one sentence or two: the thing, the value it had, what it may be, what to do.
+"""
+
+
+class TrainerError(ValueError):
+    """Base of all errors below; the command line prints its text without a traceback and exits with 2."""
+
+
+class ConfigError(TrainerError):
+    """A setting with a value that it may not have, or a setting that does not exist."""
+
+
+class CheckpointError(TrainerError):
+    """A checkpoint that is missing, damaged, cut short, foreign, or of a newer format."""
+
+
+class RunError(TrainerError):
+    """A run's folder that cannot be used: it holds another run, or another process is writing into it."""

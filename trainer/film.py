@@ -1,0 +1,56 @@
+"""Films of episodes, GIF or MP4: an episode is played again from its first state with the actions that were taken."""
+
+from pathlib import Path
+
+import imageio.v3 as iio
+import numpy as np
+
+import envs_c
+from trainer.errors import ConfigError
+
+FRAMES_PER_SECOND = 60        # of the games
+SECONDS = 60                  # what is longer is cut here
+SUFFIXES = (".gif", ".mp4")
+
+
+def check_name(path: str | Path):
+    """Raises ConfigError where the name is not that of a GIF or an MP4, or its folder is not there."""
+    path = Path(path)
+    if path.suffix.lower() not in SUFFIXES:
+        raise ConfigError(f"the film's name is {str(path)!r}; it must end in {' or '.join(SUFFIXES)}")
+    if not path.parent.is_dir():
+        raise ConfigError(f"the film's folder {str(path.parent)!r} is not there; make it first")
+
+
+def frames(evaluation, index: int, limit: int) -> list[np.ndarray]:
+    """Colour screens (height, width, 3) of episode `index`, one a step, the first `limit` of them."""
+    theirs = evaluation.env
+    env = envs_c.VecEnv(theirs.game, theirs.num_envs, frame_skip=theirs.frame_skip, sticky=theirs.sticky, seed=0,
+                        time_limit=theirs.time_limit, num_threads=1, options=theirs.options)
+    env.set_state(evaluation.states)
+    observation = np.zeros((1, *env.observation_shape), env.observation_dtype)
+    action, outputs = np.zeros(1, np.int32), np.zeros((3, 1), np.float32)
+    batch = env.bind(index, index + 1, actions=action, observation=observation,
+                     reward=outputs[0], terminated=outputs[1], truncated=outputs[2])
+    screens = [env.render(index)]
+    for step in range(min(int(evaluation.lengths[index]), limit - 1)):
+        action[0] = evaluation.actions[step, index]
+        batch.step()
+        screens.append(env.render(index))
+    return screens
+
+
+def write(evaluation, index: int, path: Path) -> str:
+    """Film episode `index` into `path`; returns a line about it."""
+    check_name(path)
+    rate = FRAMES_PER_SECOND / evaluation.env.frame_skip
+    every = max(1, round(rate / 30))  # at most 30 pictures a second
+    screens = frames(evaluation, index, int(SECONDS * rate))[::every]
+    rate /= every
+    if path.suffix.lower() == ".gif":
+        iio.imwrite(path, screens, duration=1000 / rate, loop=0)
+    else:
+        big = [np.repeat(np.repeat(screen, 2, 0), 2, 1) for screen in screens]
+        iio.imwrite(path, big, fps=rate, plugin="FFMPEG", macro_block_size=2)
+    shown = "the whole" if evaluation.lengths[index] <= len(screens) * every else f"the first {SECONDS} s of the"
+    return f"{path}: {shown} episode that scored {evaluation.returns[index]:g}"

@@ -1,0 +1,59 @@
+"""metrics.jsonl: a JSON object an iteration, each out of this process, and so safe from its kill, once written."""
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+from trainer.files import write_atomically
+
+METRICS = "metrics.jsonl"
+
+
+class MetricsFile:
+    """metrics.jsonl of a run's folder, open for appending.
+
+    resume_step: the step that a run goes on from: later entries, and what a kill left half-written, are cut off first.
+    None for a new run.
+    """
+
+    def __init__(self, folder: Path, resume_step: int | None) -> None:
+        entries = read_metrics(folder) if resume_step is not None else []
+        self.kept = [entry for entry in entries if entry["step"] <= resume_step]
+        path = folder / METRICS
+        write_atomically(path, [_line(entry) for entry in self.kept])
+        self._file = path.open("ab", buffering=0)
+
+    def append(self, entry: dict[str, Any]) -> None:
+        self._file.write(_line(entry))
+
+    def close(self) -> None:
+        self._file.close()
+
+
+def read_metrics(folder: Path) -> list[dict[str, Any]]:
+    """The entries of metrics.jsonl, up to the first line that a kill or a power cut spoiled; [] without a file."""
+    path, entries = folder / METRICS, []
+    if not path.exists():
+        return entries
+    for line in path.read_bytes().splitlines(keepends=True):
+        try:
+            entry = json.loads(line)
+        except ValueError:
+            break
+        if not line.endswith(b"\n") or not isinstance(entry, dict) or not isinstance(entry.get("step"), int):
+            break
+        entries.append(entry)
+    return entries
+
+
+def finite(value: Any) -> float | None:
+    """A number as a plain float; None for None, NaN and infinities, which JSON does not have."""
+    if value is None:
+        return None
+    value = float(value)
+    return value if math.isfinite(value) else None
+
+
+def _line(entry: dict[str, Any]) -> bytes:
+    return json.dumps(entry, allow_nan=False).encode() + b"\n"

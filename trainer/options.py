@@ -1,0 +1,147 @@
+"""The command line's options, made by tyro out of the dataclasses of config.py, one group of the help a section.
+
+tyro is told three things: an optional value is written `none` or the value, large numbers are shown with `_`, and
+`--options` takes NAME=VALUE pairs.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, fields
+from types import NoneType
+from typing import Any, Literal, get_args, get_origin
+
+import tyro
+from tyro.conf import OmitArgPrefixes, Positional, PositionalMetavarFromFieldName
+from tyro.constructors import ConstructorRegistry, PrimitiveConstructorSpec, PrimitiveTypeInfo
+
+from trainer.config import Config, EnvConfig, PolicyConfig, PPOConfig, RunConfig
+from trainer.errors import ConfigError
+
+PROG = "python -m trainer"
+
+
+def _unchecked(section: type) -> type:
+    """The same fields without the checks, so that a bad value raises where we print the error, not inside tyro."""
+    body = {"__doc__": section.__doc__, "__post_init__": lambda self: None}
+    return dataclass(frozen=True)(type(section.__name__, (section,), body))
+
+
+_Env, _Policy, _PPO, _Run = map(_unchecked, (EnvConfig, PolicyConfig, PPOConfig, RunConfig))
+
+
+@dataclass(frozen=True)
+class _TrainOptions:
+    env: _Env
+    policy: _Policy
+    ppo: _PPO
+    run: _Run
+
+
+@dataclass(frozen=True)
+class EvalOptions:
+    """How a trained agent is evaluated."""
+
+    run: Positional[str]
+    """A run's folder, or one of its checkpoints."""
+    episodes: int = 100
+    """Episodes to play."""
+    out: str | None = None
+    """Film an episode into this file, a .gif or .mp4."""
+    greedy: bool = False
+    """Always take the likeliest action, instead of sampling."""
+    seed: int = 1
+    """The same seed gives the same episodes."""
+    device: Literal["auto", "cpu", "cuda"] = "auto"
+    """Where the network lives. auto: the GPU if there is one."""
+
+
+def parse_training(game: str, argv: Sequence[str], default: Config) -> Config:
+    """The settings that `argv` makes out of `default`. Raises ConfigError; exits for --help and what tyro refuses."""
+    sections = {"env": _Env, "policy": _Policy, "ppo": _PPO, "run": _Run}
+    unchecked = {name: made(**asdict(getattr(default, name))) for name, made in sections.items()}
+    about = f"Train an agent that plays {game}. The defaults below are those of this game's preset."
+    if default.run.resume is not None:
+        about = f"Go on with a run that learns {game}. The defaults below are those of the run."
+    parsed = tyro.cli(_TrainOptions, args=list(argv), default=_TrainOptions(**unchecked), description=about,
+                      prog=f"{PROG} {game}", config=(OmitArgPrefixes,), registry=_registry())
+    return Config(game, EnvConfig(**_values(parsed.env)), PolicyConfig(**_values(parsed.policy)),
+                  PPOConfig(**_values(parsed.ppo)), RunConfig(**_values(parsed.run)))
+
+
+def parse_eval(argv: Sequence[str]) -> EvalOptions:
+    """The options of `eval`. Raises ConfigError; exits for --help and what tyro refuses."""
+    options = tyro.cli(EvalOptions, args=list(argv), prog=f"{PROG} eval", registry=_registry(),
+                       description="Evaluate the agent of a run; the episodes' mean, median, least and best score.",
+                       config=(PositionalMetavarFromFieldName,))
+    if options.episodes < 1:
+        raise ConfigError(f"episodes is {options.episodes}; it may be an integer from 1 up")
+    if options.seed < 0:
+        raise ConfigError(f"seed is {options.seed}; it may be an integer from 0 up")
+    if options.out is not None and not options.out.lower().endswith((".gif", ".mp4")):
+        raise ConfigError(f"out is {options.out!r}; it may be a file that ends in .gif or .mp4")
+    return options
+
+
+def _values(section: Any) -> dict[str, Any]:
+    return {one.name: getattr(section, one.name) for one in fields(section)}
+
+
+def _registry() -> ConstructorRegistry:
+    registry = ConstructorRegistry()
+    registry.primitive_rule(_rule)
+    return registry
+
+
+def _rule(info: PrimitiveTypeInfo) -> PrimitiveConstructorSpec | None:
+    """How texts become values of a type, and back for the help; None leaves a type to tyro."""
+    kinds = get_args(info.type)
+    if info.type in _SCALARS:
+        return _spec(_SCALARS[info.type], *_CODECS[info.type])
+    if NoneType in kinds and kinds[0] in _SCALARS:
+        parse, show = _CODECS[kinds[0]]
+        return _spec(_SCALARS[kinds[0]], lambda text: None if text.lower() == "none" else parse(text),
+                     lambda value: "none" if value is None else show(value))
+    if get_origin(info.type) is dict:
+        return PrimitiveConstructorSpec(
+            nargs="*", metavar="NAME=VALUE ...", instance_from_str=_pairs,
+            is_instance=lambda value: isinstance(value, dict),
+            str_from_instance=lambda value: [f"{key}={_shown(number)}" for key, number in value.items()] or ["none"])
+    return None
+
+
+def _spec(metavar: str, parse: Callable[[str], Any], show: Callable[[Any], str]) -> PrimitiveConstructorSpec:
+    return PrimitiveConstructorSpec(nargs=1, metavar=metavar, instance_from_str=lambda texts: parse(texts[0]),
+                                    is_instance=lambda value: True, str_from_instance=lambda value: [show(value)])
+
+
+def _pairs(texts: list[str]) -> dict[str, float]:
+    """{"lives": 3.0} of ["lives=3"]."""
+    pairs = {}
+    for text in texts if texts != ["none"] else []:
+        name, equals, value = text.partition("=")
+        if not (name and equals):
+            raise ValueError(f"{text!r} is no option of a game; write NAME=VALUE, such as lives=3")
+        pairs[name] = _float(value)
+    return pairs
+
+
+def _int(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise ValueError(f"{text!r} is no integer, such as 1024 or 50_000_000") from None
+
+
+def _float(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise ValueError(f"{text!r} is no number, such as 0.5 or 3e-4") from None
+
+
+def _shown(number: float) -> str:
+    """A float without losing a digit, but without a bare .0 at its end."""
+    return repr(float(number)).removesuffix(".0")
+
+
+_SCALARS = {int: "N", float: "X", str: "PATH"}  # what the help calls a value; each text among the settings is a path
+_CODECS = {int: (_int, "{:_}".format), float: (_float, _shown), str: (str, str)}

@@ -1,0 +1,125 @@
+"""A run's folder: its name, its lock, and config.json, which says what was run, on what, with which versions."""
+
+import contextlib
+import errno
+import fcntl
+import json
+import os
+import platform
+import re
+import shlex
+import sys
+from collections.abc import Iterator
+from datetime import datetime
+from importlib import metadata
+from pathlib import Path
+
+from trainer.config import Config
+from trainer.errors import RunError
+from trainer.files import write_atomically
+
+CONFIG = "config.json"
+_NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)  # from file systems that have none, as some over a network
+_PACKAGES = ("torch", "numpy", "gymnasium", "safetensors")
+
+
+def new_run_folder(config: Config, root: Path = Path("runs")) -> Path:
+    """The folder of a new run, made if need be: `run_dir`, or root/GAME-DATE-TIME-sSEED that no other run has.
+
+    Raises RunError when `run_dir` holds a run already, or when no folder can be made there.
+    """
+    if config.run.run_dir is None:
+        game = re.sub(r"[^\w.]+", "_", config.game)
+        folder = root / f"{game}-{datetime.now():%Y%m%d-%H%M%S}-s{config.run.seed}"
+        try:
+            return _make_unique(folder)
+        except OSError as error:
+            raise RunError(f"cannot make a folder in {root}: {error.strerror}; name one with --run-dir") from None
+    folder = Path(config.run.run_dir)
+    refuse_run(folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise RunError(f"run_dir is {folder}; it may be a folder or the name of a new one ({error.strerror})") from None
+    return folder
+
+
+def refuse_run(folder: Path) -> None:
+    """Raise RunError when a run was written into `folder` before."""
+    if (folder / CONFIG).exists() and any(folder.glob("*.safetensors")):
+        raise RunError(f"{folder} holds a run already; go on with it by --resume {shlex.quote(str(folder))}, or choose "
+                       "another --run-dir")
+    if (folder / CONFIG).exists():
+        raise RunError(f"{folder} holds a run that ended before its first checkpoint; remove it, or choose another "
+                       "--run-dir")
+
+
+@contextlib.contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Hold `folder` against a second process that would write into it; the system lets go when this one ends or dies.
+
+    Raises RunError when another process holds it.
+    """
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        _lock(descriptor, folder)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def write_config(folder: Path, config: Config, facts: dict[str, str], from_step: int) -> None:
+    """Write config.json: the settings, and for each time that the run was started when, from which step and on what.
+
+    facts: what the caller knows about this session (device, precision, threads); machine and versions are added.
+    """
+    path = folder / CONFIG
+    try:
+        sessions = json.loads(path.read_text(encoding="utf-8"))["sessions"] if path.exists() else []
+    except (ValueError, TypeError, LookupError):
+        raise RunError(f"{path} is damaged; move it away, the checkpoints hold the settings too") from None
+    started = datetime.now().astimezone().isoformat(timespec="seconds")
+    sessions.append({"started": started, "from_step": from_step, "facts": machine_facts() | facts})
+    text = json.dumps({"config": config.to_dict(), "sessions": sessions}, indent=2)
+    write_atomically(path, [text.encode(), b"\n"])
+
+
+def machine_facts() -> dict[str, str]:
+    """The machine, its processor, the versions and the command of this process."""
+    facts = {"machine": platform.platform(), "cpu": _cpu_name(), "cores": str(os.cpu_count()),
+             "python": platform.python_version()}
+    for package in _PACKAGES:
+        with contextlib.suppress(metadata.PackageNotFoundError):
+            facts[package] = metadata.version(package)
+    return facts | {"command": shlex.join(sys.orig_argv)}
+
+
+def _lock(descriptor: int, folder: Path) -> None:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise RunError(f"another process is training in {folder}; wait for it, or stop it first") from None
+    except OSError as error:
+        if error.errno not in _NO_LOCKS:
+            raise
+
+
+def _cpu_name() -> str:
+    """The processor's name, where the system tells it."""
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()
+
+
+def _make_unique(folder: Path) -> Path:
+    """Make `folder`, or folder-2, folder-3, ..., whichever does not exist yet."""
+    number, unique = 1, folder
+    while True:
+        try:
+            unique.mkdir(parents=True)
+            return unique
+        except FileExistsError:
+            number += 1
+            unique = folder.with_name(f"{folder.name}-{number}")

@@ -1,0 +1,100 @@
+"""The training loop: play a rollout, learn from it, tell of it, save it."""
+
+import signal
+import time
+from pathlib import Path
+
+from trainer import checkpoint, evaluate, ppo
+from trainer.config import Config
+from trainer.log import RunLog, draw_curves, new_run_folder
+from trainer.rollout import collect
+from trainer.session import Session
+
+
+def train(config: Config) -> Path:
+    """Train as `config` says, from the start or from the checkpoint of `config.run.resume`; returns the run's folder.
+
+    Ctrl-C (or SIGTERM) ends it after the iteration under way, with a checkpoint; a second one ends it at once. Then, as
+    with `stop_at`, there is no evaluation, and KeyboardInterrupt is raised once everything is written.
+    """
+    source = checkpoint.latest(config.run.resume) if config.run.resume else None
+    session = Session.resumed(config, source) if source else Session(config)
+    folder = source.parent if source else new_run_folder(config)
+    if source is None:
+        session.save(folder)  # a run that is killed right away can be resumed, too
+    with RunLog(folder, config, dashboard=config.run.dashboard, facts=session.facts, start_seconds=session.seconds,
+                resume_step=session.step if source else None) as log, Interrupt() as interrupt:
+        finished = loop(session, folder, log, interrupt)
+        log.note(f"checkpoints and curves are in {folder}")
+        draw_curves(folder)
+        if interrupt.asked:
+            log.note(f"interrupted at step {session.step:,}; go on with --resume {folder}")
+            raise KeyboardInterrupt
+        if finished and config.run.eval_episodes:
+            evaluate.finish(session, folder, log)
+    return folder
+
+
+def loop(session: Session, folder: Path, log: RunLog, interrupt: "Interrupt") -> bool:
+    """Iterate to the end, to stop_at, or to an interrupt; returns whether it was the end."""
+    config = session.config
+    end = config.num_iterations * config.batch_steps
+    stop = min(end, config.run.stop_at or end)
+    saved_at = time.perf_counter()
+    while session.step < stop and not interrupt.asked:
+        metrics = iterate(session)
+        log.iteration(session.step, metrics)
+        if time.perf_counter() - saved_at >= config.run.checkpoint_seconds:
+            session.save(folder)
+            saved_at = time.perf_counter()
+    session.save(folder)
+    return session.step >= end
+
+
+def iterate(session: Session) -> dict[str, float | None]:
+    """One rollout and what is learned from it; returns the iteration's metrics."""
+    begin = time.perf_counter()
+    before = stage_seconds(session)
+    rate = ppo.learning_rate(session.config.ppo, session.step)
+    for group in session.optimizer.param_groups:
+        group["lr"] = rate
+    collect(session.actor, session.storage)
+    middle = time.perf_counter()
+    metrics = ppo.update(session.policy, session.optimizer, session.storage, session.config.ppo,
+                         session.config.sequences_per_minibatch, session.generator)
+    session.note_episodes()
+    session.iteration += 1
+    elapsed = time.perf_counter() - begin
+    session.seconds += elapsed
+    stages = {name: seconds - before[name] for name, seconds in stage_seconds(session).items()}
+    stages["time_learn"] = begin + elapsed - middle
+    stages["time_other"] = max(0.0, elapsed - sum(stages.values()))
+    return {"score_mean": session.score_mean(), "length_mean": session.length_mean(), "episodes": session.episodes,
+            "sps": session.config.batch_steps / elapsed, "learning_rate": rate, **metrics, **stages}
+
+
+def stage_seconds(session: Session) -> dict[str, float]:
+    """What the stages of the rollouts have taken so far."""
+    return {"time_env": session.pipeline.env_seconds, "time_copy": session.pipeline.copy_seconds,
+            "time_forward": session.actor.seconds["forward"], "time_sample": session.actor.seconds["sample"]}
+
+
+class Interrupt:
+    """While entered, the first SIGINT or SIGTERM only sets `asked`; the second one acts as usual."""
+
+    def __init__(self):
+        self.asked = False
+        self._before = {}
+
+    def __enter__(self) -> "Interrupt":
+        for number in (signal.SIGINT, signal.SIGTERM):
+            self._before[number] = signal.signal(number, self._ask)
+        return self
+
+    def _ask(self, number, frame):
+        self.asked = True
+        self.__exit__()
+
+    def __exit__(self, *_):
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
