@@ -13,8 +13,8 @@ STEP = CONFIG_OF_RUN.batch_steps
 METRICS_OF_ITERATION = {
     "score_mean": 12.25, "length_mean": 812.0, "episodes": 42, "sps": 231_000.0, "loss_policy": -0.01,
     "loss_value": 0.5, "entropy": 1.25, "kl": 0.004, "clip_fraction": 0.125, "explained_variance": 0.75,
-    "grad_norm": 0.5, "learning_rate": 0.003, "time_env": 0.1, "time_copy": 0.0, "time_forward": 0.2, "time_sample": 0.05,
-    "time_learn": 0.6, "time_other": 0.05}
+    "grad_norm": 0.5, "learning_rate": 0.003, "time_env": 0.1, "time_copy": 0.0, "time_forward": 0.2,
+    "time_sample": 0.05, "time_learn": 0.6, "time_other": 0.05}
 NOTHING = dict.fromkeys(METRICS_OF_ITERATION)
 NOT_A_NUMBER = dict.fromkeys(METRICS_OF_ITERATION, math.nan)
 

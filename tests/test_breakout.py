@@ -24,12 +24,13 @@ class Court:
         return reward, terminated, infos
 
     def read(self, seen):
-        whole = np.rint(seen[:, :10] * [160, 160 * 256, 224 * 256, 512, 864, 5, 864, 216, 16, 1]).astype(int)
+        scale, middle = [36, 36 * 256, 48 * 256, 256, 432, 5, 864, 216, -4, 1], [72, 80 * 256, 120 * 256, 0, 0, 0, 0, 0, 16, 0]
+        whole = np.rint(seen[:, :10] * scale + middle).astype(int)
         self.paddle, self.lives, self.score, self.gone, self.width = whole[:, [0, 5, 6, 7, 8]].T
-        self.x, self.y = whole[:, 1] >> 8, whole[:, 2] >> 8
+        self.x, self.y = (whole[:, 1:3] * whole[:, 9:10] >> 8).T
         self.vx, self.vy = whole[:, 3] / 256, whole[:, 4] / 256
         self.in_play = whole[:, 9] == 1
-        self.bricks = seen[:, 10:].reshape(-1, 6, 18)
+        self.bricks = 1 - seen[:, 10:].reshape(-1, 6, 18)
 
     def view(self):
         """What a `Player` looks at."""
@@ -130,8 +131,6 @@ def test_the_first_serve_is_random():
 @pytest.mark.parametrize("lives", [1, 2, 3, 4, 5])
 def test_ends_with_the_last_of_its_lives(lives):
     court = Court(seed=2, lives=lives)
-    for _ in range(60):
-        court.step(LEFT)  # out of the way of the next serves, most of the time
     lost = terminated = 0
     while not terminated:
         before = court.lives[0]
@@ -223,22 +222,21 @@ def test_goes_as_the_cartridge_frame_by_frame_under_random_actions(cartridge, se
             break
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_goes_as_the_cartridge_frame_by_frame_under_a_player(cartridge, seed):
-    court, player, total = court_of_turn(0), Player(1, seed), 0
-    for frame in range(10_000):
-        action = int(player.act(*court.view())[0])
+@pytest.mark.parametrize("seed, frames, points", [(1, 10_000, 400), (120, 30_000, 864)])
+def test_goes_as_the_cartridge_frame_by_frame_under_a_player(cartridge, seed, frames, points):
+    court, player = court_of_turn(0), Player(1, seed)
+    for frame in range(frames):
         before = court.score[0], court.lives[0]
+        action = int(player.act(*court.view())[0])
         (ours,), (terminated,), _ = court.step(action)
         theirs, over = cartridge.step(action)
-        assert (ours, terminated) == (theirs, over)
+        assert (ours, terminated) == (theirs, over or court.score[0] == 864)  # where the cartridge plays on
         assert_equal_state(court, cartridge, frame)
-        total += ours
-        if frame % 10 == 0 and before == (court.score[0], court.lives[0]):  # the cartridge paints these a frame late
+        if frame % 20 == 0 and before == (court.score[0], court.lives[0]):  # the cartridge paints these a frame late
             assert (court.env.render()[0][:195] == cartridge.screen()[:195]).all(), f"frame {frame}"
         if terminated:
             break
-    assert total > 150
+    assert court.score[0] >= points
 
 
 @pytest.mark.parametrize("score, after", [(0x431, 108), (0x863, 0)])

@@ -2,6 +2,7 @@
 
 import gymnasium
 import numpy as np
+from support import restart
 
 import envs_c
 
@@ -75,6 +76,20 @@ def test_a_balanced_pole_is_truncated_after_500_steps_as_gymnasiums():
         np.testing.assert_allclose(seen[0], told[0], rtol=1e-6, atol=1e-7)
         assert truncated[0] == (step == 500) and not terminated[0]
     assert infos["episode"]["r"][0] == infos["episode"]["l"][0] == 500
+
+
+def test_a_step_moves_the_state_as_gymnasiums_to_float64_rounding():
+    env = envs_c.make("cartpole", 50, seed=2, autoreset="disabled")
+    (oracle,) = oracles(1)
+    env.reset()
+    for actions in np.random.default_rng(1).integers(0, 2, (60, 50)):
+        before = poles(env)
+        _, _, terminated, truncated, _ = env.step(actions)
+        for state, action, after in zip(before, actions, poles(env), strict=True):
+            begin(oracle, state)
+            oracle.step(action)
+            np.testing.assert_allclose(after, oracle.unwrapped.state, rtol=1e-14, atol=1e-15)
+        restart(env, terminated | truncated)
 
 
 def test_spaces_are_gymnasiums():

@@ -82,12 +82,12 @@ def test_loaded_tensors_can_be_written_to(tmp_path):
     tensors["weight"].add_(1)
 
 
-def test_every_flipped_bit_is_refused(tmp_path):
+def test_every_flipped_byte_is_refused(tmp_path):
     path = checkpoint.save(tmp_path, 1, {"x": tensor_of(torch.float32)}, META, score=1.5)
     good = path.read_bytes()
-    for place in range(len(good) * 8):
+    for place in range(len(good)):
         bad = bytearray(good)
-        bad[place // 8] ^= 1 << (place % 8)
+        bad[place] ^= 1 << (place % 8)
         path.write_bytes(bad)
         with pytest.raises(CheckpointError):
             checkpoint.load(path)
@@ -254,10 +254,10 @@ import sys, torch
 from pathlib import Path
 from trainer import checkpoint
 folder, step = Path(sys.argv[1]), int(sys.argv[2])
-print("ready", flush=True)
 while True:
     step += 1
     checkpoint.save(folder, step, {"weight": torch.full((300_000,), float(step))}, {"step": step}, score=float(step))
+    print(flush=True)
 """
 
 
@@ -268,12 +268,12 @@ def test_a_kill_at_any_moment_leaves_a_whole_newest_and_best(tmp_path, kills):
         command = [sys.executable, "-c", SAVE_FOREVER, str(tmp_path), str(step)]
         process = subprocess.Popen(command, cwd=Path(__file__).parents[1], stdout=subprocess.PIPE)
         process.stdout.readline()
-        time.sleep(moments.uniform(0.05, 0.3))
+        time.sleep(moments.uniform(0.0, 0.25))
         process.send_signal(signal.SIGKILL)
         process.communicate()
         tensors, meta = checkpoint.load(checkpoint.latest(tmp_path))
-        assert meta["step"] >= step
+        assert meta["step"] > step
         assert torch.equal(tensors["weight"], torch.full((300_000,), float(meta["step"])))
-        assert checkpoint.read_meta(tmp_path / checkpoint.BEST)["step"] >= meta["step"] - 1
+        assert checkpoint.read_meta(tmp_path / checkpoint.BEST)["step"] >= meta["step"]  # each step was a record
         assert len(steps_in(tmp_path)) <= 4
         step = meta["step"]

@@ -106,6 +106,16 @@ def test_an_error_in_the_training_passes_through_and_closes_the_log(tmp_path):
     iterations(tmp_path, 2, 2, resume_step=STEP)                     # and the folder is free
 
 
+def test_the_last_line_comes_with_the_goal_and_only_once(tmp_path):
+    config = overlay(CONFIG_OF_RUN, {"run": {"stop_at": 4 * STEP}})
+    console = pipe()
+    with RunLog(tmp_path, config, dashboard=False, facts={}, console=console, clock=Clock()) as log:
+        for index in range(1, 5):
+            log.iteration(index * STEP, METRICS_OF_ITERATION)
+        log.note("evaluated")
+    assert [line.split("/")[0] for line in shown(console).splitlines()[1:]] == ["step 65.5K", "step 262K", "evaluated"]
+
+
 def test_stop_at_is_the_goal(tmp_path):
     config = overlay(CONFIG_OF_RUN, {"run": {"stop_at": 4 * STEP}})
     with RunLog(tmp_path, config, dashboard=False, facts={}, console=pipe()) as log:

@@ -97,6 +97,8 @@ def test_seeding_some_leaves_the_others_generators(toy):
     two, _ = twin.reset(options={"reset_mask": mask})
     assert np.array_equal(one[~mask], two[~mask]) and not np.array_equal(one[mask], two[mask])
     assert np.array_equal(one[mask], vector(toy, 4).reset(seed=77)[0][mask])
+    later, twin_later = env.reset()[0], twin.reset()[0]
+    assert np.array_equal(later[~mask], twin_later[~mask]) and not np.array_equal(later[mask], twin_later[mask])
 
 
 def legal_moves(observation):

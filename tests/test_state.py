@@ -81,10 +81,10 @@ def test_one_environment_can_be_forked_into_all(game):
         assert (observation == observation[0]).all() and (reward == reward[0]).all()
 
 
-def test_a_state_of_some_fits_where_the_rest_was_never_reset(game):
-    env = vector(game, 3, seed=1)
+def test_a_state_of_some_fits_where_the_rest_was_never_reset(game, view):
+    env = vector(game, 3, view=view, seed=1)
     observation = env.set_state(played(game, frame_stack=1).get_state([1]), [2])
-    assert not observation[:2].any()
+    assert not observation[:2].any() and observation[2].any()
     with pytest.raises(envs_c.NotReset, match="environment 0"):
         env.step(np.zeros(3, int))
 
@@ -135,6 +135,14 @@ def test_damaged_bytes_are_refused_by_the_core_too(toy):
         with pytest.raises(InvalidState):
             core.set_state(state)
     assert core.get_state() == before
+
+
+def test_a_state_from_before_the_first_reset_brings_that_back(toy):
+    core, new = played(toy).core, VecEnv(toy, N, seed=4)
+    batch = core.bind(0, N, **buffers(core))
+    core.set_state(new.get_state([3]), [3])
+    with pytest.raises(envs_c.NotReset, match="environment 3"):
+        batch.step()
 
 
 FOREIGN = {

@@ -48,14 +48,16 @@ def save(folder: Path, step: int, tensors: dict[str, torch.Tensor], meta: dict[s
     try:
         folder.mkdir(parents=True, exist_ok=True)
         remove_leftovers(folder)
-        write_atomically(path, chunks)
+        try:
+            best = best_score(folder)
+            if score is not None and (best is None or score > best):
+                write_atomically(folder / BEST, chunks)
+        finally:  # last: the resumed run would not save this step again, so a kill before its record was kept loses it
+            write_atomically(path, chunks)
         steps = _by_step(folder)
         kept = [at for at in steps if at <= step][:keep]
         for at in steps.keys() - kept:
             steps[at].unlink()
-        best = best_score(folder)
-        if score is not None and (best is None or score > best):
-            write_atomically(folder / BEST, chunks)
     except OSError as error:
         raise CheckpointError(f"cannot write the checkpoint {path}: {error.strerror or error}") from error
     return path

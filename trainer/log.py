@@ -58,6 +58,7 @@ class RunLog:
             shown = Dashboard(config.game, [str(folder), self._facts_line()], self.figures)
             self._live = Live(shown, console=self._console, auto_refresh=False)
         self._unwritten: tuple[int, dict[str, float | None]] | None = None  # what TensorBoard has not seen yet
+        self._told = self.figures.step  # the step of the last plain line
         self._next_event = self._next_line = self._next_refresh = 0.0
 
     def __enter__(self) -> "RunLog":
@@ -86,7 +87,7 @@ class RunLog:
                 self._events.write(*self._unwritten)
             if self._live:
                 self._live.refresh()
-            elif self.figures.last:
+            elif self._told != self.figures.step:
                 self.note(plain_line(self.figures))
 
     def iteration(self, step: int, metrics: dict[str, float | None]) -> None:
@@ -96,6 +97,7 @@ class RunLog:
         """
         now = self._clock()
         metrics = {key: finite(value) for key, value in metrics.items()}
+        arrived = self.figures.step < self.figures.goal <= step
         self.figures.update(step, now - self._last, metrics)
         self._last = now
         seconds = round(self._start_seconds + now - self._began, 3)
@@ -106,22 +108,23 @@ class RunLog:
         if now >= self._next_event:
             self._events.write(*self._unwritten)
             self._unwritten, self._next_event = None, now + _EVENT_SECONDS
-        self._show(now)
+        self._show(now, arrived)
         self.overhead_seconds += self._clock() - now
 
     def note(self, text: str) -> None:
         """Print a line: above the dashboard, or among the plain lines."""
         self._console.print(text, markup=False, emoji=False, highlight=False, soft_wrap=True)
 
-    def _show(self, now: float) -> None:
-        """Refresh the dashboard or print a line, if it is time."""
-        if self._live and now >= self._next_refresh:
+    def _show(self, now: float, arrived: bool) -> None:
+        """Refresh the dashboard or print a line, if it is time or the goal was just reached."""
+        if self._live and (arrived or now >= self._next_refresh):
             self._live.refresh()
             cost = self._clock() - now
             self._next_refresh = now + max(_REFRESH_SECONDS, _REFRESH_REST * cost)
-        elif not self._live and now >= self._next_line:
+        elif not self._live and (arrived or now >= self._next_line):
             self.note(plain_line(self.figures))
             self._next_line = now + _PLAIN_SECONDS
+            self._told = self.figures.step
 
     def _facts_line(self) -> str:
         return ", ".join(f"{name} {value}" for name, value in self.facts.items())

@@ -53,6 +53,7 @@ cdef enum:
     ROWS = 6, COLUMNS = 18, BRICKS = 108, BRICK_WIDTH = 8, BRICK_HEIGHT = 6, WALL_Y = 57, WALL_END = 93
     PADDLE_Y = 189, PADDLE_HEIGHT = 4, PADDLE_WIDTH = 16, SHORT_WIDTH = 12, PADDLE_END = 144
     BALL_WIDTH = 2, BALL_HEIGHT = 4, SERVE_Y = 122, LOST_Y = 217
+    MIDDLE_PADDLE = 72, MIDDLE_X = 80, MIDDLE_Y = 120   # where their features are 0
     KNOB_MIDDLE = 50, KNOB_END = 100, KNOB_TURN = 3
     MANY_HITS = 12                          # further ones are not counted
     FAST = 16                               # instead of the hits: the ball took a brick of the top three rows
@@ -207,21 +208,27 @@ cdef float step(void* state, int action, Rng* rng, bint* over) noexcept nogil:
 
 
 cdef void observe(const void* state, void* out) noexcept nogil:
+    """Paddle x, ball x y, velocity x y, lives, score, bricks gone, paddle shrunk, ball in play, and 108 bricks, 1 where gone.
+
+    Positions are counted from the court's middle, in units of about their deviation in play, and what is there at first is
+    0: so a network sees a ball that moves by a paddle's width at once. (With 0 .. 1 for all of it learning took 20 times
+    as long.)
+    """
     cdef const Breakout* game = <const Breakout*>state
     cdef float* features = <float*>out
     cdef int i
-    features[0] = game.paddle * <float>(1.0 / 160)
-    features[1] = (game.x if game.in_play else 0) * <float>(1.0 / (160 * ONE))
-    features[2] = (game.y if game.in_play else 0) * <float>(1.0 / (224 * ONE))
-    features[3] = game.vx * <float>(1.0 / 512)
-    features[4] = game.vy * <float>(1.0 / 864)
+    features[0] = (game.paddle - MIDDLE_PADDLE) * <float>(1.0 / 36)
+    features[1] = (game.x - MIDDLE_X * ONE if game.in_play else 0) * <float>(1.0 / (36 * ONE))
+    features[2] = (game.y - MIDDLE_Y * ONE if game.in_play else 0) * <float>(1.0 / (48 * ONE))
+    features[3] = game.vx * <float>(1.0 / 256)
+    features[4] = game.vy * <float>(1.0 / 432)
     features[5] = game.lives * <float>(1.0 / 5)
     features[6] = game.score * <float>(1.0 / 864)
     features[7] = game.gone * <float>(1.0 / (2 * BRICKS))
-    features[8] = game.width * <float>(1.0 / PADDLE_WIDTH)
+    features[8] = (PADDLE_WIDTH - game.width) * <float>(1.0 / 4)
     features[9] = game.in_play
     for i in range(BRICKS):
-        features[10 + i] = game.brick[i]
+        features[10 + i] = 1 - game.brick[i]
 
 
 cdef inline void draw_digit(Canvas* canvas, int x, int digit) noexcept nogil:
@@ -294,6 +301,6 @@ cdef void chunk(char* states, Io* io, int lo, int hi) noexcept nogil:
 GAME = Game(
     name="breakout", title="Breakout", version=1, summary="Break two walls of bricks with a ball and a paddle.",
     actions=("NOOP", "FIRE", "RIGHT", "LEFT"), feature_shape=(10 + BRICKS,), frame_skip=4,
-    feature_low=(0, -0.5, 0, -1, -1) + (0,) * (5 + BRICKS), feature_high=(1, 1.5) + (1,) * (8 + BRICKS),
+    feature_low=(-2, -5, -3, -2, -2) + (0,) * (5 + BRICKS), feature_high=(2, 5, 3, 2, 2) + (1,) * (5 + BRICKS),
     options={"lives": Option(5, 1, 5, "balls an episode")},
 ).bind(chunk, backdrop, draw, sizeof(Breakout))

@@ -19,7 +19,7 @@ cdef extern from "cpu_rows.h" nogil:
     void lstm_bf16_backward(bf16* gates, const float* c_prev, float keep, const float* c, const bf16* dh,
                             const bf16* dh_next, float keep_next, float* dc, long n)
     uint32_t row_random(uint64_t seed, uint32_t environment, uint64_t step)
-    int row_sample(const float* logits, const uint8_t* legal, int actions, uint32_t random, float* log_prob)
+    int row_sample(const float* logits, uint8_t* legal, int actions, uint32_t random, float* log_prob)
     void row_advantages(const float* reward, const float* terminated, const float* truncated, const float* valid,
                         const float* value, float* advantage, int steps, long stride, float gamma, float lambda_)
 
@@ -65,10 +65,10 @@ def sample(size_t logits, int width, size_t legal, int actions, uint64_t seed, i
            size_t log_prob, int rows, int threads):
     """Draw an action a row. logits (rows, width), of which the first `actions` count; legal (rows, actions) uint8 or 0."""
     cdef int k
-    cdef const uint8_t* allowed
+    cdef uint8_t* allowed
     with nogil:
         for k in prange(rows, schedule="static", num_threads=threads):
-            allowed = NULL if legal == 0 else <const uint8_t*>legal + <size_t>k * actions
+            allowed = NULL if legal == 0 else <uint8_t*>legal + <size_t>k * actions
             (<int32_t*>action)[k] = row_sample(<float*>logits + <size_t>k * width, allowed, actions,
                                                row_random(seed, first + k, step), <float*>log_prob + k)
 

@@ -1,0 +1,79 @@
+"""Steps a second of every game: `python -m benchmarks.envs`.
+
+Random actions, 1,024 environments, through the core (`VecEnv.bind`), one thread and all threads. Beside each figure stands
+the limit that writing the same bytes to the same buffer sets, measured in the same run.
+"""
+
+import argparse
+import os
+from pathlib import Path
+
+import numpy as np
+
+import envs_c
+from benchmarks.common import head, median_seconds, publish, rate, table
+
+ROLL = 64  # actions are drawn before, for so many steps
+
+
+class Bench:
+    """One game, view and number of threads, ready to step; `step` takes the next random actions."""
+
+    def __init__(self, game: str, view: str, threads: int, num_envs: int):
+        env = envs_c.VecEnv(envs_c.game(game), num_envs, view=view, num_threads=threads, seed=1)
+        self.frame_skip = env.frame_skip
+        self.observation = np.zeros((num_envs, *env.observation_shape), env.observation_dtype)
+        outputs = np.zeros((3, num_envs), np.float32)
+        self.actions = np.zeros(num_envs, np.int32)
+        self.batch = env.bind(0, num_envs, actions=self.actions, observation=self.observation, reward=outputs[0],
+                              terminated=outputs[1], truncated=outputs[2])
+        random = np.random.default_rng(0)
+        self.rolls = random.integers(0, len(env.game.actions), (ROLL, num_envs)).astype(np.int32)
+        self.taken = 0
+        self.batch.reset()
+        for _ in range(2000):  # until the environments are spread over their episodes
+            self.step()
+
+    def step(self):
+        self.actions[:] = self.rolls[self.taken % ROLL]
+        self.taken += 1
+        self.batch.step()
+
+    def write(self):
+        """Write as many bytes as a step's observations."""
+        self.observation.fill(1)
+
+
+def measure(game: str, view: str, num_envs: int) -> list[str]:
+    """A row of the table."""
+    cores = len(os.sched_getaffinity(0))
+    one = Bench(game, view, 1, num_envs)
+    single = num_envs / median_seconds(one.step)
+    limit = num_envs / median_seconds(one.write)
+    row = [game, view, one.frame_skip, one.observation[0].nbytes, rate(single), f"{1e9 / single:.1f}", rate(limit)]
+    if cores == 1:
+        return [*row, "-", "-"]
+    several = num_envs / median_seconds(Bench(game, view, cores, num_envs).step)
+    return [*row, rate(several), f"{several / single:.2f}"]
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.envs", description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("games", nargs="*", default=None, metavar="GAME", help="games to measure (default: all)")
+    parser.add_argument("--num-envs", type=int, default=1024, help="environments (default: 1024)")
+    parser.add_argument("--out", type=Path, help="write the table to this file, too")
+    options = parser.parse_args()
+    for name in options.games:
+        if name not in envs_c.games():
+            parser.error(f"there is no game {name!r}; the games are {', '.join(envs_c.games())}")
+    rows = [measure(game, view, options.num_envs)
+            for game in options.games or envs_c.games() for view in ("features", "pixels")]
+    cores = len(os.sched_getaffinity(0))
+    columns = ["game", "view", "frame skip", "bytes", "steps/s, 1 core", "ns a step", "writes/s, same bytes, 1 core",
+               f"steps/s, {cores} cores", "gain"]
+    publish(head("Steps a second") + "\n" + table(columns, rows), options.out)
+
+
+if __name__ == "__main__":
+    main()
