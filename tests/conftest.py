@@ -1,5 +1,7 @@
 """Fixtures that several files share: the games one by one, the views and autoreset modes, and a game from outside."""
 
+import trainer.openmp  # noqa: F401  isort: skip  (before anything that loads OpenMP)
+
 import importlib.util
 from pathlib import Path
 

@@ -54,7 +54,7 @@ def test_outputs_do_not_depend_on_threads_chunks_or_batches(game, view, plain, h
 
 
 def test_outputs_are_the_same_bits_through_gymnasium(game, view, autoreset, plain):
-    through_gymnasium = play_gymnasium(game, *SIZES[view], **settings_of(game, view, autoreset, num_threads=2))
+    through_gymnasium = play_gymnasium(game, *SIZES[view], **settings_of(game, view, autoreset, num_threads=1))
     assert through_gymnasium == plain(game, view, autoreset)
 
 

@@ -66,8 +66,8 @@ def test_the_speed_is_measured_where_it_is_not_given(tmp_path):
     assert read_metrics(tmp_path)[-1]["sps"] == pytest.approx(STEP / 0.25)
 
 
-@pytest.mark.parametrize("torn", [b"", b'{"step": 999', b'{"step": 1}', b"\0\0\0\0\n", b'{"step": "x"}\n', b"[]\n"],
-                         ids=["whole", "half a line", "no line end", "zeros", "no step", "no object"])
+@pytest.mark.parametrize("torn", [b"", b'{"step": 999', b'{"step": 1}', b"\0\0\0\0\n", b'{"step": 1}\n', b"[]\n"],
+                         ids=["whole", "half a line", "no line end", "zeros", "no seconds", "no object"])
 def test_a_resumed_run_goes_on_where_the_checkpoint_was(tmp_path, torn):
     iterations(tmp_path, 1, 5)
     with (tmp_path / METRICS).open("ab") as file:
@@ -78,6 +78,12 @@ def test_a_resumed_run_goes_on_where_the_checkpoint_was(tmp_path, torn):
     assert [entry["step"] for entry in entries] == [index * STEP for index in range(1, 7)]
     assert [entry["seconds"] for entry in entries] == [0.5, 1.0, 1.5, 2.0, 2.5, 3.0]
     assert not list(tmp_path.glob(".*"))
+
+
+def test_the_seconds_never_run_back(tmp_path):
+    iterations(tmp_path, 1, 3)
+    iterations(tmp_path, 4, 5, resume_step=3 * STEP, start_seconds=1.25)
+    assert [entry["seconds"] for entry in read_metrics(tmp_path)] == [0.5, 1.0, 1.5, 2.0, 2.5]
 
 
 def test_a_resumed_run_without_metrics_starts_them(tmp_path):

@@ -3,6 +3,8 @@
 torch is loaded only once there is something to train or evaluate, so that help and errors come at once.
 """
 
+import trainer.openmp  # noqa: F401  isort: skip  (before anything that loads OpenMP)
+
 import difflib
 import sys
 from collections.abc import Sequence

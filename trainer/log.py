@@ -72,6 +72,7 @@ class RunLog:
             self._events = opened.enter_context(contextlib.closing(EventFile(self.folder, self._resume_step)))
             for entry in self._metrics.kept:
                 self.figures.history.add(entry.get("score_mean"))
+                self._start_seconds = max(self._start_seconds, entry["seconds"])  # time never runs back
             if self._live:
                 opened.enter_context(self._live)
             else:
@@ -85,9 +86,7 @@ class RunLog:
         with self._opened:
             if self._unwritten:
                 self._events.write(*self._unwritten)
-            if self._live:
-                self._live.refresh()
-            elif self._told != self.figures.step:
+            if not self._live and self._told != self.figures.step:
                 self.note(plain_line(self.figures))
 
     def iteration(self, step: int, metrics: dict[str, float | None]) -> None:

@@ -41,7 +41,7 @@ def read_metrics(folder: Path) -> list[dict[str, Any]]:
             entry = json.loads(line)
         except ValueError:
             break
-        if not line.endswith(b"\n") or not isinstance(entry, dict) or not isinstance(entry.get("step"), int):
+        if not line.endswith(b"\n") or not isinstance(entry, dict) or not {"step", "seconds"} <= entry.keys():
             break
         entries.append(entry)
     return entries
