@@ -1,6 +1,5 @@
 """What every benchmark needs: medians, tables, and a head that says on what machine, with which versions, by which command."""
 
-import os
 import platform
 import shlex
 import statistics
@@ -10,6 +9,9 @@ from collections.abc import Callable, Sequence
 from datetime import date
 from importlib import metadata
 from pathlib import Path
+
+from envs_c.checks import cores
+from trainer.run_folder import cpu_name
 
 PACKAGES = ("insertcoin", "numpy", "cython", "gymnasium", "torch")
 
@@ -30,16 +32,6 @@ def median_seconds(work: Callable[[], object], *, rounds: int = 7, seconds: floa
     return statistics.median(results)
 
 
-def cpu_name() -> str:
-    """The processor, as the system names it."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        lines = []
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.processor() or platform.machine()
-
-
 def head(title: str) -> str:
     """Markdown: the title, the command, the machine and the versions."""
     versions = []
@@ -51,7 +43,7 @@ def head(title: str) -> str:
     module = Path(sys.argv[0]).stem if sys.argv else ""
     command = shlex.join(["python", "-m", f"benchmarks.{module}", *sys.argv[1:]])
     return (f"# {title}\n\n`{command}`, {date.today().isoformat()}\n\n"
-            f"{cpu_name()}, {len(os.sched_getaffinity(0))} cores, {platform.system()} {platform.release()}; "
+            f"{cpu_name()}, {cores()} cores, {platform.system()} {platform.release()}; "
             f"Python {platform.python_version()}, {', '.join(versions)}. Medians; ratios travel between machines, "
             "absolute figures do not.\n")
 

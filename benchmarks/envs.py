@@ -5,13 +5,13 @@ the limit that writing the same bytes to the same buffer sets, measured in the s
 """
 
 import argparse
-import os
 from pathlib import Path
 
 import numpy as np
 
 import envs_c
 from benchmarks.common import head, median_seconds, publish, rate, table
+from envs_c.checks import cores
 
 ROLL = 64  # actions are drawn before, for so many steps
 
@@ -46,14 +46,13 @@ class Bench:
 
 def measure(game: str, view: str, num_envs: int) -> list[str]:
     """A row of the table."""
-    cores = len(os.sched_getaffinity(0))
     one = Bench(game, view, 1, num_envs)
     single = num_envs / median_seconds(one.step)
     limit = num_envs / median_seconds(one.write)
     row = [game, view, one.frame_skip, one.observation[0].nbytes, rate(single), f"{1e9 / single:.1f}", rate(limit)]
-    if cores == 1:
+    if cores() == 1:
         return [*row, "-", "-"]
-    several = num_envs / median_seconds(Bench(game, view, cores, num_envs).step)
+    several = num_envs / median_seconds(Bench(game, view, cores(), num_envs).step)
     return [*row, rate(several), f"{several / single:.2f}"]
 
 
@@ -69,9 +68,8 @@ def main():
             parser.error(f"there is no game {name!r}; the games are {', '.join(envs_c.games())}")
     rows = [measure(game, view, options.num_envs)
             for game in options.games or envs_c.games() for view in ("features", "pixels")]
-    cores = len(os.sched_getaffinity(0))
     columns = ["game", "view", "frame skip", "bytes", "steps/s, 1 core", "ns a step", "writes/s, same bytes, 1 core",
-               f"steps/s, {cores} cores", "gain"]
+               f"steps/s, {cores()} cores", "gain"]
     publish(head("Steps a second") + "\n" + table(columns, rows), options.out)
 
 

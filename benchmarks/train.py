@@ -12,6 +12,7 @@ from pathlib import Path
 import torch
 
 from benchmarks.common import head, median_seconds, publish, rate, table
+from envs_c.checks import cores
 from trainer import kernels
 from trainer.config import Config, EnvConfig, PolicyConfig, PPOConfig, RunConfig
 from trainer.policy import Policy
@@ -88,10 +89,7 @@ def main():
     parser.add_argument("--out", type=Path, help="write the tables to this file, too")
     options = parser.parse_args()
     precisions = options.precision or list(DTYPES)
-    runs = [end_to_end(name, options.threads, options.iterations) for name in precisions]
-    threads = torch.get_num_threads()
-    for run in runs:
-        run[1] = threads
+    runs = [end_to_end(name, options.threads or cores(), options.iterations) for name in precisions]
     learners = [learner(name, DTYPES[name], batch) for name in precisions for batch in (64, 512)]
     publish(head("Training steps a second") + "\n" + table(
         ["products in", "threads", "steps/s", "products alone", "of that", "games", "forward", "sample", "learn", "other"],

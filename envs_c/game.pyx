@@ -1,5 +1,6 @@
 """`Game`: what a game says of itself, checked once when its module is imported. The contract stands in game.pxd."""
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -54,6 +55,10 @@ cdef class Game:
             raise ContractError(f"game {name!r}: features are float32 or uint8, not {self.feature_dtype}")
         if len(self.screen) != 2 or min(self.screen) < SMALL:
             raise ContractError(f"game {name!r}: screen is (width, height), each {SMALL} or more, not {screen}")
+        width, height = (length // math.gcd(length, SMALL) for length in self.screen)
+        if 255 * width * height >= 1 << 24:  # the sums of a grey pixel, in whole units; see screen.pxd
+            raise ContractError(f"game {name!r}: a screen of {self.screen} is too fine to average exactly in float32; "
+                                f"take sides that share factors with {SMALL}, as 160 x 210 do")
 
     cdef Game bind(self, chunk_fn chunk, backdrop_fn backdrop, draw_fn draw, size_t state_size, bint has_mask=False):
         """Tie the compiled functions to the description; returns the game itself."""

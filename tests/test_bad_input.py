@@ -282,6 +282,7 @@ def test_use_after_close_says_so(toy, use):
     ({"actions": ()}, ["'bare'", "no actions"]),
     ({"feature_dtype": "float64"}, ["'bare'", "float32 or uint8", "float64"]),
     ({"screen": (160, 83)}, ["'bare'", "84 or more", "(160, 83)"]),
+    ({"screen": (641, 481)}, ["'bare'", "(641, 481)", "too fine", "share factors with 84"]),
 ], ids=str)
 def test_a_description_that_breaks_the_contract_is_refused(change, words):
     whole = {"name": "bare", "title": "Bare", "summary": "A game.", "version": 1, "actions": ("GO",),

@@ -1,6 +1,7 @@
 """Evaluation: a policy plays whole episodes, one an environment, so that short ones do not count more than long ones."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,6 +16,7 @@ from trainer.policy import Policy
 from trainer.session import load_policy, make_env
 
 SEED_OFFSET = 1 << 62  # evaluations play other episodes than the training of the same seed
+LONGEST = 100_000      # steps: an evaluation cuts episodes here where neither game nor config limits them, so that it ends
 
 
 class Evaluation(NamedTuple):
@@ -40,6 +42,8 @@ def play(policy: Policy, config: Config, *, episodes: int, seed: int, greedy: bo
     """Play `episodes` whole episodes side by side; greedy takes the likeliest action instead of sampling."""
     device = next(policy.parameters()).device
     env = make_env(config.game, config.env, episodes, seed + SEED_OFFSET)
+    if not env.time_limit:
+        env = make_env(config.game, replace(config.env, time_limit=LONGEST), episodes, seed + SEED_OFFSET)
     torch.set_num_threads(env.num_threads)
     pipeline = Pipeline(env, 1, device)
     pipeline.reset()

@@ -1,5 +1,6 @@
 """Films of episodes, GIF or MP4: an episode is played again from its first state with the actions that were taken."""
 
+import importlib.util
 from pathlib import Path
 
 import imageio.v3 as iio
@@ -14,10 +15,12 @@ SUFFIXES = (".gif", ".mp4")
 
 
 def check_name(path: str | Path):
-    """Raises ConfigError where the name is not that of a GIF or an MP4, or its folder is not there."""
+    """Raises ConfigError where the name is not that of a GIF or an MP4, or what it takes to write it is not there."""
     path = Path(path)
     if path.suffix.lower() not in SUFFIXES:
         raise ConfigError(f"the film's name is {str(path)!r}; it must end in {' or '.join(SUFFIXES)}")
+    if path.suffix.lower() == ".mp4" and importlib.util.find_spec("imageio_ffmpeg") is None:
+        raise ConfigError("an MP4 needs the package imageio-ffmpeg: pip install imageio-ffmpeg, or write a .gif")
     if not path.parent.is_dir():
         raise ConfigError(f"the film's folder {str(path.parent)!r} is not there; make it first")
 

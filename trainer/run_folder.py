@@ -86,7 +86,7 @@ def write_config(folder: Path, config: Config, facts: dict[str, str], from_step:
 
 def machine_facts() -> dict[str, str]:
     """The machine, its processor, the versions and the command of this process."""
-    facts = {"machine": platform.platform(), "cpu": _cpu_name(), "cores": str(os.cpu_count()),
+    facts = {"machine": platform.platform(), "cpu": cpu_name(), "cores": str(os.cpu_count()),
              "python": platform.python_version()}
     for package in _PACKAGES:
         with contextlib.suppress(metadata.PackageNotFoundError):
@@ -104,7 +104,7 @@ def _lock(descriptor: int, folder: Path) -> None:
             raise
 
 
-def _cpu_name() -> str:
+def cpu_name() -> str:
     """The processor's name, where the system tells it."""
     with contextlib.suppress(OSError):
         for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():

@@ -1,6 +1,7 @@
 """Everything that one training run holds, made from its config, saved to a checkpoint and brought back from one."""
 
 import dataclasses
+import math
 from collections import deque
 from pathlib import Path
 
@@ -36,9 +37,7 @@ def make_env(game: str, env: EnvConfig, num_envs: int, seed: int) -> envs_c.VecE
 
 def make_policy(config: Config, env: envs_c.VecEnv, dtype: torch.dtype) -> Policy:
     """A fresh policy for these environments; its weights depend on the config's seed alone."""
-    size = 1
-    for length in env.observation_shape:
-        size *= length
+    size = math.prod(env.observation_shape)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(config.run.seed)
         return Policy(size, len(env.game.actions), config.policy.encoder_size, config.policy.lstm_size,

@@ -1,0 +1,34 @@
+"""The core beneath the Gymnasium face: environments stepped into buffers that you own, a batch at a time.
+
+    python -m examples.own_buffers
+
+Two batches share one array of actions here, as a learner would that computes one batch's actions while the other plays.
+"""
+
+import numpy as np
+
+import envs_c
+
+NUM_ENVS = 256
+
+env = envs_c.VecEnv(envs_c.game("breakout"), NUM_ENVS, seed=1)
+buffers = {
+    "actions": np.zeros(NUM_ENVS, np.int32),
+    "observation": np.zeros((NUM_ENVS, *env.observation_shape), env.observation_dtype),
+    "reward": np.zeros(NUM_ENVS, np.float32),
+    "terminated": np.zeros(NUM_ENVS, np.float32),
+    "truncated": np.zeros(NUM_ENVS, np.float32),
+}
+halves = [env.bind(lo, lo + NUM_ENVS // 2, **{name: array[lo: lo + NUM_ENVS // 2] for name, array in buffers.items()})
+          for lo in (0, NUM_ENVS // 2)]
+for half in halves:
+    half.reset()
+
+random, scores = np.random.default_rng(0), []
+for _ in range(1000):
+    for half in halves:
+        buffers["actions"][half.lo: half.hi] = random.integers(0, len(env.game.actions), half.hi - half.lo)
+        if half.step():  # how many episodes ended
+            over = half.lo + np.flatnonzero(env.ended[half.lo: half.hi])
+            scores.extend(env.ended_return[over])
+print(f"{len(scores)} episodes, mean score {np.mean(scores):.2f}")
