@@ -28,7 +28,7 @@ class Bench:
         self.batch = env.bind(0, num_envs, actions=self.actions, observation=self.observation, reward=outputs[0],
                               terminated=outputs[1], truncated=outputs[2])
         random = np.random.default_rng(0)
-        self.rolls = random.integers(0, len(env.game.actions), (ROLL, num_envs)).astype(np.int32)
+        self.rolls = random.integers(0, len(env.actions), (ROLL, num_envs)).astype(np.int32)
         self.taken = 0
         self.batch.reset()
         for _ in range(2000):  # until the environments are spread over their episodes

@@ -41,7 +41,7 @@ class Pipeline:
             raise ValueError(f"the pipeline takes environments with autoreset 'next_step', not {env.autoreset!r}")
         self.env = env
         self.num_envs = env.num_envs
-        self.num_actions = len(env.game.actions)
+        self.num_actions = len(env.actions)
         self.device = torch.device(device)
         edges = [env.num_envs * k // num_batches for k in range(num_batches + 1)]
         self.batches = [BatchRange(k, edges[k], edges[k + 1]) for k in range(num_batches)]

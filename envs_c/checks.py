@@ -47,12 +47,12 @@ def choice(name: str, value, choices: tuple[str, ...]) -> str:
     return text
 
 
-def noop_max(value, game) -> int:
+def noop_max(value, game: str, actions: tuple[str, ...]) -> int:
     """Frames of NOOP at an episode's start; only where the first action is NOOP."""
     number = whole("noop_max", value, 0, 10_000)
-    if number and game.actions[0] != "NOOP":
-        raise InvalidArgument(f"noop_max is {value!r}, but {game.name} has no NOOP action (it has "
-                              f"{', '.join(game.actions)}); leave it at 0")
+    if number and actions[0] != "NOOP":
+        raise InvalidArgument(f"noop_max is {value!r}, but {game} has no NOOP action (it has "
+                              f"{', '.join(actions)}); leave it at 0")
     return number
 
 
@@ -139,11 +139,11 @@ def actions(value, num_envs: int) -> np.ndarray:
     return array
 
 
-def wrong_action(game, index: int, value: int) -> str:
+def wrong_action(game: str, actions: tuple[str, ...], index: int, value: int) -> str:
     """The sentence about an action that a game does not have."""
-    names = ", ".join(f"{i} {name}" for i, name in enumerate(game.actions))
-    return (f"action of environment {index} is {value}; {game.name} has the actions 0 to {len(game.actions) - 1} "
-            f"({names}). No environment was stepped")
+    names = f" ({', '.join(f'{i} {name}' for i, name in enumerate(actions))})" if len(actions) <= 18 else ""
+    return (f"action of environment {index} is {value}; {game} has the actions 0 to {len(actions) - 1}{names}. "
+            "No environment was stepped")
 
 
 def nearest(name: str, known) -> str:

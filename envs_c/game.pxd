@@ -6,7 +6,7 @@ a checkpoint of an environment is a memcpy. The functions:
     void  reset(void* state, const double* options, Rng* rng)   a new episode; options in the order of Game(options=...)
     float step(void* state, int action, Rng* rng, bint* over)   one frame; returns its raw reward, sets `over` at an end
     void  observe(const void* state, void* out)                 the feature vector, float32 or uint8
-    void  backdrop(Canvas* canvas)                              what never moves; painted once, in colour
+    void  backdrop(const double* options, Canvas* canvas)       what never moves; painted once, in colour
     void  draw(const void* state, Canvas* canvas)               what moves, onto a canvas that holds the backdrop
     void  mask(const void* state, uint8_t* legal)               optional: 1 a legal action, 0 an illegal one
 
@@ -26,7 +26,7 @@ from envs_c.screen cimport SMALL, Canvas, Screen, canvas_finish
 ctypedef void (*reset_fn)(void* state, const double* options, Rng* rng) noexcept nogil
 ctypedef float (*step_fn)(void* state, int action, Rng* rng, bint* over) noexcept nogil
 ctypedef void (*observe_fn)(const void* state, void* out) noexcept nogil
-ctypedef void (*backdrop_fn)(Canvas* canvas) noexcept nogil
+ctypedef void (*backdrop_fn)(const double* options, Canvas* canvas) noexcept nogil
 ctypedef void (*draw_fn)(const void* state, Canvas* canvas) noexcept nogil
 ctypedef void (*mask_fn)(const void* state, uint8_t* legal) noexcept nogil
 
@@ -201,11 +201,12 @@ cdef class Game:
     cdef readonly str title           # as in the Gymnasium id Arcade/TITLE-v0
     cdef readonly str summary         # one line
     cdef readonly int version         # raised when the state's layout or the rules change
-    cdef readonly tuple actions       # names, in order
+    cdef readonly tuple actions       # names, in order; this and the next three: under the default options
     cdef readonly tuple feature_shape
     cdef readonly object feature_dtype
     cdef readonly object feature_low
     cdef readonly object feature_high
+    cdef readonly tuple described     # the same as they were given, functions of the options among them
     cdef readonly tuple screen        # (width, height) in pixels
     cdef readonly int frame_skip      # the default
     cdef readonly object time_limit   # the default, in steps, or None

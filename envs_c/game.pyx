@@ -33,20 +33,23 @@ cdef class Game:
     def __init__(self, *, str name, str title, str summary, int version, actions, feature_shape,
                  feature_dtype="float32", feature_low=-np.inf, feature_high=np.inf, screen=(160, 210),
                  int frame_skip=1, time_limit=None, options=None):
-        """Describe a game; raises ContractError where the description does not hold together."""
+        """Describe a game; raises ContractError where the description does not hold together.
+
+        actions, feature_shape, feature_low and feature_high may be functions of the options, a dict name -> float, for
+        games whose board is as large as an option says. The attributes of these names are those of the default options.
+        """
         self.name = name
         self.title = title
         self.summary = summary
         self.version = version
-        self.actions = tuple(actions)
-        self.feature_shape = tuple(feature_shape)
         self.feature_dtype = np.dtype(feature_dtype)
-        self.feature_low = feature_low
-        self.feature_high = feature_high
         self.screen = tuple(screen)
         self.frame_skip = frame_skip
         self.time_limit = time_limit
         self.options = dict(options or {})
+        self.described = (actions, feature_shape, feature_low, feature_high)
+        self.actions, self.feature_shape, self.feature_low, self.feature_high = self.describe(
+            {name: float(option.default) for name, option in self.options.items()})
         if not name.isidentifier() or not name.islower():
             raise ContractError(f"a game's name is a lower-case identifier, not {name!r}")
         if not self.actions:
@@ -68,6 +71,11 @@ cdef class Game:
         self.state_size = state_size
         self.has_mask = has_mask
         return self
+
+    def describe(self, options):
+        """(actions, feature_shape, feature_low, feature_high) under these options, a whole dict of `check_options`."""
+        actions, shape, low, high = (part(options) if callable(part) else part for part in self.described)
+        return tuple(actions), tuple(shape), low, high
 
     def check_options(self, given):
         """All options as a dict name -> float, defaults filled in; raises InvalidArgument naming a wrong one."""

@@ -37,7 +37,7 @@ class ArcadeVectorEnv(VectorEnv):
         self.render_mode = "rgb_array"
         self.metadata = {**METADATA, "autoreset_mode": MODES[self.core.autoreset.replace("_", "")]}
         self.single_observation_space = observation_space(self.core, self.frame_stack)
-        self.single_action_space = spaces.Discrete(len(game.actions))
+        self.single_action_space = spaces.Discrete(len(self.core.actions))
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._make_buffers()
@@ -45,7 +45,7 @@ class ArcadeVectorEnv(VectorEnv):
     def _make_buffers(self):
         core, n = self.core, self.num_envs
         observations = (n, *core.observation_shape)
-        legal = (n, len(self.game.actions))
+        legal = (n, len(core.actions))
         self._observation = np.zeros(observations, core.observation_dtype)
         self._final = np.zeros(observations, core.observation_dtype) if core.autoreset == "same_step" else None
         self._mask = np.zeros(legal, np.uint8) if self.game.has_mask else None
@@ -87,7 +87,7 @@ class ArcadeVectorEnv(VectorEnv):
         actions = checks.actions(actions, self.num_envs)
         if not np.can_cast(actions.dtype, np.int32) and not -1 <= actions.min() <= actions.max() <= 1 << 30:
             wrong = int(np.flatnonzero((actions < 0) | (actions > 1 << 30))[0])
-            raise InvalidArgument(checks.wrong_action(self.game, wrong, int(actions[wrong])))
+            raise InvalidArgument(checks.wrong_action(self.game.name, self.core.actions, wrong, int(actions[wrong])))
         np.copyto(self._actions, actions, casting="unsafe")
         ended = self._batch.step()
         terminated, truncated = self._terminated != 0, self._truncated != 0
@@ -218,7 +218,9 @@ def first(infos: dict) -> dict:
 def observation_space(core: VecEnv, frame_stack: int) -> spaces.Box:
     """The space of one environment's observations."""
     shape, dtype = core.observation_shape, core.observation_dtype
-    low, high = (0, 255) if dtype == np.uint8 else (core.game.feature_low, core.game.feature_high)
+    low, high = (0, 255) if core.view == "pixels" else (core.feature_low, core.feature_high)
+    if dtype == np.uint8:
+        low, high = np.clip(low, 0, 255), np.clip(high, 0, 255)
     low, high = (np.broadcast_to(np.asarray(bound, dtype), shape) for bound in (low, high))
     if frame_stack > 1:
         # frames before the episode's start are zeros, whatever the game's own bounds

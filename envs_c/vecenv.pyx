@@ -51,6 +51,9 @@ cdef class VecEnv:
     cdef readonly int num_threads
     cdef readonly int chunk_size
     cdef readonly dict options
+    cdef readonly tuple actions         # names, in order
+    cdef readonly object feature_low    # bounds of the features
+    cdef readonly object feature_high
     cdef readonly tuple observation_shape
     cdef readonly object observation_dtype
     cdef readonly object ended          # (N,) uint8: 1 where the last step of its batch ended the episode
@@ -69,21 +72,22 @@ cdef class VecEnv:
                  options=None):
         self.game = game
         self.options = game.check_options(options or {})
+        self.actions, feature_shape, self.feature_low, self.feature_high = game.describe(self.options)
         self.num_envs = checks.whole("num_envs", num_envs, 1, 1 << 24)
         self.view = checks.choice("view", view, ("features", "pixels"))
         self.autoreset = checks.choice("autoreset", autoreset, ("next_step", "same_step", "disabled"))
         self.frame_skip = checks.whole("frame_skip", game.frame_skip if frame_skip is None else frame_skip, 1, 1000)
-        self.noop_max = checks.noop_max(noop_max, game)
+        self.noop_max = checks.noop_max(noop_max, game.name, self.actions)
         self.time_limit = checks.time_limit(time_limit, game)
         self.sticky = checks.real("sticky", sticky, 0.0, 1.0)
         self.reward_clip = checks.reward_clip(reward_clip)
         self.num_threads = checks.whole("num_threads", num_threads, 0, 1024) or checks.cores()
         pixels = self.view == "pixels"
-        self.observation_shape = (SMALL, SMALL) if pixels else game.feature_shape
+        self.observation_shape = (SMALL, SMALL) if pixels else feature_shape
         self.observation_dtype = np.dtype("uint8") if pixels else game.feature_dtype
         self.chunk_size = checks.whole("chunk_size", chunk_size, 0, 1 << 24)
-        self._make_screen()
         self._make_io()
+        self._make_screen()
         self.stride = state_stride(game.state_size)
         self.states = <char*>aligned_alloc(64, self.num_envs * self.stride)
         if self.states == NULL:
@@ -108,10 +112,10 @@ cdef class VecEnv:
         canvas.screen = &self.screen
         canvas.rgb = &pixels[0, 0, 0]
         with nogil:
-            self.game.backdrop(&canvas)
+            self.game.backdrop(self.io.options, &canvas)
         sums, grey = checks.average(rgb, *edges)
         self._set_backdrop(rgb, grey, sums)
-        self.keep = (edges, rgb, grey, sums)
+        self.keep = (*self.keep, edges, rgb, grey, sums)
 
     def _set_axes(self, int width, int height, edges):
         cdef int16_t[::1] xc = edges[0].cells, xp = edges[0].parts, yc = edges[1].cells, yp = edges[1].parts
@@ -140,13 +144,13 @@ cdef class VecEnv:
         io.options = &options[0]
         io.screen = &self.screen
         io.observation_bytes = int(np.prod(self.observation_shape)) * self.observation_dtype.itemsize
-        io.num_actions = len(self.game.actions)
+        io.num_actions = len(self.actions)
         io.pixels = self.view == "pixels"
         io.frame_skip, io.noop_max, io.time_limit = self.frame_skip, self.noop_max, self.time_limit
         io.sticky = self.sticky
         io.reward_low, io.reward_high = self.reward_clip
         io.autoreset = <Autoreset>("next_step", "same_step", "disabled").index(self.autoreset)
-        self.keep = (*self.keep, option_values)
+        self.keep = (option_values,)
 
     def close(self):
         """Give back the states. Any later use raises Closed; closing again does nothing."""
@@ -291,7 +295,7 @@ cdef class Batch:
                  final_observation, action_mask, final_action_mask):
         cdef int count = hi - lo
         shape, dtype = (count, *env.observation_shape), env.observation_dtype
-        legal = (count, len(env.game.actions))
+        legal = (count, len(env.actions))
         if env.autoreset == "same_step" and final_observation is None:
             raise InvalidArgument("autoreset 'same_step' writes last observations; hand bind() a final_observation")
         self.env, self.lo, self.hi = env, lo, hi
@@ -362,7 +366,7 @@ cdef class Batch:
             wrong += <unsigned int>self.io.actions[i] >= limit
         if wrong:
             i = next(i for i in range(self.hi - self.lo) if not 0 <= self.io.actions[i] < self.io.num_actions)
-            raise InvalidArgument(checks.wrong_action(self.env.game, self.lo + i, self.io.actions[i]))
+            raise InvalidArgument(checks.wrong_action(self.env.game.name, self.env.actions, self.lo + i, self.io.actions[i]))
 
     cdef check_running(self):
         cdef int i

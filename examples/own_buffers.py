@@ -27,7 +27,7 @@ for half in halves:
 random, scores = np.random.default_rng(0), []
 for _ in range(1000):
     for half in halves:
-        buffers["actions"][half.lo: half.hi] = random.integers(0, len(env.game.actions), half.hi - half.lo)
+        buffers["actions"][half.lo: half.hi] = random.integers(0, len(env.actions), half.hi - half.lo)
         if half.step():  # how many episodes ended
             over = half.lo + np.flatnonzero(env.ended[half.lo: half.hi])
             scores.extend(env.ended_return[over])

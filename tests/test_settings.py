@@ -5,6 +5,7 @@ import pytest
 from support import actions_of, vector
 
 import envs_c
+from envs_c.game import Game, Option
 
 N = 4000
 RIGHT = 2
@@ -159,3 +160,13 @@ def test_settings_have_the_games_own_defaults():
     env = envs_c.make("cartpole")
     assert (env.core.time_limit, env.core.frame_skip, env.num_envs) == (500, 1, 1)
     assert envs_c.make("cartpole", time_limit=0).core.time_limit == 0
+
+
+def test_actions_and_features_may_depend_on_options():
+    game = Game(name="board", title="Board", summary="A board.", version=1, feature_dtype="uint8", feature_low=0,
+                feature_high=lambda options: options["size"], options={"size": Option(9, 5, 19, "points a side")},
+                actions=lambda options: [f"P{k}" for k in range(int(options["size"]) ** 2)],
+                feature_shape=lambda options: (2, int(options["size"]), int(options["size"])))
+    assert (len(game.actions), game.feature_shape, game.feature_high) == (81, (2, 9, 9), 9)
+    actions, shape, low, high = game.describe(game.check_options({"size": 5}))
+    assert (len(actions), shape, low, high) == (25, (2, 5, 5), 0, 5)

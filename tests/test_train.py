@@ -161,7 +161,7 @@ def test_a_killed_run_always_resumes_two_hundred_times(tmp_path):
     kill_and_resume(tmp_path / "run", 200)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_an_interrupt_ends_with_a_checkpoint_and_says_how_to_go_on(tmp_path, number):
     process = start(["cartpole", "--run-dir", str(tmp_path / "run"), *SMALL[:-1], "1000"])
     metrics = tmp_path / "run" / "metrics.jsonl"

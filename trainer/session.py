@@ -5,6 +5,7 @@ import math
 from collections import deque
 from pathlib import Path
 
+import numpy as np
 import torch
 
 import envs_c
@@ -35,13 +36,21 @@ def make_env(game: str, env: EnvConfig, num_envs: int, seed: int) -> envs_c.VecE
                          num_threads=env.num_threads, seed=seed, options=env.options)
 
 
+def observation_scale(env: envs_c.VecEnv) -> float:
+    """What observations are multiplied by: bytes come to 0 .. 1, float32 features are scaled by their game."""
+    if env.observation_dtype != "uint8":
+        return 1.0
+    highest = 255.0 if env.view == "pixels" else float(np.max(env.feature_high))
+    return 1.0 / min(highest, 255.0)
+
+
 def make_policy(config: Config, env: envs_c.VecEnv, dtype: torch.dtype) -> Policy:
     """A fresh policy for these environments; its weights depend on the config's seed alone."""
     size = math.prod(env.observation_shape)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(config.run.seed)
-        return Policy(size, len(env.game.actions), config.policy.encoder_size, config.policy.lstm_size,
-                      scale=1 / 255 if env.observation_dtype == "uint8" else 1.0, precision=dtype)
+        return Policy(size, len(env.actions), config.policy.encoder_size, config.policy.lstm_size,
+                      scale=observation_scale(env), precision=dtype)
 
 
 class Session:

@@ -14,8 +14,8 @@ from trainer.session import Session
 def train(config: Config) -> Path:
     """Train as `config` says, from the start or from the checkpoint of `config.run.resume`; returns the run's folder.
 
-    Ctrl-C (or SIGTERM) ends it after the iteration under way, with a checkpoint; a second one ends it at once. Then, as
-    with `stop_at`, there is no evaluation, and KeyboardInterrupt is raised once everything is written.
+    Ctrl-C (or SIGTERM, or a terminal that closes) ends it after the iteration under way, with a checkpoint; a second one ends
+    it at once. Then, as with `stop_at`, there is no evaluation, and KeyboardInterrupt is raised once everything is written.
     """
     source = checkpoint.latest(config.run.resume) if config.run.resume else None
     session = Session.resumed(config, source) if source else Session(config)
@@ -80,14 +80,14 @@ def stage_seconds(session: Session) -> dict[str, float]:
 
 
 class Interrupt:
-    """While entered, the first SIGINT or SIGTERM only sets `asked`; the second one acts as usual."""
+    """While entered, the first SIGINT, SIGTERM or SIGHUP only sets `asked`; the second one acts as usual."""
 
     def __init__(self):
         self.asked = False
         self._before = {}
 
     def __enter__(self) -> "Interrupt":
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             self._before[number] = signal.signal(number, self._ask)
         return self
 

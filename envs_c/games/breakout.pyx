@@ -239,7 +239,7 @@ cdef inline void draw_digit(Canvas* canvas, int x, int digit) noexcept nogil:
                     CUTS[digit][k][2] * CELL_WIDTH, CUTS[digit][k][3] * CELL_HEIGHT, GREY, BLACK)
 
 
-cdef void backdrop(Canvas* canvas) noexcept nogil:
+cdef void backdrop(const double* options, Canvas* canvas) noexcept nogil:
     """All but score, lives, paddle and ball; the wall is whole, `draw` takes out the bricks that are gone."""
     cdef int row
     draw_digit(canvas, 132, 1)  # the player's number

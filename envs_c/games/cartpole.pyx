@@ -97,7 +97,7 @@ cdef void observe(const void* state, void* out) noexcept nogil:
     features[3] = <float>pole.theta_dot
 
 
-cdef void backdrop(Canvas* canvas) noexcept nogil:
+cdef void backdrop(const double* options, Canvas* canvas) noexcept nogil:
     canvas_rect(canvas, 0, 0, WIDTH, HEIGHT, SKY)
     canvas_rect(canvas, 0, TRACK_Y, WIDTH, 1, TRACK)
 

@@ -79,7 +79,7 @@ cdef void mask(const void* state, uint8_t* legal) noexcept nogil:
     legal[JUMP] = toy.jumps > 0
 
 
-cdef void backdrop(Canvas* canvas) noexcept nogil:
+cdef void backdrop(const double* options, Canvas* canvas) noexcept nogil:
     canvas_rect(canvas, 0, 0, WIDTH, GROUND_Y, SKY)
     canvas_rect(canvas, 0, GROUND_Y, WIDTH, HEIGHT - GROUND_Y, GROUND)
 
