@@ -243,3 +243,12 @@ def test_help_and_errors_load_no_torch(argv):
 def test_importing_the_package_loads_nothing_else():
     script = "import sys; before = set(sys.modules); import trainer; sys.exit(set(sys.modules) - before != {'trainer'})"
     assert subprocess.run([sys.executable, "-c", script], cwd=ROOT, check=False).returncode == 0
+
+
+def test_the_games_are_listed_with_actions_options_and_speed():
+    done = subprocess.run([sys.executable, "-m", "envs_c", "breakout"], capture_output=True, text=True, check=True)
+    assert all(words in done.stdout for words in ("Arcade/Breakout-v0", "NOOP FIRE RIGHT LEFT", "118 float32", "M steps/s",
+                                                  "lives=5: balls an episode, 1 to 5"))
+    wrong = subprocess.run([sys.executable, "-m", "envs_c", "brakout"], capture_output=True, text=True, check=False)
+    assert wrong.returncode == 2
+    assert "did you mean 'breakout'?" in wrong.stderr

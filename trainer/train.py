@@ -1,6 +1,7 @@
 """The training loop: play a rollout, learn from it, tell of it, save it."""
 
 import signal
+import threading
 import time
 from pathlib import Path
 
@@ -87,6 +88,8 @@ class Interrupt:
         self._before = {}
 
     def __enter__(self) -> "Interrupt":
+        if threading.current_thread() is not threading.main_thread():
+            return self  # Python lets no other thread take signals; they act as usual then
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             self._before[number] = signal.signal(number, self._ask)
         return self
