@@ -10,14 +10,14 @@
 those who bring their own buffers. Needs NumPy and Gymnasium only.
 """
 
-from envs_c.catalog import game, games, make, register
-from envs_c.errors import Closed, ContractError, EnvsError, InvalidArgument, InvalidState, NotReset, UnknownGame
+from envs_c.catalog import game, games, load, make, register
+from envs_c.errors import Closed, CompileFailed, ContractError, EnvsError, InvalidArgument, InvalidState, NotReset, UnknownGame
 from envs_c.vecenv import Batch, VecEnv
 
 __version__ = "0.1.0"
 
-__all__ = ["Batch", "Closed", "ContractError", "EnvsError", "InvalidArgument", "InvalidState", "NotReset",
-           "UnknownGame", "VecEnv", "__version__", "game", "games", "make", "register"]
+__all__ = ["Batch", "Closed", "CompileFailed", "ContractError", "EnvsError", "InvalidArgument", "InvalidState", "NotReset",
+           "UnknownGame", "VecEnv", "__version__", "game", "games", "load", "make", "register"]
 
 for _name in games():
     register(game(_name))

@@ -1,4 +1,4 @@
-"""The games by name: `games()`, `game(name)`, `make(name, ...)`, and their ids in Gymnasium's registry."""
+"""The games by name: `games()`, `game(name)`, `load(path)`, `make(name, ...)`, and their ids in Gymnasium's registry."""
 
 import importlib
 import pkgutil
@@ -6,23 +6,43 @@ import pkgutil
 import gymnasium
 from gymnasium.envs.registration import registry
 
-from envs_c import checks
-from envs_c.errors import UnknownGame
+from envs_c import checks, outside
+from envs_c.errors import InvalidArgument, UnknownGame
 from envs_c.gymnasium_env import ArcadeVectorEnv
 
 PACKAGE = importlib.import_module("envs_c.games")  # the folder; in `envs_c` itself that name is the function below
+_registered = {}  # name -> Game, of games from outside
+
+
+def built_in() -> tuple[str, ...]:
+    """The names of the games in envs_c/games."""
+    return tuple(module.name for module in pkgutil.iter_modules(PACKAGE.__path__))
 
 
 def games() -> tuple[str, ...]:
-    """The names of all games, sorted."""
-    return tuple(sorted(module.name for module in pkgutil.iter_modules(PACKAGE.__path__)))
+    """The names of all games, those from outside that were registered among them, sorted."""
+    return tuple(sorted({*built_in(), *_registered}))
 
 
 def game(name: str):
-    """The `Game` of that name; raises UnknownGame with the nearest name where there is none."""
-    if name not in games():
+    """The `Game` of that name, or of a path to a .pyx (which is loaded); raises UnknownGame with the nearest name else."""
+    if str(name).endswith(".pyx"):
+        return load(name)
+    if name in _registered:
+        return _registered[name]
+    if name not in built_in():
         raise UnknownGame(f"unknown game {name!r}{checks.nearest(name, games())} Games: {', '.join(games())}")
     return importlib.import_module(f"envs_c.games.{name}").GAME
+
+
+def load(path):
+    """Compile the game at `path`, a .pyx, unless that was done before, and register it; returns its `Game`.
+
+    After that `make`, Gymnasium and the trainer know it by its name. Raises as `envs_c.outside.load` and `register`.
+    """
+    loaded = outside.load(path)
+    register(loaded)
+    return loaded
 
 
 def make(name: str, num_envs: int = 1, *, view: str = "features", frame_skip: int | None = None, frame_stack: int = 1,
@@ -30,7 +50,7 @@ def make(name: str, num_envs: int = 1, *, view: str = "features", frame_skip: in
          autoreset="next_step", seed=None, copy: bool = True, **options) -> ArcadeVectorEnv:
     """`num_envs` environments of a game as one `gymnasium.vector.VectorEnv`.
 
-    name: one of `games()`.
+    name: one of `games()`, or a path to a game's .pyx.
     num_envs: N, how many environments.
     view: "features", the game's compact vector, or "pixels", (84, 84) uint8 grey.
     frame_skip: frames a step, the action held; None is the game's own default.
@@ -54,7 +74,15 @@ def make(name: str, num_envs: int = 1, *, view: str = "features", frame_skip: in
 
 
 def register(game) -> str:
-    """Enter a game in Gymnasium's registry; returns its id, Arcade/TITLE-v0. Doing so again changes nothing."""
+    """Make a game known by its name, here and in Gymnasium's registry; returns its id there, Arcade/TITLE-v0.
+
+    A package with games of its own calls this when it is imported. A game from outside that is registered again takes the
+    place of the former one. Raises InvalidArgument for the name of one of the games in envs_c/games.
+    """
+    if game.name not in built_in():
+        _registered[game.name] = game
+    elif importlib.import_module(f"envs_c.games.{game.name}").GAME is not game:
+        raise InvalidArgument(f"game {game.name!r} is one of the suite's own; give yours another name")
     name = f"Arcade/{game.title}-v0"
     if name not in registry:
         gymnasium.register(id=name, entry_point="envs_c.gymnasium_env:make_single",

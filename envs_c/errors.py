@@ -25,5 +25,9 @@ class Closed(EnvsError, RuntimeError):
     """The environments were closed."""
 
 
+class CompileFailed(EnvsError, RuntimeError):
+    """A game from outside does not compile; the message has the compiler's words."""
+
+
 class ContractError(EnvsError, TypeError):
     """A game's description breaks the contract in game.pxd."""

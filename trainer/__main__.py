@@ -44,7 +44,7 @@ def _train(argv: list[str]) -> None:
     options = argv if game is None else argv[1:]
     resume = _value_of("--resume", options)
     if game is not None:
-        _check_game(game)
+        game = _checked_game(game)
     if resume is None:
         if game is None:
             raise ConfigError(f"no game is named; write {PROG} GAME, where GAME is {_names()}")
@@ -94,13 +94,17 @@ def _evaluate(argv: list[str]) -> None:
         print(result["film"])
 
 
-def _check_game(name: str) -> None:
-    """Raise ConfigError for what is neither a game nor a verb, with the nearest that is."""
+def _checked_game(name: str) -> str:
+    """The name of a game, or the whole path of its .pyx; raises ConfigError for anything else, with the nearest name."""
+    if name.endswith(".pyx"):
+        envs_c.load(name)
+        return str(Path(name).expanduser().resolve())  # so that the run can be resumed from another folder
     games = envs_c.games()
     if name not in games:
         near = difflib.get_close_matches(name, [*games, "eval"], 1, 0.5)
         hint = f"did you mean {near[0]}? " if near else ""
         raise ConfigError(f"there is no game {name!r}; {hint}it may be {_names()}, or eval for a trained agent")
+    return name
 
 
 def _value_of(option: str, argv: list[str]) -> str | None:
@@ -123,7 +127,7 @@ usage: {PROG} GAME [options]      train an agent; ends with an evaluation, curve
        {PROG} --resume RUN        go on with a run that was stopped
        {PROG} eval RUN [options]  evaluate a trained agent, and film it
 
-GAME is {_names()}.
+GAME is {_names()}, or a path to a game's .pyx.
 RUN is a run's folder, or one of its checkpoints.
 
   {PROG} breakout                          train with the settings of the game's preset

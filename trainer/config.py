@@ -9,6 +9,7 @@ import math
 import tomllib
 from dataclasses import Field, asdict, dataclass, field, fields, replace
 from importlib import resources
+from pathlib import Path
 from types import UnionType
 from typing import Any, Literal, get_args, get_origin
 
@@ -199,15 +200,19 @@ class Config:
 def preset(game: str) -> Config:
     """The settings that `game` is trained with: the defaults, overlaid with presets/GAME.toml where there is one.
 
+    A game given as a path to its .pyx has its file of settings beside it: my_game.toml beside my_game.pyx.
+
     Raises ConfigError when the file names a setting that does not exist or gives one a value that it may not have.
     """
-    file = resources.files("trainer.presets").joinpath(f"{game}.toml")
-    if not game.isidentifier() or not file.is_file():
+    outside = game.endswith(".pyx")
+    label = str(Path(game).with_suffix(".toml")) if outside else f"presets/{game}.toml"
+    file = Path(label) if outside else resources.files("trainer.presets").joinpath(f"{game}.toml")
+    if not (outside or game.isidentifier()) or not file.is_file():
         return Config(game)
     try:
         return overlay(Config(game), tomllib.loads(file.read_text(encoding="utf-8")))
     except (ConfigError, tomllib.TOMLDecodeError) as error:
-        raise ConfigError(f"presets/{game}.toml: {error}") from None
+        raise ConfigError(f"{label}: {error}") from None
 
 
 def overlay(config: Config, changes: dict[str, dict[str, Any]]) -> Config:

@@ -29,7 +29,7 @@ def new_run_folder(config: Config, root: Path = Path("runs")) -> Path:
     Raises RunError when `run_dir` holds a run already, or when no folder can be made there.
     """
     if config.run.run_dir is None:
-        game = re.sub(r"[^\w.]+", "_", config.game)
+        game = re.sub(r"[^\w.]+", "_", Path(config.game).stem)
         folder = root / f"{game}-{datetime.now():%Y%m%d-%H%M%S}-s{config.run.seed}"
         try:
             return _make_unique(folder)
