@@ -6,7 +6,7 @@ Gymnasium face and the bridge both stand on this.
 """
 
 from cython.parallel cimport prange
-from libc.stdint cimport int16_t, int32_t, uint8_t, uint64_t
+from libc.stdint cimport int32_t, uint8_t, uint64_t
 from libc.stdlib cimport free
 from libc.string cimport memcpy, memset
 
@@ -18,8 +18,9 @@ import numpy as np
 from envs_c import checks
 from envs_c.errors import Closed, InvalidArgument, NotReset
 from envs_c.game cimport (
-    DISABLED, OBSERVE, RESET, SMALL, STEP, Autoreset, Canvas, Game, Head, Io, Operation, Screen, chunk_fn, state_stride,
+    DISABLED, OBSERVE, RESET, SMALL, STEP, Autoreset, Game, Head, Io, Operation, chunk_fn, state_stride,
 )
+from envs_c.painter cimport Painter
 from envs_c.rng cimport rng_seed
 
 
@@ -64,8 +65,8 @@ cdef class VecEnv:
     cdef size_t stride
     cdef int unstarted                  # environments that were never reset
     cdef Io io                          # what every batch shares
-    cdef Screen screen
-    cdef tuple keep                     # arrays that `io` and `screen` point into
+    cdef Painter painter
+    cdef object option_values           # (number of options + 1,) float64, that `io` points to
 
     def __init__(self, Game game, num_envs=1, *, view="features", frame_skip=None, sticky=0.0, noop_max=0,
                  time_limit=None, reward_clip=None, num_threads=0, autoreset="next_step", seed=None, chunk_size=0,
@@ -87,7 +88,6 @@ cdef class VecEnv:
         self.observation_dtype = np.dtype("uint8") if pixels else game.feature_dtype
         self.chunk_size = checks.whole("chunk_size", chunk_size, 0, 1 << 24)
         self._make_io()
-        self._make_screen()
         self.stride = state_stride(game.state_size)
         self.states = <char*>aligned_alloc(64, self.num_envs * self.stride)
         if self.states == NULL:
@@ -101,48 +101,21 @@ cdef class VecEnv:
     def __dealloc__(self):
         free(self.states)
 
-    def _make_screen(self):
-        """Paint the backdrop once, in colour, and average it for the grey canvas (its sums are exact)."""
-        width, height = self.game.screen
-        edges = [checks.axis(length, SMALL) for length in (width, height)]
-        rgb = np.zeros((height, width, 3), np.uint8)
-        cdef Canvas canvas
-        cdef uint8_t[:, :, ::1] pixels = rgb
-        self._set_axes(width, height, edges)
-        canvas.screen = &self.screen
-        canvas.rgb = &pixels[0, 0, 0]
-        with nogil:
-            self.game.backdrop(self.io.options, &canvas)
-        sums, grey = checks.average(rgb, *edges)
-        self._set_backdrop(rgb, grey, sums)
-        self.keep = (*self.keep, edges, rgb, grey, sums)
-
-    def _set_axes(self, int width, int height, edges):
-        cdef int16_t[::1] xc = edges[0].cells, xp = edges[0].parts, yc = edges[1].cells, yp = edges[1].parts
-        self.screen.x.length, self.screen.x.cell = width, edges[0].cell
-        self.screen.x.cells, self.screen.x.parts = &xc[0], &xp[0]
-        self.screen.y.length, self.screen.y.cell = height, edges[1].cell
-        self.screen.y.cells, self.screen.y.parts = &yc[0], &yp[0]
-
-    def _set_backdrop(self, uint8_t[:, :, ::1] rgb, uint8_t[:, ::1] grey, float[:, ::1] sums):
-        self.screen.backdrop_rgb = &rgb[0, 0, 0]
-        self.screen.backdrop_grey = &grey[0, 0]
-        self.screen.backdrop_sums = &sums[0, 0]
-
     def _make_io(self):
         """The part of Io that every batch shares."""
         self.ended = np.zeros(self.num_envs, np.uint8)
         self.ended_return = np.zeros(self.num_envs, np.float64)
         self.ended_length = np.zeros(self.num_envs, np.int32)
-        option_values = np.array([*self.options.values(), 0.0], np.float64)  # never empty, so that it has an address
+        self.option_values = np.array([*self.options.values(), 0.0], np.float64)  # never empty, so that it has an address
         cdef uint8_t[::1] ended = self.ended
-        cdef double[::1] returns = self.ended_return, options = option_values
+        cdef double[::1] returns = self.ended_return, options = self.option_values
         cdef int32_t[::1] lengths = self.ended_length
         cdef Io* io = &self.io
         memset(io, 0, sizeof(Io))
         io.ended, io.ended_return, io.ended_length = &ended[0], &returns[0], &lengths[0]
         io.options = &options[0]
-        io.screen = &self.screen
+        self.painter = Painter(self.game, options)
+        io.screen = &self.painter.screen
         io.observation_bytes = int(np.prod(self.observation_shape)) * self.observation_dtype.itemsize
         io.num_actions = len(self.actions)
         io.pixels = self.view == "pixels"
@@ -150,7 +123,6 @@ cdef class VecEnv:
         io.sticky = self.sticky
         io.reward_low, io.reward_high = self.reward_clip
         io.autoreset = <Autoreset>("next_step", "same_step", "disabled").index(self.autoreset)
-        self.keep = (option_values,)
 
     def close(self):
         """Give back the states. Any later use raises Closed; closing again does nothing."""
@@ -216,18 +188,8 @@ cdef class VecEnv:
         self.check_open()
         if not 0 <= index < self.num_envs:
             raise InvalidArgument(f"environment {index}: it must be in 0 .. {self.num_envs - 1}")
-        width, height = self.game.screen
-        rgb = np.empty((height, width, 3), np.uint8)
-        cdef uint8_t[:, :, ::1] pixels = rgb
-        cdef Canvas canvas
-        cdef char* game = self.states + index * self.stride + sizeof(Head)
         self.check_started(index, index + 1)
-        canvas.screen = &self.screen
-        canvas.rgb = &pixels[0, 0, 0]
-        memcpy(canvas.rgb, self.screen.backdrop_rgb, rgb.nbytes)
-        with nogil:
-            self.game.draw(game, &canvas)
-        return rgb
+        return self.painter.picture(self.states + index * self.stride + sizeof(Head))
 
     cdef check_started(self, int lo, int hi):
         cdef int i
