@@ -252,3 +252,14 @@ def test_the_games_are_listed_with_actions_options_and_speed():
     wrong = subprocess.run([sys.executable, "-m", "envs_c", "brakout"], capture_output=True, text=True, check=False)
     assert wrong.returncode == 2
     assert "did you mean 'breakout'?" in wrong.stderr
+
+
+@pytest.mark.parametrize("package", ["tyro", "torch", "safetensors"])
+def test_a_package_that_is_not_installed_is_named_in_one_line(package):
+    code = (f"import runpy, sys; sys.modules[{package!r}] = None; sys.argv = ['trainer', 'cartpole']; "
+            "runpy.run_module('trainer', run_name='__main__')")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"error: the trainer needs {package}")
+    assert "pip install 'insertcoin[train]'" in done.stderr
+    assert len(done.stderr.splitlines()) == 1

@@ -14,7 +14,14 @@ from pathlib import Path
 import envs_c
 from trainer.config import Config, ConfigError, overlay, preset
 from trainer.errors import TrainerError
-from trainer.options import PROG, parse_eval, parse_training
+
+_MISSING = ("error: the trainer needs {}, which the games alone do not: pip install 'insertcoin[train]', or use the repository's "
+            "`make setup`")
+try:
+    from trainer.options import PROG, parse_eval, parse_training
+except ModuleNotFoundError as missing:
+    print(_MISSING.format(missing.name), file=sys.stderr)
+    sys.exit(2)
 
 # The settings that a resumed run may change: none of them changes what it learns.
 _FREE = {"env": {"num_threads"}, "policy": set(), "ppo": set(),
@@ -33,6 +40,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             _train(argv)
     except (TrainerError, envs_c.EnvsError) as error:
         print(f"error: {error}", file=sys.stderr)
+        return 2
+    except ModuleNotFoundError as error:
+        print(_MISSING.format(error.name), file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         return 130
