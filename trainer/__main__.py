@@ -15,8 +15,8 @@ import envs_c
 from trainer.config import Config, ConfigError, overlay, preset
 from trainer.errors import TrainerError
 
-_MISSING = ("error: the trainer needs {}, which the games alone do not: pip install 'insertcoin[train]', or use the repository's "
-            "`make setup`")
+_MISSING = ("error: the trainer needs {}, which the games alone do not: pip install 'insertcoin[train]', "
+            "or use the repository's `make setup`")
 try:
     from trainer.options import PROG, parse_eval, parse_training
 except ModuleNotFoundError as missing:
