@@ -17,6 +17,8 @@ GOLDEN = {
     ("breakout", "pixels"): "bee807af1e75f5f4",
     ("cartpole", "features"): "736152a0b57f9fde",
     ("cartpole", "pixels"): "ce1b2fa2457e6b21",
+    ("freeway", "features"): "8afe30ee5030dcb4",
+    ("freeway", "pixels"): "c0e5f65ef7c6a446",
 }
 
 

@@ -1,0 +1,191 @@
+"""Freeway: its rules as its file states them, and frame for frame against the cartridge under ale-py."""
+
+import numpy as np
+import pytest
+
+import envs_c
+
+NOOP, UP, DOWN = range(3)
+FRAMES, LANES = 8192, 10
+
+
+class Road:
+    """One environment of our game at frame skip 1, with the features read back in pixels, frames and points."""
+
+    def __init__(self, **settings):
+        self.env = envs_c.make("freeway", 1, frame_skip=1, **settings)
+        self.read(self.env.reset()[0][0])
+
+    def step(self, action: int):
+        seen, (reward,), (terminated,), _, _ = self.env.step([action])
+        self.read(seen[0])
+        return reward, terminated
+
+    def read(self, seen):
+        self.y, self.rival, self.counter, self.score = np.rint(seen[:4] * [50, 1, 28, 32] + [90, 6, 0, 0]).astype(int)
+        self.left = round((seen[4] + 1) * FRAMES / 2)
+        self.x = np.rint(seen[5:15] * 46 + 46).astype(int) % 160
+        self.speed = seen[15:]
+        self.pace = np.where(np.abs(self.speed) > 1.5, 0, np.rint(1 / np.abs(self.speed))).astype(int)
+
+    def state(self) -> dict:
+        return {name: getattr(self, name) for name in ("y", "counter", "score", "x", "pace")}
+
+
+def walk(rng, action: int) -> int:
+    """The next action of a player that holds its stick for 20 frames on average, mostly upwards."""
+    return int(rng.choice([NOOP, UP, UP, UP, DOWN])) if rng.random() < 0.05 else action
+
+
+# --- the rules -------------------------------------------------------------------------------------------------------
+
+def test_says_what_it_is():
+    game = envs_c.game("freeway")
+    assert game.actions == ("NOOP", "UP", "DOWN")
+    assert game.feature_shape == (25,) and game.feature_dtype == np.float32
+    assert game.frame_skip == 4 and game.screen == (160, 210)
+
+
+@pytest.mark.parametrize("frame_skip, steps", [(1, 8192), (4, 2048)])
+def test_ends_after_8192_frames(frame_skip, steps):
+    env = envs_c.make("freeway", 1, frame_skip=frame_skip)
+    env.reset()
+    ends = [env.step([UP])[2][0] for _ in range(steps)]
+    assert ends.index(True) == steps - 1
+
+
+def test_the_chicken_moves_by_1_and_stays_on_its_side_of_the_pavement():
+    road = Road(scatter=0)
+    heights = []
+    for action in [DOWN, UP, UP, UP, NOOP, DOWN, DOWN, DOWN, DOWN]:
+        road.step(action)
+        heights.append(road.y)
+    assert heights == [6, 7, 8, 9, 9, 8, 7, 6, 6] and road.rival == 6
+
+
+def test_the_far_side_gives_a_point_and_a_rest_below():
+    road, rewards = Road(scatter=0), []
+    while road.score == 0:
+        before = road.y
+        rewards.append(road.step(UP)[0])
+    assert before == 177 and road.y == 6 and sum(rewards) == rewards[-1] == 1
+    rest = 0
+    while road.y == 6:
+        road.step(UP)
+        rest += 1
+    assert rest in (28, 29)
+
+
+@pytest.mark.parametrize("difficulty, lost", [(0, 23), (1, None)])
+def test_a_hit_throws_the_chicken_back(difficulty, lost):
+    road = Road(scatter=0, difficulty=difficulty)
+    hits = 0
+    for _ in range(3000):
+        counter, y = road.counter, road.y
+        road.step(UP)
+        if road.counter >= 27 > counter and y > 60:
+            at, lowest, hits = road.y, road.y, hits + 1
+            while road.counter > 0:
+                again = road.counter
+                road.step(UP)
+                lowest = min(lowest, road.y)
+                if road.counter > again:
+                    break  # hit again while it falls
+            else:
+                assert lowest == 6 if difficulty else at - lowest in (lost, lost + 1, lost + 2)
+    assert hits > 2
+
+
+@pytest.mark.parametrize("game, paces", [
+    (1, [5, 4, 3, 2, 1, 1, 2, 3, 4, 5]), (2, [4, 3, 2, 1, 0, 1, 1, 2, 3, 4]),
+    (3, [4, 3, 2, 1, 0, 0, 1, 2, 3, 4]), (4, [0, 1, 2, 1, 0, 0, 1, 2, 1, 0]),
+])
+def test_lanes_drive_at_the_paces_of_the_game(game, paces):
+    road = Road(game=game)
+    start = road.x
+    for _ in range(60):
+        road.step(NOOP)
+    assert (road.pace == paces).all() and (np.sign(road.speed) == [1] * 5 + [-1] * 5).all()
+    gone = (road.x - start) * np.sign(road.speed) % 160
+    assert (np.abs(gone - [120 if pace == 0 else 60 // pace for pace in paces]) <= 1).all()
+
+
+def test_paces_change_in_games_5_to_8_only():
+    for game in range(1, 9):
+        road = Road(game=game, seed=4)
+        before = road.pace
+        for _ in range(400):
+            road.step(NOOP)
+        assert (road.pace != before).any() == (game >= 5)
+
+
+def test_cars_start_anywhere_but_at_the_edge_without_scatter():
+    assert (Road(scatter=0).x == 0).all()
+    x = np.array([Road(seed=seed).x for seed in range(40)])
+    assert len(np.unique(x)) > 120
+
+
+@pytest.mark.parametrize("option", [{"game": 0}, {"game": 9}, {"difficulty": 2}, {"scatter": 0.5}])
+def test_refuses_other_options(option):
+    with pytest.raises(envs_c.InvalidArgument, match=next(iter(option))):
+        envs_c.make("freeway", **option)
+
+
+def test_features_stay_in_their_space():
+    env = envs_c.make("freeway", 64, seed=0, game=7)
+    seen, _ = env.reset()
+    for actions in np.random.default_rng(0).choice([NOOP, UP, UP, DOWN], (2_100, 64)):
+        assert env.observation_space.contains(seen)
+        seen = env.step(actions)[0]
+
+
+@pytest.mark.parametrize("game", range(1, 9))
+def test_the_grey_picture_is_the_area_average_of_the_coloured_one(game):
+    from test_screen import area_average
+    env = envs_c.make("freeway", 8, view="pixels", seed=2, game=game)
+    env.reset()
+    rng = np.random.default_rng(1)
+    for step in range(300):
+        seen = env.step(rng.choice([NOOP, UP, UP, UP, DOWN], 8))[0]
+        if step % 20 == 0:
+            for picture, grey in zip(env.render(), seen, strict=True):
+                assert np.abs(area_average(picture) - grey).max() <= 1
+
+
+# --- the cartridge ---------------------------------------------------------------------------------------------------
+
+@pytest.fixture
+def cartridge():
+    pytest.importorskip("ale_py")
+    from ale_freeway import Cartridge
+    return Cartridge
+
+
+def test_has_the_cartridges_actions(cartridge):
+    assert [action.name for action in cartridge().actions] == list(envs_c.game("freeway").actions)
+
+
+@pytest.mark.parametrize("game, difficulty, frames", [
+    (1, 0, FRAMES), (1, 1, 3000), (2, 1, 3000), (3, 0, 3000), (4, 1, 3000), (5, 0, 3000), (6, 1, 3000), (7, 0, 3000),
+    (8, 0, 5000),
+])
+def test_goes_as_the_cartridge_frame_by_frame(cartridge, game, difficulty, frames):
+    road, theirs = Road(scatter=0, game=game, difficulty=difficulty), cartridge(game, difficulty)
+    rng, action = np.random.default_rng(game), UP
+    for frame in range(frames):
+        action = walk(rng, action)
+        score, counter = road.score, road.counter
+        assert road.step(action) == theirs.step(action), f"frame {frame}"
+        for name, value in theirs.read().items():
+            assert np.array_equal(road.state()[name], value), f"frame {frame}: {name}"
+        late = road.score != score or (difficulty and road.counter > counter - 2 and road.counter >= 27)
+        if frame > 1 and frame % 40 == 0 and not late:  # the cartridge paints a new score, and a fall to 6, a frame late
+            assert (road.env.render()[0][:195] == theirs.screen()[:195]).all(), f"frame {frame}"
+    assert road.left == FRAMES - frames
+
+
+def test_goes_as_the_cartridge_under_a_player_that_only_goes_up(cartridge):
+    road, theirs = Road(scatter=0), cartridge()
+    for frame in range(4000):
+        assert road.step(UP) == theirs.step(UP), f"frame {frame}"
+    assert road.score == theirs.read()["score"] > 5
