@@ -19,6 +19,8 @@ GOLDEN = {
     ("cartpole", "pixels"): "ce1b2fa2457e6b21",
     ("freeway", "features"): "8afe30ee5030dcb4",
     ("freeway", "pixels"): "c0e5f65ef7c6a446",
+    ("go", "features"): "a813a205b683fc2e",
+    ("go", "pixels"): "e452bb145ee2ec21",
 }
 
 

@@ -1,0 +1,301 @@
+"""Go, on boards of 5x5 to 19x19, by area scoring and positional superko.
+
+Board. Black and White move in turn, Black first, on the points of a square board, empty at first. Stones of one colour
+that touch along lines form a chain; the empty points beside a chain are its liberties. A chain with one liberty is in
+atari.
+
+Moves. A move puts a stone of one's colour on an empty point, or passes. Chains of the other colour that are without
+liberties then are captured: they leave the board. Two moves are forbidden:
+  - suicide: after captures, one's own chain would be without liberties;
+  - superko: the board would look, stone by stone, as it did after any earlier move of the game. Whose turn it is does
+    not count, and a pass is never forbidden.
+The mask says what is allowed. An action that is not counts as a pass.
+
+End. Two passes in a row end the game, and so does its move number 2 * size * size, where passes count. A side's area is
+its stones and the empty points from which one reaches only its stones along empty ones; no stone is taken for dead. Black
+wins if its area exceeds White's by more than `komi`, White if by less; there may be a draw.
+
+Reward. Nothing until the end, then 1 for a win, -1 for a loss, 0 for a draw.
+
+Opponents. The agent has the colour of option `colour` (0 black, 1 white, 2 drawn anew for each game), an opponent the
+other: a step is the agent's move and the opponent's answer. By option `opponent`:
+  0  random: any allowed point, all alike likely, those that fill its own eyes too;
+  1  greedy: of the first of these that has an allowed point, any, all alike likely: a capture of as many stones as can
+     be had by one move; a liberty of an own chain in atari that gives it two or more; a point that is not an eye of its
+     own, that is not all of whose neighbours are its own stones;
+  2  none: the agent moves for both sides. The reward is then that of who moved last; `colour` plays no part.
+An opponent that finds no such point passes.
+"""
+
+from libc.stdint cimport int16_t, uint8_t, uint64_t
+from libc.string cimport memcpy, memset
+
+from envs_c.game cimport Game, Io, run_chunk
+from envs_c.games.go_rules cimport (
+    BLACK, WHITE, WORDS, Go, any_of, fill, find_banned, find_legal, move, neighbours, none, nth, only, repeats, result, size_of,
+    two_liberties,
+)
+from envs_c.rng cimport Rng, rng_below
+from envs_c.screen cimport SMALL, Canvas, canvas_rect, canvas_swap, grey_of
+from envs_c.game import Option
+
+
+cdef enum:
+    RANDOM, GREEDY, NONE    # option `opponent`
+    DRAWN = 2               # option `colour`
+    SIDE = 2 * SMALL        # of the screen, pixels
+    WOOD = 0xDCB35C, LINE = 0x8A6A30, INK = 0x101010, PAPER = 0xF8F8F8
+
+cdef extern from *:
+    """
+    #define ONES 0x0101010101010101ULL      // 1 in each byte
+    #define SEVENS 0x7F7F7F7F7F7F7F7FULL    // 127 in each byte
+    #define DIAGONAL 0x8040201008040201ULL  // bit k in byte k
+    """
+    const uint64_t ONES, SEVENS, DIAGONAL
+
+
+cdef inline void captures(const Go* go, uint64_t* x, int n) noexcept nogil:
+    """x = the allowed points that capture most."""
+    cdef int i, point, most = 1, taken, own = go.to_play
+    cdef uint64_t[WORDS] prey, beside, put, victims
+    for i in range(n):
+        prey[i] = go.word[i].stones[1 - own] & go.word[i].atari
+    neighbours(go, prey, beside, n)
+    for i in range(n):
+        beside[i] &= go.word[i].legal
+        x[i] = 0
+    while not none(beside, n):
+        point = nth(beside, 0, n)
+        beside[point >> 6] &= beside[point >> 6] - 1
+        only(point, put, n)
+        neighbours(go, put, victims, n)
+        for i in range(n):
+            victims[i] &= prey[i]
+        fill(go, victims, prey, n)
+        taken = size_of(victims, n)
+        if taken >= most and not repeats(go, point, n):
+            if taken > most:
+                memset(x, 0, n * sizeof(uint64_t))
+            most = taken
+            x[point >> 6] |= <uint64_t>1 << (point & 63)
+
+
+cdef inline void rescues(const Go* go, uint64_t* x, int n) noexcept nogil:
+    """x = liberties of own chains in atari that give them two or more."""
+    cdef int i, point
+    cdef uint64_t[WORDS] own, empty, beside, put
+    for i in range(n):
+        own[i] = go.word[i].stones[go.to_play]
+        empty[i] = go.word[i].board & ~(go.word[i].stones[0] | go.word[i].stones[1])
+        put[i] = own[i] & go.word[i].atari
+        x[i] = 0
+    neighbours(go, put, beside, n)
+    for i in range(n):
+        beside[i] &= go.word[i].legal
+    while not none(beside, n):
+        point = nth(beside, 0, n)
+        beside[point >> 6] &= beside[point >> 6] - 1
+        only(point, put, n)
+        empty[point >> 6] ^= <uint64_t>1 << (point & 63)
+        if two_liberties(go, put, own, empty, n):
+            x[point >> 6] |= <uint64_t>1 << (point & 63)
+        empty[point >> 6] ^= <uint64_t>1 << (point & 63)
+
+
+cdef inline void no_eyes(const Go* go, uint64_t* x, int n) noexcept nogil:
+    """x = legal points that are not eyes of who is to play."""
+    cdef int i
+    cdef uint64_t[WORDS] foreign
+    for i in range(n):
+        foreign[i] = go.word[i].board & ~go.word[i].stones[go.to_play]
+    neighbours(go, foreign, x, n)
+    for i in range(n):
+        x[i] &= go.word[i].legal
+
+
+cdef inline int answer(const Go* go, Rng* rng, int n) noexcept nogil:
+    """The opponent's point, or -1 for a pass."""
+    cdef int i, point
+    cdef uint64_t[WORDS] x
+    if go.opponent == RANDOM:
+        for i in range(n):
+            x[i] = go.word[i].legal
+        return any_of(go, x, rng, n)
+    captures(go, x, n)
+    point = any_of(go, x, rng, n)
+    if point < 0:
+        rescues(go, x, n)
+        point = any_of(go, x, rng, n)
+    if point < 0:
+        no_eyes(go, x, n)
+        point = any_of(go, x, rng, n)
+    return point
+
+
+cdef inline void begin(Go* go, Rng* rng, int n) noexcept nogil:
+    """The opponent's first move, if it has Black, and what is legal after it."""
+    find_legal(go, n)
+    if go.opponent != NONE and go.agent == WHITE:
+        move(go, answer(go, rng, n), n)
+
+
+cdef inline float turn(Go* go, int action, Rng* rng, bint* over, int n) noexcept nogil:
+    """The agent's move and the opponent's answer, on a board of n words."""
+    cdef int mover = go.to_play
+    cdef bint allowed = action < go.size * go.size and go.word[action >> 6].legal >> (action & 63) & 1
+    over[0] = move(go, action if allowed else -1, n)
+    if not over[0] and go.opponent != NONE:
+        over[0] = move(go, answer(go, rng, n), n)
+    find_banned(go, n)
+    return result(go, mover, n) if over[0] else 0.0
+
+
+cdef void reset(void* state, const double* options, Rng* rng) noexcept nogil:
+    cdef Go* go = <Go*>state
+    cdef int point, size = <int>options[0]
+    memset(go, 0, sizeof(Go))
+    go.size, go.komi, go.opponent = <uint8_t>size, options[1], <uint8_t>options[2]
+    go.agent = <uint8_t>(rng_below(rng, 2) if options[3] == DRAWN else options[3])
+    go.limit = <int16_t>(2 * size * size)
+    go.words = <uint8_t>((size * size + 63) // 64)
+    for point in range(size * size):
+        go.word[point >> 6].board |= <uint64_t>1 << (point & 63)
+        go.word[point >> 6].inner |= <uint64_t>(point % size > 0) << (point & 63)
+    if go.words == 1:
+        begin(go, rng, 1)
+    elif go.words == 2:
+        begin(go, rng, 2)
+    else:
+        begin(go, rng, max(3, go.words))
+
+
+cdef float step(void* state, int action, Rng* rng, bint* over) noexcept nogil:
+    cdef Go* go = <Go*>state
+    if go.words == 1:  # each of the three is compiled by itself; in the first two, sets are registers
+        return turn(go, action, rng, over, 1)
+    if go.words == 2:
+        return turn(go, action, rng, over, 2)
+    return turn(go, action, rng, over, max(3, go.words))
+
+
+cdef inline void write_bits(uint64_t bits, uint8_t* out, int count) noexcept nogil:
+    """The lowest bits as bytes of 0 and 1."""
+    cdef int k
+    cdef uint64_t eight
+    for k in range(count >> 3):
+        eight = ((bits & 255) * ONES) & DIAGONAL
+        eight = ((eight + SEVENS) >> 7) & ONES
+        memcpy(out + 8 * k, &eight, 8)
+        bits >>= 8
+    for k in range(count & ~7, count):
+        out[k] = bits & 1
+        bits >>= 1
+
+
+cdef void observe(const void* state, void* out) noexcept nogil:
+    """Planes of size x size: own stones, the other's, stones in atari, points that superko forbids, all 1 if Black is to play.
+
+    Own stones are those of who is to play.
+    """
+    cdef const Go* go = <const Go*>state
+    cdef uint8_t* plane = <uint8_t*>out
+    cdef int i, area = go.size * go.size, count
+    for i in range(go.words):
+        count = min(64, area - 64 * i)
+        write_bits(go.word[i].stones[go.to_play], plane + 64 * i, count)
+        write_bits(go.word[i].stones[1 - go.to_play], plane + area + 64 * i, count)
+        write_bits(go.word[i].atari, plane + 2 * area + 64 * i, count)
+        write_bits(go.word[i].banned, plane + 3 * area + 64 * i, count)
+    memset(plane + 4 * area, go.to_play == BLACK, area)
+
+
+cdef inline int cell_of(int size) noexcept nogil:
+    """Grey pixels a point; some are left on all sides of the board."""
+    return (SMALL - 2) // size
+
+
+cdef inline int start_of(int size) noexcept nogil:
+    """x and y of the top left point's cell, in grey pixels."""
+    return (SMALL - size * cell_of(size)) // 2
+
+
+cdef void backdrop(const double* options, Canvas* canvas) noexcept nogil:
+    """Wood and lines. All edges are even, so that they are those of grey pixels, too."""
+    cdef int k, size = <int>options[0], cell = 2 * cell_of(size), middle = 2 * start_of(size) + (cell - 1) // 4 * 2
+    canvas_rect(canvas, 0, 0, SIDE, SIDE, WOOD)
+    for k in range(size):
+        canvas_rect(canvas, middle, middle + k * cell, (size - 1) * cell + 2, 2, LINE)
+        canvas_rect(canvas, middle + k * cell, middle, 2, (size - 1) * cell + 2, LINE)
+
+
+cdef inline void draw_row(Canvas* canvas, const uint8_t* stone, int size, int y) noexcept nogil:
+    """A row of the board, 1 a black stone and 2 a white one; into grey sums at once, whose edges these are."""
+    cdef int x, k, cell = cell_of(size), start = start_of(size), top = start + y * cell
+    cdef float[SMALL + 16] cover    # what hides the board, or -1
+    cdef float[3] sums = [-1, 4 * grey_of(INK), 4 * grey_of(PAPER)]
+    cdef float* row
+    cdef const float* under
+    for x in range(size):
+        if canvas.rgb != NULL and stone[x]:
+            canvas_rect(canvas, 2 * (start + x * cell + 1), 2 * (top + 1), 2 * cell - 4, 2 * cell - 4,
+                        INK if stone[x] == 1 else PAPER)
+    if canvas.rgb != NULL:
+        return
+    for x in range(SMALL):
+        cover[x] = -1
+    for x in range(size):
+        for k in range(1, cell - 1):
+            cover[start + x * cell + k] = sums[stone[x]]
+    for k in range(1, cell - 1):
+        row = canvas.sums + (top + k) * SMALL
+        under = canvas.screen.backdrop_sums + (top + k) * SMALL
+        canvas.touched[top + k] = 1
+        for x in range(SMALL):
+            row[x] = under[x] if cover[x] < 0 else cover[x]
+
+
+cdef void draw(const void* state, Canvas* canvas) noexcept nogil:
+    """Stones, and below the board a strip in the colour of who is to play."""
+    cdef const Go* go = <const Go*>state
+    cdef uint8_t[64 * WORDS] stone, white
+    cdef int i
+    for i in range(go.words):
+        write_bits(go.word[i].stones[BLACK], stone + 64 * i, 64)
+        write_bits(go.word[i].stones[WHITE], white + 64 * i, 64)
+    for i in range(go.size * go.size):
+        stone[i] += 2 * white[i]
+    for i in range(go.size):
+        draw_row(canvas, stone + i * go.size, go.size, i)
+    canvas_swap(canvas, 0, SIDE - 2, SIDE, 2, WOOD, PAPER if go.to_play else INK)
+
+
+cdef void mask(const void* state, uint8_t* legal) noexcept nogil:
+    cdef const Go* go = <const Go*>state
+    cdef int i, area = go.size * go.size
+    for i in range(go.words):
+        write_bits(go.word[i].legal, legal + 64 * i, min(64, area - 64 * i))
+    legal[area] = 1
+
+
+cdef void chunk(char* states, Io* io, int lo, int hi) noexcept nogil:
+    run_chunk(reset, step, observe, draw, mask, sizeof(Go), states, io, lo, hi)
+
+
+def actions(options):
+    """A9 .. J1 (there is no I), by rows from the top left, and PASS."""
+    size = int(options["size"])
+    return (*(f"{'ABCDEFGHJKLMNOPQRST'[column]}{size - row}" for row in range(size) for column in range(size)), "PASS")
+
+
+GAME = Game(
+    name="go", title="Go", version=1, summary="Surround more of the board than the other side.",
+    actions=actions, feature_shape=lambda options: (5, int(options["size"]), int(options["size"])),
+    feature_dtype="uint8", feature_low=0, feature_high=1, screen=(SIDE, SIDE),
+    options={
+        "size": Option(9, 5, 19, "points a side of the board"),
+        "komi": Option(7.5, -400, 400, "points that White has for moving second", integer=False),
+        "opponent": Option(RANDOM, 0, 2, "0 random, 1 greedy, 2 none: both sides are the agent's"),
+        "colour": Option(BLACK, 0, 2, "the agent's: 0 black, 1 white, 2 drawn anew for each game"),
+    },
+).bind(chunk, backdrop, draw, sizeof(Go), True)

@@ -1,0 +1,176 @@
+"""Go once more, on plain Python lists and sets, and GNU Go over its text protocol: what test_go.py holds our game to."""
+
+import shutil
+import subprocess
+
+import numpy as np
+
+BLACK, WHITE, EMPTY = 0, 1, 2
+BITS = 2**64 - 1
+COLUMNS = "ABCDEFGHJKLMNOPQRST"
+
+
+def mix(z: int) -> int:
+    """SplitMix64's finalizer."""
+    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9 & BITS
+    z = (z ^ z >> 27) * 0x94D049BB133111EB & BITS
+    return z ^ z >> 31
+
+
+class Pcg32:
+    """The generator of environment `index` under `seed`."""
+
+    def __init__(self, seed: int, index: int):
+        key = mix(seed + 0x9E3779B97F4A7C15 & BITS)
+        self.stream = (mix(key ^ index) << 1 | 1) & BITS
+        self.state = mix(key + self.stream & BITS)
+        self.below(1)
+
+    def below(self, bound: int) -> int:
+        old = self.state
+        self.state = (old * 6364136223846793005 + self.stream) & BITS
+        bits, turn = (old >> 18 ^ old) >> 27 & 0xFFFFFFFF, old >> 59
+        return ((bits >> turn | bits << (32 - turn)) & 0xFFFFFFFF) * bound >> 32
+
+
+class Board:
+    """A board and the boards before it; points are 0 .. size * size - 1, row by row from the top left."""
+
+    def __init__(self, size: int, komi: float = 0.0, points: list[int] | None = None):
+        self.size, self.komi = size, komi
+        self.points = points or [EMPTY] * size * size
+        self.to_play, self.passes, self.moves = BLACK, 0, 0
+        self.seen = {tuple(self.points): 0}  # what the board looked like -> after which move it last did
+
+    def beside(self, point: int) -> list[int]:
+        row, column = divmod(point, self.size)
+        places = [(row - 1, column), (row + 1, column), (row, column - 1), (row, column + 1)]
+        return [r * self.size + c for r, c in places if 0 <= r < self.size and 0 <= c < self.size]
+
+    def chain(self, point: int, points=None) -> tuple[set[int], set[int]]:
+        """The points that are connected to `point` and hold the same, and the points beside them that do not."""
+        points = self.points if points is None else points
+        chain, border, ahead = {point}, set(), [point]
+        while ahead:
+            for near in self.beside(ahead.pop()):
+                if points[near] != points[point]:
+                    border.add(near)
+                elif near not in chain:
+                    chain.add(near)
+                    ahead.append(near)
+        return chain, border
+
+    def liberties(self, point: int, points=None) -> set[int]:
+        points = self.points if points is None else points
+        return {near for near in self.chain(point, points)[1] if points[near] == EMPTY}
+
+    def after(self, point: int) -> tuple[list[int], int] | None:
+        """The points after a stone of who is to play, and the number of stones that it captures; None for suicide."""
+        points, captured = self.points.copy(), 0
+        points[point] = self.to_play
+        for near in self.beside(point):
+            if points[near] == 1 - self.to_play and not self.liberties(near, points):
+                dead, _ = self.chain(near, points)
+                captured += len(dead)
+                for stone in dead:
+                    points[stone] = EMPTY
+        return (points, captured) if self.liberties(point, points) else None
+
+    def name(self, point: int) -> str:
+        return f"{COLUMNS[point % self.size]}{self.size - point // self.size}"
+
+    def look(self):
+        """Set `legal`, point -> stones captured, and `banned`, point that superko forbids -> moves since it looked so."""
+        self.legal, self.banned = {}, {}
+        for point in range(self.size**2):
+            after = self.after(point) if self.points[point] == EMPTY else None
+            if after and tuple(after[0]) in self.seen:
+                self.banned[point] = self.moves - self.seen[tuple(after[0])]
+            elif after:
+                self.legal[point] = after[1]
+
+    def move(self, point: int | None) -> bool:
+        """Play a point, or pass at None; whether the game is over."""
+        if point is not None:
+            self.points, _ = self.after(point)
+            self.seen[tuple(self.points)] = self.moves + 1
+        self.passes = self.passes + 1 if point is None else 0
+        self.moves += 1
+        self.to_play = 1 - self.to_play
+        return self.passes == 2 or self.moves == 2 * self.size**2
+
+    def area(self, colour: int) -> int:
+        empty = [p for p in range(self.size**2) if self.points[p] == EMPTY]
+        own = [p for p in empty if {self.points[near] for near in self.chain(p)[1]} == {colour}]
+        return self.points.count(colour) + len(own)
+
+    def margin(self) -> int:
+        """Black's area less White's."""
+        return self.area(BLACK) - self.area(WHITE)
+
+    def result(self, colour: int) -> int:
+        return int(np.sign(self.margin() - self.komi)) * (1 if colour == BLACK else -1)
+
+    def planes(self) -> np.ndarray:
+        """What our game shows: (5, size, size) uint8."""
+        points, every = np.array(self.points), range(self.size**2)
+        atari = [p for p in every if self.points[p] != EMPTY and len(self.liberties(p)) == 1]
+        planes = [points == self.to_play, points == 1 - self.to_play, np.isin(every, atari),
+                  np.isin(every, list(self.banned)), np.full(len(points), self.to_play == BLACK)]
+        return np.array(planes, np.uint8).reshape(5, self.size, self.size)
+
+    def mask(self) -> np.ndarray:
+        return np.array([p in self.legal for p in range(self.size**2)] + [True], np.int8)
+
+
+def choices(board: Board, opponent: int):
+    """The lists of points among which an opponent (0 random, 1 greedy) chooses, first choice first; some may be banned."""
+    empty = sorted(board.legal.keys() | board.banned.keys())
+    if opponent == 0:
+        yield empty
+        return
+    most = max(board.legal.values(), default=0)
+    yield [p for p, captured in board.legal.items() if captured == most > 0]
+    own = board.to_play
+    beside_atari = [p for p in empty if any(board.points[near] == own and len(board.liberties(near)) == 1
+                                            for near in board.beside(p))]
+    yield [p for p in beside_atari if len(board.liberties(p, [*board.points[:p], own, *board.points[p + 1:]])) >= 2]
+    yield [p for p in empty if any(board.points[near] != own for near in board.beside(p))]
+
+
+def answer(board: Board, opponent: int, rng: Pcg32) -> int | None:
+    """The opponent's move; it draws again where superko forbids what it drew."""
+    for among in choices(board, opponent):
+        while among:
+            point = among.pop(rng.below(len(among)))
+            if point in board.legal:
+                return point
+    return None
+
+
+class GnuGo:
+    """GNU Go under our rules: `ask` sends commands and returns its answers."""
+
+    PATH = shutil.which("gnugo", path="/usr/games:/usr/local/games") or shutil.which("gnugo")
+    RULES = ("--chinese-rules", "--positional-superko", "--forbid-suicide")
+
+    def __init__(self):
+        self.process = subprocess.Popen([self.PATH, "--mode", "gtp", "--level", "1", *self.RULES], text=True,
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+
+    def ask(self, commands: list[str]) -> list[str]:
+        """All commands at once; an answer begins with "=", or with "?" where GNU Go refuses."""
+        self.process.stdin.write("".join(f"{command}\n" for command in commands))
+        self.process.stdin.flush()
+        return [self.answer() for _ in commands]
+
+    def answer(self) -> str:
+        lines = []
+        while (line := self.process.stdout.readline()).strip() or not lines:
+            if not line:
+                raise EOFError("GNU Go has ended")
+            lines.append(line.strip())
+        return " ".join(lines)
+
+    def close(self):
+        self.process.communicate("quit\n")
