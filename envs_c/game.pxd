@@ -137,9 +137,10 @@ cdef inline void see(observe_fn observe, draw_fn draw, mask_fn mask, const void*
         canvas.rgb = NULL
         canvas.sums = sums
         canvas.touched = touched
+        canvas.grey = <uint8_t*>out
         memset(touched, 0, SMALL)
         draw(game, &canvas)
-        canvas_finish(&canvas, <uint8_t*>out)
+        canvas_finish(&canvas)
     else:
         observe(game, out)
     if mask != NULL and legal != NULL:

@@ -43,7 +43,8 @@ ctypedef struct Canvas:
     const Screen* screen
     uint8_t* rgb      # (height, width, 3), or NULL for a grey canvas
     float* sums       # (SMALL, SMALL) grey * units; a row is valid once touched
-    uint8_t* touched  # (SMALL,) 0 or 1
+    uint8_t* touched  # (SMALL,) 0 as the backdrop, 1 summed, 2 written as bytes
+    uint8_t* grey     # (SMALL, SMALL) the result
 
 
 cdef inline int grey_of(uint32_t colour) noexcept nogil:
@@ -142,22 +143,28 @@ cdef inline void canvas_bitmap(Canvas* canvas, int x, int y, const uint8_t* rows
                         (column - start) * scale_x, scale_y, colour)
 
 
-cdef inline void canvas_finish(Canvas* canvas, uint8_t* out) noexcept nogil:
-    """Write a grey canvas as SMALL x SMALL bytes, rounded to nearest."""
+cdef inline uint8_t* canvas_row(Canvas* canvas, int row) noexcept nogil:
+    """The bytes of a grey canvas's row, for a game to write whole, where nothing else is painted."""
+    canvas.touched[row] = 2
+    return canvas.grey + row * SMALL
+
+
+cdef inline void canvas_finish(Canvas* canvas) noexcept nogil:
+    """Make the bytes of a grey canvas: from the sums where it was painted, rounded to nearest, and from the backdrop."""
     cdef float area = canvas.screen.x.cell * canvas.screen.y.cell
     cdef float inverse = 1.0 / area
     cdef float half = 0.5 * area + 0.25  # the extra quarter unit keeps whole quotients clear of rounding
     cdef float value
-    cdef int row = 0, first, k
-    memcpy(out, canvas.screen.backdrop_grey, SMALL * SMALL)
+    cdef int row = 0, first, kind, k
     while row < SMALL:
-        if not canvas.touched[row]:
+        first = row
+        kind = canvas.touched[row]
+        while row < SMALL and canvas.touched[row] == kind:  # neighbours together: long loops make better vectors
             row += 1
-            continue
-        first = row * SMALL
-        while row < SMALL and canvas.touched[row]:  # neighbours together: long loops make better vectors
-            row += 1
-        for k in range(first, row * SMALL):
-            value = (canvas.sums[k] + half) * inverse
-            value = value if value > 0 else 0
-            out[k] = <uint8_t><int>(value if value < 255 else 255)
+        if kind == 0:
+            memcpy(canvas.grey + first * SMALL, canvas.screen.backdrop_grey + first * SMALL, (row - first) * SMALL)
+        elif kind == 1:
+            for k in range(first * SMALL, row * SMALL):
+                value = (canvas.sums[k] + half) * inverse
+                value = value if value > 0 else 0
+                canvas.grey[k] = <uint8_t><int>(value if value < 255 else 255)

@@ -36,7 +36,7 @@ from envs_c.games.go_rules cimport (
     two_liberties,
 )
 from envs_c.rng cimport Rng, rng_below
-from envs_c.screen cimport SMALL, Canvas, canvas_rect, canvas_swap, grey_of
+from envs_c.screen cimport SMALL, Canvas, canvas_rect, canvas_row, canvas_swap, grey_of
 from envs_c.game import Option
 
 
@@ -230,29 +230,29 @@ cdef void backdrop(const double* options, Canvas* canvas) noexcept nogil:
 
 
 cdef inline void draw_row(Canvas* canvas, const uint8_t* stone, int size, int y) noexcept nogil:
-    """A row of the board, 1 a black stone and 2 a white one; into grey sums at once, whose edges these are."""
+    """A row of the board, 1 a black stone and 2 a white one; in grey as bytes, since all edges are those of grey pixels."""
     cdef int x, k, cell = cell_of(size), start = start_of(size), top = start + y * cell
-    cdef float[SMALL + 16] cover    # what hides the board, or -1
-    cdef float[3] sums = [-1, 4 * grey_of(INK), 4 * grey_of(PAPER)]
-    cdef float* row
-    cdef const float* under
-    for x in range(size):
-        if canvas.rgb != NULL and stone[x]:
-            canvas_rect(canvas, 2 * (start + x * cell + 1), 2 * (top + 1), 2 * cell - 4, 2 * cell - 4,
-                        INK if stone[x] == 1 else PAPER)
+    cdef uint64_t[3] shade = [0, grey_of(INK) * ONES, grey_of(PAPER) * ONES]
+    cdef uint64_t[2] ink                # a stone's bytes, 16 with those of the next
+    cdef uint8_t[SMALL + 16] cover      # what hides the board, or 0
+    cdef const uint8_t* under
+    cdef uint8_t* row
     if canvas.rgb != NULL:
+        for x in range(size):
+            if stone[x]:
+                canvas_rect(canvas, 2 * (start + x * cell + 1), 2 * (top + 1), 2 * cell - 4, 2 * cell - 4,
+                            INK if stone[x] == 1 else PAPER)
         return
-    for x in range(SMALL):
-        cover[x] = -1
+    memset(cover, 0, SMALL)
     for x in range(size):
-        for k in range(1, cell - 1):
-            cover[start + x * cell + k] = sums[stone[x]]
-    for k in range(1, cell - 1):
-        row = canvas.sums + (top + k) * SMALL
-        under = canvas.screen.backdrop_sums + (top + k) * SMALL
-        canvas.touched[top + k] = 1
+        ink[0] = shade[stone[x]] & (~<uint64_t>0 if cell >= 10 else (<uint64_t>1 << 8 * (cell - 2)) - 1)
+        ink[1] = shade[stone[x]] & ((<uint64_t>1 << 8 * (cell - 10)) - 1 if cell > 10 else 0)
+        memcpy(cover + start + x * cell + 1, ink, 16)
+    for k in range(top + 1, top + cell - 1):
+        row = canvas_row(canvas, k)
+        under = canvas.screen.backdrop_grey + k * SMALL
         for x in range(SMALL):
-            row[x] = under[x] if cover[x] < 0 else cover[x]
+            row[x] = cover[x] if cover[x] else under[x]
 
 
 cdef void draw(const void* state, Canvas* canvas) noexcept nogil:
