@@ -21,6 +21,8 @@ GOLDEN = {
     ("freeway", "pixels"): "c0e5f65ef7c6a446",
     ("go", "features"): "a813a205b683fc2e",
     ("go", "pixels"): "e452bb145ee2ec21",
+    ("pacman", "features"): "72ef82b00bbe1449",
+    ("pacman", "pixels"): "d17a2b49260ccc08",
 }
 
 

@@ -1,0 +1,46 @@
+"""A cartridge under ale-py, frame by frame: what our Atari games are held against. Each game's test file reads its RAM."""
+
+import numpy as np
+from ale_py import ALEInterface, LoggerMode, roms
+
+
+class Cartridge:
+    """A game in ale-py without frame skip and sticky actions; actions are numbers of ALE's minimal set."""
+
+    def __init__(self, name: str, mode: int = 0, difficulty: int = 0):
+        ALEInterface.setLoggerMode(LoggerMode.Error)
+        self.ale = ALEInterface()
+        self.ale.setInt("random_seed", 0)
+        self.ale.setInt("frame_skip", 1)
+        self.ale.setFloat("repeat_action_probability", 0.0)
+        self.ale.loadROM(roms.get_rom_path(name))
+        self.ale.setMode(mode)
+        self.ale.setDifficulty(difficulty)
+        self.actions = self.ale.getMinimalActionSet()
+        self.ale.reset_game()
+        self.before = self.ram = self.look()
+
+    def look(self) -> np.ndarray:
+        """The console's 128 bytes, int64."""
+        return self.ale.getRAM().astype(int)
+
+    def step(self, action: int):
+        """One frame; returns its reward and whether the game is over. `before` and `ram` are RAM around it."""
+        self.before = self.look()
+        reward = self.ale.act(self.actions[action])
+        self.ram = self.look()
+        return reward, self.ale.game_over()
+
+    def poke(self, values: dict):
+        """Write bytes of RAM by their index."""
+        for index, value in values.items():
+            self.ale.setRAM(index, value)
+        self.ram = self.look()
+
+    def bcd(self, *indices: int) -> int:
+        """The number that these bytes hold, two decimal digits each, the highest first."""
+        return int("".join(f"{self.ram[index]:02x}" for index in indices))
+
+    def screen(self) -> np.ndarray:
+        """(210, 160, 3) uint8."""
+        return self.ale.getScreenRGB()

@@ -1,0 +1,397 @@
+"""Pac-Man: the rules as its file states them, and frame by frame against a plain twin in Python."""
+
+import random
+
+import numpy as np
+import pacman_twin as rules
+import pytest
+from pacman_twin import WAY, Machine, Twin, by_level, hunt, is_open, target, tile_of
+
+import envs_c
+
+NOOP, UP, LEFT, DOWN, RIGHT = range(5)
+OUT, EYES, SINKS, HOME = range(4)
+LEVELS = range(1, 22)
+
+
+def middle(column, row):
+    """The middle of a tile of the maze, in 1/16 pixel."""
+    return (column + 2) * 128 + 64, row * 128 + 64
+
+
+def arena(tile=(1, 14), facing=LEFT, **settings):
+    """A machine that is ready, its player in the middle of `tile`, its ghosts four pairs of eyes that stand still."""
+    machine = Machine(**settings)
+    x, y = middle(*tile)
+    machine.change(ready=0, px=x, py=y, facing=facing - 1, waiting=0, phase=EYES, speed=0, left=64)
+    return machine
+
+
+def put_ghost(machine, k, tile, phase=OUT, blue=0, **fields):
+    """Ghost k rests 4 pixels before the middle of `tile`, which it comes to from the left."""
+    state = machine.read()
+    x, y = middle(*tile)
+    values = {"to_x": x, "to_y": y, "left": 64, "dx": 1, "dy": 0, "way": 3, "next": 3, "phase": phase, "blue": blue,
+              "x": x - 64, "y": y, **fields}
+    machine.change(**{name: [value if i == k else state[name][i] for i in range(4)] for name, value in values.items()})
+
+
+# --- against the twin ------------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("seed, first_level, frames, hunts", [
+    (0, 1, 8_000, True), (1, 1, 8_000, True), (2, 2, 6_100, True), (3, 5, 8_000, True), (4, 17, 6_000, True),
+    (8, 20, 4_500, True),
+    (5, 1, 3_000, False), (6, 2, 3_000, False), (7, 3, 3_000, False), (9, 9, 3_000, False), (10, 19, 3_000, False),
+    (2**63, 21, 3_000, False),
+])
+def test_goes_as_the_plain_twin_frame_by_frame(seed, first_level, frames, hunts):
+    """Under a fair player, who ends levels and eats ghosts and fruit; or under random play."""
+    settings = {"lives": 5, "first_level": first_level}
+    machine, twin, luck, action, levels = Machine(seed, **settings), Twin(seed, **settings), random.Random(seed), 0, set()
+    for frame in range(frames):
+        if hunts and frame % 4 == 0:
+            action = hunt(twin)
+        elif not hunts and luck.random() < 0.12:
+            action = luck.randrange(5)
+        reward, over = twin.step(action)
+        assert machine.step(action) == (reward, over), f"frame {frame}"
+        if over:
+            break
+        assert machine.view() == twin.view(), f"frame {frame}"
+        levels.add(twin.level)
+        if frame % 16 == 0:
+            assert np.array_equal(machine.seen, features_of(twin)), f"frame {frame}"
+    assert not hunts or len(levels) > 1
+
+
+def features_of(twin):
+    """The features by a plain account."""
+    column, row = tile_of(twin.x, twin.y)
+    seen = [(twin.x - 2048) / 1024, (twin.y - 2048) / 1024, *WAY[twin.facing]]
+    seen += [is_open(column + dx, row + dy) for dx, dy in WAY.values()]
+    for dx, dy in WAY.values():
+        away = 1
+        while not -2 <= column + away * dx < 30 or not is_open(column, row) or (
+                is_open(column + away * dx, row + away * dy) and (column + away * dx, row + away * dy) not in twin.food):
+            away += 1
+            if away > 30:
+                break
+        seen.append(1 / away if (column + away * dx, row + away * dy) in twin.food else 0)
+    for ghost in twin.ghosts:
+        seen += [(ghost.x - twin.x) / 1024, (ghost.y - twin.y) / 1024, *WAY[ghost.way], ghost.blue,
+                 ghost.phase in ("eyes", "sinks"), ghost.phase == "home"]
+    seen += [twin.power * np.float32(1 / 360), twin.wave % 2 == 0, min(twin.wave_left, 1200) * np.float32(1 / 1200),
+             twin.elroy() / 2, twin.chain / 4 if twin.power else 0, twin.fruit * np.float32(1 / 600)]
+    seen += [(2048 - twin.x) / 1024, (2240 - twin.y) / 1024] if twin.fruit else [0, 0]
+    seen += [twin.lives * np.float32(1 / 3), (twin.level - 1) * np.float32(1 / 20),
+             (244 - len(twin.food)) * np.float32(1 / 244), twin.ready * np.float32(1 / 60)]
+    for mark in ".o":
+        seen += [(c, r) not in twin.food for r, line in enumerate(rules.MAZE) for c, at in enumerate(line) if at == mark]
+    return np.array(seen, np.float32)
+
+
+# --- the ghosts' targets, by hand ------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("name, player, facing, blinky, own, scatter, expected", [
+    ("blinky", (6, 5), "left", (21, 1), (21, 1), False, (6, 5)),
+    ("blinky", (6, 5), "left", (21, 1), (21, 1), True, (25, -3)),
+    ("pinky", (6, 5), "left", (21, 1), (9, 20), False, (2, 5)),
+    ("pinky", (6, 5), "right", (21, 1), (9, 20), False, (10, 5)),
+    ("pinky", (6, 5), "down", (21, 1), (9, 20), False, (6, 9)),
+    ("pinky", (6, 5), "up", (21, 1), (9, 20), False, (2, 1)),  # the overflow: 4 up and 4 left
+    ("pinky", (6, 5), "up", (21, 1), (9, 20), True, (2, -3)),
+    ("inky", (6, 5), "left", (21, 1), (9, 20), False, (-13, 9)),  # from (21, 1) to (4, 5), and as far again
+    ("inky", (6, 5), "right", (21, 1), (9, 20), False, (-5, 9)),
+    ("inky", (6, 5), "down", (12, 11), (9, 20), False, (0, 3)),
+    ("inky", (6, 5), "up", (12, 11), (9, 20), False, (-4, -5)),  # 2 up and 2 left: (4, 3)
+    ("inky", (6, 5), "up", (12, 11), (9, 20), True, (27, 31)),
+    ("clyde", (6, 5), "left", (21, 1), (14, 5), False, (6, 5)),  # 8 tiles away
+    ("clyde", (6, 5), "left", (21, 1), (13, 5), False, (0, 31)),  # 7
+    ("clyde", (6, 5), "left", (21, 1), (12, 10), False, (0, 31)),  # root of 61
+    ("clyde", (6, 5), "left", (21, 1), (12, 11), False, (6, 5)),  # root of 72
+    ("clyde", (6, 5), "left", (21, 1), (12, 11), True, (0, 31)),
+])
+def test_the_twins_targets_are_those_computed_by_hand(name, player, facing, blinky, own, scatter, expected):
+    assert target(name, player, facing, blinky, own, scatter) == expected
+
+
+@pytest.mark.parametrize("name, tile, player, facing, wave, way", [  # it comes to `tile` from the left; then to the next
+    ("blinky", (5, 5), (6, 29), LEFT, 1, "down"),
+    ("blinky", (5, 5), (6, 1), LEFT, 1, "up"),
+    ("blinky", (5, 5), (6, 29), LEFT, 0, "right"),  # scatter: (7, 5) is 388 from his corner, (6, 4) 410
+    ("clyde", (5, 5), (6, 1), LEFT, 1, "down"),  # too near: to his corner
+    ("clyde", (5, 5), (26, 1), LEFT, 1, "right"),
+    ("pinky", (8, 5), (9, 6), UP, 1, "down"),  # (5, 2), with the overflow; to (9, 2) it would be right
+    ("pinky", (8, 5), (13, 5), LEFT, 1, "down"),  # (9, 5) itself: 1 from both, and down comes before right
+    ("blinky", (11, 23), (12, 5), LEFT, 1, "right"),  # not up from (12, 23)
+    ("blinky", (11, 11), (12, 5), LEFT, 1, "right"),  # nor from (12, 11)
+])
+def test_a_ghost_chooses_the_way_to_its_target(name, tile, player, facing, wave, way):
+    machine, k = arena(player, facing), rules.NAMES.index(name)
+    machine.change(wave=wave, dot=0, pause=200)
+    put_ghost(machine, k, tile, left=1, speed=8)
+    machine.step()
+    assert list(WAY)[machine.read()["next"][k]] == way
+
+
+def test_inky_looks_where_blinky_is():
+    ways = []
+    for blinky in ((1, 1), (26, 29)):
+        machine = arena((12, 5), RIGHT)
+        machine.change(wave=1, dot=0, pause=200)
+        put_ghost(machine, 0, blinky, speed=0)
+        machine.step()
+        put_ghost(machine, 2, (5, 5), left=1, speed=8)
+        machine.step()
+        ways.append(list(WAY)[machine.read()["next"][2]])
+    assert ways == ["right", "up"]  # to (27, 9) and to (2, -19)
+
+
+# --- the rules -------------------------------------------------------------------------------------------------------
+
+def test_says_what_it_is():
+    game = envs_c.game("pacman")
+    assert game.actions == ("NOOP", "UP", "LEFT", "DOWN", "RIGHT")
+    assert game.feature_shape == (296,) and game.feature_dtype == np.float32
+    assert game.frame_skip == 4 and game.screen == (252, 252)
+
+
+def test_a_level_begins_with_240_dots_and_4_pellets():
+    state = Machine().read()
+    dots = {(c, r) for r in range(31) for c in range(28) if state["row"][r] >> (c + 2) & 1}
+    assert dots == {(c, r) for r in range(31) for c in range(28) if state["column"][c + 2] >> r & 1}
+    assert dots == {(c, r) for r, line in enumerate(rules.MAZE) for c, mark in enumerate(line) if mark in ".o"}
+    assert state["dot"].sum() == state["dots"] == len(dots) == 244
+
+
+def test_no_two_lives_begin_alike():
+    waits = {int(Machine(seed).read()["ready"]) for seed in range(60)}
+    assert len(waits) > 20 and waits <= set(range(1, 61))
+
+
+@pytest.mark.parametrize("tile, points, pause", [((6, 5), 10, 1), ((1, 3), 50, 3)])
+def test_a_dot_gives_10_and_a_pellet_50_and_holds_the_player(tile, points, pause):
+    machine = arena(tile, LEFT)
+    assert machine.step(LEFT) == (points, False)
+    place = machine.read()["px"]
+    for _ in range(pause):
+        machine.step(LEFT if tile == (6, 5) else DOWN)
+        assert machine.read()["px"] == place and machine.read()["py"] == middle(*tile)[1]
+    machine.step(LEFT if tile == (6, 5) else DOWN)
+    assert (machine.read()["px"], machine.read()["py"]) != (place, middle(*tile)[1])
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_speeds_are_the_levels_percentages(level):
+    player, power_player, ghost, tunnel, blue = (percent // 5 for percent in by_level(rules.PERCENT, level))
+
+    def went(k, frames=20):
+        """1/16 pixels a frame: of the player for k None, else of ghost k from the middle of its tile on."""
+        begun = machine.read()
+        for _ in range(frames):
+            machine.step(RIGHT)
+        state = machine.read()
+        return (state["px"] - begun["px"] if k is None else state["x"][k] - begun["x"][k]) / frames
+
+    for power, speed in ((0, player), (100, power_player)):
+        machine = arena((3, 14), RIGHT, first_level=level)
+        machine.change(dot=0, power=power)
+        assert went(None) == speed
+    for tile, k, fields, dots, speed in [
+            ((7, 1), 1, {}, 244, ghost), ((1, 14), 1, {}, 244, tunnel), ((7, 1), 1, {"blue": 1}, 244, blue),
+            ((1, 14), 1, {"blue": 1}, 244, tunnel), ((7, 1), 0, {}, 244, ghost),
+            ((7, 1), 0, {}, 10, by_level(rules.ELROY, level)[1] // 5), ((7, 1), 1, {}, 10, ghost)]:
+        machine = arena((6, 26), first_level=level)
+        machine.change(dot=0, dots=dots, pause=255, power=200 if "blue" in fields else 0, wave=7, elroy=2 * (dots == 10))
+        put_ghost(machine, k, tile, left=1, speed=1, **fields)
+        machine.step()
+        assert went(k) == speed, (tile, k, fields, dots)
+
+
+@pytest.mark.parametrize("level", [1, 2, 4, 5, 21])
+def test_scatter_and_chase_follow_the_schedule(level):
+    machine = arena(first_level=level)
+    machine.change(dot=0)
+    for wave, frames in enumerate(by_level(rules.WAVES, level)):
+        assert (machine.read()["wave"], machine.read()["wave_left"]) == (wave, frames)
+        put_ghost(machine, 1, (9, 1), reverse=0, speed=0)
+        machine.change(pause=255, wave_left=2)
+        machine.step()
+        assert machine.seen[41] == (wave % 2 == 0) and not machine.read()["reverse"].any()
+        machine.step()
+        assert machine.seen[41] == (wave % 2 == 1) and machine.read()["reverse"].tolist() == [0, 1, 0, 0]
+    machine.step()
+    assert machine.read()["wave"] == 7 and not machine.seen[41]
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_a_pellet_turns_ghosts_blue_for_the_levels_time(level):
+    machine = arena((1, 3), LEFT, first_level=level)
+    put_ghost(machine, 1, (9, 1), speed=0)
+    machine.step(LEFT)
+    state, seconds = machine.read(), rules.SECONDS[level - 1]
+    assert state["blue"].tolist() == [0, int(seconds > 0), 0, 0] and state["reverse"][1]
+    wave_left, frames = state["wave_left"], 1
+    while machine.read()["power"]:
+        put_ghost(machine, 1, (9, 1), blue=1, speed=0)
+        machine.change(pause=1)
+        machine.step()
+        frames += 1
+    assert frames == max(60 * seconds, 1) and not machine.read()["blue"].any()
+    assert machine.read()["wave_left"] == wave_left
+
+
+def test_blue_ghosts_give_200_400_800_and_1600_and_become_eyes():
+    machine = arena((6, 5), LEFT)
+    machine.change(dot=0, power=300, pause=255)
+    rewards = []
+    for k in range(4):
+        put_ghost(machine, k, (6, 5), blue=1, speed=0)
+        rewards.append(machine.step()[0])
+        assert rules.PHASES[machine.read()["phase"][k]] == "eyes" and not machine.read()["blue"][k]
+    assert rewards == [200, 400, 800, 1600] and machine.read()["lives"] == 3
+
+
+@pytest.mark.parametrize("phase", [EYES, SINKS, HOME])
+def test_eyes_and_ghosts_in_the_house_do_no_harm(phase):
+    machine = arena((6, 5), LEFT)
+    machine.change(dot=0, pause=255)
+    put_ghost(machine, 1, (6, 5), phase=phase, speed=0)
+    assert machine.step() == (0, False) and machine.read()["lives"] == 3
+
+
+def test_eyes_come_back_to_the_house_and_out_again():
+    machine, phases = arena((1, 29), LEFT), []
+    machine.change(dot=0)
+    put_ghost(machine, 2, (9, 5), phase=EYES, speed=32)
+    for _ in range(400):
+        machine.step()
+        phase = rules.PHASES[machine.read()["phase"][2]]
+        phases += [phase] if phase not in phases[-1:] else []
+    assert phases == ["eyes", "sinks", "home", "out"]
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_fruit_lies_there_after_70_and_170_dots_and_gives_the_levels_points(level):
+    machine = arena((6, 5), LEFT, first_level=level)
+    for eaten in (70, 170):
+        x, y = middle(6, 5)
+        machine.change(px=x, py=y, pause=0, dot=1, dots=244 - eaten + 1, facing=LEFT - 1)
+        machine.step(LEFT)
+        assert 539 <= machine.read()["fruit"] <= 600
+        machine.change(px=2048, py=2240, pause=3)
+        assert machine.step()[0] == rules.FRUIT[level - 1] and machine.read()["fruit"] == 0
+
+
+def test_fruit_goes_by_itself():
+    machine = arena()
+    machine.change(fruit=2, dot=0)
+    machine.step()
+    assert machine.read()["fruit"] == 1 and machine.seen[45] > 0
+    machine.step()
+    assert machine.read()["fruit"] == 0 and not machine.seen[45:48].any()
+
+
+@pytest.mark.parametrize("action, begun, crossed", [(LEFT, 0, 4095), (RIGHT, 4095, 0)])
+def test_the_tunnel_joins_both_sides(action, begun, crossed):
+    machine = arena((0, 14), action)
+    machine.change(px=begun, dot=0)
+    machine.step(action)
+    assert abs(machine.read()["px"] - crossed) < 32
+    for _ in range(40):
+        machine.step(action)
+    column, row = tile_of(machine.read()["px"], machine.read()["py"])
+    assert row == 14 and (column > 20 if action == LEFT else column < 7)
+
+
+def test_a_ghost_takes_a_life_and_all_begin_anew_but_the_dots():
+    machine = arena((6, 5), LEFT)
+    machine.step()
+    put_ghost(machine, 1, (6, 5), speed=0)
+    machine.change(fruit=99)
+    assert machine.step() == (0, False)
+    state = machine.read()
+    assert state["lives"] == 2 and state["dots"] == 243 and state["shared"] and state["rests"] and not state["fruit"]
+    assert (state["px"], state["py"]) == (2048, 3008) and state["waiting"] == 0b1110 and 1 <= state["ready"] <= 60
+
+
+@pytest.mark.parametrize("lives", range(1, 6))
+def test_ends_with_the_last_of_its_lives(lives):
+    machine, over = Machine(2, lives=lives), False
+    for life in range(lives):
+        assert not over
+        machine.change(ready=0, dot=0, pause=255)
+        put_ghost(machine, 1, (13, 23), to_x=2048, left=0, dx=0, speed=-1)
+        over = machine.step()[1]
+        assert machine.read()["lives"] == lives - life - 1
+    assert over
+
+
+def test_10000_points_give_a_life_once():
+    machine = arena((6, 5), LEFT)
+    for score, lives in ((9_970, 3), (9_990, 4), (10_000, 4), (19_990, 4)):
+        x, y = middle(6, 5)
+        machine.change(score=score, px=x, py=y, pause=0, dot=1)
+        machine.step()
+        assert machine.read()["lives"] == lives
+
+
+@pytest.mark.parametrize("level", [1, 20, 21])
+def test_a_level_ends_with_its_last_dot_and_the_game_with_level_21(level):
+    machine = arena((6, 5), LEFT, first_level=level)
+    machine.change(dots=1)
+    assert machine.step() == (10, level == 21)
+    state = machine.read()
+    if level < 21:
+        assert state["level"] == level + 1 and state["dots"] == 244 and state["lives"] == 3 and state["px"] == 2048
+
+
+@pytest.mark.parametrize("level, first, dots", [(1, 2, 30), (1, 3, 60), (2, 2, 0), (2, 3, 50), (3, 3, 0)])
+def test_the_house_counts_dots_for_the_first_who_waits(level, first, dots):
+    machine = arena(first_level=level)
+    machine.change(dot=0, waiting=0b1110 & -(1 << first))
+    for count in (max(dots - 1, 0), dots):
+        machine.change(count=[count] * 4, idle=0)
+        machine.step()
+        assert (machine.read()["waiting"] >> first & 1) == (count < dots)
+
+
+@pytest.mark.parametrize("level, frames", [(1, 240), (4, 240), (5, 180)])
+def test_who_waits_leaves_when_no_dot_is_eaten_for_long(level, frames):
+    machine = arena(first_level=level)
+    machine.change(dot=0, waiting=0b1110, shared=1, idle=frames - 2)
+    machine.step()
+    assert machine.read()["waiting"] == 0b1110
+    machine.step()
+    assert machine.read()["waiting"] == 0b1100 and machine.read()["idle"] == 0
+
+
+@pytest.mark.parametrize("total, waiting, shared", [
+    (6, 0b1100, 1), (16, 0b1010, 1), (31, 0b1110, 0), (7, 0b1110, 1),
+])
+def test_after_a_lost_life_one_count_serves_all(total, waiting, shared):
+    machine = arena((6, 5), LEFT)
+    machine.change(waiting=0b1110, shared=1, total=total, count=[0, 0, 0, 0])
+    put_ghost(machine, 0, (20, 1), phase=EYES, speed=0)
+    machine.step()
+    state = machine.read()
+    assert state["shared"] == shared
+    assert state["waiting"] == (waiting if shared else 0b1100)  # at 32 Pinky's own count lets her go at once
+
+
+def test_elroy_wakes_when_few_dots_are_left_and_rests_until_clyde_is_out():
+    machine, stages = arena((6, 5), LEFT), []
+    for dots, rests in ((22, 0), (21, 0), (12, 0), (11, 0), (11, 1)):
+        x, y = middle(6, 5)
+        machine.change(dots=dots, rests=rests, px=x, py=y, pause=0, dot=1, facing=LEFT - 1)
+        machine.step()
+        stages.append(int(machine.read()["elroy"]))
+    machine.change(waiting=0b1000, shared=0, count=[0, 0, 0, 60])
+    machine.step()
+    assert stages == [0, 1, 1, 2, 0] and machine.read()["elroy"] == 2
+
+
+@pytest.mark.parametrize("option, value", [("lives", 0), ("lives", 6), ("first_level", 0), ("first_level", 22)])
+def test_refuses_other_options(option, value):
+    with pytest.raises(envs_c.InvalidArgument, match=option):
+        envs_c.make("pacman", **{option: value})
