@@ -10,7 +10,7 @@
 those who bring their own buffers. Needs NumPy and Gymnasium only.
 """
 
-from envs_c.catalog import game, games, load, make, register
+from envs_c.catalog import built_in, game, games, load, make, register
 from envs_c.errors import Closed, CompileFailed, ContractError, EnvsError, InvalidArgument, InvalidState, NotReset, UnknownGame
 from envs_c.vecenv import Batch, VecEnv
 
@@ -19,5 +19,5 @@ __version__ = "0.1.0"
 __all__ = ["Batch", "Closed", "CompileFailed", "ContractError", "EnvsError", "InvalidArgument", "InvalidState", "NotReset",
            "UnknownGame", "VecEnv", "__version__", "game", "games", "load", "make", "register"]
 
-for _name in games():
+for _name in built_in():
     register(game(_name))

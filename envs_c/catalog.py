@@ -2,6 +2,7 @@
 
 import importlib
 import pkgutil
+from importlib.metadata import entry_points
 
 import gymnasium
 from gymnasium.envs.registration import registry
@@ -19,9 +20,14 @@ def built_in() -> tuple[str, ...]:
     return tuple(module.name for module in pkgutil.iter_modules(PACKAGE.__path__))
 
 
+def installed() -> dict:
+    """The games of other packages, by name: their entry points in the group "envs_c.games"."""
+    return {point.name: point for point in entry_points(group="envs_c.games")}
+
+
 def games() -> tuple[str, ...]:
-    """The names of all games, those from outside that were registered among them, sorted."""
-    return tuple(sorted({*built_in(), *_registered}))
+    """The names of all games, sorted: the suite's own, those of installed packages, and those registered here."""
+    return tuple(sorted({*built_in(), *installed(), *_registered}))
 
 
 def game(name: str):
@@ -30,6 +36,9 @@ def game(name: str):
         return load(name)
     if name in _registered:
         return _registered[name]
+    if name not in built_in() and name in installed():
+        register(loaded := installed()[name].load())
+        return loaded
     if name not in built_in():
         raise UnknownGame(f"unknown game {name!r}{checks.nearest(name, games())} Games: {', '.join(games())}")
     return importlib.import_module(f"envs_c.games.{name}").GAME

@@ -56,19 +56,34 @@ def cache_folder() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "envs_c"
 
 
-def built(source: Path) -> Path:
-    """The compiled module of `source`, from the cache or made now."""
+def build_choices() -> tuple[list[str], dict]:
+    """The compiler's flags and Cython's directives, as DEBUG and MARCH in the environment choose them."""
     debug = os.environ.get("DEBUG", "") == "1"
     march = os.environ.get("MARCH", "native")
     flags = [*FLAGS, *([f"-march={march}"] if march else []), *(["-O1", "-g"] if debug else [])]
-    facts = [source.read_bytes(), sys.version, flags, debug, cpu()]
+    return flags, DIRECTIVES | ({"boundscheck": True, "nonecheck": True} if debug else {})
+
+
+def extension_modules(*sources: str) -> list:
+    """`ext_modules` for the setup.py of a package that brings games: each .pyx a module of its own name."""
+    from Cython.Build import cythonize
+    from setuptools import Extension
+    flags, directives = build_choices()
+    return cythonize([Extension(Path(source).stem, [source], extra_compile_args=flags) for source in sources],
+                     include_path=[str(PACKAGE.parent)], build_dir="build", compiler_directives=directives)
+
+
+def built(source: Path) -> Path:
+    """The compiled module of `source`, from the cache or made now."""
+    flags, directives = build_choices()
+    facts = [source.read_bytes(), sys.version, flags, directives, cpu()]
     facts += [contract.read_bytes() for contract in sorted(PACKAGE.glob("*.pxd"))]
     folder = cache_folder() / hashlib.sha256(repr(facts).encode()).hexdigest()[:20]
     module = folder / f"{source.stem}{sysconfig.get_config_var('EXT_SUFFIX')}"
     if not module.exists():
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder.parent, prefix="build-") as scratch:
-            made = compile_module(source, Path(scratch), flags, debug)
+            made = compile_module(source, Path(scratch), flags, directives)
             folder.mkdir(exist_ok=True)
             os.replace(made, module)  # whole or not at all, also where two processes build at once
     return module
@@ -82,7 +97,7 @@ def cpu() -> str:
     return ""
 
 
-def compile_module(source: Path, scratch: Path, flags: list[str], debug: bool) -> Path:
+def compile_module(source: Path, scratch: Path, flags: list[str], directives: dict) -> Path:
     """Translate and compile `source` in a scratch folder; returns the module's path there."""
     try:
         from Cython.Build import cythonize
@@ -91,7 +106,6 @@ def compile_module(source: Path, scratch: Path, flags: list[str], debug: bool) -
         from setuptools.errors import CompileError as CompilerError
     except ImportError as error:
         raise CompileFailed(f"to compile {source} needs {error.name}: pip install cython setuptools") from None
-    directives = DIRECTIVES | ({"boundscheck": True, "nonecheck": True} if debug else {})
     said = io.StringIO()
     try:
         with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):

@@ -29,6 +29,7 @@ cdef extern from "stdlib.h" nogil:
 
 
 STATE_MAGIC = b"envs_c\x00\x01"  # the last byte is the format's version
+HEAD_SIZE = sizeof(Head)          # bytes of the engine's own in front of a game's struct
 
 
 cdef class VecEnv:
@@ -62,7 +63,7 @@ cdef class VecEnv:
     cdef readonly object ended_length   # (N,) int32: its length in steps
     cdef readonly bint closed
     cdef char* states
-    cdef size_t stride
+    cdef readonly size_t stride         # bytes from one environment's state to the next
     cdef int unstarted                  # environments that were never reset
     cdef Io io                          # what every batch shares
     cdef Painter painter
@@ -311,6 +312,10 @@ cdef class Batch:
         for i in range(self.lo, self.hi):
             ended += self.io.ended[i]
         return ended
+
+    def _step_unchecked(self):
+        """`step` that looks at nothing before; for envs_c.testing, which tries actions that a game does not have."""
+        self.run(STEP)
 
     def observe(self):
         """Write the observations (and action masks) of the states as they are, but for those never reset."""

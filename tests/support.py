@@ -1,20 +1,12 @@
-"""What several test files use: driving environments by random actions, and one hash over all that they say."""
+"""What several test files use: environments of any game, restarted by hand, and one hash over all that they say."""
 
-import hashlib
 from itertools import pairwise
 
 import numpy as np
 
 from envs_c import VecEnv
 from envs_c.gymnasium_env import ArcadeVectorEnv
-
-
-def actions_of(game, steps: int, num_envs: int, seed: int = 0) -> np.ndarray:
-    """Random actions, (steps, num_envs) int32; those of an environment are the same however many there are.
-
-    From RandomState, whose numbers no version of NumPy will change.
-    """
-    return np.random.RandomState(seed).randint(0, len(game.actions), (num_envs, steps), dtype=np.int32).T
+from envs_c.testing.play import Tape, actions_of, bind, buffers
 
 
 def vector(game, num_envs: int = 1, **settings) -> ArcadeVectorEnv:
@@ -27,41 +19,6 @@ def restart(env: ArcadeVectorEnv, over: np.ndarray):
     if env.core.autoreset == "disabled" and over.any():
         return env.reset(options={"reset_mask": over})[0]
     return None
-
-
-def buffers(core: VecEnv) -> dict[str, np.ndarray]:
-    """Arrays for all environments of `core`, by the names of VecEnv.bind's arguments."""
-    n, legal = core.num_envs, (core.num_envs, len(core.game.actions))
-    observation = (n, *core.observation_shape)
-    return {
-        "actions": np.zeros(n, np.int32),
-        "observation": np.zeros(observation, core.observation_dtype),
-        "reward": np.zeros(n, np.float32),
-        "terminated": np.zeros(n, np.float32),
-        "truncated": np.zeros(n, np.float32),
-        "final_observation": np.zeros(observation, core.observation_dtype),
-        "action_mask": np.zeros(legal, np.uint8),
-        "final_action_mask": np.zeros(legal, np.uint8),
-    }
-
-
-def bind(core: VecEnv, arrays: dict[str, np.ndarray], lo: int, hi: int):
-    """A batch of environments lo .. hi-1, tied to their rows of `arrays`."""
-    return core.bind(lo, hi, **{name: array[lo:hi] for name, array in arrays.items()})
-
-
-class Tape:
-    """A running hash over all outputs, in one order, however they were made."""
-
-    def __init__(self):
-        self.hash = hashlib.blake2b(digest_size=8)
-
-    def add(self, *arrays: np.ndarray):
-        for array in arrays:
-            self.hash.update(np.ascontiguousarray(array))
-
-    def read(self) -> str:
-        return self.hash.hexdigest()
 
 
 def play_core(game, num_envs: int, steps: int, *, cuts=(), shuffle=False, rows=None, **settings) -> str:

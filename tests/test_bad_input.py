@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
-from support import actions_of, bind, buffers, vector
+from support import vector
 
 import envs_c
 from envs_c import Closed, EnvsError, InvalidArgument, NotReset, UnknownGame, VecEnv
 from envs_c.game import Game, Option
+from envs_c.testing.play import actions_of, bind, buffers
 
 N = 5
 NAN = float("nan")

@@ -1,25 +1,18 @@
-"""The contract suite: what every game keeps, whatever its rules. A new game is in it by being in envs_c.games()."""
+"""What the engine does with every game, whatever its rules; what a game itself must keep is in test_testing.py."""
 
 import gymnasium
 import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode
-from support import actions_of, restart, vector
+from support import restart, vector
 
 import envs_c
+from envs_c.testing.play import actions_of
 
 N = 12
 STEPS = 120
 LIMIT = 23  # steps; so that episodes end in every game, some of them in the same step
 MODES = {"next_step": AutoresetMode.NEXT_STEP, "same_step": AutoresetMode.SAME_STEP, "disabled": AutoresetMode.DISABLED}
-
-
-def test_a_game_describes_itself(game):
-    assert game.name.isidentifier() and game.title.isalnum() and game.summary.endswith(".")
-    assert len(set(game.actions)) == len(game.actions) >= 1
-    assert all(action == action.upper() for action in game.actions)
-    assert game.state_size > 0 and game.frame_skip >= 1 and game.version >= 1
-    assert all(option.low <= option.default <= option.high and option.help for option in game.options.values())
 
 
 def test_games_are_listed_by_the_names_they_give_themselves():

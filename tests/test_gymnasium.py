@@ -11,10 +11,11 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from gymnasium.wrappers import vector as wrappers
-from support import actions_of, restart, vector
+from support import restart, vector
 
 import envs_c
 from envs_c.gymnasium_env import ArcadeEnv, ArcadeVectorEnv
+from envs_c.testing.play import actions_of
 
 N = 6
 MODES = {"next_step": AutoresetMode.NEXT_STEP, "same_step": AutoresetMode.SAME_STEP, "disabled": AutoresetMode.DISABLED}

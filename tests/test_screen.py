@@ -1,23 +1,15 @@
 """Pictures: colour as the game paints it, and the small grey one as the area average of the colour one."""
 
-import math
-
 import numpy as np
 import pytest
-from support import actions_of, vector
+from support import vector
 
 import envs_c
+from envs_c.testing.play import actions_of
+from envs_c.testing.rules import area_average
 
 WIDTH, HEIGHT, GROUND_Y = 100, 90, 75  # of the toy game
 SKY, GROUND, PAINT = np.array([[0x20, 0x40, 0x60], [0xC0, 0xA0, 0x20], [0xF0, 0x64, 0x18]], np.uint8)
-
-
-def area_average(picture: np.ndarray) -> np.ndarray:
-    """What INTER_AREA makes of a picture (H, W, 3): (84, 84) float64 mean grey (BT.601 luma)."""
-    grey = np.rint(picture @ np.array([0.299, 0.587, 0.114]))
-    height, width = grey.shape
-    fine = np.repeat(np.repeat(grey, 84 // math.gcd(height, 84), 0), 84 // math.gcd(width, 84), 1)
-    return fine.reshape(84, fine.shape[0] // 84, 84, fine.shape[1] // 84).mean((1, 3))
 
 
 def picture_of(x, y, w, h):
@@ -33,20 +25,6 @@ def shown(toy, **options):
     env = vector(toy, view="pixels", seed=1, options=options)
     observation, _ = env.reset()
     return env.render()[0], observation[0]
-
-
-@pytest.mark.parametrize("name", envs_c.games())
-def test_grey_is_the_area_average_of_colour_for_random_states(name):
-    game = envs_c.game(name)
-    env = vector(game, 16, view="pixels", seed=1, autoreset="same_step")
-    env.reset()
-    errors = []
-    for step, actions in enumerate(actions_of(game, 300, 16)):
-        observation, *_ = env.step(actions)
-        if step % 6 == 0:
-            errors += [np.abs(area_average(picture) - grey).max()
-                       for picture, grey in zip(env.render(), observation, strict=True)]
-    assert len(errors) == 800 and max(errors) <= 1
 
 
 @pytest.mark.parametrize("name", envs_c.games())

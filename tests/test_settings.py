@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-from support import actions_of, vector
+from support import vector
 
 import envs_c
 from envs_c.game import Game, Option
+from envs_c.testing.play import actions_of
 
 N = 4000
 RIGHT = 2

@@ -5,10 +5,11 @@ import sys
 
 import numpy as np
 import pytest
-from support import actions_of, buffers, vector
+from support import vector
 
 import envs_c
 from envs_c import InvalidState, VecEnv
+from envs_c.testing.play import actions_of, buffers
 
 N = 6
 SETTINGS = {"frame_stack": 3, "time_limit": 20, "sticky": 0.25, "autoreset": "next_step"}

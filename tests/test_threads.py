@@ -8,9 +8,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support import actions_of, bind, buffers, vector
+from support import vector
 
 from envs_c import VecEnv
+from envs_c.testing.play import actions_of, bind, buffers
 
 counts_memory = pytest.mark.skipif(not Path("/proc/self/statm").exists() or "SANITIZE" in os.environ,
                                    reason="needs Linux's memory figures, and no sanitizer that holds memory back")
