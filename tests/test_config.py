@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import envs_c
 from trainer import config as config_module
 from trainer.config import Config, EnvConfig, PolicyConfig, PPOConfig, RunConfig, overlay, preset
 from trainer.errors import ConfigError
@@ -152,13 +153,13 @@ def test_from_dict_is_strict(change, sentence):
         Config.from_dict(saved)
 
 
-@pytest.mark.parametrize("game", ["breakout", "cartpole"])
+@pytest.mark.parametrize("game", envs_c.games())
 def test_presets_load(game):
     assert preset(game).game == game
 
 
 def test_a_game_without_a_preset_has_the_defaults():
-    assert preset("tmaze") == Config("tmaze")
+    assert preset("no_such_game") == Config("no_such_game")
     assert preset("../breakout") == Config("../breakout")
 
 

@@ -23,6 +23,8 @@ GOLDEN = {
     ("go", "pixels"): "e452bb145ee2ec21",
     ("pacman", "features"): "72ef82b00bbe1449",
     ("pacman", "pixels"): "d17a2b49260ccc08",
+    ("tmaze", "features"): "9308ec27b7b8328b",
+    ("tmaze", "pixels"): "f7daf9988c6dd7ef",
 }
 
 

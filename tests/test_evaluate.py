@@ -71,7 +71,7 @@ def test_the_summary_says_what_numpy_says():
     assert summary["standard_error"] == pytest.approx(scores.std(ddof=1) / 20**0.5)
     assert (summary["median"], summary["min"], summary["max"]) == (np.median(scores), scores.min(), scores.max())
     assert summary["episodes"] == 20
-    assert f"mean {scores.mean():.1f}" in evaluate.describe(summary)
+    assert f"mean {scores.mean():.4g}" in evaluate.describe(summary)
 
 
 @pytest.mark.parametrize("sticky", [0.0, 0.4])

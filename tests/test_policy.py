@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from trainer import kernels
-from trainer.policy import Policy
+from trainer.policy import FeedForward, Policy
 
 STEPS, BATCH = 9, 5
 STARTS = {  # name: (t, environment) of observations that are the first of an episode
@@ -132,3 +132,20 @@ def test_bytes_are_scaled_to_one():
         policy.scale = 1.0
         wanted = policy.unroll(pixels.float() / 255, torch.zeros(STEPS, BATCH), policy.initial_state(BATCH))[0]
     torch.testing.assert_close(seen, wanted)
+
+
+@pytest.mark.parametrize("precision", [torch.float32, torch.bfloat16])
+def test_without_memory_a_step_says_the_same_wherever_it_stands_in_a_sequence(precision):
+    torch.manual_seed(0)
+    policy = FeedForward(6, 3, 16, 12, precision=precision)
+    observation, start, _ = inputs([(4, 1)])
+    state = policy.initial_state(BATCH)
+    logits, values = policy.unroll(observation, start, state)
+    assert logits.requires_grad and values.requires_grad
+    backwards = policy.unroll(observation.flip(0), start, state)[0].flip(0)
+    assert torch.equal(logits, backwards)
+    with torch.no_grad():
+        weights = policy.cast_weights()
+        for t in range(STEPS):
+            out = policy.step(weights, observation[t], 1 - start[t], 1 - start[t], *state)
+            torch.testing.assert_close(out, torch.cat([logits[t], values[t][:, None]], 1), rtol=1e-5, atol=1e-5)

@@ -70,10 +70,12 @@ class EnvConfig(_Section):
 class PolicyConfig(_Section):
     """The network."""
 
+    memory: Literal["lstm", "none"] = "lstm"
+    """What stands behind the encoder: an LSTM, or a layer that remembers nothing."""
     encoder_size: int = _within(128, 1, 65_536)
     """Width of the encoder."""
     lstm_size: int = _within(128, 1, 65_536)
-    """Width of the LSTM behind it."""
+    """Width of the LSTM, or of the layer in its place."""
     precision: Literal["auto", "float32", "bfloat16"] = "auto"
     """Type that matrices are multiplied in. auto: the faster one, measured at the start."""
 

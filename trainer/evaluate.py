@@ -98,6 +98,6 @@ def finish(session, folder: Path, log):
 
 def describe(summary: dict) -> str:
     """A line about an evaluation."""
-    return (f"evaluation over {summary['episodes']} episodes: mean {summary['mean']:.1f} "
-            f"(± {summary['standard_error']:.1f}), median {summary['median']:.1f}, min {summary['min']:g}, "
+    return (f"evaluation over {summary['episodes']} episodes: mean {summary['mean']:.4g} "
+            f"(± {summary['standard_error']:.3g}), median {summary['median']:.4g}, min {summary['min']:g}, "
             f"max {summary['max']:g}, mean length {summary['mean_length']:.0f} steps")

@@ -1,4 +1,4 @@
-"""The policy: encoder -> LSTM -> actor and critic, with `step()` for the rollout and `unroll()` for learning.
+"""The policies: encoder -> LSTM (or a second layer) -> actor and critic; `step()` for the rollout, `unroll()` for learning.
 
 Parameters are float32. Matrix products run in `precision` (bfloat16 where the CPU or GPU multiplies it faster; see
 precision.py), everything else in float32. `step` and `unroll` do the same arithmetic in the same order, so that the first
@@ -14,57 +14,80 @@ from torch.nn import functional
 from trainer import kernels
 
 
-class Policy(nn.Module):
-    """Observations (B, *shape) float32 or uint8 to action logits (B, A) and values (B,), through an LSTM of n units."""
+class Network(nn.Module):
+    """What both policies share: an encoder of observations, and heads for action logits and values. Parameters of what
+    lies between them are the subclass's."""
 
-    def __init__(self, observation_size: int, num_actions: int, encoder_size: int, lstm_size: int, *,
+    def __init__(self, observation_size: int, num_actions: int, encoder_size: int, core_size: int, *,
                  scale: float = 1.0, precision: torch.dtype = torch.float32):
         super().__init__()
         self.num_actions = num_actions
+        self.core_size = core_size
         self.scale = scale  # observations are multiplied by it: 1/255 for bytes
         self.precision = precision
         self.encoder = nn.Linear(observation_size, encoder_size)
-        self.input = nn.Parameter(torch.empty(4 * lstm_size, encoder_size))
-        self.recurrent = nn.Parameter(torch.empty(4 * lstm_size, lstm_size))
-        self.bias = nn.Parameter(torch.zeros(4 * lstm_size))
-        self.heads = nn.Linear(lstm_size, num_actions + 1)  # actor's logits, then the critic's value
-        self._spaces: list[Space] = []
+        self._make_core(encoder_size, core_size)
+        self.heads = nn.Linear(core_size, num_actions + 1)  # actor's logits, then the critic's value
         self._initialize()
 
-    @property
-    def lstm_size(self) -> int:
-        return self.recurrent.shape[1]
-
     def _initialize(self):
-        """Orthogonal weights, as PPO's usual; a forget gate that starts open; a nearly uniform policy."""
-        n = self.lstm_size
+        """Orthogonal weights, as PPO's usual; a nearly uniform policy."""
         nn.init.orthogonal_(self.encoder.weight, math.sqrt(2))
         nn.init.zeros_(self.encoder.bias)
-        for weight in (*self.input.data.chunk(4), *self.recurrent.data.chunk(4)):
-            nn.init.orthogonal_(weight)
-        nn.init.constant_(self.bias.data[n: 2 * n], 1.0)
+        self._initialize_core()
         nn.init.orthogonal_(self.heads.weight.data[:-1], 0.01)
         nn.init.orthogonal_(self.heads.weight.data[-1:], 1.0)
         nn.init.zeros_(self.heads.bias)
 
-    def initial_state(self, batch: int, device="cpu") -> tuple[torch.Tensor, torch.Tensor]:
-        """Hidden and cell state of new episodes: zeros (B, n), the hidden one in `precision`."""
-        return (torch.zeros(batch, self.lstm_size, dtype=self.precision, device=device),
-                torch.zeros(batch, self.lstm_size, device=device))
-
     def cast_weights(self) -> dict[str, torch.Tensor]:
         """The matrices in `precision`, transposed for x @ W; made once a rollout, since weights do not change in one."""
         with torch.no_grad():
-            return {"encoder": self.encoder.weight.t().to(self.precision).contiguous(),
-                    "input": self.input.t().to(self.precision).contiguous(),
-                    "recurrent": self.recurrent.t().to(self.precision).contiguous(),
-                    "encoder_bias": self.encoder.bias.to(self.precision)}
+            return {name: parameter.t().to(self.precision).contiguous() for name, parameter in self._cast().items()}
+
+    def _cast(self) -> dict[str, torch.Tensor]:
+        """What `step` reads of the encoder, by name."""
+        return {"encoder": self.encoder.weight, "encoder_bias": self.encoder.bias}
 
     def encode(self, observation):
-        """(B, *shape) to what the LSTM's products take, (B, encoder_size) in `precision`; differentiable."""
+        """(B, *shape) to what the core's products take, (B, encoder_size) in `precision`; differentiable."""
         x = observation.flatten(1).to(self.precision)
         x = x if self.scale == 1.0 else x * self.scale
         return functional.linear(x, self.encoder.weight.to(self.precision), self.encoder.bias.to(self.precision)).relu()
+
+    def _encode_step(self, weights, observation):
+        """The same with the weights of `cast_weights`, without gradients."""
+        x = observation.flatten(1).to(self.precision)
+        x = x if self.scale == 1.0 else x * self.scale
+        return torch.addmm(weights["encoder_bias"], x, weights["encoder"]).relu_()
+
+    def _values(self, hidden):
+        """Of what the core gave (T, B, n): logits (T, B, A) and values (T, B), float32."""
+        out = self.heads(hidden.float())
+        return out[..., :-1], out[..., -1]
+
+
+class Policy(Network):
+    """Observations (B, *shape) float32 or uint8 to action logits (B, A) and values (B,), through an LSTM of n units."""
+
+    def _make_core(self, encoder_size: int, lstm_size: int):
+        self.input = nn.Parameter(torch.empty(4 * lstm_size, encoder_size))
+        self.recurrent = nn.Parameter(torch.empty(4 * lstm_size, lstm_size))
+        self.bias = nn.Parameter(torch.zeros(4 * lstm_size))
+        self._spaces: list[Space] = []
+
+    def _initialize_core(self):
+        """A forget gate that starts open."""
+        for weight in (*self.input.data.chunk(4), *self.recurrent.data.chunk(4)):
+            nn.init.orthogonal_(weight)
+        nn.init.constant_(self.bias.data[self.core_size: 2 * self.core_size], 1.0)
+
+    def _cast(self):
+        return {**super()._cast(), "input": self.input, "recurrent": self.recurrent}
+
+    def initial_state(self, batch: int, device="cpu") -> tuple[torch.Tensor, torch.Tensor]:
+        """Hidden and cell state of new episodes: zeros (B, n), the hidden one in `precision`."""
+        return (torch.zeros(batch, self.core_size, dtype=self.precision, device=device),
+                torch.zeros(batch, self.core_size, device=device))
 
     def step(self, weights, observation, keep, keep_next, h, c):
         """One step of B environments, without gradients.
@@ -73,10 +96,7 @@ class Policy(nn.Module):
         observation is the first of its episode; h, c: (B, n), the state so far, which is moved on in place (h comes and
         goes already multiplied by its step's keep). Returns (B, A + 1) float32: logits, then the value.
         """
-        x = observation.flatten(1).to(self.precision)
-        x = x if self.scale == 1.0 else x * self.scale
-        x = torch.addmm(weights["encoder_bias"], x, weights["encoder"]).relu_()
-        gates = torch.mm(x, weights["input"])
+        gates = torch.mm(self._encode_step(weights, observation), weights["input"])
         hidden = torch.empty_like(h)
         kernels.lstm_forward(gates, torch.mm(h, weights["recurrent"]), self.bias, c, keep, keep_next, gates, c, hidden, h)
         return torch.addmm(self.heads.bias, hidden.float(), self.heads.weight.t())
@@ -89,10 +109,38 @@ class Policy(nn.Module):
         """
         steps, batch = start.shape
         x = self.encode(observation.flatten(0, 1))
-        hidden = LstmSequence.apply(x.view(steps, batch, -1), self.input, self.recurrent, self.bias, 1 - start, state,
-                                    self._spaces)
-        out = self.heads(hidden.float())
-        return out[..., :-1], out[..., -1]
+        return self._values(LstmSequence.apply(x.view(steps, batch, -1), self.input, self.recurrent, self.bias, 1 - start,
+                                               state, self._spaces))
+
+
+class FeedForward(Network):
+    """A policy without memory, behind the same interface: a second layer of n units stands where the LSTM would, and the
+    state, (B, 1) zeros, is nothing."""
+
+    def _make_core(self, encoder_size: int, core_size: int):
+        self.layer = nn.Linear(encoder_size, core_size)
+
+    def _initialize_core(self):
+        nn.init.orthogonal_(self.layer.weight, math.sqrt(2))
+        nn.init.zeros_(self.layer.bias)
+
+    def _cast(self):
+        return {**super()._cast(), "layer": self.layer.weight, "layer_bias": self.layer.bias}
+
+    def initial_state(self, batch: int, device="cpu") -> tuple[torch.Tensor, torch.Tensor]:
+        return torch.zeros(batch, 1, dtype=self.precision, device=device), torch.zeros(batch, 1, device=device)
+
+    def step(self, weights, observation, keep, keep_next, h, c):
+        """As `Policy.step`; what comes before an observation changes nothing."""
+        x = self._encode_step(weights, observation)
+        hidden = torch.addmm(weights["layer_bias"], x, weights["layer"]).relu_()
+        return torch.addmm(self.heads.bias, hidden.float(), self.heads.weight.t())
+
+    def unroll(self, observation, start, state):
+        """As `Policy.unroll`."""
+        x = self.encode(observation.flatten(0, 1))
+        hidden = functional.linear(x, self.layer.weight.to(x.dtype), self.layer.bias.to(x.dtype)).relu()
+        return self._values(hidden.view(*start.shape, -1))
 
 
 class Space:

@@ -13,7 +13,7 @@ from bridge import Pipeline
 from trainer import checkpoint, precision
 from trainer.config import Config, EnvConfig
 from trainer.errors import CheckpointError, ConfigError
-from trainer.policy import Policy
+from trainer.policy import FeedForward, Policy
 from trainer.rollout import Actor, Storage
 
 RECENT = 256  # episodes that score_mean is the mean of
@@ -49,8 +49,9 @@ def make_policy(config: Config, env: envs_c.VecEnv, dtype: torch.dtype) -> Polic
     size = math.prod(env.observation_shape)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(config.run.seed)
-        return Policy(size, len(env.actions), config.policy.encoder_size, config.policy.lstm_size,
-                      scale=observation_scale(env), precision=dtype)
+        kind = {"lstm": Policy, "none": FeedForward}[config.policy.memory]
+        return kind(size, len(env.actions), config.policy.encoder_size, config.policy.lstm_size,
+                    scale=observation_scale(env), precision=dtype)
 
 
 class Session:

@@ -1,0 +1,83 @@
+"""T-maze: its rules, beside a plain walker of the same maze, and that only its first picture tells where the prize is."""
+
+import numpy as np
+import pytest
+
+import envs_c
+
+UP, RIGHT, LEFT, DOWN = range(4)
+
+
+def maze(num_envs=1, **settings):
+    env = envs_c.make("tmaze", num_envs, seed=1, **settings)
+    return env, env.reset()[0]
+
+
+def test_shows_the_prize_at_the_start_only():
+    env, seen = maze(1000)
+    assert set(seen[:, 0]) == {-1, 1} and abs(seen[:, 0].mean()) < 0.1
+    for action in (RIGHT, LEFT):  # back in the first cell it is shown no more
+        seen, *_ = env.step(np.full(1000, action))
+        assert not seen[:, 0].any()
+
+
+@pytest.mark.parametrize("first", [UP, RIGHT, LEFT, DOWN])
+def test_any_first_move_hides_it(first):
+    env, _ = maze()
+    assert env.step([first])[0][0, 0] == 0
+
+
+@pytest.mark.parametrize("length", [1, 2, 10, 50])
+def test_the_arm_that_was_shown_gives_1_and_the_other_none(length):
+    env, seen = maze(64, length=length, autoreset="same_step")
+    shown = seen[:, 0]
+    for _ in range(length):
+        seen, reward, terminated, _, _ = env.step(np.full(64, RIGHT))
+        assert not reward.any() and not terminated.any()
+    assert (seen[:, 2] == 1).all()
+    actions = np.arange(64) % 2 * (DOWN - UP) + UP
+    _, reward, terminated, _, _ = env.step(actions)
+    assert terminated.all()
+    assert np.array_equal(reward, (actions == UP) == (shown == 1))
+
+
+@pytest.mark.parametrize("length", [1, 3, 10])
+def test_walks_as_a_plain_walker_does(length):
+    env, seen = maze(length=length, autoreset="disabled", time_limit=0)
+    cell, prize, fresh, random = 0, seen[0, 0], True, np.random.default_rng(2)
+    ends = 0
+    for _ in range(3000):
+        assert seen[0] == pytest.approx([prize if fresh else 0, float(cell == 0), float(cell == length), 2 * cell / length - 1])
+        action = int(random.choice([UP, RIGHT, RIGHT, LEFT, DOWN]))
+        over = cell == length and action in (UP, DOWN)
+        gained = over and (action == UP) == (prize == 1)
+        cell = min(max(cell + (action == RIGHT) - (action == LEFT), 0), length)
+        seen, reward, terminated, _, _ = env.step([action])
+        assert reward[0] == gained and terminated[0] == over
+        fresh = False
+        if over:
+            ends += 1
+            seen = env.reset()[0]
+            cell, prize, fresh = 0, seen[0, 0], True
+    assert ends > 30
+
+
+def test_nothing_that_is_seen_after_the_start_depends_on_the_prize():
+    """Both mazes, walked with the same moves: features and pictures are equal from the first move to the junction."""
+    for view in ("features", "pixels"):
+        env, _ = maze(64, view=view)
+        prize = envs_c.make("tmaze", 64, seed=1).reset()[0][:, 0]
+        for action in np.random.default_rng(0).choice([UP, RIGHT, LEFT, DOWN], 9):
+            seen, *_ = env.step(np.full(64, action))
+            assert (seen[prize == 1][:1] == seen).all()
+
+
+def test_the_start_shows_the_prize_in_pixels():
+    seen = maze(64, view="pixels")[1]
+    assert len(np.unique(seen.reshape(64, -1), axis=0)) == 2
+
+
+def test_is_truncated_after_200_steps():
+    env, _ = maze()
+    ends = [env.step([LEFT])[3][0] for _ in range(200)]
+    assert ends.index(True) == 199
