@@ -4,6 +4,7 @@ import json
 import zlib
 
 import numpy as np
+from pcg32 import Pcg32
 
 import envs_c
 
@@ -106,30 +107,6 @@ class Machine:
         self.core.set_state(magic + len(head).to_bytes(4, "little") + head + bytes(raw))
 
 
-class Random:
-    """PCG32, seeded as environment 0 under `seed`."""
-
-    def __init__(self, seed):
-        key = self.mix(seed + 0x9E3779B97F4A7C15)
-        self.stream = (self.mix(key) << 1 | 1) % 2**64
-        self.state = self.mix(key + self.stream)
-        self.below(1)
-
-    @staticmethod
-    def mix(z):
-        z %= 2**64
-        z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9 % 2**64
-        z = (z ^ z >> 27) * 0x94D049BB133111EB % 2**64
-        return z ^ z >> 31
-
-    def below(self, bound):
-        old = self.state
-        self.state = (old * 6364136223846793005 + self.stream) % 2**64
-        bits, turn = (old >> 18 ^ old) >> 27 & 0xFFFFFFFF, old >> 59
-        bits = (bits >> turn | bits << (32 - turn)) & 0xFFFFFFFF
-        return bits * bound >> 32
-
-
 def by_level(table, level):
     return next(value for last, value in table.items() if level <= last)
 
@@ -173,7 +150,7 @@ class Twin:
     """One environment of the game, its numbers in the same units; made and reset as the game is under `seed`."""
 
     def __init__(self, seed=0, lives=3, first_level=1):
-        self.random = Random(seed)
+        self.random = Pcg32(seed)
         self.start = lives, first_level
         self.reset()
 

@@ -14,7 +14,7 @@ SMALL = 84         # rows and columns of the grey picture
 STEPS = 120
 LIMIT = 23         # steps; so that episodes end in every game, some of them in the same step
 VIEWS = ("features", "pixels")
-NEAR = (-1, *range(8))                # actions beyond the last, counted from there
+NEAR = range(8)                       # actions beyond the last, counted from there
 FAR = (10**9, 1 << 30, -(1 << 30))    # an action that is used as an index ends the process there
 RULES = {}
 
@@ -219,15 +219,22 @@ def outcomes(game, actions) -> list[list[str]]:
     for i, action in enumerate(actions_of(game, STEPS // 2, 1)[:, 0]):
         state = play.core.get_state()
         for row, tried in zip(rows, actions if i % 4 == 0 else (), strict=False):
-            play.core.set_state(state)
-            play.arrays["actions"][0] = tried
-            play.batch._step_unchecked()
-            own = play.core.get_state()[-play.core.stride:][HEAD_SIZE:]
-            said = own + play.arrays["reward"].tobytes() + play.arrays["terminated"].tobytes()
-            row.append(hashlib.blake2b(said, digest_size=8).hexdigest())
+            row.append(outcome(play, state, tried))
         play.core.set_state(state)
         play.step(action)
     return rows
+
+
+def outcome(play: Play, state: bytes, action: int | None) -> str:
+    """A hash of what an action does in a state, whether the game has it or not; None does nothing."""
+    play.core.set_state(state)
+    play.arrays["reward"][0] = play.arrays["terminated"][0] = 0
+    if action is not None:
+        play.arrays["actions"][0] = action
+        play.batch._step_unchecked()
+    own = play.core.get_state()[-play.core.stride:][HEAD_SIZE:]
+    said = own + play.arrays["reward"].tobytes() + play.arrays["terminated"].tobytes()
+    return hashlib.blake2b(said, digest_size=8).hexdigest()
 
 
 @rule
@@ -237,11 +244,11 @@ def has_no_more_actions_than_it_says(game):
     Where a game uses the action as an index (so that one far beyond ends the process) that cannot be told.
     """
     count, module = len(game.actions), module_of(game)
-    declared = [set(column) for column in zip(*outcomes(game, range(count)), strict=True)]
+    declared = [set(column) for column in zip(*outcomes(game, [None, *range(count)]), strict=True)]
     status, there = ask(module, "outcomes", *FAR)
     if status != 0 or strays(declared, json.loads(there)):
         return
-    beyond = [count + offset if offset >= 0 else offset for offset in NEAR]
+    beyond = [count + offset for offset in NEAR]
     status, there = ask(module, "outcomes", *beyond)
     for action, row in zip(beyond, json.loads(there) if status == 0 else (), strict=False):
         need(not strays(declared, [row]), f"it says that it has {count} actions, 0 to {count - 1} "

@@ -1,0 +1,178 @@
+"""2048: its rules by hand, and every step of many games against a plain Python board fed the same random numbers."""
+
+import numpy as np
+import pytest
+from pcg32 import Pcg32
+from support import put_own_bytes
+
+import envs_c
+from envs_c.testing.play import actions_of
+
+UP, RIGHT, DOWN, LEFT = range(4)
+
+
+class Board:
+    """One environment on plain lists: `cells` are exponents, row by row."""
+
+    def __init__(self, seed: int, index: int = 0):
+        self.random = Pcg32(seed, index)
+        self.reset()
+
+    def reset(self):
+        self.cells = [0] * 16
+        self.add_tile()
+        self.add_tile()
+
+    def add_tile(self):
+        empty = [i for i in range(16) if not self.cells[i]]
+        chosen = empty[self.random.below(len(empty))]
+        self.cells[chosen] = 2 if self.random.below(10) == 0 else 1
+
+    def pushed(self, action):
+        """The cells and points after a push, without a new tile."""
+        cells, points = list(self.cells), 0
+        for line in range(4):
+            places = [4 * line + i if action in (LEFT, RIGHT) else 4 * i + line for i in range(4)]
+            if action in (RIGHT, DOWN):
+                places.reverse()
+            row, gained = slide([cells[place] for place in places])
+            points += gained
+            for place, value in zip(places, row, strict=True):
+                cells[place] = value
+        return cells, points
+
+    def legal(self):
+        return [int(self.pushed(action)[0] != self.cells) for action in range(4)]
+
+    def step(self, action):
+        cells, points = self.pushed(action)
+        if cells == self.cells:
+            return 0, False
+        self.cells = cells
+        self.add_tile()
+        return points, not any(self.legal())
+
+
+def slide(row):
+    """A line pushed to its front, and its points."""
+    tiles, done, points = [value for value in row if value], [], 0
+    while tiles:
+        value = tiles.pop(0)
+        if tiles and tiles[0] == value:
+            tiles.pop(0)
+            value += 1
+            points += 2**value
+        done.append(value)
+    return done + [0] * (4 - len(done)), points
+
+
+def played(cells, action, seed=0):
+    """Our board after one move from these cells, the points of the move, and whether that was the end."""
+    env = envs_c.make("g2048", 1, seed=seed)
+    env.reset()
+    board = Board(0)
+    board.cells = list(cells)
+    put_own_bytes(env.core, bytes([*cells, sum(bit << k for k, bit in enumerate(board.legal()))]))
+    seen, reward, over, _, _ = env.step([action])
+    return seen[0].tolist(), reward[0], over[0]
+
+
+# --- the rules -------------------------------------------------------------------------------------------------------
+
+LINES = [  # a line before a push to its front, after it, and the points
+    ([0, 0, 0, 1], [1, 0, 0, 0], 0), ([1, 0, 0, 1], [2, 0, 0, 0], 4), ([1, 1, 1, 1], [2, 2, 0, 0], 8),
+    ([1, 1, 1, 0], [2, 1, 0, 0], 4), ([2, 1, 1, 0], [2, 2, 0, 0], 4), ([1, 1, 2, 0], [2, 2, 0, 0], 4),
+    ([0, 3, 0, 3], [4, 0, 0, 0], 16), ([1, 2, 3, 3], [1, 2, 4, 0], 16), ([10, 10, 0, 0], [11, 0, 0, 0], 2048),
+    ([16, 0, 16, 1], [17, 1, 0, 0], 131072), ([15, 15, 14, 14], [16, 15, 0, 0], 65536 + 32768),
+]
+
+
+@pytest.mark.parametrize("action", [UP, RIGHT, DOWN, LEFT])
+@pytest.mark.parametrize(("before", "after", "points"), LINES)
+def test_a_line_is_pushed_and_merged(before, after, points, action):
+    def lay(line):
+        cells = np.zeros((4, 4), int)
+        cells[2] = line
+        cells = cells[:, ::-1] if action in (RIGHT, DOWN) else cells
+        return (cells.T if action in (UP, DOWN) else cells).ravel()
+
+    seen, reward, over = played(lay(before), action)
+    assert reward == points and not over
+    (new,) = np.flatnonzero(np.array(seen) != lay(after))
+    assert lay(after)[new] == 0 and seen[new] in (1, 2)
+
+
+def test_an_illegal_move_does_nothing():
+    cells = [1, 2, 0, 0, *[0] * 12]
+    assert played(cells, LEFT) == (cells, 0, False)
+    assert played(cells, UP) == (cells, 0, False)
+
+
+def test_the_episode_ends_when_no_move_is_left():
+    """The move fills the board but for the corner below a 4: a 4 that appears there can be merged, a 2 cannot."""
+    cells = [1, 2, 1, 2, 2, 1, 2, 1, 1, 2, 1, 2, 0, 4, 5, 6]
+    ends = {(seen[15], bool(over)) for seen, _, over in (played(cells, LEFT, seed) for seed in range(50))}
+    assert ends == {(1, True), (2, False)}
+
+
+def test_new_tiles_lie_anywhere_that_is_empty_and_one_in_ten_is_a_4():
+    seen = np.array([played([0] * 15 + [3], UP, seed)[0] for seed in range(2000)])
+    seen[:, 3] = 0  # the tile that was pushed up
+    assert (np.count_nonzero(seen, axis=1) == 1).all()
+    counts = np.count_nonzero(seen, axis=0)
+    assert counts[3] == 0 and np.delete(counts, 3).min() > 90
+    assert 0.07 < (seen.max(1) == 2).mean() < 0.13
+
+
+# --- the plain board -------------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("seed", range(4))
+def test_every_step_equals_the_plain_board(seed):
+    n = 16
+    env = envs_c.make("g2048", n, seed=seed, autoreset="disabled")
+    seen, infos = env.reset()
+    boards = [Board(seed, i) for i in range(n)]
+    ends = 0
+    for actions in actions_of(env.game, 400, n, seed):
+        masks = np.array([board.legal() for board in boards])
+        assert np.array_equal(infos["action_mask"], masks)
+        assert np.array_equal(seen, [board.cells for board in boards])
+        seen, reward, over, _, infos = env.step(actions)
+        said = [board.step(action) for board, action in zip(boards, actions, strict=True)]
+        assert np.array_equal(reward, [points for points, _ in said])
+        assert np.array_equal(over, [end for _, end in said])
+        if over.any():
+            ends += over.sum()
+            seen, infos = env.reset(options={"reset_mask": over})
+            for i in np.flatnonzero(over):
+                boards[i].reset()
+    assert ends > n
+
+
+def test_every_step_of_a_better_player_equals_the_plain_board():
+    """LEFT or DOWN where they are legal: larger tiles, fuller boards."""
+    env, board = envs_c.make("g2048", 1, seed=5, autoreset="disabled"), Board(5)
+    seen, over, largest = env.reset()[0], False, 0
+    for turn in range(3000):
+        if over:
+            seen = env.reset()[0]
+            board.reset()
+        action = next(a for a in [(LEFT, DOWN), (DOWN, LEFT)][turn % 2] + (RIGHT, UP) if board.legal()[a])
+        seen, reward, over, _, _ = env.step([action])
+        assert (reward[0], over[0]) == board.step(action)
+        assert seen[0].tolist() == board.cells
+        largest = max(largest, seen.max())
+    assert largest >= 8
+
+
+# --- the picture -----------------------------------------------------------------------------------------------------
+
+def test_every_tile_has_a_picture_of_its_own():
+    env = envs_c.make("g2048", 1, view="pixels", seed=1)
+    env.reset()
+    pictures, greys = set(), set()
+    for value in range(18):
+        put_own_bytes(env.core, bytes([*[value] * 16, 15]))
+        pictures.add(env.render()[0].tobytes())
+        greys.add(env.set_state(env.get_state())[0, 1, 1])
+    assert len(pictures) == len(greys) == 18
