@@ -1,10 +1,12 @@
 """Steps a second of every game: `python -m benchmarks.envs`.
 
-Random actions, 1,024 environments, through the core (`VecEnv.bind`), one thread and all threads. Beside each figure stands
-the limit that writing the same bytes to the same buffer sets, measured in the same run.
+Random actions, 1,024 environments, through the core (`VecEnv.bind`): one thread at frame skip 1 and at the game's own,
+and all threads at that. Beside each figure stands the limit that writing the same bytes to the same buffer sets, measured
+in the same run.
 """
 
 import argparse
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -14,13 +16,15 @@ from benchmarks.common import head, median_seconds, publish, rate, table
 from envs_c.checks import cores
 
 ROLL = 64  # actions are drawn before, for so many steps
+VARIANTS = {"go": [{"size": 7}, {"size": 9}]}  # games that are measured under options, not only as they are
 
 
 class Bench:
     """One game, view and number of threads, ready to step; `step` takes the next random actions."""
 
-    def __init__(self, game: str, view: str, threads: int, num_envs: int):
-        env = envs_c.VecEnv(envs_c.game(game), num_envs, view=view, num_threads=threads, seed=1)
+    def __init__(self, game: str, view: str, threads: int, num_envs: int, frame_skip: int | None = None, options=None):
+        env = envs_c.VecEnv(envs_c.game(game), num_envs, view=view, num_threads=threads, frame_skip=frame_skip,
+                            options=options, seed=1)
         self.frame_skip = env.frame_skip
         self.observation = np.zeros((num_envs, *env.observation_shape), env.observation_dtype)
         outputs = np.zeros((3, num_envs), np.float32)
@@ -44,15 +48,17 @@ class Bench:
         self.observation.fill(1)
 
 
-def measure(game: str, view: str, num_envs: int) -> list[str]:
+def measure(game: str, view: str, options: dict, num_envs: int) -> list[str]:
     """A row of the table."""
-    one = Bench(game, view, 1, num_envs)
-    single = num_envs / median_seconds(one.step)
-    limit = num_envs / median_seconds(one.write)
-    row = [game, view, one.frame_skip, one.observation[0].nbytes, rate(single), f"{1e9 / single:.1f}", rate(limit)]
+    own = Bench(game, view, 1, num_envs, None, options)
+    single = num_envs / median_seconds(own.step)
+    limit = num_envs / median_seconds(own.write)
+    every = single if own.frame_skip == 1 else num_envs / median_seconds(Bench(game, view, 1, num_envs, 1, options).step)
+    name = " ".join([game, *(f"{option}={value}" for option, value in options.items())])
+    row = [name, view, own.observation[0].nbytes, rate(every), own.frame_skip, rate(single), f"{1e9 / single:.1f}", rate(limit)]
     if cores() == 1:
         return [*row, "-", "-"]
-    several = num_envs / median_seconds(Bench(game, view, cores(), num_envs).step)
+    several = num_envs / median_seconds(Bench(game, view, cores(), num_envs, None, options).step)
     return [*row, rate(several), f"{several / single:.2f}"]
 
 
@@ -66,10 +72,15 @@ def main():
     for name in options.games:
         if name not in envs_c.games():
             parser.error(f"there is no game {name!r}; the games are {', '.join(envs_c.games())}")
-    rows = [measure(game, view, options.num_envs)
-            for game in options.games or envs_c.games() for view in ("features", "pixels")]
-    columns = ["game", "view", "frame skip", "bytes", "steps/s, 1 core", "ns a step", "writes/s, same bytes, 1 core",
-               f"steps/s, {cores()} cores", "gain"]
+    cases = [(game, view, variant) for game in options.games or envs_c.games() for variant in VARIANTS.get(game, [{}])
+             for view in ("features", "pixels")]
+    rows = []
+    for number, (game, view, variant) in enumerate(cases, 1):
+        print(f"\r{number} of {len(cases)}: {game} {view}", end="\033[K", file=sys.stderr, flush=True)
+        rows.append(measure(game, view, variant, options.num_envs))
+    print(end="\r\033[K", file=sys.stderr)
+    columns = ["game", "view", "bytes", "steps/s, 1 core, every frame", "frame skip", "steps/s with it, 1 core", "ns a step",
+               "writes/s, same bytes, 1 core", f"steps/s with it, {cores()} cores", "gain"]
     publish(head("Steps a second") + "\n" + table(columns, rows), options.out)
 
 

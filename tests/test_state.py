@@ -5,11 +5,11 @@ import sys
 
 import numpy as np
 import pytest
-from support import vector
+from support import restart, vector
 
 import envs_c
 from envs_c import InvalidState, VecEnv
-from envs_c.testing.play import actions_of, buffers
+from envs_c.testing.play import actions_of, bind, buffers
 
 N = 6
 SETTINGS = {"frame_stack": 3, "time_limit": 20, "sticky": 0.25, "autoreset": "next_step"}
@@ -20,7 +20,9 @@ def played(game, steps=27, seed=1, **settings):
     env = vector(game, N, seed=seed, **{**SETTINGS, **settings})
     env.reset()
     for actions in actions_of(game, steps, N, seed):
+        restart(env, env.core.over())
         env.step(actions)
+    restart(env, env.core.over())
     return env
 
 
@@ -31,6 +33,7 @@ def future(env, steps=60, rows=None, columns=None) -> bytes:
     said, actions = [], np.zeros(env.num_envs, int)
     for table in actions_of(env.game, steps, N, seed=3):
         actions[rows] = table[columns]
+        restart(env, env.core.over())
         seen, reward, terminated, truncated, infos = env.step(actions)
         returns = infos["episode"]["r"] if "episode" in infos else np.zeros(env.num_envs)
         said += [output[rows].tobytes() for output in (seen, reward, terminated, truncated, returns)]
@@ -38,18 +41,13 @@ def future(env, steps=60, rows=None, columns=None) -> bytes:
 
 
 def test_a_state_put_back_is_played_again_bit_for_bit(game, view, autoreset):
-    if autoreset == "disabled":
-        settings = {"autoreset": autoreset, "time_limit": 0, "frame_skip": 1}
-        env = played(game, steps=3, view=view, **settings)
-        steps = 4
-    else:
-        env, steps = played(game, view=view, autoreset=autoreset), 60
+    env = played(game, view=view, autoreset=autoreset)
     seen = env.step(np.zeros(N, int))[0]
     state = env.get_state()
-    once = future(env, steps)
+    once = future(env)
     assert np.array_equal(env.set_state(state), seen)
     assert env.get_state() == state
-    assert future(env, steps) == once
+    assert future(env) == once
 
 
 def test_a_state_is_taken_by_other_environments(game, view):
@@ -90,20 +88,53 @@ def test_a_state_of_some_fits_where_the_rest_was_never_reset(game, view):
         env.step(np.zeros(3, int))
 
 
+TRIPS, MANY, AHEAD = 10, 100, 25  # 10 times 100 environments are saved: 1,000 states, most of them amid an episode
+
+
+def trip(game, number, state=None):
+    """Save MANY environments at a random moment, or put `state` into others; what they say then, a row an environment.
+
+    Returns the state, in the order in which `set_state` takes it to the environments of `number`, and the rows.
+    """
+    random = np.random.RandomState(number)
+    order, seed = random.permutation(MANY), random.randint(1 << 30)
+    core = VecEnv(game, MANY, time_limit=60, sticky=0.25, seed=number if state is None else 0)
+    arrays = buffers(core)
+    batch = bind(core, arrays, 0, MANY)
+    if state is None:
+        batch.reset()
+        for actions in actions_of(game, random.randint(1, 150), MANY, seed):
+            arrays["actions"][:] = actions
+            batch.step()
+        state = core.get_state(order)
+    else:
+        core.set_state(state)
+        order = np.arange(MANY)
+    said = []
+    for actions in actions_of(game, AHEAD, MANY, seed=1):
+        arrays["actions"][order] = actions
+        batch.step()
+        said += [arrays[name][order].reshape(MANY, -1).view(np.uint8) for name in ("observation", "reward", "terminated")]
+    return state, np.concatenate(said, axis=1)
+
+
 @pytest.mark.parametrize("name", envs_c.games())
-def test_a_state_is_played_on_in_another_process(name, tmp_path):
-    env = played(envs_c.game(name))
-    (tmp_path / "state").write_bytes(env.get_state())
+def test_1000_saved_states_go_on_the_same_in_other_environments_and_in_another_process(name, tmp_path):
+    game = envs_c.game(name)
+    saved = [trip(game, number) for number in range(TRIPS)]
+    for number, (state, said) in enumerate(saved):
+        (tmp_path / str(number)).write_bytes(state)
+        there = trip(game, number, state)[1]
+        assert np.array_equal(said, there), f"environments {np.flatnonzero((said != there).any(1))} of trip {number}"
     code = (
-        "import sys, pathlib, hashlib; sys.path[:0] = sys.argv[3].split(':')\n"
-        "import envs_c; from support import vector; from test_state import N, SETTINGS, future\n"
-        "env = vector(envs_c.game(sys.argv[1]), N, **SETTINGS)\n"
-        "env.set_state(pathlib.Path(sys.argv[2]).read_bytes())\n"
-        "sys.stdout.buffer.write(future(env))"
+        "import sys, pathlib; sys.path[:0] = sys.argv[3].split(':')\n"
+        "import envs_c; from test_state import TRIPS, trip\n"
+        "for i in range(TRIPS):\n"
+        "    said = trip(envs_c.game(sys.argv[1]), i, pathlib.Path(sys.argv[2], str(i)).read_bytes())[1]\n"
+        "    sys.stdout.buffer.write(said.tobytes())"
     )
-    there = subprocess.run([sys.executable, "-c", code, name, tmp_path / "state", ":".join(sys.path)],
-                           capture_output=True, check=True)
-    assert there.stdout == future(env)
+    there = subprocess.run([sys.executable, "-c", code, name, tmp_path, ":".join(sys.path)], capture_output=True, check=True)
+    assert there.stdout == b"".join(said.tobytes() for _, said in saved)
 
 
 def damaged(state: bytes):

@@ -1,7 +1,8 @@
 """Runs the games' tests under a sanitizer: `python tools/sanitize.py address|undefined|thread [pytest arguments]`.
 
 The sources are copied to build/sanitize-NAME and built there, so that the modules of the source tree stay as they are.
-Games' tests are those whose files import neither torch nor a module that needs it. GCC only. `thread` is for reading,
+Games' tests are those whose files import neither torch nor a module that needs it; after them every game is played for a
+million random steps in each view (tests/test_million.py). GCC only. `thread` is for reading,
 not for passing: GCC's OpenMP runtime is not instrumented, so its own barriers are reported too.
 """
 
@@ -44,7 +45,11 @@ def main(sanitizer: str, arguments: list[str]) -> int:
     # A sanitizer writes its report to the real standard error and ends the process: pytest must not hold that back.
     # It also keeps freed memory aside, so tests that measure how much memory is in use are left out.
     test = [sys.executable, "-m", "pytest", "--capture=sys", "-p", "no:cacheprovider", "-k", "not memory", *tests]
-    return subprocess.run(test, cwd=tree, env=environment, check=False).returncode
+    status = subprocess.run(test, cwd=tree, env=environment, check=False).returncode
+    if arguments or status:
+        return status
+    million = [*test[:6], "-m", "slow", "--durations=0", "--durations-min=1", "tests/test_million.py"]
+    return subprocess.run(million, cwd=tree, env=environment, check=False).returncode
 
 
 def copy_sources(tree: Path) -> None:
