@@ -5,6 +5,8 @@ and all threads at that. Beside each figure stands the limit that writing the sa
 in the same run.
 """
 
+import trainer.openmp  # noqa: F401  isort: skip  (before anything that loads OpenMP)
+
 import argparse
 import sys
 from pathlib import Path
@@ -76,9 +78,8 @@ def main():
              for view in ("features", "pixels")]
     rows = []
     for number, (game, view, variant) in enumerate(cases, 1):
-        print(f"\r{number} of {len(cases)}: {game} {view}", end="\033[K", file=sys.stderr, flush=True)
+        print(f"{number} of {len(cases)}: {game} {view}", file=sys.stderr, flush=True)
         rows.append(measure(game, view, variant, options.num_envs))
-    print(end="\r\033[K", file=sys.stderr)
     columns = ["game", "view", "bytes", "steps/s, 1 core, every frame", "frame skip", "steps/s with it, 1 core", "ns a step",
                "writes/s, same bytes, 1 core", f"steps/s with it, {cores()} cores", "gain"]
     publish(head("Steps a second") + "\n" + table(columns, rows), options.out)

@@ -210,6 +210,7 @@ cdef class Game:
     cdef readonly tuple described     # the same as they were given, functions of the options among them
     cdef readonly tuple screen        # (width, height) in pixels
     cdef readonly int frame_skip      # the default
+    cdef readonly int fps             # frames a second at which people like to see it
     cdef readonly object time_limit   # the default, in steps, or None
     cdef readonly dict options        # name -> Option
     cdef readonly size_t state_size   # bytes of the game's struct

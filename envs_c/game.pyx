@@ -32,7 +32,7 @@ class Option(NamedTuple):
 cdef class Game:
     def __init__(self, *, str name, str title, str summary, int version, actions, feature_shape,
                  feature_dtype="float32", feature_low=-np.inf, feature_high=np.inf, screen=(160, 210),
-                 int frame_skip=1, time_limit=None, options=None):
+                 int frame_skip=1, time_limit=None, options=None, int fps=60):
         """Describe a game; raises ContractError where the description does not hold together.
 
         actions, feature_shape, feature_low and feature_high may be functions of the options, a dict name -> float, for
@@ -45,6 +45,7 @@ cdef class Game:
         self.feature_dtype = np.dtype(feature_dtype)
         self.screen = tuple(screen)
         self.frame_skip = frame_skip
+        self.fps = fps
         self.time_limit = time_limit
         self.options = dict(options or {})
         self.described = (actions, feature_shape, feature_low, feature_high)

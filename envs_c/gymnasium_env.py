@@ -13,7 +13,7 @@ from envs_c import checks
 from envs_c.errors import InvalidArgument, InvalidState
 from envs_c.vecenv import VecEnv
 
-METADATA = {"render_modes": ["rgb_array"], "render_fps": 60}
+METADATA = {"render_modes": ["rgb_array"], "render_fps": 60}  # the class's; an environment has its game's pace
 MODES = {mode.value.lower().replace("-", ""): mode for mode in AutoresetMode}
 
 
@@ -35,7 +35,8 @@ class ArcadeVectorEnv(VectorEnv):
         self.frame_stack = checks.whole("frame_stack", frame_stack, 1, 64)
         self.copy = bool(copy)
         self.render_mode = "rgb_array"
-        self.metadata = {**METADATA, "autoreset_mode": MODES[self.core.autoreset.replace("_", "")]}
+        pace = max(1, round(game.fps / self.core.frame_skip))  # rendered steps a second
+        self.metadata = {**METADATA, "render_fps": pace, "autoreset_mode": MODES[self.core.autoreset.replace("_", "")]}
         self.single_observation_space = observation_space(self.core, self.frame_stack)
         self.single_action_space = spaces.Discrete(len(self.core.actions))
         self.observation_space = batch_space(self.single_observation_space, num_envs)

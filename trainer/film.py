@@ -1,6 +1,7 @@
 """Films of episodes, GIF or MP4: an episode is played again from its first state with the actions that were taken."""
 
 import importlib.util
+from collections.abc import Iterable
 from pathlib import Path
 
 import imageio.v3 as iio
@@ -9,7 +10,6 @@ import numpy as np
 import envs_c
 from trainer.errors import ConfigError
 
-FRAMES_PER_SECOND = 60        # of the games
 SECONDS = 60                  # what is longer is cut here
 SUFFIXES = (".gif", ".mp4")
 
@@ -43,17 +43,25 @@ def frames(evaluation, index: int, limit: int) -> list[np.ndarray]:
     return screens
 
 
-def write(evaluation, index: int, path: Path) -> str:
-    """Film episode `index` into `path`; returns a line about it."""
+def write(evaluation, index: int, path: Path, seconds: float = SECONDS, then: Iterable[int] = ()) -> str:
+    """Film episode `index` into `path`, at most so many seconds of it; returns a line about it.
+
+    then: episodes that follow it where there is time left.
+    """
     check_name(path)
-    rate = FRAMES_PER_SECOND / evaluation.env.frame_skip
+    rate = evaluation.env.game.fps / evaluation.env.frame_skip
     every = max(1, round(rate / 30))  # at most 30 pictures a second
-    screens = frames(evaluation, index, int(SECONDS * rate))[::every]
-    rate /= every
+    limit = max(1, int(seconds * rate))
+    screens = frames(evaluation, index, limit)
+    whole = len(screens) > evaluation.lengths[index]
+    for other in then:
+        if len(screens) < limit:
+            screens += frames(evaluation, other, limit - len(screens))
+    screens, rate = screens[::every], rate / every
     if path.suffix.lower() == ".gif":
         iio.imwrite(path, screens, duration=1000 / rate, loop=0)
     else:
         big = [np.repeat(np.repeat(screen, 2, 0), 2, 1) for screen in screens]
         iio.imwrite(path, big, fps=rate, plugin="FFMPEG", macro_block_size=2)
-    shown = "the whole" if evaluation.lengths[index] <= len(screens) * every else f"the first {SECONDS} s of the"
+    shown = "the whole" if whole else f"the first {seconds:g} s of the"
     return f"{path}: {shown} episode that scored {evaluation.returns[index]:g}"

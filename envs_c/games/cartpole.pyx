@@ -125,5 +125,5 @@ GAME = Game(
     name="cartpole", title="CartPole", version=1, summary="Balance a pole on a cart by pushing left and right.",
     actions=("LEFT", "RIGHT"), feature_shape=(4,), screen=(WIDTH, HEIGHT), time_limit=500,
     feature_low=(-4.8, -float("inf"), -2 * THETA_LIMIT, -float("inf")),
-    feature_high=(4.8, float("inf"), 2 * THETA_LIMIT, float("inf")),
+    feature_high=(4.8, float("inf"), 2 * THETA_LIMIT, float("inf")), fps=50,
 ).bind(chunk, backdrop, draw, sizeof(CartPole))

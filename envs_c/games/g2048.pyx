@@ -274,5 +274,5 @@ cdef void chunk(char* states, Io* io, int lo, int hi) noexcept nogil:
 GAME = Game(
     name="g2048", title="G2048", version=1, summary="Push tiles together until one of them is 2048, and on from there.",
     actions=("UP", "RIGHT", "DOWN", "LEFT"), feature_shape=(16,), feature_dtype="uint8", feature_low=0,
-    feature_high=LARGEST, screen=(WIDTH, WIDTH),
+    feature_high=LARGEST, screen=(WIDTH, WIDTH), fps=4,
 ).bind(chunk, backdrop, draw, sizeof(Board), has_mask=True)

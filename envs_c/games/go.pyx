@@ -297,5 +297,5 @@ GAME = Game(
         "komi": Option(7.5, -400, 400, "points that White has for moving second", integer=False),
         "opponent": Option(RANDOM, 0, 2, "0 random, 1 greedy, 2 none: both sides are the agent's"),
         "colour": Option(BLACK, 0, 2, "the agent's: 0 black, 1 white, 2 drawn anew for each game"),
-    },
+    }, fps=3,
 ).bind(chunk, backdrop, draw, sizeof(Go), True)

@@ -253,5 +253,5 @@ GAME = Game(
         "size": Option(10, 4, MAX_SIZE, "cells a side of the board"),
         "wrap": Option(0, 0, 1, "1: no walls, who leaves at one side comes in at the other"),
         "patience": Option(2, 1, 100, "times the board's cells: moves without food until the snake starves"),
-    },
+    }, fps=12,
 ).bind(chunk, backdrop, draw, sizeof(Snake))

@@ -93,5 +93,5 @@ cdef void chunk(char* states, Io* io, int lo, int hi) noexcept nogil:
 GAME = Game(
     name="tmaze", title="TMaze", version=1, summary="Remember at the end of a corridor what was shown at its start.",
     actions=("UP", "RIGHT", "LEFT", "DOWN"), feature_shape=(4,), feature_low=-1, feature_high=1, screen=(WIDTH, HEIGHT),
-    time_limit=200, options={"length": Option(10, 1, LONGEST, "cells of the corridor")},
+    time_limit=200, options={"length": Option(10, 1, LONGEST, "cells of the corridor")}, fps=10,
 ).bind(chunk, backdrop, draw, sizeof(TMaze))

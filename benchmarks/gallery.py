@@ -1,0 +1,89 @@
+"""Trains every game with its preset and films what was learned: `python -m benchmarks.gallery [GAME ...]`.
+
+Each is one `python -m trainer GAME` in a process of its own, one after the other, then 100 episodes, the best of which is
+filmed. Writes docs/gallery/GAME.gif, and a table of what the presets reach, beside random play, to
+benchmarks/results/presets.md; games that are not named keep their rows there.
+"""
+
+import trainer.openmp  # noqa: F401  isort: skip  (before anything that loads OpenMP)
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+import envs_c
+from benchmarks.common import head, publish, table
+
+EPISODES = 100
+
+
+def random_score(game: str) -> float:
+    """Mean raw return of random play over EPISODES episodes under the preset's settings."""
+    from trainer.config import preset
+    from trainer.session import make_env
+    settings = preset(game).env
+    env = make_env(game, settings, EPISODES, 7)
+    actions, outputs = np.zeros(EPISODES, np.int32), np.zeros((3, EPISODES), np.float32)
+    observation = np.zeros((EPISODES, *env.observation_shape), env.observation_dtype)
+    mask = np.ones((EPISODES, len(env.actions)), np.uint8)
+    batch = env.bind(0, EPISODES, actions=actions, observation=observation, reward=outputs[0], terminated=outputs[1],
+                     truncated=outputs[2], action_mask=mask)
+    batch.reset()
+    random, returns = np.random.default_rng(0), np.full(EPISODES, np.nan)
+    while np.isnan(returns).any():
+        actions[:] = (random.random(mask.shape) * mask).argmax(1)
+        batch.step()
+        ended = (env.ended != 0) & np.isnan(returns)
+        returns[ended] = env.ended_return[ended]
+    return float(returns.mean())
+
+
+def train(game: str, root: Path, gif: Path, seconds: float, more: list[str]) -> dict:
+    """Train, evaluate and film one game; returns its row."""
+    from trainer import checkpoint, evaluate, film
+    from trainer.session import load_policy
+    folder = root / game
+    subprocess.run([sys.executable, "-m", "trainer", game, "--run-dir", str(folder), "--eval-episodes", "0", *more], check=True)
+    last = json.loads((folder / "metrics.jsonl").read_text(encoding="utf-8").splitlines()[-1])
+    policy, config = load_policy(checkpoint.latest(str(folder)), "cpu")
+    result = evaluate.play(policy, config, episodes=EPISODES, seed=config.run.seed)
+    gif.parent.mkdir(parents=True, exist_ok=True)
+    best = int(result.returns.argmax())
+    print(film.write(result, best, gif, seconds, then=[i for i in range(EPISODES) if i != best]), flush=True)
+    return {"steps": last["step"], "minutes": last["seconds"] / 60, "random": random_score(game), **result.summary()}
+
+
+def rows_of(scores: dict[str, dict]) -> list[list[str]]:
+    return [[game, f"{row['steps'] / 1e6:.1f}M", f"{row['minutes']:.1f}", f"{row['random']:.4g}", f"{row['mean']:.4g}",
+             f"{row['standard_error']:.2g}", f"{row['min']:.4g}", f"{row['max']:.4g}"] for game, row in sorted(scores.items())]
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.gallery", description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("games", nargs="*", metavar="GAME", help="games to train (default: all)")
+    parser.add_argument("--seconds", type=float, default=15, help="length of a film at most (default: 15)")
+    parser.add_argument("--gifs", type=Path, default=Path("docs/gallery"), help="folder of films (default: docs/gallery)")
+    parser.add_argument("--out", type=Path, default=Path("benchmarks/results"), help="folder (default: benchmarks/results)")
+    options, more = parser.parse_known_args()  # what is left goes to the trainer
+    for game in options.games:
+        if game not in envs_c.games():
+            parser.error(f"there is no game {game!r}; the games are {', '.join(envs_c.games())}")
+    kept = options.out / "presets.json"
+    scores = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else {}
+    for game in options.games or envs_c.games():
+        with tempfile.TemporaryDirectory() as root:
+            scores[game] = train(game, Path(root), options.gifs / f"{game}.gif", options.seconds, more)
+        options.out.mkdir(parents=True, exist_ok=True)
+        kept.write_text(json.dumps(scores, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+        columns = ["game", "steps", "minutes", "random play", f"mean of {EPISODES} episodes", "standard error", "min", "max"]
+        publish(head("What the presets reach") + "\n" + table(columns, rows_of(scores)), options.out / "presets.md")
+
+
+if __name__ == "__main__":
+    main()
