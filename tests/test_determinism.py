@@ -25,6 +25,8 @@ GOLDEN = {
     ("go", "pixels"): "e452bb145ee2ec21",
     ("pacman", "features"): "72ef82b00bbe1449",
     ("pacman", "pixels"): "d17a2b49260ccc08",
+    ("pong", "features"): "312c8635d8f630c0",
+    ("pong", "pixels"): "f3a76d0b6e8dc88a",
     ("snake", "features"): "f5a000c045f10303",
     ("snake", "pixels"): "d11211a2445c500d",
     ("tmaze", "features"): "9308ec27b7b8328b",
