@@ -1,4 +1,4 @@
-"""T-maze (B. Bakker, "Reinforcement learning with long short-term memory", 2001): what was seen at the start is needed at the end.
+"""T-maze (B. Bakker, "Reinforcement learning with long short-term memory", 2001): what the start shows is needed at the end.
 
 Maze. A corridor of `length` cells from west to east, and a junction at its eastern end with one arm up and one down. One
 arm, up or down with equal chance, holds the prize. The walker begins in the westernmost cell of the corridor.
