@@ -1,7 +1,7 @@
 """Snake once more, on plain Python lists, fed the same random numbers: what test_snake.py holds our game to."""
 
 import numpy as np
-from go_board import Pcg32
+from pcg32 import Pcg32
 
 UP, LEFT, DOWN, RIGHT = range(4)
 STEP = {UP: (0, -1), LEFT: (-1, 0), DOWN: (0, 1), RIGHT: (1, 0)}

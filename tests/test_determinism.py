@@ -13,10 +13,16 @@ SIZES = {"features": (150, 300), "pixels": (40, 120)}  # environments, steps: en
 ALL_AT_ONCE = {"sticky": 0.25, "time_limit": 45, "reward_clip": 1.0}
 GOLDEN_SIZE = {"num_envs": 16, "steps": 400, "seed": 7}
 GOLDEN = {
+    ("asterix", "features"): "f312f782dfc1b43f",
+    ("asterix", "pixels"): "7f63826831e1fcc9",
+    ("asteroids", "features"): "fe95da2b69e24415",
+    ("asteroids", "pixels"): "c145c4a4d493cf8c",
     ("breakout", "features"): "889b7c00af1ef688",
     ("breakout", "pixels"): "bee807af1e75f5f4",
     ("cartpole", "features"): "736152a0b57f9fde",
     ("cartpole", "pixels"): "ce1b2fa2457e6b21",
+    ("enduro", "features"): "83878a3f7b8847cf",
+    ("enduro", "pixels"): "3c7d9ff89e82105c",
     ("freeway", "features"): "8afe30ee5030dcb4",
     ("freeway", "pixels"): "c0e5f65ef7c6a446",
     ("g2048", "features"): "c392d3cedf01d9de",
@@ -29,6 +35,8 @@ GOLDEN = {
     ("pong", "pixels"): "f3a76d0b6e8dc88a",
     ("snake", "features"): "f5a000c045f10303",
     ("snake", "pixels"): "d11211a2445c500d",
+    ("tetris", "features"): "7ef9e223c0fb0497",
+    ("tetris", "pixels"): "1fec853973dfdd4b",
     ("tmaze", "features"): "9308ec27b7b8328b",
     ("tmaze", "pixels"): "f7daf9988c6dd7ef",
 }

@@ -99,3 +99,15 @@ def test_another_weight_gives_another_ratio():
     _, parts = ppo.losses(session.policy, ppo.select(stored, stored.advantages(0.99, 0.95), torch.arange(16)),
                           session.config.ppo)
     assert parts["kl"] > 1e-3
+
+
+def test_rewards_are_scaled_for_learning_only():
+    plain, scaled = (Session(config(reward_scale=scale)) for scale in (1.0, 0.25))
+    stored, same = rollouts(plain, 2)[-1], rollouts(scaled, 2)[-1]
+    assert torch.equal(stored.reward, same.reward)
+    quarter = dataclasses.replace(stored, reward=0.25 * stored.reward).advantages(0.99, 0.95)
+    assert torch.equal(same.advantages(0.99, 0.95, scaled.config.ppo.reward_scale), quarter)
+    assert not torch.equal(stored.advantages(0.99, 0.95), quarter)
+    for session in (plain, scaled):
+        ppo.update(session.policy, session.optimizer, session.storage, session.config.ppo, 16, session.generator)
+    assert not torch.equal(plain.policy.heads.weight, scaled.policy.heads.weight)

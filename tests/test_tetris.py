@@ -9,7 +9,8 @@ from envs_c.testing.play import actions_of
 
 NOOP, LEFT, RIGHT, ROTATE, DOWN, DROP = range(6)
 ENTRY = {"I": (3, -1), **dict.fromkeys("OTSZJL", (3, 0))}
-PARTS = {"stack": 200, "landing": 200, "piece": 7, "rotation": 4, "x": 11, "y": 21, "next": 7, "stands": 1, "level": 15}
+PARTS = {"stack": 200, "landing": 200, "piece": 7, "rotation": 4, "x": 11, "y": 21, "next": 7, "stands": 1, "level": 15,
+         "gaps": 4, "clears": 4}
 
 
 class Table:
@@ -28,7 +29,7 @@ class Table:
         self.rotation, self.level = int(part["rotation"].argmax()), 1 + int(part["level"].argmax())
         self.stands = part["stands"][0]
         self.x, self.y = int(part["x"].argmax()) - 2, int(part["y"].argmax()) - 2
-        assert all(part[name].sum() == 1 for name in ("piece", "rotation", "x", "y", "next", "level"))
+        assert all(part[name].sum() == 1 for name in ("piece", "rotation", "x", "y", "next", "level", "gaps"))
 
     def play(self, *actions):
         for action in actions:
@@ -64,7 +65,7 @@ def test_actions_and_features_are_named_and_sized():
     assert game.actions == ACTIONS and game.feature_shape == (sum(PARTS.values()),) and game.feature_dtype == np.uint8
 
 
-@pytest.mark.parametrize("option, value", [("level", 0), ("level", 16), ("level", 1.5), ("lives", 1)])
+@pytest.mark.parametrize("option, value", [("level", 0), ("level", 16), ("level", 1.5), ("drop_points", 2), ("lives", 1)])
 def test_refuses_what_is_out_of_range(option, value):
     with pytest.raises(envs_c.InvalidArgument, match=option):
         envs_c.make("tetris", **{option: value})
@@ -185,7 +186,7 @@ def test_full_rows_vanish_for_the_guidelines_points_and_levels_rise(seed, well, 
                 made.add(gone)
                 lines += gone
                 assert reward[0] == 2 * fallen + (0, 100, 300, 500, 800)[gone] * before
-            assert not over[0] and seen[0, -15:].argmax() == min(lines // 10, 14)
+            assert not over[0] and seen[0, -23:-8].argmax() == min(lines // 10, 14)
     assert lines > 30 and counts <= made
 
 
@@ -206,12 +207,12 @@ def test_the_episode_ends_when_the_next_piece_has_no_room():
 
 # --- against the plain board -----------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize("level", [1, 6, 10, 13, 15])
+@pytest.mark.parametrize("options", [{}, {"drop_points": 0}, *({"level": level} for level in (6, 10, 13, 15))], ids=str)
 @pytest.mark.parametrize("play", ["random", "planned"])
-def test_every_step_equals_the_plain_board(level, play):
+def test_every_step_equals_the_plain_board(options, play):
     envs, steps = (16, 250) if play == "random" else (6, 250)
-    env = envs_c.make("tetris", envs, seed=5, level=level)
-    boards, rng = [Board(5, i, level) for i in range(envs)], np.random.default_rng(level)
+    env = envs_c.make("tetris", envs, seed=5, **options)
+    boards, rng = [Board(5, i, **options) for i in range(envs)], np.random.default_rng(1)
     seen, over, ends, lines = env.reset()[0], np.zeros(envs, bool), 0, 0
     queues = [[] for _ in boards]
     for actions in actions_of(env.core.game, steps, envs):
@@ -238,7 +239,7 @@ def test_srs_kicks_equal_the_plain_boards():
         actions = rng.choice(6, envs, p=[0.05, 0.15, 0.15, 0.45, 0.15, 0.05])
         expected = [board.step(action) for board, action in zip(boards, actions.tolist(), strict=True)]
         seen, reward, over, _, _ = env.step(actions)
-        assert list(zip(reward, over, strict=True)) == expected
+        assert list(zip(reward, over, strict=True)) == [(points, end) for points, end in expected]
         for i in np.flatnonzero(over):
             boards[i].reset()
         if step % 25 == 0:

@@ -5,7 +5,7 @@ ours is copied here. x counts to the right, y down from the top row that is seen
 """
 
 import numpy as np
-from go_board import Pcg32
+from pcg32 import Pcg32
 
 ACTIONS = ("NOOP", "LEFT", "RIGHT", "ROTATE", "DOWN", "DROP")
 PIECES = {  # as they enter: cells (x, y) in a box of so many columns
@@ -38,8 +38,9 @@ def kicks(name, rotation):
 class Board:
     """One environment."""
 
-    def __init__(self, seed: int = 0, index: int = 0, level: int = 1):
+    def __init__(self, seed: int = 0, index: int = 0, level: int = 1, drop_points: int = 1):
         self.random, self.start, self.kicked = Pcg32(seed, index), level, set()
+        self.drop_points = drop_points
         self.reset()
 
     def reset(self):
@@ -84,11 +85,11 @@ class Board:
         action, points = ACTIONS[action], 0
         if action == "DROP":
             while self.try_to(self.rotation, self.x, self.y + 1):
-                points += 2
+                points += 2 * self.drop_points
             gained, over = self.lock()
             return points + gained, over
         if action == "DOWN":
-            points = int(self.try_to(self.rotation, self.x, self.y + 1))
+            points = self.drop_points * self.try_to(self.rotation, self.x, self.y + 1)
         moved = (action == "LEFT" and self.try_to(self.rotation, self.x - 1, self.y)) or (
             action == "RIGHT" and self.try_to(self.rotation, self.x + 1, self.y)) or (
             action == "ROTATE" and self.turn())
@@ -141,8 +142,15 @@ class Board:
                 if y >= 0:
                     planes[plane, y, x] = 1
         ones = [(7, NAMES.index(self.piece)), (4, self.rotation), (11, self.x + 2), (21, self.y + 2),
-                (7, NAMES.index(self.next)), (1, 0 if self.stands() else 1), (15, self.level - 1)]
+                (7, NAMES.index(self.next)), (1, 0 if self.stands() else 1), (15, self.level - 1), *self.outcome()]
         return np.concatenate([planes.ravel(), *(np.arange(n) == k for n, k in ones)]).astype(np.uint8)
+
+    def outcome(self):
+        """What a drop would do: (4, columns with a gap right below the piece), (4, rows that vanish - 1)."""
+        landing = self.landing()
+        filled = {*self.stack, *landing}
+        gaps = sum(y < 19 and (x, y + 1) not in filled for x, y in landing)
+        return (4, gaps), (4, sum(all((x, y) in filled for x in range(10)) for y in {y for _, y in landing}) - 1)
 
     def plan(self, well=False):
         """(rotation, x) of the best drop, by height, holes and bumps; with `well`, column 9 is kept for four lines at once."""

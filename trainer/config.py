@@ -96,6 +96,8 @@ class PPOConfig(_Section):
     """Adam's step size at the start."""
     lr_schedule: Literal["constant", "linear", "cosine"] = "cosine"
     """How the learning rate goes to zero over total_steps, or stays."""
+    reward_scale: float = _within(1.0, 0, above=True)
+    """Rewards (clipped, where they are) are multiplied by this for learning; scores stay raw."""
     gamma: float = _within(0.99, 0, 1)
     """Discount of rewards a step."""
     gae_lambda: float = _within(0.95, 0, 1)

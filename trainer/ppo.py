@@ -102,7 +102,7 @@ def learning_rate(config, step: int) -> float:
 def update(policy: Policy, optimizer, storage: Storage, config, sequences_per_minibatch: int,
            generator: torch.Generator) -> dict[str, float]:
     """Learn from one rollout: `config.epochs` passes over its sequences in random minibatches; the mean diagnostics."""
-    advantage = storage.advantages(config.gamma, config.gae_lambda)
+    advantage = storage.advantages(config.gamma, config.gae_lambda, config.reward_scale)
     device = advantage.device
     seen: list[dict[str, torch.Tensor]] = []
     for _ in range(config.epochs):

@@ -60,9 +60,10 @@ class Storage:
         """(T, N) float32: 0 where the environment only reset."""
         return 1 - torch.maximum(self.terminated[:-1], self.truncated[:-1])
 
-    def advantages(self, gamma: float, lam: float) -> torch.Tensor:
-        """(T, N) float32."""
-        return kernels.advantages(self.reward[1:], self.terminated[1:], self.truncated[1:], self.valid, self.value, gamma, lam)
+    def advantages(self, gamma: float, lam: float, reward_scale: float = 1.0) -> torch.Tensor:
+        """(T, N) float32; rewards are multiplied by `reward_scale` first."""
+        reward = self.reward[1:] if reward_scale == 1.0 else self.reward[1:] * reward_scale
+        return kernels.advantages(reward, self.terminated[1:], self.truncated[1:], self.valid, self.value, gamma, lam)
 
 
 class Actor:

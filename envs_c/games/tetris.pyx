@@ -20,8 +20,9 @@ does each LEFT, RIGHT or ROTATE that moves the piece, but only 15 times a row so
 Lines. Full rows vanish and what is above moves down. The level begins at option `level` and rises by one with every ten
 lines, to 15 at most.
 
-Score, and reward. 1 a row that DOWN moves, 2 a row that DROP does; 100, 300, 500 or 800, times the level, for 1, 2, 3 or 4
-lines at once (at the level before them). T-spins, combos and back-to-back lines earn nothing more; there is no hold.
+Score. 1 a row that DOWN moves and 2 a row that DROP does, or neither with option `drop_points` 0; 100, 300, 500 or 800, times
+the level, for 1, 2, 3 or 4 lines at once (at the level before them). T-spins, combos and back-to-back lines earn nothing
+more; there is no hold.
 
 End. The episode ends when, after full rows have vanished, a cell is left in the hidden rows or the next piece has no room.
 """
@@ -32,7 +33,8 @@ from libc.string cimport memcpy, memset
 from envs_c.game cimport Game, Io, run_chunk
 from envs_c.games.tetris_rules cimport (
     CELLS, COLUMNS, DEPTH, DOWN, DROP, FLOOR, FULL, HIDDEN, MARGIN, MAX_X, MAX_Y, MIN_X, MOST_RESETS, NOOP, OPEN, PIECES, RIGHT,
-    ROTATE, ROWS, SHAPE, TOP_LEVEL, Tetris, draw_piece, enter, landing, lock, lowest_one, move, placed, settle, turn,
+    ROTATE, ROWS, SHAPE, TOP_LEVEL, Tetris, count_ones, draw_piece, enter, landing, lock, lowest_one, move, placed, settle,
+    turn,
 )
 from envs_c.rng cimport Rng
 from envs_c.screen cimport SMALL, Canvas, canvas_rect, canvas_row, grey_of
@@ -42,7 +44,8 @@ from envs_c.game import Option
 cdef enum:
     # Where these begin in the features, after stack and landing
     PIECE = 2 * CELLS, ROTATION = PIECE + PIECES, BOX_X = ROTATION + 4, BOX_Y = BOX_X + MAX_X - MIN_X + 1
-    NEXT = BOX_Y + MAX_Y + 1, STANDS = NEXT + PIECES, LEVEL = STANDS + 1, FEATURES = LEVEL + TOP_LEVEL
+    NEXT = BOX_Y + MAX_Y + 1, STANDS = NEXT + PIECES, LEVEL = STANDS + 1, GAPS = LEVEL + TOP_LEVEL, CLEARS = GAPS + 4
+    FEATURES = CLEARS + 4
     # The picture, in grey pixels of 2x2
     SIDE = 2 * SMALL, CELL = 4, FIELD_X = 6, FIELD_Y = 2, NEXT_X = 58, NEXT_Y = 8
     NUMBER_END = 83, SCORE_Y = 28, LEVEL_Y = 40, LINES_Y = 52, DIGIT_WIDTH = 4
@@ -67,6 +70,7 @@ cdef void reset(void* state, const double* options, Rng* rng) noexcept nogil:
     for k in range(DEPTH + FLOOR):
         game.row[k] = OPEN if k < DEPTH else FULL
     game.level = game.start = <uint8_t>options[0]
+    game.drop_points = options[1] != 0
     game.next = <uint8_t>draw_piece(game, rng)
     enter(game, rng)
 
@@ -77,14 +81,14 @@ cdef float step(void* state, int action, Rng* rng, bint* over) noexcept nogil:
     cdef bint moved = False
     if action == DROP:
         y = landing(game)
-        points = 2 * (y - game.y)
+        points = 2 * game.drop_points * (y - game.y)
         game.y = <int8_t>y
         points += lock(game, rng, over)
     else:
         if action == ROTATE:
             moved = turn(game)
         elif action == DOWN:
-            points = move(game, game.rotation, game.x, game.y + 1)
+            points = game.drop_points * move(game, game.rotation, game.x, game.y + 1)
         elif action != NOOP:
             moved = move(game, game.rotation, game.x + (1 if action == RIGHT else -1), game.y)
         if moved and game.resets < MOST_RESETS:
@@ -93,7 +97,7 @@ cdef float step(void* state, int action, Rng* rng, bint* over) noexcept nogil:
         if settle(game):
             points += lock(game, rng, over)
     game.score += points
-    return points
+    return <float>points
 
 
 cdef inline void put(uint8_t* cells, const Tetris* game, int y, int value) noexcept nogil:
@@ -109,13 +113,16 @@ cdef inline void put(uint8_t* cells, const Tetris* game, int y, int value) noexc
 
 cdef void observe(const void* state, void* out) noexcept nogil:
     """Bytes of 0 and 1: two planes of 20x10, the stack and where the piece would land; then, one of each set: piece, rotation,
-    its box's column and row, the next piece; whether the piece stands; the level.
+    its box's column and row, the next piece; whether the piece stands; the level; and what a DROP would do: in how many
+    columns an empty cell would be right below the piece (0 .. 3), how many rows would vanish (1 .. 4; none set for 0).
     """
     cdef const Tetris* game = <const Tetris*>state
     cdef const uint8_t* stack = game.cell + HIDDEN * COLUMNS
     cdef uint8_t* seen = <uint8_t*>out
     cdef long k
-    cdef int y = landing(game)
+    cdef int y = landing(game), clears
+    cdef uint64_t piece = placed(game, game.rotation, game.x), four
+    memcpy(&four, game.row + y, 8)
     for k in range(CELLS):
         seen[k] = stack[k] != 0
     memset(seen + CELLS, 0, FEATURES - CELLS)
@@ -127,6 +134,13 @@ cdef void observe(const void* state, void* out) noexcept nogil:
     seen[NEXT + game.next] = 1
     seen[STANDS] = y == game.y
     seen[LEVEL + game.level - 1] = 1
+    four |= piece
+    seen[GAPS + count_ones(piece << 16 & ~four)] = 1  # a piece of four rows has one column: none below its last
+    clears = 0
+    for k in range(min(4, DEPTH - y)):
+        clears += (four >> 16 * k & FULL) == FULL
+    if clears:
+        seen[CLEARS + clears - 1] = 1
 
 
 cdef void backdrop(const double* options, Canvas* canvas) noexcept nogil:
@@ -214,5 +228,8 @@ GAME = Game(
     name="tetris", title="Tetris", version=1, summary="Turn and drop falling pieces so that they fill rows.",
     actions=("NOOP", "LEFT", "RIGHT", "ROTATE", "DOWN", "DROP"), feature_shape=(FEATURES,),
     feature_dtype="uint8", feature_low=0, feature_high=1, screen=(SIDE, SIDE),
-    options={"level": Option(1, 1, TOP_LEVEL, "at the start; gravity and points for lines rise with it")},
+    options={
+        "level": Option(1, 1, TOP_LEVEL, "at the start; gravity and points for lines rise with it"),
+        "drop_points": Option(1, 0, 1, "1: rows that DOWN and DROP move score, too"),
+    }, fps=15,
 ).bind(chunk, backdrop, draw, sizeof(Tetris))

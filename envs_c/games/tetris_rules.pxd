@@ -4,7 +4,7 @@ A row is 16 bits, and the box of a piece is four rows in 64 bits. So one AND fin
 columns beyond the field are full.
 """
 
-from libc.stdint cimport int8_t, int16_t, int32_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport int8_t, int16_t, int32_t, uint8_t, uint16_t, uint64_t
 from libc.string cimport memcpy, memmove, memset
 
 from envs_c.rng cimport Rng, rng_below
@@ -23,7 +23,7 @@ cdef enum:
 
 cdef extern from *:
     """
-    #define count_ones __builtin_popcount
+    #define count_ones __builtin_popcountll
     #define lowest_one __builtin_ctzll
     #define BOX(a, b, c, d) (a | b << 16 | (unsigned long long)c << 32 | (unsigned long long)d << 48)
     static const unsigned long long SHAPE[7][4] = {  // a box's rows, 16 bits each, bit 0 its left column; by rotation
@@ -43,7 +43,7 @@ cdef extern from *:
         0, 68, 86, 111, 144, 192, 261, 360, 507, 727, 1064, 1588, 2419, 3761, 5968, 9671};
     static const short LINE_POINTS[5] = {0, 100, 300, 500, 800};
     """
-    int count_ones(uint32_t x) noexcept nogil
+    int count_ones(uint64_t x) noexcept nogil
     int lowest_one(uint64_t x) noexcept nogil  # of x > 0
     const uint64_t[7][4] SHAPE
     const int8_t[2][4][5][2] KICK
@@ -58,7 +58,7 @@ ctypedef struct Tetris:
     int8_t x, y, lowest               # the box's left column and top row, counted from the hidden ones; the largest y so far
     uint8_t piece, rotation, next     # 0 .. 6, 0 .. 3 clockwise, 0 .. 6
     uint8_t bag                       # bit p: piece p is left in it
-    uint8_t level, start
+    uint8_t level, start, drop_points
     uint8_t rest, resets              # steps that the piece has stood; how often that began anew
     uint8_t[DEPTH * COLUMNS] cell     # 0 empty, 1 + piece
 

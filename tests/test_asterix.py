@@ -1,0 +1,170 @@
+"""Asterix: its rules as its file states them, and frame for frame against the cartridge under ale-py."""
+
+import numpy as np
+import pytest
+
+import envs_c
+
+NOOP, UP, RIGHT, LEFT, DOWN = range(5)
+NOTHING, LYRE, TREASURE, POINTS = range(4)
+PRICES = [50, 100, 200, 300, 400, 500]
+
+
+class Village:
+    """One environment of our game at frame skip 1, with the features read back in pixels, lanes and points."""
+
+    def __init__(self, **settings):
+        self.env = envs_c.make("asterix", 1, frame_skip=1, **settings)
+        self.read(self.env.reset()[0][0])
+
+    def step(self, action: int):
+        seen, (reward,), (terminated,), _, _ = self.env.step([action])
+        self.read(seen[0])
+        return reward, terminated
+
+    def read(self, seen):
+        self.hero = round(seen[0] * 36 + 76)
+        self.lane = round((seen[1] * 5 + 7) / 2)
+        self.stun, self.stage, self.lives, self.score = (
+            np.rint(seen[[3, 5, 6, 7]] * [126, 8, 2, 20_000] + [0, 0, 3, 0]).astype(int))
+        slots = seen[8:].reshape(15, 4)[7 - self.lane : 15 - self.lane]
+        self.x = np.rint(slots[:, 2] * 40 + self.hero).astype(int)
+        self.speed = np.rint(slots[:, 3] * 2).astype(int)
+        waits = slots[:, 3] == 0
+        self.kind = np.where(slots[:, 0] > 0, TREASURE, np.where(slots[:, 1] > 0, LYRE, np.where(waits, POINTS, NOTHING)))
+
+
+def hold(rng, action: int, often: float) -> int:
+    """The next action of a player that changes its stick so often."""
+    return int(rng.integers(9)) if rng.random() < often else action
+
+
+# --- the rules -------------------------------------------------------------------------------------------------------
+
+def test_says_what_it_is():
+    game = envs_c.game("asterix")
+    assert game.actions == ("NOOP", "UP", "RIGHT", "LEFT", "DOWN", "UPRIGHT", "UPLEFT", "DOWNRIGHT", "DOWNLEFT")
+    assert game.feature_shape == (68,) and game.frame_skip == 4 and game.screen == (160, 210)
+
+
+@pytest.mark.parametrize("stage, speed", [(0, 1), (3, 1), (4, 2), (15, 2), (16, 3), (24, 3)])
+def test_things_and_hero_are_faster_in_later_stages(stage, speed):
+    village = Village(first_stage=stage, scatter=0)
+    x, hero = village.x, village.hero
+    village.step(RIGHT)
+    assert (village.x - x == [speed, -speed] * 4).all() and village.hero - hero == 2 * speed
+    assert (village.speed == [speed, -speed] * 4).all()
+
+
+def test_the_hero_keeps_to_its_lanes_and_to_24_and_128():
+    village = Village(scatter=0)
+    for action, frames, lane, hero in [(UP, 16, 0, 76), (DOWN, 32, 7, 76), (LEFT, 28, 7, 24), (RIGHT, 54, 7, 128)]:
+        for _ in range(frames):
+            village.step(action)
+        assert (village.lane, village.hero) == (lane, hero)
+
+
+@pytest.mark.parametrize("stage", [0, 1, 2, 3, 4, 5, 8, 24])
+def test_a_treasure_gives_the_points_of_its_stage(stage):
+    village, rewards = Village(first_stage=stage, scatter=0), []
+    for _ in range(70):
+        rewards.append(village.step(NOOP)[0])
+    assert rewards.count(PRICES[min(stage, 5)]) == 1 and sum(rewards) == PRICES[min(stage, 5)]
+
+
+@pytest.mark.parametrize("lives", [1, 3])
+def test_each_lyre_costs_a_life_and_the_last_ends_the_episode(lives):
+    village, rng, action, over, stuns = Village(lives=lives, seed=3), np.random.default_rng(0), NOOP, False, 0
+    while not over:
+        action, stun = hold(rng, action, 0.05), village.stun
+        _, over = village.step(action)
+        stuns += village.stun == 126 and stun == 0
+        assert over or village.lives == lives - stuns + (village.stun > 0)
+    assert stuns == lives and village.lives == 0
+
+
+def test_50_treasures_make_a_stage_and_10000_points_a_life():
+    env = envs_c.make("asterix", 64, frame_skip=1, seed=2, first_stage=8, lives=2, autoreset="disabled")
+    seen, rng, taken = env.reset()[0], np.random.default_rng(1), np.zeros(64, int)
+    for _ in range(150):  # the best of random plays goes on in all environments
+        for action in np.repeat(rng.integers(9, size=(2, 64)), 12, axis=0):
+            seen, rewards, *_ = env.step(action)
+            taken += rewards > 0
+        best = np.argmax(np.where(seen[:, 3] == 0, taken + 100 * seen[:, 6], -1000))
+        assert round(seen[best, 5] * 8) == 8 + taken[best] // 50
+        assert round(seen[best, 6] * 2 + 3) <= 2 + (taken[best] >= 20) + (taken[best] >= 60)
+        state = env.get_state([int(best)])
+        for k in range(64):
+            env.set_state(state, [k])
+        taken[:] = taken[best]
+        if taken[0] > 60:
+            break
+    assert taken[0] > 60 and round(seen[best, 6] * 2 + 3) == 4
+
+
+def test_starts_differ_but_not_without_scatter():
+    assert (Village(scatter=0).x == [4, 145] * 4).all()
+    x = np.array([Village(seed=seed).x for seed in range(40)])
+    assert len(np.unique(x[:, 0])) > 20 and len(np.unique(x[:, 1])) > 20
+
+
+@pytest.mark.parametrize("option", [{"lives": 0}, {"lives": 9}, {"first_stage": 25}, {"scatter": 0.5}])
+def test_refuses_other_options(option):
+    with pytest.raises(envs_c.InvalidArgument, match=next(iter(option))):
+        envs_c.make("asterix", **option)
+
+
+@pytest.mark.parametrize("stage", [0, 3, 4, 16, 24])
+def test_features_stay_in_their_space(stage):
+    env = envs_c.make("asterix", 64, seed=0, first_stage=stage)
+    seen, _ = env.reset()
+    for actions in np.random.default_rng(0).integers(0, 9, (500, 64)):
+        assert env.observation_space.contains(seen)
+        seen = env.step(actions)[0]
+
+
+@pytest.mark.parametrize("stage", [0, 2, 5, 7, 16, 24])
+def test_the_grey_picture_is_the_area_average_of_the_coloured_one(stage):
+    from test_screen import area_average
+    env = envs_c.make("asterix", 8, view="pixels", seed=2, first_stage=stage)
+    env.reset()
+    rng = np.random.default_rng(1)
+    for step in range(200):
+        seen = env.step(rng.integers(0, 9, 8))[0]
+        if step % 20 == 0:
+            for picture, grey in zip(env.render(), seen, strict=True):
+                assert np.abs(area_average(picture) - grey).max() <= 1
+
+
+# --- the cartridge ---------------------------------------------------------------------------------------------------
+
+@pytest.fixture
+def cartridge():
+    pytest.importorskip("ale_py")
+    from ale_asterix import Cartridge
+    return Cartridge
+
+
+def test_has_the_cartridges_actions_and_lives(cartridge):
+    theirs = cartridge()
+    assert [action.name for action in theirs.actions] == list(envs_c.game("asterix").actions)
+    assert theirs.ale.lives() == Village().lives
+
+
+@pytest.mark.parametrize("stage, often", [(stage, 0.03 if stage % 2 else 0.1) for stage in (0, 1, 2, 4, 7, 8, 13, 16, 19, 24)])
+def test_goes_as_the_cartridge_frame_by_frame(cartridge, stage, often):
+    village, theirs, over, frame = Village(scatter=0, first_stage=stage), cartridge(), False, 0
+    theirs.start_stage(stage)
+    rng, action, since = np.random.default_rng(stage), NOOP, 0
+    while not over and frame < 2000:
+        action = hold(rng, action, often)
+        assert village.step(action) == theirs.step(action), f"frame {frame}"
+        over = theirs.ale.game_over()
+        for name, value in theirs.read().items():
+            if not over and not (name == "hero" and theirs.ram[71]):  # its byte for a stunned hero's x is where it is drawn
+                assert np.array_equal(getattr(village, name), value), f"frame {frame}: {name}"
+        since = 0 if theirs.ram[71] else since + 1  # it paints a hero that begins anew a frame late
+        if frame % 50 == 7 and since > 2 and not over:
+            assert (village.env.render()[0] == theirs.screen()).all(), f"frame {frame}"
+        frame += 1
+    assert frame > 300
