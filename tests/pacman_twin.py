@@ -1,12 +1,8 @@
 """Pac-Man's plain twin: the rules once more in slow Python, and the game's state by its names to read and to change."""
 
-import json
-import zlib
-
-import numpy as np
+from open_state import Machine as Opened
+from open_state import struct
 from pcg32 import Pcg32
-
-import envs_c
 
 MAZE = """
 ############################
@@ -56,38 +52,13 @@ WAVES = {1: [420, 1200, 420, 1200, 300, 1200, 300], 4: [420, 1200, 420, 1200, 30
          21: [300, 1200, 300, 1200, 300, 62220, 1]}
 NOT_UP = {(12, 11), (15, 11), (12, 23), (15, 23)}
 
-RNG = [("state", "u8"), ("stream", "u8")]
-STATE = np.dtype([(name, *kind) for names, kind in [
-    ("random", (RNG,)), ("episode_return", ("f8",)), ("episode_length last_action", ("i4",)), ("started over", ("u1",)),
-    ("head", ("V6",)),
-    ("to_x to_y left speed dx dy x y", ("i2", 4)), ("way next phase blue reverse count", ("u1", 4)),
-    ("score wave_left", ("i4",)), ("px py power fruit idle", ("i2",)),
-    ("facing pause ready wave chain waiting shared total elroy rests lives level dots", ("u1",)), ("dot", ("u1", 256)),
-    ("row", ("u4", 31)), ("column", ("u4", 32))] for name in names.split()], align=True)
 
-
-class Machine:
-    """Our game at frame skip 1, one environment, whose state can be read and changed by its fields' names."""
-
-    def __init__(self, seed=0, **settings):
-        self.env = envs_c.make("pacman", 1, frame_skip=1, seed=seed, **settings)
-        self.seen = self.env.reset()[0][0]
-        self.core = self.env.core
-
-    def step(self, action=0):
-        """Reward and whether the episode has ended."""
-        seen, reward, terminated, _, _ = self.env.step(np.array([action]))
-        self.seen = seen[0]
-        return reward[0], terminated[0]
-
-    def _open(self):
-        blob = self.core.get_state()
-        start = 12 + int.from_bytes(blob[8:12], "little")
-        return blob[:8], json.loads(blob[12:start]), bytearray(blob[start:])
-
-    def read(self):
-        """The state; a record of STATE."""
-        return np.frombuffer(self._open()[2], STATE, count=1)[0]
+class Machine(Opened):
+    GAME = "pacman"
+    STATE = struct(("to_x to_y left speed dx dy x y", "i2", 4), ("way next phase blue reverse count", "u1", 4),
+                   ("score wave_left", "i4"), ("px py power fruit idle", "i2"),
+                   ("facing pause ready wave chain waiting shared total elroy rests lives level dots", "u1"),
+                   ("dot", "u1", 256), ("row", "u4", 31), ("column", "u4", 32))
 
     def view(self):
         """What is compared with the twin."""
@@ -96,15 +67,6 @@ class Machine:
         ghosts = [(s["x"][k], s["y"][k], ways[s["way"][k]], PHASES[s["phase"][k]], s["blue"][k], s["waiting"] >> k & 1,
                    s["phase"][k] == 0 and ways[s["next"][k]]) for k in range(4)]
         return [s["px"], s["py"], ways[s["facing"]], *(s[name] for name in named), *ghosts]
-
-    def change(self, **fields):
-        """Set fields to values; of ghosts, (4,)."""
-        magic, head, raw = self._open()
-        state = np.frombuffer(raw, STATE, count=1)
-        for name, value in fields.items():
-            state[name][0] = value
-        head = json.dumps({**head, "crc32": zlib.crc32(raw)}).encode()
-        self.core.set_state(magic + len(head).to_bytes(4, "little") + head + bytes(raw))
 
 
 def by_level(table, level):

@@ -1,7 +1,5 @@
 """What several test files use: environments of any game, restarted by hand, and one hash over all that they say."""
 
-import json
-import zlib
 from itertools import pairwise
 
 import numpy as np
@@ -9,28 +7,11 @@ import numpy as np
 from envs_c import VecEnv
 from envs_c.gymnasium_env import ArcadeVectorEnv
 from envs_c.testing.play import Tape, actions_of, bind, buffers
-from envs_c.vecenv import HEAD_SIZE
 
 
 def vector(game, num_envs: int = 1, **settings) -> ArcadeVectorEnv:
     """As envs_c.make, for a game from outside too; options of the game in `options`."""
     return ArcadeVectorEnv(game, num_envs, **settings)
-
-
-def own_bytes(core: VecEnv, index: int = 0) -> bytearray:
-    """The game's own struct of one environment."""
-    start = HEAD_SIZE - core.stride
-    return bytearray(core.get_state([index])[start:][: core.game.state_size])
-
-
-def put_own_bytes(core: VecEnv, struct: bytes, index: int = 0):
-    """Change the game's own struct of one environment; the generator and the episode's account go on."""
-    state = core.get_state([index])
-    end = 12 + int.from_bytes(state[8:12], "little")
-    raw = bytearray(state[end:])
-    raw[HEAD_SIZE : HEAD_SIZE + core.game.state_size] = struct
-    head = json.dumps({**json.loads(state[12:end]), "crc32": zlib.crc32(raw)}).encode()
-    core.set_state(state[:8] + len(head).to_bytes(4, "little") + head + bytes(raw), [index])
 
 
 def restart(env: ArcadeVectorEnv, over: np.ndarray):

@@ -33,6 +33,8 @@ GOLDEN = {
     ("pacman", "pixels"): "d17a2b49260ccc08",
     ("pong", "features"): "312c8635d8f630c0",
     ("pong", "pixels"): "f3a76d0b6e8dc88a",
+    ("seaquest", "features"): "84a9b23e7ed0c675",
+    ("seaquest", "pixels"): "04b54fb2fd78e890",
     ("snake", "features"): "f5a000c045f10303",
     ("snake", "pixels"): "d11211a2445c500d",
     ("tetris", "features"): "7ef9e223c0fb0497",

@@ -2,13 +2,16 @@
 
 import numpy as np
 import pytest
+from open_state import read, struct, write
 from pcg32 import Pcg32
-from support import put_own_bytes
 
 import envs_c
 from envs_c.testing.play import actions_of
 
 UP, RIGHT, DOWN, LEFT = range(4)
+
+
+STATE = struct(("cells", "u1", 16), ("legal", "u1"))
 
 
 class Board:
@@ -66,13 +69,20 @@ def slide(row):
     return done + [0] * (4 - len(done)), points
 
 
+def lay(env, cells, legal):
+    """Make the only environment's board this one."""
+    state = read(env.core, STATE)
+    state["cells"], state["legal"] = cells, sum(bit << k for k, bit in enumerate(legal))
+    write(env.core, state)
+
+
 def played(cells, action, seed=0):
     """Our board after one move from these cells, the points of the move, and whether that was the end."""
     env = envs_c.make("g2048", 1, seed=seed)
     env.reset()
     board = Board(0)
     board.cells = list(cells)
-    put_own_bytes(env.core, bytes([*cells, sum(bit << k for k, bit in enumerate(board.legal()))]))
+    lay(env, cells, board.legal())
     seen, reward, over, _, _ = env.step([action])
     return seen[0].tolist(), reward[0], over[0]
 
@@ -90,16 +100,16 @@ LINES = [  # a line before a push to its front, after it, and the points
 @pytest.mark.parametrize("action", [UP, RIGHT, DOWN, LEFT])
 @pytest.mark.parametrize(("before", "after", "points"), LINES)
 def test_a_line_is_pushed_and_merged(before, after, points, action):
-    def lay(line):
+    def board(line):
         cells = np.zeros((4, 4), int)
         cells[2] = line
         cells = cells[:, ::-1] if action in (RIGHT, DOWN) else cells
         return (cells.T if action in (UP, DOWN) else cells).ravel()
 
-    seen, reward, over = played(lay(before), action)
+    seen, reward, over = played(board(before), action)
     assert reward == points and not over
-    (new,) = np.flatnonzero(np.array(seen) != lay(after))
-    assert lay(after)[new] == 0 and seen[new] in (1, 2)
+    (new,) = np.flatnonzero(np.array(seen) != board(after))
+    assert board(after)[new] == 0 and seen[new] in (1, 2)
 
 
 def test_an_illegal_move_does_nothing():
@@ -172,7 +182,7 @@ def test_every_tile_has_a_picture_of_its_own():
     env.reset()
     pictures, greys = set(), set()
     for value in range(18):
-        put_own_bytes(env.core, bytes([*[value] * 16, 15]))
+        lay(env, [value] * 16, [1] * 4)
         pictures.add(env.render()[0].tobytes())
         greys.add(env.set_state(env.get_state())[0, 1, 1])
     assert len(pictures) == len(greys) == 18

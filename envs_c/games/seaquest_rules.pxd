@@ -1,0 +1,322 @@
+"""How the submarine, the lanes and the sea around them behave, for seaquest.pyx, which states the rules."""
+
+from libc.stdint cimport int8_t, int16_t, int32_t, uint8_t, uint16_t, uint32_t
+from libc.string cimport memset
+
+from envs_c.rng cimport Rng, rng_next
+
+
+cdef enum:
+    NOOP, FIRE, UP, RIGHT, LEFT, DOWN, UPRIGHT  # of the 18 actions, those that are named in the code
+    LANES = 4, COPIES = 3, GAP = 16             # a wave has up to three copies, so far apart
+    FROM_LEFT = -88, FROM_RIGHT = 215, WAY = 247        # x of a wave's first copy at first, and how far it goes
+    SPRITE = 8, SHIP = 16                       # widths
+    SHIP_ROWS = 11, SHARK_ROWS = 7
+    SHIP_Y = 33, SURFACE = 13, SEA_FLOOR = 108, LEFT_END = 21, RIGHT_END = 134, START_X = 76
+    DEEP_ENOUGH_TO_FIRE = 18, BREATHES_BELOW = 20
+    TORPEDO_ROW = 40, TORPEDO_SPEED = 5, FIRE_RIGHT = 13, FIRE_LEFT = 3
+    LANE_Y = 137, PITCH = 24                    # screen row of lane 0, the lowest; sharks bob below it
+    SHOT_ROW = 8, SHOT_FROM = 39, SHOT_TO = 126         # a lane's shot; where an enemy submarine fires
+    TANK = 64, BREATH = 32, LOW = 16            # of oxygen; frames a unit lasts; alarm
+    CREW = 6                                    # divers that fill the submarine
+    DROWN = 92, EMPTIED = 56, BONUS_UNIT = 2, BONUS_DIVER = 16        # frames
+    MOST_LIVES = 7, LIFE_POINTS = 10_000, MOST_POINTS = 999_999
+    PATROL_FROM = 2                             # rescues from which on a submarine patrols the surface
+    PATROL_PACE = 4                             # frames a pixel
+    FASTEST = 250, FIRST_FRAME = 67
+    NOBODY = 0, WAITING, SAVED                  # what a lane knows of its diver
+    FILLS = 0, PLAYS, DIES, COUNTS              # phases
+
+cdef extern from *:
+    """
+    static const signed char ACROSS[18] = {0, 0, 0, 1, -1, 0, 1, -1, 1, -1, 0, 1, -1, 0, 1, -1, 1, -1};  // by action
+    static const signed char DOWNWARDS[18] = {0, 0, -1, 0, 0, 1, -1, -1, 1, 1, -1, 0, 0, 1, -1, -1, 1, 1};
+    static const unsigned char FIRES[18] = {0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1};
+    static const unsigned char FORMATION[2][4] = {{4, 6, 5, 7}, {1, 3, 5, 7}};  // bits 4, 2, 1 from the left; [right][pace]
+    static const unsigned char SPREAD[8] = {0, 32, 16, 32, 0, 32, 16, 32};      // offset of the copy furthest to the right
+    static const unsigned char LEAD[8] = {0, 32, 16, 16, 0, 0, 0, 0};           // and to the left
+    """
+    const int8_t[18] ACROSS, DOWNWARDS
+    const uint8_t[18] FIRES
+    const uint8_t[2][4] FORMATION
+    const uint8_t[8] SPREAD, LEAD
+
+
+ctypedef struct Seaquest:
+    int32_t score
+    int16_t[LANES] x            # of the wave's first place, -88 .. 215, whether a copy is there or not
+    int16_t[LANES] guest        # x of the diver, or of the shot in a submarine's lane; 0: none
+    int16_t x_ship, y, torpedo, patrol      # torpedo and patrol: 0 is none
+    int16_t wait                # frames that are left of a phase
+    uint16_t frame, pace, rescues
+    uint8_t[LANES] alive        # bits of the copies, 4 for the left one
+    uint8_t[LANES] right        # 1: goes to the right
+    uint8_t[LANES] sub          # 1: submarines, 0: sharks
+    uint8_t[LANES] diver        # NOBODY, WAITING or SAVED
+    uint8_t phase, facing       # facing and torpedo_right: 1 is to the right
+    uint8_t torpedo_right
+    uint8_t lives, oxygen, crew
+    uint8_t docked              # fills its tank at the surface
+    uint8_t enemy_part, diver_part, shot_part           # 1/16 pixel that are owed
+
+
+cdef inline int lane_y(int lane) noexcept nogil:
+    return LANE_Y - PITCH * lane
+
+
+cdef inline int bob(const Seaquest* game) noexcept nogil:
+    """How deep below their lane's row the sharks swim now, 0 .. 7."""
+    cdef int turn = game.frame >> 2 & 15
+    return turn if turn < 8 else 15 - turn
+
+
+cdef inline float score(Seaquest* game, int points) noexcept nogil:
+    """Add points, and a life at each ten thousand; returns what was added."""
+    cdef int before = game.score, lives
+    game.score = min(before + points, MOST_POINTS)
+    lives = game.score // LIFE_POINTS - before // LIFE_POINTS
+    game.lives = <uint8_t>min(game.lives + lives, max(MOST_LIVES, game.lives))
+    return game.score - before
+
+
+cdef inline int enemy_points(const Seaquest* game) noexcept nogil:
+    return 10 * min(game.rescues + 2, 9)
+
+
+cdef inline void send_wave(Seaquest* game, int lane, bint sub, uint32_t chance) noexcept nogil:
+    """The lane's next wave, those that are left of the last or new ones; `chance` gives its side and its diver."""
+    cdef int right = chance & 1
+    game.right[lane] = <uint8_t>right
+    game.x[lane] = FROM_LEFT if right else FROM_RIGHT
+    if game.alive[lane] == 0:
+        game.alive[lane] = FORMATION[right][game.pace >> 1 & 3]
+    if game.diver[lane] == NOBODY and chance >> 1 & 3:
+        game.diver[lane] = WAITING
+    game.sub[lane] = sub
+    if not sub and game.diver[lane] == WAITING and game.guest[lane] == 0:
+        game.guest[lane] = 1 if right else 159
+
+
+cdef inline void clear_sea(Seaquest* game) noexcept nogil:
+    """Before the tank is filled: nothing but the submarine, at its start."""
+    memset(game.alive, 0, sizeof(game.alive))
+    memset(game.guest, 0, sizeof(game.guest))
+    memset(game.sub, 0, sizeof(game.sub))
+    game.x_ship, game.y = START_X, SURFACE
+    game.torpedo = game.oxygen = game.docked = 0
+    game.phase = FILLS
+    game.wait = 2 * TANK
+
+
+cdef inline void begin_death(Seaquest* game) noexcept nogil:
+    game.phase = DIES
+    game.wait = DROWN
+    game.torpedo = game.patrol = game.docked = 0
+
+
+cdef inline void keep_waiting(Seaquest* game, Rng* rng, bint* over) noexcept nogil:
+    """A frame of filling the tank or of a death."""
+    cdef int lane
+    game.wait -= 1
+    if game.phase == FILLS:
+        game.oxygen = <uint8_t>(TANK - (game.wait >> 1))
+        if game.wait == 0:
+            game.phase = PLAYS
+            for lane in range(LANES):
+                send_wave(game, lane, False, rng_next(rng))
+        return
+    if game.wait <= EMPTIED:
+        game.oxygen = 0
+    if game.wait == 0:
+        game.lives -= 1
+        over[0] = game.lives == 0
+        game.crew -= game.crew > 0
+        clear_sea(game)
+
+
+cdef inline float count_bonus(Seaquest* game) noexcept nogil:
+    """A frame of the bonus for six divers: first for the oxygen that is left, then for each of them."""
+    game.wait -= 1
+    if game.wait > 0:
+        return 0.0
+    if game.oxygen > 0:
+        game.oxygen -= 1
+        game.wait = BONUS_UNIT if game.oxygen > 0 else BONUS_DIVER // 2
+        return score(game, enemy_points(game))
+    game.wait = BONUS_DIVER
+    if game.crew > 0:
+        game.crew -= 1
+        return score(game, min(50 * (game.rescues + 1), 1000))
+    game.rescues = <uint16_t>min(game.rescues + 1, FASTEST)
+    game.pace += game.pace < game.rescues
+    clear_sea(game)
+    return 0.0
+
+
+cdef inline void steer(Seaquest* game, int action) noexcept nogil:
+    """The submarine and its torpedo."""
+    cdef int across = ACROSS[action]
+    if not game.docked:
+        if across != 0:
+            game.facing = across > 0
+        game.x_ship = <int16_t>min(max(game.x_ship + across, LEFT_END), RIGHT_END)
+        game.y = <int16_t>min(max(game.y + DOWNWARDS[action], SURFACE), SEA_FLOOR)
+    if game.torpedo > 0:
+        game.torpedo += TORPEDO_SPEED if game.torpedo_right else -TORPEDO_SPEED
+        if game.torpedo > 159 or game.torpedo < 1:
+            game.torpedo = 0
+    elif FIRES[action] and game.y >= DEEP_ENOUGH_TO_FIRE:
+        game.torpedo_right = game.facing
+        game.torpedo = game.x_ship + (FIRE_RIGHT if game.facing else FIRE_LEFT)
+
+
+cdef inline void breathe(Seaquest* game) noexcept nogil:
+    if game.y == SURFACE:
+        if game.docked:
+            game.oxygen += game.frame & 1
+            if game.oxygen >= TANK:
+                game.docked = 0
+                game.crew -= 1
+                game.pace = <uint16_t>min(game.pace + 1, FASTEST)
+        elif game.oxygen < TANK:
+            if game.crew == 0:
+                begin_death(game)
+            elif game.crew == CREW:
+                game.phase = COUNTS
+                game.wait = BONUS_UNIT
+                game.torpedo = 0
+            else:
+                game.docked = 1
+    elif game.y >= BREATHES_BELOW and game.frame & (BREATH - 1) == 0:
+        game.oxygen -= 1
+        if game.oxygen == 0:
+            begin_death(game)
+
+
+cdef inline int owed(uint8_t* part, int sixteenths) noexcept nogil:
+    """Whole pixels of a move; the rest is kept for the next frame."""
+    cdef int total = part[0] + sixteenths
+    part[0] = <uint8_t>(total & 15)
+    return total >> 4
+
+
+cdef inline bint pushed(const Seaquest* game, int lane) noexcept nogil:
+    """Whether a shark is at the diver's heels."""
+    cdef int copy, ahead
+    for copy in range(COPIES):
+        if game.alive[lane] & (4 >> copy):
+            ahead = game.guest[lane] - game.x[lane] - GAP * copy
+            if 0 <= (ahead if game.right[lane] else -ahead) <= 5:
+                return True
+    return False
+
+
+cdef inline void move_guest(Seaquest* game, int lane, int enemy, int diver, int shot) noexcept nogil:
+    """The lane's diver or shot, and a new shot where there is none."""
+    cdef int front, step
+    if game.guest[lane] > 0:
+        step = shot if game.sub[lane] else enemy if pushed(game, lane) else diver
+        game.guest[lane] += step if game.right[lane] else -step
+        if game.guest[lane] > 159 or game.guest[lane] < 1:
+            game.guest[lane] = 0
+            if not game.sub[lane]:
+                game.diver[lane] = NOBODY
+    elif game.sub[lane] and game.alive[lane]:
+        front = game.x[lane] + (SPREAD[game.alive[lane]] if game.right[lane] else LEAD[game.alive[lane]])
+        if SHOT_FROM <= front <= SHOT_TO:
+            game.guest[lane] = <int16_t>(front + (1 if game.right[lane] else -1))
+
+
+cdef inline void move_lanes(Seaquest* game, Rng* rng) noexcept nogil:
+    cdef int enemy = owed(&game.enemy_part, 6 + game.pace)
+    cdef int diver = owed(&game.diver_part, 3 + (game.pace >> 1))
+    cdef int shot = owed(&game.shot_part, 16 + game.pace)
+    cdef uint32_t chance = 0
+    cdef bint drawn = False, passed
+    cdef int lane
+    for lane in range(LANES):
+        game.x[lane] += enemy if game.right[lane] else -enemy
+        move_guest(game, lane, enemy, diver, shot)
+        passed = game.x[lane] >= FROM_LEFT + WAY if game.right[lane] else game.x[lane] <= FROM_RIGHT - WAY
+        if game.alive[lane] and not passed:
+            continue
+        if game.sub[lane] and game.guest[lane] > 0:  # its last shot comes first
+            game.x[lane] = FROM_LEFT + WAY if game.right[lane] else FROM_RIGHT - WAY
+            continue
+        if not drawn:
+            chance = rng_next(rng)  # lanes that begin together begin alike
+            drawn = True
+        send_wave(game, lane, passed and game.alive[lane] and not game.sub[lane] and game.guest[lane] == 0, chance)
+
+
+cdef inline int copy_at(const Seaquest* game, int lane, int x, int width) noexcept nogil:
+    """The bit of a copy that shares a column with x .. x + width - 1, or 0."""
+    cdef int copy, away
+    for copy in range(COPIES):
+        away = game.x[lane] + GAP * copy - x
+        if -SPRITE < away < width and game.alive[lane] & (4 >> copy):
+            return 4 >> copy
+    return 0
+
+
+cdef inline float hit_enemies(Seaquest* game, Rng* rng) noexcept nogil:
+    """The torpedo in the one lane that it may be in; returns the points."""
+    cdef int row = game.y + TORPEDO_ROW, lane = (LANE_Y + PITCH - 1 - row) // PITCH, above, bit
+    lane = min(max(lane, 0), LANES - 1)
+    above = row - lane_y(lane)
+    if game.sub[lane]:
+        above -= 3
+    else:
+        above -= bob(game)
+    if game.torpedo == 0 or above < 0 or above >= (SHIP_ROWS - 1 if game.sub[lane] else SHARK_ROWS):
+        return 0.0
+    bit = copy_at(game, lane, game.torpedo + 1, SPRITE)
+    if bit == 0:
+        return 0.0
+    game.torpedo = 0
+    return lose_copy(game, lane, bit, rng)
+
+
+cdef inline float lose_copy(Seaquest* game, int lane, int bit, Rng* rng) noexcept nogil:
+    game.alive[lane] &= ~bit
+    if game.alive[lane] == 0 and not (game.sub[lane] and game.guest[lane] > 0):
+        send_wave(game, lane, False, rng_next(rng))
+    return score(game, enemy_points(game))
+
+
+cdef inline float touch_lane(Seaquest* game, int lane, Rng* rng) noexcept nogil:
+    """All that the submarine may touch in a lane."""
+    cdef int above = game.y + SHIP_Y - lane_y(lane), away = game.guest[lane] - game.x_ship, top, bit
+    cdef bint dead = False
+    cdef float points = 0.0
+    if game.guest[lane] > 0 and -SPRITE < away < SHIP:
+        if game.sub[lane]:
+            if away < SHIP - 2 and SHOT_ROW - SHIP_ROWS + 1 < above <= SHOT_ROW + 3:
+                game.guest[lane] = 0
+                dead = True
+        elif game.crew < CREW and -6 < away and -9 < above < 10:
+            game.guest[lane] = 0
+            game.diver[lane] = SAVED
+            game.crew += 1
+            if game.diver[0] == game.diver[1] == game.diver[2] == game.diver[3] == SAVED:
+                memset(game.diver, NOBODY, sizeof(game.diver))
+    top = 3 if game.sub[lane] else bob(game)
+    if top - SHIP_ROWS + (1 if game.sub[lane] else 2) < above < top + (SHIP_ROWS - 1 if game.sub[lane] else SHARK_ROWS):
+        bit = copy_at(game, lane, game.x_ship, SHIP)
+        if bit:
+            points = lose_copy(game, lane, bit, rng)
+            dead = True
+    if dead:
+        begin_death(game)
+    return points
+
+
+cdef inline float touch(Seaquest* game, Rng* rng) noexcept nogil:
+    """What the submarine collides with, in the one lane that it may reach, or at the surface."""
+    cdef int lane = (LANE_Y + PITCH - SHIP_ROWS + 1 - game.y - SHIP_Y) // PITCH, away
+    if game.patrol > 0 and game.y <= SURFACE + 1:
+        away = game.patrol - 1 - game.x_ship
+        if -SPRITE < away < SHIP:
+            begin_death(game)
+            return 0.0
+    return touch_lane(game, min(max(lane, 0), LANES - 1), rng)
