@@ -137,7 +137,7 @@ def test_two_shots_fly_and_fire_must_be_pressed_anew(machine):
     machine.play(*["FIRE"] * 6)
     assert [life > 0 for life in machine.shot_life] == [True, False]
     machine.play("NOOP", "NOOP", "FIRE", "FIRE", "NOOP", "NOOP", "FIRE", "FIRE")
-    assert (machine.shot_life > 0).all() and (machine.shot_x == 84).all()
+    assert all(machine.shot_life) and machine.shot_x == [84, 84]
     machine.play(*["NOOP"] * 30)
     assert not any(machine.shot_life)
 
