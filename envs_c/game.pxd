@@ -93,17 +93,16 @@ cdef inline size_t state_stride(size_t size) noexcept nogil:
 
 
 cdef inline void begin_episode(reset_fn reset, step_fn step, Head* head, void* game, Io* io) noexcept nogil:
-    """Reset, then between 1 and noop_max frames of NOOP if asked for; an episode that ends in them begins anew."""
-    cdef bint over = True
+    """Reset, then between 1 and noop_max frames of NOOP if asked for; an episode that ends in them begins anew, without."""
+    cdef bint over = False
     cdef int _frame
-    while over:
-        over = False
-        reset(game, io.options, &head.rng)
-        if io.noop_max > 0:
-            for _frame in range(1 + <int>rng_below(&head.rng, io.noop_max)):
-                step(game, 0, &head.rng, &over)
-                if over:
-                    break
+    reset(game, io.options, &head.rng)
+    if io.noop_max > 0:
+        for _frame in range(1 + <int>rng_below(&head.rng, io.noop_max)):
+            step(game, 0, &head.rng, &over)
+            if over:
+                reset(game, io.options, &head.rng)
+                break
     head.episode_return = 0.0
     head.episode_length = 0
     head.last_action = 0

@@ -56,13 +56,15 @@ def test_no_op_starts_take_1_to_noop_max_frames_evenly(toy, most):
     assert np.abs(counts / N - 1 / len(values)).max() < 5 * np.sqrt(1 / N)
 
 
-def test_an_episode_that_ends_in_its_no_op_start_begins_anew(toy):
+def test_an_episode_that_ends_in_its_no_op_start_begins_anew_without_one(toy):
+    """So a game that always ends there does not hang."""
     env = vector(toy, N, noop_max=10, autoreset="same_step", time_limit=0, seed=1, options={"length": 4, "wind": 1})
     observation, _ = env.reset()
     assert (observation[:, 0, 0] < 3).all()
     for _ in range(5):
         observation, _, terminated, _, infos = env.step(np.zeros(N, int))
-        assert (observation[:, 0, 0] < 3).all() and frames_of(observation[terminated]).min() >= 1
+        assert (observation[:, 0, 0] < 3).all()
+        assert set(frames_of(observation[terminated]).tolist()) > {0, 1, 2}
         assert (infos["episode"]["r"][terminated] == 10 - 0.25 * (infos["episode"]["l"][terminated] - 1)).all()
 
 
