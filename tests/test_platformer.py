@@ -1,0 +1,365 @@
+"""The platformer: its levels, all of which a search solves, the rules as its file states them, and a plain twin."""
+
+import numpy as np
+import pytest
+from platformer_search import COLUMNS, ENEMIES, MARGIN, Levels, Twin, arrives, first_states, search
+
+import envs_c
+
+NOOP, LEFT, RIGHT, JUMP, JUMPLEFT, JUMPRIGHT = range(6)
+WAYS = (0, -1, 1, 0, -1, 1)  # by action
+NOBODY, SLIME, URCHIN, BAT = range(4)
+TILE, WIDTH, HEIGHT, GRACE = 256, 183, 256, 4
+GROUND = 9  # the row of the ground's top in `plain`
+DIFFICULTIES = range(4)
+HARDER = [(24, 800), (128, 1500), (512, 3000)]  # width and luck of one search after another
+
+
+# --- every level can be solved ---------------------------------------------------------------------------------------
+
+def unsolved(count, difficulty, **options):
+    """The levels of 0 .. count - 1 that no search solves; those that one solves are played once more from the start."""
+    options["difficulty"] = difficulty
+    starts, left = first_states(count, **options), np.arange(count)
+    for width, luck in HARDER:
+        pieces = [left[k : k + 1200 // width] for k in range(0, len(left), 1200 // width)]
+        left = np.array([k for piece in pieces
+                         for k, way in zip(piece, search(starts[piece], width, luck, **options), strict=True)
+                         if way is None or not arrives(starts[k], way, **options)], int)
+    return left.tolist()
+
+
+@pytest.mark.parametrize("difficulty", DIFFICULTIES)
+def test_a_search_solves_every_level_of_some(difficulty):
+    assert unsolved(30, difficulty) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("difficulty", DIFFICULTIES)
+def test_a_search_solves_every_level_of_1000(difficulty):
+    assert unsolved(1000, difficulty) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("difficulty", DIFFICULTIES)
+def test_a_search_solves_every_level_of_1000_of_another_seed(difficulty):
+    assert unsolved(1000, difficulty, level_seed=2**31 - 1) == []
+
+
+# --- against the twin ------------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("difficulty", DIFFICULTIES)
+def test_goes_as_the_plain_twin_frame_by_frame(difficulty):
+    """To the flag on the ways that the search found, and at random from a third of each way on."""
+    starts, random, ends = first_states(12, difficulty=difficulty), np.random.default_rng(difficulty), set()
+    for start, way in zip(starts, search(starts, *HARDER[1], difficulty=difficulty), strict=True):
+        tired = np.repeat(random.integers(0, 6, 300), random.integers(1, 8, 300))
+        for actions in (way, np.concatenate([way[: len(way) // 3], tired])):
+            env, twin = Levels(1, difficulty=difficulty), Twin(start)
+            env.write(start[None])
+            for frame, action in enumerate(actions):
+                reward, over = env.step(action)
+                assert twin.step(WAYS[action], action >= JUMP) == (reward[0], over[0]), f"frame {frame}"
+                state = env.read()[0]
+                if over[0]:
+                    ends.add(reward[0] >= 10)
+                    break
+                assert tuple(int(state[name]) for name in ("x", "y", "vx", "vy")) == (
+                    twin.x, twin.y, twin.vx, twin.vy), f"frame {frame}"
+                assert [(e["x"], e["y"], e["kind"]) for e in twin.enemies] == list(
+                    zip(*(state[name][: len(twin.enemies)].tolist() for name in ("ex", "ey", "kind")), strict=True))
+    assert ends == {True, False}
+
+
+# --- which levels there are ------------------------------------------------------------------------------------------
+
+LAYOUT = ("solid", "spike", "coin", "ex", "ey", "edx", "edy", "left", "span", "kind", "y")
+
+
+def layouts(states):
+    return [b"".join(state[name].tobytes() for name in LAYOUT) for state in states]
+
+
+@pytest.mark.parametrize("difficulty", DIFFICULTIES)
+def test_a_level_is_a_function_of_seed_number_and_difficulty(difficulty):
+    ours = first_states(40, difficulty=difficulty, seed=1)
+    theirs = first_states(40, difficulty=difficulty, seed=2)
+    assert layouts(ours) == layouts(theirs) and len(set(layouts(ours))) == 40
+    assert layouts(first_states(60, difficulty=difficulty))[:40] == layouts(ours)
+    others = [first_states(40, difficulty=difficulty, level_seed=5), first_states(40, difficulty=(difficulty + 1) % 4)]
+    assert not any(set(layouts(states)) & set(layouts(ours)) for states in others)
+
+
+@pytest.mark.parametrize("levels", [1, 7, 200])
+def test_so_many_different_levels_are_played(levels):
+    env, seen = Levels(256, levels=levels), set()
+    for _ in range(20):
+        seen |= set(layouts(env.read()))
+        env.batch.reset()
+    assert len(seen) == levels
+
+
+def test_without_a_bound_no_level_comes_twice():
+    assert len(set(layouts(Levels(2000).read()))) == 2000
+
+
+@pytest.mark.parametrize("difficulty", DIFFICULTIES)
+def test_levels_hold_what_their_difficulty_says(difficulty):
+    states = first_states(300, difficulty=difficulty)
+    kinds = set(np.unique(states["kind"]))
+    assert kinds == {0: {NOBODY}, 1: {NOBODY, SLIME}}.get(difficulty, {NOBODY, SLIME, URCHIN, BAT})
+    inner = slice(MARGIN, MARGIN + COLUMNS)
+    assert (states["solid"][:, :MARGIN] == 0xFFF).all() and (states["solid"][:, -MARGIN:] == 0xFFF).all()
+    assert not (states["solid"] & (states["spike"] | states["coin"])).any()
+    assert not (states["spike"] & ~(states["solid"] >> 1)).any(), "spikes stand on something"
+    empty = states["solid"][:, inner] == 0
+    assert not empty[:, :5].any() and not empty[:, -7:].any()
+    assert states["coin"][:, inner].any(1).all()
+    runs = [len(run) for row in empty for run in "".join("x" if e else " " for e in row).split()]
+    assert max(runs) == max(3 if difficulty else 2, (2, 3, 4, 5)[difficulty])
+
+
+def test_a_level_begins_anew_after_the_flag_until_the_last_stage():
+    env = Levels(1, stages=3, seed=4)
+    for stage in range(3):
+        level = env.read()["level"][0]
+        env.change(x=60 * TILE - 1, y=0, vx=72, vy=0)
+        reward, over = env.step(RIGHT)
+        assert reward[0] == 10 and over[0] == (stage == 2)
+        state = env.read()[0]
+        if stage < 2:
+            assert state["level"] != level and state["x"] == 2 * TILE and state["time"] == 1000
+
+
+# --- the player ------------------------------------------------------------------------------------------------------
+
+def plain(column=10, row=GROUND, **fields):
+    """A game on flat ground without anything on it, the player on it at `column`; `fields` as in STATE."""
+    env = Levels()
+    ground = np.full(COLUMNS + 2 * MARGIN, 0xFFF & -(1 << row), np.uint16)
+    ground[:MARGIN] = ground[-MARGIN:] = 0xFFF
+    env.change(**{"solid": ground, "spike": 0, "coin": 0, "kind": 0, "enemies": 0, "ex": 30000, "edx": 0, "edy": 0, "ey": 0,
+                  "x": column * TILE, "y": (row - 1) * TILE, "vx": 0, "vy": 0, "grace": GRACE, "time": 1000, **fields})
+    return env
+
+
+def put(env, name, column, row, value=1):
+    """Set or clear one tile of `solid`, `spike` or `coin`."""
+    bits = env.read()[name]
+    bits[0, column + MARGIN] = int(bits[0, column + MARGIN]) & ~(1 << row) | value << row
+    env.change(**{name: bits})
+
+
+def play(env, actions):
+    """The state after each action, until the end; rewards and the end, too."""
+    states, rewards = [], []
+    for action in actions:
+        reward, over = env.step(action)
+        states.append(env.read()[0])
+        rewards.append(float(reward[0]))
+        if over[0]:
+            return states, rewards, True
+    return states, rewards, False
+
+
+@pytest.mark.parametrize("action, sign", [(RIGHT, 1), (LEFT, -1)])
+def test_runs_faster_and_faster_up_to_his_speed_and_comes_to_rest(action, sign):
+    states, _, _ = play(plain(30), [action] * 14 + [NOOP] * 8)
+    assert [s["vx"] * sign for s in states] == [6 * k for k in range(1, 13)] + [72, 72, 60, 48, 36, 24, 12, 0, 0, 0]
+    assert [s["facing"] for s in states] == [sign < 0] * 22
+    assert states[-1]["x"] == 30 * TILE + sum(int(s["vx"]) for s in states)
+
+
+@pytest.mark.parametrize("held, height", [(1, 1.17), (4, 1.9), (8, 2.7), (30, 3.3)])
+def test_jumps_higher_the_longer_jump_is_held(held, height):
+    states, _, _ = play(plain(), [JUMP] * held + [NOOP] * 30)
+    top = (GROUND - 1) - min(s["y"] for s in states) / TILE
+    assert abs(top - height) < 0.15
+    assert states[-1]["y"] == (GROUND - 1) * TILE and states[-1]["grace"] == GRACE
+
+
+def test_jumps_up_to_seven_tiles_far():
+    states, _, _ = play(plain(3), [RIGHT] * 20 + [JUMPRIGHT] * 40)
+    air = [int(s["x"]) for s in states if s["y"] < (GROUND - 1) * TILE]
+    assert 7 * TILE < air[-1] - air[0] < 7.5 * TILE
+
+
+def test_jump_counts_only_when_it_is_pressed_anew():
+    states, _, _ = play(plain(), [JUMP] * 60)
+    ups = sum(s["vy"] < 0 and (k == 0 or states[k - 1]["vy"] >= 0) for k, s in enumerate(states))
+    assert ups == 1
+
+
+@pytest.mark.parametrize("frames, jumps", [(0, True), (3, True), (4, False)])
+def test_jumps_until_three_frames_after_the_edge(frames, jumps):
+    env = plain(10, vx=72)
+    for column in range(12, 20):
+        put(env, "solid", column, GROUND, 0)
+        put(env, "solid", column, GROUND + 1, 0)
+        put(env, "solid", column, GROUND + 2, 0)
+    while env.read()["grace"][0] == GRACE:
+        assert not play(env, [RIGHT])[2]
+    states, _, _ = play(env, [RIGHT] * (frames - 1 if frames else 0) + [JUMPRIGHT])
+    assert (states[-1]["vy"] < 0) == jumps
+
+
+@pytest.mark.parametrize("frames, jumps", [(0, True), (3, True), (4, False)])
+def test_jump_counts_from_three_frames_before_the_ground(frames, jumps):
+    fall = [NOOP] * 30
+    env = plain(y=(GROUND - 4) * TILE, grace=0)
+    lands = next(k for k, s in enumerate(play(env, fall)[0]) if s["grace"] == GRACE) + 1  # the first frame that can jump
+    env = plain(y=(GROUND - 4) * TILE, grace=0)
+    states, _, _ = play(env, [NOOP] * (lands - frames) + [JUMP] + [NOOP] * 6)
+    assert any(s["vy"] < 0 for s in states) == jumps
+
+
+@pytest.mark.parametrize("action, column, x", [(RIGHT, 13, 13 * TILE - WIDTH), (LEFT, 8, 9 * TILE)])
+def test_a_wall_stops_him(action, column, x):
+    env = plain(10)
+    put(env, "solid", column, GROUND - 1)
+    state = play(env, [action] * 30)[0][-1]
+    assert state["x"] == x and state["vx"] == 0
+
+
+def test_the_levels_start_and_a_ceiling_stop_him():
+    assert play(plain(1), [LEFT] * 40)[0][-1]["x"] == 0
+    env = plain(10)
+    put(env, "solid", 10, GROUND - 3)
+    states, _, over = play(env, [JUMP] * 40)
+    assert min(s["y"] for s in states) == (GROUND - 2) * TILE and not over
+
+
+def test_coins_are_taken_once_for_a_point_each():
+    env = plain(10)
+    for column in (11, 12, 14):
+        put(env, "coin", column, GROUND - 1)
+    _, rewards, _ = play(env, [RIGHT] * 30 + [LEFT] * 60)
+    assert sum(rewards) == 3 and set(rewards) == {0, 1} and env.read()["score"][0] == 3
+    assert not env.read()["coin"].any()
+
+
+def test_spikes_and_pits_end_the_episode():
+    env = plain(10)
+    put(env, "spike", 13, GROUND - 1)
+    states, rewards, over = play(env, [RIGHT] * 40)
+    assert over and sum(rewards) == 0
+    assert states[-1]["x"] + WIDTH - 1 >= 13 * TILE + 48 > states[-2]["x"] + WIDTH - 1
+    states, _, over = play(plain(10, solid=0), [NOOP] * 60)
+    assert over and states[-1]["y"] >= 12 * TILE > states[-2]["y"]
+
+
+def test_the_time_limit_and_the_flag_end_the_episode():
+    states, rewards, over = play(plain(), [NOOP] * 1001)
+    assert over and len(states) == 1000 and sum(rewards) == 0
+    states, rewards, over = play(plain(55), [RIGHT] * 40)
+    assert over and rewards[-1] == 10 and states[-1]["x"] >= 60 * TILE > states[-2]["x"]
+
+
+# --- enemies ---------------------------------------------------------------------------------------------------------
+
+def meet(kind, above, vy=60):
+    """A player whose feet are `above` units above an enemy's top and who falls at vy; reward, end, and the state."""
+    ey = 6 * TILE
+    env = plain(10, ex=[10 * TILE] + [30000] * 7, ey=[ey] + [0] * 7, kind=[kind] + [0] * 7, enemies=1, left=50, span=50,
+                y=ey - HEIGHT - above, vy=vy, grace=0)
+    reward, over = env.step(NOOP)
+    return reward[0], over[0], env.read()[0]
+
+
+@pytest.mark.parametrize("kind, above, stomped", [
+    (SLIME, 10, True), (SLIME, -60, True), (SLIME, -80, False), (BAT, 10, True), (URCHIN, 10, False)])
+def test_slimes_and_bats_are_stomped_and_urchins_are_not(kind, above, stomped):
+    reward, over, state = meet(kind, above)
+    assert (reward, over) == ((1, False) if stomped else (0, True))
+    assert state["kind"][0] == (NOBODY if stomped else kind)
+    assert (state["vy"] == -90) == stomped
+
+
+def test_an_enemy_that_is_not_fallen_upon_hurts():
+    reward, over, _ = meet(SLIME, -100, vy=-80)
+    assert (reward, over) == (0, True)
+    assert meet(SLIME, 300)[:2] == (0, False)
+
+
+@pytest.mark.parametrize("difficulty", [1, 2, 3])
+def test_enemies_depend_on_time_alone_and_keep_to_their_places(difficulty):
+    """A plain account of their ways; slimes and urchins over ground, bats between two heights."""
+    starts = first_states(60, difficulty=difficulty)
+    env = Levels(60, difficulty=difficulty)
+    env.write(starts)
+    alive = np.ones(60, bool)
+    for frame in range(1, 201):
+        _, over = env.step(NOOP)
+        alive &= ~over
+        states = env.read()[alive]
+        begun = starts[alive]
+        for k in range(ENEMIES):
+            there = begun["kind"][:, k] > 0
+            span, left = (np.where(there, begun[name][:, k].astype(int), 1) for name in ("span", "left"))
+            # Frames gone one way less those gone the other way: a saw whose first tooth is `left` long.
+            phase = (frame + span - left) % (2 * span)
+            gone = np.where(phase <= span, phase, 2 * span - phase) - (span - left)
+            assert np.array_equal(states["ex"][there, k], (begun["ex"][:, k] + gone * begun["edx"][:, k])[there])
+            assert np.array_equal(states["ey"][there, k], (begun["ey"][:, k] + gone * begun["edy"][:, k])[there])
+            walks = there & (begun["kind"][:, k] != BAT)
+            for state in states[walks]:
+                x, row = int(state["ex"][k]), (int(state["ey"][k]) + 183) // TILE
+                under = [state["solid"][MARGIN + (side >> 8)] for side in (x, x + 218)]
+                assert all(bits >> row & 1 and not bits >> (row - 1) & 1 for bits in under)
+    assert alive.sum() > 30
+
+
+# --- features and pictures -------------------------------------------------------------------------------------------
+
+def features_of(state):
+    """The features by a plain account."""
+    s = {name: state[name].astype(int) for name in STATE_NAMES}
+    seen = [s["vx"] / 72, s["vy"] / 80, s["grace"] == GRACE, s["grace"] / 4, s["buffer"] / 4, s["held"],
+            (s["x"] % TILE - 128) / 128, s["y"] % TILE / 128, (7 * TILE - s["y"]) / (2 * TILE),
+            (30 * TILE - s["x"]) / (16 * TILE), (1000 - s["time"]) / 500, s["facing"]]
+    near = [k for k in range(ENEMIES) if s["ex"][k] >= s["x"] - 3 * TILE][:3]
+    for k in near:
+        away = s["ex"][k] - s["x"]
+        seen += [0] * 6 if not s["kind"][k] or away > 12 * TILE else [
+            1, away / 1024, (s["ey"][k] - s["y"]) / 1024, s["edx"][k] / 16, s["edy"][k] / 32, s["kind"][k] == URCHIN]
+    seen += [0] * 6 * (3 - len(near))
+    column, row = s["x"] // TILE, (s["y"] + 128) // TILE
+    for plane in ("solid", "spike", "coin"):
+        seen += [r >= 0 and s[plane][MARGIN + c] >> r & 1
+                 for r in range(row - 4, row + 5) for c in range(column - 3, column + 9)]
+    return np.array(seen, float)
+
+
+STATE_NAMES = ("vx", "vy", "grace", "buffer", "held", "x", "y", "time", "facing", "ex", "ey", "edx", "edy", "kind", "solid",
+               "spike", "coin")
+
+
+@pytest.mark.parametrize("difficulty", DIFFICULTIES)
+def test_features_equal_a_plain_account(difficulty):
+    env, random = Levels(20, difficulty=difficulty), np.random.default_rng(0)
+    for frame in range(200):
+        env.step(random.choice([RIGHT, RIGHT, JUMPRIGHT, JUMPRIGHT, LEFT, NOOP, JUMP], 20) if frame % 5 == 0 else
+                 env.arrays["actions"].copy())
+        if frame % 7 == 0:
+            for state, seen in zip(env.read(), env.arrays["observation"], strict=True):
+                assert np.abs(features_of(state) - seen).max() < 1e-5
+
+
+def test_the_grey_picture_is_the_colour_one_in_grey():
+    env, random = envs_c.make("platformer", 16, view="pixels", difficulty=3, seed=3), np.random.default_rng(1)
+    env.reset()
+    for _ in range(150):
+        grey = env.step(random.choice([RIGHT, JUMPRIGHT, LEFT, JUMP], 16))[0]
+        for picture, seen in zip(env.render()[:4], grey, strict=False):
+            small = picture[1::3, 1::3].astype(int)
+            assert np.array_equal(np.repeat(np.repeat(small, 3, 0), 3, 1), picture)
+            assert np.array_equal((small @ [299, 587, 114] + 500) // 1000, seen)
+
+
+@pytest.mark.parametrize("option, value", [
+    ("levels", -1), ("levels", 1_000_001), ("level_seed", -1), ("level_seed", 2**31), ("difficulty", 4), ("difficulty", -1),
+    ("difficulty", 0.5), ("stages", 0), ("stages", 101),
+])
+def test_refuses_other_options(option, value):
+    with pytest.raises(envs_c.InvalidArgument, match=option):
+        envs_c.make("platformer", **{option: value})
