@@ -33,7 +33,7 @@ def test_pictures_change_as_the_game_goes_on(name):
     env = vector(game, 4, view="pixels", seed=1)
     pictures, greys = [], []
     env.reset()
-    for actions in actions_of(game, 40, 4):
+    for actions in actions_of(game, 80, 4):
         greys.append(env.step(actions)[0].tobytes())
         pictures.append(b"".join(picture.tobytes() for picture in env.render()))
     assert len(set(pictures)) > 20 and len(set(greys)) > 20
