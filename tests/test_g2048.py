@@ -93,6 +93,7 @@ LINES = [  # a line before a push to its front, after it, and the points
     ([0, 0, 0, 1], [1, 0, 0, 0], 0), ([1, 0, 0, 1], [2, 0, 0, 0], 4), ([1, 1, 1, 1], [2, 2, 0, 0], 8),
     ([1, 1, 1, 0], [2, 1, 0, 0], 4), ([2, 1, 1, 0], [2, 2, 0, 0], 4), ([1, 1, 2, 0], [2, 2, 0, 0], 4),
     ([0, 3, 0, 3], [4, 0, 0, 0], 16), ([1, 2, 3, 3], [1, 2, 4, 0], 16), ([10, 10, 0, 0], [11, 0, 0, 0], 2048),
+    ([14, 0, 14, 1], [15, 1, 0, 0], 32768), ([14, 14, 14, 14], [15, 15, 0, 0], 65536), ([15, 1, 1, 0], [15, 2, 0, 0], 4),
     ([16, 0, 16, 1], [17, 1, 0, 0], 131072), ([15, 15, 14, 14], [16, 15, 0, 0], 65536 + 32768),
 ]
 
@@ -110,6 +111,24 @@ def test_a_line_is_pushed_and_merged(before, after, points, action):
     assert reward == points and not over
     (new,) = np.flatnonzero(np.array(seen) != board(after))
     assert board(after)[new] == 0 and seen[new] in (1, 2)
+
+
+@pytest.mark.parametrize("largest", [3, 14, 15, 16])
+@pytest.mark.parametrize("action", [UP, RIGHT, DOWN, LEFT])
+def test_any_board_is_pushed_as_the_plain_one(largest, action):
+    random, moved = np.random.default_rng(largest), 0
+    for _ in range(200):
+        board = Board(0)
+        board.cells = (random.integers(0, largest + 1, 16) * (random.random(16) < 0.7)).tolist()
+        if not any(board.legal()):
+            continue
+        after, points = board.pushed(action)
+        seen, reward, _ = played(board.cells, action)
+        assert reward == points
+        new = [i for i in range(16) if seen[i] != after[i]]
+        assert (len(new) == 1 and after[new[0]] == 0) if after != board.cells else new == []
+        moved += len(new)
+    assert moved > 100
 
 
 def test_an_illegal_move_does_nothing():

@@ -17,15 +17,13 @@ from libc.stdint cimport uint8_t, uint32_t
 from libc.string cimport memcpy
 
 from envs_c.game cimport Game, Io, run_chunk
-from envs_c.rng cimport Rng, rng_below
+from envs_c.games.g2048_rules cimport SIDE, Board, add_tile, is_small, keep, make_tables, play_any, play_small
+from envs_c.rng cimport Rng
 from envs_c.screen cimport SMALL, Canvas, canvas_rect, canvas_row, grey_of
 
 
 cdef enum:
-    UP, RIGHT, DOWN, LEFT                   # odd: along a row
-    SIDE = 4
     LARGEST = 17                            # 131072 = 2^17
-    ONES = 0x01010101, TOPS = 0x80808080    # a byte for each cell of a line
     TILE = 21                               # grey pixels; a grey pixel is PIXEL x PIXEL of the screen
     PIXEL = 2
     WIDTH = 168
@@ -44,135 +42,6 @@ cdef extern from *:
     const uint8_t[10][5] DIGIT
 
 
-ctypedef struct Board:
-    uint8_t[16] cells  # exponents of 2, row by row; 0 empty
-    uint8_t legal      # bit UP .. LEFT
-
-
-cdef inline uint32_t filled(uint32_t cells) noexcept nogil:
-    """255 in each byte that is not 0; bytes are under 128."""
-    cdef uint32_t tops = (cells + (TOPS - ONES)) & TOPS
-    return (tops << 1) - (tops >> 7)
-
-
-cdef inline uint32_t choose(uint32_t mask, uint32_t yes, uint32_t no) noexcept nogil:
-    return no ^ ((yes ^ no) & mask)
-
-
-cdef inline void close_up(uint32_t* line, int at) noexcept nogil:
-    """Where line[at] is empty, move what follows it one up."""
-    cdef uint32_t mask = filled(line[at])
-    cdef int k
-    for k in range(at, SIDE - 1):
-        line[k] = choose(mask, line[k], line[k + 1])
-    line[SIDE - 1] &= mask
-
-
-cdef inline uint32_t merge(uint32_t* line, int at) noexcept nogil:
-    """Merge line[at] with an equal line[at + 1]; 255 where that happened."""
-    cdef uint32_t mask = filled(line[at]) & ~filled(line[at] ^ line[at + 1])
-    cdef int k
-    line[at] += mask & ONES
-    for k in range(at + 1, SIDE - 1):
-        line[k] = choose(mask, line[k + 1], line[k])
-    line[SIDE - 1] &= ~mask
-    return mask
-
-
-cdef inline uint32_t points(uint32_t merged, uint32_t values) noexcept nogil:
-    """The sum of 2^exponent over the bytes of `values` where `merged`."""
-    cdef uint32_t total = 0
-    cdef int k
-    values &= merged
-    for k in range(0, 32, 8):
-        total += (<uint32_t>1 << (values >> k & 255)) & ~<uint32_t>1
-    return total
-
-
-cdef inline uint32_t push(uint32_t* line) noexcept nogil:
-    """Push four lines at once to where line[0] is; a byte of each word belongs to one line. Returns the points."""
-    cdef uint32_t merged, total = 0
-    cdef int at
-    close_up(line, 0)
-    close_up(line, 0)
-    close_up(line, 0)
-    close_up(line, 1)
-    close_up(line, 1)
-    close_up(line, 2)
-    for at in range(SIDE - 1):
-        merged = merge(line, at)
-        total += points(merged, line[at])
-    return total
-
-
-cdef inline void transpose(uint32_t* line) noexcept nogil:
-    """Rows to columns: byte k of line[i] to byte i of line[k]."""
-    cdef uint32_t a, b, c, d
-    a = (line[0] & 0x00FF00FF) | (line[1] & 0x00FF00FF) << 8
-    b = (line[0] >> 8 & 0x00FF00FF) | (line[1] & <uint32_t>0xFF00FF00)
-    c = (line[2] & 0x00FF00FF) | (line[3] & 0x00FF00FF) << 8
-    d = (line[2] >> 8 & 0x00FF00FF) | (line[3] & <uint32_t>0xFF00FF00)
-    line[0] = (a & 0xFFFF) | c << 16
-    line[1] = (b & 0xFFFF) | d << 16
-    line[2] = a >> 16 | (c & <uint32_t>0xFFFF0000)
-    line[3] = b >> 16 | (d & <uint32_t>0xFFFF0000)
-
-
-cdef inline void turn(uint32_t* line, bint across, bint back) noexcept nogil:
-    """Columns for rows if `across`, then the last first if `back`. Without a branch, for actions cannot be foretold."""
-    cdef uint32_t[4] other = [line[0], line[1], line[2], line[3]]
-    cdef uint32_t mask = -<uint32_t>across
-    cdef int k
-    transpose(other)
-    for k in range(SIDE):
-        line[k] = choose(mask, other[k], line[k])
-    mask = -<uint32_t>back
-    for k in range(SIDE):
-        other[k] = choose(mask, line[SIDE - 1 - k], line[k])
-    memcpy(line, other, 16)
-
-
-cdef inline int ways(const uint32_t* line) noexcept nogil:
-    """Whether tiles can move towards line[0] (bit 0), and towards line[3] (bit 1)."""
-    cdef uint32_t here, there, forth = 0, back = 0
-    cdef int k
-    for k in range(SIDE - 1):
-        here, there = filled(line[k]), filled(line[k + 1])
-        forth |= there & ~here
-        back |= here & ~there
-        here &= ~filled(line[k] ^ line[k + 1])  # equal tiles
-        forth |= here
-        back |= here
-    return (forth != 0) | (back != 0) << 1
-
-
-cdef inline void add_tile(uint32_t* line, Rng* rng) noexcept nogil:
-    """A 2 or a 4 in an empty cell; there is one."""
-    cdef uint32_t[4] empty  # byte k: how many of the row's first k + 1 cells are empty
-    cdef uint32_t found, tile
-    cdef int row, total = 0, chosen
-    for row in range(SIDE):
-        empty[row] = (~filled(line[row]) & ONES) * ONES
-        total += empty[row] >> 24
-    chosen = 1 + <int>rng_below(rng, total)
-    tile = 1 + (rng_below(rng, 10) == 0)
-    for row in range(SIDE):
-        found = ~filled(empty[row] ^ <uint32_t>chosen * ONES)  # the first such byte is the cell's
-        found = (found & -found) * tile
-        line[row] |= found if 0 < chosen <= <int>(empty[row] >> 24) else 0
-        chosen -= empty[row] >> 24
-
-
-cdef inline void keep(Board* board, uint32_t* line) noexcept nogil:
-    """Store the rows, and what is legal now."""
-    cdef int rows, columns
-    memcpy(board.cells, line, 16)
-    rows = ways(line)
-    transpose(line)
-    columns = ways(line)
-    board.legal = (rows & 1) << UP | (rows >> 1) << DOWN | (columns & 1) << LEFT | (columns >> 1) << RIGHT
-
-
 cdef void reset(void* state, const double* options, Rng* rng) noexcept nogil:
     cdef uint32_t[4] line = [0, 0, 0, 0]
     add_tile(line, rng)
@@ -182,18 +51,10 @@ cdef void reset(void* state, const double* options, Rng* rng) noexcept nogil:
 
 cdef float step(void* state, int action, Rng* rng, bint* over) noexcept nogil:
     cdef Board* board = <Board*>state
-    cdef bint across = action & 1, back = action == RIGHT or action == DOWN
-    cdef uint32_t[4] line
     cdef uint32_t gained
     if not board.legal >> action & 1:
         return 0.0
-    memcpy(line, board.cells, 16)
-    turn(line, across, back)
-    gained = push(line)
-    turn(line, False, back)  # as it was: each half of `turn` is its own inverse
-    turn(line, across, False)
-    add_tile(line, rng)
-    keep(board, line)
+    gained = play_small(board, action, rng) if is_small(board) else play_any(board, action, rng)
     over[0] = board.legal == 0
     return <float>gained
 
@@ -241,6 +102,7 @@ cdef void make_tiles() noexcept nogil:
             GREY[kind][row] = grey_of(ink_colour(kind, INK[kind][row]))
 
 
+make_tables()
 make_tiles()
 
 
