@@ -154,8 +154,8 @@ cdef inline void canvas_finish(Canvas* canvas) noexcept nogil:
     cdef float area = canvas.screen.x.cell * canvas.screen.y.cell
     cdef float inverse = 1.0 / area
     cdef float half = 0.5 * area + 0.25  # the extra quarter unit keeps whole quotients clear of rounding
-    cdef float value
-    cdef int row = 0, first, kind, k
+    cdef int row = 0, first, kind, value
+    cdef long k
     while row < SMALL:
         first = row
         kind = canvas.touched[row]
@@ -165,6 +165,6 @@ cdef inline void canvas_finish(Canvas* canvas) noexcept nogil:
             memcpy(canvas.grey + first * SMALL, canvas.screen.backdrop_grey + first * SMALL, (row - first) * SMALL)
         elif kind == 1:
             for k in range(first * SMALL, row * SMALL):
-                value = (canvas.sums[k] + half) * inverse
+                value = <int>((canvas.sums[k] + half) * inverse)  # a whole number is clipped at less cost
                 value = value if value > 0 else 0
-                canvas.grey[k] = <uint8_t><int>(value if value < 255 else 255)
+                canvas.grey[k] = <uint8_t>(value if value < 255 else 255)

@@ -5,7 +5,7 @@ the grid of cells what falls into each cell. Where figures overlap, they are cut
 """
 
 from libc.stdint cimport uint8_t, uint16_t, uint32_t
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
 from envs_c.games.asteroids_rules cimport WIDE
 from envs_c.screen cimport SMALL, Canvas, canvas_rect, grey_of
@@ -17,6 +17,7 @@ cdef enum:
     FIELD_Y = 18, FIELD_END = 195, FIELD_HIGH = 178             # pixels
     SCORE_Y = 5
     CELL_X = 40, UNITS_X = 21, CELL_Y = 5                       # 21 cells of the grey canvas are 40 pixels, 2 are 5
+    STAMP_ROWS = 13
     RED = 0xB83232
 
 cdef extern from *:
@@ -46,12 +47,16 @@ cdef extern from *:
         {0xF000, 0xF000, 0xFFF0, 0xF0F0, 0xFFF0}, {0xFFF0, 0x00F0, 0x00F0, 0x00F0, 0x00F0},
         {0xFFF0, 0xF0F0, 0xFFF0, 0xF0F0, 0xFFF0}, {0xFFF0, 0xF0F0, 0xFFF0, 0x00F0, 0x00F0}};
     static unsigned char COVER[38][40][14][16];  // of a picture at x modulo 40, a row's units in each cell; made by lay_out
+    static unsigned char EIGHT[256][40][16];     // of eight pixels, the same
     static unsigned char BROAD[38];              // columns of a picture
+    static unsigned char STAMP[38][5][40][13][16];   // of a whole picture at y modulo 5, x modulo 40: units in each cell
     """
     const uint8_t[SHAPES] HEIGHT
     const uint16_t[SHAPES][ROWS] PICTURE
     uint8_t[SHAPES][CELL_X][ROWS][16] COVER
+    uint8_t[256][CELL_X][16] EIGHT
     uint8_t[SHAPES] BROAD
+    uint8_t[SHAPES][CELL_Y][CELL_X][STAMP_ROWS][16] STAMP
 
 
 ctypedef struct Figure:
@@ -72,6 +77,16 @@ cdef inline void cover_row(int bits, int x, uint8_t* cover) noexcept nogil:
                 cover[unit // CELL_X + 1] += <uint8_t>(UNITS_X - part)
 
 
+cdef inline void cover_line(int bits, int x, uint8_t* cover) noexcept nogil:
+    """The same by two lookups, eight pixels each."""
+    cdef int next_x = x + 8, shift = (x * UNITS_X % CELL_X + 8 * UNITS_X) // CELL_X
+    cdef const uint8_t* right = EIGHT[bits & 255][next_x - CELL_X if next_x >= CELL_X else next_x]
+    cdef long k
+    memcpy(cover, EIGHT[bits >> 8][x], 16)
+    for k in range(8):
+        cover[shift + k] += right[k]
+
+
 cdef inline void add_cells(uint8_t* grey, int row, int column, const uint16_t* cells, uint32_t shade) noexcept nogil:
     """Add 16 cells of a figure to what is there."""
     cdef long k
@@ -86,10 +101,15 @@ cdef inline void add_cells(uint8_t* grey, int row, int column, const uint16_t* c
         grey[row * SMALL + (at if at < SMALL else at - SMALL)] += <uint8_t>((cells[k] * shade + 32768) >> 16)
 
 
+cdef inline uint32_t shade_of(uint32_t colour) noexcept nogil:
+    """Grey a unit of a cell, times 65,536."""
+    return (grey_of(colour) * 65536 + CELL_X * CELL_Y // 2) // (CELL_X * CELL_Y)
+
+
 cdef inline void add_rows(uint8_t* grey, const uint8_t* cover, int rows, int high, int x, int y, int low, int end,
                           uint32_t colour) noexcept nogil:
     """Add a figure: rows of `high` pixels, the first at y on the screen; what is not in low .. end - 1 is cut off."""
-    cdef uint32_t shade = (grey_of(colour) * 65536 + CELL_X * CELL_Y // 2) // (CELL_X * CELL_Y)
+    cdef uint32_t shade = shade_of(colour)
     cdef uint16_t[16] cells
     cdef long k
     cdef int row, top, bottom, cell, now = -1, here, column = x * UNITS_X // CELL_X
@@ -114,6 +134,29 @@ cdef inline void add_rows(uint8_t* grey, const uint8_t* cover, int rows, int hig
                 cells[k] = <uint16_t>((bottom - top - here) * cover[16 * row + k])
     if now >= 0:
         add_cells(grey, now, column, cells, shade)
+
+
+cdef inline bint fits(int shape, int x, int y) noexcept nogil:
+    """Whether a picture there is cut off nowhere."""
+    return x * UNITS_X // CELL_X <= SMALL - 16 and FIELD_Y <= y and y + 2 * HEIGHT[shape] <= FIELD_END
+
+
+cdef inline void add_stamp(uint8_t* grey, int shape, int x, int y, uint32_t colour) noexcept nogil:
+    """Add a whole picture at (x, y) of the screen to what is there."""
+    cdef uint32_t shade = shade_of(colour)
+    cdef const uint8_t* cover = &STAMP[shape][y % CELL_Y][x % CELL_X][0][0]
+    cdef uint8_t* out = grey + 2 * y // CELL_Y * SMALL + x * UNITS_X // CELL_X
+    cdef int row, rows = (2 * (y % CELL_Y + 2 * HEIGHT[shape]) + CELL_Y - 1) // CELL_Y - 2 * (y % CELL_Y) // CELL_Y
+    cdef long k
+    for row in range(rows):
+        if BROAD[shape] <= 12:
+            for k in range(8):
+                out[k] += <uint8_t>((cover[k] * shade + 32768) >> 16)
+        else:
+            for k in range(16):
+                out[k] += <uint8_t>((cover[k] * shade + 32768) >> 16)
+        cover += 16
+        out += SMALL
 
 
 cdef inline int around(int difference, int whole) noexcept nogil:
@@ -156,10 +199,11 @@ cdef inline void draw_lines(const Figure* figures, int number, Canvas* canvas) n
                 paint_line(canvas, bits[line], figure.x, y, figure.colour)
         return
     for line in range(lines):
-        cover_row(bits[line], figure.x % CELL_X, cover[line])
+        cover_line(bits[line], figure.x % CELL_X, cover[line])
     y = FIELD_Y + figure.y
     add_rows(canvas.grey, &cover[0][0], lines, 1, figure.x, y, FIELD_Y, FIELD_END, figure.colour)
-    add_rows(canvas.grey, &cover[0][0], lines, 1, figure.x, y - FIELD_HIGH, FIELD_Y, FIELD_END, figure.colour)
+    if figure.y + lines > FIELD_HIGH:
+        add_rows(canvas.grey, &cover[0][0], lines, 1, figure.x, y - FIELD_HIGH, FIELD_Y, FIELD_END, figure.colour)
 
 
 cdef inline void draw_figure(const Figure* figures, int number, Canvas* canvas) noexcept nogil:
@@ -171,6 +215,9 @@ cdef inline void draw_figure(const Figure* figures, int number, Canvas* canvas) 
     if not plain:
         draw_lines(figures, number, canvas)
         return
+    if fits(figure.shape, figure.x, FIELD_Y + figure.y):
+        add_stamp(canvas.grey, figure.shape, figure.x, FIELD_Y + figure.y, figure.colour)
+        return
     add_rows(canvas.grey, &COVER[figure.shape][figure.x % CELL_X][0][0], HEIGHT[figure.shape], 2, figure.x,
              FIELD_Y + figure.y, FIELD_Y, FIELD_END, figure.colour)
     if figure.y + 2 * HEIGHT[figure.shape] > FIELD_HIGH:
@@ -181,7 +228,7 @@ cdef inline void draw_figure(const Figure* figures, int number, Canvas* canvas) 
 cdef inline void draw_digit(Canvas* canvas, int x, int digit) noexcept nogil:
     cdef int row
     if canvas.rgb == NULL:
-        add_rows(canvas.grey, &COVER[DIGIT + digit][x % CELL_X][0][0], 5, 2, x, SCORE_Y, 0, FIELD_Y, RED)
+        add_stamp(canvas.grey, DIGIT + digit, x, SCORE_Y, RED)
         return
     for row in range(10):
         paint_line(canvas, PICTURE[DIGIT + digit][row >> 1], x, SCORE_Y + row, RED)
@@ -197,8 +244,28 @@ cdef inline int place(Figure* figures, int number, int shape, int x, int right, 
     return number + 1
 
 
+cdef inline void lay_stamps(int shape) noexcept nogil:
+    """Fill a picture's STAMP from its COVER."""
+    cdef int x, y, row, top, here, cell
+    cdef long k
+    for y in range(CELL_Y):
+        for x in range(CELL_X):
+            for row in range(2 * HEIGHT[shape]):
+                top = 2 * (y + row)
+                cell = top // CELL_Y
+                here = min(top + 2, CELL_Y * cell + CELL_Y) - top
+                cell -= 2 * y // CELL_Y
+                for k in range(16):
+                    STAMP[shape][y][x][cell][k] += <uint8_t>(here * COVER[shape][x][row >> 1][k])
+                    if here < 2:
+                        STAMP[shape][y][x][cell + 1][k] += <uint8_t>((2 - here) * COVER[shape][x][row >> 1][k])
+
+
 cdef inline void lay_out() noexcept nogil:
-    cdef int shape, x, row, column
+    cdef int shape, x, row, column, bits
+    for bits in range(256):
+        for x in range(CELL_X):
+            cover_row(bits << 8, x, EIGHT[bits][x])
     for shape in range(SHAPES):
         for row in range(HEIGHT[shape]):
             for x in range(CELL_X):
@@ -206,3 +273,4 @@ cdef inline void lay_out() noexcept nogil:
             for column in range(16):
                 if PICTURE[shape][row] & (0x8000 >> column) and BROAD[shape] <= column:
                     BROAD[shape] = <uint8_t>(column + 1)
+        lay_stamps(shape)
