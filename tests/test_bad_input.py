@@ -14,7 +14,7 @@ NAN = float("nan")
 
 MAKE = [  # game, settings, what the message names
     ("brekout", {}, ["'brekout'", "did you mean 'breakout'?", "cartpole"]),
-    ("zzzz", {}, ["'zzzz'.", "Games: breakout, cartpole"]),
+    ("zzzz", {}, ["zzzz", "Games: asterix, asteroids, breakout"]),
     (None, {}, ["None", "Games:"]),
     ("cartpole", {"gravity": 3}, ["unknown option 'gravity'", "cartpole", "none"]),
     *[("cartpole", {"num_envs": value}, ["num_envs", repr(value), "whole number from 1"])

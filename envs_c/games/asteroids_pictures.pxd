@@ -146,9 +146,9 @@ cdef inline void add_stamp(uint8_t* grey, int shape, int x, int y, uint32_t colo
     cdef uint32_t shade = shade_of(colour)
     cdef const uint8_t* cover = &STAMP[shape][y % CELL_Y][x % CELL_X][0][0]
     cdef uint8_t* out = grey + 2 * y // CELL_Y * SMALL + x * UNITS_X // CELL_X
-    cdef int row, rows = (2 * (y % CELL_Y + 2 * HEIGHT[shape]) + CELL_Y - 1) // CELL_Y - 2 * (y % CELL_Y) // CELL_Y
+    cdef int _row, rows = (2 * (y % CELL_Y + 2 * HEIGHT[shape]) + CELL_Y - 1) // CELL_Y - 2 * (y % CELL_Y) // CELL_Y
     cdef long k
-    for row in range(rows):
+    for _row in range(rows):
         if BROAD[shape] <= 12:
             for k in range(8):
                 out[k] += <uint8_t>((cover[k] * shade + 32768) >> 16)
