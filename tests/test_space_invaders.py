@@ -153,7 +153,7 @@ def test_bombs_fall_from_the_lowest_invader_and_mostly_near_the_cannon():
         columns.append(column)
         near.append(column == 5)
         assert 122 - 18 * (column == 0) <= machine.bomb_y[0] <= 126 - 18 * (column == 0)
-    assert 0.6 < np.mean(near) < 0.95 and len(set(columns)) > 3
+    assert 0.3 < np.mean(near) < 0.75 and len(set(columns)) > 3
 
 
 # --- the cartridge ---------------------------------------------------------------------------------------------------
@@ -273,6 +273,40 @@ def test_invaders_land_where_they_do_on_the_cartridge(cartridge, space, rows, y,
         space.calm()
         ours = space.step(NOOP)[1]
     assert ours == theirs == lands
+
+
+def test_the_older_bomb_is_left_to_fall_before_a_third_one(space):
+    space.change(bomb_x=[10, 20], bomb_y=[60, 100], bomb_age=60, bomb_rest=0)
+    heights = []
+    while not heights or space.bomb_y[1] > heights[-1]:
+        heights.append(space.bomb_y[1])
+        space.play(NOOP, NOOP)
+    assert heights[-1] >= 184 and space.bomb_age < 4
+
+
+def test_a_random_player_fares_as_on_the_cartridge(cartridge):
+    """Mean score and length of its episodes, held for 4 frames each; the cartridge's over 24 of them."""
+    random = np.random.default_rng(0)
+    scores, lengths = [0.0], [0]
+    while len(scores) < 25:
+        action = int(random.integers(6))
+        for _ in range(4):
+            reward, over = cartridge.step(action)
+            scores[-1] += reward
+        lengths[-1] += 1
+        if over:
+            cartridge.ale.reset_game()
+            scores.append(0.0)
+            lengths.append(0)
+    env = envs_c.make("space_invaders", 100, seed=1, autoreset="same_step")
+    env.reset()
+    ours = {"r": [], "l": []}
+    while len(ours["r"]) < 300:
+        infos = env.step(random.integers(0, 6, 100))[-1]
+        for name in ours if "episode" in infos else ():
+            ours[name] += infos["episode"][name][infos["_episode"]].tolist()
+    assert np.mean(ours["r"]) == pytest.approx(np.mean(scores[:-1]), rel=0.35)
+    assert np.mean(ours["l"]) == pytest.approx(np.mean(lengths[:-1]), rel=0.2)
 
 
 @pytest.mark.parametrize("row", range(6))

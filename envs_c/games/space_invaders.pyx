@@ -15,9 +15,10 @@ or 129 they stop there, come down by 10 and turn. How often and how far depends 
      8 .. 21  every 21 frames by 2          4  every 13 by 3     2  every 7 by 4
 If the lowest of them is then at y 169 or more they have landed, and the episode ends.
 
-Bombs. 1 pixel wide and 8 high, they fall by 2 pixels every other frame to the ground. One falls from the lowest invader of
-a column 32 frames after the one before, or 2 frames after that one is gone; the second last is taken away then. 3 of 4 times
-the column is the one whose middle is nearest to the cannon's, else any.
+Bombs. 1 pixel wide and 8 high, they fall by 2 pixels every other frame to the ground. There are two at
+most. One falls 2 frames after the newest is gone, or 32 after that began if the other is gone, from the lowest invader of a
+column: 6 of 12 times of any column, 5 of the one whose middle is nearest to the cannon's, 1 of that to its right; and of the
+nearest where such a column is empty.
 
 Hits. A shot in an invader's 8 x 10 pixels destroys it, for 5 points in the lowest row to 30 in the highest. What meets a
 shield's pixel with its tip takes it away, and the one behind it in its course, and is gone. A bomb whose tip is in the cannon's
@@ -233,21 +234,23 @@ cdef inline bint move_bombs(Invaders* game) noexcept nogil:
 
 
 cdef inline void drop_bomb(Invaders* game, Rng* rng) noexcept nogil:
-    """From the column nearest to the cannon's middle, or from any; the newest bomb becomes the older one."""
+    """From a column as the rules say; the newest bomb becomes the older one."""
     cdef int columns = columns_of(game), chosen = 0, column, away, least = 1000, middle = game.cannon + 3 - game.x - 3, row
-    cdef int left = <int>rng_below(rng, 4 * COLUMNS)
-    if left < COLUMNS and columns >> left & 1:
-        chosen = left
-    else:
-        for column in range(COLUMNS):
-            away = middle - PITCH_X * column
-            away = away if away >= 0 else -away
-            if columns >> column & 1 and away < least:
-                chosen, least = column, away
+    cdef int luck = <int>rng_below(rng, 2 * COLUMNS)
+    for column in range(COLUMNS):
+        away = middle - PITCH_X * column
+        away = away if away >= 0 else -away
+        if columns >> column & 1 and away < least:
+            chosen, least = column, away
+    if luck == 2 * COLUMNS - 1:
+        luck = chosen + 1
+    if luck < COLUMNS and columns >> luck & 1:
+        chosen = luck
     row = ROWS - 1
     while not game.row[row] >> chosen & 1:
         row -= 1
-    game.bomb_x[1], game.bomb_y[1] = game.bomb_x[0], game.bomb_y[0]
+    if game.bomb_y[0] > 0:
+        game.bomb_x[1], game.bomb_y[1] = game.bomb_x[0], game.bomb_y[0]
     game.bomb_x[0] = game.x + PITCH_X * chosen + 3
     game.bomb_y[0] = game.y + PITCH_Y * row + 1
     game.bomb_age = game.bomb_rest = 0
@@ -325,7 +328,7 @@ cdef float step(void* state, int action, Rng* rng, bint* over) noexcept nogil:
         over[0] = lowest_y(game) >= LANDED_Y
     game.bomb_age += game.bomb_age < 255
     game.bomb_rest = 0 if game.bomb_y[0] > 0 else min(game.bomb_rest + 1, 255)
-    if game.bomb_age >= BOMB_WAIT or game.bomb_rest >= BOMB_AGAIN:
+    if (game.bomb_age >= BOMB_WAIT and game.bomb_y[1] == 0) or game.bomb_rest >= BOMB_AGAIN:
         drop_bomb(game, rng)
     move_saucer(game, rng)
     return <float>points
@@ -521,7 +524,7 @@ make_stamps()
 make_digits()
 make_spread()
 GAME = Game(
-    name="space_invaders", title="SpaceInvaders", version=1, summary="Shoot invaders before they land, from behind shields.",
+    name="space_invaders", title="SpaceInvaders", version=2, summary="Shoot invaders before they land, from behind shields.",
     actions=("NOOP", "FIRE", "RIGHT", "LEFT", "RIGHTFIRE", "LEFTFIRE"), feature_shape=(FEATURES,), frame_skip=4,
     feature_low=-10, feature_high=70,
     options={"lives": Option(3, 1, 9, "lives at first"),
