@@ -58,9 +58,15 @@ def train(game: str, root: Path, gif: Path, seconds: float, more: list[str]) -> 
     return {"steps": last["step"], "minutes": last["seconds"] / 60, "random": random_score(game), **result.summary()}
 
 
+def score(value: float) -> str:
+    """12,345 or 1.234."""
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+
+
 def rows_of(scores: dict[str, dict]) -> list[list[str]]:
-    return [[game, f"{row['steps'] / 1e6:.1f}M", f"{row['minutes']:.1f}", f"{row['random']:.4g}", f"{row['mean']:.4g}",
-             f"{row['standard_error']:.2g}", f"{row['min']:.4g}", f"{row['max']:.4g}"] for game, row in sorted(scores.items())]
+    return [[game, f"{row['steps'] / 1e6:.1f}M", f"{row['minutes']:.1f}",
+             *(score(row[name]) for name in ("random", "mean", "standard_error", "min", "max"))]
+            for game, row in sorted(scores.items())]
 
 
 def main():
