@@ -42,10 +42,10 @@ from libc.string cimport memset
 
 from envs_c.game cimport Game, Io, run_chunk
 from envs_c.games.asteroids_pictures cimport (
-    EXPLOSION, SHIP, SHOT, Figure, draw_digit, draw_figure, lay_out, place,
+    EXPLOSION, SHIP, SHOT, Figures, draw_digit, draw_figure, lay_out, place,
 )
 from envs_c.games.asteroids_rules cimport (
-    BLAST, BONUS, BREADTH, COLOUR, DOWN, DRIFT, FIRE, HIGH, KEYS, LEFTWARD, MOST_LIVES, NONE, ONE, POINTS_END, PUSH_X, PUSH_Y,
+    BLAST, BONUS, COLOUR, DOWN, DRIFT, FIRE, HIGH, KEYS, LEFTWARD, MOST_LIVES, NONE, ONE, POINTS_END, PUSH_X, PUSH_Y,
     REST, SINKS, SLOTS, START_X, START_Y, WIDE, Asteroids, begin_wave, is_here, jump, meet_rocks, move_rocks,
     move_ship, move_shots, rest, ship_x, ship_y, shot_speed, split_rocks, steer,
 )
@@ -60,7 +60,6 @@ cdef enum:
     FAR = 1 << 30
     LARGE_LINE = 6, ROCK_LINE = 4   # pixels from a rock's line to its picture
     LIVES_X = 132
-    FIGURES = 19
     PINK = 0xF08080, BLUE = 0x75B5EF
 
 cdef extern from *:
@@ -120,36 +119,44 @@ cdef float step(void* state, int action, Rng* rng, bint* over) noexcept nogil:
 
 cdef inline void observe_rocks(const Asteroids* game, float* features) noexcept nogil:
     """The nearest, by the distance between the middles of their corners' boxes and the ship's."""
-    cdef int32_t[SLOTS] order, dx, dy
-    cdef long slot
-    cdef int x = ship_x(game) + 3, y = ship_y(game) + 2, nearest, across, down, size, _rock
+    cdef int32_t[SLOTS] dx, dy, kind, order, rank
+    cdef float[ROCK_FEATURES][SLOTS] seen
+    cdef uint8_t[SLOTS] slots
+    cdef long slot, other, k
+    cdef int x = ship_x(game) + 3, y = ship_y(game) + 2, across, down, size, breadth, rock
     cdef float far, inverse, ahead_x = -PUSH_X[game.way] * <float>(1.0 / 127), ahead_y = PUSH_Y[game.way] * <float>(1.0 / 127)
+    for slot in range(SLOTS):  # every slot is worked out, in loops over words, not bytes: they become vectors
+        dx[slot] = game.rock_x[slot] - x
+        dy[slot] = game.rock_y[slot] - y
+        kind[slot] = game.kind[slot]
+        rank[slot] = 0
     for slot in range(SLOTS):
-        size = game.kind[slot] & 48
-        across = game.rock_x[slot] - x + (2 if size == 48 else 4 if size == 32 else 8)
-        down = game.rock_y[slot] - y + (4 if size == 48 else 5 if size == 32 else 9)
+        size = kind[slot] & 48
+        breadth = 4 if size == 48 else 8 if size == 32 else 16
+        across = dx[slot] + (breadth >> 1)
+        down = dy[slot] + (4 if size == 48 else 5 if size == 32 else 9)
         across = across - WIDE if across > WIDE // 2 else across + WIDE if across < -WIDE // 2 else across
         down = down - HIGH if down > HIGH // 2 else down + HIGH if down < -HIGH // 2 else down
-        dx[slot] = across
-        dy[slot] = 2 * down
-        order[slot] = FAR if game.kind[slot] == NONE else (across * across + 4 * down * down) * SLOTS + <int>slot
-    for _rock in range(min(game.rocks, NEAREST)):
-        nearest = FAR
-        for slot in range(SLOTS):
-            nearest = min(nearest, order[slot])
-        slot = nearest & (SLOTS - 1)
-        order[slot] = FAR
-        far = sqrtf(dx[slot] * dx[slot] + dy[slot] * dy[slot])
+        order[slot] = (FAR if kind[slot] == NONE else (across * across + 4 * down * down) * SLOTS) + <int>slot
+        far = sqrtf(across * across + 4 * down * down)
         inverse = 1 / (far + 1)
-        features[0] = 1
-        features[1] = dx[slot] * <float>(1.0 / 40)
-        features[2] = dy[slot] * <float>(1.0 / 44)
-        features[3] = (dx[slot] * ahead_x + dy[slot] * ahead_y) * inverse
-        features[4] = (dy[slot] * ahead_x - dx[slot] * ahead_y) * inverse
-        features[5] = 24 / (far + 12)
-        features[6] = -1 if game.kind[slot] & LEFTWARD else 1
-        features[7] = 1 if slot >= SINKS else -1
-        features[8] = BREADTH[game.kind[slot] >> 4 & 3] * <float>(1.0 / 8) - 1
+        seen[0][slot] = 1
+        seen[1][slot] = across * <float>(1.0 / 40)
+        seen[2][slot] = 2 * down * <float>(1.0 / 44)
+        seen[3][slot] = (across * ahead_x + 2 * down * ahead_y) * inverse
+        seen[4][slot] = (2 * down * ahead_x - across * ahead_y) * inverse
+        seen[5][slot] = 24 / (far + 12)
+        seen[6][slot] = 1 - ((kind[slot] & LEFTWARD) >> 2)
+        seen[7][slot] = 1 if slot >= SINKS else -1
+        seen[8][slot] = breadth * <float>(1.0 / 8) - 1
+    for other in range(SLOTS):
+        for slot in range(SLOTS):
+            rank[slot] += order[other] < order[slot]
+    for slot in range(SLOTS):
+        slots[rank[slot]] = <uint8_t>slot
+    for rock in range(min(game.rocks, NEAREST)):
+        for k in range(ROCK_FEATURES):
+            features[k] = seen[k][slots[rock]]
         features += ROCK_FEATURES
 
 
@@ -200,27 +207,28 @@ cdef void backdrop(const double* options, Canvas* canvas) noexcept nogil:
 
 cdef void draw(const void* state, Canvas* canvas) noexcept nogil:
     cdef const Asteroids* game = <const Asteroids*>state
-    cdef Figure[FIGURES] figures
-    cdef int number = 0, i, kind, size, left = game.score // 10, x = 52
+    cdef Figures figures
+    cdef int i, kind, size, left = game.score // 10, x = 52
+    memset(&figures, 0, sizeof(Figures))
     if canvas.rgb == NULL:
         for i in range(SMALL):
             canvas_row(canvas, i)
         memset(canvas.grey, 0, SMALL * SMALL)
     if game.blast:
-        number = place(figures, 0, EXPLOSION + 2 - (game.blast - 1) // 2, ship_x(game), -1, game.y >> 7, PINK)
+        place(&figures, EXPLOSION + 2 - (game.blast - 1) // 2, ship_x(game), -1, game.y >> 7, PINK)
     elif not game.hidden:
-        number = place(figures, 0, SHIP + game.way, ship_x(game), -1, game.y >> 7, PINK)
+        place(&figures, SHIP + game.way, ship_x(game), -1, game.y >> 7, PINK)
     for i in range(2):
         if game.shot_life[i] > 0:
-            number = place(figures, number, SHOT, game.shot_x[i], 1, 2 * game.shot_y[i] - 1, PINK if i else BLUE)
+            place(&figures, SHOT, game.shot_x[i], 1, 2 * game.shot_y[i] - 1, PINK if i else BLUE)
     for i in range(SLOTS):
         kind = game.kind[i]
         if kind != NONE:
             size = kind >> 4 & 7
-            number = place(figures, number, size, game.rock_x[i], -(size > 1),
-                           2 * game.rock_y[i] + (LARGE_LINE if size < 2 else ROCK_LINE) + (i >= SINKS), COLOURS[kind & COLOUR])
-    for i in range(number):
-        draw_figure(figures, i, canvas)
+            place(&figures, size, game.rock_x[i], -(size > 1),
+                  2 * game.rock_y[i] + (LARGE_LINE if size < 2 else ROCK_LINE) + (i >= SINKS), COLOURS[kind & COLOUR])
+    for i in range(figures.number):
+        draw_figure(&figures, i, canvas)
     draw_digit(canvas, LIVES_X, game.lives)
     draw_digit(canvas, 68, 0)
     while left > 0:

@@ -1,11 +1,11 @@
 """Asteroids' pictures, and how they are painted.
 
-On the grey canvas a figure that stands free is added cell by cell: `lay_out` counts once for every picture, row and place in
-the grid of cells what falls into each cell. Where figures overlap, they are cut line by line to what is seen of them.
+On the grey canvas a figure is a stamp: `lay_out` counts once, for every picture and place in the grid of cells, what falls
+into each cell, and the stamp's greys are added to the black ground. What others hide of it is first taken out of the stamp.
 """
 
-from libc.stdint cimport uint8_t, uint16_t, uint32_t
-from libc.string cimport memcpy, memset
+from libc.stdint cimport int8_t, uint8_t, uint16_t, uint32_t
+from libc.string cimport memcpy
 
 from envs_c.games.asteroids_rules cimport WIDE
 from envs_c.screen cimport SMALL, Canvas, canvas_rect, grey_of
@@ -17,7 +17,9 @@ cdef enum:
     FIELD_Y = 18, FIELD_END = 195, FIELD_HIGH = 178             # pixels
     SCORE_Y = 5
     CELL_X = 40, UNITS_X = 21, CELL_Y = 5                       # 21 cells of the grey canvas are 40 pixels, 2 are 5
-    STAMP_ROWS = 13
+    STAMP_ROWS = 13, NARROW = 12                                # a picture no broader lies in 8 cells, others in 16
+    FIRST_ROW = 7, END_ROW = 78                                 # the field's on the grey canvas, from a unit below the top on
+    FIGURES = 19, LANES = 32                                    # at most: the ship, 2 shots, 16 rocks; room for vectors
     RED = 0xB83232
 
 cdef extern from *:
@@ -46,117 +48,52 @@ cdef extern from *:
         {0xF0F0, 0xF0F0, 0xFFF0, 0x00F0, 0x00F0}, {0xFFF0, 0xF000, 0xFFF0, 0x00F0, 0xFFF0},
         {0xF000, 0xF000, 0xFFF0, 0xF0F0, 0xFFF0}, {0xFFF0, 0x00F0, 0x00F0, 0x00F0, 0x00F0},
         {0xFFF0, 0xF0F0, 0xFFF0, 0xF0F0, 0xFFF0}, {0xFFF0, 0xF0F0, 0xFFF0, 0x00F0, 0x00F0}};
-    static unsigned char COVER[38][40][14][16];  // of a picture at x modulo 40, a row's units in each cell; made by lay_out
-    static unsigned char EIGHT[256][40][16];     // of eight pixels, the same
-    static unsigned char BROAD[38];              // columns of a picture
-    static unsigned char STAMP[38][5][40][13][16];   // of a whole picture at y modulo 5, x modulo 40: units in each cell
+    // Made by lay_out:
+    static unsigned char BROAD[38];                  // columns of a picture
+    static unsigned char EIGHT[256][40][16];         // of eight pixels in a row at x modulo 40: units in each cell
+    static unsigned char STAMP[38][5][40][13][16];   // of a picture at y modulo 5, x modulo 40, the same
     """
     const uint8_t[SHAPES] HEIGHT
     const uint16_t[SHAPES][ROWS] PICTURE
-    uint8_t[SHAPES][CELL_X][ROWS][16] COVER
-    uint8_t[256][CELL_X][16] EIGHT
     uint8_t[SHAPES] BROAD
+    uint8_t[256][CELL_X][16] EIGHT
     uint8_t[SHAPES][CELL_Y][CELL_X][STAMP_ROWS][16] STAMP
 
 
-ctypedef struct Figure:
-    int shape, x, y         # its corner: x 0 .. 159, y 0 .. 177 in pixels of the field
-    uint32_t colour
+ctypedef struct Figures:
+    # What is on the field, first what hides the others.
+    uint8_t[LANES] x, y                 # corners: 0 .. 159, 0 .. 177 in pixels of the field
+    uint8_t[LANES] broad, high, shape   # pixels; picture
+    uint32_t[FIGURES] colour
+    int number
 
 
-cdef inline void cover_row(int bits, int x, uint8_t* cover) noexcept nogil:
-    """Units of a row, its first pixel at x (0 .. 39), that fall in each of 16 cells from that pixel's on."""
-    cdef int column, unit, part
-    memset(cover, 0, 16)
-    for column in range(16):
-        if bits & (0x8000 >> column):
-            unit = x * UNITS_X % CELL_X + column * UNITS_X
-            part = min(CELL_X - unit % CELL_X, UNITS_X)
-            cover[unit // CELL_X] += <uint8_t>part
-            if part < UNITS_X:
-                cover[unit // CELL_X + 1] += <uint8_t>(UNITS_X - part)
+cdef inline void place(Figures* figures, int shape, int x, int right, int y, uint32_t colour) noexcept nogil:
+    """Add a figure, `right` pixels to the right of where things at x are shown: for x 6 .. 18 that is 2 farther left."""
+    cdef int number = figures.number
+    x += right - (2 if 6 <= x <= 18 else 0)
+    figures.x[number] = <uint8_t>(x - WIDE if x >= WIDE else x + WIDE if x < 0 else x)
+    figures.y[number] = <uint8_t>(y - FIELD_HIGH if y >= FIELD_HIGH else y + FIELD_HIGH if y < 0 else y)
+    figures.broad[number] = BROAD[shape]
+    figures.high[number] = 2 * HEIGHT[shape]
+    figures.shape[number] = <uint8_t>shape
+    figures.colour[number] = colour
+    figures.number = number + 1
 
 
-cdef inline void cover_line(int bits, int x, uint8_t* cover) noexcept nogil:
-    """The same by two lookups, eight pixels each."""
-    cdef int next_x = x + 8, shift = (x * UNITS_X % CELL_X + 8 * UNITS_X) // CELL_X
-    cdef const uint8_t* right = EIGHT[bits & 255][next_x - CELL_X if next_x >= CELL_X else next_x]
+# --- what is seen of a figure ----------------------------------------------------------------------------------------
+
+cdef inline bint stands_free(const Figures* figures, int number) noexcept nogil:
+    """Whether its box overlaps none of those before it."""
+    cdef uint8_t x = figures.x[number], y = figures.y[number], broad = figures.broad[number], high = figures.high[number]
+    cdef uint8_t dx, dy, met = 0
     cdef long k
-    memcpy(cover, EIGHT[bits >> 8][x], 16)
-    for k in range(8):
-        cover[shift + k] += right[k]
-
-
-cdef inline void add_cells(uint8_t* grey, int row, int column, const uint16_t* cells, uint32_t shade) noexcept nogil:
-    """Add 16 cells of a figure to what is there."""
-    cdef long k
-    cdef int at
-    cdef uint8_t* out = grey + row * SMALL + column
-    if column <= SMALL - 16:
-        for k in range(16):
-            out[k] += <uint8_t>((cells[k] * shade + 32768) >> 16)
-        return
-    for k in range(16):  # across the edge
-        at = column + <int>k
-        grey[row * SMALL + (at if at < SMALL else at - SMALL)] += <uint8_t>((cells[k] * shade + 32768) >> 16)
-
-
-cdef inline uint32_t shade_of(uint32_t colour) noexcept nogil:
-    """Grey a unit of a cell, times 65,536."""
-    return (grey_of(colour) * 65536 + CELL_X * CELL_Y // 2) // (CELL_X * CELL_Y)
-
-
-cdef inline void add_rows(uint8_t* grey, const uint8_t* cover, int rows, int high, int x, int y, int low, int end,
-                          uint32_t colour) noexcept nogil:
-    """Add a figure: rows of `high` pixels, the first at y on the screen; what is not in low .. end - 1 is cut off."""
-    cdef uint32_t shade = shade_of(colour)
-    cdef uint16_t[16] cells
-    cdef long k
-    cdef int row, top, bottom, cell, now = -1, here, column = x * UNITS_X // CELL_X
-    for row in range(rows):
-        top = 2 * max(y + row * high, low)
-        bottom = 2 * min(y + row * high + high, end)
-        if top >= bottom:
-            continue
-        cell = top // CELL_Y
-        if cell != now:
-            if now >= 0:
-                add_cells(grey, now, column, cells, shade)
-            memset(cells, 0, sizeof(cells))
-            now = cell
-        here = min(bottom, CELL_Y * cell + CELL_Y) - top
-        for k in range(16):
-            cells[k] += <uint16_t>(here * cover[16 * row + k])
-        if bottom - top > here:
-            add_cells(grey, now, column, cells, shade)
-            now += 1
-            for k in range(16):
-                cells[k] = <uint16_t>((bottom - top - here) * cover[16 * row + k])
-    if now >= 0:
-        add_cells(grey, now, column, cells, shade)
-
-
-cdef inline bint fits(int shape, int x, int y) noexcept nogil:
-    """Whether a picture there is cut off nowhere."""
-    return x * UNITS_X // CELL_X <= SMALL - 16 and FIELD_Y <= y and y + 2 * HEIGHT[shape] <= FIELD_END
-
-
-cdef inline void add_stamp(uint8_t* grey, int shape, int x, int y, uint32_t colour) noexcept nogil:
-    """Add a whole picture at (x, y) of the screen to what is there."""
-    cdef uint32_t shade = shade_of(colour)
-    cdef const uint8_t* cover = &STAMP[shape][y % CELL_Y][x % CELL_X][0][0]
-    cdef uint8_t* out = grey + 2 * y // CELL_Y * SMALL + x * UNITS_X // CELL_X
-    cdef int _row, rows = (2 * (y % CELL_Y + 2 * HEIGHT[shape]) + CELL_Y - 1) // CELL_Y - 2 * (y % CELL_Y) // CELL_Y
-    cdef long k
-    for _row in range(rows):
-        if BROAD[shape] <= 12:
-            for k in range(8):
-                out[k] += <uint8_t>((cover[k] * shade + 32768) >> 16)
-        else:
-            for k in range(16):
-                out[k] += <uint8_t>((cover[k] * shade + 32768) >> 16)
-        cover += 16
-        out += SMALL
+    for k in range(LANES):
+        dx = <uint8_t>(figures.x[k] - x + (WIDE if figures.x[k] < x else 0))
+        dy = <uint8_t>(figures.y[k] - y + (FIELD_HIGH if figures.y[k] < y else 0))
+        met |= (((dx < broad) | (dx > <uint8_t>(WIDE - figures.broad[k])))
+                & ((dy < high) | (dy > <uint8_t>(FIELD_HIGH - figures.high[k]))) & (<int8_t>k < <int8_t>number))
+    return met == 0
 
 
 cdef inline int around(int difference, int whole) noexcept nogil:
@@ -164,13 +101,89 @@ cdef inline int around(int difference, int whole) noexcept nogil:
     return difference - whole if 2 * difference > whole else difference + whole if 2 * difference < -whole else difference
 
 
-cdef inline bint overlap(const Figure* one, const Figure* other, int* dx, int* dy) noexcept nogil:
-    """Whether their boxes do; and how far the other is from the one."""
-    dx[0] = around(other.x - one.x, WIDE)
-    dy[0] = around(other.y - one.y, FIELD_HIGH)
-    return (-BROAD[other.shape] < dx[0] < BROAD[one.shape]
-            and -2 * HEIGHT[other.shape] < dy[0] < 2 * HEIGHT[one.shape])
+cdef inline void look(const Figures* figures, int number, uint16_t* seen) noexcept nogil:
+    """The bits of a figure's lines, less what those before it hide and what lies in the last line of the field."""
+    cdef int high = figures.high[number], line, other, dx, dy, hidden
+    for line in range(high):
+        seen[line] = PICTURE[figures.shape[number]][line >> 1]
+    if figures.y[number] + high >= FIELD_HIGH:
+        seen[FIELD_HIGH - 1 - figures.y[number]] = 0
+    for other in range(number):
+        dx = around(figures.x[other] - figures.x[number], WIDE)
+        dy = around(figures.y[other] - figures.y[number], FIELD_HIGH)
+        if -16 < dx < 16:
+            for line in range(max(dy, 0), min(dy + figures.high[other], high)):
+                hidden = PICTURE[figures.shape[other]][(line - dy) >> 1]
+                seen[line] &= <uint16_t>~(hidden >> dx if dx >= 0 else hidden << -dx)
 
+
+# --- in grey ---------------------------------------------------------------------------------------------------------
+
+cdef inline void add_line(uint8_t* cells, int bits, int x, int y, int line, int sign) noexcept nogil:
+    """Add a line's units to a stamp for x and y, or take them away."""
+    cdef int next_x = x + 8, shift = (x * UNITS_X % CELL_X + 8 * UNITS_X) // CELL_X
+    cdef const uint8_t* left = EIGHT[bits >> 8][x]
+    cdef const uint8_t* right = EIGHT[bits & 255][next_x - CELL_X if next_x >= CELL_X else next_x]
+    cdef int cell = 2 * (y + line) // CELL_Y
+    cdef int units = min(2, CELL_Y * (cell + 1) - 2 * (y + line)) * sign, _part
+    cdef long k
+    cells += 16 * (cell - 2 * y // CELL_Y)
+    for _part in range(2):  # what of the line's two units lies in this row of cells, and what in the next
+        for k in range(16):
+            cells[k] += <uint8_t>(units * left[k])
+        for k in range(8):
+            cells[shift + k] += <uint8_t>(units * right[k])
+        cells += 16
+        units = 2 * sign - units
+
+
+cdef inline void add_cells(uint8_t* out, const uint8_t* cells, int rows, long breadth, int before_edge,
+                           uint32_t colour) noexcept nogil:
+    """Add a stamp's greys; of each row those from `before_edge` on at the other edge, which lies a row of bytes before."""
+    cdef uint32_t shade = (grey_of(colour) * 65536 + CELL_X * CELL_Y // 2) // (CELL_X * CELL_Y)  # of a unit, times 65,536
+    cdef uint8_t[16] greys
+    cdef int _row
+    cdef long k
+    for _row in range(rows):
+        for k in range(breadth):
+            greys[k] = <uint8_t>((cells[k] * shade + 32768) >> 16)
+        if before_edge >= breadth:
+            for k in range(breadth):
+                out[k] += greys[k]
+        else:
+            for k in range(before_edge):
+                out[k] += greys[k]
+            for k in range(before_edge, breadth):
+                out[k - SMALL] += greys[k]
+        cells += 16
+        out += SMALL
+
+
+cdef inline void add_stamp(uint8_t* grey, int shape, int x, int y, int first, int end, const uint16_t* seen,
+                           uint32_t colour) noexcept nogil:
+    """Add a picture at (x, y) of the screen, in rows first .. end - 1 of the canvas; what is seen of it, unless NULL."""
+    cdef int place_x = x % CELL_X, place_y = (y + 2 * CELL_Y) % CELL_Y, column = x * UNITS_X // CELL_X
+    cdef int top = 2 * (y + 2 * CELL_Y) // CELL_Y - 4  # y may be as low as -9
+    cdef int bottom = (2 * (y + 2 * HEIGHT[shape] + 2 * CELL_Y) + CELL_Y - 1) // CELL_Y - 4, line, hidden
+    cdef const uint8_t* cells = &STAMP[shape][place_y][place_x][0][0]
+    cdef uint8_t[STAMP_ROWS * 16] cut
+    if seen != NULL:
+        memcpy(cut, cells, sizeof(cut))
+        for line in range(2 * HEIGHT[shape]):
+            hidden = PICTURE[shape][line >> 1] & ~seen[line]
+            if hidden:
+                add_line(cut, hidden, place_x, place_y, line, -1)
+        cells = cut
+    first = max(first, top)
+    cells += 16 * (first - top)
+    grey += SMALL * first + column
+    if BROAD[shape] <= NARROW:
+        add_cells(grey, cells, min(bottom, end) - first, 8, SMALL - column, colour)
+    else:
+        add_cells(grey, cells, min(bottom, end) - first, 16, SMALL - column, colour)
+
+
+# --- figures and digits ----------------------------------------------------------------------------------------------
 
 cdef inline void paint_line(Canvas* canvas, int bits, int x, int y, uint32_t colour) noexcept nogil:
     cdef int column
@@ -179,98 +192,55 @@ cdef inline void paint_line(Canvas* canvas, int bits, int x, int y, uint32_t col
             canvas_rect(canvas, (x + column) % WIDE, y, 1, 1, colour)
 
 
-cdef inline void draw_lines(const Figure* figures, int number, Canvas* canvas) noexcept nogil:
-    """A figure line by line, less what those before it hide; and any in colour."""
-    cdef const Figure* figure = &figures[number]
+cdef inline void draw_figure(const Figures* figures, int number, Canvas* canvas) noexcept nogil:
+    cdef int shape = figures.shape[number], x = figures.x[number], y = figures.y[number], high = figures.high[number], line
+    cdef uint32_t colour = figures.colour[number]
     cdef uint16_t[LINES] bits
-    cdef uint8_t[LINES][16] cover
-    cdef int lines = 2 * HEIGHT[figure.shape], line, other, dx, dy, hidden, y
-    for line in range(lines):
-        bits[line] = PICTURE[figure.shape][line >> 1]
-    for other in range(number):
-        if overlap(figure, &figures[other], &dx, &dy):
-            for line in range(max(dy, 0), min(dy + 2 * HEIGHT[figures[other].shape], lines)):
-                hidden = PICTURE[figures[other].shape][(line - dy) >> 1]
-                bits[line] &= <uint16_t>~(hidden >> dx if dx >= 0 else hidden << -dx)
+    cdef const uint16_t* seen = NULL
     if canvas.rgb != NULL:
-        for line in range(lines):
-            y = FIELD_Y + (figure.y + line) % FIELD_HIGH
-            if y < FIELD_END:
-                paint_line(canvas, bits[line], figure.x, y, figure.colour)
+        look(figures, number, bits)
+        for line in range(high):
+            paint_line(canvas, bits[line], x, FIELD_Y + (y + line) % FIELD_HIGH, colour)
         return
-    for line in range(lines):
-        cover_line(bits[line], figure.x % CELL_X, cover[line])
-    y = FIELD_Y + figure.y
-    add_rows(canvas.grey, &cover[0][0], lines, 1, figure.x, y, FIELD_Y, FIELD_END, figure.colour)
-    if figure.y + lines > FIELD_HIGH:
-        add_rows(canvas.grey, &cover[0][0], lines, 1, figure.x, y - FIELD_HIGH, FIELD_Y, FIELD_END, figure.colour)
-
-
-cdef inline void draw_figure(const Figure* figures, int number, Canvas* canvas) noexcept nogil:
-    cdef const Figure* figure = &figures[number]
-    cdef int other, dx, dy
-    cdef bint plain = canvas.rgb == NULL
-    for other in range(number):
-        plain = plain and not overlap(figure, &figures[other], &dx, &dy)
-    if not plain:
-        draw_lines(figures, number, canvas)
-        return
-    if fits(figure.shape, figure.x, FIELD_Y + figure.y):
-        add_stamp(canvas.grey, figure.shape, figure.x, FIELD_Y + figure.y, figure.colour)
-        return
-    add_rows(canvas.grey, &COVER[figure.shape][figure.x % CELL_X][0][0], HEIGHT[figure.shape], 2, figure.x,
-             FIELD_Y + figure.y, FIELD_Y, FIELD_END, figure.colour)
-    if figure.y + 2 * HEIGHT[figure.shape] > FIELD_HIGH:
-        add_rows(canvas.grey, &COVER[figure.shape][figure.x % CELL_X][0][0], HEIGHT[figure.shape], 2, figure.x,
-                 FIELD_Y + figure.y - FIELD_HIGH, FIELD_Y, FIELD_END, figure.colour)
+    if y + high >= FIELD_HIGH or not stands_free(figures, number):
+        look(figures, number, bits)
+        seen = bits
+    add_stamp(canvas.grey, shape, x, FIELD_Y + y, FIRST_ROW, END_ROW, seen, colour)
+    if y + high > FIELD_HIGH:
+        add_stamp(canvas.grey, shape, x, FIELD_Y + y - FIELD_HIGH, FIRST_ROW, END_ROW, seen, colour)
 
 
 cdef inline void draw_digit(Canvas* canvas, int x, int digit) noexcept nogil:
     cdef int row
     if canvas.rgb == NULL:
-        add_stamp(canvas.grey, DIGIT + digit, x, SCORE_Y, RED)
+        add_stamp(canvas.grey, DIGIT + digit, x, SCORE_Y, 0, FIRST_ROW, NULL, RED)
         return
     for row in range(10):
         paint_line(canvas, PICTURE[DIGIT + digit][row >> 1], x, SCORE_Y + row, RED)
 
 
-cdef inline int place(Figure* figures, int number, int shape, int x, int right, int y, uint32_t colour) noexcept nogil:
-    """Add a figure, `right` pixels to the right of where things at x are shown: for x 6 .. 18 that is 2 farther left."""
-    cdef Figure* figure = &figures[number]
-    x += right - (2 if 6 <= x <= 18 else 0)
-    figure.shape, figure.colour = shape, colour
-    figure.x = x - WIDE if x >= WIDE else x + WIDE if x < 0 else x
-    figure.y = y - FIELD_HIGH if y >= FIELD_HIGH else y + FIELD_HIGH if y < 0 else y
-    return number + 1
-
-
-cdef inline void lay_stamps(int shape) noexcept nogil:
-    """Fill a picture's STAMP from its COVER."""
-    cdef int x, y, row, top, here, cell
-    cdef long k
-    for y in range(CELL_Y):
-        for x in range(CELL_X):
-            for row in range(2 * HEIGHT[shape]):
-                top = 2 * (y + row)
-                cell = top // CELL_Y
-                here = min(top + 2, CELL_Y * cell + CELL_Y) - top
-                cell -= 2 * y // CELL_Y
-                for k in range(16):
-                    STAMP[shape][y][x][cell][k] += <uint8_t>(here * COVER[shape][x][row >> 1][k])
-                    if here < 2:
-                        STAMP[shape][y][x][cell + 1][k] += <uint8_t>((2 - here) * COVER[shape][x][row >> 1][k])
+cdef inline void cover_eight(int bits, int x, uint8_t* cells) noexcept nogil:
+    """Units of eight pixels in a row, the first at x (0 .. 39), that fall in each cell from that pixel's on."""
+    cdef int column, unit, part
+    for column in range(8):
+        if bits & (128 >> column):
+            unit = x * UNITS_X % CELL_X + column * UNITS_X
+            part = min(CELL_X - unit % CELL_X, UNITS_X)
+            cells[unit // CELL_X] += <uint8_t>part
+            cells[unit // CELL_X + 1] += <uint8_t>(UNITS_X - part)
 
 
 cdef inline void lay_out() noexcept nogil:
-    cdef int shape, x, row, column, bits
+    cdef int shape, x, y, line, column, bits
     for bits in range(256):
         for x in range(CELL_X):
-            cover_row(bits << 8, x, EIGHT[bits][x])
+            cover_eight(bits, x, EIGHT[bits][x])
     for shape in range(SHAPES):
-        for row in range(HEIGHT[shape]):
-            for x in range(CELL_X):
-                cover_row(PICTURE[shape][row], x, COVER[shape][x][row])
+        for line in range(2 * HEIGHT[shape]):
+            bits = PICTURE[shape][line >> 1]
             for column in range(16):
-                if PICTURE[shape][row] & (0x8000 >> column) and BROAD[shape] <= column:
+                if bits & (0x8000 >> column) and BROAD[shape] <= column:
                     BROAD[shape] = <uint8_t>(column + 1)
-        lay_stamps(shape)
+            for y in range(CELL_Y):
+                for x in range(CELL_X):
+                    add_line(&STAMP[shape][y][x][0][0], bits, x, y, line, 1)

@@ -30,14 +30,14 @@ cdef extern from *:
     static const signed char SHOT_X[16] = {0, 1, 3, 3, 4, 3, 3, 1, 0, -1, -3, -3, -4, -3, -3, -1};
     static const signed char SHOT_Y[16] = {-4, -3, -3, -1, 0, 1, 3, 3, 4, 3, 3, 1, 0, -1, -3, -3};
     static const unsigned char LIFE[16] = {6, 7, 7, 11, 9, 11, 7, 7, 6, 7, 7, 11, 9, 11, 7, 7};
-    static const unsigned char POINTS[4] = {20, 20, 50, 100}, BREADTH[4] = {16, 16, 8, 4}, DEPTH[4] = {15, 15, 9, 6};
+    static const unsigned char POINTS[4] = {20, 20, 50, 100};
     static const unsigned char COLUMN[8] = {25, 25, 40, 40, 55, 112, 127, 127}, WATCH[8] = {2, 0, 1, 0, 2, 1, 0, 1};
     """
     const uint8_t[14] KEYS
     const int16_t[16] PUSH_X, PUSH_Y        # to the left and down, by the ship's way; 1/4096 pixel or line a turn, each turn
     const int8_t[16] SHOT_X, SHOT_Y         # to the left and down, pixels and lines a turn
     const uint8_t[16] LIFE                  # of a shot, in units of 4 frames
-    const uint8_t[4] POINTS, BREADTH, DEPTH  # by a rock's size
+    const uint8_t[4] POINTS                 # by a rock's size
     const uint8_t[8] COLUMN, WATCH
 
 
@@ -148,20 +148,24 @@ cdef inline void move_rocks(Asteroids* game) noexcept nogil:
 
 cdef inline int hit_rock(Asteroids* game, int x, int y, int breadth, int above) noexcept nogil:
     """Break the first rock that (x, y) meets, for something so many pixels wide; its points, or 0."""
-    cdef int slot, dx, dy, size
-    for slot in range(SLOTS):
-        if game.kind[slot] & BROKEN:  # or NONE
-            continue
-        dx = game.rock_x[slot] - x
-        dy = game.rock_y[slot] - y
-        dx = dx if dx >= 0 else dx + WIDE
-        dy = dy if dy >= 0 else dy + HIGH
-        size = game.kind[slot] >> 4
-        if (dx < breadth or dx > WIDE - BREADTH[size]) and (dy <= above or dy >= HIGH - DEPTH[size]):
-            game.kind[slot] |= BROKEN | PALER
-            game.broken += 1
-            return POINTS[size]
-    return 0
+    cdef uint8_t left = <uint8_t>x, top = <uint8_t>y, dx, dy, size, wide, high, meets, first = SLOTS
+    cdef long slot
+    for slot in range(SLOTS):  # all of them in bytes, without branches: 16 at once
+        size = game.kind[slot] & SIZE
+        wide = 4 if size == SMALL else 8 if size == MEDIUM else 16
+        high = 6 if size == SMALL else 9 if size == MEDIUM else 15
+        dx = <uint8_t>(game.rock_x[slot] - left + (WIDE if game.rock_x[slot] < left else 0))
+        dy = <uint8_t>(game.rock_y[slot] - top + (HIGH if game.rock_y[slot] < top else 0))
+        meets = (((dx < <uint8_t>breadth) | (dx > <uint8_t>(WIDE - wide)))
+                 & ((dy <= <uint8_t>above) | (dy >= <uint8_t>(HIGH - high)))
+                 & ((game.kind[slot] & BROKEN) == 0))  # where there is no rock it has that bit, too
+        first = min(first, <uint8_t>slot if meets else <uint8_t>SLOTS)
+    if first == SLOTS:
+        return 0
+    size = game.kind[first] >> 4
+    game.kind[first] |= BROKEN | PALER
+    game.broken += 1
+    return POINTS[size]
 
 
 cdef inline bint is_clear(const Asteroids* game) noexcept nogil:
@@ -259,6 +263,8 @@ cdef inline void move_shots(Asteroids* game) noexcept nogil:
 cdef inline int meet_rocks(Asteroids* game) noexcept nogil:
     """Let the next in the order meet the rocks; the points of the one that is hit, or 0."""
     cdef int _try, who, points = 0
+    if not (is_here(game) or game.shot_life[0] or game.shot_life[1]):
+        return 0  # the order is gone through once, in vain
     for _try in range(8):
         game.watch = (game.watch + 1) & 7
         who = WATCH[game.watch]
