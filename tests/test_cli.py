@@ -122,7 +122,7 @@ def test_an_option_changes_its_setting_and_no_other(trained, words, section, nam
 @pytest.mark.parametrize(("argv", "sentence"), [
     ("breakot", "no game 'breakot'; did you mean breakout?"),
     ("evaluate x", "did you mean eval?"),
-    ("xyzzy", "no game 'xyzzy'; it may be one of breakout"),
+    ("xyzzy", "no game 'xyzzy'; it may be one of asterix"),
     ("--seed 3", "no game is named"),
     ("breakout --num-envs 0", "num_envs is 0; it may be an integer from 1"),
     ("breakout --gamma 1.5", "gamma is 1.5; it may be a number from 0 to 1"),

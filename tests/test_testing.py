@@ -32,6 +32,7 @@ SEEN = "    features[0], features[1]"
 GLOBAL = ("cdef void reset(", "cdef int shared = 0\n\n\ncdef void reset(")
 RESET = "    toy.action, toy.frames"
 LIBRARY = ("from libc.stdint", "from libc.stdlib cimport malloc, rand\nfrom libc.stdint")
+DYING = 'import atexit, os, sys\nif "envs_c.testing.__main__" in sys.modules:\n    atexit.register(os.abort)\n'
 POINTER = ("    float wind\n", "    float wind\n    int32_t* here\n")
 LEGAL = "    legal[JUMP] = toy.jumps > 0\n"
 # What is changed in the toy, and the rules of which at least one (of the first row of names) must be named with these words.
@@ -80,6 +81,8 @@ BREAKERS = {
         "paints_one_picture", "away from"),
     "a crash": (
         [(STEP, STEP + "    if action == JUMP:\n        (<int*>NULL)[0] = 1\n")], "stays_in_its_state", "ended"),
+    "a crash at the very end": (  # in the process that tries it, not in this one
+        [("GAME = Game(", f"{DYING}GAME = Game(")], "stays_in_its_state", "by SIGABRT"),
 }
 
 
