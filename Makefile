@@ -12,7 +12,7 @@ GAME ?= breakout
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup breakout test lint bench asm sanitize clean
+.PHONY: help setup cuda breakout test lint bench asm sanitize clean
 
 help: ## list the commands
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{printf "%-14s %s\n", $$1, $$2}'
@@ -21,6 +21,9 @@ setup: ## make .venv, install the pinned dependencies, build the extensions
 	@$(PYTHON) -c '' 2>/dev/null || { echo "insertcoin: no Python runs as '$(PYTHON)': install Python 3.11 or newer, \
 	or name one, as in 'PYTHON=python3.12 make setup'" >&2; exit 1; }
 	@$(PYTHON) tools/preflight.py python && $(PYTHON) tools/prepare.py
+
+cuda: setup ## install CuPy and NVRTC, which a GPU needs (and which compile the kernels without one)
+	@$(BIN)/python -m pip install -q --no-input -r requirements-cuda.txt
 
 breakout: setup ## train an agent that plays Breakout, then evaluate it
 	@$(BIN)/python -m trainer breakout $(ARGS)

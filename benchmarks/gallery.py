@@ -25,7 +25,7 @@ EPISODES = 100
 def random_score(game: str) -> float:
     """Mean raw return of random play over EPISODES episodes under the preset's settings."""
     from trainer.config import preset
-    from trainer.session import make_env
+    from trainer.environments import make_env
     settings = preset(game).env
     env = make_env(game, settings, EPISODES, 7)
     actions, outputs = np.zeros(EPISODES, np.int32), np.zeros((3, EPISODES), np.float32)

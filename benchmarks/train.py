@@ -60,8 +60,8 @@ def torch_lstm(dtype: torch.dtype, steps: int, batch: int):
 
 def ours(dtype: torch.dtype, steps: int, batch: int):
     """Forward and backward of the policy."""
-    policy = Policy(FEATURES, ACTIONS, SIZE, SIZE, precision=dtype)
-    observation, start = torch.randn(steps, batch, FEATURES).to(dtype), (torch.rand(steps, batch) < 0.01).float()
+    policy = Policy((FEATURES,), ACTIONS, SIZE, SIZE, precision=dtype)
+    observation, start = torch.randn(steps, batch, 1, FEATURES).to(dtype), (torch.rand(steps, batch) < 0.01).float()
     state = policy.initial_state(batch)
 
     def work():

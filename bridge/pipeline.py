@@ -1,23 +1,31 @@
-"""The driver between games and policy: batches of environments, each with its slab, stepped by one host thread.
+"""The driver between games and policy: batches of environments, each with its slab and its lane, one host thread.
 
     pipeline.reset()
     for t in range(horizon):
         for batch in pipeline.batches:
-            slab = pipeline.receive(batch)      # what the games wrote last is on the device
-            ...                                 # the policy fills slab.actions
-            pipeline.send(batch)                # the actions go back and the games play on
+            pipeline.turn(batch, work[batch.index])
+    pipeline.join()
 
-A batch's games step only once its actions are back, and those come after its observations, so one slab a batch is safe: the
-games never write what is still being read.
+A turn waits for the batch's actions of the turn before, steps its games with them, and hands to the batch's lane: copy what
+the games wrote to the device, `work` (which reads the slab's tensors and fills slab.actions), copy the actions back. It does
+not wait for these: while the device is at one batch, the cores step the next.
+
+A batch's games step only once its actions are back, and those come after its observations in the same lane, so one slab a
+batch is safe: the games never write what is still being copied.
 """
 
-import time
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 import torch
 
+from bridge.device import HostDevice
+from bridge.errors import BridgeError, TransferError
+from bridge.graphs import Captured, Graphs
 from bridge.slab import Slab
+from bridge.source import NO_EPISODES, Episodes, source_of
+from bridge.spans import span
 
 
 class BatchRange(NamedTuple):
@@ -29,71 +37,166 @@ class BatchRange(NamedTuple):
 
 
 class Pipeline:
-    """N environments (an `envs_c.VecEnv` with autoreset "next_step") in `num_batches` batches, as even as can be.
+    """N environments in `num_batches` batches, as even as can be.
 
-    env_seconds and copy_seconds add up what stepping and carrying took; `take_episodes` gives what ended since last asked.
+    envs: an `envs_c.VecEnv` with autoreset "next_step"; or a Gymnasium vector environment, or several, each a batch; or what
+        bridge.source makes of them.
+    device: what bridge.open_device gives; the CPU where None.
+    serial: one batch at a time, waited for at each step; the same results, for debugging.
+    graphs: whether a lane's work is captured and replayed, where that makes it cheaper.
+
+    env_seconds and copy_seconds add up what stepping took, and waiting for the device; `take_episodes` gives what ended since
+    last asked. Raises BridgeError where a copy, a kernel or an environment failed.
     """
 
-    def __init__(self, env, num_batches: int = 1, device: str | torch.device = "cpu"):
-        if not 1 <= num_batches <= env.num_envs:
-            raise ValueError(f"num_batches is {num_batches}; it must be from 1 to the number of environments, {env.num_envs}")
-        if env.autoreset != "next_step":
-            raise ValueError(f"the pipeline takes environments with autoreset 'next_step', not {env.autoreset!r}")
-        self.env = env
-        self.num_envs = env.num_envs
-        self.num_actions = len(env.actions)
-        self.device = torch.device(device)
-        edges = [env.num_envs * k // num_batches for k in range(num_batches + 1)]
+    def __init__(self, envs, num_batches: int = 1, device=None, *, serial: bool = False, graphs: bool = True):
+        self.source = envs if hasattr(envs, "bind") and hasattr(envs, "edges") else source_of(envs)
+        self._device = device or HostDevice()
+        self.device: torch.device = self._device.torch_device
+        self.serial, self.graphs = serial, Graphs(graphs)
+        self.num_envs, self.num_actions = self.source.num_envs, self.source.num_actions
+        edges = self.source.edges(num_batches)
         self.batches = [BatchRange(k, edges[k], edges[k + 1]) for k in range(num_batches)]
-        masked = self.num_actions if env.game.has_mask else 0
-        self._slabs = [Slab(b.hi - b.lo, env.observation_shape, env.observation_dtype, masked, device) for b in self.batches]
-        self._bound = [env.bind(b.lo, b.hi, actions=slab.host_actions, **slab.host)
-                       for b, slab in zip(self.batches, self._slabs, strict=True)]
-        self._returns: list[np.ndarray] = []
-        self._lengths: list[np.ndarray] = []
+        self.slabs = [Slab(b.hi - b.lo, self.source.observation_shape, self.source.observation_dtype, self.source.num_masked,
+                           self._device) for b in self.batches]
+        self.lanes = [self._device.lane() for _ in self.batches]
+        self._bound = [self.source.bind(b.lo, b.hi, slab.host, slab.host_actions)
+                       for b, slab in zip(self.batches, self.slabs, strict=True)]
+        self._asked = [False] * num_batches       # whose actions are under way
+        self._handed: dict[tuple, _Handed] = {}   # by batch and work
+        self._episodes: list[Episodes] = []
         self.env_seconds = 0.0
         self.copy_seconds = 0.0
 
     def reset(self):
         """Begin new episodes everywhere."""
-        for bound, slab in zip(self._bound, self._slabs, strict=True):
+        self._rest()
+        for bound in self._bound:
             bound.reset()
-            slab.to_device()
 
-    def receive(self, batch: BatchRange) -> Slab:
-        """The batch's slab, its observations, rewards and flags on the device."""
-        return self._slabs[batch.index]
+    def slab(self, batch: BatchRange) -> Slab:
+        """The batch's slab."""
+        return self.slabs[batch.index]
 
-    def send(self, batch: BatchRange):
-        """Take slab.actions to the batch's games, step them, and carry what they wrote to the device."""
-        slab = self._slabs[batch.index]
-        begin = time.perf_counter()
-        slab.to_host()
-        middle = time.perf_counter()
-        if self._bound[batch.index].step():
-            over = batch.lo + np.flatnonzero(self.env.ended[batch.lo: batch.hi])
-            self._returns.append(self.env.ended_return[over])
-            self._lengths.append(self.env.ended_length[over])
-        stepped = time.perf_counter()
-        slab.to_device()
-        self.env_seconds += stepped - middle
-        self.copy_seconds += time.perf_counter() - stepped + middle - begin
+    def new_lane(self):
+        """A further lane of the device, for the caller's own work."""
+        return self._device.lane()
 
-    def take_episodes(self) -> tuple[np.ndarray, np.ndarray]:
-        """Raw returns (float64) and lengths (int32, steps) of the episodes that ended since the last call."""
-        returns = np.concatenate([np.empty(0), *self._returns])
-        lengths = np.concatenate([np.empty(0, np.int32), *self._lengths])
-        self._returns.clear()
-        self._lengths.clear()
-        return returns, lengths
+    def turn(self, batch: BatchRange, work: Callable[[], None], *, act: bool = True):
+        """Step the batch's games with the actions of its last turn, and hand `work` on what they wrote to its lane.
+
+        work: reads the slab's tensors; fills slab.actions. The same object each time, so that it can be captured once: it
+            must then do the same on the same memory. act: False where it fills no actions, so that no step follows.
+        """
+        self.play(batch)
+        lane = self.lanes[batch.index]
+        key = batch.index, work, act
+        handed = self._handed.get(key)
+        if handed is None:
+            handed = self._handed[key] = _Handed(self, batch, work, act)
+        handed()
+        lane.mark()
+        if act:
+            self._bound[batch.index].begin(lane.wait)
+            self._asked[batch.index] = True
+        if self.serial:
+            self.check("wait for the device", batch, lane.wait)
+            self.play(batch)
+
+    def play(self, batch: BatchRange):
+        """Wait for the actions of the batch's last turn and step its games with them; nothing if that was done."""
+        if not self._asked[batch.index]:
+            return
+        self._asked[batch.index] = False
+        bound = self._bound[batch.index]
+        self.check("wait for the actions", batch, bound.wait)
+        done = self.check("play", batch, bound.finish)
+        if len(done.episodes.returns):
+            self._episodes.append(done.episodes)
+        self.copy_seconds += done.waited
+        self.env_seconds += done.stepped
+
+    def settle(self):
+        """Step what is under way, so that games and slabs rest; raises the first error once all do."""
+        failed = []
+        for batch in self.batches:
+            try:
+                self.play(batch)
+            except BridgeError as error:
+                failed.append(error)
+        if failed:
+            raise failed[0]
+
+    def _rest(self):
+        """Wait until nothing is under way: what the games wrote may be overwritten."""
+        self.settle()
+        for batch in self.batches:
+            self.check("wait for the device", batch, self.lanes[batch.index].wait)
+
+    def follow(self):
+        """The lanes go on after what the caller's own torch calls began before: after weights were updated, say."""
+        for lane in self.lanes:
+            lane.follow()
+
+    def join(self):
+        """The caller's own torch calls go on after all that was handed to the lanes."""
+        for lane in self.lanes:
+            lane.lead()
+
+    def check(self, stage: str, batch: BatchRange, call: Callable):
+        """Call, and name stage, batch and shapes where it fails."""
+        try:
+            with span(stage, batch.index):
+                return call()
+        except BridgeError:
+            raise
+        except (RuntimeError, MemoryError) as error:
+            raise TransferError(f"{stage}: batch {batch.index} of {len(self.batches)}, environments {batch.lo} to "
+                                f"{batch.hi - 1}, on {self.device}, with {self.slab(batch)}: {error}") from error
+
+    def take_episodes(self) -> Episodes:
+        """The episodes that ended since the last call."""
+        episodes = Episodes(*(np.concatenate(parts) for parts in zip(NO_EPISODES, *self._episodes, strict=True)))
+        self._episodes.clear()
+        return episodes
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Environments and slabs as tensors of bytes, for a checkpoint between two steps."""
-        envs = torch.frombuffer(bytearray(self.env.get_state()), dtype=torch.uint8)
-        return {"environments": envs, **{f"slab{k}": slab.contents() for k, slab in enumerate(self._slabs)}}
+        """Environments and slabs as tensors of bytes, for a checkpoint; what is under way is stepped first."""
+        self.settle()
+        return {**self.source.state(), **{f"slab{k}": slab.contents() for k, slab in enumerate(self.slabs)}}
 
     def restore(self, state: dict[str, torch.Tensor]):
         """Put back what `state` gave, in the same number of batches."""
-        self.env.set_state(state["environments"].numpy().tobytes())
-        for k, slab in enumerate(self._slabs):
+        self._rest()
+        self.source.restore(state)
+        for k, slab in enumerate(self.slabs):
             slab.restore(state[f"slab{k}"])
+
+    def close(self):
+        """End what the pipeline began (threads); the environments are their maker's."""
+        self.source.close()
+
+
+class _Handed:
+    """One batch's work with its copies: what is handed to the lane in a turn, stage by stage or as a captured graph."""
+
+    def __init__(self, pipeline: Pipeline, batch: BatchRange, work: Callable[[], None], act: bool):
+        self.pipeline, self.batch, self.work, self.act = pipeline, batch, work, act
+        self.lane, self.slab = pipeline.lanes[batch.index], pipeline.slabs[batch.index]
+        self.captured = Captured("a batch step", self._all, self.lane, pipeline.graphs, self._stages)
+
+    def __call__(self):
+        self.pipeline.check("batch step", self.batch, self.captured)
+
+    def _all(self):
+        self.slab.upload(self.lane)
+        self.work()
+        if self.act:
+            self.slab.download(self.lane)
+
+    def _stages(self):
+        check, batch = self.pipeline.check, self.batch
+        check("copy to the device", batch, lambda: self.slab.upload(self.lane))
+        check("work on the device", batch, lambda: self.lane.run(self.work))
+        if self.act:
+            check("copy of the actions", batch, lambda: self.slab.download(self.lane))

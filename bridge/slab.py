@@ -3,14 +3,16 @@
     observation | reward | terminated | truncated | action_mask        host -> device
     actions                                                            device -> host
 
-The games write the parts on the host in place; `to_device` moves all of them as one copy, `to_host` the actions. On the CPU
-the device side is the host side and both do nothing.
+The games write the parts on the host in place; `upload` moves all of them as one copy, `download` the actions. On the CPU
+the device's side is the host's and both do nothing. uint8 observations travel as bytes.
 """
 
 import numpy as np
 import torch
 
-ALIGNMENT = 64  # bytes; a part begins on a cache line of its own
+from bridge.device import ALIGNMENT, HostDevice
+
+PARTS = ("observation", "reward", "terminated", "truncated", "action_mask")
 
 
 class Slab:
@@ -22,43 +24,49 @@ class Slab:
     host_actions, actions: (B,) int32 on the host and on the device.
     """
 
-    def __init__(self, count: int, shape: tuple, dtype, num_masked: int = 0, device: str | torch.device = "cpu"):
-        self.device = torch.device(device)
+    def __init__(self, count: int, shape: tuple, dtype, num_masked: int = 0, device=None):
+        device = device or HostDevice()
         parts = {"observation": ((count, *shape), dtype), "reward": ((count,), "float32"),
                  "terminated": ((count,), "float32"), "truncated": ((count,), "float32")}
         if num_masked:
             parts["action_mask"] = ((count, num_masked), "uint8")
         offsets, total = layout(parts)
-        self._host = host_bytes(total, self.device)
-        self._device = self._host if self.device.type == "cpu" else torch.zeros(total, dtype=torch.uint8, device=self.device)
-        self.host = {name: view(self._host.numpy(), offsets[name], *part) for name, part in parts.items()}
-        for name in ("observation", "reward", "terminated", "truncated", "action_mask"):
-            setattr(self, name, device_view(self._device, offsets[name], *parts[name]) if name in parts else None)
-        self._host_actions = host_bytes(4 * count, self.device).view(torch.int32)
-        self.host_actions = self._host_actions.numpy()
-        self.actions = self._host_actions if self.device.type == "cpu" else \
-            torch.zeros(count, dtype=torch.int32, device=self.device)
+        self._host = device.host_bytes(total)
+        self._twin = device.twin(self._host)
+        self.host = {name: view(self._host, offsets[name], *part) for name, part in parts.items()}
+        for name in PARTS:
+            setattr(self, name, device_view(self._twin, offsets[name], *parts[name]) if name in parts else None)
+        self._host_actions = device.host_bytes(4 * count)
+        self._twin_actions = device.twin(self._host_actions)
+        self.host_actions = self._host_actions.view(np.int32)
+        self.actions = self._twin_actions.view(torch.int32)
 
-    def to_device(self):
+    @property
+    def nbytes(self) -> int:
+        """Bytes of one copy to the device."""
+        return self._host.nbytes
+
+    def upload(self, lane):
         """Everything that the games wrote, in one copy."""
-        if self._device is not self._host:
-            self._device.copy_(self._host, non_blocking=True)
+        lane.upload(self._twin, self._host)
 
-    def to_host(self):
-        """The actions, in one copy; returns when they have arrived."""
-        if self.actions is not self._host_actions:
-            self._host_actions.copy_(self.actions)
+    def download(self, lane):
+        """The actions, in one copy."""
+        lane.download(self._host_actions, self._twin_actions)
 
     def contents(self) -> torch.Tensor:
         """All that the games wrote last, as bytes (a copy); for checkpoints."""
-        return self._host.clone()
+        return torch.from_numpy(self._host.copy())
 
     def restore(self, contents: torch.Tensor):
         """Put back what `contents` gave; raises ValueError where it is of another size."""
         if contents.shape != self._host.shape or contents.dtype != torch.uint8:
-            raise ValueError(f"a slab of {self._host.numel()} bytes cannot take {contents.numel()} of {contents.dtype}")
-        self._host.copy_(contents)
-        self.to_device()
+            raise ValueError(f"a slab of {self._host.size} bytes cannot take {contents.numel()} of {contents.dtype}")
+        self._host[:] = contents.numpy()
+
+    def __str__(self):
+        parts = ", ".join(f"{name} {tuple(part.shape)} {part.dtype}" for name, part in self.host.items())
+        return f"{parts}, actions {tuple(self.host_actions.shape)} int32"
 
 
 def layout(parts: dict) -> tuple[dict[str, int], int]:
@@ -69,15 +77,6 @@ def layout(parts: dict) -> tuple[dict[str, int], int]:
         size = int(np.prod(shape)) * np.dtype(dtype).itemsize
         end = (end + size + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
     return offsets, end
-
-
-def host_bytes(size: int, device: torch.device) -> torch.Tensor:
-    """Zeroed host memory on a cache line, pinned where a GPU copies from it."""
-    if device.type == "cuda":
-        return torch.zeros(size, dtype=torch.uint8, pin_memory=True)
-    raw = torch.zeros(size + ALIGNMENT, dtype=torch.uint8)
-    start = -raw.data_ptr() % ALIGNMENT
-    return raw[start: start + size]
 
 
 def view(raw: np.ndarray, offset: int, shape: tuple, dtype) -> np.ndarray:

@@ -5,6 +5,7 @@ import trainer.openmp  # noqa: F401  isort: skip  (before anything that loads Op
 from pathlib import Path
 
 import pytest
+from device_twin import TwinDevice
 
 import envs_c
 from envs_c import outside
@@ -36,3 +37,16 @@ def view(request):
 def autoreset(request):
     """All of Gymnasium's autoreset modes."""
     return request.param
+
+
+@pytest.fixture
+def twin():
+    """Makes devices that are slow, out of order, or fail on purpose; see device_twin.py. Ends their threads."""
+    made = []
+
+    def make(**settings) -> TwinDevice:
+        made.append(TwinDevice(**settings))
+        return made[-1]
+    yield make
+    for device in made:
+        device.close()

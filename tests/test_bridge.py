@@ -1,47 +1,76 @@
-"""Slabs hold their parts where they should, and a pipeline carries the same however it is cut into batches."""
+"""Slabs hold their parts where they should, and a pipeline carries the same however it is cut, delayed or captured."""
 
 import hashlib
+import threading
+import warnings
 
 import numpy as np
 import pytest
 import torch
 
 import envs_c
-from bridge import Pipeline, Slab
+from bridge import Pipeline, Slab, TransferError
+from bridge.slab import PARTS
 
 
-def make(num_batches=1, num_envs=10, num_threads=1, game="breakout", **settings) -> Pipeline:
-    return Pipeline(envs_c.VecEnv(envs_c.game(game), num_envs, seed=3, num_threads=num_threads, **settings), num_batches)
+def make(num_batches=1, device=None, num_envs=10, num_threads=1, game="breakout", serial=False, graphs=True, **settings):
+    env = envs_c.VecEnv(envs_c.game(game), num_envs, seed=3, num_threads=num_threads, **settings)
+    return Pipeline(env, num_batches, device, serial=serial, graphs=graphs)
+
+
+class Player:
+    """Random play: the device's side of each batch, which keeps all that came."""
+
+    def __init__(self, pipeline, seed=0):
+        self.pipeline, self.random = pipeline, np.random.default_rng(seed)
+        self.seen = {batch.index: [] for batch in pipeline.batches}
+        self.rolls = []
+        self.work = [self._work(batch) for batch in pipeline.batches]
+
+    def _work(self, batch):
+        slab, place = self.pipeline.slab(batch), [0]
+
+        def work():
+            self.seen[batch.index].append([part.clone() for name in PARTS if (part := getattr(slab, name)) is not None])
+            slab.actions.copy_(self.rolls[place[0]][batch.lo: batch.hi])
+            place[0] += 1
+        return work
+
+    def play(self, steps) -> str:
+        """The hash of everything that came."""
+        for _ in range(steps):
+            self.play_step()
+        self.pipeline.settle()
+        return self.digest(steps)
+
+    def play_step(self):
+        pipeline = self.pipeline
+        self.rolls.append(torch.from_numpy(self.random.integers(0, pipeline.num_actions, pipeline.num_envs).astype(np.int32)))
+        for batch in pipeline.batches:
+            pipeline.turn(batch, self.work[batch.index])
+
+    def digest(self, steps) -> str:
+        """Of what came in so many steps, environment by environment."""
+        digest = hashlib.sha256()
+        for step in range(steps):
+            for parts in zip(*(self.seen[batch.index][step] for batch in self.pipeline.batches), strict=True):
+                digest.update(torch.cat(parts).numpy().tobytes())
+        return digest.hexdigest()
 
 
 def play(pipeline, steps, seed=0) -> str:
-    """The hash of everything that random play brings, environment by environment."""
-    random = np.random.default_rng(seed)
-    seen = hashlib.sha256()
-    for _ in range(steps):
-        actions = torch.from_numpy(random.integers(0, pipeline.num_actions, pipeline.num_envs).astype(np.int32))
-        brought = {name: [] for name in ("observation", "reward", "terminated", "truncated")}
-        for batch in pipeline.batches:
-            slab = pipeline.receive(batch)
-            for name, parts in brought.items():
-                parts.append(getattr(slab, name).clone())
-            slab.actions.copy_(actions[batch.lo: batch.hi])
-            pipeline.send(batch)
-        for parts in brought.values():
-            seen.update(torch.cat(parts).numpy().tobytes())
-    return seen.hexdigest()
+    return Player(pipeline, seed).play(steps)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "uint8"])
 @pytest.mark.parametrize("masked", [0, 5])
 def test_a_slab_is_one_allocation_of_aligned_parts(dtype, masked):
     slab = Slab(3, (7,), dtype, masked)
-    base = slab.contents().numel()
     starts = {name: part.ctypes.data for name, part in slab.host.items()}
     first = starts["observation"]
     for name, part in slab.host.items():
         assert starts[name] % 64 == 0
-        assert first <= starts[name] <= starts[name] + part.nbytes <= first + base
+        assert first <= starts[name] <= starts[name] + part.nbytes <= first + slab.nbytes
         assert getattr(slab, name).data_ptr() == starts[name]  # on the CPU the device's side is the host's
     assert len(set(starts.values())) == len(starts)
     assert (slab.action_mask is None) == (masked == 0)
@@ -66,6 +95,92 @@ def test_batches_carry_the_same_as_one(num_batches):
     assert play(whole, 300) == play(split, 300)
 
 
+@pytest.mark.parametrize("captures", [False, True], ids=["as it is", "captured"])
+@pytest.mark.parametrize("serial", [False, True], ids=["in flight", "serial"])
+@pytest.mark.parametrize("num_batches", [1, 2, 5])
+def test_a_slow_device_whose_lanes_are_out_of_order_changes_nothing(twin, num_batches, serial, captures):
+    plain = make(game="cartpole")
+    slow = make(num_batches, twin(captures=captures), game="cartpole", serial=serial)
+    for pipeline in (plain, slow):
+        pipeline.reset()
+    assert play(plain, 60) == play(slow, 60)
+    ended = sorted(plain.take_episodes().environments)
+    assert len(ended) > 10 and sorted(slow.take_episodes().environments) == ended
+
+
+def test_a_driver_that_did_not_wait_would_be_caught(twin):
+    plain, wrong = make(), make(2, twin(impatient=True))
+    for pipeline in (plain, wrong):
+        pipeline.reset()
+    wanted = play(plain, 60)
+    wrong_player = Player(wrong)
+    for _ in range(60):
+        wrong_player.play_step()
+    wrong.join()
+    assert wrong_player.digest(60) != wanted
+
+
+def test_games_play_while_the_device_is_at_another_batch(twin):
+    pipeline = make(2, twin(slowest=0))
+    pipeline.reset()
+    first, second = pipeline.batches
+    played = threading.Event()
+    finish = pipeline._bound[second.index].finish
+
+    def finished():
+        done = finish()
+        played.set()
+        return done
+
+    def held_up():  # ends only once the other batch's games have played
+        if not played.wait(timeout=30):
+            raise RuntimeError("the cores waited for the device")
+    pipeline.turn(second, lambda: None)
+    pipeline._bound[second.index].finish = finished
+    pipeline.turn(first, held_up)
+    pipeline.turn(second, lambda: None)
+    pipeline.settle()
+    assert played.is_set()
+
+
+@pytest.mark.parametrize("captures", [False, True], ids=["as it is", "captured"])
+@pytest.mark.parametrize("kind", ["upload", "run", "download"])
+def test_what_fails_is_named_with_its_batch_and_shapes_and_the_host_s_buffers_stay(twin, kind, captures):
+    plain, pipeline = make(2), make(2, twin(fails=(kind, 20), captures=captures))
+    for each in (plain, pipeline):
+        each.reset()
+    written = [[], []]  # what the games write, step by step
+    player = Player(plain)
+    for _ in range(20):
+        for batch in plain.batches:
+            written[batch.index].append(plain.slab(batch).contents())
+        player.play(1)
+    with pytest.raises(TransferError, match=rf"batch [01] of 2, environments \d to \d.*observation \(5, 118\) float32.*this "
+                                            f"{kind} fails on purpose"):
+        play(pipeline, 20)
+    for batch in pipeline.batches:
+        assert any(torch.equal(pipeline.slab(batch).contents(), contents) for contents in written[batch.index])
+
+
+def test_a_capture_that_fails_is_told_once_and_goes_on_without(twin):
+    plain, slow = make(), make(3, twin(fails=("capture", 0), captures=True))
+    for pipeline in (plain, slow):
+        pipeline.reset()
+    with pytest.warns(RuntimeWarning, match="cannot be captured as a graph.*fails on purpose") as told:
+        assert play(plain, 20) == play(slow, 20)
+    assert len(told) == 1
+
+
+def test_nothing_is_captured_where_it_is_switched_off(twin):
+    device = twin(captures=True)
+    pipeline = make(2, device, graphs=False)
+    pipeline.reset()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        play(pipeline, 10)
+    assert device.count["capture"] == 0 and device.count["upload"] == 20
+
+
 def test_batches_are_even_and_cover_all():
     ranges = [(b.lo, b.hi) for b in make(3, num_envs=10).batches]
     assert ranges == [(0, 3), (3, 6), (6, 10)]
@@ -75,20 +190,21 @@ def test_episodes_are_reported_once_and_raw():
     pipeline = make(2, num_envs=8, game="cartpole", reward_clip=0.25)
     pipeline.reset()
     total, ended = np.zeros(8), []
+    work = [pipeline.slab(batch).actions.zero_ for batch in pipeline.batches]
     for _ in range(200):
         for batch in pipeline.batches:
-            slab = pipeline.receive(batch)
-            slab.actions.zero_()
-            pipeline.send(batch)
-            rows = slice(batch.lo, batch.hi)
+            pipeline.turn(batch, work[batch.index])
+            pipeline.play(batch)
+            rows, slab = slice(batch.lo, batch.hi), pipeline.slab(batch)
             total[rows] += slab.reward.numpy() * 4  # what 0.25 was clipped from
             over = np.flatnonzero(slab.terminated.numpy()) + batch.lo
-            ended.extend(total[over])
+            ended.extend(zip(over.tolist(), total[over].tolist(), strict=True))
             total[over] = 0
-    returns, lengths = pipeline.take_episodes()
-    assert len(returns) > 50
-    assert sorted(returns) == sorted(ended) == sorted(lengths)
-    assert len(pipeline.take_episodes()[0]) == 0
+    episodes = pipeline.take_episodes()
+    assert len(episodes.returns) > 50
+    assert list(zip(episodes.environments.tolist(), episodes.returns.tolist(), strict=True)) == ended
+    assert episodes.lengths.tolist() == episodes.returns.tolist()
+    assert len(pipeline.take_episodes().returns) == 0
 
 
 def test_a_restored_pipeline_goes_on_as_if_never_left():
@@ -110,3 +226,8 @@ def test_a_restored_pipeline_goes_on_as_if_never_left():
 def test_what_a_pipeline_cannot_take_is_named(arguments, message):
     with pytest.raises(ValueError, match=message):
         make(**arguments)
+
+
+def test_a_pipeline_of_something_else_is_refused():
+    with pytest.raises(TypeError, match=r"an envs_c.VecEnv or Gymnasium vector environments, not list"):
+        Pipeline([[1]])

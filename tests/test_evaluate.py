@@ -9,8 +9,9 @@ import torch
 
 from trainer import evaluate, film
 from trainer.config import Config, EnvConfig, RunConfig
+from trainer.environments import make_source
 from trainer.errors import ConfigError
-from trainer.session import make_env, make_policy
+from trainer.session import make_policy
 
 
 def config(game="cartpole", **env) -> Config:
@@ -18,7 +19,7 @@ def config(game="cartpole", **env) -> Config:
 
 
 def play(settings, **more):
-    policy = make_policy(settings, make_env(settings.game, settings.env, 1, 0), torch.float32)
+    policy = make_policy(settings, make_source(settings.game, settings.env, 1, 0), torch.float32)
     return evaluate.play(policy, settings, **{"episodes": 20, "seed": 4, **more})
 
 
@@ -42,7 +43,7 @@ def test_one_seed_gives_one_result_and_another_another():
 
 def test_greedy_play_takes_the_likeliest_action():
     settings = config()
-    policy = make_policy(settings, make_env("cartpole", settings.env, 1, 0), torch.float32)
+    policy = make_policy(settings, make_source("cartpole", settings.env, 1, 0), torch.float32)
     with torch.no_grad():
         policy.heads.bias[:2] = torch.tensor([0.0, 0.5])  # RIGHT is likelier everywhere
     greedy = evaluate.play(policy, settings, episodes=20, seed=4, greedy=True)
@@ -55,7 +56,7 @@ def test_greedy_play_takes_the_likeliest_action():
 def test_an_evaluation_of_endless_play_ends(monkeypatch):
     monkeypatch.setattr(evaluate, "LONGEST", 50)
     settings = config("breakout")
-    policy = make_policy(settings, make_env("breakout", settings.env, 1, 0), torch.float32)
+    policy = make_policy(settings, make_source("breakout", settings.env, 1, 0), torch.float32)
     with torch.no_grad():
         policy.heads.weight.zero_()
         policy.heads.bias[:4] = torch.tensor([50.0, 0.0, 0.0, 0.0])  # never serves
@@ -80,16 +81,16 @@ def test_a_film_replays_the_episode_to_its_end(sticky):
     index = int(result.returns.argmax())
     screens = film.frames(result, index, 10_000)
     assert len(screens) == result.lengths[index] + 1
-    result.env.set_state(result.states)  # the same by the environments that played it
-    arrays = [np.zeros((4, *result.env.observation_shape), np.float32), *np.zeros((3, 4), np.float32)]
+    result.source.restore(result.states)  # the same by the environments that played it
+    arrays = [np.zeros((4, *result.source.env.observation_shape), np.float32), *np.zeros((3, 4), np.float32)]
     actions = np.zeros(4, np.int32)
-    batch = result.env.bind(0, 4, actions=actions, observation=arrays[0], reward=arrays[1], terminated=arrays[2],
+    batch = result.source.env.bind(0, 4, actions=actions, observation=arrays[0], reward=arrays[1], terminated=arrays[2],
                             truncated=arrays[3])
     for step in range(result.lengths[index]):
-        assert (screens[step] == result.env.render(index)).all()
+        assert (screens[step] == result.source.env.render(index)).all()
         actions[:] = result.actions[step]
         batch.step()
-    assert result.env.ended[index]
+    assert result.source.env.ended[index]
 
 
 @pytest.mark.parametrize("suffix", [".gif", ".mp4"])

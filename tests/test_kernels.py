@@ -1,79 +1,101 @@
-"""The compiled kernels say what their plain torch twins say, to rounding, at sizes that are not round."""
+"""The fast kernels of one time step say what their plain torch twins say, to rounding, at sizes that are not round."""
 
 import math
 
 import numpy as np
 import pytest
 import torch
+from kernel_devices import DEVICES, TOLERANCE, choose, close
 
 from trainer import kernels
 from trainer.kernels import reference
 
-TOLERANCE = {torch.float32: 1e-5, torch.bfloat16: 1e-2}
-ROWS = (1, 3, 64, 1023)
-UNITS = (1, 7, 128)
+ROWS = (1, 3, 1023)
+UNITS = (1, 5, 128)
+ACTIONS = (1, 4, 362)
 
 
-def close(actual, expected, dtype):
-    """Equal within the dtype's tolerance, relative to the largest magnitude (or to 1)."""
-    scale = max(1.0, expected.abs().max().item())
-    error = (actual.double() - expected.double()).abs().max().item()
-    assert error <= TOLERANCE[dtype] * scale, error
+@pytest.fixture(params=DEVICES)
+def device(request, monkeypatch):
+    return choose(request.param, monkeypatch)
 
 
 @pytest.mark.parametrize("dtype", TOLERANCE)
 @pytest.mark.parametrize("rows", ROWS)
 @pytest.mark.parametrize("n", UNITS)
-def test_lstm_forward_equals_its_twin(rows, n, dtype):
+def test_lstm_forward_equals_its_twin(rows, n, dtype, device):
     torch.manual_seed(rows * n)
     gx, gh = (3 * torch.randn(2, rows, 4 * n)).to(dtype)
     bias, c = torch.randn(4 * n), torch.randn(rows, n)
     keep, keep_next = (torch.rand(2, rows) > 0.3).float()
-    gates, cell = torch.empty(rows, 4 * n, dtype=dtype), torch.empty(rows, n)
-    h, h_next = torch.empty(2, rows, n, dtype=dtype)
-    kernels.lstm_forward(gx, gh, bias, c, keep, keep_next, gates, cell, h, h_next)
-    expected = reference.lstm_forward(gx, gh, bias, c, keep, keep_next)
+    inputs = (gx, gh, bias, c, keep, keep_next)
+    h, h_next = torch.empty(2, rows, n, dtype=dtype, device=device)
+    gates, cell = torch.empty(rows, 4 * n, dtype=dtype, device=device), torch.empty(rows, n, device=device)
+    kernels.lstm_forward(*(tensor.to(device) for tensor in inputs), gates, cell, h, h_next)
+    expected = reference.lstm_forward(*inputs)
     for out, wanted in zip((gates, cell, h, h_next), expected, strict=True):
         close(out, wanted, dtype)
-    assert (h_next[keep_next == 0] == 0).all()
+    assert (h_next[keep_next.to(device) == 0] == 0).all()
+
+
+def test_lstm_forward_in_place_says_the_same(device):
+    gx, gh, bias = torch.randn(3, 20, device=device), torch.randn(3, 20, device=device), torch.randn(20, device=device)
+    c, ones = torch.randn(3, 5, device=device), torch.ones(3, device=device)
+    first, second = ([torch.empty(3, size, device=device) for size in (20, 5, 5, 5)] for _ in range(2))
+    kernels.lstm_forward(gx, gh, bias, c, ones, ones, *first)
+    kernels.lstm_forward(gx, gh, bias, c, ones, ones, gx, c, *second[2:])
+    for ours, wanted in zip((gx, c, *second[2:]), first, strict=True):
+        assert torch.equal(ours, wanted)
 
 
 @pytest.mark.parametrize("dtype", TOLERANCE)
 @pytest.mark.parametrize("rows", ROWS)
 @pytest.mark.parametrize("n", UNITS)
-def test_lstm_backward_equals_its_twin(rows, n, dtype):
+def test_lstm_backward_equals_its_twin(rows, n, dtype, device):
     torch.manual_seed(rows * n)
     gates = torch.rand(rows, 4 * n).to(dtype)
     c_prev, c, dc = torch.randn(3, rows, n)
     dh, dh_next = torch.randn(2, rows, n).to(dtype)
     keep, keep_next = (torch.rand(2, rows) > 0.3).float()
-    expected = reference.lstm_backward(gates, c_prev, keep, c, dh, dh_next, keep_next, dc)
-    kernels.lstm_backward(gates, c_prev, keep, c, dh, dh_next, keep_next, dc)
-    close(gates, expected[0], dtype)
-    close(dc, expected[1], dtype)
+    inputs = (gates, c_prev, keep, c, dh, dh_next, keep_next, dc)
+    ours = [tensor.clone().to(device) for tensor in inputs]
+    kernels.lstm_backward(*ours)
+    expected = reference.lstm_backward(*inputs)
+    close(ours[0], expected[0], dtype)
+    close(ours[-1], expected[1])
 
 
-@pytest.mark.parametrize("n", (1, 5))
-def test_lstm_twin_is_the_gradient_that_autograd_takes(n):
+@pytest.mark.parametrize("rows", ROWS)
+@pytest.mark.parametrize("n", UNITS)
+def test_lstm_gradients_are_those_that_autograd_takes_in_float64(rows, n, device):
     torch.manual_seed(n)
-    gx, gh = torch.randn(6, 4 * n, requires_grad=True), torch.randn(6, 4 * n)
-    bias, c = torch.zeros(4 * n), torch.randn(6, n, requires_grad=True)
-    keep, keep_next = (torch.rand(2, 6) > 0.3).float()
-    dh, dh_next, dc = torch.randn(3, 6, n)
-    gates, cell, h, h_next = reference.lstm_forward(gx, gh, bias, c, keep, keep_next)
+    gx, gh = torch.randn(rows, 4 * n), torch.randn(rows, 4 * n)
+    bias, c = torch.randn(4 * n), torch.randn(rows, n)
+    keep, keep_next = (torch.rand(2, rows) > 0.3).float()
+    dh, dh_next, dc = torch.randn(3, rows, n)
+
+    wide = [tensor.double() for tensor in (gx, gh, bias, c)]
+    wide[0].requires_grad_()
+    wide[3].requires_grad_()
+    _, cell, h, h_next = reference.lstm_forward(*wide, keep.double(), keep_next.double())
     (h * dh).sum().add((h_next * dh_next).sum()).add((cell * keep_next[:, None] * dc).sum()).backward()
-    dgates, dcell = reference.lstm_backward(gates.detach(), c.detach(), keep, cell.detach(), dh, dh_next, keep_next, dc)
-    close(dgates, gx.grad, torch.float32)
-    close(dcell * keep[:, None], c.grad, torch.float32)
+
+    gx, gh, bias, c, keep, keep_next, dh, dh_next, dc = (
+        tensor.to(device) for tensor in (gx, gh, bias, c, keep, keep_next, dh, dh_next, dc))
+    gates, cell, h, h_next = (torch.empty(rows, size, device=device) for size in (4 * n, n, n, n))
+    kernels.lstm_forward(gx, gh, bias, c, keep, keep_next, gates, cell, h, h_next)
+    kernels.lstm_backward(gates, c, keep, cell, dh, dh_next, keep_next, dc)
+    close(gates, wide[0].grad)
+    close(dc * keep[:, None], wide[3].grad)
 
 
 @pytest.mark.parametrize("value", [0.0, 1e-8, 0.5, 20.0, 88.0, 1e6])
 @pytest.mark.parametrize("sign", [1, -1])
-def test_gates_are_exact_from_tiny_to_huge_inputs(value, sign):
-    gx = torch.full((1, 4), sign * value)
-    gates, c, h, h_next = torch.empty(1, 4), torch.empty(1, 1), torch.empty(1, 1), torch.empty(1, 1)
-    zeros, ones = torch.zeros(1, 4), torch.ones(1)
-    kernels.lstm_forward(gx, zeros, zeros[0], torch.zeros(1, 1), ones, ones, gates, c, h, h_next)
+def test_gates_are_exact_from_tiny_to_huge_inputs(value, sign, device):
+    gx, zeros = torch.full((1, 4), sign * value, device=device), torch.zeros(1, 4, device=device)
+    ones = torch.ones(1, device=device)
+    gates, c, h, h_next = (torch.zeros(1, size, device=device) for size in (4, 1, 1, 1))
+    kernels.lstm_forward(gx, zeros, zeros[0], c, ones, ones, gates, c, h, h_next)
     sigmoid, tanh = torch.sigmoid(gx[0, 0]).item(), math.tanh(sign * value)
     assert gates[0].tolist() == pytest.approx([sigmoid, sigmoid, tanh, sigmoid], abs=2e-7)
 
@@ -83,98 +105,157 @@ def test_random_bits_are_philox():
     assert known.item() == 0x6627E8D5
 
 
-@pytest.mark.parametrize("actions", (1, 2, 4, 18))
+def masks(rows, actions):
+    """(rows, actions) uint8 with an action or more that is legal in each row, and one alone in the last."""
+    legal = (torch.rand(rows, actions) > 0.4).to(torch.uint8)
+    legal[:, 0] |= legal.sum(1) == 0
+    legal[-1] = torch.arange(actions) == actions // 2
+    return legal
+
+
+def draw(device, logits, legal=None, seed=3, first=0, step=9, actions=None, value=None):
+    """`kernels.sample` of tensors from the CPU, to the CPU."""
+    action = torch.empty(len(logits), dtype=torch.int32, device=device)
+    log_prob = torch.empty(len(logits), device=device)
+    legal = None if legal is None else legal.to(device)
+    kernels.sample(logits.to(device), legal, seed, first, step, action, log_prob, actions or logits.shape[1], value)
+    return action.cpu(), log_prob.cpu()
+
+
 @pytest.mark.parametrize("masked", (False, True))
-def test_sampling_equals_its_twin(actions, masked):
+@pytest.mark.parametrize("rows", ROWS)
+@pytest.mark.parametrize("actions", ACTIONS)
+@pytest.mark.parametrize("seed", (7, 2**64 - 1))
+def test_sampling_equals_its_twin(actions, rows, masked, seed, device):
     torch.manual_seed(actions)
-    rows = 1023
-    logits = 3 * torch.randn(rows, actions + 1)
-    legal = (torch.rand(rows, actions) > 0.4).to(torch.uint8) if masked else None
-    if masked:
-        legal[:, 0] |= legal.sum(1) == 0
-    action, log_prob = torch.empty(rows, dtype=torch.int32), torch.empty(rows)
-    kernels.sample(logits, legal, 7, 100, 5_000_000_000, action, log_prob, actions)
-    environments = torch.arange(100, 100 + rows)
-    wanted, wanted_log_prob = reference.sample(
-        logits[:, :actions], None if legal is None else legal.bool(), 7, environments, 5_000_000_000)
-    assert (action == wanted).float().mean() > 0.998  # a point on the very edge may fall to either side
+    logits, legal = 3 * torch.randn(rows, actions + 1), masks(rows, actions) if masked else None
+    value = torch.empty(rows, device=device)
+    action, log_prob = draw(device, logits, legal, seed, 100, 5_000_000_000, actions, value)
+    wanted, wanted_log_prob, wanted_value = reference.sample(logits, legal, seed, 100, 5_000_000_000, actions)
     same = action == wanted
+    assert same.float().mean() > 0.998  # a point on the very edge may fall to either side
     torch.testing.assert_close(log_prob[same], wanted_log_prob[same], rtol=1e-5, atol=1e-5)
+    assert torch.equal(value.cpu(), wanted_value)
     if masked:
         assert legal.gather(1, action[:, None].long()).all()
 
 
-def test_sampling_follows_the_probabilities():
+def test_sampling_follows_the_probabilities(device):
     probabilities = torch.tensor([0.5, 0.3, 0.15, 0.05])
     rows = 100_000
-    action, log_prob = torch.empty(rows, dtype=torch.int32), torch.empty(rows)
-    kernels.sample(probabilities.log().repeat(rows, 1), None, 1, 0, 0, action, log_prob, 4)
+    action, log_prob = draw(device, probabilities.log().repeat(rows, 1))
     counts = np.bincount(action.numpy(), minlength=4) / rows
     assert np.abs(counts - probabilities.numpy()).max() < 0.006  # four standard errors
     torch.testing.assert_close(log_prob.exp(), probabilities[action.long()])
 
 
-def test_sampling_depends_on_seed_environment_and_step_only():
-    def draw(seed=3, first=0, step=9, rows=512):
-        action, log_prob = torch.empty(rows, dtype=torch.int32), torch.empty(rows)
-        kernels.sample(torch.zeros(rows, 4), None, seed, first, step, action, log_prob, 4)
-        return action
-
-    assert torch.equal(draw()[100:], draw(first=100, rows=412))
-    assert not torch.equal(draw(), draw(seed=4))
-    assert not torch.equal(draw(), draw(step=10))
+def test_sampling_depends_on_seed_environment_and_step_only(device):
+    logits = torch.zeros(512, 4)
+    drawn = draw(device, logits)[0]
+    assert torch.equal(drawn[100:], draw(device, logits[100:], first=100)[0])
+    assert not torch.equal(drawn, draw(device, logits, seed=4)[0])
+    assert not torch.equal(drawn, draw(device, logits, step=10)[0])
 
 
-ENDS = {  # name: (t, terminated, truncated) of what ends where in 12 steps
-    "none": [],
-    "terminated": [(5, 1, 0)],
-    "truncated": [(5, 0, 1)],
-    "both at once": [(5, 1, 1)],
-    "at the first step": [(0, 1, 0)],
-    "at the last step": [(11, 0, 1)],
-    "several": [(1, 1, 0), (3, 0, 1), (7, 1, 1), (10, 1, 0)],
+@pytest.mark.parametrize("plain", (False, True))
+@pytest.mark.parametrize("step", (0, 9, 2**40))
+def test_a_step_in_memory_is_read_when_the_kernel_runs(step, plain, device):
+    memory, logits = torch.tensor([step], device=device), torch.randn(64, 4)
+    with kernels.use_reference() if plain else torch.no_grad():
+        assert torch.equal(draw(device, logits, step=memory)[0], draw(device, logits, step=step)[0])
+        memory += 1
+        assert torch.equal(draw(device, logits, step=memory)[0], draw(device, logits, step=step + 1)[0])
+
+
+def test_a_row_without_a_legal_action_gives_zeros(device):
+    logits, legal = torch.randn(3, 4), torch.tensor([[1, 1, 1, 1], [0, 0, 0, 0], [0, 1, 0, 1]], dtype=torch.uint8)
+    for action, log_prob in (draw(device, logits, legal), reference.sample(logits, legal, 3, 0, 9, 4)[:2]):
+        assert action[1] == 0 and log_prob[1] == 0 and (log_prob[[0, 2]] < 0).all()
+    leaf = logits.to(device).requires_grad_()
+    log_prob, entropy = kernels.categorical(leaf, legal.to(device), torch.zeros(3, dtype=torch.int32, device=device))
+    (log_prob[:2].sum() + entropy.sum()).backward()
+    assert log_prob[1] == 0 and entropy[1] == 0 and (leaf.grad[1] == 0).all() and leaf.grad.isfinite().all()
+
+
+@pytest.mark.parametrize("masked", (False, True))
+@pytest.mark.parametrize("shape", [(rows,) for rows in ROWS] + [(1, 1), (7, 3), (64, 3)])
+@pytest.mark.parametrize("actions", ACTIONS)
+@pytest.mark.parametrize("width", (0, 1))
+def test_categorical_and_its_gradients_equal_autograd_in_float64(actions, shape, masked, width, device):
+    torch.manual_seed(actions)
+    rows = math.prod(shape)
+    wide = 3 * torch.randn(*shape, actions + width)
+    legal = masks(rows, actions) if masked else torch.ones(rows, actions, dtype=torch.uint8)
+    action = torch.multinomial(legal.float(), 1).int().view(shape)
+    legal, (dlog_prob, dentropy) = legal.view(*shape, actions) if masked else None, torch.randn(2, *shape)
+
+    def gradients(function, leaf, *others):
+        leaf.requires_grad_()
+        outputs = function(leaf[..., :actions], *others[:2])
+        torch.autograd.backward(outputs, others[2:])
+        return (*outputs, leaf.grad)
+
+    expected = gradients(reference.categorical, wide.double(), legal, action, dlog_prob.double(), dentropy.double())
+    others = (None if tensor is None else tensor.to(device) for tensor in (legal, action, dlog_prob, dentropy))
+    actual = gradients(kernels.categorical, wide.to(device), *others)
+    for ours, wanted in zip(actual, expected, strict=True):
+        close(ours, wanted)
+    if masked:
+        alone = (legal.sum(-1) == 1).to(device)
+        assert (actual[0][alone] == 0).all() and (actual[1][alone] == 0).all() and (actual[2][alone] == 0).all()
+        assert (actual[2][..., :actions][legal.to(device) == 0] == 0).all()
+
+
+def test_an_illegal_action_has_no_probability(device):
+    legal, action = torch.tensor([[1, 0, 1]], dtype=torch.uint8, device=device), torch.ones(1, dtype=torch.int32, device=device)
+    assert kernels.categorical(torch.zeros(1, 3, device=device), legal, action)[0].item() == -math.inf
+    assert reference.categorical(torch.zeros(1, 3), legal.cpu(), action.cpu())[0].item() == -math.inf
+
+
+def test_categorical_has_no_second_derivative(device):
+    logits = torch.randn(3, 4, device=device, requires_grad=True)
+    log_prob, _ = kernels.categorical(logits, None, torch.zeros(3, dtype=torch.int32, device=device))
+    gradient, = torch.autograd.grad(log_prob.square().sum(), logits, create_graph=True)
+    with pytest.raises(RuntimeError, match="once_differentiable"):
+        gradient.sum().backward()
+
+
+def test_the_twin_takes_what_is_sent_to_it_alone():
+    logits, action = torch.randn(5, 4, dtype=torch.float64, requires_grad=True), torch.zeros(5, dtype=torch.int32)
+    with kernels.use_reference():
+        assert torch.autograd.gradcheck(lambda x: kernels.categorical(x, None, action), logits)
+
+
+ACTION = torch.zeros(4, 2, dtype=torch.int32)
+REFUSED = {  # what a kernel cannot read: (error, what it names, the call)
+    "strides": (ValueError, "contiguous", lambda: draw("cpu", torch.zeros(4, 8).t())),
+    "dtype": (TypeError, "logits has to be torch.float32, not torch.float64", lambda: draw("cpu", torch.zeros(4, 4).double())),
+    "mask": (ValueError, r"legal has shape \(4, 3\), and has to have \(4, 4\)",
+             lambda: draw("cpu", torch.zeros(4, 4), torch.ones(4, 3, dtype=torch.uint8))),
+    "no column for the value": (ValueError, r"logits has shape \(4, 4\), and has to have \(4, 5\)",
+                                lambda: draw("cpu", torch.zeros(4, 4), value=torch.zeros(4))),
+    "step": (TypeError, "step has to be torch.int64", lambda: draw("cpu", torch.zeros(4, 4), step=torch.zeros(1))),
+    "action": (TypeError, "action has to be torch.int32",
+               lambda: kernels.categorical(torch.zeros(4, 4), None, ACTION[:, 0].long())),
+    "rows apart": (ValueError, "equally far apart",
+                   lambda: kernels.categorical(torch.zeros(4, 3, 3)[:, :2], None, ACTION)),
+    "device": (ValueError, "none for those on 'meta'",
+               lambda: kernels.advantages(*torch.zeros(4, 2, 2, device="meta"), torch.zeros(3, 2, device="meta"), 1, 1)),
+    "devices": (ValueError, "is on 'meta', the others are on 'cpu'",
+                lambda: draw("cpu", torch.zeros(4, 4), step=torch.zeros(1, dtype=torch.int64, device="meta"))),
 }
 
 
-def plain_advantages(reward, terminated, truncated, valid, value, gamma, lam):
-    """The recursion in float64 Python numbers."""
-    steps, rows = len(reward), len(reward[0])
-    result = [[0.0] * rows for _ in range(steps)]
-    for row in range(rows):
-        running = 0.0
-        for t in range(steps - 1, -1, -1):
-            future = 0.0 if terminated[t][row] else value[t + 1][row]
-            delta = reward[t][row] + gamma * future - value[t][row]
-            cut = terminated[t][row] or truncated[t][row]
-            running = delta + (0.0 if cut else gamma * lam * running)
-            if not valid[t][row]:
-                running = 0.0
-            result[t][row] = running
-    return result
+@pytest.mark.parametrize(("error", "words", "call"), REFUSED.values(), ids=REFUSED.keys())
+def test_kernels_refuse_what_they_cannot_read(error, words, call):
+    with pytest.raises(error, match=words):
+        call()
 
 
-@pytest.mark.parametrize("ends", ENDS.values(), ids=ENDS.keys())
-@pytest.mark.parametrize(("gamma", "lam"), [(0.99, 0.95), (1.0, 1.0), (0.9, 0.0)])
-def test_advantages_equal_a_float64_loop(ends, gamma, lam):
-    torch.manual_seed(0)
-    steps, rows = 12, 3
-    reward, value = torch.randn(steps, rows), torch.randn(steps + 1, rows)
-    terminated, truncated, valid = torch.zeros(steps, rows), torch.zeros(steps, rows), torch.ones(steps, rows)
-    for t, ended, late in ends:
-        terminated[t, 1], truncated[t, 1] = ended, late
-        if t + 1 < steps:
-            valid[t + 1, 1] = 0  # the step that only resets
-    arguments = (reward, terminated, truncated, valid, value)
-    wanted = torch.tensor(plain_advantages(*(a.double().tolist() for a in arguments), gamma, lam), dtype=torch.float64)
-    for result in (kernels.advantages(*arguments, gamma, lam), reference.advantages(*arguments, gamma, lam)):
-        torch.testing.assert_close(result.double(), wanted, rtol=1e-5, atol=1e-5)
-
-
-def test_kernels_refuse_what_they_cannot_read():
-    logits, action, log_prob = torch.zeros(4, 8).t(), torch.zeros(8, dtype=torch.int32), torch.zeros(8)
-    with pytest.raises(ValueError, match="contiguous"):
-        kernels.sample(logits, None, 0, 0, 0, action, log_prob, 4)
-    rows = torch.zeros(2, 4, dtype=torch.float64)
-    with pytest.raises(TypeError, match="float64"):
-        kernels.lstm_forward(rows, rows, rows[0], rows[:, :1].contiguous(), *torch.ones(2, 2), rows,
-                             *torch.zeros(3, 2, 1))
+@pytest.mark.parametrize(("error", "words", "change"), [
+    (TypeError, "float64", lambda x: x.double()), (ValueError, "contiguous", lambda x: x.t().contiguous().t()),
+    (ValueError, "one device", lambda x: x.to("meta"))])
+def test_lstm_refuses_what_it_cannot_read(error, words, change):
+    gates, c, ones = torch.zeros(3, 8), torch.zeros(3, 2), torch.ones(3)
+    with pytest.raises(error, match=words):
+        kernels.lstm_forward(change(gates), gates, gates[0], c, ones, ones, gates, c, c, c)

@@ -10,7 +10,7 @@ from packaging.utils import canonicalize_name
 from setup_support import ROOT, TOOLS, load, run
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-TARGETS = ("help", "setup", "breakout", "test", "lint", "bench", "asm", "sanitize", "clean")
+TARGETS = ("help", "setup", "cuda", "breakout", "test", "lint", "bench", "asm", "sanitize", "clean")
 
 
 def test_games_compile_without_anything_that_makes_their_bits_depend_on_the_machine(monkeypatch):
@@ -40,16 +40,17 @@ def test_torch_is_pinned_to_the_version_that_brings_no_cuda():
     assert pins("requirements.txt")["torch"] == "2.13.0"
 
 
-@pytest.mark.parametrize("extra", ["", "train", "dev"])
+@pytest.mark.parametrize("extra", ["", "train", "dev", "cuda"])
 def test_every_dependency_is_pinned_within_its_range(extra):
     asked = PROJECT["optional-dependencies"][extra] if extra else PROJECT["dependencies"]
-    installed = pins("requirements.txt")
+    installed = pins("requirements-cuda.txt" if extra == "cuda" else "requirements.txt")
     for requirement in map(Requirement, asked):
         assert requirement.specifier.contains(installed[canonicalize_name(requirement.name)]), requirement
 
 
 def test_no_package_is_pinned_twice():
-    assert not pins("requirements.txt").keys() & pins("constraints.txt").keys()
+    named = [name for file in ("requirements.txt", "requirements-cuda.txt", "constraints.txt") for name in pins(file)]
+    assert len(named) == len(set(named))
 
 
 def test_the_games_alone_ask_for_numpy_and_gymnasium_only():

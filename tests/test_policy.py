@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from trainer import kernels
-from trainer.policy import FeedForward, Policy
+from trainer.policy import FeedForward, Policy, StepSpace
 
 STEPS, BATCH = 9, 5
 STARTS = {  # name: (t, environment) of observations that are the first of an episode
@@ -19,7 +19,7 @@ STARTS = {  # name: (t, environment) of observations that are the first of an ep
 
 def make(precision=torch.float32) -> Policy:
     torch.manual_seed(0)
-    policy = Policy(6, 3, 16, 12, precision=precision)
+    policy = Policy((6,), 3, 16, 12, precision=precision)
     with torch.no_grad():
         policy.heads.weight.mul_(20)  # far from uniform, so that differences would show
     return policy
@@ -37,13 +37,19 @@ def inputs(starts, precision=torch.float32):
 def step_loop(policy, observation, start, state, lengths=(STEPS,)):
     """Logits and values of `step`, one step after the other."""
     h, c = state[0] * (1 - start[0])[:, None].to(state[0].dtype), state[1].clone()
-    weights, outs = policy.cast_weights(), []
+    weights, outs, space = policy.cast_weights(), [], StepSpace(policy, BATCH)
+    seen = policy.seen(observation, start)
     with torch.no_grad():
         for t in range(STEPS):
             following = start[t + 1] if t + 1 < STEPS else torch.zeros(BATCH)
-            outs.append(policy.step(weights, observation[t], 1 - start[t], 1 - following, h, c))
+            outs.append(policy.step(weights, seen[t], 1 - start[t], 1 - following, h, c, space).clone())
     out = torch.stack(outs)
     return out[..., :-1], out[..., -1]
+
+
+def unroll(policy, observation, start, state):
+    """`unroll` of plain observations (T, B, *shape)."""
+    return policy.unroll(policy.seen(observation, start), start, state)
 
 
 def torch_loop(policy, observation, start, state):
@@ -54,7 +60,7 @@ def torch_loop(policy, observation, start, state):
     (h, c), outs = state, []
     for t in range(len(observation)):
         keep = (1 - start[t])[:, None]
-        h, c = cell(policy.encoder(observation[t]).relu(), (h * keep, c * keep))
+        h, c = cell(policy.encoder(observation[t]), (h * keep, c * keep))
         outs.append(policy.heads(h))
     out = torch.stack(outs)
     return out[..., :-1], out[..., -1]
@@ -65,7 +71,7 @@ def torch_loop(policy, observation, start, state):
 def test_unroll_equals_the_step_loop(starts, precision, tolerance):
     policy, (observation, start, state) = make(precision), inputs(starts, precision)
     with torch.no_grad():
-        unrolled = policy.unroll(observation, start, state)
+        unrolled = unroll(policy, observation, start, state)
     for whole, looped in zip(unrolled, step_loop(policy, observation, start, state), strict=True):
         assert (whole - looped).abs().max() <= tolerance * looped.abs().max()
 
@@ -85,10 +91,10 @@ def test_unroll_and_its_gradients_equal_torch_s_own(starts, plain):
     wanted = gradients(expected)
     if plain:
         with kernels.use_reference():
-            actual = policy.unroll(observation, start, state)
+            actual = unroll(policy, observation, start, state)
             got = gradients(actual)
     else:
-        actual = policy.unroll(observation, start, state)
+        actual = unroll(policy, observation, start, state)
         got = gradients(actual)
     for ours, theirs in zip(actual, expected, strict=True):
         torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-5)
@@ -101,8 +107,8 @@ def test_a_start_forgets_the_past():
     other = observation.clone()
     other[:4, 1] += 5.0
     with torch.no_grad():
-        before = policy.unroll(observation, start, state)
-        after = policy.unroll(other, start, (state[0] + 1, state[1] + 1))
+        before = unroll(policy, observation, start, state)
+        after = unroll(policy, other, start, (state[0] + 1, state[1] + 1))
     assert torch.equal(before[0][4:, 1], after[0][4:, 1])
     assert not torch.equal(before[0][:4, 1], after[0][:4, 1])
     assert not torch.equal(before[0][4:, 0], after[0][4:, 0])  # without a start the state matters
@@ -110,12 +116,12 @@ def test_a_start_forgets_the_past():
 
 def test_two_unrolls_at_once_do_not_share_memory():
     policy, (observation, start, state) = make(), inputs([])
-    alone = policy.unroll(observation, start, state)
+    alone = unroll(policy, observation, start, state)
     alone[0].sum().backward()
     wanted = policy.recurrent.grad.clone()
     policy.zero_grad()
-    first = policy.unroll(observation, start, state)
-    second = policy.unroll(observation + 1, start, state)
+    first = unroll(policy, observation, start, state)
+    second = unroll(policy, observation + 1, start, state)
     first[0].sum().backward()
     assert torch.equal(policy.recurrent.grad, wanted)
     second[0].sum().backward()
@@ -125,27 +131,27 @@ def test_two_unrolls_at_once_do_not_share_memory():
 
 def test_bytes_are_scaled_to_one():
     torch.manual_seed(0)
-    policy = Policy(6, 3, 16, 12, scale=1 / 255)
+    policy = Policy((6,), 3, 16, 12, scale=1 / 255)
     pixels = torch.randint(0, 256, (STEPS, BATCH, 6), dtype=torch.uint8)
     with torch.no_grad():
-        seen = policy.unroll(pixels, torch.zeros(STEPS, BATCH), policy.initial_state(BATCH))[0]
+        seen = unroll(policy, pixels, torch.zeros(STEPS, BATCH), policy.initial_state(BATCH))[0]
         policy.scale = 1.0
-        wanted = policy.unroll(pixels.float() / 255, torch.zeros(STEPS, BATCH), policy.initial_state(BATCH))[0]
+        wanted = unroll(policy, pixels.float() / 255, torch.zeros(STEPS, BATCH), policy.initial_state(BATCH))[0]
     torch.testing.assert_close(seen, wanted)
 
 
 @pytest.mark.parametrize("precision", [torch.float32, torch.bfloat16])
 def test_without_memory_a_step_says_the_same_wherever_it_stands_in_a_sequence(precision):
     torch.manual_seed(0)
-    policy = FeedForward(6, 3, 16, 12, precision=precision)
+    policy = FeedForward((6,), 3, 16, 12, precision=precision)
     observation, start, _ = inputs([(4, 1)])
     state = policy.initial_state(BATCH)
-    logits, values = policy.unroll(observation, start, state)
+    logits, values = unroll(policy, observation, start, state)
     assert logits.requires_grad and values.requires_grad
-    backwards = policy.unroll(observation.flip(0), start, state)[0].flip(0)
+    backwards = unroll(policy, observation.flip(0), start, state)[0].flip(0)
     assert torch.equal(logits, backwards)
     with torch.no_grad():
-        weights = policy.cast_weights()
+        weights, space, seen = policy.cast_weights(), StepSpace(policy, BATCH), policy.seen(observation, start)
         for t in range(STEPS):
-            out = policy.step(weights, observation[t], 1 - start[t], 1 - start[t], *state)
+            out = policy.step(weights, seen[t], 1 - start[t], 1 - start[t], *state, space)
             torch.testing.assert_close(out, torch.cat([logits[t], values[t][:, None]], 1), rtol=1e-5, atol=1e-5)

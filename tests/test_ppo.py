@@ -19,19 +19,19 @@ def minibatch(seed=0, valid=None, mask=None, advantage=None) -> Minibatch:
     advantage = torch.randn(STEPS, BATCH) if advantage is None else advantage
     action = torch.zeros(STEPS, BATCH, dtype=torch.int32) if mask is not None else \
         torch.randint(0, ACTIONS, (STEPS, BATCH), dtype=torch.int32)
-    return Minibatch(torch.randn(STEPS, BATCH, 5), action, -torch.rand(STEPS, BATCH) - 0.5, torch.randn(STEPS, BATCH),
+    return Minibatch(torch.randn(STEPS, BATCH, 1, 5), action, -torch.rand(STEPS, BATCH) - 0.5, torch.randn(STEPS, BATCH),
                      advantage, valid, torch.zeros(STEPS, BATCH), mask, (torch.zeros(BATCH, 8), torch.zeros(BATCH, 8)))
 
 
 def make() -> Policy:
     torch.manual_seed(3)
-    return Policy(5, ACTIONS, 8, 8)
+    return Policy((5,), ACTIONS, 8, 8)
 
 
 def plain_loss(policy, batch, config) -> float:
     """The loss by Python loops in float64."""
     with torch.no_grad():
-        logits, values = policy.unroll(batch.observation, batch.start, batch.state)
+        logits, values = policy.unroll(batch.seen, batch.start, batch.state)
     places = [(t, b) for t in range(STEPS) for b in range(BATCH) if batch.valid[t, b]]
     advantages = [batch.advantage[p].item() for p in places]
     mean = sum(advantages) / len(places)

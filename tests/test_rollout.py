@@ -23,7 +23,7 @@ def rollouts(session, count) -> list:
     """Copies of the storage after each of `count` rollouts."""
     copies = []
     for _ in range(count):
-        collect(session.actor, session.storage)
+        collect(session.actor)
         copies.append(dataclasses.replace(session.storage, **{
             field.name: value.clone() for field in dataclasses.fields(session.storage)
             if (value := getattr(session.storage, field.name)) is not None}))
@@ -41,7 +41,7 @@ def test_flags_line_up_with_observations():
     assert torch.equal(valid, 1 - over)
     rewards = torch.cat([s.reward[1:] for s in stored])
     assert torch.equal(rewards, valid)             # CartPole gives 1 a step, and nothing for the step that only resets
-    first = torch.cat([s.observation for s in stored])[start.bool()]
+    first = torch.cat([s.observation[:-1] for s in stored])[start.bool()]
     assert first.abs().max() <= 0.05               # CartPole begins within 0.05 of rest
 
 
@@ -79,9 +79,9 @@ def test_the_first_minibatch_s_ratio_is_one(game, precision, tolerance):
     session = Session(config(game, precision=precision, time_limit=23))
     stored = rollouts(session, 2)[-1]
     assert stored.start.sum() > 5                  # episodes end within the sequences
-    batch = ppo.select(stored, stored.advantages(0.99, 0.95), torch.randperm(16)[:8])
+    batch = ppo.select(session.policy, stored, stored.advantages(0.99, 0.95), torch.randperm(16)[:8])
     with torch.no_grad():
-        logits, value = session.policy.unroll(batch.observation, batch.start, batch.state)
+        logits, value = session.policy.unroll(batch.seen, batch.start, batch.state)
         log_prob = logits.log_softmax(-1).gather(-1, batch.action.long()[..., None]).squeeze(-1)
         _, parts = ppo.losses(session.policy, batch, session.config.ppo)
     assert ((log_prob - batch.log_prob).exp() - 1).abs().max() <= tolerance
@@ -96,7 +96,7 @@ def test_another_weight_gives_another_ratio():
     with torch.no_grad():
         session.policy.recurrent.add_(0.3)
         session.policy.heads.weight.mul_(50)
-    _, parts = ppo.losses(session.policy, ppo.select(stored, stored.advantages(0.99, 0.95), torch.arange(16)),
+    _, parts = ppo.losses(session.policy, ppo.select(session.policy, stored, stored.advantages(0.99, 0.95), torch.arange(16)),
                           session.config.ppo)
     assert parts["kl"] > 1e-3
 
@@ -109,5 +109,5 @@ def test_rewards_are_scaled_for_learning_only():
     assert torch.equal(same.advantages(0.99, 0.95, scaled.config.ppo.reward_scale), quarter)
     assert not torch.equal(stored.advantages(0.99, 0.95), quarter)
     for session in (plain, scaled):
-        ppo.update(session.policy, session.optimizer, session.storage, session.config.ppo, 16, session.generator)
+        session.learner.update()
     assert not torch.equal(plain.policy.heads.weight, scaled.policy.heads.weight)

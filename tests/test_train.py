@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 import torch
 
+from bridge import DeviceError
 from trainer import checkpoint, train
 from trainer.config import Config, EnvConfig, PolicyConfig, PPOConfig, RunConfig
-from trainer.errors import ConfigError
 from trainer.session import Session
 
 ROLLOUT = 16 * 32  # steps of an iteration of `config`
@@ -100,7 +100,7 @@ def test_a_checkpoint_of_another_network_is_refused(tmp_path):
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has a GPU")
 def test_a_device_that_is_not_there_is_named(tmp_path):
-    with pytest.raises(ConfigError, match=r"'cuda'.*--device cpu"):
+    with pytest.raises(DeviceError, match=r"'cuda'.*--device cpu"):
         train.train(config(tmp_path, device="cuda"))
 
 

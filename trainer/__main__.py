@@ -12,7 +12,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import envs_c
-from trainer.config import Config, ConfigError, overlay, preset
+from bridge.errors import BridgeError
+from trainer.config import GYM, Config, ConfigError, overlay, preset
 from trainer.errors import TrainerError
 
 _MISSING = ("error: the trainer needs {}, which the games alone do not: pip install 'insertcoin[train]', "
@@ -25,7 +26,7 @@ except ModuleNotFoundError as missing:
 
 # The settings that a resumed run may change: none of them changes what it learns.
 _FREE = {"env": {"num_threads"}, "policy": set(), "ppo": set(),
-         "run": {"resume", "stop_at", "device", "dashboard", "checkpoint_seconds", "eval_episodes", "gif"}}
+         "run": {"resume", "stop_at", "device", "serial", "dashboard", "checkpoint_seconds", "eval_episodes", "gif"}}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -36,9 +37,11 @@ def main(argv: Sequence[str] | None = None) -> int:
             print(_overview())
         elif argv[0] == "eval":
             _evaluate(argv[1:])
+        elif argv[0] == "profile":
+            _profile(argv[1:])
         else:
             _train(argv)
-    except (TrainerError, envs_c.EnvsError) as error:
+    except (TrainerError, envs_c.EnvsError, BridgeError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
     except ModuleNotFoundError as error:
@@ -104,14 +107,49 @@ def _evaluate(argv: list[str]) -> None:
         print(result["film"])
 
 
+def _profile(argv: list[str]) -> None:
+    if argv and argv[0] in ("-h", "--help"):
+        print(f"usage: {PROG} profile GAME [--iterations N] [--out FILE] [options of training]\n\n"
+              "Train for N iterations (default: 3), write their trace to FILE (default: trace.json.gz; open it at\n"
+              "ui.perfetto.dev) and print how long every stage took.")
+        return
+    if not argv or argv[0].startswith("-"):
+        raise ConfigError(f"no game is named; write {PROG} profile GAME, where GAME is {_names()}")
+    game, options = _checked_game(argv[0]), argv[1:]
+    iterations, options = _taken("--iterations", options, "3")
+    out, options = _taken("--out", options, "trace.json.gz")
+    if not iterations.isdecimal() or int(iterations) < 1:
+        raise ConfigError(f"iterations is {iterations}; it may be an integer from 1 up")
+    if not out.endswith((".json", ".json.gz")):
+        raise ConfigError(f"out is {out!r}; it may be a file that ends in .json or .json.gz")
+    if not Path(out).parent.is_dir():
+        raise ConfigError(f"the trace's folder {str(Path(out).parent)!r} is not there; make it first")
+    config = parse_training(game, options, preset(game))
+    from trainer.profile import profile_run
+    print(profile_run(config, int(iterations), Path(out)))
+    print(f"{out}: the trace; open it at ui.perfetto.dev")
+
+
+def _taken(option: str, argv: list[str], default: str) -> tuple[str, list[str]]:
+    """The text given to an option, and the rest of the words."""
+    value = _value_of(option, argv)
+    if value is None:
+        return default, argv
+    index = argv.index(option) if option in argv else None
+    return value, [word for k, word in enumerate(argv)
+                   if not word.startswith(f"{option}=") and (index is None or k not in (index, index + 1))]
+
+
 def _checked_game(name: str) -> str:
     """The name of a game, or the whole path of its .pyx; raises ConfigError for anything else, with the nearest name."""
     if name.endswith(".pyx"):
         envs_c.load(name)
         return str(Path(name).expanduser().resolve())  # so that the run can be resumed from another folder
+    if name.startswith(GYM):
+        return name
     games = envs_c.games()
     if name not in games:
-        near = difflib.get_close_matches(name, [*games, "eval"], 1, 0.5)
+        near = difflib.get_close_matches(name, [*games, "eval", "profile"], 1, 0.5)
         hint = f"did you mean {near[0]}? " if near else ""
         raise ConfigError(f"there is no game {name!r}; {hint}it may be {_names()}, or eval for a trained agent")
     return name
@@ -136,8 +174,10 @@ def _overview() -> str:
 usage: {PROG} GAME [options]      train an agent; ends with an evaluation, curves and a GIF
        {PROG} --resume RUN        go on with a run that was stopped
        {PROG} eval RUN [options]  evaluate a trained agent, and film it
+       {PROG} profile GAME        trace a training, and tell where its time goes
 
-GAME is {_names()}, or a path to a game's .pyx.
+GAME is {_names()}, or a path to a game's .pyx,
+or gym:ID for any environment that Gymnasium makes, such as gym:ALE/Breakout-v5.
 RUN is a run's folder, or one of its checkpoints.
 
   {PROG} breakout                          train with the settings of the game's preset

@@ -6,6 +6,7 @@ are checked when a section is made, wherever they come from: the command line, a
 
 import difflib
 import math
+import re
 import tomllib
 from dataclasses import Field, asdict, dataclass, field, fields, replace
 from importlib import resources
@@ -54,8 +55,8 @@ class EnvConfig(_Section):
     """Rewards are clipped to [-x, x] for learning; scores stay raw. none: no clipping."""
     num_threads: int = _within(0, 0, 4096)
     """Threads that play and learn. 0: all cores."""
-    num_batches: int = _within(1, 1, 1024)
-    """Batches that the environments are split into, to play one while another's actions are computed."""
+    num_batches: int = _within(0, 0, 1024)
+    """Batches that the environments are split into, to play one while the device is at another. 0: measured at the start."""
     options: dict[str, float] = field(default_factory=dict)
     """Options of the game itself, such as lives=3."""
 
@@ -72,6 +73,10 @@ class PolicyConfig(_Section):
 
     memory: Literal["lstm", "none"] = "lstm"
     """What stands behind the encoder: an LSTM, or a layer that remembers nothing."""
+    encoder: Literal["auto", "mlp", "conv"] = "auto"
+    """What reads the observations: a layer, or convolutions over pictures. auto: convolutions for pixels."""
+    frame_stack: int = _within(1, 1, 64)
+    """Last observations that the encoder sees at once."""
     encoder_size: int = _within(128, 1, 65_536)
     """Width of the encoder."""
     lstm_size: int = _within(128, 1, 65_536)
@@ -126,8 +131,10 @@ class RunConfig(_Section):
 
     seed: int = _within(1, 0, 2**63 - 1)
     """The same seed gives the same run."""
-    device: Literal["auto", "cpu", "cuda"] = "auto"
-    """Where the network lives. auto: the GPU if there is one."""
+    device: str = "auto"
+    """Where the network lives: auto (the GPU if there is one), cpu, cuda, or cuda:1 for the second GPU."""
+    serial: bool = False
+    """One batch at a time, waited for at each step: for debugging."""
     run_dir: str | None = None
     """Folder to write into. none: a new one, runs/GAME-DATE-TIME-sSEED."""
     resume: str | None = None
@@ -143,6 +150,18 @@ class RunConfig(_Section):
     gif: bool = True
     """Film an episode at the end."""
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_device(self.device)
+
+
+def check_device(name: str) -> None:
+    """Raises ConfigError where a device's name is none."""
+    if not re.fullmatch("auto|cpu|cuda(:[0-9]+)?", name):
+        raise ConfigError(f"device is {name!r}; it may be auto, cpu, cuda, or cuda:1 for the second GPU")
+
+
+GYM = "gym:"  # games whose name begins with it are Gymnasium's environments
 
 _SECTIONS = {"env": EnvConfig, "policy": PolicyConfig, "ppo": PPOConfig, "run": RunConfig}
 
@@ -204,14 +223,16 @@ class Config:
 def preset(game: str) -> Config:
     """The settings that `game` is trained with: the defaults, overlaid with presets/GAME.toml where there is one.
 
-    A game given as a path to its .pyx has its file of settings beside it: my_game.toml beside my_game.pyx.
+    A game given as a path to its .pyx has its file of settings beside it: my_game.toml beside my_game.pyx. ALE's games under
+    Gymnasium share one.
 
     Raises ConfigError when the file names a setting that does not exist or gives one a value that it may not have.
     """
     outside = game.endswith(".pyx")
     label = str(Path(game).with_suffix(".toml")) if outside else f"presets/{game}.toml"
-    file = Path(label) if outside else resources.files("trainer.presets").joinpath(f"{game}.toml")
-    if not (outside or game.isidentifier()) or not file.is_file():
+    name = "gym_ale" if game.startswith((f"{GYM}ALE/", f"{GYM}ale_py:")) else game
+    file = Path(label) if outside else resources.files("trainer.presets").joinpath(f"{name}.toml")
+    if not (outside or name.isidentifier()) or not file.is_file():
         return Config(game)
     try:
         return overlay(Config(game), tomllib.loads(file.read_text(encoding="utf-8")))

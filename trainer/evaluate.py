@@ -8,15 +8,20 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
-import envs_c
-from bridge import Pipeline
-from trainer import checkpoint, film, kernels
-from trainer.config import Config
-from trainer.policy import Policy
-from trainer.session import load_policy, make_env
+from bridge import Pipeline, open_device
+from bridge.source import GameSource, GymnasiumSource
+from envs_c.checks import cores
+from trainer import checkpoint, film
+from trainer.config import GYM, Config
+from trainer.environments import make_env, make_source
+from trainer.errors import ConfigError
+from trainer.policy import Network
+from trainer.rollout import Actor, Storage, collect
+from trainer.session import load_policy
 
 SEED_OFFSET = 1 << 62  # evaluations play other episodes than the training of the same seed
 LONGEST = 100_000      # steps: an evaluation cuts episodes here where neither game nor config limits them, so that it ends
+PICTURES = 3_600       # what is kept of an episode that cannot be played again
 
 
 class Evaluation(NamedTuple):
@@ -24,9 +29,10 @@ class Evaluation(NamedTuple):
 
     returns: np.ndarray
     lengths: np.ndarray
-    states: bytes          # of all environments at the start
-    actions: np.ndarray    # (T, E) int32
-    env: envs_c.VecEnv
+    source: GameSource | GymnasiumSource
+    states: dict[str, torch.Tensor]  # of all environments at the start; empty where they cannot be saved
+    actions: np.ndarray              # (T, E) int32
+    pictures: list[np.ndarray]       # what episode 0 showed, where it cannot be played again
 
     def summary(self) -> dict[str, float]:
         """Mean, median, min and max of the returns, the mean's standard error, and the mean length."""
@@ -37,36 +43,44 @@ class Evaluation(NamedTuple):
                 "mean_length": float(self.lengths.mean())}
 
 
-@torch.no_grad()
-def play(policy: Policy, config: Config, *, episodes: int, seed: int, greedy: bool = False) -> Evaluation:
+def play(policy: Network, config: Config, *, episodes: int, seed: int, greedy: bool = False) -> Evaluation:
     """Play `episodes` whole episodes side by side; greedy takes the likeliest action instead of sampling."""
     device = next(policy.parameters()).device
-    env = make_env(config.game, config.env, episodes, seed + SEED_OFFSET)
-    if not env.time_limit:
-        env = make_env(config.game, replace(config.env, time_limit=LONGEST), episodes, seed + SEED_OFFSET)
-    torch.set_num_threads(env.num_threads)
-    pipeline = Pipeline(env, 1, device)
+    settings = config.env
+    if not config.game.startswith(GYM) and not make_env(config.game, settings, 1, 0).time_limit:
+        settings = replace(settings, time_limit=LONGEST)
+    source = make_source(config.game, settings, episodes, seed + SEED_OFFSET)
+    torch.set_num_threads(settings.num_threads or cores())
+    pipeline = Pipeline(source, 1, open_device(str(device)))
+    try:
+        return _play(policy, pipeline, seed, greedy)
+    finally:
+        pipeline.close()
+
+
+def _play(policy: Network, pipeline: Pipeline, seed: int, greedy: bool) -> Evaluation:
+    storage = Storage.empty(1, pipeline, policy)
+    actor = Actor(policy, pipeline, storage, seed, greedy=greedy)
     pipeline.reset()
-    states = env.get_state()
-    batch, weights = pipeline.batches[0], policy.cast_weights()
-    slab = pipeline.receive(batch)
-    h, c = policy.initial_state(episodes, device)
-    ones, log_prob = torch.ones(episodes, device=device), torch.zeros(episodes, device=device)
-    returns, lengths, running = np.zeros(episodes), np.zeros(episodes, np.int32), np.ones(episodes, bool)
-    actions = []
+    states = pipeline.source.state()
+    count, slab = pipeline.num_envs, pipeline.slabs[0]
+    returns, lengths, running = np.zeros(count), np.zeros(count, np.int32), np.ones(count, bool)
+    actions, pictures = [], []
     while running.any():
-        out = policy.step(weights, slab.observation, ones, ones, h, c)
-        if greedy:
-            logits = out[:, :-1] if slab.action_mask is None else out[:, :-1].masked_fill(slab.action_mask == 0, -1e9)
-            slab.actions.copy_(logits.argmax(1))
-        else:
-            kernels.sample(out, slab.action_mask, seed, 0, len(actions), slab.actions, log_prob, policy.num_actions)
-        pipeline.send(batch)
+        if len(actions) == LONGEST:
+            raise ConfigError(f"{running.sum()} of {count} episodes did not end in {LONGEST:,} steps; the environment has to "
+                              "end them, as gymnasium.wrappers.TimeLimit does")
+        if not states and running[0] and len(actions) < PICTURES and len(pipeline.source.observation_shape) == 2:
+            pictures.append(slab.host["observation"][0].copy())
+        collect(actor, bootstrap=False)
+        pipeline.settle()
         actions.append(slab.host_actions.copy())
-        ended = running & (env.ended != 0)
-        returns[ended], lengths[ended] = env.ended_return[ended], env.ended_length[ended]
-        running &= ~ended
-    return Evaluation(returns, lengths, states, np.stack(actions), env)
+        ended = pipeline.take_episodes()
+        first = running[ended.environments]
+        returns[ended.environments[first]] = ended.returns[first]
+        lengths[ended.environments[first]] = ended.lengths[first]
+        running[ended.environments] = False
+    return Evaluation(returns, lengths, pipeline.source, states, np.stack(actions), pictures)
 
 
 def evaluate_run(run: str, *, episodes: int, seed: int, device: str, greedy: bool, out: str | None) -> dict:
@@ -81,7 +95,7 @@ def evaluate_run(run: str, *, episodes: int, seed: int, device: str, greedy: boo
     result = play(policy, config, episodes=episodes, seed=seed, greedy=greedy)
     summary = {**result.summary(), "path": str(path)}
     if out is not None:
-        summary["film"] = film.write(result, int(result.returns.argmax()), Path(out))
+        summary["film"] = film.write(result, best(result), Path(out))
     return summary
 
 
@@ -93,7 +107,12 @@ def finish(session, folder: Path, log):
     (folder / "evaluation.json").write_text(json.dumps(summary, indent=2) + "\n")
     log.note(describe(summary))
     if run.gif:
-        log.note(film.write(result, int(result.returns.argmax()), folder / "episode.gif"))
+        log.note(film.write(result, best(result), folder / "episode.gif"))
+
+
+def best(result: Evaluation) -> int:
+    """The episode to film: the best one, or the first where none can be played again."""
+    return int(result.returns.argmax()) if result.states else 0
 
 
 def describe(summary: dict) -> str:

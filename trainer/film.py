@@ -12,6 +12,7 @@ from trainer.errors import ConfigError
 
 SECONDS = 60                  # what is longer is cut here
 SUFFIXES = (".gif", ".mp4")
+FOREIGN_RATE = 15             # pictures a second of an environment that is not ours: a console's 60 frames, four a step
 
 
 def check_name(path: str | Path):
@@ -27,10 +28,12 @@ def check_name(path: str | Path):
 
 def frames(evaluation, index: int, limit: int) -> list[np.ndarray]:
     """Colour screens (height, width, 3) of episode `index`, one a step, the first `limit` of them."""
-    theirs = evaluation.env
+    if not evaluation.states:
+        return [np.repeat(picture[..., None], 3, 2) for picture in evaluation.pictures[:limit]]
+    theirs = evaluation.source.env
     env = envs_c.VecEnv(theirs.game, theirs.num_envs, frame_skip=theirs.frame_skip, sticky=theirs.sticky, seed=0,
                         time_limit=theirs.time_limit, num_threads=1, options=theirs.options)
-    env.set_state(evaluation.states)
+    env.set_state(evaluation.states["environments"].numpy().tobytes())
     observation = np.zeros((1, *env.observation_shape), env.observation_dtype)
     action, outputs = np.zeros(1, np.int32), np.zeros((3, 1), np.float32)
     batch = env.bind(index, index + 1, actions=action, observation=observation,
@@ -49,7 +52,11 @@ def write(evaluation, index: int, path: Path, seconds: float = SECONDS, then: It
     then: episodes that follow it where there is time left.
     """
     check_name(path)
-    rate = evaluation.env.game.fps / evaluation.env.frame_skip
+    if not (evaluation.states or evaluation.pictures):
+        return f"{path} is not written: the environment cannot be played again, and what it shows is no picture"
+    rate = FOREIGN_RATE
+    if evaluation.states:
+        rate = evaluation.source.env.game.fps / evaluation.source.env.frame_skip
     every = max(1, round(rate / 30))  # at most 30 pictures a second
     limit = max(1, int(seconds * rate))
     screens = frames(evaluation, index, limit)

@@ -7,13 +7,13 @@ tyro is told three things: an optional value is written `none` or the value, lar
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, fields
 from types import NoneType
-from typing import Any, Literal, get_args, get_origin
+from typing import Any, get_args, get_origin
 
 import tyro
 from tyro.conf import OmitArgPrefixes, Positional, PositionalMetavarFromFieldName
 from tyro.constructors import ConstructorRegistry, PrimitiveConstructorSpec, PrimitiveTypeInfo
 
-from trainer.config import Config, EnvConfig, PolicyConfig, PPOConfig, RunConfig
+from trainer.config import Config, EnvConfig, PolicyConfig, PPOConfig, RunConfig, check_device
 from trainer.errors import ConfigError
 
 PROG = "python -m trainer"
@@ -50,8 +50,8 @@ class EvalOptions:
     """Always take the likeliest action, instead of sampling."""
     seed: int = 1
     """The same seed gives the same episodes."""
-    device: Literal["auto", "cpu", "cuda"] = "auto"
-    """Where the network lives. auto: the GPU if there is one."""
+    device: str = "auto"
+    """Where the network lives: auto (the GPU if there is one), cpu, cuda, or cuda:1 for the second GPU."""
 
 
 def parse_training(game: str, argv: Sequence[str], default: Config) -> Config:
@@ -76,6 +76,7 @@ def parse_eval(argv: Sequence[str]) -> EvalOptions:
         raise ConfigError(f"episodes is {options.episodes}; it may be an integer from 1 up")
     if options.seed < 0:
         raise ConfigError(f"seed is {options.seed}; it may be an integer from 0 up")
+    check_device(options.device)
     if options.out is not None and not options.out.lower().endswith((".gif", ".mp4")):
         raise ConfigError(f"out is {options.out!r}; it may be a file that ends in .gif or .mp4")
     return options

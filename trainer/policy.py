@@ -12,58 +12,89 @@ from torch import nn
 from torch.nn import functional
 
 from trainer import kernels
+from trainer.encoders import make_encoder
+from trainer.lstm import LstmSequence, Space
 
 
 class Network(nn.Module):
     """What both policies share: an encoder of observations, and heads for action logits and values. Parameters of what
-    lies between them are the subclass's."""
+    lies between them are the subclass's.
 
-    def __init__(self, observation_size: int, num_actions: int, encoder_size: int, core_size: int, *,
-                 scale: float = 1.0, precision: torch.dtype = torch.float32):
+    shape: of one observation; frames: how many of the last ones the encoder sees; scale: what they are multiplied by, 1/255
+    for bytes; precision: the products' dtype.
+    """
+
+    def __init__(self, shape: tuple[int, ...], num_actions: int, encoder_size: int, core_size: int, *, encoder: str = "auto",
+                 frames: int = 1, scale: float = 1.0, precision: torch.dtype = torch.float32):
         super().__init__()
-        self.num_actions = num_actions
-        self.core_size = core_size
-        self.scale = scale  # observations are multiplied by it: 1/255 for bytes
-        self.precision = precision
-        self.encoder = nn.Linear(observation_size, encoder_size)
+        self.shape, self.num_actions = tuple(shape), num_actions
+        self.encoder_size, self.core_size = encoder_size, core_size
+        self.frames, self.scale, self.precision = frames, scale, precision
+        self.encoder = make_encoder(encoder, self.shape, frames, encoder_size)
         self._make_core(encoder_size, core_size)
         self.heads = nn.Linear(core_size, num_actions + 1)  # actor's logits, then the critic's value
         self._initialize()
 
     def _initialize(self):
         """Orthogonal weights, as PPO's usual; a nearly uniform policy."""
-        nn.init.orthogonal_(self.encoder.weight, math.sqrt(2))
-        nn.init.zeros_(self.encoder.bias)
+        self.encoder.initialize()
         self._initialize_core()
         nn.init.orthogonal_(self.heads.weight.data[:-1], 0.01)
         nn.init.orthogonal_(self.heads.weight.data[-1:], 1.0)
         nn.init.zeros_(self.heads.bias)
 
-    def cast_weights(self) -> dict[str, torch.Tensor]:
-        """The matrices in `precision`, transposed for x @ W; made once a rollout, since weights do not change in one."""
+    def cast_weights(self, into: dict[str, torch.Tensor] | None = None) -> dict[str, torch.Tensor]:
+        """The matrices in `precision`, transposed for x @ W, once a rollout: weights do not change in one.
+
+        into: what an earlier call gave, to write into, so that a captured graph goes on reading the same memory.
+        """
         with torch.no_grad():
-            return {name: parameter.t().to(self.precision).contiguous() for name, parameter in self._cast().items()}
+            cast = {**self.encoder.cast(self.precision), **self._cast_core(), "heads": self.heads.weight.t(),
+                    "heads_bias": self.heads.bias}
+            if into is None:
+                return {name: weight.clone(memory_format=torch.contiguous_format) for name, weight in cast.items()}
+            for name, weight in cast.items():
+                into[name].copy_(weight)
+            return into
 
-    def _cast(self) -> dict[str, torch.Tensor]:
-        """What `step` reads of the encoder, by name."""
-        return {"encoder": self.encoder.weight, "encoder_bias": self.encoder.bias}
+    def looks(self, dtype: torch.dtype) -> bool:
+        """Whether observations stored in `dtype` have to be stacked, scaled or cast before the encoder reads them."""
+        return self.frames > 1 or self.scale != 1.0 or dtype != self.precision
 
-    def encode(self, observation):
-        """(B, *shape) to what the core's products take, (B, encoder_size) in `precision`; differentiable."""
-        x = observation.flatten(1).to(self.precision)
-        x = x if self.scale == 1.0 else x * self.scale
-        return functional.linear(x, self.encoder.weight.to(self.precision), self.encoder.bias.to(self.precision)).relu()
+    def look(self, frames, starts, t, out):
+        """What the encoder reads: `frames` last observations, scaled and cast; see `kernels.stack_frames`."""
+        return kernels.stack_frames(frames, starts, t, self.scale, out)
 
-    def _encode_step(self, weights, observation):
-        """The same with the weights of `cast_weights`, without gradients."""
-        x = observation.flatten(1).to(self.precision)
-        x = x if self.scale == 1.0 else x * self.scale
-        return torch.addmm(weights["encoder_bias"], x, weights["encoder"]).relu_()
+    def seen(self, frames, starts):
+        """The same of T whole steps for learning: (T, B, K, *shape), of frames (T + K - 1, B, *shape)."""
+        if not self.looks(frames.dtype):
+            return frames[:, :, None]
+        steps, batch = frames.shape[0] - self.frames + 1, frames.shape[1]
+        out = torch.empty(steps, batch, self.frames, *self.shape, dtype=self.precision, device=frames.device)
+        return self.look(frames, starts, 0, out)
 
     def _values(self, hidden):
         """Of what the core gave (T, B, n): logits (T, B, A) and values (T, B), float32."""
         out = self.heads(hidden.float())
         return out[..., :-1], out[..., -1]
+
+    def _heads_step(self, weights, hidden, space):
+        space.hidden32.copy_(hidden)
+        return torch.addmm(weights["heads_bias"], space.hidden32, weights["heads"], out=space.out)
+
+
+class StepSpace:
+    """Memory of one batch's step: made once, so that a step allocates nothing."""
+
+    def __init__(self, network: Network, batch: int, device="cpu"):
+        half = {"dtype": network.precision, "device": device}
+        n = network.core_size
+        self.seen = torch.zeros(1, batch, network.frames, *network.shape, **half)
+        self.encoded = torch.zeros(batch, network.encoder_size, **half)
+        self.gates, self.product = torch.zeros(batch, 4 * n, **half), torch.zeros(batch, 4 * n, **half)
+        self.hidden = torch.zeros(batch, n, **half)
+        self.hidden32 = torch.zeros(batch, n, device=device)
+        self.out = torch.zeros(batch, network.num_actions + 1, device=device)
 
 
 class Policy(Network):
@@ -81,36 +112,40 @@ class Policy(Network):
             nn.init.orthogonal_(weight)
         nn.init.constant_(self.bias.data[self.core_size: 2 * self.core_size], 1.0)
 
-    def _cast(self):
-        return {**super()._cast(), "input": self.input, "recurrent": self.recurrent}
+    def _cast_core(self):
+        return {"input": self.input.t().to(self.precision), "recurrent": self.recurrent.t().to(self.precision),
+                "bias": self.bias}
 
     def initial_state(self, batch: int, device="cpu") -> tuple[torch.Tensor, torch.Tensor]:
         """Hidden and cell state of new episodes: zeros (B, n), the hidden one in `precision`."""
         return (torch.zeros(batch, self.core_size, dtype=self.precision, device=device),
                 torch.zeros(batch, self.core_size, device=device))
 
-    def step(self, weights, observation, keep, keep_next, h, c):
+    def step(self, weights, x, keep, keep_next, h, c, space: StepSpace):
         """One step of B environments, without gradients.
 
-        weights: of `cast_weights`; observation: (B, *shape); keep, keep_next: (B,) float32, 0.0 where this (the next)
-        observation is the first of its episode; h, c: (B, n), the state so far, which is moved on in place (h comes and
-        goes already multiplied by its step's keep). Returns (B, A + 1) float32: logits, then the value.
+        weights: of `cast_weights`; x: (B, K, *shape) in `precision`, what the encoder reads; keep, keep_next: (B,) float32,
+        0.0 where this (the next) observation is the first of its episode; h, c: (B, n), the state so far, which is moved on
+        in place (h comes and goes already multiplied by its step's keep). Returns (B, A + 1) float32 in the space's memory:
+        logits, then the value.
         """
-        gates = torch.mm(self._encode_step(weights, observation), weights["input"])
-        hidden = torch.empty_like(h)
-        kernels.lstm_forward(gates, torch.mm(h, weights["recurrent"]), self.bias, c, keep, keep_next, gates, c, hidden, h)
-        return torch.addmm(self.heads.bias, hidden.float(), self.heads.weight.t())
+        encoded = self.encoder.step(weights, x, space.encoded)
+        torch.mm(encoded, weights["input"], out=space.gates)
+        torch.mm(h, weights["recurrent"], out=space.product)
+        kernels.lstm_forward(space.gates, space.product, weights["bias"], c, keep, keep_next, space.gates, c, space.hidden, h)
+        return self._heads_step(weights, space.hidden, space)
 
-    def unroll(self, observation, start, state):
+    def unroll(self, x, start, state):
         """Whole sequences: T steps of B environments, from `state` at the first.
 
-        observation: (T, B, *shape); start: (T, B) float32, 1.0 where an observation is the first of its episode (the state
-        is zeroed before it); state: (h, c) as `initial_state`. Returns logits (T, B, A) and values (T, B), float32.
+        x: (T, B, K, *shape) in `precision`, of `seen`; start: (T, B) float32, 1.0 where an observation is the first of its
+        episode (the state is zeroed before it); state: (h, c) as `initial_state`. Returns logits (T, B, A) and values
+        (T, B), float32.
         """
         steps, batch = start.shape
-        x = self.encode(observation.flatten(0, 1))
-        return self._values(LstmSequence.apply(x.view(steps, batch, -1), self.input, self.recurrent, self.bias, 1 - start,
-                                               state, self._spaces))
+        encoded = self.encoder(x.flatten(0, 1))
+        return self._values(LstmSequence.apply(encoded.view(steps, batch, -1), self.input, self.recurrent, self.bias,
+                                               1 - start, state, self._spaces))
 
 
 class FeedForward(Network):
@@ -124,89 +159,20 @@ class FeedForward(Network):
         nn.init.orthogonal_(self.layer.weight, math.sqrt(2))
         nn.init.zeros_(self.layer.bias)
 
-    def _cast(self):
-        return {**super()._cast(), "layer": self.layer.weight, "layer_bias": self.layer.bias}
+    def _cast_core(self):
+        return {"layer": self.layer.weight.t().to(self.precision), "layer_bias": self.layer.bias.to(self.precision)}
 
     def initial_state(self, batch: int, device="cpu") -> tuple[torch.Tensor, torch.Tensor]:
         return torch.zeros(batch, 1, dtype=self.precision, device=device), torch.zeros(batch, 1, device=device)
 
-    def step(self, weights, observation, keep, keep_next, h, c):
+    def step(self, weights, x, keep, keep_next, h, c, space: StepSpace):
         """As `Policy.step`; what comes before an observation changes nothing."""
-        x = self._encode_step(weights, observation)
-        hidden = torch.addmm(weights["layer_bias"], x, weights["layer"]).relu_()
-        return torch.addmm(self.heads.bias, hidden.float(), self.heads.weight.t())
+        encoded = self.encoder.step(weights, x, space.encoded)
+        hidden = torch.addmm(weights["layer_bias"], encoded, weights["layer"], out=space.hidden).relu_()
+        return self._heads_step(weights, hidden, space)
 
-    def unroll(self, observation, start, state):
+    def unroll(self, x, start, state):
         """As `Policy.unroll`."""
-        x = self.encode(observation.flatten(0, 1))
+        x = self.encoder(x.flatten(0, 1))
         hidden = functional.linear(x, self.layer.weight.to(x.dtype), self.layer.bias.to(x.dtype)).relu()
         return self._values(hidden.view(*start.shape, -1))
-
-
-class Space:
-    """Memory that a sequence's forward pass fills and its backward pass uses up; made once, then passed on, because fresh
-    pages for tens of megabytes cost more time than the products that fill them."""
-
-    def __init__(self, steps: int, batch: int, n: int, like: torch.Tensor):
-        self.gates = like.new_empty(steps, batch, 4 * n)   # input products, then activated gates, then their gradient
-        self.inputs = like.new_empty(steps + 1, batch, n)  # what a step's recurrent product reads: h, zeroed at starts
-        self.cells = like.new_empty(steps + 1, batch, n, dtype=torch.float32)
-        self.product = like.new_empty(batch, 4 * n)
-        self.dh = like.new_empty(batch, n)
-        self.dc = like.new_empty(batch, n, dtype=torch.float32)
-        self.ones = like.new_ones(steps, batch)
-
-    @staticmethod
-    def take(free: list, steps: int, batch: int, n: int, like: torch.Tensor) -> "Space":
-        """A free one of this size, or a new one."""
-        for k, space in enumerate(free):
-            if space.gates.shape == (steps, batch, 4 * n) and space.gates.dtype == like.dtype:
-                return free.pop(k)
-        return Space(steps, batch, n, like)
-
-
-class LstmSequence(torch.autograd.Function):
-    """An LSTM over T steps with resets. The input products of all steps are one matrix product, and so is the gradient of
-    each weight; products run in x's dtype."""
-
-    @staticmethod
-    def forward(ctx, x, weight_x, weight_h, bias, keep, state, free):
-        """x (T, B, E), weight_x (4n, E), weight_h (4n, n), bias (4n,), keep (T, B), state (h, c) of (B, n) each, free a
-        list of Spaces; returns the hidden states (T, B, n) in x's dtype."""
-        steps, batch, n = *keep.shape, weight_h.shape[1]
-        weight_x, weight_h = weight_x.to(x.dtype), weight_h.to(x.dtype)
-        space = Space.take(free, steps, batch, n, x)
-        gates, inputs, cells = space.gates, space.inputs, space.cells
-        hidden = x.new_empty(steps, batch, n)
-        torch.mm(x.flatten(0, 1), weight_x.t(), out=gates.view(-1, 4 * n))
-        torch.mul(state[0], keep[0][:, None].to(x.dtype), out=inputs[0])
-        cells[0] = state[1]
-        keeps = torch.cat([keep, torch.ones_like(keep[:1])])
-        for t in range(steps):
-            torch.mm(inputs[t], weight_h.t(), out=space.product)
-            kernels.lstm_forward(gates[t], space.product, bias, cells[t], keeps[t], keeps[t + 1],
-                                 gates[t], cells[t + 1], hidden[t], inputs[t + 1])
-        ctx.save_for_backward(x, weight_x, weight_h, keeps)
-        ctx.space, ctx.free = space, free
-        return hidden
-
-    @staticmethod
-    @torch.autograd.function.once_differentiable
-    def backward(ctx, dhidden):
-        if ctx.space is None:
-            raise RuntimeError("the gradient of this unroll was taken already; unroll again")
-        x, weight_x, weight_h, keeps = ctx.saved_tensors
-        space, ctx.space = ctx.space, None
-        dhidden, cells, gates = dhidden.contiguous(), space.cells, space.gates
-        space.dh.zero_()
-        space.dc.zero_()
-        for t in reversed(range(len(gates))):
-            kernels.lstm_backward(gates[t], cells[t], keeps[t], cells[t + 1], dhidden[t], space.dh, keeps[t + 1], space.dc)
-            torch.mm(gates[t], weight_h, out=space.dh)
-        dgates = gates.flatten(0, 1)  # by now the gradient of the pre-activations
-        dx = torch.mm(dgates, weight_x).view_as(x) if ctx.needs_input_grad[0] else None
-        dweight_x = torch.mm(dgates.t(), x.flatten(0, 1)).float()
-        dweight_h = torch.mm(dgates.t(), space.inputs[:-1].flatten(0, 1)).float()
-        dbias = torch.mm(space.ones.view(1, -1), dgates).view(-1).float()  # a sum over rows
-        ctx.free.append(space)
-        return dx, dweight_x, dweight_h, dbias, None, None, None

@@ -1,10 +1,12 @@
 """The training loop: play a rollout, learn from it, tell of it, save it."""
 
+import contextlib
 import signal
 import threading
 import time
 from pathlib import Path
 
+from bridge import EnvironmentFailed
 from trainer import checkpoint, evaluate, ppo
 from trainer.config import Config
 from trainer.log import RunLog, draw_curves, new_run_folder
@@ -43,7 +45,11 @@ def loop(session: Session, folder: Path, log: RunLog, interrupt: "Interrupt") ->
     stop = min(end, config.run.stop_at or end)
     saved_at = time.perf_counter()
     while session.step < stop and not interrupt.asked:
-        metrics = iterate(session)
+        try:
+            metrics = iterate(session)
+        except EnvironmentFailed:
+            rescue(session, folder, log)
+            raise
         log.iteration(session.step, metrics)
         if time.perf_counter() - saved_at >= config.run.checkpoint_seconds:
             session.save(folder)
@@ -52,17 +58,23 @@ def loop(session: Session, folder: Path, log: RunLog, interrupt: "Interrupt") ->
     return session.step >= end
 
 
+def rescue(session: Session, folder: Path, log: RunLog):
+    """A checkpoint of what was learned before an environment failed; the rollout under way is lost."""
+    with contextlib.suppress(EnvironmentFailed):
+        session.pipeline.settle()
+    session.save(folder)
+    log.note(f"an environment failed; saved at step {session.step:,}, go on with --resume {folder}")
+
+
 def iterate(session: Session) -> dict[str, float | None]:
     """One rollout and what is learned from it; returns the iteration's metrics."""
     begin = time.perf_counter()
     before = stage_seconds(session)
     rate = ppo.learning_rate(session.config.ppo, session.step)
-    for group in session.optimizer.param_groups:
-        group["lr"] = rate
-    collect(session.actor, session.storage)
+    session.learner.set_rate(rate)
+    collect(session.actor)
     middle = time.perf_counter()
-    metrics = ppo.update(session.policy, session.optimizer, session.storage, session.config.ppo,
-                         session.config.sequences_per_minibatch, session.generator)
+    metrics = session.learner.update()
     session.note_episodes()
     session.iteration += 1
     elapsed = time.perf_counter() - begin

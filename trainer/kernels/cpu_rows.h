@@ -1,19 +1,21 @@
-/* Loops over one row's units for the CPU, for float32 and bfloat16 alike; the arithmetic is rows.h's.
+/* Loops over one row's units or pixels for the CPU, a copy for each dtype; the arithmetic is rows.h's.
  *
- * `gates` may be the same memory as `gx`, and `dc` is read and written in place: an element is read before it is written
- * and no other element of the row depends on it, which is what the pragmas promise the compiler.
+ * What an LSTM's pass writes may be the memory of what it reads (gates of gx, a gradient of its gates): an element is read
+ * before it is written and no other element of the row depends on it, which is what the pragmas promise the compiler.
  */
 #ifndef INSERTCOIN_CPU_ROWS_H
 #define INSERTCOIN_CPU_ROWS_H
+
+#include <string.h>
 
 #include "rows.h"
 
 #define SAME(x) (x)
 
-#define LSTM_ROWS(NAME, TYPE, LOAD, STORE)                                                                              \
+#define LSTM_ROWS(NAME, TYPE, LOAD, STORE)                                                                               \
     static void NAME##_forward(const TYPE *gx, const TYPE *gh, const float *bias, const float *c_prev, float keep,       \
-                               float keep_next, TYPE *gates, float *c, TYPE *h, TYPE *h_next, long n) {                   \
-        _Pragma("GCC ivdep") for (long u = 0; u < n; u++) {                                                               \
+                               float keep_next, TYPE *gates, float *c, TYPE *h, TYPE *h_next, long n) {                  \
+        _Pragma("GCC ivdep") for (long u = 0; u < n; u++) {                                                              \
             float i = LOAD(gx[u]) + LOAD(gh[u]) + bias[u];                                                               \
             float f = LOAD(gx[u + n]) + LOAD(gh[u + n]) + bias[u + n];                                                   \
             float g = LOAD(gx[u + 2 * n]) + LOAD(gh[u + 2 * n]) + bias[u + 2 * n];                                       \
@@ -29,22 +31,45 @@
             gates[u + 3 * n] = STORE(o);                                                                                 \
         }                                                                                                                \
     }                                                                                                                    \
-    static void NAME##_backward(TYPE *gates, const float *c_prev, float keep, const float *c, const TYPE *dh,            \
-                                const TYPE *dh_next, float keep_next, float *dc, long n) {                                \
-        _Pragma("GCC ivdep") for (long u = 0; u < n; u++) {                                                               \
+    static void NAME##_backward(const TYPE *gates, const float *c_prev, float keep, const float *c, const TYPE *dh,      \
+                                const TYPE *dh_next, float keep_next, const float *dc, TYPE *dgates, float *dc_prev,     \
+                                long n) {                                                                                \
+        _Pragma("GCC ivdep") for (long u = 0; u < n; u++) {                                                              \
             float i = LOAD(gates[u]), f = LOAD(gates[u + n]), g = LOAD(gates[u + 2 * n]), o = LOAD(gates[u + 3 * n]);    \
             float d = dc[u] * keep_next;                                                                                 \
             row_lstm_unit_backward(&i, &f, &g, &o, c_prev[u] * keep, c[u],                                               \
                                    LOAD(dh[u]) + LOAD(dh_next[u]) * keep_next, &d);                                      \
-            dc[u] = d;                                                                                                   \
-            gates[u] = STORE(i);                                                                                         \
-            gates[u + n] = STORE(f);                                                                                     \
-            gates[u + 2 * n] = STORE(g);                                                                                 \
-            gates[u + 3 * n] = STORE(o);                                                                                 \
+            dc_prev[u] = d;                                                                                              \
+            dgates[u] = STORE(i);                                                                                        \
+            dgates[u + n] = STORE(f);                                                                                    \
+            dgates[u + 2 * n] = STORE(g);                                                                                \
+            dgates[u + 3 * n] = STORE(o);                                                                                \
         }                                                                                                                \
     }
 
 LSTM_ROWS(lstm_f32, float, SAME, SAME)
 LSTM_ROWS(lstm_bf16, bf16, row_from_bf16, row_to_bf16)
+
+/* A stack of `count` frames, oldest first: n pixels each, the newest one's at `newest`, earlier ones `stride` before it, times
+ * `scale`; zeros for frames of an earlier episode. */
+#define STACK_ROWS(NAME, IN, OUT, LOAD, STORE)                                                                           \
+    static void NAME(const void *newest, long stride, const float *start, long start_stride, int count, float scale,     \
+                     void *out, long n) {                                                                                \
+        for (int back = 0; back < count; back++) {                                                                       \
+            const IN *restrict frame = (const IN *)newest - back * stride;                                               \
+            OUT *restrict plane = (OUT *)out + (count - 1 - back) * n;                                                   \
+            if (row_same_episode(start, start_stride, back))                                                             \
+                for (long p = 0; p < n; p++) plane[p] = STORE(LOAD(frame[p]) * scale);                                   \
+            else                                                                                                         \
+                memset(plane, 0, n * sizeof(OUT));                                                                       \
+        }                                                                                                                \
+    }
+
+STACK_ROWS(stack_u8_f32, uint8_t, float, (float), SAME)
+STACK_ROWS(stack_u8_bf16, uint8_t, bf16, (float), row_to_bf16)
+STACK_ROWS(stack_f32_f32, float, float, SAME, SAME)
+STACK_ROWS(stack_f32_bf16, float, bf16, SAME, row_to_bf16)
+STACK_ROWS(stack_bf16_f32, bf16, float, row_from_bf16, SAME)
+STACK_ROWS(stack_bf16_bf16, bf16, bf16, row_from_bf16, row_to_bf16)
 
 #endif

@@ -1,7 +1,8 @@
-/* The arithmetic of one row, written once: plain C that compiles as C and as CUDA.
+/* The arithmetic of one row, written once: plain C that compiles as C, as C++ and as CUDA.
  *
- * cpu.pyx gives each OpenMP thread some rows; a CUDA kernel gives each row or unit a thread. reference.py is the slow,
- * plain twin of all of it. Matrices are row-major; a row of gates is i | f | g | o, each of `size` units.
+ * cpu.pyx gives each OpenMP thread some rows; cuda.cu gives each row or unit a thread. reference.py is the slow, plain twin
+ * of all of it. Matrices are row-major; a row of gates is i | f | g | o, each of n units. A mask `legal` has a byte an action,
+ * 0 for an illegal one, and is NULL where all are legal.
  */
 #ifndef INSERTCOIN_ROWS_H
 #define INSERTCOIN_ROWS_H
@@ -10,8 +11,10 @@
 
 #ifdef __CUDACC__
 #define ROW static __device__ __forceinline__
+#define ROW_LOG logf
 #else
 #define ROW static inline __attribute__((always_inline))
+#define ROW_LOG __builtin_logf
 #endif
 
 typedef uint16_t bf16; /* the upper half of a float32 */
@@ -94,41 +97,92 @@ ROW uint32_t row_random(uint64_t seed, uint32_t environment, uint64_t step) {
     return c0;
 }
 
-/* Draw an action from softmax(logits) by inverting its distribution at `random`; illegal ones (legal[a] == 0; legal may be
- * NULL) have no probability. Writes the action's log-probability. */
+/* The sums over legal actions of w = e^x and of w x, where x = logit - highest; the first is 0 where no action is legal. */
+ROW float row_weights(const float *logits, const uint8_t *legal, int actions, float *highest, float *weighted) {
+    float most = -3.0e38f, total = 0.0f, products = 0.0f;
+    for (int a = 0; a < actions; a++)
+        if ((!legal || legal[a]) && logits[a] > most) most = logits[a];
+    for (int a = 0; a < actions; a++) {
+        if (legal && !legal[a]) continue;
+        float x = logits[a] - most, w = row_exp(x);
+        total += w;
+        products += w * x;
+    }
+    *highest = most;
+    *weighted = products;
+    return total;
+}
+
+/* Draw an action from softmax(logits) by inverting its distribution at `random`; illegal ones have no probability. Writes
+ * the action's log-probability. Where no action is legal: action 0, and 0. */
 ROW int row_sample(const float *logits, const uint8_t *legal, int actions, uint32_t random, float *log_prob) {
-    float highest = -3.0e38f, total = 0.0f, passed = 0.0f;
+    float highest, weighted, passed = 0.0f;
+    float total = row_weights(logits, legal, actions, &highest, &weighted);
     float point = (float)(random >> 8) * (1.0f / 16777216.0f);
-    int a, chosen = 0;
-    for (a = 0; a < actions; a++)
-        if ((!legal || legal[a]) && logits[a] > highest) highest = logits[a];
-    for (a = 0; a < actions; a++)
-        if (!legal || legal[a]) total += row_exp(logits[a] - highest);
-    for (a = 0; a < actions; a++) {
+    int chosen = 0;
+    for (int a = 0; a < actions; a++) {
         if (legal && !legal[a]) continue;
         chosen = a; /* the last legal one, should rounding leave the sum under the point */
         passed += row_exp(logits[a] - highest);
         if (passed > point * total) break;
     }
-    *log_prob = logits[chosen] - highest - (float)__builtin_logf(total);
+    *log_prob = total == 0.0f ? 0.0f : logits[chosen] - highest - ROW_LOG(total);
     return chosen;
+}
+
+/* The log-probability of an action under softmax(logits), -infinity where it is illegal, and the distribution's entropy in
+ * nats, log(sum w) - sum(w x) / sum w; both 0 where no action is legal. */
+ROW void row_categorical(const float *logits, const uint8_t *legal, int actions, int action, float *log_prob, float *entropy) {
+    float highest, weighted, chosen = ROW_LOG(0.0f);
+    float total = row_weights(logits, legal, actions, &highest, &weighted), log_total = ROW_LOG(total);
+    for (int a = 0; a < actions; a++) /* reads no logit of an action that does not exist */
+        if (a == action && (!legal || legal[a])) chosen = logits[a] - highest;
+    *log_prob = total == 0.0f ? 0.0f : chosen - log_total;
+    *entropy = total == 0.0f ? 0.0f : log_total - weighted / total;
+}
+
+/* Its backward pass: with p = softmax(logits) and H the entropy, d log p[action] / d logit[a] = [a == action] - p[a], and
+ * dH / d logit[a] = -p[a] (log p[a] + H), where log p[a] + H = x[a] - sum(w x) / sum w. Illegal actions get 0. */
+ROW void row_categorical_backward(const float *logits, const uint8_t *legal, int actions, int action, float dlog_prob,
+                                  float dentropy, float *dlogits) {
+    float highest, weighted;
+    float total = row_weights(logits, legal, actions, &highest, &weighted), mean = weighted / total;
+    for (int a = 0; a < actions; a++) {
+        float x = logits[a] - highest, p = row_exp(x) / total;
+        float gradient = dlog_prob * ((a == action ? 1.0f : 0.0f) - p) - dentropy * p * (x - mean);
+        dlogits[a] = !legal || legal[a] ? gradient : 0.0f;
+    }
 }
 
 /* Generalized advantage estimation (Schulman et al., 2015) of one environment, backwards over T steps that lie `stride`
  * apart. Step t's transition has the value v[t], its reward and flags; v[T] is the bootstrap. A terminated end has no
  * future; a truncated one bootstraps with the value of the observation it was cut at; both cut the recursion. Steps in
- * which the environment only reset (valid == 0) get no advantage. */
+ * which the environment only reset (valid == 0) get no advantage. `ratio`, the policy's probability of each action over that
+ * of the policy which acted, weighs steps as V-trace does (Espeholt et al., 2018), clipped; NULL where they are the same. */
 ROW void row_advantages(const float *reward, const float *terminated, const float *truncated, const float *valid,
-                        const float *value, float *advantage, int steps, long stride, float gamma, float lambda) {
+                        const float *value, const float *ratio, float *advantage, int steps, long stride, float gamma,
+                        float lambda, float rho_clip, float c_clip) {
     float running = 0.0f;
     for (int t = steps - 1; t >= 0; t--) {
         long k = t * stride;
-        float alive = 1.0f - terminated[k];
+        float alive = 1.0f - terminated[k], trace = 1.0f;
         float delta = reward[k] + gamma * value[k + stride] * alive - value[k];
-        running = delta + gamma * lambda * alive * (1.0f - truncated[k]) * running;
+        if (ratio) {
+            delta *= ratio[k] > rho_clip ? rho_clip : ratio[k];
+            trace = ratio[k] > c_clip ? c_clip : ratio[k];
+        }
+        running = delta + gamma * lambda * alive * (1.0f - truncated[k]) * trace * running;
         running *= valid[k];
         advantage[k] = running;
     }
+}
+
+/* Whether the frame `back` frames before the newest is of the newest one's episode: none starts after it, up to the newest.
+ * start: the newest frame's flag; the earlier ones lie `stride` before it. */
+ROW int row_same_episode(const float *start, long stride, int back) {
+    for (int k = 0; k < back; k++)
+        if (start[-k * stride] != 0.0f) return 0;
+    return 1;
 }
 
 #endif

@@ -1,0 +1,99 @@
+"""CUDA sources compiled at run time (NVRTC) and launched through CuPy on torch's current stream.
+
+A kernel is an `extern "C" __global__` function whose loop over items has the stride of the whole grid, so that any number of
+blocks does all of them; whole numbers are `long long`, reals `float`, arrays pointers. That lets the tests compile the same
+file with a C++ compiler and run it where there is no GPU; and compiling for a GPU needs none either.
+"""
+
+import functools
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from bridge.errors import DeviceError
+
+BLOCK = 128  # threads a block
+WAVES = 32   # blocks a multiprocessor that a launch has at most; the rest of the items is the loop's
+# NVRTC has no headers of a C library; on the device these are all that the kernels' own headers ask for.
+STDINT = b"""typedef unsigned char uint8_t; typedef unsigned short uint16_t; typedef int int32_t; typedef unsigned int uint32_t;
+typedef long long int64_t; typedef unsigned long long uint64_t;"""
+
+
+def arguments(values: Sequence) -> list[np.generic]:
+    """What a kernel is handed: the address of a tensor (0 for None), int64 of an int, float32 of a float."""
+    packed = []
+    for value in values:
+        if value is None:
+            packed.append(np.uint64(0))
+        elif hasattr(value, "data_ptr"):
+            packed.append(np.uint64(value.data_ptr()))
+        elif isinstance(value, np.generic):
+            packed.append(value)
+        else:
+            packed.append(np.float32(value) if isinstance(value, float) else np.int64(value))
+    return packed
+
+
+class CudaModule:
+    """The kernels of one .cu file, compiled for the current device at the first launch.
+
+    path: the file; headers: files that it includes, by their names alone.
+    """
+
+    def __init__(self, path: Path, headers: Sequence[Path] = ()):
+        self.path, self.headers = path, headers
+
+    def compile(self, arch: str) -> bytes:
+        """The cubin for an architecture such as "sm_90". Raises DeviceError with NVRTC's words."""
+        nvrtc = _nvrtc()
+        sources = [*(header.read_bytes() for header in self.headers), STDINT]
+        names = [*(header.name.encode() for header in self.headers), b"stdint.h"]
+        program = nvrtc.createProgram(self.path.read_text(encoding="utf-8"), self.path.name, sources, names)
+        try:
+            nvrtc.compileProgram(program, (f"-arch={arch}", "-std=c++17", "--fmad=false"))
+            return nvrtc.getCUBIN(program)
+        except nvrtc.NVRTCError as error:
+            raise DeviceError(f"{self.path.name} does not compile for {arch}:\n{nvrtc.getProgramLog(program)}") from error
+        finally:
+            nvrtc.destroyProgram(program)
+
+    @functools.cached_property
+    def _module(self):
+        _nvrtc()
+        import cupy
+        module = cupy.cuda.function.Module()
+        module.load(self.compile(f"sm_{cupy.cuda.Device().compute_capability}"))
+        return module
+
+    @functools.cache  # noqa: B019  (modules live as long as the process)
+    def function(self, name: str):
+        """The kernel of that name."""
+        return self._module.get_function(name)
+
+    def launch(self, name: str, items: int, *values, block: int = BLOCK):
+        """Launch a kernel over `items` items on torch's current stream; `values` as `arguments` takes them."""
+        import torch
+        grid = max(1, min(-(-items // block), WAVES * _multiprocessors()))
+        self.function(name)((grid,), (block,), tuple(arguments(values)), 0, _stream(torch.cuda.current_stream().cuda_stream))
+
+
+@functools.cache
+def _stream(address: int):
+    import cupy
+    return cupy.cuda.ExternalStream(address)
+
+
+@functools.cache
+def _multiprocessors() -> int:
+    import torch
+    return torch.cuda.get_device_properties(torch.cuda.current_device()).multi_processor_count
+
+
+def _nvrtc():
+    try:
+        from cupy.cuda import nvrtc
+        nvrtc.getVersion()
+    except (ImportError, RuntimeError) as error:
+        raise DeviceError(f"CuPy with NVRTC is not there ({error}); install it with: pip install 'insertcoin[cuda]'") from None
+    return nvrtc

@@ -1,0 +1,28 @@
+"""Where the tests of the kernels run them: on the CPU, CUDA's kernels on the CPU, and on a GPU."""
+
+import pytest
+import torch
+from cuda_on_cpu import CpuModule
+
+from trainer import kernels
+from trainer.kernels import cuda
+
+DEVICES = ["cpu", "cuda kernels on the cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
+TOLERANCE = {torch.float32: 1e-5, torch.bfloat16: 1e-2}
+
+
+def choose(name: str, monkeypatch) -> torch.device:
+    """The device of the tensors to hand to the kernels; in the second case, tensors of the CPU go to CUDA's kernels."""
+    if name == "cuda kernels on the cpu":
+        monkeypatch.setattr(cuda, "module", CpuModule(cuda.module))
+        monkeypatch.setitem(kernels.BACKENDS, "cpu", cuda)
+        name = "cpu"
+    return torch.device(name)
+
+
+def close(actual, expected, dtype=torch.float32):
+    """Equal within the dtype's tolerance, relative to the largest magnitude (or to 1)."""
+    assert actual.shape == expected.shape
+    scale = max(1.0, expected.abs().max().item())
+    error = (actual.cpu().double() - expected.cpu().double()).abs().max().item()
+    assert error <= TOLERANCE[dtype] * scale, error

@@ -1,0 +1,113 @@
+"""A run on a device that is slow, out of order and replays captured work learns bit for bit what it learns on the CPU."""
+
+import tracemalloc
+
+import pytest
+import torch
+from torch.profiler import ProfilerActivity, profile
+
+from trainer import session as session_module
+from trainer.config import Config, EnvConfig, PolicyConfig, PPOConfig, RunConfig
+from trainer.rollout import collect
+from trainer.session import Session
+from trainer.train import iterate
+
+
+def config(game="cartpole", num_batches=1, *, num_envs=12, serial=False, view="features", frame_stack=1, memory="lstm",
+           minibatch=None, num_threads=1):
+    return Config(game, EnvConfig(num_envs=num_envs, num_batches=num_batches, num_threads=num_threads, view=view),
+                  PolicyConfig(encoder_size=16, lstm_size=12, precision="float32", frame_stack=frame_stack, memory=memory),
+                  PPOConfig(horizon=8, minibatch=minibatch or num_envs * 4, total_steps=10**6, epochs=2),
+                  RunConfig(seed=5, device="cpu", serial=serial))
+
+
+def trained(settings, iterations=5) -> tuple[Session, list]:
+    made = Session(settings)
+    metrics = [iterate(made) for _ in range(iterations)]
+    made.pipeline.settle()
+    return made, metrics
+
+
+def same(one: Session, other: Session):
+    for name, tensor in one.policy.state_dict().items():
+        assert torch.equal(tensor, other.policy.state_dict()[name]), name
+    for name in ("frames", "starts", "action", "log_prob", "value", "reward", "terminated", "truncated", "h", "c"):
+        assert torch.equal(getattr(one.storage, name), getattr(other.storage, name)), name
+    assert one.pipeline.state().keys() == other.pipeline.state().keys()
+    for name, tensor in one.pipeline.state().items():
+        assert torch.equal(tensor, other.pipeline.state()[name]), name
+
+
+@pytest.mark.parametrize("captures", [False, True], ids=["as it is", "captured"])
+@pytest.mark.parametrize("settings", [
+    pytest.param({}, id="one batch"),
+    pytest.param({"num_batches": 3}, id="three batches"),
+    pytest.param({"num_batches": 3, "serial": True}, id="serial"),
+    pytest.param({"game": "go", "memory": "none"}, id="masks, no memory"),
+    pytest.param({"game": "pong", "view": "pixels", "frame_stack": 3, "num_envs": 4}, id="stacked frames"),
+])
+def test_a_run_on_a_slow_device_equals_one_on_the_cpu(monkeypatch, twin, settings, captures):
+    plain, told = trained(config(**settings))
+    device = twin(captures=captures)
+    monkeypatch.setattr(session_module, "open_device", lambda name: device)
+    other, seen = trained(config(**settings))
+    same(plain, other)
+    assert [m["loss_value"] for m in told] == [m["loss_value"] for m in seen]
+    assert (device.count["capture"] > 0) == captures
+
+
+def test_captured_work_sees_new_weights_a_new_rate_and_samples_anew(monkeypatch, twin):
+    monkeypatch.setattr(session_module, "open_device", lambda name: twin(captures=True, slowest=0))
+    made, _ = trained(config())
+    before = {name: tensor.clone() for name, tensor in made.policy.state_dict().items()}
+    collect(made.actor)
+    first = made.storage.action.clone(), made.storage.value.clone()
+    made.learner.set_rate(0.0)
+    made.learner.update()
+    assert all(torch.equal(tensor, before[name]) for name, tensor in made.policy.state_dict().items())
+    made.learner.set_rate(0.1)
+    made.learner.update()
+    assert not torch.equal(made.policy.heads.weight, before["heads.weight"])
+    made.actor.begin()
+    assert torch.equal(made.actor.weights["heads"], made.policy.heads.weight.t())
+    collect(made.actor)
+    assert not torch.equal(made.storage.action, first[0])
+    assert not torch.equal(made.storage.value, first[1])
+
+
+@pytest.mark.parametrize("settings", [
+    pytest.param({}, id="LSTM"),
+    pytest.param({"num_batches": 3}, id="batches"),
+    pytest.param({"game": "go"}, id="masks, bytes"),
+    pytest.param({"memory": "none"}, id="no memory"),
+])
+def test_a_step_allocates_no_tensor_after_the_first_rollout(settings):
+    made = Session(config(**settings))
+    for _ in range(2):
+        collect(made.actor)
+    assert asked_for(lambda: collect(made.actor)) == asked_for(made.actor.begin)  # a transpose's block, once a rollout
+
+
+def asked_for(work) -> dict[str, int]:
+    """Bytes that torch allocates, by operation, while it does `work`."""
+    with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as profiler:
+        work()
+    return {event.key: event.self_cpu_memory_usage for event in profiler.key_averages() if event.self_cpu_memory_usage > 0}
+
+
+def test_a_rollout_leaves_nothing_behind_on_the_host():
+    made = Session(config("breakout", num_batches=2))
+    for _ in range(20):
+        collect(made.actor)
+    made.pipeline.take_episodes()
+    tracemalloc.start()
+    try:
+        collect(made.actor)
+        before, _ = tracemalloc.get_traced_memory()
+        for _ in range(50):
+            collect(made.actor)
+        made.pipeline.take_episodes()
+        after, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert after - before < 20_000  # bytes, of 400 steps

@@ -1,0 +1,195 @@
+"""What only a GPU can show; `pytest -m gpu`. The kernels' own tests are in test_kernels.py, under the same mark."""
+
+import warnings
+
+import pytest
+import torch
+
+import envs_c
+from bridge import DeviceError, Pipeline, Slab, open_device, probe, why_not
+from trainer import session as session_module
+from trainer.config import Config, EnvConfig, PolicyConfig, PPOConfig, RunConfig
+from trainer.rollout import collect
+from trainer.session import Session
+from trainer.train import iterate
+
+pytestmark = [pytest.mark.gpu, pytest.mark.skipif(bool(why_not()), reason=why_not())]
+
+NAMES = ("action", "reward", "terminated", "truncated", "starts")
+
+
+@pytest.fixture(autouse=True)
+def exact():
+    """float32 products in float32."""
+    before = torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32
+    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
+    yield
+    torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32 = before
+
+
+def config(game="breakout", num_batches=1, *, device="cuda", num_envs=96, serial=False, view="features", frame_stack=1,
+           memory="lstm", precision="float32", epochs=2):
+    return Config(game, EnvConfig(num_envs=num_envs, num_batches=num_batches, view=view),
+                  PolicyConfig(encoder_size=32, lstm_size=24, precision=precision, frame_stack=frame_stack, memory=memory),
+                  PPOConfig(horizon=16, minibatch=num_envs * 8, total_steps=10**6, epochs=epochs),
+                  RunConfig(seed=5, device=device, serial=serial))
+
+
+def eagerly(monkeypatch):
+    """Sessions from now on capture nothing."""
+    monkeypatch.setattr(session_module, "GRAPHS", False)
+
+
+def trained(settings, iterations=6) -> Session:
+    made = Session(settings)
+    for _ in range(iterations):
+        iterate(made)
+    made.pipeline.settle()
+    return made
+
+
+def close(one: Session, other: Session, tolerance=2e-3):
+    for name, tensor in one.policy.state_dict().items():
+        torch.testing.assert_close(tensor.cpu(), other.policy.state_dict()[name].cpu(), rtol=tolerance, atol=tolerance)
+
+
+SETTINGS = [
+    pytest.param({}, id="one batch"),
+    pytest.param({"num_batches": 4}, id="four batches"),
+    pytest.param({"num_batches": 3, "serial": True}, id="serial"),
+    pytest.param({"game": "go", "memory": "none", "num_batches": 2}, id="masks, no memory"),
+    pytest.param({"game": "pong", "view": "pixels", "frame_stack": 3, "num_envs": 16}, id="stacked frames"),
+    pytest.param({"game": "cartpole", "precision": "bfloat16"}, id="bfloat16"),
+]
+
+
+@pytest.mark.parametrize("settings", SETTINGS)
+def test_captured_work_equals_the_same_work_done_eagerly(monkeypatch, settings):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)  # a capture that failed
+        captured = trained(config(**settings))
+    eagerly(monkeypatch)
+    plain = trained(config(**settings))
+    for name in NAMES:
+        same = (getattr(captured.storage, name) == getattr(plain.storage, name)).float().mean()
+        assert same > 0.98, name  # an action on the edge may fall the other way
+    close(captured, plain, 2e-2 if settings.get("precision") == "bfloat16" else 2e-3)
+
+
+@pytest.mark.parametrize("settings", SETTINGS)
+def test_the_first_rollout_on_the_gpu_is_that_on_the_cpu(settings):
+    gpu, cpu = (Session(config(**settings, device=device)) for device in ("cuda", "cpu"))
+    for made in (gpu, cpu):
+        collect(made.actor)
+        made.pipeline.settle()
+    torch.cuda.synchronize()
+    for name in NAMES:
+        assert (getattr(gpu.storage, name).cpu() == getattr(cpu.storage, name)).float().mean() > 0.98, name
+    tolerance = 3e-2 if settings.get("precision") == "bfloat16" else 1e-4
+    torch.testing.assert_close(gpu.storage.value[0].cpu(), cpu.storage.value[0], rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize("settings", [{"num_batches": 2}, {"num_batches": 8}, {"num_batches": 8, "serial": True}])
+def test_batches_do_not_change_what_is_learned(settings):
+    close(trained(config(), 3), trained(config(**settings), 3))
+
+
+def test_every_stored_observation_is_one_that_the_games_wrote():
+    """A buffer that is overwritten while it is copied would break this: the games play the stored actions again."""
+    made = Session(config(num_batches=4, num_envs=512))
+    env = envs_c.VecEnv(envs_c.game("breakout"), 512, seed=5)
+    again = Pipeline(env)
+    again.reset()
+    slab = again.slabs[0]
+    for _ in range(6):
+        collect(made.actor)
+        torch.cuda.synchronize()
+        stored = {name: getattr(made.storage, name).cpu() for name in ("frames", "reward", "action")}
+        for t in range(made.storage.horizon):
+            assert torch.equal(slab.observation, stored["frames"][t])
+            assert torch.equal(slab.reward, stored["reward"][t])
+            again.turn(again.batches[0], lambda actions=stored["action"][t]: slab.actions.copy_(actions))
+            again.settle()
+
+
+def test_nothing_is_allocated_after_the_first_iterations():
+    made = trained(config(num_batches=4), 6)
+    torch.cuda.synchronize()
+
+    def counted():
+        statistics = torch.cuda.memory_stats()
+        return statistics["allocation.all.allocated"], statistics["segment.all.allocated"]
+    before = counted()
+    for _ in range(5):
+        collect(made.actor)
+    torch.cuda.synchronize()
+    assert counted()[0] - before[0] <= 5 * 4  # a few numbers a rollout, none a step
+    for _ in range(5):
+        iterate(made)
+    assert counted()[1] == before[1]          # and no new memory of the device at all
+
+
+def test_host_buffers_are_page_locked():
+    from cupy.cuda import runtime
+    slab = Slab(64, (118,), "float32", device=open_device("cuda"))
+    for array in (slab.host["observation"], slab.host_actions):
+        assert runtime.pointerGetAttributes(array.ctypes.data).type == runtime.memoryTypeHost
+
+
+def test_what_cannot_be_captured_goes_on_without_after_one_warning(monkeypatch):
+    from trainer.rollout import BatchStep
+    original = BatchStep._forward
+
+    def synchronizing(self, over, h, c):
+        over.sum().item()
+        return original(self, over, h, c)
+    monkeypatch.setattr(BatchStep, "_forward", synchronizing)
+    made = Session(config(num_batches=3))
+    with pytest.warns(RuntimeWarning, match="a batch step cannot be captured as a graph") as told:
+        for _ in range(5):
+            collect(made.actor)
+    assert len([one for one in told if "batch step" in str(one.message)]) == 1
+    monkeypatch.undo()
+    wanted = Session(config(num_batches=3))
+    for _ in range(5):
+        collect(wanted.actor)
+    torch.cuda.synchronize()
+    assert (made.storage.action == wanted.storage.action).float().mean() > 0.98
+
+
+def test_too_much_memory_is_refused_in_a_sentence():
+    device = open_device("cuda")
+    with pytest.raises(DeviceError, match=r"page-locked memory.*num_envs"):
+        device.host_bytes(1 << 46)
+
+
+def test_a_gpu_that_is_not_there_is_named():
+    with pytest.raises(DeviceError, match=r"device is 'cuda:99'; there (is one GPU|are \d+ GPUs) here"):
+        open_device("cuda:99")
+
+
+@pytest.mark.parametrize(("saved_on", "resumed_on"), [("cuda", "cpu"), ("cpu", "cuda"), ("cuda", "cuda")])
+def test_a_checkpoint_of_one_device_goes_on_another(tmp_path, saved_on, resumed_on):
+    made = trained(config("cartpole", device=saved_on), 4)
+    path = made.save(tmp_path)
+    other = Session.resumed(config("cartpole", device=resumed_on), path)
+    assert other.step == made.step
+    for session in (made, other):
+        for _ in range(2):
+            iterate(session)
+    close(made, other)
+
+
+def test_the_probe_measures_this_machine(capsys):
+    assert probe.main(["--num-envs", "512"]) == 0
+    said = capsys.readouterr().out
+    assert torch.cuda.get_device_name() in said and "batches: " in said
+
+
+def test_training_on_the_gpu_learns():
+    made = Session(Config("cartpole", EnvConfig(num_envs=256), PolicyConfig(encoder_size=64, lstm_size=64),
+                          PPOConfig(horizon=32, minibatch=2048, total_steps=1_500_000, learning_rate=0.003),
+                          RunConfig(device="cuda")))
+    while made.step < 1_500_000:
+        iterate(made)
+    assert made.score_mean() > 150  # random play: 22

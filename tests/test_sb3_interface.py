@@ -1,0 +1,169 @@
+"""The stable-baselines3 face, what surrounds a step: attributes, pictures, closing, every misuse; and that SB3 learns on it."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import torch
+
+import envs_c
+
+learning = pytest.importorskip("stable_baselines3", reason="pip install 'insertcoin[sb3]'")
+
+from stable_baselines3.common.evaluation import evaluate_policy  # noqa: E402
+from stable_baselines3.common.monitor import Monitor  # noqa: E402
+from stable_baselines3.common.vec_env import VecTransposeImage  # noqa: E402
+
+from envs_c import sb3  # noqa: E402
+
+N = 4
+
+
+@pytest.fixture
+def env():
+    """Breakout, begun."""
+    made = sb3.make("breakout", N, seed=1)
+    made.reset()
+    return made
+
+
+@pytest.mark.parametrize("settings, shape", [
+    ({}, (118,)), ({"frame_stack": 2}, (2, 118)), ({"view": "pixels"}, (1, 84, 84)),
+    ({"view": "pixels", "frame_stack": 4}, (4, 84, 84)), ({"view": "pixels", "channels_last": True}, (84, 84, 1)),
+    ({"view": "pixels", "frame_stack": 4, "channels_last": True}, (84, 84, 4)),
+], ids=str)
+def test_observations_lie_in_their_space(settings, shape):
+    env = sb3.make("breakout", N, seed=1, **settings)
+    assert env.observation_space.shape == shape and env.observation_space.dtype == (np.uint8 if env.pixels else np.float32)
+    observations = env.reset()
+    assert observations.shape == (N, *shape) and all(observation in env.observation_space for observation in observations)
+
+
+@pytest.mark.parametrize("indices, count", [(None, N), (0, 1), (-1, 1), (np.int64(2), 1), ([0, 2], 2), (range(1, 4), 3),
+                                            (np.array([3, 1]), 2), ([], 0)], ids=str)
+def test_indices_are_what_sb3_takes(env, indices, count):
+    assert env.get_attr("render_mode", indices) == ["rgb_array"] * count
+    assert env.env_is_wrapped(Monitor, indices) == [True] * count
+    assert len(env.env_method("render", indices=indices)) == count
+    env.set_attr("label", "mine", indices)
+    assert sum("label" in vars(one) for one in env.envs) == count
+
+
+def test_each_environment_has_its_attributes_and_settings(env):
+    assert env.has_attr("frame_skip") and env.get_attr("frame_skip") == [4] * N
+    assert env.get_attr("options", 0) == [{"lives": 5}] and env.get_attr("unwrapped") == env.envs
+    assert env.get_attr("spec", 0)[0].id == "Arcade/Breakout-v0" == env.spec.id
+    assert env.get_attr("observation_space", 0)[0] == env.observation_space
+    assert env.get_attr("action_space", 0)[0] == env.action_space
+    assert not env.has_attr("lives") and not env.env_is_wrapped(VecTransposeImage)[0]
+    env.set_attr("lives", 3, [0, 1])
+    assert env.get_attr("lives", [0, 1]) == [3, 3] and not env.has_attr("lives")
+
+
+def test_pictures_are_tiled(env):
+    width, height = envs_c.game("breakout").screen
+    images = env.get_images()
+    assert len(images) == N and all(image.shape == (height, width, 3) and image.dtype == np.uint8 for image in images)
+    assert env.render().shape == env.render("rgb_array").shape == (2 * height, 2 * width, 3)
+    assert np.array_equal(env.render()[:height, :width], env.env_method("render", indices=0)[0])
+    assert env.metadata == {"render_modes": ["human", "rgb_array"], "render_fps": 15}
+    assert env.get_attr("metadata", 0) == [env.metadata]
+
+
+def test_a_reset_drops_the_step_that_waits(env):
+    env.step_async(np.zeros(N, int))
+    env.reset()
+    with pytest.raises(sb3.OutOfTurn, match="step_wait came without step_async"):
+        env.step_wait()
+    env.step(np.zeros(N, int))
+
+
+@pytest.mark.parametrize("actions, wrong", [
+    (np.zeros(N - 1, int), r"actions have shape \(3,\) and dtype int64; they must be whole numbers of shape \(4,\)"),
+    (np.zeros((N, 1), int), r"actions have shape \(4, 1\)"), (np.zeros(N), r"dtype float64; they must be whole numbers"),
+    (np.zeros(N, bool), r"dtype bool"), ([0, 0, 4, 0], r"action of environment 2 is 4; breakout has the actions 0 to 3"),
+    ([0, -1, 0, 0], r"action of environment 1 is -1"), (np.array([0, 0, 0, 1 << 40]), r"environment 3 is 1099511627776"),
+])
+def test_a_wrong_action_steps_nothing_and_is_told(env, actions, wrong):
+    state = env.get_state()
+    with pytest.raises(envs_c.InvalidArgument, match=wrong):
+        env.step(actions)
+    assert env.get_state() == state
+    env.step(np.zeros(N, np.uint8))
+
+
+@pytest.mark.parametrize("settings, wrong", [
+    ({"autoreset": "disabled"}, r"autoreset is 'disabled', but stable-baselines3 decides that.*leave it out"),
+    ({"copy": False}, r"copy is False, but stable-baselines3 decides that"),
+    ({"channels_last": True}, r"channels_last is True, but view is 'features'.*view='pixels'"),
+    ({"livse": 3}, r"unknown option 'livse' for breakout; its options: lives"), ({"lives": 99}, r"lives"),
+    ({"num_envs": 0}, r"num_envs is 0; it must be a whole number from 1"), ({"view": "ram"}, r"view is 'ram'"),
+    ({"name": "brekout"}, r"unknown game 'brekout', did you mean 'breakout'"), ({"seed": -1}, r"seed is -1"),
+    ({"seed": 1.5}, r"seed is 1.5"), ({"seed": (1 << 64) - 1}, r"seed is 18446744073709551615"),
+], ids=str)
+def test_a_wrong_setting_is_told_at_once(settings, wrong):
+    with pytest.raises((envs_c.InvalidArgument, envs_c.UnknownGame), match=wrong):
+        sb3.make(**{"name": "breakout", "num_envs": 2, **settings})
+
+
+MISUSE = {
+    "step before reset": (lambda env: sb3.make("pong", 2).step([0, 0]), envs_c.NotReset, r"pong was never reset"),
+    "picture before reset": (lambda env: sb3.make("pong", 2).render(), envs_c.NotReset, r"call reset\(\) first"),
+    "wait without async": (lambda env: env.step_wait(), sb3.OutOfTurn, r"step_wait came without step_async"),
+    "async twice": (lambda env: [env.step_async([0] * N) for _ in range(2)], sb3.OutOfTurn, r"step_async came twice"),
+    "options": (lambda env: env.set_options({"lives": 1}), envs_c.InvalidArgument, r"options are .*'lives': 1.*sb3.make"),
+    "options, listed": (lambda env: env.set_options([{}, {"lives": 1}]), envs_c.InvalidArgument, r"take none at a reset"),
+    "seed": (lambda env: env.seed("x"), envs_c.InvalidArgument, r"seed is 'x'; it must be a whole number"),
+    "index": (lambda env: env.get_attr("spec", N), envs_c.InvalidArgument, r"indices are 4; .*whole numbers from 0 to 3"),
+    "index, kind": (lambda env: env.env_method("render", indices=[0.5]), envs_c.InvalidArgument, r"indices are \[0.5\]"),
+    "setting": (lambda env: env.set_attr("frame_skip", 1), envs_c.InvalidArgument, r"frame_skip is fixed when"),
+    "attribute": (lambda env: env.get_attr("ale"), AttributeError, r"no attribute 'ale'; it has .*get_state.*render"),
+    "method": (lambda env: env.env_method("action_masks"), AttributeError, r"no attribute 'action_masks'"),
+    "state": (lambda env: env.env_method("set_state", b"x", indices=0), envs_c.InvalidState, r"damaged|not a state"),
+    "state of less": (lambda env: env.set_state(env.get_state([0])), envs_c.InvalidState, r"1 environments"),
+}
+
+
+@pytest.mark.parametrize("what", MISUSE)
+def test_misuse_is_answered_in_a_sentence_and_the_environments_go_on(env, what):
+    misuse, error, sentence = MISUSE[what]
+    with pytest.raises(error, match=sentence):
+        misuse(env)
+    env.set_options({})
+    env.set_options([{}] * N)
+    env.reset()
+    env.step(np.zeros(N, int))
+
+
+@pytest.mark.parametrize("use", [lambda env: env.step([0] * N), lambda env: env.reset(), lambda env: env.render(),
+                                 lambda env: env.get_state()], ids=["step", "reset", "render", "get_state"])
+def test_closed_environments_say_so(env, use):
+    env.close()
+    env.close()
+    with pytest.raises(envs_c.Closed, match="these breakout environments were closed"):
+        use(env)
+
+
+def test_without_sb3_the_import_says_what_to_install():
+    code = "import sys; sys.modules['stable_baselines3'] = None\nfrom envs_c import sb3"
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert said.returncode == 1 and "ModuleNotFoundError" in said.stderr.splitlines()[-1]
+    assert "pip install 'insertcoin[sb3]'" in said.stderr.splitlines()[-1]
+
+
+def test_the_games_load_no_sb3():
+    code = "import sys, envs_c; envs_c.make('pong'); print({'stable_baselines3', 'torch'} & set(sys.modules))"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "set()\n"
+
+
+@pytest.mark.learn
+def test_a2c_or_ppo_of_sb3_solves_cartpole():
+    """A mean of 400 of 500 over 20 episodes, with SB3's own settings for CartPole in its zoo, within two minutes."""
+    torch.set_num_threads(1)
+    model = learning.PPO("MlpPolicy", sb3.make("cartpole", 8), seed=1, device="cpu", n_steps=32, batch_size=256, n_epochs=20,
+                         gae_lambda=0.8, gamma=0.98, learning_rate=lambda left: 1e-3 * left,
+                         clip_range=lambda left: 0.2 * left)
+    model.learn(100_000)
+    mean, _ = evaluate_policy(model, sb3.make("cartpole", 8, seed=99), 20)
+    assert mean >= 400

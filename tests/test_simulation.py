@@ -1,0 +1,296 @@
+"""CartPole on the device beside the compiled game: tensors and kernel give its bits, step for step."""
+
+import numpy as np
+import pytest
+import torch
+from cuda_on_cpu import CpuModule
+from torch.utils._python_dispatch import TorchDispatchMode
+
+import envs_c
+from bridge.cartpole_tensors import CartPoleTensors
+from bridge.device import why_not
+from bridge.errors import DeviceError
+from bridge.simulation import BLOCKS, MODULE, CartPoleKernel
+
+PARTS = ("observation", "reward", "terminated", "truncated")
+N = 257
+
+
+class Core:
+    """The compiled game, with its buffers."""
+
+    def __init__(self, num_envs: int, seed: int, **settings):
+        self.env = envs_c.VecEnv(envs_c.game("cartpole"), num_envs, seed=seed, **settings)
+        self.actions = np.zeros(num_envs, np.int32)
+        self.out = buffers(num_envs)
+        self.batch = self.env.bind(0, num_envs, actions=self.actions,
+                                   **{name: part.numpy() for name, part in zip(PARTS, self.out, strict=True)})
+        self.batch.reset()
+
+    def step(self, actions: np.ndarray):
+        self.actions[:] = actions
+        self.batch.step()
+
+    def choose(self, random) -> np.ndarray:
+        """(N,) int32: every other environment balances its pole, the others play at random."""
+        actions = random.integers(0, 2, len(self.actions)).astype(np.int32)
+        actions[::2] = (self.out[0].numpy() @ np.float32([0.02, 0.05, 1.0, 0.5]) > 0)[::2]
+        return actions
+
+
+def buffers(num_envs: int, device="cpu") -> list[torch.Tensor]:
+    """What a step writes, filled with what it never writes."""
+    return [torch.full((num_envs, 4), 7.0, device=device), *(torch.full((num_envs,), 7.0, device=device) for _ in range(3))]
+
+
+def tensors(num_envs=N, seed=1, **settings):
+    return CartPoleTensors(num_envs, "cpu", seed, **settings)
+
+
+def kernel(num_envs=N, seed=1, blocks=3, threads=2, **settings):
+    return CartPoleKernel(num_envs, "cpu", seed, module=CpuModule(MODULE, blocks, threads), **settings)
+
+
+@pytest.fixture(params=[tensors, kernel], ids=["tensors", "kernel"])
+def make(request):
+    """Both ways to simulate, without a GPU."""
+    return request.param
+
+
+def same(core: Core, out: list[torch.Tensor]) -> bool:
+    return all(torch.equal(ours.cpu().view(torch.int32), theirs.view(torch.int32))
+               for ours, theirs in zip(out, core.out, strict=True))
+
+
+def hold(simulation, core: Core, out: list[torch.Tensor], steps: int, step=None) -> tuple[int, int, int]:
+    """Play both and compare all that they say; returns episodes, their steps, and how many of them were truncated."""
+    random, episodes, lengths, late = np.random.default_rng(2), 0, 0, 0
+    for _ in range(steps):
+        actions = core.choose(random)
+        core.step(actions)
+        (step or simulation.step)(torch.from_numpy(actions).to(simulation.device), *out)
+        assert same(core, out)
+        ended = core.env.ended != 0
+        assert np.array_equal(simulation.ended.cpu(), core.env.ended)
+        assert np.array_equal(simulation.ended_return.cpu()[ended], core.env.ended_return[ended])
+        assert np.array_equal(simulation.ended_length.cpu()[ended], core.env.ended_length[ended])
+        episodes, lengths = episodes + ended.sum(), lengths + core.env.ended_length[ended].sum()
+        late += int(core.out[3].sum())
+    return episodes, lengths, late
+
+
+@pytest.mark.parametrize("settings", [
+    {}, {"sticky": 0.25, "time_limit": 20}, {"time_limit": 1}, {"time_limit": 0, "reward_clip": 0.5},
+    {"time_limit": 8, "reward_clip": (2, 3), "sticky": 1.0},
+], ids=str)
+def test_a_simulation_gives_the_compiled_games_bits_step_for_step(make, settings):
+    core, out = Core(N, 1, **settings), buffers(N)
+    simulation = make(**settings)
+    simulation.reset(*out)
+    assert same(core, out)
+    episodes, lengths, late = hold(simulation, core, out, 1100)
+    assert episodes > N and (late > 100) == (settings.get("time_limit") != 0)
+    assert simulation.episodes.item() == episodes
+    assert simulation.length_sum.item() == simulation.return_sum.item() == lengths
+
+
+@pytest.mark.parametrize("seed", [0, 12345, 2**63, 2**64 - 1])
+def test_a_seed_starts_the_games_own_generators_and_a_reset_goes_on_with_them(make, seed):
+    core, out = Core(N, seed), buffers(N)
+    simulation = make(seed=seed)
+    for _ in range(3):
+        simulation.reset(*out)
+        assert same(core, out)
+        hold(simulation, core, out, 30)
+        core.batch.reset()
+
+
+@pytest.mark.parametrize(("num_envs", "blocks", "threads"), [(1, 1, 1), (1, 2, 32), (3, 1, 2), (1023, 9, 64), (1023, 16, 64)])
+def test_neither_the_number_of_environments_nor_the_grid_changes_what_they_do(num_envs, blocks, threads):
+    for simulation in (tensors(num_envs), kernel(num_envs, blocks=blocks, threads=threads)):
+        core, out = Core(num_envs, 1), buffers(num_envs)
+        simulation.reset(*out)
+        hold(simulation, core, out, 60)
+
+
+@pytest.mark.parametrize("work", [2, 30])
+def test_more_work_a_step_gives_the_same_bits(make, work):
+    core, out = Core(N, 1, sticky=0.1), buffers(N)
+    simulation = make(work=work, sticky=0.1)
+    simulation.reset(*out)
+    hold(simulation, core, out, 150)
+
+
+def test_cleared_totals_count_anew(make):
+    core, out = Core(N, 1), buffers(N)
+    simulation = make()
+    simulation.reset(*out)
+    hold(simulation, core, out, 50)
+    simulation.clear_totals()
+    assert simulation.episodes.item() == simulation.length_sum.item() == 0
+    episodes, lengths, _ = hold(simulation, core, out, 50)
+    assert (simulation.episodes.item(), simulation.length_sum.item()) == (episodes, lengths)
+
+
+def test_a_restored_simulation_goes_on_with_the_same_bits(make):
+    """Each way takes the other's state, too."""
+    core, out = Core(N, 1, sticky=0.25), buffers(N)
+    simulation = make(sticky=0.25)
+    simulation.reset(*out)
+    hold(simulation, core, out, 40)
+    state = simulation.state()
+    simulation.reset(*out)  # what state() gave is a copy
+    for other in (tensors, kernel):
+        again, resumed = Core(N, 1, sticky=0.25), other(seed=2, sticky=0.25)
+        random = np.random.default_rng(2)
+        for _ in range(40):
+            again.step(again.choose(random))
+        resumed.restore(state)
+        hold(resumed, again, out, 60)
+
+
+@pytest.mark.parametrize("change", [{"poles": None}, {"rng": torch.zeros(2, 5, dtype=torch.int64)},
+                                    {"totals": torch.zeros(2, N)}], ids=lambda change: next(iter(change)))
+def test_a_state_that_does_not_fit_is_refused_and_nothing_changes(make, change):
+    simulation, out = make(), buffers(N)
+    simulation.reset(*out)
+    before, broken = simulation.state(), make(seed=5).state()
+    for name, tensor in change.items():
+        broken.pop(name) if tensor is None else broken.update({name: tensor})
+    with pytest.raises(ValueError, match=f"^{next(iter(change))} is "):
+        simulation.restore(broken)
+    assert all(torch.equal(before[name], tensor) for name, tensor in simulation.state().items())
+
+
+@pytest.mark.parametrize(("settings", "message"), [
+    ({"num_envs": 0}, "num_envs is 0"), ({"seed": -1}, "seed is -1"), ({"time_limit": -1}, "time_limit is -1"),
+    ({"sticky": 1.5}, "sticky is 1.5"), ({"reward_clip": -1}, "reward_clip is -1"), ({"work": 0}, "work is 0"),
+])
+def test_a_wrong_setting_is_named(make, settings, message):
+    with pytest.raises(envs_c.InvalidArgument, match=message):
+        make(**settings)
+
+
+@pytest.mark.parametrize(("position", "wrong", "name"), [
+    (0, torch.zeros(N), "actions"), (0, torch.zeros(N + 1, dtype=torch.int32), "actions"),
+    (1, torch.zeros(4, N).T, "observation"), (2, torch.zeros(N, dtype=torch.float64), "reward"),
+    (3, torch.zeros(2 * N)[::2], "terminated"), (4, torch.zeros(N, device="meta"), "truncated"),
+])
+def test_a_wrong_buffer_is_named_before_anything_is_written(make, position, wrong, name):
+    simulation, out = make(), buffers(N)
+    simulation.reset(*out)
+    before = simulation.state()
+    handed = [torch.zeros(N, dtype=torch.int32), *out]
+    handed[position] = wrong
+    with pytest.raises(ValueError, match=f"^{name} is "):
+        simulation.step(*handed)
+    assert all(torch.equal(before[key], tensor) for key, tensor in simulation.state().items())
+
+
+def test_a_step_before_the_first_reset_and_a_kernel_without_a_gpu_are_refused(make):
+    with pytest.raises(envs_c.NotReset, match="reset"):
+        make().step(torch.zeros(N, dtype=torch.int32), *buffers(N))
+    with pytest.raises(DeviceError, match="GPU"):
+        CartPoleKernel(1, "cpu", 1)
+
+
+def test_they_describe_themselves_as_the_game_does(make):
+    simulation, core = make(), Core(N, 1)
+    assert simulation.actions == core.env.actions and simulation.num_actions == 2
+    assert simulation.observation_shape == core.env.observation_shape
+    assert simulation.observation_dtype == core.env.observation_dtype
+
+
+@pytest.mark.parametrize("settings", [{}, {"sticky": 0.5}, {"time_limit": 0}, {"work": 2}], ids=str)
+def test_a_step_in_tensors_makes_no_new_ones(settings):
+    """Each operation writes into what is there, or gives a view of it."""
+    class Watch(TorchDispatchMode):
+        def __torch_dispatch__(self, operation, types, args=(), kwargs=None):
+            schema = operation._schema
+            if not any(result.alias_info for result in schema.returns) and not schema.is_mutable:
+                made.append(schema.name)
+            return operation(*args, **(kwargs or {}))
+
+    simulation, out, made = tensors(**settings), buffers(N), []
+    simulation.reset(*out)
+    actions = torch.zeros(N, dtype=torch.int32)
+    with Watch():
+        simulation.step(actions, *out)
+        assert made == []
+        torch.zeros(1)
+    assert made == ["aten::zeros"]
+
+
+@pytest.mark.parametrize("arch", ["sm_75", "sm_86", "sm_90"])
+def test_nvrtc_compiles_the_kernel_without_a_gpu(arch):
+    pytest.importorskip("cupy", reason="CuPy compiles the kernels: pip install 'insertcoin[cuda]'")
+    assert MODULE.compile(arch)[:4] == b"\x7fELF"
+
+
+def on_gpu(test):
+    return pytest.mark.gpu(pytest.mark.skipif(bool(why_not()), reason=why_not())(test))
+
+
+GPU_WAYS = pytest.mark.parametrize("way", [CartPoleTensors, CartPoleKernel])
+
+
+@on_gpu
+@GPU_WAYS
+@pytest.mark.parametrize("settings", [{}, {"sticky": 0.25, "time_limit": 20}, {"work": 5}], ids=str)
+def test_on_a_gpu_the_bits_are_the_compiled_games(way, settings):
+    core = Core(1023, 1, **{name: value for name, value in settings.items() if name != "work"})
+    simulation, out = way(1023, "cuda", 1, **settings), buffers(1023, "cuda")
+    simulation.reset(*out)
+    assert same(core, out)
+    hold(simulation, core, out, 1100)
+
+
+@on_gpu
+@GPU_WAYS
+def test_on_a_gpu_a_step_neither_allocates_nor_waits(way):
+    simulation, out = way(1023, "cuda", 1), buffers(1023, "cuda")
+    actions = torch.zeros(1023, dtype=torch.int32, device="cuda")
+    simulation.reset(*out)
+    simulation.step(actions, *out)
+    torch.cuda.synchronize()
+    before = torch.cuda.memory_stats()["allocation.all.allocated"]
+    torch.cuda.set_sync_debug_mode("error")
+    try:
+        for _ in range(50):
+            simulation.step(actions, *out)
+    finally:
+        torch.cuda.set_sync_debug_mode("default")
+    assert torch.cuda.memory_stats()["allocation.all.allocated"] == before
+
+
+@on_gpu
+@GPU_WAYS
+def test_on_a_gpu_a_captured_step_gives_the_same_bits(way):
+    core, out = Core(1023, 1, sticky=0.25), buffers(1023, "cuda")
+    simulation = way(1023, "cuda", 1, sticky=0.25)
+    taken = torch.zeros(1023, dtype=torch.int32, device="cuda")
+    simulation.reset(*out)
+    state = simulation.state()
+    for _ in range(2):
+        simulation.step(taken, *out)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        simulation.step(taken, *out)
+    simulation.restore(state)
+
+    def replay(actions, *_):
+        taken.copy_(actions)
+        graph.replay()
+    hold(simulation, core, out, 300, replay)
+
+
+@on_gpu
+def test_on_a_gpu_the_block_size_is_searched_and_changes_nothing():
+    searched = CartPoleKernel(1023, "cuda", 1)
+    assert set(searched.block_seconds) == set(BLOCKS) and min(searched.block_seconds.values()) > 0
+    assert searched.block == min(searched.block_seconds, key=searched.block_seconds.get)
+    for simulation in (searched, *(CartPoleKernel(1023, "cuda", 1, block=block) for block in BLOCKS)):
+        core, out = Core(1023, 1), buffers(1023, "cuda")
+        simulation.reset(*out)
+        assert same(core, out)
+        hold(simulation, core, out, 50)

@@ -1,0 +1,190 @@
+"""Any Gymnasium vector environment behind the pipeline: what it says arrives, what raises is named, the rest is refused."""
+
+import gymnasium
+import numpy as np
+import pytest
+import torch
+from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv
+
+import envs_c
+from bridge import EnvironmentFailed, GymnasiumSource, Pipeline
+from trainer import checkpoint, train
+from trainer.__main__ import main
+from trainer.config import Config, EnvConfig, PolicyConfig, PPOConfig, RunConfig
+from trainer.environments import make_source
+from trainer.errors import ConfigError
+from trainer.session import Session
+
+
+class Counting(gymnasium.Env):
+    """Counts its steps, in whole numbers from `first_action`; ends after `length` of them, is cut after `cut`, and raises in
+    step `fault`."""
+
+    observation_space = gymnasium.spaces.Box(0, 1000, (2,), np.float64)
+
+    def __init__(self, length=5, cut=1000, fault=1000, first_action=0):
+        self.length, self.cut, self.fault = length, cut, fault
+        self.action_space = gymnasium.spaces.Discrete(3, start=first_action)
+        self.total = 0
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.steps = 0
+        return np.zeros(2), {}
+
+    def step(self, action):
+        if not self.action_space.contains(action):
+            raise ValueError(f"action {action}")
+        self.steps, self.total = self.steps + 1, self.total + 1
+        if self.total == self.fault:
+            raise OSError("the cartridge is hot")
+        return np.array([self.steps, action], float), 2.0 * self.steps, self.steps == self.length, self.steps == self.cut, {}
+
+
+def vector(count=3, kind=SyncVectorEnv, mode=AutoresetMode.NEXT_STEP, **settings):
+    return kind([lambda: Counting(**settings)] * count, autoreset_mode=mode)
+
+
+def played(pipeline, steps, action=1):
+    """What came in each step: observation, reward, terminated, truncated of all environments."""
+    seen = []
+    slabs = [pipeline.slab(batch) for batch in pipeline.batches]
+    work = [lambda slab=slab: slab.actions.fill_(action) for slab in slabs]
+    pipeline.reset()
+    for _ in range(steps):
+        for batch in pipeline.batches:
+            pipeline.turn(batch, work[batch.index])
+        pipeline.settle()
+        seen.append([torch.cat([getattr(slab, name).clone() for slab in slabs]).numpy()
+                     for name in ("observation", "reward", "terminated", "truncated")])
+    return seen
+
+
+@pytest.mark.parametrize("batches", [1, 2])
+@pytest.mark.parametrize("first_action", [0, 7])
+def test_what_the_environments_say_arrives(batches, first_action):
+    made = [vector(2, length=3, first_action=first_action) for _ in range(batches)]
+    pipeline = Pipeline(GymnasiumSource(made, reward_clip=5.0), batches)
+    seen = played(pipeline, 8)
+    pipeline.close()
+    counts = [1, 2, 3, 0, 1, 2, 3, 0]  # the step after an end resets
+    for (observation, reward, terminated, truncated), count in zip(seen, counts, strict=True):
+        assert (observation == [count, first_action + 1 if count else 0]).all()
+        assert (reward == min(2.0 * count, 5.0)).all()
+        assert (terminated == (count == 3)).all() and not truncated.any()
+    episodes = pipeline.take_episodes()
+    assert episodes.returns.tolist() == [12.0] * 4 * batches  # raw: 2 + 4 + 6
+    assert episodes.lengths.tolist() == [3] * 4 * batches
+    assert sorted(episodes.environments) == sorted([*range(2 * batches)] * 2)
+
+
+def test_truncated_episodes_are_told_from_ended_ones():
+    pipeline = Pipeline(GymnasiumSource([vector(1, length=9, cut=2)]))
+    seen = played(pipeline, 3)
+    pipeline.close()
+    assert [(step[2][0], step[3][0]) for step in seen] == [(0, 0), (0, 1), (0, 0)]
+
+
+def test_our_own_games_through_gymnasium_say_what_they_say_without_it():
+    own = Pipeline(envs_c.VecEnv(envs_c.game("breakout"), 4, seed=3, num_threads=1))
+    foreign = Pipeline(GymnasiumSource([envs_c.make("breakout", 4, seed=3, num_threads=1)]))
+    for mine, theirs in zip(played(own, 300), played(foreign, 300), strict=True):
+        for one, other in zip(mine, theirs, strict=True):
+            np.testing.assert_array_equal(one, other)
+    foreign.close()
+
+
+@pytest.mark.filterwarnings("ignore:.*ERROR")  # Gymnasium's own telling of it
+@pytest.mark.parametrize("kind", [SyncVectorEnv, AsyncVectorEnv])
+def test_an_environment_that_raises_is_named_with_its_index(kind):
+    makers = [lambda: Counting(fault=1000), lambda: Counting(fault=1000), lambda: Counting(fault=4)]
+    env = kind(makers, autoreset_mode=AutoresetMode.NEXT_STEP)
+    pipeline = Pipeline(GymnasiumSource([vector(2), env]), 2)
+    with pytest.raises(EnvironmentFailed, match=r"environment 4 \(.*\) raised OSError in step: the cartridge is hot"):
+        played(pipeline, 10)
+    pipeline.close()
+    env.close(**({"terminate": True} if kind is AsyncVectorEnv else {}))
+
+
+class Dictionary(Counting):
+    observation_space = gymnasium.spaces.Dict({"x": Counting.observation_space})
+
+
+class Continuous(Counting):
+    def __init__(self, **settings):
+        super().__init__(**settings)
+        self.action_space = gymnasium.spaces.Box(-1, 1, (2,))
+
+
+@pytest.mark.parametrize(("make", "message"), [
+    (lambda: [vector(mode=AutoresetMode.SAME_STEP)], "its autoreset is .*; it must be next_step"),
+    (lambda: [vector(mode=AutoresetMode.DISABLED)], "its autoreset is .*; it must be next_step"),
+    (lambda: [SyncVectorEnv([Dictionary])], "observations are Dict.*must be a Box of numbers"),
+    (lambda: [SyncVectorEnv([Continuous])], "actions are Box.*must be Discrete"),
+    (lambda: [vector(), vector(first_action=2)], "the vector environments differ"),
+])
+def test_what_cannot_be_driven_is_refused(make, message):
+    with pytest.raises(ValueError, match=message):
+        GymnasiumSource(make())
+
+
+def test_the_number_of_batches_is_that_of_the_vector_environments():
+    with pytest.raises(ValueError, match="num_batches is 3; with 2 Gymnasium vector environments it must be 2"):
+        Pipeline([vector(), vector()], 3)
+
+
+def config(tmp_path, game="gym:CartPole-v1", policy=None, **env):
+    return Config(game, EnvConfig(**{"num_envs": 4, "num_threads": 1, **env}),
+                  PolicyConfig(encoder_size=8, lstm_size=8, **policy or {}),
+                  PPOConfig(horizon=16, minibatch=64, total_steps=640),
+                  RunConfig(run_dir=str(tmp_path / "run"), device="cpu", dashboard=False, eval_episodes=3))
+
+
+def test_a_run_trains_and_is_evaluated_on_a_gymnasium_environment(tmp_path, capsys):
+    folder = train.train(config(tmp_path, num_batches=2))
+    assert "evaluation over 3 episodes" in capsys.readouterr().out
+    assert (folder / "evaluation.json").exists() and not (folder / "episode.gif").exists()
+    resumed = Session.resumed(config(tmp_path, num_batches=2), checkpoint.latest(folder))
+    assert resumed.step == 640 and resumed.actor.over.all()  # its episodes are new ones
+
+
+def test_the_real_cartridge_s_pictures_are_stacked_and_filmed(tmp_path):
+    pytest.importorskip("ale_py")
+    made = Session(config(tmp_path, "gym:ALE/Breakout-v5", {"frame_stack": 4}, num_batches=2))
+    assert made.storage.frames.shape == (3 + 16 + 1, 4, 84, 84) and made.storage.frames.dtype == torch.uint8
+    train.iterate(made)
+    assert made.storage.frames[3:].float().std() > 1
+    made.pipeline.close()
+
+
+@pytest.fixture
+def faulty():
+    gymnasium.register("Faulty-v0", entry_point=lambda: Counting(fault=100))
+    yield
+    gymnasium.registry.pop("Faulty-v0")
+
+
+def test_a_run_whose_environment_raises_ends_with_a_checkpoint(tmp_path, faulty, capsys):
+    with pytest.raises(EnvironmentFailed, match=r"environment \d \(Faulty-v0\) raised OSError"):
+        train.train(config(tmp_path, "gym:Faulty-v0", num_batches=2))
+    path = checkpoint.latest(tmp_path / "run")
+    _, meta = checkpoint.load(path)
+    assert meta["iteration"] == 7  # 119 steps are 7 rollouts of 16, and one that is lost
+    assert "saved at step" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("game", "settings", "message"), [
+    ("gym:Nowhere-v0", {}, r"gymnasium.make_vec\('Nowhere-v0'\) says:"),
+    ("gym:CartPole-v1", {"frame_skip": 4}, "frame_skip: settings of this suite's games"),
+    ("gym:CartPole-v1", {"options": {"wings": 2.0}}, "wings"),
+    ("gym:Pendulum-v1", {}, "gym:Pendulum-v1: actions are Box.*must be Discrete"),
+])
+def test_what_gymnasium_cannot_make_is_told(game, settings, message):
+    with pytest.raises(ConfigError, match=message):
+        make_source(game, EnvConfig(**settings), 2, 0)
+
+
+def test_the_command_line_tells_it_in_a_line(capsys):
+    assert main(["gym:Nowhere-v0", "--num-envs", "4", "--minibatch", "256"]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("error: gymnasium.make_vec('Nowhere-v0') says:") and said.count("\n") == 1

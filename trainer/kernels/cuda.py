@@ -1,0 +1,71 @@
+"""The kernels on a GPU: each function launches one kernel of cuda.cu on torch's current stream, and waits for nothing.
+
+The functions take torch tensors, what they read and then what they write, as those of cpu.pyx do; `trainer.kernels` has
+checked them.
+"""
+
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from bridge.nvrtc import BLOCK, CudaModule
+
+_FOLDER = Path(__file__).parent
+_NAMES = {torch.float32: "f32", torch.bfloat16: "bf16", torch.uint8: "u8"}
+_WARP = 32  # threads a block where a thread has a whole row: few rows then still reach every multiprocessor
+
+module = CudaModule(_FOLDER / "cuda.cu", [_FOLDER / "rows.h"])
+
+
+def _counter(number) -> tuple:
+    """The kernel's pair for a number that may lie in device memory: the address or None, and the number."""
+    return (number, 0) if isinstance(number, torch.Tensor) else (None, number)
+
+
+def lstm_forward(gx, gh, bias, c_prev, keep, keep_next, gates, c, h, h_next):
+    """`reference.lstm_forward`, into gates, c, h and h_next."""
+    rows, n = c.shape
+    module.launch(f"lstm_forward_{_NAMES[gx.dtype]}", rows * min(n, BLOCK), gx, gh, bias, c_prev, keep, keep_next, gates, c,
+                  h, h_next, rows, n)
+
+
+def lstm_backward(gates, c_prev, keep, c, dh, dh_next, keep_next, dc, dgates, dc_prev):
+    """`reference.lstm_backward`, into dgates (may be gates) and dc_prev (may be dc)."""
+    rows, n = c.shape
+    module.launch(f"lstm_backward_{_NAMES[gates.dtype]}", rows * min(n, BLOCK), gates, c_prev, keep, c, dh, dh_next,
+                  keep_next, dc, dgates, dc_prev, rows, n)
+
+
+def sample(logits, legal, seed, first, step, actions, action, log_prob, value):
+    """`reference.sample`, into action, log_prob and, where it is not None, value."""
+    rows, width = logits.shape
+    module.launch("sample", rows, logits, width, legal, actions, np.uint64(seed), first, *_counter(step), action, log_prob,
+                  value, rows, block=_WARP)
+
+
+def categorical(logits, legal, action, log_prob, entropy):
+    """`reference.categorical` of rows that lie logits.stride(0) apart, into log_prob and entropy."""
+    rows, actions = logits.shape
+    module.launch("categorical", rows, logits, logits.stride(0), legal, actions, action, log_prob, entropy, rows, block=_WARP)
+
+
+def categorical_backward(logits, legal, action, dlog_prob, dentropy, dlogits):
+    """The gradient of `categorical`, into dlogits (contiguous rows)."""
+    rows, actions = logits.shape
+    module.launch("categorical_backward", rows, logits, logits.stride(0), legal, actions, action, dlog_prob, dentropy,
+                  dlogits, rows, block=_WARP)
+
+
+def advantages(reward, terminated, truncated, valid, value, gamma, lam, ratio, rho_clip, c_clip, out):
+    """`reference.advantages`, into out."""
+    steps, batch = reward.shape
+    module.launch("advantages", batch, reward, terminated, truncated, valid, value, ratio, out, steps, batch, float(gamma),
+                  float(lam), float(rho_clip), float(c_clip), block=_WARP)
+
+
+def stack_frames(frames, start, t, scale, steps, count, out):
+    """`reference.stack_frames`, into out."""
+    batch, n = frames.shape[1], frames[0, 0].numel()
+    module.launch(f"stack_frames_{_NAMES[frames.dtype]}_{_NAMES[out.dtype]}", steps * batch * count * min(n, BLOCK), frames,
+                  frames.stride(0), start, start.stride(0), *_counter(t), float(scale), out, steps, batch, count, n)
