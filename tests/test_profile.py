@@ -13,7 +13,8 @@ def test_the_trace_and_the_table_name_the_stages_of_every_batch(tmp_path):
                     PPOConfig(horizon=8, minibatch=32), RunConfig(device="cpu"))
     out = tmp_path / "trace.json.gz"
     said = profile_run(config, 2, out)
-    names = {event.get("name") for event in json.load(gzip.open(out))["traceEvents"]}
+    with gzip.open(out) as file:
+        names = {event.get("name") for event in json.load(file)["traceEvents"]}
     for batch in (0, 1):
         assert {f"{stage}, batch {batch}" for stage in ("play", "copy to the device", "forward", "sample")} <= names
     assert {"advantages", "minibatch"} <= names
