@@ -5,10 +5,11 @@ import math
 import pytest
 import torch
 
+from trainer import losses as loss
 from trainer import ppo
 from trainer.config import PPOConfig
+from trainer.losses import Minibatch
 from trainer.policy import Policy
-from trainer.ppo import Minibatch
 
 STEPS, BATCH, ACTIONS = 6, 4, 3
 
@@ -68,8 +69,8 @@ SETTINGS = {
 def test_the_loss_equals_a_plain_loop(config, holes):
     valid = (torch.arange(STEPS * BATCH).view(STEPS, BATCH) % 5 > 0).float() if holes else None
     policy, batch = make(), minibatch(valid=valid)
-    loss, _ = ppo.losses(policy, batch, config)
-    assert loss.item() == pytest.approx(plain_loss(policy, batch, config), rel=1e-5, abs=1e-6)
+    total, _, _ = loss.losses(policy, batch, config)
+    assert total.item() == pytest.approx(plain_loss(policy, batch, config), rel=1e-5, abs=1e-6)
 
 
 def test_steps_that_only_reset_teach_nothing():
@@ -78,7 +79,7 @@ def test_steps_that_only_reset_teach_nothing():
     policy, batch = make(), minibatch(valid=valid)
     other = batch._replace(log_prob=batch.log_prob.clone(), value=batch.value.clone(), action=batch.action.clone())
     other.log_prob[2, 1], other.value[2, 1], other.action[2, 1] = -3.0, 100.0, (batch.action[2, 1] + 1) % ACTIONS
-    assert torch.equal(ppo.losses(policy, batch, PPOConfig())[0], ppo.losses(policy, other, PPOConfig())[0])
+    assert torch.equal(loss.losses(policy, batch, PPOConfig())[0], loss.losses(policy, other, PPOConfig())[0])
 
 
 @pytest.mark.parametrize(("name", "advantage"), [
@@ -86,9 +87,9 @@ def test_steps_that_only_reset_teach_nothing():
     ("huge", 1e6 * torch.randn(STEPS, BATCH)), ("one odd", torch.eye(STEPS)[:, :BATCH])])
 def test_odd_advantages_stay_finite(name, advantage):
     policy = make()
-    loss, parts = ppo.losses(policy, minibatch(advantage=advantage), PPOConfig())
-    loss.backward()
-    assert all(torch.isfinite(part) for part in (loss, *parts.values()))
+    total, parts, _ = loss.losses(policy, minibatch(advantage=advantage), PPOConfig())
+    total.backward()
+    assert all(torch.isfinite(part) for part in (total, *parts.values()))
     assert all(torch.isfinite(parameter.grad).all() for parameter in policy.parameters())
 
 
@@ -96,8 +97,8 @@ def test_masked_actions_get_no_probability_and_no_gradient():
     mask = torch.ones(STEPS, BATCH, ACTIONS, dtype=torch.uint8)
     mask[..., 2] = 0
     policy = make()
-    loss, parts = ppo.losses(policy, minibatch(mask=mask), PPOConfig())
-    loss.backward()
+    total, parts, _ = loss.losses(policy, minibatch(mask=mask), PPOConfig())
+    total.backward()
     assert parts["entropy"] <= math.log(2) + 1e-6
     assert policy.heads.weight.grad[2].abs().max() == 0
     assert policy.heads.weight.grad[:2].abs().max() > 0
@@ -116,4 +117,4 @@ def test_explained_variance_is_one_for_a_perfect_critic(error, expected):
     torch.manual_seed(0)
     target, valid = torch.randn(STEPS, BATCH), torch.ones(STEPS, BATCH)
     value = target * (1 - error)
-    assert ppo.explained_variance(target - value, value, valid).item() == pytest.approx(expected, abs=1e-5)
+    assert loss.explained_variance(target - value, value, valid).item() == pytest.approx(expected, abs=1e-5)

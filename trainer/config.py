@@ -81,6 +81,8 @@ class PolicyConfig(_Section):
     """Width of the encoder."""
     lstm_size: int = _within(128, 1, 65_536)
     """Width of the LSTM, or of the layer in its place."""
+    normalize_observations: bool = False
+    """Bring features to mean 0 and deviation 1 by running statistics."""
     precision: Literal["auto", "float32", "bfloat16"] = "auto"
     """Type that matrices are multiplied in. auto: the faster one, measured at the start."""
 
@@ -97,16 +99,34 @@ class PPOConfig(_Section):
     """Steps in a minibatch: a multiple of horizon that divides num_envs * horizon."""
     epochs: int = _within(1, 1, 1000)
     """Times that each rollout is learned from."""
+    accumulate: int = _within(1, 1, 2**20)
+    """Minibatches whose gradients make one step of the optimizer."""
+    target_kl: float | None = _within(None, 0, above=True)
+    """Further epochs are left out once the mean KL divergence from the rollout's policy passes this. none: never."""
+    optimizer: Literal["adam", "muon"] = "adam"
+    """What takes the steps. muon: torch's, for the matrices between input and heads; Adam takes the rest."""
     learning_rate: float = _within(0.003, 0, above=True)
-    """Adam's step size at the start."""
+    """The optimizer's step size at the start."""
     lr_schedule: Literal["constant", "linear", "cosine"] = "cosine"
     """How the learning rate goes to zero over total_steps, or stays."""
     reward_scale: float = _within(1.0, 0, above=True)
     """Rewards (clipped, where they are) are multiplied by this for learning; scores stay raw."""
+    normalize_rewards: bool = False
+    """Divide rewards by the running deviation of the discounted return, for learning."""
     gamma: float = _within(0.99, 0, 1)
     """Discount of rewards a step."""
     gae_lambda: float = _within(0.95, 0, 1)
     """Decay of generalised advantage estimation."""
+    vtrace: bool = False
+    """Estimate advantages anew before each minibatch, by the ratios so far, clipped as V-trace does."""
+    rho_clip: float = _within(1.0, 0, above=True)
+    """With vtrace: the largest weight of a step's own error."""
+    c_clip: float = _within(1.0, 0, above=True)
+    """With vtrace: the largest weight of what comes after a step."""
+    priority_alpha: float = _within(0.0, 0, 10)
+    """Sequences are drawn with probability ~ (mean absolute advantage)^alpha. 0: each once an epoch, in random order."""
+    priority_beta: float = _within(1.0, 0, 1)
+    """How much of what that skews is taken back by weights: none at 0, all at 1."""
     clip: float = _within(0.2, 0, above=True)
     """Range of the probability ratio: 1 - clip to 1 + clip."""
     value_clip: float = _within(0.2, 0)
@@ -115,8 +135,12 @@ class PPOConfig(_Section):
     """Weight of the value loss."""
     entropy_coef: float = _within(0.01, 0)
     """Weight of the entropy bonus."""
+    entropy_final: float | None = _within(None, 0)
+    """The weight at the end, reached in a straight line over total_steps. none: it stays."""
     max_grad_norm: float = _within(0.5, 0, above=True)
     """Gradients longer than this are scaled down to it."""
+    muon_momentum: float = _within(0.95, 0, 0.999999)
+    """Muon's decay of the mean gradient."""
     adam_beta1: float = _within(0.9, 0, 0.999999)
     """Adam's decay of the mean gradient."""
     adam_beta2: float = _within(0.999, 0, 0.999999)
@@ -183,6 +207,9 @@ class Config:
         if minibatch % horizon or self.batch_steps % minibatch:
             raise ConfigError(f"minibatch is {minibatch:,}; with {self.env.num_envs:,} environments (num_envs) and a "
                               f"horizon of {horizon:,} it may be {_choices(_minibatches(self))}")
+        if self.num_minibatches % self.ppo.accumulate:
+            raise ConfigError(f"accumulate is {self.ppo.accumulate:,}; it must divide the rollout's {self.num_minibatches:,} "
+                              "minibatches")
 
     @property
     def batch_steps(self) -> int:

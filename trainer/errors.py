@@ -17,5 +17,9 @@ class CheckpointError(TrainerError):
     """A checkpoint that is missing, damaged, cut short, foreign, or of a newer format."""
 
 
+class LearningError(TrainerError):
+    """Learning that went wrong: a loss or a gradient that is not finite."""
+
+
 class RunError(TrainerError):
     """A run's folder that cannot be used: it holds another run, or another process is writing into it."""

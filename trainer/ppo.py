@@ -1,7 +1,6 @@
-"""Proximal policy optimization (Schulman et al., 2017, arXiv:1707.06347): loss and update, tensors in, tensors out."""
+"""Learning from rollouts by proximal policy optimization: schedules, minibatches, the optimizers' steps."""
 
 import math
-from typing import NamedTuple
 
 import torch
 from torch import nn
@@ -9,103 +8,58 @@ from torch import nn
 from bridge.device import HostLane
 from bridge.graphs import Captured, Graphs
 from bridge.spans import span
-from trainer import kernels
+from trainer.errors import ConfigError, LearningError
+from trainer.losses import explained_variance, losses, select
 from trainer.policy import Network
 from trainer.rollout import Storage
+from trainer.statistics import RewardNorm
 
 
-class Minibatch(NamedTuple):
-    """S whole sequences of T steps, (T, S, ...); `seen` is what the encoder reads of the observations, (T, S, K, *shape)."""
-
-    seen: torch.Tensor
-    action: torch.Tensor
-    log_prob: torch.Tensor
-    value: torch.Tensor
-    advantage: torch.Tensor
-    valid: torch.Tensor
-    start: torch.Tensor
-    action_mask: torch.Tensor | None
-    state: tuple[torch.Tensor, torch.Tensor]
-
-
-def select(policy: Network, storage: Storage, advantage, sequences) -> Minibatch:
-    """The minibatch of the environments `sequences`, (S,) int64."""
-    def columns(tensor):
-        return None if tensor is None else tensor.index_select(1, sequences)
-
-    starts = columns(storage.starts[:-1])
-    return Minibatch(policy.seen(columns(storage.frames[:-1]), starts), columns(storage.action), columns(storage.log_prob),
-                     columns(storage.value[:-1]), columns(advantage), columns(storage.valid), starts[storage.before:],
-                     columns(storage.action_mask), (storage.h[sequences], storage.c[sequences]))
-
-
-def masked_mean(values, valid):
-    """The mean over valid steps."""
-    return (values * valid).sum() / valid.sum().clamp(min=1)
-
-
-def normalize(advantage, valid):
-    """Advantages with mean 0 and deviation 1 over valid steps; constant ones become 0."""
-    mean = masked_mean(advantage, valid)
-    variance = masked_mean((advantage - mean).square(), valid)
-    return (advantage - mean) * valid / (variance.sqrt() + 1e-8)
-
-
-def losses(policy: Network, batch: Minibatch, config) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
-    """The loss to minimize (a scalar), and its parts and diagnostics, detached.
-
-    With r the new probability of an action over the old, the policy's loss is -min(r A, clip(r, 1 - clip, 1 + clip) A)
-    (equation 7); the value's is half the squared error, of the worse of the new value and the new value held within
-    value_clip of the old; the entropy's bonus is entropy_coef times the mean entropy.
-    """
-    logits, value = policy.unroll(batch.seen, batch.start, batch.state)
-    log_prob, entropies = kernels.categorical(logits, batch.action_mask, batch.action)
-    log_ratio = log_prob - batch.log_prob
-    ratio = log_ratio.exp()
-    advantage = normalize(batch.advantage, batch.valid)
-    clipped = ratio.clamp(1 - config.clip, 1 + config.clip)
-    policy_loss = masked_mean(-torch.minimum(ratio * advantage, clipped * advantage), batch.valid)
-
-    target = batch.value + batch.advantage
-    error = (value - target).square()
-    if config.value_clip > 0:
-        held = batch.value + (value - batch.value).clamp(-config.value_clip, config.value_clip)
-        error = torch.maximum(error, (held - target).square())
-    value_loss = 0.5 * masked_mean(error, batch.valid)
-
-    entropy = masked_mean(entropies, batch.valid)
-    loss = policy_loss + config.value_coef * value_loss - config.entropy_coef * entropy
-    with torch.no_grad():
-        parts = {"loss_policy": policy_loss, "loss_value": value_loss, "entropy": entropy,
-                 "kl": masked_mean(ratio - 1 - log_ratio, batch.valid),  # Schulman's k3 estimate, never negative
-                 "clip_fraction": masked_mean(((ratio - 1).abs() > config.clip).float(), batch.valid)}
-    return loss, {name: part.detach() for name, part in parts.items()}
-
-
-def explained_variance(advantage, value, valid) -> torch.Tensor:
-    """1 - Var(target - value) / Var(target) over valid steps: 1 is a perfect critic, 0 one that knows the mean only."""
-    target = value + advantage
-    def variance(x):
-        return masked_mean((x - masked_mean(x, valid)).square(), valid)
-
-    return 1 - variance(advantage) / variance(target).clamp(min=1e-8)
+def scheduled(config, step: int, schedule: str) -> float:
+    """What a schedule has come to at `step` of config.total_steps, from 1 to 0."""
+    done = min(step / config.total_steps, 1.0)
+    return {"constant": 1.0, "linear": 1 - done, "cosine": 0.5 * (1 + math.cos(math.pi * done))}[schedule]
 
 
 def learning_rate(config, step: int) -> float:
     """The learning rate at `step` of config.total_steps."""
-    done = min(step / config.total_steps, 1.0)
-    if config.lr_schedule == "linear":
-        return config.learning_rate * (1 - done)
-    if config.lr_schedule == "cosine":
-        return config.learning_rate * 0.5 * (1 + math.cos(math.pi * done))
-    return config.learning_rate
+    return config.learning_rate * scheduled(config, step, config.lr_schedule)
+
+
+def entropy_coef(config, step: int) -> float:
+    """The entropy bonus's weight at `step`: it goes in a straight line to entropy_final, where that is given."""
+    if config.entropy_final is None:
+        return config.entropy_coef
+    return config.entropy_final + (config.entropy_coef - config.entropy_final) * scheduled(config, step, "linear")
+
+
+def make_optimizers(policy: Network, config, device: torch.device) -> list[torch.optim.Optimizer]:
+    """Adam for all parameters; or Muon for the matrices between input and heads, and Adam for the rest.
+
+    On CUDA the learning rate is a tensor in the device's memory, which captured steps read.
+    """
+    cuda = device.type == "cuda"
+    rate = torch.tensor(config.learning_rate, device=device) if cuda else config.learning_rate
+    parameters = dict(policy.named_parameters())
+    matrices = [] if config.optimizer == "adam" else [
+        parameter for name, parameter in parameters.items() if parameter.ndim == 2 and not name.startswith("heads.")]
+    rest = [parameter for parameter in parameters.values() if all(parameter is not matrix for matrix in matrices)]
+    made = [torch.optim.Adam(rest, lr=rate, eps=config.adam_eps, betas=(config.adam_beta1, config.adam_beta2), fused=True,
+                             capturable=cuda)]
+    if matrices:
+        if not hasattr(torch.optim, "Muon"):
+            raise ConfigError(f"optimizer is 'muon', which torch {torch.__version__} does not have; use torch 2.9 or "
+                              "newer, or adam")
+        made.append(torch.optim.Muon(matrices, lr=config.learning_rate, momentum=config.muon_momentum, weight_decay=0.0,
+                                     adjust_lr_fn="match_rms_adamw"))
+    return made
 
 
 class Learner:
     """Learns from rollouts: epochs of random minibatches of whole sequences.
 
-    On a device whose lanes capture, a minibatch's update, the optimizer's step included, is one graph: it reads `sequences`
-    and the learning rate from memory at each replay.
+    On a device whose lanes capture, a minibatch's gradients and Adam's step are one graph: it reads the sequences, their
+    weights, the learning rate and the entropy's weight from memory at each replay. (Muon's step is taken outside of it.)
     """
 
     def __init__(self, policy: Network, storage: Storage, config, sequences_per_minibatch: int, generator: torch.Generator,
@@ -114,65 +68,144 @@ class Learner:
         self.policy, self.storage, self.config, self.generator = policy, storage, config, generator
         self.lane = lane or HostLane()
         device = storage.value.device
-        self.rate = config.learning_rate if device.type == "cpu" else torch.tensor(config.learning_rate, device=device)
-        self.optimizer = torch.optim.Adam(
-            policy.parameters(), lr=self.rate, eps=config.adam_eps, betas=(config.adam_beta1, config.adam_beta2), fused=True,
-            capturable=device.type == "cuda")
+        self.optimizers = make_optimizers(policy, config, device)
         self.sequences = torch.zeros(sequences_per_minibatch, dtype=torch.int64, device=device)
+        self.weight = torch.ones(sequences_per_minibatch, device=device) if config.priority_alpha else None
+        self.entropy_coef = torch.tensor(config.entropy_coef, device=device)
         self.advantage = torch.zeros_like(storage.log_prob)
-        self.sums: dict[str, torch.Tensor] = {}  # of the diagnostics of this update's minibatches
-        self.work = Captured("a minibatch's update", self.minibatch, self.lane, Graphs(graphs))
+        self.ratio = torch.ones_like(storage.log_prob) if config.vtrace else None
+        self.reward_norm = RewardNorm(storage.value.shape[1]).to(device) if config.normalize_rewards else None
+        self.seen: list[dict[str, torch.Tensor]] = []  # each minibatch's diagnostics, in this update
+        self.parts: dict[str, torch.Tensor] = {}       # those of the last one, in memory that captured work writes
+        graphs = Graphs(graphs)
+        self.work = {place: Captured("a minibatch's update", lambda place=place: self.minibatch(*place), self.lane, graphs)
+                     for place in ((True, True), (True, False), (False, False), (False, True))}
 
-    def set_rate(self, rate: float):
-        """The learning rate of the next updates."""
-        for group in self.optimizer.param_groups:
+    def set_rate(self, rate: float, entropy: float | None = None):
+        """The learning rate (and the entropy's weight) of the next updates."""
+        for group in (group for optimizer in self.optimizers for group in optimizer.param_groups):
             if isinstance(group["lr"], torch.Tensor):
                 group["lr"].fill_(rate)
             else:
                 group["lr"] = rate
+        if entropy is not None:
+            self.entropy_coef.fill_(entropy)
 
     def state(self) -> dict[str, torch.Tensor]:
-        """The optimizer's, for a checkpoint, by parameter."""
-        return {f"{name}.{key}": tensor for name, parameter in self.policy.named_parameters()
-                for key, tensor in self.optimizer.state.get(parameter, {}).items()}
+        """The optimizers', by parameter, and the rewards' statistics, for a checkpoint."""
+        state = {f"{name}.{key}": tensor for name, parameter in self.policy.named_parameters()
+                 for optimizer in self.optimizers for key, tensor in optimizer.state.get(parameter, {}).items()}
+        if self.reward_norm is not None:
+            state |= {f"reward_norm.{name}": tensor for name, tensor in self.reward_norm.state_dict().items()}
+        return state
 
     def restore(self, state: dict[str, torch.Tensor]):
         """Put back what `state` gave."""
+        def part(prefix):
+            return {name.removeprefix(prefix): tensor for name, tensor in state.items() if name.startswith(prefix)}
+
+        if self.reward_norm is not None:
+            self.reward_norm.load_state_dict(part("reward_norm."))
+        owners = {parameter: optimizer for optimizer in self.optimizers for group in optimizer.param_groups
+                  for parameter in group["params"]}
         for name, parameter in self.policy.named_parameters():
-            own = {key.removeprefix(f"{name}."): tensor for key, tensor in state.items() if key.startswith(f"{name}.")}
             keep = parameter.device.type == "cpu"  # Adam's count of steps lies on the CPU but for captured updates
-            self.optimizer.state[parameter] = {
-                key: tensor if key == "step" and keep else tensor.to(parameter.device) for key, tensor in own.items()}
+            owners[parameter].state[parameter] = {
+                key: tensor if key == "step" and keep else tensor.to(parameter.device)
+                for key, tensor in part(f"{name}.").items()}
 
     def update(self) -> dict[str, float]:
-        """Learn from the rollout in storage: `config.epochs` passes over its sequences; the mean diagnostics."""
+        """Learn from the rollout in storage: `config.epochs` passes over its sequences; the mean diagnostics.
+
+        Raises LearningError where a loss or a gradient is not finite.
+        """
         config, storage = self.config, self.storage
-        with span("advantages"):
-            storage.advantages(config.gamma, config.gae_lambda, config.reward_scale, self.advantage)
-        for total in self.sums.values():
-            total.zero_()
-        count = 0
+        reward = self._reward()
+        storage.advantages(reward, config.gamma, config.gae_lambda, out=self.advantage)
+        if self.ratio is not None:
+            self.ratio.fill_(1.0)
+        self.seen.clear()
         for _ in range(config.epochs):
-            order = torch.randperm(self.advantage.shape[1], generator=self.generator).to(self.sequences.device)
-            for sequences in order.split(len(self.sequences)):
-                self.sequences.copy_(sequences)
-                self.lane.follow()
-                with span("minibatch"):
-                    self.work()
-                self.lane.lead()
-                count += 1
-        metrics = {name: total.item() / count for name, total in self.sums.items()}
+            begun = len(self.seen)
+            self._epoch(reward)
+            if config.target_kl is not None and self._mean("kl", begun) > config.target_kl:
+                break
+        metrics = {name: self._mean(name) for name in self.parts}
         metrics["explained_variance"] = explained_variance(self.advantage, storage.value[:-1], storage.valid).item()
+        if not all(math.isfinite(metrics[name]) for name in self.parts):
+            self._refuse()
         return metrics
 
-    def minibatch(self):
-        """Learn from the sequences in `sequences`."""
-        loss, parts = losses(self.policy, select(self.policy, self.storage, self.advantage, self.sequences), self.config)
-        self.optimizer.zero_grad(set_to_none=True)
-        loss.backward()
-        parts["grad_norm"] = nn.utils.clip_grad_norm_(self.policy.parameters(), self.config.max_grad_norm).detach()
-        self.optimizer.step()
+    def _reward(self):
+        """(T, N) as it is learned from."""
+        storage, config = self.storage, self.config
+        reward = storage.reward[1:]
+        if self.reward_norm is not None:
+            reward = self.reward_norm(reward, torch.maximum(storage.terminated[1:], storage.truncated[1:]), config.gamma)
+        return reward if config.reward_scale == 1.0 else reward * config.reward_scale
+
+    def _epoch(self, reward):
+        config, count = self.config, self.advantage.shape[1] // len(self.sequences)
+        order = torch.randperm(self.advantage.shape[1], generator=self.generator).split(len(self.sequences))
+        for k in range(count):
+            if self.ratio is not None and self.seen:
+                self.storage.advantages(reward, config.gamma, config.gae_lambda, ratio=self.ratio, rho_clip=config.rho_clip,
+                                        c_clip=config.c_clip, out=self.advantage)
+            self.sequences.copy_(self._prioritized() if self.weight is not None else order[k])
+            first, last = k % config.accumulate == 0, (k + 1) % config.accumulate == 0
+            self.lane.follow()
+            with span("minibatch"):
+                self.work[first, last]()
+            self.lane.lead()
+            if last:
+                for optimizer in self.optimizers[1:]:
+                    optimizer.step()
+            self.seen.append({name: part.clone() for name, part in self.parts.items()})
+
+    def _prioritized(self):
+        """Sequences drawn by how much there is to learn from them, and what each counts for.
+
+        p_i ~ (mean |A_i|)^alpha, drawn with replacement; the weight (N p_i)^-beta, over the largest drawn, takes back what the
+        choice skews (Schaul et al., 2015, "Prioritized Experience Replay", arXiv:1511.05952, section 3.4).
+        """
+        config = self.config
+        valid = self.storage.valid
+        size = (self.advantage.abs() * valid).sum(0) / valid.sum(0).clamp(min=1)
+        share = (size + 1e-6).pow(config.priority_alpha).cpu().double()
+        share /= share.sum()
+        drawn = torch.multinomial(share, len(self.sequences), replacement=True, generator=self.generator)
+        weight = (len(share) * share[drawn]).pow(-config.priority_beta)
+        self.weight.copy_(weight / weight.max())
+        return drawn
+
+    def minibatch(self, first: bool, last: bool):
+        """Add the gradients of the sequences in `sequences`; first and last of those that make one step of the optimizer."""
+        config = self.config
+        batch = select(self.policy, self.storage, self.advantage, self.sequences, self.weight)
+        loss, parts, ratio = losses(self.policy, batch, config, self.entropy_coef)
+        if first:
+            for optimizer in self.optimizers:
+                optimizer.zero_grad(set_to_none=True)
+        (loss if config.accumulate == 1 else loss / config.accumulate).backward()
+        if last:
+            parts["grad_norm"] = nn.utils.clip_grad_norm_(self.policy.parameters(), config.max_grad_norm).detach()
+            self.optimizers[0].step()
+        if self.ratio is not None:
+            self.ratio.index_copy_(1, self.sequences, ratio)
         for name, part in parts.items():
-            if name not in self.sums:
-                self.sums[name] = torch.zeros_like(part)
-            self.sums[name] += part
+            if name not in self.parts:
+                self.parts[name] = torch.zeros_like(part)
+            self.parts[name].copy_(part)
+
+    def _mean(self, name: str, begin: int = 0) -> float:
+        values = [parts[name] for parts in self.seen[begin:] if name in parts]
+        return torch.stack(values).mean().item()
+
+    def _refuse(self):
+        """Raise LearningError with the first minibatch and stage that were not finite."""
+        for k, parts in enumerate(self.seen):
+            for name, part in parts.items():
+                if not torch.isfinite(part):
+                    stage = {"loss_policy": "the policy's loss", "loss_value": "the value's loss", "entropy": "the entropy",
+                             "grad_norm": "the gradient"}.get(name, name)
+                    raise LearningError(f"{stage} is {part.item()} in minibatch {k + 1} of {len(self.seen)} of an update")

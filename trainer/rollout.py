@@ -20,6 +20,8 @@ from bridge.spans import span
 from trainer import kernels
 from trainer.policy import Network, StepSpace
 
+SAMPLES = 8  # steps of a rollout whose observations are kept for their statistics
+
 
 @dataclass
 class Storage:
@@ -37,6 +39,7 @@ class Storage:
     action_mask: torch.Tensor | None   # (T, N, A) uint8
     h: torch.Tensor             # (N, n) the LSTM's state at step 0
     c: torch.Tensor             # (N, n) float32
+    sample: torch.Tensor | None = None  # (S, N, *shape) float32: observations as they came, for their statistics
 
     @classmethod
     def empty(cls, horizon: int, pipeline: Pipeline, policy: Network) -> "Storage":
@@ -48,10 +51,12 @@ class Storage:
             torch.zeros(horizon, n, pipeline.num_actions, dtype=torch.uint8, device=device)
         rows = {name: torch.zeros(horizon + 1, n, device=device) for name in ("value", "reward", "terminated", "truncated")}
         h, c = policy.initial_state(n, device)
+        sample = None if policy.normalizer is None else torch.zeros(
+            -(-horizon // (horizon // SAMPLES or 1)), n, *slab.observation.shape[1:], device=device)
         return cls(frames=torch.zeros(before + horizon + 1, n, *slab.observation.shape[1:], dtype=dtype, device=device),
                    starts=torch.zeros(before + horizon + 1, n, device=device),
                    action=torch.zeros(horizon, n, dtype=torch.int32, device=device),
-                   log_prob=torch.zeros(horizon, n, device=device), action_mask=mask, h=h, c=c, **rows)
+                   log_prob=torch.zeros(horizon, n, device=device), action_mask=mask, h=h, c=c, sample=sample, **rows)
 
     @property
     def horizon(self) -> int:
@@ -88,11 +93,9 @@ class Storage:
         for name, rows in self.last.items():
             getattr(self, name)[: self.before] = rows.clone()
 
-    def advantages(self, gamma: float, lam: float, reward_scale: float = 1.0, out=None) -> torch.Tensor:
-        """(T, N) float32, into `out` where it is given; rewards are multiplied by `reward_scale` first."""
-        reward = self.reward[1:] if reward_scale == 1.0 else self.reward[1:] * reward_scale
-        return kernels.advantages(reward, self.terminated[1:], self.truncated[1:], self.valid, self.value, gamma, lam,
-                                  out=out)
+    def advantages(self, reward, gamma: float, lam: float, **more) -> torch.Tensor:
+        """(T, N) float32, of rewards (T, N); `more` as `kernels.advantages` takes it."""
+        return kernels.advantages(reward, self.terminated[1:], self.truncated[1:], self.valid, self.value, gamma, lam, **more)
 
 
 class Clock:
@@ -176,6 +179,7 @@ class BatchStep:
         self.ones = torch.ones(count, device=device)
         self.keep, self.keep_next, self.log_prob, self.value, self.over = (torch.zeros(count, device=device) for _ in range(5))
         self.h, self.c = actor.policy.initial_state(count, device)  # of the bootstrap
+        self.normal = torch.zeros(self.slab.observation.shape, device=device) if actor.policy.normalizer is not None else None
 
     @torch.no_grad()
     def __call__(self):
@@ -226,7 +230,11 @@ class BatchStep:
         torch.sub(self.ones, over, out=self.keep_next)
         for name in ("reward", "terminated", "truncated"):
             put(getattr(storage, name), t, rows, getattr(slab, name))
-        seen = put(storage.observation, t, rows, slab.observation)[:, None]
+        observation = slab.observation
+        if storage.sample is not None:
+            put(storage.sample, t // (storage.horizon // SAMPLES or 1) % len(storage.sample), rows, observation)
+            observation = actor.policy.normalizer(observation, self.normal)
+        seen = put(storage.observation, t, rows, observation)[:, None]
         if actor.policy.looks(storage.frames.dtype):
             seen = actor.policy.look(storage.frames[:, rows], storage.starts[:, rows], t, self.space.seen)[0]
         return actor.policy.step(actor.weights, seen, self.keep, self.keep_next, h, c, self.space)
@@ -245,4 +253,6 @@ def collect(actor: Actor, *, bootstrap: bool = True):
     for batch in pipeline.batches if bootstrap else ():
         pipeline.turn(batch, actor.steps[batch.index].bootstrap, act=False)
     pipeline.join()
+    if bootstrap and storage.sample is not None:
+        actor.policy.normalizer.update(storage.sample.flatten(0, 1))
     actor.step += storage.horizon

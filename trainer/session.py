@@ -16,6 +16,7 @@ from trainer.errors import CheckpointError, ConfigError
 from trainer.policy import FeedForward, Network, Policy
 from trainer.ppo import Learner
 from trainer.rollout import Actor, Storage
+from trainer.statistics import ObservationNorm
 
 GRAPHS = True  # whether work is captured where the device can
 RECENT = 256  # episodes that score_mean is the mean of
@@ -29,11 +30,17 @@ def make_policy(config: Config, source, dtype: torch.dtype) -> Network:
         torch.manual_seed(config.run.seed)
         kind = {"lstm": Policy, "none": FeedForward}[config.policy.memory]
         try:
-            return kind(source.observation_shape, source.num_actions, config.policy.encoder_size, config.policy.lstm_size,
+            policy = kind(source.observation_shape, source.num_actions, config.policy.encoder_size, config.policy.lstm_size,
                         encoder=config.policy.encoder, frames=config.policy.frame_stack, scale=observation_scale(source),
                         precision=dtype)
         except ValueError as error:
             raise ConfigError(str(error)) from None
+    if config.policy.normalize_observations:
+        if source.observation_dtype != "float32":
+            raise ConfigError("normalize_observations is true, but these observations are bytes, which are scaled to 0 .. 1; "
+                              "leave it out")
+        policy.normalizer = ObservationNorm(source.observation_shape)
+    return policy
 
 
 class Session:

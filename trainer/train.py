@@ -9,6 +9,7 @@ from pathlib import Path
 from bridge import EnvironmentFailed
 from trainer import checkpoint, evaluate, ppo
 from trainer.config import Config
+from trainer.errors import LearningError
 from trainer.log import RunLog, draw_curves, new_run_folder
 from trainer.rollout import collect
 from trainer.session import Session
@@ -50,6 +51,10 @@ def loop(session: Session, folder: Path, log: RunLog, interrupt: "Interrupt") ->
         except EnvironmentFailed:
             rescue(session, folder, log)
             raise
+        except LearningError as error:
+            raise LearningError(f"{error}, iteration {session.iteration + 1:,}; the last good checkpoint is "
+                                f"{checkpoint.latest(folder)}: resume it with other settings, such as a smaller "
+                                "--learning-rate, in a new run") from None
         log.iteration(session.step, metrics)
         if time.perf_counter() - saved_at >= config.run.checkpoint_seconds:
             session.save(folder)
@@ -71,7 +76,7 @@ def iterate(session: Session) -> dict[str, float | None]:
     begin = time.perf_counter()
     before = stage_seconds(session)
     rate = ppo.learning_rate(session.config.ppo, session.step)
-    session.learner.set_rate(rate)
+    session.learner.set_rate(rate, ppo.entropy_coef(session.config.ppo, session.step))
     collect(session.actor)
     middle = time.perf_counter()
     metrics = session.learner.update()

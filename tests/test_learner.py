@@ -1,0 +1,246 @@
+"""The learner's options do what they say, on the CPU and captured, and are resumed bit for bit."""
+
+import dataclasses
+import functools
+import math
+import operator
+
+import numpy as np
+import pytest
+import torch
+
+from trainer import checkpoint, kernels, ppo, train
+from trainer import session as session_module
+from trainer.config import Config, ConfigError, EnvConfig, PolicyConfig, PPOConfig, RunConfig
+from trainer.errors import LearningError
+from trainer.losses import losses, select
+from trainer.rollout import collect
+from trainer.session import Session
+from trainer.statistics import Moments, ObservationNorm, RewardNorm
+from trainer.train import iterate
+
+N, T, SEQUENCES = 16, 8, 4
+
+
+def config(folder=None, *, policy=None, iterations=8, **settings) -> Config:
+    return Config("cartpole", EnvConfig(num_envs=N, num_threads=1, time_limit=30),
+                  PolicyConfig(encoder_size=16, lstm_size=12, precision="float32", **policy or {}),
+                  PPOConfig(**{"horizon": T, "minibatch": SEQUENCES * T, "total_steps": iterations * N * T, **settings}),
+                  RunConfig(seed=5, device="cpu", dashboard=False, eval_episodes=0, gif=False, checkpoint_seconds=0.0,
+                            run_dir=None if folder is None else str(folder)))
+
+
+def collected(**settings) -> Session:
+    """A session with a rollout in storage, some learning after its first one."""
+    made = Session(config(**settings))
+    iterate(made)
+    collect(made.actor)
+    return made
+
+
+def spied(made: Session) -> list:
+    """What sequences each minibatch has, as they come."""
+    seen, original = [], made.learner.minibatch
+
+    def minibatch(first, last):
+        seen.append(made.learner.sequences.tolist())
+        original(first, last)
+    made.learner.minibatch = minibatch
+    return seen
+
+
+def test_every_sequence_is_used_once_an_epoch():
+    made = collected(epochs=3)
+    seen = spied(made)
+    made.learner.update()
+    epochs = [sorted(functools.reduce(operator.iadd, seen[k: k + 4], [])) for k in (0, 4, 8)]
+    assert epochs == [list(range(N))] * 3
+    assert len({tuple(map(tuple, seen[k: k + 4])) for k in (0, 4, 8)}) == 3  # in another order each time
+
+
+@pytest.mark.parametrize("settings", [{}, {"vtrace": True}, {"priority_alpha": 1.0}, {"accumulate": 2}, {"optimizer": "muon"}])
+def test_a_learning_rate_of_zero_keeps_every_ratio_at_one(settings):
+    made = collected(epochs=3, **settings)
+    made.learner.set_rate(0.0)
+    metrics = made.learner.update()
+    assert abs(metrics["kl"]) < 1e-7 and metrics["clip_fraction"] == 0
+    assert metrics["grad_norm"] > 0
+
+
+def test_accumulated_gradients_are_the_mean_of_their_minibatches_and_one_step():
+    made = collected(accumulate=4, max_grad_norm=1e9)
+    seen = spied(made)
+    policy, storage = made.policy, made.storage
+    before = {name: parameter.clone() for name, parameter in policy.named_parameters()}
+    made.learner.update()
+    got = {name: parameter.grad.clone() for name, parameter in policy.named_parameters()}
+    policy.load_state_dict(before)
+    policy.zero_grad()
+    for sequences in seen:
+        loss, _, _ = losses(policy, select(policy, storage, made.learner.advantage, torch.tensor(sequences)), made.config.ppo)
+        (loss / 4).backward()
+    for name, parameter in policy.named_parameters():
+        torch.testing.assert_close(got[name], parameter.grad, msg=name)
+    assert len(seen) == 4
+
+
+@pytest.mark.parametrize(("target", "epochs"), [(None, 5), (1e9, 5), (1e-12, 1)])
+def test_epochs_end_where_the_policy_has_moved_far_enough(target, epochs):
+    made = collected(epochs=5, target_kl=target)
+    seen = spied(made)
+    made.learner.update()
+    assert len(seen) == 4 * epochs
+
+
+@pytest.mark.parametrize(("final", "expected"), [(None, [0.2, 0.2, 0.2, 0.2]), (0.0, [0.2, 0.15, 0.0, 0.0]),
+                                                 (0.6, [0.2, 0.3, 0.6, 0.6])])
+def test_the_entropy_s_weight_follows_its_schedule(final, expected):
+    settings = PPOConfig(total_steps=1000, entropy_coef=0.2, entropy_final=final)
+    assert [ppo.entropy_coef(settings, step) for step in (0, 250, 1000, 5000)] == pytest.approx(expected)
+
+
+def test_the_entropy_s_weight_of_now_is_learned_with():
+    made = collected(entropy_coef=0.0)
+    batch = select(made.policy, made.storage, made.learner.advantage, torch.arange(4))
+    plain, parts, _ = losses(made.policy, batch, made.config.ppo)
+    more, _, _ = losses(made.policy, batch, made.config.ppo, torch.tensor(0.5))
+    assert (plain - more).item() == pytest.approx(0.5 * parts["entropy"].item())
+
+
+def test_v_trace_estimates_advantages_anew_by_the_ratios_so_far():
+    made = collected(epochs=2, vtrace=True, rho_clip=0.9, c_clip=0.8, learning_rate=0.05)
+    storage, settings = made.storage, made.config.ppo
+    made.learner.update()
+    ratio = made.learner.ratio
+    assert (ratio - 1).abs().max() > 0.05
+    wanted = kernels.advantages(storage.reward[1:], storage.terminated[1:], storage.truncated[1:], storage.valid, storage.value,
+                                settings.gamma, settings.gae_lambda, ratio, 0.9, 0.8)
+    estimates = []
+    made.learner.minibatch = lambda first, last: estimates.append(made.learner.advantage.clone())
+    made.learner._epoch(storage.reward[1:])
+    assert torch.equal(estimates[0], wanted)
+    assert not torch.equal(wanted, storage.advantages(storage.reward[1:], settings.gamma, settings.gae_lambda))
+
+
+def test_sequences_with_more_to_learn_are_drawn_more_often_and_count_for_less():
+    made = collected(priority_alpha=1.0, priority_beta=1.0)
+    made.learner.advantage.fill_(0.1)
+    made.learner.advantage[:, 3] = 1.0
+    made.storage.terminated.zero_()
+    made.storage.truncated.zero_()
+    counts, weights = torch.zeros(N), {}
+    for _ in range(2000):
+        drawn = made.learner._prioritized()
+        counts += torch.bincount(drawn, minlength=N)
+        weights |= {number: weight for number, weight in zip(drawn.tolist(), made.learner.weight.tolist(), strict=True)
+                    if len(set(drawn.tolist())) > 1 and 3 in drawn.tolist()}
+    share = counts / counts.sum()
+    assert share[3] == pytest.approx(1 / (1 + 15 * 0.1), abs=0.03)   # |A|^1 over the sum
+    assert share[[k for k in range(N) if k != 3]].std() < 0.01
+    assert weights[3] == pytest.approx(0.1, rel=1e-3) and weights[0] == 1.0  # (N p)^-1 over the largest
+
+
+OPTIONS = {
+    "muon": {"optimizer": "muon"},
+    "v-trace": {"vtrace": True, "rho_clip": 0.9},
+    "priorities": {"priority_alpha": 0.8, "priority_beta": 0.5},
+    "accumulation": {"accumulate": 2},
+    "normalized rewards": {"normalize_rewards": True},
+    "normalized observations": {"policy": {"normalize_observations": True}},
+    "an entropy schedule": {"entropy_final": 0.001},
+    "all": {"optimizer": "muon", "vtrace": True, "priority_alpha": 0.8, "accumulate": 2, "normalize_rewards": True,
+            "entropy_final": 0.0, "target_kl": 0.05, "policy": {"normalize_observations": True, "frame_stack": 2}},
+}
+
+
+def same(one: dict, other: dict):
+    assert one.keys() == other.keys()
+    for name, tensor in one.items():
+        assert torch.equal(tensor, other[name]), name
+
+
+@pytest.mark.parametrize("settings", OPTIONS.values(), ids=OPTIONS)
+def test_a_run_with_options_is_resumed_bit_for_bit(tmp_path, settings):
+    settings = {"epochs": 2, **settings}
+    train.train(config(tmp_path / "whole", **settings))
+    first = config(tmp_path / "parts", **settings)
+    train.train(dataclasses.replace(first, run=dataclasses.replace(first.run, stop_at=3 * N * T)))
+    train.train(dataclasses.replace(first, run=dataclasses.replace(first.run, resume=str(tmp_path / "parts"))))
+    same(*(checkpoint.load(checkpoint.latest(tmp_path / name))[0] for name in ("whole", "parts")))
+
+
+@pytest.mark.parametrize("captures", [False, True], ids=["as it is", "captured"])
+@pytest.mark.parametrize("settings", OPTIONS.values(), ids=OPTIONS)
+def test_options_learn_the_same_on_a_slow_device(monkeypatch, twin, settings, captures):
+    def trained():
+        made = Session(config(epochs=2, **settings))
+        for _ in range(5):
+            iterate(made)
+        made.pipeline.settle()
+        return {**made.policy.state_dict(), **made.learner.state(), **made.actor.state()}
+    plain = trained()
+    monkeypatch.setattr(session_module, "open_device", lambda name: twin(captures=captures, slowest=0.0005))
+    same(plain, trained())
+
+
+@pytest.mark.parametrize("where", ["the value's loss", "the gradient"])
+def test_what_is_not_finite_ends_the_run_and_names_minibatch_stage_and_checkpoint(tmp_path, monkeypatch, where):
+    original, calls = ppo.losses, []
+
+    def broken(policy, batch, settings, coef):
+        loss, parts, ratio = original(policy, batch, settings, coef)
+        calls.append(loss)
+        if len(calls) == 10:  # the second minibatch of the third iteration
+            if where == "the gradient":
+                return loss * torch.tensor(math.nan), parts, ratio
+            return loss, {**parts, "loss_value": torch.tensor(math.inf)}, ratio
+        return loss, parts, ratio
+    monkeypatch.setattr(ppo, "losses", broken)
+    with pytest.raises(LearningError, match=rf"{where} is (nan|inf) in minibatch 2 of 4 of an update, iteration 3; the last "
+                                            r"good checkpoint is .*step_000000000256.safetensors: resume"):
+        train.train(config(tmp_path / "run"))
+    tensors, meta = checkpoint.load(checkpoint.latest(tmp_path / "run"))
+    assert meta["iteration"] == 2 and all(torch.isfinite(tensor.float()).all() for tensor in tensors.values())
+
+
+def test_moments_are_those_of_all_rows_however_they_came():
+    rows = torch.randn(1000, 3, generator=torch.Generator().manual_seed(0)) * torch.tensor([1.0, 100.0, 0.0]) + 50.0
+    moments = Moments((3,))
+    assert moments.deviation.tolist() == [1.0, 1.0, 1.0]
+    for part in rows.split([1, 10, 500, 489]):
+        moments.add(part)
+    np.testing.assert_allclose(moments.mean, rows.double().mean(0), rtol=1e-12)
+    np.testing.assert_allclose(moments.deviation[:2], rows.double().std(0, correction=0)[:2], rtol=1e-10)
+    assert moments.deviation[2] == 1.0  # it does not vary
+
+
+def test_observations_come_to_mean_zero_and_deviation_one_within_bounds():
+    rows = torch.randn(1000, 2, generator=torch.Generator().manual_seed(0)) * 7.0 + 3.0
+    norm = ObservationNorm((2,))
+    assert torch.equal(norm(rows), rows.clamp(-10, 10))  # nothing came yet
+    norm.update(rows)
+    seen = norm(rows)
+    assert seen.mean(0).abs().max() < 1e-5 and (seen.std(0, correction=0) - 1).abs().max() < 1e-5
+    assert norm(torch.tensor([[1e6, -1e6]])).tolist() == [[10.0, -10.0]]
+
+
+def test_rewards_are_divided_by_the_deviation_of_the_discounted_return():
+    random, gamma = torch.Generator().manual_seed(0), 0.9
+    rewards, overs = torch.randn(3, 10, 4, generator=random) + 2, (torch.rand(3, 10, 4, generator=random) < 0.1).float()
+    norm, gathered, running = RewardNorm(4), [], np.zeros(4)
+    for reward, over in zip(rewards, overs, strict=True):
+        for t in range(10):
+            running = running * gamma + reward[t].double().numpy()
+            gathered.append(running.copy())
+            running *= 1 - over[t].numpy()
+        np.testing.assert_allclose(norm(reward, over, gamma), reward / np.std(gathered), rtol=1e-5)
+
+
+def test_bytes_are_not_normalized():
+    with pytest.raises(ConfigError, match="normalize_observations is true, but these observations are bytes"):
+        Session(Config("go", EnvConfig(num_envs=4), PolicyConfig(normalize_observations=True), PPOConfig(horizon=8, minibatch=32)))
+
+
+def test_accumulation_that_does_not_divide_the_minibatches_is_refused():
+    with pytest.raises(ConfigError, match="accumulate is 3; it must divide the rollout's 4 minibatches"):
+        config(accumulate=3)

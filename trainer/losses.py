@@ -1,0 +1,94 @@
+"""The loss of proximal policy optimization (Schulman et al., 2017, arXiv:1707.06347), of tensors."""
+
+from typing import NamedTuple
+
+import torch
+
+from trainer import kernels
+from trainer.policy import Network
+from trainer.rollout import Storage
+
+
+class Minibatch(NamedTuple):
+    """S whole sequences of T steps, (T, S, ...); `seen` is what the encoder reads of the observations, (T, S, K, *shape).
+    weight: (S,) what a sequence counts for, or None where all count the same."""
+
+    seen: torch.Tensor
+    action: torch.Tensor
+    log_prob: torch.Tensor
+    value: torch.Tensor
+    advantage: torch.Tensor
+    valid: torch.Tensor
+    start: torch.Tensor
+    action_mask: torch.Tensor | None
+    state: tuple[torch.Tensor, torch.Tensor]
+    weight: torch.Tensor | None = None
+
+
+def select(policy: Network, storage: Storage, advantage, sequences, weight=None) -> Minibatch:
+    """The minibatch of the environments `sequences`, (S,) int64, which count for `weight`, (S,) or None."""
+    def columns(tensor):
+        return None if tensor is None else tensor.index_select(1, sequences)
+
+    starts = columns(storage.starts[:-1])
+    return Minibatch(policy.seen(columns(storage.frames[:-1]), starts), columns(storage.action), columns(storage.log_prob),
+                     columns(storage.value[:-1]), columns(advantage), columns(storage.valid), starts[storage.before:],
+                     columns(storage.action_mask), (storage.h[sequences], storage.c[sequences]), weight)
+
+
+def masked_mean(values, valid):
+    """The mean over valid steps."""
+    return (values * valid).sum() / valid.sum().clamp(min=1)
+
+
+def normalize(advantage, valid):
+    """Advantages with mean 0 and deviation 1 over valid steps; constant ones become 0."""
+    mean = masked_mean(advantage, valid)
+    variance = masked_mean((advantage - mean).square(), valid)
+    return (advantage - mean) * valid / (variance.sqrt() + 1e-8)
+
+
+def losses(policy: Network, batch: Minibatch, config, entropy_coef=None):
+    """The loss to minimize (a scalar), its parts and diagnostics by name, and the ratios (T, S), the last two detached.
+
+    With r the new probability of an action over the old, the policy's loss is -min(r A, clip(r, 1 - clip, 1 + clip) A)
+    (equation 7); the value's is half the squared error, of the worse of the new value and the new value held within
+    value_clip of the old; the entropy's bonus is entropy_coef (the config's where None) times the mean entropy. Means of the
+    losses count a sequence for its weight.
+    """
+    logits, value = policy.unroll(batch.seen, batch.start, batch.state)
+    log_prob, entropies = kernels.categorical(logits, batch.action_mask, batch.action)
+    log_ratio = log_prob - batch.log_prob
+    ratio = log_ratio.exp()
+    advantage = normalize(batch.advantage, batch.valid)
+    if batch.weight is not None:
+        advantage = advantage * batch.weight
+    clipped = ratio.clamp(1 - config.clip, 1 + config.clip)
+    policy_loss = masked_mean(-torch.minimum(ratio * advantage, clipped * advantage), batch.valid)
+
+    target = batch.value + batch.advantage
+    error = (value - target).square()
+    if config.value_clip > 0:
+        held = batch.value + (value - batch.value).clamp(-config.value_clip, config.value_clip)
+        error = torch.maximum(error, (held - target).square())
+    if batch.weight is not None:
+        error = error * batch.weight
+    value_loss = 0.5 * masked_mean(error, batch.valid)
+
+    entropy = masked_mean(entropies, batch.valid)
+    entropy_coef = config.entropy_coef if entropy_coef is None else entropy_coef
+    loss = policy_loss + config.value_coef * value_loss - entropy_coef * entropy
+    with torch.no_grad():
+        parts = {"loss_policy": policy_loss, "loss_value": value_loss, "entropy": entropy,
+                 "kl": masked_mean(ratio - 1 - log_ratio, batch.valid),  # Schulman's k3 estimate, never negative
+                 "clip_fraction": masked_mean(((ratio - 1).abs() > config.clip).float(), batch.valid)}
+    return loss, {name: part.detach() for name, part in parts.items()}, ratio.detach()
+
+
+def explained_variance(advantage, value, valid) -> torch.Tensor:
+    """1 - Var(target - value) / Var(target) over valid steps: 1 is a perfect critic, 0 one that knows the mean only."""
+    target = value + advantage
+    def variance(x):
+        return masked_mean((x - masked_mean(x, valid)).square(), valid)
+
+    return 1 - variance(advantage) / variance(target).clamp(min=1e-8)
