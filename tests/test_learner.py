@@ -238,7 +238,8 @@ def test_rewards_are_divided_by_the_deviation_of_the_discounted_return():
 
 def test_bytes_are_not_normalized():
     with pytest.raises(ConfigError, match="normalize_observations is true, but these observations are bytes"):
-        Session(Config("go", EnvConfig(num_envs=4), PolicyConfig(normalize_observations=True), PPOConfig(horizon=8, minibatch=32)))
+        Session(Config("go", EnvConfig(num_envs=4), PolicyConfig(normalize_observations=True),
+                       PPOConfig(horizon=8, minibatch=32)))
 
 
 def test_accumulation_that_does_not_divide_the_minibatches_is_refused():
