@@ -33,6 +33,9 @@ class CartPole:
     is out of range.
     """
 
+    saves = True    # whether `state` holds the environments
+    num_masked = 0  # there are no action masks
+
     def __init__(self, num_envs: int, device, seed: int, *, time_limit: int | None = None, reward_clip=None,
                  sticky: float = 0.0, work: int = 1):
         game = envs_c.game("cartpole")
@@ -104,6 +107,13 @@ class CartPole:
         if tensor.shape != shape or tensor.dtype != dtype or tensor.device != self.device or not tensor.is_contiguous():
             raise ValueError(f"{name} is {tuple(tensor.shape)} {tensor.dtype} on {tensor.device}, strides {tensor.stride()}; "
                              f"it must be a contiguous {shape} {dtype} on {self.device}")
+
+    def take_ended(self) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Return (float64), length (int32) and number (int64) of the last episode of every environment that ended one since
+        the totals were cleared, and clear them. Waits for the device."""
+        which = torch.nonzero(self._totals[0]).squeeze(1)
+        self.clear_totals()
+        return self.ended_return[which].double(), self.ended_length[which], which
 
     def clear_totals(self):
         """Count episodes anew."""

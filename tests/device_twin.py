@@ -58,6 +58,7 @@ class TwinLane:
         self.thread.start()
 
     def _work(self):
+        torch.set_num_threads(1)  # a thread has a number of its own; with two, products do not always add in one order
         while (job := self.jobs.get()) is not None:
             time.sleep(self.random.random() * self.device.slowest)
             try:

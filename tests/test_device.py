@@ -1,13 +1,15 @@
 """A run on a device that is slow, out of order and replays captured work learns bit for bit what it learns on the CPU."""
 
+import dataclasses
 import tracemalloc
 
 import pytest
 import torch
 from torch.profiler import ProfilerActivity, profile
 
+from bridge import DeviceError
 from trainer import session as session_module
-from trainer.config import Config, EnvConfig, PolicyConfig, PPOConfig, RunConfig
+from trainer.config import Config, ConfigError, EnvConfig, PolicyConfig, PPOConfig, RunConfig
 from trainer.rollout import collect
 from trainer.session import Session
 from trainer.train import iterate
@@ -111,3 +113,48 @@ def test_a_rollout_leaves_nothing_behind_on_the_host():
     finally:
         tracemalloc.stop()
     assert after - before < 20_000  # bytes, of 400 steps
+
+
+def test_games_on_the_device_learn_what_games_on_the_cpu_learn():
+    """CartPole's simulation has the CPU game's bits, so that the run has, too."""
+    played = config(num_envs=12)
+    simulated = dataclasses.replace(played, env=dataclasses.replace(played.env, sim="tensors"))
+    (host, told), (device, seen) = trained(played), trained(simulated)
+    for name, tensor in host.policy.state_dict().items():
+        assert torch.equal(tensor, device.policy.state_dict()[name]), name
+    assert [m["loss_value"] for m in told] == [m["loss_value"] for m in seen]
+    assert seen[-1]["score_mean"] > 1
+
+
+@pytest.mark.parametrize("captures", [False, True], ids=["as it is", "captured"])
+def test_a_run_of_games_on_a_slow_device_is_resumed_bit_for_bit(monkeypatch, tmp_path, twin, captures):
+    played = config(num_envs=12)
+    simulated = dataclasses.replace(played, env=dataclasses.replace(played.env, sim="tensors"))
+    monkeypatch.setattr(session_module, "open_device", lambda name: twin(captures=captures, slowest=0.0005))
+    whole, _ = trained(simulated, 6)
+    part, _ = trained(simulated, 3)
+    resumed = Session.resumed(simulated, part.save(tmp_path))
+    for _ in range(3):
+        iterate(resumed)
+    resumed.pipeline.settle()
+    whole.pipeline.join()
+    resumed.pipeline.join()
+    for name, tensor in whole.policy.state_dict().items():
+        assert torch.equal(tensor, resumed.policy.state_dict()[name]), name
+
+
+@pytest.mark.parametrize(("settings", "message"), [
+    ({"game": "breakout"}, "sim is 'tensors', which plays cartpole.*not breakout: use --sim host"),
+    ({"view": "pixels"}, "not cartpole with view"),
+])
+def test_games_that_the_device_does_not_play_are_refused(settings, message):
+    played = config(**settings)
+    with pytest.raises(ConfigError, match=message):
+        Session(dataclasses.replace(played, env=dataclasses.replace(played.env, sim="tensors")))
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has a GPU")
+def test_the_kernel_s_games_need_a_gpu():
+    played = config()
+    with pytest.raises(DeviceError, match="the kernel runs on a GPU alone"):
+        Session(dataclasses.replace(played, env=dataclasses.replace(played.env, sim="device")))

@@ -53,6 +53,8 @@ class EnvConfig(_Section):
     """Steps after which an episode is truncated. none: as the game has it."""
     reward_clip: float | None = _within(None, 0, above=True)
     """Rewards are clipped to [-x, x] for learning; scores stay raw. none: no clipping."""
+    sim: Literal["host", "device", "tensors"] = "host"
+    """Where the games are played: on the CPU, or (cartpole alone) on the device, by a CUDA kernel or by torch tensors."""
     num_threads: int = _within(0, 0, 4096)
     """Threads that play and learn. 0: all cores."""
     num_batches: int = _within(0, 0, 1024)

@@ -5,9 +5,12 @@ import itertools
 
 import gymnasium
 import numpy as np
+import torch
 from gymnasium.vector import VectorEnv
 
 import envs_c
+from bridge.cartpole_tensors import CartPoleTensors
+from bridge.simulation import CartPoleKernel
 from bridge.source import GameSource, GymnasiumSource
 from trainer.config import GYM, EnvConfig
 from trainer.errors import ConfigError
@@ -42,6 +45,18 @@ def make_source(game: str, env: EnvConfig, num_envs: int, seed: int, num_batches
         return GymnasiumSource(made, env.reward_clip, seed)
     except ValueError as error:
         raise ConfigError(f"{game}: {error}") from None
+
+
+def make_simulation(game: str, env: EnvConfig, num_envs: int, seed: int, device: torch.device):
+    """`num_envs` environments on the device itself. Raises ConfigError for what it has not, DeviceError without a GPU."""
+    default = EnvConfig()
+    settings = ("view", "frame_skip", "noop_max", "options")
+    changed = [name for name in settings if getattr(env, name) != getattr(default, name)]
+    if game != "cartpole" or changed:
+        raise ConfigError(f"sim is {env.sim!r}, which plays cartpole with the settings time_limit, reward_clip and sticky; not "
+                          f"{game}{' with ' + ' and '.join(changed) if changed else ''}: use --sim host")
+    made = {"device": CartPoleKernel, "tensors": CartPoleTensors}[env.sim]
+    return made(num_envs, device, seed, time_limit=env.time_limit, reward_clip=env.reward_clip, sticky=env.sticky)
 
 
 def make_foreign(game: str, num_envs: int, options: dict) -> VectorEnv:

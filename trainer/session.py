@@ -8,10 +8,11 @@ import torch
 
 import envs_c
 from bridge import Pipeline, open_device, probe
+from bridge.resident import ResidentPipeline
 from envs_c.checks import cores
 from trainer import checkpoint, precision
 from trainer.config import Config
-from trainer.environments import make_source, observation_scale
+from trainer.environments import make_simulation, make_source, observation_scale
 from trainer.errors import CheckpointError, ConfigError
 from trainer.policy import FeedForward, Network, Policy
 from trainer.ppo import Learner
@@ -61,9 +62,8 @@ class Session:
             num_batches, self.batches_reason = choose_batches(config, opened)
         else:
             self.batches_reason = "as the run was started"
-        source = make_source(config.game, config.env, config.env.num_envs, config.run.seed, num_batches)
-        self.pipeline = Pipeline(source, num_batches, opened, serial=config.run.serial, graphs=GRAPHS)
-        self.policy = make_policy(config, source, dtype).to(self.device)
+        self.pipeline = make_pipeline(config, opened, num_batches)
+        self.policy = make_policy(config, self.pipeline.source, dtype).to(self.device)
         self.storage = Storage.empty(config.ppo.horizon, self.pipeline, self.policy)
         self.actor = Actor(self.policy, self.pipeline, self.storage, config.run.seed)
         self.generator = torch.Generator().manual_seed(config.run.seed)
@@ -137,8 +137,20 @@ class Session:
         return session
 
 
+def make_pipeline(config: Config, device, num_batches: int):
+    """The pipeline of a run's environments."""
+    env, seed = config.env, config.run.seed
+    if env.sim != "host":
+        simulation = make_simulation(config.game, env, env.num_envs, seed, device.torch_device)
+        return ResidentPipeline(simulation, device, serial=config.run.serial, graphs=GRAPHS)
+    source = make_source(config.game, env, env.num_envs, seed, num_batches)
+    return Pipeline(source, num_batches, device, serial=config.run.serial, graphs=GRAPHS)
+
+
 def choose_batches(config: Config, device) -> tuple[int, str]:
     """How many batches, and a few words about the reason: as asked, or measured where there is something to overlap."""
+    if config.env.sim != "host":
+        return 1, "the games are played on the device"
     if config.env.num_batches:
         return config.env.num_batches, "as asked"
     if device.torch_device.type == "cpu":
