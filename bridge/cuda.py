@@ -53,7 +53,7 @@ class CudaDevice:
 class CudaLane:
     """A stream, known to CuPy and to torch."""
 
-    captures = True
+    captures = copies = True
 
     def __init__(self, device: torch.device):
         self._device = device

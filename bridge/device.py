@@ -40,6 +40,7 @@ class HostLane:
     """A lane that does at once what it is handed."""
 
     captures = False  # whether `capture` makes handing over cheaper
+    copies = False    # whether `upload` and `download` have anything to do
 
     def upload(self, twin: torch.Tensor, host: np.ndarray):
         """Copy host bytes to their twin."""

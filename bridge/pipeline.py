@@ -186,7 +186,10 @@ class _Handed:
         self.captured = Captured("a batch step", self._all, self.lane, pipeline.graphs, self._stages)
 
     def __call__(self):
-        self.pipeline.check("batch step", self.batch, self.captured)
+        if self.lane.copies:
+            self.pipeline.check("batch step", self.batch, self.captured)
+        else:
+            self.pipeline.check("work on the device", self.batch, self.work)
 
     def _all(self):
         self.slab.upload(self.lane)
@@ -195,8 +198,8 @@ class _Handed:
             self.slab.download(self.lane)
 
     def _stages(self):
-        check, batch = self.pipeline.check, self.batch
-        check("copy to the device", batch, lambda: self.slab.upload(self.lane))
-        check("work on the device", batch, lambda: self.lane.run(self.work))
+        check, batch, lane = self.pipeline.check, self.batch, self.lane
+        check("copy to the device", batch, lambda: self.slab.upload(lane))
+        check("work on the device", batch, lambda: lane.run(self.work))
         if self.act:
-            check("copy of the actions", batch, lambda: self.slab.download(self.lane))
+            check("copy of the actions", batch, lambda: self.slab.download(lane))

@@ -47,6 +47,8 @@ class TwinDevice(HostDevice):
 class TwinLane:
     """One thread's work, in order."""
 
+    copies = True
+
     def __init__(self, device: TwinDevice, seed: int):
         self.device, self.captures, self.random = device, device.captures, random.Random(seed)
         self.jobs: queue.Queue = queue.Queue()

@@ -16,7 +16,7 @@ def test_the_trace_and_the_table_name_the_stages_of_every_batch(tmp_path):
     with gzip.open(out) as file:
         names = {event.get("name") for event in json.load(file)["traceEvents"]}
     for batch in (0, 1):
-        assert {f"{stage}, batch {batch}" for stage in ("play", "copy to the device", "forward", "sample")} <= names
+        assert {f"{stage}, batch {batch}" for stage in ("play", "work on the device", "forward", "sample")} <= names
     assert {"advantages", "minibatch"} <= names
     counts = dict(re.findall(r"^(.*?) {2,}(\d+) ", said, re.MULTILINE))
     assert counts["play, batch 1"] == "8" and counts["minibatch"] == "2" and counts["iteration"] == "1"

@@ -120,8 +120,9 @@ class Learner:
         Raises LearningError where a loss or a gradient is not finite.
         """
         config, storage = self.config, self.storage
-        reward = self._reward()
-        storage.advantages(reward, config.gamma, config.gae_lambda, out=self.advantage)
+        with span("advantages"):
+            reward = self._reward()
+            storage.advantages(reward, config.gamma, config.gae_lambda, out=self.advantage)
         if self.ratio is not None:
             self.ratio.fill_(1.0)
         self.seen.clear()
