@@ -34,8 +34,9 @@ from envs_c import sb3
 from envs_c.checks import cores
 
 FEW = 8  # environments before and after
+ROLLOUT = 1024  # steps of all environments together in a rollout of PPO
 ALGORITHMS = {"A2C": (A2C, lambda n: {"n_steps": 5}),
-              "PPO": (PPO, lambda n: {"n_steps": max(16, 1024 // n), "batch_size": 256, "n_epochs": 4})}
+              "PPO": (PPO, lambda n: {"n_steps": max(4, ROLLOUT // n), "batch_size": 256, "n_epochs": 4})}
 PACKAGES = {"ale_py": "ale-py", "cv2": "opencv-python-headless"}
 ATARI = {"reward_clip": 1, "noop_max": 30}  # as SB3's Atari wrappers do; but for their end of an episode at each life's
 
@@ -215,9 +216,9 @@ def about(device: torch.device, unseen: str | None) -> str:
                                                                                  *PACKAGES.items()) if find_spec(module))
     named = torch.cuda.get_device_name(device) if device.type == "cuda" else "the CPU"
     use = f"A device's use is not shown: {unseen}." if unseen else "Its use is NVML's, the mean over learn()."
-    return (f"\n{versions}; SB3's networks on {named}. {use} A2C: 5 steps a rollout. PPO: {1024 // FEW} steps (16 with more "
-            f"environments), minibatches of 256, 4 epochs. Torch uses 1 thread for MlpPolicy, {cores()} for CnnPolicy. Each "
-            "figure is the mean over one window, no median; ratios are to the task's first row.\n")
+    return (f"\n{versions}; SB3's networks on {named}. {use} A2C: 5 steps of each environment a "
+            f"rollout. PPO: {ROLLOUT} of all, minibatches of 256, 4 epochs. Torch uses 1 thread for MlpPolicy, {cores()} for "
+            "CnnPolicy. Each figure is the mean over one window, no median; ratios are to the task's first row.\n")
 
 
 if __name__ == "__main__":
