@@ -1,0 +1,270 @@
+"""CartPole in every way that `python -m benchmarks.scaling` compares, each with the same face.
+
+More `work` is the arithmetic of a step done so many times, for the same result: what writing, copying, launching and other
+processes cost stays what it was. On a device and in our games it is a loop within the step (our CartPole is compiled once more
+with one); Gymnasium's step is nothing but NumPy calls on all environments, and is called so often; in stable-baselines3's
+processes each environment steps so often before it answers.
+"""
+
+import functools
+import importlib.util
+import multiprocessing
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import gymnasium
+import numpy as np
+import torch
+
+import envs_c
+from bridge import Pipeline, open_device, why_not
+from bridge.cartpole_tensors import CartPoleTensors
+from bridge.simulation import CartPoleKernel
+from envs_c import outside
+
+ROLL = 16             # random actions are drawn before, for so many steps
+BATCHED = 4096        # environments from which the bridge has BATCHES of them under way
+BATCHES = 4
+WORKED = '''
+
+from envs_c.game import Option
+
+ctypedef struct Worked:
+    CartPole pole
+    int work
+
+
+cdef void reset_worked(void* state, const double* options, Rng* rng) noexcept nogil:
+    reset(state, options, rng)
+    (<Worked*>state).work = <int>options[0]
+
+
+cdef float step_worked(void* state, int action, Rng* rng, bint* over) noexcept nogil:
+    """What another round gives, times zero, goes into the angle that the next one begins with: none may be left out."""
+    cdef Worked* worked = <Worked*>state
+    cdef CartPole again
+    cdef int _round
+    for _round in range(worked.work - 1):
+        again = worked.pole
+        step(&again, action, rng, over)
+        worked.pole.theta += 0.0 * (again.x + again.x_dot + again.theta + again.theta_dot)
+    return step(state, action, rng, over)
+
+
+cdef void chunk_worked(char* states, Io* io, int lo, int hi) noexcept nogil:
+    run_chunk(reset_worked, step_worked, observe, draw, NULL, sizeof(Worked), states, io, lo, hi)
+
+
+GAME = Game(
+    name="cartpole_worked", title="CartPoleWorked", version=1, summary="CartPole whose arithmetic is done several times.",
+    actions=("LEFT", "RIGHT"), feature_shape=(4,), screen=(WIDTH, HEIGHT), time_limit=500,
+    options={"work": Option(1, 1, 1_000_000, "how many times a step does its arithmetic")},
+).bind(chunk_worked, backdrop, draw, sizeof(Worked))
+'''
+
+
+@functools.cache
+def worked_game():
+    """Our CartPole with the option `work`: its own file with a loop around the step, compiled when first asked for."""
+    source = Path(envs_c.__file__).parent / "games" / "cartpole.pyx"
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "cartpole_worked.pyx"
+        path.write_text(source.read_text(encoding="utf-8") + WORKED, encoding="utf-8")
+        return outside.load(path)
+
+
+def game_env(num_envs: int, work: int) -> envs_c.VecEnv:
+    """Our compiled game, on all cores."""
+    if work == 1:
+        return envs_c.VecEnv(envs_c.game("cartpole"), num_envs, seed=1)
+    return envs_c.VecEnv(worked_game(), num_envs, seed=1, options={"work": work})
+
+
+class Simulation:
+    """N environments in play. `step` moves all of them `steps` times; `finish` waits until that is done."""
+
+    steps = 1
+
+    def step(self):
+        raise NotImplementedError
+
+    def finish(self):
+        """Nothing, where `step` waits."""
+
+    def close(self):
+        """Nothing, where there is nothing to end."""
+
+
+class OnDevice(Simulation):
+    """CartPole on a torch device; graph: ROLL steps (one, with more work) are captured and replayed at once."""
+
+    def __init__(self, kind: type, device: str, num_envs: int, work: int, graph: bool = False):
+        self.simulation = kind(num_envs, device, 1, work=work)
+        self.out = [torch.zeros(num_envs, *shape, device=device) for shape in ((4,), (), (), ())]
+        generator = torch.Generator(device).manual_seed(0)
+        self.rolls = [torch.randint(0, 2, (num_envs,), dtype=torch.int32, device=device, generator=generator)
+                      for _ in range(ROLL)]
+        self.taken = 0
+        self.simulation.reset(*self.out)
+        if graph:
+            self._capture(ROLL if work == 1 else 1)
+
+    def step(self):
+        self.simulation.step(self.rolls[self.taken % ROLL], *self.out)
+        self.taken += 1
+
+    def finish(self):
+        if self.simulation.device.type == "cuda":
+            torch.cuda.synchronize()
+
+    def _capture(self, steps: int):
+        for _ in range(2):
+            self.step()
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            for _ in range(steps):
+                self.step()
+        self.steps, self.step = steps, graph.replay
+
+
+class Games(Simulation):
+    """Our games on the CPU, in the caller's buffers."""
+
+    def __init__(self, num_envs: int, work: int):
+        env = game_env(num_envs, work)
+        outputs = np.zeros((3, num_envs), np.float32)
+        self.actions = np.zeros(num_envs, np.int32)
+        self.batch = env.bind(0, num_envs, actions=self.actions, observation=np.zeros((num_envs, 4), np.float32),
+                              reward=outputs[0], terminated=outputs[1], truncated=outputs[2])
+        self.rolls = np.random.default_rng(0).integers(0, 2, (ROLL, num_envs)).astype(np.int32)
+        self.taken = 0
+        self.batch.reset()
+
+    def step(self):
+        self.actions[:] = self.rolls[self.taken % ROLL]
+        self.taken += 1
+        self.batch.step()
+
+
+class Bridged(Simulation):
+    """Our games on the CPU, whose observations go to the device and whose actions come back from there: push to the side that
+    the pole leans to."""
+
+    def __init__(self, device: str, num_envs: int, work: int):
+        self.pipeline = Pipeline(game_env(num_envs, work), BATCHES if num_envs >= BATCHED else 1, open_device(device))
+        self.works = [functools.partial(lean, self.pipeline.slab(batch)) for batch in self.pipeline.batches]
+        self.pipeline.reset()
+
+    def step(self):
+        for batch in self.pipeline.batches:
+            self.pipeline.turn(batch, self.works[batch.index])
+
+    def finish(self):
+        self.pipeline.settle()
+
+    def close(self):
+        self.pipeline.close()
+
+
+def lean(slab):
+    slab.actions.copy_(slab.observation[:, 2] > 0)
+
+
+class GymnasiumVector(Simulation):
+    """Gymnasium's own CartPole in NumPy, all environments in each operation."""
+
+    def __init__(self, num_envs: int, work: int):
+        self.env = gymnasium.make_vec("CartPole-v1", num_envs, vectorization_mode="vector_entry_point")
+        self.rolls = np.random.default_rng(0).integers(0, 2, (ROLL, num_envs))
+        self.work, self.taken = work, 0
+        self.env.reset(seed=1)
+
+    def step(self):
+        actions, poles = self.rolls[self.taken % ROLL], self.env.unwrapped
+        self.taken += 1
+        for _ in range(self.work - 1):
+            state, steps, ended = poles.state, poles.steps.copy(), poles.prev_done
+            self.env.step(actions)
+            poles.state, poles.steps, poles.prev_done = state, steps, ended
+        self.env.step(actions)
+
+    def close(self):
+        self.env.close()
+
+
+class Repeated(gymnasium.Wrapper):
+    """Does a step's arithmetic `work` times, for the same result."""
+
+    def __init__(self, env: gymnasium.Env, work: int):
+        super().__init__(env)
+        self.work = work
+
+    def step(self, action):
+        pole = self.env.unwrapped
+        state = pole.state
+        for _ in range(self.work - 1):
+            pole.step(action)
+            pole.state, pole.steps_beyond_terminated = state, None
+        return self.env.step(action)
+
+
+def repeated(work: int) -> gymnasium.Env:
+    return Repeated(gymnasium.make("CartPole-v1", disable_env_checker=True), work)
+
+
+class Processes(Simulation):
+    """stable-baselines3's vector environment with a process for each environment."""
+
+    def __init__(self, num_envs: int, work: int):
+        from stable_baselines3.common.vec_env import SubprocVecEnv
+        multiprocessing.set_forkserver_preload([__name__, "stable_baselines3.common.vec_env"])  # imported once, not in each
+        self.env = SubprocVecEnv([functools.partial(repeated, work)] * num_envs)
+        self.rolls = np.random.default_rng(0).integers(0, 2, (ROLL, num_envs))
+        self.taken = 0
+        self.env.reset()
+
+    def step(self):
+        self.env.step(self.rolls[self.taken % ROLL])
+        self.taken += 1
+
+    def close(self):
+        self.env.close()
+
+
+class Way(NamedTuple):
+    """How to play: `make(num_envs, work)` gives a Simulation of `most` environments at most."""
+
+    name: str
+    make: Callable[[int, int], Simulation]
+    most: int = 1 << 24
+
+
+def ways(device: str, processes: int) -> tuple[list[Way], list[str]]:
+    """What this machine can run, and a sentence for each thing that it cannot.
+
+    device: "auto", "cpu" or "cuda"; processes: how many stable-baselines3 may have. Raises DeviceError where device is "cuda"
+    and there is no GPU.
+    """
+    if device == "cuda":
+        open_device(device)
+    found, missing = [], []
+    problem = "the device is to be the CPU (--device)" if device == "cpu" else why_not()
+    if problem:
+        missing.append(f"Left out, torch tensors and the kernel on a GPU, and our games through the bridge to it: {problem}.")
+    else:
+        found += [Way("torch tensors, GPU", functools.partial(OnDevice, CartPoleTensors, "cuda")),
+                  Way("torch tensors, GPU graph", functools.partial(OnDevice, CartPoleTensors, "cuda", graph=True)),
+                  Way("kernel, GPU", functools.partial(OnDevice, CartPoleKernel, "cuda")),
+                  Way("kernel, GPU graph", functools.partial(OnDevice, CartPoleKernel, "cuda", graph=True)),
+                  Way("our games, bridge to GPU", functools.partial(Bridged, "cuda"))]
+    found += [Way("our games, CPU", Games), Way("torch tensors, CPU", functools.partial(OnDevice, CartPoleTensors, "cpu")),
+              Way("Gymnasium vector, CPU", GymnasiumVector)]
+    if importlib.util.find_spec("stable_baselines3") is None:
+        missing.append("Left out, stable-baselines3: it is not installed (pip install stable-baselines3).")
+    else:
+        found.append(Way("stable-baselines3 Subproc, CPU", Processes, processes))
+        missing.append(f"stable-baselines3's Subproc has a process an environment: with more than {processes} (--processes) it "
+                       "was not tried.")
+    return found, missing
