@@ -15,7 +15,7 @@ ground under the figure is of one colour. Where figures share an edge inside one
 """
 
 from libc.stdint cimport int16_t, uint8_t, uint32_t
-from libc.string cimport memcpy
+from libc.string cimport memcmp, memcpy
 
 
 cdef enum:
@@ -156,6 +156,8 @@ cdef inline void canvas_finish(Canvas* canvas) noexcept nogil:
     cdef float half = 0.5 * area + 0.25  # the extra quarter unit keeps whole quotients clear of rounding
     cdef int row = 0, first, kind, value
     cdef long k
+    if canvas.touched[0] == 2 and memcmp(canvas.touched, canvas.touched + 1, SMALL - 1) == 0:
+        return  # the game has written all rows
     while row < SMALL:
         first = row
         kind = canvas.touched[row]

@@ -41,14 +41,11 @@ from libc.stdint cimport int32_t, uint8_t, uint32_t
 from libc.string cimport memset
 
 from envs_c.game cimport Game, Io, run_chunk
-from envs_c.games.asteroids_pictures cimport (
-    EXPLOSION, SHIP, SHOT, Figures, draw_digit, draw_figure, lay_out, place,
-)
+from envs_c.games.asteroids_pictures cimport EXPLOSION, SHIP, SHOT, Figures, draw_digit, draw_figure, lay_out, place
 from envs_c.games.asteroids_rules cimport (
-    BLAST, BONUS, COLOUR, DOWN, DRIFT, FIRE, HIGH, KEYS, LEFTWARD, MOST_LIVES, NONE, ONE, POINTS_END, PUSH_X, PUSH_Y,
-    REST, SINKS, SLOTS, START_X, START_Y, WIDE, Asteroids, begin_wave, is_here, jump, meet_rocks, move_rocks,
-    move_ship, move_shots, rest, ship_x, ship_y, shot_speed, split_rocks, steer,
-)
+    BLAST, BONUS, COLOUR, DOWN, DRIFT, FIRE, HIGH, KEYS, LEFTWARD, MOST_LIVES, NONE, ONE, POINTS_END, PUSH_X, PUSH_Y, REST,
+    SINKS, SLOTS, START_X, START_Y, WIDE, Asteroids, begin_wave, is_here, jump, meet_rocks, move_rocks, move_ship, move_shots,
+    rest, ship_x, ship_y, shot_speed, split_rocks, steer)
 from envs_c.rng cimport Rng
 from envs_c.screen cimport SMALL, Canvas, canvas_row
 from envs_c.game import Option

@@ -9,6 +9,7 @@ from libc.string cimport memcpy
 
 from envs_c.games.asteroids_rules cimport WIDE
 from envs_c.screen cimport SMALL, Canvas, canvas_rect, grey_of
+from envs_c.stamp cimport AREA, CELL_X, CELL_Y, UNIT_X, UNIT_Y, cover_bits
 
 
 cdef enum:
@@ -16,7 +17,6 @@ cdef enum:
     ROWS = 14, LINES = 28                                       # of the highest picture; two lines a row
     FIELD_Y = 18, FIELD_END = 195, FIELD_HIGH = 178             # pixels
     SCORE_Y = 5
-    CELL_X = 40, UNITS_X = 21, CELL_Y = 5                       # 21 cells of the grey canvas are 40 pixels, 2 are 5
     STAMP_ROWS = 13, NARROW = 12                                # a picture no broader lies in 8 cells, others in 16
     FIRST_ROW = 7, END_ROW = 78                                 # the field's on the grey canvas, from a unit below the top on
     FIGURES = 19, LANES = 32                                    # at most: the ship, 2 shots, 16 rocks; room for vectors
@@ -121,26 +121,26 @@ cdef inline void look(const Figures* figures, int number, uint16_t* seen) noexce
 
 cdef inline void add_line(uint8_t* cells, int bits, int x, int y, int line, int sign) noexcept nogil:
     """Add a line's units to a stamp for x and y, or take them away."""
-    cdef int next_x = x + 8, shift = (x * UNITS_X % CELL_X + 8 * UNITS_X) // CELL_X
+    cdef int next_x = x + 8, shift = (x * UNIT_X % CELL_X + 8 * UNIT_X) // CELL_X
     cdef const uint8_t* left = EIGHT[bits >> 8][x]
     cdef const uint8_t* right = EIGHT[bits & 255][next_x - CELL_X if next_x >= CELL_X else next_x]
-    cdef int cell = 2 * (y + line) // CELL_Y
-    cdef int units = min(2, CELL_Y * (cell + 1) - 2 * (y + line)) * sign, _part
+    cdef int cell = UNIT_Y * (y + line) // CELL_Y
+    cdef int units = min(UNIT_Y, CELL_Y * (cell + 1) - UNIT_Y * (y + line)) * sign, _part
     cdef long k
-    cells += 16 * (cell - 2 * y // CELL_Y)
+    cells += 16 * (cell - UNIT_Y * y // CELL_Y)
     for _part in range(2):  # what of the line's two units lies in this row of cells, and what in the next
         for k in range(16):
             cells[k] += <uint8_t>(units * left[k])
         for k in range(8):
             cells[shift + k] += <uint8_t>(units * right[k])
         cells += 16
-        units = 2 * sign - units
+        units = UNIT_Y * sign - units
 
 
 cdef inline void add_cells(uint8_t* out, const uint8_t* cells, int rows, long breadth, int before_edge,
                            uint32_t colour) noexcept nogil:
     """Add a stamp's greys; of each row those from `before_edge` on at the other edge, which lies a row of bytes before."""
-    cdef uint32_t shade = (grey_of(colour) * 65536 + CELL_X * CELL_Y // 2) // (CELL_X * CELL_Y)  # of a unit, times 65,536
+    cdef uint32_t shade = (grey_of(colour) * 65536 + AREA // 2) // AREA  # of a unit, times 65,536
     cdef uint8_t[16] greys
     cdef int _row
     cdef long k
@@ -162,9 +162,9 @@ cdef inline void add_cells(uint8_t* out, const uint8_t* cells, int rows, long br
 cdef inline void add_stamp(uint8_t* grey, int shape, int x, int y, int first, int end, const uint16_t* seen,
                            uint32_t colour) noexcept nogil:
     """Add a picture at (x, y) of the screen, in rows first .. end - 1 of the canvas; what is seen of it, unless NULL."""
-    cdef int place_x = x % CELL_X, place_y = (y + 2 * CELL_Y) % CELL_Y, column = x * UNITS_X // CELL_X
-    cdef int top = 2 * (y + 2 * CELL_Y) // CELL_Y - 4  # y may be as low as -9
-    cdef int bottom = (2 * (y + 2 * HEIGHT[shape] + 2 * CELL_Y) + CELL_Y - 1) // CELL_Y - 4, line, hidden
+    cdef int place_x = x % CELL_X, place_y = (y + 2 * CELL_Y) % CELL_Y, column = x * UNIT_X // CELL_X
+    cdef int top = UNIT_Y * (y + 2 * CELL_Y) // CELL_Y - 4  # y may be as low as -9
+    cdef int bottom = (UNIT_Y * (y + 2 * HEIGHT[shape] + 2 * CELL_Y) + CELL_Y - 1) // CELL_Y - 4, line, hidden
     cdef const uint8_t* cells = &STAMP[shape][place_y][place_x][0][0]
     cdef uint8_t[STAMP_ROWS * 16] cut
     if seen != NULL:
@@ -219,22 +219,11 @@ cdef inline void draw_digit(Canvas* canvas, int x, int digit) noexcept nogil:
         paint_line(canvas, PICTURE[DIGIT + digit][row >> 1], x, SCORE_Y + row, RED)
 
 
-cdef inline void cover_eight(int bits, int x, uint8_t* cells) noexcept nogil:
-    """Units of eight pixels in a row, the first at x (0 .. 39), that fall in each cell from that pixel's on."""
-    cdef int column, unit, part
-    for column in range(8):
-        if bits & (128 >> column):
-            unit = x * UNITS_X % CELL_X + column * UNITS_X
-            part = min(CELL_X - unit % CELL_X, UNITS_X)
-            cells[unit // CELL_X] += <uint8_t>part
-            cells[unit // CELL_X + 1] += <uint8_t>(UNITS_X - part)
-
-
 cdef inline void lay_out() noexcept nogil:
     cdef int shape, x, y, line, column, bits
     for bits in range(256):
         for x in range(CELL_X):
-            cover_eight(bits, x, EIGHT[bits][x])
+            cover_bits(bits, x, EIGHT[bits][x])
     for shape in range(SHAPES):
         for line in range(2 * HEIGHT[shape]):
             bits = PICTURE[shape][line >> 1]

@@ -1,6 +1,6 @@
 """Asteroids' state and its rules as the head of asteroids.pyx states them: rocks, ship, shots and what meets what."""
 
-from libc.stdint cimport int8_t, int16_t, int32_t, uint8_t, uint16_t, uint32_t
+from libc.stdint cimport int8_t, int16_t, int32_t, uint8_t, uint32_t
 
 from envs_c.rng cimport Rng, rng_next
 

@@ -34,17 +34,20 @@ from libc.string cimport memcpy, memset
 
 from envs_c.game cimport Game, Io, run_chunk
 from envs_c.games.enduro_picture cimport (
-    BEND, BLACK, CELLS, CELL_X, CELL_Y, COVER, DOT_CELL, DOT_UNITS, DRUM, EDGES, EDGE_COLOUR, EDGE_GREY, EDGE_HALF,
-    EDGE_LINE, EDGE_ROW, EDGE_TOP, FLAG, GREEN, GROUND, GROUNDS, GROUND_ROW, HEIGHT, HILL_COVER, HILL_ROW, LIGHT_COVER,
-    MARGIN, NUMBERS, NUMBERS_END, OFFSET, PALETTE, PALETTES, PANELS, PANEL_ROW, PICTURES, PLACES, PLACE_X, PLACE_Y, RAINBOW,
-    RED, ROAD_END, ROAD_ROWS, ROAD_Y, SAND, SIGN, SKIES, SKY, STAMPS, STAMP_COLUMNS, STAMP_ROWS, STRAIGHT, UNIT_X, UNIT_Y,
-    WIDTH, Scene, draw_edges, draw_hills, draw_numbers, draw_traffic, put, put_bits, put_digit, put_drum, put_hills,
-    shape_of, to_bytes)
+    Scene, draw_edges, draw_hills, draw_numbers, draw_traffic, put_digit, put_drum, put_hills, shape_of)
 from envs_c.games.enduro_rules cimport (
     BENDS, DAY, DEPTHS, FIRST_QUOTA, FOG, FOG_DEPTH, FULL, PHASE, PIXEL, QUOTA, SLOTS, Enduro, begin, car_left, lane_x,
     play_frame, season_of)
+from envs_c.games.enduro_tables cimport (
+    BEND, BLACK, COVER, DOT, DOT_WIDE, DRUM, DRUM_X, DRUM_Y, EDGES, EDGE_COLOUR, EDGE_GREY, EDGE_ROW, EDGE_TOP, FLAG, GREEN,
+    GROUND, GROUNDS, GROUND_ROW, HILL_COVER, HILL_ROW, LIGHT_COVER, MARGIN, NUMBERS, NUMBERS_END, OFFSET, PALETTE, PALETTES,
+    PANELS, PANEL_ROW, PICTURES, PLACES, PLACE_X, PLACE_Y, RAINBOW, RED, ROAD_END, ROAD_ROWS, SAND, SIGN, SKIES, SKY, STAMPS,
+    STAMP_ROWS, STRAIGHT)
 from envs_c.rng cimport Rng
 from envs_c.screen cimport SMALL, Canvas, grey_of
+from envs_c.stamp cimport (
+    CELLS, CELL_X, CELL_Y, HEIGHT, UNIT_X, UNIT_Y, WIDTH, Sheet, cell_at, cover_row, cut_stamp, put, put_row, sheet_of,
+    to_bytes)
 
 from envs_c.game import Option
 
@@ -93,40 +96,39 @@ cdef void observe(const void* state, void* out) noexcept nogil:
                     near += 2
 
 
-cdef void put_background(Scene* scene, int palette) noexcept nogil:
+cdef void put_background(Sheet* sheet, int palette) noexcept nogil:
     """All that stands still; grey sums must be 0 before."""
     cdef int k
-    put(scene, MARGIN, 0, WIDTH, 45, BLACK, SKY[palette][0])
+    put(sheet, MARGIN, 0, WIDTH, 45, BLACK, SKY[palette][0])
     for k in range(1, 4):
-        put(scene, MARGIN, 43 + 2 * k, WIDTH, 2, BLACK, SKY[palette][k])
-    put(scene, MARGIN, 51, WIDTH, ROAD_END - 51, BLACK, GROUND[palette])
-    put(scene, 48, 161, 64, 30, BLACK, RED)
+        put(sheet, MARGIN, 43 + 2 * k, WIDTH, 2, BLACK, SKY[palette][k])
+    put(sheet, MARGIN, 51, WIDTH, ROAD_END - 51, BLACK, GROUND[palette])
+    put(sheet, 48, 161, 64, 30, BLACK, RED)
     for k in range(7):
-        put(scene, 20, 196 + k, 20 - k, 1, BLACK, RAINBOW[k])
+        put(sheet, 20, 196 + k, 20 - k, 1, BLACK, RAINBOW[k])
 
 
-cdef void put_panel(Scene* scene, bint done, int wave) noexcept nogil:
+cdef void put_panel(Sheet* sheet, bint done, int wave) noexcept nogil:
     """Boxes of the panel, without digits."""
     cdef uint32_t box = GREEN if done else SAND
     cdef int k, row
-    put(scene, 56, 164, 40, 9, RED, SAND)
-    put(scene, 96, 164, 8, 9, RED, BLACK)
-    put(scene, 56, 179, 8, 9, RED, box)
-    put(scene, 72, 179, 32, 9, RED, BLACK if done else SAND)
+    put(sheet, 56, 164, 40, 9, RED, SAND)
+    put(sheet, 96, 164, 8, 9, RED, BLACK)
+    put(sheet, 56, 179, 8, 9, RED, box)
+    put(sheet, 72, 179, 32, 9, RED, BLACK if done else SAND)
     for row in range(7):
         if not done:
-            put_bits(scene, 72, 180 + row, SIGN[row], SAND, BLACK)
+            put_row(sheet, 72, 180 + row, SIGN[row], SAND, BLACK)
     if done:
         for row in range(8):
             for k in range(4):
-                put_bits(scene, 72 + 8 * k + 2 * wave, 180 + row, FLAG[row], BLACK, GREEN)
+                put_row(sheet, 72 + 8 * k + 2 * wave, 180 + row, FLAG[row], BLACK, GREEN)
 
 
 cdef void backdrop(const double* options, Canvas* canvas) noexcept nogil:
     """The first day's colours; `draw` paints everything anew."""
-    cdef Scene scene
-    scene.canvas = canvas
-    put_background(&scene, 0)
+    cdef Sheet sheet = sheet_of(canvas, NULL, MARGIN)
+    put_background(&sheet, 0)
 
 
 cdef void draw(const void* state, Canvas* canvas) noexcept nogil:
@@ -136,22 +138,21 @@ cdef void draw(const void* state, Canvas* canvas) noexcept nogil:
     cdef uint16_t[CELLS] sums
     cdef Scene scene
     scene.ground = GROUND[palette]
-    scene.sums = sums
-    scene.canvas = canvas if canvas.rgb != NULL else NULL
+    scene.sheet = sheet_of(canvas, sums, MARGIN)
     if canvas.rgb != NULL:
-        put_background(&scene, palette)
+        put_background(&scene.sheet, palette)
     else:
         memcpy(sums + HILL_ROW * SMALL, SKIES[palette], sizeof(SKIES[0]))
         for row in range(GROUND_ROW, NUMBERS):
             memcpy(sums + row * SMALL, GROUNDS[palette], sizeof(GROUNDS[0]))
-    draw_hills(game, &scene, palette)
+    draw_hills(game, &scene.sheet, palette)
     draw_edges(game, &scene)
     draw_traffic(game, &scene)
     if canvas.rgb != NULL:
-        put_panel(&scene, panel > 0, panel - 1)
+        put_panel(&scene.sheet, panel > 0, panel - 1)
     else:
         memcpy(sums + NUMBERS * SMALL, PANELS[panel], sizeof(PANELS[0]))  # and away with what of cars is below the road
-    draw_numbers(game, &scene)
+    draw_numbers(game, &scene.sheet)
     if canvas.rgb == NULL:
         memset(canvas.touched, 2, SMALL)  # all rows are written as bytes
         finish_row_blocks(sums, PICTURES[palette], canvas.grey)
@@ -166,16 +167,6 @@ cdef inline void finish_row_blocks(const uint16_t* sums, const uint8_t* picture,
     memcpy(grey + NUMBERS_END * SMALL, picture + NUMBERS_END * SMALL, (SMALL - NUMBERS_END) * SMALL)
 
 
-cdef void take_stamp(uint16_t* sums, int x, int y, uint16_t* stamp) noexcept:
-    """Move what was added there into a stamp."""
-    cdef uint16_t* line = sums + UNIT_Y * y // CELL_Y * SMALL + UNIT_X * x // CELL_X
-    cdef int row, column
-    for row in range(STAMP_ROWS):
-        for column in range(STAMP_COLUMNS):
-            stamp[row * STAMP_COLUMNS + column] = line[row * SMALL + column]
-    memset(sums, 0, CELLS * sizeof(uint16_t))
-
-
 cdef void make_road() noexcept:
     cdef int k, row, zone = 0
     cdef double reach, part
@@ -184,71 +175,64 @@ cdef void make_road() noexcept:
             zone += 1
         EDGE_COLOUR[row] = EDGES[zone]
         EDGE_GREY[row] = grey_of(EDGES[zone])
-        EDGE_LINE[row] = UNIT_Y * (ROAD_Y + row) // CELL_Y * SMALL
-        EDGE_HALF[row] = UNIT_Y * (ROAD_Y + row) % CELL_Y == CELL_Y - 1
         STRAIGHT[0][row] = 16 * EDGE_TOP[0][row] + 8 if row < 19 else 16 * 79 - 1 - 8 * (row - 19)
         STRAIGHT[1][row] = 16 * EDGE_TOP[1][row] + 8 if row < 19 else 16 * 96 + 8 * (row - 18)
         for k in range(BENDS + 1):
             reach = max(12.0, 6.5 * k - 34.5)  # rows that the bend has come down so far
             part = max(0.0, 1.0 - row / reach)
             OFFSET[k][row] = <int>(16 * BEND[k] * part * part + 0.5)
+    for k in range(CELL_X):
+        DOT[k][DOT_WIDE] = min(UNIT_X, CELL_X - k)
+        DOT[k][DOT_WIDE + 1] = UNIT_X - DOT[k][DOT_WIDE]
 
 
 cdef void make_pictures() noexcept:
     cdef uint16_t[CELLS] sums
-    cdef Scene scene
+    cdef Sheet sheet
     cdef int k, digit
-    scene.canvas = NULL
-    scene.sums = sums
+    sheet.canvas, sheet.sums, sheet.edge = NULL, sums, MARGIN
     for k in range(PALETTES):
         memset(sums, 0, sizeof(sums))
-        put_background(&scene, k)
+        put_background(&sheet, k)
         to_bytes(sums, PICTURES[k], CELLS)
         memcpy(SKIES[k], sums + HILL_ROW * SMALL, sizeof(SKIES[0]))
         memcpy(GROUNDS[k], sums + GROUND_ROW * SMALL, sizeof(GROUNDS[0]))
     for k in range(3):
         memset(sums, 0, sizeof(sums))
-        put_background(&scene, 0)
-        put_panel(&scene, k > 0, k - 1)
+        put_background(&sheet, 0)
+        put_panel(&sheet, k > 0, k - 1)
         memcpy(PANELS[k], sums + NUMBERS * SMALL, sizeof(PANELS[0]))
     memset(sums, 0, sizeof(sums))
     for digit in range(10):
         for k in range(PLACES):
-            put_digit(&scene, k, digit, SAND)
-            take_stamp(sums, PLACE_X[k], PLACE_Y[k], &STAMPS[k][digit][0][0])
+            put_digit(&sheet, k, digit, SAND)
+            cut_stamp(sums, cell_at(PLACE_X[k], PLACE_Y[k]), STAMP_ROWS, &STAMPS[k][digit][0][0])
     for k in range(80):
-        put_drum(&scene, k)
-        take_stamp(sums, 96, 164, &DRUM[k][0][0])
+        put_drum(&sheet, k)
+        cut_stamp(sums, cell_at(DRUM_X, DRUM_Y), STAMP_ROWS, &DRUM[k][0][0])
 
 
 cdef void make_covers() noexcept:
-    """How much of each cell is covered: by cars at all offsets, by the hills at all columns; and by one pixel."""
+    """How much of each cell is covered: by cars at all places in the grid, by the hills at all columns."""
     cdef uint16_t[CELLS] sums
     cdef const uint16_t* shape
-    cdef Scene scene
-    cdef int cover, x, y, row, rows, bit, unit, k
+    cdef Sheet sheet
+    cdef int cover, x, y, row, rows, column, unit, k
     for cover in range(LIGHT_COVER + 7):
         shape = shape_of(cover >> 1 if cover < LIGHT_COVER else cover - LIGHT_COVER, cover >= LIGHT_COVER, cover & 1, &rows, &k)
-        for row in range(rows):
-            for bit in range(16):
-                if shape[row] & 0x8000 >> bit:
-                    for x in range(CELL_X):
-                        for unit in range(x + UNIT_X * bit, x + UNIT_X * (bit + 1)):
-                            for y in range(CELL_Y):
-                                for k in range(y + UNIT_Y * row, y + UNIT_Y * (row + 1)):
-                                    COVER[cover][x][y][k // CELL_Y][unit // CELL_X] += 1
-    scene.canvas = NULL
-    scene.sums = sums
+        for x in range(CELL_X):
+            for y in range(CELL_Y):
+                for unit in range(UNIT_Y * y, UNIT_Y * (y + rows)):
+                    row = unit // CELL_Y - UNIT_Y * y // CELL_Y
+                    cover_row(shape[unit // UNIT_Y - y], x, COVER[cover][x][y][row])
+    sheet.canvas, sheet.sums, sheet.edge = NULL, sums, MARGIN
     for x in range(WIDTH):
-        DOT_CELL[x] = UNIT_X * x // CELL_X
-        row = min(UNIT_X, CELL_X - (UNIT_X * x - CELL_X * (UNIT_X * x // CELL_X)))
-        DOT_UNITS[x] = row + ((UNIT_X - row) << 16)
         for k in range(5):  # rows 18, 18, 19, 19, 20 of cells, by the hills' rows of pixels 0-1, 2-3, 2-3, 4-5, 4-5
             memset(sums, 0, sizeof(sums))
             row = (k + 1) // 2
-            put_hills(&scene, x, 0x000000, 0x010101, 2 * row, 2 * row + 2)
-            for bit in range(SMALL):
-                HILL_COVER[x][k][bit] = <uint8_t>sums[(HILL_ROW + (k >> 1)) * SMALL + bit]
+            put_hills(&sheet, x, 0x000000, 0x010101, 2 * row, 2 * row + 2)
+            for column in range(SMALL):
+                HILL_COVER[x][k][column] = <uint8_t>sums[(HILL_ROW + (k >> 1)) * SMALL + column]
 
 
 cdef void chunk(char* states, Io* io, int lo, int hi) noexcept nogil:

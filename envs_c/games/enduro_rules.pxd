@@ -1,6 +1,6 @@
 """Enduro's rules: its constants, its state and what a frame does to it; the prose is in enduro.pyx."""
 
-from libc.stdint cimport int16_t, int32_t, uint8_t, uint16_t
+from libc.stdint cimport int16_t, int32_t, uint8_t
 from libc.string cimport memset
 
 from envs_c.rng cimport Rng, rng_below

@@ -31,19 +31,18 @@ from libc.stdint cimport int16_t, uint8_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from envs_c.game cimport Game, Io, run_chunk
-from envs_c.games.go_rules cimport (
-    BLACK, WHITE, WORDS, Go, any_of, fill, find_banned, find_legal, move, neighbours, none, nth, only, repeats, result, size_of,
-    two_liberties,
-)
+from envs_c.games.go_opponents cimport NONE, RANDOM, answer
+from envs_c.games.go_rules cimport find_banned, find_legal, move, result
+from envs_c.games.go_sets cimport BLACK, WHITE, WORDS, Go
 from envs_c.rng cimport Rng, rng_below
 from envs_c.screen cimport SMALL, Canvas, canvas_rect, canvas_row, canvas_swap, grey_of
 from envs_c.game import Option
 
 
 cdef enum:
-    RANDOM, GREEDY, NONE    # option `opponent`
     DRAWN = 2               # option `colour`
     SIDE = 2 * SMALL        # of the screen, pixels
+    VECTORS = 96            # bytes of a row, rounded up to whole vectors
     WOOD = 0xDCB35C, LINE = 0x8A6A30, INK = 0x101010, PAPER = 0xF8F8F8
 
 cdef extern from *:
@@ -53,84 +52,6 @@ cdef extern from *:
     #define DIAGONAL 0x8040201008040201ULL  // bit k in byte k
     """
     const uint64_t ONES, SEVENS, DIAGONAL
-
-
-cdef inline void captures(const Go* go, uint64_t* x, int n) noexcept nogil:
-    """x = the allowed points that capture most."""
-    cdef int i, point, most = 1, taken, own = go.to_play
-    cdef uint64_t[WORDS] prey, beside, put, victims
-    for i in range(n):
-        prey[i] = go.word[i].stones[1 - own] & go.word[i].atari
-    neighbours(go, prey, beside, n)
-    for i in range(n):
-        beside[i] &= go.word[i].legal
-        x[i] = 0
-    while not none(beside, n):
-        point = nth(beside, 0, n)
-        beside[point >> 6] &= beside[point >> 6] - 1
-        only(point, put, n)
-        neighbours(go, put, victims, n)
-        for i in range(n):
-            victims[i] &= prey[i]
-        fill(go, victims, prey, n)
-        taken = size_of(victims, n)
-        if taken >= most and not repeats(go, point, n):
-            if taken > most:
-                memset(x, 0, n * sizeof(uint64_t))
-            most = taken
-            x[point >> 6] |= <uint64_t>1 << (point & 63)
-
-
-cdef inline void rescues(const Go* go, uint64_t* x, int n) noexcept nogil:
-    """x = liberties of own chains in atari that give them two or more."""
-    cdef int i, point
-    cdef uint64_t[WORDS] own, empty, beside, put
-    for i in range(n):
-        own[i] = go.word[i].stones[go.to_play]
-        empty[i] = go.word[i].board & ~(go.word[i].stones[0] | go.word[i].stones[1])
-        put[i] = own[i] & go.word[i].atari
-        x[i] = 0
-    neighbours(go, put, beside, n)
-    for i in range(n):
-        beside[i] &= go.word[i].legal
-    while not none(beside, n):
-        point = nth(beside, 0, n)
-        beside[point >> 6] &= beside[point >> 6] - 1
-        only(point, put, n)
-        empty[point >> 6] ^= <uint64_t>1 << (point & 63)
-        if two_liberties(go, put, own, empty, n):
-            x[point >> 6] |= <uint64_t>1 << (point & 63)
-        empty[point >> 6] ^= <uint64_t>1 << (point & 63)
-
-
-cdef inline void no_eyes(const Go* go, uint64_t* x, int n) noexcept nogil:
-    """x = legal points that are not eyes of who is to play."""
-    cdef int i
-    cdef uint64_t[WORDS] foreign
-    for i in range(n):
-        foreign[i] = go.word[i].board & ~go.word[i].stones[go.to_play]
-    neighbours(go, foreign, x, n)
-    for i in range(n):
-        x[i] &= go.word[i].legal
-
-
-cdef inline int answer(const Go* go, Rng* rng, int n) noexcept nogil:
-    """The opponent's point, or -1 for a pass."""
-    cdef int i, point
-    cdef uint64_t[WORDS] x
-    if go.opponent == RANDOM:
-        for i in range(n):
-            x[i] = go.word[i].legal
-        return any_of(go, x, rng, n)
-    captures(go, x, n)
-    point = any_of(go, x, rng, n)
-    if point < 0:
-        rescues(go, x, n)
-        point = any_of(go, x, rng, n)
-    if point < 0:
-        no_eyes(go, x, n)
-        point = any_of(go, x, rng, n)
-    return point
 
 
 cdef inline void begin(Go* go, Rng* rng, int n) noexcept nogil:
@@ -231,28 +152,31 @@ cdef void backdrop(const double* options, Canvas* canvas) noexcept nogil:
 
 cdef inline void draw_row(Canvas* canvas, const uint8_t* stone, int size, int y) noexcept nogil:
     """A row of the board, 1 a black stone and 2 a white one; in grey as bytes, since all edges are those of grey pixels."""
-    cdef int x, k, cell = cell_of(size), start = start_of(size), top = start + y * cell
+    cdef int k, column, cell = cell_of(size), start = start_of(size), top = start + y * cell
     cdef uint64_t[3] shade = [0, grey_of(INK) * ONES, grey_of(PAPER) * ONES]
     cdef uint64_t[2] ink                # a stone's bytes, 16 with those of the next
-    cdef uint8_t[SMALL + 16] cover      # what hides the board, or 0
+    cdef uint8_t[VECTORS] cover, keep   # what hides the board, or 0; all bits where it is seen
     cdef const uint8_t* under
     cdef uint8_t* row
+    cdef long x
     if canvas.rgb != NULL:
-        for x in range(size):
-            if stone[x]:
-                canvas_rect(canvas, 2 * (start + x * cell + 1), 2 * (top + 1), 2 * cell - 4, 2 * cell - 4,
-                            INK if stone[x] == 1 else PAPER)
+        for column in range(size):
+            if stone[column]:
+                canvas_rect(canvas, 2 * (start + column * cell + 1), 2 * (top + 1), 2 * cell - 4, 2 * cell - 4,
+                            INK if stone[column] == 1 else PAPER)
         return
-    memset(cover, 0, SMALL)
-    for x in range(size):
-        ink[0] = shade[stone[x]] & (~<uint64_t>0 if cell >= 10 else (<uint64_t>1 << 8 * (cell - 2)) - 1)
-        ink[1] = shade[stone[x]] & ((<uint64_t>1 << 8 * (cell - 10)) - 1 if cell > 10 else 0)
-        memcpy(cover + start + x * cell + 1, ink, 16)
+    memset(cover, 0, VECTORS)
+    for column in range(size):
+        ink[0] = shade[stone[column]] & (~<uint64_t>0 if cell >= 10 else (<uint64_t>1 << 8 * (cell - 2)) - 1)
+        ink[1] = shade[stone[column]] & ((<uint64_t>1 << 8 * (cell - 10)) - 1 if cell > 10 else 0)
+        memcpy(cover + start + column * cell + 1, ink, 16)
+    for x in range(VECTORS):
+        keep[x] = 255 if cover[x] == 0 else 0
     for k in range(top + 1, top + cell - 1):
         row = canvas_row(canvas, k)
         under = canvas.screen.backdrop_grey + k * SMALL
-        for x in range(SMALL):
-            row[x] = cover[x] if cover[x] else under[x]
+        for x in range(VECTORS):  # what this writes of the next row is written again
+            row[x] = (under[x] & keep[x]) | cover[x]
 
 
 cdef void draw(const void* state, Canvas* canvas) noexcept nogil:

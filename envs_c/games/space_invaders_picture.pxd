@@ -1,24 +1,25 @@
 """Space Invaders' shapes, and how they come onto the grey canvas.
 
-A shape in a colour on black is one STAMP for each place within the 40 x 5 pixels after which grey pixels (40/21 x 5/2 of the
-screen's) come to lie the same again: 6 rows of 8 grey pixels, to be added to what is there. So no two shapes may cover one
-pixel: what would be hidden is left out.
+A shape in a colour on black is one of STAMPS for each place in the grid of cells: 5 rows of 8 grey pixels, to be added to what
+is there. So no two shapes may cover one pixel: what would be hidden is left out.
 """
 
-from libc.stdint cimport int16_t, int32_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int16_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
-from envs_c.screen cimport SMALL, Canvas, canvas_rect, grey_of
+from envs_c.games.space_invaders_rules cimport (
+    BOMBS, BOMB_HIGH, CANNON_Y, COLUMNS, HIGH, PITCH_X, PITCH_Y, ROWS, SHIELDS, SHIELD_END, SHIELD_PITCH, SHIELD_X, SHIELD_Y,
+    Invaders, lowest_y)
+from envs_c.screen cimport SMALL, Canvas, canvas_bitmap, canvas_rect, grey_of
+from envs_c.stamp cimport AREA, CELL_X, CELL_Y, STAMP, UNIT_X, UNIT_Y, cell_at, cover_bits, cover_row
 
 
 cdef enum:
     INVADERS = 0, BLAST = 12, CANNON = 13, WRECK = 14, SAUCER = 16, SHAPES = 17     # in SHAPE; invaders by row, then pose
     LINES = 10                              # of a shape
-    ROUND_X = 40, ROUND_Y = 5               # pixels after which the grid of grey pixels is the same again
-    UNIT_X = 21, CELL_X = 40, UNIT_Y = 2, CELL_Y = 5, AREA = 200    # of the grey canvas
-    STAMP_ROWS = 6, STAMP_WIDE = 8
+    STAMP_ROWS = 5, THIN_ROWS = 5, SHIELD_STAMP = 8, SHIELD_ROW = 62    # the last: of the grey canvas, where shields begin
     DIGIT_PLACES = 5, DIGIT_ROWS = 4, LIVES_PLACE = 4, DIGIT_WIDE = 4, DIGIT_HIGH = 2   # a digit is 3 x 5 such blocks
-    SHIELDS = 3, SHIELD_ROWS = 9, SHIELD_X = 42, SHIELD_PITCH = 32, SHIELD_Y = 157, SHIELD_END = 175
+    SHOT_SEEN = 20                          # shots are seen from this row on
     BLACK = 0x000000, OLIVE = 0x86861D, GREEN = 0x328432, BROWN = 0xA28638, RUST = 0xB55328, SILVER = 0x8E8E8E
     PURPLE = 0x97197A, EARTH = 0x505916
 
@@ -38,15 +39,16 @@ cdef extern from *:
         {7, 5, 5, 5, 7}, {1, 1, 1, 1, 1}, {7, 1, 7, 4, 7}, {7, 1, 7, 1, 7}, {5, 5, 7, 1, 1},
         {7, 4, 7, 1, 7}, {7, 4, 7, 5, 7}, {7, 1, 1, 1, 1}, {7, 5, 7, 5, 7}, {7, 5, 7, 1, 7}};
     static const short DIGIT_X[5] = {4, 20, 36, 52, 84}, DIGIT_Y[5] = {10, 10, 10, 10, 185};
-    static unsigned char STAMP[17][5][40][6][8];
-    static unsigned char DIGIT_STAMP[10][5][4][8];
+    // Made when space_invaders.pyx is imported, and constant from then on:
+    static unsigned char STAMPS[17][5][40][5][8];
+    static unsigned char DIGIT_STAMPS[10][5][4][8];
     static unsigned char SPREAD[256][3][8];  // a row of a shield: units of each grey pixel that its bits cover
     """
     const uint8_t[17][10] SHAPE
     const uint8_t[10][5] DIGIT
     const int16_t[5] DIGIT_X, DIGIT_Y
-    uint8_t[17][5][40][6][8] STAMP
-    uint8_t[10][5][4][8] DIGIT_STAMP
+    uint8_t[17][5][40][5][8] STAMPS
+    uint8_t[10][5][4][8] DIGIT_STAMPS
     uint8_t[256][3][8] SPREAD
 
 
@@ -54,70 +56,57 @@ cdef inline uint32_t colour_of(int shape) noexcept nogil:
     return OLIVE if shape <= BLAST else PURPLE if shape == SAUCER else GREEN
 
 
-cdef inline int overlap(int start, int stop, int low, int high) noexcept nogil:
-    """How much of start .. stop lies in low .. high."""
-    return max(min(stop, high) - max(start, low), 0)
-
-
-cdef inline int units_x(int x, int pixels, int cell) noexcept nogil:
-    """Units of a grey column that so many pixels from x on cover."""
-    return overlap(UNIT_X * x, UNIT_X * (x + pixels), CELL_X * cell, CELL_X * (cell + 1))
-
-
-cdef inline int units_y(int y, int lines, int cell) noexcept nogil:
-    return overlap(UNIT_Y * y, UNIT_Y * (y + lines), CELL_Y * cell, CELL_Y * (cell + 1))
-
-
 cdef inline uint8_t shade(int units, int grey) noexcept nogil:
-    """The grey of a grey pixel of whose AREA so many units are covered, on black."""
+    """The grey of a cell of whose AREA so many units are covered, on black."""
     return <uint8_t>((units * grey + AREA // 2) // AREA)
 
 
+# --- tables -----------------------------------------------------------------------------------------------------------
+
 cdef inline void make_stamps() noexcept nogil:
-    cdef int shape, phase_y, phase_x, row, column, line, bit, units, wide
+    cdef uint8_t[STAMP_ROWS][STAMP] units
+    cdef int shape, y, x, unit, row, column
     for shape in range(SHAPES):
-        for phase_y in range(ROUND_Y):
-            for phase_x in range(ROUND_X):
+        for y in range(CELL_Y):
+            for x in range(CELL_X):
+                memset(units, 0, sizeof(units))
+                for unit in range(UNIT_Y * y, UNIT_Y * (y + LINES)):
+                    cover_bits(SHAPE[shape][unit // UNIT_Y - y], x, units[unit // CELL_Y - UNIT_Y * y // CELL_Y])
                 for row in range(STAMP_ROWS):
-                    for column in range(STAMP_WIDE):
-                        units = 0
-                        for line in range(LINES):
-                            wide = 0
-                            for bit in range(8):
-                                if SHAPE[shape][line] >> (7 - bit) & 1:
-                                    wide += units_x(phase_x + bit, 1, UNIT_X * phase_x // CELL_X + column)
-                            units += wide * units_y(phase_y + line, 1, row)
-                        STAMP[shape][phase_y][phase_x][row][column] = shade(units, grey_of(colour_of(shape)))
+                    for column in range(STAMP):
+                        STAMPS[shape][y][x][row][column] = shade(units[row][column], grey_of(colour_of(shape)))
+
+
+cdef inline uint16_t digit_row(int number, int row) noexcept nogil:
+    """A row of blocks in pixels, the high bit at the left."""
+    cdef int bits = DIGIT[number][row]
+    return <uint16_t>((bits >> 2) * 0xF000 | (bits >> 1 & 1) * 0x0F00 | (bits & 1) * 0x00F0)
 
 
 cdef inline void make_digits() noexcept nogil:
-    cdef int number, place, row, column, block, units
+    cdef uint8_t[DIGIT_ROWS][2 * STAMP] units
+    cdef int number, place, unit, row, column, x, y
     for number in range(10):
         for place in range(DIGIT_PLACES):
+            x, y = DIGIT_X[place], DIGIT_Y[place]
+            memset(units, 0, sizeof(units))
+            for unit in range(UNIT_Y * y, UNIT_Y * (y + 5 * DIGIT_HIGH)):
+                row = unit // CELL_Y - UNIT_Y * y // CELL_Y
+                cover_row(digit_row(number, (unit // UNIT_Y - y) // DIGIT_HIGH), x, units[row])
             for row in range(DIGIT_ROWS):
-                for column in range(STAMP_WIDE):
-                    units = 0
-                    for block in range(15):
-                        if DIGIT[number][block // 3] >> (2 - block % 3) & 1:
-                            units += (units_x(DIGIT_X[place] + DIGIT_WIDE * (block % 3), DIGIT_WIDE,
-                                              UNIT_X * DIGIT_X[place] // CELL_X + column)
-                                      * units_y(DIGIT_Y[place] + DIGIT_HIGH * (block // 3), DIGIT_HIGH,
-                                                UNIT_Y * DIGIT_Y[place] // CELL_Y + row))
-                    DIGIT_STAMP[number][place][row][column] = shade(
-                        units, grey_of(BROWN if place == LIVES_PLACE else GREEN))
+                for column in range(STAMP):
+                    DIGIT_STAMPS[number][place][row][column] = shade(
+                        units[row][column], grey_of(BROWN if place == LIVES_PLACE else GREEN))
 
 
 cdef inline void make_spread() noexcept nogil:
-    cdef int bits, shield, column, bit, x
-    memset(SPREAD, 0, sizeof(SPREAD))
+    cdef int bits, shield
     for bits in range(256):
         for shield in range(SHIELDS):
-            x = SHIELD_X + SHIELD_PITCH * shield
-            for column in range(STAMP_WIDE):
-                for bit in range(8):
-                    if bits >> (7 - bit) & 1:
-                        SPREAD[bits][shield][column] += <uint8_t>units_x(x + bit, 1, UNIT_X * x // CELL_X + column)
+            cover_bits(bits, SHIELD_X + SHIELD_PITCH * shield, SPREAD[bits][shield])
 
+
+# --- shapes and digits ------------------------------------------------------------------------------------------------
 
 cdef inline void add(uint8_t* pixels, const uint8_t* stamp) noexcept nogil:
     """Add 8 grey pixels; no sum is over 255."""
@@ -128,35 +117,108 @@ cdef inline void add(uint8_t* pixels, const uint8_t* stamp) noexcept nogil:
     memcpy(pixels, &here, 8)
 
 
-cdef inline void put_bits(Canvas* canvas, int x, int y, const uint8_t* rows, int lines, uint32_t colour) noexcept nogil:
-    """Paint a shape in colour."""
-    cdef int line, bit
-    for line in range(lines):
-        for bit in range(8):
-            if rows[line] >> (7 - bit) & 1:
-                canvas_rect(canvas, x + bit, y + line, 1, 1, colour)
-
-
 cdef inline void put_shape(Canvas* canvas, int x, int y, int shape) noexcept nogil:
     cdef const uint8_t* stamp
     cdef uint8_t* pixels
     cdef int row
     if canvas.rgb != NULL:
-        put_bits(canvas, x, y, SHAPE[shape], LINES, colour_of(shape))
+        canvas_bitmap(canvas, x, y, SHAPE[shape], LINES, 1, 1, colour_of(shape))
         return
-    stamp = &STAMP[shape][y % ROUND_Y][x % ROUND_X][0][0]
-    pixels = canvas.grey + 2 * (y // ROUND_Y) * SMALL + UNIT_X * x // CELL_X
+    stamp = &STAMPS[shape][y % CELL_Y][x % CELL_X][0][0]
+    pixels = canvas.grey + cell_at(x, y)
     for row in range(STAMP_ROWS):
-        add(pixels + row * SMALL, stamp + row * STAMP_WIDE)
+        add(pixels + row * SMALL, stamp + row * STAMP)
 
 
 cdef inline void put_digit(Canvas* canvas, int place, int number) noexcept nogil:
-    cdef int row, block, x = DIGIT_X[place], y = DIGIT_Y[place]
-    if canvas.rgb != NULL:
-        for block in range(15):
-            if DIGIT[number][block // 3] >> (2 - block % 3) & 1:
-                canvas_rect(canvas, x + DIGIT_WIDE * (block % 3), y + DIGIT_HIGH * (block // 3), DIGIT_WIDE, DIGIT_HIGH,
-                            BROWN if place == LIVES_PLACE else GREEN)
+    cdef int row, x = DIGIT_X[place], y = DIGIT_Y[place]
+    cdef uint8_t bits
+    if canvas.rgb == NULL:
+        for row in range(DIGIT_ROWS):
+            add(canvas.grey + cell_at(x, y) + row * SMALL, DIGIT_STAMPS[number][place][row])
         return
-    for row in range(DIGIT_ROWS):
-        add(canvas.grey + (UNIT_Y * y // CELL_Y + row) * SMALL + UNIT_X * x // CELL_X, DIGIT_STAMP[number][place][row])
+    for row in range(5):
+        bits = <uint8_t>(DIGIT[number][row] << 5)
+        canvas_bitmap(canvas, x, y + DIGIT_HIGH * row, &bits, 1, DIGIT_WIDE, DIGIT_HIGH,
+                      BROWN if place == LIVES_PLACE else GREEN)
+
+
+# --- shots, bombs and shields, without what covers them ---------------------------------------------------------------
+
+cdef inline uint8_t invader_bits(const Invaders* game, int x, int y) noexcept nogil:
+    """Which of the 8 pixels from (x, y) on are an invader's (or a blast's), the left one the highest bit."""
+    cdef int row = (y - game.y) // PITCH_Y, line = y - game.y - PITCH_Y * row, c, dx, shape, bits = 0
+    if y < game.y or row >= ROWS or line >= LINES:
+        return 0
+    for c in range(COLUMNS):
+        dx = game.x + PITCH_X * c - x
+        if -8 < dx < 8:
+            shape = INVADERS + row + ROWS * game.pose
+            if game.blast > 0 and game.blast_row == row and game.blast_column == c:
+                shape = BLAST
+            elif not game.row[row] >> c & 1:
+                continue
+            bits |= SHAPE[shape][line] >> dx if dx >= 0 else SHAPE[shape][line] << -dx
+    return bits & 255
+
+
+cdef inline bint covered(const Invaders* game, int x, int y) noexcept nogil:
+    """Whether something lies over the pixel that a shot or a bomb would be seen in."""
+    cdef int shield = (x - SHIELD_X) >> 5, column = (x - SHIELD_X) & (SHIELD_PITCH - 1)
+    if y < SHOT_SEEN or y >= CANNON_Y:
+        return True
+    if SHIELD_Y <= y < SHIELD_END and 0 <= shield < SHIELDS and column < 8:
+        if game.shield[shield][(y - SHIELD_Y) >> 1] & 128 >> column:
+            return True
+    return invader_bits(game, x, y) & 128
+
+
+cdef inline bint on_bomb(const Invaders* game, int x, int y) noexcept nogil:
+    cdef int k
+    for k in range(BOMBS):
+        if game.bomb_x[k] == x and game.bomb_y[k] > 0 and game.bomb_y[k] <= y < game.bomb_y[k] + BOMB_HIGH:
+            return True
+    return False
+
+
+cdef inline void draw_thin(const Invaders* game, Canvas* canvas, int x, int y, int lines, bint shot) noexcept nogil:
+    """A shot or a bomb, where nothing covers it; a shot is under bombs."""
+    cdef int line, row, unit, wide = min(CELL_X - UNIT_X * x % CELL_X, UNIT_X)
+    cdef int[THIN_ROWS] units = [0, 0, 0, 0, 0]
+    cdef uint8_t* pixels
+    for line in range(y, y + lines):
+        if covered(game, x, line) or (shot and on_bomb(game, x, line)):
+            continue
+        if canvas.rgb != NULL:
+            canvas_rect(canvas, x, line, 1, 1, SILVER)
+        for unit in range(UNIT_Y * line, UNIT_Y * (line + 1)):
+            units[unit // CELL_Y - UNIT_Y * y // CELL_Y] += 1
+    for row in range(THIN_ROWS if canvas.rgb == NULL else 0):
+        if units[row]:
+            pixels = canvas.grey + cell_at(x, y) + row * SMALL
+            pixels[0] += shade(units[row] * wide, grey_of(SILVER))
+            pixels[1] += shade(units[row] * (UNIT_X - wide), grey_of(SILVER))
+
+
+cdef inline void draw_shields(const Invaders* game, Canvas* canvas) noexcept nogil:
+    """Row by row, without what invaders cover."""
+    cdef uint8_t[SHIELD_STAMP][STAMP] units
+    cdef bint low = game.count > 0 and lowest_y(game) + HIGH > SHIELD_Y
+    cdef int s, k, x, y, unit, row
+    cdef uint8_t grey = grey_of(RUST), bits
+    cdef uint8_t* pixels
+    for s in range(SHIELDS):
+        x = SHIELD_X + SHIELD_PITCH * s
+        memset(units, 0, sizeof(units))
+        for y in range(SHIELD_Y, SHIELD_END):
+            bits = game.shield[s][(y - SHIELD_Y) >> 1]
+            if low:
+                bits &= ~invader_bits(game, x, y)
+            if canvas.rgb != NULL:
+                canvas_bitmap(canvas, x, y, &bits, 1, 1, 1, RUST)
+            for unit in range(UNIT_Y * y, UNIT_Y * (y + 1)):
+                add(units[unit // CELL_Y - SHIELD_ROW], SPREAD[bits][s])
+        for row in range(SHIELD_STAMP if canvas.rgb == NULL else 0):
+            pixels = canvas.grey + SHIELD_ROW * SMALL + row * SMALL + UNIT_X * x // CELL_X
+            for k in range(STAMP):
+                pixels[k] += (units[row][k] * grey + AREA // 2) // AREA

@@ -1,0 +1,169 @@
+"""Asterix' rules: its constants, its state and what a frame does to it; the prose is in asterix.pyx."""
+
+from libc.stdint cimport int16_t, int32_t, uint8_t
+from libc.string cimport memset
+
+from envs_c.rng cimport Rng, rng_below
+
+
+cdef enum:
+    NOOP, UP, RIGHT, LEFT, DOWN, UP_RIGHT, UP_LEFT, DOWN_RIGHT, DOWN_LEFT
+    NOTHING = 0, LYRE, TREASURE, POINTS             # kinds of things; POINTS and up: the points of stage 0 .. 5
+    LANES = 8
+    START_X = 76, START_LANE = 3, LEFT_END = 24, RIGHT_END = 128
+    ENTRY = 5, EXIT = 143                           # where things go in and out at the left and at the right
+    STAGE = 50, OBELIX = 4, FAST = 16, LAST_STAGE = 24
+    STUN = 126, TITLE_FRAMES = 255
+    ROUND = 128, MOST_LIVES = 8
+    LYRES = 9, PRICES = 11                          # sprites: before them the treasures, then points
+
+cdef extern from *:
+    """
+    static const signed char STICK_X[9] = {0, 0, 1, -1, 0, 1, -1, 1, -1}, STICK_Y[9] = {0, -1, 0, 0, 1, -1, -1, 1, 1};
+    static const short PRICE[6] = {50, 100, 200, 300, 400, 500};
+    static const unsigned char WAIT[25] = {254, 134, 66, 32, 254, 134, 66, 32, 16, 16, 16, 16, 16, 16, 16, 16,
+                                           254, 134, 66, 32, 16, 16, 16, 16, 7};
+    static const int BONUS[6] = {10000, 20000, 20000, 30000, 30000, 40000};  // from one more life to the next
+    static const signed char REACH[11][4][2] = {  // by thing and hero, where both meet: how far the hero may be to the right
+        {{-7, 7}, {-6, 7}}, {{-4, 5}, {-6, 6}}, {{-6, 5}, {-6, 5}}, {{-7, 6}, {-5, 6}},
+        {{0, 0}, {0, 0}, {-5, 6}, {-6, 5}}, {{0, 0}, {0, 0}, {-6, 6}, {-6, 6}}, {{0, 0}, {0, 0}, {-3, 4}, {-5, 2}},
+        {{0, 0}, {0, 0}, {-6, 5}, {-6, 3}}, {{0, 0}, {0, 0}, {-6, 6}, {-6, 5}},
+        {{-6, 5}, {-7, 6}, {-6, 5}, {-6, 4}}, {{-6, 7}, {-5, 6}, {-4, 6}, {-5, 6}}};
+    """
+    const signed char[9] STICK_X, STICK_Y
+    const int16_t[6] PRICE
+    const uint8_t[25] WAIT
+    const int32_t[6] BONUS
+    const signed char[PRICES][4][2] REACH
+
+
+ctypedef struct Asterix:
+    int32_t score, next_bonus   # points; those that give the next life
+    int16_t[LANES] x            # of things
+    uint8_t[LANES] kind, wait   # wait: frames until a thing goes on, 0 if it goes
+    int16_t hero                # its x
+    uint8_t lane, right         # right: it looks there
+    uint8_t lives, stage, taken  # taken: treasures of this stage
+    uint8_t bonus               # lives won by points, 5 at most
+    uint8_t stun, title         # frames left
+    uint8_t clock, held         # held: the second counter
+    uint8_t touch               # hero and thing do in this frame
+    uint8_t met_obelix
+
+
+cdef inline int pace(const Asterix* game) noexcept nogil:
+    """Pixels a frame of things; the hero has twice as many."""
+    return 1 + (game.stage >= OBELIX) + (game.stage >= FAST)
+
+
+cdef inline void begin(Asterix* game, int lives, int stage, bint scatter, Rng* rng) noexcept nogil:
+    """A new episode."""
+    cdef int i
+    memset(game, 0, sizeof(Asterix))
+    game.lives = <uint8_t>lives
+    game.next_bonus = BONUS[0]
+    game.hero, game.lane = START_X, START_LANE
+    game.clock = 1
+    for i in range(LANES):
+        game.x[i] = EXIT + 2 if i & 1 else ENTRY - 1
+        game.kind[i] = TREASURE
+    game.stage = <uint8_t>stage
+    game.met_obelix = game.stage >= OBELIX
+    if scatter:
+        game.clock = <uint8_t>(2 + rng_below(rng, ROUND - 1))
+        game.held = 1
+        game.x[0] = <int16_t>(ENTRY + rng_below(rng, EXIT - ENTRY))
+        game.x[1] = <int16_t>(ENTRY + rng_below(rng, EXIT - ENTRY))
+        for i in range(2, LANES):
+            game.x[i] = game.x[i - 2]
+
+
+cdef inline int hero_of(const Asterix* game) noexcept nogil:
+    """Which of the four sprites of heroes."""
+    return (2 if game.stage & OBELIX or game.stage == LAST_STAGE else 0) + game.right
+
+
+cdef inline int sprite_of(const Asterix* game, int lane) noexcept nogil:
+    """Of a thing that is there."""
+    cdef int kind = game.kind[lane]
+    if kind == LYRE:
+        return LYRES + (lane & 1)
+    return PRICES + kind - POINTS if kind >= POINTS else 8 if game.stage == LAST_STAGE else game.stage & 7
+
+
+cdef inline void start_again(Asterix* game, int kind) noexcept nogil:
+    """The hero at its start, all things of one kind where they are, and on their way."""
+    memset(game.kind, kind, LANES)
+    memset(game.wait, 0, LANES)
+    game.hero, game.lane = START_X, START_LANE
+
+
+cdef inline void move_things(Asterix* game, uint8_t entering) noexcept nogil:
+    cdef int16_t speed = <int16_t>pace(game), x
+    cdef int i
+    for i in range(0, LANES, 2):
+        x = game.x[i] + (speed if game.wait[i] == 0 else <int16_t>0)
+        game.kind[i] = entering if x >= EXIT else game.kind[i]
+        game.x[i] = <int16_t>(ENTRY if x >= EXIT else x)
+        x = game.x[i + 1] - (speed if game.wait[i + 1] == 0 else <int16_t>0)
+        game.kind[i + 1] = entering if x < ENTRY else game.kind[i + 1]
+        game.x[i + 1] = <int16_t>(EXIT if x < ENTRY else x)
+
+
+cdef inline void pass_waits(Asterix* game) noexcept nogil:
+    """Count down; points whose wait is over become nothing, which goes on in this frame."""
+    cdef int i
+    for i in range(LANES):
+        game.kind[i] = game.kind[i] if game.kind[i] < POINTS or game.wait[i] != 1 else NOTHING
+        game.wait[i] = <uint8_t>(game.wait[i] - (game.wait[i] != 0))
+
+
+cdef inline float take_treasure(Asterix* game) noexcept nogil:
+    """Returns its points."""
+    cdef int price = min(<int>game.stage, 5), lane = game.lane
+    game.score += PRICE[price]
+    if game.score >= game.next_bonus:
+        game.bonus += game.bonus < 5
+        game.next_bonus += BONUS[game.bonus]
+        game.lives += game.lives < MOST_LIVES
+    game.taken += 1
+    if game.taken == STAGE:
+        game.taken = 0
+        game.stage = <uint8_t>(FAST if game.stage == LAST_STAGE else game.stage + 1)
+        if game.stage == OBELIX and not game.met_obelix:
+            game.met_obelix = True
+            game.title = TITLE_FRAMES
+    game.kind[lane] = <uint8_t>(POINTS + price)
+    game.wait[lane] = WAIT[game.stage]
+    return PRICE[price]
+
+
+cdef inline void move_hero(Asterix* game, int action, bint step_lane) noexcept nogil:
+    cdef int speed = 2 * pace(game), lane
+    if STICK_X[action]:
+        game.right = STICK_X[action] > 0
+        if game.right and game.hero < RIGHT_END:
+            game.hero += <int16_t>speed
+        elif not game.right and game.hero > LEFT_END:
+            game.hero -= <int16_t>speed
+    if step_lane:
+        lane = game.lane + STICK_Y[action]
+        game.lane = <uint8_t>min(max(lane, 0), LANES - 1)
+
+
+cdef inline void look_for_touch(Asterix* game) noexcept nogil:
+    """Points are no longer to be touched, and nothing never was."""
+    cdef int lane = game.lane, away = game.hero - game.x[lane]
+    cdef const signed char* reach
+    game.touch = 0
+    if game.kind[lane] == LYRE or game.kind[lane] == TREASURE:
+        reach = REACH[sprite_of(game, lane)][hero_of(game)]
+        game.touch = reach[0] <= away <= reach[1]
+
+
+cdef inline void show_title(Asterix* game) noexcept nogil:
+    """A frame of it: only the clock goes on, now to 255."""
+    game.clock += 1
+    game.title -= 1
+    if game.title == 0:
+        start_again(game, TREASURE)

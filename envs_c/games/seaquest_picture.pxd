@@ -1,0 +1,275 @@
+"""Seaquest's pictures: their tables, and how they are painted, in colour and in grey."""
+
+from libc.stdint cimport int16_t, uint8_t, uint16_t, uint32_t
+from libc.string cimport memcpy, memset
+
+from envs_c.games.seaquest_rules cimport (
+    COPIES, CREW, DIES, GAP, LOW, PLAYS, SHARK_ROWS, SHIP_ROWS, SHIP_Y, SHOT_ROW, SPRITE, Seaquest, bob, lane_y)
+from envs_c.screen cimport SMALL, grey_of
+from envs_c.stamp cimport CELLS, CELL_X, HEIGHT, STAMP, WIDTH, Sheet, cell_at, cover_bits, doubled, put, put_row, to_bytes
+
+
+cdef enum:
+    EDGE = 8                                    # the first 8 columns stay black
+    TALL = 14, BLOCK = 5, TALLEST = 20          # rows: of the tallest figure; that are two of cells; of whole such blocks
+    SCORE_X = 98, SCORE_Y = 9, ICONS_X = 58, LIVES_Y = 22, CREW_Y = 178, ICON_CELLS = 4
+    BAR_X = 49, BAR_Y = 170, BAR = 63, BAR_ROWS = 5
+    UNDER_WATER = 53, BELOW_WATER = 57          # rows between hide the submarine
+    BLACK = 0x000000, SAND = 0x8E8E8E, YELLOW = 0xBBBB35, GOLD = 0xD2D240, GREY = 0xAAAAAA, DIVER = 0x4248C8
+    CREW_BLUE = 0x181AA7, LIGHT = 0xD6D6D6, RED = 0xA33915, FLASH = 0xECECEC
+
+cdef extern from *:
+    """
+    static const unsigned BANDS[24][2] = {  // first row and colour of what lies behind all
+        {0, 0x000000}, {7, 0x2D32B8}, {33, 0x4E32B5}, {35, 0x7D30AD}, {37, 0xA8308F}, {39, 0xB83232}, {41, 0xB55328},
+        {43, 0xA26221}, {44, 0x86861D}, {45, 0x183B9D}, {47, 0x001C88}, {48, 0x183B9D}, {50, 0x001C88}, {51, 0x183B9D},
+        {55, 0x000000}, {56, 0x001C88}, {153, 0x003064}, {155, 0x004030}, {157, 0x004400}, {162, 0x8E8E8E}, {188, 0x000000},
+        {210, 0}};
+    static const unsigned SHARKS[8] = {  // by pace
+        0x5CBA5C, 0xA0AB4F, 0xC659B3, 0xC66C3A, 0x48A048, 0xA0AB4F, 0x5CBA5C, 0xC66C3A};
+    static const unsigned char SHARK[2][7] = {
+        {0x08, 0x0C, 0xDF, 0x7F, 0x7F, 0xD8, 0x10}, {0x08, 0x8C, 0xDF, 0x7F, 0x7E, 0xDB, 0x91}};
+    static const unsigned char SUBMARINE[3][11] = {
+        {0x04, 0x0C, 0x0C, 0x0C, 0x0C, 0x3F, 0xFF, 0xFD, 0x7F, 0xFE, 0x80},
+        {0x04, 0x0C, 0x0C, 0x0C, 0x0C, 0xBF, 0x7F, 0xFD, 0xFF, 0x7E, 0x80},
+        {0x04, 0x0C, 0x0C, 0x0C, 0x0C, 0xBF, 0xFF, 0x7D, 0xFF, 0xFE, 0x00}};
+    static const unsigned char SWIMMER[3][14] = {
+        {0x00, 0x20, 0x10, 0x00, 0x08, 0x02, 0x02, 0x0C, 0x0F, 0x18, 0xF0, 0x20, 0x40, 0x80},
+        {0x20, 0x00, 0x20, 0x10, 0x00, 0x02, 0x02, 0x0C, 0x0F, 0x18, 0x30, 0x60, 0x80, 0x00},
+        {0x20, 0x20, 0x00, 0x08, 0x08, 0x02, 0x02, 0x0C, 0x0F, 0x18, 0xF0, 0x20, 0x40, 0x80}};
+    static const unsigned char SHOT[4] = {0x3C, 0x00, 0x00, 0xF0};
+    static const unsigned char BURST[2][11] = {
+        {0, 0, 0, 0x10, 0, 0x28, 0, 0x10}, {0, 0x82, 0, 0x10, 0, 0x54, 0, 0x10, 0, 0x82}};
+    static const unsigned char TORPEDO_BITS[1] = {0xFF};
+    static const unsigned char LIFE[8] = {0x04, 0x0C, 0x0C, 0xBE, 0xFE, 0xFE, 0xFC, 0x80};
+    static const unsigned char ABOARD[9] = {0x02, 0x02, 0x0C, 0x0F, 0x18, 0xF0, 0x20, 0x40, 0x80};
+    static const unsigned char DIGIT[10][8] = {
+        {0x3C, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x3C}, {0x18, 0x38, 0x18, 0x18, 0x18, 0x18, 0x18, 0x3C},
+        {0x3C, 0x46, 0x06, 0x06, 0x3C, 0x60, 0x60, 0x7E}, {0x3C, 0x46, 0x06, 0x0C, 0x0C, 0x06, 0x46, 0x3C},
+        {0x0C, 0x1C, 0x2C, 0x4C, 0x7E, 0x0C, 0x0C, 0x0C}, {0x7E, 0x60, 0x60, 0x7C, 0x06, 0x06, 0x46, 0x7C},
+        {0x3C, 0x62, 0x60, 0x7C, 0x66, 0x66, 0x66, 0x3C}, {0x7E, 0x42, 0x06, 0x0C, 0x18, 0x18, 0x18, 0x18},
+        {0x3C, 0x66, 0x66, 0x3C, 0x3C, 0x66, 0x66, 0x3C}, {0x3C, 0x66, 0x66, 0x66, 0x3E, 0x06, 0x46, 0x3C}};
+    static const unsigned OXYGEN[5] = {0xEAAED2, 0xAEE89A, 0xA44ADE, 0xAE4A96, 0xEA4ED2};  // the word, 24 columns
+    static const unsigned long long MAKER[7] = {  // 40 columns, from row 191 on
+        0x3FC3F8000, 0x1044600000, 0x3B54CEBA40, 0x2A55A8AB40, 0x3A572EABC0, 0x2A5622AAC0, 0x2B542EBA40};
+    static const unsigned char SEABED[8] = {162, 161, 161, 162, 163, 164, 164, 163};  // first row of sand, by 4 columns
+    // Made when seaquest.pyx is imported, and constant from then on:
+    static unsigned char COVER[40][256][8];         // by x modulo 40 and bits of a row: units covered of the cells from there
+    static unsigned GROUND[210];                    // a row's colour behind all figures
+    static short GROUND_GREY[210];
+    static unsigned char MIRROR[256];               // bits from right to left
+    static unsigned short STANDING[84 * 84];        // sums of what stands still
+    static unsigned char ICONS[2][7][4][84];        // grey rows of so many lives or divers: there nothing else is drawn
+    """
+    const uint32_t[24][2] BANDS
+    const uint32_t[8] SHARKS
+    const uint8_t[2][7] SHARK
+    const uint8_t[3][11] SUBMARINE
+    const uint8_t[3][14] SWIMMER
+    const uint8_t[4] SHOT
+    const uint8_t[2][11] BURST
+    const uint8_t[1] TORPEDO_BITS
+    const uint8_t[8] LIFE
+    const uint8_t[9] ABOARD
+    const uint8_t[10][8] DIGIT
+    const uint32_t[5] OXYGEN
+    const unsigned long long[7] MAKER
+    const uint8_t[8] SEABED
+    uint8_t[40][256][8] COVER
+    uint32_t[210] GROUND
+    int16_t[210] GROUND_GREY
+    uint8_t[256] MIRROR
+    uint16_t[84 * 84] STANDING
+    uint8_t[2][7][4][84] ICONS
+
+
+ctypedef struct Figure:
+    # Eight columns of pixels somewhere on the screen.
+    int x, y, rows
+    uint8_t[TALL] bits
+
+
+cdef inline void stamp(Sheet* sheet, int x, int y, const uint8_t* bits, int rows, uint32_t colour) noexcept nogil:
+    """Paint a figure where there is only ground; columns of it that are off the sea are left out."""
+    cdef int row
+    if x <= EDGE - SPRITE or x >= WIDTH:
+        return
+    if sheet.canvas == NULL:
+        stamp_grey(sheet.sums, x, y, bits, rows, grey_of(colour))
+        return
+    for row in range(rows):
+        put_row(sheet, x, y + row, <uint16_t>(bits[row] << 8), GROUND[y + row], colour)
+
+
+cdef inline void stamp_grey(uint16_t* sums, int x, int y, const uint8_t* bits, int rows, int grey) noexcept nogil:
+    """The same in grey, five rows of pixels, which are two of cells, at a time."""
+    cdef int mask = 0xFF, above = y % BLOCK, block, row
+    cdef uint8_t[TALLEST] padded
+    cdef uint16_t[STAMP] upper, lower
+    cdef uint16_t middle
+    cdef int[BLOCK] weight
+    cdef long[BLOCK] at
+    cdef const uint8_t* cover = &COVER[x % CELL_X][0][0]
+    cdef long k
+    if x < EDGE:
+        mask = 0xFF >> (EDGE - x)
+    elif x > WIDTH - SPRITE:
+        mask = 0xFF << (x - WIDTH + SPRITE)
+    memset(padded, 0, sizeof(padded))
+    memcpy(padded + above, bits, rows)
+    y -= above
+    sums += cell_at(x, y)
+    for block in range((above + rows + BLOCK - 1) // BLOCK):
+        for row in range(BLOCK):
+            at[row] = STAMP * (padded[BLOCK * block + row] & mask)
+            weight[row] = grey - GROUND_GREY[y + BLOCK * block + row]
+        memcpy(upper, sums, sizeof(upper))
+        memcpy(lower, sums + SMALL, sizeof(lower))
+        for k in range(STAMP):
+            middle = <uint16_t>(cover[at[2] + k] * weight[2])
+            upper[k] += <uint16_t>(2 * (cover[at[0] + k] * weight[0] + cover[at[1] + k] * weight[1]) + middle)
+            lower[k] += <uint16_t>(2 * (cover[at[3] + k] * weight[3] + cover[at[4] + k] * weight[4]) + middle)
+        memcpy(sums, upper, sizeof(upper))
+        memcpy(sums + SMALL, lower, sizeof(lower))
+        sums += 2 * SMALL
+
+
+cdef inline void place(Figure* figure, int x, int y, const uint8_t* bits, int rows, bint mirrored) noexcept nogil:
+    cdef int row
+    figure.x, figure.y, figure.rows = x, y, rows
+    for row in range(rows):
+        figure.bits[row] = MIRROR[bits[row]] if mirrored else bits[row]
+
+
+cdef inline void hide(Figure* figure, const Figure* front) noexcept nogil:
+    """Take away what another figure stands before."""
+    cdef int across = front.x - figure.x, down = front.y - figure.y, row
+    cdef uint32_t bits
+    if -SPRITE < across < SPRITE and -front.rows < down < figure.rows:
+        for row in range(max(down, 0), min(down + front.rows, figure.rows)):
+            bits = front.bits[row - down]
+            figure.bits[row] &= ~(bits >> across if across >= 0 else bits << -across)
+
+
+cdef inline void paint(Sheet* sheet, const Figure* figure, uint32_t colour) noexcept nogil:
+    stamp(sheet, figure.x, figure.y, figure.bits, figure.rows, colour)
+
+
+cdef inline void draw_ship(const Seaquest* game, Sheet* sheet, Figure* front) noexcept nogil:
+    """The submarine in two halves, or what a death leaves of it; what the water's edge hides is left out."""
+    cdef const uint8_t* bits = &SUBMARINE[(game.frame >> 2) % 3][0]
+    cdef uint32_t colour = YELLOW
+    cdef uint8_t b
+    cdef int row
+    if game.phase == DIES:
+        colour = FLASH if game.wait & 4 else BLACK
+        if game.wait <= 60:
+            bits = &BURST[game.wait <= 42][0]
+            colour = 0x75B5EF if game.wait > 42 else 0x4272C2 if game.wait > 28 else 0x183B9D
+    for row in range(SHIP_ROWS):
+        b = bits[row] if game.facing else MIRROR[bits[row]]
+        if UNDER_WATER <= game.y + SHIP_Y + row < BELOW_WATER or (game.phase == DIES and game.wait <= 14):
+            b = 0
+        front[0].bits[row] = <uint8_t>(doubled(b) >> 8)
+        front[1].bits[row] = <uint8_t>doubled(b)
+    front[0].x, front[1].x = game.x_ship, game.x_ship + SPRITE
+    front[0].y = front[1].y = game.y + SHIP_Y
+    front[0].rows = front[1].rows = SHIP_ROWS
+    paint(sheet, &front[0], colour)
+    paint(sheet, &front[1], colour)
+
+
+cdef inline void draw_lane(const Seaquest* game, Sheet* sheet, int lane, Figure* front, int fronts) noexcept nogil:
+    """`front` holds the submarine and its torpedo, and has room for three more."""
+    cdef const uint8_t* bits
+    cdef Figure guest
+    cdef int copy, k, rows, y = lane_y(lane)
+    cdef uint32_t colour
+    cdef int before = fronts
+    if game.sub[lane]:
+        bits = &SUBMARINE[(game.frame >> 2) % 3][0]
+        rows, colour = SHIP_ROWS, GREY
+        y += 3
+    else:
+        bits = &SHARK[game.frame >> 1 & 1][0]
+        rows, colour = SHARK_ROWS, SHARKS[game.pace & 7]
+        y += bob(game)
+    for copy in range(COPIES):
+        if game.alive[lane] & (4 >> copy):
+            place(&front[fronts], game.x[lane] + GAP * copy, y, bits, rows, not game.right[lane])
+            for k in range(before):
+                hide(&front[fronts], &front[k])
+            paint(sheet, &front[fronts], colour)
+            fronts += 1
+    if game.guest[lane] > 0:
+        if game.sub[lane]:
+            place(&guest, game.guest[lane] + 2, lane_y(lane) + SHOT_ROW, SHOT, 4, not game.right[lane])
+        else:
+            place(&guest, game.guest[lane], lane_y(lane) - 1, SWIMMER[2 - (game.frame >> 3) % 3], TALL, not game.right[lane])
+        for k in range(fronts):
+            hide(&guest, &front[k])
+        paint(sheet, &guest, DIVER)
+
+
+cdef inline void put_icons(Sheet* sheet, int aboard, int count) noexcept nogil:
+    cdef int k
+    for k in range(count):
+        if aboard:
+            stamp(sheet, ICONS_X + SPRITE * k, CREW_Y, ABOARD, 9, CREW_BLUE)
+        else:
+            stamp(sheet, ICONS_X + SPRITE * k, LIVES_Y, LIFE, 8, GOLD)
+
+
+cdef inline int icons_cell(int aboard) noexcept nogil:
+    """Where their first row is on the grey canvas."""
+    return cell_at(0, CREW_Y if aboard else LIVES_Y)
+
+
+cdef inline void copy_icons(const Seaquest* game, uint8_t* grey) noexcept nogil:
+    """The lives in reserve and the divers, in grey; after all else."""
+    memcpy(grey + icons_cell(0), ICONS[0][max(game.lives - 1, 0)], ICON_CELLS * SMALL)
+    memcpy(grey + icons_cell(1), ICONS[1][game.crew], ICON_CELLS * SMALL)
+
+
+cdef inline void draw_numbers(const Seaquest* game, Sheet* sheet) noexcept nogil:
+    """Score and oxygen; in colour lives in reserve and divers, too."""
+    cdef int x = SCORE_X, rest = game.score, left = min(game.oxygen, BAR)
+    while True:
+        stamp(sheet, x, SCORE_Y, DIGIT[rest % 10], 8, GOLD)
+        rest //= 10
+        x -= SPRITE
+        if rest == 0:
+            break
+    if sheet.canvas != NULL:
+        put_icons(sheet, 0, max(game.lives - 1, 0))
+        put_icons(sheet, 1, game.crew)
+    if left < BAR:
+        put(sheet, BAR_X + left, BAR_Y, BAR - left, BAR_ROWS, LIGHT, RED)
+    if game.oxygen <= LOW and game.phase == PLAYS and not game.frame & 16:
+        put(sheet, BAR_X, BAR_Y, left, BAR_ROWS, LIGHT, BLACK)
+
+
+cdef inline void make_tables() noexcept nogil:
+    cdef int bits, k, band = 0
+    for k in range(HEIGHT):
+        band += k == <int>BANDS[band + 1][0]
+        GROUND[k] = BANDS[band][1]
+        GROUND_GREY[k] = <int16_t>grey_of(GROUND[k])
+    for bits in range(256):
+        for k in range(CELL_X):
+            cover_bits(bits, k, COVER[k][bits])
+        for k in range(SPRITE):
+            MIRROR[bits] |= (bits >> k & 1) << (SPRITE - 1 - k)
+
+
+cdef inline void make_icons() noexcept nogil:
+    """When STANDING is there."""
+    cdef uint16_t[CELLS] sums
+    cdef Sheet sheet
+    cdef int aboard, count
+    sheet.canvas, sheet.sums, sheet.edge = NULL, sums, EDGE
+    for aboard in range(2):
+        for count in range(CREW + 1):
+            memcpy(sums, STANDING, sizeof(sums))
+            put_icons(&sheet, aboard, count)
+            to_bytes(sums + icons_cell(aboard), &ICONS[aboard][count][0][0], ICON_CELLS * SMALL)
