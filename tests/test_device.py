@@ -16,9 +16,10 @@ from trainer.train import iterate
 
 
 def config(game="cartpole", num_batches=1, *, num_envs=12, serial=False, view="features", frame_stack=1, memory="lstm",
-           minibatch=None, num_threads=1):
+           minibatch=None, num_threads=1, encoder="auto"):
     return Config(game, EnvConfig(num_envs=num_envs, num_batches=num_batches, num_threads=num_threads, view=view),
-                  PolicyConfig(encoder_size=16, lstm_size=12, precision="float32", frame_stack=frame_stack, memory=memory),
+                  PolicyConfig(encoder_size=16, lstm_size=12, precision="float32", frame_stack=frame_stack, memory=memory,
+                               encoder=encoder),
                   PPOConfig(horizon=8, minibatch=minibatch or num_envs * 4, total_steps=10**6, epochs=2),
                   RunConfig(seed=5, device="cpu", serial=serial))
 
@@ -80,7 +81,7 @@ def test_captured_work_sees_new_weights_a_new_rate_and_samples_anew(monkeypatch,
 @pytest.mark.parametrize("settings", [
     pytest.param({}, id="LSTM"),
     pytest.param({"num_batches": 3}, id="batches"),
-    pytest.param({"game": "go"}, id="masks, bytes"),
+    pytest.param({"game": "go", "encoder": "mlp"}, id="masks, bytes"),
     pytest.param({"memory": "none"}, id="no memory"),
 ])
 def test_a_step_allocates_no_tensor_after_the_first_rollout(settings):

@@ -73,20 +73,30 @@ class EnvConfig(_Section):
 class PolicyConfig(_Section):
     """The network."""
 
-    memory: Literal["lstm", "none"] = "lstm"
-    """What stands behind the encoder: an LSTM, or a layer that remembers nothing."""
-    encoder: Literal["auto", "mlp", "conv"] = "auto"
-    """What reads the observations: a layer, or convolutions over pictures. auto: convolutions for pixels."""
+    memory: Literal["lstm", "mingru", "none"] = "lstm"
+    """What stands behind the encoder: an LSTM, minimal gated recurrent units, or a layer that remembers nothing."""
+    layers: int = _within(1, 1, 64)
+    """Layers of mingru."""
+    encoder: str = "auto"
+    """What reads the observations: mlp, conv (pictures), board, cells (kinds), or a module by import path. auto: by shape."""
     frame_stack: int = _within(1, 1, 64)
     """Last observations that the encoder sees at once."""
     encoder_size: int = _within(128, 1, 65_536)
     """Width of the encoder."""
     lstm_size: int = _within(128, 1, 65_536)
-    """Width of the LSTM, or of the layer in its place."""
+    """Width of the LSTM, of mingru's layers, or of the layer in their place."""
     normalize_observations: bool = False
     """Bring features to mean 0 and deviation 1 by running statistics."""
     precision: Literal["auto", "float32", "bfloat16"] = "auto"
     """Type that matrices are multiplied in. auto: the faster one, measured at the start."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.encoder not in ("auto", "mlp", "conv", "board", "cells") and ":" not in self.encoder:
+            raise ConfigError(f"encoder is {self.encoder!r}; it may be auto, mlp, conv, board, cells, or the import path of a "
+                              "torch.nn.Module of your own, such as my_encoders:Small")
+        if self.layers > 1 and self.memory != "mingru":
+            raise ConfigError(f"layers is {self.layers}; with memory {self.memory!r} it may be 1: only mingru stacks layers")
 
 
 @dataclass(frozen=True)

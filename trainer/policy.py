@@ -1,4 +1,5 @@
-"""The policies: encoder -> LSTM (or a second layer) -> actor and critic; `step()` for the rollout, `unroll()` for learning.
+"""The policies: encoder -> LSTM, MinGRU or a second layer -> actor and critic; `step()` for the rollout, `unroll()` for
+learning.
 
 Parameters are float32. Matrix products run in `precision` (bfloat16 where the CPU or GPU multiplies it faster; see
 precision.py), everything else in float32. `step` and `unroll` do the same arithmetic in the same order, so that the first
@@ -14,24 +15,30 @@ from torch.nn import functional
 from trainer import kernels
 from trainer.encoders import make_encoder
 from trainer.lstm import LstmSequence, Space
+from trainer.mingru import MinGruSequence, initialize_bias, mingru_forward
 
 
 class Network(nn.Module):
-    """What both policies share: an encoder of observations, and heads for action logits and values. Parameters of what
+    """What all policies share: an encoder of observations, and heads for action logits and values. Parameters of what
     lies between them are the subclass's.
 
     shape: of one observation; frames: how many of the last ones the encoder sees; scale: what they are multiplied by, 1/255
-    for bytes; precision: the products' dtype.
+    for bytes; precision: the products' dtype; layers: of the core, where it is one that `stacks`. Raises ValueError.
     """
 
+    stacks = False
+
     def __init__(self, shape: tuple[int, ...], num_actions: int, encoder_size: int, core_size: int, *, encoder: str = "auto",
-                 frames: int = 1, scale: float = 1.0, precision: torch.dtype = torch.float32):
+                 frames: int = 1, scale: float = 1.0, precision: torch.dtype = torch.float32, layers: int = 1):
         super().__init__()
+        if layers > 1 and not self.stacks:
+            raise ValueError(f"layers is {layers}; it may be 1, since only --memory mingru has layers to stack")
+        self.layers = layers
         self.shape, self.num_actions = tuple(shape), num_actions
         self.encoder_size, self.core_size = encoder_size, core_size
         self.frames, self.scale, self.precision = frames, scale, precision
         self.normalizer: nn.Module | None = None  # what observations go through before they are stored
-        self.encoder = make_encoder(encoder, self.shape, frames, encoder_size)
+        self.encoder = make_encoder(encoder, self.shape, frames, encoder_size, precision, scale)
         self._make_core(encoder_size, core_size)
         self.heads = nn.Linear(core_size, num_actions + 1)  # actor's logits, then the critic's value
         self._initialize()
@@ -57,6 +64,10 @@ class Network(nn.Module):
             for name, weight in cast.items():
                 into[name].copy_(weight)
             return into
+
+    def core_space(self) -> dict[str, tuple[int, torch.dtype]]:
+        """Names of what the core needs in a step's memory: the width of its rows, and their dtype."""
+        return {}
 
     def looks(self, dtype: torch.dtype) -> bool:
         """Whether observations stored in `dtype` have to be stacked, scaled or cast before the encoder reads them."""
@@ -89,12 +100,12 @@ class StepSpace:
 
     def __init__(self, network: Network, batch: int, device="cpu"):
         half = {"dtype": network.precision, "device": device}
-        n = network.core_size
         self.seen = torch.zeros(1, batch, network.frames, *network.shape, **half)
         self.encoded = torch.zeros(batch, network.encoder_size, **half)
-        self.gates, self.product = torch.zeros(batch, 4 * n, **half), torch.zeros(batch, 4 * n, **half)
-        self.hidden = torch.zeros(batch, n, **half)
-        self.hidden32 = torch.zeros(batch, n, device=device)
+        self.core = {name: torch.zeros(batch, width, dtype=dtype, device=device)
+                     for name, (width, dtype) in network.core_space().items()}
+        self.hidden = torch.zeros(batch, network.core_size, **half)
+        self.hidden32 = torch.zeros(batch, network.core_size, device=device)
         self.out = torch.zeros(batch, network.num_actions + 1, device=device)
 
 
@@ -117,6 +128,9 @@ class Policy(Network):
         return {"input": self.input.t().to(self.precision), "recurrent": self.recurrent.t().to(self.precision),
                 "bias": self.bias}
 
+    def core_space(self):
+        return {"gates": (4 * self.core_size, self.precision), "product": (4 * self.core_size, self.precision)}
+
     def initial_state(self, batch: int, device="cpu") -> tuple[torch.Tensor, torch.Tensor]:
         """Hidden and cell state of new episodes: zeros (B, n), the hidden one in `precision`."""
         return (torch.zeros(batch, self.core_size, dtype=self.precision, device=device),
@@ -130,10 +144,10 @@ class Policy(Network):
         in place (h comes and goes already multiplied by its step's keep). Returns (B, A + 1) float32 in the space's memory:
         logits, then the value.
         """
-        encoded = self.encoder.step(weights, x, space.encoded)
-        torch.mm(encoded, weights["input"], out=space.gates)
-        torch.mm(h, weights["recurrent"], out=space.product)
-        kernels.lstm_forward(space.gates, space.product, weights["bias"], c, keep, keep_next, space.gates, c, space.hidden, h)
+        encoded, gates, product = self.encoder.step(weights, x, space.encoded), space.core["gates"], space.core["product"]
+        torch.mm(encoded, weights["input"], out=gates)
+        torch.mm(h, weights["recurrent"], out=product)
+        kernels.lstm_forward(gates, product, weights["bias"], c, keep, keep_next, gates, c, space.hidden, h)
         return self._heads_step(weights, space.hidden, space)
 
     def unroll(self, x, start, state):
@@ -147,6 +161,61 @@ class Policy(Network):
         encoded = self.encoder(x.flatten(0, 1))
         return self._values(LstmSequence.apply(encoded.view(steps, batch, -1), self.input, self.recurrent, self.bias,
                                                1 - start, state, self._spaces))
+
+
+class MinGru(Network):
+    """A policy whose memory is `layers` minimal gated recurrent units (see mingru.py) of n units each, behind the same
+    interface. What each says is added to what it reads (the first's only where the encoder is as wide), so that the heads see
+    the present beside the past. The state is (h, c): h (B, layers * n) float32, all layers' side by side, and c (B, 1) zeros,
+    which is nothing."""
+
+    stacks = True
+
+    def _make_core(self, encoder_size: int, core_size: int):
+        self._skips = encoder_size == core_size
+        self.core = nn.ModuleList(nn.Linear(core_size if k else encoder_size, 2 * core_size) for k in range(self.layers))
+
+    def _initialize_core(self):
+        for layer in self.core:
+            for weight in layer.weight.data.chunk(2):
+                nn.init.orthogonal_(weight)
+            initialize_bias(layer.bias.data)
+
+    def _cast_core(self):
+        weights = {f"core{k}": layer.weight.t().to(self.precision) for k, layer in enumerate(self.core)}
+        return weights | {f"core{k}_bias": layer.bias for k, layer in enumerate(self.core)}
+
+    def core_space(self):
+        n = self.core_size
+        return {"product": (2 * n, self.precision), "gates": (2 * n, torch.float32), "active": (2 * n, torch.float32),
+                "candidate": (n, torch.float32)}
+
+    def initial_state(self, batch: int, device="cpu") -> tuple[torch.Tensor, torch.Tensor]:
+        return torch.zeros(batch, self.layers * self.core_size, device=device), torch.zeros(batch, 1, device=device)
+
+    def step(self, weights, x, keep, keep_next, h, c, space: StepSpace):
+        """As `Policy.step`, but that h comes and goes as the last step left it."""
+        x, core, hidden = self.encoder.step(weights, x, space.encoded), space.core, space.hidden32
+        if self._skips:
+            hidden.copy_(x)
+        else:
+            hidden.zero_()
+        for k, state in enumerate(h.split(self.core_size, 1)):
+            torch.mm(x, weights[f"core{k}"], out=core["product"])
+            mingru_forward(core["product"], weights[f"core{k}_bias"], keep, state, core["gates"], core["active"],
+                           core["candidate"], state)
+            x = space.hidden.copy_(hidden.add_(state))
+        return torch.addmm(weights["heads_bias"], hidden, weights["heads"], out=space.out)
+
+    def unroll(self, x, start, state):
+        """As `Policy.unroll`."""
+        x, keep = self.encoder(x.flatten(0, 1)), 1 - start
+        hidden = x.float().view(*start.shape, -1) if self._skips else torch.zeros((), device=x.device)
+        for layer, before in zip(self.core, state[0].split(self.core_size, 1), strict=True):
+            product = functional.linear(x, layer.weight.to(x.dtype)).view(*start.shape, -1)
+            hidden = hidden + MinGruSequence.apply(product, layer.bias, keep, before)
+            x = hidden.to(x.dtype).flatten(0, 1)
+        return self._values(hidden)
 
 
 class FeedForward(Network):
@@ -177,3 +246,6 @@ class FeedForward(Network):
         x = self.encoder(x.flatten(0, 1))
         hidden = functional.linear(x, self.layer.weight.to(x.dtype), self.layer.bias.to(x.dtype)).relu()
         return self._values(hidden.view(*start.shape, -1))
+
+
+POLICIES: dict[str, type[Network]] = {"lstm": Policy, "mingru": MinGru, "none": FeedForward}  # by the setting `memory`

@@ -14,7 +14,7 @@ from trainer import checkpoint, precision
 from trainer.config import Config
 from trainer.environments import make_simulation, make_source, observation_scale
 from trainer.errors import CheckpointError, ConfigError
-from trainer.policy import FeedForward, Network, Policy
+from trainer.policy import POLICIES, Network
 from trainer.ppo import Learner
 from trainer.rollout import Actor, Storage
 from trainer.statistics import ObservationNorm
@@ -29,13 +29,13 @@ def make_policy(config: Config, source, dtype: torch.dtype) -> Network:
     Raises ConfigError where the encoder does not fit the observations."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(config.run.seed)
-        kind = {"lstm": Policy, "none": FeedForward}[config.policy.memory]
+        chosen = config.policy
         try:
-            policy = kind(source.observation_shape, source.num_actions, config.policy.encoder_size, config.policy.lstm_size,
-                        encoder=config.policy.encoder, frames=config.policy.frame_stack, scale=observation_scale(source),
-                        precision=dtype)
+            policy = POLICIES[chosen.memory](source.observation_shape, source.num_actions, chosen.encoder_size,
+                                             chosen.lstm_size, encoder=chosen.encoder, frames=chosen.frame_stack,
+                                             scale=observation_scale(source), precision=dtype, layers=chosen.layers)
         except ValueError as error:
-            raise ConfigError(str(error)) from None
+            raise ConfigError(str(error)) from error
     if config.policy.normalize_observations:
         if source.observation_dtype != "float32":
             raise ConfigError("normalize_observations is true, but these observations are bytes, which are scaled to 0 .. 1; "

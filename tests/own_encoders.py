@@ -1,0 +1,66 @@
+"""Encoders of the user's own, right and wrong, that test_encoders.py and test_memories.py name by import path."""
+
+from torch import nn
+
+
+class Small(nn.Module):
+    """Two layers with a normalization between them."""
+
+    def __init__(self, shape, size):
+        super().__init__()
+        self.layers = nn.Sequential(nn.Flatten(), nn.LazyLinear(20), nn.LayerNorm(20), nn.Tanh(), nn.Linear(20, size))
+
+    def forward(self, x):
+        return self.layers(x)
+
+
+def small(size, shape):
+    return Small(shape, size)
+
+
+class Shorter(Small):
+    def forward(self, x):
+        return super().forward(x)[:, 1:]
+
+
+class Scalar(Small):
+    def forward(self, x):
+        return 1.5
+
+
+class Batch(Small):
+    def __init__(self, shape, size):
+        super().__init__(shape, size)
+        self.layers[2] = nn.BatchNorm1d(20)
+
+
+class Dropout(Small):
+    def forward(self, x):
+        return nn.functional.dropout(super().forward(x))
+
+
+class Divides(Small):
+    def forward(self, x):
+        return super().forward(x) / 0
+
+
+class Narrow(Small):
+    def forward(self, x):
+        return super().forward(x[:, :, :1]).view(7, 7)
+
+
+class Other(Small):
+    def __init__(self, shape):
+        super().__init__(shape, 12)
+
+
+class Raises(Small):
+    def __init__(self, shape, size):
+        raise KeyError("no such thing")
+
+
+def nothing(shape, size):
+    pass
+
+
+NUMBER = 3

@@ -1,0 +1,157 @@
+"""Which encoder reads which observations; encoders of the user's own are taken as they are, and wrong ones refused in a
+sentence."""
+
+import math
+import sys
+
+import pytest
+import torch
+
+from trainer.config import Config, ConfigError, EnvConfig, PolicyConfig, PPOConfig, RunConfig
+from trainer.encoders import LARGE, Board, Conv, Mlp, choose_encoder, make_encoder
+from trainer.session import Session, load_policy
+from trainer.train import iterate
+
+
+@pytest.mark.parametrize(("shape", "kind"), [
+    ((118,), Mlp), ((16,), Mlp), ((84, 84), Conv), ((36, 40), Conv), ((20, 10), Mlp), ((5, 9, 9), Board), ((5, 19, 19), Board),
+    ((210, 160, 3), Mlp), ((4, 84, 84), Mlp), ((7, 7, 3), Mlp), ((2, 3, 4, 5), Mlp),
+])
+def test_auto_chooses_by_the_shape(shape, kind):
+    assert type(make_encoder("auto", shape, 2, 8)) is kind
+    assert make_encoder(choose_encoder(shape), shape, 2, 8)(torch.rand(3, 2, *shape)).shape == (3, 8)
+
+
+def test_a_board_s_encoder_sees_a_point_s_neighbours_before_its_layer():
+    torch.manual_seed(0)
+    board = Board((2, 3, 7, 7), 8)  # 2 frames of 3 planes
+    assert board.convolutions[0].in_channels == 6
+    with torch.no_grad():
+        plain = board._pictures(torch.zeros(1, 2, 3, 7, 7), board._own(torch.float32)).view(7, 7, -1)
+        x = torch.zeros(1, 2, 3, 7, 7)
+        x[0, 1, 2, 3, 3] = 1.0
+        stone = board._pictures(x, board._own(torch.float32)).view(7, 7, -1)
+    changed = (stone != plain).any(-1)
+    reach = len(board.convolutions)
+    assert changed[3 - reach: 4 + reach, 3 - reach: 4 + reach].float().mean() > 0.9
+    assert math.isclose(changed.sum().item(), min(7, 2 * reach + 1) ** 2, abs_tol=4)
+
+
+@pytest.mark.parametrize(("kind", "shape", "words"), [
+    ("conv", (118,), ["'conv'", "(118,)", "--encoder mlp"]),
+    ("board", (118,), ["'board'", "(118,)", "--encoder mlp"]),
+    ("board", (84, 84), ["'board'", f"{LARGE} x {LARGE}", "(84, 84)", "--encoder conv"]),
+    ("tree", (118,), ["'tree'", "auto, mlp, conv, board", "my_encoders:Small"]),
+])
+def test_an_encoder_that_does_not_fit_is_refused(kind, shape, words):
+    with pytest.raises(ValueError) as error:
+        make_encoder(kind, shape, 1, 8)
+    assert all(word in str(error.value) for word in words), error.value
+
+
+@pytest.mark.parametrize(("path", "words"), [
+    ("no_such_module:Small", ["no module no_such_module", "current folder", "PYTHONPATH"]),
+    ("own_encoders.deeper:Small", ["no module own_encoders.deeper"]),
+    ("own_encoders:Smal", ["own_encoders.py has no Smal"]),
+    ("own_encoders:", ["named by its module and its class"]),
+    ("own encoders:Small", ["named by its module and its class"]),
+    (".own_encoders:Small", ["named by its module and its class"]),
+    ("own_encoders:NUMBER", ["the int 3", "torch.nn.Module's class"]),
+    ("own_encoders:Other", ["shape and size", "Other(shape, size)"]),
+    ("own_encoders:nothing", ["makes None", "torch.nn.Module"]),
+    ("builtins:len", ["shape and size", "len(shape, size)"]),
+    ("own_encoders:Raises", ["KeyError: 'no such thing'", "shape=(1, 6), size=12", "own_encoders.py, line"]),
+    ("own_encoders:Narrow", ["RuntimeError", "of shape (2, 1, 6)", "own_encoders.py, line"]),
+    ("own_encoders:Shorter", ["the shape (2, 11)", "it must be (2, 12)", "encoder_size"]),
+    ("own_encoders:Scalar", ["makes the float 1.5", "it must be (2, 12)"]),
+    ("own_encoders:Batch", ["batch normalization"]),
+    ("own_encoders:Dropout", ["dropout"]),
+    ("own_encoders:Divides", ["not finite"]),
+])
+def test_a_wrong_encoder_of_the_user_s_own_is_named(path, words):
+    with pytest.raises(ValueError) as error:
+        make_encoder(path, (6,), 1, 12)
+    assert path in str(error.value)
+    assert all(word in str(error.value) for word in words), error.value
+
+
+@pytest.mark.parametrize(("text", "words"), [
+    ("import a_module_that_nobody_has", ["importing fresh_encoders", "No module named 'a_module_that_nobody_has'"]),
+    ("def f(:", ["importing fresh_encoders", "SyntaxError", "fresh_encoders.py, line 1"]),
+    ("raise RuntimeError('no licence')", ["importing fresh_encoders", "RuntimeError: no licence"]),
+])
+def test_a_module_that_cannot_be_imported_is_named(fresh, text, words):
+    fresh.write_text(text)
+    with pytest.raises(ValueError) as error:
+        make_encoder("fresh_encoders:Small", (6,), 1, 12)
+    assert all(word in str(error.value) for word in words), error.value
+
+
+def test_a_module_is_found_wherever_python_looks(fresh):
+    fresh.write_text("from torch import nn\n\n\ndef flat(shape, size):\n"
+                     "    return nn.Sequential(nn.Flatten(), nn.LazyLinear(size))\n")
+    assert make_encoder("fresh_encoders:flat", (6,), 2, 5)(torch.rand(3, 2, 6)).shape == (3, 5)
+
+
+@pytest.fixture
+def fresh(tmp_path, monkeypatch):
+    """A path for fresh_encoders.py, in a folder on sys.path."""
+    monkeypatch.syspath_prepend(tmp_path)
+    yield tmp_path / "fresh_encoders.py"
+    sys.modules.pop("fresh_encoders", None)
+
+
+@pytest.mark.parametrize("precision", [torch.float32, torch.bfloat16])
+def test_an_encoder_of_the_user_s_own_keeps_float32_weights(precision):
+    encoder = make_encoder("own_encoders:small", (6,), 1, 12, precision)
+    out = encoder(torch.randn(5, 1, 6).to(precision))
+    assert out.dtype == precision and out.shape == (5, 12)
+    out.float().square().sum().backward()
+    assert all(parameter.dtype == parameter.grad.dtype == torch.float32 for parameter in encoder.parameters())
+
+
+def config(encoder, game="cartpole", precision="float32", **policy):
+    return Config(game, EnvConfig(num_envs=8, num_threads=1),
+                  PolicyConfig(encoder_size=16, lstm_size=12, precision=precision, encoder=encoder, **policy),
+                  PPOConfig(horizon=16, minibatch=64, total_steps=10**6, epochs=2), RunConfig(seed=5, device="cpu"))
+
+
+@pytest.mark.parametrize(("encoder", "game"), [("own_encoders:Small", "cartpole"), ("board", "go")])
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+def test_a_run_learns_through_its_encoder_and_is_resumed_bit_for_bit(tmp_path, encoder, game, precision):
+    settings = config(encoder, game, precision)
+    whole, part = Session(settings), Session(settings)
+    before = {name: tensor.clone() for name, tensor in whole.policy.state_dict().items()}
+    for _ in range(4):
+        iterate(whole)
+    for _ in range(2):
+        iterate(part)
+    path = part.save(tmp_path)
+    resumed = Session.resumed(settings, path)
+    for _ in range(2):
+        iterate(resumed)
+    for name, tensor in whole.policy.state_dict().items():
+        assert torch.equal(tensor, resumed.policy.state_dict()[name]), name
+        assert not torch.equal(tensor, before[name]), name
+    policy, _ = load_policy(path)
+    for name, tensor in part.policy.state_dict().items():
+        assert torch.equal(tensor, policy.state_dict()[name]), name
+
+
+@pytest.mark.parametrize("encoder", ["tree", "convolution", ""])
+def test_the_config_refuses_an_encoder_that_is_none(encoder):
+    with pytest.raises(ConfigError, match=r"encoder is .*my_encoders:Small"):
+        PolicyConfig(encoder=encoder)
+
+
+def test_a_run_with_a_wrong_encoder_ends_in_a_sentence():
+    with pytest.raises(ConfigError, match="no module no_such_module"):
+        Session(config("no_such_module:Small"))
+
+
+def test_the_module_s_own_initialization_stays():
+    torch.manual_seed(3)
+    encoder = make_encoder("own_encoders:Small", (6,), 1, 12)
+    weight = encoder.module.layers[1].weight.clone()
+    encoder.initialize()
+    assert torch.equal(encoder.module.layers[1].weight, weight)

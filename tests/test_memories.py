@@ -1,0 +1,164 @@
+"""Every memory behind every encoder says and learns in `unroll` what `step` says and what a plain loop learns by autograd."""
+
+import pytest
+import torch
+
+from trainer.policy import POLICIES, StepSpace
+
+STEPS, BATCH, UNITS, ACTIONS = 6, 4, 12, 3
+STARTS = {  # name: (t, environment) of observations that are the first of an episode
+    "at the first step": [(0, 1)],
+    "in the middle": [(3, 1), (3, 2)],
+    "at the last step": [(5, 0)],
+    "twice": [(1, 3), (4, 3)],
+}
+MEMORIES = {"lstm": {"memory": "lstm"}, "mingru": {"memory": "mingru"}, "mingru of 2 layers": {"memory": "mingru", "layers": 2},
+            "none": {"memory": "none"}}
+ENCODERS = {"mlp": ("mlp", (6,)), "conv": ("conv", (40, 36)), "board": ("board", (3, 5, 4)), "flat board": ("board", (4, 4)),
+            "own": ("own_encoders:Small", (6,))}
+
+
+def make(memory="lstm", encoder="mlp", shape=(6,), precision=torch.float32, **more):
+    torch.manual_seed(0)
+    policy = POLICIES[memory](shape, ACTIONS, 16, UNITS, encoder=encoder, precision=precision, **more)
+    with torch.no_grad():
+        policy.heads.weight.mul_(20)  # far from uniform, so that differences would show
+    return policy
+
+
+def inputs(policy, starts):
+    """Frames (K - 1 + T, B, *shape), starts of all of them, and a state that is not zero."""
+    torch.manual_seed(1)
+    before = policy.frames - 1
+    start = torch.zeros(before + STEPS, BATCH)
+    for t, environment in starts:
+        start[before + t, environment] = 1.0
+    h, c = policy.initial_state(BATCH)
+    return torch.randn(before + STEPS, BATCH, *policy.shape), start, (torch.rand(h.shape).to(h.dtype), torch.randn(c.shape))
+
+
+def step_loop(policy, seen, start, state):
+    """Logits and values (T, B, A + 1) of `step`, one step after the other."""
+    h, c = state[0] * (1 - start[0])[:, None].to(state[0].dtype), state[1].clone()
+    weights, outs, space = policy.cast_weights(), [], StepSpace(policy, BATCH)
+    with torch.no_grad():
+        for t in range(STEPS):
+            following = start[t + 1] if t + 1 < STEPS else torch.zeros(BATCH)
+            outs.append(policy.step(weights, seen[t], 1 - start[t], 1 - following, h, c, space).clone())
+    return torch.stack(outs)
+
+
+def unroll(policy, frames, start, state):
+    """Logits and values (T, B, A + 1) of `unroll`."""
+    logits, values = policy.unroll(policy.seen(frames, start), start[policy.frames - 1:], state)
+    return torch.cat([logits, values[..., None]], -1)
+
+
+def one_by_one(policy, frames, start, state):
+    """The same by `unroll` over one step after the other, for autograd: states are handed on by plain torch in float64, where
+    the memory has any."""
+    seen, start, outs = policy.seen(frames, start), start[policy.frames - 1:], []
+    (h, c), n = state, policy.core_size
+    for t in range(STEPS):
+        keep = (1 - start[t])[:, None].double()
+        x = policy.encoder(seen[t]).double()
+        if hasattr(policy, "recurrent"):
+            gates = x @ policy.input.t().double() + (h.double() * keep) @ policy.recurrent.t().double() + policy.bias.double()
+            i, f, g, o = gates.chunk(4, 1)
+            c = f.sigmoid() * c.double() * keep + i.sigmoid() * g.tanh()
+            x = h = o.sigmoid() * c.tanh()
+        elif hasattr(policy, "core"):
+            states = []
+            for k, layer in enumerate(policy.core):
+                z, u = (x @ layer.weight.t().double() + layer.bias.double()).chunk(2, 1)
+                positive = torch.where(u >= 0, u + 0.5, u.sigmoid())
+                states.append((1 - z.sigmoid()) * keep * h[:, n * k: n * (k + 1)].double() + z.sigmoid() * positive)
+                x = states[-1] + x if k or policy.encoder_size == n else states[-1]
+            h = torch.cat(states, 1)
+        else:
+            layer = torch.nn.functional.linear(x.to(seen.dtype), *(one.to(seen.dtype) for one in policy.layer.parameters()))
+            x = layer.relu().double()  # rounded as in `unroll`, so that the same units are above 0
+        outs.append(x @ policy.heads.weight.t().double() + policy.heads.bias.double())
+    return torch.stack(outs)
+
+
+def gradients(policy, out, weight):
+    policy.zero_grad()
+    (out * weight).sum().backward()
+    return {name: parameter.grad.clone() for name, parameter in policy.named_parameters()}
+
+
+@pytest.mark.parametrize("starts", STARTS.values(), ids=STARTS.keys())
+@pytest.mark.parametrize(("precision", "tolerance"), [(torch.float32, 1e-5), (torch.bfloat16, 3e-2)], ids=["f32", "bf16"])
+@pytest.mark.parametrize("encoder", ENCODERS.values(), ids=ENCODERS.keys())
+@pytest.mark.parametrize("memory", MEMORIES.values(), ids=MEMORIES.keys())
+def test_unroll_equals_the_step_loop(memory, encoder, precision, tolerance, starts):
+    policy = make(**memory, encoder=encoder[0], shape=encoder[1], precision=precision)
+    frames, start, state = inputs(policy, starts)
+    with torch.no_grad():
+        whole = unroll(policy, frames, start, state)
+    looped = step_loop(policy, policy.seen(frames, start), start, state)
+    assert whole.dtype == looped.dtype == torch.float32
+    assert (whole - looped).abs().max() <= tolerance * looped.abs().max()
+
+
+@pytest.mark.parametrize("starts", STARTS.values(), ids=STARTS.keys())
+@pytest.mark.parametrize(("precision", "tolerance"), [(torch.float32, 1e-4), (torch.bfloat16, 6e-2)], ids=["f32", "bf16"])
+@pytest.mark.parametrize("encoder", ENCODERS.values(), ids=ENCODERS.keys())
+@pytest.mark.parametrize("memory", MEMORIES.values(), ids=MEMORIES.keys())
+def test_unroll_s_gradients_equal_a_plain_loop_s(memory, encoder, precision, tolerance, starts):
+    policy = make(**memory, encoder=encoder[0], shape=encoder[1], precision=precision)
+    frames, start, state = inputs(policy, starts)
+    weight = torch.randn(STEPS, BATCH, ACTIONS + 1)
+    got = gradients(policy, unroll(policy, frames, start, state), weight)
+    wanted = gradients(policy, one_by_one(policy, frames, start, state), weight)
+    for name, gradient in wanted.items():
+        assert (got[name] - gradient).norm() <= tolerance * gradient.norm(), name
+
+
+@pytest.mark.parametrize("encoder", ENCODERS.values(), ids=ENCODERS.keys())
+@pytest.mark.parametrize("memory", MEMORIES.values(), ids=MEMORIES.keys())
+def test_a_start_forgets_the_past(memory, encoder):
+    policy = make(**memory, encoder=encoder[0], shape=encoder[1])
+    frames, start, state = inputs(policy, [(3, 1)])
+    other = frames.clone()
+    other[:3, 1] += 5.0
+    with torch.no_grad():
+        before = unroll(policy, frames, start, state)
+        after = unroll(policy, other, start, (state[0] + 1, state[1] + 1))
+    torch.testing.assert_close(before[3:, 1], after[3:, 1], rtol=1e-5, atol=1e-5)
+    assert (before[:3, 1] - after[:3, 1]).abs().max() > 1e-2
+    remembers = (before[3:, 0] - after[3:, 0]).abs().max() > 1e-2  # without a start the state matters
+    assert remembers == (memory["memory"] != "none")
+
+
+@pytest.mark.parametrize("encoder", ENCODERS.values(), ids=ENCODERS.keys())
+@pytest.mark.parametrize("memory", MEMORIES.values(), ids=MEMORIES.keys())
+def test_stacked_frames_reach_the_encoder_and_end_where_an_episode_starts(memory, encoder):
+    policy = make(**memory, encoder=encoder[0], shape=encoder[1], frames=3)
+    frames, start, state = inputs(policy, [(3, 1)])
+    with torch.no_grad():
+        whole = unroll(policy, frames, start, state)
+        older, past = frames.clone(), frames.clone()
+        older[1] += 3.0  # the frame before step 0's
+        past[:5, 1] += 3.0  # environment 1's, before its episode starts at step 3
+        assert not torch.equal(unroll(policy, older, start, state)[0], whole[0])
+        torch.testing.assert_close(unroll(policy, past, start, state)[3:, 1], whole[3:, 1], rtol=1e-5, atol=1e-5)
+    looped = step_loop(policy, policy.seen(frames, start), start[2:], state)
+    assert (whole - looped).abs().max() <= 1e-5 * looped.abs().max()
+
+
+@pytest.mark.parametrize("encoder", ENCODERS.values(), ids=ENCODERS.keys())
+@pytest.mark.parametrize("memory", MEMORIES.values(), ids=MEMORIES.keys())
+def test_weights_are_a_function_of_the_seed_and_survive_a_state_dict(memory, encoder):
+    policy, same = (make(**memory, encoder=encoder[0], shape=encoder[1]) for _ in range(2))
+    frames, start, state = inputs(policy, STARTS["twice"])
+    for name, tensor in policy.state_dict().items():
+        assert torch.equal(tensor, same.state_dict()[name]), name
+        assert tensor.dtype == torch.float32
+    torch.manual_seed(7)
+    other = POLICIES[memory["memory"]](encoder[1], ACTIONS, 16, UNITS, encoder=encoder[0], layers=memory.get("layers", 1))
+    with torch.no_grad():
+        assert not torch.equal(unroll(other, frames, start, state), unroll(policy, frames, start, state))
+        other.load_state_dict(policy.state_dict())
+        assert torch.equal(unroll(other, frames, start, state), unroll(policy, frames, start, state))

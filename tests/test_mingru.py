@@ -1,0 +1,136 @@
+"""The MinGRU is its paper's formula: held against a float64 loop, its gradient against autograd's and finite differences."""
+
+import pytest
+import torch
+
+from trainer.config import Config, ConfigError, EnvConfig, PolicyConfig, PPOConfig, RunConfig
+from trainer.mingru import LONGEST, MinGruSequence, initialize_bias, mingru_forward
+from trainer.policy import FeedForward, MinGru, Policy
+from trainer.session import Session
+from trainer.train import iterate
+
+STEPS, BATCH, UNITS = 9, 5, 6
+STARTS = {  # name: (t, environment) of observations that are the first of an episode
+    "never": [],
+    "at the first step": [(0, 1)],
+    "in the middle": [(4, 1), (4, 2)],
+    "at the last step": [(8, 0)],
+    "twice": [(2, 3), (6, 3)],
+    "at every step": [(t, 2) for t in range(9)],
+}
+
+
+def inputs(starts, dtype=torch.float64):
+    """Products (T, B, 2n), a bias (2n,), keep (T, B) and a state (B, n) that is not zero."""
+    torch.manual_seed(1)
+    keep = torch.ones(STEPS, BATCH, dtype=dtype)
+    for t, environment in starts:
+        keep[t, environment] = 0.0
+    product = torch.randn(STEPS, BATCH, 2 * UNITS, dtype=torch.float64).to(dtype)
+    return (product.requires_grad_(), torch.randn(2 * UNITS, dtype=torch.float64).to(dtype).requires_grad_(), keep,
+            torch.rand(BATCH, UNITS, dtype=torch.float64).to(dtype))
+
+
+def formula(product, bias, keep, state):
+    """The paper's equations, one after the other: states (T, B, n)."""
+    states = []
+    for t in range(len(product)):
+        gate, candidate = (product[t] + bias).chunk(2, 1)
+        z = torch.sigmoid(gate)
+        positive = torch.where(candidate >= 0, candidate + 0.5, torch.sigmoid(candidate))
+        state = (1 - z) * keep[t][:, None] * state + z * positive
+        states.append(state)
+    return torch.stack(states)
+
+
+@pytest.mark.parametrize("starts", STARTS.values(), ids=STARTS.keys())
+@pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float64, 1e-12), (torch.float32, 1e-6)])
+def test_states_and_gradients_are_the_formula_s(starts, dtype, tolerance):
+    wanted_inputs, given = inputs(starts), inputs(starts, dtype)
+    weight = torch.randn(STEPS, BATCH, UNITS, dtype=torch.float64)
+    wanted, states = formula(*wanted_inputs), MinGruSequence.apply(*given)
+    (wanted * weight).sum().backward()
+    (states * weight.to(dtype)).sum().backward()
+    for ours, theirs in [(states, wanted)] + [(one.grad, other.grad) for one, other in zip(given[:2], wanted_inputs[:2],
+                                                                                         strict=True)]:
+        assert ours.dtype == dtype
+        assert (ours.double() - theirs).abs().max() <= 10 * tolerance * theirs.abs().max().clamp(min=1)
+
+
+def test_gradients_are_those_of_finite_differences():
+    product, bias, keep, state = inputs(STARTS["twice"])
+    assert torch.autograd.gradcheck(lambda product, bias: MinGruSequence.apply(product, bias, keep, state), (product, bias))
+
+
+def test_products_in_bfloat16_give_states_in_float32_and_gradients_in_bfloat16():
+    product, bias, keep, state = (tensor.detach().float() for tensor in inputs(STARTS["in the middle"]))
+    half = product.bfloat16().requires_grad_()
+    states = MinGruSequence.apply(half, bias, keep, state)
+    assert states.dtype == torch.float32
+    torch.testing.assert_close(states, formula(half.detach().float(), bias, keep, state), rtol=1e-6, atol=1e-6)
+    states.sum().backward()
+    assert half.grad.dtype == torch.bfloat16
+
+
+def test_a_step_is_a_sequence_of_one_and_may_overwrite_its_state():
+    product, bias, keep, state = (tensor.detach().float() for tensor in inputs(STARTS["at the first step"]))
+    wanted = MinGruSequence.apply(product[:1], bias, keep[:1], state)[0]
+    room = torch.zeros(BATCH, 2 * UNITS), torch.zeros(BATCH, 2 * UNITS), torch.zeros(BATCH, UNITS)
+    mingru_forward(product[0], bias, keep[0], state, *room, state)
+    assert torch.equal(state, wanted)
+
+
+def test_at_first_units_forget_after_one_step_to_the_longest():
+    bias = torch.ones(2 * UNITS)
+    initialize_bias(bias)
+    steps = 1 / torch.sigmoid(bias[:UNITS]) - 1
+    assert steps.min().item() == pytest.approx(1)
+    assert steps.max().item() == pytest.approx(LONGEST, rel=1e-5)
+    assert (bias[UNITS:] == 0).all()
+
+
+@pytest.mark.parametrize(("encoder_size", "layers"), [(12, 1), (12, 3), (16, 1), (16, 2)])
+def test_layers_are_added_to_what_they_read(encoder_size, layers):
+    torch.manual_seed(0)
+    policy = MinGru((6,), 3, encoder_size, 12, layers=layers)
+    observation, keep = torch.randn(STEPS, BATCH, 6), torch.ones(STEPS, BATCH)
+    h, c = policy.initial_state(BATCH)
+    h += torch.rand_like(h)
+    logits, values = policy.unroll(observation[:, :, None], 1 - keep, (h, c))
+    x = policy.encoder(observation.flatten(0, 1)).view(STEPS, BATCH, -1)
+    for k, layer in enumerate(policy.core):
+        said = formula(x @ layer.weight.t(), layer.bias, keep, h[:, 12 * k: 12 * (k + 1)])
+        x = said + x if k or encoder_size == 12 else said
+    torch.testing.assert_close(torch.cat([logits, values[..., None]], -1), policy.heads(x), rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", [Policy, FeedForward])
+def test_only_mingru_stacks_layers(kind):
+    with pytest.raises(ValueError, match=r"layers is 2.*mingru"):
+        kind((6,), 3, 16, 12, layers=2)
+
+
+def config(**policy):
+    return Config("cartpole", EnvConfig(num_envs=8, num_threads=1),
+                  PolicyConfig(encoder_size=16, lstm_size=12, precision="float32", memory="mingru", **policy),
+                  PPOConfig(horizon=16, minibatch=64, total_steps=10**6, epochs=2), RunConfig(seed=5, device="cpu"))
+
+
+@pytest.mark.parametrize("layers", [1, 2])
+def test_a_run_is_resumed_bit_for_bit(tmp_path, layers):
+    whole, part = Session(config(layers=layers)), Session(config(layers=layers))
+    for _ in range(4):
+        iterate(whole)
+    for _ in range(2):
+        iterate(part)
+    resumed = Session.resumed(config(layers=layers), part.save(tmp_path))
+    for _ in range(2):
+        iterate(resumed)
+    for name, tensor in whole.policy.state_dict().items():
+        assert torch.equal(tensor, resumed.policy.state_dict()[name]), name
+    assert torch.equal(whole.actor.h, resumed.actor.h) and whole.actor.h.abs().max() > 0
+
+
+def test_layers_of_another_memory_are_refused():
+    with pytest.raises(ConfigError, match="layers is 2"):
+        PolicyConfig(layers=2)
