@@ -43,5 +43,5 @@ def test_it_is_trained_like_any_other(precision):
 
 @pytest.mark.parametrize("game", ["breakout", "cartpole"])
 def test_numbers_are_no_kinds(game):
-    with pytest.raises(ConfigError, match=r"the encoder 'cells' reads bytes of 3 to 64 kinds.*bits or numbers; use --encoder mlp"):
+    with pytest.raises(ConfigError, match=r"reads bytes of 3 to 64 kinds.*bits or numbers; use --encoder mlp"):
         Session(config(game))
