@@ -25,6 +25,8 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from bridge.errors import EnvironmentFailed
 from envs_c import VecEnv
 
+VECTOR = ("num_envs", "single_observation_space", "single_action_space", "reset", "step")  # what such an environment has
+
 
 class Episodes(NamedTuple):
     """E episodes that ended."""
@@ -51,7 +53,7 @@ def source_of(envs, reward_clip: float | None = None):
         return GameSource(envs)
     envs = list(envs) if isinstance(envs, Sequence) else [envs]
     for env in envs:
-        if not isinstance(env, VectorEnv):
+        if not all(hasattr(env, name) for name in VECTOR):
             raise TypeError(f"the pipeline takes an envs_c.VecEnv or Gymnasium vector environments, not {type(env).__name__}; "
                             "gymnasium.make_vec makes one")
     return GymnasiumSource(envs, reward_clip)
@@ -116,7 +118,7 @@ class _Games:
 class GymnasiumSource:
     """Vector environments of one kind, each a batch that is stepped in a thread of its own.
 
-    They need a Box of numbers to observe, Discrete actions, and autoreset "next_step". What Gymnasium's environments keep to
+    Gymnasium's own, ale-py's, EnvPool's, and whatever has the same methods and spaces. They need a Box of numbers to observe, Discrete actions, and autoreset "next_step". What Gymnasium's environments keep to
     themselves cannot be saved: a resumed run begins new episodes.
 
     reward_clip: rewards handed on are clipped to [-reward_clip, reward_clip]; episodes' returns stay raw.
@@ -214,7 +216,7 @@ class _Foreign:
             index = failed_index(error)
             who = f"environments {self.lo} to {self.lo + self.env.num_envs - 1}" if index is None else \
                 f"environment {self.lo + index}"
-            name = self.env.spec.id if self.env.spec else type(self.env.unwrapped).__name__
+            name = getattr(getattr(self.env, "spec", None), "id", None) or type(self.env).__name__
             raise EnvironmentFailed(f"{who} ({name}) raised {type(error).__name__} in {method.__name__}: {error}") from error
 
 

@@ -85,6 +85,19 @@ def test_truncated_episodes_are_told_from_ended_ones():
     assert [(step[2][0], step[3][0]) for step in seen] == [(0, 0), (0, 1), (0, 0)]
 
 
+def test_what_has_a_vector_environment_s_methods_and_spaces_is_one():
+    """EnvPool's environments are none of Gymnasium's classes."""
+    inner = vector(2, length=3)
+
+    class Alike:
+        num_envs, metadata = inner.num_envs, {"autoreset_mode": AutoresetMode.NEXT_STEP}
+        single_observation_space, single_action_space = inner.single_observation_space, inner.single_action_space
+        reset, step = staticmethod(inner.reset), staticmethod(inner.step)
+    pipeline = Pipeline(Alike())
+    assert [step[1][0] for step in played(pipeline, 4)] == [2, 4, 6, 0]
+    pipeline.close()
+
+
 def test_our_own_games_through_gymnasium_say_what_they_say_without_it():
     own = Pipeline(envs_c.VecEnv(envs_c.game("breakout"), 4, seed=3, num_threads=1))
     foreign = Pipeline(GymnasiumSource([envs_c.make("breakout", 4, seed=3, num_threads=1)]))
