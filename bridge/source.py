@@ -118,8 +118,9 @@ class _Games:
 class GymnasiumSource:
     """Vector environments of one kind, each a batch that is stepped in a thread of its own.
 
-    Gymnasium's own, ale-py's, EnvPool's, and whatever has the same methods and spaces. They need a Box of numbers to observe, Discrete actions, and autoreset "next_step". What Gymnasium's environments keep to
-    themselves cannot be saved: a resumed run begins new episodes.
+    Gymnasium's own, ale-py's, EnvPool's, and whatever has the same methods and spaces. They need a Box of numbers to observe,
+    Discrete actions, and autoreset "next_step". What they keep to themselves cannot be saved: a resumed run begins new
+    episodes.
 
     reward_clip: rewards handed on are clipped to [-reward_clip, reward_clip]; episodes' returns stay raw.
     """

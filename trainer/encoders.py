@@ -10,7 +10,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from trainer.cells import Cells
+from trainer.convolution import convolve
 from trainer.custom_encoder import Custom
 
 CHANNELS = (16, 32, 32)          # of the convolutions over pictures
@@ -88,7 +88,7 @@ class Conv(Convolutional):
 
     def _pictures(self, x, weights):
         for k, layer in enumerate(self.convolutions):
-            x = functional.conv2d(x, weights[f"weight{k}"], weights[f"bias{k}"], layer.stride).relu()
+            x = convolve(x, weights[f"weight{k}"], weights[f"bias{k}"], layer.stride[0]).relu()
         return x.flatten(1)
 
 
@@ -104,7 +104,7 @@ class Board(Convolutional):
     def _pictures(self, x, weights):
         x = x.flatten(1, -3).contiguous(memory_format=torch.channels_last)
         for k in range(LAYERS):
-            y = functional.conv2d(x, weights[f"weight{k}"], weights[f"bias{k}"], padding=1)
+            y = convolve(x, weights[f"weight{k}"], weights[f"bias{k}"], padding=1)
             x = (y.add_(x) if k else y).relu_()
         return x.permute(0, 2, 3, 1).flatten(1)
 
@@ -125,10 +125,9 @@ def _is_board(shape):
 
 
 def make_encoder(kind: str, shape: tuple[int, ...], frames: int, size: int,
-                 precision: torch.dtype = torch.float32, scale: float = 1.0) -> nn.Module:
-    """The encoder for observations of `shape`, `frames` of them at once: "mlp", "conv", "board", "cells" (which reads bytes
-    that were multiplied by `scale`), "auto" (`choose_encoder`), or the import path of a module, "package.module:Name"
-    (`custom_encoder.Custom`), which is tried in `precision`.
+                 precision: torch.dtype = torch.float32) -> nn.Module:
+    """The encoder for observations of `shape`, `frames` of them at once: "mlp", "conv", "board", "auto" (`choose_encoder`), or
+    the import path of a module, "package.module:Name" (`custom_encoder.Custom`), which is tried in `precision`.
 
     Raises ValueError where the encoder cannot read such observations, or there is none of that name.
     """
@@ -142,10 +141,8 @@ def make_encoder(kind: str, shape: tuple[int, ...], frames: int, size: int,
     if kind == "board" and not _is_board(shape):
         raise ValueError(f"the encoder 'board' reads boards of (planes, height, width) or (height, width) up to {LARGE} x "
                          f"{LARGE}, but observations have the shape {shape}; use --encoder {choose_encoder(shape)}")
-    if kind == "cells":
-        return Cells((frames, *shape), size, scale)
     encoders = {"mlp": Mlp, "conv": Conv, "board": Board}
     if kind not in encoders:
-        raise ValueError(f"encoder is {kind!r}; it may be auto, {', '.join(encoders)}, cells, or the import path of a "
+        raise ValueError(f"encoder is {kind!r}; it may be auto, {', '.join(encoders)}, or the import path of a "
                          "torch.nn.Module, such as my_encoders:Small")
     return encoders[kind]((frames, *shape), size)
