@@ -148,7 +148,7 @@ cdef inline void cut_stamp(uint16_t* sums, int cell, int rows, uint16_t* stamp) 
 
 cdef inline void add_stamp(uint16_t* sums, const uint16_t* stamp, int rows) noexcept nogil:
     """Add rows of STAMP cells; `sums` begins with their first one."""
-    cdef uint16_t[STAMP] here, there
+    cdef uint16_t[STAMP] here, there  # copies of 16 bytes: every compiler makes one vector of each, here and below
     cdef int row
     cdef long k
     for row in range(rows):
@@ -159,18 +159,19 @@ cdef inline void add_stamp(uint16_t* sums, const uint16_t* stamp, int rows) noex
         memcpy(sums + SMALL * row, here, sizeof(here))
 
 
-cdef inline void add_cover(uint16_t* sums, const uint8_t* cover, int rows, long wide, int grey) noexcept nogil:
+cdef inline void add_cover(uint16_t* sums, const uint8_t* cover, int rows, int wide, int grey) noexcept nogil:
     """Add `grey` by the units covered, in rows of so many cells, 8 or 16; `sums` begins with their first one."""
-    cdef uint16_t[2 * STAMP] here
-    cdef uint8_t[2 * STAMP] units
-    cdef int row
+    cdef uint16_t[STAMP] here
+    cdef uint8_t[STAMP] units
+    cdef int row, half
     cdef long k
     for row in range(rows):
-        memcpy(here, sums + SMALL * row, wide * sizeof(uint16_t))
-        memcpy(units, cover + wide * row, wide)
-        for k in range(wide):
-            here[k] += <uint16_t>(units[k] * <uint16_t>grey)
-        memcpy(sums + SMALL * row, here, wide * sizeof(uint16_t))
+        for half in range(wide // STAMP):
+            memcpy(here, sums + SMALL * row + STAMP * half, sizeof(here))
+            memcpy(units, cover + wide * row + STAMP * half, sizeof(units))
+            for k in range(STAMP):
+                here[k] += <uint16_t>(units[k] * <uint16_t>grey)
+            memcpy(sums + SMALL * row + STAMP * half, here, sizeof(here))
 
 
 # --- from first to last -----------------------------------------------------------------------------------------------

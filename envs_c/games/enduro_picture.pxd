@@ -16,7 +16,7 @@ from envs_c.games.enduro_tables cimport (
     LIGHT_ROWS, LIGHT_UP, MARGIN, OFFSET, OWN, PLACES, PLACE_X, PLACE_Y, ROAD_END, ROAD_ROWS, ROAD_Y, SAND, SHAPE, SKY, STAMPS,
     STAMP_ROWS, STRAIGHT)
 from envs_c.screen cimport SMALL, grey_of
-from envs_c.stamp cimport CELL_X, CELL_Y, UNIT_X, WIDTH, Sheet, add_cover, add_stamp, cell_at, put, put_row
+from envs_c.stamp cimport CELL_X, CELL_Y, STAMP, UNIT_X, WIDTH, Sheet, add_cover, add_stamp, cell_at, put, put_row
 
 
 ctypedef struct Scene:
@@ -92,15 +92,13 @@ cdef inline void draw_edge(Scene* scene, int side, int ground) noexcept nogil:
     """
     cdef uint16_t[5 * EDGE_PAIRS] cell, grey
     cdef int16_t[5 * EDGE_PAIRS] place  # in DOT, of cell 0
-    cdef uint16_t[DOT_WIDE] upper, lower
+    cdef uint16_t[STAMP] upper, lower
     cdef uint16_t* line
     cdef const uint16_t* dot
-    cdef int pair, first, unit
+    cdef int pair, first, left, right, _part
     cdef uint16_t middle
     cdef int16_t x
     cdef long k
-    for k in range(EDGE_ABOVE):
-        cell[k], place[k], grey[k] = SMALL, 0, 0
     for k in range(ROAD_ROWS):
         x = scene.edge[side][k]
         grey[EDGE_ABOVE + k] = <uint16_t>(EDGE_GREY[k] - ground)
@@ -109,19 +107,24 @@ cdef inline void draw_edge(Scene* scene, int side, int ground) noexcept nogil:
         x = <int16_t>(MARGIN if x < MARGIN else WIDTH - 1 if x >= WIDTH else x)
         cell[EDGE_ABOVE + k] = <uint16_t>(UNIT_X * x) // CELL_X
         place[EDGE_ABOVE + k] = <int16_t>(DOTS * (UNIT_X * x - CELL_X * cell[EDGE_ABOVE + k]) + DOT_WIDE - cell[EDGE_ABOVE + k])
+    for k in range(EDGE_ABOVE):
+        cell[k], place[k], grey[k] = cell[EDGE_ABOVE], place[EDGE_ABOVE], 0
     for pair in range(EDGE_PAIRS):
         first = 5 * pair
-        unit = min(cell[first], cell[first + 1], cell[first + 2], cell[first + 3], cell[first + 4])
-        line = scene.sheet.sums + (EDGE_LINE + 2 * pair) * SMALL + unit
-        memcpy(upper, line, sizeof(upper))
-        memcpy(lower, line + SMALL, sizeof(lower))
-        dot = &DOT[0][0] + unit
-        for k in range(DOT_WIDE):
-            middle = dot[place[first + 2] + k] * grey[first + 2]
-            upper[k] += 2 * (dot[place[first] + k] * grey[first] + dot[place[first + 1] + k] * grey[first + 1]) + middle
-            lower[k] += 2 * (dot[place[first + 3] + k] * grey[first + 3] + dot[place[first + 4] + k] * grey[first + 4]) + middle
-        memcpy(line, upper, sizeof(upper))
-        memcpy(line + SMALL, lower, sizeof(lower))
+        left = min(cell[first], cell[first + 1], cell[first + 2], cell[first + 3], cell[first + 4])
+        right = max(cell[first], cell[first + 1], cell[first + 2], cell[first + 3], cell[first + 4])
+        line = scene.sheet.sums + (EDGE_LINE + 2 * pair) * SMALL + left
+        dot = &DOT[0][0] + left
+        for _part in range(1 if right - left < STAMP - 1 else DOT_WIDE // STAMP):
+            memcpy(upper, line, sizeof(upper))
+            memcpy(lower, line + SMALL, sizeof(lower))
+            for k in range(STAMP):
+                middle = dot[place[first + 2] + k] * grey[first + 2]
+                upper[k] += 2 * (dot[place[first] + k] * grey[first] + dot[place[first + 1] + k] * grey[first + 1]) + middle
+                lower[k] += 2 * (dot[place[first + 3] + k] * grey[first + 3] + dot[place[first + 4] + k] * grey[first + 4]) + middle
+            memcpy(line, upper, sizeof(upper))
+            memcpy(line + SMALL, lower, sizeof(lower))
+            line, dot = line + STAMP, dot + STAMP
 
 
 cdef inline void draw_edges(const Enduro* game, Scene* scene) noexcept nogil:
