@@ -120,8 +120,10 @@ cdef inline void draw_edge(Scene* scene, int side, int ground) noexcept nogil:
             memcpy(lower, line + SMALL, sizeof(lower))
             for k in range(STAMP):
                 middle = dot[place[first + 2] + k] * grey[first + 2]
-                upper[k] += 2 * (dot[place[first] + k] * grey[first] + dot[place[first + 1] + k] * grey[first + 1]) + middle
-                lower[k] += 2 * (dot[place[first + 3] + k] * grey[first + 3] + dot[place[first + 4] + k] * grey[first + 4]) + middle
+                upper[k] += middle + 2 * (
+                    dot[place[first] + k] * grey[first] + dot[place[first + 1] + k] * grey[first + 1])
+                lower[k] += middle + 2 * (
+                    dot[place[first + 3] + k] * grey[first + 3] + dot[place[first + 4] + k] * grey[first + 4])
             memcpy(line, upper, sizeof(upper))
             memcpy(line + SMALL, lower, sizeof(lower))
             line, dot = line + STAMP, dot + STAMP
