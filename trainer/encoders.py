@@ -10,6 +10,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
+from trainer.cells import Cells
 from trainer.convolution import convolve
 from trainer.custom_encoder import Custom
 
@@ -125,9 +126,10 @@ def _is_board(shape):
 
 
 def make_encoder(kind: str, shape: tuple[int, ...], frames: int, size: int,
-                 precision: torch.dtype = torch.float32) -> nn.Module:
-    """The encoder for observations of `shape`, `frames` of them at once: "mlp", "conv", "board", "auto" (`choose_encoder`), or
-    the import path of a module, "package.module:Name" (`custom_encoder.Custom`), which is tried in `precision`.
+                 precision: torch.dtype = torch.float32, scale: float = 1.0) -> nn.Module:
+    """The encoder for observations of `shape`, `frames` of them at once: "mlp", "conv", "board", "cells" (which reads bytes
+    that were multiplied by `scale`), "auto" (`choose_encoder`), or the import path of a module, "package.module:Name"
+    (`custom_encoder.Custom`), which is tried in `precision`.
 
     Raises ValueError where the encoder cannot read such observations, or there is none of that name.
     """
@@ -141,8 +143,10 @@ def make_encoder(kind: str, shape: tuple[int, ...], frames: int, size: int,
     if kind == "board" and not _is_board(shape):
         raise ValueError(f"the encoder 'board' reads boards of (planes, height, width) or (height, width) up to {LARGE} x "
                          f"{LARGE}, but observations have the shape {shape}; use --encoder {choose_encoder(shape)}")
+    if kind == "cells":
+        return Cells((frames, *shape), size, scale)
     encoders = {"mlp": Mlp, "conv": Conv, "board": Board}
     if kind not in encoders:
-        raise ValueError(f"encoder is {kind!r}; it may be auto, {', '.join(encoders)}, or the import path of a "
+        raise ValueError(f"encoder is {kind!r}; it may be auto, {', '.join(encoders)}, cells, or the import path of a "
                          "torch.nn.Module, such as my_encoders:Small")
     return encoders[kind]((frames, *shape), size)

@@ -38,7 +38,7 @@ class Network(nn.Module):
         self.encoder_size, self.core_size = encoder_size, core_size
         self.frames, self.scale, self.precision = frames, scale, precision
         self.normalizer: nn.Module | None = None  # what observations go through before they are stored
-        self.encoder = make_encoder(encoder, self.shape, frames, encoder_size, precision)
+        self.encoder = make_encoder(encoder, self.shape, frames, encoder_size, precision, scale)
         self._make_core(encoder_size, core_size)
         self.heads = nn.Linear(core_size, num_actions + 1)  # actor's logits, then the critic's value
         self._initialize()
