@@ -3,7 +3,8 @@
 CPU tensors take the compiled kernels of cpu.pyx, CUDA tensors those of cuda.cu, on torch's current stream and without
 waiting for them, so that calls can be captured in a graph. `use_reference()` sends everything to reference.py, for tests and
 for measuring what the kernels gain. All three have the same functions: cpu and cuda take what is read and then what is
-written, reference returns the latter; what a function computes stands there.
+written, reference returns the latter; what a function computes stands there. Only whole sequences of an LSTM are the CPU's
+alone; elsewhere `trainer.lstm` takes single steps.
 
 All tensors of a call are on one device and contiguous where nothing else is said; the functions raise TypeError for a dtype
 and ValueError for a shape, a stride or a device that they cannot take.
@@ -115,6 +116,51 @@ def lstm_backward(gates, c_prev, keep, c, dh, dh_next, keep_next, dc):
     """
     _check_rows(gates, c_prev, keep, c, dh, dh_next, keep_next, dc)
     _run("lstm_backward", (gates, c_prev, keep, c, dh, dh_next, keep_next, dc), (gates, dc))
+
+
+def takes_sequences(x, units: int) -> bool:
+    """Whether `lstm_sequence` takes inputs x (T, B, E) of an LSTM of `units`, and takes less time than single steps: on the
+    CPU, where this build's own products are no slower than torch's (see cpu_products.h)."""
+    return _backend(x) is cpu and cpu.takes_sequences(x.dtype, x.shape[-1], units)
+
+
+def lstm_sequence(x, weight_x, weight_h, bias, keep, gates, recurrent, cells, hidden):
+    """All T steps of an LSTM, products included, where `takes_sequences` says so: `lstm_forward` of
+    x[t] @ weight_x.T and recurrent[t] @ weight_h.T, one t after the other, written into all of gates and hidden and into all
+    but the first of recurrent and cells.
+
+    x: (T, B, E), weight_x: (4n, E), weight_h: (4n, n), gates: (T, B, 4n), recurrent: (T + 1, B, n), the hidden states times
+    keep, and hidden: (T, B, n), float32 or bfloat16; bias: (4n,), keep: (T + 1, B) and cells: (T + 1, B, n), float32.
+    """
+    _check_sequence(x, weight_x, weight_h, keep, gates, recurrent, cells, hidden=hidden)
+    _check(x, torch.float32, weight_x.shape[:1], bias=bias)
+    cpu.lstm_sequence(x, weight_x, weight_h, bias, keep, gates, recurrent, cells, hidden)
+
+
+def lstm_sequence_backward(x, weight_x, weight_h, keep, gates, recurrent, cells, dhidden, dx, dweights):
+    """Its gradient, of what it was called with: gates become the gradient of the pre-activations, and dx (T, B, E), which may
+    be None, that of x; dweights (E + n + 1, 4n) float32 becomes that of weight_x and of weight_h, both transposed, and of the
+    bias, one below the other. dhidden: (T, B, n), of x's dtype.
+    """
+    _check_sequence(x, weight_x, weight_h, keep, gates, recurrent, cells, dhidden=dhidden)
+    _check(x, x.dtype, x.shape, dx=dx)
+    _check(x, torch.float32, (weight_x.shape[1] + weight_h.shape[1] + 1, len(weight_x)), dweights=dweights)
+    cpu.lstm_sequence_backward(x, weight_x, weight_h, keep, gates, recurrent, cells, dhidden, dx, dweights)
+
+
+def _check_sequence(x, weight_x, weight_h, keep, gates, recurrent, cells, **hidden):
+    (steps, batch, inputs), n = x.shape, weight_h.shape[1]
+    if not takes_sequences(x, n):
+        raise ValueError(f"no whole sequences of {x.dtype} on '{x.device}' with {inputs} inputs and {n} units: ask "
+                         "trainer.kernels.takes_sequences first, and take single steps")
+    _check(x, x.dtype, (steps, batch, inputs), x=x)
+    _check(x, x.dtype, (4 * n, inputs), weight_x=weight_x)
+    _check(x, x.dtype, (4 * n, n), weight_h=weight_h)
+    _check(x, x.dtype, (steps, batch, 4 * n), gates=gates)
+    _check(x, x.dtype, (steps, batch, n), **hidden)
+    _check(x, x.dtype, (steps + 1, batch, n), recurrent=recurrent)
+    _check(x, torch.float32, (steps + 1, batch, n), cells=cells)
+    _check(x, torch.float32, (steps + 1, batch), keep=keep)
 
 
 def sample(logits, legal, seed: int, first: int, step, action, log_prob, num_actions: int, value=None):

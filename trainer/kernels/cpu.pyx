@@ -4,17 +4,44 @@ The functions take torch tensors, what they read and then what they write; `trai
 strides before it calls. What `half` says is bfloat16 is else float32; biases, cell states and sums are float32 always.
 """
 
-from cython.parallel cimport prange
+from cython.parallel cimport prange, threadid
 from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
 
 import torch
 
 
+cdef extern from "cpu_lstm.h" nogil:
+    ctypedef unsigned int word
+    ctypedef struct Sequence:
+        long steps, batch, inputs, units
+        const void* x
+        const word* weight_x
+        const word* weight_h
+        const float* bias
+        const float* keep
+        void* gates
+        void* recurrent
+        float* cells
+        void* hidden
+        const void* dhidden
+        void* dx
+        float* dweights
+    const long LANES, TILE, WIDE, FAST_F32, FAST_BF16
+    long space_forward(long n)
+    long space_backward(long n)
+    long space_weights(long inputs, long n)
+    void pack_gates(const word* weight, long depth, long n, long k, word* panel)
+    void pack_columns(bint half, const void* weight, long rows, long columns, long k, word* panel)
+    void sequence_forward(bint half, const Sequence* s, long row, long rows, float* space)
+    void sequence_backward(bint half, const Sequence* s, long row, long rows, float* space)
+    void sequence_weights(bint half, const Sequence* s, long lo, long hi, long first, long last, float* space)
+
+
 cdef extern from "cpu_rows.h" nogil:
     ctypedef unsigned short bf16
-    void lstm_f32_forward(const float* gx, const float* gh, const float* bias, const float* c_prev, float keep,
+    void lstm_f32_forward(const float* gx, const float* gh, long apart, const float* bias, const float* c_prev, float keep,
                           float keep_next, float* gates, float* c, float* h, float* h_next, long n)
-    void lstm_bf16_forward(const bf16* gx, const bf16* gh, const float* bias, const float* c_prev, float keep,
+    void lstm_bf16_forward(const bf16* gx, const bf16* gh, long apart, const float* bias, const float* c_prev, float keep,
                            float keep_next, bf16* gates, float* c, bf16* h, bf16* h_next, long n)
     void lstm_f32_backward(const float* gates, const float* c_prev, float keep, const float* c, const float* dh,
                            const float* dh_next, float keep_next, const float* dc, float* dgates, float* dc_prev, long n)
@@ -53,6 +80,11 @@ cdef floats reals(tensor) except? NULL:
     return NULL if tensor is None else <floats><size_t>tensor.data_ptr()
 
 
+cdef void* address(tensor) except? NULL:
+    """Where a tensor's numbers lie; NULL of None."""
+    return NULL if tensor is None else <void*><size_t>tensor.data_ptr()
+
+
 cdef uint8_t* bytes_of(tensor) except? NULL:
     """Where a uint8 tensor's numbers lie; NULL of None."""
     return NULL if tensor is None else <uint8_t*><size_t>tensor.data_ptr()
@@ -70,10 +102,10 @@ def lstm_forward(gx, gh, bias, c_prev, keep, keep_next, gates, c, h, h_next):
             q = <size_t>k * n
             p = 4 * q
             if half:
-                lstm_bf16_forward(<bf16*>x + p, <bf16*>y + p, biases, c0 + q, keeps[k], nexts[k],
+                lstm_bf16_forward(<bf16*>x + p, <bf16*>y + p, n, biases, c0 + q, keeps[k], nexts[k],
                                   <bf16*>g + p, c1 + q, <bf16*>h0 + q, <bf16*>h1 + q, n)
             else:
-                lstm_f32_forward(<float*>x + p, <float*>y + p, biases, c0 + q, keeps[k], nexts[k],
+                lstm_f32_forward(<float*>x + p, <float*>y + p, n, biases, c0 + q, keeps[k], nexts[k],
                                  <float*>g + p, c1 + q, <float*>h0 + q, <float*>h1 + q, n)
 
 
@@ -95,6 +127,90 @@ def lstm_backward(gates, c_prev, keep, c, dh, dh_next, keep_next, dc, dgates, dc
             else:
                 lstm_f32_backward(<float*>g + p, c0 + q, keeps[k], c1 + q, <float*>h0 + q, <float*>h1 + q, nexts[k], d1 + q,
                                   <float*>dg + p, d0 + q, n)
+
+
+cdef long ceiling(long a, long b) noexcept nogil:
+    return (a + b - 1) // b
+
+
+cdef long environments_a_tile(long batch, int threads) noexcept nogil:
+    """How many environments go through a sequence together: as near to TILE as equal shares of the threads allow."""
+    return ceiling(batch, threads * ceiling(batch, threads * TILE))
+
+
+def takes_sequences(dtype, long inputs, long units):
+    """Whether `lstm_sequence` takes this dtype and these sizes, and this build's products are faster than torch's.
+
+    A row of bfloat16s has to be whole words, so both sizes have to be even then.
+    """
+    if dtype == torch.bfloat16:
+        return bool(FAST_BF16) and inputs % 2 == 0 and units % 2 == 0
+    return bool(FAST_F32) and dtype == torch.float32
+
+
+cdef void describe(Sequence* s, x, keep, gates, recurrent, cells) except *:
+    """What both passes read or write."""
+    s.steps, s.batch, s.inputs, s.units = x.shape[0], x.shape[1], x.shape[2], recurrent.shape[2]
+    s.x, s.keep, s.gates, s.recurrent, s.cells = address(x), reals(keep), address(gates), address(recurrent), reals(cells)
+
+
+def lstm_sequence(x, weight_x, weight_h, bias, keep, gates, recurrent, cells, hidden):
+    """Steps 0 to T - 1 of `reference.lstm_forward`, with the products, from the first rows of recurrent and cells into the
+    others, gates and hidden."""
+    cdef Sequence s
+    cdef bint half = x.dtype == torch.bfloat16
+    cdef int threads = torch.get_num_threads()
+    describe(&s, x, keep, gates, recurrent, cells)
+    cdef long k, room = space_forward(s.units), panels = ceiling(s.units, LANES), rows = environments_a_tile(s.batch, threads)
+    cdef long words_x = s.inputs >> half, words_h = s.units >> half
+    packed = torch.empty(panels * WIDE * (words_x + words_h), dtype=torch.int32)
+    spaces = torch.empty(threads * room)
+    cdef word* packed_x = <word*>address(packed)
+    cdef word* packed_h = packed_x + panels * WIDE * words_x
+    cdef word* from_x = <word*>address(weight_x)
+    cdef word* from_h = <word*>address(weight_h)
+    cdef floats space = reals(spaces)
+    s.weight_x, s.weight_h, s.bias, s.hidden = packed_x, packed_h, reals(bias), address(hidden)
+    with nogil:
+        for k in prange(panels, schedule="static", num_threads=threads):
+            pack_gates(from_x, words_x, s.units, k, packed_x + k * WIDE * words_x)
+            pack_gates(from_h, words_h, s.units, k, packed_h + k * WIDE * words_h)
+        for k in prange(ceiling(s.batch, rows), schedule="static", num_threads=threads):
+            sequence_forward(half, &s, k * rows, min(rows, s.batch - k * rows), space + threadid() * room)
+
+
+def lstm_sequence_backward(x, weight_x, weight_h, keep, gates, recurrent, cells, dhidden, dx, dweights):
+    """Its gradient, from what it wrote: gates become that of the pre-activations, dx that of x unless it is None, and dweights
+    (E + n + 1, 4n) those of weight_x and weight_h, transposed, and of the bias."""
+    cdef Sequence s
+    cdef bint half = x.dtype == torch.bfloat16
+    cdef int threads = torch.get_num_threads()
+    describe(&s, x, keep, gates, recurrent, cells)
+    cdef long k, depth = 4 * s.units, panel = WIDE * (depth >> half), width = s.inputs + s.units + 1
+    cdef long panels_x = ceiling(s.inputs, WIDE), panels_h = ceiling(s.units, WIDE), panels = ceiling(depth, WIDE)
+    cdef long tiles = ceiling(width, TILE), across = min(threads, panels), down = min(tiles, threads // across)
+    cdef long rows = environments_a_tile(s.batch, threads)
+    cdef long room = max(space_backward(s.units), space_weights(s.inputs, s.units))
+    packed = torch.empty((panels_x + panels_h) * panel, dtype=torch.int32)
+    spaces = torch.empty(threads * room)
+    cdef word* packed_x = <word*>address(packed)
+    cdef word* packed_h = packed_x + panels_x * panel
+    cdef void* from_x = address(weight_x)
+    cdef void* from_h = address(weight_h)
+    cdef floats space = reals(spaces)
+    s.weight_x, s.weight_h, s.dhidden, s.dx, s.dweights = packed_x, packed_h, address(dhidden), address(dx), reals(dweights)
+    with nogil:
+        for k in prange(panels_x + panels_h, schedule="static", num_threads=threads):
+            if k < panels_x:
+                pack_columns(half, from_x, depth, s.inputs, k, packed_x + k * panel)
+            else:
+                pack_columns(half, from_h, depth, s.units, k - panels_x, packed_x + k * panel)
+        for k in prange(ceiling(s.batch, rows), schedule="static", num_threads=threads):
+            sequence_backward(half, &s, k * rows, min(rows, s.batch - k * rows), space + threadid() * room)
+        for k in prange(across * down, schedule="static", num_threads=threads):  # a part of dweights each
+            sequence_weights(half, &s, panels * (k % across) // across, panels * (k % across + 1) // across,
+                             tiles * (k // across) // down * TILE, min(width, tiles * (k // across + 1) // down * TILE),
+                             space + threadid() * room)
 
 
 def sample(logits, legal, uint64_t seed, uint32_t first, step, int actions, action, log_prob, value):

@@ -1,7 +1,8 @@
 /* Loops over one row's units or pixels for the CPU, a copy for each dtype; the arithmetic is rows.h's.
  *
  * What an LSTM's pass writes may be the memory of what it reads (gates of gx, a gradient of its gates): an element is read
- * before it is written and no other element of the row depends on it, which is what the pragmas promise the compiler.
+ * before it is written and no other element of the row depends on it, which is what the pragmas promise the compiler. The
+ * gates' products lie `apart` units from each other, activated gates n.
  */
 #ifndef INSERTCOIN_CPU_ROWS_H
 #define INSERTCOIN_CPU_ROWS_H
@@ -13,13 +14,13 @@
 #define SAME(x) (x)
 
 #define LSTM_ROWS(NAME, TYPE, LOAD, STORE)                                                                               \
-    static void NAME##_forward(const TYPE *gx, const TYPE *gh, const float *bias, const float *c_prev, float keep,       \
-                               float keep_next, TYPE *gates, float *c, TYPE *h, TYPE *h_next, long n) {                  \
+    ROW void NAME##_forward(const TYPE *gx, const TYPE *gh, long apart, const float *bias, const float *c_prev,          \
+                            float keep, float keep_next, TYPE *gates, float *c, TYPE *h, TYPE *h_next, long n) {         \
         _Pragma("GCC ivdep") for (long u = 0; u < n; u++) {                                                              \
             float i = LOAD(gx[u]) + LOAD(gh[u]) + bias[u];                                                               \
-            float f = LOAD(gx[u + n]) + LOAD(gh[u + n]) + bias[u + n];                                                   \
-            float g = LOAD(gx[u + 2 * n]) + LOAD(gh[u + 2 * n]) + bias[u + 2 * n];                                       \
-            float o = LOAD(gx[u + 3 * n]) + LOAD(gh[u + 3 * n]) + bias[u + 3 * n];                                       \
+            float f = LOAD(gx[u + apart]) + LOAD(gh[u + apart]) + bias[u + n];                                           \
+            float g = LOAD(gx[u + 2 * apart]) + LOAD(gh[u + 2 * apart]) + bias[u + 2 * n];                               \
+            float o = LOAD(gx[u + 3 * apart]) + LOAD(gh[u + 3 * apart]) + bias[u + 3 * n];                               \
             float cell, hidden;                                                                                          \
             row_lstm_unit(&i, &f, &g, &o, c_prev[u] * keep, &cell, &hidden);                                             \
             c[u] = cell;                                                                                                 \
@@ -31,9 +32,9 @@
             gates[u + 3 * n] = STORE(o);                                                                                 \
         }                                                                                                                \
     }                                                                                                                    \
-    static void NAME##_backward(const TYPE *gates, const float *c_prev, float keep, const float *c, const TYPE *dh,      \
-                                const TYPE *dh_next, float keep_next, const float *dc, TYPE *dgates, float *dc_prev,     \
-                                long n) {                                                                                \
+    ROW void NAME##_backward(const TYPE *gates, const float *c_prev, float keep, const float *c, const TYPE *dh,         \
+                             const TYPE *dh_next, float keep_next, const float *dc, TYPE *dgates, float *dc_prev,        \
+                             long n) {                                                                                   \
         _Pragma("GCC ivdep") for (long u = 0; u < n; u++) {                                                              \
             float i = LOAD(gates[u]), f = LOAD(gates[u + n]), g = LOAD(gates[u + 2 * n]), o = LOAD(gates[u + 3 * n]);    \
             float d = dc[u] * keep_next;                                                                                 \

@@ -1,0 +1,144 @@
+"""An LSTM over whole sequences says the same by one call of a kernel as step by step, whatever the sizes, the threads and the
+environments beside one."""
+
+import pytest
+import torch
+from kernel_devices import TOLERANCE, close
+
+from trainer import kernels
+from trainer.kernels import reference
+from trainer.lstm import LstmSequence
+
+WAYS = {"whole": True, "steps": False}
+SIZES = [  # steps, environments, inputs, units: less than a tile and many of them, with a rest in each direction and without
+    (1, 1, 2, 2), (7, 2, 4, 6), (3, 13, 118, 128), (5, 64, 16, 12), (2, 7, 130, 70), (64, 5, 8, 32)]
+CASES = [*((*size, dtype) for size in SIZES for dtype in TOLERANCE), (5, 3, 3, 5, torch.float32)]
+
+
+@pytest.fixture
+def way(monkeypatch):
+    """A function that chooses between the ways; a build whose own products are slow has the kernels as well."""
+    return lambda name: monkeypatch.setattr(kernels, "takes_sequences", lambda x, units: WAYS[name])
+
+
+def draw(steps, batch, size, n, dtype=torch.float32):
+    """x, weight_x, weight_h, bias, keep, h, c and what the hidden states weigh in a loss; an eighth of the steps resets."""
+    torch.manual_seed(steps * batch + n)
+    weights = torch.randn(4 * n, size) / size ** 0.5, torch.randn(4 * n, n) / n ** 0.5, torch.randn(4 * n)
+    x, h, weight = torch.randn(steps, batch, size), torch.randn(batch, n), torch.randn(steps, batch, n)
+    return (x.to(dtype), *(tensor.to(dtype).float() for tensor in weights[:2]), weights[2],
+            (torch.rand(steps, batch) > 0.125).float(), h.to(dtype), torch.randn(batch, n), weight.to(dtype))
+
+
+def unroll(x, weight_x, weight_h, bias, keep, h, c, weight, inputs=True):
+    """The hidden states, and the gradient of their weighted sum by x (where `inputs`), both weights and the bias."""
+    leaves = [x.clone(), weight_x.clone(), weight_h.clone(), bias.clone()]
+    for leaf in leaves[0 if inputs else 1:]:
+        leaf.requires_grad_()
+    hidden = LstmSequence.apply(*leaves, keep, (h, c), [])
+    (hidden * weight).sum().backward()
+    return hidden.detach(), *(leaf.grad for leaf in leaves if leaf.grad is not None)
+
+
+def plain(x, weight_x, weight_h, bias, keep, h, c, weight):
+    """The same by autograd, in float64."""
+    leaves = [tensor.double().requires_grad_() for tensor in (x, weight_x, weight_h, bias)]
+    h, c, hidden = h.double(), c.double(), []
+    for t in range(len(x)):
+        recurrent = (h * keep[t, :, None]) @ leaves[2].t()
+        _, c, h, _ = reference.lstm_forward(leaves[0][t] @ leaves[1].t(), recurrent, leaves[3], c, keep[t], keep[t])
+        hidden.append(h)
+    hidden = torch.stack(hidden)
+    return hidden.detach(), *torch.autograd.grad((hidden * weight).sum(), leaves)
+
+
+@pytest.mark.parametrize(("steps", "batch", "size", "n", "dtype"), CASES)
+@pytest.mark.parametrize("name", WAYS)
+def test_a_sequence_and_its_gradients_equal_float64_autograd(name, steps, batch, size, n, dtype, way):
+    way(name)
+    arguments = draw(steps, batch, size, n, dtype)
+    for ours, theirs in zip(unroll(*arguments), plain(*arguments), strict=True):
+        close(ours, theirs, dtype)
+
+
+@pytest.mark.parametrize("dtype", TOLERANCE)
+def test_bits_depend_neither_on_threads_nor_on_the_run(dtype, way):
+    way("whole")
+    arguments, threads = draw(5, 29, 16, 24, dtype), torch.get_num_threads()
+    first = unroll(*arguments)
+    try:
+        for count in (1, 2, 3, 16, threads):
+            torch.set_num_threads(count)
+            assert all(torch.equal(*pair) for pair in zip(unroll(*arguments), first, strict=True)), count
+    finally:
+        torch.set_num_threads(threads)
+
+
+@pytest.mark.parametrize("dtype", TOLERANCE)
+def test_an_environment_s_bits_do_not_depend_on_those_beside_it(dtype, way):
+    way("whole")
+    x, weight_x, weight_h, bias, keep, h, c, weight = draw(4, 13, 16, 20, dtype)
+    hidden, dx, *_ = unroll(x, weight_x, weight_h, bias, keep, h, c, weight)
+    for part in (slice(0, 1), slice(1, 6), slice(6, 13)):
+        few, dfew, *_ = unroll(x[:, part], weight_x, weight_h, bias, keep[:, part], h[part], c[part], weight[:, part])
+        assert torch.equal(few, hidden[:, part])
+        assert torch.equal(dfew, dx[:, part])
+
+
+@pytest.mark.parametrize("name", WAYS)
+def test_inputs_that_need_no_gradient_change_no_other(name, way):
+    way(name)
+    arguments = draw(3, 7, 6, 10)
+    hidden, _, *gradients = unroll(*arguments)
+    assert all(torch.equal(*pair) for pair in zip(unroll(*arguments, inputs=False), (hidden, *gradients), strict=True))
+
+
+@pytest.mark.parametrize("dtype", TOLERANCE)
+@pytest.mark.parametrize("name", WAYS)
+def test_what_is_no_number_shows_in_its_environment_and_in_the_weights_gradients(name, dtype, way):
+    way(name)
+    x, *rest = draw(6, 8, 4, 6, dtype)
+    x[2, 3, 1] = torch.nan
+    hidden, dx, *gradients = unroll(x, *rest)
+    wanted = torch.zeros(6, 8, dtype=torch.bool)
+    wanted[2:, 3] = True
+    assert torch.equal(hidden.isnan().any(-1), wanted)
+    assert torch.equal(dx.isnan().any(-1).any(0), wanted.any(0))
+    assert all(gradient.isnan().any() for gradient in gradients)
+
+
+def test_whole_sequences_are_the_cpu_s_own():
+    """A row of bfloat16s has to be whole words of 32 bits."""
+    whole = torch.zeros(2, 3, 4, dtype=torch.bfloat16)
+    assert not kernels.takes_sequences(whole, 5)
+    assert not kernels.takes_sequences(whole[..., :3], 4)
+    assert not kernels.takes_sequences(torch.zeros(2, 3, 4, dtype=torch.float64), 4)
+    with kernels.use_reference():
+        assert not kernels.takes_sequences(torch.zeros(2, 3, 4), 4)
+
+
+REFUSED = {  # (error, what it names, change of the arguments of a sequence that fits)
+    "x": (ValueError, "x has to be contiguous", {"x": torch.zeros(3, 2, 8)[..., ::2]}),
+    "weight": (ValueError, r"weight_x has shape \(24, 5\), and has to have \(24, 4\)", {"weight_x": torch.zeros(24, 5)}),
+    "dtype": (TypeError, "gates has to be torch.float32, not torch.bfloat16",
+              {"gates": torch.zeros(3, 2, 24, dtype=torch.bfloat16)}),
+    "keep": (ValueError, r"keep has shape \(3, 2\), and has to have \(4, 2\)", {"keep": torch.zeros(3, 2)}),
+    "hidden": (ValueError, r"hidden has shape \(4, 2, 6\)", {"hidden": torch.zeros(4, 2, 6)}),
+}
+
+
+@pytest.mark.parametrize(("error", "words", "change"), REFUSED.values(), ids=REFUSED.keys())
+def test_sequences_refuse_what_does_not_fit(error, words, change, way):
+    way("whole")
+    fits = {"x": torch.zeros(3, 2, 4), "weight_x": torch.zeros(24, 4), "weight_h": torch.zeros(24, 6), "bias": torch.zeros(24),
+            "keep": torch.ones(4, 2), "gates": torch.zeros(3, 2, 24), "recurrent": torch.zeros(4, 2, 6),
+            "cells": torch.zeros(4, 2, 6), "hidden": torch.zeros(3, 2, 6)}
+    kernels.lstm_sequence(**fits)
+    with pytest.raises(error, match=words):
+        kernels.lstm_sequence(**fits | change)
+
+
+def test_sequences_refuse_what_single_steps_have_to_do(monkeypatch):
+    monkeypatch.setattr(kernels, "takes_sequences", lambda x, units: False)
+    with pytest.raises(ValueError, match=r"no whole sequences of torch\.float32 on 'cpu' with 4 inputs and 6 units"):
+        kernels.lstm_sequence(torch.zeros(3, 2, 4), torch.zeros(24, 4), torch.zeros(24, 6), *[None] * 6)

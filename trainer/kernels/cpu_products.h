@@ -1,0 +1,197 @@
+/* Matrix products in blocks that one thread computes in its own caches, for sequences in which torch.mm would be called at
+ * every step, and all threads would wait for each other as often.
+ *
+ * Matrices are read in words of 32 bits: a float32, or two bfloat16s (`half`, a constant wherever these functions are inlined)
+ * that follow each other in the direction over which the product sums, its depth. The right-hand matrix is packed: panels of
+ * WIDE columns, in each one row of words after the other. Up to TILE rows of the left-hand matrix times a panel are one tile,
+ * whose sums stay in registers. Sums are float32 and run in the order of the depth, so that a row's result does not depend on
+ * the rows beside it.
+ */
+#ifndef INSERTCOIN_CPU_PRODUCTS_H
+#define INSERTCOIN_CPU_PRODUCTS_H
+
+#include <string.h>
+
+#ifdef __AVX512BF16__
+#include <immintrin.h>
+#endif
+
+#include "rows.h"
+
+#if defined(__AVX512F__)
+#define LANES 16 /* float32s in a register */
+#define TILE 6   /* times 4 registers of sums: what fits in 32 registers, and 3 in 16 */
+#elif defined(__AVX__)
+#define LANES 8
+#define TILE 3
+#elif defined(__aarch64__)
+#define LANES 4
+#define TILE 6
+#else
+#define LANES 4
+#define TILE 3
+#endif
+
+#define WIDE (4 * LANES)
+
+/* Whether these products are faster than torch's: where a register's lanes are multiplied and added at once, and bfloat16s as
+ * they are. Matrix units (AMX, Apple's), which torch uses, are faster. */
+#if defined(__FMA__) || (defined(__aarch64__) && !defined(__APPLE__))
+#define FAST_F32 1
+#else
+#define FAST_F32 0
+#endif
+#if defined(__AVX512BF16__) && !defined(__AMX_BF16__)
+#define FAST_BF16 1
+#else
+#define FAST_BF16 0
+#endif
+
+typedef uint32_t word __attribute__((may_alias, aligned(2)));
+typedef float reals __attribute__((vector_size(4 * LANES), aligned(4), may_alias));
+typedef uint32_t words __attribute__((vector_size(4 * LANES), aligned(4), may_alias));
+
+ROW float word_real(uint32_t bits) {
+    union { uint32_t bits; float number; } u;
+    u.bits = bits;
+    return u.number;
+}
+
+/* sum + a * b: a word times a register of words. */
+ROW reals multiply_add(const int half, reals sum, uint32_t a, words b) {
+    if (!half) return sum + (reals)b * word_real(a);
+#ifdef __AVX512BF16__
+    return (reals)_mm512_dpbf16_ps((__m512)sum, (__m512bh)_mm512_set1_epi32((int)a), (__m512bh)b);
+#else
+    sum += (reals)(b << 16) * word_real(a << 16);
+    return sum + (reals)(b & 0xFFFF0000u) * word_real(a & 0xFFFF0000u);
+#endif
+}
+
+/* A tile of `rows` rows, a constant. Word k of row r of the left-hand matrix is a[r * a_row + k * a_depth]; the panel's columns
+ * of row r go to out[r * out_row], every LANES of them out_lanes apart. The sums have names, since compilers do not always
+ * keep an array in registers. */
+#define SUMS(R) reals sum##R##0 = {0}, sum##R##1 = {0}, sum##R##2 = {0}, sum##R##3 = {0};
+#define ADD(R)                                                                                                           \
+    if (rows > R) {                                                                                                      \
+        uint32_t one = a[R * a_row + k * a_depth];                                                                       \
+        sum##R##0 = multiply_add(half, sum##R##0, one, b0);                                                              \
+        sum##R##1 = multiply_add(half, sum##R##1, one, b1);                                                              \
+        sum##R##2 = multiply_add(half, sum##R##2, one, b2);                                                              \
+        sum##R##3 = multiply_add(half, sum##R##3, one, b3);                                                              \
+    }
+#define LEAVE(R)                                                                                                         \
+    if (rows > R) {                                                                                                      \
+        *(reals *)(out + R * out_row) = sum##R##0;                                                                       \
+        *(reals *)(out + R * out_row + out_lanes) = sum##R##1;                                                           \
+        *(reals *)(out + R * out_row + 2 * out_lanes) = sum##R##2;                                                       \
+        *(reals *)(out + R * out_row + 3 * out_lanes) = sum##R##3;                                                       \
+    }
+#define ALL(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5)
+
+ROW void tile_rows(const int half, const int rows, const word *a, long a_row, long a_depth, const word *panel, long depth,
+                   float *out, long out_row, long out_lanes) {
+    ALL(SUMS)
+    for (long k = 0; k < depth; k++) {
+        const words *b = (const words *)(panel + k * WIDE);
+        words b0 = b[0], b1 = b[1], b2 = b[2], b3 = b[3];
+        ALL(ADD)
+    }
+    ALL(LEAVE)
+}
+
+/* The same of 1 to TILE rows. */
+#define TILE_ROWS(COUNT)                                                                                                 \
+    case COUNT:                                                                                                          \
+        tile_rows(half, COUNT, a, a_row, a_depth, panel, depth, out, out_row, out_lanes);                                \
+        break;
+
+ROW void tile_any(const int half, long rows, const word *a, long a_row, long a_depth, const word *panel, long depth,
+                  float *out, long out_row, long out_lanes) {
+    switch (rows) {
+        TILE_ROWS(1)
+        TILE_ROWS(2)
+        TILE_ROWS(3)
+#if TILE == 6
+        TILE_ROWS(4)
+        TILE_ROWS(5)
+        TILE_ROWS(6)
+#endif
+    }
+}
+
+static void tile_f32(long rows, const word *a, long a_row, long a_depth, const word *panel, long depth, float *out,
+                     long out_row, long out_lanes) {
+    tile_any(0, rows, a, a_row, a_depth, panel, depth, out, out_row, out_lanes);
+}
+
+static void tile_bf16(long rows, const word *a, long a_row, long a_depth, const word *panel, long depth, float *out,
+                      long out_row, long out_lanes) {
+    tile_any(1, rows, a, a_row, a_depth, panel, depth, out, out_row, out_lanes);
+}
+
+/* Rows of the right-hand matrix, `stride` apart, as words: to[k * to_stride + c] for c < width, zero from `columns` on. An odd
+ * last row of bfloat16s is paired with zeros. */
+ROW void pack_rows(const int half, const void *from, long stride, long rows, long columns, long width, word *restrict to,
+                   long to_stride) {
+    for (long k = 0; k < rows; k += 1 + half, to += to_stride) {
+        if (!half)
+            memcpy(to, (const float *)from + k * stride, columns * sizeof(float));
+        else {
+            const bf16 *restrict even = (const bf16 *)from + k * stride, *restrict odd = even + stride;
+            if (k + 1 < rows)
+                for (long c = 0; c < columns; c++) to[c] = even[c] | (uint32_t)odd[c] << 16;
+            else
+                for (long c = 0; c < columns; c++) to[c] = even[c];
+        }
+        memset(to + columns, 0, (width - columns) * sizeof(word));
+    }
+}
+
+/* Panel k of a right-hand matrix (rows, columns). */
+static void pack_columns(int half, const void *from, long rows, long columns, long k, word *panel) {
+    const char *first = (const char *)from + k * WIDE * (half ? sizeof(bf16) : sizeof(float));
+    long width = columns - k * WIDE < WIDE ? columns - k * WIDE : WIDE;
+    if (half)
+        pack_rows(1, first, columns, rows, width, WIDE, panel, WIDE);
+    else
+        pack_rows(0, first, columns, rows, width, WIDE, panel, WIDE);
+}
+
+/* Panel k of the transposed weights (4n, depth words) of an LSTM's gates: the i, f, g and o of LANES units. */
+static void pack_gates(const word *weight, long depth, long n, long k, word *panel) {
+    for (long gate = 0; gate < 4; gate++)
+        for (long lane = 0; lane < LANES; lane++) {
+            long unit = k * LANES + lane;
+            for (long at = 0; at < depth; at++)
+                panel[at * WIDE + gate * LANES + lane] = unit < n ? weight[(gate * n + unit) * depth + at] : 0;
+        }
+}
+
+/* bfloat16 to float32. */
+ROW void widen(const bf16 *restrict from, float *restrict to, long n) {
+    for (long k = 0; k < n; k++) to[k] = row_from_bf16(from[k]);
+}
+
+/* float32 to bfloat16. */
+ROW void narrow(const float *restrict from, bf16 *restrict to, long n) {
+    long k = 0;
+#ifdef __AVX512BF16__
+    for (; k + 16 <= n; k += 16) {
+        __m256bh rounded = _mm512_cvtneps_pbh(_mm512_loadu_ps(from + k));
+        memcpy(to + k, &rounded, sizeof(rounded));
+    }
+#endif
+    for (; k < n; k++) to[k] = row_to_bf16(from[k]);
+}
+
+/* float32 to bfloat16 and back, in place; a NaN stays one, since its payload came out of a bfloat16. */
+ROW void round_row(float *row, long n) {
+    for (long k = 0; k < n; k++) {
+        union { float number; uint32_t bits; } u;
+        u.number = row[k];
+        row[k] = word_real((u.bits + 0x7FFFu + (u.bits >> 16 & 1u)) & 0xFFFF0000u);
+    }
+}
+
+#endif
