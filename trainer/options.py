@@ -10,11 +10,10 @@ from types import NoneType
 from typing import Any, get_args, get_origin
 
 import tyro
-from tyro.conf import OmitArgPrefixes, Positional, PositionalMetavarFromFieldName
+from tyro.conf import OmitArgPrefixes, PositionalMetavarFromFieldName
 from tyro.constructors import ConstructorRegistry, PrimitiveConstructorSpec, PrimitiveTypeInfo
 
-from trainer.config import Config, EnvConfig, PolicyConfig, PPOConfig, RunConfig, check_device
-from trainer.errors import ConfigError
+from trainer.config import Config, EnvConfig, PolicyConfig, PPOConfig, RunConfig
 
 PROG = "python -m trainer"
 
@@ -36,24 +35,6 @@ class _TrainOptions:
     run: _Run
 
 
-@dataclass(frozen=True)
-class EvalOptions:
-    """How a trained agent is evaluated."""
-
-    run: Positional[str]
-    """A run's folder, or one of its checkpoints."""
-    episodes: int = 100
-    """Episodes to play."""
-    out: str | None = None
-    """Film an episode into this file, a .gif or .mp4."""
-    greedy: bool = False
-    """Always take the likeliest action, instead of sampling."""
-    seed: int = 1
-    """The same seed gives the same episodes."""
-    device: str = "auto"
-    """Where the network lives: auto (the GPU if there is one), cpu, cuda, or cuda:1 for the second GPU."""
-
-
 def parse_training(game: str, argv: Sequence[str], default: Config) -> Config:
     """The settings that `argv` makes out of `default`. Raises ConfigError; exits for --help and what tyro refuses."""
     sections = {"env": _Env, "policy": _Policy, "ppo": _PPO, "run": _Run}
@@ -67,19 +48,26 @@ def parse_training(game: str, argv: Sequence[str], default: Config) -> Config:
                   PPOConfig(**_values(parsed.ppo)), RunConfig(**_values(parsed.run)))
 
 
-def parse_eval(argv: Sequence[str]) -> EvalOptions:
-    """The options of `eval`. Raises ConfigError; exits for --help and what tyro refuses."""
-    options = tyro.cli(EvalOptions, args=list(argv), prog=f"{PROG} eval", registry=_registry(),
-                       description="Evaluate the agent of a run; the episodes' mean, median, least and best score.",
-                       config=(PositionalMetavarFromFieldName,))
-    if options.episodes < 1:
-        raise ConfigError(f"episodes is {options.episodes}; it may be an integer from 1 up")
-    if options.seed < 0:
-        raise ConfigError(f"seed is {options.seed}; it may be an integer from 0 up")
-    check_device(options.device)
-    if options.out is not None and not options.out.lower().endswith((".gif", ".mp4")):
-        raise ConfigError(f"out is {options.out!r}; it may be a file that ends in .gif or .mp4")
-    return options
+def parse(options: type, argv: Sequence[str], verb: str, description: str):
+    """The options of a verb, a dataclass of settings, out of `argv`; exits for --help and what tyro refuses."""
+    return tyro.cli(options, args=list(argv), prog=f"{PROG} {verb}", registry=_registry(), description=description,
+                    config=(PositionalMetavarFromFieldName,))
+
+
+def parse_some(options: type, argv: Sequence[str], verb: str) -> tuple[Any, list[str]]:
+    """As `parse`, and the words that are none of these options, for `parse_training`."""
+    return tyro.cli(options, args=list(argv), prog=f"{PROG} {verb}", registry=_registry(), return_unknown_args=True,
+                    add_help=False)
+
+
+def value_of(option: str, argv: Sequence[str]) -> str | None:
+    """The text given to an option, before the full parse: which run is resumed decides what its defaults are."""
+    for index, word in enumerate(argv):
+        if word.startswith(f"{option}="):
+            return word.partition("=")[2]
+        if word == option and index + 1 < len(argv):
+            return argv[index + 1]
+    return None
 
 
 def _values(section: Any) -> dict[str, Any]:

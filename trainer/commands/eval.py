@@ -1,0 +1,48 @@
+"""`python -m trainer eval RUN`: how well a trained agent plays."""
+
+from dataclasses import dataclass
+
+from tyro.conf import Positional
+
+from trainer.config import check_device
+from trainer.errors import ConfigError
+from trainer.options import parse
+
+
+@dataclass(frozen=True)
+class EvalOptions:
+    """How a trained agent is evaluated."""
+
+    run: Positional[str]
+    """A run's folder, or one of its checkpoints."""
+    episodes: int = 100
+    """Episodes to play."""
+    out: str | None = None
+    """Film an episode into this file, a .gif or .mp4."""
+    greedy: bool = False
+    """Always take the likeliest action, instead of sampling."""
+    seed: int = 1
+    """The same seed gives the same episodes."""
+    device: str = "auto"
+    """Where the network lives: auto (the GPU if there is one), cpu, cuda, or cuda:1 for the second GPU."""
+
+    def check(self):
+        """Raises ConfigError for a value that it may not have."""
+        if self.episodes < 1:
+            raise ConfigError(f"episodes is {self.episodes}; it may be an integer from 1 up")
+        if self.seed < 0:
+            raise ConfigError(f"seed is {self.seed}; it may be an integer from 0 up")
+        check_device(self.device)
+        if self.out is not None and not self.out.lower().endswith((".gif", ".mp4")):
+            raise ConfigError(f"out is {self.out!r}; it may be a file that ends in .gif or .mp4")
+
+
+def main(argv: list[str]) -> None:
+    options = parse(EvalOptions, argv, "eval", "Evaluate the agent of a run; the episodes' mean, median, least and best score.")
+    options.check()
+    from trainer.evaluate import describe, evaluate_run
+    result = evaluate_run(options.run, episodes=options.episodes, seed=options.seed, device=options.device,
+                          greedy=options.greedy, out=options.out)
+    print(describe(result))
+    if options.out is not None:
+        print(result["film"])
