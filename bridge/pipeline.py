@@ -20,12 +20,12 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
+from bridge import spans
 from bridge.device import HostDevice
 from bridge.errors import BridgeError, TransferError
 from bridge.graphs import Captured, Graphs
 from bridge.slab import Slab
 from bridge.source import NO_EPISODES, Episodes, source_of
-from bridge.spans import span
 
 
 class BatchRange(NamedTuple):
@@ -109,7 +109,8 @@ class Pipeline:
             return
         self._asked[batch.index] = False
         bound = self._bound[batch.index]
-        self.check("wait for the actions", batch, bound.wait)
+        if self.lanes[batch.index].copies:  # else they came at once
+            self.check("wait for the actions", batch, bound.wait)
         done = self.check("play", batch, bound.finish)
         if len(done.episodes.returns):
             self._episodes.append(done.episodes)
@@ -146,7 +147,9 @@ class Pipeline:
     def check(self, stage: str, batch: BatchRange, call: Callable):
         """Call, and name stage, batch and shapes where it fails."""
         try:
-            with span(stage, batch.index):
+            if not spans.recorded:
+                return call()
+            with spans.span(stage, batch.index):
                 return call()
         except BridgeError:
             raise

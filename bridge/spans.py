@@ -5,12 +5,12 @@ import contextlib
 from torch.profiler import record_function
 
 _NOTHING = contextlib.nullcontext()
-_recording = False
+recorded = False  # whether somebody records
 
 
 def span(name: str, batch: int | None = None):
     """A context that shows as `name`, of a batch, in the trace of torch's profiler."""
-    if not _recording:
+    if not recorded:
         return _NOTHING
     return record_function(name if batch is None else f"{name}, batch {batch}")
 
@@ -18,9 +18,9 @@ def span(name: str, batch: int | None = None):
 @contextlib.contextmanager
 def recording():
     """While entered, spans are recorded."""
-    global _recording
-    before, _recording = _recording, True
+    global recorded
+    before, recorded = recorded, True
     try:
         yield
     finally:
-        _recording = before
+        recorded = before
