@@ -17,7 +17,6 @@ batch is safe: the games never write what is still being copied.
 from collections.abc import Callable
 from typing import NamedTuple
 
-import numpy as np
 import torch
 
 from bridge import spans
@@ -25,7 +24,7 @@ from bridge.device import HostDevice
 from bridge.errors import BridgeError, TransferError
 from bridge.graphs import Captured, Graphs
 from bridge.slab import Slab
-from bridge.source import NO_EPISODES, Episodes, source_of
+from bridge.source import EpisodeLog, Episodes, source_of
 
 
 class BatchRange(NamedTuple):
@@ -64,7 +63,7 @@ class Pipeline:
                        for b, slab in zip(self.batches, self.slabs, strict=True)]
         self._asked = [False] * num_batches       # whose actions are under way
         self._handed: dict[tuple, _Handed] = {}   # by batch and work
-        self._episodes: list[Episodes] = []
+        self._ended = EpisodeLog(self.num_envs)
         self.env_seconds = 0.0
         self.copy_seconds = 0.0
 
@@ -111,11 +110,9 @@ class Pipeline:
         bound = self._bound[batch.index]
         if self.lanes[batch.index].copies:  # else they came at once
             self.check("wait for the actions", batch, bound.wait)
-        done = self.check("play", batch, bound.finish)
-        if len(done.episodes.returns):
-            self._episodes.append(done.episodes)
-        self.copy_seconds += done.waited
-        self.env_seconds += done.stepped
+        waited, stepped = self.check("play", batch, bound.finish, self._ended)
+        self.copy_seconds += waited
+        self.env_seconds += stepped
 
     def settle(self):
         """Step what is under way, so that games and slabs rest; raises the first error once all do."""
@@ -144,13 +141,13 @@ class Pipeline:
         for lane in self.lanes:
             lane.lead()
 
-    def check(self, stage: str, batch: BatchRange, call: Callable):
+    def check(self, stage: str, batch: BatchRange, call: Callable, *arguments):
         """Call, and name stage, batch and shapes where it fails."""
         try:
             if not spans.recorded:
-                return call()
+                return call(*arguments)
             with spans.span(stage, batch.index):
-                return call()
+                return call(*arguments)
         except BridgeError:
             raise
         except (RuntimeError, MemoryError) as error:
@@ -159,9 +156,7 @@ class Pipeline:
 
     def take_episodes(self) -> Episodes:
         """The episodes that ended since the last call."""
-        episodes = Episodes(*(np.concatenate(parts) for parts in zip(NO_EPISODES, *self._episodes, strict=True)))
-        self._episodes.clear()
-        return episodes
+        return self._ended.take()
 
     def state(self) -> dict[str, torch.Tensor]:
         """Environments and slabs as tensors of bytes, for a checkpoint; what is under way is stepped first."""

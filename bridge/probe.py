@@ -22,6 +22,7 @@ import envs_c
 from bridge.device import open_device, why_not
 from bridge.errors import BridgeError
 from bridge.slab import Slab
+from bridge.source import EpisodeLog
 
 SIZES = tuple(4096 * 4**k for k in range(8))   # bytes: 4 KiB to 64 MiB
 COUNTS = (1, 2, 4, 8, 16)                      # batches that are considered
@@ -107,11 +108,11 @@ def game_seconds(source, steps: int = 20) -> float:
     slab = Slab(source.num_envs, source.observation_shape, source.observation_dtype, source.num_masked)
     bound = source.bind(0, source.num_envs, slab.host, slab.host_actions)
     bound.reset()
-    times = []
+    times, ended = [], EpisodeLog(0)
     for _ in range(steps):
         bound.begin(lambda: None)
         bound.wait()
-        times.append(bound.finish().stepped)
+        times.append(bound.finish(ended)[1])
     return statistics.median(times)
 
 

@@ -6,8 +6,8 @@ it can be cut into, and `bind`, which ties one of them to a slab's host arrays. 
     reset()         begin new episodes and write the first observations;
     begin(ready)    the actions are asked for; they are in the host's array once `ready()` returns;
     wait()          wait for them, where the caller is the one to step;
-    finish()        step with them and write what comes of it; returns `Stepped`: which episodes ended, and the seconds
-                    waited and stepped.
+    finish(log)     step with them, write what comes of it, and add the episodes that ended to an EpisodeLog; returns
+                    the seconds waited and stepped.
 
 Whatever steps, an episode's end is followed by a step that only resets ("next_step" autoreset, as Gymnasium names it).
 """
@@ -36,15 +36,32 @@ class Episodes(NamedTuple):
     environments: np.ndarray  # (E,) int64, which ended
 
 
-NO_EPISODES = Episodes(np.empty(0), np.empty(0, np.int32), np.empty(0, np.int64))
+class EpisodeLog:
+    """The episodes that ended since they were last taken, in memory that grows only until it holds the most of a rollout."""
 
+    def __init__(self, room: int):
+        self.count = 0
+        self.columns = Episodes(np.empty(room), np.empty(room, np.int32), np.empty(room, np.int64))
 
-class Stepped(NamedTuple):
-    """What a step of one batch brought beside what it wrote."""
+    def reserve(self, more: int):
+        """Make room for `more` episodes."""
+        room = self.count + more
+        if room > len(self.columns.returns):
+            self.columns = Episodes(*(np.concatenate([column, np.empty(room, column.dtype)]) for column in self.columns))
 
-    episodes: Episodes
-    waited: float   # seconds, for the actions
-    stepped: float  # seconds, of the environments
+    def add(self, episodes: Episodes):
+        """Add what ended."""
+        count = len(episodes.returns)
+        self.reserve(count)
+        for column, new in zip(self.columns, episodes, strict=True):
+            column[self.count: self.count + count] = new
+        self.count += count
+
+    def take(self) -> Episodes:
+        """All of them; none are left."""
+        taken = Episodes(*(column[: self.count].copy() for column in self.columns))
+        self.count = 0
+        return taken
 
 
 def source_of(envs, reward_clip: float | None = None):
@@ -79,7 +96,7 @@ class GameSource:
         return [self.num_envs * k // num_batches for k in range(num_batches + 1)]
 
     def bind(self, lo: int, hi: int, host: dict, actions: np.ndarray):
-        return _Games(self.env, self.env.bind(lo, hi, actions=actions, **host))
+        return _Games(self.env.bind(lo, hi, actions=actions, **host))
 
     def state(self) -> dict[str, torch.Tensor]:
         return {"environments": torch.frombuffer(bytearray(self.env.get_state()), dtype=torch.uint8)}
@@ -94,8 +111,8 @@ class GameSource:
 class _Games:
     """A bound batch of our games."""
 
-    def __init__(self, env: VecEnv, batch):
-        self.env, self.batch, self.ready, self.waited = env, batch, None, 0.0
+    def __init__(self, batch):
+        self.batch, self.ready, self.waited = batch, None, 0.0
         self.reset = batch.reset
 
     def begin(self, ready: Callable[[], None]):
@@ -106,13 +123,14 @@ class _Games:
         self.ready()
         self.waited = time.perf_counter() - begin
 
-    def finish(self) -> Stepped:
+    def finish(self, log: EpisodeLog) -> tuple[float, float]:
         begin = time.perf_counter()
-        episodes = NO_EPISODES
-        if self.batch.step():
-            over = self.batch.lo + np.flatnonzero(self.env.ended[self.batch.lo: self.batch.hi])
-            episodes = Episodes(self.env.ended_return[over], self.env.ended_length[over], over)
-        return Stepped(episodes, self.waited, time.perf_counter() - begin)
+        ended = self.batch.step()
+        if ended:
+            log.reserve(ended)
+            self.batch.copy_ended(*log.columns, log.count)
+            log.count += ended
+        return self.waited, time.perf_counter() - begin
 
 
 class GymnasiumSource:
@@ -188,11 +206,13 @@ class _Foreign:
     def wait(self):
         """Nothing: its thread waits."""
 
-    def finish(self) -> Stepped:
+    def finish(self, log: EpisodeLog) -> tuple[float, float]:
         done, self.under_way = self.under_way, None
-        return done.result()
+        ended, waited, stepped = done.result()
+        log.add(ended)
+        return waited, stepped
 
-    def _step(self, ready) -> Stepped:
+    def _step(self, ready) -> tuple[Episodes, float, float]:
         begin = time.perf_counter()
         ready()
         middle = time.perf_counter()
@@ -208,7 +228,7 @@ class _Foreign:
         self.host["truncated"][:] = truncated & played
         ended = Episodes(self.returns[self.over], self.lengths[self.over], self.lo + np.flatnonzero(self.over))
         self.returns[self.over], self.lengths[self.over] = 0, 0
-        return Stepped(ended, middle - begin, time.perf_counter() - middle)
+        return ended, middle - begin, time.perf_counter() - middle
 
     def _call(self, method, *args, **kwargs):
         try:

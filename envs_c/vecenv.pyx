@@ -6,7 +6,7 @@ Gymnasium face and the bridge both stand on this.
 """
 
 from cython.parallel cimport prange
-from libc.stdint cimport int32_t, uint8_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.stdlib cimport free
 from libc.string cimport memcpy, memset
 
@@ -312,6 +312,20 @@ cdef class Batch:
         for i in range(self.lo, self.hi):
             ended += self.io.ended[i]
         return ended
+
+    def copy_ended(self, double[::1] returns, int32_t[::1] lengths, int64_t[::1] environments, long at):
+        """Write the raw returns, lengths and environments of the episodes that the last step ended, from element `at` on.
+
+        Raises InvalidArgument where there is no room for them.
+        """
+        cdef long i, k = at, room = min(returns.shape[0], lengths.shape[0], environments.shape[0])
+        for i in range(self.lo, self.hi):
+            if not self.io.ended[i]:
+                continue
+            if not 0 <= k < room:
+                raise InvalidArgument(f"element {k} of the episodes' arrays is written, but they have {room}; make them longer")
+            returns[k], lengths[k], environments[k] = self.io.ended_return[i], self.io.ended_length[i], i
+            k += 1
 
     def _step_unchecked(self):
         """`step` that looks at nothing before; for envs_c.testing, which tries actions that a game does not have."""

@@ -11,6 +11,7 @@ import torch
 import envs_c
 from bridge import Pipeline, Slab, TransferError
 from bridge.slab import PARTS
+from bridge.source import EpisodeLog, Episodes
 
 
 def make(num_batches=1, device=None, num_envs=10, num_threads=1, game="breakout", serial=False, graphs=True, **settings):
@@ -127,8 +128,8 @@ def test_games_play_while_the_device_is_at_another_batch(twin):
     played = threading.Event()
     finish = pipeline._bound[second.index].finish
 
-    def finished():
-        done = finish()
+    def finished(log):
+        done = finish(log)
         played.set()
         return done
 
@@ -231,3 +232,19 @@ def test_what_a_pipeline_cannot_take_is_named(arguments, message):
 def test_a_pipeline_of_something_else_is_refused():
     with pytest.raises(TypeError, match=r"an envs_c.VecEnv or Gymnasium vector environments, not list"):
         Pipeline([[1]])
+
+
+def test_episodes_need_room():
+    env = envs_c.VecEnv(envs_c.game("cartpole"), 4, seed=0, time_limit=1)
+    slab = Slab(4, env.observation_shape, env.observation_dtype)
+    batch = env.bind(0, 4, actions=slab.host_actions, **slab.host)
+    batch.reset()
+    assert batch.step() == 4
+    with pytest.raises(envs_c.InvalidArgument, match="element 3 of the episodes' arrays is written, but they have 3"):
+        batch.copy_ended(np.empty(3), np.empty(3, np.int32), np.empty(4, np.int64), 0)
+    log = EpisodeLog(1)
+    log.add(Episodes(np.ones(1), np.ones(1, np.int32), np.array([7])))
+    log.reserve(4)
+    batch.copy_ended(*log.columns, 1)
+    log.count = 5
+    assert log.take().environments.tolist() == [7, 0, 1, 2, 3] and log.count == 0
