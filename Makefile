@@ -12,7 +12,7 @@ GAME ?= breakout
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup cuda breakout test lint bench asm sanitize clean
+.PHONY: help setup cuda breakout test learn lint bench asm sanitize clean
 
 help: ## list the commands
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{printf "%-14s %s\n", $$1, $$2}'
@@ -30,6 +30,9 @@ breakout: setup ## train an agent that plays Breakout, then evaluate it
 
 test: setup ## run all tests but those marked slow, gpu or learn
 	@$(BIN)/python -m pytest $(ARGS)
+
+learn: setup ## run the tests that train agents until they play well (marked learn)
+	@$(BIN)/python -m pytest -m learn $(ARGS)
 
 lint: setup ## check the style of Python and Cython sources
 	@$(BIN)/ruff check .

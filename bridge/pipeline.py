@@ -159,16 +159,22 @@ class Pipeline:
         return self._ended.take()
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Environments and slabs as tensors of bytes, for a checkpoint; what is under way is stepped first."""
+        """For a checkpoint: the environments as bytes, and all that they wrote last, (N, ...), whatever the number of batches;
+        what is under way is stepped first."""
         self.settle()
-        return {**self.source.state(), **{f"slab{k}": slab.contents() for k, slab in enumerate(self.slabs)}}
+        contents = [slab.contents() for slab in self.slabs]
+        return {**self.source.state(), **{f"slab.{name}": torch.cat([one[name] for one in contents]) for name in contents[0]}}
 
     def restore(self, state: dict[str, torch.Tensor]):
-        """Put back what `state` gave, in the same number of batches."""
+        """Put back what `state` gave. Raises ValueError where it is of another number of environments."""
         self._rest()
+        parts = {name: state.get(f"slab.{name}", ()) for name in self.slabs[0].host}
+        for name, part in parts.items():
+            if len(part) != self.num_envs:
+                raise ValueError(f"{name} is that of {len(part)} environments; there are {self.num_envs}")
         self.source.restore(state)
-        for k, slab in enumerate(self.slabs):
-            slab.restore(state[f"slab{k}"])
+        for batch, slab in zip(self.batches, self.slabs, strict=True):
+            slab.restore({name: part[batch.lo: batch.hi] for name, part in parts.items()})
 
     def close(self):
         """End what the pipeline began (threads); the environments are their maker's."""

@@ -23,7 +23,7 @@ MULTIPLIER = 6364136223846793005        # of PCG32; see envs_c/rng.pxd
 class CartPole:
     """N environments of CartPole on a device; the base of both ways.
 
-    num_envs: N, 1 to 2^24. device: a torch device. seed: environment i draws from (seed, i).
+    num_envs: N, 1 to 2^24. device: a torch device. seed: environment i draws from (seed, first + i).
     time_limit: steps after which an episode is truncated; None is the game's own (500), 0 none.
     reward_clip: None, c for rewards clipped to [-c, c], or (low, high). sticky: probability that a step repeats the action of
         the step before. work: how many times a step does its arithmetic, for the same result (benchmarks.scaling).
@@ -37,7 +37,7 @@ class CartPole:
     num_masked = 0  # there are no action masks
 
     def __init__(self, num_envs: int, device, seed: int, *, time_limit: int | None = None, reward_clip=None,
-                 sticky: float = 0.0, work: int = 1):
+                 sticky: float = 0.0, work: int = 1, first: int = 0):
         game = envs_c.game("cartpole")
         self.num_envs = checks.whole("num_envs", num_envs, 1, 1 << 24)
         self.device = torch.device(device)
@@ -52,7 +52,8 @@ class CartPole:
         self.ended_return, self.ended_length = self._zeros(torch.float32), self._zeros(torch.int32)
         self._poles = self._zeros(torch.float64, 4)  # x (m), x_dot (m/s), theta (rad), theta_dot (rad/s)
         self.device = self._poles.device             # with its index
-        self._rng = torch.from_numpy(seeded(checks.whole("seed", seed, 0, (1 << 64) - 1), self.num_envs)).to(self.device)
+        key, first = checks.whole("seed", seed, 0, (1 << 64) - 1), checks.whole("first", first, 0, 1 << 30)
+        self._rng = torch.from_numpy(seeded(key, self.num_envs, first)).to(self.device)
         self._length, self._last_action = self._zeros(torch.int32), self._zeros(torch.int32)
         self._over = self._zeros(torch.uint8)
         self._totals = self._zeros(torch.int64, 2)   # each environment's episodes, and their steps
@@ -193,14 +194,14 @@ class CartPoleKernel(CartPole):
         return seconds
 
 
-def seeded(seed: int, num_envs: int) -> np.ndarray:
-    """(2, N) int64: the generators' states and streams as rng_seed of envs_c/rng.pxd starts them, bit by bit."""
+def seeded(seed: int, num_envs: int, first: int = 0) -> np.ndarray:
+    """(2, N) int64: the generators' states and streams as rng_seed of envs_c/rng.pxd starts them for (seed, first + i)."""
     def mix(z):
         z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
         z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
         return z ^ (z >> np.uint64(31))
 
     key = mix(np.array([(seed + 0x9E3779B97F4A7C15) % (1 << 64)], np.uint64))
-    stream = (mix(key ^ np.arange(num_envs, dtype=np.uint64)) << np.uint64(1)) | np.uint64(1)
+    stream = (mix(key ^ np.arange(first, first + num_envs, dtype=np.uint64)) << np.uint64(1)) | np.uint64(1)
     state = mix(key + stream) * np.uint64(MULTIPLIER) + stream
     return np.stack([state, stream]).view(np.int64)

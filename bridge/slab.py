@@ -54,15 +54,19 @@ class Slab:
         """The actions, in one copy."""
         lane.download(self._host_actions, self._twin_actions)
 
-    def contents(self) -> torch.Tensor:
-        """All that the games wrote last, as bytes (a copy); for checkpoints."""
-        return torch.from_numpy(self._host.copy())
+    def contents(self) -> dict[str, torch.Tensor]:
+        """All that the games wrote last, by the names of `host` (copies); for checkpoints."""
+        return {name: torch.from_numpy(part.copy()) for name, part in self.host.items()}
 
-    def restore(self, contents: torch.Tensor):
-        """Put back what `contents` gave; raises ValueError where it is of another size."""
-        if contents.shape != self._host.shape or contents.dtype != torch.uint8:
-            raise ValueError(f"a slab of {self._host.size} bytes cannot take {contents.numel()} of {contents.dtype}")
-        self._host[:] = contents.numpy()
+    def restore(self, contents: dict[str, torch.Tensor]):
+        """Put back what `contents` gave; raises ValueError, and changes nothing, where a part is missing or does not fit."""
+        for name, part in self.host.items():
+            given = contents.get(name)
+            if given is None or given.shape != part.shape or given.dtype != getattr(torch, part.dtype.name):
+                what = "missing" if given is None else f"{tuple(given.shape)} {given.dtype}"
+                raise ValueError(f"{name} is {what}; this slab has {part.shape} {part.dtype}")
+        for name, part in self.host.items():
+            part[:] = contents[name].numpy()
 
     def __str__(self):
         parts = ", ".join(f"{name} {tuple(part.shape)} {part.dtype}" for name, part in self.host.items())

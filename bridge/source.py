@@ -96,7 +96,7 @@ class GameSource:
         return [self.num_envs * k // num_batches for k in range(num_batches + 1)]
 
     def bind(self, lo: int, hi: int, host: dict, actions: np.ndarray):
-        return _Games(self.env.bind(lo, hi, actions=actions, **host))
+        return BoundGames(self.env.bind(lo, hi, actions=actions, **host))
 
     def state(self) -> dict[str, torch.Tensor]:
         return {"environments": torch.frombuffer(bytearray(self.env.get_state()), dtype=torch.uint8)}
@@ -108,12 +108,14 @@ class GameSource:
         """Nothing: the environments are their maker's."""
 
 
-class _Games:
+class BoundGames:
     """A bound batch of our games."""
 
     def __init__(self, batch):
         self.batch, self.ready, self.waited = batch, None, 0.0
-        self.reset = batch.reset
+
+    def reset(self):
+        self.batch.reset()
 
     def begin(self, ready: Callable[[], None]):
         self.ready = ready

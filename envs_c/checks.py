@@ -17,6 +17,8 @@ import numpy as np
 
 from envs_c.errors import InvalidArgument, InvalidState
 
+MAGIC_BYTES = 8  # that a state begins with: what it is, and its format's version
+
 
 def whole(name: str, value, low: int, high: int) -> int:
     """A whole number in low .. high."""
@@ -76,7 +78,7 @@ def reward_clip(value) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def seeds(seed, num_envs: int) -> list[tuple[int, int] | None]:
+def seeds(seed, num_envs: int, first: int = 0) -> list[tuple[int, int] | None]:
     """(key, index) of every environment's generator, or None where it is to go on as it is."""
     if seed is None:
         seed = secrets.randbits(63)
@@ -86,7 +88,7 @@ def seeds(seed, num_envs: int) -> list[tuple[int, int] | None]:
                                   "environments")
         return [None if s is None else (whole(f"seed[{i}]", s, 0, (1 << 64) - 1), 0) for i, s in enumerate(seed)]
     key = whole("seed", seed, 0, (1 << 64) - 1)
-    return [(key, i) for i in range(num_envs)]
+    return [(key, first + i) for i in range(num_envs)]
 
 
 def cores() -> int:
@@ -158,8 +160,44 @@ def open_state(state: bytes, magic: bytes, signature: dict, count: int, stride: 
         raise InvalidState("this is not a state of envs_c; pass the bytes that get_state returned")
     if state[: len(magic)] != magic:
         raise InvalidState(f"this state has format {state[len(magic) - 1]}; this version reads format {magic[-1]}")
-    start = len(magic) + 4
-    end = start + int.from_bytes(state[len(magic): start], "little")
+    head, raw = _parted(state)
+    for key, ours in signature.items():
+        if head.get(key) != ours:
+            raise InvalidState(f"this state has {key} {head.get(key)!r}; these environments have {ours!r}")
+    if head["count"] != count:
+        raise InvalidState(f"this state holds {head['count']} environments; {count} were asked for (pass indices=...)")
+    return raw
+
+
+def close_state(magic: bytes, head: dict, raw: bytes) -> bytes:
+    """What get_state gives, of a signature with the count of environments and of their raw bytes."""
+    text = json.dumps({**head, "crc32": zlib.crc32(raw)}).encode()
+    return magic + len(text).to_bytes(4, "little") + text + raw
+
+
+def join_states(states: list[bytes]) -> bytes:
+    """One state of the environments of several, in their order; InvalidState where one is damaged or of another kind."""
+    opened = [_parted(state) for state in states]
+    kinds = [{**head, "count": 0, "crc32": 0} for head, _ in opened]
+    if any(kind != kinds[0] for kind in kinds):
+        raise InvalidState("these states are of environments of different kinds; join those of one game, version and options")
+    head = {**opened[0][0], "count": sum(head["count"] for head, _ in opened)}
+    return close_state(states[0][:MAGIC_BYTES], head, b"".join(raw for _, raw in opened))
+
+
+def part_of_state(state: bytes, index: int, count: int) -> bytes:
+    """Part `index` of a state that is cut into `count` equal ones; InvalidState where it cannot be."""
+    head, raw = _parted(state)
+    if head["count"] % count:
+        raise InvalidState(f"this state holds {head['count']} environments, which cannot be cut into {count} equal parts")
+    size = len(raw) // count
+    return close_state(state[:MAGIC_BYTES], {**head, "count": head["count"] // count}, raw[index * size: (index + 1) * size])
+
+
+def _parted(state: bytes) -> tuple[dict, bytes]:
+    """What a state says of itself, and the raw bytes of its environments; InvalidState where it is damaged."""
+    start = MAGIC_BYTES + 4
+    end = start + int.from_bytes(state[MAGIC_BYTES:start], "little")
     try:
         head = json.loads(state[start:end])
         raw = state[end:]
@@ -168,12 +206,7 @@ def open_state(state: bytes, magic: bytes, signature: dict, count: int, stride: 
         whole_ = False
     if not whole_:
         raise InvalidState(f"this state ({len(state)} bytes) is damaged or cut short; use another copy")
-    for key, ours in signature.items():
-        if head.get(key) != ours:
-            raise InvalidState(f"this state has {key} {head.get(key)!r}; these environments have {ours!r}")
-    if head["count"] != count:
-        raise InvalidState(f"this state holds {head['count']} environments; {count} were asked for (pass indices=...)")
-    return raw
+    return head, raw
 
 
 class Axis(NamedTuple):

@@ -32,7 +32,7 @@ ctypedef void (*mask_fn)(const void* state, uint8_t* legal) noexcept nogil
 
 
 cdef enum Operation:
-    STEP       # act
+    STEP       # act; where io.step_mask says so, if it is not NULL
     RESET      # begin new episodes where io.reset_mask says so (everywhere if it is NULL)
     OBSERVE    # write observations and masks of all that were ever reset, change nothing
 
@@ -67,6 +67,7 @@ ctypedef struct Io:
     uint8_t* action_mask        # (B, num_actions), or NULL
     uint8_t* final_action_mask  # (B, num_actions), or NULL
     const uint8_t* reset_mask   # (B,) for RESET, or NULL
+    const uint8_t* step_mask    # (B,) for STEP, or NULL: where it is 0, the environment is held
     uint8_t* ended              # (N,) 1 where this step ended an episode
     double* ended_return        # (N,) raw return of the last ended episode
     int32_t* ended_length       # (N,) its length in steps
@@ -166,6 +167,9 @@ cdef inline void run_chunk(reset_fn reset, step_fn step, observe_fn observe, dra
             legal = io.action_mask + row * io.num_actions
         if io.operation == STEP:
             io.ended[i] = 0
+            if io.step_mask != NULL and not io.step_mask[row]:
+                io.reward[row] = io.terminated[row] = io.truncated[row] = 0.0
+                continue
             if head.over and io.autoreset == NEXT_STEP:
                 begin_episode(reset, step, head, game, io)
                 io.reward[row] = io.terminated[row] = io.truncated[row] = 0.0
@@ -212,6 +216,7 @@ cdef class Game:
     cdef readonly int fps             # frames a second at which people like to see it
     cdef readonly object time_limit   # the default, in steps, or None
     cdef readonly dict options        # name -> Option
+    cdef readonly object two_players  # TwoPlayers, or None
     cdef readonly size_t state_size   # bytes of the game's struct
     cdef readonly bint has_mask
     cdef chunk_fn chunk

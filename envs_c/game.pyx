@@ -29,10 +29,17 @@ class Option(NamedTuple):
         return float(value)
 
 
+class TwoPlayers(NamedTuple):
+    """How one caller plays a game whose two sides move in turn, step by step, and one of which wins what the other loses."""
+
+    both: dict  # options under which each step is one side's move: it sees the board as its own, and its is the reward
+    opponents: dict  # name -> options under which that built-in opponent has the other side, the weakest first
+
+
 cdef class Game:
     def __init__(self, *, str name, str title, str summary, int version, actions, feature_shape,
                  feature_dtype="float32", feature_low=-np.inf, feature_high=np.inf, screen=(160, 210),
-                 int frame_skip=1, time_limit=None, options=None, int fps=60):
+                 int frame_skip=1, time_limit=None, options=None, int fps=60, two_players=None):
         """Describe a game; raises ContractError where the description does not hold together.
 
         actions, feature_shape, feature_low and feature_high may be functions of the options, a dict name -> float, for
@@ -48,6 +55,7 @@ cdef class Game:
         self.fps = fps
         self.time_limit = time_limit
         self.options = dict(options or {})
+        self.two_players = two_players
         self.described = (actions, feature_shape, feature_low, feature_high)
         self.actions, self.feature_shape, self.feature_low, self.feature_high = self.describe(
             {name: float(option.default) for name, option in self.options.items()})

@@ -10,9 +10,6 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.stdlib cimport free
 from libc.string cimport memcpy, memset
 
-import json
-import zlib
-
 import numpy as np
 
 from envs_c import checks
@@ -35,14 +32,16 @@ HEAD_SIZE = sizeof(Head)          # bytes of the engine's own in front of a game
 cdef class VecEnv:
     """N environments of one game, without any buffers for what they say.
 
-    What environment i does depends on (seed, i, its actions) only, never on threads, chunks or batches.
+    What environment i does depends on (seed, first + i, its actions) only, never on threads, chunks or batches.
 
-    Args: as `envs_c.make`, with `game` a `Game`, and `chunk_size`, the environments a thread takes at once (0: chosen).
+    Args: as `envs_c.make`, with `game` a `Game`; `chunk_size`, the environments a thread takes at once (0: chosen); and `first`,
+    the number of the first environment where these are a part of more that share a seed.
     Raises InvalidArgument for a setting that is out of range.
     """
 
     cdef readonly Game game
     cdef readonly int num_envs
+    cdef readonly int first
     cdef readonly str view
     cdef readonly str autoreset
     cdef readonly int frame_skip
@@ -71,11 +70,12 @@ cdef class VecEnv:
 
     def __init__(self, Game game, num_envs=1, *, view="features", frame_skip=None, sticky=0.0, noop_max=0,
                  time_limit=None, reward_clip=None, num_threads=0, autoreset="next_step", seed=None, chunk_size=0,
-                 options=None):
+                 options=None, first=0):
         self.game = game
         self.options = game.check_options(options or {})
         self.actions, feature_shape, self.feature_low, self.feature_high = game.describe(self.options)
         self.num_envs = checks.whole("num_envs", num_envs, 1, 1 << 24)
+        self.first = checks.whole("first", first, 0, 1 << 30)
         self.view = checks.choice("view", view, ("features", "pixels"))
         self.autoreset = checks.choice("autoreset", autoreset, ("next_step", "same_step", "disabled"))
         self.frame_skip = checks.whole("frame_skip", game.frame_skip if frame_skip is None else frame_skip, 1, 1000)
@@ -138,7 +138,7 @@ cdef class VecEnv:
     def seed(self, seed=None, mask=None):
         """Restart the random generators; takes effect in full at the next reset.
 
-        seed: a whole number (environment i draws from (seed, i)); a sequence of N of them, or of None for no change
+        seed: a whole number (environment i draws from (seed, first + i)); a sequence of N of them, or of None for no change
             (environment i draws from (seed[i], 0), so equal seeds give equal environments); or None for the system's
             entropy.
         mask: (N,) bool, only these environments; or None for all.
@@ -146,7 +146,7 @@ cdef class VecEnv:
         self.check_open()
         cdef int i
         cdef uint64_t key
-        values = checks.seeds(seed, self.num_envs)
+        values = checks.seeds(seed, self.num_envs, self.first)
         for i in range(self.num_envs):
             if values[i] is not None and (mask is None or mask[i]):
                 key, index = values[i]
@@ -226,8 +226,7 @@ cdef class VecEnv:
         cdef int k
         for k in range(len(rows)):
             memcpy(&view[k * self.stride], self.states + <size_t>rows[k] * self.stride, self.stride)
-        head = json.dumps({**self._signature(), "count": len(rows), "crc32": zlib.crc32(raw)}).encode()
-        return STATE_MAGIC + len(head).to_bytes(4, "little") + head + bytes(raw)
+        return checks.close_state(STATE_MAGIC, {**self._signature(), "count": len(rows)}, bytes(raw))
 
     def set_state(self, state, indices=None):
         """Put back what `get_state` gave, into all environments or those in `indices`, in that order.
@@ -296,8 +295,11 @@ cdef class Batch:
         self.io.reset_mask = NULL
         self.env.count_unstarted()
 
-    def step(self):
+    def step(self, mask=None):
         """Take the actions in the batch's buffer and write what comes of them; returns how many episodes ended.
+
+        mask: (B,) bool, or None for all. Where it is false the environment is held: its state, observation and action mask
+        stay as they are, even at an episode's end, its reward and flags are 0. Its action has to be one of the game's, too.
 
         Raises InvalidArgument for an action that the game does not have, NotReset before the first reset (or, where
         autoreset is disabled, after an end), and Closed. No state has changed then.
@@ -305,9 +307,16 @@ cdef class Batch:
         self.env.check_open()
         self.env.check_started(self.lo, self.hi)
         self.check_actions()
-        if self.io.autoreset == DISABLED:
-            self.check_running()
-        self.run(STEP)
+        cdef const uint8_t[::1] chosen
+        if mask is not None:
+            chosen = checks.mask("mask", mask, self.hi - self.lo).view(np.uint8)
+            self.io.step_mask = &chosen[0]
+        try:
+            if self.io.autoreset == DISABLED:
+                self.check_running()
+            self.run(STEP)
+        finally:
+            self.io.step_mask = NULL
         cdef int i, ended = 0
         for i in range(self.lo, self.hi):
             ended += self.io.ended[i]
@@ -352,6 +361,8 @@ cdef class Batch:
     cdef check_running(self):
         cdef int i
         for i in range(self.lo, self.hi):
+            if self.io.step_mask != NULL and not self.io.step_mask[i - self.lo]:
+                continue
             if (<Head*>(self.env.states + i * self.env.stride)).over:
                 raise NotReset(f"environment {i} of {self.env.game.name} is at its episode's end and autoreset is "
                                "disabled; reset it first (options={'reset_mask': ...})")

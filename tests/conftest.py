@@ -2,6 +2,7 @@
 
 import trainer.openmp  # noqa: F401  isort: skip  (before anything that loads OpenMP)
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,8 @@ from device_twin import TwinDevice
 import envs_c
 from envs_c import outside
 
+TINY = ["--num-envs=32", "--horizon=64", "--minibatch=1024", "--total-steps=4096", "--encoder-size=8", "--lstm-size=8",
+        "--num-threads=1", "--device=cpu", "--no-dashboard", "--no-gif", "--eval-episodes=5"]
 TOY = Path(__file__).parent / "toy" / "toy.pyx"
 
 
@@ -37,6 +40,25 @@ def view(request):
 def autoreset(request):
     """All of Gymnasium's autoreset modes."""
     return request.param
+
+
+@pytest.fixture(scope="session")
+def trained_runs(tmp_path_factory):
+    """A folder with a run of two iterations of cartpole in runs/one, and one of another seed in runs/two."""
+    from trainer.__main__ import main
+    root = tmp_path_factory.mktemp("verbs")
+    for seed, name in enumerate(("one", "two"), 1):
+        assert main(["cartpole", *TINY, f"--seed={seed}", f"--run-dir={root / 'runs' / name}"]) == 0
+    return root
+
+
+@pytest.fixture
+def there(trained_runs, tmp_path, monkeypatch):
+    """A working folder with a copy of these runs, and a display that shows nothing."""
+    shutil.copytree(trained_runs / "runs", tmp_path / "runs")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
+    return tmp_path
 
 
 @pytest.fixture

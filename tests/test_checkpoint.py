@@ -147,8 +147,9 @@ def test_a_pickle_is_never_run(tmp_path):
 
 def test_a_newer_format_is_refused_with_advice_to_update(tmp_path):
     path = save(tmp_path)
-    rewritten(path, insertcoin="2")
-    with pytest.raises(CheckpointError, match=r"format 2.*up to 1; update"):
+    ours = checkpoint.FORMAT
+    rewritten(path, insertcoin=str(ours + 1))
+    with pytest.raises(CheckpointError, match=rf"format {ours + 1}.*up to {ours}; update"):
         checkpoint.load(path)
 
 

@@ -12,10 +12,10 @@ import torch
 import envs_c
 from trainer import checkpoint
 from trainer.__main__ import main
-from trainer.config import EnvConfig, PolicyConfig, PPOConfig, RunConfig, overlay, preset
+from trainer.config import EnvConfig, PolicyConfig, PPOConfig, RunConfig, SelfPlayConfig, overlay, preset
 
 ROOT = Path(__file__).parents[1]
-SECTIONS = (EnvConfig, PolicyConfig, PPOConfig, RunConfig)
+SECTIONS = (EnvConfig, PolicyConfig, PPOConfig, SelfPlayConfig, RunConfig)
 FIELDS = [one.name for section in SECTIONS for one in dataclasses.fields(section)]
 RESULT = {"mean": 12.5, "path": "runs/x/best.safetensors", "film": "a.gif: an episode"}
 
@@ -50,6 +50,15 @@ def saved(tmp_path):
     folder = tmp_path / "run"
     checkpoint.save(folder, 64, {"x": torch.ones(1)}, {"config": config.to_dict()}, score=None)
     return folder, config
+
+
+@pytest.fixture
+def folder_of_a_run(tmp_path, monkeypatch):
+    """The name of a run under runs, in the working folder."""
+    (tmp_path / "runs" / "x").mkdir(parents=True)
+    (tmp_path / "runs" / "x" / "best.safetensors").touch()
+    monkeypatch.chdir(tmp_path)
+    return Path("runs/x")
 
 
 def helptext(capsys, *argv):
@@ -192,7 +201,7 @@ def test_resuming_a_checkpoint_goes_on_in_its_folder(trained, saved):
 @pytest.mark.parametrize(("words", "section", "name", "value"), [
     ("--stop-at 5000", "run", "stop_at", 5000), ("--device cpu", "run", "device", "cpu"),
     ("--no-dashboard", "run", "dashboard", False), ("--checkpoint-seconds 1", "run", "checkpoint_seconds", 1.0),
-    ("--eval-episodes 0", "run", "eval_episodes", 0), ("--gif", "run", "gif", True),
+    ("--eval-episodes 0", "run", "eval_episodes", 0), ("--gif", "run", "gif", True), ("--track wandb", "run", "track", "wandb"),
     ("--num-threads 1", "env", "num_threads", 1),
     ("--num-envs 512", "env", "num_envs", 512), ("--gamma 0.987654321", "ppo", "gamma", 0.987654321),  # as they were
 ])
@@ -224,20 +233,20 @@ def test_resuming_what_another_version_wrote_is_refused(capsys, trained, tmp_pat
     assert "another version" in refused(capsys, "--resume", str(tmp_path))
 
 
-def test_eval_passes_its_options_on_and_prints_the_result(capsys, evaluated):
+def test_eval_passes_its_options_on_and_prints_the_result(capsys, evaluated, folder_of_a_run):
     options = ["--episodes", "5", "--out", "a.gif", "--greedy", "--seed", "3", "--device", "cpu"]
     assert main(["eval", "runs/x", *options]) == 0
-    assert evaluated == [{"run": "runs/x", "episodes": 5, "seed": 3, "device": "cpu", "greedy": True, "out": "a.gif"}]
+    assert evaluated == [{"run": folder_of_a_run, "episodes": 5, "seed": 3, "device": "cpu", "greedy": True, "out": "a.gif"}]
     assert capsys.readouterr().out == "mean 12.5\na.gif: an episode\n"
 
 
-def test_eval_has_defaults_and_films_nothing_unasked(capsys, evaluated):
+def test_eval_has_defaults_and_films_nothing_unasked(capsys, evaluated, folder_of_a_run):
     assert main(["eval", "runs/x"]) == 0
-    assert evaluated == [{"run": "runs/x", "episodes": 100, "seed": 1, "device": "auto", "greedy": False, "out": None}]
+    assert evaluated == [{"run": folder_of_a_run, "episodes": 100, "seed": 1, "device": "auto", "greedy": False, "out": None}]
     assert capsys.readouterr().out == "mean 12.5\n"
 
 
-@pytest.mark.parametrize("argv", ["--help", "breakout --help", "eval --help", "breakout --num-envs 0"])
+@pytest.mark.parametrize("argv", ["--help", "breakout --help", "eval --help", "export --help", "breakout --num-envs 0"])
 def test_help_and_errors_load_no_torch(argv):
     script = ("import sys\nfrom trainer.__main__ import main\ntry: main(sys.argv[1:])\n"
               "except SystemExit: pass\nsys.exit('torch' in sys.modules)")

@@ -9,10 +9,10 @@ import pytest
 
 import envs_c
 from trainer import config as config_module
-from trainer.config import Config, EnvConfig, PolicyConfig, PPOConfig, RunConfig, overlay, preset
+from trainer.config import Config, EnvConfig, PolicyConfig, PPOConfig, RunConfig, SelfPlayConfig, overlay, preset
 from trainer.errors import ConfigError
 
-SECTIONS = [EnvConfig, PolicyConfig, PPOConfig, RunConfig]
+SECTIONS = [EnvConfig, PolicyConfig, PPOConfig, SelfPlayConfig, RunConfig]
 FIELDS = [(section, one.name) for section in SECTIONS for one in dataclasses.fields(section)]
 
 REFUSED = [

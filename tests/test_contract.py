@@ -7,7 +7,7 @@ from gymnasium.vector import AutoresetMode
 from support import restart, vector
 
 import envs_c
-from envs_c.testing.play import actions_of
+from envs_c.testing.play import Play, actions_of, bind
 
 N = 12
 STEPS = 120
@@ -206,3 +206,54 @@ def test_without_copies_the_same_array_is_handed_out_each_step(game):
     for actions in actions_of(game, 9, 2):
         copied.step(actions)
     assert np.array_equal(first, kept)
+
+
+def test_environments_that_are_held_stay_as_they_are(game, autoreset):
+    """Against environments that are stepped one by one, each only where it is not held."""
+    settings = {"autoreset": autoreset, "time_limit": LIMIT, "seed": 4, "num_threads": 1}
+    whole, single = (Play(game, N, **settings) for _ in range(2))
+    batches = [bind(single.core, single.arrays, i, i + 1) for i in range(N)]
+    whole.reset()
+    single.reset()
+    rng, ends = np.random.RandomState(1), 0
+    for actions in actions_of(game, STEPS, N):
+        over = whole.core.over()
+        if autoreset == "disabled" and over.any():
+            whole.batch.reset(mask=over)
+            single.batch.reset(mask=over)
+        mask = rng.rand(N) < 0.6
+        mask[rng.randint(N)] = True
+        whole.arrays["actions"][...] = single.arrays["actions"][...] = actions
+        single.core.ended[...] = 0
+        for name in ("reward", "terminated", "truncated"):
+            single.arrays[name][...] = 0
+        ended = sum(batches[i].step() for i in np.flatnonzero(mask))
+        assert whole.batch.step(mask) == ended
+        assert whole.said() == single.said() and whole.core.get_state() == single.core.get_state()
+        ends += ended
+    assert ends > N
+
+
+@pytest.mark.parametrize("mask", [[True, False], np.ones(3, bool), np.ones(2), np.zeros(2, bool)], ids=repr)
+def test_a_mask_of_another_kind_changes_nothing(mask):
+    play = Play(envs_c.game("breakout"), 2)
+    play.reset()
+    state = play.core.get_state()
+    with pytest.raises(envs_c.InvalidArgument, match="mask"):
+        play.batch.step(mask)
+    assert play.core.get_state() == state
+    play.step(0)
+    assert play.core.get_state() != state
+
+
+def test_an_ended_environment_may_be_held_where_autoreset_is_disabled():
+    play = Play(envs_c.game("cartpole"), 2, autoreset="disabled", time_limit=3)
+    play.reset()
+    for mask in ([True, False], [True, True], [True, False]):
+        play.batch.step(np.array(mask))
+    assert play.core.over().tolist() == [True, False]
+    play.batch.step(np.array([False, True]))
+    with pytest.raises(envs_c.NotReset, match="environment 0"):
+        play.batch.step(np.array([True, False]))
+    with pytest.raises(envs_c.NotReset, match="environment 0"):
+        play.batch.step()

@@ -116,3 +116,10 @@ def test_a_film_that_cannot_be_written_is_refused_before_playing(tmp_path, name,
 def test_both_views_can_be_evaluated(view):
     result = play(dataclasses.replace(config(), env=EnvConfig(view=view, num_threads=1)), episodes=3)
     assert (result.lengths > 5).all()
+
+
+@pytest.mark.parametrize(("game", "limit"), [("cartpole", 2**64), ("gym:ALE/Breakout-v5", 2**31 - 2**20)])
+def test_evaluations_seeds_are_others_than_trainings_and_fit(game, limit):
+    seeds = [evaluate.episode_seed(game, seed) for seed in (0, 1, 2, 2**31 - 1, 2**40, 2**62 - 1)]
+    assert len(set(seeds)) == len(seeds)
+    assert all(2**20 < seed < limit for seed in seeds[:3]) and max(seeds) < limit

@@ -1,9 +1,12 @@
-"""What the trainer is for: presets learn their games. `pytest -m learn`; test_memory's rows are short enough for each run."""
+"""What the trainer is for: presets learn their games. `pytest -m learn`; T-maze's rows are short enough for each run."""
 
 import json
 
+import numpy as np
 import pytest
 
+import envs_c
+from trainer import evaluate
 from trainer.__main__ import main
 
 
@@ -29,3 +32,29 @@ def test_t_maze_is_solved_by_an_lstm_and_not_by_a_policy_without_memory(tmp_path
 ])
 def test_a_preset_learns_its_game(tmp_path, words, least):
     assert evaluated(tmp_path, *words.split())["mean"] >= least
+
+
+def largest_tiles(result: evaluate.Evaluation) -> np.ndarray:
+    """(E,) the largest tile of every game of 2048 that was played, by playing them again."""
+    count = len(result.returns)
+    env = envs_c.VecEnv(envs_c.game("g2048"), count, seed=0)
+    env.set_state(result.states["environments"].numpy().tobytes())
+    observation = np.zeros((count, *env.observation_shape), env.observation_dtype)
+    action, outputs = np.zeros(count, np.int32), np.zeros((3, count), np.float32)
+    batch = env.bind(0, count, actions=action, observation=observation, reward=outputs[0], terminated=outputs[1],
+                     truncated=outputs[2])
+    largest = np.zeros(count, np.uint8)
+    for step, actions in enumerate(result.actions):
+        action[:] = actions
+        batch.step()
+        largest = np.where(step < result.lengths, np.maximum(largest, observation.reshape(count, -1).max(1)), largest)
+    return 1 << largest.astype(int)
+
+
+@pytest.mark.learn
+def test_2048_s_preset_reaches_the_tile_of_2048_in_half_of_its_games(tmp_path):
+    folder = tmp_path / "run"
+    assert main(["g2048", "--device", "cpu", "--no-gif", "--eval-episodes", "0", "--run-dir", str(folder)]) == 0
+    _, policy, config = evaluate.load_run(folder, "cpu")
+    result = evaluate.play(policy, config, episodes=1000, seed=1)
+    assert (largest_tiles(result) >= 2048).mean() >= 0.5

@@ -10,13 +10,14 @@ from collections.abc import Sequence
 
 import envs_c
 from bridge.errors import BridgeError
-from trainer.errors import TrainerError
+from trainer.errors import RanksError, TrainerError
 
 _MISSING = ("error: the trainer needs {}, which the games alone do not: pip install 'insertcoin[train]', "
             "or use the repository's `make setup`")
 try:
     from trainer.commands import VERBS, run_verb, train
     from trainer.games import names
+    from trainer.launch import launched
     from trainer.options import PROG
 except ModuleNotFoundError as missing:
     print(_MISSING.format(missing.name), file=sys.stderr)
@@ -29,12 +30,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         if not argv or argv[0] in ("-h", "--help"):
             print(_overview())
+        elif argv[0] in VERBS and launched():
+            raise RanksError(f"{argv[0]} is done by one process; start it without torchrun, which is for trainings")
         elif argv[0] in VERBS:
             run_verb(argv[0], argv[1:])
         else:
             train.main(argv)
     except (TrainerError, envs_c.EnvsError, BridgeError) as error:
-        print(f"error: {error}", file=sys.stderr)
+        _tell(f"error: {error}")
         return 2
     except ModuleNotFoundError as error:
         print(_MISSING.format(error.name), file=sys.stderr)
@@ -42,6 +45,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     return 0
+
+
+def _tell(error: str):
+    """Print an error; where several processes train together, one of those that met it does."""
+    if launched():
+        from trainer.ranks import first_to_tell
+        if not first_to_tell(error):
+            return
+    print(error, file=sys.stderr)
 
 
 def _overview() -> str:
@@ -55,7 +67,7 @@ usage: {lines.strip()}
 
 GAME is {names()}, or a path to a game's .pyx,
 or gym:ID for any environment that Gymnasium makes, such as gym:ALE/Breakout-v5.
-RUN is a run's folder, or one of its checkpoints.
+RUN is a run's folder, one of its checkpoints, the beginning of a folder's name under runs, or last for the newest run.
 
   {PROG} breakout                          train with the settings of the game's preset
   {PROG} breakout --seed 2 --device cpu    change some of them

@@ -21,7 +21,7 @@ from trainer.errors import CheckpointError
 from trainer.files import remove_leftovers, write_atomically
 
 BEST = "best.safetensors"
-FORMAT = 1  # raise it when an older trainer could no longer read what this one writes
+FORMAT = 2  # raise it when an older trainer could no longer read what this one writes
 
 _NAME = re.compile(r"step_(\d{12,})\.safetensors")
 _HASH_KEY = b'"sha256":"'  # cannot occur inside another text of the header: there, quotes are escaped

@@ -1,6 +1,7 @@
-"""curves.png: what a run did, drawn from its metrics.jsonl."""
+"""Pictures of curves: what a run did, drawn from its metrics.jsonl into curves.png, and several runs in one picture."""
 
 import json
+from collections.abc import Sequence
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -9,11 +10,14 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter
 
+from trainer.compare import Curve
+from trainer.errors import ConfigError
 from trainer.files import write_atomically
 from trainer.metrics import read_metrics
 from trainer.run_folder import CONFIG
 
 _LOSSES = {"loss_policy": "policy", "loss_value": "value", "entropy": "entropy"}
+_STYLES = ("-", "--", ":", "-.")  # of the first ten curves, the next ten, ...
 _MOST_POINTS = 2000  # a curve, so that long runs draw as fast as short ones
 
 
@@ -38,11 +42,41 @@ def draw_curves(folder: Path) -> Path:
     for axes in (by_step, speed, losses):
         axes.xaxis.set_major_formatter(EngFormatter(sep=""))
     figure.suptitle(_title(folder))
+    path = folder / "curves.png"
+    _save(figure, path)
+    return path
+
+
+def draw_comparison(curves: Sequence[Curve], path: Path, by: str, game: str) -> None:
+    """Draw the scores of several runs, or groups of runs, into one PNG. by: steps or minutes.
+
+    Raises ConfigError when the picture cannot be written.
+    """
+    figure = Figure(figsize=(9, 5.5), dpi=100, layout="constrained")
+    axes = figure.subplots()
+    for index, curve in enumerate(curves):
+        style = {"color": f"C{index % 10}", "linestyle": _STYLES[index // 10 % len(_STYLES)]}
+        stride = len(curve.across) // _MOST_POINTS + 1
+        marker = "." if len(curve.across) == 1 else None
+        axes.plot(curve.across[::stride], curve.score[::stride], label=curve.label, linewidth=1.4, marker=marker, **style)
+        if curve.deviation is not None:
+            axes.fill_between(curve.across, curve.score - curve.deviation, curve.score + curve.deviation, alpha=0.2,
+                              linewidth=0, color=style["color"])
+    _label(axes, f"{game}: score of recent episodes", {"steps": "steps", "minutes": "minutes of training"}[by], "mean score")
+    if by == "steps":
+        axes.xaxis.set_major_formatter(EngFormatter(sep=""))
+    axes.set_xlim(left=0)
+    axes.legend(frameon=False, fontsize="small")
+    try:
+        _save(figure, path)
+    except OSError as error:
+        raise ConfigError(f"cannot write the picture {path}: {error.strerror or error}; name another with --out") from None
+
+
+def _save(figure: Figure, path: Path) -> None:
     picture = BytesIO()
     figure.savefig(picture, format="png")
-    path = folder / "curves.png"
     write_atomically(path, [picture.getvalue()])
-    return path
 
 
 def _plot(axes: Axes, entries: list[dict[str, Any]], across: str, keys: dict[str, str | None], **style: str) -> None:

@@ -20,20 +20,21 @@ SETTINGS = ("view", "frame_skip", "sticky", "noop_max", "time_limit")  # of our 
 ATARI = {"stack_num": 1, "reward_clipping": False}
 
 
-def make_env(game: str, env: EnvConfig, num_envs: int, seed: int) -> envs_c.VecEnv:
-    """`num_envs` environments of one of our games, as a config describes them."""
+def make_env(game: str, env: EnvConfig, num_envs: int, seed: int, first: int = 0) -> envs_c.VecEnv:
+    """`num_envs` environments of one of our games, as a config describes them; `first` is the number of the first one."""
     return envs_c.VecEnv(envs_c.game(game), num_envs, view=env.view, frame_skip=env.frame_skip, sticky=env.sticky,
                          noop_max=env.noop_max, time_limit=env.time_limit, reward_clip=env.reward_clip,
-                         num_threads=env.num_threads, seed=seed, options=env.options)
+                         num_threads=env.num_threads, seed=seed, options=env.options, first=first)
 
 
-def make_source(game: str, env: EnvConfig, num_envs: int, seed: int, num_batches: int = 1):
-    """The bridge's source of `num_envs` environments, in `num_batches` batches where they are Gymnasium's.
+def make_source(game: str, env: EnvConfig, num_envs: int, seed: int, num_batches: int = 1, first: int = 0):
+    """The bridge's source of `num_envs` environments, in `num_batches` batches where they are Gymnasium's; `first` is the
+    number of the first one, where they are a part of more that share a seed.
 
     Raises ConfigError where a Gymnasium environment is unknown or cannot be driven, or a setting does not apply to it.
     """
     if not game.startswith(GYM):
-        return GameSource(make_env(game, env, num_envs, seed))
+        return GameSource(make_env(game, env, num_envs, seed, first))
     default = EnvConfig()
     changed = [name for name in SETTINGS if getattr(env, name) != getattr(default, name)]
     if changed:
@@ -42,12 +43,12 @@ def make_source(game: str, env: EnvConfig, num_envs: int, seed: int, num_batches
     edges = [num_envs * k // num_batches for k in range(num_batches + 1)]
     made = [make_foreign(game, hi - lo, env.options) for lo, hi in itertools.pairwise(edges)]
     try:
-        return GymnasiumSource(made, env.reward_clip, seed)
+        return GymnasiumSource(made, env.reward_clip, seed + first)
     except ValueError as error:
         raise ConfigError(f"{game}: {error}") from None
 
 
-def make_simulation(game: str, env: EnvConfig, num_envs: int, seed: int, device: torch.device):
+def make_simulation(game: str, env: EnvConfig, num_envs: int, seed: int, device: torch.device, first: int = 0):
     """`num_envs` environments on the device itself. Raises ConfigError for what it has not, DeviceError without a GPU."""
     default = EnvConfig()
     settings = ("view", "frame_skip", "noop_max", "options")
@@ -56,7 +57,8 @@ def make_simulation(game: str, env: EnvConfig, num_envs: int, seed: int, device:
         raise ConfigError(f"sim is {env.sim!r}, which plays cartpole with the settings time_limit, reward_clip and sticky; not "
                           f"{game}{' with ' + ' and '.join(changed) if changed else ''}: use --sim host")
     made = {"device": CartPoleKernel, "tensors": CartPoleTensors}[env.sim]
-    return made(num_envs, device, seed, time_limit=env.time_limit, reward_clip=env.reward_clip, sticky=env.sticky)
+    return made(num_envs, device, seed, time_limit=env.time_limit, reward_clip=env.reward_clip, sticky=env.sticky,
+                     first=first)
 
 
 def make_foreign(game: str, num_envs: int, options: dict) -> VectorEnv:

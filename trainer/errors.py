@@ -23,3 +23,19 @@ class LearningError(TrainerError):
 
 class RunError(TrainerError):
     """A run's folder that cannot be used: it holds another run, or another process is writing into it."""
+
+
+class ExportError(TrainerError):
+    """A policy that cannot be exported, or a package that this needs and that is not installed."""
+
+
+class TrackerError(TrainerError):
+    """A tracker of runs that is asked for and not installed, or does not take the run."""
+
+
+class RanksError(TrainerError):
+    """A job of several processes that cannot be: a process without a device, one that ended, or weights that came apart."""
+
+
+class SweepError(TrainerError):
+    """A sweep that cannot be begun, joined or told of: its storage, its name, or what it searches."""

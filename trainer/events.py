@@ -16,6 +16,7 @@ TAGS = {
     "loss_policy": "losses/policy", "loss_value": "losses/value", "entropy": "losses/entropy", "kl": "losses/kl",
     "clip_fraction": "losses/clip_fraction", "explained_variance": "losses/explained_variance",
     "grad_norm": "losses/grad_norm",
+    "rating": "self_play/rating", "pool_size": "self_play/pool_size", "win_rate_pool": "self_play/win_rate_pool",
     "time_env": "time/env", "time_copy": "time/copy", "time_forward": "time/forward", "time_sample": "time/sample",
     "time_learn": "time/learn", "time_other": "time/other",
 }

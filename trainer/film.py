@@ -1,6 +1,7 @@
 """Films of episodes, GIF or MP4: an episode is played again from its first state with the actions that were taken."""
 
 import importlib.util
+import os
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -46,6 +47,11 @@ def frames(evaluation, index: int, limit: int) -> list[np.ndarray]:
     return screens
 
 
+def rate_of(source) -> float:
+    """Pictures a second at which a source's environments are shown at their own speed: one a step."""
+    return source.env.game.fps / source.env.frame_skip if source.saves else FOREIGN_RATE
+
+
 def write(evaluation, index: int, path: Path, seconds: float = SECONDS, then: Iterable[int] = ()) -> str:
     """Film episode `index` into `path`, at most so many seconds of it; returns a line about it.
 
@@ -54,21 +60,31 @@ def write(evaluation, index: int, path: Path, seconds: float = SECONDS, then: It
     check_name(path)
     if not (evaluation.states or evaluation.pictures):
         return f"{path} is not written: the environment cannot be played again, and what it shows is no picture"
-    rate = FOREIGN_RATE
-    if evaluation.states:
-        rate = evaluation.source.env.game.fps / evaluation.source.env.frame_skip
+    rate = rate_of(evaluation.source)
     every = max(1, round(rate / 30))  # at most 30 pictures a second
     limit = max(1, int(seconds * rate))
     screens = frames(evaluation, index, limit)
-    whole = len(screens) > evaluation.lengths[index]
+    whole = len(screens) >= evaluation.lengths[index] + bool(evaluation.states)  # which also have the last step's picture
     for other in then:
         if len(screens) < limit:
             screens += frames(evaluation, other, limit - len(screens))
     screens, rate = screens[::every], rate / every
-    if path.suffix.lower() == ".gif":
-        iio.imwrite(path, screens, duration=1000 / rate, loop=0)
-    else:
-        big = [np.repeat(np.repeat(screen, 2, 0), 2, 1) for screen in screens]
-        iio.imwrite(path, big, fps=rate, plugin="FFMPEG", macro_block_size=2)
+    _save(path, screens, rate)
     shown = "the whole" if whole else f"the first {seconds:g} s of the"
     return f"{path}: {shown} episode that scored {evaluation.returns[index]:g}"
+
+
+def _save(path: Path, screens: list[np.ndarray], rate: float):
+    """Write screens (height, width, 3) as a film that is wholly there or not at all. Raises ConfigError where it cannot."""
+    temporary = path.with_name(f".{path.stem}.{os.getpid()}.tmp{path.suffix}")
+    try:
+        if path.suffix.lower() == ".gif":
+            iio.imwrite(temporary, screens, duration=1000 / rate, loop=0)
+        else:
+            big = [np.repeat(np.repeat(screen, 2, 0), 2, 1) for screen in screens]
+            iio.imwrite(temporary, big, fps=rate, plugin="FFMPEG", macro_block_size=2)
+        os.replace(temporary, path)
+    except OSError as error:
+        raise ConfigError(f"cannot write the film {path}: {error.strerror or error}; name another file with --out") from None
+    finally:
+        temporary.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""The log of a run: metrics.jsonl and TensorBoard events on disk, and a dashboard or plain lines for whoever watches.
+"""The log of a run: metrics.jsonl on disk, trackers such as TensorBoard, and a dashboard or plain lines for whoever watches.
 
     with RunLog(folder, config, dashboard=True, facts={"device": "cpu"}) as log:
         log.iteration(step, {"score_mean": 12.5, "sps": 231_000.0, "time_env": 0.1})
@@ -18,15 +18,15 @@ from rich.live import Live
 from trainer.config import Config
 from trainer.curves import draw_curves
 from trainer.dashboard import Dashboard, plain_line
-from trainer.events import EventFile
 from trainer.figures import Figures
 from trainer.metrics import MetricsFile, finite
-from trainer.run_folder import locked, new_run_folder, refuse_run, write_config
+from trainer.run_folder import locked, new_run_folder, refuse_run, write_config, write_readme
+from trainer.track import open_trackers
 
 __all__ = ["RunLog", "draw_curves", "new_run_folder"]
 
 _PLAIN_SECONDS = 5.0     # between plain lines
-_EVENT_SECONDS = 0.5     # between TensorBoard events
+_EVENT_SECONDS = 0.5     # between what trackers are told
 _REFRESH_SECONDS = 0.25  # between refreshes of the dashboard, at least
 _REFRESH_REST = 250      # after a refresh, at least this many times as long as it took without one
 
@@ -41,7 +41,7 @@ class RunLog:
     resume_step: the step that the run goes on from; entries of later steps are cut off. None for a new run.
 
     `overhead_seconds` is the time that `iteration` took so far. Entering raises RunError when the folder belongs to
-    another run (and resume_step is None) or to another process.
+    another run (and resume_step is None) or to another process, TrackerError when a tracker does not take the run.
     """
 
     def __init__(self, folder: Path, config: Config, *, dashboard: bool, facts: dict[str, str],
@@ -57,7 +57,7 @@ class RunLog:
         if dashboard and self._console.is_terminal and not self._console.is_dumb_terminal:
             shown = Dashboard(config.game, [str(folder), self._facts_line()], self.figures)
             self._live = Live(shown, console=self._console, auto_refresh=False)
-        self._unwritten: tuple[int, dict[str, float | None]] | None = None  # what TensorBoard has not seen yet
+        self._unwritten: tuple[int, dict[str, float | None]] | None = None  # what trackers have not seen yet
         self._told = self.figures.step  # the step of the last plain line
         self._next_event = self._next_line = self._next_refresh = 0.0
 
@@ -68,8 +68,9 @@ class RunLog:
             if self._resume_step is None:
                 refuse_run(self.folder)
             write_config(self.folder, self.config, self.facts, self._resume_step or 0)
+            write_readme(self.folder, self.config)
             self._metrics = opened.enter_context(contextlib.closing(MetricsFile(self.folder, self._resume_step)))
-            self._events = opened.enter_context(contextlib.closing(EventFile(self.folder, self._resume_step)))
+            self._trackers = open_trackers(self.folder, self.config, self.facts, self._resume_step, opened)
             for entry in self._metrics.kept:
                 self.figures.history.add(entry.get("score_mean"))
                 self._start_seconds = max(self._start_seconds, entry["seconds"])  # time never runs back
@@ -85,7 +86,7 @@ class RunLog:
                  trace: TracebackType | None) -> None:
         with self._opened:
             if self._unwritten:
-                self._events.write(*self._unwritten)
+                self._track()
             if not self._live and self._told != self.figures.step:
                 self.note(plain_line(self.figures))
 
@@ -105,14 +106,25 @@ class RunLog:
         self._metrics.append({"step": step, "seconds": seconds} | metrics)
         self._unwritten = step, metrics
         if now >= self._next_event:
-            self._events.write(*self._unwritten)
-            self._unwritten, self._next_event = None, now + _EVENT_SECONDS
+            self._track()
+            self._next_event = now + _EVENT_SECONDS
         self._show(now, arrived)
         self.overhead_seconds += self._clock() - now
 
     def note(self, text: str) -> None:
         """Print a line: above the dashboard, or among the plain lines."""
         self._console.print(text, markup=False, emoji=False, highlight=False, soft_wrap=True)
+
+    def _track(self) -> None:
+        """Tell the trackers what they have not seen yet; one that fails is told of and left out from here on."""
+        for tracker in [*self._trackers]:
+            try:
+                tracker.write(*self._unwritten)
+            except Exception as error:  # whatever their code raises: none of it is worth a training
+                self._trackers.remove(tracker)
+                self.note(f"the tracker {type(tracker).__name__} failed and is left out from here on ({type(error).__name__}: "
+                          f"{error}); metrics.jsonl goes on")
+        self._unwritten = None
 
     def _show(self, now: float, arrived: bool) -> None:
         """Refresh the dashboard or print a line, if it is time or the goal was just reached."""

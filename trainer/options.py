@@ -13,7 +13,8 @@ import tyro
 from tyro.conf import OmitArgPrefixes, PositionalMetavarFromFieldName
 from tyro.constructors import ConstructorRegistry, PrimitiveConstructorSpec, PrimitiveTypeInfo
 
-from trainer.config import Config, EnvConfig, PolicyConfig, PPOConfig, RunConfig
+from trainer.config import Config, EnvConfig, PolicyConfig, PPOConfig, RunConfig, SelfPlayConfig, overlay, preset, preset_file
+from trainer.launch import speaks
 
 PROG = "python -m trainer"
 
@@ -24,28 +25,42 @@ def _unchecked(section: type) -> type:
     return dataclass(frozen=True)(type(section.__name__, (section,), body))
 
 
-_Env, _Policy, _PPO, _Run = map(_unchecked, (EnvConfig, PolicyConfig, PPOConfig, RunConfig))
+_Env, _Policy, _PPO, _SelfPlay, _Run = map(_unchecked, (EnvConfig, PolicyConfig, PPOConfig, SelfPlayConfig, RunConfig))
 
 
 @dataclass(frozen=True)
 class _TrainOptions:
+    preset: str | None
+    """A file of settings that stands in the place of the game's preset, such as a sweep's best.toml."""
     env: _Env
     policy: _Policy
     ppo: _PPO
+    self_play: _SelfPlay
     run: _Run
+
+
+def parse_new(game: str, argv: Sequence[str], changes: dict[str, dict[str, Any]] | None = None) -> Config:
+    """The settings of a new run: the preset of the game, or of --preset, with `changes`, then with what `argv` changes."""
+    file = value_of("--preset", argv)
+    start = preset(game) if file is None or file.lower() == "none" else preset_file(game, file)
+    return parse_training(game, argv, overlay(start, changes or {}))
 
 
 def parse_training(game: str, argv: Sequence[str], default: Config) -> Config:
     """The settings that `argv` makes out of `default`. Raises ConfigError; exits for --help and what tyro refuses."""
-    sections = {"env": _Env, "policy": _Policy, "ppo": _PPO, "run": _Run}
+    sections = {"env": _Env, "policy": _Policy, "ppo": _PPO, "self_play": _SelfPlay, "run": _Run}
     unchecked = {name: made(**asdict(getattr(default, name))) for name, made in sections.items()}
-    about = f"Train an agent that plays {game}. The defaults below are those of this game's preset."
+    file = value_of("--preset", argv)
+    source = file or "this game's preset"
+    about = f"Train an agent that plays {game}. The defaults below are those of {source}."
     if default.run.resume is not None:
         about = f"Go on with a run that learns {game}. The defaults below are those of the run."
-    parsed = tyro.cli(_TrainOptions, args=list(argv), default=_TrainOptions(**unchecked), description=about,
-                      prog=f"{PROG} {game}", config=(OmitArgPrefixes,), registry=_registry())
+    parsed = tyro.cli(_TrainOptions, args=list(argv), default=_TrainOptions(preset=file, **unchecked),
+                      description=about, prog=f"{PROG} {game}", config=(OmitArgPrefixes,), registry=_registry(),
+                      console_outputs=speaks())
     return Config(game, EnvConfig(**_values(parsed.env)), PolicyConfig(**_values(parsed.policy)),
-                  PPOConfig(**_values(parsed.ppo)), RunConfig(**_values(parsed.run)))
+                  PPOConfig(**_values(parsed.ppo)), RunConfig(**_values(parsed.run)),
+                  SelfPlayConfig(**_values(parsed.self_play)))
 
 
 def parse(options: type, argv: Sequence[str], verb: str, description: str):

@@ -9,8 +9,9 @@ from bridge.device import HostLane
 from bridge.graphs import Captured, Graphs
 from bridge.spans import span
 from trainer.errors import ConfigError, LearningError
-from trainer.losses import explained_variance, losses, select
+from trainer.losses import explained_variance, losses, select, whole_of
 from trainer.policy import Network
+from trainer.ranks import ALONE, Ranks
 from trainer.rollout import Storage
 from trainer.statistics import RewardNorm
 
@@ -56,15 +57,17 @@ def make_optimizers(policy: Network, config, device: torch.device) -> list[torch
 
 
 class Learner:
-    """Learns from rollouts: epochs of random minibatches of whole sequences.
+    """Learns from rollouts: epochs of random minibatches of whole sequences; of many ranks, each from its part of all of them.
 
     On a device whose lanes capture, a minibatch's gradients and Adam's step are one graph: it reads the sequences, their
     weights, the learning rate and the entropy's weight from memory at each replay. (Muon's step is taken outside of it.)
     """
 
     def __init__(self, policy: Network, storage: Storage, config, sequences_per_minibatch: int, generator: torch.Generator,
-                 lane=None, graphs: bool = True):
-        """lane: the device's lane to learn in; None on the CPU. graphs: whether its work is captured, where it can be."""
+                 lane=None, graphs: bool = True, ranks: Ranks = ALONE):
+        """sequences_per_minibatch: this rank's. lane: the device's lane to learn in; None on the CPU. graphs: whether its work
+        is captured, where it can be and has no rank wait for another."""
+        self.ranks = ranks
         self.policy, self.storage, self.config, self.generator = policy, storage, config, generator
         self.lane = lane or HostLane()
         device = storage.value.device
@@ -77,7 +80,7 @@ class Learner:
         self.reward_norm = RewardNorm(storage.value.shape[1]).to(device) if config.normalize_rewards else None
         self.seen: list[dict[str, torch.Tensor]] = []  # each minibatch's diagnostics, in this update
         self.parts: dict[str, torch.Tensor] = {}       # those of the last one, in memory that captured work writes
-        graphs = Graphs(graphs)
+        graphs = Graphs(graphs and not ranks.joined)
         self.work = {place: Captured("a minibatch's update", lambda place=place: self.minibatch(*place), self.lane, graphs)
                      for place in ((True, True), (True, False), (False, False), (False, True))}
 
@@ -129,10 +132,12 @@ class Learner:
         for _ in range(config.epochs):
             begun = len(self.seen)
             self._epoch(reward)
+            self._join_parts(begun)
             if config.target_kl is not None and self._mean("kl", begun) > config.target_kl:
                 break
         metrics = {name: self._mean(name) for name in self.parts}
-        metrics["explained_variance"] = explained_variance(self.advantage, storage.value[:-1], storage.valid).item()
+        metrics["explained_variance"] = explained_variance(self.advantage, storage.value[:-1], storage.valid,
+                                                           self.ranks).item()
         if not all(math.isfinite(metrics[name]) for name in self.parts):
             self._refuse()
         return metrics
@@ -142,12 +147,13 @@ class Learner:
         storage, config = self.storage, self.config
         reward = storage.reward[1:]
         if self.reward_norm is not None:
-            reward = self.reward_norm(reward, torch.maximum(storage.terminated[1:], storage.truncated[1:]), config.gamma)
+            reward = self.reward_norm(reward, torch.maximum(storage.terminated[1:], storage.truncated[1:]), config.gamma,
+                                      self.ranks)
         return reward if config.reward_scale == 1.0 else reward * config.reward_scale
 
     def _epoch(self, reward):
         config, count = self.config, self.advantage.shape[1] // len(self.sequences)
-        order = torch.randperm(self.advantage.shape[1], generator=self.generator).split(len(self.sequences))
+        order = self._order().split(len(self.sequences))
         for k in range(count):
             if self.ratio is not None and self.seen:
                 self.storage.advantages(reward, config.gamma, config.gae_lambda, ratio=self.ratio, rho_clip=config.rho_clip,
@@ -163,8 +169,14 @@ class Learner:
                     optimizer.step()
             self.seen.append({name: part.clone() for name, part in self.parts.items()})
 
+    def _order(self):
+        """This rank's sequences in the order that a shuffle of all has them in, so that all draw the same random numbers."""
+        count, rank = self.advantage.shape[1], self.ranks.rank
+        order = torch.randperm(count * self.ranks.size, generator=self.generator)
+        return order[order // count == rank] - rank * count if self.ranks.joined else order
+
     def _prioritized(self):
-        """Sequences drawn by how much there is to learn from them, and what each counts for.
+        """Sequences drawn by how much there is to learn from them, and what each counts for; a rank draws from its own.
 
         p_i ~ (mean |A_i|)^alpha, drawn with replacement; the weight (N p_i)^-beta, over the largest drawn, takes back what the
         choice skews (Schaul et al., 2015, "Prioritized Experience Replay", arXiv:1511.05952, section 3.4).
@@ -174,21 +186,25 @@ class Learner:
         size = (self.advantage.abs() * valid).sum(0) / valid.sum(0).clamp(min=1)
         share = (size + 1e-6).pow(config.priority_alpha).cpu().double()
         share /= share.sum()
-        drawn = torch.multinomial(share, len(self.sequences), replacement=True, generator=self.generator)
+        count, ranks = len(self.sequences), self.ranks  # all ranks draw as many random numbers, and each has its own of them
+        drawn = torch.multinomial(share, count * ranks.size, replacement=True, generator=self.generator)
+        drawn = drawn[ranks.rank * count: (ranks.rank + 1) * count]
         weight = (len(share) * share[drawn]).pow(-config.priority_beta)
-        self.weight.copy_(weight / weight.max())
+        self.weight.copy_(weight / ranks.rows(weight.max()).max())
         return drawn
 
     def minibatch(self, first: bool, last: bool):
         """Add the gradients of the sequences in `sequences`; first and last of those that make one step of the optimizer."""
         config = self.config
         batch = select(self.policy, self.storage, self.advantage, self.sequences, self.weight)
-        loss, parts, ratio = losses(self.policy, batch, config, self.entropy_coef)
+        whole = whole_of(batch.advantage, batch.valid, self.ranks) if self.ranks.joined else None
+        loss, parts, ratio = losses(self.policy, batch, config, self.entropy_coef, whole)
         if first:
             for optimizer in self.optimizers:
                 optimizer.zero_grad(set_to_none=True)
         (loss if config.accumulate == 1 else loss / config.accumulate).backward()
         if last:
+            self._join_gradients()
             parts["grad_norm"] = nn.utils.clip_grad_norm_(self.policy.parameters(), config.max_grad_norm).detach()
             self.optimizers[0].step()
         if self.ratio is not None:
@@ -197,6 +213,24 @@ class Learner:
             if name not in self.parts:
                 self.parts[name] = torch.zeros_like(part)
             self.parts[name].copy_(part)
+
+    def _join_gradients(self):
+        """Add up the gradients of all ranks' parts."""
+        if not self.ranks.joined:
+            return
+        grads = [parameter.grad for parameter in self.policy.parameters() if parameter.grad is not None]
+        joined = self.ranks.sum_(torch.cat([grad.reshape(-1) for grad in grads]))
+        for grad, part in zip(grads, joined.split([grad.numel() for grad in grads]), strict=True):
+            grad.copy_(part.view_as(grad))
+
+    def _join_parts(self, begin: int):
+        """Add up what all ranks saw of the minibatches from `begin` on; the gradient's length is that of all already."""
+        if not self.ranks.joined:
+            return
+        names = [name for name in self.seen[begin] if name != "grad_norm"]
+        joined = self.ranks.sum_(torch.stack([torch.stack([parts[name] for name in names]) for parts in self.seen[begin:]]))
+        for parts, row in zip(self.seen[begin:], joined, strict=True):
+            parts.update(zip(names, row, strict=True))
 
     def _mean(self, name: str, begin: int = 0) -> float:
         values = [parts[name] for parts in self.seen[begin:] if name in parts]

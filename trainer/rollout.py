@@ -19,6 +19,7 @@ from bridge import Pipeline
 from bridge.spans import span
 from trainer import kernels
 from trainer.policy import Network, StepSpace
+from trainer.ranks import ALONE, Ranks
 
 SAMPLES = 8  # steps of a rollout whose observations are kept for their statistics
 
@@ -135,11 +136,13 @@ def put(target: torch.Tensor, t, rows: slice, value: torch.Tensor) -> torch.Tens
 class Actor:
     """What acts: the policy, the LSTM's state of every environment, and which episode just ended.
 
-    greedy: take the likeliest action instead of sampling.
+    greedy: take the likeliest action instead of sampling. ranks: the pipeline has this rank's part of all environments.
     """
 
-    def __init__(self, policy: Network, pipeline: Pipeline, storage: Storage, seed: int, *, greedy: bool = False):
+    def __init__(self, policy: Network, pipeline: Pipeline, storage: Storage, seed: int, *, greedy: bool = False,
+                 ranks: Ranks = ALONE):
         self.policy, self.pipeline, self.storage, self.seed, self.greedy = policy, pipeline, storage, seed, greedy
+        self.ranks = ranks
         self.step = 0  # steps taken by every environment; with the seed and the environment it keys the sampling
         self.weights = policy.cast_weights()
         self.h, self.c = policy.initial_state(pipeline.num_envs, pipeline.device)
@@ -171,7 +174,8 @@ class BatchStep:
     """The device's side of one batch's step: store what came, act on it. Reads and writes the same memory at each call."""
 
     def __init__(self, actor: Actor, batch, in_memory: bool):
-        self.actor, self.index, self.rows, self.first = actor, batch.index, slice(batch.lo, batch.hi), batch.lo
+        self.actor, self.index, self.rows = actor, batch.index, slice(batch.lo, batch.hi)
+        self.first = actor.ranks.rank * actor.pipeline.num_envs + batch.lo  # of all ranks' environments
         self.slab = actor.pipeline.slab(batch)
         device, count = actor.pipeline.device, batch.hi - batch.lo
         self.clock = Clock(device, in_memory)
@@ -254,5 +258,5 @@ def collect(actor: Actor, *, bootstrap: bool = True):
         pipeline.turn(batch, actor.steps[batch.index].bootstrap, act=False)
     pipeline.join()
     if bootstrap and storage.sample is not None:
-        actor.policy.normalizer.update(storage.sample.flatten(0, 1))
+        actor.policy.normalizer.update(storage.sample.flatten(0, 1), actor.ranks)
     actor.step += storage.horizon

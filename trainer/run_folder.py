@@ -1,26 +1,54 @@
-"""A run's folder: its name, its lock, and config.json, which says what was run, on what, with which versions."""
+"""A run's folder: its name, its lock, config.json, which says what was run, on what, with which versions, and README.md."""
 
 import contextlib
 import errno
 import fcntl
 import json
 import os
-import platform
 import re
 import shlex
-import sys
 from collections.abc import Iterator
 from datetime import datetime
-from importlib import metadata
 from pathlib import Path
 
 from trainer.config import Config
 from trainer.errors import RunError
 from trainer.files import write_atomically
+from trainer.run_facts import machine_facts
 
 CONFIG = "config.json"
+README = "README.md"
 _NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)  # from file systems that have none, as some over a network
-_PACKAGES = ("torch", "numpy", "gymnasium", "safetensors")
+
+_README = """\
+# A run of {game}
+
+Made by insertcoin's trainer: {total_steps:,} steps with seed {seed}. A training that has not ended may not have all of these
+files yet.
+
+| file | what it is |
+| --- | --- |
+| `config.json` | settings; and for each time it was started: when, on what machine, with which versions, by which command |
+| `metrics.jsonl` | the figures of every iteration, a JSON object a line; `step` counts the steps of all environments |
+| `curves.png` | the same, drawn |
+| `step_*.safetensors` | the last checkpoints, by step: weights, optimizer, environments, random numbers |
+| `best.safetensors` | the checkpoint with the best mean score so far |
+| `evaluation.json` | scores of whole episodes, played at the end |
+| `episode.gif` | the best of them; `episode-best.gif` and so on are what `record` filmed |
+| `events.out.tfevents.*` | the figures for TensorBoard |
+| `trackers.json`, `wandb/` | what other trackers call this run, and what they keep of it here |
+| `policy.onnx`, `policy.safetensors` | the policy, exported |
+
+In the folder that it was started from (`folder` in config.json):
+
+```
+python -m trainer --resume {run}                  # go on with it
+python -m trainer eval {run}                      # play 100 episodes
+python -m trainer record {run}                    # film the best, the median and the worst of them
+python -m trainer export {run}                    # as ONNX and safetensors
+tensorboard --logdir {run}                        # look at the figures
+```
+"""
 
 
 def new_run_folder(config: Config, root: Path = Path("runs")) -> Path:
@@ -84,14 +112,11 @@ def write_config(folder: Path, config: Config, facts: dict[str, str], from_step:
     write_atomically(path, [text.encode(), b"\n"])
 
 
-def machine_facts() -> dict[str, str]:
-    """The machine, its processor, the versions and the command of this process."""
-    facts = {"machine": platform.platform(), "cpu": cpu_name(), "cores": str(os.cpu_count()),
-             "python": platform.python_version()}
-    for package in _PACKAGES:
-        with contextlib.suppress(metadata.PackageNotFoundError):
-            facts[package] = metadata.version(package)
-    return facts | {"command": shlex.join(sys.orig_argv)}
+def write_readme(folder: Path, config: Config) -> None:
+    """Write README.md: what the folder's files are, and what can be done with them."""
+    text = _README.format(game=config.game, run=shlex.quote(str(folder)), seed=config.run.seed,
+                          total_steps=config.ppo.total_steps)
+    write_atomically(folder / README, [text.encode()])
 
 
 def _lock(descriptor: int, folder: Path) -> None:
@@ -102,15 +127,6 @@ def _lock(descriptor: int, folder: Path) -> None:
     except OSError as error:
         if error.errno not in _NO_LOCKS:
             raise
-
-
-def cpu_name() -> str:
-    """The processor's name, where the system tells it."""
-    with contextlib.suppress(OSError):
-        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    return platform.processor() or platform.machine()
 
 
 def _make_unique(folder: Path) -> Path:

@@ -4,19 +4,23 @@ import dataclasses
 from collections import deque
 from pathlib import Path
 
+import numpy as np
 import torch
 
 import envs_c
 from bridge import Pipeline, open_device, probe
 from bridge.resident import ResidentPipeline
+from bridge.source import Episodes
 from envs_c.checks import cores
-from trainer import checkpoint, precision
+from trainer import checkpoint, precision, sharing
 from trainer.config import Config
 from trainer.environments import make_simulation, make_source, observation_scale
 from trainer.errors import CheckpointError, ConfigError
 from trainer.policy import POLICIES, Network
 from trainer.ppo import Learner
+from trainer.ranks import ALONE, Ranks
 from trainer.rollout import Actor, Storage
+from trainer.self_play_league import League, make_self_play
 from trainer.statistics import ObservationNorm
 
 GRAPHS = True  # whether work is captured where the device can
@@ -45,35 +49,50 @@ def make_policy(config: Config, source, dtype: torch.dtype) -> Network:
 
 
 class Session:
-    """Environments, policy, optimizer and counters of a run; `iteration` rollouts have been learned from."""
+    """Environments, policy, optimizer and counters of a run; `iteration` rollouts have been learned from.
 
-    def __init__(self, config: Config, dtype: torch.dtype | None = None, num_batches: int | None = None):
+    Of many ranks, each makes a session of its own, with its share of the environments; what they have to agree on, rank 0
+    chooses. They make the same calls in the same order.
+    """
+
+    def __init__(self, config: Config, dtype: torch.dtype | None = None, num_batches: int | None = None, ranks: Ranks = ALONE):
         """dtype, num_batches: those that the run was started with; None chooses them."""
-        self.config = config
-        opened = open_device(config.run.device)
+        self.config, self.ranks = config, ranks
+        share = sharing.share_of(config, ranks, ranks.device(config.run.device))
+        opened = open_device(share.run.device)
         self.device = opened.torch_device
-        self.threads = config.env.num_threads or cores()
+        self.threads = share.env.num_threads or cores()
         torch.set_num_threads(self.threads)  # one team size for games and products; libgomp is slow to change it
         if dtype is None:
-            dtype, self.precision_reason = precision.choose(config.policy.precision, self.device)
+            dtype, self.precision_reason = ranks.first(lambda: precision.choose(config.policy.precision, self.device))
         else:
             self.precision_reason = "as the run was started"
         if num_batches is None:
-            num_batches, self.batches_reason = choose_batches(config, opened)
+            num_batches, self.batches_reason = ranks.first(lambda: choose_batches(share, opened))
         else:
             self.batches_reason = "as the run was started"
-        self.pipeline = make_pipeline(config, opened, num_batches)
-        self.policy = make_policy(config, self.pipeline.source, dtype).to(self.device)
+        self.pipeline = make_pipeline(share, opened, num_batches, ranks.rank * share.env.num_envs)
+        policy = make_policy(config, self.pipeline.source, dtype)
+        if ranks.joined:  # another processor's orthogonal weights may differ in their last bits
+            policy.load_state_dict(ranks.first(policy.state_dict))
+        self.policy = policy.to(self.device)
         self.storage = Storage.empty(config.ppo.horizon, self.pipeline, self.policy)
-        self.actor = Actor(self.policy, self.pipeline, self.storage, config.run.seed)
+        self.actor = Actor(self.policy, self.pipeline, self.storage, config.run.seed, ranks=ranks)
+        self.league = self._make_league(dtype) if config.self_play.self_play else None
         self.generator = torch.Generator().manual_seed(config.run.seed)
-        self.learner = Learner(self.policy, self.storage, config.ppo, config.sequences_per_minibatch, self.generator,
-                               self.pipeline.new_lane(), GRAPHS)
+        self.learner = Learner(self.policy, self.storage, config.ppo, share.sequences_per_minibatch, self.generator,
+                               self.pipeline.new_lane(), GRAPHS, ranks)
         self.recent: deque[tuple[float, int]] = deque(maxlen=RECENT)  # raw return and length of episodes, newest last
         self.episodes = 0
         self.iteration = 0
         self.seconds = 0.0  # of training, over all sittings
         self.pipeline.reset()
+
+    def _make_league(self, dtype: torch.dtype) -> League:
+        """The opponents of self-play."""
+        source = self.pipeline.source
+        return League(self.config, source, self.policy, self.actor.weights,
+                      lambda: make_policy(self.config, source, dtype).to(self.device), self.device)
 
     @property
     def step(self) -> int:
@@ -84,13 +103,14 @@ class Session:
     def facts(self) -> dict[str, str]:
         """What the log says of the run beside its config."""
         name = str(self.policy.precision).removeprefix("torch.")
-        return {"device": str(self.device), "precision": f"{name} ({self.precision_reason})",
+        several = {"ranks": str(self.ranks.size)} if self.ranks.joined else {}
+        return {**several, "device": str(self.device), "precision": f"{name} ({self.precision_reason})",
                 "threads": str(self.threads), "batches": f"{len(self.pipeline.batches)} ({self.batches_reason})",
                 "parameters": f"{sum(p.numel() for p in self.policy.parameters()):,}"}
 
     def note_episodes(self):
-        """Take the episodes that ended since the last call into the statistics."""
-        returns, lengths, _ = self.pipeline.take_episodes()
+        """Take the episodes that ended since the last call, on any rank, into the statistics."""
+        returns, lengths, _ = interleaved(self.ranks.everyone(self.pipeline.take_episodes()))
         self.recent.extend(zip(returns.tolist(), lengths.tolist(), strict=True))
         self.episodes += len(returns)
 
@@ -102,29 +122,44 @@ class Session:
         """The mean length of the same episodes, in steps."""
         return sum(length for _, length in self.recent) / len(self.recent) if self.recent else None
 
-    def save(self, folder: Path) -> Path:
-        """Write a checkpoint from which `resumed` goes on bit for bit (on the CPU)."""
+    def save(self, folder: Path) -> Path | None:
+        """Write a checkpoint from which `resumed` goes on bit for bit (on the CPU). All ranks call it, and rank 0 writes;
+        None on the others. Raises RanksError where their weights came apart."""
         tensors = {f"policy.{name}": tensor for name, tensor in self.policy.state_dict().items()}
         tensors |= {f"optimizer.{name}": tensor for name, tensor in self.learner.state().items()}
         tensors |= {f"actor.{name}": tensor for name, tensor in self.actor.state().items()}
         tensors |= {f"pipeline.{name}": tensor for name, tensor in self.pipeline.state().items()}
+        if self.league is not None:
+            tensors |= {f"league.{name}": tensor for name, tensor in self.league.state().items()}
         tensors["generator"] = self.generator.get_state()
+        tensors = sharing.whole(self.ranks, tensors)
+        if tensors is None:
+            return None
         meta = {"config": self.config.to_dict(), "precision": str(self.policy.precision).removeprefix("torch."),
                 "num_batches": len(self.pipeline.batches),
                 "iteration": self.iteration, "seconds": self.seconds, "episodes": self.episodes,
                 "recent": list(self.recent)}
-        return checkpoint.save(folder, self.step, tensors, meta, score=self.score_mean())
+        score = self.score_mean() if self.league is None else self.league.figures["rating"]
+        path = checkpoint.save(folder, self.step, tensors, meta, score=score)
+        if self.league is not None:
+            self.league.write(folder)
+        return path
 
     @classmethod
-    def resumed(cls, config: Config, path: Path) -> "Session":
-        """The session that wrote the checkpoint at `path`, under `config`'s settings for this sitting."""
+    def resumed(cls, config: Config, path: Path, ranks: Ranks = ALONE) -> "Session":
+        """The session that wrote the checkpoint at `path`, under `config`'s settings for this sitting; the ranks that
+        there are now go on, however many wrote it."""
         tensors, meta = checkpoint.load(path)
-        session = cls(config, getattr(torch, meta["precision"]), meta["num_batches"])
+        num_batches = min(meta["num_batches"], max(1, config.env.num_envs // ranks.size))
+        session = cls(config, getattr(torch, meta["precision"]), num_batches, ranks)
         try:
+            tensors = sharing.own(ranks, tensors)
             session.policy.load_state_dict(part(tensors, "policy."))
             session.learner.restore(part(tensors, "optimizer."))
             session.actor.restore(part(tensors, "actor."))
             session.pipeline.restore(part(tensors, "pipeline."))
+            if session.league is not None:
+                session.league.restore(part(tensors, "league."))
             session.generator.set_state(tensors["generator"])
         except (KeyError, RuntimeError, ValueError, envs_c.InvalidState) as error:
             raise CheckpointError(f"{path} does not fit this run's settings: {error}") from error
@@ -137,13 +172,24 @@ class Session:
         return session
 
 
-def make_pipeline(config: Config, device, num_batches: int):
-    """The pipeline of a run's environments."""
+def interleaved(parts: list[Episodes]) -> Episodes:
+    """The episodes of all ranks about in the order that they ended in: each rank's are, and lie evenly among the others'."""
+    if len(parts) == 1:
+        return parts[0]
+    order = np.argsort(np.concatenate([(np.arange(len(part.returns)) + 0.5) / max(len(part.returns), 1) for part in parts]),
+                       kind="stable")
+    return Episodes(*(np.concatenate(columns)[order] for columns in zip(*parts, strict=True)))
+
+
+def make_pipeline(config: Config, device, num_batches: int, first: int = 0):
+    """The pipeline of a run's environments; `first` is the number of the first one, where they are some of a run's."""
     env, seed = config.env, config.run.seed
+    if config.self_play.self_play:
+        return Pipeline(make_self_play(config, first), num_batches, device, serial=config.run.serial, graphs=GRAPHS)
     if env.sim != "host":
-        simulation = make_simulation(config.game, env, env.num_envs, seed, device.torch_device)
+        simulation = make_simulation(config.game, env, env.num_envs, seed, device.torch_device, first)
         return ResidentPipeline(simulation, device, serial=config.run.serial, graphs=GRAPHS)
-    source = make_source(config.game, env, env.num_envs, seed, num_batches)
+    source = make_source(config.game, env, env.num_envs, seed, num_batches, first)
     return Pipeline(source, num_batches, device, serial=config.run.serial, graphs=GRAPHS)
 
 
@@ -167,12 +213,17 @@ def part(tensors: dict[str, torch.Tensor], prefix: str) -> dict[str, torch.Tenso
 
 
 def load_policy(path: Path, device: str = "cpu") -> tuple[Network, Config]:
-    """The policy of a checkpoint, in the precision that it was trained in, and its run's config."""
+    """The policy of a checkpoint, in the precision that it was trained in, and its run's config.
+
+    Raises CheckpointError where it is damaged, or its game has changed since."""
     tensors, meta = checkpoint.load(path)
     config = Config.from_dict(meta["config"])
     config = dataclasses.replace(config, run=dataclasses.replace(config.run, device=device))
     source = make_source(config.game, config.env, 1, 0)
     policy = make_policy(config, source, getattr(torch, meta["precision"]))
     source.close()
-    policy.load_state_dict(part(tensors, "policy."))
+    try:
+        policy.load_state_dict(part(tensors, "policy."))
+    except RuntimeError as error:
+        raise CheckpointError(f"{path} does not fit {config.game} as it is now: {' '.join(str(error).split())}") from error
     return policy.to(open_device(device).torch_device), config

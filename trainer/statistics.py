@@ -3,6 +3,8 @@
 import torch
 from torch import nn
 
+from trainer.ranks import ALONE, Ranks
+
 CLIP = 10.0  # deviations that a normalized observation may be away from the mean
 
 
@@ -24,11 +26,14 @@ class Moments(nn.Module):
         self.square += square + delta * delta * (self.count * count / total)
         self.count.copy_(total)
 
-    def add(self, rows: torch.Tensor):
-        """Take in rows (n, *shape)."""
+    def add(self, rows: torch.Tensor, ranks: Ranks = ALONE):
+        """Take in rows (n, *shape), those of each rank."""
         rows = rows.double()
         mean = rows.mean(0)
-        self.merge(mean, (rows - mean).square().sum(0), torch.tensor(float(len(rows)), dtype=torch.float64, device=rows.device))
+        square = (rows - mean).square().sum(0)
+        count = torch.tensor(float(len(rows)), dtype=torch.float64, device=rows.device)
+        for part in zip(ranks.rows(mean), ranks.rows(square), ranks.rows(count), strict=True):
+            self.merge(*part)
 
     @property
     def deviation(self) -> torch.Tensor:
@@ -51,9 +56,9 @@ class ObservationNorm(Moments):
         out = torch.sub(observation, self.shift, out=out)
         return out.mul_(self.factor).clamp_(-CLIP, CLIP)
 
-    def update(self, rows: torch.Tensor):
-        """Take in raw observations (n, *shape) and normalize by them from now on."""
-        self.add(rows)
+    def update(self, rows: torch.Tensor, ranks: Ranks = ALONE):
+        """Take in raw observations (n, *shape), those of each rank, and normalize by them from now on."""
+        self.add(rows, ranks)
         self.shift.copy_(self.mean)
         self.factor.copy_(1 / self.deviation)
 
@@ -66,12 +71,13 @@ class RewardNorm(Moments):
         super().__init__(())
         self.register_buffer("gathered", torch.zeros(num_envs))
 
-    def forward(self, reward, over, gamma: float):
-        """Scaled rewards (T, N) of a rollout, of raw ones and of its ends (T, N), 1.0 where an episode ended."""
+    def forward(self, reward, over, gamma: float, ranks: Ranks = ALONE):
+        """Scaled rewards (T, N) of a rollout, of raw ones and of its ends (T, N), 1.0 where an episode ended; the deviation is
+        that over all ranks."""
         gathered = torch.empty_like(reward)
         for t in range(len(reward)):
             self.gathered.mul_(gamma).add_(reward[t])
             gathered[t] = self.gathered
             self.gathered.mul_(1 - over[t])
-        self.add(gathered.view(-1))
+        self.add(gathered.view(-1), ranks)
         return reward / self.deviation.float()

@@ -7,10 +7,11 @@ import time
 from pathlib import Path
 
 from bridge import EnvironmentFailed
-from trainer import checkpoint, evaluate, ppo
+from trainer import checkpoint, evaluate, ppo, self_play_matches, sharing, track
 from trainer.config import Config
 from trainer.errors import LearningError
 from trainer.log import RunLog, draw_curves, new_run_folder
+from trainer.ranks import join
 from trainer.rollout import collect
 from trainer.session import Session
 
@@ -20,43 +21,71 @@ def train(config: Config) -> Path:
 
     Ctrl-C (or SIGTERM, or a terminal that closes) ends it after the iteration under way, with a checkpoint; a second one ends
     it at once. Then, as with `stop_at`, there is no evaluation, and KeyboardInterrupt is raised once everything is written.
+
+    In a job of torchrun's all ranks train together; rank 0 alone writes, tells and evaluates. An interrupt of one is all's.
     """
-    source = checkpoint.latest(config.run.resume) if config.run.resume else None
-    session = Session.resumed(config, source) if source else Session(config)
-    folder = source.parent if source else new_run_folder(config)
+    ranks = join()
+    sharing.check_alike(config, ranks)
+    ranks.first(lambda: track.require(config.run.track))  # rank 0 keeps the log
+    source = ranks.first(lambda: checkpoint.latest(config.run.resume)) if config.run.resume else None
+    session = Session.resumed(config, source, ranks) if source else Session(config, ranks=ranks)
+    folder = source.parent if source else ranks.first(lambda: new_run_folder(config))
     if source is None:
         session.save(folder)  # a run that is killed right away can be resumed, too
-    with RunLog(folder, config, dashboard=config.run.dashboard, facts=session.facts, start_seconds=session.seconds,
-                resume_step=session.step if source else None) as log, Interrupt() as interrupt:
+    with open_log(session, folder, source) as log, Interrupt() as interrupt:
         finished = loop(session, folder, log, interrupt)
-        log.note(f"checkpoints and curves are in {folder}")
-        draw_curves(folder)
+        ranks.leave()
+        if ranks.rank == 0:
+            log.note(f"checkpoints and curves are in {folder}")
+            draw_curves(folder)
         if interrupt.asked:
             log.note(f"interrupted at step {session.step:,}; go on with --resume {folder}")
             raise KeyboardInterrupt
-        if finished and config.run.eval_episodes:
-            evaluate.finish(session, folder, log)
+        if finished and config.run.eval_episodes and ranks.rank == 0:
+            (evaluate if session.league is None else self_play_matches).finish(session, folder, log)
     return folder
 
 
-def loop(session: Session, folder: Path, log: RunLog, interrupt: "Interrupt") -> bool:
-    """Iterate to the end, to stop_at, or to an interrupt; returns whether it was the end."""
+def open_log(session: Session, folder: Path, source: Path | None):
+    """The log of this sitting, which rank 0 keeps; source: the checkpoint that it goes on from."""
     config = session.config
+    if session.ranks.rank:
+        return contextlib.nullcontext(NoLog())
+    return RunLog(folder, config, dashboard=config.run.dashboard, facts=session.facts, start_seconds=session.seconds,
+                  resume_step=session.step if source else None)
+
+
+class NoLog:
+    """The log of a rank that keeps none."""
+
+    def iteration(self, step: int, metrics: dict[str, float | None]):
+        """Nothing."""
+
+    def note(self, text: str):
+        """Nothing."""
+
+
+def loop(session: Session, folder: Path, log: RunLog | NoLog, interrupt: "Interrupt") -> bool:
+    """Iterate to the end, to stop_at, or to an interrupt (of any rank); returns whether it was the end."""
+    config, ranks = session.config, session.ranks
     end = config.num_iterations * config.batch_steps
     stop = min(end, config.run.stop_at or end)
     saved_at = time.perf_counter()
+    interrupt.asked, = ranks.any(interrupt.asked)
     while session.step < stop and not interrupt.asked:
         try:
             metrics = iterate(session)
         except EnvironmentFailed:
-            rescue(session, folder, log)
+            if not ranks.joined:  # the others are waited for by nobody: they end at the last checkpoint
+                rescue(session, folder, log)
             raise
         except LearningError as error:
-            raise LearningError(f"{error}, iteration {session.iteration + 1:,}; the last good checkpoint is "
-                                f"{checkpoint.latest(folder)}: resume it with other settings, such as a smaller "
-                                "--learning-rate, in a new run") from None
+            good = ranks.first(lambda: checkpoint.latest(folder))
+            raise LearningError(f"{error}, iteration {session.iteration + 1:,}; the last good checkpoint is {good}: resume it "
+                                "with other settings, such as a smaller --learning-rate, in a new run") from None
         log.iteration(session.step, metrics)
-        if time.perf_counter() - saved_at >= config.run.checkpoint_seconds:
+        interrupt.asked, due = ranks.any(interrupt.asked, time.perf_counter() - saved_at >= config.run.checkpoint_seconds)
+        if due:
             session.save(folder)
             saved_at = time.perf_counter()
     session.save(folder)
@@ -77,11 +106,15 @@ def iterate(session: Session) -> dict[str, float | None]:
     before = stage_seconds(session)
     rate = ppo.learning_rate(session.config.ppo, session.step)
     session.learner.set_rate(rate, ppo.entropy_coef(session.config.ppo, session.step))
+    if session.league is not None:
+        session.league.begin(session.iteration)
     collect(session.actor)
     middle = time.perf_counter()
     metrics = session.learner.update()
     session.note_episodes()
     session.iteration += 1
+    if session.league is not None:
+        metrics |= self_play_matches.after_iteration(session)
     elapsed = time.perf_counter() - begin
     session.seconds += elapsed
     stages = {name: seconds - before[name] for name, seconds in stage_seconds(session).items()}

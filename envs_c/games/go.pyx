@@ -31,12 +31,12 @@ from libc.stdint cimport int16_t, uint8_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from envs_c.game cimport Game, Io, run_chunk
-from envs_c.games.go_opponents cimport NONE, RANDOM, answer
+from envs_c.games.go_opponents cimport GREEDY, NONE, RANDOM, answer
 from envs_c.games.go_rules cimport find_banned, find_legal, move, result
 from envs_c.games.go_sets cimport BLACK, WHITE, WORDS, Go
 from envs_c.rng cimport Rng, rng_below
 from envs_c.screen cimport SMALL, Canvas, canvas_rect, canvas_row, canvas_swap, grey_of
-from envs_c.game import Option
+from envs_c.game import Option, TwoPlayers
 
 
 cdef enum:
@@ -222,4 +222,6 @@ GAME = Game(
         "opponent": Option(RANDOM, 0, 2, "0 random, 1 greedy, 2 none: both sides are the agent's"),
         "colour": Option(BLACK, 0, 2, "the agent's: 0 black, 1 white, 2 drawn anew for each game"),
     }, fps=3,
+    two_players=TwoPlayers({"opponent": NONE}, {"random": {"opponent": RANDOM, "colour": DRAWN},
+                                                "greedy": {"opponent": GREEDY, "colour": DRAWN}}),
 ).bind(chunk, backdrop, draw, sizeof(Go), True)

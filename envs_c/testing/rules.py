@@ -61,6 +61,16 @@ def describes_itself(game):
     for name, option in game.options.items():
         need(option.low <= option.default <= option.high, f"option {name}: the default {option.default} is out of its range")
         need(option.help, f"option {name} has no help")
+    if game.two_players is not None:
+        need(game.two_players.opponents, "a game for two players has an opponent of its own to be measured by, or more")
+        kinds = {alike(game, options) for options in (game.two_players.both, *game.two_players.opponents.values())}
+        need(len(kinds) == 1, "actions and features are others where one caller plays both sides than against an opponent")
+
+
+def alike(game, options: dict):
+    """What has to be the same under different options for one policy to play under all of them."""
+    actions, shape, low, high = game.describe(game.check_options(options))
+    return actions, shape, np.asarray(low).tobytes(), np.asarray(high).tobytes()
 
 
 @rule

@@ -1,20 +1,22 @@
 """`python -m trainer eval RUN`: how well a trained agent plays."""
 
+import json
 from dataclasses import dataclass
 
 from tyro.conf import Positional
 
+from trainer import runs
 from trainer.config import check_device
 from trainer.errors import ConfigError
 from trainer.options import parse
 
 
 @dataclass(frozen=True)
-class EvalOptions:
-    """How a trained agent is evaluated."""
+class Episodes:
+    """Which episodes of a trained agent are played."""
 
     run: Positional[str]
-    """A run's folder, or one of its checkpoints."""
+    """A run's folder, one of its checkpoints, the beginning of a folder's name under runs, or last."""
     episodes: int = 100
     """Episodes to play."""
     out: str | None = None
@@ -37,12 +39,25 @@ class EvalOptions:
             raise ConfigError(f"out is {self.out!r}; it may be a file that ends in .gif or .mp4")
 
 
+@dataclass(frozen=True)
+class EvalOptions(Episodes):
+    """How a trained agent is evaluated."""
+
+    json: bool = False
+    """Print one JSON object instead of sentences."""
+
+
 def main(argv: list[str]) -> None:
-    options = parse(EvalOptions, argv, "eval", "Evaluate the agent of a run; the episodes' mean, median, least and best score.")
+    options = parse(EvalOptions, argv, "eval", "Evaluate the agent of a run: the episodes' mean score with its 95% confidence "
+                    "interval (bootstrap), median, least and best.")
     options.check()
+    run = runs.find(options.run)
     from trainer.evaluate import describe, evaluate_run
-    result = evaluate_run(options.run, episodes=options.episodes, seed=options.seed, device=options.device,
+    result = evaluate_run(run, episodes=options.episodes, seed=options.seed, device=options.device,
                           greedy=options.greedy, out=options.out)
+    if options.json:
+        print(json.dumps(result))
+        return
     print(describe(result))
     if options.out is not None:
         print(result["film"])

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from trainer.config import ConfigError, preset
+from trainer.config import ConfigError
 from trainer.games import checked_game, names
-from trainer.options import PROG, parse_some, parse_training
+from trainer.options import PROG, parse_new, parse_some
 
 HELP = f"""\
 usage: {PROG} profile GAME [--iterations N] [--out FILE] [options of training]
@@ -42,7 +42,7 @@ def main(argv: list[str]) -> None:
     game = checked_game(argv[0])
     options, rest = parse_some(ProfileOptions, argv[1:], f"profile {game}")
     options.check()
-    config = parse_training(game, rest, preset(game))
+    config = parse_new(game, rest)
     from trainer.profile import profile_run
     print(profile_run(config, options.iterations, Path(options.out)))
     print(f"{options.out}: the trace; open it at ui.perfetto.dev")

@@ -3,13 +3,15 @@
 from dataclasses import replace
 from pathlib import Path
 
-from trainer.config import Config, ConfigError, overlay, preset
+from trainer import runs
+from trainer.config import Config, ConfigError, overlay
 from trainer.games import checked_game, names
-from trainer.options import PROG, parse_training, value_of
+from trainer.options import PROG, parse_new, parse_training, value_of
 
 # The settings that a resumed run may change: none of them changes what it learns.
-_FREE = {"env": {"num_threads"}, "policy": set(), "ppo": set(),
-         "run": {"resume", "stop_at", "device", "serial", "dashboard", "checkpoint_seconds", "eval_episodes", "gif"}}
+_FREE = {"env": {"num_threads"}, "policy": set(), "ppo": set(), "self_play": set(),
+         "run": {"resume", "stop_at", "device", "serial", "dashboard", "checkpoint_seconds", "eval_episodes", "gif",
+                 "track"}}
 
 
 def main(argv: list[str]) -> None:
@@ -21,7 +23,7 @@ def main(argv: list[str]) -> None:
     if resume is None:
         if game is None:
             raise ConfigError(f"no game is named; write {PROG} GAME, where GAME is {names()}")
-        config = parse_training(game, options, preset(game))
+        config = parse_new(game, options)
     else:
         config = _resumed(game, options, resume)
     from trainer.train import train
@@ -30,15 +32,15 @@ def main(argv: list[str]) -> None:
 
 def _resumed(game: str | None, options: list[str], resume: str) -> Config:
     """The settings of a saved run, with those changed that may be. Raises ConfigError for any other change."""
+    if value_of("--preset", options) is not None:
+        raise ConfigError("preset is of a new run; a resumed run keeps its settings: leave --preset or --resume out")
+    run = runs.find(resume)
     from trainer.checkpoint import latest, read_meta
-    path = latest(resume)
-    try:
-        saved = Config.from_dict(read_meta(path)["config"])
-    except (ConfigError, KeyError) as error:
-        raise ConfigError(f"{path} was written by another version of the trainer: {error}") from None
+    path = latest(run)
+    saved = runs.config_in(path, read_meta(path))
     if game not in (None, saved.game):
         raise ConfigError(f"{resume} is a run of {saved.game}, not of {game}; leave the game out, or name {saved.game}")
-    saved = overlay(saved, {"run": {"resume": resume, "run_dir": str(path.parent), "stop_at": None}})
+    saved = overlay(saved, {"run": {"resume": str(run), "run_dir": str(path.parent), "stop_at": None}})
     config = parse_training(saved.game, options, saved)
     if Path(config.run.run_dir or saved.run.run_dir).resolve() != path.parent.resolve():
         raise ConfigError(f"run_dir is {config.run.run_dir}; a resumed run goes on in its own folder, {path.parent}")
@@ -46,7 +48,7 @@ def _resumed(game: str | None, options: list[str], resume: str) -> Config:
     if changed:
         raise ConfigError(f"a resumed run keeps its settings, but {' and '.join(changed)}; leave "
                           f"{'them' if len(changed) > 1 else 'it'} out, or start a new run")
-    return replace(config, run=replace(config.run, resume=resume, run_dir=saved.run.run_dir))
+    return replace(config, run=replace(config.run, resume=str(run), run_dir=saved.run.run_dir))
 
 
 def _changed(saved: Config, config: Config) -> list[str]:

@@ -1,0 +1,160 @@
+"""An exported policy plays, without the trainer: an .onnx file by onnxruntime, a .safetensors file by NumPy alone.
+
+    python -m examples.play_exported runs/breakout-.../policy.onnx
+    python -m examples.play_exported runs/breakout-.../policy.safetensors
+
+Both are one step: observation, start and the state in; logits, value and the next state out. What else a file holds stands in
+the JSON text "policy" among its metadata. A policy with an encoder of your own plays as .onnx alone.
+"""
+
+import json
+import sys
+from pathlib import Path
+
+import gymnasium
+import numpy as np
+
+import envs_c
+
+EPISODES = 20
+
+
+def open_onnx(path):
+    """What is known about the policy, and its step."""
+    import onnxruntime
+    session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
+    names = [one.name for one in session.get_outputs()]
+
+    def step(**inputs):
+        wanted = {one.name: inputs[one.name] for one in session.get_inputs()}
+        return dict(zip(names, session.run(None, wanted), strict=True))
+    return json.loads(session.get_modelmeta().custom_metadata_map["policy"]), step
+
+
+def open_safetensors(path):
+    """The same, from the weights: the file is a length of 8 bytes, a JSON header of that length, then all numbers."""
+    data = Path(path).read_bytes()
+    begin = 8 + int.from_bytes(data[:8], "little")
+    header = json.loads(data[8:begin])
+    about = json.loads(header.pop("__metadata__")["policy"])
+    w = {name: np.frombuffer(data, np.float32, offset=begin + one["data_offsets"][0],
+                             count=int(np.prod(one["shape"]))).reshape(one["shape"])
+         for name, one in header.items()}
+    if about["encoder"] not in ENCODERS:
+        sys.exit(f"{path} has the encoder {about['encoder']}, which is not NumPy's; export the policy as .onnx")
+    encode, core = ENCODERS[about["encoder"]], CORES[about["memory"]]
+
+    def step(observation, start, **state):
+        x = observation.astype(np.float32) * np.float32(about["scale"])
+        if about["normalize"]:
+            clip = about["normalize_clip"]
+            x = np.clip((x - w["normalizer.shift"]) * w["normalizer.factor"], -clip, clip)
+        state = {name: value * (1 - start).reshape(-1, *[1] * (value.ndim - 1)) for name, value in state.items()}
+        frames = np.concatenate([*([state["frames"]] if "frames" in state else []), x[:, None]], 1)  # (B, K, *shape)
+        hidden, after = core(w, encode(w, frames, about), state, about)
+        out = linear(w, "heads", hidden)
+        after["next_frames"] = frames[:, 1:]
+        return {"logits": out[:, :-1], "value": out[:, -1], **after}
+    return about, step
+
+
+def linear(w, name, x):
+    return x @ w[f"{name}.weight"].T + w[f"{name}.bias"]
+
+
+def relu(x):
+    return np.maximum(x, 0)
+
+
+def sigmoid(x):
+    return 1 / (1 + np.exp(-x))
+
+
+def convolution(w, k, x, stride=1, padding=0):
+    """(B, C, height, width) to (B, D, ...)."""
+    weight = w[f"encoder.convolutions.{k}.weight"]
+    x = np.pad(x, ((0, 0), (0, 0), (padding, padding), (padding, padding)))
+    patches = np.lib.stride_tricks.sliding_window_view(x, weight.shape[2:], (2, 3))[:, :, ::stride, ::stride]
+    out = np.tensordot(patches, weight, ((1, 4, 5), (1, 2, 3))) + w[f"encoder.convolutions.{k}.bias"]
+    return out.transpose(0, 3, 1, 2)
+
+
+def mlp(w, x, about):
+    return relu(linear(w, "encoder", x.reshape(len(x), -1)))
+
+
+def conv(w, x, about):
+    for k, stride in enumerate((4, 2, 1)):
+        x = relu(convolution(w, k, x, stride))
+    return relu(linear(w, "encoder.layer", x.reshape(len(x), -1)))
+
+
+def board(w, x, about):
+    x = relu(convolution(w, 0, x.reshape(len(x), -1, *x.shape[-2:]), padding=1))
+    for k in (1, 2):
+        x = relu(convolution(w, k, x, padding=1) + x)
+    return relu(linear(w, "encoder.layer", x.transpose(0, 2, 3, 1).reshape(len(x), -1)))
+
+
+def cells(w, x, about):
+    kinds = np.round(x.reshape(len(x), -1, 1) / about["scale"]) == np.arange(round(1 / about["scale"]) + 1)
+    return relu(linear(w, "encoder.second", relu(linear(w, "encoder.first", kinds.reshape(len(x), -1)))))
+
+
+def lstm(w, x, state, about):
+    i, f, g, o = np.split(x @ w["input"].T + state["h"] @ w["recurrent"].T + w["bias"], 4, 1)
+    c = sigmoid(f) * state["c"] + sigmoid(i) * np.tanh(g)
+    h = sigmoid(o) * np.tanh(c)
+    return h, {"next_h": h, "next_c": c}
+
+
+def mingru(w, x, state, about):
+    hidden, after = x if about["encoder_size"] == about["core_size"] else 0, []
+    for k, before in enumerate(np.split(state["h"], about["layers"], 1)):
+        z, u = np.split(linear(w, f"core.{k}", x), 2, 1)
+        after.append((1 - sigmoid(z)) * before + sigmoid(z) * np.maximum(u + 0.5, sigmoid(u)))
+        x = hidden = hidden + after[-1]
+    return hidden, {"next_h": np.concatenate(after, 1)}
+
+
+def none(w, x, state, about):
+    return relu(linear(w, "layer", x)), {}
+
+
+ENCODERS = {"mlp": mlp, "conv": conv, "board": board, "cells": cells}
+CORES = {"lstm": lstm, "mingru": mingru, "none": none}
+
+
+def make(about, num_envs):
+    """The environments that the policy was trained in."""
+    if about["game"].startswith("gym:"):
+        return gymnasium.make_vec(about["game"].removeprefix("gym:"), num_envs, vectorization_mode="sync", **about["options"])
+    return envs_c.make(about["game"], num_envs, **about["env"], **about["options"])
+
+
+def play(path, episodes=EPISODES, seed=1):
+    """The scores of whole episodes, one an environment; actions are sampled, as in training."""
+    about, step = (open_onnx if path.endswith(".onnx") else open_safetensors)(path)
+    env, random = make(about, episodes), np.random.default_rng(seed)
+    state = {name: np.zeros((episodes, *shape), np.float32) for name, shape in about["states"].items()}
+    observation, infos = env.reset(seed=seed)
+    start, over = np.ones(episodes, np.float32), np.zeros(episodes, bool)
+    running, scores = np.ones(episodes, bool), np.zeros(episodes)
+    while running.any():
+        out = step(observation=observation, start=start, **state)
+        state = {name: out[f"next_{name}"] for name in state}
+        logits = np.where(infos["action_mask"], out["logits"], -np.inf) if "action_mask" in infos else out["logits"]
+        actions = (logits + random.gumbel(size=logits.shape)).argmax(1)
+        start = over.astype(np.float32)  # what comes after an episode's last observation is the first of the next
+        observation, reward, terminated, truncated, infos = env.step(actions)
+        scores += reward * running
+        over = terminated | truncated
+        running &= ~over
+    return scores
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    scores = play(sys.argv[1])
+    print(f"{len(scores)} episodes: mean score {scores.mean():.2f}, best {scores.max():g}")

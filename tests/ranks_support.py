@@ -1,0 +1,190 @@
+"""Two processes that are the ranks of one job over Gloo, and what they are asked to do; used by test_ranks.py."""
+
+import trainer.openmp  # noqa: F401  isort: skip  (before anything that loads OpenMP)
+
+import os
+import socket
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
+from multiprocessing import get_context
+from pathlib import Path
+
+import torch
+
+from trainer import ppo, ranks, sharing
+from trainer.config import Config, EnvConfig, PolicyConfig, PPOConfig, RunConfig
+from trainer.errors import TrainerError
+from trainer.losses import explained_variance
+from trainer.rollout import collect
+from trainer.session import Session
+from trainer.statistics import Moments
+from trainer.train import iterate
+
+N, T = 16, 32
+joined: ranks.Ranks = ranks.ALONE  # in a process of `Pair`, its rank
+
+
+class Pair:
+    """Two ranks, each in a process that stays for all tests; call it with a function of this module."""
+
+    def __init__(self, size: int = 2):
+        port = free_port()
+        self.pools = [ProcessPoolExecutor(1, get_context("spawn"), enter, (rank, size, port)) for rank in range(size)]
+
+    def __call__(self, function, *arguments) -> list:
+        """What the function gave on each rank."""
+        return [one.result(120) for one in [pool.submit(function, *arguments) for pool in self.pools]]
+
+    def close(self):
+        for pool in self.pools:
+            pool.shutdown()
+
+
+def free_port() -> int:
+    with socket.socket() as one:
+        one.bind(("localhost", 0))
+        return one.getsockname()[1]
+
+
+def enter(rank: int, size: int, port: int):
+    global joined
+    os.environ |= {"RANK": str(rank), "WORLD_SIZE": str(size), "LOCAL_RANK": str(rank), "LOCAL_WORLD_SIZE": str(size),
+                   "MASTER_ADDR": "localhost", "MASTER_PORT": str(port)}
+    joined = ranks.join()
+
+
+def config(game="cartpole", *, iterations=8, env=None, policy=None, **settings) -> Config:
+    return Config(game, EnvConfig(**{"num_envs": N, "num_threads": 1, **({} if env is None else env)}),
+                  PolicyConfig(**{"encoder_size": 16, "lstm_size": 12, "precision": "float32", **(policy or {})}),
+                  PPOConfig(**{"horizon": T, "minibatch": N * T, "total_steps": iterations * N * T, **settings}),
+                  RunConfig(seed=5, device="cpu", dashboard=False))
+
+
+def talk():
+    """One of each call."""
+    def refused():
+        raise TrainerError("rank 0 alone says no")
+    rank = joined.rank
+    try:
+        joined.first(refused)
+    except TrainerError as error:
+        said = str(error)
+    return {"sum": joined.sum_(torch.arange(3.0) + rank).tolist(), "rows": joined.rows(torch.full((2,), rank)).tolist(),
+            "everyone": joined.everyone(f"rank {rank}"), "gather": joined.gather(rank), "first": joined.first(lambda: rank),
+            "any": joined.any(rank == 1, False, True), "refused": said}
+
+
+def alone() -> str:
+    """A call that the other rank does not make any more."""
+    try:
+        joined.everyone("is anybody there?")
+    except TrainerError as error:
+        return str(error)
+    return ""
+
+
+def tell(text: str) -> bool:
+    return ranks.first_to_tell(text)
+
+
+def moments(rows: torch.Tensor):
+    """Moments over this rank's part of rows (n, k), and the explained variance of a part of them."""
+    mine = rows.chunk(joined.size)[joined.rank]
+    made = Moments(rows.shape[1:])
+    made.add(mine, joined)
+    advantage, value, valid = mine[:, 0], mine[:, 1], (mine[:, 2] > 0).float()
+    return made.mean, made.deviation, explained_variance(advantage, value, valid, joined)
+
+
+def prepared(settings: Config, among: ranks.Ranks) -> Session:
+    """A session with a rollout to learn from, and a policy that has moved on from the one that played it."""
+    made = Session(settings, ranks=among)
+    collect(made.actor)
+    made.pipeline.settle()
+    random = torch.Generator().manual_seed(1)
+    with torch.no_grad():
+        for parameter in made.policy.parameters():
+            parameter += 0.1 * torch.randn(parameter.shape, generator=random)
+    learner = made.learner
+    made.storage.advantages(learner._reward(), settings.ppo.gamma, settings.ppo.gae_lambda, out=learner.advantage)
+    return made
+
+
+def gradients(settings: Config, minibatches: list[list[int]], among: ranks.Ranks | None = None):
+    """The gradient and diagnostics of minibatches of sequences, numbered over all ranks; this rank learns from its own."""
+    among = among or joined
+    made = prepared(settings, among)
+    learner, count = made.learner, N // among.size
+    for k, numbers in enumerate(minibatches):
+        mine = torch.tensor([number - among.rank * count for number in numbers if number // count == among.rank])
+        learner.sequences = mine
+        if learner.weight is not None:
+            learner.weight = (mine + among.rank * count + 1) / N
+        learner.minibatch(k == 0, k == len(minibatches) - 1)
+        learner.seen.append({name: part.clone() for name, part in learner.parts.items()})
+    learner._join_parts(0)
+    return torch.cat([parameter.grad.flatten() for parameter in made.policy.parameters()]), learner.seen
+
+
+def drawn(settings: Config):
+    """A minibatch's sequences, numbered over all ranks, and their weights."""
+    made = prepared(settings, joined)
+    return (made.learner._prioritized() + joined.rank * N // joined.size).tolist(), made.learner.weight.tolist()
+
+
+def orders(settings: Config):
+    made = Session(settings, ranks=joined)
+    return (made.learner._order() + joined.rank * N // joined.size).tolist(), made.generator.get_state()
+
+
+def trained(settings: Config, folder: Path, iterations: int, resume: Path | None = None, among: ranks.Ranks | None = None):
+    """Train, save, and tell of it: the checkpoint (None but on rank 0), the last metrics, score and episodes."""
+    among = among or joined
+    made = Session.resumed(settings, resume, among) if resume else Session(settings, ranks=among)
+    metrics = [iterate(made) for _ in range(iterations)]
+    path = made.save(folder)
+    made.pipeline.close()
+    return path, metrics, made.score_mean(), made.episodes
+
+
+def apart(settings: Config, folder: Path) -> str:
+    """What is said where rank 1 has come to other weights."""
+    made = Session(settings, ranks=joined)
+    with torch.no_grad():
+        made.policy.heads.bias += joined.rank
+    try:
+        made.save(folder)
+    except TrainerError as error:
+        return str(error)
+    return ""
+
+
+def spoiled(settings: Config) -> str:
+    """What an update says whose loss is not finite on rank 1."""
+    made = Session(settings, ranks=joined)
+    original = ppo.losses
+
+    def losses(*arguments):
+        loss, parts, ratio = original(*arguments)
+        return (loss * torch.nan if joined.rank else loss), parts, ratio
+    ppo.losses = losses
+    try:
+        iterate(made)
+    except TrainerError as error:
+        return str(error)
+    finally:
+        ppo.losses = original
+    return ""
+
+
+def alike(settings: Config) -> str:
+    """What is said of these settings, with another num_envs on rank 1."""
+    try:
+        sharing.check_alike(without(settings, num_envs=N * (1 + joined.rank), num_threads=1 + joined.rank), joined)
+    except TrainerError as error:
+        return str(error)
+    return ""
+
+
+def without(settings: Config, **env) -> Config:
+    return replace(settings, env=replace(settings.env, **env))

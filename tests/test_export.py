@@ -1,0 +1,232 @@
+"""Exported policies: that both files do what the policy does, for every memory and encoder, and what is refused."""
+
+import importlib.util
+import json
+
+import numpy as np
+import pytest
+import torch
+
+from examples import play_exported
+from trainer import checkpoint, export_check
+from trainer.__main__ import main
+from trainer.config import Config, EnvConfig, PolicyConfig, PPOConfig, RunConfig, overlay
+from trainer.errors import ExportError
+from trainer.export import export_run
+from trainer.export_graph import StepGraph
+from trainer.export_weights import rebuild
+from trainer.session import Session, load_policy
+
+ONNX = all(importlib.util.find_spec(name) for name in ("onnx", "onnxscript", "onnxruntime"))
+needs_onnx = pytest.mark.skipif(not ONNX, reason="needs the packages of the extra 'export'")
+POLICIES = {  # game, view, settings of the policy
+    "lstm": ("cartpole", "features", {}),
+    "lstm, normalized": ("cartpole", "features", {"normalize_observations": True, "frame_stack": 3}),
+    "mingru": ("breakout", "features", {"memory": "mingru", "layers": 2, "encoder_size": 16, "lstm_size": 16}),
+    "mingru of another width": ("cartpole", "features", {"memory": "mingru"}),
+    "none": ("cartpole", "features", {"memory": "none"}),
+    "none, frames": ("cartpole", "features", {"memory": "none", "frame_stack": 2}),
+    "conv": ("pong", "pixels", {"frame_stack": 2}),
+    "board": ("go", "features", {"encoder": "board"}),
+    "cells": ("g2048", "features", {"encoder": "cells", "memory": "none"}),
+    "own": ("cartpole", "features", {"encoder": "own_encoders:Small"}),
+    "gymnasium": ("gym:CartPole-v1", "features", {}),
+}
+
+
+def config(game="cartpole", view="features", policy=None, precision="float32", **run):
+    sizes = {"encoder_size": 16, "lstm_size": 12, "precision": precision}
+    return Config(game, EnvConfig(view=view, num_envs=8, num_threads=1), PolicyConfig(**sizes | (policy or {})),
+                  PPOConfig(horizon=8, minibatch=64, total_steps=128),
+                  RunConfig(device="cpu", dashboard=False, eval_episodes=0, gif=False, **run))
+
+
+def save(folder, *words, **keywords):
+    """A checkpoint, in `folder`, of a policy whose weights are those of nobody's training, but as large as trained ones."""
+    session = Session(config(*words, **keywords))
+    torch.manual_seed(1)
+    with torch.no_grad():
+        session.policy.heads.weight.normal_()
+        if session.policy.normalizer is not None:
+            session.policy.normalizer.update(torch.randn(100, *session.policy.shape) * 2 + 1)
+    session.save(folder)
+    session.pipeline.close()
+    return folder
+
+
+@pytest.fixture
+def run(tmp_path):
+    """A run's folder."""
+    return save(tmp_path / "run")
+
+
+def test_a_trained_run_is_exported_end_to_end(tmp_path, capsys):
+    folder = tmp_path / "run"
+    sizes = ["--num-envs=8", "--horizon=8", "--minibatch=64", "--encoder-size=16", "--lstm-size=12", "--num-threads=1"]
+    end = ["--total-steps=128", "--eval-episodes=0", "--no-gif", "--no-dashboard", "--device=cpu", f"--run-dir={folder}"]
+    assert main(["cartpole", *sizes, *end]) == 0
+    capsys.readouterr()
+    assert main(["export", str(folder), *([] if ONNX else ["--format", "safetensors"])]) == 0
+    told = capsys.readouterr().out
+    assert "checked on 1,000 observations gathered by playing" in told
+    assert f"{folder / 'policy.safetensors'}: " in told
+    assert (folder / "policy.onnx").exists() == ONNX
+    assert len(play_exported.play(str(folder / "policy.safetensors"), 3)) == 3
+    assert checkpoint.latest(folder).name == "step_000000000128.safetensors"  # what was exported is no checkpoint
+
+
+@pytest.mark.parametrize("formats", [pytest.param(("onnx",), marks=needs_onnx), ("safetensors",)], ids=["onnx", "safetensors"])
+@pytest.mark.parametrize("kind", POLICIES)
+def test_every_policy_is_exported_within_the_tolerance(tmp_path, kind, formats):
+    done = export_run(str(save(tmp_path, *POLICIES[kind])), formats, None)
+    ((path, (size, found)),) = done.files.items()
+    assert path.stat().st_size == size
+    assert done.observations == 1000
+    assert done.trained is None
+    assert found.logits <= export_check.TOLERANCE
+
+
+@pytest.mark.parametrize("kind", [kind for kind in POLICIES if kind != "own"])
+def test_numpy_alone_rebuilds_the_policy(tmp_path, kind):
+    folder = save(tmp_path, *POLICIES[kind])
+    export_run(str(folder), ("safetensors",), None)
+    network, settings = load_policy(checkpoint.latest(folder))
+    played, graph = export_check.gather(network, settings), StepGraph(network)
+    about, step = play_exported.open_safetensors(folder / "policy.safetensors")
+    states = {"start": played.start[0], **{name: np.zeros((8, *shape), np.float32) for name, shape in about["states"].items()}}
+
+    def numbers(inputs):
+        out = step(**(states | inputs))
+        return [out[name] for name in graph.outputs]
+    assert export_check.difference(numbers, graph, played).logits <= export_check.TOLERANCE
+
+
+@needs_onnx
+@pytest.mark.parametrize("kind", ["lstm, normalized", "cells", "gymnasium"])
+def test_the_graph_plays_as_the_weights_do(tmp_path, kind):
+    folder = save(tmp_path, *POLICIES[kind])
+    export_run(str(folder), ("onnx", "safetensors"), None)
+    scores = [play_exported.play(str(folder / f"policy.{ending}"), 4) for ending in ("onnx", "safetensors")]
+    assert np.array_equal(*scores)
+
+
+@needs_onnx
+def test_the_graph_takes_any_batch_and_says_what_it_is(run):
+    import onnxruntime
+    export_run(str(run), ("onnx",), None)
+    session = onnxruntime.InferenceSession(run / "policy.onnx")
+    assert [(one.name, one.shape[1:]) for one in session.get_inputs()] == [("observation", [4]), ("start", []), ("h", [12]),
+                                                                          ("c", [12])]
+    assert [one.name for one in session.get_outputs()] == ["logits", "value", "next_h", "next_c"]
+    about = json.loads(session.get_modelmeta().custom_metadata_map["policy"])
+    assert about["game"] == "cartpole" and about["observation_shape"] == [4] and about["memory"] == "lstm"
+    for batch in (1, 3):
+        given = {"observation": (batch, 4), "start": (batch,), "h": (batch, 12), "c": (batch, 12)}
+        out = session.run(None, {name: np.ones(shape, np.float32) for name, shape in given.items()})
+        assert [len(one) for one in out] == [batch] * 4
+
+
+@pytest.mark.parametrize("memory", ["lstm", "mingru"])
+def test_a_start_forgets_the_state(tmp_path, memory):
+    network, _ = load_policy(checkpoint.latest(save(tmp_path, "cartpole", "features", {"memory": memory, "frame_stack": 3})))
+    graph = StepGraph(network)
+    fresh = graph.zeros(2, torch.float32)
+    with torch.no_grad():
+        old = [torch.ones(2), *(torch.randn_like(state) for state in fresh[2:])]
+        assert all(map(torch.equal, graph(fresh[0], *fresh[1:]), graph(fresh[0], *old)))
+        assert not torch.equal(graph(fresh[0], *fresh[1:])[0], graph(fresh[0], fresh[1], *old[1:])[0])
+
+
+def test_a_policy_trained_in_bfloat16_is_told_how_far_it_was(tmp_path):
+    done = export_run(str(save(tmp_path, precision="bfloat16")), ("safetensors",), None)
+    assert 1e-4 < done.trained.logits < 0.2
+    assert "it was trained in bfloat16, where logits differ by up to" in done.lines()[-1]
+
+
+def test_a_file_that_is_not_its_policy_is_refused_and_not_written(run, monkeypatch):
+    def wrong(data):
+        network, about = rebuild(data)
+        with torch.no_grad():
+            network.heads.bias += 1e-3
+        return network, about
+    monkeypatch.setattr("trainer.export.rebuild", wrong)
+    with pytest.raises(ExportError, match=r"its logits are off by up to 0.001 .* where 0.0001 is allowed; nothing was written"):
+        export_run(str(run), ("safetensors",), None)
+    assert not (run / "policy.safetensors").exists()
+
+
+def test_numbers_that_are_none_are_refused():
+    played = export_check.Played(np.zeros((1, 1, 1)), np.zeros((1, 1)), np.zeros((1, 1, 2)), np.zeros((1, 1)))
+    with pytest.raises(ExportError, match="off by up to nan"):
+        export_check.require(export_check.Difference(float("nan"), 0.0), played, "x")
+
+
+@needs_onnx
+def test_an_encoder_that_torch_cannot_export_is_told_in_a_sentence(tmp_path):
+    folder = save(tmp_path, "cartpole", "features", {"encoder": "own_encoders:Decides"})
+    with pytest.raises(ExportError, match=r"as ONNX, with the encoder 'own_encoders:Decides'; use --format"):
+        export_run(str(folder), ("onnx",), None)
+    assert not (folder / "policy.onnx").exists()
+
+
+def test_a_name_is_taken_as_it_is_meant(run, tmp_path, capsys):
+    assert main(["export", str(run), "--out", str(tmp_path / "a.safetensors")]) == 0
+    assert main(["export", str(run), "--format", "safetensors", "--out", str(tmp_path / "b")]) == 0
+    assert sorted(path.name for path in tmp_path.glob("*.safetensors")) == ["a.safetensors", "b.safetensors"]
+    about = rebuild((tmp_path / "b.safetensors").read_bytes())[1]
+    assert about["versions"]["torch"] == torch.__version__
+
+
+@pytest.mark.parametrize(("words", "sentence"), [
+    ("export nowhere", "there is no run at nowhere"),
+    ("export {run}/config.txt", "is no safetensors file; pass a run's folder"),
+    ("export {run}/policy.safetensors", "a safetensors file, but no checkpoint of this trainer"),
+    ("export {run} --out {run}/step_000000000000.safetensors", "is a checkpoint, which is more than what is exported"),
+    ("export {run} --out a.pt", "out is 'a.pt'; with --format auto it may be a name that ends in .onnx or .safetensors"),
+    ("export {run} --out a.onnx --format safetensors", "with --format safetensors it may be a name that ends in .safetensors"),
+    ("export {run} --out nowhere/a", "but the folder 'nowhere' is not there; make it first"),
+])
+def test_a_mistake_is_told_in_a_sentence(run, capsys, words, sentence, monkeypatch):
+    monkeypatch.setattr("trainer.commands.export.PACKAGES", ())
+    (run / "config.txt").write_text("no checkpoint, but long enough for a header")
+    export_run(str(run), ("safetensors",), None)
+    assert main(words.format(run=run).split()) == 2
+    told = capsys.readouterr().err
+    assert sentence in told
+    assert told.count("\n") == 1
+
+
+@pytest.mark.parametrize(("meta", "sentence"), [
+    ({"config": config("no_such_game").to_dict(), "precision": "float32"}, "no_such_game"),
+    ({"config": config(policy={"encoder": "own_encoders:Gone"}).to_dict(), "precision": "float32"}, "has no Gone"),
+    ({"config": config().to_dict(), "precision": "float32"}, "does not fit"),
+    ({}, "version"),
+], ids=["a game that is gone", "an encoder that is gone", "no weights", "no config"])
+def test_a_run_that_cannot_be_made_again_is_told_in_a_sentence(tmp_path, capsys, meta, sentence):
+    checkpoint.save(tmp_path, 0, {}, meta, score=None)
+    assert main(["export", str(tmp_path), "--format", "safetensors"]) == 2
+    told = capsys.readouterr().err
+    assert sentence in told
+    assert told.count("\n") == 1
+
+
+def test_a_game_is_played_with_the_options_that_it_was_trained_with(tmp_path):
+    session = Session(overlay(config("breakout"), {"env": {"options": {"lives": 2.0}}}))
+    session.save(tmp_path)
+    session.pipeline.close()
+    export_run(str(tmp_path), ("safetensors",), None)
+    about, _ = play_exported.open_safetensors(tmp_path / "policy.safetensors")
+    assert play_exported.make(about, 2).core.options["lives"] == 2
+
+
+def test_packages_that_are_missing_are_named(run, capsys, monkeypatch):
+    monkeypatch.setattr("trainer.commands.export.PACKAGES", ("onnx_of_nobody",))
+    assert main(["export", str(run)]) == 2
+    assert "onnx_of_nobody must be installed: pip install 'insertcoin[export]'" in capsys.readouterr().err
+    assert main(["export", str(run), "--format", "safetensors"]) == 0
+
+
+@pytest.mark.parametrize("data", [b"", b"\x05\0\0\0\0\0\0\0{}   ", b"\x02\0\0\0\0\0\0\0{}"])
+def test_other_bytes_are_no_policy(data):
+    with pytest.raises(ExportError, match="no policy that `export` wrote"):
+        rebuild(data)

@@ -1,0 +1,291 @@
+"""Ranks of one job learn what one process alone would: two of them over Gloo, on the CPU."""
+
+import numpy as np
+import pytest
+import ranks_support as work
+import torch
+from ranks_support import N, T, config
+
+import envs_c
+from bridge.source import Episodes
+from envs_c.checks import join_states, part_of_state
+from trainer import checkpoint, ranks
+from trainer.__main__ import main
+from trainer.errors import ConfigError, RanksError
+from trainer.launch import launched, number, speaks
+from trainer.ranks import ALONE, Ranks, own_device
+from trainer.session import interleaved
+from trainer.sharing import share_of
+
+
+@pytest.fixture(scope="module")
+def pair():
+    made = work.Pair()
+    yield made
+    made.close()
+
+
+def same(one: dict, other: dict):
+    assert one.keys() == other.keys()
+    for name, tensor in one.items():
+        assert torch.equal(tensor, other[name]), name
+
+
+def test_each_call_says_the_same_to_all_ranks(pair):
+    one, other = pair(work.talk)
+    assert one["gather"] == [0, 1] and other["gather"] is None
+    wanted = {"sum": [1.0, 3.0, 5.0], "rows": [[0, 0], [1, 1]], "everyone": ["rank 0", "rank 1"], "first": 0,
+              "any": (True, False, True), "refused": "rank 0 alone says no"}
+    for said in (one, other):
+        assert {name: said[name] for name in wanted} == wanted
+
+
+def test_one_process_alone_has_the_same_calls():
+    tensor = torch.ones(2)
+    assert ALONE.sum_(tensor) is tensor and ALONE.rows(tensor).tolist() == [[1.0, 1.0]]
+    assert (ALONE.everyone(3), ALONE.gather(3), ALONE.first(lambda: 3), ALONE.any(True, False)) == ([3], [3], 3, (True, False))
+    assert ALONE.device("cuda:1") == "cuda:1"
+    assert share_of(config(), ALONE, "cpu") == config()
+
+
+def test_an_error_is_told_by_one_rank(pair):
+    assert sorted(pair(work.tell, "no such game")) == [False, True]
+    assert pair(work.tell, "no such game") == [False, False]
+    assert sorted(pair(work.tell, "another one")) == [False, True]
+
+
+def test_a_rank_that_is_left_alone_says_so():
+    pair = work.Pair()
+    pair(work.tell, "both are here")
+    pair.pools[1].shutdown()
+    assert "another rank has ended" in pair.pools[0].submit(work.alone).result(60)
+    pair.close()
+
+
+def test_what_is_not_finite_on_one_rank_ends_all_with_the_same_words(pair):
+    one, other = pair(work.spoiled, config(epochs=1))
+    assert one == other and "the gradient is nan in minibatch 1 of 1" in one
+
+
+def test_ranks_that_were_started_with_different_settings_are_told(pair):
+    one, other = pair(work.alike, config())
+    assert one == other == "rank 1 was started with num_envs 32, and rank 0 with 16; start all with the same words"
+
+
+def test_a_verb_is_not_for_torchrun(monkeypatch, capsys):
+    for name in ("RANK", "WORLD_SIZE", "LOCAL_RANK"):
+        monkeypatch.setenv(name, "0")
+    assert main(["eval", "last"]) == 2
+    assert "eval is done by one process; start it without torchrun" in capsys.readouterr().err
+
+
+GRADIENTS = {
+    "lstm": {},
+    "mingru": {"policy": {"memory": "mingru", "layers": 2}},
+    "no memory, masks": {"game": "go", "policy": {"memory": "none"}},
+    "weights": {"priority_alpha": 1.0},
+    "accumulated": {"accumulate": 2, "minibatch": N * T // 2},
+    "normalized": {"normalize_rewards": True, "policy": {"normalize_observations": True}},
+}
+
+
+@pytest.mark.parametrize("settings", GRADIENTS.values(), ids=GRADIENTS)
+def test_two_ranks_have_the_gradient_of_one_with_both_halves(pair, settings):
+    settings = config(env={"time_limit": 20} if "game" not in settings else {}, max_grad_norm=1e9, **settings)
+    chosen = [[1, 2, 6, 9, 12, 15]]
+    if settings.ppo.accumulate == 2:
+        chosen.append([0, 3, 5, 8, 10, 11])
+    wanted, seen = work.gradients(settings, chosen, ALONE)
+    assert wanted.norm() > 0.01
+    for got, parts in pair(work.gradients, settings, chosen):
+        assert (got - wanted).norm() / wanted.norm() < 1e-5
+        for mine, theirs in zip(parts, seen, strict=True):
+            assert mine.keys() == theirs.keys()
+            for name, part in mine.items():
+                assert part.item() == pytest.approx(theirs[name].item(), rel=1e-4, abs=1e-6), name
+
+
+def test_a_long_gradient_is_clipped_by_the_length_of_all_ranks_together(pair):
+    chosen = [list(range(N))]
+    long, _ = work.gradients(config(max_grad_norm=1e9), chosen, ALONE)
+    for got, parts in pair(work.gradients, config(max_grad_norm=long.norm().item() / 2), chosen):
+        torch.testing.assert_close(got, long / 2, rtol=1e-4, atol=1e-6)
+        assert parts[0]["grad_norm"].item() == pytest.approx(long.norm().item(), rel=1e-5)
+
+
+def test_moments_and_explained_variance_are_those_of_all_ranks(pair):
+    rows = torch.randn(200, 3, generator=torch.Generator().manual_seed(0)) * 7 + 50
+    rows[:, 2] -= 50
+    rows[:100] += 3
+    keep = rows[:, 2] > 0
+    target = (rows[:, 0] + rows[:, 1])[keep].double()
+    explained = 1 - rows[:, 0][keep].double().var(correction=0) / target.var(correction=0)
+    for mean, deviation, got in pair(work.moments, rows):
+        torch.testing.assert_close(mean, rows.double().mean(0))
+        torch.testing.assert_close(deviation, rows.double().std(0, correction=0))
+        assert got.item() == pytest.approx(explained.item(), rel=1e-5)
+
+
+def test_a_shuffle_is_that_of_all_sequences_each_rank_has_its_own_of(pair):
+    (one, state), (other, same_state) = pair(work.orders, config())
+    alone = torch.randperm(N, generator=torch.Generator().manual_seed(5)).tolist()
+    assert one == [number for number in alone if number < N // 2] and other == [number for number in alone if number >= N // 2]
+    assert torch.equal(state, same_state)
+
+
+def test_ranks_draw_as_many_by_priority_each_and_the_largest_weight_of_all_is_one(pair):
+    (one, weights), (other, more) = pair(work.drawn, config(minibatch=N * T // 2, priority_alpha=1.0))
+    assert len(one) == len(other) == N // 4
+    assert max(one) < N // 2 <= min(other)
+    assert max(weights + more) == 1.0 and min(max(weights), max(more)) < 1.0
+
+
+SAVED = {
+    "our game": {"game": "breakout"},
+    "stacked and normalized": {"normalize_rewards": True, "policy": {"normalize_observations": True, "frame_stack": 3}},
+    "action masks": {"game": "go", "policy": {"memory": "mingru"}},
+    "on the device": {"env": {"sim": "tensors"}},
+    "gymnasium's": {"game": "gym:Acrobot-v1"},
+}
+
+
+@pytest.mark.parametrize("settings", SAVED.values(), ids=SAVED)
+def test_a_new_run_begins_alike_on_one_rank_and_two(pair, tmp_path, settings):
+    two = pair(work.trained, config(**settings), tmp_path / "two", 0)
+    one = work.trained(config(**settings), tmp_path / "one", 0, None, ALONE)
+    assert two[1][0] is None
+    same(*(checkpoint.load(path)[0] for path in (two[0][0], one[0])))
+
+
+@pytest.mark.parametrize("settings", SAVED.values(), ids=SAVED)
+def test_a_checkpoint_does_not_tell_how_many_ranks_wrote_it(pair, tmp_path, settings):
+    settings = config(**settings)
+    written = pair(work.trained, settings, tmp_path / "two", 2)[0][0]
+    by_one = work.trained(settings, tmp_path / "one", 0, written, ALONE)[0]
+    by_two = pair(work.trained, settings, tmp_path / "two again", 0, by_one)[0][0]
+    tensors, meta = checkpoint.load(written)
+    for other, other_meta in map(checkpoint.load, (by_one, by_two)):
+        if settings.game.startswith("gym:"):  # its environments begin anew
+            tensors["actor.over"] = torch.ones(N)
+        same(tensors, other)
+        assert other_meta == meta
+    assert meta["iteration"] == 2
+
+
+def test_two_ranks_go_the_way_of_one(pair, tmp_path):
+    settings = config(epochs=3, env={"time_limit": 40})
+    (path, metrics, score, episodes), other = pair(work.trained, settings, tmp_path / "two", 3)
+    assert other[2:] == (score, episodes)
+    alone, wanted, wanted_score, wanted_episodes = work.trained(settings, tmp_path / "one", 3, None, ALONE)
+    assert (score, episodes) == (pytest.approx(wanted_score), wanted_episodes)
+    one, two = checkpoint.load(alone)[0], checkpoint.load(path)[0]
+    for name in ("generator", "pipeline.environments"):
+        assert torch.equal(one[name], two[name]), name
+    for name in (name for name in one if name.startswith(("policy.", "optimizer."))):
+        torch.testing.assert_close(two[name], one[name], rtol=1e-3, atol=1e-5, msg=name)
+    for got, want in zip(metrics, wanted, strict=True):
+        for name in ("loss_policy", "loss_value", "entropy", "kl", "grad_norm", "explained_variance", "score_mean", "episodes"):
+            assert got[name] == pytest.approx(want[name], rel=1e-3, abs=1e-5), name
+
+
+def test_a_run_goes_on_with_another_number_of_ranks(pair, tmp_path):
+    settings = config(epochs=2)
+    whole = work.trained(settings, tmp_path / "whole", 4, None, ALONE)
+    half = work.trained(settings, tmp_path / "half", 2, None, ALONE)[0]
+    (path, *_), _ = pair(work.trained, settings, tmp_path / "parts", 2, half)
+    one, two = checkpoint.load(whole[0])[0], checkpoint.load(path)[0]
+    assert torch.equal(one["pipeline.environments"], two["pipeline.environments"])
+    torch.testing.assert_close(two["policy.heads.weight"], one["policy.heads.weight"], rtol=1e-3, atol=1e-5)
+    assert checkpoint.read_meta(path)["iteration"] == 4
+
+
+def test_weights_that_came_apart_are_told_and_not_saved(pair, tmp_path):
+    said = pair(work.apart, config(), tmp_path)
+    assert said[0] == said[1] and "of 2 ranks, 1 no longer has the weights" in said[0]
+    assert not list(tmp_path.iterdir())
+
+
+class Four(Ranks):
+    rank, size, local_size, joined = 3, 4, 4, True
+
+
+@pytest.mark.parametrize(("settings", "message"), [
+    ({"env": {"num_envs": 10}, "minibatch": 10 * T}, "num_envs is 10; with 4 ranks it may be a multiple of 4, such as 8 or 12"),
+    ({"env": {"num_envs": 2}, "minibatch": 2 * T}, "num_envs is 2; with 4 ranks it may be a multiple of 4, such as 4"),
+    ({"minibatch": 2 * T}, "minibatch is 64, 2 sequences of 32 steps; with 16 environments (num_envs) and 4 ranks, which take "
+                           "equal parts of it, it may be 128, 256, 512"),
+    ({"env": {"num_batches": 5}}, "num_batches is 5; with 4 environments on each of 4 ranks it may be an integer from 0 to 4"),
+])
+def test_what_ranks_cannot_share_is_refused(settings, message):
+    with pytest.raises(ConfigError) as told:
+        share_of(config(**settings), Four(), "cpu")
+    assert message in str(told.value)
+
+
+def test_a_rank_s_share_is_what_all_of_them_add_up_to():
+    settings = config(minibatch=4 * T, accumulate=2)
+    share = share_of(settings, Four(), "cuda:3")
+    assert (share.env.num_envs, share.ppo.minibatch, share.run.device) == (N // 4, T, "cuda:3")
+    assert share.num_minibatches == settings.num_minibatches and share.env.num_threads == 1
+    threads = share_of(work.without(settings, num_threads=0), Four(), "cpu").env.num_threads
+    assert threads == max(1, envs_c.checks.cores() // 4)
+
+
+def test_episodes_of_all_ranks_lie_evenly_among_each_other():
+    def ended(*returns):
+        return Episodes(np.array(returns, float), np.array(returns, np.int32), np.zeros(len(returns), np.int64))
+    assert interleaved([ended(1, 2, 3, 4), ended(10, 20), ended()]).returns.tolist() == [1, 10, 2, 3, 20, 4]
+
+
+@pytest.mark.parametrize(("name", "local_size", "count", "wanted"), [
+    ("cpu", 2, 2, "cpu"), ("cuda", 2, 2, "cuda:1"), ("auto", 2, 2, "cuda:1"), ("cuda:0", 1, 1, "cuda:0"),
+    ("cuda:0", 2, 2, "each of the 2 ranks of a machine takes a GPU of its own"),
+    ("auto", 2, 1, "2 ranks were started on a machine with 1 GPU, and each takes one of its own; start 1 there"),
+])
+def test_each_rank_has_a_device_of_its_own(monkeypatch, name, local_size, count, wanted):
+    monkeypatch.setattr(ranks, "why_not", lambda: "")
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: count)
+    try:
+        said = own_device(name, local_size - 1, local_size)
+    except RanksError as error:
+        said = str(error)
+    assert wanted in said
+
+
+def test_a_device_that_is_not_there_is_told(monkeypatch):
+    monkeypatch.setattr(ranks, "why_not", lambda: "it was sold")
+    assert own_device("auto", 1, 2) == "cpu"
+    with pytest.raises(RanksError, match="device is 'cuda', but it was sold"):
+        own_device("cuda", 1, 2)
+
+
+def test_the_environment_tells_of_a_job(monkeypatch):
+    for name in ("RANK", "WORLD_SIZE", "LOCAL_RANK"):
+        monkeypatch.delenv(name, raising=False)
+    assert not launched() and speaks() and ranks.join() is ALONE
+    monkeypatch.setenv("RANK", "1")  # alone, it is another program's
+    assert not launched() and speaks()
+    monkeypatch.setenv("WORLD_SIZE", "two")
+    monkeypatch.setenv("LOCAL_RANK", "1")
+    assert launched() and not speaks() and number("RANK") == 1
+    with pytest.raises(RanksError, match=r"WORLD_SIZE='two'.*whole number"):
+        ranks.join()
+
+
+@pytest.mark.parametrize("game", ["breakout", "pacman"])
+def test_environments_of_a_part_are_those_of_the_whole(game):
+    made = [envs_c.VecEnv(envs_c.game(game), N // 2, seed=5, first=k * N // 2) for k in range(2)]
+    assert join_states([env.get_state() for env in made]) == envs_c.VecEnv(envs_c.game(game), N, seed=5).get_state()
+
+
+def test_states_are_cut_and_joined_again():
+    env = envs_c.VecEnv(envs_c.game("breakout"), 6, seed=1)
+    state = env.get_state()
+    parts = [part_of_state(state, k, 3) for k in range(3)]
+    assert parts[1] == env.get_state([2, 3]) and join_states(parts) == state
+    with pytest.raises(envs_c.InvalidState, match="6 environments, which cannot be cut into 4"):
+        part_of_state(state, 0, 4)
+    with pytest.raises(envs_c.InvalidState, match="different kinds"):
+        join_states([state, envs_c.VecEnv(envs_c.game("pong"), 2, seed=1).get_state()])
+    with pytest.raises(envs_c.InvalidState, match="damaged"):
+        join_states([state[:-1], state])

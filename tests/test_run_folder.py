@@ -1,0 +1,88 @@
+"""A run's folder explains itself: what it was made on and by, and what its files are."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+from log_support import iterations
+
+from trainer import run_facts
+from trainer.run_folder import CONFIG, README
+
+
+@pytest.fixture
+def repository(tmp_path):
+    """A git repository with one commit."""
+    git(tmp_path, "init", "--quiet")
+    (tmp_path / "file").write_text("a")
+    git(tmp_path, "add", "file")
+    git(tmp_path, "-c", "user.name=a", "-c", "user.email=a@b", "commit", "--quiet", "-m", "first")
+    return tmp_path
+
+
+def git(folder, *words) -> str:
+    return subprocess.run(["git", "-C", folder, *words], check=True, capture_output=True, text=True).stdout.strip()
+
+
+def program(folder: Path, name: str, text: str) -> Path:
+    """An executable shell script in `folder`."""
+    folder.mkdir(exist_ok=True)
+    (folder / name).write_text(f"#!/bin/sh\n{text}\n")
+    (folder / name).chmod(0o755)
+    return folder
+
+
+def test_the_session_says_what_it_ran_on_and_by(tmp_path):
+    iterations(tmp_path, 1, 1)
+    facts = json.loads((tmp_path / CONFIG).read_text())["sessions"][0]["facts"]
+    assert facts.keys() >= {"machine", "cpu", "cores", "gpu", "git", "python", "insertcoin", "torch", "numpy", "gymnasium",
+                            "safetensors", "tensorboard", "rich", "tyro", "command", "folder"}
+    assert facts["folder"] == str(Path.cwd())
+    assert "pytest" in facts["command"]
+
+
+def test_a_commit_is_told_with_whether_files_differ(repository):
+    at = git(repository, "rev-parse", "HEAD")
+    assert run_facts.commit(repository) == f"{at} in {git(repository, 'rev-parse', '--show-toplevel')}"
+    (repository / "another").touch()  # which git does not track
+    assert "changes" not in run_facts.commit(repository)
+    (repository / "file").write_text("b")
+    assert run_facts.commit(repository).startswith(f"{at}, with changes, in ")
+
+
+@pytest.mark.parametrize("path", ["", "git"], ids=["outside a repository", "without git"])
+def test_no_commit_is_none(tmp_path, monkeypatch, path):
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    if path:
+        monkeypatch.setenv("PATH", str(tmp_path))
+    assert run_facts.commit(tmp_path) is None
+
+
+@pytest.mark.parametrize(("answer", "facts"), [
+    ("echo 'NVIDIA H200, 580.95'; echo 'NVIDIA H200, 580.95'", {"gpu": "NVIDIA H200, NVIDIA H200", "driver": "580.95"}),
+    ("echo 'no devices were found'", {"gpu": "none"}),
+    ("echo broken; exit 9", {"gpu": "none"}),
+])
+def test_gpus_and_their_driver_are_named(tmp_path, monkeypatch, answer, facts):
+    monkeypatch.setenv("PATH", str(program(tmp_path / "bin", "nvidia-smi", answer)))
+    found = run_facts.gpu_facts()
+    found.pop("cuda", None)
+    assert found == facts
+
+
+def test_a_program_that_hangs_is_not_waited_for(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(program(tmp_path / "bin", "nvidia-smi", "while :; do :; done")))
+    monkeypatch.setattr(run_facts, "_PATIENCE", 0.05)
+    assert run_facts.gpu_facts()["gpu"] == "none"
+
+
+def test_the_readme_tells_what_each_file_is_and_what_can_be_done(tmp_path):
+    folder = tmp_path / "a run"
+    iterations(folder, 1, 1)
+    text = (folder / README).read_text()
+    assert text.startswith("# A run of breakout\n")
+    for name in ("config.json", "metrics.jsonl", "curves.png", "best.safetensors", "evaluation.json", "episode.gif"):
+        assert f"`{name}`" in text
+    for words in ("--resume", "eval", "record", "export"):
+        assert f"python -m trainer {words} '{folder}'" in text

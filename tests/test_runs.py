@@ -1,0 +1,128 @@
+"""How runs are named, and what is said where a name fits none or several."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from trainer import runs
+from trainer.errors import RunError
+from trainer.run_folder import CONFIG, locked
+
+NAMES = ("breakout-20260101-120000-s1", "breakout-20260102-120000-s2", "pong-20260101-090000-s1")
+
+
+def make(root: Path, name: str, started: str = "2026-01-01T12:00:00+00:00", **more) -> Path:
+    """A folder that looks as a run's does."""
+    folder = root / name
+    folder.mkdir(parents=True)
+    config = {"game": name.split("-")[0], "run": {"seed": 1}, "ppo": {"total_steps": 100}, **more}
+    (folder / CONFIG).write_text(json.dumps({"config": config, "sessions": [{"started": started}]}))
+    (folder / "step_000000000000.safetensors").write_bytes(b"")
+    return folder
+
+
+@pytest.fixture
+def root(tmp_path, monkeypatch):
+    """A working folder whose runs/ holds three runs, started in another order than their names have, and notes."""
+    monkeypatch.chdir(tmp_path)
+    for name, day in zip(NAMES, (2, 3, 1), strict=True):
+        make(tmp_path / "runs", name, f"2026-01-0{day}T12:00:00+00:00")
+    (tmp_path / "runs" / "notes").mkdir()
+    return Path("runs")
+
+
+@pytest.mark.parametrize(("name", "found"), [
+    ("last", NAMES[1]), ("runs/last", NAMES[1]),
+    ("pong", NAMES[2]), ("breakout-20260101", NAMES[0]), (NAMES[0], NAMES[0]), ("runs/po", NAMES[2]),
+    (f"runs/{NAMES[0]}", NAMES[0]), (f"./runs/{NAMES[0]}/", NAMES[0]),
+    (f"runs/{NAMES[0]}/step_000000000000.safetensors", f"{NAMES[0]}/step_000000000000.safetensors"),
+])
+def test_a_run_is_named_by_a_path_the_beginning_of_its_name_or_last(root, name, found):
+    assert runs.find(name) == root / found
+
+
+def test_an_absolute_path_is_found_from_anywhere(root, tmp_path, monkeypatch):
+    monkeypatch.chdir("/")
+    assert runs.find(str(tmp_path / "runs" / NAMES[0])) == tmp_path / "runs" / NAMES[0]
+
+
+def test_a_whole_name_wins_over_a_longer_one(root):
+    make(root, f"{NAMES[0]}-2")
+    assert runs.find(NAMES[0]) == root / NAMES[0]
+
+
+def test_last_is_the_run_that_was_resumed_last(root):
+    path = root / NAMES[2] / CONFIG
+    saved = json.loads(path.read_text())
+    path.write_text(json.dumps({**saved, "sessions": [*saved["sessions"], {"started": "2026-02-01T12:00:00+00:00"}]}))
+    assert runs.find("last") == root / NAMES[2]
+
+
+def test_last_passes_over_what_has_no_checkpoint(root):
+    broken = make(root, "broken", "2027-01-01T00:00:00+00:00")
+    (broken / "step_000000000000.safetensors").unlink()
+    (broken / CONFIG).write_text("torn")
+    os.utime(broken, (2e9, 2e9))
+    assert runs.find("last") == root / NAMES[1]
+
+
+@pytest.mark.parametrize(("name", "words"), [
+    ("breakout", ["'breakout' is the beginning of 2 runs under runs", *NAMES[:2], "write more of it"]),
+    ("runs/breakout", ["'breakout' is the beginning of 2 runs", *NAMES[:2]]),
+    ("brekout-20260101", ["there is no run at brekout-20260101", "the nearest", *NAMES[:2], "`python -m trainer list`"]),
+    ("xyzzy", ["there is no run at xyzzy", "the newest are", *NAMES]),
+    ("runs/notes", ["runs/notes holds no run", *NAMES]),
+])
+def test_what_names_no_run_or_several_is_told_with_what_there_is(root, name, words):
+    with pytest.raises(RunError) as error:
+        runs.find(name)
+    assert all(word in str(error.value) for word in words), error.value
+
+
+@pytest.mark.parametrize("name", ["last", "breakout"])
+def test_where_there_are_no_runs_that_is_said(tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(RunError, match="there are no runs under runs here"):
+        runs.find(name)
+
+
+def test_an_error_names_a_handful_of_many_runs(root):
+    for index in range(20):
+        make(root, f"tetris-{index:02d}")
+    with pytest.raises(RunError, match=r"'tetris' is the beginning of 20 runs .* and 15 more; write more of it"):
+        runs.find("tetris")
+
+
+@pytest.mark.parametrize(("steps", "held", "state"), [(40, False, "stopped"), (100, False, "finished"), (40, True, "running")])
+def test_a_runs_state_is_what_its_metrics_and_its_lock_say(root, steps, held, state):
+    folder = root / NAMES[0]
+    entries = [{"step": steps * k // 2, "seconds": 30.0 * k, "score_mean": score} for k, score in ((1, 7.0), (2, 5.0))]
+    (folder / "metrics.jsonl").write_text("".join(json.dumps(entry) + "\n" for entry in entries))
+    (folder / runs.EVALUATION).write_text('{"mean": 6.5}')
+    if held:
+        with locked(folder):
+            run = runs.read_run(folder)
+    else:
+        run = runs.read_run(folder)
+    assert (run.state, run.step, run.seconds, run.score, run.best, run.evaluation) == (state, steps, 60.0, 5.0, 7.0, 6.5)
+    with locked(folder):
+        pass  # looking at a run lets go of it again
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"config": {}, "sessions": []}',
+                                  '{"config": {"game": 3, "run": {"seed": 1}, "ppo": {"total_steps": 1}}, "sessions": '
+                                  '[{"started": "2026-01-01"}]}'])
+def test_a_config_that_is_none_is_told(root, text):
+    (root / NAMES[0] / CONFIG).write_text(text)
+    with pytest.raises(RunError, match="is damaged, or of another program"):
+        runs.read_run(root / NAMES[0])
+
+
+@pytest.mark.parametrize("line", ['{"step": "3", "seconds": 1}', '{"step": 3, "seconds": null}',
+                                  '{"step": 3, "seconds": 1, "score_mean": [1]}'])
+def test_metrics_that_are_no_numbers_are_told(root, line):
+    (root / NAMES[0] / "metrics.jsonl").write_text(line + "\n")
+    with pytest.raises(RunError, match=r"metrics.jsonl is damaged, or of another program"):
+        runs.read_run(root / NAMES[0])

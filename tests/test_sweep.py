@@ -1,0 +1,226 @@
+"""Sweeps: the trials that were asked for, pruned, failed, interrupted and gone on with, and told of. Trials are stand-ins."""
+
+import os
+import subprocess
+import sys
+
+import optuna
+import pytest
+
+from trainer import sweep as sweep_module
+from trainer import sweep_report
+from trainer.__main__ import main
+from trainer.config import Config, overlay, preset_file
+from trainer.errors import SweepError
+from trainer.sweep import Plan, run_sweep
+from trainer.sweep_report import settings_of, write_report
+from trainer.sweep_space import parse_space
+from trainer.sweep_study import counted, default_storage, load_study, open_storage
+from trainer.sweep_trial import Outcome, TrialFailed
+
+BASE = overlay(Config("cartpole"), {"env": {"num_envs": 8}, "ppo": {"total_steps": 10_000, "minibatch": 512},
+                                    "run": {"device": "cpu", "gif": False}})
+SPACE = {"ppo": {"learning_rate": {"low": 0.001, "high": 0.1, "log": True}, "epochs": {"low": 1, "high": 4}}}
+PRUNED, COMPLETE, FAIL = optuna.trial.TrialState.PRUNED, optuna.trial.TrialState.COMPLETE, optuna.trial.TrialState.FAIL
+
+
+def quality(config: Config) -> float:
+    """What a stand-in scores at the end: better towards a learning rate of 0.01."""
+    return 100.0 - 1e4 * abs(config.ppo.learning_rate - 0.01)
+
+
+def stand_in(config, folder, watch, before=lambda config: None):
+    """A trial that learns in a straight line, a tenth of its steps an iteration; `before` may raise."""
+    before(config)
+    for k in range(1, 11):
+        watch({"step": k * 1000, "seconds": 6.0 * k * config.ppo.epochs, "score_mean": quality(config) * k / 10})
+    return Outcome(quality(config), 1.5)
+
+
+pytestmark = pytest.mark.filterwarnings("ignore:Heartbeat of storage is supposed")  # where a test asks for a trial itself
+
+
+@pytest.fixture
+def sweep(tmp_path, monkeypatch):
+    """Runs a sweep of stand-ins in this process; returns its study."""
+    def run(trials=6, *, trial=stand_in, name="test", url=None, base=BASE, space=SPACE, startup=3, prune=False, minutes=None,
+            pictures=False):
+        monkeypatch.setattr(sweep_module, "run_trial", trial)
+        if not pictures:
+            monkeypatch.setattr(sweep_report, "_PICTURES", {})
+        folder = tmp_path / "sweep"
+        url = url or default_storage(folder)
+        run_sweep(Plan(base, parse_space(space), folder, trials, startup, prune, minutes), name, url)
+        return study(url, name)
+
+    def study(url=None, name="test"):
+        return load_study(open_storage(url or default_storage(tmp_path / "sweep")), name)
+    run.study, run.folder = study, tmp_path / "sweep"
+    return run
+
+
+def states(study):
+    return [trial.state for trial in study.trials]
+
+
+def values(study):
+    return [trial.params for trial in study.trials]
+
+
+def failing_at(*numbers, error):
+    """Stand-ins of which those with these numbers raise, counted over all calls."""
+    calls = iter(range(1000))
+
+    def before(config):
+        if next(calls) in numbers:
+            raise error
+    return lambda config, folder, watch: stand_in(config, folder, watch, before)
+
+
+def test_a_sweep_ends_with_its_best_settings_a_table_and_pictures(sweep, capsys):
+    study = sweep(10, pictures=True)
+    assert states(study) == [COMPLETE] * 10
+    assert preset_file("cartpole", str(sweep.folder / "best.toml")) == settings_of(study, study.best_trial)
+    assert settings_of(study, study.best_trial).ppo.learning_rate == study.best_params["learning_rate"]
+    for name in ("history.png", "curves.png", "pareto.png", "importances.png"):
+        assert (sweep.folder / name).read_bytes().startswith(b"\x89PNG")
+    said = capsys.readouterr().out
+    assert "sweep test: 10 finished" in said
+    assert f"--preset {sweep.folder / 'best.toml'}" in said
+    lines = said.splitlines()
+    (heading,) = [k for k, line in enumerate(lines) if line.split()[:3] == ["trial", "score", "±"]]
+    scores = [float(line.split()[1]) for line in lines[heading + 1 : heading + 11]]
+    assert scores == sorted(scores, reverse=True)
+    assert scores[0] == pytest.approx(study.best_value, rel=1e-3)
+
+
+def test_the_first_trial_has_the_presets_own_settings(sweep):
+    assert values(sweep(1)) == [{"learning_rate": BASE.ppo.learning_rate, "epochs": BASE.ppo.epochs}]
+
+
+def test_a_trial_keeps_its_cost_and_its_score(sweep):
+    study = sweep(1)
+    assert study.trials[0].user_attrs["minutes"] == 1.0
+    assert study.trials[0].user_attrs["steps"] == 10_000
+    assert study.trials[0].user_attrs["standard_error"] == 1.5
+    assert study.trials[0].intermediate_values == pytest.approx(
+        {500 * k: quality(BASE) * -(-k // 2) / 10 for k in range(1, 20)})
+
+
+@pytest.mark.parametrize("journal", [False, True], ids=["database", "journal"])
+def test_a_sweep_that_stopped_goes_on_as_one_that_did_not(sweep, tmp_path, journal):
+    urls = [f"journal:{tmp_path / name}" if journal else f"sqlite:///{tmp_path / name}" for name in ("a", "b")]
+    whole = sweep(6, url=urls[0])
+    sweep(3, url=urls[1])
+    parts = sweep(6, url=urls[1])
+    assert values(parts) == values(whole)
+    assert len({tuple(params.items()) for params in values(whole)}) == 6
+
+
+def test_a_trial_behind_the_median_is_pruned_and_another_is_not(sweep, capsys):
+    study = sweep(12, prune=True)
+    assert {PRUNED, COMPLETE} == set(states(study))
+    assert states(study)[:3] == [COMPLETE] * 3  # those that the others are compared with
+    for trial in study.trials:
+        if trial.state == PRUNED:
+            assert trial.user_attrs["reason"].startswith("below the median at step")
+            assert 2000 <= trial.user_attrs["steps"] < 10_000
+    pruned = states(study).count(PRUNED)
+    assert f"{12 - pruned} finished, {pruned} pruned" in capsys.readouterr().out
+    assert study.best_trial.state == COMPLETE
+
+
+def test_a_trial_that_trains_for_too_long_is_pruned(sweep):
+    study = sweep(6, minutes=2.5)
+    for trial in study.trials:
+        slow = trial.params["epochs"] > 2
+        assert trial.state == (PRUNED if slow else COMPLETE)
+        assert not slow or "trained for longer than 2.5 minutes" in trial.user_attrs["reason"]
+
+
+def test_a_trial_that_fails_is_told_and_the_sweep_goes_on(sweep, capsys):
+    study = sweep(5, trial=failing_at(1, 3, error=TrialFailed("out of memory")))
+    assert states(study) == [COMPLETE, FAIL, COMPLETE, FAIL, COMPLETE]
+    said = capsys.readouterr().out
+    assert "3 finished, 2 failed" in said
+    assert said.count("trial 3: out of memory") == 1
+
+
+def test_settings_that_do_not_go_together_are_pruned_with_their_reason(sweep, capsys):
+    study = sweep(6, space={"policy": {"layers": {"choices": [1, 2]}}})
+    assert {trial.params["layers"]: trial.state for trial in study.trials} == {1: COMPLETE, 2: PRUNED}
+    assert "pruned: refused: layers is 2; with memory 'lstm' it may be 1" in capsys.readouterr().out
+
+
+def test_a_sweep_of_failures_says_so(sweep):
+    with pytest.raises(SweepError, match=r"no trial of test has finished, .* \(0 finished, 2 failed\)"):
+        sweep(2, trial=failing_at(0, 1, error=TrialFailed("out of memory")))
+
+
+def test_an_interrupted_trial_is_marked_and_does_not_count(sweep, capsys):
+    with pytest.raises(KeyboardInterrupt):
+        sweep(4, trial=failing_at(2, error=KeyboardInterrupt()))
+    study = sweep.study()
+    assert states(study) == [COMPLETE, COMPLETE, FAIL]
+    assert study.trials[2].user_attrs["reason"] == "interrupted"
+    assert "the same command again goes on" in capsys.readouterr().out
+    study = sweep(4)
+    assert states(study) == [COMPLETE, COMPLETE, FAIL, COMPLETE, COMPLETE]
+    assert len(counted(study)) == 4
+
+
+def test_a_trial_whose_process_was_killed_does_not_count(sweep):
+    study = sweep(2)
+    dead = subprocess.Popen([sys.executable, "-c", ""])
+    dead.wait()
+    trial = study.ask()
+    trial.set_user_attr("host", os.uname().nodename)
+    trial.set_user_attr("pid", dead.pid)
+    assert states(sweep(4)) == [COMPLETE, COMPLETE, FAIL, COMPLETE, COMPLETE]
+
+
+def test_a_trial_of_another_machine_counts_while_it_lives(sweep, capsys):
+    trial = sweep(2).ask()
+    trial.set_user_attr("host", "elsewhere")
+    trial.set_user_attr("pid", 1)
+    assert states(sweep(3))[:2] == [COMPLETE, COMPLETE]
+    assert "2 finished, 1 under way elsewhere" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("changes", "space", "sentence"), [
+    ({"ppo": {"total_steps": 20_000}}, SPACE, "total_steps is 20000 where it was 10000"),
+    ({"run": {"seed": 2}}, SPACE, "seed is 2 where it was 1"),
+    ({}, {"ppo": {"epochs": {"low": 1, "high": 4}}}, "the range of learning_rate is None where it was"),
+])
+def test_another_sweep_does_not_join(sweep, changes, space, sentence):
+    sweep(1)
+    with pytest.raises(SweepError, match="the sweep 'test' is there already, but " + sentence):
+        sweep(2, base=overlay(BASE, changes), space=space)
+
+
+def test_another_device_or_number_of_threads_joins(sweep):
+    sweep(1)
+    assert len(sweep(2, base=overlay(BASE, {"env": {"num_threads": 3}, "run": {"device": "cuda"}})).trials) == 2
+
+
+@pytest.mark.parametrize(("url", "sentence"), [
+    ("nonsense", "storage is no URL of a database"),
+    ("sqlite:////nowhere/at/all.db", "unable to open database file"),
+    ("nodb://me:geheim@host/x", "nodb://me:***@host/x does not work"),
+    ("postgresql+nodriver://me:geheim@host/x", "does not work"),
+])
+def test_a_storage_that_does_not_open_is_told_without_its_password(sweep, url, sentence):
+    with pytest.raises(SweepError) as error:
+        sweep(1, url=url)
+    assert sentence in str(error.value)
+    assert "geheim" not in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_a_report_tells_of_a_sweep_from_its_storage_alone(sweep, tmp_path, capsys):
+    study = sweep(5)
+    write_report(study, tmp_path / "elsewhere")
+    assert (tmp_path / "elsewhere" / "best.toml").read_text() == (sweep.folder / "best.toml").read_text()
+    capsys.readouterr()
+    assert main(["sweep", "test", "--report", "--out", str(sweep.folder)]) == 0
+    assert f"{sweep.folder / 'best.toml'}: the best settings" in capsys.readouterr().out

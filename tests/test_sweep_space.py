@@ -1,0 +1,156 @@
+"""What a sweep searches: ranges are checked as settings are, every draw is a config that trains, presets come back whole."""
+
+import sys
+from types import SimpleNamespace
+
+import optuna
+import pytest
+
+import envs_c
+from trainer.__main__ import main
+from trainer.config import Config, ConfigError, overlay, preset, preset_file
+from trainer.sweep_preset import preset_text
+from trainer.sweep_space import draw, nearest_minibatch, parse_space, read_space, values_of
+
+REFUSED = [
+    ("", "it names no setting"),
+    ("[ppo", "Expected"),
+    ("learning_rate = 3", "'learning_rate' is no section that can be searched; there are env, policy, ppo"),
+    ("[run]\nseed = { low = 1, high = 2 }", "'run' is no section that can be searched"),
+    ("[ppo]\nlearning_rat = { low = 1, high = 2 }", "unknown setting ppo.learning_rat; did you mean ppo.learning_rate?"),
+    ("[ppo]\nlearning_rate = 0.1", "ppo.learning_rate is 0.1; write { low = 1, high = 4 }"),
+    ("[ppo]\nlearning_rate = { low = 0.1 }", "ppo.learning_rate is {'low': 0.1}; write"),
+    ("[ppo]\nlearning_rate = { low = 0.1, hihg = 1 }", "write { low = 1, high = 4 }"),
+    ("[ppo]\nlearning_rate = { low = 0.0, high = 0.1 }", "low of ppo.learning_rate: learning_rate is 0.0; it may be a number"),
+    ("[ppo]\ngamma = { low = 0.9, high = 1.5 }", "high of ppo.gamma: gamma is 1.5; it may be a number from 0 to 1"),
+    ("[ppo]\ngamma = { low = 0.9, high = 0.8 }", "ppo.gamma has low 0.9 above its high 0.8; swap them"),
+    ("[ppo]\ngamma = { low = 0, high = 1, log = true }", "ppo.gamma has log = true, which goes with a low above 0"),
+    ("[ppo]\ngamma = { low = 0, high = 1, log = 1 }", "ppo.gamma has log 1; it may be true or false"),
+    ("[ppo]\nepochs = { low = 1, high = 4, log = true, step = 1 }", "without a step; it has low 1 and step 1"),
+    ("[ppo]\nepochs = { low = 1, high = 4, step = 0.5 }", "ppo.epochs has step 0.5; it may be an integer above 0"),
+    ("[ppo]\ngamma = { low = 0, high = 1, step = 0 }", "ppo.gamma has step 0; it may be a number above 0"),
+    ("[ppo]\nepochs = { low = 1.0, high = 4 }", "low of ppo.epochs: epochs is 1.0; it may be an integer from 1"),
+    ("[ppo]\nhorizon = { choices = [] }", "choices stand alone, and are a list such as [16, 32]"),
+    ("[ppo]\nhorizon = { choices = 16 }", "choices stand alone"),
+    ("[ppo]\nhorizon = { choices = [16], low = 3 }", "choices stand alone"),
+    ("[ppo]\nhorizon = { choices = [16, 0] }", "a choice of ppo.horizon: horizon is 0; it may be an integer from 1"),
+    ("[ppo]\nhorizon = { choices = [\"none\"] }", "a choice of ppo.horizon: horizon is 'none'; it may be an integer"),
+    ("[policy]\nmemory = { low = 1, high = 2 }", "policy.memory has no low and high, being no number"),
+    ("[policy]\nmemory = { choices = [\"gru\"] }", "a choice of policy.memory: memory is 'gru'; it may be lstm"),
+    ("[env]\noptions = { choices = [1] }", "env.options cannot be searched; leave it out"),
+]
+
+
+@pytest.fixture
+def drawn():
+    """Draws `count` configs out of ranges and a base, at random."""
+    def many(ranges, base, count=40):
+        study = optuna.create_study(sampler=optuna.samplers.RandomSampler(seed=1))
+        return [draw(ranges, study.ask(), base) for _ in range(count)]
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    return many
+
+
+@pytest.mark.parametrize(("text", "sentence"), REFUSED, ids=[sentence[:40] for _, sentence in REFUSED])
+def test_a_range_that_a_setting_may_not_have_is_refused_with_the_files_name(tmp_path, text, sentence):
+    path = tmp_path / "space.toml"
+    path.write_text(text)
+    with pytest.raises(ConfigError) as error:
+        read_space(str(path))
+    assert str(error.value).startswith(f"{path}: ")
+    assert sentence in str(error.value)
+
+
+def test_a_file_that_is_not_there_is_told():
+    with pytest.raises(ConfigError, match=r"there is no file of ranges at nowhere\.toml"):
+        read_space("nowhere.toml")
+
+
+@pytest.mark.parametrize("game", envs_c.games())
+def test_every_draw_of_the_default_space_is_a_config_that_trains(drawn, game):
+    base = preset(game)
+    configs = drawn(read_space(None), base)  # Config itself refuses what does not fit
+    assert len({config.ppo.horizon for config in configs}) == 4
+    assert len({config.ppo.minibatch for config in configs}) > 1
+    assert all(config.env == base.env and config.run == base.run for config in configs)
+
+
+def test_draws_keep_to_their_ranges(drawn):
+    ranges = parse_space({"ppo": {"learning_rate": {"low": 0.001, "high": 0.1, "log": True},
+                                  "gamma": {"low": 0, "high": 1, "step": 0.25}, "epochs": {"low": 2, "high": 6, "step": 2},
+                                  "target_kl": {"choices": ["none", 0.1]}},
+                          "policy": {"memory": {"choices": ["none", "mingru"]}}})
+    configs = drawn(ranges, Config("cartpole"))
+    assert all(0.001 <= config.ppo.learning_rate <= 0.1 for config in configs)
+    assert {config.ppo.gamma for config in configs} == {0.0, 0.25, 0.5, 0.75, 1.0}
+    assert {config.ppo.epochs for config in configs} == {2, 4, 6}
+    assert {config.ppo.target_kl for config in configs} == {None, 0.1}
+    assert {config.policy.memory for config in configs} == {"none", "mingru"}
+
+
+def test_settings_that_do_not_go_together_are_refused(drawn):
+    ranges = parse_space({"policy": {"layers": {"choices": [2]}}})
+    with pytest.raises(ConfigError, match="only mingru stacks layers"):
+        drawn(ranges, Config("cartpole"), 1)
+
+
+@pytest.mark.parametrize(("num_envs", "horizon", "wanted", "nearest"), [
+    (16, 32, 128, 128), (16, 32, 100, 128), (16, 32, 1, 32), (16, 32, 10**6, 512), (12, 10, 45, 40), (7, 10, 30, 70)])
+def test_a_minibatch_is_the_nearest_that_divides_the_rollout(num_envs, horizon, wanted, nearest):
+    assert nearest_minibatch(num_envs, horizon, wanted) == nearest
+    assert (num_envs * horizon) % nearest == 0
+
+
+def test_the_presets_own_settings_are_a_draw_where_the_ranges_hold_them(drawn):
+    base = preset("breakout")
+    values = values_of(read_space(None), base)
+    assert values["learning_rate"] == base.ppo.learning_rate
+    study = optuna.create_study()
+    study.enqueue_trial(values)
+    assert draw(read_space(None), study.ask(), base) == base
+    assert values_of(read_space(None), overlay(base, {"ppo": {"epochs": 9}})) is None
+
+
+@pytest.mark.parametrize("game", envs_c.games())
+def test_a_preset_that_is_written_is_read_again_whole(tmp_path, game):
+    config = overlay(preset(game), {"ppo": {"learning_rate": 1.23e-05, "target_kl": 0.1}, "env": {"options": {"a b": 1.5}},
+                                    "policy": {"encoder": 'own"encoders:Small'}})
+    path = tmp_path / "best.toml"
+    path.write_text(preset_text(config, "Two lines\nof a comment."))
+    assert preset_file(game, str(path)) == config
+
+
+def test_a_preset_to_hand_on_leaves_out_what_is_this_machines():
+    config = overlay(preset("breakout"), {"env": {"num_threads": 2}, "run": {"device": "cpu", "run_dir": "x", "gif": False}})
+    assert not any(word in preset_text(config, "") for word in ("num_threads", "device", "run_dir", "gif"))
+    own = preset_text(config, "", own=True)
+    assert "num_threads = 2" in own and 'device = "cpu"' in own and "gif = false" in own and "run_dir" not in own
+
+
+@pytest.mark.parametrize(("text", "sentence"), [
+    (None, "there is no preset at {path}"),
+    ("[ppo]\ngama = 0.9", "{path}: unknown setting ppo.gama; did you mean ppo.gamma?"),
+    ("[ppo]\ngamma = 2.0", "{path}: gamma is 2.0; it may be a number from 0 to 1"),
+    ("[ppo]\ngamma = ", "{path}: Invalid value"),
+    ("[run]\nresume = \"x\"", "{path}: run.resume is no setting of a preset"),
+])
+def test_a_bad_preset_is_refused_in_a_line(capsys, tmp_path, text, sentence):
+    path = tmp_path / "mine.toml"
+    if text is not None:
+        path.write_text(text)
+    assert main(["cartpole", "--preset", str(path)]) == 2
+    assert capsys.readouterr().err.startswith("error: " + sentence.format(path=path))
+
+
+def test_a_resumed_run_takes_no_preset(capsys):
+    assert main(["--resume", "x", "--preset", "y"]) == 2
+    assert "preset is of a new run" in capsys.readouterr().err
+
+
+def test_options_change_what_a_preset_says(tmp_path, monkeypatch):
+    configs = []
+    monkeypatch.setitem(sys.modules, "trainer.train", SimpleNamespace(train=configs.append))
+    path = tmp_path / "mine.toml"
+    path.write_text("[ppo]\ngamma = 0.5\nepochs = 3\n")
+    assert main(["breakout", "--preset", str(path), "--epochs", "2"]) == 0
+    assert configs == [overlay(Config("breakout"), {"ppo": {"gamma": 0.5, "epochs": 2}})]

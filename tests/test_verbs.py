@@ -1,0 +1,177 @@
+"""The verbs that look at runs, end to end on runs that are trained here."""
+
+import io
+import json
+import re
+import shutil
+from contextlib import redirect_stdout
+
+import imageio.v3 as iio
+import numpy as np
+import pytest
+from verb_support import refused, rewrite, run
+
+from trainer import curves, terminal
+from trainer.__main__ import main
+from trainer.evaluate import interval
+from trainer.run_folder import CONFIG, locked
+
+
+class Tty(io.StringIO):
+    """A stream that believes to be a terminal."""
+
+    encoding = "utf-8"
+
+    def isatty(self):
+        return True
+
+
+@pytest.fixture
+def tty(monkeypatch):
+    """A terminal, for standard output."""
+    monkeypatch.setenv("TERM", "xterm-256color")
+    return Tty()
+
+
+def test_list_tells_of_every_run(capsys, there):
+    (there / "runs" / "notes").mkdir()
+    (there / "runs" / "torn").mkdir()
+    (there / "runs" / "torn" / CONFIG).write_text("{")
+    (there / "runs" / "many").mkdir()
+    shutil.copytree(there / "runs" / "one", there / "runs" / "many" / "trial")
+    with locked(there / "runs" / "two"):
+        lines = run(capsys, "list").splitlines()
+    assert lines[0].split() == ["run", "game", "seed", "steps", "minutes", "score", "best", "evaluation", "started", "state"]
+    rows = {line.split()[0]: line for line in lines[1:3]}
+    assert re.search(r"cartpole +1 +4\.10K of 4\.10K( +\d+\.?\d*){4} +20\d\d-\d\d-\d\d \d\d:\d\d +finished$", rows["one"])
+    assert rows["two"].endswith("running")
+    assert lines[3:] == ["runs/torn/config.json is damaged, or of another program",
+                         "runs/many holds 1 run: python -m trainer list --root runs/many", "runs/notes holds no run"]
+    assert "trial" in run(capsys, "list --root runs/many")
+
+
+def test_list_draws_a_table_in_a_terminal(there, tty, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "140")
+    with redirect_stdout(tty):
+        assert main(["list"]) == 0
+    assert "─" in tty.getvalue() and "cartpole" in tty.getvalue()
+
+
+def test_list_of_nothing_says_so(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert "there is no folder runs here" in refused(capsys, "list")
+    (tmp_path / "runs").mkdir()
+    assert run(capsys, "list") == "there are no runs in runs\n"
+
+
+@pytest.mark.parametrize("name", ["on", "runs/one", "runs/one/best.safetensors"])
+def test_eval_gives_the_mean_and_its_interval(capsys, there, name):
+    line = run(capsys, f"eval {name} --episodes 12")
+    mean, low, high = map(float, re.search(r"12 episodes: mean (\S+) \(95% interval (\S+) to (\S+)\)", line).groups())
+    assert low < mean < high
+
+
+def test_eval_in_json_says_the_same_with_the_film(capsys, there):
+    told = json.loads(run(capsys, "eval last --episodes 12 --json --out a.gif"))
+    assert told["mean_interval"][0] < told["mean"] < told["mean_interval"][1]
+    assert told["path"].startswith("runs/two/step_")
+    assert "a.gif: the whole episode" in told["film"]
+    assert f"mean {told['mean']:.4g} " in run(capsys, "eval last --episodes 12")
+
+
+def test_eval_of_one_episode_claims_no_interval(capsys, there):
+    assert "(one episode gives no interval)" in run(capsys, "eval one --episodes 1")
+
+
+def test_the_interval_covers_the_mean_as_often_as_it_says():
+    random = np.random.default_rng(5)
+    covers = [low <= 4.0 <= high for low, high in (interval(random.exponential(4.0, 100)) for _ in range(100))]
+    assert 0.88 <= np.mean(covers) <= 0.99
+
+
+def test_the_interval_is_near_the_normal_one_where_scores_are_normal():
+    scores = np.random.default_rng(1).normal(10.0, 3.0, 400)
+    width = 1.96 * scores.std(ddof=1) / 20
+    assert interval(scores) == pytest.approx([scores.mean() - width, scores.mean() + width], abs=0.05)
+    assert interval(scores) == interval(scores)
+    assert interval(np.full(7, 3.0)) == [3.0, 3.0]
+    assert interval(scores[:1]) is None
+
+
+@pytest.mark.parametrize(("words", "names"), [
+    ("", [f"runs/one/episode-{which}.gif" for which in ("best", "median", "worst")]),
+    ("--out f.mp4", [f"f-{which}.mp4" for which in ("best", "median", "worst")]),
+])
+def test_record_films_the_best_the_median_and_the_worst(capsys, there, words, names):
+    lines = run(capsys, f"record one --episodes 9 {words}").splitlines()
+    scores = [float(re.fullmatch(rf"{re.escape(name)}: the whole episode that scored (\S+)", line)[1])
+              for name, line in zip(names, lines, strict=True)]
+    assert scores[0] > scores[1] > scores[2]
+    told = json.loads(run(capsys, "eval one --episodes 9 --json"))
+    assert scores == [told["max"], told["median"], told["min"]]
+    assert all(iio.imread(name).shape[0] > 1 for name in names)
+    assert not list(there.rglob(".*.tmp*"))
+
+
+def test_play_shows_episodes_in_a_window(capsys, there):
+    pytest.importorskip("pygame")
+    first = run(capsys, "play one --episodes 2 --speed 1000 --seed 4")
+    assert re.fullmatch(r"episode 1: score \d+, \d+ steps\nepisode 2: score \d+, \d+ steps\n", first)
+    assert run(capsys, "play one --episodes 2 --speed 1000 --seed 4") == first
+
+
+def test_a_person_plays_in_the_window(capsys, there, monkeypatch):
+    pytest.importorskip("pygame")
+    monkeypatch.setattr("trainer.window.Window.keys", lambda self: {"d"})
+    legend, ended = run(capsys, "play one --human --episodes 1 --speed 1000").splitlines()
+    assert legend == "left: LEFT, right: RIGHT; WASD for the arrows, Escape ends"
+    assert re.fullmatch(r"episode 1: score \d+, \d+ steps", ended)
+
+
+def test_play_draws_in_the_terminal(there, tty):
+    with redirect_stdout(tty):
+        assert main(["play", "one", "--terminal", "--episodes", "2", "--speed", "1000"]) == 0
+    shown, _, told = tty.getvalue().partition(terminal.LEAVE)
+    assert shown.startswith(terminal.ENTER) and terminal.BLOCK in shown and "episode 2 over" in shown
+    assert told.count("score") == 2
+
+
+def test_ctrl_c_leaves_the_terminal_as_it_was(there, tty, monkeypatch):
+    def interrupted(screen, seconds):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("trainer.terminal.Terminal.wait", interrupted)
+    with redirect_stdout(tty):
+        assert main(["play", "one", "--terminal"]) == 130
+    assert tty.getvalue().endswith(terminal.LEAVE)
+
+
+@pytest.mark.parametrize(("words", "count"), [("", 2), ("--group", 1), ("--by minutes", 2), ("--group --by minutes", 1)])
+def test_compare_draws_the_runs_into_one_picture(capsys, there, monkeypatch, words, count):
+    drawn = []
+    real = curves.draw_comparison
+    monkeypatch.setattr(curves, "draw_comparison", lambda lines, *rest: drawn.extend(lines) or real(lines, *rest))
+    told = run(capsys, f"compare one runs/two {words} --out c.png").splitlines()
+    assert len(told) == count + 2 and told[-1] == "c.png: the curves"
+    assert len(drawn) == count
+    assert all((one.deviation is not None) == ("group" in words) for one in drawn)
+    assert iio.imread("c.png").shape[:2] == (550, 900)
+
+
+def test_groups_are_named_by_what_differs(capsys, there):
+    rewrite(there / "runs" / "two", lambda config: config["ppo"].update(gamma=0.5))
+    lines = run(capsys, "compare one two --group").splitlines()
+    assert [line.split("  ")[0] for line in lines[1:3]] == ["gamma 0.99", "gamma 0.5"]
+
+
+def test_resume_takes_a_runs_name(capsys, there):
+    assert main(["--resume", "on", "--eval-episodes", "0"]) == 0
+    assert "curves are in runs/one" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("verb", ["list", "eval", "record", "play", "compare"])
+def test_every_verb_has_a_help(capsys, verb):
+    with pytest.raises(SystemExit) as exit_:
+        main([verb, "--help"])
+    assert exit_.value.code == 0
+    assert f"usage: python -m trainer {verb}" in capsys.readouterr().out

@@ -1,0 +1,93 @@
+"""Pictures in a terminal: two pixels a character, the upper half block's foreground and background, in 24-bit colour."""
+
+import os
+import shutil
+import sys
+import time
+from collections.abc import Callable
+from typing import TextIO
+
+import numpy as np
+from PIL import Image
+
+from trainer.errors import RunError
+
+BLOCK = "▀"
+ENTER = "\x1b[?1049h\x1b[?25l\x1b[2J"   # the other screen, no cursor, empty
+LEAVE = "\x1b[0m\x1b[?25h\x1b[?1049l"
+
+
+class Terminal:
+    """Shows pictures as large as the terminal lets them be; a context manager that leaves the terminal as it found it.
+
+    stream: where to; standard output where None. size: gives (columns, lines).
+    """
+
+    def __init__(self, stream: TextIO | None = None, size: Callable[[], tuple[int, int]] = shutil.get_terminal_size,
+                 sleep: Callable[[float], None] = time.sleep):
+        self.stream, self.size, self.sleep = stream or sys.stdout, size, sleep
+        self._shown: list[str] = []  # the lines that stand there
+        self._shape = None
+
+    def __enter__(self) -> "Terminal":
+        self.stream.write(ENTER)
+        return self
+
+    def __exit__(self, *_):
+        self.stream.write(LEAVE)
+        self.stream.flush()
+
+    def show(self, picture: np.ndarray, caption: str):
+        """Show a picture (height, width, 3) uint8, and a line of text under it; writes only the lines that changed."""
+        columns, rows = self.size()
+        if self._shape != (columns, rows):
+            self._shape, self._shown = (columns, rows), []
+            self.stream.write("\x1b[0m\x1b[2J")
+        lines = [*half_blocks(fitted(picture, columns, 2 * (rows - 1))), caption[:columns] + "\x1b[K"]
+        before = self._shown or [None] * len(lines)
+        self.stream.write("".join(f"\x1b[{number};1H{line}" for number, (line, old)
+                                  in enumerate(zip(lines, before, strict=True), 1) if line != old))
+        self.stream.flush()
+        self._shown = lines
+
+    def wait(self, seconds: float) -> bool:
+        """Let that time pass."""
+        self.sleep(max(seconds, 0.0))
+        return True
+
+
+def check(stream: TextIO):
+    """Raises RunError where `stream` is no terminal that can show pictures."""
+    if not stream.isatty() or os.environ.get("TERM") == "dumb":
+        raise RunError("--terminal draws into a terminal, and the output goes elsewhere: leave out the redirection, or film an "
+                       "episode with `record`")
+    try:
+        BLOCK.encode(stream.encoding or "ascii")
+    except UnicodeEncodeError:
+        raise RunError(f"--terminal draws with {BLOCK.encode('unicode_escape').decode()}, which the output's encoding "
+                       f"{stream.encoding} has not: set PYTHONIOENCODING=utf-8") from None
+
+
+def fitted(picture: np.ndarray, width: int, height: int) -> np.ndarray:
+    """A picture (h, w, 3) uint8 made as large as fits into width x height: whole multiples larger, or averaged smaller."""
+    scale = min(width / picture.shape[1], height / picture.shape[0])
+    if scale >= 1:
+        return picture.repeat(int(scale), 0).repeat(int(scale), 1)
+    size = max(1, int(picture.shape[1] * scale)), max(1, int(picture.shape[0] * scale))
+    return np.asarray(Image.fromarray(picture).resize(size, Image.Resampling.BOX))
+
+
+def half_blocks(picture: np.ndarray) -> list[str]:
+    """Lines of text that show a picture (h, w, 3) uint8, two rows of it a line; colours are named where they change."""
+    if len(picture) % 2:
+        picture = np.concatenate([picture, np.zeros_like(picture[:1])])
+    cells = np.concatenate([picture[0::2], picture[1::2]], 2)  # (lines, w, 6): upper, lower
+    return [_line(row) for row in cells]
+
+
+def _line(cells: np.ndarray) -> str:
+    starts = np.flatnonzero(np.r_[True, (cells[1:] != cells[:-1]).any(1)])
+    runs = np.diff(np.r_[starts, len(cells)]).tolist()
+    colours = cells[starts].tolist()
+    return "".join(f"\x1b[38;2;{r};{g};{b};48;2;{R};{G};{B}m{BLOCK * run}"
+                   for (r, g, b, R, G, B), run in zip(colours, runs, strict=True)) + "\x1b[0m"

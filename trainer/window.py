@@ -1,0 +1,97 @@
+"""A window to watch games in, by pygame."""
+
+import os
+import time
+import warnings
+
+import numpy as np
+
+from trainer.errors import RunError
+
+SLICE = 0.01   # seconds between looks at the keyboard
+REPEAT = 0.2   # seconds after which a key that is held counts again, in games that move by tiles
+NO_DISPLAYS = ("offscreen", "dummy")  # what SDL falls back to where there is none
+
+
+class Window:
+    """A window that fits what it shows, scaled to the desktop; it closes by its button, by Escape, or by leaving the context.
+
+    tiles: a key counts when it is pressed, and again once it is held for REPEAT; otherwise as long as it is held.
+
+    Raises RunError where there is no pygame, or no display.
+    """
+
+    def __init__(self, *, tiles: bool = False):
+        os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
+        try:
+            import pygame
+        except ModuleNotFoundError:
+            raise RunError("a window needs pygame: pip install 'insertcoin[play]', or pass --terminal to watch in the "
+                           "terminal") from None
+        self.pygame, self.tiles = pygame, tiles
+        self._open()
+        self._size = None
+        self._held: dict[str, float] = {}  # key: when it was pressed
+        self._new: set[str] = set()        # keys that were pressed since last asked
+        self._closed = False
+
+    def _open(self):
+        try:
+            self.pygame.display.init()
+            driver = self.pygame.display.get_driver()
+        except self.pygame.error as error:
+            raise RunError(_no_display(error)) from None
+        if driver in NO_DISPLAYS and not os.environ.get("SDL_VIDEODRIVER"):
+            self.pygame.display.quit()
+            raise RunError(_no_display("none was found"))
+
+    def __enter__(self) -> "Window":
+        return self
+
+    def __exit__(self, *_):
+        self.pygame.display.quit()
+
+    def show(self, picture: np.ndarray, caption: str):
+        """Show a picture (height, width, 3) uint8, with `caption` as the window's title."""
+        height, width = picture.shape[:2]
+        if self._size != (width, height):
+            self._size = width, height
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # that scaling is slow where there is no GPU
+                self._surface = self.pygame.display.set_mode(self._size, self.pygame.SCALED | self.pygame.RESIZABLE)
+        self.pygame.surfarray.blit_array(self._surface, picture.swapaxes(0, 1))
+        self.pygame.display.set_caption(f"{caption}  (Escape closes)")
+        self.pygame.display.flip()
+
+    def wait(self, seconds: float) -> bool:
+        """Let that time pass, or as much as it takes to be closed; False once it is closed."""
+        until = time.perf_counter() + seconds
+        while True:
+            self._listen()
+            rest = until - time.perf_counter()
+            if self._closed or rest <= 0:
+                return not self._closed
+            time.sleep(min(rest, SLICE))
+
+    def keys(self) -> set[str]:
+        """The names of the keys that count now: those pressed since last asked, and those held."""
+        now = time.perf_counter()
+        counted = self._new | {key for key, since in self._held.items() if not self.tiles or now - since >= REPEAT}
+        self._new = set()
+        return counted
+
+    def _listen(self):
+        for event in self.pygame.event.get():
+            if event.type == self.pygame.QUIT:
+                self._closed = True
+            elif event.type == self.pygame.KEYDOWN:
+                name = self.pygame.key.name(event.key)
+                self._closed |= name == "escape"
+                self._held[name] = time.perf_counter()
+                self._new.add(name)
+            elif event.type == self.pygame.KEYUP:
+                self._held.pop(self.pygame.key.name(event.key), None)
+
+
+def _no_display(why) -> str:
+    return f"a window needs a display ({why}): pass --terminal to watch in the terminal, or `record` films it"
