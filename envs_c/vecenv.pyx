@@ -34,8 +34,8 @@ cdef class VecEnv:
 
     What environment i does depends on (seed, first + i, its actions) only, never on threads, chunks or batches.
 
-    Args: as `envs_c.make`, with `game` a `Game`; `chunk_size`, the environments a thread takes at once (0: chosen); and `first`,
-    the number of the first environment where these are a part of more that share a seed.
+    Args: as `envs_c.make`, with `game` a `Game`; `chunk_size`, the environments a thread takes at once (0: chosen); and
+    `first`, the number of the first environment where these are a part of more that share a seed.
     Raises InvalidArgument for a setting that is out of range.
     """
 
