@@ -5,6 +5,7 @@ import functools
 import math
 import operator
 
+import gymnasium
 import numpy as np
 import pytest
 import torch
@@ -245,3 +246,42 @@ def test_bytes_are_not_normalized():
 def test_accumulation_that_does_not_divide_the_minibatches_is_refused():
     with pytest.raises(ConfigError, match="accumulate is 3; it must divide the rollout's 4 minibatches"):
         config(accumulate=3)
+
+
+class OneAction(gymnasium.Env):
+    """One action, a reward of a million each step, four steps an episode."""
+
+    observation_space, action_space = gymnasium.spaces.Box(-1, 1, (3,)), gymnasium.spaces.Discrete(1)
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.steps = 0
+        return self.observation_space.sample(), {}
+
+    def step(self, action):
+        self.steps += 1
+        return self.observation_space.sample(), 1e6, self.steps == 4, False, {}
+
+
+EXTREMES = {  # of the game, the environments, the horizon, the minibatch, and what else
+    "a batch of one": ("cartpole", 1, 1, 1, {}),
+    "one environment": ("cartpole", 1, 8, 8, {"epochs": 2}),
+    "rewards of a million": ("cartpole", 4, 8, 16, {"reward_scale": 1e6}),
+    "rewards of a million, V-trace": ("cartpole", 4, 8, 16, {"reward_scale": 1e6, "vtrace": True, "epochs": 2}),
+    "rewards of a million, normalized": ("cartpole", 4, 8, 16, {"reward_scale": 1e6, "normalize_rewards": True}),
+    "a single action": ("gym:OneAction-v0", 4, 8, 16, {}),
+    "a single action, Muon": ("gym:OneAction-v0", 1, 1, 1, {"optimizer": "muon"}),
+}
+
+
+@pytest.mark.parametrize(("game", "num_envs", "horizon", "minibatch", "settings"), EXTREMES.values(), ids=EXTREMES.keys())
+def test_extremes_stay_finite(game, num_envs, horizon, minibatch, settings):
+    if "OneAction-v0" not in gymnasium.registry:
+        gymnasium.register("OneAction-v0", OneAction)
+    made = Session(Config(game, EnvConfig(num_envs=num_envs, num_threads=1), PolicyConfig(encoder_size=8, lstm_size=8),
+                          PPOConfig(horizon=horizon, minibatch=minibatch, **settings), RunConfig(device="cpu")))
+    for _ in range(12):
+        metrics = iterate(made)
+        assert all(math.isfinite(value) for value in metrics.values() if value is not None)
+    assert all(parameter.isfinite().all() for parameter in made.policy.parameters())
+    made.pipeline.close()
