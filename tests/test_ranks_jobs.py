@@ -97,13 +97,15 @@ def test_a_run_of_two_ranks_goes_on_with_one_and_then_with_two(tmp_path):
     folder = tmp_path / "run"
     first = start("cartpole", *SMALL, "--run-dir", folder, "--stop-at", 3 * ROLLOUT)
     said = finished(first)
-    assert first.returncode == 0 and "ranks 2, device cpu" in said
+    assert first.returncode == 0, said
+    assert "ranks 2, device cpu" in said
     assert said.count("checkpoints and curves are in") == 1  # one of them tells
     assert checkpoint.read_meta(checkpoint.latest(folder))["iteration"] == 3
     train.train(settings(folder, "--resume", str(folder), "--stop-at", str(5 * ROLLOUT)))
     last = start("--resume", folder, "--eval-episodes", 3)
     said = finished(last)
-    assert last.returncode == 0 and said.count("evaluation over 3 episodes") == 1
+    assert last.returncode == 0, said
+    assert said.count("evaluation over 3 episodes") == 1
     assert steps(folder) == [ROLLOUT * (k + 1) for k in range(8)]
     entries = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
     assert all(one["episodes"] <= other["episodes"] for one, other in pairwise(entries))
