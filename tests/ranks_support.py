@@ -2,8 +2,10 @@
 
 import trainer.openmp  # noqa: F401  isort: skip  (before anything that loads OpenMP)
 
+import importlib
 import os
 import socket
+import time
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from multiprocessing import get_context
@@ -58,6 +60,23 @@ def config(game="cartpole", *, iterations=8, env=None, policy=None, **settings) 
                   PolicyConfig(**{"encoder_size": 16, "lstm_size": 12, "precision": "float32", **(policy or {})}),
                   PPOConfig(**{"horizon": T, "minibatch": N * T, "total_steps": iterations * N * T, **settings}),
                   RunConfig(seed=5, device="cpu", dashboard=False))
+
+
+def left() -> tuple[list[str], list[str]]:
+    """The threads of Gloo before and after this rank leaves, with all loaded that a training loads."""
+    importlib.import_module("torch._dynamo")
+    joined.everyone(0)
+    before = gloo_threads()
+    joined.leave()
+    stop = time.monotonic() + 10
+    while gloo_threads() and time.monotonic() < stop:
+        time.sleep(0.01)  # Linux lists a thread a moment longer than it runs
+    return before, gloo_threads()
+
+
+def gloo_threads() -> list[str]:
+    names = [thread.read_text().strip() for thread in Path("/proc/self/task").glob("*/comm")]
+    return [name for name in names if "gloo" in name]
 
 
 def talk():

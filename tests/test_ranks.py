@@ -1,5 +1,7 @@
 """Ranks of one job learn what one process alone would: two of them over Gloo, on the CPU."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 import ranks_support as work
@@ -59,6 +61,14 @@ def test_a_rank_that_is_left_alone_says_so():
     pair(work.tell, "both are here")
     pair.pools[1].shutdown()
     assert "another rank has ended" in pair.pools[0].submit(work.alone).result(60)
+    pair.close()
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="finds the threads in /proc")
+def test_a_rank_that_has_left_keeps_no_thread_that_could_abort_its_end():
+    pair = work.Pair()
+    for before, after in pair(work.left):
+        assert before and not after
     pair.close()
 
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import torch
 import torch.distributed as dist
+import torch.distributed.nn.functional  # before a group is made: see Joined.leave
 
 import envs_c
 from bridge import BridgeError, why_not
@@ -27,7 +28,7 @@ TOLD = (TrainerError, BridgeError, envs_c.EnvsError)  # errors of one sentence
 
 
 class Ranks:
-    """One process alone."""
+    """One process alone. As a context, it is left at the end."""
 
     rank, size, local_size = 0, 1, 1
     joined = False  # whether there is anybody to talk to
@@ -61,7 +62,13 @@ class Ranks:
         return flags
 
     def leave(self):
-        """Nothing more is said to the others."""
+        """Nothing more is said to the others; again, nothing."""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.leave()
 
 
 ALONE = Ranks()
@@ -149,7 +156,11 @@ class Joined(Ranks):
         return tuple(map(bool, together.tolist()))
 
     def leave(self):
-        dist.destroy_process_group()
+        # Gloo's threads must end while Python runs: one that lets go of a tensor later aborts the process. They end with the
+        # last reference to their group. torch.distributed.nn.functional takes the group that is there when it is loaded for
+        # the default of its arguments and keeps it for good, and torch loads it with its optimizers: so it is loaded above.
+        if dist.is_initialized():
+            dist.destroy_process_group()
 
     def _group(self, tensor: torch.Tensor) -> "dist.ProcessGroup | None":
         return self._gpus if tensor.is_cuda else None  # None: the job's own group, Gloo's

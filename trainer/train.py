@@ -11,7 +11,7 @@ from trainer import checkpoint, evaluate, ppo, self_play_matches, sharing, track
 from trainer.config import Config
 from trainer.errors import LearningError
 from trainer.log import RunLog, draw_curves, new_run_folder
-from trainer.ranks import join
+from trainer.ranks import Ranks, join
 from trainer.rollout import collect
 from trainer.session import Session
 
@@ -24,7 +24,12 @@ def train(config: Config) -> Path:
 
     In a job of torchrun's all ranks train together; rank 0 alone writes, tells and evaluates. An interrupt of one is all's.
     """
-    ranks = join()
+    with join() as ranks:
+        return train_with(config, ranks)
+
+
+def train_with(config: Config, ranks: Ranks) -> Path:
+    """`train` in the job `ranks`."""
     sharing.check_alike(config, ranks)
     ranks.first(lambda: track.require(config.run.track))  # rank 0 keeps the log
     source = ranks.first(lambda: checkpoint.latest(config.run.resume)) if config.run.resume else None
