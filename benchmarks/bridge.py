@@ -4,8 +4,6 @@ The same policy steps the same games twice: through `bridge.Pipeline`, and in a 
 write into. Both do the same arithmetic on the same shapes; rounds alternate, so that a machine's moods meet both.
 """
 
-import trainer.openmp  # noqa: F401  isort: skip  (before anything that loads OpenMP)
-
 import argparse
 import statistics
 import time

@@ -4,8 +4,6 @@ Breakout, one rollout after the other, the loss as it is and under torch.compile
 not compile, because of what this shows on a CPU: the products and kernels are the same, and what is left is not worth it.
 """
 
-import trainer.openmp  # noqa: F401  isort: skip  (before anything that loads OpenMP)
-
 import argparse
 import statistics
 from pathlib import Path

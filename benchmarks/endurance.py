@@ -4,8 +4,6 @@ One training as `python -m trainer GAME` does it, with its dashboard (drawn for 
 TensorBoard's events and checkpoints. Each row is a moment; the growth is that of the process's resident memory.
 """
 
-import trainer.openmp  # noqa: F401  isort: skip  (before anything that loads OpenMP)
-
 import argparse
 import tempfile
 import time
@@ -30,8 +28,14 @@ def resident_mib() -> float:
     raise RuntimeError("/proc/self/status has no VmRSS: this benchmark needs Linux")
 
 
+def note(rows: list[list[str]], sizes: list[float], seconds: float, step: int):
+    """Add a row of this moment."""
+    sizes.append(resident_mib())
+    rows.append([f"{seconds / 60:.1f}", f"{step / 1e6:.1f}M", f"{sizes[-1]:.1f}"])
+
+
 def run(game: str, minutes: float, folder: Path) -> tuple[list[list[str]], float, float]:
-    """Rows of (minutes, steps, MiB), the log's share of the time, and the growth in MiB since the first tenth."""
+    """Rows of (minutes, steps, MiB), the log's share of the time, and the growth in MiB since the first row."""
     config = overlay(preset(game), {"ppo": {"total_steps": 2**50}, "run": {"device": "cpu", "run_dir": str(folder)}})
     session = Session(config)
     rows, sizes = [], []
@@ -45,9 +49,10 @@ def run(game: str, minutes: float, folder: Path) -> tuple[list[list[str]], float
                     session.save(folder)
                     saved = now
                 if now - begin >= (len(rows) + 1) * minutes * 60 / ROWS:
-                    sizes.append(resident_mib())
-                    rows.append([f"{(now - begin) / 60:.1f}", f"{session.step / 1e6:.1f}M", f"{sizes[-1]:.1f}"])
-            share = log.overhead_seconds / (time.perf_counter() - begin)
+                    note(rows, sizes, now - begin, session.step)
+            elapsed = time.perf_counter() - begin
+            note(rows, sizes, elapsed, session.step)
+            share = log.overhead_seconds / elapsed
     return rows, share, sizes[-1] - sizes[0]
 
 

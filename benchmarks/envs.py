@@ -5,8 +5,6 @@ and all threads at that. Beside each figure stands the limit that writing the sa
 in the same run.
 """
 
-import trainer.openmp  # noqa: F401  isort: skip  (before anything that loads OpenMP)
-
 import argparse
 import sys
 from pathlib import Path

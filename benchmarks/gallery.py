@@ -5,13 +5,12 @@ filmed. Writes docs/gallery/GAME.gif, and a table of what the presets reach, bes
 benchmarks/results/presets.md; games that are not named keep their rows there.
 """
 
-import trainer.openmp  # noqa: F401  isort: skip  (before anything that loads OpenMP)
-
 import argparse
 import json
 import subprocess
 import sys
 import tempfile
+from datetime import date
 from pathlib import Path
 
 import numpy as np
@@ -55,7 +54,9 @@ def train(game: str, root: Path, gif: Path, seconds: float, more: list[str]) -> 
     gif.parent.mkdir(parents=True, exist_ok=True)
     best = int(result.returns.argmax())
     print(film.write(result, best, gif, seconds, then=[i for i in range(EPISODES) if i != best]), flush=True)
-    return {"steps": last["step"], "minutes": last["seconds"] / 60, "random": random_score(game), **result.summary()}
+    made = date.today().isoformat()
+    return {"made": made, "steps": last["step"], "minutes": last["seconds"] / 60, "random": random_score(game),
+            **result.summary()}
 
 
 def score(value: float) -> str:
@@ -65,7 +66,7 @@ def score(value: float) -> str:
 
 def rows_of(scores: dict[str, dict]) -> list[list[str]]:
     return [[game, f"{row['steps'] / 1e6:.1f}M", f"{row['minutes']:.1f}",
-             *(score(row[name]) for name in ("random", "mean", "standard_error", "min", "max"))]
+             *(score(row[name]) for name in ("random", "mean", "standard_error", "min", "max")), row["made"]]
             for game, row in sorted(scores.items())]
 
 
@@ -87,7 +88,8 @@ def main():
             scores[game] = train(game, Path(root), options.gifs / f"{game}.gif", options.seconds, more)
         options.out.mkdir(parents=True, exist_ok=True)
         kept.write_text(json.dumps(scores, indent=1, sort_keys=True) + "\n", encoding="utf-8")
-        columns = ["game", "steps", "minutes", "random play", f"mean of {EPISODES} episodes", "standard error", "min", "max"]
+        columns = ["game", "steps", "minutes", "random play", f"mean of {EPISODES} episodes", "standard error", "min", "max",
+                   "made"]
         publish(head("What the presets reach") + "\n" + table(columns, rows_of(scores)), options.out / "presets.md")
 
 

@@ -6,8 +6,6 @@ reach, how much of a rollout the device is idle, and how near the copies come to
 their size. The sizes are chosen for a large machine; `--num-envs` takes others.
 """
 
-import trainer.openmp  # noqa: F401  isort: skip  (before anything that loads OpenMP)
-
 import argparse
 import statistics
 import subprocess

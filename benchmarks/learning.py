@@ -12,28 +12,21 @@ import sys
 import tempfile
 from pathlib import Path
 
-import matplotlib
-
 from benchmarks.common import head, publish, table
+from trainer import compare, curves
+from trainer.metrics import read_metrics
 
-matplotlib.use("Agg")
-from matplotlib import pyplot as plt
 
-
-def train(game: str, seed: int, root: Path, more: list[str]) -> tuple[list[dict], dict]:
+def train(game: str, seed: int, folder: Path, more: list[str]) -> tuple[list[dict], dict]:
     """The metrics and the evaluation of one run."""
-    folder = root / f"seed{seed}"
     command = [sys.executable, "-m", "trainer", game, "--seed", str(seed), "--run-dir", str(folder), "--no-gif", *more]
     subprocess.run(command, check=True)
-    lines = (folder / "metrics.jsonl").read_text(encoding="utf-8").splitlines()
-    return [json.loads(line) for line in lines], json.loads((folder / "evaluation.json").read_text(encoding="utf-8"))
+    return read_metrics(folder), json.loads((folder / "evaluation.json").read_text(encoding="utf-8"))
 
 
-def minutes_to(metrics: list[dict], score: float) -> str:
+def minutes_to(metrics: list[dict], score: float) -> float | None:
     """When the mean score of recent episodes first was at least `score`."""
-    reached = (entry["seconds"] for entry in metrics if (entry["score_mean"] or float("-inf")) >= score)
-    first = next(reached, None)
-    return "-" if first is None else f"{first / 60:.2f}"
+    return next((entry["seconds"] / 60 for entry in metrics if (entry["score_mean"] or float("-inf")) >= score), None)
 
 
 def thin(metrics: list[dict], points: int = 200) -> list[dict]:
@@ -43,14 +36,29 @@ def thin(metrics: list[dict], points: int = 200) -> list[dict]:
     return [{key: entry[key] for key in ("step", "seconds", "score_mean")} for entry in picked]
 
 
-def draw(game: str, curves: dict[int, list[dict]], path: Path):
-    figure, axes = plt.subplots(figsize=(7, 4), layout="constrained")
-    for seed, entries in curves.items():
-        axes.plot([e["seconds"] / 60 for e in entries], [e["score_mean"] for e in entries], label=f"seed {seed}")
-    axes.set(title=f"{game}: mean score of the last 256 episodes", xlabel="minutes of training", ylabel="score")
-    axes.grid(alpha=0.3)
-    axes.legend()
-    figure.savefig(path, dpi=110)
+def draw(game: str, members: list[compare.Member], path: Path):
+    """Score against minutes: each seed's curve, and under them the mean and the deviation of all."""
+    mean = [compare.mean_curve(game, members)] if len(members) > 1 else []
+    curves.draw_comparison([*mean, *compare.single(members)], path, "minutes", game)
+
+
+def row(seed: int, metrics: list[dict], evaluation: dict, scores: list[float]) -> list:
+    """Figures in the order of the table's columns."""
+    return [seed, metrics[-1]["step"] / 1e6, metrics[-1]["seconds"] / 60, *(minutes_to(metrics, score) for score in scores),
+            *(evaluation[key] for key in ("mean", "standard_error", "median", "min", "max"))]
+
+
+def texts(rows: list[list], formats: list[str]) -> list[list[str]]:
+    """The rows as texts, and under them each column's mean and deviation over the seeds."""
+    def text(value, form) -> str:
+        return "-" if value is None else format(value, form)
+    written = [[text(value, form) for value, form in zip(one, formats, strict=True)] for one in rows]
+    if len(rows) > 1:
+        columns = list(zip(*rows, strict=True))[1:]
+        written.append(["mean ± deviation", *("-" if None in column else
+                                              f"{statistics.mean(column):{form}} ± {statistics.stdev(column):{form}}"
+                                              for column, form in zip(columns, formats[1:], strict=True))])
+    return written
 
 
 def main():
@@ -61,25 +69,22 @@ def main():
     parser.add_argument("--scores", type=float, nargs="+", default=[100, 300], help="scores to time (default: 100 300)")
     parser.add_argument("--out", type=Path, default=Path("benchmarks/results"), help="folder (default: benchmarks/results)")
     options, more = parser.parse_known_args()  # what is left goes to the trainer
-    rows, curves = [], {}
+    rows, members, picked = [], [], {}
     with tempfile.TemporaryDirectory() as root:
         for seed in options.seeds:
-            metrics, evaluation = train(options.game, seed, Path(root), more)
-            curves[seed] = thin(metrics)
-            rows.append([seed, f"{metrics[-1]['step'] / 1e6:.1f}M", f"{metrics[-1]['seconds'] / 60:.2f}",
-                         *(minutes_to(metrics, score) for score in options.scores), f"{evaluation['mean']:.1f}",
-                         f"{evaluation['standard_error']:.1f}", *(f"{evaluation[key]:g}" for key in ("median", "min", "max"))])
-    means = [float(row[3 + len(options.scores)]) for row in rows]
-    spread = f" ± {statistics.stdev(means):.1f} (deviation over seeds)" if len(means) > 1 else ""
+            folder = Path(root) / f"seed{seed}"
+            metrics, evaluation = train(options.game, seed, folder, more)
+            picked[seed] = thin(metrics)
+            members.append(compare.member(folder, "minutes", f"seed {seed}"))
+            rows.append(row(seed, metrics, evaluation, options.scores))
     options.out.mkdir(parents=True, exist_ok=True)
     name = f"learning_{options.game}"
-    (options.out / f"{name}.json").write_text(json.dumps(curves) + "\n", encoding="utf-8")
-    draw(options.game, curves, options.out / f"{name}.png")
-    columns = ["seed", "steps", "minutes", *(f"minutes to {score:g}" for score in options.scores),
-               "evaluation mean", "standard error", "median", "min", "max"]
-    publish(head(f"Learning {options.game}") + "\n" + table(columns, rows)
-            + f"\nMean of the evaluations: {statistics.mean(means):.1f}{spread}, 100 episodes each.\n"
-            + f"\n![score against minutes]({name}.png)\n", options.out / f"{name}.md")
+    (options.out / f"{name}.json").write_text(json.dumps(picked) + "\n", encoding="utf-8")
+    draw(options.game, members, options.out / f"{name}.png")
+    columns = {"seed": "d", "steps, M": ".1f", "minutes": ".2f", **{f"minutes to {score:g}": ".2f" for score in options.scores},
+               "evaluation mean": ".1f", "standard error": ".1f", "median": ".1f", "min": ".1f", "max": ".1f"}
+    publish(head(f"Learning {options.game}") + "\n" + table(list(columns), texts(rows, list(columns.values())))
+            + f"\nEvaluations are of 100 episodes.\n\n![score against minutes]({name}.png)\n", options.out / f"{name}.md")
 
 
 if __name__ == "__main__":

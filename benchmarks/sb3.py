@@ -7,8 +7,6 @@ a second of all environments together: stepping alone with random actions, and l
 iterations after a first one. The settings are those of SB3's zoo for Atari.
 """
 
-import trainer.openmp  # noqa: F401  isort: skip  (before anything that loads OpenMP)
-
 import argparse
 import sys
 import threading

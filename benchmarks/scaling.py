@@ -9,8 +9,6 @@ relative error, neither under 0. The curve turns from flat to linear at x = flat
 left of it further environments are as good as free, right of it twice as many take twice as long.
 """
 
-import trainer.openmp  # noqa: F401  isort: skip  (before anything that loads OpenMP)
-
 import argparse
 import math
 import sys

@@ -70,6 +70,7 @@ class Pipeline:
     def reset(self):
         """Begin new episodes everywhere."""
         self._rest()
+        self.follow()  # what made the slabs may be under way
         for bound in self._bound:
             bound.reset()
 

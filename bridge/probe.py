@@ -92,7 +92,7 @@ def choose(costs: Costs, size: int, num_envs: int, games: float) -> Choice:
         if count <= num_envs:
             copy = copy_seconds(costs, size / count)
             alone = games / count + copy + costs.launch
-            estimates[count] = max(games + count * costs.host, count * copy, count * alone if count == 1 else alone)
+            estimates[count] = max(games + count * costs.host, count * copy, alone)
     best = next(count for count, seconds in estimates.items() if seconds <= WORTH * min(estimates.values()))
     words = ", ".join(f"{count}: {seconds * 1e6:.0f}" for count, seconds in estimates.items())
     return Choice(best, f"estimated microseconds a step of all environments with so many batches: {words}", estimates)

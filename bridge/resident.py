@@ -37,6 +37,7 @@ class ResidentPipeline:
     def reset(self):
         """Begin new episodes everywhere."""
         self._asked = False
+        self.follow()  # what made the games' memory may be under way
         self.lanes[0].run(lambda: self.source.reset(*self._parts()))
 
     def slab(self, batch: BatchRange) -> Slab:

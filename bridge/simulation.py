@@ -191,6 +191,7 @@ class CartPoleKernel(CartPole):
                 end.synchronize()
                 seconds[self.block] = min(seconds[self.block], begin.elapsed_time(end) / 1000 / steps)
         self.restore(before)
+        self._started = False
         return seconds
 
 

@@ -13,6 +13,7 @@ Whatever steps, an episode's end is followed by a step that only resets ("next_s
 """
 
 import time
+import warnings
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import NamedTuple
@@ -254,6 +255,10 @@ def check(env: VectorEnv, space, actions):
     if not isinstance(actions, gymnasium.spaces.Discrete):
         raise ValueError(f"actions are {actions}; they must be Discrete")
     mode = env.metadata.get("autoreset_mode")
+    if mode is None:
+        warnings.warn(f"{type(env).__name__} does not say when it resets (metadata['autoreset_mode']); it is taken for "
+                      "next_step: one that resets within the step that ends an episode would lose each episode's first reward",
+                      RuntimeWarning, stacklevel=2)
     if mode not in (None, AutoresetMode.NEXT_STEP, "NextStep", "next_step"):
         raise ValueError(f"its autoreset is {mode}; it must be next_step, with which the step after an episode's end resets: "
                          "make the environment with autoreset_mode=AutoresetMode.NEXT_STEP")

@@ -1,5 +1,6 @@
 """The games by name: `games()`, `game(name)`, `load(path)`, `make(name, ...)`, and their ids in Gymnasium's registry."""
 
+import functools
 import importlib
 import pkgutil
 from importlib.metadata import entry_points
@@ -15,6 +16,7 @@ PACKAGE = importlib.import_module("envs_c.games")  # the folder; in `envs_c` its
 _registered = {}  # name -> Game, of games from outside
 
 
+@functools.cache
 def built_in() -> tuple[str, ...]:
     """The names of the games in envs_c/games."""
     return tuple(module.name for module in pkgutil.iter_modules(PACKAGE.__path__))
@@ -86,13 +88,18 @@ def register(game) -> str:
     """Make a game known by its name, here and in Gymnasium's registry; returns its id there, Arcade/TITLE-v0.
 
     A package with games of its own calls this when it is imported. A game from outside that is registered again takes the
-    place of the former one. Raises InvalidArgument for the name of one of the games in envs_c/games.
+    place of the former one. Raises InvalidArgument for the name of one of the games in envs_c/games, and for another game's
+    title.
     """
-    if game.name not in built_in():
-        _registered[game.name] = game
-    elif importlib.import_module(f"envs_c.games.{game.name}").GAME is not game:
+    if game.name in built_in() and importlib.import_module(f"envs_c.games.{game.name}").GAME is not game:
         raise InvalidArgument(f"game {game.name!r} is one of the suite's own; give yours another name")
     name = f"Arcade/{game.title}-v0"
+    other = registry[name].kwargs.get("name") if name in registry else game.name
+    if other != game.name:
+        raise InvalidArgument(f"game {game.name!r} has the title {game.title!r}, which is that of the game {other!r} already; "
+                              "give yours another title")
+    if game.name not in built_in():
+        _registered[game.name] = game
     if name not in registry:
         gymnasium.register(id=name, entry_point="envs_c.gymnasium_env:make_single",
                            vector_entry_point="envs_c.gymnasium_env:make_vector", kwargs={"name": game.name})

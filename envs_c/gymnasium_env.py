@@ -241,4 +241,8 @@ def make_single(name: str, render_mode=None, **settings) -> ArcadeEnv:
     """What `gymnasium.make` calls."""
     from envs_c.catalog import make
 
+    for setting in ("num_envs", "autoreset"):
+        if setting in settings:
+            raise InvalidArgument(f"{setting} is {settings[setting]!r}, but gymnasium.make gives one environment that its "
+                                  "caller resets; leave it out, or use gymnasium.make_vec")
     return ArcadeEnv(make(name, 1, autoreset="disabled", **settings), render_mode)

@@ -3,6 +3,8 @@
 from pathlib import Path
 from string import Template
 
+from gymnasium.envs.registration import registry
+
 from envs_c import catalog
 from envs_c.errors import InvalidArgument
 
@@ -20,10 +22,13 @@ def new(name: str, folder: str | Path = ".") -> Path:
         raise InvalidArgument(f"game name {name!r}: it must be lower-case letters, digits and _, as in my_game")
     if name in catalog.games() or name in ("envs_c", "bridge", "trainer"):
         raise InvalidArgument(f"game name {name!r} is taken; the games are {', '.join(catalog.games())}")
+    title = "".join(part.capitalize() for part in name.split("_"))
+    if f"Arcade/{title}-v0" in registry:
+        raise InvalidArgument(f"game name {name!r} makes the title {title!r}, which is another game's; choose another name")
     target = Path(folder).expanduser() / name
     if target.exists():
         raise InvalidArgument(f"{target} is already there; choose another name or --dir, or remove it")
-    words = {"name": name, "Title": "".join(part.capitalize() for part in name.split("_"))}
+    words = {"name": name, "Title": title}
     texts = {file.format(name=name): Template((TEMPLATES / source).read_text(encoding="utf-8")).substitute(words)
              for source, file in FILES.items()}
     target.mkdir(parents=True)

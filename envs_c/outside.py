@@ -1,4 +1,4 @@
-"""Games from outside: `load` compiles a .pyx that keeps the contract in game.pxd, once for each content, and registers it."""
+"""Games from outside: `load` compiles a .pyx that keeps the contract in game.pxd, once for each content."""
 
 import contextlib
 import hashlib
@@ -21,10 +21,11 @@ DIRECTIVES = {"language_level": 3, "boundscheck": False, "wraparound": False, "c
 
 
 def load(path) -> Game:
-    """Compile the game at `path`, a .pyx, and register it under its name; returns its `Game`.
+    """Compile the game at `path`, a .pyx; returns its `Game`. `envs_c.load` registers it, too.
 
     The module is kept in a cache folder (ENVS_C_CACHE, or envs_c under XDG_CACHE_HOME or ~/.cache) under a hash of the
-    source, of the engine's .pxd files and of the build's flags, so that a second call compiles nothing. DEBUG=1 in the
+    source, of the .pxd and .pxi files beside it, of the engine's .pxd files and of the build's flags, so that a second call
+    compiles nothing. DEBUG=1 in the
     environment compiles with bounds checks, MARCH chooses the CPU to compile for.
 
     Raises InvalidArgument where the file is not there or not a .pyx, CompileFailed with Cython's or the compiler's words,
@@ -60,8 +61,9 @@ def build_choices() -> tuple[list[str], dict]:
     """The compiler's flags and Cython's directives, as DEBUG and MARCH in the environment choose them."""
     debug = os.environ.get("DEBUG", "") == "1"
     march = os.environ.get("MARCH", "native")
-    flags = [*FLAGS, *([f"-march={march}"] if march else []), *(["-O1", "-g"] if debug else [])]
-    return flags, DIRECTIVES | ({"boundscheck": True, "nonecheck": True} if debug else {})
+    cpu_flag = "-mcpu" if sys.platform == "darwin" else "-march"
+    flags = [*FLAGS, *([f"{cpu_flag}={march}"] if march else []), *(["-O1", "-g"] if debug else [])]
+    return flags, DIRECTIVES | ({"boundscheck": True, "initializedcheck": True, "nonecheck": True} if debug else {})
 
 
 def extension_modules(*sources: str) -> list:
@@ -78,6 +80,7 @@ def built(source: Path) -> Path:
     flags, directives = build_choices()
     facts = [source.read_bytes(), sys.version, flags, directives, cpu()]
     facts += [contract.read_bytes() for contract in sorted(PACKAGE.glob("*.pxd"))]
+    facts += [(part.name, part.read_bytes()) for part in sorted(source.parent.glob("*.px[di]"))]
     folder = cache_folder() / hashlib.sha256(repr(facts).encode()).hexdigest()[:20]
     module = folder / f"{source.stem}{sysconfig.get_config_var('EXT_SUFFIX')}"
     if not module.exists():

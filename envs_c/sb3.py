@@ -28,7 +28,8 @@ except ModuleNotFoundError as error:
     raise ModuleNotFoundError("envs_c.sb3 needs stable-baselines3, which is not installed; run pip install 'insertcoin[sb3]'",
                               name=error.name) from error
 
-FIXED = ("frame_skip", "noop_max", "num_threads", "options", "reward_clip", "sticky", "time_limit", "view")  # once made
+FIXED = ("frame_skip", "frame_stack", "noop_max", "num_threads", "options", "reward_clip", "sticky", "time_limit",
+         "view")  # once made
 SHARED = ("action_space", "metadata", "observation_space", "render_mode", "spec")  # the same for each environment
 
 
@@ -210,7 +211,8 @@ class Environment:
         if name in SHARED:
             return getattr(self.parent, name)
         if name in FIXED:
-            return getattr(self.parent.vector.core, name)
+            vector = self.parent.vector
+            return vector.frame_stack if name == "frame_stack" else getattr(vector.core, name)
         raise AttributeError(f"an environment of envs_c.sb3 has no attribute {name!r}; it has "
                              f"{', '.join(sorted((*SHARED, *FIXED, *(n for n in dir(self) if n[0] != '_'))))}")
 

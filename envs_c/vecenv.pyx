@@ -6,7 +6,7 @@ Gymnasium face and the bridge both stand on this.
 """
 
 from cython.parallel cimport prange
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libc.stdint cimport int32_t, uint8_t, uint64_t
 from libc.stdlib cimport free
 from libc.string cimport memcpy, memset
 
@@ -14,9 +14,7 @@ import numpy as np
 
 from envs_c import checks
 from envs_c.errors import Closed, InvalidArgument, NotReset
-from envs_c.game cimport (
-    DISABLED, OBSERVE, RESET, SMALL, STEP, Autoreset, Game, Head, Io, Operation, chunk_fn, state_stride,
-)
+from envs_c.game cimport SMALL, Autoreset, Game, Head, Io, chunk_fn, state_stride
 from envs_c.painter cimport Painter
 from envs_c.rng cimport rng_seed
 
@@ -38,35 +36,6 @@ cdef class VecEnv:
     `first`, the number of the first environment where these are a part of more that share a seed.
     Raises InvalidArgument for a setting that is out of range.
     """
-
-    cdef readonly Game game
-    cdef readonly int num_envs
-    cdef readonly int first
-    cdef readonly str view
-    cdef readonly str autoreset
-    cdef readonly int frame_skip
-    cdef readonly int noop_max
-    cdef readonly int time_limit
-    cdef readonly float sticky
-    cdef readonly tuple reward_clip
-    cdef readonly int num_threads
-    cdef readonly int chunk_size
-    cdef readonly dict options
-    cdef readonly tuple actions         # names, in order
-    cdef readonly object feature_low    # bounds of the features
-    cdef readonly object feature_high
-    cdef readonly tuple observation_shape
-    cdef readonly object observation_dtype
-    cdef readonly object ended          # (N,) uint8: 1 where the last step of its batch ended the episode
-    cdef readonly object ended_return   # (N,) float64: raw return of the last ended episode
-    cdef readonly object ended_length   # (N,) int32: its length in steps
-    cdef readonly bint closed
-    cdef char* states
-    cdef readonly size_t stride         # bytes from one environment's state to the next
-    cdef int unstarted                  # environments that were never reset
-    cdef Io io                          # what every batch shares
-    cdef Painter painter
-    cdef object option_values           # (number of options + 1,) float64, that `io` points to
 
     def __init__(self, Game game, num_envs=1, *, view="features", frame_skip=None, sticky=0.0, noop_max=0,
                  time_limit=None, reward_clip=None, num_threads=0, autoreset="next_step", seed=None, chunk_size=0,
@@ -95,9 +64,9 @@ cdef class VecEnv:
             raise MemoryError(f"no memory for {self.num_envs} environments of {self.stride} bytes")
         memset(self.states, 0, self.num_envs * self.stride)
         self.unstarted = self.num_envs
-        self.seed()  # so that every generator is seeded, where `seed` leaves some out too
-        if seed is not None:
-            self.seed(seed)
+        if seed is not None and np.ndim(seed):
+            self.seed()  # so that every generator is seeded, where `seed` leaves some out, too
+        self.seed(seed)
 
     def __dealloc__(self):
         free(self.states)
@@ -147,6 +116,8 @@ cdef class VecEnv:
         cdef int i
         cdef uint64_t key
         values = checks.seeds(seed, self.num_envs, self.first)
+        if mask is not None:
+            mask = checks.mask("mask", mask, self.num_envs)
         for i in range(self.num_envs):
             if values[i] is not None and (mask is None or mask[i]):
                 key, index = values[i]
@@ -165,6 +136,8 @@ cdef class VecEnv:
         if not 0 <= lo < hi <= self.num_envs:
             raise InvalidArgument(f"a batch of environments {lo} .. {hi - 1}: it must lie in 0 .. {self.num_envs - 1} "
                                   "and hold one or more")
+        from envs_c.batch import Batch  # which knows this module
+
         return Batch(self, lo, hi, actions, observation, reward, terminated, truncated,
                      final_observation, action_mask, final_action_mask)
 
@@ -242,127 +215,3 @@ cdef class VecEnv:
         for k in range(len(rows)):
             memcpy(self.states + <size_t>rows[k] * self.stride, &view[k * self.stride], self.stride)
         self.count_unstarted()
-
-
-cdef class Batch:
-    """A contiguous range of environments tied to buffers; made by `VecEnv.bind`."""
-
-    cdef readonly VecEnv env
-    cdef readonly int lo
-    cdef readonly int hi
-    cdef readonly tuple buffers
-    cdef Io io
-
-    def __init__(self, VecEnv env, int lo, int hi, actions, observation, reward, terminated, truncated,
-                 final_observation, action_mask, final_action_mask):
-        cdef int count = hi - lo
-        shape, dtype = (count, *env.observation_shape), env.observation_dtype
-        legal = (count, len(env.actions))
-        if env.autoreset == "same_step" and final_observation is None:
-            raise InvalidArgument("autoreset 'same_step' writes last observations; hand bind() a final_observation")
-        self.env, self.lo, self.hi = env, lo, hi
-        self.io = env.io
-        self.io.first = lo
-        self.io.actions = <const int32_t*><size_t>checks.address("actions", actions, (count,), "int32", False)
-        self.io.observation = <void*><size_t>checks.address("observation", observation, shape, dtype)
-        self.io.reward = <float*><size_t>checks.address("reward", reward, (count,), "float32")
-        self.io.terminated = <float*><size_t>checks.address("terminated", terminated, (count,), "float32")
-        self.io.truncated = <float*><size_t>checks.address("truncated", truncated, (count,), "float32")
-        if final_observation is not None:
-            self.io.final_observation = <void*><size_t>checks.address(
-                "final_observation", final_observation, shape, dtype)
-        if action_mask is not None:
-            self.io.action_mask = <uint8_t*><size_t>checks.address("action_mask", action_mask, legal, "uint8")
-        if final_action_mask is not None:
-            self.io.final_action_mask = <uint8_t*><size_t>checks.address(
-                "final_action_mask", final_action_mask, legal, "uint8")
-        self.buffers = (actions, observation, reward, terminated, truncated, final_observation, action_mask,
-                        final_action_mask)
-
-    def reset(self, mask=None):
-        """Begin new episodes in all environments of the batch, or where `mask`, (B,) bool, is true.
-
-        Writes the observations (and action masks) of all environments that were ever reset, and reward and flags of 0
-        where it reset.
-        """
-        self.env.check_open()
-        cdef const uint8_t[::1] chosen
-        self.io.reset_mask = NULL
-        if mask is not None:
-            chosen = checks.mask("mask", mask, self.hi - self.lo).view(np.uint8)
-            self.io.reset_mask = &chosen[0]
-        self.run(RESET)
-        self.io.reset_mask = NULL
-        self.env.count_unstarted()
-
-    def step(self, mask=None):
-        """Take the actions in the batch's buffer and write what comes of them; returns how many episodes ended.
-
-        mask: (B,) bool, or None for all. Where it is false the environment is held: its state, observation and action mask
-        stay as they are, even at an episode's end, its reward and flags are 0. Its action has to be one of the game's, too.
-
-        Raises InvalidArgument for an action that the game does not have, NotReset before the first reset (or, where
-        autoreset is disabled, after an end), and Closed. No state has changed then.
-        """
-        self.env.check_open()
-        self.env.check_started(self.lo, self.hi)
-        self.check_actions()
-        cdef const uint8_t[::1] chosen
-        if mask is not None:
-            chosen = checks.mask("mask", mask, self.hi - self.lo).view(np.uint8)
-            self.io.step_mask = &chosen[0]
-        try:
-            if self.io.autoreset == DISABLED:
-                self.check_running()
-            self.run(STEP)
-        finally:
-            self.io.step_mask = NULL
-        cdef int i, ended = 0
-        for i in range(self.lo, self.hi):
-            ended += self.io.ended[i]
-        return ended
-
-    def copy_ended(self, double[::1] returns, int32_t[::1] lengths, int64_t[::1] environments, long at):
-        """Write the raw returns, lengths and environments of the episodes that the last step ended, from element `at` on.
-
-        Raises InvalidArgument where there is no room for them.
-        """
-        cdef long i, k = at, room = min(returns.shape[0], lengths.shape[0], environments.shape[0])
-        for i in range(self.lo, self.hi):
-            if not self.io.ended[i]:
-                continue
-            if not 0 <= k < room:
-                raise InvalidArgument(f"element {k} of the episodes' arrays is written, but they have {room}; make them longer")
-            returns[k], lengths[k], environments[k] = self.io.ended_return[i], self.io.ended_length[i], i
-            k += 1
-
-    def _step_unchecked(self):
-        """`step` that looks at nothing before; for envs_c.testing, which tries actions that a game does not have."""
-        self.run(STEP)
-
-    def observe(self):
-        """Write the observations (and action masks) of the states as they are, but for those never reset."""
-        self.env.check_open()
-        self.run(OBSERVE)
-
-    cdef run(self, Operation operation):
-        self.io.operation = operation
-        self.env.apply(&self.io, self.lo, self.hi)
-
-    cdef check_actions(self):
-        cdef unsigned int limit = self.io.num_actions
-        cdef int i, wrong = 0
-        for i in range(self.hi - self.lo):
-            wrong += <unsigned int>self.io.actions[i] >= limit
-        if wrong:
-            i = next(i for i in range(self.hi - self.lo) if not 0 <= self.io.actions[i] < self.io.num_actions)
-            raise InvalidArgument(checks.wrong_action(self.env.game.name, self.env.actions, self.lo + i, self.io.actions[i]))
-
-    cdef check_running(self):
-        cdef int i
-        for i in range(self.lo, self.hi):
-            if self.io.step_mask != NULL and not self.io.step_mask[i - self.lo]:
-                continue
-            if (<Head*>(self.env.states + i * self.env.stride)).over:
-                raise NotReset(f"environment {i} of {self.env.game.name} is at its episode's end and autoreset is "
-                               "disabled; reset it first (options={'reset_mask': ...})")

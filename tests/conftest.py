@@ -1,4 +1,7 @@
-"""Fixtures that several files share: the games one by one, the views and autoreset modes, and a game from outside."""
+"""Fixtures that several files share: the games one by one, the views and autoreset modes, and a game from outside.
+
+torch is loaded where it is used alone: the sanitizers run the games' tests without it.
+"""
 
 import trainer.openmp  # noqa: F401  isort: skip  (before anything that loads OpenMP)
 
@@ -6,7 +9,6 @@ import shutil
 from pathlib import Path
 
 import pytest
-from device_twin import TwinDevice
 
 import envs_c
 from envs_c import outside
@@ -62,8 +64,25 @@ def there(trained_runs, tmp_path, monkeypatch):
 
 
 @pytest.fixture
+def exact():
+    """float32 products in float32, on a GPU, too."""
+    import torch
+    before = torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32
+    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
+    yield
+    torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32 = before
+
+
+@pytest.fixture(params=["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
+def device(request, exact):
+    """Where tensors are: on the CPU, and under `pytest -m gpu` on a GPU."""
+    return request.param
+
+
+@pytest.fixture
 def twin():
     """Makes devices that are slow, out of order, or fail on purpose; see device_twin.py. Ends their threads."""
+    from device_twin import TwinDevice
     made = []
 
     def make(**settings) -> TwinDevice:

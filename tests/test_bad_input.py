@@ -49,6 +49,15 @@ def test_make_names_what_is_wrong(name, settings, words):
     assert all(word in str(caught.value) for word in words), caught.value
 
 
+@pytest.mark.parametrize("mask", [[True], np.ones(N + 1, bool), np.zeros(N, bool), np.ones(N)], ids=str)
+def test_a_mask_of_seeds_is_one_bool_an_environment(mask):
+    env = VecEnv(envs_c.game("cartpole"), N, seed=1)
+    before = env.get_state()
+    with pytest.raises(InvalidArgument, match=rf"mask is .*bool NumPy array of shape \({N},\) with a True"):
+        env.seed(1, mask)
+    assert env.get_state() == before
+
+
 @pytest.mark.parametrize(("options", "words"), [
     *[({"length": value}, ["'length'", "toy", repr(value), "a whole number from 4 to 20", "cells"])
       for value in (3, 21, 5.5, "9", True, None, NAN, float("inf"))],

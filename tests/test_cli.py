@@ -139,6 +139,8 @@ def test_an_option_changes_its_setting_and_no_other(trained, words, section, nam
     ("profile breakout --iterations 0", "iterations is 0; it may be an integer from 1 up"),
     ("profile breakout --out trace.txt", "out is 'trace.txt'; it may be a file that ends in .json or .json.gz"),
     ("profile breakout --out nowhere/trace.json", "the trace's folder 'nowhere' is not there"),
+    ("profile breakout --resume last", "--resume is no option of profile"),
+    ("profile breakout --stop_at 100", "--stop-at is no option of profile"),
     ("breakout --num-envs 0", "num_envs is 0; it may be an integer from 1"),
     ("breakout --gamma 1.5", "gamma is 1.5; it may be a number from 0 to 1"),
     ("breakout --minibatch 1000", "minibatch is 1,000;"),
@@ -146,6 +148,7 @@ def test_an_option_changes_its_setting_and_no_other(trained, words, section, nam
     ("--resume=nowhere", "no run at nowhere"),
     ("eval x --episodes 0", "episodes is 0"),
     ("eval x --seed -1", "seed is -1"),
+    ("eval x --seed 9223372036854775808", "seed is 9223372036854775808; it may be an integer from 0 to 2^63 - 1"),
     ("eval x --out film.txt", "out is 'film.txt'; it may be a file that ends in .gif or .mp4"),
 ])
 def test_an_error_is_one_line_and_exit_code_2(capsys, trained, evaluated, argv, sentence):
@@ -174,6 +177,18 @@ def test_errors_out_of_the_training_are_told_without_a_traceback(capsys, monkeyp
 
     monkeypatch.setitem(sys.modules, "trainer.train", SimpleNamespace(train=train))
     assert refused(capsys, "breakout") == "error: torn\n"
+
+
+@pytest.mark.parametrize(("error", "sentence"), [
+    (PermissionError(13, "Permission denied", "runs/x"), "error: Permission denied (runs/x)\n"),
+    (OSError(28, "No space left on device"), "error: No space left on device\n"),
+])
+def test_what_the_system_refuses_is_told_without_a_traceback(capsys, monkeypatch, error, sentence):
+    def train(config):
+        raise error
+
+    monkeypatch.setitem(sys.modules, "trainer.train", SimpleNamespace(train=train))
+    assert refused(capsys, "breakout") == sentence
 
 
 def test_ctrl_c_exits_with_130(monkeypatch):

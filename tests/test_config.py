@@ -1,9 +1,9 @@
 """Settings are checked wherever they come from, and an error names the setting, its value and what it may be."""
 
 import dataclasses
+import inspect
 import json
 import re
-from pathlib import Path
 
 import pytest
 
@@ -92,7 +92,7 @@ def test_an_integer_does_for_a_number():
 def test_every_field_is_frozen_and_described(section, name):
     with pytest.raises(dataclasses.FrozenInstanceError):
         setattr(section(), name, None)
-    source = Path(config_module.__file__).read_text(encoding="utf-8")
+    source = inspect.getsource(section)
     assert re.search(rf'^    {name}: .*\n    """\S.*\."""$', source, re.MULTILINE)
 
 
@@ -169,6 +169,7 @@ def test_a_game_without_a_preset_has_the_defaults():
     ("gamma = 0.9", "presets/game.toml: unknown setting gamma"),
     ("[ppo]\ngamma = 2", "presets/game.toml: gamma is 2"),
     ("[ppo", "presets/game.toml: "),
+    ("[run]\nresume = 'runs/x'", "presets/game.toml: run.resume is no setting of a preset; write --resume runs/x"),
 ])
 def test_a_bad_preset_is_refused_by_name(tmp_path, monkeypatch, text, sentence):
     (tmp_path / "game.toml").write_text(text)

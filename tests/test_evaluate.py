@@ -53,15 +53,17 @@ def test_greedy_play_takes_the_likeliest_action():
     assert set(first[int(greedy.lengths[0]):]) == {0, 1}
 
 
-def test_an_evaluation_of_endless_play_ends(monkeypatch):
+@pytest.mark.parametrize("limit", [None, 40, 200])
+def test_an_evaluation_of_endless_play_ends(monkeypatch, limit):
     monkeypatch.setattr(evaluate, "LONGEST", 50)
     settings = config("breakout")
+    settings = dataclasses.replace(settings, env=dataclasses.replace(settings.env, time_limit=limit))
     policy = make_policy(settings, make_source("breakout", settings.env, 1, 0), torch.float32)
     with torch.no_grad():
         policy.heads.weight.zero_()
         policy.heads.bias[:4] = torch.tensor([50.0, 0.0, 0.0, 0.0])  # never serves
     result = evaluate.play(policy, settings, episodes=3, seed=0)
-    assert result.lengths.tolist() == [50, 50, 50]
+    assert result.lengths.tolist() == [min(limit or 50, 50)] * 3
 
 
 def test_the_summary_says_what_numpy_says():

@@ -184,6 +184,13 @@ def test_wrappers_of_both_kinds_go_around():
     assert observation.shape[0] == 4 and truncated == [False] * 5 + [True]
 
 
+@pytest.mark.parametrize("setting", [{"num_envs": 4}, {"autoreset": "same_step"}], ids=str)
+def test_what_a_single_environment_does_not_have_is_named(setting):
+    (name, value), = setting.items()
+    with pytest.raises(envs_c.InvalidArgument, match=f"{name} is {value!r}, but gymnasium.make gives one environment"):
+        gymnasium.make(IDS[0], **setting)
+
+
 @pytest.mark.parametrize("make", [gymnasium.make, gymnasium.make_vec])
 def test_a_render_mode_that_is_not_there_is_named(make):
     with warnings.catch_warnings(), pytest.raises(envs_c.InvalidArgument, match=r"render_mode is 'human'.*'rgb_array'"):

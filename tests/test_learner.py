@@ -9,6 +9,7 @@ import gymnasium
 import numpy as np
 import pytest
 import torch
+from trainer_support import same
 
 from trainer import checkpoint, kernels, ppo, train
 from trainer import session as session_module
@@ -23,11 +24,11 @@ from trainer.train import iterate
 N, T, SEQUENCES = 16, 8, 4
 
 
-def config(folder=None, *, policy=None, iterations=8, **settings) -> Config:
+def config(folder=None, *, policy=None, iterations=8, device="cpu", **settings) -> Config:
     return Config("cartpole", EnvConfig(num_envs=N, num_threads=1, time_limit=30),
                   PolicyConfig(encoder_size=16, lstm_size=12, precision="float32", **policy or {}),
                   PPOConfig(**{"horizon": T, "minibatch": SEQUENCES * T, "total_steps": iterations * N * T, **settings}),
-                  RunConfig(seed=5, device="cpu", dashboard=False, eval_episodes=0, gif=False, checkpoint_seconds=0.0,
+                  RunConfig(seed=5, device=device, dashboard=False, eval_episodes=0, gif=False, checkpoint_seconds=0.0,
                             run_dir=None if folder is None else str(folder)))
 
 
@@ -50,8 +51,9 @@ def spied(made: Session) -> list:
     return seen
 
 
-def test_every_sequence_is_used_once_an_epoch():
-    made = collected(epochs=3)
+def test_every_sequence_is_used_once_an_epoch(monkeypatch, device):
+    monkeypatch.setattr(session_module, "GRAPHS", False)  # a replay calls nothing that could be spied on
+    made = collected(epochs=3, device=device)
     seen = spied(made)
     made.learner.update()
     epochs = [sorted(functools.reduce(operator.iadd, seen[k: k + 4], [])) for k in (0, 4, 8)]
@@ -60,8 +62,8 @@ def test_every_sequence_is_used_once_an_epoch():
 
 
 @pytest.mark.parametrize("settings", [{}, {"vtrace": True}, {"priority_alpha": 1.0}, {"accumulate": 2}, {"optimizer": "muon"}])
-def test_a_learning_rate_of_zero_keeps_every_ratio_at_one(settings):
-    made = collected(epochs=3, **settings)
+def test_a_learning_rate_of_zero_keeps_every_ratio_at_one(settings, device):
+    made = collected(epochs=3, device=device, **settings)
     made.learner.set_rate(0.0)
     metrics = made.learner.update()
     assert abs(metrics["kl"]) < 1e-7 and metrics["clip_fraction"] == 0
@@ -83,6 +85,18 @@ def test_accumulated_gradients_are_the_mean_of_their_minibatches_and_one_step():
     for name, parameter in policy.named_parameters():
         torch.testing.assert_close(got[name], parameter.grad, msg=name)
     assert len(seen) == 4
+
+
+def test_the_gradient_s_length_is_that_of_the_optimizer_s_steps():
+    made = collected(accumulate=2, max_grad_norm=1e9)
+    made.learner.set_rate(0.0)
+    seen, lengths = spied(made), []
+    steps = made.learner.optimizers[0].step
+    made.learner.optimizers[0].step = lambda: (lengths.append(torch.nn.utils.get_total_norm(
+        [one.grad for one in made.policy.parameters()]).item()), steps())
+    metrics = made.learner.update()
+    assert len(seen) == 4 and len(lengths) == 2
+    assert metrics["grad_norm"] == pytest.approx(sum(lengths) / 2)
 
 
 @pytest.mark.parametrize(("target", "epochs"), [(None, 5), (1e9, 5), (1e-12, 1)])
@@ -131,6 +145,7 @@ def test_sequences_with_more_to_learn_are_drawn_more_often_and_count_for_less():
     made.storage.truncated.zero_()
     counts, weights = torch.zeros(N), {}
     for _ in range(2000):
+        made.learner.share = None
         drawn = made.learner._prioritized()
         counts += torch.bincount(drawn, minlength=N)
         weights |= {number: weight for number, weight in zip(drawn.tolist(), made.learner.weight.tolist(), strict=True)
@@ -152,12 +167,6 @@ OPTIONS = {
     "all": {"optimizer": "muon", "vtrace": True, "priority_alpha": 0.8, "accumulate": 2, "normalize_rewards": True,
             "entropy_final": 0.0, "target_kl": 0.05, "policy": {"normalize_observations": True, "frame_stack": 2}},
 }
-
-
-def same(one: dict, other: dict):
-    assert one.keys() == other.keys()
-    for name, tensor in one.items():
-        assert torch.equal(tensor, other[name]), name
 
 
 @pytest.mark.parametrize("settings", OPTIONS.values(), ids=OPTIONS)
@@ -275,11 +284,11 @@ EXTREMES = {  # of the game, the environments, the horizon, the minibatch, and w
 
 
 @pytest.mark.parametrize(("game", "num_envs", "horizon", "minibatch", "settings"), EXTREMES.values(), ids=EXTREMES.keys())
-def test_extremes_stay_finite(game, num_envs, horizon, minibatch, settings):
+def test_extremes_stay_finite(game, num_envs, horizon, minibatch, settings, device):
     if "OneAction-v0" not in gymnasium.registry:
         gymnasium.register("OneAction-v0", OneAction)
     made = Session(Config(game, EnvConfig(num_envs=num_envs, num_threads=1), PolicyConfig(encoder_size=8, lstm_size=8),
-                          PPOConfig(horizon=horizon, minibatch=minibatch, **settings), RunConfig(device="cpu")))
+                          PPOConfig(horizon=horizon, minibatch=minibatch, **settings), RunConfig(device=device)))
     for _ in range(12):
         metrics = iterate(made)
         assert all(math.isfinite(value) for value in metrics.values() if value is not None)

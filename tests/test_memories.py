@@ -18,12 +18,12 @@ ENCODERS = {"mlp": ("mlp", (6,)), "conv": ("conv", (40, 36)), "board": ("board",
             "own": ("own_encoders:Small", (6,))}
 
 
-def make(memory="lstm", encoder="mlp", shape=(6,), precision=torch.float32, **more):
+def make(memory="lstm", encoder="mlp", shape=(6,), precision=torch.float32, device="cpu", **more):
     torch.manual_seed(0)
     policy = POLICIES[memory](shape, ACTIONS, 16, UNITS, encoder=encoder, precision=precision, **more)
     with torch.no_grad():
         policy.heads.weight.mul_(20)  # far from uniform, so that differences would show
-    return policy
+    return policy.to(device)
 
 
 def inputs(policy, starts):
@@ -34,16 +34,18 @@ def inputs(policy, starts):
     for t, environment in starts:
         start[before + t, environment] = 1.0
     h, c = policy.initial_state(BATCH)
-    return torch.randn(before + STEPS, BATCH, *policy.shape), start, (torch.rand(h.shape).to(h.dtype), torch.randn(c.shape))
+    frames, h, c = torch.randn(before + STEPS, BATCH, *policy.shape), torch.rand(h.shape).to(h.dtype), torch.randn(c.shape)
+    device = policy.heads.weight.device
+    return frames.to(device), start.to(device), (h.to(device), c.to(device))
 
 
 def step_loop(policy, seen, start, state):
     """Logits and values (T, B, A + 1) of `step`, one step after the other."""
     h, c = state[0] * (1 - start[0])[:, None].to(state[0].dtype), state[1].clone()
-    weights, outs, space = policy.cast_weights(), [], StepSpace(policy, BATCH)
+    weights, outs, space = policy.cast_weights(), [], StepSpace(policy, BATCH, start.device)
     with torch.no_grad():
         for t in range(STEPS):
-            following = start[t + 1] if t + 1 < STEPS else torch.zeros(BATCH)
+            following = start[t + 1] if t + 1 < STEPS else torch.zeros_like(start[t])
             outs.append(policy.step(weights, seen[t], 1 - start[t], 1 - following, h, c, space).clone())
     return torch.stack(outs)
 
@@ -92,8 +94,8 @@ def gradients(policy, out, weight):
 @pytest.mark.parametrize(("precision", "tolerance"), [(torch.float32, 1e-5), (torch.bfloat16, 3e-2)], ids=["f32", "bf16"])
 @pytest.mark.parametrize("encoder", ENCODERS.values(), ids=ENCODERS.keys())
 @pytest.mark.parametrize("memory", MEMORIES.values(), ids=MEMORIES.keys())
-def test_unroll_equals_the_step_loop(memory, encoder, precision, tolerance, starts):
-    policy = make(**memory, encoder=encoder[0], shape=encoder[1], precision=precision)
+def test_unroll_equals_the_step_loop(memory, encoder, precision, tolerance, starts, device):
+    policy = make(**memory, encoder=encoder[0], shape=encoder[1], precision=precision, device=device)
     frames, start, state = inputs(policy, starts)
     with torch.no_grad():
         whole = unroll(policy, frames, start, state)
@@ -106,10 +108,10 @@ def test_unroll_equals_the_step_loop(memory, encoder, precision, tolerance, star
 @pytest.mark.parametrize(("precision", "tolerance"), [(torch.float32, 1e-4), (torch.bfloat16, 6e-2)], ids=["f32", "bf16"])
 @pytest.mark.parametrize("encoder", ENCODERS.values(), ids=ENCODERS.keys())
 @pytest.mark.parametrize("memory", MEMORIES.values(), ids=MEMORIES.keys())
-def test_unroll_s_gradients_equal_a_plain_loop_s(memory, encoder, precision, tolerance, starts):
-    policy = make(**memory, encoder=encoder[0], shape=encoder[1], precision=precision)
+def test_unroll_s_gradients_equal_a_plain_loop_s(memory, encoder, precision, tolerance, starts, device):
+    policy = make(**memory, encoder=encoder[0], shape=encoder[1], precision=precision, device=device)
     frames, start, state = inputs(policy, starts)
-    weight = torch.randn(STEPS, BATCH, ACTIONS + 1)
+    weight = torch.randn(STEPS, BATCH, ACTIONS + 1).to(device)
     got = gradients(policy, unroll(policy, frames, start, state), weight)
     wanted = gradients(policy, one_by_one(policy, frames, start, state), weight)
     for name, gradient in wanted.items():

@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from trainer_support import STARTS
 
 from trainer.config import Config, ConfigError, EnvConfig, PolicyConfig, PPOConfig, RunConfig
 from trainer.mingru import LONGEST, MinGruSequence, initialize_bias, mingru_forward
@@ -10,14 +11,6 @@ from trainer.session import Session
 from trainer.train import iterate
 
 STEPS, BATCH, UNITS = 9, 5, 6
-STARTS = {  # name: (t, environment) of observations that are the first of an episode
-    "never": [],
-    "at the first step": [(0, 1)],
-    "in the middle": [(4, 1), (4, 2)],
-    "at the last step": [(8, 0)],
-    "twice": [(2, 3), (6, 3)],
-    "at every step": [(t, 2) for t in range(9)],
-}
 
 
 def inputs(starts, dtype=torch.float64):

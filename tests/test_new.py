@@ -83,6 +83,7 @@ def test_tells_how_to_go_on_and_its_commands_are_true(tmp_path, capsys):
 @pytest.mark.parametrize(("name", "words"), [
     ("My-Game", "lower-case letters"), ("", "lower-case letters"), ("../up", "lower-case letters"), ("breakout", "is taken"),
     ("trainer", "is taken"), ("there", "already there"),
+    ("cart_pole", "makes the title 'CartPole', which is another game's"),
 ])
 def test_a_wrong_name_is_refused_and_nothing_is_written(tmp_path, capsys, name, words):
     (tmp_path / "there").mkdir()

@@ -63,6 +63,21 @@ def test_loading_again_compiles_nothing_and_a_change_does(loaded, tmp_path, monk
     assert len(calls) == 1
 
 
+def test_a_change_of_what_lies_beside_the_game_compiles_it_anew(cache, tmp_path):
+    (tmp_path / "extra_rules.pxd").write_text("cdef enum: SPEED = 1\n")
+    source = tmp_path / "extra.pyx"
+    source.write_text(TOY.read_text().replace('name="toy", title="Toy"', 'name="extra", title="Extra"')
+                      + "\nfrom extra_rules cimport SPEED\nspeed = SPEED\n")
+
+    def speed():
+        return sys.modules[f"envs_c_outside_extra_{outside.built(source).parent.name}"].speed
+    envs_c.load(source)
+    assert speed() == 1
+    (tmp_path / "extra_rules.pxd").write_text("cdef enum: SPEED = 2\n")
+    envs_c.load(source)
+    assert speed() == 2
+
+
 def test_nothing_is_left_beside_the_source_nor_half_made_in_the_cache(loaded, cache):
     assert [path.name for path in TOY.parent.iterdir() if path.suffix in (".c", ".so")] == []
     assert [path for path in cache.iterdir() if path.name.startswith("build-")] == []
@@ -114,6 +129,14 @@ def test_the_suite_s_own_names_cannot_be_taken(cache, tmp_path):
     with pytest.raises(envs_c.InvalidArgument, match="'breakout' is one of the suite's own"):
         envs_c.load(path)
     assert np.shape(envs_c.make("breakout").reset()[0]) == (1, 118)
+
+
+def test_another_game_s_title_cannot_be_taken(cache, tmp_path):
+    path = tmp_path / "thief.pyx"
+    path.write_text(TOY.read_text().replace('name="toy", title="Toy"', 'name="thief", title="CartPole"'))
+    with pytest.raises(envs_c.InvalidArgument, match="'thief' has the title 'CartPole', which is that of the game 'cartpole'"):
+        envs_c.load(path)
+    assert "thief" not in envs_c.games()
 
 
 def test_the_command_line_says_what_does_not_compile(tmp_path):

@@ -2,46 +2,40 @@
 
 import pytest
 import torch
+from trainer_support import STARTS
 
 from trainer import kernels
 from trainer.policy import FeedForward, Policy, StepSpace
 
 STEPS, BATCH = 9, 5
-STARTS = {  # name: (t, environment) of observations that are the first of an episode
-    "never": [],
-    "at the first step": [(0, 1)],
-    "in the middle": [(4, 1), (4, 2)],
-    "at the last step": [(8, 0)],
-    "twice": [(2, 3), (6, 3)],
-    "at every step": [(t, 2) for t in range(9)],
-}
 
 
-def make(precision=torch.float32) -> Policy:
+def make(precision=torch.float32, device="cpu") -> Policy:
     torch.manual_seed(0)
     policy = Policy((6,), 3, 16, 12, precision=precision)
     with torch.no_grad():
         policy.heads.weight.mul_(20)  # far from uniform, so that differences would show
-    return policy
+    return policy.to(device)
 
 
-def inputs(starts, precision=torch.float32):
+def inputs(starts, precision=torch.float32, device="cpu"):
     """Observations (T, B, 6), starts (T, B) and a state that is not zero."""
     torch.manual_seed(1)
     start = torch.zeros(STEPS, BATCH)
     for t, environment in starts:
         start[t, environment] = 1.0
-    return torch.randn(STEPS, BATCH, 6), start, (torch.randn(BATCH, 12).to(precision), torch.randn(BATCH, 12))
+    observation, h, c = torch.randn(STEPS, BATCH, 6), torch.randn(BATCH, 12), torch.randn(BATCH, 12)
+    return observation.to(device), start.to(device), (h.to(device, precision), c.to(device))
 
 
-def step_loop(policy, observation, start, state, lengths=(STEPS,)):
+def step_loop(policy, observation, start, state):
     """Logits and values of `step`, one step after the other."""
     h, c = state[0] * (1 - start[0])[:, None].to(state[0].dtype), state[1].clone()
-    weights, outs, space = policy.cast_weights(), [], StepSpace(policy, BATCH)
+    weights, outs, space = policy.cast_weights(), [], StepSpace(policy, BATCH, start.device)
     seen = policy.seen(observation, start)
     with torch.no_grad():
         for t in range(STEPS):
-            following = start[t + 1] if t + 1 < STEPS else torch.zeros(BATCH)
+            following = start[t + 1] if t + 1 < STEPS else torch.zeros_like(start[t])
             outs.append(policy.step(weights, seen[t], 1 - start[t], 1 - following, h, c, space).clone())
     out = torch.stack(outs)
     return out[..., :-1], out[..., -1]
@@ -54,7 +48,7 @@ def unroll(policy, observation, start, state):
 
 def torch_loop(policy, observation, start, state):
     """The same policy by torch's own LSTM cell and autograd, reset by hand."""
-    cell = torch.nn.LSTMCell(16, 12)
+    cell = torch.nn.LSTMCell(16, 12, device=start.device)
     cell.weight_ih, cell.weight_hh, cell.bias_ih = policy.input, policy.recurrent, policy.bias
     cell.bias_hh.data.zero_()
     (h, c), outs = state, []
@@ -68,8 +62,8 @@ def torch_loop(policy, observation, start, state):
 
 @pytest.mark.parametrize("starts", STARTS.values(), ids=STARTS.keys())
 @pytest.mark.parametrize(("precision", "tolerance"), [(torch.float32, 1e-5), (torch.bfloat16, 2e-2)])
-def test_unroll_equals_the_step_loop(starts, precision, tolerance):
-    policy, (observation, start, state) = make(precision), inputs(starts, precision)
+def test_unroll_equals_the_step_loop(starts, precision, tolerance, device):
+    policy, (observation, start, state) = make(precision, device), inputs(starts, precision, device)
     with torch.no_grad():
         unrolled = unroll(policy, observation, start, state)
     for whole, looped in zip(unrolled, step_loop(policy, observation, start, state), strict=True):
@@ -78,9 +72,9 @@ def test_unroll_equals_the_step_loop(starts, precision, tolerance):
 
 @pytest.mark.parametrize("starts", STARTS.values(), ids=STARTS.keys())
 @pytest.mark.parametrize("plain", [False, True], ids=["compiled", "reference"])
-def test_unroll_and_its_gradients_equal_torch_s_own(starts, plain):
-    policy, (observation, start, state) = make(), inputs(starts)
-    weight = torch.randn(STEPS, BATCH, 4)
+def test_unroll_and_its_gradients_equal_torch_s_own(starts, plain, device):
+    policy, (observation, start, state) = make(device=device), inputs(starts, device=device)
+    weight = torch.randn(STEPS, BATCH, 4).to(device)
 
     def gradients(outputs):
         policy.zero_grad()
@@ -102,8 +96,8 @@ def test_unroll_and_its_gradients_equal_torch_s_own(starts, plain):
         assert (got[name] - gradient).abs().max() <= 1e-5 * max(1.0, gradient.abs().max()), name
 
 
-def test_a_start_forgets_the_past():
-    policy, (observation, start, state) = make(), inputs([(4, 1)])
+def test_a_start_forgets_the_past(device):
+    policy, (observation, start, state) = make(device=device), inputs([(4, 1)], device=device)
     other = observation.clone()
     other[:4, 1] += 5.0
     with torch.no_grad():

@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from itertools import pairwise
 from pathlib import Path
 
@@ -13,6 +12,7 @@ import gymnasium
 import numpy as np
 import pytest
 import torch
+from trainer_support import wait_for
 
 from trainer import checkpoint, train
 from trainer.config import Config
@@ -68,14 +68,6 @@ def finished(process: subprocess.Popen) -> str:
 def steps(folder: Path) -> list[int]:
     path = folder / "metrics.jsonl"
     return [json.loads(line)["step"] for line in path.read_text().splitlines()] if path.exists() else []
-
-
-def wait_for(condition, process, seconds=90):
-    stop = time.monotonic() + seconds
-    while not condition():
-        assert process.poll() is None, process.communicate()[0]
-        assert time.monotonic() < stop, "waited too long"
-        time.sleep(0.01)
 
 
 def settings(folder: Path, *more: str) -> Config:

@@ -11,12 +11,13 @@ from trainer.rollout import collect
 from trainer.session import Session
 
 
-def config(game="cartpole", *, precision="float32", num_envs=16, horizon=32, num_batches=1, time_limit=None, **ppo_settings):
+def config(game="cartpole", *, precision="float32", num_envs=16, horizon=32, num_batches=1, time_limit=None, device="cpu",
+           **ppo_settings):
     """A small run; CartPole's random episodes end every 20 steps, so that ends fall anywhere."""
     return Config(game, EnvConfig(num_envs=num_envs, num_batches=num_batches, time_limit=time_limit, num_threads=1),
                   PolicyConfig(encoder_size=16, lstm_size=12, precision=precision),
                   PPOConfig(horizon=horizon, minibatch=num_envs * horizon, total_steps=10**6, **ppo_settings),
-                  RunConfig(seed=5, device="cpu"))
+                  RunConfig(seed=5, device=device))
 
 
 def rollouts(session, count) -> list:
@@ -30,8 +31,8 @@ def rollouts(session, count) -> list:
     return copies
 
 
-def test_flags_line_up_with_observations():
-    session = Session(config(time_limit=25))
+def test_flags_line_up_with_observations(device):
+    session = Session(config(time_limit=25, device=device))
     stored = rollouts(session, 3)
     over = torch.cat([torch.maximum(s.terminated, s.truncated)[:-1] for s in stored])
     start = torch.cat([s.start[:-1] for s in stored])
@@ -45,8 +46,8 @@ def test_flags_line_up_with_observations():
     assert first.abs().max() <= 0.05               # CartPole begins within 0.05 of rest
 
 
-def test_the_bootstrap_belongs_to_the_next_rollout_s_first_step():
-    session = Session(config())
+def test_the_bootstrap_belongs_to_the_next_rollout_s_first_step(device):
+    session = Session(config(device=device))
     first, second = rollouts(session, 2)           # no learning in between: the same weights
     assert torch.equal(first.value[-1], second.value[0])
     for name in ("reward", "terminated", "truncated", "start"):
@@ -54,17 +55,17 @@ def test_the_bootstrap_belongs_to_the_next_rollout_s_first_step():
 
 
 @pytest.mark.parametrize("num_batches", [2, 3])
-def test_batches_do_not_change_what_happens(num_batches):
-    whole, split = (rollouts(Session(config(num_batches=count)), 2)[-1] for count in (1, num_batches))
+def test_batches_do_not_change_what_happens(num_batches, device):
+    whole, split = (rollouts(Session(config(num_batches=count, device=device)), 2)[-1] for count in (1, num_batches))
     for name in ("action", "reward", "terminated", "start"):
         assert torch.equal(getattr(whole, name), getattr(split, name)), name
     torch.testing.assert_close(whole.value, split.value)
 
 
 @pytest.mark.parametrize("horizon", [1, 8, 64])
-def test_segments_join_into_one_sequence(horizon):
+def test_segments_join_into_one_sequence(horizon, device):
     def values(length):
-        session = Session(config(horizon=length))
+        session = Session(config(horizon=length, device=device))
         stored = rollouts(session, 64 // length)
         return torch.cat([s.value[:-1] for s in stored]), torch.cat([s.action for s in stored])
 
@@ -75,11 +76,12 @@ def test_segments_join_into_one_sequence(horizon):
 
 @pytest.mark.parametrize("game", ["cartpole", "breakout"])
 @pytest.mark.parametrize(("precision", "tolerance"), [("float32", 1e-5), ("bfloat16", 3e-2)])
-def test_the_first_minibatch_s_ratio_is_one(game, precision, tolerance):
-    session = Session(config(game, precision=precision, time_limit=23))
+def test_the_first_minibatch_s_ratio_is_one(game, precision, tolerance, device):
+    session = Session(config(game, precision=precision, time_limit=23, device=device))
     stored = rollouts(session, 2)[-1]
     assert stored.start.sum() > 5                  # episodes end within the sequences
-    batch = loss.select(session.policy, stored, stored.advantages(stored.reward[1:], 0.99, 0.95), torch.randperm(16)[:8])
+    advantage, sequences = stored.advantages(stored.reward[1:], 0.99, 0.95), torch.randperm(16)[:8].to(stored.start.device)
+    batch = loss.select(session.policy, stored, advantage, sequences)
     with torch.no_grad():
         logits, value = session.policy.unroll(batch.seen, batch.start, batch.state)
         log_prob = logits.log_softmax(-1).gather(-1, batch.action.long()[..., None]).squeeze(-1)

@@ -1,12 +1,13 @@
 """How runs are named, and what is said where a name fits none or several."""
 
+import fcntl
 import json
 import os
 from pathlib import Path
 
 import pytest
 
-from trainer import runs
+from trainer import run_folder, runs
 from trainer.errors import RunError
 from trainer.run_folder import CONFIG, locked
 
@@ -109,6 +110,15 @@ def test_a_runs_state_is_what_its_metrics_and_its_lock_say(root, steps, held, st
     assert (run.state, run.step, run.seconds, run.score, run.best, run.evaluation) == (state, steps, 60.0, 5.0, 7.0, 6.5)
     with locked(folder):
         pass  # looking at a run lets go of it again
+
+
+def test_who_looks_at_a_run_neither_sees_another_who_looks_nor_holds_up_a_training(root, monkeypatch):
+    looking = os.open(root / NAMES[0], os.O_RDONLY)
+    fcntl.flock(looking, fcntl.LOCK_SH)
+    assert not run_folder.is_locked(root / NAMES[0])
+    monkeypatch.setattr(run_folder.time, "sleep", lambda seconds: os.close(looking))  # the look ends
+    with locked(root / NAMES[0]):
+        assert run_folder.is_locked(root / NAMES[0])
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"config": {}, "sessions": []}',

@@ -94,6 +94,9 @@ def test_what_has_a_vector_environment_s_methods_and_spaces_is_one():
         single_observation_space, single_action_space = inner.single_observation_space, inner.single_action_space
         reset, step = staticmethod(inner.reset), staticmethod(inner.step)
     pipeline = Pipeline(Alike())
+    Alike.metadata = {}
+    with pytest.warns(RuntimeWarning, match="Alike does not say when it resets"):
+        Pipeline(Alike()).close()
     assert [step[1][0] for step in played(pipeline, 4)] == [2, 4, 6, 0]
     pipeline.close()
 
@@ -159,6 +162,8 @@ def test_a_run_trains_and_is_evaluated_on_a_gymnasium_environment(tmp_path, caps
     assert (folder / "evaluation.json").exists() and not (folder / "episode.gif").exists()
     resumed = Session.resumed(config(tmp_path, num_batches=2), checkpoint.latest(folder))
     assert resumed.step == 640 and resumed.actor.over.all()  # its episodes are new ones
+    for slab in resumed.pipeline.slabs:
+        assert slab.observation.abs().max() <= 0.05 and not slab.terminated.any()  # as CartPole begins
 
 
 def test_the_real_cartridge_s_pictures_are_stacked_and_filmed(tmp_path):

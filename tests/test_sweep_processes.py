@@ -38,6 +38,7 @@ TINY = ["--num-envs", "8", "--minibatch", "64", "--num-threads", "1", "--lstm-si
     ("breakout --eval-episodes 0", "eval_episodes is 0; it may be an integer from 1 up"),
     ("breakout --resume x", "--resume is no option of a sweep"),
     ("breakout --run-dir x", "--run-dir is no option of a sweep"),
+    ("breakout --stop_at 100", "--stop-at is no option of a sweep"),
     ("nothing --report --out nowhere", "there is no sweep at nowhere"),
     ("nothing --report --gamma 0.9", "a report takes no options of training"),
 ])

@@ -93,7 +93,7 @@ def broken(tmp_path, changes) -> str:
         assert old in text, old
         text = text.replace(old, new)
     path = tmp_path / "mine.pyx"
-    path.write_text(text.replace('name="toy"', 'name="mine"'))
+    path.write_text(text.replace('name="toy", title="Toy"', 'name="mine", title="Mine"'))
     return str(path)
 
 

@@ -12,10 +12,12 @@ from pathlib import Path
 
 import pytest
 import torch
+from trainer_support import same, wait_for
 
 from bridge import DeviceError
-from trainer import checkpoint, train
+from trainer import checkpoint, evaluate, train
 from trainer.config import Config, EnvConfig, PolicyConfig, PPOConfig, RunConfig
+from trainer.ranks import Ranks
 from trainer.session import Session
 
 ROLLOUT = 16 * 32  # steps of an iteration of `config`
@@ -32,12 +34,6 @@ def config(folder, *, iterations=8, game="cartpole", seed=5, precision="float32"
 def weights(folder) -> dict[str, torch.Tensor]:
     """All tensors of the newest checkpoint: weights, optimizer, environments, LSTM states, random numbers."""
     return checkpoint.load(checkpoint.latest(folder))[0]
-
-
-def same(one, other):
-    assert one.keys() == other.keys()
-    for name, tensor in one.items():
-        assert torch.equal(tensor, other[name]), name
 
 
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])
@@ -116,15 +112,6 @@ def start(arguments) -> subprocess.Popen:
                             env={**os.environ, "OMP_NUM_THREADS": "1"})
 
 
-def wait_for(condition, process, seconds=60):
-    """Wait until `condition()`; fail where the process ends before that."""
-    stop = time.monotonic() + seconds
-    while not condition():
-        assert process.poll() is None, process.communicate()[0]
-        assert time.monotonic() < stop, "waited too long"
-        time.sleep(0.005)
-
-
 def newest_step(folder) -> int:
     """The step in the name of the newest checkpoint, or -1."""
     return max((int(re.sub(r"\D", "", path.stem)) for path in folder.glob("step_*.safetensors")), default=-1)
@@ -173,3 +160,48 @@ def test_an_interrupt_ends_with_a_checkpoint_and_says_how_to_go_on(tmp_path, num
     assert f"--resume {tmp_path / 'run'}" in said
     assert "Traceback" not in said
     assert newest_step(tmp_path / "run") == json.loads(metrics.read_text().splitlines()[-1])["step"]
+
+
+def test_a_run_that_is_to_outlive_its_terminal_does(tmp_path):
+    command = ["nohup", *COMMAND, "cartpole", "--run-dir", str(tmp_path / "run"), *SMALL[:-1], "1000"]
+    process = subprocess.Popen(command, cwd=Path(__file__).parent.parent, text=True, stdin=subprocess.DEVNULL,
+                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env={**os.environ, "OMP_NUM_THREADS": "1"})
+    metrics = tmp_path / "run" / "metrics.jsonl"
+
+    def iterations():
+        return len(metrics.read_text().splitlines()) if metrics.exists() else 0
+    wait_for(lambda: iterations() > 2, process)
+    process.send_signal(signal.SIGHUP)
+    reached = iterations()
+    wait_for(lambda: iterations() > reached + 5, process)
+    process.send_signal(signal.SIGINT)
+    assert "interrupted at step" in process.communicate(timeout=60)[0]
+
+
+def test_an_interrupt_ends_the_evaluation_at_once(tmp_path, monkeypatch, capsys):
+    def interrupted(*_, **__):
+        signal.raise_signal(signal.SIGINT)
+        pytest.fail("it went on")
+    monkeypatch.setattr(evaluate, "play", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        train.train(config(tmp_path / "run", eval_episodes=3))
+    assert "the evaluation was interrupted; python -m trainer eval" in capsys.readouterr().out
+
+
+class Late(Ranks):
+    """An interrupt comes just after the ranks have told each other that there is none."""
+
+    calls = 0
+
+    def any(self, *flags):
+        self.calls += 1
+        if self.calls == 3:
+            signal.raise_signal(signal.SIGINT)
+        return flags
+
+
+def test_an_interrupt_while_ranks_wait_for_each_other_is_not_lost(tmp_path, monkeypatch):
+    monkeypatch.setattr(train, "join", Late)
+    with pytest.raises(KeyboardInterrupt):
+        train.train(config(tmp_path / "run"))
+    assert checkpoint.read_meta(checkpoint.latest(tmp_path / "run"))["iteration"] == 3

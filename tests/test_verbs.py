@@ -13,6 +13,7 @@ from verb_support import refused, rewrite, run
 
 from trainer import curves, terminal
 from trainer.__main__ import main
+from trainer.commands import VERBS
 from trainer.evaluate import interval
 from trainer.run_folder import CONFIG, locked
 
@@ -162,6 +163,10 @@ def test_groups_are_named_by_what_differs(capsys, there):
     rewrite(there / "runs" / "two", lambda config: config["ppo"].update(gamma=0.5))
     lines = run(capsys, "compare one two --group").splitlines()
     assert [line.split("  ")[0] for line in lines[1:3]] == ["gamma 0.99", "gamma 0.5"]
+    rewrite(there / "runs" / "one", lambda config: config["ppo"].update(gamma=0.5))
+    rewrite(there / "runs" / "one", lambda config: config["self_play"].update(self_play=True))
+    lines = run(capsys, "compare one two --group").splitlines()
+    assert [line.split("  ")[0] for line in lines[1:3]] == ["self_play True", "self_play False"]
 
 
 def test_resume_takes_a_runs_name(capsys, there):
@@ -169,9 +174,11 @@ def test_resume_takes_a_runs_name(capsys, there):
     assert "curves are in runs/one" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("verb", ["list", "eval", "record", "play", "compare"])
+@pytest.mark.parametrize("verb", VERBS)
 def test_every_verb_has_a_help(capsys, verb):
-    with pytest.raises(SystemExit) as exit_:
-        main([verb, "--help"])
-    assert exit_.value.code == 0
+    try:
+        code = main([verb, "--help"])
+    except SystemExit as ended:
+        code = ended.code
+    assert code == 0
     assert f"usage: python -m trainer {verb}" in capsys.readouterr().out

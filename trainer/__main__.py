@@ -42,6 +42,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     except ModuleNotFoundError as error:
         print(_MISSING.format(error.name), file=sys.stderr)
         return 2
+    except OSError as error:
+        where = f" ({error.filename})" if error.filename else ""
+        _tell(f"error: {error.strerror or error}{where}")
+        return 2
     except KeyboardInterrupt:
         return 130
     return 0

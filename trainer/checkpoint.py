@@ -100,7 +100,10 @@ def latest(run: str | Path) -> Path:
 def best_score(folder: Path) -> float | None:
     """The score of `best.safetensors`, None where there is none. Raises CheckpointError when it is damaged."""
     path = folder / BEST
-    return _verified(path)[0]["score"] if path.exists() else None
+    try:
+        return _decode(path)[0]["score"] if path.exists() else None
+    except _DamagedError as error:
+        raise CheckpointError(f"{error}; move it away, and go on with --resume {folder}") from None
 
 
 def _by_step(folder: Path) -> dict[int, Path]:

@@ -45,14 +45,25 @@ def read(folders: Sequence[Path], by: str) -> list[Member]:
         named = f"only {folders[0]} is named" if folders else "none is named"
         raise RunError(f"compare takes two runs or more, and {named}; {HINT}")
     names = Counter(folder.name for folder in unique.values())
-    members = [_member(folder, by, folder.name if names[folder.name] == 1 else str(folder)) for folder in unique.values()]
+    members = [member(folder, by, folder.name if names[folder.name] == 1 else str(folder)) for folder in unique.values()]
     games: dict[str, str] = {}
-    for member in members:
-        games.setdefault(member.run.game, member.label)
+    for one in members:
+        games.setdefault(one.run.game, one.label)
     if len(games) > 1:
         which = ", ".join(f"{folder} plays {short_name(game)}" for game, folder in games.items())
         raise RunError(f"scores of different games cannot be compared: {which}; name runs of one game")
     return members
+
+
+def member(folder: Path, by: str, label: str) -> Member:
+    """One run; by: steps or minutes. Raises RunError where it has no scores."""
+    run, (key, factor) = read_run(folder), AXES[by]
+    points = [(entry[key] * factor, entry["score_mean"]) for entry in read_metrics(folder)
+              if entry.get("score_mean") is not None]
+    if not points:
+        raise RunError(f"{folder} has no scores yet: no episode has ended in it; leave it out")
+    across, score = np.array(points, float).T
+    return Member(label, run, across, score)
 
 
 def single(members: Sequence[Member]) -> list[Curve]:
@@ -112,19 +123,9 @@ def _mean(values: Sequence[float | None]) -> str:
     return number(float(np.mean(values))) + spread
 
 
-def _member(folder: Path, by: str, label: str) -> Member:
-    run, (key, factor) = read_run(folder), AXES[by]
-    points = [(entry[key] * factor, entry["score_mean"]) for entry in read_metrics(folder)
-              if entry.get("score_mean") is not None]
-    if not points:
-        raise RunError(f"{folder} has no scores yet: no episode has ended in it; leave it out")
-    across, score = np.array(points, float).T
-    return Member(label, run, across, score)
-
-
 def _settings(config: dict[str, Any]) -> dict[str, Any]:
     """The settings that change what is learned, by name."""
-    sections = [config.get(section) for section in ("env", "policy", "ppo")]
+    sections = [config.get(section) for section in ("env", "policy", "ppo", "self_play")]
     free = ("num_threads", "num_batches")
     return {name: value for section in sections if isinstance(section, dict) for name, value in section.items()
             if name not in free}

@@ -69,8 +69,8 @@ def play(policy: Network, config: Config, *, episodes: int, seed: int, greedy: b
     """Play `episodes` whole episodes side by side; greedy takes the likeliest action instead of sampling."""
     device = next(policy.parameters()).device
     settings = config.env
-    if not config.game.startswith(GYM) and not make_env(config.game, settings, 1, 0).time_limit:
-        settings = replace(settings, time_limit=LONGEST)
+    if not config.game.startswith(GYM):
+        settings = replace(settings, time_limit=min(make_env(config.game, settings, 1, 0).time_limit or LONGEST, LONGEST))
     source = make_source(config.game, settings, episodes, episode_seed(config.game, seed))
     torch.set_num_threads(settings.num_threads or cores())
     pipeline = Pipeline(source, 1, open_device(str(device)))
@@ -164,10 +164,15 @@ def finish(session, folder: Path, log):
     run = session.config.run
     result = play(session.policy, session.config, episodes=run.eval_episodes, seed=run.seed)
     summary = result.summary()
-    write_atomically(folder / runs.EVALUATION, [json.dumps(summary, indent=2).encode(), b"\n"])
+    write_summary(folder, summary)
     log.note(describe(summary))
     if run.gif:
         log.note(film.write(result, best(result), folder / "episode.gif"))
+
+
+def write_summary(folder: Path, summary: dict):
+    """Write a run's evaluation.json."""
+    write_atomically(folder / runs.EVALUATION, [json.dumps(summary, indent=2).encode(), b"\n"])
 
 
 def best(result: Evaluation) -> int:

@@ -14,6 +14,7 @@ from tyro.conf import OmitArgPrefixes, PositionalMetavarFromFieldName
 from tyro.constructors import ConstructorRegistry, PrimitiveConstructorSpec, PrimitiveTypeInfo
 
 from trainer.config import Config, EnvConfig, PolicyConfig, PPOConfig, RunConfig, SelfPlayConfig, overlay, preset, preset_file
+from trainer.errors import ConfigError
 from trainer.launch import speaks
 
 PROG = "python -m trainer"
@@ -73,6 +74,13 @@ def parse_some(options: type, argv: Sequence[str], verb: str) -> tuple[Any, list
     """As `parse`, and the words that are none of these options, for `parse_training`."""
     return tyro.cli(options, args=list(argv), prog=f"{PROG} {verb}", registry=_registry(), return_unknown_args=True,
                     add_help=False)
+
+
+def refuse_run_options(config: Config, what: str) -> None:
+    """Raises ConfigError where settings of a run of its own were given to `what`, which makes none."""
+    for name in ("resume", "run_dir", "stop_at"):
+        if getattr(config.run, name) is not None:
+            raise ConfigError(f"--{name.replace('_', '-')} is no option of {what}; leave it out")
 
 
 def value_of(option: str, argv: Sequence[str]) -> str | None:

@@ -191,6 +191,7 @@ class MinGru(Network):
                 "candidate": (n, torch.float32)}
 
     def initial_state(self, batch: int, device="cpu") -> tuple[torch.Tensor, torch.Tensor]:
+        """Of new episodes: zeros, all layers' units (B, layers * n) float32, and (B, 1), which is not used."""
         return torch.zeros(batch, self.layers * self.core_size, device=device), torch.zeros(batch, 1, device=device)
 
     def step(self, weights, x, keep, keep_next, h, c, space: StepSpace):
@@ -233,6 +234,7 @@ class FeedForward(Network):
         return {"layer": self.layer.weight.t().to(self.precision), "layer_bias": self.layer.bias.to(self.precision)}
 
     def initial_state(self, batch: int, device="cpu") -> tuple[torch.Tensor, torch.Tensor]:
+        """As `Policy.initial_state`, (B, 1) each: there is nothing to remember."""
         return torch.zeros(batch, 1, dtype=self.precision, device=device), torch.zeros(batch, 1, device=device)
 
     def step(self, weights, x, keep, keep_next, h, c, space: StepSpace):

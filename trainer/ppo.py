@@ -78,6 +78,7 @@ class Learner:
         self.advantage = torch.zeros_like(storage.log_prob)
         self.ratio = torch.ones_like(storage.log_prob) if config.vtrace else None
         self.reward_norm = RewardNorm(storage.value.shape[1]).to(device) if config.normalize_rewards else None
+        self.share: torch.Tensor | None = None         # (N,) float64 on the CPU: how likely prioritized sequences are drawn
         self.seen: list[dict[str, torch.Tensor]] = []  # each minibatch's diagnostics, in this update
         self.parts: dict[str, torch.Tensor] = {}       # those of the last one, in memory that captured work writes
         graphs = Graphs(graphs and not ranks.joined)
@@ -129,6 +130,7 @@ class Learner:
         if self.ratio is not None:
             self.ratio.fill_(1.0)
         self.seen.clear()
+        self.share = None
         for _ in range(config.epochs):
             begun = len(self.seen)
             self._epoch(reward)
@@ -158,6 +160,7 @@ class Learner:
             if self.ratio is not None and self.seen:
                 self.storage.advantages(reward, config.gamma, config.gae_lambda, ratio=self.ratio, rho_clip=config.rho_clip,
                                         c_clip=config.c_clip, out=self.advantage)
+                self.share = None
             self.sequences.copy_(self._prioritized() if self.weight is not None else order[k])
             first, last = k % config.accumulate == 0, (k + 1) % config.accumulate == 0
             self.lane.follow()
@@ -167,7 +170,7 @@ class Learner:
             if last:
                 for optimizer in self.optimizers[1:]:
                     optimizer.step()
-            self.seen.append({name: part.clone() for name, part in self.parts.items()})
+            self.seen.append({name: part.clone() for name, part in self.parts.items() if last or name != "grad_norm"})
 
     def _order(self):
         """This rank's sequences in the order that a shuffle of all has them in, so that all draw the same random numbers."""
@@ -182,10 +185,12 @@ class Learner:
         choice skews (Schaul et al., 2015, "Prioritized Experience Replay", arXiv:1511.05952, section 3.4).
         """
         config = self.config
-        valid = self.storage.valid
-        size = (self.advantage.abs() * valid).sum(0) / valid.sum(0).clamp(min=1)
-        share = (size + 1e-6).pow(config.priority_alpha).cpu().double()
-        share /= share.sum()
+        if self.share is None:
+            valid = self.storage.valid
+            size = (self.advantage.abs() * valid).sum(0) / valid.sum(0).clamp(min=1)
+            share = (size + 1e-6).pow(config.priority_alpha).cpu().double()
+            self.share = share / share.sum()
+        share = self.share
         count, ranks = len(self.sequences), self.ranks  # all ranks draw as many random numbers, and each has its own of them
         drawn = torch.multinomial(share, count * ranks.size, replacement=True, generator=self.generator)
         drawn = drawn[ranks.rank * count: (ranks.rank + 1) * count]

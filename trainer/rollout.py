@@ -38,8 +38,8 @@ class Storage:
     terminated: torch.Tensor    # (T + 1, N) float32
     truncated: torch.Tensor     # (T + 1, N) float32
     action_mask: torch.Tensor | None   # (T, N, A) uint8
-    h: torch.Tensor             # (N, n) the LSTM's state at step 0
-    c: torch.Tensor             # (N, n) float32
+    h: torch.Tensor             # as Network.initial_state, the memory at step 0
+    c: torch.Tensor
     sample: torch.Tensor | None = None  # (S, N, *shape) float32: observations as they came, for their statistics
 
     @classmethod

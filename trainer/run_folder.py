@@ -7,6 +7,7 @@ import json
 import os
 import re
 import shlex
+import time
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
@@ -18,6 +19,7 @@ from trainer.run_facts import machine_facts
 
 CONFIG = "config.json"
 README = "README.md"
+LOOKS = 10  # tries for a run's lock, 0.02 seconds apart
 _NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)  # from file systems that have none, as some over a network
 
 _README = """\
@@ -32,11 +34,12 @@ files yet.
 | `metrics.jsonl` | the figures of every iteration, a JSON object a line; `step` counts the steps of all environments |
 | `curves.png` | the same, drawn |
 | `step_*.safetensors` | the last checkpoints, by step: weights, optimizer, environments, random numbers |
-| `best.safetensors` | the checkpoint with the best mean score so far |
+| `best.safetensors` | the checkpoint with the best mean score so far (in self-play: with the best rating) |
 | `evaluation.json` | scores of whole episodes, played at the end |
 | `episode.gif` | the best of them; `episode-best.gif` and so on are what `record` filmed |
 | `events.out.tfevents.*` | the figures for TensorBoard |
 | `trackers.json`, `wandb/` | what other trackers call this run, and what they keep of it here |
+| `ratings.json` | self-play: how strong each player is, from the games between them |
 | `policy.onnx`, `policy.safetensors` | the policy, exported |
 
 In the folder that it was started from (`folder` in config.json):
@@ -90,8 +93,22 @@ def locked(folder: Path) -> Iterator[None]:
     """
     descriptor = os.open(folder, os.O_RDONLY)
     try:
-        _lock(descriptor, folder)
+        for _ in range(LOOKS):  # who only looks, holds it for a moment
+            if _lock(descriptor, fcntl.LOCK_EX):
+                break
+            time.sleep(0.02)
+        else:
+            raise RunError(f"another process is training in {folder}; wait for it, or stop it first")
         yield
+    finally:
+        os.close(descriptor)
+
+
+def is_locked(folder: Path) -> bool:
+    """Whether a process holds `folder`; several may look at once."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        return not _lock(descriptor, fcntl.LOCK_SH)
     finally:
         os.close(descriptor)
 
@@ -119,14 +136,16 @@ def write_readme(folder: Path, config: Config) -> None:
     write_atomically(folder / README, [text.encode()])
 
 
-def _lock(descriptor: int, folder: Path) -> None:
+def _lock(descriptor: int, kind: int) -> bool:
+    """Whether the lock could be had; True where the file system has none."""
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
     except BlockingIOError:
-        raise RunError(f"another process is training in {folder}; wait for it, or stop it first") from None
+        return False
     except OSError as error:
         if error.errno not in _NO_LOCKS:
             raise
+    return True
 
 
 def _make_unique(folder: Path) -> Path:

@@ -4,7 +4,6 @@ A RUN is named by a path (its folder, or one of its checkpoints), by `last`, or 
 runs. The newest run is the one that was started, or resumed, last.
 """
 
-import contextlib
 import difflib
 import json
 import os
@@ -17,7 +16,7 @@ from typing import Any
 from trainer.config import Config
 from trainer.errors import ConfigError, RunError
 from trainer.metrics import METRICS, read_metrics
-from trainer.run_folder import CONFIG, locked
+from trainer.run_folder import CONFIG, is_locked
 
 ROOT = Path("runs")
 LAST = "last"
@@ -115,7 +114,7 @@ def read_run(folder: Path) -> Run:
     scores = [entry["score_mean"] for entry in entries if entry.get("score_mean") is not None]
     last = entries[-1] if entries else {"step": 0, "seconds": 0.0}
     return Run(folder, config, started, last["step"], last["seconds"], scores[-1] if scores else None,
-               max(scores, default=None), _evaluation(folder), _is_locked(folder))
+               max(scores, default=None), _evaluation(folder), is_locked(folder))
 
 
 def config_in(path: Path, meta: dict[str, Any]) -> Config:
@@ -157,12 +156,6 @@ def _evaluation(folder: Path) -> float | None:
         return float(json.loads(path.read_text(encoding="utf-8"))["mean"])
     except (OSError, ValueError, TypeError, LookupError):
         raise RunError(f"{path} is damaged; move it away") from None
-
-
-def _is_locked(folder: Path) -> bool:
-    with contextlib.suppress(RunError), locked(folder):
-        return False
-    return True
 
 
 def _nothing_at(path: Path, name: str, root: Path) -> str:

@@ -41,6 +41,10 @@ def check(config: Config):
     if config.game.startswith(GYM) or envs_c.game(config.game).two_players is None:
         raise ConfigError(f"self_play is true, but {config.game} is no game of this suite for two players, as "
                           f"{', '.join(known)} is; leave --self-play out")
+    limit = envs_c.game(config.game).time_limit
+    if limit:
+        raise ConfigError(f"self_play is true, but {config.game} cuts its episodes off after {limit:,} steps, and in "
+                          "self-play a game ends by its rules alone; leave --self-play out")
     default = EnvConfig()
     changed = [f"{name} is {getattr(config.env, name)}" for name in SETTINGS
                if getattr(config.env, name) != getattr(default, name)]

@@ -1,6 +1,5 @@
 """Games of a run of self-play against the game's own opponents, which measure it: when a policy joins, and at the end."""
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,7 +7,7 @@ import torch
 
 from trainer import film
 from trainer.config import Config
-from trainer.evaluate import Evaluation, best, describe, play
+from trainer.evaluate import Evaluation, best, describe, play, write_summary
 
 
 def against(config: Config, options: dict) -> Config:
@@ -54,6 +53,6 @@ def finish(session, folder: Path, log):
     log.note(league.describe())
     if played:
         opponents = {name: result.summary() for name, result in played.items()}
-        (folder / "evaluation.json").write_text(json.dumps(summary | {"opponents": opponents}, indent=2) + "\n")
+        write_summary(folder, summary | {"opponents": opponents})
         if run.gif:
             log.note(film.write(played[name], best(played[name]), folder / "episode.gif"))

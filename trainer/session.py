@@ -163,8 +163,9 @@ class Session:
             session.generator.set_state(tensors["generator"])
         except (KeyError, RuntimeError, ValueError, envs_c.InvalidState) as error:
             raise CheckpointError(f"{path} does not fit this run's settings: {error}") from error
-        if not session.pipeline.source.saves:
-            session.actor.over.fill_(1)  # new episodes begin
+        if not session.pipeline.source.saves:  # new episodes begin, also in what was restored of the old ones' last step
+            session.pipeline.reset()
+            session.actor.over.fill_(1)
         session.iteration, session.seconds = meta["iteration"], meta["seconds"]
         session.actor.step = session.iteration * config.ppo.horizon
         session.episodes = meta["episodes"]

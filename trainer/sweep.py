@@ -19,6 +19,7 @@ import optuna
 
 from trainer.config import Config
 from trainer.errors import ConfigError
+from trainer.interrupts import hangup
 from trainer.sweep_report import counts, scored, values_text, write_report
 from trainer.sweep_space import Range, draw, values_of
 from trainer.sweep_study import (
@@ -179,7 +180,7 @@ def _pruned(trial: optuna.Trial, reason: str) -> optuna.TrialPruned:
 @contextlib.contextmanager
 def _terminated_as_interrupted() -> Iterator[None]:
     """SIGTERM and SIGHUP raise KeyboardInterrupt, as SIGINT does, so that they end a trial as cleanly."""
-    before = {number: signal.signal(number, signal.default_int_handler) for number in (signal.SIGTERM, signal.SIGHUP)}
+    before = {number: signal.signal(number, signal.default_int_handler) for number in (signal.SIGTERM, *hangup())}
     try:
         yield
     finally:

@@ -15,11 +15,12 @@ from typing import Any, NamedTuple
 from trainer.config import Config
 from trainer.files import write_atomically
 from trainer.metrics import METRICS
+from trainer.runs import EVALUATION
 from trainer.sweep_preset import preset_text
 
 POLL = 0.5       # seconds between two looks at a trial's metrics
 PATIENCE = 60.0  # seconds that a trial has to end by itself, with a checkpoint, once it is asked to
-PRESET, OUTPUT, EVALUATION = "preset.toml", "output.txt", "evaluation.json"
+PRESET, OUTPUT = "preset.toml", "output.txt"
 
 
 class TrialFailed(Exception):

@@ -17,10 +17,11 @@ import secrets
 from pathlib import Path
 from typing import Any, Protocol
 
-from trainer.config import TRACKERS, Config
+from trainer.config import Config
 from trainer.errors import TrackerError
 from trainer.events import TAGS, EventFile
 from trainer.files import write_atomically
+from trainer.sections import TRACKERS
 
 PROJECT = "insertcoin"   # where WANDB_PROJECT or TRACKIO_PROJECT names no other
 IDS = "trackers.json"

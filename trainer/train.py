@@ -1,8 +1,6 @@
 """The training loop: play a rollout, learn from it, tell of it, save it."""
 
 import contextlib
-import signal
-import threading
 import time
 from pathlib import Path
 
@@ -10,6 +8,7 @@ from bridge import EnvironmentFailed
 from trainer import checkpoint, evaluate, ppo, self_play_matches, sharing, track
 from trainer.config import Config
 from trainer.errors import LearningError
+from trainer.interrupts import Interrupt
 from trainer.log import RunLog, draw_curves, new_run_folder
 from trainer.ranks import Ranks, join
 from trainer.rollout import collect
@@ -37,18 +36,28 @@ def train_with(config: Config, ranks: Ranks) -> Path:
     folder = source.parent if source else ranks.first(lambda: new_run_folder(config))
     if source is None:
         session.save(folder)  # a run that is killed right away can be resumed, too
-    with open_log(session, folder, source) as log, Interrupt() as interrupt:
-        finished = loop(session, folder, log, interrupt)
-        ranks.leave()
-        if ranks.rank == 0:
-            log.note(f"checkpoints and curves are in {folder}")
-            draw_curves(folder)
-        if interrupt.asked:
-            log.note(f"interrupted at step {session.step:,}; go on with --resume {folder}")
-            raise KeyboardInterrupt
+    with open_log(session, folder, source) as log:
+        with Interrupt() as interrupt:
+            finished = loop(session, folder, log, interrupt)
+            ranks.leave()
+            if ranks.rank == 0:
+                log.note(f"checkpoints and curves are in {folder}")
+                draw_curves(folder)
+            if interrupt.asked:
+                log.note(f"interrupted at step {session.step:,}; go on with --resume {folder}")
+                raise KeyboardInterrupt
         if finished and config.run.eval_episodes and ranks.rank == 0:
-            (evaluate if session.league is None else self_play_matches).finish(session, folder, log)
+            finish(session, folder, log)
     return folder
+
+
+def finish(session: Session, folder: Path, log: RunLog):
+    """The evaluation at the end; an interrupt ends it at once."""
+    try:
+        (evaluate if session.league is None else self_play_matches).finish(session, folder, log)
+    except KeyboardInterrupt:
+        log.note(f"the evaluation was interrupted; python -m trainer eval {folder} plays one")
+        raise
 
 
 def open_log(session: Session, folder: Path, source: Path | None):
@@ -70,14 +79,14 @@ class NoLog:
         """Nothing."""
 
 
-def loop(session: Session, folder: Path, log: RunLog | NoLog, interrupt: "Interrupt") -> bool:
+def loop(session: Session, folder: Path, log: RunLog | NoLog, interrupt: Interrupt) -> bool:
     """Iterate to the end, to stop_at, or to an interrupt (of any rank); returns whether it was the end."""
     config, ranks = session.config, session.ranks
     end = config.num_iterations * config.batch_steps
     stop = min(end, config.run.stop_at or end)
     saved_at = time.perf_counter()
-    interrupt.asked, = ranks.any(interrupt.asked)
-    while session.step < stop and not interrupt.asked:
+    asked, = ranks.any(interrupt.asked)  # all ranks go by what all know, whenever one's signal comes
+    while session.step < stop and not asked:
         try:
             metrics = iterate(session)
         except EnvironmentFailed:
@@ -89,11 +98,12 @@ def loop(session: Session, folder: Path, log: RunLog | NoLog, interrupt: "Interr
             raise LearningError(f"{error}, iteration {session.iteration + 1:,}; the last good checkpoint is {good}: resume it "
                                 "with other settings, such as a smaller --learning-rate, in a new run") from None
         log.iteration(session.step, metrics)
-        interrupt.asked, due = ranks.any(interrupt.asked, time.perf_counter() - saved_at >= config.run.checkpoint_seconds)
+        asked, due = ranks.any(interrupt.asked, time.perf_counter() - saved_at >= config.run.checkpoint_seconds)
         if due:
             session.save(folder)
             saved_at = time.perf_counter()
     session.save(folder)
+    interrupt.asked |= asked
     return session.step >= end
 
 
@@ -116,6 +126,7 @@ def iterate(session: Session) -> dict[str, float | None]:
     collect(session.actor)
     middle = time.perf_counter()
     metrics = session.learner.update()
+    learned = time.perf_counter()
     session.note_episodes()
     session.iteration += 1
     if session.league is not None:
@@ -123,7 +134,7 @@ def iterate(session: Session) -> dict[str, float | None]:
     elapsed = time.perf_counter() - begin
     session.seconds += elapsed
     stages = {name: seconds - before[name] for name, seconds in stage_seconds(session).items()}
-    stages["time_learn"] = begin + elapsed - middle
+    stages["time_learn"] = learned - middle
     stages["time_other"] = max(0.0, elapsed - sum(stages.values()))
     return {"score_mean": session.score_mean(), "length_mean": session.length_mean(), "episodes": session.episodes,
             "sps": session.config.batch_steps / elapsed, "learning_rate": rate, **metrics, **stages}
@@ -133,26 +144,3 @@ def stage_seconds(session: Session) -> dict[str, float]:
     """What the stages of the rollouts have taken so far."""
     return {"time_env": session.pipeline.env_seconds, "time_copy": session.pipeline.copy_seconds,
             "time_forward": session.actor.seconds["forward"], "time_sample": session.actor.seconds["sample"]}
-
-
-class Interrupt:
-    """While entered, the first SIGINT, SIGTERM or SIGHUP only sets `asked`; the second one acts as usual."""
-
-    def __init__(self):
-        self.asked = False
-        self._before = {}
-
-    def __enter__(self) -> "Interrupt":
-        if threading.current_thread() is not threading.main_thread():
-            return self  # Python lets no other thread take signals; they act as usual then
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            self._before[number] = signal.signal(number, self._ask)
-        return self
-
-    def _ask(self, number, frame):
-        self.asked = True
-        self.__exit__()
-
-    def __exit__(self, *_):
-        for number, handler in self._before.items():
-            signal.signal(number, handler)

@@ -16,19 +16,19 @@ NO_DISPLAYS = ("offscreen", "dummy")  # what SDL falls back to where there is no
 class Window:
     """A window that fits what it shows, scaled to the desktop; it closes by its button, by Escape, or by leaving the context.
 
-    tiles: a key counts when it is pressed, and again once it is held for REPEAT; otherwise as long as it is held.
+    tiles: whether a key counts when it is pressed, and again once it is held for REPEAT; else as long as it is held.
 
     Raises RunError where there is no pygame, or no display.
     """
 
-    def __init__(self, *, tiles: bool = False):
+    def __init__(self):
         os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
         try:
             import pygame
         except ModuleNotFoundError:
             raise RunError("a window needs pygame: pip install 'insertcoin[play]', or pass --terminal to watch in the "
                            "terminal") from None
-        self.pygame, self.tiles = pygame, tiles
+        self.pygame, self.tiles = pygame, False
         self._open()
         self._size = None
         self._held: dict[str, float] = {}  # key: when it was pressed

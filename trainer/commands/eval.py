@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from tyro.conf import Positional
 
 from trainer import runs
-from trainer.config import check_device
 from trainer.errors import ConfigError
 from trainer.options import parse
+from trainer.sections import check_device, check_seed
 
 
 @dataclass(frozen=True)
@@ -32,8 +32,7 @@ class Episodes:
         """Raises ConfigError for a value that it may not have."""
         if self.episodes < 1:
             raise ConfigError(f"episodes is {self.episodes}; it may be an integer from 1 up")
-        if self.seed < 0:
-            raise ConfigError(f"seed is {self.seed}; it may be an integer from 0 up")
+        check_seed(self.seed)
         check_device(self.device)
         if self.out is not None and not self.out.lower().endswith((".gif", ".mp4")):
             raise ConfigError(f"out is {self.out!r}; it may be a file that ends in .gif or .mp4")

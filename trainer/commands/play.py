@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from tyro.conf import Positional
 
 from trainer import runs
-from trainer.config import GYM, check_device
+from trainer.config import GYM
 from trainer.errors import ConfigError, RunError
 from trainer.options import parse
+from trainer.sections import check_device, check_seed
 
 
 @dataclass(frozen=True)
@@ -40,8 +41,8 @@ class PlayOptions:
             raise ConfigError(f"speed is {self.speed:g}; it may be a number above 0")
         if self.episodes is not None and self.episodes < 1:
             raise ConfigError(f"episodes is {self.episodes}; it may be none, or an integer from 1 up")
-        if self.seed is not None and self.seed < 0:
-            raise ConfigError(f"seed is {self.seed}; it may be none, or an integer from 0 up")
+        if self.seed is not None:
+            check_seed(self.seed)
         if self.human and self.terminal:
             raise ConfigError("human is played in the window, since terminals do not tell which keys are held; leave "
                               "--terminal or --human out")
@@ -97,9 +98,10 @@ def _agent(run, options: PlayOptions):
 
 def _game(run, options: PlayOptions):
     """The environment that a person plays."""
-    from trainer.evaluate import load_run
+    from trainer import checkpoint
     from trainer.watch import Watched
-    _, _, config = load_run(run, "cpu")
+    path = checkpoint.latest(run)
+    config = runs.config_in(path, checkpoint.read_meta(path))
     if config.game.startswith(GYM):
         raise RunError(f"{config.game} cannot be played by keys: Gymnasium does not name its actions; leave --human out to "
                        "watch the agent")

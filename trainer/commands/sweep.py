@@ -5,10 +5,9 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from trainer.config import ConfigError
-from trainer.errors import SweepError
+from trainer.errors import ConfigError, SweepError
 from trainer.games import checked_game, names
-from trainer.options import PROG, parse, parse_new, parse_some, value_of
+from trainer.options import PROG, parse, parse_new, parse_some, refuse_run_options
 
 ABOUT = """\
 Train an agent many times, with settings that Optuna draws, and tell which were best: a table, pictures, and a preset.
@@ -70,10 +69,8 @@ def main(argv: list[str]) -> None:
     name = options.name or _plain(game)
     from trainer.sweep_space import read_space
     ranges = read_space(options.space)
-    for word in ("--resume", "--run-dir", "--stop-at"):
-        if value_of(word, rest) is not None:
-            raise ConfigError(f"{word} is no option of a sweep, whose trials are runs of their own; leave it out")
     base = parse_new(game, rest, {"run": {"gif": False, "dashboard": False}})
+    refuse_run_options(base, "a sweep, whose trials are runs of their own")
     if base.run.eval_episodes == 0:
         raise ConfigError("eval_episodes is 0; it may be an integer from 1 up, since an evaluation's mean is a trial's score")
     from trainer.sweep import Plan, run_sweep

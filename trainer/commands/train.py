@@ -4,7 +4,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from trainer import runs
-from trainer.config import Config, ConfigError, overlay
+from trainer.config import Config, overlay
+from trainer.errors import ConfigError
 from trainer.games import checked_game, names
 from trainer.options import PROG, parse_new, parse_training, value_of
 
