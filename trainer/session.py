@@ -16,6 +16,7 @@ from trainer import checkpoint, precision, sharing
 from trainer.config import Config
 from trainer.environments import make_simulation, make_source, observation_scale
 from trainer.errors import CheckpointError, ConfigError
+from trainer.memory import keep_freed_memory
 from trainer.policy import POLICIES, Network
 from trainer.ppo import Learner
 from trainer.ranks import ALONE, Ranks
@@ -57,6 +58,7 @@ class Session:
 
     def __init__(self, config: Config, dtype: torch.dtype | None = None, num_batches: int | None = None, ranks: Ranks = ALONE):
         """dtype, num_batches: those that the run was started with; None chooses them."""
+        keep_freed_memory()
         self.config, self.ranks = config, ranks
         share = sharing.share_of(config, ranks, ranks.device(config.run.device))
         opened = open_device(share.run.device)

@@ -26,13 +26,12 @@ cdef extern from "cpu_lstm.h" nogil:
         const void* dhidden
         void* dx
         float* dweights
-    const long LANES, TILE, WIDE, FAST_F32, FAST_BF16
-    long space_forward(long n)
+    const long LANES, TILE, GROUP, WIDE, FAST_F32, FAST_BF16
     long space_backward(long n)
     long space_weights(long inputs, long n)
     void pack_gates(const word* weight, long depth, long n, long k, word* panel)
     void pack_columns(bint half, const void* weight, long rows, long columns, long k, word* panel)
-    void sequence_forward(bint half, const Sequence* s, long row, long rows, float* space)
+    void sequence_forward(bint half, const Sequence* s, long row, long rows)
     void sequence_backward(bint half, const Sequence* s, long row, long rows, float* space)
     void sequence_weights(bint half, const Sequence* s, long lo, long hi, long first, long last, float* space)
 
@@ -40,9 +39,9 @@ cdef extern from "cpu_lstm.h" nogil:
 cdef extern from "cpu_rows.h" nogil:
     ctypedef unsigned short bf16
     void lstm_f32_forward(const float* gx, const float* gh, long apart, const float* bias, const float* c_prev, float keep,
-                          float keep_next, float* gates, float* c, float* h, float* h_next, long n)
+                          float keep_next, float* gates, float* c, float* h, float* h_next, long n, long count)
     void lstm_bf16_forward(const bf16* gx, const bf16* gh, long apart, const float* bias, const float* c_prev, float keep,
-                           float keep_next, bf16* gates, float* c, bf16* h, bf16* h_next, long n)
+                           float keep_next, bf16* gates, float* c, bf16* h, bf16* h_next, long n, long count)
     void lstm_f32_backward(const float* gates, const float* c_prev, float keep, const float* c, const float* dh,
                            const float* dh_next, float keep_next, const float* dc, float* dgates, float* dc_prev, long n)
     void lstm_bf16_backward(const bf16* gates, const float* c_prev, float keep, const float* c, const bf16* dh,
@@ -103,10 +102,10 @@ def lstm_forward(gx, gh, bias, c_prev, keep, keep_next, gates, c, h, h_next):
             p = 4 * q
             if half:
                 lstm_bf16_forward(<bf16*>x + p, <bf16*>y + p, n, biases, c0 + q, keeps[k], nexts[k],
-                                  <bf16*>g + p, c1 + q, <bf16*>h0 + q, <bf16*>h1 + q, n)
+                                  <bf16*>g + p, c1 + q, <bf16*>h0 + q, <bf16*>h1 + q, n, n)
             else:
                 lstm_f32_forward(<float*>x + p, <float*>y + p, n, biases, c0 + q, keeps[k], nexts[k],
-                                 <float*>g + p, c1 + q, <float*>h0 + q, <float*>h1 + q, n)
+                                 <float*>g + p, c1 + q, <float*>h0 + q, <float*>h1 + q, n, n)
 
 
 def lstm_backward(gates, c_prev, keep, c, dh, dh_next, keep_next, dc, dgates, dc_prev):
@@ -133,9 +132,9 @@ cdef long ceiling(long a, long b) noexcept nogil:
     return (a + b - 1) // b
 
 
-cdef long environments_a_tile(long batch, int threads) noexcept nogil:
-    """How many environments go through a sequence together: as near to TILE as equal shares of the threads allow."""
-    return ceiling(batch, threads * ceiling(batch, threads * TILE))
+cdef long environments_together(long batch, int threads) noexcept nogil:
+    """How many environments go through a sequence together: as near to GROUP as equal shares of the threads allow."""
+    return ceiling(batch, threads * ceiling(batch, threads * GROUP))
 
 
 def takes_sequences(dtype, long inputs, long units):
@@ -161,22 +160,20 @@ def lstm_sequence(x, weight_x, weight_h, bias, keep, gates, recurrent, cells, hi
     cdef bint half = x.dtype == torch.bfloat16
     cdef int threads = torch.get_num_threads()
     describe(&s, x, keep, gates, recurrent, cells)
-    cdef long k, room = space_forward(s.units), panels = ceiling(s.units, LANES), rows = environments_a_tile(s.batch, threads)
+    cdef long k, panels = ceiling(s.units, LANES), rows = environments_together(s.batch, threads)
     cdef long words_x = s.inputs >> half, words_h = s.units >> half
     packed = torch.empty(panels * WIDE * (words_x + words_h), dtype=torch.int32)
-    spaces = torch.empty(threads * room)
     cdef word* packed_x = <word*>address(packed)
     cdef word* packed_h = packed_x + panels * WIDE * words_x
     cdef word* from_x = <word*>address(weight_x)
     cdef word* from_h = <word*>address(weight_h)
-    cdef floats space = reals(spaces)
     s.weight_x, s.weight_h, s.bias, s.hidden = packed_x, packed_h, reals(bias), address(hidden)
     with nogil:
         for k in prange(panels, schedule="static", num_threads=threads):
             pack_gates(from_x, words_x, s.units, k, packed_x + k * WIDE * words_x)
             pack_gates(from_h, words_h, s.units, k, packed_h + k * WIDE * words_h)
         for k in prange(ceiling(s.batch, rows), schedule="static", num_threads=threads):
-            sequence_forward(half, &s, k * rows, min(rows, s.batch - k * rows), space + threadid() * room)
+            sequence_forward(half, &s, k * rows, min(rows, s.batch - k * rows))
 
 
 def lstm_sequence_backward(x, weight_x, weight_h, keep, gates, recurrent, cells, dhidden, dx, dweights):
@@ -189,7 +186,7 @@ def lstm_sequence_backward(x, weight_x, weight_h, keep, gates, recurrent, cells,
     cdef long k, depth = 4 * s.units, panel = WIDE * (depth >> half), width = s.inputs + s.units + 1
     cdef long panels_x = ceiling(s.inputs, WIDE), panels_h = ceiling(s.units, WIDE), panels = ceiling(depth, WIDE)
     cdef long tiles = ceiling(width, TILE), across = min(threads, panels), down = min(tiles, threads // across)
-    cdef long rows = environments_a_tile(s.batch, threads)
+    cdef long rows = environments_together(s.batch, threads)
     cdef long room = max(space_backward(s.units), space_weights(s.inputs, s.units))
     packed = torch.empty((panels_x + panels_h) * panel, dtype=torch.int32)
     spaces = torch.empty(threads * room)

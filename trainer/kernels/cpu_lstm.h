@@ -10,7 +10,8 @@
 #include "cpu_products.h"
 #include "cpu_rows.h"
 
-#define DEPTH 128 /* words of the depth that the weights' gradient takes at a time: both sides stay in a thread's cache */
+#define DEPTH 128 /* words of a product's depth that are taken at a time, where it is long: both sides stay in a thread's cache */
+#define GROUP (4 * TILE) /* environments that a thread takes through a sequence together */
 #define PAD 15    /* words after a row of its left-hand side: lines a power of two apart would push each other out */
 
 /* T steps of B environments with E inputs and n units; void is float32 or bfloat16. */
@@ -30,9 +31,8 @@ typedef struct {
     float *dweights;      /* (E + n + 1, 4n): of weight_x transposed, weight_h transposed and the bias */
 } Sequence;
 
-/* Floats that a thread needs to work in: forward, backward, and for the weights' gradient. */
-static long space_forward(long n) { return TILE * 8 * (n + LANES) + 5 * n; }
-static long space_backward(long n) { return (2 * TILE + 5) * n; }
+/* Floats that a thread needs to work in: backward, and for the weights' gradient. */
+static long space_backward(long n) { return (2 * GROUP + 5) * n; }
 static long space_weights(long inputs, long n) { return DEPTH * (inputs + n + 1 + PAD + WIDE); }
 
 /* Where element k of an array is. */
@@ -40,54 +40,64 @@ ROW void *at(const int half, const void *array, long k) {
     return (char *)array + k * (half ? sizeof(bf16) : sizeof(float));
 }
 
-ROW void tile(const int half, long rows, const void *a, long a_row, long a_depth, const word *panel, long depth, float *out,
-              long out_row, long out_lanes) {
+ROW void tile(const int half, long rows, const word *a, long a_row, long a_depth, const word *panel, long depth, int more,
+              float *out, long out_row, long out_lanes) {
     if (half)
-        tile_bf16(rows, (const word *)a, a_row, a_depth, panel, depth, out, out_row, out_lanes);
+        tile_bf16(rows, a, a_row, a_depth, panel, depth, more, out, out_row, out_lanes);
     else
-        tile_f32(rows, (const word *)a, a_row, a_depth, panel, depth, out, out_row, out_lanes);
+        tile_f32(rows, a, a_row, a_depth, panel, depth, more, out, out_row, out_lanes);
 }
 
-/* Step t of a row, from its products: sums is (8, apart), first x's i, f, g, o, then h's; spare has room for 5n. */
-ROW void row_forward(const int half, const Sequence *s, long t, long row, float *sums, long apart, float *spare) {
-    long n = s->units, p = (t * s->batch + row) * n, next = p + s->batch * n;
+/* `count` units of a row, from unit u on, in step t, from their products: x's i, f, g, o, then h's, LANES apart. */
+ROW void units_forward(const int half, const Sequence *s, long t, long row, long u, long count, float *sums) {
+    long n = s->units, p = (t * s->batch + row) * n + u, next = p + s->batch * n, gates = 4 * p - 3 * u;
     float keep = s->keep[t * s->batch + row], keep_next = s->keep[(t + 1) * s->batch + row];
-    float *products_h = sums + 4 * apart, *c_prev = s->cells + p, *c = s->cells + next;
     if (!half) {
-        lstm_f32_forward(sums, products_h, apart, s->bias, c_prev, keep, keep_next, (float *)s->gates + 4 * p, c,
-                         (float *)s->hidden + p, (float *)s->recurrent + next, n);
+        lstm_f32_forward(sums, sums + WIDE, LANES, s->bias + u, s->cells + p, keep, keep_next, (float *)s->gates + gates,
+                         s->cells + next, (float *)s->hidden + p, (float *)s->recurrent + next, n, count);
         return;
     }
-    float *gates = spare, *h = spare + 4 * n, *h_next = products_h; /* a unit of which is read before it is written */
-    round_row(sums, 8 * apart);
-    lstm_f32_forward(sums, products_h, apart, s->bias, c_prev, keep, keep_next, gates, c, h, h_next, n);
-    narrow(gates, (bf16 *)s->gates + 4 * p, 4 * n);
-    narrow(h, (bf16 *)s->hidden + p, n);
-    narrow(h_next, (bf16 *)s->recurrent + next, n);
+    float activated[4 * LANES], h[LANES], h_next[LANES], bias[4 * LANES];
+    for (long gate = 0; gate < 4; gate++) memcpy(bias + gate * LANES, s->bias + gate * n + u, count * sizeof(float));
+    round_row(sums, 2 * WIDE);
+    lstm_f32_forward(sums, sums + WIDE, LANES, bias, s->cells + p, keep, keep_next, activated, s->cells + next, h, h_next,
+                     LANES, count);
+    for (long gate = 0; gate < 4; gate++) narrow(activated + gate * LANES, (bf16 *)s->gates + gates + gate * n, count);
+    narrow(h, (bf16 *)s->hidden + p, count);
+    narrow(h_next, (bf16 *)s->recurrent + next, count);
 }
 
-/* `rows` environments from `row` on, up to TILE, through all steps. */
-ROW void forward(const int half, const Sequence *s, long row, long rows, float *space) {
-    const long n = s->units, x_words = s->inputs >> half, h_words = n >> half, apart = (n + LANES - 1) / LANES * LANES;
-    for (long t = 0; t < s->steps; t++) {
-        const void *x = at(half, s->x, (t * s->batch + row) * s->inputs);
-        const void *h = at(half, s->recurrent, (t * s->batch + row) * n);
-        for (long u = 0; u < n; u += LANES) {
-            tile(half, rows, x, x_words, 1, s->weight_x + u * 4 * x_words, x_words, space + u, 8 * apart, apart);
-            tile(half, rows, h, h_words, 1, s->weight_h + u * 4 * h_words, h_words, space + 4 * apart + u, 8 * apart, apart);
-        }
-        for (long r = 0; r < rows; r++)
-            row_forward(half, s, t, row + r, space + r * 8 * apart, apart, space + rows * 8 * apart);
-    }
+/* `rows` environments from `row` on, up to GROUP, through all steps: units by units, whose weights stay in the nearest cache
+ * while the rows go by, a tile of them at a time. */
+ROW void forward(const int half, const Sequence *s, long row, long rows) {
+    const long n = s->units, x_words = s->inputs >> half, h_words = n >> half;
+    float sums[TILE * 2 * WIDE];
+    for (long t = 0; t < s->steps; t++)
+        for (long u = 0; u < n; u += LANES)
+            for (long first = row; first < row + rows; first += TILE) {
+                const long count = row + rows - first < TILE ? row + rows - first : TILE;
+                const word *x = at(half, s->x, (t * s->batch + first) * s->inputs);
+                const word *h = at(half, s->recurrent, (t * s->batch + first) * n);
+                tile(half, count, x, x_words, 1, s->weight_x + u * 4 * x_words, x_words, 0, sums, 2 * WIDE, LANES);
+                tile(half, count, h, h_words, 1, s->weight_h + u * 4 * h_words, h_words, 0, sums + WIDE, 2 * WIDE, LANES);
+                for (long r = 0; r < count; r++)
+                    if (n - u >= LANES)
+                        units_forward(half, s, t, first + r, u, LANES, sums + r * 2 * WIDE);
+                    else
+                        units_forward(half, s, t, first + r, u, n - u, sums + r * 2 * WIDE);
+            }
 }
 
 /* a (rows, depth words) times packed weights, to out (rows, columns) as float32 or bfloat16 (out_half). */
 ROW void product(const int half, long rows, const void *a, long depth, const word *packed, long columns, const int out_half,
                  void *out) {
-    float sums[TILE * WIDE];
+    float sums[GROUP * WIDE];
     for (long c = 0; c < columns; c += WIDE) {
         long width = columns - c < WIDE ? columns - c : WIDE;
-        tile(half, rows, a, depth, 1, packed + c * depth, depth, sums, WIDE, LANES);
+        for (long k = 0; k < depth; k += DEPTH)
+            for (long r = 0; r < rows; r += TILE)
+                tile(half, rows - r < TILE ? rows - r : TILE, (const word *)a + r * depth + k, depth, 1,
+                     packed + c * depth + k * WIDE, depth - k < DEPTH ? depth - k : DEPTH, k > 0, sums + r * WIDE, WIDE, LANES);
         for (long r = 0; r < rows; r++)
             if (out_half)
                 narrow(sums + r * WIDE, (bf16 *)out + r * columns + c, width);
@@ -112,8 +122,8 @@ ROW void row_backward(const int half, const Sequence *s, long t, long row, const
 /* The gradient of `forward`, but for the weights'. */
 ROW void backward(const int half, const Sequence *s, long row, long rows, float *space) {
     const long n = s->units, depth = 4 * n >> half;
-    float *dh = space, *dc = dh + TILE * n, *spare = dc + TILE * n;
-    memset(space, 0, 2 * TILE * n * sizeof(float));
+    float *dh = space, *dc = dh + GROUP * n, *spare = dc + GROUP * n;
+    memset(space, 0, 2 * GROUP * n * sizeof(float));
     for (long t = s->steps - 1; t >= 0; t--) {
         const void *dgates = at(half, s->gates, (t * s->batch + row) * 4 * n);
         for (long r = 0; r < rows; r++) row_backward(half, s, t, row + r, dh + r * n, dc + r * n, spare);
@@ -140,7 +150,7 @@ ROW void weights(const int half, const Sequence *s, long lo, long hi, long first
             pack_rows(half, at(half, s->gates, row * 4 * n + c), 4 * n, rows, columns, WIDE, panel, WIDE);
             for (long i = first; i < last; i += TILE) {
                 long count = last - i < TILE ? last - i : TILE;
-                tile(half, count, left + i, 1, stride, panel, depth, sums, WIDE, LANES);
+                tile(half, count, left + i, 1, stride, panel, depth, 0, sums, WIDE, LANES);
                 for (long r = 0; r < count; r++) {
                     float *out = s->dweights + (i + r) * 4 * n + c;
                     for (long k = 0; k < columns; k++) out[k] = (row ? out[k] : 0.0f) + sums[r * WIDE + k];
@@ -150,11 +160,11 @@ ROW void weights(const int half, const Sequence *s, long lo, long hi, long first
     }
 }
 
-static void sequence_forward(int half, const Sequence *s, long row, long rows, float *space) {
+static void sequence_forward(int half, const Sequence *s, long row, long rows) {
     if (half)
-        forward(1, s, row, rows, space);
+        forward(1, s, row, rows);
     else
-        forward(0, s, row, rows, space);
+        forward(0, s, row, rows);
 }
 
 static void sequence_backward(int half, const Sequence *s, long row, long rows, float *space) {

@@ -69,9 +69,16 @@ ROW reals multiply_add(const int half, reals sum, uint32_t a, words b) {
 }
 
 /* A tile of `rows` rows, a constant. Word k of row r of the left-hand matrix is a[r * a_row + k * a_depth]; the panel's columns
- * of row r go to out[r * out_row], every LANES of them out_lanes apart. The sums have names, since compilers do not always
- * keep an array in registers. */
+ * of row r go to out[r * out_row], every LANES of them out_lanes apart; `more` adds to what is there. The sums have names, since
+ * compilers do not always keep an array in registers. */
 #define SUMS(R) reals sum##R##0 = {0}, sum##R##1 = {0}, sum##R##2 = {0}, sum##R##3 = {0};
+#define TAKE(R)                                                                                                          \
+    if (rows > R) {                                                                                                      \
+        sum##R##0 = *(reals *)(out + R * out_row);                                                                       \
+        sum##R##1 = *(reals *)(out + R * out_row + out_lanes);                                                           \
+        sum##R##2 = *(reals *)(out + R * out_row + 2 * out_lanes);                                                       \
+        sum##R##3 = *(reals *)(out + R * out_row + 3 * out_lanes);                                                       \
+    }
 #define ADD(R)                                                                                                           \
     if (rows > R) {                                                                                                      \
         uint32_t one = a[R * a_row + k * a_depth];                                                                       \
@@ -90,8 +97,9 @@ ROW reals multiply_add(const int half, reals sum, uint32_t a, words b) {
 #define ALL(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5)
 
 ROW void tile_rows(const int half, const int rows, const word *a, long a_row, long a_depth, const word *panel, long depth,
-                   float *out, long out_row, long out_lanes) {
+                   int more, float *out, long out_row, long out_lanes) {
     ALL(SUMS)
+    if (more) { ALL(TAKE) }
     for (long k = 0; k < depth; k++) {
         const words *b = (const words *)(panel + k * WIDE);
         words b0 = b[0], b1 = b[1], b2 = b[2], b3 = b[3];
@@ -103,11 +111,11 @@ ROW void tile_rows(const int half, const int rows, const word *a, long a_row, lo
 /* The same of 1 to TILE rows. */
 #define TILE_ROWS(COUNT)                                                                                                 \
     case COUNT:                                                                                                          \
-        tile_rows(half, COUNT, a, a_row, a_depth, panel, depth, out, out_row, out_lanes);                                \
+        tile_rows(half, COUNT, a, a_row, a_depth, panel, depth, more, out, out_row, out_lanes);                          \
         break;
 
 ROW void tile_any(const int half, long rows, const word *a, long a_row, long a_depth, const word *panel, long depth,
-                  float *out, long out_row, long out_lanes) {
+                  int more, float *out, long out_row, long out_lanes) {
     switch (rows) {
         TILE_ROWS(1)
         TILE_ROWS(2)
@@ -120,14 +128,14 @@ ROW void tile_any(const int half, long rows, const word *a, long a_row, long a_d
     }
 }
 
-static void tile_f32(long rows, const word *a, long a_row, long a_depth, const word *panel, long depth, float *out,
+static void tile_f32(long rows, const word *a, long a_row, long a_depth, const word *panel, long depth, int more, float *out,
                      long out_row, long out_lanes) {
-    tile_any(0, rows, a, a_row, a_depth, panel, depth, out, out_row, out_lanes);
+    tile_any(0, rows, a, a_row, a_depth, panel, depth, more, out, out_row, out_lanes);
 }
 
-static void tile_bf16(long rows, const word *a, long a_row, long a_depth, const word *panel, long depth, float *out,
+static void tile_bf16(long rows, const word *a, long a_row, long a_depth, const word *panel, long depth, int more, float *out,
                       long out_row, long out_lanes) {
-    tile_any(1, rows, a, a_row, a_depth, panel, depth, out, out_row, out_lanes);
+    tile_any(1, rows, a, a_row, a_depth, panel, depth, more, out, out_row, out_lanes);
 }
 
 /* Rows of the right-hand matrix, `stride` apart, as words: to[k * to_stride + c] for c < width, zero from `columns` on. An odd

@@ -2,7 +2,7 @@
  *
  * What an LSTM's pass writes may be the memory of what it reads (gates of gx, a gradient of its gates): an element is read
  * before it is written and no other element of the row depends on it, which is what the pragmas promise the compiler. The
- * gates' products lie `apart` units from each other, activated gates n.
+ * gates' products lie `apart` units from each other, activated gates n. A forward pass takes the first `count` units.
  */
 #ifndef INSERTCOIN_CPU_ROWS_H
 #define INSERTCOIN_CPU_ROWS_H
@@ -15,8 +15,9 @@
 
 #define LSTM_ROWS(NAME, TYPE, LOAD, STORE)                                                                               \
     ROW void NAME##_forward(const TYPE *gx, const TYPE *gh, long apart, const float *bias, const float *c_prev,          \
-                            float keep, float keep_next, TYPE *gates, float *c, TYPE *h, TYPE *h_next, long n) {         \
-        _Pragma("GCC ivdep") for (long u = 0; u < n; u++) {                                                              \
+                            float keep, float keep_next, TYPE *gates, float *c, TYPE *h, TYPE *h_next, long n,           \
+                            long count) {                                                                                \
+        _Pragma("GCC ivdep") for (long u = 0; u < count; u++) {                                                          \
             float i = LOAD(gx[u]) + LOAD(gh[u]) + bias[u];                                                               \
             float f = LOAD(gx[u + apart]) + LOAD(gh[u + apart]) + bias[u + n];                                           \
             float g = LOAD(gx[u + 2 * apart]) + LOAD(gh[u + 2 * apart]) + bias[u + 2 * n];                               \
