@@ -1,4 +1,4 @@
-/* Whole sequences of an LSTM on the CPU. A thread takes a tile of environments through all steps, products and gates together,
+/* Whole sequences of an LSTM on the CPU. A thread takes a group of environments through all steps, products and gates together,
  * and waits for no other; the gradient likewise, backwards; then the weights' gradient is one more product over all of it.
  *
  * The arithmetic is that of single steps: the products of x and of h, each rounded to the dtype, then cpu_rows.h. Only the
