@@ -16,10 +16,10 @@ GAMES = ROOT / "envs_c" / "games"
 def main(game: str) -> int:
     """Disassemble the functions of `game` that loop over environments; print where the listing lies."""
     suffix = sysconfig.get_config_var("EXT_SUFFIX")
-    module = GAMES / f"{game}{suffix}"
-    if not module.exists():
-        built = ", ".join(sorted(file.name.removesuffix(suffix) for file in GAMES.glob(f"*{suffix}")))
-        sys.exit(f"insertcoin: no game {game!r} is built, there are: {built}")
+    modules = {file.name.removesuffix(suffix): file for file in GAMES.rglob(f"*{suffix}")}
+    if game not in modules:
+        sys.exit(f"insertcoin: no game {game!r} is built, there are: {', '.join(sorted(modules))}")
+    module = modules[game]
     try:
         symbols = _run("nm", module).split("\n")
         names = [line.split()[-1] for line in symbols if "chunk" in line and line.split()[-2] in "tT"]

@@ -4,6 +4,7 @@ import subprocess
 import sys
 import tempfile
 from contextlib import contextmanager
+from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 
 from envs_c.errors import ContractError
@@ -12,8 +13,9 @@ from envs_c.errors import ContractError
 def module_of(game) -> str:
     """The file of the compiled module that `game` is the GAME of; raises ContractError where no module has it so."""
     for module in list(sys.modules.values()):
-        if getattr(module, "__file__", None) and getattr(module, "GAME", None) is game:
-            return str(Path(module.__file__).resolve())
+        file = getattr(module, "__file__", None)
+        if file and file.endswith(tuple(EXTENSION_SUFFIXES)) and getattr(module, "GAME", None) is game:
+            return str(Path(file).resolve())
     raise ContractError(f"game {game.name!r} is not the GAME of a compiled module; end its .pyx with "
                         "GAME = Game(...).bind(...), as envs_c/games/cartpole.pyx does")
 

@@ -39,10 +39,10 @@ The cartridge's choice of columns and sides is not ours, and its shields crumble
 from libc.string cimport memcpy, memset
 
 from envs_c.game cimport Game, Io, run_chunk
-from envs_c.games.space_invaders_picture cimport (
+from envs_c.games.space_invaders.picture cimport (
     BLAST, BROWN, CANNON, EARTH, GREEN, INVADERS, LIVES_PLACE, SAUCER, WRECK, draw_shields, draw_thin, make_digits, make_spread,
     make_stamps, put_digit, put_shape)
-from envs_c.games.space_invaders_rules cimport (
+from envs_c.games.space_invaders.rules cimport (
     BOMBS, BOMB_HIGH, BURN, CANNON_Y, COLUMNS, GROUND_Y, PACE, PITCH_X, PITCH_Y, PLAY, ROWS, SAUCER_Y, SHOT_HIGH, SHOW, STRIDE,
     TOP_Y, Invaders, begin, columns_of, ctz, lowest_y, play_frame)
 from envs_c.rng cimport Rng

@@ -41,11 +41,11 @@ from libc.stdint cimport uint8_t, uint16_t
 from libc.string cimport memcpy, memset
 
 from envs_c.game cimport Game, Io, run_chunk
-from envs_c.games.seaquest_hits cimport hit_enemies, touch
-from envs_c.games.seaquest_picture cimport (
+from envs_c.games.seaquest.hits cimport hit_enemies, touch
+from envs_c.games.seaquest.picture cimport (
     BAR, BAR_ROWS, BAR_X, BAR_Y, BLACK, DIVER, EDGE, GREY, GROUND, LIGHT, MAKER, OXYGEN, SAND, SEABED, STANDING, SUBMARINE,
     TORPEDO_BITS, YELLOW, Figure, copy_icons, draw_lane, draw_numbers, draw_ship, hide, make_icons, make_tables, paint, place)
-from envs_c.games.seaquest_rules cimport (
+from envs_c.games.seaquest.rules cimport (
     COPIES, COUNTS, CREW, DIES, FIRST_FRAME, GAP, LANES, LOW, PATROL_FROM, PATROL_PACE, PLAYS, SHIP_Y, SPRITE, START_X, SURFACE,
     TANK, TORPEDO_ROW, Seaquest, breathe, clear_sea, count_bonus, keep_waiting, lane_y, move_lanes, steer)
 from envs_c.rng cimport Rng

@@ -41,8 +41,8 @@ from libc.stdint cimport int32_t, uint8_t, uint32_t
 from libc.string cimport memset
 
 from envs_c.game cimport Game, Io, run_chunk
-from envs_c.games.asteroids_pictures cimport EXPLOSION, SHIP, SHOT, Figures, draw_digit, draw_figure, lay_out, place
-from envs_c.games.asteroids_rules cimport (
+from envs_c.games.asteroids.picture cimport EXPLOSION, SHIP, SHOT, Figures, draw_digit, draw_figure, lay_out, place
+from envs_c.games.asteroids.rules cimport (
     BLAST, BONUS, COLOUR, DOWN, DRIFT, FIRE, HIGH, KEYS, LEFTWARD, MOST_LIVES, NONE, ONE, POINTS_END, PUSH_X, PUSH_Y, REST,
     SINKS, SLOTS, START_X, START_Y, WIDE, Asteroids, begin_wave, is_here, jump, meet_rocks, move_rocks, move_ship, move_shots,
     rest, ship_x, ship_y, shot_speed, split_rocks, steer)

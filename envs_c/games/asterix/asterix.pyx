@@ -36,10 +36,10 @@ from libc.stdint cimport uint8_t, uint16_t, uint32_t
 from libc.string cimport memcpy, memset
 
 from envs_c.game cimport Game, Io, run_chunk
-from envs_c.games.asterix_picture cimport (
+from envs_c.games.asterix.picture cimport (
     BLACK, DIGITS, HEROES, LIVES_X, LIVES_Y, PITCH, SCORE_X, SCORE_Y, STANDING, WIDTH, draw_hero, draw_sprite, draw_thing,
     draw_title, make_stamps)
-from envs_c.games.asterix_rules cimport (
+from envs_c.games.asterix.rules cimport (
     LANES, LAST_STAGE, LEFT, LYRE, NOTHING, RIGHT, ROUND, START_X, STUN, TITLE_FRAMES, TREASURE, Asterix, begin, hero_of,
     look_for_touch, move_hero, move_things, pace, pass_waits, show_title, start_again, take_treasure)
 from envs_c.rng cimport Rng

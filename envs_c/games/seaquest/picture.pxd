@@ -3,7 +3,7 @@
 from libc.stdint cimport int16_t, uint8_t, uint16_t, uint32_t
 from libc.string cimport memcpy, memset
 
-from envs_c.games.seaquest_rules cimport (
+from envs_c.games.seaquest.rules cimport (
     COPIES, CREW, DIES, GAP, LOW, PLAYS, SHARK_ROWS, SHIP_ROWS, SHIP_Y, SHOT_ROW, SPRITE, Seaquest, bob, lane_y)
 from envs_c.screen cimport SMALL, grey_of
 from envs_c.stamp cimport CELLS, CELL_X, HEIGHT, STAMP, WIDTH, Sheet, cell_at, cover_bits, doubled, put, put_row, to_bytes

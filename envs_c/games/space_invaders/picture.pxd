@@ -7,7 +7,7 @@ is there. So no two shapes may cover one pixel: what would be hidden is left out
 from libc.stdint cimport int16_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
-from envs_c.games.space_invaders_rules cimport (
+from envs_c.games.space_invaders.rules cimport (
     BOMBS, BOMB_HIGH, CANNON_Y, COLUMNS, HIGH, PITCH_X, PITCH_Y, ROWS, SHIELDS, SHIELD_END, SHIELD_PITCH, SHIELD_X, SHIELD_Y,
     Invaders, lowest_y)
 from envs_c.screen cimport SMALL, Canvas, canvas_bitmap, canvas_rect, grey_of

@@ -39,10 +39,10 @@ from libc.stdint cimport uint16_t
 from libc.string cimport memcpy
 
 from envs_c.game cimport Game, Io, run_chunk
-from envs_c.games.freeway_picture cimport (
+from envs_c.games.freeway.picture cimport (
     DIGIT, EDGE, FEET, PAVEMENT, PINK, RIVAL_SCORE_X, RIVAL_X, ROAD, SCORE_Y, STANDING, YELLOW, draw_chicken, draw_lane,
     draw_scores, ground, make_stamps, put_shape)
-from envs_c.games.freeway_rules cimport (
+from envs_c.games.freeway.rules cimport (
     BOTTOM, CHICKEN_ROWS, CHICKEN_X, COUNT, FRAMES, LANES, POSE, RIGHT_LANES, STAND, STUN, Freeway, begin, change_pace,
     look_for_cars, move_cars, move_chicken)
 from envs_c.rng cimport Rng

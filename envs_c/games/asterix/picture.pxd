@@ -3,7 +3,7 @@
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memset
 
-from envs_c.games.asterix_rules cimport NOTHING, STUN, Asterix, hero_of, sprite_of
+from envs_c.games.asterix.rules cimport NOTHING, STUN, Asterix, hero_of, sprite_of
 from envs_c.stamp cimport CELLS, CELL_X, CELL_Y, STAMP, Sheet, add_stamp, cell_at, cut_stamp, doubled, put_bits
 
 

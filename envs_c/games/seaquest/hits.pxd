@@ -2,7 +2,7 @@
 
 from libc.string cimport memset
 
-from envs_c.games.seaquest_rules cimport (
+from envs_c.games.seaquest.rules cimport (
     COPIES, CREW, GAP, LANES, LANE_Y, NOBODY, PITCH, SAVED, SHARK_ROWS, SHIP, SHIP_ROWS, SHIP_Y, SHOT_ROW, SPRITE, SURFACE,
     TORPEDO_ROW, Seaquest, begin_death, bob, enemy_points, lane_y, score, send_wave)
 from envs_c.rng cimport Rng, rng_next

@@ -33,12 +33,12 @@ from libc.stdint cimport uint8_t, uint16_t, uint32_t
 from libc.string cimport memcpy, memset
 
 from envs_c.game cimport Game, Io, run_chunk
-from envs_c.games.enduro_picture cimport (
+from envs_c.games.enduro.picture cimport (
     Scene, draw_edges, draw_hills, draw_numbers, draw_traffic, put_digit, put_drum, put_hills, shape_of)
-from envs_c.games.enduro_rules cimport (
+from envs_c.games.enduro.rules cimport (
     BENDS, DAY, DEPTHS, FIRST_QUOTA, FOG, FOG_DEPTH, FULL, PHASE, PIXEL, QUOTA, SLOTS, Enduro, begin, car_left, lane_x,
     play_frame, season_of)
-from envs_c.games.enduro_tables cimport (
+from envs_c.games.enduro.tables cimport (
     BEND, BLACK, COVER, DOT, DOT_WIDE, DRUM, DRUM_X, DRUM_Y, EDGES, EDGE_COLOUR, EDGE_GREY, EDGE_ROW, EDGE_TOP, FLAG, GREEN,
     GROUND, GROUNDS, GROUND_ROW, HILL_COVER, HILL_ROW, LIGHT_COVER, MARGIN, NUMBERS, NUMBERS_END, OFFSET, PALETTE, PALETTES,
     PANELS, PANEL_ROW, PICTURES, PLACES, PLACE_X, PLACE_Y, RAINBOW, RED, ROAD_END, ROAD_ROWS, SAND, SIGN, SKIES, SKY, STAMPS,

@@ -7,7 +7,7 @@ into each cell, and the stamp's greys are added to the black ground. What others
 from libc.stdint cimport int8_t, uint8_t, uint16_t, uint32_t
 from libc.string cimport memcpy
 
-from envs_c.games.asteroids_rules cimport WIDE
+from envs_c.games.asteroids.rules cimport WIDE
 from envs_c.screen cimport SMALL, Canvas, canvas_rect, grey_of
 from envs_c.stamp cimport AREA, CELL_X, CELL_Y, UNIT_X, UNIT_Y, cover_bits
 

@@ -3,8 +3,8 @@
 from libc.stdint cimport uint64_t
 from libc.string cimport memset
 
-from envs_c.games.go_rules cimport any_of, repeats
-from envs_c.games.go_sets cimport WORDS, Go, fill, neighbours, none, nth, only, size_of, two_liberties
+from envs_c.games.go.rules cimport any_of, repeats
+from envs_c.games.go.sets cimport WORDS, Go, fill, neighbours, none, nth, only, size_of, two_liberties
 from envs_c.rng cimport Rng
 
 

@@ -31,9 +31,9 @@ from libc.stdint cimport int16_t, uint8_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from envs_c.game cimport Game, Io, run_chunk
-from envs_c.games.go_opponents cimport GREEDY, NONE, RANDOM, answer
-from envs_c.games.go_rules cimport find_banned, find_legal, move, result
-from envs_c.games.go_sets cimport BLACK, WHITE, WORDS, Go
+from envs_c.games.go.opponents cimport GREEDY, NONE, RANDOM, answer
+from envs_c.games.go.rules cimport find_banned, find_legal, move, result
+from envs_c.games.go.sets cimport BLACK, WHITE, WORDS, Go
 from envs_c.rng cimport Rng, rng_below
 from envs_c.screen cimport SMALL, Canvas, canvas_rect, canvas_row, canvas_swap, grey_of
 from envs_c.game import Option, TwoPlayers

@@ -17,7 +17,7 @@ from libc.stdint cimport uint8_t, uint32_t
 from libc.string cimport memcpy
 
 from envs_c.game cimport Game, Io, run_chunk
-from envs_c.games.g2048_rules cimport SIDE, Board, add_tile, is_small, keep, make_tables, play_any, play_small
+from envs_c.games.g2048.rules cimport SIDE, Board, add_tile, is_small, keep, make_tables, play_any, play_small
 from envs_c.rng cimport Rng
 from envs_c.screen cimport SMALL, Canvas, canvas_rect, canvas_row, grey_of
 

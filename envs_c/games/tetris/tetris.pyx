@@ -31,7 +31,7 @@ from libc.stdint cimport int8_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from envs_c.game cimport Game, Io, run_chunk
-from envs_c.games.tetris_rules cimport (
+from envs_c.games.tetris.rules cimport (
     CELLS, COLUMNS, DEPTH, DOWN, DROP, FLOOR, FULL, HIDDEN, MARGIN, MAX_X, MAX_Y, MIN_X, MOST_RESETS, NOOP, OPEN, PIECES, RIGHT,
     ROTATE, ROWS, SHAPE, TOP_LEVEL, Tetris, count_ones, draw_piece, enter, landing, lock, lowest_one, move, placed, settle,
     turn,

@@ -7,10 +7,10 @@ additions as it covers cells. What one figure hides of another is taken away aga
 from libc.stdint cimport int16_t, uint8_t, uint16_t, uint32_t
 from libc.string cimport memcpy
 
-from envs_c.games.enduro_rules cimport (
+from envs_c.games.enduro.rules cimport (
     BEND_STEP, CAR_ROWS, CAR_WIDTH, DEPTHS, FOG, FOG_DEPTH, HIGH, NIGHT, SLOTS, TOP, WIDE, Enduro, car_left, car_top, lane_x,
     season_of, size_of)
-from envs_c.games.enduro_tables cimport (
+from envs_c.games.enduro.tables cimport (
     BLACK, CARS, CLEAR, COVER, COVER_COLUMNS, COVER_ROWS, DIGIT, DOT, DOTS, DOT_WIDE, DRUM, DRUM_X, DRUM_Y, EDGE_ABOVE,
     EDGE_COLOUR, EDGE_GREY, EDGE_LINE, EDGE_PAIRS, GREEN, HILL, HILLS, HILL_COVER, HILL_ROW, LIGHTS, LIGHTS_SHAPE, LIGHT_COVER,
     LIGHT_ROWS, LIGHT_UP, MARGIN, OFFSET, OWN, PLACES, PLACE_X, PLACE_Y, ROAD_END, ROAD_ROWS, ROAD_Y, SAND, SHAPE, SKY, STAMPS,

@@ -3,7 +3,7 @@
 from libc.stdint cimport uint8_t, uint16_t, uint32_t
 from libc.string cimport memset
 
-from envs_c.games.freeway_rules cimport (
+from envs_c.games.freeway.rules cimport (
     BOTTOM, CARS, CAR_ROWS, CHICKEN_ROWS, CHICKEN_X, FRAMES, LANES, PITCH, POSE, RIGHT_LANES, SHAPE, TOP, TRUCK, Freeway,
     left_of, shape_of)
 from envs_c.screen cimport grey_of

@@ -1,4 +1,4 @@
-"""What a move does to a board of Go, for go.pyx, which states the rules; sets of points are those of go_sets.pxd.
+"""What a move does to a board of Go, for go.pyx, which states the rules; sets of points are those of sets.pxd.
 
 The board keeps the set of stones in atari up to date: chains in it can be captured, others can be played from, so that this
 and the empty points give all legal moves at once, but for superko.
@@ -9,7 +9,7 @@ lists by the numbers of stones, since only a position with as many can be the sa
 
 from libc.stdint cimport uint64_t
 
-from envs_c.games.go_sets cimport (
+from envs_c.games.go.sets cimport (
     KEYS, WORDS, Go, count_ones, fill, lowest_one, neighbours, none, nth, only, size_of, two_liberties)
 from envs_c.rng cimport Rng, rng_below, rng_mix
 

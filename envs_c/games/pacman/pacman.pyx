@@ -1,6 +1,6 @@
 """Pac-Man by the rules of the arcade machine of 1980: one maze, four ghosts with a mind of their own, 21 levels.
 
-The figures are those of J. Pittman, "The Pac-Man Dossier", 2009; by maze and by level they stand in pacman_rules.pxd.
+The figures are those of J. Pittman, "The Pac-Man Dossier", 2009; by maze and by level they stand in rules.pxd.
 
 Maze. 28 x 31 tiles of 8 x 8 pixels. 240 dots give 10 points each, 4 pellets 50. The tunnel goes on for two tiles beyond each
 side of the maze, where it joins. Places are kept to 1/16 pixel; a frame is 1/60 second; 100 % of speed is 1.25 pixels a
@@ -49,7 +49,7 @@ from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from envs_c.game cimport Game, Io, run_chunk
-from envs_c.games.pacman_rules cimport (
+from envs_c.games.pacman.rules cimport (
     DOOR_X, DOTS, DOT_AT, DOT_COLUMN, DOT_ROW, DX, DY, EXITS, EYES, FLASHES, FRUIT, FRUIT_Y, HALF, HOME, HOME_Y,
     LEFT, LEVEL, LEVELS, MAZE, NEAR, NO_UP, PELLETS, ROWS, SINKS, TILE, UP, WALL_COLUMN, WALL_ROW, WIDE, Pacman,
     add_points, begin_level, begin_life, clz, ctz, eat_dot, keep_house, meet_ghosts, move_ghosts, move_player,

@@ -35,7 +35,7 @@ from libc.stdint cimport uint8_t, uint16_t, uint32_t
 from libc.string cimport memcpy, memset
 
 from envs_c.game cimport Game, Io, run_chunk
-from envs_c.games.platformer_rules cimport (
+from envs_c.games.platformer.rules cimport (
     COLUMNS, DIFFICULTIES, ENEMIES, GOAL_COLUMN, GOAL_X, GRACE, MARGIN, MEDIUM, ROWS, SPEED, TILE, TIME, URCHIN,
     Platformer, begin_level, meet_enemies, move_enemies, move_player, steer, stung, take_coins,
 )

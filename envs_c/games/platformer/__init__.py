@@ -1,0 +1,9 @@
+"""The platformer.
+
+    platformer.pyx     the game: state, observation and drawing, and `GAME`
+    rules.pxd          how the state changes
+"""
+
+from envs_c.games.platformer.platformer import GAME
+
+__all__ = ["GAME"]

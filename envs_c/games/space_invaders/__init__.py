@@ -1,0 +1,10 @@
+"""Space Invaders.
+
+    space_invaders.pyx   the game: state, observation and drawing, and `GAME`
+    picture.pxd          how the 84x84 picture is drawn
+    rules.pxd            how the state changes
+"""
+
+from envs_c.games.space_invaders.space_invaders import GAME
+
+__all__ = ["GAME"]
