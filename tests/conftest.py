@@ -6,21 +6,20 @@ torch is loaded where it is used alone: the sanitizers run the games' tests with
 import trainer.openmp  # noqa: F401  isort: skip  (before anything that loads OpenMP)
 
 import shutil
-from pathlib import Path
 
 import pytest
+from support import TOY
 
 import envs_c
 from envs_c import outside
 
 TINY = ["--num-envs=32", "--horizon=64", "--minibatch=1024", "--total-steps=4096", "--encoder-size=8", "--lstm-size=8",
         "--num-threads=1", "--device=cpu", "--no-dashboard", "--no-gif", "--eval-episodes=5"]
-TOY = Path(__file__).parent / "toy" / "toy.pyx"
 
 
 @pytest.fixture(scope="session")
 def toy(tmp_path_factory):
-    """The `Game` of tests/toy, compiled in a folder of its own; not registered, so that it is none of envs_c.games()."""
+    """The `Game` of tests/support/toy, compiled in a new cache folder and not registered: envs_c.games() does not list it."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ENVS_C_CACHE", str(tmp_path_factory.mktemp("toy")))
         return outside.load(TOY)

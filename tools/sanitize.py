@@ -2,7 +2,7 @@
 
 The sources are copied to build/sanitize-NAME and built there, so that the modules of the source tree stay as they are.
 Games' tests are those whose files import neither torch nor a module that needs it; after them every game is played for a
-million random steps in each view (tests/test_million.py). GCC only. `thread` is for reading,
+million random steps in each view (tests/envs_c/test_million.py). GCC only. `thread` is for reading,
 not for passing: GCC's OpenMP runtime is not instrumented, so its own barriers are reported too.
 """
 
@@ -48,7 +48,7 @@ def main(sanitizer: str, arguments: list[str]) -> int:
     status = subprocess.run(test, cwd=tree, env=environment, check=False).returncode
     if arguments or status:
         return status
-    million = [*test[:6], "-m", "slow", "--durations=0", "--durations-min=1", "tests/test_million.py"]
+    million = [*test[:6], "-m", "slow", "--durations=0", "--durations-min=1", "tests/envs_c/test_million.py"]
     return subprocess.run(million, cwd=tree, env=environment, check=False).returncode
 
 

@@ -1,0 +1,72 @@
+"""Asteroids' cartridge, its RAM read and written in our game's terms, for tests/envs_c/games/test_asteroids.py.
+
+A place across is a byte: the low half says from where, the high half, -8 .. 7, how far to the left of it. Rocks lie in two
+lists that 224 in the lines' bytes ends, those that climb and those that sink; one that crosses the lower edge has a second
+entry, 89 lines off. Bit 7 of a rock's kind does nothing in the default game.
+"""
+
+import cartridge
+
+FROM = {2: 97, 3: 12, 4: 112, 5: 25, 6: 127, 7: 40, 8: 142, 9: 55, 10: -3, 11: 70, 13: 85}
+BYTE = {(base - left) % 160: (left & 15) << 4 | low for low, base in FROM.items() for left in range(-8, 7)}
+LISTS = (3, 21, 39), (12, 30, 48)   # lines, places across, kinds
+END, LONG = 224, 9
+ORDER = [128, 64, 1, 66, 192, 0, 65, 2]   # what RAM 97 says of the one that is looked at
+
+
+def across(byte: int) -> int:
+    left = byte >> 4
+    return (FROM.get(byte & 15, 0) - left + 16 * (left > 7)) % 160
+
+
+def signed(high: int, low: int) -> int:
+    return (high - 256 * (high > 127)) * 256 + low
+
+
+class Cartridge(cartridge.Cartridge):
+    def __init__(self, difficulty: int = 0):
+        super().__init__("asteroids", difficulty=difficulty)
+
+    def rocks_now(self) -> list:
+        """Sorted: (x, line, kind, whether it sinks)."""
+        rocks = set()
+        for sinks, (lines, places, kinds) in enumerate(LISTS):
+            for k in range(LONG):
+                if self.ram[lines + k] == END:
+                    break
+                line = (signed(self.ram[lines + k], 0) >> 8) % 89
+                rocks.add((across(self.ram[places + k]), line, self.ram[kinds + k] & 127, bool(sinks)))
+        return sorted((int(x), int(y), int(kind), sinks) for x, y, kind, sinks in rocks)
+
+    def put_rocks(self, *rocks):
+        """Instead of all that are there."""
+        bytes_ = {92: -1, 93: LONG - 1}
+        for x, y, kind, sinks in rocks:
+            bytes_[92 + sinks] += 1
+            k = bytes_[92 + sinks] - LONG * sinks
+            bytes_ |= dict(zip((first + k for first in LISTS[sinks]), (y, BYTE[x % 160], kind), strict=True))
+        bytes_[3 + bytes_[92] + 1] = bytes_[3 + bytes_[93] + 1] = END
+        self.poke({index: value & 255 for index, value in bytes_.items()})
+
+    def ship(self) -> dict:
+        ram = [int(value) for value in self.ram]
+        rest = ram[94]
+        return {
+            "x": (across(ram[73]) * 256 - ram[75]) % 40960, "y": signed(ram[74], ram[76]),
+            "vx": signed(ram[77], ram[79]), "vy": signed(ram[78], ram[80]), "way": ram[60] & 15, "lives": ram[60] >> 4,
+            "score": 10 * self.bcd(61, 62), "blast": 134 - rest if rest > 127 else 0, "hidden": rest if rest < 128 else 0,
+        }
+
+    def shots(self) -> list:
+        """In the order of our slots: (x, line, way, life), or None."""
+        ram = [int(value) for value in self.ram]
+        return [None if ram[life] < 16 else (across(ram[x]), ram[y] % 89, ram[life] & 15, ram[life] >> 4)
+                for x, y, life in ((84, 87, 90), (83, 86, 89))]
+
+    def inject_into(self, machine):
+        """Give our game this state."""
+        machine.put_rocks(*self.rocks_now())
+        shots = [shot or (0, 0, 0, 0) for shot in self.shots()]
+        machine.change(**self.ship(), frame=self.ram[57] & 3, drift=self.ram[59] >> 4,
+                       watch=ORDER.index(self.ram[97]), broken=0, **dict(zip(
+            ("shot_x", "shot_y", "shot_way", "shot_life"), zip(*shots, strict=True), strict=True)))

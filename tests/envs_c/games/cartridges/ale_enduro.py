@@ -1,0 +1,25 @@
+"""Enduro's cartridge, its RAM read: what tests/envs_c/games/test_enduro.py compares our game with."""
+
+import cartridge
+
+
+class Cartridge(cartridge.Cartridge):
+    def __init__(self):
+        super().__init__("enduro")
+
+    def read(self) -> dict:
+        """Speed, the road's x, the traffic's phase, cars to pass, day, hue and lowest bit of the car in each slot, way."""
+        ram = self.ram
+        return {
+            "speed": ram[22], "x": (ram[46] + 128) % 256 - 128, "phase": ram[25], "left": self.bcd(44, 43), "day": ram[45],
+            "slots": ram[27:34], "way": self.bcd(42, 41, 40), "crash": ram[35],
+        }
+
+    def clear(self):
+        """Take all cars off the road."""
+        self.poke({27 + slot: 0 for slot in range(7)})
+
+    def keep_middle(self) -> int:
+        """The action of a driver who stays in the middle of an empty road."""
+        x = self.read()["x"]
+        return 7 if x > 3 else 8 if x < -3 else 1

@@ -1,0 +1,110 @@
+"""What environment i does depends on (seed, i, its actions) and on nothing else; hashes over all outputs prove it.
+
+`PYTHONPATH=. python tests/envs_c/test_determinism.py` prints the table of golden checksums anew. A change there means that a
+game's rules, its picture or its random numbers have changed: raise the game's version, and say so in the change log.
+"""
+
+import pytest
+from support import play_core, play_gymnasium
+
+import envs_c
+
+SIZES = {"features": (150, 300), "pixels": (40, 120)}  # environments, steps: enough for several chunks
+ALL_AT_ONCE = {"sticky": 0.25, "time_limit": 45, "reward_clip": 1.0}
+GOLDEN_SIZE = {"num_envs": 16, "steps": 400, "seed": 7}
+GOLDEN = {
+    ("asterix", "features"): "f312f782dfc1b43f",
+    ("asterix", "pixels"): "7f63826831e1fcc9",
+    ("asteroids", "features"): "fe95da2b69e24415",
+    ("asteroids", "pixels"): "c145c4a4d493cf8c",
+    ("breakout", "features"): "889b7c00af1ef688",
+    ("breakout", "pixels"): "bee807af1e75f5f4",
+    ("cartpole", "features"): "736152a0b57f9fde",
+    ("cartpole", "pixels"): "ce1b2fa2457e6b21",
+    ("enduro", "features"): "83878a3f7b8847cf",
+    ("enduro", "pixels"): "3c7d9ff89e82105c",
+    ("freeway", "features"): "8afe30ee5030dcb4",
+    ("freeway", "pixels"): "c0e5f65ef7c6a446",
+    ("g2048", "features"): "c392d3cedf01d9de",
+    ("g2048", "pixels"): "70f9a22a42d29b22",
+    ("go", "features"): "a813a205b683fc2e",
+    ("go", "pixels"): "e452bb145ee2ec21",
+    ("pacman", "features"): "72ef82b00bbe1449",
+    ("pacman", "pixels"): "d17a2b49260ccc08",
+    ("platformer", "features"): "a5bb12c214b34811",
+    ("platformer", "pixels"): "db1799a70068cc99",
+    ("pong", "features"): "312c8635d8f630c0",
+    ("pong", "pixels"): "f3a76d0b6e8dc88a",
+    ("seaquest", "features"): "84a9b23e7ed0c675",
+    ("seaquest", "pixels"): "04b54fb2fd78e890",
+    ("snake", "features"): "f5a000c045f10303",
+    ("snake", "pixels"): "d11211a2445c500d",
+    ("space_invaders", "features"): "755f7e5a8443e44f",
+    ("space_invaders", "pixels"): "29406601f0f0a1bb",
+    ("tetris", "features"): "7ef9e223c0fb0497",
+    ("tetris", "pixels"): "1fec853973dfdd4b",
+    ("tmaze", "features"): "9308ec27b7b8328b",
+    ("tmaze", "pixels"): "f7daf9988c6dd7ef",
+}
+
+
+def settings_of(game, view, autoreset, **more):
+    noops = {"noop_max": 5} if game.actions[0] == "NOOP" else {}
+    return {"view": view, "autoreset": autoreset, "seed": 1, **ALL_AT_ONCE, **noops, **more}
+
+
+@pytest.fixture(scope="module")
+def plain():
+    """The hash of one thread, one chunk and one batch, made once for each game, view and mode."""
+    made = {}
+
+    def hash_of(game, view, autoreset):
+        key = (game.name, view, autoreset)
+        if key not in made:
+            made[key] = play_core(game, *SIZES[view], **settings_of(game, view, autoreset, num_threads=1))
+        return made[key]
+
+    return hash_of
+
+
+@pytest.mark.parametrize("how", [
+    pytest.param({"num_threads": 2}, id="2-threads"),
+    pytest.param({"num_threads": 3}, id="3-threads"),
+    pytest.param({"num_threads": 2, "chunk_size": 1}, id="chunks-of-1"),
+    pytest.param({"num_threads": 3, "chunk_size": 7}, id="chunks-of-7"),
+    pytest.param({"num_threads": 2, "chunk_size": 64}, id="chunks-of-64"),
+    pytest.param({"num_threads": 2, "cuts": (21,)}, id="2-batches"),
+    pytest.param({"num_threads": 3, "chunk_size": 4, "cuts": (3, 31), "shuffle": True}, id="3-batches-in-any-order"),
+])
+def test_outputs_do_not_depend_on_threads_chunks_or_batches(game, view, plain, how):
+    settings = settings_of(game, view, "same_step", **how)
+    assert play_core(game, *SIZES[view], **settings) == plain(game, view, "same_step")
+
+
+def test_outputs_are_the_same_bits_through_gymnasium(game, view, autoreset, plain):
+    through_gymnasium = play_gymnasium(game, *SIZES[view], **settings_of(game, view, autoreset, num_threads=1))
+    assert through_gymnasium == plain(game, view, autoreset)
+
+
+def test_an_environment_does_not_depend_on_how_many_there_are(game):
+    settings = settings_of(game, "features", "same_step")
+    assert play_core(game, 5, 200, **settings) == play_core(game, 150, 200, rows=5, **settings)
+
+
+def test_the_same_seed_gives_the_same_bits_and_another_seed_other_bits(game, view):
+    hashes = [play_core(game, 3, 50, view=view, seed=seed) for seed in (0, 1, 2, 2**64 - 1, 0, 1, 2, 2**64 - 1)]
+    assert hashes[:4] == hashes[4:]
+    assert len(set(hashes)) == 4
+
+
+@pytest.mark.parametrize("view", ["features", "pixels"])
+@pytest.mark.parametrize("name", envs_c.games())
+def test_golden_checksums_hold_on_every_machine(name, view):
+    assert (name, view) in GOLDEN, f"no golden checksum of {name} {view}: run this file, as its first lines say"
+    assert play_core(envs_c.game(name), view=view, **GOLDEN_SIZE) == GOLDEN[name, view]
+
+
+if __name__ == "__main__":
+    for name in envs_c.games():
+        for view in SIZES:
+            print(f'    ("{name}", "{view}"): "{play_core(envs_c.game(name), view=view, **GOLDEN_SIZE)}",')

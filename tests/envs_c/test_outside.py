@@ -1,0 +1,147 @@
+"""A game from outside: loaded from its .pyx it is a game like all others; what is wrong with it is said in its own lines."""
+
+import os
+import subprocess
+import sys
+
+import gymnasium
+import numpy as np
+import pytest
+from support import TOY
+
+import envs_c
+from envs_c import catalog, outside
+from trainer.__main__ import main
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory):
+    """A cache of this module's own, and no optimization, since compiling is most of the time here."""
+    folder = tmp_path_factory.mktemp("cache")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ENVS_C_CACHE", str(folder))
+        patch.setattr(outside, "FLAGS", ["-O0", "-w"])
+        patch.setattr(catalog, "_registered", {})
+        yield folder
+
+
+@pytest.fixture
+def loaded(cache):
+    return envs_c.load(TOY)
+
+
+def test_a_loaded_game_is_known_by_its_name(loaded):
+    assert "toy" in envs_c.games()
+    assert envs_c.game("toy") is loaded
+    observation, info = envs_c.make("toy", 3, seed=1).reset()
+    assert observation.shape == (3, *loaded.feature_shape)
+    assert info["action_mask"].shape == (3, len(loaded.actions))
+
+
+def test_a_path_does_as_a_name(loaded):
+    one, other = (envs_c.make(str(name), 2, seed=1).reset()[0] for name in (TOY, "toy"))
+    assert (one == other).all()
+
+
+def test_gymnasium_makes_a_loaded_game(loaded):
+    name = f"envs_c:Arcade/{loaded.title}-v0"
+    assert gymnasium.make_vec(name, num_envs=2).reset(seed=1)[0].shape == (2, *loaded.feature_shape)
+    assert gymnasium.make(name).reset(seed=1)[0].shape == loaded.feature_shape
+
+
+def test_loading_again_compiles_nothing_and_a_change_does(loaded, tmp_path, monkeypatch):
+    calls = []
+    compiled = outside.compile_module
+    monkeypatch.setattr(outside, "compile_module", lambda *given: calls.append(given) or compiled(*given))
+    envs_c.load(TOY)
+    assert calls == []
+    other = tmp_path / "toy.pyx"
+    other.write_text(TOY.read_text() + "\n# another\n")
+    assert envs_c.load(other) is not loaded
+    assert len(calls) == 1
+
+
+def test_a_change_of_what_lies_beside_the_game_compiles_it_anew(cache, tmp_path):
+    (tmp_path / "extra_rules.pxd").write_text("cdef enum: SPEED = 1\n")
+    source = tmp_path / "extra.pyx"
+    source.write_text(TOY.read_text().replace('name="toy", title="Toy"', 'name="extra", title="Extra"')
+                      + "\nfrom extra_rules cimport SPEED\nspeed = SPEED\n")
+
+    def speed():
+        return sys.modules[f"envs_c_outside_extra_{outside.built(source).parent.name}"].speed
+    envs_c.load(source)
+    assert speed() == 1
+    (tmp_path / "extra_rules.pxd").write_text("cdef enum: SPEED = 2\n")
+    envs_c.load(source)
+    assert speed() == 2
+
+
+def test_nothing_is_left_beside_the_source_nor_half_made_in_the_cache(loaded, cache):
+    assert [path.name for path in TOY.parent.iterdir() if path.suffix in (".c", ".so")] == []
+    assert [path for path in cache.iterdir() if path.name.startswith("build-")] == []
+
+
+def test_an_agent_is_trained_on_a_path_and_resumed(loaded, tmp_path):
+    run = str(tmp_path / "run")
+    small = ["--num-envs", "8", "--horizon", "8", "--minibatch", "64", "--total-steps", "256", "--encoder-size", "8",
+             "--lstm-size", "8", "--num-threads", "1", "--eval-episodes", "2", "--device", "cpu", "--run-dir", run]
+    assert main([str(TOY), *small, "--stop-at", "128"]) == 0
+    assert main(["--resume", run]) == 0
+    assert main(["eval", run, "--episodes", "3"]) == 0
+
+
+def test_settings_beside_the_game_are_its_preset(cache, tmp_path):
+    from trainer.config import preset
+    game = tmp_path / "toy.pyx"
+    game.write_text(TOY.read_text())
+    (tmp_path / "toy.toml").write_text("[ppo]\ngamma = 0.5\n")
+    assert preset(str(game)).ppo.gamma == 0.5
+
+
+@pytest.mark.parametrize(("text", "kind", "words"), [
+    ("cdef int x = nonsense\n", envs_c.CompileFailed, ["{path}", "mine.pyx:1:13", "undeclared name not builtin: nonsense"]),
+    ("def f(:\n", envs_c.CompileFailed, ["mine.pyx:1", "Expected"]),
+    ("GAM = 1\n", envs_c.ContractError, ["{path}", "defines no GAME", "GAME = Game("]),
+])
+def test_what_is_wrong_with_a_file_is_said_by_file_and_line(cache, tmp_path, text, kind, words):
+    path = tmp_path / "mine.pyx"
+    path.write_text(text)
+    with pytest.raises(kind) as caught:
+        envs_c.load(path)
+    assert all(word.format(path=path) in str(caught.value) for word in words), str(caught.value)
+
+
+@pytest.mark.parametrize(("name", "words"), [("missing.pyx", "is not there"), ("game.py", "end in .pyx"),
+                                             ("my-game.pyx", "identifier")])
+def test_a_path_that_is_no_game_is_refused(tmp_path, name, words):
+    if name == "game.py":
+        (tmp_path / name).touch()
+    with pytest.raises(envs_c.InvalidArgument, match=words):
+        envs_c.load(tmp_path / name)
+
+
+def test_the_suite_s_own_names_cannot_be_taken(cache, tmp_path):
+    path = tmp_path / "thief.pyx"
+    path.write_text(TOY.read_text().replace('name="toy"', 'name="breakout"'))
+    assert 'name="breakout"' in path.read_text()
+    with pytest.raises(envs_c.InvalidArgument, match="'breakout' is one of the suite's own"):
+        envs_c.load(path)
+    assert np.shape(envs_c.make("breakout").reset()[0]) == (1, 118)
+
+
+def test_another_game_s_title_cannot_be_taken(cache, tmp_path):
+    path = tmp_path / "thief.pyx"
+    path.write_text(TOY.read_text().replace('name="toy", title="Toy"', 'name="thief", title="CartPole"'))
+    with pytest.raises(envs_c.InvalidArgument, match="'thief' has the title 'CartPole', which is that of the game 'cartpole'"):
+        envs_c.load(path)
+    assert "thief" not in envs_c.games()
+
+
+def test_the_command_line_says_what_does_not_compile(tmp_path):
+    path = tmp_path / "mine.pyx"
+    path.write_text("cdef int x = nonsense\n")
+    done = subprocess.run([sys.executable, "-m", "trainer", str(path)], capture_output=True, text=True, check=False,
+                          env={**os.environ, "ENVS_C_CACHE": str(tmp_path)})
+    assert done.returncode == 2
+    assert "mine.pyx:1:13" in done.stderr
+    assert "Traceback" not in done.stderr

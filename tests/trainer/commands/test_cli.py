@@ -1,0 +1,294 @@
+"""The command line: what it passes on, what it refuses, and how it says so."""
+
+import dataclasses
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+import torch
+
+import envs_c
+from trainer import checkpoint
+from trainer.__main__ import main
+from trainer.config import EnvConfig, PolicyConfig, PPOConfig, RunConfig, SelfPlayConfig, overlay, preset
+
+ROOT = Path(__file__).parents[3]
+SECTIONS = (EnvConfig, PolicyConfig, PPOConfig, SelfPlayConfig, RunConfig)
+FIELDS = [one.name for section in SECTIONS for one in dataclasses.fields(section)]
+RESULT = {"mean": 12.5, "path": "runs/x/best.safetensors", "film": "a.gif: an episode"}
+
+
+@pytest.fixture
+def trained(monkeypatch):
+    """The configs that were handed to train()."""
+    configs = []
+    monkeypatch.setitem(sys.modules, "trainer.train", SimpleNamespace(train=configs.append))
+    return configs
+
+
+@pytest.fixture
+def evaluated(monkeypatch):
+    """The arguments that were handed to evaluate_run()."""
+    calls = []
+
+    def evaluate_run(run, **keywords):
+        calls.append({"run": run, **keywords})
+        return RESULT
+
+    module = SimpleNamespace(evaluate_run=evaluate_run, describe=lambda result: f"mean {result['mean']}")
+    monkeypatch.setitem(sys.modules, "trainer.evaluate", module)
+    return calls
+
+
+@pytest.fixture
+def saved(tmp_path):
+    """A run of breakout with a checkpoint: its folder and its config."""
+    config = overlay(preset("breakout"), {"env": {"num_envs": 512}, "ppo": {"gamma": 0.987654321},
+                                          "run": {"stop_at": 1000, "gif": False}})
+    folder = tmp_path / "run"
+    checkpoint.save(folder, 64, {"x": torch.ones(1)}, {"config": config.to_dict()}, score=None)
+    return folder, config
+
+
+@pytest.fixture
+def folder_of_a_run(tmp_path, monkeypatch):
+    """The name of a run under runs, in the working folder."""
+    (tmp_path / "runs" / "x").mkdir(parents=True)
+    (tmp_path / "runs" / "x" / "best.safetensors").touch()
+    monkeypatch.chdir(tmp_path)
+    return Path("runs/x")
+
+
+def helptext(capsys, *argv):
+    with pytest.raises(SystemExit) as exit_:
+        main(argv)
+    assert exit_.value.code == 0
+    return capsys.readouterr().out
+
+
+def refused(capsys, *argv):
+    """The one line on stderr of a command that exits with 2."""
+    assert main(argv) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("error: ")
+    assert err.count("\n") == 1
+    return err
+
+
+@pytest.mark.parametrize("argv", [[], ["-h"], ["--help"]])
+def test_the_overview_names_every_game_and_verb(capsys, argv):
+    assert main(argv) == 0
+    text = capsys.readouterr().out
+    assert all(name in text for name in (*envs_c.games(), "eval RUN", "--resume RUN"))
+
+
+@pytest.mark.parametrize("name", FIELDS)
+def test_every_field_is_a_flat_option_of_a_game(capsys, name):
+    assert f"--{name.replace('_', '-')} " in helptext(capsys, "breakout", "--help").replace(",", " ")
+
+
+def test_the_help_shows_the_presets_defaults(capsys):
+    text = " ".join(helptext(capsys, "breakout", "--help").replace("│", " ").split())
+    assert f"schedules end here. (default: {preset('breakout').ppo.total_steps:_})" in text
+    assert "--no-dashboard" in text
+    assert "None" not in text
+
+
+def test_the_help_of_eval_names_its_options(capsys):
+    text = helptext(capsys, "eval", "--help")
+    assert all(word in text for word in ("RUN", "--episodes", "--out", "--greedy", "--seed", "--device"))
+
+
+def test_a_game_alone_trains_with_its_preset(trained):
+    assert main(["breakout"]) == 0
+    assert trained == [preset("breakout")]
+
+
+@pytest.mark.parametrize(("words", "section", "name", "value"), [
+    ("--num-envs 2048", "env", "num_envs", 2048),
+    ("--num_envs 2_048", "env", "num_envs", 2048),
+    ("--frame-skip 2", "env", "frame_skip", 2),
+    ("--frame-skip none", "env", "frame_skip", None),
+    ("--view pixels", "env", "view", "pixels"),
+    ("--options lives=3 speed=0.5", "env", "options", {"lives": 3.0, "speed": 0.5}),
+    ("--learning-rate 3e-4", "ppo", "learning_rate", 3e-4),
+    ("--total-steps=1000", "ppo", "total_steps", 1000),
+    ("--reward-clip 1", "env", "reward_clip", 1.0),
+    ("--run-dir a/b", "run", "run_dir", "a/b"),
+    ("--no-dashboard", "run", "dashboard", False),
+    ("--dashboard", "run", "dashboard", True),
+    ("--no-gif", "run", "gif", False),
+    ("--device cpu", "run", "device", "cpu"),
+])
+def test_an_option_changes_its_setting_and_no_other(trained, words, section, name, value):
+    assert main(["breakout", *words.split()]) == 0
+    assert trained == [overlay(preset("breakout"), {section: {name: value}})]
+
+
+@pytest.mark.parametrize(("argv", "sentence"), [
+    ("breakot", "no game 'breakot'; did you mean breakout?"),
+    ("evaluate x", "did you mean eval?"),
+    ("xyzzy", "no game 'xyzzy'; it may be one of asterix"),
+    ("--seed 3", "no game is named"),
+    ("breakout --device tpu", "device is 'tpu'; it may be auto, cpu, cuda, or cuda:1"),
+    ("profile", "no game is named; write python -m trainer profile GAME"),
+    ("profile breakot", "did you mean breakout?"),
+    ("profile breakout --iterations 0", "iterations is 0; it may be an integer from 1 up"),
+    ("profile breakout --out trace.txt", "out is 'trace.txt'; it may be a file that ends in .json or .json.gz"),
+    ("profile breakout --out nowhere/trace.json", "the trace's folder 'nowhere' is not there"),
+    ("profile breakout --resume last", "--resume is no option of profile"),
+    ("profile breakout --stop_at 100", "--stop-at is no option of profile"),
+    ("breakout --num-envs 0", "num_envs is 0; it may be an integer from 1"),
+    ("breakout --gamma 1.5", "gamma is 1.5; it may be a number from 0 to 1"),
+    ("breakout --minibatch 1000", "minibatch is 1,000;"),
+    ("breakout --resume nowhere", "no run at nowhere"),
+    ("--resume=nowhere", "no run at nowhere"),
+    ("eval x --episodes 0", "episodes is 0"),
+    ("eval x --seed -1", "seed is -1"),
+    ("eval x --seed 9223372036854775808", "seed is 9223372036854775808; it may be an integer from 0 to 2^63 - 1"),
+    ("eval x --out film.txt", "out is 'film.txt'; it may be a file that ends in .gif or .mp4"),
+])
+def test_an_error_is_one_line_and_exit_code_2(capsys, trained, evaluated, argv, sentence):
+    assert sentence in refused(capsys, *argv.split())
+    assert trained == evaluated == []
+
+
+@pytest.mark.parametrize(("argv", "words"), [
+    ("breakout --num-env 3", "--num-envs"),
+    ("breakout --num-envs x", "no integer"),
+    ("breakout --gamma x", "no number"),
+    ("breakout --options lives", "NAME=VALUE"),
+    ("eval", "RUN"),
+])
+def test_what_does_not_parse_exits_with_2_and_says_what_would(capsys, trained, argv, words):
+    with pytest.raises(SystemExit) as exit_:
+        main(argv.split())
+    assert exit_.value.code == 2
+    assert words in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("error", [checkpoint.CheckpointError, envs_c.EnvsError])
+def test_errors_out_of_the_training_are_told_without_a_traceback(capsys, monkeypatch, error):
+    def train(config):
+        raise error("torn")
+
+    monkeypatch.setitem(sys.modules, "trainer.train", SimpleNamespace(train=train))
+    assert refused(capsys, "breakout") == "error: torn\n"
+
+
+@pytest.mark.parametrize(("error", "sentence"), [
+    (PermissionError(13, "Permission denied", "runs/x"), "error: Permission denied (runs/x)\n"),
+    (OSError(28, "No space left on device"), "error: No space left on device\n"),
+])
+def test_what_the_system_refuses_is_told_without_a_traceback(capsys, monkeypatch, error, sentence):
+    def train(config):
+        raise error
+
+    monkeypatch.setitem(sys.modules, "trainer.train", SimpleNamespace(train=train))
+    assert refused(capsys, "breakout") == sentence
+
+
+def test_ctrl_c_exits_with_130(monkeypatch):
+    def train(config):
+        raise KeyboardInterrupt
+
+    monkeypatch.setitem(sys.modules, "trainer.train", SimpleNamespace(train=train))
+    assert main(["breakout"]) == 130
+
+
+@pytest.mark.parametrize("game", [[], ["breakout"]], ids=["without the game", "with the game"])
+def test_resuming_takes_the_settings_of_the_run(trained, saved, game):
+    folder, config = saved
+    assert main([*game, "--resume", str(folder)]) == 0
+    run = {"resume": str(folder), "run_dir": str(folder), "stop_at": None}
+    assert trained == [overlay(config, {"run": run})]
+
+
+def test_resuming_a_checkpoint_goes_on_in_its_folder(trained, saved):
+    path = checkpoint.latest(saved[0])
+    assert main([f"--resume={path}"]) == 0
+    assert (trained[0].run.resume, trained[0].run.run_dir) == (str(path), str(saved[0]))
+
+
+@pytest.mark.parametrize(("words", "section", "name", "value"), [
+    ("--stop-at 5000", "run", "stop_at", 5000), ("--device cpu", "run", "device", "cpu"),
+    ("--no-dashboard", "run", "dashboard", False), ("--checkpoint-seconds 1", "run", "checkpoint_seconds", 1.0),
+    ("--eval-episodes 0", "run", "eval_episodes", 0), ("--gif", "run", "gif", True), ("--track wandb", "run", "track", "wandb"),
+    ("--num-threads 1", "env", "num_threads", 1),
+    ("--num-envs 512", "env", "num_envs", 512), ("--gamma 0.987654321", "ppo", "gamma", 0.987654321),  # as they were
+])
+def test_resuming_may_change_what_does_not_change_the_learning(trained, saved, words, section, name, value):
+    assert main(["--resume", str(saved[0]), *words.split()]) == 0
+    assert getattr(getattr(trained[0], section), name) == value
+
+
+@pytest.mark.parametrize(("words", "sentence"), [
+    ("--num-envs 1024", "num_envs is 1024 where it was 512; leave it out"),
+    ("--total-steps 100", "total_steps is 100 where it was"),
+    ("--seed 9 --gamma 0.9", "; leave them out"),
+    ("--options lives=3", "options is {'lives': 3.0} where it was {}"),
+    ("--lstm-size 64", "lstm_size is 64"),
+    ("--run-dir elsewhere", "run_dir is elsewhere; a resumed run goes on in its own folder"),
+])
+def test_resuming_may_not_change_the_learning(capsys, trained, saved, words, sentence):
+    assert sentence in refused(capsys, "--resume", str(saved[0]), *words.split())
+    assert trained == []
+
+
+def test_resuming_another_game_is_refused(capsys, trained, saved):
+    assert "is a run of breakout, not of cartpole" in refused(capsys, "cartpole", "--resume", str(saved[0]))
+
+
+@pytest.mark.parametrize("meta", [{}, {"config": {"game": "breakout"}}], ids=["no config", "another config"])
+def test_resuming_what_another_version_wrote_is_refused(capsys, trained, tmp_path, meta):
+    checkpoint.save(tmp_path, 1, {}, meta, score=None)
+    assert "another version" in refused(capsys, "--resume", str(tmp_path))
+
+
+def test_eval_passes_its_options_on_and_prints_the_result(capsys, evaluated, folder_of_a_run):
+    options = ["--episodes", "5", "--out", "a.gif", "--greedy", "--seed", "3", "--device", "cpu"]
+    assert main(["eval", "runs/x", *options]) == 0
+    assert evaluated == [{"run": folder_of_a_run, "episodes": 5, "seed": 3, "device": "cpu", "greedy": True, "out": "a.gif"}]
+    assert capsys.readouterr().out == "mean 12.5\na.gif: an episode\n"
+
+
+def test_eval_has_defaults_and_films_nothing_unasked(capsys, evaluated, folder_of_a_run):
+    assert main(["eval", "runs/x"]) == 0
+    assert evaluated == [{"run": folder_of_a_run, "episodes": 100, "seed": 1, "device": "auto", "greedy": False, "out": None}]
+    assert capsys.readouterr().out == "mean 12.5\n"
+
+
+@pytest.mark.parametrize("argv", ["--help", "breakout --help", "eval --help", "export --help", "breakout --num-envs 0"])
+def test_help_and_errors_load_no_torch(argv):
+    script = ("import sys\nfrom trainer.__main__ import main\ntry: main(sys.argv[1:])\n"
+              "except SystemExit: pass\nsys.exit('torch' in sys.modules)")
+    done = subprocess.run([sys.executable, "-c", script, *argv.split()], cwd=ROOT, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_importing_the_package_loads_nothing_else():
+    script = "import sys; before = set(sys.modules); import trainer; sys.exit(set(sys.modules) - before != {'trainer'})"
+    assert subprocess.run([sys.executable, "-c", script], cwd=ROOT, check=False).returncode == 0
+
+
+def test_the_games_are_listed_with_actions_options_and_speed():
+    done = subprocess.run([sys.executable, "-m", "envs_c", "breakout"], capture_output=True, text=True, check=True)
+    assert all(words in done.stdout for words in ("Arcade/Breakout-v0", "NOOP FIRE RIGHT LEFT", "118 float32", "M steps/s",
+                                                  "lives=5: balls an episode, 1 to 5"))
+    wrong = subprocess.run([sys.executable, "-m", "envs_c", "brakout"], capture_output=True, text=True, check=False)
+    assert wrong.returncode == 2
+    assert "did you mean 'breakout'?" in wrong.stderr
+
+
+@pytest.mark.parametrize("package", ["tyro", "torch", "safetensors"])
+def test_a_package_that_is_not_installed_is_named_in_one_line(package):
+    code = (f"import runpy, sys; sys.modules[{package!r}] = None; sys.argv = ['trainer', 'cartpole']; "
+            "runpy.run_module('trainer', run_name='__main__')")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"error: the trainer needs {package}")
+    assert "pip install 'insertcoin[train]'" in done.stderr
+    assert len(done.stderr.splitlines()) == 1

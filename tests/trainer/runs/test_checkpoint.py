@@ -1,0 +1,280 @@
+"""Checkpoints come back bit for bit, nothing damaged or foreign is ever taken for one, and a kill never tears one."""
+
+import json
+import math
+import pickle
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import safetensors.torch
+import torch
+
+from trainer import checkpoint
+from trainer.errors import CheckpointError
+
+DTYPES = [torch.float32, torch.float64, torch.float16, torch.bfloat16, torch.uint8, torch.int8, torch.int16,
+          torch.int32, torch.int64, torch.bool]
+META = {"config": {"game": "breakout", "sizes": [1, 2]}, "text": '" and \\ and "sha256":"', "third": 1 / 3, "x": None}
+
+
+def tensor_of(dtype):
+    return (torch.randn(3, 5, generator=torch.Generator().manual_seed(1)) * 100).to(dtype)
+
+
+def save(folder, step=1, score=None, **keywords):
+    weight = torch.full((4, 4), float(step))
+    return checkpoint.save(folder, step, {"weight": weight}, {"step": step}, score=score, **keywords)
+
+
+def steps_in(folder):
+    return sorted(int(path.stem.removeprefix("step_")) for path in folder.glob("step_*.safetensors"))
+
+
+def rewritten(path, **changes):
+    """The file at `path` with other texts in its metadata, as valid safetensors."""
+    header = path.read_bytes()
+    size = int.from_bytes(header[:8], "little")
+    metadata = json.loads(header[8:8 + size])["__metadata__"] | changes
+    safetensors.torch.save_file(safetensors.torch.load_file(path), path, metadata)
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_a_tensor_of_any_dtype_comes_back_with_equal_bits(tmp_path, dtype):
+    tensor = tensor_of(dtype)
+    tensors, _ = checkpoint.load(checkpoint.save(tmp_path, 1, {"x": tensor}, {}, score=None))
+    assert tensors["x"].dtype == dtype
+    assert torch.equal(tensors["x"].view(torch.uint8), tensor.view(torch.uint8))
+
+
+SHARED = torch.arange(24.0).reshape(4, 6)
+
+
+@pytest.mark.parametrize("tensors", [
+    {},
+    {"empty": torch.zeros(0, 3), "scalar": torch.tensor(3, dtype=torch.int64)},
+    {"transposed": SHARED.t(), "strided": SHARED[:, ::2], "row": SHARED[1]},
+    {"one": SHARED, "the same": SHARED},
+    {"parameter": torch.nn.Parameter(torch.ones(2))},
+    {"nan": torch.tensor([math.nan, math.inf, -0.0])},
+    {"sha256": torch.ones(1), "__strange/name.0": torch.ones(2)},
+], ids=lambda tensors: "+".join(tensors) or "none")
+def test_tensors_of_any_layout_come_back_with_equal_bits(tmp_path, tensors):
+    loaded, _ = checkpoint.load(checkpoint.save(tmp_path, 1, tensors, {}, score=None))
+    assert loaded.keys() == tensors.keys()
+    for name, tensor in tensors.items():
+        assert loaded[name].shape == tensor.shape
+        assert loaded[name].numpy().tobytes() == tensor.detach().contiguous().numpy().tobytes()
+
+
+def test_meta_comes_back_as_it_was(tmp_path):
+    path = checkpoint.save(tmp_path, 1, {"x": torch.ones(1)}, META, score=2.5)
+    assert checkpoint.load(path)[1] == META
+    assert checkpoint.read_meta(path) == META
+
+
+def test_loaded_tensors_can_be_written_to(tmp_path):
+    tensors, _ = checkpoint.load(save(tmp_path))
+    tensors["weight"].add_(1)
+
+
+def test_every_flipped_byte_is_refused(tmp_path):
+    path = checkpoint.save(tmp_path, 1, {"x": tensor_of(torch.float32)}, META, score=1.5)
+    good = path.read_bytes()
+    for place in range(len(good)):
+        bad = bytearray(good)
+        bad[place] ^= 1 << (place % 8)
+        path.write_bytes(bad)
+        with pytest.raises(CheckpointError):
+            checkpoint.load(path)
+    path.write_bytes(good)
+    checkpoint.load(path)
+
+
+def test_every_truncation_is_refused(tmp_path):
+    path = checkpoint.save(tmp_path, 1, {"x": tensor_of(torch.float32)}, META, score=1.5)
+    good = path.read_bytes()
+    for length in range(len(good)):
+        path.write_bytes(good[:length])
+        with pytest.raises(CheckpointError, match=r"cut short|empty"):
+            checkpoint.load(path)
+
+
+def test_bytes_after_the_end_are_refused(tmp_path):
+    path = save(tmp_path)
+    path.write_bytes(path.read_bytes() + b"\0")
+    with pytest.raises(CheckpointError, match="damaged"):
+        checkpoint.load(path)
+
+
+@pytest.mark.parametrize(("make", "sentence"), [
+    (lambda path: path.write_bytes(b""), "is empty"),
+    (lambda path: path.write_text("step 12\n" * 100), "no safetensors file"),
+    (lambda path: path.write_text("{}"), "no safetensors file"),
+    (lambda path: path.write_bytes(bytes(4096)), "no safetensors file"),
+    (lambda path: path.write_bytes((2).to_bytes(8, "little") + b"[]"), "no safetensors file"),
+    (lambda path: path.write_bytes((200_000).to_bytes(8, "little") + b"[" * 200_000), "no safetensors file"),
+    (lambda path: path.write_bytes(pickle.dumps({"a": 1})), "a pickle"),
+    (lambda path: torch.save({"a": torch.ones(3)}, path), "a pickle"),
+    (lambda path: safetensors.torch.save_file({"a": torch.ones(3)}, path), "no checkpoint of this"),
+    (lambda path: safetensors.torch.save_file({"a": torch.ones(3)}, path, {"format": "pt"}), "no checkpoint of this"),
+    (lambda path: None, "cannot read .* No such file"),
+    (lambda path: path.mkdir(), "cannot read .* Is a directory"),
+], ids=["empty", "text", "json", "zeros", "json list", "deep json", "pickle", "torch.save", "safetensors", "metadata",
+        "missing", "folder"])
+def test_a_foreign_file_is_refused_with_what_it_is(tmp_path, make, sentence):
+    path = tmp_path / "file.safetensors"
+    make(path)
+    with pytest.raises(CheckpointError, match=sentence):
+        checkpoint.load(path)
+
+
+def test_a_pickle_is_never_run(tmp_path):
+    class Bomb:
+        def __reduce__(self):
+            return (Path.touch, (tmp_path / "it ran",))
+
+    path = tmp_path / "step_000000000001.safetensors"
+    path.write_bytes(pickle.dumps(Bomb()))
+    with pytest.raises(CheckpointError):
+        checkpoint.load(path)
+    assert not (tmp_path / "it ran").exists()
+
+
+def test_a_newer_format_is_refused_with_advice_to_update(tmp_path):
+    path = save(tmp_path)
+    ours = checkpoint.FORMAT
+    rewritten(path, insertcoin=str(ours + 1))
+    with pytest.raises(CheckpointError, match=rf"format {ours + 1}.*up to {ours}; update"):
+        checkpoint.load(path)
+
+
+def test_the_last_three_and_the_best_are_kept(tmp_path):
+    for step, score in enumerate([1.0, 5.0, 2.0, None, math.nan, 5.0, 3.0], 1):
+        save(tmp_path, step, score)
+    assert steps_in(tmp_path) == [5, 6, 7]
+    assert checkpoint.read_meta(tmp_path / checkpoint.BEST) == {"step": 2}
+    assert checkpoint.best_score(tmp_path) == 5.0
+    assert checkpoint.latest(tmp_path).name == "step_000000000007.safetensors"
+
+
+@pytest.mark.parametrize("scores", [(-21.0, -20.0), (-1.0, 0.0), (0.0, 0.5)])
+def test_a_higher_score_is_a_record_around_zero_too(tmp_path, scores):
+    save(tmp_path, 1, scores[1])
+    save(tmp_path, 2, scores[0])
+    assert checkpoint.best_score(tmp_path) == scores[1]
+    save(tmp_path, 3, scores[1] + 0.25)
+    assert checkpoint.best_score(tmp_path) == scores[1] + 0.25
+
+
+def test_there_is_no_best_without_a_score(tmp_path):
+    save(tmp_path, 1)
+    assert checkpoint.best_score(tmp_path) is None
+    assert not (tmp_path / checkpoint.BEST).exists()
+
+
+def test_keep_is_how_many_stay(tmp_path):
+    for step in range(1, 6):
+        save(tmp_path, step, keep=2)
+    assert steps_in(tmp_path) == [4, 5]
+
+
+def test_going_on_from_an_older_checkpoint_gives_up_the_later_ones(tmp_path):
+    for step in (10, 20, 30):
+        save(tmp_path, step)
+    save(tmp_path, 15)
+    assert steps_in(tmp_path) == [10, 15]
+
+
+def test_latest_takes_a_folder_or_a_file_as_text_or_path(tmp_path):
+    older, newer = save(tmp_path, 999_999_999_999), save(tmp_path, 1_000_000_000_000)
+    assert checkpoint.latest(tmp_path) == newer
+    assert checkpoint.latest(str(tmp_path)) == newer
+    assert checkpoint.latest(older) == older
+
+
+@pytest.mark.parametrize(("make", "sentence"), [
+    (lambda run: None, "there is no run at"),
+    (lambda run: run.mkdir(), "has no checkpoint"),
+    (lambda run: (save(run, 1, 1.0), (run / "step_000000000001.safetensors").unlink()), "pass .*best.safetensors"),
+    (lambda run: (run.mkdir(), (run / ".step_000000000001.safetensors.7.tmp").touch()), "has no checkpoint"),
+], ids=["nothing", "empty folder", "only the best", "only a temporary file"])
+def test_latest_says_what_is_missing(tmp_path, make, sentence):
+    make(tmp_path / "run")
+    with pytest.raises(CheckpointError, match=sentence):
+        checkpoint.latest(tmp_path / "run")
+
+
+@pytest.mark.parametrize("damage", [lambda data: b"", lambda data: data[:-3], lambda data: b"x" + data[1:],
+                                    lambda data: data[:-1] + b"x"], ids=["empty", "cut", "first byte", "last byte"])
+def test_a_damaged_newest_names_the_older_that_is_whole(tmp_path, damage):
+    older, middle, newest = save(tmp_path, 1), save(tmp_path, 2), save(tmp_path, 3)
+    for path in (middle, newest):
+        path.write_bytes(damage(path.read_bytes()))
+    assert checkpoint.latest(tmp_path) == newest
+    with pytest.raises(CheckpointError, match=f"{newest.name} is .*{older.name} is whole: pass it"):
+        checkpoint.load(newest)
+
+
+def test_a_damaged_only_one_says_that_there_is_no_other(tmp_path):
+    path = save(tmp_path)
+    path.write_bytes(path.read_bytes()[:-1])
+    with pytest.raises(CheckpointError, match="no other checkpoint that is whole"):
+        checkpoint.load(path)
+
+
+def test_a_damaged_best_is_not_written_over(tmp_path):
+    save(tmp_path, 1, 5.0)
+    best = tmp_path / checkpoint.BEST
+    best.write_bytes(best.read_bytes()[:-1])
+    with pytest.raises(CheckpointError, match=r"best.safetensors is cut short.*; move it away, and go on with --resume"):
+        save(tmp_path, 2, 9.0)
+    assert steps_in(tmp_path) == [1, 2]
+
+
+def test_leftovers_of_a_killed_run_are_removed_at_the_next_save(tmp_path):
+    leftover = tmp_path / ".step_000000000009.safetensors.123.tmp"
+    leftover.write_bytes(b"half")
+    path = save(tmp_path, 1)
+    assert not leftover.exists()
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_folder_that_cannot_be_written_is_an_error_with_its_reason(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(CheckpointError, match="cannot write the checkpoint"):
+        save(tmp_path / "file" / "run")
+
+
+SAVE_FOREVER = """
+import sys, torch
+from pathlib import Path
+from trainer import checkpoint
+folder, step = Path(sys.argv[1]), int(sys.argv[2])
+while True:
+    step += 1
+    checkpoint.save(folder, step, {"weight": torch.full((300_000,), float(step))}, {"step": step}, score=float(step))
+    print(flush=True)
+"""
+
+
+@pytest.mark.parametrize("kills", [4, pytest.param(60, marks=pytest.mark.slow)])
+def test_a_kill_at_any_moment_leaves_a_whole_newest_and_best(tmp_path, kills):
+    step, moments = 0, random.Random(1)
+    for _ in range(kills):
+        command = [sys.executable, "-c", SAVE_FOREVER, str(tmp_path), str(step)]
+        process = subprocess.Popen(command, cwd=Path(__file__).parents[3], stdout=subprocess.PIPE)
+        process.stdout.readline()
+        time.sleep(moments.uniform(0.0, 0.25))
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        tensors, meta = checkpoint.load(checkpoint.latest(tmp_path))
+        assert meta["step"] > step
+        assert torch.equal(tensors["weight"], torch.full((300_000,), float(meta["step"])))
+        assert checkpoint.read_meta(tmp_path / checkpoint.BEST)["step"] >= meta["step"]  # each step was a record
+        assert len(steps_in(tmp_path)) <= 4
+        step = meta["step"]

@@ -1,0 +1,196 @@
+"""Whole runs: they end with everything in their folder, the same seed gives the same bits, and stopping loses nothing."""
+
+import json
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import torch
+from trainer_support import ROLLOUT, config, same, wait_for
+
+from bridge import DeviceError
+from trainer import checkpoint, evaluate, train
+from trainer.ranks import Ranks
+from trainer.session import Session
+
+
+def weights(folder) -> dict[str, torch.Tensor]:
+    """All tensors of the newest checkpoint: weights, optimizer, environments, LSTM states, random numbers."""
+    return checkpoint.load(checkpoint.latest(folder))[0]
+
+
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+def test_one_seed_gives_the_same_bits_and_another_does_not(tmp_path, precision):
+    for name, seed in (("a", 1), ("b", 1), ("c", 2)):
+        train.train(config(tmp_path / name, iterations=4, seed=seed, precision=precision))
+    same(weights(tmp_path / "a"), weights(tmp_path / "b"))
+    assert not torch.equal(weights(tmp_path / "a")["policy.heads.weight"], weights(tmp_path / "c")["policy.heads.weight"])
+
+
+@pytest.mark.parametrize("game", ["cartpole", "breakout"])
+def test_a_run_stopped_and_resumed_equals_one_that_never_stopped(tmp_path, game):
+    train.train(config(tmp_path / "whole", game=game))
+    train.train(config(tmp_path / "parts", game=game, stop_at=3 * ROLLOUT))
+    assert len((tmp_path / "parts" / "metrics.jsonl").read_text().splitlines()) == 3
+    train.train(config(tmp_path / "parts", game=game, resume=str(tmp_path / "parts")))
+    same(weights(tmp_path / "whole"), weights(tmp_path / "parts"))
+    counts = [[json.loads(line)["step"] for line in (tmp_path / name / "metrics.jsonl").read_text().splitlines()]
+              for name in ("whole", "parts")]
+    assert counts[0] == counts[1] == [ROLLOUT * (k + 1) for k in range(8)]
+
+
+def test_resuming_an_older_checkpoint_goes_the_same_way_again(tmp_path):
+    train.train(config(tmp_path))
+    wanted = weights(tmp_path)
+    older = sorted(tmp_path.glob("step_*.safetensors"))[0]
+    train.train(config(tmp_path, resume=str(older)))
+    same(wanted, weights(tmp_path))
+
+
+def test_a_run_leaves_everything_in_its_folder(tmp_path):
+    folder = train.train(config(tmp_path / "run", eval_episodes=5, gif=True))
+    names = {path.name for path in folder.iterdir()}
+    assert {"config.json", "metrics.jsonl", "curves.png", "episode.gif", "evaluation.json", "best.safetensors"} <= names
+    assert any("tfevents" in name for name in names)
+    assert sum(name.startswith("step_") for name in names) == 3
+    last = json.loads((folder / "metrics.jsonl").read_text().splitlines()[-1])
+    assert {"step", "seconds", "sps", "score_mean", "time_env", "time_learn"} <= last.keys()
+    assert last["step"] == 8 * ROLLOUT
+    assert json.loads((folder / "evaluation.json").read_text())["episodes"] == 5
+
+
+def test_schedules_do_not_know_of_stop_at(tmp_path):
+    train.train(config(tmp_path / "whole"))
+    train.train(config(tmp_path / "short", stop_at=2 * ROLLOUT))
+    rates = [[json.loads(line)["learning_rate"] for line in (tmp_path / name / "metrics.jsonl").read_text().splitlines()]
+             for name in ("whole", "short")]
+    assert rates[1] == rates[0][:2]
+    assert rates[0][1] < rates[0][0]
+
+
+def test_a_checkpoint_of_another_network_is_refused(tmp_path):
+    train.train(config(tmp_path, iterations=2))
+    tensors, meta = checkpoint.load(checkpoint.latest(tmp_path))
+    tensors["policy.heads.weight"] = torch.zeros(7, 7)
+    path = checkpoint.save(tmp_path / "other", 1, tensors, meta, score=None)
+    with pytest.raises(checkpoint.CheckpointError, match="does not fit"):
+        Session.resumed(config(tmp_path), path)
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has a GPU")
+def test_a_device_that_is_not_there_is_named(tmp_path):
+    with pytest.raises(DeviceError, match=r"'cuda'.*--device cpu"):
+        train.train(config(tmp_path, device="cuda"))
+
+
+COMMAND = [sys.executable, "-m", "trainer"]
+SMALL = ["--num-envs", "16", "--horizon", "32", "--minibatch", "512", "--total-steps", "1000000000", "--device", "cpu",
+         "--encoder-size", "16", "--lstm-size", "12", "--num-threads", "1", "--no-dashboard", "--no-gif",
+         "--eval-episodes", "0", "--checkpoint-seconds", "0"]
+
+
+def start(arguments) -> subprocess.Popen:
+    return subprocess.Popen([*COMMAND, *arguments], cwd=Path(__file__).parents[3], text=True,
+                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                            env={**os.environ, "OMP_NUM_THREADS": "1"})
+
+
+def newest_step(folder) -> int:
+    """The step in the name of the newest checkpoint, or -1."""
+    return max((int(re.sub(r"\D", "", path.stem)) for path in folder.glob("step_*.safetensors")), default=-1)
+
+
+def kill_and_resume(folder, times: int):
+    """Train, SIGKILL at random moments, resume, and so on; each resumption goes on from the newest checkpoint."""
+    chance = random.Random(7)
+    process = start(["cartpole", "--run-dir", str(folder), *SMALL])
+    for _ in range(times):
+        before = newest_step(folder)
+        wait_for(lambda before=before: newest_step(folder) > before, process)
+        time.sleep(chance.random() * 0.3)
+        process.kill()
+        process.communicate()
+        reached = newest_step(folder)
+        checkpoint.load(checkpoint.latest(folder))  # never torn
+        process = start(["--resume", str(folder), "--no-dashboard", "--checkpoint-seconds", "0"])
+        wait_for(lambda reached=reached: newest_step(folder) > reached, process)
+    process.send_signal(signal.SIGINT)
+    said = process.communicate(timeout=60)[0]
+    assert process.returncode == 130, said
+    steps = [json.loads(line)["step"] for line in (folder / "metrics.jsonl").read_text().splitlines()]
+    assert steps == [512 * (k + 1) for k in range(len(steps))]  # nothing lost, nothing twice
+    assert steps[-1] == newest_step(folder)
+
+
+def test_a_killed_run_always_resumes(tmp_path):
+    kill_and_resume(tmp_path / "run", 10)
+
+
+@pytest.mark.slow
+def test_a_killed_run_always_resumes_two_hundred_times(tmp_path):
+    kill_and_resume(tmp_path / "run", 200)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_an_interrupt_ends_with_a_checkpoint_and_says_how_to_go_on(tmp_path, number):
+    process = start(["cartpole", "--run-dir", str(tmp_path / "run"), *SMALL[:-1], "1000"])
+    metrics = tmp_path / "run" / "metrics.jsonl"
+    wait_for(lambda: metrics.exists() and len(metrics.read_text().splitlines()) > 2, process)
+    assert newest_step(tmp_path / "run") == 0
+    process.send_signal(number)
+    said = process.communicate(timeout=60)[0]
+    assert process.returncode == 130, said
+    assert f"--resume {tmp_path / 'run'}" in said
+    assert "Traceback" not in said
+    assert newest_step(tmp_path / "run") == json.loads(metrics.read_text().splitlines()[-1])["step"]
+
+
+def test_a_run_that_is_to_outlive_its_terminal_does(tmp_path):
+    command = ["nohup", *COMMAND, "cartpole", "--run-dir", str(tmp_path / "run"), *SMALL[:-1], "1000"]
+    process = subprocess.Popen(command, cwd=Path(__file__).parents[3], text=True, stdin=subprocess.DEVNULL,
+                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env={**os.environ, "OMP_NUM_THREADS": "1"})
+    metrics = tmp_path / "run" / "metrics.jsonl"
+
+    def iterations():
+        return len(metrics.read_text().splitlines()) if metrics.exists() else 0
+    wait_for(lambda: iterations() > 2, process)
+    process.send_signal(signal.SIGHUP)
+    reached = iterations()
+    wait_for(lambda: iterations() > reached + 5, process)
+    process.send_signal(signal.SIGINT)
+    assert "interrupted at step" in process.communicate(timeout=60)[0]
+
+
+def test_an_interrupt_ends_the_evaluation_at_once(tmp_path, monkeypatch, capsys):
+    def interrupted(*_, **__):
+        signal.raise_signal(signal.SIGINT)
+        pytest.fail("it went on")
+    monkeypatch.setattr(evaluate, "play", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        train.train(config(tmp_path / "run", eval_episodes=3))
+    assert "the evaluation was interrupted; python -m trainer eval" in capsys.readouterr().out
+
+
+class Late(Ranks):
+    """An interrupt comes just after the ranks have told each other that there is none."""
+
+    calls = 0
+
+    def any(self, *flags):
+        self.calls += 1
+        if self.calls == 3:
+            signal.raise_signal(signal.SIGINT)
+        return flags
+
+
+def test_an_interrupt_while_ranks_wait_for_each_other_is_not_lost(tmp_path, monkeypatch):
+    monkeypatch.setattr(train, "join", Late)
+    with pytest.raises(KeyboardInterrupt):
+        train.train(config(tmp_path / "run"))
+    assert checkpoint.read_meta(checkpoint.latest(tmp_path / "run"))["iteration"] == 3
