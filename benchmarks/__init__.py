@@ -1,3 +1,5 @@
 """Benchmarks: each module is a command, `python -m benchmarks.NAME`, that prints a table and the machine it ran on."""
 
-import trainer.openmp  # noqa: F401  (before anything that loads OpenMP)
+from trainer.process import limit_openmp_spin
+
+limit_openmp_spin()  # before envs_c and torch load OpenMP

@@ -16,7 +16,7 @@ from benchmarks.common import head, publish, rate, table
 from bridge import Pipeline, Slab
 from envs_c.checks import cores
 from trainer import kernels
-from trainer.policy import Policy, StepSpace
+from trainer.policy.policy import LstmPolicy, StepSpace
 
 SIZE = 128
 
@@ -25,7 +25,7 @@ class Acting:
     """A policy's step over B environments: everything that both loops have in common."""
 
     def __init__(self, num_envs: int, shape: tuple[int, ...], num_actions: int):
-        self.policy = Policy(shape, num_actions, SIZE, SIZE)
+        self.policy = LstmPolicy(shape, num_actions, SIZE, SIZE)
         self.weights, self.space = self.policy.cast_weights(), StepSpace(self.policy, num_envs)
         self.h, self.c = self.policy.initial_state(num_envs)
         self.keep, self.log_prob = torch.ones(num_envs), torch.zeros(num_envs)

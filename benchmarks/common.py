@@ -11,7 +11,7 @@ from importlib import metadata
 from pathlib import Path
 
 from envs_c.checks import cores
-from trainer.run_facts import cpu_name
+from trainer.runs.machine import cpu_name
 
 PACKAGES = ("insertcoin", "numpy", "cython", "gymnasium", "torch")
 

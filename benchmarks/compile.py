@@ -11,16 +11,16 @@ from pathlib import Path
 import torch
 
 from benchmarks.common import head, publish, table
-from trainer import ppo
 from trainer.config import Config, EnvConfig, PolicyConfig, PPOConfig, RunConfig
-from trainer.session import Session
-from trainer.train import iterate
+from trainer.ppo import learner as ppo
+from trainer.training.session import Session
+from trainer.training.train import iterate
 
 ROWS = (("lstm", "features", 512), ("none", "features", 512), ("mingru", "features", 512), ("none", "pixels", 64))
 
 
 def update_seconds(memory: str, view: str, num_envs: int, losses, iterations: int) -> float:
-    """The median time of an update with this function in the place of trainer.losses.losses."""
+    """The median time of an update with this function in the place of trainer.ppo.losses.losses."""
     session = Session(Config("breakout", EnvConfig(num_envs=num_envs, view=view), PolicyConfig(memory=memory),
                              PPOConfig(horizon=64, minibatch=num_envs * 16), RunConfig(device="cpu")))
     plain, ppo.losses = ppo.losses, losses

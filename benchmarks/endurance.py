@@ -12,10 +12,11 @@ from pathlib import Path
 from rich.console import Console
 
 from benchmarks.common import head, publish, table
-from trainer.config import overlay, preset
-from trainer.log import RunLog
-from trainer.session import Session
-from trainer.train import iterate
+from trainer.config.config import overlay
+from trainer.config.preset import preset
+from trainer.log.run_log import RunLog
+from trainer.training.session import Session
+from trainer.training.train import iterate
 
 ROWS = 10
 

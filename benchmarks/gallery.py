@@ -23,7 +23,7 @@ EPISODES = 100
 
 def random_score(game: str) -> float:
     """Mean raw return of random play over EPISODES episodes under the preset's settings."""
-    from trainer.config import preset
+    from trainer.config.preset import preset
     from trainer.environments import make_env
     settings = preset(game).env
     env = make_env(game, settings, EPISODES, 7)
@@ -44,8 +44,9 @@ def random_score(game: str) -> float:
 
 def train(game: str, root: Path, gif: Path, seconds: float, more: list[str]) -> dict:
     """Train, evaluate and film one game; returns its row."""
-    from trainer import checkpoint, evaluate, film
-    from trainer.session import load_policy
+    from trainer.play import evaluate, film
+    from trainer.runs import checkpoint
+    from trainer.training.session import load_policy
     folder = root / game
     subprocess.run([sys.executable, "-m", "trainer", game, "--run-dir", str(folder), "--eval-episodes", "0", *more], check=True)
     last = json.loads((folder / "metrics.jsonl").read_text(encoding="utf-8").splitlines()[-1])

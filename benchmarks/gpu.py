@@ -19,9 +19,9 @@ from torch.profiler import ProfilerActivity, profile
 from benchmarks.common import head, publish, rate, table
 from bridge import DeviceError, open_device, probe
 from trainer.config import Config, EnvConfig, PolicyConfig, PPOConfig, RunConfig
-from trainer.rollout import collect
-from trainer.session import Session
-from trainer.train import iterate
+from trainer.rollout.actor import collect
+from trainer.training.session import Session
+from trainer.training.train import iterate
 
 VARIANTS = (("serial", 1, True), *((str(count), count, False) for count in (1, 2, 4, 8, 16)))
 HORIZON = 64

@@ -13,8 +13,8 @@ import tempfile
 from pathlib import Path
 
 from benchmarks.common import head, publish, table
-from trainer import compare, curves
-from trainer.metrics import read_metrics
+from trainer.log import compare, curves
+from trainer.runs.metrics import read_metrics
 
 
 def train(game: str, seed: int, folder: Path, more: list[str]) -> tuple[list[dict], dict]:

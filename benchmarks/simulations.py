@@ -20,8 +20,8 @@ import torch
 
 import envs_c
 from bridge import Pipeline, open_device, why_not
-from bridge.cartpole_tensors import CartPoleTensors
-from bridge.simulation import CartPoleKernel
+from bridge.on_device.cartpole import CartPoleKernel
+from bridge.on_device.cartpole_tensors import CartPoleTensors
 from envs_c import outside
 
 ROLL = 16             # random actions are drawn before, for so many steps

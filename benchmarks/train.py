@@ -15,10 +15,10 @@ from benchmarks.common import head, median_seconds, publish, rate, table
 from envs_c.checks import cores
 from trainer import kernels
 from trainer.config import Config, EnvConfig, PolicyConfig, PPOConfig, RunConfig
-from trainer.policy import Policy
-from trainer.precision import product_speed
-from trainer.session import Session
-from trainer.train import iterate
+from trainer.policy.policy import LstmPolicy
+from trainer.policy.precision import product_speed
+from trainer.training.session import Session
+from trainer.training.train import iterate
 
 FEATURES, SIZE, ACTIONS = 118, 128, 4
 # multiply-adds of one step's forward pass, twice for FLOP; forward in the rollout and in learning, twice that backward
@@ -60,7 +60,7 @@ def torch_lstm(dtype: torch.dtype, steps: int, batch: int):
 
 def ours(dtype: torch.dtype, steps: int, batch: int):
     """Forward and backward of the policy."""
-    policy = Policy((FEATURES,), ACTIONS, SIZE, SIZE, precision=dtype)
+    policy = LstmPolicy((FEATURES,), ACTIONS, SIZE, SIZE, precision=dtype)
     observation, start = torch.randn(steps, batch, 1, FEATURES).to(dtype), (torch.rand(steps, batch) < 0.01).float()
     state = policy.initial_state(batch)
 

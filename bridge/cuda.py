@@ -1,4 +1,4 @@
-"""The GPU: page-locked host memory, one non-blocking stream a lane, and its work as captured graphs.
+"""The GPU: page-locked host memory, one non-blocking stream a stream, and its work as captured graphs.
 
 CuPy owns the pinned memory and the streams, and makes the copies; torch owns the device's memory for its whole life and is
 handed the streams, so that both order their work in the same one. A stream of its own kind ("non_blocking") does not wait
@@ -38,19 +38,19 @@ class CudaDevice:
         array[:] = 0
         return array
 
-    def twin(self, host: np.ndarray) -> torch.Tensor:
+    def device_bytes(self, host: np.ndarray) -> torch.Tensor:
         """The device's memory for what `host` holds: (size,) uint8."""
         try:
             return torch.zeros(host.size, dtype=torch.uint8, device=self.torch_device)
         except torch.OutOfMemoryError as error:
             raise DeviceError(f"the GPU has no {host.size:,} bytes left: play fewer environments (num_envs)") from error
 
-    def lane(self) -> "CudaLane":
-        """A new lane: a stream."""
-        return CudaLane(self.torch_device)
+    def stream(self) -> "CudaStream":
+        """A new stream: a stream."""
+        return CudaStream(self.torch_device)
 
 
-class CudaLane:
+class CudaStream:
     """A stream, known to CuPy and to torch."""
 
     captures = copies = True
@@ -77,7 +77,7 @@ class CudaLane:
     def capture(self, work: Callable[[], None]) -> Callable[[], None]:
         """A graph of what `work` hands to this stream, replayed on it by one call. Nothing is done yet.
 
-        The graph reads and writes the same memory at each replay; it has a pool of its own, as lanes' graphs overlap.
+        The graph reads and writes the same memory at each replay; it has a pool of its own, as streams' graphs overlap.
         """
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(graph, stream=self._torch, capture_error_mode="thread_local"):
@@ -96,10 +96,10 @@ class CudaLane:
         """Wait until the stream has come to its last mark; raises what went wrong before it."""
         self._event.synchronize()
 
-    def follow(self):
+    def wait_for_caller(self):
         """What is handed over from now on happens after what torch's current stream was handed before."""
         self._torch.wait_stream(torch.cuda.current_stream(self._device))
 
-    def lead(self):
+    def make_caller_wait(self):
         """Torch's current stream goes on after what was handed to this one before."""
         torch.cuda.current_stream(self._device).wait_stream(self._torch)

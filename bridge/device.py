@@ -1,8 +1,8 @@
 """What the bridge asks of a device, and the CPU's answer.
 
-A device gives memory: `host_bytes`, which the games write, and `twin`, where the policy reads. It gives lanes: what is
-handed to one lane happens in that order, and lanes do not wait for each other. bridge/cuda.py has the GPU's answer, with
-page-locked memory and a stream a lane; on the CPU the twin is the host memory itself and a lane does at once what it is
+A device gives memory: `host_bytes`, which the games write, and `twin`, where the policy reads. It gives streams: what is
+handed to one stream happens in that order, and streams do not wait for each other. bridge/cuda.py has the GPU's answer, with
+page-locked memory and a stream a stream; on the CPU the twin is the host memory itself and a stream does at once what it is
 handed, so that nothing is copied and nothing is waited for. Tests have a third that is slow, out of order, and fails.
 """
 
@@ -27,17 +27,17 @@ class HostDevice:
         start = -raw.ctypes.data % ALIGNMENT
         return raw[start: start + size]
 
-    def twin(self, host: np.ndarray) -> torch.Tensor:
+    def device_bytes(self, host: np.ndarray) -> torch.Tensor:
         """The device's memory for what `host` holds: (size,) uint8."""
         return torch.from_numpy(host)
 
-    def lane(self) -> "HostLane":
-        """A new lane."""
-        return HostLane()
+    def stream(self) -> "HostStream":
+        """A new stream."""
+        return HostStream()
 
 
-class HostLane:
-    """A lane that does at once what it is handed."""
+class HostStream:
+    """A stream that does at once what it is handed."""
 
     captures = False  # whether `capture` makes handing over cheaper
     copies = False    # whether `upload` and `download` have anything to do
@@ -49,7 +49,7 @@ class HostLane:
         """Copy a twin's bytes to the host."""
 
     def run(self, work: Callable[[], None]):
-        """Do `work`, whose torch calls go to this lane."""
+        """Do `work`, whose torch calls go to this stream."""
         work()
 
     def capture(self, work: Callable[[], None]) -> Callable[[], None]:
@@ -57,16 +57,16 @@ class HostLane:
         return work
 
     def mark(self):
-        """Note this place in the lane's order."""
+        """Note this place in the stream's order."""
 
     def wait(self):
-        """Wait until the lane has come to its last mark; raises what went wrong before it."""
+        """Wait until the stream has come to its last mark; raises what went wrong before it."""
 
-    def follow(self):
+    def wait_for_caller(self):
         """What is handed over from now on happens after what the caller's own torch calls began before."""
 
-    def lead(self):
-        """The caller's own torch calls from now on happen after what was handed to the lane before."""
+    def make_caller_wait(self):
+        """The caller's own torch calls from now on happen after what was handed to the stream before."""
 
 
 def open_device(name: str):

@@ -1,4 +1,4 @@
-"""Work that a lane repeats: done as it is at first, then captured once and replayed."""
+"""Work that a stream repeats: done as it is at first, then captured once and replayed."""
 
 import warnings
 from collections.abc import Callable
@@ -20,21 +20,21 @@ class Graphs:
 
 
 class Captured:
-    """`work`, which reads and writes the same memory at each call, on a lane.
+    """`work`, which reads and writes the same memory at each call, on a stream.
 
-    eager: what does it as it is; where None, handing `work` to the lane. name: for the warning.
+    eager: what does it as it is; where None, handing `work` to the stream. name: for the warning.
     """
 
-    def __init__(self, name: str, work: Callable[[], None], lane, graphs: Graphs | None = None,
+    def __init__(self, name: str, work: Callable[[], None], stream, graphs: Graphs | None = None,
                  eager: Callable[[], None] | None = None):
-        self.name, self.work, self.lane = name, work, lane
+        self.name, self.work, self.stream = name, work, stream
         self.graphs = graphs or Graphs()
-        self.eager = eager or (lambda: lane.run(work))
+        self.eager = eager or (lambda: stream.run(work))
         self.calls = 0
         self.replay: Callable[[], None] | None = None
 
     def __call__(self):
-        if self.replay is None and self.lane.captures and self.graphs.enabled:
+        if self.replay is None and self.stream.captures and self.graphs.enabled:
             if self.calls >= WARM_UP:
                 self._capture()
             self.calls += 1
@@ -45,6 +45,6 @@ class Captured:
 
     def _capture(self):
         try:
-            self.replay = self.lane.capture(self.work)
+            self.replay = self.stream.capture(self.work)
         except RuntimeError as error:
             self.graphs.give_up(self.name, error)

@@ -1,16 +1,16 @@
-"""The driver between games and policy: batches of environments, each with its slab and its lane, one host thread.
+"""The driver between games and policy: batches of environments, each with its slab and its stream, one host thread.
 
     pipeline.reset()
     for t in range(horizon):
         for batch in pipeline.batches:
             pipeline.turn(batch, work[batch.index])
-    pipeline.join()
+    pipeline.make_caller_wait()
 
-A turn waits for the batch's actions of the turn before, steps its games with them, and hands to the batch's lane: copy what
+A turn waits for the batch's actions of the turn before, steps its games with them, and hands to the batch's stream: copy what
 the games wrote to the device, `work` (which reads the slab's tensors and fills slab.actions), copy the actions back. It does
 not wait for these: while the device is at one batch, the cores step the next.
 
-A batch's games step only once its actions are back, and those come after its observations in the same lane, so one slab a
+A batch's games step only once its actions are back, and those come after its observations in the same stream, so one slab a
 batch is safe: the games never write what is still being copied.
 """
 
@@ -42,7 +42,7 @@ class Pipeline:
         bridge.source makes of them.
     device: what bridge.open_device gives; the CPU where None.
     serial: one batch at a time, waited for at each step; the same results, for debugging.
-    graphs: whether a lane's work is captured and replayed, where that makes it cheaper.
+    graphs: whether a stream's work is captured and replayed, where that makes it cheaper.
 
     env_seconds and copy_seconds add up what stepping took, and waiting for the device; `take_episodes` gives what ended since
     last asked. Raises BridgeError where a copy, a kernel or an environment failed.
@@ -58,7 +58,7 @@ class Pipeline:
         self.batches = [BatchRange(k, edges[k], edges[k + 1]) for k in range(num_batches)]
         self.slabs = [Slab(b.hi - b.lo, self.source.observation_shape, self.source.observation_dtype, self.source.num_masked,
                            self._device) for b in self.batches]
-        self.lanes = [self._device.lane() for _ in self.batches]
+        self.streams = [self._device.stream() for _ in self.batches]
         self._bound = [self.source.bind(b.lo, b.hi, slab.host, slab.host_actions)
                        for b, slab in zip(self.batches, self.slabs, strict=True)]
         self._asked = [False] * num_batches       # whose actions are under way
@@ -70,7 +70,7 @@ class Pipeline:
     def reset(self):
         """Begin new episodes everywhere."""
         self._rest()
-        self.follow()  # what made the slabs may be under way
+        self.wait_for_caller()  # what made the slabs may be under way
         for bound in self._bound:
             bound.reset()
 
@@ -78,29 +78,29 @@ class Pipeline:
         """The batch's slab."""
         return self.slabs[batch.index]
 
-    def new_lane(self):
-        """A further lane of the device, for the caller's own work."""
-        return self._device.lane()
+    def new_stream(self):
+        """A further stream of the device, for the caller's own work."""
+        return self._device.stream()
 
     def turn(self, batch: BatchRange, work: Callable[[], None], *, act: bool = True):
-        """Step the batch's games with the actions of its last turn, and hand `work` on what they wrote to its lane.
+        """Step the batch's games with the actions of its last turn, and hand `work` on what they wrote to its stream.
 
         work: reads the slab's tensors; fills slab.actions. The same object each time, so that it can be captured once: it
             must then do the same on the same memory. act: False where it fills no actions, so that no step follows.
         """
         self.play(batch)
-        lane = self.lanes[batch.index]
+        stream = self.streams[batch.index]
         key = batch.index, work, act
         handed = self._handed.get(key)
         if handed is None:
             handed = self._handed[key] = _Handed(self, batch, work, act)
         handed()
-        lane.mark()
+        stream.mark()
         if act:
-            self._bound[batch.index].begin(lane.wait)
+            self._bound[batch.index].begin(stream.wait)
             self._asked[batch.index] = True
         if self.serial:
-            self.check("wait for the device", batch, lane.wait)
+            self.check("wait for the device", batch, stream.wait)
             self.play(batch)
 
     def play(self, batch: BatchRange):
@@ -109,7 +109,7 @@ class Pipeline:
             return
         self._asked[batch.index] = False
         bound = self._bound[batch.index]
-        if self.lanes[batch.index].copies:  # else they came at once
+        if self.streams[batch.index].copies:  # else they came at once
             self.check("wait for the actions", batch, bound.wait)
         waited, stepped = self.check("play", batch, bound.finish, self._ended)
         self.copy_seconds += waited
@@ -130,17 +130,17 @@ class Pipeline:
         """Wait until nothing is under way: what the games wrote may be overwritten."""
         self.settle()
         for batch in self.batches:
-            self.check("wait for the device", batch, self.lanes[batch.index].wait)
+            self.check("wait for the device", batch, self.streams[batch.index].wait)
 
-    def follow(self):
-        """The lanes go on after what the caller's own torch calls began before: after weights were updated, say."""
-        for lane in self.lanes:
-            lane.follow()
+    def wait_for_caller(self):
+        """The streams go on after what the caller's own torch calls began before: after weights were updated, say."""
+        for stream in self.streams:
+            stream.wait_for_caller()
 
-    def join(self):
-        """The caller's own torch calls go on after all that was handed to the lanes."""
-        for lane in self.lanes:
-            lane.lead()
+    def make_caller_wait(self):
+        """The caller's own torch calls go on after all that was handed to the streams."""
+        for stream in self.streams:
+            stream.make_caller_wait()
 
     def check(self, stage: str, batch: BatchRange, call: Callable, *arguments):
         """Call, and name stage, batch and shapes where it fails."""
@@ -183,28 +183,28 @@ class Pipeline:
 
 
 class _Handed:
-    """One batch's work with its copies: what is handed to the lane in a turn, stage by stage or as a captured graph."""
+    """One batch's work with its copies: what is handed to the stream in a turn, stage by stage or as a captured graph."""
 
     def __init__(self, pipeline: Pipeline, batch: BatchRange, work: Callable[[], None], act: bool):
         self.pipeline, self.batch, self.work, self.act = pipeline, batch, work, act
-        self.lane, self.slab = pipeline.lanes[batch.index], pipeline.slabs[batch.index]
-        self.captured = Captured("a batch step", self._all, self.lane, pipeline.graphs, self._stages)
+        self.stream, self.slab = pipeline.streams[batch.index], pipeline.slabs[batch.index]
+        self.captured = Captured("a batch step", self._all, self.stream, pipeline.graphs, self._stages)
 
     def __call__(self):
-        if self.lane.copies:
+        if self.stream.copies:
             self.pipeline.check("batch step", self.batch, self.captured)
         else:
             self.pipeline.check("work on the device", self.batch, self.work)
 
     def _all(self):
-        self.slab.upload(self.lane)
+        self.slab.upload(self.stream)
         self.work()
         if self.act:
-            self.slab.download(self.lane)
+            self.slab.download(self.stream)
 
     def _stages(self):
-        check, batch, lane = self.pipeline.check, self.batch, self.lane
-        check("copy to the device", batch, lambda: self.slab.upload(lane))
-        check("work on the device", batch, lambda: lane.run(self.work))
+        check, batch, stream = self.pipeline.check, self.batch, self.stream
+        check("copy to the device", batch, lambda: self.slab.upload(stream))
+        check("work on the device", batch, lambda: stream.run(self.work))
         if self.act:
-            check("copy of the actions", batch, lambda: self.slab.download(lane))
+            check("copy of the actions", batch, lambda: self.slab.download(stream))

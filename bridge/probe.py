@@ -59,24 +59,24 @@ def median(work, rounds: int = ROUNDS) -> float:
 
 def measure(device) -> Costs:
     """What a device's copies and launches cost."""
-    lane = device.lane()
+    stream = device.stream()
     copies = {}
     for kind in ("pinned", "pageable"):
         for size in SIZES:
             host = device.host_bytes(size) if kind == "pinned" else np.zeros(size, np.uint8)
-            twin = device.twin(device.host_bytes(size))
-            for name, work in (("to the device", lambda host=host, twin=twin: lane.upload(twin, host)),
-                               ("to the host", lambda host=host, twin=twin: lane.download(host, twin))):
-                copies.setdefault((name, kind), []).append(median(lambda work=work: (work(), lane.mark(), lane.wait())))
+            twin = device.device_bytes(device.host_bytes(size))
+            for name, work in (("to the device", lambda host=host, twin=twin: stream.upload(twin, host)),
+                               ("to the host", lambda host=host, twin=twin: stream.download(host, twin))):
+                copies.setdefault((name, kind), []).append(median(lambda work=work: (work(), stream.mark(), stream.wait())))
     one = torch.zeros(1, device=device.torch_device)
     host = []
 
     def launch():
         begin = time.perf_counter()
-        lane.run(lambda: one.add_(1))
-        lane.mark()
+        stream.run(lambda: one.add_(1))
+        stream.mark()
         host.append(time.perf_counter() - begin)
-        lane.wait()
+        stream.wait()
     return Costs(copies, median(launch), statistics.median(host))
 
 

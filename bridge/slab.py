@@ -32,12 +32,12 @@ class Slab:
             parts["action_mask"] = ((count, num_masked), "uint8")
         offsets, total = layout(parts)
         self._host = device.host_bytes(total)
-        self._twin = device.twin(self._host)
+        self._twin = device.device_bytes(self._host)
         self.host = {name: view(self._host, offsets[name], *part) for name, part in parts.items()}
         for name in PARTS:
             setattr(self, name, device_view(self._twin, offsets[name], *parts[name]) if name in parts else None)
         self._host_actions = device.host_bytes(4 * count)
-        self._twin_actions = device.twin(self._host_actions)
+        self._twin_actions = device.device_bytes(self._host_actions)
         self.host_actions = self._host_actions.view(np.int32)
         self.actions = self._twin_actions.view(torch.int32)
 
@@ -46,13 +46,13 @@ class Slab:
         """Bytes of one copy to the device."""
         return self._host.nbytes
 
-    def upload(self, lane):
+    def upload(self, stream):
         """Everything that the games wrote, in one copy."""
-        lane.upload(self._twin, self._host)
+        stream.upload(self._twin, self._host)
 
-    def download(self, lane):
+    def download(self, stream):
         """The actions, in one copy."""
-        lane.download(self._host_actions, self._twin_actions)
+        stream.download(self._host_actions, self._twin_actions)
 
     def contents(self) -> dict[str, torch.Tensor]:
         """All that the games wrote last, by the names of `host` (copies); for checkpoints."""

@@ -217,6 +217,8 @@ cdef class Game:
     cdef readonly object time_limit   # the default, in steps, or None
     cdef readonly dict options        # name -> Option
     cdef readonly object two_players  # TwoPlayers, or None
+    cdef readonly tuple features      # Feature rows under the default options; () if the vector is not described
+    cdef readonly str compared_with   # what the tests compare the game with
     cdef readonly size_t state_size   # bytes of the game's struct
     cdef readonly bint has_mask
     cdef chunk_fn chunk

@@ -29,6 +29,16 @@ class Option(NamedTuple):
         return float(value)
 
 
+class Feature(NamedTuple):
+    """`count` neighbouring features with one meaning, for the game's page: each lies in [low, high]."""
+
+    name: str
+    low: float
+    high: float
+    count: int = 1
+    help: str = ""  # units, and what single values mean
+
+
 class TwoPlayers(NamedTuple):
     """How one caller plays a game whose two sides move in turn, step by step, and one of which wins what the other loses."""
 
@@ -39,11 +49,15 @@ class TwoPlayers(NamedTuple):
 cdef class Game:
     def __init__(self, *, str name, str title, str summary, int version, actions, feature_shape,
                  feature_dtype="float32", feature_low=-np.inf, feature_high=np.inf, screen=(160, 210),
-                 int frame_skip=1, time_limit=None, options=None, int fps=60, two_players=None):
+                 int frame_skip=1, time_limit=None, options=None, int fps=60, two_players=None,
+                 features=(), str compared_with=""):
         """Describe a game; raises ContractError where the description does not hold together.
 
         actions, feature_shape, feature_low and feature_high may be functions of the options, a dict name -> float, for
         games whose board is as large as an option says. The attributes of these names are those of the default options.
+
+        features: rows of `Feature` in the order of the vector under the default options; () leaves it undescribed.
+        compared_with: what the game's tests compare it with.
         """
         self.name = name
         self.title = title
@@ -65,6 +79,11 @@ cdef class Game:
             raise ContractError(f"game {name!r} has no actions; name at least one")
         if self.feature_dtype not in (np.dtype("float32"), np.dtype("uint8")):
             raise ContractError(f"game {name!r}: features are float32 or uint8, not {self.feature_dtype}")
+        self.features, self.compared_with = tuple(features), compared_with
+        described = sum(feature.count for feature in self.features)
+        if self.features and described != math.prod(self.feature_shape):
+            raise ContractError(f"game {name!r}: features describes {described} values; the feature shape "
+                                f"{self.feature_shape} has {math.prod(self.feature_shape)}")
         if len(self.screen) != 2 or min(self.screen) < SMALL:
             raise ContractError(f"game {name!r}: screen is (width, height), each {SMALL} or more, not {screen}")
         width, height = (length // math.gcd(length, SMALL) for length in self.screen)

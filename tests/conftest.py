@@ -3,7 +3,9 @@
 torch is loaded where it is used alone: the sanitizers run the games' tests without it.
 """
 
-import trainer.openmp  # noqa: F401  isort: skip  (before anything that loads OpenMP)
+from trainer.process import limit_openmp_spin  # isort: skip
+
+limit_openmp_spin()  # before envs_c and torch load OpenMP
 
 import shutil
 
@@ -80,12 +82,12 @@ def device(request, exact):
 
 @pytest.fixture
 def twin():
-    """Makes devices that are slow, out of order, or fail on purpose; see device_twin.py. Ends their threads."""
-    from device_twin import TwinDevice
+    """Makes devices that are slow, out of order, or fail on purpose; see slow_device.py. Ends their threads."""
+    from slow_device import SlowDevice
     made = []
 
-    def make(**settings) -> TwinDevice:
-        made.append(TwinDevice(**settings))
+    def make(**settings) -> SlowDevice:
+        made.append(SlowDevice(**settings))
         return made[-1]
     yield make
     for device in made:

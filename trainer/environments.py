@@ -9,10 +9,11 @@ import torch
 from gymnasium.vector import VectorEnv
 
 import envs_c
-from bridge.cartpole_tensors import CartPoleTensors
-from bridge.simulation import CartPoleKernel
+from bridge.on_device.cartpole import CartPoleKernel
+from bridge.on_device.cartpole_tensors import CartPoleTensors
 from bridge.source import GameSource, GymnasiumSource
-from trainer.config import GYM, EnvConfig
+from trainer.config import EnvConfig
+from trainer.config.config import GYM
 from trainer.errors import ConfigError
 
 SETTINGS = ("view", "frame_skip", "sticky", "noop_max", "time_limit")  # of our own games alone

@@ -1,9 +1,9 @@
 """Many processes that train one policy together: what they add up, agree on and hand to each other.
 
 torchrun starts the processes, the ranks 0 .. K - 1 of a job, on one machine or several. Each plays a contiguous part of the
-environments and learns from it; trainer/sharing.py says which. Here alone is torch.distributed used: NCCL adds up what lies
-on GPUs, Gloo the rest. All ranks make the same calls in the same order. `Ranks` itself is one process alone, for which each
-call is nothing; `Joined` is one of many.
+environments and learns from it; trainer/training/shares.py says which. Only this module uses torch.distributed: NCCL sums
+tensors on GPUs, Gloo the rest. All ranks make the same calls in the same order. `Ranks` is a single
+process, for which each call does nothing; `Joined` is one rank of a job.
 """
 
 import contextlib
@@ -20,7 +20,7 @@ import torch.distributed.nn.functional  # before a group is made: see Joined.lea
 import envs_c
 from bridge import BridgeError, why_not
 from trainer.errors import RanksError, TrainerError
-from trainer.launch import launched, number
+from trainer.process import in_torchrun, torchrun_number
 
 TIMEOUT = timedelta(minutes=10)       # that a rank waits for the others
 TELL_TIMEOUT = timedelta(seconds=5)   # that one which failed waits for the store
@@ -80,8 +80,8 @@ class Joined(Ranks):
     joined = True
 
     def __init__(self, timeout: timedelta = TIMEOUT):
-        self.rank, self.size = number("RANK"), number("WORLD_SIZE")
-        self.local_rank, self.local_size = number("LOCAL_RANK"), number("LOCAL_WORLD_SIZE", number("WORLD_SIZE"))
+        self.rank, self.size = torchrun_number("RANK"), torchrun_number("WORLD_SIZE")
+        self.local_rank, self.local_size = torchrun_number("LOCAL_RANK"), torchrun_number("LOCAL_WORLD_SIZE", self.size)
         self._timeout = timeout
         self._gpus: dist.ProcessGroup | None = None
         try:
@@ -176,7 +176,7 @@ class Joined(Ranks):
 
 def join(timeout: timedelta = TIMEOUT) -> Ranks:
     """The job that torchrun started this process for; ALONE where it did not."""
-    return Joined(timeout) if launched() else ALONE
+    return Joined(timeout) if in_torchrun() else ALONE
 
 
 def own_device(name: str, local_rank: int, local_size: int) -> str:
@@ -200,7 +200,7 @@ def own_device(name: str, local_rank: int, local_size: int) -> str:
 def first_to_tell(text: str) -> bool:
     """Whether no rank of the job told this error yet; then this one is to. Where that cannot be known, it is, too."""
     try:
-        store = dist.TCPStore(os.environ.get("MASTER_ADDR", "localhost"), number("MASTER_PORT"), is_master=False,
+        store = dist.TCPStore(os.environ.get("MASTER_ADDR", "localhost"), torchrun_number("MASTER_PORT"), is_master=False,
                               wait_for_workers=False, timeout=TELL_TIMEOUT)
         start = os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")  # torchrun may start the ranks again, with the same store
         return store.add(f"insertcoin/told/{start}/{hashlib.sha256(text.encode()).hexdigest()}", 1) == 1

@@ -118,7 +118,7 @@ def test_a_driver_that_did_not_wait_would_be_caught(twin):
     wrong_player = Player(wrong)
     for _ in range(60):
         wrong_player.play_step()
-    wrong.join()
+    wrong.make_caller_wait()
     assert wrong_player.digest(60) != wanted
 
 

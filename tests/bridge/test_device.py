@@ -8,11 +8,12 @@ import torch
 from torch.profiler import ProfilerActivity, profile
 
 from bridge import DeviceError
-from trainer import session as session_module
-from trainer.config import Config, ConfigError, EnvConfig, PolicyConfig, PPOConfig, RunConfig
-from trainer.rollout import collect
-from trainer.session import Session
-from trainer.train import iterate
+from trainer.config import Config, EnvConfig, PolicyConfig, PPOConfig, RunConfig
+from trainer.config.config import ConfigError
+from trainer.rollout.actor import collect
+from trainer.training import session as session_module
+from trainer.training.session import Session
+from trainer.training.train import iterate
 
 
 def config(game="cartpole", num_batches=1, *, num_envs=12, serial=False, view="features", frame_stack=1, memory="lstm",
@@ -138,8 +139,8 @@ def test_a_run_of_games_on_a_slow_device_is_resumed_bit_for_bit(monkeypatch, tmp
     for _ in range(3):
         iterate(resumed)
     resumed.pipeline.settle()
-    whole.pipeline.join()
-    resumed.pipeline.join()
+    whole.pipeline.make_caller_wait()
+    resumed.pipeline.make_caller_wait()
     for name, tensor in whole.policy.state_dict().items():
         assert torch.equal(tensor, resumed.policy.state_dict()[name]), name
 

@@ -7,10 +7,10 @@ from cuda_on_cpu import CpuModule
 from torch.utils._python_dispatch import TorchDispatchMode
 
 import envs_c
-from bridge.cartpole_tensors import CartPoleTensors
 from bridge.device import why_not
 from bridge.errors import DeviceError
-from bridge.simulation import BLOCKS, MODULE, CartPoleKernel
+from bridge.on_device.cartpole import BLOCKS, MODULE, CartPoleKernel
+from bridge.on_device.cartpole_tensors import CartPoleTensors
 
 PARTS = ("observation", "reward", "terminated", "truncated")
 N = 257

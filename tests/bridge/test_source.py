@@ -8,12 +8,13 @@ from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv
 
 import envs_c
 from bridge import EnvironmentFailed, GymnasiumSource, Pipeline
-from trainer import checkpoint, train
 from trainer.__main__ import main
 from trainer.config import Config, EnvConfig, PolicyConfig, PPOConfig, RunConfig
 from trainer.environments import make_source
 from trainer.errors import ConfigError
-from trainer.session import Session
+from trainer.runs import checkpoint
+from trainer.training import train
+from trainer.training.session import Session
 
 
 class Counting(gymnasium.Env):

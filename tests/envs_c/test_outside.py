@@ -91,7 +91,7 @@ def test_an_agent_is_trained_on_a_path_and_resumed(loaded, tmp_path):
 
 
 def test_settings_beside_the_game_are_its_preset(cache, tmp_path):
-    from trainer.config import preset
+    from trainer.config.preset import preset
     game = tmp_path / "toy.pyx"
     game.write_text(TOY.read_text())
     (tmp_path / "toy.toml").write_text("[ppo]\ngamma = 0.5\n")

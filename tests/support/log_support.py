@@ -5,8 +5,9 @@ import math
 
 from rich.console import Console
 
-from trainer.config import overlay, preset
-from trainer.log import RunLog
+from trainer.config.config import overlay
+from trainer.config.preset import preset
+from trainer.log.run_log import RunLog
 
 CONFIG_OF_RUN = overlay(preset("breakout"), {"ppo": {"total_steps": 10_000_000}})
 STEP = CONFIG_OF_RUN.batch_steps

@@ -1,6 +1,8 @@
 """Two processes that are the ranks of one job over Gloo, and what they are asked to do; used by test_ranks.py."""
 
-import trainer.openmp  # noqa: F401  isort: skip  (before anything that loads OpenMP)
+from trainer.process import limit_openmp_spin  # isort: skip
+
+limit_openmp_spin()  # before envs_c and torch load OpenMP
 
 import importlib
 import os
@@ -13,14 +15,16 @@ from pathlib import Path
 
 import torch
 
-from trainer import ppo, ranks, sharing
+from trainer import ranks
 from trainer.config import Config, EnvConfig, PolicyConfig, PPOConfig, RunConfig
 from trainer.errors import TrainerError
-from trainer.losses import explained_variance
-from trainer.rollout import collect
-from trainer.session import Session
-from trainer.statistics import Moments
-from trainer.train import iterate
+from trainer.policy.normalize import Moments
+from trainer.ppo import learner as ppo
+from trainer.ppo.losses import explained_variance
+from trainer.rollout.actor import collect
+from trainer.training import shares as sharing
+from trainer.training.session import Session
+from trainer.training.train import iterate
 
 N, T = 16, 32
 joined: ranks.Ranks = ranks.ALONE  # in a process of `Pair`, its rank

@@ -3,9 +3,9 @@
 import json
 from pathlib import Path
 
-from trainer import checkpoint
 from trainer.__main__ import main
-from trainer.run_folder import CONFIG
+from trainer.runs import checkpoint
+from trainer.runs.folder import CONFIG
 
 
 def run(capsys, words: str) -> str:

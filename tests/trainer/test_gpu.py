@@ -7,11 +7,11 @@ import torch
 
 import envs_c
 from bridge import DeviceError, Pipeline, Slab, open_device, probe, why_not
-from trainer import session as session_module
 from trainer.config import Config, EnvConfig, PolicyConfig, PPOConfig, RunConfig
-from trainer.rollout import collect
-from trainer.session import Session
-from trainer.train import iterate
+from trainer.rollout.actor import collect
+from trainer.training import session as session_module
+from trainer.training.session import Session
+from trainer.training.train import iterate
 
 pytestmark = [pytest.mark.gpu, pytest.mark.skipif(bool(why_not()), reason=why_not()), pytest.mark.usefixtures("exact")]
 
@@ -131,7 +131,7 @@ def test_host_buffers_are_page_locked():
 
 
 def test_what_cannot_be_captured_goes_on_without_after_one_warning(monkeypatch):
-    from trainer.rollout import BatchStep
+    from trainer.rollout.actor import BatchStep
     original = BatchStep._forward
 
     def synchronizing(self, over, h, c):

@@ -12,13 +12,14 @@ from trainer_support import same
 import envs_c
 from bridge.source import Episodes
 from envs_c.checks import join_states, part_of_state
-from trainer import checkpoint, ranks
+from trainer import ranks
 from trainer.__main__ import main
 from trainer.errors import ConfigError, RanksError
-from trainer.launch import launched, number, speaks
+from trainer.process import in_torchrun, prints_for_job, torchrun_number
 from trainer.ranks import ALONE, Ranks, own_device
-from trainer.session import interleaved
-from trainer.sharing import share_of
+from trainer.runs import checkpoint
+from trainer.training.session import interleaved
+from trainer.training.shares import share_of
 
 
 @pytest.fixture(scope="module")
@@ -269,13 +270,13 @@ def test_a_device_that_is_not_there_is_told(monkeypatch):
 def test_the_environment_tells_of_a_job(monkeypatch):
     for name in ("RANK", "WORLD_SIZE", "LOCAL_RANK"):
         monkeypatch.delenv(name, raising=False)
-    assert not launched() and speaks() and ranks.join() is ALONE
+    assert not in_torchrun() and prints_for_job() and ranks.join() is ALONE
     monkeypatch.setenv("RANK", "1")  # alone, it is another program's
-    assert not launched() and speaks()
+    assert not in_torchrun() and prints_for_job()
     monkeypatch.setenv("WORLD_SIZE", "two")
     monkeypatch.setenv("LOCAL_RANK", "1")
-    assert launched() and not speaks() and number("RANK") == 1
-    with pytest.raises(RanksError, match=r"WORLD_SIZE='two'.*whole number"):
+    assert in_torchrun() and not prints_for_job() and torchrun_number("RANK") == 1
+    with pytest.raises(RanksError, match=r"WORLD_SIZE must be an integer.*'two'"):
         ranks.join()
 
 

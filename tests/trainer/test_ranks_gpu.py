@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from bridge import why_not
-from trainer import checkpoint
+from trainer.runs import checkpoint
 
 pytestmark = [pytest.mark.gpu, pytest.mark.skipif(bool(why_not()), reason=why_not())]
 

@@ -14,10 +14,11 @@ import pytest
 import torch
 from trainer_support import wait_for
 
-from trainer import checkpoint, train
 from trainer.config import Config
-from trainer.options import parse_training
-from trainer.session import Session
+from trainer.config.options import parse_training
+from trainer.runs import checkpoint
+from trainer.training import train
+from trainer.training.session import Session
 
 TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
 WITH_FAULTY = """import sys

@@ -7,9 +7,10 @@ from typing import Literal
 from rich.console import Console
 from tyro.conf import Positional
 
-from trainer import runs, tables
+from trainer.config.options import parse
 from trainer.errors import ConfigError
-from trainer.options import parse
+from trainer.log import text as tables
+from trainer.runs import find as runs
 
 
 @dataclass(frozen=True)
@@ -37,8 +38,8 @@ def main(argv: list[str]) -> None:
     options = parse(CompareOptions, argv, "compare", "Draw the scores of several runs of one game into one picture.")
     options.check()
     folders = [runs.folder_of(runs.find(name)) for name in options.run]
-    from trainer import compare
-    from trainer.curves import draw_comparison
+    from trainer.log import compare
+    from trainer.log.curves import draw_comparison
     members = compare.read(folders, options.by)
     if options.group:
         groups = compare.grouped(members)

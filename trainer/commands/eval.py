@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 from tyro.conf import Positional
 
-from trainer import runs
+from trainer.config.options import parse
+from trainer.config.sections import check_device, check_seed
 from trainer.errors import ConfigError
-from trainer.options import parse
-from trainer.sections import check_device, check_seed
+from trainer.runs import find as runs
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ def main(argv: list[str]) -> None:
                     "interval (bootstrap), median, least and best.")
     options.check()
     run = runs.find(options.run)
-    from trainer.evaluate import describe, evaluate_run
+    from trainer.play.evaluate import describe, evaluate_run
     result = evaluate_run(run, episodes=options.episodes, seed=options.seed, device=options.device,
                           greedy=options.greedy, out=options.out)
     if options.json:

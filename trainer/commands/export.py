@@ -7,9 +7,9 @@ from typing import Literal
 
 from tyro.conf import Positional
 
-from trainer import runs
+from trainer.config.options import parse
 from trainer.errors import ConfigError, ExportError
-from trainer.options import parse
+from trainer.runs import find as runs
 
 FORMATS = ("onnx", "safetensors")
 PACKAGES = ("onnx", "onnxscript", "onnxruntime")  # that --format onnx needs
@@ -53,5 +53,5 @@ def main(argv: list[str]) -> None:
     options = parse(ExportOptions, argv, "export", "Export the agent of a run; the files are checked against it.")
     options.check()
     run = runs.find(options.run)
-    from trainer.export import export_run
+    from trainer.export.export import export_run
     print("\n".join(export_run(run, options.formats, options.out).lines()))

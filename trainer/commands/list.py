@@ -7,10 +7,11 @@ from pathlib import Path
 
 from rich.console import Console
 
-from trainer import runs, tables
+from trainer.config.options import PROG, parse
 from trainer.errors import RunError
-from trainer.figures import count, number
-from trainer.options import PROG, parse
+from trainer.log import text as tables
+from trainer.log.figures import count, number
+from trainer.runs import find as runs
 
 COLUMNS = ("run", "game", "seed", "steps", "minutes", "score", "best", "evaluation", "started", "state")
 NUMBERS = ("seed", "steps", "minutes", "score", "best", "evaluation")

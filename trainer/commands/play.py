@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from tyro.conf import Positional
 
-from trainer import runs
-from trainer.config import GYM
+from trainer.config.config import GYM
+from trainer.config.options import parse
+from trainer.config.sections import check_device, check_seed
 from trainer.errors import ConfigError, RunError
-from trainer.options import parse
-from trainer.sections import check_device, check_seed
+from trainer.runs import find as runs
 
 
 @dataclass(frozen=True)
@@ -60,9 +60,9 @@ def main(argv: list[str]) -> None:
 
 
 def _in_terminal(run, options: PlayOptions) -> None:
-    from trainer import terminal
+    from trainer.play import terminal
     terminal.check(sys.stdout)
-    from trainer.watch import watch
+    from trainer.play.watch import watch
     watched, ended = _agent(run, options), []
     try:
         with terminal.Terminal() as screen:
@@ -75,11 +75,11 @@ def _in_terminal(run, options: PlayOptions) -> None:
 
 
 def _in_window(run, options: PlayOptions) -> None:
-    from trainer.window import Window
+    from trainer.play.window import Window
     with Window() as screen:
         watched = _game(run, options) if options.human else _agent(run, options)
         choose = _hands(watched, screen) if options.human else None
-        from trainer.watch import watch
+        from trainer.play.watch import watch
         try:
             shown = watch(watched, screen, episodes=options.episodes, speed=options.speed, choose=choose)
             for number, one in enumerate(shown, 1):
@@ -90,16 +90,16 @@ def _in_window(run, options: PlayOptions) -> None:
 
 def _agent(run, options: PlayOptions):
     """The environment that the run's policy plays."""
-    from trainer.evaluate import load_run
-    from trainer.watch import Watched
+    from trainer.play.evaluate import load_run
+    from trainer.play.watch import Watched
     _, policy, config = load_run(run, options.device)
     return Watched(config, policy, seed=_seed(options), greedy=options.greedy)
 
 
 def _game(run, options: PlayOptions):
     """The environment that a person plays."""
-    from trainer import checkpoint
-    from trainer.watch import Watched
+    from trainer.play.watch import Watched
+    from trainer.runs import checkpoint
     path = checkpoint.latest(run)
     config = runs.config_in(path, checkpoint.read_meta(path))
     if config.game.startswith(GYM):
@@ -110,7 +110,7 @@ def _game(run, options: PlayOptions):
 
 def _hands(watched, screen):
     """What reads the person's actions off the window's keys."""
-    from trainer.keyboard import Keyboard
+    from trainer.play.keyboard import Keyboard
     keyboard = Keyboard(watched.title, watched.source.env.actions)
     screen.tiles = watched.source.env.game.fps < 30
     print(keyboard.legend(), flush=True)

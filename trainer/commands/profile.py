@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from trainer.config.games import checked_game, names
+from trainer.config.options import PROG, parse_new, parse_some, refuse_run_options
 from trainer.errors import ConfigError
-from trainer.games import checked_game, names
-from trainer.options import PROG, parse_new, parse_some, refuse_run_options
 
 HELP = f"""\
 usage: {PROG} profile GAME [--iterations N] [--out FILE] [options of training]
@@ -44,6 +44,6 @@ def main(argv: list[str]) -> None:
     options.check()
     config = parse_new(game, rest)
     refuse_run_options(config, "profile, which trains a new agent and keeps none of it")
-    from trainer.profile import profile_run
+    from trainer.training.profile import profile_run
     print(profile_run(config, options.iterations, Path(options.out)))
     print(f"{options.out}: the trace; open it at ui.perfetto.dev")

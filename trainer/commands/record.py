@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from trainer import runs
 from trainer.commands.eval import Episodes
-from trainer.options import parse
+from trainer.config.options import parse
+from trainer.runs import find as runs
 
 
 @dataclass(frozen=True)
@@ -19,6 +19,6 @@ def main(argv: list[str]) -> None:
     options = parse(RecordOptions, argv, "record", "Film the best, the median and the worst of an agent's episodes.")
     options.check()
     run = runs.find(options.run)
-    from trainer.evaluate import record_run
+    from trainer.play.evaluate import record_run
     print(*record_run(run, episodes=options.episodes, seed=options.seed, device=options.device, greedy=options.greedy,
                       out=options.out), sep="\n")

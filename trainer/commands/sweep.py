@@ -5,9 +5,9 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from trainer.config.games import checked_game, names
+from trainer.config.options import PROG, parse, parse_new, parse_some, refuse_run_options
 from trainer.errors import ConfigError, SweepError
-from trainer.games import checked_game, names
-from trainer.options import PROG, parse, parse_new, parse_some, refuse_run_options
 
 ABOUT = """\
 Train an agent many times, with settings that Optuna draws, and tell which were best: a table, pictures, and a preset.
@@ -25,7 +25,7 @@ class SweepOptions:
     name: str | None = None
     """What the sweep is called. none: as the game is."""
     space: str | None = None
-    """A .toml file of the ranges to search. none: trainer/sweeps/default.toml, which tells how one is written."""
+    """A .toml file of the ranges to search. none: trainer/sweep/default.toml, which tells how one is written."""
     storage: str | None = None
     """Where the trials are kept: a database's URL, or journal:FILE in a folder that machines share. none: OUT/sweep.db."""
     out: str | None = None
@@ -67,14 +67,14 @@ def main(argv: list[str]) -> None:
         return
     game = checked_game(argv[0])
     name = options.name or _plain(game)
-    from trainer.sweep_space import read_space
+    from trainer.sweep.space import read_space
     ranges = read_space(options.space)
     base = parse_new(game, rest, {"run": {"gif": False, "dashboard": False}})
     refuse_run_options(base, "a sweep, whose trials are runs of their own")
     if base.run.eval_episodes == 0:
         raise ConfigError("eval_episodes is 0; it may be an integer from 1 up, since an evaluation's mean is a trial's score")
-    from trainer.sweep import Plan, run_sweep
-    from trainer.sweep_study import default_storage
+    from trainer.sweep.study import default_storage
+    from trainer.sweep.sweep import Plan, run_sweep
     folder = _folder(name, options)
     run_sweep(Plan(base, ranges, folder, options.trials, options.startup, options.prune, options.minutes), name,
               options.storage or default_storage(folder))
@@ -86,8 +86,8 @@ def _report(word: str, options: SweepOptions, rest: list[str]) -> None:
         raise ConfigError(f"{' '.join(rest)}: a report takes no options of training; leave them out")
     name = options.name or _plain(word)
     folder = _folder(name, options)
-    from trainer.sweep_report import write_report
-    from trainer.sweep_study import DATABASE, default_storage, load_study, open_storage, storage_errors
+    from trainer.sweep.report import write_report
+    from trainer.sweep.study import DATABASE, default_storage, load_study, open_storage, storage_errors
     if options.storage is None and not (folder / DATABASE).is_file():
         others = sorted(path.parent.name.removeprefix("sweep-") for path in Path("runs").glob(f"sweep-*/{DATABASE}"))
         raise SweepError(f"there is no sweep at {folder}; " + (f"there is {', '.join(others)}" if others else

@@ -3,11 +3,12 @@
 from dataclasses import replace
 from pathlib import Path
 
-from trainer import runs
-from trainer.config import Config, overlay
+from trainer.config import Config
+from trainer.config.config import overlay
+from trainer.config.games import checked_game, names
+from trainer.config.options import PROG, parse_new, parse_training, value_of
 from trainer.errors import ConfigError
-from trainer.games import checked_game, names
-from trainer.options import PROG, parse_new, parse_training, value_of
+from trainer.runs import find as runs
 
 # The settings that a resumed run may change: none of them changes what it learns.
 _FREE = {"env": {"num_threads"}, "policy": set(), "ppo": set(), "self_play": set(),
@@ -27,7 +28,7 @@ def main(argv: list[str]) -> None:
         config = parse_new(game, options)
     else:
         config = _resumed(game, options, resume)
-    from trainer.train import train
+    from trainer.training.train import train
     train(config)
 
 
@@ -36,7 +37,7 @@ def _resumed(game: str | None, options: list[str], resume: str) -> Config:
     if value_of("--preset", options) is not None:
         raise ConfigError("preset is of a new run; a resumed run keeps its settings: leave --preset or --resume out")
     run = runs.find(resume)
-    from trainer.checkpoint import latest, read_meta
+    from trainer.runs.checkpoint import latest, read_meta
     path = latest(run)
     saved = runs.config_in(path, read_meta(path))
     if game not in (None, saved.game):

@@ -4,7 +4,7 @@ CPU tensors take the compiled kernels of cpu.pyx, CUDA tensors those of cuda.cu,
 waiting for them, so that calls can be captured in a graph. `use_reference()` sends everything to reference.py, for tests and
 for measuring what the kernels gain. All three have the same functions: cpu and cuda take what is read and then what is
 written, reference returns the latter; what a function computes stands there. Only whole sequences of an LSTM are the CPU's
-alone; elsewhere `trainer.lstm` takes single steps.
+alone; elsewhere `trainer.policy.lstm` takes single steps.
 
 All tensors of a call are on one device and contiguous where nothing else is said; the functions raise TypeError for a dtype
 and ValueError for a shape, a stride or a device that they cannot take.

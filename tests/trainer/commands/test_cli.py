@@ -10,9 +10,11 @@ import pytest
 import torch
 
 import envs_c
-from trainer import checkpoint
 from trainer.__main__ import main
-from trainer.config import EnvConfig, PolicyConfig, PPOConfig, RunConfig, SelfPlayConfig, overlay, preset
+from trainer.config import EnvConfig, PolicyConfig, PPOConfig, RunConfig, SelfPlayConfig
+from trainer.config.config import overlay
+from trainer.config.preset import preset
+from trainer.runs import checkpoint
 
 ROOT = Path(__file__).parents[3]
 SECTIONS = (EnvConfig, PolicyConfig, PPOConfig, SelfPlayConfig, RunConfig)
@@ -24,7 +26,7 @@ RESULT = {"mean": 12.5, "path": "runs/x/best.safetensors", "film": "a.gif: an ep
 def trained(monkeypatch):
     """The configs that were handed to train()."""
     configs = []
-    monkeypatch.setitem(sys.modules, "trainer.train", SimpleNamespace(train=configs.append))
+    monkeypatch.setitem(sys.modules, "trainer.training.train", SimpleNamespace(train=configs.append))
     return configs
 
 
@@ -38,7 +40,7 @@ def evaluated(monkeypatch):
         return RESULT
 
     module = SimpleNamespace(evaluate_run=evaluate_run, describe=lambda result: f"mean {result['mean']}")
-    monkeypatch.setitem(sys.modules, "trainer.evaluate", module)
+    monkeypatch.setitem(sys.modules, "trainer.play.evaluate", module)
     return calls
 
 
@@ -175,7 +177,7 @@ def test_errors_out_of_the_training_are_told_without_a_traceback(capsys, monkeyp
     def train(config):
         raise error("torn")
 
-    monkeypatch.setitem(sys.modules, "trainer.train", SimpleNamespace(train=train))
+    monkeypatch.setitem(sys.modules, "trainer.training.train", SimpleNamespace(train=train))
     assert refused(capsys, "breakout") == "error: torn\n"
 
 
@@ -187,7 +189,7 @@ def test_what_the_system_refuses_is_told_without_a_traceback(capsys, monkeypatch
     def train(config):
         raise error
 
-    monkeypatch.setitem(sys.modules, "trainer.train", SimpleNamespace(train=train))
+    monkeypatch.setitem(sys.modules, "trainer.training.train", SimpleNamespace(train=train))
     assert refused(capsys, "breakout") == sentence
 
 
@@ -195,7 +197,7 @@ def test_ctrl_c_exits_with_130(monkeypatch):
     def train(config):
         raise KeyboardInterrupt
 
-    monkeypatch.setitem(sys.modules, "trainer.train", SimpleNamespace(train=train))
+    monkeypatch.setitem(sys.modules, "trainer.training.train", SimpleNamespace(train=train))
     assert main(["breakout"]) == 130
 
 

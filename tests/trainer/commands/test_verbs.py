@@ -11,11 +11,12 @@ import numpy as np
 import pytest
 from verb_support import refused, rewrite, run
 
-from trainer import curves, terminal
 from trainer.__main__ import main
 from trainer.commands import VERBS
-from trainer.evaluate import interval
-from trainer.run_folder import CONFIG, locked
+from trainer.log import curves
+from trainer.play import terminal
+from trainer.play.evaluate import interval
+from trainer.runs.folder import CONFIG, locked
 
 
 class Tty(io.StringIO):
@@ -123,7 +124,7 @@ def test_play_shows_episodes_in_a_window(capsys, there):
 
 def test_a_person_plays_in_the_window(capsys, there, monkeypatch):
     pytest.importorskip("pygame")
-    monkeypatch.setattr("trainer.window.Window.keys", lambda self: {"d"})
+    monkeypatch.setattr("trainer.play.window.Window.keys", lambda self: {"d"})
     legend, ended = run(capsys, "play one --human --episodes 1 --speed 1000").splitlines()
     assert legend == "left: LEFT, right: RIGHT; WASD for the arrows, Escape ends"
     assert re.fullmatch(r"episode 1: score \d+, \d+ steps", ended)
@@ -141,7 +142,7 @@ def test_ctrl_c_leaves_the_terminal_as_it_was(there, tty, monkeypatch):
     def interrupted(screen, seconds):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("trainer.terminal.Terminal.wait", interrupted)
+    monkeypatch.setattr("trainer.play.terminal.Terminal.wait", interrupted)
     with redirect_stdout(tty):
         assert main(["play", "one", "--terminal"]) == 130
     assert tty.getvalue().endswith(terminal.LEAVE)

@@ -8,8 +8,8 @@ import pytest
 import torch
 from verb_support import refused, rewrite
 
-from trainer import checkpoint
 from trainer.__main__ import main
+from trainer.runs import checkpoint
 
 GAME_VERBS = ("eval RUN --episodes 3", "record RUN --episodes 3", "play RUN --episodes 1 --speed 1000")
 

@@ -8,8 +8,10 @@ import re
 import pytest
 
 import envs_c
-from trainer import config as config_module
-from trainer.config import Config, EnvConfig, PolicyConfig, PPOConfig, RunConfig, SelfPlayConfig, overlay, preset
+from trainer.config import Config, EnvConfig, PolicyConfig, PPOConfig, RunConfig, SelfPlayConfig
+from trainer.config import preset as preset_module
+from trainer.config.config import overlay
+from trainer.config.preset import preset
 from trainer.errors import ConfigError
 
 SECTIONS = [EnvConfig, PolicyConfig, PPOConfig, SelfPlayConfig, RunConfig]
@@ -173,7 +175,7 @@ def test_a_game_without_a_preset_has_the_defaults():
 ])
 def test_a_bad_preset_is_refused_by_name(tmp_path, monkeypatch, text, sentence):
     (tmp_path / "game.toml").write_text(text)
-    monkeypatch.setattr(config_module.resources, "files", lambda package: tmp_path)
+    monkeypatch.setattr(preset_module.resources, "files", lambda package: tmp_path)
     with pytest.raises(ConfigError, match=re.escape(sentence)):
         preset("game")
 

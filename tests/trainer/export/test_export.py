@@ -8,18 +8,20 @@ import pytest
 import torch
 
 from examples import play_exported
-from trainer import checkpoint, export_check
 from trainer.__main__ import main
-from trainer.config import Config, EnvConfig, PolicyConfig, PPOConfig, RunConfig, overlay
+from trainer.config import Config, EnvConfig, PolicyConfig, PPOConfig, RunConfig
+from trainer.config.config import overlay
 from trainer.errors import ExportError
-from trainer.export import export_run
-from trainer.export_graph import StepGraph
-from trainer.export_weights import rebuild
-from trainer.session import Session, load_policy
+from trainer.export import check as export_check
+from trainer.export.export import export_run
+from trainer.export.graph import StepGraph
+from trainer.export.weights import rebuild
+from trainer.runs import checkpoint
+from trainer.training.session import Session, load_policy
 
 ONNX = all(importlib.util.find_spec(name) for name in ("onnx", "onnxscript", "onnxruntime"))
 needs_onnx = pytest.mark.skipif(not ONNX, reason="needs the packages of the extra 'export'")
-POLICIES = {  # game, view, settings of the policy
+MEMORIES = {  # game, view, settings of the policy
     "lstm": ("cartpole", "features", {}),
     "lstm, normalized": ("cartpole", "features", {"normalize_observations": True, "frame_stack": 3}),
     "mingru": ("breakout", "features", {"memory": "mingru", "layers": 2, "encoder_size": 16, "lstm_size": 16}),
@@ -76,9 +78,9 @@ def test_a_trained_run_is_exported_end_to_end(tmp_path, capsys):
 
 
 @pytest.mark.parametrize("formats", [pytest.param(("onnx",), marks=needs_onnx), ("safetensors",)], ids=["onnx", "safetensors"])
-@pytest.mark.parametrize("kind", POLICIES)
+@pytest.mark.parametrize("kind", MEMORIES)
 def test_every_policy_is_exported_within_the_tolerance(tmp_path, kind, formats):
-    done = export_run(str(save(tmp_path, *POLICIES[kind])), formats, None)
+    done = export_run(str(save(tmp_path, *MEMORIES[kind])), formats, None)
     ((path, (size, found)),) = done.files.items()
     assert path.stat().st_size == size
     assert done.observations == 1000
@@ -86,9 +88,9 @@ def test_every_policy_is_exported_within_the_tolerance(tmp_path, kind, formats):
     assert found.logits <= export_check.TOLERANCE
 
 
-@pytest.mark.parametrize("kind", [kind for kind in POLICIES if kind != "own"])
+@pytest.mark.parametrize("kind", [kind for kind in MEMORIES if kind != "own"])
 def test_numpy_alone_rebuilds_the_policy(tmp_path, kind):
-    folder = save(tmp_path, *POLICIES[kind])
+    folder = save(tmp_path, *MEMORIES[kind])
     export_run(str(folder), ("safetensors",), None)
     network, settings = load_policy(checkpoint.latest(folder))
     played, graph = export_check.gather(network, settings), StepGraph(network)
@@ -104,7 +106,7 @@ def test_numpy_alone_rebuilds_the_policy(tmp_path, kind):
 @needs_onnx
 @pytest.mark.parametrize("kind", ["lstm, normalized", "cells", "gymnasium"])
 def test_the_graph_plays_as_the_weights_do(tmp_path, kind):
-    folder = save(tmp_path, *POLICIES[kind])
+    folder = save(tmp_path, *MEMORIES[kind])
     export_run(str(folder), ("onnx", "safetensors"), None)
     scores = [play_exported.play(str(folder / f"policy.{ending}"), 4) for ending in ("onnx", "safetensors")]
     assert np.array_equal(*scores)
@@ -149,7 +151,7 @@ def test_a_file_that_is_not_its_policy_is_refused_and_not_written(run, monkeypat
         with torch.no_grad():
             network.heads.bias += 1e-3
         return network, about
-    monkeypatch.setattr("trainer.export.rebuild", wrong)
+    monkeypatch.setattr("trainer.export.export.rebuild", wrong)
     with pytest.raises(ExportError, match=r"its logits are off by up to 0.001 .* where 0.0001 is allowed; nothing was written"):
         export_run(str(run), ("safetensors",), None)
     assert not (run / "policy.safetensors").exists()

@@ -7,7 +7,7 @@ from kernel_devices import TOLERANCE, close
 
 from trainer import kernels
 from trainer.kernels import reference
-from trainer.lstm import LstmSequence
+from trainer.policy.lstm import LstmSequence
 
 WAYS = {"whole": True, "steps": False}
 SIZES = [  # steps, environments, inputs, units: less than a tile and many of them, with a rest in each direction and without

@@ -8,7 +8,7 @@ from kernel_devices import DEVICES, TOLERANCE, choose, close
 
 from trainer import kernels
 from trainer.kernels import reference
-from trainer.lstm import LstmSequence
+from trainer.policy.lstm import LstmSequence
 
 
 @pytest.fixture(params=DEVICES)

@@ -7,10 +7,10 @@ import pytest
 from log_support import CONFIG_OF_RUN, METRICS_OF_ITERATION, STEP, Clock, iterations, pipe, run_log, shown, terminal
 from rich.console import Console
 
-from trainer import figures
-from trainer.config import overlay
-from trainer.figures import Figures, History, sparkline
-from trainer.log import RunLog
+from trainer.config.config import overlay
+from trainer.log import figures
+from trainer.log.figures import Figures, History, sparkline
+from trainer.log.run_log import RunLog
 
 
 def test_a_line_every_five_seconds_and_the_last_one(tmp_path):

@@ -22,12 +22,12 @@ from log_support import (
 )
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-from trainer.config import overlay
+from trainer.config.config import overlay
 from trainer.errors import RunError
-from trainer.events import TAGS
-from trainer.log import draw_curves
-from trainer.metrics import METRICS, read_metrics
-from trainer.run_folder import CONFIG, new_run_folder
+from trainer.log.run_log import draw_curves
+from trainer.log.tensorboard import TAGS
+from trainer.runs.folder import CONFIG, new_run_folder
+from trainer.runs.metrics import METRICS, read_metrics
 
 
 def events(folder):
@@ -144,7 +144,7 @@ def test_a_damaged_config_json_is_refused(tmp_path):
 
 
 def test_a_folder_in_use_is_refused_until_its_process_ends(tmp_path):
-    script = ("import sys; from pathlib import Path; from trainer.run_folder import locked\n"
+    script = ("import sys; from pathlib import Path; from trainer.runs.folder import locked\n"
               "with locked(Path(sys.argv[1])): print(flush=True); sys.stdin.read()")
     holder = subprocess.Popen([sys.executable, "-c", script, str(tmp_path)], cwd=Path(__file__).parents[3],
                               stdin=subprocess.PIPE, stdout=subprocess.PIPE)
@@ -193,6 +193,6 @@ def test_a_folder_that_cannot_be_made_is_refused(tmp_path):
 
 
 def test_the_log_needs_no_torch():
-    script = "import sys, trainer.log; sys.exit('torch' in sys.modules or 'matplotlib.pyplot' in sys.modules)"
+    script = "import sys, trainer.log.run_log; sys.exit('torch' in sys.modules or 'matplotlib.pyplot' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", script], cwd=Path(__file__).parents[3], env=os.environ, check=False)
     assert done.returncode == 0

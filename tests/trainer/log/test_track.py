@@ -14,13 +14,13 @@ from log_support import METRICS_OF_ITERATION, STEP, Clock, pipe, shown
 from setup_support import ROOT, run
 from trainer_support import config
 
-from trainer import track
 from trainer.config import RunConfig
 from trainer.errors import ConfigError, TrackerError
-from trainer.events import TAGS
-from trainer.log import RunLog
-from trainer.metrics import read_metrics
-from trainer.train import train
+from trainer.log import trackers as track
+from trainer.log.run_log import RunLog
+from trainer.log.tensorboard import TAGS
+from trainer.runs.metrics import read_metrics
+from trainer.training.train import train
 
 
 class Made:

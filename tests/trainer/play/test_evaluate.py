@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 import torch
 
-from trainer import evaluate, film
 from trainer.config import Config, EnvConfig, RunConfig
 from trainer.environments import make_source
 from trainer.errors import ConfigError
-from trainer.session import make_policy
+from trainer.play import evaluate, film
+from trainer.training.session import make_policy
 
 
 def config(game="cartpole", **env) -> Config:

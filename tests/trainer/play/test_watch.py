@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 import envs_c
-from trainer import keyboard, terminal, watch, window
 from trainer.config import Config, EnvConfig, PPOConfig, RunConfig
 from trainer.environments import make_source
 from trainer.errors import RunError
-from trainer.policy import POLICIES
+from trainer.play import keyboard, terminal, watch, window
+from trainer.policy.policy import MEMORIES
 
 CELL = re.compile(r"\x1b\[(\d+);1H|\x1b\[38;2;(\d+);(\d+);(\d+);48;2;(\d+);(\d+);(\d+)m|▀")
 
@@ -39,7 +39,7 @@ def config(game="cartpole", **env) -> Config:
 
 def agent(settings, seed=3, **more):
     source = make_source(settings.game, settings.env, 1, 0)
-    policy = POLICIES["lstm"](source.observation_shape, source.num_actions, 8, 8)
+    policy = MEMORIES["lstm"](source.observation_shape, source.num_actions, 8, 8)
     return watch.Watched(settings, policy, seed=seed, **more)
 
 

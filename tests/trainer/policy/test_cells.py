@@ -3,10 +3,11 @@
 import pytest
 import torch
 
-from trainer.cells import Cells
-from trainer.config import Config, ConfigError, EnvConfig, PolicyConfig, PPOConfig, RunConfig
-from trainer.session import Session
-from trainer.train import iterate
+from trainer.config import Config, EnvConfig, PolicyConfig, PPOConfig, RunConfig
+from trainer.config.config import ConfigError
+from trainer.policy.encoders.cells import Cells
+from trainer.training.session import Session
+from trainer.training.train import iterate
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])

@@ -4,8 +4,8 @@ import pytest
 import torch
 from torch.nn import functional
 
-from trainer import convolution
-from trainer.convolution import convolve, weight_gradient
+from trainer.policy.encoders import convolution
+from trainer.policy.encoders.convolution import convolve, weight_gradient
 
 ROWS = [  # (B, C, height, width), channels out, kernel, stride, padding
     pytest.param((7, 5, 9, 9), 32, 3, 1, 1, id="a board"),

@@ -7,10 +7,11 @@ import sys
 import pytest
 import torch
 
-from trainer.config import Config, ConfigError, EnvConfig, PolicyConfig, PPOConfig, RunConfig
-from trainer.encoders import LARGE, Board, Conv, Mlp, choose_encoder, make_encoder
-from trainer.session import Session, load_policy
-from trainer.train import iterate
+from trainer.config import Config, EnvConfig, PolicyConfig, PPOConfig, RunConfig
+from trainer.config.config import ConfigError
+from trainer.policy.encoders.make import LARGE, Board, Conv, Mlp, choose_encoder, make_encoder
+from trainer.training.session import Session, load_policy
+from trainer.training.train import iterate
 
 
 @pytest.mark.parametrize(("shape", "kind"), [

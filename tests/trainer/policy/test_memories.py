@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from trainer.policy import POLICIES, StepSpace
+from trainer.policy.policy import MEMORIES, StepSpace
 
 STEPS, BATCH, UNITS, ACTIONS = 6, 4, 12, 3
 STARTS = {  # name: (t, environment) of observations that are the first of an episode
@@ -12,15 +12,15 @@ STARTS = {  # name: (t, environment) of observations that are the first of an ep
     "at the last step": [(5, 0)],
     "twice": [(1, 3), (4, 3)],
 }
-MEMORIES = {"lstm": {"memory": "lstm"}, "mingru": {"memory": "mingru"}, "mingru of 2 layers": {"memory": "mingru", "layers": 2},
-            "none": {"memory": "none"}}
+CASES = {"lstm": {"memory": "lstm"}, "mingru": {"memory": "mingru"}, "mingru of 2 layers": {"memory": "mingru", "layers": 2},
+         "none": {"memory": "none"}}
 ENCODERS = {"mlp": ("mlp", (6,)), "conv": ("conv", (40, 36)), "board": ("board", (3, 5, 4)), "flat board": ("board", (4, 4)),
             "own": ("own_encoders:Small", (6,))}
 
 
 def make(memory="lstm", encoder="mlp", shape=(6,), precision=torch.float32, device="cpu", **more):
     torch.manual_seed(0)
-    policy = POLICIES[memory](shape, ACTIONS, 16, UNITS, encoder=encoder, precision=precision, **more)
+    policy = MEMORIES[memory](shape, ACTIONS, 16, UNITS, encoder=encoder, precision=precision, **more)
     with torch.no_grad():
         policy.heads.weight.mul_(20)  # far from uniform, so that differences would show
     return policy.to(device)
@@ -52,14 +52,14 @@ def step_loop(policy, seen, start, state):
 
 def unroll(policy, frames, start, state):
     """Logits and values (T, B, A + 1) of `unroll`."""
-    logits, values = policy.unroll(policy.seen(frames, start), start[policy.frames - 1:], state)
+    logits, values = policy.unroll(policy.preprocess_rollout(frames, start), start[policy.frames - 1:], state)
     return torch.cat([logits, values[..., None]], -1)
 
 
 def one_by_one(policy, frames, start, state):
     """The same by `unroll` over one step after the other, for autograd: states are handed on by plain torch in float64, where
     the memory has any."""
-    seen, start, outs = policy.seen(frames, start), start[policy.frames - 1:], []
+    seen, start, outs = policy.preprocess_rollout(frames, start), start[policy.frames - 1:], []
     (h, c), n = state, policy.core_size
     for t in range(STEPS):
         keep = (1 - start[t])[:, None].double()
@@ -93,13 +93,13 @@ def gradients(policy, out, weight):
 @pytest.mark.parametrize("starts", STARTS.values(), ids=STARTS.keys())
 @pytest.mark.parametrize(("precision", "tolerance"), [(torch.float32, 1e-5), (torch.bfloat16, 3e-2)], ids=["f32", "bf16"])
 @pytest.mark.parametrize("encoder", ENCODERS.values(), ids=ENCODERS.keys())
-@pytest.mark.parametrize("memory", MEMORIES.values(), ids=MEMORIES.keys())
+@pytest.mark.parametrize("memory", CASES.values(), ids=CASES.keys())
 def test_unroll_equals_the_step_loop(memory, encoder, precision, tolerance, starts, device):
     policy = make(**memory, encoder=encoder[0], shape=encoder[1], precision=precision, device=device)
     frames, start, state = inputs(policy, starts)
     with torch.no_grad():
         whole = unroll(policy, frames, start, state)
-    looped = step_loop(policy, policy.seen(frames, start), start, state)
+    looped = step_loop(policy, policy.preprocess_rollout(frames, start), start, state)
     assert whole.dtype == looped.dtype == torch.float32
     assert (whole - looped).abs().max() <= tolerance * looped.abs().max()
 
@@ -107,7 +107,7 @@ def test_unroll_equals_the_step_loop(memory, encoder, precision, tolerance, star
 @pytest.mark.parametrize("starts", STARTS.values(), ids=STARTS.keys())
 @pytest.mark.parametrize(("precision", "tolerance"), [(torch.float32, 1e-4), (torch.bfloat16, 6e-2)], ids=["f32", "bf16"])
 @pytest.mark.parametrize("encoder", ENCODERS.values(), ids=ENCODERS.keys())
-@pytest.mark.parametrize("memory", MEMORIES.values(), ids=MEMORIES.keys())
+@pytest.mark.parametrize("memory", CASES.values(), ids=CASES.keys())
 def test_unroll_s_gradients_equal_a_plain_loop_s(memory, encoder, precision, tolerance, starts, device):
     policy = make(**memory, encoder=encoder[0], shape=encoder[1], precision=precision, device=device)
     frames, start, state = inputs(policy, starts)
@@ -119,7 +119,7 @@ def test_unroll_s_gradients_equal_a_plain_loop_s(memory, encoder, precision, tol
 
 
 @pytest.mark.parametrize("encoder", ENCODERS.values(), ids=ENCODERS.keys())
-@pytest.mark.parametrize("memory", MEMORIES.values(), ids=MEMORIES.keys())
+@pytest.mark.parametrize("memory", CASES.values(), ids=CASES.keys())
 def test_a_start_forgets_the_past(memory, encoder):
     policy = make(**memory, encoder=encoder[0], shape=encoder[1])
     frames, start, state = inputs(policy, [(3, 1)])
@@ -135,7 +135,7 @@ def test_a_start_forgets_the_past(memory, encoder):
 
 
 @pytest.mark.parametrize("encoder", ENCODERS.values(), ids=ENCODERS.keys())
-@pytest.mark.parametrize("memory", MEMORIES.values(), ids=MEMORIES.keys())
+@pytest.mark.parametrize("memory", CASES.values(), ids=CASES.keys())
 def test_stacked_frames_reach_the_encoder_and_end_where_an_episode_starts(memory, encoder):
     policy = make(**memory, encoder=encoder[0], shape=encoder[1], frames=3)
     frames, start, state = inputs(policy, [(3, 1)])
@@ -146,12 +146,12 @@ def test_stacked_frames_reach_the_encoder_and_end_where_an_episode_starts(memory
         past[:5, 1] += 3.0  # environment 1's, before its episode starts at step 3
         assert not torch.equal(unroll(policy, older, start, state)[0], whole[0])
         torch.testing.assert_close(unroll(policy, past, start, state)[3:, 1], whole[3:, 1], rtol=1e-5, atol=1e-5)
-    looped = step_loop(policy, policy.seen(frames, start), start[2:], state)
+    looped = step_loop(policy, policy.preprocess_rollout(frames, start), start[2:], state)
     assert (whole - looped).abs().max() <= 1e-5 * looped.abs().max()
 
 
 @pytest.mark.parametrize("encoder", ENCODERS.values(), ids=ENCODERS.keys())
-@pytest.mark.parametrize("memory", MEMORIES.values(), ids=MEMORIES.keys())
+@pytest.mark.parametrize("memory", CASES.values(), ids=CASES.keys())
 def test_weights_are_a_function_of_the_seed_and_survive_a_state_dict(memory, encoder):
     policy, same = (make(**memory, encoder=encoder[0], shape=encoder[1]) for _ in range(2))
     frames, start, state = inputs(policy, STARTS["twice"])
@@ -159,7 +159,7 @@ def test_weights_are_a_function_of_the_seed_and_survive_a_state_dict(memory, enc
         assert torch.equal(tensor, same.state_dict()[name]), name
         assert tensor.dtype == torch.float32
     torch.manual_seed(7)
-    other = POLICIES[memory["memory"]](encoder[1], ACTIONS, 16, UNITS, encoder=encoder[0], layers=memory.get("layers", 1))
+    other = MEMORIES[memory["memory"]](encoder[1], ACTIONS, 16, UNITS, encoder=encoder[0], layers=memory.get("layers", 1))
     with torch.no_grad():
         assert not torch.equal(unroll(other, frames, start, state), unroll(policy, frames, start, state))
         other.load_state_dict(policy.state_dict())

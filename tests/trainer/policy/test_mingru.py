@@ -4,11 +4,12 @@ import pytest
 import torch
 from trainer_support import STARTS
 
-from trainer.config import Config, ConfigError, EnvConfig, PolicyConfig, PPOConfig, RunConfig
-from trainer.mingru import LONGEST, MinGruSequence, initialize_bias, mingru_forward
-from trainer.policy import FeedForward, MinGru, Policy
-from trainer.session import Session
-from trainer.train import iterate
+from trainer.config import Config, EnvConfig, PolicyConfig, PPOConfig, RunConfig
+from trainer.config.config import ConfigError
+from trainer.policy.mingru import LONGEST, MinGruSequence, initialize_bias, mingru_forward
+from trainer.policy.policy import FeedForwardPolicy, LstmPolicy, MinGruPolicy
+from trainer.training.session import Session
+from trainer.training.train import iterate
 
 STEPS, BATCH, UNITS = 9, 5, 6
 
@@ -85,7 +86,7 @@ def test_at_first_units_forget_after_one_step_to_the_longest():
 @pytest.mark.parametrize(("encoder_size", "layers"), [(12, 1), (12, 3), (16, 1), (16, 2)])
 def test_layers_are_added_to_what_they_read(encoder_size, layers):
     torch.manual_seed(0)
-    policy = MinGru((6,), 3, encoder_size, 12, layers=layers)
+    policy = MinGruPolicy((6,), 3, encoder_size, 12, layers=layers)
     observation, keep = torch.randn(STEPS, BATCH, 6), torch.ones(STEPS, BATCH)
     h, c = policy.initial_state(BATCH)
     h += torch.rand_like(h)
@@ -97,7 +98,7 @@ def test_layers_are_added_to_what_they_read(encoder_size, layers):
     torch.testing.assert_close(torch.cat([logits, values[..., None]], -1), policy.heads(x), rtol=1e-5, atol=1e-5)
 
 
-@pytest.mark.parametrize("kind", [Policy, FeedForward])
+@pytest.mark.parametrize("kind", [LstmPolicy, FeedForwardPolicy])
 def test_only_mingru_stacks_layers(kind):
     with pytest.raises(ValueError, match=r"layers is 2.*mingru"):
         kind((6,), 3, 16, 12, layers=2)

@@ -5,14 +5,14 @@ import torch
 from trainer_support import STARTS
 
 from trainer import kernels
-from trainer.policy import FeedForward, Policy, StepSpace
+from trainer.policy.policy import FeedForwardPolicy, LstmPolicy, StepSpace
 
 STEPS, BATCH = 9, 5
 
 
-def make(precision=torch.float32, device="cpu") -> Policy:
+def make(precision=torch.float32, device="cpu") -> LstmPolicy:
     torch.manual_seed(0)
-    policy = Policy((6,), 3, 16, 12, precision=precision)
+    policy = LstmPolicy((6,), 3, 16, 12, precision=precision)
     with torch.no_grad():
         policy.heads.weight.mul_(20)  # far from uniform, so that differences would show
     return policy.to(device)
@@ -32,7 +32,7 @@ def step_loop(policy, observation, start, state):
     """Logits and values of `step`, one step after the other."""
     h, c = state[0] * (1 - start[0])[:, None].to(state[0].dtype), state[1].clone()
     weights, outs, space = policy.cast_weights(), [], StepSpace(policy, BATCH, start.device)
-    seen = policy.seen(observation, start)
+    seen = policy.preprocess_rollout(observation, start)
     with torch.no_grad():
         for t in range(STEPS):
             following = start[t + 1] if t + 1 < STEPS else torch.zeros_like(start[t])
@@ -43,7 +43,7 @@ def step_loop(policy, observation, start, state):
 
 def unroll(policy, observation, start, state):
     """`unroll` of plain observations (T, B, *shape)."""
-    return policy.unroll(policy.seen(observation, start), start, state)
+    return policy.unroll(policy.preprocess_rollout(observation, start), start, state)
 
 
 def torch_loop(policy, observation, start, state):
@@ -125,7 +125,7 @@ def test_two_unrolls_at_once_do_not_share_memory():
 
 def test_bytes_are_scaled_to_one():
     torch.manual_seed(0)
-    policy = Policy((6,), 3, 16, 12, scale=1 / 255)
+    policy = LstmPolicy((6,), 3, 16, 12, scale=1 / 255)
     pixels = torch.randint(0, 256, (STEPS, BATCH, 6), dtype=torch.uint8)
     with torch.no_grad():
         seen = unroll(policy, pixels, torch.zeros(STEPS, BATCH), policy.initial_state(BATCH))[0]
@@ -137,7 +137,7 @@ def test_bytes_are_scaled_to_one():
 @pytest.mark.parametrize("precision", [torch.float32, torch.bfloat16])
 def test_without_memory_a_step_says_the_same_wherever_it_stands_in_a_sequence(precision):
     torch.manual_seed(0)
-    policy = FeedForward((6,), 3, 16, 12, precision=precision)
+    policy = FeedForwardPolicy((6,), 3, 16, 12, precision=precision)
     observation, start, _ = inputs([(4, 1)])
     state = policy.initial_state(BATCH)
     logits, values = unroll(policy, observation, start, state)
@@ -145,7 +145,7 @@ def test_without_memory_a_step_says_the_same_wherever_it_stands_in_a_sequence(pr
     backwards = unroll(policy, observation.flip(0), start, state)[0].flip(0)
     assert torch.equal(logits, backwards)
     with torch.no_grad():
-        weights, space, seen = policy.cast_weights(), StepSpace(policy, BATCH), policy.seen(observation, start)
+        weights, space, seen = policy.cast_weights(), StepSpace(policy, BATCH), policy.preprocess_rollout(observation, start)
         for t in range(STEPS):
             out = policy.step(weights, seen[t], 1 - start[t], 1 - start[t], *state, space)
             torch.testing.assert_close(out, torch.cat([logits[t], values[t][:, None]], 1), rtol=1e-5, atol=1e-5)

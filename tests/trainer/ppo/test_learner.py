@@ -11,15 +11,19 @@ import pytest
 import torch
 from trainer_support import same
 
-from trainer import checkpoint, kernels, ppo, train
-from trainer import session as session_module
-from trainer.config import Config, ConfigError, EnvConfig, PolicyConfig, PPOConfig, RunConfig
+from trainer import kernels
+from trainer.config import Config, EnvConfig, PolicyConfig, PPOConfig, RunConfig
+from trainer.config.config import ConfigError
 from trainer.errors import LearningError
-from trainer.losses import losses, select
-from trainer.rollout import collect
-from trainer.session import Session
-from trainer.statistics import Moments, ObservationNorm, RewardNorm
-from trainer.train import iterate
+from trainer.policy.normalize import Moments, ObservationNorm, RewardNorm
+from trainer.ppo import learner as ppo
+from trainer.ppo.losses import losses, select
+from trainer.rollout.actor import collect
+from trainer.runs import checkpoint
+from trainer.training import session as session_module
+from trainer.training import train
+from trainer.training.session import Session
+from trainer.training.train import iterate
 
 N, T, SEQUENCES = 16, 8, 4
 

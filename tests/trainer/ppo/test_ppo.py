@@ -5,11 +5,11 @@ import math
 import pytest
 import torch
 
-from trainer import losses as loss
-from trainer import ppo
 from trainer.config import PPOConfig
-from trainer.losses import Minibatch
-from trainer.policy import Policy
+from trainer.policy.policy import LstmPolicy
+from trainer.ppo import learner as ppo
+from trainer.ppo import losses as loss
+from trainer.ppo.losses import Minibatch
 
 STEPS, BATCH, ACTIONS = 6, 4, 3
 
@@ -24,9 +24,9 @@ def minibatch(seed=0, valid=None, mask=None, advantage=None) -> Minibatch:
                      advantage, valid, torch.zeros(STEPS, BATCH), mask, (torch.zeros(BATCH, 8), torch.zeros(BATCH, 8)))
 
 
-def make() -> Policy:
+def make() -> LstmPolicy:
     torch.manual_seed(3)
-    return Policy((5,), ACTIONS, 8, 8)
+    return LstmPolicy((5,), ACTIONS, 8, 8)
 
 
 def plain_loss(policy, batch, config) -> float:

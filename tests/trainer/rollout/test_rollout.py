@@ -5,10 +5,10 @@ import dataclasses
 import pytest
 import torch
 
-from trainer import losses as loss
 from trainer.config import Config, EnvConfig, PolicyConfig, PPOConfig, RunConfig
-from trainer.rollout import collect
-from trainer.session import Session
+from trainer.ppo import losses as loss
+from trainer.rollout.actor import collect
+from trainer.training.session import Session
 
 
 def config(game="cartpole", *, precision="float32", num_envs=16, horizon=32, num_batches=1, time_limit=None, device="cpu",

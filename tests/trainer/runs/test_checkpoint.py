@@ -14,7 +14,7 @@ import pytest
 import safetensors.torch
 import torch
 
-from trainer import checkpoint
+from trainer.runs import checkpoint
 from trainer.errors import CheckpointError
 
 DTYPES = [torch.float32, torch.float64, torch.float16, torch.bfloat16, torch.uint8, torch.int8, torch.int16,
@@ -253,7 +253,7 @@ def test_a_folder_that_cannot_be_written_is_an_error_with_its_reason(tmp_path):
 SAVE_FOREVER = """
 import sys, torch
 from pathlib import Path
-from trainer import checkpoint
+from trainer.runs import checkpoint
 folder, step = Path(sys.argv[1]), int(sys.argv[2])
 while True:
     step += 1

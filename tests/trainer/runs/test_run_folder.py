@@ -2,13 +2,14 @@
 
 import json
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from log_support import iterations
 
-from trainer import run_facts
-from trainer.run_folder import CONFIG, README
+from trainer.runs import machine as run_facts
+from trainer.runs.folder import CONFIG, README
 
 
 @pytest.fixture
@@ -33,13 +34,14 @@ def program(folder: Path, name: str, text: str) -> Path:
     return folder
 
 
-def test_the_session_says_what_it_ran_on_and_by(tmp_path):
+def test_the_session_says_what_it_ran_on_and_by(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["trainer", "breakout"])
     iterations(tmp_path, 1, 1)
     facts = json.loads((tmp_path / CONFIG).read_text())["sessions"][0]["facts"]
     assert facts.keys() >= {"machine", "cpu", "cores", "gpu", "git", "python", "insertcoin", "torch", "numpy", "gymnasium",
                             "safetensors", "tensorboard", "rich", "tyro", "command", "folder"}
     assert facts["folder"] == str(Path.cwd())
-    assert "pytest" in facts["command"]
+    assert "trainer breakout" in facts["command"]
 
 
 def test_a_commit_is_told_with_whether_files_differ(repository):

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from trainer import run_folder, runs
+from trainer.runs import find as runs
+from trainer.runs import folder as run_folder
 from trainer.errors import RunError
-from trainer.run_folder import CONFIG, locked
+from trainer.runs.folder import CONFIG, locked
 
 NAMES = ("breakout-20260101-120000-s1", "breakout-20260102-120000-s2", "pong-20260101-090000-s1")
 

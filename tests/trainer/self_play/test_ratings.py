@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from trainer.ratings import ELO, derivatives, expected, fit, likelihood
+from trainer.self_play.ratings import ELO, derivatives, expected, fit, likelihood
 
 
 def matrix(size, games):

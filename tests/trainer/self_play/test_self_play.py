@@ -12,12 +12,14 @@ from go_board import Board
 
 from bridge import Pipeline
 from envs_c import VecEnv, game
-from trainer import checkpoint, train
-from trainer.config import Config, ConfigError, EnvConfig, PolicyConfig, PPOConfig, RunConfig, SelfPlayConfig
-from trainer.rollout import collect
-from trainer.self_play import SelfPlaySource
-from trainer.self_play_pool import CURRENT
-from trainer.session import Session
+from trainer.config import Config, EnvConfig, PolicyConfig, PPOConfig, RunConfig, SelfPlayConfig
+from trainer.config.config import ConfigError
+from trainer.rollout.actor import collect
+from trainer.runs import checkpoint
+from trainer.self_play.pool import CURRENT
+from trainer.self_play.source import SelfPlaySource
+from trainer.training import train
+from trainer.training.session import Session
 
 N = 6
 SIZE = 5
@@ -166,7 +168,8 @@ def test_opponents_act_as_their_networks_do_on_each_game_from_its_start(settings
             start = torch.zeros(len(stack), 1)
             start[before] = 1
             with torch.no_grad():
-                logits, value = network.unroll(network.seen(stack, start), start[before:], network.initial_state(1))
+                logits, value = network.unroll(network.preprocess_rollout(stack, start), start[before:],
+                                               network.initial_state(1))
             assert torch.allclose(opponents.out[lo + row, :-1], logits[-1, 0], atol=1e-5)
             assert torch.allclose(opponents.out[lo + row, -1], value[-1, 0], atol=1e-5)
             compared.add((int(opponent[row]), len(frames) > 1))

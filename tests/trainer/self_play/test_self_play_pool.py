@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from trainer.config import SelfPlayConfig
-from trainer.self_play_pool import CURRENT, Pool, crowded, uniform
+from trainer.self_play.pool import CURRENT, Pool, crowded, uniform
 
 
 def pool(members=1, **settings) -> Pool:

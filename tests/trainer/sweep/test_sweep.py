@@ -7,16 +7,18 @@ import sys
 import optuna
 import pytest
 
-from trainer import sweep as sweep_module
-from trainer import sweep_report
 from trainer.__main__ import main
-from trainer.config import Config, overlay, preset_file
+from trainer.config import Config
+from trainer.config.config import overlay
+from trainer.config.preset import preset_file
 from trainer.errors import SweepError
-from trainer.sweep import Plan, run_sweep
-from trainer.sweep_report import settings_of, write_report
-from trainer.sweep_space import parse_space
-from trainer.sweep_study import counted, default_storage, load_study, open_storage
-from trainer.sweep_trial import Outcome, TrialFailed
+from trainer.sweep import report as sweep_report
+from trainer.sweep import sweep as sweep_module
+from trainer.sweep.report import settings_of, write_report
+from trainer.sweep.space import parse_space
+from trainer.sweep.study import counted, default_storage, load_study, open_storage
+from trainer.sweep.sweep import Plan, run_sweep
+from trainer.sweep.trial import Outcome, TrialFailed
 
 BASE = overlay(Config("cartpole"), {"env": {"num_envs": 8}, "ppo": {"total_steps": 10_000, "minibatch": 512},
                                     "run": {"device": "cpu", "gif": False}})

@@ -11,9 +11,10 @@ import pytest
 from optuna.trial import TrialState
 
 from trainer.__main__ import main
-from trainer.config import Config, preset_file
-from trainer.sweep_study import counted, default_storage, load_study, open_storage
-from trainer.sweep_trial import Curve, TrialFailed, run_trial
+from trainer.config import Config
+from trainer.config.preset import preset_file
+from trainer.sweep.study import counted, default_storage, load_study, open_storage
+from trainer.sweep.trial import Curve, TrialFailed, run_trial
 
 ROOT = Path(__file__).parents[3]
 SPACE_FILE = """\

@@ -8,9 +8,10 @@ import pytest
 
 import envs_c
 from trainer.__main__ import main
-from trainer.config import Config, ConfigError, overlay, preset, preset_file
-from trainer.sweep_preset import preset_text
-from trainer.sweep_space import draw, nearest_minibatch, parse_space, read_space, values_of
+from trainer.config import Config
+from trainer.config.config import ConfigError, overlay
+from trainer.config.preset import preset, preset_file, preset_text
+from trainer.sweep.space import draw, nearest_minibatch, parse_space, read_space, values_of
 
 REFUSED = [
     ("", "it names no setting"),
@@ -149,7 +150,7 @@ def test_a_resumed_run_takes_no_preset(capsys):
 
 def test_options_change_what_a_preset_says(tmp_path, monkeypatch):
     configs = []
-    monkeypatch.setitem(sys.modules, "trainer.train", SimpleNamespace(train=configs.append))
+    monkeypatch.setitem(sys.modules, "trainer.training.train", SimpleNamespace(train=configs.append))
     path = tmp_path / "mine.toml"
     path.write_text("[ppo]\ngamma = 0.5\nepochs = 3\n")
     assert main(["breakout", "--preset", str(path), "--epochs", "2"]) == 0

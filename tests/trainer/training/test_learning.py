@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import envs_c
-from trainer import evaluate
 from trainer.__main__ import main
+from trainer.play import evaluate
 
 
 def evaluated(tmp_path, *words) -> dict:

@@ -5,7 +5,7 @@ import json
 import re
 
 from trainer.config import Config, EnvConfig, PolicyConfig, PPOConfig, RunConfig
-from trainer.profile import profile_run
+from trainer.training.profile import profile_run
 
 
 def test_the_trace_and_the_table_name_the_stages_of_every_batch(tmp_path):

@@ -15,9 +15,11 @@ import torch
 from trainer_support import ROLLOUT, config, same, wait_for
 
 from bridge import DeviceError
-from trainer import checkpoint, evaluate, train
+from trainer.play import evaluate
 from trainer.ranks import Ranks
-from trainer.session import Session
+from trainer.runs import checkpoint
+from trainer.training import train
+from trainer.training.session import Session
 
 
 def weights(folder) -> dict[str, torch.Tensor]:

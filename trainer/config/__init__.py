@@ -1,0 +1,16 @@
+"""The settings of a run.
+
+    sections.py   the settings: one frozen dataclass for each concern
+    fields.py     types, ranges and checks of settings
+    config.py     `Config`, the sections together, and sizes derived from them
+    preset.py     reads and writes presets, the TOML files of settings
+    options.py    the command line's options, made from the sections
+    games.py      names of games on the command line
+
+Loads no torch.
+"""
+
+from trainer.config.config import Config
+from trainer.config.sections import EnvConfig, PolicyConfig, PPOConfig, RunConfig, SelfPlayConfig
+
+__all__ = ["Config", "EnvConfig", "PPOConfig", "PolicyConfig", "RunConfig", "SelfPlayConfig"]

@@ -1,0 +1,1 @@
+"""A trained policy as ONNX and safetensors."""

@@ -1,0 +1,1 @@
+"""The log of a run: the dashboard, trackers, curves and tables."""

@@ -1,0 +1,115 @@
+"""Pictures of curves: what a run did, drawn from its metrics.jsonl into curves.png, and several runs in one picture."""
+
+import json
+from collections.abc import Sequence
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import EngFormatter
+
+from trainer.errors import ConfigError
+from trainer.files import write_atomically
+from trainer.log.compare import Curve
+from trainer.runs.folder import CONFIG
+from trainer.runs.metrics import read_metrics
+
+_LOSSES = {"loss_policy": "policy", "loss_value": "value", "entropy": "entropy"}
+_STYLES = ("-", "--", ":", "-.")  # of the first ten curves, the next ten, ...
+_MOST_POINTS = 2000  # a curve, so that long runs draw as fast as short ones
+
+
+def draw_curves(folder: Path) -> Path:
+    """Draw score, speed and losses of a run into its folder; returns the path of curves.png.
+
+    A run without metrics gives empty axes that say so. Raises OSError when the picture cannot be written.
+    """
+    entries = _thinned(read_metrics(folder))
+    figure = Figure(figsize=(10, 6.5), dpi=100, layout="constrained")
+    by_step, by_minute, speed, losses = figure.subplots(2, 2).flat
+    _plot(by_step, entries, "step", {"score_mean": None})
+    _label(by_step, "Score of recent episodes", "steps", "mean score")
+    _plot(by_minute, entries, "minutes", {"score_mean": None})
+    _label(by_minute, "Score over time", "minutes of training", "mean score")
+    _plot(speed, entries, "step", {"sps": None}, color="tab:green")
+    _label(speed, "Speed", "steps", "steps a second")
+    speed.yaxis.set_major_formatter(EngFormatter(sep=""))
+    speed.set_ylim(bottom=0)
+    _plot(losses, entries, "step", _LOSSES)
+    _label(losses, "Losses and entropy", "steps", "value")
+    for axes in (by_step, speed, losses):
+        axes.xaxis.set_major_formatter(EngFormatter(sep=""))
+    figure.suptitle(_title(folder))
+    path = folder / "curves.png"
+    _save(figure, path)
+    return path
+
+
+def draw_comparison(curves: Sequence[Curve], path: Path, by: str, game: str) -> None:
+    """Draw the scores of several runs, or groups of runs, into one PNG. by: steps or minutes.
+
+    Raises ConfigError when the picture cannot be written.
+    """
+    figure = Figure(figsize=(9, 5.5), dpi=100, layout="constrained")
+    axes = figure.subplots()
+    for index, curve in enumerate(curves):
+        style = {"color": f"C{index % 10}", "linestyle": _STYLES[index // 10 % len(_STYLES)]}
+        stride = len(curve.across) // _MOST_POINTS + 1
+        marker = "." if len(curve.across) == 1 else None
+        axes.plot(curve.across[::stride], curve.score[::stride], label=curve.label, linewidth=1.4, marker=marker, **style)
+        if curve.deviation is not None:
+            axes.fill_between(curve.across, curve.score - curve.deviation, curve.score + curve.deviation, alpha=0.2,
+                              linewidth=0, color=style["color"])
+    _label(axes, f"{game}: score of recent episodes", {"steps": "steps", "minutes": "minutes of training"}[by], "mean score")
+    if by == "steps":
+        axes.xaxis.set_major_formatter(EngFormatter(sep=""))
+    axes.set_xlim(left=0)
+    axes.legend(frameon=False, fontsize="small")
+    try:
+        _save(figure, path)
+    except OSError as error:
+        raise ConfigError(f"cannot write the picture {path}: {error.strerror or error}; name another with --out") from None
+
+
+def _save(figure: Figure, path: Path) -> None:
+    picture = BytesIO()
+    figure.savefig(picture, format="png")
+    write_atomically(path, [picture.getvalue()])
+
+
+def _plot(axes: Axes, entries: list[dict[str, Any]], across: str, keys: dict[str, str | None], **style: str) -> None:
+    """A line for each key that has values, named where it has a name."""
+    for key, name in keys.items():
+        points = [(entry[across], entry[key]) for entry in entries if entry.get(key) is not None]
+        if points:
+            marker = "." if len(points) == 1 else None
+            axes.plot(*zip(*points, strict=True), label=name, linewidth=1.2, marker=marker, **style)
+    if not axes.lines:
+        axes.text(0.5, 0.5, "nothing recorded", transform=axes.transAxes, ha="center", va="center", color="tab:gray")
+    elif any(keys.values()):
+        axes.legend(frameon=False, fontsize="small")
+
+
+def _label(axes: Axes, title: str, across: str, up: str) -> None:
+    axes.set_title(title, fontsize="medium")
+    axes.set_xlabel(across)
+    axes.set_ylabel(up)
+    axes.grid(alpha=0.3)
+
+
+def _thinned(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Every n-th entry and the last, with `minutes` added."""
+    stride = len(entries) // _MOST_POINTS + 1
+    chosen = entries[:-1:stride] + entries[-1:]
+    return [entry | {"minutes": entry["seconds"] / 60} for entry in chosen]
+
+
+def _title(folder: Path) -> str:
+    """The game and the seed, where config.json tells them, and the folder's name."""
+    path = folder / CONFIG
+    if not path.exists():
+        return folder.name
+    config = json.loads(path.read_text(encoding="utf-8"))["config"]
+    return f"{config['game']}, seed {config['run']['seed']}\n{folder.name}"

@@ -1,0 +1,1 @@
+"""Playing with a trained policy: evaluation, films, a window, the terminal."""

@@ -1,0 +1,1 @@
+"""The networks: an encoder, a memory, and heads for actions and values."""

@@ -1,0 +1,1 @@
+"""The encoders: they turn observations into vectors for the memory."""

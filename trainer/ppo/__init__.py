@@ -1,0 +1,1 @@
+"""Learning: the losses of PPO, the learner and the optimizers."""

@@ -1,0 +1,1 @@
+"""Playing: the storage of a rollout and the actor that fills it."""

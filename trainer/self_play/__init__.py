@@ -1,0 +1,1 @@
+"""Self-play: past policies as opponents, and their ratings."""

@@ -1,0 +1,1 @@
+"""Searching settings with Optuna."""

@@ -1,0 +1,192 @@
+"""A sweep: trials drawn by Optuna, each a training in a process of its own, pruned where they fall behind the others.
+
+What is optimized is one number, the mean score of a trial's evaluation, because Optuna prunes studies of one objective alone.
+What a trial cost, its minutes of training, stands beside it, and the report shows score against cost.
+
+Scores are compared at rungs, which are at the same steps in all trials: a trial whose best score so far is below the median of
+the finished trials' scores at that rung is pruned, which is the median stopping rule (Golovin et al., 2017, "Google Vizier: A
+Service for Black-Box Optimization", KDD).
+"""
+
+import contextlib
+import signal
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import optuna
+
+from trainer.config import Config
+from trainer.errors import ConfigError
+from trainer.process import hangup_signals
+from trainer.sweep.report import counts, scored, values_text, write_report
+from trainer.sweep.space import Range, draw, values_of
+from trainer.sweep.study import (
+    SeededByTrial,
+    counted,
+    facts_of,
+    fail_the_dead,
+    open_storage,
+    open_study,
+    storage_errors,
+    whereabouts,
+)
+from trainer.sweep.trial import TrialFailed, run_trial
+
+RUNGS = 20   # times in a training that its score is compared
+WARM_UP = 5  # one part in this many of a training is never pruned
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a sweep does, apart from where it is kept."""
+
+    base: Config               # what all trials have in common
+    ranges: tuple[Range, ...]  # what differs
+    folder: Path               # of the trials' runs, of this process
+    trials: int                # in all, over all processes and sittings
+    startup: int               # trials that are drawn at random, and how many have to finish before one is pruned
+    prune: bool
+    minutes: float | None      # of training, after which a trial is pruned
+
+    @property
+    def longest(self) -> int:
+        """Steps of the longest trial that the ranges allow."""
+        for one in self.ranges:
+            if one.name == "total_steps":
+                return int(max(one.choices or (one.high,)))
+        return self.base.ppo.total_steps
+
+    @property
+    def rung(self) -> int:
+        """Steps between two comparisons."""
+        return max(self.longest // RUNGS, 1)
+
+
+def run_sweep(plan: Plan, name: str, url: str) -> None:
+    """Begin the sweep called `name`, or join it, or go on with it; run trials until there are enough, then tell of them.
+
+    Ctrl-C (or SIGTERM, or a terminal that closes) ends the trial under way, marks it so, and raises KeyboardInterrupt.
+    Raises SweepError where the storage fails, or the sweep is another one.
+    """
+    plan.folder.mkdir(parents=True, exist_ok=True)
+    storage = open_storage(url)
+    pruner = optuna.pruners.NopPruner()
+    if plan.prune:
+        pruner = optuna.pruners.MedianPruner(plan.startup, n_warmup_steps=plan.longest // WARM_UP)
+    first = values_of(plan.ranges, plan.base)
+    with storage_errors(url):
+        study, begun = open_study(storage, name, facts_of(plan.base, plan.ranges), first, pruner=pruner,
+                                  sampler=SeededByTrial(plan.base.run.seed, plan.startup))
+        _say(f"sweep {name}: {_opening(study, plan, begun, first)}")
+        try:
+            with _terminated_as_interrupted():
+                _run_trials(study, plan)
+        except KeyboardInterrupt:
+            _say(f"sweep {name}: stopped ({counts(study)}); the same command again goes on")
+            raise
+        _say(f"sweep {name}: {counts(study)}")
+        write_report(study, plan.folder)
+
+
+def _run_trials(study: optuna.Study, plan: Plan) -> None:
+    """Run trials until there are enough, counting those of other processes."""
+    while True:
+        fail_the_dead(study)
+        if len(counted(study)) >= plan.trials:
+            return
+        study.optimize(lambda trial: _objective(plan, trial), n_trials=1, catch=(TrialFailed,))
+
+
+def _opening(study: optuna.Study, plan: Plan, begun: bool, first: dict[str, Any] | None) -> str:
+    """How a sitting begins, in words."""
+    if not begun:
+        return f"there are {len(counted(study))} of {plan.trials} trials; going on in {plan.folder}"
+    baseline = "the first has the preset's own settings" if first else "the preset's own settings lie outside of the ranges"
+    return f"{plan.trials} trials of {plan.base.game} in {plan.folder}; {baseline}"
+
+
+def _objective(plan: Plan, trial: optuna.Trial) -> float:
+    """Run a trial; returns its score. Raises TrialPruned and TrialFailed, with the reason in the trial's attributes."""
+    for key, value in whereabouts().items():
+        trial.set_user_attr(key, value)
+    if sum(other.number < trial.number for other in counted(trial.study)) >= plan.trials:
+        trial.set_user_attr("reason", "one too many: another process had begun the last")
+        raise TrialFailed
+    label = f"trial {trial.number}"
+    try:
+        config = draw(plan.ranges, trial, plan.base)
+    except ConfigError as error:
+        raise _pruned(trial, f"refused: {error}") from None
+    folder = plan.folder / f"trial-{trial.number:04d}"
+    trial.set_user_attr("folder", str(folder))
+    trial.set_user_attr("settings", {one.name: getattr(getattr(config, one.section), one.name) for one in plan.ranges}
+                        | {"minibatch": config.ppo.minibatch})
+    _say(f"{label}: {values_text(trial.params | {'minibatch': config.ppo.minibatch})}")
+    watch = _Watch(plan, trial, config.ppo.total_steps)
+    try:
+        outcome = run_trial(config, folder, watch)
+    except TrialFailed as failure:
+        trial.set_user_attr("failed", str(failure))
+        _say(f"{label}: failed: {failure}")
+        raise
+    except KeyboardInterrupt:
+        trial.set_user_attr("reason", "interrupted")
+        _say(f"{label}: interrupted")
+        raise
+    finally:
+        watch.note_cost()
+    trial.set_user_attr("standard_error", outcome.standard_error)
+    _say(f"{label}: score {scored(outcome.score, outcome.standard_error)} after {watch.minutes:.3g} minutes of training")
+    return outcome.score
+
+
+class _Watch:
+    """Takes in the metrics of a trial, reports its score at the rungs, and prunes it."""
+
+    def __init__(self, plan: Plan, trial: optuna.Trial, total_steps: int):
+        self.plan, self.trial = plan, trial
+        self.rungs = iter(range(plan.rung, total_steps, plan.rung))  # none at the end, where pruning saves nothing
+        self.next = next(self.rungs, None)
+        self.step, self.minutes = 0, 0.0
+
+    def __call__(self, entry: dict[str, Any]) -> None:
+        self.step, self.minutes = entry["step"], entry["seconds"] / 60
+        if self.plan.minutes is not None and self.minutes > self.plan.minutes:
+            raise _pruned(self.trial, f"trained for longer than {self.plan.minutes:g} minutes, to step {self.step:,}")
+        crossed = False
+        while self.next is not None and self.step >= self.next:
+            if entry["score_mean"] is not None:
+                self.trial.report(entry["score_mean"], self.next)
+                crossed = True
+            self.next = next(self.rungs, None)
+        if crossed and self.trial.should_prune():
+            raise _pruned(self.trial, f"below the median at step {self.step:,}, with a score of {entry['score_mean']:.4g}")
+
+    def note_cost(self) -> None:
+        """What the trial has cost, for the report."""
+        self.trial.set_user_attr("minutes", self.minutes)
+        self.trial.set_user_attr("steps", self.step)
+
+
+def _pruned(trial: optuna.Trial, reason: str) -> optuna.TrialPruned:
+    """The exception that prunes a trial, its reason kept and told."""
+    trial.set_user_attr("reason", reason)
+    _say(f"trial {trial.number}: pruned: {reason}")
+    return optuna.TrialPruned(reason)
+
+
+@contextlib.contextmanager
+def _terminated_as_interrupted() -> Iterator[None]:
+    """SIGTERM and SIGHUP raise KeyboardInterrupt, as SIGINT does, so that they end a trial as cleanly."""
+    before = {number: signal.signal(number, signal.default_int_handler) for number in (signal.SIGTERM, *hangup_signals())}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _say(text: str) -> None:
+    print(text, flush=True)

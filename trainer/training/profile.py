@@ -1,0 +1,53 @@
+"""Where a training's time goes: a trace for Perfetto, and a table of stages."""
+
+from pathlib import Path
+
+import torch
+from torch.profiler import ProfilerActivity, profile
+
+from bridge.spans import recording
+from trainer.config import Config
+from trainer.training.session import Session
+from trainer.training.train import iterate
+
+WARM_UP = 4  # iterations before the trace: what is captured is captured by then
+STAGES = ("wait for the actions", "play", "copy to the device", "work on the device", "forward", "sample",
+          "copy of the actions", "batch step", "advantages", "minibatch", "wait for the device")
+
+
+def profile_run(config: Config, iterations: int, out: Path) -> str:
+    """Train for a few iterations and write their trace to `out` (.json or .json.gz); returns the table of stages.
+
+    Nothing of the training is kept.
+    """
+    session = Session(config)
+    for _ in range(WARM_UP):
+        iterate(session)
+    activities = [ProfilerActivity.CPU, *([ProfilerActivity.CUDA] if session.device.type == "cuda" else [])]
+    with recording(), profile(activities=activities) as profiler:
+        metrics = [iterate(session) for _ in range(iterations)]
+        if session.device.type == "cuda":
+            torch.cuda.synchronize(session.device)
+    session.pipeline.settle()
+    session.pipeline.close()
+    profiler.export_chrome_trace(str(out))
+    seconds = sum(session.config.batch_steps / m["sps"] for m in metrics)
+    facts = ", ".join(f"{name} {value}" for name, value in session.facts.items())
+    return f"{config.game}: {iterations} iterations of {config.batch_steps:,} steps, {facts}\n" + \
+        table(profiler.key_averages(), iterations, seconds)
+
+
+def table(events, iterations: int, seconds: float) -> str:
+    """Milliseconds an iteration of every stage, by batch: of the host, and of the device's own work within."""
+    rows = []
+    for event in events:
+        stage = event.key.partition(", batch ")[0]
+        if stage in STAGES and event.cpu_time_total > 0:
+            rows.append((STAGES.index(stage), event.key, event.count / iterations, event.cpu_time_total / 1e3 / iterations,
+                         getattr(event, "device_time_total", 0.0) / 1e3 / iterations))
+    whole = seconds * 1e3 / iterations
+    lines = [f"{'stage':<34}{'times':>8}{'host ms':>12}{'share':>8}{'device ms':>12}",
+             f"{'iteration':<34}{1:>8}{whole:>12.2f}{1:>8.0%}{'':>12}"]
+    lines += [f"{name:<34}{count:>8.0f}{host:>12.2f}{host / whole:>8.0%}{device:>12.2f}"
+              for _, name, count, host, device in sorted(rows)]
+    return "\n".join(lines)
