@@ -45,8 +45,8 @@ def random_score(game: str) -> float:
 def train(game: str, root: Path, gif: Path, seconds: float, more: list[str]) -> dict:
     """Train, evaluate and film one game; returns its row."""
     from trainer.play import evaluate, film
+    from trainer.policy.load import load_policy
     from trainer.runs import checkpoint
-    from trainer.training.session import load_policy
     folder = root / game
     subprocess.run([sys.executable, "-m", "trainer", game, "--run-dir", str(folder), "--eval-episodes", "0", *more], check=True)
     last = json.loads((folder / "metrics.jsonl").read_text(encoding="utf-8").splitlines()[-1])

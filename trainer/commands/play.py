@@ -90,8 +90,8 @@ def _in_window(run, options: PlayOptions) -> None:
 
 def _agent(run, options: PlayOptions):
     """The environment that the run's policy plays."""
-    from trainer.play.evaluate import load_run
     from trainer.play.watch import Watched
+    from trainer.policy.load import load_run
     _, policy, config = load_run(run, options.device)
     return Watched(config, policy, seed=_seed(options), greedy=options.greedy)
 

@@ -13,7 +13,7 @@ from trainer.export.check import Difference
 from trainer.export.graph import StepGraph, onnx_bytes
 from trainer.export.weights import describe, rebuild, weights_bytes
 from trainer.files import write_atomically
-from trainer.play.evaluate import load_run
+from trainer.policy.load import load_run
 from trainer.runs import checkpoint
 
 

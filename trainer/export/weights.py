@@ -20,8 +20,9 @@ from trainer.config import Config
 from trainer.errors import ExportError
 from trainer.export.graph import state_shapes
 from trainer.policy.encoders.make import choose_encoder
+from trainer.policy.make import memory_class
 from trainer.policy.normalize import CLIP, ObservationNorm
-from trainer.policy.policy import MEMORIES, Policy
+from trainer.policy.policy import Policy
 
 FORMAT = 1  # raise it when a reader of older files would misread newer ones
 _MOMENTS = ("normalizer.mean", "normalizer.square", "normalizer.count")  # what goes on learning, not what a step reads
@@ -69,7 +70,7 @@ def rebuild(data: bytes) -> tuple[Policy, dict[str, Any]]:
         tensors = safetensors.torch.load(data)
     except (ValueError, LookupError, TypeError, safetensors.SafetensorError) as error:
         raise ExportError(f"this is no policy that `export` wrote: {error!r}") from None
-    network = MEMORIES[about["memory"]](
+    network = memory_class(about["memory"])(
         tuple(about["observation_shape"]), about["num_actions"], about["encoder_size"], about["core_size"],
         encoder=about["encoder"], frames=about["frame_stack"], scale=about["scale"], layers=about["layers"])
     if about["normalize"]:

@@ -11,18 +11,17 @@ import torch
 from bridge import Pipeline, open_device
 from bridge.source import GameSource, GymnasiumSource
 from envs_c.checks import cores
-from envs_c.errors import EnvsError
 from trainer.config import Config
 from trainer.config.config import GYM
 from trainer.environments import make_env, make_source
 from trainer.errors import ConfigError, RunError
 from trainer.files import write_atomically
 from trainer.play import film
+from trainer.policy.load import load_run
 from trainer.policy.policy import Policy
 from trainer.rollout.actor import Actor, Storage, collect
 from trainer.runs import checkpoint
 from trainer.runs import find as runs
-from trainer.training.session import load_policy
 
 SEED_OFFSET = 1 << 62  # evaluations play other episodes than the training of the same seed
 GYM_OFFSET, GYM_SEEDS = 1 << 30, (1 << 31) - (1 << 20)  # the same of Gymnasium's: ALE's seeds are 31 bits, one an environment
@@ -145,21 +144,6 @@ def record_run(run: str | Path, *, episodes: int, seed: int, device: str, greedy
     order = result.returns.argsort(kind="stable")
     chosen = {"best": best(result), "median": order[(len(order) - 1) // 2], "worst": order[0]}
     return [film.write(result, int(index), out.with_name(f"{out.stem}-{name}{out.suffix}")) for name, index in chosen.items()]
-
-
-def load_run(run: str | Path, device: str) -> tuple[Path, Policy, Config]:
-    """The newest checkpoint of a run (or the checkpoint named), its policy, and its run's config.
-
-    Raises CheckpointError where there is none that is whole and fits its game, ConfigError where another version of the
-    trainer wrote it, and RunError where its game is no longer there.
-    """
-    path = checkpoint.latest(run)
-    config = runs.config_in(path, checkpoint.read_meta(path))
-    try:
-        return path, *load_policy(path, device)
-    except EnvsError as error:
-        raise RunError(f"{path} plays {config.game}, which cannot be made any more: {error}; bring the game back, or choose "
-                       "another run") from None
 
 
 def finish(session, folder: Path, log):

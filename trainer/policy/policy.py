@@ -248,7 +248,3 @@ class FeedForwardPolicy(Policy):
         x = self.encoder(x.flatten(0, 1))
         hidden = functional.linear(x, self.layer.weight.to(x.dtype), self.layer.bias.to(x.dtype)).relu()
         return self._values(hidden.view(*start.shape, -1))
-
-
-# The policy for each value of the setting `memory`.
-MEMORIES: dict[str, type[Policy]] = {"lstm": LstmPolicy, "mingru": MinGruPolicy, "none": FeedForwardPolicy}

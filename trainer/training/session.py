@@ -1,6 +1,5 @@
 """Everything that one training run holds, made from its config, saved to a checkpoint and brought back from one."""
 
-import dataclasses
 from collections import deque
 from pathlib import Path
 
@@ -13,42 +12,21 @@ from bridge.on_device.pipeline import OnDevicePipeline
 from bridge.source import Episodes
 from envs_c.checks import cores
 from trainer.config import Config
-from trainer.environments import make_simulation, make_source, observation_scale
-from trainer.errors import CheckpointError, ConfigError
+from trainer.environments import make_simulation, make_source
+from trainer.errors import CheckpointError
 from trainer.policy import precision
-from trainer.policy.normalize import ObservationNorm
-from trainer.policy.policy import MEMORIES, Policy
+from trainer.policy.make import make_policy
 from trainer.ppo.learner import Learner
 from trainer.process import keep_freed_memory
 from trainer.ranks import ALONE, Ranks
 from trainer.rollout.actor import Actor, Storage
 from trainer.runs import checkpoint
 from trainer.self_play.league import League, make_self_play
+from trainer.tensors import under, with_prefix
 from trainer.training import shares as sharing
 
 GRAPHS = True  # whether work is captured where the device can
 RECENT = 256  # episodes that score_mean is the mean of
-
-
-def make_policy(config: Config, source, dtype: torch.dtype) -> Policy:
-    """A fresh policy for a source's environments; its weights depend on the config's seed alone.
-
-    Raises ConfigError where the encoder does not fit the observations."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(config.run.seed)
-        chosen = config.policy
-        try:
-            policy = MEMORIES[chosen.memory](source.observation_shape, source.num_actions, chosen.encoder_size,
-                                             chosen.lstm_size, encoder=chosen.encoder, frames=chosen.frame_stack,
-                                             scale=observation_scale(source), precision=dtype, layers=chosen.layers)
-        except ValueError as error:
-            raise ConfigError(str(error)) from error
-    if config.policy.normalize_observations:
-        if source.observation_dtype != "float32":
-            raise ConfigError("normalize_observations is true, but these observations are bytes, which are scaled to 0 .. 1; "
-                              "leave it out")
-        policy.normalizer = ObservationNorm(source.observation_shape)
-    return policy
 
 
 class Session:
@@ -76,7 +54,7 @@ class Session:
         else:
             self.batches_reason = "as the run was started"
         self.pipeline = make_pipeline(share, opened, num_batches, ranks.rank * share.env.num_envs)
-        policy = make_policy(config, self.pipeline.source, dtype)
+        policy = make_policy(config.policy, self.pipeline.source, config.run.seed, dtype)
         if ranks.joined:  # another processor's orthogonal weights may differ in their last bits
             policy.load_state_dict(ranks.first(policy.state_dict))
         self.policy = policy.to(self.device)
@@ -96,7 +74,7 @@ class Session:
         """The opponents of self-play."""
         source = self.pipeline.source
         return League(self.config, source, self.policy, self.actor.weights,
-                      lambda: make_policy(self.config, source, dtype).to(self.device), self.device)
+                      lambda: make_policy(self.config.policy, source, self.config.run.seed, dtype).to(self.device), self.device)
 
     @property
     def step(self) -> int:
@@ -129,12 +107,12 @@ class Session:
     def save(self, folder: Path) -> Path | None:
         """Write a checkpoint from which `resumed` goes on bit for bit (on the CPU). All ranks call it, and rank 0 writes;
         None on the others. Raises RanksError where their weights came apart."""
-        tensors = {f"policy.{name}": tensor for name, tensor in self.policy.state_dict().items()}
-        tensors |= {f"optimizer.{name}": tensor for name, tensor in self.learner.state().items()}
-        tensors |= {f"actor.{name}": tensor for name, tensor in self.actor.state().items()}
-        tensors |= {f"pipeline.{name}": tensor for name, tensor in self.pipeline.state().items()}
+        tensors = with_prefix("policy.", self.policy.state_dict())
+        tensors |= with_prefix("optimizer.", self.learner.state())
+        tensors |= with_prefix("actor.", self.actor.state())
+        tensors |= with_prefix("pipeline.", self.pipeline.state())
         if self.league is not None:
-            tensors |= {f"league.{name}": tensor for name, tensor in self.league.state().items()}
+            tensors |= with_prefix("league.", self.league.state())
         tensors["generator"] = self.generator.get_state()
         tensors = sharing.whole(self.ranks, tensors)
         if tensors is None:
@@ -158,12 +136,12 @@ class Session:
         session = cls(config, getattr(torch, meta["precision"]), num_batches, ranks)
         try:
             tensors = sharing.own(ranks, tensors)
-            session.policy.load_state_dict(part(tensors, "policy."))
-            session.learner.restore(part(tensors, "optimizer."))
-            session.actor.restore(part(tensors, "actor."))
-            session.pipeline.restore(part(tensors, "pipeline."))
+            session.policy.load_state_dict(under("policy.", tensors))
+            session.learner.restore(under("optimizer.", tensors))
+            session.actor.restore(under("actor.", tensors))
+            session.pipeline.restore(under("pipeline.", tensors))
             if session.league is not None:
-                session.league.restore(part(tensors, "league."))
+                session.league.restore(under("league.", tensors))
             session.generator.set_state(tensors["generator"])
         except (KeyError, RuntimeError, ValueError, envs_c.InvalidState) as error:
             raise CheckpointError(f"{path} does not fit this run's settings: {error}") from error
@@ -210,25 +188,3 @@ def choose_batches(config: Config, device) -> tuple[int, str]:
     choice = probe.choose(probe.measure(device), probe.slab_bytes(source), source.num_envs, probe.game_seconds(source))
     source.close()
     return choice.num_batches, choice.reason
-
-
-def part(tensors: dict[str, torch.Tensor], prefix: str) -> dict[str, torch.Tensor]:
-    """The tensors whose names begin with `prefix`, without it."""
-    return {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}
-
-
-def load_policy(path: Path, device: str = "cpu") -> tuple[Policy, Config]:
-    """The policy of a checkpoint, in the precision that it was trained in, and its run's config.
-
-    Raises CheckpointError where it is damaged, or its game has changed since."""
-    tensors, meta = checkpoint.load(path)
-    config = Config.from_dict(meta["config"])
-    config = dataclasses.replace(config, run=dataclasses.replace(config.run, device=device))
-    source = make_source(config.game, config.env, 1, 0)
-    policy = make_policy(config, source, getattr(torch, meta["precision"]))
-    source.close()
-    try:
-        policy.load_state_dict(part(tensors, "policy."))
-    except RuntimeError as error:
-        raise CheckpointError(f"{path} does not fit {config.game} as it is now: {' '.join(str(error).split())}") from error
-    return policy.to(open_device(device).torch_device), config

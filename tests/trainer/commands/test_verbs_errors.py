@@ -66,7 +66,7 @@ def test_weights_that_do_not_fit_the_game_are_told(capsys, there):
     tensors, meta = checkpoint.load(path)
     tensors["policy.heads.weight"] = torch.zeros(5, 8)
     checkpoint.save(path.parent, 9999, tensors, meta, score=None)
-    assert "does not fit cartpole as it is now" in refused(capsys, "eval one --episodes 1")
+    assert "does not fit the present cartpole" in refused(capsys, "eval one --episodes 1")
 
 
 @pytest.mark.parametrize(("words", "sentence"), [

@@ -16,8 +16,9 @@ from trainer.export import check as export_check
 from trainer.export.export import export_run
 from trainer.export.graph import StepGraph
 from trainer.export.weights import rebuild
+from trainer.policy.load import load_policy
 from trainer.runs import checkpoint
-from trainer.training.session import Session, load_policy
+from trainer.training.session import Session
 
 ONNX = all(importlib.util.find_spec(name) for name in ("onnx", "onnxscript", "onnxruntime"))
 needs_onnx = pytest.mark.skipif(not ONNX, reason="needs the packages of the extra 'export'")

@@ -11,7 +11,7 @@ from trainer.config import Config, EnvConfig, RunConfig
 from trainer.environments import make_source
 from trainer.errors import ConfigError
 from trainer.play import evaluate, film
-from trainer.training.session import make_policy
+from trainer.policy.make import make_policy
 
 
 def config(game="cartpole", **env) -> Config:
@@ -19,7 +19,7 @@ def config(game="cartpole", **env) -> Config:
 
 
 def play(settings, **more):
-    policy = make_policy(settings, make_source(settings.game, settings.env, 1, 0), torch.float32)
+    policy = make_policy(settings.policy, make_source(settings.game, settings.env, 1, 0), settings.run.seed, torch.float32)
     return evaluate.play(policy, settings, **{"episodes": 20, "seed": 4, **more})
 
 
@@ -43,7 +43,7 @@ def test_one_seed_gives_one_result_and_another_another():
 
 def test_greedy_play_takes_the_likeliest_action():
     settings = config()
-    policy = make_policy(settings, make_source("cartpole", settings.env, 1, 0), torch.float32)
+    policy = make_policy(settings.policy, make_source("cartpole", settings.env, 1, 0), settings.run.seed, torch.float32)
     with torch.no_grad():
         policy.heads.bias[:2] = torch.tensor([0.0, 0.5])  # RIGHT is likelier everywhere
     greedy = evaluate.play(policy, settings, episodes=20, seed=4, greedy=True)
@@ -58,7 +58,7 @@ def test_an_evaluation_of_endless_play_ends(monkeypatch, limit):
     monkeypatch.setattr(evaluate, "LONGEST", 50)
     settings = config("breakout")
     settings = dataclasses.replace(settings, env=dataclasses.replace(settings.env, time_limit=limit))
-    policy = make_policy(settings, make_source("breakout", settings.env, 1, 0), torch.float32)
+    policy = make_policy(settings.policy, make_source("breakout", settings.env, 1, 0), settings.run.seed, torch.float32)
     with torch.no_grad():
         policy.heads.weight.zero_()
         policy.heads.bias[:4] = torch.tensor([50.0, 0.0, 0.0, 0.0])  # never serves

@@ -11,7 +11,7 @@ from trainer.config import Config, EnvConfig, PPOConfig, RunConfig
 from trainer.environments import make_source
 from trainer.errors import RunError
 from trainer.play import keyboard, terminal, watch, window
-from trainer.policy.policy import MEMORIES
+from trainer.policy.make import MEMORIES
 
 CELL = re.compile(r"\x1b\[(\d+);1H|\x1b\[38;2;(\d+);(\d+);(\d+);48;2;(\d+);(\d+);(\d+)m|▀")
 

@@ -10,7 +10,8 @@ import torch
 from trainer.config import Config, EnvConfig, PolicyConfig, PPOConfig, RunConfig
 from trainer.config.config import ConfigError
 from trainer.policy.encoders.make import LARGE, Board, Conv, Mlp, choose_encoder, make_encoder
-from trainer.training.session import Session, load_policy
+from trainer.policy.load import load_policy
+from trainer.training.session import Session
 from trainer.training.train import iterate
 
 

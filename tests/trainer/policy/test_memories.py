@@ -3,7 +3,8 @@
 import pytest
 import torch
 
-from trainer.policy.policy import MEMORIES, StepSpace
+from trainer.policy.make import MEMORIES
+from trainer.policy.policy import StepSpace
 
 STEPS, BATCH, UNITS, ACTIONS = 6, 4, 12, 3
 STARTS = {  # name: (t, environment) of observations that are the first of an episode

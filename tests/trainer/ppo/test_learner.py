@@ -251,7 +251,7 @@ def test_rewards_are_divided_by_the_deviation_of_the_discounted_return():
 
 
 def test_bytes_are_not_normalized():
-    with pytest.raises(ConfigError, match="normalize_observations is true, but these observations are bytes"):
+    with pytest.raises(ConfigError, match="normalize_observations must be false for observations of bytes"):
         Session(Config("go", EnvConfig(num_envs=4), PolicyConfig(normalize_observations=True),
                        PPOConfig(horizon=8, minibatch=32)))
 

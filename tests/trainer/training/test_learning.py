@@ -8,6 +8,7 @@ import pytest
 import envs_c
 from trainer.__main__ import main
 from trainer.play import evaluate
+from trainer.policy.load import load_run
 
 
 def evaluated(tmp_path, *words) -> dict:
@@ -55,6 +56,6 @@ def largest_tiles(result: evaluate.Evaluation) -> np.ndarray:
 def test_2048_s_preset_reaches_the_tile_of_2048_in_half_of_its_games(tmp_path):
     folder = tmp_path / "run"
     assert main(["g2048", "--device", "cpu", "--no-gif", "--eval-episodes", "0", "--run-dir", str(folder)]) == 0
-    _, policy, config = evaluate.load_run(folder, "cpu")
+    _, policy, config = load_run(folder, "cpu")
     result = evaluate.play(policy, config, episodes=1000, seed=1)
     assert (largest_tiles(result) >= 2048).mean() >= 0.5
