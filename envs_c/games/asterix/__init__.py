@@ -1,8 +1,8 @@
 """Asterix.
 
-    asterix.pyx        the game: state, observation and drawing, and `GAME`
-    picture.pxd        how the 84x84 picture is drawn
-    rules.pxd          how the state changes
+    asterix.pyx        the rules in prose; one frame, the observation, the picture, and `GAME`
+    rules.pxd          the state, its constants, and how a frame changes it
+    picture.pxd        sprites and colours, and how they are painted
 """
 
 from envs_c.games.asterix.asterix import GAME

@@ -1,35 +1,45 @@
 """Asterix, after the cartridge of 1983 for the Atari 2600.
 
-Screen. On 160x210 pixels (x to the right, y down) eight lanes lie between two roofs, lane 0 on top: lane i has the rows
-25 + 16 * i .. 38 + 16 * i. What is in it, hero or thing, is 8 pixels wide, x is its left end, and 11 high.
+Screen. 160x210 pixels, x to the right and y down. Eight lanes lie between two roofs. Lane 0 is at the top; lane i has the
+rows 25 + 16 * i to 38 + 16 * i. The hero and the things in the lanes are 8 pixels wide and 11 high. Their x is their left
+end.
 
-Hero. LEFT and RIGHT move it by 2 pixels a frame, by 4 from stage 4 on, by 6 from stage 16 on, while x > 24 and x < 128.
-UP and DOWN move it by a lane, only in frames
-before which the clock (below) is a multiple of 4. It starts in lane 3 at x 76.
+Actions. LEFT and RIGHT move the hero by 2 pixels a frame, by 4 from stage 4 on, by 6 from stage 16 on. LEFT moves it only
+while x > 24, RIGHT only while x < 128. UP and DOWN move it by one lane, but only in frames before which the clock (below)
+is a multiple of 4. A diagonal does both. The hero starts in lane 3 at x 76.
 
-Things. Each lane holds one. In lanes 0, 2, 4 and 6 they come in at x 5, go to the right by 1 pixel a frame (2 from stage 4
-on, 3 from stage 16 on) and leave before x 143; in the others they come in at 143, go to the left and leave before x 5. When
-one leaves, or the nothing that is left of it, the next comes in at once: a treasure, or a lyre. A clock decides: it goes
-from 1 or 2 to 128 by 1 a frame and begins again at 2. A second counter begins at 0, later at 1 whenever the clock begins
-again, and counts the frames in which the stick is held straight to the LEFT or RIGHT. If, before the frame, both are even
-or both are odd, it is a treasure. So the things of lanes that were not disturbed come and go together.
+Things. Each lane holds one thing: a treasure, a lyre, the points of a treasure that was taken, or an empty place that moves
+as a thing does. In lanes 0, 2, 4 and 6 things come in at x 5 and go to the right by 1 pixel a frame, by 2 from stage 4 on,
+by 3 from stage 16 on; a thing that would reach x 143 leaves. In the other lanes they come in at x 143 and go to the left at
+the same speeds; a thing that would be left of x 5 leaves. When a thing leaves, the next one comes in in the same frame.
 
-Touch. If hero and thing of a lane overlap, as REACH says for each pair, it counts in the next frame, after all have moved.
-  Treasure: its points, which stand in its place until a wait is over; then nothing at all goes on from there. The points are
-  50, 100, 200, 300, 400 in stages 0 .. 4 and 500 later, the wait is 254, 134, 66 or 32 frames for stages 0 .. 3, 4 .. 7 and
-  16 .. 19 in this order, 16 for 8 .. 15 and 20 .. 23, and 7 for 24; of the last treasure of a stage it is the next stage's.
-  Lyre: it vanishes and the hero is stunned for 126 frames, in which nothing moves, but waits go on. Then a life is lost,
-all things become nothing that goes on, and the hero stands at its start. The last life ends a frame earlier, and with
-it the episode.
+Clock. The clock and a second counter decide what comes in. The clock goes up by 1 a frame to 128 and then begins again at
+2. The second counter goes up by 1 in each frame whose action is LEFT or RIGHT (a diagonal does not count), and begins again
+at 1 whenever the clock begins again. A thing that comes in is a treasure if, before the frame, clock and counter are both
+even or both odd; otherwise it is a lyre. So things come and go together in all lanes that the hero does not disturb.
 
-Stages. 50 treasures make a stage, after 24 comes 16 again. Treasures look after their stage, and those on the screen change
-with it. In stages 4 .. 7, 12 .. 15 and 20 .. 24 the hero is Obelix. When he first comes, in stage 4, the screen shows his
-name for 255 frames; then all things are treasures, at the places where they were, and he stands at the start.
+Touch. At the end of a frame the hero touches the thing in its lane if they overlap; the table REACH in rules.pxd has the
+distances for each pair. The touch takes effect in the next frame, after all things have moved:
+  - Treasure. It gives its points and becomes their picture, which stands still until a wait is over. Then an empty place
+    goes on from there. The points are 50, 100, 200, 300 and 400 in stages 0 to 4, and 500 from stage 5 on. The wait is 254,
+    134, 66 and 32 frames in stages 0 to 3, again in 4 to 7, and again in 16 to 19; it is 16 frames in stages 8 to 15 and 20
+    to 23, and 7 in stage 24. The last treasure of a stage has the wait of the next stage.
+  - Lyre. It becomes an empty place, and the hero is stunned for 126 frames. In these nothing moves, but the clock and the
+    waits go on. Then a life is lost, all things become empty places, and the hero stands at its start.
 
-Lives. 3 at first; one more at 10,000, 30,000, 50,000, 80,000 and 110,000 points and then every 40,000, but never more than 8.
+Stages. 50 treasures make a stage. Stage 24 is followed by stage 16. The stage decides how treasures look, also those that
+are on the screen when it begins. The hero is Obelix in stages 4 to 7, 12 to 15 and 20 to 24, otherwise Asterix. When Obelix
+comes for the first time, with stage 4, the screen shows his name for 255 frames, in which only the clock goes on, here to
+255 and then from 0. After that all things are treasures at the places where they were, and he stands at the start.
 
-Start. The clock and the places of the first things, all treasures, are random. With scatter=0 things stand at x 4 and
-  145 and all goes as on the cartridge from its first frame on.
+Lives. 3 at first. One more at 10,000, 30,000, 50,000, 80,000 and 110,000 points and then every 40,000, but never more than
+8.
+
+End. The last life ends one frame before the end of its stun, and the episode with it.
+
+Start. All first things are treasures. The clock is random (2 to 128), the counter is 1, things in even lanes start at one
+random x, things in odd lanes at another. With scatter=0 they start at x 4 and x 145, with the clock at 1 and the counter at
+0: the game then goes as on the cartridge from its first frame on.
 """
 
 from libc.stdint cimport uint8_t, uint16_t, uint32_t
@@ -46,14 +56,14 @@ from envs_c.rng cimport Rng
 from envs_c.screen cimport SMALL, Canvas, canvas_rect
 from envs_c.stamp cimport CELLS, Sheet, finish_rows, sheet_of, sum_backdrop
 
-from envs_c.game import Option
+from envs_c.game import Feature, Option
 
 
 cdef enum:
-    SLOTS = 15                      # lanes counted from the hero's, 7 above to 7 below
+    SLOTS = 15                      # lanes in the observation: from 7 above the hero's lane to 7 below it
     FEATURES = 8 + 4 * SLOTS
     LINE_Y = 39, LINE_X = 24, LINE_WIDTH = 112, TOP_ROOF = 9, BOTTOM_ROOF = 150
-    FIRST_ROW = 10, END_ROW = 77    # of the grey canvas: between them things move
+    FIRST_ROW = 10, END_ROW = 77    # rows of the grey canvas; things move only between them
     BLUE = 0x545CD6
 
 cdef extern from *:
@@ -106,11 +116,7 @@ cdef float step(void* state, int action, Rng* rng, bint* over) noexcept nogil:
 
 
 cdef void observe(const void* state, void* out) noexcept nogil:
-    """Hero's x, lane, direction and stun, frames to the next lane change, stage, lives and score; then for the lanes from
-    7 above the hero's to 7 below it: treasure there, lyre there, how far its thing is to the right, and its velocity.
-
-    In units of about their deviation in play; 0 where there is no lane, and velocity where a thing waits.
-    """
+    """Write the features that GAME describes. Each is scaled to about unit deviation in play."""
     cdef const Asterix* game = <const Asterix*>state
     cdef float* features = <float*>out
     cdef float* slot = features + 8 + 4 * (7 - game.lane)
@@ -134,7 +140,7 @@ cdef void observe(const void* state, void* out) noexcept nogil:
 
 
 cdef void backdrop(const double* options, Canvas* canvas) noexcept nogil:
-    """The roofs and the lines between lanes."""
+    """Paint the roofs and the lines between lanes."""
     cdef int k
     for k in range(16):
         canvas_rect(canvas, START_X - 4 * k, TOP_ROOF + k, 8 + 8 * k, 1, ROOF[k // 2])
@@ -144,7 +150,7 @@ cdef void backdrop(const double* options, Canvas* canvas) noexcept nogil:
 
 
 cdef inline void draw_play(const Asterix* game, Sheet* sheet) noexcept nogil:
-    """Score, lives, things and hero."""
+    """Paint score, lives, things and hero."""
     cdef int lane, left = game.score % 1000000, x = SCORE_X
     while True:
         draw_sprite(sheet, DIGITS + left % 10, x, SCORE_Y)
@@ -196,4 +202,19 @@ GAME = Game(
         "first_stage": Option(0, 0, LAST_STAGE, "stage to begin with"),
         "scatter": Option(1, 0, 1, "0: things and clock start as on the cartridge"),
     },
+    features=(
+        Feature("hero x", -2, 2, help="(x - 76) / 36 pixels"),
+        Feature("hero lane", -2, 2, help="-1.4 in the top lane, 1.4 in the bottom lane, 0.4 a lane"),
+        Feature("hero direction", -1, 1, help="1 to the right, -1 to the left"),
+        Feature("pause", 0, 1, help="frames left of a stun / 126, or of the screen with Obelix's name / 255; 0 in play"),
+        Feature("lane change", 0, 1, help="frames until UP and DOWN work, / 3; 0: they work in the next frame"),
+        Feature("stage", 0, 3, help="stage / 8"),
+        Feature("lives", -2, 3, help="(lives - 3) / 2"),
+        Feature("score", 0, 50, help="points / 20,000, at most 50"),
+        Feature("lanes", -4, 4, count=4 * SLOTS, help="4 values a lane, from 7 lanes above the hero's to 7 below it; its own "
+                "lane has 36 to 39. 1 if a treasure is there; 1 if a lyre is there; (x of the thing - x of the hero) / 40 "
+                "pixels; velocity / 2 pixels a frame, positive to the right, 0 while points stand still. All 0 if there is no "
+                "such lane"),
+    ),
+    compared_with="The cartridge under ale-py, frame by frame within a stage: reward, end, hero, things, score and picture.",
 ).bind(chunk, backdrop, draw, sizeof(Asterix))

@@ -1,4 +1,4 @@
-"""Asterix' pictures: their tables, and how they are painted, in colour and in grey."""
+"""The pictures of Asterix: sprites, colours, and how they are painted, in colour and in grey."""
 
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memset
@@ -8,10 +8,10 @@ from envs_c.stamp cimport CELLS, CELL_X, CELL_Y, STAMP, Sheet, add_stamp, cell_a
 
 
 cdef enum:
-    HEROES = 17, DIGITS = 21, SPRITES = 31          # in SHAPE
-    WIDTH = 8, HEIGHT = 11, DIGIT_HEIGHT = 7        # of sprites
-    SPRITE_STAMP = 6, DIGIT_STAMP = 4               # rows of stamps
-    WIDE = 79                                       # the hero is drawn twice as wide while his stun is WIDE or more
+    HEROES = 17, DIGITS = 21, SPRITES = 31          # first indices in SHAPE, and its length
+    WIDTH = 8, HEIGHT = 11, DIGIT_HEIGHT = 7        # of sprites, in pixels
+    SPRITE_STAMP = 6, DIGIT_STAMP = 4               # rows of a stamp, in grey cells
+    WIDE = 79                                       # the hero is drawn twice as wide while its stun is WIDE or more
     PITCH = 16, THING_Y = 26, LIVES_X = 60, LIVES_Y = 169, SCORE_X = 96, SCORE_Y = 184, TITLE_X = 56, TITLE_Y = 94
     BLACK = 0x000000, SILVER = 0xC0C0C0
 
@@ -20,8 +20,9 @@ cdef extern from *:
     static const unsigned PALETTE[20] = {
         0x545CD6, 0x548AD2, 0x6E9C42, 0x7F5CD5, 0x87B754, 0xA33915, 0xA459D0, 0xA71A1A, 0xAAAAAA, 0xB83232,
         0xBBBB35, 0xC0C0C0, 0xC3903D, 0xC659B3, 0xD5824A, 0xD65C5C, 0xD6D6D6, 0xE46F6F, 0xECECEC, 0xF08080};
-    static const unsigned char SHAPE[31][11] = {  // rows from the top, the high bit at the left: 9 sorts of treasure,
-        // the lyre to the right and to the left, 50 .. 500, Asterix to the left and to the right, Obelix, digits
+    // Rows from the top, the high bit at the left: 9 sorts of treasure, the lyre to the right and to the left, 50 .. 500,
+    // Asterix to the left and to the right, Obelix to the left and to the right, digits.
+    static const unsigned char SHAPE[31][11] = {
         {0x00, 0x7E, 0x00, 0x3C, 0x7E, 0x6E, 0x76, 0x79, 0x7E, 0x7E, 0x3C},
         {0x1C, 0x3E, 0x1E, 0x1F, 0x3B, 0x7C, 0x7C, 0x7C, 0x1C, 0x14, 0x30},
         {0x44, 0x7C, 0x7C, 0x6C, 0x6C, 0x44, 0x44, 0x6C, 0x6C, 0x7C, 0x38},
@@ -48,7 +49,7 @@ cdef extern from *:
         {0x18, 0x38, 0x58, 0x98, 0xFC, 0x18, 0x18, 0, 0, 0, 0}, {0xFC, 0xC0, 0xC0, 0xF8, 0x0C, 0x8C, 0xF8, 0, 0, 0, 0},
         {0x78, 0xC4, 0xC0, 0xF8, 0xCC, 0xCC, 0x78, 0, 0, 0, 0}, {0xFC, 0xC4, 0x04, 0x08, 0x10, 0x30, 0x30, 0, 0, 0, 0},
         {0x78, 0xCC, 0xCC, 0x78, 0xCC, 0xCC, 0x78, 0, 0, 0, 0}, {0x78, 0xCC, 0xCC, 0x7C, 0x0C, 0x8C, 0x78, 0, 0, 0, 0}};
-    static const unsigned char INK[21][11] = {  // of their rows, in PALETTE; that of the rest is PALETTE[10]
+    static const unsigned char INK[21][11] = {  // by sprite and row: an index into PALETTE; digits have PALETTE[10]
         {0, 9, 0, 7, 7, 9, 9, 9, 9, 7, 7}, {18, 16, 11, 8, 19, 19, 19, 19, 19, 19, 19},
         {16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16}, {16, 16, 10, 9, 10, 9, 10, 9, 10, 9, 10},
         {2, 2, 2, 9, 9, 9, 9, 9, 9, 9, 9}, {0, 0, 0, 0, 13, 13, 13, 13, 13, 0, 0}, {16, 16, 16, 16, 16, 9, 9, 9, 9, 9, 9},
@@ -62,9 +63,9 @@ cdef extern from *:
         0x78F8FC80FE82ULL, 0x848480801044ULL, 0x848480801028ULL, 0x84F8F8801010ULL, 0x848480801028ULL, 0x848480801044ULL,
         0x78F8FCFCFE82ULL, 0x000000000000ULL, 0x01086104FC00ULL, 0x010891048000ULL, 0x010909048000ULL, 0x0109F904FC00ULL,
         0x016908888000ULL, 0x019908508000ULL, 0x01090820FC00ULL};
-    // Made when asterix.pyx is imported, and constant from then on:
-    static unsigned short STANDING[84 * 84];            // sums of what stands still
-    static unsigned short STAMPS[31][40][5][6][8];      // by sprite, x modulo 40 and y modulo 5
+    // Filled when asterix.pyx is imported, and constant from then on:
+    static unsigned short STANDING[84 * 84];            // grey sums of the backdrop
+    static unsigned short STAMPS[31][40][5][6][8];      // grey sums by sprite, x modulo 40 and y modulo 5
     """
     const uint32_t[20] PALETTE
     const uint8_t[31][11] SHAPE
@@ -79,7 +80,7 @@ cdef inline uint32_t colour_of(int sprite, int row) noexcept nogil:
 
 
 cdef inline void put_sprite(Sheet* sheet, int sprite, int height, int x, int y) noexcept nogil:
-    """Row by row, on black ground."""
+    """Paint a sprite row by row on black ground."""
     cdef int row
     for row in range(height):
         put_bits(sheet, x, y + row, <uint64_t>SHAPE[sprite][row] << 56, BLACK, colour_of(sprite, row))
@@ -108,21 +109,21 @@ cdef inline void make_stamps() noexcept nogil:
 
 
 cdef inline void draw_title(Sheet* sheet) noexcept nogil:
-    """On a black screen."""
+    """Paint Obelix's name on a black screen."""
     cdef int row
     for row in range(15):
         put_bits(sheet, TITLE_X, TITLE_Y + row, TITLE[row] << 16, BLACK, SILVER)
 
 
-# --- the hero, and what he hides ------------------------------------------------------------------------------------
+# --- the hero, who hides the thing behind it -------------------------------------------------------------------------
 
 cdef inline bint is_wide(const Asterix* game) noexcept nogil:
-    """The hero is drawn twice as wide, around its middle, when the lyre has just stunned it."""
+    """Whether the hero is drawn twice as wide around its middle: it is in the first frames of a stun."""
     return WIDE <= game.stun < STUN
 
 
 cdef inline uint64_t hero_bits(const Asterix* game, int row) noexcept nogil:
-    """A row of the hero, as wide as he is, the high bit at the left."""
+    """A row of the hero, 8 or 16 pixels, the high bit at the left."""
     cdef uint8_t bits = SHAPE[HEROES + hero_of(game)][row]
     return <uint64_t>doubled(bits) << 48 if is_wide(game) else <uint64_t>bits << 56
 
@@ -132,7 +133,7 @@ cdef inline int hero_x(const Asterix* game) noexcept nogil:
 
 
 cdef inline void draw_behind(const Asterix* game, Sheet* sheet, int lane) noexcept nogil:
-    """A thing of which the hero hides what they share; rows of 64 pixels that begin 16 left of it."""
+    """Paint a thing without the pixels that the hero covers. Rows have 64 pixels and begin 16 to the left of the thing."""
     cdef int sprite = sprite_of(game, lane), x = game.x[lane] - 16, row
     cdef uint64_t bits
     for row in range(HEIGHT):

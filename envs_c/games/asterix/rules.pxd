@@ -1,4 +1,4 @@
-"""Asterix' rules: its constants, its state and what a frame does to it; the prose is in asterix.pyx."""
+"""The rules of Asterix: constants, the state, and how a frame changes it. asterix.pyx states the rules in prose."""
 
 from libc.stdint cimport int16_t, int32_t, uint8_t
 from libc.string cimport memset
@@ -8,14 +8,14 @@ from envs_c.rng cimport Rng, rng_below
 
 cdef enum:
     NOOP, UP, RIGHT, LEFT, DOWN, UP_RIGHT, UP_LEFT, DOWN_RIGHT, DOWN_LEFT
-    NOTHING = 0, LYRE, TREASURE, POINTS             # kinds of things; POINTS and up: the points of stage 0 .. 5
+    NOTHING = 0, LYRE, TREASURE, POINTS             # kinds of things; POINTS + k: the picture of PRICE[k]
     LANES = 8
     START_X = 76, START_LANE = 3, LEFT_END = 24, RIGHT_END = 128
-    ENTRY = 5, EXIT = 143                           # where things go in and out at the left and at the right
+    ENTRY = 5, EXIT = 143                           # x of things that come in from the left and from the right
     STAGE = 50, OBELIX = 4, FAST = 16, LAST_STAGE = 24
     STUN = 126, TITLE_FRAMES = 255
     ROUND = 128, MOST_LIVES = 8
-    LYRES = 9, PRICES = 11                          # sprites: before them the treasures, then points
+    LYRES = 9, PRICES = 11                          # sprites: 0 .. 8 treasures, 9 and 10 lyres, 11 .. 16 points
 
 cdef extern from *:
     """
@@ -23,8 +23,9 @@ cdef extern from *:
     static const short PRICE[6] = {50, 100, 200, 300, 400, 500};
     static const unsigned char WAIT[25] = {254, 134, 66, 32, 254, 134, 66, 32, 16, 16, 16, 16, 16, 16, 16, 16,
                                            254, 134, 66, 32, 16, 16, 16, 16, 7};
-    static const int BONUS[6] = {10000, 20000, 20000, 30000, 30000, 40000};  // from one more life to the next
-    static const signed char REACH[11][4][2] = {  // by thing and hero, where both meet: how far the hero may be to the right
+    static const int BONUS[6] = {10000, 20000, 20000, 30000, 30000, 40000};  // points from one more life to the next
+    // By the sprites of thing and hero: they touch if x of the hero less x of the thing lies between these two.
+    static const signed char REACH[11][4][2] = {
         {{-7, 7}, {-6, 7}}, {{-4, 5}, {-6, 6}}, {{-6, 5}, {-6, 5}}, {{-7, 6}, {-5, 6}},
         {{0, 0}, {0, 0}, {-5, 6}, {-6, 5}}, {{0, 0}, {0, 0}, {-6, 6}, {-6, 6}}, {{0, 0}, {0, 0}, {-3, 4}, {-5, 2}},
         {{0, 0}, {0, 0}, {-6, 5}, {-6, 3}}, {{0, 0}, {0, 0}, {-6, 6}, {-6, 5}},
@@ -38,26 +39,26 @@ cdef extern from *:
 
 
 ctypedef struct Asterix:
-    int32_t score, next_bonus   # points; those that give the next life
-    int16_t[LANES] x            # of things
-    uint8_t[LANES] kind, wait   # wait: frames until a thing goes on, 0 if it goes
-    int16_t hero                # its x
-    uint8_t lane, right         # right: it looks there
-    uint8_t lives, stage, taken  # taken: treasures of this stage
-    uint8_t bonus               # lives won by points, 5 at most
-    uint8_t stun, title         # frames left
+    int32_t score, next_bonus   # points; points at which the next life comes
+    int16_t[LANES] x            # of the things
+    uint8_t[LANES] kind, wait   # wait: frames until the thing moves on, 0 if it moves
+    int16_t hero                # x of the hero
+    uint8_t lane, right         # of the hero; right: 1 if it looks to the right
+    uint8_t lives, stage, taken  # taken: treasures taken in this stage
+    uint8_t bonus               # lives won by points, at most 5
+    uint8_t stun, title         # frames left of each
     uint8_t clock, held         # held: the second counter
-    uint8_t touch               # hero and thing do in this frame
-    uint8_t met_obelix
+    uint8_t touch               # 1 if hero and thing touched at the end of the last frame
+    uint8_t met_obelix          # 1 if the title was shown
 
 
 cdef inline int pace(const Asterix* game) noexcept nogil:
-    """Pixels a frame of things; the hero has twice as many."""
+    """Speed of things in pixels a frame. The hero is twice as fast."""
     return 1 + (game.stage >= OBELIX) + (game.stage >= FAST)
 
 
 cdef inline void begin(Asterix* game, int lives, int stage, bint scatter, Rng* rng) noexcept nogil:
-    """A new episode."""
+    """Begin a new episode."""
     cdef int i
     memset(game, 0, sizeof(Asterix))
     game.lives = <uint8_t>lives
@@ -79,12 +80,12 @@ cdef inline void begin(Asterix* game, int lives, int stage, bint scatter, Rng* r
 
 
 cdef inline int hero_of(const Asterix* game) noexcept nogil:
-    """Which of the four sprites of heroes."""
+    """The hero's sprite, 0 .. 3: Asterix to the left and to the right, Obelix to the left and to the right."""
     return (2 if game.stage & OBELIX or game.stage == LAST_STAGE else 0) + game.right
 
 
 cdef inline int sprite_of(const Asterix* game, int lane) noexcept nogil:
-    """Of a thing that is there."""
+    """The sprite of the thing in a lane that is not empty."""
     cdef int kind = game.kind[lane]
     if kind == LYRE:
         return LYRES + (lane & 1)
@@ -92,7 +93,7 @@ cdef inline int sprite_of(const Asterix* game, int lane) noexcept nogil:
 
 
 cdef inline void start_again(Asterix* game, int kind) noexcept nogil:
-    """The hero at its start, all things of one kind where they are, and on their way."""
+    """Put the hero at its start; make all things of one kind, at their places, and let them move."""
     memset(game.kind, kind, LANES)
     memset(game.wait, 0, LANES)
     game.hero, game.lane = START_X, START_LANE
@@ -111,7 +112,7 @@ cdef inline void move_things(Asterix* game, uint8_t entering) noexcept nogil:
 
 
 cdef inline void pass_waits(Asterix* game) noexcept nogil:
-    """Count down; points whose wait is over become nothing, which goes on in this frame."""
+    """Count the waits down. Points whose wait is over become an empty place, which moves in this frame."""
     cdef int i
     for i in range(LANES):
         game.kind[i] = game.kind[i] if game.kind[i] < POINTS or game.wait[i] != 1 else NOTHING
@@ -119,7 +120,7 @@ cdef inline void pass_waits(Asterix* game) noexcept nogil:
 
 
 cdef inline float take_treasure(Asterix* game) noexcept nogil:
-    """Returns its points."""
+    """Take the treasure in the hero's lane; returns its points."""
     cdef int price = min(<int>game.stage, 5), lane = game.lane
     game.score += PRICE[price]
     if game.score >= game.next_bonus:
@@ -152,7 +153,7 @@ cdef inline void move_hero(Asterix* game, int action, bint step_lane) noexcept n
 
 
 cdef inline void look_for_touch(Asterix* game) noexcept nogil:
-    """Points are no longer to be touched, and nothing never was."""
+    """Set `touch` for the next frame. Only treasures and lyres can be touched."""
     cdef int lane = game.lane, away = game.hero - game.x[lane]
     cdef const signed char* reach
     game.touch = 0
@@ -162,7 +163,7 @@ cdef inline void look_for_touch(Asterix* game) noexcept nogil:
 
 
 cdef inline void show_title(Asterix* game) noexcept nogil:
-    """A frame of it: only the clock goes on, now to 255."""
+    """One frame of the screen with Obelix's name. Only the clock goes on, modulo 256."""
     game.clock += 1
     game.title -= 1
     if game.title == 0:

@@ -1,8 +1,8 @@
 """Asteroids.
 
-    asteroids.pyx      the game: state, observation and drawing, and `GAME`
-    picture.pxd        how the 84x84 picture is drawn
-    rules.pxd          how the state changes
+    asteroids.pyx      the rules in prose; one frame, the observation, the picture, and `GAME`
+    rules.pxd          the state, its constants, and how a frame changes it
+    picture.pxd        sprites and colours, and how they are painted
 """
 
 from envs_c.games.asteroids.asteroids import GAME

@@ -1,39 +1,54 @@
 """Asteroids after the cartridge of 1981 for the Atari 2600, in the game and difficulty that ALE has by default.
 
-Field. On a screen of 160x210 pixels it is what lies at y 18 .. 194: 160 pixels across, and 89 lines of two pixels down
-(of the last line half is hidden). Its edges join, left to right and top to bottom; x and line of a thing are those of its
-top left corner. The cartridge flickers: it draws rocks in odd frames and all else in even ones. Here all is drawn in every
-frame. What is at x 6 .. 18 is shown 2 pixels farther left, as there. Where things overlap, the ship hides shots and rocks,
-and a rock those after it. Rocks move in odd frames, ship and shots in even ones, which are the turns of what follows; keys
-held in odd frames alone do nothing.
+Screen. 160x210 pixels. The field has the rows 18 to 194: it is 160 pixels wide and 89 lines of two pixels high; of the last
+line only one pixel is shown. Opposite edges of the field join. The x and line of a thing are those of its top left corner.
+The cartridge flickers: it draws rocks in odd frames and all else in even ones. Here everything is drawn in every frame. A
+thing at x 6 to 18 is shown 2 pixels farther left, as on the cartridge. The ship hides shots and rocks; shots hide rocks; a
+rock hides those in later slots.
 
-Rocks. They come in waves: the last rock gone, the next turn brings 4 large ones, from 1,000 points on 6, from 15,000 on 8.
-Half of them climb, half sink, by a line each time they move, and each seventh time all drift by a pixel, half of them at
-random to the left. Of each half, one begins in line 1 and one in line 63, at x 19 .. 63 or 106 .. 135; a third in line 42
-(that climbs) or 21 (that sinks) and a fourth in the other of these, beside the edge, x -9 .. 5. A large rock (16 wide, 15
-lines deep) that is hit becomes two of medium size (8, 9), one where it was and one 10 lines below, which drift apart; a
-medium rock becomes one small (4, 6); what remains goes up and down as before. Large rocks give 20 points, medium ones 50,
-small ones 100, shot or rammed.
+Turns. Rocks move in odd frames. Ship and shots move in even frames; these are the turns counted below. Keys are read in
+turns only.
 
-Ship. It has 16 ways to point, 0 straight up; LEFT and RIGHT turn it by one, in every second turn. Speed is counted in 1/4096
-pixel and line a turn. UP adds 127 of it ahead, else the ship loses each turn 1/128 of it, rounded so that it comes to
-rest. Beyond 16384 either way, 256 are taken off. It begins at x 84, line 41, pointing up, at rest.
+Actions. LEFT and RIGHT turn the ship, UP pushes it ahead, FIRE shoots, DOWN goes through hyperspace.
 
-Shots. FIRE, newly pressed, shoots if fewer than two shots fly. A shot begins 3 lines below the ship's corner and at once and
-in each turn moves by up to 5 pixels and 4 lines as the table of its way says, and by the whole pixels and lines of
-a turn of the ship as it now flies (to the right 1 pixel more). It lasts 24 to 44 frames by its way, and ends with a hit.
+Rocks. They come in waves. In the turn after the last rock is gone, 4 large rocks come; from 1,000 points on 6, from 15,000
+on 8. Half of them climb and half sink, by one line in each odd frame. In every seventh odd frame all rocks also drift by
+one pixel; each drifts to the left or to the right, with equal probability. In each half one rock begins in line 1 and one
+in line 63, at a random x of 19 to 63 or 106 to 135. The third one begins in line 42 if it climbs and in line 21 if it
+sinks, and the fourth one in the other of these two lines; both at a random odd x of -9 to 5. A rock that is hit in one
+frame breaks in the next:
+  - A large rock (16 pixels wide, 15 lines deep) becomes two medium rocks, one in its place and one 10 lines below, which
+    drift in opposite directions.
+  - A medium rock (8 pixels, 9 lines) becomes one small rock, which drifts to a random side.
+  - A small rock (4 pixels, 6 lines) is gone. Pieces climb or sink as the rock did.
 
-Hyperspace. DOWN, held in two turns one after the other, takes the ship away for 31 turns. It is then at rest at x 19 .. 63
-or 106 .. 135 in a line 0 .. 78, whatever is there.
+Points. Large rocks give 20 points, medium ones 50, small ones 100, no matter whether a shot or the ship hits them. At
+100,000 points the score goes back to 0.
 
-Hits. In every frame one of ship and shots is looked at, of those that are there the next in the order ship, first shot,
-second, first, ship, second, first, second. A rock at (x, line) meets a shot at (X, Y) with X - w < x < X + 4 and
-Y - d <= line <= Y, the ship with X - w < x < X + 6 and Y - d <= line <= Y + 2, where w and d are its width and depth. Either
-way the rock is hit. The ship explodes for 6 turns, loses a life, and after 63 turns the next one comes, if no rock's corner is
-then at x 64 .. 105 in lines 8 .. 63; else as soon as that is so.
+Ship. It has 16 directions, 0 straight up. LEFT and RIGHT turn it by one direction in every second turn. Its speed is
+counted in 1/4096 of a pixel, and of a line, a turn. UP adds 127 units ahead. In turns without UP the ship loses 1/128 of
+its speed, rounded so that it comes to rest. If the speed along either axis would pass 16,384, 256 are taken off. The ship
+begins at x 84, line 41, pointing up, at rest.
 
-Lives. 4 at first, one more at each 5,000 points, up to 9. The episode ends with the last. The score's display goes back to 0
-at 100,000. Difficulty A of the cartridge, which sends satellites and UFOs, is not ALE's default and not in this game.
+Shots. FIRE shoots if it was not held in the turn before and fewer than two shots fly. A shot begins 3 lines below the
+ship's corner. In that turn and in each later one it moves by up to 4 pixels and 4 lines in the direction that the ship had,
+plus the ship's present speed in whole pixels and lines a turn, plus 1 pixel if it goes to the right. It lasts 24 to 44
+frames, by its direction, or until it hits a rock.
+
+Hyperspace. DOWN in two successive turns takes the ship away for 31 turns. It is then at rest at a random x of 19 to 63 or
+106 to 135 and in a random line of 0 to 78, even if a rock is there.
+
+Hits. In each frame one of ship and shots is compared with all rocks. They take their turns in the order ship, first shot,
+second, first, ship, second, first, second; those that are not on the field are skipped. A rock of width w and depth d at
+(x, line) is hit by a shot at (X, Y) if X - w < x < X + 4 and Y - d <= line <= Y, and by the ship if X - w < x < X + 6 and Y
+- d <= line <= Y + 2. Of several rocks the one in the first slot is hit. A shot is then gone. The ship explodes for 6 turns
+and a life is lost. After 63 more turns the next ship comes, at the beginning's place, as soon as no rock's corner is at x
+64 to 105 in lines 8 to 63.
+
+Lives. 4 at first, one more at every 5,000 points, up to 9.
+
+End. The episode ends with the last life. Satellites and UFOs, which the cartridge sends at difficulty A, are not in this
+game: ALE's default is difficulty B.
 """
 
 from libc.math cimport sqrtf
@@ -48,14 +63,14 @@ from envs_c.games.asteroids.rules cimport (
     rest, ship_x, ship_y, shot_speed, split_rocks, steer)
 from envs_c.rng cimport Rng
 from envs_c.screen cimport SMALL, Canvas, canvas_row
-from envs_c.game import Option
+from envs_c.game import Feature, Option
 
 
 cdef enum:
     SHIP_FEATURES = 13, SHOT_FEATURES = 6, ROCK_FEATURES = 9, NEAREST = 8
-    FEATURES = 97   # the sum, with 2 shots
-    FAR = 1 << 30
-    LARGE_LINE = 6, ROCK_LINE = 4   # pixels from a rock's line to its picture
+    FEATURES = 97   # SHIP_FEATURES + 2 * SHOT_FEATURES + NEAREST * ROCK_FEATURES
+    FAR = 1 << 30   # sorts empty slots behind all rocks
+    LARGE_LINE = 6, ROCK_LINE = 4   # pixels from a rock's line to the first row of its picture
     LIVES_X = 132
     PINK = 0xF08080, BLUE = 0x75B5EF
 
@@ -115,14 +130,14 @@ cdef float step(void* state, int action, Rng* rng, bint* over) noexcept nogil:
 
 
 cdef inline void observe_rocks(const Asteroids* game, float* features) noexcept nogil:
-    """The nearest, by the distance between the middles of their corners' boxes and the ship's."""
+    """Write the features of the nearest rocks, by the distance between the middles of rock and ship."""
     cdef int32_t[SLOTS] dx, dy, kind, order, rank
     cdef float[ROCK_FEATURES][SLOTS] seen
     cdef uint8_t[SLOTS] slots
     cdef long slot, other, k
     cdef int x = ship_x(game) + 3, y = ship_y(game) + 2, across, down, size, breadth, rock
     cdef float far, inverse, ahead_x = -PUSH_X[game.way] * <float>(1.0 / 127), ahead_y = PUSH_Y[game.way] * <float>(1.0 / 127)
-    for slot in range(SLOTS):  # every slot is worked out, in loops over words, not bytes: they become vectors
+    for slot in range(SLOTS):  # all slots, also empty ones, as 32-bit words: so the compiler uses vectors
         dx[slot] = game.rock_x[slot] - x
         dy[slot] = game.rock_y[slot] - y
         kind[slot] = game.kind[slot]
@@ -158,13 +173,7 @@ cdef inline void observe_rocks(const Asteroids* game, float* features) noexcept 
 
 
 cdef void observe(const void* state, void* out) noexcept nogil:
-    """Ship, shots, and the 8 nearest rocks, from the ship by the shorter way around the field; 0 where there is none.
-
-    Ship: 0 x, 1 y, 2 3 its way (right, down), 4 5 speed (right, down), 6 not here, 7 time until it is, 8 explodes,
-    9 FIRE and 10 DOWN were down, 11 lives, 12 rocks. Two shots: there, x, y, speed (right, down), time left. Rocks: there,
-    x, y, cosine and sine of the angle to the right by which one turns from the ship's way to it, nearness, drift, way (down
-    1), size. Places are in units of about their deviation.
-    """
+    """Write the features that GAME describes. Distances go the shorter way around the field."""
     cdef const Asteroids* game = <const Asteroids*>state
     cdef float* features = <float*>out
     cdef int x = ship_x(game), y = ship_y(game), i, dx, dy
@@ -199,7 +208,7 @@ cdef void observe(const void* state, void* out) noexcept nogil:
 
 
 cdef void backdrop(const double* options, Canvas* canvas) noexcept nogil:
-    """Nothing is there for good."""
+    """Paints nothing: the ground is black and everything moves."""
 
 
 cdef void draw(const void* state, Canvas* canvas) noexcept nogil:
@@ -245,4 +254,27 @@ GAME = Game(
              "UPRIGHTFIRE", "UPLEFTFIRE"),
     feature_shape=(FEATURES,), frame_skip=4, feature_low=-8, feature_high=8,
     options={"lives": Option(4, 1, MOST_LIVES, "lives at first")},
+    features=(
+        Feature("ship x", -2, 2, help="(x - 80) / 46 pixels"),
+        Feature("ship y", -2, 2, help="(line - 44) / 26 lines of two pixels"),
+        Feature("ship direction", -1, 1, count=2, help="unit vector ahead of the ship: to the right, down"),
+        Feature("ship speed x", -4, 4, help="pixels a turn of 2 frames, positive to the right"),
+        Feature("ship speed y", -8, 8, help="lines a turn, positive down, x 2"),
+        Feature("ship away", 0, 1, help="1 while the ship explodes or is not on the field"),
+        Feature("return", 0, 1, help="turns until the ship comes back / 63"),
+        Feature("explosion", 0, 1, help="turns left of the explosion / 6"),
+        Feature("FIRE held", 0, 1, help="1 if FIRE was held in the last turn"),
+        Feature("DOWN held", 0, 1, help="1 if DOWN was held in the last turn: a second turn starts hyperspace"),
+        Feature("lives", -1, 1.25, help="(lives - 4) / 4"),
+        Feature("number of rocks", -1, 3, help="(rocks - 4) / 4"),
+        Feature("shots", -3, 3, count=2 * SHOT_FEATURES, help="6 values a shot, all 0 if it does not fly. 1; x from the ship / "
+                "40 pixels; line from the ship / 22; speed to the right, and down, / 4 pixels and lines a turn; time left / "
+                "32 frames"),
+        Feature("rocks", -3, 3, count=NEAREST * ROCK_FEATURES, help="9 values a rock, the 8 nearest, nearest first, all 0 if "
+                "there are fewer. 1; x from the ship / 40 pixels; y / 44 pixels; cosine and sine of the angle from the ship's "
+                "direction to the rock, positive to the right; nearness, 24 / (distance in pixels + 12); drift, 1 to the "
+                "right and -1 to the left; 1 if it sinks and -1 if it climbs; size, 1 large, 0 medium, -0.5 small"),
+    ),
+    compared_with="The cartridge under ale-py, frame by frame: ship, shots, rocks, hits, points and pictures; its random "
+                  "choices are drawn from our own generator.",
 ).bind(chunk, backdrop, draw, sizeof(Asteroids))

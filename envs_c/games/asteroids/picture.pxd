@@ -1,7 +1,8 @@
-"""Asteroids' pictures, and how they are painted.
+"""The pictures of Asteroids, and how they are painted.
 
-On the grey canvas a figure is a stamp: `lay_out` counts once, for every picture and place in the grid of cells, what falls
-into each cell, and the stamp's greys are added to the black ground. What others hide of it is first taken out of the stamp.
+On the grey canvas a figure is a stamp. `lay_out` computes once, for every picture and every place in the grid of cells, how
+much of each cell the picture covers. To paint a figure, the greys of its stamp are added to the black ground. Lines that
+another figure hides are first taken out of the stamp.
 """
 
 from libc.stdint cimport int8_t, uint8_t, uint16_t, uint32_t
@@ -13,13 +14,13 @@ from envs_c.stamp cimport AREA, CELL_X, CELL_Y, UNIT_X, UNIT_Y, cover_bits
 
 
 cdef enum:
-    SHIP = 8, EXPLOSION = 24, SHOT = 27, DIGIT = 28, SHAPES = 38    # pictures; 0 .. 3 rocks by size, 4 .. 7 when hit
-    ROWS = 14, LINES = 28                                       # of the highest picture; two lines a row
+    SHIP = 8, EXPLOSION = 24, SHOT = 27, DIGIT = 28, SHAPES = 38    # pictures; 0 .. 3: rocks by size, 4 .. 7: the same, hit
+    ROWS = 14, LINES = 28                                       # of the highest picture; a row has two lines
     FIELD_Y = 18, FIELD_END = 195, FIELD_HIGH = 178             # pixels
     SCORE_Y = 5
-    STAMP_ROWS = 13, NARROW = 12                                # a picture no broader lies in 8 cells, others in 16
-    FIRST_ROW = 7, END_ROW = 78                                 # the field's on the grey canvas, from a unit below the top on
-    FIGURES = 19, LANES = 32                                    # at most: the ship, 2 shots, 16 rocks; room for vectors
+    STAMP_ROWS = 13, NARROW = 12                                # a picture up to NARROW pixels wide takes 8 cells, others 16
+    FIRST_ROW = 7, END_ROW = 78                                 # rows of the grey canvas with the field
+    FIGURES = 19, LANES = 32                                    # at most: ship, 2 shots, 16 rocks; rounded up for vectors
     RED = 0xB83232
 
 cdef extern from *:
@@ -48,10 +49,10 @@ cdef extern from *:
         {0xF0F0, 0xF0F0, 0xFFF0, 0x00F0, 0x00F0}, {0xFFF0, 0xF000, 0xFFF0, 0x00F0, 0xFFF0},
         {0xF000, 0xF000, 0xFFF0, 0xF0F0, 0xFFF0}, {0xFFF0, 0x00F0, 0x00F0, 0x00F0, 0x00F0},
         {0xFFF0, 0xF0F0, 0xFFF0, 0xF0F0, 0xFFF0}, {0xFFF0, 0xF0F0, 0xFFF0, 0x00F0, 0x00F0}};
-    // Made by lay_out:
-    static unsigned char BROAD[38];                  // columns of a picture
-    static unsigned char EIGHT[256][40][16];         // of eight pixels in a row at x modulo 40: units in each cell
-    static unsigned char STAMP[38][5][40][13][16];   // of a picture at y modulo 5, x modulo 40, the same
+    // Filled by lay_out:
+    static unsigned char BROAD[38];                  // width of a picture, in pixels
+    static unsigned char EIGHT[256][40][16];         // units covered in each cell, by 8 pixels in a row and x modulo 40
+    static unsigned char STAMP[38][5][40][13][16];   // units covered in each cell, by picture, y modulo 5 and x modulo 40
     """
     const uint8_t[SHAPES] HEIGHT
     const uint16_t[SHAPES][ROWS] PICTURE
@@ -61,15 +62,21 @@ cdef extern from *:
 
 
 ctypedef struct Figures:
-    # What is on the field, first what hides the others.
-    uint8_t[LANES] x, y                 # corners: 0 .. 159, 0 .. 177 in pixels of the field
-    uint8_t[LANES] broad, high, shape   # pixels; picture
+    # The figures on the field. Each hides those after it.
+    uint8_t[LANES] x, y                 # corners: 0 .. 159, 0 .. 177, in pixels of the field
+    uint8_t[LANES] broad, high, shape   # size in pixels; index of the picture
     uint32_t[FIGURES] colour
     int number
 
 
 cdef inline void place(Figures* figures, int shape, int x, int right, int y, uint32_t colour) noexcept nogil:
-    """Add a figure, `right` pixels to the right of where things at x are shown: for x 6 .. 18 that is 2 farther left."""
+    """Add a figure.
+
+    shape: index of the picture.
+    x: of the thing; at 6 .. 18 it is shown 2 pixels farther left.
+    right: pixels to the right of x at which the picture begins.
+    y: first row, in pixels of the field.
+    """
     cdef int number = figures.number
     x += right - (2 if 6 <= x <= 18 else 0)
     figures.x[number] = <uint8_t>(x - WIDE if x >= WIDE else x + WIDE if x < 0 else x)
@@ -81,10 +88,10 @@ cdef inline void place(Figures* figures, int shape, int x, int right, int y, uin
     figures.number = number + 1
 
 
-# --- what is seen of a figure ----------------------------------------------------------------------------------------
+# --- hidden lines ----------------------------------------------------------------------------------------------------
 
 cdef inline bint stands_free(const Figures* figures, int number) noexcept nogil:
-    """Whether its box overlaps none of those before it."""
+    """Whether a figure's box overlaps no box of the figures before it."""
     cdef uint8_t x = figures.x[number], y = figures.y[number], broad = figures.broad[number], high = figures.high[number]
     cdef uint8_t dx, dy, met = 0
     cdef long k
@@ -97,12 +104,12 @@ cdef inline bint stands_free(const Figures* figures, int number) noexcept nogil:
 
 
 cdef inline int around(int difference, int whole) noexcept nogil:
-    """The shorter way."""
+    """A distance on a ring of length `whole`, by the shorter way."""
     return difference - whole if 2 * difference > whole else difference + whole if 2 * difference < -whole else difference
 
 
 cdef inline void look(const Figures* figures, int number, uint16_t* seen) noexcept nogil:
-    """The bits of a figure's lines, less what those before it hide and what lies in the last line of the field."""
+    """Set `seen` to the bits of a figure's lines, without pixels in the field's last row or behind earlier figures."""
     cdef int high = figures.high[number], line, other, dx, dy, hidden
     for line in range(high):
         seen[line] = PICTURE[figures.shape[number]][line >> 1]
@@ -120,7 +127,7 @@ cdef inline void look(const Figures* figures, int number, uint16_t* seen) noexce
 # --- in grey ---------------------------------------------------------------------------------------------------------
 
 cdef inline void add_line(uint8_t* cells, int bits, int x, int y, int line, int sign) noexcept nogil:
-    """Add a line's units to a stamp for x and y, or take them away."""
+    """Add (sign 1) or take away (sign -1) the units of one line of a picture in a stamp for x and y."""
     cdef int next_x = x + 8, shift = (x * UNIT_X % CELL_X + 8 * UNIT_X) // CELL_X
     cdef const uint8_t* left = EIGHT[bits >> 8][x]
     cdef const uint8_t* right = EIGHT[bits & 255][next_x - CELL_X if next_x >= CELL_X else next_x]
@@ -128,7 +135,7 @@ cdef inline void add_line(uint8_t* cells, int bits, int x, int y, int line, int 
     cdef int units = min(UNIT_Y, CELL_Y * (cell + 1) - UNIT_Y * (y + line)) * sign, _part
     cdef long k
     cells += 16 * (cell - UNIT_Y * y // CELL_Y)
-    for _part in range(2):  # what of the line's two units lies in this row of cells, and what in the next
+    for _part in range(2):  # the line's units in this row of cells, then those in the next
         for k in range(16):
             cells[k] += <uint8_t>(units * left[k])
         for k in range(8):
@@ -139,8 +146,12 @@ cdef inline void add_line(uint8_t* cells, int bits, int x, int y, int line, int 
 
 cdef inline void add_cells(uint8_t* out, const uint8_t* cells, int rows, long breadth, int before_edge,
                            uint32_t colour) noexcept nogil:
-    """Add a stamp's greys; of each row those from `before_edge` on at the other edge, which lies a row of bytes before."""
-    cdef uint32_t shade = (grey_of(colour) * 65536 + AREA // 2) // AREA  # of a unit, times 65,536
+    """Add the greys of a stamp to the canvas.
+
+    rows, breadth: of the stamp, in cells.
+    before_edge: cells of a row left of the right edge; the others go to the left edge, one row of bytes earlier.
+    """
+    cdef uint32_t shade = (grey_of(colour) * 65536 + AREA // 2) // AREA  # grey of one unit, times 65,536
     cdef uint8_t[16] greys
     cdef int _row
     cdef long k
@@ -161,7 +172,12 @@ cdef inline void add_cells(uint8_t* out, const uint8_t* cells, int rows, long br
 
 cdef inline void add_stamp(uint8_t* grey, int shape, int x, int y, int first, int end, const uint16_t* seen,
                            uint32_t colour) noexcept nogil:
-    """Add a picture at (x, y) of the screen, in rows first .. end - 1 of the canvas; what is seen of it, unless NULL."""
+    """Add a picture to the grey canvas.
+
+    x, y: corner on the screen, in pixels.
+    first, end: rows first .. end - 1 of the canvas are painted.
+    seen: bits of the lines that are not hidden; NULL if all are seen.
+    """
     cdef int place_x = x % CELL_X, place_y = (y + 2 * CELL_Y) % CELL_Y, column = x * UNIT_X // CELL_X
     cdef int top = UNIT_Y * (y + 2 * CELL_Y) // CELL_Y - 4  # y may be as low as -9
     cdef int bottom = (UNIT_Y * (y + 2 * HEIGHT[shape] + 2 * CELL_Y) + CELL_Y - 1) // CELL_Y - 4, line, hidden

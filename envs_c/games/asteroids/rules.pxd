@@ -1,4 +1,4 @@
-"""Asteroids' state and its rules as the head of asteroids.pyx states them: rocks, ship, shots and what meets what."""
+"""The rules of Asteroids: the state, rocks, ship, shots and hits. asteroids.pyx states the rules in prose."""
 
 from libc.stdint cimport int8_t, int16_t, int32_t, uint8_t, uint32_t
 
@@ -6,17 +6,17 @@ from envs_c.rng cimport Rng, rng_next
 
 
 cdef enum:
-    FIRE = 1, UP = 2, RIGHT = 4, LEFT = 8, DOWN = 16  # the keys, bits
-    WIDE = 160, HIGH = 89                   # the field, in pixels and in lines of two pixels; its edges join
+    FIRE = 1, UP = 2, RIGHT = 4, LEFT = 8, DOWN = 16  # bits of the keys
+    WIDE = 160, HIGH = 89                   # the field, in pixels and in lines of two pixels; opposite edges join
     SLOTS = 16, SINKS = 8                   # rocks in slots 0 .. 7 climb, in 8 .. 15 sink
     COLOUR = 7, LEFTWARD = 8, SIZE = 48      # bits of a rock's kind
     MEDIUM = 32, SMALL = 48                 # of SIZE; 0 and 16 are the two shapes of large rocks
-    BROKEN = 64, PALER = 4, NONE = 255      # it was hit in this frame, and its colour then; there is no rock
-    DRIFT = 7                               # moves of the rocks from one drift to the next
+    BROKEN = 64, PALER = 4, NONE = 255      # bits of a rock that was hit in this frame; the kind of an empty slot
+    DRIFT = 7                               # odd frames from one drift to the next
     START_X = 84, START_Y = 41, TOP_Y = -5, END_Y = 84
-    ONE = 256                               # units of x and y a pixel and a line
-    FAST = 16384                            # speed limit each way: 4 pixels, or 4 lines, in 2 frames
-    THE_SHIP = 2                            # in WATCH; 0 and 1 are the shots
+    ONE = 256                               # units of x and y in a pixel and in a line
+    FAST = 16384                            # speed limit along each axis: 4 pixels, or 4 lines, in 2 frames
+    THE_SHIP = 2                            # entry of WATCH; 0 and 1 are the shots
     BLAST = 6, REST = 63, JUMP = 31         # in turns of 2 frames
     BONUS = 5000, MOST_LIVES = 9, POINTS_END = 100000
     MANY = 1000, MORE = 15000               # points from which a wave has 6 and 8 rocks
@@ -34,31 +34,31 @@ cdef extern from *:
     static const unsigned char COLUMN[8] = {25, 25, 40, 40, 55, 112, 127, 127}, WATCH[8] = {2, 0, 1, 0, 2, 1, 0, 1};
     """
     const uint8_t[14] KEYS
-    const int16_t[16] PUSH_X, PUSH_Y        # to the left and down, by the ship's way; 1/4096 pixel or line a turn, each turn
-    const int8_t[16] SHOT_X, SHOT_Y         # to the left and down, pixels and lines a turn
-    const uint8_t[16] LIFE                  # of a shot, in units of 4 frames
+    const int16_t[16] PUSH_X, PUSH_Y        # to the left and down, by the ship's way: 1/4096 pixel or line a turn, per turn
+    const int8_t[16] SHOT_X, SHOT_Y         # to the left and down, by the shot's way: pixels and lines a turn
+    const uint8_t[16] LIFE                  # time that a shot flies, by its way, in units of 4 frames
     const uint8_t[4] POINTS                 # by a rock's size
-    const uint8_t[8] COLUMN, WATCH
+    const uint8_t[8] COLUMN, WATCH          # middles of the places where rocks begin; the order of hits
 
 
 ctypedef struct Asteroids:
     int32_t x, y                # ship: 1/256 pixel, 0 .. 160; 1/256 line, -5 .. 84
     int32_t score
     int16_t vx, vy              # ship, to the left and down: 1/4096 pixel and line a turn
-    uint8_t lives, way          # way: 16ths of a full turn from straight up, to the left
+    uint8_t lives, way          # way: 16ths of a full turn from straight up, counter-clockwise
     uint8_t frame               # counts frames, modulo 4
-    uint8_t drift               # moves of the rocks until they drift
-    uint8_t blast, hidden       # turns that the ship still explodes; that it is still away
-    uint8_t fired, dived        # FIRE, DOWN was down in the last turn
-    uint8_t watch               # place in the order of those who meet rocks
-    uint8_t rocks, broken       # how many there are; how many of these were hit in this frame
+    uint8_t drift               # odd frames until the rocks drift
+    uint8_t blast, hidden       # turns left of an explosion, and until the ship comes back
+    uint8_t fired, dived        # not 0 if FIRE, DOWN was held in the last turn
+    uint8_t watch               # place in WATCH
+    uint8_t rocks, broken       # number of rocks; number of those hit in this frame
     uint8_t[2] shot_x, shot_y, shot_way
-    uint8_t[2] shot_life        # 0 where there is no shot
+    uint8_t[2] shot_life        # 0 if there is no shot
     uint8_t[SLOTS] rock_x, rock_y, kind
 
 
 cdef inline bint is_here(const Asteroids* game) noexcept nogil:
-    """Whether the ship can be steered and hit."""
+    """Whether the ship can be steered and can hit a rock."""
     return not (game.blast or game.hidden)
 
 
@@ -75,7 +75,7 @@ cdef inline int ship_y(const Asteroids* game) noexcept nogil:
 # --- rocks -----------------------------------------------------------------------------------------------------------
 
 cdef inline void put_rock(Asteroids* game, int first, int x, int y, int kind) noexcept nogil:
-    """Into a free slot of the eight from `first` on: there is one, since four large rocks make eight small ones."""
+    """Put a rock into a free slot of the eight from `first` on. There is one, since four large rocks make eight small ones."""
     cdef int slot
     for slot in range(first, first + SINKS):
         if game.kind[slot] == NONE:
@@ -87,7 +87,7 @@ cdef inline void put_rock(Asteroids* game, int first, int x, int y, int kind) no
 
 
 cdef inline int far_x(uint32_t bits) noexcept nogil:
-    """Where rocks begin and jumps end: 19 .. 63 or 106 .. 135."""
+    """The x at which a rock begins or a jump ends: 19 .. 63 or 106 .. 135."""
     cdef int more = bits >> 3 & 15
     return COLUMN[bits & 7] + (more - 6 if more < 15 else 8)
 
@@ -106,7 +106,7 @@ cdef inline void begin_wave(Asteroids* game, Rng* rng) noexcept nogil:
 
 
 cdef inline void split_rocks(Asteroids* game, Rng* rng) noexcept nogil:
-    """What was hit in the last frame falls apart."""
+    """Break the rocks that were hit in the last frame."""
     cdef int slot, kind
     cdef uint32_t bits
     game.broken = 0
@@ -147,10 +147,10 @@ cdef inline void move_rocks(Asteroids* game) noexcept nogil:
 
 
 cdef inline int hit_rock(Asteroids* game, int x, int y, int breadth, int above) noexcept nogil:
-    """Break the first rock that (x, y) meets, for something so many pixels wide; its points, or 0."""
+    """Break the first rock hit by a thing `breadth` pixels wide at (x, y), `above` lines deep below y. Returns points or 0."""
     cdef uint8_t left = <uint8_t>x, top = <uint8_t>y, dx, dy, size, wide, high, meets, first = SLOTS
     cdef long slot
-    for slot in range(SLOTS):  # all of them in bytes, without branches: 16 at once
+    for slot in range(SLOTS):  # bytes, without branches: so the compiler takes 16 slots at once
         size = game.kind[slot] & SIZE
         wide = 4 if size == SMALL else 8 if size == MEDIUM else 16
         high = 6 if size == SMALL else 9 if size == MEDIUM else 15
@@ -158,7 +158,7 @@ cdef inline int hit_rock(Asteroids* game, int x, int y, int breadth, int above) 
         dy = <uint8_t>(game.rock_y[slot] - top + (HIGH if game.rock_y[slot] < top else 0))
         meets = (((dx < <uint8_t>breadth) | (dx > <uint8_t>(WIDE - wide)))
                  & ((dy <= <uint8_t>above) | (dy >= <uint8_t>(HIGH - high)))
-                 & ((game.kind[slot] & BROKEN) == 0))  # where there is no rock it has that bit, too
+                 & ((game.kind[slot] & BROKEN) == 0))  # NONE has this bit, too
         first = min(first, <uint8_t>slot if meets else <uint8_t>SLOTS)
     if first == SLOTS:
         return 0
@@ -169,7 +169,7 @@ cdef inline int hit_rock(Asteroids* game, int x, int y, int breadth, int above) 
 
 
 cdef inline bint is_clear(const Asteroids* game) noexcept nogil:
-    """Whether no rock is near the place where ships begin."""
+    """Whether no rock is near the place at which ships begin."""
     cdef int slot
     for slot in range(SLOTS):
         if (game.kind[slot] != NONE and CLEAR_X <= game.rock_x[slot] < CLEAR_X_END
@@ -209,7 +209,7 @@ cdef inline void fire(Asteroids* game) noexcept nogil:
 
 
 cdef inline void steer(Asteroids* game, int keys, Rng* rng) noexcept nogil:
-    """A turn of the ship, but for its way; the shots move before it does."""
+    """Obey the keys. The ship moves later, in `move_ship`: the shots move before it does."""
     if game.frame == 2:
         game.way = (game.way + ((keys & LEFT) > 0) - ((keys & RIGHT) > 0)) & 15
     if keys & UP:
@@ -236,12 +236,12 @@ cdef inline void move_ship(Asteroids* game) noexcept nogil:
 
 
 cdef inline int carried(int v) noexcept nogil:
-    """Pixels or lines a turn that a shot is carried along by a ship of this speed."""
+    """Pixels or lines a turn that a ship of this speed adds to a shot."""
     return v >> 12 if v >= 0 else -(~(v >> 8) >> 4)
 
 
 cdef inline void shot_speed(const Asteroids* game, int shot, int* dx, int* dy) noexcept nogil:
-    """Pixels to the right and lines down a turn."""
+    """Set dx and dy to the shot's pixels to the right and lines down a turn."""
     cdef int left = SHOT_X[game.shot_way[shot]] + carried(game.vx)
     dx[0] = -left if left >= 0 else 1 - left
     dy[0] = SHOT_Y[game.shot_way[shot]] + carried(game.vy)
@@ -261,10 +261,10 @@ cdef inline void move_shots(Asteroids* game) noexcept nogil:
 
 
 cdef inline int meet_rocks(Asteroids* game) noexcept nogil:
-    """Let the next in the order meet the rocks; the points of the one that is hit, or 0."""
+    """Compare the next of ship and shots with the rocks; returns the points of the rock that is hit, or 0."""
     cdef int _try, who, points = 0
     if not (is_here(game) or game.shot_life[0] or game.shot_life[1]):
-        return 0  # the order is gone through once, in vain
+        return 0  # as after all 8 tries: `watch` is back at its place
     for _try in range(8):
         game.watch = (game.watch + 1) & 7
         who = WATCH[game.watch]
@@ -283,7 +283,7 @@ cdef inline int meet_rocks(Asteroids* game) noexcept nogil:
 
 
 cdef inline void rest(Asteroids* game, bint* over) noexcept nogil:
-    """A turn without a ship: it explodes, and after a while another comes; or it is on its way through hyperspace."""
+    """A turn without a ship: it explodes, or the next one is waited for, or it is in hyperspace."""
     if game.blast > 0:
         game.blast -= 1
         if game.blast == 0:
