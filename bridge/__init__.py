@@ -1,13 +1,27 @@
-"""Carries observations to the learner and actions back; knows buffers and batches, no learning and no rules of any game.
+"""Carries observations from games to the learner and actions back. Knows buffers and batches, but no learning.
 
-Names are loaded when they are asked for, so that `bridge.errors` can be imported without torch.
+    source.py            our games as a source of observations; the log of ended episodes
+    gymnasium_source.py  Gymnasium vector environments as a source
+    slab.py              the buffers of one batch, on the host and on the device
+    pipeline.py          steps the batches of a source and overlaps games, copies and policy
+    device.py            the interface of a device; the CPU
+    cuda.py              the GPU
+    graphs.py            work that is captured once and then replayed
+    nvrtc.py             CUDA sources compiled at run time
+    probe.py             measures copies and launches, and chooses the number of batches
+    spans.py             names in a profiler's trace
+    errors.py            the errors of all these
+    on_device/           games that run on the device itself, and their pipeline
+
+The names below are loaded on first use. `import bridge.errors` runs this file too, and it must not load torch: the command
+line catches these errors before it knows whether it needs torch.
 """
 
 import importlib
 
 _HOMES = {"BridgeError": "errors", "DeviceError": "errors", "EnvironmentFailed": "errors", "TransferError": "errors",
-          "HostDevice": "device", "open_device": "device", "why_not": "device", "Pipeline": "pipeline", "Slab": "slab",
-          "GameSource": "source", "GymnasiumSource": "source"}
+          "HostDevice": "device", "open_device": "device", "why_no_gpu": "device", "Pipeline": "pipeline", "Slab": "slab",
+          "GameSource": "source", "GymnasiumSource": "gymnasium_source"}
 
 __all__ = list(_HOMES)
 

@@ -1,8 +1,8 @@
-"""The GPU: page-locked host memory, one non-blocking stream a stream, and its work as captured graphs.
+"""The GPU: page-locked host memory, non-blocking streams, and work captured as CUDA graphs.
 
-CuPy owns the pinned memory and the streams, and makes the copies; torch owns the device's memory for its whole life and is
-handed the streams, so that both order their work in the same one. A stream of its own kind ("non_blocking") does not wait
-for the legacy default stream; what the learner does there is ordered by `follow` and `lead`.
+CuPy allocates the page-locked memory and the streams, and makes the copies. Torch owns the device's memory and runs on the same
+streams. A non-blocking stream does not wait for the legacy default stream, on which the learner works: `wait_for_caller` and
+`make_caller_wait` order the two.
 """
 
 from collections.abc import Callable
@@ -28,30 +28,30 @@ class CudaDevice:
         runtime.setDevice(self.torch_device.index)
 
     def host_bytes(self, size: int) -> np.ndarray:
-        """(size,) uint8 of page-locked zeros. Raises DeviceError where the system gives none."""
+        """Return (size,) uint8 of zeros in page-locked memory. Raises DeviceError if the system has too little of it."""
         try:
             memory = cupy.cuda.alloc_pinned_memory(size)
         except (runtime.CUDARuntimeError, MemoryError) as error:
-            raise DeviceError(f"the system gives no {size:,} bytes of page-locked memory ({error}): play fewer environments "
-                              "(num_envs), or raise its limit (ulimit -l, or the container's)") from error
+            raise DeviceError(f"cannot allocate {size:,} bytes of page-locked memory ({error}): use fewer environments "
+                              "(num_envs), or raise the limit (ulimit -l, or the container's)") from error
         array = np.frombuffer(memory, np.uint8, size)
         array[:] = 0
         return array
 
-    def device_bytes(self, host: np.ndarray) -> torch.Tensor:
-        """The device's memory for what `host` holds: (size,) uint8."""
+    def device_bytes(self, host_bytes: np.ndarray) -> torch.Tensor:
+        """Return the device's memory for a copy of `host_bytes`: (size,) uint8. Raises DeviceError if there is too little."""
         try:
-            return torch.zeros(host.size, dtype=torch.uint8, device=self.torch_device)
+            return torch.zeros(host_bytes.size, dtype=torch.uint8, device=self.torch_device)
         except torch.OutOfMemoryError as error:
-            raise DeviceError(f"the GPU has no {host.size:,} bytes left: play fewer environments (num_envs)") from error
+            raise DeviceError(f"the GPU has no {host_bytes.size:,} bytes left: use fewer environments (num_envs)") from error
 
     def stream(self) -> "CudaStream":
-        """A new stream: a stream."""
+        """Make a new stream."""
         return CudaStream(self.torch_device)
 
 
 class CudaStream:
-    """A stream, known to CuPy and to torch."""
+    """A CUDA stream that CuPy and torch both use. See HostStream for the interface."""
 
     captures = copies = True
 
@@ -61,23 +61,26 @@ class CudaStream:
         self._torch = torch.cuda.ExternalStream(self._cupy.ptr, device=device)
         self._event = cupy.cuda.Event(disable_timing=True)
 
-    def upload(self, twin: torch.Tensor, host: np.ndarray):
-        """Copy host bytes to their twin."""
-        runtime.memcpyAsync(twin.data_ptr(), host.ctypes.data, host.nbytes, runtime.memcpyHostToDevice, self._cupy.ptr)
+    def upload(self, device_bytes: torch.Tensor, host_bytes: np.ndarray):
+        """Queue a copy to the device."""
+        runtime.memcpyAsync(device_bytes.data_ptr(), host_bytes.ctypes.data, host_bytes.nbytes, runtime.memcpyHostToDevice,
+                            self._cupy.ptr)
 
-    def download(self, host: np.ndarray, twin: torch.Tensor):
-        """Copy a twin's bytes to the host."""
-        runtime.memcpyAsync(host.ctypes.data, twin.data_ptr(), host.nbytes, runtime.memcpyDeviceToHost, self._cupy.ptr)
+    def download(self, host_bytes: np.ndarray, device_bytes: torch.Tensor):
+        """Queue a copy to the host."""
+        runtime.memcpyAsync(host_bytes.ctypes.data, device_bytes.data_ptr(), host_bytes.nbytes, runtime.memcpyDeviceToHost,
+                            self._cupy.ptr)
 
     def run(self, work: Callable[[], None]):
-        """Hand `work`'s torch calls to this stream."""
+        """Call `work`; its torch operations go to this stream."""
         with torch.cuda.stream(self._torch):
             work()
 
     def capture(self, work: Callable[[], None]) -> Callable[[], None]:
-        """A graph of what `work` hands to this stream, replayed on it by one call. Nothing is done yet.
+        """Capture the operations that `work` queues as a graph, and return a function that replays it. Does not run them.
 
-        The graph reads and writes the same memory at each replay; it has a pool of its own, as streams' graphs overlap.
+        The graph reads and writes the same memory at each replay. It has its own memory pool, since graphs of different
+        streams run at the same time.
         """
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(graph, stream=self._torch, capture_error_mode="thread_local"):
@@ -89,17 +92,17 @@ class CudaStream:
         return replay
 
     def mark(self):
-        """Note this place in the stream."""
+        """Record the stream's event."""
         self._event.record(self._cupy)
 
     def wait(self):
-        """Wait until the stream has come to its last mark; raises what went wrong before it."""
+        """Wait for the stream's event. Raises the error of any work before it."""
         self._event.synchronize()
 
     def wait_for_caller(self):
-        """What is handed over from now on happens after what torch's current stream was handed before."""
+        """Make this stream wait for the work on torch's current stream."""
         self._torch.wait_stream(torch.cuda.current_stream(self._device))
 
     def make_caller_wait(self):
-        """Torch's current stream goes on after what was handed to this one before."""
+        """Make torch's current stream wait for the work on this stream."""
         torch.cuda.current_stream(self._device).wait_stream(self._torch)

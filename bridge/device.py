@@ -1,9 +1,9 @@
-"""What the bridge asks of a device, and the CPU's answer.
+"""The interface of a device, and the CPU.
 
-A device gives memory: `host_bytes`, which the games write, and `twin`, where the policy reads. It gives streams: what is
-handed to one stream happens in that order, and streams do not wait for each other. bridge/cuda.py has the GPU's answer, with
-page-locked memory and a stream a stream; on the CPU the twin is the host memory itself and a stream does at once what it is
-handed, so that nothing is copied and nothing is waited for. Tests have a third that is slow, out of order, and fails.
+A device allocates memory: `host_bytes` for the games and `device_bytes` for the policy. It makes streams: a stream runs its
+work in order, and streams do not wait for each other. bridge/cuda.py is the GPU, with page-locked host memory and CUDA streams.
+On the CPU both memories are the same array and a stream runs its work at once, so nothing is copied and nothing waits. The
+tests have a third device, which is slow, runs its streams out of order, and fails on demand.
 """
 
 from collections.abc import Callable
@@ -22,83 +22,85 @@ class HostDevice:
     torch_device = torch.device("cpu")
 
     def host_bytes(self, size: int) -> np.ndarray:
-        """(size,) uint8 of zeros that begin on a cache line."""
+        """Return (size,) uint8 of zeros that begin on a cache line."""
         raw = np.zeros(size + ALIGNMENT, np.uint8)
         start = -raw.ctypes.data % ALIGNMENT
         return raw[start: start + size]
 
-    def device_bytes(self, host: np.ndarray) -> torch.Tensor:
-        """The device's memory for what `host` holds: (size,) uint8."""
-        return torch.from_numpy(host)
+    def device_bytes(self, host_bytes: np.ndarray) -> torch.Tensor:
+        """Return the device's memory for a copy of `host_bytes`: (size,) uint8. Here it is the same memory."""
+        return torch.from_numpy(host_bytes)
 
     def stream(self) -> "HostStream":
-        """A new stream."""
+        """Make a new stream."""
         return HostStream()
 
 
 class HostStream:
-    """A stream that does at once what it is handed."""
+    """A stream that runs its work at once."""
 
-    captures = False  # whether `capture` makes handing over cheaper
-    copies = False    # whether `upload` and `download` have anything to do
+    captures = False  # True if captured work is cheaper
+    copies = False    # True if host and device have different memory
 
-    def upload(self, twin: torch.Tensor, host: np.ndarray):
-        """Copy host bytes to their twin."""
+    def upload(self, device_bytes: torch.Tensor, host_bytes: np.ndarray):
+        """Queue a copy to the device."""
 
-    def download(self, host: np.ndarray, twin: torch.Tensor):
-        """Copy a twin's bytes to the host."""
+    def download(self, host_bytes: np.ndarray, device_bytes: torch.Tensor):
+        """Queue a copy to the host."""
 
     def run(self, work: Callable[[], None]):
-        """Do `work`, whose torch calls go to this stream."""
+        """Call `work`; its torch operations go to this stream."""
         work()
 
     def capture(self, work: Callable[[], None]) -> Callable[[], None]:
-        """What does the same as `run(work)` did, on the same memory, in one call."""
+        """Return a function that does the same as `run(work)` on the same memory. Does not run `work`."""
         return work
 
     def mark(self):
-        """Note this place in the stream's order."""
+        """Record the current end of the stream for `wait`."""
 
     def wait(self):
-        """Wait until the stream has come to its last mark; raises what went wrong before it."""
+        """Wait until the stream has reached its last mark. Raises the error of any work before it."""
 
     def wait_for_caller(self):
-        """What is handed over from now on happens after what the caller's own torch calls began before."""
+        """Make this stream wait for torch operations that the caller has already queued."""
 
     def make_caller_wait(self):
-        """The caller's own torch calls from now on happen after what was handed to the stream before."""
+        """Make the caller's next torch operations wait for the work on this stream."""
 
 
 def open_device(name: str):
-    """The device for "cpu", "cuda" (or "cuda:1") or "auto", which is the GPU where there is one that works.
+    """Return the device with this name.
 
-    Raises DeviceError where it is not there, with what to do. `why_not` tells why "auto" did not take the GPU.
+    name: "cpu", "cuda", "cuda:1" for the second GPU, or "auto" for the GPU if it can be used and the CPU otherwise
+        (`why_no_gpu` gives the reason).
+    Raises DeviceError if the device cannot be used.
     """
     if name == "auto":
-        name = "cpu" if why_not() else "cuda"
+        name = "cpu" if why_no_gpu() else "cuda"
     if name == "cpu":
         return HostDevice()
     if not (name == "cuda" or (name.startswith("cuda:") and name[5:].isdecimal())):
-        raise DeviceError(f"device is {name!r}; it may be auto, cpu, cuda, or cuda:1 for the second GPU")
-    problem = why_not()
+        raise DeviceError(f"device must be auto, cpu, cuda, or cuda:1 for the second GPU, not {name!r}")
+    problem = why_no_gpu()
     if problem:
         raise DeviceError(f"device is {name!r}, but {problem}; or use the CPU (--device cpu)")
     from bridge.cuda import CudaDevice
     return CudaDevice(torch.device(name))
 
 
-def why_not() -> str:
-    """Why there is no GPU to use here and what to do about it, in words; empty where there is one."""
+def why_no_gpu() -> str:
+    """Return why no GPU can be used on this machine, with advice, or "" if one can be used."""
     if torch.version.cuda is None:
-        return (f"torch {torch.__version__} is a build without CUDA: install one from pytorch.org")
+        return f"torch {torch.__version__} is a build without CUDA: install one from pytorch.org"
     if not torch.cuda.is_available():
-        return (f"torch, built for CUDA {torch.version.cuda}, finds no GPU: look at nvidia-smi, and update a driver that "
-                "is older than that CUDA")
+        return (f"torch, built for CUDA {torch.version.cuda}, finds no GPU: check nvidia-smi, and update the driver if it is "
+                "older than this CUDA version")
     try:
         import cupy
         cupy.cuda.runtime.getDeviceCount()
     except ImportError:
         return "CuPy is not installed: pip install 'insertcoin[cuda]'"
     except RuntimeError as error:
-        return f"CuPy cannot use the driver ({error}): update it, or install the cupy of its CUDA version"
+        return f"CuPy cannot use the driver ({error}): update it, or install the cupy package for its CUDA version"
     return ""

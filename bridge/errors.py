@@ -1,17 +1,20 @@
-"""What goes wrong between games and device, told in a sentence with what to do."""
+"""The bridge's errors. Each message is one sentence that ends with advice. Loads neither torch nor CuPy."""
 
 
 class BridgeError(RuntimeError):
-    """The base of the bridge's errors."""
+    """Base class of the bridge's errors."""
 
 
 class DeviceError(BridgeError):
-    """A device, its driver or what is needed to use it is not there, or not enough of it."""
+    """The device, its driver or a needed package is missing, or the device has too little memory."""
 
 
 class TransferError(BridgeError):
-    """A copy, a kernel or a graph of one batch failed; says which stage, batch and shapes. Host buffers are as they were."""
+    """A copy, a kernel or a graph of one batch failed. Names the stage, the batch and the shapes.
+
+    The host's buffers still hold the last complete step.
+    """
 
 
 class EnvironmentFailed(BridgeError):
-    """A foreign environment raised; says which one."""
+    """A Gymnasium environment raised an exception. Names the environment."""

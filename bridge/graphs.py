@@ -1,28 +1,33 @@
-"""Work that a stream repeats: done as it is at first, then captured once and replayed."""
+"""Work that a stream repeats: run directly at first, then captured as a graph and replayed."""
 
 import warnings
 from collections.abc import Callable
 
-WARM_UP = 2  # calls before the capture: libraries set themselves up in the first ones
+WARM_UP = 2  # calls before the capture; libraries initialize themselves in the first calls
 
 
 class Graphs:
-    """Whether work is captured; the first capture that fails ends it for all that share this, with one warning."""
+    """Switch for capturing, shared by several `Captured`. The first capture that fails turns it off, with one warning."""
 
     def __init__(self, enabled: bool = True):
         self.enabled = enabled
 
     def give_up(self, name: str, error: Exception):
+        """Stop capturing because the capture of `name` failed with `error`."""
         if self.enabled:
             self.enabled = False
-            warnings.warn(f"{name} cannot be captured as a graph ({error}); it goes on without, more slowly", RuntimeWarning,
-                          stacklevel=2)
+            warnings.warn(f"{name} cannot be captured as a graph ({error}); it runs without one, which is slower",
+                          RuntimeWarning, stacklevel=2)
 
 
 class Captured:
-    """`work`, which reads and writes the same memory at each call, on a stream.
+    """A call that queues the same work on a stream each time. From call WARM_UP + 1 on it replays a graph, if possible.
 
-    eager: what does it as it is; where None, handing `work` to the stream. name: for the warning.
+    name: shown in the warning if the capture fails.
+    work: queues the work. It must use the same memory in each call.
+    stream: stream of a device (bridge.device).
+    graphs: the shared switch; default: a switch of its own.
+    eager: called before the capture, and if there is none; default: `stream.run(work)`.
     """
 
     def __init__(self, name: str, work: Callable[[], None], stream, graphs: Graphs | None = None,

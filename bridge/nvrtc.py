@@ -1,8 +1,8 @@
-"""CUDA sources compiled at run time (NVRTC) and launched through CuPy on torch's current stream.
+"""CUDA sources: compiled at run time by NVRTC, and launched by CuPy on torch's current stream.
 
-A kernel is an `extern "C" __global__` function whose loop over items has the stride of the whole grid, so that any number of
-blocks does all of them; whole numbers are `long long`, reals `float`, arrays pointers. That lets the tests compile the same
-file with a C++ compiler and run it where there is no GPU; and compiling for a GPU needs none either.
+A kernel is an `extern "C" __global__` function with a grid-stride loop, so any number of blocks handles all items. Its arguments
+are `long long`, `float` or pointers. So the tests can compile the same file with a C++ compiler and run it without a GPU.
+Compiling for a GPU does not need one either.
 """
 
 import functools
@@ -13,15 +13,15 @@ import numpy as np
 
 from bridge.errors import DeviceError
 
-BLOCK = 128  # threads a block
-WAVES = 32   # blocks a multiprocessor that a launch has at most; the rest of the items is the loop's
-# NVRTC has no headers of a C library; on the device these are all that the kernels' own headers ask for.
+BLOCK = 128  # threads per block
+WAVES = 32   # most blocks per multiprocessor in a launch; the kernel's loop handles the other items
+# NVRTC has no C library. The kernels' headers need only these types of it.
 STDINT = b"""typedef unsigned char uint8_t; typedef unsigned short uint16_t; typedef int int32_t; typedef unsigned int uint32_t;
 typedef long long int64_t; typedef unsigned long long uint64_t;"""
 
 
 def arguments(values: Sequence) -> list[np.generic]:
-    """What a kernel is handed: the address of a tensor (0 for None), int64 of an int, float32 of a float."""
+    """Pack a kernel's arguments: a tensor as its address (None as 0), an int as int64, a float as float32."""
     packed = []
     for value in values:
         if value is None:
@@ -38,14 +38,15 @@ def arguments(values: Sequence) -> list[np.generic]:
 class CudaModule:
     """The kernels of one .cu file, compiled for the current device at the first launch.
 
-    path: the file; headers: files that it includes, by their names alone.
+    path: the .cu file.
+    headers: the files it includes, by name without a folder.
     """
 
     def __init__(self, path: Path, headers: Sequence[Path] = ()):
         self.path, self.headers = path, headers
 
     def compile(self, arch: str) -> bytes:
-        """The cubin for an architecture such as "sm_90". Raises DeviceError with NVRTC's words."""
+        """Return the cubin for an architecture such as "sm_90". Raises DeviceError with NVRTC's log if it does not compile."""
         nvrtc = _nvrtc()
         sources = [*(header.read_bytes() for header in self.headers), STDINT]
         names = [*(header.name.encode() for header in self.headers), b"stdint.h"]
@@ -68,11 +69,17 @@ class CudaModule:
 
     @functools.cache  # noqa: B019  (modules live as long as the process)
     def function(self, name: str):
-        """The kernel of that name."""
+        """Return the kernel with this name."""
         return self._module.get_function(name)
 
     def launch(self, name: str, items: int, *values, block: int = BLOCK):
-        """Launch a kernel over `items` items on torch's current stream; `values` as `arguments` takes them."""
+        """Launch a kernel on torch's current stream.
+
+        name: of the kernel.
+        items: number of items to handle.
+        values: the kernel's arguments, as for `arguments`.
+        block: threads per block.
+        """
         import torch
         grid = max(1, min(-(-items // block), WAVES * _multiprocessors()))
         self.function(name)((grid,), (block,), tuple(arguments(values)), 0, _stream(torch.cuda.current_stream().cuda_stream))
@@ -95,5 +102,5 @@ def _nvrtc():
         from cupy.cuda import nvrtc
         nvrtc.getVersion()
     except (ImportError, RuntimeError) as error:
-        raise DeviceError(f"CuPy with NVRTC is not there ({error}); install it with: pip install 'insertcoin[cuda]'") from None
+        raise DeviceError(f"CuPy with NVRTC cannot be loaded ({error}): pip install 'insertcoin[cuda]'") from None
     return nvrtc

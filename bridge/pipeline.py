@@ -1,4 +1,4 @@
-"""The driver between games and policy: batches of environments, each with its slab and its stream, one host thread.
+"""The pipeline between games and policy: several batches of environments, one host thread.
 
     pipeline.reset()
     for t in range(horizon):
@@ -6,15 +6,16 @@
             pipeline.turn(batch, work[batch.index])
     pipeline.make_caller_wait()
 
-A turn waits for the batch's actions of the turn before, steps its games with them, and hands to the batch's stream: copy what
-the games wrote to the device, `work` (which reads the slab's tensors and fills slab.actions), copy the actions back. It does
-not wait for these: while the device is at one batch, the cores step the next.
+Each batch has a slab and a stream. A turn waits for the actions of the batch's last turn and steps its games with them. Then it
+queues on the batch's stream: the copy of the slab to the device, `work` (which reads the slab's tensors and fills
+slab.actions), and the copy of the actions to the host. It does not wait for these: while the device works on one batch, the
+cores step the next one.
 
-A batch's games step only once its actions are back, and those come after its observations in the same stream, so one slab a
-batch is safe: the games never write what is still being copied.
+One slab a batch is enough. The games of a batch step only after its actions have arrived, and the actions come after the copy
+of the observations in the same stream. So the games never overwrite an observation while it is copied.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import torch
@@ -23,29 +24,52 @@ from bridge import spans
 from bridge.device import HostDevice
 from bridge.errors import BridgeError, TransferError
 from bridge.graphs import Captured, Graphs
+from bridge.gymnasium_source import GymnasiumSource
 from bridge.slab import Slab
-from bridge.source import EpisodeLog, Episodes, source_of
+from bridge.source import EpisodeLog, Episodes, GameSource
+from envs_c import VecEnv
+
+VECTOR_ENV = ("num_envs", "single_observation_space", "single_action_space", "reset", "step")  # attributes of a vector env
 
 
 class BatchRange(NamedTuple):
-    """Environments lo .. hi-1, stepped together."""
+    """Environments lo .. hi-1, which are stepped together."""
 
     index: int
     lo: int
     hi: int
 
 
+def source_of(envs, reward_clip: float | None = None):
+    """Return a source for these environments.
+
+    envs: an envs_c.VecEnv, a Gymnasium vector environment, or a list of Gymnasium vector environments, each a batch.
+    reward_clip: c to clip rewards to [-c, c], for Gymnasium's environments only.
+    """
+    if isinstance(envs, VecEnv):
+        return GameSource(envs)
+    envs = list(envs) if isinstance(envs, Sequence) else [envs]
+    for env in envs:
+        if not all(hasattr(env, name) for name in VECTOR_ENV):
+            raise TypeError("the pipeline needs an envs_c.VecEnv or Gymnasium vector environments (gymnasium.make_vec), not "
+                            f"{type(env).__name__}")
+    return GymnasiumSource(envs, reward_clip)
+
+
 class Pipeline:
-    """N environments in `num_batches` batches, as even as can be.
+    """N environments in `num_batches` batches, which are as even as possible.
 
-    envs: an `envs_c.VecEnv` with autoreset "next_step"; or a Gymnasium vector environment, or several, each a batch; or what
-        bridge.source makes of them.
-    device: what bridge.open_device gives; the CPU where None.
-    serial: one batch at a time, waited for at each step; the same results, for debugging.
-    graphs: whether a stream's work is captured and replayed, where that makes it cheaper.
+    envs: environments as in `source_of`, with autoreset "next_step"; or a source.
+    num_batches: number of batches.
+    device: device (bridge.open_device); default: the CPU.
+    serial: wait for each batch at each step. Gives the same results, for debugging.
+    graphs: capture each stream's work as a graph, if that makes it cheaper.
 
-    env_seconds and copy_seconds add up what stepping took, and waiting for the device; `take_episodes` gives what ended since
-    last asked. Raises BridgeError where a copy, a kernel or an environment failed.
+    Attributes:
+    env_seconds: seconds spent stepping games.
+    copy_seconds: seconds spent waiting for the device.
+
+    Raises BridgeError if a copy, a kernel or an environment failed.
     """
 
     def __init__(self, envs, num_batches: int = 1, device=None, *, serial: bool = False, graphs: bool = True):
@@ -61,62 +85,63 @@ class Pipeline:
         self.streams = [self._device.stream() for _ in self.batches]
         self._bound = [self.source.bind(b.lo, b.hi, slab.host, slab.host_actions)
                        for b, slab in zip(self.batches, self.slabs, strict=True)]
-        self._asked = [False] * num_batches       # whose actions are under way
-        self._handed: dict[tuple, _Handed] = {}   # by batch and work
+        self._must_step = [False] * num_batches  # by batch: its last turn queued actions that are not yet played
+        self._queued: dict[tuple, _QueuedWork] = {}  # by batch, work and act
         self._ended = EpisodeLog(self.num_envs)
         self.env_seconds = 0.0
         self.copy_seconds = 0.0
 
     def reset(self):
-        """Begin new episodes everywhere."""
-        self._rest()
-        self.wait_for_caller()  # what made the slabs may be under way
+        """Begin new episodes in all environments."""
+        self._wait_for_device()
+        self.wait_for_caller()  # the caller's stream may still be filling the new slabs with zeros
         for bound in self._bound:
             bound.reset()
 
     def slab(self, batch: BatchRange) -> Slab:
-        """The batch's slab."""
+        """Return the slab of a batch."""
         return self.slabs[batch.index]
 
     def new_stream(self):
-        """A further stream of the device, for the caller's own work."""
+        """Make another stream of the device, for the caller's own work."""
         return self._device.stream()
 
     def turn(self, batch: BatchRange, work: Callable[[], None], *, act: bool = True):
-        """Step the batch's games with the actions of its last turn, and hand `work` on what they wrote to its stream.
+        """Step the batch's games with the actions of its last turn, then queue `work` on the new observations.
 
-        work: reads the slab's tensors; fills slab.actions. The same object each time, so that it can be captured once: it
-            must then do the same on the same memory. act: False where it fills no actions, so that no step follows.
+        work: reads the slab's tensors and fills slab.actions. Pass the same object in each turn, so that it can be captured
+            once. It must then do the same work on the same memory.
+        act: False if `work` does not fill the actions. No step follows then.
         """
         self.play(batch)
         stream = self.streams[batch.index]
         key = batch.index, work, act
-        handed = self._handed.get(key)
-        if handed is None:
-            handed = self._handed[key] = _Handed(self, batch, work, act)
-        handed()
+        queued = self._queued.get(key)
+        if queued is None:
+            queued = self._queued[key] = _QueuedWork(self, batch, work, act)
+        queued()
         stream.mark()
         if act:
             self._bound[batch.index].begin(stream.wait)
-            self._asked[batch.index] = True
+            self._must_step[batch.index] = True
         if self.serial:
             self.check("wait for the device", batch, stream.wait)
             self.play(batch)
 
     def play(self, batch: BatchRange):
-        """Wait for the actions of the batch's last turn and step its games with them; nothing if that was done."""
-        if not self._asked[batch.index]:
+        """Wait for the actions of the batch's last turn and step its games with them. Does nothing if that is already done."""
+        if not self._must_step[batch.index]:
             return
-        self._asked[batch.index] = False
+        self._must_step[batch.index] = False
         bound = self._bound[batch.index]
-        if self.streams[batch.index].copies:  # else they came at once
+        if self.streams[batch.index].copies:  # otherwise the actions are already there
             self.check("wait for the actions", batch, bound.wait)
         waited, stepped = self.check("play", batch, bound.finish, self._ended)
         self.copy_seconds += waited
         self.env_seconds += stepped
 
     def settle(self):
-        """Step what is under way, so that games and slabs rest; raises the first error once all do."""
+        """Finish the step of every batch. Then raise the first error, if there was one."""
         failed = []
         for batch in self.batches:
             try:
@@ -126,24 +151,24 @@ class Pipeline:
         if failed:
             raise failed[0]
 
-    def _rest(self):
-        """Wait until nothing is under way: what the games wrote may be overwritten."""
+    def _wait_for_device(self):
+        """Finish all steps and copies. The host's buffers may be overwritten after it."""
         self.settle()
         for batch in self.batches:
             self.check("wait for the device", batch, self.streams[batch.index].wait)
 
     def wait_for_caller(self):
-        """The streams go on after what the caller's own torch calls began before: after weights were updated, say."""
+        """Make the streams wait for torch operations that the caller has already queued, such as an update of the weights."""
         for stream in self.streams:
             stream.wait_for_caller()
 
     def make_caller_wait(self):
-        """The caller's own torch calls go on after all that was handed to the streams."""
+        """Make the caller's next torch operations wait for the work on all streams."""
         for stream in self.streams:
             stream.make_caller_wait()
 
     def check(self, stage: str, batch: BatchRange, call: Callable, *arguments):
-        """Call, and name stage, batch and shapes where it fails."""
+        """Return call(*arguments). If it fails, raise TransferError with the stage, the batch and the shapes."""
         try:
             if not spans.recorded:
                 return call(*arguments)
@@ -156,34 +181,40 @@ class Pipeline:
                                 f"{batch.hi - 1}, on {self.device}, with {self.slab(batch)}: {error}") from error
 
     def take_episodes(self) -> Episodes:
-        """The episodes that ended since the last call."""
+        """Return the episodes that ended since the last call."""
         return self._ended.take()
 
     def state(self) -> dict[str, torch.Tensor]:
-        """For a checkpoint: the environments as bytes, and all that they wrote last, (N, ...), whatever the number of batches;
-        what is under way is stepped first."""
+        """Return the state for a checkpoint: the source's state, and the last observations and rewards, (N, ...).
+
+        Finishes all steps first. The result does not depend on the number of batches.
+        """
         self.settle()
         contents = [slab.contents() for slab in self.slabs]
         return {**self.source.state(), **{f"slab.{name}": torch.cat([one[name] for one in contents]) for name in contents[0]}}
 
     def restore(self, state: dict[str, torch.Tensor]):
-        """Put back what `state` gave. Raises ValueError where it is of another number of environments."""
-        self._rest()
+        """Put back the result of `state`. Raises ValueError if it has another number of environments."""
+        self._wait_for_device()
         parts = {name: state.get(f"slab.{name}", ()) for name in self.slabs[0].host}
         for name, part in parts.items():
             if len(part) != self.num_envs:
-                raise ValueError(f"{name} is that of {len(part)} environments; there are {self.num_envs}")
+                raise ValueError(f"{name} must have {self.num_envs} environments, not {len(part)}")
         self.source.restore(state)
         for batch, slab in zip(self.batches, self.slabs, strict=True):
             slab.restore({name: part[batch.lo: batch.hi] for name, part in parts.items()})
 
+    def environment_dims(self) -> dict[str, int | str]:
+        """Names in `state`, with their environment dimension or "snapshot" for the bytes of an envs_c snapshot."""
+        return {**self.source.environment_dims(), **{f"slab.{name}": 0 for name in self.slabs[0].host}}
+
     def close(self):
-        """End what the pipeline began (threads); the environments are their maker's."""
+        """End the source's threads. The caller owns the environments."""
         self.source.close()
 
 
-class _Handed:
-    """One batch's work with its copies: what is handed to the stream in a turn, stage by stage or as a captured graph."""
+class _QueuedWork:
+    """The work that a turn queues on a batch's stream, with its copies: stage by stage, or as one captured graph."""
 
     def __init__(self, pipeline: Pipeline, batch: BatchRange, work: Callable[[], None], act: bool):
         self.pipeline, self.batch, self.work, self.act = pipeline, batch, work, act

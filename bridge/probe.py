@@ -19,7 +19,7 @@ import numpy as np
 import torch
 
 import envs_c
-from bridge.device import open_device, why_not
+from bridge.device import open_device, why_no_gpu
 from bridge.errors import BridgeError
 from bridge.slab import Slab
 from bridge.source import EpisodeLog
@@ -151,7 +151,7 @@ def report(options) -> int:
     print(f"{options.num_envs:,} environments of {options.game} ({options.view}): {size:,} bytes a step, "
           f"{games * 1e6:.0f} microseconds to play it")
     if device.torch_device.type == "cpu":
-        print(f"device: cpu ({why_not() or 'as asked'})\nbatches: 1, since nothing is copied on the CPU")
+        print(f"device: cpu ({why_no_gpu() or 'as asked'})\nbatches: 1, since nothing is copied on the CPU")
         return 0
     costs = measure(device)
     choice = choose(costs, size, options.num_envs, games)

@@ -1,10 +1,10 @@
-"""One batch's exchange with the device: a single allocation out, a single one back.
+"""Slab: the buffers of one batch, in one contiguous allocation for each direction.
 
     observation | reward | terminated | truncated | action_mask        host -> device
     actions                                                            device -> host
 
-The games write the parts on the host in place; `upload` moves all of them as one copy, `download` the actions. On the CPU
-the device's side is the host's and both do nothing. uint8 observations travel as bytes.
+The games write the host's parts in place. `upload` copies all of them at once, `download` copies the actions. On the CPU the
+device's memory is the host's memory, and both copies do nothing. uint8 observations travel as bytes.
 """
 
 import numpy as np
@@ -12,16 +12,22 @@ import torch
 
 from bridge.device import ALIGNMENT, HostDevice
 
-PARTS = ("observation", "reward", "terminated", "truncated", "action_mask")
-
 
 class Slab:
-    """Buffers of one batch of `count` environments.
+    """Buffers of one batch of B environments.
 
-    host: dict of NumPy views, B rows each: observation (B, *shape), reward, terminated, truncated (B,) float32 and, where
-        there are masks, action_mask (B, num_actions) uint8.
-    observation, reward, terminated, truncated, action_mask: the same as torch tensors on the device (action_mask or None).
-    host_actions, actions: (B,) int32 on the host and on the device.
+    count: B, number of environments.
+    shape: of one observation.
+    dtype: of observations, uint8 or float32.
+    num_masked: number of actions in the action mask; 0 for no mask.
+    device: device (bridge.device); default: the CPU.
+
+    Attributes:
+    host: NumPy arrays by name, B rows each: observation (B, *shape), reward, terminated, truncated (B,) float32, and
+        action_mask (B, num_masked) uint8 if there is a mask.
+    on_device: the same as torch tensors on the device; also as the attributes observation, reward, terminated, truncated and
+        action_mask (None without a mask).
+    host_actions, actions: (B,) int32, on the host and on the device.
     """
 
     def __init__(self, count: int, shape: tuple, dtype, num_masked: int = 0, device=None):
@@ -31,40 +37,45 @@ class Slab:
         if num_masked:
             parts["action_mask"] = ((count, num_masked), "uint8")
         offsets, total = layout(parts)
-        self._host = device.host_bytes(total)
-        self._twin = device.device_bytes(self._host)
-        self.host = {name: view(self._host, offsets[name], *part) for name, part in parts.items()}
-        for name in PARTS:
-            setattr(self, name, device_view(self._twin, offsets[name], *parts[name]) if name in parts else None)
-        self._host_actions = device.host_bytes(4 * count)
-        self._twin_actions = device.device_bytes(self._host_actions)
-        self.host_actions = self._host_actions.view(np.int32)
-        self.actions = self._twin_actions.view(torch.int32)
+        self._host_bytes = device.host_bytes(total)
+        self._device_bytes = device.device_bytes(self._host_bytes)
+        self.host = {name: host_view(self._host_bytes, offsets[name], *part) for name, part in parts.items()}
+        self.on_device = {name: device_view(self._device_bytes, offsets[name], *part) for name, part in parts.items()}
+        self.observation = self.on_device["observation"]
+        self.reward = self.on_device["reward"]
+        self.terminated = self.on_device["terminated"]
+        self.truncated = self.on_device["truncated"]
+        self.action_mask = self.on_device.get("action_mask")
+        self._host_action_bytes = device.host_bytes(4 * count)
+        self._device_action_bytes = device.device_bytes(self._host_action_bytes)
+        self.host_actions = self._host_action_bytes.view(np.int32)
+        self.actions = self._device_action_bytes.view(torch.int32)
 
     @property
     def nbytes(self) -> int:
         """Bytes of one copy to the device."""
-        return self._host.nbytes
+        return self._host_bytes.nbytes
 
     def upload(self, stream):
-        """Everything that the games wrote, in one copy."""
-        stream.upload(self._twin, self._host)
+        """Queue one copy of all parts to the device."""
+        stream.upload(self._device_bytes, self._host_bytes)
 
     def download(self, stream):
-        """The actions, in one copy."""
-        stream.download(self._host_actions, self._twin_actions)
+        """Queue one copy of the actions to the host."""
+        stream.download(self._host_action_bytes, self._device_action_bytes)
 
     def contents(self) -> dict[str, torch.Tensor]:
-        """All that the games wrote last, by the names of `host` (copies); for checkpoints."""
+        """Return copies of the host's parts by name, for a checkpoint."""
         return {name: torch.from_numpy(part.copy()) for name, part in self.host.items()}
 
     def restore(self, contents: dict[str, torch.Tensor]):
-        """Put back what `contents` gave; raises ValueError, and changes nothing, where a part is missing or does not fit."""
+        """Put back the result of `contents`. Raises ValueError and changes nothing if a part is missing or does not fit."""
         for name, part in self.host.items():
             given = contents.get(name)
-            if given is None or given.shape != part.shape or given.dtype != getattr(torch, part.dtype.name):
-                what = "missing" if given is None else f"{tuple(given.shape)} {given.dtype}"
-                raise ValueError(f"{name} is {what}; this slab has {part.shape} {part.dtype}")
+            if given is None:
+                raise ValueError(f"{name} is missing; this slab has {part.shape} {part.dtype}")
+            if given.shape != part.shape or given.dtype != getattr(torch, part.dtype.name):
+                raise ValueError(f"{name} must be {part.shape} {part.dtype}, not {tuple(given.shape)} {given.dtype}")
         for name, part in self.host.items():
             part[:] = contents[name].numpy()
 
@@ -74,7 +85,10 @@ class Slab:
 
 
 def layout(parts: dict) -> tuple[dict[str, int], int]:
-    """Where each part begins, and the bytes in all."""
+    """Return each part's offset in bytes, aligned to a cache line, and the total size.
+
+    parts: name to (shape, dtype).
+    """
     offsets, end = {}, 0
     for name, (shape, dtype) in parts.items():
         offsets[name] = end
@@ -83,11 +97,13 @@ def layout(parts: dict) -> tuple[dict[str, int], int]:
     return offsets, end
 
 
-def view(raw: np.ndarray, offset: int, shape: tuple, dtype) -> np.ndarray:
+def host_view(raw: np.ndarray, offset: int, shape: tuple, dtype) -> np.ndarray:
+    """Return the bytes from `offset` on as an array of this shape and dtype."""
     size = int(np.prod(shape)) * np.dtype(dtype).itemsize
     return raw[offset: offset + size].view(dtype).reshape(shape)
 
 
 def device_view(raw: torch.Tensor, offset: int, shape: tuple, dtype) -> torch.Tensor:
+    """Return the bytes from `offset` on as a tensor of this shape and dtype."""
     size = int(np.prod(shape)) * np.dtype(dtype).itemsize
     return raw[offset: offset + size].view(getattr(torch, np.dtype(dtype).name)).reshape(shape)

@@ -1,23 +1,26 @@
-"""Names for stretches of work in a profiler's trace; free while nobody records."""
+"""Named spans in a profiler's trace. They cost almost nothing while no trace is recorded."""
 
 import contextlib
 
 from torch.profiler import record_function
 
-_NOTHING = contextlib.nullcontext()
-recorded = False  # whether somebody records
+_NO_SPAN = contextlib.nullcontext()
+recorded = False  # True within `recording()`
 
 
 def span(name: str, batch: int | None = None):
-    """A context that shows as `name`, of a batch, in the trace of torch's profiler."""
+    """A context manager that appears as `name` in the trace of torch's profiler.
+
+    batch: number of a batch, added to the name; None for none.
+    """
     if not recorded:
-        return _NOTHING
+        return _NO_SPAN
     return record_function(name if batch is None else f"{name}, batch {batch}")
 
 
 @contextlib.contextmanager
 def recording():
-    """While entered, spans are recorded."""
+    """A context manager in which spans are recorded."""
     global recorded
     before, recorded = recorded, True
     try:

@@ -1,9 +1,9 @@
-/* CartPole with a thread an environment: envs_c/games/cartpole.pyx, the engine's rules around it (game.pxd) and its random
- * numbers (rng.pxd), in the same order of the same operations, so that the results are the same bits.
+/* CartPole with one thread per environment: the game (envs_c/games/cartpole.pyx), the engine's rules (game.pxd) and the random
+ * numbers (rng.pxd). The operations and their order are the same, so the results have the same bits.
  *
- * float64 products and sums round alike everywhere, so long as none are contracted; the sine and cosine are series. What an
- * environment keeps lies in arrays of N, one number of all environments after the other, for neighbouring threads read
- * neighbouring bytes: poles (4, N), rng (2, N). See bridge/on_device/cartpole.py for the rest.
+ * float64 products and sums round alike on all machines, as long as none are contracted. Sine and cosine are series. The state
+ * lies in arrays with the environments in the last dimension, since neighbouring threads should read neighbouring bytes:
+ * poles (4, N), rng (2, N). See bridge/on_device/cartpole.py for the other arrays.
  */
 #include <stdint.h>
 
@@ -41,7 +41,7 @@ ROW double cosine(double a) {
     return 1 + b * (-0.5 + b * (1 / 24.0 + b * (-1 / 720.0 + b * (1 / 40320.0 + b * tail))));
 }
 
-ROW Pole begun(Rng &rng) {
+ROW Pole new_pole(Rng &rng) {
     Pole pole;
     pole.x = 0.1 * rng_double(rng) - 0.05;
     pole.x_dot = 0.1 * rng_double(rng) - 0.05;
@@ -50,8 +50,8 @@ ROW Pole begun(Rng &rng) {
     return pole;
 }
 
-/* Euler's step of 0.02 s under `force` N; the constants are those of cartpole.pyx. */
-ROW Pole moved(Pole pole, double force) {
+/* Euler's step of 0.02 s under a force in N. The constants are those of cartpole.pyx. */
+ROW Pole euler_step(Pole pole, double force) {
     double sin_theta = sine(pole.theta), cos_theta = cosine(pole.theta);
     double push = (force + 0.05 * (pole.theta_dot * pole.theta_dot) * sin_theta) / 1.1;
     double turn = (9.8 * sin_theta - cos_theta * push) / (0.5 * (4.0 / 3.0 - 0.1 * (cos_theta * cos_theta) / 1.1));
@@ -68,7 +68,7 @@ ROW int outside(Pole pole) {
     return pole.x < -2.4 || pole.x > 2.4 || pole.theta < -limit || pole.theta > limit;
 }
 
-ROW void see(Pole pole, float *observation) {
+ROW void write_observation(Pole pole, float *observation) {
     observation[0] = (float)pole.x;
     observation[1] = (float)pole.x_dot;
     observation[2] = (float)pole.theta;
@@ -87,10 +87,10 @@ ROW void store(Pole pole, double *poles, long long n, long long i) {
     poles[3 * n + i] = pole.theta_dot;
 }
 
-/* A new episode in environment i. */
-ROW Pole begin(double *poles, uint64_t *rng, int32_t *length, int32_t *last_action, uint8_t *over, long long n, long long i) {
+/* Begins a new episode in environment i. */
+ROW Pole begin_episode(double *poles, uint64_t *rng, int32_t *length, int32_t *last_action, uint8_t *over, long long n, long long i) {
     Rng mine = {rng[i], rng[n + i]};
-    Pole pole = begun(mine);
+    Pole pole = new_pole(mine);
     store(pole, poles, n, i);
     rng[i] = mine.state;
     length[i] = 0;
@@ -103,14 +103,19 @@ extern "C" __global__ void __launch_bounds__(1024)
 cartpole_reset(double *poles, uint64_t *rng, int32_t *length, int32_t *last_action, uint8_t *over, float *observation,
                float *reward, float *terminated, float *truncated, uint8_t *ended, long long n) {
     for (long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x; i < n; i += (long long)gridDim.x * blockDim.x) {
-        see(begin(poles, rng, length, last_action, over, n, i), observation + 4 * i);
+        write_observation(begin_episode(poles, rng, length, last_action, over, n, i), observation + 4 * i);
         reward[i] = terminated[i] = truncated[i] = 0.0f;
         ended[i] = 0;
     }
 }
 
-/* One step of each environment; `work` times its arithmetic, for the same result: what another round gives, times zero, goes
- * into the angle that the next one begins with, which no compiler may leave out, as it would be NaN for an infinity. */
+/* One step of each environment.
+ *
+ * work: how many times to do the arithmetic, for benchmarks. The result stays the same: an extra round only adds its values,
+ *       times zero, to the angle. A compiler cannot remove this, since zero times infinity is NaN.
+ * sticky: probability of repeating the last action.
+ * given: the reward of a step.
+ * totals: (2, N), number of ended episodes and sum of their steps. */
 extern "C" __global__ void __launch_bounds__(1024)
 cartpole_step(double *poles, uint64_t *rng, int32_t *length, int32_t *last_action, uint8_t *over, const int32_t *actions,
               float *observation, float *reward, float *terminated, float *truncated, uint8_t *ended, float *ended_return,
@@ -119,7 +124,7 @@ cartpole_step(double *poles, uint64_t *rng, int32_t *length, int32_t *last_actio
     for (long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x; i < n; i += (long long)gridDim.x * blockDim.x) {
         ended[i] = 0;
         if (over[i]) {
-            see(begin(poles, rng, length, last_action, over, n, i), observation + 4 * i);
+            write_observation(begin_episode(poles, rng, length, last_action, over, n, i), observation + 4 * i);
             reward[i] = terminated[i] = truncated[i] = 0.0f;
             continue;
         }
@@ -133,12 +138,12 @@ cartpole_step(double *poles, uint64_t *rng, int32_t *length, int32_t *last_actio
         double force = action == 1 ? 10.0 : -10.0;
         Pole pole = load(poles, n, i);
         for (long long round = 1; round < work; round++) {
-            Pole again = moved(pole, force);
+            Pole again = euler_step(pole, force);
             pole.theta += 0.0 * (again.x + again.x_dot + again.theta + again.theta_dot);
         }
-        pole = moved(pole, force);
+        pole = euler_step(pole, force);
         store(pole, poles, n, i);
-        see(pole, observation + 4 * i);
+        write_observation(pole, observation + 4 * i);
         int steps = ++length[i], fell = outside(pole), late = time_limit > 0 && steps >= time_limit;
         reward[i] = given;
         terminated[i] = (float)fell;

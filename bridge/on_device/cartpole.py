@@ -1,8 +1,9 @@
-"""CartPole played on the device itself: nothing is copied, and the learner's stream steps the games.
+"""CartPole on the device: the learner's stream steps the games, and nothing is copied.
 
-Two ways to the bits that `envs_c.VecEnv` gives with the same seed: `CartPoleKernel`, one kernel with a thread an environment
-(cartpole.cu), and `CartPoleTensors` (cartpole_tensors.py), some hundred operations on torch tensors a step. Neither allocates
-nor waits in `step`, and all counters lie in the device's memory, so that it can be captured in a CUDA graph.
+Two implementations give the same bits as `envs_c.VecEnv` with the same seed: `CartPoleKernel`, one kernel with one thread per
+environment (cartpole.cu), and `CartPoleTensors` (cartpole_tensors.py), about a hundred operations on torch tensors per step.
+Their `step` allocates nothing and does not wait, and all counters are in the device's memory, so a step can be captured in a
+CUDA graph.
 """
 
 from pathlib import Path
@@ -16,25 +17,32 @@ from bridge.nvrtc import CudaModule
 from envs_c import checks
 
 MODULE = CudaModule(Path(__file__).parent / "cartpole.cu")
-BLOCKS = (32, 64, 128, 256, 512, 1024)  # threads a block to choose from
+BLOCKS = (32, 64, 128, 256, 512, 1024)  # sizes of a thread block that the search tries
 MULTIPLIER = 6364136223846793005        # of PCG32; see envs_c/rng.pxd
 
 
 class CartPole:
-    """N environments of CartPole on a device; the base of both ways.
+    """N environments of CartPole on a device. Base class of both implementations.
 
-    num_envs: N, 1 to 2^24. device: a torch device. seed: environment i draws from (seed, first + i).
-    time_limit: steps after which an episode is truncated; None is the game's own (500), 0 none.
-    reward_clip: None, c for rewards clipped to [-c, c], or (low, high). sticky: probability that a step repeats the action of
-        the step before. work: how many times a step does its arithmetic, for the same result (benchmarks.scaling).
+    num_envs: N, 1 to 2^24.
+    device: a torch device.
+    seed: environment i draws from the generator (seed, first + i).
+    time_limit: steps after which an episode is truncated; None for the game's own limit (500), 0 for no limit.
+    reward_clip: c to clip rewards to [-c, c], or (low, high), or None.
+    sticky: probability that a step repeats the action of the previous step.
+    work: how many times a step does its arithmetic; the result stays the same (benchmarks.scaling).
+    first: number of the first environment.
 
-    ended (N,) uint8: 1 where the last step ended an episode; ended_return (N,) float32 and ended_length (N,) int32: the raw
-    return and the length in steps of each environment's last ended episode. Raises envs_c.InvalidArgument for a setting that
-    is out of range.
+    Attributes:
+    ended: (N,) uint8, 1 if the last step ended an episode.
+    ended_return, ended_length: (N,) float32 and (N,) int32, raw return and length in steps of the last ended episode of each
+        environment.
+
+    Raises envs_c.InvalidArgument if a setting is out of range.
     """
 
-    saves = True    # whether `state` holds the environments
-    num_masked = 0  # there are no action masks
+    saves = True    # `state` holds the environments
+    num_masked = 0  # there is no action mask
 
     def __init__(self, num_envs: int, device, seed: int, *, time_limit: int | None = None, reward_clip=None,
                  sticky: float = 0.0, work: int = 1, first: int = 0):
@@ -47,16 +55,16 @@ class CartPole:
         self.sticky = checks.real("sticky", sticky, 0.0, 1.0)
         self.work = checks.whole("work", work, 1, 1_000_000)
         low, high = checks.reward_clip(reward_clip)
-        self.step_reward = max(min(1.0, high), low)  # as the learner gets it; raw it is 1
+        self.step_reward = max(min(1.0, high), low)  # after clipping; the raw reward of a step is 1
         self.ended = self._zeros(torch.uint8)
         self.ended_return, self.ended_length = self._zeros(torch.float32), self._zeros(torch.int32)
         self._poles = self._zeros(torch.float64, 4)  # x (m), x_dot (m/s), theta (rad), theta_dot (rad/s)
-        self.device = self._poles.device             # with its index
+        self.device = self._poles.device             # now with its index
         key, first = checks.whole("seed", seed, 0, (1 << 64) - 1), checks.whole("first", first, 0, 1 << 30)
         self._rng = torch.from_numpy(seeded(key, self.num_envs, first)).to(self.device)
         self._length, self._last_action = self._zeros(torch.int32), self._zeros(torch.int32)
         self._over = self._zeros(torch.uint8)
-        self._totals = self._zeros(torch.int64, 2)   # each environment's episodes, and their steps
+        self._totals = self._zeros(torch.int64, 2)   # number of ended episodes, and sum of their steps
         self._started = False
 
     def _zeros(self, dtype: torch.dtype, *before: int) -> torch.Tensor:
@@ -64,97 +72,112 @@ class CartPole:
 
     @property
     def episodes(self) -> torch.Tensor:
-        """(1,) int64: how many episodes ended since `clear_totals`."""
+        """(1,) int64: number of episodes that ended since `clear_totals`."""
         return self._totals[0].sum(0, keepdim=True)
 
     @property
     def length_sum(self) -> torch.Tensor:
-        """(1,) int64: their steps."""
+        """(1,) int64: sum of their lengths in steps."""
         return self._totals[1].sum(0, keepdim=True)
 
     @property
     def return_sum(self) -> torch.Tensor:
-        """(1,) float64: their raw returns; a step gives 1."""
+        """(1,) float64: sum of their raw returns; each step has a raw reward of 1."""
         return self.length_sum.double()
 
     def reset(self, observation, reward, terminated, truncated):
-        """Begin new episodes; writes observation (N, 4) and reward and flags (N,) of 0.
+        """Begin new episodes. Write observation (N, 4), and zeros to reward, terminated and truncated (N,).
 
-        All are contiguous float32 tensors on the device; raises ValueError, before anything is written, where one is not.
+        All are contiguous float32 tensors on the device. Raises ValueError before writing if one is not.
         """
         self._check(observation, reward, terminated, truncated)
         self._reset(observation, reward, terminated, truncated)
         self._started = True
 
     def step(self, actions, observation, reward, terminated, truncated):
-        """Take actions (N,) int32, 0 LEFT or 1 RIGHT (not checked: that would wait for the device), and write what comes of
-        them as `reset` does. The step after an episode's end only resets, with reward 0 ("next_step" autoreset).
+        """Step all environments. After the end of an episode, the next step only resets ("next_step" autoreset).
 
+        actions: (N,) int32, 0 LEFT or 1 RIGHT. Not checked, since a check would wait for the device.
+        observation, reward, terminated, truncated: written, as in `reset`.
         Raises envs_c.NotReset before the first reset.
         """
         if not self._started:
-            raise envs_c.NotReset("these environments of cartpole were never reset; call reset() first")
+            raise envs_c.NotReset("these environments of cartpole were never reset: call reset() first")
         self._check(observation, reward, terminated, truncated)
-        self._fits("actions", actions, torch.int32, (self.num_envs,))
+        self._check_tensor("actions", actions, torch.int32, (self.num_envs,))
         self._step(actions, observation, reward, terminated, truncated)
 
     def _check(self, observation, reward, terminated, truncated):
-        self._fits("observation", observation, torch.float32, (self.num_envs, 4))
-        self._fits("reward", reward, torch.float32, (self.num_envs,))
-        self._fits("terminated", terminated, torch.float32, (self.num_envs,))
-        self._fits("truncated", truncated, torch.float32, (self.num_envs,))
+        self._check_tensor("observation", observation, torch.float32, (self.num_envs, 4))
+        self._check_tensor("reward", reward, torch.float32, (self.num_envs,))
+        self._check_tensor("terminated", terminated, torch.float32, (self.num_envs,))
+        self._check_tensor("truncated", truncated, torch.float32, (self.num_envs,))
 
-    def _fits(self, name: str, tensor: torch.Tensor, dtype: torch.dtype, shape: tuple[int, ...]):
+    def _check_tensor(self, name: str, tensor: torch.Tensor, dtype: torch.dtype, shape: tuple[int, ...]):
         if tensor.shape != shape or tensor.dtype != dtype or tensor.device != self.device or not tensor.is_contiguous():
-            raise ValueError(f"{name} is {tuple(tensor.shape)} {tensor.dtype} on {tensor.device}, strides {tensor.stride()}; "
-                             f"it must be a contiguous {shape} {dtype} on {self.device}")
+            raise ValueError(f"{name} must be a contiguous {shape} {dtype} on {self.device}, not {tuple(tensor.shape)} "
+                             f"{tensor.dtype} on {tensor.device} with strides {tensor.stride()}")
 
     def take_ended(self) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Return (float64), length (int32) and number (int64) of the last episode of every environment that ended one since
-        the totals were cleared, and clear them. Waits for the device."""
+        """Return the last episode of every environment in which one ended since `clear_totals`, and clear the totals.
+
+        Returns returns (float64), lengths (int32) and numbers of the environments (int64). Waits for the device.
+        """
         which = torch.nonzero(self._totals[0]).squeeze(1)
         self.clear_totals()
         return self.ended_return[which].double(), self.ended_length[which], which
 
     def clear_totals(self):
-        """Count episodes anew."""
+        """Set the counters of ended episodes to zero."""
         self._totals.zero_()
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Everything that the future depends on, and the episodes counted, as copies for a checkpoint."""
-        return {name: tensor.clone() for name, tensor in self._kept().items()}
+        """Return copies of all tensors that the future depends on, for a checkpoint."""
+        return {name: tensor.clone() for name, tensor in self._state_tensors().items()}
 
     def restore(self, state: dict[str, torch.Tensor]):
-        """Put back what `state` gave, here or for another object of as many environments.
+        """Put back the result of `state`, from this object or another one with as many environments.
 
-        Raises ValueError, and changes nothing, where a tensor is missing or of another shape or dtype.
+        Raises ValueError and changes nothing if a tensor is missing or has another shape or dtype.
         """
-        for name, mine in self._kept().items():
-            theirs = state.get(name)
-            if theirs is None or theirs.shape != mine.shape or theirs.dtype != mine.dtype:
-                what = "missing" if theirs is None else f"{tuple(theirs.shape)} {theirs.dtype}"
-                raise ValueError(f"{name} is {what}; {self.num_envs} environments have {tuple(mine.shape)} {mine.dtype}")
-        for name, mine in self._kept().items():
+        for name, mine in self._state_tensors().items():
+            given = state.get(name)
+            if given is None:
+                raise ValueError(f"{name} is missing; {self.num_envs} environments have {tuple(mine.shape)} {mine.dtype}")
+            if given.shape != mine.shape or given.dtype != mine.dtype:
+                raise ValueError(f"{name} must be {tuple(mine.shape)} {mine.dtype} for {self.num_envs} environments, not "
+                                 f"{tuple(given.shape)} {given.dtype}")
+        for name, mine in self._state_tensors().items():
             mine.copy_(state[name])
         self._started = True
 
-    def _kept(self) -> dict[str, torch.Tensor]:
+    def environment_dims(self) -> dict[str, int | str]:
+        """Names in `state`, with their environment dimension."""
+        return dict.fromkeys(self._state_tensors(), -1)
+
+    def _state_tensors(self) -> dict[str, torch.Tensor]:
         return {"poles": self._poles, "rng": self._rng, "length": self._length, "last_action": self._last_action,
                 "over": self._over, "totals": self._totals, "ended": self.ended, "ended_return": self.ended_return,
                 "ended_length": self.ended_length}
 
 
 class CartPoleKernel(CartPole):
-    """As CartPole, one kernel a step.
+    """CartPole with one kernel per step.
 
-    block: threads a block; None searches `BLOCKS` for the fastest on this GPU (block_seconds has what each took a step).
-    module: what launches the kernels. Raises DeviceError where the device is no GPU.
+    block: threads in a block; None searches `BLOCKS` for the fastest one on this GPU.
+    module: launches the kernels.
+    settings: as for CartPole.
+
+    Attributes:
+    block_seconds: seconds per step by block size, if they were searched.
+
+    Raises DeviceError if the device is not a GPU.
     """
 
     def __init__(self, num_envs: int, device, seed: int, *, block: int | None = None, module=MODULE, **settings):
         super().__init__(num_envs, device, seed, **settings)
         if module is MODULE and self.device.type != "cuda":
-            raise DeviceError(f"device is '{self.device}', but the kernel runs on a GPU alone; CartPoleTensors runs here, too")
+            raise DeviceError(f"the kernel needs a GPU, but device is '{self.device}': use CartPoleTensors")
         self.module = module
         self.block_seconds: dict[int, float] = {}
         self.block = checks.whole("block", 128 if block is None else block, 1, 1024)
@@ -173,7 +196,7 @@ class CartPoleKernel(CartPole):
                            self.step_reward, block=self.block)
 
     def _search(self, rounds: int = 3, steps: int = 20) -> dict[int, float]:
-        """Seconds a step with each block size, the least of some rounds of play; leaves the environments as they were."""
+        """Return the seconds per step with each block size, the least of several rounds. Leaves the environments unchanged."""
         before = self.state()
         out = [self._zeros(torch.float32) for _ in range(3)]
         out.insert(0, torch.zeros(self.num_envs, 4, device=self.device))
@@ -182,21 +205,22 @@ class CartPoleKernel(CartPole):
         seconds = dict.fromkeys(BLOCKS, float("inf"))
         begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
         for _ in range(rounds):
-            for self.block in BLOCKS:
+            for block in BLOCKS:
+                self.block = block
                 self.step(actions, *out)
                 begin.record()
                 for _ in range(steps):
                     self.step(actions, *out)
                 end.record()
                 end.synchronize()
-                seconds[self.block] = min(seconds[self.block], begin.elapsed_time(end) / 1000 / steps)
+                seconds[block] = min(seconds[block], begin.elapsed_time(end) / 1000 / steps)
         self.restore(before)
         self._started = False
         return seconds
 
 
 def seeded(seed: int, num_envs: int, first: int = 0) -> np.ndarray:
-    """(2, N) int64: the generators' states and streams as rng_seed of envs_c/rng.pxd starts them for (seed, first + i)."""
+    """(2, N) int64: states and streams of the generators (seed, first + i), as rng_seed in envs_c/rng.pxd sets them."""
     def mix(z):
         z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
         z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

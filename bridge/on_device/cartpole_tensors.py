@@ -1,7 +1,7 @@
-"""CartPole by operations on torch tensors, as one would write it without a kernel; to the same bits as the kernel.
+"""CartPole as operations on torch tensors, as one would write it without a kernel. It has the same bits as the kernel.
 
-Every operation writes into tensors made once, in the order of cartpole.pyx, and rounds where C rounds: no product is fused
-with a sum. Constants that are divided by are tensors: by a number, torch multiplies with its reciprocal on a GPU.
+Every operation writes to a tensor allocated at the start. The operations come in the order of cartpole.pyx and round like C:
+no product is fused with a sum. Divisors are tensors, since on a GPU torch divides by a number by multiplying with its reciprocal.
 """
 
 import math
@@ -11,14 +11,17 @@ import torch
 
 from bridge.on_device.cartpole import MULTIPLIER, CartPole
 
-DRAWS = 8  # 32-bit numbers that a new episode takes
-# The series of cartpole.pyx in the square of the angle, highest power first; that of the sine is then times the angle.
+DRAWS = 8  # 32-bit random numbers for a new episode
+# The series of cartpole.pyx in the square of the angle, highest power first. The sine is its series times the angle.
 SINE = (-1 / 39916800.0, 1 / 362880.0, -1 / 5040.0, 1 / 120.0, -1 / 6.0, 1.0)
 COSINE = (1 / 479001600.0, -1 / 3628800.0, 1 / 40320.0, -1 / 720.0, 1 / 24.0, -0.5, 1.0)
 
 
 class CartPoleTensors(CartPole):
-    """As CartPole, in torch. A new episode's pole is drawn for all environments at each step, and taken where one begins."""
+    """CartPole in torch.
+
+    Each step draws the pole of a new episode for all environments, and only those that begin an episode use it.
+    """
 
     def __init__(self, num_envs: int, device, seed: int, **settings):
         super().__init__(num_envs, device, seed, **settings)
@@ -58,29 +61,30 @@ class CartPoleTensors(CartPole):
         self._account()
 
     def _draw(self):
-        """The next DRAWS numbers of every environment: (DRAWS, N), each in 0 .. 2^32 - 1; the generators stay.
+        """Write the next DRAWS random numbers of every environment to _drawn (DRAWS, N), each in 0 .. 2^32 - 1.
 
-        They come at once: k steps on, the generator's state is jump[k] * state + jump_stream[k] * stream.
+        All are computed at once: after k steps, a generator's state is jump[k] * state + jump_stream[k] * stream. The
+        generators themselves do not move; `_advance` moves them.
         """
         old, out, spare = self._old, self._drawn, self._spare
         torch.mul(self._rng[0], self._jump[:DRAWS], out=old)
         old.add_(torch.mul(self._rng[1], self._jump_stream[:DRAWS], out=spare))
         torch.bitwise_right_shift(old, 18, out=out).bitwise_and_((1 << 46) - 1).bitwise_xor_(old)
         out.bitwise_right_shift_(27).bitwise_and_(0xFFFFFFFF)
-        old.bitwise_right_shift_(59).bitwise_and_(31)  # how far to turn
+        old.bitwise_right_shift_(59).bitwise_and_(31)  # bits to rotate by
         torch.bitwise_right_shift(out, old, out=spare)
-        old.neg_().bitwise_and_(31)                    # 32 less that, and 0 for 0
+        old.neg_().bitwise_and_(31)                    # 32 minus the rotation, and 0 for 0
         out.bitwise_left_shift_(old).bitwise_or_(spare).bitwise_and_(0xFFFFFFFF)
 
-    def _advance(self, draws: int, where: torch.Tensor):
-        """Move the generators on by so many numbers, where `where` is true."""
+    def _advance(self, draws: int, mask: torch.Tensor):
+        """Move the generators of the environments in `mask` (N,) forward by `draws` numbers."""
         state, stream = self._rng
         torch.mul(stream, self._jump_stream[draws], out=self._next)
         self._next.add_(torch.mul(state, self._jump[draws], out=self._spare[0]))
-        torch.where(where, self._next, state, out=state)
+        torch.where(mask, self._next, state, out=state)
 
     def _begin(self):
-        """New episodes where `_begins`."""
+        """Begin new episodes in the environments in _begins (N,)."""
         high, low = self._drawn[0::2].bitwise_right_shift_(5), self._drawn[1::2].bitwise_right_shift_(6)
         self._fresh.copy_(high.bitwise_left_shift_(26).bitwise_or_(low))
         self._fresh.mul_(2.0**-53).mul_(0.1).sub_(0.05)
@@ -90,7 +94,7 @@ class CartPoleTensors(CartPole):
             tensor.masked_fill_(self._begins, 0)
 
     def _choose(self, actions):
-        """The force on each cart: that of its action, or where it sticks of the one before."""
+        """Write the force on each cart to _force (N,): that of its action, or of the last action if it is sticky."""
         if self.sticky > 0.0:
             self._uniform.copy_(torch.bitwise_right_shift(self._drawn[0], 8, out=self._spare[0])).mul_(2.0**-24)
             torch.lt(self._uniform, np.float32(self.sticky).item(), out=self._flag)
@@ -101,7 +105,7 @@ class CartPoleTensors(CartPole):
         torch.where(torch.eq(actions, 1, out=self._flag), self._right, self._left, out=self._force)
 
     def _move(self):
-        """Euler's step from `_poles` to `_moved`, (4, N)."""
+        """Euler's step from _poles to _moved, (4, N)."""
         theta, theta_dot = self._poles[2:]
         sine, cosine, push, part, (acceleration, turn) = self._sine, self._cosine, self._push, self._part, self._rates
         torch.mul(theta, theta, out=self._square)
@@ -119,7 +123,7 @@ class CartPoleTensors(CartPole):
         self._moved.add_(self._poles)
 
     def _flags(self, terminated, truncated):
-        """Who fell and who is late, of those that did not just begin."""
+        """Write terminated, truncated and _over. New episodes have length 0 and an upright pole: they have no flag."""
         torch.abs(self._poles[0], out=self._part)
         torch.gt(self._part, 2.4, out=self._flag)
         torch.abs(self._poles[2], out=self._part)
@@ -133,7 +137,7 @@ class CartPoleTensors(CartPole):
         self._over.copy_(self._flag.logical_or_(self._other))
 
     def _account(self):
-        """Note the episodes that just ended."""
+        """Record the episodes that ended in this step."""
         self.ended.copy_(self._over)
         torch.where(self._flag, self._length, self.ended_length, out=self.ended_length)
         self.ended_return.copy_(self.ended_length)
@@ -145,7 +149,7 @@ class CartPoleTensors(CartPole):
 
 
 def series(b: torch.Tensor, coefficients: tuple[float, ...], out: torch.Tensor) -> torch.Tensor:
-    """The polynomial in b by Horner's rule, highest power first, into `out`."""
+    """Write a polynomial in b to `out` by Horner's rule; coefficients have the highest power first."""
     torch.mul(b, coefficients[0], out=out).add_(coefficients[1])
     for coefficient in coefficients[2:]:
         out.mul_(b).add_(coefficient)
@@ -153,9 +157,9 @@ def series(b: torch.Tensor, coefficients: tuple[float, ...], out: torch.Tensor) 
 
 
 def jumps(count: int) -> tuple[list[int], list[int]]:
-    """What state and stream are multiplied with for 0 .. count-1 steps of the generator at once, as int64.
+    """Return the factors of state and stream for k = 0 .. count-1 steps of the generator at once, as int64.
 
-    k steps of s -> M s + c are M^k s + (1 + M + ... + M^(k-1)) c (F. Brown, "Random Number Generation with Arbitrary Strides",
+    k steps of s -> M s + c give M^k s + (1 + M + ... + M^(k-1)) c (F. Brown, "Random Number Generation with Arbitrary Strides",
     1994).
     """
     power, sums = [1], [0]

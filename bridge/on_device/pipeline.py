@@ -1,7 +1,7 @@
-"""The pipeline for games that are played on the device itself: nothing is copied, one batch, and no step waits for the host.
+"""The pipeline for games that run on the device: one batch, no copies, and no step waits for the host.
 
-It has the interface of bridge.pipeline.Pipeline. A turn hands the stream: step with the actions of the turn before, then the
-work. Games of this kind: bridge.on_device.cartpole.
+It has the interface of bridge.pipeline.Pipeline. A turn queues on the stream a step with the actions of the last turn, and then
+the work.
 """
 
 from collections.abc import Callable
@@ -13,12 +13,19 @@ from bridge.pipeline import BatchRange
 from bridge.slab import Slab
 from bridge.source import Episodes
 
+WRITTEN = ("observation", "reward", "terminated", "truncated")  # parts of the slab that a step writes
+
 
 class OnDevicePipeline:
-    """All environments of a simulation (bridge.on_device.cartpole) as one batch on their device."""
+    """All environments of a simulation as one batch on its device.
+
+    simulation: a bridge.on_device.cartpole.CartPole.
+    device: the simulation's device (bridge.open_device).
+    serial: wait for the device at each turn. Gives the same results, for debugging.
+    graphs: capture the work as graphs, if that makes it cheaper.
+    """
 
     def __init__(self, simulation, device, *, serial: bool = False, graphs: bool = True):
-        """device: what bridge.open_device gives, the one that the simulation is on."""
         self.source, self._device = simulation, device
         self.device: torch.device = device.torch_device
         self.num_envs, self.num_actions = simulation.num_envs, simulation.num_actions
@@ -26,87 +33,95 @@ class OnDevicePipeline:
         self.slabs = [Slab(self.num_envs, simulation.observation_shape, simulation.observation_dtype, 0, device)]
         self.streams = [device.stream()]
         self.serial, self.graphs = serial, Graphs(graphs)
-        self._asked = False
-        self._handed: dict[tuple, Captured] = {}
-        self.env_seconds = self.copy_seconds = 0.0  # the host takes no part in either
+        self._must_step = False  # the last turn queued actions that are not yet played
+        self._queued: dict[tuple, Captured] = {}  # by work and `_must_step`
+        self.env_seconds = self.copy_seconds = 0.0  # the host spends no time on either
 
     def _parts(self):
         slab = self.slabs[0]
         return slab.observation, slab.reward, slab.terminated, slab.truncated
 
     def reset(self):
-        """Begin new episodes everywhere."""
-        self._asked = False
-        self.wait_for_caller()  # what made the games' memory may be under way
+        """Begin new episodes in all environments."""
+        self._must_step = False
+        self.wait_for_caller()  # the caller's stream may still be filling the games' memory with zeros
         self.streams[0].run(lambda: self.source.reset(*self._parts()))
 
     def slab(self, batch: BatchRange) -> Slab:
-        """The batch's slab."""
+        """Return the slab of a batch."""
         return self.slabs[batch.index]
 
     def new_stream(self):
-        """A further stream of the device, for the caller's own work."""
+        """Make another stream of the device, for the caller's own work."""
         return self._device.stream()
 
     def turn(self, batch: BatchRange, work: Callable[[], None], *, act: bool = True):
-        """Step with the actions of the last turn, if they were not yet taken, and do `work`; as `Pipeline.turn`."""
-        key = work, self._asked
-        if key not in self._handed:
-            stepped = self._stepping(work) if self._asked else work
-            self._handed[key] = Captured("a step of the simulation", stepped, self.streams[0], self.graphs)
-        self._handed[key]()
-        self._asked = act
+        """Queue a step with the actions of the last turn, unless they are already played, and then `work`.
+
+        The arguments are those of `Pipeline.turn`.
+        """
+        key = work, self._must_step
+        if key not in self._queued:
+            queued = self._step_and(work) if self._must_step else work
+            self._queued[key] = Captured("a step of the simulation", queued, self.streams[0], self.graphs)
+        self._queued[key]()
+        self._must_step = act
         if self.serial:
             self.streams[0].mark()
             self.streams[0].wait()
 
-    def _stepping(self, work):
-        def stepped():
+    def _step_and(self, work):
+        def step_and_work():
             self._step()
             work()
-        return stepped
+        return step_and_work
 
     def _step(self):
         self.source.step(self.slabs[0].actions, *self._parts())
 
     def settle(self):
-        """Take the actions that are under way."""
-        if self._asked:
-            self._asked = False
+        """Play the actions of the last turn, if they are not yet played."""
+        if self._must_step:
+            self._must_step = False
             self.streams[0].run(self._step)
 
     def wait_for_caller(self):
-        """The stream goes on after what the caller's own torch calls began before."""
+        """Make the stream wait for torch operations that the caller has already queued."""
         self.streams[0].wait_for_caller()
 
     def make_caller_wait(self):
-        """The caller's own torch calls go on after all that was handed to the stream."""
+        """Make the caller's next torch operations wait for the work on the stream."""
         self.streams[0].make_caller_wait()
 
     def take_episodes(self) -> Episodes:
-        """The last episode of every environment that ended one since the last call; waits for the device."""
+        """Return the last episode of every environment in which one ended since the last call. Waits for the device."""
         self.streams[0].mark()
         self.streams[0].wait()
         ended = self.source.take_ended()
         return Episodes(*(part.cpu().numpy() for part in ended))
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Environments and slab, for a checkpoint; what is under way is stepped first."""
+        """Return the state of simulation and slab for a checkpoint. Plays the actions of the last turn first."""
         self.settle()
         self.streams[0].make_caller_wait()
-        parts = dict(zip(("observation", "reward", "terminated", "truncated"), self._parts(), strict=True))
+        parts = dict(zip(WRITTEN, self._parts(), strict=True))
         return {**{f"simulation.{name}": tensor for name, tensor in self.source.state().items()},
                 **{f"slab.{name}": tensor.clone() for name, tensor in parts.items()}}
 
     def restore(self, state: dict[str, torch.Tensor]):
-        """Put back what `state` gave."""
-        self._asked = False
+        """Put back the result of `state`."""
+        self._must_step = False
         self.streams[0].make_caller_wait()
         self.source.restore({name.removeprefix("simulation."): tensor for name, tensor in state.items()
                              if name.startswith("simulation.")})
-        for name, part in zip(("observation", "reward", "terminated", "truncated"), self._parts(), strict=True):
+        for name, part in zip(WRITTEN, self._parts(), strict=True):
             part.copy_(state[f"slab.{name}"])
         self.wait_for_caller()
 
+    def environment_dims(self) -> dict[str, int | str]:
+        """Names in `state`, with their environment dimension."""
+        return {**{f"simulation.{name}": dim for name, dim in self.source.environment_dims().items()},
+                **{f"slab.{name}": 0 for name in WRITTEN}}
+
     def close(self):
-        """Nothing: the simulation is its maker's."""
+        """Does nothing: the caller owns the simulation."""

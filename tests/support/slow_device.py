@@ -1,7 +1,7 @@
-"""A device on the CPU that is slow, out of order between its streams, and fails on purpose.
+"""A test device: slow, with streams that run out of order, and with failures on demand.
 
-Its memory is not the host's. Each stream is a thread that takes its time before every piece of work, so that a copy reads what
-the host's buffer holds long after it was asked for: a driver that writes too early is caught.
+Its memory is separate from the host's, although both are on the CPU. Each stream is a thread that sleeps before each piece of
+work, so a copy reads the host's buffer long after it was queued. A driver that writes the buffer too early is found out.
 """
 
 import queue
@@ -16,16 +16,21 @@ from bridge.device import HostDevice
 
 
 class SlowDevice(HostDevice):
-    """slowest: seconds that a piece of work is held up at most. fails: (kind of work, how many of them before it fails),
-    kinds being "upload", "run", "download" and "capture". impatient: `wait` does not wait. captures: streams capture work."""
+    """A device with one thread for each stream.
+
+    slowest: the longest sleep before a piece of work, in seconds.
+    fails: (kind, n): work of this kind fails after n successes. Kinds are "upload", "run", "download" and "capture".
+    impatient: streams' `wait` returns at once.
+    captures: streams capture work.
+    """
 
     def __init__(self, slowest=0.002, fails=None, impatient=False, captures=False):
         self.slowest, self.fails, self.impatient, self.captures = slowest, fails, impatient, captures
         self.count = {"upload": 0, "run": 0, "download": 0, "capture": 0}
         self.streams: list[SlowStream] = []
 
-    def device_bytes(self, host: np.ndarray) -> torch.Tensor:
-        return torch.from_numpy(host.copy())
+    def device_bytes(self, host_bytes: np.ndarray) -> torch.Tensor:
+        return torch.from_numpy(host_bytes.copy())
 
     def stream(self) -> "SlowStream":
         self.streams.append(SlowStream(self, len(self.streams)))
@@ -38,21 +43,21 @@ class SlowDevice(HostDevice):
             stream.thread.join()
 
     def note(self, kind: str):
-        """Count a piece of work; raises where it is the one to fail."""
+        """Count a piece of work. Raises RuntimeError if this one has to fail."""
         self.count[kind] += 1
         if self.fails is not None and self.fails[0] == kind and self.count[kind] > self.fails[1]:
             raise RuntimeError(f"this {kind} fails on purpose")
 
 
 class SlowStream:
-    """One thread's work, in order."""
+    """A stream whose work runs in its own thread, in order."""
 
     copies = True
 
     def __init__(self, device: SlowDevice, seed: int):
         self.device, self.captures, self.random = device, device.captures, random.Random(seed)
         self.jobs: queue.Queue = queue.Queue()
-        self.inline = False  # within a captured graph's replay its parts are done at once
+        self.inline = False  # True while a captured graph is replayed: its parts run at once
         self.error: Exception | None = None
         self.marked = threading.Event()
         self.marked.set()
@@ -60,7 +65,7 @@ class SlowStream:
         self.thread.start()
 
     def _work(self):
-        torch.set_num_threads(1)  # a thread has a number of its own; with two, products do not always add in one order
+        torch.set_num_threads(1)  # the setting is per thread; with two threads, the order of additions can change
         while (job := self.jobs.get()) is not None:
             time.sleep(self.random.random() * self.device.slowest)
             try:
@@ -68,7 +73,7 @@ class SlowStream:
             except RuntimeError as error:
                 self.error = error
 
-    def _hand(self, kind: str, work):
+    def _queue(self, kind: str, work):
         def job():
             self.device.note(kind)
             work()
@@ -77,14 +82,14 @@ class SlowStream:
         else:
             self.jobs.put(job)
 
-    def upload(self, twin, host):
-        self._hand("upload", lambda: twin.numpy().__setitem__(slice(None), host))
+    def upload(self, device_bytes, host_bytes):
+        self._queue("upload", lambda: device_bytes.numpy().__setitem__(slice(None), host_bytes))
 
-    def download(self, host, twin):
-        self._hand("download", lambda: host.__setitem__(slice(None), twin.numpy()))
+    def download(self, host_bytes, device_bytes):
+        self._queue("download", lambda: host_bytes.__setitem__(slice(None), device_bytes.numpy()))
 
     def run(self, work):
-        self._hand("run", work)
+        self._queue("run", work)
 
     def capture(self, work):
         self.device.note("capture")
@@ -106,17 +111,16 @@ class SlowStream:
         if self.device.impatient:
             return
         if not self.marked.wait(timeout=60):
-            raise RuntimeError("the stream never came to its mark")
+            raise RuntimeError("the stream never reached its mark")
         error, self.error = self.error, None
         if error is not None:
             raise error
 
     def wait_for_caller(self):
-        """The caller's own work is done when it returns."""
+        """Does nothing: the caller's work on the CPU is already done."""
 
     def make_caller_wait(self):
-        """Wait for all that was handed over."""
         reached = threading.Event()
         self.jobs.put(reached.set)
         if not reached.wait(timeout=60):
-            raise RuntimeError("the stream never came to its end")
+            raise RuntimeError("the stream never reached its end")

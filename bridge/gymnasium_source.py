@@ -1,0 +1,201 @@
+"""Source for Gymnasium vector environments. Each one is a batch, which is stepped in its own thread.
+
+It takes Gymnasium's own vector environments, ale-py's, EnvPool's, and others with the same methods and spaces.
+"""
+
+import time
+import warnings
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+
+import gymnasium
+import numpy as np
+import torch
+from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv, VectorEnv
+
+from bridge.errors import EnvironmentFailed
+from bridge.source import EpisodeLog, Episodes
+
+
+class GymnasiumSource:
+    """Vector environments of one kind.
+
+    envs: the vector environments. Each must have a Box of numbers to observe, Discrete actions and autoreset "next_step".
+    reward_clip: c to clip rewards to [-c, c], or None. Episode returns stay raw.
+    seed: environment i is first reset with seed + i; None for random seeds.
+    Raises ValueError if the pipeline cannot drive these environments.
+
+    Their inner state cannot be saved: a resumed run begins new episodes.
+    """
+
+    saves = False
+
+    def __init__(self, envs: list[VectorEnv], reward_clip: float | None = None, seed: int | None = None):
+        self.envs, self.reward_clip, self.seed = envs, reward_clip, seed
+        space, actions = envs[0].single_observation_space, envs[0].single_action_space
+        for env in envs:
+            check_spaces(env, space, actions)
+        self.num_envs = sum(env.num_envs for env in envs)
+        self.num_actions, self.num_masked = int(actions.n), 0
+        self.first_action = int(actions.start)
+        picture = len(space.shape) == 3 and space.shape[0] == 1  # a stack of one
+        self.observation_shape = space.shape[1:] if picture else space.shape
+        self.observation_dtype = np.dtype("uint8" if space.dtype == np.uint8 else "float32")
+        self._threads = ThreadPoolExecutor(len(envs), "insertcoin-env")
+
+    def edges(self, num_batches: int) -> list[int]:
+        """Return the first environment of each batch, and the end. Each vector environment is one batch."""
+        if num_batches != len(self.envs):
+            raise ValueError(f"num_batches must be {len(self.envs)} with {len(self.envs)} Gymnasium vector environments, not "
+                             f"{num_batches}: each is a batch")
+        return [0, *np.cumsum([env.num_envs for env in self.envs]).tolist()]
+
+    def bind(self, lo: int, hi: int, host: dict, actions: np.ndarray):
+        index = self.edges(len(self.envs)).index(lo)
+        seed = None if self.seed is None else self.seed + lo  # Gymnasium resets environment i of the batch with seed + i
+        return _BoundVectorEnv(self, self.envs[index], lo, host, actions, seed)
+
+    def state(self) -> dict[str, torch.Tensor]:
+        return {}
+
+    def restore(self, state: dict[str, torch.Tensor]):
+        """Does nothing: there is no saved state, and the environments begin new episodes."""
+
+    def environment_dims(self) -> dict[str, int | str]:
+        """Names in `state`: none."""
+        return {}
+
+    def submit(self, work) -> Future:
+        """Run `work` in one of the source's threads."""
+        return self._threads.submit(work)
+
+    def close(self):
+        """End the threads."""
+        self._threads.shutdown(wait=True, cancel_futures=True)
+
+
+class _BoundVectorEnv:
+    """A bound vector environment. See bridge/source.py for its methods."""
+
+    def __init__(self, source: GymnasiumSource, env: VectorEnv, lo: int, host: dict, actions: np.ndarray, seed):
+        self.source, self.env, self.lo, self.host, self.actions, self.seed = source, env, lo, host, actions, seed
+        self.returns, self.lengths = np.zeros(env.num_envs), np.zeros(env.num_envs, np.int32)
+        self.over = np.zeros(env.num_envs, bool)  # the episode has ended, and the next step only resets
+        self.stepping: Future | None = None
+        self.name = getattr(getattr(env, "spec", None), "id", None) or type(env).__name__
+        _wrap_sync(env, lo, self.name)
+
+    def reset(self):
+        observation, _ = self._call(self.env.reset, seed=self.seed)
+        self.host["observation"][:] = np.reshape(observation, self.host["observation"].shape)
+        for name in ("reward", "terminated", "truncated"):
+            self.host[name][:] = 0
+        self.returns[:], self.lengths[:], self.over[:] = 0, 0, False
+
+    def begin(self, ready: Callable[[], None]):
+        self.stepping = self.source.submit(lambda: self._step(ready))
+
+    def wait(self):
+        """Does nothing: the environment's thread waits for the actions."""
+
+    def finish(self, log: EpisodeLog) -> tuple[float, float]:
+        done, self.stepping = self.stepping, None
+        ended, waited, stepped = done.result()
+        log.add(ended)
+        return waited, stepped
+
+    def _step(self, ready) -> tuple[Episodes, float, float]:
+        begin = time.perf_counter()
+        ready()
+        middle = time.perf_counter()
+        observation, reward, terminated, truncated, _ = self._call(self.env.step, self.actions + self.source.first_action)
+        played = ~self.over
+        self.returns[played] += reward[played]
+        self.lengths[played] += 1
+        self.over = played & (terminated | truncated)
+        clip = self.source.reward_clip
+        self.host["observation"][:] = np.reshape(observation, self.host["observation"].shape)
+        self.host["reward"][:] = (reward if clip is None else np.clip(reward, -clip, clip)) * played
+        self.host["terminated"][:] = terminated & played
+        self.host["truncated"][:] = truncated & played
+        ended = Episodes(self.returns[self.over], self.lengths[self.over], self.lo + np.flatnonzero(self.over))
+        self.returns[self.over], self.lengths[self.over] = 0, 0
+        return ended, middle - begin, time.perf_counter() - middle
+
+    def _call(self, method, *args, **kwargs):
+        """Call a method of the vector environment; its errors become EnvironmentFailed."""
+        try:
+            return method(*args, **kwargs)
+        except EnvironmentFailed:  # from _NamedEnv
+            raise
+        except Exception as error:
+            worker = _failed_worker(self.env)
+            who = f"environments {self.lo} to {self.lo + self.env.num_envs - 1}" if worker is None else \
+                f"environment {self.lo + worker}"
+            raise _failure(f"{who} ({self.name})", method.__name__, error) from error
+
+
+class _NamedEnv(gymnasium.Wrapper):
+    """An environment whose errors become EnvironmentFailed with its number."""
+
+    def __init__(self, env: gymnasium.Env, who: str):
+        super().__init__(env)
+        self.who = who
+
+    def reset(self, **kwargs):
+        try:
+            return self.env.reset(**kwargs)
+        except Exception as error:
+            raise _failure(self.who, "reset", error) from error
+
+    def step(self, action):
+        try:
+            return self.env.step(action)
+        except Exception as error:
+            raise _failure(self.who, "step", error) from error
+
+
+def _wrap_sync(env: VectorEnv, lo: int, name: str):
+    """Number the environments of a SyncVectorEnv from `lo` on. Does nothing to other vector environments."""
+    inner = getattr(env, "unwrapped", env)
+    if isinstance(inner, SyncVectorEnv):
+        plain = [one.env if isinstance(one, _NamedEnv) else one for one in inner.envs]
+        inner.envs = [_NamedEnv(one, f"environment {lo + index} ({name})") for index, one in enumerate(plain)]
+
+
+def _failed_worker(env: VectorEnv) -> int | None:
+    """Number of the worker that failed in an AsyncVectorEnv; None if unknown, or if several failed.
+
+    Gymnasium sets the pipe of a worker to None after it has reported the worker's error.
+    """
+    inner = getattr(env, "unwrapped", env)
+    pipes = inner.parent_pipes if isinstance(inner, AsyncVectorEnv) else ()
+    failed = [index for index, pipe in enumerate(pipes) if pipe is None]
+    return failed[0] if len(failed) == 1 else None
+
+
+def _failure(who: str, method: str, error: Exception) -> EnvironmentFailed:
+    return EnvironmentFailed(f"{who} raised {type(error).__name__} in {method}: {error}")
+
+
+def check_spaces(env: VectorEnv, space, actions):
+    """Raise ValueError if the pipeline cannot drive a vector environment, or if it differs from the others.
+
+    space, actions: observation and action space of one environment in the first vector environment.
+    """
+    if env.single_observation_space != space or env.single_action_space != actions:
+        raise ValueError(f"the vector environments must have the same spaces: one has {env.single_observation_space} and "
+                         f"{env.single_action_space}, the first has {space} and {actions}")
+    if not isinstance(space, gymnasium.spaces.Box) or space.dtype.kind not in "fiub":
+        raise ValueError(f"observations must be a Box of numbers, not {space}: wrap the environment, for instance in "
+                         "gymnasium.wrappers.FlattenObservation")
+    if not isinstance(actions, gymnasium.spaces.Discrete):
+        raise ValueError(f"actions must be Discrete, not {actions}")
+    mode = env.metadata.get("autoreset_mode")
+    if mode is None:
+        warnings.warn(f"{type(env).__name__} does not name its autoreset mode (metadata['autoreset_mode']); next_step is "
+                      "assumed. An environment that resets in the last step of an episode would lose the first reward of each "
+                      "episode", RuntimeWarning, stacklevel=2)
+    if mode not in (None, AutoresetMode.NEXT_STEP, "NextStep", "next_step"):
+        raise ValueError(f"autoreset must be next_step, with which the step after the end of an episode resets, not {mode}: "
+                         "make the environment with autoreset_mode=AutoresetMode.NEXT_STEP")
