@@ -10,10 +10,9 @@
 those who bring their own buffers. Needs NumPy and Gymnasium only.
 """
 
-from envs_c.batch import Batch
 from envs_c.catalog import built_in, game, games, load, make, register
 from envs_c.errors import Closed, CompileFailed, ContractError, EnvsError, InvalidArgument, InvalidState, NotReset, UnknownGame
-from envs_c.vecenv import VecEnv
+from envs_c.vecenv import Batch, VecEnv
 
 __version__ = "0.1.0"
 

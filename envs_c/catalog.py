@@ -9,11 +9,12 @@ import gymnasium
 from gymnasium.envs.registration import registry
 
 from envs_c import checks, outside
-from envs_c.errors import InvalidArgument, UnknownGame
-from envs_c.gymnasium_env import ArcadeVectorEnv
+from envs_c.errors import InvalidArgument, UnknownGame, did_you_mean
+from envs_c.gymnasium_env import ArcadeEnv, ArcadeVectorEnv
 
-PACKAGE = importlib.import_module("envs_c.games")  # the folder; in `envs_c` itself that name is the function below
-_registered = {}  # name -> Game, of games from outside
+PACKAGE = importlib.import_module("envs_c.games")  # the folder; the name `games` is the function below
+GROUP = "envs_c.games"  # of entry points, by which installed packages offer games
+_registered = {}  # name -> Game, of games that are not built in
 
 
 @functools.cache
@@ -23,17 +24,21 @@ def built_in() -> tuple[str, ...]:
 
 
 def installed() -> dict:
-    """The games of other packages, by name: their entry points in the group "envs_c.games"."""
-    return {point.name: point for point in entry_points(group="envs_c.games")}
+    """The entry points of games in other installed packages, by name."""
+    return {point.name: point for point in entry_points(group=GROUP)}
 
 
 def games() -> tuple[str, ...]:
-    """The names of all games, sorted: the suite's own, those of installed packages, and those registered here."""
+    """The names of all games, sorted: the built-in ones, those of installed packages, and those registered here."""
     return tuple(sorted({*built_in(), *installed(), *_registered}))
 
 
 def game(name: str):
-    """The `Game` of that name, or of a path to a .pyx (which is loaded); raises UnknownGame with the nearest name else."""
+    """The `Game` of that name.
+
+    name: one of `games()`, or a path to a .pyx, which is loaded.
+    Raises UnknownGame, which suggests the most similar name.
+    """
     if str(name).endswith(".pyx"):
         return load(name)
     if name in _registered:
@@ -42,14 +47,20 @@ def game(name: str):
         register(loaded := installed()[name].load())
         return loaded
     if name not in built_in():
-        raise UnknownGame(f"unknown game {name!r}{checks.nearest(name, games())} Games: {', '.join(games())}")
-    return importlib.import_module(f"envs_c.games.{name}").GAME
+        hint = " ".join(filter(None, [did_you_mean(name, games()), f"The games are {', '.join(games())}"]))
+        raise UnknownGame(f"unknown game {name!r}: {hint}")
+    return _built_in_game(name)
+
+
+def _built_in_game(name: str):
+    return importlib.import_module(f"{PACKAGE.__name__}.{name}").GAME
 
 
 def load(path):
-    """Compile the game at `path`, a .pyx, unless that was done before, and register it; returns its `Game`.
+    """Compile the game at `path`, a .pyx, unless the cache holds it, and register it. Returns its `Game`.
 
-    After that `make`, Gymnasium and the trainer know it by its name. Raises as `envs_c.outside.load` and `register`.
+    After that `make`, Gymnasium and the trainer find it by its name. Raises the errors of `envs_c.outside.load` and
+    `register`.
     """
     loaded = outside.load(path)
     register(loaded)
@@ -59,48 +70,62 @@ def load(path):
 def make(name: str, num_envs: int = 1, *, view: str = "features", frame_skip: int | None = None, frame_stack: int = 1,
          sticky: float = 0.0, noop_max: int = 0, time_limit: int | None = None, reward_clip=None, num_threads: int = 0,
          autoreset="next_step", seed=None, copy: bool = True, **options) -> ArcadeVectorEnv:
-    """`num_envs` environments of a game as one `gymnasium.vector.VectorEnv`.
+    """Make N environments of a game as one `gymnasium.vector.VectorEnv`.
 
     name: one of `games()`, or a path to a game's .pyx.
-    num_envs: N, how many environments.
-    view: "features", the game's compact vector, or "pixels", (84, 84) uint8 grey.
-    frame_skip: frames a step, the action held; None is the game's own default.
-    frame_stack: k > 1 puts the newest k observations in a new axis after N, oldest first; those before the episode's
+    num_envs: N, the number of environments.
+    view: "features", the game's compact vector, or "pixels", an (84, 84) uint8 grey picture.
+    frame_skip: frames of a step, with the action repeated; None is the game's default.
+    frame_stack: k > 1 adds an axis after N with the newest k observations, oldest first; those from before the episode's
         start are zeros.
-    sticky: probability, for every frame, that the previous frame's action is repeated instead.
-    noop_max: 1 .. noop_max frames of NOOP, drawn anew, open each episode; 0 none.
-    time_limit: steps after which an episode is truncated; None is the game's own (CartPole's 500), 0 none.
-    reward_clip: None, c for rewards clipped to [-c, c], or (low, high). Episode returns stay raw.
-    num_threads: threads to step with; 0 is one a core.
+    sticky: probability, for each frame, that the previous frame's action is repeated instead (Machado et al., 2018).
+    noop_max: each episode begins with 1 .. noop_max frames of NOOP, a random number; 0 is none.
+    time_limit: steps after which an episode is truncated; None is the game's default (500 for CartPole), 0 is no limit.
+    reward_clip: None, c for rewards clipped to [-c, c], or (low, high). Episode returns are not clipped.
+    num_threads: threads to step with; 0 is one for each core.
     autoreset: "next_step", "same_step" or "disabled", or Gymnasium's AutoresetMode.
-    seed: for resets without a seed of their own; None is the system's entropy.
-    copy: False hands out the arrays that the next step overwrites, True fresh ones.
-    options: the game's own numbers (`game(name).options` has their ranges).
+    seed: for resets without a seed of their own; None is a seed from the operating system.
+    copy: True returns new arrays from every call, False the same arrays, which the next step overwrites.
+    options: the game's own options; `game(name).options` has their ranges.
 
-    Raises UnknownGame, or InvalidArgument with what is wrong.
+    Raises UnknownGame or InvalidArgument.
     """
     return ArcadeVectorEnv(game(name), num_envs, view=view, frame_skip=frame_skip, frame_stack=frame_stack,
                            sticky=sticky, noop_max=noop_max, time_limit=time_limit, reward_clip=reward_clip,
                            num_threads=num_threads, autoreset=autoreset, seed=seed, copy=copy, options=options)
 
 
-def register(game) -> str:
-    """Make a game known by its name, here and in Gymnasium's registry; returns its id there, Arcade/TITLE-v0.
+def make_vector(name: str, num_envs: int = 1, render_mode=None, **settings) -> ArcadeVectorEnv:
+    """The function that `gymnasium.make_vec` calls for the ids of the games."""
+    checks.choice("render_mode", render_mode or "rgb_array", ("rgb_array",))
+    return make(name, num_envs, **settings)
 
-    A package with games of its own calls this when it is imported. A game from outside that is registered again takes the
-    place of the former one. Raises InvalidArgument for the name of one of the games in envs_c/games, and for another game's
-    title.
+
+def make_single(name: str, render_mode=None, **settings) -> ArcadeEnv:
+    """The function that `gymnasium.make` calls for the ids of the games."""
+    for setting in ("num_envs", "autoreset"):
+        if setting in settings:
+            raise InvalidArgument(f"{setting} must be left out, not {settings[setting]!r}: gymnasium.make gives one "
+                                  "environment that its caller resets; use gymnasium.make_vec for more")
+    return ArcadeEnv(make(name, 1, autoreset="disabled", **settings), render_mode)
+
+
+def register(game) -> str:
+    """Make a game known by its name, here and in Gymnasium's registry. Returns its Gymnasium id, Arcade/TITLE-v0.
+
+    A package that brings games calls this when it is imported. A game that is registered again replaces the former game
+    of its name. Raises InvalidArgument if the name is that of a built-in game, or the title that of another game.
     """
-    if game.name in built_in() and importlib.import_module(f"envs_c.games.{game.name}").GAME is not game:
-        raise InvalidArgument(f"game {game.name!r} is one of the suite's own; give yours another name")
+    if game.name in built_in() and _built_in_game(game.name) is not game:
+        raise InvalidArgument(f"game {game.name!r} has the name of a built-in game; choose another name")
     name = f"Arcade/{game.title}-v0"
     other = registry[name].kwargs.get("name") if name in registry else game.name
     if other != game.name:
-        raise InvalidArgument(f"game {game.name!r} has the title {game.title!r}, which is that of the game {other!r} already; "
-                              "give yours another title")
+        raise InvalidArgument(f"game {game.name!r} has the title {game.title!r}, which the game {other!r} has already; choose "
+                              "another title")
     if game.name not in built_in():
         _registered[game.name] = game
     if name not in registry:
-        gymnasium.register(id=name, entry_point="envs_c.gymnasium_env:make_single",
-                           vector_entry_point="envs_c.gymnasium_env:make_vector", kwargs={"name": game.name})
+        gymnasium.register(id=name, entry_point="envs_c.catalog:make_single",
+                           vector_entry_point="envs_c.catalog:make_vector", kwargs={"name": game.name})
     return name

@@ -1,8 +1,14 @@
-"""What goes wrong in `envs_c`, by kind. Each message names the thing, the value it had and what it may be."""
+"""The errors of `envs_c`, and the hint for a misspelt name.
+
+Every message names the setting, states what it must be, gives the value, and then says what to do.
+"""
+
+import difflib
+from collections.abc import Iterable
 
 
 class EnvsError(Exception):
-    """Any error that this package raises on purpose."""
+    """Base class of all errors that this package raises on purpose."""
 
 
 class UnknownGame(EnvsError, ValueError):
@@ -10,24 +16,36 @@ class UnknownGame(EnvsError, ValueError):
 
 
 class InvalidArgument(EnvsError, ValueError):
-    """A setting, an action or a buffer is not of the kind, the shape or the range that it must be."""
+    """A setting, an action or a buffer has the wrong type, shape or range."""
 
 
 class InvalidState(EnvsError, ValueError):
-    """Bytes that `set_state` cannot take: damaged, or of another game, version or options."""
+    """`set_state` was given bytes that are damaged, or that belong to another game, version or set of options."""
 
 
 class NotReset(EnvsError, RuntimeError):
-    """`step` came before `reset`, or after an episode's end where autoreset is disabled."""
+    """`step` was called before `reset`, or after an episode's end under autoreset "disabled"."""
 
 
 class Closed(EnvsError, RuntimeError):
-    """The environments were closed."""
+    """The environments were used after `close`."""
 
 
 class CompileFailed(EnvsError, RuntimeError):
-    """A game from outside does not compile; the message has the compiler's words."""
+    """A game's .pyx does not compile; the message holds the compiler's output."""
 
 
 class ContractError(EnvsError, TypeError):
-    """A game's description breaks the contract in game.pxd."""
+    """A game breaks the contract in game.pxd."""
+
+
+def did_you_mean(name: str, known: Iterable[str], cutoff: float = 0.4) -> str:
+    """Suggest the known name that is most like `name`.
+
+    name: the name that was not found.
+    known: all valid names.
+    cutoff: the least similarity, 0 to 1, of difflib.get_close_matches.
+    Returns "did you mean breakout?", or "" if no name is similar enough.
+    """
+    matches = difflib.get_close_matches(str(name), list(known), n=1, cutoff=cutoff)
+    return f"did you mean {matches[0]}?" if matches else ""

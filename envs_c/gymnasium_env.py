@@ -32,7 +32,7 @@ class ArcadeVectorEnv(VectorEnv):
         self.core = VecEnv(game, num_envs, options=options, **settings)
         self.game = game
         self.num_envs = num_envs = self.core.num_envs
-        self.frame_stack = checks.whole("frame_stack", frame_stack, 1, 64)
+        self.frame_stack = checks.integer("frame_stack", frame_stack, 1, 64)
         self.copy = bool(copy)
         self.render_mode = "rgb_array"
         pace = max(1, round(game.fps / self.core.frame_skip))  # rendered steps a second
@@ -227,22 +227,3 @@ def observation_space(core: VecEnv, frame_stack: int) -> spaces.Box:
         # frames before the episode's start are zeros, whatever the game's own bounds
         low, high = (np.stack([bound] * frame_stack) for bound in (np.minimum(low, 0), np.maximum(high, 0)))
     return spaces.Box(low, high, dtype=dtype.type)
-
-
-def make_vector(name: str, num_envs: int = 1, render_mode=None, **settings) -> ArcadeVectorEnv:
-    """What `gymnasium.make_vec` calls."""
-    from envs_c.catalog import make
-
-    checks.choice("render_mode", render_mode or "rgb_array", ("rgb_array",))
-    return make(name, num_envs, **settings)
-
-
-def make_single(name: str, render_mode=None, **settings) -> ArcadeEnv:
-    """What `gymnasium.make` calls."""
-    from envs_c.catalog import make
-
-    for setting in ("num_envs", "autoreset"):
-        if setting in settings:
-            raise InvalidArgument(f"{setting} is {settings[setting]!r}, but gymnasium.make gives one environment that its "
-                                  "caller resets; leave it out, or use gymnasium.make_vec")
-    return ArcadeEnv(make(name, 1, autoreset="disabled", **settings), render_mode)

@@ -1,4 +1,4 @@
-"""The screen of one game under its options: what all its canvases share, made once, and its picture in colour."""
+"""The class `Painter`; painter.pyx documents it."""
 
 from envs_c.game cimport Game
 from envs_c.screen cimport Screen
@@ -6,6 +6,6 @@ from envs_c.screen cimport Screen
 
 cdef class Painter:
     cdef Game game
-    cdef Screen screen
-    cdef tuple keep  # arrays that `screen` points into
+    cdef Screen screen  # what all canvases of the game share
+    cdef tuple keep     # the arrays that `screen` points into
     cdef picture(self, const void* state)

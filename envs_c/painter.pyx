@@ -1,19 +1,53 @@
-"""`Painter`: paints a game's backdrop once, averages it for the grey canvas, and draws a state in colour."""
+"""`Painter`: the screen of one game under its options. It paints the backdrop once and draws states in colour."""
+
+import math
+from typing import NamedTuple
 
 from libc.stdint cimport int16_t, uint8_t
 from libc.string cimport memcpy
 
 import numpy as np
 
-from envs_c import checks
 from envs_c.screen cimport SMALL, Canvas
+
+
+class Axis(NamedTuple):
+    """One direction of the grey canvas, in units, as in screen.pxd."""
+
+    cell: int          # units of a canvas pixel
+    unit: int          # units of a screen pixel
+    cells: np.ndarray  # (length + 1,) int16: the canvas pixel that an edge lies in
+    parts: np.ndarray  # (length + 1,) int16: units from that canvas pixel's start to the edge
+
+
+def axis(length: int, small: int) -> Axis:
+    """Divide `length` screen pixels into `small` canvas pixels, with the largest unit that measures both."""
+    common = math.gcd(length, small)
+    cell, unit = length // common, small // common
+    edges = np.arange(length + 1) * unit
+    return Axis(cell, unit, (edges // cell).astype(np.int16), (edges % cell).astype(np.int16))
+
+
+def average(rgb: np.ndarray, x: Axis, y: Axis) -> tuple[np.ndarray, np.ndarray]:
+    """Reduce a picture to the grey canvas.
+
+    rgb: (height, width, 3) uint8.
+    x, y: its two directions.
+    Returns the sums of grey * units, (small, small) float32, and the rounded means, (small, small) uint8.
+    """
+    red, green, blue = (rgb[..., k].astype(np.int64) for k in range(3))
+    units = np.repeat(np.repeat((299 * red + 587 * green + 114 * blue + 500) // 1000, y.unit, 0), x.unit, 1)
+    small = units.shape[0] // y.cell
+    sums = units.reshape(small, y.cell, -1, x.cell).sum((1, 3))
+    area = x.cell * y.cell
+    return sums.astype(np.float32), ((2 * sums + area) // (2 * area)).astype(np.uint8)
 
 
 cdef class Painter:
     def __init__(self, Game game, const double[::1] options):
-        """options: the values of the game's options, in their order; one or more."""
+        """options: the values of the game's options, in their order; at least one element."""
         width, height = game.screen
-        edges = [checks.axis(length, SMALL) for length in (width, height)]
+        edges = [axis(length, SMALL) for length in (width, height)]
         rgb = np.zeros((height, width, 3), np.uint8)
         cdef Canvas canvas
         cdef uint8_t[:, :, ::1] pixels = rgb
@@ -23,7 +57,7 @@ cdef class Painter:
         canvas.rgb = &pixels[0, 0, 0]
         with nogil:
             self.game.backdrop(&options[0], &canvas)
-        sums, grey = checks.average(rgb, *edges)
+        sums, grey = average(rgb, *edges)
         self._set_backdrop(rgb, grey, sums)
         self.keep = (edges, rgb, grey, sums)
 
@@ -40,7 +74,7 @@ cdef class Painter:
         self.screen.backdrop_sums = &sums[0, 0]
 
     cdef picture(self, const void* state):
-        """The screen in colour, (height, width, 3) uint8."""
+        """The screen of a game's state in colour: (height, width, 3) uint8."""
         width, height = self.game.screen
         rgb = np.empty((height, width, 3), np.uint8)
         cdef uint8_t[:, :, ::1] pixels = rgb

@@ -98,7 +98,7 @@ class ArcadeVecEnv(VecEnv):
 
     def seed(self, seed: int | None = None) -> list[int]:
         """Seed environment i with seed + i at the next reset; None draws a seed from NumPy's global generator."""
-        return super().seed(None if seed is None else checks.whole("seed", seed, 0, (1 << 64) - self.num_envs))
+        return super().seed(None if seed is None else checks.integer("seed", seed, 0, (1 << 64) - self.num_envs))
 
     def set_options(self, options=None):
         """There are no options at a reset: raises InvalidArgument for any, since a game's are fixed when it is made."""

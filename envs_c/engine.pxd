@@ -1,38 +1,38 @@
-"""The engine's class, for envs_c/batch.pyx; vecenv.pyx says what it does."""
+"""The class `Engine` for envs_c/vecenv.pyx; engine.pyx documents it."""
 
 from envs_c.game cimport Game, Io
 from envs_c.painter cimport Painter
 
 
-cdef class VecEnv:
+cdef class Engine:
     cdef readonly Game game
     cdef readonly int num_envs
-    cdef readonly int first
+    cdef readonly int first             # the number of environment 0 for seeds
     cdef readonly str view
     cdef readonly str autoreset
     cdef readonly int frame_skip
     cdef readonly int noop_max
-    cdef readonly int time_limit
+    cdef readonly int time_limit        # steps; 0: none
     cdef readonly float sticky
-    cdef readonly tuple reward_clip
+    cdef readonly tuple reward_clip     # (low, high)
     cdef readonly int num_threads
-    cdef readonly int chunk_size
+    cdef readonly int chunk_size        # environments; 0: chosen for each call
     cdef readonly dict options
     cdef readonly tuple actions         # names, in order
     cdef readonly object feature_low    # bounds of the features
     cdef readonly object feature_high
     cdef readonly tuple observation_shape
     cdef readonly object observation_dtype
-    cdef readonly object ended          # (N,) uint8: 1 where the last step of its batch ended the episode
+    cdef readonly object ended          # (N,) uint8: 1 if the last step of its batch ended the episode
     cdef readonly object ended_return   # (N,) float64: raw return of the last ended episode
     cdef readonly object ended_length   # (N,) int32: its length in steps
     cdef readonly bint closed
-    cdef char* states
+    cdef char* states                   # N times `stride` bytes
     cdef readonly size_t stride         # bytes from one environment's state to the next
-    cdef int unstarted                  # environments that were never reset
-    cdef Io io                          # what every batch shares
+    cdef int unstarted                  # number of environments that were never reset
+    cdef Io io                          # the settings that all batches share
     cdef Painter painter
-    cdef object option_values           # (number of options + 1,) float64, that `io` points to
+    cdef object option_values           # (number of options + 1,) float64; `io` points to them
 
     cdef check_open(self)
     cdef void apply(self, Io* io, int lo, int hi)

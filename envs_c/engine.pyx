@@ -1,0 +1,151 @@
+"""The engine: the memory and the settings of N environments of one game, and the only prange of the package.
+
+`VecEnv` (vecenv.pyx) is the class that users see. Its base class `Engine` is a module of its own, because `Batch` needs
+the engine, and `VecEnv.bind` needs `Batch`.
+"""
+
+from cython.parallel cimport prange
+from libc.stdint cimport int32_t, uint8_t, uint64_t
+from libc.stdlib cimport free
+from libc.string cimport memset
+
+import numpy as np
+
+from envs_c import checks
+from envs_c.errors import Closed, NotReset
+from envs_c.game cimport SMALL, Autoreset, Game, Head, Io, chunk_fn, state_stride
+from envs_c.machine import cores
+from envs_c.painter cimport Painter
+from envs_c.rng cimport rng_seed
+
+
+cdef extern from "stdlib.h" nogil:
+    void* aligned_alloc(size_t alignment, size_t size)
+
+
+cdef class Engine:
+    """The states of N environments, and the loop over them. `VecEnv` documents the arguments."""
+
+    def __init__(self, Game game, num_envs=1, *, view="features", frame_skip=None, sticky=0.0, noop_max=0,
+                 time_limit=None, reward_clip=None, num_threads=0, autoreset="next_step", seed=None, chunk_size=0,
+                 options=None, first=0):
+        self.game = game
+        self.options = game.check_options(options or {})
+        self.actions, feature_shape, self.feature_low, self.feature_high = game.describe(self.options)
+        self.num_envs = checks.integer("num_envs", num_envs, 1, 1 << 24)
+        self.first = checks.integer("first", first, 0, 1 << 30)
+        self.view = checks.choice("view", view, ("features", "pixels"))
+        self.autoreset = checks.choice("autoreset", autoreset, ("next_step", "same_step", "disabled"))
+        self.frame_skip = checks.integer("frame_skip", game.frame_skip if frame_skip is None else frame_skip, 1, 1000)
+        self.noop_max = checks.noop_max(noop_max, game.name, self.actions)
+        self.time_limit = checks.time_limit(time_limit, game)
+        self.sticky = checks.number("sticky", sticky, 0.0, 1.0)
+        self.reward_clip = checks.reward_clip(reward_clip)
+        self.num_threads = checks.integer("num_threads", num_threads, 0, 1024) or cores()
+        pixels = self.view == "pixels"
+        self.observation_shape = (SMALL, SMALL) if pixels else feature_shape
+        self.observation_dtype = np.dtype("uint8") if pixels else game.feature_dtype
+        self.chunk_size = checks.integer("chunk_size", chunk_size, 0, 1 << 24)
+        self._make_io()
+        self.stride = state_stride(game.state_size)
+        self.states = <char*>aligned_alloc(64, self.num_envs * self.stride)
+        if self.states == NULL:
+            raise MemoryError(f"no memory for {self.num_envs} environments of {self.stride} bytes")
+        memset(self.states, 0, self.num_envs * self.stride)
+        self.unstarted = self.num_envs
+        if seed is not None and np.ndim(seed):
+            self.seed()  # a sequence of seeds may hold None: those generators keep this random seed
+        self.seed(seed)
+
+    def __dealloc__(self):
+        free(self.states)
+
+    def _make_io(self):
+        """Fill the part of Io that is the same for every batch."""
+        self.ended = np.zeros(self.num_envs, np.uint8)
+        self.ended_return = np.zeros(self.num_envs, np.float64)
+        self.ended_length = np.zeros(self.num_envs, np.int32)
+        self.option_values = np.array([*self.options.values(), 0.0], np.float64)  # never empty, so that it has an address
+        cdef uint8_t[::1] ended = self.ended
+        cdef double[::1] returns = self.ended_return, options = self.option_values
+        cdef int32_t[::1] lengths = self.ended_length
+        cdef Io* io = &self.io
+        memset(io, 0, sizeof(Io))
+        io.ended, io.ended_return, io.ended_length = &ended[0], &returns[0], &lengths[0]
+        io.options = &options[0]
+        self.painter = Painter(self.game, options)
+        io.screen = &self.painter.screen
+        io.observation_bytes = int(np.prod(self.observation_shape)) * self.observation_dtype.itemsize
+        io.num_actions = len(self.actions)
+        io.pixels = self.view == "pixels"
+        io.frame_skip, io.noop_max, io.time_limit = self.frame_skip, self.noop_max, self.time_limit
+        io.sticky = self.sticky
+        io.reward_low, io.reward_high = self.reward_clip
+        io.autoreset = <Autoreset>("next_step", "same_step", "disabled").index(self.autoreset)
+
+    def close(self):
+        """Free the states. Any later use raises Closed; a second close does nothing."""
+        self.closed = True
+        free(self.states)
+        self.states = NULL
+
+    cdef check_open(self):
+        if self.closed:
+            raise Closed(f"these {self.game.name} environments were closed; make new ones with envs_c.make")
+
+    def seed(self, seed=None, mask=None):
+        """Seed the random generators. An episode that is running goes on; the next reset begins from the seed alone.
+
+        seed: one of
+            an integer: environment i draws from (seed, first + i);
+            a sequence of N integers: environment i draws from (seed[i], 0), so equal seeds give equal environments. An
+                entry None leaves that generator unchanged;
+            None: a seed from the operating system.
+        mask: (N,) bool, the environments to seed; None is all of them.
+        """
+        self.check_open()
+        cdef int i
+        cdef uint64_t key
+        values = checks.seeds(seed, self.num_envs, self.first)
+        if mask is not None:
+            mask = checks.mask("mask", mask, self.num_envs)
+        for i in range(self.num_envs):
+            if values[i] is not None and (mask is None or mask[i]):
+                key, index = values[i]
+                rng_seed(&(<Head*>(self.states + i * self.stride)).rng, key, <uint64_t>index)
+
+    def over(self):
+        """(N,) bool: True if the environment's episode has ended and it was not reset since."""
+        self.check_open()
+        return np.array([(<Head*>(self.states + i * self.stride)).over for i in range(self.num_envs)], bool)
+
+    cdef void apply(self, Io* io, int lo, int hi):
+        """Run io.operation on environments lo .. hi-1, in parallel if they are more than one chunk."""
+        cdef chunk_fn chunk = self.game.chunk
+        cdef char* states = self.states
+        cdef int size = self.chunk_size, count = hi - lo, threads = self.num_threads, chunks, k, start
+        if size == 0:  # about 4 chunks a thread, whole cache lines of output, none too small to be worth a thread
+            size = max(8 if io.pixels else 64, ((count + 4 * threads - 1) // (4 * threads) + 15) & ~15)
+        chunks = (count + size - 1) // size
+        with nogil:
+            if threads == 1 or chunks == 1:
+                chunk(states, io, lo, hi)
+            else:
+                for k in prange(chunks, schedule="static", num_threads=threads):
+                    start = lo + k * size
+                    chunk(states, io, start, min(start + size, hi))
+
+    cdef check_started(self, int lo, int hi):
+        """Raise NotReset if one of the environments lo .. hi-1 was never reset."""
+        cdef int i
+        if self.unstarted == 0:
+            return
+        for i in range(lo, hi):
+            if not (<Head*>(self.states + i * self.stride)).started:
+                raise NotReset(f"environment {i} of {self.game.name} was never reset; call reset() first")
+
+    cdef count_unstarted(self):
+        cdef int i
+        self.unstarted = 0
+        for i in range(self.num_envs):
+            self.unstarted += not (<Head*>(self.states + i * self.stride)).started

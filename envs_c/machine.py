@@ -1,0 +1,33 @@
+"""Facts about this machine: the number of cores and the CPU. Standard library only."""
+
+import contextlib
+import os
+import platform
+from pathlib import Path
+
+CPUINFO = Path("/proc/cpuinfo")  # Linux only
+
+
+def cores() -> int:
+    """Number of cores that this process is allowed to use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def cpu_name() -> str:
+    """The CPU's model name, or the name of its architecture if the system does not report a model."""
+    for line in _cpuinfo():
+        if line.startswith("model name"):
+            return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()
+
+
+def cpu_facts() -> str:
+    """The CPU's model and instruction sets as text, one line each: what `-march=native` depends on."""
+    names = ("model name", "flags", "Features", "CPU part")  # "Features" and "CPU part": on ARM
+    return "\n".join([platform.machine(), *sorted({line for line in _cpuinfo() if line.startswith(names)})])
+
+
+def _cpuinfo() -> list[str]:
+    with contextlib.suppress(OSError):
+        return CPUINFO.read_text(encoding="utf-8").splitlines()
+    return []

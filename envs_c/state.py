@@ -1,0 +1,88 @@
+"""The format of snapshots: the bytes that `get_state` returns and `set_state` takes.
+
+    8 bytes   MAGIC; the last of them is the version of the format
+    4 bytes   length of the header, little-endian
+    header    JSON: game, version, stride, options, count (environments), crc32 (of the rest)
+    rest      the environments' memory, `count` times `stride` bytes
+"""
+
+import json
+import zlib
+
+from envs_c.errors import InvalidState
+
+MAGIC = b"envs_c\x00\x01"
+LENGTH = 4  # bytes
+
+
+def close_state(signature: dict, count: int, raw: bytes) -> bytes:
+    """Make a snapshot.
+
+    signature: the kind of the environments: game, version, stride, options.
+    count: number of environments.
+    raw: their memory.
+    """
+    text = json.dumps({**signature, "count": count, "crc32": zlib.crc32(raw)}).encode()
+    return MAGIC + len(text).to_bytes(LENGTH, "little") + text + raw
+
+
+def open_state(state: bytes, signature: dict, count: int) -> bytes:
+    """Return the memory of the `count` environments in a snapshot.
+
+    Raises InvalidState if the bytes are no snapshot, are damaged, or have another signature or count.
+    """
+    if not isinstance(state, bytes) or not state.startswith(MAGIC[:-1]):
+        raise InvalidState("this is not a state of envs_c; pass the bytes that get_state returned")
+    if state[: len(MAGIC)] != MAGIC:
+        raise InvalidState(f"this state has format {state[len(MAGIC) - 1]}; this version of envs_c reads format {MAGIC[-1]}")
+    head, raw = _parse(state)
+    for key, ours in signature.items():
+        if head.get(key) != ours:
+            raise InvalidState(f"this state has {key} {head.get(key)!r}; these environments have {ours!r}")
+    if head["count"] != count:
+        raise InvalidState(f"this state holds {head['count']} environments, not {count}: select them with indices=...")
+    return raw
+
+
+def join_states(states: list[bytes]) -> bytes:
+    """Join snapshots of environments of one kind into one snapshot, in their order.
+
+    Raises InvalidState if one of them is damaged or of another kind.
+    """
+    opened = [_parse(state) for state in states]
+    kinds = [_signature(head) for head, _ in opened]
+    if any(kind != kinds[0] for kind in kinds):
+        raise InvalidState("these states belong to different kinds of environments; join those of one game, version and "
+                           "set of options")
+    return close_state(kinds[0], sum(head["count"] for head, _ in opened), b"".join(raw for _, raw in opened))
+
+
+def part_of_state(state: bytes, index: int, count: int) -> bytes:
+    """Part `index` of a snapshot that is divided into `count` equal parts.
+
+    Raises InvalidState if it is damaged or cannot be divided.
+    """
+    head, raw = _parse(state)
+    if head["count"] % count:
+        raise InvalidState(f"this state holds {head['count']} environments, which cannot be divided into {count} equal parts")
+    size = len(raw) // count
+    return close_state(_signature(head), head["count"] // count, raw[index * size: (index + 1) * size])
+
+
+def _signature(head: dict) -> dict:
+    return {key: value for key, value in head.items() if key not in ("count", "crc32")}
+
+
+def _parse(state: bytes) -> tuple[dict, bytes]:
+    """The header of a snapshot, and the environments' memory. Raises InvalidState if the snapshot is damaged."""
+    start = len(MAGIC) + LENGTH
+    end = start + int.from_bytes(state[len(MAGIC):start], "little")
+    try:
+        head = json.loads(state[start:end])
+        raw = state[end:]
+        intact = len(raw) == head["count"] * head["stride"] and zlib.crc32(raw) == head["crc32"]
+    except (ValueError, KeyError, TypeError):
+        intact = False
+    if not intact:
+        raise InvalidState(f"this state ({len(state)} bytes) is damaged or incomplete; use another copy")
+    return head, raw
