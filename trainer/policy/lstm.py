@@ -1,17 +1,77 @@
-"""An LSTM over whole sequences that resets where episodes begin, with its gradient."""
+"""The LSTM policy, and an LSTM over whole sequences that resets at the start of episodes, with its gradient."""
 
 import torch
+from torch import nn
 
 from trainer import kernels
+from trainer.policy.policy import Policy, StepSpace
 
 
-class Space:
-    """Memory that a sequence's forward pass fills and its backward pass uses up; made once, then passed on, because fresh
-    pages for tens of megabytes cost more time than the products that fill them."""
+class LstmPolicy(Policy):
+    """An LSTM of n units between encoder and heads.
+
+    The state is h (B, n) in `precision` and c (B, n) float32. h is stored already multiplied by the next step's keep.
+    """
+
+    def make_core(self):
+        n = self.core_size
+        self.input = nn.Parameter(torch.empty(4 * n, self.encoder_size))
+        self.recurrent = nn.Parameter(torch.empty(4 * n, n))
+        self.bias = nn.Parameter(torch.zeros(4 * n))
+        self._spaces: list[SequenceSpace] = []
+
+    def initialize_core(self):
+        """Orthogonal weights for each gate, and forget gates that start open."""
+        for weight in (*self.input.data.chunk(4), *self.recurrent.data.chunk(4)):
+            nn.init.orthogonal_(weight)
+        nn.init.constant_(self.bias.data[self.core_size: 2 * self.core_size], 1.0)
+
+    def cast_core(self):
+        return {"input": self.input.t().to(self.precision), "recurrent": self.recurrent.t().to(self.precision),
+                "bias": self.bias}
+
+    def core_space(self):
+        return {"gates": (4 * self.core_size, self.precision), "product": (4 * self.core_size, self.precision)}
+
+    def initial_state(self, batch: int, device="cpu"):
+        return (torch.zeros(batch, self.core_size, dtype=self.precision, device=device),
+                torch.zeros(batch, self.core_size, device=device))
+
+    def step(self, weights, x, keep, keep_next, h, c, space: StepSpace):
+        encoded, gates, product = self.encoder.step(weights, x, space.encoded), space.core["gates"], space.core["product"]
+        torch.mm(encoded, weights["input"], out=gates)
+        torch.mm(h, weights["recurrent"], out=product)
+        kernels.lstm_forward(gates, product, weights["bias"], c, keep, keep_next, gates, c, space.hidden, h)
+        return self.apply_heads_step(weights, space.hidden, space)
+
+    def unroll(self, x, start, state):
+        encoded = self.encoder(x.flatten(0, 1)).view(*start.shape, -1)
+        return self.apply_heads(LstmSequence.apply(encoded, self.input, self.recurrent, self.bias, 1 - start, state,
+                                                   self._spaces))
+
+    @property
+    def state_shapes(self):
+        return {"h": (self.core_size,), "c": (self.core_size,)}
+
+    def export_step(self, x, state):
+        i, f, g, o = (x @ self.input.t() + state["h"] @ self.recurrent.t() + self.bias).chunk(4, 1)
+        c = f.sigmoid() * state["c"] + i.sigmoid() * g.tanh()
+        h = o.sigmoid() * c.tanh()
+        return h, {"h": h, "c": c}
+
+
+class SequenceSpace:
+    """Buffers that the forward pass over a sequence fills and its backward pass uses up.
+
+    They are kept and used again: fresh pages for tens of megabytes cost more time than the products that fill them.
+
+    steps, batch, n: T, B and the number of units.
+    like: a tensor of the products' dtype, on the device of the buffers.
+    """
 
     def __init__(self, steps: int, batch: int, n: int, like: torch.Tensor):
         self.gates = like.new_empty(steps, batch, 4 * n)   # input products, then activated gates, then their gradient
-        self.inputs = like.new_empty(steps + 1, batch, n)  # what a step's recurrent product reads: h, zeroed at starts
+        self.inputs = like.new_empty(steps + 1, batch, n)  # h as the recurrent product reads it, zeroed at starts
         self.cells = like.new_empty(steps + 1, batch, n, dtype=torch.float32)
         self.product = like.new_empty(batch, 4 * n)
         self.dh = like.new_empty(batch, n)
@@ -19,32 +79,39 @@ class Space:
         self.ones = like.new_ones(steps, batch)
 
     @staticmethod
-    def take(free: list, steps: int, batch: int, n: int, like: torch.Tensor) -> "Space":
-        """A free one of this size, or a new one."""
+    def take(free: list, steps: int, batch: int, n: int, like: torch.Tensor) -> "SequenceSpace":
+        """Remove a space of this size from the list `free`, or make a new one."""
         for k, space in enumerate(free):
             if space.gates.shape == (steps, batch, 4 * n) and space.gates.dtype == like.dtype:
                 return free.pop(k)
-        return Space(steps, batch, n, like)
+        return SequenceSpace(steps, batch, n, like)
 
 
 class LstmSequence(torch.autograd.Function):
-    """An LSTM over T steps with resets; products run in x's dtype. One call of a kernel does all steps where there is such a
-    kernel (`kernels.takes_sequences`). Else each step is a product and a kernel, while the input products of all steps are one
-    matrix product, and so is the gradient of each weight."""
+    """An LSTM over T steps with resets; matrix products run in x's dtype.
+
+    If `kernels.takes_sequences`, one call of a kernel does all steps. Otherwise each step is a product and a kernel, while the
+    input products of all steps are one matrix product, and so is the gradient of each weight.
+    """
 
     @staticmethod
     def forward(ctx, x, weight_x, weight_h, bias, keep, state, free):
-        """x (T, B, E), weight_x (4n, E), weight_h (4n, n), bias (4n,), keep (T, B), state (h, c) of (B, n) each, free a
-        list of Spaces; returns the hidden states (T, B, n) in x's dtype."""
+        """The hidden states (T, B, n) in x's dtype.
+
+        x: (T, B, E), weight_x: (4n, E), weight_h: (4n, n), bias: (4n,).
+        keep: (T, B), 0.0 at the start of an episode, else 1.0.
+        state: (h, c) before the first step, (B, n) each.
+        free: list of SequenceSpaces that are not in use.
+        """
         steps, batch, n = *keep.shape, weight_h.shape[1]
         x, weight_x, weight_h = x.contiguous(), weight_x.to(x.dtype), weight_h.to(x.dtype)
-        space = Space.take(free, steps, batch, n, x)
+        space = SequenceSpace.take(free, steps, batch, n, x)
         hidden = x.new_empty(steps, batch, n)
         torch.mul(state[0], keep[0][:, None].to(x.dtype), out=space.inputs[0])
         space.cells[0] = state[1]
         keeps = torch.cat([keep, torch.ones_like(keep[:1])])
-        ctx.whole = kernels.takes_sequences(x, n)
-        if ctx.whole:
+        ctx.one_call = kernels.takes_sequences(x, n)
+        if ctx.one_call:
             kernels.lstm_sequence(x, weight_x, weight_h, bias, keeps, space.gates, space.inputs, space.cells, hidden)
         else:
             forward_steps(x, weight_x, weight_h, bias, keeps, space, hidden)
@@ -56,18 +123,18 @@ class LstmSequence(torch.autograd.Function):
     @torch.autograd.function.once_differentiable
     def backward(ctx, dhidden):
         if ctx.space is None:
-            raise RuntimeError("the gradient of this unroll was taken already; unroll again")
+            raise RuntimeError("the gradient of this unroll was already computed; call unroll again")
         x, weight_x, weight_h, keeps = ctx.saved_tensors
         space, ctx.space = ctx.space, None
         dx = torch.empty_like(x) if ctx.needs_input_grad[0] else None
-        gradients = backward_whole if ctx.whole else backward_steps
+        gradients = backward_in_one_call if ctx.one_call else backward_steps
         dweights = gradients(x, weight_x, weight_h, keeps, space, dhidden.contiguous(), dx)
         ctx.free.append(space)
         return dx, *dweights, None, None, None
 
 
-def forward_steps(x, weight_x, weight_h, bias, keeps, space: Space, hidden):
-    """All steps, one after the other, into hidden and the space."""
+def forward_steps(x, weight_x, weight_h, bias, keeps, space: SequenceSpace, hidden):
+    """The forward pass step by step; writes `hidden` and the space."""
     gates, inputs, cells = space.gates, space.inputs, space.cells
     torch.mm(x.flatten(0, 1), weight_x.t(), out=gates.flatten(0, 1))
     for t in range(len(gates)):
@@ -76,25 +143,30 @@ def forward_steps(x, weight_x, weight_h, bias, keeps, space: Space, hidden):
                              gates[t], cells[t + 1], hidden[t], inputs[t + 1])
 
 
-def backward_steps(x, weight_x, weight_h, keeps, space: Space, dhidden, dx):
-    """Its gradient: dx, unless it is None, is written; returns those of weight_x, weight_h and the bias, float32."""
+def backward_steps(x, weight_x, weight_h, keeps, space: SequenceSpace, dhidden, dx):
+    """The gradient of `forward_steps`.
+
+    dhidden: (T, B, n), the gradient of the hidden states.
+    dx: written unless it is None.
+    Returns the gradients of weight_x, weight_h and the bias, float32.
+    """
     cells, gates = space.cells, space.gates
     space.dh.zero_()
     space.dc.zero_()
     for t in reversed(range(len(gates))):
         kernels.lstm_backward(gates[t], cells[t], keeps[t], cells[t + 1], dhidden[t], space.dh, keeps[t + 1], space.dc)
         torch.mm(gates[t], weight_h, out=space.dh)
-    dgates = gates.flatten(0, 1)  # by now the gradient of the pre-activations
+    dgates = gates.flatten(0, 1)  # now holds the gradient of the pre-activations
     if dx is not None:
         torch.mm(dgates, weight_x, out=dx.flatten(0, 1))
     dweight_x = torch.mm(dgates.t(), x.flatten(0, 1)).float()
     dweight_h = torch.mm(dgates.t(), space.inputs[:-1].flatten(0, 1)).float()
-    dbias = torch.mm(space.ones.view(1, -1), dgates).view(-1).float()  # a sum over rows
+    dbias = torch.mm(space.ones.view(1, -1), dgates).view(-1).float()  # sum over rows
     return dweight_x, dweight_h, dbias
 
 
-def backward_whole(x, weight_x, weight_h, keeps, space: Space, dhidden, dx):
-    """As backward_steps, in one call."""
+def backward_in_one_call(x, weight_x, weight_h, keeps, space: SequenceSpace, dhidden, dx):
+    """Same as `backward_steps`, by one call of a kernel."""
     inputs, n = weight_x.shape[1], weight_h.shape[1]
     dweights = weight_x.new_empty(inputs + n + 1, 4 * n, dtype=torch.float32)
     kernels.lstm_sequence_backward(x, weight_x, weight_h, keeps, space.gates, space.inputs, space.cells, dhidden, dx, dweights)

@@ -1,29 +1,34 @@
-"""The policies: encoder -> LSTM, MinGRU or a second layer -> actor and critic; `step()` for the rollout, `unroll()` for
-learning.
+"""The base of all policies: encoder, memory, heads for action logits and the value.
 
-Parameters are float32. Matrix products run in `precision` (bfloat16 where the CPU or GPU multiplies it faster; see
-precision.py), everything else in float32. `step` and `unroll` do the same arithmetic in the same order, so that the first
-minibatch after a rollout sees probability ratios of 1.
+A memory is a subclass: lstm.py, mingru.py and feed_forward.py are the built-in ones; feed_forward.py is the shortest example.
+A subclass has two ways through the same network: `step` for rollouts and `unroll` for learning. Both must do the same
+arithmetic in the same order, so that the probability ratios of the first minibatch after a rollout are 1.
+
+Parameters are float32. Matrix products run in `precision` (see precision.py), everything else in float32.
 """
-
-import math
 
 import torch
 from torch import nn
-from torch.nn import functional
 
 from trainer import kernels
+from trainer.errors import ExportError, SettingError
 from trainer.policy.encoders.make import make_encoder
-from trainer.policy.lstm import LstmSequence, Space
-from trainer.policy.mingru import MinGruSequence, initialize_bias, mingru_forward
 
 
 class Policy(nn.Module):
-    """What all policies share: an encoder of observations, and heads for action logits and values. Parameters of what
-    lies between them are the subclass's.
+    """Encoder and heads; the subclass adds the core between them, its memory.
 
-    shape: of one observation; frames: how many of the last ones the encoder sees; scale: what they are multiplied by, 1/255
-    for bytes; precision: the products' dtype; layers: of the core, where it is one that `stacks`. Raises ValueError.
+    shape: of one observation.
+    num_actions: number of discrete actions, A.
+    encoder_size: width of the encoder's output, E.
+    core_size: units of the core, n.
+    encoder: name or import path of the encoder (encoders/make.py).
+    frames: K, number of last observations that the encoder reads at once.
+    scale: factor of the observations, 1/255 for bytes.
+    precision: dtype of the matrix products.
+    layers: layers of the core; more than 1 only if the class `stacks`.
+
+    Raises SettingError if the encoder does not fit the observations, or the class does not stack layers.
     """
 
     stacks = False
@@ -32,32 +37,91 @@ class Policy(nn.Module):
                  frames: int = 1, scale: float = 1.0, precision: torch.dtype = torch.float32, layers: int = 1):
         super().__init__()
         if layers > 1 and not self.stacks:
-            raise ValueError(f"layers is {layers}; it may be 1, since only --memory mingru has layers to stack")
+            raise SettingError("layers", f"must be 1 with this memory, which does not stack layers, not {layers}")
         self.layers = layers
         self.shape, self.num_actions = tuple(shape), num_actions
         self.encoder_size, self.core_size = encoder_size, core_size
         self.frames, self.scale, self.precision = frames, scale, precision
-        self.normalizer: nn.Module | None = None  # what observations go through before they are stored
+        self.normalizer: nn.Module | None = None  # applied to observations before they are stored
         self.encoder = make_encoder(encoder, self.shape, frames, encoder_size, precision, scale)
-        self._make_core(encoder_size, core_size)
+        self.make_core()
         self.heads = nn.Linear(core_size, num_actions + 1)  # actor's logits, then the critic's value
         self._initialize()
 
+    # Methods of the subclass
+
+    def make_core(self):
+        """Create the core's parameters, which read (B, encoder_size) and give (B, core_size)."""
+        raise NotImplementedError
+
+    def initialize_core(self):
+        """Initialize the core's parameters."""
+        raise NotImplementedError
+
+    def cast_core(self) -> dict[str, torch.Tensor]:
+        """The core's parameters by name, as `step` reads them: matrices in `precision`, transposed for x @ W."""
+        raise NotImplementedError
+
+    def core_space(self) -> dict[str, tuple[int, torch.dtype]]:
+        """Buffers that a step of the core needs: name to width of the rows and dtype."""
+        return {}
+
+    def initial_state(self, batch: int, device="cpu") -> tuple[torch.Tensor, torch.Tensor]:
+        """The memory (h, c) at the start of an episode: two tensors of zeros (B, ...)."""
+        raise NotImplementedError
+
+    def step(self, weights, x, keep, keep_next, h, c, space: "StepSpace") -> torch.Tensor:
+        """One step of B environments, without gradients.
+
+        weights: result of `cast_weights`.
+        x: (B, K, *shape) in `precision`, the encoder's input.
+        keep, keep_next: (B,) float32, 0.0 if this (the next) observation is the first of its episode, else 1.0.
+        h, c: (B, ...), the memory before this step; updated in place.
+        space: buffers; a step allocates no memory.
+        Returns (B, A + 1) float32 in the space's memory: logits, then the value.
+        """
+        raise NotImplementedError
+
+    def unroll(self, x, start, state) -> tuple[torch.Tensor, torch.Tensor]:
+        """T steps of B environments, with gradients.
+
+        x: (T, B, K, *shape) in `precision`, the result of `preprocess_rollout`.
+        start: (T, B) float32, 1.0 if an observation is the first of its episode; the memory is zeroed before it.
+        state: (h, c) before the first step, as in `initial_state`.
+        Returns logits (T, B, A) and values (T, B), float32.
+        """
+        raise NotImplementedError
+
+    @property
+    def state_shapes(self) -> dict[str, tuple[int, ...]]:
+        """The memory's tensors in an exported policy: name to shape without the batch, float32. Empty without memory."""
+        raise ExportError(f"{type(self).__name__} cannot be exported: its class must have state_shapes and export_step")
+
+    def export_step(self, x, state: dict[str, torch.Tensor]) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
+        """The core of one step in plain float32 torch operations, for export.
+
+        x: (B, encoder_size); state: tensors (B, ...) of `state_shapes`, already zeroed where an episode starts.
+        Returns hidden (B, core_size) and the next state.
+        """
+        raise ExportError(f"{type(self).__name__} cannot be exported: its class must have state_shapes and export_step")
+
+    # Shared by all policies
+
     def _initialize(self):
-        """Orthogonal weights, as PPO's usual; a nearly uniform policy."""
+        """Orthogonal weights, as usual for PPO; the small actor's weights give a nearly uniform policy."""
         self.encoder.initialize()
-        self._initialize_core()
+        self.initialize_core()
         nn.init.orthogonal_(self.heads.weight.data[:-1], 0.01)
         nn.init.orthogonal_(self.heads.weight.data[-1:], 1.0)
         nn.init.zeros_(self.heads.bias)
 
     def cast_weights(self, into: dict[str, torch.Tensor] | None = None) -> dict[str, torch.Tensor]:
-        """The matrices in `precision`, transposed for x @ W, once a rollout: weights do not change in one.
+        """The weights as `step` reads them, made once a rollout.
 
-        into: what an earlier call gave, to write into, so that a captured graph goes on reading the same memory.
+        into: result of an earlier call, to be overwritten; a captured graph then reads the same memory.
         """
         with torch.no_grad():
-            cast = {**self.encoder.cast(self.precision), **self._cast_core(), "heads": self.heads.weight.t(),
+            cast = {**self.encoder.cast(self.precision), **self.cast_core(), "heads": self.heads.weight.t(),
                     "heads_bias": self.heads.bias}
             if into is None:
                 return {name: weight.clone(memory_format=torch.contiguous_format) for name, weight in cast.items()}
@@ -65,186 +129,42 @@ class Policy(nn.Module):
                 into[name].copy_(weight)
             return into
 
-    def core_space(self) -> dict[str, tuple[int, torch.dtype]]:
-        """Names of what the core needs in a step's memory: the width of its rows, and their dtype."""
-        return {}
-
     def needs_preprocessing(self, dtype: torch.dtype) -> bool:
-        """Whether observations stored in `dtype` have to be stacked, scaled or cast before the encoder reads them."""
+        """True if observations stored in `dtype` must be stacked, scaled or cast before the encoder reads them."""
         return self.frames > 1 or self.scale != 1.0 or dtype != self.precision
 
     def preprocess(self, frames, starts, t, out):
-        """What the encoder reads: `frames` last observations, scaled and cast; see `kernels.stack_frames`."""
+        """The encoder's input at steps t, t + 1, ...: see `kernels.stack_frames`."""
         return kernels.stack_frames(frames, starts, t, self.scale, out)
 
     def preprocess_rollout(self, frames, starts):
-        """The same of T whole steps for learning: (T, B, K, *shape), of frames (T + K - 1, B, *shape)."""
+        """The encoder's input at all T steps, (T, B, K, *shape), from frames (T + K - 1, B, *shape)."""
         if not self.needs_preprocessing(frames.dtype):
             return frames[:, :, None]
         steps, batch = frames.shape[0] - self.frames + 1, frames.shape[1]
         out = torch.empty(steps, batch, self.frames, *self.shape, dtype=self.precision, device=frames.device)
         return self.preprocess(frames, starts, 0, out)
 
-    def _values(self, hidden):
-        """Of what the core gave (T, B, n): logits (T, B, A) and values (T, B), float32."""
+    def apply_heads(self, hidden):
+        """Logits (T, B, A) and values (T, B), float32, of hidden (T, B, n); for `unroll`."""
         out = self.heads(hidden.float())
         return out[..., :-1], out[..., -1]
 
-    def _heads_step(self, weights, hidden, space):
+    def apply_heads_step(self, weights, hidden, space: "StepSpace"):
+        """Logits and value (B, A + 1), float32 in the space's memory, of hidden (B, n); for `step`."""
         space.hidden32.copy_(hidden)
         return torch.addmm(weights["heads_bias"], space.hidden32, weights["heads"], out=space.out)
 
 
 class StepSpace:
-    """Memory of one batch's step: made once, so that a step allocates nothing."""
+    """Buffers of one step of a batch, made once, so that a step allocates no memory."""
 
-    def __init__(self, network: Policy, batch: int, device="cpu"):
-        half = {"dtype": network.precision, "device": device}
-        self.seen = torch.zeros(1, batch, network.frames, *network.shape, **half)
-        self.encoded = torch.zeros(batch, network.encoder_size, **half)
+    def __init__(self, policy: Policy, batch: int, device="cpu"):
+        cast = {"dtype": policy.precision, "device": device}
+        self.inputs = torch.zeros(1, batch, policy.frames, *policy.shape, **cast)
+        self.encoded = torch.zeros(batch, policy.encoder_size, **cast)
         self.core = {name: torch.zeros(batch, width, dtype=dtype, device=device)
-                     for name, (width, dtype) in network.core_space().items()}
-        self.hidden = torch.zeros(batch, network.core_size, **half)
-        self.hidden32 = torch.zeros(batch, network.core_size, device=device)
-        self.out = torch.zeros(batch, network.num_actions + 1, device=device)
-
-
-class LstmPolicy(Policy):
-    """Observations (B, *shape) float32 or uint8 to action logits (B, A) and values (B,), through an LSTM of n units."""
-
-    def _make_core(self, encoder_size: int, lstm_size: int):
-        self.input = nn.Parameter(torch.empty(4 * lstm_size, encoder_size))
-        self.recurrent = nn.Parameter(torch.empty(4 * lstm_size, lstm_size))
-        self.bias = nn.Parameter(torch.zeros(4 * lstm_size))
-        self._spaces: list[Space] = []
-
-    def _initialize_core(self):
-        """A forget gate that starts open."""
-        for weight in (*self.input.data.chunk(4), *self.recurrent.data.chunk(4)):
-            nn.init.orthogonal_(weight)
-        nn.init.constant_(self.bias.data[self.core_size: 2 * self.core_size], 1.0)
-
-    def _cast_core(self):
-        return {"input": self.input.t().to(self.precision), "recurrent": self.recurrent.t().to(self.precision),
-                "bias": self.bias}
-
-    def core_space(self):
-        return {"gates": (4 * self.core_size, self.precision), "product": (4 * self.core_size, self.precision)}
-
-    def initial_state(self, batch: int, device="cpu") -> tuple[torch.Tensor, torch.Tensor]:
-        """Hidden and cell state of new episodes: zeros (B, n), the hidden one in `precision`."""
-        return (torch.zeros(batch, self.core_size, dtype=self.precision, device=device),
-                torch.zeros(batch, self.core_size, device=device))
-
-    def step(self, weights, x, keep, keep_next, h, c, space: StepSpace):
-        """One step of B environments, without gradients.
-
-        weights: of `cast_weights`; x: (B, K, *shape) in `precision`, what the encoder reads; keep, keep_next: (B,) float32,
-        0.0 where this (the next) observation is the first of its episode; h, c: (B, n), the state so far, which is moved on
-        in place (h comes and goes already multiplied by its step's keep). Returns (B, A + 1) float32 in the space's memory:
-        logits, then the value.
-        """
-        encoded, gates, product = self.encoder.step(weights, x, space.encoded), space.core["gates"], space.core["product"]
-        torch.mm(encoded, weights["input"], out=gates)
-        torch.mm(h, weights["recurrent"], out=product)
-        kernels.lstm_forward(gates, product, weights["bias"], c, keep, keep_next, gates, c, space.hidden, h)
-        return self._heads_step(weights, space.hidden, space)
-
-    def unroll(self, x, start, state):
-        """Whole sequences: T steps of B environments, from `state` at the first.
-
-        x: (T, B, K, *shape) in `precision`, of `seen`; start: (T, B) float32, 1.0 where an observation is the first of its
-        episode (the state is zeroed before it); state: (h, c) as `initial_state`. Returns logits (T, B, A) and values
-        (T, B), float32.
-        """
-        steps, batch = start.shape
-        encoded = self.encoder(x.flatten(0, 1))
-        return self._values(LstmSequence.apply(encoded.view(steps, batch, -1), self.input, self.recurrent, self.bias,
-                                               1 - start, state, self._spaces))
-
-
-class MinGruPolicy(Policy):
-    """A policy whose memory is `layers` minimal gated recurrent units (see mingru.py) of n units each, behind the same
-    interface. What each says is added to what it reads (the first's only where the encoder is as wide), so that the heads see
-    the present beside the past. The state is (h, c): h (B, layers * n) float32, all layers' side by side, and c (B, 1) zeros,
-    which is nothing."""
-
-    stacks = True
-
-    def _make_core(self, encoder_size: int, core_size: int):
-        self._skips = encoder_size == core_size
-        self.core = nn.ModuleList(nn.Linear(core_size if k else encoder_size, 2 * core_size) for k in range(self.layers))
-
-    def _initialize_core(self):
-        for layer in self.core:
-            for weight in layer.weight.data.chunk(2):
-                nn.init.orthogonal_(weight)
-            initialize_bias(layer.bias.data)
-
-    def _cast_core(self):
-        weights = {f"core{k}": layer.weight.t().to(self.precision) for k, layer in enumerate(self.core)}
-        return weights | {f"core{k}_bias": layer.bias for k, layer in enumerate(self.core)}
-
-    def core_space(self):
-        n = self.core_size
-        return {"product": (2 * n, self.precision), "gates": (2 * n, torch.float32), "active": (2 * n, torch.float32),
-                "candidate": (n, torch.float32)}
-
-    def initial_state(self, batch: int, device="cpu") -> tuple[torch.Tensor, torch.Tensor]:
-        """Of new episodes: zeros, all layers' units (B, layers * n) float32, and (B, 1), which is not used."""
-        return torch.zeros(batch, self.layers * self.core_size, device=device), torch.zeros(batch, 1, device=device)
-
-    def step(self, weights, x, keep, keep_next, h, c, space: StepSpace):
-        """As `LstmPolicy.step`, but that h comes and goes as the last step left it."""
-        x, core, hidden = self.encoder.step(weights, x, space.encoded), space.core, space.hidden32
-        if self._skips:
-            hidden.copy_(x)
-        else:
-            hidden.zero_()
-        for k, state in enumerate(h.split(self.core_size, 1)):
-            torch.mm(x, weights[f"core{k}"], out=core["product"])
-            mingru_forward(core["product"], weights[f"core{k}_bias"], keep, state, core["gates"], core["active"],
-                           core["candidate"], state)
-            x = space.hidden.copy_(hidden.add_(state))
-        return torch.addmm(weights["heads_bias"], hidden, weights["heads"], out=space.out)
-
-    def unroll(self, x, start, state):
-        """As `LstmPolicy.unroll`."""
-        x, keep = self.encoder(x.flatten(0, 1)), 1 - start
-        hidden = x.float().view(*start.shape, -1) if self._skips else torch.zeros((), device=x.device)
-        for layer, before in zip(self.core, state[0].split(self.core_size, 1), strict=True):
-            product = functional.linear(x, layer.weight.to(x.dtype)).view(*start.shape, -1)
-            hidden = hidden + MinGruSequence.apply(product, layer.bias, keep, before)
-            x = hidden.to(x.dtype).flatten(0, 1)
-        return self._values(hidden)
-
-
-class FeedForwardPolicy(Policy):
-    """A policy without memory, behind the same interface: a second layer of n units stands where the LSTM would, and the
-    state, (B, 1) zeros, is nothing."""
-
-    def _make_core(self, encoder_size: int, core_size: int):
-        self.layer = nn.Linear(encoder_size, core_size)
-
-    def _initialize_core(self):
-        nn.init.orthogonal_(self.layer.weight, math.sqrt(2))
-        nn.init.zeros_(self.layer.bias)
-
-    def _cast_core(self):
-        return {"layer": self.layer.weight.t().to(self.precision), "layer_bias": self.layer.bias.to(self.precision)}
-
-    def initial_state(self, batch: int, device="cpu") -> tuple[torch.Tensor, torch.Tensor]:
-        """As `LstmPolicy.initial_state`, (B, 1) each: there is nothing to remember."""
-        return torch.zeros(batch, 1, dtype=self.precision, device=device), torch.zeros(batch, 1, device=device)
-
-    def step(self, weights, x, keep, keep_next, h, c, space: StepSpace):
-        """As `LstmPolicy.step`; what comes before an observation changes nothing."""
-        encoded = self.encoder.step(weights, x, space.encoded)
-        hidden = torch.addmm(weights["layer_bias"], encoded, weights["layer"], out=space.hidden).relu_()
-        return self._heads_step(weights, hidden, space)
-
-    def unroll(self, x, start, state):
-        """As `LstmPolicy.unroll`."""
-        x = self.encoder(x.flatten(0, 1))
-        hidden = functional.linear(x, self.layer.weight.to(x.dtype), self.layer.bias.to(x.dtype)).relu()
-        return self._values(hidden.view(*start.shape, -1))
+                     for name, (width, dtype) in policy.core_space().items()}
+        self.hidden = torch.zeros(batch, policy.core_size, **cast)
+        self.hidden32 = torch.zeros(batch, policy.core_size, device=device)
+        self.out = torch.zeros(batch, policy.num_actions + 1, device=device)

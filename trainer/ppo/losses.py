@@ -14,7 +14,7 @@ class Minibatch(NamedTuple):
     """S whole sequences of T steps, (T, S, ...); `seen` is what the encoder reads of the observations, (T, S, K, *shape).
     weight: (S,) what a sequence counts for, or None where all count the same."""
 
-    seen: torch.Tensor
+    inputs: torch.Tensor
     action: torch.Tensor
     log_prob: torch.Tensor
     value: torch.Tensor
@@ -80,7 +80,7 @@ def losses(policy: Policy, batch: Minibatch, config, entropy_coef=None, whole: W
     losses count a sequence for its weight. whole: of the advantages, where the batch is this rank's part of a minibatch: what
     is returned is then its part of the minibatch's means, to be added to those of the other ranks.
     """
-    logits, value = policy.unroll(batch.seen, batch.start, batch.state)
+    logits, value = policy.unroll(batch.inputs, batch.start, batch.state)
     log_prob, entropies = kernels.categorical(logits, batch.action_mask, batch.action)
     log_ratio = log_prob - batch.log_prob
     ratio = log_ratio.exp()

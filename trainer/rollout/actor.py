@@ -240,7 +240,7 @@ class BatchStep:
             observation = actor.policy.normalizer(observation, self.normal)
         seen = put(storage.observation, t, rows, observation)[:, None]
         if actor.policy.needs_preprocessing(storage.frames.dtype):
-            seen = actor.policy.preprocess(storage.frames[:, rows], storage.starts[:, rows], t, self.space.seen)[0]
+            seen = actor.policy.preprocess(storage.frames[:, rows], storage.starts[:, rows], t, self.space.inputs)[0]
         return actor.policy.step(actor.weights, seen, self.keep, self.keep_next, h, c, self.space)
 
 

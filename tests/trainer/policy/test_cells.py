@@ -15,7 +15,7 @@ from trainer.training.train import iterate
 def test_every_kind_of_every_cell_is_an_input_of_its_own(dtype, highest):
     cells = Cells((2, 5), 8, 1 / highest)
     kinds = torch.randint(0, highest + 1, (300, 2, 5), generator=torch.Generator().manual_seed(0))
-    seen = cells._inputs((kinds.float() / highest).to(dtype))
+    seen = cells.one_hot((kinds.float() / highest).to(dtype))
     wanted = torch.nn.functional.one_hot(kinds.flatten(1), highest + 1).flatten(1)
     assert torch.equal(seen, wanted.to(dtype))
 

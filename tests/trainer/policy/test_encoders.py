@@ -9,7 +9,9 @@ import torch
 
 from trainer.config import Config, EnvConfig, PolicyConfig, PPOConfig, RunConfig
 from trainer.config.config import ConfigError
-from trainer.policy.encoders.make import LARGE, Board, Conv, Mlp, choose_encoder, make_encoder
+from trainer.policy.encoders.make import choose_encoder, make_encoder
+from trainer.policy.encoders.mlp import Mlp
+from trainer.policy.encoders.pictures import LARGEST_BOARD, Board, Conv
 from trainer.policy.load import load_policy
 from trainer.training.session import Session
 from trainer.training.train import iterate
@@ -29,10 +31,10 @@ def test_a_board_s_encoder_sees_a_point_s_neighbours_before_its_layer():
     board = Board((2, 3, 7, 7), 8)  # 2 frames of 3 planes
     assert board.convolutions[0].in_channels == 6
     with torch.no_grad():
-        plain = board._pictures(torch.zeros(1, 2, 3, 7, 7), board._own(torch.float32)).view(7, 7, -1)
+        plain = board.convolve(torch.zeros(1, 2, 3, 7, 7), board.convolution_weights(torch.float32)).view(7, 7, -1)
         x = torch.zeros(1, 2, 3, 7, 7)
         x[0, 1, 2, 3, 3] = 1.0
-        stone = board._pictures(x, board._own(torch.float32)).view(7, 7, -1)
+        stone = board.convolve(x, board.convolution_weights(torch.float32)).view(7, 7, -1)
     changed = (stone != plain).any(-1)
     reach = len(board.convolutions)
     assert changed[3 - reach: 4 + reach, 3 - reach: 4 + reach].float().mean() > 0.9
@@ -42,7 +44,7 @@ def test_a_board_s_encoder_sees_a_point_s_neighbours_before_its_layer():
 @pytest.mark.parametrize(("kind", "shape", "words"), [
     ("conv", (118,), ["'conv'", "(118,)", "--encoder mlp"]),
     ("board", (118,), ["'board'", "(118,)", "--encoder mlp"]),
-    ("board", (84, 84), ["'board'", f"{LARGE} x {LARGE}", "(84, 84)", "--encoder conv"]),
+    ("board", (84, 84), ["'board'", f"{LARGEST_BOARD} x {LARGEST_BOARD}", "(84, 84)", "--encoder conv"]),
     ("tree", (118,), ["'tree'", "auto, mlp, conv, board", "my_encoders:Small"]),
 ])
 def test_an_encoder_that_does_not_fit_is_refused(kind, shape, words):
@@ -58,17 +60,17 @@ def test_an_encoder_that_does_not_fit_is_refused(kind, shape, words):
     ("own_encoders:", ["named by its module and its class"]),
     ("own encoders:Small", ["named by its module and its class"]),
     (".own_encoders:Small", ["named by its module and its class"]),
-    ("own_encoders:NUMBER", ["the int 3", "torch.nn.Module's class"]),
-    ("own_encoders:Other", ["shape and size", "Other(shape, size)"]),
-    ("own_encoders:nothing", ["makes None", "torch.nn.Module"]),
-    ("builtins:len", ["shape and size", "len(shape, size)"]),
+    ("own_encoders:NUMBER", ["the int 3", "a class or a function"]),
+    ("own_encoders:Other", ["keyword arguments shape, size", "unexpected keyword argument 'size'"]),
+    ("own_encoders:nothing", ["must make a torch.nn.Module, not None"]),
+    ("builtins:len", ["keyword arguments shape, size"]),
     ("own_encoders:Raises", ["KeyError: 'no such thing'", "shape=(1, 6), size=12", "own_encoders.py, line"]),
     ("own_encoders:Narrow", ["RuntimeError", "of shape (2, 1, 6)", "own_encoders.py, line"]),
-    ("own_encoders:Shorter", ["the shape (2, 11)", "it must be (2, 12)", "encoder_size"]),
-    ("own_encoders:Scalar", ["makes the float 1.5", "it must be (2, 12)"]),
+    ("own_encoders:Shorter", ["the shape (2, 11)", "(2, 12), (batch, encoder_size)"]),
+    ("own_encoders:Scalar", ["the float 1.5", "(2, 12), (batch, encoder_size)"]),
     ("own_encoders:Batch", ["batch normalization"]),
     ("own_encoders:Dropout", ["dropout"]),
-    ("own_encoders:Divides", ["not finite"]),
+    ("own_encoders:Divides", ["finite numbers"]),
 ])
 def test_a_wrong_encoder_of_the_user_s_own_is_named(path, words):
     with pytest.raises(ValueError) as error:

@@ -5,7 +5,9 @@ import torch
 from trainer_support import STARTS
 
 from trainer import kernels
-from trainer.policy.policy import FeedForwardPolicy, LstmPolicy, StepSpace
+from trainer.policy.feed_forward import FeedForwardPolicy
+from trainer.policy.lstm import LstmPolicy
+from trainer.policy.policy import StepSpace
 
 STEPS, BATCH = 9, 5
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from trainer.config import PPOConfig
-from trainer.policy.policy import LstmPolicy
+from trainer.policy.lstm import LstmPolicy
 from trainer.ppo import learner as ppo
 from trainer.ppo import losses as loss
 from trainer.ppo.losses import Minibatch
@@ -32,7 +32,7 @@ def make() -> LstmPolicy:
 def plain_loss(policy, batch, config) -> float:
     """The loss by Python loops in float64."""
     with torch.no_grad():
-        logits, values = policy.unroll(batch.seen, batch.start, batch.state)
+        logits, values = policy.unroll(batch.inputs, batch.start, batch.state)
     places = [(t, b) for t in range(STEPS) for b in range(BATCH) if batch.valid[t, b]]
     advantages = [batch.advantage[p].item() for p in places]
     mean = sum(advantages) / len(places)

@@ -83,7 +83,7 @@ def test_the_first_minibatch_s_ratio_is_one(game, precision, tolerance, device):
     advantage, sequences = stored.advantages(stored.reward[1:], 0.99, 0.95), torch.randperm(16)[:8].to(stored.start.device)
     batch = loss.select(session.policy, stored, advantage, sequences)
     with torch.no_grad():
-        logits, value = session.policy.unroll(batch.seen, batch.start, batch.state)
+        logits, value = session.policy.unroll(batch.inputs, batch.start, batch.state)
         log_prob = logits.log_softmax(-1).gather(-1, batch.action.long()[..., None]).squeeze(-1)
         _, parts, _ = loss.losses(session.policy, batch, session.config.ppo)
     assert ((log_prob - batch.log_prob).exp() - 1).abs().max() <= tolerance

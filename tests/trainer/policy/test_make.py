@@ -1,0 +1,61 @@
+"""Memories and encoders are found by their names in the registries, or by import path."""
+
+import json
+
+import pytest
+
+from trainer.__main__ import main
+from trainer.config import sections
+from trainer.errors import ConfigError, ExportError
+from trainer.export.graph import StepGraph
+from trainer.policy.encoders.make import ENCODERS
+from trainer.policy.load import load_policy, load_run
+from trainer.policy.make import MEMORIES, memory_class
+from trainer.runs import checkpoint
+
+
+def test_settings_name_the_registries_entries():
+    assert tuple(MEMORIES) == sections.MEMORY_NAMES
+    assert tuple(ENCODERS) == sections.ENCODER_NAMES
+
+
+def trained(folder, memory):
+    """The folder of a short run with this memory."""
+    words = ["cartpole", "--memory", memory, "--num-envs", "8", "--horizon", "8", "--minibatch", "32", "--total-steps", "128",
+             "--encoder-size", "8", "--lstm-size", "8", "--precision", "float32", "--device", "cpu", "--no-gif",
+             "--num-threads", "1", "--eval-episodes", "2", "--no-dashboard", "--run-dir", str(folder), "--track", "none"]
+    assert main(words) == 0
+    return folder
+
+
+def test_a_memory_given_by_import_path_is_trained_loaded_and_exported(tmp_path):
+    folder = trained(tmp_path / "run", "own_memories:Exported")
+    assert json.loads((folder / "evaluation.json").read_text())["episodes"] == 2
+    _, policy, config = load_run(folder, "cpu")
+    assert config.policy.memory == "own_memories:Exported" and type(policy).__name__ == "Exported"
+    assert main(["export", str(folder), "--format", "safetensors"]) == 0
+
+
+def test_a_memory_without_an_export_step_is_refused_by_export(tmp_path):
+    policy, _ = load_policy(checkpoint.latest(trained(tmp_path / "run", "own_memories:Leaky")))
+    with pytest.raises(ExportError, match="Leaky cannot be exported: its class must have state_shapes and export_step"):
+        StepGraph(policy)
+
+
+@pytest.mark.parametrize(("memory", "words"), [
+    ("gru", ["memory must be lstm, mingru, none, or the import path", "not 'gru'"]),
+    ("no_such_module:Small", ["memory 'no_such_module:Small': there is no module no_such_module"]),
+    ("own_memories:Other", ["memory 'own_memories:Other' must accept the keyword arguments shape, num_actions"]),
+    ("own_memories:NotAPolicy", ["must be a subclass of trainer.policy.policy.Policy, not"]),
+])
+def test_a_wrong_memory_is_refused_in_a_sentence(memory, words):
+    with pytest.raises(ConfigError) as error:
+        memory_class(memory)
+    assert all(word in str(error.value) for word in words), error.value
+
+
+def test_an_error_in_a_memory_names_the_line(tmp_path, capsys):
+    words = ["cartpole", "--memory", "own_memories:Raises", "--device", "cpu", "--run-dir", str(tmp_path / "run")]
+    assert main(words) == 2
+    printed = capsys.readouterr().err
+    assert "making it raised KeyError: 'no such thing' (" in printed and "own_memories.py, line" in printed
