@@ -1,26 +1,41 @@
-# The commands of insertcoin; `make` alone lists them. Every one that needs the set-up does it first.
+# The commands of insertcoin; `make` lists them. Every target that needs the set-up runs it first.
 #
-#   PYTHON=python3.12 make setup     another Python than python3 for .venv
+#   PYTHON=python3.12 make setup     make .venv from another Python than python3
 #   DEBUG=1, MARCH=x86-64-v3, SANITIZE=address: another build of the extensions, see setup.py
-#   ARGS="--seed 2" make breakout    more arguments for what the target runs
+#   ARGS="--seed 2" make breakout    more arguments for the target's command
 
 VENV := .venv
 BIN := $(VENV)/bin
-# A .venv that works goes on with its own Python, unless PYTHON names another.
+# If .venv works, use its Python, unless PYTHON names another.
 PYTHON ?= $(shell $(BIN)/python -c '' 2>/dev/null && echo $(BIN)/python || echo python3)
 GAME ?= breakout
 ARGS ?=
+# CI also runs the tests marked slow: TESTS='-m "not gpu and not learn"'.
+TESTS ?=
+PINS := requirements.txt constraints.txt pyproject.toml
+IDENTITY := import sys; print(sys.version, sys.base_prefix)
+# The compiled games from outside the package (see envs_c/outside.py), in the user's cache folder.
+CACHE := $(if $(filter Darwin,$(shell uname)),$(HOME)/Library/Caches,$(or $(XDG_CACHE_HOME),$(HOME)/.cache))/envs_c
 
 .DEFAULT_GOAL := help
-.PHONY: help setup cuda breakout test learn lint bench asm sanitize clean
+.PHONY: help setup cuda breakout test learn lint docs bench asm sanitize clean
 
 help: ## list the commands
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{printf "%-14s %s\n", $$1, $$2}'
 
-setup: ## make .venv, install the pinned dependencies, build the extensions
+setup: ## make .venv, install the pinned dependencies and insertcoin itself, build the extensions
 	@$(PYTHON) -c '' 2>/dev/null || { echo "insertcoin: no Python runs as '$(PYTHON)': install Python 3.11 or newer, \
 	or name one, as in 'PYTHON=python3.12 make setup'" >&2; exit 1; }
-	@$(PYTHON) tools/preflight.py python && $(PYTHON) tools/prepare.py
+	@$(PYTHON) tools/doctor.py python
+	@[ "$$($(BIN)/python -c '$(IDENTITY)' 2>/dev/null)" = "$$($(PYTHON) -c '$(IDENTITY)')" ] || { \
+	$(PYTHON) tools/doctor.py && echo "set-up: making $(VENV)" && $(PYTHON) -m venv --clear $(VENV); }
+	@cat $(PINS) | cmp -s - $(VENV)/pins || { echo "set-up: installing the pinned dependencies, building the extensions"; \
+	$(BIN)/python -m pip install --no-input --progress-bar off -r requirements.txt >$(VENV)/pip.log 2>&1 && \
+	$(BIN)/python -m pip install --no-input --no-build-isolation --no-deps -e . >>$(VENV)/pip.log 2>&1 || \
+	{ $(PYTHON) tools/doctor.py pip $(VENV)/pip.log; exit 1; }; cat $(PINS) >$(VENV)/pins; }
+	@$(BIN)/python setup.py -q build_ext --inplace
+	@$(if $(filter setup,$(MAKECMDGOALS)),echo "set-up: done. Next: make breakout. For the commands themselves: \
+	. $(BIN)/activate && insertcoin --help")
 
 cuda: setup ## install CuPy and NVRTC, which a GPU needs (and which compile the kernels without one)
 	@$(BIN)/python -m pip install -q --no-input -r requirements-cuda.txt
@@ -28,15 +43,20 @@ cuda: setup ## install CuPy and NVRTC, which a GPU needs (and which compile the 
 breakout: setup ## train an agent that plays Breakout, then evaluate it
 	@$(BIN)/python -m trainer breakout $(ARGS)
 
-test: setup ## run all tests but those marked slow, gpu or learn
-	@$(BIN)/python -m pytest $(ARGS)
+test: setup ## run all tests but those marked slow, gpu or learn, on two workers
+	@$(BIN)/python -m pytest -n 2 --dist worksteal $(TESTS) $(ARGS)
 
 learn: setup ## run the tests that train agents until they play well (marked learn)
 	@$(BIN)/python -m pytest -m learn $(ARGS)
 
-lint: setup ## check the style of Python and Cython sources
+lint: setup ## check the style of Python and Cython sources, and which folder may import which
 	@$(BIN)/ruff check .
 	@PATH="$(CURDIR)/$(BIN):$$PATH" cython-lint $(wildcard envs_c trainer tests examples benchmarks)
+	@$(BIN)/lint-imports --no-logo --verbose >build/imports.log 2>&1 || { cat build/imports.log; exit 1; }
+
+docs: setup ## write the pages that come from the sources: each game, the settings, the tree of files
+	@$(BIN)/python tools/game_pages.py
+	@$(BIN)/python tools/reference_pages.py
 
 bench: setup ## measure games and training, with the limits beside the figures
 	@$(BIN)/python -m benchmarks.envs
@@ -49,7 +69,7 @@ sanitize: setup ## run the games' tests under the address and undefined-behaviou
 	@$(BIN)/python tools/sanitize.py address
 	@$(BIN)/python tools/sanitize.py undefined
 
-clean: ## remove all that these commands made, but for the runs of the trainer
-	rm -rf $(VENV) build dist *.egg-info .pytest_cache .ruff_cache .hypothesis
+clean: ## remove everything that these commands made, the compile cache too, except the runs of the trainer
+	rm -rf $(VENV) build dist *.egg-info .pytest_cache .ruff_cache .import_linter_cache .hypothesis trace.json.gz "$(CACHE)"
 	find envs_c bridge trainer tests examples benchmarks tools \
 		\( -name '*.so' -o -name '*.c' -o -name __pycache__ \) -exec rm -rf {} + 2>/dev/null || true

@@ -1,18 +1,21 @@
-"""Builds every *.pyx under envs_c/ and trainer/; everything else about the package stands in pyproject.toml.
+"""Builds every .pyx file under envs_c/ and trainer/. All other metadata of the package is in pyproject.toml.
 
-    python setup.py build_ext --inplace
+    pip install -e .                         build and install in place
+    python setup.py build_ext --inplace      build again after a change
 
-Environment variables choose the build; a change of any of them, of the compiler or of the CPU builds anew:
+Environment variables select the build. If one of them, the compiler or the CPU changes, everything is rebuilt:
 
     DEBUG=1      bounds, None and initialization checks in Cython code, -O1 -g
-    MARCH=...    what to compile for: native (the default), x86-64-v3, ...; empty for the compiler's own default
+    MARCH=...    the CPU to compile for: native (the default), x86-64-v3, ...; empty for the compiler's default
     SANITIZE=... address, undefined or thread
 
-Each such choice has a folder of its own under build/, so going back and forth between two compiles nothing twice.
+Each combination has its own folder under build/: switching between two of them compiles nothing twice.
 """
 
+import fcntl
 import filecmp
 import hashlib
+import importlib.util
 import os
 import shutil
 import subprocess
@@ -21,7 +24,7 @@ import sysconfig
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent / "tools"))
-import preflight
+import doctor
 
 try:
     import Cython
@@ -32,51 +35,41 @@ try:
 except ImportError as error:
     sys.exit(f"insertcoin: the build needs {error.name}: `make setup` installs it, or `pip install setuptools cython`")
 
+ROOT = Path(__file__).resolve().parent
 ROOTS = ("envs_c", "trainer")
 SANITIZERS = ("address", "undefined", "thread")
-MARCH = os.environ.get("MARCH", "native")
 DEBUG = os.environ.get("DEBUG", "")
 SANITIZE = os.environ.get("SANITIZE", "")
 
-# Games give the same bits on every CPU and from every compiler: no fast-math, and no fused multiply-add that the source
-# does not ask for. The trainer's kernels are held to a tolerance instead.
-GAME_FLAGS = ["-O3", "-fno-math-errno", "-ffp-contract=off", "-g1"]
-KERNEL_FLAGS = ["-O3", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=fast", "-g1"]
+_spec = importlib.util.spec_from_file_location("flags", ROOT / "envs_c" / "flags.py")  # envs_c itself is not built yet
+flags = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(flags)
 
-DIRECTIVES = {
-    "language_level": 3,
-    "boundscheck": False,
-    "wraparound": False,  # stays off in a debug build too, where a negative index is then an error
-    "cdivision": True,
-    "initializedcheck": False,
-    "nonecheck": False,
-}
-DEBUG_DIRECTIVES = {"boundscheck": True, "initializedcheck": True, "nonecheck": True}
+# The trainer's kernels are tested with a tolerance, the games bit by bit (see envs_c/flags.py).
+KERNEL_FLAGS = ["-O3", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=fast"]
+LINES = ["-g1"]  # line numbers for profilers and sanitizers
 
 
 def variant_flags() -> tuple[list[str], list[str]]:
-    """The flags that DEBUG, SANITIZE and MARCH add: to compile with, to link with. Raises Missing on unknown values."""
+    """The flags that DEBUG, SANITIZE and MARCH add, for compiling and for linking. Raises Missing for an unknown value."""
     if DEBUG not in ("", "0", "1"):
-        raise preflight.Missing(f"DEBUG={DEBUG} is unknown: it may be 1, 0 or empty")
+        raise doctor.Missing(f"DEBUG must be 1, 0 or empty, not {DEBUG}")
     if SANITIZE and SANITIZE not in SANITIZERS:
-        raise preflight.Missing(f"SANITIZE={SANITIZE} is unknown: it may be {', '.join(SANITIZERS)} or empty")
-    compile_flags, link_flags = preflight.openmp_flags()
-    if MARCH:
-        compile_flags.append(f"-mcpu={MARCH}" if sys.platform == "darwin" else f"-march={MARCH}")
-    if DEBUG == "1":
-        compile_flags += ["-O1", "-g"]
+        raise doctor.Missing(f"SANITIZE must be {', '.join(SANITIZERS)} or empty, not {SANITIZE}")
+    compile_flags, link_flags = doctor.openmp_flags()
+    compile_flags += [*flags.cpu_flags(), *flags.debug_flags()]
     if SANITIZE:
         sanitizer = f"-fsanitize={SANITIZE}"
         compile_flags += [sanitizer, "-O1", "-g", "-fno-omit-frame-pointer"]
         link_flags.append(sanitizer)
     if SANITIZE == "undefined":
-        # Python's own flags make signed overflow defined; here it is to be reported, and to end the process.
+        # Python's own flags define signed overflow; here it is an error that ends the process.
         compile_flags += ["-fno-wrapv", "-fno-sanitize-recover=undefined"]
     return compile_flags, link_flags
 
 
 def extensions() -> list[Extension]:
-    """One Extension for each .pyx, which is rebuilt when it, what it cimports or a header beside it has changed."""
+    """One Extension for each .pyx file. It is rebuilt if the file, a module that it cimports, or a header beside it changed."""
     compile_flags, link_flags = variant_flags()
     return [
         Extension(
@@ -84,7 +77,7 @@ def extensions() -> list[Extension]:
             [str(source)],
             depends=sorted(map(str, source.parent.glob("*.h"))),
             include_dirs=[str(source.parent)],
-            extra_compile_args=(GAME_FLAGS if root == "envs_c" else KERNEL_FLAGS) + compile_flags,
+            extra_compile_args=(flags.GAME_FLAGS if root == "envs_c" else KERNEL_FLAGS) + LINES + compile_flags,
             extra_link_args=link_flags,
         )
         for root in ROOTS
@@ -93,66 +86,74 @@ def extensions() -> list[Extension]:
 
 
 def build_folder() -> str:
-    """build/NAME, another one for each combination of flags, compiler, CPU, Python and Cython."""
-    version = subprocess.run([*preflight.compiler(), "--version"], capture_output=True, text=True, check=False).stdout
-    facts = [preflight.cpu(), version, sys.version, Cython.__version__, Path(__file__).read_text(encoding="utf-8")]
-    facts += [f"{name}={os.environ.get(name)}" for name in preflight.BUILD_VARIABLES]
+    """build/NAME: one folder for each combination of flags, compiler, CPU, Python and Cython."""
+    version = subprocess.run([*doctor.compiler(), "--version"], capture_output=True, text=True, check=False).stdout
+    facts = [doctor.cpu(), version, sys.version, Cython.__version__]
+    facts += [file.read_text(encoding="utf-8") for file in (ROOT / "setup.py", ROOT / "envs_c" / "flags.py")]
+    facts += [f"{name}={os.environ.get(name)}" for name in doctor.BUILD_VARIABLES]
     name = "debug" if DEBUG == "1" else SANITIZE or "release"
     return f"build/{name}-{hashlib.sha256(repr(facts).encode()).hexdigest()[:10]}"
 
 
 def cores() -> int:
-    """How many cores this process may use."""
+    """The number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class BuildExtensions(build_ext):
-    """build_ext that runs Cython into the build folder, and keeps the modules in the source tree in step with it."""
+    """build_ext with Cython's output in the build folder; it also removes modules from the tree when their source is gone."""
+
+    def run(self):
+        """Build; a second build of the same tree waits for the first."""
+        Path("build").mkdir(exist_ok=True)
+        with Path("build", "setup.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            super().run()
 
     def build_extensions(self):
-        """Translate what has changed with Cython, then compile what has changed, both on all cores."""
+        """Translate changed sources with Cython, then compile them, both on all cores."""
         try:
             compiled = cythonize(
                 [Extension(extension.name, extension.sources) for extension in self.extensions],
                 build_dir=str(Path(self.build_temp) / "cython"),
-                compiler_directives=DIRECTIVES | (DEBUG_DIRECTIVES if DEBUG == "1" else {}),
+                compiler_directives=flags.directives(),
                 nthreads=cores() if sys.platform == "linux" else 0,
                 force=bool(self.force),
                 quiet=self.verbose < 1,
             )
-        except CompileError as error:  # Cython has printed what it is, and where
-            sys.exit(f"insertcoin: Cython does not compile {error}")
+        except CompileError as error:  # Cython has printed the file and the line
+            sys.exit(f"insertcoin: Cython cannot compile {error}")
         sources = {extension.name: extension.sources for extension in compiled}
         for extension in self.extensions:
             extension.sources = sources[extension.name]
         super().build_extensions()
 
     def copy_extensions_to_source(self):
-        """Put the built modules beside their sources, and remove those whose source is gone.
+        """Copy the built modules to the folders of their sources; remove modules without a source.
 
-        setuptools copies newer ones only: after a debug build, the release build to go back to is the older of the two.
+        setuptools copies only newer files, but after a debug build the release build to restore is the older one.
         """
         modules = {Path(self.get_ext_filename(self.get_ext_fullname(extension.name))) for extension in self.extensions}
         for module in modules:
             built = Path(self.build_lib, module)
             if not module.exists() or not filecmp.cmp(built, module, shallow=False):
                 shutil.copy2(built, f"{module}.new")
-                os.replace(f"{module}.new", module)  # never a half-written module, nor one changed under a running game
+                os.replace(f"{module}.new", module)  # atomic: a running game keeps the file that it has loaded
         for root in ROOTS:
             for module in set(Path(root).rglob(f"*{sysconfig.get_config_var('EXT_SUFFIX')}")) - modules:
                 module.unlink()
 
 
 def main():
-    """Check the machine, then hand over to setuptools."""
-    os.chdir(Path(__file__).resolve().parent)
-    if preflight.report():
+    """Check the machine, then run setuptools."""
+    os.chdir(ROOT)
+    if doctor.report():
         sys.exit(1)
     try:
         ext_modules = extensions()
-    except preflight.Missing as missing:
+    except doctor.Missing as missing:
         sys.exit(f"insertcoin: {missing}")
-    os.environ["CC"] = " ".join(preflight.compiler())  # setuptools looks at $CC, then at what Python was built with
+    os.environ["CC"] = " ".join(doctor.compiler())  # setuptools would take the compiler that built Python
     setup(
         license="MIT",
         ext_modules=ext_modules,

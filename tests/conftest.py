@@ -1,12 +1,13 @@
-"""Fixtures that several files share: the games one by one, the views and autoreset modes, and a game from outside.
+"""Fixtures that several files share: each game, the views and autoreset modes, a game from outside the package.
 
-torch is loaded where it is used alone: the sanitizers run the games' tests without it.
+Only fixtures that need torch load it: the sanitizers run the games' tests without torch.
 """
 
 from trainer.process import limit_openmp_spin  # isort: skip
 
 limit_openmp_spin()  # before envs_c and torch load OpenMP
 
+import os
 import shutil
 
 import pytest
@@ -17,19 +18,37 @@ from envs_c import outside
 
 TINY = ["--num-envs=32", "--horizon=64", "--minibatch=1024", "--total-steps=4096", "--encoder-size=8", "--lstm-size=8",
         "--num-threads=1", "--device=cpu", "--no-dashboard", "--no-gif", "--eval-episodes=5"]
+WORKER = os.environ.get("PYTEST_XDIST_WORKER", "")  # gw0, gw1, ...; empty without pytest-xdist
+CORES = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
+
+
+def pytest_runtest_setup(item):
+    """Give each worker of pytest-xdist a core of its own, so that they share no core; tests marked `threads` get all."""
+    if WORKER and CORES:
+        alone = item.get_closest_marker("threads") is None
+        os.sched_setaffinity(0, {CORES[int(WORKER.removeprefix("gw")) % len(CORES)]} if alone else CORES)
 
 
 @pytest.fixture(scope="session")
-def toy(tmp_path_factory):
+def shared_folder(tmp_path_factory):
+    """A temporary folder that all workers of this session use, so that none builds what another has built."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if WORKER else base) / "shared"
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def toy(shared_folder):
     """The `Game` of tests/support/toy, compiled in a new cache folder and not registered: envs_c.games() does not list it."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("ENVS_C_CACHE", str(tmp_path_factory.mktemp("toy")))
+        patch.setenv("ENVS_C_CACHE", str(shared_folder / "toy"))
         return outside.load(TOY)
 
 
 @pytest.fixture(params=[*envs_c.games(), "toy"])
 def game(request):
-    """Every game, and the one from outside."""
+    """Each built-in game, and a game from outside the package."""
     return request.getfixturevalue("toy") if request.param == "toy" else envs_c.game(request.param)
 
 
@@ -57,7 +76,7 @@ def trained_runs(tmp_path_factory):
 
 @pytest.fixture
 def there(trained_runs, tmp_path, monkeypatch):
-    """A working folder with a copy of these runs, and a display that shows nothing."""
+    """A working folder with copies of these runs, and SDL's dummy display."""
     shutil.copytree(trained_runs / "runs", tmp_path / "runs")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
@@ -66,7 +85,7 @@ def there(trained_runs, tmp_path, monkeypatch):
 
 @pytest.fixture
 def exact():
-    """float32 products in float32, on a GPU, too."""
+    """Makes float32 products exact on a GPU too (no TF32)."""
     import torch
     before = torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
@@ -76,13 +95,13 @@ def exact():
 
 @pytest.fixture(params=["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
 def device(request, exact):
-    """Where tensors are: on the CPU, and under `pytest -m gpu` on a GPU."""
+    """The device of tensors: the CPU, and under `pytest -m gpu` a GPU."""
     return request.param
 
 
 @pytest.fixture
-def twin():
-    """Makes devices that are slow, out of order, or fail on purpose; see slow_device.py. Ends their threads."""
+def slow_device():
+    """A function that makes a SlowDevice (tests/support/slow_device.py). Their threads end with the test."""
     from slow_device import SlowDevice
     made = []
 

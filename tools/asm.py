@@ -1,6 +1,6 @@
-"""Writes the machine code of a game's step loop beside the C it came from: `python tools/asm.py breakout`.
+"""Writes the machine code of a game's step loop with its C source: `python tools/asm.py breakout`.
 
-Cython quotes the .pyx line above each statement, so that build/asm/GAME.s reads from rules to instructions.
+The C source quotes the .pyx line above each statement, so build/asm/GAME.s shows the rules and their instructions.
 """
 
 import re
@@ -14,11 +14,11 @@ GAMES = ROOT / "envs_c" / "games"
 
 
 def main(game: str) -> int:
-    """Disassemble the functions of `game` that loop over environments; print where the listing lies."""
+    """Disassemble the functions of `game` that loop over environments; print the path of the listing."""
     suffix = sysconfig.get_config_var("EXT_SUFFIX")
     modules = {file.name.removesuffix(suffix): file for file in GAMES.rglob(f"*{suffix}")}
     if game not in modules:
-        sys.exit(f"insertcoin: no game {game!r} is built, there are: {', '.join(sorted(modules))}")
+        sys.exit(f"insertcoin: GAME must be one of {', '.join(sorted(modules))}, not {game!r}")
     module = modules[game]
     try:
         symbols = _run("nm", module).split("\n")

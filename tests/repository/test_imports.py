@@ -1,4 +1,4 @@
-"""What importing envs_c brings along, and that it shares torch's OpenMP runtime. Each in a process of its own."""
+"""The modules that `import envs_c` loads, and the OpenMP runtime that it shares with torch. Each test starts a process."""
 
 import importlib.util
 import json

@@ -1,4 +1,4 @@
-"""The package: what it asks for, what it brings along, how its games are compiled, and the commands around it."""
+"""The package: its dependencies and pins, how games are compiled, and the targets of the Makefile."""
 
 import ast
 import sys
@@ -10,7 +10,7 @@ from packaging.utils import canonicalize_name
 from setup_support import ROOT, TOOLS, load, run
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-TARGETS = ("help", "setup", "cuda", "breakout", "test", "learn", "lint", "bench", "asm", "sanitize", "clean")
+TARGETS = ("help", "setup", "cuda", "breakout", "test", "learn", "lint", "docs", "bench", "asm", "sanitize", "clean")
 
 
 def test_games_compile_without_anything_that_makes_their_bits_depend_on_the_machine(monkeypatch):
@@ -25,7 +25,7 @@ def test_games_compile_without_anything_that_makes_their_bits_depend_on_the_mach
 
 
 def pins(name: str) -> dict[str, str]:
-    """name: version, of a file of pins."""
+    """The pinned versions of a requirements file, by name."""
     lines = (ROOT / name).read_text(encoding="utf-8").splitlines()
     requirements = [Requirement(line) for line in lines if line and not line.startswith(("#", "-"))]
     versions = {}
@@ -53,8 +53,8 @@ def test_no_package_is_pinned_twice():
     assert len(named) == len(set(named))
 
 
-def test_the_games_alone_ask_for_numpy_and_gymnasium_only():
-    assert [Requirement(line).name for line in PROJECT["dependencies"]] == ["numpy", "gymnasium"]
+def test_the_games_alone_ask_for_three_small_packages_only():
+    assert [Requirement(line).name for line in PROJECT["dependencies"]] == ["numpy", "gymnasium", "platformdirs"]
 
 
 def test_the_version_stands_in_one_place():

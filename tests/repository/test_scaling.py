@@ -9,7 +9,7 @@ import pytest
 from benchmarks import scaling
 from benchmarks.scaling import Point, curves, fit, grid
 from benchmarks.simulations import Bridged, Games, GymnasiumVector, repeated, ways
-from bridge import why_not
+from bridge import why_no_gpu
 
 SIZES = grid(1_000_000)
 
@@ -118,7 +118,7 @@ def test_what_no_time_was_left_for_is_counted(monkeypatch, tmp_path):
 
 
 @pytest.mark.gpu
-@pytest.mark.skipif(bool(why_not()), reason=why_not())
+@pytest.mark.skipif(bool(why_no_gpu()), reason=why_no_gpu())
 def test_on_a_gpu_the_command_measures_it_too(monkeypatch, tmp_path):
     text = run(monkeypatch, tmp_path, device="cuda", max_envs=5000)
     for name in ("torch tensors, GPU", "torch tensors, GPU graph", "kernel, GPU", "kernel, GPU graph",
@@ -126,7 +126,7 @@ def test_on_a_gpu_the_command_measures_it_too(monkeypatch, tmp_path):
         assert name in text
 
 
-@pytest.mark.skipif(not why_not(), reason="a GPU is here")
+@pytest.mark.skipif(not why_no_gpu(), reason="a GPU is here")
 def test_a_gpu_that_is_asked_for_and_not_there_is_an_error(monkeypatch, tmp_path, capsys):
     with pytest.raises(SystemExit):
         run(monkeypatch, tmp_path, device="cuda")

@@ -1,4 +1,4 @@
-"""What the tests of the set-up and of the package share: where things lie, and how to load and run them."""
+"""Paths of the repository, loading a script as a module, and running a command."""
 
 import importlib.util
 import os
@@ -10,7 +10,7 @@ TOOLS = ROOT / "tools"
 
 
 def load(path: Path):
-    """The module at `path`, imported under its own name."""
+    """The script at `path` as a module."""
     spec = importlib.util.spec_from_file_location(path.stem, path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -18,9 +18,9 @@ def load(path: Path):
 
 
 def run(*command, cwd=ROOT, **environment) -> subprocess.CompletedProcess:
-    """Run a command with changes to the environment, in which None removes a variable.
+    """Run a command; environment: changed variables, None to remove one.
 
-    What `DEBUG=1 make test` puts there, for the tests themselves and for make, is no concern of the command.
+    The variables that `DEBUG=1 make test` sets for the tests themselves are removed.
     """
     ours = dict.fromkeys(("DEBUG", "MARCH", "SANITIZE", "LD_PRELOAD", "ARGS", "MAKEFLAGS", "MFLAGS", "MAKELEVEL"))
     variables = {name: value for name, value in (os.environ | ours | environment).items() if value is not None}

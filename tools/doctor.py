@@ -1,13 +1,16 @@
-"""Names, in one line each, what this machine lacks to build insertcoin, and what to do about it.
+"""Checks that this machine can build insertcoin. Prints one line that says what is missing and how to get it.
 
-`python tools/preflight.py` runs all checks, `python tools/preflight.py python` only the named ones; it is silent where
-all is well, else prints one line and ends with status 1. The set-up (tools/prepare.py) and setup.py make the same
-checks, so that every way in gives the same answer. Standard library only, and no syntax that Python 2.7 could not read:
-an unsuitable Python must live long enough to be told so.
+    python tools/doctor.py               run all checks
+    python tools/doctor.py python venv   run the named checks only
+    python tools/doctor.py pip LOG       explain in one line why pip failed, from its output
+
+Silent if all is well; otherwise the exit status is 1. The Makefile and setup.py run the same checks. Only the standard
+library and syntax that Python 2.7 can parse: a Python that is too old must get as far as the message about it.
 """
 
 import os
 import platform
+import re
 import shlex
 import shutil
 import subprocess
@@ -16,20 +19,20 @@ import sysconfig
 import tempfile
 
 OLDEST_PYTHON = (3, 11)
-# What changes the compiled extensions, besides their sources.
+# The environment variables that change the compiled extensions.
 BUILD_VARIABLES = ("DEBUG", "MARCH", "SANITIZE", "CC", "CFLAGS", "CPPFLAGS", "LDFLAGS", "LIBOMP_PREFIX")
-LIBOMP_PREFIXES = ("/opt/homebrew/opt/libomp", "/usr/local/opt/libomp")  # where Homebrew keeps it, on ARM and on Intel
+LIBOMP_PREFIXES = ("/opt/homebrew/opt/libomp", "/usr/local/opt/libomp")  # Homebrew, on ARM and on Intel
 
 PLAIN_PROGRAM = "int main(void) { return 0; }\n"
 OPENMP_PROGRAM = "#include <omp.h>\nint main(void) { return omp_get_max_threads() < 1; }\n"
 
 
 class Missing(Exception):
-    """What the set-up needs and this machine lacks; the message is the one line to show."""
+    """Something that the set-up needs is missing; the message is the line to print."""
 
 
 def check_python(version=None, system=None):
-    """Raise Missing on a Python older than 3.11, or on an operating system that the build does not know."""
+    """Raise Missing if Python is older than 3.11 or the operating system is neither Linux nor macOS."""
     version = tuple(sys.version_info if version is None else version)[:3]
     system = sys.platform if system is None else system
     if version < OLDEST_PYTHON:
@@ -42,7 +45,7 @@ def check_python(version=None, system=None):
 
 
 def check_venv():
-    """Raise Missing where Python came without the modules that make virtual environments."""
+    """Raise Missing if this Python cannot make virtual environments."""
     for module in ("venv", "ensurepip"):
         try:
             __import__(module)
@@ -54,7 +57,7 @@ def check_venv():
 
 
 def check_compiler():
-    """Raise Missing where no C compiler makes a program."""
+    """Raise Missing if no C compiler can build a program."""
     if not _compiles(PLAIN_PROGRAM, []):
         raise Missing(
             "the C compiler `%s` cannot make a program: install the C library's development files (Debian, Ubuntu: "
@@ -63,7 +66,7 @@ def check_compiler():
 
 
 def check_headers(folders=None):
-    """Raise Missing where Python.h is in none of the folders: by default, those of the Python that runs this."""
+    """Raise Missing if no folder has Python.h; folders: by default the include folders of this Python."""
     if folders is None:
         paths = sysconfig.get_paths()
         folders = (paths["include"], paths["platinclude"])
@@ -75,7 +78,7 @@ def check_headers(folders=None):
 
 
 def check_openmp():
-    """Raise Missing where the C compiler cannot compile and link a program that uses OpenMP."""
+    """Raise Missing if the C compiler cannot build a program that uses OpenMP."""
     compile_flags, link_flags = openmp_flags()
     if not _compiles(OPENMP_PROGRAM, compile_flags + link_flags):
         advice = "`brew install libomp`" if sys.platform == "darwin" else "install gcc, with libgomp, and set CC=gcc"
@@ -95,9 +98,9 @@ CHECKS = {
 
 
 def compiler():
-    """The C compiler's command as a list: $CC, else the one that Python was built with, else gcc, cc or clang.
+    """The C compiler's command as a list: $CC, else the compiler that built Python, else gcc, cc or clang.
 
-    Raises Missing where there is none on PATH.
+    Raises Missing if none of them is on PATH.
     """
     chosen = os.environ.get("CC")
     candidates = [chosen] if chosen else [sysconfig.get_config_var("CC") or "cc", "gcc", "cc", "clang"]
@@ -113,10 +116,10 @@ def compiler():
 
 
 def openmp_flags():
-    """The C compiler's flags for OpenMP, as two lists: to compile with, to link with."""
+    """The C compiler's flags for OpenMP, as two lists: for compiling and for linking."""
     if sys.platform != "darwin":
         return ["-fopenmp"], ["-fopenmp"]
-    # Apple's clang knows OpenMP but ships no runtime for it.
+    # Apple's clang supports OpenMP but comes without its runtime library.
     prefixes = [os.environ["LIBOMP_PREFIX"]] if os.environ.get("LIBOMP_PREFIX") else LIBOMP_PREFIXES
     compile_flags, link_flags = ["-Xpreprocessor", "-fopenmp"], ["-lomp"]
     for prefix in prefixes:
@@ -126,7 +129,7 @@ def openmp_flags():
 
 
 def cpu():
-    """What -march=native depends on, as text: another text means that the extensions must be built again."""
+    """The facts that -march=native depends on, as text. If it changes, the extensions must be rebuilt."""
     names = ("flags", "Features", "model name", "CPU part")
     lines = [platform.machine()]
     if os.path.exists("/proc/cpuinfo"):
@@ -149,8 +152,28 @@ def _compiles(program, flags):
         shutil.rmtree(folder)
 
 
+OFFLINE = re.compile(
+    "NewConnectionError|NameResolutionError|name resolution|Network is unreachable|Connection refused|ProxyError"
+    "|ConnectTimeout|ReadTimeout|Read timed out|Max retries exceeded|RemoteDisconnected|ConnectionResetError"
+)
+
+
+def explain_pip(output):
+    """One line about a pip that failed: the cause, and what to do."""
+    if OFFLINE.search(output):
+        return "no network: pip cannot reach its package index: connect, or correct pip's configuration, and run again"
+    # The build's own message is the cause; else the first of several errors is, except pip's list of skipped versions.
+    lines = output.splitlines()
+    ours = [line.strip() for line in lines if line.strip().startswith("insertcoin: ")]
+    if ours:
+        return ours[0][len("insertcoin: "):]
+    errors = [line for line in lines if re.match("ERROR: (?!Ignored the following)", line)]
+    cause = (errors or output.strip().splitlines()[-1:] or ["no reason given"])[0]
+    return "pip failed: %s" % re.sub("^ERROR: ", "", cause)[:200]
+
+
 def report(names=tuple(CHECKS)):
-    """Run the named checks in order; print the first failure's line and return 1, or return 0."""
+    """Run the named checks in order. Prints the first problem and returns 1, or returns 0."""
     try:
         for name in names:
             CHECKS[name]()
@@ -161,7 +184,10 @@ def report(names=tuple(CHECKS)):
 
 
 if __name__ == "__main__":
+    if len(sys.argv) == 3 and sys.argv[1] == "pip":
+        with open(sys.argv[2]) as log:
+            sys.exit("insertcoin: %s (the whole log: %s)" % (explain_pip(log.read()), sys.argv[2]))
     unknown = [name for name in sys.argv[1:] if name not in CHECKS]
     if unknown:
-        sys.exit("insertcoin: unknown check %s, there are: %s" % (", ".join(unknown), ", ".join(CHECKS)))
+        sys.exit("insertcoin: unknown check %s; the checks are %s, or pip LOG" % (", ".join(unknown), ", ".join(CHECKS)))
     sys.exit(report(tuple(sys.argv[1:] or CHECKS)))

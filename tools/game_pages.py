@@ -1,0 +1,142 @@
+"""Writes docs/games/NAME.md, a page for each game, and their index docs/games/README.md: `make docs`.
+
+Everything on a page comes from the game itself (the docstring of its module, its `Game(...)`) and from
+benchmarks/results/presets.json. tests/repository/test_game_pages.py writes the pages again and compares.
+"""
+
+import importlib
+import json
+import re
+import sys
+from pathlib import Path
+
+import envs_c
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = ROOT / "docs" / "games"
+PRESETS = ROOT / "benchmarks" / "results" / "presets.json"
+LISTED_ACTIONS = 18  # a game with more actions names only the first and the last
+
+
+def main(folder: Path = PAGES) -> int:
+    """Write all pages into `folder`; remove pages of games that are gone."""
+    folder.mkdir(parents=True, exist_ok=True)
+    written = pages()
+    for stale in {file.name for file in folder.glob("*.md")} - written.keys():
+        (folder / stale).unlink()
+    for name, text in written.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    print(f"{len(written)} pages in {folder}")
+    return 0
+
+
+def pages() -> dict[str, str]:
+    """The text of every page by its file's name."""
+    scores = json.loads(PRESETS.read_text(encoding="utf-8"))
+    games = [envs_c.game(name) for name in envs_c.built_in()]
+    return {f"{game.name}.md": page(game, scores[game.name]) for game in games} | {"README.md": index(games, scores)}
+
+
+def page(game, score: dict) -> str:
+    """The page of one game; score: its entry in presets.json."""
+    title, rules = rules_of(game)
+    picture = f"![{game.title}, played by a trained agent](../gallery/{game.name}.gif)"
+    parts = [f"# {game.title}\n\n{title}", picture, making(game),
+             f"## Rules\n\n{rules}", "## Actions\n\n" + actions(game), "## Features\n\n" + features(game),
+             "## Options\n\n" + options(game), "## A trained agent\n\n" + reached(game, score),
+             "## Tests\n\n" + f"Compared with: {game.compared_with}."]
+    return "\n\n".join(parts) + "\n"
+
+
+def rules_of(game) -> tuple[str, str]:
+    """The first line of a game's docstring, and the rest as Markdown."""
+    module = importlib.import_module(f"envs_c.games.{game.name}")
+    if hasattr(module, "__path__"):  # a folder: its .pyx has the game's name
+        module = importlib.import_module(f"envs_c.games.{game.name}.{game.name}")
+    title, _, rest = module.__doc__.strip().partition("\n\n")
+    return markdown(title), markdown(rest)
+
+
+def markdown(text: str) -> str:
+    """Prose as Markdown: a paragraph's label ("Points.") is bold, indented lines are code."""
+    blocks = []
+    for block in re.split(r"\n\s*\n", text.strip("\n")):
+        if all(line.startswith("    ") for line in block.splitlines()):
+            blocks.append(block)
+        else:
+            escaped = re.sub(r"([*<])", r"\\\1", block)
+            blocks.append(re.sub(r"^([A-Z][\w',() -]{1,40})\. (?=[A-Z0-9(])", r"**\1.** ", escaped))
+    return "\n\n".join(blocks)
+
+
+def making(game) -> str:
+    limit = f"an episode is truncated after {game.time_limit:,} steps" if game.time_limit else "no time limit"
+    return (f"```python\nenv = envs_c.make(\"{game.name}\", num_envs=64)\n"
+            f"env = gymnasium.make(\"envs_c:Arcade/{game.title}-v0\")\n```\n\n"
+            f"Defaults: frame skip {game.frame_skip}, {game.fps} frames a second, {limit}. "
+            f"Screen: {game.screen[0]}x{game.screen[1]}.")
+
+
+def actions(game) -> str:
+    numbered = [f"`{i}` {name}" for i, name in enumerate(game.actions)]
+    if len(numbered) > LISTED_ACTIONS:
+        numbered = [*numbered[:3], "...", *numbered[-2:]]
+    mask = " `info[\"action_mask\"]` marks the legal ones." if game.has_mask else ""
+    return f"{len(game.actions)} actions: {', '.join(numbered)}.{mask}"
+
+
+def features(game) -> str:
+    shape = " x ".join(map(str, game.feature_shape))
+    lines = [f"{shape} {game.feature_dtype}, under the default options.", "", "| index | feature | range | meaning |",
+             "| --- | --- | --- | --- |"]
+    first = 0
+    for feature in game.features:
+        last = first + feature.count - 1
+        span = str(first) if feature.count == 1 else f"{first} to {last}"
+        lines.append(f"| {span} | {feature.name} | {feature.low:g} to {feature.high:g} | {cell(feature.help)} |")
+        first = last + 1
+    return "\n".join(lines)
+
+
+def options(game) -> str:
+    if not game.options:
+        return "The game has no options of its own."
+    rows = [f"| `{name}` | {option.default:g} | {option.low:g} to {option.high:g} | {cell(option.help)} |"
+            for name, option in game.options.items()]
+    return "\n".join(["| option | default | range | meaning |", "| --- | --- | --- | --- |", *rows])
+
+
+def reached(game, score: dict) -> str:
+    mean, error, low, high, random = (number(score[key]) for key in ("mean", "standard_error", "min", "max", "random"))
+    return (f"`insertcoin {game.name}` with [its preset](../../trainer/presets/{game.name}.toml) reached a mean score of "
+            f"{mean} ± {error} (standard error) over {score['episodes']} episodes. "
+            f"It took {score['steps'] / 1e6:.1f}M steps and {score['minutes']:.1f} minutes on two cores ({score['made']}). "
+            f"The lowest score was {low}, the highest {high}. Random play scores {random}.")
+
+
+def index(games, scores: dict) -> str:
+    """The table of all games."""
+    lines = ["# The games", "",
+             "Each page has the rules, the actions, every feature by its index, the options, and a trained agent's score.",
+             "`make docs` writes these pages from the games' own descriptions; `insertcoin games` prints a summary with",
+             "the speed on your machine.", "", "| game | summary | actions | features | agent | random |",
+             "| --- | --- | --- | --- | --- | --- |"]
+    for game in games:
+        shape = " x ".join(map(str, game.feature_shape))
+        score = scores[game.name]
+        lines.append(f"| [{game.name}]({game.name}.md) | {cell(game.summary)} | {len(game.actions)} "
+                     f"| {shape} {game.feature_dtype} | {number(score['mean'])} | {number(score['random'])} |")
+    return "\n".join(lines) + "\n"
+
+
+def number(value: float) -> str:
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+
+
+def cell(text: str) -> str:
+    """Text that does not end a table's cell."""
+    return text.replace("|", "\\|")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
