@@ -5,9 +5,21 @@
     >>> observation, info = env.reset()
     >>> observation, reward, terminated, truncated, info = env.step(env.action_space.sample())
 
-`games()` lists the names, `make` explains every setting, and each game is registered with Gymnasium as
-"Arcade/TITLE-v0": `gymnasium.make_vec("envs_c:Arcade/Breakout-v0", num_envs=64)`. `VecEnv` is the core beneath, for
-those who bring their own buffers. Needs NumPy and Gymnasium only.
+`games()` lists the names, `make` documents every setting, and each game is registered with Gymnasium as
+"Arcade/TITLE-v0": `gymnasium.make_vec("envs_c:Arcade/Breakout-v0", num_envs=64)`. `VecEnv` is the layer below, which
+writes to buffers of the caller. The package needs NumPy, Gymnasium and platformdirs.
+
+    game.pxd                        the contract between a game and the engine; game.pyx describes a game
+    rng.pxd, screen.pxd, stamp.pxd  random numbers and drawing, for games
+    engine.pyx, vecenv.pyx          states, threads, batches; painter.pyx draws the screens
+    checks.py, errors.py            arguments and errors
+    state.py                        the format of snapshots
+    catalog.py                      games by name; outside.py, flags.py compile games from other folders
+    gymnasium_env.py, sb3.py        the interfaces to Gymnasium and stable-baselines3
+    testing/                        the contract suite
+    new.py, template/               `python -m envs_c new`
+    machine.py                      cores and CPU
+    games/                          the built-in games
 """
 
 from envs_c.catalog import built_in, game, games, load, make, register

@@ -1,8 +1,10 @@
-"""`python -m envs_c`: the games with their views, actions, options and speed on this machine.
+"""`python -m envs_c`: the games with their actions, features, options and speed on this machine.
 
     python -m envs_c [list] [GAME ...]        these games, or all
-    python -m envs_c check GAME               does a game keep the contract? GAME is a name or a path to a .pyx
-    python -m envs_c new NAME [--dir DIR]     begin a game of your own in DIR/NAME
+    python -m envs_c features GAME            every feature of a game by index, with its range
+    python -m envs_c check GAME               test a game against the contract; GAME is a name or a path to a .pyx
+    python -m envs_c new NAME [--dir DIR]     write a game of your own to DIR/NAME
+    python -m envs_c cache [--clear]          the compiled games of other folders
 """
 
 import argparse
@@ -12,12 +14,15 @@ import time
 import numpy as np
 
 import envs_c
+from envs_c import outside, testing
+from envs_c.new import new
 
-SECONDS = 0.1  # a game and view
+SECONDS = 0.1  # of play for one measurement
+MANY_ACTIONS = 18  # a game with more shows the first and the last only
 
 
 def speed(game, view: str, num_envs: int = 256) -> float:
-    """Steps a second of random play on one thread."""
+    """Steps per second of random play on one thread."""
     env = envs_c.VecEnv(game, num_envs, view=view, num_threads=1, seed=1)
     actions, outputs = np.zeros(num_envs, np.int32), np.zeros((3, num_envs), np.float32)
     observation = np.zeros((num_envs, *env.observation_shape), env.observation_dtype)
@@ -37,8 +42,8 @@ def describe(game) -> str:
     """A few lines about a game."""
     shape = " x ".join(map(str, game.feature_shape))
     count = len(game.actions)
-    actions = " ".join(game.actions) if count <= 18 else f"{count}, {game.actions[0]} to {game.actions[-1]}"
-    limit = f", {game.time_limit} steps at most" if game.time_limit else ""
+    actions = " ".join(game.actions) if count <= MANY_ACTIONS else f"{count}, {game.actions[0]} to {game.actions[-1]}"
+    limit = f", at most {game.time_limit} steps" if game.time_limit else ""
     lines = [f"{game.name}  Arcade/{game.title}-v0", f"    {game.summary}", f"    actions   {actions}",
              f"    features  {shape} {game.feature_dtype}, {speed(game, 'features') / 1e6:.1f}M steps/s a core "
              f"(frame skip {game.frame_skip}{limit})",
@@ -48,53 +53,100 @@ def describe(game) -> str:
     return "\n".join(lines)
 
 
+def feature_rows(game) -> list[tuple[str, str, str, str]]:
+    """(index, name, range, help) of every feature of a game, as text; one row for neighbours with one meaning."""
+    rows, at = [], 0
+    for feature in game.features:
+        last = at + feature.count - 1
+        index = f"{at}" if last == at else f"{at}-{last}"
+        rows.append((index, feature.name, f"{feature.low:g} to {feature.high:g}", feature.help))
+        at = last + 1
+    return rows
+
+
 def list_games(arguments):
-    """Print what there is to know about the games."""
+    """Print the description of the games."""
     for game in [envs_c.game(name) for name in arguments.games or envs_c.games()]:
         print(describe(game), end="\n\n")
 
 
+def features(arguments):
+    """Print every feature of a game by index."""
+    game = envs_c.game(arguments.game)
+    if not game.features:
+        raise envs_c.InvalidArgument(f"game {game.name!r} does not describe its features; hand features=(Feature(...), ...) "
+                                     "to its Game(...)")
+    rows = [("index", "feature", "range", ""), *feature_rows(game)]
+    widths = [max(len(row[k]) for row in rows) for k in range(3)]
+    for row in rows:
+        print("  ".join([*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[3]]).rstrip())
+
+
 def check(arguments):
-    """Try the contract's rules on a game, a line a rule."""
-    from envs_c import testing
-    testing.check(arguments.game, tell=lambda rule, how: print(f"{'ok    ' if how is None else 'BROKEN'}  {rule}: "
-                                                               f"{testing.rule_text(rule)}", flush=True))
+    """Test a game against the contract and print one line for each rule."""
+    testing.check(arguments.game, report=lambda rule, fault: print(
+        f"{'ok    ' if fault is None else 'BROKEN'}  {rule}: {testing.rule_text(rule)}", flush=True))
 
 
-def new(arguments):
-    """Begin a game and say how to go on."""
-    from envs_c.new import new
+def begin(arguments):
+    """Write a new game and print the commands to go on with."""
     folder = new(arguments.name, arguments.dir)
     file = folder / f"{arguments.name}.pyx"
     print(f"{folder}/ holds a game that plays. Change {file.name}, and try it:\n"
-          f"    python -m envs_c check {file}\n"
+          f"    {arguments.program} check {file}\n"
           f"    python -m pytest {folder}\n"
-          f"    python -m trainer {file}")
+          f"    {arguments.trainer} {file}")
 
 
-def parse(words: list[str]):
-    """The command line's choices; the verb may be left out for a list."""
-    parser = argparse.ArgumentParser(prog="python -m envs_c", description=__doc__,
+def cache(arguments):
+    """Print the cache folder of compiled games and its size, or clear it."""
+    size = outside.cache_size() / 1e6
+    if arguments.clear:
+        outside.clear_cache()
+        print(f"{outside.cache_folder()}: {size - outside.cache_size() / 1e6:.1f} MB removed")
+    else:
+        print(f"{outside.cache_folder()}: {size:.1f} MB")
+
+
+def parse(arguments: list[str], program: str | None = None):
+    """Parse the command line; the verb `list` may be left out.
+
+    program: as in `main`.
+    """
+    parser = argparse.ArgumentParser(prog=program or "python -m envs_c", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.set_defaults(program=parser.prog, trainer=program or "python -m trainer")
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
-    lists = verbs.add_parser("list", help="the games with their views, actions, options and speed (default)")
-    lists.add_argument("games", nargs="*", metavar="GAME", help="only these (default: all); a name or a path to a .pyx")
-    lists.set_defaults(run=list_games)
-    checks = verbs.add_parser("check", help="try the contract's rules on a game")
-    checks.add_argument("game", metavar="GAME", help="a name or a path to a .pyx")
-    checks.set_defaults(run=check)
-    news = verbs.add_parser("new", help="begin a game of your own")
-    news.add_argument("name", metavar="NAME", help="lower-case letters, digits and _")
-    news.add_argument("--dir", default=".", help="the folder that NAME/ is made in (default: this one)")
-    news.set_defaults(run=new)
-    if not words or (words[0] not in verbs.choices and words[0] not in ("-h", "--help")):
-        words = ["list", *words]
-    return parser.parse_args(words)
+    for verb in (verbs.add_parser("list", help="list the games with their actions, features, options and speed (default)"),
+                 verbs.add_parser("games")):  # the name of `list` in the trainer's command line
+        verb.add_argument("games", nargs="*", metavar="GAME", help="only these (default: all); a name or a path to a .pyx")
+        verb.set_defaults(run=list_games)
+    verb = verbs.add_parser("features", help="list every feature of a game by index, with its range")
+    verb.add_argument("game", metavar="GAME", help="a name or a path to a .pyx")
+    verb.set_defaults(run=features)
+    verb = verbs.add_parser("check", help="test a game against the contract")
+    verb.add_argument("game", metavar="GAME", help="a name or a path to a .pyx")
+    verb.set_defaults(run=check)
+    verb = verbs.add_parser("new", help="write a game of your own")
+    verb.add_argument("name", metavar="NAME", help="lower-case letters, digits and _")
+    verb.add_argument("--dir", default=".", help="the folder to make NAME/ in (default: the present folder)")
+    verb.set_defaults(run=begin)
+    verb = verbs.add_parser("cache", help="print where compiled games of other folders are kept, and their size")
+    verb.add_argument("--clear", action="store_true", help="remove them")
+    verb.set_defaults(run=cache)
+    if not arguments or (arguments[0] not in verbs.choices and arguments[0] not in ("-h", "--help")):
+        arguments = ["list", *arguments]
+    return parser.parse_args(arguments)
 
 
-def main(words: list[str] | None = None) -> int:
-    """Do what the command line says; returns the exit status."""
-    arguments = parse(sys.argv[1:] if words is None else words)
+def main(argv: list[str] | None = None, program: str | None = None) -> int:
+    """Run a command line.
+
+    argv: its arguments; None is sys.argv's.
+    program: the name in usage lines, if the trainer's command line calls this for its verbs games, new and check.
+    Returns the exit status: 0, 1 for a game that breaks the contract, 2 for any other error.
+    """
+    arguments = parse(sys.argv[1:] if argv is None else argv, program)
     try:
         arguments.run(arguments)
     except envs_c.EnvsError as error:

@@ -1,4 +1,4 @@
-"""The Gymnasium face: `ArcadeVectorEnv`, N environments behind Gymnasium 1.4's VectorEnv; `ArcadeEnv`, one of them."""
+"""The Gymnasium interface: `ArcadeVectorEnv`, N environments as a gymnasium.vector.VectorEnv; `ArcadeEnv`, one of them."""
 
 import time
 import zlib
@@ -13,19 +13,19 @@ from envs_c import checks
 from envs_c.errors import InvalidArgument, InvalidState
 from envs_c.vecenv import VecEnv
 
-METADATA = {"render_modes": ["rgb_array"], "render_fps": 60}  # the class's; an environment has its game's pace
+METADATA = {"render_modes": ["rgb_array"], "render_fps": 60}  # of the class; an environment has its game's frame rate
 MODES = {mode.value.lower().replace("-", ""): mode for mode in AutoresetMode}
 
 
 class ArcadeVectorEnv(VectorEnv):
-    """N environments of one game. Made by `envs_c.make`, which explains the arguments.
+    """N environments of one game. Made by `envs_c.make`, which documents the arguments.
 
-    Observations are (N, [frame_stack,] *shape) float32 or uint8, rewards (N,) float64, flags (N,) bool, and `infos` has
+    Observations are (N, [frame_stack,] *shape) float32 or uint8, rewards (N,) float64, flags (N,) bool. `infos` has
 
-    - "action_mask": (N, num_actions) int8, where the game has illegal moves;
-    - "episode" with "r" (raw return), "l" (steps), "t" (seconds), and "_episode", the mask of environments whose
-      episode ended in this step; only in steps where one did;
-    - "final_obs", "final_info" and their masks, under autoreset "same_step", in steps where an episode ended.
+    - "action_mask": (N, num_actions) int8, if the game has illegal moves;
+    - "episode" with "r" (raw return), "l" (steps) and "t" (seconds), and "_episode", the mask of the environments whose
+      episode ended: only in steps in which an episode ended;
+    - "final_obs", "final_info" and their masks: under autoreset "same_step", in steps in which an episode ended.
     """
 
     def __init__(self, game, num_envs=1, *, frame_stack=1, copy=True, options=None, **settings):
@@ -35,7 +35,7 @@ class ArcadeVectorEnv(VectorEnv):
         self.frame_stack = checks.integer("frame_stack", frame_stack, 1, 64)
         self.copy = bool(copy)
         self.render_mode = "rgb_array"
-        pace = max(1, round(game.fps / self.core.frame_skip))  # rendered steps a second
+        pace = max(1, round(game.fps / self.core.frame_skip))  # rendered steps per second
         self.metadata = {**METADATA, "render_fps": pace, "autoreset_mode": MODES[self.core.autoreset.replace("_", "")]}
         self.single_observation_space = observation_space(self.core, self.frame_stack)
         self.single_action_space = spaces.Discrete(len(self.core.actions))
@@ -55,7 +55,7 @@ class ArcadeVectorEnv(VectorEnv):
         self._reward, self._terminated, self._truncated = np.zeros((3, n), np.float32)
         self._stack = np.zeros((n, self.frame_stack, *core.observation_shape), core.observation_dtype) \
             if self.frame_stack > 1 else None
-        self._over = np.zeros(n, bool)  # episodes that ended and await their reset
+        self._over = np.zeros(n, bool)  # episodes that ended and were not reset since
         self._started = np.full(n, time.perf_counter())
         self._batch = core.bind(
             0, n, actions=self._actions, observation=self._observation, reward=self._reward,
@@ -63,10 +63,13 @@ class ArcadeVectorEnv(VectorEnv):
             action_mask=self._mask, final_action_mask=self._final_mask)
 
     def reset(self, *, seed=None, options=None):
-        """Begin new episodes in all environments, or in those of `options["reset_mask"]`, (N,) bool.
+        """Begin new episodes.
 
-        seed: None goes on with the generators as they are; a whole number seeds environment i with (seed, i); a
-        sequence of N seeds each by itself. Returns the observations of all environments, and infos.
+        seed: None continues with the present random generators; an integer seeds environment i with (seed, i); a sequence
+            of N integers or None seeds each environment by itself.
+        options: {"reset_mask": mask} resets only the environments of a mask, (N,) bool; None resets all.
+
+        Returns the observations of all environments, and infos.
         """
         mask = (options or {}).get("reset_mask")
         if mask is not None:
@@ -81,10 +84,14 @@ class ArcadeVectorEnv(VectorEnv):
         if self._stack is not None:
             self._stack[began] = 0
             self._stack[began, -1] = self._observation[began]
-        return self._seen(), self._infos()
+        return self._observations(), self._infos()
 
     def step(self, actions):
-        """Act in all environments: `actions` are (N,) whole numbers. Returns Gymnasium's five."""
+        """Step all environments.
+
+        actions: (N,) integers.
+        Returns observations, rewards, terminated, truncated and infos.
+        """
         actions = checks.actions(actions, self.num_envs)
         if not np.can_cast(actions.dtype, np.int32) and not -1 <= actions.min() <= actions.max() <= 1 << 30:
             wrong = int(np.flatnonzero((actions < 0) | (actions > 1 << 30))[0])
@@ -97,10 +104,14 @@ class ArcadeVectorEnv(VectorEnv):
         if ended:
             self._report(infos, terminated | truncated, final_stack)
         self._over = terminated | truncated
-        return self._seen(), self._reward.astype(np.float64), terminated, truncated, infos
+        return self._observations(), self._reward.astype(np.float64), terminated, truncated, infos
 
     def _push(self, over):
-        """Move the stacks on by one observation; returns those of ended episodes, before their reset (same_step)."""
+        """Add the newest observation to the frame stacks.
+
+        over: (N,) bool, the environments whose episode ended in this step.
+        Returns the last observations of these episodes, in rows of N, under autoreset "same_step"; else None.
+        """
         stack, same_step = self._stack, self.core.autoreset == "same_step"
         if stack is None:
             return self._final
@@ -120,7 +131,11 @@ class ArcadeVectorEnv(VectorEnv):
         return {"action_mask": self._mask.view(np.int8).copy(), "_action_mask": np.ones(self.num_envs, bool)}
 
     def _report(self, infos, over, final):
-        """Add the statistics of the episodes that ended in this step, and what they last showed."""
+        """Add to `infos` the statistics of the episodes that ended in this step, and their last observations.
+
+        over: (N,) bool, the environments of these episodes.
+        final: (N, *shape), their last observations, under autoreset "same_step".
+        """
         now = time.perf_counter()
         episode = {"r": np.where(over, self.core.ended_return, 0.0), "l": np.where(over, self.core.ended_length, 0),
                    "t": np.where(over, np.round(now - self._started, 6), 0.0)}
@@ -136,32 +151,33 @@ class ArcadeVectorEnv(VectorEnv):
             infos["final_info"].update(action_mask=self._final_mask.view(np.int8).copy(), _action_mask=over.copy())
         infos["_final_obs"], infos["_final_info"] = over.copy(), over.copy()
 
-    def _seen(self):
-        seen = self._observation if self._stack is None else self._stack
-        return seen.copy() if self.copy else seen
+    def _observations(self):
+        observations = self._observation if self._stack is None else self._stack
+        return observations.copy() if self.copy else observations
 
     def render(self):
         """The screens of all environments in colour: a tuple of N (height, width, 3) uint8."""
         return tuple(self.core.render(i) for i in range(self.num_envs))
 
     def get_state(self, indices=None) -> bytes:
-        """All that the future of the environments, or of those in `indices`, depends on. See `set_state`."""
+        """A snapshot of all environments, or of those in `indices`, for `set_state`: their states and frame stacks."""
         state = self.core.get_state(indices)
         stack = b"" if self._stack is None else self._stack[checks.rows(indices, self.num_envs)].tobytes()
         return len(state).to_bytes(8, "little") + zlib.crc32(stack).to_bytes(4, "little") + state + stack
 
     def set_state(self, state: bytes, indices=None):
-        """Put back what `get_state` gave, into environments of the same game, version, options and frame_stack.
+        """Restore a snapshot of `get_state` into environments of the same game, version, options and frame_stack.
 
-        Returns the observations of all environments. Raises InvalidState, changing nothing, where the bytes do not fit.
+        indices: the environments to restore, in the snapshot's order; None is all of them.
+        Returns the observations of all environments. Raises InvalidState, and changes nothing, if the bytes do not fit.
         """
         rows = checks.rows(indices, self.num_envs)
         if not isinstance(state, bytes):
-            raise InvalidState(f"a state is bytes, not {type(state).__name__}; pass what get_state returned")
+            raise InvalidState(f"a state must be bytes, not {type(state).__name__}; pass the bytes that get_state returned")
         end = 12 + int.from_bytes(state[:8], "little")
         stack = state[end:]
         if end > len(state) or zlib.crc32(stack) != int.from_bytes(state[8:12], "little"):
-            raise InvalidState(f"this state ({len(state)} bytes) is damaged or cut short; use another copy")
+            raise InvalidState(f"this state ({len(state)} bytes) is damaged or incomplete; use another copy")
         expected = 0 if self._stack is None else self._stack[0].nbytes * len(rows)
         if len(stack) != expected:
             raise InvalidState(f"this state has {len(stack)} bytes of stacked frames; frame_stack={self.frame_stack} "
@@ -172,15 +188,19 @@ class ArcadeVectorEnv(VectorEnv):
         self._batch.observe()
         self._over = self.core.over()
         self._started[rows] = time.perf_counter()
-        return self._seen()
+        return self._observations()
 
     def close_extras(self, **kwargs):
-        """Give back the states; called by `close`."""
+        """Free the states; called by `close`."""
         self.core.close()
 
 
 class ArcadeEnv(gymnasium.Env):
-    """The one environment of `vector` (autoreset "disabled") behind Gymnasium's Env; `gymnasium.make` makes it."""
+    """One environment as a gymnasium.Env. Made by `gymnasium.make`.
+
+    vector: an ArcadeVectorEnv of one environment with autoreset "disabled".
+    render_mode: "rgb_array" or None.
+    """
 
     metadata = METADATA
 
@@ -197,16 +217,16 @@ class ArcadeEnv(gymnasium.Env):
         return observations[0], first(infos)
 
     def step(self, action):
-        """Act; returns Gymnasium's five. After an end, `reset` comes first."""
+        """Step; returns observation, reward, terminated, truncated and info. After an episode's end, call `reset` first."""
         observations, rewards, terminated, truncated, infos = self.vector.step(np.asarray(action)[None])
         return observations[0], float(rewards[0]), bool(terminated[0]), bool(truncated[0]), first(infos)
 
     def render(self):
-        """The screen in colour, (height, width, 3) uint8, where render_mode is "rgb_array"; else None."""
+        """The screen in colour, (height, width, 3) uint8, if render_mode is "rgb_array"; else None."""
         return self.vector.render()[0] if self.render_mode else None
 
     def close(self):
-        """Give back the state."""
+        """Free the state."""
         self.vector.close()
 
 
@@ -224,6 +244,6 @@ def observation_space(core: VecEnv, frame_stack: int) -> spaces.Box:
         low, high = np.clip(low, 0, 255), np.clip(high, 0, 255)
     low, high = (np.broadcast_to(np.asarray(bound, dtype), shape) for bound in (low, high))
     if frame_stack > 1:
-        # frames before the episode's start are zeros, whatever the game's own bounds
+        # frames from before the episode's start are zeros, which may lie outside the game's bounds
         low, high = (np.stack([bound] * frame_stack) for bound in (np.minimum(low, 0), np.maximum(high, 0)))
     return spaces.Box(low, high, dtype=dtype.type)

@@ -1,4 +1,4 @@
-"""`python -m envs_c new NAME`: a game that compiles, plays and keeps the contract, to be changed into another one."""
+"""`python -m envs_c new NAME`: write a small game that compiles, plays and keeps the contract, as a start for another one."""
 
 from pathlib import Path
 from string import Template
@@ -14,20 +14,24 @@ FILES = {"game.pyx.txt": "{name}.pyx", "game.toml.txt": "{name}.toml", "test_gam
 
 
 def new(name: str, folder: str | Path = ".") -> Path:
-    """Write a game called `name` to `folder`/`name`; returns that folder.
+    """Write a new game.
 
-    Raises InvalidArgument where the name will not do or the folder is already there; nothing is written then.
+    name: its name: lower-case letters, digits and _.
+    folder: the folder to make a folder `name` in.
+
+    Returns the new folder. Raises InvalidArgument, and writes nothing, if the name is not allowed or taken, or if the folder
+    exists.
     """
     if not (name.isidentifier() and name.islower() and name.isascii()):
-        raise InvalidArgument(f"game name {name!r}: it must be lower-case letters, digits and _, as in my_game")
+        raise InvalidArgument(f"a game's name must be lower-case letters, digits and _, as in my_game, not {name!r}")
     if name in catalog.games() or name in ("envs_c", "bridge", "trainer"):
-        raise InvalidArgument(f"game name {name!r} is taken; the games are {', '.join(catalog.games())}")
+        raise InvalidArgument(f"the name {name!r} is taken; choose a name other than {', '.join(catalog.games())}")
     title = "".join(part.capitalize() for part in name.split("_"))
     if f"Arcade/{title}-v0" in registry:
-        raise InvalidArgument(f"game name {name!r} makes the title {title!r}, which is another game's; choose another name")
+        raise InvalidArgument(f"the name {name!r} gives the title {title!r}, which another game has; choose another name")
     target = Path(folder).expanduser() / name
     if target.exists():
-        raise InvalidArgument(f"{target} is already there; choose another name or --dir, or remove it")
+        raise InvalidArgument(f"{target} exists already; choose another name or --dir, or remove it")
     words = {"name": name, "Title": title}
     texts = {file.format(name=name): Template((TEMPLATES / source).read_text(encoding="utf-8")).substitute(words)
              for source, file in FILES.items()}

@@ -1,4 +1,7 @@
-"""Games from outside: `load` compiles a .pyx that keeps the contract in game.pxd, once for each content."""
+"""Games from other folders: `load` compiles a .pyx that keeps the contract in game.pxd, once for each content.
+
+The compiled modules lie in a cache folder. `python -m envs_c cache` prints where it is and how large; `--clear` empties it.
+"""
 
 import contextlib
 import hashlib
@@ -6,36 +9,41 @@ import importlib.util
 import io
 import os
 import re
+import shutil
 import sys
 import sysconfig
 import tempfile
 from pathlib import Path
 
+import platformdirs
+
+from envs_c import flags, machine
 from envs_c.errors import CompileFailed, ContractError, InvalidArgument
 from envs_c.game import Game
 
 PACKAGE = Path(__file__).parent
-FLAGS = ["-O3", "-fno-math-errno", "-ffp-contract=off", "-w"]
-DIRECTIVES = {"language_level": 3, "boundscheck": False, "wraparound": False, "cdivision": True, "initializedcheck": False,
-              "nonecheck": False}
+NO_WARNINGS = ["-w"]  # of the C compiler: they are about code that Cython wrote
+HASH = 20           # hexadecimal digits: the name of a folder of the cache, which holds one compiled game
+SCRATCH = "build-"  # prefix of folders of the cache in which a game is being compiled
 
 
 def load(path) -> Game:
-    """Compile the game at `path`, a .pyx; returns its `Game`. `envs_c.load` registers it, too.
+    """Compile the game at `path`, a .pyx, and import it. `envs_c.load` also registers it.
 
-    The module is kept in a cache folder (ENVS_C_CACHE, or envs_c under XDG_CACHE_HOME or ~/.cache) under a hash of the
-    source, of the .pxd and .pxi files beside it, of the engine's .pxd files and of the build's flags, so that a second call
-    compiles nothing. DEBUG=1 in the
-    environment compiles with bounds checks, MARCH chooses the CPU to compile for.
+    The module is kept in the cache under a hash of the source, of the .pxd and .pxi files beside it, of the engine's .pxd
+    files, of the compiler's flags and of the CPU, so that a second call compiles nothing.
 
-    Raises InvalidArgument where the file is not there or not a .pyx, CompileFailed with Cython's or the compiler's words,
-    and ContractError where the module defines no `GAME`.
+    Environment variables: DEBUG=1 compiles with bounds checks; MARCH is the CPU to compile for; ENVS_C_FLAGS adds flags for
+    the C compiler (-O0 compiles fastest); ENVS_C_CACHE is the cache folder.
+
+    Returns its `Game`. Raises InvalidArgument if the file does not exist or is not a .pyx, CompileFailed with the output of
+    Cython or of the C compiler, and ContractError if the module defines no `GAME`.
     """
     source = Path(path).expanduser().resolve()
     if source.suffix != ".pyx" or not source.stem.isidentifier():
-        raise InvalidArgument(f"game file {str(path)!r}: its name must be an identifier and end in .pyx, as in my_game.pyx")
+        raise InvalidArgument(f"game file {str(path)!r} must have an identifier as its name and end in .pyx, as in my_game.pyx")
     if not source.is_file():
-        raise InvalidArgument(f"game file {str(path)!r} is not there")
+        raise InvalidArgument(f"game file {str(path)!r} does not exist")
     module = built(source)
     name = f"envs_c_outside_{source.stem}_{module.parent.name}"
     if name not in sys.modules:
@@ -51,81 +59,85 @@ def load(path) -> Game:
 
 
 def cache_folder() -> Path:
-    """Where compiled games from outside are kept."""
-    if "ENVS_C_CACHE" in os.environ:
-        return Path(os.environ["ENVS_C_CACHE"])
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "envs_c"
+    """The folder of compiled games: ENVS_C_CACHE, or envs_c in the user's cache folder (~/.cache on Linux)."""
+    return Path(os.environ.get("ENVS_C_CACHE") or platformdirs.user_cache_dir("envs_c", appauthor=False))
+
+
+def cache_size() -> int:
+    """Bytes that the cache holds."""
+    return sum(file.stat().st_size for file in cache_folder().rglob("*") if file.is_file())
+
+
+def clear_cache() -> None:
+    """Remove all compiled games. Games that are in use keep working."""
+    for entry in cache_folder().iterdir() if cache_folder().is_dir() else ():
+        if entry.is_dir() and (is_entry(entry.name) or entry.name.startswith(SCRATCH)):
+            shutil.rmtree(entry)
+
+
+def is_entry(name: str) -> bool:
+    """True if a folder of this name in the cache holds a compiled game."""
+    return len(name) == HASH and set(name) <= set("0123456789abcdef")
 
 
 def build_choices() -> tuple[list[str], dict]:
-    """The compiler's flags and Cython's directives, as DEBUG and MARCH in the environment choose them."""
-    debug = os.environ.get("DEBUG", "") == "1"
-    march = os.environ.get("MARCH", "native")
-    cpu_flag = "-mcpu" if sys.platform == "darwin" else "-march"
-    flags = [*FLAGS, *([f"{cpu_flag}={march}"] if march else []), *(["-O1", "-g"] if debug else [])]
-    return flags, DIRECTIVES | ({"boundscheck": True, "initializedcheck": True, "nonecheck": True} if debug else {})
+    """The C compiler's flags and Cython's directives, as DEBUG, MARCH and ENVS_C_FLAGS in the environment select them."""
+    more = os.environ.get("ENVS_C_FLAGS", "").split()
+    return [*flags.GAME_FLAGS, *NO_WARNINGS, *flags.cpu_flags(), *flags.debug_flags(), *more], flags.directives()
 
 
 def extension_modules(*sources: str) -> list:
-    """`ext_modules` for the setup.py of a package that brings games: each .pyx a module of its own name."""
+    """`ext_modules` for the setup.py of a package that brings games: each .pyx becomes a module of its own name."""
     from Cython.Build import cythonize
     from setuptools import Extension
-    flags, directives = build_choices()
-    return cythonize([Extension(Path(source).stem, [source], extra_compile_args=flags) for source in sources],
+    compiler_flags, directives = build_choices()
+    return cythonize([Extension(Path(source).stem, [source], extra_compile_args=compiler_flags) for source in sources],
                      include_path=[str(PACKAGE.parent)], build_dir="build", compiler_directives=directives)
 
 
 def built(source: Path) -> Path:
-    """The compiled module of `source`, from the cache or made now."""
-    flags, directives = build_choices()
-    facts = [source.read_bytes(), sys.version, flags, directives, cpu()]
+    """The compiled module of `source`; compiles it if the cache does not hold it."""
+    compiler_flags, directives = build_choices()
+    facts = [source.read_bytes(), sys.version, compiler_flags, directives, machine.cpu_facts()]
     facts += [contract.read_bytes() for contract in sorted(PACKAGE.glob("*.pxd"))]
     facts += [(part.name, part.read_bytes()) for part in sorted(source.parent.glob("*.px[di]"))]
-    folder = cache_folder() / hashlib.sha256(repr(facts).encode()).hexdigest()[:20]
+    folder = cache_folder() / hashlib.sha256(repr(facts).encode()).hexdigest()[:HASH]
     module = folder / f"{source.stem}{sysconfig.get_config_var('EXT_SUFFIX')}"
     if not module.exists():
         folder.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=folder.parent, prefix="build-") as scratch:
-            made = compile_module(source, Path(scratch), flags, directives)
+        with tempfile.TemporaryDirectory(dir=folder.parent, prefix=SCRATCH) as scratch:
+            made = compile_module(source, Path(scratch), compiler_flags, directives)
             folder.mkdir(exist_ok=True)
-            os.replace(made, module)  # whole or not at all, also where two processes build at once
+            os.replace(made, module)  # atomic: two processes may compile the same game at once
     return module
 
 
-def cpu() -> str:
-    """What `-march=native` depends on, so that a home folder on several machines works."""
-    with contextlib.suppress(OSError):
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-        return "".join(sorted({line for line in lines if line.startswith(("model name", "flags"))}))
-    return ""
-
-
-def compile_module(source: Path, scratch: Path, flags: list[str], directives: dict) -> Path:
-    """Translate and compile `source` in a scratch folder; returns the module's path there."""
+def compile_module(source: Path, scratch: Path, compiler_flags: list[str], directives: dict) -> Path:
+    """Translate and compile `source` in the folder `scratch`; returns the module's path there. Raises CompileFailed."""
     try:
         from Cython.Build import cythonize
         from Cython.Compiler.Errors import CompileError
         from setuptools import Distribution, Extension
         from setuptools.errors import CompileError as CompilerError
     except ImportError as error:
-        raise CompileFailed(f"to compile {source} needs {error.name}: pip install cython setuptools") from None
-    said = io.StringIO()
+        raise CompileFailed(f"{source} cannot be compiled without {error.name}: pip install cython setuptools") from None
+    output = io.StringIO()
     try:
-        with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
-            modules = cythonize([Extension(source.stem, [str(source)], extra_compile_args=flags)], quiet=True,
+        with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
+            modules = cythonize([Extension(source.stem, [str(source)], extra_compile_args=compiler_flags)], quiet=True,
                                 include_path=[str(PACKAGE.parent)], build_dir=str(scratch), compiler_directives=directives)
             command = Distribution({"name": source.stem, "ext_modules": modules}).get_command_obj("build_ext")
             command.build_lib = command.build_temp = str(scratch)
             command.ensure_finalized()
             command.run()
     except CompileError:
-        raise CompileFailed(f"Cython does not compile {source}:\n{tidy(said.getvalue())}") from None
+        raise CompileFailed(f"Cython cannot compile {source}:\n{tidy(output.getvalue())}") from None
     except CompilerError as error:
-        raise CompileFailed(f"the C compiler does not compile {source}: {error}\n{said.getvalue()}") from None
+        raise CompileFailed(f"the C compiler cannot compile {source}: {error}\n{output.getvalue()}") from None
     return Path(command.get_ext_fullpath(source.stem))
 
 
 def tidy(text: str) -> str:
-    """Cython's report without its rulers and heading."""
+    """Cython's error report without its ruler lines and heading."""
     lines = [line for line in text.splitlines() if line.strip("-") and line != "Error compiling Cython file:"]
     return re.sub(r"\n{2,}", "\n", "\n".join(lines)).strip()

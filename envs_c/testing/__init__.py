@@ -1,48 +1,58 @@
-"""Does a game keep the contract of game.pxd? The contract suite, for games from outside as for the suite's own.
+"""The contract suite: tests that a game keeps the contract of game.pxd. For built-in games and for your own.
 
     from envs_c import testing
-    testing.check("my_game.pyx")            # or a name, or a Game; raises ContractError with the rules that it breaks
+    testing.check("my_game.pyx")            # or a name, or a Game; raises ContractError, which names the broken rules
 
-and the same from the command line: `python -m envs_c check my_game.pyx`. The rules are tried in another process, so that
-one that writes where it may not is named, and takes nothing else with it. `RULES` has them by name, each a function of a
-`Game` that raises `Broken`; a game's own rules are for its own tests to check.
+The same on the command line: `python -m envs_c check my_game.pyx`. The rules run in another process: a game that writes
+outside its memory is then named, and harms nothing else. `RULES` has the rules by name; each is a function of a `Game` that
+raises `Broken`. These are the rules of all games; tests of one game's own rules are written beside that game.
+
+Files: rules.py and actions.py the rules, play.py random play that records every output, workers.py the other processes.
 """
 
 import json
 import signal
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 
+from envs_c import catalog
 from envs_c.errors import ContractError, InvalidArgument
 from envs_c.game import Game
+from envs_c.testing import actions  # noqa: F401  its rule joins RULES
 from envs_c.testing.rules import RULES, Broken, rule_text, stays_in_its_state
 from envs_c.testing.workers import module_of, worker
 
 __all__ = ["RULES", "Broken", "check", "rule_text", "verdicts"]
 
 
-def check(game: Game | str, rules: Iterable[str] | None = None, tell: Callable[[str, str | None], None] | None = None) -> None:
-    """Try `rules` (names in RULES; all of them where None) on a game: a `Game`, a name of one, or a path to its .pyx.
+def check(game: Game | str, rules: Iterable[str] | None = None,
+          report: Callable[[str, str | None], None] | None = None) -> None:
+    """Test a game against the contract.
 
-    tell: called with the name of each rule and what breaks it, None where nothing does, as they come.
-    Raises ContractError that names every rule broken, and how; UnknownGame, CompileFailed or InvalidArgument where there
-    is nothing to try.
+    game: a `Game`, a game's name, or a path to its .pyx.
+    rules: names of RULES; None is all of them.
+    report: called after each rule with its name and its fault, None if the game keeps it.
+
+    Raises ContractError, which names every broken rule with its fault; UnknownGame, CompileFailed or InvalidArgument if
+    there is no game to test.
     """
-    from envs_c import catalog
     game = game if isinstance(game, Game) else catalog.game(str(game))
     broken = {}
-    for rule, how in verdicts(game, list(RULES if rules is None else rules)):
-        if tell is not None:
-            tell(rule, how)
-        if how is not None:
-            broken.setdefault(rule, how)
+    for rule, fault in verdicts(game, list(RULES if rules is None else rules)):
+        if report is not None:
+            report(rule, fault)
+        if fault is not None:
+            broken.setdefault(rule, fault)
     if broken:
-        lines = [f"  {rule}: {rule_text(rule)}\n      {how}" for rule, how in broken.items()]
+        lines = [f"  {rule}: {rule_text(rule)}\n      {fault}" for rule, fault in broken.items()]
         raise ContractError(f"game {game.name!r} breaks {len(broken)} of the contract's rules:\n" + "\n".join(lines))
 
 
-def verdicts(game: Game, rules: list[str]):
-    """Pairs of a rule's name and how it is broken or None; a rule that ends the process is followed by a new process, and
-    an end that comes after the last of them (as of memory that was harmed) breaks `stays_in_its_state`."""
+def verdicts(game: Game, rules: list[str]) -> Iterator[tuple[str, str | None]]:
+    """Pairs (rule, fault) as they come; fault is None if the game keeps the rule.
+
+    If a rule ends the process, a new process tests the remaining rules. If the process fails after its last rule, as it may
+    when memory was damaged, the rule `stays_in_its_state` is broken.
+    """
     for rule in rules:
         if rule not in RULES:
             raise InvalidArgument(f"there is no rule {rule!r}; the rules are {', '.join(RULES)}")
@@ -50,21 +60,21 @@ def verdicts(game: Game, rules: list[str]):
         with worker(module_of(game), "rules", *rules) as (process, errors):
             for line in process.stdout:
                 verdict = json.loads(line)
-                yield verdict["rule"], verdict["broken"]
+                yield verdict["rule"], verdict["fault"]
                 rules = rules[1:]
             process.wait()
             errors.seek(0)
-            words = errors.read().strip()
+            output = errors.read().strip()
         if process.returncode == 0:
             return
-        yield (rules[0] if rules else stays_in_its_state.__name__), ended_by(process.returncode, words)
+        yield (rules[0] if rules else stays_in_its_state.__name__), ended_by(process.returncode, output)
         rules = rules[1:]
 
 
-def ended_by(status: int, words: str) -> str:
-    """What happened to a process that was trying a rule."""
+def ended_by(status: int, output: str) -> str:
+    """The fault of a game whose process ended with `status` and these errors."""
     if status < 0:
-        return (f"the game ended the process by {signal.Signals(-status).name}: it reads or writes memory that is not its own, "
-                "or divides by zero; DEBUG=1 and the sanitizers of CONTRIBUTING.md find the line")
-    last = words.splitlines()[-1] if words else f"status {status}"
-    return f"the process that tried it ended: {last}"
+        return (f"the game ended the process by {signal.Signals(-status).name}: it reads or writes memory outside its own, "
+                "or divides by zero; DEBUG=1 and the sanitizers (see CONTRIBUTING.md) find the line")
+    last = output.splitlines()[-1] if output else f"status {status}"
+    return f"the process that tested it ended: {last}"

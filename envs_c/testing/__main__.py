@@ -1,15 +1,17 @@
-"""What a process that tries a game does: `rules NAME...`, `future` and `outcomes ACTION...`; see workers.py."""
+"""The processes that test a game run this: `rules NAME...`, `future` or `outcomes ACTION...`; see workers.py."""
 
 import importlib.util
 import json
 import sys
 from pathlib import Path
 
-from envs_c.testing.rules import RULES, Broken, future_of, outcomes
+from envs_c.testing import RULES, Broken
+from envs_c.testing.actions import outcomes
+from envs_c.testing.rules import future_of
 
 
 def load(module: str):
-    """The GAME of a compiled module's file."""
+    """The GAME of the compiled module in that file."""
     path = Path(module)
     spec = importlib.util.spec_from_file_location(path.name.split(".")[0], path)
     loaded = importlib.util.module_from_spec(spec)
@@ -19,16 +21,17 @@ def load(module: str):
 
 
 def main():
+    """Load the game and do the task that the command line names."""
     module, task, *rest = sys.argv[1:]
     game = load(module)
     if task == "rules":
         for name in rest:
             try:
                 RULES[name](game)
-                how = None
+                fault = None
             except Broken as broken:
-                how = str(broken)
-            print(json.dumps({"rule": name, "broken": how}), flush=True)
+                fault = str(broken)
+            print(json.dumps({"rule": name, "fault": fault}), flush=True)
     elif task == "future":
         sys.stdout.buffer.write(b"".join(future_of(game, sys.stdin.buffer.read())))
     elif task == "outcomes":

@@ -1,4 +1,4 @@
-"""Random play through the core, with all that it says kept as bytes: what the rules are checked by."""
+"""Random play that keeps every output as bytes: the rules compare these."""
 
 import hashlib
 
@@ -6,14 +6,14 @@ import numpy as np
 
 from envs_c.vecenv import VecEnv
 
-GUARD = 4096  # bytes on each side of a buffer that nobody may write
-FILL = 0xA5
+GUARD = 4096  # bytes on each side of a buffer that must stay unchanged
+FILL = 0xA5   # their value
 
 
 def actions_of(game, steps: int, num_envs: int, seed: int = 0) -> np.ndarray:
-    """Random actions, (steps, num_envs) int32; those of an environment are the same however many there are.
+    """Random actions, (steps, num_envs) int32. The actions of an environment do not depend on num_envs.
 
-    From RandomState, whose numbers no version of NumPy will change.
+    They come from RandomState, whose numbers are the same in all versions of NumPy.
     """
     return np.random.RandomState(seed).randint(0, len(game.actions), (num_envs, steps), dtype=np.int32).T
 
@@ -35,12 +35,12 @@ def buffers(core: VecEnv) -> dict[str, np.ndarray]:
 
 
 def bind(core: VecEnv, arrays: dict[str, np.ndarray], lo: int, hi: int):
-    """A batch of environments lo .. hi-1, tied to their rows of `arrays`."""
+    """A batch of environments lo .. hi-1, with their rows of `arrays`."""
     return core.bind(lo, hi, **{name: array[lo:hi] for name, array in arrays.items()})
 
 
 class Tape:
-    """A running hash over all outputs, in one order, however they were made."""
+    """A running hash of outputs."""
 
     def __init__(self):
         self.hash = hashlib.blake2b(digest_size=8)
@@ -54,21 +54,23 @@ class Tape:
 
 
 class Guarded:
-    """An array between two strips of bytes that nobody may write."""
+    """An array between two strips of bytes that must stay unchanged."""
 
     def __init__(self, array: np.ndarray, fill: int):
         self.memory = np.full(array.nbytes + 2 * GUARD, FILL, np.uint8)
         self.array = self.memory[GUARD : GUARD + array.nbytes].view(array.dtype).reshape(array.shape)
         self.array.view(np.uint8)[...] = fill
 
-    def harmed(self) -> bool:
+    def damaged(self) -> bool:
+        """True if a byte beside the array has changed."""
         return bool((self.memory[:GUARD] != FILL).any() or (self.memory[-GUARD:] != FILL).any())
 
 
 class Play:
-    """Environments of one game in guarded buffers that held `fill` in every byte before; all of them one batch.
+    """Environments of one game in one batch, with guarded buffers.
 
-    Settings are VecEnv's; one thread, a seed of 1 and same-step resets unless they say otherwise.
+    fill: the value of every byte of the buffers before the first call.
+    settings: those of VecEnv. Different defaults: one thread, seed 1, autoreset "same_step".
     """
 
     def __init__(self, game, num_envs: int = 4, fill: int = 0, **settings):
@@ -80,25 +82,27 @@ class Play:
         self.batch = bind(self.core, self.arrays, 0, num_envs)
 
     def reset(self) -> bytes:
+        """Reset all environments; returns their outputs."""
         self.batch.reset()
-        self.core.ended[...] = 0  # of the step before
-        return self.said()
+        self.core.ended[...] = 0  # else `outputs` would add the episodes that the last step ended
+        return self.outputs()
 
     def step(self, actions) -> bytes:
+        """Step all environments; returns their outputs."""
         self.arrays["actions"][...] = actions
         self.batch.step()
-        return self.said()
+        return self.outputs()
 
-    def said(self) -> bytes:
-        """The outputs of the last call that the engine promises to write."""
+    def outputs(self) -> bytes:
+        """All bytes that the last call must have written."""
         names = ["observation", "reward", "terminated", "truncated", *(["action_mask"] if self.game.has_mask else [])]
-        said = [self.arrays[name].tobytes() for name in names]
+        parts = [self.arrays[name].tobytes() for name in names]
         over = self.core.ended != 0
         if over.any():
-            said.append(self.arrays["final_observation"][over].tobytes())
-            said += [self.core.ended_return[over].tobytes(), self.core.ended_length[over].tobytes()]
-        return b"".join(said)
+            parts.append(self.arrays["final_observation"][over].tobytes())
+            parts += [self.core.ended_return[over].tobytes(), self.core.ended_length[over].tobytes()]
+        return b"".join(parts)
 
     def future(self, steps: int, seed: int = 0) -> list[bytes]:
-        """What random play says in so many steps more."""
+        """The outputs of each of the next steps of random play."""
         return [self.step(actions) for actions in actions_of(self.game, steps, self.core.num_envs, seed)]

@@ -1,4 +1,4 @@
-"""Processes that try a game: started here, in them `__main__.py` does what is asked."""
+"""Processes that test a game. They are started here; `__main__.py` is the code that they run."""
 
 import subprocess
 import sys
@@ -9,9 +9,12 @@ from pathlib import Path
 
 from envs_c.errors import ContractError
 
+# A process in another folder would not find the package if it lies in a source tree.
+STARTER = "import sys; sys.path.insert(0, sys.argv.pop(1)); from envs_c.testing.__main__ import main; main()"
+
 
 def module_of(game) -> str:
-    """The file of the compiled module that `game` is the GAME of; raises ContractError where no module has it so."""
+    """The file of the compiled module whose GAME is `game`. Raises ContractError if there is none."""
     for module in list(sys.modules.values()):
         file = getattr(module, "__file__", None)
         if file and file.endswith(tuple(EXTENSION_SUFFIXES)) and getattr(module, "GAME", None) is game:
@@ -21,16 +24,13 @@ def module_of(game) -> str:
 
 
 def command(module: str, *task) -> list[str]:
+    """The command line of a process that tests the game in the file `module`."""
     return [sys.executable, "-P", "-c", STARTER, str(Path(__file__).parents[2]), module, *map(str, task)]
-
-
-# The package may be a source tree's, which a process in another folder would not find.
-STARTER = "import sys; sys.path.insert(0, sys.argv.pop(1)); from envs_c.testing.__main__ import main; main()"
 
 
 @contextmanager
 def worker(module: str, *task):
-    """A running process, its output a text pipe, and the file of its errors; killed where the reader stops early."""
+    """Start a process; yields it, with its output as a text pipe, and the file of its errors. Ends it afterwards."""
     with tempfile.TemporaryFile("w+") as errors:
         process = subprocess.Popen(command(module, *task), stdout=subprocess.PIPE, stderr=errors, text=True)
         try:
@@ -42,6 +42,10 @@ def worker(module: str, *task):
 
 
 def ask(module: str, *task, given: bytes = b"") -> tuple[int, bytes]:
-    """The status and the output of a process that is handed `given`."""
+    """Run a process to its end.
+
+    given: bytes for its standard input.
+    Returns its exit status and its output.
+    """
     done = subprocess.run(command(module, *task), input=given, capture_output=True, check=False)
     return done.returncode, done.stdout
