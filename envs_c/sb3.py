@@ -1,11 +1,12 @@
-"""The stable-baselines3 face: `make` gives N environments of one game behind SB3's `VecEnv`.
+"""The interface to stable-baselines3: `make` gives N environments of one game as an SB3 `VecEnv`.
 
     from envs_c import sb3
     env = sb3.make("cartpole", 8, seed=1)        # in place of make_vec_env("CartPole-v1", 8, seed=1)
     PPO("MlpPolicy", env).learn(100_000)
 
-It says what SB3's own DummyVecEnv says over N single environments in a Monitor each, number for number, and steps them all
-in one call. It stands on `ArcadeVectorEnv` under autoreset "same_step". `import envs_c` loads neither this module nor SB3.
+Its outputs are equal, number for number, to those of SB3's DummyVecEnv with N single environments, each in a Monitor; but
+one call steps them all. It is built on `ArcadeVectorEnv` with autoreset "same_step". `import envs_c` loads neither this
+module nor SB3.
 """
 
 import operator
@@ -29,29 +30,29 @@ except ModuleNotFoundError as error:
                               name=error.name) from error
 
 FIXED = ("frame_skip", "frame_stack", "noop_max", "num_threads", "options", "reward_clip", "sticky", "time_limit",
-         "view")  # once made
-SHARED = ("action_space", "metadata", "observation_space", "render_mode", "spec")  # the same for each environment
+         "view")  # settings of the games, which cannot change later
+SHARED = ("action_space", "metadata", "observation_space", "render_mode", "spec")  # equal in all environments
 
 
 class OutOfTurn(EnvsError, RuntimeError):
-    """`step_wait` came without `step_async`, or `step_async` a second time before `step_wait`."""
+    """`step_wait` was called without `step_async`, or `step_async` twice before `step_wait`."""
 
 
 def make(name: str, num_envs: int = 1, *, seed: int | None = None, channels_last: bool = False, **settings) -> "ArcadeVecEnv":
-    """`num_envs` environments of a game as one stable-baselines3 `VecEnv`.
+    """Make `num_envs` environments of a game as one stable-baselines3 `VecEnv`.
 
-    name, num_envs, settings: as `envs_c.make` takes them, the game's options too; without `autoreset` and `copy`, which
-        SB3 decides (it wants resets in the same step, and arrays that nobody overwrites later).
-    seed: environment i begins with seed + i at the first reset, as make_vec_env's do; None is the system's entropy.
-    channels_last: pictures as (84, 84, frame_stack), for scripts that put VecTransposeImage around; else they are
-        (frame_stack, 84, 84), as CnnPolicy has them.
+    name, num_envs, settings: those of `envs_c.make`, with the game's options; without `autoreset` and `copy`, which SB3
+        prescribes (resets in the same step, and arrays that are never overwritten).
+    seed: environment i begins with seed + i at the first reset, as in make_vec_env; None is a seed from the operating system.
+    channels_last: True for pictures of shape (84, 84, frame_stack), which VecTransposeImage expects; else they are
+        (frame_stack, 84, 84), which CnnPolicy expects.
 
-    Raises UnknownGame, or InvalidArgument with what is wrong.
+    Raises UnknownGame or InvalidArgument.
     """
     for setting in ("autoreset", "copy"):
         if setting in settings:
-            raise InvalidArgument(f"{setting} is {settings[setting]!r}, but stable-baselines3 decides that: its environments "
-                                  "reset in the same step and hand out fresh arrays; leave it out")
+            raise InvalidArgument(f"{setting} must be left out, not {settings[setting]!r}: stable-baselines3 prescribes resets "
+                                  "in the same step and new arrays from every call")
     env = ArcadeVecEnv(catalog.make(name, num_envs, autoreset="same_step", **settings), channels_last)
     if seed is not None:
         env.seed(seed)
@@ -59,12 +60,17 @@ def make(name: str, num_envs: int = 1, *, seed: int | None = None, channels_last
 
 
 class ArcadeVecEnv(VecEnv):
-    """N environments of one game behind SB3's VecEnv. Made by `make`, which explains the arguments.
+    """N environments of one game as an SB3 VecEnv. Made by `make`, which documents the arguments.
 
-    Observations are (N, *observation_space.shape), rewards (N,) float32 (clipped where asked), dones (N,) bool, and infos N
-    dicts, each with "TimeLimit.truncated" (bool: truncated and not terminated), "action_mask" where the game has illegal
-    moves, and, where the episode ended, "terminal_observation" and "episode": "r" (raw return), "l" (steps), "t" (seconds
-    since the environments were made). All are new in every step.
+    Observations are (N, *observation_space.shape), rewards (N,) float32 (clipped under reward_clip), dones (N,) bool. infos
+    is a list of N dicts with
+
+    - "TimeLimit.truncated": bool, True if the episode was truncated and not terminated;
+    - "action_mask": (num_actions,) int8, if the game has illegal moves;
+    - "terminal_observation" and "episode" with "r" (raw return), "l" (steps) and "t" (seconds since the environments were
+      made): if the episode ended.
+
+    All arrays and dicts are new in every step.
     """
 
     def __init__(self, vector: ArcadeVectorEnv, channels_last: bool = False):
@@ -72,8 +78,8 @@ class ArcadeVecEnv(VecEnv):
         self.pixels = vector.core.view == "pixels"
         self.channels_last = bool(channels_last)
         if self.channels_last and not self.pixels:
-            raise InvalidArgument("channels_last is True, but view is 'features', which have no channels; leave it out, "
-                                  "or make pictures with view='pixels'")
+            raise InvalidArgument("channels_last must be False for view='features', not True: features have no channels; "
+                                  "leave it out, or choose view='pixels'")
         self.render_mode = vector.render_mode
         self.spec = registry.get(f"Arcade/{vector.game.title}-v0")
         kind = MaskedEnvironment if vector.game.has_mask else Environment
@@ -84,12 +90,12 @@ class ArcadeVecEnv(VecEnv):
         self.metadata = {**self.metadata, "render_fps": vector.metadata["render_fps"]}
 
     def _space(self):
-        """The space of one environment's observations; a picture has three axes, so that SB3 takes it for one."""
+        """The space of one environment's observations. A picture has three axes: SB3 recognizes pictures by that."""
         single = self.vector.single_observation_space
-        return spaces.Box(0, 255, self._shown(single.low).shape, np.uint8) if self.pixels else single
+        return spaces.Box(0, 255, self._with_channels(single.low).shape, np.uint8) if self.pixels else single
 
-    def _shown(self, observation):
-        """Observations, (N, ...) or (...), as SB3 wants them: pictures with an axis for the channels."""
+    def _with_channels(self, observation):
+        """Observations, (N, ...) or (...), in the shape that SB3 expects: pictures have an axis of channels."""
         if not self.pixels:
             return observation
         if self.vector.frame_stack == 1:
@@ -101,57 +107,67 @@ class ArcadeVecEnv(VecEnv):
         return super().seed(None if seed is None else checks.integer("seed", seed, 0, (1 << 64) - self.num_envs))
 
     def set_options(self, options=None):
-        """There are no options at a reset: raises InvalidArgument for any, since a game's are fixed when it is made."""
+        """Raises InvalidArgument if there are any options: those of a game are fixed when it is made."""
         given = [options] if isinstance(options, dict) else options or []
         if any(given):
-            raise InvalidArgument(f"options are {options!r}, but these environments take none at a reset; hand a game's "
-                                  "options to envs_c.sb3.make")
+            raise InvalidArgument(f"options must be empty, not {options!r}: resets take none; pass a game's options to "
+                                  "envs_c.sb3.make")
         super().set_options(None)
 
     def reset(self):
-        """Begin new episodes in all environments, with the seeds that wait; a step that waits is dropped."""
-        observations, told = self.vector.reset(seed=self._seeds)
+        """Begin new episodes in all environments, with the seeds that `seed` set. A `step_async` before it is dropped."""
+        observations, all_infos = self.vector.reset(seed=self._seeds)
         self._actions = None
         self._reset_seeds()
         self._reset_options()
-        self.reset_infos = [{"action_mask": legal} for legal in told["action_mask"]] if told else [{} for _ in self.envs]
-        return self._shown(observations)
+        masks = all_infos.get("action_mask")
+        self.reset_infos = [{} for _ in self.envs] if masks is None else [{"action_mask": mask} for mask in masks]
+        return self._with_channels(observations)
 
     def step_async(self, actions):
-        """Take the actions of all environments, (N,) whole numbers, for `step_wait`, which checks and uses them."""
+        """Store the actions of all environments, (N,) integers, for `step_wait`, which checks them."""
         if self._actions is not None:
-            raise OutOfTurn("step_async came twice; call step_wait() between them, or reset()")
+            raise OutOfTurn("step_async was called twice; call step_wait() or reset() before the second call")
         self._actions = np.array(actions)
 
     def step_wait(self):
-        """Step all environments; returns observations, rewards, dones and infos. Where an action is wrong, none steps."""
-        if self._actions is None:
-            raise OutOfTurn("step_wait came without step_async; call step_async(actions) first, or step(actions)")
-        actions, self._actions = self._actions, None
-        observations, rewards, terminated, truncated, told = self.vector.step(actions)
-        infos = [{"TimeLimit.truncated": False} for _ in self.envs]
-        for info, legal in zip(infos, told.get("action_mask", ()), strict=False):
-            info["action_mask"] = legal
-        dones = terminated | truncated
-        if "episode" in told:
-            self._report(infos, told, np.flatnonzero(dones).tolist(), terminated)
-        return self._shown(observations), rewards.astype(np.float32), dones, infos
+        """Step all environments; returns observations, rewards, dones and infos.
 
-    def _report(self, infos, told, ended, terminated):
-        """Add what belongs to the environments whose episode ended."""
+        Raises InvalidArgument, and steps no environment, if an action is not one of the game's.
+        """
+        if self._actions is None:
+            raise OutOfTurn("step_wait was called without step_async; call step_async(actions) first, or step(actions)")
+        actions, self._actions = self._actions, None
+        observations, rewards, terminated, truncated, all_infos = self.vector.step(actions)
+        infos = [{"TimeLimit.truncated": False} for _ in self.envs]
+        for info, mask in zip(infos, all_infos.get("action_mask", ()), strict=False):
+            info["action_mask"] = mask
+        dones = terminated | truncated
+        if "episode" in all_infos:
+            self._add_ends(infos, all_infos, np.flatnonzero(dones).tolist(), terminated)
+        return self._with_channels(observations), rewards.astype(np.float32), dones, infos
+
+    def _add_ends(self, infos, all_infos, ended, terminated):
+        """Add to `infos` the entries of the episodes that ended.
+
+        all_infos: the infos of the ArcadeVectorEnv.
+        ended: the indices of their environments.
+        terminated: (N,) bool.
+        """
         now = round(time.perf_counter() - self._made, 6)
-        returns, lengths, last = told["episode"]["r"], told["episode"]["l"], told["final_info"].get("action_mask")
+        returns, lengths = all_infos["episode"]["r"], all_infos["episode"]["l"]
+        last = all_infos["final_info"].get("action_mask")
         for i in ended:
             info = infos[i]
             info["TimeLimit.truncated"] = not terminated[i]
-            info["terminal_observation"] = self._shown(told["final_obs"][i])
+            info["terminal_observation"] = self._with_channels(all_infos["final_obs"][i])
             info["episode"] = {"r": round(float(returns[i]), 6), "l": int(lengths[i]), "t": now}
             if last is not None:
                 self.reset_infos[i] = {"action_mask": info["action_mask"]}
                 info["action_mask"] = last[i]
 
     def close(self):
-        """Give back the states; any later step or reset raises Closed."""
+        """Free the states; any later step or reset raises Closed."""
         self.vector.close()
 
     def get_images(self):
@@ -159,33 +175,33 @@ class ArcadeVecEnv(VecEnv):
         return list(self.vector.render())
 
     def get_state(self, indices=None) -> bytes:
-        """All that the future of the environments, or of those in `indices`, depends on."""
+        """A snapshot of all environments, or of those in `indices`, as bytes."""
         return self.vector.get_state(indices)
 
     def set_state(self, state: bytes, indices=None):
-        """Put back what `get_state` gave; returns the observations of all environments, as `reset` does.
+        """Restore a snapshot of `get_state`; returns the observations of all environments, as `reset` does.
 
-        A model that is learning still acts on what it saw before: hand it these as `model._last_obs`.
+        A model that is learning acts on the observations of its last step: set `model._last_obs` to these.
         """
-        return self._shown(self.vector.set_state(state, indices))
+        return self._with_channels(self.vector.set_state(state, indices))
 
     def get_attr(self, attr_name, indices=None):
         """The attribute's value in each environment of `indices` (None: all)."""
         return [getattr(env, attr_name) for env in self._chosen(indices)]
 
     def set_attr(self, attr_name, value, indices=None):
-        """Set an attribute of each environment of `indices`. A setting of the games raises InvalidArgument: it is fixed."""
+        """Set an attribute of each environment of `indices`. Raises InvalidArgument for a setting of the games."""
         if attr_name in FIXED:
-            raise InvalidArgument(f"{attr_name} is fixed when the environments are made; hand it to envs_c.sb3.make")
+            raise InvalidArgument(f"{attr_name} cannot change after the environments are made; pass it to envs_c.sb3.make")
         for env in self._chosen(indices):
             setattr(env, attr_name, value)
 
     def env_method(self, method_name, *method_args, indices=None, **method_kwargs):
-        """Call a method of each environment of `indices`; see `Environment` for what there is."""
+        """Call a method of each environment of `indices`; `Environment` has the methods."""
         return [getattr(env, method_name)(*method_args, **method_kwargs) for env in self._chosen(indices)]
 
     def env_is_wrapped(self, wrapper_class, indices=None):
-        """Whether each environment is in such a wrapper: in none, but they report episodes as one in a Monitor does."""
+        """True for Monitor and its base classes, since these environments report episodes as a Monitor does; else False."""
         return [issubclass(Monitor, wrapper_class) for _ in self._chosen(indices)]
 
     def _chosen(self, indices):
@@ -193,14 +209,14 @@ class ArcadeVecEnv(VecEnv):
             listed = [indices] if isinstance(indices, np.integer) else self._get_indices(indices)
             return [self.envs[operator.index(i)] for i in listed]
         except (TypeError, IndexError):
-            raise InvalidArgument(f"indices are {indices!r}; they must be None for all environments, or whole numbers from 0 "
-                                  f"to {self.num_envs - 1}") from None
+            raise InvalidArgument(f"indices must be None for all environments, or integers from 0 to {self.num_envs - 1}, "
+                                  f"not {indices!r}") from None
 
 
 class Environment:
-    """One of the environments, as get_attr, set_attr and env_method see it.
+    """One of the environments, for get_attr, set_attr and env_method.
 
-    It has `render()`, `get_state()`, `set_state(state)`, the spaces, the settings, and what set_attr gave it.
+    It has `render()`, `get_state()`, `set_state(state)`, the spaces, the settings, and the attributes that set_attr set.
     """
 
     def __init__(self, parent: ArcadeVecEnv, index: int):
@@ -226,11 +242,11 @@ class Environment:
         return self.parent.vector.core.render(self.index)
 
     def get_state(self) -> bytes:
-        """All that this environment's future depends on."""
+        """A snapshot of this environment as bytes."""
         return self.parent.get_state([self.index])
 
     def set_state(self, state: bytes):
-        """Put back what `get_state` of any such environment gave; returns this one's observation."""
+        """Restore a snapshot that `get_state` of such an environment gave; returns this environment's observation."""
         return self.parent.set_state(state, [self.index])[self.index]
 
 
@@ -238,5 +254,5 @@ class MaskedEnvironment(Environment):
     """One environment of a game with illegal moves."""
 
     def action_masks(self):
-        """(num_actions,) bool, True where the action is legal now: what sb3-contrib's MaskablePPO asks for."""
+        """(num_actions,) bool, True for the actions that are legal now. sb3-contrib's MaskablePPO calls this."""
         return self.parent.vector._mask[self.index] != 0
