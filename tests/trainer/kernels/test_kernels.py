@@ -229,19 +229,19 @@ def test_the_twin_takes_what_is_sent_to_it_alone():
 ACTION = torch.zeros(4, 2, dtype=torch.int32)
 REFUSED = {  # what a kernel cannot read: (error, what it names, the call)
     "strides": (ValueError, "contiguous", lambda: draw("cpu", torch.zeros(4, 8).t())),
-    "dtype": (TypeError, "logits has to be torch.float32, not torch.float64", lambda: draw("cpu", torch.zeros(4, 4).double())),
-    "mask": (ValueError, r"legal has shape \(4, 3\), and has to have \(4, 4\)",
+    "dtype": (TypeError, "logits must be torch.float32, not torch.float64", lambda: draw("cpu", torch.zeros(4, 4).double())),
+    "mask": (ValueError, r"legal must have the shape \(4, 4\), not \(4, 3\)",
              lambda: draw("cpu", torch.zeros(4, 4), torch.ones(4, 3, dtype=torch.uint8))),
-    "no column for the value": (ValueError, r"logits has shape \(4, 4\), and has to have \(4, 5\)",
+    "no column for the value": (ValueError, r"logits must have the shape \(4, 5\), not \(4, 4\)",
                                 lambda: draw("cpu", torch.zeros(4, 4), value=torch.zeros(4))),
-    "step": (TypeError, "step has to be torch.int64", lambda: draw("cpu", torch.zeros(4, 4), step=torch.zeros(1))),
-    "action": (TypeError, "action has to be torch.int32",
+    "step": (TypeError, "step must be torch.int64", lambda: draw("cpu", torch.zeros(4, 4), step=torch.zeros(1))),
+    "action": (TypeError, "action must be torch.int32",
                lambda: kernels.categorical(torch.zeros(4, 4), None, ACTION[:, 0].long())),
-    "rows apart": (ValueError, "equally far apart",
+    "rows apart": (ValueError, "evenly spaced",
                    lambda: kernels.categorical(torch.zeros(4, 3, 3)[:, :2], None, ACTION)),
-    "device": (ValueError, "none for those on 'meta'",
+    "device": (ValueError, "must be on cpu or cuda, not on 'meta'",
                lambda: kernels.advantages(*torch.zeros(4, 2, 2, device="meta"), torch.zeros(3, 2, device="meta"), 1, 1)),
-    "devices": (ValueError, "is on 'meta', the others are on 'cpu'",
+    "devices": (ValueError, "must be on 'cpu' like the other tensors, not on 'meta'",
                 lambda: draw("cpu", torch.zeros(4, 4), step=torch.zeros(1, dtype=torch.int64, device="meta"))),
 }
 

@@ -6,7 +6,7 @@ import torch
 from kernel_devices import TOLERANCE, close
 
 from trainer import kernels
-from trainer.kernels import reference
+from trainer.kernels import dispatch, reference
 from trainer.policy.lstm import LstmSequence
 
 WAYS = {"whole": True, "steps": False}
@@ -18,7 +18,13 @@ CASES = [*((*size, dtype) for size in SIZES for dtype in TOLERANCE), (5, 3, 3, 5
 @pytest.fixture
 def way(monkeypatch):
     """A function that chooses between the ways; a build whose own products are slow has the kernels as well."""
-    return lambda name: monkeypatch.setattr(kernels, "takes_sequences", lambda x, units: WAYS[name])
+    return lambda name: set_takes_sequences(monkeypatch, WAYS[name])
+
+
+def set_takes_sequences(monkeypatch, value: bool):
+    """Let `takes_sequences` return `value`, for the policy and for the check of the kernel's arguments."""
+    for module in (kernels, dispatch):
+        monkeypatch.setattr(module, "takes_sequences", lambda x, units: value)
 
 
 def draw(steps, batch, size, n, dtype=torch.float32):
@@ -108,7 +114,7 @@ def test_what_is_no_number_shows_in_its_environment_and_in_the_weights_gradients
 
 
 def test_whole_sequences_are_the_cpu_s_own():
-    """A row of bfloat16s has to be whole words of 32 bits."""
+    """A row of bfloat16s must be whole words of 32 bits."""
     whole = torch.zeros(2, 3, 4, dtype=torch.bfloat16)
     assert not kernels.takes_sequences(whole, 5)
     assert not kernels.takes_sequences(whole[..., :3], 4)
@@ -118,12 +124,12 @@ def test_whole_sequences_are_the_cpu_s_own():
 
 
 REFUSED = {  # (error, what it names, change of the arguments of a sequence that fits)
-    "x": (ValueError, "x has to be contiguous", {"x": torch.zeros(3, 2, 8)[..., ::2]}),
-    "weight": (ValueError, r"weight_x has shape \(24, 5\), and has to have \(24, 4\)", {"weight_x": torch.zeros(24, 5)}),
-    "dtype": (TypeError, "gates has to be torch.float32, not torch.bfloat16",
+    "x": (ValueError, "x must be contiguous", {"x": torch.zeros(3, 2, 8)[..., ::2]}),
+    "weight": (ValueError, r"weight_x must have the shape \(24, 4\), not \(24, 5\)", {"weight_x": torch.zeros(24, 5)}),
+    "dtype": (TypeError, "gates must be torch.float32, not torch.bfloat16",
               {"gates": torch.zeros(3, 2, 24, dtype=torch.bfloat16)}),
-    "keep": (ValueError, r"keep has shape \(3, 2\), and has to have \(4, 2\)", {"keep": torch.zeros(3, 2)}),
-    "hidden": (ValueError, r"hidden has shape \(4, 2, 6\)", {"hidden": torch.zeros(4, 2, 6)}),
+    "keep": (ValueError, r"keep must have the shape \(4, 2\), not \(3, 2\)", {"keep": torch.zeros(3, 2)}),
+    "hidden": (ValueError, r"hidden must have the shape .*, not \(4, 2, 6\)", {"hidden": torch.zeros(4, 2, 6)}),
 }
 
 
@@ -139,6 +145,6 @@ def test_sequences_refuse_what_does_not_fit(error, words, change, way):
 
 
 def test_sequences_refuse_what_single_steps_have_to_do(monkeypatch):
-    monkeypatch.setattr(kernels, "takes_sequences", lambda x, units: False)
-    with pytest.raises(ValueError, match=r"no whole sequences of torch\.float32 on 'cpu' with 4 inputs and 6 units"):
+    set_takes_sequences(monkeypatch, False)
+    with pytest.raises(ValueError, match=r"no kernel for whole sequences of torch\.float32 on 'cpu' with 4 inputs and 6 units"):
         kernels.lstm_sequence(torch.zeros(3, 2, 4), torch.zeros(24, 4), torch.zeros(24, 6), *[None] * 6)
