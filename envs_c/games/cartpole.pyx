@@ -1,22 +1,31 @@
-"""CartPole (Barto, Sutton and Anderson, 1983), in the equations and constants of Gymnasium's CartPole-v1.
+"""CartPole (Barto, Sutton and Anderson, 1983), with the equations and constants of Gymnasium's CartPole-v1.
 
-A pole stands on a cart that runs on a track. LEFT and RIGHT push the cart with 10 N for 0.02 s; one step of Euler's
-method moves cart and pole. Every step gives a reward of 1, the last one too. The episode ends when the cart's middle
-is more than 2.4 m from the track's middle or the pole leans more than 12 degrees; after 500 steps it is truncated (that
-is the engine's time limit). A new episode draws position, velocity, angle and angular velocity from -0.05 .. 0.05.
+Screen. 168x126 pixels, 35 to a metre. A pole stands on a cart, and the cart runs on a track.
 
-The state is float64. Sine and cosine are series of our own, exact to rounding for the angles that occur, so that
-results are the same bits on every machine (those of a libm or of NumPy differ between versions and CPUs).
+Actions. LEFT and RIGHT push the cart with 10 N for 0.02 s. There is no action without a push. One step of Euler's method
+moves cart and pole: positions change by the velocities before the step.
+
+Points. Every step gives a reward of 1, also the last one.
+
+End. The episode is terminated when the cart's middle is more than 2.4 m from the middle of the track or the pole leans by
+more than 12 degrees. It is truncated after 500 steps; this is the engine's time limit, which can be changed.
+
+Start. Position, velocity, angle and angular velocity are random, each between -0.05 and 0.05.
+
+Arithmetic. The state is float64. Sine and cosine are our own series, exact to rounding for the angles that occur. So
+results have the same bits on every machine; those of a C library or of NumPy differ between versions and CPUs.
 """
 
 from envs_c.game cimport Game, Io, run_chunk
 from envs_c.rng cimport Rng, rng_double
 from envs_c.screen cimport Canvas, canvas_rect, canvas_swap
 
+from envs_c.game import Feature
+
 
 cdef enum:
     LEFT, RIGHT
-    WIDTH = 168           # screen, pixels
+    WIDTH = 168           # of the screen, in pixels
     HEIGHT = 126
     TRACK_Y = 100
     CART_WIDTH = 24
@@ -32,14 +41,14 @@ cdef extern from *:
     """
     static const double GRAVITY = 9.8;         // m/s^2
     static const double POLE_MASS = 0.1;       // kg
-    static const double TOTAL_MASS = 1.1;      // kg, with the cart
-    static const double HALF_LENGTH = 0.5;     // m, of the pole
-    static const double POLE_MOMENT = 0.05;    // kg m: POLE_MASS * HALF_LENGTH
+    static const double TOTAL_MASS = 1.1;      // kg, pole and cart
+    static const double HALF_LENGTH = 0.5;     // m, half of the pole
+    static const double POLE_MOMENT = 0.05;    // kg m, POLE_MASS * HALF_LENGTH
     static const double FORCE = 10.0;          // N
     static const double TAU = 0.02;            // s a step
     static const double X_LIMIT = 2.4;         // m
     static const double THETA_LIMIT = 12 * 2 * 3.141592653589793 / 360;
-    static const double PIXELS = 168 / 4.8;    // a metre
+    static const double PIXELS = 168 / 4.8;    // in a metre
     """
     const double GRAVITY, POLE_MASS, TOTAL_MASS, HALF_LENGTH, POLE_MOMENT, FORCE, TAU, X_LIMIT, THETA_LIMIT, PIXELS
 
@@ -47,18 +56,18 @@ cdef extern from *:
 ctypedef struct CartPole:
     double x          # m
     double x_dot      # m/s
-    double theta      # rad, 0 upright, to the right positive
+    double theta      # rad, 0 upright, positive to the right
     double theta_dot  # rad/s
 
 
 cdef inline double sine(double a) noexcept nogil:
-    """Taylor's series to a^11; its error at 0.3 rad is under 1e-16."""
+    """Taylor's series up to a^11. Its error at 0.3 rad is below 1e-16."""
     cdef double b = a * a
     return a * (1 + b * (-1 / 6.0 + b * (1 / 120.0 + b * (-1 / 5040.0 + b * (1 / 362880.0 - b * (1 / 39916800.0))))))
 
 
 cdef inline double cosine(double a) noexcept nogil:
-    """Taylor's series to a^12."""
+    """Taylor's series up to a^12."""
     cdef double b = a * a
     cdef double tail = -1 / 3628800.0 + b * (1 / 479001600.0)
     return 1 + b * (-0.5 + b * (1 / 24.0 + b * (-1 / 720.0 + b * (1 / 40320.0 + b * tail))))
@@ -106,7 +115,7 @@ cdef void draw(const void* state, Canvas* canvas) noexcept nogil:
     cdef const CartPole* pole = <const CartPole*>state
     cdef int x = <int>(WIDTH / 2 + PIXELS * pole.x + 0.5)
     cdef double cos_theta = cosine(pole.theta)
-    cdef double lean = sine(pole.theta) / cos_theta  # pixels to the right for each one up
+    cdef double lean = sine(pole.theta) / cos_theta  # pixels to the right for each pixel up
     cdef int height = <int>(PIXELS * 2 * HALF_LENGTH * cos_theta + 0.5)
     cdef int row, left, start = 0, start_left = x - 1
     canvas_rect(canvas, x - CART_WIDTH // 2, CART_Y, CART_WIDTH, CART_HEIGHT, CART)
@@ -126,4 +135,12 @@ GAME = Game(
     actions=("LEFT", "RIGHT"), feature_shape=(4,), screen=(WIDTH, HEIGHT), time_limit=500,
     feature_low=(-4.8, -float("inf"), -2 * THETA_LIMIT, -float("inf")),
     feature_high=(4.8, float("inf"), 2 * THETA_LIMIT, float("inf")), fps=50,
+    features=(
+        Feature("cart position", -4.8, 4.8, help="m from the middle of the track, positive to the right; ends beyond 2.4"),
+        Feature("cart velocity", -float("inf"), float("inf"), help="m/s"),
+        Feature("pole angle", -2 * THETA_LIMIT, 2 * THETA_LIMIT, help="rad, 0 upright, positive to the right; ends beyond "
+                "0.2094 (12 degrees)"),
+        Feature("pole velocity", -float("inf"), float("inf"), help="rad/s"),
+    ),
+    compared_with="Gymnasium's CartPole-v1, step by step: observation, reward and end.",
 ).bind(chunk, backdrop, draw, sizeof(CartPole))

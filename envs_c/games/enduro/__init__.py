@@ -1,9 +1,9 @@
 """Enduro.
 
-    enduro.pyx         the game: state, observation and drawing, and `GAME`
-    picture.pxd        how the 84x84 picture is drawn
-    rules.pxd          how the state changes
-    tables.pxd         constants read from the cartridge
+    enduro.pyx         the rules in prose; the observation, the picture and its tables, and `GAME`
+    rules.pxd          the state, its constants, and how a frame changes it
+    picture.pxd        how road, cars and panel are painted
+    tables.pxd         colours and shapes of the cartridge, and room for tables made from them
 """
 
 from envs_c.games.enduro.enduro import GAME

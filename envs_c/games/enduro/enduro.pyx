@@ -1,32 +1,44 @@
-"""Enduro, after the Atari 2600 cartridge: a race through days and nights in which so many cars must be passed a day.
+"""Enduro, after the Atari 2600 cartridge of 1983: a race through days and nights, with a number of cars to pass each day.
 
-The screen is 160x210: eight black columns at the left, sky and hills in rows 0 .. 50, the road in perspective in rows 52 ..
-154, the panel below (way driven, day, cars still to pass). A frame is 1/60 s. The road has seven slots of equal length; a slot
-is 256 long, holds at most one car, and all other cars drive through them together, 24 a frame (in a frame in which the own car
-comes into a new slot they keep its pace). The own car drives its speed, 6 .. 120. So when it is the faster one the slots come
-nearer, else they go ahead; where the first slot comes nearer than the own car its car has been passed, and where the slots go
-ahead a car may come from behind into the first.
+Screen. 160x210 pixels. The eight columns at the left are black. Rows 0 to 50 show sky and hills, rows 52 to 154 the road in
+perspective. The panel below shows the distance driven, the day, and the cars that are left to pass. A frame is 1/60 s.
 
-FIRE is the motor: every eighth frame speed grows by 2, from 46 on by 1. DOWN brakes: 1 a frame, to 6. With neither the car
-rolls on unchanged. The wheel moves the car, and the picture of the road against it, by 1/4 pixel a frame at low speed to 1 at
-72; in snow by 1/5 at most. A bend pulls the car outwards, the more the faster. Bends to either side and straights follow each
-other at random, 8 to 247 slots long; a bend comes up at the far end of the road first.
+Actions. FIRE is the motor: in every eighth frame speed grows by 2, from 46 on by 1. DOWN brakes by 1 a frame. Speed is
+always 6 to 120; without FIRE and DOWN it does not change. LEFT and RIGHT turn the wheel. The wheel moves the road on the
+screen by 1/4 pixel a frame at low speed, up to 1 pixel from speed 64 on, and the car by about half as much to the other
+side. In snow it moves the road by 1/5 pixel at most.
 
-At either edge of the road the car bounces: it loses a quarter of its speed and is out of control for 19 frames in which it
-slides back. Touching another car ends all speed but 6, and the car slides towards the farther edge without control until it
-has bounced there, or for 128 frames. Then the others have left it behind, and it must catch up.
+Road. It goes through bends to either side and straight parts, all three equally likely. Each lasts 8 to 247 slots of 256
+units; the first part is straight and lasts 120. In a frame the car drives as many units as its speed. A bend comes up at
+the far end of the road first. Once it has come all the way, it pulls the car outwards, more at higher speed. At either edge
+of the road the car bounces: it loses a quarter of its speed and slides back for 19 frames without control.
 
-Cars fill the three lanes by chance: one next to another in the neighbouring slot keeps its lane, so there is always a way
-past; from behind they come on the side of the road on which the own car is not.
+Traffic. Seven slots of the road are in sight, each 256 units long with at most one car. All other cars drive 24 units a
+frame through them, except in a frame in which the own car comes into a new slot of its road: in that frame they keep its
+pace. So if the own car is faster, the slots come nearer; if it is slower, they go ahead. When the nearest slot has come
+nearer by its length, its car is passed, and a new slot comes into sight at the far end, with a car or without. When the
+slots have gone ahead by one length, a car may come from behind into the slot that is now the nearest, if the slot ahead of
+it is empty.
 
-The first day asks for 200 cars, each later one for 300. A car that is passed counts one less and gives a point; one that
-passes counts one more (never more than the day's number) and takes a point. When none is left flags are shown, and until the
-day ends nothing counts. A day has 13,312 frames: summer light, from 3,072 on snow, from 5,120 dusk, from 7,168 night, in which
-of other cars only the tail lights are seen, from 9,216 fog, which hides the far road too, from 11,264 night again, and from
-12,288 dawn. If cars are left to pass when it ends, the game is over; else the next day begins, without an end.
+Lanes. There are three. A new car at the far end is in the left lane or in the right one, and sometimes in the middle; but
+if the slot before it has a car, it keeps that car's lane, and three slots in a row are never filled by cars that come into
+sight. So there is always a way past. A car from behind comes on the side of the road where the own car is not.
 
-Speeds, distances, rows, shapes, colours and times are the cartridge's, read from its memory frame by frame. Its chance is not
-ours: lanes, bends and gaps come from `rng`, about as often as there.
+Crash. If the own car touches another, speed drops to 6. The car slides without control towards the farther edge until it
+has bounced there, or for 128 frames. In the first 32 of these it touches no other car.
+
+Points. A car that is passed gives 1 point, and one car less is left. A car that passes takes 1 point, and one more is left,
+but never more than the day's number: then it takes nothing. The first day asks for 200 cars, each later day for 300. When
+none is left, the panel shows flags, and nothing counts until the day ends.
+
+Day. It has 13,312 frames: summer, from frame 3,072 on snow, from 5,120 dusk, from 7,168 night, from 9,216 fog, from 11,264
+night again, and from 12,288 dawn. At night and in fog only the tail lights of other cars are shown; fog also hides the far
+part of the road.
+
+End. If cars are left when a day ends, the episode ends. Otherwise the next day begins, without limit.
+
+Fidelity. Speeds, distances, rows, shapes, colours and times were read from the cartridge's memory frame by frame. Lanes,
+bends and gaps are drawn from our own generator, about as often as on the cartridge.
 """
 
 from libc.stdint cimport uint8_t, uint16_t, uint32_t
@@ -49,7 +61,7 @@ from envs_c.stamp cimport (
     CELLS, CELL_X, CELL_Y, HEIGHT, UNIT_X, UNIT_Y, WIDTH, Sheet, cell_at, cover_row, cut_stamp, put, put_row, sheet_of,
     to_bytes)
 
-from envs_c.game import Option
+from envs_c.game import Feature, Option
 
 
 cdef enum:
@@ -65,10 +77,7 @@ cdef float step(void* state, int action, Rng* rng, bint* over) noexcept nogil:
 
 
 cdef void observe(const void* state, void* out) noexcept nogil:
-    """Speed; the road's place, bend; frames out of control, with their direction; season (6); cars left and whether none
-    is; day, time of day, phase of the traffic; the lane of the car in each slot (7 x 3); of the nearest two cars, how near
-    they are and how far to the right of the own car their lane leads. What fog hides is not told.
-    """
+    """Write the features that GAME describes. Cars hidden by fog are left out."""
     cdef const Enduro* game = <const Enduro*>state
     cdef float* features = <float*>out
     cdef int k, lane, depth, season = season_of(game), sight = FOG_DEPTH if season == FOG else DEPTHS
@@ -97,7 +106,7 @@ cdef void observe(const void* state, void* out) noexcept nogil:
 
 
 cdef void put_background(Sheet* sheet, int palette) noexcept nogil:
-    """All that stands still; grey sums must be 0 before."""
+    """Paint sky, ground and the panel's frame. Grey sums must be 0 before."""
     cdef int k
     put(sheet, MARGIN, 0, WIDTH, 45, BLACK, SKY[palette][0])
     for k in range(1, 4):
@@ -109,7 +118,11 @@ cdef void put_background(Sheet* sheet, int palette) noexcept nogil:
 
 
 cdef void put_panel(Sheet* sheet, bint done, int wave) noexcept nogil:
-    """Boxes of the panel, without digits."""
+    """Paint the panel's boxes without digits.
+
+    done: no car is left to pass; paint flags.
+    wave: 0 or 1, the state of the flags.
+    """
     cdef uint32_t box = GREEN if done else SAND
     cdef int k, row
     put(sheet, 56, 164, 40, 9, RED, SAND)
@@ -126,7 +139,7 @@ cdef void put_panel(Sheet* sheet, bint done, int wave) noexcept nogil:
 
 
 cdef void backdrop(const double* options, Canvas* canvas) noexcept nogil:
-    """The first day's colours; `draw` paints everything anew."""
+    """Paint the first colours of a day; `draw` paints everything anew."""
     cdef Sheet sheet = sheet_of(canvas, NULL, MARGIN)
     put_background(&sheet, 0)
 
@@ -151,15 +164,15 @@ cdef void draw(const void* state, Canvas* canvas) noexcept nogil:
     if canvas.rgb != NULL:
         put_panel(&scene.sheet, panel > 0, panel - 1)
     else:
-        memcpy(sums + NUMBERS * SMALL, PANELS[panel], sizeof(PANELS[0]))  # and away with what of cars is below the road
+        memcpy(sums + NUMBERS * SMALL, PANELS[panel], sizeof(PANELS[0]))  # also clears rows of cars below the road
     draw_numbers(game, &scene.sheet)
     if canvas.rgb == NULL:
-        memset(canvas.touched, 2, SMALL)  # all rows are written as bytes
+        memset(canvas.touched, 2, SMALL)  # 2: the row is written as bytes
         finish_row_blocks(sums, PICTURES[palette], canvas.grey)
 
 
 cdef inline void finish_row_blocks(const uint16_t* sums, const uint8_t* picture, uint8_t* grey) noexcept nogil:
-    """Greys from the sums where there are some, else from the picture of what stands still."""
+    """Write the grey canvas: rows with sums from the sums, other rows from the standing picture."""
     memcpy(grey, picture, HILL_ROW * SMALL)
     to_bytes(sums + HILL_ROW * SMALL, grey + HILL_ROW * SMALL, (PANEL_ROW - HILL_ROW) * SMALL)
     memcpy(grey + PANEL_ROW * SMALL, picture + PANEL_ROW * SMALL, (NUMBERS - PANEL_ROW) * SMALL)
@@ -178,7 +191,7 @@ cdef void make_road() noexcept:
         STRAIGHT[0][row] = 16 * EDGE_TOP[0][row] + 8 if row < 19 else 16 * 79 - 1 - 8 * (row - 19)
         STRAIGHT[1][row] = 16 * EDGE_TOP[1][row] + 8 if row < 19 else 16 * 96 + 8 * (row - 18)
         for k in range(BENDS + 1):
-            reach = max(12.0, 6.5 * k - 34.5)  # rows that the bend has come down so far
+            reach = max(12.0, 6.5 * k - 34.5)  # rows down to which the bend has come
             part = max(0.0, 1.0 - row / reach)
             OFFSET[k][row] = <int>(16 * BEND[k] * part * part + 0.5)
     for k in range(CELL_X):
@@ -213,7 +226,7 @@ cdef void make_pictures() noexcept:
 
 
 cdef void make_covers() noexcept:
-    """How much of each cell is covered: by cars at all places in the grid, by the hills at all columns."""
+    """Compute how much of each cell is covered, by cars at all places in the grid and by the hills at all columns."""
     cdef uint16_t[CELLS] sums
     cdef const uint16_t* shape
     cdef Sheet sheet
@@ -227,7 +240,7 @@ cdef void make_covers() noexcept:
                     cover_row(shape[unit // UNIT_Y - y], x, COVER[cover][x][y][row])
     sheet.canvas, sheet.sums, sheet.edge = NULL, sums, MARGIN
     for x in range(WIDTH):
-        for k in range(5):  # rows 18, 18, 19, 19, 20 of cells, by the hills' rows of pixels 0-1, 2-3, 2-3, 4-5, 4-5
+        for k in range(5):  # rows of cells 18, 18, 19, 19, 20 and rows of hills 0-1, 2-3, 2-3, 4-5, 4-5 in them
             memset(sums, 0, sizeof(sums))
             row = (k + 1) // 2
             put_hills(&sheet, x, 0x000000, 0x010101, 2 * row, 2 * row + 2)
@@ -247,4 +260,22 @@ GAME = Game(
     actions=("NOOP", "FIRE", "RIGHT", "LEFT", "DOWN", "DOWNRIGHT", "DOWNLEFT", "RIGHTFIRE", "LEFTFIRE"),
     feature_shape=(FEATURES,), screen=(WIDTH, HEIGHT), frame_skip=4, feature_low=-4, feature_high=4,
     options={"start_speed": Option(6, 6, 120, "speed at the start of the first day; 6 as on the cartridge")},
+    features=(
+        Feature("speed", -1.5, 2.5, help="(speed - 45) / 30; speed is 6 to 120"),
+        Feature("road", -2.5, 2, help="pixels of the road to the right of its middle place / 12; the car is on the other side"),
+        Feature("bend", -1, 1, help="1 in a full bend to the right, -1 to the left, 0 on a straight road"),
+        Feature("crash", -2, 2, help="frames left without control / 64; negative if the road slides to the left"),
+        Feature("season", 0, 1, count=6, help="1 for the present one of summer, snow, dusk, night, fog, dawn"),
+        Feature("cars left", 0, 1, help="cars to pass / the day's number"),
+        Feature("day done", 0, 1, help="1 if no car is left to pass"),
+        Feature("day", 0, 2, help="(day - 1) / 4, at most 2"),
+        Feature("time of day", -1, 1, help="-1 at the start of the day, 1 at its end"),
+        Feature("traffic phase", -1, 1, help="way of the traffic into its slots; -1 at a slot's start, 1 at its end"),
+        Feature("slots", 0, 1, count=21, help="7 slots, the nearest first, with 3 lanes each: left, middle, right; 1 if a car "
+                "is there and fog does not hide it"),
+        Feature("nearest cars", -4, 4, count=4, help="2 values for each of the nearest two cars, 0 if there is none: "
+                "nearness, 1 at the own car and 0 out of sight; pixels of its lane to the right of the own car / 25"),
+    ),
+    compared_with="The cartridge under ale-py: speed, odometer, days and colours equal; steering, road and cars within a few "
+                  "pixels; bends and traffic are drawn from our own generator.",
 ).bind(chunk, backdrop, draw, sizeof(Enduro))

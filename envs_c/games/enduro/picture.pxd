@@ -1,7 +1,7 @@
-"""Enduro's pictures, and how they are painted, in colour and in grey.
+"""How the pictures of Enduro are painted, in colour and in grey.
 
-In grey a picture is summed: the ground first, then for every figure its grey less the ground's, so that a figure costs as many
-additions as it covers cells. What one figure hides of another is taken away again.
+A grey picture is a sum: the ground first, then for every figure its grey minus the ground's. So a figure costs one addition
+for each cell that it covers. Where one figure hides another, the hidden part is subtracted again.
 """
 
 from libc.stdint cimport int16_t, uint8_t, uint16_t, uint32_t
@@ -20,10 +20,10 @@ from envs_c.stamp cimport CELL_X, CELL_Y, STAMP, UNIT_X, WIDTH, Sheet, add_cover
 
 
 ctypedef struct Scene:
-    # What a picture is painted on, and what has been painted of the road.
+    # The sheet to paint on, and the road on it.
     Sheet sheet
-    uint32_t ground             # colour
-    int16_t[2][ROAD_ROWS] edge  # column of the road's edges
+    uint32_t ground             # colour of the ground
+    int16_t[2][ROAD_ROWS] edge  # columns of the road's left and right edge
 
 
 cdef inline void put_digit(Sheet* sheet, int place, int digit, uint32_t under) noexcept nogil:
@@ -33,7 +33,7 @@ cdef inline void put_digit(Sheet* sheet, int place, int digit, uint32_t under) n
 
 
 cdef inline void put_drum(Sheet* sheet, int eighths) noexcept nogil:
-    """The last digit of the way, which rolls on by a row with each eighth."""
+    """Paint the last digit of the distance, which rolls on by one row with each eighth."""
     cdef int row, place
     for row in range(9):
         place = row - 1 + eighths
@@ -42,7 +42,7 @@ cdef inline void put_drum(Sheet* sheet, int eighths) noexcept nogil:
 
 
 cdef inline void draw_numbers(const Enduro* game, Sheet* sheet) noexcept nogil:
-    """The way, the day and the cars to pass."""
+    """Paint the distance, the day and the cars to pass."""
     cdef int way = (game.odometer >> 8) % 10000, left = game.left, k
     cdef int[PLACES] digits = [0, way // 1000, way // 100 % 10, way // 10 % 10, game.day % 10,
                                left // 100, left // 10 % 10, left % 10]
@@ -59,7 +59,7 @@ cdef inline void draw_numbers(const Enduro* game, Sheet* sheet) noexcept nogil:
 
 
 cdef inline void put_hills(Sheet* sheet, int x, uint32_t under, uint32_t colour, int first, int last) noexcept nogil:
-    """Rows first .. last-1 of both hills, which come in again at the other side."""
+    """Paint rows first .. last - 1 of both hills, which come in again at the other side of the screen."""
     cdef int row, around
     for row in range(first, last):
         for around in range(2):
@@ -86,12 +86,12 @@ cdef inline void draw_hills(const Enduro* game, Sheet* sheet, int palette) noexc
 
 
 cdef inline void draw_edge(Scene* scene, int side, int ground) noexcept nogil:
-    """One edge of the road in grey, five rows of pixels, which are two of cells, at a time.
+    """Add one edge of the road to the grey sums, five rows of pixels (two of cells) at a time.
 
-    Where both edges meet only the left one is there.
+    In rows where both edges meet only the left one is painted.
     """
     cdef uint16_t[5 * EDGE_PAIRS] cell, grey
-    cdef int16_t[5 * EDGE_PAIRS] place  # in DOT, of cell 0
+    cdef int16_t[5 * EDGE_PAIRS] place  # index in DOT of cell 0
     cdef uint16_t[STAMP] upper, lower
     cdef uint16_t* line
     cdef const uint16_t* dot
@@ -130,7 +130,7 @@ cdef inline void draw_edge(Scene* scene, int side, int ground) noexcept nogil:
 
 
 cdef inline void draw_edges(const Enduro* game, Scene* scene) noexcept nogil:
-    """The road, with a narrow place in it that comes nearer as the car drives on."""
+    """Paint the road, with a narrow place that comes nearer as the car drives on."""
     cdef int sign = 1 if game.bend >= 0 else -1, top = TOP[DEPTHS - 1 - (game.road >> 4)] - ROAD_Y, side, row, end, narrow
     cdef const int16_t* offset = OFFSET[sign * game.bend // BEND_STEP]
     cdef int16_t x = game.x >> 6
@@ -156,7 +156,7 @@ cdef inline bint tail_lights(int season) noexcept nogil:
 
 
 cdef inline int column_of(const Enduro* game, int slot, int depth) noexcept nogil:
-    """The left end of a slot's car on the screen."""
+    """Column of the left end of a slot's car."""
     cdef int size = size_of(depth), row = min(TOP[depth] + HIGH[size], ROAD_END) - 1
     cdef int sign = 1 if game.bend >= 0 else -1
     cdef int bend = sign * OFFSET[sign * game.bend // BEND_STEP][row - ROAD_Y] >> 4
@@ -164,7 +164,14 @@ cdef inline int column_of(const Enduro* game, int slot, int depth) noexcept nogi
 
 
 cdef inline const uint16_t* shape_of(int size, bint dark, int wheels, int* rows, int* cover) noexcept nogil:
-    """A car's rows of bits, how many they are, and where they are in COVER; of its tail lights alone where it is dark."""
+    """The rows of bits of a car, or of its tail lights only.
+
+    size: number of the shape, 0 the biggest.
+    dark: tail lights only.
+    wheels: state of the wheels, 0 or 1.
+    rows: OUT, number of rows.
+    cover: OUT, index in COVER.
+    """
     rows[0] = LIGHT_ROWS[size] if dark else HIGH[size]
     cover[0] = LIGHT_COVER + size if dark else 2 * size + wheels
     if dark:
@@ -173,7 +180,7 @@ cdef inline const uint16_t* shape_of(int size, bint dark, int wheels, int* rows,
 
 
 cdef inline void hide_edges(Scene* scene, int x, int y, const uint16_t* shape, int rows) noexcept nogil:
-    """Take away what a shape hides of the road's edges."""
+    """Subtract the pixels of the road's edges that a shape hides."""
     cdef const int16_t* left = scene.edge[0] + (y - ROAD_Y)
     cdef const int16_t* right = scene.edge[1] + (y - ROAD_Y)
     cdef int row, side, away
@@ -188,7 +195,7 @@ cdef inline void hide_edges(Scene* scene, int x, int y, const uint16_t* shape, i
 
 cdef inline void draw_car(Scene* scene, int x, int y, const uint16_t* shape, int rows, int cover,
                           uint32_t colour) noexcept nogil:
-    """A shape with its corner at (x, y), or what of it is above the road's lower end."""
+    """Paint a shape with its corner at (x, y), cut off at the road's lower end."""
     cdef int row
     if scene.sheet.canvas == NULL and MARGIN <= x <= WIDTH - CAR_WIDTH:
         add_cover(scene.sheet.sums + cell_at(x, y), COVER[cover][x % CELL_X][y % CELL_Y][0], COVER_ROWS, COVER_COLUMNS,
@@ -201,7 +208,7 @@ cdef inline void draw_car(Scene* scene, int x, int y, const uint16_t* shape, int
 
 
 cdef inline void draw_traffic(const Enduro* game, Scene* scene) noexcept nogil:
-    """All cars, the own one over the others: grey sums lose what it hides of the nearest two."""
+    """Paint all cars, the own one over the others. From grey sums the hidden parts of the nearest two are subtracted."""
     cdef int season = season_of(game), left = car_left(game), top = car_top(game)
     cdef int slot, depth, size, x, y, row, rows, cover, away, wheels = game.road >> 3 & 1
     cdef bint dark = tail_lights(season)

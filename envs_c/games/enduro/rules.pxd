@@ -1,4 +1,4 @@
-"""Enduro's rules: its constants, its state and what a frame does to it; the prose is in enduro.pyx."""
+"""The rules of Enduro: constants, the state, and how a frame changes it. enduro.pyx states the rules in prose."""
 
 from libc.stdint cimport int16_t, int32_t, uint8_t
 from libc.string cimport memset
@@ -8,48 +8,48 @@ from envs_c.rng cimport Rng, rng_below
 
 cdef enum:
     NOOP, FIRE, RIGHT, LEFT, DOWN, DOWNRIGHT, DOWNLEFT, RIGHTFIRE, LEFTFIRE
-    SLOTS = 7                 # of the road, each PHASE long, the nearest first
-    PHASE = 256
-    DEPTHS = 16 * SLOTS       # steps in which a car is seen to come nearer
-    CAR_ROWS = 11             # of the biggest shape
-    DAY = 13312               # frames
+    SLOTS = 7                 # slots of the road in sight, the nearest first
+    PHASE = 256               # length of a slot
+    DEPTHS = 16 * SLOTS       # places at which a car is painted, from near to far
+    CAR_ROWS = 11             # rows of the biggest shape
+    DAY = 13312               # frames in a day
     FIRST_QUOTA = 200         # cars to pass on the first day
-    QUOTA = 300               # and on each day after it
-    SLOWEST = 6               # speeds; the way of a frame, of which a slot has 256
+    QUOTA = 300               # cars to pass on each later day
+    SLOWEST = 6               # speeds, in 1/256 slots a frame
     TRAFFIC = 24
     FASTEST = 120
-    SOON = 46                 # from here on the motor gains half as much
-    PIXEL = 64                # units of a pixel in `x` and in the tables of steering
-    WAY = 10000 * 256         # after so much the odometer begins anew
-    STRAIGHT_ROLLS = 120      # slots until the first bend may come
+    SOON = 46                 # speed from which on the motor gains half as much
+    PIXEL = 64                # units in a pixel, of `x` and of the tables of steering
+    WAY = 10000 * 256         # the odometer begins again here
+    STRAIGHT_ROLLS = 120      # slots before the first bend may come
     BEND_STEP = 84            # units of `bend` between two of the 21 shapes of a bend
     BENDS = 21
     FULL = BENDS * BEND_STEP
-    CRASH = 128               # frames out of control after hitting a car, or less, with
-    BOUNCE = 19               # these at the road's edge
-    IMMUNE = 32               # frames of a crash in which no other car is hit
-    SLIDE = 24                # units a frame, of both
-    LEFT_EDGE = 22 * PIXEL    # of x: the road is so far to the right when the car touches its left edge
+    CRASH = 128               # frames without control after touching a car, unless the edge comes first
+    BOUNCE = 19               # frames without control after touching the edge
+    IMMUNE = 32               # first frames of a crash, in which no other car is touched
+    SLIDE = 24                # units of x a frame while the car is without control
+    LEFT_EDGE = 22 * PIXEL    # x of the road when the car touches its left edge
     RIGHT_EDGE = -26 * PIXEL
     CAR_WIDTH = 16
-    CAR_TOP = 144             # at rest; it climbs by a row for every 8 of speed, CLIMB at most
+    CAR_TOP = 144             # row of the own car at rest; it climbs by one for every 8 of speed, at most by CLIMB
     CLIMB = 9
-    GEARS = 16                # rows of the tables by speed / 8
+    GEARS = 16                # length of the tables by speed / 8
     SUMMER = 0, SNOW, DUSK, NIGHT, FOG, DAWN
-    NOBODY = 0, IN_LEFT, IN_MIDDLE, IN_RIGHT  # two low bits of a slot; above them the hue, 1 .. 15
-    FOG_DEPTH = 66            # from here on fog hides cars
+    NOBODY = 0, IN_LEFT, IN_MIDDLE, IN_RIGHT  # the two low bits of a slot; above them the hue, 1 .. 15
+    FOG_DEPTH = 66            # fog hides cars from this depth on
 
 cdef extern from *:
     """
-    // Units of a pixel a frame, by speed / 8: how fast the wheel, and a full bend, move the car.
+    // Units of x a frame, by speed / 8: how far the wheel, and a full bend, move the road.
     static const unsigned char STEER[16] = {15, 16, 18, 25, 32, 44, 54, 61, 64, 64, 64, 64, 64, 64, 64, 64};
     static const unsigned char DRIFT[16] = {4, 4, 4, 6, 8, 9, 11, 13, 14, 16, 18, 20, 21, 22, 23, 24};
-    static const unsigned char SLIPPERY = 13;  // in place of STEER where it is less
-    // What the time of day is, by frame / 256, and of 256 draws so many put a car into a new slot.
+    static const unsigned char SLIPPERY = 13;  // upper bound of STEER in snow
+    // SEASON: by frame / 256. DENSITY: by season, the probability of a car in a new slot, times 256.
     static const unsigned char SEASON[52] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2,
                                              3, 3, 3, 3, 3, 3, 3, 3, 4, 4, 4, 4, 4, 4, 4, 4, 3, 3, 3, 3, 5, 5, 5, 5};
     static const unsigned char DENSITY[6] = {72, 58, 64, 84, 88, 96};
-    // First row of a car by its depth (slot * 16 + phase / 16), and its width, rows and shape.
+    // TOP: first row of a car by its depth, slot * 16 + phase / 16. WIDE, HIGH: size of a shape in pixels.
     static const unsigned char TOP[112] = {
         154, 154, 154, 154, 154, 153, 151, 149, 148, 146, 144, 143, 141, 140, 139, 137,
         136, 134, 133, 132, 131, 129, 128, 126, 125, 124, 122, 121, 120, 118, 117, 116,
@@ -59,7 +59,7 @@ cdef extern from *:
         74, 73, 73, 72, 72, 71, 71, 70, 70, 70, 69, 69, 69, 69, 68, 68,
         67, 67, 67, 66, 66, 66, 65, 65, 65, 65, 64, 64, 64, 64, 64, 64};
     static const unsigned char WIDE[7] = {16, 12, 8, 6, 4, 4, 2}, HIGH[7] = {11, 8, 6, 4, 3, 2, 1};
-    static const unsigned char FIRST_DEPTH[6] = {17, 33, 48, 63, 79, 95};  // of the next smaller shape
+    static const unsigned char FIRST_DEPTH[6] = {17, 33, 48, 63, 79, 95};  // depths at which the next smaller shape begins
     """
     const uint8_t[16] STEER, DRIFT
     const uint8_t SLIPPERY
@@ -70,20 +70,20 @@ cdef extern from *:
 
 
 ctypedef struct Enduro:
-    int32_t odometer        # half the speed, rounded up, summed; 256 of it are a unit on the panel
+    int32_t odometer        # sum over frames of half the speed, rounded up; 256 are one unit of the panel
     int16_t day             # from 1
-    int16_t frame           # of the day
-    int16_t left            # cars to pass today; 0: done, until the next day
+    int16_t frame           # of the day, from 0
+    int16_t left            # cars to pass today; 0: done until the next day
     int16_t speed
-    int16_t x               # of the road, to the right of its middle position; the car moves against it, half as far
+    int16_t x               # of the road, to the right of its middle place; the car moves half as far to the other side
     int16_t phase           # way of the traffic into its slots, 0 .. 255
-    int16_t road            # own way, 0 .. 7 * 256 - 1
-    int16_t bend            # what is seen, -FULL (to the left) .. FULL
-    int16_t toward          # what it is becoming: -FULL, 0 or FULL
-    int16_t rolls           # slots until the road changes
+    int16_t road            # way of the own car, 0 .. 7 * 256 - 1
+    int16_t bend            # present bend, -FULL (to the left) .. FULL
+    int16_t toward          # the bend that comes up: -FULL, 0 or FULL
+    int16_t rolls           # slots until `toward` is drawn again
     int16_t hills           # 1/32 pixels to the right, 0 .. 160 * 32 - 1
     int16_t crash           # frames left without control
-    int16_t slide           # units of a pixel a frame in them, of x
+    int16_t slide           # units of x a frame in these
     uint8_t[SLOTS] slot     # IN_LEFT, IN_MIDDLE or IN_RIGHT + 4 * hue, or NOBODY
 
 
@@ -92,7 +92,7 @@ cdef inline int season_of(const Enduro* game) noexcept nogil:
 
 
 cdef inline int size_of(int depth) noexcept nogil:
-    """Number of the shape of a car there, 0 the biggest."""
+    """Number of the shape of a car at this depth, 0 the biggest."""
     cdef int size = 0
     while size < 6 and depth >= FIRST_DEPTH[size]:
         size += 1
@@ -108,7 +108,7 @@ cdef inline int lane_x(int lane, int row) noexcept nogil:
 
 
 cdef inline int car_left(const Enduro* game) noexcept nogil:
-    """The own car's left end, a pixel of the screen."""
+    """Column of the own car's left end."""
     return (2500 - 17 * (game.x >> 6)) >> 5
 
 
@@ -117,7 +117,7 @@ cdef inline int car_top(const Enduro* game) noexcept nogil:
 
 
 cdef inline bint hits(const Enduro* game, int slot) noexcept nogil:
-    """Whether the own car overlaps the one in that slot, 0 or 1; of either its outermost columns do not count."""
+    """Whether the own car overlaps the car in slot 0 or 1. The outermost columns of both do not count."""
     cdef int depth = 16 * slot + (game.phase >> 4), size = size_of(depth)
     cdef int away = TOP[depth] - car_top(game), middle
     if away <= -<int>HIGH[size] or away >= CAR_ROWS:
@@ -128,7 +128,7 @@ cdef inline bint hits(const Enduro* game, int slot) noexcept nogil:
 
 
 cdef inline void steer(Enduro* game, int action) noexcept nogil:
-    """Motor, brake and wheel, or none of them in a crash, then the bend's pull and the road's edges."""
+    """Motor, brake, wheel and the bend's pull, or the slide of a crash; then the edges of the road."""
     cdef int gear, turn
     if game.crash > 0:
         game.crash -= 1
@@ -158,7 +158,7 @@ cdef inline void steer(Enduro* game, int action) noexcept nogil:
 
 
 cdef inline bint roll_on(Enduro* game, Rng* rng) noexcept nogil:
-    """Drive: the odometer, the road's bends and the hills, which turn away from them; whether a new slot begins."""
+    """Drive on: odometer, bends, and hills, which move against a bend. Returns whether a new slot of the road begins."""
     cdef int slot = game.road >> 8
     cdef bint new
     game.odometer += (game.speed + 1) >> 1
@@ -191,7 +191,7 @@ cdef inline uint8_t new_car(int lane, Rng* rng) noexcept nogil:
 
 
 cdef inline void come_nearer(Enduro* game, Rng* rng, float* reward) noexcept nogil:
-    """The nearest car is passed, and the road shows one slot more at its end."""
+    """Pass the nearest car, and bring a new slot into sight."""
     cdef int k, lane
     if game.slot[0] and game.left > 0:
         game.left -= 1
@@ -210,7 +210,7 @@ cdef inline void come_nearer(Enduro* game, Rng* rng, float* reward) noexcept nog
 
 
 cdef inline void go_ahead(Enduro* game, Rng* rng, float* reward) noexcept nogil:
-    """The farthest car is out of sight, and one from behind may pass, on the other side of the road."""
+    """Lose sight of the farthest slot; a car from behind may come on the other side of the road."""
     cdef int k
     cdef bint near = game.slot[0] != NOBODY
     for k in range(SLOTS - 1, 0, -1):
@@ -225,7 +225,10 @@ cdef inline void go_ahead(Enduro* game, Rng* rng, float* reward) noexcept nogil:
 
 
 cdef inline void drive_traffic(Enduro* game, bint waits, Rng* rng, float* reward) noexcept nogil:
-    """All other cars, and what comes of meeting them."""
+    """Move all other cars; crash if the own car touches one.
+
+    waits: the own car came into a new slot, so the traffic keeps its pace in this frame.
+    """
     cdef int slot
     if not waits:
         game.phase = <int16_t>(game.phase + TRAFFIC - game.speed)
@@ -251,7 +254,7 @@ cdef inline float play_frame(Enduro* game, int action, Rng* rng, bint* over) noe
     if game.frame == DAY:
         if game.left > 0:
             over[0] = True
-            game.frame = DAY - 1  # the last picture is the last of the day
+            game.frame = DAY - 1  # so that the last observation is of this day
         else:
             game.frame = 0
             game.day = <int16_t>min(game.day + 1, 9999)

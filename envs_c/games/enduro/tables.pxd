@@ -1,4 +1,4 @@
-"""Enduro's colours and shapes, and the tables that enduro.pyx makes of them."""
+"""The colours and shapes of Enduro, and room for the tables that enduro.pyx makes of them."""
 
 from libc.stdint cimport int16_t, uint8_t, uint16_t, uint32_t
 
@@ -6,31 +6,31 @@ from libc.stdint cimport int16_t, uint8_t, uint16_t, uint32_t
 cdef enum:
     MARGIN = 8                # columns left of it are black
     ROAD_Y = 52, ROAD_ROWS = 103, ROAD_END = ROAD_Y + ROAD_ROWS
-    HILL_ROW = 18             # rows of the grey canvas: from here on hills,
-    GROUND_ROW = 21           # ground and road,
-    PANEL_ROW = 62            # nothing,
-    NUMBERS = 64              # the panel's numbers,
-    NUMBERS_END = 77          # and its lower edge
+    HILL_ROW = 18             # first rows on the grey canvas: of the hills,
+    GROUND_ROW = 21           # of ground and road,
+    PANEL_ROW = 62            # of the panel, which stands still to here,
+    NUMBERS = 64              # of the panel's numbers,
+    NUMBERS_END = 77          # of the panel's lower edge
     PALETTES = 14
-    LIGHT_COVER = 14          # of COVER: first the shapes with both states of their wheels, from here on their lights
+    LIGHT_COVER = 14          # in COVER: first the shapes with both states of their wheels, from here on tail lights
     COVER_ROWS = 6, COVER_COLUMNS = 16
-    EDGE_LINE = 20            # row of the grey canvas in which the road's edges begin; every two of them are five of pixels,
-    EDGE_PAIRS = 21           # so often,
-    EDGE_ABOVE = 2            # the first of which are above the road
-    DOT_WIDE = 16, DOTS = 2 * DOT_WIDE          # cells that are painted at a time, and in a row of DOT
+    EDGE_LINE = 20            # row of the grey canvas in which the road's edges begin
+    EDGE_PAIRS = 21           # pairs of rows of cells from there on; a pair is five rows of pixels
+    EDGE_ABOVE = 2            # rows of pixels of the first pair that are above the road
+    DOT_WIDE = 16, DOTS = 2 * DOT_WIDE          # cells that are painted at a time; length of a row of DOT
     CLEAR = 14                # an edge of the road bends by fewer columns within the rows of a car
-    PLACES = 8                # of digits: 4 of the way, the day, 3 of the cars
-    DRUM_X = 96, DRUM_Y = 164  # of the last digit of the way
+    PLACES = 8                # places of digits: 4 of the distance, 1 of the day, 3 of the cars
+    DRUM_X = 96, DRUM_Y = 164  # corner of the last digit of the distance
     STAMP_ROWS = 5
     BLACK = 0, RED = 0xA71A1A, SAND = 0xC3903D, GREEN = 0x5CBA5C, OWN = 0xC0C0C0, LIGHTS = 0xB846A2
 
 cdef extern from *:
     """
-    // By frame / 256, which of the palettes: summer 2, snow, dusk 8, night, fog, dawn.
+    // Index of the palette, by frame / 256: two for summer, snow, eight for dusk, night, fog, dawn.
     static const unsigned char PALETTE[52] = {
         0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2, 3, 4, 5, 6, 7, 8, 9, 10,
         11, 11, 11, 11, 11, 11, 11, 11, 12, 12, 12, 12, 12, 12, 12, 12, 11, 11, 11, 11, 13, 13, 13, 13};
-    static const unsigned SKY[14][4] = {  // rows 0, 45, 47 and 49 on
+    static const unsigned SKY[14][4] = {  // colours from rows 0, 45, 47 and 49 on
         {0x181AA7, 0x181AA7, 0x181AA7, 0x181AA7}, {0x2D32B8, 0x2D32B8, 0x2D32B8, 0x2D32B8},
         {0x2D32B8, 0x2D32B8, 0x2D32B8, 0x2D32B8}, {0x181AA7, 0x181AA7, 0x181AA7, 0x181AA7},
         {0x181AA7, 0x181AA7, 0x331AA3, 0x68199A}, {0x181AA7, 0x331AA3, 0x68199A, 0x97197A},
@@ -43,16 +43,16 @@ cdef extern from *:
         0, 0x4A4A4A, 0};
     static const unsigned HILL[14] = {0x86861D, 0x88923E, 0xD6D6D6, 0x004400, 0x004400, 0x004400, 0x004400, 0, 0, 0, 0,
                                       0x8E8E8E, 0x4A4A4A, 0xB55328};
-    // Of a row from 45 on: left and width of the first hill, of the second; left of the first one's second peak.
+    // By row from 45 on: left and width of the first hill, left and width of the second, left of the first one's second peak.
     static const unsigned char HILLS[6][5] = {
         {10, 4, 72, 0, 0}, {8, 8, 84, 4, 0}, {6, 12, 82, 12, 22}, {4, 24, 76, 20, 0}, {2, 28, 74, 24, 0}, {0, 32, 72, 28, 0}};
-    static const unsigned EDGES[4] = {0x4A4A4A, 0x6F6F6F, 0xAAAAAA, 0xC0C0C0};  // of the road, up to row
-    static const unsigned char EDGE_ROW[4] = {40, 55, 74, 103};
-    // Where a straight road's edges are in its first rows; then a pixel farther out every other row.
+    static const unsigned EDGES[4] = {0x4A4A4A, 0x6F6F6F, 0xAAAAAA, 0xC0C0C0};  // colours of the road's edges,
+    static const unsigned char EDGE_ROW[4] = {40, 55, 74, 103};                 // each up to this row of the road
+    // Columns of a straight road's edges in its first rows; after them one pixel farther out every other row.
     static const unsigned char EDGE_TOP[2][19] = {
         {87, 87, 87, 86, 86, 86, 85, 85, 85, 84, 84, 83, 83, 82, 81, 81, 80, 79, 79},
         {87, 87, 88, 88, 89, 89, 90, 90, 90, 91, 91, 92, 92, 93, 94, 94, 95, 95, 96}};
-    // At row 52:
+    // Columns by which a bend shifts the road in row 52, by its step:
     static const unsigned char BEND[22] = {0, 0, 0, 0, 1, 1, 2, 3, 4, 6, 8, 9, 13, 15, 18, 22, 26, 30, 35, 39, 45, 50};
     static const unsigned short SHAPE[7][2][11] = {  // two states of the wheels, the high bit at the left
         {{0x33CC, 0x3FFC, 0x3FFC, 0xC3CC, 0x3FF3, 0xCFFC, 0x3FF3, 0xCFFC, 0x3FF3, 0xCFFC, 0x33C3},
@@ -75,24 +75,25 @@ cdef extern from *:
         {0x0C00, 0x1C00, 0x2C00, 0x4C00, 0x7E00, 0x0C00, 0x0C00}, {0x7E00, 0x6000, 0x6000, 0x7C00, 0x0600, 0x4600, 0x7C00},
         {0x3C00, 0x6200, 0x6000, 0x7C00, 0x6600, 0x6600, 0x3C00}, {0x7E00, 0x4200, 0x0600, 0x0C00, 0x1800, 0x1800, 0x1800},
         {0x3C00, 0x6600, 0x6600, 0x3C00, 0x6600, 0x6600, 0x3C00}, {0x3C00, 0x6600, 0x6600, 0x3E00, 0x0600, 0x4600, 0x3C00}};
-    static const unsigned short SIGN[7] = {0x4200, 0x7E00, 0x5A00, 0x1800, 0x5A00, 0x7E00, 0x5A00};  // of a car
+    static const unsigned short SIGN[7] = {0x4200, 0x7E00, 0x5A00, 0x1800, 0x5A00, 0x7E00, 0x5A00};  // the panel's car
     static const unsigned short FLAG[8] = {0x0800, 0x3800, 0x7800, 0x7800, 0x7800, 0x4800, 0x0800, 0x0800};
     static const unsigned char PLACE_X[8] = {64, 72, 80, 88, 56, 80, 88, 96};
     static const unsigned char PLACE_Y[8] = {165, 165, 165, 165, 180, 180, 180, 180};
     static const unsigned RAINBOW[7] = {0xB83232, 0xB47A30, 0xB47A30, 0xD2D240, 0x6E9C42, 0x6E9C42, 0x2D32B8};
-    // Made when enduro.pyx is imported, and constant from then on:
-    static unsigned char PICTURES[14][84 * 84];                     // all that stands still, in grey
-    // Sums of the rows of hills, without them, and of a row of ground:
+    // Filled when enduro.pyx is imported, and constant from then on:
+    static unsigned char PICTURES[14][84 * 84];                     // grey pictures of sky, ground and panel
+    // Grey sums of the rows of hills, without the hills, and of a row of ground:
     static unsigned short SKIES[14][3 * 84], GROUNDS[14][84];
-    static unsigned short PANELS[3][13 * 84];                       // of the panel: with the sign of a car; two states of flags
-    static unsigned short STAMPS[8][10][5][8], DRUM[80][5][8];      // what digits add: by place and digit; the last, by eighths
+    static unsigned short PANELS[3][13 * 84];                       // grey sums of the panel: with a car; two states of flags
+    static unsigned short STAMPS[8][10][5][8], DRUM[80][5][8];      // grey sums of digits by place; of the last by eighths
     static unsigned char COVER[21][40][5][6][16];                   // units that a shape covers, by x modulo 40 and y modulo 5
-    static unsigned char HILL_COVER[160][5][84];                    // units that hills cover, by their column, in parts of rows
-    // 1/16 pixels: a bend's shift of the road, a straight road's edges:
+    static unsigned char HILL_COVER[160][5][84];                    // units that the hills cover, by their column and row part
+    // In 1/16 pixels: shift of the road by a bend; edges of a straight road.
     static short OFFSET[22][103], STRAIGHT[2][103];
-    static short EDGE_GREY[103];                                    // of the road, by row
+    static short EDGE_GREY[103];                                    // grey of the edges, by row of the road
     static unsigned EDGE_COLOUR[103];
-    static unsigned short DOT[40][32];  // units of cells that a pixel covers, by units into its first one, which stands at 16
+    // Units of each cell that a pixel covers, by the pixel's place in its first cell; that cell has index 16.
+    static unsigned short DOT[40][32];
     """
     const uint8_t[52] PALETTE
     const uint32_t[14][4] SKY
