@@ -1,9 +1,9 @@
-"""Any Gymnasium vector environment behind the pipeline: its steps, the copies and the policy overlap.
+"""Steps any Gymnasium vector environment through the pipeline, which overlaps stepping, copying and the policy.
 
     python -m examples.any_gymnasium_env
 
-Two vector environments are two batches: while the policy is at one, the other plays in a thread. What a batch brought lies in
-its slab, on the device; the policy, here a random one, writes its actions there.
+The two vector environments are two batches: one is stepped in a thread while the policy works on the other. The results of a
+batch are in its slab on the device; the policy, random in this example, writes its actions to the same slab.
 """
 
 import gymnasium
@@ -17,7 +17,7 @@ reward = torch.zeros((), device=pipeline.device)
 
 
 def policy(batch):
-    """The device's work for a batch: reads its slab's observation, reward, terminated and truncated, writes its actions."""
+    """Returns the device's work for a batch: it reads observation, reward, terminated and truncated, and writes actions."""
     slab = pipeline.slab(batch)
 
     def work():
@@ -33,5 +33,5 @@ for _ in range(1000):
         pipeline.turn(batch, works[batch.index])
 pipeline.settle()
 episodes = pipeline.take_episodes()
-print(f"{len(episodes.returns)} episodes, mean return {episodes.returns.mean():.1f}, reward {reward.item():.0f} in all")
+print(f"{len(episodes.returns)} episodes, mean return {episodes.returns.mean():.1f}, total reward {reward.item():.0f}")
 pipeline.close()

@@ -1,8 +1,8 @@
-"""The core beneath the Gymnasium face: environments stepped into buffers that you own, a batch at a time.
+"""Uses the core below the Gymnasium interface: environments write into your own buffers, one batch at a time.
 
     python -m examples.own_buffers
 
-Two batches share one array of actions here, as a learner would that computes one batch's actions while the other plays.
+Two batches share each buffer. A learner would compute the actions of one batch while the other is stepped.
 """
 
 import numpy as np
@@ -28,7 +28,7 @@ random, scores = np.random.default_rng(0), []
 for _ in range(1000):
     for half in halves:
         buffers["actions"][half.lo: half.hi] = random.integers(0, len(env.actions), half.hi - half.lo)
-        if half.step():  # how many episodes ended
+        if half.step():  # returns the number of ended episodes
             over = half.lo + np.flatnonzero(env.ended[half.lo: half.hi])
             scores.extend(env.ended_return[over])
 print(f"{len(scores)} episodes, mean score {np.mean(scores):.2f}")

@@ -1,10 +1,10 @@
-"""An exported policy plays, without the trainer: an .onnx file by onnxruntime, a .safetensors file by NumPy alone.
+"""Plays with an exported policy, without the trainer: .onnx with onnxruntime, .safetensors with only NumPy.
 
     python -m examples.play_exported runs/breakout-.../policy.onnx
     python -m examples.play_exported runs/breakout-.../policy.safetensors
 
-Both are one step: observation, start and the state in; logits, value and the next state out. What else a file holds stands in
-the JSON text "policy" among its metadata. A policy with an encoder of your own plays as .onnx alone.
+Both files hold one step: observation, start and state in; logits, value and next state out. The JSON text "policy" in the
+metadata describes the policy. A policy with your own encoder or memory plays only as .onnx.
 """
 
 import json
@@ -20,7 +20,7 @@ EPISODES = 20
 
 
 def open_onnx(path):
-    """What is known about the policy, and its step."""
+    """The description of the policy, and its step as a function."""
     import onnxruntime
     session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
     names = [one.name for one in session.get_outputs()]
@@ -32,7 +32,7 @@ def open_onnx(path):
 
 
 def open_safetensors(path):
-    """The same, from the weights: the file is a length of 8 bytes, a JSON header of that length, then all numbers."""
+    """The same from a safetensors file: 8 bytes with the length of the header, the JSON header, then all numbers."""
     data = Path(path).read_bytes()
     begin = 8 + int.from_bytes(data[:8], "little")
     header = json.loads(data[8:begin])
@@ -40,8 +40,8 @@ def open_safetensors(path):
     w = {name: np.frombuffer(data, np.float32, offset=begin + one["data_offsets"][0],
                              count=int(np.prod(one["shape"]))).reshape(one["shape"])
          for name, one in header.items()}
-    if about["encoder"] not in ENCODERS:
-        sys.exit(f"{path} has the encoder {about['encoder']}, which is not NumPy's; export the policy as .onnx")
+    if about["encoder"] not in ENCODERS or about["memory"] not in CORES:
+        sys.exit(f"{path}: encoder {about['encoder']} with memory {about['memory']} is not written in NumPy here; export .onnx")
     encode, core = ENCODERS[about["encoder"]], CORES[about["memory"]]
 
     def step(observation, start, **state):
@@ -71,7 +71,7 @@ def sigmoid(x):
 
 
 def convolution(w, k, x, stride=1, padding=0):
-    """(B, C, height, width) to (B, D, ...)."""
+    """Layer k of the encoder: (B, C, height, width) to (B, D, height, width), smaller by stride and borders."""
     weight = w[f"encoder.convolutions.{k}.weight"]
     x = np.pad(x, ((0, 0), (0, 0), (padding, padding), (padding, padding)))
     patches = np.lib.stride_tricks.sliding_window_view(x, weight.shape[2:], (2, 3))[:, :, ::stride, ::stride]
@@ -126,14 +126,14 @@ CORES = {"lstm": lstm, "mingru": mingru, "none": none}
 
 
 def make(about, num_envs):
-    """The environments that the policy was trained in."""
+    """The environments of the policy's training."""
     if about["game"].startswith("gym:"):
         return gymnasium.make_vec(about["game"].removeprefix("gym:"), num_envs, vectorization_mode="sync", **about["options"])
     return envs_c.make(about["game"], num_envs, **about["env"], **about["options"])
 
 
 def play(path, episodes=EPISODES, seed=1):
-    """The scores of whole episodes, one an environment; actions are sampled, as in training."""
+    """The scores of whole episodes, one in each environment. Actions are sampled, as in training."""
     about, step = (open_onnx if path.endswith(".onnx") else open_safetensors)(path)
     env, random = make(about, episodes), np.random.default_rng(seed)
     state = {name: np.zeros((episodes, *shape), np.float32) for name, shape in about["states"].items()}
@@ -145,7 +145,7 @@ def play(path, episodes=EPISODES, seed=1):
         state = {name: out[f"next_{name}"] for name in state}
         logits = np.where(infos["action_mask"], out["logits"], -np.inf) if "action_mask" in infos else out["logits"]
         actions = (logits + random.gumbel(size=logits.shape)).argmax(1)
-        start = over.astype(np.float32)  # what comes after an episode's last observation is the first of the next
+        start = over.astype(np.float32)  # after an episode's last observation comes the first of the next one
         observation, reward, terminated, truncated, infos = env.step(actions)
         scores += reward * running
         over = terminated | truncated

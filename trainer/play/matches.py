@@ -1,51 +1,43 @@
-"""Games of a run of self-play against the game's own opponents, which measure it: when a policy joins, and at the end."""
+"""Matches of self-play against the anchors, the game's own opponents: when a policy joins the pool, and at the end of a run."""
 
 from dataclasses import replace
 from pathlib import Path
 
-import torch
-
-from trainer.config import Config
+from trainer.config import RunConfig
 from trainer.play import film
 from trainer.play.evaluate import Evaluation, best, describe, play, write_summary
+from trainer.policy.policy import Policy
+from trainer.ranks import Ranks
+from trainer.self_play.league import League
 
 
-def against(config: Config, options: dict) -> Config:
-    """The same settings with one of the game's own opponents on the other side."""
-    return replace(config, env=replace(config.env, options=config.env.options | options))
-
-
-def after_iteration(session) -> dict[str, float | None]:
-    """What belongs to self-play at an iteration's end; returns its metrics."""
-    league = session.league
-    league.end(session.iteration, session.ranks)
-    for number in range(league.rated, league.pool.size):  # the untrained one, and then whoever joined just now
-        measure(session, number)
+def after_iteration(league: League, iteration: int, ranks: Ranks) -> dict[str, float | None]:
+    """Record the iteration's games and rate the policies that joined; returns the metrics of self-play."""
+    league.end(iteration, ranks)
+    for number in range(league.rated, league.pool.size):  # at first the untrained policy, later the one that just joined
+        rate(league, number, ranks)
     return league.metrics()
 
 
-def measure(session, number: int):
-    """A member's games against the built-in opponents, which rank 0 plays, and the ratings by them."""
-    league, config = session.league, session.config
-    network, _ = league.pool.player(number)
-    for name, options in league.anchors.items() if config.self_play.anchor_games else ():
-        settings = against(config, options)
-        league.note_anchor(name, session.ranks.first(
-            lambda settings=settings: play(network, settings, episodes=config.self_play.anchor_games,
-                                           seed=config.run.seed + number).returns), number)
-    torch.set_num_threads(session.threads)  # `play` took as many as the settings of all ranks say
+def rate(league: League, number: int, ranks: Ranks):
+    """Play member `number` against the anchors, on rank 0, and compute all ratings again."""
+    policy, _ = league.pool.player(number)
+    episodes = league.settings.anchor_games
+    for name in league.anchors if episodes else ():
+        returns = ranks.broadcast(lambda name=name: _match(league, policy, name, episodes, league.seed + number).returns)
+        league.note_anchor(name, returns, number)
     league.rate(number)
 
 
-def finish(session, folder: Path, log):
-    """The evaluation at the end: against each of the game's own opponents, then everybody's ratings.
+def finish(policy: Policy, league: League, run: RunConfig, folder: Path, log):
+    """Evaluate the learner at the end of a training: against each anchor, then all ratings.
 
-    evaluation.json is that against the last, the strongest, with the others' under "opponents"; the film is of its best game.
+    evaluation.json holds the result against the last anchor, the strongest, and the others under "opponents". The film shows
+    the best game against the last anchor.
     """
-    run, league = session.config.run, session.league
     played: dict[str, Evaluation] = {}
-    for name, options in league.anchors.items():
-        played[name] = play(session.policy, against(session.config, options), episodes=run.eval_episodes, seed=run.seed)
+    for name in league.anchors:
+        played[name] = _match(league, policy, name, run.eval_episodes, run.seed)
         league.note_anchor(name, played[name].returns, league.pool.size)
         summary = played[name].summary()
         log.note(f"against {name}: won {(played[name].returns > 0).mean():.0%}; {describe(summary)}")
@@ -56,3 +48,9 @@ def finish(session, folder: Path, log):
         write_summary(folder, summary | {"opponents": opponents})
         if run.gif:
             log.note(film.write(played[name], best(played[name]), folder / "episode.gif"))
+
+
+def _match(league: League, policy: Policy, name: str, episodes: int, seed: int) -> Evaluation:
+    """Games of a policy against the anchor `name`."""
+    env = replace(league.env, options=league.env.options | league.anchors[name])
+    return play(policy, league.game, env, episodes=episodes, seed=seed)

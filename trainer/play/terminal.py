@@ -1,4 +1,4 @@
-"""Pictures in a terminal: two pixels a character, the upper half block's foreground and background, in 24-bit colour."""
+"""Pictures in a terminal in 24-bit colour. Each character, an upper half block, shows two pixels: foreground and background."""
 
 import os
 import shutil
@@ -13,20 +13,22 @@ from PIL import Image
 from trainer.errors import RunError
 
 BLOCK = "▀"
-ENTER = "\x1b[?1049h\x1b[?25l\x1b[2J"   # the other screen, no cursor, empty
+ENTER = "\x1b[?1049h\x1b[?25l\x1b[2J"   # alternate screen, no cursor, cleared
 LEAVE = "\x1b[0m\x1b[?25h\x1b[?1049l"
 
 
 class Terminal:
-    """Shows pictures as large as the terminal lets them be; a context manager that leaves the terminal as it found it.
+    """Shows pictures as large as they fit. A context manager that restores the terminal's contents at the end.
 
-    stream: where to; standard output where None. size: gives (columns, lines).
+    stream: output; None for standard output.
+    size: returns (columns, lines).
+    sleep: waits that many seconds.
     """
 
     def __init__(self, stream: TextIO | None = None, size: Callable[[], tuple[int, int]] = shutil.get_terminal_size,
                  sleep: Callable[[float], None] = time.sleep):
         self.stream, self.size, self.sleep = stream or sys.stdout, size, sleep
-        self._shown: list[str] = []  # the lines that stand there
+        self._shown: list[str] = []  # the lines on the terminal
         self._shape = None
 
     def __enter__(self) -> "Terminal":
@@ -38,7 +40,7 @@ class Terminal:
         self.stream.flush()
 
     def show(self, picture: np.ndarray, caption: str):
-        """Show a picture (height, width, 3) uint8, and a line of text under it; writes only the lines that changed."""
+        """Show a picture (height, width, 3) uint8 and a line of text under it. Only lines that changed are written."""
         columns, rows = self.size()
         if self._shape != (columns, rows):
             self._shape, self._shown = (columns, rows), []
@@ -51,25 +53,25 @@ class Terminal:
         self._shown = lines
 
     def wait(self, seconds: float) -> bool:
-        """Let that time pass."""
+        """Sleep; always returns True."""
         self.sleep(max(seconds, 0.0))
         return True
 
 
 def check(stream: TextIO):
-    """Raises RunError where `stream` is no terminal that can show pictures."""
+    """Raises RunError if `stream` is not a terminal that can show pictures."""
     if not stream.isatty() or os.environ.get("TERM") == "dumb":
-        raise RunError("--terminal draws into a terminal, and the output goes elsewhere: leave out the redirection, or film an "
-                       "episode with `record`")
+        raise RunError("--terminal needs a terminal as output, not a file, a pipe or a dumb terminal: leave out the "
+                       "redirection, or film an episode with `record`")
     try:
         BLOCK.encode(stream.encoding or "ascii")
     except UnicodeEncodeError:
-        raise RunError(f"--terminal draws with {BLOCK.encode('unicode_escape').decode()}, which the output's encoding "
-                       f"{stream.encoding} has not: set PYTHONIOENCODING=utf-8") from None
+        raise RunError(f"--terminal needs an output encoding with {BLOCK.encode('unicode_escape').decode()}, not "
+                       f"{stream.encoding}: set PYTHONIOENCODING=utf-8") from None
 
 
 def fitted(picture: np.ndarray, width: int, height: int) -> np.ndarray:
-    """A picture (h, w, 3) uint8 made as large as fits into width x height: whole multiples larger, or averaged smaller."""
+    """A picture (h, w, 3) uint8 scaled to fit into width x height: enlarged by an integer factor, or reduced by averaging."""
     scale = min(width / picture.shape[1], height / picture.shape[0])
     if scale >= 1:
         return picture.repeat(int(scale), 0).repeat(int(scale), 1)
@@ -78,7 +80,7 @@ def fitted(picture: np.ndarray, width: int, height: int) -> np.ndarray:
 
 
 def half_blocks(picture: np.ndarray) -> list[str]:
-    """Lines of text that show a picture (h, w, 3) uint8, two rows of it a line; colours are named where they change."""
+    """Lines of text that show a picture (h, w, 3) uint8, two rows in each line. A colour is written only if it changes."""
     if len(picture) % 2:
         picture = np.concatenate([picture, np.zeros_like(picture[:1])])
     cells = np.concatenate([picture[0::2], picture[1::2]], 2)  # (lines, w, 6): upper, lower
@@ -86,6 +88,7 @@ def half_blocks(picture: np.ndarray) -> list[str]:
 
 
 def _line(cells: np.ndarray) -> str:
+    """One line of text; cells: (w, 6) uint8, the upper and the lower colour of each character."""
     starts = np.flatnonzero(np.r_[True, (cells[1:] != cells[:-1]).any(1)])
     runs = np.diff(np.r_[starts, len(cells)]).tolist()
     colours = cells[starts].tolist()

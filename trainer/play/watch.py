@@ -1,9 +1,9 @@
-"""Watching: one environment that a policy or a person plays, shown step by step at the game's own speed.
+"""Watching one environment, played by a policy or a person, step by step at the game's own speed.
 
 A screen is a window (trainer/play/window.py) or the terminal (trainer/play/terminal.py): a context manager with
 
     show(picture, caption)    show a picture (height, width, 3) uint8 with a line of text;
-    wait(seconds)             let that time pass; False once whoever watches has had enough.
+    wait(seconds)             wait; returns False if the user has closed the screen.
 """
 
 import time
@@ -15,42 +15,44 @@ from typing import NamedTuple
 import numpy as np
 
 from bridge import Pipeline, open_device
-from trainer.config import Config
-from trainer.config.config import GYM
-from trainer.environments import make_source
+from trainer.config import EnvConfig
+from trainer.config.games import GameName
+from trainer.environments import episode_seed, make_source, rate_of
 from trainer.errors import RunError
-from trainer.play import film
-from trainer.play.evaluate import episode_seed
 from trainer.policy.policy import Policy
-from trainer.rollout.actor import Actor, Storage, collect
-from trainer.runs.find import short_name
+from trainer.rollout.actor import Actor, collect
+from trainer.rollout.storage import Storage
 
-PAUSE = 1.0  # seconds that an episode's last picture stays
+PAUSE = 1.0  # seconds that the last picture of an episode stays
 
 
 class Ended(NamedTuple):
-    """An episode that was watched to its end."""
+    """An episode that has ended."""
 
     score: float  # raw
     length: int   # steps
 
 
 class Watched:
-    """One environment of a run, as it was trained in; `score` and `length` are those of the episode under way.
+    """One environment; `score` and `length` belong to the current episode.
 
-    policy: who plays; None for a person, whose actions are set as `chosen`.
+    game: name of the game.
+    env: settings of the environment, as in training.
+    policy: the player; None for a person, whose actions the caller sets as `chosen`.
+    seed: the same seed gives the same episodes.
+    greedy: take the most likely action instead of sampling.
 
-    Raises RunError where the environment shows no pictures.
+    Raises RunError if the environment has no pictures.
     """
 
-    def __init__(self, config: Config, policy: Policy | None, *, seed: int, greedy: bool = False):
-        settings = replace(config.env, num_envs=1, num_batches=1, reward_clip=None, sim="host")
-        source = make_source(config.game, settings, 1, episode_seed(config.game, seed))
-        self.foreign = config.game.startswith(GYM)
-        if self.foreign and (len(source.observation_shape) != 2 or source.observation_dtype != "uint8"):
-            raise RunError(f"{config.game} cannot be watched: its observations are no pictures; eval tells how it plays")
-        self.title, self.source, self.rate, self.chosen = short_name(config.game), source, film.rate_of(source), 0
-        device = config.run.device if policy is None else str(next(policy.parameters()).device)
+    def __init__(self, game: str, env: EnvConfig, policy: Policy | None, *, seed: int, greedy: bool = False):
+        settings, name = replace(env, num_envs=1, num_batches=1, reward_clip=None, sim="host"), GameName.parse(game)
+        source = make_source(game, settings, 1, episode_seed(game, seed))
+        self.is_gym = name.is_gym
+        if self.is_gym and (len(source.observation_shape) != 2 or source.observation_dtype != "uint8"):
+            raise RunError(f"{game} cannot be watched: its observations are not pictures; `eval` measures its score")
+        self.title, self.source, self.rate, self.chosen = name.short, source, rate_of(source), 0
+        device = "cpu" if policy is None else str(next(policy.parameters()).device)
         self.pipeline = Pipeline(source, 1, open_device(device))
         self.slab = self.pipeline.slabs[0]
         if policy is None:
@@ -62,13 +64,13 @@ class Watched:
         self.pipeline.reset()
 
     def picture(self) -> np.ndarray:
-        """What it shows now, (height, width, 3) uint8."""
-        if self.foreign:
+        """The current picture, (height, width, 3) uint8."""
+        if self.is_gym:
             return np.repeat(self.slab.host["observation"][0][..., None], 3, 2)
         return self.source.env.render(0)
 
     def step(self) -> Ended | None:
-        """Play a step; what ended with it. The step after an end begins the next episode."""
+        """Play a step; returns the episode if it ended. The step after an end begins the next episode."""
         self._turn()
         self.pipeline.settle()
         if self._over:
@@ -89,14 +91,18 @@ class Watched:
 
 def watch(watched: Watched, screen, *, episodes: int | None = None, speed: float = 1.0,
           choose: Callable[[], int | None] | None = None, clock: Callable[[], float] = time.perf_counter) -> Iterator[Ended]:
-    """Show `watched` on `screen`; gives the episodes as they end, so many of them or until the screen is closed.
+    """Play and show `watched`; yields each episode when it ends.
 
-    speed: times the game's own. choose: the person's action; None while there is none, and the game waits for one.
+    screen: see the head of this file.
+    episodes: stop after this many; None to go on until the screen is closed.
+    speed: multiple of the game's own speed.
+    choose: returns the person's action; while it returns None, the game waits. None if a policy plays.
+    clock: returns the time in seconds.
     """
     period, count, due = 1 / (watched.rate * speed), 1, clock()
     while True:
         screen.show(watched.picture(), f"{watched.title}  episode {count}  score {watched.score:g}  step {watched.length}")
-        due = max(due + period, clock())  # what came late is not made up for
+        due = max(due + period, clock())  # delays are not made up for
         if not screen.wait(due - clock()):
             return
         if choose is not None:
@@ -112,5 +118,5 @@ def watch(watched: Watched, screen, *, episodes: int | None = None, speed: float
         if not screen.wait(PAUSE / speed) or (episodes is not None and count > episodes):
             return
         watched.chosen = 0
-        watched.step()  # begins the next
+        watched.step()  # begins the next episode
         due = clock()

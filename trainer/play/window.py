@@ -1,4 +1,4 @@
-"""A window to watch games in, by pygame."""
+"""A window that shows games, made with pygame."""
 
 import os
 import time
@@ -8,17 +8,18 @@ import numpy as np
 
 from trainer.errors import RunError
 
-SLICE = 0.01   # seconds between looks at the keyboard
-REPEAT = 0.2   # seconds after which a key that is held counts again, in games that move by tiles
-NO_DISPLAYS = ("offscreen", "dummy")  # what SDL falls back to where there is none
+SLICE = 0.01   # seconds between polls of the keyboard
+REPEAT = 0.2   # seconds after which a held key counts again, in games that move by tiles
+NO_DISPLAYS = ("offscreen", "dummy")  # SDL's drivers if there is no display
 
 
 class Window:
-    """A window that fits what it shows, scaled to the desktop; it closes by its button, by Escape, or by leaving the context.
+    """A window of the picture's size, scaled to the desktop. Its button, Escape, or the end of the context closes it.
 
-    tiles: whether a key counts when it is pressed, and again once it is held for REPEAT; else as long as it is held.
+    tiles: True if a key counts once when it is pressed, and again after it was held for REPEAT; False if it counts as long as
+        it is held.
 
-    Raises RunError where there is no pygame, or no display.
+    Raises RunError if pygame or a display is missing.
     """
 
     def __init__(self):
@@ -26,13 +27,12 @@ class Window:
         try:
             import pygame
         except ModuleNotFoundError:
-            raise RunError("a window needs pygame: pip install 'insertcoin[play]', or pass --terminal to watch in the "
-                           "terminal") from None
+            raise RunError("a window needs pygame: pip install 'insertcoin[play]', or use --terminal") from None
         self.pygame, self.tiles = pygame, False
         self._open()
         self._size = None
-        self._held: dict[str, float] = {}  # key: when it was pressed
-        self._new: set[str] = set()        # keys that were pressed since last asked
+        self._held: dict[str, float] = {}  # by key: time of pressing
+        self._new: set[str] = set()        # keys pressed since the last call of `keys`
         self._closed = False
 
     def _open(self):
@@ -52,19 +52,19 @@ class Window:
         self.pygame.display.quit()
 
     def show(self, picture: np.ndarray, caption: str):
-        """Show a picture (height, width, 3) uint8, with `caption` as the window's title."""
+        """Show a picture (height, width, 3) uint8; `caption` is the window's title."""
         height, width = picture.shape[:2]
         if self._size != (width, height):
             self._size = width, height
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # that scaling is slow where there is no GPU
+                warnings.simplefilter("ignore")  # warns that scaling is slow without a GPU
                 self._surface = self.pygame.display.set_mode(self._size, self.pygame.SCALED | self.pygame.RESIZABLE)
         self.pygame.surfarray.blit_array(self._surface, picture.swapaxes(0, 1))
         self.pygame.display.set_caption(f"{caption}  (Escape closes)")
         self.pygame.display.flip()
 
     def wait(self, seconds: float) -> bool:
-        """Let that time pass, or as much as it takes to be closed; False once it is closed."""
+        """Wait until the time has passed or the window is closed; False if it is closed."""
         until = time.perf_counter() + seconds
         while True:
             self._listen()
@@ -74,13 +74,14 @@ class Window:
             time.sleep(min(rest, SLICE))
 
     def keys(self) -> set[str]:
-        """The names of the keys that count now: those pressed since last asked, and those held."""
+        """The names of the keys that count now: those pressed since the last call, and those held."""
         now = time.perf_counter()
         counted = self._new | {key for key, since in self._held.items() if not self.tiles or now - since >= REPEAT}
         self._new = set()
         return counted
 
     def _listen(self):
+        """Handle all events since the last call."""
         for event in self.pygame.event.get():
             if event.type == self.pygame.QUIT:
                 self._closed = True
@@ -94,4 +95,4 @@ class Window:
 
 
 def _no_display(why) -> str:
-    return f"a window needs a display ({why}): pass --terminal to watch in the terminal, or `record` films it"
+    return f"a window needs a display ({why}): use --terminal, or film an episode with `record`"

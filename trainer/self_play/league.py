@@ -1,4 +1,4 @@
-"""What a session of self-play holds beside the learner: the pool, the games against the game's own opponents, the ratings."""
+"""The state of self-play beside the learner: the pool, the games against the game's own opponents, and the ratings."""
 
 import itertools
 import json
@@ -9,10 +9,10 @@ import numpy as np
 import torch
 
 import envs_c
-from trainer.config import Config, EnvConfig
-from trainer.config.config import GYM
+from trainer.config import EnvConfig, SelfPlayConfig
+from trainer.config.games import GameName
 from trainer.environments import make_env
-from trainer.errors import ConfigError
+from trainer.errors import SettingError
 from trainer.files import write_atomically
 from trainer.policy.policy import Policy
 from trainer.ranks import Ranks
@@ -22,62 +22,81 @@ from trainer.self_play.pool import Pool
 from trainer.self_play.source import SelfPlaySource
 
 RATINGS = "ratings.json"
-SETTINGS = ("frame_skip", "sticky", "noop_max", "time_limit", "reward_clip", "sim")  # which self-play leaves as they are
-SHOWN = 8  # members in the table
+SETTINGS = ("frame_skip", "sticky", "noop_max", "time_limit", "reward_clip", "sim")  # must have their defaults in self-play
+SHOWN = 8  # members in the printed table
 
 
-def make_self_play(config: Config, first: int = 0) -> SelfPlaySource:
-    """The environments of a run of self-play; `first` is the number of the first one, where they are some of a run's.
+def make_self_play(game: str, env: EnvConfig, seed: int, first: int = 0) -> SelfPlaySource:
+    """The environments of a self-play run.
 
-    Raises ConfigError where the game or a setting does not go with it."""
-    check(config)
-    both = envs_c.game(config.game).two_players.both
-    env = replace(config.env, options=config.env.options | both)
-    return SelfPlaySource(make_env(config.game, env, env.num_envs, config.run.seed, first))
+    game: name of a two-player game.
+    env: the section env.
+    seed: of the environments.
+    first: number of the first environment, if this process has only a part of them.
+
+    Raises SettingError if the game or a setting does not fit self-play.
+    """
+    check(game, env)
+    both = envs_c.game(game).two_players.both
+    return SelfPlaySource(make_env(game, replace(env, options=env.options | both), env.num_envs, seed, first))
 
 
-def check(config: Config):
-    """Raises ConfigError where the game is none for two players, or a setting does not go with self-play."""
-    known = [name for name in envs_c.games() if envs_c.game(name).two_players is not None]
-    if config.game.startswith(GYM) or envs_c.game(config.game).two_players is None:
-        raise ConfigError(f"self_play is true, but {config.game} is no game of this suite for two players, as "
-                          f"{', '.join(known)} is; leave --self-play out")
-    limit = envs_c.game(config.game).time_limit
+def check(game: str, env: EnvConfig):
+    """Raises SettingError if the game is not a two-player game, or a setting does not fit self-play."""
+    if GameName.parse(game).is_gym or envs_c.game(game).two_players is None:
+        known = [name for name in envs_c.games() if envs_c.game(name).two_players is not None]
+        raise SettingError("self_play", f"must be false for {game}: self-play needs a two-player game of this package "
+                                        f"({', '.join(known)})")
+    limit = envs_c.game(game).time_limit
     if limit:
-        raise ConfigError(f"self_play is true, but {config.game} cuts its episodes off after {limit:,} steps, and in "
-                          "self-play a game ends by its rules alone; leave --self-play out")
+        raise SettingError("self_play", f"must be false for {game}, whose episodes are cut off after {limit:,} steps: in "
+                                        "self-play a game ends only by its own rules")
     default = EnvConfig()
-    changed = [f"{name} is {getattr(config.env, name)}" for name in SETTINGS
-               if getattr(config.env, name) != getattr(default, name)]
-    if changed:
-        raise ConfigError(f"{' and '.join(changed)}: in self-play each step is one side's move, and a game ends by its rules; "
-                          f"leave {'them' if len(changed) > 1 else 'it'} out")
+    for name in SETTINGS:
+        value, required = getattr(env, name), getattr(default, name)
+        if value != required:
+            raise SettingError(name, f"must be {'none' if required is None else required} in self-play, not {value}: each step "
+                                     "is one player's move, and a game ends only by its own rules")
 
 
 class League:
-    """The pool's policies and the built-in opponents, all of them rated by the games between them.
+    """The policies of the pool and the game's own opponents, rated by the games between them.
 
-    policy, weights: the learner's, and those that it acts with; new_network: makes one of its kind.
+    The game's own opponents are the anchors: their strength does not change, so ratings of different runs can be compared.
+
+    game, env, settings, seed: the game, the sections env and self_play, and the seed of the run, equal on all ranks.
+    source: the environments of this process; gets its opponents from the league.
+    policy: the learner's policy.
+    weights: the learner's weights for steps (Policy.cast_weights).
+    new_policy: makes a policy of the same kind.
+    device: where the policies are.
+    batch_steps: steps of one iteration, all environments together.
     """
 
-    def __init__(self, config: Config, source: SelfPlaySource, policy: Policy, weights, new_network, device: torch.device):
-        seed = config.run.seed
-        self.config, self.source = config, source
-        self.pool = Pool(config.self_play, policy, weights, new_network, seed)
+    def __init__(self, game: str, env: EnvConfig, settings: SelfPlayConfig, seed: int, source: SelfPlaySource, policy: Policy,
+                 weights, new_policy, device: torch.device, batch_steps: int):
+        self.game, self.env, self.settings, self.seed, self.source = game, env, settings, seed, source
+        self.batch_steps = batch_steps
+        self.pool = Pool(settings, policy, weights, new_policy, seed)
         source.opponents = Opponents(self.pool, policy, source, device, seed)
-        self.anchors: dict[str, dict] = envs_c.game(config.game).two_players.opponents
-        self.anchor_points = np.zeros((len(self.anchors), 2, 1))  # points and games of each member and the learner
-        self.rated = 0  # members whose games against them were played
-        self.figures: dict[str, float | None] = {"rating": None} | {f"win_rate_{name}": None for name in self.anchors}
+        self.anchors: dict[str, dict] = envs_c.game(game).two_players.opponents  # the game's options for each
+        self.anchor_points = np.zeros((len(self.anchors), 2, 1))  # points and games of each member and of the learner
+        self.rated = 0  # members that have played the anchors
+        self.latest: dict[str, float | None] = {"rating": None} | {f"win_rate_{name}": None for name in self.anchors}
+
+    @property
+    def rating(self) -> float | None:
+        """The rating of the newest rated member; None before the first."""
+        return self.latest["rating"]
 
     def begin(self, iteration: int):
-        """Before a rollout."""
+        """Choose the opponents of a new rollout."""
         self.pool.begin_rollout(iteration)
 
     def end(self, iteration: int, ranks: Ranks):
-        """After an iteration: put down the games that ended, on any rank; the policy joins the pool where that is due."""
-        noted, self.source.noted = self.source.noted, []
-        every = ranks.everyone((noted, np.unique(self.source.opponent)))
+        """Record the games that ended in this iteration, on all ranks. The policy joins the pool if it is due."""
+        finished, self.source.finished = self.source.finished, []
+        every = ranks.everyone((finished, np.unique(self.source.opponent)))
         for opponents, returns in itertools.chain.from_iterable(games for games, _ in every):
             self.pool.note(opponents, returns)
         self.pool.tidy(np.concatenate([playing for _, playing in every]))
@@ -85,29 +104,34 @@ class League:
             self.pool.add(iteration)
 
     def note_anchor(self, name: str, returns: np.ndarray, player: int):
-        """Games of a member, or at number `pool.size` of the learner, against a built-in opponent: what it got in each."""
+        """Record games against an anchor.
+
+        name: of the anchor.
+        returns: (E,) the player's returns; only the sign counts.
+        player: number of the member; `pool.size` is the learner.
+        """
         room = self.pool.size + 1 - self.anchor_points.shape[2]
         self.anchor_points = np.concatenate([self.anchor_points, np.zeros((len(self.anchors), 2, room))], 2)
         points = (np.sign(returns) + 1) / 2
         self.anchor_points[list(self.anchors).index(name), :, player] += points.sum(), len(points)
-        self.figures[f"win_rate_{name}"] = float(points.mean())
+        self.latest[f"win_rate_{name}"] = float(points.mean())
 
     def rate(self, number: int):
-        """Fit the ratings anew: that of member `number`, the newest, is the run's."""
+        """Compute all ratings again; the run's rating is that of member `number`, the newest."""
         self.rated = number + 1
-        self.figures["rating"] = float(self.ratings().rating[len(self.anchors) + number])
+        self.latest["rating"] = float(self.ratings().rating[len(self.anchors) + number])
 
     def metrics(self) -> dict[str, float | None]:
-        """For the log of an iteration."""
+        """The metrics of an iteration."""
         points, games = self.pool.fresh
-        return {"pool_size": len(self.pool.members), "win_rate_pool": points / games if games else None, **self.figures}
+        return {"pool_size": len(self.pool.members), "win_rate_pool": points / games if games else None, **self.latest}
 
     def ratings(self) -> ratings.Ratings:
-        """Of the built-in opponents, all who ever joined, and the learner, in this order."""
+        """The ratings of the anchors, of all policies that ever joined, and of the learner, in this order."""
         return ratings.fit(self._points())
 
     def _points(self) -> np.ndarray:
-        """What each of them got against each."""
+        """(P, P) The points of each player against each other, in the order of `ratings`."""
         first, known = len(self.anchors), self.anchor_points.shape[2]
         points = np.zeros((first + self.pool.size + 1,) * 2)
         points[first:, first:] = self.pool.points
@@ -116,23 +140,23 @@ class League:
         return points
 
     def table(self) -> list[dict]:
-        """A row a player: name, rating and its standard error, games; of who ever joined, when, and if it is in the pool."""
+        """One row for each player: name, rating, its standard error, and games. Policies that joined also have the step of
+        joining and `in_pool`."""
         fitted, points = self.ratings(), self._points()
         names = [*self.anchors, *(f"policy {number}" for number in range(self.pool.size)), "learner"]
         played = (points + points.T).sum(1)
         rows = [{"name": name, "rating": float(rating), "error": float(error), "games": round(games)}
                 for name, rating, error, games in zip(names, *fitted, played, strict=True)]
         for number, joined in enumerate(self.pool.joined):
-            rows[len(self.anchors) + number] |= {"step": joined * self.config.batch_steps,
-                                                 "in_pool": number in self.pool.members}
+            rows[len(self.anchors) + number] |= {"step": joined * self.batch_steps, "in_pool": number in self.pool.members}
         return rows
 
     def write(self, folder: Path):
-        """ratings.json."""
+        """Write ratings.json."""
         write_atomically(folder / RATINGS, [json.dumps({"players": self.table()}, indent=2).encode() + b"\n"])
 
     def describe(self) -> str:
-        """The table in lines, the strongest first: built-in opponents, the learner, and some of the pool."""
+        """The table as text, the strongest first: the anchors, the learner, and at most SHOWN members."""
         rows = self.table()
         members = [row for row in rows if row.get("in_pool")]
         chosen = {round(k) for k in np.linspace(0, len(members) - 1, min(SHOWN, len(members)))}
@@ -145,15 +169,19 @@ class League:
         return "\n".join(lines)
 
     def state(self) -> dict[str, torch.Tensor]:
-        """For a checkpoint."""
-        figures = [float("nan") if value is None else value for value in self.figures.values()]
-        return self.pool.state() | {"rated": torch.tensor(self.rated), "figures": torch.tensor(figures, dtype=torch.float64),
+        """Tensors for a checkpoint."""
+        latest = [float("nan") if value is None else value for value in self.latest.values()]
+        return self.pool.state() | {"rated": torch.tensor(self.rated), "figures": torch.tensor(latest, dtype=torch.float64),
                                     "anchor_points": torch.from_numpy(self.anchor_points.copy())}
 
     def restore(self, state: dict[str, torch.Tensor]):
-        """Put back what `state` gave."""
+        """Take the tensors that `state` returned."""
         self.pool.restore(state)
         self.anchor_points = state["anchor_points"].numpy().copy()
         self.rated = int(state["rated"])
-        self.figures = {name: None if value != value else value
-                        for name, value in zip(self.figures, state["figures"].tolist(), strict=True)}
+        self.latest = {name: None if value != value else value
+                       for name, value in zip(self.latest, state["figures"].tolist(), strict=True)}
+
+    def environment_dims(self) -> dict[str, int | str]:
+        """Empty: the league's tensors are equal on all ranks."""
+        return {}

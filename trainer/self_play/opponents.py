@@ -1,4 +1,4 @@
-"""The opponents' moves in self-play: each policy of the pool sees the rows in which it plays, in one batch."""
+"""The opponents' moves in self-play. Each policy of the pool plays its rows of a batch together."""
 
 from types import SimpleNamespace
 
@@ -9,14 +9,17 @@ from trainer import kernels
 from trainer.policy.policy import Policy, StepSpace
 from trainer.self_play.pool import Pool
 
-SEED_OFFSET = 1 << 61  # opponents sample by other random numbers than the learner
+SEED_OFFSET = 1 << 61  # opponents do not sample with the learner's random numbers
 
 
 class Opponents:
-    """Policies of a pool, and what they remember of the games that they play: one row an environment.
+    """The policies of a pool and their recurrent states: one row for each of N environments.
 
-    pool: who they are; policy: one of their kind; source: whose environments; seed: of the sampling, which the environment's
-    number and that of its half steps so far key beside it.
+    pool: the policies to play with.
+    policy: any policy of the same kind; decides the shapes.
+    source: the source whose environments are played.
+    device: where the policies are.
+    seed: of the sampling. The number of the environment and the number of the step are the other keys.
     """
 
     def __init__(self, pool: Pool, policy: Policy, source, device: torch.device, seed: int):
@@ -25,67 +28,77 @@ class Opponents:
         byte = source.observation_dtype == "uint8"
         dtype = torch.uint8 if byte else policy.precision
         self.frames = torch.zeros(frames, count, *source.observation_shape, dtype=dtype, device=device)
-        self.starts = torch.zeros(frames, count, device=device)  # 1 where that frame is the first of its game
+        self.starts = torch.zeros(frames, count, device=device)  # 1 if this frame is the first of its game
         self.h, self.c = policy.initial_state(count, device)
-        self.new = torch.ones(count, device=device)              # 1 where the next frame is the first
+        self.new = torch.ones(count, device=device)              # 1 if the next frame is the first of its game
         self.space = StepSpace(policy, count, device)
-        self.out = torch.zeros(count, policy.num_actions + 1, device=device)
+        self.out = torch.zeros(count, policy.num_actions + 1, device=device)  # logits, then the value
         self.action = torch.zeros(count, dtype=torch.int32, device=device)
         self.log_prob, self.value = torch.zeros(count, device=device), torch.zeros(count, device=device)
 
     def forget(self, environments: np.ndarray):
-        """New games begin in these."""
+        """Reset the recurrent state of these environments before their next observation: a new game begins."""
         self.new[torch.from_numpy(environments).to(self.device)] = 1
 
     @torch.no_grad()
     def act(self, lo: int, rows: np.ndarray, opponent: np.ndarray, step: int, host: dict, actions: np.ndarray):
-        """Choose moves for rows (R,) of the batch that begins at environment `lo`: actions[rows] are written.
+        """Choose the moves of some rows of a batch of B environments.
 
-        opponent: (B,) int64, who plays in each row. step: of the run, for the sampling. host: the batch's arrays, of which the
-        observations are those of the side to move.
+        lo: number of the batch's first environment.
+        rows: (R,) rows in which the opponent moves.
+        opponent: (B,) int64, the number of the opponent in each row.
+        step: steps since the run began; keys the sampling.
+        host: the batch's arrays; observations and masks of the side to move.
+        actions: (B,) int32, OUT: only `rows` are written.
         """
-        whole = slice(lo, lo + len(actions))
+        batch = slice(lo, lo + len(actions))
         for number in np.unique(opponent[rows]):
-            self._see(self.pool.player(int(number)), lo, torch.from_numpy(rows[opponent[rows] == number]), host["observation"])
+            self._forward(self.pool.player(int(number)), lo, torch.from_numpy(rows[opponent[rows] == number]),
+                          host["observation"])
         mask = host.get("action_mask")
         legal = None if mask is None else torch.from_numpy(mask).to(self.device)
-        kernels.sample(self.out[whole], legal, self.seed, self.first + lo, step, self.action[whole], self.log_prob[whole],
-                       self.policy.num_actions, self.value[whole])
-        actions[rows] = self.action[whole].cpu().numpy()[rows]
+        kernels.sample(self.out[batch], legal, self.seed, self.first + lo, step, self.action[batch], self.log_prob[batch],
+                       self.policy.num_actions, self.value[batch])
+        actions[rows] = self.action[batch].cpu().numpy()[rows]
 
-    def _see(self, player, lo: int, rows: torch.Tensor, observation: np.ndarray):
-        """One player's forward in some rows: their logits go to `out`, what it remembers moves on."""
-        network, weights = player
-        seen = torch.from_numpy(observation)[rows].to(self.device)
+    def _forward(self, player, lo: int, rows: torch.Tensor, observation: np.ndarray):
+        """One player's forward pass in its rows: writes their logits to `out` and updates their recurrent states."""
+        policy, weights = player
+        newest = torch.from_numpy(observation)[rows].to(self.device)
         at = (rows + lo).to(self.device)
-        if network.normalizer is not None:
-            seen = network.normalizer(seen, torch.empty_like(seen))
-        frames = torch.cat([self.frames[1:, at], seen[None].to(self.frames.dtype)])
+        if policy.normalizer is not None:
+            newest = policy.normalizer(newest, torch.empty_like(newest))
+        frames = torch.cat([self.frames[1:, at], newest[None].to(self.frames.dtype)])
         starts = torch.cat([self.starts[1:, at], self.new[at][None]])
         self.frames[:, at], self.starts[:, at] = frames, starts
         self.new[at] = 0
         space = part(self.space, len(rows))
         x = frames[0][:, None]
-        if network.needs_preprocessing(frames.dtype):
-            x = network.preprocess(frames, starts, 0, space.seen)[0]
+        if policy.needs_preprocessing(frames.dtype):
+            x = policy.preprocess(frames, starts, 0, space.inputs)[0]
         h, c = self.h[at], self.c[at]
-        keep = 1 - starts[-1]  # the step forgets c by it, and takes h as already forgotten
+        keep = 1 - starts[-1]  # the step itself resets c by `keep`, but expects h to be reset already
         h *= keep.to(h.dtype)[:, None]
-        self.out[at] = network.step(weights, x, keep, torch.ones_like(keep), h, c, space)
+        self.out[at] = policy.step(weights, x, keep, torch.ones_like(keep), h, c, space)
         self.h[at], self.c[at] = h, c
 
     def state(self) -> dict[str, torch.Tensor]:
-        """For a checkpoint: (N, ...) each."""
-        kept = {"frames": self.frames.transpose(0, 1), "starts": self.starts.t(), "h": self.h, "c": self.c, "new": self.new}
-        return {f"self_play.{name}": tensor for name, tensor in kept.items()}
+        """Tensors for a checkpoint, (N, ...) each."""
+        tensors = {"frames": self.frames.transpose(0, 1), "starts": self.starts.t(), "h": self.h, "c": self.c,
+                   "new": self.new}
+        return {f"self_play.{name}": tensor for name, tensor in tensors.items()}
 
     def restore(self, state: dict[str, torch.Tensor]):
-        """Put back what `state` gave."""
+        """Take the tensors that `state` returned."""
         for name, tensor in self.state().items():
             tensor.copy_(state[name])
 
+    def environment_dims(self) -> dict[str, int | str]:
+        """The environment dimension of each tensor of `state()`."""
+        return dict.fromkeys(self.state(), 0)
+
 
 def part(space: StepSpace, count: int) -> SimpleNamespace:
-    """The first `count` rows of a step's memory."""
+    """The first `count` rows of a step's buffers."""
     rows = {name: getattr(space, name)[:count] for name in ("encoded", "hidden", "hidden32", "out")}
-    return SimpleNamespace(seen=space.seen[:, :count], core={name: one[:count] for name, one in space.core.items()}, **rows)
+    return SimpleNamespace(inputs=space.inputs[:, :count], core={name: one[:count] for name, one in space.core.items()}, **rows)

@@ -1,15 +1,16 @@
-"""Self-play: the source whose games are played by the learner and, on the other side, by policies of a pool.
+"""The source of a self-play run: the learner plays one side of every game, policies of a pool play the other.
 
-A step of the learner's is two half steps of the games, in which each side moves once (envs_c.game.TwoPlayers):
+One step of the learner is two half steps of the games. Each side moves once (envs_c.game.TwoPlayers):
 
-    the learner's half     its move; or a new game, where the last one has ended;
-    the opponent's half    its answer, or its first move where the learner has the second; where the game has just ended, or
-                           the learner is to begin, the environment is held.
+    learner's half     the learner's move, or a new game if the last one has ended;
+    opponent's half    the answer, or the opponent's first move if the learner moves second. The environment is held if the
+                       game has just ended, or if it is new and the learner moves first.
 
-To the learner they are one step: what it sees next is its own turn again, its reward is that of its own move less the
-opponent's of the answer, and an end that either of them brings is the end. The step after it only resets, as everywhere.
+The learner sees the two as one step. The next observation is its own turn again. Its reward is the reward of its own move
+minus the opponent's reward of the answer. `terminated` is set if either half ends the game; the step after that only resets.
 
-Sides change from game to game: in its game number g, from 0, environment i's learner has the first move where i + g is even.
+The sides change from game to game: in game number g of environment i, both counted from 0, the learner moves first if i + g
+is even.
 """
 
 import time
@@ -21,57 +22,71 @@ from bridge.source import BoundGames, EpisodeLog, Episodes, GameSource
 from envs_c import VecEnv
 from trainer.self_play.opponents import Opponents
 
-KEPT = ("steps", "games", "opponent", "second", "over", "returns", "lengths")  # (N,) each
-
 
 class SelfPlaySource(GameSource):
-    """Environments of a game for two, of which a pool plays the other side.
+    """N environments of a two-player game in which `opponents` plays the other side.
 
-    env: under the game's options for both sides. `opponents` is set before the first reset. `noted` are the games that ended,
-    against whom and with which return, for whoever empties it.
+    env: environments whose options let the caller move for both sides.
+
+    Set `opponents` before the first reset. `finished` collects, for each batch step in which games ended, their opponents and
+    the learner's returns; the reader empties it.
     """
 
     def __init__(self, env: VecEnv):
         super().__init__(env)
         n = env.num_envs
         self.opponents: Opponents | None = None
-        self.noted: list[tuple[np.ndarray, np.ndarray]] = []
-        self.steps = np.zeros(n, np.int64)       # of the run, the same in all
-        self.games = np.zeros(n, np.int64)       # begun so far
-        self.opponent = np.zeros(n, np.int64)    # who plays the other side: a member's number, or CURRENT
-        self.second = np.zeros(n, bool)          # whether the learner has the second move
-        self.over = np.zeros(n, bool)            # whether the game has ended and the next step only resets
-        self.returns = np.zeros(n)               # float64, the learner's rewards in the game under way
-        self.lengths = np.zeros(n, np.int32)     # its steps
+        self.finished: list[tuple[np.ndarray, np.ndarray]] = []
+        self.steps = np.zeros(n, np.int64)       # steps since the run began, equal in all environments
+        self.games = np.zeros(n, np.int64)       # games begun so far
+        self.opponent = np.zeros(n, np.int64)    # number of the pool member that plays the other side, or CURRENT
+        self.second = np.zeros(n, bool)          # True if the learner moves second
+        self.over = np.zeros(n, bool)            # True if the game has ended: the next step only resets
+        self.returns = np.zeros(n)               # float64, the learner's rewards so far in the current game
+        self.lengths = np.zeros(n, np.int32)     # the learner's steps so far in the current game
 
     def bind(self, lo: int, hi: int, host: dict, actions: np.ndarray):
         return _Bound(self, lo, hi, host, actions)
 
     def state(self) -> dict[str, torch.Tensor]:
-        kept = {f"self_play.{name}": torch.from_numpy(getattr(self, name).copy()) for name in KEPT}
-        return super().state() | kept | self.opponents.state()
+        arrays = {name: torch.from_numpy(array.copy()) for name, array in self._arrays().items()}
+        return super().state() | arrays | self.opponents.state()
 
     def restore(self, state: dict[str, torch.Tensor]):
         super().restore(state)
-        for name in KEPT:
-            getattr(self, name)[:] = state[f"self_play.{name}"].numpy()
+        for name, array in self._arrays().items():
+            array[:] = state[name].numpy()
         self.opponents.restore(state)
+
+    def environment_dims(self) -> dict[str, int | str]:
+        return super().environment_dims() | dict.fromkeys(self._arrays(), 0) | self.opponents.environment_dims()
+
+    def _arrays(self) -> dict[str, np.ndarray]:
+        """The (N,) arrays that a checkpoint holds, by their names in it."""
+        return {"self_play.steps": self.steps, "self_play.games": self.games, "self_play.opponent": self.opponent,
+                "self_play.second": self.second, "self_play.over": self.over, "self_play.returns": self.returns,
+                "self_play.lengths": self.lengths}
 
 
 class _Bound(BoundGames):
-    """A bound batch: the learner's half and the opponent's, which share observations and masks."""
+    """A bound batch of B environments: the two halves share observations and action masks.
+
+    Its arrays are the rows lo .. hi - 1 of the source's arrays of the same names.
+    """
 
     def __init__(self, source: SelfPlaySource, lo: int, hi: int, host: dict, actions: np.ndarray):
         super().__init__(source.env.bind(lo, hi, actions=actions, **host))
         self.source, self.lo, self.hi, self.host = source, lo, hi, host
-        self.answers = np.zeros(hi - lo, np.int32)
+        self.answers = np.zeros(hi - lo, np.int32)  # the opponents' actions
         self.theirs = {name: np.zeros(hi - lo, np.float32) for name in ("reward", "terminated", "truncated")}
         self.other = source.env.bind(lo, hi, actions=self.answers, **(host | self.theirs))
-        for name in KEPT:
-            setattr(self, name, getattr(source, name)[lo:hi])
+        rows = slice(lo, hi)
+        self.steps, self.games, self.opponent = source.steps[rows], source.games[rows], source.opponent[rows]
+        self.second, self.over = source.second[rows], source.over[rows]
+        self.returns, self.lengths = source.returns[rows], source.lengths[rows]
 
     def reset(self):
-        """Begin new games everywhere."""
+        """Begin new games in all rows."""
         self.batch.reset()
         self.over[:] = False
         self._begin_games(np.ones(self.hi - self.lo, bool))
@@ -92,27 +107,28 @@ class _Bound(BoundGames):
             self._log(np.flatnonzero(self.over), log)
         return self.waited, time.perf_counter() - begin
 
-    def _begin_games(self, where: np.ndarray):
-        """Sides and opponents of new games."""
-        rows = np.flatnonzero(where)
+    def _begin_games(self, new: np.ndarray):
+        """Choose sides and opponents in the rows in which a game begins; new: (B,) bool."""
+        rows = np.flatnonzero(new)
         if not len(rows):
             return
         self.games[rows] += 1
-        numbers = self.source.env.first + self.lo + rows  # of a run's environments, which may be more than these
-        self.second[rows] = (numbers + self.games[rows]) % 2 == 0
+        numbers = self.source.env.first + self.lo + rows  # among all environments of the run, also on other ranks
+        self.second[rows] = (numbers + self.games[rows]) % 2 == 0  # `games` counts from 1 here
         self.opponent[rows] = self.source.opponents.pool.draw(numbers, self.games[rows])
         self.returns[rows], self.lengths[rows] = 0, 0
         self.source.opponents.forget(self.lo + rows)
 
-    def _answer(self, where: np.ndarray):
-        """The opponent's half, in the rows where it is to move."""
-        if not where.any():
+    def _answer(self, moves: np.ndarray):
+        """Play the opponent's half; moves: (B,) bool, the rows in which the opponent moves."""
+        if not moves.any():
             return
-        self.source.opponents.act(self.lo, np.flatnonzero(where), self.opponent, int(self.steps[0]), self.host, self.answers)
-        self.other.step(where)
+        self.source.opponents.act(self.lo, np.flatnonzero(moves), self.opponent, int(self.steps[0]), self.host, self.answers)
+        self.other.step(moves)
         self.host["reward"] -= self.theirs["reward"]
         np.maximum(self.host["terminated"], self.theirs["terminated"], out=self.host["terminated"])
 
     def _log(self, rows: np.ndarray, log: EpisodeLog):
+        """Record the games that ended in `rows`."""
         log.add(Episodes(self.returns[rows], self.lengths[rows], self.lo + rows))
-        self.source.noted.append((self.opponent[rows].copy(), self.returns[rows].copy()))
+        self.source.finished.append((self.opponent[rows].copy(), self.returns[rows].copy()))

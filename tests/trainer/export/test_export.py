@@ -1,5 +1,6 @@
-"""Exported policies: that both files do what the policy does, for every memory and encoder, and what is refused."""
+"""Exported policies equal the policy in both formats, for every memory and encoder; mistakes are refused."""
 
+import functools
 import importlib.util
 import json
 
@@ -16,9 +17,11 @@ from trainer.export import check as export_check
 from trainer.export.export import export_run
 from trainer.export.graph import StepGraph
 from trainer.export.weights import rebuild
+from trainer.policy.feed_forward import FeedForwardPolicy
 from trainer.policy.load import load_policy
+from trainer.policy.policy import Policy
 from trainer.runs import checkpoint
-from trainer.training.session import Session
+from trainer.training.build import make_session
 
 ONNX = all(importlib.util.find_spec(name) for name in ("onnx", "onnxscript", "onnxruntime"))
 needs_onnx = pytest.mark.skipif(not ONNX, reason="needs the packages of the extra 'export'")
@@ -35,6 +38,8 @@ MEMORIES = {  # game, view, settings of the policy
     "own": ("cartpole", "features", {"encoder": "own_encoders:Small"}),
     "gymnasium": ("gym:CartPole-v1", "features", {}),
 }
+LONG = {"mingru of another width", "none", "none, frames", "board", "own", "gymnasium"}  # the exporter needs a second each
+KINDS = [pytest.param(kind, marks=pytest.mark.slow if kind in LONG else ()) for kind in MEMORIES]
 
 
 def config(game="cartpole", view="features", policy=None, precision="float32", **run):
@@ -44,9 +49,9 @@ def config(game="cartpole", view="features", policy=None, precision="float32", *
                   RunConfig(device="cpu", dashboard=False, eval_episodes=0, gif=False, **run))
 
 
-def save(folder, *words, **keywords):
-    """A checkpoint, in `folder`, of a policy whose weights are those of nobody's training, but as large as trained ones."""
-    session = Session(config(*words, **keywords))
+def save(folder, *args, **keywords):
+    """Save a checkpoint of an untrained policy in `folder`; its weights are as large as trained ones."""
+    session = make_session(config(*args, **keywords))
     torch.manual_seed(1)
     with torch.no_grad():
         session.policy.heads.weight.normal_()
@@ -63,6 +68,19 @@ def run(tmp_path):
     return save(tmp_path / "run")
 
 
+@pytest.fixture(scope="module")
+def exported(tmp_path_factory):
+    """A function of a kind in MEMORIES and a format; returns the folder and the result of `export_run`. Each is made once."""
+    @functools.cache
+    def folder(kind):
+        return save(tmp_path_factory.mktemp("run"), *MEMORIES[kind])
+
+    @functools.cache
+    def export(kind, file_format):
+        return folder(kind), export_run(str(folder(kind)), (file_format,), None)
+    return export
+
+
 def test_a_trained_run_is_exported_end_to_end(tmp_path, capsys):
     folder = tmp_path / "run"
     sizes = ["--num-envs=8", "--horizon=8", "--minibatch=64", "--encoder-size=16", "--lstm-size=12", "--num-threads=1"]
@@ -70,18 +88,16 @@ def test_a_trained_run_is_exported_end_to_end(tmp_path, capsys):
     assert main(["cartpole", *sizes, *end]) == 0
     capsys.readouterr()
     assert main(["export", str(folder), *([] if ONNX else ["--format", "safetensors"])]) == 0
-    told = capsys.readouterr().out
-    assert "checked on 1,000 observations gathered by playing" in told
-    assert f"{folder / 'policy.safetensors'}: " in told
+    printed = capsys.readouterr().out
+    assert "checked on 1,000 observations gathered by playing" in printed
+    assert f"{folder / 'policy.safetensors'}: " in printed
     assert (folder / "policy.onnx").exists() == ONNX
     assert len(play_exported.play(str(folder / "policy.safetensors"), 3)) == 3
-    assert checkpoint.latest(folder).name == "step_000000000128.safetensors"  # what was exported is no checkpoint
+    assert checkpoint.latest(folder).name == "step_000000000128.safetensors"  # exported files are not checkpoints
 
 
-@pytest.mark.parametrize("formats", [pytest.param(("onnx",), marks=needs_onnx), ("safetensors",)], ids=["onnx", "safetensors"])
-@pytest.mark.parametrize("kind", MEMORIES)
-def test_every_policy_is_exported_within_the_tolerance(tmp_path, kind, formats):
-    done = export_run(str(save(tmp_path, *MEMORIES[kind])), formats, None)
+def check_result(done):
+    """The result of exporting one file with a float32 policy."""
     ((path, (size, found)),) = done.files.items()
     assert path.stat().st_size == size
     assert done.observations == 1000
@@ -89,12 +105,22 @@ def test_every_policy_is_exported_within_the_tolerance(tmp_path, kind, formats):
     assert found.logits <= export_check.TOLERANCE
 
 
+@pytest.mark.parametrize("kind", MEMORIES)
+def test_every_policys_weights_are_exported_within_the_tolerance(exported, kind):
+    check_result(exported(kind, "safetensors")[1])
+
+
+@needs_onnx
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_policys_graph_is_exported_within_the_tolerance(exported, kind):
+    check_result(exported(kind, "onnx")[1])
+
+
 @pytest.mark.parametrize("kind", [kind for kind in MEMORIES if kind != "own"])
-def test_numpy_alone_rebuilds_the_policy(tmp_path, kind):
-    folder = save(tmp_path, *MEMORIES[kind])
-    export_run(str(folder), ("safetensors",), None)
+def test_numpy_alone_rebuilds_the_policy(exported, kind):
+    folder, _ = exported(kind, "safetensors")
     network, settings = load_policy(checkpoint.latest(folder))
-    played, graph = export_check.gather(network, settings), StepGraph(network)
+    played, graph = export_check.gather(network, settings.game, settings.env), StepGraph(network)
     about, step = play_exported.open_safetensors(folder / "policy.safetensors")
     states = {"start": played.start[0], **{name: np.zeros((8, *shape), np.float32) for name, shape in about["states"].items()}}
 
@@ -105,19 +131,19 @@ def test_numpy_alone_rebuilds_the_policy(tmp_path, kind):
 
 
 @needs_onnx
-@pytest.mark.parametrize("kind", ["lstm, normalized", "cells", "gymnasium"])
-def test_the_graph_plays_as_the_weights_do(tmp_path, kind):
-    folder = save(tmp_path, *MEMORIES[kind])
-    export_run(str(folder), ("onnx", "safetensors"), None)
-    scores = [play_exported.play(str(folder / f"policy.{ending}"), 4) for ending in ("onnx", "safetensors")]
+@pytest.mark.parametrize("kind", ["lstm, normalized", "cells", pytest.param("gymnasium", marks=pytest.mark.slow)])
+def test_the_graph_plays_as_the_weights_do(exported, kind):
+    scores = []
+    for file_format in ("onnx", "safetensors"):
+        folder, _ = exported(kind, file_format)
+        scores.append(play_exported.play(str(folder / f"policy.{file_format}"), 4))
     assert np.array_equal(*scores)
 
 
 @needs_onnx
-def test_the_graph_takes_any_batch_and_says_what_it_is(run):
+def test_the_graph_takes_any_batch_and_describes_itself(exported):
     import onnxruntime
-    export_run(str(run), ("onnx",), None)
-    session = onnxruntime.InferenceSession(run / "policy.onnx")
+    session = onnxruntime.InferenceSession(exported("lstm", "onnx")[0] / "policy.onnx")
     assert [(one.name, one.shape[1:]) for one in session.get_inputs()] == [("observation", [4]), ("start", []), ("h", [12]),
                                                                           ("c", [12])]
     assert [one.name for one in session.get_outputs()] == ["logits", "value", "next_h", "next_c"]
@@ -130,7 +156,7 @@ def test_the_graph_takes_any_batch_and_says_what_it_is(run):
 
 
 @pytest.mark.parametrize("memory", ["lstm", "mingru"])
-def test_a_start_forgets_the_state(tmp_path, memory):
+def test_a_start_resets_the_state(tmp_path, memory):
     network, _ = load_policy(checkpoint.latest(save(tmp_path, "cartpole", "features", {"memory": memory, "frame_stack": 3})))
     graph = StepGraph(network)
     fresh = graph.zeros(2, torch.float32)
@@ -140,39 +166,47 @@ def test_a_start_forgets_the_state(tmp_path, memory):
         assert not torch.equal(graph(fresh[0], *fresh[1:])[0], graph(fresh[0], fresh[1], *old[1:])[0])
 
 
-def test_a_policy_trained_in_bfloat16_is_told_how_far_it_was(tmp_path):
+def test_the_difference_of_training_in_bfloat16_is_reported(tmp_path):
     done = export_run(str(save(tmp_path, precision="bfloat16")), ("safetensors",), None)
     assert 1e-4 < done.trained.logits < 0.2
     assert "it was trained in bfloat16, where logits differ by up to" in done.lines()[-1]
 
 
-def test_a_file_that_is_not_its_policy_is_refused_and_not_written(run, monkeypatch):
+def test_a_file_that_differs_from_its_policy_is_not_written(run, monkeypatch):
     def wrong(data):
         network, about = rebuild(data)
         with torch.no_grad():
             network.heads.bias += 1e-3
         return network, about
     monkeypatch.setattr("trainer.export.export.rebuild", wrong)
-    with pytest.raises(ExportError, match=r"its logits are off by up to 0.001 .* where 0.0001 is allowed; nothing was written"):
+    with pytest.raises(ExportError, match=r"within 0.0001, but .* its logits differ by up to 0.001 .* nothing was written"):
         export_run(str(run), ("safetensors",), None)
     assert not (run / "policy.safetensors").exists()
 
 
-def test_numbers_that_are_none_are_refused():
+def test_a_difference_of_nan_is_refused():
     played = export_check.Played(np.zeros((1, 1, 1)), np.zeros((1, 1)), np.zeros((1, 1, 2)), np.zeros((1, 1)))
-    with pytest.raises(ExportError, match="off by up to nan"):
+    with pytest.raises(ExportError, match="differ by up to nan"):
         export_check.require(export_check.Difference(float("nan"), 0.0), played, "x")
 
 
 @needs_onnx
-def test_an_encoder_that_torch_cannot_export_is_told_in_a_sentence(tmp_path):
+def test_an_encoder_that_torch_cannot_export_gives_one_sentence(tmp_path):
     folder = save(tmp_path, "cartpole", "features", {"encoder": "own_encoders:Decides"})
-    with pytest.raises(ExportError, match=r"as ONNX, with the encoder 'own_encoders:Decides'; use --format"):
+    with pytest.raises(ExportError, match=r"cannot export encoder 'own_encoders:Decides' .* as ONNX; use --format"):
         export_run(str(folder), ("onnx",), None)
     assert not (folder / "policy.onnx").exists()
 
 
-def test_a_name_is_taken_as_it_is_meant(run, tmp_path, capsys):
+def test_a_memory_without_an_export_step_is_refused():
+    class Unexportable(FeedForwardPolicy):
+        state_shapes = Policy.state_shapes
+
+    with pytest.raises(ExportError, match="Unexportable cannot be exported: its class must have state_shapes"):
+        StepGraph(Unexportable((4,), 2, 8, 8))
+
+
+def test_an_output_name_may_have_the_formats_ending_or_none(run, tmp_path, capsys):
     assert main(["export", str(run), "--out", str(tmp_path / "a.safetensors")]) == 0
     assert main(["export", str(run), "--format", "safetensors", "--out", str(tmp_path / "b")]) == 0
     assert sorted(path.name for path in tmp_path.glob("*.safetensors")) == ["a.safetensors", "b.safetensors"]
@@ -184,19 +218,19 @@ def test_a_name_is_taken_as_it_is_meant(run, tmp_path, capsys):
     ("export nowhere", "there is no run at nowhere"),
     ("export {run}/config.txt", "is no safetensors file; pass a run's folder"),
     ("export {run}/policy.safetensors", "a safetensors file, but no checkpoint of this trainer"),
-    ("export {run} --out {run}/step_000000000000.safetensors", "is a checkpoint, which is more than what is exported"),
-    ("export {run} --out a.pt", "out is 'a.pt'; with --format auto it may be a name that ends in .onnx or .safetensors"),
-    ("export {run} --out a.onnx --format safetensors", "with --format safetensors it may be a name that ends in .safetensors"),
-    ("export {run} --out nowhere/a", "but the folder 'nowhere' is not there; make it first"),
+    ("export {run} --out {run}/step_000000000000.safetensors", "--out must not name a checkpoint"),
+    ("export {run} --out a.pt", "--out must be a file that ends in .onnx or .safetensors with --format auto"),
+    ("export {run} --out a.onnx --format safetensors", "must be a file that ends in .safetensors with --format safetensors"),
+    ("export {run} --out nowhere/a", "--out must be in a folder that exists, not 'nowhere'"),
 ])
-def test_a_mistake_is_told_in_a_sentence(run, capsys, words, sentence, monkeypatch):
+def test_a_mistake_gives_one_sentence(run, capsys, words, sentence, monkeypatch):
     monkeypatch.setattr("trainer.commands.export.PACKAGES", ())
-    (run / "config.txt").write_text("no checkpoint, but long enough for a header")
+    (run / "config.txt").write_text("not a checkpoint, but long enough for a header")
     export_run(str(run), ("safetensors",), None)
     assert main(words.format(run=run).split()) == 2
-    told = capsys.readouterr().err
-    assert sentence in told
-    assert told.count("\n") == 1
+    printed = capsys.readouterr().err
+    assert sentence in printed
+    assert printed.count("\n") == 1
 
 
 @pytest.mark.parametrize(("meta", "sentence"), [
@@ -205,16 +239,16 @@ def test_a_mistake_is_told_in_a_sentence(run, capsys, words, sentence, monkeypat
     ({"config": config().to_dict(), "precision": "float32"}, "does not fit"),
     ({}, "version"),
 ], ids=["a game that is gone", "an encoder that is gone", "no weights", "no config"])
-def test_a_run_that_cannot_be_made_again_is_told_in_a_sentence(tmp_path, capsys, meta, sentence):
+def test_a_run_that_cannot_be_made_again_gives_one_sentence(tmp_path, capsys, meta, sentence):
     checkpoint.save(tmp_path, 0, {}, meta, score=None)
     assert main(["export", str(tmp_path), "--format", "safetensors"]) == 2
-    told = capsys.readouterr().err
-    assert sentence in told
-    assert told.count("\n") == 1
+    printed = capsys.readouterr().err
+    assert sentence in printed
+    assert printed.count("\n") == 1
 
 
-def test_a_game_is_played_with_the_options_that_it_was_trained_with(tmp_path):
-    session = Session(overlay(config("breakout"), {"env": {"options": {"lives": 2.0}}}))
+def test_a_game_is_played_with_its_training_options(tmp_path):
+    session = make_session(overlay(config("breakout"), {"env": {"options": {"lives": 2.0}}}))
     session.save(tmp_path)
     session.pipeline.close()
     export_run(str(tmp_path), ("safetensors",), None)
@@ -225,11 +259,11 @@ def test_a_game_is_played_with_the_options_that_it_was_trained_with(tmp_path):
 def test_packages_that_are_missing_are_named(run, capsys, monkeypatch):
     monkeypatch.setattr("trainer.commands.export.PACKAGES", ("onnx_of_nobody",))
     assert main(["export", str(run)]) == 2
-    assert "onnx_of_nobody must be installed: pip install 'insertcoin[export]'" in capsys.readouterr().err
+    assert "--format onnx needs onnx_of_nobody: pip install 'insertcoin[export]'" in capsys.readouterr().err
     assert main(["export", str(run), "--format", "safetensors"]) == 0
 
 
 @pytest.mark.parametrize("data", [b"", b"\x05\0\0\0\0\0\0\0{}   ", b"\x02\0\0\0\0\0\0\0{}"])
 def test_other_bytes_are_no_policy(data):
-    with pytest.raises(ExportError, match="no policy that `export` wrote"):
+    with pytest.raises(ExportError, match="must be a policy written by `export`"):
         rebuild(data)

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from trainer.config import Config, EnvConfig, RunConfig
-from trainer.environments import make_source
+from trainer.environments import episode_seed, make_source
 from trainer.errors import ConfigError
 from trainer.play import evaluate, film
 from trainer.policy.make import make_policy
@@ -20,7 +20,7 @@ def config(game="cartpole", **env) -> Config:
 
 def play(settings, **more):
     policy = make_policy(settings.policy, make_source(settings.game, settings.env, 1, 0), settings.run.seed, torch.float32)
-    return evaluate.play(policy, settings, **{"episodes": 20, "seed": 4, **more})
+    return evaluate.play(policy, settings.game, settings.env, **{"episodes": 20, "seed": 4, **more})
 
 
 def test_every_environment_plays_one_whole_episode():
@@ -46,8 +46,8 @@ def test_greedy_play_takes_the_likeliest_action():
     policy = make_policy(settings.policy, make_source("cartpole", settings.env, 1, 0), settings.run.seed, torch.float32)
     with torch.no_grad():
         policy.heads.bias[:2] = torch.tensor([0.0, 0.5])  # RIGHT is likelier everywhere
-    greedy = evaluate.play(policy, settings, episodes=20, seed=4, greedy=True)
-    sampled = evaluate.play(policy, settings, episodes=20, seed=4)
+    greedy = evaluate.play(policy, settings.game, settings.env, episodes=20, seed=4, greedy=True)
+    sampled = evaluate.play(policy, settings.game, settings.env, episodes=20, seed=4)
     first = [result.actions[step, 0] for result in (greedy, sampled) for step in range(int(result.lengths[0]))]
     assert set(first[: int(greedy.lengths[0])]) == {1}
     assert set(first[int(greedy.lengths[0]):]) == {0, 1}
@@ -62,7 +62,7 @@ def test_an_evaluation_of_endless_play_ends(monkeypatch, limit):
     with torch.no_grad():
         policy.heads.weight.zero_()
         policy.heads.bias[:4] = torch.tensor([50.0, 0.0, 0.0, 0.0])  # never serves
-    result = evaluate.play(policy, settings, episodes=3, seed=0)
+    result = evaluate.play(policy, settings.game, settings.env, episodes=3, seed=0)
     assert result.lengths.tolist() == [min(limit or 50, 50)] * 3
 
 
@@ -108,7 +108,8 @@ def test_films_are_written(tmp_path, suffix):
     assert pictures[0].std() > 10  # not blank
 
 
-@pytest.mark.parametrize(("name", "message"), [("film.avi", "must end in .gif or .mp4"), ("nowhere/film.gif", "is not there")])
+@pytest.mark.parametrize(("name", "message"), [
+    ("film.avi", "must end in .gif or .mp4"), ("nowhere/film.gif", "must be in a folder that exists")])
 def test_a_film_that_cannot_be_written_is_refused_before_playing(tmp_path, name, message):
     with pytest.raises(ConfigError, match=message):
         film.check_name(tmp_path / name)
@@ -122,6 +123,6 @@ def test_both_views_can_be_evaluated(view):
 
 @pytest.mark.parametrize(("game", "limit"), [("cartpole", 2**64), ("gym:ALE/Breakout-v5", 2**31 - 2**20)])
 def test_evaluations_seeds_are_others_than_trainings_and_fit(game, limit):
-    seeds = [evaluate.episode_seed(game, seed) for seed in (0, 1, 2, 2**31 - 1, 2**40, 2**62 - 1)]
+    seeds = [episode_seed(game, seed) for seed in (0, 1, 2, 2**31 - 1, 2**40, 2**62 - 1)]
     assert len(set(seeds)) == len(seeds)
     assert all(2**20 < seed < limit for seed in seeds[:3]) and max(seeds) < limit

@@ -1,4 +1,4 @@
-"""Ratings: closed forms, the likelihood's top, and what the prior is for."""
+"""Ratings: closed forms, the maximum of the likelihood, and the effect of the prior."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from trainer.self_play.ratings import ELO, derivatives, expected, fit, likelihoo
 
 
 def matrix(size, games):
-    """Points of {(i, j): (i's, j's)}."""
+    """The matrix of points; games: {(i, j): (points of i, points of j)}."""
     points = np.zeros((size, size))
     for (i, j), (mine, theirs) in games.items():
         points[i, j], points[j, i] = mine, theirs
@@ -59,7 +59,7 @@ def test_the_derivatives_are_those_of_the_likelihood():
 @pytest.mark.parametrize("size, games", [
     (1, {}), (3, {}),                                  # nobody has played
     (3, {(2, 0): (64, 0)}),                            # somebody has won everything
-    (4, {(1, 0): (500, 0), (3, 2): (500, 0)}),         # two who never met the others
+    (4, {(1, 0): (500, 0), (3, 2): (500, 0)}),         # two who never played the others
     (60, {(k + 1, k): (40, 0) for k in range(59)}),    # each has beaten the one before
 ])
 def test_ratings_are_finite_whatever_the_results(size, games):

@@ -1,4 +1,4 @@
-"""Self-play: the source against games played by hand, the opponents against their networks, and whole runs."""
+"""Self-play: the source against a slow twin, the opponents against their policies, and complete runs."""
 
 import json
 from dataclasses import replace
@@ -19,7 +19,7 @@ from trainer.runs import checkpoint
 from trainer.self_play.pool import CURRENT
 from trainer.self_play.source import SelfPlaySource
 from trainer.training import train
-from trainer.training.session import Session
+from trainer.training.build import make_session
 
 N = 6
 SIZE = 5
@@ -40,7 +40,7 @@ def config(folder=None, *, iterations=6, env=None, policy=None, **settings) -> C
 # --- the source ------------------------------------------------------------------------------------------------------
 
 class Script:
-    """Opponents that move by what they see alone, and a pool that notes what it is told."""
+    """Opponents whose moves depend only on the observation; also their pool, which records the games drawn."""
 
     def __init__(self):
         self.pool, self.games = self, []
@@ -50,31 +50,31 @@ class Script:
         return environments * 100 + games
 
     def forget(self, environments):
-        """Nothing is remembered."""
+        """Does nothing: a scripted opponent has no state."""
 
     def act(self, lo, rows, opponent, step, host, actions):
         for row in rows:
             actions[row] = scripted(host["observation"][row], host["action_mask"][row])
 
 
-def scripted(seen, mask) -> int:
-    """A legal move that depends on what is seen: a point where there is one."""
+def scripted(observation, mask) -> int:
+    """A legal move that depends on the observation: a point if one is legal, else a pass."""
     points = np.flatnonzero(mask[:-1])
-    weights = np.arange(1, seen.size + 1) ** 2
-    return int(points[(seen.ravel() * weights).sum() % len(points)]) if len(points) else SIZE * SIZE
+    weights = np.arange(1, observation.size + 1) ** 2
+    return int(points[(observation.ravel() * weights).sum() % len(points)]) if len(points) else SIZE * SIZE
 
 
 class Hand:
-    """Environment i, played by hand on a plain board."""
+    """The twin of environment i: plain Python on a plain board."""
 
     def __init__(self, i):
         self.i, self.game, self.over = i, 0, True
 
     def step(self, action):
-        """Reward and end of the learner's step."""
+        """Play the learner's step; returns its reward. `over` is True if the game has ended."""
         if self.over:
             self.over, self.board, self.length, self.total = False, Board(SIZE, 0.5), 0, 0
-            self.learner = (self.i + self.game) % 2  # 0: it has Black, who moves first
+            self.learner = (self.i + self.game) % 2  # 0: the learner has Black, which moves first
             self.game += 1
             self.board.look()
             return self.answer() if self.learner == 1 else 0
@@ -93,7 +93,7 @@ class Hand:
 
 
 @pytest.mark.parametrize("batches", [1, 2])
-def test_the_source_is_step_for_step_games_played_by_hand(batches):
+def test_the_source_equals_its_twin_at_every_step(batches):
     options = {"size": SIZE, "komi": 0.5, **game("go").two_players.both}
     source = SelfPlaySource(VecEnv(game("go"), N, num_threads=1, seed=3, options=options))
     source.opponents = script = Script()
@@ -110,11 +110,11 @@ def test_the_source_is_step_for_step_games_played_by_hand(batches):
                 where, host, board = f"step {step}, environment {i}", slab.host, hands[i].board
                 assert np.array_equal(host["observation"][row], board.planes()), where
                 assert np.array_equal(host["action_mask"][row], board.mask()), where
-                said = host["reward"][row], host["terminated"][row], host["truncated"][row]
-                assert said == (expected[i], over[i], 0), where
+                result = host["reward"][row], host["terminated"][row], host["truncated"][row]
+                assert result == (expected[i], over[i], 0), where
                 assert over[i] or board.to_play == hands[i].learner, where
                 legal = np.flatnonzero(host["action_mask"][row])
-                passes = rng.random() < 0.15  # so that either side ends games, and some do so by their last move
+                passes = rng.random() < 0.15  # so that both sides end games, some with their last move
                 actions[i] = SIZE * SIZE if passes else rng.choice(legal[:-1]) if len(legal) > 1 else legal[0]
         for batch, slab in zip(pipeline.batches, pipeline.slabs, strict=True):
             chosen = torch.from_numpy(actions[batch.lo: batch.hi])
@@ -130,7 +130,7 @@ def test_the_source_is_step_for_step_games_played_by_hand(batches):
                 finished.append((hand.total, hand.length, i))
     episodes = pipeline.take_episodes()
     assert sorted(zip(*(column.tolist() for column in episodes), strict=True)) == sorted(finished)
-    noted = [pair for rows in source.noted for pair in zip(*(column.tolist() for column in rows), strict=True)]
+    noted = [pair for rows in source.finished for pair in zip(*(column.tolist() for column in rows), strict=True)]
     assert sorted(noted) == sorted((100 * i + game, total) for (total, _, i), game in zip(
         finished, numbers(finished), strict=True))
     assert sorted(script.games) == sorted((hand.i, k + 1) for hand in hands for k in range(hand.game))
@@ -139,18 +139,18 @@ def test_the_source_is_step_for_step_games_played_by_hand(batches):
 
 
 def numbers(finished):
-    """Which of its environment's games each was, from 1."""
-    seen = [i for _, _, i in finished]
-    return [seen[: k + 1].count(i) for k, i in enumerate(seen)]
+    """The number of each game in its environment, from 1."""
+    environments = [i for _, _, i in finished]
+    return [environments[: k + 1].count(i) for k, i in enumerate(environments)]
 
 
 @pytest.mark.parametrize("settings", [
     {"memory": "lstm"}, {"memory": "mingru", "layers": 2, "encoder_size": 12}, {"memory": "none"},
     {"memory": "lstm", "frame_stack": 3}, {"memory": "none", "encoder": "board", "frame_stack": 2}])
-def test_opponents_act_as_their_networks_do_on_each_game_from_its_start(settings, monkeypatch):
-    """What they say of a position is what `unroll` says at the end of all that they saw of that game."""
-    session = Session(config(policy=settings, iterations=100))
-    opponents, seen, compared = session.league.source.opponents, {}, set()
+def test_opponents_equal_their_policies_unrolled_from_the_start_of_each_game(settings, monkeypatch):
+    """Their logits and value equal those of `unroll` over all observations of the game so far."""
+    session = make_session(config(policy=settings, iterations=100))
+    opponents, games, compared = session.league.source.opponents, {}, set()
     act = opponents.act
 
     def checked(lo, rows, opponent, step, host, actions):
@@ -158,11 +158,11 @@ def test_opponents_act_as_their_networks_do_on_each_game_from_its_start(settings
         for row in rows:
             key = lo + row, session.pipeline.source.games[lo + row]
             network, _ = session.league.pool.player(int(opponent[row]))
-            frames = seen.setdefault(key, [])
+            frames = games.setdefault(key, [])
             frames.append(torch.from_numpy(host["observation"][row].copy()))
             assert host["action_mask"][row, actions[row]]
             if opponent[row] == CURRENT and session.iteration:
-                continue  # it has changed in the course of the game, and with it what it remembers
+                continue  # the current policy has changed during the game, and so has its recurrent state
             before = network.frames - 1
             stack = torch.stack([torch.zeros_like(frames[0])] * before + frames)[:, None]
             start = torch.zeros(len(stack), 1)
@@ -175,7 +175,7 @@ def test_opponents_act_as_their_networks_do_on_each_game_from_its_start(settings
             compared.add((int(opponent[row]), len(frames) > 1))
 
     monkeypatch.setattr(opponents, "act", checked)
-    session.pipeline.reset()  # so that all is seen from the first move on
+    session.pipeline.reset()  # so that `checked` gets every move
     for _ in range(7):
         train.iterate(session)
     assert compared >= {(number, later) for number in (CURRENT, 0, 1) for later in (False, True)}
@@ -184,12 +184,21 @@ def test_opponents_act_as_their_networks_do_on_each_game_from_its_start(settings
 def test_the_number_of_batches_changes_neither_sides_nor_opponents():
     drawn = []
     for batches in (1, 2):
-        session = Session(config(), num_batches=batches)
+        session = make_session(config(env={"num_batches": batches}))
         collect(session.actor)
         session.pipeline.settle()
         source = session.pipeline.source
         drawn.append((source.games.tolist(), source.opponent.tolist(), source.second.tolist()))
     assert drawn[0] == drawn[1]
+
+
+def test_every_tensor_of_the_environments_declares_their_dimension():
+    session = make_session(config())
+    source = session.pipeline.source
+    state, dims = source.state(), source.environment_dims()
+    assert dims.keys() == state.keys() and dims["environments"] == "snapshot"
+    assert all(dim == "snapshot" or state[name].shape[dim] == source.num_envs for name, dim in dims.items())
+    assert session.league.environment_dims() == {}
 
 
 # --- runs ------------------------------------------------------------------------------------------------------------
@@ -216,7 +225,7 @@ def test_a_run_stopped_and_resumed_equals_one_that_never_stopped(tmp_path, setti
         assert all(mine[name] == other[name] for name in ("score_mean", "rating", "pool_size", "win_rate_random"))
 
 
-def test_a_run_tells_everybodys_rating(tmp_path, capsys):
+def test_a_run_writes_and_prints_all_ratings(tmp_path, capsys):
     made = config(tmp_path / "run", iterations=6)
     folder = train.train(replace(made, run=replace(made.run, eval_episodes=4)))
     players = json.loads((folder / "ratings.json").read_text())["players"]
@@ -228,13 +237,16 @@ def test_a_run_tells_everybodys_rating(tmp_path, capsys):
     assert last["pool_size"] == 3 and 0 <= last["win_rate_random"] <= 1 and last["rating"] is not None
     summary = json.loads((folder / "evaluation.json").read_text())
     assert summary["opponents"].keys() == {"random", "greedy"} and summary["mean"] == summary["opponents"]["greedy"]["mean"]
-    told = capsys.readouterr().out
-    assert "against random: won" in told and "against greedy: won" in told and "joined at step" in told
+    printed = capsys.readouterr().out
+    assert all(text in printed for text in ("against random: won", "against greedy: won", "joined at step"))
 
 
 def on_a_rank(settings: Config, iterations: int, folder: str | None):
-    """On one of two ranks: whom its environments play after so many iterations, and the record; a checkpoint of it."""
-    session = Session(settings, ranks=ranks_support.joined)
+    """Train on one of two ranks; returns the opponents of its environments, and the league's record.
+
+    folder: for a checkpoint at the end, or None.
+    """
+    session = make_session(settings, ranks_support.joined)
     for _ in range(iterations):
         train.iterate(session)
     if folder is not None:
@@ -255,7 +267,7 @@ def test_two_ranks_keep_one_pool_and_one_of_them_can_go_on_with_it(tmp_path):
     finally:
         pair.close()
     assert later[0][1:] == later[1][1:] and len(later[0][3]) == 3
-    alone = Session.resumed(settings, checkpoint.latest(tmp_path))
+    alone = make_session(settings, resume=checkpoint.latest(tmp_path))
     assert alone.league.table() == later[0][2]
     assert alone.pipeline.source.opponent.tolist() == later[0][0][1] + later[1][0][1]
     assert alone.league.pool.players.keys() >= set(alone.pipeline.source.opponent.tolist()) - {CURRENT}
@@ -263,17 +275,17 @@ def test_two_ranks_keep_one_pool_and_one_of_them_can_go_on_with_it(tmp_path):
 
 
 @pytest.mark.parametrize("env, words", [
-    ({"frame_skip": 2}, "frame_skip is 2"), ({"sticky": 0.25}, "sticky is 0.25"), ({"noop_max": 3}, "noop_max is 3"),
-    ({"time_limit": 50}, "time_limit is 50"), ({"reward_clip": 1.0, "sticky": 0.5}, "sticky is 0.5 and reward_clip is 1.0"),
-    ({"sim": "device"}, "sim is device"),
+    ({"frame_skip": 2}, "frame_skip must be none in self-play, not 2"), ({"noop_max": 3}, "noop_max must be 0 .* not 3"),
+    ({"sticky": 0.25, "reward_clip": 1.0}, "sticky must be 0.0 .* not 0.25"), ({"time_limit": 50}, "time_limit must be none"),
+    ({"reward_clip": 1.0}, "reward_clip must be none .* not 1.0"), ({"sim": "device"}, "sim must be host .* not device"),
 ])
 def test_settings_that_do_not_go_with_self_play_are_refused(env, words):
     with pytest.raises(ConfigError, match=words):
-        Session(config(env=env))
+        make_session(config(env=env))
 
 
 @pytest.mark.parametrize("name", ["breakout", "gym:CartPole-v1"])
 def test_games_that_are_not_for_two_players_are_refused(name):
     settings = replace(config(), game=name, env=EnvConfig(num_envs=8, num_threads=1))
-    with pytest.raises(ConfigError, match=f"{name} is no game of this suite for two players, as go is; leave --self-play out"):
-        Session(settings)
+    with pytest.raises(ConfigError, match=f"self_play must be false for {name}: self-play needs a two-player game"):
+        make_session(settings)

@@ -1,4 +1,4 @@
-"""The pool of self-play: who is drawn, who joins and when, who makes room, and what is put down of the games."""
+"""The pool of self-play: the draw of opponents, joining, leaving, and the record of the games."""
 
 from dataclasses import replace
 
@@ -43,14 +43,14 @@ def test_members_are_drawn_by_how_often_they_are_beaten(draw, ratio):
     for number, rate in enumerate((0.8, 0.5, 0.1)):
         made.recent[:, number] = 1e6 * rate, 1e6
     assert made.chances() == pytest.approx(np.array(ratio) / sum(ratio), abs=5e-3)
-    made.config, first = replace(made.config, pool_active=1), []
+    made.settings, first = replace(made.settings, pool_active=1), []
     for iteration in range(3000):
         made.begin_rollout(iteration)
         first += made.active.tolist()
     assert np.bincount(first, minlength=3) / 3000 == pytest.approx(made.chances(), abs=0.03)
 
 
-def test_results_are_put_down_and_become_the_next_members():
+def test_results_are_recorded_and_become_the_next_members():
     made = pool(2)
     made.note(np.array([0, 1, 1, CURRENT, 0]), np.array([1.0, -1.0, 0.0, 1.0, 3.5]))
     assert made.points.tolist() == [[0, 0, 0], [0, 0, 1.5], [2, 0.5, 0]]
@@ -78,7 +78,7 @@ def test_the_crowded_member_makes_room(members, gone):
     ({"snapshot_every": 5}, 4, (500, 500), False), ({"snapshot_every": 5}, 5, (0, 0), True),
     ({"snapshot_every": 50, "snapshot_win_rate": 0.6}, 1, (60, 40), True),
     ({"snapshot_every": 50, "snapshot_win_rate": 0.6}, 1, (59, 41), False),
-    ({"snapshot_every": 50, "snapshot_win_rate": 0.6}, 1, (90, 9), False),  # too few games to tell
+    ({"snapshot_every": 50, "snapshot_win_rate": 0.6}, 1, (90, 9), False),  # too few games
 ])
 def test_a_policy_joins_after_its_iterations_or_once_it_wins_enough(settings, iteration, points, due):
     made = pool(**settings)
