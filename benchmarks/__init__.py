@@ -1,4 +1,18 @@
-"""Benchmarks: each module is a command, `python -m benchmarks.NAME`, that prints a table and the machine it ran on."""
+"""Benchmarks. Each module is a command, `python -m benchmarks.NAME`, and prints a table with the machine it ran on.
+
+    envs.py         steps per second of the games
+    bridge.py       cost of the bridge on the CPU
+    train.py        steps per second of training
+    learning.py     score against minutes, for several seeds
+    gallery.py      trains every game with its preset and records a film
+    endurance.py    memory over a long training
+    compile.py      torch.compile
+    sb3.py          stable-baselines3 with its own environments and with these
+    scaling.py      runtime of a step against the number of environments
+    simulations.py  the simulations that scaling.py compares
+    gpu.py          everything that needs a GPU
+    common.py       shared by all: timing, heads of pages, output
+"""
 
 from trainer.process import limit_openmp_spin
 

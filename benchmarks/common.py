@@ -1,23 +1,45 @@
-"""What every benchmark needs: medians, tables, and a head that says on what machine, with which versions, by which command."""
+"""Shared by all benchmarks: the command line, timing, the head of a page with the machine and the versions, and the output."""
 
+import argparse
 import platform
 import shlex
 import statistics
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from datetime import date
-from importlib import metadata
 from pathlib import Path
 
-from envs_c.checks import cores
-from trainer.runs.machine import cpu_name
+import envs_c
+from envs_c.machine import cores, cpu_name
+from trainer.runs.machine import versions
 
 PACKAGES = ("insertcoin", "numpy", "cython", "gymnasium", "torch")
 
 
+def new_parser(name: str, description: str) -> argparse.ArgumentParser:
+    """Make the parser of `python -m benchmarks.NAME`.
+
+    description: the module's docstring.
+    """
+    return argparse.ArgumentParser(prog=f"python -m benchmarks.{name}", description=description,
+                                   formatter_class=argparse.RawDescriptionHelpFormatter)
+
+
+def check_games(parser: argparse.ArgumentParser, games: Iterable[str]):
+    """End the program with an error if one of these games does not exist."""
+    for game in games:
+        try:
+            envs_c.game(game)
+        except envs_c.EnvsError as error:
+            parser.error(str(error))
+
+
 def median_seconds(work: Callable[[], object], *, rounds: int = 7, seconds: float = 0.3) -> float:
-    """Median time of one call, over `rounds` rounds of about `seconds` each, after one round to warm up."""
+    """Return the median seconds of a call, after one round to warm up.
+
+    rounds: number of measured rounds, each with as many calls as fit into `seconds`.
+    """
     work()
     begin, calls = time.perf_counter(), 0
     while time.perf_counter() - begin < seconds:
@@ -33,41 +55,18 @@ def median_seconds(work: Callable[[], object], *, rounds: int = 7, seconds: floa
 
 
 def head(title: str) -> str:
-    """Markdown: the title, the command, the machine and the versions."""
-    versions = []
-    for package in PACKAGES:
-        try:
-            versions.append(f"{package} {metadata.version(package)}")
-        except metadata.PackageNotFoundError:
-            continue
+    """Return the head of a Markdown page: title, command, machine and versions."""
+    packages = ", ".join(f"{package} {version}" for package, version in versions(PACKAGES).items())
     module = Path(sys.argv[0]).stem if sys.argv else ""
     command = shlex.join(["python", "-m", f"benchmarks.{module}", *sys.argv[1:]])
     return (f"# {title}\n\n`{command}`, {date.today().isoformat()}\n\n"
             f"{cpu_name()}, {cores()} cores, {platform.system()} {platform.release()}; "
-            f"Python {platform.python_version()}, {', '.join(versions)}. Medians; ratios travel between machines, "
-            "absolute figures do not.\n")
-
-
-def table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """A markdown table, its columns padded so that it reads in a terminal too."""
-    cells = [[str(cell) for cell in row] for row in (columns, *rows)]
-    widths = [max(len(row[k]) for row in cells) for k in range(len(columns))]
-    lines = ["| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) + " |" for row in cells]
-    lines.insert(1, "| " + " | ".join("-" * width for width in widths) + " |")
-    return "\n".join(lines) + "\n"
-
-
-def rate(per_second: float) -> str:
-    """12.3M, 456K."""
-    for size, unit in ((1e9, "G"), (1e6, "M"), (1e3, "K")):
-        if per_second >= size:
-            number = per_second / size
-            return f"{number:.1f}{unit}" if number < 100 else f"{number:.0f}{unit}"
-    return f"{per_second:.0f}"
+            f"Python {platform.python_version()}, {packages}. Times are medians unless stated otherwise. Ratios hold on other "
+            "machines too, absolute numbers do not.\n")
 
 
 def publish(text: str, out: Path | None):
-    """Print a result, and write it to `out` if that is given."""
+    """Print a page, and write it to the file `out` unless that is None."""
     print(text)
     if out is not None:
         out.parent.mkdir(parents=True, exist_ok=True)

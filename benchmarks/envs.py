@@ -1,26 +1,31 @@
-"""Steps a second of every game: `python -m benchmarks.envs`.
+"""Steps per second of every game: `python -m benchmarks.envs`.
 
-Random actions, 1,024 environments, through the core (`VecEnv.bind`): one thread at frame skip 1 and at the game's own,
-and all threads at that. Beside each figure stands the limit that writing the same bytes to the same buffer sets, measured
-in the same run.
+Random play in 1,024 environments, through `VecEnv.bind`: with one thread at frame skip 1, with one thread at the game's own
+frame skip, and with all threads at that frame skip. For comparison, the same run measures how fast one thread writes the same
+bytes to the same buffer: no game can be faster.
 """
 
-import argparse
 import sys
 from pathlib import Path
 
 import numpy as np
 
 import envs_c
-from benchmarks.common import head, median_seconds, publish, rate, table
-from envs_c.checks import cores
+from benchmarks.common import check_games, head, median_seconds, new_parser, publish
+from envs_c.machine import cores
+from trainer.log.numbers import count
+from trainer.log.text import markdown
 
-ROLL = 64  # actions are drawn before, for so many steps
-VARIANTS = {"go": [{"size": 7}, {"size": 9}]}  # games that are measured under options, not only as they are
+ROLL = 64  # steps for which actions are drawn in advance
+VARIANTS = {"go": [{"size": 7}, {"size": 9}]}  # options under which a game is measured; default: none
 
 
 class Bench:
-    """One game, view and number of threads, ready to step; `step` takes the next random actions."""
+    """One game after 2,000 random steps. `step` takes the next random actions.
+
+    frame_skip: None for the game's own.
+    options: of the game; None for the defaults.
+    """
 
     def __init__(self, game: str, view: str, threads: int, num_envs: int, frame_skip: int | None = None, options=None):
         env = envs_c.VecEnv(envs_c.game(game), num_envs, view=view, num_threads=threads, frame_skip=frame_skip,
@@ -35,7 +40,7 @@ class Bench:
         self.rolls = random.integers(0, len(env.actions), (ROLL, num_envs)).astype(np.int32)
         self.taken = 0
         self.batch.reset()
-        for _ in range(2000):  # until the environments are spread over their episodes
+        for _ in range(2000):  # so that the environments are at different points of their episodes
             self.step()
 
     def step(self):
@@ -44,43 +49,41 @@ class Bench:
         self.batch.step()
 
     def write(self):
-        """Write as many bytes as a step's observations."""
+        """Write the bytes of one step's observations."""
         self.observation.fill(1)
 
 
 def measure(game: str, view: str, options: dict, num_envs: int) -> list[str]:
-    """A row of the table."""
+    """Return a row of the table."""
     own = Bench(game, view, 1, num_envs, None, options)
     single = num_envs / median_seconds(own.step)
     limit = num_envs / median_seconds(own.write)
     every = single if own.frame_skip == 1 else num_envs / median_seconds(Bench(game, view, 1, num_envs, 1, options).step)
     name = " ".join([game, *(f"{option}={value}" for option, value in options.items())])
-    row = [name, view, own.observation[0].nbytes, rate(every), own.frame_skip, rate(single), f"{1e9 / single:.1f}", rate(limit)]
+    row = [name, view, own.observation[0].nbytes, count(every), own.frame_skip, count(single), f"{1e9 / single:.1f}",
+           count(limit)]
     if cores() == 1:
         return [*row, "-", "-"]
     several = num_envs / median_seconds(Bench(game, view, cores(), num_envs, None, options).step)
-    return [*row, rate(several), f"{several / single:.2f}"]
+    return [*row, count(several), f"{several / single:.2f}"]
 
 
 def main():
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.envs", description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = new_parser("envs", __doc__)
     parser.add_argument("games", nargs="*", default=None, metavar="GAME", help="games to measure (default: all)")
-    parser.add_argument("--num-envs", type=int, default=1024, help="environments (default: 1024)")
-    parser.add_argument("--out", type=Path, help="write the table to this file, too")
+    parser.add_argument("--num-envs", type=int, default=1024, help="number of environments (default: 1024)")
+    parser.add_argument("--out", type=Path, help="file to write the table to")
     options = parser.parse_args()
-    for name in options.games:
-        if name not in envs_c.games():
-            parser.error(f"there is no game {name!r}; the games are {', '.join(envs_c.games())}")
+    check_games(parser, options.games)
     cases = [(game, view, variant) for game in options.games or envs_c.games() for variant in VARIANTS.get(game, [{}])
              for view in ("features", "pixels")]
     rows = []
     for number, (game, view, variant) in enumerate(cases, 1):
         print(f"{number} of {len(cases)}: {game} {view}", file=sys.stderr, flush=True)
         rows.append(measure(game, view, variant, options.num_envs))
-    columns = ["game", "view", "bytes", "steps/s, 1 core, every frame", "frame skip", "steps/s with it, 1 core", "ns a step",
+    columns = ["game", "view", "bytes", "steps/s, 1 core, every frame", "frame skip", "steps/s with it, 1 core", "ns per step",
                "writes/s, same bytes, 1 core", f"steps/s with it, {cores()} cores", "gain"]
-    publish(head("Steps a second") + "\n" + table(columns, rows), options.out)
+    publish(head("Steps per second") + "\n" + markdown(columns, rows), options.out)
 
 
 if __name__ == "__main__":

@@ -1,11 +1,10 @@
-"""Trains every game with its preset and films what was learned: `python -m benchmarks.gallery [GAME ...]`.
+"""Train every game with its preset and record a film: `python -m benchmarks.gallery [GAME ...]`.
 
-Each is one `python -m trainer GAME` in a process of its own, one after the other, then 100 episodes, the best of which is
-filmed. Writes docs/gallery/GAME.gif, and a table of what the presets reach, beside random play, to
-benchmarks/results/presets.md; games that are not named keep their rows there.
+Runs `python -m trainer GAME` for one game after the other, then plays 100 episodes and records the best one. Writes
+docs/gallery/GAME.gif, and a table of the scores and of random play to benchmarks/results/presets.md. Games not named keep
+their rows in the table. Unknown options are passed to the trainer.
 """
 
-import argparse
 import json
 import subprocess
 import sys
@@ -16,15 +15,19 @@ from pathlib import Path
 import numpy as np
 
 import envs_c
-from benchmarks.common import head, publish, table
+from benchmarks.common import check_games, head, new_parser, publish
+from trainer.config.preset import preset
+from trainer.environments import make_env
+from trainer.log.text import markdown
+from trainer.play import evaluate, film
+from trainer.policy.load import load_policy
+from trainer.runs import checkpoint
 
 EPISODES = 100
 
 
 def random_score(game: str) -> float:
-    """Mean raw return of random play over EPISODES episodes under the preset's settings."""
-    from trainer.config.preset import preset
-    from trainer.environments import make_env
+    """Return the mean raw return of EPISODES episodes of random play with the preset's settings."""
     settings = preset(game).env
     env = make_env(game, settings, EPISODES, 7)
     actions, outputs = np.zeros(EPISODES, np.int32), np.zeros((3, EPISODES), np.float32)
@@ -43,15 +46,12 @@ def random_score(game: str) -> float:
 
 
 def train(game: str, root: Path, gif: Path, seconds: float, more: list[str]) -> dict:
-    """Train, evaluate and film one game; returns its row."""
-    from trainer.play import evaluate, film
-    from trainer.policy.load import load_policy
-    from trainer.runs import checkpoint
+    """Train, evaluate and film one game. Returns its row in presets.json."""
     folder = root / game
     subprocess.run([sys.executable, "-m", "trainer", game, "--run-dir", str(folder), "--eval-episodes", "0", *more], check=True)
     last = json.loads((folder / "metrics.jsonl").read_text(encoding="utf-8").splitlines()[-1])
     policy, config = load_policy(checkpoint.latest(str(folder)), "cpu")
-    result = evaluate.play(policy, config, episodes=EPISODES, seed=config.run.seed)
+    result = evaluate.play(policy, config.game, config.env, episodes=EPISODES, seed=config.run.seed)
     gif.parent.mkdir(parents=True, exist_ok=True)
     best = int(result.returns.argmax())
     print(film.write(result, best, gif, seconds, then=[i for i in range(EPISODES) if i != best]), flush=True)
@@ -66,22 +66,21 @@ def score(value: float) -> str:
 
 
 def rows_of(scores: dict[str, dict]) -> list[list[str]]:
+    """Format presets.json as rows of the table."""
     return [[game, f"{row['steps'] / 1e6:.1f}M", f"{row['minutes']:.1f}",
              *(score(row[name]) for name in ("random", "mean", "standard_error", "min", "max")), row["made"]]
             for game, row in sorted(scores.items())]
 
 
 def main():
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.gallery", description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = new_parser("gallery", __doc__)
     parser.add_argument("games", nargs="*", metavar="GAME", help="games to train (default: all)")
-    parser.add_argument("--seconds", type=float, default=15, help="length of a film at most (default: 15)")
-    parser.add_argument("--gifs", type=Path, default=Path("docs/gallery"), help="folder of films (default: docs/gallery)")
-    parser.add_argument("--out", type=Path, default=Path("benchmarks/results"), help="folder (default: benchmarks/results)")
-    options, more = parser.parse_known_args()  # what is left goes to the trainer
-    for game in options.games:
-        if game not in envs_c.games():
-            parser.error(f"there is no game {game!r}; the games are {', '.join(envs_c.games())}")
+    parser.add_argument("--seconds", type=float, default=15, help="longest film, in seconds (default: 15)")
+    parser.add_argument("--gifs", type=Path, default=Path("docs/gallery"), help="folder for the films (default: docs/gallery)")
+    parser.add_argument("--out", type=Path, default=Path("benchmarks/results"),
+                        help="folder for the results (default: benchmarks/results)")
+    options, more = parser.parse_known_args()
+    check_games(parser, options.games)
     kept = options.out / "presets.json"
     scores = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else {}
     for game in options.games or envs_c.games():
@@ -91,7 +90,7 @@ def main():
         kept.write_text(json.dumps(scores, indent=1, sort_keys=True) + "\n", encoding="utf-8")
         columns = ["game", "steps", "minutes", "random play", f"mean of {EPISODES} episodes", "standard error", "min", "max",
                    "made"]
-        publish(head("What the presets reach") + "\n" + table(columns, rows_of(scores)), options.out / "presets.md")
+        publish(head("Scores of the presets") + "\n" + markdown(columns, rows_of(scores)), options.out / "presets.md")
 
 
 if __name__ == "__main__":

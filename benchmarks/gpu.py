@@ -1,12 +1,11 @@
-"""Everything that only a GPU can show, in one visit: `python -m benchmarks.gpu --out benchmarks/results/gpu.md`.
+"""All tests and measurements that need a GPU, in one command: `python -m benchmarks.gpu --out benchmarks/results/gpu.md`.
 
-Correctness first: `pytest -m gpu` in a process of its own. Then what the probe measures, and Breakout's training with an
-encoder and an LSTM of 128 on 118 float32 features: serially and with 1, 2, 4, 8 and 16 batches, what a rollout and an iteration
-reach, how much of a rollout the device is idle, and how near the copies come to the bandwidth that the probe measured for
-their size. The sizes are chosen for a large machine; `--num-envs` takes others.
+First `pytest -m gpu` in its own process, then the measurements of bridge.probe. Then training on Breakout (118 float32
+features, encoder and LSTM of size 128), serial and with 1, 2, 4, 8 and 16 batches: the speed of a rollout and of an iteration,
+the share of a rollout in which the device is idle, and the bandwidth of the copies relative to the probe's for their size. The
+default sizes suit a large machine; `--num-envs` sets others.
 """
 
-import argparse
 import statistics
 import subprocess
 import sys
@@ -16,14 +15,17 @@ from pathlib import Path
 import torch
 from torch.profiler import ProfilerActivity, profile
 
-from benchmarks.common import head, publish, rate, table
+from benchmarks.common import head, new_parser, publish
 from bridge import DeviceError, open_device, probe
 from trainer.config import Config, EnvConfig, PolicyConfig, PPOConfig, RunConfig
+from trainer.environments import make_source
+from trainer.log.numbers import count
+from trainer.log.text import markdown
 from trainer.rollout.actor import collect
-from trainer.training.session import Session
+from trainer.training.build import make_session
 from trainer.training.train import iterate
 
-VARIANTS = (("serial", 1, True), *((str(count), count, False) for count in (1, 2, 4, 8, 16)))
+VARIANTS = (("serial", 1, True), *((str(number), number, False) for number in (1, 2, 4, 8, 16)))  # name, batches, serial
 HORIZON = 64
 
 
@@ -35,7 +37,7 @@ def config(num_envs: int, num_batches: int, serial: bool, minibatches: int) -> C
 
 
 def busy_seconds(events) -> float:
-    """Seconds in which the device did anything: the union of its events' intervals."""
+    """Return the seconds in which the device was busy: the length of the union of its events' intervals."""
     spans = sorted((event.time_range.start, event.time_range.end) for event in events
                    if event.device_type == torch.autograd.DeviceType.CUDA)
     total, reached = 0.0, float("-inf")
@@ -46,21 +48,26 @@ def busy_seconds(events) -> float:
 
 
 def copy_share(events, costs, size: int) -> float:
-    """The median bandwidth of the slabs' copies to the device over what the probe measured for their size."""
+    """Return the median bandwidth of the slabs' copies to the device, divided by the probe's for their size.
+
+    events: of torch's profiler.
+    costs: measured by the probe.
+    size: bytes of a copy.
+    """
     times = [event.time_range.elapsed_us() / 1e6 for event in events
              if event.device_type == torch.autograd.DeviceType.CUDA and "HtoD" in event.name]
-    slabs = [seconds for seconds in times if seconds > 0.2 * max(times)] if times else []
+    slabs = [seconds for seconds in times if seconds > 0.2 * max(times)] if times else []  # without the small copies
     return probe.copy_seconds(costs, size) / statistics.median(slabs) if slabs else float("nan")
 
 
 def measure(settings: Config, costs, iterations: int) -> list[str]:
-    """A row of the table."""
-    session = Session(settings)
-    for _ in range(6):  # the graphs are captured by then
+    """Return a row of the table."""
+    session = make_session(settings)
+    for _ in range(6):  # captures the graphs
         iterate(session)
     torch.cuda.synchronize()
     steps = settings.batch_steps
-    whole = statistics.median(steps / m["sps"] for m in (iterate(session) for _ in range(iterations)))
+    iteration = statistics.median(steps / m["sps"] for m in (iterate(session) for _ in range(iterations)))
     times = []
     for _ in range(iterations):
         torch.cuda.synchronize()
@@ -79,26 +86,27 @@ def measure(settings: Config, costs, iterations: int) -> list[str]:
     size = session.pipeline.slabs[0].nbytes
     env = session.pipeline.env_seconds / (session.actor.step / HORIZON)
     session.pipeline.close()
-    return [rate(steps / whole), rate(steps / rollout), f"{1e3 * whole:.2f}", f"{1e3 * rollout:.2f}", f"{1e3 * env:.2f}",
-            f"{1 - busy_seconds(events) / traced:.0%}", f"{size:,}", f"{copy_share(events, costs, size):.0%}"]
+    return [count(steps / iteration), count(steps / rollout), f"{1e3 * iteration:.2f}", f"{1e3 * rollout:.2f}",
+            f"{1e3 * env:.2f}", f"{1 - busy_seconds(events) / traced:.0%}", f"{size:,}",
+            f"{copy_share(events, costs, size):.0%}"]
 
 
 def correctness() -> str:
-    """What `pytest -m gpu` says at its end."""
+    """Run `pytest -m gpu` and return its last line."""
     done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-m", "gpu", "tests"],
                           capture_output=True, text=True, check=False)
     print(done.stdout[-6000:], done.stderr[-2000:], file=sys.stderr)
-    return f"`pytest -m gpu`: {done.stdout.strip().splitlines()[-1] if done.stdout.strip() else 'said nothing'}\n"
+    return f"`pytest -m gpu`: {done.stdout.strip().splitlines()[-1] if done.stdout.strip() else 'no output'}\n"
 
 
 def main():
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.gpu", description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--num-envs", type=int, nargs="+", default=[8192, 32768], help="environments (default: 8192 32768)")
-    parser.add_argument("--minibatches", type=int, default=4, help="minibatches a rollout (default: 4)")
-    parser.add_argument("--iterations", type=int, default=10, help="iterations to take the median of (default: 10)")
-    parser.add_argument("--no-tests", action="store_true", help="leave `pytest -m gpu` out")
-    parser.add_argument("--out", type=Path, help="write the tables to this file, too")
+    parser = new_parser("gpu", __doc__)
+    parser.add_argument("--num-envs", type=int, nargs="+", default=[8192, 32768],
+                        help="numbers of environments (default: 8192 32768)")
+    parser.add_argument("--minibatches", type=int, default=4, help="minibatches per rollout (default: 4)")
+    parser.add_argument("--iterations", type=int, default=10, help="measured iterations (default: 10)")
+    parser.add_argument("--no-tests", action="store_true", help="do not run `pytest -m gpu`")
+    parser.add_argument("--out", type=Path, help="file to write the tables to")
     options = parser.parse_args()
     try:
         device = open_device("cuda")
@@ -107,24 +115,23 @@ def main():
     text = head("On the GPU") + f"\n{torch.cuda.get_device_name()}, CUDA {torch.version.cuda}\n\n"
     text += "" if options.no_tests else correctness() + "\n"
     costs = probe.measure(device)
-    text += f"What copies and launches cost (`python -m bridge.probe`):\n\n```\n{probe.table(costs)}\n```\n"
-    columns = ["batches", "steps/s", "rollout alone", "iteration ms", "rollout ms", "games ms", "device idle in it",
-               "bytes a copy", "of the probe's bandwidth"]
+    text += f"Copies and launches (`python -m bridge.probe`):\n\n```\n{probe.table(costs)}\n```\n"
+    columns = ["batches", "steps/s", "steps/s, rollout only", "iteration, ms", "rollout, ms", "games, ms", "device idle",
+               "bytes per copy", "bandwidth / probe's"]
     for num_envs in options.num_envs:
         rows = []
-        for name, count, serial in VARIANTS:
+        for name, num_batches, serial in VARIANTS:
             print(f"{num_envs} environments, {name}", file=sys.stderr, flush=True)
-            rows.append([name, *measure(config(num_envs, count, serial, options.minibatches), costs, options.iterations)])
+            rows.append([name, *measure(config(num_envs, num_batches, serial, options.minibatches), costs, options.iterations)])
         text += (f"\nBreakout, {num_envs:,} environments, horizon {HORIZON}, {options.minibatches} minibatches, one epoch, "
-                 "chosen precision:\n\n") + table(columns, rows)
+                 "the precision that the trainer chooses:\n\n") + markdown(columns, rows)
     last = config(options.num_envs[-1], 1, False, options.minibatches)
-    text += f"\nThe choice of the probe for the last size: {choice(last, costs)}\n"
+    text += f"\nThe probe's choice for the last size: {choice(last, costs)}\n"
     publish(text, options.out)
 
 
 def choice(settings: Config, costs) -> str:
-    """How many batches the probe would take."""
-    from trainer.environments import make_source
+    """Return the probe's number of batches, with its reason."""
     source = make_source(settings.game, settings.env, settings.env.num_envs, 0)
     chosen = probe.choose(costs, probe.slab_bytes(source), source.num_envs, probe.game_seconds(source))
     return f"{chosen.num_batches} ({chosen.reason})"

@@ -1,9 +1,9 @@
-"""CartPole in every way that `python -m benchmarks.scaling` compares, each with the same face.
+"""The CartPole simulations that `python -m benchmarks.scaling` compares. All have one interface.
 
-More `work` is the arithmetic of a step done so many times, for the same result: what writing, copying, launching and other
-processes cost stays what it was. On a device and in our games it is a loop within the step (our CartPole is compiled once more
-with one); Gymnasium's step is nothing but NumPy calls on all environments, and is called so often; in stable-baselines3's
-processes each environment steps so often before it answers.
+`work` multiplies the arithmetic of a step, without a change of its result. The cost of writes, copies, launches and processes
+stays the same. On a device and in our games it is a loop within the step (a second CartPole is compiled with such a loop).
+Gymnasium's step, which is NumPy calls on all environments, is called several times. In stable-baselines3's processes each
+environment steps several times before it answers.
 """
 
 import functools
@@ -19,14 +19,15 @@ import numpy as np
 import torch
 
 import envs_c
-from bridge import Pipeline, open_device, why_not
+from bridge import Pipeline, open_device, why_no_gpu
 from bridge.on_device.cartpole import CartPoleKernel
 from bridge.on_device.cartpole_tensors import CartPoleTensors
 from envs_c import outside
 
-ROLL = 16             # random actions are drawn before, for so many steps
-BATCHED = 4096        # environments from which the bridge has BATCHES of them under way
-BATCHES = 4
+ROLL = 16             # steps for which random actions are drawn in advance
+BATCHED = 4096        # number of environments from which the pipeline uses several batches
+BATCHES = 4           # number of these batches
+# Appended to cartpole.pyx: a second game whose step has a loop.
 WORKED = '''
 
 from envs_c.game import Option
@@ -42,7 +43,7 @@ cdef void reset_worked(void* state, const double* options, Rng* rng) noexcept no
 
 
 cdef float step_worked(void* state, int action, Rng* rng, bint* over) noexcept nogil:
-    """What another round gives, times zero, goes into the angle that the next one begins with: none may be left out."""
+    """An extra round adds its values, times zero, to the angle. So the compiler cannot remove it."""
     cdef Worked* worked = <Worked*>state
     cdef CartPole again
     cdef int _round
@@ -58,7 +59,7 @@ cdef void chunk_worked(char* states, Io* io, int lo, int hi) noexcept nogil:
 
 
 GAME = Game(
-    name="cartpole_worked", title="CartPoleWorked", version=1, summary="CartPole whose arithmetic is done several times.",
+    name="cartpole_worked", title="CartPoleWorked", version=1, summary="CartPole with repeated arithmetic.",
     actions=("LEFT", "RIGHT"), feature_shape=(4,), screen=(WIDTH, HEIGHT), time_limit=500,
     options={"work": Option(1, 1, 1_000_000, "how many times a step does its arithmetic")},
 ).bind(chunk_worked, backdrop, draw, sizeof(Worked))
@@ -67,7 +68,7 @@ GAME = Game(
 
 @functools.cache
 def worked_game():
-    """Our CartPole with the option `work`: its own file with a loop around the step, compiled when first asked for."""
+    """Return our CartPole with the option `work`. Compiles it on the first call."""
     source = Path(envs_c.__file__).parent / "games" / "cartpole.pyx"
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "cartpole_worked.pyx"
@@ -76,29 +77,37 @@ def worked_game():
 
 
 def game_env(num_envs: int, work: int) -> envs_c.VecEnv:
-    """Our compiled game, on all cores."""
+    """Make our compiled game, on all cores."""
     if work == 1:
         return envs_c.VecEnv(envs_c.game("cartpole"), num_envs, seed=1)
     return envs_c.VecEnv(worked_game(), num_envs, seed=1, options={"work": work})
 
 
 class Simulation:
-    """N environments in play. `step` moves all of them `steps` times; `finish` waits until that is done."""
+    """Base class: N environments.
+
+    steps: steps of all environments in one call of `step`.
+    """
 
     steps = 1
 
     def step(self):
+        """Step all environments `steps` times."""
         raise NotImplementedError
 
     def finish(self):
-        """Nothing, where `step` waits."""
+        """Wait for the end of the steps, if `step` does not."""
 
     def close(self):
-        """Nothing, where there is nothing to end."""
+        """Free the environments."""
 
 
 class OnDevice(Simulation):
-    """CartPole on a torch device; graph: ROLL steps (one, with more work) are captured and replayed at once."""
+    """CartPole on a torch device.
+
+    kind: CartPoleKernel or CartPoleTensors.
+    graph: capture ROLL steps (one step if work > 1) as a CUDA graph and replay them in each call.
+    """
 
     def __init__(self, kind: type, device: str, num_envs: int, work: int, graph: bool = False):
         self.simulation = kind(num_envs, device, 1, work=work)
@@ -130,7 +139,7 @@ class OnDevice(Simulation):
 
 
 class Games(Simulation):
-    """Our games on the CPU, in the caller's buffers."""
+    """Our games on the CPU, which write to the caller's buffers."""
 
     def __init__(self, num_envs: int, work: int):
         env = game_env(num_envs, work)
@@ -149,8 +158,7 @@ class Games(Simulation):
 
 
 class Bridged(Simulation):
-    """Our games on the CPU, whose observations go to the device and whose actions come back from there: push to the side that
-    the pole leans to."""
+    """Our games on the CPU. Observations are copied to the device, and actions computed there are copied back."""
 
     def __init__(self, device: str, num_envs: int, work: int):
         self.pipeline = Pipeline(game_env(num_envs, work), BATCHES if num_envs >= BATCHED else 1, open_device(device))
@@ -169,11 +177,12 @@ class Bridged(Simulation):
 
 
 def lean(slab):
+    """Push each cart to the side to which its pole leans."""
     slab.actions.copy_(slab.observation[:, 2] > 0)
 
 
 class GymnasiumVector(Simulation):
-    """Gymnasium's own CartPole in NumPy, all environments in each operation."""
+    """Gymnasium's own CartPole in NumPy, with all environments in each operation."""
 
     def __init__(self, num_envs: int, work: int):
         self.env = gymnasium.make_vec("CartPole-v1", num_envs, vectorization_mode="vector_entry_point")
@@ -195,7 +204,7 @@ class GymnasiumVector(Simulation):
 
 
 class Repeated(gymnasium.Wrapper):
-    """Does a step's arithmetic `work` times, for the same result."""
+    """Repeats the arithmetic of a step `work` times, with the same result."""
 
     def __init__(self, env: gymnasium.Env, work: int):
         super().__init__(env)
@@ -211,15 +220,17 @@ class Repeated(gymnasium.Wrapper):
 
 
 def repeated(work: int) -> gymnasium.Env:
+    """Make Gymnasium's CartPole with repeated arithmetic."""
     return Repeated(gymnasium.make("CartPole-v1", disable_env_checker=True), work)
 
 
 class Processes(Simulation):
-    """stable-baselines3's vector environment with a process for each environment."""
+    """The vector environment of stable-baselines3 with one process per environment."""
 
     def __init__(self, num_envs: int, work: int):
         from stable_baselines3.common.vec_env import SubprocVecEnv
-        multiprocessing.set_forkserver_preload([__name__, "stable_baselines3.common.vec_env"])  # imported once, not in each
+        # imported once, not in each process
+        multiprocessing.set_forkserver_preload([__name__, "stable_baselines3.common.vec_env"])
         self.env = SubprocVecEnv([functools.partial(repeated, work)] * num_envs)
         self.rolls = np.random.default_rng(0).integers(0, 2, (ROLL, num_envs))
         self.taken = 0
@@ -234,25 +245,26 @@ class Processes(Simulation):
 
 
 class Way(NamedTuple):
-    """How to play: `make(num_envs, work)` gives a Simulation of `most` environments at most."""
+    """One kind of simulation."""
 
     name: str
-    make: Callable[[int, int], Simulation]
-    most: int = 1 << 24
+    make: Callable[[int, int], Simulation]  # (num_envs, work)
+    most: int = 1 << 24                     # largest number of environments
 
 
 def ways(device: str, processes: int) -> tuple[list[Way], list[str]]:
-    """What this machine can run, and a sentence for each thing that it cannot.
+    """Return the simulations that this machine can run, and a sentence for each one that it cannot run.
 
-    device: "auto", "cpu" or "cuda"; processes: how many stable-baselines3 may have. Raises DeviceError where device is "cuda"
-    and there is no GPU.
+    device: "auto", "cpu" or "cuda".
+    processes: most processes of stable-baselines3.
+    Raises DeviceError if device is "cuda" and no GPU can be used.
     """
     if device == "cuda":
         open_device(device)
     found, missing = [], []
-    problem = "the device is to be the CPU (--device)" if device == "cpu" else why_not()
+    problem = "--device is cpu" if device == "cpu" else why_no_gpu()
     if problem:
-        missing.append(f"Left out, torch tensors and the kernel on a GPU, and our games through the bridge to it: {problem}.")
+        missing.append(f"Not measured: torch tensors, the kernel and our games through the bridge on a GPU: {problem}.")
     else:
         found += [Way("torch tensors, GPU", functools.partial(OnDevice, CartPoleTensors, "cuda")),
                   Way("torch tensors, GPU graph", functools.partial(OnDevice, CartPoleTensors, "cuda", graph=True)),
@@ -262,9 +274,9 @@ def ways(device: str, processes: int) -> tuple[list[Way], list[str]]:
     found += [Way("our games, CPU", Games), Way("torch tensors, CPU", functools.partial(OnDevice, CartPoleTensors, "cpu")),
               Way("Gymnasium vector, CPU", GymnasiumVector)]
     if importlib.util.find_spec("stable_baselines3") is None:
-        missing.append("Left out, stable-baselines3: it is not installed (pip install stable-baselines3).")
+        missing.append("Not measured: stable-baselines3, which is not installed (pip install stable-baselines3).")
     else:
         found.append(Way("stable-baselines3 Subproc, CPU", Processes, processes))
-        missing.append(f"stable-baselines3's Subproc has a process an environment: with more than {processes} (--processes) it "
-                       "was not tried.")
+        missing.append("stable-baselines3's Subproc starts one process per environment. Not measured: more than "
+                       f"{processes} (--processes).")
     return found, missing

@@ -18,7 +18,7 @@ from trainer.log.numbers import count
 from trainer.log.text import markdown
 from trainer.policy.lstm import LstmPolicy
 from trainer.policy.precision import product_speed
-from trainer.training.session import Session
+from trainer.training.build import make_session
 from trainer.training.train import iterate
 
 FEATURES, SIZE, ACTIONS = 118, 128, 4
@@ -36,7 +36,7 @@ def config(precision: str, threads: int) -> Config:
 
 def end_to_end(precision: str, threads: int, iterations: int) -> list[str]:
     """Return a row of the table: steps/s of training, steps/s of the products alone, and the share of each stage."""
-    session = Session(config(precision, threads))
+    session = make_session(config(precision, threads))
     for _ in range(2):
         iterate(session)
     metrics = [iterate(session) for _ in range(iterations)]
@@ -84,7 +84,8 @@ def learner(name: str, dtype: torch.dtype, batch: int) -> list[str]:
 
 def main():
     parser = new_parser("train", __doc__)
-    parser.add_argument("--precision", choices=DTYPES, action="append", help="precision; repeat the option for several (default: all)")
+    parser.add_argument("--precision", choices=DTYPES, action="append",
+                        help="precision; repeat the option for several (default: all)")
     parser.add_argument("--threads", type=int, default=0, help="number of threads (default: all cores)")
     parser.add_argument("--iterations", type=int, default=15, help="measured iterations (default: 15)")
     parser.add_argument("--out", type=Path, help="file to write the tables to")

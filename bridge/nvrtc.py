@@ -1,7 +1,7 @@
 """CUDA sources: compiled at run time by NVRTC, and launched by CuPy on torch's current stream.
 
-A kernel is an `extern "C" __global__` function with a grid-stride loop, so any number of blocks handles all items. Its arguments
-are `long long`, `float` or pointers. So the tests can compile the same file with a C++ compiler and run it without a GPU.
+A kernel is an `extern "C" __global__` function with a grid-stride loop, so any number of blocks handles all items. Its
+arguments are `long long`, `float` or pointers. The tests compile the same file with a C++ compiler and run it without a GPU.
 Compiling for a GPU does not need one either.
 """
 

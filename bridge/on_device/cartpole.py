@@ -47,20 +47,20 @@ class CartPole:
     def __init__(self, num_envs: int, device, seed: int, *, time_limit: int | None = None, reward_clip=None,
                  sticky: float = 0.0, work: int = 1, first: int = 0):
         game = envs_c.game("cartpole")
-        self.num_envs = checks.whole("num_envs", num_envs, 1, 1 << 24)
+        self.num_envs = checks.integer("num_envs", num_envs, 1, 1 << 24)
         self.device = torch.device(device)
         self.actions, self.num_actions = game.actions, len(game.actions)
         self.observation_shape, self.observation_dtype = game.feature_shape, game.feature_dtype
         self.time_limit = checks.time_limit(time_limit, game)
-        self.sticky = checks.real("sticky", sticky, 0.0, 1.0)
-        self.work = checks.whole("work", work, 1, 1_000_000)
+        self.sticky = checks.number("sticky", sticky, 0.0, 1.0)
+        self.work = checks.integer("work", work, 1, 1_000_000)
         low, high = checks.reward_clip(reward_clip)
         self.step_reward = max(min(1.0, high), low)  # after clipping; the raw reward of a step is 1
         self.ended = self._zeros(torch.uint8)
         self.ended_return, self.ended_length = self._zeros(torch.float32), self._zeros(torch.int32)
         self._poles = self._zeros(torch.float64, 4)  # x (m), x_dot (m/s), theta (rad), theta_dot (rad/s)
         self.device = self._poles.device             # now with its index
-        key, first = checks.whole("seed", seed, 0, (1 << 64) - 1), checks.whole("first", first, 0, 1 << 30)
+        key, first = checks.integer("seed", seed, 0, (1 << 64) - 1), checks.integer("first", first, 0, 1 << 30)
         self._rng = torch.from_numpy(seeded(key, self.num_envs, first)).to(self.device)
         self._length, self._last_action = self._zeros(torch.int32), self._zeros(torch.int32)
         self._over = self._zeros(torch.uint8)
@@ -180,7 +180,7 @@ class CartPoleKernel(CartPole):
             raise DeviceError(f"the kernel needs a GPU, but device is '{self.device}': use CartPoleTensors")
         self.module = module
         self.block_seconds: dict[int, float] = {}
-        self.block = checks.whole("block", 128 if block is None else block, 1, 1024)
+        self.block = checks.integer("block", 128 if block is None else block, 1, 1024)
         if block is None and self.device.type == "cuda":
             self.block_seconds = self._search()
             self.block = min(self.block_seconds, key=self.block_seconds.get)

@@ -1,7 +1,8 @@
 """CartPole as operations on torch tensors, as one would write it without a kernel. It has the same bits as the kernel.
 
 Every operation writes to a tensor allocated at the start. The operations come in the order of cartpole.pyx and round like C:
-no product is fused with a sum. Divisors are tensors, since on a GPU torch divides by a number by multiplying with its reciprocal.
+no product is fused with a sum. Divisors are tensors: on a GPU torch would replace the division by a number by a multiplication
+with its reciprocal.
 """
 
 import math

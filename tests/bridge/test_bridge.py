@@ -1,4 +1,4 @@
-"""Slabs hold their parts where they should, and a pipeline carries the same however it is cut, delayed or captured."""
+"""Slab and pipeline: the same results for any number of batches, on a slow device, and with captured graphs."""
 
 import hashlib
 import threading
@@ -10,7 +10,6 @@ import torch
 
 import envs_c
 from bridge import Pipeline, Slab, TransferError
-from bridge.slab import PARTS
 from bridge.source import EpisodeLog, Episodes
 
 
@@ -20,7 +19,10 @@ def make(num_batches=1, device=None, num_envs=10, num_threads=1, game="breakout"
 
 
 class Player:
-    """Random play: the device's side of each batch, which keeps all that came."""
+    """Random play. Keeps a copy of everything in the slabs.
+
+    seed: of the random actions.
+    """
 
     def __init__(self, pipeline, seed=0):
         self.pipeline, self.random = pipeline, np.random.default_rng(seed)
@@ -32,13 +34,13 @@ class Player:
         slab, place = self.pipeline.slab(batch), [0]
 
         def work():
-            self.seen[batch.index].append([part.clone() for name in PARTS if (part := getattr(slab, name)) is not None])
+            self.seen[batch.index].append([part.clone() for part in slab.on_device.values()])
             slab.actions.copy_(self.rolls[place[0]][batch.lo: batch.hi])
             place[0] += 1
         return work
 
     def play(self, steps) -> str:
-        """The hash of everything that came."""
+        """Play and return the hash of everything in the slabs."""
         for _ in range(steps):
             self.play_step()
         self.pipeline.settle()
@@ -51,7 +53,7 @@ class Player:
             pipeline.turn(batch, self.work[batch.index])
 
     def digest(self, steps) -> str:
-        """Of what came in so many steps, environment by environment."""
+        """Return the hash of the first `steps` steps. It does not depend on the number of batches."""
         digest = hashlib.sha256()
         for step in range(steps):
             for parts in zip(*(self.seen[batch.index][step] for batch in self.pipeline.batches), strict=True):
@@ -72,7 +74,7 @@ def test_a_slab_is_one_allocation_of_aligned_parts(dtype, masked):
     for name, part in slab.host.items():
         assert starts[name] % 64 == 0
         assert first <= starts[name] <= starts[name] + part.nbytes <= first + slab.nbytes
-        assert getattr(slab, name).data_ptr() == starts[name]  # on the CPU the device's side is the host's
+        assert getattr(slab, name).data_ptr() == starts[name]  # on the CPU both are the same memory
     assert len(set(starts.values())) == len(starts)
     assert (slab.action_mask is None) == (masked == 0)
 
@@ -84,7 +86,8 @@ def test_a_slab_gives_back_its_contents():
     slab.host["observation"][:] = 0
     slab.restore(kept)
     assert slab.observation.flatten().tolist() == list(range(21))
-    for spoiled, message in (({}, "observation is missing"), ({**kept, "reward": torch.zeros(2)}, r"reward is \(2,\)")):
+    for spoiled, message in (({}, "observation is missing"),
+                             ({**kept, "reward": torch.zeros(2)}, r"reward must be \(3,\) .*, not \(2,\)")):
         with pytest.raises(ValueError, match=message):
             slab.restore(spoiled)
 
@@ -97,12 +100,12 @@ def test_batches_carry_the_same_as_one(num_batches):
     assert play(whole, 300) == play(split, 300)
 
 
-@pytest.mark.parametrize("captures", [False, True], ids=["as it is", "captured"])
+@pytest.mark.parametrize("captures", [False, True], ids=["eager", "captured"])
 @pytest.mark.parametrize("serial", [False, True], ids=["in flight", "serial"])
 @pytest.mark.parametrize("num_batches", [1, 2, 5])
-def test_a_slow_device_whose_lanes_are_out_of_order_changes_nothing(twin, num_batches, serial, captures):
+def test_a_slow_device_with_streams_out_of_order_changes_nothing(slow_device, num_batches, serial, captures):
     plain = make(game="cartpole")
-    slow = make(num_batches, twin(captures=captures), game="cartpole", serial=serial)
+    slow = make(num_batches, slow_device(captures=captures), game="cartpole", serial=serial)
     for pipeline in (plain, slow):
         pipeline.reset()
     assert play(plain, 60) == play(slow, 60)
@@ -110,8 +113,8 @@ def test_a_slow_device_whose_lanes_are_out_of_order_changes_nothing(twin, num_ba
     assert len(ended) > 10 and sorted(slow.take_episodes().environments) == ended
 
 
-def test_a_driver_that_did_not_wait_would_be_caught(twin):
-    plain, wrong = make(), make(2, twin(impatient=True))
+def test_a_driver_that_did_not_wait_would_be_caught(slow_device):
+    plain, wrong = make(), make(2, slow_device(impatient=True))
     for pipeline in (plain, wrong):
         pipeline.reset()
     wanted = play(plain, 60)
@@ -122,8 +125,8 @@ def test_a_driver_that_did_not_wait_would_be_caught(twin):
     assert wrong_player.digest(60) != wanted
 
 
-def test_games_play_while_the_device_is_at_another_batch(twin):
-    pipeline = make(2, twin(slowest=0))
+def test_games_play_while_the_device_works_on_another_batch(slow_device):
+    pipeline = make(2, slow_device(slowest=0))
     pipeline.reset()
     first, second = pipeline.batches
     played = threading.Event()
@@ -134,7 +137,7 @@ def test_games_play_while_the_device_is_at_another_batch(twin):
         played.set()
         return done
 
-    def held_up():  # ends only once the other batch's games have played
+    def held_up():  # ends after the other batch's games have played
         if not played.wait(timeout=30):
             raise RuntimeError("the cores waited for the device")
     pipeline.turn(second, lambda: None)
@@ -145,13 +148,13 @@ def test_games_play_while_the_device_is_at_another_batch(twin):
     assert played.is_set()
 
 
-@pytest.mark.parametrize("captures", [False, True], ids=["as it is", "captured"])
+@pytest.mark.parametrize("captures", [False, True], ids=["eager", "captured"])
 @pytest.mark.parametrize("kind", ["upload", "run", "download"])
-def test_what_fails_is_named_with_its_batch_and_shapes_and_the_host_s_buffers_stay(twin, kind, captures):
-    plain, pipeline = make(2), make(2, twin(fails=(kind, 20), captures=captures))
+def test_an_error_names_batch_and_shapes_and_leaves_the_host_s_buffers(slow_device, kind, captures):
+    plain, pipeline = make(2), make(2, slow_device(fails=(kind, 20), captures=captures))
     for each in (plain, pipeline):
         each.reset()
-    written = [[], []]  # what the games write, step by step
+    written = [[], []]  # by batch: the slab's contents at each step
     player = Player(plain)
     for _ in range(20):
         for batch in plain.batches:
@@ -165,17 +168,17 @@ def test_what_fails_is_named_with_its_batch_and_shapes_and_the_host_s_buffers_st
         assert any(all(torch.equal(now[name], part) for name, part in then.items()) for then in written[batch.index])
 
 
-def test_a_capture_that_fails_is_told_once_and_goes_on_without(twin):
-    plain, slow = make(), make(3, twin(fails=("capture", 0), captures=True))
+def test_a_failed_capture_warns_once_and_the_work_goes_on(slow_device):
+    plain, slow = make(), make(3, slow_device(fails=("capture", 0), captures=True))
     for pipeline in (plain, slow):
         pipeline.reset()
-    with pytest.warns(RuntimeWarning, match="cannot be captured as a graph.*fails on purpose") as told:
+    with pytest.warns(RuntimeWarning, match="cannot be captured as a graph.*fails on purpose") as warned:
         assert play(plain, 20) == play(slow, 20)
-    assert len(told) == 1
+    assert len(warned) == 1
 
 
-def test_nothing_is_captured_where_it_is_switched_off(twin):
-    device = twin(captures=True)
+def test_nothing_is_captured_without_graphs(slow_device):
+    device = slow_device(captures=True)
     pipeline = make(2, device, graphs=False)
     pipeline.reset()
     with warnings.catch_warnings():
@@ -199,7 +202,7 @@ def test_episodes_are_reported_once_and_raw():
             pipeline.turn(batch, work[batch.index])
             pipeline.play(batch)
             rows, slab = slice(batch.lo, batch.hi), pipeline.slab(batch)
-            total[rows] += slab.reward.numpy() * 4  # what 0.25 was clipped from
+            total[rows] += slab.reward.numpy() * 4  # undoes the clipping of 1 to 0.25
             over = np.flatnonzero(slab.terminated.numpy()) + batch.lo
             ended.extend(zip(over.tolist(), total[over].tolist(), strict=True))
             total[over] = 0
@@ -211,7 +214,7 @@ def test_episodes_are_reported_once_and_raw():
 
 
 @pytest.mark.parametrize("num_batches", [3, 1])
-def test_a_restored_pipeline_goes_on_as_if_never_left_in_any_number_of_batches(num_batches):
+def test_a_restored_pipeline_goes_on_bit_for_bit_with_any_number_of_batches(num_batches):
     pipeline = make(3)
     pipeline.reset()
     play(pipeline, 100)
@@ -223,27 +226,27 @@ def test_a_restored_pipeline_goes_on_as_if_never_left_in_any_number_of_batches(n
 
 
 @pytest.mark.parametrize(("arguments", "message"), [
-    ({"num_batches": 0}, "num_batches is 0"),
-    ({"num_batches": 11}, "from 1 to the number of environments, 10"),
-    ({"autoreset": "same_step"}, "'next_step', not 'same_step'"),
+    ({"num_batches": 0}, "num_batches must be from 1 to the number of environments, 10, not 0"),
+    ({"num_batches": 11}, "num_batches must be from 1 to the number of environments, 10, not 11"),
+    ({"autoreset": "same_step"}, "autoreset must be 'next_step', not 'same_step'"),
 ])
-def test_what_a_pipeline_cannot_take_is_named(arguments, message):
+def test_wrong_settings_are_refused(arguments, message):
     with pytest.raises(ValueError, match=message):
         make(**arguments)
 
 
-def test_a_pipeline_of_something_else_is_refused():
-    with pytest.raises(TypeError, match=r"an envs_c.VecEnv or Gymnasium vector environments, not list"):
+def test_other_objects_are_refused():
+    with pytest.raises(TypeError, match=r"an envs_c.VecEnv or Gymnasium vector environments .*, not list"):
         Pipeline([[1]])
 
 
-def test_episodes_need_room():
+def test_the_episode_log_needs_room():
     env = envs_c.VecEnv(envs_c.game("cartpole"), 4, seed=0, time_limit=1)
     slab = Slab(4, env.observation_shape, env.observation_dtype)
     batch = env.bind(0, 4, actions=slab.host_actions, **slab.host)
     batch.reset()
     assert batch.step() == 4
-    with pytest.raises(envs_c.InvalidArgument, match="element 3 of the episodes' arrays is written, but they have 3"):
+    with pytest.raises(envs_c.InvalidArgument, match="element 3.*episodes"):
         batch.copy_ended(np.empty(3), np.empty(3, np.int32), np.empty(4, np.int64), 0)
     log = EpisodeLog(1)
     log.add(Episodes(np.ones(1), np.ones(1, np.int32), np.array([7])))

@@ -1,4 +1,4 @@
-"""A run on a device that is slow, out of order and replays captured work learns bit for bit what it learns on the CPU."""
+"""Training on the slow device, with captured graphs, and on the device itself equals training on the CPU bit for bit."""
 
 import dataclasses
 import tracemalloc
@@ -11,7 +11,8 @@ from bridge import DeviceError
 from trainer.config import Config, EnvConfig, PolicyConfig, PPOConfig, RunConfig
 from trainer.config.config import ConfigError
 from trainer.rollout.actor import collect
-from trainer.training import session as session_module
+from trainer.training import build as build_module
+from trainer.training.build import make_session
 from trainer.training.session import Session
 from trainer.training.train import iterate
 
@@ -26,7 +27,7 @@ def config(game="cartpole", num_batches=1, *, num_envs=12, serial=False, view="f
 
 
 def trained(settings, iterations=5) -> tuple[Session, list]:
-    made = Session(settings)
+    made = make_session(settings)
     metrics = [iterate(made) for _ in range(iterations)]
     made.pipeline.settle()
     return made, metrics
@@ -42,7 +43,7 @@ def same(one: Session, other: Session):
         assert torch.equal(tensor, other.pipeline.state()[name]), name
 
 
-@pytest.mark.parametrize("captures", [False, True], ids=["as it is", "captured"])
+@pytest.mark.parametrize("captures", [False, True], ids=["eager", "captured"])
 @pytest.mark.parametrize("settings", [
     pytest.param({}, id="one batch"),
     pytest.param({"num_batches": 3}, id="three batches"),
@@ -50,18 +51,18 @@ def same(one: Session, other: Session):
     pytest.param({"game": "go", "memory": "none"}, id="masks, no memory"),
     pytest.param({"game": "pong", "view": "pixels", "frame_stack": 3, "num_envs": 4}, id="stacked frames"),
 ])
-def test_a_run_on_a_slow_device_equals_one_on_the_cpu(monkeypatch, twin, settings, captures):
-    plain, told = trained(config(**settings))
-    device = twin(captures=captures)
-    monkeypatch.setattr(session_module, "open_device", lambda name: device)
-    other, seen = trained(config(**settings))
+def test_a_run_on_a_slow_device_equals_one_on_the_cpu(monkeypatch, slow_device, settings, captures):
+    plain, metrics = trained(config(**settings))
+    device = slow_device(captures=captures)
+    monkeypatch.setattr(build_module, "open_device", lambda name: device)
+    other, others = trained(config(**settings))
     same(plain, other)
-    assert [m["loss_value"] for m in told] == [m["loss_value"] for m in seen]
+    assert [m["loss_value"] for m in metrics] == [m["loss_value"] for m in others]
     assert (device.count["capture"] > 0) == captures
 
 
-def test_captured_work_sees_new_weights_a_new_rate_and_samples_anew(monkeypatch, twin):
-    monkeypatch.setattr(session_module, "open_device", lambda name: twin(captures=True, slowest=0))
+def test_captured_work_uses_new_weights_and_a_new_rate_and_draws_new_samples(monkeypatch, slow_device):
+    monkeypatch.setattr(build_module, "open_device", lambda name: slow_device(captures=True, slowest=0))
     made, _ = trained(config())
     before = {name: tensor.clone() for name, tensor in made.policy.state_dict().items()}
     collect(made.actor)
@@ -86,21 +87,21 @@ def test_captured_work_sees_new_weights_a_new_rate_and_samples_anew(monkeypatch,
     pytest.param({"memory": "none"}, id="no memory"),
 ])
 def test_a_step_allocates_no_tensor_after_the_first_rollout(settings):
-    made = Session(config(**settings))
+    made = make_session(config(**settings))
     for _ in range(2):
         collect(made.actor)
-    assert asked_for(lambda: collect(made.actor)) == asked_for(made.actor.begin)  # a transpose's block, once a rollout
+    assert asked_for(lambda: collect(made.actor)) == asked_for(made.actor.begin)  # one block per rollout, for a transpose
 
 
 def asked_for(work) -> dict[str, int]:
-    """Bytes that torch allocates, by operation, while it does `work`."""
+    """Return the bytes that torch allocates during `work`, by operation."""
     with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as profiler:
         work()
     return {event.key: event.self_cpu_memory_usage for event in profiler.key_averages() if event.self_cpu_memory_usage > 0}
 
 
 def test_a_rollout_leaves_nothing_behind_on_the_host():
-    made = Session(config("breakout", num_batches=2))
+    made = make_session(config("breakout", num_batches=2))
     for _ in range(20):
         collect(made.actor)
     made.pipeline.take_episodes()
@@ -114,28 +115,28 @@ def test_a_rollout_leaves_nothing_behind_on_the_host():
         after, _ = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert after - before < 20_000  # bytes, of 400 steps
+    assert after - before < 20_000  # bytes, in 400 steps
 
 
-def test_games_on_the_device_learn_what_games_on_the_cpu_learn():
-    """CartPole's simulation has the CPU game's bits, so that the run has, too."""
+def test_training_on_simulated_games_equals_training_on_the_cpu_s_games():
+    """The simulation of CartPole has the same bits as the game."""
     played = config(num_envs=12)
     simulated = dataclasses.replace(played, env=dataclasses.replace(played.env, sim="tensors"))
-    (host, told), (device, seen) = trained(played), trained(simulated)
+    (host, metrics), (device, others) = trained(played), trained(simulated)
     for name, tensor in host.policy.state_dict().items():
         assert torch.equal(tensor, device.policy.state_dict()[name]), name
-    assert [m["loss_value"] for m in told] == [m["loss_value"] for m in seen]
-    assert seen[-1]["score_mean"] > 1
+    assert [m["loss_value"] for m in metrics] == [m["loss_value"] for m in others]
+    assert others[-1]["score_mean"] > 1
 
 
-@pytest.mark.parametrize("captures", [False, True], ids=["as it is", "captured"])
-def test_a_run_of_games_on_a_slow_device_is_resumed_bit_for_bit(monkeypatch, tmp_path, twin, captures):
+@pytest.mark.parametrize("captures", [False, True], ids=["eager", "captured"])
+def test_a_run_of_games_on_a_slow_device_is_resumed_bit_for_bit(monkeypatch, tmp_path, slow_device, captures):
     played = config(num_envs=12)
     simulated = dataclasses.replace(played, env=dataclasses.replace(played.env, sim="tensors"))
-    monkeypatch.setattr(session_module, "open_device", lambda name: twin(captures=captures, slowest=0.0005))
+    monkeypatch.setattr(build_module, "open_device", lambda name: slow_device(captures=captures, slowest=0.0005))
     whole, _ = trained(simulated, 6)
     part, _ = trained(simulated, 3)
-    resumed = Session.resumed(simulated, part.save(tmp_path))
+    resumed = make_session(simulated, resume=part.save(tmp_path))
     for _ in range(3):
         iterate(resumed)
     resumed.pipeline.settle()
@@ -149,14 +150,14 @@ def test_a_run_of_games_on_a_slow_device_is_resumed_bit_for_bit(monkeypatch, tmp
     ({"game": "breakout"}, "sim is 'tensors', which plays cartpole.*not breakout: use --sim host"),
     ({"view": "pixels"}, "not cartpole with view"),
 ])
-def test_games_that_the_device_does_not_play_are_refused(settings, message):
+def test_unsupported_games_are_refused(settings, message):
     played = config(**settings)
     with pytest.raises(ConfigError, match=message):
-        Session(dataclasses.replace(played, env=dataclasses.replace(played.env, sim="tensors")))
+        make_session(dataclasses.replace(played, env=dataclasses.replace(played.env, sim="tensors")))
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has a GPU")
 def test_the_kernel_s_games_need_a_gpu():
     played = config()
-    with pytest.raises(DeviceError, match="the kernel runs on a GPU alone"):
-        Session(dataclasses.replace(played, env=dataclasses.replace(played.env, sim="device")))
+    with pytest.raises(DeviceError, match="the kernel needs a GPU"):
+        make_session(dataclasses.replace(played, env=dataclasses.replace(played.env, sim="device")))

@@ -1,4 +1,4 @@
-"""CartPole on the device beside the compiled game: tensors and kernel give its bits, step for step."""
+"""CartPole on the device against the compiled game: tensors and kernel give the same bits in every step."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from cuda_on_cpu import CpuModule
 from torch.utils._python_dispatch import TorchDispatchMode
 
 import envs_c
-from bridge.device import why_not
+from bridge.device import why_no_gpu
 from bridge.errors import DeviceError
 from bridge.on_device.cartpole import BLOCKS, MODULE, CartPoleKernel
 from bridge.on_device.cartpole_tensors import CartPoleTensors
@@ -17,7 +17,7 @@ N = 257
 
 
 class Core:
-    """The compiled game, with its buffers."""
+    """The compiled game and its buffers."""
 
     def __init__(self, num_envs: int, seed: int, **settings):
         self.env = envs_c.VecEnv(envs_c.game("cartpole"), num_envs, seed=seed, **settings)
@@ -32,14 +32,14 @@ class Core:
         self.batch.step()
 
     def choose(self, random) -> np.ndarray:
-        """(N,) int32: every other environment balances its pole, the others play at random."""
+        """Return actions (N,) int32: every other environment balances its pole, the others play at random."""
         actions = random.integers(0, 2, len(self.actions)).astype(np.int32)
         actions[::2] = (self.out[0].numpy() @ np.float32([0.02, 0.05, 1.0, 0.5]) > 0)[::2]
         return actions
 
 
 def buffers(num_envs: int, device="cpu") -> list[torch.Tensor]:
-    """What a step writes, filled with what it never writes."""
+    """Return the buffers that a step writes, filled with a value that it never writes."""
     return [torch.full((num_envs, 4), 7.0, device=device), *(torch.full((num_envs,), 7.0, device=device) for _ in range(3))]
 
 
@@ -53,7 +53,7 @@ def kernel(num_envs=N, seed=1, blocks=3, threads=2, **settings):
 
 @pytest.fixture(params=[tensors, kernel], ids=["tensors", "kernel"])
 def make(request):
-    """Both ways to simulate, without a GPU."""
+    """Both implementations, without a GPU."""
     return request.param
 
 
@@ -63,7 +63,7 @@ def same(core: Core, out: list[torch.Tensor]) -> bool:
 
 
 def hold(simulation, core: Core, out: list[torch.Tensor], steps: int, step=None) -> tuple[int, int, int]:
-    """Play both and compare all that they say; returns episodes, their steps, and how many of them were truncated."""
+    """Play both and compare all outputs. Returns the numbers of episodes, of their steps, and of truncated episodes."""
     random, episodes, lengths, late = np.random.default_rng(2), 0, 0, 0
     for _ in range(steps):
         actions = core.choose(random)
@@ -83,7 +83,7 @@ def hold(simulation, core: Core, out: list[torch.Tensor], steps: int, step=None)
     {}, {"sticky": 0.25, "time_limit": 20}, {"time_limit": 1}, {"time_limit": 0, "reward_clip": 0.5},
     {"time_limit": 8, "reward_clip": (2, 3), "sticky": 1.0},
 ], ids=str)
-def test_a_simulation_gives_the_compiled_games_bits_step_for_step(make, settings):
+def test_a_simulation_gives_the_bits_of_the_compiled_game_in_every_step(make, settings):
     core, out = Core(N, 1, **settings), buffers(N)
     simulation = make(**settings)
     simulation.reset(*out)
@@ -95,7 +95,7 @@ def test_a_simulation_gives_the_compiled_games_bits_step_for_step(make, settings
 
 
 @pytest.mark.parametrize("seed", [0, 12345, 2**63, 2**64 - 1])
-def test_a_seed_starts_the_games_own_generators_and_a_reset_goes_on_with_them(make, seed):
+def test_seed_and_reset_use_the_random_numbers_of_the_game(make, seed):
     core, out = Core(N, seed), buffers(N)
     simulation = make(seed=seed)
     for _ in range(3):
@@ -106,7 +106,7 @@ def test_a_seed_starts_the_games_own_generators_and_a_reset_goes_on_with_them(ma
 
 
 @pytest.mark.parametrize(("num_envs", "blocks", "threads"), [(1, 1, 1), (1, 2, 32), (3, 1, 2), (1023, 9, 64), (1023, 16, 64)])
-def test_neither_the_number_of_environments_nor_the_grid_changes_what_they_do(num_envs, blocks, threads):
+def test_the_number_of_environments_and_the_grid_change_nothing(num_envs, blocks, threads):
     for simulation in (tensors(num_envs), kernel(num_envs, blocks=blocks, threads=threads)):
         core, out = Core(num_envs, 1), buffers(num_envs)
         simulation.reset(*out)
@@ -114,7 +114,7 @@ def test_neither_the_number_of_environments_nor_the_grid_changes_what_they_do(nu
 
 
 @pytest.mark.parametrize("work", [2, 30])
-def test_more_work_a_step_gives_the_same_bits(make, work):
+def test_more_work_per_step_gives_the_same_bits(make, work):
     core, out = Core(N, 1, sticky=0.1), buffers(N)
     simulation = make(work=work, sticky=0.1)
     simulation.reset(*out)
@@ -133,13 +133,13 @@ def test_cleared_totals_count_anew(make):
 
 
 def test_a_restored_simulation_goes_on_with_the_same_bits(make):
-    """Each way takes the other's state, too."""
+    """Each implementation restores the other's state too."""
     core, out = Core(N, 1, sticky=0.25), buffers(N)
     simulation = make(sticky=0.25)
     simulation.reset(*out)
     hold(simulation, core, out, 40)
     state = simulation.state()
-    simulation.reset(*out)  # what state() gave is a copy
+    simulation.reset(*out)  # must not change `state`, which holds copies
     for other in (tensors, kernel):
         again, resumed = Core(N, 1, sticky=0.25), other(seed=2, sticky=0.25)
         random = np.random.default_rng(2)
@@ -157,17 +157,17 @@ def test_a_state_that_does_not_fit_is_refused_and_nothing_changes(make, change):
     before, broken = simulation.state(), make(seed=5).state()
     for name, tensor in change.items():
         broken.pop(name) if tensor is None else broken.update({name: tensor})
-    with pytest.raises(ValueError, match=f"^{next(iter(change))} is "):
+    with pytest.raises(ValueError, match=f"^{next(iter(change))} (is missing|must be)"):
         simulation.restore(broken)
     assert all(torch.equal(before[name], tensor) for name, tensor in simulation.state().items())
 
 
 @pytest.mark.parametrize(("settings", "message"), [
-    ({"num_envs": 0}, "num_envs is 0"), ({"seed": -1}, "seed is -1"), ({"time_limit": -1}, "time_limit is -1"),
-    ({"sticky": 1.5}, "sticky is 1.5"), ({"reward_clip": -1}, "reward_clip is -1"), ({"work": 0}, "work is 0"),
+    ({"num_envs": 0}, "num_envs"), ({"seed": -1}, "seed"), ({"time_limit": -1}, "time_limit"), ({"sticky": 1.5}, "sticky"),
+    ({"reward_clip": -1}, "reward_clip"), ({"work": 0}, "work"),
 ])
 def test_a_wrong_setting_is_named(make, settings, message):
-    with pytest.raises(envs_c.InvalidArgument, match=message):
+    with pytest.raises(envs_c.InvalidArgument, match=f"^{message} "):
         make(**settings)
 
 
@@ -176,13 +176,13 @@ def test_a_wrong_setting_is_named(make, settings, message):
     (1, torch.zeros(4, N).T, "observation"), (2, torch.zeros(N, dtype=torch.float64), "reward"),
     (3, torch.zeros(2 * N)[::2], "terminated"), (4, torch.zeros(N, device="meta"), "truncated"),
 ])
-def test_a_wrong_buffer_is_named_before_anything_is_written(make, position, wrong, name):
+def test_a_wrong_buffer_is_named_and_no_buffer_is_written(make, position, wrong, name):
     simulation, out = make(), buffers(N)
     simulation.reset(*out)
     before = simulation.state()
     handed = [torch.zeros(N, dtype=torch.int32), *out]
     handed[position] = wrong
-    with pytest.raises(ValueError, match=f"^{name} is "):
+    with pytest.raises(ValueError, match=f"^{name} must be a contiguous"):
         simulation.step(*handed)
     assert all(torch.equal(before[key], tensor) for key, tensor in simulation.state().items())
 
@@ -194,7 +194,7 @@ def test_a_step_before_the_first_reset_and_a_kernel_without_a_gpu_are_refused(ma
         CartPoleKernel(1, "cpu", 1)
 
 
-def test_they_describe_themselves_as_the_game_does(make):
+def test_a_simulation_has_the_game_s_spaces(make):
     simulation, core = make(), Core(N, 1)
     assert simulation.actions == core.env.actions and simulation.num_actions == 2
     assert simulation.observation_shape == core.env.observation_shape
@@ -202,8 +202,8 @@ def test_they_describe_themselves_as_the_game_does(make):
 
 
 @pytest.mark.parametrize("settings", [{}, {"sticky": 0.5}, {"time_limit": 0}, {"work": 2}], ids=str)
-def test_a_step_in_tensors_makes_no_new_ones(settings):
-    """Each operation writes into what is there, or gives a view of it."""
+def test_a_step_in_tensors_allocates_no_tensor(settings):
+    """Each operation writes to an existing tensor or returns a view of one."""
     class Watch(TorchDispatchMode):
         def __torch_dispatch__(self, operation, types, args=(), kwargs=None):
             schema = operation._schema
@@ -228,7 +228,7 @@ def test_nvrtc_compiles_the_kernel_without_a_gpu(arch):
 
 
 def on_gpu(test):
-    return pytest.mark.gpu(pytest.mark.skipif(bool(why_not()), reason=why_not())(test))
+    return pytest.mark.gpu(pytest.mark.skipif(bool(why_no_gpu()), reason=why_no_gpu())(test))
 
 
 GPU_WAYS = pytest.mark.parametrize("way", [CartPoleTensors, CartPoleKernel])
@@ -237,7 +237,7 @@ GPU_WAYS = pytest.mark.parametrize("way", [CartPoleTensors, CartPoleKernel])
 @on_gpu
 @GPU_WAYS
 @pytest.mark.parametrize("settings", [{}, {"sticky": 0.25, "time_limit": 20}, {"work": 5}], ids=str)
-def test_on_a_gpu_the_bits_are_the_compiled_games(way, settings):
+def test_on_a_gpu_the_bits_are_those_of_the_compiled_game(way, settings):
     core = Core(1023, 1, **{name: value for name, value in settings.items() if name != "work"})
     simulation, out = way(1023, "cuda", 1, **settings), buffers(1023, "cuda")
     simulation.reset(*out)

@@ -1,4 +1,4 @@
-"""Any Gymnasium vector environment behind the pipeline: what it says arrives, what raises is named, the rest is refused."""
+"""Gymnasium vector environments in the pipeline: their data arrives, an environment that raises is named, others are refused."""
 
 import gymnasium
 import numpy as np
@@ -14,12 +14,17 @@ from trainer.environments import make_source
 from trainer.errors import ConfigError
 from trainer.runs import checkpoint
 from trainer.training import train
-from trainer.training.session import Session
+from trainer.training.build import make_session
 
 
 class Counting(gymnasium.Env):
-    """Counts its steps, in whole numbers from `first_action`; ends after `length` of them, is cut after `cut`, and raises in
-    step `fault`."""
+    """Counts its steps.
+
+    length: steps after which an episode terminates.
+    cut: steps after which an episode is truncated.
+    fault: number of the step, over all episodes, that raises OSError.
+    first_action: the smallest action.
+    """
 
     observation_space = gymnasium.spaces.Box(0, 1000, (2,), np.float64)
 
@@ -47,8 +52,8 @@ def vector(count=3, kind=SyncVectorEnv, mode=AutoresetMode.NEXT_STEP, **settings
 
 
 def played(pipeline, steps, action=1):
-    """What came in each step: observation, reward, terminated, truncated of all environments."""
-    seen = []
+    """Return observation, reward, terminated and truncated of all environments in each step."""
+    results = []
     slabs = [pipeline.slab(batch) for batch in pipeline.batches]
     work = [lambda slab=slab: slab.actions.fill_(action) for slab in slabs]
     pipeline.reset()
@@ -56,20 +61,20 @@ def played(pipeline, steps, action=1):
         for batch in pipeline.batches:
             pipeline.turn(batch, work[batch.index])
         pipeline.settle()
-        seen.append([torch.cat([getattr(slab, name).clone() for slab in slabs]).numpy()
-                     for name in ("observation", "reward", "terminated", "truncated")])
-    return seen
+        results.append([torch.cat([getattr(slab, name).clone() for slab in slabs]).numpy()
+                        for name in ("observation", "reward", "terminated", "truncated")])
+    return results
 
 
 @pytest.mark.parametrize("batches", [1, 2])
 @pytest.mark.parametrize("first_action", [0, 7])
-def test_what_the_environments_say_arrives(batches, first_action):
+def test_observations_rewards_and_episodes_arrive(batches, first_action):
     made = [vector(2, length=3, first_action=first_action) for _ in range(batches)]
     pipeline = Pipeline(GymnasiumSource(made, reward_clip=5.0), batches)
-    seen = played(pipeline, 8)
+    results = played(pipeline, 8)
     pipeline.close()
     counts = [1, 2, 3, 0, 1, 2, 3, 0]  # the step after an end resets
-    for (observation, reward, terminated, truncated), count in zip(seen, counts, strict=True):
+    for (observation, reward, terminated, truncated), count in zip(results, counts, strict=True):
         assert (observation == [count, first_action + 1 if count else 0]).all()
         assert (reward == min(2.0 * count, 5.0)).all()
         assert (terminated == (count == 3)).all() and not truncated.any()
@@ -79,15 +84,15 @@ def test_what_the_environments_say_arrives(batches, first_action):
     assert sorted(episodes.environments) == sorted([*range(2 * batches)] * 2)
 
 
-def test_truncated_episodes_are_told_from_ended_ones():
+def test_truncated_episodes_are_not_terminated():
     pipeline = Pipeline(GymnasiumSource([vector(1, length=9, cut=2)]))
-    seen = played(pipeline, 3)
+    results = played(pipeline, 3)
     pipeline.close()
-    assert [(step[2][0], step[3][0]) for step in seen] == [(0, 0), (0, 1), (0, 0)]
+    assert [(step[2][0], step[3][0]) for step in results] == [(0, 0), (0, 1), (0, 0)]
 
 
-def test_what_has_a_vector_environment_s_methods_and_spaces_is_one():
-    """EnvPool's environments are none of Gymnasium's classes."""
+def test_a_class_with_the_methods_of_a_vector_environment_is_accepted():
+    """EnvPool's environments are not subclasses of Gymnasium's classes."""
     inner = vector(2, length=3)
 
     class Alike:
@@ -96,13 +101,13 @@ def test_what_has_a_vector_environment_s_methods_and_spaces_is_one():
         reset, step = staticmethod(inner.reset), staticmethod(inner.step)
     pipeline = Pipeline(Alike())
     Alike.metadata = {}
-    with pytest.warns(RuntimeWarning, match="Alike does not say when it resets"):
+    with pytest.warns(RuntimeWarning, match="Alike does not name its autoreset mode"):
         Pipeline(Alike()).close()
     assert [step[1][0] for step in played(pipeline, 4)] == [2, 4, 6, 0]
     pipeline.close()
 
 
-def test_our_own_games_through_gymnasium_say_what_they_say_without_it():
+def test_our_games_give_the_same_results_through_gymnasium():
     own = Pipeline(envs_c.VecEnv(envs_c.game("breakout"), 4, seed=3, num_threads=1))
     foreign = Pipeline(GymnasiumSource([envs_c.make("breakout", 4, seed=3, num_threads=1)]))
     for mine, theirs in zip(played(own, 300), played(foreign, 300), strict=True):
@@ -111,9 +116,9 @@ def test_our_own_games_through_gymnasium_say_what_they_say_without_it():
     foreign.close()
 
 
-@pytest.mark.filterwarnings("ignore:.*ERROR")  # Gymnasium's own telling of it
+@pytest.mark.filterwarnings("ignore:.*ERROR")  # Gymnasium's own report
 @pytest.mark.parametrize("kind", [SyncVectorEnv, AsyncVectorEnv])
-def test_an_environment_that_raises_is_named_with_its_index(kind):
+def test_an_environment_that_raises_is_named_by_its_number(kind):
     makers = [lambda: Counting(fault=1000), lambda: Counting(fault=1000), lambda: Counting(fault=4)]
     env = kind(makers, autoreset_mode=AutoresetMode.NEXT_STEP)
     pipeline = Pipeline(GymnasiumSource([vector(2), env]), 2)
@@ -134,19 +139,19 @@ class Continuous(Counting):
 
 
 @pytest.mark.parametrize(("make", "message"), [
-    (lambda: [vector(mode=AutoresetMode.SAME_STEP)], "its autoreset is .*; it must be next_step"),
-    (lambda: [vector(mode=AutoresetMode.DISABLED)], "its autoreset is .*; it must be next_step"),
-    (lambda: [SyncVectorEnv([Dictionary])], "observations are Dict.*must be a Box of numbers"),
-    (lambda: [SyncVectorEnv([Continuous])], "actions are Box.*must be Discrete"),
-    (lambda: [vector(), vector(first_action=2)], "the vector environments differ"),
+    (lambda: [vector(mode=AutoresetMode.SAME_STEP)], "autoreset must be next_step.*, not"),
+    (lambda: [vector(mode=AutoresetMode.DISABLED)], "autoreset must be next_step.*, not"),
+    (lambda: [SyncVectorEnv([Dictionary])], "observations must be a Box of numbers, not Dict"),
+    (lambda: [SyncVectorEnv([Continuous])], "actions must be Discrete, not Box"),
+    (lambda: [vector(), vector(first_action=2)], "the vector environments must have the same spaces"),
 ])
-def test_what_cannot_be_driven_is_refused(make, message):
+def test_unsupported_environments_are_refused(make, message):
     with pytest.raises(ValueError, match=message):
         GymnasiumSource(make())
 
 
-def test_the_number_of_batches_is_that_of_the_vector_environments():
-    with pytest.raises(ValueError, match="num_batches is 3; with 2 Gymnasium vector environments it must be 2"):
+def test_each_vector_environment_is_a_batch():
+    with pytest.raises(ValueError, match="num_batches must be 2 with 2 Gymnasium vector environments, not 3"):
         Pipeline([vector(), vector()], 3)
 
 
@@ -161,15 +166,15 @@ def test_a_run_trains_and_is_evaluated_on_a_gymnasium_environment(tmp_path, caps
     folder = train.train(config(tmp_path, num_batches=2))
     assert "evaluation over 3 episodes" in capsys.readouterr().out
     assert (folder / "evaluation.json").exists() and not (folder / "episode.gif").exists()
-    resumed = Session.resumed(config(tmp_path, num_batches=2), checkpoint.latest(folder))
-    assert resumed.step == 640 and resumed.actor.over.all()  # its episodes are new ones
+    resumed = make_session(config(tmp_path, num_batches=2), resume=checkpoint.latest(folder))
+    assert resumed.step == 640 and resumed.actor.over.all()  # new episodes begin
     for slab in resumed.pipeline.slabs:
-        assert slab.observation.abs().max() <= 0.05 and not slab.terminated.any()  # as CartPole begins
+        assert slab.observation.abs().max() <= 0.05 and not slab.terminated.any()  # CartPole's initial state
 
 
-def test_the_real_cartridge_s_pictures_are_stacked_and_filmed(tmp_path):
+def test_the_real_cartridge_s_frames_are_stacked(tmp_path):
     pytest.importorskip("ale_py")
-    made = Session(config(tmp_path, "gym:ALE/Breakout-v5", {"frame_stack": 4}, num_batches=2))
+    made = make_session(config(tmp_path, "gym:ALE/Breakout-v5", {"frame_stack": 4}, num_batches=2))
     assert made.storage.frames.shape == (3 + 16 + 1, 4, 84, 84) and made.storage.frames.dtype == torch.uint8
     train.iterate(made)
     assert made.storage.frames[3:].float().std() > 1
@@ -188,7 +193,7 @@ def test_a_run_whose_environment_raises_ends_with_a_checkpoint(tmp_path, faulty,
         train.train(config(tmp_path, "gym:Faulty-v0", num_batches=2))
     path = checkpoint.latest(tmp_path / "run")
     _, meta = checkpoint.load(path)
-    assert meta["iteration"] == 7  # 119 steps are 7 rollouts of 16, and one that is lost
+    assert meta["iteration"] == 7  # 119 steps are 7 rollouts of 16; the last rollout is lost
     assert "saved at step" in capsys.readouterr().out
 
 
@@ -196,14 +201,14 @@ def test_a_run_whose_environment_raises_ends_with_a_checkpoint(tmp_path, faulty,
     ("gym:Nowhere-v0", {}, r"gymnasium.make_vec\('Nowhere-v0'\) says:"),
     ("gym:CartPole-v1", {"frame_skip": 4}, "frame_skip: settings of this suite's games"),
     ("gym:CartPole-v1", {"options": {"wings": 2.0}}, "wings"),
-    ("gym:Pendulum-v1", {}, "gym:Pendulum-v1: actions are Box.*must be Discrete"),
+    ("gym:Pendulum-v1", {}, "gym:Pendulum-v1: actions must be Discrete, not Box"),
 ])
-def test_what_gymnasium_cannot_make_is_told(game, settings, message):
+def test_unknown_environments_and_settings_are_refused(game, settings, message):
     with pytest.raises(ConfigError, match=message):
         make_source(game, EnvConfig(**settings), 2, 0)
 
 
-def test_the_command_line_tells_it_in_a_line(capsys):
+def test_the_command_line_prints_one_line_of_error(capsys):
     assert main(["gym:Nowhere-v0", "--num-envs", "4", "--minibatch", "256"]) == 2
     said = capsys.readouterr().err
     assert said.startswith("error: gymnasium.make_vec('Nowhere-v0') says:") and said.count("\n") == 1

@@ -1,4 +1,4 @@
-"""The benchmark of simulation on the device: its fits, that more work changes nothing, and a tiny run of the command."""
+"""The scaling benchmark: its fits, the effect of more work on the results (none), and a short run of the command."""
 
 import math
 import sys
@@ -16,14 +16,14 @@ SIZES = grid(1_000_000)
 
 @pytest.mark.parametrize(("flat", "slope"), [(5e-6, 2e-9), (1e-3, 1e-6), (2e-7, 2e-8), (1e-2, 1e-7)])
 @pytest.mark.parametrize("noise", [0.0, 0.1])
-def test_the_turn_is_where_the_flat_and_the_linear_part_are_equal(flat, slope, noise):
+def test_at_the_turn_the_flat_and_the_linear_part_are_equal(flat, slope, noise):
     seconds = (flat + slope * np.array(SIZES)) * (1 + noise * np.random.default_rng(0).uniform(-1, 1, len(SIZES)))
     found = fit(SIZES, seconds)
     assert found.turn == pytest.approx(flat / slope, rel=1e-6 if noise == 0 else 0.35)
     assert found.flat == pytest.approx(flat, rel=1e-6 if noise == 0 else 0.1)
 
 
-@pytest.mark.parametrize(("seconds", "turn", "words"), [
+@pytest.mark.parametrize(("seconds", "turn", "text"), [
     ([2.0, 2.0, 2.0, 2.0], math.inf, "flat throughout"),
     ([3.0, 2.0, 2.0, 1.9], math.inf, "flat throughout"),
     ([1.0, 10.0, 100.0, 1000.0], 0.0, "linear throughout"),
@@ -31,9 +31,9 @@ def test_the_turn_is_where_the_flat_and_the_linear_part_are_equal(flat, slope, n
     ([51.0, 60.0, 150.0, 1050.0], 50.0, "50"),
     ([1234.0 + 1, 1234.0 + 10, 1234.0 + 100, 1234.0 + 1000], 1234.0, "flat throughout"),
 ])
-def test_a_curve_without_a_turn_within_it_is_called_so(seconds, turn, words):
+def test_a_curve_may_be_flat_or_linear_throughout(seconds, turn, text):
     found = fit([1, 10, 100, 1000], seconds)
-    assert found.turn == pytest.approx(turn, abs=1e-6) and str(found) == words
+    assert found.turn == pytest.approx(turn, abs=1e-6) and str(found) == text
 
 
 def test_two_points_have_no_fit():
@@ -45,7 +45,7 @@ def test_sizes_go_up_by_about_three_to_the_most(most, sizes):
     assert grid(most) == sizes
 
 
-def test_points_go_to_the_curve_that_they_belong_to():
+def test_points_are_split_into_curves():
     points = [Point("a", 1, 1, 0.1), Point("a", 10, 1, 0.2), Point("a", 10, 3, 0.3),
               Point("b", 4, 1, 0.4), Point("b", 2, 1, 0.5)]
     against_envs, against_work = curves(points, 10)
@@ -53,8 +53,8 @@ def test_points_go_to_the_curve_that_they_belong_to():
     assert against_work == {"a": [(1, 0.2), (3, 0.3)]}
 
 
-def seen(simulation) -> list[np.ndarray]:
-    """What five steps show."""
+def observations(simulation) -> list[np.ndarray]:
+    """Return the observations of five steps."""
     shown = []
     for _ in range(5):
         simulation.step()
@@ -72,7 +72,7 @@ def seen(simulation) -> list[np.ndarray]:
 @pytest.mark.parametrize("make", [Games, GymnasiumVector, lambda num_envs, work: Bridged("cpu", num_envs, work)],
                          ids=["games", "gymnasium", "bridge"])
 def test_more_work_gives_the_same_steps(make):
-    plain, worked = seen(make(9, 1)), seen(make(9, 7))
+    plain, worked = observations(make(9, 1)), observations(make(9, 7))
     assert all(np.array_equal(one, other) for one, other in zip(plain, worked, strict=True))
     assert not np.array_equal(plain[0], plain[1])
 
@@ -81,20 +81,20 @@ def test_more_work_in_a_process_gives_the_same_episodes():
     plain, worked = repeated(1), repeated(7)
     plain.reset(seed=1), worked.reset(seed=1)
     for action in np.random.default_rng(0).integers(0, 2, 200):
-        told, again = plain.step(action), worked.step(action)
-        assert np.array_equal(told[0], again[0]) and told[1:4] == again[1:4]
-        if told[2]:
+        first, second = plain.step(action), worked.step(action)
+        assert np.array_equal(first[0], second[0]) and first[1:4] == second[1:4]
+        if first[2]:
             plain.reset(), worked.reset()
 
 
-def test_what_cannot_run_is_told():
+def test_simulations_that_cannot_run_are_named():
     found, missing = ways("cpu", 3)
     assert [way.name for way in found[:3]] == ["our games, CPU", "torch tensors, CPU", "Gymnasium vector, CPU"]
     assert "GPU" in missing[0] and "stable-baselines3" in missing[1]
 
 
 def run(monkeypatch, folder, **options) -> str:
-    """What a short run of the command with these options writes."""
+    """Run the command for a short time and return its page."""
     options = {"max_work": 3, "work_envs": 3, "processes": 1, "seconds": 300, "out": folder, **options}
     monkeypatch.setattr(scaling, "LONGEST", 0.02)
     monkeypatch.setattr(sys, "argv", ["benchmarks/scaling.py", *(f"--{name.replace('_', '-')}={value}"
@@ -112,14 +112,14 @@ def test_the_command_writes_tables_and_a_picture(monkeypatch, tmp_path, capsys):
     assert "No time was left" not in text
 
 
-def test_what_no_time_was_left_for_is_counted(monkeypatch, tmp_path):
+def test_points_without_time_are_counted(monkeypatch, tmp_path):
     text = run(monkeypatch, tmp_path, device="cpu", max_envs=10, seconds=0.001)
     assert "No time was left for" in text and "our games, CPU" in text
 
 
 @pytest.mark.gpu
 @pytest.mark.skipif(bool(why_no_gpu()), reason=why_no_gpu())
-def test_on_a_gpu_the_command_measures_it_too(monkeypatch, tmp_path):
+def test_the_command_measures_a_gpu(monkeypatch, tmp_path):
     text = run(monkeypatch, tmp_path, device="cuda", max_envs=5000)
     for name in ("torch tensors, GPU", "torch tensors, GPU graph", "kernel, GPU", "kernel, GPU graph",
                  "our games, bridge to GPU", "1024 threads, us"):
@@ -127,14 +127,15 @@ def test_on_a_gpu_the_command_measures_it_too(monkeypatch, tmp_path):
 
 
 @pytest.mark.skipif(not why_no_gpu(), reason="a GPU is here")
-def test_a_gpu_that_is_asked_for_and_not_there_is_an_error(monkeypatch, tmp_path, capsys):
+def test_a_missing_gpu_is_an_error(monkeypatch, tmp_path, capsys):
     with pytest.raises(SystemExit):
         run(monkeypatch, tmp_path, device="cuda")
     assert "device is 'cuda'" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("arguments", "message"), [
-    (["--max-envs", "0"], "--max-envs is 0"), (["--processes", "-1"], "--processes is -1"),
+    (["--max-envs", "0"], "--max-envs must be an integer of at least 1, not 0"),
+    (["--processes", "-1"], "--processes must be an integer of at least 1, not -1"),
 ])
 def test_a_wrong_option_is_named(monkeypatch, capsys, arguments, message):
     monkeypatch.setattr(sys, "argv", ["benchmarks/scaling.py", *arguments])
