@@ -1,4 +1,4 @@
-"""What a run plays, made from its config: our games, or any Gymnasium environment that is named "gym:ID"."""
+"""The environments of a run, made from its settings: our own games, or any Gymnasium environment named "gym:ID"."""
 
 import importlib.util
 import itertools
@@ -9,40 +9,49 @@ import torch
 from gymnasium.vector import VectorEnv
 
 import envs_c
+from bridge.gymnasium_source import GymnasiumSource
 from bridge.on_device.cartpole import CartPoleKernel
 from bridge.on_device.cartpole_tensors import CartPoleTensors
-from bridge.source import GameSource, GymnasiumSource
+from bridge.source import GameSource
 from trainer.config import EnvConfig
-from trainer.config.config import GYM
+from trainer.config.games import GameName
 from trainer.errors import ConfigError
 
-SETTINGS = ("view", "frame_skip", "sticky", "noop_max", "time_limit")  # of our own games alone
-# ale-py's vector environments: single frames, since the trainer stacks them, and raw rewards, since it clips them.
+SETTINGS = ("view", "frame_skip", "sticky", "noop_max", "time_limit")  # only for our own games
+SIMULATIONS = {"device": CartPoleKernel, "tensors": CartPoleTensors}   # for each value of the setting `sim` but host
+# For ale-py's vector environments: single frames, since the trainer stacks them, and raw rewards, since it clips them.
 ATARI = {"stack_num": 1, "reward_clipping": False}
+SEED_OFFSET = 1 << 62  # from a run's seed to that of its evaluations
+GYM_OFFSET, GYM_SEEDS = 1 << 30, (1 << 31) - (1 << 20)  # for Gymnasium: ALE's seeds have 31 bits, one for each environment
+GYM_RATE = 15          # steps per second of Gymnasium's environments: a console's 60 frames, four per step
 
 
 def make_env(game: str, env: EnvConfig, num_envs: int, seed: int, first: int = 0) -> envs_c.VecEnv:
-    """`num_envs` environments of one of our games, as a config describes them; `first` is the number of the first one."""
+    """Environments of one of our games.
+
+    num_envs: number of environments, in place of env.num_envs.
+    first: number of the first one, if they are a part of more environments with one seed.
+    """
     return envs_c.VecEnv(envs_c.game(game), num_envs, view=env.view, frame_skip=env.frame_skip, sticky=env.sticky,
                          noop_max=env.noop_max, time_limit=env.time_limit, reward_clip=env.reward_clip,
                          num_threads=env.num_threads, seed=seed, options=env.options, first=first)
 
 
 def make_source(game: str, env: EnvConfig, num_envs: int, seed: int, num_batches: int = 1, first: int = 0):
-    """The bridge's source of `num_envs` environments, in `num_batches` batches where they are Gymnasium's; `first` is the
-    number of the first one, where they are a part of more that share a seed.
+    """The bridge's source of environments of any game. num_envs, first: as in `make_env`.
 
-    Raises ConfigError where a Gymnasium environment is unknown or cannot be driven, or a setting does not apply to it.
+    num_batches: number of batches of Gymnasium's environments; sources of our own games are cut into batches later.
+    Raises ConfigError if a Gymnasium environment is unknown or unsuitable, or if a setting does not apply to it.
     """
-    if not game.startswith(GYM):
+    name = GameName.parse(game)
+    if not name.is_gym:
         return GameSource(make_env(game, env, num_envs, seed, first))
-    default = EnvConfig()
-    changed = [name for name in SETTINGS if getattr(env, name) != getattr(default, name)]
+    changed = _changed(env, SETTINGS)
     if changed:
-        raise ConfigError(f"{' and '.join(changed)}: settings of this suite's games, not of {game}; leave them out, or hand "
-                          "the environment options of its own with --options")
+        raise ConfigError(f"{' and '.join(changed)} cannot be set for {game}: only our own games have these settings; leave "
+                          "them out, or pass the environment's own options with --options")
     edges = [num_envs * k // num_batches for k in range(num_batches + 1)]
-    made = [make_foreign(game, hi - lo, env.options) for lo, hi in itertools.pairwise(edges)]
+    made = [make_gymnasium(name, hi - lo, env.options) for lo, hi in itertools.pairwise(edges)]
     try:
         return GymnasiumSource(made, env.reward_clip, seed + first)
     except ValueError as error:
@@ -50,38 +59,53 @@ def make_source(game: str, env: EnvConfig, num_envs: int, seed: int, num_batches
 
 
 def make_simulation(game: str, env: EnvConfig, num_envs: int, seed: int, device: torch.device, first: int = 0):
-    """`num_envs` environments on the device itself. Raises ConfigError for what it has not, DeviceError without a GPU."""
-    default = EnvConfig()
-    settings = ("view", "frame_skip", "noop_max", "options")
-    changed = [name for name in settings if getattr(env, name) != getattr(default, name)]
+    """Environments that run on the device itself. num_envs, first: as in `make_env`.
+
+    Raises ConfigError for a game or a setting that has no simulation, and DeviceError without a GPU.
+    """
+    changed = _changed(env, ("view", "frame_skip", "noop_max", "options"))
     if game != "cartpole" or changed:
-        raise ConfigError(f"sim is {env.sim!r}, which plays cartpole with the settings time_limit, reward_clip and sticky; not "
-                          f"{game}{' with ' + ' and '.join(changed) if changed else ''}: use --sim host")
-    made = {"device": CartPoleKernel, "tensors": CartPoleTensors}[env.sim]
-    return made(num_envs, device, seed, time_limit=env.time_limit, reward_clip=env.reward_clip, sticky=env.sticky,
-                     first=first)
+        raise ConfigError(f"sim must be host for {game}{' with ' + ' and '.join(changed) if changed else ''}, not {env.sim!r}: "
+                          "only cartpole has a simulation, with the settings time_limit, reward_clip and sticky")
+    return SIMULATIONS[env.sim](num_envs, device, seed, time_limit=env.time_limit, reward_clip=env.reward_clip,
+                                sticky=env.sticky, first=first)
 
 
-def make_foreign(game: str, num_envs: int, options: dict) -> VectorEnv:
-    """A Gymnasium vector environment for "gym:ID"."""
-    name = game.removeprefix(GYM)
-    if name.startswith("ALE/") and importlib.util.find_spec("ale_py"):
+def make_gymnasium(name: GameName, num_envs: int, options: dict[str, float]) -> VectorEnv:
+    """A vector environment of Gymnasium. options: keyword arguments of the environment."""
+    if name.is_ale and importlib.util.find_spec("ale_py"):
         import ale_py
         gymnasium.register_envs(ale_py)
     try:
-        spec = gymnasium.spec(name)
+        spec = gymnasium.spec(name.gym_id)
         given = {**(ATARI if str(spec.vector_entry_point).startswith("ale_py.vector_env") else {}),
                  **{key: int(value) if float(value).is_integer() else value for key, value in options.items()}}
-        return gymnasium.make_vec(name, num_envs, **given)
+        return gymnasium.make_vec(name.gym_id, num_envs, **given)
     except (gymnasium.error.Error, ModuleNotFoundError, TypeError) as error:
-        hint = " (ALE's games need ale-py: pip install 'insertcoin[oracle]')" if name.startswith("ALE/") else ""
-        raise ConfigError(f"gymnasium.make_vec({name!r}) says: {error}{hint}") from None
+        hint = " (ALE's games need ale-py: pip install 'insertcoin[oracle]')" if name.is_ale else ""
+        raise ConfigError(f"gymnasium.make_vec({name.gym_id!r}) failed: {error}{hint}") from None
+
+
+def episode_seed(game: str, seed: int) -> int:
+    """The seed of the environments of an evaluation: other episodes than those of a training with the same seed."""
+    return (seed + GYM_OFFSET) % GYM_SEEDS if GameName.parse(game).is_gym else seed + SEED_OFFSET
+
+
+def rate_of(source) -> float:
+    """Steps per second at which a source's environments run at the game's own speed."""
+    return source.env.game.fps / source.env.frame_skip if source.saves else GYM_RATE
 
 
 def observation_scale(source) -> float:
-    """What observations are multiplied by: bytes come to 0 .. 1, float32 features are scaled by their maker."""
+    """The factor for observations: bytes are scaled to 0 .. 1; float32 features are scaled by the game."""
     if source.observation_dtype != "uint8":
         return 1.0
     env = getattr(source, "env", None)
     highest = 255.0 if env is None or env.view == "pixels" else float(np.max(env.feature_high))
     return 1.0 / min(highest, 255.0)
+
+
+def _changed(env: EnvConfig, names: tuple[str, ...]) -> list[str]:
+    """The settings among `names` that differ from the defaults."""
+    default = EnvConfig()
+    return [name for name in names if getattr(env, name) != getattr(default, name)]

@@ -1,4 +1,4 @@
-"""Files that are either wholly there or not there at all, whenever the process is killed."""
+"""Atomic files: a killed process leaves either the old or the new content."""
 
 import os
 from collections.abc import Iterable
@@ -6,10 +6,10 @@ from pathlib import Path
 
 
 def write_atomically(path: Path, chunks: Iterable[bytes | memoryview]) -> None:
-    """Write `chunks` to a temporary file beside `path`, onto the disk, then give it that name.
+    """Write `chunks` to a temporary file beside `path`, sync it to the disk and rename it to `path`.
 
-    A kill at any moment leaves the old file or the new one, at worst with a temporary file that `remove_leftovers`
-    clears. Raises OSError, with nothing left behind.
+    A kill leaves the old file or the new one, and at worst a temporary file, which `remove_leftovers` deletes. After an
+    OSError there is no temporary file.
     """
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
@@ -25,7 +25,7 @@ def write_atomically(path: Path, chunks: Iterable[bytes | memoryview]) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Put a folder's entries onto the disk: a new name survives a power cut only after this."""
+    """Sync a folder's entries to the disk: only then does a new name survive a power cut."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -34,6 +34,6 @@ def sync_folder(folder: Path) -> None:
 
 
 def remove_leftovers(folder: Path) -> None:
-    """Remove the temporary files of runs that were killed while writing."""
+    """Remove the temporary files of processes that were killed while writing."""
     for leftover in folder.glob(".*.tmp"):
         leftover.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""Settings of the whole process: OpenMP's waiting, freed memory, signals, and the variables that torchrun sets.
+"""The whole process: OpenMP's waiting, freed memory, its command, signals, and the variables that torchrun sets.
 
 Loads no torch.
 """
@@ -7,10 +7,13 @@ import ctypes
 import functools
 import os
 import signal
+import sys
 import threading
+from pathlib import Path
 
 from trainer.errors import RanksError
 
+CONSOLE_SCRIPT = "insertcoin"
 SPIN_COUNT = "1000"  # iterations of a waiting OpenMP thread, some microseconds
 TORCHRUN_VARIABLES = ("RANK", "WORLD_SIZE", "LOCAL_RANK")  # torchrun sets all three; another program may set one of them
 
@@ -49,6 +52,21 @@ def keep_freed_memory() -> None:
         library = ctypes.CDLL(None)
         library.mallopt(_MMAP_THRESHOLD, _LARGEST_MMAP_THRESHOLD)
         library.mallopt(_TRIM_THRESHOLD, _KEPT_BYTES)
+
+
+def is_console_script() -> bool:
+    """True if the console script started this process, false for `python -m trainer`."""
+    return Path(sys.argv[0]).stem == CONSOLE_SCRIPT
+
+
+def program_name() -> str:
+    """The program's name in usage lines and messages, as the user typed it."""
+    return CONSOLE_SCRIPT if is_console_script() else "python -m trainer"
+
+
+def program_command() -> list[str]:
+    """The first arguments of a command that starts this program in a process of its own."""
+    return [sys.executable, sys.argv[0]] if is_console_script() else [sys.executable, "-m", "trainer"]
 
 
 class Interrupt:

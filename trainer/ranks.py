@@ -1,9 +1,9 @@
-"""Many processes that train one policy together: what they add up, agree on and hand to each other.
+"""Ranks: several processes that train one policy together. The only module that uses torch.distributed.
 
-torchrun starts the processes, the ranks 0 .. K - 1 of a job, on one machine or several. Each plays a contiguous part of the
-environments and learns from it; trainer/training/shares.py says which. Only this module uses torch.distributed: NCCL sums
-tensors on GPUs, Gloo the rest. All ranks make the same calls in the same order. `Ranks` is a single
-process, for which each call does nothing; `Joined` is one rank of a job.
+torchrun starts the processes, ranks 0 .. K - 1 of a job, on one machine or several. Each steps a contiguous part of the
+environments and learns from it (trainer/training/shares.py). NCCL sums tensors on GPUs; Gloo does everything else. All ranks
+make the same calls in the same order. `Ranks` is a single process, in which no call communicates; `Joined` is one rank of a
+job.
 """
 
 import contextlib
@@ -18,27 +18,27 @@ import torch.distributed as dist
 import torch.distributed.nn.functional  # before a group is made: see Joined.leave
 
 import envs_c
-from bridge import BridgeError, why_not
+from bridge import BridgeError, why_no_gpu
 from trainer.errors import RanksError, TrainerError
 from trainer.process import in_torchrun, torchrun_number
 
-TIMEOUT = timedelta(minutes=10)       # that a rank waits for the others
-TELL_TIMEOUT = timedelta(seconds=5)   # that one which failed waits for the store
-TOLD = (TrainerError, BridgeError, envs_c.EnvsError)  # errors of one sentence
+TIMEOUT = timedelta(minutes=10)        # for a rank that waits for the others
+PRINT_TIMEOUT = timedelta(seconds=5)   # for a failed rank that waits for torchrun's store
+EXPECTED = (TrainerError, BridgeError, envs_c.EnvsError)  # errors that `broadcast` passes on
 
 
 class Ranks:
-    """One process alone. As a context, it is left at the end."""
+    """A single process. A context manager, which leaves the job at its end."""
 
     rank, size, local_size = 0, 1, 1
-    joined = False  # whether there is anybody to talk to
+    joined = False  # True if there are other ranks
 
     def device(self, name: str) -> str:
-        """The device for the setting `name`."""
+        """The device of this rank for the setting `device`."""
         return name
 
     def sum_(self, tensor: torch.Tensor) -> torch.Tensor:
-        """`tensor`, in place, summed over the ranks; every rank gets the same bits."""
+        """Sum `tensor` over the ranks, in place; every rank gets the same bits."""
         return tensor
 
     def rows(self, tensor: torch.Tensor) -> torch.Tensor:
@@ -46,23 +46,23 @@ class Ranks:
         return tensor[None]
 
     def everyone(self, value: Any) -> list:
-        """The `value` of each rank, on each."""
+        """The `value` of each rank, on every rank."""
         return [value]
 
     def gather(self, value: Any) -> list | None:
-        """The `value` of each rank, on rank 0; None elsewhere."""
+        """The `value` of each rank, on rank 0; None on the others."""
         return [value]
 
-    def first(self, call: Callable[[], Any]) -> Any:
-        """What `call` gives (or raises, of TOLD) on rank 0, on each rank."""
+    def broadcast(self, call: Callable[[], Any]) -> Any:
+        """Call on rank 0; every rank gets the result. If it raises one of EXPECTED, every rank raises it."""
         return call()
 
     def any(self, *flags: bool) -> tuple[bool, ...]:
-        """Which of the flags are true on any rank."""
+        """For each flag, True if it is True on any rank."""
         return flags
 
     def leave(self):
-        """Nothing more is said to the others; again, nothing."""
+        """End the communication with the other ranks; a second call does nothing."""
 
     def __enter__(self):
         return self
@@ -75,7 +75,7 @@ ALONE = Ranks()
 
 
 class Joined(Ranks):
-    """One rank of a job of K; made by `join`. Each call raises RanksError where another rank has ended or does not answer."""
+    """One rank of a job of K; `join` makes it. Calls raise RanksError if another rank has ended or does not answer."""
 
     joined = True
 
@@ -90,9 +90,9 @@ class Joined(Ranks):
             raise RanksError(f"rank {self.rank} cannot reach the other {self.size - 1} of its job: {error}") from error
 
     def device(self, name: str) -> str:
-        """This rank's own: cuda:LOCAL_RANK for "cuda", and for "auto" where all ranks have a GPU that works.
+        """This rank's own device: cuda:LOCAL_RANK for "cuda", and for "auto" if all ranks have a working GPU.
 
-        Raises RanksError, the same on all ranks, where one has none for itself.
+        Raises RanksError on all ranks if one of them has no device of its own.
         """
         try:
             chosen, problem = own_device(name, self.local_rank, self.local_size), None
@@ -105,8 +105,8 @@ class Joined(Ranks):
         kinds = [device.partition(":")[0] for device, _ in every]
         if len(set(kinds)) > 1:
             without = ", ".join(str(rank) for rank, kind in enumerate(kinds) if kind == "cpu")
-            raise RanksError(f"device is {name!r}, but of {self.size} ranks those numbered {without} have no GPU; use the CPU "
-                             "on all (--device cpu), or start ranks on machines with GPUs alone")
+            raise RanksError(f"--device {name} needs a GPU on all {self.size} ranks, and these have none: {without}; use the "
+                             "CPU on all (--device cpu), or start ranks only on machines with GPUs")
         if kinds[0] == "cuda":
             torch.cuda.set_device(chosen)
             self._gpus = dist.new_group(backend="nccl", timeout=self._timeout)
@@ -136,18 +136,18 @@ class Joined(Ranks):
             dist.gather_object(value, values)
         return values
 
-    def first(self, call):
-        said: list[Any] = [None, None]  # what came of it, what it raised
+    def broadcast(self, call):
+        result: list[Any] = [None, None]  # the value, the error
         if self.rank == 0:
             try:
-                said[0] = call()
-            except TOLD as error:
-                said[1] = error
+                result[0] = call()
+            except EXPECTED as error:
+                result[1] = error
         with self._in_touch():
-            dist.broadcast_object_list(said)
-        if said[1] is not None:
-            raise said[1]
-        return said[0]
+            dist.broadcast_object_list(result)
+        if result[1] is not None:
+            raise result[1]
+        return result[0]
 
     def any(self, *flags):
         together = torch.tensor(flags, dtype=torch.uint8)
@@ -156,53 +156,63 @@ class Joined(Ranks):
         return tuple(map(bool, together.tolist()))
 
     def leave(self):
-        # Gloo's threads must end while Python runs: one that lets go of a tensor later aborts the process. They end with the
-        # last reference to their group. torch.distributed.nn.functional takes the group that is there when it is loaded for
-        # the default of its arguments and keeps it for good, and torch loads it with its optimizers: so it is loaded above.
+        # Gloo's threads must end while Python runs: a thread that frees a tensor later aborts the process. They end with the
+        # last reference to their group. When torch.distributed.nn.functional is loaded, it stores the current group as the
+        # default of its arguments and keeps it forever. torch loads it with its optimizers, so this module loads it first.
         if dist.is_initialized():
             dist.destroy_process_group()
 
     def _group(self, tensor: torch.Tensor) -> "dist.ProcessGroup | None":
-        return self._gpus if tensor.is_cuda else None  # None: the job's own group, Gloo's
+        return self._gpus if tensor.is_cuda else None  # None: the default group, which uses Gloo
 
     @contextlib.contextmanager
     def _in_touch(self) -> Iterator[None]:
+        """Turn errors of torch.distributed into RanksError."""
         try:
             yield
         except RuntimeError as error:
-            raise RanksError("another rank has ended, for the reason that it tells, or did not answer in time; this ends the "
+            raise RanksError("another rank has ended, for the reason that it prints, or did not answer in time; this ends the "
                              "job: go on from its last checkpoint with --resume, with any number of ranks") from error
 
 
 def join(timeout: timedelta = TIMEOUT) -> Ranks:
-    """The job that torchrun started this process for; ALONE where it did not."""
+    """The job for which torchrun started this process; ALONE if torchrun did not start it."""
     return Joined(timeout) if in_torchrun() else ALONE
 
 
 def own_device(name: str, local_rank: int, local_size: int) -> str:
-    """The device that the setting `name` means for the process `local_rank` of `local_size` on this machine."""
-    if name == "cpu" or (name == "auto" and why_not()):
+    """The device of one process.
+
+    name: the setting `device`.
+    local_rank: number of the process on this machine.
+    local_size: processes of the job on this machine.
+    Raises RanksError if there is no device for it.
+    """
+    if name == "cpu" or (name == "auto" and why_no_gpu()):
         return "cpu"
     if name.startswith("cuda:"):
         if local_size > 1:
-            raise RanksError(f"device is {name!r}, but each of the {local_size} ranks of a machine takes a GPU of its own; "
-                             "write cuda or auto, and choose the GPUs by CUDA_VISIBLE_DEVICES")
+            raise RanksError(f"--device must be auto, cpu or cuda for {local_size} ranks on one machine, not {name}: each "
+                             "takes a GPU of its own; choose the GPUs by CUDA_VISIBLE_DEVICES")
         return name
-    if why_not():
-        raise RanksError(f"device is {name!r}, but {why_not()}; or use the CPU (--device cpu)")
+    if why_no_gpu():
+        raise RanksError(f"--device {name} is not possible: {why_no_gpu()}; or use the CPU (--device cpu)")
     count = torch.cuda.device_count()
     if local_rank >= count:
         raise RanksError(f"{local_size} ranks were started on a machine with {count} GPU{'s' if count > 1 else ''}, and each "
-                         f"takes one of its own; start {count} there (--nproc-per-node {count}), or use the CPU (--device cpu)")
+                         f"needs one; start {count} there (--nproc-per-node {count}), or use the CPU (--device cpu)")
     return f"cuda:{local_rank}"
 
 
-def first_to_tell(text: str) -> bool:
-    """Whether no rank of the job told this error yet; then this one is to. Where that cannot be known, it is, too."""
+def prints_first(text: str) -> bool:
+    """True for the first rank of the job that asks for this text, so that one rank prints an error that all have.
+
+    Also True if the other ranks cannot be asked.
+    """
     try:
         store = dist.TCPStore(os.environ.get("MASTER_ADDR", "localhost"), torchrun_number("MASTER_PORT"), is_master=False,
-                              wait_for_workers=False, timeout=TELL_TIMEOUT)
+                              wait_for_workers=False, timeout=PRINT_TIMEOUT)
         start = os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")  # torchrun may start the ranks again, with the same store
-        return store.add(f"insertcoin/told/{start}/{hashlib.sha256(text.encode()).hexdigest()}", 1) == 1
+        return store.add(f"insertcoin/printed/{start}/{hashlib.sha256(text.encode()).hexdigest()}", 1) == 1
     except (RuntimeError, RanksError):
         return True

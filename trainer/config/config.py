@@ -1,21 +1,23 @@
-"""All settings of a run: the sections (trainer/config/sections.py) together, derived sizes as properties, and presets."""
+"""`Config`: all settings of a run, with sizes derived from them."""
 
-import math
 from dataclasses import Field, asdict, dataclass, field, fields, replace
 from typing import Any
 
-from trainer.config.fields import check, choices, refuse_gaps, refuse_strangers
+from trainer.config.fields import check, choices, refuse_missing, refuse_unknown
+from trainer.config.games import GameName
+from trainer.config.minibatches import named_minibatches
 from trainer.config.sections import EnvConfig, PolicyConfig, PPOConfig, RunConfig, SelfPlayConfig
-from trainer.errors import ConfigError
+from trainer.errors import ConfigError, SettingError
 
-GYM = "gym:"  # games whose name begins with it are Gymnasium's environments
-
-_SECTIONS = {"env": EnvConfig, "policy": PolicyConfig, "ppo": PPOConfig, "self_play": SelfPlayConfig, "run": RunConfig}
+SECTIONS = {"env": EnvConfig, "policy": PolicyConfig, "ppo": PPOConfig, "self_play": SelfPlayConfig, "run": RunConfig}
 
 
 @dataclass(frozen=True)
 class Config:
-    """All settings of a run. Raises ConfigError, also where two sections do not go together."""
+    """All settings of a run.
+
+    Raises ConfigError for a bad value and for settings of two sections that exclude each other.
+    """
 
     game: str
     env: EnvConfig = field(default_factory=EnvConfig)
@@ -26,14 +28,20 @@ class Config:
 
     def __post_init__(self) -> None:
         if not isinstance(self.game, str) or not self.game:
-            raise ConfigError(f"game is {self.game!r}; it may be the name of a game, such as 'breakout'")
-        horizon, minibatch = self.ppo.horizon, self.ppo.minibatch
+            raise ConfigError(f"game must be the name of a game, such as 'breakout', not {self.game!r}")
+        horizon, minibatch, num_envs = self.ppo.horizon, self.ppo.minibatch, self.env.num_envs
         if minibatch % horizon or self.batch_steps % minibatch:
-            raise ConfigError(f"minibatch is {minibatch:,}; with {self.env.num_envs:,} environments (num_envs) and a "
-                              f"horizon of {horizon:,} it may be {choices(_minibatches(self))}")
+            sizes = choices(named_minibatches(num_envs, horizon, minibatch))
+            raise SettingError("minibatch", f"must be {sizes} with {num_envs:,} environments (num_envs) and a horizon of "
+                                            f"{horizon:,}, not {minibatch:,}")
         if self.num_minibatches % self.ppo.accumulate:
-            raise ConfigError(f"accumulate is {self.ppo.accumulate:,}; it must divide the rollout's {self.num_minibatches:,} "
-                              "minibatches")
+            raise SettingError("accumulate", f"must divide the rollout's {self.num_minibatches:,} minibatches, which "
+                                             f"{self.ppo.accumulate:,} does not")
+
+    @property
+    def name(self) -> GameName:
+        """The game's name and its kind."""
+        return GameName.parse(self.game)
 
     @property
     def batch_steps(self) -> int:
@@ -42,12 +50,12 @@ class Config:
 
     @property
     def num_minibatches(self) -> int:
-        """Minibatches that a rollout is cut into."""
+        """Minibatches of a rollout."""
         return self.batch_steps // self.ppo.minibatch
 
     @property
     def sequences_per_minibatch(self) -> int:
-        """Whole sequences, of `horizon` steps each, in a minibatch."""
+        """Sequences of `horizon` steps in a minibatch."""
         return self.ppo.minibatch // self.ppo.horizon
 
     @property
@@ -56,45 +64,42 @@ class Config:
         return -(-self.ppo.total_steps // self.batch_steps)
 
     def to_dict(self) -> dict[str, Any]:
-        """Nested plain dicts, ready for JSON; `from_dict` is its inverse."""
+        """Nested plain dicts, ready for JSON; `from_dict` is the inverse."""
         return asdict(self)
 
     @classmethod
     def from_dict(cls, settings: dict[str, Any]) -> "Config":
-        """Raises ConfigError that names every unknown or missing setting, or the first bad value."""
-        refuse_strangers(settings, {"game", *_SECTIONS}, "")
-        refuse_gaps(settings, {"game", *_SECTIONS}, "")
-        for name, section in _SECTIONS.items():
+        """The inverse of `to_dict`. Raises ConfigError for unknown and missing settings and for the first bad value."""
+        refuse_unknown(settings, {"game", *SECTIONS}, "")
+        refuse_missing(settings, {"game", *SECTIONS}, "")
+        for name, section in SECTIONS.items():
             known = {one.name for one in fields(section)}
-            refuse_strangers(settings[name], known, f"{name}.")
-            refuse_gaps(settings[name], known, f"{name}.")
-        return cls(settings["game"], **{name: section(**settings[name]) for name, section in _SECTIONS.items()})
+            refuse_unknown(settings[name], known, f"{name}.")
+            refuse_missing(settings[name], known, f"{name}.")
+        return cls(settings["game"], **{name: section(**settings[name]) for name, section in SECTIONS.items()})
 
 
 def setting(section: str, name: str) -> Field:
-    """The field of a setting, such as ("ppo", "gamma"). Raises ConfigError where there is none."""
-    refuse_strangers({section: None}, set(_SECTIONS), "")
-    known = {one.name: one for one in fields(_SECTIONS[section])}
-    refuse_strangers({name: None}, set(known), f"{section}.")
+    """The field of a setting, such as ("ppo", "gamma"). Raises ConfigError if it does not exist."""
+    refuse_unknown({section: None}, set(SECTIONS), "")
+    known = {one.name: one for one in fields(SECTIONS[section])}
+    refuse_unknown({name: None}, set(known), f"{section}.")
     return known[name]
 
 
 def check_setting(section: str, name: str, value: Any) -> None:
-    """Raises ConfigError where a setting does not exist, or may not have this value."""
+    """Raises ConfigError if a setting does not exist or must not have this value."""
     check(value, setting(section, name))
 
 
+def full_name(name: str) -> str:
+    """A setting's name with its section, such as ppo.gamma; settings of different sections have different names."""
+    return next((f"{section}.{name}" for section, made in SECTIONS.items() if name in {one.name for one in fields(made)}), name)
+
+
 def overlay(config: Config, changes: dict[str, dict[str, Any]]) -> Config:
-    """`config` with some settings changed, as {"ppo": {"gamma": 0.9}}. Raises ConfigError for an unknown one."""
-    refuse_strangers(changes, set(_SECTIONS), "")
+    """A config with some settings changed, such as {"ppo": {"gamma": 0.9}}. Raises ConfigError for an unknown setting."""
+    refuse_unknown(changes, set(SECTIONS), "")
     for name, change in changes.items():
-        refuse_strangers(change, {one.name for one in fields(_SECTIONS[name])}, f"{name}.")
+        refuse_unknown(change, {one.name for one in fields(SECTIONS[name])}, f"{name}.")
     return replace(config, **{name: replace(getattr(config, name), **change) for name, change in changes.items()})
-
-
-def _minibatches(config: Config) -> list[int]:
-    """Minibatches that would do, at most ten: the nearest to the one asked for."""
-    envs = config.env.num_envs
-    sizes = [count * config.ppo.horizon for count in range(1, envs + 1) if envs % count == 0]
-    nearest = sorted(sizes, key=lambda size: abs(math.log(size / config.ppo.minibatch)))
-    return sorted(nearest[:10])

@@ -1,23 +1,45 @@
-"""Settings as fields of dataclasses: a type, a range and a default each, checked when they are made."""
+"""Settings as fields of dataclasses: each has a type, a range and a default. `Section` checks them.
 
+The sections of a run's settings and the options of each verb are Sections.
+"""
+
+import contextlib
 import difflib
 import math
+import re
+from collections.abc import Iterator
+from contextvars import ContextVar
 from dataclasses import Field, field, fields
 from types import UnionType
-from typing import Any, Literal, get_args, get_origin
+from typing import Annotated, Any, Literal, get_args, get_origin
 
-from trainer.errors import ConfigError
+from trainer.errors import ConfigError, SettingError
+
+_checks_later: ContextVar[bool] = ContextVar("checks_later", default=False)
 
 
 def within(default: Any, low: float = -math.inf, high: float = math.inf, *, above: bool = False) -> Any:
-    """A field with this default whose numbers lie in [low, high], or with `above` in (low, high]."""
+    """A field for numbers in [low, high]; with `above` in (low, high]."""
     return field(default=default, metadata={"low": low, "high": high, "above": above})
 
 
+def matching(default: Any, pattern: str, requirement: str) -> Any:
+    """A field for texts that match a regular expression.
+
+    requirement: the end of the error message, such as "auto or cpu" in "device must be auto or cpu, not 'tpu'".
+    """
+    return field(default=default, metadata={"pattern": pattern, "requirement": requirement})
+
+
 class Section:
-    """Checks every field of a dataclass against its annotation and its range."""
+    """Base of dataclasses of settings: checks every field against its type and range when an object is made."""
 
     def __post_init__(self) -> None:
+        if not _checks_later.get():
+            self.check()
+
+    def check(self) -> None:
+        """Raises SettingError for the first bad value. Subclasses add checks that need several settings."""
         for one in fields(self):
             value = getattr(self, one.name)
             if plain_type(one) is float and type(value) is int:
@@ -26,71 +48,104 @@ class Section:
             check(value, one)
 
 
+@contextlib.contextmanager
+def checked_later() -> Iterator[None]:
+    """In this context new Sections are not checked; the caller calls `check` afterwards.
+
+    tyro needs this: it prints the errors of constructors in its own format.
+    """
+    token = _checks_later.set(True)
+    try:
+        yield
+    finally:
+        _checks_later.reset(token)
+
+
 def check(value: Any, one: Field) -> None:
-    """Raises ConfigError where a field may not have this value."""
+    """Raises SettingError if a field must not have this value."""
     if not _fits(value, one):
-        raise ConfigError(f"{one.name} is {value!r}; it may be {_may_be(one)}")
+        raise SettingError(one.name, f"must be {requirement(one)}, not {value!r}")
 
 
 def plain_type(one: Field) -> Any:
-    """A field's type without its `| None`."""
-    return get_args(one.type)[0] if isinstance(one.type, UnionType) else one.type
+    """A field's type without `| None` and without annotations."""
+    kind = get_args(one.type)[0] if get_origin(one.type) is Annotated else one.type
+    return get_args(kind)[0] if isinstance(kind, UnionType) else kind
+
+
+def is_optional(one: Field) -> bool:
+    """True if a field may be None."""
+    return isinstance(one.type, UnionType)
 
 
 def _fits(value: Any, one: Field) -> bool:
-    """Whether a value has the type of a field and lies in its range."""
+    """True if a value has the type of a field and lies in its range."""
     if value is None:
-        return isinstance(one.type, UnionType)
-    kind, low, high = plain_type(one), one.metadata.get("low"), one.metadata.get("high")
+        return is_optional(one)
+    kind = plain_type(one)
     if get_origin(kind) is Literal:
         return isinstance(value, str) and value in get_args(kind)
     if get_origin(kind) is dict:
         return isinstance(value, dict) and all(isinstance(key, str) and _is_number(value[key]) for key in value)
+    if get_origin(kind) is tuple:
+        return isinstance(value, tuple) and all(isinstance(text, str) for text in value)
     if kind in (int, float):
+        low, high, above = _range(one)
         fits_type = _is_number(value) and (kind is float or isinstance(value, int))
-        return fits_type and low <= value <= high and not (one.metadata["above"] and value == low)
-    return type(value) is kind
+        return fits_type and low <= value <= high and not (above and value == low)
+    return type(value) is kind and ("pattern" not in one.metadata or bool(re.fullmatch(one.metadata["pattern"], value)))
+
+
+def _range(one: Field) -> tuple[float, float, bool]:
+    """The lowest and the highest number of a field, and True if the lowest is excluded."""
+    return one.metadata.get("low", -math.inf), one.metadata.get("high", math.inf), one.metadata.get("above", False)
 
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
-def _may_be(one: Field) -> str:
-    """What a field may be, in words."""
-    kind, low, high = plain_type(one), one.metadata.get("low"), one.metadata.get("high")
-    none = "none, or " if isinstance(one.type, UnionType) else ""
+def requirement(one: Field) -> str:
+    """The values of a field as text, such as "none, or a number from 0 to 1"."""
+    kind, none = plain_type(one), "none, or " if is_optional(one) else ""
+    if "requirement" in one.metadata:
+        return none + one.metadata["requirement"]
     if get_origin(kind) is Literal:
-        return choices(get_args(kind))
+        return none + choices(get_args(kind))
     if get_origin(kind) is dict:
         return "names of options with a number each, such as lives=3"
     if kind in (int, float):
-        noun = "an integer" if kind is int else "a number"
-        start = f"{'above' if one.metadata['above'] else 'from'} {low:,}"
-        return f"{none}{noun} {start}" + (f" to {high:,}" if math.isfinite(high) else " up")
-    return none + {bool: "true or false", str: "a text"}[kind]
+        return f"{none}{'an integer' if kind is int else 'a number'}{_range_text(*_range(one))}"
+    return none + {bool: "true or false", str: "a text"}.get(kind, "texts")
+
+
+def _range_text(low: float, high: float, above: bool) -> str:
+    if above:
+        return f" above {low:,}" + (f" and at most {high:,}" if math.isfinite(high) else "")
+    if math.isfinite(high):
+        return f" from {low:,} to {high:,}"
+    return f" of at least {low:,}" if math.isfinite(low) else ""
 
 
 def choices(values: list[Any] | tuple[Any, ...]) -> str:
-    """'1', '1 or 2', '1, 2 or 3', with thousands marked."""
-    words = [f"{value:,}" if isinstance(value, int) else str(value) for value in values]
-    return " or ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
+    """'1', '1 or 2', '1, 2 or 3'; large numbers get commas."""
+    texts = [f"{value:,}" if isinstance(value, int) else str(value) for value in values]
+    return " or ".join(filter(None, [", ".join(texts[:-1]), texts[-1]]))
 
 
-def refuse_strangers(given: Any, known: set[str], prefix: str) -> None:
-    """Raises ConfigError where `given` is no table, or names what is not known; prefix stands before the names."""
+def refuse_unknown(given: Any, known: set[str], prefix: str) -> None:
+    """Raises ConfigError if `given` is not a dict or has an unknown key. prefix: written before the names, such as "ppo."."""
     if not isinstance(given, dict):
-        raise ConfigError(f"the settings of {prefix.rstrip('.') or 'a run'} are {given!r}; they may be a table of "
-                          "names and values")
-    strangers = [name for name in given if name not in known]
-    if strangers:
-        near = difflib.get_close_matches(strangers[0], known, 1)
-        hint = f"did you mean {prefix}{near[0]}?" if near else f"there are {', '.join(sorted(known))}"
-        raise ConfigError(f"unknown setting {', '.join(prefix + name for name in strangers)}; {hint}")
+        raise ConfigError(f"the settings of {prefix.rstrip('.') or 'a run'} must be a table of names and values, not {given!r}")
+    unknown = [name for name in given if name not in known]
+    if unknown:
+        near = difflib.get_close_matches(unknown[0], known, 1)
+        hint = f"did you mean {prefix}{near[0]}?" if near else f"the settings are {', '.join(sorted(known))}"
+        raise ConfigError(f"unknown setting {', '.join(prefix + name for name in unknown)}; {hint}")
 
 
-def refuse_gaps(given: dict[str, Any], known: set[str], prefix: str) -> None:
-    """Raises ConfigError where a known name is missing."""
-    gaps = sorted(known - given.keys())
-    if gaps:
-        raise ConfigError(f"missing setting {', '.join(prefix + name for name in gaps)}")
+def refuse_missing(given: dict[str, Any], known: set[str], prefix: str) -> None:
+    """Raises ConfigError if a known key is missing."""
+    missing = sorted(known - given.keys())
+    if missing:
+        raise ConfigError(f"missing setting {', '.join(prefix + name for name in missing)}")

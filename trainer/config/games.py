@@ -1,29 +1,67 @@
-"""The games that can be named on the command line."""
+"""Names of games: a game of envs_c, a path to a game's .pyx, or gym:ID for an environment of Gymnasium."""
 
 import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
 import envs_c
-from trainer.commands import VERBS
-from trainer.config.config import GYM
 from trainer.errors import ConfigError
+
+_GYM = "gym:"
+
+
+@dataclass(frozen=True)
+class GameName:
+    """The name of a game as the user wrote it, and its kind.
+
+    text: the whole name, such as breakout, my_games/dodge.pyx or gym:ALE/Breakout-v5.
+    is_gym: True for an environment of Gymnasium.
+    is_file: True for a path to a game's .pyx.
+    """
+
+    text: str
+    is_gym: bool
+    is_file: bool
+
+    @classmethod
+    def parse(cls, text: str) -> "GameName":
+        """The name `text` by its form; whether there is such a game is not checked."""
+        return cls(text, is_gym=text.startswith(_GYM), is_file=not text.startswith(_GYM) and text.endswith(".pyx"))
+
+    @property
+    def short(self) -> str:
+        """The name for titles and tables: a file without its folder and ending."""
+        return Path(self.text).stem if self.is_file else self.text
+
+    @property
+    def gym_id(self) -> str:
+        """The ID that gymnasium.make takes."""
+        return self.text.removeprefix(_GYM)
+
+    @property
+    def is_ale(self) -> bool:
+        """True for an Atari game of ale-py."""
+        return self.is_gym and self.gym_id.startswith(("ALE/", "ale_py:"))
 
 
 def names() -> str:
-    """What a game may be called, in words."""
+    """The names of all games as text for messages."""
     return "one of " + ", ".join(envs_c.games())
 
 
-def checked_game(name: str) -> str:
-    """The name of a game, or the whole path of its .pyx; raises ConfigError for anything else, with the nearest name."""
-    if name.endswith(".pyx"):
-        envs_c.load(name)
-        return str(Path(name).expanduser().resolve())  # so that the run can be resumed from another folder
-    if name.startswith(GYM):
-        return name
-    games = envs_c.games()
-    if name not in games:
-        near = difflib.get_close_matches(name, [*games, *VERBS], 1, 0.5)
+def checked_game(text: str, verbs: Iterable[str] = ()) -> str:
+    """The name of a game that exists; a path to a .pyx becomes absolute, so that the run resumes from any folder.
+
+    verbs: other first arguments of the command line, which the error suggests too.
+    Raises ConfigError with the nearest name, and EnvsError if a .pyx cannot be loaded.
+    """
+    name, games = GameName.parse(text), envs_c.games()
+    if name.is_file:
+        envs_c.load(text)
+        return str(Path(text).expanduser().resolve())
+    if not name.is_gym and text not in games:
+        near = difflib.get_close_matches(text, [*games, *verbs], 1, 0.5)
         hint = f"did you mean {near[0]}? " if near else ""
-        raise ConfigError(f"there is no game {name!r}; {hint}it may be {names()}, or eval for a trained agent")
-    return name
+        raise ConfigError(f"there is no game {text!r}; {hint}GAME must be {names()}, or eval for a trained agent")
+    return text

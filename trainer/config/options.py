@@ -1,11 +1,12 @@
-"""The command line's options, made by tyro out of the dataclasses of config.py, one group of the help a section.
+"""The command line's options, made by tyro from dataclasses of settings: the help has one group for each section.
 
-tyro is told three things: an optional value is written `none` or the value, large numbers are shown with `_`, and
-`--options` takes NAME=VALUE pairs.
+Three rules for tyro: an optional value is `none` or the value, large numbers are shown with `_`, and `--options` takes
+NAME=VALUE pairs. Values are checked after the parse, so that their errors are ours and not tyro's.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, fields
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from types import NoneType
 from typing import Any, get_args, get_origin
 
@@ -14,88 +15,104 @@ from tyro.conf import OmitArgPrefixes, PositionalMetavarFromFieldName
 from tyro.constructors import ConstructorRegistry, PrimitiveConstructorSpec, PrimitiveTypeInfo
 
 from trainer.config.config import Config, EnvConfig, PolicyConfig, PPOConfig, RunConfig, SelfPlayConfig, overlay
+from trainer.config.fields import Section, checked_later
 from trainer.config.preset import preset, preset_file
-from trainer.errors import ConfigError
-from trainer.process import prints_for_job
-
-PROG = "python -m trainer"
-
-
-def _unchecked(section: type) -> type:
-    """The same fields without the checks, so that a bad value raises where we print the error, not inside tyro."""
-    body = {"__doc__": section.__doc__, "__post_init__": lambda self: None}
-    return dataclass(frozen=True)(type(section.__name__, (section,), body))
-
-
-_Env, _Policy, _PPO, _SelfPlay, _Run = map(_unchecked, (EnvConfig, PolicyConfig, PPOConfig, SelfPlayConfig, RunConfig))
+from trainer.config.sections import OF_ONE_SESSION
+from trainer.errors import ConfigError, SettingError
+from trainer.process import prints_for_job, program_name
 
 
 @dataclass(frozen=True)
 class _TrainOptions:
     preset: str | None
-    """A file of settings that stands in the place of the game's preset, such as a sweep's best.toml."""
-    env: _Env
-    policy: _Policy
-    ppo: _PPO
-    self_play: _SelfPlay
-    run: _Run
+    """A preset to use in place of the game's own, such as a sweep's best.toml."""
+    env: EnvConfig
+    policy: PolicyConfig
+    ppo: PPOConfig
+    self_play: SelfPlayConfig
+    run: RunConfig
 
 
 def parse_new(game: str, argv: Sequence[str], changes: dict[str, dict[str, Any]] | None = None) -> Config:
-    """The settings of a new run: the preset of the game, or of --preset, with `changes`, then with what `argv` changes."""
+    """The settings of a new run.
+
+    They start from the game's preset, or from the file of --preset. `changes` and then the options in `argv` change them.
+    """
     file = value_of("--preset", argv)
     start = preset(game) if file is None or file.lower() == "none" else preset_file(game, file)
     return parse_training(game, argv, overlay(start, changes or {}))
 
 
 def parse_training(game: str, argv: Sequence[str], default: Config) -> Config:
-    """The settings that `argv` makes out of `default`. Raises ConfigError; exits for --help and what tyro refuses."""
-    sections = {"env": _Env, "policy": _Policy, "ppo": _PPO, "self_play": _SelfPlay, "run": _Run}
-    unchecked = {name: made(**asdict(getattr(default, name))) for name, made in sections.items()}
+    """The settings in `default`, changed by the options in `argv`.
+
+    Raises ConfigError for a bad value. Exits for --help and for options that tyro rejects.
+    """
     file = value_of("--preset", argv)
     source = file or "this game's preset"
     about = f"Train an agent that plays {game}. The defaults below are those of {source}."
     if default.run.resume is not None:
-        about = f"Go on with a run that learns {game}. The defaults below are those of the run."
-    parsed = tyro.cli(_TrainOptions, args=list(argv), default=_TrainOptions(preset=file, **unchecked),
-                      description=about, prog=f"{PROG} {game}", config=(OmitArgPrefixes,), registry=_registry(),
-                      console_outputs=prints_for_job())
-    return Config(game, EnvConfig(**_values(parsed.env)), PolicyConfig(**_values(parsed.policy)),
-                  PPOConfig(**_values(parsed.ppo)), RunConfig(**_values(parsed.run)),
-                  SelfPlayConfig(**_values(parsed.self_play)))
+        about = f"Resume a run of {game}. The defaults below are those of the run."
+    start = _TrainOptions(file, default.env, default.policy, default.ppo, default.self_play, default.run)
+    with checked_later():
+        parsed = tyro.cli(_TrainOptions, args=list(argv), default=start, description=about, prog=f"{program_name()} {game}",
+                          config=(OmitArgPrefixes,), registry=_registry(), console_outputs=prints_for_job())
+    for section in (parsed.env, parsed.policy, parsed.ppo, parsed.run, parsed.self_play):
+        section.check()
+    return Config(game, parsed.env, parsed.policy, parsed.ppo, parsed.run, parsed.self_play)
 
 
 def parse(options: type, argv: Sequence[str], verb: str, description: str):
-    """The options of a verb, a dataclass of settings, out of `argv`; exits for --help and what tyro refuses."""
-    return tyro.cli(options, args=list(argv), prog=f"{PROG} {verb}", registry=_registry(), description=description,
-                    config=(PositionalMetavarFromFieldName,))
+    """The options of a verb.
+
+    options: a dataclass of the verb's settings; a `Section` is checked.
+    Raises ConfigError for a bad value. Exits for --help and for options that tyro rejects.
+    """
+    with checked_later():
+        parsed = tyro.cli(options, args=list(argv), prog=f"{program_name()} {verb}", registry=_registry(),
+                          description=description, config=(PositionalMetavarFromFieldName,))
+    return _checked(parsed)
 
 
 def parse_some(options: type, argv: Sequence[str], verb: str) -> tuple[Any, list[str]]:
-    """As `parse`, and the words that are none of these options, for `parse_training`."""
-    return tyro.cli(options, args=list(argv), prog=f"{PROG} {verb}", registry=_registry(), return_unknown_args=True,
-                    add_help=False)
+    """The options of a verb as `parse` gives them, and the arguments that are none of them, for `parse_training`."""
+    with checked_later():
+        parsed, rest = tyro.cli(options, args=list(argv), prog=f"{program_name()} {verb}", registry=_registry(),
+                                return_unknown_args=True, add_help=False)
+    return _checked(parsed), rest
+
+
+def _checked(options: Any) -> Any:
+    """The same options, checked."""
+    if isinstance(options, Section):
+        options.check()
+    return options
+
+
+@contextlib.contextmanager
+def option_names() -> Iterator[None]:
+    """Errors of settings in this context name the option, such as --num-envs."""
+    try:
+        yield
+    except SettingError as error:
+        raise error.renamed(f"--{error.name.replace('_', '-')}") from None
 
 
 def refuse_run_options(config: Config, what: str) -> None:
-    """Raises ConfigError where settings of a run of its own were given to `what`, which makes none."""
-    for name in ("resume", "run_dir", "stop_at"):
+    """Raises ConfigError if settings of a run were given to `what`, a verb that makes none."""
+    for name in sorted(OF_ONE_SESSION):
         if getattr(config.run, name) is not None:
             raise ConfigError(f"--{name.replace('_', '-')} is no option of {what}; leave it out")
 
 
 def value_of(option: str, argv: Sequence[str]) -> str | None:
-    """The text given to an option, before the full parse: which run is resumed decides what its defaults are."""
-    for index, word in enumerate(argv):
-        if word.startswith(f"{option}="):
-            return word.partition("=")[2]
-        if word == option and index + 1 < len(argv):
+    """The value of an option, read before the full parse: the defaults depend on --preset and --resume."""
+    for index, text in enumerate(argv):
+        if text.startswith(f"{option}="):
+            return text.partition("=")[2]
+        if text == option and index + 1 < len(argv):
             return argv[index + 1]
     return None
-
-
-def _values(section: Any) -> dict[str, Any]:
-    return {one.name: getattr(section, one.name) for one in fields(section)}
 
 
 def _registry() -> ConstructorRegistry:
@@ -105,7 +122,7 @@ def _registry() -> ConstructorRegistry:
 
 
 def _rule(info: PrimitiveTypeInfo) -> PrimitiveConstructorSpec | None:
-    """How texts become values of a type, and back for the help; None leaves a type to tyro."""
+    """Conversion of texts to values of a type, and back for the help. None for types that tyro converts itself."""
     kinds = get_args(info.type)
     if info.type in _SCALARS:
         return _spec(_SCALARS[info.type], *_CODECS[info.type])
@@ -127,12 +144,12 @@ def _spec(metavar: str, parse: Callable[[str], Any], show: Callable[[Any], str])
 
 
 def _pairs(texts: list[str]) -> dict[str, float]:
-    """{"lives": 3.0} of ["lives=3"]."""
+    """{"lives": 3.0} for ["lives=3"]."""
     pairs = {}
     for text in texts if texts != ["none"] else []:
         name, equals, value = text.partition("=")
         if not (name and equals):
-            raise ValueError(f"{text!r} is no option of a game; write NAME=VALUE, such as lives=3")
+            raise ValueError(f"an option of a game must be NAME=VALUE, such as lives=3, not {text!r}")
         pairs[name] = _float(value)
     return pairs
 
@@ -141,20 +158,20 @@ def _int(text: str) -> int:
     try:
         return int(text)
     except ValueError:
-        raise ValueError(f"{text!r} is no integer, such as 1024 or 50_000_000") from None
+        raise ValueError(f"{text!r} is not an integer, such as 1024 or 50_000_000") from None
 
 
 def _float(text: str) -> float:
     try:
         return float(text)
     except ValueError:
-        raise ValueError(f"{text!r} is no number, such as 0.5 or 3e-4") from None
+        raise ValueError(f"{text!r} is not a number, such as 0.5 or 3e-4") from None
 
 
 def _shown(number: float) -> str:
-    """A float without losing a digit, but without a bare .0 at its end."""
+    """All digits of a float, without ".0" at its end."""
     return repr(float(number)).removesuffix(".0")
 
 
-_SCALARS = {int: "N", float: "X", str: "PATH"}  # what the help calls a value; each text among the settings is a path
+_SCALARS = {int: "N", float: "X", str: "TEXT"}  # placeholders in the help
 _CODECS = {int: (_int, "{:_}".format), float: (_float, _shown), str: (str, str)}

@@ -1,51 +1,52 @@
-"""Presets: TOML files of the settings that a game is trained with; read, and written by a sweep."""
+"""Presets: TOML files with the settings for a game. Read here, and written for a sweep."""
 
-import json
 import tomllib
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from trainer.config.config import GYM, Config, overlay
-from trainer.errors import ConfigError
+import tomli_w
 
-# Where a run is played and written, and what it shows: of a trial's own preset, not of one that is handed on.
-_HERE = {"env": {"num_threads", "num_batches"}}
-_NEVER = {"run_dir", "resume", "stop_at"}
+from trainer.config.config import Config, full_name, overlay
+from trainer.config.games import GameName
+from trainer.config.sections import OF_ONE_SESSION, OF_THE_MACHINE
+from trainer.errors import ConfigError, SettingError
 
 
 def preset(game: str) -> Config:
-    """The settings that `game` is trained with: the defaults, overlaid with presets/GAME.toml where there is one.
+    """The settings of a game: the defaults, changed by presets/GAME.toml if there is one.
 
-    A game given as a path to its .pyx has its file of settings beside it: my_game.toml beside my_game.pyx. ALE's games under
-    Gymnasium share one.
+    A game given as a path to its .pyx has its preset beside it: my_game.toml beside my_game.pyx. ALE's games under
+    Gymnasium share one preset.
 
-    Raises ConfigError when the file names a setting that does not exist or gives one a value that it may not have.
+    Raises ConfigError if the file names an unknown setting or gives a setting a bad value.
     """
-    outside = game.endswith(".pyx")
-    label = str(Path(game).with_suffix(".toml")) if outside else f"presets/{game}.toml"
-    name = "gym_ale" if game.startswith((f"{GYM}ALE/", f"{GYM}ale_py:")) else game
-    file = Path(label) if outside else resources.files("trainer.presets").joinpath(f"{name}.toml")
-    if not (outside or name.isidentifier()) or not file.is_file():
+    name = GameName.parse(game)
+    label = str(Path(game).with_suffix(".toml")) if name.is_file else f"presets/{game}.toml"
+    stem = "gym_ale" if name.is_ale else game
+    file = Path(label) if name.is_file else resources.files("trainer.presets").joinpath(f"{stem}.toml")
+    if not (name.is_file or stem.isidentifier()) or not file.is_file():
         return Config(game)
     return _overlaid(game, file, label)
 
 
 def preset_file(game: str, path: str) -> Config:
-    """The defaults, overlaid with a preset of the user's own, which stands in the place of the game's.
+    """The defaults, changed by the user's own preset at `path`; the game's preset is not read.
 
-    Raises ConfigError where there is no such file, and as `preset` does.
+    Raises ConfigError if there is no such file, and as `preset` does.
     """
     file = Path(path)
     if not file.is_file():
-        raise ConfigError(f"there is no preset at {path}; preset may be a .toml file of settings, such as a sweep's best.toml")
+        raise ConfigError(f"there is no preset at {path}; preset must be a .toml file of settings, such as a sweep's best.toml")
     return _overlaid(game, file, path)
 
 
 def _overlaid(game: str, file: Any, label: str) -> Config:
-    """The defaults, overlaid with a file of settings, whose name stands in front of its errors."""
+    """The defaults, changed by a preset; errors begin with `label`."""
     try:
         config = overlay(Config(game), tomllib.loads(file.read_text(encoding="utf-8")))
+    except SettingError as error:
+        raise ConfigError(f"{label}: {error.renamed(full_name(error.name))}") from None
     except (ConfigError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigError(f"{label}: {error}") from None
     if config.run.resume is not None:
@@ -54,24 +55,18 @@ def _overlaid(game: str, file: Any, label: str) -> Config:
 
 
 def preset_text(config: Config, comment: str, *, own: bool = False) -> str:
-    """The settings that differ from the defaults; a preset's file says no more.
+    """A preset with the settings that differ from the defaults.
 
-    own: those of the run as well (seed, device, evaluation), and of this machine, such as num_threads.
+    comment: written at the top, each line behind "# ".
+    own: also write the settings of the run (seed, device, evaluation) and of this machine, such as num_threads.
     """
-    default, lines = Config(config.game).to_dict(), [f"# {line}" for line in comment.splitlines()]
+    default, tables = Config(config.game).to_dict(), {}
     for section, settings in config.to_dict().items():
         if section == "game" or (section == "run" and not own):
             continue
-        left_out = _NEVER if own else _HERE.get(section, set())
+        left_out = OF_ONE_SESSION if own else OF_ONE_SESSION | OF_THE_MACHINE
         changed = {name: value for name, value in settings.items()
                    if value != default[section][name] and name not in left_out}
         if changed:
-            lines += ["", f"[{section}]", *(f"{name} = {_toml(value)}" for name, value in changed.items())]
-    return "\n".join(lines) + "\n"
-
-
-def _toml(value: Any) -> str:
-    """A value as TOML writes it: a text, a boolean, a number, or a table of numbers in a line."""
-    if isinstance(value, dict):
-        return "{ " + ", ".join(f"{json.dumps(key)} = {_toml(one)}" for key, one in value.items()) + " }"
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, str | bool) else repr(value)
+            tables[section] = changed
+    return "".join(f"# {line}\n" for line in comment.splitlines()) + ("\n" if tables else "") + tomli_w.dumps(tables)

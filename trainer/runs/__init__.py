@@ -1,1 +1,12 @@
-"""Runs on disk: folders, checkpoints, metrics, and finding them again."""
+"""Runs on disk.
+
+    folder.py            a run's folder: its name, its lock, config.json and README.md
+    checkpoint.py        the checkpoints in the folder
+    checkpoint_file.py   the bytes of one checkpoint, and their checks
+    metrics.py           metrics.jsonl
+    machine.py           facts about machine and software, for config.json
+    find.py              finds runs by name
+    summary.py           `Run`: a summary of a run
+
+find.py and summary.py load no torch.
+"""

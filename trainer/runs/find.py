@@ -1,34 +1,29 @@
-"""The runs that there are: how one is named, and what a folder tells of its run. Loads no torch.
+"""Find runs by name. Loads no torch.
 
-A RUN is named by a path (its folder, or one of its checkpoints), by `last`, or by the beginning of a folder's name under
-runs. The newest run is the one that was started, or resumed, last.
+On the command line a RUN is a path (of a run's folder or of one of its checkpoints), the beginning of a folder's name under
+runs, or `last`: the run that was started or resumed most recently.
 """
 
 import difflib
 import json
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
-from trainer.config import Config
-from trainer.errors import ConfigError, RunError
-from trainer.runs.metrics import METRICS, read_metrics
-from trainer.runs.folder import CONFIG, is_locked
+from trainer.errors import RunError
+from trainer.runs.folder import CONFIG
 
 ROOT = Path("runs")
 LAST = "last"
-EVALUATION = "evaluation.json"
 HINT = "`python -m trainer list` shows them all"
 _NAMED = 5  # runs that an error names at most
 
 
 def find(name: str, root: Path = ROOT) -> Path:
-    """The folder or the checkpoint that `name` names. Whether a checkpoint is whole is for its reader to tell.
+    """The folder or the checkpoint that a RUN names. The checkpoint is not opened.
 
-    Raises RunError, with the runs that there are, where it names none or several.
+    Raises RunError with similar names if there is no such run, or if several begin with this name.
     """
     path = Path(name).expanduser()
     if path.is_file() or holds_run(path):
@@ -43,91 +38,24 @@ def find(name: str, root: Path = ROOT) -> Path:
     if len(exact or matches) == 1:
         return (exact or matches)[0]
     if matches:
-        raise RunError(f"{name!r} is the beginning of {len(matches)} runs under {root}: {_listed(matches)}; write more of it")
-    raise RunError(f"{_nothing_at(path, name, root)}; {_what_there_is(name, found, root)}")
+        raise RunError(f"{len(matches)} runs under {root} begin with {name!r}: {_listed(matches)}; write more of the name")
+    raise RunError(f"{_not_found(path, name, root)}; {_suggestion(name, found, root)}")
 
 
 def folder_of(path: Path) -> Path:
-    """The run's folder of what `find` gives."""
+    """The run's folder for a path that `find` returned."""
     return path.parent if path.is_file() else path
 
 
 def holds_run(folder: Path) -> bool:
-    """Whether a run was written into `folder`: it has a config.json or a checkpoint. False where it cannot be read."""
+    """True if `folder` has a config.json or a checkpoint; False if it cannot be read."""
     return folder.is_dir() and os.access(folder, os.R_OK | os.X_OK) and ((folder / CONFIG).is_file() or _has_checkpoint(folder))
 
 
 def newest_first(root: Path) -> list[Path]:
-    """The folders of runs right under `root`; [] where it is not there."""
+    """The folders of runs directly under `root`; [] if it does not exist."""
     folders = [folder for folder in root.iterdir() if holds_run(folder)] if root.is_dir() else []
     return sorted(folders, key=lambda folder: (_last_start(folder), folder.stat().st_mtime_ns, folder.name), reverse=True)
-
-
-@dataclass(frozen=True)
-class Run:
-    """What a folder tells of its run, over all the times that it was started."""
-
-    folder: Path
-    config: dict[str, Any]  # as config.json has it: of whichever version wrote it
-    started: datetime       # first
-    step: int               # all environments together
-    seconds: float          # of training
-    score: float | None     # mean of the episodes that ended lately
-    best: float | None      # the highest that this was
-    evaluation: float | None  # mean score of the evaluation at the end
-    running: bool           # whether a process is training in it right now
-
-    @property
-    def game(self) -> str:
-        return self.config["game"]
-
-    @property
-    def seed(self) -> int:
-        return self.config["run"]["seed"]
-
-    @property
-    def total_steps(self) -> int:
-        return self.config["ppo"]["total_steps"]
-
-    @property
-    def state(self) -> str:
-        """running, finished or stopped."""
-        return "running" if self.running else "finished" if self.step >= self.total_steps else "stopped"
-
-
-def read_run(folder: Path) -> Run:
-    """What `folder` tells. Raises RunError where it holds no run, or is damaged."""
-    path = folder / CONFIG
-    if not path.is_file():
-        raise RunError(f"{folder} holds no run: it has no {CONFIG}")
-    try:
-        saved = json.loads(path.read_text(encoding="utf-8"))
-        config, started = saved["config"], datetime.fromisoformat(saved["sessions"][0]["started"])
-        known = isinstance(config["game"], str) and isinstance(config["run"]["seed"] + config["ppo"]["total_steps"], int)
-    except (OSError, ValueError, TypeError, LookupError):
-        known = False
-    if not known:
-        raise RunError(f"{path} is damaged, or of another program")
-    entries = read_metrics(folder)
-    if not all(map(_is_sound, entries)):
-        raise RunError(f"{folder / METRICS} is damaged, or of another program")
-    scores = [entry["score_mean"] for entry in entries if entry.get("score_mean") is not None]
-    last = entries[-1] if entries else {"step": 0, "seconds": 0.0}
-    return Run(folder, config, started, last["step"], last["seconds"], scores[-1] if scores else None,
-               max(scores, default=None), _evaluation(folder), is_locked(folder))
-
-
-def config_in(path: Path, meta: dict[str, Any]) -> Config:
-    """The settings in a checkpoint's `meta`. Raises ConfigError where another version of the trainer wrote it."""
-    try:
-        return Config.from_dict(meta["config"])
-    except (ConfigError, KeyError) as error:
-        raise ConfigError(f"{path} was written by another version of the trainer: {error}") from None
-
-
-def short_name(game: str) -> str:
-    """A game's name, without the folder of one from outside."""
-    return Path(game).stem if game.endswith(".pyx") else game
 
 
 def _has_checkpoint(folder: Path) -> bool:
@@ -135,7 +63,7 @@ def _has_checkpoint(folder: Path) -> bool:
 
 
 def _last_start(folder: Path) -> float:
-    """When a run was started or resumed last, in seconds of the epoch; when its folder changed, where that is not told."""
+    """Seconds since the epoch when the last session of a run started; without that, when its folder changed."""
     try:
         sessions = json.loads((folder / CONFIG).read_text(encoding="utf-8"))["sessions"]
         return datetime.fromisoformat(sessions[-1]["started"]).timestamp()
@@ -143,28 +71,14 @@ def _last_start(folder: Path) -> float:
         return folder.stat().st_mtime
 
 
-def _is_sound(entry: dict[str, Any]) -> bool:
-    return isinstance(entry["step"], int) and isinstance(entry["seconds"], int | float) and \
-        isinstance(entry.get("score_mean"), int | float | None)
-
-
-def _evaluation(folder: Path) -> float | None:
-    path = folder / EVALUATION
-    if not path.is_file():
-        return None
-    try:
-        return float(json.loads(path.read_text(encoding="utf-8"))["mean"])
-    except (OSError, ValueError, TypeError, LookupError):
-        raise RunError(f"{path} is damaged; move it away") from None
-
-
-def _nothing_at(path: Path, name: str, root: Path) -> str:
+def _not_found(path: Path, name: str, root: Path) -> str:
     if path.is_dir():
         return f"{path} holds no run (neither a {CONFIG} nor a checkpoint), and none under {root} begins with {name!r}"
     return f"there is no run at {path}, and none under {root} begins with {name!r}"
 
 
-def _what_there_is(name: str, found: Sequence[Path], root: Path) -> str:
+def _suggestion(name: str, found: Sequence[Path], root: Path) -> str:
+    """Runs with similar names, or else the newest ones."""
     if not found:
         return f"there are no runs under {root} here: pass a run's folder, or one of its checkpoints"
     word = Path(name).name

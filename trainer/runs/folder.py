@@ -1,4 +1,4 @@
-"""A run's folder: its name, its lock, config.json, which says what was run, on what, with which versions, and README.md."""
+"""A run's folder: its name, its lock, config.json (settings, machine, versions, command) and README.md."""
 
 import contextlib
 import errno
@@ -11,72 +11,74 @@ import time
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
-from trainer.config import Config
+from trainer.config import RunConfig
 from trainer.errors import RunError
 from trainer.files import write_atomically
 from trainer.runs.machine import machine_facts
 
 CONFIG = "config.json"
 README = "README.md"
-LOOKS = 10  # tries for a run's lock, 0.02 seconds apart
-_NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)  # from file systems that have none, as some over a network
+LOCK_TRIES = 10        # for a run's lock
+LOCK_INTERVAL = 0.02   # seconds between tries
+_NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)  # from file systems without locks, such as some network ones
 
 _README = """\
 # A run of {game}
 
-Made by insertcoin's trainer: {total_steps:,} steps with seed {seed}. A training that has not ended may not have all of these
-files yet.
+Made by insertcoin's trainer: {total_steps:,} steps with seed {seed}. Some of these files are written only at the end of the
+training.
 
-| file | what it is |
+| file | content |
 | --- | --- |
-| `config.json` | settings; and for each time it was started: when, on what machine, with which versions, by which command |
-| `metrics.jsonl` | the figures of every iteration, a JSON object a line; `step` counts the steps of all environments |
-| `curves.png` | the same, drawn |
+| `config.json` | settings; and for each session its start, machine, versions and command |
+| `metrics.jsonl` | metrics of every iteration, one JSON object a line; `step` counts the steps of all environments |
+| `curves.png` | the metrics as a picture |
 | `step_*.safetensors` | the last checkpoints, by step: weights, optimizer, environments, random numbers |
 | `best.safetensors` | the checkpoint with the best mean score so far (in self-play: with the best rating) |
 | `evaluation.json` | scores of whole episodes, played at the end |
-| `episode.gif` | the best of them; `episode-best.gif` and so on are what `record` filmed |
-| `events.out.tfevents.*` | the figures for TensorBoard |
-| `trackers.json`, `wandb/` | what other trackers call this run, and what they keep of it here |
-| `ratings.json` | self-play: how strong each player is, from the games between them |
-| `policy.onnx`, `policy.safetensors` | the policy, exported |
+| `episode.gif` | the best of these episodes; `record` writes `episode-best.gif` and so on |
+| `events.out.tfevents.*` | the metrics for TensorBoard |
+| `trackers.json`, `wandb/` | the ids of this run in other trackers, and their files |
+| `ratings.json` | self-play: the ratings of all players, from the games between them |
+| `policy.onnx`, `policy.safetensors` | the exported policy |
 
-In the folder that it was started from (`folder` in config.json):
+In the folder in which it was started (`folder` in config.json):
 
 ```
-python -m trainer --resume {run}                  # go on with it
+python -m trainer --resume {run}                  # resume it
 python -m trainer eval {run}                      # play 100 episodes
 python -m trainer record {run}                    # film the best, the median and the worst of them
 python -m trainer export {run}                    # as ONNX and safetensors
-tensorboard --logdir {run}                        # look at the figures
+tensorboard --logdir {run}                        # show the metrics
 ```
 """
 
 
-def new_run_folder(config: Config, root: Path = Path("runs")) -> Path:
-    """The folder of a new run, made if need be: `run_dir`, or root/GAME-DATE-TIME-sSEED that no other run has.
+def new_run_folder(game: str, run: RunConfig, root: Path = Path("runs")) -> Path:
+    """Make the folder of a new run: `run_dir`, or a new folder root/GAME-DATE-TIME-sSEED.
 
-    Raises RunError when `run_dir` holds a run already, or when no folder can be made there.
+    Raises RunError if `run_dir` holds a run already, or if the folder cannot be made.
     """
-    if config.run.run_dir is None:
-        game = re.sub(r"[^\w.]+", "_", Path(config.game).stem)
-        folder = root / f"{game}-{datetime.now():%Y%m%d-%H%M%S}-s{config.run.seed}"
+    if run.run_dir is None:
+        stem = re.sub(r"[^\w.]+", "_", Path(game).stem)
+        folder = root / f"{stem}-{datetime.now():%Y%m%d-%H%M%S}-s{run.seed}"
         try:
             return _make_unique(folder)
         except OSError as error:
             raise RunError(f"cannot make a folder in {root}: {error.strerror}; name one with --run-dir") from None
-    folder = Path(config.run.run_dir)
+    folder = Path(run.run_dir)
     refuse_run(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise RunError(f"run_dir is {folder}; it may be a folder or the name of a new one ({error.strerror})") from None
+        raise RunError(f"--run-dir must be a folder or the name of a new one, not {folder} ({error.strerror})") from None
     return folder
 
 
 def refuse_run(folder: Path) -> None:
-    """Raise RunError when a run was written into `folder` before."""
+    """Raises RunError if `folder` holds a run already."""
     if (folder / CONFIG).exists() and any(folder.glob("*.safetensors")):
         raise RunError(f"{folder} holds a run already; go on with it by --resume {shlex.quote(str(folder))}, or choose "
                        "another --run-dir")
@@ -86,17 +88,36 @@ def refuse_run(folder: Path) -> None:
 
 
 @contextlib.contextmanager
-def locked(folder: Path) -> Iterator[None]:
-    """Hold `folder` against a second process that would write into it; the system lets go when this one ends or dies.
+def open_folder(folder: Path, settings: dict[str, Any], facts: dict[str, str], resume_step: int | None) -> Iterator[None]:
+    """Lock the folder of a run during one session, and write its config.json and README.md.
 
-    Raises RunError when another process holds it.
+    settings: the run's config as nested dicts.
+    facts: about this session, such as its device; facts about the machine and versions are added.
+    resume_step: the step that the run is resumed from; None for a new run.
+    Raises RunError if the folder holds another run (and resume_step is None), or if another process has locked it.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    with locked(folder):
+        if resume_step is None:
+            refuse_run(folder)
+        write_config(folder, settings, facts, resume_step or 0)
+        write_readme(folder, settings)
+        yield
+
+
+@contextlib.contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Lock `folder`, so that no second process writes into it; the system unlocks it when this process ends.
+
+    The folder itself is locked and no lock file is made, so that `is_locked` also works in a folder that is only readable.
+    Raises RunError if another process has locked it.
     """
     descriptor = os.open(folder, os.O_RDONLY)
     try:
-        for _ in range(LOOKS):  # who only looks, holds it for a moment
+        for _ in range(LOCK_TRIES):  # `is_locked` of another process holds the lock for a moment
             if _lock(descriptor, fcntl.LOCK_EX):
                 break
-            time.sleep(0.02)
+            time.sleep(LOCK_INTERVAL)
         else:
             raise RunError(f"another process is training in {folder}; wait for it, or stop it first")
         yield
@@ -105,7 +126,7 @@ def locked(folder: Path) -> Iterator[None]:
 
 
 def is_locked(folder: Path) -> bool:
-    """Whether a process holds `folder`; several may look at once."""
+    """True if a process has locked `folder`. Several processes can call this at once."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         return not _lock(descriptor, fcntl.LOCK_SH)
@@ -113,11 +134,8 @@ def is_locked(folder: Path) -> bool:
         os.close(descriptor)
 
 
-def write_config(folder: Path, config: Config, facts: dict[str, str], from_step: int) -> None:
-    """Write config.json: the settings, and for each time that the run was started when, from which step and on what.
-
-    facts: what the caller knows about this session (device, precision, threads); machine and versions are added.
-    """
+def write_config(folder: Path, settings: dict[str, Any], facts: dict[str, str], from_step: int) -> None:
+    """Write config.json: the settings and one entry for each session of the run. Arguments as in `open_folder`."""
     path = folder / CONFIG
     try:
         sessions = json.loads(path.read_text(encoding="utf-8"))["sessions"] if path.exists() else []
@@ -125,19 +143,19 @@ def write_config(folder: Path, config: Config, facts: dict[str, str], from_step:
         raise RunError(f"{path} is damaged; move it away, the checkpoints hold the settings too") from None
     started = datetime.now().astimezone().isoformat(timespec="seconds")
     sessions.append({"started": started, "from_step": from_step, "facts": machine_facts() | facts})
-    text = json.dumps({"config": config.to_dict(), "sessions": sessions}, indent=2)
+    text = json.dumps({"config": settings, "sessions": sessions}, indent=2)
     write_atomically(path, [text.encode(), b"\n"])
 
 
-def write_readme(folder: Path, config: Config) -> None:
-    """Write README.md: what the folder's files are, and what can be done with them."""
-    text = _README.format(game=config.game, run=shlex.quote(str(folder)), seed=config.run.seed,
-                          total_steps=config.ppo.total_steps)
+def write_readme(folder: Path, settings: dict[str, Any]) -> None:
+    """Write README.md: the files of the folder and the commands for the run."""
+    text = _README.format(game=settings["game"], run=shlex.quote(str(folder)), seed=settings["run"]["seed"],
+                          total_steps=settings["ppo"]["total_steps"])
     write_atomically(folder / README, [text.encode()])
 
 
 def _lock(descriptor: int, kind: int) -> bool:
-    """Whether the lock could be had; True where the file system has none."""
+    """Try to lock; returns True on success, and on file systems without locks."""
     try:
         fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -149,7 +167,7 @@ def _lock(descriptor: int, kind: int) -> bool:
 
 
 def _make_unique(folder: Path) -> Path:
-    """Make `folder`, or folder-2, folder-3, ..., whichever does not exist yet."""
+    """Make `folder`, or the first of folder-2, folder-3, ... that does not exist yet."""
     number, unique = 1, folder
     while True:
         try:

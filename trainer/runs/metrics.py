@@ -1,4 +1,4 @@
-"""metrics.jsonl: a JSON object an iteration, each out of this process, and so safe from its kill, once written."""
+"""metrics.jsonl: one JSON object for each iteration. Each is handed to the system at once, so that a kill does not lose it."""
 
 import json
 import math
@@ -13,8 +13,8 @@ METRICS = "metrics.jsonl"
 class MetricsFile:
     """metrics.jsonl of a run's folder, open for appending.
 
-    resume_step: the step that a run goes on from: later entries, and what a kill left half-written, are cut off first.
-    None for a new run.
+    resume_step: the step that the run is resumed from; later and half-written entries are removed. None for a new run.
+    `kept` has the entries that are left.
     """
 
     def __init__(self, folder: Path, resume_step: int | None) -> None:
@@ -32,7 +32,7 @@ class MetricsFile:
 
 
 def read_metrics(folder: Path) -> list[dict[str, Any]]:
-    """The entries of metrics.jsonl, up to the first line that a kill or a power cut spoiled; [] without a file."""
+    """The entries of metrics.jsonl, up to the first damaged line (after a kill or a power cut); [] without a file."""
     path, entries = folder / METRICS, []
     if not path.exists():
         return entries
@@ -48,7 +48,7 @@ def read_metrics(folder: Path) -> list[dict[str, Any]]:
 
 
 def finite(value: Any) -> float | None:
-    """A number as a plain float; None for None, NaN and infinities, which JSON does not have."""
+    """A number as a float; None for None, and for NaN and infinities, which JSON does not have."""
     if value is None:
         return None
     value = float(value)

@@ -1,1 +1,8 @@
-"""The training loop and everything that it holds."""
+"""The training of a policy.
+
+    build.py     `decide` and `build`: make a session from the settings
+    session.py   `Session`: the parts and counters of a training, saved and restored
+    shares.py    shares of a run among ranks
+    train.py     the training loop
+    profile.py   a trace of a few iterations
+"""

@@ -1,4 +1,4 @@
-"""Where a training's time goes: a trace for Perfetto, and a table of stages."""
+"""Profile of a training: a trace for Perfetto, and a table of the time of each stage."""
 
 from pathlib import Path
 
@@ -7,20 +7,21 @@ from torch.profiler import ProfilerActivity, profile
 
 from bridge.spans import recording
 from trainer.config import Config
-from trainer.training.session import Session
+from trainer.training.build import make_session
 from trainer.training.train import iterate
 
-WARM_UP = 4  # iterations before the trace: what is captured is captured by then
+WARM_UP = 4  # iterations before the trace, in which graphs are captured
 STAGES = ("wait for the actions", "play", "copy to the device", "work on the device", "forward", "sample",
           "copy of the actions", "batch step", "advantages", "minibatch", "wait for the device")
 
 
 def profile_run(config: Config, iterations: int, out: Path) -> str:
-    """Train for a few iterations and write their trace to `out` (.json or .json.gz); returns the table of stages.
+    """Train for a few iterations and trace them; returns the table of stages. The training is not saved.
 
-    Nothing of the training is kept.
+    iterations: number of traced iterations, after a warm-up.
+    out: file of the trace, .json or .json.gz.
     """
-    session = Session(config)
+    session = make_session(config)
     for _ in range(WARM_UP):
         iterate(session)
     activities = [ProfilerActivity.CPU, *([ProfilerActivity.CUDA] if session.device.type == "cuda" else [])]
@@ -38,16 +39,21 @@ def profile_run(config: Config, iterations: int, out: Path) -> str:
 
 
 def table(events, iterations: int, seconds: float) -> str:
-    """Milliseconds an iteration of every stage, by batch: of the host, and of the device's own work within."""
+    """Milliseconds per iteration of every stage of every batch, on the host and on the device.
+
+    events: averages of torch's profiler.
+    iterations: number of traced iterations.
+    seconds: duration of all of them.
+    """
     rows = []
     for event in events:
         stage = event.key.partition(", batch ")[0]
         if stage in STAGES and event.cpu_time_total > 0:
             rows.append((STAGES.index(stage), event.key, event.count / iterations, event.cpu_time_total / 1e3 / iterations,
                          getattr(event, "device_time_total", 0.0) / 1e3 / iterations))
-    whole = seconds * 1e3 / iterations
+    total = seconds * 1e3 / iterations
     lines = [f"{'stage':<34}{'times':>8}{'host ms':>12}{'share':>8}{'device ms':>12}",
-             f"{'iteration':<34}{1:>8}{whole:>12.2f}{1:>8.0%}{'':>12}"]
-    lines += [f"{name:<34}{count:>8.0f}{host:>12.2f}{host / whole:>8.0%}{device:>12.2f}"
+             f"{'iteration':<34}{1:>8}{total:>12.2f}{1:>8.0%}{'':>12}"]
+    lines += [f"{name:<34}{count:>8.0f}{host:>12.2f}{host / total:>8.0%}{device:>12.2f}"
               for _, name, count, host, device in sorted(rows)]
     return "\n".join(lines)

@@ -1,32 +1,35 @@
-"""The training loop: play a rollout, learn from it, tell of it, save it."""
+"""The training loop: play a rollout, learn from it, log it, save it."""
 
 import contextlib
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 from bridge import EnvironmentFailed
 from trainer.config import Config
 from trainer.errors import LearningError
-from trainer.log import trackers as track
-from trainer.log.run_log import RunLog, draw_curves, new_run_folder
-from trainer.play import evaluate
-from trainer.play import matches as self_play_matches
+from trainer.log.curves import draw_curves
+from trainer.log.run_log import RunLog
+from trainer.play import evaluate, matches
 from trainer.ppo import learner as ppo
 from trainer.process import Interrupt
 from trainer.ranks import Ranks, join
 from trainer.rollout.actor import collect
-from trainer.runs import checkpoint
-from trainer.training import shares as sharing
+from trainer.runs.folder import open_folder
+from trainer.training.build import Plan, build, decide
 from trainer.training.session import Session
+from trainer.training.shares import check_alike
 
 
 def train(config: Config) -> Path:
-    """Train as `config` says, from the start or from the checkpoint of `config.run.resume`; returns the run's folder.
+    """Train, from the start or from the checkpoint in `config.run.resume`; returns the run's folder.
 
-    Ctrl-C (or SIGTERM, or a terminal that closes) ends it after the iteration under way, with a checkpoint; a second one ends
-    it at once. Then, as with `stop_at`, there is no evaluation, and KeyboardInterrupt is raised once everything is written.
+    The first Ctrl-C (or SIGTERM, or closed terminal) ends the training after the current iteration, with a checkpoint; the
+    second one ends it at once. After an interrupt, and after `stop_at`, there is no evaluation. KeyboardInterrupt is raised
+    when everything is written.
 
-    In a job of torchrun's all ranks train together; rank 0 alone writes, tells and evaluates. An interrupt of one is all's.
+    In a job of torchrun all ranks train together. Only rank 0 writes, prints and evaluates. An interrupt of one rank
+    interrupts all.
     """
     with join() as ranks:
         return train_with(config, ranks)
@@ -34,14 +37,10 @@ def train(config: Config) -> Path:
 
 def train_with(config: Config, ranks: Ranks) -> Path:
     """`train` in the job `ranks`."""
-    sharing.check_alike(config, ranks)
-    ranks.first(lambda: track.require(config.run.track))  # rank 0 keeps the log
-    source = ranks.first(lambda: checkpoint.latest(config.run.resume)) if config.run.resume else None
-    session = Session.resumed(config, source, ranks) if source else Session(config, ranks=ranks)
-    folder = source.parent if source else ranks.first(lambda: new_run_folder(config))
-    if source is None:
-        session.save(folder)  # a run that is killed right away can be resumed, too
-    with open_log(session, folder, source) as log:
+    check_alike(config, ranks)
+    plan = decide(config, ranks)
+    session, folder = start(plan, ranks), plan.folder
+    with open_log(session, plan) as log:
         with Interrupt() as interrupt:
             finished = loop(session, folder, log, interrupt)
             ranks.leave()
@@ -56,52 +55,75 @@ def train_with(config: Config, ranks: Ranks) -> Path:
     return folder
 
 
-def finish(session: Session, folder: Path, log: RunLog):
-    """The evaluation at the end; an interrupt ends it at once."""
+def start(plan: Plan, ranks: Ranks) -> Session:
+    """The session of a plan; a new run gets its first checkpoint. If this fails, a new folder is removed again."""
     try:
-        (evaluate if session.league is None else self_play_matches).finish(session, folder, log)
-    except KeyboardInterrupt:
-        log.note(f"the evaluation was interrupted; python -m trainer eval {folder} plays one")
+        session = build(plan, ranks)
+        if plan.checkpoint is None:
+            session.save(plan.folder)  # so that a run which is killed early can be resumed
+        return session
+    except BaseException:
+        if plan.checkpoint is None and ranks.rank == 0:
+            with contextlib.suppress(OSError):
+                plan.folder.rmdir()  # only if it is empty
         raise
 
 
-def open_log(session: Session, folder: Path, source: Path | None):
-    """The log of this sitting, which rank 0 keeps; source: the checkpoint that it goes on from."""
+def finish(session: Session, folder: Path, log: RunLog):
+    """The evaluation at the end; an interrupt ends it at once."""
     config = session.config
+    try:
+        if session.league is None:
+            evaluate.finish(session.policy, config.game, config.env, config.run, folder, log)
+        else:
+            matches.finish(session.policy, session.league, config.run, folder, log)
+    except KeyboardInterrupt:
+        log.note(f"the evaluation was interrupted; python -m trainer eval {folder} runs one")
+        raise
+
+
+@contextlib.contextmanager
+def open_log(session: Session, plan: Plan) -> Iterator["RunLog | NoLog"]:
+    """The log of this session: rank 0 writes it, the others get a `NoLog`."""
+    config, resume_step = session.config, session.step if plan.checkpoint else None
     if session.ranks.rank:
-        return contextlib.nullcontext(NoLog())
-    return RunLog(folder, config, dashboard=config.run.dashboard, facts=session.facts, start_seconds=session.seconds,
-                  resume_step=session.step if source else None)
+        yield NoLog()
+        return
+    goal = min(config.ppo.total_steps, config.run.stop_at or config.ppo.total_steps)
+    with open_folder(plan.folder, config.to_dict(), session.facts, resume_step), \
+         RunLog(plan.folder, config.game, goal=goal, facts=session.facts, dashboard=config.run.dashboard,
+                trackers=config.run.trackers, settings=config.to_dict(), start_seconds=session.seconds,
+                resume_step=resume_step) as log:
+        yield log
 
 
 class NoLog:
-    """The log of a rank that keeps none."""
+    """The log of a rank that writes none."""
 
     def iteration(self, step: int, metrics: dict[str, float | None]):
-        """Nothing."""
+        """Does nothing."""
 
     def note(self, text: str):
-        """Nothing."""
+        """Does nothing."""
 
 
 def loop(session: Session, folder: Path, log: RunLog | NoLog, interrupt: Interrupt) -> bool:
-    """Iterate to the end, to stop_at, or to an interrupt (of any rank); returns whether it was the end."""
+    """Iterate until the end, until stop_at, or until an interrupt of any rank; returns True at the end."""
     config, ranks = session.config, session.ranks
     end = config.num_iterations * config.batch_steps
     stop = min(end, config.run.stop_at or end)
     saved_at = time.perf_counter()
-    asked, = ranks.any(interrupt.asked)  # all ranks go by what all know, whenever one's signal comes
+    asked, = ranks.any(interrupt.asked)  # all ranks use the common value, whenever the signal of one arrives
     while session.step < stop and not asked:
         try:
             metrics = iterate(session)
         except EnvironmentFailed:
-            if not ranks.joined:  # the others are waited for by nobody: they end at the last checkpoint
+            if not ranks.joined:  # other ranks wait in a collective call and cannot save: the job ends at the last checkpoint
                 rescue(session, folder, log)
             raise
         except LearningError as error:
-            good = ranks.first(lambda: checkpoint.latest(folder))
-            raise LearningError(f"{error}, iteration {session.iteration + 1:,}; the last good checkpoint is {good}: resume it "
-                                "with other settings, such as a smaller --learning-rate, in a new run") from None
+            raise LearningError(f"{error}, iteration {session.iteration + 1:,}; the last good checkpoint is {session.saved}: "
+                                "resume it with other settings, such as a smaller --learning-rate, in a new run") from None
         log.iteration(session.step, metrics)
         asked, due = ranks.any(interrupt.asked, time.perf_counter() - saved_at >= config.run.checkpoint_seconds)
         if due:
@@ -113,7 +135,7 @@ def loop(session: Session, folder: Path, log: RunLog | NoLog, interrupt: Interru
 
 
 def rescue(session: Session, folder: Path, log: RunLog):
-    """A checkpoint of what was learned before an environment failed; the rollout under way is lost."""
+    """Save what was learned before an environment failed; the current rollout is lost."""
     with contextlib.suppress(EnvironmentFailed):
         session.pipeline.settle()
     session.save(folder)
@@ -121,7 +143,7 @@ def rescue(session: Session, folder: Path, log: RunLog):
 
 
 def iterate(session: Session) -> dict[str, float | None]:
-    """One rollout and what is learned from it; returns the iteration's metrics."""
+    """Play one rollout and learn from it; returns the iteration's metrics."""
     begin = time.perf_counter()
     before = stage_seconds(session)
     rate = ppo.learning_rate(session.config.ppo, session.step)
@@ -135,7 +157,7 @@ def iterate(session: Session) -> dict[str, float | None]:
     session.note_episodes()
     session.iteration += 1
     if session.league is not None:
-        metrics |= self_play_matches.after_iteration(session)
+        metrics |= matches.after_iteration(session.league, session.iteration, session.ranks)
     elapsed = time.perf_counter() - begin
     session.seconds += elapsed
     stages = {name: seconds - before[name] for name, seconds in stage_seconds(session).items()}
@@ -146,6 +168,6 @@ def iterate(session: Session) -> dict[str, float | None]:
 
 
 def stage_seconds(session: Session) -> dict[str, float]:
-    """What the stages of the rollouts have taken so far."""
+    """Seconds that each stage of the rollouts has taken in this session."""
     return {"time_env": session.pipeline.env_seconds, "time_copy": session.pipeline.copy_seconds,
             "time_forward": session.actor.seconds["forward"], "time_sample": session.actor.seconds["sample"]}

@@ -1,0 +1,91 @@
+"""`Run`: a summary of a run, read from the files in its folder. Loads no torch."""
+
+import json
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from trainer.config.games import GameName
+from trainer.errors import RunError
+from trainer.runs.folder import CONFIG, is_locked
+from trainer.runs.metrics import METRICS, read_metrics
+
+EVALUATION = "evaluation.json"
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run over all its sessions."""
+
+    folder: Path
+    config: dict[str, Any]    # the settings in config.json, in the form of the version that wrote it
+    started: datetime         # start of the first session
+    step: int                 # all environments together
+    seconds: float            # of training
+    score: float | None       # mean return of recent episodes
+    best: float | None        # highest such mean
+    evaluation: float | None  # mean return of the evaluation at the end
+    running: bool             # True if a process is training in the folder now
+
+    @property
+    def name(self) -> GameName:
+        """The name of the game."""
+        return GameName.parse(self.game)
+
+    @property
+    def game(self) -> str:
+        """The name of the game as text."""
+        return self.config["game"]
+
+    @property
+    def seed(self) -> int:
+        return self.config["run"]["seed"]
+
+    @property
+    def total_steps(self) -> int:
+        return self.config["ppo"]["total_steps"]
+
+    @property
+    def state(self) -> str:
+        """running, finished or stopped."""
+        return "running" if self.running else "finished" if self.step >= self.total_steps else "stopped"
+
+
+def read_run(folder: Path) -> Run:
+    """The summary of the run in `folder`. Raises RunError if the folder holds no run, or if a file is damaged."""
+    path = folder / CONFIG
+    if not path.is_file():
+        raise RunError(f"{folder} holds no run: it has no {CONFIG}")
+    try:
+        saved = json.loads(path.read_text(encoding="utf-8"))
+        config, started = saved["config"], datetime.fromisoformat(saved["sessions"][0]["started"])
+        known = isinstance(config["game"], str) and isinstance(config["run"]["seed"] + config["ppo"]["total_steps"], int)
+    except (OSError, ValueError, TypeError, LookupError):
+        known = False
+    if not known:
+        raise RunError(f"{path} is damaged, or was written by another program")
+    entries = read_metrics(folder)
+    if not all(map(_is_valid, entries)):
+        raise RunError(f"{folder / METRICS} is damaged, or was written by another program")
+    scores = [entry["score_mean"] for entry in entries if entry.get("score_mean") is not None]
+    last = entries[-1] if entries else {"step": 0, "seconds": 0.0}
+    return Run(folder, config, started, last["step"], last["seconds"], scores[-1] if scores else None,
+               max(scores, default=None), _evaluation(folder), is_locked(folder))
+
+
+def _is_valid(entry: dict[str, Any]) -> bool:
+    """True if the values of a line of metrics.jsonl have the expected types."""
+    return isinstance(entry["step"], int) and isinstance(entry["seconds"], int | float) and \
+        isinstance(entry.get("score_mean"), int | float | None)
+
+
+def _evaluation(folder: Path) -> float | None:
+    """The mean return in evaluation.json; None without the file."""
+    path = folder / EVALUATION
+    if not path.is_file():
+        return None
+    try:
+        return float(json.loads(path.read_text(encoding="utf-8"))["mean"])
+    except (OSError, ValueError, TypeError, LookupError):
+        raise RunError(f"{path} is damaged; move it away") from None

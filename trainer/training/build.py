@@ -1,0 +1,169 @@
+"""Make a session in two steps: `decide` what all ranks have to agree on, then `build` the parts."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import torch
+
+from bridge import Pipeline, open_device, probe
+from bridge.on_device.pipeline import OnDevicePipeline
+from envs_c.machine import cores
+from trainer.config import Config
+from trainer.environments import make_simulation, make_source
+from trainer.log import trackers
+from trainer.policy import precision
+from trainer.policy.make import make_policy
+from trainer.policy.policy import Policy
+from trainer.ppo.learner import Learner
+from trainer.process import keep_freed_memory
+from trainer.ranks import ALONE, Ranks
+from trainer.rollout.actor import Actor
+from trainer.rollout.storage import Storage
+from trainer.runs import checkpoint
+from trainer.runs.folder import new_run_folder
+from trainer.self_play.league import League, make_self_play
+from trainer.training.session import Session, precision_name
+from trainer.training.shares import share_of
+
+GRAPHS = True  # capture work as graphs on devices that can
+AS_STARTED = "as the run was started"
+
+
+@dataclass(frozen=True)
+class Decisions:
+    """What all ranks of a run have to agree on; rank 0 decides it."""
+
+    folder: Path | None        # of the run; None if nothing is saved
+    checkpoint: Path | None    # to resume from
+    precision: torch.dtype     # of the matrix products
+    precision_reason: str
+    num_batches: int           # of each rank's environments
+    batches_reason: str
+
+
+@dataclass(frozen=True)
+class Plan(Decisions):
+    """A rank's plan of a session."""
+
+    config: Config  # of the whole run
+    share: Config   # of this rank
+    device: object  # this rank's, as bridge.open_device returns it
+
+    @property
+    def threads(self) -> int:
+        """Threads of this rank."""
+        return self.share.env.num_threads or cores()
+
+
+def decide(config: Config, ranks: Ranks = ALONE, *, saves: bool = True) -> Plan:
+    """Plan a session. All ranks call it; they exchange the device and then, once, rank 0's decisions.
+
+    saves: False for a session without a folder, such as a profile.
+    Raises TrainerError for settings that cannot be used together, and the errors of `checkpoint.latest` and
+    `new_run_folder`.
+    """
+    keep_freed_memory()
+    share = share_of(config, ranks, ranks.device(config.run.device))
+    device = open_device(share.run.device)
+    torch.set_num_threads(share.env.num_threads or cores())  # one team size for games and products: libgomp changes it slowly
+    decisions = ranks.broadcast(lambda: _decide(config, share, device, saves))
+    return Plan(**vars(decisions), config=config, share=share, device=device)
+
+
+def build(plan: Plan, ranks: Ranks = ALONE) -> Session:
+    """Make the parts of a session and put them together. All ranks call it.
+
+    Raises CheckpointError if the checkpoint is damaged or does not fit, and ConfigError if the parts do not fit each other.
+    """
+    config, share = plan.config, plan.share
+    saved = checkpoint.load(plan.checkpoint) if plan.checkpoint else None
+    pipeline = make_pipeline(share, plan.device, plan.num_batches, ranks.rank * share.env.num_envs)
+    policy = _make_policy(plan, pipeline.source)
+    if ranks.joined:  # orthogonal weights of another processor may differ in their last bits
+        policy.load_state_dict(ranks.broadcast(policy.state_dict))
+    policy = policy.to(plan.device.torch_device)
+    storage = Storage.empty(config.ppo.horizon, pipeline, policy)
+    actor = Actor(policy, pipeline, storage, config.run.seed, ranks=ranks)
+    league = _make_league(plan, policy, actor) if config.self_play.self_play else None
+    generator = torch.Generator().manual_seed(config.run.seed)
+    learner = Learner(policy, storage, config.ppo, share.sequences_per_minibatch, generator, pipeline.new_stream(), GRAPHS,
+                      ranks)
+    pipeline.reset()
+    session = Session(config, ranks, pipeline, policy, storage, actor, learner, league, generator,
+                      facts=_facts(plan, ranks, policy))
+    if saved is not None:
+        session.restore(saved, plan.checkpoint)
+    return session
+
+
+def make_session(config: Config, ranks: Ranks = ALONE, *, resume: Path | None = None) -> Session:
+    """A session without a folder of its own: for profiles, benchmarks and tests.
+
+    resume: a checkpoint to restore.
+    """
+    run = replace(config.run, resume=None if resume is None else str(resume))
+    plan = decide(replace(config, run=run), ranks, saves=False)
+    return build(replace(plan, config=config), ranks)
+
+
+def make_pipeline(share: Config, device, num_batches: int, first: int = 0) -> Pipeline | OnDevicePipeline:
+    """The pipeline of a rank's environments. first: number of its first environment among those of the run."""
+    env, run = share.env, share.run
+    if share.self_play.self_play:
+        source = make_self_play(share.game, env, run.seed, first)
+    elif env.sim == "host":
+        source = make_source(share.game, env, env.num_envs, run.seed, num_batches, first)
+    else:
+        simulation = make_simulation(share.game, env, env.num_envs, run.seed, device.torch_device, first)
+        return OnDevicePipeline(simulation, device, serial=run.serial, graphs=GRAPHS)
+    return Pipeline(source, num_batches, device, serial=run.serial, graphs=GRAPHS)
+
+
+def choose_batches(share: Config, device) -> tuple[int, str]:
+    """The number of batches and the reason: as set, or measured if copies and games can overlap."""
+    env = share.env
+    if env.sim != "host":
+        return 1, "the games are played on the device"
+    if env.num_batches:
+        return env.num_batches, "as asked"
+    if device.torch_device.type == "cpu":
+        return 1, "nothing is copied on the CPU"
+    source = make_source(share.game, env, env.num_envs, share.run.seed)
+    choice = probe.choose(probe.measure(device), probe.slab_bytes(source), source.num_envs, probe.game_seconds(source))
+    source.close()
+    return choice.num_batches, choice.reason
+
+
+def _decide(config: Config, share: Config, device, saves: bool) -> Decisions:
+    """The decisions of rank 0."""
+    if saves:
+        trackers.require(config.run.trackers)
+    if config.run.resume:
+        path = checkpoint.latest(config.run.resume)
+        meta = checkpoint.read_meta(path)
+        return Decisions(path.parent if saves else None, path, getattr(torch, meta["precision"]), AS_STARTED,
+                         min(meta["num_batches"], share.env.num_envs), AS_STARTED)
+    dtype, precision_reason = precision.choose(config.policy.precision, device.torch_device)
+    num_batches, batches_reason = choose_batches(share, device)
+    folder = new_run_folder(config.game, config.run) if saves else None
+    return Decisions(folder, None, dtype, precision_reason, num_batches, batches_reason)
+
+
+def _make_policy(plan: Plan, source) -> Policy:
+    return make_policy(plan.config.policy, source, plan.config.run.seed, plan.precision)
+
+
+def _make_league(plan: Plan, policy: Policy, actor: Actor) -> League:
+    """The opponents of self-play."""
+    config, source, device = plan.config, actor.pipeline.source, plan.device.torch_device
+    return League(config.game, config.env, config.self_play, config.run.seed, source, policy, actor.weights,
+                  lambda: _make_policy(plan, source).to(device), device, config.batch_steps)
+
+
+def _facts(plan: Plan, ranks: Ranks, policy: Policy) -> dict[str, str]:
+    """Facts about the session for its log, by name."""
+    several = {"ranks": str(ranks.size)} if ranks.joined else {}
+    return {**several, "device": str(plan.device.torch_device),
+            "precision": f"{precision_name(plan.precision)} ({plan.precision_reason})", "threads": str(plan.threads),
+            "batches": f"{plan.num_batches} ({plan.batches_reason})",
+            "parameters": f"{sum(parameter.numel() for parameter in policy.parameters()):,}"}
