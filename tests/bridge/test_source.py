@@ -1,4 +1,4 @@
-"""Gymnasium vector environments in the pipeline: their data arrives, an environment that raises is named, others are refused."""
+"""Gymnasium vector environments in the pipeline: their data arrives, failures are named, unsupported ones are refused."""
 
 import gymnasium
 import numpy as np

@@ -7,6 +7,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterable
 from importlib import metadata
 from pathlib import Path
 
@@ -24,10 +25,16 @@ def machine_facts() -> dict[str, str]:
     facts = {"machine": platform.platform(), "cpu": cpu_name(), "cores": str(os.cpu_count()), **gpu_facts(),
              "git": commit(Path.cwd()) or commit(Path(__file__).parent) or "none", "python": platform.python_version(),
              "insertcoin": envs_c.__version__}
-    for package in _PACKAGES:
+    return facts | versions(_PACKAGES) | {"folder": str(Path.cwd()), "command": shlex.join(sys.orig_argv)}
+
+
+def versions(packages: Iterable[str]) -> dict[str, str]:
+    """The versions of those packages that are installed, by name."""
+    found = {}
+    for package in packages:
         with contextlib.suppress(metadata.PackageNotFoundError):
-            facts[package] = metadata.version(package)
-    return facts | {"folder": str(Path.cwd()), "command": shlex.join(sys.orig_argv)}
+            found[package] = metadata.version(package)
+    return found
 
 
 def gpu_facts() -> dict[str, str]:
