@@ -1,18 +1,20 @@
 """Cave: fly through a cave that grows narrower.
 
-Cave. The screen shows 28 columns of 28 tiles. Every frame the cave moves one column to the left and a new one comes in at
-the right: its ceiling is 0 or 1 tile higher or lower than the last one's, at random, as far as a tile of rock is left above
-and below. The gap between ceiling and floor is 16 tiles at first and grows 1 tile narrower every 64 columns, down to 6.
+Cave. The screen shows 28 columns of 28 tiles. Every frame the cave moves one column to the left, and a new column enters at
+the right. The new ceiling is at random 1 tile higher, equal or 1 tile lower than the last one, but at least one tile of rock
+stays above and below the gap. The gap between ceiling and floor is 16 tiles at first. Every 64 columns it becomes 1 tile
+narrower, down to 6.
 
-Ship. It stays in column 5. Its height is kept to 1/8 tile. THRUST makes it climb by 1/8 tile a frame more than before, COAST
-makes it fall by 1/8 tile a frame more; it climbs or falls by at most 1 tile a frame.
+Ship. It stays in column 5. Its height is measured in eighths of a tile. THRUST changes its speed by 1/8 tile per frame
+upwards, COAST by 1/8 tile per frame downwards. Its speed is at most 1 tile per frame.
 
-Points. A point a column. The episode ends when the ship's tile is rock. It is truncated after 2,000 frames.
+Points. Each column gives 1 point. The episode ends when the ship is in a tile of rock. It is truncated after 2,000 frames.
 """
 
 from libc.stdint cimport int16_t, int32_t, uint8_t
 
 from envs_c import register
+from envs_c.game import Feature
 
 from envs_c.game cimport Game, Io, run_chunk
 from envs_c.rng cimport Rng, rng_below
@@ -21,26 +23,26 @@ from envs_c.screen cimport Canvas, canvas_swap, canvas_rect
 
 cdef enum:
     COAST, THRUST
-    SIDE = 28              # tiles of the screen
-    TILE = 6               # pixels: 3 x 3 of the 84 x 84 grey ones
-    SHIP = 5               # its column
+    SIDE = 28              # columns, and tiles of a column
+    TILE = 6               # pixels: a tile covers 3 x 3 of the 84 x 84 grey ones
+    SHIP = 5               # the ship's column
     AHEAD = 8              # columns that the features show
-    EIGHTHS = 8            # of a tile
+    EIGHTHS = 8            # units of height in a tile
     WIDE = 16, NARROW = 6  # tiles of the gap
-    EVERY = 64             # columns until it grows narrower
+    EVERY = 64             # columns until the gap becomes narrower
     ROCK = 0x604838, SKY = 0xB8D0E8, HULL = 0xC02020
 
 
 ctypedef struct Cave:
-    uint8_t[SIDE] ceiling  # the first open tile of each column, from the left
+    uint8_t[SIDE] ceiling  # the first open tile of each column, columns from the left
     uint8_t[SIDE] floor    # the first tile of rock below it
-    int16_t height         # 1/8 tiles from the top
-    int16_t speed          # 1/8 tiles a frame, downwards
-    int32_t columns        # that have gone by
+    int16_t height         # of the ship, in 1/8 tiles from the top
+    int16_t speed          # in 1/8 tiles per frame, downwards
+    int32_t columns        # that the ship has passed
 
 
 cdef inline void add_column(Cave* cave, Rng* rng) noexcept nogil:
-    """Move all columns one to the left and make a new last one."""
+    """Move all columns one to the left and make a new last column."""
     cdef int k, gap = max(WIDE - cave.columns // EVERY, NARROW)
     cdef int ceiling = cave.ceiling[SIDE - 1] + <int>rng_below(rng, 3) - 1
     for k in range(SIDE - 1):
@@ -60,7 +62,7 @@ cdef void reset(void* state, const double* options, Rng* rng) noexcept nogil:
     cave.height = EIGHTHS * SIDE // 2
     cave.speed = 0
     cave.columns = 0
-    for _column in range(SIDE // 4):  # the ship begins before a straight piece
+    for _column in range(SIDE // 4):  # the first columns ahead of the ship are straight
         add_column(cave, rng)
 
 
@@ -78,11 +80,10 @@ cdef float step(void* state, int action, Rng* rng, bint* over) noexcept nogil:
 
 
 cdef void observe(const void* state, void* out) noexcept nogil:
-    """0 speed, 1 place between ceiling and floor, -1 .. 1; then of columns 1 .. 8 ahead of the ship the ceiling and the floor
-    from the ship, in units of 8 tiles."""
+    """The features that Game(features=...) lists below."""
     cdef const Cave* cave = <const Cave*>state
     cdef float* features = <float*>out
-    cdef float place = cave.height * <float>(1.0 / EIGHTHS) + <float>0.0625  # the middle of its eighth
+    cdef float place = cave.height * <float>(1.0 / EIGHTHS) + <float>0.0625  # in tiles: the middle of its eighth
     cdef int k, ceiling = cave.ceiling[SHIP], floor = cave.floor[SHIP]
     features[0] = cave.speed * <float>(1.0 / EIGHTHS)
     features[1] = (2 * place - ceiling - floor) / (floor - ceiling)
@@ -111,5 +112,11 @@ GAME = Game(
     name="cave", title="Cave", version=1, summary="Fly through a cave that grows narrower.",
     actions=("COAST", "THRUST"), feature_shape=(2 + 2 * AHEAD,), feature_low=-4, feature_high=4,
     screen=(SIDE * TILE, SIDE * TILE), time_limit=2000, fps=15,
+    features=(
+        Feature("speed", -1, 1, help="tiles per frame, downwards"),
+        Feature("place in the gap", -2, 2, help="-1 at the ceiling, 1 at the floor, beyond them in the rock"),
+        *(Feature(f"{edge} {column} ahead", -3.5, 3.5, help="from the ship, downwards, in units of 8 tiles")
+          for column in range(1, AHEAD + 1) for edge in ("ceiling", "floor")),
+    ),
 ).bind(chunk, backdrop, draw, sizeof(Cave))
 register(GAME)

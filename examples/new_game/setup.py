@@ -1,6 +1,6 @@
-"""For those who publish the game: `pip install --no-build-isolation .` beside an installed insertcoin.
+"""To publish the game: `pip install --no-build-isolation .` where insertcoin is installed.
 
-After that `import cave` is all that it takes, and not even that: installed games are found by their name.
+After that `envs_c.make("cave")` finds it by its name.
 """
 
 import sys
@@ -10,7 +10,7 @@ from setuptools import setup
 try:
     from envs_c.outside import extension_modules
 except ImportError:
-    sys.exit("cave is built with insertcoin: install that first, and this with `pip install --no-build-isolation .`")
+    sys.exit("cave needs insertcoin for its build: install that first, then run `pip install --no-build-isolation .`")
 
 setup(
     name="cave",

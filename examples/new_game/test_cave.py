@@ -1,4 +1,4 @@
-"""Cave keeps the contract of envs_c's games, and its own rules."""
+"""Cave keeps the contract of envs_c's games and its own rules."""
 
 from pathlib import Path
 
@@ -17,8 +17,8 @@ def test_keeps_the_contract():
 
 
 @pytest.mark.parametrize(("action", "frames"), [(COAST, 12), (THRUST, 12)])
-def test_who_never_changes_course_hits_the_rock_that_far_away(action, frames):
-    """It is 8 tiles away, 64 eighths: 1 + 2 + ... + 8 = 36 in 8 frames, then 8 a frame."""
+def test_a_ship_that_never_changes_its_action_hits_the_rock_in_frame_12(action, frames):
+    """The rock is 8 tiles away, 64 eighths: 1 + 2 + ... + 8 = 36 in 8 frames, then 8 in each frame."""
     env = envs_c.make(CAVE, 100, seed=1, autoreset="disabled")
     env.reset()
     for frame in range(1, frames + 1):
@@ -26,12 +26,12 @@ def test_who_never_changes_course_hits_the_rock_that_far_away(action, frames):
         assert (reward == 1).all() and (over == (frame == frames)).all()
 
 
-def test_steering_for_the_middle_gets_far():
+def test_steering_for_the_middle_of_the_gap_gets_far():
     env = envs_c.make(CAVE, 100, seed=1)
-    seen, scores = env.reset()[0], []
+    observation, scores = env.reset()[0], []
     while len(scores) < 100:
-        ahead = seen[:, [4, 5, 6, 7]].mean(1)  # the middle of columns 2 and 3 ahead of the ship, from it
-        seen, _, _, _, infos = env.step((seen[:, 0] > 2 * ahead).astype(int))
+        ahead = observation[:, [4, 5, 6, 7]].mean(1)  # the middle of columns 2 and 3 ahead of the ship, from the ship
+        observation, _, _, _, infos = env.step((observation[:, 0] > 2 * ahead).astype(int))
         if "episode" in infos:
             scores += infos["episode"]["r"][infos["_episode"]].tolist()
     assert np.median(scores) > 200
