@@ -1,16 +1,46 @@
-"""Entry point of `python -m trainer` and of the console script `insertcoin`; trainer/commands/main.py does the rest."""
+"""Entry point of `python -m trainer` and of the console script `insertcoin`.
+
+This file runs in any Python 3, also without the trainer's packages: it then prints one line with the command to type.
+"""
+
+from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
-from trainer.process import limit_openmp_spin
+OLDEST_PYTHON = (3, 11)
+OWN_PACKAGES = ("envs_c", "bridge", "trainer")  # their compiled modules may be missing
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line `argv`, by default that of the process; returns the exit code."""
+    """Run a command line; returns the exit code.
+
+    argv: arguments after the program's name; default sys.argv[1:].
+    """
+    if sys.version_info < OLDEST_PYTHON:
+        return _refuse("Python {}.{}".format(*OLDEST_PYTHON) + " or newer")
+    from trainer.process import is_console_script, limit_openmp_spin
     limit_openmp_spin()  # before anything loads OpenMP
-    from trainer.commands.main import run
-    return run(sys.argv[1:] if argv is None else list(argv))
+    if is_console_script():
+        sys.path.append(str(Path.cwd()))  # for import paths of the user's classes; at the end, so that it hides no package
+    try:
+        from trainer.commands.main import run
+        return run(sys.argv[1:] if argv is None else list(argv))
+    except ModuleNotFoundError as error:
+        package = str(error.name).partition(".")[0]
+        return _refuse(str(error.name) if package in OWN_PACKAGES else package)
+
+
+def _refuse(missing: str) -> int:
+    """Print a line with a requirement that this Python does not meet, and with ways to meet it; returns the exit code."""
+    virtual = Path(__file__).parents[1] / ".venv" / "bin" / "python"
+    if virtual.exists() and Path(sys.executable) != virtual:
+        advice = f"use {virtual}, or pip install 'insertcoin[train]'"
+    else:
+        advice = "pip install 'insertcoin[train]', or run `make setup` in the repository and use its .venv/bin/python"
+    print(f"error: the trainer needs {missing}, which {sys.executable} does not have: {advice}", file=sys.stderr)
+    return 2
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
-"""What the tests of the log share: made-up metrics, a clock that a test moves, consoles that keep what they show."""
+"""Helpers for tests of the log: made-up metrics, a clock that a test moves, and consoles that keep their output."""
 
+import contextlib
 import io
 import math
 
@@ -8,9 +9,11 @@ from rich.console import Console
 from trainer.config.config import overlay
 from trainer.config.preset import preset
 from trainer.log.run_log import RunLog
+from trainer.runs.folder import open_folder
 
 CONFIG_OF_RUN = overlay(preset("breakout"), {"ppo": {"total_steps": 10_000_000}})
 STEP = CONFIG_OF_RUN.batch_steps
+FACTS = {"device": "cpu", "precision": "bfloat16"}
 METRICS_OF_ITERATION = {
     "score_mean": 12.25, "length_mean": 812.0, "episodes": 42, "sps": 231_000.0, "loss_policy": -0.01,
     "loss_value": 0.5, "entropy": 1.25, "kl": 0.004, "clip_fraction": 0.125, "explained_variance": 0.75,
@@ -31,29 +34,39 @@ class Clock:
 
 
 def terminal(width=80, height=40, encoding="utf-8"):
-    """A console that believes to be a terminal, and keeps what it shows."""
+    """A console that behaves as in a terminal and keeps its output."""
     file = io.TextIOWrapper(io.BytesIO(), encoding=encoding, write_through=True)
     return Console(file=file, force_terminal=True, width=width, height=height, color_system=None, _environ={})
 
 
 def pipe():
+    """A console that writes into a pipe and keeps its output."""
     return Console(file=io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True), _environ={})
 
 
 def shown(console):
+    """The output of a console."""
     return console.file.buffer.getvalue().decode(console.encoding)
 
 
-def run_log(folder, clock, console, *, dashboard=False, **keywords):
-    return RunLog(folder, CONFIG_OF_RUN, dashboard=dashboard, facts={"device": "cpu", "precision": "bfloat16"},
-                  clock=clock, console=console, **keywords)
+def make_log(folder, clock, console, *, config=CONFIG_OF_RUN, dashboard=False, goal=None, **keywords):
+    """A log that is not entered yet; `folder` must exist then."""
+    return RunLog(folder, config.game, goal=goal or config.ppo.total_steps, facts=FACTS, dashboard=dashboard, clock=clock,
+                  trackers=config.run.trackers, settings=config.to_dict(), console=console, **keywords)
 
 
-def iterations(folder, first, last, *, seconds=0.5, metrics=METRICS_OF_ITERATION, dashboard=False, console=None,
-               **keywords):
-    """Log iterations first..last, each of `seconds`; returns what the console showed."""
+@contextlib.contextmanager
+def run_log(folder, clock, console, *, config=CONFIG_OF_RUN, resume_step=None, **keywords):
+    """The log of a session in `folder`, which is opened as the training opens it."""
+    with open_folder(folder, config.to_dict(), FACTS, resume_step), \
+         make_log(folder, clock, console, config=config, resume_step=resume_step, **keywords) as log:
+        yield log
+
+
+def iterations(folder, first, last, *, seconds=0.5, metrics=METRICS_OF_ITERATION, console=None, **keywords):
+    """Log the iterations first..last, each of `seconds`; returns the output of the console."""
     clock, console = Clock(), console or pipe()
-    with run_log(folder, clock, console, dashboard=dashboard, **keywords) as log:
+    with run_log(folder, clock, console, **keywords) as log:
         for index in range(first, last + 1):
             clock.now += seconds
             log.iteration(index * STEP, metrics)

@@ -1,23 +1,68 @@
-"""The verbs of the command line, a module each: its `main(argv)` parses the words behind the verb, does it, and raises
-TrainerError for what a person can put right.
+"""The command line.
 
-Nothing here loads torch before the words are parsed.
+    main.py        runs a command line: picks the verb, prints errors
+    arguments.py   arguments that several verbs share
+    train.py       `GAME` and `--resume RUN`, without a verb
+    eval.py, list.py, play.py, record.py, compare.py, export.py, sweep.py, profile.py, games.py   the other verbs
+
+`VERBS` is the registry of verbs. Each has a function `main(argv)`: it parses the arguments after the verb, calls the
+function that does the work, and raises TrainerError for mistakes of the user. Other packages add verbs by entry points in
+the group "insertcoin.verbs", such as
+
+    [project.entry-points."insertcoin.verbs"]
+    tournament = "my_package.tournament:main"
+
+torch is loaded after the arguments are checked, so that help and errors come at once.
 """
 
-from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+from typing import NamedTuple
 
-VERBS = {  # the words behind it, and what it does
-    "eval": ("RUN [options]", "evaluate a trained agent, and film it"),
-    "list": ("[options]", "list the runs, with their scores and states"),
-    "play": ("RUN [options]", "watch a trained agent in a window or the terminal, or play yourself"),
-    "record": ("RUN [options]", "film the best, the median and the worst of an agent's episodes"),
-    "compare": ("RUN RUN ... [options]", "draw the scores of several runs into one picture"),
-    "export": ("RUN [options]", "write a trained agent as ONNX and safetensors"),
-    "sweep": ("GAME [options]", "search the settings that a game is learned best with"),
-    "profile": ("GAME", "trace a training, and tell where its time goes"),
+from trainer.errors import ConfigError
+
+GROUP = "insertcoin.verbs"  # of entry points
+RUN_HELP = "a run's folder, one of its checkpoints, the beginning of a folder's name under runs, or last for the newest run"
+
+
+class Verb(NamedTuple):
+    """A verb of the command line."""
+
+    main: str   # "module:function", called with the arguments after the verb; returns the exit code, or None for 0
+    usage: str  # these arguments, in the overview
+    help: str   # one line about the verb, in the overview
+
+
+VERBS = {
+    "eval": Verb("trainer.commands.eval:main", "RUN [options]", "evaluate a trained agent, and film it"),
+    "list": Verb("trainer.commands.list:main", "[options]", "list the runs, with their scores and states"),
+    "play": Verb("trainer.commands.play:main", "RUN [options]",
+                 "watch a trained agent in a window or the terminal, or play yourself"),
+    "record": Verb("trainer.commands.record:main", "RUN [options]", "film the best, the median and the worst of some episodes"),
+    "compare": Verb("trainer.commands.compare:main", "RUN RUN ... [options]",
+                    "draw the scores of several runs into one picture"),
+    "export": Verb("trainer.commands.export:main", "RUN [options]", "write a trained agent as ONNX and safetensors"),
+    "sweep": Verb("trainer.commands.sweep:main", "GAME [options]", "search for the best settings for a game"),
+    "profile": Verb("trainer.commands.profile:main", "GAME [options]", "measure how long each stage of a training takes"),
+    "games": Verb("trainer.commands.games:games", "[GAME ...]", "list the games with their views, actions, options and speed"),
+    "new": Verb("trainer.commands.games:new", "NAME", "begin a game of your own"),
+    "check": Verb("trainer.commands.games:check", "FILE", "check a game of your own against the contract of games"),
 }
 
 
-def run_verb(verb: str, argv: list[str]) -> None:
-    """Do one of VERBS."""
-    import_module(f"trainer.commands.{verb}").main(argv)
+def all_verbs() -> dict[str, Verb]:
+    """`VERBS` and the verbs of other packages, which cannot replace them."""
+    added = {point.name: Verb(point.value, "[options]", f"added by the package {point.dist.name}")
+             for point in entry_points(group=GROUP)}
+    return VERBS | {name: verb for name, verb in added.items() if name not in VERBS}
+
+
+def run_verb(name: str, verb: Verb, argv: list[str]) -> int:
+    """Run a verb; returns the exit code. Raises ConfigError if another package's verb cannot be loaded."""
+    try:
+        main = EntryPoint(name, verb.main, GROUP).load()
+    except (ImportError, AttributeError) as error:
+        if name in VERBS:
+            raise
+        raise ConfigError(f"the verb {name} cannot be loaded from {verb.main}: {error}; update or remove its package "
+                        f"({verb.help})") from error
+    return main(argv) or 0

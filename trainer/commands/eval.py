@@ -1,56 +1,49 @@
-"""`python -m trainer eval RUN`: how well a trained agent plays."""
+"""`python -m trainer eval RUN`: the scores of a trained agent."""
 
 import json
 from dataclasses import dataclass
+from typing import Annotated
 
-from tyro.conf import Positional
-
+from trainer.commands.arguments import DEVICE, GREEDY, Run
+from trainer.config.fields import Section, matching, within
 from trainer.config.options import parse
-from trainer.config.sections import check_device, check_seed
-from trainer.errors import ConfigError
-from trainer.runs import find as runs
+from trainer.config.sections import device_setting, seed_setting
+from trainer.runs.find import find
+
+
+def film_setting() -> str | None:
+    """A field for the name of a film."""
+    return matching(None, r"(?i).*\.(gif|mp4)", "a file that ends in .gif or .mp4")
 
 
 @dataclass(frozen=True)
-class Episodes:
-    """Which episodes of a trained agent are played."""
+class EpisodeOptions(Section):
+    """Options for playing episodes of a trained agent."""
 
-    run: Positional[str]
-    """A run's folder, one of its checkpoints, the beginning of a folder's name under runs, or last."""
-    episodes: int = 100
+    run: Run
+    episodes: int = within(100, 1)
     """Episodes to play."""
-    out: str | None = None
-    """Film an episode into this file, a .gif or .mp4."""
-    greedy: bool = False
-    """Always take the likeliest action, instead of sampling."""
-    seed: int = 1
+    out: str | None = film_setting()
+    """Film the best episode into this file, a .gif or .mp4."""
+    greedy: Annotated[bool, GREEDY] = False
+    seed: int = seed_setting()
     """The same seed gives the same episodes."""
-    device: str = "auto"
-    """Where the network lives: auto (the GPU if there is one), cpu, cuda, or cuda:1 for the second GPU."""
-
-    def check(self):
-        """Raises ConfigError for a value that it may not have."""
-        if self.episodes < 1:
-            raise ConfigError(f"episodes is {self.episodes}; it may be an integer from 1 up")
-        check_seed(self.seed)
-        check_device(self.device)
-        if self.out is not None and not self.out.lower().endswith((".gif", ".mp4")):
-            raise ConfigError(f"out is {self.out!r}; it may be a file that ends in .gif or .mp4")
+    device: Annotated[str, DEVICE] = device_setting()
 
 
 @dataclass(frozen=True)
-class EvalOptions(Episodes):
-    """How a trained agent is evaluated."""
+class EvalOptions(EpisodeOptions):
+    """Options of an evaluation."""
 
     json: bool = False
     """Print one JSON object instead of sentences."""
 
 
 def main(argv: list[str]) -> None:
-    options = parse(EvalOptions, argv, "eval", "Evaluate the agent of a run: the episodes' mean score with its 95% confidence "
-                    "interval (bootstrap), median, least and best.")
-    options.check()
-    run = runs.find(options.run)
+    """Print an evaluation."""
+    options = parse(EvalOptions, argv, "eval", "Evaluate the agent of a run: the mean score with its 95% confidence interval "
+                    "(bootstrap), median, lowest and highest score.")
+    run = find(options.run)
     from trainer.play.evaluate import describe, evaluate_run
     result = evaluate_run(run, episodes=options.episodes, seed=options.seed, device=options.device,
                           greedy=options.greedy, out=options.out)

@@ -1,28 +1,27 @@
-"""`python -m trainer export RUN`: a trained agent as an ONNX graph, and as one safetensors file."""
+"""`python -m trainer export RUN`: a trained agent as an ONNX graph, and as a safetensors file."""
 
 import importlib.util
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from tyro.conf import Positional
-
+from trainer.commands.arguments import Run, require_folder
+from trainer.config.fields import Section
 from trainer.config.options import parse
-from trainer.errors import ConfigError, ExportError
-from trainer.runs import find as runs
+from trainer.errors import ExportError, SettingError
+from trainer.runs.find import find
 
 FORMATS = ("onnx", "safetensors")
-PACKAGES = ("onnx", "onnxscript", "onnxruntime")  # that --format onnx needs
+PACKAGES = ("onnx", "onnxscript", "onnxruntime")  # needed for the format onnx
 
 
 @dataclass(frozen=True)
-class ExportOptions:
-    """How a trained agent is exported."""
+class ExportOptions(Section):
+    """Options of an export."""
 
-    run: Positional[str]
-    """A run's folder, one of its checkpoints, the beginning of a folder's name under runs, or last."""
+    run: Run
     format: Literal["auto", "onnx", "safetensors", "both"] = "auto"
-    """onnx: one step as a graph; safetensors: the weights. auto: what --out ends in, else both."""
+    """onnx: one step as a graph. safetensors: the weights. auto: the format that --out ends in, otherwise both."""
     out: str | None = None
     """The file. none: policy.onnx and policy.safetensors in the run's folder."""
 
@@ -33,25 +32,30 @@ class ExportOptions:
             return (Path(self.out).suffix[1:],)
         return FORMATS if self.format in ("auto", "both") else (self.format,)
 
-    def check(self):
-        """Raises ConfigError for a value that it may not have, ExportError for packages that are not there."""
-        if self.out is not None:
-            endings = [f".{name}" for name in self.formats]
-            if Path(self.out).suffix not in ("", *endings) or not Path(self.out).stem:
-                raise ConfigError(f"out is {self.out!r}; with --format {self.format} it may be a name that ends in "
-                                  f"{' or '.join(endings)}, or has no ending: then it gets its own")
-            if not Path(self.out).parent.is_dir():
-                raise ConfigError(f"out is {self.out!r}, but the folder {str(Path(self.out).parent)!r} is not there; make it "
-                                  "first")
-        missing = [name for name in PACKAGES if "onnx" in self.formats and importlib.util.find_spec(name) is None]
-        if missing:
-            raise ExportError(f"to write and check an ONNX file, {', '.join(missing)} must be installed: pip install "
-                              "'insertcoin[export]'; or use --format safetensors, which needs nothing more")
+    def check(self) -> None:
+        super().check()
+        if self.out is None:
+            return
+        endings = [f".{name}" for name in self.formats]
+        if Path(self.out).suffix not in ("", *endings) or not Path(self.out).stem:
+            raise SettingError("out", f"must be a file that ends in {' or '.join(endings)} with --format {self.format}, or a "
+                                      f"name without an ending, which is added, not {self.out!r}")
+        require_folder("out", self.out)
 
 
 def main(argv: list[str]) -> None:
+    """Write the files."""
     options = parse(ExportOptions, argv, "export", "Export the agent of a run; the files are checked against it.")
-    options.check()
-    run = runs.find(options.run)
+    if "onnx" in options.formats:
+        require_packages()
+    run = find(options.run)
     from trainer.export.export import export_run
     print("\n".join(export_run(run, options.formats, options.out).lines()))
+
+
+def require_packages() -> None:
+    """Raise ExportError if a package for the format onnx is not installed."""
+    missing = [name for name in PACKAGES if importlib.util.find_spec(name) is None]
+    if missing:
+        raise ExportError(f"--format onnx needs {', '.join(missing)}: pip install 'insertcoin[export]', or use --format "
+                          "safetensors, which needs no package")

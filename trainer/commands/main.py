@@ -1,76 +1,64 @@
-"""The command line: `python -m trainer GAME` trains, `python -m trainer VERB ...` does what VERB says (trainer/commands).
-
-torch is loaded only once there is something to do with it, so that help and errors come at once.
-"""
+"""Runs a command line: `GAME ...` and `--resume RUN` train, `VERB ...` runs a verb. Errors are printed in one line."""
 
 import sys
 
 import envs_c
 from bridge.errors import BridgeError
-from trainer.errors import RanksError, TrainerError
-from trainer.process import in_torchrun
-
-_MISSING = ("error: the trainer needs {}, which the games alone do not: pip install 'insertcoin[train]', "
-            "or use the repository's `make setup`")
-try:
-    from trainer.commands import VERBS, run_verb, train
-    from trainer.config.games import names
-    from trainer.config.options import PROG
-except ModuleNotFoundError as missing:
-    print(_MISSING.format(missing.name), file=sys.stderr)
-    sys.exit(2)
+from trainer.commands import RUN_HELP, all_verbs, run_verb
+from trainer.config.games import names
+from trainer.errors import RanksError, SettingError, TrainerError
+from trainer.process import in_torchrun, program_name
 
 
 def run(argv: list[str]) -> int:
-    """Run the command line; returns the exit code: 0, 2 for an error that is printed in one line, 130 after Ctrl-C."""
+    """Run the command line `argv`; returns the exit code: 0, 2 after an error, 130 after Ctrl-C, or that of the verb."""
     try:
         if not argv or argv[0] in ("-h", "--help"):
             print(_overview())
-        elif argv[0] in VERBS and in_torchrun():
-            raise RanksError(f"{argv[0]} is done by one process; start it without torchrun, which is for trainings")
-        elif argv[0] in VERBS:
-            run_verb(argv[0], argv[1:])
-        else:
+            return 0
+        verbs = all_verbs()
+        if argv[0] not in verbs:
+            from trainer.commands import train
             train.main(argv)
+            return 0
+        if in_torchrun():
+            raise RanksError(f"{argv[0]} must not be started with torchrun, which is for trainings")
+        return run_verb(argv[0], verbs[argv[0]], argv[1:])
+    except SettingError as error:
+        _print_error(f"error: {error.renamed('--' + error.name.replace('_', '-'))}")
     except (TrainerError, envs_c.EnvsError, BridgeError) as error:
-        _tell(f"error: {error}")
-        return 2
-    except ModuleNotFoundError as error:
-        print(_MISSING.format(error.name), file=sys.stderr)
-        return 2
+        _print_error(f"error: {error}")
     except OSError as error:
-        where = f" ({error.filename})" if error.filename else ""
-        _tell(f"error: {error.strerror or error}{where}")
-        return 2
+        file = f" ({error.filename})" if error.filename else ""
+        _print_error(f"error: {error.strerror or error}{file}")
     except KeyboardInterrupt:
         return 130
-    return 0
+    return 2
 
 
-def _tell(error: str):
-    """Print an error; where several processes train together, one of those that met it does."""
+def _print_error(error: str) -> None:
+    """Print an error. In a job of several processes that all fail with it, one of them prints it."""
     if in_torchrun():
-        from trainer.ranks import first_to_tell
-        if not first_to_tell(error):
+        from trainer.ranks import prints_first
+        if not prints_first(error):
             return
     print(error, file=sys.stderr)
 
 
 def _overview() -> str:
     uses = {"GAME [options]": "train an agent; ends with an evaluation, curves and a GIF",
-            "--resume RUN": "go on with a run that was stopped",
-            **{f"{verb} {words}": does for verb, (words, does) in VERBS.items()}}
-    longest = max(map(len, uses))
-    lines = "\n".join(f"       {PROG} {use:<{longest}}  {does}" for use, does in uses.items())
+            "--resume RUN": "resume a run that was stopped",
+            **{f"{name} {verb.usage}": verb.help for name, verb in all_verbs().items()}}
+    program, longest = program_name(), max(map(len, uses))
+    lines = "\n".join(f"       {program} {use:<{longest}}  {text}" for use, text in uses.items())
     return f"""\
 usage: {lines.strip()}
 
 GAME is {names()}, or a path to a game's .pyx,
-or gym:ID for any environment that Gymnasium makes, such as gym:ALE/Breakout-v5.
-RUN is a run's folder, one of its checkpoints, the beginning of a folder's name under runs, or last for the newest run.
+or gym:ID for any environment of Gymnasium, such as gym:ALE/Breakout-v5.
+RUN is {RUN_HELP}.
 
-  {PROG} breakout                          train with the settings of the game's preset
-  {PROG} breakout --seed 2 --device cpu    change some of them
-  {PROG} breakout --help                   list all of them, with their defaults
-  {PROG} eval --help                       list the options of an evaluation"""
-
+  {program} breakout                          train with the settings of the game's preset
+  {program} breakout --seed 2 --device cpu    change some of the settings
+  {program} breakout --help                   list all settings, with their defaults
+  {program} eval --help                       list the options of an evaluation"""

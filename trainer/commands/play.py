@@ -1,58 +1,47 @@
 """`python -m trainer play RUN`: watch a trained agent, or play its game yourself."""
 
-import math
 import secrets
 import sys
 from dataclasses import dataclass
+from typing import Annotated
 
-from tyro.conf import Positional
-
-from trainer.config.config import GYM
+from trainer.commands.arguments import DEVICE, GREEDY, Run
+from trainer.config.fields import Section, within
 from trainer.config.options import parse
-from trainer.config.sections import check_device, check_seed
-from trainer.errors import ConfigError, RunError
-from trainer.runs import find as runs
+from trainer.config.sections import device_setting, seed_setting
+from trainer.errors import RunError, SettingError
+from trainer.runs.find import find
 
 
 @dataclass(frozen=True)
-class PlayOptions:
-    """What is watched, and where."""
+class PlayOptions(Section):
+    """Options of watching and playing."""
 
-    run: Positional[str]
-    """A run's folder, one of its checkpoints, the beginning of a folder's name under runs, or last."""
-    speed: float = 1.0
-    """Times the game's own speed."""
+    run: Run
+    speed: float = within(1.0, 0, above=True)
+    """Multiple of the game's own speed."""
     terminal: bool = False
-    """Show it in the terminal, by 24-bit colours, instead of a window."""
+    """Show the game in the terminal, in 24-bit colours, instead of a window."""
     human: bool = False
     """Play yourself: arrows or WASD, and space."""
-    episodes: int | None = None
+    episodes: int | None = within(None, 1)
     """Episodes to show. none: until the window is closed, or Ctrl-C."""
-    greedy: bool = False
-    """Always take the likeliest action, instead of sampling."""
-    seed: int | None = None
-    """The same seed gives the same episodes. none: others each time."""
-    device: str = "auto"
-    """Where the network lives: auto (the GPU if there is one), cpu, cuda, or cuda:1 for the second GPU."""
+    greedy: Annotated[bool, GREEDY] = False
+    seed: int | None = seed_setting(None)
+    """The same seed gives the same episodes. none: other episodes each time."""
+    device: Annotated[str, DEVICE] = device_setting()
 
-    def check(self):
-        """Raises ConfigError for a value that it may not have."""
-        if not (0 < self.speed < math.inf):
-            raise ConfigError(f"speed is {self.speed:g}; it may be a number above 0")
-        if self.episodes is not None and self.episodes < 1:
-            raise ConfigError(f"episodes is {self.episodes}; it may be none, or an integer from 1 up")
-        if self.seed is not None:
-            check_seed(self.seed)
+    def check(self) -> None:
+        super().check()
         if self.human and self.terminal:
-            raise ConfigError("human is played in the window, since terminals do not tell which keys are held; leave "
-                              "--terminal or --human out")
-        check_device(self.device)
+            raise SettingError("human", "needs the window, since terminals do not report which keys are held: leave --terminal "
+                                        "or --human out")
 
 
 def main(argv: list[str]) -> None:
+    """Show the episodes."""
     options = parse(PlayOptions, argv, "play", "Watch the agent of a run play, or play its game yourself.")
-    options.check()
-    run = runs.find(options.run)
+    run = find(options.run)
     if options.terminal:
         _in_terminal(run, options)
     else:
@@ -68,48 +57,47 @@ def _in_terminal(run, options: PlayOptions) -> None:
         with terminal.Terminal() as screen:
             for one in watch(watched, screen, episodes=options.episodes, speed=options.speed):
                 ended.append(one)
-    finally:  # after Ctrl-C, too
+    finally:  # also after Ctrl-C
         watched.close()
         for number, one in enumerate(ended, 1):
-            print(_said(number, one))
+            print(_line(number, one))
 
 
 def _in_window(run, options: PlayOptions) -> None:
     from trainer.play.window import Window
     with Window() as screen:
         watched = _game(run, options) if options.human else _agent(run, options)
-        choose = _hands(watched, screen) if options.human else None
+        choose = _person(watched, screen) if options.human else None
         from trainer.play.watch import watch
         try:
             shown = watch(watched, screen, episodes=options.episodes, speed=options.speed, choose=choose)
             for number, one in enumerate(shown, 1):
-                print(_said(number, one), flush=True)
+                print(_line(number, one), flush=True)
         finally:
             watched.close()
 
 
 def _agent(run, options: PlayOptions):
-    """The environment that the run's policy plays."""
+    """The environment, played by the run's policy."""
     from trainer.play.watch import Watched
     from trainer.policy.load import load_run
     _, policy, config = load_run(run, options.device)
-    return Watched(config, policy, seed=_seed(options), greedy=options.greedy)
+    return Watched(config.game, config.env, policy, seed=_seed(options), greedy=options.greedy)
 
 
 def _game(run, options: PlayOptions):
-    """The environment that a person plays."""
+    """The environment, played by a person."""
     from trainer.play.watch import Watched
-    from trainer.runs import checkpoint
-    path = checkpoint.latest(run)
-    config = runs.config_in(path, checkpoint.read_meta(path))
-    if config.game.startswith(GYM):
-        raise RunError(f"{config.game} cannot be played by keys: Gymnasium does not name its actions; leave --human out to "
-                       "watch the agent")
-    return Watched(config, None, seed=_seed(options))
+    from trainer.runs.checkpoint import latest, read_config
+    config = read_config(latest(run))
+    if config.name.is_gym:
+        raise RunError(f"{config.game} cannot be played with keys, since Gymnasium does not name its actions: leave --human "
+                       "out to watch the agent")
+    return Watched(config.game, config.env, None, seed=_seed(options))
 
 
-def _hands(watched, screen):
-    """What reads the person's actions off the window's keys."""
+def _person(watched, screen):
+    """A function that returns the person's action, by the keys held in the window."""
     from trainer.play.keyboard import Keyboard
     keyboard = Keyboard(watched.title, watched.source.env.actions)
     screen.tiles = watched.source.env.game.fps < 30
@@ -121,5 +109,6 @@ def _seed(options: PlayOptions) -> int:
     return secrets.randbelow(2**31) if options.seed is None else options.seed
 
 
-def _said(number: int, ended) -> str:
+def _line(number: int, ended) -> str:
+    """A line about an episode."""
     return f"episode {number}: score {ended.score:g}, {ended.length} steps"

@@ -2,23 +2,23 @@
 
 from dataclasses import dataclass
 
-from trainer.commands.eval import Episodes
+from trainer.commands.eval import EpisodeOptions, film_setting
 from trainer.config.options import parse
-from trainer.runs import find as runs
+from trainer.runs.find import find
 
 
 @dataclass(frozen=True)
-class RecordOptions(Episodes):
-    """Which episodes are played, and where they are filmed."""
+class RecordOptions(EpisodeOptions):
+    """Options of a recording."""
 
-    out: str | None = None
+    out: str | None = film_setting()
     """FILE.gif or FILE.mp4: FILE-best, FILE-median and FILE-worst are written. none: episode.gif in the run's folder."""
 
 
 def main(argv: list[str]) -> None:
+    """Write the films."""
     options = parse(RecordOptions, argv, "record", "Film the best, the median and the worst of an agent's episodes.")
-    options.check()
-    run = runs.find(options.run)
+    run = find(options.run)
     from trainer.play.evaluate import record_run
     print(*record_run(run, episodes=options.episodes, seed=options.seed, device=options.device, greedy=options.greedy,
                       out=options.out), sep="\n")

@@ -3,49 +3,41 @@
 from dataclasses import replace
 from pathlib import Path
 
+from trainer.commands.arguments import game_of
 from trainer.config import Config
 from trainer.config.config import overlay
-from trainer.config.games import checked_game, names
-from trainer.config.options import PROG, parse_new, parse_training, value_of
+from trainer.config.options import parse_new, parse_training, value_of
+from trainer.config.sections import FREE_ON_RESUME
 from trainer.errors import ConfigError
-from trainer.runs import find as runs
-
-# The settings that a resumed run may change: none of them changes what it learns.
-_FREE = {"env": {"num_threads"}, "policy": set(), "ppo": set(), "self_play": set(),
-         "run": {"resume", "stop_at", "device", "serial", "dashboard", "checkpoint_seconds", "eval_episodes", "gif",
-                 "track"}}
+from trainer.runs.find import find
 
 
 def main(argv: list[str]) -> None:
-    game = None if argv[0].startswith("-") else argv[0]
-    options = argv if game is None else argv[1:]
+    """Train a new agent, or resume a run."""
+    named = not argv[0].startswith("-")
+    options = argv[1:] if named else argv
     resume = value_of("--resume", options)
-    if game is not None:
-        game = checked_game(game)
-    if resume is None:
-        if game is None:
-            raise ConfigError(f"no game is named; write {PROG} GAME, where GAME is {names()}")
-        config = parse_new(game, options)
-    else:
-        config = _resumed(game, options, resume)
+    game = game_of(argv, "") if named or resume is None else None
+    config = parse_new(game, options) if resume is None else _resumed(game, options, resume)
     from trainer.training.train import train
     train(config)
 
 
 def _resumed(game: str | None, options: list[str], resume: str) -> Config:
-    """The settings of a saved run, with those changed that may be. Raises ConfigError for any other change."""
+    """The settings of a saved run, changed by the options that are free. Raises ConfigError for any other change."""
     if value_of("--preset", options) is not None:
-        raise ConfigError("preset is of a new run; a resumed run keeps its settings: leave --preset or --resume out")
-    run = runs.find(resume)
-    from trainer.runs.checkpoint import latest, read_meta
+        raise ConfigError("--preset is for new runs, and a resumed run keeps its settings: leave --preset or --resume out")
+    run = find(resume)
+    from trainer.runs.checkpoint import latest, read_config
     path = latest(run)
-    saved = runs.config_in(path, read_meta(path))
+    saved = read_config(path)
     if game not in (None, saved.game):
         raise ConfigError(f"{resume} is a run of {saved.game}, not of {game}; leave the game out, or name {saved.game}")
     saved = overlay(saved, {"run": {"resume": str(run), "run_dir": str(path.parent), "stop_at": None}})
     config = parse_training(saved.game, options, saved)
     if Path(config.run.run_dir or saved.run.run_dir).resolve() != path.parent.resolve():
-        raise ConfigError(f"run_dir is {config.run.run_dir}; a resumed run goes on in its own folder, {path.parent}")
+        raise ConfigError(f"--run-dir must be {path.parent}, the folder of the resumed run, not {config.run.run_dir}; leave "
+                          "it out")
     changed = _changed(saved, config)
     if changed:
         raise ConfigError(f"a resumed run keeps its settings, but {' and '.join(changed)}; leave "
@@ -54,8 +46,9 @@ def _resumed(game: str | None, options: list[str], resume: str) -> Config:
 
 
 def _changed(saved: Config, config: Config) -> list[str]:
-    """In words, the settings that differ and may not."""
+    """The settings that differ and are not free, as text."""
     before, after = saved.to_dict(), config.to_dict()
-    return [f"{name} is {after[section][name]} where it was {before[section][name]}" for section in _FREE
-            for name in before[section].keys() - _FREE[section] - {"run_dir"}
-            if before[section][name] != after[section][name]]
+    free = FREE_ON_RESUME | {"run_dir"}  # run_dir: the same folder, perhaps written differently
+    return [f"--{name.replace('_', '-')} is {after[section][name]} and was {before[section][name]}"
+            for section, settings in before.items() if section != "game"
+            for name in settings.keys() - free if settings[name] != after[section][name]]

@@ -1,4 +1,4 @@
-"""Scores of several runs beside one another, run by run or in groups that differ in nothing but the seed."""
+"""Scores of several runs of one game, as curves and as a table: run by run, or runs that differ only in the seed as a group."""
 
 import json
 from collections import Counter
@@ -9,88 +9,88 @@ from typing import Any
 
 import numpy as np
 
+from trainer.config.games import GameName
 from trainer.errors import RunError
-from trainer.log.figures import count, number
-from trainer.runs.find import HINT, Run, read_run, short_name
+from trainer.log.curves import Curve
+from trainer.log.numbers import count, minutes, number
+from trainer.runs.find import HINT
 from trainer.runs.metrics import read_metrics
+from trainer.runs.summary import Run, read_run
 
-POINTS = 500  # of a group's mean curve
-AXES = {"steps": ("step", 1), "minutes": ("seconds", 1 / 60)}  # what --by says: the metric's key, and its factor
-
-
-@dataclass(frozen=True)
-class Curve:
-    """A line of the picture: score against steps or minutes."""
-
-    label: str
-    across: np.ndarray            # (P,) steps or minutes
-    score: np.ndarray             # (P,) mean of recent episodes, or over a group's runs the mean of these
-    deviation: np.ndarray | None  # (P,) over a group's runs; None for a single run
+POINTS = 500  # of the mean curve of a group
+AXES = {"steps": ("step", 1), "minutes": ("seconds", 1 / 60)}  # value of --by: the key in metrics.jsonl, and a factor
 
 
 @dataclass(frozen=True)
 class Member:
-    """A run that is compared."""
+    """A run of the comparison."""
 
-    label: str          # its folder's name, or the whole path where others have that name, too
+    label: str          # the folder's name, or its path if another run's folder has the same name
     run: Run
     across: np.ndarray  # (P,) steps or minutes
     score: np.ndarray   # (P,)
 
 
 def read(folders: Sequence[Path], by: str) -> list[Member]:
-    """The runs, in the order given. Raises RunError where they cannot be compared, with what stands in the way."""
+    """Read the runs in `folders`; duplicates are dropped.
+
+    by: "steps" or "minutes", the horizontal axis.
+    Raises RunError if there are fewer than two runs, if they are of different games, or if one has no scores.
+    """
     unique = {folder.resolve(): folder for folder in folders}
     if len(unique) < 2:
         named = f"only {folders[0]} is named" if folders else "none is named"
-        raise RunError(f"compare takes two runs or more, and {named}; {HINT}")
+        raise RunError(f"compare needs two runs or more, and {named}; {HINT}")
     names = Counter(folder.name for folder in unique.values())
     members = [member(folder, by, folder.name if names[folder.name] == 1 else str(folder)) for folder in unique.values()]
     games: dict[str, str] = {}
     for one in members:
         games.setdefault(one.run.game, one.label)
     if len(games) > 1:
-        which = ", ".join(f"{folder} plays {short_name(game)}" for game, folder in games.items())
+        which = ", ".join(f"{folder} plays {GameName.parse(game).short}" for game, folder in games.items())
         raise RunError(f"scores of different games cannot be compared: {which}; name runs of one game")
     return members
 
 
 def member(folder: Path, by: str, label: str) -> Member:
-    """One run; by: steps or minutes. Raises RunError where it has no scores."""
+    """Read one run. Raises RunError if it has no scores."""
     run, (key, factor) = read_run(folder), AXES[by]
     points = [(entry[key] * factor, entry["score_mean"]) for entry in read_metrics(folder)
               if entry.get("score_mean") is not None]
     if not points:
-        raise RunError(f"{folder} has no scores yet: no episode has ended in it; leave it out")
+        raise RunError(f"{folder} has no scores yet, since none of its episodes has ended: leave it out")
     across, score = np.array(points, float).T
     return Member(label, run, across, score)
 
 
 def single(members: Sequence[Member]) -> list[Curve]:
-    """A curve a run."""
+    """One curve for each run."""
     return [Curve(member.label, member.across, member.score, None) for member in members]
 
 
 def grouped(members: Sequence[Member]) -> dict[str, list[Member]]:
-    """The runs by what their settings differ in, the seed and what does not change the learning left out."""
+    """The runs by the values of the settings in which they differ, such as "gamma 0.99".
+
+    Settings that do not change the learning, and the seed, are ignored.
+    """
     settings = [_settings(member.run.config) for member in members]
     differing = [name for name in dict.fromkeys(name for one in settings for name in one)
                  if len({json.dumps(one.get(name), sort_keys=True) for one in settings}) > 1]
     groups: dict[str, list[Member]] = {}
     for member, one in zip(members, settings, strict=True):
-        label = ", ".join(f"{name} {_said(one.get(name))}" for name in differing) or short_name(member.run.game)
+        label = ", ".join(f"{name} {_text(one.get(name))}" for name in differing) or member.run.name.short
         groups.setdefault(label, []).append(member)
     return groups
 
 
 def mean_curve(label: str, members: Sequence[Member]) -> Curve:
-    """The mean over runs and the sample standard deviation, where all of them were under way; straight lines between points.
+    """The mean over the runs and the sample standard deviation, interpolated linearly between the points of each run.
 
-    Raises RunError where there is no such stretch.
+    The curve covers the interval in which all runs have points. Raises RunError if it is empty.
     """
     first, last = max(member.across[0] for member in members), min(member.across[-1] for member in members)
     if first > last:
-        raise RunError(f"the runs with {label} share no stretch to take the mean over; leave --group out")
+        raise RunError(f"the curves of the runs with {label} do not overlap, so they have no mean: leave --group out")
     across = np.linspace(first, last, POINTS)
     scores = np.stack([np.interp(across, member.across, member.score) for member in members])
     several = len(members) > 1
@@ -99,20 +99,20 @@ def mean_curve(label: str, members: Sequence[Member]) -> Curve:
 
 
 def table(members: Sequence[Member]) -> tuple[list[str], list[list[str]]]:
-    """Columns and rows that tell of each run."""
-    rows = [[member.label, str(run.seed), count(run.step), f"{run.seconds / 60:.1f}", number(run.score), number(run.best),
+    """Columns and rows of a table with a row for each run."""
+    rows = [[member.label, str(run.seed), count(run.step), minutes(run.seconds), number(run.score), number(run.best),
              number(run.evaluation)] for member, run in ((one, one.run) for one in members)]
     return ["run", "seed", "steps", "minutes", "score", "best", "evaluation"], rows
 
 
 def group_table(groups: dict[str, list[Member]]) -> tuple[list[str], list[list[str]]]:
-    """Columns and rows that tell of each group: means over its runs, scores ± their standard deviation where it has several."""
+    """Columns and rows of a table with a row for each group: means over its runs, and ± the standard deviation of scores."""
     rows = []
     for label, members in groups.items():
-        there = [member.run for member in members]
-        rows.append([label, " ".join(str(run.seed) for run in there), count(float(np.mean([run.step for run in there]))),
-                     f"{np.mean([run.seconds for run in there]) / 60:.1f}",
-                     *(_mean([getattr(run, name) for run in there]) for name in ("score", "best", "evaluation"))])
+        runs = [member.run for member in members]
+        rows.append([label, " ".join(str(run.seed) for run in runs), count(float(np.mean([run.step for run in runs]))),
+                     minutes(float(np.mean([run.seconds for run in runs]))),
+                     *(_mean([getattr(run, name) for run in runs]) for name in ("score", "best", "evaluation"))])
     return ["settings", "seeds", "steps", "minutes", "score", "best", "evaluation"], rows
 
 
@@ -124,14 +124,14 @@ def _mean(values: Sequence[float | None]) -> str:
 
 
 def _settings(config: dict[str, Any]) -> dict[str, Any]:
-    """The settings that change what is learned, by name."""
+    """The settings that change the learning, by name."""
     sections = [config.get(section) for section in ("env", "policy", "ppo", "self_play")]
     free = ("num_threads", "num_batches")
     return {name: value for section in sections if isinstance(section, dict) for name, value in section.items()
             if name not in free}
 
 
-def _said(value: Any) -> str:
+def _text(value: Any) -> str:
     if isinstance(value, dict):
         return " ".join(f"{name}={number(one)}" for name, one in value.items()) or "none"
     return "none" if value is None else f"{value:g}" if isinstance(value, float) else str(value)

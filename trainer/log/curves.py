@@ -1,30 +1,41 @@
-"""Pictures of curves: what a run did, drawn from its metrics.jsonl into curves.png, and several runs in one picture."""
+"""Pictures of curves: curves.png of one run, drawn from its metrics.jsonl, and the scores of several runs in one picture."""
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter
 
 from trainer.errors import ConfigError
 from trainer.files import write_atomically
-from trainer.log.compare import Curve
 from trainer.runs.folder import CONFIG
 from trainer.runs.metrics import read_metrics
 
 _LOSSES = {"loss_policy": "policy", "loss_value": "value", "entropy": "entropy"}
-_STYLES = ("-", "--", ":", "-.")  # of the first ten curves, the next ten, ...
-_MOST_POINTS = 2000  # a curve, so that long runs draw as fast as short ones
+_STYLES = ("-", "--", ":", "-.")  # for the first ten curves, the next ten, ...
+_MOST_POINTS = 2000  # per curve, so that long runs draw as fast as short ones
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A curve of `draw_comparison`: score against steps or minutes."""
+
+    label: str
+    across: np.ndarray            # (P,) steps or minutes
+    score: np.ndarray             # (P,) mean of recent episodes; for a group its mean over the runs
+    deviation: np.ndarray | None  # (P,) standard deviation over the runs of a group; None for a single run
 
 
 def draw_curves(folder: Path) -> Path:
-    """Draw score, speed and losses of a run into its folder; returns the path of curves.png.
+    """Draw score, speed and losses of the run in `folder` into its curves.png; returns the path.
 
-    A run without metrics gives empty axes that say so. Raises OSError when the picture cannot be written.
+    The axes of a run without metrics are empty and say so. Raises OSError if the picture cannot be written.
     """
     entries = _thinned(read_metrics(folder))
     figure = Figure(figsize=(10, 6.5), dpi=100, layout="constrained")
@@ -34,7 +45,7 @@ def draw_curves(folder: Path) -> Path:
     _plot(by_minute, entries, "minutes", {"score_mean": None})
     _label(by_minute, "Score over time", "minutes of training", "mean score")
     _plot(speed, entries, "step", {"sps": None}, color="tab:green")
-    _label(speed, "Speed", "steps", "steps a second")
+    _label(speed, "Speed", "steps", "steps per second")
     speed.yaxis.set_major_formatter(EngFormatter(sep=""))
     speed.set_ylim(bottom=0)
     _plot(losses, entries, "step", _LOSSES)
@@ -48,9 +59,11 @@ def draw_curves(folder: Path) -> Path:
 
 
 def draw_comparison(curves: Sequence[Curve], path: Path, by: str, game: str) -> None:
-    """Draw the scores of several runs, or groups of runs, into one PNG. by: steps or minutes.
+    """Draw the scores of several runs, or groups of runs, into one PNG file.
 
-    Raises ConfigError when the picture cannot be written.
+    by: "steps" or "minutes", the horizontal axis.
+    game: name in the title.
+    Raises ConfigError if the picture cannot be written.
     """
     figure = Figure(figsize=(9, 5.5), dpi=100, layout="constrained")
     axes = figure.subplots()
@@ -70,7 +83,8 @@ def draw_comparison(curves: Sequence[Curve], path: Path, by: str, game: str) -> 
     try:
         _save(figure, path)
     except OSError as error:
-        raise ConfigError(f"cannot write the picture {path}: {error.strerror or error}; name another with --out") from None
+        raise ConfigError(f"cannot write the picture {path}: {error.strerror or error}; choose another file with "
+                          "--out") from None
 
 
 def _save(figure: Figure, path: Path) -> None:
@@ -80,7 +94,10 @@ def _save(figure: Figure, path: Path) -> None:
 
 
 def _plot(axes: Axes, entries: list[dict[str, Any]], across: str, keys: dict[str, str | None], **style: str) -> None:
-    """A line for each key that has values, named where it has a name."""
+    """Draw a line for each metric that has values.
+
+    keys: metrics, and the name of each in the legend or None.
+    """
     for key, name in keys.items():
         points = [(entry[across], entry[key]) for entry in entries if entry.get(key) is not None]
         if points:
@@ -100,14 +117,14 @@ def _label(axes: Axes, title: str, across: str, up: str) -> None:
 
 
 def _thinned(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Every n-th entry and the last, with `minutes` added."""
+    """Every n-th entry and the last one, with `minutes` added."""
     stride = len(entries) // _MOST_POINTS + 1
     chosen = entries[:-1:stride] + entries[-1:]
     return [entry | {"minutes": entry["seconds"] / 60} for entry in chosen]
 
 
 def _title(folder: Path) -> str:
-    """The game and the seed, where config.json tells them, and the folder's name."""
+    """Game and seed, if the folder has a config.json, and the folder's name."""
     path = folder / CONFIG
     if not path.exists():
         return folder.name

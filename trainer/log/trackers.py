@@ -1,11 +1,17 @@
-"""Trackers: where a run's figures go, beside its metrics.jsonl. Each has
+"""Trackers: services and files that receive a run's metrics, beside its metrics.jsonl.
 
-    write(step, metrics)   the figures of a step; None is left out
-    close()                at the end of a session
+`TRACKERS` maps the names of the setting `track` to classes; the setting also accepts the import path of a class, such as
+my_module:MyTracker. Every class is called with the same keyword arguments:
 
-events.EventFile, for TensorBoard, is the first; Weights & Biases and Trackio stand here. What they call a run is kept in the
-folder's trackers.json, so that a run that is resumed goes on in the same one. They only ever add: what they were told of steps
-after the one that a run is resumed from stays beside what comes then.
+    folder         the run's folder
+    settings       the run's config as nested dicts, and `facts` about the session
+    resume_step    the step that the run is resumed from; None for a new run
+
+and its objects have `write` and `close`, see `Tracker`.
+
+Weights & Biases and Trackio identify a run by their own id, which is kept in the folder's trackers.json: a resumed run goes
+on under the same id. They cannot delete metrics: if a run is resumed from an older checkpoint, the metrics of later steps
+stay beside the new ones.
 """
 
 import contextlib
@@ -14,111 +20,135 @@ import importlib.util
 import json
 import os
 import secrets
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-from trainer.config import Config
-from trainer.config.sections import TRACKERS
+from trainer import imports
 from trainer.errors import TrackerError
 from trainer.files import write_atomically
-from trainer.log.tensorboard import TAGS, EventFile
+from trainer.log.tensorboard import TensorBoard, tagged
 
-PROJECT = "insertcoin"   # where WANDB_PROJECT or TRACKIO_PROJECT names no other
+PROJECT = "insertcoin"   # unless WANDB_PROJECT or TRACKIO_PROJECT names another one
 IDS = "trackers.json"
 
 
 class Tracker(Protocol):
-    """Somewhere to write figures to."""
+    """A receiver of metrics. Its constructor raises TrackerError if it does not accept the run."""
 
-    def write(self, step: int, metrics: dict[str, float | None]) -> None: ...
+    def __init__(self, folder: Path, settings: dict[str, Any], resume_step: int | None) -> None: ...
 
-    def close(self) -> None: ...
+    def write(self, step: int, metrics: dict[str, float | None]) -> None:
+        """Write the metrics of a step; a metric that is None has no value at this step."""
+
+    def close(self) -> None:
+        """End the session; called once."""
 
 
 class Wandb:
-    """A run of Weights & Biases, found again by its id. WANDB_MODE=offline writes to the run's folder alone."""
+    """A run of Weights & Biases. With WANDB_MODE=offline it only writes to the run's folder."""
 
-    def __init__(self, folder: Path, settings: dict[str, Any], resume: bool) -> None:
+    package = "wandb"
+
+    def __init__(self, folder: Path, settings: dict[str, Any], resume_step: int | None) -> None:
         wandb, ids = importlib.import_module("wandb"), _ids(folder)
-        given = {"id": ids["wandb"]} if resume and "wandb" in ids else {}
+        given = {"id": ids["wandb"]} if resume_step is not None and "wandb" in ids else {}
         try:
             self._run = wandb.init(project=_project("WANDB_PROJECT"), name=folder.resolve().name, dir=str(folder),
                                    config=settings, resume="allow" if given else None,
                                    settings=wandb.Settings(console="off", silent=True), **given)
         except wandb.Error as error:
-            raise TrackerError(f"Weights & Biases does not take the run: {error}; log in by `wandb login`, or set "
+            raise TrackerError(f"Weights & Biases refuses the run: {error}; log in with `wandb login`, or set "
                                "WANDB_MODE=offline") from error
-        self._run.define_metric("*", step_metric="step")  # its own counter would refuse the steps of an older checkpoint
+        self._run.define_metric("*", step_metric="step")  # wandb's own counter rejects the steps of an older checkpoint
         _keep_id(folder, "wandb", self._run.id)
 
     def write(self, step: int, metrics: dict[str, float | None]) -> None:
-        self._run.log({"step": step} | _tagged(metrics))
+        self._run.log({"step": step} | tagged(metrics))
 
     def close(self) -> None:
         self._run.finish()
 
 
 class Trackio:
-    """A run of Trackio, found again by its name, which is the folder's and a few letters that no other folder has."""
+    """A run of Trackio. Its id is its name: the folder's name and a random suffix."""
 
-    def __init__(self, folder: Path, settings: dict[str, Any], resume: bool) -> None:
-        self._trackio, known = importlib.import_module("trackio"), _ids(folder).get("trackio") if resume else None
+    package = "trackio"
+
+    def __init__(self, folder: Path, settings: dict[str, Any], resume_step: int | None) -> None:
+        self._trackio = importlib.import_module("trackio")
+        known = _ids(folder).get("trackio") if resume_step is not None else None
         name = known or f"{folder.resolve().name}-{secrets.token_hex(3)}"
         try:
             self._run = self._trackio.init(project=_project("TRACKIO_PROJECT"), name=name, config=settings,
                                            resume="allow" if known else "never", embed=False)
         except (ValueError, OSError, RuntimeError) as error:
-            raise TrackerError(f"Trackio does not take the run: {error}") from error
+            raise TrackerError(f"Trackio refuses the run: {error}") from error
         _keep_id(folder, "trackio", self._run.name)
 
     def write(self, step: int, metrics: dict[str, float | None]) -> None:
-        self._run.log(_tagged(metrics), step=step)
+        self._run.log(tagged(metrics), step=step)
 
     def close(self) -> None:
-        self._trackio.finish()  # not the run's own: that would be done once more when Python ends
+        self._trackio.finish()  # not self._run.finish(): Trackio would call it once more when Python ends
 
 
-def names(track: str) -> list[str]:
-    """["wandb", "trackio"] of "wandb,trackio"; none of "none"."""
-    return [] if track == "none" else track.split(",")
+TRACKERS: dict[str, type[Tracker]] = {"tensorboard": TensorBoard, "wandb": Wandb, "trackio": Trackio}
 
 
-def require(track: str) -> None:
-    """Raise TrackerError where a tracker that is asked for is not installed."""
-    missing = [name for name in names(track) if importlib.util.find_spec(TRACKERS[name]) is None]
+def require(names: Sequence[str]) -> None:
+    """Check the trackers of a run before it begins.
+
+    names: names of TRACKERS or import paths, as `RunConfig.trackers` gives them.
+    Raises TrackerError if a package is not installed, ConfigError if an import path is wrong.
+    """
+    packages = [TRACKERS[name].package for name in names if name in TRACKERS]
+    missing = [package for package in packages if importlib.util.find_spec(package) is None]
     if missing:
-        raise TrackerError(f"track is {track!r}, but {' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} not "
-                           f"installed: pip install {' '.join(missing)}, or leave it out of --track")
+        raise TrackerError(f"--track {','.join(names)} needs {' and '.join(missing)}, which {_are(missing)} not installed: "
+                           f"pip install {' '.join(missing)}, or choose other trackers")
+    for name in names:
+        tracker_class(name)
 
 
-def open_trackers(folder: Path, config: Config, facts: dict[str, str], resume_step: int | None,
+def tracker_class(name: str) -> type[Tracker]:
+    """The class of a tracker, by its name in TRACKERS or by its import path. Raises ConfigError for a wrong path."""
+    if name in TRACKERS:
+        return TRACKERS[name]
+    return imports.find("track", name, ("folder", "settings", "resume_step"))
+
+
+def open_trackers(names: Sequence[str], folder: Path, settings: dict[str, Any], resume_step: int | None,
                   opened: contextlib.ExitStack) -> list[Tracker]:
-    """The trackers that a run asks for; `opened` closes them. Raises TrackerError."""
-    require(config.run.track)
-    settings, trackers = config.to_dict() | {"facts": facts}, []
-    for name in names(config.run.track):
-        if name == "tensorboard":
-            made: Tracker = EventFile(folder, resume_step)
-        else:
-            made = {"wandb": Wandb, "trackio": Trackio}[name](folder, settings, resume_step is not None)
-        trackers.append(opened.enter_context(contextlib.closing(made)))
+    """Make the trackers of a run.
+
+    opened: closes them when it is left.
+    Raises TrackerError, and ConfigError as `require`.
+    """
+    require(names)
+    trackers = []
+    for name in names:
+        made = tracker_class(name)
+        errors = contextlib.nullcontext() if name in TRACKERS else imports.user_errors("track", name, "making the tracker")
+        with errors:
+            tracker = made(folder=folder, settings=settings, resume_step=resume_step)
+        trackers.append(opened.enter_context(contextlib.closing(tracker)))
     return trackers
 
 
-def _tagged(metrics: dict[str, float | None]) -> dict[str, float]:
-    """By the tags that TensorBoard shows them under."""
-    return {TAGS.get(key, f"charts/{key}"): value for key, value in metrics.items() if value is not None}
+def _are(names: list[str]) -> str:
+    return "are" if len(names) > 1 else "is"
 
 
 def _ids(folder: Path) -> dict[str, str]:
-    """What trackers call the run of a folder."""
+    """The id of the folder's run in each tracker."""
     path = folder / IDS
     if not path.exists():
         return {}
     try:
         return dict(json.loads(path.read_text(encoding="utf-8")))
     except (ValueError, TypeError):
-        raise TrackerError(f"{path} is damaged; remove it, and the trackers begin new runs") from None
+        raise TrackerError(f"{path} is damaged: remove it, and the trackers begin new runs") from None
 
 
 def _keep_id(folder: Path, name: str, value: str) -> None:

@@ -1,1 +1,9 @@
-"""Searching settings with Optuna."""
+"""Sweeps: a search for the best settings for a game, with Optuna.
+
+    sweep.py       runs trials, prunes them, and ends with a report
+    space.py       the ranges to search: reads them from a file, draws from them
+    default.toml   the ranges of a sweep without --space
+    study.py       the study of a sweep in its storage: opens it, joins it, repairs it
+    trial.py       one trial: a training in a process of its own
+    report.py      the table, the pictures and best.toml
+"""

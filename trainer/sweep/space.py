@@ -1,7 +1,6 @@
-"""What a sweep searches: a file of ranges, checked against the settings, and a trial's draw out of it.
+"""The ranges that a sweep searches: read from a file, checked against the settings, and drawn from.
 
-The file is TOML, a table a section of the settings (any but run), a line a setting; sweep/default.toml tells how one is
-written.
+The file is TOML; trainer/sweep/default.toml explains its format.
 """
 
 import math
@@ -9,23 +8,23 @@ import tomllib
 from dataclasses import asdict, dataclass
 from importlib import resources
 from pathlib import Path
-from types import UnionType
 from typing import Any, get_origin
 
 from trainer.config import Config
 from trainer.config.config import check_setting, overlay, setting
-from trainer.config.fields import plain_type
-from trainer.errors import ConfigError
+from trainer.config.fields import is_optional, plain_type
+from trainer.config.minibatches import nearest_minibatch
+from trainer.errors import ConfigError, SettingError
 
 SECTIONS = ("env", "policy", "ppo", "self_play")
-NONE = "none"  # TOML has no null; the command line writes it like this, too
+NONE = "none"  # stands for None: TOML has no null
 _KEYS = {"low", "high", "log", "step", "choices"}
 _HOW = "write { low = 1, high = 4 }, with log = true or step = 1 if need be, or { choices = [16, 32] }"
 
 
 @dataclass(frozen=True)
 class Range:
-    """What one setting is drawn from: choices, or the numbers from low to high."""
+    """The values of one setting: choices, or the numbers from low to high."""
 
     section: str
     name: str
@@ -36,20 +35,20 @@ class Range:
     step: float | None = None
 
     @property
-    def whole(self) -> bool:
-        """Whether only integers are drawn."""
+    def is_integer(self) -> bool:
+        """True if only integers are drawn."""
         return plain_type(setting(self.section, self.name)) is int
 
     def draw(self, trial) -> Any:
-        """A value from the trial's sampler (an optuna.Trial)."""
+        """Draw a value with the sampler of `trial`, an optuna.Trial."""
         if self.choices:
             return trial.suggest_categorical(self.name, self.choices)
-        if self.whole:
+        if self.is_integer:
             return trial.suggest_int(self.name, self.low, self.high, step=self.step or 1, log=self.log)
         return trial.suggest_float(self.name, self.low, self.high, step=self.step, log=self.log)
 
     def holds(self, value: Any) -> bool:
-        """Whether a value could have been drawn."""
+        """True if `value` can be drawn."""
         if self.choices:
             return (NONE if value is None else value) in self.choices
         if value is None or not self.low <= value <= self.high:
@@ -58,14 +57,14 @@ class Range:
 
 
 def read_space(path: str | None) -> tuple[Range, ...]:
-    """The ranges of a file, or of sweep/default.toml.
+    """The ranges of a file, or of sweep/default.toml if path is None.
 
-    Raises ConfigError that names the file and the line's setting where it is missing, no TOML, or asks for what may not be.
+    Raises ConfigError, with the file and the setting, if the file is missing, is not TOML, or has a bad range.
     """
     file = resources.files("trainer.sweep").joinpath("default.toml") if path is None else Path(path)
     label = path or "sweep/default.toml"
     if not file.is_file():
-        raise ConfigError(f"there is no file of ranges at {path}; space may be one such as trainer/sweep/default.toml")
+        raise ConfigError(f"--space must be a file of ranges such as trainer/sweep/default.toml, and there is no file {path}")
     try:
         return parse_space(tomllib.loads(file.read_text(encoding="utf-8")))
     except (ConfigError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -77,16 +76,16 @@ def parse_space(tables: dict[str, Any]) -> tuple[Range, ...]:
     ranges = []
     for section, lines in tables.items():
         if section not in SECTIONS or not isinstance(lines, dict):
-            raise ConfigError(f"{section!r} is no section that can be searched; there are {', '.join(SECTIONS)}, a table each")
+            raise ConfigError(f"the tables must be {', '.join(SECTIONS)}, not {section!r}")
         ranges += [_range(section, name, line) for name, line in lines.items()]
     if not ranges:
-        raise ConfigError("it names no setting; write a table [ppo] with a line such as "
+        raise ConfigError("there must be a range for at least one setting: write a table [ppo] with a line such as "
                           "learning_rate = { low = 0.0001, high = 0.01, log = true }")
     return tuple(ranges)
 
 
 def draw(ranges: tuple[Range, ...], trial, base: Config) -> Config:
-    """`base` with a trial's values. Raises ConfigError where they do not go together."""
+    """`base` with values drawn for a trial. Raises ConfigError if they exclude each other."""
     changes: dict[str, dict[str, Any]] = {section: {} for section in SECTIONS}
     for one in ranges:
         value = one.draw(trial)
@@ -96,14 +95,8 @@ def draw(ranges: tuple[Range, ...], trial, base: Config) -> Config:
     return overlay(base, changes)
 
 
-def nearest_minibatch(num_envs: int, horizon: int, wanted: int) -> int:
-    """The minibatch nearest to `wanted` by its ratio among those that divide num_envs * horizon into whole sequences."""
-    sizes = (count * horizon for count in range(1, num_envs + 1) if num_envs % count == 0)
-    return min(sizes, key=lambda size: abs(math.log(size / wanted)))
-
-
 def values_of(ranges: tuple[Range, ...], config: Config) -> dict[str, Any] | None:
-    """The draw that gives `config`'s own settings, or None where the ranges do not hold them."""
+    """The draw with the settings of `config`; None if a range does not hold its setting."""
     values = {one.name: getattr(getattr(config, one.section), one.name) for one in ranges}
     if not all(one.holds(values[one.name]) for one in ranges):
         return None
@@ -111,52 +104,63 @@ def values_of(ranges: tuple[Range, ...], config: Config) -> dict[str, Any] | Non
 
 
 def _range(section: str, name: str, line: Any) -> Range:
+    """The range in a line of the file. Raises ConfigError."""
     kind = plain_type(setting(section, name))
-    where = f"{section}.{name}"
+    label = f"{section}.{name}"
     if get_origin(kind) is dict:
-        raise ConfigError(f"{where} cannot be searched; leave it out, and hand the sweep --{name} for all of its trials")
+        raise ConfigError(f"{label} cannot be searched: leave it out, and give the sweep --{name} for all of its trials")
     if not isinstance(line, dict) or not line or line.keys() - _KEYS:
-        raise ConfigError(f"{where} is {line!r}; {_HOW}")
+        raise ConfigError(f"{label} must be a range, not {line!r}: {_HOW}")
     if "choices" in line:
         return Range(section, name, choices=_choices(section, name, line))
     if kind not in (int, float):
-        raise ConfigError(f"{where} has no low and high, being no number; write {{ choices = [...] }}")
+        raise ConfigError(f"{label} must be {{ choices = [...] }}, since it is not a number")
     if not {"low", "high"} <= line.keys():
-        raise ConfigError(f"{where} is {line!r}; {_HOW}")
+        raise ConfigError(f"{label} must be a range, not {line!r}: {_HOW}")
     for key in ("low", "high"):
-        _checked(section, name, key, line[key])
-    low, high, log, step = kind(line["low"]), kind(line["high"]), line.get("log", False), line.get("step")
+        _check_value(section, name, key, line[key])
+    found = Range(section, name, low=kind(line["low"]), high=kind(line["high"]), log=line.get("log", False),
+                  step=line.get("step"))
+    _check_numbers(label, found)
+    return found
+
+
+def _check_numbers(label: str, found: Range) -> None:
+    """Raises ConfigError if low, high, log and step of a range exclude each other."""
+    low, high, log, step = found.low, found.high, found.log, found.step
     if low > high:
-        raise ConfigError(f"{where} has low {low} above its high {high}; swap them")
+        raise ConfigError(f"low of {label} must be at most high, not {low} with high {high}")
     if not isinstance(log, bool):
-        raise ConfigError(f"{where} has log {log!r}; it may be true or false")
+        raise ConfigError(f"log of {label} must be true or false, not {log!r}")
     if log and (low <= 0 or step is not None):
-        raise ConfigError(f"{where} has log = true, which goes with a low above 0 and without a step; it has low {low}"
-                          + ("" if step is None else f" and step {step}"))
-    if step is not None and (isinstance(step, bool) or not isinstance(step, int if kind is int else int | float)
-                             or not step > 0):
-        raise ConfigError(f"{where} has step {step!r}; it may be {'an integer' if kind is int else 'a number'} above 0")
-    return Range(section, name, low=low, high=high, log=log, step=step)
+        raise ConfigError(f"log = true of {label} needs a low above 0 and no step, not low {low}"
+                          + ("" if step is None else f" with step {step}"))
+    kinds = int if found.is_integer else int | float
+    if step is not None and (isinstance(step, bool) or not isinstance(step, kinds) or not step > 0):
+        raise ConfigError(f"step of {label} must be {'an integer' if found.is_integer else 'a number'} above 0, not {step!r}")
 
 
 def _choices(section: str, name: str, line: dict[str, Any]) -> tuple[Any, ...]:
+    """The choices of a line, checked. Raises ConfigError."""
     choices = line["choices"]
     if len(line) > 1 or not isinstance(choices, list) or not choices:
-        raise ConfigError(f"{section}.{name} is {line!r}; choices stand alone, and are a list such as [16, 32]")
+        raise ConfigError(f"{section}.{name} must be {{ choices = [16, 32] }} or other values in the list, not {line!r}")
     for choice in choices:
-        _checked(section, name, "a choice", _value(section, name, choice))
+        _check_value(section, name, "a choice", _value(section, name, choice))
     return tuple(choices)
 
 
 def _value(section: str, name: str, choice: Any) -> Any:
-    """What a choice stands for: none is a text of its own for some settings, such as memory."""
-    return None if choice == NONE and isinstance(setting(section, name).type, UnionType) else choice
+    """The value of a choice. "none" stays a text for settings that cannot be None, such as memory."""
+    return None if choice == NONE and is_optional(setting(section, name)) else choice
 
 
-def _checked(section: str, name: str, what: str, value: Any) -> None:
+def _check_value(section: str, name: str, part: str, value: Any) -> None:
+    """Check a bound or a choice of a range; `part` names it in the error. Raises ConfigError."""
+    label = f"{part} of {section}.{name}"
     try:
         check_setting(section, name, value)
-    except ConfigError as error:
-        raise ConfigError(f"{what} of {section}.{name}: {error}") from None
-    if value is None and what != "a choice":
-        raise ConfigError(f"{what} of {section}.{name} is none; it may be a number")
+    except SettingError as error:
+        raise ConfigError(f"{label} {error.problem}") from None
+    if value is None and part != "a choice":
+        raise ConfigError(f"{label} must be a number, not none")

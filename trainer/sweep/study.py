@@ -1,7 +1,7 @@
-"""The study of a sweep: where Optuna keeps its trials, so that it can be stopped, gone on with, and shared.
+"""The study of a sweep, in a storage: a sweep can be stopped, resumed, and shared by several processes.
 
-A storage is a database's URL (sqlite, PostgreSQL, MySQL: what SQLAlchemy opens) or journal:FILE, Optuna's file for several
-machines that share a folder and have no database. All trials of all processes are in it, and all that a report needs.
+A storage is the URL of a database (sqlite, PostgreSQL, MySQL: those of SQLAlchemy), or journal:FILE, Optuna's file for
+machines that share a folder and have no database. It contains the trials of all processes, and everything for the report.
 """
 
 import contextlib
@@ -20,26 +20,27 @@ from optuna.storages.journal import JournalFileBackend
 from optuna.trial import FrozenTrial, TrialState
 
 from trainer.config import Config
+from trainer.config.sections import OF_THE_MACHINE
 from trainer.errors import SweepError
 
 JOURNAL = "journal:"
 DATABASE = "sweep.db"
-_HEARTBEAT = 30  # seconds between a trial's signs of life
-_GRACE = 90      # seconds without one, after which a trial's process is taken for dead
-_OPENINGS, _OPENING_PAUSE = 5, 0.4  # tries, and seconds between them
-_JOIN = 10       # seconds that the process which begins a sweep may take to write what it is
-_OWN = ("num_threads", "num_batches")  # of env: each process may have its own, since they do not change what is learned
+_HEARTBEAT = 30  # seconds between two heartbeats of a trial
+_GRACE = 90      # seconds without a heartbeat, after which the process of a trial counts as dead
+_OPENINGS, _OPENING_PAUSE = 5, 0.4  # attempts to open a database, and seconds between them
+_JOIN = 10       # seconds to wait for the facts from the process that begins a sweep
 
 
 class SeededByTrial(BaseSampler):
-    """TPE whose random numbers depend on the seed and the trial's number alone.
+    """TPE with random numbers that depend only on the seed and on the number of the trial.
 
-    So a resumed sweep draws what one that never stopped would have, and no two processes draw the same.
+    A resumed sweep therefore draws the same values as a sweep that never stopped, and two processes draw different ones.
+
     TPE: Bergstra et al., 2011, "Algorithms for Hyper-Parameter Optimization"; Watanabe, 2023, arXiv:2304.11127.
     """
 
     def __init__(self, seed: int, startup: int):
-        """startup: trials that are drawn evenly at random before anything is concluded from them."""
+        """startup: trials drawn from a uniform distribution before TPE begins."""
         self.seed, self.startup, self.tpe = seed, startup, TPESampler(seed=seed, n_startup_trials=startup)
 
     def before_trial(self, study, trial):
@@ -60,43 +61,43 @@ class SeededByTrial(BaseSampler):
 
 
 def shown(url: str) -> str:
-    """A storage's URL without its password."""
+    """The URL of a storage without its password. Raises SweepError if it is not a URL."""
     if url.startswith(JOURNAL):
         return url
     try:
         return sqlalchemy.make_url(url).render_as_string(hide_password=True)
     except sqlalchemy.exc.ArgumentError:
-        raise SweepError("storage is no URL of a database; it may be one such as sqlite:///sweep.db or "
+        raise SweepError("--storage must be the URL of a database, such as sqlite:///sweep.db or "
                          "postgresql://user@host/name, or journal:FILE") from None
 
 
 def default_storage(folder: Path) -> str:
-    """The URL of the database in the sweep's own folder."""
+    """The URL of the database in the folder of a sweep."""
     return sqlalchemy.URL.create("sqlite", database=str(folder.resolve() / DATABASE)).render_as_string()
 
 
 @contextlib.contextmanager
 def storage_errors(url: str, *others: type[Exception]) -> Iterator[None]:
-    """What goes wrong with a storage becomes a SweepError in a sentence, without the password.
+    """Turn errors of a storage into a SweepError of one sentence, without the password.
 
-    others: further errors that mean it; Optuna's and SQLAlchemy's always do.
+    others: more types of errors to turn, beside those of Optuna and SQLAlchemy.
     """
     try:
         yield
     except (optuna.exceptions.StorageInternalError, sqlalchemy.exc.SQLAlchemyError, *others) as error:
-        raise SweepError(f"the storage {shown(url)} does not work: {_reason(error, url)}; put it right and give the same "
-                         "command again, or choose another --storage") from None
+        raise SweepError(f"the storage {shown(url)} does not work: {_reason(error, url)}; repair it and repeat the "
+                         "command, or choose another --storage") from None
 
 
 def open_storage(url: str) -> optuna.storages.BaseStorage:
-    """The storage at a URL, its tables made if need be. Raises SweepError."""
+    """Open the storage at a URL; a new database gets its tables. Raises SweepError."""
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     shown(url)
     with storage_errors(url, ImportError, RuntimeError, OSError):
         if url.startswith(JOURNAL):
             return optuna.storages.JournalStorage(JournalFileBackend(url.removeprefix(JOURNAL)))
         for _ in range(_OPENINGS - 1):
-            with contextlib.suppress(sqlalchemy.exc.SQLAlchemyError):  # another process is making the tables, too
+            with contextlib.suppress(sqlalchemy.exc.SQLAlchemyError):  # another process is making the tables
                 return _database(url)
             time.sleep(_OPENING_PAUSE)
         return _database(url)
@@ -111,11 +112,13 @@ def _database(url: str) -> optuna.storages.RDBStorage:
 
 def open_study(storage: optuna.storages.BaseStorage, name: str, facts: dict[str, Any], first: dict[str, Any] | None,
                **choices: Any) -> tuple[optuna.Study, bool]:
-    """The study called `name`, and whether it was begun here; otherwise it is joined.
+    """Begin the study `name`, or join it if it exists.
 
-    facts: what all of its processes have to agree on, see `facts_of`. first: the values that its first trial tries, or None.
+    facts: values that are equal in all processes of a sweep, see `facts_of`.
+    first: the values of the first trial, or None.
     choices: the sampler and the pruner.
-    Raises SweepError where it is a sweep of something else.
+
+    Returns the study, and True if it was begun here. Raises SweepError if it is a sweep with other facts.
     """
     try:
         study = optuna.create_study(storage=storage, study_name=name, direction="maximize", **choices)
@@ -130,20 +133,20 @@ def open_study(storage: optuna.storages.BaseStorage, name: str, facts: dict[str,
 
 
 def load_study(storage: optuna.storages.BaseStorage, name: str) -> optuna.Study:
-    """A study that is there. Raises SweepError with the names of those that are, where it is not."""
+    """The study `name`. If it does not exist, raises SweepError with the names of the others."""
     try:
         return optuna.load_study(storage=storage, study_name=name)
     except KeyError:
         others = optuna.get_all_study_names(storage)
-        raise SweepError(f"there is no sweep called {name!r} in this storage; there "
-                         + (f"is {', '.join(sorted(others))}" if others else "is none")) from None
+        raise SweepError(f"there is no sweep {name!r} in this storage; it contains "
+                         + (", ".join(sorted(others)) or "none")) from None
 
 
 def facts_of(config: Config, ranges: tuple) -> dict[str, Any]:
-    """What makes a sweep: the game, the settings that all trials share, and the ranges, as JSON has them."""
+    """The facts of a sweep, ready for JSON: the game, the settings that all trials share, and the ranges."""
     settings = config.to_dict()
     run = settings.pop("run")
-    for name in _OWN:
+    for name in OF_THE_MACHINE:
         settings["env"].pop(name)
     settings["run"] = {name: run[name] for name in ("seed", "eval_episodes")}
     searched = {one.name: {"section": one.section, "choices": list(one.choices)} if one.choices else
@@ -152,30 +155,35 @@ def facts_of(config: Config, ranges: tuple) -> dict[str, Any]:
 
 
 def counted(study: optuna.Study) -> list[FrozenTrial]:
-    """The trials that --trials counts: under way or ended in any way but by an interrupt or the death of their process."""
+    """The trials that count for --trials: all but those that were interrupted or whose process died."""
     return [trial for trial in study.get_trials(deepcopy=False)
             if trial.state in (TrialState.RUNNING, TrialState.COMPLETE, TrialState.PRUNED) or "failed" in trial.user_attrs]
 
 
-def whereabouts() -> dict[str, Any]:
-    """Where a trial runs."""
+def this_process() -> dict[str, Any]:
+    """The host and the number of this process."""
     return {"host": socket.gethostname(), "pid": os.getpid()}
 
 
 def fail_the_dead(study: optuna.Study) -> None:
-    """Mark as failed the trials whose process is gone: at once on this machine, elsewhere (in a database) after 90 seconds."""
+    """Mark the running trials of dead processes as failed.
+
+    A process of this machine is looked up. In a database, a trial of another machine counts as dead after 90 seconds without
+    a heartbeat.
+    """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
         optuna.storages.fail_stale_trials(study)
-    here = whereabouts()
+    here = this_process()
     for trial in study.get_trials(deepcopy=False, states=(TrialState.RUNNING,)):
         pid = trial.user_attrs.get("pid")
         if trial.user_attrs.get("host") == here["host"] and pid != here["pid"] and not _alive(pid):
-            with contextlib.suppress(ValueError):  # another process was quicker
+            with contextlib.suppress(ValueError):  # another process has marked it
                 study.tell(trial.number, state=TrialState.FAIL)
 
 
 def _alive(pid: int) -> bool:
+    """True if a process with this number exists."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -186,34 +194,34 @@ def _alive(pid: int) -> bool:
 
 
 def _facts(study: optuna.Study) -> dict[str, Any]:
-    """What a study is of; waits a little for the process that begins it."""
+    """The facts of a study. If another process is beginning it, waits for them up to _JOIN seconds."""
     deadline = time.monotonic() + _JOIN
     while "facts" not in study.user_attrs:
         if time.monotonic() > deadline:
-            raise SweepError(f"{study.study_name!r} is no sweep of this trainer, or one that was killed as it began; choose "
+            raise SweepError(f"{study.study_name!r} is not a sweep of this trainer, or was killed when it began: choose "
                              "another --name")
         time.sleep(0.1)
     return study.user_attrs["facts"]
 
 
 def _check_same(name: str, there: dict[str, Any], here: dict[str, Any]) -> None:
-    """Raise SweepError with the first difference between what a study is of and what it should be."""
+    """Raise SweepError with the first difference between the facts of a study and those of this command."""
     for section, settings in {**here["settings"], "ranges": here["ranges"]}.items():
         before = there["ranges"] if section == "ranges" else there["settings"].get(section)
         if settings == before:
             continue
         if not isinstance(settings, dict) or not isinstance(before, dict):
-            difference = f"{section} is {settings!r} where it was {before!r}"
+            difference = f"{section} is {settings!r} and was {before!r}"
         else:
             key = min(key for key in settings.keys() | before.keys() if settings.get(key) != before.get(key))
-            what = f"the range of {key}" if section == "ranges" else key
-            difference = f"{what} is {settings.get(key)!r} where it was {before.get(key)!r}"
-        raise SweepError(f"the sweep {name!r} is there already, but {difference}; give the options that it was begun with, "
-                         "or choose another --name")
+            label = f"the range of {key}" if section == "ranges" else key
+            difference = f"{label} is {settings.get(key)!r} and was {before.get(key)!r}"
+        raise SweepError(f"the sweep {name!r} exists, but {difference}; give the options of its first command, or choose "
+                         "another --name")
 
 
 def _reason(error: BaseException, url: str) -> str:
-    """The innermost cause's first line, without the URL's password."""
+    """The first line of the innermost cause, without the password of the URL."""
     while error.__cause__ is not None:
         error = error.__cause__
     text = next(iter(str(error).strip().splitlines()), type(error).__name__)

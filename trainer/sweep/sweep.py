@@ -1,10 +1,10 @@
-"""A sweep: trials drawn by Optuna, each a training in a process of its own, pruned where they fall behind the others.
+"""A sweep: trials with settings drawn by Optuna. Each is a training in a process of its own; trials with low scores are pruned.
 
-What is optimized is one number, the mean score of a trial's evaluation, because Optuna prunes studies of one objective alone.
-What a trial cost, its minutes of training, stands beside it, and the report shows score against cost.
+The sweep maximizes one number, the mean score of a trial's evaluation, because Optuna prunes only studies with a single
+objective. The cost of a trial, its minutes of training, is stored with it; the report shows score against cost.
 
-Scores are compared at rungs, which are at the same steps in all trials: a trial whose best score so far is below the median of
-the finished trials' scores at that rung is pruned, which is the median stopping rule (Golovin et al., 2017, "Google Vizier: A
+Scores are compared at rungs, which are at the same steps in all trials. A trial is pruned if its best score so far is below
+the median of the finished trials' scores at the same rung: the median stopping rule (Golovin et al., 2017, "Google Vizier: A
 Service for Black-Box Optimization", KDD).
 """
 
@@ -30,29 +30,29 @@ from trainer.sweep.study import (
     open_storage,
     open_study,
     storage_errors,
-    whereabouts,
+    this_process,
 )
 from trainer.sweep.trial import TrialFailed, run_trial
 
-RUNGS = 20   # times in a training that its score is compared
-WARM_UP = 5  # one part in this many of a training is never pruned
+RUNGS = 20   # comparisons of the score during a training
+WARM_UP = 5  # the first 1/WARM_UP of a training is never pruned
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What a sweep does, apart from where it is kept."""
+    """A sweep, without its name and storage."""
 
-    base: Config               # what all trials have in common
-    ranges: tuple[Range, ...]  # what differs
-    folder: Path               # of the trials' runs, of this process
-    trials: int                # in all, over all processes and sittings
-    startup: int               # trials that are drawn at random, and how many have to finish before one is pruned
+    base: Config               # settings that all trials share
+    ranges: tuple[Range, ...]  # of the settings that differ
+    folder: Path               # for the runs of this process's trials
+    trials: int                # of all processes and sessions together
+    startup: int               # trials drawn at random; as many must finish before one is pruned
     prune: bool
-    minutes: float | None      # of training, after which a trial is pruned
+    minutes: float | None      # of training; a longer trial is pruned
 
     @property
     def longest(self) -> int:
-        """Steps of the longest trial that the ranges allow."""
+        """Steps of the longest trial in the ranges."""
         for one in self.ranges:
             if one.name == "total_steps":
                 return int(max(one.choices or (one.high,)))
@@ -60,15 +60,16 @@ class Plan:
 
     @property
     def rung(self) -> int:
-        """Steps between two comparisons."""
+        """Steps between two rungs."""
         return max(self.longest // RUNGS, 1)
 
 
 def run_sweep(plan: Plan, name: str, url: str) -> None:
-    """Begin the sweep called `name`, or join it, or go on with it; run trials until there are enough, then tell of them.
+    """Begin, join or resume the sweep `name`: run trials until there are enough, then report them.
 
-    Ctrl-C (or SIGTERM, or a terminal that closes) ends the trial under way, marks it so, and raises KeyboardInterrupt.
-    Raises SweepError where the storage fails, or the sweep is another one.
+    url: the storage.
+    Ctrl-C (or SIGTERM, or a terminal that closes) ends the running trial, marks it, and raises KeyboardInterrupt.
+    Raises SweepError if the storage fails, or if it has another sweep of this name.
     """
     plan.folder.mkdir(parents=True, exist_ok=True)
     storage = open_storage(url)
@@ -79,19 +80,19 @@ def run_sweep(plan: Plan, name: str, url: str) -> None:
     with storage_errors(url):
         study, begun = open_study(storage, name, facts_of(plan.base, plan.ranges), first, pruner=pruner,
                                   sampler=SeededByTrial(plan.base.run.seed, plan.startup))
-        _say(f"sweep {name}: {_opening(study, plan, begun, first)}")
+        _print(f"sweep {name}: {_opening(study, plan, begun, first)}")
         try:
-            with _terminated_as_interrupted():
+            with _signals_interrupt():
                 _run_trials(study, plan)
         except KeyboardInterrupt:
-            _say(f"sweep {name}: stopped ({counts(study)}); the same command again goes on")
+            _print(f"sweep {name}: stopped ({counts(study)}); the same command continues it")
             raise
-        _say(f"sweep {name}: {counts(study)}")
+        _print(f"sweep {name}: {counts(study)}")
         write_report(study, plan.folder)
 
 
 def _run_trials(study: optuna.Study, plan: Plan) -> None:
-    """Run trials until there are enough, counting those of other processes."""
+    """Run trials until there are enough, including those of other processes."""
     while True:
         fail_the_dead(study)
         if len(counted(study)) >= plan.trials:
@@ -100,19 +101,19 @@ def _run_trials(study: optuna.Study, plan: Plan) -> None:
 
 
 def _opening(study: optuna.Study, plan: Plan, begun: bool, first: dict[str, Any] | None) -> str:
-    """How a sitting begins, in words."""
+    """A line for the start of a session."""
     if not begun:
-        return f"there are {len(counted(study))} of {plan.trials} trials; going on in {plan.folder}"
-    baseline = "the first has the preset's own settings" if first else "the preset's own settings lie outside of the ranges"
+        return f"continuing in {plan.folder}, with {len(counted(study))} of {plan.trials} trials done"
+    baseline = "the first uses the preset's settings" if first else "the ranges do not contain the preset's settings"
     return f"{plan.trials} trials of {plan.base.game} in {plan.folder}; {baseline}"
 
 
 def _objective(plan: Plan, trial: optuna.Trial) -> float:
-    """Run a trial; returns its score. Raises TrialPruned and TrialFailed, with the reason in the trial's attributes."""
-    for key, value in whereabouts().items():
+    """Run a trial and return its score. Raises TrialPruned or TrialFailed; the trial's attributes have the reason."""
+    for key, value in this_process().items():
         trial.set_user_attr(key, value)
     if sum(other.number < trial.number for other in counted(trial.study)) >= plan.trials:
-        trial.set_user_attr("reason", "one too many: another process had begun the last")
+        trial.set_user_attr("reason", "one trial too many: another process began the last one")
         raise TrialFailed
     label = f"trial {trial.number}"
     try:
@@ -123,31 +124,31 @@ def _objective(plan: Plan, trial: optuna.Trial) -> float:
     trial.set_user_attr("folder", str(folder))
     trial.set_user_attr("settings", {one.name: getattr(getattr(config, one.section), one.name) for one in plan.ranges}
                         | {"minibatch": config.ppo.minibatch})
-    _say(f"{label}: {values_text(trial.params | {'minibatch': config.ppo.minibatch})}")
+    _print(f"{label}: {values_text(trial.params | {'minibatch': config.ppo.minibatch})}")
     watch = _Watch(plan, trial, config.ppo.total_steps)
     try:
         outcome = run_trial(config, folder, watch)
     except TrialFailed as failure:
         trial.set_user_attr("failed", str(failure))
-        _say(f"{label}: failed: {failure}")
+        _print(f"{label}: failed: {failure}")
         raise
     except KeyboardInterrupt:
         trial.set_user_attr("reason", "interrupted")
-        _say(f"{label}: interrupted")
+        _print(f"{label}: interrupted")
         raise
     finally:
         watch.note_cost()
     trial.set_user_attr("standard_error", outcome.standard_error)
-    _say(f"{label}: score {scored(outcome.score, outcome.standard_error)} after {watch.minutes:.3g} minutes of training")
+    _print(f"{label}: score {scored(outcome.score, outcome.standard_error)} after {watch.minutes:.3g} minutes of training")
     return outcome.score
 
 
 class _Watch:
-    """Takes in the metrics of a trial, reports its score at the rungs, and prunes it."""
+    """Receives the metrics of a trial, reports its score at the rungs, and prunes it."""
 
     def __init__(self, plan: Plan, trial: optuna.Trial, total_steps: int):
         self.plan, self.trial = plan, trial
-        self.rungs = iter(range(plan.rung, total_steps, plan.rung))  # none at the end, where pruning saves nothing
+        self.rungs = iter(range(plan.rung, total_steps, plan.rung))  # without the last step, since pruning there saves nothing
         self.next = next(self.rungs, None)
         self.step, self.minutes = 0, 0.0
 
@@ -165,21 +166,21 @@ class _Watch:
             raise _pruned(self.trial, f"below the median at step {self.step:,}, with a score of {entry['score_mean']:.4g}")
 
     def note_cost(self) -> None:
-        """What the trial has cost, for the report."""
+        """Store the cost of the trial."""
         self.trial.set_user_attr("minutes", self.minutes)
         self.trial.set_user_attr("steps", self.step)
 
 
 def _pruned(trial: optuna.Trial, reason: str) -> optuna.TrialPruned:
-    """The exception that prunes a trial, its reason kept and told."""
+    """The exception that prunes a trial; the reason is stored and printed."""
     trial.set_user_attr("reason", reason)
-    _say(f"trial {trial.number}: pruned: {reason}")
+    _print(f"trial {trial.number}: pruned: {reason}")
     return optuna.TrialPruned(reason)
 
 
 @contextlib.contextmanager
-def _terminated_as_interrupted() -> Iterator[None]:
-    """SIGTERM and SIGHUP raise KeyboardInterrupt, as SIGINT does, so that they end a trial as cleanly."""
+def _signals_interrupt() -> Iterator[None]:
+    """Let SIGTERM and SIGHUP raise KeyboardInterrupt like SIGINT, so that they end a trial cleanly."""
     before = {number: signal.signal(number, signal.default_int_handler) for number in (signal.SIGTERM, *hangup_signals())}
     try:
         yield
@@ -188,5 +189,5 @@ def _terminated_as_interrupted() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _say(text: str) -> None:
+def _print(text: str) -> None:
     print(text, flush=True)

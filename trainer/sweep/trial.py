@@ -1,13 +1,13 @@
-"""A trial of a sweep: `python -m trainer GAME --preset FILE` in a process of its own, whose metrics are watched.
+"""A trial of a sweep: `python -m trainer GAME --preset FILE` in a process of its own, with an eye on its metrics.
 
-A process a trial: one that crashes, or is killed for its memory, takes nothing with it, and gives the device's memory back.
+Each trial has its own process, so that a crash or a lack of memory ends only this trial, and so that the device's memory is
+free afterwards.
 """
 
 import contextlib
 import json
 import signal
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,55 +15,58 @@ from typing import Any, NamedTuple
 from trainer.config import Config
 from trainer.config.preset import preset_text
 from trainer.files import write_atomically
-from trainer.runs.find import EVALUATION
+from trainer.process import program_command
 from trainer.runs.metrics import METRICS
+from trainer.runs.summary import EVALUATION
 
-POLL = 0.5       # seconds between two looks at a trial's metrics
-PATIENCE = 60.0  # seconds that a trial has to end by itself, with a checkpoint, once it is asked to
+POLL = 0.5       # seconds between two reads of a trial's metrics
+PATIENCE = 60.0  # seconds after SIGINT for a trial to write a checkpoint and end; then it is killed
 PRESET, OUTPUT = "preset.toml", "output.txt"
 
 
 class TrialFailed(Exception):
-    """A trial whose process ended without an evaluation; the text is its reason."""
+    """A trial whose process ended without an evaluation; the text is the reason."""
 
 
 class Outcome(NamedTuple):
-    """How well a trial's agent plays."""
+    """The evaluation of a trial's agent."""
 
-    score: float           # mean raw return of the evaluation's episodes
-    standard_error: float  # of that mean
+    score: float           # mean raw return of the episodes
+    standard_error: float  # of this mean
 
 
-class Curve:
-    """Reads metrics.jsonl of a run as it grows."""
+class MetricsReader:
+    """Reads metrics.jsonl of a run while the run appends to it."""
 
     def __init__(self, folder: Path):
         self.path, self.position = folder / METRICS, 0
 
     def read(self) -> list[dict[str, Any]]:
-        """The entries since the last call."""
+        """The entries written since the last call; an unfinished line is left for the next call."""
         if not self.path.exists():
             return []
         with self.path.open("rb") as file:
             file.seek(self.position)
             text = file.read()
-        whole = text[: text.rfind(b"\n") + 1]
-        self.position += len(whole)
-        return [json.loads(line) for line in whole.splitlines()]
+        lines = text[: text.rfind(b"\n") + 1]
+        self.position += len(lines)
+        return [json.loads(line) for line in lines.splitlines()]
 
 
 def run_trial(config: Config, folder: Path, watch: Callable[[dict[str, Any]], None]) -> Outcome:
-    """Train as `config` says in `folder`, to the evaluation at its end.
+    """Train an agent with the settings in `config`, and evaluate it.
 
-    watch: is given each entry of metrics.jsonl; what it raises ends the training, with a checkpoint, and goes on to the caller,
-    as Ctrl-C does. Raises TrialFailed.
+    folder: the folder of the run.
+    watch: called with each entry of metrics.jsonl. If it raises, or after Ctrl-C, the training writes a checkpoint and ends,
+        and the exception reaches the caller.
+    Raises TrialFailed if the process ends without an evaluation.
     """
     folder.mkdir(parents=True, exist_ok=True)
     write_atomically(folder / PRESET, [preset_text(config, f"A trial of a sweep: {folder.name}.", own=True).encode()])
-    command = [sys.executable, "-m", "trainer", config.game, "--preset", folder / PRESET, "--run-dir", folder]
-    curve = Curve(folder)
+    command = [*program_command(), config.game, "--preset", folder / PRESET, "--run-dir", folder]
+    metrics = MetricsReader(folder)
     with (folder / OUTPUT).open("wb") as output:
-        # a session of its own: a terminal's Ctrl-C comes to the sweep alone, which ends the trial
+        # start_new_session: the terminal sends Ctrl-C only to the sweep, which then ends the trial
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
                                    start_new_session=True)
         try:
@@ -72,7 +75,7 @@ def run_trial(config: Config, folder: Path, watch: Callable[[dict[str, Any]], No
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     process.wait(POLL)
                     running = False
-                for entry in curve.read():
+                for entry in metrics.read():
                     watch(entry)
         finally:
             _end(process)
@@ -83,7 +86,7 @@ def run_trial(config: Config, folder: Path, watch: Callable[[dict[str, Any]], No
 
 
 def _end(process: subprocess.Popen) -> None:
-    """Ask a training to end, and make it."""
+    """End a training: with SIGINT, and after PATIENCE seconds with SIGKILL."""
     if process.poll() is not None:
         return
     try:
@@ -97,9 +100,9 @@ def _end(process: subprocess.Popen) -> None:
 
 
 def _reason(code: int, output: Path) -> str:
-    """Why a training ended, in a line: the error that it told, or the signal that killed it."""
+    """The reason of a training's end in one line: the signal that killed it, its error, or its last line."""
     if code < 0:
         return f"its process was killed by {signal.Signals(-code).name}"
     lines = [line for line in output.read_text(encoding="utf-8", errors="replace").splitlines() if line.strip()]
-    told = [line for line in lines if line.startswith("error: ")] or lines[-1:] or [f"its process ended with code {code}"]
-    return told[-1].removeprefix("error: ").strip()
+    reasons = [line for line in lines if line.startswith("error: ")] or lines[-1:] or [f"its process ended with code {code}"]
+    return reasons[-1].removeprefix("error: ").strip()

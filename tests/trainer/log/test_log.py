@@ -1,4 +1,4 @@
-"""The log on disk: every iteration, also over kills and resumes; the run's folder, its config.json and its curves."""
+"""The log on disk: every iteration, also after kills and resumes; the run's folder, its config.json and its curves."""
 
 import json
 import math
@@ -22,15 +22,17 @@ from log_support import (
 )
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
+from trainer.config import RunConfig
 from trainer.config.config import overlay
 from trainer.errors import RunError
-from trainer.log.run_log import draw_curves
+from trainer.log.curves import draw_curves
 from trainer.log.tensorboard import TAGS
 from trainer.runs.folder import CONFIG, new_run_folder
 from trainer.runs.metrics import METRICS, read_metrics
 
 
 def events(folder):
+    """TensorBoard's own reader of the folder's event files."""
     accumulator = EventAccumulator(str(folder))
     accumulator.Reload()
     return accumulator
@@ -61,14 +63,14 @@ def test_values_that_are_no_numbers_are_null(tmp_path, metrics, console):
     assert draw_curves(tmp_path).stat().st_size > 0
 
 
-def test_the_speed_is_measured_where_it_is_not_given(tmp_path):
+def test_the_speed_is_measured_if_it_is_not_given(tmp_path):
     iterations(tmp_path, 1, 4, metrics={}, seconds=0.25)
     assert read_metrics(tmp_path)[-1]["sps"] == pytest.approx(STEP / 0.25)
 
 
 @pytest.mark.parametrize("torn", [b"", b'{"step": 999', b'{"step": 1}', b"\0\0\0\0\n", b'{"step": 1}\n', b"[]\n"],
                          ids=["whole", "half a line", "no line end", "zeros", "no seconds", "no object"])
-def test_a_resumed_run_goes_on_where_the_checkpoint_was(tmp_path, torn):
+def test_a_resumed_run_continues_from_its_checkpoint(tmp_path, torn):
     iterations(tmp_path, 1, 5)
     with (tmp_path / METRICS).open("ab") as file:
         file.write(torn)
@@ -80,7 +82,7 @@ def test_a_resumed_run_goes_on_where_the_checkpoint_was(tmp_path, torn):
     assert not list(tmp_path.glob(".*"))
 
 
-def test_the_seconds_never_run_back(tmp_path):
+def test_the_seconds_never_decrease(tmp_path):
     iterations(tmp_path, 1, 3)
     iterations(tmp_path, 4, 5, resume_step=3 * STEP, start_seconds=1.25)
     assert [entry["seconds"] for entry in read_metrics(tmp_path)] == [0.5, 1.0, 1.5, 2.0, 2.5]
@@ -108,7 +110,7 @@ def test_tensorboard_gets_two_events_a_second_and_the_last_one(tmp_path):
     assert steps == [1, 33, 65, 97, 100]
 
 
-def test_tensorboard_hides_what_a_resume_gave_up(tmp_path):
+def test_tensorboard_hides_the_steps_that_a_resume_dropped(tmp_path):
     iterations(tmp_path, 1, 5)
     iterations(tmp_path, 4, 6, resume_step=3 * STEP, metrics=METRICS_OF_ITERATION | {"score_mean": 99.0})
     scalars = events(tmp_path).Scalars("score/mean")
@@ -169,7 +171,7 @@ def test_curves_are_drawn_without_metrics(tmp_path):
 
 def test_new_folders_are_named_after_the_run_and_unique(tmp_path):
     config = overlay(CONFIG_OF_RUN, {"run": {"seed": 7}})
-    folders = [new_run_folder(config, tmp_path / "runs") for _ in range(3)]
+    folders = [new_run_folder(config.game, config.run, tmp_path / "runs") for _ in range(3)]
     assert len(set(folders)) == 3
     assert all(folder.is_dir() and folder.name.startswith("breakout-20") and "-s7" in folder.name for folder in folders)
 
@@ -177,22 +179,22 @@ def test_new_folders_are_named_after_the_run_and_unique(tmp_path):
 def test_a_named_folder_is_made_or_taken_if_it_has_no_run(tmp_path):
     folder = tmp_path / "a" / "b"
     config = overlay(CONFIG_OF_RUN, {"run": {"run_dir": str(folder)}})
-    assert new_run_folder(config) == folder
-    assert new_run_folder(config) == folder
+    assert new_run_folder(config.game, config.run) == folder
+    assert new_run_folder(config.game, config.run) == folder
     iterations(folder, 1, 1)
     with pytest.raises(RunError, match="holds a run"):
-        new_run_folder(config)
+        new_run_folder(config.game, config.run)
 
 
 def test_a_folder_that_cannot_be_made_is_refused(tmp_path):
     (tmp_path / "file").touch()
-    with pytest.raises(RunError, match=r"run_dir is .*file; it may be a folder"):
-        new_run_folder(overlay(CONFIG_OF_RUN, {"run": {"run_dir": str(tmp_path / "file")}}))
+    with pytest.raises(RunError, match=r"--run-dir must be a folder .*not .*file"):
+        new_run_folder("breakout", RunConfig(run_dir=str(tmp_path / "file")))
     with pytest.raises(RunError, match="name one with --run-dir"):
-        new_run_folder(CONFIG_OF_RUN, tmp_path / "file")
+        new_run_folder(CONFIG_OF_RUN.game, CONFIG_OF_RUN.run, tmp_path / "file")
 
 
-def test_the_log_needs_no_torch():
-    script = "import sys, trainer.log.run_log; sys.exit('torch' in sys.modules or 'matplotlib.pyplot' in sys.modules)"
+def test_importing_the_log_loads_no_torch_and_no_matplotlib():
+    script = "import sys, trainer.log.run_log; sys.exit('torch' in sys.modules or 'matplotlib' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", script], cwd=Path(__file__).parents[3], env=os.environ, check=False)
     assert done.returncode == 0

@@ -1,8 +1,11 @@
-"""Trackers: what each is told, that a resumed run goes on in its own, and what is refused. Those that are large packages are
-stood in for by modules that keep what they are called with."""
+"""Trackers: the metrics that each receives, resumed runs, and refusals.
+
+Large packages are replaced by modules that record their calls.
+"""
 
 import contextlib
 import importlib.machinery
+import importlib.util
 import json
 import sqlite3
 import sys
@@ -10,31 +13,31 @@ from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
 import pytest
-from log_support import METRICS_OF_ITERATION, STEP, Clock, pipe, shown
+from log_support import FACTS, METRICS_OF_ITERATION, STEP, Clock, pipe, run_log, shown
 from setup_support import ROOT, run
 from trainer_support import config
 
 from trainer.config import RunConfig
+from trainer.config.sections import TRACKER_NAMES
 from trainer.errors import ConfigError, TrackerError
 from trainer.log import trackers as track
-from trainer.log.run_log import RunLog
 from trainer.log.tensorboard import TAGS
 from trainer.runs.metrics import read_metrics
 from trainer.training.train import train
 
 
 class Made:
-    """A tracker's run: what it was made with, told, and whether it was finished."""
+    """A run of a tracker: its arguments, the logged metrics, and whether it was finished."""
 
     def __init__(self, **given):
-        self.given, self.told, self.finished, self.axes = given, [], False, []
+        self.given, self.logged, self.finished, self.axes = given, [], False, []
         self.id, self.name = given.get("id", "made-up-id"), given["name"]
 
     def define_metric(self, name, step_metric):
         self.axes.append((name, step_metric))
 
     def log(self, metrics, step=None):
-        self.told.append(metrics | {"step": step} if step is not None else metrics)
+        self.logged.append(metrics | {"step": step} if step is not None else metrics)
 
     def finish(self):
         self.finished = True
@@ -42,7 +45,7 @@ class Made:
 
 @pytest.fixture
 def made(monkeypatch):
-    """The runs that were made at stand-ins of wandb and trackio, in order."""
+    """The runs made by the replacements of wandb and trackio, in order."""
     runs = []
 
     def init(**given):
@@ -59,11 +62,9 @@ def made(monkeypatch):
 
 
 def log(folder, tracker, first, last, resume_step=None):
-    """Log iterations first..last, half a second each, to a tracker; returns what was printed."""
+    """Log the iterations first..last, half a second each, to a tracker; returns the output."""
     clock, console = Clock(), pipe()
-    settings = config(folder, track=tracker)
-    with RunLog(folder, settings, dashboard=False, facts={"device": "cpu"}, clock=clock, console=console,
-                resume_step=resume_step) as opened:
+    with run_log(folder, clock, console, config=config(folder, track=tracker), resume_step=resume_step) as opened:
         for index in range(first, last + 1):
             clock.now += 0.5
             opened.iteration(index * STEP, METRICS_OF_ITERATION)
@@ -74,29 +75,29 @@ def log(folder, tracker, first, last, resume_step=None):
 def test_every_metric_reaches_the_tracker_under_its_tag(tmp_path, made, tracker):
     log(tmp_path, tracker, 1, 3)
     (run,) = made
-    told = {tag: METRICS_OF_ITERATION[key] for key, tag in TAGS.items() if key in METRICS_OF_ITERATION}
-    assert run.told == [{"step": k * STEP} | told for k in (1, 2, 3)]
+    expected = {tag: METRICS_OF_ITERATION[key] for key, tag in TAGS.items() if key in METRICS_OF_ITERATION}
+    assert run.logged == [{"step": k * STEP} | expected for k in (1, 2, 3)]
     assert run.finished
     assert run.given["project"] == "insertcoin"
     assert run.given["config"]["ppo"]["horizon"] == 32
-    assert run.given["config"]["facts"] == {"device": "cpu"}
+    assert run.given["config"]["facts"] == FACTS
     assert not list(tmp_path.glob("events.*"))
 
 
 @pytest.mark.parametrize(("tracker", "key"), [("wandb", "id"), ("trackio", "name")])
-def test_a_resumed_run_goes_on_in_the_same_one(tmp_path, made, tracker, key):
+def test_a_resumed_run_continues_in_the_same_one(tmp_path, made, tracker, key):
     log(tmp_path, tracker, 1, 2)
     log(tmp_path, tracker, 3, 4, resume_step=2 * STEP)
     first, second = made
     assert first.given["resume"] in (None, "never")
     assert second.given["resume"] == "allow"
     assert second.given[key] == getattr(first, key) == json.loads((tmp_path / track.IDS).read_text())[tracker]
-    assert [told["step"] for told in second.told] == [3 * STEP, 4 * STEP]
+    assert [entry["step"] for entry in second.logged] == [3 * STEP, 4 * STEP]
 
 
-def test_an_older_checkpoint_may_be_gone_on_from(tmp_path, made):
+def test_a_run_resumes_from_an_older_checkpoint(tmp_path, made):
     log(tmp_path, "wandb", 1, 3)
-    assert made[0].axes == [("*", "step")]  # not wandb's own counter, which never goes back
+    assert made[0].axes == [("*", "step")]  # not wandb's own counter, which never decreases
 
 
 def test_a_run_that_gets_a_tracker_when_it_is_resumed_begins_there(tmp_path, made):
@@ -106,37 +107,41 @@ def test_a_run_that_gets_a_tracker_when_it_is_resumed_begins_there(tmp_path, mad
     assert "id" not in made[0].given
 
 
-def test_another_project_is_named_by_the_environment(tmp_path, made, monkeypatch):
+def test_the_environment_names_another_project(tmp_path, made, monkeypatch):
     monkeypatch.setenv("WANDB_PROJECT", "mine")
     log(tmp_path, "wandb", 1, 1)
     assert made[0].given["project"] == "mine"
 
 
-def test_none_writes_the_metrics_alone(tmp_path):
+def test_none_writes_only_the_metrics(tmp_path):
     log(tmp_path, "none", 1, 2)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["README.md", "config.json", "metrics.jsonl"]
 
 
-@pytest.mark.parametrize("asked", ["tensorbord", "", "wandb,", "none,wandb", "wandb,wandb"])
+@pytest.mark.parametrize("asked", ["tensorbord", "", "wandb,", "none,wandb", "wandb,wandb", ":Mine", "mine:"])
 def test_an_unknown_tracker_is_refused(asked):
-    with pytest.raises(ConfigError, match=r"track is .*; it may be none, or one or more of tensorboard, wandb, trackio"):
+    with pytest.raises(ConfigError, match=r"track must be none, or one or more of tensorboard, wandb, trackio"):
         RunConfig(track=asked)
 
 
-@pytest.mark.parametrize(("asked", "missing"), [("wandb", "wandb is"), ("tensorboard,wandb,trackio", "wandb and trackio are")])
-def test_a_tracker_that_is_not_installed_is_told_before_anything_is_made(tmp_path, monkeypatch, asked, missing):
-    monkeypatch.setattr(track, "TRACKERS", track.TRACKERS | {"wandb": "wandb_of_nobody", "trackio": "trackio_of_nobody"})
-    with pytest.raises(TrackerError, match=f"{missing} not installed: pip install wandb"):
+@pytest.mark.parametrize(("asked", "missing"), [
+    ("wandb", "wandb, which is not installed: pip install wandb"),
+    ("tensorboard,wandb,trackio", "wandb and trackio, which are not installed: pip install wandb trackio")])
+def test_a_tracker_that_is_not_installed_is_refused_before_anything_is_made(tmp_path, monkeypatch, asked, missing):
+    real = importlib.util.find_spec
+    monkeypatch.setattr("importlib.util.find_spec",
+                        lambda name, *more: None if name in ("wandb", "trackio") else real(name, *more))
+    with pytest.raises(TrackerError, match=f"needs {missing}"):
         train(config(tmp_path / "run", track=asked))
     assert not (tmp_path / "run").exists()
 
 
-def test_a_tracker_that_takes_no_run_is_told(tmp_path, made, monkeypatch):
+def test_the_reason_of_a_tracker_that_refuses_the_run_is_shown(tmp_path, made, monkeypatch):
     def init(**given):
         raise RuntimeError("no API key")
 
     monkeypatch.setattr(sys.modules["wandb"], "init", init)
-    with pytest.raises(TrackerError, match=r"no API key; log in by `wandb login`, or set WANDB_MODE=offline"):
+    with pytest.raises(TrackerError, match=r"no API key; log in with `wandb login`, or set WANDB_MODE=offline"):
         log(tmp_path, "wandb", 1, 1)
 
 
@@ -145,16 +150,72 @@ def test_a_tracker_that_fails_does_not_end_the_training(tmp_path, made, monkeypa
         raise ConnectionError("gone")
 
     monkeypatch.setattr(Made, "log", fail)
-    told = log(tmp_path, "wandb,tensorboard", 1, 3)
-    assert told.count("the tracker Wandb failed and is left out from here on (ConnectionError: gone)") == 1
+    printed = log(tmp_path, "wandb,tensorboard", 1, 3)
+    assert printed.count("the tracker Wandb failed (ConnectionError: gone) and gets no more metrics") == 1
     assert len(read_metrics(tmp_path)) == 3
     assert len(list(tmp_path.glob("events.*"))) == 1
 
 
-def test_damaged_ids_are_told(tmp_path, made):
+def test_damaged_ids_are_refused(tmp_path, made):
     (tmp_path / track.IDS).write_text("{")
     with pytest.raises(TrackerError, match=r"trackers.json is damaged; remove it"):
         log(tmp_path, "wandb", 1, 1)
+
+
+def test_the_settings_know_every_tracker():
+    assert tuple(track.TRACKERS) == TRACKER_NAMES
+
+
+class Own:
+    """A tracker of the user's own, found by its import path."""
+
+    made = []
+
+    def __init__(self, folder, settings, resume_step):
+        if settings["run"]["seed"] == 7:
+            raise OSError("disk full")
+        self.steps, self.closed = [resume_step], False
+        self.made.append(self)
+
+    def write(self, step, metrics):
+        self.steps.append(step)
+
+    def close(self):
+        self.closed = True
+
+
+@pytest.fixture
+def own(monkeypatch):
+    """Makes the class above importable as own_trackers:Own; gives its list of objects."""
+    module = ModuleType("own_trackers")
+    module.Own, module.__file__ = Own, __file__
+    monkeypatch.setitem(sys.modules, "own_trackers", module)
+    monkeypatch.setattr(Own, "made", [])
+    return lambda: Own.made
+
+
+def test_a_tracker_is_found_by_its_import_path(tmp_path, own):
+    log(tmp_path, "tensorboard,own_trackers:Own", 1, 2)
+    log(tmp_path, "own_trackers:Own", 3, 3, resume_step=2 * STEP)
+    assert [tracker.steps for tracker in own()] == [[None, STEP, 2 * STEP], [2 * STEP, 3 * STEP]]
+    assert all(tracker.closed for tracker in own())
+
+
+@pytest.mark.parametrize(("path", "sentence"), [
+    ("own_trackers:Nobody", "has no Nobody"),
+    ("nobodys_trackers:Own", "there is no module nobodys_trackers"),
+    ("pathlib:Path.cwd", "must accept the keyword arguments folder, settings, resume_step"),
+])
+def test_a_wrong_import_path_is_refused_before_anything_is_made(tmp_path, own, path, sentence):
+    with pytest.raises(ConfigError, match=sentence):
+        train(config(tmp_path / "run", track=path))
+    assert not (tmp_path / "run").exists()
+
+
+def test_the_error_of_an_own_tracker_names_it(tmp_path, own):
+    with pytest.raises(ConfigError, match=r"'own_trackers:Own': making the tracker raised OSError: disk full"), \
+         run_log(tmp_path, Clock(), pipe(), config=config(tmp_path, track="own_trackers:Own", seed=7)):
+        pass
 
 
 def test_weights_and_biases_itself_writes_offline(tmp_path, monkeypatch):
@@ -168,7 +229,7 @@ def test_weights_and_biases_itself_writes_offline(tmp_path, monkeypatch):
     assert all(folder.name.endswith(name) for folder in written)
 
 
-def test_trackio_itself_goes_on_in_its_run(tmp_path):
+def test_trackio_itself_continues_in_its_run(tmp_path):
     pytest.importorskip("trackio", reason="needs the extra 'track'")
     script = ("import sys; from pathlib import Path; sys.path[:0] = sys.argv[2:]; import test_track\n"
               "folder = Path(sys.argv[1]); test_track.log(folder, 'trackio', 1, 2)\n"

@@ -1,4 +1,4 @@
-"""Sweeps from the command line, and the processes that their trials are: two that share a storage, one that is terminated."""
+"""Sweeps from the command line, and the processes of their trials: two that share a storage, one that is terminated."""
 
 import json
 import signal
@@ -14,7 +14,7 @@ from trainer.__main__ import main
 from trainer.config import Config
 from trainer.config.preset import preset_file
 from trainer.sweep.study import counted, default_storage, load_study, open_storage
-from trainer.sweep.trial import Curve, TrialFailed, run_trial
+from trainer.sweep.trial import MetricsReader, TrialFailed, run_trial
 
 ROOT = Path(__file__).parents[3]
 SPACE_FILE = """\
@@ -24,34 +24,52 @@ horizon = { choices = [8, 16] }
 """
 TINY = ["--num-envs", "8", "--minibatch", "64", "--num-threads", "1", "--lstm-size", "4", "--encoder-size", "4",
         "--memory", "none", "--device", "cpu", "--eval-episodes", "3", "--precision", "float32", "--track", "none"]
+STAND_IN = """\
+import sys, time
+from trainer.__main__ import main
+from trainer.sweep import report, sweep
+from trainer.sweep.trial import Outcome
+
+def run_trial(config, folder, watch):
+    # A trial without a training. It waits for a file WAIT, if there is one, to be removed.
+    watch({"step": 2000, "seconds": 1.0, "score_mean": config.ppo.learning_rate})
+    folder.mkdir(parents=True)
+    while (folder.parent / "WAIT").exists():
+        time.sleep(0.01)
+    time.sleep(0.2)
+    return Outcome(config.ppo.learning_rate, 0.1)
+
+sweep.run_trial, report._PICTURES = run_trial, {}
+sys.exit(main(sys.argv[1:]))
+"""
 
 
 @pytest.mark.parametrize(("words", "sentence"), [
-    ("", "no game is named; write python -m trainer sweep GAME"),
+    ("", "GAME is missing: write python -m trainer sweep GAME"),
     ("breakot", "did you mean breakout?"),
-    ("breakout --trials 0", "trials is 0; it may be an integer from 1 up"),
-    ("breakout --startup 0", "startup is 0"),
-    ("breakout --minutes 0", "minutes is 0.0; it may be none, or a number above 0"),
-    ("breakout --name a/b", "name is 'a/b'; it may be letters"),
-    ("breakout --out setup.py", "out is 'setup.py', which is a file"),
-    ("breakout --space nowhere.toml", "there is no file of ranges at nowhere.toml"),
-    ("breakout --gamma 2", "gamma is 2.0; it may be a number from 0 to 1"),
-    ("breakout --eval-episodes 0", "eval_episodes is 0; it may be an integer from 1 up"),
+    ("breakout --trials 0", "--trials must be an integer of at least 1, not 0"),
+    ("breakout --startup 0", "--startup must be an integer of at least 1, not 0"),
+    ("breakout --minutes 0", "--minutes must be none, or a number above 0, not 0.0"),
+    ("breakout --name a/b", "--name must be none, or letters, digits, and any of _ . -, not 'a/b'"),
+    ("breakout --out setup.py", "--out must be a folder or the name of a new one, not the file 'setup.py'"),
+    ("breakout --space nowhere.toml", "and there is no file nowhere.toml"),
+    ("breakout --gamma 2", "--gamma must be a number from 0 to 1, not 2.0"),
+    ("breakout --eval-episodes 0", "--eval-episodes must be an integer of at least 1, not 0"),
     ("breakout --resume x", "--resume is no option of a sweep"),
     ("breakout --run-dir x", "--run-dir is no option of a sweep"),
     ("breakout --stop_at 100", "--stop-at is no option of a sweep"),
     ("nothing --report --out nowhere", "there is no sweep at nowhere"),
-    ("nothing --report --gamma 0.9", "a report takes no options of training"),
+    ("nothing --report --gamma 0.9", "--report does not accept options of training: leave --gamma 0.9 out"),
 ])
-def test_a_mistake_is_answered_in_a_line(capsys, monkeypatch, words, sentence):
+def test_a_mistake_is_answered_in_one_line(capsys, monkeypatch, words, sentence):
     monkeypatch.chdir(ROOT)
     assert main(["sweep", *words.split()]) == 2
-    told = capsys.readouterr().err
-    assert told.startswith("error: ") and told.count("\n") == 1
-    assert sentence in told
+    error = capsys.readouterr().err
+    assert error.startswith("error: ") and error.count("\n") == 1
+    assert sentence in error
 
 
-def test_without_optuna_a_sentence_says_what_to_install():
+def test_without_optuna_the_error_names_the_command_that_installs_it():
     code = ("import importlib.util as util, sys\nfind = util.find_spec\n"
             "util.find_spec = lambda name, *more: None if name == 'optuna' else find(name, *more)\n"
             "from trainer.__main__ import main\nsys.exit(main(['sweep', 'cartpole']))")
@@ -59,14 +77,14 @@ def test_without_optuna_a_sentence_says_what_to_install():
     assert (done.returncode, done.stderr) == (2, "error: a sweep needs optuna: pip install 'insertcoin[sweep]'\n")
 
 
-def test_a_curve_is_read_line_by_line_as_it_grows(tmp_path):
-    curve = Curve(tmp_path)
-    assert curve.read() == []
+def test_metrics_are_read_line_by_line_while_they_are_written(tmp_path):
+    metrics = MetricsReader(tmp_path)
+    assert metrics.read() == []
     with (tmp_path / "metrics.jsonl").open("w") as file:
         for text, entries in (('{"step": 1}\n{"st', [{"step": 1}]), ('ep": 2}\n', [{"step": 2}]), ("", [])):
             file.write(text)
             file.flush()
-            assert curve.read() == entries
+            assert metrics.read() == entries
 
 
 @pytest.mark.parametrize(("script", "reason"), [
@@ -76,7 +94,7 @@ def test_a_curve_is_read_line_by_line_as_it_grows(tmp_path):
     ("exit 3", "its process ended with code 3"),
     ("exit 0", "its process ended with code 0"),
 ])
-def test_a_trial_fails_with_what_its_process_said_last(tmp_path, monkeypatch, script, reason):
+def test_a_failed_trial_has_the_last_error_of_its_process(tmp_path, monkeypatch, script, reason):
     program = tmp_path / "program"
     program.write_text(f"#!/bin/sh\n{script}\n")
     program.chmod(0o755)
@@ -85,43 +103,68 @@ def test_a_trial_fails_with_what_its_process_said_last(tmp_path, monkeypatch, sc
         run_trial(Config("cartpole"), tmp_path / "trial", lambda entry: None)
 
 
-def start(folder, *options) -> subprocess.Popen:
-    """The sweep of the command line, with trainings of a small network, in a process of its own."""
+def start(folder, *options, program=("-m", "trainer")) -> subprocess.Popen:
+    """A sweep of small trainings in a process of its own; `program` may replace the trainings."""
     space = folder / "space.toml"
     space.write_text(SPACE_FILE)
-    command = [sys.executable, "-m", "trainer", "sweep", "cartpole", "--space", space, "--startup", "2", *options, *TINY]
+    command = [sys.executable, *program, "sweep", "cartpole", "--space", space, "--startup", "2", *options, *TINY]
     return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
 
-def test_two_processes_share_the_trials_of_a_sweep(tmp_path):
+def shared(tmp_path, trials, **program):
+    """Run two processes of one sweep to the end; returns the study, and checks that both took part."""
     url = f"sqlite:///{tmp_path}/shared.db"
-    options = ["--storage", url, "--trials", "8", "--total-steps", "2000", "--name", "together"]
-    processes = [start(tmp_path, *options, "--out", str(tmp_path / name)) for name in ("one", "two")]
-    said = [process.communicate()[0] for process in processes]
-    assert [process.returncode for process in processes] == [0, 0], said
+    options = ["--storage", url, "--trials", str(trials), "--total-steps", "2000", "--name", "together"]
+    processes = [start(tmp_path, *options, "--out", str(tmp_path / name), **program) for name in ("one", "two")]
+    printed = [process.communicate()[0] for process in processes]
+    assert [process.returncode for process in processes] == [0, 0], printed
     study = load_study(open_storage(url), "together")
-    assert len(counted(study)) == 8
+    assert len(counted(study)) == trials
     assert {trial.user_attrs["pid"] for trial in counted(study)} == {process.pid for process in processes}
-    assert len({trial.params["learning_rate"] for trial in counted(study)}) == 8
-    for trial in counted(study):
+    assert len({trial.params["learning_rate"] for trial in counted(study)}) == trials
+    assert max(printed, key=len).count("best.toml: the best settings") == 1
+    settings = preset_file("cartpole", str(tmp_path / "one" / "best.toml"))
+    assert settings.ppo.learning_rate in {trial.params["learning_rate"] for trial in counted(study)}
+    return study
+
+
+def test_two_processes_share_the_trials_of_a_sweep(tmp_path):
+    shared(tmp_path, 6, program=("-c", STAND_IN))
+
+
+@pytest.mark.slow
+def test_two_processes_share_the_trainings_of_a_sweep(tmp_path):
+    for trial in counted(shared(tmp_path, 8)):
         folder = Path(trial.user_attrs["folder"])
         if trial.state == TrialState.COMPLETE:
             assert trial.value == json.loads((folder / "evaluation.json").read_text())["mean"]
             assert trial.user_attrs["steps"] >= 2000
-    assert max(said, key=len).count("best.toml: the best settings") == 1
-    settings = preset_file("cartpole", str(tmp_path / "one" / "best.toml"))
-    assert settings.ppo.learning_rate in {trial.params["learning_rate"] for trial in counted(study)}
 
 
-def test_a_sweep_that_is_terminated_ends_its_trial_and_marks_it(tmp_path):
-    process = start(tmp_path, "--out", str(tmp_path / "sweep"), "--total-steps", "1_000_000_000", "--trials", "2")
-    metrics = tmp_path / "sweep" / "trial-0000" / "metrics.jsonl"
-    while process.poll() is None and not (metrics.exists() and metrics.read_text()):
+def terminated(process, begun, folder):
+    """Terminate a sweep once `begun()`, and check that its trial is marked as interrupted."""
+    while process.poll() is None and not begun():
         time.sleep(0.05)
     process.send_signal(signal.SIGTERM)
-    said = process.communicate()[0]
-    assert process.returncode == 130, said
-    assert "trial 0: interrupted" in said
-    (trial,) = load_study(open_storage(default_storage(tmp_path / "sweep")), "cartpole").trials
+    printed = process.communicate()[0]
+    assert process.returncode == 130, printed
+    assert "trial 0: interrupted" in printed
+    (trial,) = load_study(open_storage(default_storage(folder)), "cartpole").trials
     assert (trial.state, trial.user_attrs["reason"]) == (TrialState.FAIL, "interrupted")
-    assert "interrupted at step" in (metrics.parent / "output.txt").read_text()  # with a checkpoint
+
+
+def test_a_terminated_sweep_marks_its_trial(tmp_path):
+    folder = tmp_path / "sweep"
+    folder.mkdir()
+    (folder / "WAIT").touch()
+    process = start(tmp_path, "--out", str(folder), "--trials", "2", program=("-c", STAND_IN))
+    terminated(process, (folder / "trial-0000").exists, folder)
+
+
+@pytest.mark.slow
+def test_a_terminated_sweep_ends_its_training_with_a_checkpoint(tmp_path):
+    folder = tmp_path / "sweep"
+    metrics = folder / "trial-0000" / "metrics.jsonl"
+    process = start(tmp_path, "--out", str(folder), "--total-steps", "1_000_000_000", "--trials", "2")
+    terminated(process, lambda: metrics.exists() and metrics.read_text(), folder)
+    assert "interrupted at step" in (metrics.parent / "output.txt").read_text()

@@ -1,4 +1,4 @@
-"""What a sweep searches: ranges are checked as settings are, every draw is a config that trains, presets come back whole."""
+"""The ranges of a sweep: they are checked like settings, and every draw is a valid config. Presets are read back unchanged."""
 
 import sys
 from types import SimpleNamespace
@@ -9,42 +9,44 @@ import pytest
 import envs_c
 from trainer.__main__ import main
 from trainer.config import Config
-from trainer.config.config import ConfigError, overlay
+from trainer.config.config import overlay
+from trainer.config.minibatches import nearest_minibatch
 from trainer.config.preset import preset, preset_file, preset_text
-from trainer.sweep.space import draw, nearest_minibatch, parse_space, read_space, values_of
+from trainer.errors import ConfigError
+from trainer.sweep.space import draw, parse_space, read_space, values_of
 
 REFUSED = [
-    ("", "it names no setting"),
+    ("", "there must be a range for at least one setting"),
     ("[ppo", "Expected"),
-    ("learning_rate = 3", "'learning_rate' is no section that can be searched; there are env, policy, ppo"),
-    ("[run]\nseed = { low = 1, high = 2 }", "'run' is no section that can be searched"),
-    ("[ppo]\nlearning_rat = { low = 1, high = 2 }", "unknown setting ppo.learning_rat; did you mean ppo.learning_rate?"),
-    ("[ppo]\nlearning_rate = 0.1", "ppo.learning_rate is 0.1; write { low = 1, high = 4 }"),
-    ("[ppo]\nlearning_rate = { low = 0.1 }", "ppo.learning_rate is {'low': 0.1}; write"),
+    ("learning_rate = 3", "the tables must be env, policy, ppo, self_play, not 'learning_rate'"),
+    ("[run]\nseed = { low = 1, high = 2 }", "the tables must be env, policy, ppo, self_play, not 'run'"),
+    ("[ppo]\nlearning_rat = { low = 1, high = 2 }", "unknown setting ppo.learning_rat; did you mean learning_rate?"),
+    ("[ppo]\nlearning_rate = 0.1", "ppo.learning_rate must be a range, not 0.1: write { low = 1, high = 4 }"),
+    ("[ppo]\nlearning_rate = { low = 0.1 }", "ppo.learning_rate must be a range, not {'low': 0.1}: write"),
     ("[ppo]\nlearning_rate = { low = 0.1, hihg = 1 }", "write { low = 1, high = 4 }"),
-    ("[ppo]\nlearning_rate = { low = 0.0, high = 0.1 }", "low of ppo.learning_rate: learning_rate is 0.0; it may be a number"),
-    ("[ppo]\ngamma = { low = 0.9, high = 1.5 }", "high of ppo.gamma: gamma is 1.5; it may be a number from 0 to 1"),
-    ("[ppo]\ngamma = { low = 0.9, high = 0.8 }", "ppo.gamma has low 0.9 above its high 0.8; swap them"),
-    ("[ppo]\ngamma = { low = 0, high = 1, log = true }", "ppo.gamma has log = true, which goes with a low above 0"),
-    ("[ppo]\ngamma = { low = 0, high = 1, log = 1 }", "ppo.gamma has log 1; it may be true or false"),
-    ("[ppo]\nepochs = { low = 1, high = 4, log = true, step = 1 }", "without a step; it has low 1 and step 1"),
-    ("[ppo]\nepochs = { low = 1, high = 4, step = 0.5 }", "ppo.epochs has step 0.5; it may be an integer above 0"),
-    ("[ppo]\ngamma = { low = 0, high = 1, step = 0 }", "ppo.gamma has step 0; it may be a number above 0"),
-    ("[ppo]\nepochs = { low = 1.0, high = 4 }", "low of ppo.epochs: epochs is 1.0; it may be an integer from 1"),
-    ("[ppo]\nhorizon = { choices = [] }", "choices stand alone, and are a list such as [16, 32]"),
-    ("[ppo]\nhorizon = { choices = 16 }", "choices stand alone"),
-    ("[ppo]\nhorizon = { choices = [16], low = 3 }", "choices stand alone"),
-    ("[ppo]\nhorizon = { choices = [16, 0] }", "a choice of ppo.horizon: horizon is 0; it may be an integer from 1"),
-    ("[ppo]\nhorizon = { choices = [\"none\"] }", "a choice of ppo.horizon: horizon is 'none'; it may be an integer"),
-    ("[policy]\nmemory = { low = 1, high = 2 }", "policy.memory has no low and high, being no number"),
-    ("[policy]\nmemory = { choices = [\"gru\"] }", "a choice of policy.memory: memory is 'gru'; it may be lstm"),
-    ("[env]\noptions = { choices = [1] }", "env.options cannot be searched; leave it out"),
+    ("[ppo]\nlearning_rate = { low = 0.0, high = 0.1 }", "low of ppo.learning_rate must be a number above 0, not 0.0"),
+    ("[ppo]\ngamma = { low = 0.9, high = 1.5 }", "high of ppo.gamma must be a number from 0 to 1, not 1.5"),
+    ("[ppo]\ngamma = { low = 0.9, high = 0.8 }", "low of ppo.gamma must be at most high, not 0.9 with high 0.8"),
+    ("[ppo]\ngamma = { low = 0, high = 1, log = true }", "log = true of ppo.gamma needs a low above 0"),
+    ("[ppo]\ngamma = { low = 0, high = 1, log = 1 }", "log of ppo.gamma must be true or false, not 1"),
+    ("[ppo]\nepochs = { low = 1, high = 4, log = true, step = 1 }", "and no step, not low 1 with step 1"),
+    ("[ppo]\nepochs = { low = 1, high = 4, step = 0.5 }", "step of ppo.epochs must be an integer above 0, not 0.5"),
+    ("[ppo]\ngamma = { low = 0, high = 1, step = 0 }", "step of ppo.gamma must be a number above 0, not 0"),
+    ("[ppo]\nepochs = { low = 1.0, high = 4 }", "low of ppo.epochs must be an integer from 1"),
+    ("[ppo]\nhorizon = { choices = [] }", "ppo.horizon must be { choices = [16, 32] } or other values in the list"),
+    ("[ppo]\nhorizon = { choices = 16 }", "must be { choices = [16, 32] }"),
+    ("[ppo]\nhorizon = { choices = [16], low = 3 }", "must be { choices = [16, 32] }"),
+    ("[ppo]\nhorizon = { choices = [16, 0] }", "a choice of ppo.horizon must be an integer from 1"),
+    ("[ppo]\nhorizon = { choices = [\"none\"] }", "a choice of ppo.horizon must be an integer from 1"),
+    ("[policy]\nmemory = { low = 1, high = 2 }", "policy.memory must be { choices = [...] }, since it is not a number"),
+    ("[policy]\nmemory = { choices = [\"gru\"] }", "a choice of policy.memory must be lstm"),
+    ("[env]\noptions = { choices = [1] }", "env.options cannot be searched: leave it out"),
 ]
 
 
 @pytest.fixture
 def drawn():
-    """Draws `count` configs out of ranges and a base, at random."""
+    """A function that draws `count` configs from ranges and a base at random."""
     def many(ranges, base, count=40):
         study = optuna.create_study(sampler=optuna.samplers.RandomSampler(seed=1))
         return [draw(ranges, study.ask(), base) for _ in range(count)]
@@ -52,8 +54,8 @@ def drawn():
     return many
 
 
-@pytest.mark.parametrize(("text", "sentence"), REFUSED, ids=[sentence[:40] for _, sentence in REFUSED])
-def test_a_range_that_a_setting_may_not_have_is_refused_with_the_files_name(tmp_path, text, sentence):
+@pytest.mark.parametrize(("text", "sentence"), REFUSED, ids=[text or "empty" for text, _ in REFUSED])
+def test_a_bad_range_is_refused_with_the_name_of_the_file(tmp_path, text, sentence):
     path = tmp_path / "space.toml"
     path.write_text(text)
     with pytest.raises(ConfigError) as error:
@@ -62,15 +64,15 @@ def test_a_range_that_a_setting_may_not_have_is_refused_with_the_files_name(tmp_
     assert sentence in str(error.value)
 
 
-def test_a_file_that_is_not_there_is_told():
-    with pytest.raises(ConfigError, match=r"there is no file of ranges at nowhere\.toml"):
+def test_a_missing_file_is_refused():
+    with pytest.raises(ConfigError, match=r"--space must be a file of ranges .* there is no file nowhere\.toml"):
         read_space("nowhere.toml")
 
 
 @pytest.mark.parametrize("game", envs_c.games())
 def test_every_draw_of_the_default_space_is_a_config_that_trains(drawn, game):
     base = preset(game)
-    configs = drawn(read_space(None), base)  # Config itself refuses what does not fit
+    configs = drawn(read_space(None), base)  # Config refuses minibatches that do not fit
     assert len({config.ppo.horizon for config in configs}) == 4
     assert len({config.ppo.minibatch for config in configs}) > 1
     assert all(config.env == base.env and config.run == base.run for config in configs)
@@ -89,9 +91,9 @@ def test_draws_keep_to_their_ranges(drawn):
     assert {config.policy.memory for config in configs} == {"none", "mingru"}
 
 
-def test_settings_that_do_not_go_together_are_refused(drawn):
+def test_settings_that_exclude_each_other_are_refused(drawn):
     ranges = parse_space({"policy": {"layers": {"choices": [2]}}})
-    with pytest.raises(ConfigError, match="only mingru stacks layers"):
+    with pytest.raises(ConfigError, match="layers must be 1"):
         drawn(ranges, Config("cartpole"), 1)
 
 
@@ -102,7 +104,7 @@ def test_a_minibatch_is_the_nearest_that_divides_the_rollout(num_envs, horizon, 
     assert (num_envs * horizon) % nearest == 0
 
 
-def test_the_presets_own_settings_are_a_draw_where_the_ranges_hold_them(drawn):
+def test_a_presets_settings_are_a_draw_if_the_ranges_hold_them(drawn):
     base = preset("breakout")
     values = values_of(read_space(None), base)
     assert values["learning_rate"] == base.ppo.learning_rate
@@ -113,7 +115,7 @@ def test_the_presets_own_settings_are_a_draw_where_the_ranges_hold_them(drawn):
 
 
 @pytest.mark.parametrize("game", envs_c.games())
-def test_a_preset_that_is_written_is_read_again_whole(tmp_path, game):
+def test_a_written_preset_is_read_back_unchanged(tmp_path, game):
     config = overlay(preset(game), {"ppo": {"learning_rate": 1.23e-05, "target_kl": 0.1}, "env": {"options": {"a b": 1.5}},
                                     "policy": {"encoder": 'own"encoders:Small'}})
     path = tmp_path / "best.toml"
@@ -121,7 +123,7 @@ def test_a_preset_that_is_written_is_read_again_whole(tmp_path, game):
     assert preset_file(game, str(path)) == config
 
 
-def test_a_preset_to_hand_on_leaves_out_what_is_this_machines():
+def test_a_preset_for_others_has_no_settings_of_this_machine():
     config = overlay(preset("breakout"), {"env": {"num_threads": 2}, "run": {"device": "cpu", "run_dir": "x", "gif": False}})
     assert not any(word in preset_text(config, "") for word in ("num_threads", "device", "run_dir", "gif"))
     own = preset_text(config, "", own=True)
@@ -130,12 +132,12 @@ def test_a_preset_to_hand_on_leaves_out_what_is_this_machines():
 
 @pytest.mark.parametrize(("text", "sentence"), [
     (None, "there is no preset at {path}"),
-    ("[ppo]\ngama = 0.9", "{path}: unknown setting ppo.gama; did you mean ppo.gamma?"),
-    ("[ppo]\ngamma = 2.0", "{path}: gamma is 2.0; it may be a number from 0 to 1"),
+    ("[ppo]\ngama = 0.9", "{path}: unknown setting ppo.gama; did you mean gamma?"),
+    ("[ppo]\ngamma = 2.0", "{path}: ppo.gamma must be a number from 0 to 1, not 2.0"),
     ("[ppo]\ngamma = ", "{path}: Invalid value"),
     ("[run]\nresume = \"x\"", "{path}: run.resume is no setting of a preset"),
 ])
-def test_a_bad_preset_is_refused_in_a_line(capsys, tmp_path, text, sentence):
+def test_a_bad_preset_is_refused_in_one_line(capsys, tmp_path, text, sentence):
     path = tmp_path / "mine.toml"
     if text is not None:
         path.write_text(text)
@@ -145,10 +147,10 @@ def test_a_bad_preset_is_refused_in_a_line(capsys, tmp_path, text, sentence):
 
 def test_a_resumed_run_takes_no_preset(capsys):
     assert main(["--resume", "x", "--preset", "y"]) == 2
-    assert "preset is of a new run" in capsys.readouterr().err
+    assert "--preset is for new runs" in capsys.readouterr().err
 
 
-def test_options_change_what_a_preset_says(tmp_path, monkeypatch):
+def test_options_change_the_settings_of_a_preset(tmp_path, monkeypatch):
     configs = []
     monkeypatch.setitem(sys.modules, "trainer.training.train", SimpleNamespace(train=configs.append))
     path = tmp_path / "mine.toml"

@@ -1,0 +1,76 @@
+"""Number formats, tables as text, and the smoothed progress of a session."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from trainer.log.numbers import count, duration, number
+from trainer.log.progress import History, Progress, sparkline
+from trainer.log.text import markdown, plain
+
+
+@pytest.mark.parametrize(("seconds", "text"), [
+    (None, "-"), (0, "0s"), (59.4, "59s"), (59.6, "1m00s"), (192, "3m12s"), (3599, "59m59s"), (3840, "1h04m"),
+    (183_600, "2d03h")])
+def test_a_duration_is_short(seconds, text):
+    assert duration(seconds) == text
+
+
+@pytest.mark.parametrize(("value", "text"), [
+    (0, "0"), (999, "999"), (999.6, "1.00K"), (1_000, "1.00K"), (65_536, "65.5K"), (231_000, "231K"), (999_400, "999K"),
+    (999_600, "1.00M"), (1_310_000, "1.31M"), (50_000_000, "50.0M"), (2.5e9, "2.50G")])
+def test_a_count_has_three_digits(value, text):
+    assert count(value) == text
+
+
+@pytest.mark.parametrize(("points", "width", "line"), [
+    ([], 8, ""), ([5], 8, "▁"), ([1, 1, 1], 8, "▁▁▁"), ([0, 7], 8, "▁█"), (range(8), 8, "▁▂▃▄▅▆▇█"),
+    (range(80), 4, "▁▃▆█")])
+def test_a_sparkline_spans_its_points(points, width, line):
+    assert sparkline(list(points), width) == line
+
+
+def test_a_long_history_stays_short_and_keeps_its_shape():
+    history = History()
+    for value in range(100_000):
+        history.add(value)
+    history.add(None)
+    assert 100 < len(history.points) < 256
+    assert history.points == sorted(history.points)
+    assert history.points[0] < 1000
+    assert history.points[-1] > 99_000
+
+
+def test_speed_and_shares_follow_the_last_seconds():
+    now = Progress(0, 10_000)
+    for index in range(1, 101):
+        now.update(index * 10, 1.0, {"time_env": 0.5, "time_learn": 0.5, "score_mean": 3.0})
+    assert now.sps == pytest.approx(10)
+    assert now.seconds_left == pytest.approx(900)
+    for index in range(1, 101):
+        now.update(1000 + index * 20, 1.0, {"time_env": 0.25, "time_learn": 0.75, "score_mean": None})
+    assert now.sps == pytest.approx(20, rel=1e-3)
+    assert now.shares["learn"] == pytest.approx(0.75, rel=1e-3)
+    assert now.last["score_mean"] == 3.0
+
+
+@pytest.mark.parametrize(("value", "text"), [(None, "-"), (123.42, "123.4"), (-0.012345, "-0.01235"), (1.2e-7, "1.2e-07")])
+def test_a_number_has_four_digits(value, text):
+    assert number(value) == text
+
+
+def test_a_plain_table_is_as_wide_as_its_cells():
+    assert plain(["run", "steps"], [["one", "5"], ["a-long-name", "12"]], right=["steps"]) == [
+        "run          steps", "one              5", "a-long-name     12"]
+
+
+def test_a_markdown_table_has_a_line_below_its_head():
+    assert markdown(["run", "steps"], [["one", 5]]) == "| run | steps |\n| --- | ----- |\n| one | 5     |\n"
+
+
+def test_number_formats_and_tables_load_nothing_else():
+    script = ("import sys, trainer.log.numbers, trainer.log.text\n"
+              "sys.exit(bool({'torch', 'matplotlib', 'numpy', 'rich'} & set(sys.modules)))")
+    assert subprocess.run([sys.executable, "-c", script], cwd=Path(__file__).parents[3], check=False).returncode == 0
