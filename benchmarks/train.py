@@ -22,8 +22,8 @@ from trainer.training.build import make_session
 from trainer.training.train import iterate
 
 FEATURES, SIZE, ACTIONS = 118, 128, 4
-# FLOP per step: two per multiply-add of a forward pass; a pass in the rollout, one in learning, and a backward pass that
-# counts twice
+# FLOP per step: two per multiply-add of a forward pass; one pass in the rollout, one in learning, and a backward pass,
+# which counts twice
 FLOP = 2 * (FEATURES * SIZE + 2 * SIZE * 4 * SIZE + SIZE * (ACTIONS + 1)) * 4
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 

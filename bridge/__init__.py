@@ -6,12 +6,12 @@
     pipeline.py          steps the batches of a source and overlaps games, copies and policy
     device.py            the interface of a device; the CPU
     cuda.py              the GPU
-    graphs.py            work that is captured once and then replayed
+    graphs.py            work captured once and then replayed
     nvrtc.py             CUDA sources compiled at run time
     probe.py             measures copies and launches, and chooses the number of batches
     spans.py             names in a profiler's trace
     errors.py            the errors of all these
-    on_device/           games that run on the device itself, and their pipeline
+    on_device/           games on the device itself, and their pipeline
 
 The names below are loaded on first use. `import bridge.errors` runs this file too, and it must not load torch: the command
 line catches these errors before it knows whether it needs torch.

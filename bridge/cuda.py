@@ -21,8 +21,8 @@ class CudaDevice:
     def __init__(self, device: torch.device):
         count = torch.cuda.device_count()
         if (device.index or 0) >= count:
-            raise DeviceError(f"device is '{device}'; there {'is one GPU' if count == 1 else f'are {count} GPUs'} here, "
-                              f"cuda:0 to cuda:{count - 1}")
+            gpus = "cuda:0, the only GPU here" if count == 1 else f"one of the {count} GPUs here, cuda:0 to cuda:{count - 1}"
+            raise DeviceError(f"device must be {gpus}, not '{device}'")
         self.torch_device = torch.device("cuda", torch.cuda.current_device() if device.index is None else device.index)
         torch.cuda.set_device(self.torch_device)
         runtime.setDevice(self.torch_device.index)
@@ -51,7 +51,7 @@ class CudaDevice:
 
 
 class CudaStream:
-    """A CUDA stream that CuPy and torch both use. See HostStream for the interface."""
+    """A CUDA stream, used by CuPy and torch. See HostStream for the interface."""
 
     captures = copies = True
 

@@ -22,7 +22,7 @@ class HostDevice:
     torch_device = torch.device("cpu")
 
     def host_bytes(self, size: int) -> np.ndarray:
-        """Return (size,) uint8 of zeros that begin on a cache line."""
+        """Return (size,) uint8 of zeros, aligned to a cache line."""
         raw = np.zeros(size + ALIGNMENT, np.uint8)
         start = -raw.ctypes.data % ALIGNMENT
         return raw[start: start + size]
@@ -63,7 +63,7 @@ class HostStream:
         """Wait until the stream has reached its last mark. Raises the error of any work before it."""
 
     def wait_for_caller(self):
-        """Make this stream wait for torch operations that the caller has already queued."""
+        """Make this stream wait for the caller's torch operations so far."""
 
     def make_caller_wait(self):
         """Make the caller's next torch operations wait for the work on this stream."""

@@ -1,4 +1,4 @@
-"""The bridge's errors. Each message is one sentence that ends with advice. Loads neither torch nor CuPy."""
+"""The bridge's errors. Each message is one sentence and ends with advice. Loads neither torch nor CuPy."""
 
 
 class BridgeError(RuntimeError):

@@ -1,4 +1,4 @@
-"""Work that a stream repeats: run directly at first, then captured as a graph and replayed."""
+"""Repeated work on a stream: run directly at first, then captured as a graph and replayed."""
 
 import warnings
 from collections.abc import Callable
@@ -7,7 +7,7 @@ WARM_UP = 2  # calls before the capture; libraries initialize themselves in the 
 
 
 class Graphs:
-    """Switch for capturing, shared by several `Captured`. The first capture that fails turns it off, with one warning."""
+    """Switch for capturing, shared by several `Captured`. The first failed capture turns it off, with one warning."""
 
     def __init__(self, enabled: bool = True):
         self.enabled = enabled

@@ -164,7 +164,7 @@ def _wrap_sync(env: VectorEnv, lo: int, name: str):
 
 
 def _failed_worker(env: VectorEnv) -> int | None:
-    """Number of the worker that failed in an AsyncVectorEnv; None if unknown, or if several failed.
+    """Number of the failed worker of an AsyncVectorEnv; None if unknown, or if several failed.
 
     Gymnasium sets the pipe of a worker to None after it has reported the worker's error.
     """

@@ -63,7 +63,7 @@ class Pipeline:
     num_batches: number of batches.
     device: device (bridge.open_device); default: the CPU.
     serial: wait for each batch at each step. Gives the same results, for debugging.
-    graphs: capture each stream's work as a graph, if that makes it cheaper.
+    graphs: capture each stream's work as a graph, if the device can.
 
     Attributes:
     env_seconds: seconds spent stepping games.
@@ -85,7 +85,7 @@ class Pipeline:
         self.streams = [self._device.stream() for _ in self.batches]
         self._bound = [self.source.bind(b.lo, b.hi, slab.host, slab.host_actions)
                        for b, slab in zip(self.batches, self.slabs, strict=True)]
-        self._must_step = [False] * num_batches  # by batch: its last turn queued actions that are not yet played
+        self._must_step = [False] * num_batches  # by batch: the actions of its last turn are not yet played
         self._queued: dict[tuple, _QueuedWork] = {}  # by batch, work and act
         self._ended = EpisodeLog(self.num_envs)
         self.env_seconds = 0.0
@@ -109,8 +109,8 @@ class Pipeline:
     def turn(self, batch: BatchRange, work: Callable[[], None], *, act: bool = True):
         """Step the batch's games with the actions of its last turn, then queue `work` on the new observations.
 
-        work: reads the slab's tensors and fills slab.actions. Pass the same object in each turn, so that it can be captured
-            once. It must then do the same work on the same memory.
+        work: reads the slab's tensors and fills slab.actions. Pass the same object in each turn: it is captured once. It
+            must then do the same work on the same memory.
         act: False if `work` does not fill the actions. No step follows then.
         """
         self.play(batch)
@@ -129,7 +129,7 @@ class Pipeline:
             self.play(batch)
 
     def play(self, batch: BatchRange):
-        """Wait for the actions of the batch's last turn and step its games with them. Does nothing if that is already done."""
+        """Wait for the actions of the batch's last turn and step its games with them. Does nothing if this is already done."""
         if not self._must_step[batch.index]:
             return
         self._must_step[batch.index] = False
@@ -158,7 +158,7 @@ class Pipeline:
             self.check("wait for the device", batch, self.streams[batch.index].wait)
 
     def wait_for_caller(self):
-        """Make the streams wait for torch operations that the caller has already queued, such as an update of the weights."""
+        """Make the streams wait for the caller's torch operations so far, such as an update of the weights."""
         for stream in self.streams:
             stream.wait_for_caller()
 
@@ -181,7 +181,7 @@ class Pipeline:
                                 f"{batch.hi - 1}, on {self.device}, with {self.slab(batch)}: {error}") from error
 
     def take_episodes(self) -> Episodes:
-        """Return the episodes that ended since the last call."""
+        """Return the episodes ended since the last call."""
         return self._ended.take()
 
     def state(self) -> dict[str, torch.Tensor]:
@@ -214,7 +214,7 @@ class Pipeline:
 
 
 class _QueuedWork:
-    """The work that a turn queues on a batch's stream, with its copies: stage by stage, or as one captured graph."""
+    """The work of a turn on a batch's stream, with its copies: stage by stage, or as one captured graph."""
 
     def __init__(self, pipeline: Pipeline, batch: BatchRange, work: Callable[[], None], act: bool):
         self.pipeline, self.batch, self.work, self.act = pipeline, batch, work, act

@@ -2,7 +2,7 @@
 
 A source has num_envs, num_actions, num_masked (0 without action masks), observation_shape and observation_dtype, and
 
-    edges(num_batches)            the batches that it can be cut into;
+    edges(num_batches)            the first environment of each batch, and the end;
     bind(lo, hi, host, actions)   environments lo .. hi-1, writing to the arrays `host` and reading `actions`;
     state(), restore(state)       its state for a checkpoint, if `saves` is true;
     environment_dims()            the environment dimension of each tensor in this state;
@@ -12,7 +12,7 @@ A bound batch has
 
     reset()         begins new episodes and writes the first observations;
     begin(ready)    starts a step. The actions are in the host's array as soon as `ready()` returns;
-    wait()          waits for the actions, if the calling thread is the one that steps;
+    wait()          waits for the actions, if the calling thread steps;
     finish(log)     steps, writes the results and adds the ended episodes to an EpisodeLog. Returns the seconds spent waiting
                     and the seconds spent stepping.
 
@@ -38,9 +38,9 @@ class Episodes(NamedTuple):
 
 
 class EpisodeLog:
-    """Episodes that ended since the last `take`. Its memory grows until it holds the largest number in one rollout.
+    """Episodes ended since the last `take`. Its memory grows until it holds the largest number in one rollout.
 
-    room: number of episodes that fit at first.
+    room: number of episodes to make room for at first.
     """
 
     def __init__(self, room: int):

@@ -1,4 +1,4 @@
-"""Games that run on the device itself, so that no observation is copied.
+"""Games on the device itself: no observation is copied.
 
     pipeline.py          OnDevicePipeline: the pipeline for these games
     cartpole.py          CartPole: the base class, and CartPoleKernel, which runs cartpole.cu

@@ -17,7 +17,7 @@ from bridge.nvrtc import CudaModule
 from envs_c import checks
 
 MODULE = CudaModule(Path(__file__).parent / "cartpole.cu")
-BLOCKS = (32, 64, 128, 256, 512, 1024)  # sizes of a thread block that the search tries
+BLOCKS = (32, 64, 128, 256, 512, 1024)  # sizes of a thread block to choose from
 MULTIPLIER = 6364136223846793005        # of PCG32; see envs_c/rng.pxd
 
 
@@ -29,7 +29,7 @@ class CartPole:
     seed: environment i draws from the generator (seed, first + i).
     time_limit: steps after which an episode is truncated; None for the game's own limit (500), 0 for no limit.
     reward_clip: c to clip rewards to [-c, c], or (low, high), or None.
-    sticky: probability that a step repeats the action of the previous step.
+    sticky: probability of repeating the action of the previous step.
     work: how many times a step does its arithmetic; the result stays the same (benchmarks.scaling).
     first: number of the first environment.
 
@@ -72,7 +72,7 @@ class CartPole:
 
     @property
     def episodes(self) -> torch.Tensor:
-        """(1,) int64: number of episodes that ended since `clear_totals`."""
+        """(1,) int64: number of episodes ended since `clear_totals`."""
         return self._totals[0].sum(0, keepdim=True)
 
     @property
@@ -132,7 +132,7 @@ class CartPole:
         self._totals.zero_()
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return copies of all tensors that the future depends on, for a checkpoint."""
+        """Return copies of all tensors needed to go on from here, for a checkpoint."""
         return {name: tensor.clone() for name, tensor in self._state_tensors().items()}
 
     def restore(self, state: dict[str, torch.Tensor]):

@@ -21,7 +21,7 @@ COSINE = (1 / 479001600.0, -1 / 3628800.0, 1 / 40320.0, -1 / 720.0, 1 / 24.0, -0
 class CartPoleTensors(CartPole):
     """CartPole in torch.
 
-    Each step draws the pole of a new episode for all environments, and only those that begin an episode use it.
+    Each step draws the pole of a new episode for all environments. Only new episodes use it.
     """
 
     def __init__(self, num_envs: int, device, seed: int, **settings):
@@ -95,7 +95,7 @@ class CartPoleTensors(CartPole):
             tensor.masked_fill_(self._begins, 0)
 
     def _choose(self, actions):
-        """Write the force on each cart to _force (N,): that of its action, or of the last action if it is sticky."""
+        """Write the force on each cart to _force (N,), from its action, or from the last action if it is sticky."""
         if self.sticky > 0.0:
             self._uniform.copy_(torch.bitwise_right_shift(self._drawn[0], 8, out=self._spare[0])).mul_(2.0**-24)
             torch.lt(self._uniform, np.float32(self.sticky).item(), out=self._flag)
@@ -138,7 +138,7 @@ class CartPoleTensors(CartPole):
         self._over.copy_(self._flag.logical_or_(self._other))
 
     def _account(self):
-        """Record the episodes that ended in this step."""
+        """Record the episodes ended by this step."""
         self.ended.copy_(self._over)
         torch.where(self._flag, self._length, self.ended_length, out=self.ended_length)
         self.ended_return.copy_(self.ended_length)

@@ -1,4 +1,4 @@
-"""The pipeline for games that run on the device: one batch, no copies, and no step waits for the host.
+"""The pipeline for games on the device: one batch, no copies, and no step waits for the host.
 
 It has the interface of bridge.pipeline.Pipeline. A turn queues on the stream a step with the actions of the last turn, and then
 the work.
@@ -13,7 +13,7 @@ from bridge.pipeline import BatchRange
 from bridge.slab import Slab
 from bridge.source import Episodes
 
-WRITTEN = ("observation", "reward", "terminated", "truncated")  # parts of the slab that a step writes
+WRITTEN = ("observation", "reward", "terminated", "truncated")  # by a step, in the slab
 
 
 class OnDevicePipeline:
@@ -22,7 +22,7 @@ class OnDevicePipeline:
     simulation: a bridge.on_device.cartpole.CartPole.
     device: the simulation's device (bridge.open_device).
     serial: wait for the device at each turn. Gives the same results, for debugging.
-    graphs: capture the work as graphs, if that makes it cheaper.
+    graphs: capture the work as graphs, if the device can.
     """
 
     def __init__(self, simulation, device, *, serial: bool = False, graphs: bool = True):
@@ -33,7 +33,7 @@ class OnDevicePipeline:
         self.slabs = [Slab(self.num_envs, simulation.observation_shape, simulation.observation_dtype, 0, device)]
         self.streams = [device.stream()]
         self.serial, self.graphs = serial, Graphs(graphs)
-        self._must_step = False  # the last turn queued actions that are not yet played
+        self._must_step = False  # the actions of the last turn are not yet played
         self._queued: dict[tuple, Captured] = {}  # by work and `_must_step`
         self.env_seconds = self.copy_seconds = 0.0  # the host spends no time on either
 
@@ -86,7 +86,7 @@ class OnDevicePipeline:
             self.streams[0].run(self._step)
 
     def wait_for_caller(self):
-        """Make the stream wait for torch operations that the caller has already queued."""
+        """Make the stream wait for the caller's torch operations so far."""
         self.streams[0].wait_for_caller()
 
     def make_caller_wait(self):

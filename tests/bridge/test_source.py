@@ -22,7 +22,7 @@ class Counting(gymnasium.Env):
 
     length: steps after which an episode terminates.
     cut: steps after which an episode is truncated.
-    fault: number of the step, over all episodes, that raises OSError.
+    fault: number of the step, over all episodes, in which it raises OSError.
     first_action: the smallest action.
     """
 
@@ -126,6 +126,25 @@ def test_an_environment_that_raises_is_named_by_its_number(kind):
         played(pipeline, 10)
     pipeline.close()
     env.close(**({"terminate": True} if kind is AsyncVectorEnv else {}))
+
+
+def test_an_environment_is_numbered_by_its_place_in_the_pipeline_that_steps_it():
+    env = SyncVectorEnv([Counting, lambda: Counting(fault=4)], autoreset_mode=AutoresetMode.NEXT_STEP)
+    Pipeline(GymnasiumSource([env])).close()
+    pipeline = Pipeline(GymnasiumSource([vector(2), env]), 2)
+    with pytest.raises(EnvironmentFailed, match=r"^environment 3 \(SyncVectorEnv\) raised OSError in step: the cartridge is hot"):
+        played(pipeline, 10)
+    pipeline.close()
+
+
+def test_without_a_number_the_range_of_the_vector_environment_is_named():
+    class Broken(SyncVectorEnv):
+        def step(self, actions):
+            raise OSError("no power")
+    pipeline = Pipeline([vector(2), Broken([Counting] * 3, autoreset_mode=AutoresetMode.NEXT_STEP)], 2)
+    with pytest.raises(EnvironmentFailed, match=r"^environments 2 to 4 \(Broken\) raised OSError in step: no power"):
+        played(pipeline, 2)
+    pipeline.close()
 
 
 class Dictionary(Counting):
