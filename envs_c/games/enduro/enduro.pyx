@@ -261,7 +261,7 @@ GAME = Game(
     feature_shape=(FEATURES,), screen=(WIDTH, HEIGHT), frame_skip=4, feature_low=-4, feature_high=4,
     options={"start_speed": Option(6, 6, 120, "speed at the start of the first day; 6 as on the cartridge")},
     features=(
-        Feature("speed", -1.5, 2.5, help="(speed - 45) / 30; speed is 6 to 120"),
+        Feature("speed", -2, 3, help="(speed - 45) / 30; speed is 6 to 120"),
         Feature("road", -2.5, 2, help="pixels of the road to the right of its middle place / 12; the car is on the other side"),
         Feature("bend", -1, 1, help="1 in a full bend to the right, -1 to the left, 0 on a straight road"),
         Feature("crash", -2, 2, help="frames left without control / 64; negative if the road slides to the left"),

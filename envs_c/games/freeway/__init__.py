@@ -1,8 +1,8 @@
 """Freeway.
 
-    freeway.pyx        the game: state, observation and drawing, and `GAME`
-    picture.pxd        how the 84x84 picture is drawn
-    rules.pxd          how the state changes
+    freeway.pyx        the rules in prose; one frame, the observation, the picture, and `GAME`
+    rules.pxd          the state, its constants, and how a frame changes it
+    picture.pxd        digits and colours, and how scores, chicken and cars are painted
 """
 
 from envs_c.games.freeway.freeway import GAME

@@ -1,38 +1,44 @@
 """Freeway, frame by frame as the cartridge of 1981 for the Atari 2600 plays it with one player.
 
-Road. On a screen of 160x210 pixels (x to the right, y down) ten lanes of 16 rows lie between two pavements. Lane 0 is the
-lowest; its cars stand in rows 171 .. 180, those of lane i 16 * i rows higher. Lanes 0 .. 4 drive to the right, 5 .. 9 to
-the left. A lane's place is the x of its first car, whose left end is 3 to the left of it (a truck's 2); past 159 it goes
-to 0, below 0 to 159, and what leaves the screen on one side comes in on the other. Columns 0 .. 7 stay black.
+Screen. 160x210 pixels, x to the right and y down. Ten lanes of 16 rows lie between two pavements. Lane 0 is the lowest. Its
+cars have the rows 171 to 180; the cars of lane i are 16 * i rows higher. Columns 0 to 7 stay black.
 
-Chicken. Its column never changes (x 44 .. 51). It stands y = 6 high on the lower pavement at first, in rows 193 - y ..
-200 - y. UP and DOWN move it by 1 a frame, not below 6. UP at 177 is the far side: it gives 1 point, puts the chicken back
-to 6, and there it rests for 28 or 29 frames. The second player's chicken stands at the lower pavement for ever.
+Actions. UP and DOWN move the chicken by 1 pixel a frame. Its columns are always 44 to 51. Its height y is 6 at first, on
+the lower pavement, and its rows are 193 - y to 200 - y. DOWN stops at 6. The second player's chicken stands on the lower
+pavement and never moves.
 
-Cars. A lane has a pace 0 .. 5: its cars move by 1 pixel every so many frames, at pace 0 by 2 pixels every frame. All cars
-of a lane are alike, either 1 to 3 cars 8 pixels wide and 16, 32 or 64 apart, or one truck 16 pixels wide. By game, lane 0
-first, with the pace, then c cars g apart as cxg, T for the truck:
+Points. UP at height 177 reaches the far side. It gives 1 point and puts the chicken back to height 6, where it rests for 28
+or 29 frames.
+
+Lanes. Lanes 0 to 4 drive to the right, lanes 5 to 9 to the left. A lane's place is a number x of 0 to 159; after 159 comes
+0. The left end of its first car is 3 pixels to the left of it, that of a truck 2. A car that leaves the screen on one side
+comes in on the other. A lane has a pace of 0 to 5: with pace 0 its cars move by 2 pixels every frame, otherwise by 1 pixel
+every so many frames as the pace says.
+
+Cars. All cars of a lane are alike: 1 to 3 cars 8 pixels wide, 16, 32 or 64 pixels apart, or one truck 16 pixels wide. The
+table has a row for each game and a column for each lane, lane 0 first. An entry is the pace, then cxg for c cars g pixels
+apart, 1 for one car, or T for a truck:
 
   1   5 1     4 1     3 1     2 1     1 1     1 1     2 1     3 1     4 1     5 1
   2   4 1     3 2x16  2 2x32  1 3x16  0 2x64  1 T     1 2x64  2 3x16  3 2x32  4 2x16
   3   4 3x32  3 3x32  2 1     1 3x32  0 T     0 1     1 3x32  2 1     3 3x32  4 3x32
   4   0 T     1 T     2 T     1 T     0 T     0 T     1 T     2 T     1 T     0 T
 
-Games 5 .. 8 are these with paces that change: in frame f, where f modulo 128 is less than 10, after the cars have moved,
-the pace of lane f modulo 128 goes down by 1 if bit 0 of (register XOR lane) is set, not below 0, then up by 1 if bit 1 is,
-not above 5. The register, 8 bits, is then shifted to the left every 32 frames; the exclusive or of its bits 7 and 4 comes
-in at the right.
+Changing paces. Games 5 to 8 are games 1 to 4 with paces that change. In frame f, if lane = f modulo 128 is less than 10,
+the pace of that lane changes after the cars have moved: it goes down by 1, but not below 0, if bit 0 of (register XOR lane)
+is set; then it goes up by 1, but not above 5, if bit 1 is set. The register has 8 bits. Every 32 frames it is shifted to
+the left by one bit, and the exclusive or of its bits 7 and 4 comes in at the right.
 
-Hit. The chicken is hit in the frame after one in which any of its pixels lies on one of a car; in lane 0 its touch counts
-for another frame. A hit stuns for 55 or 56 frames (a counter goes from 28 to 0, by one each even frame), and nothing else
-hits before that counter is 22. While it is 16 or more the chicken falls by 1 a frame, not below 6; so it loses about 24.
-With difficulty 1 it is put down to 6 at once instead.
+Hit. If a pixel of the chicken lies on a pixel of a car, the chicken is hit in the next frame; in lane 0 the touch counts
+for one more frame. A hit stuns the chicken for 55 or 56 frames: a counter goes from 28 to 0, by one in each even frame. No
+other hit counts until the counter is 22. While it is 16 or more, the chicken falls by 1 pixel a frame, but not below 6. So
+a hit costs about 24 pixels. With difficulty 1 the chicken is at 6 from the first even frame on.
 
-Time. The episode ends after 8,192 frames; in the last 512 the score flashes.
+End. The episode ends after 8,192 frames. In the last 512 the score flashes.
 
-Start. Cars are at random places and so is the register, but not 0. With scatter=0 all cars are at x 0 and the register is
-132, as on the cartridge; then all goes as there, but that the cartridge paints a new score, and a fall to 6 at once, a
-frame late, and its maker's name below the road.
+Start. The cars are at random places, and the register is random, but not 0. With scatter=0 all lanes are at x 0 and the
+register is 132, as on the cartridge. Then everything goes as there, with two differences in the picture: the cartridge
+paints a new score, and a fall to 6 at once, one frame late, and it shows its maker's name below the road.
 """
 
 from libc.stdint cimport uint16_t
@@ -49,11 +55,11 @@ from envs_c.rng cimport Rng
 from envs_c.screen cimport SMALL, Canvas, canvas_rect, canvas_swap
 from envs_c.stamp cimport CELLS, WIDTH, Sheet, finish_rows, sheet_of, sum_backdrop
 
-from envs_c.game import Option
+from envs_c.game import Feature, Option
 
 
 cdef enum:
-    FIRST_ROW = 2, END_ROW = 78     # of the grey canvas: between them things move
+    FIRST_ROW = 2, END_ROW = 78     # rows of the grey canvas; things move only between them
 
 cdef extern from *:
     """
@@ -80,9 +86,7 @@ cdef float step(void* state, int action, Rng* rng, bint* over) noexcept nogil:
 
 
 cdef void observe(const void* state, void* out) noexcept nogil:
-    """Both chickens' heights, counter of the timer, score, time left, and of each lane how far its first car is to the
-    right of the chicken (-80 .. 79, around the screen) and its velocity, all in units of about their deviation in play.
-    """
+    """Write the features that GAME describes. Each is scaled to about unit deviation in play."""
     cdef const Freeway* game = <const Freeway*>state
     cdef float* features = <float*>out
     cdef int lane, away
@@ -100,7 +104,7 @@ cdef void observe(const void* state, void* out) noexcept nogil:
 
 
 cdef void backdrop(const double* options, Canvas* canvas) noexcept nogil:
-    """All but the own score, the own chicken and the cars."""
+    """Paint road and pavements, and the score and chicken of the second player."""
     cdef Sheet sheet = sheet_of(canvas, NULL, EDGE)
     cdef int x, y
     for y in range(4, 195):
@@ -142,4 +146,15 @@ GAME = Game(
         "difficulty": Option(0, 0, 1, "1: a hit sends the chicken back to the start"),
         "scatter": Option(1, 0, 1, "0: all cars start at the edge of the screen, as on the cartridge"),
     },
+    features=(
+        Feature("chicken", -2, 2, help="(height - 90) / 50 pixels; height is 6 to 177"),
+        Feature("second chicken", 0, 1, help="always 0: the second player's chicken never moves"),
+        Feature("counter", 0, 1, help="counter of a stun or of the rest after a point / 28; 0 if the chicken can move"),
+        Feature("score", 0, 4, help="points / 32"),
+        Feature("time", -1, 1, help="1 at the start, -1 at the end"),
+        Feature("cars", -2, 2, count=LANES, help="by lane, lane 0 first: pixels of its first car to the right of the chicken, "
+                "-80 to 79 around the screen, / 46"),
+        Feature("velocity", -2, 2, count=LANES, help="by lane, lane 0 first: pixels a frame, positive to the right"),
+    ),
+    compared_with="The cartridge under ale-py, frame by frame in all eight games: chicken, cars, paces, score and picture.",
 ).bind(chunk, backdrop, draw, sizeof(Freeway))

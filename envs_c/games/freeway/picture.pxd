@@ -1,4 +1,4 @@
-"""Freeway's pictures: their tables, and how they are painted, in colour and in grey."""
+"""The pictures of Freeway: digits, colours, and how they are painted, in colour and in grey."""
 
 from libc.stdint cimport uint8_t, uint16_t, uint32_t
 from libc.string cimport memset
@@ -12,12 +12,12 @@ from envs_c.stamp cimport CELLS, CELL_X, STAMP, WIDTH, Sheet, add_cover, add_sta
 
 cdef enum:
     EDGE = 8                    # columns left of it stay black
-    FLASH = 512                 # frames of the flashing score
-    FEET = 193, LANE_Y = 171    # rows of a chicken 0 high, and of lane 0's cars
+    FLASH = 512                 # last frames, in which the score flashes
+    FEET = 193, LANE_Y = 171    # first row of a chicken of height 0, and of the cars of lane 0
     SCORE_X = 48, RIVAL_SCORE_X = 112, SCORE_Y = 5, RIVAL_X = 108
-    SCORES = 3                  # places of digits: tens, ones, the other's
-    PLACES = CELL_X + 22        # of a car in the grid, and where it comes in at the left, goes out at the right
-    CAR_STAMP = 5, SMALL_STAMP = 4              # rows of stamps
+    SCORES = 3                  # places of digits: tens, ones, the second player's
+    PLACES = CELL_X + 22        # places of a car: in the grid of cells, and cut off at the left and right edge
+    CAR_STAMP = 5, SMALL_STAMP = 4              # rows of a stamp, in grey cells
     BLACK = 0x000000, ROAD = 0x8E8E8E, PAVEMENT = 0xAAAAAA, WHITE = 0xD6D6D6, YELLOW = 0xFCFC54, PINK = 0xE46F6F
 
 cdef extern from *:
@@ -47,11 +47,11 @@ cdef extern from *:
         0x004400, 0x1A661A, 0x328432, 0x48A048, 0x5CBA5C, 0x6FD26F, 0x80E880, 0x90FC90, 0x143C00, 0x355F18, 0x527E2D, 0x6E9C42,
         0x87B754, 0x9ED065, 0xB4E775, 0xC8FC84, 0x303800, 0x505916, 0x6D762B, 0x88923E, 0xA0AB4F, 0xB7C25F, 0xCCD86E, 0xE0EC7C,
         0x482C00, 0x694D14, 0x866A26, 0xA28638, 0xBB9F47, 0xD2B656, 0xE8CC63, 0xFCE070};
-    // Made when freeway.pyx is imported, and constant from then on:
-    static unsigned short STANDING[84 * 84];                    // sums of what stands still
-    static unsigned short CAR_STAMPS[3][10][62][5][8];          // by part (a car, a truck's left and right half), lane, place
+    // Filled when freeway.pyx is imported, and constant from then on:
+    static unsigned short STANDING[84 * 84];                    // grey sums of the backdrop
+    static unsigned short CAR_STAMPS[3][10][62][5][8];          // by part (car, left or right half of a truck), lane, place
     static unsigned short CHICKEN_STAMPS[3][178][4][8];         // by pose and height
-    static unsigned char DIGIT_COVER[3][10][4][8];              // units, by place and digit
+    static unsigned char DIGIT_COVER[3][10][4][8];              // units covered, by place and digit
     """
     const uint16_t[10][8] DIGIT
     const uint32_t[10] COLOUR
@@ -63,14 +63,14 @@ cdef extern from *:
 
 
 cdef inline int lane_y(int lane) noexcept nogil:
-    """The first row of its cars."""
+    """First row of a lane's cars."""
     return LANE_Y - PITCH * lane
 
 
-# --- what stands still ------------------------------------------------------------------------------------------------
+# --- the ground -------------------------------------------------------------------------------------------------------
 
 cdef inline uint32_t ground(int x, int y) noexcept nogil:
-    """The road's colour there."""
+    """Colour of the ground at a pixel."""
     if y < 14 or 23 < y < 185:
         if y & 15 == 7 and 39 <= y <= 167 and x & 4 and y != 103:
             return WHITE
@@ -112,7 +112,7 @@ cdef inline void draw_scores(const Freeway* game, Sheet* sheet) noexcept nogil:
 # --- the chicken ------------------------------------------------------------------------------------------------------
 
 cdef inline bint car_at(const Freeway* game, int x, int y) noexcept nogil:
-    """Whether a car has that pixel."""
+    """Whether a pixel belongs to a car."""
     cdef int lane = (LANE_Y + CAR_ROWS - 1 + PITCH - y) // PITCH - 1
     cdef int row = y - LANE_Y + PITCH * lane, car, column
     if row < 0 or row >= CAR_ROWS or lane < 0 or lane >= LANES:
@@ -126,7 +126,10 @@ cdef inline bint car_at(const Freeway* game, int x, int y) noexcept nogil:
 
 
 cdef inline void put_chicken(Sheet* sheet, int pose, int y, const Freeway* cars) noexcept nogil:
-    """Pixel by pixel, since the ground changes; without what `cars` hide, unless that is NULL."""
+    """Paint the chicken pixel by pixel, since the ground under it changes.
+
+    cars: leave out pixels behind the cars of this game; NULL paints all pixels.
+    """
     cdef int row, x
     for row in range(CHICKEN_ROWS):
         for x in range(CHICKEN_X, CHICKEN_X + 8):
@@ -144,7 +147,7 @@ cdef inline void draw_chicken(const Freeway* game, Sheet* sheet) noexcept nogil:
 # --- cars -------------------------------------------------------------------------------------------------------------
 
 cdef inline void put_car(Sheet* sheet, int x, int lane, const uint16_t* shape, int part) noexcept nogil:
-    """8 columns of a shape, its left ones unless `part` is 2; their left end at x."""
+    """Paint 8 columns of a shape, the right ones if `part` is 2, otherwise the left ones, with their left end at x."""
     cdef int row
     for row in range(CAR_ROWS):
         put_row(sheet, x, lane_y(lane) + row, <uint16_t>(shape[row] << 8) if part == 2 else shape[row] & 0xFF00, ROAD,
@@ -152,12 +155,12 @@ cdef inline void put_car(Sheet* sheet, int x, int lane, const uint16_t* shape, i
 
 
 cdef inline int place_of(int x) noexcept nogil:
-    """Which of the PLACES x, -7 .. 159, is; 8 .. 152 are on the road from end to end."""
+    """Index among the PLACES of an x of -7 .. 159. From 8 to 152 all of a car is on the road."""
     return x + CELL_X + 7 if x < EDGE else x % CELL_X if x <= WIDTH - 8 else x - WIDTH + PLACES
 
 
 cdef inline void draw_part(Sheet* sheet, int x, int lane, const uint16_t* shape, int part) noexcept nogil:
-    """What of it is on the road."""
+    """Paint the columns of a part that are on the road."""
     if x <= EDGE - 8 or x >= WIDTH:
         return
     if sheet.canvas != NULL:
@@ -179,7 +182,7 @@ cdef inline void draw_lane(const Freeway* game, Sheet* sheet, int lane) noexcept
 
 
 cdef inline void make_stamps() noexcept nogil:
-    """Fill the tables."""
+    """Fill the tables of stamps."""
     cdef uint16_t[CELLS] sums
     cdef Sheet sheet
     cdef int part, lane, x, pose, y, place, digit

@@ -1,4 +1,4 @@
-"""Freeway's rules: its constants, its state and what a frame does to it; the prose is in freeway.pyx."""
+"""The rules of Freeway: constants, the state, and how a frame changes it. freeway.pyx states the rules in prose."""
 
 from libc.stdint cimport int16_t, int32_t, uint8_t, uint16_t, uint32_t
 from libc.string cimport memset
@@ -9,11 +9,11 @@ from envs_c.stamp cimport WIDTH
 
 cdef enum:
     NOOP, UP, DOWN
-    LANES = 10, RIGHT_LANES = 5, PADDED = 16    # lanes in the arrays, a power of 2 to step them together
+    LANES = 10, RIGHT_LANES = 5, PADDED = 16    # PADDED: length of the arrays, a power of 2 for vectors
     FRAMES = 8192
     BOTTOM = 6, TOP = 177, CHICKEN_X = 44, CHICKEN_ROWS = 8
-    PITCH = 16, CAR_ROWS = 10, REACH = 13       # a chicken 13 .. 29 high is in the rows of lane 0
-    STUNNED = 64, WON = 128, COUNT = 63         # of the timer: why the chicken waits, and the counter
+    PITCH = 16, CAR_ROWS = 10, REACH = 13       # a chicken of height 13 .. 29 overlaps the rows of lane 0
+    STUNNED = 64, WON = 128, COUNT = 63         # bits of the timer: why the chicken waits, and the counter
     STUN = 28, REST = 15, SAFE = 22, FALL = 16
     SLOWEST = 5, TRUCK = 5, SEED = 132
     STAND = 0, WALK, FLAP                       # poses
@@ -42,18 +42,18 @@ cdef extern from *:
 
 
 ctypedef struct Freeway:
-    int16_t[PADDED] x           # of a lane's first car, 3 right of its left end
-    int16_t[PADDED] wait        # frames until it moves, less 1
-    int16_t[PADDED] pause       # what `wait` begins with
-    int16_t[PADDED] move        # pixels, to the right
-    int32_t frame               # so many were played
+    int16_t[PADDED] x           # place of a lane: 3 pixels right of its first car's left end
+    int16_t[PADDED] wait        # frames until the lane moves, less 1
+    int16_t[PADDED] pause       # value with which `wait` begins again
+    int16_t[PADDED] move        # pixels to the right, each time the lane moves
+    int32_t frame               # number of frames played
     uint8_t[LANES] pace, kind
     uint8_t y, score
     uint8_t timer               # 0, or STUNNED or WON and the counter
     uint8_t pose                # STAND, WALK or FLAP
-    uint8_t touch               # 1 if chicken and car overlap in this frame, and
-    uint8_t late                # 1 if they do in lane 0
-    uint8_t met                 # 1 if the next frame may see a hit
+    uint8_t touch               # 1 if chicken and car overlap in this frame
+    uint8_t late                # 1 if they overlap in lane 0
+    uint8_t met                 # 1 if the chicken can be hit in the next frame
     uint8_t register, changing, difficulty
 
 
@@ -65,7 +65,12 @@ cdef inline void set_pace(Freeway* game, int lane, int pace) noexcept nogil:
 
 
 cdef inline void begin(Freeway* game, int number, bint difficulty, bint scatter, Rng* rng) noexcept nogil:
-    """A new episode of the cartridge's game `number`, from 0."""
+    """Begin a new episode.
+
+    number: the cartridge's game, less 1.
+    difficulty: a hit puts the chicken back to the start.
+    scatter: lanes and register are random.
+    """
     cdef int lane
     memset(game, 0, sizeof(Freeway))
     game.y = BOTTOM
@@ -82,12 +87,12 @@ cdef inline void begin(Freeway* game, int number, bint difficulty, bint scatter,
 
 
 cdef inline void move_cars(Freeway* game) noexcept nogil:
-    """All lanes at once: masks instead of branches, so that the compiler uses vectors."""
+    """Move all lanes at once, with masks instead of branches, so that the compiler uses vectors."""
     cdef int16_t wait, go, x
     cdef int i
     for i in range(PADDED):
         wait = <int16_t>(game.wait[i] - 1)
-        go = wait >> 15  # all bits where it is time
+        go = wait >> 15  # all bits set if the lane moves now
         x = <int16_t>(game.x[i] + (game.move[i] & go))
         x = <int16_t>((x & ~(x >> 15)) | (WIDTH - 1 & (x >> 15)))
         game.x[i] = <int16_t>(x & (<int16_t>(x - WIDTH) >> 15))
@@ -95,7 +100,7 @@ cdef inline void move_cars(Freeway* game) noexcept nogil:
 
 
 cdef inline void change_pace(Freeway* game) noexcept nogil:
-    """What games 5 .. 8 do when the cars have moved."""
+    """Change the pace of one lane, and shift the register. Only in games 5 to 8."""
     cdef int lane = game.frame & 127, bits = game.register ^ lane, pace
     if lane < LANES:
         pace = game.pace[lane]
@@ -113,13 +118,16 @@ cdef inline const uint16_t* shape_of(const Freeway* game, int lane) noexcept nog
 
 
 cdef inline int left_of(const Freeway* game, int lane, int car) noexcept nogil:
-    """The left end of a lane's car; WIDTH or more for one that comes in again."""
+    """Column of the left end of a lane's car; WIDTH or more if the car comes in again at the left."""
     cdef int left = game.x[lane] - 3 + (game.kind[lane] == TRUCK) + car * GAP[game.kind[lane]]
     return left if left >= 0 else left + WIDTH
 
 
 cdef inline bint touches(const Freeway* game, int lane, int row) noexcept nogil:
-    """Whether the chicken, whose first row is `row` of the lane's cars (-7 .. 9), has a pixel on one of theirs."""
+    """Whether a pixel of the chicken lies on a pixel of a car of the lane.
+
+    row: first row of the chicken, counted from the first row of the cars, -7 .. 9.
+    """
     cdef const uint16_t* shape = shape_of(game, lane)
     cdef int car, away, r
     cdef uint32_t chicken, bits = 0
@@ -149,7 +157,7 @@ cdef inline void look_for_cars(Freeway* game) noexcept nogil:
 
 
 cdef inline float move_chicken(Freeway* game, int action) noexcept nogil:
-    """The chicken's rules; returns the points."""
+    """Move the chicken, or count its stun or rest down; returns the points."""
     cdef float points = 0.0
     if game.timer == 0:
         if action == UP:

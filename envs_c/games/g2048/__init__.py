@@ -1,7 +1,7 @@
 """2048.
 
-    g2048.pyx          the game: state, observation and drawing, and `GAME`
-    rules.pxd          how the state changes
+    g2048.pyx          the rules in prose; the observation, the picture, and `GAME`
+    rules.pxd          the state, and how a move changes it
 """
 
 from envs_c.games.g2048.g2048 import GAME

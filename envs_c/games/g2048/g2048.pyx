@@ -1,16 +1,18 @@
 """2048 (G. Cirulli, 2014).
 
-Board. 4 x 4 cells, empty or with a tile of 2, 4, 8, ... It begins with two tiles.
+Board. 4x4 cells. A cell is empty or holds a tile of 2, 4, 8 and so on. The board begins with two tiles.
 
-Moves. UP, RIGHT, DOWN or LEFT pushes all tiles that way as far as they go. Two equal tiles that meet become one of twice
-the value, and give that many points; a tile made in this move merges with none, and of three in a row the two that are
-farther along merge. A move that would change nothing is illegal (`info["action_mask"]` says which are legal): it does
-nothing.
+Actions. UP, RIGHT, DOWN or LEFT pushes all tiles in that direction as far as they go. Two equal tiles that meet become one
+tile of twice the value. A tile made in this move does not merge again in it; of three equal tiles in a row, the two that
+are farther along merge. A move that would change nothing is illegal and does nothing; `info["action_mask"]` shows the legal
+moves.
 
-Tiles. After each move that changed the board, and twice before the first, a tile appears in an empty cell, all of which
-are equally likely: a 2, or with probability 1/10 a 4.
+Points. A merge gives as many points as the value of the new tile.
 
-The episode ends when no move is legal. The largest tile that can be made is 131072.
+New tiles. After each move that changed the board, and twice before the first move, a tile appears in an empty cell. All
+empty cells are equally likely. The tile is a 2 with probability 9/10 and a 4 with probability 1/10.
+
+End. The episode ends when no move is legal. The largest tile that can be made is 131072.
 """
 
 from libc.stdint cimport uint8_t, uint32_t
@@ -21,20 +23,22 @@ from envs_c.games.g2048.rules cimport SIDE, Board, add_tile, is_small, keep, mak
 from envs_c.rng cimport Rng
 from envs_c.screen cimport SMALL, Canvas, canvas_rect, canvas_row, grey_of
 
+from envs_c.game import Feature
+
 
 cdef enum:
     LARGEST = 17                            # 131072 = 2^17
-    TILE = 21                               # grey pixels; a grey pixel is PIXEL x PIXEL of the screen
-    PIXEL = 2
-    WIDTH = 168
+    TILE = 21                               # side of a tile, in grey pixels
+    PIXEL = 2                               # side of a grey pixel, in pixels of the screen
+    WIDTH = 168                             # of the screen, in pixels
     BOARD = 0xBBADA0, DARK = 0x302820, LIGHT = 0xFFFFF8
 
 cdef extern from *:
     """
-    static const unsigned COLOUR[18] = {  // of grey levels that are all different
+    static const unsigned COLOUR[18] = {  // by exponent; all have different grey levels
         0xCDC1B4, 0xF8EEE4, 0xEEE0C8, 0xF2C890, 0xF5B079, 0xF59563, 0xF67C5F, 0xF65E3B, 0xD8B030, 0xC09C28, 0xA88820,
         0x907418, 0x786010, 0x604C90, 0x503C80, 0x402C70, 0x301C60, 0x200C50};
-    static const unsigned char DIGIT[10][5] = {  // 3 bits a row, the left one the highest
+    static const unsigned char DIGIT[10][5] = {  // 3 bits a row, the high bit at the left
         {7, 5, 5, 5, 7}, {2, 6, 2, 2, 7}, {7, 1, 7, 4, 7}, {7, 1, 7, 1, 7}, {5, 5, 7, 1, 1},
         {7, 4, 7, 1, 7}, {7, 4, 7, 5, 7}, {7, 1, 1, 1, 1}, {7, 5, 7, 5, 7}, {7, 5, 7, 1, 7}};
     """
@@ -64,15 +68,15 @@ cdef void observe(const void* state, void* out) noexcept nogil:
 
 
 cdef void mask(const void* state, uint8_t* legal) noexcept nogil:
-    """All are called legal at the end, where none is."""
+    """Write the legal actions. At the end of an episode, with none legal, all are marked legal."""
     cdef uint8_t bits = (<const Board*>state).legal
     cdef int k
     for k in range(4):
         legal[k] = (bits if bits else 15) >> k & 1
 
 
-cdef uint8_t[18][21 * 21] INK   # of each kind of tile: 0 board, 1 its colour, 2 its number
-cdef uint8_t[18][21 * 21] GREY  # the same in grey
+cdef uint8_t[18][21 * 21] INK   # pixels of each kind of tile: 0 board, 1 the tile's colour, 2 its number
+cdef uint8_t[18][21 * 21] GREY  # grey of the same pixels
 
 
 cdef inline uint32_t ink_colour(int kind, int ink) noexcept nogil:
@@ -82,7 +86,7 @@ cdef inline uint32_t ink_colour(int kind, int ink) noexcept nogil:
 
 
 cdef void make_tiles() noexcept nogil:
-    """Fill INK and GREY: a frame of a pixel, and the number in digits of 3 x 5 with a gap between, where they fit."""
+    """Fill INK and GREY: a border of one pixel, and the number in digits of 3x5, with gaps between them if they fit."""
     cdef int kind, row, column, number, digits, pitch, x
     for kind in range(LARGEST + 1):
         for row in range(TILE):
@@ -137,4 +141,9 @@ GAME = Game(
     name="g2048", title="G2048", version=1, summary="Push tiles together until one of them is 2048, and on from there.",
     actions=("UP", "RIGHT", "DOWN", "LEFT"), feature_shape=(16,), feature_dtype="uint8", feature_low=0,
     feature_high=LARGEST, screen=(WIDTH, WIDTH), fps=4,
+    features=(
+        Feature("cells", 0, LARGEST, count=16, help="exponent of 2 of the tile, row by row from the top left: 0 is an empty "
+                "cell, 1 a tile of 2, 2 a tile of 4, 17 a tile of 131072"),
+    ),
+    compared_with="A plain Python board with the same random numbers, every step.",
 ).bind(chunk, backdrop, draw, sizeof(Board), has_mask=True)

@@ -1,7 +1,8 @@
-"""2048's moves, twice: on any board, four lines at a time in one word each, and by tables of a line's 65,536 boards.
+"""The moves of 2048, in two implementations.
 
-The tables know exponents of up to 15, four bits each, and are asked only where no tile is larger than 2^14; few games get any
-farther. They are two and a half times as fast.
+play_any works on any board: four lines at once, in words with a byte for each line.
+play_small looks lines up in tables of all 65,536 lines with exponents up to 15, in four bits each. It is two and a half times
+as fast. It is used as long as no tile is larger than 2^14; few games get farther.
 """
 
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
@@ -13,13 +14,14 @@ from envs_c.rng cimport Rng, rng_below
 cdef enum:
     UP, RIGHT, DOWN, LEFT                   # odd: along a row
     SIDE = 4
-    ONES = 0x01010101, TOPS = 0x80808080    # a byte for each cell of a line
+    ONES = 0x01010101, TOPS = 0x80808080    # lowest and highest bit of each byte
 
 cdef extern from *:
     """
-    static unsigned short PUSHED[2][65536];     // a line of four exponents of 4 bits, the first the lowest: to there, and back
-    static unsigned GAINED[65536];              // its points, the same both ways
-    static unsigned char WAYS[65536];           // bit 0: it can be pushed to the first, bit 1: to the last
+    // By a line: four exponents of 4 bits, the first cell in the lowest bits.
+    static unsigned short PUSHED[2][65536];     // the line after a push towards the first cell, and towards the last
+    static unsigned GAINED[65536];              // points of a push, the same in both directions
+    static unsigned char WAYS[65536];           // bit 0: a push towards the first cell is legal; bit 1: towards the last
     #define NIBBLES 0x1111111111111111ULL
     """
     uint16_t[2][65536] PUSHED
@@ -29,12 +31,12 @@ cdef extern from *:
 
 
 ctypedef struct Board:
-    uint8_t[16] cells  # exponents of 2, row by row; 0 empty
-    uint8_t legal      # bit UP .. LEFT
+    uint8_t[16] cells  # exponents of 2, row by row; 0: empty
+    uint8_t legal      # bits UP .. LEFT
 
 
 cdef inline uint32_t filled(uint32_t cells) noexcept nogil:
-    """255 in each byte that is not 0; bytes are under 128."""
+    """255 in each byte of `cells` that is not 0. All bytes must be less than 128."""
     cdef uint32_t tops = (cells + (TOPS - ONES)) & TOPS
     return (tops << 1) - (tops >> 7)
 
@@ -44,7 +46,7 @@ cdef inline uint32_t choose(uint32_t mask, uint32_t yes, uint32_t no) noexcept n
 
 
 cdef inline void close_up(uint32_t* line, int at) noexcept nogil:
-    """Where line[at] is empty, move what follows it one up."""
+    """If line[at] is empty, move the cells after it by one towards the front."""
     cdef uint32_t mask = filled(line[at])
     cdef int k
     for k in range(at, SIDE - 1):
@@ -53,7 +55,7 @@ cdef inline void close_up(uint32_t* line, int at) noexcept nogil:
 
 
 cdef inline uint32_t merge(uint32_t* line, int at) noexcept nogil:
-    """Merge line[at] with an equal line[at + 1]; 255 where that happened."""
+    """Merge line[at] with line[at + 1] if they are equal. Returns 255 in the bytes of the lines that merged."""
     cdef uint32_t mask = filled(line[at]) & ~filled(line[at] ^ line[at + 1])
     cdef int k
     line[at] += mask & ONES
@@ -64,7 +66,7 @@ cdef inline uint32_t merge(uint32_t* line, int at) noexcept nogil:
 
 
 cdef inline uint32_t points(uint32_t merged, uint32_t values) noexcept nogil:
-    """The sum of 2^exponent over the bytes of `values` where `merged`."""
+    """The sum of 2^exponent over the bytes of `values` whose byte of `merged` is 255."""
     cdef uint32_t total = 0
     cdef int k
     values &= merged
@@ -74,7 +76,7 @@ cdef inline uint32_t points(uint32_t merged, uint32_t values) noexcept nogil:
 
 
 cdef inline uint32_t push(uint32_t* line) noexcept nogil:
-    """Push four lines at once to where line[0] is; a byte of each word belongs to one line. Returns the points."""
+    """Push four lines at once towards line[0]. Byte k of each word belongs to line k. Returns the points."""
     cdef uint32_t merged, total = 0
     cdef int at
     close_up(line, 0)
@@ -90,7 +92,7 @@ cdef inline uint32_t push(uint32_t* line) noexcept nogil:
 
 
 cdef inline void transpose(uint32_t* line) noexcept nogil:
-    """Rows to columns: byte k of line[i] to byte i of line[k]."""
+    """Swap rows and columns: byte k of line[i] becomes byte i of line[k]."""
     cdef uint32_t a, b, c, d
     a = (line[0] & 0x00FF00FF) | (line[1] & 0x00FF00FF) << 8
     b = (line[0] >> 8 & 0x00FF00FF) | (line[1] & <uint32_t>0xFF00FF00)
@@ -103,7 +105,7 @@ cdef inline void transpose(uint32_t* line) noexcept nogil:
 
 
 cdef inline void turn(uint32_t* line, bint across, bint back) noexcept nogil:
-    """Columns for rows if `across`, then the last first if `back`. Without a branch, for actions cannot be foretold."""
+    """Swap rows and columns if `across`, then reverse the order if `back`. No branches: a CPU cannot predict actions."""
     cdef uint32_t[4] other = [line[0], line[1], line[2], line[3]]
     cdef uint32_t mask = -<uint32_t>across
     cdef int k
@@ -131,8 +133,8 @@ cdef inline int ways(const uint32_t* line) noexcept nogil:
 
 
 cdef inline void add_tile(uint32_t* line, Rng* rng) noexcept nogil:
-    """A 2 or a 4 in an empty cell; there is one."""
-    cdef uint32_t[4] empty  # byte k: how many of the row's first k + 1 cells are empty
+    """Put a 2 or a 4 into an empty cell. There must be one."""
+    cdef uint32_t[4] empty  # byte k: number of empty cells among the row's first k + 1
     cdef uint32_t found, tile
     cdef int row, total = 0, chosen
     for row in range(SIDE):
@@ -141,14 +143,14 @@ cdef inline void add_tile(uint32_t* line, Rng* rng) noexcept nogil:
     chosen = 1 + <int>rng_below(rng, total)
     tile = 1 + (rng_below(rng, 10) == 0)
     for row in range(SIDE):
-        found = ~filled(empty[row] ^ <uint32_t>chosen * ONES)  # the first such byte is the cell's
+        found = ~filled(empty[row] ^ <uint32_t>chosen * ONES)  # the first byte of 255 is the chosen cell
         found = (found & -found) * tile
         line[row] |= found if 0 < chosen <= <int>(empty[row] >> 24) else 0
         chosen -= empty[row] >> 24
 
 
 cdef inline void keep(Board* board, uint32_t* line) noexcept nogil:
-    """Store the rows, and what is legal now."""
+    """Store the rows and the legal moves."""
     cdef int rows, columns
     memcpy(board.cells, line, 16)
     rows = ways(line)
@@ -158,7 +160,7 @@ cdef inline void keep(Board* board, uint32_t* line) noexcept nogil:
 
 
 cdef inline uint64_t packed(const uint8_t* cells) noexcept nogil:
-    """Eight bytes of up to 15 in four bits each."""
+    """Pack eight bytes, each at most 15, into four bits each."""
     cdef uint64_t word
     memcpy(&word, cells, 8)
     word = (word | word >> 4) & <uint64_t>0x00FF00FF00FF00FF
@@ -174,7 +176,7 @@ cdef inline void unpack(uint64_t word, uint8_t* cells) noexcept nogil:
 
 
 cdef inline uint64_t transposed(uint64_t board) noexcept nogil:
-    """Rows to columns, 4 x 4 of four bits."""
+    """Swap rows and columns of 4x4 cells of four bits."""
     board = ((board & <uint64_t>0xF0F00F0FF0F00F0F) | (board & <uint64_t>0x0000F0F00000F0F0) << 12
              | (board & <uint64_t>0x0F0F00000F0F0000) >> 12)
     return ((board & <uint64_t>0xFF00FF0000FF00FF) | (board & <uint64_t>0x00FF00FF00000000) >> 24
@@ -182,21 +184,21 @@ cdef inline uint64_t transposed(uint64_t board) noexcept nogil:
 
 
 cdef inline uint64_t empty_cells(uint64_t board) noexcept nogil:
-    """1 in the four bits of each cell that is empty."""
+    """1 in the four bits of each empty cell, 0 in the others."""
     board |= board >> 1
     board |= board >> 2
     return ~board & NIBBLES
 
 
 cdef inline int all_ways(uint64_t board) noexcept nogil:
-    """Of all four rows together, as WAYS."""
+    """WAYS of all four rows together."""
     return (WAYS[board & 0xFFFF] | WAYS[board >> 16 & 0xFFFF] | WAYS[board >> 32 & 0xFFFF] | WAYS[board >> 48])
 
 
 cdef inline uint32_t play_small(Board* board, int action, Rng* rng) noexcept nogil:
-    """A legal move on a board without a tile over 2^14, by the tables, and the new tile; returns the points."""
+    """Make a legal move by the tables, and add the new tile; returns the points. No tile may be larger than 2^14."""
     cdef uint64_t cells = packed(board.cells) | packed(board.cells + 8) << 32, found
-    cdef uint64_t across = -<uint64_t>(action & 1)  # all ones where it goes along a row
+    cdef uint64_t across = -<uint64_t>(action & 1)  # all bits set if the move goes along rows
     cdef const uint16_t* pushed = PUSHED[action == RIGHT or action == DOWN]
     cdef uint32_t gained
     cdef int rows, columns, chosen
@@ -207,9 +209,9 @@ cdef inline uint32_t play_small(Board* board, int action, Rng* rng) noexcept nog
              | <uint64_t>pushed[cells >> 32 & 0xFFFF] << 32 | <uint64_t>pushed[cells >> 48] << 48)
     found = transposed(cells)
     cells = found ^ ((cells ^ found) & across)
-    found = empty_cells(cells) * NIBBLES    # in each cell: how many are empty up to it; never 16, after a move
+    found = empty_cells(cells) * NIBBLES    # in each cell: the number of empty cells up to it; after a move never 16
     chosen = 1 + <int>rng_below(rng, <uint32_t>(found >> 60))
-    found = empty_cells(found ^ <uint64_t>chosen * NIBBLES)  # the first such cell is the one
+    found = empty_cells(found ^ <uint64_t>chosen * NIBBLES)  # the first 1 is the chosen cell
     cells |= (found & -found) << (rng_below(rng, 10) == 0)
     unpack(cells & <uint64_t>0xFFFFFFFF, board.cells)
     unpack(cells >> 32, board.cells + 8)
@@ -219,14 +221,14 @@ cdef inline uint32_t play_small(Board* board, int action, Rng* rng) noexcept nog
 
 
 cdef inline uint32_t play_any(Board* board, int action, Rng* rng) noexcept nogil:
-    """The same on any board."""
+    """Make a legal move on any board, and add the new tile; returns the points."""
     cdef bint across = action & 1, back = action == RIGHT or action == DOWN
     cdef uint32_t[4] line
     cdef uint32_t gained
     memcpy(line, board.cells, 16)
     turn(line, across, back)
     gained = push(line)
-    turn(line, False, back)  # as it was: each half of `turn` is its own inverse
+    turn(line, False, back)  # undo the turn: each half of `turn` is its own inverse
     turn(line, across, False)
     add_tile(line, rng)
     keep(board, line)
@@ -234,7 +236,7 @@ cdef inline uint32_t play_any(Board* board, int action, Rng* rng) noexcept nogil
 
 
 cdef inline bint is_small(const Board* board) noexcept nogil:
-    """Whether no tile is over 2^14."""
+    """Whether no tile is larger than 2^14."""
     cdef uint64_t[2] words
     memcpy(words, board.cells, 16)
     words[0] = (words[0] + <uint64_t>0x7171717171717171) | (words[1] + <uint64_t>0x7171717171717171)
@@ -242,7 +244,7 @@ cdef inline bint is_small(const Board* board) noexcept nogil:
 
 
 cdef inline void make_tables() noexcept nogil:
-    """Fill the tables by `push`, a line in the lowest byte of each word."""
+    """Fill the tables with `push`, one line at a time in the lowest byte of each word."""
     cdef uint32_t[4] line
     cdef int cells, way, k
     cdef uint32_t after
@@ -255,5 +257,5 @@ cdef inline void make_tables() noexcept nogil:
             after = 0
             for k in range(SIDE):
                 after |= line[k if way == 0 else SIDE - 1 - k] << 4 * k
-            PUSHED[way][cells] = <uint16_t>after  # lines with two of 15 are not asked for
+            PUSHED[way][cells] = <uint16_t>after  # wrong for lines with two 15s, which play_small does not meet
             WAYS[cells] |= (after != <uint32_t>cells) << way

@@ -1,9 +1,9 @@
 """Go.
 
-    go.pyx             the game: state, observation and drawing, and `GAME`
+    go.pyx             the rules in prose; a step, the observation, the picture, and `GAME`
+    rules.pxd          how a move changes the state
     opponents.pxd      the built-in opponents
-    rules.pxd          how the state changes
-    sets.pxd           sets of points as bits
+    sets.pxd           the state, and sets of points as bits
 """
 
 from envs_c.games.go.go import GAME

@@ -1,30 +1,35 @@
 """Go, on boards of 5x5 to 19x19, by area scoring and positional superko.
 
-Board. Black and White move in turn, Black first, on the points of a square board, empty at first. Stones of one colour
-that touch along lines form a chain; the empty points beside a chain are its liberties. A chain with one liberty is in
-atari.
+Board. Black and White move in turn, Black first, on the points of a square board that is empty at first. Stones of one
+colour that touch along lines form a chain. The empty points beside a chain are its liberties. A chain with one liberty is
+in atari.
 
-Moves. A move puts a stone of one's colour on an empty point, or passes. Chains of the other colour that are without
-liberties then are captured: they leave the board. Two moves are forbidden:
-  - suicide: after captures, one's own chain would be without liberties;
-  - superko: the board would look, stone by stone, as it did after any earlier move of the game. Whose turn it is does
-    not count, and a pass is never forbidden.
-The mask says what is allowed. An action that is not counts as a pass.
+Actions. A move puts a stone of the mover's colour on an empty point, or passes. The actions are the points, row by row from
+the top left, and then PASS. Points have names from A9 to J1 on a 9x9 board; there is no column I. After the stone is put,
+all chains of the other colour without liberties are captured: they leave the board.
 
-End. Two passes in a row end the game, and so does its move number 2 * size * size, where passes count. A side's area is
-its stones and the empty points from which one reaches only its stones along empty ones; no stone is taken for dead. Black
-wins if its area exceeds White's by more than `komi`, White if by less; there may be a draw.
+Forbidden moves. An action that is not allowed counts as a pass. `info["action_mask"]` shows the allowed ones. A pass is
+always allowed. Two kinds of moves on empty points are forbidden:
+  - Suicide: after captures, the mover's own chain would have no liberty.
+  - Superko: the board would have the same stones as after any earlier move of the game, no matter whose turn it was.
 
-Reward. Nothing until the end, then 1 for a win, -1 for a loss, 0 for a draw.
+Score. The area of a side is its stones and the empty points from which, along empty points, only its stones are reached.
+All stones on the board count; none is removed as dead. Black wins if its area is larger than White's by more than `komi`.
+White wins if the difference is less. If it is equal, the game is a draw.
 
-Opponents. The agent has the colour of option `colour` (0 black, 1 white, 2 drawn anew for each game), an opponent the
-other: a step is the agent's move and the opponent's answer. By option `opponent`:
-  0  random: any allowed point, all alike likely, those that fill its own eyes too;
-  1  greedy: of the first of these that has an allowed point, any, all alike likely: a capture of as many stones as can
-     be had by one move; a liberty of an own chain in atari that gives it two or more; a point that is not an eye of its
-     own, that is not all of whose neighbours are its own stones;
-  2  none: the agent moves for both sides. The reward is then that of who moved last; `colour` plays no part.
-An opponent that finds no such point passes.
+End. The game ends with two passes in a row, or with move number 2 * size * size; passes are counted as moves.
+
+Points. The reward is 0 until the end. Then it is 1 for a win, -1 for a loss and 0 for a draw.
+
+Opponents. The agent has the colour of option `colour`: 0 black, 1 white, 2 drawn anew for each game. The opponent has the
+other colour. A step is the agent's move and the opponent's answer. Option `opponent` chooses it:
+  - 0, random: any allowed point, all with the same probability, also those that fill its own eyes.
+  - 1, greedy: a point from the first of these three groups that has an allowed point, all in it with the same probability.
+    First, points that capture the largest number of stones. Second, liberties of its own chains in atari that give the
+    chain two liberties or more. Third, points that are not its own eyes; an eye is a point whose neighbours are all its own
+    stones.
+  - 2, none: the agent moves for both sides. The reward is that of the side that moved last, and `colour` has no effect. An
+    opponent without such a point passes.
 """
 
 from libc.stdint cimport int16_t, uint8_t, uint64_t
@@ -36,13 +41,13 @@ from envs_c.games.go.rules cimport find_banned, find_legal, move, result
 from envs_c.games.go.sets cimport BLACK, WHITE, WORDS, Go
 from envs_c.rng cimport Rng, rng_below
 from envs_c.screen cimport SMALL, Canvas, canvas_rect, canvas_row, canvas_swap, grey_of
-from envs_c.game import Option, TwoPlayers
+from envs_c.game import Feature, Option, TwoPlayers
 
 
 cdef enum:
-    DRAWN = 2               # option `colour`
-    SIDE = 2 * SMALL        # of the screen, pixels
-    VECTORS = 96            # bytes of a row, rounded up to whole vectors
+    DRAWN = 2               # value of option `colour`
+    SIDE = 2 * SMALL        # of the screen, in pixels
+    VECTORS = 96            # bytes of a grey row, rounded up to whole vectors
     WOOD = 0xDCB35C, LINE = 0x8A6A30, INK = 0x101010, PAPER = 0xF8F8F8
 
 cdef extern from *:
@@ -55,14 +60,14 @@ cdef extern from *:
 
 
 cdef inline void begin(Go* go, Rng* rng, int n) noexcept nogil:
-    """The opponent's first move, if it has Black, and what is legal after it."""
+    """Find the legal moves; the opponent moves first if it has Black. n: words of the board's sets."""
     find_legal(go, n)
     if go.opponent != NONE and go.agent == WHITE:
         move(go, answer(go, rng, n), n)
 
 
 cdef inline float turn(Go* go, int action, Rng* rng, bint* over, int n) noexcept nogil:
-    """The agent's move and the opponent's answer, on a board of n words."""
+    """Play the agent's move and the opponent's answer; returns the reward. n: words of the board's sets."""
     cdef int mover = go.to_play
     cdef bint allowed = action < go.size * go.size and go.word[action >> 6].legal >> (action & 63) & 1
     over[0] = move(go, action if allowed else -1, n)
@@ -93,7 +98,7 @@ cdef void reset(void* state, const double* options, Rng* rng) noexcept nogil:
 
 cdef float step(void* state, int action, Rng* rng, bint* over) noexcept nogil:
     cdef Go* go = <Go*>state
-    if go.words == 1:  # each of the three is compiled by itself; in the first two, sets are registers
+    if go.words == 1:  # the compiler makes three versions; in the first two, sets are registers
         return turn(go, action, rng, over, 1)
     if go.words == 2:
         return turn(go, action, rng, over, 2)
@@ -101,7 +106,7 @@ cdef float step(void* state, int action, Rng* rng, bint* over) noexcept nogil:
 
 
 cdef inline void write_bits(uint64_t bits, uint8_t* out, int count) noexcept nogil:
-    """The lowest bits as bytes of 0 and 1."""
+    """Write the lowest `count` bits as bytes of 0 and 1."""
     cdef int k
     cdef uint64_t eight
     for k in range(count >> 3):
@@ -115,10 +120,7 @@ cdef inline void write_bits(uint64_t bits, uint8_t* out, int count) noexcept nog
 
 
 cdef void observe(const void* state, void* out) noexcept nogil:
-    """Planes of size x size: own stones, the other's, stones in atari, points that superko forbids, all 1 if Black is to play.
-
-    Own stones are those of who is to play.
-    """
+    """Write the planes that GAME describes, (5, size, size) uint8."""
     cdef const Go* go = <const Go*>state
     cdef uint8_t* plane = <uint8_t*>out
     cdef int i, area = go.size * go.size, count
@@ -132,17 +134,17 @@ cdef void observe(const void* state, void* out) noexcept nogil:
 
 
 cdef inline int cell_of(int size) noexcept nogil:
-    """Grey pixels a point; some are left on all sides of the board."""
+    """Side of a point's cell, in grey pixels. A margin is left around the board."""
     return (SMALL - 2) // size
 
 
 cdef inline int start_of(int size) noexcept nogil:
-    """x and y of the top left point's cell, in grey pixels."""
+    """x and y of the cell of the top left point, in grey pixels."""
     return (SMALL - size * cell_of(size)) // 2
 
 
 cdef void backdrop(const double* options, Canvas* canvas) noexcept nogil:
-    """Wood and lines. All edges are even, so that they are those of grey pixels, too."""
+    """Paint wood and lines. All edges are at even pixels, so they are edges of grey pixels, too."""
     cdef int k, size = <int>options[0], cell = 2 * cell_of(size), middle = 2 * start_of(size) + (cell - 1) // 4 * 2
     canvas_rect(canvas, 0, 0, SIDE, SIDE, WOOD)
     for k in range(size):
@@ -151,11 +153,11 @@ cdef void backdrop(const double* options, Canvas* canvas) noexcept nogil:
 
 
 cdef inline void draw_row(Canvas* canvas, const uint8_t* stone, int size, int y) noexcept nogil:
-    """A row of the board, 1 a black stone and 2 a white one; in grey as bytes, since all edges are those of grey pixels."""
+    """Paint the stones of row y: 0 none, 1 black, 2 white. In grey as bytes, since all edges are edges of grey pixels."""
     cdef int k, column, cell = cell_of(size), start = start_of(size), top = start + y * cell
     cdef uint64_t[3] shade = [0, grey_of(INK) * ONES, grey_of(PAPER) * ONES]
-    cdef uint64_t[2] ink                # a stone's bytes, 16 with those of the next
-    cdef uint8_t[VECTORS] cover, keep   # what hides the board, or 0; all bits where it is seen
+    cdef uint64_t[2] ink                # 16 bytes from a stone's left end on; the next stone overwrites the rest
+    cdef uint8_t[VECTORS] cover, keep   # greys of stones, or 0; 255 where no stone hides the board
     cdef const uint8_t* under
     cdef uint8_t* row
     cdef long x
@@ -175,12 +177,12 @@ cdef inline void draw_row(Canvas* canvas, const uint8_t* stone, int size, int y)
     for k in range(top + 1, top + cell - 1):
         row = canvas_row(canvas, k)
         under = canvas.screen.backdrop_grey + k * SMALL
-        for x in range(VECTORS):  # what this writes of the next row is written again
+        for x in range(VECTORS):  # bytes beyond this row belong to the next one, which is written later
             row[x] = (under[x] & keep[x]) | cover[x]
 
 
 cdef void draw(const void* state, Canvas* canvas) noexcept nogil:
-    """Stones, and below the board a strip in the colour of who is to play."""
+    """Paint the stones, and below the board a strip in the colour of the side to play."""
     cdef const Go* go = <const Go*>state
     cdef uint8_t[64 * WORDS] stone, white
     cdef int i
@@ -207,7 +209,7 @@ cdef void chunk(char* states, Io* io, int lo, int hi) noexcept nogil:
 
 
 def actions(options):
-    """A9 .. J1 (there is no I), by rows from the top left, and PASS."""
+    """The names of the actions: A9 .. J1 on a 9x9 board (there is no I), row by row from the top left, and PASS."""
     size = int(options["size"])
     return (*(f"{'ABCDEFGHJKLMNOPQRST'[column]}{size - row}" for row in range(size) for column in range(size)), "PASS")
 
@@ -218,10 +220,19 @@ GAME = Game(
     feature_dtype="uint8", feature_low=0, feature_high=1, screen=(SIDE, SIDE),
     options={
         "size": Option(9, 5, 19, "points a side of the board"),
-        "komi": Option(7.5, -400, 400, "points that White has for moving second", integer=False),
-        "opponent": Option(RANDOM, 0, 2, "0 random, 1 greedy, 2 none: both sides are the agent's"),
-        "colour": Option(BLACK, 0, 2, "the agent's: 0 black, 1 white, 2 drawn anew for each game"),
+        "komi": Option(7.5, -400, 400, "points that White gets for moving second", integer=False),
+        "opponent": Option(RANDOM, 0, 2, "0 random, 1 greedy, 2 none: the agent plays both sides"),
+        "colour": Option(BLACK, 0, 2, "colour of the agent: 0 black, 1 white, 2 drawn anew for each game"),
     }, fps=3,
+    features=(
+        Feature("own stones", 0, 1, count=81, help="1 for a stone of the side to play. This plane and the next four have "
+                "size x size points, row by row from the top left"),
+        Feature("other stones", 0, 1, count=81, help="1 for a stone of the other side"),
+        Feature("atari", 0, 1, count=81, help="1 for a stone of either side whose chain has one liberty"),
+        Feature("superko", 0, 1, count=81, help="1 for a point that only superko forbids"),
+        Feature("black to play", 0, 1, count=81, help="1 everywhere if Black is to play, otherwise 0"),
+    ),
+    compared_with="GNU Go (legal moves, captures and score of whole games) and a plain Python board, every move.",
     two_players=TwoPlayers({"opponent": NONE}, {"random": {"opponent": RANDOM, "colour": DRAWN},
                                                 "greedy": {"opponent": GREEDY, "colour": DRAWN}}),
 ).bind(chunk, backdrop, draw, sizeof(Go), True)

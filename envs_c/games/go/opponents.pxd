@@ -1,4 +1,4 @@
-"""The built-in opponents of Go, for go.pyx, which states how they choose."""
+"""The built-in opponents of Go. go.pyx states in prose how they choose."""
 
 from libc.stdint cimport uint64_t
 from libc.string cimport memset
@@ -9,11 +9,11 @@ from envs_c.rng cimport Rng
 
 
 cdef enum:
-    RANDOM, GREEDY, NONE    # option `opponent`
+    RANDOM, GREEDY, NONE    # values of option `opponent`
 
 
 cdef inline void captures(const Go* go, uint64_t* x, int n) noexcept nogil:
-    """x = the allowed points that capture most."""
+    """x = the allowed points that capture the largest number of stones."""
     cdef int i, point, most = 1, taken, own = go.to_play
     cdef uint64_t[WORDS] prey, beside, put, victims
     for i in range(n):
@@ -39,7 +39,7 @@ cdef inline void captures(const Go* go, uint64_t* x, int n) noexcept nogil:
 
 
 cdef inline void rescues(const Go* go, uint64_t* x, int n) noexcept nogil:
-    """x = liberties of own chains in atari that give them two or more."""
+    """x = liberties of own chains in atari that give their chain two liberties or more."""
     cdef int i, point
     cdef uint64_t[WORDS] own, empty, beside, put
     for i in range(n):
@@ -61,7 +61,7 @@ cdef inline void rescues(const Go* go, uint64_t* x, int n) noexcept nogil:
 
 
 cdef inline void no_eyes(const Go* go, uint64_t* x, int n) noexcept nogil:
-    """x = legal points that are not eyes of who is to play."""
+    """x = legal points that are not eyes of the side to play."""
     cdef int i
     cdef uint64_t[WORDS] foreign
     for i in range(n):

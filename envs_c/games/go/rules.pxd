@@ -1,10 +1,10 @@
-"""What a move does to a board of Go, for go.pyx, which states the rules; sets of points are those of sets.pxd.
+"""How a move changes a board of Go. go.pyx states the rules in prose; sets.pxd has the sets of points.
 
-The board keeps the set of stones in atari up to date: chains in it can be captured, others can be played from, so that this
-and the empty points give all legal moves at once, but for superko.
+Atari. The board keeps the set of stones in atari up to date. Chains in atari can be captured, and all other chains can be
+extended. So this set and the empty points give all legal moves at once, except for superko.
 
-Superko. Each stone on the board has a random key; the XOR of all is the board's hash. Hashes after every move are kept in
-lists by the numbers of stones, since only a position with as many can be the same.
+Superko. Each stone on the board has a random key. The XOR of all keys is the board's hash. The hashes after all moves are kept
+in lists by the numbers of stones, since only positions with equal numbers can be equal.
 """
 
 from libc.stdint cimport uint64_t
@@ -15,7 +15,7 @@ from envs_c.rng cimport Rng, rng_below, rng_mix
 
 
 cdef inline uint64_t key_of(int point, int colour) noexcept nogil:
-    """The random number that stands for a stone in the board's hash."""
+    """The random key of a stone."""
     return rng_mix(2 * point + colour + 1)
 
 
@@ -31,14 +31,14 @@ cdef inline uint64_t hash_of(const uint64_t* x, int colour, int n) noexcept nogi
 
 
 cdef inline int list_of(int black, int white) noexcept nogil:
-    """Which list holds the earlier positions of so many stones."""
+    """Index of the list of earlier positions with these numbers of stones."""
     return (black + 16 * white) & (KEYS - 1)
 
 
 cdef inline bint repeats(const Go* go, int point, int n) noexcept nogil:
-    """Whether a stone on `point`, legal otherwise, is against superko.
+    """Whether superko forbids a stone on `point`, which is legal otherwise.
 
-    That takes an earlier position with a stone of this colour there, and as many stones of both.
+    Only an earlier position with a stone of this colour there, and with equal numbers of stones, can be repeated.
     """
     cdef int i, own = go.to_play, other = 1 - own
     cdef int[2] count = [go.count[0], go.count[1]]
@@ -67,7 +67,7 @@ cdef inline bint repeats(const Go* go, int point, int n) noexcept nogil:
 
 
 cdef inline void find_legal(Go* go, int n) noexcept nogil:
-    """Set `legal` but for superko: where a stone has a liberty, joins a chain with another one, or captures."""
+    """Set `legal`, except for superko: points at which a stone has a liberty, joins a chain not in atari, or captures."""
     cdef int i, own = go.to_play
     cdef uint64_t[WORDS] open, beside
     for i in range(n):
@@ -79,7 +79,7 @@ cdef inline void find_legal(Go* go, int n) noexcept nogil:
 
 
 cdef inline void find_banned(Go* go, int n) noexcept nogil:
-    """Move what superko forbids from `legal` to `banned`."""
+    """Move the points that superko forbids from `legal` to `banned`."""
     cdef int i
     cdef uint64_t bits
     for i in range(n):
@@ -93,7 +93,7 @@ cdef inline void find_banned(Go* go, int n) noexcept nogil:
 
 
 cdef inline void put_stone(Go* go, int point, int n) noexcept nogil:
-    """Play a legal point: capture, and see whose liberties changed."""
+    """Play a legal point: capture, and update the chains whose liberties changed."""
     cdef int i, key, colour = go.to_play
     cdef uint64_t[WORDS] own, other, atari, empty, put, beside, taken, eased, chain
     only(point, put, n)
@@ -118,7 +118,7 @@ cdef inline void put_stone(Go* go, int point, int n) noexcept nogil:
             eased[i] |= chain[i] & own[i] & atari[i]
         go.hash ^= hash_of(taken, 1 - colour, n)
         go.count[1 - colour] -= size_of(taken, n)
-    if not none(eased, n):  # own chains that got liberties, or a new stone
+    if not none(eased, n):  # own chains that got liberties or the new stone
         for i in range(n):
             chain[i] = own[i] & atari[i]
         fill(go, eased, chain, n)
@@ -131,7 +131,7 @@ cdef inline void put_stone(Go* go, int point, int n) noexcept nogil:
     if not two_liberties(go, put, own, empty, n):
         for i in range(n):
             atari[i] |= put[i]
-    while not none(beside, n):  # chains of the other that lost a liberty
+    while not none(beside, n):  # chains of the other side that lost a liberty
         only(nth(beside, 0, n), chain, n)
         key = two_liberties(go, chain, other, empty, n)
         for i in range(n):
@@ -150,7 +150,7 @@ cdef inline void put_stone(Go* go, int point, int n) noexcept nogil:
 
 
 cdef inline bint move(Go* go, int point, int n) noexcept nogil:
-    """Play a legal point, or pass at -1; whether that ended the game."""
+    """Play a legal point, or pass at -1. Returns whether the game has ended."""
     if point >= 0:
         put_stone(go, point, n)
     go.passes = 0 if point >= 0 else go.passes + 1
@@ -161,7 +161,7 @@ cdef inline bint move(Go* go, int point, int n) noexcept nogil:
 
 
 cdef inline int any_of(const Go* go, uint64_t* x, Rng* rng, int n) noexcept nogil:
-    """A point of x, legal but for superko, that superko allows, all alike likely; -1 where there is none."""
+    """A random point of x that superko allows; -1 if there is none. Points of x must be legal otherwise."""
     cdef int point, count = size_of(x, n)
     while count:
         point = nth(x, <int>rng_below(rng, count), n)
@@ -173,7 +173,7 @@ cdef inline int any_of(const Go* go, uint64_t* x, Rng* rng, int n) noexcept nogi
 
 
 cdef inline float result(const Go* go, int colour, int n) noexcept nogil:
-    """1, 0 or -1: whether `colour` has won, by area and komi."""
+    """The result for `colour`, by area and komi: 1 won, 0 draw, -1 lost."""
     cdef int i, side
     cdef int[2] area
     cdef double margin
