@@ -1,20 +1,26 @@
 """Snake, on square boards of 4x4 to 20x20 cells.
 
-Board. `size` cells a side, between walls; cell (x, y) counts from the top left, x to the right and y down. The snake is a
-chain of cells, each beside the next. It begins 3 long in row size // 2, its head at x = size // 2 and the rest left of it,
-heading right. One food lies on a cell that the snake does not cover, each such cell alike likely.
+Board. `size` cells a side. Cell (x, y) counts from the top left, x to the right and y down. The snake is a chain of cells,
+each next to the one before. It begins 3 cells long in row size // 2, heading right: its head at x = size // 2, the others
+left of it. One food lies on a cell that the snake does not cover; all such cells are equally likely.
 
-Move. UP, LEFT, DOWN and RIGHT turn the head; the action that would turn it straight back changes nothing. Then the snake
-moves one cell the way it heads:
-  - onto the food: it grows by one cell, its tail stays, and new food is laid;
-  - else its tail leaves its cell, and only then may the head enter a cell, so that it can follow its own tail.
-With option `wrap`, who leaves the board at one side comes in at the other; without, the walls stand.
+Screen. 168x168 pixels: the board between walls, or inside a dark edge with option `wrap`. The head and the food have
+colours of their own.
 
-Reward. 1 for each food.
+Actions. UP, LEFT, DOWN and RIGHT turn the head. The action opposite to the heading changes nothing. Then the snake moves
+one cell in its heading:
 
-End. The episode ends when the head would enter a wall or the snake, which then stays as it is; when the snake covers the
-board; and when it starves: after `patience` * size * size moves in a row without food. (With a patience of 1 a snake that
-goes round over all cells is always in time.)
+  - Onto the food: the snake grows by one cell, its tail stays, and new food is placed.
+  - Else: the tail leaves its cell before the head enters a cell, so the head may follow the tail.
+
+Walls stand around the board. With option `wrap` there are none: a head that leaves the board enters it at the opposite
+side.
+
+Points. Each food gives 1.
+
+End. The episode ends if the head would enter a wall or the snake (which then does not move), if the snake covers the board,
+or if it starves: after `patience` * size * size moves in a row without food. (With patience 1, a snake that goes round over
+all cells still reaches every food in time.)
 """
 
 from libc.stdint cimport int16_t, int32_t, uint8_t, uint16_t, uint64_t
@@ -23,16 +29,16 @@ from libc.string cimport memcpy, memset
 from envs_c.game cimport Game, Io, run_chunk
 from envs_c.rng cimport Rng, rng_below
 from envs_c.screen cimport SMALL, Canvas, canvas_rect, canvas_row, grey_of
-from envs_c.game import Option
+from envs_c.game import Feature, Option
 
 
 cdef enum:
     UP, LEFT, DOWN, RIGHT
     MAX_SIZE = 20, MAX_CELLS = MAX_SIZE * MAX_SIZE
     START_LENGTH = 3
-    ROW = 256                           # a place is y * ROW + x
-    BLOCKED = 4, FOOD = 8, BOARD = 12   # where these begin in the features, after the heading; BOARD: three planes
-    SIDE = 2 * SMALL                    # of the screen, pixels
+    ROW = 256                           # place (x, y) is stored as y * ROW + x
+    BLOCKED = 4, FOOD = 8, BOARD = 12   # indices in the features, after the heading; BOARD: the first of three planes
+    SIDE = 2 * SMALL                    # screen pixels
     FIELD = 0x14261C, WALL = 0x9A8F80, EDGE = 0x2C4436, BODY = 0x2E8B4A, HEAD = 0xD6F07A, APPLE = 0xFF7A66
 
 cdef extern from *:
@@ -46,22 +52,23 @@ cdef extern from *:
 
 
 ctypedef struct Snake:
-    int32_t hunger, limit         # moves since the last food; when the snake starves
-    int16_t cells, length         # of the board; of the snake
-    int16_t tail                  # its place in `ring`
-    uint16_t head, food           # places on the board
+    int32_t hunger, limit         # moves since the last food; moves until the snake starves
+    int16_t cells, length         # cells of the board, of the snake
+    int16_t tail                  # index of the tail in `ring`
+    uint16_t head, food           # places
     uint8_t size, wrap, heading
-    # What the agent sees, kept up to date: heading, blocked, food, then three planes of `cells` bytes: snake, head, food.
+    # The observation, kept up to date: heading, blocked, food, then three planes of `cells` bytes: snake, head, food.
     uint8_t[BOARD + 3 * MAX_CELLS] seen
-    uint16_t[MAX_CELLS] ring      # the snake's places from `tail` on, to the head; after place `cells` - 1 follows 0
+    uint16_t[MAX_CELLS] ring      # the snake's places from `tail` to the head; index 0 follows `cells` - 1
 
 
 cdef inline int cell_of(const Snake* game, int place) noexcept nogil:
+    """Index of a place's cell in a plane."""
     return (place >> 8) * game.size + (place & 255)
 
 
 cdef inline int beside(const Snake* game, int place, int way) noexcept nogil:
-    """The place next to this one, or -1 where a wall is."""
+    """The neighbour of a place in a direction, or -1 if a wall is there."""
     cdef int x = (place & 255) + STEP_X[way], y = (place >> 8) + STEP_Y[way], last = game.size - 1
     if 0 <= x <= last and 0 <= y <= last:
         return y * ROW + x
@@ -73,12 +80,12 @@ cdef inline int beside(const Snake* game, int place, int way) noexcept nogil:
 
 
 cdef inline bint deadly(const Snake* game, int place) noexcept nogil:
-    """Whether the head dies there on its next move: at a wall and at all of the snake but the tail, which moves away."""
+    """True if the head would die there in the next move: a wall, or the snake but for its tail, which moves away."""
     return place < 0 or (game.seen[BOARD + cell_of(game, place)] and place != game.ring[game.tail])
 
 
 cdef inline void lay_food(Snake* game, Rng* rng) noexcept nogil:
-    """Onto the free cell with a random number, counted row by row."""
+    """Place food on a random free cell; free cells are numbered row by row."""
     cdef const uint8_t* taken = game.seen + BOARD
     cdef int left = <int>rng_below(rng, game.cells - game.length), cell = 0, free
     cdef uint64_t eight
@@ -97,7 +104,7 @@ cdef inline void lay_food(Snake* game, Rng* rng) noexcept nogil:
 
 
 cdef inline void look(Snake* game) noexcept nogil:
-    """Bring the features up to date that are not planes."""
+    """Update the first 12 features."""
     cdef int way, right, down, half = game.size >> 1
     for way in range(4):
         game.seen[way] = game.heading == way
@@ -114,7 +121,7 @@ cdef inline void look(Snake* game) noexcept nogil:
 
 
 cdef inline void enter(Snake* game, int place) noexcept nogil:
-    """The head moves there, and the snake is longer by that."""
+    """Move the head to a place, which makes the snake one cell longer."""
     cdef int end = game.tail + game.length
     cdef uint8_t* heads = game.seen + BOARD + game.cells
     heads[cell_of(game, game.head)] = 0
@@ -175,34 +182,30 @@ cdef float step(void* state, int action, Rng* rng, bint* over) noexcept nogil:
 
 
 cdef void observe(const void* state, void* out) noexcept nogil:
-    """Bytes of 0 and 1: heading, deadly neighbours and where the food is, each as up, left, down, right; then planes of
-    size x size: snake, its head, food.
-
-    A neighbour is deadly where the next move would end the episode. Under `wrap` the food is where the shorter way leads.
-    """
+    """12 + 3 * size * size uint8 of 0 and 1; the rows of GAME's `features` name them."""
     cdef const Snake* game = <const Snake*>state
     memcpy(out, game.seen, BOARD + 3 * game.cells)
 
 
 cdef inline int side_of(int size) noexcept nogil:
-    """Grey pixels a cell; some are left on all sides of the board."""
+    """Grey pixels a cell, leaving a margin on all sides of the board."""
     return (SMALL - 2) // size
 
 
 cdef inline int start_of(int size) noexcept nogil:
-    """x and y of the top left cell, in grey pixels."""
+    """x and y of the top left cell, grey pixels."""
     return (SMALL - size * side_of(size)) >> 1
 
 
 cdef void backdrop(const double* options, Canvas* canvas) noexcept nogil:
-    """Field and walls. All edges are even, so that they are those of grey pixels, too."""
+    """Field and walls. All edges are even, so they are edges of grey pixels, too."""
     cdef int size = <int>options[0], start = 2 * start_of(size), length = 2 * size * side_of(size)
     canvas_rect(canvas, 0, 0, SIDE, SIDE, EDGE if options[1] != 0 else WALL)
     canvas_rect(canvas, start, start, length, length, FIELD)
 
 
 cdef inline void paint(Canvas* canvas, int x, int y, int w, int h, int colour) noexcept nogil:
-    """w x h grey pixels at (x, y), in grey as bytes, since all edges are those of grey pixels."""
+    """Paint w x h grey pixels at (x, y), which are whole: no averaging is needed."""
     cdef int row
     if canvas.rgb != NULL:
         canvas_rect(canvas, 2 * x, 2 * y, 2 * w, 2 * h, colour)
@@ -214,7 +217,7 @@ cdef inline void paint(Canvas* canvas, int x, int y, int w, int h, int colour) n
 
 
 cdef inline void strip(Canvas* canvas, int size, int a, int b, int colour) noexcept nogil:
-    """All cells from place a to place b, in one row or column, as one piece."""
+    """Draw the cells from place a to place b, in one row or column, as one piece."""
     cdef int side = side_of(size), start = start_of(size) + 1
     cdef int x = min(a & 255, b & 255), y = min(a >> 8, b >> 8)
     cdef int w = max(a & 255, b & 255) - x, h = max(a >> 8, b >> 8) - y
@@ -222,7 +225,7 @@ cdef inline void strip(Canvas* canvas, int size, int a, int b, int colour) noexc
 
 
 cdef void draw(const void* state, Canvas* canvas) noexcept nogil:
-    """The snake from tail to head, straight parts together; parts that only lie side by side stay apart."""
+    """Draw the snake from tail to head, each straight part as one piece; parts that only lie side by side are not joined."""
     cdef const Snake* game = <const Snake*>state
     cdef int i = game.tail, last = game.ring[i], first = last, way = 0, place, gap
     cdef int _k
@@ -232,7 +235,7 @@ cdef void draw(const void* state, Canvas* canvas) noexcept nogil:
         gap = place - last
         if gap != way:
             strip(canvas, game.size, first, last, BODY)
-            way = gap if gap in (1, -1, ROW, -ROW) else 0  # else it went round the board
+            way = gap if gap in (1, -1, ROW, -ROW) else 0  # 0: it went round the board
             first = last if way else place
         last = place
     strip(canvas, game.size, first, last, BODY)
@@ -251,7 +254,17 @@ GAME = Game(
     feature_dtype="uint8", feature_low=0, feature_high=1, screen=(SIDE, SIDE),
     options={
         "size": Option(10, 4, MAX_SIZE, "cells a side of the board"),
-        "wrap": Option(0, 0, 1, "1: no walls, who leaves at one side comes in at the other"),
-        "patience": Option(2, 1, 100, "times the board's cells: moves without food until the snake starves"),
+        "wrap": Option(0, 0, 1, "1: no walls; a head that leaves at one side enters at the other"),
+        "patience": Option(2, 1, 100, "moves without food until the snake starves, in units of the board's cells"),
     }, fps=12,
+    features=(
+        Feature("heading", 0, 1, count=4, help="one is 1: up, left, down, right"),
+        Feature("deadly", 0, 1, count=4, help="1 if entering the cell up, left, down, right of the head would end the episode"),
+        Feature("food's direction", 0, 1, count=4, help="1 if the food is farther up, left, down, right than the head; with "
+                                                        "`wrap` by the shorter way round"),
+        Feature("snake", 0, 1, count=100, help="size x size cells row by row from the top: 1 if the snake covers it"),
+        Feature("head", 0, 1, count=100, help="the same cells: 1 at the snake's head"),
+        Feature("food", 0, 1, count=100, help="the same cells: 1 at the food"),
+    ),
+    compared_with="A plain Python board that draws the same random numbers, every step.",
 ).bind(chunk, backdrop, draw, sizeof(Snake))

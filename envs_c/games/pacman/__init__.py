@@ -1,7 +1,10 @@
 """Pac-Man.
 
-    pacman.pyx         the game: state, observation and drawing, and `GAME`
-    rules.pxd          how the state changes
+    pacman.pyx         rules in prose, reset, step, observation and `GAME`
+    maze.pxd           constants, tables by maze and by level, state
+    ghosts.pxd         how the ghosts decide where they go
+    rules.pxd          the player, dots, the house, lives and levels
+    picture.pxd        how the picture is drawn
 """
 
 from envs_c.games.pacman.pacman import GAME

@@ -1,7 +1,9 @@
 """The platformer.
 
-    platformer.pyx     the game: state, observation and drawing, and `GAME`
-    rules.pxd          how the state changes
+    platformer.pyx     rules in prose, reset, step, observation and `GAME`
+    levels.pxd         state, and how a level is laid out
+    rules.pxd          how player and enemies move and meet
+    picture.pxd        how the picture is drawn
 """
 
 from envs_c.games.platformer.platformer import GAME

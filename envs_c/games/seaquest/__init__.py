@@ -1,9 +1,9 @@
 """Seaquest.
 
-    seaquest.pyx       the game: state, observation and drawing, and `GAME`
+    seaquest.pyx       rules in prose, reset, step, observation and `GAME`
+    rules.pxd          state, submarine, lanes and oxygen
     hits.pxd           collisions
-    picture.pxd        how the 84x84 picture is drawn
-    rules.pxd          how the state changes
+    picture.pxd        how the picture is drawn
 """
 
 from envs_c.games.seaquest.seaquest import GAME

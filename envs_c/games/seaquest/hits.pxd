@@ -1,4 +1,4 @@
-"""What meets what in the sea, and what comes of it, for seaquest.pyx, which states the rules."""
+"""Collisions in Seaquest and their effects. The rules are in prose in seaquest.pyx."""
 
 from libc.string cimport memset
 
@@ -9,7 +9,7 @@ from envs_c.rng cimport Rng, rng_next
 
 
 cdef inline int copy_at(const Seaquest* game, int lane, int x, int width) noexcept nogil:
-    """The bit of a copy that shares a column with x .. x + width - 1, or 0."""
+    """The bit of an enemy of the lane that shares a column with x .. x + width - 1, or 0."""
     cdef int copy, away
     for copy in range(COPIES):
         away = game.x[lane] + GAP * copy - x
@@ -19,6 +19,7 @@ cdef inline int copy_at(const Seaquest* game, int lane, int x, int width) noexce
 
 
 cdef inline float lose_copy(Seaquest* game, int lane, int bit, Rng* rng) noexcept nogil:
+    """Remove the enemy with this bit, and send the next wave if it was the last; returns the points."""
     game.alive[lane] &= ~bit
     if game.alive[lane] == 0 and not (game.sub[lane] and game.guest[lane] > 0):
         send_wave(game, lane, False, rng_next(rng))
@@ -26,7 +27,7 @@ cdef inline float lose_copy(Seaquest* game, int lane, int bit, Rng* rng) noexcep
 
 
 cdef inline float hit_enemies(Seaquest* game, Rng* rng) noexcept nogil:
-    """The torpedo in the one lane that it may be in; returns the points."""
+    """Let the torpedo hit an enemy of the only lane whose rows it can meet; returns the points."""
     cdef int row = game.y + TORPEDO_ROW, lane = (LANE_Y + PITCH - 1 - row) // PITCH, above, bit
     lane = min(max(lane, 0), LANES - 1)
     above = row - lane_y(lane)
@@ -44,7 +45,7 @@ cdef inline float hit_enemies(Seaquest* game, Rng* rng) noexcept nogil:
 
 
 cdef inline float touch_lane(Seaquest* game, int lane, Rng* rng) noexcept nogil:
-    """All that the submarine may touch in a lane."""
+    """Let the submarine touch shot, diver and enemies of a lane; returns the points."""
     cdef int above = game.y + SHIP_Y - lane_y(lane), away = game.guest[lane] - game.x_ship, top, bit
     cdef bint dead = False
     cdef float points = 0.0
@@ -71,7 +72,7 @@ cdef inline float touch_lane(Seaquest* game, int lane, Rng* rng) noexcept nogil:
 
 
 cdef inline float touch(Seaquest* game, Rng* rng) noexcept nogil:
-    """What the submarine collides with, in the one lane that it may reach, or at the surface."""
+    """Let the submarine touch the patrol, or things in the only lane that it can reach; returns the points."""
     cdef int lane = (LANE_Y + PITCH - SHIP_ROWS + 1 - game.y - SHIP_Y) // PITCH, away
     if game.patrol > 0 and game.y <= SURFACE + 1:
         away = game.patrol - 1 - game.x_ship

@@ -1,4 +1,8 @@
-"""Seaquest's pictures: their tables, and how they are painted, in colour and in grey."""
+"""Seaquest's picture: tables, and how figures are painted in colour and in grey.
+
+In grey a figure adds its difference from the ground to sums of covered area, so no two figures may cover the same pixel: bits
+hidden by a figure in front are removed first.
+"""
 
 from libc.stdint cimport int16_t, uint8_t, uint16_t, uint32_t
 from libc.string cimport memcpy, memset
@@ -11,16 +15,16 @@ from envs_c.stamp cimport CELLS, CELL_X, HEIGHT, STAMP, WIDTH, Sheet, cell_at, c
 
 cdef enum:
     EDGE = 8                                    # the first 8 columns stay black
-    TALL = 14, BLOCK = 5, TALLEST = 20          # rows: of the tallest figure; that are two of cells; of whole such blocks
+    TALL = 14, BLOCK = 5, TALLEST = 20          # rows: tallest figure; two grey rows; whole blocks that hold any figure
     SCORE_X = 98, SCORE_Y = 9, ICONS_X = 58, LIVES_Y = 22, CREW_Y = 178, ICON_CELLS = 4
     BAR_X = 49, BAR_Y = 170, BAR = 63, BAR_ROWS = 5
-    UNDER_WATER = 53, BELOW_WATER = 57          # rows between hide the submarine
+    UNDER_WATER = 53, BELOW_WATER = 57          # the rows between hide the submarine
     BLACK = 0x000000, SAND = 0x8E8E8E, YELLOW = 0xBBBB35, GOLD = 0xD2D240, GREY = 0xAAAAAA, DIVER = 0x4248C8
     CREW_BLUE = 0x181AA7, LIGHT = 0xD6D6D6, RED = 0xA33915, FLASH = 0xECECEC
 
 cdef extern from *:
     """
-    static const unsigned BANDS[24][2] = {  // first row and colour of what lies behind all
+    static const unsigned BANDS[24][2] = {  // first row and colour of each band of the background
         {0, 0x000000}, {7, 0x2D32B8}, {33, 0x4E32B5}, {35, 0x7D30AD}, {37, 0xA8308F}, {39, 0xB83232}, {41, 0xB55328},
         {43, 0xA26221}, {44, 0x86861D}, {45, 0x183B9D}, {47, 0x001C88}, {48, 0x183B9D}, {50, 0x001C88}, {51, 0x183B9D},
         {55, 0x000000}, {56, 0x001C88}, {153, 0x003064}, {155, 0x004030}, {157, 0x004400}, {162, 0x8E8E8E}, {188, 0x000000},
@@ -49,17 +53,17 @@ cdef extern from *:
         {0x0C, 0x1C, 0x2C, 0x4C, 0x7E, 0x0C, 0x0C, 0x0C}, {0x7E, 0x60, 0x60, 0x7C, 0x06, 0x06, 0x46, 0x7C},
         {0x3C, 0x62, 0x60, 0x7C, 0x66, 0x66, 0x66, 0x3C}, {0x7E, 0x42, 0x06, 0x0C, 0x18, 0x18, 0x18, 0x18},
         {0x3C, 0x66, 0x66, 0x3C, 0x3C, 0x66, 0x66, 0x3C}, {0x3C, 0x66, 0x66, 0x66, 0x3E, 0x06, 0x46, 0x3C}};
-    static const unsigned OXYGEN[5] = {0xEAAED2, 0xAEE89A, 0xA44ADE, 0xAE4A96, 0xEA4ED2};  // the word, 24 columns
-    static const unsigned long long MAKER[7] = {  // 40 columns, from row 191 on
+    static const unsigned OXYGEN[5] = {0xEAAED2, 0xAEE89A, 0xA44ADE, 0xAE4A96, 0xEA4ED2};  // the word OXYGEN, 24 columns
+    static const unsigned long long MAKER[7] = {  // the maker's name, 40 columns, from row 191 on
         0x3FC3F8000, 0x1044600000, 0x3B54CEBA40, 0x2A55A8AB40, 0x3A572EABC0, 0x2A5622AAC0, 0x2B542EBA40};
-    static const unsigned char SEABED[8] = {162, 161, 161, 162, 163, 164, 164, 163};  // first row of sand, by 4 columns
-    // Made when seaquest.pyx is imported, and constant from then on:
-    static unsigned char COVER[40][256][8];         // by x modulo 40 and bits of a row: units covered of the cells from there
-    static unsigned GROUND[210];                    // a row's colour behind all figures
+    static const unsigned char SEABED[8] = {162, 161, 161, 162, 163, 164, 164, 163};  // first row of sand, for 4 columns each
+    // Made when seaquest.pyx is imported, then constant:
+    static unsigned char COVER[40][256][8];         // [x % 40][bits of a row]: units covered of 8 grey pixels
+    static unsigned GROUND[210];                    // [row]: colour behind all figures
     static short GROUND_GREY[210];
-    static unsigned char MIRROR[256];               // bits from right to left
-    static unsigned short STANDING[84 * 84];        // sums of what stands still
-    static unsigned char ICONS[2][7][4][84];        // grey rows of so many lives or divers: there nothing else is drawn
+    static unsigned char MIRROR[256];               // [bits]: bits from right to left
+    static unsigned short STANDING[84 * 84];        // sums of the backdrop
+    static unsigned char ICONS[2][7][4][84];        // grey rows by lives or divers; no other thing is drawn there
     """
     const uint32_t[24][2] BANDS
     const uint32_t[8] SHARKS
@@ -84,13 +88,17 @@ cdef extern from *:
 
 
 ctypedef struct Figure:
-    # Eight columns of pixels somewhere on the screen.
+    # Eight columns of pixels at a place on the screen.
     int x, y, rows
     uint8_t[TALL] bits
 
 
 cdef inline void stamp(Sheet* sheet, int x, int y, const uint8_t* bits, int rows, uint32_t colour) noexcept nogil:
-    """Paint a figure where there is only ground; columns of it that are off the sea are left out."""
+    """Paint a figure over ground, cut off at the sea's left and right edges.
+
+    x, y: its left column and first row.
+    bits: one byte a row, the highest bit at the left.
+    """
     cdef int row
     if x <= EDGE - SPRITE or x >= WIDTH:
         return
@@ -102,7 +110,7 @@ cdef inline void stamp(Sheet* sheet, int x, int y, const uint8_t* bits, int rows
 
 
 cdef inline void stamp_grey(uint16_t* sums, int x, int y, const uint8_t* bits, int rows, int grey) noexcept nogil:
-    """The same in grey, five rows of pixels, which are two of cells, at a time."""
+    """As `stamp`, in grey: five rows of pixels, which are two grey rows, at a time."""
     cdef int mask = 0xFF, above = y % BLOCK, block, row
     cdef uint8_t[TALLEST] padded
     cdef uint16_t[STAMP] upper, lower
@@ -135,6 +143,7 @@ cdef inline void stamp_grey(uint16_t* sums, int x, int y, const uint8_t* bits, i
 
 
 cdef inline void place(Figure* figure, int x, int y, const uint8_t* bits, int rows, bint mirrored) noexcept nogil:
+    """Set a figure's place and bits."""
     cdef int row
     figure.x, figure.y, figure.rows = x, y, rows
     for row in range(rows):
@@ -142,7 +151,7 @@ cdef inline void place(Figure* figure, int x, int y, const uint8_t* bits, int ro
 
 
 cdef inline void hide(Figure* figure, const Figure* front) noexcept nogil:
-    """Take away what another figure stands before."""
+    """Remove the bits of a figure that are behind another one."""
     cdef int across = front.x - figure.x, down = front.y - figure.y, row
     cdef uint32_t bits
     if -SPRITE < across < SPRITE and -front.rows < down < figure.rows:
@@ -152,11 +161,15 @@ cdef inline void hide(Figure* figure, const Figure* front) noexcept nogil:
 
 
 cdef inline void paint(Sheet* sheet, const Figure* figure, uint32_t colour) noexcept nogil:
+    """Paint a figure at its place."""
     stamp(sheet, figure.x, figure.y, figure.bits, figure.rows, colour)
 
 
 cdef inline void draw_ship(const Seaquest* game, Sheet* sheet, Figure* front) noexcept nogil:
-    """The submarine in two halves, or what a death leaves of it; what the water's edge hides is left out."""
+    """Paint the submarine or its remains, without the rows that the water's edge hides.
+
+    front: OUT, its two halves.
+    """
     cdef const uint8_t* bits = &SUBMARINE[(game.frame >> 2) % 3][0]
     cdef uint32_t colour = YELLOW
     cdef uint8_t b
@@ -180,7 +193,10 @@ cdef inline void draw_ship(const Seaquest* game, Sheet* sheet, Figure* front) no
 
 
 cdef inline void draw_lane(const Seaquest* game, Sheet* sheet, int lane, Figure* front, int fronts) noexcept nogil:
-    """`front` holds the submarine and its torpedo, and has room for three more."""
+    """Paint a lane's enemies and its diver or shot.
+
+    front: the `fronts` figures before them (submarine and torpedo), with room for three more.
+    """
     cdef const uint8_t* bits
     cdef Figure guest
     cdef int copy, k, rows, y = lane_y(lane)
@@ -212,6 +228,7 @@ cdef inline void draw_lane(const Seaquest* game, Sheet* sheet, int lane, Figure*
 
 
 cdef inline void put_icons(Sheet* sheet, int aboard, int count) noexcept nogil:
+    """Paint icons of lives in reserve, or of divers if `aboard`."""
     cdef int k
     for k in range(count):
         if aboard:
@@ -221,18 +238,18 @@ cdef inline void put_icons(Sheet* sheet, int aboard, int count) noexcept nogil:
 
 
 cdef inline int icons_cell(int aboard) noexcept nogil:
-    """Where their first row is on the grey canvas."""
+    """Index of the icons' first row on the grey canvas."""
     return cell_at(0, CREW_Y if aboard else LIVES_Y)
 
 
 cdef inline void copy_icons(const Seaquest* game, uint8_t* grey) noexcept nogil:
-    """The lives in reserve and the divers, in grey; after all else."""
+    """Draw lives in reserve and divers in grey, after everything else."""
     memcpy(grey + icons_cell(0), ICONS[0][max(game.lives - 1, 0)], ICON_CELLS * SMALL)
     memcpy(grey + icons_cell(1), ICONS[1][game.crew], ICON_CELLS * SMALL)
 
 
 cdef inline void draw_numbers(const Seaquest* game, Sheet* sheet) noexcept nogil:
-    """Score and oxygen; in colour lives in reserve and divers, too."""
+    """Draw score and oxygen; in colour also lives in reserve and divers."""
     cdef int x = SCORE_X, rest = game.score, left = min(game.oxygen, BAR)
     while True:
         stamp(sheet, x, SCORE_Y, DIGIT[rest % 10], 8, GOLD)
@@ -250,6 +267,7 @@ cdef inline void draw_numbers(const Seaquest* game, Sheet* sheet) noexcept nogil
 
 
 cdef inline void make_tables() noexcept nogil:
+    """Fill GROUND, GROUND_GREY, COVER and MIRROR."""
     cdef int bits, k, band = 0
     for k in range(HEIGHT):
         band += k == <int>BANDS[band + 1][0]
@@ -263,7 +281,7 @@ cdef inline void make_tables() noexcept nogil:
 
 
 cdef inline void make_icons() noexcept nogil:
-    """When STANDING is there."""
+    """Fill ICONS; STANDING must be filled before."""
     cdef uint16_t[CELLS] sums
     cdef Sheet sheet
     cdef int aboard, count

@@ -1,4 +1,4 @@
-"""How the submarine, the lanes and the sea around them behave, for seaquest.pyx, which states the rules."""
+"""Seaquest's constants, state, and how the submarine, the lanes and the sea behave. The prose is in seaquest.pyx."""
 
 from libc.stdint cimport int8_t, int16_t, int32_t, uint8_t, uint16_t, uint32_t
 from libc.string cimport memset
@@ -7,24 +7,24 @@ from envs_c.rng cimport Rng, rng_next
 
 
 cdef enum:
-    NOOP, FIRE, UP, RIGHT, LEFT, DOWN, UPRIGHT  # of the 18 actions, those that are named in the code
-    LANES = 4, COPIES = 3, GAP = 16             # a wave has up to three copies, so far apart
-    FROM_LEFT = -88, FROM_RIGHT = 215, WAY = 247        # x of a wave's first copy at first, and how far it goes
-    SPRITE = 8, SHIP = 16                       # widths
+    NOOP, FIRE, UP, RIGHT, LEFT, DOWN, UPRIGHT  # the first of the 18 actions
+    LANES = 4, COPIES = 3, GAP = 16             # a wave's enemies (copies of one figure), GAP pixels apart
+    FROM_LEFT = -88, FROM_RIGHT = 215, WAY = 247        # x of a wave's first place at the start; pixels that it moves
+    SPRITE = 8, SHIP = 16                       # widths of enemies and of the submarine
     SHIP_ROWS = 11, SHARK_ROWS = 7
     SHIP_Y = 33, SURFACE = 13, SEA_FLOOR = 108, LEFT_END = 21, RIGHT_END = 134, START_X = 76
     DEEP_ENOUGH_TO_FIRE = 18, BREATHES_BELOW = 20
     TORPEDO_ROW = 40, TORPEDO_SPEED = 5, FIRE_RIGHT = 13, FIRE_LEFT = 3
     LANE_Y = 137, PITCH = 24                    # screen row of lane 0, the lowest; sharks bob below it
-    SHOT_ROW = 8, SHOT_FROM = 39, SHOT_TO = 126         # a lane's shot; where an enemy submarine fires
-    TANK = 64, BREATH = 32, LOW = 16            # of oxygen; frames a unit lasts; alarm
-    CREW = 6                                    # divers that fill the submarine
+    SHOT_ROW = 8, SHOT_FROM = 39, SHOT_TO = 126         # row of a lane's shot; x from which submarines fire
+    TANK = 64, BREATH = 32, LOW = 16            # units of oxygen; frames a unit lasts; alarm
+    CREW = 6                                    # most divers on board
     DROWN = 92, EMPTIED = 56, BONUS_UNIT = 2, BONUS_DIVER = 16        # frames
     MOST_LIVES = 7, LIFE_POINTS = 10_000, MOST_POINTS = 999_999
-    PATROL_FROM = 2                             # rescues from which on a submarine patrols the surface
-    PATROL_PACE = 4                             # frames a pixel
+    PATROL_FROM = 2                             # rescues before the first patrol
+    PATROL_PACE = 4                             # frames a pixel of the patrol
     FASTEST = 250, FIRST_FRAME = 67
-    NOBODY = 0, WAITING, SAVED                  # what a lane knows of its diver
+    NOBODY = 0, WAITING, SAVED                  # a lane's diver
     FILLS = 0, PLAYS, DIES, COUNTS              # phases
 
 cdef extern from *:
@@ -32,9 +32,9 @@ cdef extern from *:
     static const signed char ACROSS[18] = {0, 0, 0, 1, -1, 0, 1, -1, 1, -1, 0, 1, -1, 0, 1, -1, 1, -1};  // by action
     static const signed char DOWNWARDS[18] = {0, 0, -1, 0, 0, 1, -1, -1, 1, 1, -1, 0, 0, 1, -1, -1, 1, 1};
     static const unsigned char FIRES[18] = {0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1};
-    static const unsigned char FORMATION[2][4] = {{4, 6, 5, 7}, {1, 3, 5, 7}};  // bits 4, 2, 1 from the left; [right][pace]
-    static const unsigned char SPREAD[8] = {0, 32, 16, 32, 0, 32, 16, 32};      // offset of the copy furthest to the right
-    static const unsigned char LEAD[8] = {0, 32, 16, 16, 0, 0, 0, 0};           // and to the left
+    static const unsigned char FORMATION[2][4] = {{4, 6, 5, 7}, {1, 3, 5, 7}};  // [right][pace / 2 % 4]: bits 4 (left), 2, 1
+    static const unsigned char SPREAD[8] = {0, 32, 16, 32, 0, 32, 16, 32};      // [alive]: offset of the rightmost copy
+    static const unsigned char LEAD[8] = {0, 32, 16, 16, 0, 0, 0, 0};           // [alive]: offset of the leftmost copy
     """
     const int8_t[18] ACROSS, DOWNWARDS
     const uint8_t[18] FIRES
@@ -44,34 +44,35 @@ cdef extern from *:
 
 ctypedef struct Seaquest:
     int32_t score
-    int16_t[LANES] x            # of the wave's first place, -88 .. 215, whether a copy is there or not
-    int16_t[LANES] guest        # x of the diver, or of the shot in a submarine's lane; 0: none
-    int16_t x_ship, y, torpedo, patrol      # torpedo and patrol: 0 is none
-    int16_t wait                # frames that are left of a phase
+    int16_t[LANES] x            # of the wave's left place, -88 .. 215, even if no copy is there
+    int16_t[LANES] guest        # x of the lane's diver (sharks) or shot (submarines); 0: none
+    int16_t x_ship, y, torpedo, patrol      # torpedo and patrol are x; 0: none
+    int16_t wait                # frames left of a phase
     uint16_t frame, pace, rescues
-    uint8_t[LANES] alive        # bits of the copies, 4 for the left one
-    uint8_t[LANES] right        # 1: goes to the right
+    uint8_t[LANES] alive        # bits of the copies, 4 for the left
+    uint8_t[LANES] right        # 1: moves to the right
     uint8_t[LANES] sub          # 1: submarines, 0: sharks
     uint8_t[LANES] diver        # NOBODY, WAITING or SAVED
-    uint8_t phase, facing       # facing and torpedo_right: 1 is to the right
+    uint8_t phase, facing       # facing and torpedo_right: 1 is right
     uint8_t torpedo_right
     uint8_t lives, oxygen, crew
-    uint8_t docked              # fills its tank at the surface
-    uint8_t enemy_part, diver_part, shot_part           # 1/16 pixel that are owed
+    uint8_t docked              # 1: the tank is filled at the surface
+    uint8_t enemy_part, diver_part, shot_part           # 1/16 pixels carried over to the next frame
 
 
 cdef inline int lane_y(int lane) noexcept nogil:
+    """Screen row of a lane."""
     return LANE_Y - PITCH * lane
 
 
 cdef inline int bob(const Seaquest* game) noexcept nogil:
-    """How deep below their lane's row the sharks swim now, 0 .. 7."""
+    """Rows by which sharks are below their lane's row now, 0 .. 7."""
     cdef int turn = game.frame >> 2 & 15
     return turn if turn < 8 else 15 - turn
 
 
 cdef inline float score(Seaquest* game, int points) noexcept nogil:
-    """Add points, and a life at each ten thousand; returns what was added."""
+    """Add points, and a life at each ten thousand; returns the points added."""
     cdef int before = game.score, lives
     game.score = min(before + points, MOST_POINTS)
     lives = game.score // LIFE_POINTS - before // LIFE_POINTS
@@ -80,11 +81,16 @@ cdef inline float score(Seaquest* game, int points) noexcept nogil:
 
 
 cdef inline int enemy_points(const Seaquest* game) noexcept nogil:
+    """Points of an enemy, and of a unit of oxygen in a rescue."""
     return 10 * min(game.rescues + 2, 9)
 
 
 cdef inline void send_wave(Seaquest* game, int lane, bint sub, uint32_t chance) noexcept nogil:
-    """The lane's next wave, those that are left of the last or new ones; `chance` gives its side and its diver."""
+    """Start the lane's next wave, with the enemies left of the last one, or complete if none is left.
+
+    sub: True for submarines.
+    chance: random bits that choose its side and its diver.
+    """
     cdef int right = chance & 1
     game.right[lane] = <uint8_t>right
     game.x[lane] = FROM_LEFT if right else FROM_RIGHT
@@ -98,7 +104,7 @@ cdef inline void send_wave(Seaquest* game, int lane, bint sub, uint32_t chance) 
 
 
 cdef inline void clear_sea(Seaquest* game) noexcept nogil:
-    """Before the tank is filled: nothing but the submarine, at its start."""
+    """Begin to fill the tank: an empty sea with the submarine at its start."""
     memset(game.alive, 0, sizeof(game.alive))
     memset(game.guest, 0, sizeof(game.guest))
     memset(game.sub, 0, sizeof(game.sub))
@@ -109,13 +115,14 @@ cdef inline void clear_sea(Seaquest* game) noexcept nogil:
 
 
 cdef inline void begin_death(Seaquest* game) noexcept nogil:
+    """Destroy the submarine."""
     game.phase = DIES
     game.wait = DROWN
     game.torpedo = game.patrol = game.docked = 0
 
 
 cdef inline void keep_waiting(Seaquest* game, Rng* rng, bint* over) noexcept nogil:
-    """A frame of filling the tank or of a death."""
+    """One frame of the phase FILLS or DIES."""
     cdef int lane
     game.wait -= 1
     if game.phase == FILLS:
@@ -135,7 +142,7 @@ cdef inline void keep_waiting(Seaquest* game, Rng* rng, bint* over) noexcept nog
 
 
 cdef inline float count_bonus(Seaquest* game) noexcept nogil:
-    """A frame of the bonus for six divers: first for the oxygen that is left, then for each of them."""
+    """One frame of a rescue's bonus, first for the oxygen left, then for the divers; returns the points."""
     game.wait -= 1
     if game.wait > 0:
         return 0.0
@@ -154,7 +161,7 @@ cdef inline float count_bonus(Seaquest* game) noexcept nogil:
 
 
 cdef inline void steer(Seaquest* game, int action) noexcept nogil:
-    """The submarine and its torpedo."""
+    """Move the submarine and its torpedo, or fire."""
     cdef int across = ACROSS[action]
     if not game.docked:
         if across != 0:
@@ -171,6 +178,7 @@ cdef inline void steer(Seaquest* game, int action) noexcept nogil:
 
 
 cdef inline void breathe(Seaquest* game) noexcept nogil:
+    """Use oxygen below the surface; at the surface fill the tank, begin a rescue or a death."""
     if game.y == SURFACE:
         if game.docked:
             game.oxygen += game.frame & 1
@@ -194,14 +202,14 @@ cdef inline void breathe(Seaquest* game) noexcept nogil:
 
 
 cdef inline int owed(uint8_t* part, int sixteenths) noexcept nogil:
-    """Whole pixels of a move; the rest is kept for the next frame."""
+    """Whole pixels of a move of `sixteenths`; the remainder is kept in `part` for the next frame."""
     cdef int total = part[0] + sixteenths
     part[0] = <uint8_t>(total & 15)
     return total >> 4
 
 
 cdef inline bint pushed(const Seaquest* game, int lane) noexcept nogil:
-    """Whether a shark is at the diver's heels."""
+    """True if a shark is at the heels of the lane's diver."""
     cdef int copy, ahead
     for copy in range(COPIES):
         if game.alive[lane] & (4 >> copy):
@@ -212,7 +220,10 @@ cdef inline bint pushed(const Seaquest* game, int lane) noexcept nogil:
 
 
 cdef inline void move_guest(Seaquest* game, int lane, int enemy, int diver, int shot) noexcept nogil:
-    """The lane's diver or shot, and a new shot where there is none."""
+    """Move the lane's diver or shot, or fire a shot.
+
+    enemy, diver, shot: pixels that each moves in this frame.
+    """
     cdef int front, step
     if game.guest[lane] > 0:
         step = shot if game.sub[lane] else enemy if pushed(game, lane) else diver
@@ -228,6 +239,7 @@ cdef inline void move_guest(Seaquest* game, int lane, int enemy, int diver, int 
 
 
 cdef inline void move_lanes(Seaquest* game, Rng* rng) noexcept nogil:
+    """One frame of all lanes; waves that end are followed by the next."""
     cdef int enemy = owed(&game.enemy_part, 6 + game.pace)
     cdef int diver = owed(&game.diver_part, 3 + (game.pace >> 1))
     cdef int shot = owed(&game.shot_part, 16 + game.pace)
@@ -240,10 +252,10 @@ cdef inline void move_lanes(Seaquest* game, Rng* rng) noexcept nogil:
         passed = game.x[lane] >= FROM_LEFT + WAY if game.right[lane] else game.x[lane] <= FROM_RIGHT - WAY
         if game.alive[lane] and not passed:
             continue
-        if game.sub[lane] and game.guest[lane] > 0:  # its last shot comes first
+        if game.sub[lane] and game.guest[lane] > 0:  # the next wave waits for the last shot
             game.x[lane] = FROM_LEFT + WAY if game.right[lane] else FROM_RIGHT - WAY
             continue
         if not drawn:
-            chance = rng_next(rng)  # lanes that begin together begin alike
+            chance = rng_next(rng)  # waves that start in one frame share their random bits
             drawn = True
         send_wave(game, lane, passed and game.alive[lane] and not game.sub[lane] and game.guest[lane] == 0, chance)

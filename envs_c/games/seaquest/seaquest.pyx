@@ -1,40 +1,51 @@
-"""Seaquest, as the cartridge of 1983 for the Atari 2600 plays it, but for its random numbers and some details of drawing.
+"""Seaquest as on the Atari 2600 cartridge of 1983, except for its random numbers and some details of drawing.
 
-Submarine. On a screen of 160x210 pixels (x to the right, y down) it is 16 wide and 11 high, its rows from y + 33 on. It moves
-by 1 pixel a frame in eight directions, x within 21 .. 134 and y within 13 (the surface) .. 108. From y 18 on FIRE lets a
-torpedo go to the side that it faces, one at a time, 5 pixels a frame; held, FIRE shoots again when it is gone. A torpedo
-keeps to the submarine's height, wherever that goes.
+Screen. 160x210 pixels, x to the right, y down. All numbers below are pixels unless stated otherwise.
 
-Lanes. Four lie 24 rows apart, lane 0 the lowest. In each a wave crosses, from left or right at random, 6/16 pixel a frame:
-one enemy at pace 0 and 1, then two 16 apart, two 32 apart and three, for two paces each, and over again. Each step of pace
-adds 1/16 pixel a frame. After 247 pixels a wave that was not shot is followed by the next: enemy submarines after sharks,
-sharks after submarines. Those who were shot are missing from the next wave too, but a wave that was shot to the last is
-followed by new sharks, at once or when a submarine's shot has gone. The first waves of a life are sharks. Sharks bob by 7
-rows in 64 frames.
+Submarine. 16 wide and 11 high; its rows on the screen begin at y + 33. It moves by 1 a frame in eight directions, with x
+within 21 .. 134 and y within 13 (the surface) .. 108.
 
-Shots. The foremost submarine of a wave, while its x is 39 .. 126, fires as soon as the lane's shot before is gone. A shot
-goes ahead at 1 pixel a frame, at pace p 1 + p/16. Torpedoes do not stop it.
+Actions. The 18 actions combine a direction with FIRE. From y 18 on FIRE sends a torpedo to the side that the submarine
+faces, one at a time, 5 a frame. While FIRE is held, the next torpedo starts when the last is gone. A torpedo stays at the
+submarine's height, also when the submarine moves up or down.
 
-Divers. A wave brings a diver to its lane with a chance of 3 in 4, or the lane's diver waits for it already. With sharks he
-swims along at 3/16 pixel a frame, 1/16 more at every second pace, as fast as the shark that is at his heels, and turns when
-the next wave comes from the other side. Past the edge he is lost. The submarine takes him in by touching him, six at most;
-a lane whose diver was taken brings none until all four were.
+Lanes. Four lanes lie 24 rows apart; lane 0 is the lowest. In each lane a wave crosses the sea, from left or right at
+random, at 6/16 pixel a frame; each step of pace adds 1/16. A wave has, for two paces each: one enemy; two 16 apart; two 32
+apart; three; then one again. A wave ends after 247 pixels. If it was not shot completely, the next wave is of the other
+kind (sharks or enemy submarines; but sharks again if a diver is still in the lane) and lacks the enemies that were shot. If
+it was, new sharks follow: at once, or when a submarine's shot is gone. The first waves of a life are sharks. Sharks move up
+and down by 7 rows in 64 frames.
 
-Points. An enemy gives 20, and 10 more for each rescue made, up to 90. Shots, sharks and submarines kill what they touch;
-the enemy that is run into counts as shot.
+Shots. The foremost submarine of a wave fires when its x is within 39 .. 126 and the lane's last shot is gone. A shot moves
+ahead at 1 + p/16 a frame at pace p. Torpedoes do not stop it.
 
-Oxygen. The tank holds 64 units. Below y 20 one goes every 32 frames; the last one's end is death. At the surface with less
-than 64: without divers it is death; with one to five the tank is filled, a unit every other frame, during which the
-submarine cannot leave, then one diver goes ashore and the pace rises by 1; with six it is a rescue: every unit left gives
-as much as an enemy, every diver 50, and 50 more for each rescue made before, up to 1000. The pace rises by 1 if it is
-below the number of rescues, and all begins anew as after a death.
+Divers. If a lane has no diver, a new wave brings one with a probability of 3/4. He enters the sea with the lane's next wave
+of sharks and swims in their direction at 3/16 a frame, 1/16 more at every second pace, and as fast as a shark that is at
+his heels; he turns when the next wave comes from the other side. Beyond the edge he is lost. The submarine takes him in by
+touching him, up to six. A lane whose diver was taken brings no other until the divers of all four lanes were taken.
 
-Patrol. From the second rescue on a submarine that cannot be shot crosses the surface to the left, 1 pixel every fourth
-frame; it comes again every 1024 frames. It kills at y 13 and 14.
+Oxygen. The tank holds 64 units. Below y 20 one unit is used every 32 frames; when the last is used the submarine is lost.
+At the surface with less than 64 units:
 
-Lives. The episode ends with the fourth death. Each costs a diver too; 92 frames pass, then the sea is empty and the tank is
-filled for 128 frames, as at the start. Each 10,000 points give a life, as long as there are fewer than seven. The score
-stops at 999,999.
+  - Without divers the submarine is lost.
+  - With 1 to 5 divers the tank is filled by a unit every other frame, during which the submarine cannot leave. Then one
+    diver goes ashore and the pace rises by 1.
+  - With 6 divers it is a rescue: see Points. The pace rises by 1 if it is below the number of rescues, and the sea begins
+    anew as after a lost life.
+
+Patrol. From the second rescue on, a submarine that cannot be shot crosses the surface to the left at 1 pixel every fourth
+frame. It comes again every 1024 frames. It is deadly at y 13 and 14.
+
+Dangers. Shots, sharks, submarines and the patrol destroy the submarine when they touch it. An enemy that is run into counts
+as shot.
+
+Points. An enemy gives 20, and 10 more for each rescue made, up to 90. A rescue gives as much as an enemy for each unit of
+oxygen left, and for each diver 50, and 50 more for each rescue made before, up to 1000. The score stops at 999,999.
+
+Lives. There are 4 (option `lives`). A lost life also costs a diver. 92 frames pass; then the sea is empty and the tank is
+filled for 128 frames, as at the start. Each 10,000 points give a life if there are fewer than seven.
+
+End. The episode ends when the last life is lost.
 """
 
 from libc.stdint cimport uint8_t, uint16_t
@@ -52,12 +63,12 @@ from envs_c.rng cimport Rng
 from envs_c.screen cimport SMALL, Canvas, canvas_rect, canvas_swap
 from envs_c.stamp cimport CELLS, HEIGHT, WIDTH, Sheet, finish_rows, sheet_of, sum_backdrop
 
-from envs_c.game import Option
+from envs_c.game import Feature, Option
 
 
 cdef enum:
-    SELF = 17, LANE = 13            # features of the submarine, and of each lane
-    FIRST_ROW = 3, END_ROW = 70     # of the grey canvas: between them things move
+    SELF = 17, LANE = 13            # features of the submarine, of each lane
+    FIRST_ROW = 3, END_ROW = 70     # grey rows in which things move
 
 
 cdef void reset(void* state, const double* options, Rng* rng) noexcept nogil:
@@ -91,12 +102,7 @@ cdef float step(void* state, int action, Rng* rng, bint* over) noexcept nogil:
 
 
 cdef void observe(const void* state, void* out) noexcept nogil:
-    """Of the submarine: x, y, facing, oxygen used, alarm, divers, six of them, torpedo: there, how far to the right, to which
-    side; lives, rescues, pace, docked, waiting, patrol: there, how far to the right. Of each lane: how far below, speed to the
-    right, submarines, three copies: there, how far to the right; diver: there, how far to the right; shot: the same.
-
-    What is normal is 0, distances are in 40 pixels across and 28 down; what is not there is at 0.
-    """
+    """69 float32; the rows of GAME's `features` name them. Usual states have 0 in most places."""
     cdef const Seaquest* game = <const Seaquest*>state
     cdef float* features = <float*>out
     cdef float* lane_of = features + SELF
@@ -139,7 +145,7 @@ cdef void observe(const void* state, void* out) noexcept nogil:
 
 
 cdef void backdrop(const double* options, Canvas* canvas) noexcept nogil:
-    """All but the figures and numbers; the tank is full."""
+    """Sea, sand and a full tank, without figures and numbers."""
     cdef int row, k
     for row in range(HEIGHT):
         canvas_rect(canvas, EDGE, row, WIDTH - EDGE, 1, GROUND[row])
@@ -200,7 +206,40 @@ GAME = Game(
              "LEFTFIRE", "DOWNFIRE", "UPRIGHTFIRE", "UPLEFTFIRE", "DOWNRIGHTFIRE", "DOWNLEFTFIRE"),
     feature_shape=(SELF + LANES * LANE,), frame_skip=4, feature_low=-70, feature_high=70,
     options={
-        "lives": Option(4, 1, 7, "lives at first"),
-        "first_level": Option(0, 0, 20, "rescues that count as made, and so the pace at first"),
+        "lives": Option(4, 1, 7, "lives at the start"),
+        "first_level": Option(0, 0, 20, "rescues that count as made at the start; also the first pace"),
     },
+    features=(
+        Feature("x", -1.84, 1.94, help="the submarine: (x - 76) / 30 in pixels, 0 at the start"),
+        Feature("y", -1.68, 1.72, help="the submarine: (y - 60) / 28 in pixels, positive is deeper; -1.68 at the surface"),
+        Feature("facing", -1, 1, help="1 right, -1 left"),
+        Feature("oxygen used", 0, 2, help="(64 - units left) / 32"),
+        Feature("alarm", 0, 1, help="1 with 16 units of oxygen or fewer"),
+        Feature("divers", 0, 2, help="divers on board / 3"),
+        Feature("six divers", 0, 1, help="1 with six divers on board"),
+        Feature("torpedo", 0, 1, help="1 if a torpedo is under way"),
+        Feature("torpedo x", -3.4, 3.5, help="(torpedo's x - submarine's x) / 40 in pixels; 0 without a torpedo"),
+        Feature("torpedo's side", -1, 1, help="1 if it moves right, -1 left; 0 without a torpedo"),
+        Feature("lives", -1.5, 2, help="(lives - 3) / 2, the current one included"),
+        Feature("rescues", 0, 62.5, help="rescues made / 4"),
+        Feature("pace", 0, 31.25, help="pace / 8"),
+        Feature("docked", 0, 1, help="1 while the tank is filled at the surface"),
+        Feature("waiting", 0, 1, help="1 while the sea is empty, in a death and in a rescue: actions have no effect"),
+        Feature("patrol", 0, 1, help="1 if the patrol is on the screen"),
+        Feature("patrol x", -3.4, 3.5, help="(patrol's x - submarine's x) / 40 in pixels; 0 without a patrol"),
+        *(row for k in ("0", "1", "2", "3") for row in (
+            Feature(f"lane {k}: depth", -2.75, 3.25, help="(the lane's row - the submarine's row) / 28 in pixels, positive is "
+                                                          "deeper; lane 0 is the lowest"),
+            Feature(f"lane {k}: speed", -21.4, 21.4, help="speed of the wave to the right / 0.75 pixel a frame"),
+            Feature(f"lane {k}: submarines", 0, 1, help="1 if the wave is submarines, 0 sharks"),
+            *(feature for n in ("left", "middle", "right") for feature in (
+                Feature(f"lane {k}: {n} enemy", 0, 1, help="1 if the enemy at this place of the wave is there"),
+                Feature(f"lane {k}: {n} enemy's x", -5.6, 5.7, help="(its x - submarine's x) / 40 in pixels; 0 if it is not "
+                                                                    "there"))),
+            Feature(f"lane {k}: diver", 0, 1, help="1 if a diver swims there"),
+            Feature(f"lane {k}: diver's x", -3.4, 3.5, help="(its x - submarine's x) / 40 in pixels; 0 without a diver"),
+            Feature(f"lane {k}: shot", 0, 1, help="1 if a submarine's shot is there"),
+            Feature(f"lane {k}: shot's x", -3.4, 3.5, help="(its x - submarine's x) / 40 in pixels; 0 without a shot"))),
+    ),
+    compared_with="The cartridge under ale-py: submarine, oxygen, points, lives and pace are equal, enemies within 2 pixels.",
 ).bind(chunk, backdrop, draw, sizeof(Seaquest))

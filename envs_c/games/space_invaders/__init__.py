@@ -1,8 +1,9 @@
 """Space Invaders.
 
-    space_invaders.pyx   the game: state, observation and drawing, and `GAME`
-    picture.pxd          how the 84x84 picture is drawn
-    rules.pxd            how the state changes
+    space_invaders.pyx   rules in prose, reset, step, observation and `GAME`
+    state.pxd            constants, tables, state, and how a wave begins
+    rules.pxd            how a frame changes the state
+    picture.pxd          how the picture is drawn
 """
 
 from envs_c.games.space_invaders.space_invaders import GAME

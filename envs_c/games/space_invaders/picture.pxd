@@ -1,13 +1,13 @@
-"""Space Invaders' shapes, and how they come onto the grey canvas.
+"""Space Invaders' picture: shapes, and how they are drawn in colour and in grey.
 
-A shape in a colour on black is one of STAMPS for each place in the grid of cells: 5 rows of 8 grey pixels, to be added to what
-is there. So no two shapes may cover one pixel: what would be hidden is left out.
+For each place of a shape relative to the grey pixels there is a stamp in STAMPS: 5 rows of 8 grey values that are added to the
+canvas. So no two shapes may cover the same pixel: hidden pixels are left out.
 """
 
 from libc.stdint cimport int16_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
-from envs_c.games.space_invaders.rules cimport (
+from envs_c.games.space_invaders.state cimport (
     BOMBS, BOMB_HIGH, CANNON_Y, COLUMNS, HIGH, PITCH_X, PITCH_Y, ROWS, SHIELDS, SHIELD_END, SHIELD_PITCH, SHIELD_X, SHIELD_Y,
     Invaders, lowest_y)
 from envs_c.screen cimport SMALL, Canvas, canvas_bitmap, canvas_rect, grey_of
@@ -15,17 +15,18 @@ from envs_c.stamp cimport AREA, CELL_X, CELL_Y, STAMP, UNIT_X, UNIT_Y, cell_at, 
 
 
 cdef enum:
-    INVADERS = 0, BLAST = 12, CANNON = 13, WRECK = 14, SAUCER = 16, SHAPES = 17     # in SHAPE; invaders by row, then pose
-    LINES = 10                              # of a shape
-    STAMP_ROWS = 5, THIN_ROWS = 5, SHIELD_STAMP = 8, SHIELD_ROW = 62    # the last: of the grey canvas, where shields begin
-    DIGIT_PLACES = 5, DIGIT_ROWS = 4, LIVES_PLACE = 4, DIGIT_WIDE = 4, DIGIT_HIGH = 2   # a digit is 3 x 5 such blocks
-    SHOT_SEEN = 20                          # shots are seen from this row on
+    INVADERS = 0, BLAST = 12, CANNON = 13, WRECK = 14, SAUCER = 16, SHAPES = 17     # of SHAPE; invaders by row, then pose
+    LINES = 10                              # rows of a shape
+    STAMP_ROWS = 5, THIN_ROWS = 5, SHIELD_STAMP = 8     # grey rows of a shape, of a shot or bomb, of a shield
+    SHIELD_ROW = 62                         # first grey row of the shields
+    DIGIT_PLACES = 5, DIGIT_ROWS = 4, LIVES_PLACE = 4, DIGIT_WIDE = 4, DIGIT_HIGH = 2   # a digit is 3x5 blocks of this size
+    SHOT_SEEN = 20                          # first row in which shots are visible
     BLACK = 0x000000, OLIVE = 0x86861D, GREEN = 0x328432, BROWN = 0xA28638, RUST = 0xB55328, SILVER = 0x8E8E8E
     PURPLE = 0x97197A, EARTH = 0x505916
 
 cdef extern from *:
     """
-    static const unsigned char SHAPE[17][10] = {  // a bit a pixel, the left one the highest
+    static const unsigned char SHAPE[17][10] = {  // a bit a pixel, the highest at the left
         {128, 66, 37, 25, 124, 86, 126, 126, 66, 198}, {60, 126, 90, 255, 165, 153, 90, 90, 90, 66},
         {0, 24, 90, 189, 153, 153, 165, 36, 66, 36}, {60, 126, 215, 126, 60, 36, 66, 90, 36, 0},
         {60, 126, 207, 207, 255, 58, 34, 34, 34, 238}, {24, 126, 219, 255, 66, 66, 34, 17, 17, 9},
@@ -39,10 +40,10 @@ cdef extern from *:
         {7, 5, 5, 5, 7}, {1, 1, 1, 1, 1}, {7, 1, 7, 4, 7}, {7, 1, 7, 1, 7}, {5, 5, 7, 1, 1},
         {7, 4, 7, 1, 7}, {7, 4, 7, 5, 7}, {7, 1, 1, 1, 1}, {7, 5, 7, 5, 7}, {7, 5, 7, 1, 7}};
     static const short DIGIT_X[5] = {4, 20, 36, 52, 84}, DIGIT_Y[5] = {10, 10, 10, 10, 185};
-    // Made when space_invaders.pyx is imported, and constant from then on:
-    static unsigned char STAMPS[17][5][40][5][8];
-    static unsigned char DIGIT_STAMPS[10][5][4][8];
-    static unsigned char SPREAD[256][3][8];  // a row of a shield: units of each grey pixel that its bits cover
+    // Made when space_invaders.pyx is imported, then constant:
+    static unsigned char STAMPS[17][5][40][5][8];       // [shape][y % 5][x % 40]: 5 x 8 grey pixels
+    static unsigned char DIGIT_STAMPS[10][5][4][8];     // [digit][place]: 4 x 8 grey pixels
+    static unsigned char SPREAD[256][3][8];  // [bits of a row][shield]: units covered of 8 grey pixels
     """
     const uint8_t[17][10] SHAPE
     const uint8_t[10][5] DIGIT
@@ -53,17 +54,19 @@ cdef extern from *:
 
 
 cdef inline uint32_t colour_of(int shape) noexcept nogil:
+    """Colour of a shape."""
     return OLIVE if shape <= BLAST else PURPLE if shape == SAUCER else GREEN
 
 
 cdef inline uint8_t shade(int units, int grey) noexcept nogil:
-    """The grey of a cell of whose AREA so many units are covered, on black."""
+    """The grey value of a grey pixel, black but for `units` of its AREA."""
     return <uint8_t>((units * grey + AREA // 2) // AREA)
 
 
 # --- tables -----------------------------------------------------------------------------------------------------------
 
 cdef inline void make_stamps() noexcept nogil:
+    """Fill STAMPS."""
     cdef uint8_t[STAMP_ROWS][STAMP] units
     cdef int shape, y, x, unit, row, column
     for shape in range(SHAPES):
@@ -78,12 +81,13 @@ cdef inline void make_stamps() noexcept nogil:
 
 
 cdef inline uint16_t digit_row(int number, int row) noexcept nogil:
-    """A row of blocks in pixels, the high bit at the left."""
+    """A row of a digit's blocks, in pixels, the highest bit at the left."""
     cdef int bits = DIGIT[number][row]
     return <uint16_t>((bits >> 2) * 0xF000 | (bits >> 1 & 1) * 0x0F00 | (bits & 1) * 0x00F0)
 
 
 cdef inline void make_digits() noexcept nogil:
+    """Fill DIGIT_STAMPS."""
     cdef uint8_t[DIGIT_ROWS][2 * STAMP] units
     cdef int number, place, unit, row, column, x, y
     for number in range(10):
@@ -100,6 +104,7 @@ cdef inline void make_digits() noexcept nogil:
 
 
 cdef inline void make_spread() noexcept nogil:
+    """Fill SPREAD."""
     cdef int bits, shield
     for bits in range(256):
         for shield in range(SHIELDS):
@@ -109,7 +114,7 @@ cdef inline void make_spread() noexcept nogil:
 # --- shapes and digits ------------------------------------------------------------------------------------------------
 
 cdef inline void add(uint8_t* pixels, const uint8_t* stamp) noexcept nogil:
-    """Add 8 grey pixels; no sum is over 255."""
+    """Add 8 grey pixels; no sum may exceed 255."""
     cdef uint64_t here, there
     memcpy(&here, pixels, 8)
     memcpy(&there, stamp, 8)
@@ -118,6 +123,7 @@ cdef inline void add(uint8_t* pixels, const uint8_t* stamp) noexcept nogil:
 
 
 cdef inline void put_shape(Canvas* canvas, int x, int y, int shape) noexcept nogil:
+    """Draw a shape at (x, y)."""
     cdef const uint8_t* stamp
     cdef uint8_t* pixels
     cdef int row
@@ -131,6 +137,7 @@ cdef inline void put_shape(Canvas* canvas, int x, int y, int shape) noexcept nog
 
 
 cdef inline void put_digit(Canvas* canvas, int place, int number) noexcept nogil:
+    """Draw a digit of the score, or of the lives at LIVES_PLACE."""
     cdef int row, x = DIGIT_X[place], y = DIGIT_Y[place]
     cdef uint8_t bits
     if canvas.rgb == NULL:
@@ -143,10 +150,10 @@ cdef inline void put_digit(Canvas* canvas, int place, int number) noexcept nogil
                       BROWN if place == LIVES_PLACE else GREEN)
 
 
-# --- shots, bombs and shields, without what covers them ---------------------------------------------------------------
+# --- shots, bombs and shields -----------------------------------------------------------------------------------------
 
 cdef inline uint8_t invader_bits(const Invaders* game, int x, int y) noexcept nogil:
-    """Which of the 8 pixels from (x, y) on are an invader's (or a blast's), the left one the highest bit."""
+    """Bits of the 8 pixels from (x, y) on that an invader or a blast covers, the highest at the left."""
     cdef int row = (y - game.y) // PITCH_Y, line = y - game.y - PITCH_Y * row, c, dx, shape, bits = 0
     if y < game.y or row >= ROWS or line >= LINES:
         return 0
@@ -163,7 +170,7 @@ cdef inline uint8_t invader_bits(const Invaders* game, int x, int y) noexcept no
 
 
 cdef inline bint covered(const Invaders* game, int x, int y) noexcept nogil:
-    """Whether something lies over the pixel that a shot or a bomb would be seen in."""
+    """True if a pixel of a shot or bomb is hidden: by a shield or an invader, or outside the visible rows."""
     cdef int shield = (x - SHIELD_X) >> 5, column = (x - SHIELD_X) & (SHIELD_PITCH - 1)
     if y < SHOT_SEEN or y >= CANNON_Y:
         return True
@@ -174,6 +181,7 @@ cdef inline bint covered(const Invaders* game, int x, int y) noexcept nogil:
 
 
 cdef inline bint on_bomb(const Invaders* game, int x, int y) noexcept nogil:
+    """True if a bomb is at (x, y)."""
     cdef int k
     for k in range(BOMBS):
         if game.bomb_x[k] == x and game.bomb_y[k] > 0 and game.bomb_y[k] <= y < game.bomb_y[k] + BOMB_HIGH:
@@ -182,7 +190,7 @@ cdef inline bint on_bomb(const Invaders* game, int x, int y) noexcept nogil:
 
 
 cdef inline void draw_thin(const Invaders* game, Canvas* canvas, int x, int y, int lines, bint shot) noexcept nogil:
-    """A shot or a bomb, where nothing covers it; a shot is under bombs."""
+    """Draw a shot or a bomb without its hidden pixels; bombs hide a shot."""
     cdef int line, row, unit, wide = min(CELL_X - UNIT_X * x % CELL_X, UNIT_X)
     cdef int[THIN_ROWS] units = [0, 0, 0, 0, 0]
     cdef uint8_t* pixels
@@ -201,7 +209,7 @@ cdef inline void draw_thin(const Invaders* game, Canvas* canvas, int x, int y, i
 
 
 cdef inline void draw_shields(const Invaders* game, Canvas* canvas) noexcept nogil:
-    """Row by row, without what invaders cover."""
+    """Draw the shields row by row, without the pixels that invaders cover."""
     cdef uint8_t[SHIELD_STAMP][STAMP] units
     cdef bint low = game.count > 0 and lowest_y(game) + HIGH > SHIELD_Y
     cdef int s, k, x, y, unit, row

@@ -1,39 +1,44 @@
-"""Space Invaders, after the cartridge of 1980 for the Atari 2600.
+"""Space Invaders, after the Atari 2600 cartridge of 1980.
 
-Screen. On 160x210 pixels (x to the right, y down) six rows of six invaders stand 16 pixels apart across and 18 down, each 8
-wide and 10 high, the first at (22, 31) and in wave w at y 31 + 10 * min(w, 4), where w counts from 0. Three shields, 8 pixels
-wide and 9 rows of 2 lines high, stand at x 42, 74 and 106 and y 157. The ground begins at y 195; on it stands the cannon, 7
-wide and 10 high.
+Screen. 160x210 pixels, x to the right, y down. Six rows of six invaders stand 16 pixels apart across and 18 down; each
+invader is 8 wide and 10 high. In wave w, counted from 0, the first is at x 22 and y 31 + 10 * min(w, 4). Three shields, 8
+pixels wide and 9 rows of 2 lines high, stand at x 42, 74 and 106 and y 157. The ground begins at y 195. On it stands the
+cannon, 7 wide and 10 high.
 
-Cannon. LEFT and RIGHT move it by 1 pixel every other frame, its left end between x 34 and 116. FIRE sends a shot if none is on
-its way: 1 pixel wide and 6 high, from y 174, 1/7 of the way from its left end past its middle; it rises by 4 pixels every other
-frame, to y 10.
+Actions. LEFT and RIGHT move the cannon by 1 pixel every other frame; its left end stays within x 34 .. 116. FIRE sends a
+shot if none is on its way. A shot is 1 pixel wide and 6 high; it starts at y 174, 1 pixel right of the cannon's middle,
+rises by 4 pixels every other frame and is gone at y 10. RIGHTFIRE and LEFTFIRE do both.
 
-March. The invaders march to the right first, all at once by some pixels, changing their pose; when the outermost one is at x 22
-or 129 they stop there, come down by 10 and turn. How often and how far depends on how many are left:
+March. The invaders march all at once, to the right first, and change their pose. When the outermost one reaches x 22 or
+129, it stops there; all come down by 10 and turn. Time and distance of a march depend on the number of invaders left:
+
     22 .. 36  every 32 frames by 1     5 .. 7  every 16 by 3     3  every 7 by 3     1  every 4 by 5
      8 .. 21  every 21 frames by 2          4  every 13 by 3     2  every 7 by 4
-If the lowest of them is then at y 169 or more they have landed, and the episode ends.
 
-Bombs. 1 pixel wide and 8 high, they fall by 2 pixels every other frame to the ground. There are two at
-most. One falls 2 frames after the newest is gone, or 32 after that began if the other is gone, from the lowest invader of a
-column: 6 of 12 times of any column, 5 of the one whose middle is nearest to the cannon's, 1 of that to its right; and of the
-nearest where such a column is empty.
+Bombs. A bomb is 1 pixel wide and 8 high and falls by 2 pixels every other frame to the ground. There are at most two. A
+bomb falls 2 frames after the newest bomb is gone, or 32 frames after the newest began if the other one is gone. It falls
+from the lowest invader of a column: of 12 times, 6 times from any column, 5 times from the column nearest to the cannon,
+and once from the column to the right of that; if the chosen column is empty, from the nearest one.
 
-Hits. A shot in an invader's 8 x 10 pixels destroys it, for 5 points in the lowest row to 30 in the highest. What meets a
-shield's pixel with its tip takes it away, and the one behind it in its course, and is gone. A bomb whose tip is in the cannon's
-7 columns at y 185 or more destroys it. Shots and bombs pass each other.
+Hits. A shot destroys the invader whose 8x10 pixels it enters. A shot or bomb whose tip meets a pixel of a shield takes it
+away, and the next pixel in its course, and is gone. A bomb destroys the cannon if its tip is in the cannon's 7 columns at y
+185 or more. Shots and bombs do not meet.
 
-Saucer. After 832 frames of play since the start, a life lost or the last saucer, one flies across at y 12, 7 wide and 8 high, 1
-pixel every 4 frames, from either side. A shot in its pixels destroys it for 200 points. The score, shown modulo 10,000, makes
-room for it.
+Saucer. 832 frames of play after the start, a lost life or the last saucer, a saucer crosses at y 12, from a random side, 7
+wide and 8 high, by 1 pixel every 4 frames. A shot in its pixels destroys it. The screen shows the score modulo 10,000, and
+no score while there is a saucer.
 
-Rests. Nothing but the clock goes on for 128 frames before the first wave, while the lives are shown and the cannon blinks, and
-after the last invader of a wave; then the next wave begins, with whole shields. A cannon that was hit burns for 128 frames, in
-which only shots and bombs go on; then a life is lost, bombs, shot and saucer are gone, the cannon stands at x 34, the lives are
-shown for 64 frames, and all goes on. The episode ends with the last life.
+Rests. Before the first wave, and after the last invader of a wave, only the clock runs for 128 frames; before the first
+wave the lives are shown and the cannon blinks. Then the wave begins, with whole shields. When the cannon is hit it burns
+for 128 frames, in which only shot and bombs move. Then a life is lost; bombs, shot and saucer are removed; the cannon
+stands at x 34; the lives are shown for 64 frames; and the game continues.
 
-The cartridge's choice of columns and sides is not ours, and its shields crumble a little less evenly.
+Points. An invader gives 5 in the lowest row, then 10, 15, 20, 25, and 30 in the highest. The saucer gives 200.
+
+End. The episode ends when the last of 3 lives (option `lives`) is lost, or when the invaders have landed: after a march the
+lowest of them is at y 169 or more.
+
+Differences. The random columns and sides are not the cartridge's, and its shields crumble a little less evenly.
 """
 
 from libc.string cimport memcpy, memset
@@ -42,13 +47,14 @@ from envs_c.game cimport Game, Io, run_chunk
 from envs_c.games.space_invaders.picture cimport (
     BLAST, BROWN, CANNON, EARTH, GREEN, INVADERS, LIVES_PLACE, SAUCER, WRECK, draw_shields, draw_thin, make_digits, make_spread,
     make_stamps, put_digit, put_shape)
-from envs_c.games.space_invaders.rules cimport (
+from envs_c.games.space_invaders.rules cimport play_frame
+from envs_c.games.space_invaders.state cimport (
     BOMBS, BOMB_HIGH, BURN, CANNON_Y, COLUMNS, GROUND_Y, PACE, PITCH_X, PITCH_Y, PLAY, ROWS, SAUCER_Y, SHOT_HIGH, SHOW, STRIDE,
-    TOP_Y, Invaders, begin, columns_of, ctz, lowest_y, play_frame)
+    TOP_Y, Invaders, begin, columns_of, ctz, lowest_y)
 from envs_c.rng cimport Rng
 from envs_c.screen cimport SMALL, Canvas, canvas_rect
 
-from envs_c.game import Option
+from envs_c.game import Feature, Option
 
 
 cdef enum:
@@ -64,12 +70,7 @@ cdef float step(void* state, int action, Rng* rng, bint* over) noexcept nogil:
 
 
 cdef void observe(const void* state, void* out) noexcept nogil:
-    """36 invaders row by row from the top, 1 where gone; 24 columns of shields, rows gone / 8; x from the cannon's middle:
-
-    60 first column, 61 first row's y, 62 way, 63 pixels a frame, 64 lowest row's y, 65 share gone, 66 cannon's x, 67 68 shot
-    there, its y, 69 .. 74 bombs there, x, y, 75 76 77 saucer there, x, way, 78 lives, 79 wave, 80 resting, 81 frames to the
-    next march, 82 .. 87 columns' x, or 0 if empty, 88 .. 93 how far down each reaches.
-    """
+    """94 float32; the rows of GAME's `features` name them. Usual states have 0 in most places."""
     cdef const Invaders* game = <const Invaders*>state
     cdef float* features = <float*>out
     cdef int middle = game.cannon + 3, columns = columns_of(game), k, r, c, bottom
@@ -160,6 +161,35 @@ GAME = Game(
     name="space_invaders", title="SpaceInvaders", version=2, summary="Shoot invaders before they land, from behind shields.",
     actions=("NOOP", "FIRE", "RIGHT", "LEFT", "RIGHTFIRE", "LEFTFIRE"), feature_shape=(FEATURES,), frame_skip=4,
     feature_low=-10, feature_high=70,
-    options={"lives": Option(3, 1, 9, "lives at first"),
-             "first_wave": Option(0, 0, 4, "wave to begin with: each starts 10 pixels lower, up to 40")},
+    options={"lives": Option(3, 1, 9, "lives at the start"),
+             "first_wave": Option(0, 0, 4, "first wave; each starts 10 pixels lower than the one before, up to 40")},
+    features=(
+        Feature("invaders gone", 0, 1, count=ROWS * COLUMNS, help="6 x 6 row by row from the top: 1 if destroyed"),
+        Feature("shields gone", 0, 1, count=24, help="8 columns of each of 3 shields, from the left: pixels taken away / 8"),
+        Feature("formation x", -4.4, 2.4, help="(x of the first column - cannon's x) / 40 in pixels, even if it is empty"),
+        Feature("formation y", 0, 3.5, help="(y of the first row - 31) / 40 in pixels, even if it is empty"),
+        Feature("direction", -1, 1, help="1 if the invaders march right, -1 left"),
+        Feature("speed", 0, 1.22, help="pixels a frame of the march, less 1/32"),
+        Feature("lowest row", -2.25, 1.45, help="(y of the lowest row that is not empty - 121) / 40 in pixels; 0 without "
+                                                "invaders"),
+        Feature("share gone", 0, 1, help="share of the 36 invaders that are destroyed"),
+        Feature("cannon x", -1.64, 1.64, help="(x - 75) / 25 in pixels"),
+        Feature("shot", 0, 1, help="1 if a shot is on its way"),
+        Feature("shot y", -1.56, 1.68, help="(y - 90) / 50 in pixels, positive is lower; 0 without a shot"),
+        *(row for name in ("newest bomb", "other bomb") for row in (
+            Feature(name, 0, 1, help="1 if it is falling"),
+            Feature(f"{name} x", -4.75, 4.75, help="(x - the middle of the cannon) / 20 in pixels; 0 without it"),
+            Feature(f"{name} y", -3.6, 1.54, help="(y - 140) / 30 in pixels, positive is lower; 0 without it"))),
+        Feature("saucer", 0, 1, help="1 if a saucer is on the screen"),
+        Feature("saucer x", -2.9, 2.9, help="(x - cannon's x) / 40 in pixels; 0 without a saucer"),
+        Feature("saucer's direction", -1, 1, help="1 right, -1 left; 0 without a saucer"),
+        Feature("lives", -1.5, 3, help="(lives - 3) / 2, the current one included"),
+        Feature("wave", 0, 63.75, help="wave / 4, counted from 0"),
+        Feature("rest", 0, 1, help="1 while the game rests: actions have no effect"),
+        Feature("next march", 0, 1, help="frames to the next march / 32"),
+        Feature("column x", -2.4, 2.4, count=COLUMNS, help="for each column (x - cannon's x) / 40 in pixels; 0 if it is empty"),
+        Feature("column's end", -1, 0, count=COLUMNS, help="for each column (lowest row, 1 .. 6) / 6 - 1; -1 if it is empty"),
+    ),
+    compared_with="The cartridge under ale-py: pictures, march, turns, landing, cannon and points; the random choices of bombs "
+                  "are our own.",
 ).bind(chunk, backdrop, draw, sizeof(Invaders))

@@ -1,7 +1,7 @@
 """Tetris.
 
-    tetris.pyx         the game: state, observation and drawing, and `GAME`
-    rules.pxd          how the state changes
+    tetris.pyx         rules in prose, reset, step, observation, picture and `GAME`
+    rules.pxd          state, and how an action changes it
 """
 
 from envs_c.games.tetris.tetris import GAME

@@ -1,7 +1,7 @@
-"""The field of Tetris and what moves in it, for tetris.pyx, which states the rules.
+"""Tetris's rules: constants, state, and how an action changes it. The prose is in tetris.pyx.
 
-A row is 16 bits, and the box of a piece is four rows in 64 bits. So one AND finds out whether a piece has room: rows and
-columns beyond the field are full.
+A row of the field is 16 bits. The box of a piece is four rows, 64 bits. Rows and columns beyond the field are full, so one AND
+of a box and four rows shows whether a piece has room.
 """
 
 from libc.stdint cimport int8_t, int16_t, int32_t, uint8_t, uint16_t, uint64_t
@@ -13,20 +13,20 @@ from envs_c.rng cimport Rng, rng_below
 cdef enum:
     NOOP, LEFT, RIGHT, ROTATE, DOWN, DROP
     COLUMNS = 10, ROWS = 20, HIDDEN = 2, DEPTH = HIDDEN + ROWS, CELLS = ROWS * COLUMNS
-    FLOOR = 6                       # full rows below, so that four rows from any place can be read
-    MARGIN = 3                      # full columns left and right of a row: column c is bit c + MARGIN
-    OPEN = 0xE007, FULL = 0xFFFF    # an empty row, a full one
+    FLOOR = 6                       # full rows below the field: four rows can be read from any place
+    MARGIN = 3                      # full columns left and right of the field: column c is bit c + MARGIN
+    OPEN = 0xE007, FULL = 0xFFFF    # an empty row, a full row
     PIECES = 7, TOP_LEVEL = 15
-    ONE = 1024                      # units of `fall` a row
+    ONE = 1024                      # units of `fall` in a row
     LOCK_STEPS = 8, MOST_RESETS = 15
-    START_X = 3, MIN_X = -2, MAX_X = 8, MAX_Y = DEPTH - 2   # of a piece's box
+    START_X = 3, MIN_X = -2, MAX_X = 8, MAX_Y = DEPTH - 2   # place of a piece's box
 
 cdef extern from *:
     """
     #define count_ones __builtin_popcountll
     #define lowest_one __builtin_ctzll
     #define BOX(a, b, c, d) (a | b << 16 | (unsigned long long)c << 32 | (unsigned long long)d << 48)
-    static const unsigned long long SHAPE[7][4] = {  // a box's rows, 16 bits each, bit 0 its left column; by rotation
+    static const unsigned long long SHAPE[7][4] = {  // [piece][rotation]: a box's rows, 16 bits each, bit 0 its left column
         {BOX(0, 15, 0, 0), BOX(4, 4, 4, 4), BOX(0, 0, 15, 0), BOX(2, 2, 2, 2)},
         {BOX(6, 6, 0, 0), BOX(6, 6, 0, 0), BOX(6, 6, 0, 0), BOX(6, 6, 0, 0)},
         {BOX(2, 7, 0, 0), BOX(2, 6, 2, 0), BOX(0, 7, 2, 0), BOX(2, 3, 2, 0)},
@@ -44,7 +44,7 @@ cdef extern from *:
     static const short LINE_POINTS[5] = {0, 100, 300, 500, 800};
     """
     int count_ones(uint64_t x) noexcept nogil
-    int lowest_one(uint64_t x) noexcept nogil  # of x > 0
+    int lowest_one(uint64_t x) noexcept nogil  # x > 0
     const uint64_t[7][4] SHAPE
     const int8_t[2][4][5][2] KICK
     const int16_t[16] GRAVITY
@@ -52,23 +52,24 @@ cdef extern from *:
 
 
 ctypedef struct Tetris:
-    uint16_t[DEPTH + FLOOR] row       # hidden ones first; a bit a column, MARGIN full ones on both sides
+    uint16_t[DEPTH + FLOOR] row       # hidden rows first; a bit a column, MARGIN full columns on both sides
     int32_t score, lines
-    int16_t fall                      # 1/1024 rows that gravity has yet to move
-    int8_t x, y, lowest               # the box's left column and top row, counted from the hidden ones; the largest y so far
-    uint8_t piece, rotation, next     # 0 .. 6, 0 .. 3 clockwise, 0 .. 6
-    uint8_t bag                       # bit p: piece p is left in it
-    uint8_t level, start, drop_points
-    uint8_t rest, resets              # steps that the piece has stood; how often that began anew
+    int16_t fall                      # 1/1024 rows that gravity has still to move
+    int8_t x, y, lowest               # the box's left column and top row (row 0 is hidden); the largest y so far
+    uint8_t piece, rotation, next     # 0 .. 6, 0 .. 3 turns clockwise, 0 .. 6
+    uint8_t bag                       # bit p: piece p is left in the bag
+    uint8_t level, start, drop_points  # start and drop_points: options
+    uint8_t rest, resets              # steps that the piece has stood; moves that restarted this count
     uint8_t[DEPTH * COLUMNS] cell     # 0 empty, 1 + piece
 
 
 cdef inline uint64_t placed(const Tetris* game, int rotation, int x) noexcept nogil:
-    """Four rows with the piece in them."""
+    """Four rows with only the piece in them."""
     return SHAPE[game.piece][rotation] << (x + MARGIN)
 
 
 cdef inline bint room(const Tetris* game, int rotation, int x, int y) noexcept nogil:
+    """True if the piece has room there."""
     cdef uint64_t four
     if not (MIN_X - 1 <= x <= MAX_X + 1 and y >= 0):
         return False
@@ -77,7 +78,7 @@ cdef inline bint room(const Tetris* game, int rotation, int x, int y) noexcept n
 
 
 cdef inline int landing(const Tetris* game) noexcept nogil:
-    """The box's row when the piece has fallen as far as there is room."""
+    """The box's row after the piece has fallen as far as there is room."""
     cdef uint64_t four, piece = placed(game, game.rotation, game.x)
     cdef int y = game.y
     memcpy(&four, game.row + y + 1, 8)
@@ -88,7 +89,7 @@ cdef inline int landing(const Tetris* game) noexcept nogil:
 
 
 cdef inline int draw_piece(Tetris* game, Rng* rng) noexcept nogil:
-    """From the bag; an empty one is filled before."""
+    """Draw a piece from the bag, which is filled first if it is empty."""
     cdef int bag = game.bag if game.bag else (1 << PIECES) - 1
     cdef int k = <int>rng_below(rng, count_ones(bag)), left = bag
     while k > 0:
@@ -100,7 +101,7 @@ cdef inline int draw_piece(Tetris* game, Rng* rng) noexcept nogil:
 
 
 cdef inline void enter(Tetris* game, Rng* rng) noexcept nogil:
-    """The next piece comes in, and the one after it is drawn."""
+    """The next piece enters, and the piece after it is drawn."""
     game.piece, game.next = game.next, <uint8_t>draw_piece(game, rng)
     game.rotation = 0
     game.x = START_X
@@ -109,7 +110,7 @@ cdef inline void enter(Tetris* game, Rng* rng) noexcept nogil:
 
 
 cdef inline int clear(Tetris* game, int y) noexcept nogil:
-    """Take out what is full of four rows from y on; returns how many those were."""
+    """Remove the full rows among the four from y on; returns their number."""
     cdef int k, count = 0
     for k in range(max(y, HIDDEN), min(y + 4, DEPTH)):
         if game.row[k] == FULL:
@@ -122,7 +123,7 @@ cdef inline int clear(Tetris* game, int y) noexcept nogil:
 
 
 cdef inline int lock(Tetris* game, Rng* rng, bint* over) noexcept nogil:
-    """The piece becomes part of the stack, and the next one enters; returns the points."""
+    """The piece joins the stack and the next piece enters; returns the points for lines."""
     cdef uint64_t four, piece = placed(game, game.rotation, game.x), left = piece
     cdef int k, count, points
     memcpy(&four, game.row + game.y, 8)
@@ -142,7 +143,7 @@ cdef inline int lock(Tetris* game, Rng* rng, bint* over) noexcept nogil:
 
 
 cdef inline bint move(Tetris* game, int rotation, int x, int y) noexcept nogil:
-    """Put the piece there if it has room."""
+    """Put the piece there if it has room; True if it has."""
     if not room(game, rotation, x, y):
         return False
     game.rotation, game.x, game.y = <uint8_t>rotation, <int8_t>x, <int8_t>y
@@ -150,6 +151,7 @@ cdef inline bint move(Tetris* game, int rotation, int x, int y) noexcept nogil:
 
 
 cdef inline bint turn(Tetris* game) noexcept nogil:
+    """Rotate clockwise with SRS's kicks; True if the piece turned."""
     cdef int k
     cdef const int8_t* kick
     for k in range(5):
@@ -160,7 +162,7 @@ cdef inline bint turn(Tetris* game) noexcept nogil:
 
 
 cdef inline bint settle(Tetris* game) noexcept nogil:
-    """Gravity and the lock delay; returns whether the piece locks."""
+    """Apply gravity and the lock delay; True if the piece locks."""
     game.fall += GRAVITY[game.level]
     while game.fall >= ONE:
         game.fall = game.fall - ONE if move(game, game.rotation, game.x, game.y + 1) else 0

@@ -1,30 +1,34 @@
-"""Tetris by the modern guideline: SRS rotation with kicks, bags of seven, hard drop, lock delay, 15 levels.
+"""Tetris by the modern guideline: SRS rotation with kicks, bags of seven pieces, hard drop, lock delay, 15 levels.
 
-Field. 10 columns, 20 rows that are seen and 2 hidden ones above them. A step is 1/15 second: one action, then gravity, then
-the lock delay.
+Field. 10 columns and 20 visible rows, with 2 hidden rows above them.
 
-Pieces. I, O, T, S, Z, J, L come in bags: each bag holds all seven, drawn from it one by one, each that is left alike
-likely. The next piece is shown. A piece enters flat in the two top rows that are seen (I in the topmost), its box of 3 or 4
-columns at column 3.
+Screen. 168x168 pixels: the field with the stack, the falling piece and, in dark grey, the cells where it would land; at the
+right the next piece, and below it score, level and lines.
 
-Actions. LEFT and RIGHT move the piece by a column, DOWN by a row, if there is room. DROP lets it fall as far as there is
-room and locks it at once. ROTATE turns it clockwise within its box as the Super Rotation System (SRS) says, and where it
-then has no room tries SRS's four other places, its kicks, in order; if none has room the piece stays as it was.
+Step. A step is 1/15 second: one action, then gravity, then the lock delay.
 
-Gravity. At level n the piece falls by a row every (0.8 - 0.007 (n - 1)) ^ (n - 1) seconds, counted in 1/1024 rows a step;
-what is left over is lost when it stands.
+Pieces. I, O, T, S, Z, J and L come in bags. A bag holds all seven; each piece is drawn from those left in the bag with
+equal chance. The next piece is shown. A piece enters flat in the two topmost visible rows (I in the topmost), with its box
+of 3 or 4 columns at column 3.
 
-Lock. A piece that stands on something for 8 steps locks. Reaching a lower row than ever before starts that count anew; so
-does each LEFT, RIGHT or ROTATE that moves the piece, but only 15 times a row so reached.
+Actions. LEFT and RIGHT move the piece by one column and DOWN moves it by one row, if there is room. DROP moves it down as
+far as there is room and locks it at once. ROTATE turns it clockwise in its box by the Super Rotation System (SRS); if it
+then has no room, it is tried at SRS's four other places (kicks) in order; if none has room, the piece stays as it was.
 
-Lines. Full rows vanish and what is above moves down. The level begins at option `level` and rises by one with every ten
-lines, to 15 at most.
+Gravity. At level n the piece falls by one row every (0.8 - 0.007 (n - 1)) ^ (n - 1) seconds, counted in 1/1024 rows a step.
+The remainder is lost when the piece stands.
 
-Score. 1 a row that DOWN moves and 2 a row that DROP does, or neither with option `drop_points` 0; 100, 300, 500 or 800, times
-the level, for 1, 2, 3 or 4 lines at once (at the level before them). T-spins, combos and back-to-back lines earn nothing
-more; there is no hold.
+Lock. A piece locks when it has stood on something for 8 steps. The count starts anew when the piece reaches a lower row
+than ever before, and when a LEFT, RIGHT or ROTATE moves it; the latter at most 15 times for each new lowest row.
 
-End. The episode ends when, after full rows have vanished, a cell is left in the hidden rows or the next piece has no room.
+Lines. Full rows vanish, and all cells above them move down. The level starts at option `level` and rises by one with every
+ten lines, to at most 15.
+
+Points. DOWN gives 1 for each row moved and DROP 2 (0 for both with option `drop_points` = 0). 1, 2, 3 or 4 lines at once
+give 100, 300, 500 or 800 times the level before them. T-spins, combos and back-to-back lines give nothing extra. There is
+no hold.
+
+End. The episode ends if, after full rows have vanished, a cell is left in the hidden rows or the next piece has no room.
 """
 
 from libc.stdint cimport int8_t, uint8_t, uint16_t, uint32_t, uint64_t
@@ -38,18 +42,18 @@ from envs_c.games.tetris.rules cimport (
 )
 from envs_c.rng cimport Rng
 from envs_c.screen cimport SMALL, Canvas, canvas_rect, canvas_row, grey_of
-from envs_c.game import Option
+from envs_c.game import Feature, Option
 
 
 cdef enum:
-    # Where these begin in the features, after stack and landing
+    # First index of each group of features after the planes stack and landing
     PIECE = 2 * CELLS, ROTATION = PIECE + PIECES, BOX_X = ROTATION + 4, BOX_Y = BOX_X + MAX_X - MIN_X + 1
     NEXT = BOX_Y + MAX_Y + 1, STANDS = NEXT + PIECES, LEVEL = STANDS + 1, GAPS = LEVEL + TOP_LEVEL, CLEARS = GAPS + 4
     FEATURES = CLEARS + 4
-    # The picture, in grey pixels of 2x2
+    # The picture, in grey pixels, each 2x2 screen pixels
     SIDE = 2 * SMALL, CELL = 4, FIELD_X = 6, FIELD_Y = 2, NEXT_X = 58, NEXT_Y = 8
     NUMBER_END = 83, SCORE_Y = 28, LEVEL_Y = 40, LINES_Y = 52, DIGIT_WIDTH = 4
-    SHADOW = 8                      # beside pieces 1 .. 7: where the falling one would land
+    SHADOW = 8                      # colour of the landing cells; pieces are 1 .. 7
     WALL = 0x30303C, FIELD = 0x000000, INK = 0xD0D0D0
 
 cdef extern from *:
@@ -101,7 +105,12 @@ cdef float step(void* state, int action, Rng* rng, bint* over) noexcept nogil:
 
 
 cdef inline void put(uint8_t* cells, const Tetris* game, int y, int value) noexcept nogil:
-    """The piece at row y of the field into the cells that are seen."""
+    """Write the piece into the visible cells.
+
+    cells: (20, 10) uint8.
+    y: row of the piece's box, hidden rows included.
+    value: written to each cell of the piece.
+    """
     cdef uint64_t left = placed(game, game.rotation, game.x)
     cdef int k
     while left:
@@ -112,10 +121,7 @@ cdef inline void put(uint8_t* cells, const Tetris* game, int y, int value) noexc
 
 
 cdef void observe(const void* state, void* out) noexcept nogil:
-    """Bytes of 0 and 1: two planes of 20x10, the stack and where the piece would land; then, one of each set: piece, rotation,
-    its box's column and row, the next piece; whether the piece stands; the level; and what a DROP would do: in how many
-    columns an empty cell would be right below the piece (0 .. 3), how many rows would vanish (1 .. 4; none set for 0).
-    """
+    """474 uint8 of 0 and 1; the rows of GAME's `features` name them."""
     cdef const Tetris* game = <const Tetris*>state
     cdef const uint8_t* stack = game.cell + HIDDEN * COLUMNS
     cdef uint8_t* seen = <uint8_t*>out
@@ -135,7 +141,7 @@ cdef void observe(const void* state, void* out) noexcept nogil:
     seen[STANDS] = y == game.y
     seen[LEVEL + game.level - 1] = 1
     four |= piece
-    seen[GAPS + count_ones(piece << 16 & ~four)] = 1  # a piece of four rows has one column: none below its last
+    seen[GAPS + count_ones(piece << 16 & ~four)] = 1  # four rows high: one column, so no gap lies below the fourth row
     clears = 0
     for k in range(min(4, DEPTH - y)):
         clears += (four >> 16 * k & FULL) == FULL
@@ -144,20 +150,20 @@ cdef void observe(const void* state, void* out) noexcept nogil:
 
 
 cdef void backdrop(const double* options, Canvas* canvas) noexcept nogil:
-    """Walls and the empty field. All edges are even, so that they are those of grey pixels, too."""
+    """Walls and the empty field. All edges are even, so they are edges of grey pixels, too."""
     canvas_rect(canvas, 0, 0, SIDE, SIDE, WALL)
     canvas_rect(canvas, 2 * FIELD_X, 2 * FIELD_Y, 2 * COLUMNS * CELL, 2 * ROWS * CELL, FIELD)
 
 
 cdef inline uint8_t* bytes_of(Canvas* canvas, int row) noexcept nogil:
-    """A row of the grey canvas, which begins as the backdrop."""
+    """A row of the grey canvas; at its first use the backdrop is copied into it."""
     if not canvas.touched[row]:
         memcpy(canvas_row(canvas, row), canvas.screen.backdrop_grey + row * SMALL, SMALL)
     return canvas.grey + row * SMALL
 
 
 cdef inline void tile(Canvas* canvas, int x, int y, int w, int h, uint32_t colour) noexcept nogil:
-    """w x h grey pixels at (x, y), in grey as bytes, since all edges are those of grey pixels."""
+    """Paint w x h grey pixels at (x, y), which are whole: no averaging is needed."""
     cdef int row
     if canvas.rgb != NULL:
         canvas_rect(canvas, 2 * x, 2 * y, 2 * w, 2 * h, colour)
@@ -167,7 +173,7 @@ cdef inline void tile(Canvas* canvas, int x, int y, int w, int h, uint32_t colou
 
 
 cdef inline void draw_number(Canvas* canvas, int y, int value) noexcept nogil:
-    """Right-aligned, as many digits as it has."""
+    """Draw a number, right-aligned at NUMBER_END."""
     cdef int k, glyph, x = NUMBER_END
     cdef bint more = True
     while more:
@@ -182,7 +188,7 @@ cdef inline void draw_number(Canvas* canvas, int y, int value) noexcept nogil:
 
 
 cdef inline void draw_cells(Canvas* canvas, const uint8_t* cell) noexcept nogil:
-    """A row of the field at a time; of a cell's 4x4 grey pixels the last row and column stay empty."""
+    """Draw the visible cells row by row; the last row and column of a cell's 4x4 grey pixels stay empty."""
     cdef int row, column, k
     cdef uint32_t[COLUMNS] line
     cdef uint64_t first
@@ -202,7 +208,7 @@ cdef inline void draw_cells(Canvas* canvas, const uint8_t* cell) noexcept nogil:
 
 
 cdef void draw(const void* state, Canvas* canvas) noexcept nogil:
-    """Field, the next piece, and below it score, level and lines."""
+    """Draw field, next piece, score, level and lines."""
     cdef const Tetris* game = <const Tetris*>state
     cdef uint8_t[CELLS] cell
     cdef uint64_t left = SHAPE[game.next][0]
@@ -229,7 +235,23 @@ GAME = Game(
     actions=("NOOP", "LEFT", "RIGHT", "ROTATE", "DOWN", "DROP"), feature_shape=(FEATURES,),
     feature_dtype="uint8", feature_low=0, feature_high=1, screen=(SIDE, SIDE),
     options={
-        "level": Option(1, 1, TOP_LEVEL, "at the start; gravity and points for lines rise with it"),
-        "drop_points": Option(1, 0, 1, "1: rows that DOWN and DROP move score, too"),
+        "level": Option(1, 1, TOP_LEVEL, "first level; gravity and points for lines rise with the level"),
+        "drop_points": Option(1, 0, 1, "1: DOWN and DROP give points for rows moved"),
     }, fps=15,
+    features=(
+        Feature("stack", 0, 1, count=CELLS, help="20 x 10 cells row by row from the top: 1 if filled"),
+        Feature("landing", 0, 1, count=CELLS, help="the same cells: 1 if the piece would fill it after a DROP"),
+        Feature("piece", 0, 1, count=PIECES, help="one is 1: I, O, T, S, Z, J, L"),
+        Feature("rotation", 0, 1, count=4, help="one is 1: 0, 1, 2, 3 turns clockwise"),
+        Feature("box column", 0, 1, count=MAX_X - MIN_X + 1, help="one is 1: the left column of the piece's box, -2 .. 8"),
+        Feature("box row", 0, 1, count=MAX_Y + 1, help="one is 1: the top row of the piece's box, -2 .. 18; row 0 is the "
+                                                       "topmost visible row"),
+        Feature("next piece", 0, 1, count=PIECES, help="one is 1: I, O, T, S, Z, J, L"),
+        Feature("stands", 0, 1, help="1 if the piece cannot fall farther"),
+        Feature("level", 0, 1, count=TOP_LEVEL, help="one is 1: level 1 .. 15"),
+        Feature("gaps", 0, 1, count=4, help="one is 1: after a DROP 0, 1, 2, 3 columns would have an empty cell right below "
+                                            "the piece"),
+        Feature("clears", 0, 1, count=4, help="1, 2, 3, 4 rows would vanish after a DROP; none is 1 if no row would"),
+    ),
+    compared_with="A plain Python board that draws the same random numbers, every step.",
 ).bind(chunk, backdrop, draw, sizeof(Tetris))
