@@ -246,7 +246,7 @@ def test_the_episode_log_needs_room():
     batch = env.bind(0, 4, actions=slab.host_actions, **slab.host)
     batch.reset()
     assert batch.step() == 4
-    with pytest.raises(envs_c.InvalidArgument, match=r"element 3.*episodes"):
+    with pytest.raises(envs_c.InvalidArgument, match=r"ended episodes .* more than 3 elements, not 3"):
         batch.copy_ended(np.empty(3), np.empty(3, np.int32), np.empty(4, np.int64), 0)
     log = EpisodeLog(1)
     log.add(Episodes(np.ones(1), np.ones(1, np.int32), np.array([7])))

@@ -9,7 +9,7 @@ from torch.profiler import ProfilerActivity, profile
 
 from bridge import DeviceError
 from trainer.config import Config, EnvConfig, PolicyConfig, PPOConfig, RunConfig
-from trainer.config.config import ConfigError
+from trainer.errors import ConfigError
 from trainer.rollout.actor import collect
 from trainer.training import build as build_module
 from trainer.training.build import make_session

@@ -132,7 +132,7 @@ def test_an_environment_is_numbered_by_its_place_in_the_pipeline_that_steps_it()
     env = SyncVectorEnv([Counting, lambda: Counting(fault=4)], autoreset_mode=AutoresetMode.NEXT_STEP)
     Pipeline(GymnasiumSource([env])).close()
     pipeline = Pipeline(GymnasiumSource([vector(2), env]), 2)
-    with pytest.raises(EnvironmentFailed, match=r"^environment 3 \(SyncVectorEnv\) raised OSError in step: the cartridge is hot"):
+    with pytest.raises(EnvironmentFailed, match=r"^environment 3 \(SyncVectorEnv\) raised OSError in step"):
         played(pipeline, 10)
     pipeline.close()
 
