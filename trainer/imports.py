@@ -47,8 +47,8 @@ def _import(setting: str, path: str, name: str) -> ModuleType:
     except ModuleNotFoundError as error:
         if error.name is None or not f"{name}.".startswith(f"{error.name}."):
             raise SettingError(setting, f"{path!r}: importing {name} failed: {error}") from error
-        raise SettingError(setting, f"{path!r}: there is no module {error.name}; it must be in the current folder (for "
-                                    "python -m trainer), in a folder of PYTHONPATH, or installed") from error
+        raise SettingError(setting, f"{path!r}: there is no module {error.name}; it must be in the current folder, in "
+                                    "a folder of PYTHONPATH, or installed") from error
     except Exception as error:  # any error of the user's code
         raise SettingError(setting, f"{path!r}: importing {name} raised {type(error).__name__}: {error}") from error
 

@@ -23,6 +23,7 @@ from trainer.ppo import learner as ppo
 from trainer.ppo.losses import explained_variance
 from trainer.rollout.actor import collect
 from trainer.training import shares as sharing
+from trainer.training.build import make_session
 from trainer.training.session import Session
 from trainer.training.train import iterate
 
@@ -89,11 +90,11 @@ def talk():
         raise TrainerError("rank 0 alone says no")
     rank = joined.rank
     try:
-        joined.first(refused)
+        joined.broadcast(refused)
     except TrainerError as error:
         said = str(error)
     return {"sum": joined.sum_(torch.arange(3.0) + rank).tolist(), "rows": joined.rows(torch.full((2,), rank)).tolist(),
-            "everyone": joined.everyone(f"rank {rank}"), "gather": joined.gather(rank), "first": joined.first(lambda: rank),
+            "everyone": joined.everyone(f"rank {rank}"), "gather": joined.gather(rank), "broadcast": joined.broadcast(lambda: rank),
             "any": joined.any(rank == 1, False, True), "refused": said}
 
 
@@ -107,7 +108,7 @@ def alone() -> str:
 
 
 def tell(text: str) -> bool:
-    return ranks.first_to_tell(text)
+    return ranks.prints_first(text)
 
 
 def moments(rows: torch.Tensor):
@@ -121,7 +122,7 @@ def moments(rows: torch.Tensor):
 
 def prepared(settings: Config, among: ranks.Ranks) -> Session:
     """A session with a rollout to learn from, and a policy that has moved on from the one that played it."""
-    made = Session(settings, ranks=among)
+    made = make_session(settings, among)
     collect(made.actor)
     made.pipeline.settle()
     random = torch.Generator().manual_seed(1)
@@ -144,9 +145,9 @@ def gradients(settings: Config, minibatches: list[list[int]], among: ranks.Ranks
         if learner.weight is not None:
             learner.weight = (mine + among.rank * count + 1) / N
         learner.minibatch(k == 0, k == len(minibatches) - 1)
-        learner.seen.append({name: part.clone() for name, part in learner.parts.items()})
-    learner._join_parts(0)
-    return torch.cat([parameter.grad.flatten() for parameter in made.policy.parameters()]), learner.seen
+        learner.history.append({name: part.clone() for name, part in learner.latest.items()})
+    learner._sum_history(0)
+    return torch.cat([parameter.grad.flatten() for parameter in made.policy.parameters()]), learner.history
 
 
 def drawn(settings: Config):
@@ -156,14 +157,14 @@ def drawn(settings: Config):
 
 
 def orders(settings: Config):
-    made = Session(settings, ranks=joined)
+    made = make_session(settings, joined)
     return (made.learner._order() + joined.rank * N // joined.size).tolist(), made.generator.get_state()
 
 
 def trained(settings: Config, folder: Path, iterations: int, resume: Path | None = None, among: ranks.Ranks | None = None):
     """Train, save, and tell of it: the checkpoint (None but on rank 0), the last metrics, score and episodes."""
     among = among or joined
-    made = Session.resumed(settings, resume, among) if resume else Session(settings, ranks=among)
+    made = make_session(settings, among, resume=resume) if resume else make_session(settings, among)
     metrics = [iterate(made) for _ in range(iterations)]
     path = made.save(folder)
     made.pipeline.close()
@@ -172,7 +173,7 @@ def trained(settings: Config, folder: Path, iterations: int, resume: Path | None
 
 def apart(settings: Config, folder: Path) -> str:
     """What is said where rank 1 has come to other weights."""
-    made = Session(settings, ranks=joined)
+    made = make_session(settings, joined)
     with torch.no_grad():
         made.policy.heads.bias += joined.rank
     try:
@@ -184,7 +185,7 @@ def apart(settings: Config, folder: Path) -> str:
 
 def spoiled(settings: Config) -> str:
     """What an update says whose loss is not finite on rank 1."""
-    made = Session(settings, ranks=joined)
+    made = make_session(settings, joined)
     original = ppo.losses
 
     def losses(*arguments):

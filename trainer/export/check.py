@@ -16,7 +16,7 @@ from trainer.rollout.actor import Actor, collect
 from trainer.rollout.storage import Storage
 
 ENVIRONMENTS, STEPS = 8, 125
-TOLERANCE = 1e-4   # largest difference of logits; of values it is multiplied by the largest value, if that is above 1
+TOLERANCE = 1e-4   # largest difference of logits; of values it is multiplied by the largest value, if this is above 1
 SEED = 1
 
 Step = Callable[[dict[str, np.ndarray]], Sequence[np.ndarray]]  # inputs by name to outputs in a StepGraph's order

@@ -43,8 +43,8 @@ def _backend(tensor):
 def _fast(tensor):
     kind = "cpu" if tensor.is_cpu else tensor.device.type
     if kind not in BACKENDS:
-        raise ValueError(f"tensors must be on {' or '.join(BACKENDS)}, not on '{kind}'; trainer.kernels.use_reference() accepts "
-                         "any device")
+        raise ValueError(f"tensors must be on {' or '.join(BACKENDS)}, not on '{kind}'; trainer.kernels.use_reference() "
+                         "accepts any device")
     return BACKENDS[kind]
 
 

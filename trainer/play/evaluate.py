@@ -1,4 +1,4 @@
-"""Evaluation of a policy: one whole episode in each environment, so that short episodes do not count more than long ones."""
+"""Evaluation of a policy: one whole episode in each environment. Short episodes must not count more than long ones."""
 
 import json
 from dataclasses import replace
@@ -25,8 +25,8 @@ from trainer.rollout.storage import Storage
 from trainer.runs import checkpoint
 from trainer.runs.summary import EVALUATION
 
-LONGEST = 100_000   # steps: an evaluation truncates episodes here if neither game nor settings do, so that it ends
-PICTURES = 3_600    # pictures kept of an episode that cannot be replayed
+LONGEST = 100_000   # steps: an evaluation truncates episodes here if neither game nor settings do it earlier
+PICTURES = 3_600    # pictures of episode 0 to keep, if it cannot be replayed
 RESAMPLES = 10_000  # of the bootstrap
 
 

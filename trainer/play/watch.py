@@ -23,11 +23,11 @@ from trainer.policy.policy import Policy
 from trainer.rollout.actor import Actor, collect
 from trainer.rollout.storage import Storage
 
-PAUSE = 1.0  # seconds that the last picture of an episode stays
+PAUSE = 1.0  # seconds for the last picture of an episode
 
 
 class Ended(NamedTuple):
-    """An episode that has ended."""
+    """A finished episode."""
 
     score: float  # raw
     length: int   # steps

@@ -13,7 +13,6 @@ from trainer.errors import CheckpointError, RunError
 from trainer.policy.make import make_policy
 from trainer.policy.policy import Policy
 from trainer.runs import checkpoint
-from trainer.runs import find as runs
 from trainer.tensors import under
 
 
@@ -23,8 +22,7 @@ def load_policy(path: Path, device: str = "cpu") -> tuple[Policy, Config]:
     Raises CheckpointError if the file is damaged or its game has changed since, ConfigError if another version of the trainer
     wrote it, and RunError if its game does not exist any more.
     """
-    tensors, meta = checkpoint.load(path)
-    config = runs.config_in(path, meta)
+    tensors, meta, config = checkpoint.load(path)
     config = dataclasses.replace(config, run=dataclasses.replace(config.run, device=device))
     try:
         source = make_source(config.game, config.env, 1, 0)

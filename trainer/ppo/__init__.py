@@ -1,1 +1,6 @@
-"""Learning: the losses of PPO, the learner and the optimizers."""
+"""Proximal policy optimization: learning from rollouts.
+
+    losses.py        the loss of a minibatch
+    learner.py       epochs of minibatches: advantages, gradients, steps of the optimizers
+    optimizers.py    Adam and Muon, and the schedules of the learning rate and the entropy's weight
+"""

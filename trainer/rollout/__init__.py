@@ -1,1 +1,6 @@
-"""Playing: the storage of a rollout and the actor that fills it."""
+"""Rollouts: playing `horizon` steps with the policy and storing them.
+
+    storage.py    the tensors of one rollout
+    clock.py      the number of the step, on the host or in the memory of a GPU
+    actor.py      `collect`: plays a rollout into the storage
+"""

@@ -11,8 +11,8 @@ from trainer.errors import LearningError
 from trainer.log.curves import draw_curves
 from trainer.log.run_log import RunLog
 from trainer.play import evaluate, matches
-from trainer.ppo import learner as ppo
-from trainer.process import Interrupt
+from trainer.ppo.optimizers import entropy_coef, learning_rate
+from trainer.process import Interrupt, program_name
 from trainer.ranks import Ranks, join
 from trainer.rollout.actor import collect
 from trainer.runs.folder import open_folder
@@ -78,7 +78,7 @@ def finish(session: Session, folder: Path, log: RunLog):
         else:
             matches.finish(session.policy, session.league, config.run, folder, log)
     except KeyboardInterrupt:
-        log.note(f"the evaluation was interrupted; python -m trainer eval {folder} runs one")
+        log.note(f"the evaluation was interrupted; {program_name()} eval {folder} runs one")
         raise
 
 
@@ -146,8 +146,8 @@ def iterate(session: Session) -> dict[str, float | None]:
     """Play one rollout and learn from it; returns the iteration's metrics."""
     begin = time.perf_counter()
     before = stage_seconds(session)
-    rate = ppo.learning_rate(session.config.ppo, session.step)
-    session.learner.set_rate(rate, ppo.entropy_coef(session.config.ppo, session.step))
+    rate = learning_rate(session.config.ppo, session.step)
+    session.learner.set_rate(rate, entropy_coef(session.config.ppo, session.step))
     if session.league is not None:
         session.league.begin(session.iteration)
     collect(session.actor)

@@ -198,7 +198,8 @@ def test_hidden_frames_are_zero_whatever_they_hold(device):
 
 
 REFUSED = {  # (error, what it names, change of the arguments of a stack that fits)
-    "before the first frame": (ValueError, "t must be from 0 to 2 with 8 frames and 3 steps of 4 frames each, not -1", {"t": -1}),
+    "before the first frame": (ValueError,
+                               "t must be from 0 to 2 with 8 frames and 3 steps of 4 frames each, not -1", {"t": -1}),
     "past the last frame": (ValueError, "t must be from 0 to 2.*not 3", {"t": torch.tensor([3])}),
     "frames": (TypeError, "frames must be torch.uint8 or", {"frames": torch.zeros(8, 2, 5, dtype=torch.int32)}),
     "out": (TypeError, "out must be torch.float32 or torch.bfloat16", {"out": torch.zeros(3, 2, 4, 5, dtype=torch.float64)}),

@@ -6,7 +6,7 @@ import torch
 from trainer.config import Config, EnvConfig, PolicyConfig, PPOConfig, RunConfig
 from trainer.config.config import ConfigError
 from trainer.policy.encoders.cells import Cells
-from trainer.training.session import Session
+from trainer.training.build import make_session
 from trainer.training.train import iterate
 
 
@@ -36,7 +36,7 @@ def config(game="g2048", **policy) -> Config:
 
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])
 def test_it_is_trained_like_any_other(precision):
-    made = Session(config(precision=precision))
+    made = make_session(config(precision=precision))
     before = made.policy.encoder.first.weight.clone()
     metrics = iterate(made)
     assert metrics["kl"] < 0.01 and not torch.equal(made.policy.encoder.first.weight, before)
@@ -45,4 +45,4 @@ def test_it_is_trained_like_any_other(precision):
 @pytest.mark.parametrize("game", ["breakout", "cartpole"])
 def test_numbers_are_no_kinds(game):
     with pytest.raises(ConfigError, match=r"reads bytes of 3 to 64 kinds.*bits or numbers; use --encoder mlp"):
-        Session(config(game))
+        make_session(config(game))

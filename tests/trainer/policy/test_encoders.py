@@ -13,7 +13,7 @@ from trainer.policy.encoders.make import choose_encoder, make_encoder
 from trainer.policy.encoders.mlp import Mlp
 from trainer.policy.encoders.pictures import LARGEST_BOARD, Board, Conv
 from trainer.policy.load import load_policy
-from trainer.training.session import Session
+from trainer.training.build import make_session
 from trainer.training.train import iterate
 
 
@@ -124,14 +124,14 @@ def config(encoder, game="cartpole", precision="float32", **policy):
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])
 def test_a_run_learns_through_its_encoder_and_is_resumed_bit_for_bit(tmp_path, encoder, game, precision):
     settings = config(encoder, game, precision)
-    whole, part = Session(settings), Session(settings)
+    whole, part = make_session(settings), make_session(settings)
     before = {name: tensor.clone() for name, tensor in whole.policy.state_dict().items()}
     for _ in range(4):
         iterate(whole)
     for _ in range(2):
         iterate(part)
     path = part.save(tmp_path)
-    resumed = Session.resumed(settings, path)
+    resumed = make_session(settings, resume=path)
     for _ in range(2):
         iterate(resumed)
     for name, tensor in whole.policy.state_dict().items():
@@ -144,13 +144,13 @@ def test_a_run_learns_through_its_encoder_and_is_resumed_bit_for_bit(tmp_path, e
 
 @pytest.mark.parametrize("encoder", ["tree", "convolution", ""])
 def test_the_config_refuses_an_encoder_that_is_none(encoder):
-    with pytest.raises(ConfigError, match=r"encoder is .*my_encoders:Small"):
+    with pytest.raises(ConfigError, match=r"encoder must be .*my_encoders:Small"):
         PolicyConfig(encoder=encoder)
 
 
 def test_a_run_with_a_wrong_encoder_ends_in_a_sentence():
     with pytest.raises(ConfigError, match="no module no_such_module"):
-        Session(config("no_such_module:Small"))
+        make_session(config("no_such_module:Small"))
 
 
 def test_the_module_s_own_initialization_stays():

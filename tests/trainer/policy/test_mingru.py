@@ -9,7 +9,7 @@ from trainer.config.config import ConfigError
 from trainer.policy.feed_forward import FeedForwardPolicy
 from trainer.policy.lstm import LstmPolicy
 from trainer.policy.mingru import LONGEST, MinGruPolicy, MinGruSequence, initialize_bias, mingru_forward
-from trainer.training.session import Session
+from trainer.training.build import make_session
 from trainer.training.train import iterate
 
 STEPS, BATCH, UNITS = 9, 5, 6
@@ -113,12 +113,12 @@ def config(**policy):
 
 @pytest.mark.parametrize("layers", [1, 2])
 def test_a_run_is_resumed_bit_for_bit(tmp_path, layers):
-    whole, part = Session(config(layers=layers)), Session(config(layers=layers))
+    whole, part = make_session(config(layers=layers)), make_session(config(layers=layers))
     for _ in range(4):
         iterate(whole)
     for _ in range(2):
         iterate(part)
-    resumed = Session.resumed(config(layers=layers), part.save(tmp_path))
+    resumed = make_session(config(layers=layers), resume=part.save(tmp_path))
     for _ in range(2):
         iterate(resumed)
     for name, tensor in whole.policy.state_dict().items():
@@ -127,5 +127,5 @@ def test_a_run_is_resumed_bit_for_bit(tmp_path, layers):
 
 
 def test_layers_of_another_memory_are_refused():
-    with pytest.raises(ConfigError, match="layers is 2"):
+    with pytest.raises(ConfigError, match="layers must be 1 with memory"):
         PolicyConfig(layers=2)

@@ -18,10 +18,12 @@ from trainer.errors import LearningError
 from trainer.policy.normalize import Moments, ObservationNorm, RewardNorm
 from trainer.ppo import learner as ppo
 from trainer.ppo.losses import losses, select
+from trainer.ppo.optimizers import entropy_coef
 from trainer.rollout.actor import collect
 from trainer.runs import checkpoint
-from trainer.training import session as session_module
+from trainer.training import build as build_module
 from trainer.training import train
+from trainer.training.build import make_session
 from trainer.training.session import Session
 from trainer.training.train import iterate
 
@@ -38,7 +40,7 @@ def config(folder=None, *, policy=None, iterations=8, device="cpu", **settings) 
 
 def collected(**settings) -> Session:
     """A session with a rollout in storage, some learning after its first one."""
-    made = Session(config(**settings))
+    made = make_session(config(**settings))
     iterate(made)
     collect(made.actor)
     return made
@@ -56,7 +58,7 @@ def spied(made: Session) -> list:
 
 
 def test_every_sequence_is_used_once_an_epoch(monkeypatch, device):
-    monkeypatch.setattr(session_module, "GRAPHS", False)  # a replay calls nothing that could be spied on
+    monkeypatch.setattr(build_module, "GRAPHS", False)  # a replay calls nothing that could be spied on
     made = collected(epochs=3, device=device)
     seen = spied(made)
     made.learner.update()
@@ -115,7 +117,7 @@ def test_epochs_end_where_the_policy_has_moved_far_enough(target, epochs):
                                                  (0.6, [0.2, 0.3, 0.6, 0.6])])
 def test_the_entropy_s_weight_follows_its_schedule(final, expected):
     settings = PPOConfig(total_steps=1000, entropy_coef=0.2, entropy_final=final)
-    assert [ppo.entropy_coef(settings, step) for step in (0, 250, 1000, 5000)] == pytest.approx(expected)
+    assert [entropy_coef(settings, step) for step in (0, 250, 1000, 5000)] == pytest.approx(expected)
 
 
 def test_the_entropy_s_weight_of_now_is_learned_with():
@@ -149,7 +151,7 @@ def test_sequences_with_more_to_learn_are_drawn_more_often_and_count_for_less():
     made.storage.truncated.zero_()
     counts, weights = torch.zeros(N), {}
     for _ in range(2000):
-        made.learner.share = None
+        made.learner.probability = None
         drawn = made.learner._prioritized()
         counts += torch.bincount(drawn, minlength=N)
         weights |= {number: weight for number, weight in zip(drawn.tolist(), made.learner.weight.tolist(), strict=True)
@@ -185,15 +187,15 @@ def test_a_run_with_options_is_resumed_bit_for_bit(tmp_path, settings):
 
 @pytest.mark.parametrize("captures", [False, True], ids=["as it is", "captured"])
 @pytest.mark.parametrize("settings", OPTIONS.values(), ids=OPTIONS)
-def test_options_learn_the_same_on_a_slow_device(monkeypatch, twin, settings, captures):
+def test_options_learn_the_same_on_a_slow_device(monkeypatch, slow_device, settings, captures):
     def trained():
-        made = Session(config(epochs=2, **settings))
+        made = make_session(config(epochs=2, **settings))
         for _ in range(5):
             iterate(made)
         made.pipeline.settle()
         return {**made.policy.state_dict(), **made.learner.state(), **made.actor.state()}
     plain = trained()
-    monkeypatch.setattr(session_module, "open_device", lambda name: twin(captures=captures, slowest=0.0005))
+    monkeypatch.setattr(build_module, "open_device", lambda name: slow_device(captures=captures, slowest=0.0005))
     same(plain, trained())
 
 
@@ -213,7 +215,7 @@ def test_what_is_not_finite_ends_the_run_and_names_minibatch_stage_and_checkpoin
     with pytest.raises(LearningError, match=rf"{where} is (nan|inf) in minibatch 2 of 4 of an update, iteration 3; the last "
                                             r"good checkpoint is .*step_000000000256.safetensors: resume"):
         train.train(config(tmp_path / "run"))
-    tensors, meta = checkpoint.load(checkpoint.latest(tmp_path / "run"))
+    tensors, meta, _ = checkpoint.load(checkpoint.latest(tmp_path / "run"))
     assert meta["iteration"] == 2 and all(torch.isfinite(tensor.float()).all() for tensor in tensors.values())
 
 
@@ -252,12 +254,12 @@ def test_rewards_are_divided_by_the_deviation_of_the_discounted_return():
 
 def test_bytes_are_not_normalized():
     with pytest.raises(ConfigError, match="normalize_observations must be false for observations of bytes"):
-        Session(Config("go", EnvConfig(num_envs=4), PolicyConfig(normalize_observations=True),
+        make_session(Config("go", EnvConfig(num_envs=4), PolicyConfig(normalize_observations=True),
                        PPOConfig(horizon=8, minibatch=32)))
 
 
 def test_accumulation_that_does_not_divide_the_minibatches_is_refused():
-    with pytest.raises(ConfigError, match="accumulate is 3; it must divide the rollout's 4 minibatches"):
+    with pytest.raises(ConfigError, match="accumulate must divide the rollout's 4 minibatches, which 3 does not"):
         config(accumulate=3)
 
 
@@ -291,7 +293,7 @@ EXTREMES = {  # of the game, the environments, the horizon, the minibatch, and w
 def test_extremes_stay_finite(game, num_envs, horizon, minibatch, settings, device):
     if "OneAction-v0" not in gymnasium.registry:
         gymnasium.register("OneAction-v0", OneAction)
-    made = Session(Config(game, EnvConfig(num_envs=num_envs, num_threads=1), PolicyConfig(encoder_size=8, lstm_size=8),
+    made = make_session(Config(game, EnvConfig(num_envs=num_envs, num_threads=1), PolicyConfig(encoder_size=8, lstm_size=8),
                           PPOConfig(horizon=horizon, minibatch=minibatch, **settings), RunConfig(device=device)))
     for _ in range(12):
         metrics = iterate(made)

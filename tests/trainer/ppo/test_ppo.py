@@ -7,9 +7,9 @@ import torch
 
 from trainer.config import PPOConfig
 from trainer.policy.lstm import LstmPolicy
-from trainer.ppo import learner as ppo
 from trainer.ppo import losses as loss
 from trainer.ppo.losses import Minibatch
+from trainer.ppo.optimizers import learning_rate
 
 STEPS, BATCH, ACTIONS = 6, 4, 3
 
@@ -108,7 +108,7 @@ def test_masked_actions_get_no_probability_and_no_gradient():
     ("constant", 1.0, 1.0), ("linear", 0.75, 0.0), ("cosine", 0.5 * (1 + math.cos(math.pi / 4)), 0.0)])
 def test_learning_rates_follow_their_schedule(schedule, quarter, end):
     config = PPOConfig(total_steps=1000, learning_rate=0.01, lr_schedule=schedule)
-    rates = [ppo.learning_rate(config, step) for step in (0, 250, 1000, 5000)]
+    rates = [learning_rate(config, step) for step in (0, 250, 1000, 5000)]
     assert rates == pytest.approx([0.01, 0.01 * quarter, 0.01 * end, 0.01 * end])
 
 

@@ -8,7 +8,7 @@ import torch
 from trainer.config import Config, EnvConfig, PolicyConfig, PPOConfig, RunConfig
 from trainer.ppo import losses as loss
 from trainer.rollout.actor import collect
-from trainer.training.session import Session
+from trainer.training.build import make_session
 
 
 def config(game="cartpole", *, precision="float32", num_envs=16, horizon=32, num_batches=1, time_limit=None, device="cpu",
@@ -32,7 +32,7 @@ def rollouts(session, count) -> list:
 
 
 def test_flags_line_up_with_observations(device):
-    session = Session(config(time_limit=25, device=device))
+    session = make_session(config(time_limit=25, device=device))
     stored = rollouts(session, 3)
     over = torch.cat([torch.maximum(s.terminated, s.truncated)[:-1] for s in stored])
     start = torch.cat([s.start[:-1] for s in stored])
@@ -47,7 +47,7 @@ def test_flags_line_up_with_observations(device):
 
 
 def test_the_bootstrap_belongs_to_the_next_rollout_s_first_step(device):
-    session = Session(config(device=device))
+    session = make_session(config(device=device))
     first, second = rollouts(session, 2)           # no learning in between: the same weights
     assert torch.equal(first.value[-1], second.value[0])
     for name in ("reward", "terminated", "truncated", "start"):
@@ -56,7 +56,7 @@ def test_the_bootstrap_belongs_to_the_next_rollout_s_first_step(device):
 
 @pytest.mark.parametrize("num_batches", [2, 3])
 def test_batches_do_not_change_what_happens(num_batches, device):
-    whole, split = (rollouts(Session(config(num_batches=count, device=device)), 2)[-1] for count in (1, num_batches))
+    whole, split = (rollouts(make_session(config(num_batches=count, device=device)), 2)[-1] for count in (1, num_batches))
     for name in ("action", "reward", "terminated", "start"):
         assert torch.equal(getattr(whole, name), getattr(split, name)), name
     torch.testing.assert_close(whole.value, split.value)
@@ -65,7 +65,7 @@ def test_batches_do_not_change_what_happens(num_batches, device):
 @pytest.mark.parametrize("horizon", [1, 8, 64])
 def test_segments_join_into_one_sequence(horizon, device):
     def values(length):
-        session = Session(config(horizon=length, device=device))
+        session = make_session(config(horizon=length, device=device))
         stored = rollouts(session, 64 // length)
         return torch.cat([s.value[:-1] for s in stored]), torch.cat([s.action for s in stored])
 
@@ -77,7 +77,7 @@ def test_segments_join_into_one_sequence(horizon, device):
 @pytest.mark.parametrize("game", ["cartpole", "breakout"])
 @pytest.mark.parametrize(("precision", "tolerance"), [("float32", 1e-5), ("bfloat16", 3e-2)])
 def test_the_first_minibatch_s_ratio_is_one(game, precision, tolerance, device):
-    session = Session(config(game, precision=precision, time_limit=23, device=device))
+    session = make_session(config(game, precision=precision, time_limit=23, device=device))
     stored = rollouts(session, 2)[-1]
     assert stored.start.sum() > 5                  # episodes end within the sequences
     advantage, sequences = stored.advantages(stored.reward[1:], 0.99, 0.95), torch.randperm(16)[:8].to(stored.start.device)
@@ -93,7 +93,7 @@ def test_the_first_minibatch_s_ratio_is_one(game, precision, tolerance, device):
 
 
 def test_another_weight_gives_another_ratio():
-    session = Session(config())
+    session = make_session(config())
     stored = rollouts(session, 1)[-1]
     with torch.no_grad():
         session.policy.recurrent.add_(0.3)
@@ -105,7 +105,7 @@ def test_another_weight_gives_another_ratio():
 
 
 def test_rewards_are_scaled_for_learning_only():
-    plain, scaled = (Session(config(reward_scale=scale)) for scale in (1.0, 0.25))
+    plain, scaled = (make_session(config(reward_scale=scale)) for scale in (1.0, 0.25))
     stored, same = rollouts(plain, 2)[-1], rollouts(scaled, 2)[-1]
     assert torch.equal(stored.reward, same.reward)
     for session in (plain, scaled):

@@ -1,0 +1,58 @@
+"""The number of the current step, and storing a row of it.
+
+A captured graph is replayed with the same arguments each time, so on a GPU the numbers are tensors in its memory. Both classes
+have the same methods; t counts the steps within the rollout, step those since the run began.
+"""
+
+import torch
+
+
+class HostClock:
+    """t and step are ints."""
+
+    def __init__(self):
+        self.t, self.step = 0, 0
+
+    def begin(self, step: int):
+        """A rollout begins at `step`."""
+        self.t, self.step = 0, step
+
+    def tick(self):
+        """A step has been played."""
+        self.t += 1
+        self.step += 1
+
+    def store(self, target: torch.Tensor, rows: slice, value: torch.Tensor) -> torch.Tensor:
+        """target[t, rows] = value. Returns the value in the target's dtype."""
+        return target[self.t, rows].copy_(value)
+
+    def store_every(self, count: int, target: torch.Tensor, rows: slice, value: torch.Tensor):
+        """Each `count` steps share a row of the target; the rows are used in a circle."""
+        target[self.t // count % len(target), rows] = value
+
+
+class DeviceClock:
+    """t and step are tensors (1,) int64 on `device`."""
+
+    def __init__(self, device: torch.device):
+        self.t, self.step = (torch.zeros(1, dtype=torch.int64, device=device) for _ in range(2))
+
+    def begin(self, step: int):
+        """A rollout begins at `step`."""
+        self.t.zero_()
+        self.step.fill_(step)
+
+    def tick(self):
+        """A step has been played."""
+        self.t += 1
+        self.step += 1
+
+    def store(self, target: torch.Tensor, rows: slice, value: torch.Tensor) -> torch.Tensor:
+        """target[t, rows] = value. Returns the value in the target's dtype."""
+        value = value.to(target.dtype)
+        target[:, rows].index_copy_(0, self.t, value[None])
+        return value
+
+    def store_every(self, count: int, target: torch.Tensor, rows: slice, value: torch.Tensor):
+        """Each `count` steps share a row of the target; the rows are used in a circle."""
+        target[:, rows].index_copy_(0, self.t // count % len(target), value[None])
