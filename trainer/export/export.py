@@ -51,7 +51,7 @@ def export_run(run: str | Path, formats: tuple[str, ...], out: str | None) -> Ex
     """Export a run's newest checkpoint, or the given checkpoint.
 
     formats: one or both of "onnx" and "safetensors".
-    out: path of the file; its ending is replaced by that of the format. None for policy.onnx and policy.safetensors in the
+    out: path of the file; its ending is replaced by the format's. None for policy.onnx and policy.safetensors in the
         run's folder.
 
     Raises as `load_run`, and ExportError if the policy cannot be exported, if a file differs from the policy (then nothing is

@@ -1,4 +1,4 @@
-"""One step of a policy as a graph: the content of exported files, in plain float32 operations that every runtime has.
+"""One step of a policy as a graph: the content of exported files, in plain float32 operations of any runtime.
 
 Inputs, with the batch B as first dimension:
 
@@ -77,7 +77,7 @@ def in_float32(policy: Policy) -> Policy:
 
 
 def state_shapes(policy: Policy) -> dict[str, tuple[int, ...]]:
-    """The shapes, without the batch, of the state that a step passes to the next."""
+    """The shapes, without the batch, of the state between steps."""
     frames = {"frames": (policy.frames - 1, *policy.shape)} if policy.frames > 1 else {}
     return policy.state_shapes | frames
 
@@ -107,7 +107,7 @@ def onnx_bytes(graph: StepGraph, dtype: torch.dtype, about: dict[str, Any]) -> b
 
 @contextlib.contextmanager
 def _quiet_exporter() -> Iterator[None]:
-    """Hide the exporter's warnings in this context: of optional packages that are missing, and of deprecations in torch."""
+    """Hide the exporter's warnings in this context: of missing optional packages, and of deprecations in torch."""
     before = logging.root.manager.disable
     logging.disable(logging.WARNING)
     try:

@@ -57,7 +57,7 @@ def describe(policy: Policy, config: Config, source, meta: dict[str, Any]) -> di
 
 
 def weights_of(policy: Policy) -> dict[str, torch.Tensor]:
-    """The tensors that a step reads, by name, contiguous on the CPU; floating-point ones in float32."""
+    """The tensors of a step by name, contiguous on the CPU; floating-point ones in float32."""
     tensors = {name: tensor for name, tensor in policy.state_dict().items() if name not in _MOMENTS}
     return {name: (tensor.float() if tensor.is_floating_point() else tensor).cpu().clone(memory_format=torch.contiguous_format)
             for name, tensor in tensors.items()}

@@ -54,7 +54,7 @@ def write(evaluation, index: int, path: Path, seconds: float = SECONDS, then: It
     index: number of the episode.
     path: file to write, .gif or .mp4.
     seconds: length of the film at most.
-    then: episodes that follow if there is time left.
+    then: further episodes, if there is time left.
 
     Raises ConfigError if the film cannot be written.
     """

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from trainer.errors import RunError
 
-# The parts of names that a key stands for: the first one that the game has.
+# The parts of names for each key; the first one in the game's names counts.
 KEYS = {**dict.fromkeys(("up", "w"), ("UP", "ROTATE", "JUMP")), **dict.fromkeys(("down", "s"), ("DOWN",)),
         **dict.fromkeys(("left", "a"), ("LEFT",)), **dict.fromkeys(("right", "d"), ("RIGHT",)),
         "space": ("FIRE", "DROP", "JUMP", "ROTATE")}
@@ -36,8 +36,7 @@ class Keyboard:
         self.meaning = {key: next((word for word in words if word in has), None) for key, words in KEYS.items()}
 
     def action(self, keys: Iterable[str]) -> int | None:
-        """The action that uses the most of these keys, the first one if there are several; None if no action fits, not even
-        NOOP."""
+        """The action with the most of these keys, the first one if there are several; None if no action fits, not even NOOP."""
         pressed = {self.meaning.get(key) for key in keys}
         fitting = [index for index, words in enumerate(self.actions) if words <= pressed]
         return max(fitting, key=lambda index: len(self.actions[index]), default=None)

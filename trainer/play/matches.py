@@ -12,9 +12,9 @@ from trainer.self_play.league import League
 
 
 def after_iteration(league: League, iteration: int, ranks: Ranks) -> dict[str, float | None]:
-    """Record the iteration's games and rate the policies that joined; returns the metrics of self-play."""
+    """Record the iteration's games and rate the new members; returns the metrics of self-play."""
     league.end(iteration, ranks)
-    for number in range(league.rated, league.pool.size):  # at first the untrained policy, later the one that just joined
+    for number in range(league.rated, league.pool.size):  # at first the untrained policy, later the newest
         rate(league, number, ranks)
     return league.metrics()
 

@@ -22,7 +22,7 @@ class Terminal:
 
     stream: output; None for standard output.
     size: returns (columns, lines).
-    sleep: waits that many seconds.
+    sleep: waits for a number of seconds.
     """
 
     def __init__(self, stream: TextIO | None = None, size: Callable[[], tuple[int, int]] = shutil.get_terminal_size,
@@ -40,7 +40,7 @@ class Terminal:
         self.stream.flush()
 
     def show(self, picture: np.ndarray, caption: str):
-        """Show a picture (height, width, 3) uint8 and a line of text under it. Only lines that changed are written."""
+        """Show a picture (height, width, 3) uint8 and a line of text under it. Writes only changed lines."""
         columns, rows = self.size()
         if self._shape != (columns, rows):
             self._shape, self._shown = (columns, rows), []
@@ -59,7 +59,7 @@ class Terminal:
 
 
 def check(stream: TextIO):
-    """Raises RunError if `stream` is not a terminal that can show pictures."""
+    """Raises RunError if `stream` cannot show pictures."""
     if not stream.isatty() or os.environ.get("TERM") == "dumb":
         raise RunError("--terminal needs a terminal as output, not a file, a pipe or a dumb terminal: leave out the "
                        "redirection, or film an episode with `record`")
@@ -80,7 +80,7 @@ def fitted(picture: np.ndarray, width: int, height: int) -> np.ndarray:
 
 
 def half_blocks(picture: np.ndarray) -> list[str]:
-    """Lines of text that show a picture (h, w, 3) uint8, two rows in each line. A colour is written only if it changes."""
+    """A picture (h, w, 3) uint8 as lines of text, two rows in each line. A colour is written only if it changes."""
     if len(picture) % 2:
         picture = np.concatenate([picture, np.zeros_like(picture[:1])])
     cells = np.concatenate([picture[0::2], picture[1::2]], 2)  # (lines, w, 6): upper, lower

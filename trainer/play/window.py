@@ -1,4 +1,4 @@
-"""A window that shows games, made with pygame."""
+"""A window for watching games, made with pygame."""
 
 import os
 import time
@@ -9,7 +9,7 @@ import numpy as np
 from trainer.errors import RunError
 
 SLICE = 0.01   # seconds between polls of the keyboard
-REPEAT = 0.2   # seconds after which a held key counts again, in games that move by tiles
+REPEAT = 0.2   # seconds after which a held key counts again, in games with movement by tiles
 NO_DISPLAYS = ("offscreen", "dummy")  # SDL's drivers if there is no display
 
 
@@ -57,7 +57,7 @@ class Window:
         if self._size != (width, height):
             self._size = width, height
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # warns that scaling is slow without a GPU
+                warnings.simplefilter("ignore")  # scaling is slow without a GPU
                 self._surface = self.pygame.display.set_mode(self._size, self.pygame.SCALED | self.pygame.RESIZABLE)
         self.pygame.surfarray.blit_array(self._surface, picture.swapaxes(0, 1))
         self.pygame.display.set_caption(f"{caption}  (Escape closes)")
@@ -74,7 +74,7 @@ class Window:
             time.sleep(min(rest, SLICE))
 
     def keys(self) -> set[str]:
-        """The names of the keys that count now: those pressed since the last call, and those held."""
+        """The names of the keys to count now: those pressed since the last call, and those held."""
         now = time.perf_counter()
         counted = self._new | {key for key, since in self._held.items() if not self.tiles or now - since >= REPEAT}
         self._new = set()

@@ -81,7 +81,7 @@ class League:
         source.opponents = Opponents(self.pool, policy, source, device, seed)
         self.anchors: dict[str, dict] = envs_c.game(game).two_players.opponents  # the game's options for each
         self.anchor_points = np.zeros((len(self.anchors), 2, 1))  # points and games of each member and of the learner
-        self.rated = 0  # members that have played the anchors
+        self.rated = 0  # members with games against the anchors
         self.latest: dict[str, float | None] = {"rating": None} | {f"win_rate_{name}": None for name in self.anchors}
 
     @property
@@ -94,7 +94,7 @@ class League:
         self.pool.begin_rollout(iteration)
 
     def end(self, iteration: int, ranks: Ranks):
-        """Record the games that ended in this iteration, on all ranks. The policy joins the pool if it is due."""
+        """Record the finished games of this iteration, on all ranks. The policy joins the pool if it is due."""
         finished, self.source.finished = self.source.finished, []
         every = ranks.everyone((finished, np.unique(self.source.opponent)))
         for opponents, returns in itertools.chain.from_iterable(games for games, _ in every):
@@ -117,7 +117,7 @@ class League:
         self.latest[f"win_rate_{name}"] = float(points.mean())
 
     def rate(self, number: int):
-        """Compute all ratings again; the run's rating is that of member `number`, the newest."""
+        """Compute all ratings again; the run's rating is the rating of member `number`, the newest."""
         self.rated = number + 1
         self.latest["rating"] = float(self.ratings().rating[len(self.anchors) + number])
 
@@ -127,7 +127,7 @@ class League:
         return {"pool_size": len(self.pool.members), "win_rate_pool": points / games if games else None, **self.latest}
 
     def ratings(self) -> ratings.Ratings:
-        """The ratings of the anchors, of all policies that ever joined, and of the learner, in this order."""
+        """The ratings of the anchors, of all members and former members, and of the learner, in this order."""
         return ratings.fit(self._points())
 
     def _points(self) -> np.ndarray:
@@ -140,8 +140,8 @@ class League:
         return points
 
     def table(self) -> list[dict]:
-        """One row for each player: name, rating, its standard error, and games. Policies that joined also have the step of
-        joining and `in_pool`."""
+        """One row for each player: name, rating, its standard error, and games. Members also have the step of joining, and
+        `in_pool`, which is False after they left."""
         fitted, points = self.ratings(), self._points()
         names = [*self.anchors, *(f"policy {number}" for number in range(self.pool.size)), "learner"]
         played = (points + points.T).sum(1)
@@ -175,7 +175,7 @@ class League:
                                     "anchor_points": torch.from_numpy(self.anchor_points.copy())}
 
     def restore(self, state: dict[str, torch.Tensor]):
-        """Take the tensors that `state` returned."""
+        """Restore the result of `state`."""
         self.pool.restore(state)
         self.anchor_points = state["anchor_points"].numpy().copy()
         self.rated = int(state["rated"])

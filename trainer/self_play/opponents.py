@@ -89,7 +89,7 @@ class Opponents:
         return {f"self_play.{name}": tensor for name, tensor in tensors.items()}
 
     def restore(self, state: dict[str, torch.Tensor]):
-        """Take the tensors that `state` returned."""
+        """Restore the result of `state`."""
         for name, tensor in self.state().items():
             tensor.copy_(state[name])
 

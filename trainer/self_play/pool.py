@@ -1,8 +1,8 @@
-"""The pool of past policies that are the opponents in self-play, and the record of the games against them.
+"""The pool of past policies, the opponents in self-play, and the record of the games against them.
 
 Policies join as members, numbered from 0 in the order of joining; member 0 is the untrained policy. When the pool is full,
 one member leaves: the one whose neighbours in the order of joining are closest together. The first and the newest never
-leave. So the members stay spread over the whole training. A member that leaves finishes its current games, and its results
+leave. So the members stay spread over the whole training. The leaving member finishes its current games, and its results
 stay in the record.
 
 The learner changes while it plays. Games played since the last member joined count for the next member, which will be a copy
@@ -24,7 +24,7 @@ FORGET = 0.5      # weight of older games in `win_rates`: multiplied by this eac
 
 
 class Pool:
-    """The members by number, and the results of all policies that ever joined.
+    """The members by number, and the results of members and former members.
 
     settings: the section self_play.
     policy: the learner's policy.
@@ -41,13 +41,13 @@ class Pool:
         self.joined: list[int] = []                       # iteration of joining, by number
         self.points = np.zeros((1, 1))                    # [i, j]: points of i against j; the last player is the learner
         self.recent = np.zeros((2, 0))                    # the learner's points and games against each, old games weigh less
-        self.active = np.zeros(0, np.int64)               # members that new games of this rollout can be played against
+        self.active = np.zeros(0, np.int64)               # possible opponents of new games in this rollout
         self.add(0)
         self.begin_rollout(0)
 
     @property
     def size(self) -> int:
-        """The number of policies that ever joined."""
+        """The number of members and former members."""
         return len(self.joined)
 
     def player(self, number: int) -> tuple[Policy, dict[str, torch.Tensor]]:
@@ -71,7 +71,7 @@ class Pool:
         self.players[number] = policy, policy.cast_weights()
 
     def begin_rollout(self, iteration: int):
-        """Draw the members that games beginning in this rollout can be played against."""
+        """Draw the possible opponents of the games that begin in this rollout."""
         count = min(self.settings.pool_active, len(self.members))
         generator = np.random.default_rng([self.seed, iteration])
         self.active = np.sort(generator.choice(self.members, count, replace=False, p=self.chances()))
@@ -84,7 +84,7 @@ class Pool:
         return weight / weight.sum()
 
     def win_rates(self) -> np.ndarray:
-        """(P,) The learner's recent share of the points against each policy that ever joined; 1/2 before any game."""
+        """(P,) The learner's recent share of the points against each member and former member; 1/2 before any game."""
         points, games = self.recent
         return (points + 0.5) / (games + 1)
 
@@ -139,7 +139,7 @@ class Pool:
         return {name: torch.from_numpy(array.copy()) for name, array in record.items()} | weights
 
     def restore(self, state: dict[str, torch.Tensor]):
-        """Take the tensors that `state` returned."""
+        """Restore the result of `state`."""
         self.members, self.joined = state["members"].tolist(), state["joined"].tolist()
         self.points, self.recent = state["points"].numpy().copy(), state["recent"].numpy().copy()
         self.players.clear()
@@ -150,7 +150,7 @@ class Pool:
 
 
 def crowded(members: list[int]) -> int:
-    """The member that leaves, of two or more in the order of joining: the rule is at the head of this file."""
+    """The leaving member, of two or more in the order of joining: the rule is at the head of this file."""
     inner = range(1, len(members) - 1)
     return members[min(inner, key=lambda k: members[k + 1] - members[k - 1], default=0)]
 

@@ -7,7 +7,7 @@ One step of the learner is two half steps of the games. Each side moves once (en
                        game has just ended, or if it is new and the learner moves first.
 
 The learner sees the two as one step. The next observation is its own turn again. Its reward is the reward of its own move
-minus the opponent's reward of the answer. `terminated` is set if either half ends the game; the step after that only resets.
+minus the opponent's reward of the answer. `terminated` is set if either half ends the game; the next step only resets.
 
 The sides change from game to game: in game number g of environment i, both counted from 0, the learner moves first if i + g
 is even.
@@ -39,7 +39,7 @@ class SelfPlaySource(GameSource):
         self.finished: list[tuple[np.ndarray, np.ndarray]] = []
         self.steps = np.zeros(n, np.int64)       # steps since the run began, equal in all environments
         self.games = np.zeros(n, np.int64)       # games begun so far
-        self.opponent = np.zeros(n, np.int64)    # number of the pool member that plays the other side, or CURRENT
+        self.opponent = np.zeros(n, np.int64)    # number of the pool member on the other side, or CURRENT
         self.second = np.zeros(n, bool)          # True if the learner moves second
         self.over = np.zeros(n, bool)            # True if the game has ended: the next step only resets
         self.returns = np.zeros(n)               # float64, the learner's rewards so far in the current game
@@ -62,7 +62,7 @@ class SelfPlaySource(GameSource):
         return super().environment_dims() | dict.fromkeys(self._arrays(), 0) | self.opponents.environment_dims()
 
     def _arrays(self) -> dict[str, np.ndarray]:
-        """The (N,) arrays that a checkpoint holds, by their names in it."""
+        """The (N,) arrays for a checkpoint, by name."""
         return {"self_play.steps": self.steps, "self_play.games": self.games, "self_play.opponent": self.opponent,
                 "self_play.second": self.second, "self_play.over": self.over, "self_play.returns": self.returns,
                 "self_play.lengths": self.lengths}
@@ -129,6 +129,6 @@ class _Bound(BoundGames):
         np.maximum(self.host["terminated"], self.theirs["terminated"], out=self.host["terminated"])
 
     def _log(self, rows: np.ndarray, log: EpisodeLog):
-        """Record the games that ended in `rows`."""
+        """Record the finished games of `rows`."""
         log.add(Episodes(self.returns[rows], self.lengths[rows], self.lo + rows))
         self.source.finished.append((self.opponent[rows].copy(), self.returns[rows].copy()))

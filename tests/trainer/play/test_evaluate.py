@@ -1,4 +1,4 @@
-"""Evaluations play whole episodes, the same for the same seed, and their films show what was played."""
+"""Evaluations play whole episodes, the same for the same seed, and films show exactly these episodes."""
 
 import dataclasses
 
@@ -35,7 +35,7 @@ def test_the_score_is_raw():
     assert (play(config(reward_clip=0.1)).returns == play(config()).returns).all()
 
 
-def test_one_seed_gives_one_result_and_another_another():
+def test_equal_seeds_give_equal_results_and_other_seeds_others():
     first, again, other = (play(config(), seed=seed).returns for seed in (4, 4, 5))
     assert (first == again).all()
     assert (first != other).any()
@@ -45,7 +45,7 @@ def test_greedy_play_takes_the_likeliest_action():
     settings = config()
     policy = make_policy(settings.policy, make_source("cartpole", settings.env, 1, 0), settings.run.seed, torch.float32)
     with torch.no_grad():
-        policy.heads.bias[:2] = torch.tensor([0.0, 0.5])  # RIGHT is likelier everywhere
+        policy.heads.bias[:2] = torch.tensor([0.0, 0.5])  # RIGHT is more likely everywhere
     greedy = evaluate.play(policy, settings.game, settings.env, episodes=20, seed=4, greedy=True)
     sampled = evaluate.play(policy, settings.game, settings.env, episodes=20, seed=4)
     first = [result.actions[step, 0] for result in (greedy, sampled) for step in range(int(result.lengths[0]))]
@@ -66,7 +66,7 @@ def test_an_evaluation_of_endless_play_ends(monkeypatch, limit):
     assert result.lengths.tolist() == [min(limit or 50, 50)] * 3
 
 
-def test_the_summary_says_what_numpy_says():
+def test_the_summary_equals_numpys():
     result = play(config())
     summary = result.summary()
     scores = result.returns
@@ -83,7 +83,7 @@ def test_a_film_replays_the_episode_to_its_end(sticky):
     index = int(result.returns.argmax())
     screens = film.frames(result, index, 10_000)
     assert len(screens) == result.lengths[index] + 1
-    result.source.restore(result.states)  # the same by the environments that played it
+    result.source.restore(result.states)  # replay in the environments of the evaluation
     arrays = [np.zeros((4, *result.source.env.observation_shape), np.float32), *np.zeros((3, 4), np.float32)]
     actions = np.zeros(4, np.int32)
     batch = result.source.env.bind(0, 4, actions=actions, observation=arrays[0], reward=arrays[1], terminated=arrays[2],
@@ -122,7 +122,7 @@ def test_both_views_can_be_evaluated(view):
 
 
 @pytest.mark.parametrize(("game", "limit"), [("cartpole", 2**64), ("gym:ALE/Breakout-v5", 2**31 - 2**20)])
-def test_evaluations_seeds_are_others_than_trainings_and_fit(game, limit):
+def test_seeds_of_evaluations_differ_from_those_of_trainings_and_fit(game, limit):
     seeds = [episode_seed(game, seed) for seed in (0, 1, 2, 2**31 - 1, 2**40, 2**62 - 1)]
     assert len(set(seeds)) == len(seeds)
     assert all(2**20 < seed < limit for seed in seeds[:3]) and max(seeds) < limit

@@ -1,4 +1,4 @@
-"""Watching a game: its pace, its captions, the terminal's pictures, the window, and the keys of a person who plays."""
+"""Watching a game: pace, captions, the terminal's pictures, the window, and the keys of a person."""
 
 import io
 import re
@@ -17,7 +17,7 @@ CELL = re.compile(r"\x1b\[(\d+);1H|\x1b\[38;2;(\d+);(\d+);(\d+);48;2;(\d+);(\d+)
 
 
 class Screen:
-    """Takes note of what it is shown, and is closed after so many waits."""
+    """Records its pictures and captions; is closed after a number of waits."""
 
     def __init__(self, waits=10_000):
         self.pictures, self.captions, self.waited, self.left = [], [], [], waits
@@ -44,7 +44,7 @@ def agent(settings, seed=3, **more):
 
 
 def drawn(text: str, columns: int, rows: int) -> np.ndarray:
-    """The picture (2 rows, columns, 3) that a terminal shows."""
+    """The picture (2 rows, columns, 3) on a terminal after this output."""
     picture, row, column = np.zeros((2 * rows, columns, 3), np.uint8), 0, 0
     for match in CELL.finditer(text):
         if match[1]:
@@ -135,7 +135,7 @@ def test_only_lines_that_changed_are_written_again():
 
 
 @pytest.mark.parametrize("end", [None, KeyboardInterrupt, ValueError])
-def test_the_terminal_is_left_as_it_was(end):
+def test_the_terminal_is_restored(end):
     stream = io.StringIO()
     try:
         with terminal.Terminal(stream, lambda: (40, 10)) as screen:
@@ -158,7 +158,7 @@ def test_an_output_that_cannot_show_blocks_is_refused(monkeypatch):
 
 @pytest.fixture
 def dummy(monkeypatch):
-    """pygame, with a display that shows nothing."""
+    """pygame with SDL's dummy display."""
     monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
     return pytest.importorskip("pygame")
 
@@ -206,7 +206,7 @@ def test_keys_count_while_they_are_held_or_once_in_games_of_tiles(dummy, tiles):
     ("tetris", "up", "ROTATE"), ("tetris", "space", "DROP"), ("tetris", "s", "DOWN"),
     ("g2048", "", None), ("g2048", "down", "DOWN"), ("snake", "a", "LEFT"), ("cartpole", "right", "RIGHT"),
 ])
-def test_keys_are_the_actions_that_their_names_say(game, keys, action):
+def test_keys_give_the_actions_of_their_names(game, keys, action):
     names = envs_c.game(game).actions
     index = keyboard.Keyboard(game, names).action(keys.split())
     assert (None if index is None else names[index]) == action
