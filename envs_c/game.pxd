@@ -1,19 +1,28 @@
 """The contract between a game and the engine.
 
-A game is plain data and a handful of functions. Its state is a C struct without pointers, so that a snapshot, a fork or
-a checkpoint of an environment is a memcpy. The functions:
+A game is a C struct and five or six functions. The struct is the state of one environment. It has no pointers, so that the
+engine saves, forks and restores an environment with a memcpy.
 
-    void  reset(void* state, const double* options, Rng* rng)   a new episode; options in the order of Game(options=...)
-    float step(void* state, int action, Rng* rng, bint* over)   one frame; returns its raw reward, sets `over` at an end
-    void  observe(const void* state, void* out)                 the feature vector, float32 or uint8
-    void  backdrop(const double* options, Canvas* canvas)       what never moves; painted once, in colour
-    void  draw(const void* state, Canvas* canvas)               what moves, onto a canvas that holds the backdrop
-    void  mask(const void* state, uint8_t* legal)               optional: 1 a legal action, 0 an illegal one
+    void  reset(void* state, const double* options, Rng* rng)
+        Begin an episode: write the whole struct. The options come in the order of Game(options=...).
+    float step(void* state, int action, Rng* rng, bint* over)
+        Advance one frame. Returns the raw reward; sets over[0] to True if the episode terminates.
+    void  observe(const void* state, void* out)
+        Write the feature vector, float32 or uint8.
+    void  backdrop(const double* options, Canvas* canvas)
+        Paint everything that never moves. Called once, with a colour canvas.
+    void  draw(const void* state, Canvas* canvas)
+        Paint everything that moves, on a canvas that holds the backdrop.
+    void  mask(const void* state, uint8_t* legal)
+        Optional: write 1 for each legal action and 0 for each illegal one.
 
-All are `noexcept nogil`, draw random numbers from `rng` only and touch nothing but what they are handed. Frame skip,
-sticky actions, no-op starts, time limits, autoreset, reward clipping, flags, episode statistics, seeding, snapshots and
-threads are the engine's. At its end a game's file calls `run_chunk` with its own functions, which are constants there,
-so that the compiler inlines the rules into the loop; see any file in `games/`.
+All functions are `noexcept nogil`. They take random numbers from `rng` only, and read and write nothing but their arguments.
+The engine adds the rest: frame skip, sticky actions, no-op starts, time limits, autoreset, reward clipping, flags, episode
+statistics, seeding, snapshots and threads.
+
+At its end a game's file defines `chunk`, one call of `run_chunk` with its own functions. They are constants there, so the
+compiler inlines the rules into the loop over environments. `GAME = Game(...).bind(chunk, ...)` completes the file;
+games/cartpole.pyx is a short example. `python -m envs_c check FILE` tests a game against this contract.
 """
 
 from libc.stdint cimport int32_t, uint8_t
@@ -32,55 +41,55 @@ ctypedef void (*mask_fn)(const void* state, uint8_t* legal) noexcept nogil
 
 
 cdef enum Operation:
-    STEP       # act; where io.step_mask says so, if it is not NULL
-    RESET      # begin new episodes where io.reset_mask says so (everywhere if it is NULL)
-    OBSERVE    # write observations and masks of all that were ever reset, change nothing
+    STEP       # step the environments that io.step_mask selects, or all if it is NULL
+    RESET      # begin new episodes in those that io.reset_mask selects, or in all if it is NULL
+    OBSERVE    # write observations and action masks of those that were ever reset; no state changes
 
 
 cdef enum Autoreset:
-    NEXT_STEP  # a step after the end resets, ignores the action and gives reward 0 and false flags
-    SAME_STEP  # the step that ends also resets; the last observation goes to io.final_observation
-    DISABLED   # an ended environment must be reset by hand
+    NEXT_STEP  # the step after an episode's end resets: it ignores the action, its reward and flags are 0
+    SAME_STEP  # the step that ends an episode also resets; the last observation is in io.final_observation
+    DISABLED   # the caller resets
 
 
 ctypedef struct Head:
-    # What the engine keeps of an environment, in front of the game's own struct.
+    # The engine's own data of one environment, in front of the game's struct.
     Rng rng
-    double episode_return   # raw, of the running episode
-    int32_t episode_length  # steps
-    int32_t last_action
-    uint8_t started         # has been reset at least once
-    uint8_t over            # the episode ended and was not yet reset
+    double episode_return   # sum of raw rewards since the episode's start
+    int32_t episode_length  # steps since the episode's start
+    int32_t last_action     # of the last frame, for sticky actions
+    uint8_t started         # 1 if it was reset at least once
+    uint8_t over            # 1 if the episode has ended and it was not reset since
 
 
 ctypedef struct Io:
-    # One batch: where a step reads and writes, and the settings that it obeys. Row 0 of the buffers belongs to
-    # environment `first`; the episode arrays are the engine's own and start at environment 0.
+    # The buffers of one batch of B environments, and the settings. Row 0 of the (B, ...) buffers belongs to environment
+    # `first`; the (N,) arrays are the engine's own and begin with environment 0.
     Operation operation
     int first
     const int32_t* actions      # (B,)
     void* observation           # (B, observation_bytes)
-    float* reward               # (B,) clipped
+    float* reward               # (B,) after clipping
     float* terminated           # (B,) 0.0 or 1.0
     float* truncated            # (B,) 0.0 or 1.0
-    void* final_observation     # (B, observation_bytes), written at an end under SAME_STEP, or NULL
+    void* final_observation     # (B, observation_bytes), written at an episode's end under SAME_STEP; else NULL
     uint8_t* action_mask        # (B, num_actions), or NULL
     uint8_t* final_action_mask  # (B, num_actions), or NULL
-    const uint8_t* reset_mask   # (B,) for RESET, or NULL
-    const uint8_t* step_mask    # (B,) for STEP, or NULL: where it is 0, the environment is held
-    uint8_t* ended              # (N,) 1 where this step ended an episode
+    const uint8_t* reset_mask   # (B,) for RESET: 1 resets; NULL is 1 everywhere
+    const uint8_t* step_mask    # (B,) for STEP: 1 steps, 0 holds the environment; NULL is 1 everywhere
+    uint8_t* ended              # (N,) 1 if this step ended an episode
     double* ended_return        # (N,) raw return of the last ended episode
     int32_t* ended_length       # (N,) its length in steps
-    const double* options       # the game's
+    const double* options       # values of the game's options, in their order
     const Screen* screen
     size_t observation_bytes
     int num_actions
-    bint pixels
+    bint pixels                 # observations are the grey picture; else features
     int frame_skip
     int noop_max
     int time_limit              # steps; 0: none
-    float sticky
-    float reward_low
+    float sticky                # probability
+    float reward_low            # bounds of clipped rewards
     float reward_high
     Autoreset autoreset
 
@@ -89,12 +98,15 @@ ctypedef void (*chunk_fn)(char* states, Io* io, int lo, int hi) noexcept nogil
 
 
 cdef inline size_t state_stride(size_t size) noexcept nogil:
-    """Bytes from one environment to the next: head and game, padded to whole cache lines."""
+    """Bytes from one environment to the next: head and game, padded to a multiple of 64, a cache line.
+
+    size: bytes of the game's struct.
+    """
     return (sizeof(Head) + size + 63) & ~<size_t>63
 
 
 cdef inline void begin_episode(reset_fn reset, step_fn step, Head* head, void* game, Io* io) noexcept nogil:
-    """Reset, then between 1 and noop_max frames of NOOP if asked for; an episode that ends in them begins anew, without."""
+    """Reset, then take 1 .. noop_max frames of NOOP if noop_max > 0. If the episode ends in them, reset again without them."""
     cdef bint over = False
     cdef int _frame
     reset(game, io.options, &head.rng)
@@ -112,7 +124,7 @@ cdef inline void begin_episode(reset_fn reset, step_fn step, Head* head, void* g
 
 
 cdef inline float act(step_fn step, Head* head, void* game, int action, Io* io, bint* over) noexcept nogil:
-    """One step of frame_skip frames, each of them sticky with probability io.sticky; the raw reward."""
+    """One step: up to frame_skip frames, each sticky with probability io.sticky. Returns the sum of the raw rewards."""
     cdef float reward = 0.0
     cdef int _frame
     for _frame in range(io.frame_skip):
@@ -128,7 +140,11 @@ cdef inline float act(step_fn step, Head* head, void* game, int action, Io* io, 
 
 cdef inline void see(observe_fn observe, draw_fn draw, mask_fn mask, const void* game, Io* io,
                      char* out, uint8_t* legal) noexcept nogil:
-    """Write one environment's observation (features or pixels) and action mask."""
+    """Write one environment's observation (features or pixels) and its action mask.
+
+    out: observation_bytes bytes.
+    legal: num_actions bytes, or NULL.
+    """
     cdef Canvas canvas
     cdef float[SMALL * SMALL] sums
     cdef uint8_t[SMALL] touched
@@ -149,7 +165,12 @@ cdef inline void see(observe_fn observe, draw_fn draw, mask_fn mask, const void*
 
 cdef inline void run_chunk(reset_fn reset, step_fn step, observe_fn observe, draw_fn draw, mask_fn mask,
                            size_t size, char* states, Io* io, int lo, int hi) noexcept nogil:
-    """Apply io.operation to environments lo .. hi-1. `size` is that of the game's struct."""
+    """Apply io.operation to environments lo .. hi-1.
+
+    reset, step, observe, draw, mask: the game's functions; mask is NULL if all actions are always legal.
+    size: bytes of the game's struct.
+    states: the states of all environments, beginning with environment 0.
+    """
     cdef size_t stride = state_stride(size)
     cdef Head* head
     cdef void* game
@@ -200,27 +221,27 @@ cdef inline void run_chunk(reset_fn reset, step_fn step, observe_fn observe, dra
 
 
 cdef class Game:
-    """A game's description and its compiled functions; made once, at the end of the game's file."""
-    cdef readonly str name            # as on the command line
-    cdef readonly str title           # as in the Gymnasium id Arcade/TITLE-v0
-    cdef readonly str summary         # one line
-    cdef readonly int version         # raised when the state's layout or the rules change
-    cdef readonly tuple actions       # names, in order; this and the next three: under the default options
+    """A game's description and its compiled functions. Each game's file makes one, at its end."""
+    cdef readonly str name            # a lower-case identifier, for the command line
+    cdef readonly str title           # for the Gymnasium id Arcade/TITLE-v0
+    cdef readonly str summary         # one sentence
+    cdef readonly int version         # increased if the struct or the rules change
+    cdef readonly tuple actions       # names, in order; this and the next four: under the default options
     cdef readonly tuple feature_shape
-    cdef readonly object feature_dtype
-    cdef readonly object feature_low
+    cdef readonly object feature_low  # a number, or an array of feature_shape
     cdef readonly object feature_high
-    cdef readonly tuple described     # the same as they were given, functions of the options among them
+    cdef readonly tuple features      # Feature rows in the order of the vector; () if it is not described
+    cdef readonly tuple described     # actions, feature_shape, feature_low, feature_high as given: values or functions
+    cdef readonly object feature_dtype
     cdef readonly tuple screen        # (width, height) in pixels
     cdef readonly int frame_skip      # the default
-    cdef readonly int fps             # frames a second at which people like to see it
+    cdef readonly int fps             # frames per second of a film
     cdef readonly object time_limit   # the default, in steps, or None
     cdef readonly dict options        # name -> Option
     cdef readonly object two_players  # TwoPlayers, or None
-    cdef readonly tuple features      # Feature rows under the default options; () if the vector is not described
-    cdef readonly str compared_with   # what the tests compare the game with
+    cdef readonly str compared_with   # the reference that the game's tests compare it with
     cdef readonly size_t state_size   # bytes of the game's struct
-    cdef readonly bint has_mask
+    cdef readonly bint has_mask       # the game has a `mask` function
     cdef chunk_fn chunk
     cdef backdrop_fn backdrop
     cdef draw_fn draw

@@ -1,4 +1,4 @@
-"""`Game`: what a game says of itself, checked once when its module is imported. The contract stands in game.pxd."""
+"""`Game`: the description of a game, checked when the game's module is imported. game.pxd states the contract."""
 
 import math
 from typing import NamedTuple
@@ -10,7 +10,12 @@ from envs_c.screen cimport SMALL
 
 
 class Option(NamedTuple):
-    """A number that `make` takes for one game: its default, the range it must lie in, and what it means."""
+    """A number that `make` takes for one game.
+
+    default, low, high: its default value and its range.
+    help: a few words about its meaning.
+    integer: False if fractions are allowed.
+    """
 
     default: float
     low: float
@@ -19,31 +24,41 @@ class Option(NamedTuple):
     integer: bool = True
 
     def check(self, game: str, name: str, value) -> float:
-        """`value` as a float; raises InvalidArgument if it is not a number of this option's kind in its range."""
-        kind = "a whole number" if self.integer else "a number"
-        wanted = f"{kind} from {self.low:g} to {self.high:g} ({self.help})"
-        if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
-            raise InvalidArgument(f"option {name!r} of {game} is {value!r}; it takes {wanted}")
-        if not self.low <= value <= self.high or (self.integer and value != int(value)):
-            raise InvalidArgument(f"option {name!r} of {game} is {value!r}; it takes {wanted}")
+        """`value` as a float. Raises InvalidArgument if it is not a number of this kind in the range."""
+        numeric = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+        if not numeric or not self.low <= value <= self.high or (self.integer and value != int(value)):
+            kind = "an integer" if self.integer else "a number"
+            raise InvalidArgument(f"option {name!r} of {game} must be {kind} from {self.low:g} to {self.high:g} ({self.help}), "
+                                  f"not {value!r}")
         return float(value)
 
 
 class Feature(NamedTuple):
-    """`count` neighbouring features with one meaning, for the game's page: each lies in [low, high]."""
+    """One row of the description of a feature vector: one feature, or several neighbours with the same meaning.
+
+    name: a short name, unique in the game.
+    low, high: each of these features lies in [low, high].
+    count: the number of features.
+    help: the unit, and the meaning of single values.
+    """
 
     name: str
     low: float
     high: float
     count: int = 1
-    help: str = ""  # units, and what single values mean
+    help: str = ""
 
 
 class TwoPlayers(NamedTuple):
-    """How one caller plays a game whose two sides move in turn, step by step, and one of which wins what the other loses."""
+    """The options of a game for two sides, which move in turn and have opposite rewards.
 
-    both: dict  # options under which each step is one side's move: it sees the board as its own, and its is the reward
-    opponents: dict  # name -> options under which that built-in opponent has the other side, the weakest first
+    both: options under which the caller plays both sides. Each step is the move of one side: the observation shows the game
+        from this side, and the reward is this side's.
+    opponents: name -> options under which that built-in opponent plays the other side; the weakest opponent first.
+    """
+
+    both: dict
+    opponents: dict
 
 
 cdef class Game:
@@ -51,13 +66,13 @@ cdef class Game:
                  feature_dtype="float32", feature_low=-np.inf, feature_high=np.inf, screen=(160, 210),
                  int frame_skip=1, time_limit=None, options=None, int fps=60, two_players=None,
                  features=(), str compared_with=""):
-        """Describe a game; raises ContractError where the description does not hold together.
+        """Describe a game. `bind` then adds the compiled functions. game.pxd documents the arguments as attributes.
 
-        actions, feature_shape, feature_low and feature_high may be functions of the options, a dict name -> float, for
-        games whose board is as large as an option says. The attributes of these names are those of the default options.
+        actions, feature_shape, feature_low, feature_high: values, or functions of the options (a dict name -> float) if an
+            option changes the size of the board. The attributes hold the values under the default options.
+        features: rows of `Feature` in the order of the vector, under the default options; () leaves it undescribed.
 
-        features: rows of `Feature` in the order of the vector under the default options; () leaves it undescribed.
-        compared_with: what the game's tests compare it with.
+        Raises ContractError if the description is inconsistent.
         """
         self.name = name
         self.title = title
@@ -70,29 +85,38 @@ cdef class Game:
         self.time_limit = time_limit
         self.options = dict(options or {})
         self.two_players = two_players
+        self.features, self.compared_with = tuple(features), compared_with
         self.described = (actions, feature_shape, feature_low, feature_high)
         self.actions, self.feature_shape, self.feature_low, self.feature_high = self.describe(
             {name: float(option.default) for name, option in self.options.items()})
-        if not name.isidentifier() or not name.islower():
-            raise ContractError(f"a game's name is a lower-case identifier, not {name!r}")
+        self._check()
+
+    def _check(self):
+        """Raise ContractError if the description is inconsistent."""
+        name, (width, height) = f"game {self.name!r}", self.screen if len(self.screen) == 2 else (0, 0)
+        if not self.name.isidentifier() or not self.name.islower():
+            raise ContractError(f"a game's name must be a lower-case identifier, not {self.name!r}")
         if not self.actions:
-            raise ContractError(f"game {name!r} has no actions; name at least one")
+            raise ContractError(f"{name}: actions must name at least one action")
         if self.feature_dtype not in (np.dtype("float32"), np.dtype("uint8")):
-            raise ContractError(f"game {name!r}: features are float32 or uint8, not {self.feature_dtype}")
-        self.features, self.compared_with = tuple(features), compared_with
-        described = sum(feature.count for feature in self.features)
-        if self.features and described != math.prod(self.feature_shape):
-            raise ContractError(f"game {name!r}: features describes {described} values; the feature shape "
-                                f"{self.feature_shape} has {math.prod(self.feature_shape)}")
-        if len(self.screen) != 2 or min(self.screen) < SMALL:
-            raise ContractError(f"game {name!r}: screen is (width, height), each {SMALL} or more, not {screen}")
-        width, height = (length // math.gcd(length, SMALL) for length in self.screen)
-        if 255 * width * height >= 1 << 24:  # the sums of a grey pixel, in whole units; see screen.pxd
-            raise ContractError(f"game {name!r}: a screen of {self.screen} is too fine to average exactly in float32; "
-                                f"take sides that share factors with {SMALL}, as 160 x 210 do")
+            raise ContractError(f"{name}: feature_dtype must be float32 or uint8, not {self.feature_dtype}")
+        count, described = math.prod(self.feature_shape), sum(feature.count for feature in self.features)
+        if self.features and described != count:
+            raise ContractError(f"{name}: the rows of features must add up to {count}, the size of feature_shape, not "
+                                f"{described}")
+        if min(width, height) < SMALL:
+            raise ContractError(f"{name}: screen must be (width, height), each at least {SMALL}, not {self.screen}")
+        if 255 * (width // math.gcd(width, SMALL)) * (height // math.gcd(height, SMALL)) >= 1 << 24:
+            # the sums of a grey pixel in units, which float32 must hold exactly; see screen.pxd
+            raise ContractError(f"{name}: a screen of {self.screen} is too fine to average exactly in float32; choose sides "
+                                f"that share factors with {SMALL}, such as 160 x 210")
 
     cdef Game bind(self, chunk_fn chunk, backdrop_fn backdrop, draw_fn draw, size_t state_size, bint has_mask=False):
-        """Tie the compiled functions to the description; returns the game itself."""
+        """Add the compiled functions to the description. Returns the game itself.
+
+        state_size: bytes of the game's struct.
+        has_mask: True if `chunk` passes a `mask` function to `run_chunk`.
+        """
         self.chunk = chunk
         self.backdrop = backdrop
         self.draw = draw
@@ -101,12 +125,18 @@ cdef class Game:
         return self
 
     def describe(self, options):
-        """(actions, feature_shape, feature_low, feature_high) under these options, a whole dict of `check_options`."""
+        """(actions, feature_shape, feature_low, feature_high) under these options.
+
+        options: values of all options, from `check_options`.
+        """
         actions, shape, low, high = (part(options) if callable(part) else part for part in self.described)
         return tuple(actions), tuple(shape), low, high
 
     def check_options(self, given):
-        """All options as a dict name -> float, defaults filled in; raises InvalidArgument naming a wrong one."""
+        """The values of all options, a dict name -> float: the given ones and the defaults of the others.
+
+        Raises InvalidArgument, which names the wrong option.
+        """
         for name in given:
             if name not in self.options:
                 known = ", ".join(self.options) or "none"

@@ -1,7 +1,9 @@
 """Random numbers for one environment: PCG32 (M. O'Neill, "PCG", 2014, pcg-random.org), 16 bytes of state.
 
-Every environment owns one generator, seeded from (seed, environment index) alone, so what it draws never depends on
-threads, batches or on what other environments do. The state lies inside the environment's state and travels with it.
+Every environment has a generator of its own, seeded from (seed, index of the environment). Its numbers do not depend on
+threads, on batches or on other environments. Its state is part of the environment's state, so snapshots contain it.
+
+For games: `rng_below` for integers, `rng_float` and `rng_double` for fractions, `rng_chance` for events, `rng_next` for bits.
 """
 
 from libc.stdint cimport uint32_t, uint64_t
@@ -13,7 +15,7 @@ ctypedef struct Rng:
 
 
 cdef inline uint64_t rng_mix(uint64_t z) noexcept nogil:
-    """The finalizer of SplitMix64: a bijection of 64 bits in which every input bit moves every output bit."""
+    """The finalizer of SplitMix64: a bijection of 64 bits in which each input bit affects each output bit."""
     z = (z ^ (z >> 30)) * <uint64_t>0xBF58476D1CE4E5B9
     z = (z ^ (z >> 27)) * <uint64_t>0x94D049BB133111EB
     return z ^ (z >> 31)
@@ -29,7 +31,7 @@ cdef inline uint32_t rng_next(Rng* rng) noexcept nogil:
 
 
 cdef inline void rng_seed(Rng* rng, uint64_t seed, uint64_t index) noexcept nogil:
-    """Start the generator of environment `index` under `seed`."""
+    """Seed the generator of environment `index`."""
     cdef uint64_t key = rng_mix(seed + <uint64_t>0x9E3779B97F4A7C15)
     rng.stream = (rng_mix(key ^ index) << 1) | 1
     rng.state = rng_mix(key + rng.stream)
@@ -37,7 +39,7 @@ cdef inline void rng_seed(Rng* rng, uint64_t seed, uint64_t index) noexcept nogi
 
 
 cdef inline uint32_t rng_below(Rng* rng, uint32_t bound) noexcept nogil:
-    """An integer in 0 .. bound-1 (bound >= 1). Multiply-shift: biased by less than bound / 2^32."""
+    """An integer in 0 .. bound-1, for bound >= 1. By multiplication and shift: the bias is less than bound / 2^32."""
     return <uint32_t>((<uint64_t>rng_next(rng) * bound) >> 32)
 
 
@@ -54,5 +56,5 @@ cdef inline double rng_double(Rng* rng) noexcept nogil:
 
 
 cdef inline bint rng_chance(Rng* rng, float probability) noexcept nogil:
-    """True with the given probability; draws once."""
+    """True with this probability. Uses one call of rng_float."""
     return rng_float(rng) < probability

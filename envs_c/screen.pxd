@@ -1,17 +1,21 @@
-"""Drawing, written once for every resolution.
+"""Functions that paint, on canvases of two resolutions.
 
-A game paints in its own screen coordinates (pixels, x to the right, y down, (0, 0) at the top left). Where the paint
-lands depends on the canvas:
+A game paints in the coordinates of its own screen: pixels, x to the right, y down, (0, 0) at the top left. There are two
+kinds of canvas:
 
-- a colour canvas is the whole screen, (height, width, 3) uint8, for people and videos;
-- a grey canvas is SMALL x SMALL bytes for learning: each of its pixels is the mean grey of the screen area that it
-  covers, as OpenCV's INTER_AREA would give. Its sums are kept in whole units (a screen pixel is unit_x * unit_y units,
-  a canvas pixel cell_x * cell_y), which float32 holds exactly. Only the rows that a game touches are summed and
-  rounded; the others are copied from the backdrop, so that a frame costs what moves on it.
+- A colour canvas is the whole screen, (height, width, 3) uint8, for people and videos.
+- A grey canvas is SMALL x SMALL bytes, for learning. Each of its pixels is the mean grey of the screen area that it covers,
+  as OpenCV's INTER_AREA computes it.
 
-`canvas_rect` paints over whatever is there. On a grey canvas it mixes by covered area, which is exact wherever the
-ground under the figure is of one colour. Where figures share an edge inside one canvas pixel (bricks in a wall), use
-`canvas_swap`, which is told what it replaces and is exact there too.
+For games: `canvas_rect`, `canvas_swap` and `canvas_bitmap`. Colours are 0xRRGGBB.
+
+`canvas_rect` paints over anything. On a grey canvas it mixes greys by the covered area. That is exact if the area below the
+figure has one colour. If figures share an edge inside one grey pixel (bricks in a wall), use `canvas_swap`: it takes the
+colour that it replaces and is exact there too.
+
+Implementation. A grey canvas holds sums of grey in integer units, so that float32 holds them exactly: a screen pixel has
+unit_x * unit_y units, a grey pixel cell_x * cell_y. Only the rows that a game touches are summed and rounded; the others are
+copied from the backdrop. The cost of a frame therefore depends on the area that moves.
 """
 
 from libc.stdint cimport int16_t, uint8_t, uint32_t
@@ -23,15 +27,16 @@ cdef enum:
 
 
 ctypedef struct Axis:
-    # One direction of the grey canvas; edge e (0 .. length) of the screen lies in cell[e], part[e] units into it.
+    # One direction of the grey canvas. Edge e of the screen (0 .. length) lies in grey pixel cells[e], parts[e] units from
+    # its start.
     int length       # screen pixels
-    int cell         # units a canvas pixel
+    int cell         # units of a grey pixel
     int16_t* cells   # (length + 1,)
     int16_t* parts   # (length + 1,)
 
 
 ctypedef struct Screen:
-    # What all canvases of one game share, made once: geometry and the backdrop at both resolutions.
+    # The data that all canvases of one game share: the geometry, and the backdrop in both resolutions.
     Axis x
     Axis y
     uint8_t* backdrop_rgb    # (height, width, 3)
@@ -42,8 +47,8 @@ ctypedef struct Screen:
 ctypedef struct Canvas:
     const Screen* screen
     uint8_t* rgb      # (height, width, 3), or NULL for a grey canvas
-    float* sums       # (SMALL, SMALL) grey * units; a row is valid once touched
-    uint8_t* touched  # (SMALL,) 0 as the backdrop, 1 summed, 2 written as bytes
+    float* sums       # (SMALL, SMALL) grey * units; a row is valid if touched[row] is 1
+    uint8_t* touched  # (SMALL,) 0: the row equals the backdrop's, 1: it is in `sums`, 2: its bytes are in `grey`
     uint8_t* grey     # (SMALL, SMALL) the result
 
 
@@ -53,6 +58,7 @@ cdef inline int grey_of(uint32_t colour) noexcept nogil:
 
 
 cdef inline void fill_rgb(Canvas* canvas, int x0, int y0, int x1, int y1, uint32_t colour) noexcept nogil:
+    """Paint columns x0 .. x1-1 of rows y0 .. y1-1 of a colour canvas; they must lie on the screen."""
     cdef int _x, y
     cdef uint8_t* pixel
     for y in range(y0, y1):
@@ -65,7 +71,7 @@ cdef inline void fill_rgb(Canvas* canvas, int x0, int y0, int x1, int y1, uint32
 
 
 cdef inline float* touch_row(Canvas* canvas, int row) noexcept nogil:
-    """The sums of a row, fetched from the backdrop at the first touch."""
+    """The sums of a row; the first call for a row copies them from the backdrop."""
     cdef float* sums = canvas.sums + row * SMALL
     if not canvas.touched[row]:
         canvas.touched[row] = 1
@@ -74,7 +80,7 @@ cdef inline float* touch_row(Canvas* canvas, int row) noexcept nogil:
 
 
 cdef inline int covered(const Axis* axis, int first, int last, int cell, int low, int high) noexcept nogil:
-    """Units of `cell` that edges low .. high cover, when they start in cell `first` and end in cell `last`."""
+    """The units of grey pixel `cell` between the edges `low` and `high`, which lie in grey pixels `first` and `last`."""
     cdef int start = axis.parts[low] if cell == first else 0
     cdef int stop = axis.parts[high] if cell == last else axis.cell
     return stop - start
@@ -82,7 +88,7 @@ cdef inline int covered(const Axis* axis, int first, int last, int cell, int low
 
 cdef inline void sum_grey(Canvas* canvas, int x0, int y0, int x1, int y1,
                           float grey, float under, bint swap) noexcept nogil:
-    """Add (grey - under) by covered area; where not `swap`, `under` is read from the canvas itself."""
+    """Add (grey - under) * covered area to the sums. Unless `swap`, the mean grey of the pixel itself serves as `under`."""
     cdef const Axis* ax = &canvas.screen.x
     cdef const Axis* ay = &canvas.screen.y
     cdef int left = ax.cells[x0], right = ax.cells[x1], top = ay.cells[y0], bottom = ay.cells[y1]
@@ -103,6 +109,7 @@ cdef inline void sum_grey(Canvas* canvas, int x0, int y0, int x1, int y1,
 
 cdef inline void paint(Canvas* canvas, int x, int y, int w, int h,
                        uint32_t colour, uint32_t under, bint swap) noexcept nogil:
+    """Cut a rectangle to the screen and paint it on either kind of canvas."""
     cdef int x0 = x if x > 0 else 0
     cdef int y0 = y if y > 0 else 0
     cdef int x1 = x + w if x + w < canvas.screen.x.length else canvas.screen.x.length
@@ -116,19 +123,23 @@ cdef inline void paint(Canvas* canvas, int x, int y, int w, int h,
 
 
 cdef inline void canvas_rect(Canvas* canvas, int x, int y, int w, int h, uint32_t colour) noexcept nogil:
-    """Paint w x h pixels at (x, y) over what is there; what lies outside the screen is cut off."""
+    """Paint w x h pixels at (x, y). Parts outside the screen are cut off."""
     paint(canvas, x, y, w, h, colour, 0, False)
 
 
 cdef inline void canvas_swap(Canvas* canvas, int x, int y, int w, int h,
                              uint32_t under, uint32_t colour) noexcept nogil:
-    """Paint w x h pixels at (x, y), all of which now have the colour `under`."""
+    """Paint w x h pixels at (x, y), all of which have the colour `under` before. Parts outside the screen are cut off."""
     paint(canvas, x, y, w, h, colour, under, True)
 
 
 cdef inline void canvas_bitmap(Canvas* canvas, int x, int y, const uint8_t* rows, int height,
                                int scale_x, int scale_y, uint32_t colour) noexcept nogil:
-    """Paint an 8-column bitmap (a byte a row, the high bit at the left), each bit scale_x x scale_y pixels."""
+    """Paint the set bits of a bitmap at (x, y).
+
+    rows: one byte for each of `height` rows; the high bit is at the left.
+    scale_x, scale_y: pixels of a bit.
+    """
     cdef int row, column, start
     for row in range(height):
         column = 0
@@ -144,29 +155,29 @@ cdef inline void canvas_bitmap(Canvas* canvas, int x, int y, const uint8_t* rows
 
 
 cdef inline uint8_t* canvas_row(Canvas* canvas, int row) noexcept nogil:
-    """The bytes of a grey canvas's row, for a game to write whole, where nothing else is painted."""
+    """A row of a grey canvas, SMALL bytes. The caller writes all of them and paints nothing else there."""
     canvas.touched[row] = 2
     return canvas.grey + row * SMALL
 
 
 cdef inline void canvas_finish(Canvas* canvas) noexcept nogil:
-    """Make the bytes of a grey canvas: from the sums where it was painted, rounded to nearest, and from the backdrop."""
+    """Write the bytes of a grey canvas: touched rows from the sums, rounded to nearest, the others from the backdrop."""
     cdef float area = canvas.screen.x.cell * canvas.screen.y.cell
     cdef float inverse = 1.0 / area
-    cdef float half = 0.5 * area + 0.25  # the extra quarter unit keeps whole quotients clear of rounding
+    cdef float half = 0.5 * area + 0.25  # a quarter unit more, so that rounding errors cannot change an exact quotient
     cdef int row = 0, first, kind, value
     cdef long k
     if canvas.touched[0] == 2 and memcmp(canvas.touched, canvas.touched + 1, SMALL - 1) == 0:
-        return  # the game has written all rows
+        return  # the game has written the bytes of all rows
     while row < SMALL:
         first = row
         kind = canvas.touched[row]
-        while row < SMALL and canvas.touched[row] == kind:  # neighbours together: long loops make better vectors
+        while row < SMALL and canvas.touched[row] == kind:  # join equal rows: long loops are vectorized better
             row += 1
         if kind == 0:
             memcpy(canvas.grey + first * SMALL, canvas.screen.backdrop_grey + first * SMALL, (row - first) * SMALL)
         elif kind == 1:
             for k in range(first * SMALL, row * SMALL):
-                value = <int>((canvas.sums[k] + half) * inverse)  # a whole number is clipped at less cost
+                value = <int>((canvas.sums[k] + half) * inverse)  # an integer is faster to clip than a float
                 value = value if value > 0 else 0
                 canvas.grey[k] = <uint8_t>(value if value < 255 else 255)

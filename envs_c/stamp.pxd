@@ -1,13 +1,21 @@
-"""Stamps: how figures come onto the grey canvas of the console's screen of 160x210 pixels, in whole numbers.
+"""Stamps: fast drawing on the grey canvas of a screen of 160x210 pixels, the Atari 2600's, in integers.
 
-Down and across, pixels and cells (pixels of the grey canvas) are measured in units: a pixel is UNIT_X x UNIT_Y of them, a
-cell CELL_X x CELL_Y. So the grid lies the same again after CELL_X pixels across and CELL_Y down, and what a shape covers of
-the cells around it needs to be counted for that many places only: once, when a game is imported.
+screen.pxd serves every game. This file is for games with many figures on a screen of this size. Words: a pixel is a pixel of
+the screen, a cell is a pixel of the grey canvas, a stamp is a table of the cells that a figure covers.
 
-A picture is kept in sums: of each cell the greys of its AREA units, added up modulo 2^16, which is exact, since no sum is more
-than 255 * AREA. It begins with the sums of what stands still; a figure adds its grey less the ground's by the units that it
-covers; the end is a division by AREA, rounded to nearest. What one figure hides of another is left out, or taken away again.
-Games whose stamps never share a cell, or that round each of them, may add greys instead, and use the tables alone.
+Units. A pixel has UNIT_X x UNIT_Y units, a cell has CELL_X x CELL_Y. The pixels lie in the same way on the cells again after
+CELL_X pixels across and CELL_Y pixels down. So a figure has only CELL_X * CELL_Y different stamps, and a game computes those
+it needs once, when it is imported.
+
+Sums. A picture is an array of sums: the greys of the AREA units of each cell, modulo 2^16. That is exact, since a sum is at
+most 255 * AREA. Drawing has three steps:
+
+1. Begin with the sums of the backdrop (`sum_backdrop`).
+2. For each figure, add (its grey - the grey below it) * the units that it covers (`put`, `add_cover`, `add_stamp`). If one
+   figure hides a part of another, leave that part out, or subtract it again.
+3. Divide by AREA and round to nearest (`to_bytes`, `finish_rows`).
+
+A game whose stamps never share a cell, or which rounds each of them, can add greys instead of sums, with the same tables.
 """
 
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
@@ -18,8 +26,9 @@ from envs_c.screen cimport SMALL, Canvas, Screen, fill_rgb, grey_of
 
 
 cdef enum:
-    WIDTH = 160, HEIGHT = 210           # of the screen
-    UNIT_X = 21, CELL_X = 40, UNIT_Y = 2, CELL_Y = 5
+    WIDTH = 160, HEIGHT = 210           # pixels of the screen
+    UNIT_X = 21, UNIT_Y = 2             # units of a pixel
+    CELL_X = 40, CELL_Y = 5             # units of a cell
     AREA = CELL_X * CELL_Y
     CELLS = SMALL * SMALL
     STAMP = 8                           # cells across a stamp
@@ -28,18 +37,18 @@ cdef extern from *:
     """
     #define leading_zeros __builtin_clzll
     """
-    int leading_zeros(uint64_t x) noexcept nogil  # of x > 0
+    int leading_zeros(uint64_t x) noexcept nogil  # for x > 0
 
 
 ctypedef struct Sheet:
-    # What pixels are put on, in colour or in grey.
-    Canvas* canvas      # in colour; NULL in grey
-    uint16_t* sums      # (SMALL, SMALL) in grey
+    # The target of `put`: a colour canvas, or the sums of a grey one.
+    Canvas* canvas      # the colour canvas, or NULL
+    uint16_t* sums      # (SMALL, SMALL), used if `canvas` is NULL
     int edge            # the first column that is painted
 
 
 cdef inline Sheet sheet_of(Canvas* canvas, uint16_t* sums, int edge) noexcept nogil:
-    """The canvas itself where it is in colour, else `sums`."""
+    """A sheet of `canvas` if it is a colour canvas, else of `sums`."""
     cdef Sheet sheet
     sheet.canvas = canvas if canvas.rgb != NULL else NULL
     sheet.sums = sums
@@ -47,10 +56,10 @@ cdef inline Sheet sheet_of(Canvas* canvas, uint16_t* sums, int edge) noexcept no
     return sheet
 
 
-# --- pixel by pixel ---------------------------------------------------------------------------------------------------
+# --- Drawing pixel by pixel -------------------------------------------------------------------------------------------
 
 cdef inline void add_units(uint16_t* line, int first, int last, int grey) noexcept nogil:
-    """Add to units first .. last-1 of a row of cells."""
+    """Add `grey` to units first .. last-1 of a row of cells."""
     cdef int left = first // CELL_X, right = last // CELL_X
     cdef long k
     line[left] -= <uint16_t>((first - CELL_X * left) * grey)
@@ -61,7 +70,7 @@ cdef inline void add_units(uint16_t* line, int first, int last, int grey) noexce
 
 
 cdef inline void add_area(uint16_t* sums, int x0, int y0, int x1, int y1, int grey) noexcept nogil:
-    """Add to pixels x0 .. x1-1 of rows y0 .. y1-1 of the screen, a row of cells at a time."""
+    """Add `grey` to pixels x0 .. x1-1 of rows y0 .. y1-1 of the screen."""
     cdef int unit = UNIT_Y * y0, row, end
     while unit < UNIT_Y * y1:
         row = unit // CELL_Y
@@ -71,7 +80,10 @@ cdef inline void add_area(uint16_t* sums, int x0, int y0, int x1, int y1, int gr
 
 
 cdef inline void put(Sheet* sheet, int x, int y, int w, int h, uint32_t under, uint32_t colour) noexcept nogil:
-    """Paint w x h pixels at (x, y), all of which have the colour `under`; columns outside the picture are cut off."""
+    """Paint w x h pixels at (x, y), all of which have the colour `under` before.
+
+    Columns outside edge .. WIDTH-1 are cut off; rows must lie on the screen.
+    """
     cdef int left = max(x, sheet.edge), right = min(x + w, WIDTH)
     if left >= right:
         return
@@ -82,7 +94,7 @@ cdef inline void put(Sheet* sheet, int x, int y, int w, int h, uint32_t under, u
 
 
 cdef inline void put_bits(Sheet* sheet, int x, int y, uint64_t bits, uint32_t under, uint32_t colour) noexcept nogil:
-    """Paint a row of a shape, the high bit of 64 at column x; not all of them are set."""
+    """Paint a row of a shape: 64 bits, of which at least one is 0; the high bit is at column x."""
     cdef int run
     while bits:
         run = leading_zeros(bits)
@@ -93,27 +105,31 @@ cdef inline void put_bits(Sheet* sheet, int x, int y, uint64_t bits, uint32_t un
 
 
 cdef inline void put_row(Sheet* sheet, int x, int y, uint16_t bits, uint32_t under, uint32_t colour) noexcept nogil:
-    """Paint a row of a shape of 16 columns."""
+    """Paint a row of a shape of 16 columns; the high bit is at column x."""
     put_bits(sheet, x, y, <uint64_t>bits << 48, under, colour)
 
 
 cdef inline uint16_t doubled(uint8_t bits) noexcept nogil:
-    """Eight bits, each twice."""
+    """A shape's row of 8 bits, stretched to twice its width."""
     cdef uint32_t spread = (bits | bits << 4) & 0x0F0F
     spread = (spread | spread << 2) & 0x3333
     spread = (spread | spread << 1) & 0x5555
     return <uint16_t>(spread | spread << 1)
 
 
-# --- stamp by stamp ---------------------------------------------------------------------------------------------------
+# --- Drawing with stamps ----------------------------------------------------------------------------------------------
 
 cdef inline int cell_at(int x, int y) noexcept nogil:
-    """The index of the cell in which the pixel (x, y) begins."""
+    """The index of the cell that holds the top left corner of the pixel (x, y)."""
     return UNIT_Y * y // CELL_Y * SMALL + UNIT_X * x // CELL_X
 
 
 cdef inline void cover_bits(int bits, int x, uint8_t* cells) noexcept nogil:
-    """Count the units that a row of 8 pixels, the first at x, covers of the STAMP cells from that one's on."""
+    """Add to STAMP cells the units that one row of a shape covers across.
+
+    bits: 8 pixels; the high bit is at column x.
+    cells: the first one is the cell in which column x begins.
+    """
     cdef int column, unit, part
     for column in range(8):
         if bits & 128 >> column:
@@ -124,13 +140,17 @@ cdef inline void cover_bits(int bits, int x, uint8_t* cells) noexcept nogil:
 
 
 cdef inline void cover_row(uint16_t bits, int x, uint8_t* cells) noexcept nogil:
-    """The same of 16 pixels and 2 * STAMP cells."""
+    """The same for 16 pixels and 2 * STAMP cells."""
     cover_bits(bits >> 8, x, cells)
     cover_bits(bits & 255, x + 8, cells + UNIT_X * (x + 8) // CELL_X - UNIT_X * x // CELL_X)
 
 
 cdef inline void cover_rows(const uint16_t* rows, int count, int x, int y, uint8_t* cells) noexcept nogil:
-    """Count the units that a shape at (x, y) covers, in rows of STAMP cells; of a row's bits the 8 high ones are its pixels."""
+    """Add to rows of STAMP cells the units that a shape at (x, y) covers.
+
+    rows: the shape's `count` rows; the 8 high bits of each are its pixels.
+    cells: the first one is the cell in which the pixel (x, y) begins.
+    """
     cdef int row, half
     for row in range(count):
         for half in range(UNIT_Y):
@@ -138,7 +158,12 @@ cdef inline void cover_rows(const uint16_t* rows, int count, int x, int y, uint8
 
 
 cdef inline void cut_stamp(uint16_t* sums, int cell, int rows, uint16_t* stamp) noexcept nogil:
-    """Move what was added to sums of 0 into a stamp, rows of STAMP cells that begin with `cell`."""
+    """Move a figure from the sums into a stamp, and set the sums to 0.
+
+    sums: 0 everywhere except in the figure.
+    cell: the index of the stamp's first cell.
+    rows: rows of the stamp, of STAMP cells each.
+    """
     cdef int row, column
     for row in range(rows):
         for column in range(min(STAMP, SMALL - cell % SMALL)):
@@ -147,8 +172,8 @@ cdef inline void cut_stamp(uint16_t* sums, int cell, int rows, uint16_t* stamp) 
 
 
 cdef inline void add_stamp(uint16_t* sums, const uint16_t* stamp, int rows) noexcept nogil:
-    """Add rows of STAMP cells; `sums` begins with their first one."""
-    cdef uint16_t[STAMP] here, there  # copies of 16 bytes: every compiler makes one vector of each, here and below
+    """Add a stamp of `rows` rows of STAMP cells; its first cell is sums[0]."""
+    cdef uint16_t[STAMP] here, there  # copies of 16 bytes: every compiler uses one vector register for each, as below
     cdef int row
     cdef long k
     for row in range(rows):
@@ -160,7 +185,10 @@ cdef inline void add_stamp(uint16_t* sums, const uint16_t* stamp, int rows) noex
 
 
 cdef inline void add_cover(uint16_t* sums, const uint8_t* cover, int rows, int wide, int grey) noexcept nogil:
-    """Add `grey` by the units covered, in rows of so many cells, 8 or 16; `sums` begins with their first one."""
+    """Add grey * covered units.
+
+    cover: the covered units, `rows` rows of `wide` cells (8 or 16); its first cell is sums[0].
+    """
     cdef uint16_t[STAMP] here
     cdef uint8_t[STAMP] units
     cdef int row, half
@@ -174,10 +202,10 @@ cdef inline void add_cover(uint16_t* sums, const uint8_t* cover, int rows, int w
             memcpy(sums + SMALL * row + STAMP * half, here, sizeof(here))
 
 
-# --- from first to last -----------------------------------------------------------------------------------------------
+# --- Backdrop and bytes -----------------------------------------------------------------------------------------------
 
 cdef inline void sum_backdrop(backdrop_fn backdrop, uint16_t* sums) noexcept nogil:
-    """The sums of what a game's `backdrop` paints, one that does not look at the options."""
+    """Write the sums of a game's `backdrop`, which must not use the options."""
     cdef uint8_t[3 * WIDTH * HEIGHT] rgb
     cdef const uint8_t* pixel = rgb
     cdef Screen screen
@@ -195,14 +223,14 @@ cdef inline void sum_backdrop(backdrop_fn backdrop, uint16_t* sums) noexcept nog
 
 
 cdef inline void to_bytes(const uint16_t* sums, uint8_t* grey, int count) noexcept nogil:
-    """Sums to greys: a division by AREA = 8 * 25, rounded to nearest; exact for all that occur."""
+    """Greys from sums: a division by AREA = 8 * 25, rounded to nearest; exact for every sum up to 255 * AREA."""
     cdef long k
     for k in range(count):
         grey[k] = <uint8_t>(<uint16_t>((<uint32_t>((<uint16_t>(sums[k] + AREA // 2)) >> 3) * 5243) >> 16) >> 1)
 
 
 cdef inline void finish_rows(Canvas* canvas, const uint16_t* sums, int first, int end) noexcept nogil:
-    """Make a grey canvas's bytes: rows first .. end-1 from the sums, the others as the backdrop is."""
+    """Write the bytes of a grey canvas: rows first .. end-1 from the sums, the others from the backdrop."""
     memset(canvas.touched, 2, SMALL)  # all rows are written as bytes
     memcpy(canvas.grey, canvas.screen.backdrop_grey, first * SMALL)
     to_bytes(sums + first * SMALL, canvas.grey + first * SMALL, (end - first) * SMALL)
