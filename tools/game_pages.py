@@ -5,9 +5,11 @@ benchmarks/results/presets.json. tests/repository/test_game_pages.py writes the 
 """
 
 import importlib
+import itertools
 import json
 import re
 import sys
+import textwrap
 from pathlib import Path
 
 import envs_c
@@ -15,6 +17,8 @@ import envs_c
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = ROOT / "docs" / "games"
 PRESETS = ROOT / "benchmarks" / "results" / "presets.json"
+TABLE = re.compile(r" +.*\S {3,}\S|    ")  # an indented line with columns three or more spaces apart
+ITEM = re.compile(r"^ +(-|\d+\.) ", re.MULTILINE)  # of a list
 LISTED_ACTIONS = 18  # a game with more actions names only the first and the last
 
 
@@ -44,7 +48,7 @@ def page(game, score: dict) -> str:
     parts = [f"# {game.title}\n\n{title}", picture, making(game),
              f"## Rules\n\n{rules}", "## Actions\n\n" + actions(game), "## Features\n\n" + features(game),
              "## Options\n\n" + options(game), "## A trained agent\n\n" + reached(game, score),
-             "## Tests\n\n" + f"Compared with: {game.compared_with}."]
+             "## Tests\n\n" + tests(game)]
     return "\n\n".join(parts) + "\n"
 
 
@@ -58,15 +62,30 @@ def rules_of(game) -> tuple[str, str]:
 
 
 def markdown(text: str) -> str:
-    """Prose as Markdown: a paragraph's label ("Points.") is bold, indented lines are code."""
-    blocks = []
-    for block in re.split(r"\n\s*\n", text.strip("\n")):
-        if all(line.startswith("    ") for line in block.splitlines()):
-            blocks.append(block)
+    """Prose as Markdown: a paragraph's label ("Points.") becomes bold, indented tables become code."""
+    return "\n\n".join(part for block in re.split(r"\n\s*\n", text.strip("\n")) for part in parts_of(block.splitlines()))
+
+
+def parts_of(lines: list[str]) -> list[str]:
+    """The prose and the tables of one block, in order."""
+    parts = []
+    for is_table, group in itertools.groupby(lines, lambda line: bool(TABLE.match(line)) and not ITEM.match(line)):
+        text = "\n".join(group)
+        if is_table and not (parts and ITEM.search(parts[-1])):
+            parts.append("```\n" + textwrap.dedent(text) + "\n```")
+        elif parts and not parts[-1].endswith("```"):
+            parts[-1] += "\n" + prose(text)
         else:
-            escaped = re.sub(r"([*<])", r"\\\1", block)
-            blocks.append(re.sub(r"^([A-Z][\w',() -]{1,40})\. (?=[A-Z0-9(])", r"**\1.** ", escaped))
-    return "\n\n".join(blocks)
+            parts.append(re.sub(r"^([A-Z][\w'-]*(?: [\w'-]+){0,3})\. (?=[A-Z0-9(])", r"**\1.** ", prose(text)))
+    return parts
+
+
+def prose(text: str) -> str:
+    """Text with Markdown's special characters escaped and an empty line before a list."""
+    item = ITEM.search(text)
+    if item and item.start():
+        text = text[: item.start()] + "\n" + text[item.start():]
+    return text.replace("*", "\\*").replace("<", "&lt;")
 
 
 def making(game) -> str:
@@ -112,6 +131,11 @@ def reached(game, score: dict) -> str:
             f"{mean} ± {error} (standard error) over {score['episodes']} episodes. "
             f"It took {score['steps'] / 1e6:.1f}M steps and {score['minutes']:.1f} minutes on two cores ({score['made']}). "
             f"The lowest score was {low}, the highest {high}. Random play scores {random}.")
+
+
+def tests(game) -> str:
+    text = game.compared_with.rstrip(".")
+    return f"The tests compare the game with {text[0].lower() if text.startswith(('The ', 'A ')) else text[0]}{text[1:]}."
 
 
 def index(games, scores: dict) -> str:
