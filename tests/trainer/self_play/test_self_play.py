@@ -1,4 +1,4 @@
-"""Self-play: the source against a slow twin, the opponents against their policies, and complete runs."""
+"""Self-play: the opponents against their policies, the league, and complete runs."""
 
 import json
 from dataclasses import replace
@@ -8,26 +8,21 @@ import numpy as np
 import pytest
 import ranks_support
 import torch
-from go_board import Board
 
-from bridge import Pipeline
-from envs_c import VecEnv, game
 from trainer.config import Config, EnvConfig, PolicyConfig, PPOConfig, RunConfig, SelfPlayConfig
-from trainer.config.config import ConfigError
+from trainer.errors import ConfigError
+from trainer.ranks import Ranks
 from trainer.rollout.actor import collect
 from trainer.runs import checkpoint
 from trainer.self_play.pool import CURRENT
-from trainer.self_play.source import SelfPlaySource
 from trainer.training import train
 from trainer.training.build import make_session
 
-N = 6
-SIZE = 5
 ROLLOUT = 8 * 16  # steps of an iteration of `config`
 
 
 def config(folder=None, *, iterations=6, env=None, policy=None, **settings) -> Config:
-    return Config("go", EnvConfig(**{"num_envs": 8, "num_threads": 1, "options": {"size": SIZE, "komi": 0.5}, **(env or {})}),
+    return Config("go", EnvConfig(**{"num_envs": 8, "num_threads": 1, "options": {"size": 5, "komi": 0.5}, **(env or {})}),
                   PolicyConfig(**{"encoder": "mlp", "encoder_size": 16, "lstm_size": 12, "precision": "float32",
                                   **(policy or {})}),
                   PPOConfig(horizon=16, minibatch=64, total_steps=iterations * ROLLOUT, learning_rate=0.01),
@@ -35,113 +30,6 @@ def config(folder=None, *, iterations=6, env=None, policy=None, **settings) -> C
                                               "anchor_games": 3, **settings}),
                   run=RunConfig(device="cpu", dashboard=False, eval_episodes=0, gif=False, checkpoint_seconds=0.0,
                                 run_dir=None if folder is None else str(folder)))
-
-
-# --- the source ------------------------------------------------------------------------------------------------------
-
-class Script:
-    """Opponents whose moves depend only on the observation; also their pool, which records the games drawn."""
-
-    def __init__(self):
-        self.pool, self.games = self, []
-
-    def draw(self, environments, games):
-        self.games += zip(environments.tolist(), games.tolist(), strict=True)
-        return environments * 100 + games
-
-    def forget(self, environments):
-        """Does nothing: a scripted opponent has no state."""
-
-    def act(self, lo, rows, opponent, step, host, actions):
-        for row in rows:
-            actions[row] = scripted(host["observation"][row], host["action_mask"][row])
-
-
-def scripted(observation, mask) -> int:
-    """A legal move that depends on the observation: a point if one is legal, else a pass."""
-    points = np.flatnonzero(mask[:-1])
-    weights = np.arange(1, observation.size + 1) ** 2
-    return int(points[(observation.ravel() * weights).sum() % len(points)]) if len(points) else SIZE * SIZE
-
-
-class Hand:
-    """The twin of environment i: plain Python on a plain board."""
-
-    def __init__(self, i):
-        self.i, self.game, self.over = i, 0, True
-
-    def step(self, action):
-        """Play the learner's step; returns its reward. `over` is True if the game has ended."""
-        if self.over:
-            self.over, self.board, self.length, self.total = False, Board(SIZE, 0.5), 0, 0
-            self.learner = (self.i + self.game) % 2  # 0: the learner has Black, which moves first
-            self.game += 1
-            self.board.look()
-            return self.answer() if self.learner == 1 else 0
-        self.length += 1
-        self.over = self.board.move(action if action < SIZE * SIZE else None)
-        self.board.look()
-        reward = self.board.result(self.learner) if self.over else self.answer()
-        self.total += reward
-        return reward
-
-    def answer(self):
-        point = scripted(self.board.planes(), self.board.mask())
-        self.over = self.board.move(point if point < SIZE * SIZE else None)
-        self.board.look()
-        return self.board.result(self.learner) if self.over else 0
-
-
-@pytest.mark.parametrize("batches", [1, 2])
-def test_the_source_equals_its_twin_at_every_step(batches):
-    options = {"size": SIZE, "komi": 0.5, **game("go").two_players.both}
-    source = SelfPlaySource(VecEnv(game("go"), N, num_threads=1, seed=3, options=options))
-    source.opponents = script = Script()
-    pipeline = Pipeline(source, batches)
-    pipeline.reset()
-    hands, rng, ends, captures, finished = [Hand(i) for i in range(N)], np.random.default_rng(1), [0, 0], 0, []
-    for hand in hands:
-        hand.step(None)
-    expected, over = [0] * N, [False] * N
-    for step in range(150):
-        actions = np.zeros(N, int)
-        for batch, slab in zip(pipeline.batches, pipeline.slabs, strict=True):
-            for row, i in enumerate(range(batch.lo, batch.hi)):
-                where, host, board = f"step {step}, environment {i}", slab.host, hands[i].board
-                assert np.array_equal(host["observation"][row], board.planes()), where
-                assert np.array_equal(host["action_mask"][row], board.mask()), where
-                result = host["reward"][row], host["terminated"][row], host["truncated"][row]
-                assert result == (expected[i], over[i], 0), where
-                assert over[i] or board.to_play == hands[i].learner, where
-                legal = np.flatnonzero(host["action_mask"][row])
-                passes = rng.random() < 0.15  # so that both sides end games, some with their last move
-                actions[i] = SIZE * SIZE if passes else rng.choice(legal[:-1]) if len(legal) > 1 else legal[0]
-        for batch, slab in zip(pipeline.batches, pipeline.slabs, strict=True):
-            chosen = torch.from_numpy(actions[batch.lo: batch.hi])
-            pipeline.turn(batch, lambda slab=slab, chosen=chosen: slab.actions.copy_(chosen))
-        pipeline.settle()
-        for i, hand in enumerate(hands):
-            stones = 0 if hand.over else SIZE**2 - hand.board.points.count(2)
-            expected[i] = hand.step(int(actions[i]))
-            captures += hand.length > 0 and SIZE**2 - hand.board.points.count(2) < stones
-            over[i] = hand.over
-            if hand.over:
-                ends[hand.board.to_play == hand.learner] += 1
-                finished.append((hand.total, hand.length, i))
-    episodes = pipeline.take_episodes()
-    assert sorted(zip(*(column.tolist() for column in episodes), strict=True)) == sorted(finished)
-    noted = [pair for rows in source.finished for pair in zip(*(column.tolist() for column in rows), strict=True)]
-    assert sorted(noted) == sorted((100 * i + game, total) for (total, _, i), game in zip(
-        finished, numbers(finished), strict=True))
-    assert sorted(script.games) == sorted((hand.i, k + 1) for hand in hands for k in range(hand.game))
-    assert min(ends) > 3 and captures > 20 and {total for total, _, _ in finished} == {-1, 1}
-    pipeline.close()
-
-
-def numbers(finished):
-    """The number of each game in its environment, from 1."""
-    environments = [i for _, _, i in finished]
-    return [environments[: k + 1].count(i) for k, i in enumerate(environments)]
 
 
 @pytest.mark.parametrize("settings", [
@@ -201,7 +89,17 @@ def test_every_tensor_of_the_environments_declares_their_dimension():
     assert session.league.environment_dims() == {}
 
 
-# --- runs ------------------------------------------------------------------------------------------------------------
+def test_the_league_records_the_games_of_all_ranks():
+    league, ranks = make_session(config(pool_size=1)).league, Ranks()
+    league.pool.add(1)  # member 0 leaves
+    league.source.finished = [(np.array([1, CURRENT]), np.array([-1.0, 1.0]))]
+    league.source.opponent[:] = CURRENT
+    elsewhere = [(np.array([0]), np.array([1.0]))], np.array([0])
+    ranks.everyone = lambda value: [value, elsewhere]
+    league.end(2, ranks)
+    assert league.pool.fresh == (1, 2) and league.source.finished == []
+    assert league.pool.players.keys() == {0, 1}  # the other rank still plays against member 0
+
 
 def same(one, other):
     assert one.keys() == other.keys()
@@ -256,6 +154,7 @@ def on_a_rank(settings: Config, iterations: int, folder: str | None):
             league.table(), league.pool.members)
 
 
+@pytest.mark.slow
 def test_two_ranks_keep_one_pool_and_one_of_them_can_go_on_with_it(tmp_path):
     settings = config(env={"num_envs": 8})
     pair = ranks_support.Pair()
