@@ -239,8 +239,8 @@ GAME = Game(
     feature_low=-4, feature_high=4,
     options={"lives": Option(3, 1, 5, "lives at the start"), "first_level": Option(1, 1, LEVELS, "first level")},
     features=(
-        Feature("x", -2, 2, help="the player's place / 8 tiles to the right, 0 in the maze's middle"),
-        Feature("y", -1.82, 1.69, help="the player's place / 8 tiles down, 0 at the top of row 16"),
+        Feature("player x", -2, 2, help="in units of 8 tiles to the right, 0 in the maze's middle"),
+        Feature("player y", -1.82, 1.69, help="in units of 8 tiles down, 0 at the top of row 16"),
         Feature("direction", -1, 1, count=2, help="x (1 right, -1 left) and y (1 down, -1 up) of the player's direction"),
         Feature("open", 0, 1, count=4, help="1 if the player's tile is open: up, left, down, right"),
         Feature("dot in sight", 0, 1, count=4, help="1 / tiles to the nearest dot up, left, down, right; 0 if a wall comes "

@@ -210,8 +210,8 @@ GAME = Game(
         "first_level": Option(0, 0, 20, "rescues that count as made at the start; also the first pace"),
     },
     features=(
-        Feature("x", -1.84, 1.94, help="the submarine: (x - 76) / 30 in pixels, 0 at the start"),
-        Feature("y", -1.68, 1.72, help="the submarine: (y - 60) / 28 in pixels, positive is deeper; -1.68 at the surface"),
+        Feature("submarine x", -1.84, 1.94, help="(x - 76) / 30 in pixels, 0 at the start"),
+        Feature("submarine y", -1.68, 1.72, help="(y - 60) / 28 in pixels, positive is deeper; -1.68 at the surface"),
         Feature("facing", -1, 1, help="1 right, -1 left"),
         Feature("oxygen used", 0, 2, help="(64 - units left) / 32"),
         Feature("alarm", 0, 1, help="1 with 16 units of oxygen or fewer"),
