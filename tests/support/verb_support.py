@@ -1,4 +1,4 @@
-"""What the tests of the verbs share: how a command is run or refused, and how a run's settings are changed behind its back."""
+"""Helpers for tests of the verbs: commands that work, commands that are refused, and changes to the settings of saved runs."""
 
 import json
 from pathlib import Path
@@ -9,7 +9,7 @@ from trainer.runs.folder import CONFIG
 
 
 def run(capsys, words: str) -> str:
-    """What a command that works prints."""
+    """The output of a command that works."""
     assert main(words.split()) == 0, capsys.readouterr().err
     return capsys.readouterr().out
 
@@ -25,12 +25,18 @@ def refused(capsys, words: str) -> str:
 
 
 def rewrite(folder: Path, change) -> None:
-    """Change the settings in the checkpoints and in config.json of a run."""
-    for path in folder.glob("*.safetensors"):
-        tensors, meta = checkpoint.load(path)
-        change(meta["config"])
+    """Change the settings in the checkpoints and in config.json of a run.
+
+    change: called with the config as a dict, which it changes in place.
+    """
+    saved = []
+    for path in list(folder.glob("*.safetensors")):
+        tensors, meta, _ = checkpoint.load(path)
+        saved.append((int(path.stem.partition("_")[2] or 0), tensors, meta))
         path.unlink()
-        checkpoint.save(folder, int(path.stem.partition("_")[2] or 0), tensors, meta, score=None)
-    saved = json.loads((folder / CONFIG).read_text())
-    change(saved["config"])
-    (folder / CONFIG).write_text(json.dumps(saved))
+    for step, tensors, meta in saved:
+        change(meta["config"])
+        checkpoint.save(folder, step, tensors, meta, score=None)
+    content = json.loads((folder / CONFIG).read_text())
+    change(content["config"])
+    (folder / CONFIG).write_text(json.dumps(content))

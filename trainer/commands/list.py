@@ -14,7 +14,8 @@ from trainer.errors import RunError, SettingError
 from trainer.log.numbers import count, minutes, number
 from trainer.log.text import show
 from trainer.process import program_name
-from trainer.runs.find import ROOT, Run, holds_run, newest_first, read_run
+from trainer.runs.find import ROOT, holds_run, newest_first
+from trainer.runs.summary import Run, read_run
 
 COLUMNS = ("run", "game", "seed", "steps", "minutes", "score", "best", "evaluation", "started", "state")
 NUMBERS = ("seed", "steps", "minutes", "score", "best", "evaluation")

@@ -13,7 +13,7 @@ from trainer.config.games import GameName
 from trainer.errors import RunError
 from trainer.log.curves import Curve
 from trainer.log.numbers import count, minutes, number
-from trainer.runs.find import HINT
+from trainer.runs.find import hint
 from trainer.runs.metrics import read_metrics
 from trainer.runs.summary import Run, read_run
 
@@ -40,7 +40,7 @@ def read(folders: Sequence[Path], by: str) -> list[Member]:
     unique = {folder.resolve(): folder for folder in folders}
     if len(unique) < 2:
         named = f"only {folders[0]} is named" if folders else "none is named"
-        raise RunError(f"compare needs two runs or more, and {named}; {HINT}")
+        raise RunError(f"compare needs two runs or more, and {named}; {hint()}")
     names = Counter(folder.name for folder in unique.values())
     members = [member(folder, by, folder.name if names[folder.name] == 1 else str(folder)) for folder in unique.values()]
     games: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""The verbs that look at runs, end to end on runs that are trained here."""
+"""The verbs that use runs, end to end, with runs that are trained here."""
 
 import io
 import json
@@ -20,7 +20,7 @@ from trainer.runs.folder import CONFIG, locked
 
 
 class Tty(io.StringIO):
-    """A stream that believes to be a terminal."""
+    """A stream that behaves like a terminal."""
 
     encoding = "utf-8"
 
@@ -30,12 +30,12 @@ class Tty(io.StringIO):
 
 @pytest.fixture
 def tty(monkeypatch):
-    """A terminal, for standard output."""
+    """A terminal as standard output."""
     monkeypatch.setenv("TERM", "xterm-256color")
     return Tty()
 
 
-def test_list_tells_of_every_run(capsys, there):
+def test_list_has_a_line_for_every_folder(capsys, there):
     (there / "runs" / "notes").mkdir()
     (there / "runs" / "torn").mkdir()
     (there / "runs" / "torn" / CONFIG).write_text("{")
@@ -47,7 +47,7 @@ def test_list_tells_of_every_run(capsys, there):
     rows = {line.split()[0]: line for line in lines[1:3]}
     assert re.search(r"cartpole +1 +4\.10K of 4\.10K( +\d+\.?\d*){4} +20\d\d-\d\d-\d\d \d\d:\d\d +finished$", rows["one"])
     assert rows["two"].endswith("running")
-    assert lines[3:] == ["runs/torn/config.json is damaged, or of another program",
+    assert lines[3:] == ["runs/torn/config.json is damaged, or was written by another program",
                          "runs/many holds 1 run: python -m trainer list --root runs/many", "runs/notes holds no run"]
     assert "trial" in run(capsys, "list --root runs/many")
 
@@ -59,9 +59,9 @@ def test_list_draws_a_table_in_a_terminal(there, tty, monkeypatch):
     assert "─" in tty.getvalue() and "cartpole" in tty.getvalue()
 
 
-def test_list_of_nothing_says_so(capsys, tmp_path, monkeypatch):
+def test_list_says_that_there_are_no_runs(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert "there is no folder runs here" in refused(capsys, "list")
+    assert "--root must be a folder that contains runs, and there is no folder runs here" in refused(capsys, "list")
     (tmp_path / "runs").mkdir()
     assert run(capsys, "list") == "there are no runs in runs\n"
 
@@ -73,25 +73,25 @@ def test_eval_gives_the_mean_and_its_interval(capsys, there, name):
     assert low < mean < high
 
 
-def test_eval_in_json_says_the_same_with_the_film(capsys, there):
-    told = json.loads(run(capsys, "eval last --episodes 12 --json --out a.gif"))
-    assert told["mean_interval"][0] < told["mean"] < told["mean_interval"][1]
-    assert told["path"].startswith("runs/two/step_")
-    assert "a.gif: the whole episode" in told["film"]
-    assert f"mean {told['mean']:.4g} " in run(capsys, "eval last --episodes 12")
+def test_eval_in_json_has_the_same_numbers_and_the_film(capsys, there):
+    result = json.loads(run(capsys, "eval last --episodes 12 --json --out a.gif"))
+    assert result["mean_interval"][0] < result["mean"] < result["mean_interval"][1]
+    assert result["path"].startswith("runs/two/step_")
+    assert "a.gif: the whole episode" in result["film"]
+    assert f"mean {result['mean']:.4g} " in run(capsys, "eval last --episodes 12")
 
 
 def test_eval_of_one_episode_claims_no_interval(capsys, there):
     assert "(one episode gives no interval)" in run(capsys, "eval one --episodes 1")
 
 
-def test_the_interval_covers_the_mean_as_often_as_it_says():
+def test_the_interval_covers_the_mean_in_95_of_100_cases():
     random = np.random.default_rng(5)
     covers = [low <= 4.0 <= high for low, high in (interval(random.exponential(4.0, 100)) for _ in range(100))]
     assert 0.88 <= np.mean(covers) <= 0.99
 
 
-def test_the_interval_is_near_the_normal_one_where_scores_are_normal():
+def test_the_interval_is_near_the_normal_one_for_normal_scores():
     scores = np.random.default_rng(1).normal(10.0, 3.0, 400)
     width = 1.96 * scores.std(ddof=1) / 20
     assert interval(scores) == pytest.approx([scores.mean() - width, scores.mean() + width], abs=0.05)
@@ -109,8 +109,8 @@ def test_record_films_the_best_the_median_and_the_worst(capsys, there, words, na
     scores = [float(re.fullmatch(rf"{re.escape(name)}: the whole episode that scored (\S+)", line)[1])
               for name, line in zip(names, lines, strict=True)]
     assert scores[0] > scores[1] > scores[2]
-    told = json.loads(run(capsys, "eval one --episodes 9 --json"))
-    assert scores == [told["max"], told["median"], told["min"]]
+    result = json.loads(run(capsys, "eval one --episodes 9 --json"))
+    assert scores == [result["max"], result["median"], result["min"]]
     assert all(iio.imread(name).shape[0] > 1 for name in names)
     assert not list(there.rglob(".*.tmp*"))
 
@@ -133,12 +133,12 @@ def test_a_person_plays_in_the_window(capsys, there, monkeypatch):
 def test_play_draws_in_the_terminal(there, tty):
     with redirect_stdout(tty):
         assert main(["play", "one", "--terminal", "--episodes", "2", "--speed", "1000"]) == 0
-    shown, _, told = tty.getvalue().partition(terminal.LEAVE)
+    shown, _, printed = tty.getvalue().partition(terminal.LEAVE)
     assert shown.startswith(terminal.ENTER) and terminal.BLOCK in shown and "episode 2 over" in shown
-    assert told.count("score") == 2
+    assert printed.count("score") == 2
 
 
-def test_ctrl_c_leaves_the_terminal_as_it_was(there, tty, monkeypatch):
+def test_ctrl_c_restores_the_terminal(there, tty, monkeypatch):
     def interrupted(screen, seconds):
         raise KeyboardInterrupt
 
@@ -152,15 +152,15 @@ def test_ctrl_c_leaves_the_terminal_as_it_was(there, tty, monkeypatch):
 def test_compare_draws_the_runs_into_one_picture(capsys, there, monkeypatch, words, count):
     drawn = []
     real = curves.draw_comparison
-    monkeypatch.setattr(curves, "draw_comparison", lambda lines, *rest: drawn.extend(lines) or real(lines, *rest))
-    told = run(capsys, f"compare one runs/two {words} --out c.png").splitlines()
-    assert len(told) == count + 2 and told[-1] == "c.png: the curves"
+    monkeypatch.setattr(curves, "draw_comparison", lambda members, *rest: drawn.extend(members) or real(members, *rest))
+    lines = run(capsys, f"compare one runs/two {words} --out c.png").splitlines()
+    assert len(lines) == count + 2 and lines[-1] == "c.png: the curves"
     assert len(drawn) == count
     assert all((one.deviation is not None) == ("group" in words) for one in drawn)
     assert iio.imread("c.png").shape[:2] == (550, 900)
 
 
-def test_groups_are_named_by_what_differs(capsys, there):
+def test_groups_are_named_by_the_settings_that_differ(capsys, there):
     rewrite(there / "runs" / "two", lambda config: config["ppo"].update(gamma=0.5))
     lines = run(capsys, "compare one two --group").splitlines()
     assert [line.split("  ")[0] for line in lines[1:3]] == ["gamma 0.99", "gamma 0.5"]

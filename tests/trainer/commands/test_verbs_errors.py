@@ -1,4 +1,4 @@
-"""What the verbs say where they cannot do it: no run, a foreign file, damage, a game that is gone, no display, no encoder."""
+"""Errors of the verbs: no such run, foreign and damaged files, a game that is gone, no display, no encoder."""
 
 import importlib.util
 import sys
@@ -19,9 +19,9 @@ GAME_VERBS = ("eval RUN --episodes 3", "record RUN --episodes 3", "play RUN --ep
     ("nothing", "there is no run at nothing, and none under runs begins with 'nothing'"),
     ("runs", "runs holds no run"),
 ])
-def test_a_run_that_is_not_there_is_told_with_those_that_are(capsys, there, words, name, sentence):
-    told = refused(capsys, words.replace("RUN", name))
-    assert sentence in told and "two and one" in told and "python -m trainer list" in told
+def test_the_error_about_a_missing_run_names_others(capsys, there, words, name, sentence):
+    error = refused(capsys, words.replace("RUN", name))
+    assert sentence in error and "two and one" in error and "python -m trainer list" in error
 
 
 @pytest.mark.parametrize("words", GAME_VERBS)
@@ -35,62 +35,62 @@ def test_a_foreign_file_is_refused(capsys, there, words, data, sentence):
 
 
 @pytest.mark.parametrize("words", [*GAME_VERBS, "--resume RUN"])
-def test_a_damaged_checkpoint_is_told_with_one_that_is_whole(capsys, there, words):
+def test_the_error_about_a_damaged_checkpoint_names_another(capsys, there, words):
     path = checkpoint.latest(there / "runs" / "one")
     data = bytearray(path.read_bytes())
     data[-9] ^= 1
     path.write_bytes(data)
-    told = refused(capsys, words.replace("RUN", "one"))
-    assert "is damaged: its contents do not match its checksum" in told and "is whole: pass it instead" in told
+    error = refused(capsys, words.replace("RUN", "one"))
+    assert "is damaged: its contents do not match its checksum" in error and "is whole: pass it instead" in error
 
 
 @pytest.mark.parametrize("words", [*GAME_VERBS, "--resume RUN"])
 @pytest.mark.parametrize(("game", "sentence"), [
-    ("/games/gone.pyx", "game file '/games/gone.pyx' is not there"), ("gone", "unknown game 'gone'"),
+    ("/games/gone.pyx", "game file '/games/gone.pyx' does not exist"), ("gone", "unknown game 'gone'"),
 ])
-def test_a_run_whose_game_is_gone_is_told(capsys, there, words, game, sentence):
+def test_a_run_whose_game_is_gone_is_refused(capsys, there, words, game, sentence):
     rewrite(there / "runs" / "one", lambda config: config.update(game=game))
     assert sentence in refused(capsys, words.replace("RUN", "one"))
-    assert main(["list"]) == 0  # which needs no game
+    assert main(["list"]) == 0  # the list needs no game
     assert "gone" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("words", GAME_VERBS)
-def test_a_run_of_another_version_is_told(capsys, there, words):
+def test_a_run_of_another_version_is_refused(capsys, there, words):
     rewrite(there / "runs" / "one", lambda config: config["ppo"].update(novelty=1))
     assert "was written by another version of the trainer" in refused(capsys, words.replace("RUN", "one"))
 
 
-def test_weights_that_do_not_fit_the_game_are_told(capsys, there):
+def test_weights_that_do_not_fit_the_game_are_refused(capsys, there):
     path = checkpoint.latest(there / "runs" / "one")
-    tensors, meta = checkpoint.load(path)
+    tensors, meta, _ = checkpoint.load(path)
     tensors["policy.heads.weight"] = torch.zeros(5, 8)
     checkpoint.save(path.parent, 9999, tensors, meta, score=None)
     assert "does not fit the present cartpole" in refused(capsys, "eval one --episodes 1")
 
 
 @pytest.mark.parametrize(("words", "sentence"), [
-    ("play one --speed 0", "speed is 0; it may be a number above 0"),
-    ("play one --episodes 0", "episodes is 0"),
-    ("play one --seed -2", "seed is -2"),
-    ("play one --human --terminal", "human is played in the window"),
-    ("play one --terminal", "--terminal draws into a terminal, and the output goes elsewhere"),
-    ("record one --out film.avi", "out is 'film.avi'; it may be a file that ends in .gif or .mp4"),
-    ("record one --out nowhere/a.gif", "the film's folder 'nowhere' is not there"),
-    ("eval one --out nowhere/a.gif", "the film's folder 'nowhere' is not there"),
-    ("compare", "compare takes two runs or more, and none is named"),
-    ("compare one runs/one", "compare takes two runs or more, and only runs/one is named"),
-    ("compare one two --out c.jpg", "out is 'c.jpg'; it may be a file that ends in .png"),
-    ("compare one two --out nowhere/c.png", "the picture's folder 'nowhere' is not there"),
+    ("play one --speed 0", "--speed must be a number above 0, not 0"),
+    ("play one --episodes 0", "--episodes must be none, or an integer of at least 1, not 0"),
+    ("play one --seed -2", "--seed must be none, or an integer from 0 to 9,223,372,036,854,775,807, not -2"),
+    ("play one --human --terminal", "--human needs the window"),
+    ("play one --terminal", "--terminal needs a terminal as output"),
+    ("record one --out film.avi", "--out must be none, or a file that ends in .gif or .mp4, not 'film.avi'"),
+    ("record one --out nowhere/a.gif", "--out must be in a folder that exists, not 'nowhere'"),
+    ("eval one --out nowhere/a.gif", "--out must be in a folder that exists, not 'nowhere'"),
+    ("compare", "compare needs two runs or more, and none is named"),
+    ("compare one runs/one", "compare needs two runs or more, and only runs/one is named"),
+    ("compare one two --out c.jpg", "--out must be a file that ends in .png, not 'c.jpg'"),
+    ("compare one two --out nowhere/c.png", "--out must be in a folder that exists, not 'nowhere': make it first"),
 ])
-def test_what_an_option_may_be_is_said(capsys, there, words, sentence):
+def test_an_error_states_the_requirement_of_the_option(capsys, there, words, sentence):
     assert sentence in refused(capsys, words)
 
 
 def test_different_games_are_not_compared(capsys, there):
     rewrite(there / "runs" / "two", lambda config: config.update(game="pong"))
-    told = refused(capsys, "compare one two")
-    assert "scores of different games cannot be compared: one plays cartpole, two plays pong" in told
+    error = refused(capsys, "compare one two")
+    assert "scores of different games cannot be compared: one plays cartpole, two plays pong" in error
 
 
 def test_a_run_without_scores_is_not_compared(capsys, there):
@@ -98,27 +98,27 @@ def test_a_run_without_scores_is_not_compared(capsys, there):
     assert "runs/two has no scores yet" in refused(capsys, "compare one two")
 
 
-def test_where_there_is_no_display_that_is_said(capsys, there, monkeypatch):
+def test_the_error_without_a_display_names_the_terminal(capsys, there, monkeypatch):
     pytest.importorskip("pygame")
     for name in ("SDL_VIDEODRIVER", "DISPLAY", "WAYLAND_DISPLAY"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr("pygame.display.get_driver", lambda: "offscreen")  # also where the tests have a display
-    told = refused(capsys, "play one")
-    assert "a window needs a display" in told and "--terminal" in told
+    monkeypatch.setattr("pygame.display.get_driver", lambda: "offscreen")  # for tests on a machine with a display
+    error = refused(capsys, "play one")
+    assert "a window needs a display" in error and "--terminal" in error
 
 
-def test_where_there_is_no_pygame_that_is_said(capsys, there, monkeypatch):
+def test_the_error_without_pygame_names_the_package(capsys, there, monkeypatch):
     monkeypatch.setitem(sys.modules, "pygame", None)
-    told = refused(capsys, "play one")
-    assert "a window needs pygame: pip install 'insertcoin[play]', or pass --terminal" in told
+    error = refused(capsys, "play one")
+    assert "a window needs pygame: pip install 'insertcoin[play]', or use --terminal" in error
 
 
 @pytest.mark.parametrize("words", ["eval one --out a.mp4", "record one --out a.mp4"])
-def test_where_there_is_no_encoder_that_is_said(capsys, there, monkeypatch, words):
+def test_the_error_without_an_encoder_names_the_package(capsys, there, monkeypatch, words):
     real = importlib.util.find_spec
     monkeypatch.setattr("importlib.util.find_spec", lambda name, *more: None if name == "imageio_ffmpeg" else real(name, *more))
-    told = refused(capsys, words)
-    assert "an MP4 needs the package imageio-ffmpeg: pip install imageio-ffmpeg, or write a .gif" in told
+    error = refused(capsys, words)
+    assert "--out must end in .gif, not .mp4, without the package imageio-ffmpeg: pip install imageio-ffmpeg" in error
     assert not list(there.glob("a*"))
 
 

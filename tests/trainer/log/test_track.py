@@ -158,7 +158,7 @@ def test_a_tracker_that_fails_does_not_end_the_training(tmp_path, made, monkeypa
 
 def test_damaged_ids_are_refused(tmp_path, made):
     (tmp_path / track.IDS).write_text("{")
-    with pytest.raises(TrackerError, match=r"trackers.json is damaged; remove it"):
+    with pytest.raises(TrackerError, match=r"trackers.json is damaged: remove it"):
         log(tmp_path, "wandb", 1, 1)
 
 
