@@ -1,4 +1,4 @@
-"""Asteroids: its rules as its file states them, and against the cartridge under ale-py, frame by frame."""
+"""Asteroids: the rules that its file states, and a comparison with the cartridge under ale-py, frame by frame."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ ACTIONS = ["NOOP", "FIRE", "UP", "RIGHT", "LEFT", "DOWN", "UPRIGHT", "UPLEFT", "
            "DOWNFIRE", "UPRIGHTFIRE", "UPLEFTFIRE"]
 LARGE, OTHER, MEDIUM, SMALL = 0, 16, 32, 48
 SINKS, CLIMBS = True, False
-FAR_OFF = (0, 80, SMALL, SINKS)     # a rock that keeps the wave going
+FAR_OFF = (0, 80, SMALL, SINKS)     # a rock far from the ship, so that no new wave comes
 
 
 @pytest.fixture
@@ -151,7 +151,7 @@ def test_hyperspace_takes_two_turns_of_down(machine, turns, goes):
         assert machine.hidden == 0 and (19 <= machine.x >> 8 <= 63 or 106 <= machine.x >> 8 <= 135) and machine.y >> 8 < 79
 
 
-def test_keys_held_in_odd_frames_alone_do_nothing(machine):
+def test_keys_held_only_in_odd_frames_do_nothing(machine):
     machine.play(*["UPLEFTFIRE", "NOOP"] * 20, *["DOWN", "NOOP"] * 10)
     assert machine.vy == machine.way == machine.hidden == 0 and not any(machine.shot_life)
 
@@ -162,7 +162,7 @@ def test_refuses_other_options(option):
         envs_c.make("asteroids", **option)
 
 
-def test_features_tell_of_the_nearest_rock_as_seen_from_the_ship(machine):
+def test_features_describe_the_nearest_rock_as_seen_from_the_ship(machine):
     machine.put_rocks((84 + 3 - 8 + 40, 34, LARGE, SINKS), FAR_OFF)
     machine.change(drift=7, frame=0)
     machine.step()
@@ -190,7 +190,7 @@ def test_ship_and_shots_go_as_on_the_cartridge_frame_by_frame(cartridge, seed):
     machine, rng, action = Machine(), np.random.default_rng(seed), 0
     for frame in range(150):
         keep = (30, 60, LARGE, SINKS), (120, 60, LARGE, CLIMBS)
-        if frame % 2 == 0:  # rocks stay where they do not matter
+        if frame % 2 == 0:  # keep the rocks out of the way
             cartridge.put_rocks(*keep)
             if frame == 0:
                 cartridge.step(0), cartridge.step(0), cartridge.put_rocks(*keep)
@@ -201,10 +201,10 @@ def test_ship_and_shots_go_as_on_the_cartridge_frame_by_frame(cartridge, seed):
         assert cartridge.step(action)[0] == machine.step(action)[0]
         state = machine.read()
         if state["score"]:
-            break  # a rock was hit; what comes of it is random
+            break  # a rock was hit; its pieces are random
         assert {name: int(state[name]) for name in cartridge.ship()} == cartridge.ship(), f"frame {frame}"
         for k, shot in enumerate(cartridge.shots()):
-            if shot is None or not 5 < shot[0] < 21:  # the cartridge's shots err by 2 pixels there
+            if shot is None or not 5 < shot[0] < 21:  # there the cartridge's shots are wrong by 2 pixels
                 ours = [int(state[name][k]) for name in ("shot_x", "shot_y", "shot_way", "shot_life")]
                 assert (tuple(ours) if ours[3] else None) == shot, f"frame {frame}"
 
@@ -221,7 +221,7 @@ def test_rocks_move_and_look_as_on_the_cartridge(cartridge, kind, sinks):
             cartridge.step(0), machine.step()
             assert machine.rocks_now() == cartridge.rocks_now(), f"frame {frame} from {x}"
             picture = cartridge.screen()
-            if frame > 2 and cartridge.ram[57] & 1 and machine.drift < 7:  # climbing rocks are shown to drift 2 frames late
+            if frame > 2 and cartridge.ram[57] & 1 and machine.drift < 7:  # it shows the drift of climbing rocks 2 frames late
                 ours = machine.env.render()[0]
                 ours[machine_ship(ours)] = 0
                 assert (ours[18:] == picture[18:]).all(), f"frame {frame} from {x}"

@@ -1,4 +1,4 @@
-"""Breakout: its rules as its file states them, and frame for frame against the cartridge under ale-py."""
+"""Breakout: the rules that its file states, and a comparison with the cartridge under ale-py, frame by frame."""
 
 import numpy as np
 import pytest
@@ -7,12 +7,12 @@ import envs_c
 
 NOOP, FIRE, RIGHT, LEFT = range(4)
 POINTS = np.repeat([7, 7, 4, 4, 1, 1], 18)
-SERVES = [(78, -1), (80, 1), (142, -1), (16, 1)]  # x and velocity x by the turn
+SERVES = [(78, -1), (80, 1), (142, -1), (16, 1)]  # x and horizontal velocity by the turn
 SPEEDS = {(0, 0), (1, 1), (1, 1.5), (1.5, 1), (0.5, 2), (1.5, 2), (2, 1), (2, 2), (2, 3.375)}  # pixels a frame
 
 
 class Court:
-    """Environments of our game at frame skip 1, with the features read back in pixels, (N,) or (N, 6, 18) each."""
+    """Environments at frame skip 1. The features are turned back into pixels, (N,), and bricks, (N, 6, 18)."""
 
     def __init__(self, num_envs=1, **settings):
         self.env = envs_c.make("breakout", num_envs, frame_skip=1, copy=False, **settings)
@@ -33,12 +33,12 @@ class Court:
         self.bricks = 1 - seen[:, 10:].reshape(-1, 6, 18)
 
     def view(self):
-        """What a `Player` looks at."""
+        """The arguments of `Player.act`."""
         return self.x, self.y, self.vx, self.vy, self.paddle, self.in_play
 
 
 class Player:
-    """Goes to where the ball will come down, and meets it with a part of the paddle that it draws for each flight."""
+    """A player that meets the ball with a part of the paddle that is drawn anew for each flight of the ball."""
 
     def __init__(self, num_envs, seed=0):
         self.rng = np.random.default_rng(seed)
@@ -47,11 +47,17 @@ class Player:
         self.paddle = None
 
     def act(self, x, y, vx, vy, paddle, in_play):
-        """Actions, (N,), by the ball's place and velocity, the paddle's x, and whether there is a ball; in pixels."""
+        """The next actions, (N,).
+
+        x, y: place of the ball, in pixels.
+        vx, vy: its velocity, in pixels a frame.
+        paddle: x of the paddle, in pixels.
+        in_play: whether there is a ball.
+        """
         self.aim = np.where(y < 120, self.rng.integers(0, 12, len(self.aim)), self.aim)
-        ahead = x + vx * np.where(vy > 0, (186 - y) / np.maximum(vy, 0.5), 0) - 8  # from the left wall, if there were
-        meets = 8 + np.abs((ahead + 143) % 286 - 143)                              # no walls; folded back at both
-        rest = 2 * paddle - (paddle if self.paddle is None else self.paddle) + 6 * self.turned  # where it comes to rest
+        ahead = x + vx * np.where(vy > 0, (186 - y) / np.maximum(vy, 0.5), 0) - 8  # from the left wall, without walls
+        meets = 8 + np.abs((ahead + 143) % 286 - 143)                              # folded back at both walls
+        rest = 2 * paddle - (paddle if self.paddle is None else self.paddle) + 6 * self.turned  # x at rest
         away = np.clip(meets - self.aim, 8, 144) - rest
         self.paddle = paddle
         self.turned = np.where(in_play & (np.abs(away) > 3), np.sign(away), 0).astype(int)
@@ -59,7 +65,7 @@ class Player:
 
 
 def court_of_turn(turn, **settings):
-    """A court of one environment in which a serve at once would be that of `turn`."""
+    """A court of one environment in which a serve in the first frame is the serve of `turn`."""
     for seed in range(100):
         court = Court(seed=seed, **settings)
         court.step(FIRE)
@@ -70,7 +76,15 @@ def court_of_turn(turn, **settings):
 
 @pytest.fixture(scope="module")
 def long_play():
-    """What 32 environments under a player go through until the first clears both walls, checked frame by frame."""
+    """Facts collected in 32 environments under a player until the first of them clears both walls.
+
+    speeds: pairs of absolute velocities.
+    widths: widths of the paddle.
+    rewards: reward, points of the bricks, number of bricks and change of the score, for each frame with one of these.
+    seconds: bricks gone, bricks before and after, vertical velocity and y, for each second wall.
+    end: return, lives and bricks of the first environment to win, or None.
+    frames: number of frames played.
+    """
     court, player = Court(32, seed=3), Player(32)
     speeds, widths, rewards, seconds, end = set(), set(), [], [], None
     for frame in range(60_000):
@@ -78,7 +92,7 @@ def long_play():
         before = court.lives
         reward, terminated, infos = court.step(player.act(*court.view()))
         taken = (bricks > court.bricks).reshape(-1, 108)
-        begun = court.score < score  # another episode began
+        begun = court.score < score  # a new episode began
         for i in np.flatnonzero((taken.any(axis=1) | (reward != 0)) & ~begun):
             rewards.append((reward[i], POINTS[taken[i]].sum(), taken[i].sum(), court.score[i] - score[i]))
         for i in np.flatnonzero((court.bricks > bricks).any(axis=(1, 2)) & ~begun):
@@ -222,7 +236,7 @@ def test_goes_as_the_cartridge_frame_by_frame_under_random_actions(cartridge, se
             break
 
 
-@pytest.mark.parametrize("seed, frames, points", [(1, 10_000, 400), (120, 30_000, 864)])
+@pytest.mark.parametrize("seed, frames, points", [(1, 10_000, 400), pytest.param(120, 30_000, 864, marks=pytest.mark.slow)])
 def test_goes_as_the_cartridge_frame_by_frame_under_a_player(cartridge, seed, frames, points):
     court, player = court_of_turn(0), Player(1, seed)
     for frame in range(frames):
@@ -230,9 +244,9 @@ def test_goes_as_the_cartridge_frame_by_frame_under_a_player(cartridge, seed, fr
         action = int(player.act(*court.view())[0])
         (ours,), (terminated,), _ = court.step(action)
         theirs, over = cartridge.step(action)
-        assert (ours, terminated) == (theirs, over or court.score[0] == 864)  # where the cartridge plays on
+        assert (ours, terminated) == (theirs, over or court.score[0] == 864)  # the cartridge plays on at 864
         assert_equal_state(court, cartridge, frame)
-        if frame % 20 == 0 and before == (court.score[0], court.lives[0]):  # the cartridge paints these a frame late
+        if frame % 20 == 0 and before == (court.score[0], court.lives[0]):  # the cartridge paints these one frame late
             assert (court.env.render()[0][:195] == cartridge.screen()[:195]).all(), f"frame {frame}"
         if terminated:
             break
@@ -241,7 +255,7 @@ def test_goes_as_the_cartridge_frame_by_frame_under_a_player(cartridge, seed, fr
 
 @pytest.mark.parametrize("score, after", [(0x431, 108), (0x863, 0)])
 def test_the_cartridge_has_two_walls_too(cartridge, score, after):
-    """The ball is set below the last brick of the wall; what hangs after the paddle's next return?"""
+    """The ball is set below the last brick of a wall. Bricks are counted after the paddle's next return."""
     for _ in range(60):
         cartridge.step(NOOP)
     cartridge.step(FIRE)

@@ -1,4 +1,4 @@
-"""CartPole beside Gymnasium's CartPole-v1, from the same states."""
+"""CartPole compared with Gymnasium's CartPole-v1, from the same states."""
 
 import gymnasium
 import numpy as np
@@ -11,12 +11,15 @@ STEPS = 100_000
 
 
 def poles(env) -> np.ndarray:
-    """The float64 states in `env`'s snapshot, (N, 4): where four numbers in a row are the observations when rounded."""
+    """The float64 states in a snapshot of `env`, (N, 4).
+
+    They are found as the only four successive numbers that are the observation when rounded to float32.
+    """
     state = env.core.get_state()
     raw = state[12 + int.from_bytes(state[8:12], "little") :]
     numbers = np.frombuffer(raw, np.float64).reshape(env.num_envs, -1)
     seen = env.set_state(env.get_state())
-    with np.errstate(all="ignore"):  # the other numbers are no floats
+    with np.errstate(all="ignore"):  # the other bytes are not floats
         found = [k for k in range(numbers.shape[1] - 3) if np.array_equal(np.float32(numbers[:, k : k + 4]), seen)]
     assert len(found) == 1
     return numbers[:, found[0] : found[0] + 4]
@@ -30,7 +33,7 @@ def oracles(count):
 
 
 def begin(oracle, state):
-    """Start an episode of Gymnasium's from `state`."""
+    """Start an episode of Gymnasium's CartPole from `state`."""
     oracle.reset()
     oracle.unwrapped.state = state.copy()
 
@@ -44,11 +47,11 @@ def test_rewards_ends_and_observations_equal_gymnasiums_over_100_000_random_step
     ends = 0
     for actions in np.random.default_rng(0).integers(0, 2, (STEPS // N, N)):
         seen, rewards, terminated, truncated, _ = env.step(actions)
-        told = [oracle.step(action) for oracle, action in zip(theirs, actions, strict=True)]
-        assert np.array_equal(rewards, [one[1] for one in told])
-        assert np.array_equal(terminated, [one[2] for one in told])
-        assert np.array_equal(truncated, [one[3] for one in told])
-        np.testing.assert_allclose(seen, [one[0] for one in told], rtol=1e-6, atol=1e-7)
+        expected = [oracle.step(action) for oracle, action in zip(theirs, actions, strict=True)]
+        assert np.array_equal(rewards, [one[1] for one in expected])
+        assert np.array_equal(terminated, [one[2] for one in expected])
+        assert np.array_equal(truncated, [one[3] for one in expected])
+        np.testing.assert_allclose(seen, [one[0] for one in expected], rtol=1e-6, atol=1e-7)
         over = terminated | truncated
         if over.any():
             ends += over.sum()
@@ -60,8 +63,10 @@ def test_rewards_ends_and_observations_equal_gymnasiums_over_100_000_random_step
 
 
 def test_a_balanced_pole_is_truncated_after_500_steps_as_gymnasiums():
-    """The state is handed over anew each step: an unstable system doubles any rounding error every few steps, and after
-    500 of them two correct programs are apart."""
+    """Gymnasium takes over our state before each step.
+
+    The system is unstable and doubles a rounding error every few steps, so after 500 steps two correct programs differ.
+    """
     env = envs_c.make("cartpole", 1, seed=3, autoreset="disabled")
     (oracle,) = oracles(1)
     seen, _ = env.reset()
@@ -71,9 +76,9 @@ def test_a_balanced_pole_is_truncated_after_500_steps_as_gymnasiums():
         x, x_dot, theta, theta_dot = seen[0]
         action = int(theta + 0.5 * theta_dot + 0.02 * x + 0.05 * x_dot > 0)
         seen, rewards, terminated, truncated, infos = env.step(np.array([action]))
-        told = oracle.step(action)
-        assert (rewards[0], terminated[0], truncated[0]) == told[1:4]
-        np.testing.assert_allclose(seen[0], told[0], rtol=1e-6, atol=1e-7)
+        expected = oracle.step(action)
+        assert (rewards[0], terminated[0], truncated[0]) == expected[1:4]
+        np.testing.assert_allclose(seen[0], expected[0], rtol=1e-6, atol=1e-7)
         assert truncated[0] == (step == 500) and not terminated[0]
     assert infos["episode"]["r"][0] == infos["episode"]["l"][0] == 500
 

@@ -1,4 +1,4 @@
-"""2048: its rules by hand, and every step of many games against a plain Python board fed the same random numbers."""
+"""2048: rules worked out by hand, and every step of many games compared with a plain Python board."""
 
 import numpy as np
 import pytest
@@ -9,13 +9,11 @@ import envs_c
 from envs_c.testing.play import actions_of
 
 UP, RIGHT, DOWN, LEFT = range(4)
-
-
 STATE = struct(("cells", "u1", 16), ("legal", "u1"))
 
 
 class Board:
-    """One environment on plain lists: `cells` are exponents, row by row."""
+    """One environment in plain Python. `cells` holds the exponents, row by row."""
 
     def __init__(self, seed: int, index: int = 0):
         self.random = Pcg32(seed, index)
@@ -32,7 +30,7 @@ class Board:
         self.cells[chosen] = 2 if self.random.below(10) == 0 else 1
 
     def pushed(self, action):
-        """The cells and points after a push, without a new tile."""
+        """Cells and points after a push, without a new tile."""
         cells, points = list(self.cells), 0
         for line in range(4):
             places = [4 * line + i if action in (LEFT, RIGHT) else 4 * i + line for i in range(4)]
@@ -57,7 +55,7 @@ class Board:
 
 
 def slide(row):
-    """A line pushed to its front, and its points."""
+    """A line after a push to its front, and the points."""
     tiles, done, points = [value for value in row if value], [], 0
     while tiles:
         value = tiles.pop(0)
@@ -69,27 +67,38 @@ def slide(row):
     return done + [0] * (4 - len(done)), points
 
 
-def lay(env, cells, legal):
-    """Make the only environment's board this one."""
+def lay(env, boards, legal):
+    """Set the boards of all environments.
+
+    boards: (N, 16) exponents.
+    legal: (N, 4), 1 for each legal action.
+    """
     state = read(env.core, STATE)
-    state["cells"], state["legal"] = cells, sum(bit << k for k, bit in enumerate(legal))
+    state["cells"], state["legal"] = boards, np.asarray(legal) @ [1, 2, 4, 8]
     write(env.core, state)
 
 
-def played(cells, action, seed=0):
-    """Our board after one move from these cells, the points of the move, and whether that was the end."""
-    env = envs_c.make("g2048", 1, seed=seed)
+def play_all(boards, action, seed=0):
+    """Play one move from each board in an environment of its own; returns new boards, points and ends."""
+    env = envs_c.make("g2048", len(boards), seed=seed)
     env.reset()
-    board = Board(0)
-    board.cells = list(cells)
-    lay(env, cells, board.legal())
-    seen, reward, over, _, _ = env.step([action])
-    return seen[0].tolist(), reward[0], over[0]
+    board, legal = Board(0), []
+    for board.cells in boards:
+        legal.append(board.legal())
+    lay(env, boards, legal)
+    seen, reward, over, _, _ = env.step(np.full(len(boards), action))
+    return seen, reward, over
+
+
+def played(cells, action):
+    """The board after one move from these cells, the points of the move, and whether the episode ended."""
+    (seen,), (reward,), (over,) = play_all([list(cells)], action)
+    return seen.tolist(), reward, over
 
 
 # --- the rules -------------------------------------------------------------------------------------------------------
 
-LINES = [  # a line before a push to its front, after it, and the points
+LINES = [  # a line before and after a push to its front, and the points
     ([0, 0, 0, 1], [1, 0, 0, 0], 0), ([1, 0, 0, 1], [2, 0, 0, 0], 4), ([1, 1, 1, 1], [2, 2, 0, 0], 8),
     ([1, 1, 1, 0], [2, 1, 0, 0], 4), ([2, 1, 1, 0], [2, 2, 0, 0], 4), ([1, 1, 2, 0], [2, 2, 0, 0], 4),
     ([0, 3, 0, 3], [4, 0, 0, 0], 16), ([1, 2, 3, 3], [1, 2, 4, 0], 16), ([10, 10, 0, 0], [11, 0, 0, 0], 2048),
@@ -117,16 +126,14 @@ def test_a_line_is_pushed_and_merged(before, after, points, action):
 @pytest.mark.parametrize("action", [UP, RIGHT, DOWN, LEFT])
 def test_any_board_is_pushed_as_the_plain_one(largest, action):
     random, moved = np.random.default_rng(largest), 0
-    for _ in range(200):
+    boards = (random.integers(0, largest + 1, (200, 16)) * (random.random((200, 16)) < 0.7)).tolist()
+    for before, seen, reward in zip(boards, *play_all(boards, action)[:2], strict=True):
         board = Board(0)
-        board.cells = (random.integers(0, largest + 1, 16) * (random.random(16) < 0.7)).tolist()
-        if not any(board.legal()):
-            continue
+        board.cells = before
         after, points = board.pushed(action)
-        seen, reward, _ = played(board.cells, action)
         assert reward == points
         new = [i for i in range(16) if seen[i] != after[i]]
-        assert (len(new) == 1 and after[new[0]] == 0) if after != board.cells else new == []
+        assert (len(new) == 1 and after[new[0]] == 0) if after != before else new == []
         moved += len(new)
     assert moved > 100
 
@@ -138,15 +145,14 @@ def test_an_illegal_move_does_nothing():
 
 
 def test_the_episode_ends_when_no_move_is_left():
-    """The move fills the board but for the corner below a 4: a 4 that appears there can be merged, a 2 cannot."""
-    cells = [1, 2, 1, 2, 2, 1, 2, 1, 1, 2, 1, 2, 0, 4, 5, 6]
-    ends = {(seen[15], bool(over)) for seen, _, over in (played(cells, LEFT, seed) for seed in range(50))}
-    assert ends == {(1, True), (2, False)}
+    """The move leaves only the corner below a 4 empty. A 4 that appears there can be merged, a 2 cannot."""
+    seen, _, over = play_all([[1, 2, 1, 2, 2, 1, 2, 1, 1, 2, 1, 2, 0, 4, 5, 6]] * 50, LEFT)
+    assert set(zip(seen[:, 15].tolist(), over.tolist(), strict=True)) == {(1, True), (2, False)}
 
 
 def test_new_tiles_lie_anywhere_that_is_empty_and_one_in_ten_is_a_4():
-    seen = np.array([played([0] * 15 + [3], UP, seed)[0] for seed in range(2000)])
-    seen[:, 3] = 0  # the tile that was pushed up
+    seen = np.array(play_all([[0] * 15 + [3]] * 2000, UP)[0])
+    seen[:, 3] = 0  # the old tile, pushed up
     assert (np.count_nonzero(seen, axis=1) == 1).all()
     counts = np.count_nonzero(seen, axis=0)
     assert counts[3] == 0 and np.delete(counts, 3).min() > 90
@@ -162,14 +168,14 @@ def test_every_step_equals_the_plain_board(seed):
     seen, infos = env.reset()
     boards = [Board(seed, i) for i in range(n)]
     ends = 0
-    for actions in actions_of(env.game, 400, n, seed):
+    for actions in actions_of(env.game, 250, n, seed):
         masks = np.array([board.legal() for board in boards])
         assert np.array_equal(infos["action_mask"], masks)
         assert np.array_equal(seen, [board.cells for board in boards])
         seen, reward, over, _, infos = env.step(actions)
-        said = [board.step(action) for board, action in zip(boards, actions, strict=True)]
-        assert np.array_equal(reward, [points for points, _ in said])
-        assert np.array_equal(over, [end for _, end in said])
+        expected = [board.step(action) for board, action in zip(boards, actions, strict=True)]
+        assert np.array_equal(reward, [points for points, _ in expected])
+        assert np.array_equal(over, [end for _, end in expected])
         if over.any():
             ends += over.sum()
             seen, infos = env.reset(options={"reset_mask": over})
@@ -179,7 +185,7 @@ def test_every_step_equals_the_plain_board(seed):
 
 
 def test_every_step_of_a_better_player_equals_the_plain_board():
-    """LEFT or DOWN where they are legal: larger tiles, fuller boards."""
+    """The player prefers LEFT and DOWN, which leads to larger tiles and fuller boards than random play."""
     env, board = envs_c.make("g2048", 1, seed=5, autoreset="disabled"), Board(5)
     seen, over, largest = env.reset()[0], False, 0
     for turn in range(3000):
@@ -201,7 +207,7 @@ def test_every_tile_has_a_picture_of_its_own():
     env.reset()
     pictures, greys = set(), set()
     for value in range(18):
-        lay(env, [value] * 16, [1] * 4)
+        lay(env, [[value] * 16], [[1] * 4])
         pictures.add(env.render()[0].tobytes())
         greys.add(env.set_state(env.get_state())[0, 1, 1])
     assert len(pictures) == len(greys) == 18
