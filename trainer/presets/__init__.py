@@ -1,1 +1,1 @@
-"""One TOML file a game, named after it: only the settings that differ from the defaults of trainer/config/config.py."""
+"""Presets: one TOML file for each game, with only the settings that differ from the defaults in trainer/config/sections.py."""
