@@ -85,7 +85,8 @@ def main():
     columns = {"seed": "d", "steps, M": ".1f", "minutes": ".2f", **{f"minutes to {score:g}": ".2f" for score in options.scores},
                "evaluation mean": ".1f", "standard error": ".1f", "median": ".1f", "min": ".1f", "max": ".1f"}
     publish(head(f"Learning {options.game}") + "\n" + markdown(list(columns), texts(rows, list(columns.values())))
-            + f"\nEach evaluation has 100 episodes.\n\n![score against minutes]({name}.png)\n", options.out / f"{name}.md")
+            + f"\nEach evaluation has {evaluation['episodes']} episodes.\n\n"
+            f"![score against minutes]({name}.png)\n", options.out / f"{name}.md")
 
 
 if __name__ == "__main__":

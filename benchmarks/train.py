@@ -35,7 +35,7 @@ def config(precision: str, threads: int) -> Config:
 
 
 def end_to_end(precision: str, threads: int, iterations: int) -> list[str]:
-    """Return a row of the table: steps/s of training, steps/s of the products alone, and the share of each stage."""
+    """Return a row of the table: steps/s of training, steps/s of the products, and the share of each stage."""
     session = make_session(config(precision, threads))
     for _ in range(2):
         iterate(session)

@@ -26,7 +26,7 @@ class Player:
 
     def __init__(self, pipeline, seed=0):
         self.pipeline, self.random = pipeline, np.random.default_rng(seed)
-        self.seen = {batch.index: [] for batch in pipeline.batches}
+        self.slabs = {batch.index: [] for batch in pipeline.batches}
         self.rolls = []
         self.work = [self._work(batch) for batch in pipeline.batches]
 
@@ -34,7 +34,7 @@ class Player:
         slab, place = self.pipeline.slab(batch), [0]
 
         def work():
-            self.seen[batch.index].append([part.clone() for part in slab.on_device.values()])
+            self.slabs[batch.index].append([part.clone() for part in slab.on_device.values()])
             slab.actions.copy_(self.rolls[place[0]][batch.lo: batch.hi])
             place[0] += 1
         return work
@@ -56,7 +56,7 @@ class Player:
         """Return the hash of the first `steps` steps. It does not depend on the number of batches."""
         digest = hashlib.sha256()
         for step in range(steps):
-            for parts in zip(*(self.seen[batch.index][step] for batch in self.pipeline.batches), strict=True):
+            for parts in zip(*(self.slabs[batch.index][step] for batch in self.pipeline.batches), strict=True):
                 digest.update(torch.cat(parts).numpy().tobytes())
         return digest.hexdigest()
 

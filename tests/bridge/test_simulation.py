@@ -180,10 +180,10 @@ def test_a_wrong_buffer_is_named_and_no_buffer_is_written(make, position, wrong,
     simulation, out = make(), buffers(N)
     simulation.reset(*out)
     before = simulation.state()
-    handed = [torch.zeros(N, dtype=torch.int32), *out]
-    handed[position] = wrong
+    given = [torch.zeros(N, dtype=torch.int32), *out]
+    given[position] = wrong
     with pytest.raises(ValueError, match=f"^{name} must be a contiguous"):
-        simulation.step(*handed)
+        simulation.step(*given)
     assert all(torch.equal(before[key], tensor) for key, tensor in simulation.state().items())
 
 
