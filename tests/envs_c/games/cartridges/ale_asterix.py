@@ -1,4 +1,4 @@
-"""Asterix's cartridge, its RAM read: what tests/envs_c/games/test_asterix.py compares our game with."""
+"""The cartridge of Asterix, with its RAM in our game's terms."""
 
 import cartridge
 import numpy as np
@@ -7,14 +7,14 @@ NOTHING, LYRE, TREASURE, POINTS = range(4)
 
 
 class Cartridge(cartridge.Cartridge):
-    """After its first frame, in which it sets the things up."""
+    """The cartridge after its first frame, in which it places the things."""
 
     def __init__(self):
         super().__init__("asterix")
         super().step(0)
 
     def read(self) -> dict:
-        """Hero's x, lane and direction, stun, stage, lives, score, and the things' x and kinds by lane."""
+        """x and lane of the hero, stun, stage, lives, score, and x and kind of the things by lane."""
         ram = self.ram
         return {
             "hero": ram[41], "lane": ram[39], "stun": ram[71], "stage": ram[54], "lives": ram[83],
@@ -30,9 +30,9 @@ class Cartridge(cartridge.Cartridge):
         return TREASURE if byte >= 108 else POINTS
 
     def put(self, lane: int, x: int):
-        """The hero elsewhere."""
+        """Move the hero."""
         self.poke({39: lane, 40: 125 - 16 * lane, 41: x})
 
     def start_stage(self, stage: int, taken: int = 0):
-        """With so many treasures of it taken, and Obelix met if it is his."""
+        """Begin a stage. `taken` treasures of it are taken; Obelix was met if stage >= 4."""
         self.poke({54: stage, 66: taken, 52: int(stage < 4)})

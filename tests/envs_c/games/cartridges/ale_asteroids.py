@@ -1,17 +1,17 @@
-"""Asteroids' cartridge, its RAM read and written in our game's terms, for tests/envs_c/games/test_asteroids.py.
+"""The cartridge of Asteroids, with its RAM in our game's terms.
 
-A place across is a byte: the low half says from where, the high half, -8 .. 7, how far to the left of it. Rocks lie in two
-lists that 224 in the lines' bytes ends, those that climb and those that sink; one that crosses the lower edge has a second
-entry, 89 lines off. Bit 7 of a rock's kind does nothing in the default game.
+x is one byte: the low half chooses a base, and the high half, -8 to 7, is the distance to the left of it. Rocks are in two
+lists, one for climbing and one for sinking rocks; the byte 224 in place of a line ends a list. A rock that crosses the lower
+edge has a second entry, 89 lines off. Bit 7 of a rock's kind has no effect in the default game.
 """
 
 import cartridge
 
 FROM = {2: 97, 3: 12, 4: 112, 5: 25, 6: 127, 7: 40, 8: 142, 9: 55, 10: -3, 11: 70, 13: 85}
 BYTE = {(base - left) % 160: (left & 15) << 4 | low for low, base in FROM.items() for left in range(-8, 7)}
-LISTS = (3, 21, 39), (12, 30, 48)   # lines, places across, kinds
-END, LONG = 224, 9
-ORDER = [128, 64, 1, 66, 192, 0, 65, 2]   # what RAM 97 says of the one that is looked at
+LISTS = (3, 21, 39), (12, 30, 48)   # RAM of lines, x, kinds; climbing, sinking
+END, LONG = 224, 9                  # end of a list, and its length
+ORDER = [128, 64, 1, 66, 192, 0, 65, 2]   # values of RAM 97 by our `watch`
 
 
 def across(byte: int) -> int:
@@ -28,7 +28,7 @@ class Cartridge(cartridge.Cartridge):
         super().__init__("asteroids", difficulty=difficulty)
 
     def rocks_now(self) -> list:
-        """Sorted: (x, line, kind, whether it sinks)."""
+        """The rocks, sorted: (x, line, kind, whether it sinks)."""
         rocks = set()
         for sinks, (lines, places, kinds) in enumerate(LISTS):
             for k in range(LONG):
@@ -39,7 +39,7 @@ class Cartridge(cartridge.Cartridge):
         return sorted((int(x), int(y), int(kind), sinks) for x, y, kind, sinks in rocks)
 
     def put_rocks(self, *rocks):
-        """Instead of all that are there."""
+        """Replace all rocks; each is as in `rocks_now`."""
         bytes_ = {92: -1, 93: LONG - 1}
         for x, y, kind, sinks in rocks:
             bytes_[92 + sinks] += 1
@@ -58,13 +58,13 @@ class Cartridge(cartridge.Cartridge):
         }
 
     def shots(self) -> list:
-        """In the order of our slots: (x, line, way, life), or None."""
+        """The two shots in the order of our slots: (x, line, way, life), or None if the shot does not fly."""
         ram = [int(value) for value in self.ram]
         return [None if ram[life] < 16 else (across(ram[x]), ram[y] % 89, ram[life] & 15, ram[life] >> 4)
                 for x, y, life in ((84, 87, 90), (83, 86, 89))]
 
     def inject_into(self, machine):
-        """Give our game this state."""
+        """Set the state of our game to the cartridge's."""
         machine.put_rocks(*self.rocks_now())
         shots = [shot or (0, 0, 0, 0) for shot in self.shots()]
         machine.change(**self.ship(), frame=self.ram[57] & 3, drift=self.ram[59] >> 4,

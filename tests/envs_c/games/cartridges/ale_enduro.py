@@ -1,4 +1,4 @@
-"""Enduro's cartridge, its RAM read: what tests/envs_c/games/test_enduro.py compares our game with."""
+"""The cartridge of Enduro, with its RAM in our game's terms."""
 
 import cartridge
 
@@ -8,7 +8,7 @@ class Cartridge(cartridge.Cartridge):
         super().__init__("enduro")
 
     def read(self) -> dict:
-        """Speed, the road's x, the traffic's phase, cars to pass, day, hue and lowest bit of the car in each slot, way."""
+        """Speed, x of the road, phase of the traffic, cars to pass, day, byte of the car in each slot, distance, crash."""
         ram = self.ram
         return {
             "speed": ram[22], "x": (ram[46] + 128) % 256 - 128, "phase": ram[25], "left": self.bcd(44, 43), "day": ram[45],
@@ -20,6 +20,6 @@ class Cartridge(cartridge.Cartridge):
         self.poke({27 + slot: 0 for slot in range(7)})
 
     def keep_middle(self) -> int:
-        """The action of a driver who stays in the middle of an empty road."""
+        """The action that keeps the car in the middle of an empty road."""
         x = self.read()["x"]
         return 7 if x > 3 else 8 if x < -3 else 1

@@ -1,4 +1,4 @@
-"""Freeway's cartridge, its RAM read: what tests/envs_c/games/test_freeway.py compares our game with."""
+"""The cartridge of Freeway, with its RAM in our game's terms."""
 
 import cartridge
 import numpy as np
@@ -9,9 +9,9 @@ class Cartridge(cartridge.Cartridge):
         super().__init__("freeway", game - 1, difficulty)
 
     def read(self) -> dict:
-        """Chicken's height, timer's counter, score, and the lanes' x and paces, lane 0 first, (10,) each.
+        """Height of the chicken, counter, score, and x and paces of the lanes, lane 0 first, (10,) each.
 
-        Lanes that drive to the left are read from the frame before: RAM is a frame ahead of the picture there.
+        For lanes that drive to the left, RAM is one frame ahead of the picture. So they are read from the frame before.
         """
         ram = self.ram
         return {

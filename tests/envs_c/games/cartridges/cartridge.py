@@ -1,11 +1,16 @@
-"""A cartridge under ale-py, frame by frame: what our Atari games are held against. Each game's test file reads its RAM."""
+"""A cartridge under ale-py, frame by frame. Each game has a subclass that reads the cartridge's RAM."""
 
 import numpy as np
 from ale_py import ALEInterface, LoggerMode, roms
 
 
 class Cartridge:
-    """A game in ale-py without frame skip and sticky actions; actions are numbers of ALE's minimal set."""
+    """A game in ale-py without frame skip and without sticky actions.
+
+    name: of the game in ale-py.
+    mode, difficulty: ALE's numbers of them.
+    Actions are indices of ALE's minimal action set.
+    """
 
     def __init__(self, name: str, mode: int = 0, difficulty: int = 0):
         ALEInterface.setLoggerMode(LoggerMode.Error)
@@ -21,26 +26,29 @@ class Cartridge:
         self.before = self.ram = self.look()
 
     def look(self) -> np.ndarray:
-        """The console's 128 bytes, int64."""
+        """The 128 bytes of the console's RAM, int64."""
         return self.ale.getRAM().astype(int)
 
     def step(self, action: int):
-        """One frame; returns its reward and whether the game is over. `before` and `ram` are RAM around it."""
+        """Play one frame; returns its reward and whether the game is over.
+
+        `before` and `ram` are the RAM before and after the frame.
+        """
         self.before = self.look()
         reward = self.ale.act(self.actions[action])
         self.ram = self.look()
         return reward, self.ale.game_over()
 
     def poke(self, values: dict):
-        """Write bytes of RAM by their index."""
+        """Write bytes of RAM: a dict of index to value."""
         for index, value in values.items():
             self.ale.setRAM(index, value)
         self.ram = self.look()
 
     def bcd(self, *indices: int) -> int:
-        """The number that these bytes hold, two decimal digits each, the highest first."""
+        """The number in these bytes of RAM, two decimal digits a byte, the highest first."""
         return int("".join(f"{self.ram[index]:02x}" for index in indices))
 
     def screen(self) -> np.ndarray:
-        """(210, 160, 3) uint8."""
+        """The picture, (210, 160, 3) uint8."""
         return self.ale.getScreenRGB()

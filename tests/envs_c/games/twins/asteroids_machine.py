@@ -1,4 +1,4 @@
-"""Our Asteroids with its state open: to read it, and to set it up, by the names of its fields."""
+"""Asteroids with an open state: tests read and set the fields of its struct by name."""
 
 import numpy as np
 from open_state import Machine as Opened
@@ -14,11 +14,11 @@ class Machine(Opened):
                    ("shot_x shot_y shot_way shot_life", "u1", 2), ("rock_x rock_y kind", "u1", 16))
 
     def step(self, action="NOOP"):
-        """Reward and whether the episode has ended."""
+        """Play one frame; returns the reward and whether the episode has ended. `action` is a name or a number."""
         return super().step(self.core.actions.index(action) if isinstance(action, str) else action)
 
     def put_rocks(self, *rocks):
-        """Instead of all that are there: (x, line, kind, whether it sinks)."""
+        """Replace all rocks. A rock is (x, line, kind, whether it sinks)."""
         fields = np.full((3, 16), [[0], [0], [NONE]])
         free = [0, 8]
         for x, y, kind, sinks in rocks:
@@ -27,7 +27,7 @@ class Machine(Opened):
         self.change(rock_x=fields[0], rock_y=fields[1], kind=fields[2], rocks=len(rocks), broken=0)
 
     def rocks_now(self):
-        """Sorted: (x, line, kind, whether it sinks)."""
+        """The rocks, sorted, as `put_rocks` takes them."""
         s = self.read()
         return sorted((int(s["rock_x"][k]), int(s["rock_y"][k]), int(s["kind"][k]), k >= 8)
                       for k in range(16) if s["kind"][k] != NONE)

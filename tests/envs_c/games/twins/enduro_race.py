@@ -1,4 +1,4 @@
-"""Our Enduro at frame skip 1, whose state can be read and changed; what tests/envs_c/games/test_enduro.py plays."""
+"""Enduro with an open state: tests read and set the fields of its struct by name."""
 
 from open_state import Machine, struct
 

@@ -1,4 +1,4 @@
-"""Go once more, on plain Python lists and sets, and GNU Go over its text protocol: what test_go.py holds our game to."""
+"""Two references for Go: a board in plain Python lists and sets, and GNU Go over its text protocol."""
 
 import shutil
 import subprocess
@@ -11,13 +11,13 @@ COLUMNS = "ABCDEFGHJKLMNOPQRST"
 
 
 class Board:
-    """A board and the boards before it; points are 0 .. size * size - 1, row by row from the top left."""
+    """A board and all boards before it. Points are 0 .. size * size - 1, row by row from the top left."""
 
     def __init__(self, size: int, komi: float = 0.0, points: list[int] | None = None):
         self.size, self.komi = size, komi
         self.points = points or [EMPTY] * size * size
         self.to_play, self.passes, self.moves = BLACK, 0, 0
-        self.seen = {tuple(self.points): 0}  # what the board looked like -> after which move it last did
+        self.seen = {tuple(self.points): 0}  # board -> number of the last move after which it was there
 
     def beside(self, point: int) -> list[int]:
         row, column = divmod(point, self.size)
@@ -25,7 +25,7 @@ class Board:
         return [r * self.size + c for r, c in places if 0 <= r < self.size and 0 <= c < self.size]
 
     def chain(self, point: int, points=None) -> tuple[set[int], set[int]]:
-        """The points that are connected to `point` and hold the same, and the points beside them that do not."""
+        """The connected points with the same content as `point`, and the points beside them with another content."""
         points = self.points if points is None else points
         chain, border, ahead = {point}, set(), [point]
         while ahead:
@@ -42,7 +42,7 @@ class Board:
         return {near for near in self.chain(point, points)[1] if points[near] == EMPTY}
 
     def after(self, point: int) -> tuple[list[int], int] | None:
-        """The points after a stone of who is to play, and the number of stones that it captures; None for suicide."""
+        """The points after a stone of the side to play, and the number of stones captured; None if it is suicide."""
         points, captured = self.points.copy(), 0
         points[point] = self.to_play
         for near in self.beside(point):
@@ -57,7 +57,10 @@ class Board:
         return f"{COLUMNS[point % self.size]}{self.size - point // self.size}"
 
     def look(self):
-        """Set `legal`, point -> stones captured, and `banned`, point that superko forbids -> moves since it looked so."""
+        """Set `legal`, a dict of points to stones captured, and `banned`.
+
+        banned: dict of points that superko forbids to the number of moves since the repeated board.
+        """
         self.legal, self.banned = {}, {}
         for point in range(self.size**2):
             after = self.after(point) if self.points[point] == EMPTY else None
@@ -67,7 +70,7 @@ class Board:
                 self.legal[point] = after[1]
 
     def move(self, point: int | None) -> bool:
-        """Play a point, or pass at None; whether the game is over."""
+        """Play a point, or pass if it is None; returns whether the game is over."""
         if point is not None:
             self.points, _ = self.after(point)
             self.seen[tuple(self.points)] = self.moves + 1
@@ -82,14 +85,14 @@ class Board:
         return self.points.count(colour) + len(own)
 
     def margin(self) -> int:
-        """Black's area less White's."""
+        """Black's area minus White's."""
         return self.area(BLACK) - self.area(WHITE)
 
     def result(self, colour: int) -> int:
         return int(np.sign(self.margin() - self.komi)) * (1 if colour == BLACK else -1)
 
     def planes(self) -> np.ndarray:
-        """What our game shows: (5, size, size) uint8."""
+        """The observation, (5, size, size) uint8."""
         points, every = np.array(self.points), range(self.size**2)
         atari = [p for p in every if self.points[p] != EMPTY and len(self.liberties(p)) == 1]
         planes = [points == self.to_play, points == 1 - self.to_play, np.isin(every, atari),
@@ -101,7 +104,7 @@ class Board:
 
 
 def choices(board: Board, opponent: int):
-    """The lists of points among which an opponent (0 random, 1 greedy) chooses, first choice first; some may be banned."""
+    """Yield the groups of points that an opponent (0 random, 1 greedy) tries, in order. They may contain banned points."""
     empty = sorted(board.legal.keys() | board.banned.keys())
     if opponent == 0:
         yield empty
@@ -116,7 +119,7 @@ def choices(board: Board, opponent: int):
 
 
 def answer(board: Board, opponent: int, rng: Pcg32) -> int | None:
-    """The opponent's move; it draws again where superko forbids what it drew."""
+    """The opponent's move, None for a pass. It draws again if superko forbids the point."""
     for among in choices(board, opponent):
         while among:
             point = among.pop(rng.below(len(among)))
@@ -126,7 +129,7 @@ def answer(board: Board, opponent: int, rng: Pcg32) -> int | None:
 
 
 class GnuGo:
-    """GNU Go under our rules: `ask` sends commands and returns its answers."""
+    """GNU Go with our rules. `ask` sends commands and returns the answers."""
 
     PATH = shutil.which("gnugo", path="/usr/games:/usr/local/games") or shutil.which("gnugo")
     RULES = ("--chinese-rules", "--positional-superko", "--forbid-suicide")
@@ -136,7 +139,7 @@ class GnuGo:
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
 
     def ask(self, commands: list[str]) -> list[str]:
-        """All commands at once; an answer begins with "=", or with "?" where GNU Go refuses."""
+        """Send all commands at once. An answer begins with "=", or with "?" if GNU Go refuses the command."""
         self.process.stdin.write("".join(f"{command}\n" for command in commands))
         self.process.stdin.flush()
         return [self.answer() for _ in commands]

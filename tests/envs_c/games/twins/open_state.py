@@ -1,4 +1,4 @@
-"""Games' own structs by the names of their fields, to read and to change: what tests set situations up with."""
+"""Read and change the structs of games by the names of their fields, to set up situations in tests."""
 
 import json
 import zlib
@@ -10,22 +10,26 @@ from envs_c.vecenv import HEAD_SIZE
 
 
 def struct(*rows) -> np.dtype:
-    """A C struct: rows of the names of fields, their kind, and how many of it each has, if not one."""
+    """The dtype of a C struct.
+
+    rows: names of fields in one string, their kind, and the length of each if it is an array.
+    """
     fields = [(name, *kind) for names, *kind in rows for name in names.split()]
     return np.dtype([(name, kind, *count) for name, kind, *count in fields], align=True)
 
 
 def read(core: envs_c.VecEnv, layout: np.dtype) -> np.ndarray:
-    """The games' structs of all environments, (N,) of `layout`."""
+    """The structs of all environments, (N,) of `layout`."""
     state = core.get_state()
     raw = np.frombuffer(state, np.uint8, offset=len(state) - core.num_envs * core.stride).reshape(core.num_envs, -1)
     return raw[:, HEAD_SIZE : HEAD_SIZE + layout.itemsize].copy().view(layout)[:, 0]
 
 
 def write(core: envs_c.VecEnv, structs: np.ndarray):
-    """Put structs back; the generators and the episodes' accounts go on."""
+    """Replace the structs of all environments. Random generators and episode statistics do not change."""
     if structs.dtype.itemsize != core.game.state_size:
-        raise ValueError(f"the layout has {structs.dtype.itemsize} bytes, {core.game.name}'s struct {core.game.state_size}")
+        raise ValueError(f"the layout must have {core.game.state_size} bytes, as the struct of {core.game.name}, "
+                         f"not {structs.dtype.itemsize}")
     state = core.get_state()
     end = 12 + int.from_bytes(state[8:12], "little")
     raw = np.frombuffer(state, np.uint8, offset=end).reshape(core.num_envs, -1).copy()
@@ -35,7 +39,7 @@ def write(core: envs_c.VecEnv, structs: np.ndarray):
 
 
 class Machine:
-    """One environment of a game at frame skip 1; fields of its struct are attributes."""
+    """One environment of a game at frame skip 1. The fields of its struct are attributes."""
 
     GAME = ""
     STATE = struct()
@@ -46,13 +50,13 @@ class Machine:
         self.core = self.env.core
 
     def step(self, action=0):
-        """Reward and whether the episode has ended."""
+        """Play one frame; returns the reward and whether the episode has ended."""
         seen, reward, terminated, _, _ = self.env.step(np.array([action]))
         self.seen = seen[0]
         return reward[0], terminated[0]
 
     def play(self, *actions):
-        """The rewards' sum over some frames."""
+        """Play some frames; returns the sum of the rewards."""
         return sum(self.step(action)[0] for action in actions)
 
     def read(self):
@@ -65,7 +69,7 @@ class Machine:
         return self.read()[name].tolist()
 
     def change(self, **fields):
-        """Set fields to values."""
+        """Set fields of the struct."""
         states = read(self.core, self.STATE)
         for name, value in fields.items():
             states[name][0] = value

@@ -1,4 +1,4 @@
-"""The random numbers of rng.pxd once more in plain Python, for boards that are held against our games."""
+"""The random numbers of envs_c/rng.pxd in plain Python, for the plain boards that games are compared with."""
 
 BITS = 2**64 - 1
 
@@ -20,7 +20,7 @@ class Pcg32:
         self.below(1)
 
     def below(self, bound: int) -> int:
-        """A whole number under `bound`."""
+        """An integer from 0 to bound - 1."""
         old = self.state
         self.state = (old * 6364136223846793005 + self.stream) & BITS
         bits, turn = (old >> 18 ^ old) >> 27 & 0xFFFFFFFF, old >> 59
