@@ -23,7 +23,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     from trainer.process import is_console_script, limit_openmp_spin
     limit_openmp_spin()  # before anything loads OpenMP
     if is_console_script():
-        sys.path.append(str(Path.cwd()))  # for import paths of the user's classes; at the end, so that it hides no package
+        sys.path.append(str(Path.cwd()))  # for import paths of the user's classes; at the end, where it hides no package
     try:
         from trainer.commands.main import run
         return run(sys.argv[1:] if argv is None else list(argv))
@@ -33,7 +33,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _refuse(missing: str) -> int:
-    """Print a line with a requirement that this Python does not meet, and with ways to meet it; returns the exit code."""
+    """Print a line with a missing requirement and with ways to meet it; returns the exit code."""
     virtual = Path(__file__).parents[1] / ".venv" / "bin" / "python"
     if virtual.exists() and Path(sys.executable) != virtual:
         advice = f"use {virtual}, or pip install 'insertcoin[train]'"

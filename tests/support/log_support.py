@@ -1,4 +1,4 @@
-"""Helpers for tests of the log: made-up metrics, a clock that a test moves, and consoles that keep their output."""
+"""Helpers for tests of the log: made-up metrics, a clock moved by the test, and consoles with their output."""
 
 import contextlib
 import io
@@ -24,7 +24,7 @@ NOT_A_NUMBER = dict.fromkeys(METRICS_OF_ITERATION, math.nan)
 
 
 class Clock:
-    """A clock that a test moves."""
+    """A clock, moved by the test."""
 
     def __init__(self):
         self.now = 100.0
@@ -34,13 +34,13 @@ class Clock:
 
 
 def terminal(width=80, height=40, encoding="utf-8"):
-    """A console that behaves as in a terminal and keeps its output."""
+    """A console in a terminal; see `shown` for its output."""
     file = io.TextIOWrapper(io.BytesIO(), encoding=encoding, write_through=True)
     return Console(file=file, force_terminal=True, width=width, height=height, color_system=None, _environ={})
 
 
 def pipe():
-    """A console that writes into a pipe and keeps its output."""
+    """A console in a pipe; see `shown` for its output."""
     return Console(file=io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True), _environ={})
 
 
@@ -50,7 +50,7 @@ def shown(console):
 
 
 def make_log(folder, clock, console, *, config=CONFIG_OF_RUN, dashboard=False, goal=None, **keywords):
-    """A log that is not entered yet; `folder` must exist then."""
+    """A log, not entered yet; `folder` must exist then."""
     return RunLog(folder, config.game, goal=goal or config.ppo.total_steps, facts=FACTS, dashboard=dashboard, clock=clock,
                   trackers=config.run.trackers, settings=config.to_dict(), console=console, **keywords)
 

@@ -1,4 +1,4 @@
-"""Helpers for tests of the verbs: commands that work, commands that are refused, and changes to the settings of saved runs."""
+"""Helpers for tests of the verbs: working and refused commands, and changes to the settings of saved runs."""
 
 import json
 from pathlib import Path
@@ -9,13 +9,13 @@ from trainer.runs.folder import CONFIG
 
 
 def run(capsys, words: str) -> str:
-    """The output of a command that works."""
+    """The output of a working command."""
     assert main(words.split()) == 0, capsys.readouterr().err
     return capsys.readouterr().out
 
 
 def refused(capsys, words: str) -> str:
-    """The one line on stderr of a command that exits with 2."""
+    """The one line on stderr of a command; its exit code is 2."""
     assert main(words.split()) == 2
     out, err = capsys.readouterr()
     assert out == ""

@@ -1,7 +1,7 @@
 """The command line.
 
     main.py        runs a command line: picks the verb, prints errors
-    arguments.py   arguments that several verbs share
+    arguments.py   arguments of several verbs
     train.py       `GAME` and `--resume RUN`, without a verb
     eval.py, list.py, play.py, record.py, compare.py, export.py, sweep.py, profile.py, games.py   the other verbs
 
@@ -12,7 +12,7 @@ the group "insertcoin.verbs", such as
     [project.entry-points."insertcoin.verbs"]
     tournament = "my_package.tournament:main"
 
-torch is loaded after the arguments are checked, so that help and errors come at once.
+torch is loaded after the arguments are checked, since it is slow to load: help and errors come at once.
 """
 
 from importlib.metadata import EntryPoint, entry_points

@@ -1,4 +1,4 @@
-"""Arguments that several verbs share."""
+"""Arguments of several verbs."""
 
 from pathlib import Path
 from typing import Annotated
@@ -28,7 +28,7 @@ def game_of(argv: list[str], command: str) -> str:
 
 
 def require_folder(option: str, file: str) -> None:
-    """Check that the folder of an output file exists. Raises SettingError."""
+    """Raise SettingError if the folder of an output file does not exist."""
     folder = Path(file).parent
     if not folder.is_dir():
         raise SettingError(option, f"must be in a folder that exists, not {str(folder)!r}: make it first")

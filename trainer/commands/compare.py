@@ -24,7 +24,7 @@ class CompareOptions(Section):
     by: Literal["steps", "minutes"] = "steps"
     """Horizontal axis of the picture."""
     group: bool = False
-    """Draw runs that differ only in the seed as one curve: their mean and standard deviation."""
+    """Draw runs with equal settings and different seeds as one curve: their mean and standard deviation."""
 
     def check(self) -> None:
         super().check()

@@ -21,7 +21,7 @@ class ExportOptions(Section):
 
     run: Run
     format: Literal["auto", "onnx", "safetensors", "both"] = "auto"
-    """onnx: one step as a graph. safetensors: the weights. auto: the format that --out ends in, otherwise both."""
+    """onnx: one step as a graph. safetensors: the weights. auto: by the ending of --out, otherwise both."""
     out: str | None = None
     """The file. none: policy.onnx and policy.safetensors in the run's folder."""
 

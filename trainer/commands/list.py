@@ -26,7 +26,7 @@ class ListOptions(Section):
     """Options of the list."""
 
     root: str = str(ROOT)
-    """The folder that contains the folders of the runs."""
+    """The folder with the folders of the runs."""
 
     def check(self) -> None:
         super().check()
@@ -36,7 +36,7 @@ class ListOptions(Section):
 
 
 def main(argv: list[str]) -> None:
-    """Print the table, and a line for each folder that is not in it."""
+    """Print the table, and a line for each other folder."""
     options = parse(ListOptions, argv, "list", "List the runs, newest first. score: mean of the recent episodes; best: the "
                     "highest value of this mean; evaluation: mean score of the evaluation at the end.")
     root, console = Path(options.root), Console()
@@ -54,7 +54,7 @@ def main(argv: list[str]) -> None:
 
 
 def note_about(folder: Path) -> str:
-    """A line about a folder that is not a run."""
+    """A line about a folder without a run."""
     if not os.access(folder, os.R_OK | os.X_OK):
         return f"{folder} cannot be read"
     inside = len(newest_first(folder))

@@ -11,7 +11,7 @@ from trainer.process import in_torchrun, program_name
 
 
 def run(argv: list[str]) -> int:
-    """Run the command line `argv`; returns the exit code: 0, 2 after an error, 130 after Ctrl-C, or that of the verb."""
+    """Run the command line `argv`; returns the exit code: 0, 2 after an error, 130 after Ctrl-C, or the code of the verb."""
     try:
         if not argv or argv[0] in ("-h", "--help"):
             print(_overview())
@@ -37,7 +37,7 @@ def run(argv: list[str]) -> int:
 
 
 def _print_error(error: str) -> None:
-    """Print an error. In a job of several processes that all fail with it, one of them prints it."""
+    """Print an error. If all processes of a job fail with it, one of them prints it."""
     if in_torchrun():
         from trainer.ranks import prints_first
         if not prints_first(error):

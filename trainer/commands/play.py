@@ -97,7 +97,7 @@ def _game(run, options: PlayOptions):
 
 
 def _person(watched, screen):
-    """A function that returns the person's action, by the keys held in the window."""
+    """A function for `watch`: returns the person's action, by the keys held in the window."""
     from trainer.play.keyboard import Keyboard
     keyboard = Keyboard(watched.title, watched.source.env.actions)
     screen.tiles = watched.source.env.game.fps < 30

@@ -29,7 +29,7 @@ class SweepOptions(Section):
     space: str | None = None
     """A .toml file of the ranges to search. none: trainer/sweep/default.toml, which explains the format."""
     storage: str | None = None
-    """Storage of the trials: a database's URL, or journal:FILE in a folder that machines share. none: OUT/sweep.db."""
+    """Storage of the trials: a database's URL, or journal:FILE in a shared folder. none: OUT/sweep.db."""
     out: str | None = None
     """The sweep's folder, for its trials' runs and its report. none: runs/sweep-NAME."""
     startup: int = within(10, 1)
@@ -37,9 +37,9 @@ class SweepOptions(Section):
     prune: bool = True
     """End a trial if its score is below the median of the finished trials at the same step."""
     minutes: float | None = within(None, 0, above=True)
-    """Prune a trial that has trained for longer than this."""
+    """Prune a trial after this many minutes of training."""
     report: bool = False
-    """Run no trial; report those that there are: sweep NAME --report."""
+    """Run no trial; report the existing ones: sweep NAME --report."""
 
     def check(self) -> None:
         super().check()
@@ -74,7 +74,7 @@ def main(argv: list[str]) -> None:
 
 
 def _report(argv: list[str]) -> None:
-    """Report a sweep, whose name is the first argument or that of --name."""
+    """Report a sweep, by the first argument or by --name."""
     options, rest = parse_some(SweepOptions, argv[1:], "sweep GAME")
     if rest:
         raise ConfigError(f"--report does not accept options of training: leave {' '.join(rest)} out")
@@ -96,5 +96,5 @@ def _folder(name: str, options: SweepOptions) -> Path:
 
 
 def _plain(game: str) -> str:
-    """A game's name, with _ for characters that a folder's name must not have."""
+    """A game's name, with _ for characters not allowed in the name of a sweep."""
     return re.sub(r"[^\w.-]+", "_", Path(game).stem)

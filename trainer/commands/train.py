@@ -24,7 +24,7 @@ def main(argv: list[str]) -> None:
 
 
 def _resumed(game: str | None, options: list[str], resume: str) -> Config:
-    """The settings of a saved run, changed by the options that are free. Raises ConfigError for any other change."""
+    """The settings of a saved run, changed by free options. Raises ConfigError for any other change."""
     if value_of("--preset", options) is not None:
         raise ConfigError("--preset is for new runs, and a resumed run keeps its settings: leave --preset or --resume out")
     run = find(resume)
@@ -46,7 +46,7 @@ def _resumed(game: str | None, options: list[str], resume: str) -> Config:
 
 
 def _changed(saved: Config, config: Config) -> list[str]:
-    """The settings that differ and are not free, as text."""
+    """The changed settings, without free ones, as text."""
     before, after = saved.to_dict(), config.to_dict()
     free = FREE_ON_RESUME | {"run_dir"}  # run_dir: the same folder, perhaps written differently
     return [f"--{name.replace('_', '-')} is {after[section][name]} and was {before[section][name]}"

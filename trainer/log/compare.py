@@ -1,4 +1,4 @@
-"""Scores of several runs of one game, as curves and as a table: run by run, or runs that differ only in the seed as a group."""
+"""Scores of several runs of one game, as curves and as a table: run by run, or in groups of runs with different seeds."""
 
 import json
 from collections import Counter
@@ -71,7 +71,7 @@ def single(members: Sequence[Member]) -> list[Curve]:
 def grouped(members: Sequence[Member]) -> dict[str, list[Member]]:
     """The runs by the values of the settings in which they differ, such as "gamma 0.99".
 
-    Settings that do not change the learning, and the seed, are ignored.
+    The seed and settings without influence on the learning are ignored.
     """
     settings = [_settings(member.run.config) for member in members]
     differing = [name for name in dict.fromkeys(name for one in settings for name in one)
@@ -124,7 +124,7 @@ def _mean(values: Sequence[float | None]) -> str:
 
 
 def _settings(config: dict[str, Any]) -> dict[str, Any]:
-    """The settings that change the learning, by name."""
+    """The settings with influence on the learning, by name."""
     sections = [config.get(section) for section in ("env", "policy", "ppo", "self_play")]
     free = ("num_threads", "num_batches")
     return {name: value for section in sections if isinstance(section, dict) for name, value in section.items()

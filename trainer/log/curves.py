@@ -19,7 +19,7 @@ from trainer.runs.metrics import read_metrics
 
 _LOSSES = {"loss_policy": "policy", "loss_value": "value", "entropy": "entropy"}
 _STYLES = ("-", "--", ":", "-.")  # for the first ten curves, the next ten, ...
-_MOST_POINTS = 2000  # per curve, so that long runs draw as fast as short ones
+_MOST_POINTS = 2000  # per curve; long runs then draw as fast as short ones
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ def _save(figure: Figure, path: Path) -> None:
 
 
 def _plot(axes: Axes, entries: list[dict[str, Any]], across: str, keys: dict[str, str | None], **style: str) -> None:
-    """Draw a line for each metric that has values.
+    """Draw a line for each metric with values.
 
     keys: metrics, and the name of each in the legend or None.
     """

@@ -26,7 +26,11 @@ class Progress:
         self._stages = dict.fromkeys(STAGES, 0.0)
 
     def update(self, step: int, seconds: float, metrics: dict[str, float | None]) -> None:
-        """Add an iteration that ended at `step` and took `seconds`."""
+        """Add an iteration.
+
+        step: the step at its end.
+        seconds: its duration.
+        """
         fade = math.exp(-seconds / _MEMORY)
         self._steps = self._steps * fade + step - self.step
         self._seconds = self._seconds * fade + seconds

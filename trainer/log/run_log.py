@@ -35,13 +35,13 @@ class RunLog:
     title: the game.
     goal: last step of the session.
     facts: shown, and given to the trackers, such as {"device": "cpu", "precision": "bfloat16", "threads": "2"}.
-    dashboard: show the dashboard if `console` is a terminal that can show it; otherwise plain lines.
+    dashboard: show the dashboard if `console` is a capable terminal; otherwise plain lines.
     trackers: names in trainer.log.trackers.TRACKERS, or import paths.
     settings: the run's config as nested dicts, for the trackers.
     start_seconds: duration of the earlier sessions; `seconds` in metrics.jsonl continues from there.
-    resume_step: the step that the run is resumed from; later entries of metrics.jsonl are removed. None for a new run.
+    resume_step: the step of the checkpoint of a resumed run; later entries of metrics.jsonl are removed. None for a new run.
 
-    `overhead_seconds` is the time that `iteration` took so far.
+    `overhead_seconds` is the total duration of all calls of `iteration`.
     Entering raises TrackerError if a tracker refuses the run.
     """
 
@@ -114,7 +114,7 @@ class RunLog:
         self._console.print(text, markup=False, emoji=False, highlight=False, soft_wrap=True)
 
     def _track(self) -> None:
-        """Write the newest metrics to the trackers. A tracker that fails is reported and dropped."""
+        """Write the newest metrics to the trackers. A failing tracker is reported and dropped."""
         for tracker in [*self._trackers]:
             try:
                 tracker.write(*self._unwritten)

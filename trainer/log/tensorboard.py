@@ -18,7 +18,7 @@ _QUEUE = 1024  # events; `write` must never wait for the disk
 
 
 def tagged(metrics: dict[str, float | None]) -> dict[str, float]:
-    """The metrics by their tags, without those that are None."""
+    """The metrics by their tags, without None."""
     return {TAGS.get(key, f"charts/{key}"): value for key, value in metrics.items() if value is not None}
 
 
@@ -35,7 +35,7 @@ class TensorBoard:
     def write(self, step: int, metrics: dict[str, float | None]) -> None:
         for tag, value in tagged(metrics).items():
             self._writer.add_scalar(tag, value, step)
-        self._writer.flush()  # so that a kill loses no metrics; with the line above 0.8 ms for 22 metrics
+        self._writer.flush()  # a kill must not lose metrics; this function takes 0.8 ms for 22 metrics
 
     def close(self) -> None:
         self._writer.close()

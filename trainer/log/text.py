@@ -18,7 +18,7 @@ def show(columns: Sequence[str], rows: Sequence[Sequence[str]], console: Console
         for line in plain(columns, rows, right):
             console.out(line, highlight=False)
         return
-    from rich.box import SIMPLE_HEAD  # here, so that `plain` and `markdown` work without rich
+    from rich.box import SIMPLE_HEAD  # here, since `plain` and `markdown` must work without rich
     from rich.table import Table
     table = Table(box=SIMPLE_HEAD, padding=(0, 1))
     for column in columns:
@@ -38,7 +38,7 @@ def plain(columns: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence
 
 
 def markdown(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """A Markdown table, padded so that it is readable in a terminal too."""
+    """A Markdown table, padded to be readable in a terminal too."""
     head, *body = _aligned(columns, [[str(cell) for cell in row] for row in rows])
     lines = [head, ["-" * len(cell) for cell in head], *body]
     return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)

@@ -1,11 +1,11 @@
-"""Trackers: services and files that receive a run's metrics, beside its metrics.jsonl.
+"""Trackers: services and files for a run's metrics, beside its metrics.jsonl.
 
 `TRACKERS` maps the names of the setting `track` to classes; the setting also accepts the import path of a class, such as
 my_module:MyTracker. Every class is called with the same keyword arguments:
 
     folder         the run's folder
     settings       the run's config as nested dicts, and `facts` about the session
-    resume_step    the step that the run is resumed from; None for a new run
+    resume_step    the step of the checkpoint of a resumed run; None for a new run
 
 and its objects have `write` and `close`, see `Tracker`.
 
@@ -39,7 +39,7 @@ class Tracker(Protocol):
     def __init__(self, folder: Path, settings: dict[str, Any], resume_step: int | None) -> None: ...
 
     def write(self, step: int, metrics: dict[str, float | None]) -> None:
-        """Write the metrics of a step; a metric that is None has no value at this step."""
+        """Write the metrics of a step; None stands for a metric without a value at this step."""
 
     def close(self) -> None:
         """End the session; called once."""

@@ -1,1 +1,1 @@
-"""Presets: one TOML file for each game, with only the settings that differ from the defaults in trainer/config/sections.py."""
+"""Presets: one TOML file for each game, with only its changes to the defaults in trainer/config/sections.py."""

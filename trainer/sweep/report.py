@@ -28,9 +28,9 @@ from trainer.sweep.space import NONE
 
 BEST = "best.toml"
 _SHOWN = 10    # trials in the table
-_REASONS = 5   # failures that are printed
+_REASONS = 5   # printed failures
 _ENOUGH = 10   # finished trials needed for the picture of importances
-_LEGEND = 10   # curves that a legend names at most
+_LEGEND = 10   # curves in a legend at most
 
 
 def write_report(study: optuna.Study, folder: Path) -> None:
@@ -102,7 +102,7 @@ def _row(trial: FrozenTrial) -> tuple[str, ...]:
 
 
 def _print_failures(study: optuna.Study) -> None:
-    """Print a line for each of the last trials that failed or were refused."""
+    """Print a line for each of the last failed or refused trials."""
     reasons = [(trial.number, trial.user_attrs.get("failed") or trial.user_attrs.get("reason", ""))
                for trial in study.get_trials(deepcopy=False)
                if "failed" in trial.user_attrs or trial.user_attrs.get("reason", "").startswith("refused")]
@@ -134,13 +134,14 @@ def _importances(study: optuna.Study) -> Axes:
     """
     axes = plot.plot_param_importances(study, evaluator=PedAnovaImportanceEvaluator(), target_name="score")
     axes.set_title("", loc="left")
-    axes.set(title=f"{study.study_name}: settings in which the best trials differ from the others", xlabel="importance", ylabel="")
+    title = f"{study.study_name}: settings in which the best trials differ from the others"
+    axes.set(title=title, xlabel="importance", ylabel="")
     axes.get_legend().remove()
     return axes
 
 
 def _pareto(study: optuna.Study) -> Axes:
-    """Score against minutes. The front, trials that no other beats in both, has the numbers of the trials."""
+    """Score against minutes. The trials of the Pareto front are numbered."""
     both = optuna.create_study(directions=["minimize", "maximize"])
     for trial in study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,)):
         both.add_trial(optuna.trial.create_trial(values=[trial.user_attrs["minutes"], trial.value],

@@ -1,4 +1,4 @@
-"""The ranges that a sweep searches: read from a file, checked against the settings, and drawn from.
+"""The ranges of a sweep: read from a file, checked against the settings, and drawn from.
 
 The file is TOML; trainer/sweep/default.toml explains its format.
 """
@@ -151,7 +151,7 @@ def _choices(section: str, name: str, line: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def _value(section: str, name: str, choice: Any) -> Any:
-    """The value of a choice. "none" stays a text for settings that cannot be None, such as memory."""
+    """The value of a choice. "none" stays a text for settings without None, such as memory."""
     return None if choice == NONE and is_optional(setting(section, name)) else choice
 
 

@@ -1,7 +1,7 @@
 """The study of a sweep, in a storage: a sweep can be stopped, resumed, and shared by several processes.
 
 A storage is the URL of a database (sqlite, PostgreSQL, MySQL: those of SQLAlchemy), or journal:FILE, Optuna's file for
-machines that share a folder and have no database. It contains the trials of all processes, and everything for the report.
+machines with a shared folder and no database. It contains the trials of all processes, and everything for the report.
 """
 
 import contextlib
@@ -32,9 +32,9 @@ _JOIN = 10       # seconds to wait for the facts from the process that begins a 
 
 
 class SeededByTrial(BaseSampler):
-    """TPE with random numbers that depend only on the seed and on the number of the trial.
+    """TPE; its random numbers depend only on the seed and on the number of the trial.
 
-    A resumed sweep therefore draws the same values as a sweep that never stopped, and two processes draw different ones.
+    A resumed sweep therefore draws the same values as one without a stop, and two processes draw different ones.
 
     TPE: Bergstra et al., 2011, "Algorithms for Hyper-Parameter Optimization"; Watanabe, 2023, arXiv:2304.11127.
     """
@@ -114,7 +114,7 @@ def open_study(storage: optuna.storages.BaseStorage, name: str, facts: dict[str,
                **choices: Any) -> tuple[optuna.Study, bool]:
     """Begin the study `name`, or join it if it exists.
 
-    facts: values that are equal in all processes of a sweep, see `facts_of`.
+    facts: equal in all processes of a sweep, see `facts_of`.
     first: the values of the first trial, or None.
     choices: the sampler and the pruner.
 
@@ -143,7 +143,7 @@ def load_study(storage: optuna.storages.BaseStorage, name: str) -> optuna.Study:
 
 
 def facts_of(config: Config, ranges: tuple) -> dict[str, Any]:
-    """The facts of a sweep, ready for JSON: the game, the settings that all trials share, and the ranges."""
+    """The facts of a sweep, ready for JSON: the game, the common settings of all trials, and the ranges."""
     settings = config.to_dict()
     run = settings.pop("run")
     for name in OF_THE_MACHINE:
@@ -155,7 +155,7 @@ def facts_of(config: Config, ranges: tuple) -> dict[str, Any]:
 
 
 def counted(study: optuna.Study) -> list[FrozenTrial]:
-    """The trials that count for --trials: all but those that were interrupted or whose process died."""
+    """The trials for --trials: all but interrupted ones and ones of dead processes."""
     return [trial for trial in study.get_trials(deepcopy=False)
             if trial.state in (TrialState.RUNNING, TrialState.COMPLETE, TrialState.PRUNED) or "failed" in trial.user_attrs]
 

@@ -42,8 +42,8 @@ WARM_UP = 5  # the first 1/WARM_UP of a training is never pruned
 class Plan:
     """A sweep, without its name and storage."""
 
-    base: Config               # settings that all trials share
-    ranges: tuple[Range, ...]  # of the settings that differ
+    base: Config               # common settings of all trials
+    ranges: tuple[Range, ...]  # of the other settings
     folder: Path               # for the runs of this process's trials
     trials: int                # of all processes and sessions together
     startup: int               # trials drawn at random; as many must finish before one is pruned
@@ -68,7 +68,7 @@ def run_sweep(plan: Plan, name: str, url: str) -> None:
     """Begin, join or resume the sweep `name`: run trials until there are enough, then report them.
 
     url: the storage.
-    Ctrl-C (or SIGTERM, or a terminal that closes) ends the running trial, marks it, and raises KeyboardInterrupt.
+    Ctrl-C (or SIGTERM, or a closed terminal) ends the running trial, marks it, and raises KeyboardInterrupt.
     Raises SweepError if the storage fails, or if it has another sweep of this name.
     """
     plan.folder.mkdir(parents=True, exist_ok=True)
@@ -180,7 +180,7 @@ def _pruned(trial: optuna.Trial, reason: str) -> optuna.TrialPruned:
 
 @contextlib.contextmanager
 def _signals_interrupt() -> Iterator[None]:
-    """Let SIGTERM and SIGHUP raise KeyboardInterrupt like SIGINT, so that they end a trial cleanly."""
+    """Let SIGTERM and SIGHUP raise KeyboardInterrupt like SIGINT, to end a trial cleanly."""
     before = {number: signal.signal(number, signal.default_int_handler) for number in (signal.SIGTERM, *hangup_signals())}
     try:
         yield

@@ -1,7 +1,6 @@
 """A trial of a sweep: `python -m trainer GAME --preset FILE` in a process of its own, with an eye on its metrics.
 
-Each trial has its own process, so that a crash or a lack of memory ends only this trial, and so that the device's memory is
-free afterwards.
+Each trial has its own process: a crash or a lack of memory ends only this trial, and the device's memory is free afterwards.
 """
 
 import contextlib
@@ -100,7 +99,7 @@ def _end(process: subprocess.Popen) -> None:
 
 
 def _reason(code: int, output: Path) -> str:
-    """The reason of a training's end in one line: the signal that killed it, its error, or its last line."""
+    """The reason of a training's end in one line: its signal if it was killed, its error, or its last line."""
     if code < 0:
         return f"its process was killed by {signal.Signals(-code).name}"
     lines = [line for line in output.read_text(encoding="utf-8", errors="replace").splitlines() if line.strip()]

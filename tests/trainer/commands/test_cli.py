@@ -1,4 +1,4 @@
-"""The command line: the settings and options that it passes on, and its errors."""
+"""The command line: settings, options and errors."""
 
 import dataclasses
 import sys
@@ -70,7 +70,7 @@ def helptext(capsys, *argv):
 
 
 def refused(capsys, *argv):
-    """The one line on stderr of a command that exits with 2."""
+    """The one line on stderr of a command; its exit code is 2."""
     assert main(argv) == 2
     out, err = capsys.readouterr()
     assert out == ""

@@ -1,4 +1,4 @@
-"""The verbs that use runs, end to end, with runs that are trained here."""
+"""The verbs for runs, end to end, on small runs trained for the tests."""
 
 import io
 import json
@@ -20,7 +20,7 @@ from trainer.runs.folder import CONFIG, locked
 
 
 class Tty(io.StringIO):
-    """A stream that behaves like a terminal."""
+    """A text stream in the role of a terminal."""
 
     encoding = "utf-8"
 

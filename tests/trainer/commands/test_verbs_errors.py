@@ -1,4 +1,4 @@
-"""Errors of the verbs: no such run, foreign and damaged files, a game that is gone, no display, no encoder."""
+"""Errors of the verbs: no such run, foreign and damaged files, a missing game, no display, no encoder."""
 
 import importlib.util
 import sys

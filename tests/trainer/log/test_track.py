@@ -1,6 +1,6 @@
-"""Trackers: the metrics that each receives, resumed runs, and refusals.
+"""Trackers: their metrics, resumed runs, and refusals.
 
-Large packages are replaced by modules that record their calls.
+Recording modules stand in for large packages.
 """
 
 import contextlib

@@ -70,7 +70,7 @@ def values(study):
 
 
 def failing_at(*numbers, error):
-    """A stand-in that raises `error` in the calls with these numbers."""
+    """A stand-in; the calls with these numbers raise `error`."""
     calls = iter(range(1000))
 
     def before(config):

@@ -1,4 +1,4 @@
-"""Sweeps from the command line, and the processes of their trials: two that share a storage, one that is terminated."""
+"""Sweeps from the command line, and the processes of their trials: two with a common storage, a terminated one."""
 
 import json
 import signal
@@ -112,7 +112,7 @@ def start(folder, *options, program=("-m", "trainer")) -> subprocess.Popen:
 
 
 def shared(tmp_path, trials, **program):
-    """Run two processes of one sweep to the end; returns the study, and checks that both took part."""
+    """Run two processes of one sweep to the end; checks the part of each, and returns the study."""
     url = f"sqlite:///{tmp_path}/shared.db"
     options = ["--storage", url, "--trials", str(trials), "--total-steps", "2000", "--name", "together"]
     processes = [start(tmp_path, *options, "--out", str(tmp_path / name), **program) for name in ("one", "two")]
@@ -142,7 +142,7 @@ def test_two_processes_share_the_trainings_of_a_sweep(tmp_path):
 
 
 def terminated(process, begun, folder):
-    """Terminate a sweep once `begun()`, and check that its trial is marked as interrupted."""
+    """Terminate a sweep once `begun()`, and check the mark of its trial."""
     while process.poll() is None and not begun():
         time.sleep(0.05)
     process.send_signal(signal.SIGTERM)

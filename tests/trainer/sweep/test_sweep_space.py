@@ -46,7 +46,7 @@ REFUSED = [
 
 @pytest.fixture
 def drawn():
-    """A function that draws `count` configs from ranges and a base at random."""
+    """A function: `count` random configs from ranges and a base."""
     def many(ranges, base, count=40):
         study = optuna.create_study(sampler=optuna.samplers.RandomSampler(seed=1))
         return [draw(ranges, study.ask(), base) for _ in range(count)]
@@ -72,7 +72,7 @@ def test_a_missing_file_is_refused():
 @pytest.mark.parametrize("game", envs_c.games())
 def test_every_draw_of_the_default_space_is_a_config_that_trains(drawn, game):
     base = preset(game)
-    configs = drawn(read_space(None), base)  # Config refuses minibatches that do not fit
+    configs = drawn(read_space(None), base)  # Config checks the minibatches
     assert len({config.ppo.horizon for config in configs}) == 4
     assert len({config.ppo.minibatch for config in configs}) > 1
     assert all(config.env == base.env and config.run == base.run for config in configs)
