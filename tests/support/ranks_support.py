@@ -1,4 +1,4 @@
-"""Two processes that are the ranks of one job over Gloo, and what they are asked to do; used by test_ranks.py."""
+"""Two processes that are the ranks of one job over Gloo, and the functions that tests call in them."""
 
 from trainer.process import limit_openmp_spin  # isort: skip
 
@@ -22,25 +22,31 @@ from trainer.policy.normalize import Moments
 from trainer.ppo import learner as ppo
 from trainer.ppo.losses import explained_variance
 from trainer.rollout.actor import collect
-from trainer.training import shares as sharing
+from trainer.training import shares
 from trainer.training.build import make_session
 from trainer.training.session import Session
 from trainer.training.train import iterate
 
 N, T = 16, 32
-joined: ranks.Ranks = ranks.ALONE  # in a process of `Pair`, its rank
+joined: ranks.Ranks = ranks.ALONE  # in a process of `Pair`: its rank
 
 
 class Pair:
-    """Two ranks, each in a process that stays for all tests; call it with a function of this module."""
+    """Two ranks, each in a process that lives for all tests; call it with a function of this module."""
 
     def __init__(self, size: int = 2):
-        port = free_port()
-        self.pools = [ProcessPoolExecutor(1, get_context("spawn"), enter, (rank, size, port)) for rank in range(size)]
+        self.pools = [ProcessPoolExecutor(1, get_context("spawn")) for _ in range(size)]
+        self.join()
 
     def __call__(self, function, *arguments) -> list:
-        """What the function gave on each rank."""
+        """The results of the function on all ranks."""
         return [one.result(120) for one in [pool.submit(function, *arguments) for pool in self.pools]]
+
+    def join(self):
+        """Start a new job with the same processes."""
+        port = free_port()
+        for one in [pool.submit(enter, rank, len(self.pools), port) for rank, pool in enumerate(self.pools)]:
+            one.result(120)
 
     def close(self):
         for pool in self.pools:
@@ -54,7 +60,9 @@ def free_port() -> int:
 
 
 def enter(rank: int, size: int, port: int):
+    """Join a job; leave the job of before."""
     global joined
+    joined.leave()
     os.environ |= {"RANK": str(rank), "WORLD_SIZE": str(size), "LOCAL_RANK": str(rank), "LOCAL_WORLD_SIZE": str(size),
                    "MASTER_ADDR": "localhost", "MASTER_PORT": str(port)}
     joined = ranks.join()
@@ -68,14 +76,14 @@ def config(game="cartpole", *, iterations=8, env=None, policy=None, **settings) 
 
 
 def left() -> tuple[list[str], list[str]]:
-    """The threads of Gloo before and after this rank leaves, with all loaded that a training loads."""
+    """The threads of Gloo before and after this rank leaves; torch modules of a training are loaded before."""
     importlib.import_module("torch._dynamo")
     joined.everyone(0)
     before = gloo_threads()
     joined.leave()
     stop = time.monotonic() + 10
     while gloo_threads() and time.monotonic() < stop:
-        time.sleep(0.01)  # Linux lists a thread a moment longer than it runs
+        time.sleep(0.01)  # Linux lists a thread for a moment after its end
     return before, gloo_threads()
 
 
@@ -85,34 +93,39 @@ def gloo_threads() -> list[str]:
 
 
 def talk():
-    """One of each call."""
+    """The results of all calls of `Ranks`."""
     def refused():
-        raise TrainerError("rank 0 alone says no")
+        raise TrainerError("rank 0 refuses")
     rank = joined.rank
     try:
         joined.broadcast(refused)
     except TrainerError as error:
-        said = str(error)
+        refusal = str(error)
     return {"sum": joined.sum_(torch.arange(3.0) + rank).tolist(), "rows": joined.rows(torch.full((2,), rank)).tolist(),
-            "everyone": joined.everyone(f"rank {rank}"), "gather": joined.gather(rank), "broadcast": joined.broadcast(lambda: rank),
-            "any": joined.any(rank == 1, False, True), "refused": said}
+            "everyone": joined.everyone(f"rank {rank}"), "gather": joined.gather(rank),
+            "broadcast": joined.broadcast(lambda: rank),
+            "any": joined.any(rank == 1, False, True), "refused": refusal}
 
 
-def alone() -> str:
-    """A call that the other rank does not make any more."""
+def leave():
+    joined.leave()
+
+
+def call_without_the_other() -> str:
+    """The error of a call that the other rank does not make."""
     try:
-        joined.everyone("is anybody there?")
+        joined.everyone(0)
     except TrainerError as error:
         return str(error)
     return ""
 
 
-def tell(text: str) -> bool:
+def prints(text: str) -> bool:
     return ranks.prints_first(text)
 
 
 def moments(rows: torch.Tensor):
-    """Moments over this rank's part of rows (n, k), and the explained variance of a part of them."""
+    """Moments of this rank's part of rows (n, k), and the explained variance of some of them."""
     mine = rows.chunk(joined.size)[joined.rank]
     made = Moments(rows.shape[1:])
     made.add(mine, joined)
@@ -121,7 +134,7 @@ def moments(rows: torch.Tensor):
 
 
 def prepared(settings: Config, among: ranks.Ranks) -> Session:
-    """A session with a rollout to learn from, and a policy that has moved on from the one that played it."""
+    """A session with a rollout, and a policy that differs from the one that played the rollout."""
     made = make_session(settings, among)
     collect(made.actor)
     made.pipeline.settle()
@@ -135,7 +148,10 @@ def prepared(settings: Config, among: ranks.Ranks) -> Session:
 
 
 def gradients(settings: Config, minibatches: list[list[int]], among: ranks.Ranks | None = None):
-    """The gradient and diagnostics of minibatches of sequences, numbered over all ranks; this rank learns from its own."""
+    """The gradient and diagnostics of minibatches.
+
+    minibatches: sequences, numbered over all ranks; this rank learns from its own.
+    """
     among = among or joined
     made = prepared(settings, among)
     learner, count = made.learner, N // among.size
@@ -151,7 +167,7 @@ def gradients(settings: Config, minibatches: list[list[int]], among: ranks.Ranks
 
 
 def drawn(settings: Config):
-    """A minibatch's sequences, numbered over all ranks, and their weights."""
+    """The sequences of a minibatch, numbered over all ranks, and their weights."""
     made = prepared(settings, joined)
     return (made.learner._prioritized() + joined.rank * N // joined.size).tolist(), made.learner.weight.tolist()
 
@@ -162,7 +178,7 @@ def orders(settings: Config):
 
 
 def trained(settings: Config, folder: Path, iterations: int, resume: Path | None = None, among: ranks.Ranks | None = None):
-    """Train, save, and tell of it: the checkpoint (None but on rank 0), the last metrics, score and episodes."""
+    """Train and save; returns the checkpoint's path, the metrics, the score and the number of episodes."""
     among = among or joined
     made = make_session(settings, among, resume=resume) if resume else make_session(settings, among)
     metrics = [iterate(made) for _ in range(iterations)]
@@ -172,7 +188,7 @@ def trained(settings: Config, folder: Path, iterations: int, resume: Path | None
 
 
 def apart(settings: Config, folder: Path) -> str:
-    """What is said where rank 1 has come to other weights."""
+    """The error of `save` if rank 1 has other weights."""
     made = make_session(settings, joined)
     with torch.no_grad():
         made.policy.heads.bias += joined.rank
@@ -184,7 +200,7 @@ def apart(settings: Config, folder: Path) -> str:
 
 
 def spoiled(settings: Config) -> str:
-    """What an update says whose loss is not finite on rank 1."""
+    """The error of an update whose loss is not finite on rank 1."""
     made = make_session(settings, joined)
     original = ppo.losses
 
@@ -202,9 +218,9 @@ def spoiled(settings: Config) -> str:
 
 
 def alike(settings: Config) -> str:
-    """What is said of these settings, with another num_envs on rank 1."""
+    """The error of `check_alike` with another num_envs on rank 1."""
     try:
-        sharing.check_alike(without(settings, num_envs=N * (1 + joined.rank), num_threads=1 + joined.rank), joined)
+        shares.check_alike(without(settings, num_envs=N * (1 + joined.rank), num_threads=1 + joined.rank), joined)
     except TrainerError as error:
         return str(error)
     return ""

@@ -1,4 +1,4 @@
-"""What several tests of the trainer use."""
+"""Helpers for tests of the trainer."""
 
 import time
 
@@ -6,7 +6,8 @@ import torch
 
 from trainer.config import Config, EnvConfig, PolicyConfig, PPOConfig, RunConfig
 
-STARTS = {  # name: (t, environment) of observations, of 9 steps of 5 environments, that are the first of an episode
+# First observations of episodes in 9 steps of 5 environments, as (t, environment), by name.
+STARTS = {
     "never": [],
     "at the first step": [(0, 1)],
     "in the middle": [(4, 1), (4, 2)],
@@ -27,14 +28,14 @@ def config(folder, *, iterations=8, game="cartpole", seed=5, precision="float32"
 
 
 def same(one: dict, other: dict):
-    """Two checkpoints' or networks' tensors are equal, bit for bit."""
+    """Asserts that two dicts of tensors are equal, bit for bit."""
     assert one.keys() == other.keys()
     for name, tensor in one.items():
         assert torch.equal(tensor, other[name]), name
 
 
 def wait_for(condition, process, seconds=90):
-    """Wait until `condition()`; fail where the process ends before that."""
+    """Wait until `condition()` is true; fail if the process ends before."""
     stop = time.monotonic() + seconds
     while not condition():
         assert process.poll() is None, process.communicate()[0]

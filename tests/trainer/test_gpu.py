@@ -1,4 +1,4 @@
-"""What only a GPU can show; `pytest -m gpu`. The kernels' own tests are in test_kernels.py, under the same mark."""
+"""Training on a GPU; `pytest -m gpu`. The tests of the kernels are in tests/trainer/kernels, under the same mark."""
 
 import warnings
 
@@ -28,7 +28,7 @@ def config(game="breakout", num_batches=1, *, device="cuda", num_envs=96, serial
 
 
 def eagerly(monkeypatch):
-    """Sessions from now on capture nothing."""
+    """Sessions capture no graphs."""
     monkeypatch.setattr(build_module, "GRAPHS", False)
 
 
@@ -62,7 +62,7 @@ def test_captured_work_equals_the_same_work_done_eagerly(monkeypatch, settings):
         captured = trained(config(**settings))
     eagerly(monkeypatch)
     plain = trained(config(**settings))
-    assert (captured.storage.action == plain.storage.action).float().mean() > 0.98  # one on the edge may fall the other way
+    assert (captured.storage.action == plain.storage.action).float().mean() > 0.98  # an action near the boundary may differ
     close(captured, plain, 2e-2 if settings.get("precision") == "bfloat16" else 2e-3)
 
 
@@ -74,14 +74,14 @@ def test_the_first_rollout_on_the_gpu_is_that_on_the_cpu(settings):
         made.pipeline.settle()
     torch.cuda.synchronize()
     tolerance = 3e-2 if settings.get("precision") == "bfloat16" else 1e-4
-    agreed = torch.ones(cpu.storage.action.shape[1], dtype=torch.bool)  # whose actions were the same so far
+    agreed = torch.ones(cpu.storage.action.shape[1], dtype=torch.bool)  # environments with equal actions so far
     for t, actions in enumerate(cpu.storage.action):
         for name in WRITTEN:
             assert torch.equal(getattr(gpu.storage, name)[t].cpu()[agreed], getattr(cpu.storage, name)[t][agreed]), (name, t)
         torch.testing.assert_close(gpu.storage.value[t].cpu()[agreed], cpu.storage.value[t][agreed], rtol=tolerance,
                                    atol=tolerance)
         agreed &= gpu.storage.action[t].cpu() == actions
-    assert agreed.float().mean() > 0.9  # an action on the edge may fall the other way
+    assert agreed.float().mean() > 0.9  # an action near the boundary may differ
 
 
 @pytest.mark.parametrize("settings", [{"num_batches": 2}, {"num_batches": 8}, {"num_batches": 8, "serial": True}])
@@ -90,7 +90,7 @@ def test_batches_do_not_change_what_is_learned(settings):
 
 
 def test_every_stored_observation_is_one_that_the_games_wrote():
-    """A buffer that is overwritten while it is copied would break this: the games play the stored actions again."""
+    """The games replay the stored actions. This fails if a buffer is overwritten while it is copied."""
     made = make_session(config(num_batches=4, num_envs=512))
     env = envs_c.VecEnv(envs_c.game("breakout"), 512, seed=5)
     again = Pipeline(env)
@@ -118,10 +118,10 @@ def test_nothing_is_allocated_after_the_first_iterations():
     for _ in range(5):
         collect(made.actor)
     torch.cuda.synchronize()
-    assert counted()[0] - before[0] <= 5 * 4  # a few numbers a rollout, none a step
+    assert counted()[0] - before[0] <= 5 * 4  # a few numbers per rollout, none per step
     for _ in range(5):
         iterate(made)
-    assert counted()[1] == before[1]          # and no new memory of the device at all
+    assert counted()[1] == before[1]          # and no new memory on the device
 
 
 def test_host_buffers_are_page_locked():
@@ -140,10 +140,10 @@ def test_what_cannot_be_captured_goes_on_without_after_one_warning(monkeypatch):
         return original(self, over, h, c)
     monkeypatch.setattr(BatchStep, "_forward", synchronizing)
     made = make_session(config(num_batches=3))
-    with pytest.warns(RuntimeWarning, match="a batch step cannot be captured as a graph") as told:
+    with pytest.warns(RuntimeWarning, match="a batch step cannot be captured as a graph") as warned:
         for _ in range(5):
             collect(made.actor)
-    assert len([one for one in told if "batch step" in str(one.message)]) == 1
+    assert len([one for one in warned if "batch step" in str(one.message)]) == 1
     monkeypatch.undo()
     wanted = make_session(config(num_batches=3))
     for _ in range(5):
@@ -177,8 +177,8 @@ def test_a_checkpoint_of_one_device_goes_on_another(tmp_path, saved_on, resumed_
 
 def test_the_probe_measures_this_machine(capsys):
     assert probe.main(["--num-envs", "512"]) == 0
-    said = capsys.readouterr().out
-    assert torch.cuda.get_device_name() in said and "batches: " in said
+    output = capsys.readouterr().out
+    assert torch.cuda.get_device_name() in output and "batches: " in output
 
 
 def test_training_on_the_gpu_learns():

@@ -1,4 +1,4 @@
-"""Ranks of one job learn what one process alone would: two of them over Gloo, on the CPU."""
+"""Two ranks of a job, over Gloo on the CPU, learn the same as a single process."""
 
 from pathlib import Path
 
@@ -11,7 +11,8 @@ from trainer_support import same
 
 import envs_c
 from bridge.source import Episodes
-from envs_c.checks import join_states, part_of_state
+from envs_c.machine import cores
+from envs_c.state import join_states, part_of_state
 from trainer import ranks
 from trainer.__main__ import main
 from trainer.errors import ConfigError, RanksError
@@ -21,6 +22,8 @@ from trainer.runs import checkpoint
 from trainer.training.session import interleaved
 from trainer.training.shares import share_of
 
+pytestmark = pytest.mark.xdist_group("ranks")  # one worker, since `pair` takes seconds to start
+
 
 @pytest.fixture(scope="module")
 def pair():
@@ -29,60 +32,60 @@ def pair():
     made.close()
 
 
-def test_each_call_says_the_same_to_all_ranks(pair):
+def test_each_call_returns_the_same_on_all_ranks(pair):
     one, other = pair(work.talk)
     assert one["gather"] == [0, 1] and other["gather"] is None
-    wanted = {"sum": [1.0, 3.0, 5.0], "rows": [[0, 0], [1, 1]], "everyone": ["rank 0", "rank 1"], "first": 0,
-              "any": (True, False, True), "refused": "rank 0 alone says no"}
-    for said in (one, other):
-        assert {name: said[name] for name in wanted} == wanted
+    wanted = {"sum": [1.0, 3.0, 5.0], "rows": [[0, 0], [1, 1]], "everyone": ["rank 0", "rank 1"], "broadcast": 0,
+              "any": (True, False, True), "refused": "rank 0 refuses"}
+    for results in (one, other):
+        assert {name: results[name] for name in wanted} == wanted
 
 
-def test_one_process_alone_has_the_same_calls():
+def test_a_single_process_has_the_same_calls():
     tensor = torch.ones(2)
     assert ALONE.sum_(tensor) is tensor and ALONE.rows(tensor).tolist() == [[1.0, 1.0]]
-    assert (ALONE.everyone(3), ALONE.gather(3), ALONE.first(lambda: 3), ALONE.any(True, False)) == ([3], [3], 3, (True, False))
+    assert (ALONE.everyone(3), ALONE.gather(3), ALONE.broadcast(lambda: 3)) == ([3], [3], 3)
+    assert ALONE.any(True, False) == (True, False)
     assert ALONE.device("cuda:1") == "cuda:1"
     assert share_of(config(), ALONE, "cpu") == config()
 
 
-def test_an_error_is_told_by_one_rank(pair):
-    assert sorted(pair(work.tell, "no such game")) == [False, True]
-    assert pair(work.tell, "no such game") == [False, False]
-    assert sorted(pair(work.tell, "another one")) == [False, True]
+def test_an_error_is_printed_by_one_rank(pair):
+    assert sorted(pair(work.prints, "no such game")) == [False, True]
+    assert pair(work.prints, "no such game") == [False, False]
+    assert sorted(pair(work.prints, "another one")) == [False, True]
 
 
-def test_a_rank_that_is_left_alone_says_so():
-    pair = work.Pair()
-    pair(work.tell, "both are here")
-    pair.pools[1].shutdown()
-    assert "another rank has ended" in pair.pools[0].submit(work.alone).result(60)
-    pair.close()
+def test_a_rank_whose_partner_has_ended_raises_an_error(pair):
+    pair.pools[1].submit(work.leave).result(60)
+    error = pair.pools[0].submit(work.call_without_the_other).result(60)
+    pair.join()
+    assert "another rank has ended" in error
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="finds the threads in /proc")
-def test_a_rank_that_has_left_keeps_no_thread_that_could_abort_its_end():
-    pair = work.Pair()
-    for before, after in pair(work.left):
+def test_a_rank_that_has_left_keeps_no_thread_that_could_abort_its_end(pair):
+    threads = pair(work.left)
+    pair.join()
+    for before, after in threads:
         assert before and not after
-    pair.close()
 
 
-def test_what_is_not_finite_on_one_rank_ends_all_with_the_same_words(pair):
+def test_a_loss_that_is_not_finite_on_one_rank_raises_the_same_error_on_all(pair):
     one, other = pair(work.spoiled, config(epochs=1))
     assert one == other and "the gradient is nan in minibatch 1 of 1" in one
 
 
-def test_ranks_that_were_started_with_different_settings_are_told(pair):
+def test_ranks_with_different_settings_raise_an_error(pair):
     one, other = pair(work.alike, config())
-    assert one == other == "rank 1 was started with num_envs 32, and rank 0 with 16; start all with the same words"
+    assert one == other == "rank 1 was started with num_envs 32, and rank 0 with 16; start all ranks with the same options"
 
 
 def test_a_verb_is_not_for_torchrun(monkeypatch, capsys):
     for name in ("RANK", "WORLD_SIZE", "LOCAL_RANK"):
         monkeypatch.setenv(name, "0")
     assert main(["eval", "last"]) == 2
-    assert "eval is done by one process; start it without torchrun" in capsys.readouterr().err
+    assert "eval must not be started with torchrun" in capsys.readouterr().err
 
 
 GRADIENTS = {
@@ -156,22 +159,21 @@ SAVED = {
 
 
 @pytest.mark.parametrize("settings", SAVED.values(), ids=SAVED)
-def test_a_new_run_begins_alike_on_one_rank_and_two(pair, tmp_path, settings):
+def test_a_new_run_begins_with_the_same_checkpoint_on_one_rank_and_two(pair, tmp_path, settings):
     two = pair(work.trained, config(**settings), tmp_path / "two", 0)
     one = work.trained(config(**settings), tmp_path / "one", 0, None, ALONE)
-    assert two[1][0] is None
     same(*(checkpoint.load(path)[0] for path in (two[0][0], one[0])))
 
 
 @pytest.mark.parametrize("settings", SAVED.values(), ids=SAVED)
-def test_a_checkpoint_does_not_tell_how_many_ranks_wrote_it(pair, tmp_path, settings):
+def test_a_checkpoint_does_not_depend_on_the_number_of_ranks(pair, tmp_path, settings):
     settings = config(**settings)
     written = pair(work.trained, settings, tmp_path / "two", 2)[0][0]
     by_one = work.trained(settings, tmp_path / "one", 0, written, ALONE)[0]
     by_two = pair(work.trained, settings, tmp_path / "two again", 0, by_one)[0][0]
-    tensors, meta = checkpoint.load(written)
-    for other, other_meta in map(checkpoint.load, (by_one, by_two)):
-        if settings.game.startswith("gym:"):  # its environments begin anew
+    tensors, meta, _ = checkpoint.load(written)
+    for other, other_meta, _ in map(checkpoint.load, (by_one, by_two)):
+        if settings.game.startswith("gym:"):  # its environments begin new episodes
             assert other["actor.over"].all() and not other["pipeline.slab.terminated"].any()
             tensors, other = ({name: tensor for name, tensor in one.items() if not name.startswith(("actor.over", "pipeline."))}
                               for one in (tensors, other))
@@ -180,7 +182,7 @@ def test_a_checkpoint_does_not_tell_how_many_ranks_wrote_it(pair, tmp_path, sett
     assert meta["iteration"] == 2
 
 
-def test_two_ranks_go_the_way_of_one(pair, tmp_path):
+def test_two_ranks_train_as_one_does(pair, tmp_path):
     settings = config(epochs=3, env={"time_limit": 40})
     (path, metrics, score, episodes), other = pair(work.trained, settings, tmp_path / "two", 3)
     assert other[2:] == (score, episodes)
@@ -207,9 +209,9 @@ def test_a_run_goes_on_with_another_number_of_ranks(pair, tmp_path):
     assert checkpoint.read_meta(path)["iteration"] == 4
 
 
-def test_weights_that_came_apart_are_told_and_not_saved(pair, tmp_path):
-    said = pair(work.apart, config(), tmp_path)
-    assert said[0] == said[1] and "of 2 ranks, 1 no longer has the weights" in said[0]
+def test_weights_that_differ_are_an_error_and_not_saved(pair, tmp_path):
+    one, other = pair(work.apart, config(), tmp_path)
+    assert one == other and "of 2 ranks, 1 no longer has the weights" in one
     assert not list(tmp_path.iterdir())
 
 
@@ -218,16 +220,18 @@ class Four(Ranks):
 
 
 @pytest.mark.parametrize(("settings", "message"), [
-    ({"env": {"num_envs": 10}, "minibatch": 10 * T}, "num_envs is 10; with 4 ranks it may be a multiple of 4, such as 8 or 12"),
-    ({"env": {"num_envs": 2}, "minibatch": 2 * T}, "num_envs is 2; with 4 ranks it may be a multiple of 4, such as 4"),
-    ({"minibatch": 2 * T}, "minibatch is 64, 2 sequences of 32 steps; with 16 environments (num_envs) and 4 ranks, which take "
-                           "equal parts of it, it may be 128, 256, 512"),
-    ({"env": {"num_batches": 5}}, "num_batches is 5; with 4 environments on each of 4 ranks it may be an integer from 0 to 4"),
+    ({"env": {"num_envs": 10}, "minibatch": 10 * T}, "num_envs must be a multiple of 4 with 4 ranks, such as 8 or 12, "
+                                                     "not 10"),
+    ({"env": {"num_envs": 2}, "minibatch": 2 * T}, "num_envs must be a multiple of 4 with 4 ranks, such as 4, not 2"),
+    ({"minibatch": 2 * T}, "minibatch must be 128, 256 or 512 with 16 environments (num_envs) and 4 ranks, which take equal "
+                           "parts of it, not 64"),
+    ({"env": {"num_batches": 5}}, "num_batches must be an integer from 0 to 4 with that many environments on each of 4 "
+                                   "ranks, not 5"),
 ])
-def test_what_ranks_cannot_share_is_refused(settings, message):
-    with pytest.raises(ConfigError) as told:
+def test_settings_that_ranks_cannot_share_are_refused(settings, message):
+    with pytest.raises(ConfigError) as raised:
         share_of(config(**settings), Four(), "cpu")
-    assert message in str(told.value)
+    assert message in str(raised.value)
 
 
 def test_a_rank_s_share_is_what_all_of_them_add_up_to():
@@ -236,7 +240,7 @@ def test_a_rank_s_share_is_what_all_of_them_add_up_to():
     assert (share.env.num_envs, share.ppo.minibatch, share.run.device) == (N // 4, T, "cuda:3")
     assert share.num_minibatches == settings.num_minibatches and share.env.num_threads == 1
     threads = share_of(work.without(settings, num_threads=0), Four(), "cpu").env.num_threads
-    assert threads == max(1, envs_c.checks.cores() // 4)
+    assert threads == max(1, cores() // 4)
 
 
 def test_episodes_of_all_ranks_lie_evenly_among_each_other():
@@ -247,31 +251,31 @@ def test_episodes_of_all_ranks_lie_evenly_among_each_other():
 
 @pytest.mark.parametrize(("name", "local_size", "count", "wanted"), [
     ("cpu", 2, 2, "cpu"), ("cuda", 2, 2, "cuda:1"), ("auto", 2, 2, "cuda:1"), ("cuda:0", 1, 1, "cuda:0"),
-    ("cuda:0", 2, 2, "each of the 2 ranks of a machine takes a GPU of its own"),
-    ("auto", 2, 1, "2 ranks were started on a machine with 1 GPU, and each takes one of its own; start 1 there"),
+    ("cuda:0", 2, 2, "must be auto, cpu or cuda for 2 ranks on one machine, not cuda:0: each takes a GPU of its own"),
+    ("auto", 2, 1, "2 ranks were started on a machine with 1 GPU, and each needs one; start 1 there"),
 ])
 def test_each_rank_has_a_device_of_its_own(monkeypatch, name, local_size, count, wanted):
-    monkeypatch.setattr(ranks, "why_not", lambda: "")
+    monkeypatch.setattr(ranks, "why_no_gpu", lambda: "")
     monkeypatch.setattr(torch.cuda, "device_count", lambda: count)
     try:
-        said = own_device(name, local_size - 1, local_size)
+        result = own_device(name, local_size - 1, local_size)
     except RanksError as error:
-        said = str(error)
-    assert wanted in said
+        result = str(error)
+    assert wanted in result
 
 
-def test_a_device_that_is_not_there_is_told(monkeypatch):
-    monkeypatch.setattr(ranks, "why_not", lambda: "it was sold")
+def test_a_missing_device_is_an_error(monkeypatch):
+    monkeypatch.setattr(ranks, "why_no_gpu", lambda: "the GPU is in use")
     assert own_device("auto", 1, 2) == "cpu"
-    with pytest.raises(RanksError, match="device is 'cuda', but it was sold"):
+    with pytest.raises(RanksError, match="--device cuda is not possible: the GPU is in use"):
         own_device("cuda", 1, 2)
 
 
-def test_the_environment_tells_of_a_job(monkeypatch):
+def test_torchrun_is_recognized_by_its_variables(monkeypatch):
     for name in ("RANK", "WORLD_SIZE", "LOCAL_RANK"):
         monkeypatch.delenv(name, raising=False)
     assert not in_torchrun() and prints_for_job() and ranks.join() is ALONE
-    monkeypatch.setenv("RANK", "1")  # alone, it is another program's
+    monkeypatch.setenv("RANK", "1")  # one of the three: set by another program
     assert not in_torchrun() and prints_for_job()
     monkeypatch.setenv("WORLD_SIZE", "two")
     monkeypatch.setenv("LOCAL_RANK", "1")
@@ -291,7 +295,7 @@ def test_states_are_cut_and_joined_again():
     state = env.get_state()
     parts = [part_of_state(state, k, 3) for k in range(3)]
     assert parts[1] == env.get_state([2, 3]) and join_states(parts) == state
-    with pytest.raises(envs_c.InvalidState, match="6 environments, which cannot be cut into 4"):
+    with pytest.raises(envs_c.InvalidState, match="6 environments, which cannot be divided into 4"):
         part_of_state(state, 0, 4)
     with pytest.raises(envs_c.InvalidState, match="different kinds"):
         join_states([state, envs_c.VecEnv(envs_c.game("pong"), 2, seed=1).get_state()])

@@ -1,4 +1,4 @@
-"""A job of one rank adds up its gradients by NCCL; `pytest -m gpu`. More ranks need more GPUs, and say so."""
+"""A job of one rank sums its gradients with NCCL; `pytest -m gpu`. More ranks than GPUs are an error."""
 
 import json
 import os
@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 import torch
 
-from bridge import why_not
+from bridge import why_no_gpu
 from trainer.runs import checkpoint
 
-pytestmark = [pytest.mark.gpu, pytest.mark.skipif(bool(why_not()), reason=why_not())]
+pytestmark = [pytest.mark.gpu, pytest.mark.skipif(bool(why_no_gpu()), reason=why_no_gpu())]
 
 SETTINGS = ["breakout", "--num-envs", "64", "--horizon", "16", "--minibatch", "512", "--total-steps", str(4 * 64 * 16),
             "--device", "cuda", "--encoder-size", "32", "--lstm-size", "24", "--precision", "float32", "--no-dashboard",
@@ -20,7 +20,7 @@ SETTINGS = ["breakout", "--num-envs", "64", "--horizon", "16", "--minibatch", "5
 
 
 def started(ranks: int, *arguments) -> subprocess.CompletedProcess:
-    """The trainer, by torchrun where there are ranks."""
+    """Runs the trainer, with torchrun if there are several ranks."""
     torchrun = ["-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={ranks}"] if ranks else []
     return subprocess.run([sys.executable, *torchrun, "-m", "trainer", *map(str, arguments)], cwd=Path(__file__).parents[2],
                           text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300, env={**os.environ})

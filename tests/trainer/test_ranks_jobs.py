@@ -1,4 +1,4 @@
-"""Whole jobs as torchrun starts them, two ranks over Gloo: they stop, fail, tell why, and go on with more ranks or fewer."""
+"""Whole jobs of torchrun, two ranks over Gloo: they stop, fail with one message, and resume with more or fewer ranks."""
 
 import json
 import os
@@ -18,7 +18,7 @@ from trainer.config import Config
 from trainer.config.options import parse_training
 from trainer.runs import checkpoint
 from trainer.training import train
-from trainer.training.session import Session
+from trainer.training.build import make_session
 
 TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
 WITH_FAULTY = """import sys
@@ -34,7 +34,7 @@ ENDLESS = ["--total-steps", "1000000000", "--checkpoint-seconds", "0"]
 
 
 class Faulty(gymnasium.Env):
-    """Raises in its hundredth step, on rank 1 alone."""
+    """Raises an error in its hundredth step, only on rank 1."""
 
     observation_space = gymnasium.spaces.Box(0, 1, (2,), np.float32)
     action_space = gymnasium.spaces.Discrete(2)
@@ -63,7 +63,7 @@ def start(*arguments, program=("-m", "trainer")) -> subprocess.Popen:
 
 
 def finished(process: subprocess.Popen) -> str:
-    """All that it said."""
+    """The output of a process that has ended."""
     return process.communicate(timeout=120)[0]
 
 
@@ -81,25 +81,38 @@ def workers(process: subprocess.Popen) -> list[int]:
     children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
     by_rank = {}
     for child in map(int, children):
-        said = dict(item.partition("=")[::2] for item in Path(f"/proc/{child}/environ").read_text().split("\0"))
-        if "RANK" in said:
-            by_rank[int(said["RANK"])] = child
+        variables = dict(item.partition("=")[::2] for item in Path(f"/proc/{child}/environ").read_text().split("\0"))
+        if "RANK" in variables:
+            by_rank[int(variables["RANK"])] = child
     return [by_rank[rank] for rank in sorted(by_rank)]
 
 
+def run_of_two_ranks(folder: Path):
+    """A run of two ranks, stopped after three of eight iterations."""
+    process = start("cartpole", *SMALL, "--run-dir", folder, "--stop-at", 3 * ROLLOUT)
+    output = finished(process)
+    assert process.returncode == 0, output
+    assert "ranks 2, device cpu" in output
+    assert output.count("checkpoints and curves are in") == 1  # one rank prints it
+    assert checkpoint.read_meta(checkpoint.latest(folder))["iteration"] == 3
+
+
+def test_a_run_of_two_ranks_goes_on_with_one(tmp_path):
+    folder = tmp_path / "run"
+    run_of_two_ranks(folder)
+    train.train(settings(folder, "--resume", str(folder)))
+    assert steps(folder) == [ROLLOUT * (k + 1) for k in range(8)]
+
+
+@pytest.mark.slow
 def test_a_run_of_two_ranks_goes_on_with_one_and_then_with_two(tmp_path):
     folder = tmp_path / "run"
-    first = start("cartpole", *SMALL, "--run-dir", folder, "--stop-at", 3 * ROLLOUT)
-    said = finished(first)
-    assert first.returncode == 0, said
-    assert "ranks 2, device cpu" in said
-    assert said.count("checkpoints and curves are in") == 1  # one of them tells
-    assert checkpoint.read_meta(checkpoint.latest(folder))["iteration"] == 3
+    run_of_two_ranks(folder)
     train.train(settings(folder, "--resume", str(folder), "--stop-at", str(5 * ROLLOUT)))
     last = start("--resume", folder, "--eval-episodes", 3)
-    said = finished(last)
-    assert last.returncode == 0, said
-    assert said.count("evaluation over 3 episodes") == 1
+    output = finished(last)
+    assert last.returncode == 0, output
+    assert output.count("evaluation over 3 episodes") == 1
     assert steps(folder) == [ROLLOUT * (k + 1) for k in range(8)]
     entries = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
     assert all(one["episodes"] <= other["episodes"] for one, other in pairwise(entries))
@@ -107,30 +120,32 @@ def test_a_run_of_two_ranks_goes_on_with_one_and_then_with_two(tmp_path):
     assert meta["episodes"] == entries[-1]["episodes"] and meta["config"]["env"]["num_envs"] == 16
     facts = [sitting["facts"].get("ranks") for sitting in json.loads((folder / "config.json").read_text())["sessions"]]
     assert facts == ["2", None, "2"]
-    resumed = Session.resumed(settings(folder), checkpoint.latest(folder))
+    resumed = make_session(settings(folder), resume=checkpoint.latest(folder))
     assert resumed.step == 8 * ROLLOUT and torch.isfinite(resumed.policy.heads.weight).all()
 
 
+@pytest.mark.slow
 def test_an_interrupted_job_ends_with_a_checkpoint_of_all_ranks(tmp_path):
     folder = tmp_path / "run"
     process = start("cartpole", *SMALL, *ENDLESS[:2], "--run-dir", folder, "--checkpoint-seconds", 1000)
     wait_for(lambda: len(steps(folder)) > 2, process)
     process.send_signal(signal.SIGINT)
-    said = finished(process)
+    output = finished(process)
     assert process.returncode != 0
-    assert said.count(f"go on with --resume {folder}") == 1 and "error:" not in said
+    assert output.count(f"go on with --resume {folder}") == 1 and "error:" not in output
     meta = checkpoint.read_meta(checkpoint.latest(folder))
     assert meta["iteration"] * ROLLOUT == steps(folder)[-1] > 0
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="finds the ranks' processes in /proc")
 def test_a_rank_that_is_killed_ends_the_job_and_it_can_be_resumed(tmp_path):
     folder = tmp_path / "run"
     process = start("cartpole", *SMALL, *ENDLESS, "--run-dir", folder)
     wait_for(lambda: len(steps(folder)) > 2, process)
     os.kill(workers(process)[1], signal.SIGKILL)
-    said = finished(process)
-    assert process.returncode != 0 and said.count("error:") <= 1
+    output = finished(process)
+    assert process.returncode != 0 and output.count("error:") <= 1
     reached = checkpoint.read_meta(checkpoint.latest(folder))["iteration"]
     assert reached > 1
     stop = (reached + 2) * ROLLOUT
@@ -138,15 +153,16 @@ def test_a_rank_that_is_killed_ends_the_job_and_it_can_be_resumed(tmp_path):
     assert steps(folder) == [ROLLOUT * (k + 1) for k in range(reached + 2)]
 
 
-def test_a_rank_whose_environment_fails_tells_why_and_ends_the_job(tmp_path):
+@pytest.mark.slow
+def test_a_rank_whose_environment_fails_prints_why_and_ends_the_job(tmp_path):
     folder = tmp_path / "run"
     program = tmp_path / "with_faulty.py"
     program.write_text(WITH_FAULTY)
     process = start("gym:RanksFaulty-v0", *SMALL, *ENDLESS, "--run-dir", folder, program=(str(program),))
-    said = finished(process)
+    output = finished(process)
     assert process.returncode != 0
-    assert said.count("raised OSError in step: the cartridge is hot") == 1
-    assert said.count("error: another rank has ended") <= 1  # the other may be stopped before it sees that
+    assert output.count("raised OSError in step: the cartridge is hot") == 1
+    assert output.count("error: another rank has ended") <= 1  # the other may be stopped before it sees that
     assert checkpoint.read_meta(checkpoint.latest(folder))["iteration"] == 3  # 100 steps are 3 rollouts of 32, and one lost
 
 
@@ -154,7 +170,7 @@ def test_a_rank_whose_environment_fails_tells_why_and_ends_the_job(tmp_path):
     (["cartpole", "--wings", "2"], "Unrecognized options: --wings"),
     (["--resume", "nowhere"], "error: there is no run at nowhere"),
 ])
-def test_what_all_ranks_would_say_is_said_once(arguments, message):
+def test_an_error_of_all_ranks_is_printed_once(arguments, message):
     process = start(*arguments)
-    said = finished(process)
-    assert process.returncode != 0 and said.count(message) == 1 and "trainer/" not in said
+    output = finished(process)
+    assert process.returncode != 0 and output.count(message) == 1 and "trainer/" not in output

@@ -4,7 +4,6 @@ The sections of a run's settings and the options of each verb are Sections.
 """
 
 import contextlib
-import difflib
 import math
 import re
 from collections.abc import Iterator
@@ -13,6 +12,7 @@ from dataclasses import Field, field, fields
 from types import UnionType
 from typing import Annotated, Any, Literal, get_args, get_origin
 
+from envs_c.errors import did_you_mean
 from trainer.errors import ConfigError, SettingError
 
 _checks_later: ContextVar[bool] = ContextVar("checks_later", default=False)
@@ -139,8 +139,7 @@ def refuse_unknown(given: Any, known: set[str], prefix: str) -> None:
         raise ConfigError(f"the settings of {prefix.rstrip('.') or 'a run'} must be a table of names and values, not {given!r}")
     unknown = [name for name in given if name not in known]
     if unknown:
-        near = difflib.get_close_matches(unknown[0], known, 1)
-        hint = f"did you mean {prefix}{near[0]}?" if near else f"the settings are {', '.join(sorted(known))}"
+        hint = did_you_mean(unknown[0], known, 0.6) or f"the settings are {', '.join(sorted(known))}"
         raise ConfigError(f"unknown setting {', '.join(prefix + name for name in unknown)}; {hint}")
 
 

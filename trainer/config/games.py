@@ -1,11 +1,11 @@
 """Names of games: a game of envs_c, a path to a game's .pyx, or gym:ID for an environment of Gymnasium."""
 
-import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 import envs_c
+from envs_c.errors import did_you_mean
 from trainer.errors import ConfigError
 
 _GYM = "gym:"
@@ -61,7 +61,7 @@ def checked_game(text: str, verbs: Iterable[str] = ()) -> str:
         envs_c.load(text)
         return str(Path(text).expanduser().resolve())
     if not name.is_gym and text not in games:
-        near = difflib.get_close_matches(text, [*games, *verbs], 1, 0.5)
-        hint = f"did you mean {near[0]}? " if near else ""
-        raise ConfigError(f"there is no game {text!r}; {hint}GAME must be {names()}, or eval for a trained agent")
+        hint = did_you_mean(text, [*games, *verbs], 0.5)
+        raise ConfigError(f"there is no game {text!r}; {hint}{' ' if hint else ''}GAME must be {names()}, or eval for a "
+                          "trained agent")
     return text

@@ -4,8 +4,7 @@ Three rules for tyro: an optional value is `none` or the value, large numbers ar
 NAME=VALUE pairs. Values are checked after the parse, so that their errors are ours and not tyro's.
 """
 
-import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import NoneType
 from typing import Any, get_args, get_origin
@@ -18,7 +17,7 @@ from trainer.config.config import Config, EnvConfig, PolicyConfig, PPOConfig, Ru
 from trainer.config.fields import Section, checked_later
 from trainer.config.preset import preset, preset_file
 from trainer.config.sections import OF_ONE_SESSION
-from trainer.errors import ConfigError, SettingError
+from trainer.errors import ConfigError
 from trainer.process import prints_for_job, program_name
 
 
@@ -87,15 +86,6 @@ def _checked(options: Any) -> Any:
     if isinstance(options, Section):
         options.check()
     return options
-
-
-@contextlib.contextmanager
-def option_names() -> Iterator[None]:
-    """Errors of settings in this context name the option, such as --num-envs."""
-    try:
-        yield
-    except SettingError as error:
-        raise error.renamed(f"--{error.name.replace('_', '-')}") from None
 
 
 def refuse_run_options(config: Config, what: str) -> None:

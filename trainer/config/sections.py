@@ -24,7 +24,12 @@ OF_ONE_SESSION = frozenset({"run_dir", "resume", "stop_at"})  # in no preset
 
 SEEDS = 2**63  # a run's seed is below
 
-_IMPORT_PATH = r"[^:]+:[^:]+"
+_IMPORT_PATH = "[^:]+:[^:]+"
+# Pattern and requirement of settings that are a name or an import path.
+_MEMORY = (f"{'|'.join(MEMORY_NAMES)}|{_IMPORT_PATH}",
+           f"{', '.join(MEMORY_NAMES)}, or the import path of a policy of your own, such as my_memories:Mine")
+_ENCODER = (f"auto|{'|'.join(ENCODER_NAMES)}|{_IMPORT_PATH}",
+            f"auto, {', '.join(ENCODER_NAMES)}, or the import path of a torch.nn.Module of your own, such as my_encoders:Small")
 
 
 def device_setting(default: str = "auto") -> str:
@@ -75,14 +80,11 @@ class EnvConfig(Section):
 class PolicyConfig(Section):
     """The policy."""
 
-    memory: str = matching("lstm", f"{'|'.join(MEMORY_NAMES)}|{_IMPORT_PATH}",
-                           f"{', '.join(MEMORY_NAMES)}, or the import path of a policy of your own, such as my_memories:Mine")
+    memory: str = matching("lstm", *_MEMORY)
     """Memory behind the encoder: lstm, mingru (minimal gated recurrent units), none, or a class by import path."""
     layers: int = within(1, 1, 64)
     """Layers of mingru."""
-    encoder: str = matching("auto", f"auto|{'|'.join(ENCODER_NAMES)}|{_IMPORT_PATH}",
-                            f"auto, {', '.join(ENCODER_NAMES)}, or the import path of a torch.nn.Module of your own, such as "
-                            "my_encoders:Small")
+    encoder: str = matching("auto", *_ENCODER)
     """Encoder of observations: mlp, conv (pictures), board, cells (kinds), or a module by import path. auto: by shape."""
     frame_stack: int = within(1, 1, 64)
     """Number of the last observations that the encoder reads together."""
@@ -225,13 +227,3 @@ class RunConfig(Section):
     def trackers(self) -> list[str]:
         """The names in `track`: ["wandb", "trackio"] for "wandb,trackio", [] for "none"."""
         return [] if self.track == "none" else self.track.split(",")
-
-
-def check_device(name: str) -> None:
-    """Replaced by device_setting(); removed once no verb uses it."""
-    RunConfig(device=name)
-
-
-def check_seed(seed: int) -> None:
-    """Replaced by seed_setting(); removed once no verb uses it."""
-    RunConfig(seed=seed)

@@ -12,11 +12,11 @@ from datetime import datetime
 from pathlib import Path
 
 from trainer.errors import RunError
+from trainer.process import program_name
 from trainer.runs.folder import CONFIG
 
 ROOT = Path("runs")
 LAST = "last"
-HINT = "`python -m trainer list` shows them all"
 _NAMED = 5  # runs that an error names at most
 
 
@@ -40,6 +40,11 @@ def find(name: str, root: Path = ROOT) -> Path:
     if matches:
         raise RunError(f"{len(matches)} runs under {root} begin with {name!r}: {_listed(matches)}; write more of the name")
     raise RunError(f"{_not_found(path, name, root)}; {_suggestion(name, found, root)}")
+
+
+def hint() -> str:
+    """The end of error messages about runs."""
+    return f"`{program_name()} list` shows all runs"
 
 
 def folder_of(path: Path) -> Path:
@@ -85,8 +90,8 @@ def _suggestion(name: str, found: Sequence[Path], root: Path) -> str:
     beginnings = difflib.get_close_matches(word, {folder.name[:len(word)] for folder in found}, _NAMED)
     near = [folder for folder in found if folder.name[:len(word)] in beginnings]
     if near:
-        return f"the nearest {'are' if len(near) > 1 else 'is'} {_listed(near)}; {HINT}"
-    return f"the newest {'are' if len(found) > 1 else 'is'} {_listed(found)}; {HINT}"
+        return f"the nearest {'are' if len(near) > 1 else 'is'} {_listed(near)}; {hint()}"
+    return f"the newest {'are' if len(found) > 1 else 'is'} {_listed(found)}; {hint()}"
 
 
 def _listed(folders: Sequence[Path]) -> str:

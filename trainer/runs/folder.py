@@ -16,6 +16,7 @@ from typing import Any
 from trainer.config import RunConfig
 from trainer.errors import RunError
 from trainer.files import write_atomically
+from trainer.process import program_name
 from trainer.runs.machine import machine_facts
 
 CONFIG = "config.json"
@@ -47,11 +48,11 @@ training.
 In the folder in which it was started (`folder` in config.json):
 
 ```
-python -m trainer --resume {run}                  # resume it
-python -m trainer eval {run}                      # play 100 episodes
-python -m trainer record {run}                    # film the best, the median and the worst of them
-python -m trainer export {run}                    # as ONNX and safetensors
-tensorboard --logdir {run}                        # show the metrics
+{program} --resume {run}  # resume it
+{program} eval {run}      # play 100 episodes
+{program} record {run}    # film the best, the median and the worst of them
+{program} export {run}    # as ONNX and safetensors
+tensorboard --logdir {run}  # show the metrics
 ```
 """
 
@@ -149,8 +150,8 @@ def write_config(folder: Path, settings: dict[str, Any], facts: dict[str, str], 
 
 def write_readme(folder: Path, settings: dict[str, Any]) -> None:
     """Write README.md: the files of the folder and the commands for the run."""
-    text = _README.format(game=settings["game"], run=shlex.quote(str(folder)), seed=settings["run"]["seed"],
-                          total_steps=settings["ppo"]["total_steps"])
+    text = _README.format(program=program_name(), game=settings["game"], run=shlex.quote(str(folder)),
+                          seed=settings["run"]["seed"], total_steps=settings["ppo"]["total_steps"])
     write_atomically(folder / README, [text.encode()])
 
 

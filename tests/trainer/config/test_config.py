@@ -1,4 +1,4 @@
-"""Settings are checked wherever they come from, and an error names the setting, its value and what it may be."""
+"""Settings are checked whatever they come from. An error names the setting, the requirement and the value."""
 
 import dataclasses
 import inspect
@@ -8,11 +8,15 @@ import re
 import pytest
 
 import envs_c
-from trainer.config import Config, EnvConfig, PolicyConfig, PPOConfig, RunConfig, SelfPlayConfig
+from trainer.config import Config, EnvConfig, PolicyConfig, PPOConfig, RunConfig, SelfPlayConfig, sections
 from trainer.config import preset as preset_module
 from trainer.config.config import overlay
+from trainer.config.games import GameName
 from trainer.config.preset import preset
 from trainer.errors import ConfigError
+from trainer.log.trackers import TRACKERS
+from trainer.policy.encoders.make import ENCODERS
+from trainer.policy.make import MEMORIES
 
 SECTIONS = [EnvConfig, PolicyConfig, PPOConfig, SelfPlayConfig, RunConfig]
 FIELDS = [(section, one.name) for section in SECTIONS for one in dataclasses.fields(section)]
@@ -36,6 +40,8 @@ REFUSED = [
     (EnvConfig, "options", ["lives"], "names of options"),
     (PolicyConfig, "encoder_size", 0, "an integer from 1"),
     (PolicyConfig, "lstm_size", 0, "an integer from 1"),
+    (PolicyConfig, "memory", "gru", "lstm, mingru, none, or the import path"),
+    (PolicyConfig, "encoder", "transformer", "auto, mlp, conv, board, cells, or the import path"),
     (PolicyConfig, "precision", "float16", "auto, float32 or bfloat16"),
     (PPOConfig, "total_steps", 0, "an integer from 1"),
     (PPOConfig, "horizon", 0, "an integer from 1"),
@@ -48,9 +54,9 @@ REFUSED = [
     (PPOConfig, "gamma", 1.01, "a number from 0 to 1"),
     (PPOConfig, "gae_lambda", -0.01, "a number from 0 to 1"),
     (PPOConfig, "clip", 0.0, "a number above 0"),
-    (PPOConfig, "value_clip", -0.1, "a number from 0"),
-    (PPOConfig, "value_coef", -0.1, "a number from 0"),
-    (PPOConfig, "entropy_coef", -0.1, "a number from 0"),
+    (PPOConfig, "value_clip", -0.1, "a number of at least 0"),
+    (PPOConfig, "value_coef", -0.1, "a number of at least 0"),
+    (PPOConfig, "entropy_coef", -0.1, "a number of at least 0"),
     (PPOConfig, "max_grad_norm", 0.0, "a number above 0"),
     (PPOConfig, "adam_beta1", 1.0, "a number from 0"),
     (PPOConfig, "adam_beta2", 1.0, "a number from 0"),
@@ -60,15 +66,16 @@ REFUSED = [
     (RunConfig, "run_dir", 3, "none, or a text"),
     (RunConfig, "stop_at", 0, "none, or an integer from 1"),
     (RunConfig, "dashboard", "yes", "true or false"),
-    (RunConfig, "checkpoint_seconds", -1.0, "a number from 0"),
+    (RunConfig, "checkpoint_seconds", -1.0, "a number of at least 0"),
     (RunConfig, "eval_episodes", -1, "an integer from 0"),
     (RunConfig, "gif", 1, "true or false"),
+    (RunConfig, "track", "wandb,wandb", "each once"),
 ]
 
 
-@pytest.mark.parametrize(("section", "name", "value", "may_be"), REFUSED)
-def test_a_bad_value_is_refused_by_name_with_what_it_may_be(section, name, value, may_be):
-    with pytest.raises(ConfigError, match=f"^{name} is {re.escape(repr(value))}; it may be .*{re.escape(may_be)}"):
+@pytest.mark.parametrize(("section", "name", "value", "requirement"), REFUSED)
+def test_a_bad_value_is_refused_with_the_requirement(section, name, value, requirement):
+    with pytest.raises(ConfigError, match=f"^{name} must be .*{re.escape(requirement)}.*, not {re.escape(repr(value))}$"):
         section(**{name: value})
 
 
@@ -110,27 +117,62 @@ def test_derived_sizes():
     assert dataclasses.replace(config, ppo=dataclasses.replace(config.ppo, total_steps=192)).num_iterations == 2
 
 
-@pytest.mark.parametrize(("num_envs", "horizon", "minibatch", "would_do"), [
-    (12, 8, 100, "8, 16, 24, 32, 48 or 96"),   # not whole sequences
-    (12, 8, 40, "8, 16, 24, 32, 48 or 96"),    # 12 environments are not a multiple of 5
+@pytest.mark.parametrize(("num_envs", "horizon", "minibatch", "fitting"), [
+    (12, 8, 100, "8, 16, 24, 32, 48 or 96"),   # a part of a sequence
+    (12, 8, 40, "8, 16, 24, 32, 48 or 96"),    # 5 sequences do not divide 12 environments
     (12, 8, 192, "8, 16, 24, 32, 48 or 96"),   # larger than the rollout
     (7, 4, 8, "4 or 28"),
     (1, 64, 32, "64"),
     (1024, 64, 1000, "64, 128, 256, 512, 1,024, 2,048, 4,096, 8,192, 16,384 or 32,768"),
 ])
-def test_a_minibatch_of_no_whole_sequences_is_refused_with_those_that_would_do(num_envs, horizon, minibatch, would_do):
-    with pytest.raises(ConfigError, match=f"minibatch is {minibatch:,}; .* it may be {would_do}$"):
+def test_a_minibatch_of_partial_sequences_is_refused_with_the_sizes_that_fit(num_envs, horizon, minibatch, fitting):
+    with pytest.raises(ConfigError, match=f"^minibatch must be {fitting} with .*, not {minibatch:,}$"):
         Config("x", EnvConfig(num_envs=num_envs), ppo=PPOConfig(horizon=horizon, minibatch=minibatch))
 
 
 def test_more_batches_than_environments_are_refused():
-    with pytest.raises(ConfigError, match="num_batches is 5; with 4 environments"):
+    with pytest.raises(ConfigError, match=r"^num_batches must be an integer from 0 to 4, .*, not 5$"):
         EnvConfig(num_envs=4, num_batches=5)
+
+
+def test_the_names_of_memories_encoders_and_trackers_are_those_of_the_registries():
+    assert set(sections.MEMORY_NAMES) == MEMORIES.keys()
+    assert set(sections.ENCODER_NAMES) == ENCODERS.keys()
+    assert set(sections.TRACKER_NAMES) == TRACKERS.keys()
+
+
+@pytest.mark.parametrize("names", [sections.FREE_ON_RESUME, sections.FREE_BETWEEN_RANKS, sections.OF_THE_MACHINE,
+                                   sections.OF_ONE_SESSION])
+def test_sets_of_settings_hold_only_settings(names):
+    assert names <= {name for _, name in FIELDS}
+
+
+@pytest.mark.parametrize(("text", "kind", "short"), [
+    ("breakout", (False, False), "breakout"), ("/games/dodge.pyx", (False, True), "dodge"),
+    ("gym:ALE/Breakout-v5", (True, False), "gym:ALE/Breakout-v5"), ("gym:x.pyx", (True, False), "gym:x.pyx"),
+])
+def test_a_game_s_name_has_a_kind(text, kind, short):
+    name = GameName.parse(text)
+    assert (name.text, (name.is_gym, name.is_file), name.short) == (text, kind, short)
+    assert name.gym_id == text.removeprefix("gym:")
+    assert Config(text).name == name
+
+
+@pytest.mark.parametrize("changes", [
+    {}, {"env": {"num_envs": 12, "options": {"lives": 3.0, "a b": 0.5}}, "ppo": {"horizon": 8, "minibatch": 24, "gamma": 0.5}},
+    {"policy": {"encoder": 'my "own":Small'}, "self_play": {"self_play": True, "snapshot_win_rate": 0.75}},
+])
+def test_a_written_preset_gives_the_same_settings(tmp_path, changes):
+    config = overlay(Config("x"), changes)
+    path = tmp_path / "best.toml"
+    path.write_text(preset_module.preset_text(config, "Two lines\nof comment."))
+    assert path.read_text().startswith("# Two lines\n# of comment.\n")
+    assert preset_module.preset_file("x", str(path)) == config
 
 
 @pytest.mark.parametrize("game", ["", None, 3])
 def test_a_game_is_a_name(game):
-    with pytest.raises(ConfigError, match="game is"):
+    with pytest.raises(ConfigError, match="game must be"):
         Config(game)
 
 
@@ -142,11 +184,11 @@ def test_a_config_survives_json():
 @pytest.mark.parametrize(("change", "sentence"), [
     (lambda saved: saved["ppo"].pop("gamma"), "missing setting ppo.gamma"),
     (lambda saved: saved.pop("run"), "missing setting run"),
-    (lambda saved: saved["env"].update(num_env=3), "unknown setting env.num_env; did you mean env.num_envs?"),
-    (lambda saved: saved["policy"].update(xyz=1), "unknown setting policy.xyz; there are encoder, encoder_size"),
+    (lambda saved: saved["env"].update(num_env=3), "unknown setting env.num_env; did you mean num_envs?"),
+    (lambda saved: saved["policy"].update(xyz=1), "unknown setting policy.xyz; the settings are encoder, encoder_size"),
     (lambda saved: saved.update(extra={}), "unknown setting extra"),
-    (lambda saved: saved.update(env=3), "the settings of env are 3"),
-    (lambda saved: saved["ppo"].update(gamma="high"), "gamma is 'high'"),
+    (lambda saved: saved.update(env=3), "the settings of env must be a table of names and values, not 3"),
+    (lambda saved: saved["ppo"].update(gamma="high"), "gamma must be a number from 0 to 1, not 'high'"),
 ])
 def test_from_dict_is_strict(change, sentence):
     saved = Config("x").to_dict()
@@ -166,10 +208,10 @@ def test_a_game_without_a_preset_has_the_defaults():
 
 
 @pytest.mark.parametrize(("text", "sentence"), [
-    ("[ppo]\ngama = 0.9", "presets/game.toml: unknown setting ppo.gama; did you mean ppo.gamma"),
+    ("[ppo]\ngama = 0.9", "presets/game.toml: unknown setting ppo.gama; did you mean gamma"),
     ("[learning]\ngamma = 0.9", "presets/game.toml: unknown setting learning"),
     ("gamma = 0.9", "presets/game.toml: unknown setting gamma"),
-    ("[ppo]\ngamma = 2", "presets/game.toml: gamma is 2"),
+    ("[ppo]\ngamma = 2", "presets/game.toml: ppo.gamma must be a number from 0 to 1, not 2"),
     ("[ppo", "presets/game.toml: "),
     ("[run]\nresume = 'runs/x'", "presets/game.toml: run.resume is no setting of a preset; write --resume runs/x"),
 ])

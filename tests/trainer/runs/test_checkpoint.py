@@ -14,12 +14,14 @@ import pytest
 import safetensors.torch
 import torch
 
-from trainer.runs import checkpoint
-from trainer.errors import CheckpointError
+from trainer.config import Config
+from trainer.errors import CheckpointError, ConfigError
+from trainer.runs import checkpoint, checkpoint_file
 
 DTYPES = [torch.float32, torch.float64, torch.float16, torch.bfloat16, torch.uint8, torch.int8, torch.int16,
           torch.int32, torch.int64, torch.bool]
-META = {"config": {"game": "breakout", "sizes": [1, 2]}, "text": '" and \\ and "sha256":"', "third": 1 / 3, "x": None}
+CONFIG = {"config": Config("breakout").to_dict()}
+META = {**CONFIG, "sizes": [1, 2], "text": '" and \\ and "sha256":"', "third": 1 / 3, "x": None}
 
 
 def tensor_of(dtype):
@@ -28,7 +30,7 @@ def tensor_of(dtype):
 
 def save(folder, step=1, score=None, **keywords):
     weight = torch.full((4, 4), float(step))
-    return checkpoint.save(folder, step, {"weight": weight}, {"step": step}, score=score, **keywords)
+    return checkpoint.save(folder, step, {"weight": weight}, CONFIG | {"step": step}, score=score, **keywords)
 
 
 def steps_in(folder):
@@ -46,7 +48,7 @@ def rewritten(path, **changes):
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 def test_a_tensor_of_any_dtype_comes_back_with_equal_bits(tmp_path, dtype):
     tensor = tensor_of(dtype)
-    tensors, _ = checkpoint.load(checkpoint.save(tmp_path, 1, {"x": tensor}, {}, score=None))
+    tensors = checkpoint.load(checkpoint.save(tmp_path, 1, {"x": tensor}, CONFIG, score=None)).tensors
     assert tensors["x"].dtype == dtype
     assert torch.equal(tensors["x"].view(torch.uint8), tensor.view(torch.uint8))
 
@@ -64,7 +66,7 @@ SHARED = torch.arange(24.0).reshape(4, 6)
     {"sha256": torch.ones(1), "__strange/name.0": torch.ones(2)},
 ], ids=lambda tensors: "+".join(tensors) or "none")
 def test_tensors_of_any_layout_come_back_with_equal_bits(tmp_path, tensors):
-    loaded, _ = checkpoint.load(checkpoint.save(tmp_path, 1, tensors, {}, score=None))
+    loaded = checkpoint.load(checkpoint.save(tmp_path, 1, tensors, CONFIG, score=None)).tensors
     assert loaded.keys() == tensors.keys()
     for name, tensor in tensors.items():
         assert loaded[name].shape == tensor.shape
@@ -73,13 +75,13 @@ def test_tensors_of_any_layout_come_back_with_equal_bits(tmp_path, tensors):
 
 def test_meta_comes_back_as_it_was(tmp_path):
     path = checkpoint.save(tmp_path, 1, {"x": torch.ones(1)}, META, score=2.5)
-    assert checkpoint.load(path)[1] == META
+    loaded = checkpoint.load(path)
+    assert loaded.meta == META and loaded.config == Config("breakout")
     assert checkpoint.read_meta(path) == META
 
 
 def test_loaded_tensors_can_be_written_to(tmp_path):
-    tensors, _ = checkpoint.load(save(tmp_path))
-    tensors["weight"].add_(1)
+    checkpoint.load(save(tmp_path)).tensors["weight"].add_(1)
 
 
 def test_every_flipped_byte_is_refused(tmp_path):
@@ -147,7 +149,7 @@ def test_a_pickle_is_never_run(tmp_path):
 
 def test_a_newer_format_is_refused_with_advice_to_update(tmp_path):
     path = save(tmp_path)
-    ours = checkpoint.FORMAT
+    ours = checkpoint_file.FORMAT
     rewritten(path, insertcoin=str(ours + 1))
     with pytest.raises(CheckpointError, match=rf"format {ours + 1}.*up to {ours}; update"):
         checkpoint.load(path)
@@ -157,7 +159,7 @@ def test_the_last_three_and_the_best_are_kept(tmp_path):
     for step, score in enumerate([1.0, 5.0, 2.0, None, math.nan, 5.0, 3.0], 1):
         save(tmp_path, step, score)
     assert steps_in(tmp_path) == [5, 6, 7]
-    assert checkpoint.read_meta(tmp_path / checkpoint.BEST) == {"step": 2}
+    assert checkpoint.read_meta(tmp_path / checkpoint.BEST)["step"] == 2
     assert checkpoint.best_score(tmp_path) == 5.0
     assert checkpoint.latest(tmp_path).name == "step_000000000007.safetensors"
 
@@ -253,11 +255,13 @@ def test_a_folder_that_cannot_be_written_is_an_error_with_its_reason(tmp_path):
 SAVE_FOREVER = """
 import sys, torch
 from pathlib import Path
+from trainer.config import Config
 from trainer.runs import checkpoint
+meta = {"config": Config("breakout").to_dict()}
 folder, step = Path(sys.argv[1]), int(sys.argv[2])
 while True:
     step += 1
-    checkpoint.save(folder, step, {"weight": torch.full((300_000,), float(step))}, {"step": step}, score=float(step))
+    checkpoint.save(folder, step, {"weight": torch.full((300_000,), float(step))}, meta | {"step": step}, score=float(step))
     print(flush=True)
 """
 
@@ -272,7 +276,7 @@ def test_a_kill_at_any_moment_leaves_a_whole_newest_and_best(tmp_path, kills):
         time.sleep(moments.uniform(0.0, 0.25))
         process.send_signal(signal.SIGKILL)
         process.communicate()
-        tensors, meta = checkpoint.load(checkpoint.latest(tmp_path))
+        tensors, meta, _ = checkpoint.load(checkpoint.latest(tmp_path))
         assert meta["step"] > step
         assert torch.equal(tensors["weight"], torch.full((300_000,), float(meta["step"])))
         assert checkpoint.read_meta(tmp_path / checkpoint.BEST)["step"] >= meta["step"]  # each step was a record

@@ -1,4 +1,4 @@
-"""A run's folder explains itself: what it was made on and by, and what its files are."""
+"""A run's folder describes itself: machine, command and files."""
 
 import json
 import subprocess
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from log_support import iterations
 
-from trainer.runs import machine as run_facts
+from trainer.runs import machine
 from trainer.runs.folder import CONFIG, README
 
 
@@ -34,23 +34,23 @@ def program(folder: Path, name: str, text: str) -> Path:
     return folder
 
 
-def test_the_session_says_what_it_ran_on_and_by(tmp_path, monkeypatch):
-    monkeypatch.setattr(sys, "argv", ["trainer", "breakout"])
+def test_a_session_has_its_machine_versions_and_command(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "orig_argv", ["python", "-m", "trainer", "breakout"])
     iterations(tmp_path, 1, 1)
     facts = json.loads((tmp_path / CONFIG).read_text())["sessions"][0]["facts"]
     assert facts.keys() >= {"machine", "cpu", "cores", "gpu", "git", "python", "insertcoin", "torch", "numpy", "gymnasium",
                             "safetensors", "tensorboard", "rich", "tyro", "command", "folder"}
     assert facts["folder"] == str(Path.cwd())
-    assert "trainer breakout" in facts["command"]
+    assert facts["command"] == "python -m trainer breakout"
 
 
-def test_a_commit_is_told_with_whether_files_differ(repository):
+def test_a_commit_is_named_with_changes_if_files_differ(repository):
     at = git(repository, "rev-parse", "HEAD")
-    assert run_facts.commit(repository) == f"{at} in {git(repository, 'rev-parse', '--show-toplevel')}"
-    (repository / "another").touch()  # which git does not track
-    assert "changes" not in run_facts.commit(repository)
+    assert machine.commit(repository) == f"{at} in {git(repository, 'rev-parse', '--show-toplevel')}"
+    (repository / "another").touch()  # not tracked by git
+    assert "changes" not in machine.commit(repository)
     (repository / "file").write_text("b")
-    assert run_facts.commit(repository).startswith(f"{at}, with changes, in ")
+    assert machine.commit(repository).startswith(f"{at}, with changes, in ")
 
 
 @pytest.mark.parametrize("path", ["", "git"], ids=["outside a repository", "without git"])
@@ -58,7 +58,7 @@ def test_no_commit_is_none(tmp_path, monkeypatch, path):
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
     if path:
         monkeypatch.setenv("PATH", str(tmp_path))
-    assert run_facts.commit(tmp_path) is None
+    assert machine.commit(tmp_path) is None
 
 
 @pytest.mark.parametrize(("answer", "facts"), [
@@ -68,18 +68,18 @@ def test_no_commit_is_none(tmp_path, monkeypatch, path):
 ])
 def test_gpus_and_their_driver_are_named(tmp_path, monkeypatch, answer, facts):
     monkeypatch.setenv("PATH", str(program(tmp_path / "bin", "nvidia-smi", answer)))
-    found = run_facts.gpu_facts()
+    found = machine.gpu_facts()
     found.pop("cuda", None)
     assert found == facts
 
 
-def test_a_program_that_hangs_is_not_waited_for(tmp_path, monkeypatch):
+def test_a_program_that_hangs_is_stopped(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(program(tmp_path / "bin", "nvidia-smi", "while :; do :; done")))
-    monkeypatch.setattr(run_facts, "_PATIENCE", 0.05)
-    assert run_facts.gpu_facts()["gpu"] == "none"
+    monkeypatch.setattr(machine, "_TIMEOUT", 0.05)
+    assert machine.gpu_facts()["gpu"] == "none"
 
 
-def test_the_readme_tells_what_each_file_is_and_what_can_be_done(tmp_path):
+def test_the_readme_names_the_files_and_the_commands(tmp_path):
     folder = tmp_path / "a run"
     iterations(folder, 1, 1)
     text = (folder / README).read_text()

@@ -1,4 +1,4 @@
-"""How runs are named, and what is said where a name fits none or several."""
+"""Runs are found by their names, and summarized from their files."""
 
 import fcntl
 import json
@@ -7,16 +7,17 @@ from pathlib import Path
 
 import pytest
 
+from trainer.errors import RunError
 from trainer.runs import find as runs
 from trainer.runs import folder as run_folder
-from trainer.errors import RunError
 from trainer.runs.folder import CONFIG, locked
+from trainer.runs.summary import EVALUATION, read_run
 
 NAMES = ("breakout-20260101-120000-s1", "breakout-20260102-120000-s2", "pong-20260101-090000-s1")
 
 
 def make(root: Path, name: str, started: str = "2026-01-01T12:00:00+00:00", **more) -> Path:
-    """A folder that looks as a run's does."""
+    """A folder like that of a run."""
     folder = root / name
     folder.mkdir(parents=True)
     config = {"game": name.split("-")[0], "run": {"seed": 1}, "ppo": {"total_steps": 100}, **more}
@@ -27,7 +28,7 @@ def make(root: Path, name: str, started: str = "2026-01-01T12:00:00+00:00", **mo
 
 @pytest.fixture
 def root(tmp_path, monkeypatch):
-    """A working folder whose runs/ holds three runs, started in another order than their names have, and notes."""
+    """A current folder with runs/, which holds three runs, not started in the order of their names, and a folder of notes."""
     monkeypatch.chdir(tmp_path)
     for name, day in zip(NAMES, (2, 3, 1), strict=True):
         make(tmp_path / "runs", name, f"2026-01-0{day}T12:00:00+00:00")
@@ -62,7 +63,7 @@ def test_last_is_the_run_that_was_resumed_last(root):
     assert runs.find("last") == root / NAMES[2]
 
 
-def test_last_passes_over_what_has_no_checkpoint(root):
+def test_last_skips_runs_without_a_checkpoint(root):
     broken = make(root, "broken", "2027-01-01T00:00:00+00:00")
     (broken / "step_000000000000.safetensors").unlink()
     (broken / CONFIG).write_text("torn")
@@ -71,20 +72,20 @@ def test_last_passes_over_what_has_no_checkpoint(root):
 
 
 @pytest.mark.parametrize(("name", "words"), [
-    ("breakout", ["'breakout' is the beginning of 2 runs under runs", *NAMES[:2], "write more of it"]),
-    ("runs/breakout", ["'breakout' is the beginning of 2 runs", *NAMES[:2]]),
+    ("breakout", ["2 runs under runs begin with 'breakout'", *NAMES[:2], "write more of the name"]),
+    ("runs/breakout", ["2 runs under runs begin with 'breakout'", *NAMES[:2]]),
     ("brekout-20260101", ["there is no run at brekout-20260101", "the nearest", *NAMES[:2], "`python -m trainer list`"]),
     ("xyzzy", ["there is no run at xyzzy", "the newest are", *NAMES]),
     ("runs/notes", ["runs/notes holds no run", *NAMES]),
 ])
-def test_what_names_no_run_or_several_is_told_with_what_there_is(root, name, words):
+def test_a_name_of_no_run_or_several_is_an_error_with_similar_names(root, name, words):
     with pytest.raises(RunError) as error:
         runs.find(name)
     assert all(word in str(error.value) for word in words), error.value
 
 
 @pytest.mark.parametrize("name", ["last", "breakout"])
-def test_where_there_are_no_runs_that_is_said(tmp_path, monkeypatch, name):
+def test_without_runs_the_error_says_so(tmp_path, monkeypatch, name):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(RunError, match="there are no runs under runs here"):
         runs.find(name)
@@ -93,31 +94,31 @@ def test_where_there_are_no_runs_that_is_said(tmp_path, monkeypatch, name):
 def test_an_error_names_a_handful_of_many_runs(root):
     for index in range(20):
         make(root, f"tetris-{index:02d}")
-    with pytest.raises(RunError, match=r"'tetris' is the beginning of 20 runs .* and 15 more; write more of it"):
+    with pytest.raises(RunError, match=r"20 runs .* begin with 'tetris': .* and 15 more; write more of the name"):
         runs.find("tetris")
 
 
 @pytest.mark.parametrize(("steps", "held", "state"), [(40, False, "stopped"), (100, False, "finished"), (40, True, "running")])
-def test_a_runs_state_is_what_its_metrics_and_its_lock_say(root, steps, held, state):
+def test_a_run_is_summarized_from_its_metrics_and_its_lock(root, steps, held, state):
     folder = root / NAMES[0]
     entries = [{"step": steps * k // 2, "seconds": 30.0 * k, "score_mean": score} for k, score in ((1, 7.0), (2, 5.0))]
     (folder / "metrics.jsonl").write_text("".join(json.dumps(entry) + "\n" for entry in entries))
-    (folder / runs.EVALUATION).write_text('{"mean": 6.5}')
+    (folder / EVALUATION).write_text('{"mean": 6.5}')
     if held:
         with locked(folder):
-            run = runs.read_run(folder)
+            run = read_run(folder)
     else:
-        run = runs.read_run(folder)
+        run = read_run(folder)
     assert (run.state, run.step, run.seconds, run.score, run.best, run.evaluation) == (state, steps, 60.0, 5.0, 7.0, 6.5)
     with locked(folder):
-        pass  # looking at a run lets go of it again
+        pass  # read_run has unlocked it again
 
 
-def test_who_looks_at_a_run_neither_sees_another_who_looks_nor_holds_up_a_training(root, monkeypatch):
+def test_looking_at_a_run_is_not_seen_as_a_training_and_does_not_stop_one(root, monkeypatch):
     looking = os.open(root / NAMES[0], os.O_RDONLY)
     fcntl.flock(looking, fcntl.LOCK_SH)
     assert not run_folder.is_locked(root / NAMES[0])
-    monkeypatch.setattr(run_folder.time, "sleep", lambda seconds: os.close(looking))  # the look ends
+    monkeypatch.setattr(run_folder.time, "sleep", lambda seconds: os.close(looking))  # the other process unlocks
     with locked(root / NAMES[0]):
         assert run_folder.is_locked(root / NAMES[0])
 
@@ -125,15 +126,15 @@ def test_who_looks_at_a_run_neither_sees_another_who_looks_nor_holds_up_a_traini
 @pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"config": {}, "sessions": []}',
                                   '{"config": {"game": 3, "run": {"seed": 1}, "ppo": {"total_steps": 1}}, "sessions": '
                                   '[{"started": "2026-01-01"}]}'])
-def test_a_config_that_is_none_is_told(root, text):
+def test_a_damaged_config_is_an_error(root, text):
     (root / NAMES[0] / CONFIG).write_text(text)
-    with pytest.raises(RunError, match="is damaged, or of another program"):
-        runs.read_run(root / NAMES[0])
+    with pytest.raises(RunError, match="is damaged, or was written by another program"):
+        read_run(root / NAMES[0])
 
 
 @pytest.mark.parametrize("line", ['{"step": "3", "seconds": 1}', '{"step": 3, "seconds": null}',
                                   '{"step": 3, "seconds": 1, "score_mean": [1]}'])
-def test_metrics_that_are_no_numbers_are_told(root, line):
+def test_metrics_that_are_no_numbers_are_an_error(root, line):
     (root / NAMES[0] / "metrics.jsonl").write_text(line + "\n")
-    with pytest.raises(RunError, match=r"metrics.jsonl is damaged, or of another program"):
-        runs.read_run(root / NAMES[0])
+    with pytest.raises(RunError, match=r"metrics.jsonl is damaged, or was written by another program"):
+        read_run(root / NAMES[0])

@@ -1,4 +1,4 @@
-"""What the trainer is for: presets learn their games. `pytest -m learn`; T-maze's rows are short enough for each run."""
+"""Agents learn: a short T-maze in every run, the whole T-maze with `pytest -m slow`, other presets with `pytest -m learn`."""
 
 import json
 
@@ -18,10 +18,15 @@ def evaluated(tmp_path, *words) -> dict:
     return json.loads((folder / "evaluation.json").read_text())
 
 
+SHORT = "--options length=2 --total-steps 200_000 --num-envs 64 --num-threads 1"  # a corridor of 2 cells, not 10
+
+
+@pytest.mark.parametrize("options", [SHORT, pytest.param("", marks=pytest.mark.slow)], ids=["short", "preset"])
 @pytest.mark.parametrize(("memory", "low", "high"), [("lstm", 0.95, 1.0), ("none", 0.0, 0.6)])
-def test_t_maze_is_solved_by_an_lstm_and_not_by_a_policy_without_memory(tmp_path, memory, low, high):
-    """The preset as it is; the share of 500 episodes that reach the prize (0.6 is 4.5 standard errors above chance)."""
-    assert low <= evaluated(tmp_path, "tmaze", "--memory", memory, "--eval-episodes", "500")["mean"] <= high
+def test_t_maze_is_solved_by_an_lstm_and_not_by_a_policy_without_memory(tmp_path, memory, low, high, options):
+    """The mean is the share of 500 episodes that reach the prize; 0.6 is 4.5 standard errors above chance."""
+    result = evaluated(tmp_path, "tmaze", "--memory", memory, "--eval-episodes", "500", *options.split())
+    assert low <= result["mean"] <= high
 
 
 @pytest.mark.learn
@@ -36,7 +41,7 @@ def test_a_preset_learns_its_game(tmp_path, words, least):
 
 
 def largest_tiles(result: evaluate.Evaluation) -> np.ndarray:
-    """(E,) the largest tile of every game of 2048 that was played, by playing them again."""
+    """(E,) the largest tile of every game of 2048, found by replaying the games."""
     count = len(result.returns)
     env = envs_c.VecEnv(envs_c.game("g2048"), count, seed=0)
     env.set_state(result.states["environments"].numpy().tobytes())
@@ -57,5 +62,5 @@ def test_2048_s_preset_reaches_the_tile_of_2048_in_half_of_its_games(tmp_path):
     folder = tmp_path / "run"
     assert main(["g2048", "--device", "cpu", "--no-gif", "--eval-episodes", "0", "--run-dir", str(folder)]) == 0
     _, policy, config = load_run(folder, "cpu")
-    result = evaluate.play(policy, config, episodes=1000, seed=1)
+    result = evaluate.play(policy, config.game, config.env, episodes=1000, seed=1)
     assert (largest_tiles(result) >= 2048).mean() >= 0.5

@@ -12,12 +12,12 @@ def test_the_trace_and_the_table_name_the_stages_of_every_batch(tmp_path):
     config = Config("cartpole", EnvConfig(num_envs=8, num_batches=2, num_threads=1), PolicyConfig(encoder_size=8, lstm_size=8),
                     PPOConfig(horizon=8, minibatch=32), RunConfig(device="cpu"))
     out = tmp_path / "trace.json.gz"
-    said = profile_run(config, 2, out)
+    report = profile_run(config, 2, out)
     with gzip.open(out) as file:
         names = {event.get("name") for event in json.load(file)["traceEvents"]}
     for batch in (0, 1):
         assert {f"{stage}, batch {batch}" for stage in ("play", "work on the device", "forward", "sample")} <= names
     assert {"advantages", "minibatch"} <= names
-    counts = dict(re.findall(r"^(.*?) {2,}(\d+) ", said, re.MULTILINE))
+    counts = dict(re.findall(r"^(.*?) {2,}(\d+) ", report, re.MULTILINE))
     assert counts["play, batch 1"] == "8" and counts["minibatch"] == "2" and counts["iteration"] == "1"
-    assert said.startswith("cartpole: 2 iterations of 64 steps, device cpu")
+    assert report.startswith("cartpole: 2 iterations of 64 steps, device cpu")

@@ -1,4 +1,4 @@
-"""Whole runs: they end with everything in their folder, the same seed gives the same bits, and stopping loses nothing."""
+"""Whole runs: all files are in their folder, the same seed gives the same bits, and stopping loses nothing."""
 
 import json
 import os
@@ -19,7 +19,7 @@ from trainer.play import evaluate
 from trainer.ranks import Ranks
 from trainer.runs import checkpoint
 from trainer.training import train
-from trainer.training.session import Session
+from trainer.training.build import make_session
 
 
 def weights(folder) -> dict[str, torch.Tensor]:
@@ -67,7 +67,7 @@ def test_a_run_leaves_everything_in_its_folder(tmp_path):
     assert json.loads((folder / "evaluation.json").read_text())["episodes"] == 5
 
 
-def test_schedules_do_not_know_of_stop_at(tmp_path):
+def test_stop_at_changes_no_schedule(tmp_path):
     train.train(config(tmp_path / "whole"))
     train.train(config(tmp_path / "short", stop_at=2 * ROLLOUT))
     rates = [[json.loads(line)["learning_rate"] for line in (tmp_path / name / "metrics.jsonl").read_text().splitlines()]
@@ -78,11 +78,11 @@ def test_schedules_do_not_know_of_stop_at(tmp_path):
 
 def test_a_checkpoint_of_another_network_is_refused(tmp_path):
     train.train(config(tmp_path, iterations=2))
-    tensors, meta = checkpoint.load(checkpoint.latest(tmp_path))
+    tensors, meta, _ = checkpoint.load(checkpoint.latest(tmp_path))
     tensors["policy.heads.weight"] = torch.zeros(7, 7)
     path = checkpoint.save(tmp_path / "other", 1, tensors, meta, score=None)
     with pytest.raises(checkpoint.CheckpointError, match="does not fit"):
-        Session.resumed(config(tmp_path), path)
+        make_session(config(tmp_path), resume=path)
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has a GPU")
@@ -109,7 +109,7 @@ def newest_step(folder) -> int:
 
 
 def kill_and_resume(folder, times: int):
-    """Train, SIGKILL at random moments, resume, and so on; each resumption goes on from the newest checkpoint."""
+    """Train, kill at a random moment, resume, several times; each time the run goes on from its newest checkpoint."""
     chance = random.Random(7)
     process = start(["cartpole", "--run-dir", str(folder), *SMALL])
     for _ in range(times):
@@ -123,37 +123,35 @@ def kill_and_resume(folder, times: int):
         process = start(["--resume", str(folder), "--no-dashboard", "--checkpoint-seconds", "0"])
         wait_for(lambda reached=reached: newest_step(folder) > reached, process)
     process.send_signal(signal.SIGINT)
-    said = process.communicate(timeout=60)[0]
-    assert process.returncode == 130, said
+    output = process.communicate(timeout=60)[0]
+    assert process.returncode == 130, output
     steps = [json.loads(line)["step"] for line in (folder / "metrics.jsonl").read_text().splitlines()]
-    assert steps == [512 * (k + 1) for k in range(len(steps))]  # nothing lost, nothing twice
+    assert steps == [512 * (k + 1) for k in range(len(steps))]  # each step once
     assert steps[-1] == newest_step(folder)
 
 
-def test_a_killed_run_always_resumes(tmp_path):
-    kill_and_resume(tmp_path / "run", 10)
+@pytest.mark.parametrize("times", [1, pytest.param(200, marks=pytest.mark.slow)])
+def test_a_killed_run_always_resumes(tmp_path, times):
+    kill_and_resume(tmp_path / "run", times)
 
 
-@pytest.mark.slow
-def test_a_killed_run_always_resumes_two_hundred_times(tmp_path):
-    kill_and_resume(tmp_path / "run", 200)
-
-
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_an_interrupt_ends_with_a_checkpoint_and_says_how_to_go_on(tmp_path, number):
+@pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow),
+                                    pytest.param(signal.SIGHUP, marks=pytest.mark.slow)])
+def test_an_interrupt_ends_with_a_checkpoint_and_the_command_to_resume(tmp_path, number):
     process = start(["cartpole", "--run-dir", str(tmp_path / "run"), *SMALL[:-1], "1000"])
     metrics = tmp_path / "run" / "metrics.jsonl"
     wait_for(lambda: metrics.exists() and len(metrics.read_text().splitlines()) > 2, process)
     assert newest_step(tmp_path / "run") == 0
     process.send_signal(number)
-    said = process.communicate(timeout=60)[0]
-    assert process.returncode == 130, said
-    assert f"--resume {tmp_path / 'run'}" in said
-    assert "Traceback" not in said
+    output = process.communicate(timeout=60)[0]
+    assert process.returncode == 130, output
+    assert f"--resume {tmp_path / 'run'}" in output
+    assert "Traceback" not in output
     assert newest_step(tmp_path / "run") == json.loads(metrics.read_text().splitlines()[-1])["step"]
 
 
-def test_a_run_that_is_to_outlive_its_terminal_does(tmp_path):
+@pytest.mark.slow
+def test_a_run_under_nohup_outlives_its_terminal(tmp_path):
     command = ["nohup", *COMMAND, "cartpole", "--run-dir", str(tmp_path / "run"), *SMALL[:-1], "1000"]
     process = subprocess.Popen(command, cwd=Path(__file__).parents[3], text=True, stdin=subprocess.DEVNULL,
                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env={**os.environ, "OMP_NUM_THREADS": "1"})
@@ -172,7 +170,7 @@ def test_a_run_that_is_to_outlive_its_terminal_does(tmp_path):
 def test_an_interrupt_ends_the_evaluation_at_once(tmp_path, monkeypatch, capsys):
     def interrupted(*_, **__):
         signal.raise_signal(signal.SIGINT)
-        pytest.fail("it went on")
+        pytest.fail("the evaluation went on")
     monkeypatch.setattr(evaluate, "play", interrupted)
     with pytest.raises(KeyboardInterrupt):
         train.train(config(tmp_path / "run", eval_episodes=3))
@@ -180,7 +178,7 @@ def test_an_interrupt_ends_the_evaluation_at_once(tmp_path, monkeypatch, capsys)
 
 
 class Late(Ranks):
-    """An interrupt comes just after the ranks have told each other that there is none."""
+    """Raises an interrupt just after the ranks have agreed that there is none."""
 
     calls = 0
 
