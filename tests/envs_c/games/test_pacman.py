@@ -1,155 +1,16 @@
-"""Pac-Man: the rules as its file states them, and frame by frame against a plain twin in Python."""
-
-import random
+"""Pac-Man's rules, one by one. test_pacman_twin.py compares whole games with a plain twin."""
 
 import numpy as np
-import pacman_twin as rules
+import pacman_machine as tables
 import pytest
-from pacman_twin import WAY, Machine, Twin, by_level, hunt, is_open, target, tile_of
+from pacman_machine import DOWN, EYES, HOME, LEFT, RIGHT, SINKS, Machine, arena, by_level, middle, put_ghost, tile_of
 
 import envs_c
 
-NOOP, UP, LEFT, DOWN, RIGHT = range(5)
-OUT, EYES, SINKS, HOME = range(4)
 LEVELS = range(1, 22)
 
 
-def middle(column, row):
-    """The middle of a tile of the maze, in 1/16 pixel."""
-    return (column + 2) * 128 + 64, row * 128 + 64
-
-
-def arena(tile=(1, 14), facing=LEFT, **settings):
-    """A machine that is ready, its player in the middle of `tile`, its ghosts four pairs of eyes that stand still."""
-    machine = Machine(**settings)
-    x, y = middle(*tile)
-    machine.change(ready=0, px=x, py=y, facing=facing - 1, waiting=0, phase=EYES, speed=0, left=64)
-    return machine
-
-
-def put_ghost(machine, k, tile, phase=OUT, blue=0, **fields):
-    """Ghost k rests 4 pixels before the middle of `tile`, which it comes to from the left."""
-    state = machine.read()
-    x, y = middle(*tile)
-    values = {"to_x": x, "to_y": y, "left": 64, "dx": 1, "dy": 0, "way": 3, "next": 3, "phase": phase, "blue": blue,
-              "x": x - 64, "y": y, **fields}
-    machine.change(**{name: [value if i == k else state[name][i] for i in range(4)] for name, value in values.items()})
-
-
-# --- against the twin ------------------------------------------------------------------------------------------------
-
-@pytest.mark.parametrize("seed, first_level, frames, hunts", [
-    (0, 1, 8_000, True), (1, 1, 8_000, True), (2, 2, 6_100, True), (3, 5, 8_000, True), (4, 17, 6_000, True),
-    (8, 20, 4_500, True),
-    (5, 1, 3_000, False), (6, 2, 3_000, False), (7, 3, 3_000, False), (9, 9, 3_000, False), (10, 19, 3_000, False),
-    (2**63, 21, 3_000, False),
-])
-def test_goes_as_the_plain_twin_frame_by_frame(seed, first_level, frames, hunts):
-    """Under a fair player, who ends levels and eats ghosts and fruit; or under random play."""
-    settings = {"lives": 5, "first_level": first_level}
-    machine, twin, luck, action, levels = Machine(seed, **settings), Twin(seed, **settings), random.Random(seed), 0, set()
-    for frame in range(frames):
-        if hunts and frame % 4 == 0:
-            action = hunt(twin)
-        elif not hunts and luck.random() < 0.12:
-            action = luck.randrange(5)
-        reward, over = twin.step(action)
-        assert machine.step(action) == (reward, over), f"frame {frame}"
-        if over:
-            break
-        assert machine.view() == twin.view(), f"frame {frame}"
-        levels.add(twin.level)
-        if frame % 16 == 0:
-            assert np.array_equal(machine.seen, features_of(twin)), f"frame {frame}"
-    assert not hunts or len(levels) > 1
-
-
-def features_of(twin):
-    """The features by a plain account."""
-    column, row = tile_of(twin.x, twin.y)
-    seen = [(twin.x - 2048) / 1024, (twin.y - 2048) / 1024, *WAY[twin.facing]]
-    seen += [is_open(column + dx, row + dy) for dx, dy in WAY.values()]
-    for dx, dy in WAY.values():
-        away = 1
-        while not -2 <= column + away * dx < 30 or not is_open(column, row) or (
-                is_open(column + away * dx, row + away * dy) and (column + away * dx, row + away * dy) not in twin.food):
-            away += 1
-            if away > 30:
-                break
-        seen.append(1 / away if (column + away * dx, row + away * dy) in twin.food else 0)
-    for ghost in twin.ghosts:
-        seen += [(ghost.x - twin.x) / 1024, (ghost.y - twin.y) / 1024, *WAY[ghost.way], ghost.blue,
-                 ghost.phase in ("eyes", "sinks"), ghost.phase == "home"]
-    seen += [twin.power * np.float32(1 / 360), twin.wave % 2 == 0, min(twin.wave_left, 1200) * np.float32(1 / 1200),
-             twin.elroy() / 2, twin.chain / 4 if twin.power else 0, twin.fruit * np.float32(1 / 600)]
-    seen += [(2048 - twin.x) / 1024, (2240 - twin.y) / 1024] if twin.fruit else [0, 0]
-    seen += [twin.lives * np.float32(1 / 3), (twin.level - 1) * np.float32(1 / 20),
-             (244 - len(twin.food)) * np.float32(1 / 244), twin.ready * np.float32(1 / 60)]
-    for mark in ".o":
-        seen += [(c, r) not in twin.food for r, line in enumerate(rules.MAZE) for c, at in enumerate(line) if at == mark]
-    return np.array(seen, np.float32)
-
-
-# --- the ghosts' targets, by hand ------------------------------------------------------------------------------------
-
-@pytest.mark.parametrize("name, player, facing, blinky, own, scatter, expected", [
-    ("blinky", (6, 5), "left", (21, 1), (21, 1), False, (6, 5)),
-    ("blinky", (6, 5), "left", (21, 1), (21, 1), True, (25, -3)),
-    ("pinky", (6, 5), "left", (21, 1), (9, 20), False, (2, 5)),
-    ("pinky", (6, 5), "right", (21, 1), (9, 20), False, (10, 5)),
-    ("pinky", (6, 5), "down", (21, 1), (9, 20), False, (6, 9)),
-    ("pinky", (6, 5), "up", (21, 1), (9, 20), False, (2, 1)),  # the overflow: 4 up and 4 left
-    ("pinky", (6, 5), "up", (21, 1), (9, 20), True, (2, -3)),
-    ("inky", (6, 5), "left", (21, 1), (9, 20), False, (-13, 9)),  # from (21, 1) to (4, 5), and as far again
-    ("inky", (6, 5), "right", (21, 1), (9, 20), False, (-5, 9)),
-    ("inky", (6, 5), "down", (12, 11), (9, 20), False, (0, 3)),
-    ("inky", (6, 5), "up", (12, 11), (9, 20), False, (-4, -5)),  # 2 up and 2 left: (4, 3)
-    ("inky", (6, 5), "up", (12, 11), (9, 20), True, (27, 31)),
-    ("clyde", (6, 5), "left", (21, 1), (14, 5), False, (6, 5)),  # 8 tiles away
-    ("clyde", (6, 5), "left", (21, 1), (13, 5), False, (0, 31)),  # 7
-    ("clyde", (6, 5), "left", (21, 1), (12, 10), False, (0, 31)),  # root of 61
-    ("clyde", (6, 5), "left", (21, 1), (12, 11), False, (6, 5)),  # root of 72
-    ("clyde", (6, 5), "left", (21, 1), (12, 11), True, (0, 31)),
-])
-def test_the_twins_targets_are_those_computed_by_hand(name, player, facing, blinky, own, scatter, expected):
-    assert target(name, player, facing, blinky, own, scatter) == expected
-
-
-@pytest.mark.parametrize("name, tile, player, facing, wave, way", [  # it comes to `tile` from the left; then to the next
-    ("blinky", (5, 5), (6, 29), LEFT, 1, "down"),
-    ("blinky", (5, 5), (6, 1), LEFT, 1, "up"),
-    ("blinky", (5, 5), (6, 29), LEFT, 0, "right"),  # scatter: (7, 5) is 388 from his corner, (6, 4) 410
-    ("clyde", (5, 5), (6, 1), LEFT, 1, "down"),  # too near: to his corner
-    ("clyde", (5, 5), (26, 1), LEFT, 1, "right"),
-    ("pinky", (8, 5), (9, 6), UP, 1, "down"),  # (5, 2), with the overflow; to (9, 2) it would be right
-    ("pinky", (8, 5), (13, 5), LEFT, 1, "down"),  # (9, 5) itself: 1 from both, and down comes before right
-    ("blinky", (11, 23), (12, 5), LEFT, 1, "right"),  # not up from (12, 23)
-    ("blinky", (11, 11), (12, 5), LEFT, 1, "right"),  # nor from (12, 11)
-])
-def test_a_ghost_chooses_the_way_to_its_target(name, tile, player, facing, wave, way):
-    machine, k = arena(player, facing), rules.NAMES.index(name)
-    machine.change(wave=wave, dot=0, pause=200)
-    put_ghost(machine, k, tile, left=1, speed=8)
-    machine.step()
-    assert list(WAY)[machine.read()["next"][k]] == way
-
-
-def test_inky_looks_where_blinky_is():
-    ways = []
-    for blinky in ((1, 1), (26, 29)):
-        machine = arena((12, 5), RIGHT)
-        machine.change(wave=1, dot=0, pause=200)
-        put_ghost(machine, 0, blinky, speed=0)
-        machine.step()
-        put_ghost(machine, 2, (5, 5), left=1, speed=8)
-        machine.step()
-        ways.append(list(WAY)[machine.read()["next"][2]])
-    assert ways == ["right", "up"]  # to (27, 9) and to (2, -19)
-
-
-# --- the rules -------------------------------------------------------------------------------------------------------
-
-def test_says_what_it_is():
+def test_has_its_actions_features_and_screen():
     game = envs_c.game("pacman")
     assert game.actions == ("NOOP", "UP", "LEFT", "DOWN", "RIGHT")
     assert game.feature_shape == (296,) and game.feature_dtype == np.float32
@@ -160,11 +21,11 @@ def test_a_level_begins_with_240_dots_and_4_pellets():
     state = Machine().read()
     dots = {(c, r) for r in range(31) for c in range(28) if state["row"][r] >> (c + 2) & 1}
     assert dots == {(c, r) for r in range(31) for c in range(28) if state["column"][c + 2] >> r & 1}
-    assert dots == {(c, r) for r, line in enumerate(rules.MAZE) for c, mark in enumerate(line) if mark in ".o"}
+    assert dots == {(c, r) for r, line in enumerate(tables.MAZE) for c, mark in enumerate(line) if mark in ".o"}
     assert state["dot"].sum() == state["dots"] == len(dots) == 244
 
 
-def test_no_two_lives_begin_alike():
+def test_lives_begin_after_a_random_wait():
     waits = {int(Machine(seed).read()["ready"]) for seed in range(60)}
     assert len(waits) > 20 and waits <= set(range(1, 61))
 
@@ -183,10 +44,10 @@ def test_a_dot_gives_10_and_a_pellet_50_and_holds_the_player(tile, points, pause
 
 @pytest.mark.parametrize("level", LEVELS)
 def test_speeds_are_the_levels_percentages(level):
-    player, power_player, ghost, tunnel, blue = (percent // 5 for percent in by_level(rules.PERCENT, level))
+    player, power_player, ghost, tunnel, blue = (percent // 5 for percent in by_level(tables.PERCENT, level))
 
     def went(k, frames=20):
-        """1/16 pixels a frame: of the player for k None, else of ghost k from the middle of its tile on."""
+        """Speed in 1/16 pixel a frame of ghost k from the middle of its tile on; of the player if k is None."""
         begun = machine.read()
         for _ in range(frames):
             machine.step(RIGHT)
@@ -200,7 +61,7 @@ def test_speeds_are_the_levels_percentages(level):
     for tile, k, fields, dots, speed in [
             ((7, 1), 1, {}, 244, ghost), ((1, 14), 1, {}, 244, tunnel), ((7, 1), 1, {"blue": 1}, 244, blue),
             ((1, 14), 1, {"blue": 1}, 244, tunnel), ((7, 1), 0, {}, 244, ghost),
-            ((7, 1), 0, {}, 10, by_level(rules.ELROY, level)[1] // 5), ((7, 1), 1, {}, 10, ghost)]:
+            ((7, 1), 0, {}, 10, by_level(tables.ELROY, level)[1] // 5), ((7, 1), 1, {}, 10, ghost)]:
         machine = arena((6, 26), first_level=level)
         machine.change(dot=0, dots=dots, pause=255, power=200 if "blue" in fields else 0, wave=7, elroy=2 * (dots == 10))
         put_ghost(machine, k, tile, left=1, speed=1, **fields)
@@ -212,7 +73,7 @@ def test_speeds_are_the_levels_percentages(level):
 def test_scatter_and_chase_follow_the_schedule(level):
     machine = arena(first_level=level)
     machine.change(dot=0)
-    for wave, frames in enumerate(by_level(rules.WAVES, level)):
+    for wave, frames in enumerate(by_level(tables.WAVES, level)):
         assert (machine.read()["wave"], machine.read()["wave_left"]) == (wave, frames)
         put_ghost(machine, 1, (9, 1), reverse=0, speed=0)
         machine.change(pause=255, wave_left=2)
@@ -229,7 +90,7 @@ def test_a_pellet_turns_ghosts_blue_for_the_levels_time(level):
     machine = arena((1, 3), LEFT, first_level=level)
     put_ghost(machine, 1, (9, 1), speed=0)
     machine.step(LEFT)
-    state, seconds = machine.read(), rules.SECONDS[level - 1]
+    state, seconds = machine.read(), tables.SECONDS[level - 1]
     assert state["blue"].tolist() == [0, int(seconds > 0), 0, 0] and state["reverse"][1]
     wave_left, frames = state["wave_left"], 1
     while machine.read()["power"]:
@@ -248,7 +109,7 @@ def test_blue_ghosts_give_200_400_800_and_1600_and_become_eyes():
     for k in range(4):
         put_ghost(machine, k, (6, 5), blue=1, speed=0)
         rewards.append(machine.step()[0])
-        assert rules.PHASES[machine.read()["phase"][k]] == "eyes" and not machine.read()["blue"][k]
+        assert tables.PHASES[machine.read()["phase"][k]] == "eyes" and not machine.read()["blue"][k]
     assert rewards == [200, 400, 800, 1600] and machine.read()["lives"] == 3
 
 
@@ -266,13 +127,13 @@ def test_eyes_come_back_to_the_house_and_out_again():
     put_ghost(machine, 2, (9, 5), phase=EYES, speed=32)
     for _ in range(400):
         machine.step()
-        phase = rules.PHASES[machine.read()["phase"][2]]
+        phase = tables.PHASES[machine.read()["phase"][2]]
         phases += [phase] if phase not in phases[-1:] else []
     assert phases == ["eyes", "sinks", "home", "out"]
 
 
 @pytest.mark.parametrize("level", LEVELS)
-def test_fruit_lies_there_after_70_and_170_dots_and_gives_the_levels_points(level):
+def test_fruit_appears_after_70_and_170_dots_and_gives_the_levels_points(level):
     machine = arena((6, 5), LEFT, first_level=level)
     for eaten in (70, 170):
         x, y = middle(6, 5)
@@ -280,10 +141,10 @@ def test_fruit_lies_there_after_70_and_170_dots_and_gives_the_levels_points(leve
         machine.step(LEFT)
         assert 539 <= machine.read()["fruit"] <= 600
         machine.change(px=2048, py=2240, pause=3)
-        assert machine.step()[0] == rules.FRUIT[level - 1] and machine.read()["fruit"] == 0
+        assert machine.step()[0] == tables.FRUIT[level - 1] and machine.read()["fruit"] == 0
 
 
-def test_fruit_goes_by_itself():
+def test_fruit_disappears_after_its_time():
     machine = arena()
     machine.change(fruit=2, dot=0)
     machine.step()
@@ -304,7 +165,7 @@ def test_the_tunnel_joins_both_sides(action, begun, crossed):
     assert row == 14 and (column > 20 if action == LEFT else column < 7)
 
 
-def test_a_ghost_takes_a_life_and_all_begin_anew_but_the_dots():
+def test_a_ghost_takes_a_life_and_everything_but_the_dots_begins_anew():
     machine = arena((6, 5), LEFT)
     machine.step()
     put_ghost(machine, 1, (6, 5), speed=0)
@@ -347,7 +208,7 @@ def test_a_level_ends_with_its_last_dot_and_the_game_with_level_21(level):
 
 
 @pytest.mark.parametrize("level, first, dots", [(1, 2, 30), (1, 3, 60), (2, 2, 0), (2, 3, 50), (3, 3, 0)])
-def test_the_house_counts_dots_for_the_first_who_waits(level, first, dots):
+def test_the_house_counts_dots_for_the_first_waiting_ghost(level, first, dots):
     machine = arena(first_level=level)
     machine.change(dot=0, waiting=0b1110 & -(1 << first))
     for count in (max(dots - 1, 0), dots):
@@ -357,7 +218,7 @@ def test_the_house_counts_dots_for_the_first_who_waits(level, first, dots):
 
 
 @pytest.mark.parametrize("level, frames", [(1, 240), (4, 240), (5, 180)])
-def test_who_waits_leaves_when_no_dot_is_eaten_for_long(level, frames):
+def test_a_waiting_ghost_leaves_if_no_dot_is_eaten_for_long(level, frames):
     machine = arena(first_level=level)
     machine.change(dot=0, waiting=0b1110, shared=1, idle=frames - 2)
     machine.step()
@@ -376,7 +237,7 @@ def test_after_a_lost_life_one_count_serves_all(total, waiting, shared):
     machine.step()
     state = machine.read()
     assert state["shared"] == shared
-    assert state["waiting"] == (waiting if shared else 0b1100)  # at 32 Pinky's own count lets her go at once
+    assert state["waiting"] == (waiting if shared else 0b1100)  # at 32 her own count lets Pinky leave at once
 
 
 def test_elroy_wakes_when_few_dots_are_left_and_rests_until_clyde_is_out():

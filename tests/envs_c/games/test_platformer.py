@@ -1,140 +1,26 @@
-"""The platformer: its levels, all of which a search solves, the rules as its file states them, and a plain twin."""
+"""The platformer's rules, one by one, its features and its picture. test_platformer_levels.py tests the levels."""
 
 import numpy as np
 import pytest
-from platformer_search import COLUMNS, ENEMIES, MARGIN, Levels, Twin, arrives, first_states, search
+from platformer_search import COLUMNS, ENEMIES, MARGIN, Levels, first_states
 
 import envs_c
 
 NOOP, LEFT, RIGHT, JUMP, JUMPLEFT, JUMPRIGHT = range(6)
-WAYS = (0, -1, 1, 0, -1, 1)  # by action
 NOBODY, SLIME, URCHIN, BAT = range(4)
 TILE, WIDTH, HEIGHT, GRACE = 256, 183, 256, 4
 GROUND = 9  # the row of the ground's top in `plain`
-DIFFICULTIES = range(4)
-HARDER = [(24, 800), (128, 1500), (512, 3000)]  # width and luck of one search after another
-
-
-# --- every level can be solved ---------------------------------------------------------------------------------------
-
-def unsolved(count, difficulty, **options):
-    """The levels of 0 .. count - 1 that no search solves; those that one solves are played once more from the start."""
-    options["difficulty"] = difficulty
-    starts, left = first_states(count, **options), np.arange(count)
-    for width, luck in HARDER:
-        pieces = [left[k : k + 1200 // width] for k in range(0, len(left), 1200 // width)]
-        left = np.array([k for piece in pieces
-                         for k, way in zip(piece, search(starts[piece], width, luck, **options), strict=True)
-                         if way is None or not arrives(starts[k], way, **options)], int)
-    return left.tolist()
-
-
-@pytest.mark.parametrize("difficulty", DIFFICULTIES)
-def test_a_search_solves_every_level_of_some(difficulty):
-    assert unsolved(30, difficulty) == []
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("difficulty", DIFFICULTIES)
-def test_a_search_solves_every_level_of_1000(difficulty):
-    assert unsolved(1000, difficulty) == []
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("difficulty", DIFFICULTIES)
-def test_a_search_solves_every_level_of_1000_of_another_seed(difficulty):
-    assert unsolved(1000, difficulty, level_seed=2**31 - 1) == []
-
-
-# --- against the twin ------------------------------------------------------------------------------------------------
-
-@pytest.mark.parametrize("difficulty", DIFFICULTIES)
-def test_goes_as_the_plain_twin_frame_by_frame(difficulty):
-    """To the flag on the ways that the search found, and at random from a third of each way on."""
-    starts, random, ends = first_states(12, difficulty=difficulty), np.random.default_rng(difficulty), set()
-    for start, way in zip(starts, search(starts, *HARDER[1], difficulty=difficulty), strict=True):
-        tired = np.repeat(random.integers(0, 6, 300), random.integers(1, 8, 300))
-        for actions in (way, np.concatenate([way[: len(way) // 3], tired])):
-            env, twin = Levels(1, difficulty=difficulty), Twin(start)
-            env.write(start[None])
-            for frame, action in enumerate(actions):
-                reward, over = env.step(action)
-                assert twin.step(WAYS[action], action >= JUMP) == (reward[0], over[0]), f"frame {frame}"
-                state = env.read()[0]
-                if over[0]:
-                    ends.add(reward[0] >= 10)
-                    break
-                assert tuple(int(state[name]) for name in ("x", "y", "vx", "vy")) == (
-                    twin.x, twin.y, twin.vx, twin.vy), f"frame {frame}"
-                assert [(e["x"], e["y"], e["kind"]) for e in twin.enemies] == list(
-                    zip(*(state[name][: len(twin.enemies)].tolist() for name in ("ex", "ey", "kind")), strict=True))
-    assert ends == {True, False}
-
-
-# --- which levels there are ------------------------------------------------------------------------------------------
-
-LAYOUT = ("solid", "spike", "coin", "ex", "ey", "edx", "edy", "left", "span", "kind", "y")
-
-
-def layouts(states):
-    return [b"".join(state[name].tobytes() for name in LAYOUT) for state in states]
-
-
-@pytest.mark.parametrize("difficulty", DIFFICULTIES)
-def test_a_level_is_a_function_of_seed_number_and_difficulty(difficulty):
-    ours = first_states(40, difficulty=difficulty, seed=1)
-    theirs = first_states(40, difficulty=difficulty, seed=2)
-    assert layouts(ours) == layouts(theirs) and len(set(layouts(ours))) == 40
-    assert layouts(first_states(60, difficulty=difficulty))[:40] == layouts(ours)
-    others = [first_states(40, difficulty=difficulty, level_seed=5), first_states(40, difficulty=(difficulty + 1) % 4)]
-    assert not any(set(layouts(states)) & set(layouts(ours)) for states in others)
-
-
-@pytest.mark.parametrize("levels", [1, 7, 200])
-def test_so_many_different_levels_are_played(levels):
-    env, seen = Levels(256, levels=levels), set()
-    for _ in range(20):
-        seen |= set(layouts(env.read()))
-        env.batch.reset()
-    assert len(seen) == levels
-
-
-def test_without_a_bound_no_level_comes_twice():
-    assert len(set(layouts(Levels(2000).read()))) == 2000
-
-
-@pytest.mark.parametrize("difficulty", DIFFICULTIES)
-def test_levels_hold_what_their_difficulty_says(difficulty):
-    states = first_states(300, difficulty=difficulty)
-    kinds = set(np.unique(states["kind"]))
-    assert kinds == {0: {NOBODY}, 1: {NOBODY, SLIME}}.get(difficulty, {NOBODY, SLIME, URCHIN, BAT})
-    inner = slice(MARGIN, MARGIN + COLUMNS)
-    assert (states["solid"][:, :MARGIN] == 0xFFF).all() and (states["solid"][:, -MARGIN:] == 0xFFF).all()
-    assert not (states["solid"] & (states["spike"] | states["coin"])).any()
-    assert not (states["spike"] & ~(states["solid"] >> 1)).any(), "spikes stand on something"
-    empty = states["solid"][:, inner] == 0
-    assert not empty[:, :5].any() and not empty[:, -7:].any()
-    assert states["coin"][:, inner].any(1).all()
-    runs = [len(run) for row in empty for run in "".join("x" if e else " " for e in row).split()]
-    assert max(runs) == max(3 if difficulty else 2, (2, 3, 4, 5)[difficulty])
-
-
-def test_a_level_begins_anew_after_the_flag_until_the_last_stage():
-    env = Levels(1, stages=3, seed=4)
-    for stage in range(3):
-        level = env.read()["level"][0]
-        env.change(x=60 * TILE - 1, y=0, vx=72, vy=0)
-        reward, over = env.step(RIGHT)
-        assert reward[0] == 10 and over[0] == (stage == 2)
-        state = env.read()[0]
-        if stage < 2:
-            assert state["level"] != level and state["x"] == 2 * TILE and state["time"] == 1000
 
 
 # --- the player ------------------------------------------------------------------------------------------------------
 
 def plain(column=10, row=GROUND, **fields):
-    """A game on flat ground without anything on it, the player on it at `column`; `fields` as in STATE."""
+    """A game on flat, empty ground.
+
+    column: the player's.
+    row: the ground's top row.
+    fields: other fields of STATE.
+    """
     env = Levels()
     ground = np.full(COLUMNS + 2 * MARGIN, 0xFFF & -(1 << row), np.uint16)
     ground[:MARGIN] = ground[-MARGIN:] = 0xFFF
@@ -151,7 +37,7 @@ def put(env, name, column, row, value=1):
 
 
 def play(env, actions):
-    """The state after each action, until the end; rewards and the end, too."""
+    """Play actions until the end; returns the states, the rewards, and whether the episode has ended."""
     states, rewards = [], []
     for action in actions:
         reward, over = env.step(action)
@@ -163,7 +49,7 @@ def play(env, actions):
 
 
 @pytest.mark.parametrize("action, sign", [(RIGHT, 1), (LEFT, -1)])
-def test_runs_faster_and_faster_up_to_his_speed_and_comes_to_rest(action, sign):
+def test_runs_faster_up_to_his_top_speed_and_comes_to_rest(action, sign):
     states, _, _ = play(plain(30), [action] * 14 + [NOOP] * 8)
     assert [s["vx"] * sign for s in states] == [6 * k for k in range(1, 13)] + [72, 72, 60, 48, 36, 24, 12, 0, 0, 0]
     assert [s["facing"] for s in states] == [sign < 0] * 22
@@ -207,7 +93,7 @@ def test_jumps_until_three_frames_after_the_edge(frames, jumps):
 def test_jump_counts_from_three_frames_before_the_ground(frames, jumps):
     fall = [NOOP] * 30
     env = plain(y=(GROUND - 4) * TILE, grace=0)
-    lands = next(k for k, s in enumerate(play(env, fall)[0]) if s["grace"] == GRACE) + 1  # the first frame that can jump
+    lands = next(k for k, s in enumerate(play(env, fall)[0]) if s["grace"] == GRACE) + 1  # the first frame in which he can jump
     env = plain(y=(GROUND - 4) * TILE, grace=0)
     states, _, _ = play(env, [NOOP] * (lands - frames) + [JUMP] + [NOOP] * 6)
     assert any(s["vy"] < 0 for s in states) == jumps
@@ -258,7 +144,7 @@ def test_the_time_limit_and_the_flag_end_the_episode():
 # --- enemies ---------------------------------------------------------------------------------------------------------
 
 def meet(kind, above, vy=60):
-    """A player whose feet are `above` units above an enemy's top and who falls at vy; reward, end, and the state."""
+    """One frame of a player whose feet are `above` units above an enemy's top and who falls at vy: reward, end, state."""
     ey = 6 * TILE
     env = plain(10, ex=[10 * TILE] + [30000] * 7, ey=[ey] + [0] * 7, kind=[kind] + [0] * 7, enemies=1, left=50, span=50,
                 y=ey - HEIGHT - above, vy=vy, grace=0)
@@ -275,15 +161,15 @@ def test_slimes_and_bats_are_stomped_and_urchins_are_not(kind, above, stomped):
     assert (state["vy"] == -90) == stomped
 
 
-def test_an_enemy_that_is_not_fallen_upon_hurts():
+def test_an_enemy_touched_from_below_hurts():
     reward, over, _ = meet(SLIME, -100, vy=-80)
     assert (reward, over) == (0, True)
     assert meet(SLIME, 300)[:2] == (0, False)
 
 
 @pytest.mark.parametrize("difficulty", [1, 2, 3])
-def test_enemies_depend_on_time_alone_and_keep_to_their_places(difficulty):
-    """A plain account of their ways; slimes and urchins over ground, bats between two heights."""
+def test_enemies_depend_only_on_time_and_keep_to_their_places(difficulty):
+    """Their places are computed a second time; slimes and urchins must have ground below them."""
     starts = first_states(60, difficulty=difficulty)
     env = Levels(60, difficulty=difficulty)
     env.write(starts)
@@ -296,7 +182,7 @@ def test_enemies_depend_on_time_alone_and_keep_to_their_places(difficulty):
         for k in range(ENEMIES):
             there = begun["kind"][:, k] > 0
             span, left = (np.where(there, begun[name][:, k].astype(int), 1) for name in ("span", "left"))
-            # Frames gone one way less those gone the other way: a saw whose first tooth is `left` long.
+            # Frames moved forwards less frames moved back: a triangle wave whose first edge is `left` long.
             phase = (frame + span - left) % (2 * span)
             gone = np.where(phase <= span, phase, 2 * span - phase) - (span - left)
             assert np.array_equal(states["ex"][there, k], (begun["ex"][:, k] + gone * begun["edx"][:, k])[there])
@@ -312,7 +198,7 @@ def test_enemies_depend_on_time_alone_and_keep_to_their_places(difficulty):
 # --- features and pictures -------------------------------------------------------------------------------------------
 
 def features_of(state):
-    """The features by a plain account."""
+    """The features, computed a second time from the state."""
     s = {name: state[name].astype(int) for name in STATE_NAMES}
     seen = [s["vx"] / 72, s["vy"] / 80, s["grace"] == GRACE, s["grace"] / 4, s["buffer"] / 4, s["held"],
             (s["x"] % TILE - 128) / 128, s["y"] % TILE / 128, (7 * TILE - s["y"]) / (2 * TILE),
@@ -334,8 +220,8 @@ STATE_NAMES = ("vx", "vy", "grace", "buffer", "held", "x", "y", "time", "facing"
                "spike", "coin")
 
 
-@pytest.mark.parametrize("difficulty", DIFFICULTIES)
-def test_features_equal_a_plain_account(difficulty):
+@pytest.mark.parametrize("difficulty", range(4))
+def test_features_equal_a_second_computation(difficulty):
     env, random = Levels(20, difficulty=difficulty), np.random.default_rng(0)
     for frame in range(200):
         env.step(random.choice([RIGHT, RIGHT, JUMPRIGHT, JUMPRIGHT, LEFT, NOOP, JUMP], 20) if frame % 5 == 0 else

@@ -1,28 +1,31 @@
-"""Pong: its rules as its file states them, and frame for frame against the cartridge under ale-py."""
+"""Pong: its rules one by one, and every frame beside the cartridge under ale-py."""
 
 import numpy as np
 import pytest
 
 import envs_c
+from envs_c.testing.rules import area_average
 
 NOOP, FIRE, RIGHT, LEFT, RIGHT_FIRE, LEFT_FIRE = range(6)
 WITH_FIRE = {NOOP: FIRE, RIGHT: RIGHT_FIRE, LEFT: LEFT_FIRE}
-REACH = range(-2, 17)  # of ball y less paddle y where they meet
+REACH = range(-2, 17)  # ball y less paddle y when they meet
 
 
 class Table:
-    """One environment of our game at frame skip 1, with the features read back in pixels and points."""
+    """One environment of our game at frame skip 1; its features, converted back to pixels and points, are attributes."""
 
     def __init__(self, **settings):
         self.env = envs_c.make("pong", 1, frame_skip=1, **settings)
         self.read(self.env.reset()[0][0])
 
     def step(self, action: int):
+        """One frame; returns the reward and whether the episode has ended."""
         seen, (reward,), (terminated,), _, _ = self.env.step([action])
         self.read(seen[0])
         return reward, terminated
 
     def read(self, seen):
+        """Set the attributes from the features."""
         whole = np.rint(seen * [50, 50, 40, 50, 1, 1, 21, 21] + [126, 126, 128, 0, 0, 0, 0, 0]).astype(int).tolist()
         self.paddle, self.enemy, self.x, self.y, self.vx, self.vy, *scores = whole
         self.y += self.paddle + 7
@@ -30,13 +33,18 @@ class Table:
         self.ball = bool(self.vx)
 
     def state(self) -> dict:
-        """As `Cartridge.read`."""
+        """The values of `Cartridge.read`."""
         names = ("paddle", "scores", "enemy", "x", "y", "vx", "vy") if self.ball else ("paddle", "scores")
         return {name: getattr(self, name) for name in names}
 
 
 class Player:
-    """Follows the ball with a part of the paddle that it draws anew now and then; holds FIRE with a probability."""
+    """Follows the ball with a part of the paddle, chosen anew at random from time to time.
+
+    seed: of its random numbers.
+    fire: probability of holding FIRE in a frame.
+    parts: values of ball y less paddle y to choose from.
+    """
 
     def __init__(self, seed, fire=0.0, parts=REACH):
         self.rng, self.fire, self.parts = np.random.default_rng(seed), fire, parts
@@ -45,7 +53,7 @@ class Player:
     def act(self, table) -> int:
         if self.rng.random() < 0.03:
             self.aim = int(self.rng.choice(self.parts))
-        rest = 2 * table.paddle - self.paddle  # about where the knob points
+        rest = 2 * table.paddle - self.paddle  # about the knob's target
         self.paddle = table.paddle
         away = table.y - self.aim - rest if table.ball else 0
         action = NOOP if abs(away) < 4 else LEFT if away > 0 else RIGHT
@@ -66,9 +74,13 @@ class Fidget:
 
 @pytest.fixture(scope="module")
 def long_play():
-    """Frames with a ball of 12 games under players: (action and the paddle's y of the frame before, before, after, reward)."""
+    """Frames with a ball of 8 games: (held, shown, before, after, reward).
+
+    held, shown: action and paddle's y of the previous frame.
+    before, after: `Table.state` before and after the frame.
+    """
     frames = []
-    for seed in range(12):
+    for seed in range(8):
         table, player = Table(seed=seed), Player(seed, fire=seed % 3 / 3)
         held, shown = NOOP, 109
         for _ in range(5_000):
@@ -85,7 +97,7 @@ def long_play():
 
 # --- the rules -------------------------------------------------------------------------------------------------------
 
-def test_says_what_it_is():
+def test_has_its_actions_features_and_screen():
     game = envs_c.game("pong")
     assert game.actions == ("NOOP", "FIRE", "RIGHT", "LEFT", "RIGHTFIRE", "LEFTFIRE")
     assert game.feature_shape == (8,) and game.feature_dtype == np.float32
@@ -126,7 +138,7 @@ def test_ends_when_a_side_has_the_points(points):
 
 
 @pytest.mark.parametrize("side", [0, 1])
-def test_the_ball_is_gone_for_62_frames_after_a_point_and_goes_to_who_lost_it(side):
+def test_the_ball_is_gone_for_62_frames_after_a_point_and_goes_to_the_losing_side(side):
     table, player = Table(seed=3), Player(3, fire=0.5) if side == 0 else Fidget(1)
     for _ in range(40_000):
         before, vy = table.scores, table.vy
@@ -143,7 +155,7 @@ def test_the_ball_is_gone_for_62_frames_after_a_point_and_goes_to_who_lost_it(si
     assert (table.x, table.y) == (128 + table.vx, 128 + table.vy)
 
 
-def test_where_the_ball_meets_the_paddle_decides_where_it_goes(long_play):
+def test_the_place_on_the_paddle_decides_the_balls_direction(long_play):
     met = {(before["y"] - shown, after["vy"]) for _, shown, before, after, _ in long_play if before["vx"] > 0 > after["vx"]}
     assert met == {(away, (away + 3) // 4 - 2) for away in REACH}
 
@@ -186,7 +198,7 @@ def test_the_knob_leads_the_paddle_to_its_ends(turn, end, way):
     assert table.paddle == end
 
 
-def test_fire_alone_does_not_move_the_paddle():
+def test_fire_does_not_move_the_paddle():
     table = Table()
     for _ in range(40):
         table.step(FIRE)
@@ -212,7 +224,6 @@ def test_features_stay_in_their_space():
 
 @pytest.mark.parametrize("frame_skip", [1, 4])
 def test_the_grey_picture_is_the_area_average_of_the_coloured_one(frame_skip):
-    from test_screen import area_average
     env = envs_c.make("pong", 16, view="pixels", seed=2, frame_skip=frame_skip)
     env.reset()
     rng, worst = np.random.default_rng(1), 0
@@ -257,10 +268,10 @@ def test_goes_as_the_cartridge_frame_by_frame(cartridge, player, frames):
         if frame % 25 == 1 and not ours[0]:
             differs = (table.env.render()[0] != cartridge.screen()).any(axis=-1)
             rows.append(differs.any(axis=1).sum())
-            # From x 175 on the beam meets the ball before the cartridge has made up its mind: a row more or less.
+            # From x 175 on the cartridge decides too late whether to show the ball in a row: one row may differ.
             assert rows[-1] == 0 or table.x >= 175, f"frame {frame}"
         if ours[1]:
             break
     assert max(rows) <= 2 and np.mean(rows) < 0.1
     if player is PLAYERS["both-score"]:
-        assert min(table.scores) >= 10  # so that all digits were painted on both sides
+        assert min(table.scores) >= 10  # both sides have shown all digits

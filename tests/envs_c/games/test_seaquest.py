@@ -1,51 +1,20 @@
-"""Seaquest: its rules as its file states them, and side by side with the cartridge under ale-py."""
+"""Seaquest's rules, one by one. test_seaquest_cartridge.py compares the game with the cartridge."""
 
 import numpy as np
 import pytest
-from sea import Sea
+from sea import ACTIONS, DIES, DOWN, FILLING, FIRE, LEFT, NOOP, PLAYS, RIGHT, UP, Sea, empty, start
 
 import envs_c
 from envs_c.testing.rules import area_average
 
-NOOP, FIRE, UP, RIGHT, LEFT, DOWN = range(6)
-ACTIONS = [
-    "NOOP", "FIRE", "UP", "RIGHT", "LEFT", "DOWN", "UPRIGHT", "UPLEFT", "DOWNRIGHT", "DOWNLEFT", "UPFIRE", "RIGHTFIRE",
-    "LEFTFIRE", "DOWNFIRE", "UPRIGHTFIRE", "UPLEFTFIRE", "DOWNRIGHTFIRE", "DOWNLEFTFIRE"]
-FILLING, PLAYS, DIES = 128, 1, 2
-
 
 @pytest.fixture
 def sea():
-    """Our game, its tank just filled, no enemy in sight yet."""
+    """Our game with a full tank and no enemy in sight."""
     return start()
 
 
-@pytest.fixture
-def cartridge():
-    pytest.importorskip("ale_py")
-    from ale_seaquest import Cartridge
-    return Cartridge
-
-
-def fill(**settings):
-    """Our game as an episode begins."""
-    return Sea(**settings)
-
-
-def start(**settings):
-    sea = fill(**settings)
-    sea.play(NOOP, FILLING)
-    return sea
-
-
-def empty(sea, **fields):
-    """As it is, but with lanes in which nothing comes for a while."""
-    sea.change(x=[215] * 4, right=[0] * 4, alive=[4] * 4, guest=[0] * 4, sub=[0] * 4, diver=[2, 2, 2, 0], **fields)
-
-
-# --- the rules -------------------------------------------------------------------------------------------------------
-
-def test_says_what_it_is():
+def test_has_its_actions_features_and_screen():
     game = envs_c.game("seaquest")
     assert list(game.actions) == ACTIONS
     assert game.feature_shape == (69,) and game.feature_dtype == np.float32
@@ -53,7 +22,7 @@ def test_says_what_it_is():
 
 
 def test_the_tank_is_filled_before_anything_moves():
-    sea = fill()
+    sea = Sea()
     levels = [sea.oxygen]
     for _ in range(FILLING - 1):
         sea.step(RIGHT)
@@ -85,7 +54,7 @@ def test_a_torpedo_flies_at_5_and_the_next_one_waits_for_it(sea, action, places)
     assert seen[: len(places)] == list(places) and seen[-2] == 0 and seen[-1] > 0
 
 
-def test_does_not_fire_at_the_surface(sea):
+def test_fires_only_below_the_surface(sea):
     for y, fires in ((13, False), (17, False), (18, True)):
         empty(sea, y=y, torpedo=0)
         sea.step(FIRE)
@@ -177,7 +146,7 @@ def test_a_shot_kills(sea):
 
 
 @pytest.mark.parametrize("pace", [0, 3, 5, 10, 29])
-def test_all_get_faster_by_pace(sea, pace):
+def test_everything_gets_faster_by_pace(sea, pace):
     empty(sea, pace=pace)
     sea.change(sub=[0, 1, 0, 0], guest=[120, 120, 0, 0], diver=[1, 2, 2, 2])
     sea.play(NOOP, 16)
@@ -188,7 +157,7 @@ def test_all_get_faster_by_pace(sea, pace):
 def test_formations_by_pace(pace, formations):
     seen = set()
     for seed in range(6):
-        sea = fill(seed=seed)
+        sea = Sea(seed=seed)
         sea.change(pace=pace)
         sea.play(NOOP, FILLING)
         assert sea.alive == [formations[right] for right in sea.right]
@@ -227,7 +196,7 @@ def test_the_patrol_kills_at_the_surface_only():
         assert sea.phase == phase
 
 
-def test_features_stay_in_their_space_and_tell_of_torpedo_and_lanes(sea):
+def test_features_show_torpedo_and_lanes(sea):
     empty(sea, x_ship=70, y=60)
     seen = sea.env.step([FIRE])[0][0]
     assert seen[7] == 1 and np.isclose(seen[8], 13 / 40) and seen[9] == 1
@@ -250,105 +219,3 @@ def test_the_grey_picture_is_the_area_average_of_the_coloured_one(level):
         if step % 20 == 0:
             for picture, grey in zip(env.render(), seen, strict=True):
                 assert np.abs(area_average(picture) - grey).max() <= 1
-
-
-# --- the cartridge ---------------------------------------------------------------------------------------------------
-
-def test_has_the_cartridges_actions(cartridge):
-    assert [action.name for action in cartridge().actions] == ACTIONS
-
-
-def test_begins_as_the_cartridge(cartridge):
-    theirs, ours = cartridge(), start()
-    assert theirs.ale.lives() == ours.lives == 4
-    theirs.play(NOOP, 127)
-    assert ours.oxygen == theirs.ram[102] == 64 and [ours.x_ship, ours.y] == theirs.ram[[70, 97]].tolist()
-    assert set(theirs.ram[30:34] - 256 * (theirs.ram[30:34] == 168)) | set(ours.x) <= {-88, 215}
-
-
-@pytest.mark.parametrize("sub", [0, 1])
-@pytest.mark.parametrize("rescues", [0, 1, 3, 7, 8, 15])
-def test_an_enemy_gives_the_cartridges_points(cartridge, rescues, sub):
-    theirs, ours = cartridge(), start()
-    theirs.play(NOOP, 420)
-    theirs.poke({97: 32, 70: 25, 86: 0, 60: rescues, 47: 8 if sub else 200, 74: 0, 116: 0, 118: 0})
-    empty(ours, y=32, x_ship=25, facing=1, rescues=rescues)
-    ours.change(x=[215, 215, 215, 50], sub=[0, 0, 0, sub])
-    assert theirs.play(FIRE, 20) == ours.play(FIRE, 20) == 10 * min(rescues + 2, 9)
-
-
-@pytest.mark.parametrize("rescues", [0, 1, 2, 5, 7, 18, 19, 25])
-def test_a_rescue_gives_the_cartridges_points_and_pace(cartridge, rescues):
-    theirs, ours = cartridge(), start()
-    theirs.play(NOOP, 420)
-    theirs.poke({97: 14, 61: rescues // 2, 60: rescues, 62: 6, 102: 30, 118: 200})
-    empty(ours, y=14, pace=rescues // 2, rescues=rescues, crew=6, oxygen=30, patrol=200)
-    assert theirs.play(UP, 190) == ours.play(UP, 190)
-    assert theirs.ram[60] == ours.rescues == rescues + 1 and theirs.ram[61] == ours.pace
-
-
-@pytest.mark.parametrize("score, lives", [(9_990, 4), (9_990, 7), (4_990, 4), (19_990, 3), (99_990, 6)])
-def test_ten_thousand_points_give_a_life_as_on_the_cartridge(cartridge, score, lives):
-    theirs, ours = cartridge(), start()
-    theirs.play(NOOP, 420)
-    digits = f"{score:06d}"
-    theirs.poke({97: 32, 70: 25, 86: 0, 59: lives - 1, **{56 + k: int(digits[2 * k : 2 * k + 2], 16) for k in range(3)}})
-    empty(ours, y=32, x_ship=25, facing=1, score=score, lives=lives)
-    ours.change(x=[215, 215, 215, 50])
-    theirs.play(FIRE, 10)
-    ours.play(FIRE, 10)
-    assert theirs.bcd(56, 57, 58) == ours.score == score + 20
-    assert theirs.ram[59] + 1 == ours.lives
-
-
-@pytest.mark.parametrize("crew", [0, 1, 3, 5])
-def test_the_surface_does_what_the_cartridges_does(cartridge, crew):
-    theirs, ours = cartridge(), start()
-    theirs.play(NOOP, 200)
-    theirs.poke({97: 16, 62: crew, 102: 40})
-    empty(ours, y=16, crew=crew, oxygen=40)
-    for _ in range(250):
-        theirs.step(UP)
-        ours.step(UP)
-    assert theirs.ram[[102, 62, 61, 59]].tolist() == [ours.oxygen, ours.crew, ours.pace, ours.lives - 1]
-
-
-def test_the_cartridge_too_ends_with_the_last_life(cartridge):
-    theirs = cartridge()
-    theirs.play(NOOP, 420)
-    theirs.poke({59: 0, 97: 15, 62: 0, 102: 40})
-    ends = [theirs.step(UP)[1] for _ in range(100)]
-    assert ends.index(True) in range(90, 97)
-
-
-@pytest.mark.parametrize("frame", [200, 300, 850, 950, 1200, 1500, 1600, 2200, 2400])
-def test_goes_like_the_cartridge_for_150_frames(cartridge, frame):
-    """From its state; the random choices of the next waves aside."""
-    theirs, ours = cartridge(), start()
-    theirs.play(NOOP, frame)
-    ours.change(**theirs.read(), phase=PLAYS)
-    away = []
-    for step in range(150):
-        action = DOWN if step < 4 else NOOP
-        assert theirs.step(action)[0] == ours.step(action)[0] == 0
-        seen = theirs.read()
-        assert (seen["x_ship"], seen["y"], seen["oxygen"]) == (ours.x_ship, ours.y, ours.oxygen), f"frame {step}"
-        same = np.abs(seen["x"] - ours.x) < 100  # it came from the same side
-        away += [*np.abs(seen["x"] - ours.x)[same], *np.abs(seen["guest"] - ours.guest)[same]]
-    assert np.mean(away) < 0.6
-
-
-@pytest.mark.parametrize("frame", [201, 300, 420, 952, 1200, 1500, 2000, 2400])
-def test_looks_like_the_cartridge(cartridge, frame):
-    theirs, ours = cartridge(), start()
-    theirs.play(NOOP, 140)
-    theirs.play(8, 60)
-    theirs.poke({97: 13, 59: 5, 62: 4, 56: 1, 57: 0x23, 58: 0x70})
-    theirs.play(NOOP, frame - 200)
-    theirs.poke({97: 97})
-    ours.change(**{**theirs.read(), "y": 97}, phase=PLAYS)
-    theirs.step(NOOP)
-    ours.step(NOOP)
-    same = (theirs.screen() == ours.env.render()[0]).all(axis=2)
-    assert same[:45].all() and same[188:].all() and same[153:188].mean() > 0.98
-    assert same[56:153].mean() > 0.985

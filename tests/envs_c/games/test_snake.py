@@ -1,4 +1,4 @@
-"""Snake: its rules by hand, and every step of many games against a plain Python board fed the same random numbers."""
+"""Snake: its rules one by one, and every step of many games beside a plain Python board with the same random numbers."""
 
 from itertools import cycle
 
@@ -13,7 +13,7 @@ LETTERS = {"U": UP, "L": LEFT, "D": DOWN, "R": RIGHT}
 
 
 class Table:
-    """One environment, read by its planes."""
+    """One environment of our game, read through its features."""
 
     def __init__(self, seed=0, **options):
         self.size = options.get("size", 10)
@@ -22,6 +22,7 @@ class Table:
         self.score, self.over = 0, False
 
     def play(self, moves):
+        """Play a string of letters of LETTERS; returns the table."""
         for letter in moves:
             assert not self.over, "the episode has ended"
             seen, reward, over, _, _ = self.env.step([LETTERS[letter]])
@@ -30,7 +31,7 @@ class Table:
         return self
 
     def cells(self, plane):
-        """{(x, y)} of the snake (0), its head (1) or the food (2)."""
+        """{(x, y)} of a plane: 0 the snake, 1 its head, 2 the food."""
         board = self.seen[12:].reshape(3, self.size, self.size)[plane]
         return {(int(x), int(y)) for y, x in np.argwhere(board)}
 
@@ -39,18 +40,18 @@ class Table:
         return int(self.seen[:4].argmax())
 
 
-def table_with_food_at(where, **options):
-    """A new game whose first food lies there."""
-    return next(table for table in (Table(seed, **options) for seed in range(10_000)) if table.cells(2) == {where})
+def table_with_food_at(cell, **options):
+    """A new game whose first food lies in a cell (x, y)."""
+    return next(table for table in (Table(seed, **options) for seed in range(10_000)) if table.cells(2) == {cell})
 
 
 def away_from_food(**options):
-    """A new game whose food lies in the top row, out of the way."""
+    """A new game whose food lies in the top left corner, out of the way."""
     return table_with_food_at((0, 0), **options)
 
 
 def chase(features, heading, rng):
-    """Towards the food where that is not deadly at once, now and then anything."""
+    """An action towards the food if that is not deadly at once; sometimes any action."""
     safe = [way for way in range(4) if not features[4 + way] and way != BACK[heading]]
     good = [way for way in safe if features[8 + way]]
     return int(rng.choice(good or safe or [0])) if rng.random() < 0.97 else int(rng.integers(4))
@@ -79,13 +80,13 @@ def test_refuses_what_is_out_of_range(option, value):
     ("R", (6, 5), RIGHT), ("U", (5, 4), UP), ("D", (5, 6), DOWN), ("L", (6, 5), RIGHT), ("UD", (5, 3), UP),
     ("ULR", (3, 4), LEFT), ("DLU", (4, 5), UP),
 ])
-def test_an_action_turns_the_head_unless_straight_back(moves, head, heading):
+def test_an_action_turns_the_head_unless_it_is_opposite(moves, head, heading):
     table = away_from_food().play(moves)
     assert table.cells(1) == {head} and table.heading == heading and len(table.cells(0)) == 3
 
 
 @pytest.mark.parametrize("moves", ["RRRR", "UUUUU", "DDDD", "ULLLLL"])
-def test_a_wall_ends_the_episode_and_the_snake_stays_as_it_was(moves):
+def test_a_wall_ends_the_episode_and_the_snake_does_not_move(moves):
     table = table_with_food_at((9, 9)).play(moves)
     before = [table.cells(plane) for plane in range(3)]
     assert not table.over
@@ -96,12 +97,12 @@ def test_a_wall_ends_the_episode_and_the_snake_stays_as_it_was(moves):
 @pytest.mark.parametrize("moves, head", [
     ("RRRRR", (0, 5)), ("UUUUUU", (5, 9)), ("DDDDD", (5, 0)), ("ULLLLLL", (9, 4)),
 ])
-def test_with_wrap_it_comes_in_at_the_other_side(moves, head):
+def test_with_wrap_it_enters_at_the_opposite_side(moves, head):
     table = table_with_food_at((9, 9) if head != (5, 9) else (0, 0), wrap=1).play(moves)
     assert table.cells(1) == {head} and not table.over
 
 
-def test_food_is_worth_1_grows_the_snake_and_is_laid_anew():
+def test_food_gives_1_grows_the_snake_and_is_placed_anew():
     table = table_with_food_at((7, 5)).play("R")
     assert table.score == 0 and len(table.cells(0)) == 3
     table.play("R")
@@ -112,15 +113,15 @@ def test_food_is_worth_1_grows_the_snake_and_is_laid_anew():
 def test_the_head_may_follow_the_tail_but_not_enter_the_rest():
     four = table_with_food_at((6, 5)).play("R")
     assert len(four.cells(0)) == 4
-    four.play("DLU")  # onto the cell that the tail leaves in the same move
+    four.play("DLU")  # into the cell that the tail leaves in the same move
     assert not four.over and len(four.cells(0)) == 4
-    five = next(table for table in (table_with_two_foods(seed) for seed in range(5000)) if table)
+    five = next(table for table in map(table_with_two_foods, range(5000)) if table)
     assert len(five.cells(0)) == 5 and not five.over
     assert five.play("DLU").over
 
 
 def table_with_two_foods(seed):
-    """A game whose first two foods lie straight ahead, both eaten; or None."""
+    """A game that has eaten two foods straight ahead; None if they are not there under this seed."""
     table = Table(seed)
     return table if table.cells(2) == {(6, 5)} and table.play("RR").score == 2 else None
 
@@ -132,14 +133,14 @@ def test_it_starves_without_food(patience):
 
 
 def test_covering_the_board_ends_the_episode():
-    """Round and round over all cells of a 4x4 board, which reaches any food in time."""
+    """A lap over all cells of a 4x4 board reaches every food in time."""
     table, lap = Table(seed=5, size=4, patience=1), cycle("ULLURRRDDDLLLURR")
     while not table.over:
         table.play(next(lap))
     assert table.score == 13 and len(table.cells(0)) == 16 and not table.cells(2)
 
 
-def test_food_lies_on_every_free_cell_alike_often():
+def test_food_lies_on_every_free_cell_equally_often():
     env = envs_c.make("snake", 65_536, seed=2, size=5)
     foods = env.reset()[0][:, 12 + 50 :].sum(0).reshape(5, 5)
     free = np.ones((5, 5), bool)

@@ -1,4 +1,4 @@
-"""Tetris: its rules by hand, and every step of many games against a plain Python board fed the same random numbers."""
+"""Tetris: its rules one by one, and every step of many games beside a plain Python board with the same random numbers."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ PARTS = {"stack": 200, "landing": 200, "piece": 7, "rotation": 4, "x": 11, "y": 
 
 
 class Table:
-    """One environment, read by its features."""
+    """One environment of our game, read through its features."""
 
     def __init__(self, seed=0, **options):
         self.env = envs_c.make("tetris", 1, seed=seed, autoreset="disabled", **options)
@@ -22,6 +22,7 @@ class Table:
         self.look(self.env.reset()[0][0])
 
     def look(self, seen):
+        """Set the attributes from the features."""
         part = dict(zip(PARTS, np.split(seen, np.cumsum(list(PARTS.values()))[:-1]), strict=True))
         self.stack, self.landing = ({(int(x), int(y)) for y, x in np.argwhere(part[name].reshape(20, 10))}
                                     for name in ("stack", "landing"))
@@ -32,6 +33,7 @@ class Table:
         assert all(part[name].sum() == 1 for name in ("piece", "rotation", "x", "y", "next", "level", "gaps"))
 
     def play(self, *actions):
+        """Play actions; returns the table."""
         for action in actions:
             assert not self.over, "the episode has ended"
             seen, reward, over, _, _ = self.env.step([action])
@@ -41,11 +43,12 @@ class Table:
 
     @property
     def cells(self):
+        """{(x, y)} of the falling piece."""
         return {(self.x + x, self.y + y) for x, y in cells_of(self.piece, self.rotation)}
 
 
 def table_with(pieces, **options):
-    """A new game that begins with these pieces."""
+    """A new game whose first pieces are these."""
     for seed in range(20_000):
         board = Board(seed)
         if board.piece == pieces[0] and board.next == pieces[1]:
@@ -92,7 +95,7 @@ def test_every_seven_pieces_are_all_seven():
         assert all(len(set(seen[k : k + 7])) == len(seen[k : k + 7]) for k in range(0, len(seen), 7))
 
 
-def test_each_piece_is_the_first_alike_often():
+def test_each_piece_is_equally_often_the_first():
     first = envs_c.make("tetris", 7000, seed=1).reset()[0][:, 400:407].sum(0, int)
     assert first.sum() == 7000 and np.abs(first - 1000).max() < 5 * 1000**0.5
 
@@ -114,12 +117,12 @@ def test_a_piece_moves_by_a_column_as_far_as_the_walls(actions, x):
 ])
 def test_rotation_is_that_of_srs(pieces, actions, place):
     table = table_with(pieces).play(*actions)
-    assert (table.rotation, table.x) == place[:2] and 0 <= table.y - place[2] <= 1  # gravity has its part
+    assert (table.rotation, table.x) == place[:2] and 0 <= table.y - place[2] <= 1  # gravity may add a row
 
 
 @pytest.mark.parametrize("level, rows", [(1, 1), (3, 1), (6, 3), (9, 10), (12, 18), (15, 18)])
 def test_gravity_is_the_guidelines(level, rows):
-    """Rows that a T falls in 15 steps, a second, if it does not reach the floor."""
+    """rows: number of rows that a T falls in 15 steps, which are a second; 18 is the floor."""
     table = table_with("TO", level=level).play(*[NOOP] * 7)
     for _ in range(8):
         if table.y < 18:
@@ -172,7 +175,7 @@ def test_moving_delays_the_lock_15_times_and_no_more():
 
 @pytest.mark.parametrize("seed, well, counts", [(0, False, {0, 1, 2}), (0, True, {0, 1, 2, 3, 4})])
 def test_full_rows_vanish_for_the_guidelines_points_and_levels_rise(seed, well, counts):
-    """Games of a player that plans its drops: each score and each level from the cells that are gone."""
+    """A game with planned drops: each reward and each level follows from the number of cells removed."""
     env, board = envs_c.make("tetris", 1, seed=seed, autoreset="disabled"), Board(seed)
     seen, lines, made = env.reset()[0], 0, set()
     for _ in range(120):
@@ -191,7 +194,7 @@ def test_full_rows_vanish_for_the_guidelines_points_and_levels_rise(seed, well, 
 
 
 def actions_to(board, well=False):
-    """Actions that put the piece where the plain board's `plan` says: turns, moves and a drop."""
+    """The actions of the plain board's `plan`: turns, moves and a drop."""
     rotation, x = board.plan(well)
     turns = [ROTATE] * ((rotation - board.rotation) % 4)
     return [*turns, *[LEFT if x < board.x else RIGHT] * abs(x - board.x), DROP]
@@ -230,7 +233,7 @@ def test_every_step_equals_the_plain_board(options, play):
 
 
 def test_srs_kicks_equal_the_plain_boards():
-    """Random play that turns a lot: most of the 40 (20 of I, 20 of the others) happen in it."""
+    """Random play with many turns, in which most of the 40 kicks occur (20 of I, 20 of the other pieces)."""
     envs, rng = 48, np.random.default_rng(3)
     env = envs_c.make("tetris", envs, seed=6, autoreset="same_step")
     boards = [Board(6, i) for i in range(envs)]

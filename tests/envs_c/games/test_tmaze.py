@@ -1,4 +1,4 @@
-"""T-maze: its rules, beside a plain walker of the same maze, and that only its first picture tells where the prize is."""
+"""T-maze: its rules beside a plain walker of the same maze; only the first observation depends on the prize."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ def maze(num_envs=1, **settings):
 def test_shows_the_prize_at_the_start_only():
     env, seen = maze(1000)
     assert set(seen[:, 0]) == {-1, 1} and abs(seen[:, 0].mean()) < 0.1
-    for action in (RIGHT, LEFT):  # back in the first cell it is shown no more
+    for action in (RIGHT, LEFT):  # back in the first cell it is not shown again
         seen, *_ = env.step(np.full(1000, action))
         assert not seen[:, 0].any()
 
@@ -62,8 +62,8 @@ def test_walks_as_a_plain_walker_does(length):
     assert ends > 30
 
 
-def test_nothing_that_is_seen_after_the_start_depends_on_the_prize():
-    """Both mazes, walked with the same moves: features and pictures are equal from the first move to the junction."""
+def test_observations_after_the_first_do_not_depend_on_the_prize():
+    """Features and pictures of both mazes are equal after the same moves."""
     for view in ("features", "pixels"):
         env, _ = maze(64, view=view)
         prize = envs_c.make("tmaze", 64, seed=1).reset()[0][:, 0]

@@ -1,9 +1,10 @@
-"""Pong's cartridge, its RAM read: what tests/envs_c/games/test_pong.py compares our game with."""
+"""Pong's cartridge under ale-py, its RAM read by the names of `Table.state` in test_pong.py."""
 
 import cartridge
 
 
 def signed(byte: int) -> int:
+    """The value of a byte in two's complement."""
     return (byte + 128) % 256 - 128
 
 
@@ -12,7 +13,7 @@ class Cartridge(cartridge.Cartridge):
         super().__init__("pong")
 
     def read(self) -> dict:
-        """The player's y, scores (the player's first), and while there is a ball: the enemy's y, ball x y, velocity x y."""
+        """The player's y and the scores (the player's first); with a ball also enemy, ball and velocity."""
         ram = self.ram
         seen = {"paddle": ram[60], "scores": (ram[14], ram[13])}
         if ram[54]:

@@ -1,9 +1,9 @@
-"""Seaquest's cartridge, its RAM read: what tests/envs_c/games/test_seaquest.py compares."""
+"""Seaquest's cartridge under ale-py, its RAM read by the names of our state."""
 
 import cartridge
 import numpy as np
 
-DIVERS = {0: 0, 1: 1, 255: 2}  # what the cartridge keeps of a lane's diver, and what we do
+DIVERS = {0: 0, 1: 1, 255: 2}  # a lane's diver: the cartridge's value, ours
 
 
 class Cartridge(cartridge.Cartridge):
@@ -18,11 +18,11 @@ class Cartridge(cartridge.Cartridge):
         return result
 
     def play(self, action: int, frames: int):
-        """The points of so many frames."""
+        """Hold an action for some frames; returns the points."""
         return sum(self.step(action)[0] for _ in range(frames))
 
     def read(self) -> dict:
-        """By the names of our state; lanes from the lowest. A wave must have moved, so that it shows where it goes."""
+        """Values by the names of our state, lanes from the lowest. A wave's direction is known only after it has moved."""
         ram, right = self.ram, self.right
         x = np.where(right, np.where(ram[30:34] > 160, ram[30:34] - 256, ram[30:34]),
                      np.where(ram[30:34] > 215, ram[30:34] - 256, ram[30:34]))

@@ -1,9 +1,6 @@
-"""Space Invaders' cartridge, its RAM read: what tests/envs_c/games/test_space_invaders.py compares our game with."""
+"""Space Invaders' cartridge under ale-py, its RAM read by the names of our state."""
 
 import cartridge
-
-NO_BOMBS = {81: 246, 82: 246}
-START = 128  # frames of rest before the first march, from our reset on
 
 
 class Cartridge(cartridge.Cartridge):
@@ -13,11 +10,11 @@ class Cartridge(cartridge.Cartridge):
             self.step(0)
 
     def read(self) -> dict:
-        """By the names of our state: the first column that is left, rows from the top, how many, cannon, lives."""
+        """Values by the names of our state; x is that of the first column that is not empty."""
         ram = self.ram
         return {"x": ram[26] - 1, "y": 31 + 2 * ram[16], "count": ram[17], "cannon": ram[28] - 1, "lives": ram[73],
                 "score": self.bcd(102, 104), "saucer": ram[30]}
 
     def leave(self, rows):
-        """Only these invaders: six bytes, a bit an invader, from the top."""
+        """Keep only these invaders. rows: six bytes from the top, a bit an invader."""
         self.poke({**{18 + k: bits for k, bits in enumerate(reversed(rows))}, 17: sum(map(int.bit_count, rows))})

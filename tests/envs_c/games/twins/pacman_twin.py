@@ -1,90 +1,34 @@
-"""Pac-Man's plain twin: the rules once more in slow Python, and the game's state by its names to read and to change."""
+"""Pac-Man's rules a second time, in slow, plain Python."""
 
-from open_state import Machine as Opened
-from open_state import struct
+from pacman_machine import (
+    BACK,
+    CORNER,
+    ELROY,
+    ELROY_DOTS,
+    FRUIT,
+    HOUSE_X,
+    MAZE,
+    NAMES,
+    NOT_UP,
+    PERCENT,
+    SECONDS,
+    WAVES,
+    WAY,
+    by_level,
+    is_open,
+    tile_of,
+)
 from pcg32 import Pcg32
-
-MAZE = """
-############################
-#............##............#
-#.####.#####.##.#####.####.#
-#o####.#####.##.#####.####o#
-#.####.#####.##.#####.####.#
-#..........................#
-#.####.##.########.##.####.#
-#.####.##.########.##.####.#
-#......##....##....##......#
-######.##### ## #####.######
-######.##### ## #####.######
-######.##          ##.######
-######.## ######## ##.######
-######.## ######## ##.######
-      .   ########   .
-######.## ######## ##.######
-######.## ######## ##.######
-######.##          ##.######
-######.## ######## ##.######
-######.## ######## ##.######
-#............##............#
-#.####.#####.##.#####.####.#
-#.####.#####.##.#####.####.#
-#o..##.......  .......##..o#
-###.##.##.########.##.##.###
-###.##.##.########.##.##.###
-#......##....##....##......#
-#.##########.##.##########.#
-#.##########.##.##########.#
-#..........................#
-############################""".strip("\n").split("\n")
-WAY = {"up": (0, -1), "left": (-1, 0), "down": (0, 1), "right": (1, 0)}
-BACK = {"up": "down", "down": "up", "left": "right", "right": "left"}
-NAMES = ("blinky", "pinky", "inky", "clyde")
-PHASES = ("out", "eyes", "sinks", "home")
-HOUSE_X = {"blinky": 2048, "pinky": 2048, "inky": 1792, "clyde": 2304}  # 1/16 pixel; the maze begins at 256
-CORNER = {"blinky": (25, -3), "pinky": (2, -3), "inky": (27, 31), "clyde": (0, 31)}
-PERCENT = {  # by the last level that has them: player, under power, ghosts, in the tunnel, blue
-    1: (80, 90, 75, 40, 50), 4: (90, 95, 85, 45, 55), 20: (100, 100, 95, 50, 60), 21: (90, 90, 95, 50, 60)}
-ELROY = {1: (80, 85), 4: (90, 95), 21: (100, 105)}
-ELROY_DOTS = [20, 30, 40, 40, 40, 50, 50, 50, 60, 60, 60, 80, 80, 80, 100, 100, 100, 100, 120, 120, 120]
-SECONDS = [6, 5, 4, 3, 2, 5, 2, 2, 1, 5, 2, 1, 1, 3, 1, 1, 0, 1, 0, 0, 0]
-FRUIT = [100, 300, 500, 500, 700, 700, 1000, 1000, 2000, 2000, 3000, 3000] + [5000] * 9
-WAVES = {1: [420, 1200, 420, 1200, 300, 1200, 300], 4: [420, 1200, 420, 1200, 300, 61980, 1],
-         21: [300, 1200, 300, 1200, 300, 62220, 1]}
-NOT_UP = {(12, 11), (15, 11), (12, 23), (15, 23)}
-
-
-class Machine(Opened):
-    GAME = "pacman"
-    STATE = struct(("to_x to_y left speed dx dy x y", "i2", 4), ("way next phase blue reverse count", "u1", 4),
-                   ("score wave_left", "i4"), ("px py power fruit idle", "i2"),
-                   ("facing pause ready wave chain waiting shared total elroy rests lives level dots", "u1"),
-                   ("dot", "u1", 256), ("row", "u4", 31), ("column", "u4", 32))
-
-    def view(self):
-        """What is compared with the twin."""
-        s, ways = self.read(), list(WAY)
-        named = ("power", "fruit", "pause", "ready", "wave", "wave_left", "chain", "score", "lives", "level", "dots", "elroy")
-        ghosts = [(s["x"][k], s["y"][k], ways[s["way"][k]], PHASES[s["phase"][k]], s["blue"][k], s["waiting"] >> k & 1,
-                   s["phase"][k] == 0 and ways[s["next"][k]]) for k in range(4)]
-        return [s["px"], s["py"], ways[s["facing"]], *(s[name] for name in named), *ghosts]
-
-
-def by_level(table, level):
-    return next(value for last, value in table.items() if level <= last)
-
-
-def tile_of(x, y):
-    """Column and row in the maze; columns -2, -1, 28 and 29 are the tunnel's ends."""
-    return (x >> 7) - 2, y >> 7
-
-
-def is_open(column, row):
-    column = (column + 2) % 32 - 2
-    return MAZE[row].ljust(28)[column] != "#" if 0 <= column < 28 else row == 14
 
 
 def target(name, player, facing, blinky, own, scatter):
-    """The tile that a ghost in the maze wants to reach."""
+    """The tile that a ghost in the maze wants to reach.
+
+    name, own: the ghost and its tile.
+    player, facing: the player's tile and direction.
+    blinky: Blinky's tile.
+    scatter: True in a scatter wave.
+    """
     (x, y), (across, down) = player, WAY[facing]
     left = 1 if facing == "up" else 0
     if scatter or (name == "clyde" and (x - own[0]) ** 2 + (y - own[1]) ** 2 < 64):
@@ -98,6 +42,8 @@ def target(name, player, facing, blinky, own, scatter):
 
 
 class Ghost:
+    """A ghost at the start of a life."""
+
     def __init__(self, name):
         self.name = name
         self.x, self.y = HOUSE_X[name], 1472 if name == "blinky" else 1856
@@ -109,7 +55,7 @@ class Ghost:
 
 
 class Twin:
-    """One environment of the game, its numbers in the same units; made and reset as the game is under `seed`."""
+    """One environment of the game in the same units, with the game's random numbers under `seed`."""
 
     def __init__(self, seed=0, lives=3, first_level=1):
         self.random = Pcg32(seed)
@@ -117,7 +63,7 @@ class Twin:
         self.reset()
 
     def view(self):
-        """What `Machine.view` says of the game, from the twin."""
+        """The values compared with `Machine.view`."""
         named = ("x", "y", "facing", "power", "fruit", "pause", "ready", "wave", "wave_left", "chain", "score", "lives",
                  "level")
         ghosts = [(g.x, g.y, g.way, g.phase, g.blue, g.waits, g.phase == "out" and g.next) for g in self.ghosts]
@@ -151,7 +97,7 @@ class Twin:
     def speed(self, ghost):
         _, _, normal, tunnel, blue = by_level(PERCENT, self.level)
         across, down = WAY[ghost.way]
-        ahead = tile_of(ghost.x + 64 * across, ghost.y + 64 * down)  # of the middle that it is going to
+        ahead = tile_of(ghost.x + 64 * across, ghost.y + 64 * down)  # the tile that it is going to
         if (ghost.x % 128, ghost.y % 128) == (64, 64):
             ahead = tile_of(ghost.x + 128 * across, ghost.y + 128 * down)
         if ghost.phase in ("eyes", "sinks"):
@@ -173,7 +119,10 @@ class Twin:
                 ghost.blue |= blue
 
     def choose(self, ghost, tile, places):
-        """The way out of `tile`, which `ghost` enters by its way."""
+        """The direction in which `ghost` will leave `tile`, its next tile.
+
+        places: (x, y) of all ghosts in the previous frame.
+        """
         ways = [way for way, (across, down) in WAY.items()
                 if is_open(tile[0] + across, tile[1] + down) and way != BACK[ghost.way]]
         if tile in NOT_UP and ghost.phase == "out" and not ghost.blue:
@@ -192,7 +141,7 @@ class Twin:
         return min(ways, key=lambda way: (tile[0] + WAY[way][0] - aim[0]) ** 2 + (tile[1] + WAY[way][1] - aim[1]) ** 2)
 
     def arrive(self, ghost, places):
-        """At the middle of a tile, or at a corner of its way through the house."""
+        """Set a ghost's direction at the middle of a tile, or at a corner of its way through the house."""
         if ghost.phase == "eyes" and ghost.y == 1472 and abs(ghost.x - 2048) == 64:
             ghost.phase, ghost.way = "sinks", "left" if ghost.x > 2048 else "right"
             return
@@ -223,7 +172,7 @@ class Twin:
         ghost.next = self.choose(ghost, ahead, places)
 
     def at_a_point(self, ghost):
-        """Whether the ghost stands where it decides."""
+        """True if the ghost is at a place where it decides."""
         if ghost.phase in ("out", "eyes"):
             return (ghost.x % 128, ghost.y % 128) == (64, 64)
         if ghost.phase == "home":
@@ -291,7 +240,7 @@ class Twin:
             self.chain, self.power = 0, 60 * SECONDS[self.level - 1]
             self.turn_back(self.power > 0)
 
-    # --- a frame
+    # --- one frame
 
     def keep_house(self):
         first = self.first_waiting()
@@ -320,7 +269,7 @@ class Twin:
                 self.turn_back(False)
 
     def step(self, action):
-        """Reward and whether the episode has ended."""
+        """One frame; returns the reward and whether the episode has ended."""
         before = self.score
         if self.ready:
             self.ready -= 1
@@ -355,27 +304,3 @@ class Twin:
                 ghost.phase, ghost.blue, ghost.reverse = "eyes", False, False
                 self.score_points(200 << self.chain)
                 self.chain += 1
-
-
-def hunt(twin):
-    """The action of a fair player, who goes the shortest safe way to a blue ghost near by, else to a dot."""
-    start = tile_of(twin.x, twin.y)
-    ghosts = [(tile_of(ghost.x, ghost.y), ghost.blue) for ghost in twin.ghosts if ghost.phase == "out"]
-    danger = {(x + dx, y + dy) for (x, y), blue in ghosts if not blue
-              for dx in range(-4, 5) for dy in range(-4, 5) if abs(dx) + abs(dy) < 5}
-    prey = {tile for tile, blue in ghosts if blue} if twin.power > 60 else set()
-    reached, queue, flight = {start: 0}, [start], (0, 0)
-    for tile in queue:
-        if tile != start and (tile in prey or tile in twin.food):
-            return reached[tile]
-        for action, (dx, dy) in enumerate(WAY.values(), 1):
-            ahead = (tile[0] + dx + 2) % 32 - 2, tile[1] + dy
-            if ahead in reached or not is_open(*ahead):
-                continue
-            reached[ahead] = reached[tile] or action
-            distance = min((abs(x - ahead[0]) + abs(y - ahead[1]) for (x, y), blue in ghosts if not blue), default=99)
-            if tile == start:
-                flight = max(flight, (distance, action))
-            if ahead not in danger:
-                queue.append(ahead)
-    return flight[1]

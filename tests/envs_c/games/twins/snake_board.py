@@ -1,4 +1,4 @@
-"""Snake once more, on plain Python lists, fed the same random numbers: what test_snake.py holds our game to."""
+"""Snake's rules a second time, on plain Python lists, with the same random numbers."""
 
 import numpy as np
 from pcg32 import Pcg32
@@ -9,7 +9,11 @@ BACK = {UP: DOWN, DOWN: UP, LEFT: RIGHT, RIGHT: LEFT}
 
 
 class Board:
-    """One environment; `snake` is a list of cells (x, y), the head last."""
+    """One environment; `snake` is a list of cells (x, y), the head last.
+
+    seed, index: of the random numbers, as those of environment `index`.
+    size, wrap, patience: the game's options.
+    """
 
     def __init__(self, seed: int, index: int = 0, size: int = 10, wrap: int = 0, patience: int = 2):
         self.random = Pcg32(seed, index)
@@ -27,17 +31,18 @@ class Board:
         self.food = free[self.random.below(len(free))] if free else None
 
     def ahead(self, way):
-        """The cell next to the head, or None behind a wall."""
+        """The cell next to the head in a direction, or None beyond a wall."""
         x, y = (a + b for a, b in zip(self.snake[-1], STEP[way], strict=True))
         if self.wrap:
             return x % self.size, y % self.size
         return (x, y) if 0 <= x < self.size and 0 <= y < self.size else None
 
     def deadly(self, way):
+        """True if moving in a direction ends the episode."""
         return self.ahead(way) is None or self.ahead(way) in self.snake[1:]
 
     def step(self, action):
-        """Reward and end."""
+        """One move; returns the reward and whether the episode has ended."""
         if action != BACK[self.heading]:
             self.heading = action
         if self.deadly(self.heading):
@@ -52,7 +57,7 @@ class Board:
         return 0, self.hunger == self.limit
 
     def food_lies(self, way):
-        """Whether going that way is (one of) the shorter; at the same distance both ways round, right or down is."""
+        """True if the food is in this direction, by the shorter way round; if both are equal, by its coordinates."""
         axis, sign = (0, STEP[way][0]) if STEP[way][0] else (1, STEP[way][1])
         target = self.snake[-1] if self.food is None else self.food
         gap = (target[axis] - self.snake[-1][axis]) * sign
@@ -62,6 +67,7 @@ class Board:
         return forth < back or (forth == back and gap > 0)
 
     def features(self):
+        """The features, as those of the game."""
         planes = np.zeros((3, self.size, self.size), np.uint8)
         for x, y in self.snake:
             planes[0, y, x] = 1

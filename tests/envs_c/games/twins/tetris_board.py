@@ -1,14 +1,14 @@
-"""Tetris once more, on a plain Python dict of cells, fed the same random numbers: what test_tetris.py holds our game to.
+"""Tetris's rules a second time, on a plain Python dict of cells, with the same random numbers.
 
-Rotations are those of coordinates in a box, and kicks are differences of SRS's offsets of orientations, so that no table of
-ours is copied here. x counts to the right, y down from the top row that is seen.
+Pieces are rotated by their coordinates in a box, and kicks are differences of SRS's published offsets, so no table of the game
+is copied here. x counts to the right, y down from the topmost visible row.
 """
 
 import numpy as np
 from pcg32 import Pcg32
 
 ACTIONS = ("NOOP", "LEFT", "RIGHT", "ROTATE", "DOWN", "DROP")
-PIECES = {  # as they enter: cells (x, y) in a box of so many columns
+PIECES = {  # columns of the box (0: no rotation), and the cells (x, y) at entry
     "I": (4, [(0, 1), (1, 1), (2, 1), (3, 1)]), "O": (0, [(1, 0), (2, 0), (1, 1), (2, 1)]),
     "T": (3, [(1, 0), (0, 1), (1, 1), (2, 1)]), "S": (3, [(1, 0), (2, 0), (0, 1), (1, 1)]),
     "Z": (3, [(0, 0), (1, 0), (1, 1), (2, 1)]), "J": (3, [(0, 0), (0, 1), (1, 1), (2, 1)]),
@@ -22,6 +22,7 @@ OFFSETS = {  # by orientation, y up, as published
 
 
 def cells_of(name, rotation):
+    """Cells (x, y) of a piece in its box."""
     size, cells = PIECES[name]
     for _ in range(rotation if size else 0):
         cells = [(size - 1 - y, x) for x, y in cells]
@@ -29,14 +30,18 @@ def cells_of(name, rotation):
 
 
 def kicks(name, rotation):
-    """Five moves (x, y down) to try on turning clockwise; the first is none (the box turns with the piece)."""
+    """The five moves (x, y down) to try after a clockwise turn; the first is (0, 0)."""
     table = OFFSETS["I" if name == "I" else ""]
     pairs = [(a[0] - b[0], a[1] - b[1]) for a, b in zip(table[rotation], table[(rotation + 1) % 4], strict=True)]
     return [(x - pairs[0][0], -(y - pairs[0][1])) for x, y in pairs]
 
 
 class Board:
-    """One environment."""
+    """One environment.
+
+    seed, index: of the random numbers, as those of environment `index`.
+    level, drop_points: the game's options.
+    """
 
     def __init__(self, seed: int = 0, index: int = 0, level: int = 1, drop_points: int = 1):
         self.random, self.start, self.kicked = Pcg32(seed, index), level, set()
@@ -72,6 +77,7 @@ class Board:
         return all(0 <= x < 10 and y < 20 and (x, y) not in self.stack for x, y in cells)
 
     def try_to(self, rotation, x, y):
+        """Put the piece there if it has room; True if it has."""
         if y < -2 or not self.free(self.cells(rotation, x, y)):
             return False
         self.rotation, self.x, self.y = rotation, x, y
@@ -81,7 +87,7 @@ class Board:
         return not self.free(self.cells(y=self.y + 1))
 
     def step(self, action):
-        """Reward and end."""
+        """One step; returns the reward and whether the episode has ended."""
         action, points = ACTIONS[action], 0
         if action == "DROP":
             while self.try_to(self.rotation, self.x, self.y + 1):
@@ -102,6 +108,7 @@ class Board:
         return points, False
 
     def turn(self):
+        """Rotate clockwise with kicks; True if the piece turned."""
         before = self.rotation
         for dx, dy in kicks(self.piece, before):
             if self.try_to((before + 1) % 4, self.x + dx, self.y + dy):
@@ -119,7 +126,7 @@ class Board:
             self.fall, self.rest = 0, self.rest + 1
 
     def lock(self):
-        """Points and end."""
+        """Lock the piece; returns the points for lines and whether the episode has ended."""
         self.stack.update(dict.fromkeys(self.cells(), self.piece))
         full = [y for y in range(20) if all((x, y) in self.stack for x in range(10))]
         for row in full:
@@ -130,12 +137,14 @@ class Board:
         return points, any(y < 0 for _, y in self.stack) or not self.free(self.cells())
 
     def landing(self):
+        """Cells of the piece after a drop."""
         y = self.y
         while self.free(self.cells(y=y + 1)):
             y += 1
         return self.cells(y=y)
 
     def features(self):
+        """The features, as those of the game."""
         planes = np.zeros((2, 20, 10), np.uint8)
         for plane, cells in enumerate((self.stack, self.landing())):
             for x, y in cells:
@@ -146,14 +155,14 @@ class Board:
         return np.concatenate([planes.ravel(), *(np.arange(n) == k for n, k in ones)]).astype(np.uint8)
 
     def outcome(self):
-        """What a drop would do: (4, columns with a gap right below the piece), (4, rows that vanish - 1)."""
+        """One-hot sizes and indices after a drop: (4, columns with a gap below the piece), (4, rows that vanish - 1)."""
         landing = self.landing()
         filled = {*self.stack, *landing}
         gaps = sum(y < 19 and (x, y + 1) not in filled for x, y in landing)
         return (4, gaps), (4, sum(all((x, y) in filled for x in range(10)) for y in {y for _, y in landing}) - 1)
 
     def plan(self, well=False):
-        """(rotation, x) of the best drop, by height, holes and bumps; with `well`, column 9 is kept for four lines at once."""
+        """(rotation, x) of the best drop by height, holes and bumps; `well` keeps column 9 free for four lines at once."""
         best, found = None, (self.rotation, self.x)
         filled = np.zeros((24, 10), bool)
         for x, y in self.stack:

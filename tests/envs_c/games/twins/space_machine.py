@@ -1,0 +1,38 @@
+"""Our Space Invaders with its state open to read and to change."""
+
+from open_state import Machine, struct
+
+NOOP, FIRE, RIGHT, LEFT, RIGHT_FIRE, LEFT_FIRE = range(6)
+REST = 128  # frames of the first rest
+
+
+class Space(Machine):
+    GAME = "space_invaders"
+    STATE = struct(
+        ("score", "i4"), ("x y saucer_x saucer_wait cannon shot_x shot_y", "i2"), ("bomb_x bomb_y", "i2", 2), ("row", "u1", 6),
+        ("shield", "u1", (3, 9)), ("gone", "u1", 24), ("count wave lives march", "u1"), ("way saucer_way", "i1"),
+        ("pose odd quarter bomb_age bomb_rest phase rest blast blast_row blast_column", "u1"))
+
+    def leave(self, rows):
+        """Keep only these invaders. rows: six bytes from the top, a bit an invader."""
+        self.change(row=rows, count=sum(map(int.bit_count, rows)))
+
+    def calm(self):
+        """Remove the bombs, and put off bombs and saucer."""
+        self.change(bomb_y=[0, 0], bomb_age=0, bomb_rest=0, saucer_wait=832)
+
+
+def begun(seed=0):
+    """A game after its first rest."""
+    space = Space(seed)
+    space.play(*[NOOP] * REST)
+    return space
+
+
+def without_bombs(space, action, frames):
+    """Hold an action for some frames without bombs or saucer; returns the points."""
+    total = 0
+    for _ in range(frames):
+        space.calm()
+        total += space.step(action)[0]
+    return total
