@@ -4,9 +4,10 @@ import random
 
 import numpy as np
 import pytest
+from pacman_ghosts import target
 from pacman_machine import LEFT, MAZE, NAMES, RIGHT, UP, WAY, Machine, arena, is_open, put_ghost, tile_of
 from pacman_player import hunt
-from pacman_twin import Twin, target
+from pacman_twin import Twin
 
 
 @pytest.mark.parametrize("seed, first_level, frames, hunts", [
