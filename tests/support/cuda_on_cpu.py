@@ -1,7 +1,8 @@
-"""Runs the kernels of a .cu file without a GPU: compiled by a C++ compiler, called once a thread of a small grid, in any order.
+"""Runs the kernels of a .cu file without a GPU: a C++ compiler compiles them, and each thread of a small grid is one call,
+in random order.
 
-That holds the device code's arithmetic and indexing against the reference on any machine. What it cannot show is what only a
-GPU has: its rounding of contracted products, its memory, and its speed.
+So any machine can compare the arithmetic and the indexing of the device code with the reference. This does not show a GPU's
+rounding of contracted products, its memory, or its speed.
 """
 
 import ctypes
@@ -34,14 +35,14 @@ KINDS = {np.uint64: ctypes.c_uint64, np.int64: ctypes.c_int64, np.float32: ctype
 
 
 class CpuModule:
-    """As `CudaModule`, for tensors of the CPU."""
+    """The interface of `CudaModule`, for CPU tensors."""
 
     def __init__(self, module: CudaModule, blocks: int = 3, threads: int = 2):
         self.grid = [(thread, threads, block, blocks) for block in range(blocks) for thread in range(threads)]
         self.library = ctypes.CDLL(str(compiled(module)))
 
     def launch(self, name: str, items: int, *values, block: int = 0):
-        """Call the kernel for each thread of the grid, in an order of its own each time."""
+        """Call the kernel for each thread of the grid, each time in another random order."""
         kernel = getattr(self.library, name)
         kernel.restype = None
         packed = [KINDS[type(value)](value.item()) for value in arguments(values)]
@@ -51,17 +52,17 @@ class CpuModule:
 
 
 def compiled(module: CudaModule) -> Path:
-    """The shared library of a module's source; skips the test where there is no C++ compiler."""
+    """The shared library of a module's source; skips the test if there is no C++ compiler."""
     compiler = shutil.which("g++") or shutil.which("clang++")
     if compiler is None:
-        pytest.skip("no C++ compiler is here to run CUDA sources on the CPU")
+        pytest.skip("needs a C++ compiler to run CUDA sources on the CPU")
     text = SHIM + module.path.read_text()
     key = hashlib.sha256(b"".join([text.encode(), *(header.read_bytes() for header in module.headers)])).hexdigest()[:16]
     folder = Path(tempfile.gettempdir()) / f"insertcoin-cuda-on-cpu-{key}"
     library = folder / "kernels.so"
     if not library.exists():
         folder.mkdir(exist_ok=True)
-        source, new = folder / f"{os.getpid()}.cpp", folder / f"{os.getpid()}.so"  # another test run may do the same
+        source, new = folder / f"{os.getpid()}.cpp", folder / f"{os.getpid()}.so"  # other test runs do the same
         source.write_text(text)
         includes = [f"-I{parent}" for parent in {header.parent for header in module.headers}]
         subprocess.run([compiler, "-O1", "-ffp-contract=off", "-shared", "-fPIC", "-std=c++17", "-w", *includes,

@@ -1,4 +1,4 @@
-"""Where the tests of the kernels run them: on the CPU, CUDA's kernels on the CPU, and on a GPU."""
+"""The devices of the kernels' tests: the CPU, CUDA's kernels compiled for the CPU, and a GPU."""
 
 import pytest
 import torch
@@ -12,7 +12,7 @@ TOLERANCE = {torch.float32: 1e-5, torch.bfloat16: 1e-2}
 
 
 def choose(name: str, monkeypatch) -> torch.device:
-    """The device of the tensors to hand to the kernels; in the second case, tensors of the CPU go to CUDA's kernels."""
+    """The device of the tensors for this entry of DEVICES. For the second one, CPU tensors go to CUDA's kernels."""
     if name == "cuda kernels on the cpu":
         monkeypatch.setattr(cuda, "module", CpuModule(cuda.module))
         monkeypatch.setitem(kernels.BACKENDS, "cpu", cuda)

@@ -40,7 +40,7 @@ class Dropout(Small):
 
 
 class Decides(Small):
-    """Right, but takes one way or another by the numbers that come, which no graph can."""
+    """A valid encoder whose control flow depends on its input, which ONNX's graphs do not support."""
 
     def forward(self, x):
         return super().forward(x if x.max() < 1e6 else x / x.max())

@@ -1,7 +1,7 @@
-"""The kernels on the CPU: rows of rows.h shared among torch's number of OpenMP threads.
+"""The kernels on the CPU: the rows of rows.h, shared among as many OpenMP threads as torch has.
 
-The functions take torch tensors, what they read and then what they write; `trainer.kernels` has checked shapes, dtypes and
-strides before it calls. What `half` says is bfloat16 is else float32; biases, cell states and sums are float32 always.
+The functions take torch tensors, first the inputs, then the outputs. dispatch.py has checked their shapes, dtypes and strides.
+Tensors are bfloat16 if `half`, else float32; biases, cell states and sums are always float32.
 """
 
 from cython.parallel cimport prange, threadid
@@ -75,17 +75,17 @@ ctypedef void (*stack_fn)(const void* newest, long stride, const float* start, l
 
 
 cdef floats reals(tensor) except? NULL:
-    """Where a float32 tensor's numbers lie; NULL of None."""
+    """The address of a float32 tensor's numbers; NULL for None."""
     return NULL if tensor is None else <floats><size_t>tensor.data_ptr()
 
 
 cdef void* address(tensor) except? NULL:
-    """Where a tensor's numbers lie; NULL of None."""
+    """The address of a tensor's numbers; NULL for None."""
     return NULL if tensor is None else <void*><size_t>tensor.data_ptr()
 
 
 cdef uint8_t* bytes_of(tensor) except? NULL:
-    """Where a uint8 tensor's numbers lie; NULL of None."""
+    """The address of a uint8 tensor's numbers; NULL for None."""
     return NULL if tensor is None else <uint8_t*><size_t>tensor.data_ptr()
 
 
@@ -109,7 +109,7 @@ def lstm_forward(gx, gh, bias, c_prev, keep, keep_next, gates, c, h, h_next):
 
 
 def lstm_backward(gates, c_prev, keep, c, dh, dh_next, keep_next, dc, dgates, dc_prev):
-    """`reference.lstm_backward`, into dgates (may be gates) and dc_prev (may be dc)."""
+    """`reference.lstm_backward`, into dgates (can be the same tensor as gates) and dc_prev (can be dc)."""
     cdef int k, rows = c.shape[0], n = c.shape[1], threads = torch.get_num_threads()
     cdef bint half = gates.dtype == torch.bfloat16
     cdef size_t p, q
@@ -133,14 +133,14 @@ cdef long ceiling(long a, long b) noexcept nogil:
 
 
 cdef long environments_together(long batch, int threads) noexcept nogil:
-    """How many environments go through a sequence together: as near to GROUP as equal shares of the threads allow."""
+    """Number of environments of a group: as near to GROUP as equal shares of the threads allow."""
     return ceiling(batch, threads * ceiling(batch, threads * GROUP))
 
 
 def takes_sequences(dtype, long inputs, long units):
-    """Whether `lstm_sequence` takes this dtype and these sizes, and this build's products are faster than torch's.
+    """True if `lstm_sequence` supports this dtype and these sizes, and this build's products are faster than torch's.
 
-    A row of bfloat16s has to be whole words, so both sizes have to be even then.
+    With bfloat16 both sizes must be even, since a row consists of words of two numbers.
     """
     if dtype == torch.bfloat16:
         return bool(FAST_BF16) and inputs % 2 == 0 and units % 2 == 0
@@ -148,14 +148,16 @@ def takes_sequences(dtype, long inputs, long units):
 
 
 cdef void describe(Sequence* s, x, keep, gates, recurrent, cells) except *:
-    """What both passes read or write."""
+    """Set the fields of `s` that both passes use."""
     s.steps, s.batch, s.inputs, s.units = x.shape[0], x.shape[1], x.shape[2], recurrent.shape[2]
     s.x, s.keep, s.gates, s.recurrent, s.cells = address(x), reals(keep), address(gates), address(recurrent), reals(cells)
 
 
 def lstm_sequence(x, weight_x, weight_h, bias, keep, gates, recurrent, cells, hidden):
-    """Steps 0 to T - 1 of `reference.lstm_forward`, with the products, from the first rows of recurrent and cells into the
-    others, gates and hidden."""
+    """All T steps of `reference.lstm_forward` and the matrix products.
+
+    It reads row 0 of recurrent and cells, and writes their other rows, gates and hidden.
+    """
     cdef Sequence s
     cdef bint half = x.dtype == torch.bfloat16
     cdef int threads = torch.get_num_threads()
@@ -177,8 +179,11 @@ def lstm_sequence(x, weight_x, weight_h, bias, keep, gates, recurrent, cells, hi
 
 
 def lstm_sequence_backward(x, weight_x, weight_h, keep, gates, recurrent, cells, dhidden, dx, dweights):
-    """Its gradient, from what it wrote: gates become that of the pre-activations, dx that of x unless it is None, and dweights
-    (E + n + 1, 4n) those of weight_x and weight_h, transposed, and of the bias."""
+    """The gradient of `lstm_sequence`, from its inputs and outputs.
+
+    It writes to gates the gradient of the pre-activations; to dx that of x, unless it is None; and to dweights (E + n + 1, 4n)
+    those of weight_x transposed, weight_h transposed and the bias.
+    """
     cdef Sequence s
     cdef bint half = x.dtype == torch.bfloat16
     cdef int threads = torch.get_num_threads()
@@ -204,14 +209,14 @@ def lstm_sequence_backward(x, weight_x, weight_h, keep, gates, recurrent, cells,
                 pack_columns(half, from_h, depth, s.units, k - panels_x, packed_x + k * panel)
         for k in prange(ceiling(s.batch, rows), schedule="static", num_threads=threads):
             sequence_backward(half, &s, k * rows, min(rows, s.batch - k * rows), space + threadid() * room)
-        for k in prange(across * down, schedule="static", num_threads=threads):  # a part of dweights each
+        for k in prange(across * down, schedule="static", num_threads=threads):  # each k is a part of dweights
             sequence_weights(half, &s, panels * (k % across) // across, panels * (k % across + 1) // across,
                              tiles * (k // across) // down * TILE, min(width, tiles * (k // across + 1) // down * TILE),
                              space + threadid() * room)
 
 
 def sample(logits, legal, uint64_t seed, uint32_t first, step, int actions, action, log_prob, value):
-    """`reference.sample`, into action, log_prob and, where it is not None, value."""
+    """`reference.sample`, into action, log_prob and, unless it is None, value."""
     cdef int k, rows = logits.shape[0], threads = torch.get_num_threads()
     cdef size_t width = logits.shape[1]
     cdef uint64_t at = int(step)
@@ -227,7 +232,7 @@ def sample(logits, legal, uint64_t seed, uint32_t first, step, int actions, acti
 
 
 def categorical(logits, legal, action, log_prob, entropy):
-    """`reference.categorical` of rows that lie logits.stride(0) apart, into log_prob and entropy."""
+    """`reference.categorical` of rows at a distance of logits.stride(0), into log_prob and entropy."""
     cdef int k, rows = logits.shape[0], actions = logits.shape[1], threads = torch.get_num_threads()
     cdef size_t stride = logits.stride(0)
     cdef floats numbers = reals(logits), chances = reals(log_prob), entropies = reals(entropy)

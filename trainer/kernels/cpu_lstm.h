@@ -1,8 +1,9 @@
-/* Whole sequences of an LSTM on the CPU. A thread takes a group of environments through all steps, products and gates together,
- * and waits for no other; the gradient likewise, backwards; then the weights' gradient is one more product over all of it.
+/* Whole sequences of an LSTM on the CPU. One thread does all steps of a group of environments, products and gates, without
+ * waiting for other threads. The gradient does the same backwards; then the gradient of the weights is one product over all
+ * steps and environments.
  *
- * The arithmetic is that of single steps: the products of x and of h, each rounded to the dtype, then cpu_rows.h. Only the
- * order in which a product sums is its own, and that bfloat16's gradient of h stays float32 from step to step.
+ * The arithmetic is that of single steps: the products of x and of h, each rounded to the dtype, then cpu_rows.h. There are
+ * two differences: the order of the sums in a product, and the bfloat16 gradient of h, which stays float32 between steps.
  */
 #ifndef INSERTCOIN_CPU_LSTM_H
 #define INSERTCOIN_CPU_LSTM_H
@@ -10,11 +11,11 @@
 #include "cpu_products.h"
 #include "cpu_rows.h"
 
-#define DEPTH 128 /* words of a product's depth that are taken at a time, where it is long: both sides stay in a thread's cache */
-#define GROUP (4 * TILE) /* environments that a thread takes through a sequence together */
-#define PAD 15    /* words after a row of its left-hand side: lines a power of two apart would push each other out */
+#define DEPTH 128 /* words of a long product's depth in one pass: both sides then stay in the cache of the thread */
+#define GROUP (4 * TILE) /* environments that a thread does together */
+#define PAD 15    /* words after a row of the left-hand side: cache lines a power of two apart would evict each other */
 
-/* T steps of B environments with E inputs and n units; void is float32 or bfloat16. */
+/* T steps of B environments with E inputs and n units; void stands for float32 or bfloat16. */
 typedef struct {
     long steps, batch, inputs, units;
     const void *x;        /* (T, B, E) */
@@ -23,19 +24,19 @@ typedef struct {
     const float *bias;    /* (4n,) */
     const float *keep;    /* (T + 1, B) */
     void *gates;          /* (T, B, 4n): activated, then the gradient of the pre-activations */
-    void *recurrent;      /* (T + 1, B, n): what a step's recurrent product reads, h * keep */
+    void *recurrent;      /* (T + 1, B, n): h * keep, the input of the recurrent product */
     float *cells;         /* (T + 1, B, n) */
-    void *hidden;         /* (T, B, n), forward only; the rest backward only */
+    void *hidden;         /* (T, B, n); forward only. The following ones: backward only */
     const void *dhidden;  /* (T, B, n) */
     void *dx;             /* (T, B, E), or NULL */
-    float *dweights;      /* (E + n + 1, 4n): of weight_x transposed, weight_h transposed and the bias */
+    float *dweights;      /* (E + n + 1, 4n): gradients of weight_x transposed, weight_h transposed, bias */
 } Sequence;
 
-/* Floats that a thread needs to work in: backward, and for the weights' gradient. */
+/* Working memory of a thread, in floats: for the backward pass, and for the gradient of the weights. */
 static long space_backward(long n) { return (2 * GROUP + 5) * n; }
 static long space_weights(long inputs, long n) { return DEPTH * (inputs + n + 1 + PAD + WIDE); }
 
-/* Where element k of an array is. */
+/* The address of element k of an array. */
 ROW void *at(const int half, const void *array, long k) {
     return (char *)array + k * (half ? sizeof(bf16) : sizeof(float));
 }
@@ -48,7 +49,7 @@ ROW void tile(const int half, long rows, const word *a, long a_row, long a_depth
         tile_f32(rows, a, a_row, a_depth, panel, depth, more, out, out_row, out_lanes);
 }
 
-/* `count` units of a row, from unit u on, in step t, from their products: x's i, f, g, o, then h's, LANES apart. */
+/* `count` units of a row in step t, from unit u on. sums: their products, i, f, g, o of x, then those of h, LANES apart. */
 ROW void units_forward(const int half, const Sequence *s, long t, long row, long u, long count, float *sums) {
     long n = s->units, p = (t * s->batch + row) * n + u, next = p + s->batch * n, gates = 4 * p - 3 * u;
     float keep = s->keep[t * s->batch + row], keep_next = s->keep[(t + 1) * s->batch + row];
@@ -67,8 +68,8 @@ ROW void units_forward(const int half, const Sequence *s, long t, long row, long
     narrow(h_next, (bf16 *)s->recurrent + next, count);
 }
 
-/* `rows` environments from `row` on, up to GROUP, through all steps: units by units, whose weights stay in the nearest cache
- * while the rows go by, a tile of them at a time. */
+/* All steps of `rows` environments, at most GROUP, from `row` on. The loop over rows, a tile at a time, is inside that over
+ * units, so that the weights of LANES units stay in the nearest cache. */
 ROW void forward(const int half, const Sequence *s, long row, long rows) {
     const long n = s->units, x_words = s->inputs >> half, h_words = n >> half;
     float sums[TILE * 2 * WIDE];
@@ -88,7 +89,7 @@ ROW void forward(const int half, const Sequence *s, long row, long rows) {
             }
 }
 
-/* a (rows, depth words) times packed weights, to out (rows, columns) as float32 or bfloat16 (out_half). */
+/* a (rows, depth words) times packed weights, to out (rows, columns), bfloat16 if out_half, else float32. */
 ROW void product(const int half, long rows, const void *a, long depth, const word *packed, long columns, const int out_half,
                  void *out) {
     float sums[GROUP * WIDE];
@@ -106,7 +107,7 @@ ROW void product(const int half, long rows, const void *a, long depth, const wor
     }
 }
 
-/* The gradient of a row's step t; spare has room for 5n. */
+/* The gradient of a row in step t. spare: working memory for 5n floats. */
 ROW void row_backward(const int half, const Sequence *s, long t, long row, const float *dh_next, float *dc, float *spare) {
     long n = s->units, p = (t * s->batch + row) * n;
     float keep = s->keep[t * s->batch + row], keep_next = s->keep[(t + 1) * s->batch + row];
@@ -119,7 +120,7 @@ ROW void row_backward(const int half, const Sequence *s, long t, long row, const
     if (half) narrow(gates, (bf16 *)s->gates + 4 * p, 4 * n);
 }
 
-/* The gradient of `forward`, but for the weights'. */
+/* The gradient of `forward`, without that of the weights. */
 ROW void backward(const int half, const Sequence *s, long row, long rows, float *space) {
     const long n = s->units, depth = 4 * n >> half;
     float *dh = space, *dc = dh + GROUP * n, *spare = dc + GROUP * n;
@@ -133,8 +134,8 @@ ROW void backward(const int half, const Sequence *s, long row, long rows, float 
     }
 }
 
-/* The weights' gradient, the transposed (x, h, 1) of all steps and environments times the gradient of the gates: panels lo to
- * hi - 1 of its columns, rows first to last - 1. */
+/* The gradient of the weights: (x, h, 1) of all steps and environments, transposed, times the gradient of the gates. This call
+ * computes the panels lo to hi - 1 of its columns, and the rows first to last - 1. */
 ROW void weights(const int half, const Sequence *s, long lo, long hi, long first, long last, float *space) {
     const long n = s->units, all = s->steps * s->batch, width = s->inputs + n + 1, stride = width + PAD;
     const long block = DEPTH << half, end = hi * WIDE < 4 * n ? hi * WIDE : 4 * n;

@@ -1,11 +1,11 @@
-/* Matrix products in blocks that one thread computes in its own caches, for sequences in which torch.mm would be called at
- * every step, and all threads would wait for each other as often.
+/* Matrix products in blocks that one thread computes in its own caches. With torch.mm at every step of a sequence, all threads
+ * would have to wait for each other at every step.
  *
- * Matrices are read in words of 32 bits: a float32, or two bfloat16s (`half`, a constant wherever these functions are inlined)
- * that follow each other in the direction over which the product sums, its depth. The right-hand matrix is packed: panels of
- * WIDE columns, in each one row of words after the other. Up to TILE rows of the left-hand matrix times a panel are one tile,
- * whose sums stay in registers. Sums are float32 and run in the order of the depth, so that a row's result does not depend on
- * the rows beside it.
+ * Matrices are read in words of 32 bits: one float32, or two neighbouring bfloat16s along the depth, the dimension over which
+ * the product sums. `half` means bfloat16; it is a constant in each inlined function. The right-hand matrix is packed in
+ * panels of WIDE columns; a panel stores its rows of words one after the other. A tile is the product of up to TILE rows of
+ * the left-hand matrix and a panel; its sums stay in registers. Sums are float32 and follow the order of the depth, so the
+ * result of a row does not depend on the other rows.
  */
 #ifndef INSERTCOIN_CPU_PRODUCTS_H
 #define INSERTCOIN_CPU_PRODUCTS_H
@@ -20,7 +20,7 @@
 
 #if defined(__AVX512F__)
 #define LANES 16 /* float32s in a register */
-#define TILE 6   /* times 4 registers of sums: what fits in 32 registers, and 3 in 16 */
+#define TILE 6   /* times 4 registers of sums fits in 32 registers; a TILE of 3 fits in 16 */
 #elif defined(__AVX__)
 #define LANES 8
 #define TILE 3
@@ -34,8 +34,8 @@
 
 #define WIDE (4 * LANES)
 
-/* Whether these products are faster than torch's: where a register's lanes are multiplied and added at once, and bfloat16s as
- * they are. Matrix units (AMX, Apple's), which torch uses, are faster. */
+/* 1 if these products are faster than torch's: if the CPU has fused multiply-add, and for bfloat16 if it multiplies bfloat16s
+ * directly. torch is faster on CPUs with matrix units (AMX, Apple), which it uses. */
 #if defined(__FMA__) || (defined(__aarch64__) && !defined(__APPLE__))
 #define FAST_F32 1
 #else
@@ -57,7 +57,7 @@ ROW float word_real(uint32_t bits) {
     return u.number;
 }
 
-/* sum + a * b: a word times a register of words. */
+/* sum + a * b for a word `a` and a register of words `b`. */
 ROW reals multiply_add(const int half, reals sum, uint32_t a, words b) {
     if (!half) return sum + (reals)b * word_real(a);
 #ifdef __AVX512BF16__
@@ -68,9 +68,9 @@ ROW reals multiply_add(const int half, reals sum, uint32_t a, words b) {
 #endif
 }
 
-/* A tile of `rows` rows, a constant. Word k of row r of the left-hand matrix is a[r * a_row + k * a_depth]; the panel's columns
- * of row r go to out[r * out_row], every LANES of them out_lanes apart; `more` adds to what is there. The sums have names, since
- * compilers do not always keep an array in registers. */
+/* A tile of `rows` rows; `rows` is a constant. Word k of row r of the left-hand matrix is a[r * a_row + k * a_depth]. The
+ * results of row r start at out[r * out_row]; each LANES of them are out_lanes apart. `more` adds to the numbers in `out`.
+ * Each sum is a variable of its own, because compilers do not always keep an array in registers. */
 #define SUMS(R) reals sum##R##0 = {0}, sum##R##1 = {0}, sum##R##2 = {0}, sum##R##3 = {0};
 #define TAKE(R)                                                                                                          \
     if (rows > R) {                                                                                                      \
@@ -108,7 +108,7 @@ ROW void tile_rows(const int half, const int rows, const word *a, long a_row, lo
     ALL(LEAVE)
 }
 
-/* The same of 1 to TILE rows. */
+/* tile_rows for 1 to TILE rows. */
 #define TILE_ROWS(COUNT)                                                                                                 \
     case COUNT:                                                                                                          \
         tile_rows(half, COUNT, a, a_row, a_depth, panel, depth, more, out, out_row, out_lanes);                          \
@@ -138,8 +138,8 @@ static void tile_bf16(long rows, const word *a, long a_row, long a_depth, const 
     tile_any(1, rows, a, a_row, a_depth, panel, depth, more, out, out_row, out_lanes);
 }
 
-/* Rows of the right-hand matrix, `stride` apart, as words: to[k * to_stride + c] for c < width, zero from `columns` on. An odd
- * last row of bfloat16s is paired with zeros. */
+/* Pack rows of the right-hand matrix as words: to[k * to_stride + c] for c < width, zero from `columns` on. The rows are
+ * `stride` apart. An odd last row of bfloat16s is paired with zeros. */
 ROW void pack_rows(const int half, const void *from, long stride, long rows, long columns, long width, word *restrict to,
                    long to_stride) {
     for (long k = 0; k < rows; k += 1 + half, to += to_stride) {
@@ -156,7 +156,7 @@ ROW void pack_rows(const int half, const void *from, long stride, long rows, lon
     }
 }
 
-/* Panel k of a right-hand matrix (rows, columns). */
+/* Pack panel k of a right-hand matrix (rows, columns). */
 static void pack_columns(int half, const void *from, long rows, long columns, long k, word *panel) {
     const char *first = (const char *)from + k * WIDE * (half ? sizeof(bf16) : sizeof(float));
     long width = columns - k * WIDE < WIDE ? columns - k * WIDE : WIDE;
@@ -166,7 +166,7 @@ static void pack_columns(int half, const void *from, long rows, long columns, lo
         pack_rows(0, first, columns, rows, width, WIDE, panel, WIDE);
 }
 
-/* Panel k of the transposed weights (4n, depth words) of an LSTM's gates: the i, f, g and o of LANES units. */
+/* Pack panel k of an LSTM's weights (4n, depth words), transposed: the gates i, f, g and o of LANES units. */
 static void pack_gates(const word *weight, long depth, long n, long k, word *panel) {
     for (long gate = 0; gate < 4; gate++)
         for (long lane = 0; lane < LANES; lane++) {
@@ -193,7 +193,7 @@ ROW void narrow(const float *restrict from, bf16 *restrict to, long n) {
     for (; k < n; k++) to[k] = row_to_bf16(from[k]);
 }
 
-/* float32 to bfloat16 and back, in place; a NaN stays one, since its payload came out of a bfloat16. */
+/* float32 to bfloat16 and back, in place. NaN stays NaN, because its payload came from a bfloat16. */
 ROW void round_row(float *row, long n) {
     for (long k = 0; k < n; k++) {
         union { float number; uint32_t bits; } u;

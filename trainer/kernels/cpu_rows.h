@@ -1,8 +1,9 @@
-/* Loops over one row's units or pixels for the CPU, a copy for each dtype; the arithmetic is rows.h's.
+/* Loops over the units or pixels of a row on the CPU, one copy for each dtype, with the arithmetic of rows.h.
  *
- * What an LSTM's pass writes may be the memory of what it reads (gates of gx, a gradient of its gates): an element is read
- * before it is written and no other element of the row depends on it, which is what the pragmas promise the compiler. The
- * gates' products lie `apart` units from each other, activated gates n. A forward pass takes the first `count` units.
+ * An output of an LSTM's pass can use the memory of its input (gates that of gx, the gradient that of the gates): each element
+ * is read before it is written, and no other element of the row depends on it. The pragmas promise this to the compiler. In
+ * the products, gates are `apart` numbers from each other; activated gates are n apart. A forward pass does the first `count`
+ * units.
  */
 #ifndef INSERTCOIN_CPU_ROWS_H
 #define INSERTCOIN_CPU_ROWS_H
@@ -52,8 +53,8 @@
 LSTM_ROWS(lstm_f32, float, SAME, SAME)
 LSTM_ROWS(lstm_bf16, bf16, row_from_bf16, row_to_bf16)
 
-/* A stack of `count` frames, oldest first: n pixels each, the newest one's at `newest`, earlier ones `stride` before it, times
- * `scale`; zeros for frames of an earlier episode. */
+/* A stack of `count` frames of n pixels, oldest first, times `scale`; zeros for frames of an earlier episode. The newest frame
+ * is at `newest`, earlier ones at distances of `stride` before it. */
 #define STACK_ROWS(NAME, IN, OUT, LOAD, STORE)                                                                           \
     static void NAME(const void *newest, long stride, const float *start, long start_stride, int count, float scale,     \
                      void *out, long n) {                                                                                \

@@ -1,46 +1,47 @@
-/* The kernels on a GPU: a thread a row or a unit, over rows.h. bridge/nvrtc.py compiles this file and says how kernels are
- * written; cuda.py launches them. No thread needs another: what an LSTM's pass writes may be the memory of what it reads.
+/* The kernels on a GPU: one thread for each row or unit, with the arithmetic of rows.h. bridge/nvrtc.py compiles this file and
+ * has the rules for writing kernels; cuda.py launches them. Threads do not depend on each other, so an output of an LSTM's pass
+ * can use the memory of its input.
  */
 #include "rows.h"
 
-typedef long long whole;
+typedef long long int64;
 
-/* Numbers of any of the dtypes, from memory and back. */
+/* Loads and stores of numbers of each dtype. */
 ROW float number(float x) { return x; }
 ROW float number(bf16 x) { return row_from_bf16(x); }
 ROW float number(uint8_t x) { return (float)x; }
 ROW void put(float *at, float x) { *at = x; }
 ROW void put(bf16 *at, float x) { *at = row_to_bf16(x); }
 
-/* A thread's share of `rows` rows, one thread a row: this and every `stride`-th after it. */
+/* The rows of a thread if one thread has a complete row: `first`, `first + stride`, ... */
 struct Share {
-    whole first, stride;
+    int64 first, stride;
 };
 
 ROW Share share() {
-    return {(whole)blockIdx.x * blockDim.x + threadIdx.x, (whole)gridDim.x * blockDim.x};
+    return {(int64)blockIdx.x * blockDim.x + threadIdx.x, (int64)gridDim.x * blockDim.x};
 }
 
-/* A thread's place where a team of threads has a row of n units, side by side, so that neighbours read neighbours: rows
- * `row`, `row + rows`, ...; and of each the units `unit`, `unit + units`, ... */
+/* The elements of a thread if a team of threads has a row of n units: the rows `row`, `row + rows`, ..., and in each row the
+ * units `unit`, `unit + units`, ... Neighbouring threads have neighbouring units, so that their memory accesses coalesce. */
 struct Place {
-    whole row, rows, unit, units;
+    int64 row, rows, unit, units;
 };
 
-ROW Place place(whole n) {
-    whole team = n < blockDim.x ? n : blockDim.x;
-    whole thread = (whole)blockIdx.x * blockDim.x + threadIdx.x, teams = (whole)gridDim.x * blockDim.x / team;
-    bool spare = thread / team >= teams; /* of a last team that is not whole: no row is its */
+ROW Place place(int64 n) {
+    int64 team = n < blockDim.x ? n : blockDim.x;
+    int64 thread = (int64)blockIdx.x * blockDim.x + threadIdx.x, teams = (int64)gridDim.x * blockDim.x / team;
+    bool spare = thread / team >= teams; /* it belongs to an incomplete last team, which gets no row */
     return {spare ? 1LL << 62 : thread / team, teams, thread % team, team};
 }
 
 template <class T>
 ROW void lstm_forward(const T *gx, const T *gh, const float *bias, const float *c_prev, const float *keep,
-                      const float *keep_next, T *gates, float *c, T *h, T *h_next, whole rows, whole n) {
+                      const float *keep_next, T *gates, float *c, T *h, T *h_next, int64 rows, int64 n) {
     Place at = place(n);
-    for (whole row = at.row; row < rows; row += at.rows) {
-        for (whole unit = at.unit; unit < n; unit += at.units) {
-            whole k = row * 4 * n + unit, u = row * n + unit;
+    for (int64 row = at.row; row < rows; row += at.rows) {
+        for (int64 unit = at.unit; unit < n; unit += at.units) {
+            int64 k = row * 4 * n + unit, u = row * n + unit;
             float i = number(gx[k]) + number(gh[k]) + bias[unit];
             float f = number(gx[k + n]) + number(gh[k + n]) + bias[unit + n];
             float g = number(gx[k + 2 * n]) + number(gh[k + 2 * n]) + bias[unit + 2 * n];
@@ -60,11 +61,11 @@ ROW void lstm_forward(const T *gx, const T *gh, const float *bias, const float *
 
 template <class T>
 ROW void lstm_backward(const T *gates, const float *c_prev, const float *keep, const float *c, const T *dh, const T *dh_next,
-                       const float *keep_next, const float *dc, T *dgates, float *dc_prev, whole rows, whole n) {
+                       const float *keep_next, const float *dc, T *dgates, float *dc_prev, int64 rows, int64 n) {
     Place at = place(n);
-    for (whole row = at.row; row < rows; row += at.rows) {
-        for (whole unit = at.unit; unit < n; unit += at.units) {
-            whole k = row * 4 * n + unit, u = row * n + unit;
+    for (int64 row = at.row; row < rows; row += at.rows) {
+        for (int64 unit = at.unit; unit < n; unit += at.units) {
+            int64 k = row * 4 * n + unit, u = row * n + unit;
             float i = number(gates[k]), f = number(gates[k + n]), g = number(gates[k + 2 * n]), o = number(gates[k + 3 * n]);
             float d = dc[u] * keep_next[row];
             row_lstm_unit_backward(&i, &f, &g, &o, c_prev[u] * keep[row], c[u],
@@ -78,30 +79,31 @@ ROW void lstm_backward(const T *gates, const float *c_prev, const float *keep, c
     }
 }
 
-/* Steps from t on, of stacks of `count` frames; a team of threads has a frame of n pixels. */
+/* Stacks of `count` frames for the steps from t on. A team of threads has a frame of n pixels. */
 template <class In, class Out>
-ROW void stack_frames(const In *frames, whole stride, const float *start, whole start_stride, const whole *t_memory, whole t,
-                      float scale, Out *out, whole steps, whole batch, whole count, whole n) {
+ROW void stack_frames(const In *frames, int64 stride, const float *start, int64 start_stride, const int64 *t_memory, int64 t,
+                      float scale, Out *out, int64 steps, int64 batch, int64 count, int64 n) {
     if (t_memory) t = *t_memory;
     Place at = place(n);
-    for (whole plane = at.row; plane < steps * batch * count; plane += at.rows) {
-        whole k = plane % count, b = plane / count % batch, newest = t + plane / count / batch + count - 1;
-        whole back = count - 1 - k;
+    for (int64 plane = at.row; plane < steps * batch * count; plane += at.rows) {
+        int64 k = plane % count, b = plane / count % batch, newest = t + plane / count / batch + count - 1;
+        int64 back = count - 1 - k;
         const In *frame = frames + (newest - back) * stride + b * n;
-        bool seen = row_same_episode(start + newest * start_stride + b, start_stride, back);
-        for (whole p = at.unit; p < n; p += at.units) put(out + plane * n + p, seen ? number(frame[p]) * scale : 0.0f);
+        bool same_episode = row_same_episode(start + newest * start_stride + b, start_stride, back);
+        for (int64 p = at.unit; p < n; p += at.units)
+            put(out + plane * n + p, same_episode ? number(frame[p]) * scale : 0.0f);
     }
 }
 
 #define LSTM(NAME, T)                                                                                                     \
     extern "C" __global__ void lstm_forward_##NAME(                                                                       \
         const T *gx, const T *gh, const float *bias, const float *c_prev, const float *keep, const float *keep_next,      \
-        T *gates, float *c, T *h, T *h_next, whole rows, whole n) {                                                       \
+        T *gates, float *c, T *h, T *h_next, int64 rows, int64 n) {                                                       \
         lstm_forward(gx, gh, bias, c_prev, keep, keep_next, gates, c, h, h_next, rows, n);                                \
     }                                                                                                                     \
     extern "C" __global__ void lstm_backward_##NAME(                                                                      \
         const T *gates, const float *c_prev, const float *keep, const float *c, const T *dh, const T *dh_next,            \
-        const float *keep_next, const float *dc, T *dgates, float *dc_prev, whole rows, whole n) {                        \
+        const float *keep_next, const float *dc, T *dgates, float *dc_prev, int64 rows, int64 n) {                        \
         lstm_backward(gates, c_prev, keep, c, dh, dh_next, keep_next, dc, dgates, dc_prev, rows, n);                      \
     }
 
@@ -110,8 +112,8 @@ LSTM(bf16, bf16)
 
 #define STACK(NAME, IN, OUT)                                                                                              \
     extern "C" __global__ void stack_frames_##NAME(                                                                       \
-        const IN *frames, whole stride, const float *start, whole start_stride, const whole *t_memory, whole t,           \
-        float scale, OUT *out, whole steps, whole batch, whole count, whole n) {                                          \
+        const IN *frames, int64 stride, const float *start, int64 start_stride, const int64 *t_memory, int64 t,           \
+        float scale, OUT *out, int64 steps, int64 batch, int64 count, int64 n) {                                          \
         stack_frames(frames, stride, start, start_stride, t_memory, t, scale, out, steps, batch, count, n);               \
     }
 
@@ -122,13 +124,14 @@ STACK(f32_bf16, float, bf16)
 STACK(bf16_f32, bf16, float)
 STACK(bf16_bf16, bf16, bf16)
 
-/* step: in memory where a captured graph counts it, else the number. value: NULL, or where the column after the logits goes. */
-extern "C" __global__ void sample(const float *logits, whole width, const uint8_t *legal, whole actions, uint64_t seed,
-                                  whole first, const whole *step_memory, whole step, int32_t *action, float *log_prob,
-                                  float *value, whole rows) {
+/* step_memory: address of the step if a captured graph counts it; NULL: the number `step`.
+ * value: OUT the column after the logits; or NULL. */
+extern "C" __global__ void sample(const float *logits, int64 width, const uint8_t *legal, int64 actions, uint64_t seed,
+                                  int64 first, const int64 *step_memory, int64 step, int32_t *action, float *log_prob,
+                                  float *value, int64 rows) {
     if (step_memory) step = *step_memory;
     Share mine = share();
-    for (whole k = mine.first; k < rows; k += mine.stride) {
+    for (int64 k = mine.first; k < rows; k += mine.stride) {
         const float *row = logits + k * width;
         action[k] = row_sample(row, legal ? legal + k * actions : nullptr, (int)actions,
                                row_random(seed, (uint32_t)(first + k), (uint64_t)step), log_prob + k);
@@ -136,28 +139,28 @@ extern "C" __global__ void sample(const float *logits, whole width, const uint8_
     }
 }
 
-extern "C" __global__ void categorical(const float *logits, whole stride, const uint8_t *legal, whole actions,
-                                       const int32_t *action, float *log_prob, float *entropy, whole rows) {
+extern "C" __global__ void categorical(const float *logits, int64 stride, const uint8_t *legal, int64 actions,
+                                       const int32_t *action, float *log_prob, float *entropy, int64 rows) {
     Share mine = share();
-    for (whole k = mine.first; k < rows; k += mine.stride)
+    for (int64 k = mine.first; k < rows; k += mine.stride)
         row_categorical(logits + k * stride, legal ? legal + k * actions : nullptr, (int)actions, action[k], log_prob + k,
                         entropy + k);
 }
 
-extern "C" __global__ void categorical_backward(const float *logits, whole stride, const uint8_t *legal, whole actions,
+extern "C" __global__ void categorical_backward(const float *logits, int64 stride, const uint8_t *legal, int64 actions,
                                                 const int32_t *action, const float *dlog_prob, const float *dentropy,
-                                                float *dlogits, whole rows) {
+                                                float *dlogits, int64 rows) {
     Share mine = share();
-    for (whole k = mine.first; k < rows; k += mine.stride)
+    for (int64 k = mine.first; k < rows; k += mine.stride)
         row_categorical_backward(logits + k * stride, legal ? legal + k * actions : nullptr, (int)actions, action[k],
                                  dlog_prob[k], dentropy[k], dlogits + k * actions);
 }
 
 extern "C" __global__ void advantages(const float *reward, const float *terminated, const float *truncated,
                                       const float *valid, const float *value, const float *ratio, float *advantage,
-                                      whole steps, whole batch, float gamma, float lambda, float rho_clip, float c_clip) {
+                                      int64 steps, int64 batch, float gamma, float lambda, float rho_clip, float c_clip) {
     Share mine = share();
-    for (whole k = mine.first; k < batch; k += mine.stride)
+    for (int64 k = mine.first; k < batch; k += mine.stride)
         row_advantages(reward + k, terminated + k, truncated + k, valid + k, value + k, ratio ? ratio + k : nullptr,
                        advantage + k, (int)steps, batch, gamma, lambda, rho_clip, c_clip);
 }

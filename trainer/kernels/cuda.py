@@ -1,7 +1,6 @@
-"""The kernels on a GPU: each function launches one kernel of cuda.cu on torch's current stream, and waits for nothing.
+"""The kernels on a GPU: each function launches one kernel of cuda.cu on torch's current stream, without waiting for it.
 
-The functions take torch tensors, what they read and then what they write, as those of cpu.pyx do; `trainer.kernels` has
-checked them.
+The functions take torch tensors, first the inputs, then the outputs, like those of cpu.pyx. dispatch.py has checked them.
 """
 
 from pathlib import Path
@@ -13,13 +12,13 @@ from bridge.nvrtc import BLOCK, CudaModule
 
 _FOLDER = Path(__file__).parent
 _NAMES = {torch.float32: "f32", torch.bfloat16: "bf16", torch.uint8: "u8"}
-_WARP = 32  # threads a block where a thread has a whole row: few rows then still reach every multiprocessor
+_WARP = 32  # threads of a block if each thread has a whole row: few rows then still use all multiprocessors
 
 module = CudaModule(_FOLDER / "cuda.cu", [_FOLDER / "rows.h"])
 
 
 def _counter(number) -> tuple:
-    """The kernel's pair for a number that may lie in device memory: the address or None, and the number."""
+    """The kernel's two arguments for a counter: its address in device memory or None, and its value."""
     return (number, 0) if isinstance(number, torch.Tensor) else (None, number)
 
 
@@ -31,21 +30,21 @@ def lstm_forward(gx, gh, bias, c_prev, keep, keep_next, gates, c, h, h_next):
 
 
 def lstm_backward(gates, c_prev, keep, c, dh, dh_next, keep_next, dc, dgates, dc_prev):
-    """`reference.lstm_backward`, into dgates (may be gates) and dc_prev (may be dc)."""
+    """`reference.lstm_backward`, into dgates (can be the same tensor as gates) and dc_prev (can be dc)."""
     rows, n = c.shape
     module.launch(f"lstm_backward_{_NAMES[gates.dtype]}", rows * min(n, BLOCK), gates, c_prev, keep, c, dh, dh_next,
                   keep_next, dc, dgates, dc_prev, rows, n)
 
 
 def sample(logits, legal, seed, first, step, actions, action, log_prob, value):
-    """`reference.sample`, into action, log_prob and, where it is not None, value."""
+    """`reference.sample`, into action, log_prob and, unless it is None, value."""
     rows, width = logits.shape
     module.launch("sample", rows, logits, width, legal, actions, np.uint64(seed), first, *_counter(step), action, log_prob,
                   value, rows, block=_WARP)
 
 
 def categorical(logits, legal, action, log_prob, entropy):
-    """`reference.categorical` of rows that lie logits.stride(0) apart, into log_prob and entropy."""
+    """`reference.categorical` of rows at a distance of logits.stride(0), into log_prob and entropy."""
     rows, actions = logits.shape
     module.launch("categorical", rows, logits, logits.stride(0), legal, actions, action, log_prob, entropy, rows, block=_WARP)
 

@@ -1,7 +1,7 @@
-"""The kernels in plain torch: slow, for any device and dtype, and the oracle of the fast ones.
+"""The kernels in plain torch: slow, for any device and dtype. Tests compare the fast kernels with them.
 
 Shapes: B rows (environments), n units, A actions, T steps. A row of gates is i | f | g | o, each of n units. A mask `legal`
-(B, A) is 0 for illegal actions, or None where all are legal.
+(B, A) is 0 for illegal actions, or None if all actions are legal.
 """
 
 import torch
@@ -10,17 +10,20 @@ MASK32 = 0xFFFFFFFF
 
 
 def wide(x):
-    """As float32, or float64 if it is."""
+    """x in float32, or in float64 if it already is."""
     return x.to(torch.promote_types(x.dtype, torch.float32))
 
 
 def lstm_forward(gx, gh, bias, c_prev, keep, keep_next):
-    """One time step of an LSTM (Hochreiter and Schmidhuber, 1997, with forget gates) whose state can be reset.
+    """One time step of an LSTM (Hochreiter and Schmidhuber, 1997, with forget gates) with resets.
 
-    gx, gh: (B, 4n) input and recurrent products, the latter from a hidden state that was already multiplied by `keep`.
-    bias: (4n,); c_prev: (B, n); keep: (B,) 0.0 where a new episode starts at this step, else 1.0; keep_next likewise for
-    the next step. Returns activated gates (B, 4n), c, h and h * keep_next, each (B, n), in float32,
-    of float64 in float64.
+    gx: (B, 4n), the input product.
+    gh: (B, 4n), the recurrent product of a hidden state that was already multiplied by `keep`.
+    bias: (4n,).
+    c_prev: (B, n), the cell state before this step.
+    keep: (B,), 0.0 if an episode starts at this step, else 1.0.
+    keep_next: (B,), the same for the next step.
+    Returns activated gates (B, 4n), c, h and h * keep_next, (B, n) each, in float32 (float64 for float64 inputs).
     """
     i, f, g, o = (wide(gx) + wide(gh) + bias).chunk(4, dim=1)
     i, f, g, o = i.sigmoid(), f.sigmoid(), g.tanh(), o.sigmoid()
@@ -32,8 +35,12 @@ def lstm_forward(gx, gh, bias, c_prev, keep, keep_next):
 def lstm_backward(gates, c_prev, keep, c, dh, dh_next, keep_next, dc):
     """The gradient of `lstm_forward`.
 
-    gates: activated, (B, 4n); dh: dL/dh of this step from above, dh_next: from the next step's recurrent product, dc: from
-    the next step's cell, each (B, n). Returns dL/d(pre-activations) (B, 4n) and dL/d(c_prev * keep) (B, n).
+    gates: (B, 4n), activated.
+    c_prev, keep, keep_next: as in `lstm_forward`; c: (B, n), its result.
+    dh: (B, n), dL/dh from the layer above.
+    dh_next: (B, n), dL/dh from the next step's recurrent product.
+    dc: (B, n), dL/d(c * keep_next) from the next step.
+    Returns dL/d(pre-activations) (B, 4n) and dL/d(c_prev * keep) (B, n).
     """
     i, f, g, o = wide(gates).chunk(4, dim=1)
     dh = wide(dh) + wide(dh_next) * keep_next[:, None]
@@ -45,7 +52,11 @@ def lstm_backward(gates, c_prev, keep, c, dh, dh_next, keep_next, dc):
 
 
 def random_bits(seed: int, environments, step: int):
-    """Philox 4x32-10's first word for (seed, environment, step); environments (B,) int64, result (B,) int64."""
+    """The first word of Philox 4x32-10 for (seed, environment, step).
+
+    environments: (B,) int64, numbers of environments.
+    Returns (B,) int64, 32 random bits each.
+    """
     k0, k1 = seed & MASK32, seed >> 32 & MASK32
     c0 = environments & MASK32
     c1, c2, c3 = (torch.full_like(c0, word) for word in (step & MASK32, step >> 32 & MASK32, 0))
@@ -57,15 +68,17 @@ def random_bits(seed: int, environments, step: int):
 
 
 def product(a: int, b):
-    """The lower and upper 32 bits of a * b, in halves that int64 holds."""
+    """The lower and upper 32 bits of a * b, computed in halves that fit int64."""
     low = a * (b & 0xFFFF)
     high = a * (b >> 16) + (low >> 16)
     return (high << 16 | low & 0xFFFF) & MASK32, high >> 16 & MASK32
 
 
 def log_softmax(logits, legal):
-    """The log-probabilities of legal actions, -inf for the others, (..., A); and where any action is legal, (...) bool (where
-    none is, the first are those without a mask)."""
+    """Log-probabilities (..., A), and whether any action is legal, (...) bool.
+
+    Illegal actions have -inf. If no action is legal, the log-probabilities are those without a mask.
+    """
     if legal is None:
         return logits.log_softmax(-1), torch.ones_like(logits[..., 0], dtype=torch.bool)
     some = legal.bool().any(-1)
@@ -73,10 +86,12 @@ def log_softmax(logits, legal):
 
 
 def sample(logits, legal, seed: int, first: int, step: int, num_actions: int):
-    """Draw an action a row from softmax(logits) with the random bits of (seed, first + row, step).
+    """Draw an action for each row from softmax(logits), with the random bits of (seed, first + row, step).
 
-    logits: (B, width) float32, of which the first `num_actions` count. Returns actions (B,) int32, their log-probability (B,)
-    (0 and 0 where none is legal), and the column after the logits, the critic's value (B,), where there is one, else None.
+    logits: (B, width) float32; the first `num_actions` columns are the logits.
+    first: number of the environment of row 0.
+    Returns actions (B,) int32 and their log-probabilities (B,), 0 and 0 if no action is legal; and the column after the logits,
+    the critic's value (B,), or None if there is no such column.
     """
     value = logits[:, num_actions] if logits.shape[1] > num_actions else None
     log_probs, some = log_softmax(logits[:, :num_actions], legal)
@@ -93,8 +108,10 @@ def sample(logits, legal, seed: int, first: int, step: int, num_actions: int):
 def categorical(logits, legal, action):
     """The log-probability of each action under softmax(logits), and that distribution's entropy in nats; differentiable.
 
-    logits: (..., A); action: (...). Returns two of (...). An illegal action has log-probability -inf, and illegal actions get
-    no gradient; where none is legal, both are 0, and so is the gradient.
+    logits: (..., A).
+    action: (...).
+    Returns two tensors (...). An illegal action has log-probability -inf, and illegal actions get no gradient. If no action is
+    legal, both are 0, and so is the gradient.
     """
     log_probs, some = log_softmax(logits, legal)
     log_prob = log_probs.gather(-1, action.long()[..., None]).squeeze(-1)
@@ -106,13 +123,17 @@ def advantages(reward, terminated, truncated, valid, value, gamma: float, lam: f
                c_clip: float = 1.0):
     """Generalized advantage estimation (Schulman et al., 2015, arXiv:1506.02438), equation 16, with two kinds of end.
 
-    reward, terminated, truncated, valid: (T, B), of step t's transition; value: (T + 1, B), the last the bootstrap. A
-    terminated end has no future; a truncated one bootstraps with the value of the observation it was cut at; both cut the
-    recursion. Steps in which an environment only reset (valid == 0) get 0. Returns (T, B).
+    A terminated episode has no future. A truncated one bootstraps with the value of its last observation. Both end the
+    recursion. Steps in which an environment only reset (valid == 0) get 0.
 
-    ratio: (T, B), the policy's probability of each action over that of the policy which acted, where the two differ. Each
-    step's error is then weighed by min(rho_clip, ratio) and what it hands on by min(c_clip, ratio), as in V-trace (Espeholt et
-    al., 2018, arXiv:1802.01561, section 4.1, with lambda as in its remark 2): result + value are its targets.
+    With `ratio` this is V-trace (Espeholt et al., 2018, arXiv:1802.01561, section 4.1, with lambda as in its remark 2): each
+    step's error has the weight min(rho_clip, ratio), and the recursion the factor min(c_clip, ratio). Its targets are
+    result + value.
+
+    reward, terminated, truncated, valid: (T, B), of the transition of step t.
+    value: (T + 1, B); the last row is the bootstrap.
+    ratio: (T, B), the present policy's probability of each action over that of the policy which acted; or None.
+    Returns (T, B).
     """
     result = torch.zeros_like(reward)
     running = torch.zeros_like(reward[0])
@@ -126,17 +147,20 @@ def advantages(reward, terminated, truncated, valid, value, gamma: float, lam: f
 
 
 def stack_frames(frames, start, t: int, scale: float, steps: int, count: int):
-    """What an encoder of `count` frames sees at `steps` steps, from stored single frames.
+    """Stack single frames for an encoder that reads `count` frames at each of `steps` steps.
 
-    frames: (L, B, *shape), L >= t + steps + count - 1; start: (L, B), 1.0 where a frame is the first of its episode. Step s
-    shows frames t + s ... t + s + count - 1, oldest first, times `scale`; zeros for those of an earlier episode than the
-    newest. Returns (steps, B, count, *shape) float32.
+    Step s has the frames t + s ... t + s + count - 1, oldest first, times `scale`. Frames of an earlier episode than the
+    newest frame's are zeros.
+
+    frames: (L, B, *shape), L >= t + steps + count - 1.
+    start: (L, B), 1.0 if a frame is the first of its episode.
+    Returns (steps, B, count, *shape) float32.
     """
     stacks = []
     for newest in range(int(t) + count - 1, int(t) + count - 1 + steps):
-        planes, seen = [], torch.ones_like(start[0], dtype=torch.bool)
+        planes, same_episode = [], torch.ones_like(start[0], dtype=torch.bool)
         for frame in range(newest, newest - count, -1):
-            planes.insert(0, (wide(frames[frame]) * scale).where(seen.view(-1, *[1] * (frames.ndim - 2)), 0))
-            seen = seen & (start[frame] == 0)
+            planes.insert(0, (wide(frames[frame]) * scale).where(same_episode.view(-1, *[1] * (frames.ndim - 2)), 0))
+            same_episode = same_episode & (start[frame] == 0)
         stacks.append(torch.stack(planes, dim=1))
     return torch.stack(stacks)

@@ -1,8 +1,8 @@
 /* The arithmetic of one row, written once: plain C that compiles as C, as C++ and as CUDA.
  *
- * cpu.pyx gives each OpenMP thread some rows; cuda.cu gives each row or unit a thread. reference.py is the slow, plain twin
- * of all of it. Matrices are row-major; a row of gates is i | f | g | o, each of n units. A mask `legal` has a byte an action,
- * 0 for an illegal one, and is NULL where all are legal.
+ * cpu.pyx gives each OpenMP thread some rows; cuda.cu gives each row or unit its own thread. reference.py has the same in plain
+ * torch. Matrices are row-major; a row of gates is i | f | g | o, each of n units. A mask `legal` has one byte for each action,
+ * 0 if it is illegal, and is NULL if all actions are legal.
  */
 #ifndef INSERTCOIN_ROWS_H
 #define INSERTCOIN_ROWS_H
@@ -25,15 +25,15 @@ ROW float row_from_bf16(bf16 value) {
     return u.number;
 }
 
-ROW bf16 row_to_bf16(float value) { /* to nearest, ties to even; a NaN stays one */
+ROW bf16 row_to_bf16(float value) { /* to nearest, ties to even; NaN stays NaN */
     union { float number; uint32_t bits; } u;
     u.number = value;
     uint32_t rounded = (u.bits + 0x7FFFu + ((u.bits >> 16) & 1u)) >> 16;
     return (bf16)(value != value ? (u.bits >> 16) | 0x40u : rounded);
 }
 
-/* e^x to 2 ulp over float32's range: 2^n times a polynomial on |r| <= ln(2)/2 (Cephes' expf). No libm call, so that loops
- * over it vectorize and every compiler gives the same bits. */
+/* e^x to 2 ulp over the range of float32: 2^n times a polynomial on |r| <= ln(2)/2 (expf of Cephes). It calls no libm function,
+ * so loops over it vectorize, and every compiler gives the same bits. */
 ROW float row_exp(float x) {
     union { uint32_t bits; float number; } scale;
     x = x > 88.0f ? 88.0f : x;
@@ -55,8 +55,8 @@ ROW float row_sigmoid(float x) { return 1.0f / (1.0f + row_exp(-x)); }
 
 ROW float row_tanh(float x) { return 2.0f / (1.0f + row_exp(-2.0f * x)) - 1.0f; }
 
-/* One unit of an LSTM (Hochreiter and Schmidhuber, 1997, with forget gates), from pre-activations to its new state. The
- * gates are handed back activated, as the backward pass wants them. */
+/* One unit of an LSTM (Hochreiter and Schmidhuber, 1997, with forget gates).
+ * i, f, g, o: IN pre-activations, OUT activated gates, for the backward pass. c, h: OUT the new state. */
 ROW void row_lstm_unit(float *i, float *f, float *g, float *o, float c_prev, float *c, float *h) {
     *i = row_sigmoid(*i);
     *f = row_sigmoid(*f);
@@ -66,7 +66,7 @@ ROW void row_lstm_unit(float *i, float *f, float *g, float *o, float c_prev, flo
     *h = *o * row_tanh(*c);
 }
 
-/* Its backward pass: from activated gates, states and dL/dh, dL/dc to dL/d(pre-activations), in place, and dL/dc_prev. */
+/* The gradient of row_lstm_unit. i, f, g, o: IN activated gates, OUT dL/d(pre-activations). dc: IN dL/dc, OUT dL/dc_prev. */
 ROW void row_lstm_unit_backward(float *i, float *f, float *g, float *o, float c_prev, float c, float dh, float *dc) {
     float t = row_tanh(c);
     float d = *dc + dh * *o * (1.0f - t * t);
@@ -81,7 +81,7 @@ ROW void row_lstm_unit_backward(float *i, float *f, float *g, float *o, float c_
 }
 
 /* The first word of Philox 4x32-10 (Salmon et al., "Parallel Random Numbers: As Easy as 1, 2, 3", 2011): 32 random bits that
- * depend on (seed, environment, step) and on nothing else. */
+ * depend only on (seed, environment, step). */
 ROW uint32_t row_random(uint64_t seed, uint32_t environment, uint64_t step) {
     uint32_t k0 = (uint32_t)seed, k1 = (uint32_t)(seed >> 32);
     uint32_t c0 = environment, c1 = (uint32_t)step, c2 = (uint32_t)(step >> 32), c3 = 0;
@@ -97,7 +97,8 @@ ROW uint32_t row_random(uint64_t seed, uint32_t environment, uint64_t step) {
     return c0;
 }
 
-/* The sums over legal actions of w = e^x and of w x, where x = logit - highest; the first is 0 where no action is legal. */
+/* The sums over legal actions of w = e^x (returned, 0 if no action is legal) and of w x (weighted);
+ * x = logit - highest. */
 ROW float row_weights(const float *logits, const uint8_t *legal, int actions, float *highest, float *weighted) {
     float most = -3.0e38f, total = 0.0f, products = 0.0f;
     for (int a = 0; a < actions; a++)
@@ -113,8 +114,8 @@ ROW float row_weights(const float *logits, const uint8_t *legal, int actions, fl
     return total;
 }
 
-/* Draw an action from softmax(logits) by inverting its distribution at `random`; illegal ones have no probability. Writes
- * the action's log-probability. Where no action is legal: action 0, and 0. */
+/* Draw an action from softmax(logits) over the legal actions, by inverting its distribution function at `random`. Writes the
+ * action's log-probability. If no action is legal: action 0 and log-probability 0. */
 ROW int row_sample(const float *logits, const uint8_t *legal, int actions, uint32_t random, float *log_prob) {
     float highest, weighted, passed = 0.0f;
     float total = row_weights(logits, legal, actions, &highest, &weighted);
@@ -122,7 +123,7 @@ ROW int row_sample(const float *logits, const uint8_t *legal, int actions, uint3
     int chosen = 0;
     for (int a = 0; a < actions; a++) {
         if (legal && !legal[a]) continue;
-        chosen = a; /* the last legal one, should rounding leave the sum under the point */
+        chosen = a; /* the last legal one if rounding keeps the sum below the point */
         passed += row_exp(logits[a] - highest);
         if (passed > point * total) break;
     }
@@ -130,19 +131,19 @@ ROW int row_sample(const float *logits, const uint8_t *legal, int actions, uint3
     return chosen;
 }
 
-/* The log-probability of an action under softmax(logits), -infinity where it is illegal, and the distribution's entropy in
- * nats, log(sum w) - sum(w x) / sum w; both 0 where no action is legal. */
+/* The log-probability of an action under softmax(logits), -infinity if it is illegal; and the entropy of the distribution in
+ * nats, log(sum w) - sum(w x) / sum w. Both are 0 if no action is legal. */
 ROW void row_categorical(const float *logits, const uint8_t *legal, int actions, int action, float *log_prob, float *entropy) {
     float highest, weighted, chosen = ROW_LOG(0.0f);
     float total = row_weights(logits, legal, actions, &highest, &weighted), log_total = ROW_LOG(total);
-    for (int a = 0; a < actions; a++) /* reads no logit of an action that does not exist */
+    for (int a = 0; a < actions; a++) /* never reads logits[action] of an action that does not exist */
         if (a == action && (!legal || legal[a])) chosen = logits[a] - highest;
     *log_prob = total == 0.0f ? 0.0f : chosen - log_total;
     *entropy = total == 0.0f ? 0.0f : log_total - weighted / total;
 }
 
-/* Its backward pass: with p = softmax(logits) and H the entropy, d log p[action] / d logit[a] = [a == action] - p[a], and
- * dH / d logit[a] = -p[a] (log p[a] + H), where log p[a] + H = x[a] - sum(w x) / sum w. Illegal actions get 0. */
+/* The gradient of row_categorical. With p = softmax(logits) and H the entropy, d log p[action] / d logit[a] = [a == action] -
+ * p[a], and dH / d logit[a] = -p[a] (log p[a] + H), with log p[a] + H = x[a] - sum(w x) / sum w. Illegal actions get 0. */
 ROW void row_categorical_backward(const float *logits, const uint8_t *legal, int actions, int action, float dlog_prob,
                                   float dentropy, float *dlogits) {
     float highest, weighted;
@@ -154,11 +155,11 @@ ROW void row_categorical_backward(const float *logits, const uint8_t *legal, int
     }
 }
 
-/* Generalized advantage estimation (Schulman et al., 2015) of one environment, backwards over T steps that lie `stride`
- * apart. Step t's transition has the value v[t], its reward and flags; v[T] is the bootstrap. A terminated end has no
- * future; a truncated one bootstraps with the value of the observation it was cut at; both cut the recursion. Steps in
- * which the environment only reset (valid == 0) get no advantage. `ratio`, the policy's probability of each action over that
- * of the policy which acted, weighs steps as V-trace does (Espeholt et al., 2018), clipped; NULL where they are the same. */
+/* Generalized advantage estimation (Schulman et al., 2015) of one environment, backwards over T steps at a distance of
+ * `stride`. The transition of step t has the value v[t], a reward and flags; v[T] is the bootstrap. A terminated episode has
+ * no future; a truncated one bootstraps with the value of its last observation; both end the recursion. Steps in which the
+ * environment only reset (valid == 0) get 0. `ratio` is the present policy's probability of each action over that of the
+ * policy which acted; its clipped values are the weights of V-trace (Espeholt et al., 2018). NULL: all are 1. */
 ROW void row_advantages(const float *reward, const float *terminated, const float *truncated, const float *valid,
                         const float *value, const float *ratio, float *advantage, int steps, long stride, float gamma,
                         float lambda, float rho_clip, float c_clip) {
@@ -177,8 +178,8 @@ ROW void row_advantages(const float *reward, const float *terminated, const floa
     }
 }
 
-/* Whether the frame `back` frames before the newest is of the newest one's episode: none starts after it, up to the newest.
- * start: the newest frame's flag; the earlier ones lie `stride` before it. */
+/* 1 if the frame `back` frames before the newest one belongs to the same episode: no frame after it starts an episode.
+ * start: the flag of the newest frame; earlier flags are at distances of `stride` before it. */
 ROW int row_same_episode(const float *start, long stride, int back) {
     for (int k = 0; k < back; k++)
         if (start[-k * stride] != 0.0f) return 0;

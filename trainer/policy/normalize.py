@@ -1,16 +1,19 @@
-"""Running means and variances: of observations, and of discounted returns that rewards are measured by."""
+"""Running statistics: observations are normalized by theirs, rewards are divided by the deviation of discounted returns."""
 
 import torch
 from torch import nn
 
 from trainer.ranks import ALONE, Ranks
 
-CLIP = 10.0  # deviations that a normalized observation may be away from the mean
+CLIP = 10.0  # largest magnitude of a normalized observation, in deviations
 
 
 class Moments(nn.Module):
-    """The mean and variance of rows of `shape` that came so far, merged batch by batch (Chan et al., 1979, "Updating formulae
-    and a pairwise algorithm for computing sample variances"); buffers, so that they are saved with what they belong to."""
+    """The mean and variance of all rows of `shape` so far.
+
+    Batches are merged as in Chan et al., 1979 ("Updating formulae and a pairwise algorithm for computing sample variances").
+    The numbers are buffers of the module, so that they are saved with it.
+    """
 
     def __init__(self, shape: tuple[int, ...]):
         super().__init__()
@@ -19,7 +22,7 @@ class Moments(nn.Module):
         self.register_buffer("count", torch.zeros((), dtype=torch.float64))
 
     def merge(self, mean, square, count):
-        """Take in `count` rows with this mean and sum of squared differences from it."""
+        """Add `count` rows with this mean and sum of squared differences from it."""
         total = self.count + count
         delta = mean - self.mean
         self.mean += delta * (count / total)
@@ -27,7 +30,7 @@ class Moments(nn.Module):
         self.count.copy_(total)
 
     def add(self, rows: torch.Tensor, ranks: Ranks = ALONE):
-        """Take in rows (n, *shape), those of each rank."""
+        """Add rows (n, *shape) of this rank, and those of the other ranks."""
         rows = rows.double()
         mean = rows.mean(0)
         square = (rows - mean).square().sum(0)
@@ -37,14 +40,16 @@ class Moments(nn.Module):
 
     @property
     def deviation(self) -> torch.Tensor:
-        """float64 of `shape`; 1 before anything came, and where nothing varies."""
+        """The standard deviation, float64 of `shape`; 1 before the first row, and for numbers that do not vary."""
         variance = self.square / self.count.clamp(min=1)
         return torch.where(variance > 1e-8, variance, torch.ones_like(variance)).sqrt()
 
 
 class ObservationNorm(Moments):
-    """Observations (B, *shape) brought to mean 0 and deviation 1, within CLIP. What it does changes only in `update`, between
-    rollouts, so that a rollout and what is learned from it see the same numbers."""
+    """Normalizes observations (B, *shape) to mean 0 and deviation 1, clipped to CLIP.
+
+    The normalization changes only in `update`, between rollouts, so that the policy learns from the numbers it acted on.
+    """
 
     def __init__(self, shape: tuple[int, ...]):
         super().__init__(shape)
@@ -52,28 +57,35 @@ class ObservationNorm(Moments):
         self.register_buffer("factor", torch.ones(shape))
 
     def forward(self, observation, out=None):
-        """Normalized observations, into `out` where it is given."""
+        """Normalized observations, written to `out` if it is given."""
         out = torch.sub(observation, self.shift, out=out)
         return out.mul_(self.factor).clamp_(-CLIP, CLIP)
 
     def update(self, rows: torch.Tensor, ranks: Ranks = ALONE):
-        """Take in raw observations (n, *shape), those of each rank, and normalize by them from now on."""
+        """Add raw observations (n, *shape) of this rank and the other ranks, and use the new statistics from now on."""
         self.add(rows, ranks)
         self.shift.copy_(self.mean)
         self.factor.copy_(1 / self.deviation)
 
 
 class RewardNorm(Moments):
-    """Rewards divided by the deviation of the discounted return that every environment has gathered so far (as OpenAI's
-    baselines do); they are not shifted, so that their signs stay."""
+    """Divides rewards by the deviation of the discounted return, which each environment accumulates (as OpenAI's baselines do).
+
+    Rewards are not shifted, so that they keep their signs.
+    """
 
     def __init__(self, num_envs: int):
         super().__init__(())
         self.register_buffer("gathered", torch.zeros(num_envs))
 
     def forward(self, reward, over, gamma: float, ranks: Ranks = ALONE):
-        """Scaled rewards (T, N) of a rollout, of raw ones and of its ends (T, N), 1.0 where an episode ended; the deviation is
-        that over all ranks."""
+        """The scaled rewards (T, N) of a rollout.
+
+        reward: (T, N), raw.
+        over: (T, N), 1.0 if the episode ended with this step, else 0.0.
+        gamma: the discount.
+        ranks: the deviation is that of the returns of all ranks.
+        """
         gathered = torch.empty_like(reward)
         for t in range(len(reward)):
             self.gathered.mul_(gamma).add_(reward[t])

@@ -1,15 +1,18 @@
-"""Which dtype the matrix products run in: bfloat16 is several times as fast as float32 on a CPU that multiplies it in
-hardware (AVX512-BF16, AMX) and far slower on one that does not, so the choice is measured at start-up."""
+"""Choose the dtype of the matrix products.
+
+On a CPU that multiplies bfloat16 in hardware (AVX512-BF16, AMX) it is several times as fast as float32; on others it is much
+slower. So both are measured at the start.
+"""
 
 import time
 
 import torch
 
-GAIN = 1.5  # bfloat16 is chosen where it is at least so many times as fast
+GAIN = 1.5  # bfloat16 is chosen if it is at least this many times as fast
 
 
 def choose(precision: str, device: str | torch.device) -> tuple[torch.dtype, str]:
-    """The dtype for "auto", "float32" or "bfloat16" on a device, and a few words about the reason."""
+    """The dtype for "auto", "float32" or "bfloat16" on a device, and the reason as a short text."""
     if precision != "auto":
         return getattr(torch, precision), "as asked"
     speed = {dtype: product_speed(dtype, torch.device(device)) for dtype in (torch.float32, torch.bfloat16)}
@@ -18,7 +21,7 @@ def choose(precision: str, device: str | torch.device) -> tuple[torch.dtype, str
 
 
 def product_speed(dtype: torch.dtype, device: torch.device, rows: int = 2048, seconds: float = 0.05) -> float:
-    """FLOP/s of a (rows, 256) x (256, 512) product, the policy's own shape; the best of several rounds."""
+    """FLOP/s of a (rows, 256) x (256, 512) product, a size of the policy's products; the best of several rounds."""
     a = torch.randn(rows, 256, device=device).to(dtype)
     b = torch.randn(256, 512, device=device).to(dtype)
     best, stop = float("inf"), time.perf_counter() + seconds
@@ -27,7 +30,7 @@ def product_speed(dtype: torch.dtype, device: torch.device, rows: int = 2048, se
         torch.mm(a, b)
         if device.type == "cuda":
             torch.cuda.synchronize(device)
-        best = min(best, time.perf_counter() - begin) if repeat else best  # the first call sets things up
+        best = min(best, time.perf_counter() - begin) if repeat else best  # the first call includes initialization
         if repeat > 1 and time.perf_counter() > stop:
             break
     return 2.0 * rows * 256 * 512 / best

@@ -1,4 +1,4 @@
-"""The fast kernels of one time step say what their plain torch twins say, to rounding, at sizes that are not round."""
+"""The fast kernels of one time step equal the plain torch reference up to rounding, at sizes that are not round."""
 
 import math
 
@@ -23,7 +23,7 @@ def device(request, monkeypatch):
 @pytest.mark.parametrize("dtype", TOLERANCE)
 @pytest.mark.parametrize("rows", ROWS)
 @pytest.mark.parametrize("n", UNITS)
-def test_lstm_forward_equals_its_twin(rows, n, dtype, device):
+def test_lstm_forward_equals_the_reference(rows, n, dtype, device):
     torch.manual_seed(rows * n)
     gx, gh = (3 * torch.randn(2, rows, 4 * n)).to(dtype)
     bias, c = torch.randn(4 * n), torch.randn(rows, n)
@@ -38,7 +38,7 @@ def test_lstm_forward_equals_its_twin(rows, n, dtype, device):
     assert (h_next[keep_next.to(device) == 0] == 0).all()
 
 
-def test_lstm_forward_in_place_says_the_same(device):
+def test_lstm_forward_in_place_gives_the_same(device):
     gx, gh, bias = torch.randn(3, 20, device=device), torch.randn(3, 20, device=device), torch.randn(20, device=device)
     c, ones = torch.randn(3, 5, device=device), torch.ones(3, device=device)
     first, second = ([torch.empty(3, size, device=device) for size in (20, 5, 5, 5)] for _ in range(2))
@@ -51,7 +51,7 @@ def test_lstm_forward_in_place_says_the_same(device):
 @pytest.mark.parametrize("dtype", TOLERANCE)
 @pytest.mark.parametrize("rows", ROWS)
 @pytest.mark.parametrize("n", UNITS)
-def test_lstm_backward_equals_its_twin(rows, n, dtype, device):
+def test_lstm_backward_equals_the_reference(rows, n, dtype, device):
     torch.manual_seed(rows * n)
     gates = torch.rand(rows, 4 * n).to(dtype)
     c_prev, c, dc = torch.randn(3, rows, n)
@@ -67,7 +67,7 @@ def test_lstm_backward_equals_its_twin(rows, n, dtype, device):
 
 @pytest.mark.parametrize("rows", ROWS)
 @pytest.mark.parametrize("n", UNITS)
-def test_lstm_gradients_are_those_that_autograd_takes_in_float64(rows, n, device):
+def test_lstm_gradients_equal_float64_autograd(rows, n, device):
     torch.manual_seed(n)
     gx, gh = torch.randn(rows, 4 * n), torch.randn(rows, 4 * n)
     bias, c = torch.randn(4 * n), torch.randn(rows, n)
@@ -106,7 +106,7 @@ def test_random_bits_are_philox():
 
 
 def masks(rows, actions):
-    """(rows, actions) uint8 with an action or more that is legal in each row, and one alone in the last."""
+    """(rows, actions) uint8 with at least one legal action in each row, and exactly one in the last row."""
     legal = (torch.rand(rows, actions) > 0.4).to(torch.uint8)
     legal[:, 0] |= legal.sum(1) == 0
     legal[-1] = torch.arange(actions) == actions // 2
@@ -114,7 +114,7 @@ def masks(rows, actions):
 
 
 def draw(device, logits, legal=None, seed=3, first=0, step=9, actions=None, value=None):
-    """`kernels.sample` of tensors from the CPU, to the CPU."""
+    """`kernels.sample` on `device`, for CPU tensors; the results are moved to the CPU."""
     action = torch.empty(len(logits), dtype=torch.int32, device=device)
     log_prob = torch.empty(len(logits), device=device)
     legal = None if legal is None else legal.to(device)
@@ -126,14 +126,14 @@ def draw(device, logits, legal=None, seed=3, first=0, step=9, actions=None, valu
 @pytest.mark.parametrize("rows", ROWS)
 @pytest.mark.parametrize("actions", ACTIONS)
 @pytest.mark.parametrize("seed", (7, 2**64 - 1))
-def test_sampling_equals_its_twin(actions, rows, masked, seed, device):
+def test_sampling_equals_the_reference(actions, rows, masked, seed, device):
     torch.manual_seed(actions)
     logits, legal = 3 * torch.randn(rows, actions + 1), masks(rows, actions) if masked else None
     value = torch.empty(rows, device=device)
     action, log_prob = draw(device, logits, legal, seed, 100, 5_000_000_000, actions, value)
     wanted, wanted_log_prob, wanted_value = reference.sample(logits, legal, seed, 100, 5_000_000_000, actions)
     same = action == wanted
-    assert same.float().mean() > 0.998  # a point on the very edge may fall to either side
+    assert same.float().mean() > 0.998  # a random point exactly between two actions can fall to either side
     torch.testing.assert_close(log_prob[same], wanted_log_prob[same], rtol=1e-5, atol=1e-5)
     assert torch.equal(value.cpu(), wanted_value)
     if masked:
@@ -220,14 +220,14 @@ def test_categorical_has_no_second_derivative(device):
         gradient.sum().backward()
 
 
-def test_the_twin_takes_what_is_sent_to_it_alone():
+def test_use_reference_is_limited_to_its_context():
     logits, action = torch.randn(5, 4, dtype=torch.float64, requires_grad=True), torch.zeros(5, dtype=torch.int32)
     with kernels.use_reference():
         assert torch.autograd.gradcheck(lambda x: kernels.categorical(x, None, action), logits)
 
 
 ACTION = torch.zeros(4, 2, dtype=torch.int32)
-REFUSED = {  # what a kernel cannot read: (error, what it names, the call)
+REFUSED = {  # invalid arguments: (error, its text, the call)
     "strides": (ValueError, "contiguous", lambda: draw("cpu", torch.zeros(4, 8).t())),
     "dtype": (TypeError, "logits must be torch.float32, not torch.float64", lambda: draw("cpu", torch.zeros(4, 4).double())),
     "mask": (ValueError, r"legal must have the shape \(4, 4\), not \(4, 3\)",
@@ -246,16 +246,16 @@ REFUSED = {  # what a kernel cannot read: (error, what it names, the call)
 }
 
 
-@pytest.mark.parametrize(("error", "words", "call"), REFUSED.values(), ids=REFUSED.keys())
-def test_kernels_refuse_what_they_cannot_read(error, words, call):
-    with pytest.raises(error, match=words):
+@pytest.mark.parametrize(("error", "text", "call"), REFUSED.values(), ids=REFUSED.keys())
+def test_kernels_refuse_invalid_arguments(error, text, call):
+    with pytest.raises(error, match=text):
         call()
 
 
-@pytest.mark.parametrize(("error", "words", "change"), [
+@pytest.mark.parametrize(("error", "text", "change"), [
     (TypeError, "float64", lambda x: x.double()), (ValueError, "contiguous", lambda x: x.t().contiguous().t()),
     (ValueError, "one device", lambda x: x.to("meta"))])
-def test_lstm_refuses_what_it_cannot_read(error, words, change):
+def test_lstm_refuses_invalid_arguments(error, text, change):
     gates, c, ones = torch.zeros(3, 8), torch.zeros(3, 2), torch.ones(3)
-    with pytest.raises(error, match=words):
+    with pytest.raises(error, match=text):
         kernels.lstm_forward(change(gates), gates, gates[0], c, ones, ones, gates, c, c, c)

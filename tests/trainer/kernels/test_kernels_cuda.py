@@ -1,4 +1,4 @@
-"""CUDA sources: that they compile without a GPU, what compiling and packing arguments does, and what only a GPU can show."""
+"""CUDA sources: they compile without a GPU; compiler errors and arguments; streams and graphs on a GPU."""
 
 import re
 import sys
@@ -47,20 +47,20 @@ def test_every_kernel_compiles_without_a_gpu(arch, nvrtc):
     assert {name.decode() for name in re.findall(rb"\0\.text\.(\w+)(?=\0)", cubin)} == KERNELS
 
 
-@pytest.mark.parametrize(("source", "arch", "words"), [
+@pytest.mark.parametrize(("source", "arch", "text"), [
     ('extern "C" __global__ void k(float *x) { x[0] = nothing; }', "sm_90",
      r'broken\.cu does not compile for sm_90:(.|\n)*identifier "nothing" is undefined'),
     ('#include "missing.h"', "sm_90", r'broken\.cu does not compile for sm_90:(.|\n)*missing\.h'),
     ("", "sm_12345", r"broken\.cu does not compile for sm_12345:(.|\n)*gpu-architecture"),
 ])
-def test_a_source_that_does_not_compile_is_named_with_nvrtc_s_words(source, arch, words, nvrtc, tmp_path):
+def test_a_source_that_does_not_compile_is_named_with_nvrtc_s_message(source, arch, text, nvrtc, tmp_path):
     path = tmp_path / "broken.cu"
     path.write_text(source)
-    with pytest.raises(DeviceError, match=words):
+    with pytest.raises(DeviceError, match=text):
         CudaModule(path).compile(arch)
 
 
-def test_without_cupy_the_error_says_what_to_install(scale, monkeypatch):
+def test_without_cupy_the_error_names_the_package_to_install(scale, monkeypatch):
     monkeypatch.setitem(sys.modules, "cupy", None)
     monkeypatch.setitem(sys.modules, "cupy.cuda", None)
     for use in (lambda: scale.compile("sm_90"), lambda: scale.function("scale")):
@@ -104,19 +104,19 @@ def test_results_do_not_depend_on_the_grid(blocks, threads, n, monkeypatch):
         assert torch.equal(ours, wanted)
 
 
-def test_the_sources_need_no_thread_but_their_own():
+def test_no_kernel_synchronizes_threads():
     text = "".join(path.read_text() for path in (cuda.module.path, *cuda.module.headers))
     assert not re.search(r"__sync|__shfl|atomic|__shared__", text)
 
 
 @pytest.mark.gpu
-def test_a_kernel_runs_on_the_stream_that_torch_is_on(scale):
+def test_a_kernel_runs_on_torch_s_current_stream(scale):
     x = torch.arange(1.0, 1001.0, device="cuda")
     scale.function("scale")  # compiles
     stream = torch.cuda.Stream()
     stream.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(stream):
-        torch.cuda._sleep(50_000_000)  # cycles: what is launched elsewhere would overtake the next line
+        torch.cuda._sleep(50_000_000)  # cycles: a launch on another stream would overtake the next line
         x.add_(1)
         scale.launch("scale", 1000, x, None, 1000, 1.5)
         x.add_(1)
@@ -125,7 +125,7 @@ def test_a_kernel_runs_on_the_stream_that_torch_is_on(scale):
 
 
 def captured(work):
-    """A graph of `work`, which has run before on a stream of its own, as capturing wants it."""
+    """A graph of `work`, which first runs on another stream, as torch requires before a capture."""
     stream = torch.cuda.Stream()
     stream.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(stream):
@@ -200,7 +200,7 @@ def test_a_captured_stack_reads_its_step_from_memory():
 
 
 @pytest.mark.gpu
-def test_kernels_wait_for_nothing():
+def test_launches_do_not_wait():
     logits, action = torch.randn(64, 5, device="cuda", requires_grad=True), torch.zeros(64, dtype=torch.int32, device="cuda")
     log_prob, value = torch.empty(2, 64, device="cuda")
     *flags, ratio = torch.ones(5, 8, 8, device="cuda")

@@ -1,5 +1,5 @@
-"""An LSTM over whole sequences says the same by one call of a kernel as step by step, whatever the sizes, the threads and the
-environments beside one."""
+"""An LSTM over whole sequences gives the same by one call of a kernel as step by step, for any sizes, threads and other
+environments."""
 
 import pytest
 import torch
@@ -10,14 +10,14 @@ from trainer.kernels import dispatch, reference
 from trainer.policy.lstm import LstmSequence
 
 WAYS = {"whole": True, "steps": False}
-SIZES = [  # steps, environments, inputs, units: less than a tile and many of them, with a rest in each direction and without
+SIZES = [  # steps, environments, inputs, units: less than a tile and many tiles, with and without a remainder
     (1, 1, 2, 2), (7, 2, 4, 6), (3, 13, 118, 128), (5, 64, 16, 12), (2, 7, 130, 70), (64, 5, 8, 32)]
 CASES = [*((*size, dtype) for size in SIZES for dtype in TOLERANCE), (5, 3, 3, 5, torch.float32)]
 
 
 @pytest.fixture
 def way(monkeypatch):
-    """A function that chooses between the ways; a build whose own products are slow has the kernels as well."""
+    """A function that chooses one of WAYS. Builds whose own products are slow have the kernels as well."""
     return lambda name: set_takes_sequences(monkeypatch, WAYS[name])
 
 
@@ -28,7 +28,7 @@ def set_takes_sequences(monkeypatch, value: bool):
 
 
 def draw(steps, batch, size, n, dtype=torch.float32):
-    """x, weight_x, weight_h, bias, keep, h, c and what the hidden states weigh in a loss; an eighth of the steps resets."""
+    """x, weight_x, weight_h, bias, keep, h, c and the weights of the hidden states in a loss; an eighth of the steps resets."""
     torch.manual_seed(steps * batch + n)
     weights = torch.randn(4 * n, size) / size ** 0.5, torch.randn(4 * n, n) / n ** 0.5, torch.randn(4 * n)
     x, h, weight = torch.randn(steps, batch, size), torch.randn(batch, n), torch.randn(steps, batch, n)
@@ -37,7 +37,7 @@ def draw(steps, batch, size, n, dtype=torch.float32):
 
 
 def unroll(x, weight_x, weight_h, bias, keep, h, c, weight, inputs=True):
-    """The hidden states, and the gradient of their weighted sum by x (where `inputs`), both weights and the bias."""
+    """The hidden states, and the gradient of their weighted sum by x (if `inputs`), both weights and the bias."""
     leaves = [x.clone(), weight_x.clone(), weight_h.clone(), bias.clone()]
     for leaf in leaves[0 if inputs else 1:]:
         leaf.requires_grad_()
@@ -81,7 +81,7 @@ def test_bits_depend_neither_on_threads_nor_on_the_run(dtype, way):
 
 
 @pytest.mark.parametrize("dtype", TOLERANCE)
-def test_an_environment_s_bits_do_not_depend_on_those_beside_it(dtype, way):
+def test_an_environment_s_bits_do_not_depend_on_the_others(dtype, way):
     way("whole")
     x, weight_x, weight_h, bias, keep, h, c, weight = draw(4, 13, 16, 20, dtype)
     hidden, dx, *_ = unroll(x, weight_x, weight_h, bias, keep, h, c, weight)
@@ -101,7 +101,7 @@ def test_inputs_that_need_no_gradient_change_no_other(name, way):
 
 @pytest.mark.parametrize("dtype", TOLERANCE)
 @pytest.mark.parametrize("name", WAYS)
-def test_what_is_no_number_shows_in_its_environment_and_in_the_weights_gradients(name, dtype, way):
+def test_nan_shows_in_its_environment_and_in_the_gradients_of_the_weights(name, dtype, way):
     way(name)
     x, *rest = draw(6, 8, 4, 6, dtype)
     x[2, 3, 1] = torch.nan
@@ -113,8 +113,8 @@ def test_what_is_no_number_shows_in_its_environment_and_in_the_weights_gradients
     assert all(gradient.isnan().any() for gradient in gradients)
 
 
-def test_whole_sequences_are_the_cpu_s_own():
-    """A row of bfloat16s must be whole words of 32 bits."""
+def test_only_the_cpu_has_kernels_for_sequences():
+    """With bfloat16 a row must consist of words of 32 bits."""
     whole = torch.zeros(2, 3, 4, dtype=torch.bfloat16)
     assert not kernels.takes_sequences(whole, 5)
     assert not kernels.takes_sequences(whole[..., :3], 4)
@@ -123,7 +123,7 @@ def test_whole_sequences_are_the_cpu_s_own():
         assert not kernels.takes_sequences(torch.zeros(2, 3, 4), 4)
 
 
-REFUSED = {  # (error, what it names, change of the arguments of a sequence that fits)
+REFUSED = {  # (error, its text, change of valid arguments)
     "x": (ValueError, "x must be contiguous", {"x": torch.zeros(3, 2, 8)[..., ::2]}),
     "weight": (ValueError, r"weight_x must have the shape \(24, 4\), not \(24, 5\)", {"weight_x": torch.zeros(24, 5)}),
     "dtype": (TypeError, "gates must be torch.float32, not torch.bfloat16",
@@ -133,18 +133,18 @@ REFUSED = {  # (error, what it names, change of the arguments of a sequence that
 }
 
 
-@pytest.mark.parametrize(("error", "words", "change"), REFUSED.values(), ids=REFUSED.keys())
-def test_sequences_refuse_what_does_not_fit(error, words, change, way):
+@pytest.mark.parametrize(("error", "text", "change"), REFUSED.values(), ids=REFUSED.keys())
+def test_sequences_refuse_invalid_arguments(error, text, change, way):
     way("whole")
     fits = {"x": torch.zeros(3, 2, 4), "weight_x": torch.zeros(24, 4), "weight_h": torch.zeros(24, 6), "bias": torch.zeros(24),
             "keep": torch.ones(4, 2), "gates": torch.zeros(3, 2, 24), "recurrent": torch.zeros(4, 2, 6),
             "cells": torch.zeros(4, 2, 6), "hidden": torch.zeros(3, 2, 6)}
     kernels.lstm_sequence(**fits)
-    with pytest.raises(error, match=words):
+    with pytest.raises(error, match=text):
         kernels.lstm_sequence(**fits | change)
 
 
-def test_sequences_refuse_what_single_steps_have_to_do(monkeypatch):
+def test_sequences_refuse_sizes_without_a_kernel(monkeypatch):
     set_takes_sequences(monkeypatch, False)
     with pytest.raises(ValueError, match=r"no kernel for whole sequences of torch\.float32 on 'cpu' with 4 inputs and 6 units"):
         kernels.lstm_sequence(torch.zeros(3, 2, 4), torch.zeros(24, 4), torch.zeros(24, 6), *[None] * 6)

@@ -1,5 +1,5 @@
-"""The fast kernels over many steps say what a plain loop says: an LSTM's gradients, advantages with importance weights or
-without, and stacks of frames."""
+"""The fast kernels over many steps equal plain loops: gradients of an LSTM, advantages with and without importance weights, and
+stacks of frames."""
 
 import numpy as np
 import pytest
@@ -49,7 +49,7 @@ def test_a_sequence_s_gradients_equal_float64_autograd_with_resets_anywhere(step
         close(ours, theirs)
 
 
-ENDS = {  # name: (t, terminated, truncated) of what ends where in 12 steps
+ENDS = {  # name: (t, terminated, truncated) of the ends in 12 steps
     "none": [],
     "terminated": [(5, 1, 0)],
     "truncated": [(5, 0, 1)],
@@ -79,7 +79,7 @@ def plain_advantages(reward, terminated, truncated, valid, value, ratio, gamma, 
 
 
 def rollout(steps, rows, ends=()):
-    """reward, terminated, truncated, valid (T, B) and value (T + 1, B), with `ends` in the second environment (or the only)."""
+    """reward, terminated, truncated, valid (T, B) and value (T + 1, B), with `ends` in the second (or only) environment."""
     torch.manual_seed(steps * rows)
     reward, value = torch.randn(steps, rows), torch.randn(steps + 1, rows)
     terminated, truncated, valid = torch.zeros(steps, rows), torch.zeros(steps, rows), torch.ones(steps, rows)
@@ -87,7 +87,7 @@ def rollout(steps, rows, ends=()):
     for t, ended, late in ends:
         terminated[t, row], truncated[t, row] = ended, late
         if t + 1 < steps and len(ends) < steps:
-            valid[t + 1, row] = 0  # the step that only resets
+            valid[t + 1, row] = 0  # this step only resets
     return reward, terminated, truncated, valid, value
 
 
@@ -112,7 +112,7 @@ def test_advantages_equal_a_float64_loop(ends, gamma, lam, clips, device):
 @pytest.mark.parametrize("steps", (1, 7, 64))
 @pytest.mark.parametrize("rows", (1, 3, 1023))
 @pytest.mark.parametrize("weighed", (False, True))
-def test_advantages_equal_their_twin(steps, rows, weighed, device):
+def test_advantages_equal_the_reference(steps, rows, weighed, device):
     arguments = rollout(steps, rows)
     arguments[1].copy_(torch.rand(steps, rows) > 0.9)
     arguments[2].copy_(torch.rand(steps, rows) > 0.9)
@@ -142,7 +142,7 @@ def test_values_and_weighed_advantages_sum_to_v_trace(device):
     close(result.cpu()[:, 0] + value[:-1, 0], torch.tensor(wanted))
 
 
-def test_a_ratio_that_is_no_number_is_not_hidden(device):
+def test_a_ratio_of_nan_is_not_hidden(device):
     arguments = [tensor.to(device) for tensor in rollout(3, 2)]
     ratio = torch.full((3, 2), torch.nan, device=device)
     assert kernels.advantages(*arguments, 0.99, 0.95, ratio).isnan().all()
@@ -155,7 +155,7 @@ SIZES = [  # steps, batch, frames a stack, shape
 
 
 def stored(steps, batch, count, shape, dtype, before=2, after=1):
-    """Frames (L, B + 3, *shape) and starts (L, B + 3), with `before` rows in front of the first one seen."""
+    """Frames (L, B + 3, *shape) and starts (L, B + 3), with `before` rows before step 0."""
     torch.manual_seed(steps + batch + count)
     rows = before + steps + count - 1 + after
     return torch.randint(0, 256, (rows, batch + 3, *shape)).to(dtype), (torch.rand(rows, batch + 3) < 0.2).float()
@@ -165,14 +165,14 @@ def stored(steps, batch, count, shape, dtype, before=2, after=1):
 @pytest.mark.parametrize("precision", TOLERANCE)
 @pytest.mark.parametrize("in_memory", (False, True))
 @pytest.mark.parametrize(("steps", "batch", "count", "shape"), SIZES)
-def test_stacks_equal_their_twin(steps, batch, count, shape, dtype, precision, in_memory, device):
+def test_stacks_equal_the_reference(steps, batch, count, shape, dtype, precision, in_memory, device):
     storage = stored(steps, batch, count, shape, dtype)
     out = torch.empty(steps, batch, count, *shape, dtype=precision, device=device)
     t = torch.tensor([2], device=device) if in_memory else 2
-    frames, start = (tensor.to(device)[:, 2: batch + 2] for tensor in storage)  # a batch's share
+    frames, start = (tensor.to(device)[:, 2: batch + 2] for tensor in storage)  # the rows of one batch
     assert kernels.stack_frames(frames, start, t, 1 / 255, out) is out
     expected = reference.stack_frames(*(tensor[:, 2: batch + 2] for tensor in storage), 2, 1 / 255, steps, count)
-    assert torch.equal(out.cpu(), expected.to(precision))  # one product, rounded once: not a bit may differ
+    assert torch.equal(out.cpu(), expected.to(precision))  # one product, rounded once: all bits are equal
 
 
 @pytest.mark.parametrize("place", range(8))
@@ -197,7 +197,7 @@ def test_hidden_frames_are_zero_whatever_they_hold(device):
     assert out.flatten().tolist() == [0.0, 6.0]
 
 
-REFUSED = {  # (error, what it names, change of the arguments of a stack that fits)
+REFUSED = {  # (error, its text, change of valid arguments)
     "before the first frame": (ValueError,
                                "t must be from 0 to 2 with 8 frames and 3 steps of 4 frames each, not -1", {"t": -1}),
     "past the last frame": (ValueError, "t must be from 0 to 2.*not 3", {"t": torch.tensor([3])}),
@@ -210,9 +210,9 @@ REFUSED = {  # (error, what it names, change of the arguments of a stack that fi
 }
 
 
-@pytest.mark.parametrize(("error", "words", "change"), REFUSED.values(), ids=REFUSED.keys())
-def test_stacks_refuse_what_does_not_fit(error, words, change):
+@pytest.mark.parametrize(("error", "text", "change"), REFUSED.values(), ids=REFUSED.keys())
+def test_stacks_refuse_invalid_arguments(error, text, change):
     fits = {"frames": torch.zeros(8, 2, 5), "start": torch.zeros(8, 2), "t": 0, "scale": 1.0, "out": torch.zeros(3, 2, 4, 5)}
     kernels.stack_frames(**fits)
-    with pytest.raises(error, match=words):
+    with pytest.raises(error, match=text):
         kernels.stack_frames(**fits | change)

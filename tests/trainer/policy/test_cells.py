@@ -1,4 +1,4 @@
-"""The encoder for kinds of things sees each kind of each cell apart, in the rollout as in learning."""
+"""The encoder `cells` has a separate input for each kind of each cell, in rollouts and in learning."""
 
 import pytest
 import torch
@@ -15,12 +15,12 @@ from trainer.training.train import iterate
 def test_every_kind_of_every_cell_is_an_input_of_its_own(dtype, highest):
     cells = Cells((2, 5), 8, 1 / highest)
     kinds = torch.randint(0, highest + 1, (300, 2, 5), generator=torch.Generator().manual_seed(0))
-    seen = cells.one_hot((kinds.float() / highest).to(dtype))
+    inputs = cells.one_hot((kinds.float() / highest).to(dtype))
     wanted = torch.nn.functional.one_hot(kinds.flatten(1), highest + 1).flatten(1)
-    assert torch.equal(seen, wanted.to(dtype))
+    assert torch.equal(inputs, wanted.to(dtype))
 
 
-def test_a_step_says_what_learning_sees():
+def test_a_step_equals_the_forward_pass_of_learning():
     cells = Cells((1, 16), 32, 1 / 17)
     cells.initialize()
     x = torch.randint(0, 18, (7, 1, 16)) / 17
@@ -35,7 +35,7 @@ def config(game="g2048", **policy) -> Config:
 
 
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])
-def test_it_is_trained_like_any_other(precision):
+def test_it_is_trained(precision):
     made = make_session(config(precision=precision))
     before = made.policy.encoder.first.weight.clone()
     metrics = iterate(made)
@@ -43,6 +43,6 @@ def test_it_is_trained_like_any_other(precision):
 
 
 @pytest.mark.parametrize("game", ["breakout", "cartpole"])
-def test_numbers_are_no_kinds(game):
+def test_observations_of_numbers_are_refused(game):
     with pytest.raises(ConfigError, match=r"reads bytes of 3 to 64 kinds.*bits or numbers; use --encoder mlp"):
         make_session(config(game))

@@ -1,4 +1,4 @@
-"""The weights' gradient as a matrix product is torch's own; in bfloat16 on the CPU it is what learning uses."""
+"""The gradient of a convolution's weights by a matrix product equals torch's; learning in bfloat16 on the CPU uses it."""
 
 import pytest
 import torch
@@ -18,10 +18,10 @@ LAYOUTS = {"planes apart": torch.contiguous_format, "planes together": torch.cha
 
 
 @pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS.keys())
-@pytest.mark.parametrize("room", [1, 2000, convolution.ROOM])
+@pytest.mark.parametrize("room", [1, 2000, convolution.PATCHES])
 @pytest.mark.parametrize(("shape", "channels", "kernel", "stride", "padding"), ROWS)
 def test_the_weights_gradient_is_torch_s(monkeypatch, shape, channels, kernel, stride, padding, room, layout):
-    monkeypatch.setattr(convolution, "ROOM", room)
+    monkeypatch.setattr(convolution, "PATCHES", room)
     torch.manual_seed(0)
     x = torch.randn(shape).contiguous(memory_format=layout)
     weight = torch.randn(channels, shape[1], kernel, kernel, requires_grad=True)
@@ -49,7 +49,7 @@ def test_outputs_and_gradients_are_those_of_float64(shape, channels, kernel, str
         assert (one.double() - other).abs().max() <= tolerance * other.abs().max()
 
 
-def test_wide_layers_in_bfloat16_are_not_left_to_onednn():
+def test_wide_layers_in_bfloat16_do_not_use_onednn_s_gradient():
     def made_by(channels, precision):
         x, weight = torch.rand(2, 3, 5, 5, dtype=precision), torch.rand(channels, 3, 3, 3, dtype=precision, requires_grad=True)
         return convolve(x, weight, torch.zeros(channels, dtype=precision), padding=1).grad_fn.name()

@@ -1,5 +1,5 @@
-"""Which encoder reads which observations; encoders of the user's own are taken as they are, and wrong ones refused in a
-sentence."""
+"""The choice of an encoder by the observations' shape, and encoders of the user's own: right ones learn, wrong ones are refused
+with a clear message."""
 
 import math
 import sys
@@ -41,19 +41,19 @@ def test_a_board_s_encoder_sees_a_point_s_neighbours_before_its_layer():
     assert math.isclose(changed.sum().item(), min(7, 2 * reach + 1) ** 2, abs_tol=4)
 
 
-@pytest.mark.parametrize(("kind", "shape", "words"), [
+@pytest.mark.parametrize(("kind", "shape", "texts"), [
     ("conv", (118,), ["'conv'", "(118,)", "--encoder mlp"]),
     ("board", (118,), ["'board'", "(118,)", "--encoder mlp"]),
     ("board", (84, 84), ["'board'", f"{LARGEST_BOARD} x {LARGEST_BOARD}", "(84, 84)", "--encoder conv"]),
     ("tree", (118,), ["'tree'", "auto, mlp, conv, board", "my_encoders:Small"]),
 ])
-def test_an_encoder_that_does_not_fit_is_refused(kind, shape, words):
+def test_an_encoder_that_does_not_fit_is_refused(kind, shape, texts):
     with pytest.raises(ValueError) as error:
         make_encoder(kind, shape, 1, 8)
-    assert all(word in str(error.value) for word in words), error.value
+    assert all(text in str(error.value) for text in texts), error.value
 
 
-@pytest.mark.parametrize(("path", "words"), [
+@pytest.mark.parametrize(("path", "texts"), [
     ("no_such_module:Small", ["no module no_such_module", "current folder", "PYTHONPATH"]),
     ("own_encoders.deeper:Small", ["no module own_encoders.deeper"]),
     ("own_encoders:Smal", ["own_encoders.py has no Smal"]),
@@ -72,26 +72,26 @@ def test_an_encoder_that_does_not_fit_is_refused(kind, shape, words):
     ("own_encoders:Dropout", ["dropout"]),
     ("own_encoders:Divides", ["finite numbers"]),
 ])
-def test_a_wrong_encoder_of_the_user_s_own_is_named(path, words):
+def test_a_wrong_encoder_of_the_user_s_own_is_named(path, texts):
     with pytest.raises(ValueError) as error:
         make_encoder(path, (6,), 1, 12)
     assert path in str(error.value)
-    assert all(word in str(error.value) for word in words), error.value
+    assert all(text in str(error.value) for text in texts), error.value
 
 
-@pytest.mark.parametrize(("text", "words"), [
+@pytest.mark.parametrize(("source", "texts"), [
     ("import a_module_that_nobody_has", ["importing fresh_encoders", "No module named 'a_module_that_nobody_has'"]),
     ("def f(:", ["importing fresh_encoders", "SyntaxError", "fresh_encoders.py, line 1"]),
     ("raise RuntimeError('no licence')", ["importing fresh_encoders", "RuntimeError: no licence"]),
 ])
-def test_a_module_that_cannot_be_imported_is_named(fresh, text, words):
-    fresh.write_text(text)
+def test_a_module_that_cannot_be_imported_is_named(fresh, source, texts):
+    fresh.write_text(source)
     with pytest.raises(ValueError) as error:
         make_encoder("fresh_encoders:Small", (6,), 1, 12)
-    assert all(word in str(error.value) for word in words), error.value
+    assert all(text in str(error.value) for text in texts), error.value
 
 
-def test_a_module_is_found_wherever_python_looks(fresh):
+def test_a_module_is_found_on_sys_path(fresh):
     fresh.write_text("from torch import nn\n\n\ndef flat(shape, size):\n"
                      "    return nn.Sequential(nn.Flatten(), nn.LazyLinear(size))\n")
     assert make_encoder("fresh_encoders:flat", (6,), 2, 5)(torch.rand(3, 2, 6)).shape == (3, 5)
@@ -143,12 +143,12 @@ def test_a_run_learns_through_its_encoder_and_is_resumed_bit_for_bit(tmp_path, e
 
 
 @pytest.mark.parametrize("encoder", ["tree", "convolution", ""])
-def test_the_config_refuses_an_encoder_that_is_none(encoder):
+def test_the_config_refuses_an_unknown_encoder(encoder):
     with pytest.raises(ConfigError, match=r"encoder must be .*my_encoders:Small"):
         PolicyConfig(encoder=encoder)
 
 
-def test_a_run_with_a_wrong_encoder_ends_in_a_sentence():
+def test_a_run_with_a_wrong_encoder_is_refused():
     with pytest.raises(ConfigError, match="no module no_such_module"):
         make_session(config("no_such_module:Small"))
 

@@ -42,16 +42,16 @@ def test_a_memory_without_an_export_step_is_refused_by_export(tmp_path):
         StepGraph(policy)
 
 
-@pytest.mark.parametrize(("memory", "words"), [
+@pytest.mark.parametrize(("memory", "texts"), [
     ("gru", ["memory must be lstm, mingru, none, or the import path", "not 'gru'"]),
     ("no_such_module:Small", ["memory 'no_such_module:Small': there is no module no_such_module"]),
     ("own_memories:Other", ["memory 'own_memories:Other' must accept the keyword arguments shape, num_actions"]),
     ("own_memories:NotAPolicy", ["must be a subclass of trainer.policy.policy.Policy, not"]),
 ])
-def test_a_wrong_memory_is_refused_in_a_sentence(memory, words):
+def test_a_wrong_memory_is_refused(memory, texts):
     with pytest.raises(ConfigError) as error:
         memory_class(memory)
-    assert all(word in str(error.value) for word in words), error.value
+    assert all(text in str(error.value) for text in texts), error.value
 
 
 def test_an_error_in_a_memory_names_the_line(tmp_path, capsys):

@@ -1,4 +1,4 @@
-"""Every memory behind every encoder says and learns in `unroll` what `step` says and what a plain loop learns by autograd."""
+"""For every memory and encoder, `unroll` equals a loop over `step`, and its gradients equal autograd through a plain loop."""
 
 import pytest
 import torch
@@ -27,7 +27,7 @@ def make(memory="lstm", encoder="mlp", shape=(6,), precision=torch.float32, devi
     return policy.to(device)
 
 
-def inputs(policy, starts):
+def draw(policy, starts):
     """Frames (K - 1 + T, B, *shape), starts of all of them, and a state that is not zero."""
     torch.manual_seed(1)
     before = policy.frames - 1
@@ -40,14 +40,14 @@ def inputs(policy, starts):
     return frames.to(device), start.to(device), (h.to(device), c.to(device))
 
 
-def step_loop(policy, seen, start, state):
+def step_loop(policy, inputs, start, state):
     """Logits and values (T, B, A + 1) of `step`, one step after the other."""
     h, c = state[0] * (1 - start[0])[:, None].to(state[0].dtype), state[1].clone()
     weights, outs, space = policy.cast_weights(), [], StepSpace(policy, BATCH, start.device)
     with torch.no_grad():
         for t in range(STEPS):
             following = start[t + 1] if t + 1 < STEPS else torch.zeros_like(start[t])
-            outs.append(policy.step(weights, seen[t], 1 - start[t], 1 - following, h, c, space).clone())
+            outs.append(policy.step(weights, inputs[t], 1 - start[t], 1 - following, h, c, space).clone())
     return torch.stack(outs)
 
 
@@ -58,13 +58,12 @@ def unroll(policy, frames, start, state):
 
 
 def one_by_one(policy, frames, start, state):
-    """The same by `unroll` over one step after the other, for autograd: states are handed on by plain torch in float64, where
-    the memory has any."""
-    seen, start, outs = policy.preprocess_rollout(frames, start), start[policy.frames - 1:], []
+    """The same by `unroll` of single steps, for autograd. Plain torch in float64 passes the states from step to step."""
+    inputs, start, outs = policy.preprocess_rollout(frames, start), start[policy.frames - 1:], []
     (h, c), n = state, policy.core_size
     for t in range(STEPS):
         keep = (1 - start[t])[:, None].double()
-        x = policy.encoder(seen[t]).double()
+        x = policy.encoder(inputs[t]).double()
         if hasattr(policy, "recurrent"):
             gates = x @ policy.input.t().double() + (h.double() * keep) @ policy.recurrent.t().double() + policy.bias.double()
             i, f, g, o = gates.chunk(4, 1)
@@ -79,8 +78,8 @@ def one_by_one(policy, frames, start, state):
                 x = states[-1] + x if k or policy.encoder_size == n else states[-1]
             h = torch.cat(states, 1)
         else:
-            layer = torch.nn.functional.linear(x.to(seen.dtype), *(one.to(seen.dtype) for one in policy.layer.parameters()))
-            x = layer.relu().double()  # rounded as in `unroll`, so that the same units are above 0
+            layer = torch.nn.functional.linear(x.to(inputs.dtype), *(one.to(inputs.dtype) for one in policy.layer.parameters()))
+            x = layer.relu().double()  # rounded like in `unroll`, so that the same units are above 0
         outs.append(x @ policy.heads.weight.t().double() + policy.heads.bias.double())
     return torch.stack(outs)
 
@@ -97,7 +96,7 @@ def gradients(policy, out, weight):
 @pytest.mark.parametrize("memory", CASES.values(), ids=CASES.keys())
 def test_unroll_equals_the_step_loop(memory, encoder, precision, tolerance, starts, device):
     policy = make(**memory, encoder=encoder[0], shape=encoder[1], precision=precision, device=device)
-    frames, start, state = inputs(policy, starts)
+    frames, start, state = draw(policy, starts)
     with torch.no_grad():
         whole = unroll(policy, frames, start, state)
     looped = step_loop(policy, policy.preprocess_rollout(frames, start), start, state)
@@ -111,7 +110,7 @@ def test_unroll_equals_the_step_loop(memory, encoder, precision, tolerance, star
 @pytest.mark.parametrize("memory", CASES.values(), ids=CASES.keys())
 def test_unroll_s_gradients_equal_a_plain_loop_s(memory, encoder, precision, tolerance, starts, device):
     policy = make(**memory, encoder=encoder[0], shape=encoder[1], precision=precision, device=device)
-    frames, start, state = inputs(policy, starts)
+    frames, start, state = draw(policy, starts)
     weight = torch.randn(STEPS, BATCH, ACTIONS + 1).to(device)
     got = gradients(policy, unroll(policy, frames, start, state), weight)
     wanted = gradients(policy, one_by_one(policy, frames, start, state), weight)
@@ -123,7 +122,7 @@ def test_unroll_s_gradients_equal_a_plain_loop_s(memory, encoder, precision, tol
 @pytest.mark.parametrize("memory", CASES.values(), ids=CASES.keys())
 def test_a_start_forgets_the_past(memory, encoder):
     policy = make(**memory, encoder=encoder[0], shape=encoder[1])
-    frames, start, state = inputs(policy, [(3, 1)])
+    frames, start, state = draw(policy, [(3, 1)])
     other = frames.clone()
     other[:3, 1] += 5.0
     with torch.no_grad():
@@ -131,7 +130,7 @@ def test_a_start_forgets_the_past(memory, encoder):
         after = unroll(policy, other, start, (state[0] + 1, state[1] + 1))
     torch.testing.assert_close(before[3:, 1], after[3:, 1], rtol=1e-5, atol=1e-5)
     assert (before[:3, 1] - after[:3, 1]).abs().max() > 1e-2
-    remembers = (before[3:, 0] - after[3:, 0]).abs().max() > 1e-2  # without a start the state matters
+    remembers = (before[3:, 0] - after[3:, 0]).abs().max() > 1e-2  # without a start the state has an effect
     assert remembers == (memory["memory"] != "none")
 
 
@@ -139,7 +138,7 @@ def test_a_start_forgets_the_past(memory, encoder):
 @pytest.mark.parametrize("memory", CASES.values(), ids=CASES.keys())
 def test_stacked_frames_reach_the_encoder_and_end_where_an_episode_starts(memory, encoder):
     policy = make(**memory, encoder=encoder[0], shape=encoder[1], frames=3)
-    frames, start, state = inputs(policy, [(3, 1)])
+    frames, start, state = draw(policy, [(3, 1)])
     with torch.no_grad():
         whole = unroll(policy, frames, start, state)
         older, past = frames.clone(), frames.clone()
@@ -155,7 +154,7 @@ def test_stacked_frames_reach_the_encoder_and_end_where_an_episode_starts(memory
 @pytest.mark.parametrize("memory", CASES.values(), ids=CASES.keys())
 def test_weights_are_a_function_of_the_seed_and_survive_a_state_dict(memory, encoder):
     policy, same = (make(**memory, encoder=encoder[0], shape=encoder[1]) for _ in range(2))
-    frames, start, state = inputs(policy, STARTS["twice"])
+    frames, start, state = draw(policy, STARTS["twice"])
     for name, tensor in policy.state_dict().items():
         assert torch.equal(tensor, same.state_dict()[name]), name
         assert tensor.dtype == torch.float32

@@ -1,4 +1,4 @@
-"""The MinGRU is its paper's formula: held against a float64 loop, its gradient against autograd's and finite differences."""
+"""The MinGRU equals its paper's formula in a float64 loop; its gradient equals autograd and finite differences."""
 
 import pytest
 import torch
@@ -40,7 +40,7 @@ def formula(product, bias, keep, state):
 
 @pytest.mark.parametrize("starts", STARTS.values(), ids=STARTS.keys())
 @pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float64, 1e-12), (torch.float32, 1e-6)])
-def test_states_and_gradients_are_the_formula_s(starts, dtype, tolerance):
+def test_states_and_gradients_equal_the_formula(starts, dtype, tolerance):
     wanted_inputs, given = inputs(starts), inputs(starts, dtype)
     weight = torch.randn(STEPS, BATCH, UNITS, dtype=torch.float64)
     wanted, states = formula(*wanted_inputs), MinGruSequence.apply(*given)
@@ -52,7 +52,7 @@ def test_states_and_gradients_are_the_formula_s(starts, dtype, tolerance):
         assert (ours.double() - theirs).abs().max() <= 10 * tolerance * theirs.abs().max().clamp(min=1)
 
 
-def test_gradients_are_those_of_finite_differences():
+def test_gradients_equal_finite_differences():
     product, bias, keep, state = inputs(STARTS["twice"])
     assert torch.autograd.gradcheck(lambda product, bias: MinGruSequence.apply(product, bias, keep, state), (product, bias))
 
@@ -67,7 +67,7 @@ def test_products_in_bfloat16_give_states_in_float32_and_gradients_in_bfloat16()
     assert half.grad.dtype == torch.bfloat16
 
 
-def test_a_step_is_a_sequence_of_one_and_may_overwrite_its_state():
+def test_a_step_equals_a_sequence_of_one_and_can_overwrite_its_state():
     product, bias, keep, state = (tensor.detach().float() for tensor in inputs(STARTS["at the first step"]))
     wanted = MinGruSequence.apply(product[:1], bias, keep[:1], state)[0]
     room = torch.zeros(BATCH, 2 * UNITS), torch.zeros(BATCH, 2 * UNITS), torch.zeros(BATCH, UNITS)
@@ -75,7 +75,7 @@ def test_a_step_is_a_sequence_of_one_and_may_overwrite_its_state():
     assert torch.equal(state, wanted)
 
 
-def test_at_first_units_forget_after_one_step_to_the_longest():
+def test_initial_time_scales_range_from_one_step_to_the_longest():
     bias = torch.ones(2 * UNITS)
     initialize_bias(bias)
     steps = 1 / torch.sigmoid(bias[:UNITS]) - 1
@@ -85,7 +85,7 @@ def test_at_first_units_forget_after_one_step_to_the_longest():
 
 
 @pytest.mark.parametrize(("encoder_size", "layers"), [(12, 1), (12, 3), (16, 1), (16, 2)])
-def test_layers_are_added_to_what_they_read(encoder_size, layers):
+def test_layers_have_residual_connections(encoder_size, layers):
     torch.manual_seed(0)
     policy = MinGruPolicy((6,), 3, encoder_size, 12, layers=layers)
     observation, keep = torch.randn(STEPS, BATCH, 6), torch.ones(STEPS, BATCH)

@@ -1,4 +1,4 @@
-"""`unroll` says and learns what a plain loop over `step` says and what autograd learns through it."""
+"""`unroll` equals a plain loop over `step`, and its gradients equal those of torch's own LSTM."""
 
 import pytest
 import torch
@@ -20,7 +20,7 @@ def make(precision=torch.float32, device="cpu") -> LstmPolicy:
     return policy.to(device)
 
 
-def inputs(starts, precision=torch.float32, device="cpu"):
+def draw(starts, precision=torch.float32, device="cpu"):
     """Observations (T, B, 6), starts (T, B) and a state that is not zero."""
     torch.manual_seed(1)
     start = torch.zeros(STEPS, BATCH)
@@ -34,11 +34,11 @@ def step_loop(policy, observation, start, state):
     """Logits and values of `step`, one step after the other."""
     h, c = state[0] * (1 - start[0])[:, None].to(state[0].dtype), state[1].clone()
     weights, outs, space = policy.cast_weights(), [], StepSpace(policy, BATCH, start.device)
-    seen = policy.preprocess_rollout(observation, start)
+    inputs = policy.preprocess_rollout(observation, start)
     with torch.no_grad():
         for t in range(STEPS):
             following = start[t + 1] if t + 1 < STEPS else torch.zeros_like(start[t])
-            outs.append(policy.step(weights, seen[t], 1 - start[t], 1 - following, h, c, space).clone())
+            outs.append(policy.step(weights, inputs[t], 1 - start[t], 1 - following, h, c, space).clone())
     out = torch.stack(outs)
     return out[..., :-1], out[..., -1]
 
@@ -49,7 +49,7 @@ def unroll(policy, observation, start, state):
 
 
 def torch_loop(policy, observation, start, state):
-    """The same policy by torch's own LSTM cell and autograd, reset by hand."""
+    """The same policy with torch's LSTM cell and autograd; the loop zeroes the state."""
     cell = torch.nn.LSTMCell(16, 12, device=start.device)
     cell.weight_ih, cell.weight_hh, cell.bias_ih = policy.input, policy.recurrent, policy.bias
     cell.bias_hh.data.zero_()
@@ -65,7 +65,7 @@ def torch_loop(policy, observation, start, state):
 @pytest.mark.parametrize("starts", STARTS.values(), ids=STARTS.keys())
 @pytest.mark.parametrize(("precision", "tolerance"), [(torch.float32, 1e-5), (torch.bfloat16, 2e-2)])
 def test_unroll_equals_the_step_loop(starts, precision, tolerance, device):
-    policy, (observation, start, state) = make(precision, device), inputs(starts, precision, device)
+    policy, (observation, start, state) = make(precision, device), draw(starts, precision, device)
     with torch.no_grad():
         unrolled = unroll(policy, observation, start, state)
     for whole, looped in zip(unrolled, step_loop(policy, observation, start, state), strict=True):
@@ -75,7 +75,7 @@ def test_unroll_equals_the_step_loop(starts, precision, tolerance, device):
 @pytest.mark.parametrize("starts", STARTS.values(), ids=STARTS.keys())
 @pytest.mark.parametrize("plain", [False, True], ids=["compiled", "reference"])
 def test_unroll_and_its_gradients_equal_torch_s_own(starts, plain, device):
-    policy, (observation, start, state) = make(device=device), inputs(starts, device=device)
+    policy, (observation, start, state) = make(device=device), draw(starts, device=device)
     weight = torch.randn(STEPS, BATCH, 4).to(device)
 
     def gradients(outputs):
@@ -99,7 +99,7 @@ def test_unroll_and_its_gradients_equal_torch_s_own(starts, plain, device):
 
 
 def test_a_start_forgets_the_past(device):
-    policy, (observation, start, state) = make(device=device), inputs([(4, 1)], device=device)
+    policy, (observation, start, state) = make(device=device), draw([(4, 1)], device=device)
     other = observation.clone()
     other[:4, 1] += 5.0
     with torch.no_grad():
@@ -107,11 +107,11 @@ def test_a_start_forgets_the_past(device):
         after = unroll(policy, other, start, (state[0] + 1, state[1] + 1))
     assert torch.equal(before[0][4:, 1], after[0][4:, 1])
     assert not torch.equal(before[0][:4, 1], after[0][:4, 1])
-    assert not torch.equal(before[0][4:, 0], after[0][4:, 0])  # without a start the state matters
+    assert not torch.equal(before[0][4:, 0], after[0][4:, 0])  # without a start the state has an effect
 
 
 def test_two_unrolls_at_once_do_not_share_memory():
-    policy, (observation, start, state) = make(), inputs([])
+    policy, (observation, start, state) = make(), draw([])
     alone = unroll(policy, observation, start, state)
     alone[0].sum().backward()
     wanted = policy.recurrent.grad.clone()
@@ -130,24 +130,24 @@ def test_bytes_are_scaled_to_one():
     policy = LstmPolicy((6,), 3, 16, 12, scale=1 / 255)
     pixels = torch.randint(0, 256, (STEPS, BATCH, 6), dtype=torch.uint8)
     with torch.no_grad():
-        seen = unroll(policy, pixels, torch.zeros(STEPS, BATCH), policy.initial_state(BATCH))[0]
+        logits = unroll(policy, pixels, torch.zeros(STEPS, BATCH), policy.initial_state(BATCH))[0]
         policy.scale = 1.0
         wanted = unroll(policy, pixels.float() / 255, torch.zeros(STEPS, BATCH), policy.initial_state(BATCH))[0]
-    torch.testing.assert_close(seen, wanted)
+    torch.testing.assert_close(logits, wanted)
 
 
 @pytest.mark.parametrize("precision", [torch.float32, torch.bfloat16])
-def test_without_memory_a_step_says_the_same_wherever_it_stands_in_a_sequence(precision):
+def test_without_memory_a_step_gives_the_same_anywhere_in_a_sequence(precision):
     torch.manual_seed(0)
     policy = FeedForwardPolicy((6,), 3, 16, 12, precision=precision)
-    observation, start, _ = inputs([(4, 1)])
+    observation, start, _ = draw([(4, 1)])
     state = policy.initial_state(BATCH)
     logits, values = unroll(policy, observation, start, state)
     assert logits.requires_grad and values.requires_grad
     backwards = unroll(policy, observation.flip(0), start, state)[0].flip(0)
     assert torch.equal(logits, backwards)
     with torch.no_grad():
-        weights, space, seen = policy.cast_weights(), StepSpace(policy, BATCH), policy.preprocess_rollout(observation, start)
+        weights, space, x = policy.cast_weights(), StepSpace(policy, BATCH), policy.preprocess_rollout(observation, start)
         for t in range(STEPS):
-            out = policy.step(weights, seen[t], 1 - start[t], 1 - start[t], *state, space)
+            out = policy.step(weights, x[t], 1 - start[t], 1 - start[t], *state, space)
             torch.testing.assert_close(out, torch.cat([logits[t], values[t][:, None]], 1), rtol=1e-5, atol=1e-5)

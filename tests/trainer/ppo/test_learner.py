@@ -1,6 +1,5 @@
-"""The learner's options do what they say, on the CPU and captured, and are resumed bit for bit."""
+"""Each option of the learner has its effect, on the CPU and captured, and is resumed bit for bit."""
 
-import dataclasses
 import functools
 import math
 import operator
@@ -39,32 +38,32 @@ def config(folder=None, *, policy=None, iterations=8, device="cpu", **settings) 
 
 
 def collected(**settings) -> Session:
-    """A session with a rollout in storage, some learning after its first one."""
+    """A session that has learned from one rollout and has a second one in storage."""
     made = make_session(config(**settings))
     iterate(made)
     collect(made.actor)
     return made
 
 
-def spied(made: Session) -> list:
-    """What sequences each minibatch has, as they come."""
-    seen, original = [], made.learner.minibatch
+def watched(made: Session) -> list:
+    """A list that gets the sequences of each minibatch."""
+    minibatches, original = [], made.learner.minibatch
 
     def minibatch(first, last):
-        seen.append(made.learner.sequences.tolist())
+        minibatches.append(made.learner.sequences.tolist())
         original(first, last)
     made.learner.minibatch = minibatch
-    return seen
+    return minibatches
 
 
 def test_every_sequence_is_used_once_an_epoch(monkeypatch, device):
-    monkeypatch.setattr(build_module, "GRAPHS", False)  # a replay calls nothing that could be spied on
+    monkeypatch.setattr(build_module, "GRAPHS", False)  # a replay of a graph calls no Python
     made = collected(epochs=3, device=device)
-    seen = spied(made)
+    minibatches = watched(made)
     made.learner.update()
-    epochs = [sorted(functools.reduce(operator.iadd, seen[k: k + 4], [])) for k in (0, 4, 8)]
+    epochs = [sorted(functools.reduce(operator.iadd, minibatches[k: k + 4], [])) for k in (0, 4, 8)]
     assert epochs == [list(range(N))] * 3
-    assert len({tuple(map(tuple, seen[k: k + 4])) for k in (0, 4, 8)}) == 3  # in another order each time
+    assert len({tuple(map(tuple, minibatches[k: k + 4])) for k in (0, 4, 8)}) == 3  # in another order each time
 
 
 @pytest.mark.parametrize("settings", [{}, {"vtrace": True}, {"priority_alpha": 1.0}, {"accumulate": 2}, {"optimizer": "muon"}])
@@ -78,39 +77,39 @@ def test_a_learning_rate_of_zero_keeps_every_ratio_at_one(settings, device):
 
 def test_accumulated_gradients_are_the_mean_of_their_minibatches_and_one_step():
     made = collected(accumulate=4, max_grad_norm=1e9)
-    seen = spied(made)
+    minibatches = watched(made)
     policy, storage = made.policy, made.storage
     before = {name: parameter.clone() for name, parameter in policy.named_parameters()}
     made.learner.update()
     got = {name: parameter.grad.clone() for name, parameter in policy.named_parameters()}
     policy.load_state_dict(before)
     policy.zero_grad()
-    for sequences in seen:
+    for sequences in minibatches:
         loss, _, _ = losses(policy, select(policy, storage, made.learner.advantage, torch.tensor(sequences)), made.config.ppo)
         (loss / 4).backward()
     for name, parameter in policy.named_parameters():
         torch.testing.assert_close(got[name], parameter.grad, msg=name)
-    assert len(seen) == 4
+    assert len(minibatches) == 4
 
 
 def test_the_gradient_s_length_is_that_of_the_optimizer_s_steps():
     made = collected(accumulate=2, max_grad_norm=1e9)
     made.learner.set_rate(0.0)
-    seen, lengths = spied(made), []
+    minibatches, lengths = watched(made), []
     steps = made.learner.optimizers[0].step
     made.learner.optimizers[0].step = lambda: (lengths.append(torch.nn.utils.get_total_norm(
         [one.grad for one in made.policy.parameters()]).item()), steps())
     metrics = made.learner.update()
-    assert len(seen) == 4 and len(lengths) == 2
+    assert len(minibatches) == 4 and len(lengths) == 2
     assert metrics["grad_norm"] == pytest.approx(sum(lengths) / 2)
 
 
 @pytest.mark.parametrize(("target", "epochs"), [(None, 5), (1e9, 5), (1e-12, 1)])
 def test_epochs_end_where_the_policy_has_moved_far_enough(target, epochs):
     made = collected(epochs=5, target_kl=target)
-    seen = spied(made)
+    minibatches = watched(made)
     made.learner.update()
-    assert len(seen) == 4 * epochs
+    assert len(minibatches) == 4 * epochs
 
 
 @pytest.mark.parametrize(("final", "expected"), [(None, [0.2, 0.2, 0.2, 0.2]), (0.0, [0.2, 0.15, 0.0, 0.0]),
@@ -120,7 +119,7 @@ def test_the_entropy_s_weight_follows_its_schedule(final, expected):
     assert [entropy_coef(settings, step) for step in (0, 250, 1000, 5000)] == pytest.approx(expected)
 
 
-def test_the_entropy_s_weight_of_now_is_learned_with():
+def test_the_loss_uses_the_present_weight_of_the_entropy():
     made = collected(entropy_coef=0.0)
     batch = select(made.policy, made.storage, made.learner.advantage, torch.arange(4))
     plain, parts, _ = losses(made.policy, batch, made.config.ppo)
@@ -128,7 +127,7 @@ def test_the_entropy_s_weight_of_now_is_learned_with():
     assert (plain - more).item() == pytest.approx(0.5 * parts["entropy"].item())
 
 
-def test_v_trace_estimates_advantages_anew_by_the_ratios_so_far():
+def test_v_trace_estimates_advantages_again_with_the_present_ratios():
     made = collected(epochs=2, vtrace=True, rho_clip=0.9, c_clip=0.8, learning_rate=0.05)
     storage, settings = made.storage, made.config.ppo
     made.learner.update()
@@ -143,7 +142,7 @@ def test_v_trace_estimates_advantages_anew_by_the_ratios_so_far():
     assert not torch.equal(wanted, storage.advantages(storage.reward[1:], settings.gamma, settings.gae_lambda))
 
 
-def test_sequences_with_more_to_learn_are_drawn_more_often_and_count_for_less():
+def test_sequences_with_large_advantages_are_drawn_more_often_with_less_weight():
     made = collected(priority_alpha=1.0, priority_beta=1.0)
     made.learner.advantage.fill_(0.1)
     made.learner.advantage[:, 3] = 1.0
@@ -177,15 +176,19 @@ OPTIONS = {
 
 @pytest.mark.parametrize("settings", OPTIONS.values(), ids=OPTIONS)
 def test_a_run_with_options_is_resumed_bit_for_bit(tmp_path, settings):
-    settings = {"epochs": 2, **settings}
-    train.train(config(tmp_path / "whole", **settings))
-    first = config(tmp_path / "parts", **settings)
-    train.train(dataclasses.replace(first, run=dataclasses.replace(first.run, stop_at=3 * N * T)))
-    train.train(dataclasses.replace(first, run=dataclasses.replace(first.run, resume=str(tmp_path / "parts"))))
-    same(*(checkpoint.load(checkpoint.latest(tmp_path / name))[0] for name in ("whole", "parts")))
+    settings = config(epochs=2, **settings)
+    whole, part = make_session(settings), make_session(settings)
+    for _ in range(6):
+        iterate(whole)
+    for _ in range(3):
+        iterate(part)
+    resumed = make_session(settings, resume=part.save(tmp_path / "part"))
+    for _ in range(3):
+        iterate(resumed)
+    same(*(checkpoint.load(made.save(tmp_path / name)).tensors for made, name in ((whole, "whole"), (resumed, "resumed"))))
 
 
-@pytest.mark.parametrize("captures", [False, True], ids=["as it is", "captured"])
+@pytest.mark.parametrize("captures", [False, True], ids=["eager", "captured"])
 @pytest.mark.parametrize("settings", OPTIONS.values(), ids=OPTIONS)
 def test_options_learn_the_same_on_a_slow_device(monkeypatch, slow_device, settings, captures):
     def trained():
@@ -200,7 +203,7 @@ def test_options_learn_the_same_on_a_slow_device(monkeypatch, slow_device, setti
 
 
 @pytest.mark.parametrize("where", ["the value's loss", "the gradient"])
-def test_what_is_not_finite_ends_the_run_and_names_minibatch_stage_and_checkpoint(tmp_path, monkeypatch, where):
+def test_a_number_that_is_not_finite_ends_the_run_and_names_minibatch_and_checkpoint(tmp_path, monkeypatch, where):
     original, calls = ppo.losses, []
 
     def broken(*arguments):
@@ -219,7 +222,7 @@ def test_what_is_not_finite_ends_the_run_and_names_minibatch_stage_and_checkpoin
     assert meta["iteration"] == 2 and all(torch.isfinite(tensor.float()).all() for tensor in tensors.values())
 
 
-def test_moments_are_those_of_all_rows_however_they_came():
+def test_moments_do_not_depend_on_the_batches():
     rows = torch.randn(1000, 3, generator=torch.Generator().manual_seed(0)) * torch.tensor([1.0, 100.0, 0.0]) + 50.0
     moments = Moments((3,))
     assert moments.deviation.tolist() == [1.0, 1.0, 1.0]
@@ -233,10 +236,10 @@ def test_moments_are_those_of_all_rows_however_they_came():
 def test_observations_come_to_mean_zero_and_deviation_one_within_bounds():
     rows = torch.randn(1000, 2, generator=torch.Generator().manual_seed(0)) * 7.0 + 3.0
     norm = ObservationNorm((2,))
-    assert torch.equal(norm(rows), rows.clamp(-10, 10))  # nothing came yet
+    assert torch.equal(norm(rows), rows.clamp(-10, 10))  # no rows yet
     norm.update(rows)
-    seen = norm(rows)
-    assert seen.mean(0).abs().max() < 1e-5 and (seen.std(0, correction=0) - 1).abs().max() < 1e-5
+    normalized = norm(rows)
+    assert normalized.mean(0).abs().max() < 1e-5 and (normalized.std(0, correction=0) - 1).abs().max() < 1e-5
     assert norm(torch.tensor([[1e6, -1e6]])).tolist() == [[10.0, -10.0]]
 
 
@@ -258,13 +261,13 @@ def test_bytes_are_not_normalized():
                        PPOConfig(horizon=8, minibatch=32)))
 
 
-def test_accumulation_that_does_not_divide_the_minibatches_is_refused():
+def test_accumulate_must_divide_the_minibatches():
     with pytest.raises(ConfigError, match="accumulate must divide the rollout's 4 minibatches, which 3 does not"):
         config(accumulate=3)
 
 
 class OneAction(gymnasium.Env):
-    """One action, a reward of a million each step, four steps an episode."""
+    """One action, a reward of a million in each step, episodes of four steps."""
 
     observation_space, action_space = gymnasium.spaces.Box(-1, 1, (3,)), gymnasium.spaces.Discrete(1)
 
@@ -278,7 +281,7 @@ class OneAction(gymnasium.Env):
         return self.observation_space.sample(), 1e6, self.steps == 4, False, {}
 
 
-EXTREMES = {  # of the game, the environments, the horizon, the minibatch, and what else
+EXTREMES = {  # game, number of environments, horizon, minibatch, other settings
     "a batch of one": ("cartpole", 1, 1, 1, {}),
     "one environment": ("cartpole", 1, 8, 8, {"epochs": 2}),
     "rewards of a million": ("cartpole", 4, 8, 16, {"reward_scale": 1e6}),

@@ -1,4 +1,4 @@
-"""The loss and the update, beside closed forms and plain loops."""
+"""The loss equals closed forms and plain loops."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""A rollout stores what happened, and the first minibatch after it sees probability ratios of 1."""
+"""A rollout stores every step, and the first minibatch after it has probability ratios of 1."""
 
 import dataclasses
 
@@ -13,7 +13,7 @@ from trainer.training.build import make_session
 
 def config(game="cartpole", *, precision="float32", num_envs=16, horizon=32, num_batches=1, time_limit=None, device="cpu",
            **ppo_settings):
-    """A small run; CartPole's random episodes end every 20 steps, so that ends fall anywhere."""
+    """A small run; CartPole's random episodes end every 20 steps, so that episodes end at any step."""
     return Config(game, EnvConfig(num_envs=num_envs, num_batches=num_batches, time_limit=time_limit, num_threads=1),
                   PolicyConfig(encoder_size=16, lstm_size=12, precision=precision),
                   PPOConfig(horizon=horizon, minibatch=num_envs * horizon, total_steps=10**6, **ppo_settings),
@@ -41,9 +41,9 @@ def test_flags_line_up_with_observations(device):
     valid = torch.cat([s.valid for s in stored])
     assert torch.equal(valid, 1 - over)
     rewards = torch.cat([s.reward[1:] for s in stored])
-    assert torch.equal(rewards, valid)             # CartPole gives 1 a step, and nothing for the step that only resets
+    assert torch.equal(rewards, valid)             # CartPole gives 1 for each step, and 0 for a step that only resets
     first = torch.cat([s.observation[:-1] for s in stored])[start.bool()]
-    assert first.abs().max() <= 0.05               # CartPole begins within 0.05 of rest
+    assert first.abs().max() <= 0.05               # CartPole starts within 0.05 of rest
 
 
 def test_the_bootstrap_belongs_to_the_next_rollout_s_first_step(device):
@@ -55,7 +55,7 @@ def test_the_bootstrap_belongs_to_the_next_rollout_s_first_step(device):
 
 
 @pytest.mark.parametrize("num_batches", [2, 3])
-def test_batches_do_not_change_what_happens(num_batches, device):
+def test_the_number_of_batches_does_not_change_the_rollout(num_batches, device):
     whole, split = (rollouts(make_session(config(num_batches=count, device=device)), 2)[-1] for count in (1, num_batches))
     for name in ("action", "reward", "terminated", "start"):
         assert torch.equal(getattr(whole, name), getattr(split, name)), name

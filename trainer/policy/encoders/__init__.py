@@ -1,1 +1,9 @@
-"""The encoders: they turn observations into vectors for the memory."""
+"""Encoders turn observations into vectors for the memory.
+
+    make.py          the interface of an encoder, the registry, and the choice of "auto"
+    mlp.py           one layer, for feature vectors
+    pictures.py      convolutions, for grey pictures and for boards
+    cells.py         one-hot inputs, for cells of few kinds
+    custom.py        a torch module of the user's own
+    convolution.py   a convolution with a faster gradient in bfloat16
+"""
