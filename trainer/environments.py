@@ -21,7 +21,7 @@ SETTINGS = ("view", "frame_skip", "sticky", "noop_max", "time_limit")  # only fo
 SIMULATIONS = {"device": CartPoleKernel, "tensors": CartPoleTensors}   # for each value of the setting `sim` but host
 # For ale-py's vector environments: single frames, since the trainer stacks them, and raw rewards, since it clips them.
 ATARI = {"stack_num": 1, "reward_clipping": False}
-SEED_OFFSET = 1 << 62  # from a run's seed to that of its evaluations
+SEED_OFFSET = 1 << 62  # from a run's seed to the seed of its evaluations
 GYM_OFFSET, GYM_SEEDS = 1 << 30, (1 << 31) - (1 << 20)  # for Gymnasium: ALE's seeds have 31 bits, one for each environment
 GYM_RATE = 15          # steps per second of Gymnasium's environments: a console's 60 frames, four per step
 
@@ -59,9 +59,9 @@ def make_source(game: str, env: EnvConfig, num_envs: int, seed: int, num_batches
 
 
 def make_simulation(game: str, env: EnvConfig, num_envs: int, seed: int, device: torch.device, first: int = 0):
-    """Environments that run on the device itself. num_envs, first: as in `make_env`.
+    """Environments simulated on the device itself. num_envs, first: as in `make_env`.
 
-    Raises ConfigError for a game or a setting that has no simulation, and DeviceError without a GPU.
+    Raises ConfigError for a game or a setting without a simulation, and DeviceError without a GPU.
     """
     changed = _changed(env, ("view", "frame_skip", "noop_max", "options"))
     if game != "cartpole" or changed:
@@ -106,6 +106,6 @@ def observation_scale(source) -> float:
 
 
 def _changed(env: EnvConfig, names: tuple[str, ...]) -> list[str]:
-    """The settings among `names` that differ from the defaults."""
+    """The settings among `names` with values other than the defaults."""
     default = EnvConfig()
     return [name for name in names if getattr(env, name) != getattr(default, name)]

@@ -1,6 +1,6 @@
-"""Errors of the trainer that the user can correct.
+"""Errors of the trainer which the user can correct.
 
-They stand apart from the code that raises them, so that the command line can catch them without loading torch. The text
+They stand apart from the raising code: the command line catches them without loading torch. The text
 of each is one or two sentences: the name of the setting or file, the requirement, the value, and how to correct it.
 """
 
@@ -10,51 +10,51 @@ class TrainerError(ValueError):
 
 
 class ConfigError(TrainerError):
-    """A setting with an invalid value, or a setting that does not exist."""
+    """A setting is unknown or has an invalid value."""
 
 
 class SettingError(ConfigError):
-    """A setting with an invalid value.
+    """A setting has an invalid value.
 
     name: the setting, such as num_envs.
     problem: the rest of the message, such as "must be an integer of at least 1, not 0".
     """
 
     def __init__(self, name: str, problem: str):
-        super().__init__(name, problem)  # both are arguments, so that the error can be pickled
+        super().__init__(name, problem)  # both as arguments: the error is pickled for other ranks
         self.name, self.problem = name, problem
 
     def __str__(self) -> str:
         return f"{self.name} {self.problem}"
 
     def renamed(self, name: str) -> "SettingError":
-        """The same error under the name that the user wrote, such as --num-envs."""
+        """The same error under the name used by the user, such as --num-envs."""
         return SettingError(name, self.problem)
 
 
 class CheckpointError(TrainerError):
-    """A checkpoint that is missing, damaged, cut short, not written by this trainer, or of a newer format."""
+    """A checkpoint is missing, damaged, cut short, of another program, or of a newer format."""
 
 
 class LearningError(TrainerError):
-    """A loss or a gradient that is not finite."""
+    """A loss or a gradient is not finite."""
 
 
 class RunError(TrainerError):
-    """A run's folder that cannot be used: it holds another run, or another process is writing into it."""
+    """A run's folder cannot be used: it holds another run, or another process is writing into it."""
 
 
 class ExportError(TrainerError):
-    """A policy that cannot be exported, or a missing package that the export needs."""
+    """A policy cannot be exported, or a package for the export is missing."""
 
 
 class TrackerError(TrainerError):
-    """A tracker that is not installed or that refuses the run."""
+    """A tracker is not installed or refuses the run."""
 
 
 class RanksError(TrainerError):
-    """A job of several processes that fails: a process without a device, one that ended, or weights that differ."""
+    """A job of several processes fails: a process has no device or has ended, or the weights differ."""
 
 
 class SweepError(TrainerError):
-    """A sweep that cannot be started, joined or reported: its storage, its name, or its ranges."""
+    """A sweep cannot be started, joined or reported: its storage, its name, or its ranges."""

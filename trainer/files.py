@@ -34,6 +34,6 @@ def sync_folder(folder: Path) -> None:
 
 
 def remove_leftovers(folder: Path) -> None:
-    """Remove the temporary files of processes that were killed while writing."""
+    """Remove the temporary files of processes killed while writing."""
     for leftover in folder.glob(".*.tmp"):
         leftover.unlink(missing_ok=True)

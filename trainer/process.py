@@ -1,4 +1,4 @@
-"""The whole process: OpenMP's waiting, freed memory, its command, signals, and the variables that torchrun sets.
+"""The whole process: OpenMP's waiting, freed memory, its command, signals, and the variables of torchrun.
 
 Loads no torch.
 """
@@ -18,15 +18,15 @@ SPIN_COUNT = "1000"  # iterations of a waiting OpenMP thread, some microseconds
 TORCHRUN_VARIABLES = ("RANK", "WORLD_SIZE", "LOCAL_RANK")  # torchrun sets all three; another program may set one of them
 
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # parameters of mallopt(3)
-_LARGEST_MMAP_THRESHOLD = 32 << 20         # bytes, the most that glibc accepts
-_KEPT_BYTES = (1 << 31) - 1                # free memory at the top of the heap that is not returned to the system
+_LARGEST_MMAP_THRESHOLD = 32 << 20         # bytes, the largest value accepted by glibc
+_KEPT_BYTES = (1 << 31) - 1                # free memory at the top of the heap kept by the process
 
 
 def limit_openmp_spin() -> None:
     """Make waiting OpenMP threads give up their core early. Call this before anything loads OpenMP (torch, envs_c).
 
     By default GNU's runtime lets a waiting thread spin for milliseconds. If another program keeps the cores busy, the
-    spinning thread takes time from the thread that it waits for: two trainings side by side on two cores ran at 2% of
+    spinning thread takes time from the other thread: two trainings side by side on two cores ran at 2% of
     the speed of one alone. With a short spin each of them reaches 46%, and on idle cores it costs nothing.
 
     A user's own GOMP_SPINCOUNT or OMP_WAIT_POLICY is kept.
@@ -65,7 +65,7 @@ def program_name() -> str:
 
 
 def program_command() -> list[str]:
-    """The first arguments of a command that starts this program in a process of its own."""
+    """The first arguments of a command for starting this program again."""
     return [sys.executable, sys.argv[0]] if is_console_script() else [sys.executable, "-m", "trainer"]
 
 
@@ -106,7 +106,7 @@ def in_torchrun() -> bool:
 
 
 def torchrun_number(name: str, default: int | None = None) -> int:
-    """An integer that torchrun put into the environment. Raises RanksError if it is not an integer."""
+    """An integer in an environment variable of torchrun. Raises RanksError if it is not an integer."""
     text = os.environ.get(name, default)
     try:
         return int(text)

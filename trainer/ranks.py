@@ -1,4 +1,4 @@
-"""Ranks: several processes that train one policy together. The only module that uses torch.distributed.
+"""Ranks: several processes training one policy together. Only this module uses torch.distributed.
 
 torchrun starts the processes, ranks 0 .. K - 1 of a job, on one machine or several. Each steps a contiguous part of the
 environments and learns from it (trainer/training/shares.py). NCCL sums tensors on GPUs; Gloo does everything else. All ranks
@@ -22,9 +22,9 @@ from bridge import BridgeError, why_no_gpu
 from trainer.errors import RanksError, TrainerError
 from trainer.process import in_torchrun, torchrun_number
 
-TIMEOUT = timedelta(minutes=10)        # for a rank that waits for the others
-PRINT_TIMEOUT = timedelta(seconds=5)   # for a failed rank that waits for torchrun's store
-EXPECTED = (TrainerError, BridgeError, envs_c.EnvsError)  # errors that `broadcast` passes on
+TIMEOUT = timedelta(minutes=10)        # for a rank waiting for the others
+PRINT_TIMEOUT = timedelta(seconds=5)   # for a failed rank waiting for torchrun's store
+EXPECTED = (TrainerError, BridgeError, envs_c.EnvsError)  # errors passed on by `broadcast`
 
 
 class Ranks:
@@ -156,7 +156,7 @@ class Joined(Ranks):
         return tuple(map(bool, together.tolist()))
 
     def leave(self):
-        # Gloo's threads must end while Python runs: a thread that frees a tensor later aborts the process. They end with the
+        # Gloo's threads must end while Python runs: a thread freeing a tensor later aborts the process. They end with the
         # last reference to their group. When torch.distributed.nn.functional is loaded, it stores the current group as the
         # default of its arguments and keeps it forever. torch loads it with its optimizers, so this module loads it first.
         if dist.is_initialized():
@@ -205,7 +205,7 @@ def own_device(name: str, local_rank: int, local_size: int) -> str:
 
 
 def prints_first(text: str) -> bool:
-    """True for the first rank of the job that asks for this text, so that one rank prints an error that all have.
+    """True for the first rank of the job to ask for this text: one rank prints an error common to all.
 
     Also True if the other ranks cannot be asked.
     """

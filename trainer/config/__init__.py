@@ -3,7 +3,7 @@
     sections.py      the settings: one frozen dataclass for each concern
     fields.py        types, ranges and checks of settings
     config.py        `Config`, the sections together, and sizes derived from them
-    minibatches.py   sizes of minibatches that fit a rollout
+    minibatches.py   sizes of minibatches for a rollout
     preset.py        reads and writes presets, the TOML files of settings
     options.py       the command line's options, made from the sections
     games.py         names of games

@@ -16,7 +16,7 @@ SECTIONS = {"env": EnvConfig, "policy": PolicyConfig, "ppo": PPOConfig, "self_pl
 class Config:
     """All settings of a run.
 
-    Raises ConfigError for a bad value and for settings of two sections that exclude each other.
+    Raises ConfigError for a bad value, and for settings of two sections which exclude each other.
     """
 
     game: str

@@ -24,7 +24,7 @@ def within(default: Any, low: float = -math.inf, high: float = math.inf, *, abov
 
 
 def matching(default: Any, pattern: str, requirement: str) -> Any:
-    """A field for texts that match a regular expression.
+    """A field for texts matching a regular expression.
 
     requirement: the end of the error message, such as "auto or cpu" in "device must be auto or cpu, not 'tpu'".
     """
@@ -39,7 +39,7 @@ class Section:
             self.check()
 
     def check(self) -> None:
-        """Raises SettingError for the first bad value. Subclasses add checks that need several settings."""
+        """Raises SettingError for the first bad value. Subclasses add checks of several settings."""
         for one in fields(self):
             value = getattr(self, one.name)
             if plain_type(one) is float and type(value) is int:

@@ -36,7 +36,7 @@ class GameName:
 
     @property
     def gym_id(self) -> str:
-        """The ID that gymnasium.make takes."""
+        """The ID for gymnasium.make."""
         return self.text.removeprefix(_GYM)
 
     @property
@@ -51,7 +51,7 @@ def names() -> str:
 
 
 def checked_game(text: str, verbs: Iterable[str] = ()) -> str:
-    """The name of a game that exists; a path to a .pyx becomes absolute, so that the run resumes from any folder.
+    """The name of an existing game. A path to a .pyx becomes absolute: the run then resumes from any folder.
 
     verbs: other first arguments of the command line, which the error suggests too.
     Raises ConfigError with the nearest name, and EnvsError if a .pyx cannot be loaded.

@@ -1,25 +1,25 @@
-"""Sizes of minibatches that fit a rollout: whole sequences that divide it evenly."""
+"""Sizes of minibatches for a rollout: whole sequences, and an even division of the rollout."""
 
 import math
 
-_NAMED = 10  # sizes that an error names at most
+_NAMED = 10  # the most sizes in an error message
 
 
 def fitting_minibatches(num_envs: int, horizon: int, ranks: int = 1) -> list[int]:
-    """Sizes in steps, ascending: `horizon` times a number of sequences that divides num_envs.
+    """Sizes in steps, ascending: `horizon` times a divisor of num_envs.
 
-    ranks: number of processes that share each minibatch; it must divide the sequences.
+    ranks: processes sharing each minibatch; their number divides its sequences.
     """
     return [count * horizon for count in range(ranks, num_envs + 1, ranks) if num_envs % count == 0]
 
 
 def nearest_minibatch(num_envs: int, horizon: int, wanted: int) -> int:
-    """The size that fits and is nearest to `wanted` by its ratio."""
+    """The fitting size nearest to `wanted` by its ratio."""
     return min(fitting_minibatches(num_envs, horizon), key=_distance(wanted))
 
 
 def named_minibatches(num_envs: int, horizon: int, wanted: int, ranks: int = 1) -> list[int]:
-    """The sizes that fit and are nearest to `wanted`, ascending, as many as an error message names."""
+    """The fitting sizes nearest to `wanted`, ascending, for an error message."""
     return sorted(sorted(fitting_minibatches(num_envs, horizon, ranks), key=_distance(wanted))[:_NAMED])
 
 

@@ -1,7 +1,7 @@
 """The command line's options, made by tyro from dataclasses of settings: the help has one group for each section.
 
 Three rules for tyro: an optional value is `none` or the value, large numbers are shown with `_`, and `--options` takes
-NAME=VALUE pairs. Values are checked after the parse, so that their errors are ours and not tyro's.
+NAME=VALUE pairs. Values are checked after the parse: their errors are then ours and not tyro's.
 """
 
 from collections.abc import Callable, Sequence
@@ -45,7 +45,7 @@ def parse_new(game: str, argv: Sequence[str], changes: dict[str, dict[str, Any]]
 def parse_training(game: str, argv: Sequence[str], default: Config) -> Config:
     """The settings in `default`, changed by the options in `argv`.
 
-    Raises ConfigError for a bad value. Exits for --help and for options that tyro rejects.
+    Raises ConfigError for a bad value. Exits for --help and for options rejected by tyro.
     """
     file = value_of("--preset", argv)
     source = file or "this game's preset"
@@ -65,7 +65,7 @@ def parse(options: type, argv: Sequence[str], verb: str, description: str):
     """The options of a verb.
 
     options: a dataclass of the verb's settings; a `Section` is checked.
-    Raises ConfigError for a bad value. Exits for --help and for options that tyro rejects.
+    Raises ConfigError for a bad value. Exits for --help and for options rejected by tyro.
     """
     with checked_later():
         parsed = tyro.cli(options, args=list(argv), prog=f"{program_name()} {verb}", registry=_registry(),
@@ -74,7 +74,7 @@ def parse(options: type, argv: Sequence[str], verb: str, description: str):
 
 
 def parse_some(options: type, argv: Sequence[str], verb: str) -> tuple[Any, list[str]]:
-    """The options of a verb as `parse` gives them, and the arguments that are none of them, for `parse_training`."""
+    """The options of a verb as `parse` gives them, and the other arguments, for `parse_training`."""
     with checked_later():
         parsed, rest = tyro.cli(options, args=list(argv), prog=f"{program_name()} {verb}", registry=_registry(),
                                 return_unknown_args=True, add_help=False)
@@ -89,7 +89,7 @@ def _checked(options: Any) -> Any:
 
 
 def refuse_run_options(config: Config, what: str) -> None:
-    """Raises ConfigError if settings of a run were given to `what`, a verb that makes none."""
+    """Raises ConfigError if settings of a run were given to `what`, a verb without runs."""
     for name in sorted(OF_ONE_SESSION):
         if getattr(config.run, name) is not None:
             raise ConfigError(f"--{name.replace('_', '-')} is no option of {what}; leave it out")
@@ -112,7 +112,7 @@ def _registry() -> ConstructorRegistry:
 
 
 def _rule(info: PrimitiveTypeInfo) -> PrimitiveConstructorSpec | None:
-    """Conversion of texts to values of a type, and back for the help. None for types that tyro converts itself."""
+    """Conversion of texts to values of a type, and back for the help. None for types left to tyro."""
     kinds = get_args(info.type)
     if info.type in _SCALARS:
         return _spec(_SCALARS[info.type], *_CODECS[info.type])

@@ -55,7 +55,7 @@ def _overlaid(game: str, file: Any, label: str) -> Config:
 
 
 def preset_text(config: Config, comment: str, *, own: bool = False) -> str:
-    """A preset with the settings that differ from the defaults.
+    """A preset with all settings different from the defaults.
 
     comment: written at the top, each line behind "# ".
     own: also write the settings of the run (seed, device, evaluation) and of this machine, such as num_threads.

@@ -1,6 +1,6 @@
 """The sections of a run's settings: one frozen dataclass for each concern.
 
-A setting is one line with its type, its range and its default. Its docstring is the text that `--help` shows. Values are
+A setting is one line with its type, its range and its default. Its docstring is its text in `--help`. Values are
 checked when a section is made, whatever they come from: the command line, a preset, a saved run or a test.
 """
 
@@ -15,7 +15,7 @@ MEMORY_NAMES = ("lstm", "mingru", "none")
 ENCODER_NAMES = ("mlp", "conv", "board", "cells")
 TRACKER_NAMES = ("tensorboard", "wandb", "trackio")
 
-# Settings that do not change what a run learns, by name.
+# Names of settings without effect on the learning.
 FREE_ON_RESUME = frozenset({"num_threads", "resume", "stop_at", "device", "serial", "dashboard", "checkpoint_seconds",
                             "eval_episodes", "gif", "track"})  # may change when a run is resumed
 FREE_BETWEEN_RANKS = frozenset({"num_threads", "device", "dashboard", "gif", "run_dir", "resume"})  # may differ between ranks
@@ -25,7 +25,7 @@ OF_ONE_SESSION = frozenset({"run_dir", "resume", "stop_at"})  # in no preset
 SEEDS = 2**63  # a run's seed is below
 
 _IMPORT_PATH = "[^:]+:[^:]+"
-# Pattern and requirement of settings that are a name or an import path.
+# Pattern and requirement of settings with a name or an import path.
 _MEMORY = (f"{'|'.join(MEMORY_NAMES)}|{_IMPORT_PATH}",
            f"{', '.join(MEMORY_NAMES)}, or the import path of a policy of your own, such as my_memories:Mine")
 _ENCODER = (f"auto|{'|'.join(ENCODER_NAMES)}|{_IMPORT_PATH}",
@@ -87,7 +87,7 @@ class PolicyConfig(Section):
     encoder: str = matching("auto", *_ENCODER)
     """Encoder of observations: mlp, conv (pictures), board, cells (kinds), or a module by import path. auto: by shape."""
     frame_stack: int = within(1, 1, 64)
-    """Number of the last observations that the encoder reads together."""
+    """Number of the last observations read by the encoder together."""
     encoder_size: int = within(128, 1, 65_536)
     """Width of the encoder."""
     lstm_size: int = within(128, 1, 65_536)
@@ -113,7 +113,7 @@ class PPOConfig(Section):
     horizon: int = within(64, 1, 65_536)
     """Steps of each environment in a rollout, and the length of the sequences for learning."""
     minibatch: int = within(32_768, 1, 2**40)
-    """Steps in a minibatch: a multiple of horizon that divides num_envs * horizon."""
+    """Steps in a minibatch: a multiple of horizon, and a divisor of num_envs * horizon."""
     epochs: int = within(1, 1, 1000)
     """Passes over each rollout."""
     accumulate: int = within(1, 1, 2**20)
@@ -175,11 +175,11 @@ class SelfPlayConfig(Section):
     pool_size: int = within(16, 1, 4096)
     """Past policies in the pool of opponents, spread over the training."""
     pool_active: int = within(4, 1, 4096)
-    """Past policies that new games of a rollout are played against, drawn anew for each rollout."""
+    """Past policies as opponents of the new games of a rollout, drawn anew for each rollout."""
     current_share: float = within(0.5, 0, 1)
-    """Share of the games that are played against the current policy."""
+    """Share of the games against the current policy."""
     opponent_draw: Literal["uniform", "hard", "even"] = "uniform"
-    """Draw of past policies: uniform, more often those that beat us (hard), or those about as strong as we are (even)."""
+    """Draw of past policies: uniform, more often those who beat us (hard), or those about as strong as we are (even)."""
     snapshot_every: int = within(10, 1, 2**31 - 1)
     """Iterations between snapshots of the policy for the pool."""
     snapshot_win_rate: float | None = within(None, 0.5, 1)

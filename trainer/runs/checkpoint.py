@@ -1,6 +1,6 @@
 """The checkpoints of a run: the last few, named after their step, and `best.safetensors`.
 
-Each is one file that is written atomically, so that a killed process leaves none half-written; checkpoint_file.py has its
+Each is one file, written atomically: a killed process leaves none half-written. checkpoint_file.py has its
 format and its checks.
 """
 

@@ -1,4 +1,4 @@
-"""The bytes of one checkpoint file, and the checks that find any damage to them.
+"""The bytes of one checkpoint file, and checks for any damage to them.
 
 A file is safetensors with this metadata:
 
@@ -25,7 +25,7 @@ from trainer.errors import CheckpointError
 
 FORMAT = 3  # raise it if an older trainer cannot read the files any more
 
-_WHOLE_FILE = 2  # up to this format, `sha256` is that of the whole file with zeros in place of the hash itself
+_WHOLE_FILE = 2  # up to this format, `sha256` covers the whole file with zeros in place of the hash itself
 _HASH_KEY = b'"sha256":"'  # occurs only once in the header: inside another text the quotes are escaped
 _HASH_SIZE = 64
 _HEADER_START = b'{"__metadata__":{'
@@ -33,12 +33,12 @@ _PICKLES = (b"PK", b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05")
 
 
 class DamagedError(CheckpointError):
-    """A checkpoint of ours that has changed since it was written."""
+    """A checkpoint of ours, changed since it was written."""
 
 
 def encode(tensors: dict[str, torch.Tensor], envelope: dict[str, Any]) -> bytes:
     """The bytes of a checkpoint with these tensors and this JSON content."""
-    # clone: safetensors refuses tensors that share memory, and views into a larger one
+    # clone: safetensors refuses tensors with shared memory, and views into a larger one
     plain = {name: one.detach().cpu().clone(memory_format=torch.contiguous_format) for name, one in tensors.items()}
     metadata = {"insertcoin": str(FORMAT), "checkpoint": json.dumps(envelope), "tensors": tensors_digest(plain)}
     return safetensors.torch.save(plain, metadata | {"sha256": _metadata_digest(metadata)})
@@ -96,7 +96,7 @@ def _metadata_digest(metadata: dict[str, str]) -> str:
 
 
 def _version(metadata: dict[str, str]) -> int:
-    """The number of the format; the present one if it is unreadable, so that the checks find the damage."""
+    """The number of the format; the present one if it is unreadable: the checks then find the damage."""
     return int(metadata["insertcoin"]) if metadata["insertcoin"].isdecimal() else FORMAT
 
 
@@ -119,7 +119,7 @@ def _mismatch(path: Path) -> DamagedError:
 
 
 def _metadata(path: Path, start: bytes, size: int) -> dict[str, str]:
-    """The metadata of a checkpoint of ours that has its full size and a format that we can read.
+    """The metadata of a checkpoint of ours, of full size and in a readable format.
 
     start: the first bytes of the file, at least the header.
     size: bytes of the whole file.

@@ -17,11 +17,11 @@ from trainer.runs.folder import CONFIG
 
 ROOT = Path("runs")
 LAST = "last"
-_NAMED = 5  # runs that an error names at most
+_NAMED = 5  # the most runs in an error message
 
 
 def find(name: str, root: Path = ROOT) -> Path:
-    """The folder or the checkpoint that a RUN names. The checkpoint is not opened.
+    """The folder or the checkpoint named by a RUN. The checkpoint is not opened.
 
     Raises RunError with similar names if there is no such run, or if several begin with this name.
     """
@@ -48,7 +48,7 @@ def hint() -> str:
 
 
 def folder_of(path: Path) -> Path:
-    """The run's folder for a path that `find` returned."""
+    """The run's folder for a path returned by `find`."""
     return path.parent if path.is_file() else path
 
 

@@ -94,7 +94,7 @@ def open_folder(folder: Path, settings: dict[str, Any], facts: dict[str, str], r
 
     settings: the run's config as nested dicts.
     facts: about this session, such as its device; facts about the machine and versions are added.
-    resume_step: the step that the run is resumed from; None for a new run.
+    resume_step: the step of the checkpoint to resume from; None for a new run.
     Raises RunError if the folder holds another run (and resume_step is None), or if another process has locked it.
     """
     folder.mkdir(parents=True, exist_ok=True)
@@ -108,9 +108,9 @@ def open_folder(folder: Path, settings: dict[str, Any], facts: dict[str, str], r
 
 @contextlib.contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Lock `folder`, so that no second process writes into it; the system unlocks it when this process ends.
+    """Lock `folder` against other writers; the system unlocks it when this process ends.
 
-    The folder itself is locked and no lock file is made, so that `is_locked` also works in a folder that is only readable.
+    The folder itself is locked and no lock file is made: `is_locked` also works in a read-only folder.
     Raises RunError if another process has locked it.
     """
     descriptor = os.open(folder, os.O_RDONLY)
@@ -168,7 +168,7 @@ def _lock(descriptor: int, kind: int) -> bool:
 
 
 def _make_unique(folder: Path) -> Path:
-    """Make `folder`, or the first of folder-2, folder-3, ... that does not exist yet."""
+    """Make `folder`, or the first of folder-2, folder-3, ... not in use."""
     number, unique = 1, folder
     while True:
         try:

@@ -1,4 +1,4 @@
-"""metrics.jsonl: one JSON object for each iteration. Each is handed to the system at once, so that a kill does not lose it."""
+"""metrics.jsonl: one JSON object for each iteration. Each is handed to the system at once and survives a kill."""
 
 import json
 import math
@@ -13,8 +13,8 @@ METRICS = "metrics.jsonl"
 class MetricsFile:
     """metrics.jsonl of a run's folder, open for appending.
 
-    resume_step: the step that the run is resumed from; later and half-written entries are removed. None for a new run.
-    `kept` has the entries that are left.
+    resume_step: the step of the checkpoint to resume from; later and half-written entries are removed. None for a new run.
+    `kept` has the remaining entries.
     """
 
     def __init__(self, folder: Path, resume_step: int | None) -> None:

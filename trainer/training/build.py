@@ -1,4 +1,4 @@
-"""Make a session in two steps: `decide` what all ranks have to agree on, then `build` the parts."""
+"""Make a session in two steps: `decide` the values common to all ranks, then `build` the parts."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -25,13 +25,13 @@ from trainer.self_play.league import League, make_self_play
 from trainer.training.session import Session, precision_name
 from trainer.training.shares import share_of
 
-GRAPHS = True  # capture work as graphs on devices that can
+GRAPHS = True  # capture work as graphs if the device supports it
 AS_STARTED = "as the run was started"
 
 
 @dataclass(frozen=True)
 class Decisions:
-    """What all ranks of a run have to agree on; rank 0 decides it."""
+    """The values common to all ranks of a run; rank 0 decides them."""
 
     folder: Path | None        # of the run; None if nothing is saved
     checkpoint: Path | None    # to resume from
@@ -59,7 +59,7 @@ def decide(config: Config, ranks: Ranks = ALONE, *, saves: bool = True) -> Plan:
     """Plan a session. All ranks call it; they exchange the device and then, once, rank 0's decisions.
 
     saves: False for a session without a folder, such as a profile.
-    Raises TrainerError for settings that cannot be used together, and the errors of `checkpoint.latest` and
+    Raises TrainerError for settings which exclude each other, and the errors of `checkpoint.latest` and
     `new_run_folder`.
     """
     keep_freed_memory()

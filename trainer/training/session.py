@@ -45,8 +45,8 @@ class Session:
     generator: torch.Generator            # of the minibatches
     facts: dict[str, str]                 # for the log
     recent: deque[tuple[float, int]] = field(default_factory=lambda: deque(maxlen=RECENT))  # return, length; newest last
-    episodes: int = 0                     # that ended
-    iteration: int = 0                    # rollouts that were learned from
+    episodes: int = 0                     # finished
+    iteration: int = 0                    # rollouts played and learned from
     seconds: float = 0.0                  # of training, over all sessions of the run
     saved: Path | None = None             # the last checkpoint
 
@@ -61,7 +61,7 @@ class Session:
         return self.iteration * self.config.batch_steps
 
     def note_episodes(self):
-        """Count the episodes that ended since the last call, on all ranks."""
+        """Count the episodes finished since the last call, on all ranks."""
         returns, lengths, _ = interleaved(self.ranks.everyone(self.pipeline.take_episodes()))
         self.recent.extend(zip(returns.tolist(), lengths.tolist(), strict=True))
         self.episodes += len(returns)
@@ -103,7 +103,7 @@ class Session:
         return self.saved
 
     def restore(self, content: Checkpoint, path: Path):
-        """Restore the checkpoint that was read from `path`; any number of ranks may have written it.
+        """Restore the checkpoint read from `path`; any number of ranks may have written it.
 
         Raises CheckpointError if it does not fit the settings.
         """
@@ -125,7 +125,7 @@ class Session:
         self.saved = path
 
     def _parts(self) -> dict[str, Learner | Actor | Pipeline | OnDevicePipeline | League]:
-        """The parts that have a state, by the prefix of their tensors in a checkpoint."""
+        """The parts with a state, by the prefix of their tensors in a checkpoint."""
         parts = {"optimizer.": self.learner, "actor.": self.actor, "pipeline.": self.pipeline}
         return parts if self.league is None else parts | {"league.": self.league}
 

@@ -60,7 +60,7 @@ def start(plan: Plan, ranks: Ranks) -> Session:
     try:
         session = build(plan, ranks)
         if plan.checkpoint is None:
-            session.save(plan.folder)  # so that a run which is killed early can be resumed
+            session.save(plan.folder)  # for resuming a run killed early
         return session
     except BaseException:
         if plan.checkpoint is None and ranks.rank == 0:
@@ -98,7 +98,7 @@ def open_log(session: Session, plan: Plan) -> Iterator["RunLog | NoLog"]:
 
 
 class NoLog:
-    """The log of a rank that writes none."""
+    """The log of a rank without a log."""
 
     def iteration(self, step: int, metrics: dict[str, float | None]):
         """Does nothing."""
@@ -135,7 +135,7 @@ def loop(session: Session, folder: Path, log: RunLog | NoLog, interrupt: Interru
 
 
 def rescue(session: Session, folder: Path, log: RunLog):
-    """Save what was learned before an environment failed; the current rollout is lost."""
+    """Save the session after an environment failed; only the current rollout is lost."""
     with contextlib.suppress(EnvironmentFailed):
         session.pipeline.settle()
     session.save(folder)
@@ -168,6 +168,6 @@ def iterate(session: Session) -> dict[str, float | None]:
 
 
 def stage_seconds(session: Session) -> dict[str, float]:
-    """Seconds that each stage of the rollouts has taken in this session."""
+    """Seconds of each stage of the rollouts, over this session."""
     return {"time_env": session.pipeline.env_seconds, "time_copy": session.pipeline.copy_seconds,
             "time_forward": session.actor.seconds["forward"], "time_sample": session.actor.seconds["sample"]}
