@@ -8,9 +8,9 @@ the flag in column 60. The sections are:
 
     flat
     step      the ground continues up to 1, 2, 2 or 3 tiles (by difficulty) higher or lower; it is always 2 to 6 tiles high
-    pit       2 to 2, 3, 4 or 5 columns; one in three has spikes on its floor; the ground beyond it is at most 1 tile higher
-              or 2 lower
-    spikes    1 to 1, 2, 3 or 4 columns
+    pit       2 or more columns, at most 2, 3, 4 or 5 (by difficulty); one in three has spikes on its floor; the ground
+              beyond it is at most 1 tile higher or 2 lower
+    spikes    1 or more columns, at most 1, 2, 3 or 4
     walk      5 to 8 columns on which a slime walks to and fro (from difficulty 2 on one in three is an urchin)
     bricks    a ledge 3 tiles above the ground, with coins on it
     islands   1 to 3 ledges over a pit, 2 or 3 columns wide and 2 or 3 columns apart, each at most 1 tile higher or lower than
@@ -25,7 +25,7 @@ Screen. 252x252 pixels, 12 tiles wide: the part of the level around the player, 
 Actions. LEFT and RIGHT run, JUMP jumps; JUMPLEFT and JUMPRIGHT do both.
 
 Player. A frame is 1/30 second; a tile is 256 units. The player is 183 units wide and 256 high. LEFT and RIGHT change his
-speed by 6 units a frame in each frame, by 12 if he moves the other way, up to 72. With neither he loses 12 on the ground
+speed by 6 units a frame in each frame (by 12 while he moves the other way), up to 72. With neither he loses 12 on the ground
 and 2 in the air. A jump begins at 120 units a frame upwards. Gravity is 8 while he rises with a JUMP action held, 24 while
 he rises without, and 12 while he falls, to at most 120. A jump is 1.2 to 3.3 tiles high and up to 7 long. JUMP counts only
 if it was not held in the frame before; it then counts from 3 frames before he lands until 3 frames after he ran off an
