@@ -140,7 +140,7 @@ GAME = Game(
         Feature("cart velocity", -float("inf"), float("inf"), help="m/s"),
         Feature("pole angle", -2 * THETA_LIMIT, 2 * THETA_LIMIT, help="rad, 0 upright, positive to the right; ends beyond "
                 "0.2094 (12 degrees)"),
-        Feature("pole velocity", -float("inf"), float("inf"), help="rad/s"),
+        Feature("pole angular velocity", -float("inf"), float("inf"), help="rad/s"),
     ),
     compared_with="Gymnasium's CartPole-v1, step by step: observation, reward and end.",
 ).bind(chunk, backdrop, draw, sizeof(CartPole))

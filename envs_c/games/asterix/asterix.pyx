@@ -206,15 +206,15 @@ GAME = Game(
         Feature("hero x", -2, 2, help="(x - 76) / 36 pixels"),
         Feature("hero lane", -2, 2, help="-1.4 in the top lane, 1.4 in the bottom lane, 0.4 a lane"),
         Feature("hero direction", -1, 1, help="1 to the right, -1 to the left"),
-        Feature("pause", 0, 1, help="frames left of a stun / 126, or of the screen with Obelix's name / 255; 0 in play"),
-        Feature("lane change", 0, 1, help="frames until UP and DOWN work, / 3; 0: they work in the next frame"),
+        Feature("pause left", 0, 1, help="frames left of a stun / 126, or of the screen with Obelix's name / 255; 0 in play"),
+        Feature("time to lane change", 0, 1, help="frames until UP and DOWN work, / 3; 0: they work in the next frame"),
         Feature("stage", 0, 3, help="stage / 8"),
         Feature("lives", -2, 3, help="(lives - 3) / 2"),
         Feature("score", 0, 50, help="points / 20,000, at most 50"),
-        Feature("lanes", -4, 4, count=4 * SLOTS, help="4 values a lane, from 7 lanes above the hero's to 7 below it; its own "
-                "lane has 36 to 39. 1 if a treasure is there; 1 if a lyre is there; (x of the thing - x of the hero) / 40 "
-                "pixels; velocity / 2 pixels a frame, positive to the right, 0 while points stand still. All 0 if there is no "
-                "such lane"),
+        Feature("things by lane", -4, 4, count=4 * SLOTS, help="4 values a lane, from 7 lanes above the hero's to 7 below it; "
+                "its own lane has 36 to 39, the lane d below it begins at 36 + 4 * d. 1 if a treasure is there; 1 if a lyre is "
+                "there; (x of the thing - x of the hero) / 40 pixels; velocity / 2 pixels a frame, positive to the right, 0 "
+                "while points stand still. All 0 if there is no such lane"),
     ),
     compared_with="The cartridge under ale-py, frame by frame within a stage: reward, end, hero, things, score and picture.",
 ).bind(chunk, backdrop, draw, sizeof(Asterix))

@@ -20,7 +20,8 @@ frame breaks in the next:
   - A large rock (16 pixels wide, 15 lines deep) becomes two medium rocks, one in its place and one 10 lines below, which
     drift in opposite directions.
   - A medium rock (8 pixels, 9 lines) becomes one small rock, which drifts to a random side.
-  - A small rock (4 pixels, 6 lines) is gone. Pieces climb or sink as the rock did.
+  - A small rock (4 pixels, 6 lines) is gone.
+Pieces climb or sink as the rock did.
 
 Points. Large rocks give 20 points, medium ones 50, small ones 100, no matter whether a shot or the ship hits them. At
 100,000 points the score goes back to 0.
@@ -259,21 +260,22 @@ GAME = Game(
         Feature("ship y", -2, 2, help="(line - 44) / 26 lines of two pixels"),
         Feature("ship direction", -1, 1, count=2, help="unit vector ahead of the ship: to the right, down"),
         Feature("ship speed x", -4, 4, help="pixels a turn of 2 frames, positive to the right"),
-        Feature("ship speed y", -8, 8, help="lines a turn, positive down, x 2"),
+        Feature("ship speed y", -8, 8, help="pixels a turn (a line is 2 pixels), positive down"),
         Feature("ship away", 0, 1, help="1 while the ship explodes or is not on the field"),
-        Feature("return", 0, 1, help="turns until the ship comes back / 63"),
-        Feature("explosion", 0, 1, help="turns left of the explosion / 6"),
+        Feature("time to return", 0, 1, help="turns until the ship comes back / 63"),
+        Feature("explosion left", 0, 1, help="turns left of the explosion / 6"),
         Feature("FIRE held", 0, 1, help="1 if FIRE was held in the last turn"),
         Feature("DOWN held", 0, 1, help="1 if DOWN was held in the last turn: a second turn starts hyperspace"),
         Feature("lives", -1, 1.25, help="(lives - 4) / 4"),
         Feature("number of rocks", -1, 3, help="(rocks - 4) / 4"),
-        Feature("shots", -3, 3, count=2 * SHOT_FEATURES, help="6 values a shot, all 0 if it does not fly. 1; x from the ship / "
-                "40 pixels; line from the ship / 22; speed to the right, and down, / 4 pixels and lines a turn; time left / "
-                "32 frames"),
-        Feature("rocks", -3, 3, count=NEAREST * ROCK_FEATURES, help="9 values a rock, the 8 nearest, nearest first, all 0 if "
-                "there are fewer. 1; x from the ship / 40 pixels; y / 44 pixels; cosine and sine of the angle from the ship's "
-                "direction to the rock, positive to the right; nearness, 24 / (distance in pixels + 12); drift, 1 to the "
-                "right and -1 to the left; 1 if it sinks and -1 if it climbs; size, 1 large, 0 medium, -0.5 small"),
+        Feature("shots", -3, 3, count=2 * SHOT_FEATURES, help="6 values for each of 2 shots, from 13 and from 19 on, all 0 if "
+                "it does not fly. 1; x from the ship / 40 pixels; y from the ship / 22 lines; speed to the right and speed down, "
+                "/ 4 pixels or lines a turn; time left / 32 frames"),
+        Feature("rocks", -3, 3, count=NEAREST * ROCK_FEATURES, help="9 values for each of the 8 nearest rocks, the nearest from "
+                "25 on, the next from 34 on, ...; all 0 if there are fewer. 1; x from the ship / 40 pixels; y from the ship / 44 "
+                "pixels; cosine and sine of the angle from the ship's direction to the rock, positive to the right; nearness, "
+                "24 / (distance in pixels + 12); drift, 1 to the right and -1 to the left; 1 if it sinks and -1 if it climbs; "
+                "size, 1 large, 0 medium, -0.5 small"),
     ),
     compared_with="The cartridge under ale-py, frame by frame: ship, shots, rocks, hits, points and pictures; its random "
                   "choices are drawn from our own generator.",

@@ -262,17 +262,18 @@ GAME = Game(
     options={"start_speed": Option(6, 6, 120, "speed at the start of the first day; 6 as on the cartridge")},
     features=(
         Feature("speed", -2, 3, help="(speed - 45) / 30; speed is 6 to 120"),
-        Feature("road", -2.5, 2, help="pixels of the road to the right of its middle place / 12; the car is on the other side"),
-        Feature("bend", -1, 1, help="1 in a full bend to the right, -1 to the left, 0 on a straight road"),
-        Feature("crash", -2, 2, help="frames left without control / 64; negative if the road slides to the left"),
+        Feature("road position", -2.5, 2, help="pixels of the road to the right of its middle place / 12; the car is on the "
+                "other side"),
+        Feature("road bend", -1, 1, help="1 in a full bend to the right, -1 to the left, 0 on a straight road"),
+        Feature("time without control", -2, 2, help="frames left / 64; negative if the road slides to the left meanwhile"),
         Feature("season", 0, 1, count=6, help="1 for the present one of summer, snow, dusk, night, fog, dawn"),
         Feature("cars left", 0, 1, help="cars to pass / the day's number"),
         Feature("day done", 0, 1, help="1 if no car is left to pass"),
         Feature("day", 0, 2, help="(day - 1) / 4, at most 2"),
         Feature("time of day", -1, 1, help="-1 at the start of the day, 1 at its end"),
         Feature("traffic phase", -1, 1, help="way of the traffic into its slots; -1 at a slot's start, 1 at its end"),
-        Feature("slots", 0, 1, count=21, help="7 slots, the nearest first, with 3 lanes each: left, middle, right; 1 if a car "
-                "is there and fog does not hide it"),
+        Feature("cars by slot and lane", 0, 1, count=21, help="7 slots, the nearest first, with 3 lanes each: left, middle, "
+                "right; 1 if a car is there and fog does not hide it"),
         Feature("nearest cars", -4, 4, count=4, help="2 values for each of the nearest two cars, 0 if there is none: "
                 "nearness, 1 at the own car and 0 out of sight; pixels of its lane to the right of the own car / 25"),
     ),

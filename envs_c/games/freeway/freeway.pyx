@@ -147,14 +147,15 @@ GAME = Game(
         "scatter": Option(1, 0, 1, "0: all cars start at the edge of the screen, as on the cartridge"),
     },
     features=(
-        Feature("chicken", -2, 2, help="(height - 90) / 50 pixels; height is 6 to 177"),
+        Feature("chicken height", -2, 2, help="(height - 90) / 50 pixels; height is 6 to 177"),
         Feature("second chicken", 0, 1, help="always 0: the second player's chicken never moves"),
-        Feature("counter", 0, 1, help="counter of a stun or of the rest after a point / 28; 0 if the chicken can move"),
+        Feature("stun or rest left", 0, 1, help="counter of a stun, or of the rest after a point, / 28; 0 if the chicken can "
+                "move"),
         Feature("score", 0, 4, help="points / 32"),
-        Feature("time", -1, 1, help="1 at the start, -1 at the end"),
-        Feature("cars", -2, 2, count=LANES, help="by lane, lane 0 first: pixels of its first car to the right of the chicken, "
-                "-80 to 79 around the screen, / 46"),
-        Feature("velocity", -2, 2, count=LANES, help="by lane, lane 0 first: pixels a frame, positive to the right"),
+        Feature("time left", -1, 1, help="1 at the start, -1 at the end"),
+        Feature("car distances", -2, 2, count=LANES, help="by lane, lane 0 first: pixels of its first car to the right of the "
+                "chicken, -80 to 79 around the screen, / 46"),
+        Feature("car velocities", -2, 2, count=LANES, help="by lane, lane 0 first: pixels a frame, positive to the right"),
     ),
     compared_with="The cartridge under ale-py, frame by frame in all eight games: chicken, cars, paces, score and picture.",
 ).bind(chunk, backdrop, draw, sizeof(Freeway))

@@ -142,7 +142,7 @@ GAME = Game(
     actions=("UP", "RIGHT", "DOWN", "LEFT"), feature_shape=(16,), feature_dtype="uint8", feature_low=0,
     feature_high=LARGEST, screen=(WIDTH, WIDTH), fps=4,
     features=(
-        Feature("cells", 0, LARGEST, count=16, help="exponent of 2 of the tile, row by row from the top left: 0 is an empty "
+        Feature("tiles", 0, LARGEST, count=16, help="exponent of 2 of the tile, row by row from the top left: 0 is an empty "
                 "cell, 1 a tile of 2, 2 a tile of 4, 17 a tile of 131072"),
     ),
     compared_with="A plain Python board with the same random numbers, every step.",

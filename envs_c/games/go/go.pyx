@@ -28,8 +28,8 @@ other colour. A step is the agent's move and the opponent's answer. Option `oppo
     First, points that capture the largest number of stones. Second, liberties of its own chains in atari that give the
     chain two liberties or more. Third, points that are not its own eyes; an eye is a point whose neighbours are all its own
     stones.
-  - 2, none: the agent moves for both sides. The reward is that of the side that moved last, and `colour` has no effect. An
-    opponent without such a point passes.
+  - 2, none: the agent moves for both sides. The reward is that of the side that moved last, and `colour` has no effect.
+An opponent without such a point passes.
 """
 
 from libc.stdint cimport int16_t, uint8_t, uint64_t
@@ -228,8 +228,8 @@ GAME = Game(
         Feature("own stones", 0, 1, count=81, help="1 for a stone of the side to play. This plane and the next four have "
                 "size x size points, row by row from the top left"),
         Feature("other stones", 0, 1, count=81, help="1 for a stone of the other side"),
-        Feature("atari", 0, 1, count=81, help="1 for a stone of either side whose chain has one liberty"),
-        Feature("superko", 0, 1, count=81, help="1 for a point that only superko forbids"),
+        Feature("stones in atari", 0, 1, count=81, help="1 for a stone of either side whose chain has one liberty"),
+        Feature("points forbidden by superko", 0, 1, count=81, help="1 for a point that only superko forbids"),
         Feature("black to play", 0, 1, count=81, help="1 everywhere if Black is to play, otherwise 0"),
     ),
     compared_with="GNU Go (legal moves, captures and score of whole games) and a plain Python board, every move.",

@@ -31,7 +31,7 @@ def test_says_what_it_is():
 
 @pytest.mark.parametrize("score, rocks", [(0, 4), (980, 4), (1000, 6), (14980, 6), (15000, 8), (99980, 8)])
 def test_the_turn_after_the_last_rock_brings_a_wave_by_the_score(score, rocks):
-    for seed in range(20):
+    for seed in range(10):
         machine = Machine(seed)
         machine.put_rocks()
         machine.change(score=score, frame=1)
@@ -217,7 +217,7 @@ def test_rocks_move_and_look_as_on_the_cartridge(cartridge, kind, sinks):
     for x in (-9, 0, 6, 18, 40, 112, 140):
         cartridge.put_rocks((x, 42 if sinks else 50, kind, sinks))
         cartridge.inject_into(machine)
-        for frame in range(30):
+        for frame in range(20):
             cartridge.step(0), machine.step()
             assert machine.rocks_now() == cartridge.rocks_now(), f"frame {frame} from {x}"
             picture = cartridge.screen()
