@@ -14,11 +14,11 @@ from trainer.errors import SettingError, TrainerError
 
 
 def find(setting: str, path: str, arguments: tuple[str, ...]) -> Callable[..., Any]:
-    """Import the class or function that an import path names.
+    """Import the class or function of an import path.
 
-    setting: name of the setting that holds the path, for error messages.
+    setting: name of the setting, for error messages.
     path: "package.module:Name".
-    arguments: names of the keyword arguments that the caller will pass.
+    arguments: names of the caller's keyword arguments.
 
     Raises SettingError if the module cannot be imported, has no such name, or the object does not accept the arguments.
     """

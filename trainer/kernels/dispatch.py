@@ -1,6 +1,6 @@
 """One dispatcher over the versions of the kernels.
 
-CPU tensors go to cpu.pyx. CUDA tensors go to cuda.cu: a launch on torch's current stream, without waiting for it, so that
+CPU tensors go to cpu.pyx. CUDA tensors go to cuda.cu: a launch on torch's current stream, without waiting for it;
 calls can be captured in a graph. `use_reference()` sends all calls to reference.py, for tests and for measuring the gain.
 
 The three modules have the same functions. Those of cpu and cuda take the inputs, then the outputs; those of reference take the
@@ -61,7 +61,7 @@ def _run(name: str, inputs: tuple, outs: tuple):
 
 
 def _check(like, dtype: torch.dtype, shape: tuple, *, strides: bool = True, **tensors):
-    """Check tensors by name: dtype, shape, the device of `like`, and contiguity if `strides`."""
+    """Check dtype, shape, the device of `like`, and contiguity if `strides`."""
     for name, tensor in tensors.items():
         if tensor is None:
             continue
@@ -132,10 +132,8 @@ def lstm_backward(gates, c_prev, keep, c, dh, dh_next, keep_next, dc):
 
 
 def takes_sequences(x, units: int) -> bool:
-    """True if `lstm_sequence` supports inputs x (T, B, E) of an LSTM with `units`, and is faster than single steps.
-
-    This is so on a CPU for which this build's own products are not slower than torch's (see cpu_products.h).
-    """
+    """True if `lstm_sequence` supports inputs x (T, B, E) of an LSTM with `units`, and is faster than single steps: on a
+    CPU for which this build's own products are not slower than torch's (see cpu_products.h)."""
     return _backend(x) is cpu and cpu.takes_sequences(x.dtype, x.shape[-1], units)
 
 

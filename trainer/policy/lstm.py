@@ -61,7 +61,7 @@ class LstmPolicy(Policy):
 
 
 class SequenceSpace:
-    """Buffers that the forward pass over a sequence fills and its backward pass uses up.
+    """Buffers of a sequence: the forward pass fills them, the backward pass uses them up.
 
     They are kept and used again: fresh pages for tens of megabytes cost more time than the products that fill them.
 

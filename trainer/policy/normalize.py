@@ -12,7 +12,7 @@ class Moments(nn.Module):
     """The mean and variance of all rows of `shape` so far.
 
     Batches are merged as in Chan et al., 1979 ("Updating formulae and a pairwise algorithm for computing sample variances").
-    The numbers are buffers of the module, so that they are saved with it.
+    The numbers are buffers of the module, which saves them with it.
     """
 
     def __init__(self, shape: tuple[int, ...]):
@@ -48,7 +48,7 @@ class Moments(nn.Module):
 class ObservationNorm(Moments):
     """Normalizes observations (B, *shape) to mean 0 and deviation 1, clipped to CLIP.
 
-    The normalization changes only in `update`, between rollouts, so that the policy learns from the numbers it acted on.
+    The normalization changes only in `update`, between rollouts: the policy learns from the numbers it acted on.
     """
 
     def __init__(self, shape: tuple[int, ...]):
@@ -71,7 +71,7 @@ class ObservationNorm(Moments):
 class RewardNorm(Moments):
     """Divides rewards by the deviation of the discounted return, which each environment accumulates (as OpenAI's baselines do).
 
-    Rewards are not shifted, so that they keep their signs.
+    Rewards are not shifted and keep their signs.
     """
 
     def __init__(self, num_envs: int):
@@ -84,7 +84,7 @@ class RewardNorm(Moments):
         reward: (T, N), raw.
         over: (T, N), 1.0 if the episode ended with this step, else 0.0.
         gamma: the discount.
-        ranks: the deviation is that of the returns of all ranks.
+        ranks: the deviation covers the returns of all ranks.
         """
         gathered = torch.empty_like(reward)
         for t in range(len(reward)):

@@ -23,7 +23,7 @@ class Policy(nn.Module):
     encoder_size: width of the encoder's output, E.
     core_size: units of the core, n.
     encoder: name or import path of the encoder (encoders/make.py).
-    frames: K, number of last observations that the encoder reads at once.
+    frames: K, number of last observations the encoder reads at once.
     scale: factor of the observations, 1/255 for bytes.
     precision: dtype of the matrix products.
     layers: layers of the core; more than 1 only if the class `stacks`.
@@ -63,7 +63,7 @@ class Policy(nn.Module):
         raise NotImplementedError
 
     def core_space(self) -> dict[str, tuple[int, torch.dtype]]:
-        """Buffers that a step of the core needs: name to width of the rows and dtype."""
+        """Buffers for a step of the core: name to width of the rows and dtype."""
         return {}
 
     def initial_state(self, batch: int, device="cpu") -> tuple[torch.Tensor, torch.Tensor]:
@@ -100,7 +100,7 @@ class Policy(nn.Module):
     def export_step(self, x, state: dict[str, torch.Tensor]) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
         """The core of one step in plain float32 torch operations, for export.
 
-        x: (B, encoder_size); state: tensors (B, ...) of `state_shapes`, already zeroed where an episode starts.
+        x: (B, encoder_size); state: tensors (B, ...) of `state_shapes`, already zeroed at the start of an episode.
         Returns hidden (B, core_size) and the next state.
         """
         raise ExportError(f"{type(self).__name__} cannot be exported: its class must have state_shapes and export_step")
@@ -157,7 +157,7 @@ class Policy(nn.Module):
 
 
 class StepSpace:
-    """Buffers of one step of a batch, made once, so that a step allocates no memory."""
+    """Buffers of one step of a batch, made once: a step allocates no memory."""
 
     def __init__(self, policy: Policy, batch: int, device="cpu"):
         cast = {"dtype": policy.precision, "device": device}

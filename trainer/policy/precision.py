@@ -1,6 +1,6 @@
 """Choose the dtype of the matrix products.
 
-On a CPU that multiplies bfloat16 in hardware (AVX512-BF16, AMX) it is several times as fast as float32; on others it is much
+On a CPU with hardware for bfloat16 products (AVX512-BF16, AMX) it is several times as fast as float32; on others it is much
 slower. So both are measured at the start.
 """
 

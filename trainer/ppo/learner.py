@@ -72,11 +72,11 @@ class Learner:
         return state
 
     def environment_dims(self) -> dict[str, int]:
-        """The environment dimension of the tensors of `state()` that have one."""
+        """The environment dimension of tensors of `state()`; the others have none."""
         return {"reward_norm.gathered": 0} if self.reward_norm is not None else {}
 
     def restore(self, state: dict[str, torch.Tensor]):
-        """Take the tensors that `state` returned."""
+        """Take the tensors returned by `state`."""
         if self.reward_norm is not None:
             self.reward_norm.load_state_dict(under("reward_norm.", state))
         owners = {parameter: optimizer for optimizer in self.optimizers for group in optimizer.param_groups
@@ -169,7 +169,7 @@ class Learner:
         return drawn
 
     def _captured(self, first: bool, last: bool) -> Captured:
-        """`minibatch(first, last)` as work that can be captured as a graph: one graph for each pair of arguments."""
+        """`minibatch(first, last)` as work for a graph: one graph for each pair of arguments."""
         key = first, last
         if key not in self.work:
             self.work[key] = Captured("a minibatch's update", lambda: self.minibatch(first, last), self.stream, self.graphs)
@@ -212,7 +212,7 @@ class Learner:
     def _sum_history(self, begin: int):
         """Replace the diagnostics of the minibatches from `begin` on by their sums over all ranks.
 
-        The gradient's norm is the exception: it is that of the summed gradients already.
+        The gradient's norm is the exception: it belongs to the summed gradients already.
         """
         if not self.ranks.joined:
             return

@@ -51,7 +51,7 @@ class Actor:
         return {"h": 0, "c": 0, "over": 0, "frames": 1, "starts": 1}
 
     def restore(self, state: dict[str, torch.Tensor]):
-        """Take the tensors that `state` returned."""
+        """Take the tensors returned by `state`."""
         for name, tensor in self.state().items():
             tensor.copy_(state[name])
 

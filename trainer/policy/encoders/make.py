@@ -27,11 +27,11 @@ from trainer.policy.encoders.pictures import Board, Conv, is_board, is_picture
 # The encoder class for each value of the setting `encoder`.
 ENCODERS: dict[str, type[nn.Module]] = {"mlp": Mlp, "conv": Conv, "board": Board, "cells": Cells}
 
-SMALLEST_BOARD = 4  # points a side of the smallest observation that "auto" takes for a board
+SMALLEST_BOARD = 4  # points a side; "auto" takes smaller observations for vectors
 
 
 def choose_encoder(shape: tuple[int, ...]) -> str:
-    """The encoder that "auto" means for observations of `shape`: "conv" for grey pictures, "board" for planes of small boards,
+    """The encoder meant by "auto" for observations of `shape`: "conv" for grey pictures, "board" for planes of small boards,
     else "mlp"."""
     if is_picture(shape):
         return "conv"
@@ -44,7 +44,7 @@ def make_encoder(kind: str, shape: tuple[int, ...], frames: int, size: int,
 
     kind: a name in ENCODERS, "auto" (see `choose_encoder`), or an import path "package.module:Name" (see custom.py).
     shape: of one observation.
-    frames: K, number of observations that are read at once.
+    frames: K, number of observations read at once.
     size: width of the output.
     precision: dtype in which an encoder given by import path is tried.
     scale: factor by which observations are multiplied before the encoder reads them.

@@ -108,10 +108,10 @@ class Board(Convolutional):
 
 
 def is_picture(shape: tuple[int, ...]) -> bool:
-    """True if observations of `shape` are grey pictures that `Conv` reads."""
+    """True if observations of `shape` are grey pictures for `Conv`."""
     return len(shape) == 2 and min(shape) >= SMALLEST_PICTURE
 
 
 def is_board(shape: tuple[int, ...]) -> bool:
-    """True if observations of `shape` are boards that `Board` reads."""
+    """True if observations of `shape` are boards for `Board`."""
     return len(shape) in (2, 3) and max(shape[-2:]) <= LARGEST_BOARD
