@@ -269,13 +269,13 @@ GAME = Game(
         Feature("lives", -1, 1.25, help="(lives - 4) / 4"),
         Feature("number of rocks", -1, 3, help="(rocks - 4) / 4"),
         Feature("shots", -3, 3, count=2 * SHOT_FEATURES, help="6 values for each of 2 shots, from 13 and from 19 on, all 0 if "
-                "it does not fly. 1; x from the ship / 40 pixels; y from the ship / 22 lines; speed to the right and speed down, "
-                "/ 4 pixels or lines a turn; time left / 32 frames"),
-        Feature("rocks", -3, 3, count=NEAREST * ROCK_FEATURES, help="9 values for each of the 8 nearest rocks, the nearest from "
-                "25 on, the next from 34 on, ...; all 0 if there are fewer. 1; x from the ship / 40 pixels; y from the ship / 44 "
-                "pixels; cosine and sine of the angle from the ship's direction to the rock, positive to the right; nearness, "
-                "24 / (distance in pixels + 12); drift, 1 to the right and -1 to the left; 1 if it sinks and -1 if it climbs; "
-                "size, 1 large, 0 medium, -0.5 small"),
+                "it does not fly. 1; x from the ship / 40 pixels; y from the ship / 22 lines; speed to the right and speed "
+                "down, / 4 pixels or lines a turn; time left / 32 frames"),
+        Feature("rocks", -3, 3, count=NEAREST * ROCK_FEATURES, help="9 values for each of the 8 nearest rocks, the nearest "
+                "from 25 on, the next from 34 on, ...; all 0 if there are fewer. 1; x from the ship / 40 pixels; y from the "
+                "ship / 44 pixels; cosine and sine of the angle from the ship's direction to the rock, positive to the right; "
+                "nearness, 24 / (distance in pixels + 12); drift, 1 to the right and -1 to the left; 1 if it sinks and -1 if "
+                "it climbs; size, 1 large, 0 medium, -0.5 small"),
     ),
     compared_with="The cartridge under ale-py, frame by frame: ship, shots, rocks, hits, points and pictures; its random "
                   "choices are drawn from our own generator.",
