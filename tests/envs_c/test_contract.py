@@ -1,4 +1,4 @@
-"""What the engine does with every game, whatever its rules; what a game itself must keep is in test_testing.py."""
+"""The engine's promises for every game: outputs, statistics, limits, frame skip, stacks, resets, masks of steps."""
 
 import gymnasium
 import numpy as np
@@ -15,7 +15,7 @@ LIMIT = 23  # steps; so that episodes end in every game, some of them in the sam
 MODES = {"next_step": AutoresetMode.NEXT_STEP, "same_step": AutoresetMode.SAME_STEP, "disabled": AutoresetMode.DISABLED}
 
 
-def test_games_are_listed_by_the_names_they_give_themselves():
+def test_games_are_listed_by_their_own_names():
     assert list(envs_c.games()) == sorted(envs_c.games())
     assert [envs_c.game(name).name for name in envs_c.games()] == list(envs_c.games())
     assert all(f"Arcade/{envs_c.game(name).title}-v0" in gymnasium.registry for name in envs_c.games())
@@ -48,7 +48,7 @@ def test_outputs_lie_in_their_spaces(game, view, autoreset, frame_stack):
 
 
 def check_mask(game, infos):
-    """infos["action_mask"] is there exactly where the game has one, and is of the kind that spaces.Discrete takes."""
+    """infos has "action_mask" exactly if the game has masks, in the form that spaces.Discrete.sample accepts."""
     assert ("action_mask" in infos) == game.has_mask
     if game.has_mask:
         mask = infos["action_mask"]
@@ -58,7 +58,7 @@ def check_mask(game, infos):
 
 
 @pytest.mark.parametrize("clip", [None, 0.5, (-0.125, 0.25)], ids=str)
-def test_episode_statistics_equal_a_plain_account_of_raw_rewards(game, autoreset, clip):
+def test_episode_statistics_equal_a_plain_sum_of_raw_rewards(game, autoreset, clip):
     raw = vector(game, N, autoreset=autoreset, seed=5, time_limit=4 * LIMIT)
     env = vector(game, N, autoreset=autoreset, seed=5, time_limit=4 * LIMIT, reward_clip=clip)
     low, high = (-np.inf, np.inf) if clip is None else clip if isinstance(clip, tuple) else (-clip, clip)
@@ -101,15 +101,15 @@ def test_the_time_limit_truncates_at_exactly_that_step(game, autoreset):
     assert truncations > N
 
 
-def test_both_flags_stand_where_the_rules_end_an_episode_at_the_limit(toy):
+def test_both_flags_are_set_if_an_episode_terminates_in_the_step_of_its_limit(toy):
     env = vector(toy, 300, time_limit=3, seed=1, options={"length": 5})
     env.reset()
-    seen = set()
+    flags = set()
     for actions in actions_of(toy, 3, 300):
         _, reward, terminated, truncated, _ = env.step(actions)
-        seen |= set(zip(terminated.tolist(), truncated.tolist(), strict=True))
+        flags |= set(zip(terminated.tolist(), truncated.tolist(), strict=True))
         assert np.array_equal(terminated, reward == 10)
-    assert seen == {(False, False), (True, False), (False, True), (True, True)}
+    assert flags == {(False, False), (True, False), (False, True), (True, True)}
 
 
 @pytest.mark.parametrize("skip", [2, 5])
@@ -135,8 +135,8 @@ def test_frame_skip_is_that_many_steps_of_one_frame_until_the_end(game, skip):
     assert ends or game.name not in ("cartpole", "toy")
 
 
-def test_stacked_frames_are_a_plain_account_of_single_ones_since_the_start(game, view, autoreset):
-    """Nothing from before an episode's start is in a stack: there it holds zeros."""
+def test_stacked_frames_are_the_single_ones_since_the_start(game, view, autoreset):
+    """Frames from before an episode's start are zeros."""
     depth, settings = 4, {"view": view, "autoreset": autoreset, "time_limit": LIMIT, "seed": 8}
     plain, stacked = vector(game, N, **settings), vector(game, N, frame_stack=depth, **settings)
     space, over = plain.single_observation_space, np.zeros(N, bool)
@@ -157,18 +157,18 @@ def test_stacked_frames_are_a_plain_account_of_single_ones_since_the_start(game,
         began = over if autoreset == "next_step" else np.zeros(N, bool)
         observation, _, terminated, truncated, infos = plain.step(actions)
         over = terminated | truncated
-        seen, *_, stacked_infos = stacked.step(actions)
+        stack, *_, stacked_infos = stacked.step(actions)
         if autoreset == "same_step":
             for i in np.flatnonzero(over):
                 expected = np.concatenate([frames[i, 1:], infos["final_obs"][i][None]])
                 assert np.array_equal(stacked_infos["final_obs"][i], expected)
             began = over
         frames = push(frames, observation, began)
-        assert np.array_equal(seen, frames)
+        assert np.array_equal(stack, frames)
 
 
-def test_an_undisturbed_past(game, view):
-    """What came before a seeded reset changes no bit of what comes after it."""
+def test_a_seeded_reset_forgets_the_past(game, view):
+    """The outputs after a seeded reset do not depend on the play before it, bit for bit."""
     settings = {"view": view, "frame_stack": 3, "time_limit": 50, "autoreset": "same_step", "sticky": 0.25}
     fresh, used = vector(game, N, seed=1, **settings), vector(game, N, seed=2, **settings)
     used.reset()
@@ -184,7 +184,7 @@ def test_an_undisturbed_past(game, view):
             assert np.array_equal(infos["episode"]["r"], other_infos["episode"]["r"])
 
 
-def test_resetting_some_leaves_the_others_as_they_were(game, view):
+def test_resetting_some_environments_does_not_change_the_others(game, view):
     env = vector(game, N, view=view, frame_stack=2, seed=4)
     before, _ = env.reset()
     for actions in actions_of(game, 5, N):
@@ -198,7 +198,7 @@ def test_resetting_some_leaves_the_others_as_they_were(game, view):
     assert list(options) == ["reset_mask", "other"] and np.array_equal(options["reset_mask"], chosen)
 
 
-def test_without_copies_the_same_array_is_handed_out_each_step(game):
+def test_without_copies_each_step_returns_the_same_array(game):
     env, copied = (vector(game, 2, copy=copy, seed=1) for copy in (False, True))
     assert env.reset()[0] is env.step(np.zeros(2, int))[0]
     first = copied.reset()[0]
@@ -208,34 +208,34 @@ def test_without_copies_the_same_array_is_handed_out_each_step(game):
     assert np.array_equal(first, kept)
 
 
-def test_environments_that_are_held_stay_as_they_are(game, autoreset):
-    """Against environments that are stepped one by one, each only where it is not held."""
+def test_held_environments_do_not_change(game, autoreset):
+    """Compared with environments that are stepped one by one, each only if it is not held."""
     settings = {"autoreset": autoreset, "time_limit": LIMIT, "seed": 4, "num_threads": 1}
-    whole, single = (Play(game, N, **settings) for _ in range(2))
+    together, single = (Play(game, N, **settings) for _ in range(2))
     batches = [bind(single.core, single.arrays, i, i + 1) for i in range(N)]
-    whole.reset()
+    together.reset()
     single.reset()
     rng, ends = np.random.RandomState(1), 0
     for actions in actions_of(game, STEPS, N):
-        over = whole.core.over()
+        over = together.core.over()
         if autoreset == "disabled" and over.any():
-            whole.batch.reset(mask=over)
+            together.batch.reset(mask=over)
             single.batch.reset(mask=over)
         mask = rng.rand(N) < 0.6
         mask[rng.randint(N)] = True
-        whole.arrays["actions"][...] = single.arrays["actions"][...] = actions
+        together.arrays["actions"][...] = single.arrays["actions"][...] = actions
         single.core.ended[...] = 0
         for name in ("reward", "terminated", "truncated"):
             single.arrays[name][...] = 0
         ended = sum(batches[i].step() for i in np.flatnonzero(mask))
-        assert whole.batch.step(mask) == ended
-        assert whole.said() == single.said() and whole.core.get_state() == single.core.get_state()
+        assert together.batch.step(mask) == ended
+        assert together.outputs() == single.outputs() and together.core.get_state() == single.core.get_state()
         ends += ended
     assert ends > N
 
 
 @pytest.mark.parametrize("mask", [[True, False], np.ones(3, bool), np.ones(2), np.zeros(2, bool)], ids=repr)
-def test_a_mask_of_another_kind_changes_nothing(mask):
+def test_a_wrong_mask_changes_nothing(mask):
     play = Play(envs_c.game("breakout"), 2)
     play.reset()
     state = play.core.get_state()
@@ -246,7 +246,7 @@ def test_a_mask_of_another_kind_changes_nothing(mask):
     assert play.core.get_state() != state
 
 
-def test_an_ended_environment_may_be_held_where_autoreset_is_disabled():
+def test_an_ended_environment_can_be_held_under_autoreset_disabled():
     play = Play(envs_c.game("cartpole"), 2, autoreset="disabled", time_limit=3)
     play.reset()
     for mask in ([True, False], [True, True], [True, False]):

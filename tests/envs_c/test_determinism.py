@@ -1,7 +1,7 @@
-"""What environment i does depends on (seed, i, its actions) and on nothing else; hashes over all outputs prove it.
+"""The outputs of environment i depend on (seed, i) and on its actions only: hashes of all outputs are compared.
 
-`PYTHONPATH=. python tests/envs_c/test_determinism.py` prints the table of golden checksums anew. A change there means that a
-game's rules, its picture or its random numbers have changed: raise the game's version, and say so in the change log.
+`PYTHONPATH=. python tests/envs_c/test_determinism.py` prints the table of golden checksums. A different checksum means that
+a game's rules, picture or random numbers have changed: increase the game's version, and add a line to the change log.
 """
 
 import pytest
@@ -9,7 +9,7 @@ from support import play_core, play_gymnasium
 
 import envs_c
 
-SIZES = {"features": (150, 300), "pixels": (40, 120)}  # environments, steps: enough for several chunks
+SIZES = {"features": (150, 120), "pixels": (40, 60)}  # environments, steps: enough for several chunks and episodes
 ALL_AT_ONCE = {"sticky": 0.25, "time_limit": 45, "reward_clip": 1.0}
 GOLDEN_SIZE = {"num_envs": 16, "steps": 400, "seed": 7}
 GOLDEN = {
@@ -55,7 +55,7 @@ def settings_of(game, view, autoreset, **more):
 
 @pytest.fixture(scope="module")
 def plain():
-    """The hash of one thread, one chunk and one batch, made once for each game, view and mode."""
+    """The hash with one thread, one chunk and one batch, computed once for each game, view and mode."""
     made = {}
 
     def hash_of(game, view, autoreset):
@@ -67,6 +67,7 @@ def plain():
     return hash_of
 
 
+@pytest.mark.threads
 @pytest.mark.parametrize("how", [
     pytest.param({"num_threads": 2}, id="2-threads"),
     pytest.param({"num_threads": 3}, id="3-threads"),
@@ -91,7 +92,7 @@ def test_an_environment_does_not_depend_on_how_many_there_are(game):
     assert play_core(game, 5, 200, **settings) == play_core(game, 150, 200, rows=5, **settings)
 
 
-def test_the_same_seed_gives_the_same_bits_and_another_seed_other_bits(game, view):
+def test_equal_seeds_give_equal_bits_and_different_seeds_different_bits(game, view):
     hashes = [play_core(game, 3, 50, view=view, seed=seed) for seed in (0, 1, 2, 2**64 - 1, 0, 1, 2, 2**64 - 1)]
     assert hashes[:4] == hashes[4:]
     assert len(set(hashes)) == 4
@@ -100,7 +101,7 @@ def test_the_same_seed_gives_the_same_bits_and_another_seed_other_bits(game, vie
 @pytest.mark.parametrize("view", ["features", "pixels"])
 @pytest.mark.parametrize("name", envs_c.games())
 def test_golden_checksums_hold_on_every_machine(name, view):
-    assert (name, view) in GOLDEN, f"no golden checksum of {name} {view}: run this file, as its first lines say"
+    assert (name, view) in GOLDEN, f"no golden checksum of {name} {view}: run this file (see its first lines)"
     assert play_core(envs_c.game(name), view=view, **GOLDEN_SIZE) == GOLDEN[name, view]
 
 

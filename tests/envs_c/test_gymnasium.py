@@ -1,4 +1,4 @@
-"""The Gymnasium face: ids, spaces, wrappers, and each autoreset mode step by step beside Gymnasium's SyncVectorEnv."""
+"""The Gymnasium interface: ids, spaces, wrappers, and each autoreset mode compared with Gymnasium's SyncVectorEnv."""
 
 import pickle
 import subprocess
@@ -30,7 +30,7 @@ def sync_env(game, autoreset, **settings):
 
 
 def assert_same_infos(ours, theirs, over, same_step):
-    """What both say of masks, episodes and last observations is equal, where Gymnasium has it."""
+    """Masks, episodes and last observations are equal, as far as Gymnasium has them."""
     if "action_mask" in ours or "action_mask" in theirs:
         assert np.array_equal(ours["action_mask"], theirs["action_mask"])
     assert ("episode" in ours) == over.any()
@@ -38,10 +38,10 @@ def assert_same_infos(ours, theirs, over, same_step):
         return
     assert np.array_equal(ours["_episode"], over)
     last = theirs["final_info"] if same_step else theirs
-    for told in (ours, ours["final_info"]) if same_step else (ours,):
-        assert np.array_equal(told["_episode"], last["_episode"])
-        assert np.array_equal(told["episode"]["r"], last["episode"]["r"])
-        assert np.array_equal(told["episode"]["l"], last["episode"]["l"])
+    for infos in (ours, ours["final_info"]) if same_step else (ours,):
+        assert np.array_equal(infos["_episode"], last["_episode"])
+        assert np.array_equal(infos["episode"]["r"], last["episode"]["r"])
+        assert np.array_equal(infos["episode"]["l"], last["episode"]["l"])
     assert ("final_obs" in ours) == ("final_obs" in theirs) == same_step
     if same_step:
         assert np.array_equal(ours["_final_obs"], theirs["_final_obs"])
@@ -59,19 +59,18 @@ def test_every_step_equals_gymnasiums_own_vector_environment(game, view, autores
     assert ours.single_observation_space == theirs.single_observation_space
     assert ours.observation_space == theirs.observation_space and ours.action_space == theirs.action_space
     seeds, over, ends = [3, 1, 4, 1, 5, 9], np.zeros(N, bool), 0
-    ours_seen, theirs_seen = ours.reset(seed=seeds), theirs.reset(seed=seeds)
-    assert np.array_equal(ours_seen[0], theirs_seen[0])
+    assert np.array_equal(ours.reset(seed=seeds)[0], theirs.reset(seed=seeds)[0])
     for actions in actions_of(game, 120, N):
-        seen = restart(ours, over)
-        if seen is not None:
-            assert np.array_equal(seen, theirs.reset(options={"reset_mask": over.copy()})[0])
-        *ours_said, ours_infos = ours.step(actions)
-        *theirs_said, theirs_infos = theirs.step(actions)
-        for mine, other in zip(ours_said, theirs_said, strict=True):
+        observation = restart(ours, over)
+        if observation is not None:
+            assert np.array_equal(observation, theirs.reset(options={"reset_mask": over.copy()})[0])
+        *our_outputs, our_infos = ours.step(actions)
+        *their_outputs, their_infos = theirs.step(actions)
+        for mine, other in zip(our_outputs, their_outputs, strict=True):
             assert np.array_equal(mine, other) and mine.dtype == other.dtype
-        over = ours_said[2] | ours_said[3]
+        over = our_outputs[2] | our_outputs[3]
         ends += over.sum()
-        assert_same_infos(ours_infos, theirs_infos, over, autoreset == "same_step")
+        assert_same_infos(our_infos, their_infos, over, autoreset == "same_step")
     assert ends >= 4 * N
 
 
@@ -142,12 +141,12 @@ def test_ids_resolve_by_the_modules_name_in_a_fresh_process():
             "    print(gymnasium.make_vec('envs_c:' + name, num_envs=64).reset(seed=1)[0].shape[0])\n"
             "    env = gymnasium.make('envs_c:' + name)\n"
             "    print(env.reset(seed=1)[0].shape == env.observation_space.shape)\n")
-    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
-    assert said == ["64", "True"] * len(IDS)
+    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert printed == ["64", "True"] * len(IDS)
 
 
 @pytest.mark.parametrize("name", IDS)
-def test_specs_are_pickled_and_made_again(name):
+def test_environments_are_made_again_from_pickled_specs(name):
     for make in (gymnasium.make, gymnasium.make_vec):
         env = make(name, frame_skip=2, sticky=0.5)
         again = make(pickle.loads(pickle.dumps(env.spec)))
@@ -158,7 +157,7 @@ def test_specs_are_pickled_and_made_again(name):
 
 
 @pytest.mark.parametrize("mode", ["next_step", "same_step"])
-def test_gymnasiums_statistics_wrapper_counts_the_same_under_a_key_of_its_own(game, mode):
+def test_gymnasiums_statistics_wrapper_counts_the_same_with_a_key_of_its_own(game, mode):
     env = wrappers.RecordEpisodeStatistics(vector(game, N, autoreset=mode, time_limit=25, seed=1), stats_key="theirs")
     env.reset()
     ends = 0
@@ -173,7 +172,7 @@ def test_gymnasiums_statistics_wrapper_counts_the_same_under_a_key_of_its_own(ga
     assert ends > 3
 
 
-def test_wrappers_of_both_kinds_go_around():
+def test_vector_and_single_wrappers_work():
     env = wrappers.NormalizeObservation(wrappers.ClipReward(envs_c.make("cartpole", N, seed=1), -0.5, 0.5))
     observation, _ = env.reset()
     rewards = [env.step(env.action_space.sample())[1] for _ in range(20)]
@@ -185,14 +184,14 @@ def test_wrappers_of_both_kinds_go_around():
 
 
 @pytest.mark.parametrize("setting", [{"num_envs": 4}, {"autoreset": "same_step"}], ids=str)
-def test_what_a_single_environment_does_not_have_is_named(setting):
+def test_settings_that_a_single_environment_does_not_have_are_named(setting):
     (name, value), = setting.items()
-    with pytest.raises(envs_c.InvalidArgument, match=f"{name} is {value!r}, but gymnasium.make gives one environment"):
+    with pytest.raises(envs_c.InvalidArgument, match=f"{name} must be left out, not {value!r}: gymnasium.make gives one environment"):
         gymnasium.make(IDS[0], **setting)
 
 
 @pytest.mark.parametrize("make", [gymnasium.make, gymnasium.make_vec])
-def test_a_render_mode_that_is_not_there_is_named(make):
-    with warnings.catch_warnings(), pytest.raises(envs_c.InvalidArgument, match=r"render_mode is 'human'.*'rgb_array'"):
+def test_an_unknown_render_mode_is_named(make):
+    with warnings.catch_warnings(), pytest.raises(envs_c.InvalidArgument, match="render_mode must be one of 'rgb_array', not 'human'"):
         warnings.simplefilter("ignore")
         make(IDS[0], render_mode="human")

@@ -1,4 +1,4 @@
-"""A million random steps of every game in each view, over its options: for sanitizers, which see what outputs do not show."""
+"""A million random steps of every game in each view, under all of its options: for sanitizers, which find hidden errors."""
 
 import numpy as np
 import pytest

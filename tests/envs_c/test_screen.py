@@ -1,4 +1,4 @@
-"""Pictures: colour as the game paints it, and the small grey one as the area average of the colour one."""
+"""Pictures: the colour picture as the game paints it, and the grey one as its area average."""
 
 import numpy as np
 import pytest
@@ -13,15 +13,15 @@ SKY, GROUND, PAINT = np.array([[0x20, 0x40, 0x60], [0xC0, 0xA0, 0x20], [0xF0, 0x
 
 
 def picture_of(x, y, w, h):
-    """The toy's colour picture with one figure, by NumPy's slices."""
+    """The toy's colour picture with one rectangle, made with NumPy's slices."""
     picture = np.empty((HEIGHT, WIDTH, 3), np.uint8)
     picture[:GROUND_Y], picture[GROUND_Y:] = SKY, GROUND
     picture[max(y, 0) : max(y + h, 0), max(x, 0) : max(x + w, 0)] = PAINT
     return picture
 
 
-def shown(toy, **options):
-    """The toy's colour and grey pictures with these options."""
+def pictures(toy, **options):
+    """The toy's colour and grey pictures under these options."""
     env = vector(toy, view="pixels", seed=1, options=options)
     observation, _ = env.reset()
     return env.render()[0], observation[0]
@@ -31,28 +31,28 @@ def shown(toy, **options):
 def test_pictures_change_as_the_game_goes_on(name):
     game = envs_c.game(name)
     env = vector(game, 4, view="pixels", seed=1)
-    pictures, greys = [], []
+    colours, greys = [], []
     env.reset()
     for actions in actions_of(game, 80, 4):
         greys.append(env.step(actions)[0].tobytes())
-        pictures.append(b"".join(picture.tobytes() for picture in env.render()))
-    assert len(set(pictures)) > 20 and len(set(greys)) > 20
+        colours.append(b"".join(picture.tobytes() for picture in env.render()))
+    assert len(set(colours)) > 20 and len(set(greys)) > 20
 
 
 def test_render_gives_a_colour_screen_of_each_environment(game, view):
     width, height = game.screen
     env = vector(game, 3, view=view, seed=1)
     env.reset()
-    pictures = env.render()
-    assert isinstance(pictures, tuple) and len(pictures) == 3
-    assert all(picture.shape == (height, width, 3) and picture.dtype == np.uint8 for picture in pictures)
+    screens = env.render()
+    assert isinstance(screens, tuple) and len(screens) == 3
+    assert all(screen.shape == (height, width, 3) and screen.dtype == np.uint8 for screen in screens)
     before = env.get_state()
-    assert all(np.array_equal(a, b) for a, b in zip(pictures, env.render(), strict=True))
+    assert all(np.array_equal(a, b) for a, b in zip(screens, env.render(), strict=True))
     assert env.get_state() == before
 
 
 @pytest.mark.parametrize("name", ["asterix", "enduro", "freeway", "go", "seaquest"])
-def test_grey_pictures_of_summed_stamps_are_exact_but_for_rounding(name):
+def test_grey_pictures_made_with_stamps_are_exact_except_for_rounding(name):
     env = vector(envs_c.game(name), 8, view="pixels", seed=3)
     env.reset()
     for actions in actions_of(envs_c.game(name), 120, 8):
@@ -74,10 +74,10 @@ RECTANGLES += [(*RANDOM.integers(-60, 110, 2).tolist(), *RANDOM.integers(1, 90, 
 def test_rectangles_are_cut_off_at_the_screens_edges_in_both_pictures(toy, figure):
     for x, y, w, h in RECTANGLES:
         if figure == 2:
-            h = min(h, GROUND_Y - y)  # it was told that it stands on sky
+            h = min(h, GROUND_Y - y)  # canvas_swap replaces the colour of the sky only
             if h < 1:
                 continue
-        colour, grey = shown(toy, figure=figure, x=x, y=y, w=w, h=h)
+        colour, grey = pictures(toy, figure=figure, x=x, y=y, w=w, h=h)
         expected = picture_of(x, y, w, h)
         assert np.array_equal(colour, expected), (x, y, w, h)
         assert np.abs(area_average(expected) - grey).max() <= 0.5 + 1e-9, (x, y, w, h)
@@ -93,11 +93,11 @@ def test_bitmaps_are_painted_bit_by_bit_and_cut_off_at_the_edges(toy, x, y, w, h
     rows, columns = np.nonzero(np.repeat(np.repeat(bits, h, 0), w, 1))
     inside = (rows + y >= 0) & (rows + y < HEIGHT) & (columns + x >= 0) & (columns + x < WIDTH)
     expected[rows[inside] + y, columns[inside] + x] = PAINT
-    assert np.array_equal(shown(toy, figure=3, x=x, y=y, w=w, h=h)[0], expected)
+    assert np.array_equal(pictures(toy, figure=3, x=x, y=y, w=w, h=h)[0], expected)
 
 
 def test_without_figures_both_pictures_are_the_backdrop(toy):
-    colour, grey = shown(toy, figure=0)
+    colour, grey = pictures(toy, figure=0)
     assert np.array_equal(colour, picture_of(0, 0, 0, 0))
     assert np.abs(area_average(colour) - grey).max() <= 0.5
     assert len(np.unique(grey)) == 2

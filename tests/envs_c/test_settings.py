@@ -1,4 +1,4 @@
-"""Sticky actions, no-op starts, masks and options: what the engine does around the rules, read off the toy game."""
+"""Settings of the engine, tested with the toy game: sticky actions, no-op starts, seeds, masks and options."""
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ def frames_of(observation):
 
 
 @pytest.mark.parametrize("probability", [0.0, 0.25, 0.9])
-def test_sticky_repeats_the_previous_frames_action_that_often(toy, probability):
+def test_sticky_repeats_the_previous_action_with_its_probability(toy, probability):
     env = vector(toy, N, sticky=probability, frame_skip=1, seed=1, options={"length": 20})
     env.reset()
     noise = 5 * np.sqrt(probability * (1 - probability) / N)
@@ -34,7 +34,7 @@ def test_sticky_repeats_the_previous_frames_action_that_often(toy, probability):
 
 
 def test_sticky_is_drawn_for_every_frame(toy):
-    """Of 4 frames, the last shows the previous action only where all four were sticky."""
+    """After a step of 4 frames the previous action is still taken only if all 4 frames were sticky."""
     env = vector(toy, N, sticky=0.5, frame_skip=4, seed=1, options={"length": 20, "wind": 0})
     env.reset()
     assert abs((action_of(env.step(np.full(N, 1))[0]) == 0).mean() - 0.5**4) <= 5 * np.sqrt(0.5**4 / N)
@@ -56,8 +56,8 @@ def test_no_op_starts_take_1_to_noop_max_frames_evenly(toy, most):
     assert np.abs(counts / N - 1 / len(values)).max() < 5 * np.sqrt(1 / N)
 
 
-def test_an_episode_that_ends_in_its_no_op_start_begins_anew_without_one(toy):
-    """So a game that always ends there does not hang."""
+def test_an_episode_that_ends_in_its_no_op_start_begins_again_without_one(toy):
+    """So the engine does not hang if a game always ends there."""
     env = vector(toy, N, noop_max=10, autoreset="same_step", time_limit=0, seed=1, options={"length": 4, "wind": 1})
     observation, _ = env.reset()
     assert (observation[:, 0, 0] < 3).all()
@@ -68,7 +68,7 @@ def test_an_episode_that_ends_in_its_no_op_start_begins_anew_without_one(toy):
         assert (infos["episode"]["r"][terminated] == 10 - 0.25 * (infos["episode"]["l"][terminated] - 1)).all()
 
 
-def test_a_seed_of_its_own_makes_an_environment_equal_to_its_twin(toy):
+def test_environments_with_equal_seeds_are_equal(toy):
     env = vector(toy, 4)
     first, _ = env.reset(seed=[5, 9, 5, None])
     again, _ = env.reset(seed=[9, None, 5, 9])
@@ -78,35 +78,35 @@ def test_a_seed_of_its_own_makes_an_environment_equal_to_its_twin(toy):
     assert np.array_equal(alone[0], first[0])
 
 
-def test_a_seed_left_out_at_the_start_is_the_systems_entropy(toy):
+def test_a_seed_left_out_at_the_start_is_random(toy):
     pairs = [vector(toy, 2, seed=[None, 3]).reset()[0] for _ in range(8)]
     assert len({pair[0].tobytes() for pair in pairs}) > 1
     assert len({pair[1].tobytes() for pair in pairs}) == 1
 
 
-def test_a_reset_without_a_seed_goes_on_with_the_generators(toy):
+def test_a_reset_without_a_seed_continues_with_the_generators(toy):
     env = vector(toy, 16, seed=1)
     first, second = env.reset()[0], env.reset()[0]
     assert not np.array_equal(first, second)
-    twin = vector(toy, 16, seed=1)
-    assert np.array_equal(twin.reset()[0], first) and np.array_equal(twin.reset()[0], second)
+    other = vector(toy, 16, seed=1)
+    assert np.array_equal(other.reset()[0], first) and np.array_equal(other.reset()[0], second)
 
 
-def test_seeding_some_leaves_the_others_generators(toy):
+def test_seeding_some_environments_does_not_change_the_others(toy):
     mask = np.array([True, False, True, False])
-    env, twin = vector(toy, 4, seed=1), vector(toy, 4, seed=1)
+    env, other = vector(toy, 4, seed=1), vector(toy, 4, seed=1)
     env.reset()
-    twin.reset()
+    other.reset()
     one, _ = env.reset(seed=77, options={"reset_mask": mask})
-    two, _ = twin.reset(options={"reset_mask": mask})
+    two, _ = other.reset(options={"reset_mask": mask})
     assert np.array_equal(one[~mask], two[~mask]) and not np.array_equal(one[mask], two[mask])
     assert np.array_equal(one[mask], vector(toy, 4).reset(seed=77)[0][mask])
-    later, twin_later = env.reset()[0], twin.reset()[0]
-    assert np.array_equal(later[~mask], twin_later[~mask]) and not np.array_equal(later[mask], twin_later[mask])
+    later, other_later = env.reset()[0], other.reset()[0]
+    assert np.array_equal(later[~mask], other_later[~mask]) and not np.array_equal(later[mask], other_later[mask])
 
 
 def legal_moves(observation):
-    """The mask that the toy's rules give for its features: (N, 4)."""
+    """The mask that follows from the toy's features by its rules: (N, 4)."""
     cell, length, jumps = observation[:, 0, 0].astype(int), observation[:, 0, 1], observation[:, 1, 1]
     return np.stack([np.ones(len(cell), int), cell > 0, cell < length - 1, jumps > 0], axis=1)
 
@@ -132,7 +132,7 @@ def test_masks_belong_to_the_observation_beside_them(toy, autoreset):
     assert ends > 60
 
 
-def test_masks_are_what_an_action_space_samples_with(toy):
+def test_action_spaces_sample_with_masks(toy):
     env = vector(toy, 8, seed=1)
     _, infos = env.reset()
     space = env.single_action_space
@@ -152,7 +152,7 @@ def test_options_reach_the_rules(toy, length):
     assert over.any() and length - 4 <= steps <= length - 2
 
 
-def test_options_take_every_kind_of_number(toy):
+def test_options_accept_every_type_of_number(toy):
     for wind in (0, 1, 0.5, np.float32(0.5), np.int64(1)):
         for length in (9, 9.0, np.int32(9), np.float64(9)):
             env = vector(toy, options={"wind": wind, "length": length})
@@ -165,7 +165,7 @@ def test_settings_have_the_games_own_defaults():
     assert envs_c.make("cartpole", time_limit=0).core.time_limit == 0
 
 
-def test_actions_and_features_may_depend_on_options():
+def test_actions_and_features_can_depend_on_options():
     game = Game(name="board", title="Board", summary="A board.", version=1, feature_dtype="uint8", feature_low=0,
                 feature_high=lambda options: options["size"], options={"size": Option(9, 5, 19, "points a side")},
                 actions=lambda options: [f"P{k}" for k in range(int(options["size"]) ** 2)],

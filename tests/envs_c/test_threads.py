@@ -1,4 +1,4 @@
-"""The hygiene of stepping: the GIL is released, memory does not grow, and many environments live side by side."""
+"""Threads and memory: stepping releases the GIL, and memory neither grows nor stays after the environments are gone."""
 
 import os
 import sys
@@ -13,12 +13,13 @@ from support import vector
 from envs_c import VecEnv
 from envs_c.testing.play import actions_of, bind, buffers
 
+pytestmark = pytest.mark.threads
 counts_memory = pytest.mark.skipif(not Path("/proc/self/statm").exists() or "SANITIZE" in os.environ,
-                                   reason="needs Linux's memory figures, and no sanitizer that holds memory back")
+                                   reason="needs /proc/self/statm, and no sanitizer that keeps freed memory")
 
 
-def resident() -> int:
-    """Bytes of memory that this process holds."""
+def memory() -> int:
+    """Bytes of resident memory of this process."""
     return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
 
 
@@ -32,12 +33,12 @@ def test_another_python_thread_runs_while_a_batch_steps(toy, num_threads):
     def tick():
         nonlocal ticks
         while not done.is_set():
-            time.sleep(0.0005)  # gives the GIL back
+            time.sleep(0.0005)  # releases the GIL
             ticks += 1
 
     interval, other = sys.getswitchinterval(), threading.Thread(target=tick)
     other.start()
-    sys.setswitchinterval(1000)  # nobody takes the GIL from who does not give it
+    sys.setswitchinterval(1000)  # no thread is asked to release the GIL
     try:
         before = ticks
         for _ in range(3):
@@ -51,7 +52,7 @@ def test_another_python_thread_runs_while_a_batch_steps(toy, num_threads):
 
 
 def test_two_python_threads_step_two_batches_at_once(game):
-    """Each its own; together they do what one thread does."""
+    """Each thread steps its own batch; the results are those of one thread."""
     def hashes(parallel):
         core = VecEnv(game, 200, num_threads=1, seed=1)
         arrays = buffers(core)
@@ -83,14 +84,14 @@ def test_memory_does_not_grow_in_100_000_steps(toy, autoreset):
             env.step(actions[k % 1000])
 
     play(5_000)
-    before = resident()
+    before = memory()
     play(100_000)
-    assert resident() - before < 1 << 20
+    assert memory() - before < 1 << 20
 
 
 @counts_memory
-def test_closed_and_dropped_environments_give_their_memory_back(toy):
-    size = 40_000  # environments, 5 MB and more
+def test_closed_and_dropped_environments_free_their_memory(toy):
+    size = 40_000  # environments, at least 5 MB
 
     def make_one(close):
         env = vector(toy, size, seed=1)
@@ -100,10 +101,10 @@ def test_closed_and_dropped_environments_give_their_memory_back(toy):
             env.close()
 
     make_one(True)
-    before = resident()
+    before = memory()
     for k in range(20):
         make_one(close=k % 2)
-    assert resident() - before < 4 * size * 128  # of the 20 that were made, with states of 128 bytes
+    assert memory() - before < 4 * size * 128  # bytes of the states of 4 of these 20
 
 
 def test_a_batch_keeps_its_buffers_and_environments_alive(toy):

@@ -173,11 +173,16 @@ def test_features_describe_the_nearest_rock_as_seen_from_the_ship(machine):
 
 # --- the cartridge ---------------------------------------------------------------------------------------------------
 
-@pytest.fixture
-def cartridge():
+@pytest.fixture(scope="module")
+def console():
     pytest.importorskip("ale_py")
     from ale_asteroids import Cartridge
     return Cartridge()
+
+
+@pytest.fixture
+def cartridge(console):
+    return console.restart()
 
 
 def test_has_the_cartridges_actions_and_lives(cartridge):

@@ -10,11 +10,16 @@ NOOP, FIRE, RIGHT, LEFT, DOWN = range(5)
 IN_LEFT = 1
 
 
-@pytest.fixture
-def theirs():
+@pytest.fixture(scope="module")
+def console():
     pytest.importorskip("ale_py")
     from ale_enduro import Cartridge
     return Cartridge()
+
+
+@pytest.fixture
+def theirs(console):
+    return console.restart()
 
 
 def box(picture, colour):
