@@ -2,24 +2,15 @@
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 import ranks_support as work
 import torch
 from ranks_support import N, T, config
 from trainer_support import same
 
-import envs_c
-from bridge.source import Episodes
-from envs_c.machine import cores
-from envs_c.state import join_states, part_of_state
-from trainer import ranks
 from trainer.__main__ import main
-from trainer.errors import ConfigError, RanksError
-from trainer.process import in_torchrun, prints_for_job, torchrun_number
-from trainer.ranks import ALONE, Ranks, own_device
+from trainer.ranks import ALONE
 from trainer.runs import checkpoint
-from trainer.training.session import interleaved
 from trainer.training.shares import share_of
 
 pytestmark = pytest.mark.xdist_group("ranks")  # one worker, since `pair` takes seconds to start
@@ -213,91 +204,3 @@ def test_weights_that_differ_are_an_error_and_not_saved(pair, tmp_path):
     one, other = pair(work.apart, config(), tmp_path)
     assert one == other and "of 2 ranks, 1 no longer has the weights" in one
     assert not list(tmp_path.iterdir())
-
-
-class Four(Ranks):
-    rank, size, local_size, joined = 3, 4, 4, True
-
-
-@pytest.mark.parametrize(("settings", "message"), [
-    ({"env": {"num_envs": 10}, "minibatch": 10 * T}, "num_envs must be a multiple of 4 with 4 ranks, such as 8 or 12, "
-                                                     "not 10"),
-    ({"env": {"num_envs": 2}, "minibatch": 2 * T}, "num_envs must be a multiple of 4 with 4 ranks, such as 4, not 2"),
-    ({"minibatch": 2 * T}, "minibatch must be 128, 256 or 512 with 16 environments (num_envs) and 4 ranks, which take equal "
-                           "parts of it, not 64"),
-    ({"env": {"num_batches": 5}}, "num_batches must be an integer from 0 to 4 with that many environments on each of 4 "
-                                   "ranks, not 5"),
-])
-def test_settings_that_ranks_cannot_share_are_refused(settings, message):
-    with pytest.raises(ConfigError) as raised:
-        share_of(config(**settings), Four(), "cpu")
-    assert message in str(raised.value)
-
-
-def test_a_rank_s_share_is_what_all_of_them_add_up_to():
-    settings = config(minibatch=4 * T, accumulate=2)
-    share = share_of(settings, Four(), "cuda:3")
-    assert (share.env.num_envs, share.ppo.minibatch, share.run.device) == (N // 4, T, "cuda:3")
-    assert share.num_minibatches == settings.num_minibatches and share.env.num_threads == 1
-    threads = share_of(work.without(settings, num_threads=0), Four(), "cpu").env.num_threads
-    assert threads == max(1, cores() // 4)
-
-
-def test_episodes_of_all_ranks_lie_evenly_among_each_other():
-    def ended(*returns):
-        return Episodes(np.array(returns, float), np.array(returns, np.int32), np.zeros(len(returns), np.int64))
-    assert interleaved([ended(1, 2, 3, 4), ended(10, 20), ended()]).returns.tolist() == [1, 10, 2, 3, 20, 4]
-
-
-@pytest.mark.parametrize(("name", "local_size", "count", "wanted"), [
-    ("cpu", 2, 2, "cpu"), ("cuda", 2, 2, "cuda:1"), ("auto", 2, 2, "cuda:1"), ("cuda:0", 1, 1, "cuda:0"),
-    ("cuda:0", 2, 2, "must be auto, cpu or cuda for 2 ranks on one machine, not cuda:0: each takes a GPU of its own"),
-    ("auto", 2, 1, "2 ranks were started on a machine with 1 GPU, and each needs one; start 1 there"),
-])
-def test_each_rank_has_a_device_of_its_own(monkeypatch, name, local_size, count, wanted):
-    monkeypatch.setattr(ranks, "why_no_gpu", lambda: "")
-    monkeypatch.setattr(torch.cuda, "device_count", lambda: count)
-    try:
-        result = own_device(name, local_size - 1, local_size)
-    except RanksError as error:
-        result = str(error)
-    assert wanted in result
-
-
-def test_a_missing_device_is_an_error(monkeypatch):
-    monkeypatch.setattr(ranks, "why_no_gpu", lambda: "the GPU is in use")
-    assert own_device("auto", 1, 2) == "cpu"
-    with pytest.raises(RanksError, match="--device cuda is not possible: the GPU is in use"):
-        own_device("cuda", 1, 2)
-
-
-def test_torchrun_is_recognized_by_its_variables(monkeypatch):
-    for name in ("RANK", "WORLD_SIZE", "LOCAL_RANK"):
-        monkeypatch.delenv(name, raising=False)
-    assert not in_torchrun() and prints_for_job() and ranks.join() is ALONE
-    monkeypatch.setenv("RANK", "1")  # one of the three: set by another program
-    assert not in_torchrun() and prints_for_job()
-    monkeypatch.setenv("WORLD_SIZE", "two")
-    monkeypatch.setenv("LOCAL_RANK", "1")
-    assert in_torchrun() and not prints_for_job() and torchrun_number("RANK") == 1
-    with pytest.raises(RanksError, match=r"WORLD_SIZE must be an integer.*'two'"):
-        ranks.join()
-
-
-@pytest.mark.parametrize("game", ["breakout", "pacman"])
-def test_environments_of_a_part_are_those_of_the_whole(game):
-    made = [envs_c.VecEnv(envs_c.game(game), N // 2, seed=5, first=k * N // 2) for k in range(2)]
-    assert join_states([env.get_state() for env in made]) == envs_c.VecEnv(envs_c.game(game), N, seed=5).get_state()
-
-
-def test_states_are_cut_and_joined_again():
-    env = envs_c.VecEnv(envs_c.game("breakout"), 6, seed=1)
-    state = env.get_state()
-    parts = [part_of_state(state, k, 3) for k in range(3)]
-    assert parts[1] == env.get_state([2, 3]) and join_states(parts) == state
-    with pytest.raises(envs_c.InvalidState, match="6 environments, which cannot be divided into 4"):
-        part_of_state(state, 0, 4)
-    with pytest.raises(envs_c.InvalidState, match="different kinds"):
-        join_states([state, envs_c.VecEnv(envs_c.game("pong"), 2, seed=1).get_state()])
-    with pytest.raises(envs_c.InvalidState, match="damaged"):
-        join_states([state[:-1], state])

@@ -4,7 +4,9 @@ Three rules for tyro: an optional value is `none` or the value, large numbers ar
 NAME=VALUE pairs. Values are checked after the parse: their errors are then ours and not tyro's.
 """
 
-from collections.abc import Callable, Sequence
+import contextlib
+import time
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from types import NoneType
 from typing import Any, get_args, get_origin
@@ -19,6 +21,8 @@ from trainer.config.preset import preset, preset_file
 from trainer.config.sections import OF_ONE_SESSION
 from trainer.errors import ConfigError
 from trainer.process import prints_for_job, program_name
+
+RANK_0_SECONDS = 2.0  # for rank 0 to print tyro's error
 
 
 @dataclass(frozen=True)
@@ -53,7 +57,7 @@ def parse_training(game: str, argv: Sequence[str], default: Config) -> Config:
     if default.run.resume is not None:
         about = f"Resume a run of {game}. The defaults below are those of the run."
     start = _TrainOptions(file, default.env, default.policy, default.ppo, default.self_play, default.run)
-    with checked_later():
+    with checked_later(), _after_rank_0():
         parsed = tyro.cli(_TrainOptions, args=list(argv), default=start, description=about, prog=f"{program_name()} {game}",
                           config=(OmitArgPrefixes,), registry=_registry(), console_outputs=prints_for_job())
     for section in (parsed.env, parsed.policy, parsed.ppo, parsed.run, parsed.self_play):
@@ -86,6 +90,17 @@ def _checked(options: Any) -> Any:
     if isinstance(options, Section):
         options.check()
     return options
+
+
+@contextlib.contextmanager
+def _after_rank_0() -> Iterator[None]:
+    """Delay the exit of other ranks: torchrun stops a job at the first exit, and only rank 0 prints tyro's error."""
+    try:
+        yield
+    except SystemExit:
+        if not prints_for_job():
+            time.sleep(RANK_0_SECONDS)
+        raise
 
 
 def refuse_run_options(config: Config, what: str) -> None:

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,11 +16,12 @@ import torch
 from trainer_support import ROLLOUT, config, same, wait_for
 
 from bridge import DeviceError
+from trainer.errors import ConfigError
 from trainer.play import evaluate
 from trainer.ranks import Ranks
 from trainer.runs import checkpoint
 from trainer.training import train
-from trainer.training.build import make_session
+from trainer.training.build import build, decide, make_session
 
 
 def weights(folder) -> dict[str, torch.Tensor]:
@@ -83,6 +85,34 @@ def test_a_checkpoint_of_another_network_is_refused(tmp_path):
     path = checkpoint.save(tmp_path / "other", 1, tensors, meta, score=None)
     with pytest.raises(checkpoint.CheckpointError, match="does not fit"):
         make_session(config(tmp_path), resume=path)
+
+
+def test_a_run_that_cannot_be_built_leaves_no_folder(tmp_path):
+    settings = config(tmp_path / "run")
+    with pytest.raises(ConfigError, match="encoder"):
+        train.train(replace(settings, policy=replace(settings.policy, encoder="conv")))
+    assert not (tmp_path / "run").exists()
+
+
+class Counted(Ranks):
+    """Counts the broadcasts."""
+
+    broadcasts = 0
+
+    def broadcast(self, call):
+        self.broadcasts += 1
+        return call()
+
+
+def test_all_decisions_are_one_broadcast(tmp_path):
+    ranks = Counted()
+    plan = decide(config(tmp_path / "run"), ranks)
+    assert (plan.folder, plan.checkpoint, plan.precision) == (tmp_path / "run", None, torch.float32)
+    path = build(plan, ranks).save(plan.folder)
+    assert ranks.broadcasts == 1
+    resumed = decide(config(tmp_path / "run", resume=str(tmp_path / "run"), precision="bfloat16"), ranks)
+    assert (resumed.folder, resumed.checkpoint, resumed.precision) == (tmp_path / "run", path, torch.float32)
+    assert ranks.broadcasts == 2
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has a GPU")
