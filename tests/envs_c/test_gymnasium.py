@@ -186,12 +186,14 @@ def test_vector_and_single_wrappers_work():
 @pytest.mark.parametrize("setting", [{"num_envs": 4}, {"autoreset": "same_step"}], ids=str)
 def test_settings_that_a_single_environment_does_not_have_are_named(setting):
     (name, value), = setting.items()
-    with pytest.raises(envs_c.InvalidArgument, match=f"{name} must be left out, not {value!r}: gymnasium.make gives one environment"):
+    message = f"{name} must be left out, not {value!r}: gymnasium.make gives one environment"
+    with pytest.raises(envs_c.InvalidArgument, match=message):
         gymnasium.make(IDS[0], **setting)
 
 
 @pytest.mark.parametrize("make", [gymnasium.make, gymnasium.make_vec])
 def test_an_unknown_render_mode_is_named(make):
-    with warnings.catch_warnings(), pytest.raises(envs_c.InvalidArgument, match="render_mode must be one of 'rgb_array', not 'human'"):
+    message = "render_mode must be one of 'rgb_array', not 'human'"
+    with warnings.catch_warnings(), pytest.raises(envs_c.InvalidArgument, match=message):
         warnings.simplefilter("ignore")
         make(IDS[0], render_mode="human")

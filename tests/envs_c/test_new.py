@@ -1,4 +1,4 @@
-"""`python -m envs_c new`: the folder that it writes compiles, plays, keeps the contract, can be published and trained on."""
+"""`python -m envs_c new`: the new game compiles, plays, keeps the contract, can be published, and an agent learns it."""
 
 import os
 import subprocess
@@ -16,18 +16,16 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    """A new game, and a cache of its own."""
+def folder(tmp_path_factory, fast_compiler):
+    """The folder of a new game."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("ENVS_C_CACHE", str(tmp_path_factory.mktemp("cache")))
-        patch.setattr(outside, "FLAGS", ["-O0", "-w"])
         patch.setattr(catalog, "_registered", {})
         yield new("star_fall", tmp_path_factory.mktemp("games"))
 
 
-def python(*words, cwd, **environment):
-    """Run Python there with this tree's packages; its output, and errors with it."""
-    done = subprocess.run([sys.executable, *map(str, words)], cwd=cwd, check=False, text=True, stdout=subprocess.PIPE,
+def python(*arguments, cwd, **environment):
+    """Run Python in the folder `cwd` with the packages of this tree; returns its output and errors."""
+    done = subprocess.run([sys.executable, *map(str, arguments)], cwd=cwd, check=False, text=True, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, env={**os.environ, "PYTHONPATH": str(ROOT), **environment})
     assert done.returncode == 0, done.stdout
     return done.stdout
@@ -39,14 +37,15 @@ def test_holds_a_game_its_settings_a_test_and_a_setup(folder):
     assert not [path for path in folder.iterdir() if "$" in path.read_text(encoding="utf-8")]
 
 
-def test_its_own_tests_pass_as_they_stand(folder):
+def test_its_own_tests_pass(folder):
     assert "2 passed" in python("-m", "pytest", "-q", "-p", "no:cacheprovider", folder, cwd=folder)
 
 
-def test_it_is_a_game_like_all_others(folder):
+def test_it_is_a_game_like_the_others(folder):
     game = envs_c.load(folder / "star_fall.pyx")
     assert game.name == "star_fall" in envs_c.games()
     assert envs_c.make("star_fall", 4, lives=2).reset(seed=1)[0].shape == (4, 5)
+    assert main(["features", "star_fall"]) == 0
 
 
 def test_debug_builds_it_with_bounds_checks(folder, monkeypatch):
@@ -64,7 +63,7 @@ def test_the_trainer_trains_on_its_path_with_its_settings(folder, tmp_path, monk
                   "--eval-episodes", "2", "--device", "cpu", "--run-dir", str(tmp_path / "run")]) == 0
 
 
-def test_it_can_be_published_and_is_known_where_it_is_installed(folder, tmp_path):
+def test_it_can_be_published_and_is_found_by_its_name_after_installation(folder, tmp_path):
     site = tmp_path / "site"
     python("-m", "pip", "install", "-q", "--no-build-isolation", "--no-deps", "--target", site, folder, cwd=tmp_path)
     code = ("import envs_c, gymnasium; assert 'star_fall' in envs_c.games(); print(envs_c.make('star_fall').reset()[0].shape,"
@@ -72,7 +71,7 @@ def test_it_can_be_published_and_is_known_where_it_is_installed(folder, tmp_path
     assert python("-c", code, cwd=tmp_path, PYTHONPATH=os.pathsep.join([str(ROOT), str(site)])) == "(1, 5) (5,)\n"
 
 
-def test_tells_how_to_go_on_and_its_commands_are_true(tmp_path, capsys):
+def test_it_prints_commands_that_work(tmp_path, capsys):
     assert main(["new", "meteors", "--dir", str(tmp_path)]) == 0
     first, *commands = capsys.readouterr().out.splitlines()
     assert str(tmp_path / "meteors") in first
@@ -80,14 +79,14 @@ def test_tells_how_to_go_on_and_its_commands_are_true(tmp_path, capsys):
     assert all(Path(line.split()[-1]).exists() for line in commands)
 
 
-@pytest.mark.parametrize(("name", "words"), [
+@pytest.mark.parametrize(("name", "part"), [
     ("My-Game", "lower-case letters"), ("", "lower-case letters"), ("../up", "lower-case letters"), ("breakout", "is taken"),
-    ("trainer", "is taken"), ("there", "already there"),
-    ("cart_pole", "makes the title 'CartPole', which is another game's"),
+    ("trainer", "is taken"), ("there", "exists already"),
+    ("cart_pole", "gives the title 'CartPole', which another game has"),
 ])
-def test_a_wrong_name_is_refused_and_nothing_is_written(tmp_path, capsys, name, words):
+def test_a_wrong_name_is_refused_and_nothing_is_written(tmp_path, capsys, name, part):
     (tmp_path / "there").mkdir()
     assert main(["new", name, "--dir", str(tmp_path)]) == 2
-    assert words in capsys.readouterr().err
+    assert part in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["there"]
     assert not list((tmp_path / "there").iterdir())

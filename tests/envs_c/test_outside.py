@@ -1,4 +1,4 @@
-"""A game from outside: loaded from its .pyx it is a game like all others; what is wrong with it is said in its own lines."""
+"""Games from other folders: loaded from a .pyx they work like built-in games; errors name their own file and line."""
 
 import os
 import subprocess
@@ -11,18 +11,16 @@ from support import TOY
 
 import envs_c
 from envs_c import catalog, outside
+from envs_c.__main__ import main as envs_main
 from trainer.__main__ import main
 
 
 @pytest.fixture(scope="module")
-def cache(tmp_path_factory):
-    """A cache of this module's own, and no optimization, since compiling is most of the time here."""
-    folder = tmp_path_factory.mktemp("cache")
+def cache(fast_compiler):
+    """The cache folder, with no game registered."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("ENVS_C_CACHE", str(folder))
-        patch.setattr(outside, "FLAGS", ["-O0", "-w"])
         patch.setattr(catalog, "_registered", {})
-        yield folder
+        yield fast_compiler
 
 
 @pytest.fixture
@@ -30,7 +28,7 @@ def loaded(cache):
     return envs_c.load(TOY)
 
 
-def test_a_loaded_game_is_known_by_its_name(loaded):
+def test_a_loaded_game_is_found_by_its_name(loaded):
     assert "toy" in envs_c.games()
     assert envs_c.game("toy") is loaded
     observation, info = envs_c.make("toy", 3, seed=1).reset()
@@ -38,7 +36,7 @@ def test_a_loaded_game_is_known_by_its_name(loaded):
     assert info["action_mask"].shape == (3, len(loaded.actions))
 
 
-def test_a_path_does_as_a_name(loaded):
+def test_a_path_works_like_a_name(loaded):
     one, other = (envs_c.make(str(name), 2, seed=1).reset()[0] for name in (TOY, "toy"))
     assert (one == other).all()
 
@@ -61,7 +59,7 @@ def test_loading_again_compiles_nothing_and_a_change_does(loaded, tmp_path, monk
     assert len(calls) == 1
 
 
-def test_a_change_of_what_lies_beside_the_game_compiles_it_anew(cache, tmp_path):
+def test_a_change_of_a_pxd_beside_the_game_compiles_it_again(cache, tmp_path):
     (tmp_path / "extra_rules.pxd").write_text("cdef enum: SPEED = 1\n")
     source = tmp_path / "extra.pyx"
     source.write_text(TOY.read_text().replace('name="toy", title="Toy"', 'name="extra", title="Extra"')
@@ -76,7 +74,7 @@ def test_a_change_of_what_lies_beside_the_game_compiles_it_anew(cache, tmp_path)
     assert speed() == 2
 
 
-def test_nothing_is_left_beside_the_source_nor_half_made_in_the_cache(loaded, cache):
+def test_no_files_are_left_beside_the_source_nor_of_a_build_in_the_cache(loaded, cache):
     assert [path.name for path in TOY.parent.iterdir() if path.suffix in (".c", ".so")] == []
     assert [path for path in cache.iterdir() if path.name.startswith("build-")] == []
 
@@ -98,46 +96,46 @@ def test_settings_beside_the_game_are_its_preset(cache, tmp_path):
     assert preset(str(game)).ppo.gamma == 0.5
 
 
-@pytest.mark.parametrize(("text", "kind", "words"), [
+@pytest.mark.parametrize(("text", "kind", "parts"), [
     ("cdef int x = nonsense\n", envs_c.CompileFailed, ["{path}", "mine.pyx:1:13", "undeclared name not builtin: nonsense"]),
     ("def f(:\n", envs_c.CompileFailed, ["mine.pyx:1", "Expected"]),
     ("GAM = 1\n", envs_c.ContractError, ["{path}", "defines no GAME", "GAME = Game("]),
 ])
-def test_what_is_wrong_with_a_file_is_said_by_file_and_line(cache, tmp_path, text, kind, words):
+def test_errors_name_the_file_and_the_line(cache, tmp_path, text, kind, parts):
     path = tmp_path / "mine.pyx"
     path.write_text(text)
     with pytest.raises(kind) as caught:
         envs_c.load(path)
-    assert all(word.format(path=path) in str(caught.value) for word in words), str(caught.value)
+    assert all(part.format(path=path) in str(caught.value) for part in parts), str(caught.value)
 
 
-@pytest.mark.parametrize(("name", "words"), [("missing.pyx", "is not there"), ("game.py", "end in .pyx"),
-                                             ("my-game.pyx", "identifier")])
-def test_a_path_that_is_no_game_is_refused(tmp_path, name, words):
+@pytest.mark.parametrize(("name", "part"), [("missing.pyx", "does not exist"), ("game.py", "end in .pyx"),
+                                            ("my-game.pyx", "identifier")])
+def test_a_path_without_a_game_is_refused(tmp_path, name, part):
     if name == "game.py":
         (tmp_path / name).touch()
-    with pytest.raises(envs_c.InvalidArgument, match=words):
+    with pytest.raises(envs_c.InvalidArgument, match=part):
         envs_c.load(tmp_path / name)
 
 
-def test_the_suite_s_own_names_cannot_be_taken(cache, tmp_path):
+def test_the_names_of_built_in_games_cannot_be_taken(cache, tmp_path):
     path = tmp_path / "thief.pyx"
     path.write_text(TOY.read_text().replace('name="toy"', 'name="breakout"'))
     assert 'name="breakout"' in path.read_text()
-    with pytest.raises(envs_c.InvalidArgument, match="'breakout' is one of the suite's own"):
+    with pytest.raises(envs_c.InvalidArgument, match="'breakout' has the name of a built-in game"):
         envs_c.load(path)
     assert np.shape(envs_c.make("breakout").reset()[0]) == (1, 118)
 
 
-def test_another_game_s_title_cannot_be_taken(cache, tmp_path):
+def test_the_title_of_another_game_cannot_be_taken(cache, tmp_path):
     path = tmp_path / "thief.pyx"
     path.write_text(TOY.read_text().replace('name="toy", title="Toy"', 'name="thief", title="CartPole"'))
-    with pytest.raises(envs_c.InvalidArgument, match="'thief' has the title 'CartPole', which is that of the game 'cartpole'"):
+    with pytest.raises(envs_c.InvalidArgument, match="'thief' has the title 'CartPole', which the game 'cartpole' has already"):
         envs_c.load(path)
     assert "thief" not in envs_c.games()
 
 
-def test_the_command_line_says_what_does_not_compile(tmp_path):
+def test_the_command_line_prints_the_error_of_a_game_that_does_not_compile(tmp_path):
     path = tmp_path / "mine.pyx"
     path.write_text("cdef int x = nonsense\n")
     done = subprocess.run([sys.executable, "-m", "trainer", str(path)], capture_output=True, text=True, check=False,
@@ -145,3 +143,29 @@ def test_the_command_line_says_what_does_not_compile(tmp_path):
     assert done.returncode == 2
     assert "mine.pyx:1:13" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("value", [None, ""])
+def test_the_cache_is_the_users_unless_the_environment_names_another(monkeypatch, tmp_path, value):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.delenv("ENVS_C_CACHE", raising=False)
+    if value is not None:
+        monkeypatch.setenv("ENVS_C_CACHE", value)
+    expected = tmp_path / "envs_c" if sys.platform == "linux" else outside.cache_folder()
+    assert outside.cache_folder() == expected and outside.cache_folder().name == "envs_c"
+    monkeypatch.setenv("ENVS_C_CACHE", str(tmp_path / "mine"))
+    assert outside.cache_folder() == tmp_path / "mine"
+
+
+def test_the_cache_is_listed_and_cleared_and_other_files_stay(monkeypatch, tmp_path, capsys):
+    monkeypatch.setenv("ENVS_C_CACHE", str(tmp_path))
+    for folder in ("0123456789abcdef0123", "build-1", "notes"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "file").write_bytes(bytes(1_000_000))
+    assert envs_main(["cache"]) == 0
+    assert capsys.readouterr().out == f"{tmp_path}: 3.0 MB\n"
+    assert envs_main(["cache", "--clear"]) == 0
+    assert capsys.readouterr().out == f"{tmp_path}: 2.0 MB removed\n"
+    assert [folder.name for folder in tmp_path.iterdir()] == ["notes"]
+    monkeypatch.setenv("ENVS_C_CACHE", str(tmp_path / "nowhere"))
+    assert envs_main(["cache", "--clear"]) == 0

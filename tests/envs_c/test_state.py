@@ -1,7 +1,8 @@
-"""get_state and set_state: snapshots, forks and resumed runs are bit-exact; bytes that do not fit are refused whole."""
+"""get_state and set_state: snapshots and forks continue bit for bit; bytes that do not fit are refused and change nothing."""
 
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ SETTINGS = {"frame_stack": 3, "time_limit": 20, "sticky": 0.25, "autoreset": "ne
 
 
 def played(game, steps=27, seed=1, **settings):
-    """Environments some way into their play, a few of them past an end."""
+    """Environments in the middle of their play, some of them after an episode's end."""
     env = vector(game, N, seed=seed, **{**SETTINGS, **settings})
     env.reset()
     for actions in actions_of(game, steps, N, seed):
@@ -27,30 +28,34 @@ def played(game, steps=27, seed=1, **settings):
 
 
 def future(env, steps=60, rows=None, columns=None) -> bytes:
-    """All that `env` says in `steps` more steps; of `rows`, which act as `columns` of the table of actions."""
+    """The outputs of the next steps of `env`.
+
+    rows: the environments to play and to return.
+    columns: their columns in the table of random actions; default: the same numbers.
+    """
     rows = np.arange(env.num_envs) if rows is None else np.asarray(rows)
     columns = rows if columns is None else columns
-    said, actions = [], np.zeros(env.num_envs, int)
+    outputs, actions = [], np.zeros(env.num_envs, int)
     for table in actions_of(env.game, steps, N, seed=3):
         actions[rows] = table[columns]
         restart(env, env.core.over())
-        seen, reward, terminated, truncated, infos = env.step(actions)
+        observation, reward, terminated, truncated, infos = env.step(actions)
         returns = infos["episode"]["r"] if "episode" in infos else np.zeros(env.num_envs)
-        said += [output[rows].tobytes() for output in (seen, reward, terminated, truncated, returns)]
-    return b"".join(said)
+        outputs += [output[rows].tobytes() for output in (observation, reward, terminated, truncated, returns)]
+    return b"".join(outputs)
 
 
-def test_a_state_put_back_is_played_again_bit_for_bit(game, view, autoreset):
+def test_a_restored_state_is_played_again_bit_for_bit(game, view, autoreset):
     env = played(game, view=view, autoreset=autoreset)
-    seen = env.step(np.zeros(N, int))[0]
+    observation = env.step(np.zeros(N, int))[0]
     state = env.get_state()
     once = future(env)
-    assert np.array_equal(env.set_state(state), seen)
+    assert np.array_equal(env.set_state(state), observation)
     assert env.get_state() == state
     assert future(env) == once
 
 
-def test_a_state_is_taken_by_other_environments(game, view):
+def test_other_environments_continue_a_state(game, view):
     env = played(game, view=view)
     fork = vector(game, N, view=view, seed=99, num_threads=2, **SETTINGS)  # never reset
     observation = fork.set_state(env.get_state())
@@ -58,7 +63,7 @@ def test_a_state_is_taken_by_other_environments(game, view):
     assert future(fork) == future(env)
 
 
-def test_any_environments_are_saved_and_put_back_in_any_order(game):
+def test_any_environments_are_saved_and_restored_in_any_order(game):
     env = played(game)
     rows, places = [4, 0, 3], [1, 5, 2]
     state = env.get_state(rows)
@@ -80,7 +85,7 @@ def test_one_environment_can_be_forked_into_all(game):
         assert (observation == observation[0]).all() and (reward == reward[0]).all()
 
 
-def test_a_state_of_some_fits_where_the_rest_was_never_reset(game, view):
+def test_some_environments_are_restored_if_the_others_were_never_reset(game, view):
     env = vector(game, 3, view=view, seed=1)
     observation = env.set_state(played(game, frame_stack=1).get_state([1]), [2])
     assert not observation[:2].any() and observation[2].any()
@@ -88,13 +93,14 @@ def test_a_state_of_some_fits_where_the_rest_was_never_reset(game, view):
         env.step(np.zeros(3, int))
 
 
-TRIPS, MANY, AHEAD = 10, 100, 25  # 10 times 100 environments are saved: 1,000 states, most of them amid an episode
+TRIPS, MANY, AHEAD = 10, 100, 25  # 10 times 100 environments are saved: 1,000 states, most of them within an episode
 
 
 def trip(game, number, state=None):
-    """Save MANY environments at a random moment, or put `state` into others; what they say then, a row an environment.
+    """Save MANY environments at a random moment, or restore `state` into others, and play AHEAD steps.
 
-    Returns the state, in the order in which `set_state` takes it to the environments of `number`, and the rows.
+    number: the seed of this trip.
+    Returns the state and the outputs of these steps, (MANY, bytes), in the order of the state.
     """
     random = np.random.RandomState(number)
     order, seed = random.permutation(MANY), random.randint(1 << 30)
@@ -110,35 +116,36 @@ def trip(game, number, state=None):
     else:
         core.set_state(state)
         order = np.arange(MANY)
-    said = []
+    outputs = []
     for actions in actions_of(game, AHEAD, MANY, seed=1):
         arrays["actions"][order] = actions
         batch.step()
-        said += [arrays[name][order].reshape(MANY, -1).view(np.uint8) for name in ("observation", "reward", "terminated")]
-    return state, np.concatenate(said, axis=1)
+        outputs += [arrays[name][order].reshape(MANY, -1).view(np.uint8) for name in ("observation", "reward", "terminated")]
+    return state, np.concatenate(outputs, axis=1)
 
 
 @pytest.mark.parametrize("name", envs_c.games())
-def test_1000_saved_states_go_on_the_same_in_other_environments_and_in_another_process(name, tmp_path):
+def test_1000_saved_states_continue_the_same_in_other_environments_and_in_another_process(name, tmp_path):
     game = envs_c.game(name)
     saved = [trip(game, number) for number in range(TRIPS)]
-    for number, (state, said) in enumerate(saved):
+    for number, (state, outputs) in enumerate(saved):
         (tmp_path / str(number)).write_bytes(state)
         there = trip(game, number, state)[1]
-        assert np.array_equal(said, there), f"environments {np.flatnonzero((said != there).any(1))} of trip {number}"
+        assert np.array_equal(outputs, there), f"environments {np.flatnonzero((outputs != there).any(1))} of trip {number}"
     code = (
         "import sys, pathlib; sys.path[:0] = sys.argv[3].split(':')\n"
         "import envs_c; from test_state import TRIPS, trip\n"
         "for i in range(TRIPS):\n"
-        "    said = trip(envs_c.game(sys.argv[1]), i, pathlib.Path(sys.argv[2], str(i)).read_bytes())[1]\n"
-        "    sys.stdout.buffer.write(said.tobytes())"
+        "    outputs = trip(envs_c.game(sys.argv[1]), i, pathlib.Path(sys.argv[2], str(i)).read_bytes())[1]\n"
+        "    sys.stdout.buffer.write(outputs.tobytes())"
     )
-    there = subprocess.run([sys.executable, "-c", code, name, tmp_path, ":".join(sys.path)], capture_output=True, check=True)
-    assert there.stdout == b"".join(said.tobytes() for _, said in saved)
+    folders = ":".join([str(Path(__file__).parent), *sys.path])
+    there = subprocess.run([sys.executable, "-c", code, name, tmp_path, folders], capture_output=True, check=True)
+    assert there.stdout == b"".join(outputs.tobytes() for _, outputs in saved)
 
 
 def damaged(state: bytes):
-    """The state with each of its bytes changed, one at a time (every 7th where it is long), cut short, and longer."""
+    """The state with one byte changed, for each byte (beyond 150 for each 7th one), cut short, and longer."""
     for i in [*range(150), *range(150, len(state), 7)]:
         yield state[:i] + bytes([state[i] ^ 0xFF]) + state[i + 1 :]
     for length in (0, 5, 8, 12, 20, 100, len(state) // 2, len(state) - 1):
@@ -160,7 +167,7 @@ def test_damaged_bytes_are_refused_and_nothing_changes(toy, frame_stack):
     assert other.get_state() == before
 
 
-def test_damaged_bytes_are_refused_by_the_core_too(toy):
+def test_the_core_refuses_damaged_bytes_too(toy):
     core = played(toy).core
     before = core.get_state()
     for state in damaged(played(toy, seed=2).core.get_state()):
@@ -169,7 +176,7 @@ def test_damaged_bytes_are_refused_by_the_core_too(toy):
     assert core.get_state() == before
 
 
-def test_a_state_from_before_the_first_reset_brings_that_back(toy):
+def test_a_state_from_before_the_first_reset_needs_a_reset(toy):
     core, new = played(toy).core, VecEnv(toy, N, seed=4)
     batch = core.bind(0, N, **buffers(core))
     core.set_state(new.get_state([3]), [3])
@@ -201,7 +208,7 @@ def test_states_of_another_kind_are_refused_and_nothing_changes(toy, kind):
 
 
 @pytest.mark.parametrize("state", ["text", None, 5, b"short"], ids=str)
-def test_the_core_refuses_what_is_no_state(toy, state):
+def test_the_core_refuses_other_values(toy, state):
     with pytest.raises(InvalidState, match="get_state"):
         VecEnv(toy, 2).set_state(state)
 
@@ -215,7 +222,7 @@ def test_another_version_of_a_game_or_of_the_format_is_refused(toy):
         core.set_state(state[:7] + b"\x09" + state[8:])
 
 
-def test_what_a_batch_observes_is_the_state_as_it_is(game, view):
+def test_observe_shows_the_present_state(game, view):
     env = played(game, view=view, frame_stack=1)
     core = VecEnv(game, N, view=view)
     arrays = buffers(core)
