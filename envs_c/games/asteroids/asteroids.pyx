@@ -1,4 +1,4 @@
-"""Asteroids after the cartridge of 1981 for the Atari 2600, in the game and difficulty that ALE has by default.
+"""Asteroids, after the cartridge of 1981 for the Atari 2600, in the game and difficulty that ALE has by default.
 
 Screen. 160x210 pixels. The field has the rows 18 to 194: it is 160 pixels wide and 89 lines of two pixels high; of the last
 line only one pixel is shown. Opposite edges of the field join. The x and line of a thing are those of its top left corner.
@@ -16,12 +16,11 @@ on 8. Half of them climb and half sink, by one line in each odd frame. In every 
 one pixel; each drifts to the left or to the right, with equal probability. In each half one rock begins in line 1 and one
 in line 63, at a random x of 19 to 63 or 106 to 135. The third one begins in line 42 if it climbs and in line 21 if it
 sinks, and the fourth one in the other of these two lines; both at a random odd x of -9 to 5. A rock that is hit in one
-frame breaks in the next:
+frame breaks in the next, and its pieces climb or sink as it did:
   - A large rock (16 pixels wide, 15 lines deep) becomes two medium rocks, one in its place and one 10 lines below, which
     drift in opposite directions.
   - A medium rock (8 pixels, 9 lines) becomes one small rock, which drifts to a random side.
   - A small rock (4 pixels, 6 lines) is gone.
-Pieces climb or sink as the rock did.
 
 Points. Large rocks give 20 points, medium ones 50, small ones 100, no matter whether a shot or the ship hits them. At
 100,000 points the score goes back to 0.
@@ -41,10 +40,10 @@ Hyperspace. DOWN in two successive turns takes the ship away for 31 turns. It is
 
 Hits. In each frame one of ship and shots is compared with all rocks. They take their turns in the order ship, first shot,
 second, first, ship, second, first, second; those that are not on the field are skipped. A rock of width w and depth d at
-(x, line) is hit by a shot at (X, Y) if X - w < x < X + 4 and Y - d <= line <= Y, and by the ship if X - w < x < X + 6 and Y
-- d <= line <= Y + 2. Of several rocks the one in the first slot is hit. A shot is then gone. The ship explodes for 6 turns
-and a life is lost. After 63 more turns the next ship comes, at the beginning's place, as soon as no rock's corner is at x
-64 to 105 in lines 8 to 63.
+(x, line) is hit by a shot at (X, Y) if X - w < x < X + 4 and Y - d <= line <= Y, and by the ship if X - w < x < X + 6 and
+Y - d <= line <= Y + 2. Of several rocks the one in the first slot is hit. A shot is then gone. The ship explodes for 6
+turns and a life is lost. After 63 more turns the next ship comes, at the beginning's place, as soon as no rock's corner is
+at x 64 to 105 in lines 8 to 63.
 
 Lives. 4 at first, one more at every 5,000 points, up to 9.
 

@@ -1,9 +1,9 @@
 """Breakout, frame by frame as the cartridge of 1978 for the Atari 2600 plays it.
 
-Screen. 160x210 pixels, x to the right and y down. The court lies below the ceiling (y < 32) and between the left wall (x <
-8) and the right wall (x > 151). It is open below. Six rows of 18 bricks hang in it. A brick is 8x6; the first one has its
-corner at (8, 57). The paddle is 16x4 with its top at y 189. The ball is 2x4. The x and y of the ball are those of its top
-left corner, in 1/256 of a pixel, and are rounded down wherever a rule compares them.
+Screen. 160x210 pixels, x to the right and y down. The court lies below the ceiling (y < 32) and between the left wall
+(x < 8) and the right wall (x > 151). It is open below. Six rows of 18 bricks hang in it. A brick is 8x6; the first one has
+its corner at (8, 57). The paddle is 16x4 with its top at y 189. The ball is 2x4. The x and y of the ball are those of its
+top left corner, in 1/256 of a pixel, and are rounded down wherever a rule compares them.
 
 Actions. LEFT and RIGHT turn a knob, FIRE serves. The knob has 101 positions and begins in the middle. It turns by 3
 positions a frame and stops at its ends. Each position has a target x for the paddle (TARGET in rules.pxd). In each frame
@@ -23,10 +23,10 @@ moves.
      1 pixel, it is first moved by 4 pixels against its horizontal direction. In this rule and in the table of speeds a
      paddle 12 wide counts as one 16 wide that begins 2 pixels farther left.
   3. At y 33 or less the ceiling sends the ball downwards. The paddle is 12 wide until the ball is lost.
-  4. At y 55 to 93 the ball may take a brick, the one in row (y - 59) / 6 and column (x - 8) / 8, in the top row (x - 9) /
-     8, rounded down and limited to the rows and columns that exist. It takes the brick if that is there and the ball's
-     pixels (x to x + 1, y - 1 to y + 2) touch any brick. The ball then reverses its vertical direction, and passes through
-     all other bricks until the paddle or the ceiling has returned it.
+  4. At y 55 to 93 the ball may take a brick, the one in row (y - 59) / 6 and column (x - 8) / 8, in the top row
+     (x - 9) / 8, rounded down and limited to the rows and columns that exist. It takes the brick if that is there and the
+     ball's pixels (x to x + 1, y - 1 to y + 2) touch any brick. The ball then reverses its vertical direction, and passes
+     through all other bricks until the paddle or the ceiling has returned it.
   5. The walls send the ball to the right at x < 8 and y < 196, and to the left at x > 150 and y < 195.
 
 Speed. In pixels a frame, across and down, by the number of times that the paddle has returned this ball:

@@ -22,14 +22,14 @@ End. The game ends with two passes in a row, or with move number 2 * size * size
 Points. The reward is 0 until the end. Then it is 1 for a win, -1 for a loss and 0 for a draw.
 
 Opponents. The agent has the colour of option `colour`: 0 black, 1 white, 2 drawn anew for each game. The opponent has the
-other colour. A step is the agent's move and the opponent's answer. Option `opponent` chooses it:
+other colour. A step is the agent's move and the opponent's answer. Option `opponent` chooses how it plays; an opponent
+without a point to choose passes:
   - 0, random: any allowed point, all with the same probability, also those that fill its own eyes.
   - 1, greedy: a point from the first of these three groups that has an allowed point, all in it with the same probability.
     First, points that capture the largest number of stones. Second, liberties of its own chains in atari that give the
     chain two liberties or more. Third, points that are not its own eyes; an eye is a point whose neighbours are all its own
     stones.
   - 2, none: the agent moves for both sides. The reward is that of the side that moved last, and `colour` has no effect.
-An opponent without such a point passes.
 """
 
 from libc.stdint cimport int16_t, uint8_t, uint64_t
