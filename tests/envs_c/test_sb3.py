@@ -1,4 +1,4 @@
-"""The stable-baselines3 face: every step beside SB3's DummyVecEnv, its wrappers and algorithms, and every misuse."""
+"""The interface to stable-baselines3: every step compared with SB3's DummyVecEnv; SB3's wrappers and algorithms."""
 
 import copy
 import warnings
@@ -26,24 +26,24 @@ N = 5
 
 
 def ours_of(game, **settings):
-    """N environments of a game, from outside too."""
+    """N environments of a game."""
     return sb3.ArcadeVecEnv(vector(game, N, autoreset="same_step", **settings))
 
 
 def dummy_of(game, **settings):
-    """SB3's vector environment over N single ones of ours, each in a Monitor."""
+    """SB3's vector environment of N single environments of ours, each in a Monitor."""
     def single():
         return Monitor(ArcadeEnv(vector(game, autoreset="disabled", **settings), render_mode="rgb_array"))
     return vec_env.DummyVecEnv([single] * N)
 
 
 def play(env, actions):
-    """Reset and take the actions, in order; returns all that was said: [observations, (obs, rewards, dones, infos), ...]."""
+    """Reset and take the actions in order; returns all outputs: [observations, (obs, rewards, dones, infos), ...]."""
     return [env.reset(), *(env.step(row) for row in actions)]
 
 
 def assert_same_info(ours, theirs, shape):
-    """Two infos say the same, but for the seconds."""
+    """Two infos are equal, except for the seconds."""
     assert ours.keys() == theirs.keys()
     assert ours["TimeLimit.truncated"] == theirs["TimeLimit.truncated"] and type(ours["TimeLimit.truncated"]) is bool
     assert np.array_equal(ours.get("action_mask"), theirs.get("action_mask"))
@@ -62,17 +62,17 @@ def test_every_step_equals_sb3s_own_vector_environment(game, view, frame_stack):
     assert ours.seed(3) == theirs.seed(3) == [3, 4, 5, 6, 7]
     assert np.array_equal(ours.reset(), theirs.reset().reshape(N, *shape))
     for actions in actions_of(game, 100, N):
-        *ours_said, ours_infos = ours.step(actions)
-        *theirs_said, theirs_infos = theirs.step(actions)
-        theirs_said[0] = theirs_said[0].reshape(N, *shape)
-        for mine, other in zip(ours_said, theirs_said, strict=True):
+        *our_outputs, our_infos = ours.step(actions)
+        *their_outputs, their_infos = theirs.step(actions)
+        their_outputs[0] = their_outputs[0].reshape(N, *shape)
+        for mine, other in zip(our_outputs, their_outputs, strict=True):
             assert np.array_equal(mine, other) and mine.dtype == other.dtype
-        assert ours_said[0][0] in ours.observation_space
-        for mine, other in zip(ours_infos, theirs_infos, strict=True):
+        assert our_outputs[0][0] in ours.observation_space
+        for mine, other in zip(our_infos, their_infos, strict=True):
             assert_same_info(mine, other, shape)
         for mine, other in zip(ours.reset_infos, theirs.reset_infos, strict=True):
             assert mine.keys() == other.keys() and np.array_equal(mine.get("action_mask"), other.get("action_mask"))
-        ends += ours_said[2].sum()
+        ends += our_outputs[2].sum()
     assert ends >= 3 * N
 
 
@@ -80,11 +80,11 @@ def test_every_step_equals_sb3s_own_vector_environment(game, view, frame_stack):
 def test_one_line_changes_and_the_numbers_stay(name):
     theirs = make_vec_env(f"envs_c:Arcade/{envs_c.game(name).title}-v0", N, seed=7)
     actions = actions_of(envs_c.game(name), 200, N)
-    for ours_said, theirs_said in zip(play(sb3.make(name, N, seed=7), actions), play(theirs, actions), strict=True):
-        assert all(np.array_equal(*pair) for pair in zip(ours_said[:3], theirs_said[:3], strict=True))
+    for mine, other in zip(play(sb3.make(name, N, seed=7), actions), play(theirs, actions), strict=True):
+        assert all(np.array_equal(*pair) for pair in zip(mine[:3], other[:3], strict=True))
 
 
-def test_seeds_count_at_the_next_reset_and_only_there():
+def test_seeds_apply_to_the_next_reset_only():
     env, actions = sb3.make("breakout", N, seed=1), actions_of(envs_c.game("breakout"), 300, N)
     first = play(env, actions)
     env.seed(1)
@@ -99,18 +99,18 @@ def test_seeds_count_at_the_next_reset_and_only_there():
 @pytest.mark.parametrize("settings", [{}, {"view": "pixels"}, {"view": "pixels", "frame_stack": 3},
                                       {"view": "pixels", "channels_last": True}], ids=str)
 @pytest.mark.parametrize("name", ["breakout", "g2048"])
-def test_what_was_handed_out_never_changes(name, settings):
+def test_returned_outputs_never_change(name, settings):
     env = sb3.make(name, N, time_limit=7, seed=2, **settings)
-    kept, taken = [], []
-    for said in [env.reset(), *(env.step(row) for row in actions_of(envs_c.game(name), 40, N))]:
-        kept.append(said)
-        taken.append(copy.deepcopy(said))
-    np.testing.assert_equal(kept, taken)
-    infos = [info for said in kept[1:] for info in said[3]]
+    kept, copies = [], []
+    for outputs in [env.reset(), *(env.step(row) for row in actions_of(envs_c.game(name), 40, N))]:
+        kept.append(outputs)
+        copies.append(copy.deepcopy(outputs))
+    np.testing.assert_equal(kept, copies)
+    infos = [info for outputs in kept[1:] for info in outputs[3]]
     assert len({id(info) for info in infos}) == len(infos) and all(type(info) is dict for info in infos)
 
 
-def test_actions_may_change_after_step_async():
+def test_the_caller_can_change_the_actions_after_step_async():
     envs, actions = [sb3.make("breakout", N, seed=1) for _ in range(2)], np.full(N, 2)
     for env in envs:
         env.reset()
@@ -119,7 +119,7 @@ def test_actions_may_change_after_step_async():
     assert np.array_equal(envs[0].step_wait()[0], envs[1].step([2] * N)[0])
 
 
-def test_a_time_limit_is_told_from_an_end():
+def test_a_time_limit_truncates_and_an_end_does_not():
     ended = sb3.make("cartpole", 1, seed=4)
     ended.reset()
     length = next(infos[0]["episode"]["l"] for *_, dones, infos in (ended.step([0]) for _ in range(99)) if dones[0])
@@ -131,7 +131,7 @@ def test_a_time_limit_is_told_from_an_end():
         assert infos[0]["episode"]["l"] == min(limit, length)
 
 
-def test_returns_stay_raw_where_rewards_are_clipped():
+def test_returns_stay_raw_if_rewards_are_clipped():
     raw, clipped = (sb3.make("space_invaders", N, seed=1, time_limit=150, reward_clip=clip) for clip in (None, 1))
     actions, total = actions_of(envs_c.game("space_invaders"), 150, N), np.zeros(N)
     for (_, points, _, _), (_, rewards, dones, infos) in zip(play(raw, actions)[1:], play(clipped, actions)[1:], strict=True):
@@ -154,7 +154,7 @@ WRAPPERS = {
 
 
 @pytest.mark.parametrize("name", WRAPPERS)
-def test_sb3s_wrappers_go_around(name):
+def test_sb3s_wrappers_work(name):
     wrap, settings = WRAPPERS[name]
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="The environment is already wrapped with a `Monitor`")
@@ -162,13 +162,14 @@ def test_sb3s_wrappers_go_around(name):
     plain = sb3.make("breakout", N, seed=1, time_limit=20, view=settings.get("view", "features"), frame_stack=4)
     equal = settings.get("view") == "pixels" and env.observation_space.shape == plain.observation_space.shape
     assert equal == (name in ("stack pixels", "transpose", "stack, then transpose"))
-    for said, simple in zip(play(env, actions_of(envs_c.game("breakout"), 60, N)),
-                            play(plain, actions_of(envs_c.game("breakout"), 60, N)), strict=True):
-        seen, simply = (x[0] if isinstance(x, tuple) else x for x in (said, simple))
-        assert seen.shape == (N, *env.observation_space.shape) and (not equal or np.array_equal(seen, simply))
-        if not isinstance(said, tuple):
+    for wrapped, simple in zip(play(env, actions_of(envs_c.game("breakout"), 60, N)),
+                               play(plain, actions_of(envs_c.game("breakout"), 60, N)), strict=True):
+        observations, expected = (x[0] if isinstance(x, tuple) else x for x in (wrapped, simple))
+        assert observations.shape == (N, *env.observation_space.shape)
+        assert not equal or np.array_equal(observations, expected)
+        if not isinstance(wrapped, tuple):
             continue
-        for info, simple_info in zip(said[3], simple[3], strict=True):
+        for info, simple_info in zip(wrapped[3], simple[3], strict=True):
             assert ("terminal_observation" in info) == ("terminal_observation" in simple_info)
             if "terminal_observation" in info:
                 assert info["terminal_observation"].shape == env.observation_space.shape
@@ -183,14 +184,14 @@ FAST = {"A2C": (learning.A2C, {"n_steps": 8}), "PPO": (learning.PPO, {"n_steps":
 @pytest.mark.parametrize("algorithm", FAST)
 @pytest.mark.parametrize("name, settings", [("cartpole", {}), ("go", {"size": 5}), ("breakout", {"frame_stack": 2}),
                                             ("breakout", {"view": "pixels", "frame_stack": 4}),
-                                            ("pong", {"view": "pixels"})], ids=str)
+                                            pytest.param("pong", {"view": "pixels"}, marks=pytest.mark.slow)], ids=str)
 def test_algorithms_learn_evaluate_save_and_load(algorithm, name, settings, tmp_path):
     kind, few = FAST[algorithm]
     env = sb3.make(name, N, time_limit=30, **settings)
     policy = "CnnPolicy" if env.pixels else "MlpPolicy"
-    judge = EvalCallback(sb3.make(name, 2, time_limit=30, **settings), n_eval_episodes=3, eval_freq=30, verbose=0)
-    model = kind(policy, env, seed=1, device="cpu", **few).learn(320, log_interval=1, callback=judge)
-    assert np.isfinite(judge.last_mean_reward)
+    evaluation = EvalCallback(sb3.make(name, 2, time_limit=30, **settings), n_eval_episodes=3, eval_freq=30, verbose=0)
+    model = kind(policy, env, seed=1, device="cpu", **few).learn(320, log_interval=1, callback=evaluation)
+    assert np.isfinite(evaluation.last_mean_reward)
     assert model.get_env() is env and model.num_timesteps >= 320 and len(model.ep_info_buffer) >= 2 * N
     assert all(torch.isfinite(weight).all() for weight in model.policy.parameters())
     with warnings.catch_warnings():
@@ -199,13 +200,14 @@ def test_algorithms_learn_evaluate_save_and_load(algorithm, name, settings, tmp_
     assert len(rewards) == 3 and max(lengths) <= 30
     model.save(tmp_path / "model")
     loaded = kind.load(tmp_path / "model", env=sb3.make(name, N, time_limit=30, **settings), device="cpu")
-    seen = env.reset()
-    assert np.array_equal(loaded.predict(seen, deterministic=True)[0], model.predict(seen, deterministic=True)[0])
+    observations = env.reset()
+    ours, theirs = (agent.predict(observations, deterministic=True)[0] for agent in (loaded, model))
+    assert np.array_equal(ours, theirs)
     loaded.set_env(env)
     assert loaded.learn(40).get_env() is env
 
 
-def test_the_same_seed_learns_the_same_on_sb3s_own_vector_environment():
+def test_a_seed_learns_the_same_as_on_sb3s_own_vector_environment():
     envs = sb3.make("cartpole", 8), sb3.make("cartpole", 8), make_vec_env("envs_c:Arcade/CartPole-v0", 8)
     first, *others = (learning.PPO("MlpPolicy", env, seed=3, device="cpu", n_steps=32, batch_size=64).learn(512)
                       .policy.state_dict() for env in envs)
@@ -217,25 +219,25 @@ def test_states_are_reached_through_env_method_and_wrappers(settings):
     game, env = envs_c.game("breakout"), sb3.make("breakout", N, seed=1, **settings)
     before, *future = actions_of(game, 60, N)
     env.reset()
-    seen = env.step(before)[0]
-    states, whole = env.env_method("get_state"), VecMonitorQuiet(env).get_state()
+    observations = env.step(before)[0]
+    states, together = env.env_method("get_state"), VecMonitorQuiet(env).get_state()
     then = [env.step(row)[:3] for row in future]
-    assert np.array_equal(env.set_state(whole), seen)
+    assert np.array_equal(env.set_state(together), observations)
     np.testing.assert_equal([env.step(row)[:3] for row in future], then)
     for i, state in enumerate(states):
-        assert np.array_equal(env.env_method("set_state", state, indices=i)[0], seen[i])
+        assert np.array_equal(env.env_method("set_state", state, indices=i)[0], observations[i])
     np.testing.assert_equal([env.step(row)[:3] for row in future], then)
-    assert np.array_equal(env.env_method("set_state", states[0], indices=[3])[0], seen[0])
+    assert np.array_equal(env.env_method("set_state", states[0], indices=[3])[0], observations[0])
 
 
 def VecMonitorQuiet(env):  # noqa: N802
-    """A VecMonitor, without its warning that the statistics are there already."""
+    """A VecMonitor, without its warning about the statistics that these environments already have."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return vec_env.VecMonitor(env)
 
 
-def test_action_masks_are_those_that_maskable_ppo_asks_for():
+def test_action_masks_have_the_form_that_maskable_ppo_needs():
     env = sb3.make("go", N, size=5, seed=1)
     env.reset()
     random, state = np.random.default_rng(0), None

@@ -1,4 +1,4 @@
-"""What several test files use: environments of any game, restarted by hand, and one hash over all that they say."""
+"""Helpers of several test files: environments of any game, resets by hand, and a hash of all outputs."""
 
 from itertools import pairwise
 from pathlib import Path
@@ -9,16 +9,16 @@ from envs_c import VecEnv
 from envs_c.gymnasium_env import ArcadeVectorEnv
 from envs_c.testing.play import Tape, actions_of, bind, buffers
 
-TOY = Path(__file__).parent / "toy" / "toy.pyx"  # a game from outside the package
+TOY = Path(__file__).parent / "toy" / "toy.pyx"  # a game that is not built in
 
 
 def vector(game, num_envs: int = 1, **settings) -> ArcadeVectorEnv:
-    """As envs_c.make, for a game from outside too; options of the game in `options`."""
+    """Environments of a `Game`. The settings are those of envs_c.make; the game's own options stand in `options`."""
     return ArcadeVectorEnv(game, num_envs, **settings)
 
 
 def restart(env: ArcadeVectorEnv, over: np.ndarray):
-    """Reset by hand the environments that have ended, where autoreset is disabled; the observations after, or None."""
+    """Under autoreset "disabled", reset the environments `over`, (N,) bool. Returns the observations, or None if none is."""
     if env.core.autoreset == "disabled" and over.any():
         return env.reset(options={"reset_mask": over})[0]
     return None
@@ -27,17 +27,18 @@ def restart(env: ArcadeVectorEnv, over: np.ndarray):
 def play_core(game, num_envs: int, steps: int, *, cuts=(), shuffle=False, rows=None, **settings) -> str:
     """The hash of all outputs of random play through VecEnv.
 
-    cuts: where to cut the environments into batches; shuffle: step these in another order each time; rows: hash only
-    those first rows of each output.
+    cuts: environments with which a new batch begins.
+    shuffle: True steps the batches in a random order.
+    rows: the number of first rows of each output to hash; None is all.
     """
     core = VecEnv(game, num_envs, **settings)
     arrays, order, tape = buffers(core), np.random.default_rng(9), Tape()
     bounds = [0, *cuts, num_envs]
     batches = [bind(core, arrays, lo, hi) for lo, hi in pairwise(bounds)]
-    shown = [arrays[name][:rows] for name in ("observation", "reward", "terminated", "truncated", "action_mask")]
+    outputs = [arrays[name][:rows] for name in ("observation", "reward", "terminated", "truncated", "action_mask")]
     for batch in batches:
         batch.reset()
-    tape.add(*shown)
+    tape.add(*outputs)
     for actions in actions_of(game, steps, num_envs):
         arrays["actions"][:] = actions
         over = core.over()
@@ -48,14 +49,14 @@ def play_core(game, num_envs: int, steps: int, *, cuts=(), shuffle=False, rows=N
                 batch.reset(mask)
             batch.step()
         ended = core.ended[:rows] != 0
-        tape.add(*shown, core.ended_return[:rows][ended], core.ended_length[:rows][ended])
+        tape.add(*outputs, core.ended_return[:rows][ended], core.ended_length[:rows][ended])
         if core.autoreset == "same_step":
             tape.add(arrays["final_observation"][:rows][ended], arrays["final_action_mask"][:rows][ended])
     return tape.read()
 
 
 def play_gymnasium(game, num_envs: int, steps: int, **settings) -> str:
-    """The same hash, all of it from what the Gymnasium face returns."""
+    """The same hash through the Gymnasium interface."""
     env, tape = vector(game, num_envs, **settings), Tape()
     no_mask = np.zeros((num_envs, len(game.actions)), np.int8)
     zeros, over = np.zeros(num_envs, np.float32), np.zeros(num_envs, bool)

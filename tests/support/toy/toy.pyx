@@ -1,13 +1,15 @@
-"""A game from outside the suite, small and easy to read off: for what the engine offers and few games use.
+"""A small game that is not built in, to test the engine: it uses all that the engine offers, and shows its state plainly.
 
-A walker stands on a lane of `length` cells and must reach the last one. NOOP stands still, LEFT and RIGHT go one cell,
-JUMP goes two and uses one of two jumps. After each move the wind blows it one cell left or right, with probability
-`wind`. Every frame costs 0.25; arriving gives 10 instead and ends the episode. Illegal, though harmless, are LEFT in
-the first cell, RIGHT in the last one and JUMP without a jump left. The walker starts in cell 1 or 2.
+Rules. A walker stands on a lane of `length` cells and must reach the last one. NOOP stands still, LEFT and RIGHT move one
+cell, JUMP moves two to the right and uses one of two jumps. After each move the wind blows the walker one cell left or right,
+with probability `wind`. Each frame costs 0.25; a frame that reaches the last cell gives 10 instead and ends the episode.
+Illegal, but harmless, are LEFT in the first cell, RIGHT in the last one and JUMP without a jump left. The walker starts in
+cell 1 or 2.
 
-Its features say what was done to it: [[cell, length, action of the last frame], [frames since reset, jumps, noise]].
-Its picture is one figure of the options' place and size on a sky above ground: 0 none, 1 a rectangle over whatever is
-there, 2 a rectangle that is told to stand on sky, 3 a bitmap whose bits are w x h pixels.
+Features. [[cell, length, action of the last frame], [frames since reset, jumps left, a random byte]].
+
+Picture. Sky above ground, with one figure whose kind, place and size are options: 0 none, 1 a rectangle by canvas_rect, 2 a
+rectangle by canvas_swap, which must lie on the sky, 3 a bitmap with bits of w x h pixels.
 """
 
 from libc.stdint cimport int32_t, uint8_t
@@ -22,7 +24,7 @@ cdef enum:
     NOOP, LEFT, RIGHT, JUMP
     WIDTH = 100
     HEIGHT = 90
-    GROUND_Y = 75     # where two rows of the small canvas meet
+    GROUND_Y = 75     # two rows of the grey canvas meet there
     SKY = 0x204060
     GROUND = 0xC0A020
     PAINT = 0xF06418
