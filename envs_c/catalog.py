@@ -14,7 +14,7 @@ from envs_c.gymnasium_env import ArcadeEnv, ArcadeVectorEnv
 
 PACKAGE = importlib.import_module("envs_c.games")  # the folder; the name `games` is the function below
 GROUP = "envs_c.games"  # of entry points, by which installed packages offer games
-_registered = {}  # name -> Game, of games that are not built in
+_registered = {}  # name -> Game, without the built-in games
 
 
 @functools.cache
@@ -59,7 +59,7 @@ def _built_in_game(name: str):
 def load(path):
     """Compile the game at `path`, a .pyx, unless the cache holds it, and register it. Returns its `Game`.
 
-    After that `make`, Gymnasium and the trainer find it by its name. Raises the errors of `envs_c.outside.load` and
+    Then `make`, Gymnasium and the trainer find it by its name. Raises the errors of `envs_c.outside.load` and
     `register`.
     """
     loaded = outside.load(path)
@@ -96,13 +96,13 @@ def make(name: str, num_envs: int = 1, *, view: str = "features", frame_skip: in
 
 
 def make_vector(name: str, num_envs: int = 1, render_mode=None, **settings) -> ArcadeVectorEnv:
-    """The function that `gymnasium.make_vec` calls for the ids of the games."""
+    """Called by `gymnasium.make_vec` for the ids of the games."""
     checks.choice("render_mode", render_mode or "rgb_array", ("rgb_array",))
     return make(name, num_envs, **settings)
 
 
 def make_single(name: str, render_mode=None, **settings) -> ArcadeEnv:
-    """The function that `gymnasium.make` calls for the ids of the games."""
+    """Called by `gymnasium.make` for the ids of the games."""
     for setting in ("num_envs", "autoreset"):
         if setting in settings:
             raise InvalidArgument(f"{setting} must be left out, not {settings[setting]!r}: gymnasium.make gives one "
@@ -113,8 +113,8 @@ def make_single(name: str, render_mode=None, **settings) -> ArcadeEnv:
 def register(game) -> str:
     """Make a game known by its name, here and in Gymnasium's registry. Returns its Gymnasium id, Arcade/TITLE-v0.
 
-    A package that brings games calls this when it is imported. A game that is registered again replaces the former game
-    of its name. Raises InvalidArgument if the name is that of a built-in game, or the title that of another game.
+    A package with games of its own calls this when it is imported. A second registration of a name replaces the first one.
+    Raises InvalidArgument if a built-in game has this name, or another game this title.
     """
     if game.name in built_in() and _built_in_game(game.name) is not game:
         raise InvalidArgument(f"game {game.name!r} has the name of a built-in game; choose another name")

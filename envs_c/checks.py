@@ -1,6 +1,6 @@
 """Checks of arguments, before the compiled code uses them.
 
-Each check returns the value in the form that the engine needs, or raises InvalidArgument: the message names the argument,
+Each check returns the value in the form for the engine, or raises InvalidArgument: the message names the argument,
 states the requirement and gives the value.
 """
 
@@ -74,7 +74,7 @@ def reward_clip(value) -> tuple[float, float]:
 
 
 def seeds(seed, num_envs: int, first: int = 0) -> list[tuple[int, int] | None]:
-    """(key, index) of every environment's random generator; None for a generator that is not seeded.
+    """(key, index) of every environment's random generator; None for generators to leave alone.
 
     seed: as for `VecEnv.seed`.
     first: the number of the first environment.
@@ -138,7 +138,7 @@ def actions(value, num_envs: int) -> np.ndarray:
 
 
 def wrong_action(game: str, actions: tuple[str, ...], index: int, value: int) -> str:
-    """The error message for an action that the game does not have."""
+    """The error message for an unknown action."""
     names = f" ({', '.join(f'{i} {name}' for i, name in enumerate(actions))})" if len(actions) <= 18 else ""
     return (f"the action of environment {index} must be from 0 to {len(actions) - 1}{names} in {game}, not {value}; no "
             "environment was stepped")

@@ -29,8 +29,8 @@ cdef class Engine:
     cdef readonly bint closed
     cdef char* states                   # N times `stride` bytes
     cdef readonly size_t stride         # bytes from one environment's state to the next
-    cdef int unstarted                  # number of environments that were never reset
-    cdef Io io                          # the settings that all batches share
+    cdef int unstarted                  # number of environments without any reset yet
+    cdef Io io                          # the settings, shared by all batches
     cdef Painter painter
     cdef object option_values           # (number of options + 1,) float64; `io` points to them
 

@@ -1,6 +1,6 @@
 """The engine: the memory and the settings of N environments of one game, and the only prange of the package.
 
-`VecEnv` (vecenv.pyx) is the class that users see. Its base class `Engine` is a module of its own, because `Batch` needs
+`VecEnv` (vecenv.pyx) is the public class. Its base class `Engine` is a module of its own, because `Batch` needs
 the engine, and `VecEnv.bind` needs `Batch`.
 """
 
@@ -61,11 +61,11 @@ cdef class Engine:
         free(self.states)
 
     def _make_io(self):
-        """Fill the part of Io that is the same for every batch."""
+        """Fill the part of Io shared by all batches."""
         self.ended = np.zeros(self.num_envs, np.uint8)
         self.ended_return = np.zeros(self.num_envs, np.float64)
         self.ended_length = np.zeros(self.num_envs, np.int32)
-        self.option_values = np.array([*self.options.values(), 0.0], np.float64)  # never empty, so that it has an address
+        self.option_values = np.array([*self.options.values(), 0.0], np.float64)  # never empty: it must have an address
         cdef uint8_t[::1] ended = self.ended
         cdef double[::1] returns = self.ended_return, options = self.option_values
         cdef int32_t[::1] lengths = self.ended_length
@@ -94,12 +94,12 @@ cdef class Engine:
             raise Closed(f"these {self.game.name} environments were closed; make new ones with envs_c.make")
 
     def seed(self, seed=None, mask=None):
-        """Seed the random generators. An episode that is running goes on; the next reset begins from the seed alone.
+        """Seed the random generators. The present episode continues; the next reset begins from the seed alone.
 
         seed: one of
             an integer: environment i draws from (seed, first + i);
             a sequence of N integers: environment i draws from (seed[i], 0), so equal seeds give equal environments. An
-                entry None leaves that generator unchanged;
+                entry None leaves the generator unchanged;
             None: a seed from the operating system.
         mask: (N,) bool, the environments to seed; None is all of them.
         """

@@ -8,11 +8,11 @@ from collections.abc import Iterable
 
 
 class EnvsError(Exception):
-    """Base class of all errors that this package raises on purpose."""
+    """Base class of all errors of this package."""
 
 
 class UnknownGame(EnvsError, ValueError):
-    """There is no game of that name."""
+    """There is no game of this name."""
 
 
 class InvalidArgument(EnvsError, ValueError):
@@ -20,7 +20,7 @@ class InvalidArgument(EnvsError, ValueError):
 
 
 class InvalidState(EnvsError, ValueError):
-    """`set_state` was given bytes that are damaged, or that belong to another game, version or set of options."""
+    """`set_state` was given damaged bytes, or a snapshot of another game, version or set of options."""
 
 
 class NotReset(EnvsError, RuntimeError):
@@ -40,9 +40,9 @@ class ContractError(EnvsError, TypeError):
 
 
 def did_you_mean(name: str, known: Iterable[str], cutoff: float = 0.4) -> str:
-    """Suggest the known name that is most like `name`.
+    """Suggest the known name most similar to `name`.
 
-    name: the name that was not found.
+    name: the name as the user wrote it.
     known: all valid names.
     cutoff: the least similarity, 0 to 1, of difflib.get_close_matches.
     Returns "did you mean breakout?", or "" if no name is similar enough.

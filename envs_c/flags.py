@@ -34,11 +34,11 @@ def directives() -> dict:
 
 
 def cpu_flags() -> list[str]:
-    """The flag that selects the CPU: native, or MARCH of the environment; none if MARCH is empty."""
+    """The flag for the CPU: native, or MARCH of the environment; none if MARCH is empty."""
     march = os.environ.get("MARCH", "native")
     return [f"-mcpu={march}" if sys.platform == "darwin" else f"-march={march}"] if march else []
 
 
 def debug_flags() -> list[str]:
-    """The compiler's flags that DEBUG=1 adds."""
+    """The additional flags under DEBUG=1."""
     return DEBUG_FLAGS if is_debug() else []

@@ -1,7 +1,7 @@
 """The contract between a game and the engine.
 
-A game is a C struct and five or six functions. The struct is the state of one environment. It has no pointers, so that the
-engine saves, forks and restores an environment with a memcpy.
+A game is a C struct and five or six functions. The struct is the state of one environment. It has no pointers:
+the engine saves, forks and restores an environment with a memcpy.
 
     void  reset(void* state, const double* options, Rng* rng)
         Begin an episode: write the whole struct. The options come in the order of Game(options=...).
@@ -12,7 +12,7 @@ engine saves, forks and restores an environment with a memcpy.
     void  backdrop(const double* options, Canvas* canvas)
         Paint everything that never moves. Called once, with a colour canvas.
     void  draw(const void* state, Canvas* canvas)
-        Paint everything that moves, on a canvas that holds the backdrop.
+        Paint everything that moves, over the backdrop.
     void  mask(const void* state, uint8_t* legal)
         Optional: write 1 for each legal action and 0 for each illegal one.
 
@@ -41,9 +41,9 @@ ctypedef void (*mask_fn)(const void* state, uint8_t* legal) noexcept nogil
 
 
 cdef enum Operation:
-    STEP       # step the environments that io.step_mask selects, or all if it is NULL
-    RESET      # begin new episodes in those that io.reset_mask selects, or in all if it is NULL
-    OBSERVE    # write observations and action masks of those that were ever reset; no state changes
+    STEP       # step the environments selected by io.step_mask, or all if it is NULL
+    RESET      # begin new episodes in those selected by io.reset_mask, or in all if it is NULL
+    OBSERVE    # write observations and action masks, except before the first reset; no state changes
 
 
 cdef enum Autoreset:
@@ -239,7 +239,7 @@ cdef class Game:
     cdef readonly object time_limit   # the default, in steps, or None
     cdef readonly dict options        # name -> Option
     cdef readonly object two_players  # TwoPlayers, or None
-    cdef readonly str compared_with   # the reference that the game's tests compare it with
+    cdef readonly str compared_with   # the reference for the game's tests
     cdef readonly size_t state_size   # bytes of the game's struct
     cdef readonly bint has_mask       # the game has a `mask` function
     cdef chunk_fn chunk

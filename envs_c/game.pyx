@@ -10,7 +10,7 @@ from envs_c.screen cimport SMALL
 
 
 class Option(NamedTuple):
-    """A number that `make` takes for one game.
+    """An option of one game for `make`, a number.
 
     default, low, high: its default value and its range.
     help: a few words about its meaning.

@@ -55,7 +55,7 @@ class ArcadeVectorEnv(VectorEnv):
         self._reward, self._terminated, self._truncated = np.zeros((3, n), np.float32)
         self._stack = np.zeros((n, self.frame_stack, *core.observation_shape), core.observation_dtype) \
             if self.frame_stack > 1 else None
-        self._over = np.zeros(n, bool)  # episodes that ended and were not reset since
+        self._over = np.zeros(n, bool)  # at an episode's end, before the reset
         self._started = np.full(n, time.perf_counter())
         self._batch = core.bind(
             0, n, actions=self._actions, observation=self._observation, reward=self._reward,

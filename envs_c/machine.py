@@ -9,7 +9,7 @@ CPUINFO = Path("/proc/cpuinfo")  # Linux only
 
 
 def cores() -> int:
-    """Number of cores that this process is allowed to use."""
+    """Number of cores available to this process."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

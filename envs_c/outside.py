@@ -1,4 +1,4 @@
-"""Games from other folders: `load` compiles a .pyx that keeps the contract in game.pxd, once for each content.
+"""Games from other folders: `load` compiles a .pyx with the contract of game.pxd, once for each content.
 
 The compiled modules lie in a cache folder. `python -m envs_c cache` prints where it is and how large; `--clear` empties it.
 """
@@ -22,7 +22,7 @@ from envs_c.errors import CompileFailed, ContractError, InvalidArgument
 from envs_c.game import Game
 
 PACKAGE = Path(__file__).parent
-NO_WARNINGS = ["-w"]  # of the C compiler: they are about code that Cython wrote
+NO_WARNINGS = ["-w"]  # of the C compiler, about code written by Cython
 HASH = 20           # hexadecimal digits: the name of a folder of the cache, which holds one compiled game
 SCRATCH = "build-"  # prefix of folders of the cache in which a game is being compiled
 
@@ -31,7 +31,7 @@ def load(path) -> Game:
     """Compile the game at `path`, a .pyx, and import it. `envs_c.load` also registers it.
 
     The module is kept in the cache under a hash of the source, of the .pxd and .pxi files beside it, of the engine's .pxd
-    files, of the compiler's flags and of the CPU, so that a second call compiles nothing.
+    files, of the compiler's flags and of the CPU: a second call compiles nothing.
 
     Environment variables: DEBUG=1 compiles with bounds checks; MARCH is the CPU to compile for; ENVS_C_FLAGS adds flags for
     the C compiler (-O0 compiles fastest); ENVS_C_CACHE is the cache folder.
@@ -64,12 +64,12 @@ def cache_folder() -> Path:
 
 
 def cache_size() -> int:
-    """Bytes that the cache holds."""
+    """Size of the cache in bytes."""
     return sum(file.stat().st_size for file in cache_folder().rglob("*") if file.is_file())
 
 
 def clear_cache() -> None:
-    """Remove all compiled games. Games that are in use keep working."""
+    """Remove all compiled games. Games in use keep working."""
     for entry in cache_folder().iterdir() if cache_folder().is_dir() else ():
         if entry.is_dir() and (is_entry(entry.name) or entry.name.startswith(SCRATCH)):
             shutil.rmtree(entry)
@@ -87,7 +87,7 @@ def build_choices() -> tuple[list[str], dict]:
 
 
 def extension_modules(*sources: str) -> list:
-    """`ext_modules` for the setup.py of a package that brings games: each .pyx becomes a module of its own name."""
+    """`ext_modules` for the setup.py of a package with games: each .pyx becomes a module of its own name."""
     from Cython.Build import cythonize
     from setuptools import Extension
     compiler_flags, directives = build_choices()

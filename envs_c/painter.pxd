@@ -7,5 +7,5 @@ from envs_c.screen cimport Screen
 cdef class Painter:
     cdef Game game
     cdef Screen screen  # what all canvases of the game share
-    cdef tuple keep     # the arrays that `screen` points into
+    cdef tuple keep     # the arrays behind the pointers of `screen`
     cdef picture(self, const void* state)

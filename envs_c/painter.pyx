@@ -16,12 +16,12 @@ class Axis(NamedTuple):
 
     cell: int          # units of a canvas pixel
     unit: int          # units of a screen pixel
-    cells: np.ndarray  # (length + 1,) int16: the canvas pixel that an edge lies in
-    parts: np.ndarray  # (length + 1,) int16: units from that canvas pixel's start to the edge
+    cells: np.ndarray  # (length + 1,) int16: the canvas pixel of an edge
+    parts: np.ndarray  # (length + 1,) int16: units from this pixel's start to the edge
 
 
 def axis(length: int, small: int) -> Axis:
-    """Divide `length` screen pixels into `small` canvas pixels, with the largest unit that measures both."""
+    """Divide `length` screen pixels into `small` canvas pixels, with the largest common unit."""
     common = math.gcd(length, small)
     cell, unit = length // common, small // common
     edges = np.arange(length + 1) * unit

@@ -42,7 +42,7 @@ def make(name: str, num_envs: int = 1, *, seed: int | None = None, channels_last
     """Make `num_envs` environments of a game as one stable-baselines3 `VecEnv`.
 
     name, num_envs, settings: those of `envs_c.make`, with the game's options; without `autoreset` and `copy`, which SB3
-        prescribes (resets in the same step, and arrays that are never overwritten).
+        prescribes (resets in the same step, and a new array for each output).
     seed: environment i begins with seed + i at the first reset, as in make_vec_env; None is a seed from the operating system.
     channels_last: True for pictures of shape (84, 84, frame_stack), which VecTransposeImage expects; else they are
         (frame_stack, 84, 84), which CnnPolicy expects.
@@ -90,12 +90,12 @@ class ArcadeVecEnv(VecEnv):
         self.metadata = {**self.metadata, "render_fps": vector.metadata["render_fps"]}
 
     def _space(self):
-        """The space of one environment's observations. A picture has three axes: SB3 recognizes pictures by that."""
+        """The space of one environment's observations. A picture has three axes: this is how SB3 recognizes pictures."""
         single = self.vector.single_observation_space
         return spaces.Box(0, 255, self._with_channels(single.low).shape, np.uint8) if self.pixels else single
 
     def _with_channels(self, observation):
-        """Observations, (N, ...) or (...), in the shape that SB3 expects: pictures have an axis of channels."""
+        """Observations, (N, ...) or (...), in SB3's shapes: pictures have an axis of channels."""
         if not self.pixels:
             return observation
         if self.vector.frame_stack == 1:
@@ -115,7 +115,7 @@ class ArcadeVecEnv(VecEnv):
         super().set_options(None)
 
     def reset(self):
-        """Begin new episodes in all environments, with the seeds that `seed` set. A `step_async` before it is dropped."""
+        """Begin new episodes in all environments, with the seeds from `seed`. A `step_async` before it is dropped."""
         observations, all_infos = self.vector.reset(seed=self._seeds)
         self._actions = None
         self._reset_seeds()
@@ -148,7 +148,7 @@ class ArcadeVecEnv(VecEnv):
         return self._with_channels(observations), rewards.astype(np.float32), dones, infos
 
     def _add_ends(self, infos, all_infos, ended, terminated):
-        """Add to `infos` the entries of the episodes that ended.
+        """Add to `infos` the entries of ended episodes.
 
         all_infos: the infos of the ArcadeVectorEnv.
         ended: the indices of their environments.
@@ -181,7 +181,7 @@ class ArcadeVecEnv(VecEnv):
     def set_state(self, state: bytes, indices=None):
         """Restore a snapshot of `get_state`; returns the observations of all environments, as `reset` does.
 
-        A model that is learning acts on the observations of its last step: set `model._last_obs` to these.
+        During `learn` a model acts on the observations of its last step: set `model._last_obs` to these.
         """
         return self._with_channels(self.vector.set_state(state, indices))
 
@@ -216,7 +216,7 @@ class ArcadeVecEnv(VecEnv):
 class Environment:
     """One of the environments, for get_attr, set_attr and env_method.
 
-    It has `render()`, `get_state()`, `set_state(state)`, the spaces, the settings, and the attributes that set_attr set.
+    It has `render()`, `get_state()`, `set_state(state)`, the spaces, the settings, and attributes set by set_attr.
     """
 
     def __init__(self, parent: ArcadeVecEnv, index: int):
@@ -246,7 +246,7 @@ class Environment:
         return self.parent.get_state([self.index])
 
     def set_state(self, state: bytes):
-        """Restore a snapshot that `get_state` of such an environment gave; returns this environment's observation."""
+        """Restore a snapshot from `get_state` of any of these environments; returns this environment's observation."""
         return self.parent.set_state(state, [self.index])[self.index]
 
 
@@ -254,5 +254,5 @@ class MaskedEnvironment(Environment):
     """One environment of a game with illegal moves."""
 
     def action_masks(self):
-        """(num_actions,) bool, True for the actions that are legal now. sb3-contrib's MaskablePPO calls this."""
+        """(num_actions,) bool, True for each legal action. sb3-contrib's MaskablePPO calls this."""
         return self.parent.vector._mask[self.index] != 0

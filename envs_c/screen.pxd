@@ -1,21 +1,21 @@
-"""Functions that paint, on canvases of two resolutions.
+"""Functions for painting, on canvases of two resolutions.
 
 A game paints in the coordinates of its own screen: pixels, x to the right, y down, (0, 0) at the top left. There are two
 kinds of canvas:
 
 - A colour canvas is the whole screen, (height, width, 3) uint8, for people and videos.
-- A grey canvas is SMALL x SMALL bytes, for learning. Each of its pixels is the mean grey of the screen area that it covers,
+- A grey canvas is SMALL x SMALL bytes, for learning. Each of its pixels is the mean grey of the screen area below it,
   as OpenCV's INTER_AREA computes it.
 
 For games: `canvas_rect`, `canvas_swap` and `canvas_bitmap`. Colours are 0xRRGGBB.
 
-`canvas_rect` paints over anything. On a grey canvas it mixes greys by the covered area. That is exact if the area below the
-figure has one colour. If figures share an edge inside one grey pixel (bricks in a wall), use `canvas_swap`: it takes the
-colour that it replaces and is exact there too.
+`canvas_rect` paints over anything. On a grey canvas it mixes greys by the covered area. This is exact if the area below the
+figure has one colour. If figures share an edge inside one grey pixel (bricks in a wall), use `canvas_swap`: its
+argument `under` is the colour to replace, and it is exact there too.
 
-Implementation. A grey canvas holds sums of grey in integer units, so that float32 holds them exactly: a screen pixel has
-unit_x * unit_y units, a grey pixel cell_x * cell_y. Only the rows that a game touches are summed and rounded; the others are
-copied from the backdrop. The cost of a frame therefore depends on the area that moves.
+Implementation. A grey canvas holds sums of grey in integer units, which float32 holds exactly: a screen pixel has
+unit_x * unit_y units, a grey pixel cell_x * cell_y. Only rows touched by the game are summed and rounded; the others are
+copied from the backdrop. So the cost of a frame depends on the size of the moving figures.
 """
 
 from libc.stdint cimport int16_t, uint8_t, uint32_t
@@ -36,7 +36,7 @@ ctypedef struct Axis:
 
 
 ctypedef struct Screen:
-    # The data that all canvases of one game share: the geometry, and the backdrop in both resolutions.
+    # The data of all canvases of one game: the geometry, and the backdrop in both resolutions.
     Axis x
     Axis y
     uint8_t* backdrop_rgb    # (height, width, 3)
@@ -164,7 +164,7 @@ cdef inline void canvas_finish(Canvas* canvas) noexcept nogil:
     """Write the bytes of a grey canvas: touched rows from the sums, rounded to nearest, the others from the backdrop."""
     cdef float area = canvas.screen.x.cell * canvas.screen.y.cell
     cdef float inverse = 1.0 / area
-    cdef float half = 0.5 * area + 0.25  # a quarter unit more, so that rounding errors cannot change an exact quotient
+    cdef float half = 0.5 * area + 0.25  # a quarter unit more: rounding errors then cannot change an exact quotient
     cdef int row = 0, first, kind, value
     cdef long k
     if canvas.touched[0] == 2 and memcmp(canvas.touched, canvas.touched + 1, SMALL - 1) == 0:

@@ -1,18 +1,18 @@
 """Stamps: fast drawing on the grey canvas of a screen of 160x210 pixels, the Atari 2600's, in integers.
 
 screen.pxd serves every game. This file is for games with many figures on a screen of this size. Words: a pixel is a pixel of
-the screen, a cell is a pixel of the grey canvas, a stamp is a table of the cells that a figure covers.
+the screen, a cell is a pixel of the grey canvas, a stamp is a table of the cells below a figure.
 
 Units. A pixel has UNIT_X x UNIT_Y units, a cell has CELL_X x CELL_Y. The pixels lie in the same way on the cells again after
 CELL_X pixels across and CELL_Y pixels down. So a figure has only CELL_X * CELL_Y different stamps, and a game computes those
 it needs once, when it is imported.
 
-Sums. A picture is an array of sums: the greys of the AREA units of each cell, modulo 2^16. That is exact, since a sum is at
+Sums. A picture is an array of sums: the greys of the AREA units of each cell, modulo 2^16. This is exact, since a sum is at
 most 255 * AREA. Drawing has three steps:
 
 1. Begin with the sums of the backdrop (`sum_backdrop`).
-2. For each figure, add (its grey - the grey below it) * the units that it covers (`put`, `add_cover`, `add_stamp`). If one
-   figure hides a part of another, leave that part out, or subtract it again.
+2. For each figure, add (its grey - the grey below it) * its units in each cell (`put`, `add_cover`, `add_stamp`). If one
+   figure hides a part of another, leave the hidden part out, or subtract it again.
 3. Divide by AREA and round to nearest (`to_bytes`, `finish_rows`).
 
 A game whose stamps never share a cell, or which rounds each of them, can add greys instead of sums, with the same tables.
@@ -120,12 +120,12 @@ cdef inline uint16_t doubled(uint8_t bits) noexcept nogil:
 # --- Drawing with stamps ----------------------------------------------------------------------------------------------
 
 cdef inline int cell_at(int x, int y) noexcept nogil:
-    """The index of the cell that holds the top left corner of the pixel (x, y)."""
+    """The index of the cell at the top left corner of the pixel (x, y)."""
     return UNIT_Y * y // CELL_Y * SMALL + UNIT_X * x // CELL_X
 
 
 cdef inline void cover_bits(int bits, int x, uint8_t* cells) noexcept nogil:
-    """Add to STAMP cells the units that one row of a shape covers across.
+    """Add to STAMP cells the units across of one row of a shape.
 
     bits: 8 pixels; the high bit is at column x.
     cells: the first one is the cell in which column x begins.
@@ -146,7 +146,7 @@ cdef inline void cover_row(uint16_t bits, int x, uint8_t* cells) noexcept nogil:
 
 
 cdef inline void cover_rows(const uint16_t* rows, int count, int x, int y, uint8_t* cells) noexcept nogil:
-    """Add to rows of STAMP cells the units that a shape at (x, y) covers.
+    """Add to rows of STAMP cells the units of a shape at (x, y).
 
     rows: the shape's `count` rows; the 8 high bits of each are its pixels.
     cells: the first one is the cell in which the pixel (x, y) begins.

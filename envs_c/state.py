@@ -1,4 +1,4 @@
-"""The format of snapshots: the bytes that `get_state` returns and `set_state` takes.
+"""The format of snapshots, the bytes of `get_state` and `set_state`.
 
     8 bytes   MAGIC; the last of them is the version of the format
     4 bytes   length of the header, little-endian
@@ -58,7 +58,7 @@ def join_states(states: list[bytes]) -> bytes:
 
 
 def part_of_state(state: bytes, index: int, count: int) -> bytes:
-    """Part `index` of a snapshot that is divided into `count` equal parts.
+    """Part `index` of a snapshot, divided into `count` equal parts.
 
     Raises InvalidState if it is damaged or cannot be divided.
     """

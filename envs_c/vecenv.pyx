@@ -21,7 +21,7 @@ HEAD_SIZE = sizeof(Head)  # bytes of the engine's own data in front of a game's 
 
 
 cdef class Batch:
-    """A contiguous range of B environments with the buffers that they read and write. Made by `VecEnv.bind`."""
+    """A contiguous range of B environments, with their buffers. Made by `VecEnv.bind`."""
 
     cdef readonly Engine env     # the VecEnv
     cdef readonly int lo         # the environments are lo .. hi-1
@@ -61,8 +61,8 @@ cdef class Batch:
 
         mask: (B,) bool, the environments to reset; None is all of them.
 
-        Writes the observations and action masks of all environments that were ever reset. In the environments that it
-        resets, reward and flags become 0.
+        Writes the observations and action masks of all environments, except those without any reset yet. Reward and flags
+        become 0 in the environments that it resets.
         """
         self.env.check_open()
         cdef const uint8_t[::1] chosen
@@ -76,7 +76,7 @@ cdef class Batch:
             self.env.count_unstarted()
 
     def step(self, mask=None):
-        """Take the actions of the `actions` buffer and write all outputs. Returns the number of episodes that ended.
+        """Take the actions of the `actions` buffer and write all outputs. Returns the number of ended episodes.
 
         mask: (B,) bool, the environments to step; None is all of them. The others keep their state, observation and action
             mask, even at an episode's end; their reward and flags become 0. Their actions are checked too.
@@ -103,7 +103,7 @@ cdef class Batch:
         return ended
 
     def copy_ended(self, double[::1] returns, int32_t[::1] lengths, int64_t[::1] environments, long at):
-        """Write the episodes that the last step ended: their raw returns, their lengths and their environments.
+        """Write the episodes ended by the last step: their raw returns, their lengths and their environments.
 
         at: the element of the three arrays to begin with.
         Raises InvalidArgument if the arrays are too short.
@@ -118,11 +118,11 @@ cdef class Batch:
             k += 1
 
     def _step_unchecked(self):
-        """`step` without any check, for envs_c.testing, which tries actions that a game does not have."""
+        """`step` without any check, for envs_c.testing, which tries unknown actions."""
         self.run(STEP)
 
     def observe(self):
-        """Write the observations and action masks of the present states, except of environments that were never reset."""
+        """Write the observations and action masks of the present states, except of environments without any reset yet."""
         self.env.check_open()
         self.run(OBSERVE)
 
@@ -140,7 +140,7 @@ cdef class Batch:
             raise InvalidArgument(checks.wrong_action(self.env.game.name, self.env.actions, self.lo + i, self.io.actions[i]))
 
     cdef check_running(self):
-        """Raise NotReset if an environment that is to be stepped is at its episode's end."""
+        """Raise NotReset if one of the environments to step is at its episode's end."""
         cdef int i
         for i in range(self.lo, self.hi):
             if self.io.step_mask != NULL and not self.io.step_mask[i - self.lo]:
@@ -156,7 +156,7 @@ cdef class VecEnv(Engine):
     The outputs of environment i depend only on (seed, first + i) and on its actions, never on threads, chunks or batches.
 
     game: a `Game`.
-    chunk_size: environments that a thread takes at once; 0 chooses a size for each call.
+    chunk_size: environments in one chunk of work for a thread; 0 chooses a size for each call.
     first: the number of environment 0, if these environments are a part of more that share a seed.
     The other arguments are those of `envs_c.make`. Raises InvalidArgument for a setting that is out of range.
     """
@@ -165,7 +165,7 @@ cdef class VecEnv(Engine):
              final_observation=None, action_mask=None, final_action_mask=None):
         """Connect environments lo .. hi-1 (B of them) to buffers. Returns a `Batch`, which keeps the buffers alive.
 
-        actions: (B,) int32; the only buffer that may be read-only.
+        actions: (B,) int32; it may be read-only, unlike the others.
         observation: (B, *observation_shape) of observation_dtype.
         reward, terminated, truncated: (B,) float32; the flags are 0.0 or 1.0.
         final_observation: as observation; required under autoreset "same_step".
@@ -194,8 +194,8 @@ cdef class VecEnv(Engine):
     def get_state(self, indices=None):
         """A snapshot of all environments, or of those in `indices`, as bytes.
 
-        It holds everything that an environment's future depends on except the settings: the game, its random generator and
-        the account of its episode.
+        With the settings, it determines the future of each environment: it holds the game's struct, the random generator,
+        and the return and length of the present episode.
         """
         self.check_open()
         rows = checks.rows(indices, self.num_envs)
@@ -207,7 +207,7 @@ cdef class VecEnv(Engine):
         return close_state(self._signature(), len(rows), bytes(raw))
 
     def set_state(self, state, indices=None):
-        """Restore a snapshot of `get_state` into all environments, or into those in `indices`, in that order.
+        """Restore a snapshot of `get_state` into all environments, or into those in `indices`, in their order.
 
         Raises InvalidState, and changes nothing, if the bytes are damaged or belong to another game, version, set of
         options or number of environments.

@@ -1,13 +1,13 @@
-"""The contract suite: tests that a game keeps the contract of game.pxd. For built-in games and for your own.
+"""The contract suite: tests of a game against the contract of game.pxd. For built-in games and for your own.
 
     from envs_c import testing
     testing.check("my_game.pyx")            # or a name, or a Game; raises ContractError, which names the broken rules
 
-The same on the command line: `python -m envs_c check my_game.pyx`. The rules run in another process: a game that writes
-outside its memory is then named, and harms nothing else. `RULES` has the rules by name; each is a function of a `Game` that
-raises `Broken`. These are the rules of all games; tests of one game's own rules are written beside that game.
+The same on the command line: `python -m envs_c check my_game.pyx`. The rules run in another process: a game may then
+write outside its memory without other harm. `RULES` has the rules by name; each is a function of a `Game` and raises
+`Broken`. These are the rules of all games; tests of one game's own rules lie beside the game.
 
-Files: rules.py and actions.py the rules, play.py random play that records every output, workers.py the other processes.
+Files: rules.py and actions.py the rules, play.py random play with a record of every output, workers.py the other processes.
 """
 
 import json

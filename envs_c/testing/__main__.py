@@ -1,4 +1,4 @@
-"""The processes that test a game run this: `rules NAME...`, `future` or `outcomes ACTION...`; see workers.py."""
+"""The main program of the processes in workers.py: `rules NAME...`, `future` or `outcomes ACTION...`."""
 
 import importlib.util
 import json
@@ -11,7 +11,7 @@ from envs_c.testing.rules import future_of
 
 
 def load(module: str):
-    """The GAME of the compiled module in that file."""
+    """The GAME of a compiled module, by its file."""
     path = Path(module)
     spec = importlib.util.spec_from_file_location(path.name.split(".")[0], path)
     loaded = importlib.util.module_from_spec(spec)
@@ -21,7 +21,7 @@ def load(module: str):
 
 
 def main():
-    """Load the game and do the task that the command line names."""
+    """Load the game and do the task of the command line."""
     module, task, *rest = sys.argv[1:]
     game = load(module)
     if task == "rules":

@@ -1,4 +1,4 @@
-"""The rule that a game declares all of its actions. It tries numbers beyond them in other processes."""
+"""The rule about undeclared actions. It tries numbers beyond them in other processes."""
 
 import hashlib
 import json
@@ -61,5 +61,5 @@ def outcome(play: Play, state: bytes, action: int | None) -> str:
 
 
 def strays(declared: list[set[str]], rows: list[list[str]]) -> bool:
-    """True if one of these actions had, in some state, an outcome that no declared action has there."""
+    """True if one of these actions had, in some state, an outcome unlike those of all declared actions."""
     return any(outcome not in known for row in rows for known, outcome in zip(declared, row, strict=True))

@@ -1,4 +1,4 @@
-"""Random play that keeps every output as bytes: the rules compare these."""
+"""Random play with a record of every output as bytes, for comparison by the rules."""
 
 import hashlib
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from envs_c.vecenv import VecEnv
 
-GUARD = 4096  # bytes on each side of a buffer that must stay unchanged
+GUARD = 4096  # bytes on each side of a buffer; they must stay unchanged
 FILL = 0xA5   # their value
 
 
@@ -54,7 +54,7 @@ class Tape:
 
 
 class Guarded:
-    """An array between two strips of bytes that must stay unchanged."""
+    """An array between two strips of bytes; the strips must stay unchanged."""
 
     def __init__(self, array: np.ndarray, fill: int):
         self.memory = np.full(array.nbytes + 2 * GUARD, FILL, np.uint8)
@@ -84,7 +84,7 @@ class Play:
     def reset(self) -> bytes:
         """Reset all environments; returns their outputs."""
         self.batch.reset()
-        self.core.ended[...] = 0  # else `outputs` would add the episodes that the last step ended
+        self.core.ended[...] = 0  # else `outputs` would add the episodes of the last step
         return self.outputs()
 
     def step(self, actions) -> bytes:
@@ -94,7 +94,7 @@ class Play:
         return self.outputs()
 
     def outputs(self) -> bytes:
-        """All bytes that the last call must have written."""
+        """All outputs of the last call."""
         names = ["observation", "reward", "terminated", "truncated", *(["action_mask"] if self.game.has_mask else [])]
         parts = [self.arrays[name].tobytes() for name in names]
         over = self.core.ended != 0

@@ -1,4 +1,4 @@
-"""The contract's rules. Each is a function of a `Game` that watches random play of a few environments and raises `Broken`."""
+"""The contract's rules. Each is a function of a `Game`: it watches random play of a few environments and raises `Broken`."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from envs_c.vecenv import HEAD_SIZE
 
 SMALL = 84         # rows and columns of the grey picture
 STEPS = 120
-LIMIT = 23         # steps; so that episodes end in every game, some of them in the same step
+LIMIT = 23         # steps: short, for many ends in every game, some of them in the same step
 VIEWS = ("features", "pixels")
 RULES = {}
 
@@ -194,7 +194,7 @@ def looks_without_touching(game):
 
 
 def future_of(game, state: bytes) -> list[bytes]:
-    """The outputs that follow a state of `is_plain_data`'s environments, and the state at the end."""
+    """The outputs after a state of `is_plain_data`'s environments, and the state at the end."""
     play = Play(game, time_limit=LIMIT, seed=9)
     play.core.set_state(state)
     return [*play.future(STEPS // 2, seed=4), play.core.get_state()]
@@ -228,7 +228,7 @@ def area_average(picture: np.ndarray) -> np.ndarray:
 def cell_means(rows: np.ndarray) -> np.ndarray:
     """The means of `rows`, (length, ...), over 84 cells of equal length: differences of its integral at their edges."""
     edges = np.arange(SMALL + 1) * len(rows) / SMALL
-    before = edges.astype(int)  # rows that end before an edge
+    before = edges.astype(int)  # complete rows before an edge
     integral = np.concatenate([np.zeros_like(rows[:1]), rows.cumsum(0)])
     slope = np.concatenate([rows, np.zeros_like(rows[:1])])
     return np.diff(integral[before] + slope[before] * (edges - before)[:, None], axis=0) * (SMALL / len(rows))

@@ -1,4 +1,4 @@
-"""Processes that test a game. They are started here; `__main__.py` is the code that they run."""
+"""Processes for tests of a game. They are started here and run `__main__.py`."""
 
 import subprocess
 import sys
@@ -24,7 +24,7 @@ def module_of(game) -> str:
 
 
 def command(module: str, *task) -> list[str]:
-    """The command line of a process that tests the game in the file `module`."""
+    """The command line of a process for the game in the file `module`."""
     return [sys.executable, "-P", "-c", STARTER, str(Path(__file__).parents[2]), module, *map(str, task)]
 
 

@@ -1,4 +1,4 @@
-"""Fixtures for games that a test compiles."""
+"""Fixtures for tests with a compiler."""
 
 import pytest
 

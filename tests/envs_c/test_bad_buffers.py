@@ -1,4 +1,4 @@
-"""Buffers that do not fit: VecEnv.bind names the buffer and states the requirement, and no state changes."""
+"""Wrong buffers: VecEnv.bind names the buffer and states the requirement, and no state changes."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ def read_only(array):
     return array
 
 
-BUFFERS = {  # how the array is changed, a part of the message, the buffers or dtypes that allow it
+BUFFERS = {  # how the array is changed, a part of the message, the buffers or dtypes without this error
     "a list": (lambda array: array.tolist(), "not a list", None),
     "too long": (lambda array: np.concatenate([array, array]), "it has shape", None),
     "another dtype": (lambda array: array.astype(np.float64), "dtype float64", None),

@@ -11,7 +11,7 @@ from envs_c.testing.play import Play, actions_of, bind
 
 N = 12
 STEPS = 120
-LIMIT = 23  # steps; so that episodes end in every game, some of them in the same step
+LIMIT = 23  # steps: short, for many ends in every game, some of them in the same step
 MODES = {"next_step": AutoresetMode.NEXT_STEP, "same_step": AutoresetMode.SAME_STEP, "disabled": AutoresetMode.DISABLED}
 
 
@@ -48,7 +48,7 @@ def test_outputs_lie_in_their_spaces(game, view, autoreset, frame_stack):
 
 
 def check_mask(game, infos):
-    """infos has "action_mask" exactly if the game has masks, in the form that spaces.Discrete.sample accepts."""
+    """infos has "action_mask" exactly if the game has masks, in the form for spaces.Discrete.sample."""
     assert ("action_mask" in infos) == game.has_mask
     if game.has_mask:
         mask = infos["action_mask"]
@@ -209,7 +209,7 @@ def test_without_copies_each_step_returns_the_same_array(game):
 
 
 def test_held_environments_do_not_change(game, autoreset):
-    """Compared with environments that are stepped one by one, each only if it is not held."""
+    """Compared with environments stepped one by one, without those held."""
     settings = {"autoreset": autoreset, "time_limit": LIMIT, "seed": 4, "num_threads": 1}
     together, single = (Play(game, N, **settings) for _ in range(2))
     batches = [bind(single.core, single.arrays, i, i + 1) for i in range(N)]

@@ -1,4 +1,4 @@
-"""No module imports a module that imports it back: neither compiled modules, nor compiled and Python ones among each other.
+"""Modules do not import each other in a circle, neither compiled ones nor compiled and Python ones together.
 
 import-linter checks Python's imports, but does not read .pyx and .pxd files.
 """
@@ -14,7 +14,7 @@ STRING = re.compile(r'""".*?"""', re.DOTALL)
 
 
 def imports(text: str) -> set[tuple[str, str]]:
-    """(module, name) for each name that a source imports or cimports from a module, also in functions; name "" for `import`."""
+    """(module, name) for each import or cimport of a source, also in functions; name "" for `import`."""
     found = set()
     for module, names, modules in STATEMENT.findall(STRING.sub("", text)):
         listed = [part.split(" as ")[0].strip(" ()\n") for part in re.sub("#.*", "", names or modules).split(",")]
@@ -23,7 +23,7 @@ def imports(text: str) -> set[tuple[str, str]]:
 
 
 def graph(root: Path, package: str, suffixes: tuple[str, ...]) -> dict[str, set[str]]:
-    """module -> modules of the package that it imports. A .pyx and its .pxd are one module."""
+    """module -> the modules of the package among its imports. A .pyx and its .pxd are one module."""
     sources = {}
     for path in sorted((root / package).rglob("*")):
         if path.suffix in suffixes:

@@ -1,7 +1,7 @@
 """The outputs of environment i depend on (seed, i) and on its actions only: hashes of all outputs are compared.
 
-`PYTHONPATH=. python tests/envs_c/test_determinism.py` prints the table of golden checksums. A different checksum means that
-a game's rules, picture or random numbers have changed: increase the game's version, and add a line to the change log.
+`PYTHONPATH=. python tests/envs_c/test_determinism.py` prints the table of golden checksums. After a change of
+a game's rules, picture or random numbers, its checksum differs: increase the game's version, and add a line to the change log.
 """
 
 import pytest

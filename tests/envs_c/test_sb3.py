@@ -231,7 +231,7 @@ def test_states_are_reached_through_env_method_and_wrappers(settings):
 
 
 def VecMonitorQuiet(env):  # noqa: N802
-    """A VecMonitor, without its warning about the statistics that these environments already have."""
+    """A VecMonitor, without its warning about statistics counted twice."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return vec_env.VecMonitor(env)

@@ -106,7 +106,7 @@ def test_seeding_some_environments_does_not_change_the_others(toy):
 
 
 def legal_moves(observation):
-    """The mask that follows from the toy's features by its rules: (N, 4)."""
+    """The mask by the toy's rules, from its features: (N, 4)."""
     cell, length, jumps = observation[:, 0, 0].astype(int), observation[:, 0, 1], observation[:, 1, 1]
     return np.stack([np.ones(len(cell), int), cell > 0, cell < length - 1, jumps > 0], axis=1)
 

@@ -1,4 +1,4 @@
-"""get_state and set_state: snapshots and forks continue bit for bit; bytes that do not fit are refused and change nothing."""
+"""get_state and set_state: snapshots and forks continue bit for bit; wrong bytes are refused and change nothing."""
 
 import subprocess
 import sys

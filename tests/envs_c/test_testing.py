@@ -1,4 +1,4 @@
-"""envs_c.testing: the contract suite names each rule that a game breaks. test_every_rule.py runs it on all games."""
+"""envs_c.testing: the contract suite names each broken rule. test_every_rule.py runs it on all games."""
 
 import re
 
@@ -21,7 +21,7 @@ LIBRARY = ("from libc.stdint", "from libc.stdlib cimport malloc, rand\nfrom libc
 DYING = 'import atexit, os, sys\nif "envs_c.testing.__main__" in sys.modules:\n    atexit.register(os.abort)\n'
 POINTER = ("    float wind\n", "    float wind\n    int32_t* here\n")
 LEGAL = "    legal[JUMP] = toy.jumps > 0\n"
-BREAKERS = {  # what is wrong: how the toy is changed, the rule that it breaks then, a part of the message
+BREAKERS = {  # the mistake: how the toy is changed, the rule broken by it, a part of the message
     "a struct larger than it says": (
         [("sizeof(Toy)", "sizeof(Toy) - 8")], "stays_in_its_state", "behind the struct of 40 bytes"),
     "a neighbour's state": (
@@ -66,7 +66,7 @@ BREAKERS = {  # what is wrong: how the toy is changed, the rule that it breaks t
         "paints_one_picture", "away from"),
     "a crash": (
         [(STEP, STEP + "    if action == JUMP:\n        (<int*>NULL)[0] = 1\n")], "stays_in_its_state", "ended"),
-    "a crash at the very end": (  # in the process that tests it, not in this one
+    "a crash at the very end": (  # of the process under test, not of this one
         [("GAME = Game(", f"{DYING}GAME = Game(")], "stays_in_its_state", "by SIGABRT"),
 }
 

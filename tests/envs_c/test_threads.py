@@ -15,7 +15,7 @@ from envs_c.testing.play import actions_of, bind, buffers
 
 pytestmark = pytest.mark.threads
 counts_memory = pytest.mark.skipif(not Path("/proc/self/statm").exists() or "SANITIZE" in os.environ,
-                                   reason="needs /proc/self/statm, and no sanitizer that keeps freed memory")
+                                   reason="needs /proc/self/statm, and no sanitizer (it keeps freed memory)")
 
 
 def memory() -> int:

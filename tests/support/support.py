@@ -9,7 +9,7 @@ from envs_c import VecEnv
 from envs_c.gymnasium_env import ArcadeVectorEnv
 from envs_c.testing.play import Tape, actions_of, bind, buffers
 
-TOY = Path(__file__).parent / "toy" / "toy.pyx"  # a game that is not built in
+TOY = Path(__file__).parent / "toy" / "toy.pyx"  # not a built-in game
 
 
 def vector(game, num_envs: int = 1, **settings) -> ArcadeVectorEnv:

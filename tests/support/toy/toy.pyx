@@ -1,4 +1,4 @@
-"""A small game that is not built in, to test the engine: it uses all that the engine offers, and shows its state plainly.
+"""A small game for tests of the engine, not built in: it uses every feature of the engine and shows its state plainly.
 
 Rules. A walker stands on a lane of `length` cells and must reach the last one. NOOP stands still, LEFT and RIGHT move one
 cell, JUMP moves two to the right and uses one of two jumps. After each move the wind blows the walker one cell left or right,
