@@ -10,6 +10,7 @@ BIN := $(VENV)/bin
 PYTHON ?= $(shell $(BIN)/python -c '' 2>/dev/null && echo $(BIN)/python || echo python3)
 GAME ?= breakout
 ARGS ?=
+WORKERS ?= auto
 # CI also runs the tests marked slow: TESTS='-m "not gpu and not learn"'.
 TESTS ?=
 PINS := requirements.txt constraints.txt pyproject.toml
@@ -43,8 +44,8 @@ cuda: setup ## install CuPy and NVRTC, which a GPU needs (and which compile the 
 breakout: setup ## train an agent that plays Breakout, then evaluate it
 	@$(BIN)/python -m trainer breakout $(ARGS)
 
-test: setup ## run all tests but those marked slow, gpu or learn, on two workers
-	@$(BIN)/python -m pytest -n 2 --dist worksteal $(TESTS) $(ARGS)
+test: setup ## run all tests but those marked slow, gpu or learn, on several workers
+	@$(BIN)/python -m pytest -n $(WORKERS) --maxprocesses 8 --dist worksteal $(TESTS) $(ARGS)
 
 learn: setup ## run the tests that train agents until they play well (marked learn)
 	@$(BIN)/python -m pytest -m learn $(ARGS)

@@ -23,8 +23,8 @@ writes to buffers of the caller. The package needs NumPy, Gymnasium and platform
 """
 
 from envs_c.catalog import built_in, game, games, load, make, register
+from envs_c.engine.vecenv import Batch, VecEnv
 from envs_c.errors import Closed, CompileFailed, ContractError, EnvsError, InvalidArgument, InvalidState, NotReset, UnknownGame
-from envs_c.vecenv import Batch, VecEnv
 
 __version__ = "0.1.0"
 

@@ -8,7 +8,8 @@ from importlib.metadata import entry_points
 import gymnasium
 from gymnasium.envs.registration import registry
 
-from envs_c import checks, outside
+from envs_c import outside
+from envs_c.engine import checks
 from envs_c.errors import InvalidArgument, UnknownGame, did_you_mean
 from envs_c.gymnasium_env import ArcadeEnv, ArcadeVectorEnv
 

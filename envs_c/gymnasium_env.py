@@ -9,9 +9,9 @@ from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from envs_c import checks
+from envs_c.engine import checks
+from envs_c.engine.vecenv import VecEnv
 from envs_c.errors import InvalidArgument, InvalidState
-from envs_c.vecenv import VecEnv
 
 METADATA = {"render_modes": ["rgb_array"], "render_fps": 60}  # of the class; an environment has its game's frame rate
 MODES = {mode.value.lower().replace("-", ""): mode for mode in AutoresetMode}

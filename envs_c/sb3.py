@@ -16,7 +16,8 @@ import numpy as np
 from gymnasium import spaces
 from gymnasium.envs.registration import registry
 
-from envs_c import catalog, checks
+from envs_c import catalog
+from envs_c.engine import checks
 from envs_c.errors import EnvsError, InvalidArgument
 from envs_c.gymnasium_env import ArcadeVectorEnv
 

@@ -14,7 +14,7 @@ import torch
 import envs_c
 from bridge.errors import DeviceError
 from bridge.nvrtc import CudaModule
-from envs_c import checks
+from envs_c.engine import checks
 
 MODULE = CudaModule(Path(__file__).parent / "cartpole.cu")
 BLOCKS = (32, 64, 128, 256, 512, 1024)  # sizes of a thread block to choose from

@@ -4,7 +4,7 @@ import hashlib
 
 import numpy as np
 
-from envs_c.vecenv import VecEnv
+from envs_c.engine.vecenv import VecEnv
 
 GUARD = 4096  # bytes on each side of a buffer; they must stay unchanged
 FILL = 0xA5   # their value

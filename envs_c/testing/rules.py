@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from envs_c.engine.vecenv import HEAD_SIZE
 from envs_c.testing.play import Play, actions_of
 from envs_c.testing.workers import ask, module_of
-from envs_c.vecenv import HEAD_SIZE
 
 SMALL = 84         # rows and columns of the grey picture
 STEPS = 120

@@ -8,8 +8,8 @@ from ranks_support import N, T, config
 
 import envs_c
 from bridge.source import Episodes
+from envs_c.engine.state import join_states, part_of_state
 from envs_c.machine import cores
-from envs_c.state import join_states, part_of_state
 from trainer import ranks
 from trainer.errors import ConfigError, RanksError
 from trainer.process import in_torchrun, prints_for_job, torchrun_number

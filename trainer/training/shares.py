@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import torch
 
+from envs_c.engine.state import join_states, part_of_state
 from envs_c.machine import cores
-from envs_c.state import join_states, part_of_state
 from trainer.config import Config
 from trainer.config.fields import choices
 from trainer.config.minibatches import named_minibatches

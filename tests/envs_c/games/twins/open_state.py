@@ -6,7 +6,7 @@ import zlib
 import numpy as np
 
 import envs_c
-from envs_c.vecenv import HEAD_SIZE
+from envs_c.engine.vecenv import HEAD_SIZE
 
 
 def struct(*rows) -> np.dtype:

@@ -11,11 +11,11 @@ from libc.string cimport memset
 
 import numpy as np
 
-from envs_c import checks
+from envs_c.engine import checks
 from envs_c.errors import Closed, NotReset
 from envs_c.game cimport SMALL, Autoreset, Game, Head, Io, chunk_fn, state_stride
 from envs_c.machine import cores
-from envs_c.painter cimport Painter
+from envs_c.engine.painter cimport Painter
 from envs_c.rng cimport rng_seed
 
 

@@ -10,11 +10,11 @@ from libc.string cimport memcpy
 
 import numpy as np
 
-from envs_c import checks
-from envs_c.engine cimport Engine
+from envs_c.engine import checks
+from envs_c.engine.engine cimport Engine
 from envs_c.errors import InvalidArgument, NotReset
 from envs_c.game cimport DISABLED, OBSERVE, RESET, STEP, Head, Io, Operation
-from envs_c.state import close_state, open_state
+from envs_c.engine.state import close_state, open_state
 
 
 HEAD_SIZE = sizeof(Head)  # bytes of the engine's own data in front of a game's struct

@@ -1,7 +1,7 @@
-"""The class `Engine` for envs_c/vecenv.pyx; engine.pyx documents it."""
+"""The class `Engine` for envs_c/engine/vecenv.pyx; engine.pyx documents it."""
 
 from envs_c.game cimport Game, Io
-from envs_c.painter cimport Painter
+from envs_c.engine.painter cimport Painter
 
 
 cdef class Engine:

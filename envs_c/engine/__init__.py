@@ -1,0 +1,8 @@
+"""The engine: memory, threads and the stepping of N environments of any game.
+
+    engine.pyx    `Engine`: memory and settings of the environments, and the only prange
+    vecenv.pyx    `VecEnv` and `Batch`, the interface to the engine
+    painter.pyx   `Painter`: the screen of one game
+    checks.py     checks of arguments
+    state.py      the format of snapshots
+"""
