@@ -1,7 +1,8 @@
 """Learning with and without torch.compile: `python -m benchmarks.compile`.
 
 Trains on Breakout and gives the median time of an update, with the loss as a plain function and compiled. The trainer does not
-compile the loss because of these results on a CPU: the matrix products and kernels stay the same, the rest gains too little.
+compile the loss because of these results on a CPU: the matrix products and kernels stay the same, and the other operations
+gain too little.
 """
 
 import statistics
@@ -12,7 +13,7 @@ import torch
 from benchmarks.common import head, new_parser, publish
 from trainer.config import Config, EnvConfig, PolicyConfig, PPOConfig, RunConfig
 from trainer.log.text import markdown
-from trainer.ppo import learner as ppo
+from trainer.ppo import learner
 from trainer.training.build import make_session
 from trainer.training.train import iterate
 
@@ -23,21 +24,21 @@ def update_seconds(memory: str, view: str, num_envs: int, losses, iterations: in
     """Return the median seconds of an update, with the function `losses` in place of trainer.ppo.losses.losses."""
     session = make_session(Config("breakout", EnvConfig(num_envs=num_envs, view=view), PolicyConfig(memory=memory),
                              PPOConfig(horizon=64, minibatch=num_envs * 16), RunConfig(device="cpu")))
-    plain, ppo.losses = ppo.losses, losses
+    plain, learner.losses = learner.losses, losses
     try:
         return statistics.median([iterate(session)["time_learn"] for _ in range(iterations + 3)][3:])
     finally:
-        ppo.losses = plain
+        learner.losses = plain
         session.pipeline.close()
 
 
 def row(memory: str, view: str, num_envs: int, iterations: int) -> list[str]:
-    """Return a row of the table: milliseconds of both and their ratio, or the reason why it does not compile."""
-    plain = update_seconds(memory, view, num_envs, ppo.losses, iterations)
+    """Return a row of the table: milliseconds of both and their ratio, or torch's error if the loss does not compile."""
+    plain = update_seconds(memory, view, num_envs, learner.losses, iterations)
     cells = [memory, view, f"{num_envs}", f"{plain * 1e3:.1f}"]
     torch.compiler.reset()
     try:
-        compiled = update_seconds(memory, view, num_envs, torch.compile(ppo.losses), iterations)
+        compiled = update_seconds(memory, view, num_envs, torch.compile(learner.losses), iterations)
     except RuntimeError as error:  # torch's compiler raises it for its own bugs too
         return [*cells, "-", f"does not compile ({type(error).__name__})"]
     return [*cells, f"{compiled * 1e3:.1f}", f"{plain / compiled:.2f}"]

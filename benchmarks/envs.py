@@ -23,7 +23,7 @@ VARIANTS = {"go": [{"size": 7}, {"size": 9}]}  # options under which a game is m
 class Bench:
     """One game after 2,000 random steps. `step` takes the next random actions.
 
-    frame_skip: None for the game's own.
+    frame_skip: None for the game's default.
     options: of the game; None for the defaults.
     """
 

@@ -46,7 +46,7 @@ def random_score(game: str) -> float:
 
 
 def train(game: str, root: Path, gif: Path, seconds: float, more: list[str]) -> dict:
-    """Train, evaluate and film one game. Returns its row in presets.json."""
+    """Train, evaluate and film one game. Returns its entry in presets.json."""
     folder = root / game
     subprocess.run([sys.executable, "-m", "trainer", game, "--run-dir", str(folder), "--eval-episodes", "0", *more], check=True)
     last = json.loads((folder / "metrics.jsonl").read_text(encoding="utf-8").splitlines()[-1])
@@ -61,7 +61,7 @@ def train(game: str, root: Path, gif: Path, seconds: float, more: list[str]) -> 
 
 
 def score(value: float) -> str:
-    """12,345 or 1.234."""
+    """Format a score, such as 12,345 or 1.234."""
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
 
 

@@ -2,8 +2,8 @@
 
 First `pytest -m gpu` in its own process, then the measurements of bridge.probe. Then training on Breakout (118 float32
 features, encoder and LSTM of size 128), serial and with 1, 2, 4, 8 and 16 batches: the speed of a rollout and of an iteration,
-the share of a rollout in which the device is idle, and the bandwidth of the copies relative to the probe's for their size. The
-default sizes suit a large machine; `--num-envs` sets others.
+the share of a rollout in which the device is idle, and the bandwidth of the copies, divided by the bandwidth that the probe
+measured for copies of the same size. The default sizes suit a large machine; `--num-envs` sets others.
 """
 
 import statistics
@@ -48,7 +48,7 @@ def busy_seconds(events) -> float:
 
 
 def copy_share(events, costs, size: int) -> float:
-    """Return the median bandwidth of the slabs' copies to the device, divided by the probe's for their size.
+    """Return the median bandwidth of the slabs' copies to the device, divided by the probe's for copies of this size.
 
     events: of torch's profiler.
     costs: measured by the probe.
@@ -56,14 +56,14 @@ def copy_share(events, costs, size: int) -> float:
     """
     times = [event.time_range.elapsed_us() / 1e6 for event in events
              if event.device_type == torch.autograd.DeviceType.CUDA and "HtoD" in event.name]
-    slabs = [seconds for seconds in times if seconds > 0.2 * max(times)] if times else []  # without the small copies
+    slabs = [seconds for seconds in times if seconds > 0.2 * max(times)] if times else []  # leaves out small copies
     return probe.copy_seconds(costs, size) / statistics.median(slabs) if slabs else float("nan")
 
 
 def measure(settings: Config, costs, iterations: int) -> list[str]:
-    """Return a row of the table."""
+    """Train and play with these settings, and return a row of the table."""
     session = make_session(settings)
-    for _ in range(6):  # captures the graphs
+    for _ in range(6):  # the graphs are captured in these iterations
         iterate(session)
     torch.cuda.synchronize()
     steps = settings.batch_steps

@@ -198,14 +198,14 @@ def blocks(found: Sequence[Way], most_envs: int) -> str:
     return "Block sizes of the kernel, searched when it is made:\n\n" + markdown(columns, rows)
 
 
-def at(points: Sequence[Point], work_envs: int) -> str:
+def envs_text(points: Sequence[Point], work_envs: int) -> str:
     """Return the number of environments for the points with more work, as text."""
     fewer = {point.way: point.num_envs for point in points if point.work > 1 and point.num_envs < work_envs}
     return f"{work_envs:,} environments" + "".join(f" ({way}: {count})" for way, count in fewer.items())
 
 
 def report(points: Sequence[Point], work_envs: int, notes: Sequence[str], more: str, picture: str) -> str:
-    """Return the whole page.
+    """Return the page as Markdown.
 
     notes: sentences for the end.
     more: text after the tables.
@@ -220,9 +220,9 @@ def report(points: Sequence[Point], work_envs: int, notes: Sequence[str], more: 
         "A step takes about flat + slope x (a fit by relative least squares). It turns from flat to linear at the x with both "
         "parts equal (the stars).\n",
         turns("environment", "steps/s", against_envs), micros, times("environments", against_envs),
-        f"Runtime against work, with {at(points, work_envs)}. Work x is x times the arithmetic of a step. On a device and in "
-        "our games it is a loop within the step. Gymnasium's step, NumPy calls on all environments, is called x times. In "
-        "stable-baselines3's processes each environment steps x times before it answers.\n",
+        f"Runtime against work, with {envs_text(points, work_envs)}. Work x is x times the arithmetic of a step. On a device "
+        "and in our games it is a loop within the step. Gymnasium's step, NumPy calls on all environments, is called x "
+        "times. In stable-baselines3's processes each environment steps x times before it answers.\n",
         turns("unit", "units/s", against_work), micros, times("work", against_work),
         *([more] if more else []), *(f"- {note}" for note in notes)]).rstrip() + "\n"
 
@@ -250,7 +250,7 @@ def main():
     if late:
         missing.append(f"No time was left for the {late} largest points (--seconds {options.seconds:g}).")
     against = curves(points, options.work_envs)
-    draw([("environments", against[0]), (f"work per step, with {at(points, options.work_envs)}", against[1])],
+    draw([("environments", against[0]), (f"work per step, with {envs_text(points, options.work_envs)}", against[1])],
          options.out / "scaling.png")
     publish(report(points, options.work_envs, missing, blocks(found, options.max_envs), "scaling.png"),
             options.out / "scaling.md")

@@ -1,8 +1,8 @@
 """Steps per second of training: `python -m benchmarks.train`.
 
 Breakout's 118 features, an encoder and an LSTM of size 128, 1,024 environments, horizon 64, minibatch 32,768, one epoch, on the
-CPU. For comparison, the same run measures the speed that the matrix products would allow if nothing else took time, and the
-learner's forward and backward pass against torch's own LSTM.
+CPU. The same run also measures two things for comparison: the speed of training if only its matrix products took time, and the
+learner's forward and backward pass beside that of torch's own LSTM.
 """
 
 import statistics
@@ -22,8 +22,8 @@ from trainer.training.build import make_session
 from trainer.training.train import iterate
 
 FEATURES, SIZE, ACTIONS = 118, 128, 4
-# FLOP per step: two per multiply-add of a forward pass; one pass in the rollout, one in learning, and a backward pass,
-# which counts twice
+# FLOP per step. A forward pass has two per multiply-add. The rollout is one forward pass; learning is another one and a
+# backward pass, which costs as much as two.
 FLOP = 2 * (FEATURES * SIZE + 2 * SIZE * 4 * SIZE + SIZE * (ACTIONS + 1)) * 4
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 
@@ -35,7 +35,7 @@ def config(precision: str, threads: int) -> Config:
 
 
 def end_to_end(precision: str, threads: int, iterations: int) -> list[str]:
-    """Return a row of the table: steps/s of training, steps/s of the products, and the share of each stage."""
+    """Return a row of the table: steps/s of training and of the products only, their ratio, and the share of each stage."""
     session = make_session(config(precision, threads))
     for _ in range(2):
         iterate(session)
@@ -50,7 +50,7 @@ def end_to_end(precision: str, threads: int, iterations: int) -> list[str]:
 
 
 def torch_lstm(dtype: torch.dtype, steps: int, batch: int):
-    """Return a forward and backward pass of torch's own layers. They cannot reset an episode within a sequence."""
+    """Return a function: a forward and backward pass of torch's own layers, which cannot reset the state within a sequence."""
     encoder = torch.nn.Linear(FEATURES, SIZE).to(dtype)
     lstm, heads = torch.nn.LSTM(SIZE, SIZE).to(dtype), torch.nn.Linear(SIZE, ACTIONS + 1).to(dtype)
     observation = torch.randn(steps, batch, FEATURES).to(dtype)
@@ -61,7 +61,7 @@ def torch_lstm(dtype: torch.dtype, steps: int, batch: int):
 
 
 def ours(dtype: torch.dtype, steps: int, batch: int):
-    """Return a forward and backward pass of the policy."""
+    """Return a function: a forward and backward pass of the policy."""
     policy = LstmPolicy((FEATURES,), ACTIONS, SIZE, SIZE, precision=dtype)
     observation, start = torch.randn(steps, batch, 1, FEATURES).to(dtype), (torch.rand(steps, batch) < 0.01).float()
     state = policy.initial_state(batch)
@@ -94,9 +94,9 @@ def main():
     runs = [end_to_end(name, options.threads or cores(), options.iterations) for name in precisions]
     learners = [learner(name, DTYPES[name], batch) for name in precisions for batch in (64, 512)]
     publish(head("Training steps per second") + "\n" + markdown(
-        ["products in", "threads", "steps/s", "products only", "ratio", "games", "forward", "sample", "learn", "other"],
-        runs) + "\nForward and backward pass of whole sequences, steps/s:\n\n" + markdown(
-        ["products in", "steps x environments", "insertcoin", "plain kernels", "torch's LSTM, no resets", "insertcoin / torch"],
+        ["precision", "threads", "steps/s", "products only", "ratio", "games", "forward", "sample", "learn", "other"],
+        runs) + "\nForward and backward pass of complete sequences, steps/s:\n\n" + markdown(
+        ["precision", "steps x environments", "insertcoin", "plain kernels", "torch's LSTM, no resets", "insertcoin / torch"],
         learners), options.out)
 
 

@@ -28,7 +28,7 @@ class HostDevice:
         return raw[start: start + size]
 
     def device_bytes(self, host_bytes: np.ndarray) -> torch.Tensor:
-        """Return the device's memory for a copy of `host_bytes`: (size,) uint8. Here it is the same memory."""
+        """Return memory of the device for a copy of `host_bytes`: (size,) uint8. On the CPU it is the same memory."""
         return torch.from_numpy(host_bytes)
 
     def stream(self) -> "HostStream":
@@ -39,7 +39,7 @@ class HostDevice:
 class HostStream:
     """A stream that runs its work at once."""
 
-    captures = False  # True if captured work is cheaper
+    captures = False  # True if callers should capture repeated work
     copies = False    # True if host and device have different memory
 
     def upload(self, device_bytes: torch.Tensor, host_bytes: np.ndarray):
@@ -53,7 +53,7 @@ class HostStream:
         work()
 
     def capture(self, work: Callable[[], None]) -> Callable[[], None]:
-        """Return a function that does the same as `run(work)` on the same memory. Does not run `work`."""
+        """Return a function with the effect of `run(work)`, on the same memory. `capture` itself does no work."""
         return work
 
     def mark(self):

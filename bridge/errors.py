@@ -10,11 +10,11 @@ class DeviceError(BridgeError):
 
 
 class TransferError(BridgeError):
-    """A copy, a kernel or a graph of one batch failed. Names the stage, the batch and the shapes.
+    """A copy, a kernel or a graph of one batch failed. The message names the stage, the batch and the shapes.
 
     The host's buffers still hold the last complete step.
     """
 
 
 class EnvironmentFailed(BridgeError):
-    """A Gymnasium environment raised an exception. Names the environment."""
+    """A Gymnasium environment raised an exception. The message names the environment."""

@@ -26,7 +26,7 @@ class Captured:
     name: shown in the warning if the capture fails.
     work: queues the work. It must use the same memory in each call.
     stream: stream of a device (bridge.device).
-    graphs: the shared switch; default: a switch of its own.
+    graphs: the shared switch; default: a new one.
     eager: called before the capture, and if there is none; default: `stream.run(work)`.
     """
 

@@ -111,7 +111,7 @@ class Pipeline:
 
         work: reads the slab's tensors and fills slab.actions. Pass the same object in each turn: it is captured once. It
             must then do the same work on the same memory.
-        act: False if `work` does not fill the actions. No step follows then.
+        act: False if `work` does not fill the actions; the next turn then does not step the games.
         """
         self.play(batch)
         stream = self.streams[batch.index]
@@ -152,7 +152,7 @@ class Pipeline:
             raise failed[0]
 
     def _wait_for_device(self):
-        """Finish all steps and copies. The host's buffers may be overwritten after it."""
+        """Finish all steps and copies. After this call the host's buffers can be overwritten."""
         self.settle()
         for batch in self.batches:
             self.check("wait for the device", batch, self.streams[batch.index].wait)

@@ -11,8 +11,8 @@ A source has num_envs, num_actions, num_masked (0 without action masks), observa
 A bound batch has
 
     reset()         begins new episodes and writes the first observations;
-    begin(ready)    starts a step. The actions are in the host's array as soon as `ready()` returns;
-    wait()          waits for the actions, if the calling thread steps;
+    begin(ready)    begins a step. `ready()` waits until the actions are in the host's array;
+    wait()          waits for the actions, if the calling thread steps the environments;
     finish(log)     steps, writes the results and adds the ended episodes to an EpisodeLog. Returns the seconds spent waiting
                     and the seconds spent stepping.
 
@@ -38,9 +38,9 @@ class Episodes(NamedTuple):
 
 
 class EpisodeLog:
-    """Episodes ended since the last `take`. Its memory grows until it holds the largest number in one rollout.
+    """Episodes ended since the last `take`. The memory is reused; it grows if more episodes end between two calls of `take`.
 
-    room: number of episodes to make room for at first.
+    room: number of episodes for which memory is allocated at first.
     """
 
     def __init__(self, room: int):
@@ -78,7 +78,7 @@ class GameSource:
 
     def __init__(self, env: VecEnv):
         if env.autoreset != "next_step":
-            raise ValueError(f"autoreset must be 'next_step', not {env.autoreset!r}: the pipeline takes no other environments")
+            raise ValueError(f"autoreset must be 'next_step', not {env.autoreset!r}: the pipeline supports no other mode")
         self.env = env
         self.num_envs, self.num_actions = env.num_envs, len(env.actions)
         self.num_masked = self.num_actions if env.game.has_mask else 0

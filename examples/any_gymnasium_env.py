@@ -17,7 +17,7 @@ reward = torch.zeros((), device=pipeline.device)
 
 
 def policy(batch):
-    """Returns the device's work for a batch: it reads observation, reward, terminated and truncated, and writes actions."""
+    """Returns the work for a batch: a function that reads the slab's tensors and writes its actions."""
     slab = pipeline.slab(batch)
 
     def work():

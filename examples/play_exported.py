@@ -20,19 +20,19 @@ EPISODES = 20
 
 
 def open_onnx(path):
-    """The description of the policy, and its step as a function."""
+    """The description of the policy, and a function that runs one step."""
     import onnxruntime
     session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
-    names = [one.name for one in session.get_outputs()]
+    outputs = [one.name for one in session.get_outputs()]
 
     def step(**inputs):
         wanted = {one.name: inputs[one.name] for one in session.get_inputs()}
-        return dict(zip(names, session.run(None, wanted), strict=True))
+        return dict(zip(outputs, session.run(None, wanted), strict=True))
     return json.loads(session.get_modelmeta().custom_metadata_map["policy"]), step
 
 
 def open_safetensors(path):
-    """The same from a safetensors file: 8 bytes with the length of the header, the JSON header, then all numbers."""
+    """The same as `open_onnx`. The file has 8 bytes with the length of the header, the JSON header, then all numbers."""
     data = Path(path).read_bytes()
     begin = 8 + int.from_bytes(data[:8], "little")
     header = json.loads(data[8:begin])
@@ -41,7 +41,7 @@ def open_safetensors(path):
                              count=int(np.prod(one["shape"]))).reshape(one["shape"])
          for name, one in header.items()}
     if about["encoder"] not in ENCODERS or about["memory"] not in CORES:
-        sys.exit(f"{path}: encoder {about['encoder']} with memory {about['memory']} is not written in NumPy here; export .onnx")
+        sys.exit(f"{path}: encoder {about['encoder']} with memory {about['memory']} has no NumPy version: export .onnx")
     encode, core = ENCODERS[about["encoder"]], CORES[about["memory"]]
 
     def step(observation, start, **state):
@@ -126,14 +126,14 @@ CORES = {"lstm": lstm, "mingru": mingru, "none": none}
 
 
 def make(about, num_envs):
-    """The environments of the policy's training."""
+    """Environments like those in which the policy was trained."""
     if about["game"].startswith("gym:"):
         return gymnasium.make_vec(about["game"].removeprefix("gym:"), num_envs, vectorization_mode="sync", **about["options"])
     return envs_c.make(about["game"], num_envs, **about["env"], **about["options"])
 
 
 def play(path, episodes=EPISODES, seed=1):
-    """The scores of whole episodes, one in each environment. Actions are sampled, as in training."""
+    """The scores of complete episodes, one in each environment. Actions are sampled, as in training."""
     about, step = (open_onnx if path.endswith(".onnx") else open_safetensors)(path)
     env, random = make(about, episodes), np.random.default_rng(seed)
     state = {name: np.zeros((episodes, *shape), np.float32) for name, shape in about["states"].items()}
@@ -145,7 +145,7 @@ def play(path, episodes=EPISODES, seed=1):
         state = {name: out[f"next_{name}"] for name in state}
         logits = np.where(infos["action_mask"], out["logits"], -np.inf) if "action_mask" in infos else out["logits"]
         actions = (logits + random.gumbel(size=logits.shape)).argmax(1)
-        start = over.astype(np.float32)  # after an episode's last observation comes the first of the next one
+        start = over.astype(np.float32)  # if this was an episode's last observation, the next one starts an episode
         observation, reward, terminated, truncated, infos = env.step(actions)
         scores += reward * running
         over = terminated | truncated

@@ -22,10 +22,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _refuse("Python {}.{}".format(*OLDEST_PYTHON) + " or newer")
     from trainer.process import is_console_script, limit_openmp_spin
     limit_openmp_spin()  # before anything loads OpenMP
-    if is_console_script():
-        sys.path.append(str(Path.cwd()))  # for import paths of the user's classes; at the end, where it hides no package
     try:
-        from trainer.commands.main import run
+        from trainer.commands.main import run  # loads OWN_PACKAGES: an editable install is searched after sys.path
+        if is_console_script():
+            sys.path.append(str(Path.cwd()))  # for import paths of the user's classes; last, so that it hides no package
         return run(sys.argv[1:] if argv is None else list(argv))
     except ModuleNotFoundError as error:
         package = str(error.name).partition(".")[0]

@@ -18,11 +18,12 @@ from trainer.config.games import GameName
 from trainer.errors import ConfigError
 
 SETTINGS = ("view", "frame_skip", "sticky", "noop_max", "time_limit")  # only for our own games
-SIMULATIONS = {"device": CartPoleKernel, "tensors": CartPoleTensors}   # for each value of the setting `sim` but host
+SIMULATIONS = {"device": CartPoleKernel, "tensors": CartPoleTensors}   # by value of the setting `sim`, except host
 # For ale-py's vector environments: single frames, since the trainer stacks them, and raw rewards, since it clips them.
 ATARI = {"stack_num": 1, "reward_clipping": False}
-SEED_OFFSET = 1 << 62  # from a run's seed to the seed of its evaluations
-GYM_OFFSET, GYM_SEEDS = 1 << 30, (1 << 31) - (1 << 20)  # for Gymnasium: ALE's seeds have 31 bits, one for each environment
+SEED_OFFSET = 1 << 62  # added to a run's seed for its evaluations
+# The same for Gymnasium, whose environment i gets seed + i. ALE's seeds have 31 bits, so seeds start below GYM_SEEDS.
+GYM_OFFSET, GYM_SEEDS = 1 << 30, (1 << 31) - (1 << 20)
 GYM_RATE = 15          # steps per second of Gymnasium's environments: a console's 60 frames, four per step
 
 
@@ -30,7 +31,7 @@ def make_env(game: str, env: EnvConfig, num_envs: int, seed: int, first: int = 0
     """Environments of one of our games.
 
     num_envs: number of environments, in place of env.num_envs.
-    first: number of the first one, if they are a part of more environments with one seed.
+    first: number of the first environment, if these are a part of the run's environments.
     """
     return envs_c.VecEnv(envs_c.game(game), num_envs, view=env.view, frame_skip=env.frame_skip, sticky=env.sticky,
                          noop_max=env.noop_max, time_limit=env.time_limit, reward_clip=env.reward_clip,
@@ -40,7 +41,7 @@ def make_env(game: str, env: EnvConfig, num_envs: int, seed: int, first: int = 0
 def make_source(game: str, env: EnvConfig, num_envs: int, seed: int, num_batches: int = 1, first: int = 0):
     """The bridge's source of environments of any game. num_envs, first: as in `make_env`.
 
-    num_batches: number of batches of Gymnasium's environments; sources of our own games are cut into batches later.
+    num_batches: number of batches for Gymnasium's environments; the pipeline divides our own games into batches.
     Raises ConfigError if a Gymnasium environment is unknown or unsuitable, or if a setting does not apply to it.
     """
     name = GameName.parse(game)
@@ -87,12 +88,12 @@ def make_gymnasium(name: GameName, num_envs: int, options: dict[str, float]) -> 
 
 
 def episode_seed(game: str, seed: int) -> int:
-    """The seed of the environments of an evaluation: other episodes than those of a training with the same seed."""
+    """The seed for an evaluation's environments: its episodes differ from those of a training with the same seed."""
     return (seed + GYM_OFFSET) % GYM_SEEDS if GameName.parse(game).is_gym else seed + SEED_OFFSET
 
 
 def rate_of(source) -> float:
-    """Steps per second at which a source's environments run at the game's own speed."""
+    """Steps per second at the normal speed of a source's game."""
     return source.env.game.fps / source.env.frame_skip if source.saves else GYM_RATE
 
 

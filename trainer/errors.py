@@ -1,7 +1,7 @@
 """Errors of the trainer which the user can correct.
 
-They stand apart from the raising code: the command line catches them without loading torch. The text
-of each is one or two sentences: the name of the setting or file, the requirement, the value, and how to correct it.
+They have a module of their own, so that the command line can catch them without loading torch. The text of each is one or two
+sentences: the name of the setting or file, the requirement, the value, and how to correct it.
 """
 
 
@@ -33,7 +33,7 @@ class SettingError(ConfigError):
 
 
 class CheckpointError(TrainerError):
-    """A checkpoint is missing, damaged, cut short, of another program, or of a newer format."""
+    """A checkpoint is missing or damaged, or has a newer format, or another program wrote the file."""
 
 
 class LearningError(TrainerError):
@@ -49,11 +49,11 @@ class ExportError(TrainerError):
 
 
 class TrackerError(TrainerError):
-    """A tracker is not installed or refuses the run."""
+    """A tracker is not installed or does not accept the run."""
 
 
 class RanksError(TrainerError):
-    """A job of several processes fails: a process has no device or has ended, or the weights differ."""
+    """A job of several processes failed: a process has no device or has ended, or the weights differ."""
 
 
 class SweepError(TrainerError):

@@ -26,8 +26,8 @@ def limit_openmp_spin() -> None:
     """Make waiting OpenMP threads give up their core early. Call this before anything loads OpenMP (torch, envs_c).
 
     By default GNU's runtime lets a waiting thread spin for milliseconds. If another program keeps the cores busy, the
-    spinning thread takes time from the other thread: two trainings side by side on two cores ran at 2% of
-    the speed of one alone. With a short spin each of them reaches 46%, and on idle cores it costs nothing.
+    spinning thread takes time from the working threads: each of two trainings on the same two cores ran at 2% of the speed of
+    a single training. With a short spin each of them reaches 46%, and on idle cores it costs nothing.
 
     A user's own GOMP_SPINCOUNT or OMP_WAIT_POLICY is kept.
     """

@@ -88,7 +88,8 @@ ROW void store(Pole pole, double *poles, long long n, long long i) {
 }
 
 /* Begins a new episode in environment i. */
-ROW Pole begin_episode(double *poles, uint64_t *rng, int32_t *length, int32_t *last_action, uint8_t *over, long long n, long long i) {
+ROW Pole begin_episode(double *poles, uint64_t *rng, int32_t *length, int32_t *last_action, uint8_t *over, long long n,
+                       long long i) {
     Rng mine = {rng[i], rng[n + i]};
     Pole pole = new_pole(mine);
     store(pole, poles, n, i);

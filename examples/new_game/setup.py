@@ -1,4 +1,4 @@
-"""To publish the game: `pip install --no-build-isolation .` where insertcoin is installed.
+"""To publish the game: `pip install --no-build-isolation .` in an environment that has insertcoin.
 
 After that `envs_c.make("cave")` finds it by its name.
 """

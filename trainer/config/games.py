@@ -15,7 +15,7 @@ _GYM = "gym:"
 class GameName:
     """The name of a game as the user wrote it, and its kind.
 
-    text: the whole name, such as breakout, my_games/dodge.pyx or gym:ALE/Breakout-v5.
+    text: the name as written, such as breakout, my_games/dodge.pyx or gym:ALE/Breakout-v5.
     is_gym: True for an environment of Gymnasium.
     is_file: True for a path to a game's .pyx.
     """

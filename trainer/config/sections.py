@@ -10,7 +10,7 @@ from typing import Literal
 from trainer.config.fields import Section, matching, within
 from trainer.errors import SettingError
 
-# Names of the registries in trainer/policy and trainer/log, which load torch or services and are therefore not asked here.
+# The names in the registries of trainer/policy and trainer/log. These load torch or trackers, so they are not imported here.
 MEMORY_NAMES = ("lstm", "mingru", "none")
 ENCODER_NAMES = ("mlp", "conv", "board", "cells")
 TRACKER_NAMES = ("tensorboard", "wandb", "trackio")
@@ -19,10 +19,10 @@ TRACKER_NAMES = ("tensorboard", "wandb", "trackio")
 FREE_ON_RESUME = frozenset({"num_threads", "resume", "stop_at", "device", "serial", "dashboard", "checkpoint_seconds",
                             "eval_episodes", "gif", "track"})  # may change when a run is resumed
 FREE_BETWEEN_RANKS = frozenset({"num_threads", "device", "dashboard", "gif", "run_dir", "resume"})  # may differ between ranks
-OF_THE_MACHINE = frozenset({"num_threads", "num_batches"})   # not written into a preset for others, nor compared
+OF_THE_MACHINE = frozenset({"num_threads", "num_batches"})   # neither in presets for others nor compared by sweeps
 OF_ONE_SESSION = frozenset({"run_dir", "resume", "stop_at"})  # in no preset
 
-SEEDS = 2**63  # a run's seed is below
+SEEDS = 2**63  # a run's seed is lower than this
 
 _IMPORT_PATH = "[^:]+:[^:]+"
 # Pattern and requirement of settings with a name or an import path.

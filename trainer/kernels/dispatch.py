@@ -4,7 +4,7 @@ CPU tensors go to cpu.pyx. CUDA tensors go to cuda.cu: a launch on torch's curre
 calls can be captured in a graph. `use_reference()` sends all calls to reference.py, for tests and for measuring the gain.
 
 The three modules have the same functions. Those of cpu and cuda take the inputs, then the outputs; those of reference take the
-inputs and return the outputs, and their docstrings say what is computed. Only the CPU has kernels for whole LSTM sequences;
+inputs and return the outputs, and their docstrings define the results. Only the CPU has kernels for whole LSTM sequences;
 on other devices `trainer.policy.lstm` does single steps.
 
 Unless a docstring says otherwise, all tensors of a call must be contiguous and on one device. The functions raise TypeError
@@ -75,14 +75,14 @@ def _check(like, dtype: torch.dtype, shape: tuple, *, strides: bool = True, **te
             raise ValueError(f"{name} must be contiguous, not of shape {tuple(tensor.shape)} with strides {tensor.stride()}")
 
 
-def _check_rows(half, *others):
-    """The checks of each time step: one device, contiguity, and the dtype of `half`.
+def _check_rows(first, *others):
+    """The checks of each time step: one device, contiguity, and the dtype of `first`.
 
     Shapes are not checked: with 64 environments this would take a third of the kernel's time.
     """
-    _check_dtype("a kernel's tensor", half, torch.float32, torch.bfloat16)
-    device = half.device
-    for tensor in (half, *others):
+    _check_dtype("a kernel's tensor", first, torch.float32, torch.bfloat16)
+    device = first.device
+    for tensor in (first, *others):
         if not tensor.is_contiguous():
             raise ValueError(f"a kernel's tensors must be contiguous, not of shape {tuple(tensor.shape)} with strides "
                              f"{tensor.stride()}")

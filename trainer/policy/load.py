@@ -27,7 +27,7 @@ def load_policy(path: Path, device: str = "cpu") -> tuple[Policy, Config]:
     try:
         source = make_source(config.game, config.env, 1, 0)
     except EnvsError as error:
-        raise RunError(f"{path} plays {config.game}, which cannot be made any more: {error}; bring the game back, or choose "
+        raise RunError(f"{path} plays {config.game}, which cannot be made any more: {error}; restore the game, or choose "
                        "another run") from None
     policy = make_policy(config.policy, source, config.run.seed, getattr(torch, meta["precision"]))
     source.close()

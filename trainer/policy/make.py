@@ -17,7 +17,6 @@ from trainer.policy.policy import Policy
 # The policy class for each value of the setting `memory`.
 MEMORIES: dict[str, type[Policy]] = {"lstm": LstmPolicy, "mingru": MinGruPolicy, "none": FeedForwardPolicy}
 
-
 # Keyword arguments of a policy class.
 _ARGUMENTS = ("shape", "num_actions", "encoder_size", "core_size", "encoder", "frames", "scale", "precision", "layers")
 

@@ -44,7 +44,7 @@ def select(policy: Policy, storage: Storage, advantage, sequences, weight=None) 
 
 
 class JointStatistics(NamedTuple):
-    """Of a quantity, over the valid steps of all ranks: scalars of its dtype."""
+    """Statistics of a quantity over the valid steps of all ranks: scalars of its dtype."""
 
     count: torch.Tensor     # valid steps, at least 1
     mean: torch.Tensor

@@ -27,7 +27,7 @@ class HostClock:
         return target[self.t, rows].copy_(value)
 
     def store_every(self, count: int, target: torch.Tensor, rows: slice, value: torch.Tensor):
-        """Each `count` steps share a row of the target; the rows are used in a circle."""
+        """Each `count` steps share a row of the target; after the last row comes row 0 again."""
         target[self.t // count % len(target), rows] = value
 
 
@@ -54,5 +54,5 @@ class DeviceClock:
         return value
 
     def store_every(self, count: int, target: torch.Tensor, rows: slice, value: torch.Tensor):
-        """Each `count` steps share a row of the target; the rows are used in a circle."""
+        """Each `count` steps share a row of the target; after the last row comes row 0 again."""
         target[:, rows].index_copy_(0, self.t // count % len(target), value[None])

@@ -1,6 +1,6 @@
 """The tensors of one rollout: T steps of N environments, time first.
 
-The slab of step t brings the observation, and the reward and flags of the action before it. After a flag the environment resets
+The slab of step t holds the observation, and the reward and flags of the action before it. After a flag the environment resets
 in the next step, whatever the action ("next_step" autoreset). So at step t
 
     over[t]  = terminated[t] or truncated[t]: observation t is the last of its episode, and the action at t has no effect;
@@ -65,7 +65,7 @@ class Storage:
 
     @property
     def sample_period(self) -> int:
-        """Number of steps that share a row of `sample`; the last one stays."""
+        """Number of steps that share a row of `sample`; each overwrites the one before."""
         return sample_period(self.horizon)
 
     @property

@@ -1,7 +1,7 @@
 """The checkpoints of a run: the last few, named after their step, and `best.safetensors`.
 
-Each is one file, written atomically: a killed process leaves none half-written. checkpoint_file.py has its
-format and its checks.
+Each is one file, written atomically: a killed process leaves none half-written. checkpoint_file.py has the format and the
+checks.
 """
 
 import math
@@ -131,17 +131,17 @@ def _by_step(folder: Path) -> dict[int, Path]:
 
 
 def _or_name_another(path: Path, read: Callable[[Path], _Content]) -> _Content:
-    """read(path). If the file is damaged, the error names an undamaged checkpoint of the same folder."""
+    """read(path). If the file is damaged, the error names an intact checkpoint of the same folder."""
     try:
         return read(path)
     except DamagedError as error:
         for other in [*_by_step(path.parent).values(), path.parent / BEST]:
-            if other != path and _is_whole(other):
-                raise CheckpointError(f"{error}; {other} is whole: pass it instead to go on from there") from None
-        raise CheckpointError(f"{error}; {path.parent} holds no other checkpoint that is whole") from None
+            if other != path and _is_intact(other):
+                raise CheckpointError(f"{error}; {other} is intact: pass it instead to go on from there") from None
+        raise CheckpointError(f"{error}; {path.parent} holds no other intact checkpoint") from None
 
 
-def _is_whole(path: Path) -> bool:
+def _is_intact(path: Path) -> bool:
     try:
         checkpoint_file.read(path)
     except CheckpointError:

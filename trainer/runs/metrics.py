@@ -1,4 +1,4 @@
-"""metrics.jsonl: one JSON object for each iteration. Each is handed to the system at once and survives a kill."""
+"""metrics.jsonl: one JSON object for each iteration. Each is written without a buffer, so it survives a kill."""
 
 import json
 import math

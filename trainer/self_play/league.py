@@ -69,7 +69,7 @@ class League:
     policy: the learner's policy.
     weights: the learner's weights for steps (Policy.cast_weights).
     new_policy: makes a policy of the same kind.
-    device: where the policies are.
+    device: the policies' device.
     batch_steps: steps of one iteration, all environments together.
     """
 

@@ -18,7 +18,7 @@ class Opponents:
     pool: the policies to play with.
     policy: any policy of the same kind; decides the shapes.
     source: the source whose environments are played.
-    device: where the policies are.
+    device: the policies' device.
     seed: of the sampling. The number of the environment and the number of the step are the other keys.
     """
 

@@ -136,7 +136,7 @@ def precision_name(dtype: torch.dtype) -> str:
 
 
 def interleaved(parts: list[Episodes]) -> Episodes:
-    """The episodes of all ranks in about the order in which they ended: those of each rank are spread evenly."""
+    """The episodes of all ranks, approximately in the order in which they ended: each rank's are spread evenly."""
     if len(parts) == 1:
         return parts[0]
     order = np.argsort(np.concatenate([(np.arange(len(part.returns)) + 0.5) / max(len(part.returns), 1) for part in parts]),

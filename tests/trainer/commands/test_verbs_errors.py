@@ -41,7 +41,7 @@ def test_the_error_about_a_damaged_checkpoint_names_another(capsys, there, words
     data[-9] ^= 1
     path.write_bytes(data)
     error = refused(capsys, words.replace("RUN", "one"))
-    assert "is damaged: its contents do not match its checksum" in error and "is whole: pass it instead" in error
+    assert "is damaged: its contents do not match its checksum" in error and "is intact: pass it instead" in error
 
 
 @pytest.mark.parametrize("words", [*GAME_VERBS, "--resume RUN"])

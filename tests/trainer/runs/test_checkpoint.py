@@ -123,7 +123,7 @@ def test_latest_takes_a_folder_or_a_file_as_text_or_path(tmp_path):
     (lambda run: (save(run, 1, 1.0), (run / "step_000000000001.safetensors").unlink()), "pass .*best.safetensors"),
     (lambda run: (run.mkdir(), (run / ".step_000000000001.safetensors.7.tmp").touch()), "has no checkpoint"),
 ], ids=["nothing", "empty folder", "only the best", "only a temporary file"])
-def test_latest_says_what_is_missing(tmp_path, make, sentence):
+def test_latest_raises_an_error_that_names_the_missing_file(tmp_path, make, sentence):
     make(tmp_path / "run")
     with pytest.raises(CheckpointError, match=sentence):
         checkpoint.latest(tmp_path / "run")
@@ -131,19 +131,19 @@ def test_latest_says_what_is_missing(tmp_path, make, sentence):
 
 @pytest.mark.parametrize("damage", [lambda data: b"", lambda data: data[:-3], lambda data: b"x" + data[1:],
                                     lambda data: data[:-1] + b"x"], ids=["empty", "cut", "first byte", "last byte"])
-def test_a_damaged_newest_names_the_older_that_is_whole(tmp_path, damage):
+def test_a_damaged_newest_checkpoint_names_an_older_intact_one(tmp_path, damage):
     older, middle, newest = save(tmp_path, 1), save(tmp_path, 2), save(tmp_path, 3)
     for path in (middle, newest):
         path.write_bytes(damage(path.read_bytes()))
     assert checkpoint.latest(tmp_path) == newest
-    with pytest.raises(CheckpointError, match=f"{newest.name} is .*{older.name} is whole: pass it"):
+    with pytest.raises(CheckpointError, match=f"{newest.name} is .*{older.name} is intact: pass it"):
         checkpoint.load(newest)
 
 
-def test_a_damaged_only_one_says_that_there_is_no_other(tmp_path):
+def test_the_error_for_a_single_damaged_checkpoint_names_no_other(tmp_path):
     path = save(tmp_path)
     path.write_bytes(path.read_bytes()[:-1])
-    with pytest.raises(CheckpointError, match="no other checkpoint that is whole"):
+    with pytest.raises(CheckpointError, match="no other intact checkpoint"):
         checkpoint.load(path)
 
 
@@ -185,7 +185,7 @@ while True:
 
 
 @pytest.mark.parametrize("kills", [2, pytest.param(60, marks=pytest.mark.slow)])
-def test_a_kill_at_any_moment_leaves_a_whole_newest_and_best(tmp_path, kills):
+def test_a_kill_at_any_moment_leaves_newest_and_best_intact(tmp_path, kills):
     step, moments = 0, random.Random(1)
     for _ in range(kills):
         command = [sys.executable, "-c", SAVE_FOREVER, str(tmp_path), str(step)]

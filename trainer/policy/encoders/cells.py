@@ -15,7 +15,7 @@ MOST_KINDS = 64
 class Cells(nn.Module):
     """A one-hot input for each cell and kind, then two layers with ReLU: (B, K, *shape) to (B, size).
 
-    scale: factor that brought the observation's bytes to 0 .. 1; its inverse is the highest kind.
+    scale: factor that maps the observation's bytes to 0 .. 1; its inverse is the highest kind.
     """
 
     def __init__(self, shape: tuple[int, ...], size: int, scale: float):
@@ -57,5 +57,5 @@ class Cells(nn.Module):
 
 
 def highest_kind(scale: float) -> int:
-    """The highest value of a byte that `scale` brings to 1."""
+    """The highest byte of an observation: `scale` maps it to 1."""
     return round(1 / scale)
