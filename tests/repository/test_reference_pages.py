@@ -1,4 +1,4 @@
-"""docs/settings.md and the tree of docs/architecture.md are what the sources say."""
+"""docs/settings.md and the tree of docs/architecture.md match the sources."""
 
 from setup_support import ROOT, TOOLS, load
 
@@ -15,7 +15,7 @@ def test_the_tree_is_the_one_that_make_docs_writes():
     assert page == reference_pages.with_tree(page), "run `make docs`"
 
 
-def test_every_source_file_begins_with_a_line_that_says_what_it_is():
+def test_every_source_file_begins_with_a_description():
     missing = [str(file.relative_to(ROOT)) for top in reference_pages.TREES for file in reference_pages.sources(top)
                if not reference_pages.summary(file)]
     assert missing == []

@@ -1,4 +1,4 @@
-"""The set-up: its messages when something is missing, and that a build compiles what changed and nothing else."""
+"""The set-up: its messages if something is missing, and builds, which compile only changed modules."""
 
 import ast
 import shutil
@@ -27,21 +27,21 @@ def script(path: Path, text: str) -> Path:
     return path
 
 
-# One line names what is missing, and what to do.
+# One line names the missing thing and the remedy.
 
 
 @pytest.mark.parametrize(
-    ("version", "system", "says"),
+    ("version", "system", "message"),
     [
         ((3, 10, 13), "linux", ("3.10.13 is too old", "PYTHON=")),
         ((2, 7, 18), "linux", ("2.7.18 is too old", "PYTHON=")),
         ((3, 12, 0), "win32", ("win32 is not supported", "WSL")),
     ],
 )
-def test_an_unsuitable_python_is_named(doctor, version, system, says):
+def test_an_unsuitable_python_is_named(doctor, version, system, message):
     with pytest.raises(doctor.Missing) as missing:
         doctor.check_python(version, system)
-    assert all(part in str(missing.value) for part in says)
+    assert all(part in str(missing.value) for part in message)
 
 
 @pytest.mark.parametrize("version", [(3, 11, 0), (3, 12, 1), (3, 14, 0), (4, 0, 0)])
@@ -75,17 +75,17 @@ def test_a_missing_compiler_is_named_in_one_line(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("compiler", "says"),
+    ("compiler", "message"),
     [
         ("exit 1", "cannot make a program"),
         ('for a; do [ "$a" = -fopenmp ] && exit 1; done; exec cc "$@"', "cannot build a program with OpenMP"),
     ],
     ids=["no program", "no OpenMP"],
 )
-def test_what_the_compiler_lacks_is_said_in_one_line(tmp_path, compiler, says):
+def test_a_compiler_that_cannot_build_gives_one_line(tmp_path, compiler, message):
     result = run(sys.executable, DOCTOR, CC=str(script(tmp_path / "fakecc", compiler)))
     assert result.returncode == 1
-    assert says in result.stderr and result.stderr.count("\n") == 1
+    assert message in result.stderr and result.stderr.count("\n") == 1
 
 
 def test_a_compiler_that_is_not_there_is_named(doctor, monkeypatch):
@@ -95,7 +95,7 @@ def test_a_compiler_that_is_not_there_is_named(doctor, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("output", "says"),
+    ("output", "message"),
     [
         ("WARNING: Retrying after 'NewConnectionError(...)'\nERROR: No matching distribution found", "no network"),
         ("WARNING: Retrying: NameResolutionError: Temporary failure in name resolution", "no network"),
@@ -105,14 +105,14 @@ def test_a_compiler_that_is_not_there_is_named(doctor, monkeypatch):
         ("", "pip failed: no reason given"),
     ],
 )
-def test_a_failed_pip_is_explained_in_one_line(tmp_path, output, says):
+def test_a_failed_pip_is_explained_in_one_line(tmp_path, output, message):
     (tmp_path / "pip.log").write_text(output, encoding="utf-8")
     result = run(sys.executable, DOCTOR, "pip", tmp_path / "pip.log")
     assert result.returncode == 1
-    assert says in result.stderr and "pip.log" in result.stderr and result.stderr.count("\n") == 1
+    assert message in result.stderr and "pip.log" in result.stderr and result.stderr.count("\n") == 1
 
 
-def test_setup_says_in_one_line_that_there_is_no_such_python():
+def test_make_setup_names_a_missing_python_in_one_line():
     result = run("make", "setup", PYTHON="no-such-python")
     assert result.returncode != 0
     assert "no Python runs as 'no-such-python'" in result.stderr.splitlines()[0]
@@ -156,7 +156,7 @@ def answer(tree: Path, module: str) -> str:
     return run(sys.executable, "-c", f"from envs_c.{module} import answer; print(answer())", cwd=tree).stdout.strip()
 
 
-def test_a_build_compiles_what_changed_and_nothing_else(tree):
+def test_a_build_compiles_only_changed_modules(tree):
     first = build(tree)
     assert build(tree) == first and set(first) == {"lone", "user"}
     (tree / "envs_c" / "ten.pxd").write_text("cdef inline int ten() noexcept nogil: return 11\n", encoding="utf-8")
@@ -177,8 +177,8 @@ def test_a_build_compiles_what_changed_and_nothing_else(tree):
     assert [file.name.split(".")[0] for file in (tree / "envs_c").glob("*.so")] == ["user"]
 
 
-def test_what_cython_rejects_is_named_without_a_traceback(tree):
-    (tree / "envs_c" / "user.pyx").unlink()  # Cython itself prints a traceback where it translates several at once
+def test_an_error_of_cython_is_printed_without_a_traceback(tree):
+    (tree / "envs_c" / "user.pyx").unlink()  # Cython itself prints a traceback if it translates several at once
     (tree / "envs_c" / "lone.pyx").write_text("cdef int (:\n", encoding="utf-8")
     result = run(sys.executable, "setup.py", "-q", "build_ext", "--inplace", cwd=tree)
     assert result.returncode == 1

@@ -85,7 +85,7 @@ def test_the_first_rollout_on_the_gpu_is_that_on_the_cpu(settings):
 
 
 @pytest.mark.parametrize("settings", [{"num_batches": 2}, {"num_batches": 8}, {"num_batches": 8, "serial": True}])
-def test_batches_do_not_change_what_is_learned(settings):
+def test_batches_do_not_change_the_learning(settings):
     close(trained(config(), 3), trained(config(**settings), 3))
 
 
@@ -131,7 +131,7 @@ def test_host_buffers_are_page_locked():
         assert runtime.pointerGetAttributes(array.ctypes.data).type == runtime.memoryTypeHost
 
 
-def test_what_cannot_be_captured_goes_on_without_after_one_warning(monkeypatch):
+def test_work_that_cannot_be_captured_runs_without_a_graph_after_one_warning(monkeypatch):
     from trainer.rollout.actor import BatchStep
     original = BatchStep._forward
 

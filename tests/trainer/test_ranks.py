@@ -126,7 +126,7 @@ def test_moments_and_explained_variance_are_those_of_all_ranks(pair):
         assert got.item() == pytest.approx(explained.item(), rel=1e-5)
 
 
-def test_a_shuffle_is_that_of_all_sequences_each_rank_has_its_own_of(pair):
+def test_all_ranks_share_one_shuffle_of_all_sequences(pair):
     (one, state), (other, same_state) = pair(work.orders, config())
     alone = torch.randperm(N, generator=torch.Generator().manual_seed(5)).tolist()
     assert one == [number for number in alone if number < N // 2] and other == [number for number in alone if number >= N // 2]

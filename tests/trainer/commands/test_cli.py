@@ -221,7 +221,7 @@ def test_resuming_a_checkpoint_continues_in_its_folder(trained, saved):
     ("--num-threads 1", "env", "num_threads", 1),
     ("--num-envs 512", "env", "num_envs", 512), ("--gamma 0.987654321", "ppo", "gamma", 0.987654321),  # unchanged
 ])
-def test_resuming_may_change_what_does_not_change_the_learning(trained, saved, words, section, name, value):
+def test_a_resumed_run_accepts_changes_without_effect_on_the_learning(trained, saved, words, section, name, value):
     assert main(["--resume", str(saved[0]), *words.split()]) == 0
     assert getattr(getattr(trained[0], section), name) == value
 
@@ -234,7 +234,7 @@ def test_resuming_may_change_what_does_not_change_the_learning(trained, saved, w
     ("--lstm-size 64", "--lstm-size is 64"),
     ("--run-dir elsewhere", ", the folder of the resumed run, not elsewhere"),
 ])
-def test_resuming_may_not_change_the_learning(capsys, trained, saved, words, sentence):
+def test_a_resumed_run_refuses_changes_of_the_learning(capsys, trained, saved, words, sentence):
     assert sentence in refused(capsys, "--resume", str(saved[0]), *words.split())
     assert trained == []
 

@@ -102,7 +102,7 @@ def test_a_package_that_is_not_installed_is_named_in_one_line(package):
     assert len(done.stderr.splitlines()) == 1
 
 
-def test_a_python_without_any_package_says_so_in_one_line():
+def test_a_python_without_packages_gives_one_line():
     done = subprocess.run([sys.executable, "-S", "-m", "trainer", "breakout"], cwd=ROOT, capture_output=True, text=True,
                           check=False)
     assert done.returncode == 2
@@ -110,7 +110,7 @@ def test_a_python_without_any_package_says_so_in_one_line():
     assert len(done.stderr.splitlines()) == 1
 
 
-def test_an_old_python_says_so_in_one_line(capsys, monkeypatch):
+def test_an_old_python_gives_one_line(capsys, monkeypatch):
     monkeypatch.setattr(sys, "version_info", (3, 9, 1))
     assert main(["breakout"]) == 2
     assert capsys.readouterr().err.startswith("error: the trainer needs Python 3.11 or newer, which ")

@@ -59,7 +59,7 @@ def test_list_draws_a_table_in_a_terminal(there, tty, monkeypatch):
     assert "─" in tty.getvalue() and "cartpole" in tty.getvalue()
 
 
-def test_list_says_that_there_are_no_runs(capsys, tmp_path, monkeypatch):
+def test_list_without_runs_prints_one_line(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert "--root must be a folder that contains runs, and there is no folder runs here" in refused(capsys, "list")
     (tmp_path / "runs").mkdir()

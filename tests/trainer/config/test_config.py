@@ -222,7 +222,7 @@ def test_a_bad_preset_is_refused_by_name(tmp_path, monkeypatch, text, sentence):
         preset("game")
 
 
-def test_overlay_changes_only_what_it_names():
+def test_overlay_changes_only_the_named_settings():
     config = overlay(Config("x"), {"ppo": {"gamma": 0.9}, "run": {"seed": 7}})
     assert (config.ppo.gamma, config.run.seed) == (0.9, 7)
     assert config.env == EnvConfig()

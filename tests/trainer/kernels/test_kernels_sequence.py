@@ -190,7 +190,7 @@ def test_a_stack_shows_nothing_from_before_a_start(place, count, device):
         assert out[step, 0, :, 0].tolist() == shown
 
 
-def test_hidden_frames_are_zero_whatever_they_hold(device):
+def test_frames_of_an_earlier_episode_are_zero_even_if_they_hold_nan(device):
     frames = torch.tensor([[[torch.nan]], [[3.0]]], device=device)
     out = torch.empty(1, 1, 2, 1, device=device)
     kernels.stack_frames(frames, torch.tensor([[0.0], [1.0]], device=device), 0, 2.0, out)

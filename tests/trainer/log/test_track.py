@@ -20,7 +20,7 @@ from trainer_support import config
 from trainer.config import RunConfig
 from trainer.config.sections import TRACKER_NAMES
 from trainer.errors import ConfigError, TrackerError
-from trainer.log import trackers as track
+from trainer.log import trackers
 from trainer.log.tensorboard import TAGS
 from trainer.runs.metrics import read_metrics
 from trainer.training.train import train
@@ -91,7 +91,7 @@ def test_a_resumed_run_continues_in_the_same_one(tmp_path, made, tracker, key):
     first, second = made
     assert first.given["resume"] in (None, "never")
     assert second.given["resume"] == "allow"
-    assert second.given[key] == getattr(first, key) == json.loads((tmp_path / track.IDS).read_text())[tracker]
+    assert second.given[key] == getattr(first, key) == json.loads((tmp_path / trackers.IDS).read_text())[tracker]
     assert [entry["step"] for entry in second.logged] == [3 * STEP, 4 * STEP]
 
 
@@ -157,13 +157,13 @@ def test_a_tracker_that_fails_does_not_end_the_training(tmp_path, made, monkeypa
 
 
 def test_damaged_ids_are_refused(tmp_path, made):
-    (tmp_path / track.IDS).write_text("{")
+    (tmp_path / trackers.IDS).write_text("{")
     with pytest.raises(TrackerError, match=r"trackers.json is damaged: remove it"):
         log(tmp_path, "wandb", 1, 1)
 
 
 def test_the_settings_know_every_tracker():
-    assert tuple(track.TRACKERS) == TRACKER_NAMES
+    assert tuple(trackers.TRACKERS) == TRACKER_NAMES
 
 
 class Own:
@@ -223,7 +223,7 @@ def test_weights_and_biases_itself_writes_offline(tmp_path, monkeypatch):
     monkeypatch.setenv("WANDB_MODE", "offline")
     log(tmp_path, "wandb", 1, 2)
     log(tmp_path, "wandb", 3, 4, resume_step=2 * STEP)
-    name = json.loads((tmp_path / track.IDS).read_text())["wandb"]
+    name = json.loads((tmp_path / trackers.IDS).read_text())["wandb"]
     written = list(tmp_path.glob("wandb/offline-run-*"))
     assert written
     assert all(folder.name.endswith(name) for folder in written)
@@ -239,5 +239,5 @@ def test_trackio_itself_continues_in_its_run(tmp_path):
     assert done.returncode == 0, done.stderr
     with contextlib.closing(sqlite3.connect(tmp_path / "trackio" / "insertcoin.db")) as kept:
         rows = kept.execute("select run_name, step from metrics order by step").fetchall()
-    name = json.loads((tmp_path / "run" / track.IDS).read_text())["trackio"]
+    name = json.loads((tmp_path / "run" / trackers.IDS).read_text())["trackio"]
     assert rows == [(name, k * STEP) for k in (1, 2, 3, 4)]

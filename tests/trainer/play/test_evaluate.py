@@ -23,7 +23,7 @@ def play(settings, **more):
     return evaluate.play(policy, settings.game, settings.env, **{"episodes": 20, "seed": 4, **more})
 
 
-def test_every_environment_plays_one_whole_episode():
+def test_every_environment_plays_one_complete_episode():
     result = play(config())
     assert len(result.returns) == 20
     assert (result.returns == result.lengths).all()  # CartPole gives 1 a step

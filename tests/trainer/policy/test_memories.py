@@ -136,7 +136,7 @@ def test_a_start_forgets_the_past(memory, encoder):
 
 @pytest.mark.parametrize("encoder", ENCODERS.values(), ids=ENCODERS.keys())
 @pytest.mark.parametrize("memory", CASES.values(), ids=CASES.keys())
-def test_stacked_frames_reach_the_encoder_and_end_where_an_episode_starts(memory, encoder):
+def test_stacked_frames_reach_the_encoder_and_end_at_the_start_of_an_episode(memory, encoder):
     policy = make(**memory, encoder=encoder[0], shape=encoder[1], frames=3)
     frames, start, state = draw(policy, [(3, 1)])
     with torch.no_grad():

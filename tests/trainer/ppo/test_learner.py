@@ -5,17 +5,14 @@ import math
 import operator
 
 import gymnasium
-import numpy as np
 import pytest
 import torch
 from trainer_support import same
 
 from trainer import kernels
 from trainer.config import Config, EnvConfig, PolicyConfig, PPOConfig, RunConfig
-from trainer.config.config import ConfigError
-from trainer.errors import LearningError
-from trainer.policy.normalize import Moments, ObservationNorm, RewardNorm
-from trainer.ppo import learner as ppo
+from trainer.errors import ConfigError, LearningError
+from trainer.ppo import learner
 from trainer.ppo.losses import losses, select
 from trainer.ppo.optimizers import entropy_coef
 from trainer.rollout.actor import collect
@@ -105,7 +102,7 @@ def test_the_gradient_s_length_is_that_of_the_optimizer_s_steps():
 
 
 @pytest.mark.parametrize(("target", "epochs"), [(None, 5), (1e9, 5), (1e-12, 1)])
-def test_epochs_end_where_the_policy_has_moved_far_enough(target, epochs):
+def test_epochs_end_when_the_policy_has_changed_enough(target, epochs):
     made = collected(epochs=5, target_kl=target)
     minibatches = watched(made)
     made.learner.update()
@@ -202,63 +199,24 @@ def test_options_learn_the_same_on_a_slow_device(monkeypatch, slow_device, setti
     same(plain, trained())
 
 
-@pytest.mark.parametrize("where", ["the value's loss", "the gradient"])
-def test_a_number_that_is_not_finite_ends_the_run_and_names_minibatch_and_checkpoint(tmp_path, monkeypatch, where):
-    original, calls = ppo.losses, []
+@pytest.mark.parametrize("number", ["the value's loss", "the gradient"])
+def test_a_number_that_is_not_finite_ends_the_run_and_names_minibatch_and_checkpoint(tmp_path, monkeypatch, number):
+    calls = []
 
     def broken(*arguments):
-        loss, parts, ratio = original(*arguments)
+        loss, parts, ratio = losses(*arguments)
         calls.append(loss)
         if len(calls) == 10:  # the second minibatch of the third iteration
-            if where == "the gradient":
+            if number == "the gradient":
                 return loss * torch.tensor(math.nan), parts, ratio
             return loss, {**parts, "loss_value": torch.tensor(math.inf)}, ratio
         return loss, parts, ratio
-    monkeypatch.setattr(ppo, "losses", broken)
-    with pytest.raises(LearningError, match=rf"{where} is (nan|inf) in minibatch 2 of 4 of an update, iteration 3; the last "
+    monkeypatch.setattr(learner, "losses", broken)
+    with pytest.raises(LearningError, match=rf"{number} is (nan|inf) in minibatch 2 of 4 of an update, iteration 3; the last "
                                             r"good checkpoint is .*step_000000000256.safetensors: resume"):
         train.train(config(tmp_path / "run"))
     tensors, meta, _ = checkpoint.load(checkpoint.latest(tmp_path / "run"))
     assert meta["iteration"] == 2 and all(torch.isfinite(tensor.float()).all() for tensor in tensors.values())
-
-
-def test_moments_do_not_depend_on_the_batches():
-    rows = torch.randn(1000, 3, generator=torch.Generator().manual_seed(0)) * torch.tensor([1.0, 100.0, 0.0]) + 50.0
-    moments = Moments((3,))
-    assert moments.deviation.tolist() == [1.0, 1.0, 1.0]
-    for part in rows.split([1, 10, 500, 489]):
-        moments.add(part)
-    np.testing.assert_allclose(moments.mean, rows.double().mean(0), rtol=1e-12)
-    np.testing.assert_allclose(moments.deviation[:2], rows.double().std(0, correction=0)[:2], rtol=1e-10)
-    assert moments.deviation[2] == 1.0  # it does not vary
-
-
-def test_observations_come_to_mean_zero_and_deviation_one_within_bounds():
-    rows = torch.randn(1000, 2, generator=torch.Generator().manual_seed(0)) * 7.0 + 3.0
-    norm = ObservationNorm((2,))
-    assert torch.equal(norm(rows), rows.clamp(-10, 10))  # no rows yet
-    norm.update(rows)
-    normalized = norm(rows)
-    assert normalized.mean(0).abs().max() < 1e-5 and (normalized.std(0, correction=0) - 1).abs().max() < 1e-5
-    assert norm(torch.tensor([[1e6, -1e6]])).tolist() == [[10.0, -10.0]]
-
-
-def test_rewards_are_divided_by_the_deviation_of_the_discounted_return():
-    random, gamma = torch.Generator().manual_seed(0), 0.9
-    rewards, overs = torch.randn(3, 10, 4, generator=random) + 2, (torch.rand(3, 10, 4, generator=random) < 0.1).float()
-    norm, gathered, running = RewardNorm(4), [], np.zeros(4)
-    for reward, over in zip(rewards, overs, strict=True):
-        for t in range(10):
-            running = running * gamma + reward[t].double().numpy()
-            gathered.append(running.copy())
-            running *= 1 - over[t].numpy()
-        np.testing.assert_allclose(norm(reward, over, gamma), reward / np.std(gathered), rtol=1e-5)
-
-
-def test_bytes_are_not_normalized():
-    with pytest.raises(ConfigError, match="normalize_observations must be false for observations of bytes"):
-        make_session(Config("go", EnvConfig(num_envs=4), PolicyConfig(normalize_observations=True),
-                       PPOConfig(horizon=8, minibatch=32)))
 
 
 def test_accumulate_must_divide_the_minibatches():

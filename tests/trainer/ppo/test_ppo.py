@@ -7,8 +7,7 @@ import torch
 
 from trainer.config import PPOConfig
 from trainer.policy.lstm import LstmPolicy
-from trainer.ppo import losses as loss
-from trainer.ppo.losses import Minibatch
+from trainer.ppo.losses import Minibatch, explained_variance, losses
 from trainer.ppo.optimizers import learning_rate
 
 STEPS, BATCH, ACTIONS = 6, 4, 3
@@ -69,7 +68,7 @@ SETTINGS = {
 def test_the_loss_equals_a_plain_loop(config, holes):
     valid = (torch.arange(STEPS * BATCH).view(STEPS, BATCH) % 5 > 0).float() if holes else None
     policy, batch = make(), minibatch(valid=valid)
-    total, _, _ = loss.losses(policy, batch, config)
+    total, _, _ = losses(policy, batch, config)
     assert total.item() == pytest.approx(plain_loss(policy, batch, config), rel=1e-5, abs=1e-6)
 
 
@@ -79,7 +78,7 @@ def test_steps_that_only_reset_teach_nothing():
     policy, batch = make(), minibatch(valid=valid)
     other = batch._replace(log_prob=batch.log_prob.clone(), value=batch.value.clone(), action=batch.action.clone())
     other.log_prob[2, 1], other.value[2, 1], other.action[2, 1] = -3.0, 100.0, (batch.action[2, 1] + 1) % ACTIONS
-    assert torch.equal(loss.losses(policy, batch, PPOConfig())[0], loss.losses(policy, other, PPOConfig())[0])
+    assert torch.equal(losses(policy, batch, PPOConfig())[0], losses(policy, other, PPOConfig())[0])
 
 
 @pytest.mark.parametrize(("name", "advantage"), [
@@ -87,7 +86,7 @@ def test_steps_that_only_reset_teach_nothing():
     ("huge", 1e6 * torch.randn(STEPS, BATCH)), ("one odd", torch.eye(STEPS)[:, :BATCH])])
 def test_odd_advantages_stay_finite(name, advantage):
     policy = make()
-    total, parts, _ = loss.losses(policy, minibatch(advantage=advantage), PPOConfig())
+    total, parts, _ = losses(policy, minibatch(advantage=advantage), PPOConfig())
     total.backward()
     assert all(torch.isfinite(part) for part in (total, *parts.values()))
     assert all(torch.isfinite(parameter.grad).all() for parameter in policy.parameters())
@@ -97,7 +96,7 @@ def test_masked_actions_get_no_probability_and_no_gradient():
     mask = torch.ones(STEPS, BATCH, ACTIONS, dtype=torch.uint8)
     mask[..., 2] = 0
     policy = make()
-    total, parts, _ = loss.losses(policy, minibatch(mask=mask), PPOConfig())
+    total, parts, _ = losses(policy, minibatch(mask=mask), PPOConfig())
     total.backward()
     assert parts["entropy"] <= math.log(2) + 1e-6
     assert policy.heads.weight.grad[2].abs().max() == 0
@@ -117,4 +116,4 @@ def test_explained_variance_is_one_for_a_perfect_critic(error, expected):
     torch.manual_seed(0)
     target, valid = torch.randn(STEPS, BATCH), torch.ones(STEPS, BATCH)
     value = target * (1 - error)
-    assert loss.explained_variance(target - value, value, valid).item() == pytest.approx(expected, abs=1e-5)
+    assert explained_variance(target - value, value, valid).item() == pytest.approx(expected, abs=1e-5)

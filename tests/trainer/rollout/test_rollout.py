@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from trainer.config import Config, EnvConfig, PolicyConfig, PPOConfig, RunConfig
-from trainer.ppo import losses as loss
+from trainer.ppo.losses import losses, select
 from trainer.rollout.actor import collect
 from trainer.training.build import make_session
 
@@ -81,11 +81,11 @@ def test_the_first_minibatch_s_ratio_is_one(game, precision, tolerance, device):
     stored = rollouts(session, 2)[-1]
     assert stored.start.sum() > 5                  # episodes end within the sequences
     advantage, sequences = stored.advantages(stored.reward[1:], 0.99, 0.95), torch.randperm(16)[:8].to(stored.start.device)
-    batch = loss.select(session.policy, stored, advantage, sequences)
+    batch = select(session.policy, stored, advantage, sequences)
     with torch.no_grad():
         logits, value = session.policy.unroll(batch.inputs, batch.start, batch.state)
         log_prob = logits.log_softmax(-1).gather(-1, batch.action.long()[..., None]).squeeze(-1)
-        _, parts, _ = loss.losses(session.policy, batch, session.config.ppo)
+        _, parts, _ = losses(session.policy, batch, session.config.ppo)
     assert ((log_prob - batch.log_prob).exp() - 1).abs().max() <= tolerance
     assert (value - batch.value).abs().max() <= tolerance * max(1.0, batch.value.abs().max())
     assert parts["kl"] <= tolerance**2
@@ -99,7 +99,7 @@ def test_another_weight_gives_another_ratio():
         session.policy.recurrent.add_(0.3)
         session.policy.heads.weight.mul_(50)
     advantage = stored.advantages(stored.reward[1:], 0.99, 0.95)
-    _, parts, _ = loss.losses(session.policy, loss.select(session.policy, stored, advantage, torch.arange(16)),
+    _, parts, _ = losses(session.policy, select(session.policy, stored, advantage, torch.arange(16)),
                               session.config.ppo)
     assert parts["kl"] > 1e-3
 

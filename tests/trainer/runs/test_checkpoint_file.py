@@ -133,7 +133,7 @@ def test_bytes_after_the_end_are_refused(tmp_path):
     (lambda path: path.mkdir(), "cannot read .* Is a directory"),
 ], ids=["empty", "text", "json", "zeros", "json list", "deep json", "pickle", "torch.save", "safetensors", "metadata",
         "missing", "folder"])
-def test_a_foreign_file_is_refused_with_what_it_is(tmp_path, make, sentence):
+def test_the_error_for_a_foreign_file_names_its_kind(tmp_path, make, sentence):
     path = tmp_path / "file.safetensors"
     make(path)
     with pytest.raises(CheckpointError, match=sentence):

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from trainer.errors import RunError
-from trainer.runs import find as runs
 from trainer.runs import folder as run_folder
+from trainer.runs.find import find
 from trainer.runs.folder import CONFIG, locked
 from trainer.runs.summary import EVALUATION, read_run
 
@@ -43,24 +43,24 @@ def root(tmp_path, monkeypatch):
     (f"runs/{NAMES[0]}/step_000000000000.safetensors", f"{NAMES[0]}/step_000000000000.safetensors"),
 ])
 def test_a_run_is_named_by_a_path_the_beginning_of_its_name_or_last(root, name, found):
-    assert runs.find(name) == root / found
+    assert find(name) == root / found
 
 
 def test_an_absolute_path_is_found_from_anywhere(root, tmp_path, monkeypatch):
     monkeypatch.chdir("/")
-    assert runs.find(str(tmp_path / "runs" / NAMES[0])) == tmp_path / "runs" / NAMES[0]
+    assert find(str(tmp_path / "runs" / NAMES[0])) == tmp_path / "runs" / NAMES[0]
 
 
 def test_a_whole_name_wins_over_a_longer_one(root):
     make(root, f"{NAMES[0]}-2")
-    assert runs.find(NAMES[0]) == root / NAMES[0]
+    assert find(NAMES[0]) == root / NAMES[0]
 
 
 def test_last_is_the_run_that_was_resumed_last(root):
     path = root / NAMES[2] / CONFIG
     saved = json.loads(path.read_text())
     path.write_text(json.dumps({**saved, "sessions": [*saved["sessions"], {"started": "2026-02-01T12:00:00+00:00"}]}))
-    assert runs.find("last") == root / NAMES[2]
+    assert find("last") == root / NAMES[2]
 
 
 def test_last_skips_runs_without_a_checkpoint(root):
@@ -68,7 +68,7 @@ def test_last_skips_runs_without_a_checkpoint(root):
     (broken / "step_000000000000.safetensors").unlink()
     (broken / CONFIG).write_text("torn")
     os.utime(broken, (2e9, 2e9))
-    assert runs.find("last") == root / NAMES[1]
+    assert find("last") == root / NAMES[1]
 
 
 @pytest.mark.parametrize(("name", "words"), [
@@ -80,22 +80,22 @@ def test_last_skips_runs_without_a_checkpoint(root):
 ])
 def test_a_name_of_no_run_or_several_is_an_error_with_similar_names(root, name, words):
     with pytest.raises(RunError) as error:
-        runs.find(name)
+        find(name)
     assert all(word in str(error.value) for word in words), error.value
 
 
 @pytest.mark.parametrize("name", ["last", "breakout"])
-def test_without_runs_the_error_says_so(tmp_path, monkeypatch, name):
+def test_without_runs_the_error_names_no_other_run(tmp_path, monkeypatch, name):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(RunError, match="there are no runs under runs here"):
-        runs.find(name)
+        find(name)
 
 
 def test_an_error_names_a_handful_of_many_runs(root):
     for index in range(20):
         make(root, f"tetris-{index:02d}")
     with pytest.raises(RunError, match=r"20 runs .* begin with 'tetris': .* and 15 more; write more of the name"):
-        runs.find("tetris")
+        find("tetris")
 
 
 @pytest.mark.parametrize(("steps", "held", "state"), [(40, False, "stopped"), (100, False, "finished"), (40, True, "running")])
@@ -114,7 +114,7 @@ def test_a_run_is_summarized_from_its_metrics_and_its_lock(root, steps, held, st
         pass  # read_run has unlocked it again
 
 
-def test_looking_at_a_run_is_not_seen_as_a_training_and_does_not_stop_one(root, monkeypatch):
+def test_is_locked_neither_locks_a_run_nor_stops_a_training(root, monkeypatch):
     looking = os.open(root / NAMES[0], os.O_RDONLY)
     fcntl.flock(looking, fcntl.LOCK_SH)
     assert not run_folder.is_locked(root / NAMES[0])

@@ -134,7 +134,7 @@ def sides_and_opponents(first: int, count: int):
     return np.stack([source.games, source.opponent, source.second])
 
 
-def test_a_part_of_the_environments_has_the_sides_and_opponents_of_the_whole():
+def test_a_part_of_the_environments_has_the_same_sides_and_opponents():
     whole = sides_and_opponents(0, N)
     assert whole[0].min() > 1 and len(set(whole[2])) == 2
     assert np.array_equal(whole, np.concatenate([sides_and_opponents(0, 2), sides_and_opponents(2, 4)], 1))

@@ -154,7 +154,7 @@ def test_settings_that_exclude_each_other_are_pruned_with_the_reason(sweep, caps
     assert "pruned: refused: layers must be 1" in capsys.readouterr().out
 
 
-def test_a_sweep_of_failures_says_so(sweep):
+def test_a_sweep_of_failures_ends_with_an_error(sweep):
     with pytest.raises(SweepError, match=r"no trial of test has finished, .* \(0 finished, 2 failed\)"):
         sweep(2, trial=failing_at(0, 1, error=TrialFailed("out of memory")))
 

@@ -1,0 +1,49 @@
+"""The running statistics of observations and rewards equal NumPy's, for any batches."""
+
+import numpy as np
+import pytest
+import torch
+
+from trainer.config import Config, EnvConfig, PolicyConfig, PPOConfig
+from trainer.errors import ConfigError
+from trainer.policy.normalize import Moments, ObservationNorm, RewardNorm
+from trainer.training.build import make_session
+
+
+def test_moments_do_not_depend_on_the_batches():
+    rows = torch.randn(1000, 3, generator=torch.Generator().manual_seed(0)) * torch.tensor([1.0, 100.0, 0.0]) + 50.0
+    moments = Moments((3,))
+    assert moments.deviation.tolist() == [1.0, 1.0, 1.0]
+    for part in rows.split([1, 10, 500, 489]):
+        moments.add(part)
+    np.testing.assert_allclose(moments.mean, rows.double().mean(0), rtol=1e-12)
+    np.testing.assert_allclose(moments.deviation[:2], rows.double().std(0, correction=0)[:2], rtol=1e-10)
+    assert moments.deviation[2] == 1.0  # for numbers that do not vary
+
+
+def test_observations_are_normalized_to_mean_0_and_deviation_1_and_clipped():
+    rows = torch.randn(1000, 2, generator=torch.Generator().manual_seed(0)) * 7.0 + 3.0
+    norm = ObservationNorm((2,))
+    assert torch.equal(norm(rows), rows.clamp(-10, 10))  # no rows yet
+    norm.update(rows)
+    normalized = norm(rows)
+    assert normalized.mean(0).abs().max() < 1e-5 and (normalized.std(0, correction=0) - 1).abs().max() < 1e-5
+    assert norm(torch.tensor([[1e6, -1e6]])).tolist() == [[10.0, -10.0]]
+
+
+def test_rewards_are_divided_by_the_deviation_of_the_discounted_return():
+    random, gamma = torch.Generator().manual_seed(0), 0.9
+    rewards, overs = torch.randn(3, 10, 4, generator=random) + 2, (torch.rand(3, 10, 4, generator=random) < 0.1).float()
+    norm, gathered, running = RewardNorm(4), [], np.zeros(4)
+    for reward, over in zip(rewards, overs, strict=True):
+        for t in range(10):
+            running = running * gamma + reward[t].double().numpy()
+            gathered.append(running.copy())
+            running *= 1 - over[t].numpy()
+        np.testing.assert_allclose(norm(reward, over, gamma), reward / np.std(gathered), rtol=1e-5)
+
+
+def test_bytes_are_not_normalized():
+    with pytest.raises(ConfigError, match="normalize_observations must be false for observations of bytes"):
+        make_session(Config("go", EnvConfig(num_envs=4), PolicyConfig(normalize_observations=True),
+                       PPOConfig(horizon=8, minibatch=32)))
