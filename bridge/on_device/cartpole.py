@@ -77,13 +77,8 @@ class CartPole:
 
     @property
     def length_sum(self) -> torch.Tensor:
-        """(1,) int64: sum of their lengths in steps."""
+        """(1,) int64: sum of their lengths in steps, which is also the sum of their raw returns."""
         return self._totals[1].sum(0, keepdim=True)
-
-    @property
-    def return_sum(self) -> torch.Tensor:
-        """(1,) float64: sum of their raw returns; each step has a raw reward of 1."""
-        return self.length_sum.double()
 
     def reset(self, observation, reward, terminated, truncated):
         """Begin new episodes. Write observation (N, 4), and zeros to reward, terminated and truncated (N,).

@@ -37,7 +37,7 @@ def test_settings_that_ranks_cannot_share_are_refused(settings, message):
     assert message in str(raised.value)
 
 
-def test_a_rank_s_share_is_what_all_of_them_add_up_to():
+def test_the_shares_of_all_ranks_add_up():
     settings = config(minibatch=4 * T, accumulate=2)
     share = share_of(settings, Four(), "cuda:3")
     assert (share.env.num_envs, share.ppo.minibatch, share.run.device) == (N // 4, T, "cuda:3")
@@ -57,7 +57,7 @@ def test_episodes_of_all_ranks_lie_evenly_among_each_other():
     ("cuda:0", 2, 2, "must be auto, cpu or cuda for 2 ranks on one machine, not cuda:0: each takes a GPU of its own"),
     ("auto", 2, 1, "2 ranks were started on a machine with 1 GPU, and each needs one; start 1 there"),
 ])
-def test_each_rank_has_a_device_of_its_own(monkeypatch, name, local_size, count, wanted):
+def test_each_rank_has_its_own_device(monkeypatch, name, local_size, count, wanted):
     monkeypatch.setattr(ranks, "why_no_gpu", lambda: "")
     monkeypatch.setattr(torch.cuda, "device_count", lambda: count)
     try:
@@ -88,7 +88,7 @@ def test_torchrun_is_recognized_by_its_variables(monkeypatch):
 
 
 @pytest.mark.parametrize("game", ["breakout", "pacman"])
-def test_environments_of_a_part_are_those_of_the_whole(game):
+def test_a_part_of_the_environments_equals_the_same_rows_of_all(game):
     made = [envs_c.VecEnv(envs_c.game(game), N // 2, seed=5, first=k * N // 2) for k in range(2)]
     assert join_states([env.get_state() for env in made]) == envs_c.VecEnv(envs_c.game(game), N, seed=5).get_state()
 

@@ -18,7 +18,7 @@ from trainer.errors import CheckpointError, ConfigError, RanksError, SettingErro
 from trainer.ranks import Ranks
 from trainer.runs.checkpoint_file import tensors_digest
 
-SNAPSHOT = "snapshot"  # in place of a dimension: snapshot bytes of envs_c
+SNAPSHOT = "snapshot"  # in place of a dimension, for a tensor with the bytes of an envs_c snapshot
 
 
 def check_alike(config: Config, ranks: Ranks):
@@ -89,9 +89,9 @@ def check_same(ranks: Ranks, tensors: dict[str, torch.Tensor]):
     digests = ranks.everyone(tensors_digest(tensors))
     apart = [str(rank) for rank, one in enumerate(digests) if one != digests[0]]
     if apart:
-        raise RanksError(f"of {ranks.size} ranks, {', '.join(apart)} no longer has the weights (or the optimizer's state) of "
-                         "rank 0, and no checkpoint is written; go on from the last one with --resume, and if this happens "
-                         "again, on machines of one kind")
+        raise RanksError(f"the weights or the optimizer's state of rank {', '.join(apart)} (of {ranks.size} ranks) differ from "
+                         "those of rank 0, so no checkpoint is written: go on from the last one with --resume; if this "
+                         "happens again, use machines of the same kind")
 
 
 def _join(parts: list[torch.Tensor], dim: int | str) -> torch.Tensor:
