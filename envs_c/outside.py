@@ -10,6 +10,7 @@ import io
 import os
 import re
 import shutil
+import stat
 import sys
 import sysconfig
 import tempfile
@@ -25,6 +26,7 @@ PACKAGE = Path(__file__).parent
 NO_WARNINGS = ["-w"]  # of the C compiler, about code written by Cython
 HASH = 20           # hexadecimal digits: the name of a folder of the cache, which holds one compiled game
 SCRATCH = "build-"  # prefix of folders of the cache in which a game is being compiled
+OTHERS = stat.S_IWGRP | stat.S_IWOTH  # write permissions of all users but the owner
 
 
 def load(path) -> Game:
@@ -34,10 +36,10 @@ def load(path) -> Game:
     files, of the compiler's flags and of the CPU: a second call compiles nothing.
 
     Environment variables: DEBUG=1 compiles with bounds checks; MARCH is the CPU to compile for; ENVS_C_FLAGS adds flags for
-    the C compiler (-O0 compiles fastest); ENVS_C_CACHE is the cache folder.
+    the C compiler (-O0 compiles fastest); ENVS_C_CACHE is the cache folder, which only its owner may write.
 
-    Returns its `Game`. Raises InvalidArgument if the file does not exist or is not a .pyx, CompileFailed with the output of
-    Cython or of the C compiler, and ContractError if the module defines no `GAME`.
+    Returns its `Game`. Raises InvalidArgument if the file does not exist or is not a .pyx, or if others can write to the
+    cache; CompileFailed with the output of Cython or of the C compiler; and ContractError if the module defines no `GAME`.
     """
     source = Path(path).expanduser().resolve()
     if source.suffix != ".pyx" or not source.stem.isidentifier():
@@ -98,22 +100,56 @@ def extension_modules(*sources: str) -> list:
 def built(source: Path) -> Path:
     """The compiled module of `source`; compiles it if the cache does not hold it."""
     compiler_flags, directives = build_choices()
-    facts = [source.read_bytes(), sys.version, compiler_flags, directives, machine.cpu_facts()]
+    texts = {part.name: part.read_bytes() for part in (source, *sorted(source.parent.glob("*.px[di]")))}
+    facts = [source.name, texts, sys.version, compiler_flags, directives, machine.cpu_facts()]
     facts += [contract.read_bytes() for contract in sorted(PACKAGE.glob("*.pxd"))]
-    facts += [(part.name, part.read_bytes()) for part in sorted(source.parent.glob("*.px[di]"))]
-    folder = cache_folder() / hashlib.sha256(repr(facts).encode()).hexdigest()[:HASH]
+    cache = cache_folder()
+    folder = cache / hashlib.sha256(repr(facts).encode()).hexdigest()[:HASH]
     module = folder / f"{source.stem}{sysconfig.get_config_var('EXT_SUFFIX')}"
-    if not module.exists():
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=folder.parent, prefix=SCRATCH) as scratch:
-            made = compile_module(source, Path(scratch), compiler_flags, directives)
-            folder.mkdir(exist_ok=True)
+    make_private(cache)
+    if not os.path.lexists(module):
+        with tempfile.TemporaryDirectory(dir=cache, prefix=SCRATCH) as scratch:
+            made = compile_module(source, texts, Path(scratch), compiler_flags, directives)
+            made.chmod(0o700)
+            make_private(folder)
             os.replace(made, module)  # atomic: two processes may compile the same game at once
+    check_private(folder, stat.S_ISDIR)
+    check_private(module, stat.S_ISREG)
     return module
 
 
-def compile_module(source: Path, scratch: Path, compiler_flags: list[str], directives: dict) -> Path:
-    """Translate and compile `source` in the folder `scratch`; returns the module's path there. Raises CompileFailed."""
+def make_private(folder: Path) -> None:
+    """Make `folder`, which only this user may write, or check that it is one. Raises InvalidArgument."""
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, exist_ok=True)
+    except OSError as error:
+        raise InvalidArgument(f"the cache of compiled games, {folder}, cannot be made: {error.strerror}; let ENVS_C_CACHE "
+                              "name another folder") from None
+    check_private(folder.resolve(), stat.S_ISDIR)
+
+
+def check_private(path: Path, kind) -> None:
+    """Raise InvalidArgument unless `path` belongs to this user, others cannot write to it, and it is no link.
+
+    kind: stat.S_ISDIR or stat.S_ISREG.
+    """
+    facts = path.lstat()
+    fault = ("is a link, or no folder or file as expected" if not kind(facts.st_mode) else
+             "" if not hasattr(os, "geteuid") else  # Windows has other permissions
+             f"belongs to user {facts.st_uid}" if facts.st_uid != os.geteuid() else
+             f"has the mode {stat.S_IMODE(facts.st_mode):o}" if facts.st_mode & OTHERS else "")
+    if fault:
+        raise InvalidArgument(f"the cache of compiled games must be yours, and only you may write to it, but {path} {fault}: "
+                              "remove it, or let ENVS_C_CACHE name a folder of mode 700")
+
+
+def compile_module(source: Path, texts: dict[str, bytes], scratch: Path, compiler_flags: list[str], directives: dict) -> Path:
+    """Translate and compile `source` in the folder `scratch`; returns the module's path there. Raises CompileFailed.
+
+    texts: the contents of `source` and of the .pxd and .pxi files beside it, by name. The files may have changed since they
+        were read, so copies are compiled.
+    """
     try:
         from Cython.Build import cythonize
         from Cython.Compiler.Errors import CompileError
@@ -122,22 +158,26 @@ def compile_module(source: Path, scratch: Path, compiler_flags: list[str], direc
     except ImportError as error:
         raise CompileFailed(f"{source} cannot be compiled without {error.name}: pip install cython setuptools") from None
     output = io.StringIO()
+    for name, text in texts.items():
+        (scratch / name).write_bytes(text)
     try:
         with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
-            modules = cythonize([Extension(source.stem, [str(source)], extra_compile_args=compiler_flags)], quiet=True,
-                                include_path=[str(PACKAGE.parent)], build_dir=str(scratch), compiler_directives=directives)
+            modules = cythonize([Extension(source.stem, [str(scratch / source.name)], extra_compile_args=compiler_flags)],
+                                quiet=True, include_path=[str(PACKAGE.parent), str(source.parent)], build_dir=str(scratch),
+                                compiler_directives=directives)
             command = Distribution({"name": source.stem, "ext_modules": modules}).get_command_obj("build_ext")
             command.build_lib = command.build_temp = str(scratch)
             command.ensure_finalized()
             command.run()
     except CompileError:
-        raise CompileFailed(f"Cython cannot compile {source}:\n{tidy(output.getvalue())}") from None
+        raise CompileFailed(f"Cython cannot compile {source}:\n{tidy(output.getvalue(), scratch, source)}") from None
     except CompilerError as error:
         raise CompileFailed(f"the C compiler cannot compile {source}: {error}\n{output.getvalue()}") from None
     return Path(command.get_ext_fullpath(source.stem))
 
 
-def tidy(text: str) -> str:
-    """Cython's error report without its ruler lines and heading."""
+def tidy(text: str, scratch: Path, source: Path) -> str:
+    """Cython's error report without its ruler lines and heading; the copies in `scratch` are named as the files of the user."""
+    text = text.replace(f"{scratch}{os.sep}", f"{source.parent}{os.sep}")
     lines = [line for line in text.splitlines() if line.strip("-") and line != "Error compiling Cython file:"]
     return re.sub(r"\n{2,}", "\n", "\n".join(lines)).strip()

@@ -1,6 +1,7 @@
 """Games from other folders: loaded from a .pyx they work like built-in games; errors name their own file and line."""
 
 import os
+import shutil
 import subprocess
 import sys
 
@@ -169,3 +170,54 @@ def test_the_cache_is_listed_and_cleared_and_other_files_stay(monkeypatch, tmp_p
     assert [folder.name for folder in tmp_path.iterdir()] == ["notes"]
     monkeypatch.setenv("ENVS_C_CACHE", str(tmp_path / "nowhere"))
     assert envs_main(["cache", "--clear"]) == 0
+
+
+@pytest.mark.parametrize(("part", "damage"), [("cache", 0o777), ("cache", 0o770), ("folder", 0o770), ("module", 0o770),
+                                              ("cache", "owner"), ("folder", "link"), ("module", "link")])
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="Windows has other permissions")
+def test_compiled_games_that_others_could_have_written_are_not_loaded(loaded, monkeypatch, tmp_path, part, damage):
+    cache = tmp_path / "cache"
+    shutil.copytree(outside.cache_folder(), cache)
+    monkeypatch.setenv("ENVS_C_CACHE", str(cache))
+    module = outside.built(TOY)
+    place = {"cache": cache, "folder": module.parent, "module": module}[part]
+    if damage == "link":
+        place.rename(tmp_path / "moved")
+        place.symlink_to(tmp_path / "moved")
+    elif damage == "owner":
+        monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
+    else:
+        place.chmod(damage)
+    with pytest.raises(envs_c.InvalidArgument, match=r"only you may write to it, but .*: remove it") as caught:
+        outside.built(TOY)
+    assert str(place) in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_others_cannot_write_to_a_new_cache_even_if_the_umask_allows_it(loaded, monkeypatch, tmp_path):
+    monkeypatch.setenv("ENVS_C_CACHE", str(tmp_path / "new" / "cache"))
+    before = os.umask(0)
+    try:
+        module = outside.built(TOY)
+    finally:
+        os.umask(before)
+    assert not any(path.stat().st_mode & 0o022 for path in (module, module.parent, module.parent.parent))
+
+
+def test_a_source_that_changes_while_it_is_compiled_is_the_one_of_its_hash(cache, tmp_path, monkeypatch):
+    source = tmp_path / "swapped.pyx"
+    source.write_text("word = 'first'\n")
+    compiled = outside.compile_module
+
+    def swap(*given):
+        source.write_text("word = 'second'\n")
+        return compiled(*given)
+    monkeypatch.setattr(outside, "compile_module", swap)
+    assert b"second" not in outside.built(source).read_bytes()
+
+
+def test_a_cache_that_cannot_be_made_is_an_error_of_one_line(monkeypatch, tmp_path, capsys):
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("ENVS_C_CACHE", str(tmp_path / "file" / "cache"))
+    assert envs_main(["features", str(TOY)]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("error: ") and error.count("\n") == 1 and "cannot be made" in error
