@@ -55,7 +55,7 @@ def save(folder: Path, step: int, tensors: dict[str, torch.Tensor], meta: dict[s
     path = path_of(folder, step)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        remove_leftovers(folder)
+        remove_leftovers(folder, rf"{_NAME.pattern}|{re.escape(BEST)}")  # of a training; an export may be writing now
         try:
             best = best_score(folder)
             if score is not None and (best is None or score > best):

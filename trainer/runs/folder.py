@@ -21,6 +21,8 @@ from trainer.runs.machine import machine_facts
 
 CONFIG = "config.json"
 README = "README.md"
+CHECKPOINT = re.compile(r"(best|step_\d{12,})\.safetensors")
+BEFORE_A_RUN = ("preset.toml", "output.txt")  # a sweep writes them before it starts the trial
 LOCK_TRIES = 10        # for a run's lock
 LOCK_INTERVAL = 0.02   # seconds between tries
 _NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)  # from file systems without locks, such as some network ones
@@ -60,7 +62,7 @@ tensorboard --logdir {run}  # show the metrics
 def new_run_folder(game: str, run: RunConfig, root: Path = Path("runs")) -> Path:
     """Make the folder of a new run: `run_dir`, or a new folder root/GAME-DATE-TIME-sSEED.
 
-    Raises RunError if `run_dir` holds a run already, or if the folder cannot be made.
+    Raises RunError if `run_dir` is not an empty or a new folder, or if it cannot be made.
     """
     if run.run_dir is None:
         stem = re.sub(r"[^\w.]+", "_", Path(game).stem)
@@ -70,9 +72,12 @@ def new_run_folder(game: str, run: RunConfig, root: Path = Path("runs")) -> Path
         except OSError as error:
             raise RunError(f"cannot make a folder in {root}: {error.strerror}; name one with --run-dir") from None
     folder = Path(run.run_dir)
+    if not run.run_dir.strip():
+        raise RunError(f"--run-dir must be a folder or the name of a new one, not {run.run_dir!r}")
     refuse_run(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        refuse_files(folder)
     except OSError as error:
         raise RunError(f"--run-dir must be a folder or the name of a new one, not {folder} ({error.strerror})") from None
     return folder
@@ -80,12 +85,28 @@ def new_run_folder(game: str, run: RunConfig, root: Path = Path("runs")) -> Path
 
 def refuse_run(folder: Path) -> None:
     """Raises RunError if `folder` holds a run already."""
-    if (folder / CONFIG).exists() and any(folder.glob("*.safetensors")):
+    if not (folder / CONFIG).exists():
+        return
+    if not _is_config(folder / CONFIG):
+        raise RunError(f"--run-dir must be an empty or a new folder, not {folder}, whose {CONFIG} is damaged or of another "
+                       "program; choose another folder")
+    if any(folder.glob("*.safetensors")):
         raise RunError(f"{folder} holds a run already; go on with it by --resume {shlex.quote(str(folder))}, or choose "
                        "another --run-dir")
-    if (folder / CONFIG).exists():
-        raise RunError(f"{folder} holds a run that ended before its first checkpoint; remove it, or choose another "
-                       "--run-dir")
+    raise RunError(f"{folder} holds a run that ended before its first checkpoint; remove it, or choose another --run-dir")
+
+
+def refuse_files(folder: Path) -> None:
+    """Raises RunError if `folder` holds anything that a new run did not put there: a run removes its older checkpoints."""
+    names = sorted(path.name for path in folder.iterdir() if path.name not in BEFORE_A_RUN)
+    checkpoints = [name for name in names if CHECKPOINT.fullmatch(name)]
+    if checkpoints:
+        raise RunError(f"--run-dir must be an empty or a new folder, not {folder}, which holds {checkpoints[-1]} but no "
+                       f"{CONFIG}; go on from it by --resume {shlex.quote(str(folder / checkpoints[-1]))}, or choose another "
+                       "folder")
+    if names:
+        raise RunError(f"--run-dir must be an empty or a new folder, not {folder}, which holds {names[0]}; choose another "
+                       "folder")
 
 
 @contextlib.contextmanager
@@ -153,6 +174,14 @@ def write_readme(folder: Path, settings: dict[str, Any]) -> None:
     text = _README.format(program=program_name(), game=settings["game"], run=shlex.quote(str(folder)),
                           seed=settings["run"]["seed"], total_steps=settings["ppo"]["total_steps"])
     write_atomically(folder / README, [text.encode()])
+
+
+def _is_config(path: Path) -> bool:
+    """True if `path` is the config.json of a run."""
+    try:
+        return {"config", "sessions"} <= json.loads(path.read_text(encoding="utf-8")).keys()
+    except (OSError, ValueError, RecursionError, AttributeError):
+        return False
 
 
 def _lock(descriptor: int, kind: int) -> bool:

@@ -157,11 +157,18 @@ def test_a_damaged_best_is_not_written_over(tmp_path):
 
 
 def test_leftovers_of_a_killed_run_are_removed_at_the_next_save(tmp_path):
-    leftover = tmp_path / ".step_000000000009.safetensors.123.tmp"
-    leftover.write_bytes(b"half")
+    for name in ("step_000000000009", "best"):
+        (tmp_path / f".{name}.safetensors.123.tmp").write_bytes(b"half")
     path = save(tmp_path, 1)
-    assert not leftover.exists()
     assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("name", [".policy.onnx.123.tmp", ".policy.safetensors.123.tmp", ".cache.tmp", ".best.safetensors.tmp",
+                                  ".step_000000000009.safetensors.123.tmp.gif", ".step_9.safetensors.123.tmp", "a.tmp"])
+def test_a_save_removes_no_file_of_an_export_or_of_another_program(tmp_path, name):
+    (tmp_path / name).write_bytes(b"half")
+    path = save(tmp_path, 1)
+    assert sorted(tmp_path.iterdir()) == sorted([path, tmp_path / name])
 
 
 def test_a_folder_that_cannot_be_written_is_an_error_with_its_reason(tmp_path):

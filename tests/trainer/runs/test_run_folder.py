@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 from log_support import iterations
 
+from trainer.config import RunConfig
+from trainer.errors import RunError
 from trainer.runs import machine
-from trainer.runs.folder import CONFIG, README
+from trainer.runs.folder import CONFIG, README, new_run_folder
 
 
 @pytest.fixture
@@ -88,3 +90,35 @@ def test_the_readme_names_the_files_and_the_commands(tmp_path):
         assert f"`{name}`" in text
     for words in ("--resume", "eval", "record", "export"):
         assert f"python -m trainer {words} '{folder}'" in text
+
+
+@pytest.mark.parametrize(("files", "sentence"), [
+    (["step_000000000300.safetensors", "step_000000000200.safetensors", "best.safetensors"],
+     "which holds step_000000000300.safetensors but no config.json; go on from it by --resume .*300.safetensors"),
+    (["best.safetensors"], "holds best.safetensors but no config.json"),
+    (["config.json", "step_000000000300.safetensors"], "whose config.json is damaged or of another program"),
+    (["config.json"], "whose config.json is damaged or of another program"),
+    (["notes.txt", "metrics.jsonl"], "must be an empty or a new folder, not .*, which holds metrics.jsonl"),
+    ([".cache.tmp"], "which holds .cache.tmp"),
+    (["preset.toml", "other.txt"], "which holds other.txt"),
+], ids=lambda value: "+".join(value) if isinstance(value, list) else "")
+def test_a_folder_with_files_that_are_not_of_a_new_run_is_refused(tmp_path, files, sentence):
+    for name in files:
+        (tmp_path / name).write_text("[1]")
+    with pytest.raises(RunError, match=sentence):
+        new_run_folder("breakout", RunConfig(run_dir=str(tmp_path)))
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(files)
+
+
+@pytest.mark.parametrize("name", ["", " "])
+def test_an_empty_run_dir_is_refused(tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(RunError, match="--run-dir must be a folder or the name of a new one, not '"):
+        new_run_folder("breakout", RunConfig(run_dir=name))
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_trial_of_a_sweep_takes_the_folder_that_its_sweep_made(tmp_path):
+    for name in ("preset.toml", "output.txt"):
+        (tmp_path / name).touch()
+    assert new_run_folder("breakout", RunConfig(run_dir=str(tmp_path))) == tmp_path
