@@ -8,8 +8,10 @@
 """
 
 import argparse
+import os
 import sys
 import time
+import warnings
 
 import numpy as np
 
@@ -84,8 +86,12 @@ def features(arguments):
 
 def check(arguments):
     """Test a game against the contract and print one line for each rule."""
-    testing.check(arguments.game, report=lambda rule, fault: print(
-        f"{'ok    ' if fault is None else 'BROKEN'}  {rule}: {testing.rule_text(rule)}", flush=True))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        testing.check(arguments.game, report=lambda rule, fault: print(
+            f"{'ok    ' if fault is None else 'BROKEN'}  {rule}: {testing.rule_text(rule)}", flush=True))
+    for warning in caught:
+        print(f"warning: {warning.message}", file=sys.stderr)
 
 
 def begin(arguments):
@@ -108,13 +114,20 @@ def cache(arguments):
         print(f"{outside.cache_folder()}: {size:.1f} MB")
 
 
+class Parser(argparse.ArgumentParser):
+    """A parser whose errors are one line."""
+
+    def error(self, message):
+        self.exit(2, f"error: {message}; `{self.prog} --help` lists the arguments\n")
+
+
 def parse(arguments: list[str], program: str | None = None):
     """Parse the command line; the verb `list` may be left out.
 
     program: as in `main`.
     """
-    parser = argparse.ArgumentParser(prog=program or "python -m envs_c", description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Parser(prog=program or "python -m envs_c", description=__doc__,
+                    formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.set_defaults(program=parser.prog, trainer=program or "python -m trainer")
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
     for verb in (verbs.add_parser("list", help="list the games with their actions, features, options and speed (default)"),
@@ -144,18 +157,42 @@ def main(argv: list[str] | None = None, program: str | None = None) -> int:
 
     argv: its arguments; None is sys.argv's.
     program: the name in usage lines, if the trainer's command line calls this for its verbs games, new and check.
-    Returns the exit status: 0, 1 for a game that breaks the contract, 2 for any other error.
+    Returns the exit status: 0, 1 for a game that breaks the contract, 2 for any other error, 130 after Ctrl-C, 141 after a
+    broken pipe.
     """
-    arguments = parse(sys.argv[1:] if argv is None else argv, program)
     try:
-        arguments.run(arguments)
+        try:
+            arguments = parse(sys.argv[1:] if argv is None else argv, program)
+            arguments.run(arguments)
+        finally:  # also after --help
+            flush()
+    except BrokenPipeError:
+        return end_quietly()
     except envs_c.EnvsError as error:
-        print(f"insertcoin: {error}", file=sys.stderr)
+        print(f"error: {error}", file=sys.stderr)
         return 1 if isinstance(error, envs_c.ContractError) else 2
     except OSError as error:
-        print(f"insertcoin: {error}", file=sys.stderr)
+        file = f" ({error.filename})" if error.filename else ""
+        print(f"error: {error.strerror or error}{file}", file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        return 130
     return 0
+
+
+def flush():
+    """Write the output now, so that an error of it is raised here and not while Python ends."""
+    if sys.stdout is not None:  # None if the process was started without one
+        sys.stdout.flush()
+
+
+def end_quietly() -> int:
+    """Discard the rest of the output, since its reader has ended, such as `head -1`.
+
+    Returns the exit code of a program that was ended by SIGPIPE.
+    """
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 141
 
 
 if __name__ == "__main__":

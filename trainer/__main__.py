@@ -27,6 +27,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         if is_console_script():
             sys.path.append(str(Path.cwd()))  # for import paths of the user's classes; last, so that it hides no package
         return run(sys.argv[1:] if argv is None else list(argv))
+    except KeyboardInterrupt:  # while the packages are loaded
+        return 130
     except ModuleNotFoundError as error:
         package = str(error.name).partition(".")[0]
         return _refuse(str(error.name) if package in OWN_PACKAGES else package)

@@ -167,7 +167,7 @@ def test_a_rank_whose_environment_fails_prints_why_and_ends_the_job(tmp_path):
 
 
 @pytest.mark.parametrize(("arguments", "message"), [
-    (["cartpole", "--wings", "2"], "Unrecognized options: --wings"),
+    (["cartpole", "--wings", "2"], "error: unknown option --wings"),
     (["--resume", "nowhere"], "error: there is no run at nowhere"),
 ])
 def test_an_error_of_all_ranks_is_printed_once(arguments, message):

@@ -4,6 +4,7 @@ import sys
 
 import envs_c
 from bridge.errors import BridgeError
+from envs_c.__main__ import end_quietly, flush
 from trainer.commands import RUN_HELP, all_verbs, run_verb
 from trainer.config.games import names
 from trainer.errors import RanksError, SettingError, TrainerError
@@ -11,19 +12,17 @@ from trainer.process import in_torchrun, program_name
 
 
 def run(argv: list[str]) -> int:
-    """Run the command line `argv`; returns the exit code: 0, 2 after an error, 130 after Ctrl-C, or the code of the verb."""
+    """Run the command line `argv`.
+
+    Returns the exit code: 0, 2 after an error, 130 after Ctrl-C, 141 after a broken pipe, or the code of the verb.
+    """
     try:
-        if not argv or argv[0] in ("-h", "--help"):
-            print(_overview())
-            return 0
-        verbs = all_verbs()
-        if argv[0] not in verbs:
-            from trainer.commands import train
-            train.main(argv)
-            return 0
-        if in_torchrun():
-            raise RanksError(f"{argv[0]} must not be started with torchrun, which is for trainings")
-        return run_verb(argv[0], verbs[argv[0]], argv[1:])
+        try:
+            return _run(argv)
+        finally:  # also after --help
+            flush()
+    except BrokenPipeError:
+        return end_quietly()
     except SettingError as error:
         _print_error(f"error: {error.renamed('--' + error.name.replace('_', '-'))}")
     except (TrainerError, envs_c.EnvsError, BridgeError) as error:
@@ -34,6 +33,20 @@ def run(argv: list[str]) -> int:
     except KeyboardInterrupt:
         return 130
     return 2
+
+
+def _run(argv: list[str]) -> int:
+    if not argv or argv[0] in ("-h", "--help"):
+        print(_overview())
+        return 0
+    verbs = all_verbs()
+    if argv[0] not in verbs:
+        from trainer.commands import train
+        train.main(argv)
+        return 0
+    if in_torchrun():
+        raise RanksError(f"{argv[0]} must not be started with torchrun, which is for trainings")
+    return run_verb(argv[0], verbs[argv[0]], argv[1:])
 
 
 def _print_error(error: str) -> None:

@@ -12,7 +12,7 @@ HELP = """\
 usage: {program} profile GAME [--iterations N] [--out FILE] [options of training]
 
 Train for N iterations (default: 3), write a trace of them to FILE (default: trace.json.gz; open it at
-ui.perfetto.dev), and print the duration of each stage."""
+ui.perfetto.dev), and print the duration of each stage. `{program} GAME --help` lists the options of training."""
 
 
 @dataclass(frozen=True)
@@ -31,12 +31,12 @@ class ProfileOptions(Section):
 
 def main(argv: list[str]) -> None:
     """Write the trace and print the table."""
-    if argv and argv[0] in ("-h", "--help"):
+    if {"-h", "--help"} & set(argv):
         print(HELP.format(program=program_name()))
         return
     game = game_of(argv, "profile ")
     options, rest = parse_some(ProfileOptions, argv[1:], f"profile {game}")
-    config = parse_new(game, rest)
+    config = parse_new(game, rest, verb="profile ", options=ProfileOptions)
     refuse_run_options(config, "profile, which trains a new agent and keeps nothing of it")
     from trainer.training.profile import profile_run
     print(profile_run(config, options.iterations, Path(options.out)))

@@ -1,28 +1,30 @@
 """The command line's options, made by tyro from dataclasses of settings: the help has one group for each section.
 
 Three rules for tyro: an optional value is `none` or the value, large numbers are shown with `_`, and `--options` takes
-NAME=VALUE pairs. Values are checked after the parse: their errors are then ours and not tyro's.
+NAME=VALUE pairs. Values are checked after the parse, and texts that are no numbers stay texts until then: the error is one
+line that names the requirement, not a box of tyro's. Other errors of tyro become one line too.
 """
 
 import contextlib
-import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+import io
+import itertools
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, fields
 from types import NoneType
-from typing import Any, get_args, get_origin
+from typing import Any, Literal, get_args, get_origin
 
 import tyro
 from tyro.conf import OmitArgPrefixes, PositionalMetavarFromFieldName
 from tyro.constructors import ConstructorRegistry, PrimitiveConstructorSpec, PrimitiveTypeInfo
 
-from trainer.config.config import Config, EnvConfig, PolicyConfig, PPOConfig, RunConfig, SelfPlayConfig, overlay
+from envs_c.errors import did_you_mean
+from trainer.config.config import SECTIONS, Config, EnvConfig, PolicyConfig, PPOConfig, RunConfig, SelfPlayConfig, overlay
 from trainer.config.fields import Section, checked_later
 from trainer.config.preset import preset, preset_file
 from trainer.config.sections import OF_ONE_SESSION
 from trainer.errors import ConfigError
 from trainer.process import prints_for_job, program_name
-
-RANK_0_SECONDS = 2.0  # for rank 0 to print tyro's error
 
 
 @dataclass(frozen=True)
@@ -36,20 +38,23 @@ class _TrainOptions:
     run: RunConfig
 
 
-def parse_new(game: str, argv: Sequence[str], changes: dict[str, dict[str, Any]] | None = None) -> Config:
+def parse_new(game: str, argv: Sequence[str], changes: dict[str, dict[str, Any]] | None = None, verb: str = "",
+              options: type | None = None) -> Config:
     """The settings of a new run.
 
     They start from the game's preset, or from the file of --preset. `changes` and then the options in `argv` change them.
+    verb, options: for messages, the verb that trains, such as "sweep ", and the dataclass of its own options.
     """
     file = value_of("--preset", argv)
     start = preset(game) if file is None or file.lower() == "none" else preset_file(game, file)
-    return parse_training(game, argv, overlay(start, changes or {}))
+    return parse_training(game, argv, overlay(start, changes or {}), verb, options)
 
 
-def parse_training(game: str, argv: Sequence[str], default: Config) -> Config:
+def parse_training(game: str, argv: Sequence[str], default: Config, verb: str = "", options: type | None = None) -> Config:
     """The settings in `default`, changed by the options in `argv`.
 
-    Raises ConfigError for a bad value. Exits for --help and for options rejected by tyro.
+    verb, options: as for `parse_new`.
+    Raises ConfigError for an unknown option and for a bad value. Exits for --help.
     """
     file = value_of("--preset", argv)
     source = file or "this game's preset"
@@ -57,9 +62,10 @@ def parse_training(game: str, argv: Sequence[str], default: Config) -> Config:
     if default.run.resume is not None:
         about = f"Resume a run of {game}. The defaults below are those of the run."
     start = _TrainOptions(file, default.env, default.policy, default.ppo, default.self_play, default.run)
-    with checked_later(), _after_rank_0():
-        parsed = tyro.cli(_TrainOptions, args=list(argv), default=start, description=about, prog=f"{program_name()} {game}",
-                          config=(OmitArgPrefixes,), registry=_registry(), console_outputs=prints_for_job())
+    program = f"{program_name()} {verb}{game}"
+    parsed, rest = _cli(_TrainOptions, argv, program, default=start, description=about, config=(OmitArgPrefixes,),
+                        console_outputs=prints_for_job())
+    _refuse_unknown(rest, (_TrainOptions, *SECTIONS.values(), *filter(None, [options])), program)
     for section in (parsed.env, parsed.policy, parsed.ppo, parsed.run, parsed.self_play):
         section.check()
     return Config(game, parsed.env, parsed.policy, parsed.ppo, parsed.run, parsed.self_play)
@@ -69,19 +75,17 @@ def parse(options: type, argv: Sequence[str], verb: str, description: str):
     """The options of a verb.
 
     options: a dataclass of the verb's settings; a `Section` is checked.
-    Raises ConfigError for a bad value. Exits for --help and for options rejected by tyro.
+    Raises ConfigError for an unknown option and for a bad value. Exits for --help.
     """
-    with checked_later():
-        parsed = tyro.cli(options, args=list(argv), prog=f"{program_name()} {verb}", registry=_registry(),
-                          description=description, config=(PositionalMetavarFromFieldName,))
+    program = f"{program_name()} {verb}"
+    parsed, rest = _cli(options, argv, program, description=description, config=(PositionalMetavarFromFieldName,))
+    _refuse_unknown(rest, (options,), program)
     return _checked(parsed)
 
 
 def parse_some(options: type, argv: Sequence[str], verb: str) -> tuple[Any, list[str]]:
     """The options of a verb as `parse` gives them, and the other arguments, for `parse_training`."""
-    with checked_later():
-        parsed, rest = tyro.cli(options, args=list(argv), prog=f"{program_name()} {verb}", registry=_registry(),
-                                return_unknown_args=True, add_help=False)
+    parsed, rest = _cli(options, argv, f"{program_name()} {verb}", add_help=False)
     return _checked(parsed), rest
 
 
@@ -92,22 +96,54 @@ def _checked(options: Any) -> Any:
     return options
 
 
-@contextlib.contextmanager
-def _after_rank_0() -> Iterator[None]:
-    """Delay the exit of other ranks: torchrun stops a job at the first exit, and only rank 0 prints tyro's error."""
+def _cli(options: type, argv: Sequence[str], program: str, **settings: Any) -> tuple[Any, list[str]]:
+    """The options by tyro, not checked yet, and the unknown arguments. Exits for --help.
+
+    Raises ConfigError, in one line, if tyro prints an error: a value or an argument without a default is missing.
+    """
+    errors = io.StringIO()
     try:
-        yield
-    except SystemExit:
-        if not prints_for_job():
-            time.sleep(RANK_0_SECONDS)
-        raise
+        with checked_later(), contextlib.redirect_stderr(errors):
+            return tyro.cli(options, args=list(argv), prog=program, registry=_registry(), return_unknown_args=True, **settings)
+    except SystemExit as ended:
+        if not ended.code:
+            raise
+        raise ConfigError(f"{_sentence(errors.getvalue())}; `{program} --help` lists the options") from None
 
 
-def refuse_run_options(config: Config, what: str) -> None:
-    """Raises ConfigError if settings of a run were given to `what`, a verb without runs."""
+def _sentence(box: str) -> str:
+    """The message in a box printed by tyro: the rows between its title and its first line."""
+    rows = [line.strip(" │") for line in box.splitlines()[1:]]
+    groups = itertools.groupby(rows, key=lambda row: bool(row.strip("─-╰╯")))
+    text = " ".join(next((group for has_text, group in groups if has_text), ()))
+    if found := re.search(r"Missing value for argument '([^']+)'", text):
+        return f"{found[1]} needs a value"
+    if found := re.match(r"Missing from .*?: ([A-Z]+) ", text):
+        return f"{found[1]} is missing"
+    return text
+
+
+def _refuse_unknown(arguments: Sequence[str], sections: Iterable[type], program: str) -> None:
+    """Raises ConfigError if there are unknown arguments. sections: dataclasses of the known options."""
+    if not arguments:
+        return
+    unknown = next((text for text in arguments if text.startswith("-")), None)
+    if unknown is None:
+        raise ConfigError(f"unexpected argument {arguments[0]!r}; `{program} --help` lists the options")
+    name = unknown.partition("=")[0].replace("_", "-")
+    known = [f"--{one.name.replace('_', '-')}" for section in sections for one in fields(section)]
+    hint = did_you_mean(name, known, 0.7)
+    raise ConfigError(f"unknown option {name}; {hint}{' ' if hint else ''}`{program} --help` lists the options")
+
+
+def refuse_run_options(config: Config, verb: str) -> None:
+    """Raises ConfigError if settings of a single run were given to a verb that does not make one.
+
+    verb: its name, and the reason, for the message.
+    """
     for name in sorted(OF_ONE_SESSION):
         if getattr(config.run, name) is not None:
-            raise ConfigError(f"--{name.replace('_', '-')} is no option of {what}; leave it out")
+            raise ConfigError(f"--{name.replace('_', '-')} is no option of {verb}; leave it out")
 
 
 def value_of(option: str, argv: Sequence[str]) -> str | None:
@@ -129,6 +165,8 @@ def _registry() -> ConstructorRegistry:
 def _rule(info: PrimitiveTypeInfo) -> PrimitiveConstructorSpec | None:
     """Conversion of texts to values of a type, and back for the help. None for types left to tyro."""
     kinds = get_args(info.type)
+    if get_origin(info.type) is Literal:
+        return _spec(f"{{{','.join(kinds)}}}", str, str)
     if info.type in _SCALARS:
         return _spec(_SCALARS[info.type], *_CODECS[info.type])
     if NoneType in kinds and kinds[0] in _SCALARS:
@@ -148,29 +186,28 @@ def _spec(metavar: str, parse: Callable[[str], Any], show: Callable[[Any], str])
                                     is_instance=lambda value: True, str_from_instance=lambda value: [show(value)])
 
 
-def _pairs(texts: list[str]) -> dict[str, float]:
-    """{"lives": 3.0} for ["lives=3"]."""
-    pairs = {}
-    for text in texts if texts != ["none"] else []:
-        name, equals, value = text.partition("=")
-        if not (name and equals):
-            raise ValueError(f"an option of a game must be NAME=VALUE, such as lives=3, not {text!r}")
-        pairs[name] = _float(value)
-    return pairs
+def _pairs(texts: list[str]) -> dict[str, float] | str:
+    """{"lives": 3.0} for ["lives=3"]; the text itself if it has another form."""
+    pairs = [text.partition("=") for text in texts if texts != ["none"]]
+    numbers = {name: _float(value) for name, _, value in pairs if name}
+    fits = len(numbers) == len(pairs) and all(isinstance(number, float) for number in numbers.values())
+    return numbers if fits else " ".join(texts)
 
 
-def _int(text: str) -> int:
+def _int(text: str) -> int | str:
+    """The integer, or the text itself if it is none."""
     try:
         return int(text)
     except ValueError:
-        raise ValueError(f"{text!r} is not an integer, such as 1024 or 50_000_000") from None
+        return text
 
 
-def _float(text: str) -> float:
+def _float(text: str) -> float | str:
+    """The number, or the text itself if it is none."""
     try:
         return float(text)
     except ValueError:
-        raise ValueError(f"{text!r} is not a number, such as 0.5 or 3e-4") from None
+        return text
 
 
 def _shown(number: float) -> str:

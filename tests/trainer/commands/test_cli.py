@@ -71,7 +71,11 @@ def helptext(capsys, *argv):
 
 def refused(capsys, *argv):
     """The one line on stderr of a command; its exit code is 2."""
-    assert main(argv) == 2
+    try:
+        code = main(argv)
+    except SystemExit as ended:  # of argparse, for the verbs of envs_c
+        code = ended.code
+    assert code == 2
     out, err = capsys.readouterr()
     assert out == ""
     assert err.startswith("error: ")
@@ -151,24 +155,31 @@ def test_an_option_changes_its_setting_and_no_other(trained, words, section, nam
     ("eval x --seed -1", "--seed must be an integer from 0 to 9,223,372,036,854,775,807, not -1"),
     ("eval x --seed 9223372036854775808", "--seed must be an integer from 0 to 9,223,372,036,854,775,807, not 92233720"),
     ("eval x --out film.txt", "--out must be none, or a file that ends in .gif or .mp4, not 'film.txt'"),
+    ("breakout --num-env 3", "unknown option --num-env; did you mean --num-envs? `python -m trainer breakout --help` lists"),
+    ("breakout --num_env=3", "unknown option --num-env; did you mean --num-envs?"),
+    ("breakout -x", "unknown option -x; `python -m trainer breakout --help` lists the options"),
+    ("breakout --dashboard yes", "unexpected argument 'yes'; `python -m trainer breakout --help` lists the options"),
+    ("breakout --seed", "--seed needs a value; `python -m trainer breakout --help` lists the options"),
+    ("breakout --seed --gamma 0.9", "--seed needs a value"),
+    ("breakout --num-envs x", "--num-envs must be an integer from 1 to 1,048,576, not 'x'"),
+    ("breakout --frame-skip x", "--frame-skip must be none, or an integer from 1 to 1,000, not 'x'"),
+    ("breakout --gamma x", "--gamma must be a number from 0 to 1, not 'x'"),
+    ("breakout --view pixel", "--view must be features or pixels, not 'pixel'"),
+    ("breakout --options lives", "--options must be names of options with a number each, such as lives=3, not 'lives'"),
+    ("breakout --options lives=3 speed=x", "such as lives=3, not 'lives=3 speed=x'"),
+    ("profile breakout --iteration 3", "did you mean --iterations? `python -m trainer profile breakout --help` lists"),
+    ("eval", "RUN is missing; `python -m trainer eval --help` lists the options"),
+    ("eval x --episodes", "--episodes needs a value; `python -m trainer eval --help` lists the options"),
+    ("eval x y", "unexpected argument 'y'"),
+    ("eval x --episode 3", "unknown option --episode; did you mean --episodes?"),
+    ("export x --format pt", "--format must be auto, onnx, safetensors or both, not 'pt'"),
+    ("games --fast", "unrecognized arguments: --fast; `python -m trainer --help` lists the arguments"),
+    ("check", "the following arguments are required: GAME; `python -m trainer check --help` lists the arguments"),
+    ("check breakot", "unknown game 'breakot': did you mean breakout?"),
 ])
 def test_an_error_is_one_line_and_exit_code_2(capsys, trained, evaluated, argv, sentence):
     assert sentence in refused(capsys, *argv.split())
     assert trained == evaluated == []
-
-
-@pytest.mark.parametrize(("argv", "words"), [
-    ("breakout --num-env 3", "--num-envs"),
-    ("breakout --num-envs x", "not an integer"),
-    ("breakout --gamma x", "not a number"),
-    ("breakout --options lives", "NAME=VALUE"),
-    ("eval", "RUN"),
-])
-def test_an_option_that_does_not_parse_exits_with_2(capsys, trained, argv, words):
-    with pytest.raises(SystemExit) as exit_:
-        main(argv.split())
-    assert exit_.value.code == 2
-    assert words in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("error", [checkpoint.CheckpointError, envs_c.EnvsError])

@@ -64,6 +64,43 @@ def test_the_console_script_finds_modules_of_the_working_folder_after_all_others
     assert done.stdout.splitlines()[-1] == str(tmp_path)
 
 
+def test_the_working_folder_hides_no_package_of_an_editable_install(tmp_path):
+    for name in ("trainer", "envs_c", "bridge"):
+        (tmp_path / f"{name}.py").write_text(f"raise RuntimeError('the wrong {name}')")
+    editable = ("from importlib.machinery import PathFinder\n"  # setuptools' finder stands behind sys.path's too
+                f"sys.path = [path for path in sys.path if path not in ('', {str(ROOT)!r})]\n"
+                "class Editable:\n"
+                "    def find_spec(name, path=None, target=None):\n"
+                f"        return PathFinder.find_spec(name, [{str(ROOT)!r}]) if path is None else None\n"
+                "sys.meta_path.append(Editable)\n")
+    done = python(editable + RUN, "/x/bin/insertcoin", "profile", "cartpole", "--iterations", "0", cwd=tmp_path)
+    assert done.stderr == "error: --iterations must be an integer of at least 1, not 0\n"
+    assert done.returncode == 2
+
+
+@pytest.mark.parametrize("words", ["trainer --help", "trainer breakout --help", "trainer games cartpole", "envs_c cartpole"])
+def test_a_broken_pipe_ends_the_program_quietly(words):
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run([sys.executable, "-m", *words.split()], cwd=ROOT, stdout=writer, stderr=subprocess.PIPE, check=False)
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (141, b"")
+
+
+@pytest.mark.parametrize("words", ["trainer --help", "envs_c cartpole"])
+def test_output_that_cannot_be_written_is_an_error_of_one_line(words):
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([sys.executable, "-m", *words.split()], cwd=ROOT, stdout=full, stderr=subprocess.PIPE,
+                              check=False)
+    assert (done.returncode, done.stderr) == (2, b"error: No space left on device\n")
+
+
+def test_ctrl_c_while_the_packages_load_prints_nothing():
+    load = "class Load:\n    def find_spec(name, *_):\n        if name == 'numpy': raise KeyboardInterrupt\n"
+    done = python(f"{load}sys.meta_path.insert(0, Load)\n{RUN}", "trainer", "cartpole")
+    assert (done.returncode, done.stderr) == (130, "")
+
+
 @pytest.mark.parametrize(("words", "code", "output"), [
     ("games breakout", 0, "lives=5: balls an episode, 1 to 5"),
     ("check nothing", 2, "unknown game 'nothing'"),
