@@ -15,7 +15,7 @@ from bridge.on_device.cartpole_tensors import CartPoleTensors
 from bridge.source import GameSource
 from trainer.config import EnvConfig
 from trainer.config.games import GameName
-from trainer.errors import ConfigError
+from trainer.errors import ConfigError, SettingError
 
 SETTINGS = ("view", "frame_skip", "sticky", "noop_max", "time_limit")  # only for our own games
 SIMULATIONS = {"device": CartPoleKernel, "tensors": CartPoleTensors}   # by value of the setting `sim`, except host
@@ -62,12 +62,15 @@ def make_source(game: str, env: EnvConfig, num_envs: int, seed: int, num_batches
 def make_simulation(game: str, env: EnvConfig, num_envs: int, seed: int, device: torch.device, first: int = 0):
     """Environments simulated on the device itself. num_envs, first: as in `make_env`.
 
-    Raises ConfigError for a game or a setting without a simulation, and DeviceError without a GPU.
+    Raises ConfigError for a game or a setting without a simulation, and for sim "device" without a GPU.
     """
     changed = _changed(env, ("view", "frame_skip", "noop_max", "options"))
     if game != "cartpole" or changed:
-        raise ConfigError(f"sim must be host for {game}{' with ' + ' and '.join(changed) if changed else ''}, not {env.sim!r}: "
-                          "only cartpole has a simulation, with the settings time_limit, reward_clip and sticky")
+        raise SettingError("sim", f"must be host for {game}{' with ' + ' and '.join(changed) if changed else ''}, not "
+                                  f"{env.sim!r}: only cartpole has a simulation, with the settings time_limit, reward_clip and "
+                                  "sticky")
+    if env.sim == "device" and device.type != "cuda":
+        raise SettingError("sim", f"must be host or tensors on the device {device}, not 'device': its kernel needs a GPU")
     return SIMULATIONS[env.sim](num_envs, device, seed, time_limit=env.time_limit, reward_clip=env.reward_clip,
                                 sticky=env.sticky, first=first)
 

@@ -24,7 +24,7 @@ def game_of(argv: list[str], command: str) -> str:
     """
     if not argv or argv[0].startswith("-"):
         raise ConfigError(f"GAME is missing: write {program_name()} {command}GAME, where GAME is {names()}")
-    return checked_game(argv[0], VERBS)
+    return checked_game(argv[0], () if command else VERBS)
 
 
 def require_folder(option: str, file: str) -> None:

@@ -62,6 +62,6 @@ def checked_game(text: str, verbs: Iterable[str] = ()) -> str:
         return str(Path(text).expanduser().resolve())
     if not name.is_gym and text not in games:
         hint = did_you_mean(text, [*games, *verbs], 0.5)
-        raise ConfigError(f"there is no game {text!r}; {hint}{' ' if hint else ''}GAME must be {names()}, or eval for a "
-                          "trained agent")
+        raise ConfigError(f"there is no game {text!r}; {hint}{' ' if hint else ''}GAME must be {names()}"
+                          f"{', or eval for a trained agent' if verbs else ''}")
     return text

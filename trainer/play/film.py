@@ -1,5 +1,6 @@
 """Films of episodes as GIF or MP4: an episode is replayed from its first state with the same actions."""
 
+import contextlib
 import importlib.util
 import os
 from collections.abc import Iterable
@@ -80,6 +81,7 @@ def _save(path: Path, screens: list[np.ndarray], rate: float):
     """Write screens (height, width, 3) as a film: the complete file or nothing. Raises ConfigError if it cannot be written."""
     temporary = path.with_name(f".{path.stem}.{os.getpid()}.tmp{path.suffix}")
     try:
+        temporary.touch()  # fails here and not in imageio, which would print a traceback of its own too
         if path.suffix.lower() == ".gif":
             iio.imwrite(temporary, screens, duration=1000 / rate, loop=0)
         else:
@@ -89,4 +91,5 @@ def _save(path: Path, screens: list[np.ndarray], rate: float):
     except OSError as error:
         raise ConfigError(f"cannot write the film {path}: {error.strerror or error}; name another file with --out") from None
     finally:
-        temporary.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # there is none if its name was refused
+            temporary.unlink()

@@ -1,5 +1,6 @@
 """Errors of the verbs: no such run, foreign and damaged files, a missing game, no display, no encoder."""
 
+import gc
 import importlib.util
 import sys
 from pathlib import Path
@@ -120,6 +121,15 @@ def test_the_error_without_an_encoder_names_the_package(capsys, there, monkeypat
     error = refused(capsys, words)
     assert "--out must end in .gif, not .mp4, without the package imageio-ffmpeg: pip install imageio-ffmpeg" in error
     assert not list(there.glob("a*"))
+
+
+def test_a_film_that_cannot_be_opened_is_reported_once(capsys, there, monkeypatch):
+    ignored = []  # errors while an object is deleted, which Python prints with a traceback
+    monkeypatch.setattr(sys, "unraisablehook", ignored.append)
+    name = "a" * 250 + ".gif"
+    assert f"cannot write the film {name}: File name too long" in refused(capsys, f"eval one --episodes 1 --out {name}")
+    gc.collect()
+    assert ignored == []
 
 
 def test_a_film_that_cannot_be_written_leaves_nothing(capsys, there):
