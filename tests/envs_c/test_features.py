@@ -75,7 +75,7 @@ def test_rows_that_do_not_add_up_are_refused(count):
         described(Feature("speed", -1, 1), Feature("brick", 0, 1, count=count))
 
 
-def test_a_game_without_a_description_says_how_to_add_one(toy, monkeypatch, capsys):
+def test_the_error_for_a_game_without_a_description_explains_how_to_add_one(toy, monkeypatch, capsys):
     monkeypatch.setattr(envs_c, "game", lambda name: toy)
     assert main(["features", "toy"]) == 2
     assert "features=(Feature(...), ...)" in capsys.readouterr().err

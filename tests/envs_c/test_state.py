@@ -208,7 +208,7 @@ def test_states_of_another_kind_are_refused_and_nothing_changes(toy, kind):
 
 
 @pytest.mark.parametrize("state", ["text", None, 5, b"short"], ids=str)
-def test_the_core_refuses_other_values(toy, state):
+def test_the_core_refuses_states_that_are_not_from_get_state(toy, state):
     with pytest.raises(InvalidState, match="get_state"):
         VecEnv(toy, 2).set_state(state)
 

@@ -1,4 +1,4 @@
-"""Helpers of several test files: environments of any game, resets by hand, and a hash of all outputs."""
+"""Helpers of several test files: environments of any game, checks of their observations, and hashes of all outputs."""
 
 from itertools import pairwise
 from pathlib import Path
@@ -8,6 +8,7 @@ import numpy as np
 from envs_c import VecEnv
 from envs_c.gymnasium_env import ArcadeVectorEnv
 from envs_c.testing.play import Tape, actions_of, bind, buffers
+from envs_c.testing.rules import area_average
 
 TOY = Path(__file__).parent / "toy" / "toy.pyx"  # not a built-in game
 
@@ -22,6 +23,28 @@ def restart(env: ArcadeVectorEnv, over: np.ndarray):
     if env.core.autoreset == "disabled" and over.any():
         return env.reset(options={"reset_mask": over})[0]
     return None
+
+
+def assert_in_space(env: ArcadeVectorEnv, steps):
+    """Assert that every observation lies in the observation space. steps: (steps, N) actions."""
+    seen, _ = env.reset()
+    for actions in steps:
+        assert env.observation_space.contains(seen)
+        seen = env.step(actions)[0]
+
+
+def assert_grey_is_average(env: ArcadeVectorEnv, steps, every: int):
+    """Assert that grey pictures are the area averages of the coloured ones, to within one level.
+
+    steps: (steps, N) actions.
+    every: one step in this number is compared.
+    """
+    env.reset()
+    for step, actions in enumerate(steps):
+        seen = env.step(actions)[0]
+        if step % every == 0:
+            for picture, grey in zip(env.render(), seen, strict=True):
+                assert np.abs(area_average(picture) - grey).max() <= 1, f"step {step}"
 
 
 def play_core(game, num_envs: int, steps: int, *, cuts=(), shuffle=False, rows=None, **settings) -> str:

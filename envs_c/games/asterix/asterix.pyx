@@ -116,7 +116,7 @@ cdef float step(void* state, int action, Rng* rng, bint* over) noexcept nogil:
 
 
 cdef void observe(const void* state, void* out) noexcept nogil:
-    """Write the features that GAME describes. Each is scaled to about unit deviation in play."""
+    """Write the features that GAME describes. Each has a standard deviation of about 1 in play."""
     cdef const Asterix* game = <const Asterix*>state
     cdef float* features = <float*>out
     cdef float* slot = features + 8 + 4 * (7 - game.lane)

@@ -12,7 +12,7 @@ turns only.
 Actions. LEFT and RIGHT turn the ship, UP pushes it ahead, FIRE shoots, DOWN goes through hyperspace.
 
 Rocks. They come in waves. In the turn after the last rock is gone, 4 large rocks come; from 1,000 points on 6, from 15,000
-on 8. Half of them climb and half sink, by one line in each odd frame. In every seventh odd frame all rocks also drift by
+on 8. Half of them climb and half sink, by one line in every odd frame. In every seventh odd frame all rocks also drift by
 one pixel; each drifts to the left or to the right, with equal probability. In each half one rock begins in line 1 and one
 in line 63, at a random x of 19 to 63 or 106 to 135. The third one begins in line 42 if it climbs and in line 21 if it
 sinks, and the fourth one in the other of these two lines; both at a random odd x of -9 to 5. A rock that is hit in one
@@ -25,25 +25,25 @@ frame breaks in the next, and its pieces climb or sink as it did:
 Points. Large rocks give 20 points, medium ones 50, small ones 100, no matter whether a shot or the ship hits them. At
 100,000 points the score goes back to 0.
 
-Ship. It has 16 directions, 0 straight up. LEFT and RIGHT turn it by one direction in every second turn. Its speed is
-counted in 1/4096 of a pixel, and of a line, a turn. UP adds 127 units ahead. In turns without UP the ship loses 1/128 of
-its speed, rounded so that it comes to rest. If the speed along either axis would pass 16,384, 256 are taken off. The ship
-begins at x 84, line 41, pointing up, at rest.
+Ship. It has 16 directions, 0 straight up. LEFT and RIGHT turn it by one direction in every second turn. The unit of its
+speed is 1/4096 pixel a turn across, and 1/4096 line a turn up and down. UP adds 127 units ahead. In turns without UP the
+ship loses 1/128 of its speed, rounded so that it comes to rest. If the speed along an axis would exceed 16,384 units, 256
+are taken off. The ship begins at x 84, line 41, pointing up, at rest.
 
 Shots. FIRE shoots if it was not held in the turn before and fewer than two shots fly. A shot begins 3 lines below the
 ship's corner. In that turn and in each later one it moves by up to 4 pixels and 4 lines in the direction that the ship had,
 plus the ship's present speed in whole pixels and lines a turn, plus 1 pixel if it goes to the right. It lasts 24 to 44
 frames, by its direction, or until it hits a rock.
 
-Hyperspace. DOWN in two successive turns takes the ship away for 31 turns. It is then at rest at a random x of 19 to 63 or
-106 to 135 and in a random line of 0 to 78, even if a rock is there.
+Hyperspace. DOWN in two successive turns takes the ship away for 31 turns. It comes back at rest, at a random x of 19 to 63
+or 106 to 135 and in a random line of 0 to 78, even if a rock is there.
 
-Hits. In each frame one of ship and shots is compared with all rocks. They take their turns in the order ship, first shot,
-second, first, ship, second, first, second; those that are not on the field are skipped. A rock of width w and depth d at
-(x, line) is hit by a shot at (X, Y) if X - w < x < X + 4 and Y - d <= line <= Y, and by the ship if X - w < x < X + 6 and
-Y - d <= line <= Y + 2. Of several rocks the one in the first slot is hit. A shot is then gone. The ship explodes for 6
-turns and a life is lost. After 63 more turns the next ship comes, at the beginning's place, as soon as no rock's corner is
-at x 64 to 105 in lines 8 to 63.
+Hits. In each frame either the ship or one of the shots is compared with all rocks, in a fixed order: ship, first shot,
+second, first, ship, second, first, second, and again. Those that are not on the field are skipped. A rock of width w and
+depth d at (x, line) is hit by a shot at (X, Y) if X - w < x < X + 4 and Y - d <= line <= Y, and by the ship if X - w < x <
+X + 6 and Y - d <= line <= Y + 2. If several rocks match, the one in the first slot is hit. A shot is then gone. The ship
+explodes for 6 turns and a life is lost. After 63 more turns the next ship comes, at the place of the first one, as soon as
+no rock's corner is at x 64 to 105 in lines 8 to 63.
 
 Lives. 4 at first, one more at every 5,000 points, up to 9.
 
@@ -130,14 +130,14 @@ cdef float step(void* state, int action, Rng* rng, bint* over) noexcept nogil:
 
 
 cdef inline void observe_rocks(const Asteroids* game, float* features) noexcept nogil:
-    """Write the features of the nearest rocks, by the distance between the middles of rock and ship."""
+    """Write the features of the nearest rocks. Distance is between the middles of rock and ship."""
     cdef int32_t[SLOTS] dx, dy, kind, order, rank
     cdef float[ROCK_FEATURES][SLOTS] seen
     cdef uint8_t[SLOTS] slots
     cdef long slot, other, k
     cdef int x = ship_x(game) + 3, y = ship_y(game) + 2, across, down, size, breadth, rock
     cdef float far, inverse, ahead_x = -PUSH_X[game.way] * <float>(1.0 / 127), ahead_y = PUSH_Y[game.way] * <float>(1.0 / 127)
-    for slot in range(SLOTS):  # all slots, also empty ones, as 32-bit words: so the compiler uses vectors
+    for slot in range(SLOTS):  # all slots, also empty ones, in 32-bit integers, so that the compiler uses vectors
         dx[slot] = game.rock_x[slot] - x
         dy[slot] = game.rock_y[slot] - y
         kind[slot] = game.kind[slot]
@@ -173,7 +173,7 @@ cdef inline void observe_rocks(const Asteroids* game, float* features) noexcept 
 
 
 cdef void observe(const void* state, void* out) noexcept nogil:
-    """Write the features that GAME describes. Distances go the shorter way around the field."""
+    """Write the features that GAME describes. Distances are the shorter way around the field."""
     cdef const Asteroids* game = <const Asteroids*>state
     cdef float* features = <float*>out
     cdef int x = ship_x(game), y = ship_y(game), i, dx, dy
@@ -208,7 +208,7 @@ cdef void observe(const void* state, void* out) noexcept nogil:
 
 
 cdef void backdrop(const double* options, Canvas* canvas) noexcept nogil:
-    """Paints nothing: the ground is black and everything moves."""
+    """Paint nothing: the ground is black and everything moves."""
 
 
 cdef void draw(const void* state, Canvas* canvas) noexcept nogil:

@@ -1,7 +1,7 @@
-"""Breakout, frame by frame as the cartridge of 1978 for the Atari 2600 plays it.
+"""Breakout, frame by frame like the cartridge of 1978 for the Atari 2600.
 
 Screen. 160x210 pixels, x to the right and y down. The court lies below the ceiling (y < 32) and between the left wall
-(x < 8) and the right wall (x > 151). It is open below. Six rows of 18 bricks hang in it. A brick is 8x6; the first one has
+(x < 8) and the right wall (x > 151). It is open below. It holds six rows of 18 bricks. A brick is 8x6; the first one has
 its corner at (8, 57). The paddle is 16x4 with its top at y 189. The ball is 2x4. The x and y of the ball are those of its
 top left corner, in 1/256 of a pixel, and are rounded down wherever a rule compares them.
 
@@ -11,32 +11,33 @@ the paddle goes to the middle between its x and the target of the position that 
 and limited to 8 to 144.
 
 Serve. While no ball is in play, FIRE serves one at once. It starts at y 122 and moves by 1 pixel a frame downwards and 1
-sideways. The place changes with every frame: x 78 (to the left), 80 (right), 142 (left), 16 (right), and again. The first
-of them is random. The ball keeps the fractions of x and y that the last ball left.
+sideways. The place changes with every frame, in this order: x 78 (to the left), 80 (right), 142 (left), 16 (right); then 78
+again. The episode's first frame has a random one of them. A new ball keeps the fractions of the last ball's x and y.
 
 Ball. In each frame these rules are applied, in this order, to ball and paddle as the last frame left them. Then the ball
 moves.
   1. At y 217 or more the ball is lost, and a life with it. The paddle is 16 wide again.
-  2. The paddle returns a ball that overlaps it (y 186 to 192), unless the paddle was the last thing that returned the ball;
-     bricks and the ceiling count for this, side walls do not. The ball reverses its vertical direction. It goes to the left
-     if its middle is left of the paddle's middle, otherwise to the right. If its middle is left of the paddle's by exactly
-     1 pixel, it is first moved by 4 pixels against its horizontal direction. In this rule and in the table of speeds a
-     paddle 12 wide counts as one 16 wide that begins 2 pixels farther left.
+  2. The paddle returns a ball that overlaps it (y 186 to 192), unless the paddle was also the last to return it. (Bricks
+     and the ceiling return the ball, too; side walls do not count.) The ball reverses its vertical direction. It goes to
+     the left if its middle is left of the paddle's middle, otherwise to the right. If its middle is left of the paddle's by
+     exactly 1 pixel, it is first moved by 4 pixels against its horizontal direction. In this rule and in the table of
+     speeds a paddle 12 wide counts as one 16 wide that begins 2 pixels farther left.
   3. At y 33 or less the ceiling sends the ball downwards. The paddle is 12 wide until the ball is lost.
   4. At y 55 to 93 the ball may take a brick, the one in row (y - 59) / 6 and column (x - 8) / 8, in the top row
-     (x - 9) / 8, rounded down and limited to the rows and columns that exist. It takes the brick if that is there and the
-     ball's pixels (x to x + 1, y - 1 to y + 2) touch any brick. The ball then reverses its vertical direction, and passes
-     through all other bricks until the paddle or the ceiling has returned it.
+     (x - 9) / 8, rounded down and limited to the rows and columns that exist. It takes the brick if that is there and one
+     of the pixels x to x + 1, y - 1 to y + 2 belongs to any brick. The ball then reverses its vertical direction. It passes
+     through all bricks until the paddle or the ceiling returns it.
   5. The walls send the ball to the right at x < 8 and y < 196, and to the left at x > 150 and y < 195.
 
-Speed. In pixels a frame, across and down, by the number of times that the paddle has returned this ball:
+Speed. In pixels a frame, across and down. It depends on the number of times that the paddle has returned this ball, and on
+the ball's x at the last of them:
                                                       1 .. 3     4 .. 7     8 .. 11    12 and more
-  last at x <= paddle + 1 or x >= paddle + 11         1.5 1      1.5 2      2   1      2   2
-  last between them                                   1   1.5    0.5 2      2   1      2   2
-A brick of the top three rows makes it 2 and 3.375 at once, until the ball is lost.
+  x <= paddle + 1 or x >= paddle + 11                 1.5 1      1.5 2      2   1      2   2
+  between them                                        1   1.5    0.5 2      2   1      2   2
+A brick of the top three rows makes the speed 2 and 3.375 at once, until the ball is lost.
 
-Points. A brick gives 7, 7, 4, 4, 1 or 1 points by its row from the top, so a wall gives 432. After all bricks are gone, the
-paddle's next return puts up a second wall in the frame after it; in that frame only motion takes place.
+Points. A brick gives 7, 7, 4, 4, 1 or 1 points by its row from the top, so a wall gives 432. After all bricks are gone, a
+second wall appears in the frame after the paddle's next return; in that frame things move, but no other rule applies.
 
 End. The episode ends with the last life, or when the second wall is gone, at 864 points.
 """
@@ -81,9 +82,9 @@ cdef float step(void* state, int action, Rng* rng, bint* over) noexcept nogil:
 cdef void observe(const void* state, void* out) noexcept nogil:
     """Write the features that GAME describes.
 
-    Positions are counted from the middle of the court and scaled to about unit deviation in play, and the first wall is all
-    0. So a ball that moves by the width of a paddle changes the input of a network clearly. (With all features scaled to
-    0 .. 1, learning took 20 times as long.)
+    Positions are measured from the middle of the court and scaled to a standard deviation of about 1 in play; a brick that
+    is there is 0. So a move of the ball by a paddle's width changes the input of a network clearly. (With all features
+    scaled to 0 .. 1, learning took 20 times as long.)
     """
     cdef const Breakout* game = <const Breakout*>state
     cdef float* features = <float*>out
@@ -124,7 +125,7 @@ cdef void backdrop(const double* options, Canvas* canvas) noexcept nogil:
 
 
 cdef inline void draw_gaps(const Breakout* game, Canvas* canvas) noexcept nogil:
-    """Take out the bricks that are gone; neighbours in a row together."""
+    """Take out the bricks that are gone, neighbours in a row by one rectangle."""
     cdef int row, column, start
     for row in range(ROWS):
         start = 0
@@ -137,7 +138,7 @@ cdef inline void draw_gaps(const Breakout* game, Canvas* canvas) noexcept nogil:
 
 
 cdef inline void draw_ball(const Breakout* game, Canvas* canvas) noexcept nogil:
-    """Paint the ball behind walls and bricks, in the colour of the row it is in; above the wall's end 1 pixel higher."""
+    """Paint the ball behind walls and bricks, in the colour of its row. Above WALL_END it is painted 1 pixel higher."""
     cdef int x, y, left = game.x >> 8, top = game.y >> 8
     cdef int x0 = max(left, LEFT_WALL), x1 = min(left + BALL_WIDTH, RIGHT_WALL)
     cdef int y0 = max(top - (top <= WALL_END), CEILING)

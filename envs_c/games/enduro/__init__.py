@@ -3,7 +3,7 @@
     enduro.pyx         the rules in prose; the observation, the picture and its tables, and `GAME`
     rules.pxd          the state, its constants, and how a frame changes it
     picture.pxd        how road, cars and panel are painted
-    tables.pxd         colours and shapes of the cartridge, and room for tables made from them
+    tables.pxd         colours and shapes of the cartridge, and the tables computed from them
 """
 
 from envs_c.games.enduro.enduro import GAME

@@ -3,10 +3,10 @@
 Screen. 160x210 pixels. The eight columns at the left are black. Rows 0 to 50 show sky and hills, rows 52 to 154 the road in
 perspective. The panel below shows the distance driven, the day, and the cars that are left to pass. A frame is 1/60 s.
 
-Actions. FIRE is the motor: in every eighth frame speed grows by 2, from 46 on by 1. DOWN brakes by 1 a frame. Speed is
-always 6 to 120; without FIRE and DOWN it does not change. LEFT and RIGHT turn the wheel. The wheel moves the road on the
-screen by 1/4 pixel a frame at low speed, up to 1 pixel from speed 64 on, and the car by about half as much to the other
-side. In snow it moves the road by 1/5 pixel at most.
+Actions. FIRE is the motor: in every eighth frame speed grows by 2, or by 1 if it is 46 or more. DOWN brakes by 1 a frame.
+Speed is always 6 to 120; without FIRE and DOWN it does not change. LEFT and RIGHT turn the wheel. The wheel moves the road
+on the screen by 1/4 pixel a frame at low speed and by up to 1 pixel from speed 64 on. It moves the car by about half as
+much to the other side. In snow it moves the road by 1/5 pixel at most.
 
 Road. It goes through bends to either side and straight parts, all three equally likely. Each lasts 8 to 247 slots of 256
 units; the first part is straight and lasts 120. In a frame the car drives as many units as its speed. A bend comes up at
@@ -15,10 +15,10 @@ of the road the car bounces: it loses a quarter of its speed and slides back for
 
 Traffic. Seven slots of the road are in sight, each 256 units long with at most one car. All other cars drive 24 units a
 frame through them, except in a frame in which the own car comes into a new slot of its road: in that frame they keep its
-pace. So if the own car is faster, the slots come nearer; if it is slower, they go ahead. When the nearest slot has come
+pace. So if the own car is faster, the slots come nearer; if it is slower, they move away. When the nearest slot has come
 nearer by its length, its car is passed, and a new slot comes into sight at the far end, with a car or without. When the
-slots have gone ahead by one length, a car may come from behind into the slot that is now the nearest, if the slot ahead of
-it is empty.
+slots have moved away by one length, a car may come from behind into the slot that is now the nearest, if the slot ahead
+of it is empty.
 
 Lanes. There are three. A new car at the far end is in the left lane or in the right one, and sometimes in the middle; but
 if the slot before it has a car, it keeps that car's lane, and three slots in a row are never filled by cars that come into
@@ -31,9 +31,9 @@ Points. A car that is passed gives 1 point, and one car less is left. A car that
 but never more than the day's number: then it takes nothing. The first day asks for 200 cars, each later day for 300. When
 none is left, the panel shows flags, and nothing counts until the day ends.
 
-Day. It has 13,312 frames: summer, from frame 3,072 on snow, from 5,120 dusk, from 7,168 night, from 9,216 fog, from 11,264
-night again, and from 12,288 dawn. At night and in fog only the tail lights of other cars are shown; fog also hides the far
-part of the road.
+Day. It has 13,312 frames. It begins in summer; snow begins at frame 3,072, dusk at 5,120, night at 7,168, fog at 9,216,
+a second night at 11,264, and dawn at 12,288. At night and in fog only the tail lights of other cars are shown; fog also
+hides the far part of the road.
 
 End. If cars are left when a day ends, the episode ends. Otherwise the next day begins, without limit.
 
@@ -106,7 +106,7 @@ cdef void observe(const void* state, void* out) noexcept nogil:
 
 
 cdef void put_background(Sheet* sheet, int palette) noexcept nogil:
-    """Paint sky, ground and the panel's frame. Grey sums must be 0 before."""
+    """Paint sky, ground and the panel's frame. All grey sums must be 0 before the call."""
     cdef int k
     put(sheet, MARGIN, 0, WIDTH, 45, BLACK, SKY[palette][0])
     for k in range(1, 4):
@@ -139,7 +139,7 @@ cdef void put_panel(Sheet* sheet, bint done, int wave) noexcept nogil:
 
 
 cdef void backdrop(const double* options, Canvas* canvas) noexcept nogil:
-    """Paint the first colours of a day; `draw` paints everything anew."""
+    """Paint the first colours of a day; `draw` paints all of it again."""
     cdef Sheet sheet = sheet_of(canvas, NULL, MARGIN)
     put_background(&sheet, 0)
 
@@ -172,7 +172,7 @@ cdef void draw(const void* state, Canvas* canvas) noexcept nogil:
 
 
 cdef inline void finish_row_blocks(const uint16_t* sums, const uint8_t* picture, uint8_t* grey) noexcept nogil:
-    """Write the grey canvas: rows with sums from the sums, other rows from the standing picture."""
+    """Write the grey canvas: rows with sums from the sums, other rows from a picture that does not change."""
     memcpy(grey, picture, HILL_ROW * SMALL)
     to_bytes(sums + HILL_ROW * SMALL, grey + HILL_ROW * SMALL, (PANEL_ROW - HILL_ROW) * SMALL)
     memcpy(grey + PANEL_ROW * SMALL, picture + PANEL_ROW * SMALL, (NUMBERS - PANEL_ROW) * SMALL)

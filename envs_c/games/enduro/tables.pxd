@@ -1,4 +1,4 @@
-"""The colours and shapes of Enduro, and room for the tables that enduro.pyx makes of them."""
+"""The colours and shapes of Enduro, and the tables that enduro.pyx computes from them when it is imported."""
 
 from libc.stdint cimport int16_t, uint8_t, uint16_t, uint32_t
 
@@ -6,20 +6,20 @@ from libc.stdint cimport int16_t, uint8_t, uint16_t, uint32_t
 cdef enum:
     MARGIN = 8                # columns left of it are black
     ROAD_Y = 52, ROAD_ROWS = 103, ROAD_END = ROAD_Y + ROAD_ROWS
-    HILL_ROW = 18             # first rows on the grey canvas: of the hills,
-    GROUND_ROW = 21           # of ground and road,
-    PANEL_ROW = 62            # of the panel, which stands still to here,
-    NUMBERS = 64              # of the panel's numbers,
-    NUMBERS_END = 77          # of the panel's lower edge
+    HILL_ROW = 18             # first row of the grey canvas with hills
+    GROUND_ROW = 21           # first row with ground and road
+    PANEL_ROW = 62            # first row of the panel; it does not change above NUMBERS and from NUMBERS_END on
+    NUMBERS = 64              # first row with numbers of the panel
+    NUMBERS_END = 77          # first row below them
     PALETTES = 14
-    LIGHT_COVER = 14          # in COVER: first the shapes with both states of their wheels, from here on tail lights
+    LIGHT_COVER = 14          # COVER begins with 7 cars in 2 states of their wheels; 7 tail lights follow from this index on
     COVER_ROWS = 6, COVER_COLUMNS = 16
-    EDGE_LINE = 20            # row of the grey canvas in which the road's edges begin
-    EDGE_PAIRS = 21           # pairs of rows of cells from there on; a pair is five rows of pixels
-    EDGE_ABOVE = 2            # rows of pixels of the first pair that are above the road
-    DOT_WIDE = 16, DOTS = 2 * DOT_WIDE          # cells that are painted at a time; length of a row of DOT
-    CLEAR = 14                # an edge of the road bends by fewer columns within the rows of a car
-    PLACES = 8                # places of digits: 4 of the distance, 1 of the day, 3 of the cars
+    EDGE_LINE = 20            # first row of the grey canvas with edges of the road
+    EDGE_PAIRS = 21           # pairs of rows of cells from EDGE_LINE on; a pair covers five rows of pixels
+    EDGE_ABOVE = 2            # rows of pixels in the first pair that are above the road
+    DOT_WIDE = 16, DOTS = 2 * DOT_WIDE          # cells painted at a time; length of a row of DOT
+    CLEAR = 14                # within the rows of a car, an edge of the road shifts by fewer columns than this
+    PLACES = 8                # digits on the panel: 4 of the distance, 1 of the day, 3 of the cars
     DRUM_X = 96, DRUM_Y = 164  # corner of the last digit of the distance
     STAMP_ROWS = 5
     BLACK = 0, RED = 0xA71A1A, SAND = 0xC3903D, GREEN = 0x5CBA5C, OWN = 0xC0C0C0, LIGHTS = 0xB846A2
@@ -43,16 +43,16 @@ cdef extern from *:
         0, 0x4A4A4A, 0};
     static const unsigned HILL[14] = {0x86861D, 0x88923E, 0xD6D6D6, 0x004400, 0x004400, 0x004400, 0x004400, 0, 0, 0, 0,
                                       0x8E8E8E, 0x4A4A4A, 0xB55328};
-    // By row from 45 on: left and width of the first hill, left and width of the second, left of the first one's second peak.
+    // For rows 45 to 50: left and width of the first hill, left and width of the second, left of the first hill's second peak.
     static const unsigned char HILLS[6][5] = {
         {10, 4, 72, 0, 0}, {8, 8, 84, 4, 0}, {6, 12, 82, 12, 22}, {4, 24, 76, 20, 0}, {2, 28, 74, 24, 0}, {0, 32, 72, 28, 0}};
-    static const unsigned EDGES[4] = {0x4A4A4A, 0x6F6F6F, 0xAAAAAA, 0xC0C0C0};  // colours of the road's edges,
-    static const unsigned char EDGE_ROW[4] = {40, 55, 74, 103};                 // each up to this row of the road
-    // Columns of a straight road's edges in its first rows; after them one pixel farther out every other row.
+    static const unsigned EDGES[4] = {0x4A4A4A, 0x6F6F6F, 0xAAAAAA, 0xC0C0C0};  // colours of the road's edges;
+    static const unsigned char EDGE_ROW[4] = {40, 55, 74, 103};                 // each ends above this row of the road
+    // Columns of a straight road's edges in its first rows. Below, they go one pixel farther out every other row.
     static const unsigned char EDGE_TOP[2][19] = {
         {87, 87, 87, 86, 86, 86, 85, 85, 85, 84, 84, 83, 83, 82, 81, 81, 80, 79, 79},
         {87, 87, 88, 88, 89, 89, 90, 90, 90, 91, 91, 92, 92, 93, 94, 94, 95, 95, 96}};
-    // Columns by which a bend shifts the road in row 52, by its step:
+    // Columns by which a bend shifts the road in row 52, by the step of the bend:
     static const unsigned char BEND[22] = {0, 0, 0, 0, 1, 1, 2, 3, 4, 6, 8, 9, 13, 15, 18, 22, 26, 30, 35, 39, 45, 50};
     static const unsigned short SHAPE[7][2][11] = {  // two states of the wheels, the high bit at the left
         {{0x33CC, 0x3FFC, 0x3FFC, 0xC3CC, 0x3FF3, 0xCFFC, 0x3FF3, 0xCFFC, 0x3FF3, 0xCFFC, 0x33C3},
@@ -85,7 +85,7 @@ cdef extern from *:
     // Grey sums of the rows of hills, without the hills, and of a row of ground:
     static unsigned short SKIES[14][3 * 84], GROUNDS[14][84];
     static unsigned short PANELS[3][13 * 84];                       // grey sums of the panel: with a car; two states of flags
-    static unsigned short STAMPS[8][10][5][8], DRUM[80][5][8];      // grey sums of digits by place; of the last by eighths
+    static unsigned short STAMPS[8][10][5][8], DRUM[80][5][8];      // grey sums of digits by place; last digit by eighths
     static unsigned char COVER[21][40][5][6][16];                   // units that a shape covers, by x modulo 40 and y modulo 5
     static unsigned char HILL_COVER[160][5][84];                    // units that the hills cover, by their column and row part
     // In 1/16 pixels: shift of the road by a bend; edges of a straight road.

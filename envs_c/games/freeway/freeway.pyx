@@ -1,4 +1,4 @@
-"""Freeway, frame by frame as the cartridge of 1981 for the Atari 2600 plays it with one player.
+"""Freeway, frame by frame like the cartridge of 1981 for the Atari 2600, with one player.
 
 Screen. 160x210 pixels, x to the right and y down. Ten lanes of 16 rows lie between two pavements. Lane 0 is the lowest. Its
 cars have the rows 171 to 180; the cars of lane i are 16 * i rows higher. Columns 0 to 7 stay black.
@@ -12,12 +12,12 @@ or 29 frames.
 
 Lanes. Lanes 0 to 4 drive to the right, lanes 5 to 9 to the left. A lane's place is a number x of 0 to 159; after 159 comes
 0. The left end of its first car is 3 pixels to the left of it, that of a truck 2. A car that leaves the screen on one side
-comes in on the other. A lane has a pace of 0 to 5: with pace 0 its cars move by 2 pixels every frame, otherwise by 1 pixel
-every so many frames as the pace says.
+comes in on the other. A lane has a pace of 0 to 5: with pace 0 its cars move by 2 pixels every frame, with pace n of 1 to 5
+by 1 pixel every n frames.
 
-Cars. All cars of a lane are alike: 1 to 3 cars 8 pixels wide, 16, 32 or 64 pixels apart, or one truck 16 pixels wide. The
-table has a row for each game and a column for each lane, lane 0 first. An entry is the pace, then cxg for c cars g pixels
-apart, 1 for one car, or T for a truck:
+Cars. All cars of a lane have the same shape: 1 to 3 cars 8 pixels wide, 16, 32 or 64 pixels apart, or one truck 16 pixels
+wide. The table has a row for each game and a column for each lane, lane 0 first. An entry is the pace, then cxg for c cars
+g pixels apart, 1 for one car, or T for a truck:
 
   1   5 1     4 1     3 1     2 1     1 1     1 1     2 1     3 1     4 1     5 1
   2   4 1     3 2x16  2 2x32  1 3x16  0 2x64  1 T     1 2x64  2 3x16  3 2x32  4 2x16
@@ -86,7 +86,7 @@ cdef float step(void* state, int action, Rng* rng, bint* over) noexcept nogil:
 
 
 cdef void observe(const void* state, void* out) noexcept nogil:
-    """Write the features that GAME describes. Each is scaled to about unit deviation in play."""
+    """Write the features that GAME describes. Each has a standard deviation of about 1 in play."""
     cdef const Freeway* game = <const Freeway*>state
     cdef float* features = <float*>out
     cdef int lane, away

@@ -3,9 +3,9 @@
 Board. 4x4 cells. A cell is empty or holds a tile of 2, 4, 8 and so on. The board begins with two tiles.
 
 Actions. UP, RIGHT, DOWN or LEFT pushes all tiles in that direction as far as they go. Two equal tiles that meet become one
-tile of twice the value. A tile made in this move does not merge again in it; of three equal tiles in a row, the two that
-are farther along merge. A move that would change nothing is illegal and does nothing; `info["action_mask"]` shows the legal
-moves.
+tile of twice the value. A tile that was made in a move does not merge again in the same move. Of three equal tiles in a
+row, the two that are farther in the direction of the push merge. A move that would change nothing is illegal and does
+nothing; `info["action_mask"]` shows the legal moves.
 
 Points. A merge gives as many points as the value of the new tile.
 
@@ -138,7 +138,7 @@ cdef void chunk(char* states, Io* io, int lo, int hi) noexcept nogil:
 
 
 GAME = Game(
-    name="g2048", title="G2048", version=1, summary="Push tiles together until one of them is 2048, and on from there.",
+    name="g2048", title="G2048", version=1, summary="Push equal tiles together to make 2048 and larger tiles.",
     actions=("UP", "RIGHT", "DOWN", "LEFT"), feature_shape=(16,), feature_dtype="uint8", feature_low=0,
     feature_high=LARGEST, screen=(WIDTH, WIDTH), fps=4,
     features=(

@@ -1,8 +1,8 @@
 """The moves of 2048, in two implementations.
 
-play_any works on any board: four lines at once, in words with a byte for each line.
-play_small looks lines up in tables of all 65,536 lines with exponents up to 15, in four bits each. It is two and a half times
-as fast. It is used as long as no tile is larger than 2^14; few games get farther.
+play_any works on any board. It pushes four lines at once, in integers of 32 bits that hold one cell of each line.
+play_small looks lines up in tables of all 65,536 lines with exponents up to 15, four bits each. It is two and a half times as
+fast. It is used as long as no tile is larger than 2^14; few games get larger ones.
 """
 
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
@@ -12,13 +12,13 @@ from envs_c.rng cimport Rng, rng_below
 
 
 cdef enum:
-    UP, RIGHT, DOWN, LEFT                   # odd: along a row
+    UP, RIGHT, DOWN, LEFT                   # the odd ones push along rows
     SIDE = 4
     ONES = 0x01010101, TOPS = 0x80808080    # lowest and highest bit of each byte
 
 cdef extern from *:
     """
-    // By a line: four exponents of 4 bits, the first cell in the lowest bits.
+    // The index is a line: four exponents of 4 bits, the first cell in the lowest bits.
     static unsigned short PUSHED[2][65536];     // the line after a push towards the first cell, and towards the last
     static unsigned GAINED[65536];              // points of a push, the same in both directions
     static unsigned char WAYS[65536];           // bit 0: a push towards the first cell is legal; bit 1: towards the last
@@ -76,7 +76,7 @@ cdef inline uint32_t points(uint32_t merged, uint32_t values) noexcept nogil:
 
 
 cdef inline uint32_t push(uint32_t* line) noexcept nogil:
-    """Push four lines at once towards line[0]. Byte k of each word belongs to line k. Returns the points."""
+    """Push four lines at once towards line[0]. Byte k of each integer belongs to line k. Returns the points."""
     cdef uint32_t merged, total = 0
     cdef int at
     close_up(line, 0)
@@ -196,7 +196,7 @@ cdef inline int all_ways(uint64_t board) noexcept nogil:
 
 
 cdef inline uint32_t play_small(Board* board, int action, Rng* rng) noexcept nogil:
-    """Make a legal move by the tables, and add the new tile; returns the points. No tile may be larger than 2^14."""
+    """Make a legal move with the tables, and add the new tile; returns the points. No tile may be larger than 2^14."""
     cdef uint64_t cells = packed(board.cells) | packed(board.cells + 8) << 32, found
     cdef uint64_t across = -<uint64_t>(action & 1)  # all bits set if the move goes along rows
     cdef const uint16_t* pushed = PUSHED[action == RIGHT or action == DOWN]
@@ -244,7 +244,7 @@ cdef inline bint is_small(const Board* board) noexcept nogil:
 
 
 cdef inline void make_tables() noexcept nogil:
-    """Fill the tables with `push`, one line at a time in the lowest byte of each word."""
+    """Fill the tables with `push`, one line at a time, in the lowest byte of each integer."""
     cdef uint32_t[4] line
     cdef int cells, way, k
     cdef uint32_t after

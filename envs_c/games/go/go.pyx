@@ -21,7 +21,7 @@ End. The game ends with two passes in a row, or with move number 2 * size * size
 
 Points. The reward is 0 until the end. Then it is 1 for a win, -1 for a loss and 0 for a draw.
 
-Opponents. The agent has the colour of option `colour`: 0 black, 1 white, 2 drawn anew for each game. The opponent has the
+Opponents. The agent has the colour of option `colour`: 0 black, 1 white, 2 random in each game. The opponent has the
 other colour. A step is the agent's move and the opponent's answer. Option `opponent` chooses how it plays; an opponent
 without a point to choose passes:
   - 0, random: any allowed point, all with the same probability, also those that fill its own eyes.
@@ -222,7 +222,7 @@ GAME = Game(
         "size": Option(9, 5, 19, "points a side of the board"),
         "komi": Option(7.5, -400, 400, "points that White gets for moving second", integer=False),
         "opponent": Option(RANDOM, 0, 2, "0 random, 1 greedy, 2 none: the agent plays both sides"),
-        "colour": Option(BLACK, 0, 2, "colour of the agent: 0 black, 1 white, 2 drawn anew for each game"),
+        "colour": Option(BLACK, 0, 2, "colour of the agent: 0 black, 1 white, 2 random in each game"),
     }, fps=3,
     features=(
         Feature("own stones", 0, 1, count=81, help="1 for a stone of the side to play. This plane and the next four have "

@@ -31,7 +31,7 @@ At the surface with less than 64 units:
   - With 1 to 5 divers the tank is filled by a unit every other frame, during which the submarine cannot leave. Then one
     diver goes ashore and the pace rises by 1.
   - With 6 divers it is a rescue: see Points. The pace rises by 1 if it is below the number of rescues, and the sea begins
-    anew as after a lost life.
+    again as after a lost life.
 
 Patrol. From the second rescue on, a submarine that cannot be shot crosses the surface to the left at 1 pixel every fourth
 frame. It comes again every 1024 frames. It is deadly at y 13 and 14.

@@ -18,8 +18,8 @@ then has no room, it is tried at SRS's four other places (kicks) in order; if no
 Gravity. At level n the piece falls by one row every (0.8 - 0.007 (n - 1)) ^ (n - 1) seconds, counted in 1/1024 rows a step.
 The remainder is lost when the piece stands.
 
-Lock. A piece locks when it has stood on something for 8 steps. The count starts anew when the piece reaches a lower row
-than ever before, and when a LEFT, RIGHT or ROTATE moves it; the latter at most 15 times for each new lowest row.
+Lock. A piece locks when it has stood on something for 8 steps. The count starts again when the piece reaches a lower row
+than ever before. It also starts again when LEFT, RIGHT or ROTATE moves the piece, at most 15 times for each new lowest row.
 
 Lines. Full rows vanish, and all cells above them move down. The level starts at option `level` and rises by one with every
 ten lines, to at most 15.

@@ -2,26 +2,20 @@
 
 import numpy as np
 import pytest
+from by_features import Featured
+from support import assert_grey_is_average, assert_in_space
 
 import envs_c
-from envs_c.testing.rules import area_average
 
 NOOP, UP, RIGHT, LEFT, DOWN = range(5)
 NOTHING, LYRE, TREASURE, POINTS = range(4)
 PRICES = [50, 100, 200, 300, 400, 500]
 
 
-class Village:
-    """One environment at frame skip 1. The features are turned back into pixels, lanes and points."""
+class Village(Featured):
+    """Asterix; the attributes are in pixels, lanes and points."""
 
-    def __init__(self, **settings):
-        self.env = envs_c.make("asterix", 1, frame_skip=1, **settings)
-        self.read(self.env.reset()[0][0])
-
-    def step(self, action: int):
-        seen, (reward,), (terminated,), _, _ = self.env.step([action])
-        self.read(seen[0])
-        return reward, terminated
+    GAME = "asterix"
 
     def read(self, seen):
         self.hero = round(seen[0] * 36 + 76)
@@ -42,7 +36,7 @@ def hold(rng, action: int, often: float) -> int:
 
 # --- the rules -------------------------------------------------------------------------------------------------------
 
-def test_says_what_it_is():
+def test_has_its_actions_features_and_screen():
     game = envs_c.game("asterix")
     assert game.actions == ("NOOP", "UP", "RIGHT", "LEFT", "DOWN", "UPRIGHT", "UPLEFT", "DOWNRIGHT", "DOWNLEFT")
     assert game.feature_shape == (68,) and game.frame_skip == 4 and game.screen == (160, 210)
@@ -110,7 +104,7 @@ def test_starts_differ_but_not_without_scatter():
 
 
 @pytest.mark.parametrize("option", [{"lives": 0}, {"lives": 9}, {"first_stage": 25}, {"scatter": 0.5}])
-def test_refuses_other_options(option):
+def test_refuses_wrong_options(option):
     with pytest.raises(envs_c.InvalidArgument, match=next(iter(option))):
         envs_c.make("asterix", **option)
 
@@ -118,22 +112,13 @@ def test_refuses_other_options(option):
 @pytest.mark.parametrize("stage", [0, 3, 4, 16, 24])
 def test_features_stay_in_their_space(stage):
     env = envs_c.make("asterix", 64, seed=0, first_stage=stage)
-    seen, _ = env.reset()
-    for actions in np.random.default_rng(0).integers(0, 9, (500, 64)):
-        assert env.observation_space.contains(seen)
-        seen = env.step(actions)[0]
+    assert_in_space(env, np.random.default_rng(0).integers(0, 9, (500, 64)))
 
 
 @pytest.mark.parametrize("stage", [0, 2, 5, 7, 16, 24])
 def test_the_grey_picture_is_the_area_average_of_the_coloured_one(stage):
     env = envs_c.make("asterix", 4, view="pixels", seed=2, first_stage=stage, num_threads=1)
-    env.reset()
-    rng = np.random.default_rng(1)
-    for step in range(200):
-        seen = env.step(rng.integers(0, 9, 4))[0]
-        if step % 20 == 0:
-            for picture, grey in zip(env.render(), seen, strict=True):
-                assert np.abs(area_average(picture) - grey).max() <= 1
+    assert_grey_is_average(env, np.random.default_rng(1).integers(0, 9, (200, 4)), every=20)
 
 
 # --- the cartridge ---------------------------------------------------------------------------------------------------
@@ -152,7 +137,7 @@ def test_has_the_cartridges_actions_and_lives(cartridge):
 
 
 @pytest.mark.parametrize("stage, often", [(stage, 0.03 if stage % 2 else 0.1) for stage in (0, 1, 2, 4, 7, 8, 13, 16, 19, 24)])
-def test_goes_as_the_cartridge_frame_by_frame(cartridge, stage, often):
+def test_every_frame_equals_the_cartridge(cartridge, stage, often):
     village, theirs, over, frame = Village(scatter=0, first_stage=stage), cartridge(), False, 0
     theirs.start_stage(stage)
     rng, action, since = np.random.default_rng(stage), NOOP, 0

@@ -22,7 +22,7 @@ def machine():
 
 # --- the rules -------------------------------------------------------------------------------------------------------
 
-def test_says_what_it_is():
+def test_has_its_actions_features_and_screen():
     game = envs_c.game("asteroids")
     assert game.actions == tuple(ACTIONS)
     assert game.feature_shape == (97,) and game.feature_dtype == np.float32
@@ -133,7 +133,7 @@ def test_speed_is_limited_and_the_field_goes_round(machine):
     assert -16384 <= machine.vy < -16000 and min(lines) == -5 and max(lines) == 83
 
 
-def test_two_shots_fly_and_fire_must_be_pressed_anew(machine):
+def test_two_shots_fly_and_fire_must_be_released_between_them(machine):
     machine.play(*["FIRE"] * 6)
     assert [life > 0 for life in machine.shot_life] == [True, False]
     machine.play("NOOP", "NOOP", "FIRE", "FIRE", "NOOP", "NOOP", "FIRE", "FIRE")
@@ -157,7 +157,7 @@ def test_keys_held_only_in_odd_frames_do_nothing(machine):
 
 
 @pytest.mark.parametrize("option", [{"lives": 0}, {"lives": 10}, {"lives": 1.5}])
-def test_refuses_other_options(option):
+def test_refuses_wrong_options(option):
     with pytest.raises(envs_c.InvalidArgument, match=next(iter(option))):
         envs_c.make("asteroids", **option)
 
@@ -191,7 +191,7 @@ def test_has_the_cartridges_actions_and_lives(cartridge):
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_ship_and_shots_go_as_on_the_cartridge_frame_by_frame(cartridge, seed):
+def test_ship_and_shots_equal_the_cartridges_in_every_frame(cartridge, seed):
     machine, rng, action = Machine(), np.random.default_rng(seed), 0
     for frame in range(150):
         keep = (30, 60, LARGE, SINKS), (120, 60, LARGE, CLIMBS)
@@ -286,7 +286,7 @@ def test_hits_are_those_of_the_cartridge(cartridge, kind, points, target):
     assert 3 < hits < 24
 
 
-def test_the_episode_ends_when_the_cartridge_says(cartridge):
+def test_the_episode_ends_in_the_cartridges_frame(cartridge):
     machine = Machine()
     cartridge.put_rocks((84, 45, LARGE, CLIMBS), (30, 60, LARGE, SINKS))
     cartridge.poke({60: 0x10})

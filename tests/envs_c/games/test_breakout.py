@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from support import assert_in_space
 
 import envs_c
 
@@ -38,7 +39,7 @@ class Court:
 
 
 class Player:
-    """A player that meets the ball with a part of the paddle that is drawn anew for each flight of the ball."""
+    """A player that meets the ball with a random part of the paddle, drawn for each flight of the ball."""
 
     def __init__(self, num_envs, seed=0):
         self.rng = np.random.default_rng(seed)
@@ -109,7 +110,7 @@ def long_play():
 
 # --- the rules -------------------------------------------------------------------------------------------------------
 
-def test_says_what_it_is():
+def test_has_its_actions_features_and_screen():
     game = envs_c.game("breakout")
     assert game.actions == ("NOOP", "FIRE", "RIGHT", "LEFT")
     assert game.feature_shape == (118,) and game.feature_dtype == np.float32
@@ -156,7 +157,7 @@ def test_ends_with_the_last_of_its_lives(lives):
 
 
 @pytest.mark.parametrize("lives", [0, 6, 2.5])
-def test_refuses_other_numbers_of_lives(lives):
+def test_refuses_wrong_options(lives):
     with pytest.raises(envs_c.InvalidArgument, match="lives"):
         envs_c.make("breakout", lives=lives)
 
@@ -173,7 +174,7 @@ def test_the_second_wall_comes_with_the_paddles_next_return(long_play):
         assert (gone, before, after) == (108, 0, 108) and vy < 0 and y >= 178
 
 
-def test_a_brick_gives_the_points_of_its_row_and_goes_alone(long_play):
+def test_a_hit_takes_one_brick_and_gives_the_points_of_its_row(long_play):
     assert len(long_play["rewards"]) > 1000
     for reward, points, bricks, scored in long_play["rewards"]:
         assert reward == points == scored and bricks == 1
@@ -189,10 +190,7 @@ def test_the_paddle_is_16_or_12_wide(long_play):
 
 def test_features_stay_in_their_space():
     env = envs_c.make("breakout", 64, seed=0)
-    seen, _ = env.reset()
-    for actions in np.random.default_rng(0).integers(0, 4, (2_000, 64)):
-        assert env.observation_space.contains(seen)
-        seen = env.step(actions)[0]
+    assert_in_space(env, np.random.default_rng(0).integers(0, 4, (2_000, 64)))
 
 
 # --- the cartridge ---------------------------------------------------------------------------------------------------
@@ -224,7 +222,7 @@ def test_the_first_screen_is_the_cartridges_pixel_for_pixel(cartridge):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_goes_as_the_cartridge_frame_by_frame_under_random_actions(cartridge, seed):
+def test_every_frame_of_random_play_equals_the_cartridge(cartridge, seed):
     court, rng, action = court_of_turn(0), np.random.default_rng(seed), NOOP
     for frame in range(4_000):
         if rng.random() < 0.2:
@@ -237,7 +235,7 @@ def test_goes_as_the_cartridge_frame_by_frame_under_random_actions(cartridge, se
 
 
 @pytest.mark.parametrize("seed, frames, points", [(1, 10_000, 400), pytest.param(120, 30_000, 864, marks=pytest.mark.slow)])
-def test_goes_as_the_cartridge_frame_by_frame_under_a_player(cartridge, seed, frames, points):
+def test_every_frame_of_a_player_equals_the_cartridge(cartridge, seed, frames, points):
     court, player = court_of_turn(0), Player(1, seed)
     for frame in range(frames):
         before = court.score[0], court.lives[0]

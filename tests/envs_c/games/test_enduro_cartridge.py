@@ -32,7 +32,7 @@ def test_has_the_cartridges_actions(theirs):
     assert [action.name for action in theirs.actions] == list(envs_c.game("enduro").actions)
 
 
-def test_drives_as_the_cartridge_frame_by_frame(theirs):
+def test_speed_and_distance_equal_the_cartridges_in_every_frame(theirs):
     race = Race()
     for frame in range(840):
         theirs.clear()

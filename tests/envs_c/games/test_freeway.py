@@ -2,25 +2,19 @@
 
 import numpy as np
 import pytest
+from by_features import Featured
+from support import assert_grey_is_average, assert_in_space
 
 import envs_c
-from envs_c.testing.rules import area_average
 
 NOOP, UP, DOWN = range(3)
 FRAMES, LANES = 8192, 10
 
 
-class Road:
-    """One environment at frame skip 1. The features are turned back into pixels, frames and points."""
+class Road(Featured):
+    """Freeway; the attributes are in pixels, frames and points."""
 
-    def __init__(self, **settings):
-        self.env = envs_c.make("freeway", 1, frame_skip=1, **settings)
-        self.read(self.env.reset()[0][0])
-
-    def step(self, action: int):
-        seen, (reward,), (terminated,), _, _ = self.env.step([action])
-        self.read(seen[0])
-        return reward, terminated
+    GAME = "freeway"
 
     def read(self, seen):
         self.y, self.rival, self.counter, self.score = np.rint(seen[:4] * [50, 1, 28, 32] + [90, 6, 0, 0]).astype(int)
@@ -40,7 +34,7 @@ def walk(rng, action: int) -> int:
 
 # --- the rules -------------------------------------------------------------------------------------------------------
 
-def test_says_what_it_is():
+def test_has_its_actions_features_and_screen():
     game = envs_c.game("freeway")
     assert game.actions == ("NOOP", "UP", "DOWN")
     assert game.feature_shape == (25,) and game.feature_dtype == np.float32
@@ -127,29 +121,20 @@ def test_cars_start_anywhere_but_at_the_edge_without_scatter():
 
 
 @pytest.mark.parametrize("option", [{"game": 0}, {"game": 9}, {"difficulty": 2}, {"scatter": 0.5}])
-def test_refuses_other_options(option):
+def test_refuses_wrong_options(option):
     with pytest.raises(envs_c.InvalidArgument, match=next(iter(option))):
         envs_c.make("freeway", **option)
 
 
 def test_features_stay_in_their_space():
     env = envs_c.make("freeway", 64, seed=0, game=7)
-    seen, _ = env.reset()
-    for actions in np.random.default_rng(0).choice([NOOP, UP, UP, DOWN], (2_100, 64)):
-        assert env.observation_space.contains(seen)
-        seen = env.step(actions)[0]
+    assert_in_space(env, np.random.default_rng(0).choice([NOOP, UP, UP, DOWN], (2_100, 64)))
 
 
 @pytest.mark.parametrize("game", range(1, 9))
 def test_the_grey_picture_is_the_area_average_of_the_coloured_one(game):
     env = envs_c.make("freeway", 4, view="pixels", seed=2, game=game, num_threads=1)
-    env.reset()
-    rng = np.random.default_rng(1)
-    for step in range(300):
-        seen = env.step(rng.choice([NOOP, UP, UP, UP, DOWN], 4))[0]
-        if step % 25 == 0:
-            for picture, grey in zip(env.render(), seen, strict=True):
-                assert np.abs(area_average(picture) - grey).max() <= 1
+    assert_grey_is_average(env, np.random.default_rng(1).choice([NOOP, UP, UP, UP, DOWN], (300, 4)), every=25)
 
 
 # --- the cartridge ---------------------------------------------------------------------------------------------------
@@ -169,7 +154,7 @@ def test_has_the_cartridges_actions(cartridge):
     (1, 0, FRAMES), (1, 1, 1200), (2, 1, 1200), (3, 0, 1200), (4, 1, 1200), (5, 0, 1200), (6, 1, 1200), (7, 0, 1200),
     (8, 0, 1200), *(pytest.param(game, game % 2, 5000, marks=pytest.mark.slow) for game in range(2, 9)),
 ])
-def test_goes_as_the_cartridge_frame_by_frame(cartridge, game, difficulty, frames):
+def test_every_frame_equals_the_cartridge(cartridge, game, difficulty, frames):
     road, theirs = Road(scatter=0, game=game, difficulty=difficulty), cartridge(game, difficulty)
     rng, action = np.random.default_rng(game), UP
     for frame in range(frames):
@@ -184,7 +169,7 @@ def test_goes_as_the_cartridge_frame_by_frame(cartridge, game, difficulty, frame
     assert road.left == FRAMES - frames
 
 
-def test_goes_as_the_cartridge_under_a_player_that_only_goes_up(cartridge):
+def test_every_frame_of_a_player_that_only_goes_up_equals_the_cartridge(cartridge):
     road, theirs = Road(scatter=0), cartridge()
     for frame in range(3000):
         assert road.step(UP) == theirs.step(UP), f"frame {frame}"

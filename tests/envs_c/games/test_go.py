@@ -56,7 +56,7 @@ def test_a_board_has_an_action_for_each_point_and_a_pass(size):
 @pytest.mark.parametrize("option, value", [
     ("size", 4), ("size", 20), ("size", 9.5), ("opponent", 3), ("colour", 3), ("komi", 401), ("handicap", 2),
 ])
-def test_refuses_what_is_out_of_range(option, value):
+def test_refuses_wrong_options(option, value):
     with pytest.raises(envs_c.InvalidArgument, match=option):
         envs_c.make("go", **{option: value})
 
@@ -77,7 +77,7 @@ def test_chains_without_liberties_are_captured(moves, captured):
     assert before - (table.points(OWN) | table.points(OTHER)) == set(captured.split())
 
 
-def test_a_chain_with_one_liberty_is_shown_in_atari_whoevers_it_is():
+def test_chains_of_both_sides_with_one_liberty_are_shown_in_atari():
     table = Table("C4 C3 B3 PASS D3", size=7)
     assert table.points(ATARI) == {"C3"}
     table.play("C2")
@@ -151,7 +151,7 @@ def test_the_agent_has_the_colour_of_the_option(colour, black):
     assert (seen[:, OTHER].sum(axis=(1, 2)) == 1 - seen[:, TO_PLAY, 0, 0]).all()  # White answers Black's first stone
 
 
-def test_the_random_opponent_takes_all_points_alike():
+def test_the_random_opponent_plays_all_points_equally_often():
     env = envs_c.make("go", 25_000, size=5, colour=WHITE, seed=1)
     counts = env.reset()[0][:, OTHER].sum(axis=0, dtype=int)
     assert counts.sum() == 25_000 and counts.min() > 850 and counts.max() < 1150
@@ -221,7 +221,7 @@ GAMES = [  # steps, size, opponent, colour, komi
 
 @pytest.mark.parametrize("steps, size, opponent, colour, komi", [
     *((steps // 4, *options) for steps, *options in GAMES), *(pytest.param(*row, marks=pytest.mark.slow) for row in GAMES)])
-def test_every_move_is_as_on_a_plain_board(steps, size, opponent, colour, komi):
+def test_every_step_equals_the_plain_board(steps, size, opponent, colour, komi):
     ends, superkos = play_beside_a_plain_board(steps, 3, size, opponent, colour, komi)
     assert ends > 0 or size > 9
     assert superkos > 0 or (size, opponent) != (5, NOBODY)

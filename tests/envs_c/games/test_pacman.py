@@ -165,7 +165,7 @@ def test_the_tunnel_joins_both_sides(action, begun, crossed):
     assert row == 14 and (column > 20 if action == LEFT else column < 7)
 
 
-def test_a_ghost_takes_a_life_and_everything_but_the_dots_begins_anew():
+def test_a_ghost_takes_a_life_and_all_but_the_dots_starts_again():
     machine = arena((6, 5), LEFT)
     machine.step()
     put_ghost(machine, 1, (6, 5), speed=0)
@@ -253,6 +253,6 @@ def test_elroy_wakes_when_few_dots_are_left_and_rests_until_clyde_is_out():
 
 
 @pytest.mark.parametrize("option, value", [("lives", 0), ("lives", 6), ("first_level", 0), ("first_level", 22)])
-def test_refuses_other_options(option, value):
+def test_refuses_wrong_options(option, value):
     with pytest.raises(envs_c.InvalidArgument, match=option):
         envs_c.make("pacman", **{option: value})

@@ -16,7 +16,7 @@ from pacman_twin import Twin
     (5, 1, 3_000, False), (6, 2, 3_000, False), (7, 3, 3_000, False), (9, 9, 3_000, False), (10, 19, 3_000, False),
     (2**63, 21, 3_000, False),
 ])
-def test_goes_as_the_plain_twin_frame_by_frame(seed, first_level, frames, hunts):
+def test_every_frame_equals_the_plain_twin(seed, first_level, frames, hunts):
     """With a fair player, who completes levels and eats ghosts and fruit, or with random play."""
     settings = {"lives": 5, "first_level": first_level}
     machine, twin, luck, action, levels = Machine(seed, **settings), Twin(seed, **settings), random.Random(seed), 0, set()

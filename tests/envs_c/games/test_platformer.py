@@ -70,7 +70,7 @@ def test_jumps_up_to_seven_tiles_far():
     assert 7 * TILE < air[-1] - air[0] < 7.5 * TILE
 
 
-def test_jump_counts_only_when_it_is_pressed_anew():
+def test_a_held_jump_counts_once():
     states, _, _ = play(plain(), [JUMP] * 60)
     ups = sum(s["vy"] < 0 and (k == 0 or states[k - 1]["vy"] >= 0) for k, s in enumerate(states))
     assert ups == 1
@@ -246,6 +246,6 @@ def test_the_grey_picture_is_the_colour_one_in_grey():
     ("levels", -1), ("levels", 1_000_001), ("level_seed", -1), ("level_seed", 2**31), ("difficulty", 4), ("difficulty", -1),
     ("difficulty", 0.5), ("stages", 0), ("stages", 101),
 ])
-def test_refuses_other_options(option, value):
+def test_refuses_wrong_options(option, value):
     with pytest.raises(envs_c.InvalidArgument, match=option):
         envs_c.make("platformer", **{option: value})

@@ -1,4 +1,4 @@
-"""The platformer's levels: a search solves all of them, a plain twin plays them alike, and they keep what they promise."""
+"""The platformer's levels: a search solves all of them, a plain twin plays them the same, and their layout keeps the rules."""
 
 import numpy as np
 import pytest
@@ -10,16 +10,16 @@ WAYS = (0, -1, 1, 0, -1, 1)  # by action
 NOBODY, SLIME, URCHIN, BAT = range(4)
 TILE = 256
 DIFFICULTIES = range(4)
-HARDER = [(24, 800), (128, 1500), (512, 3000)]  # width and luck of one search after another
+EFFORTS = [(24, 800), (128, 1500), (512, 3000)]  # width and luck of the first, second and third search
 
 
 # --- every level can be solved ---------------------------------------------------------------------------------------
 
 def unsolved(count, difficulty, **options):
-    """The levels of 0 .. count - 1 that no search solves. Solutions are checked by playing them from the start."""
+    """The levels among 0 .. count - 1 that no search solves. Each solution is checked: it is played from the start."""
     options["difficulty"] = difficulty
     starts, left = first_states(count, **options), np.arange(count)
-    for width, luck in HARDER:
+    for width, luck in EFFORTS:
         pieces = [left[k : k + 1200 // width] for k in range(0, len(left), 1200 // width)]
         left = np.array([k for piece in pieces
                          for k, way in zip(piece, search(starts[piece], width, luck, **options), strict=True)
@@ -28,32 +28,32 @@ def unsolved(count, difficulty, **options):
 
 
 @pytest.mark.parametrize("difficulty", DIFFICULTIES)
-def test_a_search_solves_every_level_of_some(difficulty):
+def test_a_search_solves_20_levels(difficulty):
     assert unsolved(20, difficulty) == []
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("difficulty", DIFFICULTIES)
-def test_a_search_solves_every_level_of_1000(difficulty):
+def test_a_search_solves_1000_levels(difficulty):
     assert unsolved(1000, difficulty) == []
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("difficulty", DIFFICULTIES)
-def test_a_search_solves_every_level_of_1000_of_another_seed(difficulty):
+def test_a_search_solves_1000_levels_of_another_seed(difficulty):
     assert unsolved(1000, difficulty, level_seed=2**31 - 1) == []
 
 
 # --- against the twin ------------------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize("count, effort", [(6, (64, 1200)), pytest.param(24, HARDER[1], marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count, effort", [(6, (64, 1200)), pytest.param(24, EFFORTS[1], marks=pytest.mark.slow)])
 @pytest.mark.parametrize("difficulty", DIFFICULTIES)
-def test_goes_as_the_plain_twin_frame_by_frame(difficulty, count, effort):
-    """Along solutions of a search to the flag, and at random after a third of each solution."""
+def test_every_frame_equals_the_plain_twin(difficulty, count, effort):
+    """Each solution of a search is played to the flag; then its first third is played again, with random actions after it."""
     starts, random, ends = first_states(count, difficulty=difficulty), np.random.default_rng(difficulty), set()
-    for start, way in zip(starts, search(starts, *effort, difficulty=difficulty), strict=True):
-        tired = np.repeat(random.integers(0, 6, 300), random.integers(1, 8, 300))
-        for actions in (way, np.concatenate([way[: len(way) // 3], tired])):
+    for start, solution in zip(starts, search(starts, *effort, difficulty=difficulty), strict=True):
+        noise = np.repeat(random.integers(0, 6, 300), random.integers(1, 8, 300))
+        for actions in (solution, np.concatenate([solution[: len(solution) // 3], noise])):
             env, twin = Levels(1, difficulty=difficulty), Twin(start)
             env.write(start[None])
             for frame, action in enumerate(actions):
@@ -70,7 +70,7 @@ def test_goes_as_the_plain_twin_frame_by_frame(difficulty, count, effort):
     assert ends == {True, False}
 
 
-# --- which levels there are ------------------------------------------------------------------------------------------
+# --- the set of levels and their layout ------------------------------------------------------------------------------
 
 LAYOUT = ("solid", "spike", "coin", "ex", "ey", "edx", "edy", "left", "span", "kind", "y")
 
@@ -119,7 +119,7 @@ def test_levels_have_the_dangers_of_their_difficulty(difficulty):
     assert max(runs) == max(3 if difficulty else 2, (2, 3, 4, 5)[difficulty])
 
 
-def test_a_level_begins_anew_after_the_flag_until_the_last_stage():
+def test_the_flag_leads_to_another_level_until_the_last_stage():
     env = Levels(1, stages=3, seed=4)
     for stage in range(3):
         level = env.read()["level"][0]

@@ -2,30 +2,22 @@
 
 import numpy as np
 import pytest
+from by_features import Featured
+from support import assert_grey_is_average, assert_in_space
 
 import envs_c
-from envs_c.testing.rules import area_average
 
 NOOP, FIRE, RIGHT, LEFT, RIGHT_FIRE, LEFT_FIRE = range(6)
 WITH_FIRE = {NOOP: FIRE, RIGHT: RIGHT_FIRE, LEFT: LEFT_FIRE}
 REACH = range(-2, 17)  # ball y less paddle y when they meet
 
 
-class Table:
-    """One environment of our game at frame skip 1; its features, converted back to pixels and points, are attributes."""
+class Table(Featured):
+    """Pong; the attributes are in pixels and points."""
 
-    def __init__(self, **settings):
-        self.env = envs_c.make("pong", 1, frame_skip=1, **settings)
-        self.read(self.env.reset()[0][0])
-
-    def step(self, action: int):
-        """One frame; returns the reward and whether the episode has ended."""
-        seen, (reward,), (terminated,), _, _ = self.env.step([action])
-        self.read(seen[0])
-        return reward, terminated
+    GAME = "pong"
 
     def read(self, seen):
-        """Set the attributes from the features."""
         whole = np.rint(seen * [50, 50, 40, 50, 1, 1, 21, 21] + [126, 126, 128, 0, 0, 0, 0, 0]).astype(int).tolist()
         self.paddle, self.enemy, self.x, self.y, self.vx, self.vy, *scores = whole
         self.y += self.paddle + 7
@@ -39,7 +31,7 @@ class Table:
 
 
 class Player:
-    """Follows the ball with a part of the paddle, chosen anew at random from time to time.
+    """Follows the ball with a part of the paddle, chosen again at random from time to time.
 
     seed: of its random numbers.
     fire: probability of holding FIRE in a frame.
@@ -117,7 +109,7 @@ def test_the_first_serve_is_random():
     assert vx == vy == {-1, 1} and len(waits) > 25 and min(waits) >= 28 and max(waits) <= 59
 
 
-def test_without_random_serve_all_seeds_begin_alike():
+def test_without_random_serve_all_seeds_begin_equal():
     tables = [Table(seed=seed, random_serve=0) for seed in range(4)]
     for _ in range(300):
         for table in tables:
@@ -206,33 +198,21 @@ def test_fire_does_not_move_the_paddle():
 
 
 @pytest.mark.parametrize("option", [{"points": 0}, {"points": 22}, {"random_serve": 0.5}])
-def test_refuses_other_options(option):
+def test_refuses_wrong_options(option):
     with pytest.raises(envs_c.InvalidArgument, match=next(iter(option))):
         envs_c.make("pong", **option)
 
 
 def test_features_stay_in_their_space():
     env = envs_c.make("pong", 64, seed=0, frame_skip=1)
-    seen, _ = env.reset()
-    rng = np.random.default_rng(0)
-    actions = rng.integers(0, 6, 64)
-    for _ in range(4_000):
-        assert env.observation_space.contains(seen)
-        actions = np.where(rng.random(64) < 0.1, rng.integers(0, 6, 64), actions)
-        seen = env.step(actions)[0]
+    steps = np.random.default_rng(0).integers(0, 6, (400, 64)).repeat(10, axis=0)  # each action is held for 10 frames
+    assert_in_space(env, steps)
 
 
 @pytest.mark.parametrize("frame_skip", [1, 4])
 def test_the_grey_picture_is_the_area_average_of_the_coloured_one(frame_skip):
     env = envs_c.make("pong", 16, view="pixels", seed=2, frame_skip=frame_skip)
-    env.reset()
-    rng, worst = np.random.default_rng(1), 0
-    for step in range(1_000):
-        seen = env.step(rng.integers(0, 6, 16))[0]
-        if step % 50 == 0:
-            worst = max(worst, *(np.abs(area_average(picture) - grey).max()
-                                 for picture, grey in zip(env.render(), seen, strict=True)))
-    assert worst <= 1
+    assert_grey_is_average(env, np.random.default_rng(1).integers(0, 6, (1_000, 16)), every=50)
 
 
 # --- the cartridge ---------------------------------------------------------------------------------------------------
@@ -258,7 +238,7 @@ PLAYERS = {
 
 @pytest.mark.parametrize("player, frames", [
     (player, 12_000 if name == "both-score" else 5_000) for name, player in PLAYERS.items()], ids=PLAYERS)
-def test_goes_as_the_cartridge_frame_by_frame(cartridge, player, frames):
+def test_every_frame_equals_the_cartridge(cartridge, player, frames):
     table, rows = Table(random_serve=0), []
     for frame in range(frames):
         action = player.act(table)

@@ -71,7 +71,7 @@ def test_the_snake_begins_3_long_in_the_middle_heading_right(size):
 @pytest.mark.parametrize("option, value", [
     ("size", 3), ("size", 21), ("size", 7.5), ("wrap", 2), ("wrap", -1), ("patience", 0), ("patience", 101), ("speed", 1),
 ])
-def test_refuses_what_is_out_of_range(option, value):
+def test_refuses_wrong_options(option, value):
     with pytest.raises(envs_c.InvalidArgument, match=option):
         envs_c.make("snake", **{option: value})
 
@@ -102,7 +102,7 @@ def test_with_wrap_it_enters_at_the_opposite_side(moves, head):
     assert table.cells(1) == {head} and not table.over
 
 
-def test_food_gives_1_grows_the_snake_and_is_placed_anew():
+def test_food_gives_1_grows_the_snake_and_is_placed_again():
     table = table_with_food_at((7, 5)).play("R")
     assert table.score == 0 and len(table.cells(0)) == 3
     table.play("R")

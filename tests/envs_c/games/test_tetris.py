@@ -69,7 +69,7 @@ def test_actions_and_features_are_named_and_sized():
 
 
 @pytest.mark.parametrize("option, value", [("level", 0), ("level", 16), ("level", 1.5), ("drop_points", 2), ("lives", 1)])
-def test_refuses_what_is_out_of_range(option, value):
+def test_refuses_wrong_options(option, value):
     with pytest.raises(envs_c.InvalidArgument, match=option):
         envs_c.make("tetris", **{option: value})
 

@@ -22,7 +22,7 @@ def test_shows_the_prize_at_the_start_only():
 
 
 @pytest.mark.parametrize("first", [UP, RIGHT, LEFT, DOWN])
-def test_any_first_move_hides_it(first):
+def test_any_first_move_hides_the_prize(first):
     env, _ = maze()
     assert env.step([first])[0][0, 0] == 0
 
@@ -42,7 +42,7 @@ def test_the_arm_that_was_shown_gives_1_and_the_other_none(length):
 
 
 @pytest.mark.parametrize("length", [1, 3, 10])
-def test_walks_as_a_plain_walker_does(length):
+def test_every_step_equals_a_plain_walkers(length):
     env, seen = maze(length=length, autoreset="disabled", time_limit=0)
     cell, prize, fresh, random = 0, seen[0, 0], True, np.random.default_rng(2)
     ends = 0
