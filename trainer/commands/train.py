@@ -9,7 +9,7 @@ from trainer.config.config import overlay
 from trainer.config.options import parse_new, parse_training, value_of
 from trainer.config.sections import FREE_ON_RESUME
 from trainer.errors import ConfigError
-from trainer.runs.find import find
+from trainer.runs.find import find, hint
 
 
 def main(argv: list[str]) -> None:
@@ -17,6 +17,8 @@ def main(argv: list[str]) -> None:
     named = not argv[0].startswith("-")
     options = argv[1:] if named else argv
     resume = value_of("--resume", options)
+    if resume is None and "--resume" in options:
+        raise ConfigError(f"--resume needs a RUN, such as last; {hint()}")
     game = game_of(argv, "") if named or resume is None else None
     config = parse_new(game, options) if resume is None else _resumed(game, options, resume)
     from trainer.training.train import train

@@ -152,6 +152,7 @@ def test_an_option_changes_its_setting_and_no_other(trained, words, section, nam
     ("breakout --minibatch 1000", "--minibatch must be "),
     ("breakout --resume nowhere", "no run at nowhere"),
     ("--resume=nowhere", "no run at nowhere"),
+    ("--resume", "--resume needs a RUN, such as last; `python -m trainer list` shows all runs"),
     ("eval x --episodes 0", "--episodes must be an integer of at least 1, not 0"),
     ("eval x --seed -1", "--seed must be an integer from 0 to 9,223,372,036,854,775,807, not -1"),
     ("eval x --seed 9223372036854775808", "--seed must be an integer from 0 to 9,223,372,036,854,775,807, not 92233720"),
