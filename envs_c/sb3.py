@@ -9,6 +9,7 @@ one call steps them all. It is built on `ArcadeVectorEnv` with autoreset "same_s
 module nor SB3.
 """
 
+import inspect
 import operator
 import time
 
@@ -30,8 +31,9 @@ except ModuleNotFoundError as error:
     raise ModuleNotFoundError("envs_c.sb3 needs stable-baselines3, which is not installed; run pip install 'insertcoin[sb3]'",
                               name=error.name) from error
 
-FIXED = ("frame_skip", "frame_stack", "noop_max", "num_threads", "options", "reward_clip", "sticky", "time_limit",
-         "view")  # settings of the games, which cannot change later
+# settings of the games, which cannot change later: those of `catalog.make` that remain in the environments
+FIXED = tuple(name for name in inspect.signature(catalog.make).parameters
+              if name not in ("name", "num_envs", "autoreset", "seed", "copy"))
 SHARED = ("action_space", "metadata", "observation_space", "render_mode", "spec")  # equal in all environments
 
 

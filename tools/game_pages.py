@@ -38,11 +38,11 @@ def pages() -> dict[str, str]:
     """The text of every page by its file's name."""
     scores = json.loads(PRESETS.read_text(encoding="utf-8"))
     games = [envs_c.game(name) for name in envs_c.built_in()]
-    return {f"{game.name}.md": page(game, scores[game.name]) for game in games} | {"README.md": index(games, scores)}
+    return {f"{game.name}.md": page(game, scores.get(game.name)) for game in games} | {"README.md": index(games, scores)}
 
 
-def page(game, score: dict) -> str:
-    """The page of one game; score: its entry in presets.json."""
+def page(game, score: dict | None) -> str:
+    """The page of one game; score: its entry in presets.json, None before `python -m benchmarks.gallery NAME` has run."""
     title, rules = rules_of(game)
     picture = f"![{game.title}, played by a trained agent](../gallery/{game.name}.gif)"
     parts = [f"# {game.title}\n\n{title}", picture, making(game),
@@ -125,7 +125,9 @@ def options(game) -> str:
     return "\n".join(["| option | default | range | meaning |", "| --- | --- | --- | --- |", *rows])
 
 
-def reached(game, score: dict) -> str:
+def reached(game, score: dict | None) -> str:
+    if score is None:
+        return f"No score yet: `python -m benchmarks.gallery {game.name}` trains, evaluates and films an agent."
     mean, error, low, high, random = (number(score[key]) for key in ("mean", "standard_error", "min", "max", "random"))
     return (f"`insertcoin {game.name}` with [its preset](../../trainer/presets/{game.name}.toml) reached a mean score of "
             f"{mean} ± {error} (standard error) over {score['episodes']} episodes. "
@@ -147,9 +149,9 @@ def index(games, scores: dict) -> str:
              "| --- | --- | --- | --- | --- | --- |"]
     for game in games:
         shape = " x ".join(map(str, game.feature_shape))
-        score = scores[game.name]
+        agent, random = (number(scores[game.name][key]) if game.name in scores else "-" for key in ("mean", "random"))
         lines.append(f"| [{game.name}]({game.name}.md) | {cell(game.summary)} | {len(game.actions)} "
-                     f"| {shape} {game.feature_dtype} | {number(score['mean'])} | {number(score['random'])} |")
+                     f"| {shape} {game.feature_dtype} | {agent} | {random} |")
     return "\n".join(lines) + "\n"
 
 

@@ -1,4 +1,7 @@
-"""docs/games holds exactly the pages that the games' own descriptions give."""
+"""docs/games holds exactly the pages that the games' own descriptions give, and links in any page lead to files."""
+
+import json
+import re
 
 import pytest
 from setup_support import ROOT, TOOLS, load
@@ -7,6 +10,8 @@ import envs_c
 
 game_pages = load(TOOLS / "game_pages.py")
 PAGES = game_pages.pages()
+FOLDERS = (".", "docs", "docs/games", "benchmarks/results", "examples/new_game")
+MARKDOWN = sorted(str(file.relative_to(ROOT)) for folder in FOLDERS for file in (ROOT / folder).glob("*.md"))
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -27,4 +32,27 @@ def test_a_page_names_every_feature_action_and_option(name):
     assert all(f"| {feature.name} |" in page and feature.help for feature in game.features)
     assert all(f"`{option}`" in page for option in game.options)
     assert game.actions[0] in page and game.actions[-1] in page
-    assert (ROOT / "docs" / "gallery" / f"{name}.gif").is_file()
+
+
+@pytest.mark.parametrize("name", envs_c.built_in())
+def test_a_game_has_a_score_and_a_film_and_the_readme_shows_it(name):
+    scores = json.loads((ROOT / "benchmarks" / "results" / "presets.json").read_text(encoding="utf-8"))
+    film = ROOT / "docs" / "gallery" / f"{name}.gif"
+    assert name in scores and film.is_file(), f"run `python -m benchmarks.gallery {name}`"
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert f'src="docs/gallery/{name}.gif"' in readme and f'href="docs/games/{name}.md"' in readme
+
+
+def test_a_game_without_a_score_has_a_page_that_names_the_command():
+    game = envs_c.game("cartpole")
+    assert "No score yet: `python -m benchmarks.gallery cartpole`" in game_pages.page(game, None)
+    assert "| 4 float32 | - | - |" in game_pages.index([game], {})
+
+
+@pytest.mark.parametrize("name", MARKDOWN)
+def test_every_relative_link_leads_to_a_file(name):
+    page = ROOT / name
+    text = page.read_text(encoding="utf-8")
+    links = {link or source for link, source in re.findall(r'\]\(([^)\s]+)\)|(?:src|href)="([^"]+)"', text)}
+    targets = {link.partition("#")[0] for link in links if not re.match(r"\w+:|#", link)}
+    assert [target for target in sorted(targets) if not (page.parent / target).exists()] == []

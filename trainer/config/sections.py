@@ -99,7 +99,7 @@ class PolicyConfig(Section):
 
     def check(self) -> None:
         super().check()
-        if self.layers > 1 and self.memory in ("lstm", "none"):
+        if self.layers > 1 and self.memory in MEMORY_NAMES and self.memory != "mingru":
             raise SettingError("layers", f"must be 1 with memory {self.memory!r}, since only mingru stacks layers, not "
                                          f"{self.layers}")
 

@@ -43,7 +43,7 @@ def test_a_memory_without_an_export_step_is_refused_by_export(tmp_path):
 
 
 @pytest.mark.parametrize(("memory", "texts"), [
-    ("gru", ["memory must be lstm, mingru, none, or the import path", "not 'gru'"]),
+    ("gru", ["memory must be lstm, mingru, none", "or the import path of a policy", "not 'gru'"]),
     ("no_such_module:Small", ["memory 'no_such_module:Small': there is no module no_such_module"]),
     ("own_memories:Other", ["memory 'own_memories:Other' must accept the keyword arguments shape, num_actions"]),
     ("own_memories:NotAPolicy", ["must be a subclass of trainer.policy.policy.Policy, not"]),

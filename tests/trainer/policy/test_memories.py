@@ -19,6 +19,10 @@ ENCODERS = {"mlp": ("mlp", (6,)), "conv": ("conv", (40, 36)), "board": ("board",
             "own": ("own_encoders:Small", (6,))}
 
 
+def test_every_memory_is_a_case():
+    assert {case["memory"] for case in CASES.values()} == MEMORIES.keys()
+
+
 def make(memory="lstm", encoder="mlp", shape=(6,), precision=torch.float32, device="cpu", **more):
     torch.manual_seed(0)
     policy = MEMORIES[memory](shape, ACTIONS, 16, UNITS, encoder=encoder, precision=precision, **more)
