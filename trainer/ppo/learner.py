@@ -16,7 +16,7 @@ from trainer.ppo.losses import explained_variance, joint_statistics, losses, sel
 from trainer.ppo.optimizers import make_optimizers, set_learning_rate
 from trainer.ranks import ALONE, Ranks
 from trainer.rollout.storage import Storage
-from trainer.tensors import under, with_prefix
+from trainer.tensors import form, require_forms, under, with_prefix
 
 NAMES = {"loss_policy": "the policy's loss", "loss_value": "the value's loss", "entropy": "the entropy",
          "grad_norm": "the gradient"}  # of diagnostics, in error messages
@@ -76,7 +76,11 @@ class Learner:
         return {"reward_norm.gathered": 0} if self.reward_norm is not None else {}
 
     def restore(self, state: dict[str, torch.Tensor]):
-        """Take the tensors returned by `state`."""
+        """Take the tensors returned by `state`.
+
+        Raises ValueError that names the first tensor that is missing, unknown, or of another shape or dtype.
+        """
+        require_forms(state, self._forms(state), "optimizer.")
         if self.reward_norm is not None:
             self.reward_norm.load_state_dict(under("reward_norm.", state))
         owners = {parameter: optimizer for optimizer in self.optimizers for group in optimizer.param_groups
@@ -86,6 +90,19 @@ class Learner:
             owners[parameter].state[parameter] = {
                 key: tensor if key == "step" and on_cpu else tensor.to(parameter.device)
                 for key, tensor in under(f"{name}.", state).items()}
+
+    def _forms(self, state: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+        """The names, shapes and dtypes for `restore`. A parameter that never had a gradient has no tensors in `state`."""
+        forms = {} if self.reward_norm is None else with_prefix("reward_norm.", self.reward_norm.state_dict())
+        names = {parameter: name for name, parameter in self.policy.named_parameters()}
+        for optimizer in self.optimizers:
+            keys = ("exp_avg", "exp_avg_sq") if isinstance(optimizer, torch.optim.Adam) else ("momentum_buffer",)
+            for parameter in (one for group in optimizer.param_groups for one in group["params"]):
+                name = names[parameter]
+                if under(f"{name}.", state):
+                    forms |= {f"{name}.{key}": form(parameter.shape, parameter.dtype) for key in keys}
+                    forms |= {f"{name}.step": form((), torch.float32)} if len(keys) == 2 else {}
+        return forms
 
     def update(self) -> dict[str, float]:
         """Learn from the rollout in storage, `epochs` passes over its sequences.

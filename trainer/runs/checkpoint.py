@@ -111,10 +111,31 @@ def latest(run: str | Path) -> Path:
 def best_score(folder: Path) -> float | None:
     """The score of `best.safetensors`, or None if there is no such file. Raises CheckpointError if it is damaged."""
     path = folder / BEST
+    return _of_best(path, lambda path: checkpoint_file.read(path)[1])["score"] if path.exists() else None
+
+
+def set_aside_best(folder: Path, step: int) -> Path | None:
+    """Rename `best.safetensors` if it is of a later step than `step`, from which the run is resumed; returns the new path.
+
+    Without a later checkpoint the record stays: the run was killed after it had saved the record and before it saved the
+    step's own checkpoint. Raises CheckpointError if the file is damaged.
+    """
+    path = folder / BEST
+    if not path.exists() or max(_by_step(folder), default=step) <= step:
+        return None
+    at = _of_best(path, checkpoint_file.read_envelope)["step"]
+    if at <= step:
+        return None
+    names = (folder / f"best_{at:012d}{suffix}.safetensors" for suffix in ("", *(f"-{n}" for n in range(2, 1000))))
+    return path.rename(next(name for name in names if not name.exists()))
+
+
+def _of_best(path: Path, read: Callable[[Path], _Content]) -> _Content:
+    """read(path) of `best.safetensors`. Raises CheckpointError that says what to do if it is damaged."""
     try:
-        return checkpoint_file.read(path)[1]["score"] if path.exists() else None
+        return read(path)
     except DamagedError as error:
-        raise CheckpointError(f"{error}; move it away, and go on with --resume {folder}") from None
+        raise CheckpointError(f"{error}; move it away, and go on with --resume {path.parent}") from None
 
 
 def _config(path: Path, meta: dict[str, Any]) -> Config:

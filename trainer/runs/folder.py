@@ -40,6 +40,7 @@ training.
 | `curves.png` | the metrics as a picture |
 | `step_*.safetensors` | the last checkpoints, by step: weights, optimizer, environments, random numbers |
 | `best.safetensors` | the checkpoint with the best mean score so far (in self-play: with the best rating) |
+| `best_*.safetensors` | a best checkpoint of steps that were given up: the run was resumed from an earlier checkpoint |
 | `evaluation.json` | scores of whole episodes, played at the end |
 | `episode.gif` | the best of these episodes; `record` writes `episode-best.gif` and so on |
 | `events.out.tfevents.*` | the metrics for TensorBoard |

@@ -13,13 +13,14 @@ METRICS = "metrics.jsonl"
 class MetricsFile:
     """metrics.jsonl of a run's folder, open for appending.
 
-    resume_step: the step of the checkpoint to resume from; later and half-written entries are removed. None for a new run.
+    resume_step: the step of the checkpoint to resume from; later and damaged entries are removed. None for a new run.
     `kept` has the remaining entries.
     """
 
     def __init__(self, folder: Path, resume_step: int | None) -> None:
         entries = read_metrics(folder) if resume_step is not None else []
-        self.kept = [entry for entry in entries if entry["step"] <= resume_step]
+        self.kept = [entry for entry in entries if isinstance(entry["seconds"], int | float)
+                     and isinstance(entry["step"], int) and entry["step"] <= resume_step]
         path = folder / METRICS
         write_atomically(path, [_line(entry) for entry in self.kept])
         self._file = path.open("ab", buffering=0)
@@ -32,18 +33,17 @@ class MetricsFile:
 
 
 def read_metrics(folder: Path) -> list[dict[str, Any]]:
-    """The entries of metrics.jsonl, up to the first damaged line (after a kill or a power cut); [] without a file."""
+    """The entries of metrics.jsonl; [] without a file. Lines damaged by a kill or a power cut are left out."""
     path, entries = folder / METRICS, []
     if not path.exists():
         return entries
     for line in path.read_bytes().splitlines(keepends=True):
         try:
             entry = json.loads(line)
-        except ValueError:
-            break
-        if not line.endswith(b"\n") or not isinstance(entry, dict) or not {"step", "seconds"} <= entry.keys():
-            break
-        entries.append(entry)
+        except (ValueError, RecursionError):
+            continue
+        if line.endswith(b"\n") and isinstance(entry, dict) and {"step", "seconds"} <= entry.keys():
+            entries.append(entry)
     return entries
 
 

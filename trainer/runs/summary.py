@@ -61,7 +61,7 @@ def read_run(folder: Path) -> Run:
         saved = json.loads(path.read_text(encoding="utf-8"))
         config, started = saved["config"], datetime.fromisoformat(saved["sessions"][0]["started"])
         known = isinstance(config["game"], str) and isinstance(config["run"]["seed"] + config["ppo"]["total_steps"], int)
-    except (OSError, ValueError, TypeError, LookupError):
+    except (OSError, ValueError, TypeError, LookupError, RecursionError):
         known = False
     if not known:
         raise RunError(f"{path} is damaged, or was written by another program")
@@ -87,5 +87,5 @@ def _evaluation(folder: Path) -> float | None:
         return None
     try:
         return float(json.loads(path.read_text(encoding="utf-8"))["mean"])
-    except (OSError, ValueError, TypeError, LookupError):
+    except (OSError, ValueError, TypeError, LookupError, RecursionError):
         raise RunError(f"{path} is damaged; move it away") from None

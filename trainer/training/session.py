@@ -3,6 +3,7 @@
 from collections import deque
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -21,7 +22,7 @@ from trainer.rollout.storage import Storage
 from trainer.runs import checkpoint
 from trainer.runs.checkpoint import Checkpoint
 from trainer.self_play.league import League
-from trainer.tensors import under, with_prefix
+from trainer.tensors import form, require_forms, under, with_prefix
 from trainer.training import shares
 
 RECENT = 256  # episodes whose mean is score_mean
@@ -109,25 +110,65 @@ class Session:
         """
         try:
             tensors = shares.local(self.ranks, content.tensors, self.environment_dims())
+            self._require_forms(tensors)
             self.policy.load_state_dict(under("policy.", tensors))
             for prefix, part in self._parts().items():
                 part.restore(under(prefix, tensors))
             self.generator.set_state(tensors["generator"])
-        except (KeyError, RuntimeError, ValueError, envs_c.InvalidState) as error:
+            meta = _checked_meta(content.meta)
+        except (IndexError, KeyError, RuntimeError, ValueError, envs_c.InvalidState) as error:
             raise CheckpointError(f"{path} does not fit this run's settings: {error}") from error
         if not self.pipeline.source.saves:  # its environments begin new episodes
             self.pipeline.reset()
             self.actor.over.fill_(1)
-        meta = content.meta
         self.iteration, self.seconds, self.episodes = meta["iteration"], meta["seconds"], meta["episodes"]
         self.actor.step = self.iteration * self.config.ppo.horizon
         self.recent.extend((score, length) for score, length in meta["recent"])
         self.saved = path
 
+    def _require_forms(self, tensors: dict[str, torch.Tensor]):
+        """Raises ValueError that names the first tensor that does not fit; the learner's are checked by itself."""
+        wanted = with_prefix("policy.", self.policy.state_dict()) | {"generator": self.generator.get_state()}
+        for prefix, part in (("actor.", self.actor), ("pipeline.", self.pipeline)):
+            wanted |= with_prefix(prefix, part.state())
+        if self.league is not None:
+            wanted |= with_prefix("league.", _league_forms(self.league, self.policy, under("league.", tensors)))
+        for name, dim in self.environment_dims().items():
+            if dim == shares.SNAPSHOT and name in tensors:  # the environments check its size
+                wanted[name] = form((tensors[name].numel(),), torch.uint8)
+        require_forms({name: one for name, one in tensors.items() if not name.startswith("optimizer.")}, wanted)
+
     def _parts(self) -> dict[str, Learner | Actor | Pipeline | OnDevicePipeline | League]:
         """The parts with a state, by the prefix of their tensors in a checkpoint."""
         parts = {"optimizer.": self.learner, "actor.": self.actor, "pipeline.": self.pipeline}
         return parts if self.league is None else parts | {"league.": self.league}
+
+
+def _league_forms(league: League, policy: Policy, state: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """The names, shapes and dtypes of a league's tensors. Their sizes follow from the number of policies that ever joined."""
+    forms = {name: one for name, one in league.state().items() if not name.startswith("player")}
+    if missing := sorted(forms.keys() - state.keys()):
+        raise ValueError(f"it must have league.{missing[0]}, which is missing")
+    count = state["joined"].numel()
+    known = min(state["anchor_points"].shape[-1], count + 1)  # members with games against the anchors, and the learner
+    shapes = {"joined": (count,), "members": (state["members"].numel(),), "points": (count + 1, count + 1),
+              "recent": (2, count), "anchor_points": (len(league.anchors), 2, known)}
+    forms |= {name: form(shape, forms[name].dtype) for name, shape in shapes.items()}
+    players = {name.split(".")[0] for name in state if name.startswith("player")}
+    for player in players | {f"player{number}" for number in state["members"].tolist()}:
+        forms |= with_prefix(f"{player}.", policy.state_dict())
+    return forms
+
+
+def _checked_meta(meta: dict[str, Any]) -> dict[str, Any]:
+    """The counters of a checkpoint. Raises KeyError or ValueError that names one that is missing or of another type."""
+    kinds = {"iteration": int, "seconds": int | float, "episodes": int, "recent": list}
+    for name, kind in kinds.items():
+        if not isinstance(meta[name], kind):
+            raise ValueError(f"{name} must be of type {getattr(kind, '__name__', 'float')}, not {meta[name]!r}")
+    if not all(isinstance(one, list) and len(one) == 2 for one in meta["recent"]):
+        raise ValueError(f"recent must be pairs of return and length, not {meta['recent']!r}")
+    return meta
 
 
 def precision_name(dtype: torch.dtype) -> str:

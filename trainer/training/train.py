@@ -15,6 +15,7 @@ from trainer.ppo.optimizers import entropy_coef, learning_rate
 from trainer.process import Interrupt, program_name
 from trainer.ranks import Ranks, join
 from trainer.rollout.actor import collect
+from trainer.runs import checkpoint
 from trainer.runs.folder import open_folder
 from trainer.training.build import Plan, build, decide
 from trainer.training.session import Session
@@ -94,6 +95,8 @@ def open_log(session: Session, plan: Plan) -> Iterator["RunLog | NoLog"]:
          RunLog(plan.folder, config.game, goal=goal, facts=session.facts, dashboard=config.run.dashboard,
                 trackers=config.run.trackers, settings=config.to_dict(), start_seconds=session.seconds,
                 resume_step=resume_step) as log:
+        if resume_step is not None and (aside := checkpoint.set_aside_best(plan.folder, resume_step)):
+            log.note(f"{checkpoint.BEST} was of a step later than {resume_step:,}; it is kept as {aside.name}")
         yield log
 
 

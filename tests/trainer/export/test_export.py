@@ -17,6 +17,8 @@ from trainer.export import check as export_check
 from trainer.export.export import export_run
 from trainer.export.graph import StepGraph
 from trainer.export.weights import rebuild
+from trainer.policy import make as policy_make
+from trainer.policy.encoders import make as encoders_make
 from trainer.policy.feed_forward import FeedForwardPolicy
 from trainer.policy.load import load_policy
 from trainer.policy.policy import Policy
@@ -105,6 +107,12 @@ def check_result(done):
     assert found.logits <= export_check.TOLERANCE
 
 
+def test_every_memory_is_exported_and_the_example_plays_every_memory_and_encoder():
+    assert {settings.get("memory", "lstm") for *_, settings in MEMORIES.values()} == policy_make.MEMORIES.keys()
+    assert play_exported.CORES.keys() == policy_make.MEMORIES.keys()
+    assert play_exported.ENCODERS.keys() == encoders_make.ENCODERS.keys()
+
+
 @pytest.mark.parametrize("kind", MEMORIES)
 def test_every_policys_weights_are_exported_within_the_tolerance(exported, kind):
     check_result(exported(kind, "safetensors")[1])
@@ -182,6 +190,18 @@ def test_a_file_that_differs_from_its_policy_is_not_written(run, monkeypatch):
     with pytest.raises(ExportError, match=r"within 0.0001, but .* its logits differ by up to 0.001 .* nothing was written"):
         export_run(str(run), ("safetensors",), None)
     assert not (run / "policy.safetensors").exists()
+
+
+def test_a_torn_export_is_refused_and_the_next_export_replaces_it(run):
+    path = run / "policy.safetensors"
+    export_run(str(run), ("safetensors",), None)
+    data = path.read_bytes()
+    for end in {*range(0, len(data), 97), len(data) - 1}:
+        with pytest.raises(ExportError, match="the file must be a policy written by `export`"):
+            rebuild(data[:end])
+    path.write_bytes(data[:-1])
+    export_run(str(run), ("safetensors",), None)
+    assert path.read_bytes() == data
 
 
 def test_a_difference_of_nan_is_refused():
