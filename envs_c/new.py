@@ -1,5 +1,8 @@
 """`python -m envs_c new NAME`: write a small game that compiles, plays and keeps the contract, as a start for another one."""
 
+import importlib.metadata
+import keyword
+import sys
 from pathlib import Path
 from string import Template
 
@@ -26,6 +29,9 @@ def new(name: str, folder: str | Path = ".") -> Path:
         raise InvalidArgument(f"a game's name must be lower-case letters, digits and _, as in my_game, not {name!r}")
     if name in catalog.games() or name in ("envs_c", "bridge", "trainer"):
         raise InvalidArgument(f"the name {name!r} is taken; choose a name other than {', '.join(catalog.games())}")
+    fault = unusable(name)
+    if fault:
+        raise InvalidArgument(f"a game's name must be no name that Python knows, but {name!r} is {fault}; choose another name")
     title = "".join(part.capitalize() for part in name.split("_"))
     if f"Arcade/{title}-v0" in registry:
         raise InvalidArgument(f"the name {name!r} gives the title {title!r}, which another game has; choose another name")
@@ -39,3 +45,18 @@ def new(name: str, folder: str | Path = ".") -> Path:
     for file, text in texts.items():
         (target / file).write_text(text, encoding="utf-8")
     return target
+
+
+def unusable(name: str) -> str:
+    """What a name is to Python, if a module and a package of this name would hide it or could not be imported; else ""."""
+    if keyword.iskeyword(name):
+        return "a keyword of Python"
+    if name in sys.stdlib_module_names:
+        return "a module of Python's library"
+    if name in importlib.metadata.packages_distributions():
+        return "an installed package"
+    try:
+        importlib.metadata.distribution(name)
+    except importlib.metadata.PackageNotFoundError:
+        return ""
+    return "an installed package"

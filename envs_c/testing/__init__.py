@@ -7,11 +7,13 @@ The same on the command line: `python -m envs_c check my_game.pyx`. The rules ru
 write outside its memory without other harm. `RULES` has the rules by name; each is a function of a `Game` and raises
 `Broken`. These are the rules of all games; tests of one game's own rules lie beside the game.
 
-Files: rules.py and actions.py the rules, play.py random play with a record of every output, workers.py the other processes.
+Files: rules.py and actions.py the rules, causes.py why outputs differ, endless.py the search for an episode's end, play.py
+random play with a record of every output, watch.py the end of infinite loops, workers.py the other processes.
 """
 
 import json
 import signal
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 
 from envs_c import catalog
@@ -19,7 +21,7 @@ from envs_c.errors import ContractError, InvalidArgument
 from envs_c.game import Game
 from envs_c.testing import actions  # noqa: F401  its rule joins RULES
 from envs_c.testing.rules import RULES, Broken, rule_text, stays_in_its_state
-from envs_c.testing.workers import module_of, worker
+from envs_c.testing.workers import ask, module_of, worker
 
 __all__ = ["RULES", "Broken", "check", "rule_text", "verdicts"]
 
@@ -31,6 +33,8 @@ def check(game: Game | str, rules: Iterable[str] | None = None,
     game: a `Game`, a game's name, or a path to its .pyx.
     rules: names of RULES; None is all of them.
     report: called after each rule with its name and its fault, None if the game keeps it.
+
+    Warns if the game keeps all rules but no episode ends in a million random steps.
 
     Raises ContractError, which names every broken rule with its fault; UnknownGame, CompileFailed or InvalidArgument if
     there is no game to test.
@@ -45,13 +49,16 @@ def check(game: Game | str, rules: Iterable[str] | None = None,
     if broken:
         lines = [f"  {rule}: {rule_text(rule)}\n      {fault}" for rule, fault in broken.items()]
         raise ContractError(f"game {game.name!r} breaks {len(broken)} of the contract's rules:\n" + "\n".join(lines))
+    if rules is None and ask(module_of(game), "ends") == (0, b"false\n"):
+        warnings.warn(f"no episode of {game.name!r} ended in a million random steps: set over[0] in `step`, or give its "
+                      "Game(...) a time_limit", stacklevel=2)
 
 
 def verdicts(game: Game, rules: list[str]) -> Iterator[tuple[str, str | None]]:
     """Pairs (rule, fault) as they come; fault is None if the game keeps the rule.
 
-    If a rule ends the process, a new process tests the remaining rules. If the process fails after its last rule, as it may
-    when memory was damaged, the rule `stays_in_its_state` is broken.
+    After damaged memory, a crash or an infinite loop, the remaining rules are not tested. If the process fails after its last
+    rule, as it may when memory was damaged, the rule `stays_in_its_state` is broken.
     """
     for rule in rules:
         if rule not in RULES:
@@ -60,15 +67,26 @@ def verdicts(game: Game, rules: list[str]) -> Iterator[tuple[str, str | None]]:
         with worker(module_of(game), "rules", *rules) as (process, errors):
             for line in process.stdout:
                 verdict = json.loads(line)
-                yield verdict["rule"], verdict["fault"]
                 rules = rules[1:]
+                if verdict["stops"]:
+                    yield verdict["rule"], verdict["fault"] + untested(rules)
+                    return
+                yield verdict["rule"], verdict["fault"]
             process.wait()
             errors.seek(0)
             output = errors.read().strip()
         if process.returncode == 0:
             return
-        yield (rules[0] if rules else stays_in_its_state.__name__), ended_by(process.returncode, output)
-        rules = rules[1:]
+        rule, rules = rules[0] if rules else stays_in_its_state.__name__, rules[1:]
+        if process.returncode < 0:
+            yield rule, ended_by(process.returncode, output) + untested(rules)
+            return
+        yield rule, ended_by(process.returncode, output)
+
+
+def untested(rules: list[str]) -> str:
+    """An addition to a fault after which these rules are not tested."""
+    return f"; not tested after this: {', '.join(rules)}" if rules else ""
 
 
 def ended_by(status: int, output: str) -> str:

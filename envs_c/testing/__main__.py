@@ -1,13 +1,17 @@
-"""The main program of the processes in workers.py: `rules NAME...`, `future` or `outcomes ACTION...`."""
+"""The main program of the processes in workers.py: `rules NAME...`, `future`, `outcomes ACTION...`, `outputs` or
+`ends`."""
 
 import importlib.util
 import json
+import os
 import sys
 from pathlib import Path
 
-from envs_c.testing import RULES, Broken
+from envs_c.testing import RULES, Broken, watch
 from envs_c.testing.actions import outcomes
-from envs_c.testing.rules import future_of
+from envs_c.testing.causes import outputs
+from envs_c.testing.endless import ends
+from envs_c.testing.rules import MemoryDamaged, future_of
 
 
 def load(module: str):
@@ -20,18 +24,36 @@ def load(module: str):
     return loaded.GAME
 
 
+def test(game, rules: list[str]):
+    """Write a line of JSON for each rule: its name, its fault or None, and whether no further rule can be tested."""
+    rule = ""
+
+    def report(fault: str | None, stops: bool):
+        line = json.dumps({"rule": rule, "fault": fault, "stops": stops})
+        os.write(sys.stdout.fileno(), f"{line}\n".encode())
+    watch.start(lambda fault: report(fault, True))
+    for rule in rules:
+        try:
+            RULES[rule](game)
+        except Broken as broken:
+            report(str(broken), isinstance(broken, MemoryDamaged))
+        else:
+            report(None, False)
+
+
 def main():
     """Load the game and do the task of the command line."""
     module, task, *rest = sys.argv[1:]
+    watch.end_with_parent()
     game = load(module)
     if task == "rules":
-        for name in rest:
-            try:
-                RULES[name](game)
-                fault = None
-            except Broken as broken:
-                fault = str(broken)
-            print(json.dumps({"rule": name, "fault": fault}), flush=True)
+        test(game, rest)
+        return
+    watch.start(lambda fault: None)
+    if task == "ends":
+        print(json.dumps(ends(game)))
+    elif task == "outputs":
+        print(outputs(game))
     elif task == "future":
         sys.stdout.buffer.write(b"".join(future_of(game, sys.stdin.buffer.read())))
     elif task == "outcomes":

@@ -5,15 +5,16 @@ import json
 
 from envs_c.testing.play import Play, actions_of
 from envs_c.testing.rules import STEPS, need, rule
+from envs_c.testing.watch import note
 from envs_c.testing.workers import ask, module_of
 
-NEAR = range(8)  # actions beyond the last one, counted from there
+NEAR = range(8)  # numbers beyond the last action, counted from it
 FAR = (0x3579BDF5, 0x4ECA8653, -0x1357_9BDD)  # if the action is used as an index, these end the process
 
 
 @rule
-def has_no_more_actions_than_it_says(game):
-    """step does nothing on a number beyond its actions that it does on none of its actions: none is missing in `actions`.
+def declares_every_action(game):
+    """`actions` names every action: no number beyond the last one has an effect that none of the actions has.
 
     This cannot be tested if a game uses the action as an index (a number far beyond then ends the process).
     """
@@ -48,9 +49,10 @@ def outcome(play: Play, state: bytes, action: int | None) -> str:
     play.core.set_state(state)
     play.arrays["reward"][0] = play.arrays["terminated"][0] = 0
     if action is None:
-        play.batch.observe()
+        play.observe()
     else:
         play.arrays["actions"][0] = action
+        note("step", play)
         play.batch._step_unchecked()
     names = ("observation", "reward", "terminated")
     outputs = [play.arrays[name].tobytes() for name in names]
@@ -61,5 +63,5 @@ def outcome(play: Play, state: bytes, action: int | None) -> str:
 
 
 def strays(declared: list[set[str]], rows: list[list[str]]) -> bool:
-    """True if one of these actions had, in some state, an outcome unlike those of all declared actions."""
+    """True if one of these actions had an outcome, in some state, that no declared action has there."""
     return any(outcome not in known for row in rows for known, outcome in zip(declared, row, strict=True))

@@ -5,6 +5,7 @@ import hashlib
 import numpy as np
 
 from envs_c.engine.vecenv import VecEnv
+from envs_c.testing.watch import note
 
 GUARD = 4096  # bytes on each side of a buffer; they must stay unchanged
 FILL = 0xA5   # their value
@@ -75,7 +76,9 @@ class Play:
 
     def __init__(self, game, num_envs: int = 4, fill: int = 0, **settings):
         self.game = game
-        self.core = VecEnv(game, num_envs, **{"num_threads": 1, "seed": 1, "autoreset": "same_step", **settings})
+        note("backdrop")
+        settings = {"num_threads": 1, "seed": 1, "autoreset": "same_step", **settings}
+        self.core, self.same_step = VecEnv(game, num_envs, **settings), settings["autoreset"] == "same_step"
         self.guarded = {name: Guarded(array, fill) for name, array in buffers(self.core).items()}
         self.arrays = {name: guarded.array for name, guarded in self.guarded.items()}
         self.arrays["actions"][...] = 0
@@ -83,6 +86,7 @@ class Play:
 
     def reset(self) -> bytes:
         """Reset all environments; returns their outputs."""
+        note("reset", self)
         self.batch.reset()
         self.core.ended[...] = 0  # else `outputs` would add the episodes of the last step
         return self.outputs()
@@ -90,8 +94,20 @@ class Play:
     def step(self, actions) -> bytes:
         """Step all environments; returns their outputs."""
         self.arrays["actions"][...] = actions
+        note("step", self)
         self.batch.step()
         return self.outputs()
+
+    def observe(self) -> bytes:
+        """Write all observations and masks again; returns the outputs."""
+        note("observe", self)
+        self.batch.observe()
+        return self.outputs()
+
+    def render(self, index: int) -> np.ndarray:
+        """The picture of an environment, (height, width, 3) uint8."""
+        note("draw", self)
+        return self.core.render(index)
 
     def outputs(self) -> bytes:
         """All outputs of the last call."""

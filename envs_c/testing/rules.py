@@ -3,7 +3,9 @@
 import numpy as np
 
 from envs_c.engine.vecenv import HEAD_SIZE
+from envs_c.testing.causes import cause
 from envs_c.testing.play import Play, actions_of
+from envs_c.testing.watch import note
 from envs_c.testing.workers import ask, module_of
 
 SMALL = 84         # rows and columns of the grey picture
@@ -17,6 +19,10 @@ class Broken(AssertionError):
     """A game breaks a rule; the message says how."""
 
 
+class MemoryDamaged(Broken):
+    """A game wrote outside its memory: the results of further rules would mean nothing."""
+
+
 def rule(function):
     """Add a function to RULES by its name; its docstring is the rule."""
     RULES[function.__name__] = function
@@ -28,16 +34,21 @@ def rule_text(name: str) -> str:
     return RULES[name].__doc__.strip().splitlines()[0]
 
 
-def need(holds, fault: str):
-    """Raise Broken with this fault unless `holds`."""
+def need(holds, fault: str, kind: type[Broken] = Broken):
+    """Raise Broken, or another `kind` of it, with this fault unless `holds`."""
     if not holds:
-        raise Broken(fault)
+        raise kind(fault)
 
 
-def need_same(ours: list[bytes], theirs: list[bytes], fault: str):
-    """Raise Broken with this fault and the first step at which two plays differ, if there is one."""
+def need_equal(game, equal: bool, fault: str):
+    """Raise Broken unless `equal`. If the game's outputs depend on more than seed and actions, the fault says why."""
+    need(equal, fault if equal else cause(game) or fault)
+
+
+def need_same(game, ours: list[bytes], theirs: list[bytes], fault: str):
+    """Raise Broken with this fault and the first step at which two plays of a game differ, if there is one."""
     step = next((i for i, (one, other) in enumerate(zip(ours, theirs, strict=True)) if one != other), None)
-    need(step is None, f"{fault}, from step {step} on")
+    need_equal(game, step is None, f"{fault}, from step {step} on")
 
 
 @rule
@@ -74,12 +85,13 @@ def stays_in_its_state(game):
     others = play.core.get_state([0, 2])
     for step in range(STEPS):
         play.arrays["actions"][1] = actions_of(game, STEPS, 1)[step, 0]
+        note("step", play, slice(1, 2))
         middle.step()
         need(play.core.get_state([0, 2]) == others,
-             f"stepping environment 1 changed the state of its neighbours, in step {step}")
+             f"stepping environment 1 changed the state of its neighbours, in step {step}", MemoryDamaged)
         state = play.core.get_state([1])
         need(not any(state[len(state) - padding(play.core):]),
-             f"the bytes behind the struct of {game.state_size} bytes were written, in step {step}")
+             f"the bytes behind the struct of {game.state_size} bytes were written, in step {step}", MemoryDamaged)
 
 
 def padding(core) -> int:
@@ -98,8 +110,8 @@ def stays_in_its_buffers(game):
             for play in (dark, bright):
                 for name, guarded in play.guarded.items():
                     need(not guarded.damaged(), f"bytes beside the buffer {name} were written ({view}); an environment's "
-                                                f"part of it has {guarded.array[0].nbytes} bytes")
-            need_same(*outputs, f"a part of the {view} or of the mask is not written: it kept its former value")
+                                                f"part of it has {guarded.array[0].nbytes} bytes", MemoryDamaged)
+            need_same(game, *outputs, f"a part of the {view} or of the mask is not written: it kept its former value")
 
 
 @rule
@@ -149,18 +161,18 @@ def is_deterministic(game):
         for _ in range(2):
             play = Play(game, view=view, time_limit=LIMIT, sticky=0.25)
             outputs.append([play.reset(), *play.future(STEPS)])
-        need_same(*outputs, f"the same seed and the same actions gave different {view}, rewards or ends")
+        need_same(game, *outputs, f"the same seed and the same actions gave different {view}, rewards or ends")
 
 
 @rule
-def begins_anew(game):
+def resets_everything(game):
     """A reset writes the whole state: after a seeded reset nothing depends on the play before it."""
     fresh, used = Play(game, time_limit=50), Play(game, time_limit=50, seed=2)
     used.reset()
     used.future(37, seed=6)
     for play in (fresh, used):
         play.core.seed(11)
-    need_same([fresh.reset(), *fresh.future(STEPS)], [used.reset(), *used.future(STEPS)],
+    need_same(game, [fresh.reset(), *fresh.future(STEPS)], [used.reset(), *used.future(STEPS)],
               "after a reset with the same seed, an environment that had been played differed from a new one")
 
 
@@ -174,7 +186,7 @@ def shares_nothing(game):
     for mine, theirs in zip(actions_of(game, STEPS, 4), actions_of(game, STEPS, 4, seed=3), strict=True):
         other.step(theirs)
         interleaved.append(beside.step(mine))
-    need_same(outputs, interleaved, "an environment differed when another one was stepped in between")
+    need_same(game, outputs, interleaved, "an environment differed when another one was stepped in between")
 
 
 @rule
@@ -185,11 +197,10 @@ def looks_without_touching(game):
         play.reset()
         for step, actions in enumerate(actions_of(game, STEPS // 4, 4)):
             outputs = play.step(actions)
-            state, pictures = play.core.get_state(), [play.core.render(i).tobytes() for i in range(4)]
-            play.batch.observe()
-            need(play.outputs() == outputs, f"a second call gave different {view} or another mask, in step {step}")
-            need([play.core.render(i).tobytes() for i in range(4)] == pictures,
-                 f"a second call drew a different picture, in step {step}")
+            state, pictures = play.core.get_state(), [play.render(i).tobytes() for i in range(4)]
+            need_equal(game, play.observe() == outputs, f"a second call gave different {view} or another mask, in step {step}")
+            need_equal(game, [play.render(i).tobytes() for i in range(4)] == pictures,
+                       f"a second call drew a different picture, in step {step}")
             need(play.core.get_state() == state, f"observe, draw or mask changed the state, in step {step}")
 
 
@@ -208,12 +219,12 @@ def is_plain_data(game):
     play.future(27)
     state = play.core.get_state()
     outputs = [*play.future(STEPS // 2, seed=4), play.core.get_state()]
-    need_same(outputs, future_of(game, state),
+    need_same(game, outputs, future_of(game, state),
               "a state copied into another environment continued differently: it has a pointer")
     status, there = ask(module_of(game), "future", given=state)
     need(status == 0, f"a state copied into another process ended it with status {status}: it has a pointer")
-    need(there == b"".join(outputs), "a state copied into another process continued differently, or ended with different "
-                                     "bytes: it has a pointer, or memory that was never written")
+    need_equal(game, there == b"".join(outputs), "a state copied into another process continued differently, or ended with "
+                                                 "different bytes: it has a pointer, or memory that was never written")
 
 
 def area_average(picture: np.ndarray) -> np.ndarray:
@@ -242,7 +253,7 @@ def paints_one_picture(game):
     for step, actions in enumerate(actions_of(game, 2 * STEPS, 8)):
         play.step(actions)
         for i in range(8) if step % 6 == 0 else ():
-            error = np.abs(area_average(play.core.render(i)) - play.arrays["observation"][i])
+            error = np.abs(area_average(play.render(i)) - play.arrays["observation"][i])
             row, column = np.unravel_index(error.argmax(), error.shape)
             need(error.max() <= 1, f"grey pixel ({row}, {column}) is {error.max():.1f} away from the average of the colours, "
                                    f"in step {step}: shapes meet within it; put their edges where grey pixels meet, or use "

@@ -31,7 +31,7 @@ def python(*arguments, cwd, **environment):
     return done.stdout
 
 
-def test_holds_a_game_its_settings_a_test_and_a_setup(folder):
+def test_the_folder_holds_a_game_its_settings_a_test_and_a_setup(folder):
     names = {"setup.py", "star_fall.pyx", "star_fall.toml", "test_star_fall.py"}
     assert {path.name for path in folder.iterdir()} == names
     assert not [path for path in folder.iterdir() if "$" in path.read_text(encoding="utf-8")]
@@ -41,7 +41,7 @@ def test_its_own_tests_pass(folder):
     assert "2 passed" in python("-m", "pytest", "-q", "-p", "no:cacheprovider", folder, cwd=folder)
 
 
-def test_it_is_a_game_like_the_others(folder):
+def test_it_works_like_a_built_in_game(folder):
     game = envs_c.load(folder / "star_fall.pyx")
     assert game.name == "star_fall" in envs_c.games()
     assert envs_c.make("star_fall", 4, lives=2).reset(seed=1)[0].shape == (4, 5)
@@ -82,7 +82,9 @@ def test_it_prints_commands_that_work(tmp_path, capsys):
 @pytest.mark.parametrize(("name", "part"), [
     ("My-Game", "lower-case letters"), ("", "lower-case letters"), ("../up", "lower-case letters"), ("breakout", "is taken"),
     ("trainer", "is taken"), ("there", "exists already"),
-    ("cart_pole", "gives the title 'CartPole', which another game has"),
+    ("cart_pole", "gives the title 'CartPole', which another game has"), ("class", "'class' is a keyword of Python"),
+    ("json", "'json' is a module of Python's library"), ("numpy", "'numpy' is an installed package"),
+    ("insertcoin", "'insertcoin' is an installed package"),
 ])
 def test_a_wrong_name_is_refused_and_nothing_is_written(tmp_path, capsys, name, part):
     (tmp_path / "there").mkdir()

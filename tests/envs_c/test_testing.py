@@ -1,6 +1,11 @@
 """envs_c.testing: the contract suite names each broken rule. test_every_rule.py runs it on all games."""
 
+import contextlib
 import re
+import subprocess
+import sys
+import time
+from pathlib import Path
 
 import pytest
 from support import TOY
@@ -8,6 +13,8 @@ from support import TOY
 import envs_c
 from envs_c import outside, testing
 from envs_c.__main__ import main
+from envs_c.testing import causes
+from envs_c.testing.workers import module_of
 
 TOY_TEXT = TOY.read_text(encoding="utf-8")
 
@@ -22,7 +29,7 @@ DYING = 'import atexit, os, sys\nif "envs_c.testing.__main__" in sys.modules:\n 
 POINTER = ("    float wind\n", "    float wind\n    int32_t* here\n")
 LEGAL = "    legal[JUMP] = toy.jumps > 0\n"
 BREAKERS = {  # the mistake: how the toy is changed, the rule broken by it, a part of the message
-    "a struct larger than it says": (
+    "a struct larger than its size": (
         [("sizeof(Toy)", "sizeof(Toy) - 8")], "stays_in_its_state", "behind the struct of 40 bytes"),
     "a neighbour's state": (
         [(STEP, STEP + "    toy[3].cell += 1\n")], "stays_in_its_state", "changed the state of its neighbours"),
@@ -43,12 +50,12 @@ BREAKERS = {  # the mistake: how the toy is changed, the rule broken by it, a pa
         "lies_in_its_spaces", "no action is legal"),
     "random numbers of its own": (
         [LIBRARY, ("toy.noise = rng_below(rng, 256)", "toy.noise = rand() % 256")],
-        "is_deterministic", "the same seed and the same actions gave different"),
+        "is_deterministic", "random numbers from the C library, as by rand()"),
     "a reset that forgets": (
-        [("toy.jumps = NOOP, 0, 2", "toy.jumps = NOOP, 0, toy.jumps + 2")], "begins_anew", "differed from a new one"),
+        [("toy.jumps = NOOP, 0, 2", "toy.jumps = NOOP, 0, toy.jumps + 2")], "resets_everything", "differed from a new one"),
     "a variable for all": (
         [GLOBAL, (STEP, STEP + "    global shared\n    shared += action\n    toy.jumps = shared & 1\n")],
-        "shares_nothing", "when another one was stepped"),
+        "shares_nothing", "keeps state outside its struct, in a global or static variable"),
     "an observation that changes the state": (
         [(OBSERVE, "    (<Toy*>state).jumps += 1\n" + OBSERVE)], "looks_without_touching", "a second call gave different"),
     "a pointer to itself": (
@@ -60,7 +67,7 @@ BREAKERS = {  # the mistake: how the toy is changed, the rule broken by it, a pa
         "is_plain_data", "pointer"),
     "three actions and a fourth read": (
         [*PLAIN, ('("NOOP", "LEFT", "RIGHT", "JUMP")', '("NOOP", "LEFT", "RIGHT")'), (LEGAL, "")],
-        "has_no_more_actions_than_it_says", "it declares 3 actions, 0 to 2 (NOOP, LEFT, RIGHT), but action 3 does"),
+        "declares_every_action", "it declares 3 actions, 0 to 2 (NOOP, LEFT, RIGHT), but action 3 does"),
     "a swap of another colour": (
         [("SKY, PAINT)", "GROUND, PAINT)"), ('Option(0, 0, 3, "what', 'Option(2, 2, 3, "what')],
         "paints_one_picture", "away from"),
@@ -103,6 +110,68 @@ def test_all_rules_together_name_the_broken_one(fast_compiler, tmp_path, breaker
     assert part in faults(outside.load(broken(tmp_path, changes)), rule)
 
 
+LOOP = "    while toy.{0}:\n        pass\n"
+LOOPS = {  # a function: the change that makes it loop forever, the rule, the message
+    "step": (STEP, STEP + LOOP.format("frames > 2"), "stays_in_its_state", "step did not return"),
+    "reset": ("    toy.noise = rng_below(rng, 256)\n\n", LOOP.format("length") + "\n\n", "stays_in_its_state", "reset did not"),
+    "observe": (OBSERVE, LOOP.format("frames > 2") + OBSERVE, "stays_in_its_state", "observe or mask did not return"),
+    "draw": ("    if toy.figure == 1:", LOOP.format("frames > 2") + "    if toy.figure == 1:", "stays_in_its_buffers", "draw"),
+}
+
+
+@pytest.mark.parametrize("function", ["step", *(pytest.param(name, marks=pytest.mark.slow) for name in list(LOOPS)[1:])])
+def test_an_infinite_loop_is_named_with_its_function_and_ends_the_test(fast_compiler, tmp_path, function):
+    old, new, rule, part = LOOPS[function]
+    game = outside.load(broken(tmp_path, [(old, new)]))
+    (*kept, (named, fault)) = testing.verdicts(game, list(testing.RULES))
+    assert named == rule and part in fault and "it has an infinite loop; not tested after this: " in fault
+    assert all(fault is None for _, fault in kept)
+    assert str(module_of(game)) not in "".join(commands())
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems end the child by its watch")
+def test_a_killed_check_leaves_no_process_that_loops(fast_compiler, tmp_path):
+    game = outside.load(broken(tmp_path, [LOOPS["step"][:2]]))
+    process = subprocess.Popen([sys.executable, "-m", "envs_c", "check", str(tmp_path / "mine.pyx")], stdout=subprocess.DEVNULL)
+    deadline = time.monotonic() + 60
+    while not any(module_of(game) in command for command in commands()) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    time.sleep(0.5)  # until the child has begun
+    process.kill()
+    process.wait()
+    while any(module_of(game) in command for command in commands()) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not any(module_of(game) in command for command in commands())
+
+
+def commands() -> list[str]:
+    """The command lines of all processes."""
+    lines = []
+    for file in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            lines.append(file.read_bytes().decode(errors="replace"))
+    return lines
+
+
+def test_damaged_memory_ends_the_test(fast_compiler, tmp_path):
+    game = outside.load(broken(tmp_path, BREAKERS["a struct larger than its size"][0]))
+    verdicts = list(testing.verdicts(game, ["describes_itself", "stays_in_its_state", "is_deterministic", "shares_nothing"]))
+    assert [rule for rule, _ in verdicts] == ["describes_itself", "stays_in_its_state"]
+    assert verdicts[1][1].endswith("; not tested after this: is_deterministic, shares_nothing")
+
+
+def test_every_rule_that_rand_breaks_names_it(fast_compiler, tmp_path):
+    game = outside.load(broken(tmp_path, BREAKERS["random numbers of its own"][0]))
+    found = dict(testing.verdicts(game, ["stays_in_its_buffers", "shares_nothing", "is_plain_data"]))
+    assert set(found.values()) == {causes.LIBRARY}
+
+
+def test_a_game_whose_episodes_never_end_gives_a_warning(fast_compiler, tmp_path, capsys):
+    path = broken(tmp_path, [("over[0] = toy.cell == toy.length - 1", "over[0] = False")])
+    assert main(["check", path]) == 0
+    assert "warning: no episode of 'mine' ended in a million random steps: set over[0]" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("changes", [
     pytest.param([], id="the toy"),
     pytest.param(PLAIN, id="without the action in its state", marks=pytest.mark.slow),
@@ -117,8 +186,8 @@ def test_a_game_that_keeps_all_rules_passes(fast_compiler, tmp_path, changes):
 
 def test_rules_can_be_chosen_and_wrong_ones_are_refused(toy):
     reports = {}
-    testing.check(toy, ["begins_anew"], report=reports.__setitem__)
-    assert reports == {"begins_anew": None}
+    testing.check(toy, ["resets_everything"], report=reports.__setitem__)
+    assert reports == {"resets_everything": None}
     with pytest.raises(envs_c.InvalidArgument, match="no rule 'nonsense'; the rules are describes_itself"):
         testing.check(toy, ["nonsense"])
 
@@ -128,6 +197,6 @@ def test_the_command_line_names_the_rules_that_a_game_breaks(fast_compiler, tmp_
     assert len(re.findall("^ok ", capsys.readouterr().out, re.MULTILINE)) == len(testing.RULES)
     assert main(["check", broken(tmp_path, BREAKERS["a reset that forgets"][0])]) == 1
     printed = capsys.readouterr()
-    assert "BROKEN  begins_anew" in printed.out and "differed from a new one" in printed.err
+    assert "BROKEN  resets_everything" in printed.out and "differed from a new one" in printed.err
     assert main(["check", "cartpoel"]) == 2
     assert "did you mean cartpole?" in capsys.readouterr().err

@@ -1,0 +1,22 @@
+"""Random play until an episode ends."""
+
+import numpy as np
+
+from envs_c.testing.play import Play
+from envs_c.testing.watch import note
+
+NUM_ENVS, STEPS = 16, 62_500  # a million steps; an episode may take this number of them
+
+
+def ends(game) -> bool:
+    """True if an episode ends in a million random steps, or by the game's own time limit."""
+    play = Play(game, NUM_ENVS)
+    play.reset()
+    random, actions = np.random.RandomState(0), play.arrays["actions"]
+    for _ in range(STEPS):
+        actions[...] = random.randint(0, len(game.actions), NUM_ENVS)
+        note("step", play)
+        play.batch.step()
+        if play.core.ended.any():
+            return True
+    return False
