@@ -95,12 +95,32 @@ def open_storage(url: str) -> optuna.storages.BaseStorage:
     shown(url)
     with storage_errors(url, ImportError, RuntimeError, OSError):
         if url.startswith(JOURNAL):
-            return optuna.storages.JournalStorage(JournalFileBackend(url.removeprefix(JOURNAL)))
+            return _Journal(_journal_file(url.removeprefix(JOURNAL)))
         for _ in range(_OPENINGS - 1):
             with contextlib.suppress(sqlalchemy.exc.SQLAlchemyError):  # another process is making the tables
                 return _database(url)
             time.sleep(_OPENING_PAUSE)
         return _database(url)
+
+
+class _Journal(optuna.storages.JournalStorage):
+    """A journal whose damage raises StorageInternalError. Its lines are JSON. A file has no snapshots: nothing is unpickled."""
+
+    def _sync_with_backend(self) -> None:
+        try:
+            super()._sync_with_backend()
+        except (OSError, optuna.exceptions.OptunaError):
+            raise
+        except Exception:  # Optuna does not check the lines: any type of error can come of a damaged one
+            line = self._replay_result.log_number_read
+            raise optuna.exceptions.StorageInternalError(f"its line {line} or {line + 1} is damaged") from None
+
+
+def _journal_file(path: str) -> JournalFileBackend:
+    """The file of a journal. Raises OSError if it is something else, such as a pipe, which would never end."""
+    if Path(path).exists() and not Path(path).is_file():
+        raise OSError(f"{path} is not a file")
+    return JournalFileBackend(path)
 
 
 def _database(url: str) -> optuna.storages.RDBStorage:
@@ -139,7 +159,7 @@ def load_study(storage: optuna.storages.BaseStorage, name: str) -> optuna.Study:
     except KeyError:
         others = optuna.get_all_study_names(storage)
         raise SweepError(f"there is no sweep {name!r} in this storage; it contains "
-                         + (", ".join(sorted(others)) or "none")) from None
+                         + (", ".join(sorted(map(str, others))) or "none")) from None
 
 
 def facts_of(config: Config, ranges: tuple) -> dict[str, Any]:

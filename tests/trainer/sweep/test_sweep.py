@@ -220,6 +220,38 @@ def test_the_error_of_a_storage_does_not_show_its_password(sweep, monkeypatch, u
     assert "\n" not in str(error.value)
 
 
+CREATED = '{"op_code":0,"worker_id":"w","study_name":"test","directions":[2]}\n'
+
+
+@pytest.mark.parametrize("text", [
+    pytest.param(CREATED + "{\n" + CREATED, id="JSON"), pytest.param(CREATED + "[]\n", id="a list"),
+    pytest.param("\udcff\n" * 3, id="bytes"), pytest.param("{}\n", id="nothing known"),
+    pytest.param('{"op_code":99}\n', id="an unknown operation"), pytest.param('{"op_code":' * 9999 + "\n\n", id="deep"),
+    pytest.param(CREATED + '{"op_code":4,"worker_id":"w","study_id":7,"datetime_start":null}\n', id="no study"),
+    pytest.param(CREATED + '{"op_code":4,"worker_id":"w","study_id":0,"datetime_start":"today"}\n', id="no time"),
+    pytest.param('{"op_code":0,"worker_id":"w","study_name":5,"directions":[2]}\n', id="a name that is no text"),
+    pytest.param(None, id="a pipe"),
+])
+def test_a_damaged_journal_is_an_error_of_one_line(tmp_path, capsys, text):
+    path = tmp_path / "journal"
+    if text is None:
+        os.mkfifo(path)
+    else:
+        path.write_text(text, encoding="utf-8", errors="surrogateescape")
+    assert main(["sweep", "test", "--report", "--storage", f"journal:{path}", "--out", str(tmp_path / "out")]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("error: ") and error.count("\n") == 1
+
+
+def test_nothing_of_a_journal_is_unpickled(sweep, tmp_path, monkeypatch):
+    def refuse(*given):
+        raise AssertionError("unpickled")
+    monkeypatch.setattr("pickle.loads", refuse)
+    monkeypatch.setattr("pickle.load", refuse)
+    (tmp_path / "journal.snapshot").write_bytes(b"a pickle")
+    assert len(sweep(1, url=f"journal:{tmp_path / 'journal'}").trials) == 1
+
+
 def test_a_report_needs_only_the_storage(sweep, tmp_path, capsys):
     study = sweep(5)
     write_report(study, tmp_path / "elsewhere")
