@@ -144,7 +144,9 @@ def open_study(storage: optuna.storages.BaseStorage, name: str, facts: dict[str,
         study = optuna.create_study(storage=storage, study_name=name, direction="maximize", **choices)
     except optuna.exceptions.DuplicatedStudyError:
         study = optuna.load_study(storage=storage, study_name=name, **choices)
-        _check_same(name, _facts(study), facts)
+        there = _facts(study)
+        _check_readable(study)
+        _check_same(name, there, facts)
         return study, False
     if first is not None:
         study.enqueue_trial(first)
@@ -153,13 +155,33 @@ def open_study(storage: optuna.storages.BaseStorage, name: str, facts: dict[str,
 
 
 def load_study(storage: optuna.storages.BaseStorage, name: str) -> optuna.Study:
-    """The study `name`. If it does not exist, raises SweepError with the names of the others."""
+    """The study `name`. Raises SweepError if it is not a sweep, or, with the names of the others, if it does not exist."""
     try:
-        return optuna.load_study(storage=storage, study_name=name)
+        study = optuna.load_study(storage=storage, study_name=name)
+        _check_readable(study)
+        return study
     except KeyError:
         others = optuna.get_all_study_names(storage)
         raise SweepError(f"there is no sweep {name!r} in this storage; it contains "
                          + (", ".join(sorted(map(str, others))) or "none")) from None
+
+
+def _check_readable(study: optuna.Study) -> None:
+    """Raise SweepError unless a study contains all that a report reads: it may be damaged, or not of this trainer."""
+    facts = study.user_attrs.get("facts")
+    readable = isinstance(facts, dict) and isinstance(facts.get("settings"), dict) and isinstance(facts.get("ranges"), dict)
+    readable = readable and isinstance(facts["settings"].get("game"), str)
+    readable = readable and all(isinstance(line, dict) and isinstance(line.get("section"), str)
+                                for line in facts["ranges"].values())
+    if not readable:
+        raise SweepError(f"{study.study_name!r} is damaged or not a sweep of this trainer: choose another --name")
+    for trial in study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,)):
+        numbers = [trial.value, *(trial.user_attrs.get(name) for name in ("minutes", "steps", "standard_error"))]
+        settings = trial.user_attrs.get("settings")
+        if not (all(isinstance(value, int | float) for value in numbers) and isinstance(settings, dict)
+                and {"minibatch", *facts["ranges"]} <= settings.keys()):
+            raise SweepError(f"trial {trial.number} of {study.study_name!r} is damaged: choose another --name, or begin "
+                             "again in another --storage")
 
 
 def facts_of(config: Config, ranges: tuple) -> dict[str, Any]:

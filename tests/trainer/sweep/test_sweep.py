@@ -243,6 +243,34 @@ def test_a_damaged_journal_is_an_error_of_one_line(tmp_path, capsys, text):
     assert error.startswith("error: ") and error.count("\n") == 1
 
 
+@pytest.mark.parametrize("change", [
+    lambda study: study.set_user_attr("facts", 5), lambda study: study.set_user_attr("facts", {"settings": {}, "ranges": {}}),
+    lambda study: study.add_trial(optuna.trial.create_trial(value=1.0)),
+    lambda study: study.add_trial(optuna.trial.create_trial(value=1.0, user_attrs={
+        "minutes": "long", "steps": 1, "standard_error": 1, "settings": {}})),
+])
+def test_a_storage_with_other_contents_is_an_error_of_one_line(sweep, capsys, change):
+    change(sweep(1))
+    with pytest.raises(SweepError, match=r"^[^\n]* (is damaged|is damaged or not a sweep of this trainer): [^\n]*$"):
+        sweep(2)
+    capsys.readouterr()
+    assert main(["sweep", "test", "--report", "--out", str(sweep.folder)]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("error: ") and error.count("\n") == 1
+
+
+@pytest.mark.parametrize("kept", [100, 5000])
+def test_a_damaged_database_is_an_error_of_one_line(sweep, monkeypatch, capsys, kept):
+    monkeypatch.setattr("trainer.sweep.study._OPENING_PAUSE", 0)
+    sweep(1)
+    path = sweep.folder / "sweep.db"
+    path.write_bytes(path.read_bytes()[:kept] + b"damage" * 1000)
+    capsys.readouterr()
+    assert main(["sweep", "test", "--report", "--out", str(sweep.folder)]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("error: ") and error.count("\n") == 1
+
+
 def test_nothing_of_a_journal_is_unpickled(sweep, tmp_path, monkeypatch):
     def refuse(*given):
         raise AssertionError("unpickled")
