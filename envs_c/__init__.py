@@ -24,12 +24,22 @@ writes to buffers of the caller. The package needs NumPy, Gymnasium and platform
 
 from envs_c.catalog import built_in, game, games, load, make, register
 from envs_c.engine.vecenv import Batch, VecEnv
-from envs_c.errors import Closed, CompileFailed, ContractError, EnvsError, InvalidArgument, InvalidState, NotReset, UnknownGame
+from envs_c.errors import (
+    Busy,
+    Closed,
+    CompileFailed,
+    ContractError,
+    EnvsError,
+    InvalidArgument,
+    InvalidState,
+    NotReset,
+    UnknownGame,
+)
 
 __version__ = "0.1.0"
 
-__all__ = ["Batch", "Closed", "CompileFailed", "ContractError", "EnvsError", "InvalidArgument", "InvalidState", "NotReset",
-           "UnknownGame", "VecEnv", "__version__", "game", "games", "load", "make", "register"]
+__all__ = ["Batch", "Busy", "Closed", "CompileFailed", "ContractError", "EnvsError", "InvalidArgument", "InvalidState",
+           "NotReset", "UnknownGame", "VecEnv", "__version__", "game", "games", "load", "make", "register"]
 
 for _name in built_in():
     register(game(_name))

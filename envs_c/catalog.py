@@ -2,6 +2,7 @@
 
 import functools
 import importlib
+import os
 import pkgutil
 from importlib.metadata import entry_points
 
@@ -42,6 +43,9 @@ def game(name: str):
     """
     if str(name).endswith(".pyx"):
         return load(name)
+    name = os.fspath(name) if isinstance(name, os.PathLike) else name
+    if not isinstance(name, str):
+        raise UnknownGame(f"unknown game {checks.shown(name)}: a name must be a str. The games are {', '.join(games())}")
     if name in _registered:
         return _registered[name]
     if name not in built_in() and name in installed():
@@ -49,7 +53,7 @@ def game(name: str):
         return loaded
     if name not in built_in():
         hint = " ".join(filter(None, [did_you_mean(name, games()), f"The games are {', '.join(games())}"]))
-        raise UnknownGame(f"unknown game {name!r}: {hint}")
+        raise UnknownGame(f"unknown game {checks.shown(name)}: {hint}")
     return _built_in_game(name)
 
 
@@ -63,6 +67,8 @@ def load(path):
     Then `make`, Gymnasium and the trainer find it by its name. Raises the errors of `envs_c.outside.load` and
     `register`.
     """
+    if not isinstance(path, (str, os.PathLike)) or "\0" in str(path):
+        raise InvalidArgument(f"a game's path must be a str or Path without NUL characters, not {checks.shown(path)}")
     loaded = outside.load(path)
     register(loaded)
     return loaded
@@ -98,7 +104,7 @@ def make(name: str, num_envs: int = 1, *, view: str = "features", frame_skip: in
 
 def make_vector(name: str, num_envs: int = 1, render_mode=None, **settings) -> ArcadeVectorEnv:
     """Called by `gymnasium.make_vec` for the ids of the games."""
-    checks.choice("render_mode", render_mode or "rgb_array", ("rgb_array",))
+    checks.choice("render_mode", "rgb_array" if render_mode is None else render_mode, ("rgb_array",))
     return make(name, num_envs, **settings)
 
 

@@ -31,6 +31,10 @@ class Closed(EnvsError, RuntimeError):
     """The environments were used after `close`."""
 
 
+class Busy(EnvsError, RuntimeError):
+    """Another thread is using the same environments."""
+
+
 class CompileFailed(EnvsError, RuntimeError):
     """A game's .pyx does not compile; the message holds the compiler's output."""
 

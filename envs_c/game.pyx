@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from envs_c.engine import checks
 from envs_c.errors import ContractError, InvalidArgument
 from envs_c.screen cimport SMALL
 
@@ -29,7 +30,7 @@ class Option(NamedTuple):
         if not numeric or not self.low <= value <= self.high or (self.integer and value != int(value)):
             kind = "an integer" if self.integer else "a number"
             raise InvalidArgument(f"option {name!r} of {game} must be {kind} from {self.low:g} to {self.high:g} ({self.help}), "
-                                  f"not {value!r}")
+                                  f"not {checks.shown(value)}")
         return float(value)
 
 
@@ -74,6 +75,8 @@ cdef class Game:
 
         Raises ContractError if the description is inconsistent.
         """
+        if self.chunk != NULL:
+            raise ContractError(f"__init__ must be called once, not again on the finished game {self.name!r}: make a new Game")
         self.name = name
         self.title = title
         self.summary = summary
@@ -140,7 +143,7 @@ cdef class Game:
         for name in given:
             if name not in self.options:
                 known = ", ".join(self.options) or "none"
-                raise InvalidArgument(f"unknown option {name!r} for {self.name}; its options: {known}")
+                raise InvalidArgument(f"unknown option {checks.shown(name)} for {self.name}; its options: {known}")
         return {name: option.check(self.name, name, given.get(name, option.default))
                 for name, option in self.options.items()}
 

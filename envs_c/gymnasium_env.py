@@ -10,6 +10,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from envs_c.engine import checks
+from envs_c.engine.busy import Flag
 from envs_c.engine.vecenv import VecEnv
 from envs_c.errors import InvalidArgument, InvalidState
 
@@ -30,10 +31,11 @@ class ArcadeVectorEnv(VectorEnv):
 
     def __init__(self, game, num_envs=1, *, frame_stack=1, copy=True, options=None, **settings):
         self.core = VecEnv(game, num_envs, options=options, **settings)
+        self._alone = Flag(f"these {game.name} environments")  # held during a call, for its results belong together
         self.game = game
         self.num_envs = num_envs = self.core.num_envs
         self.frame_stack = checks.integer("frame_stack", frame_stack, 1, 64)
-        self.copy = bool(copy)
+        self.copy = checks.boolean("copy", copy)
         self.render_mode = "rgb_array"
         pace = max(1, round(game.fps / self.core.frame_skip))  # rendered steps per second
         self.metadata = {**METADATA, "render_fps": pace, "autoreset_mode": MODES[self.core.autoreset.replace("_", "")]}
@@ -71,20 +73,21 @@ class ArcadeVectorEnv(VectorEnv):
 
         Returns the observations of all environments, and infos.
         """
-        mask = (options or {}).get("reset_mask")
+        mask = checks.mapping("options", options).get("reset_mask")
         if mask is not None:
             mask = checks.mask("options['reset_mask']", mask, self.num_envs)
-        if seed is not None:
-            self.core.seed(seed, mask)
-            super().reset(seed=seed if isinstance(seed, int) else None)
-        self._batch.reset(mask)
         began = np.ones(self.num_envs, bool) if mask is None else mask
-        self._over[began] = False
-        self._started[began] = time.perf_counter()
-        if self._stack is not None:
-            self._stack[began] = 0
-            self._stack[began, -1] = self._observation[began]
-        return self._observations(), self._infos()
+        with self._alone:
+            if seed is not None:
+                self.core.seed(seed, mask)
+                super().reset(seed=seed if isinstance(seed, int) else None)
+            self._batch.reset(mask)
+            self._over[began] = False
+            self._started[began] = time.perf_counter()
+            if self._stack is not None:
+                self._stack[began] = 0
+                self._stack[began, -1] = self._observation[began]
+            return self._observations(), self._infos()
 
     def step(self, actions):
         """Step all environments.
@@ -96,15 +99,16 @@ class ArcadeVectorEnv(VectorEnv):
         if not np.can_cast(actions.dtype, np.int32) and not -1 <= actions.min() <= actions.max() <= 1 << 30:
             wrong = int(np.flatnonzero((actions < 0) | (actions > 1 << 30))[0])
             raise InvalidArgument(checks.wrong_action(self.game.name, self.core.actions, wrong, int(actions[wrong])))
-        np.copyto(self._actions, actions, casting="unsafe")
-        ended = self._batch.step()
-        terminated, truncated = self._terminated != 0, self._truncated != 0
-        final_stack = self._push(terminated | truncated)
-        infos = self._infos()
-        if ended:
-            self._report(infos, terminated | truncated, final_stack)
-        self._over = terminated | truncated
-        return self._observations(), self._reward.astype(np.float64), terminated, truncated, infos
+        with self._alone:
+            np.copyto(self._actions, actions, casting="unsafe")
+            ended = self._batch.step()
+            terminated, truncated = self._terminated != 0, self._truncated != 0
+            final_stack = self._push(terminated | truncated)
+            infos = self._infos()
+            if ended:
+                self._report(infos, terminated | truncated, final_stack)
+            self._over = terminated | truncated
+            return self._observations(), self._reward.astype(np.float64), terminated, truncated, infos
 
     def _push(self, over):
         """Add the newest observation to the frame stacks.
@@ -161,8 +165,9 @@ class ArcadeVectorEnv(VectorEnv):
 
     def get_state(self, indices=None) -> bytes:
         """A snapshot of all environments, or of those in `indices`, for `set_state`: their states and frame stacks."""
-        state = self.core.get_state(indices)
-        stack = b"" if self._stack is None else self._stack[checks.rows(indices, self.num_envs)].tobytes()
+        with self._alone:
+            state = self.core.get_state(indices)
+            stack = b"" if self._stack is None else self._stack[checks.rows(indices, self.num_envs)].tobytes()
         return len(state).to_bytes(8, "little") + zlib.crc32(stack).to_bytes(4, "little") + state + stack
 
     def set_state(self, state: bytes, indices=None):
@@ -182,17 +187,19 @@ class ArcadeVectorEnv(VectorEnv):
         if len(stack) != expected:
             raise InvalidState(f"this state has {len(stack)} bytes of stacked frames; frame_stack={self.frame_stack} "
                                f"of {len(rows)} environments has {expected}")
-        self.core.set_state(state[12:end], indices)
-        if self._stack is not None:
-            self._stack[rows] = np.frombuffer(stack, self._stack.dtype).reshape(len(rows), *self._stack.shape[1:])
-        self._batch.observe()
-        self._over = self.core.over()
-        self._started[rows] = time.perf_counter()
-        return self._observations()
+        with self._alone:
+            self.core.set_state(state[12:end], indices)
+            if self._stack is not None:
+                self._stack[rows] = np.frombuffer(stack, self._stack.dtype).reshape(len(rows), *self._stack.shape[1:])
+            self._batch.observe()
+            self._over = self.core.over()
+            self._started[rows] = time.perf_counter()
+            return self._observations()
 
     def close_extras(self, **kwargs):
         """Free the states; called by `close`."""
-        self.core.close()
+        with self._alone:
+            self.core.close()
 
 
 class ArcadeEnv(gymnasium.Env):
@@ -212,13 +219,16 @@ class ArcadeEnv(gymnasium.Env):
 
     def reset(self, *, seed=None, options=None):
         """Begin a new episode; returns the observation and info."""
+        checks.mapping("options", options)
+        if seed is not None:
+            checks.integer("seed", seed, 0, checks.SEED_MAX)
         super().reset(seed=seed)
         observations, infos = self.vector.reset(seed=seed)
         return observations[0], first(infos)
 
     def step(self, action):
         """Step; returns observation, reward, terminated, truncated and info. After an episode's end, call `reset` first."""
-        observations, rewards, terminated, truncated, infos = self.vector.step(np.asarray(action)[None])
+        observations, rewards, terminated, truncated, infos = self.vector.step([action])
         return observations[0], float(rewards[0]), bool(terminated[0]), bool(truncated[0]), first(infos)
 
     def render(self):

@@ -1,5 +1,6 @@
 """The engine: memory, threads and the stepping of N environments of any game.
 
+    busy.pyx      flags that keep two threads from using the same environments at once
     engine.pyx    `Engine`: memory and settings of the environments, and the only prange
     vecenv.pyx    `VecEnv` and `Batch`, the interface to the engine
     painter.pyx   `Painter`: the screen of one game

@@ -4,15 +4,41 @@ Each check returns the value in the form for the engine, or raises InvalidArgume
 states the requirement and gives the value.
 """
 
+import itertools
 import math
 import operator
 import secrets
+from collections.abc import Mapping
 
 import numpy as np
 
 from envs_c.errors import InvalidArgument
 
 SEED_MAX = (1 << 64) - 1
+NUMBERS = (int, float, np.integer, np.floating)
+
+
+def shown(value) -> str:
+    """`value` for a message: one line of at most 100 characters."""
+    try:
+        text = " ".join(repr(value).split())
+    except Exception:  # an integer of more than 4300 digits, or a faulty __repr__
+        return f"a value of type {type(value).__name__} that cannot be shown"
+    return text if len(text) <= 100 else f"{text[:60]}... ({len(text)} characters)"
+
+
+def boolean(name: str, value) -> bool:
+    """True or False; 1 and 0 are accepted."""
+    if not isinstance(value, (bool, int, np.bool_)) or value not in (0, 1):
+        raise InvalidArgument(f"{name} must be True or False, not {shown(value)}")
+    return bool(value)
+
+
+def mapping(name: str, value) -> dict:
+    """A dict, or {} for None."""
+    if value is not None and not isinstance(value, Mapping):
+        raise InvalidArgument(f"{name} must be a dict or None, not {shown(value)}")
+    return {} if value is None else value
 
 
 def integer(name: str, value, low: int, high: int) -> int:
@@ -22,15 +48,15 @@ def integer(name: str, value, low: int, high: int) -> int:
     except TypeError:
         number = None
     if number is None or isinstance(value, bool) or not low <= number <= high:
-        raise InvalidArgument(f"{name} must be an integer from {low:,} to {high:,}, not {value!r}")
+        raise InvalidArgument(f"{name} must be an integer from {low:,} to {high:,}, not {shown(value)}")
     return number
 
 
 def number(name: str, value, low: float, high: float) -> float:
     """A number from low to high. Bools are refused."""
-    numeric = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+    numeric = isinstance(value, NUMBERS) and not isinstance(value, bool)
     if not numeric or not low <= value <= high:
-        raise InvalidArgument(f"{name} must be a number from {low:g} to {high:g}, not {value!r}")
+        raise InvalidArgument(f"{name} must be a number from {low:g} to {high:g}, not {shown(value)}")
     return float(value)
 
 
@@ -39,8 +65,8 @@ def choice(name: str, value, choices: tuple[str, ...]) -> str:
     text = getattr(value, "value", value)
     if isinstance(text, str):
         text = text.lower().replace("-", "_").replace("nextstep", "next_step").replace("samestep", "same_step")
-    if text not in choices:
-        raise InvalidArgument(f"{name} must be one of {', '.join(map(repr, choices))}, not {value!r}")
+    if not isinstance(text, str) or text not in choices:
+        raise InvalidArgument(f"{name} must be one of {', '.join(map(repr, choices))}, not {shown(value)}")
     return text
 
 
@@ -48,14 +74,14 @@ def noop_max(value, game: str, actions: tuple[str, ...]) -> int:
     """The most frames of NOOP at an episode's start; 0 unless the game's first action is NOOP."""
     frames = integer("noop_max", value, 0, 10_000)
     if frames and actions[0] != "NOOP":
-        raise InvalidArgument(f"noop_max must be 0, not {value!r}: {game} has no NOOP action (its actions are "
+        raise InvalidArgument(f"noop_max must be 0, not {frames}: {game} has no NOOP action (its actions are "
                               f"{', '.join(actions)})")
     return frames
 
 
 def time_limit(value, game) -> int:
     """Steps before truncation. None is the game's default; 0 is no limit."""
-    return integer("time_limit", game.time_limit or 0 if value is None else value, 0, 1 << 30)
+    return integer("time_limit", (game.time_limit or 0) if value is None else value, 0, 1 << 30)
 
 
 def reward_clip(value) -> tuple[float, float]:
@@ -64,13 +90,20 @@ def reward_clip(value) -> tuple[float, float]:
         return -math.inf, math.inf
     try:
         low, high = value if isinstance(value, (tuple, list)) else (-value, value)
-        fits = float(low) <= float(high)
-    except (TypeError, ValueError):
+        numeric = all(isinstance(bound, NUMBERS) and not isinstance(bound, bool) for bound in (low, high))
+        fits = numeric and not isinstance(value, bool) and float(low) <= float(high)
+        fits = fits and float(low) < math.inf and float(high) > -math.inf
+    except (TypeError, ValueError, OverflowError):
         fits = False
-    if not fits or isinstance(value, bool):
+    if not fits:
         raise InvalidArgument("reward_clip must be None, a number c >= 0 for [-c, c], or a pair (low, high) with low <= high, "
-                              f"not {value!r}")
+                              f"low below infinity and high above minus infinity, not {shown(value)}")
     return float(low), float(high)
+
+
+def is_sequence(seed) -> bool:
+    """True if `seed` has an entry for each environment."""
+    return isinstance(seed, (list, tuple)) or (isinstance(seed, np.ndarray) and seed.ndim > 0)
 
 
 def seeds(seed, num_envs: int, first: int = 0) -> list[tuple[int, int] | None]:
@@ -81,7 +114,7 @@ def seeds(seed, num_envs: int, first: int = 0) -> list[tuple[int, int] | None]:
     """
     if seed is None:
         seed = secrets.randbits(63)
-    if isinstance(seed, (list, tuple)) or (isinstance(seed, np.ndarray) and seed.ndim):
+    if is_sequence(seed):
         if len(seed) != num_envs:
             raise InvalidArgument(f"seed must have one entry for each of the {num_envs} environments; it has {len(seed)} "
                                   "entries")
@@ -94,19 +127,23 @@ def rows(indices, num_envs: int) -> list[int]:
     """Indices of environments, each in range and listed once; None is all of them."""
     if indices is None:
         return list(range(num_envs))
-    picked = [integer("an environment's index", i, 0, num_envs - 1) for i in np.asarray(indices).reshape(-1).tolist()]
+    try:
+        listed = np.asarray(indices).reshape(-1).tolist()
+    except (TypeError, ValueError) as error:  # a list of lists of several lengths, for example
+        raise InvalidArgument(f"indices must list environments, not {shown(indices)}") from error
+    picked = [integer("an environment's index", i, 0, num_envs - 1) for i in listed]
     if len(set(picked)) != len(picked) or not picked:
-        raise InvalidArgument(f"indices must list one environment or more, each once, not {picked}")
+        raise InvalidArgument(f"indices must list one environment or more, each once, not {shown(picked)}")
     return picked
 
 
 def mask(name: str, value, count: int) -> np.ndarray:
     """A (count,) bool array with at least one True."""
     if not isinstance(value, np.ndarray) or value.dtype != np.bool_ or value.shape != (count,) or not value.any():
-        shown = f"a {value.dtype} array of shape {value.shape}" if isinstance(value, np.ndarray) else repr(value)
+        given = f"a {value.dtype} array of shape {value.shape}" if isinstance(value, np.ndarray) else shown(value)
         if isinstance(value, np.ndarray) and value.dtype == np.bool_ and not value.any():
-            shown += " without a True"
-        raise InvalidArgument(f"{name} must be a bool NumPy array of shape ({count},) with at least one True, not {shown}")
+            given += " without a True"
+        raise InvalidArgument(f"{name} must be a bool NumPy array of shape ({count},) with at least one True, not {given}")
     return np.ascontiguousarray(value)
 
 
@@ -128,9 +165,24 @@ def address(name: str, array, shape: tuple, dtype, writable: bool = True) -> int
     return array.ctypes.data
 
 
+def apart(buffers: dict):
+    """Raise InvalidArgument if two of these arrays share memory. None stands for a buffer that is not given.
+
+    buffers: name -> C-contiguous array.
+    """
+    spans = sorted((array.ctypes.data, array.nbytes, name) for name, array in buffers.items() if array is not None)
+    for (start, size, name), (after, _, other) in itertools.pairwise(spans):
+        if start + size > after:
+            raise InvalidArgument(f"buffers {name} and {other} must not overlap, but they share memory: give each an array of "
+                                  "its own")
+
+
 def actions(value, num_envs: int) -> np.ndarray:
     """Actions as an (N,) array of integers of any width. Their range is checked by the engine."""
-    array = np.asarray(value)
+    try:
+        array = np.asarray(value)
+    except (TypeError, ValueError) as error:  # a list of lists of several lengths, for example
+        raise InvalidArgument(f"actions must be integers of shape ({num_envs},), not {shown(value)}") from error
     if array.shape != (num_envs,) or array.dtype.kind not in "iu":
         raise InvalidArgument(f"actions must be integers of shape ({num_envs},), one for each environment, not {array.dtype} "
                               f"of shape {array.shape}")

@@ -1,5 +1,6 @@
 """The class `Engine` for envs_c/engine/vecenv.pyx; engine.pyx documents it."""
 
+from envs_c.engine.busy cimport Mark
 from envs_c.game cimport Game, Io
 from envs_c.engine.painter cimport Painter
 
@@ -32,9 +33,11 @@ cdef class Engine:
     cdef int unstarted                  # number of environments without any reset yet
     cdef Io io                          # the settings, shared by all batches
     cdef Painter painter
+    cdef Mark mark                      # held by calls that use all environments; the batches' marks follow it
     cdef object option_values           # (number of options + 1,) float64; `io` points to them
 
     cdef check_open(self)
+    cdef int enter(self, Mark* mark) except -1
     cdef void apply(self, Io* io, int lo, int hi)
     cdef check_started(self, int lo, int hi)
     cdef count_unstarted(self)

@@ -12,7 +12,9 @@ from libc.string cimport memset
 import numpy as np
 
 from envs_c.engine import checks
-from envs_c.errors import Closed, NotReset
+from envs_c.engine.busy import busy_message
+from envs_c.errors import Busy, Closed, ContractError, InvalidArgument, NotReset
+from envs_c.engine.busy cimport Mark, enter as try_to_enter, generation, leave
 from envs_c.game cimport SMALL, Autoreset, Game, Head, Io, chunk_fn, state_stride
 from envs_c.machine import cores
 from envs_c.engine.painter cimport Painter
@@ -26,11 +28,17 @@ cdef extern from "stdlib.h" nogil:
 cdef class Engine:
     """The states of N environments, and the loop over them. `VecEnv` documents the arguments."""
 
-    def __init__(self, Game game, num_envs=1, *, view="features", frame_skip=None, sticky=0.0, noop_max=0,
+    def __init__(self, Game game not None, num_envs=1, *, view="features", frame_skip=None, sticky=0.0, noop_max=0,
                  time_limit=None, reward_clip=None, num_threads=0, autoreset="next_step", seed=None, chunk_size=0,
                  options=None, first=0):
+        if self.states != NULL or self.closed:
+            raise InvalidArgument(f"__init__ must be called once, not again on these {self.game.name} environments: make new "
+                                  "ones")
+        if game.chunk == NULL:
+            raise ContractError(f"game {game.name!r} must have compiled functions, not only a description: end its file with "
+                                "GAME = Game(...).bind(chunk, ...)")
         self.game = game
-        self.options = game.check_options(options or {})
+        self.options = game.check_options(checks.mapping("options", options))
         self.actions, feature_shape, self.feature_low, self.feature_high = game.describe(self.options)
         self.num_envs = checks.integer("num_envs", num_envs, 1, 1 << 24)
         self.first = checks.integer("first", first, 0, 1 << 30)
@@ -52,12 +60,17 @@ cdef class Engine:
         if self.states == NULL:
             raise MemoryError(f"no memory for {self.num_envs} environments of {self.stride} bytes")
         memset(self.states, 0, self.num_envs * self.stride)
-        self.unstarted = self.num_envs
-        if seed is not None and np.ndim(seed):
+        self.unstarted = self.mark.hi = self.num_envs
+        if checks.is_sequence(seed):
             self.seed()  # a sequence of seeds may hold None: those generators keep this random seed
         self.seed(seed)
 
     def __dealloc__(self):
+        cdef Mark* mark
+        while self.mark.next != NULL:
+            mark = self.mark.next
+            self.mark.next = mark.next
+            free(mark)
         free(self.states)
 
     def _make_io(self):
@@ -84,14 +97,34 @@ cdef class Engine:
         io.autoreset = <Autoreset>("next_step", "same_step", "disabled").index(self.autoreset)
 
     def close(self):
-        """Free the states. Any later use raises Closed; a second close does nothing."""
-        self.closed = True
-        free(self.states)
-        self.states = NULL
+        """Free the states. Any later use raises Closed; a second close does nothing.
+
+        Raises Busy, and frees nothing, while another thread uses the environments.
+        """
+        if self.states != NULL:
+            self.enter(&self.mark)
+            self.closed = True
+            free(self.states)
+            self.states = NULL
+            leave(&self.mark)
 
     cdef check_open(self):
         if self.closed:
             raise Closed(f"these {self.game.name} environments were closed; make new ones with envs_c.make")
+        if self.states == NULL:
+            raise InvalidArgument("the environments must be initialised, not made by __new__ only: make them with envs_c.make")
+
+    cdef int enter(self, Mark* mark) except -1:
+        """Hold `mark` for one call; `leave` ends it.
+
+        Raises Busy if another thread uses its environments, Closed after `close`.
+        """
+        if not try_to_enter(mark, &self.mark):
+            raise Busy(busy_message(f"these {self.game.name} environments"))
+        if self.states == NULL:
+            leave(mark)
+            self.check_open()
+        return 0
 
     def seed(self, seed=None, mask=None):
         """Seed the random generators. The present episode continues; the next reset begins from the seed alone.
@@ -109,18 +142,30 @@ cdef class Engine:
         values = checks.seeds(seed, self.num_envs, self.first)
         if mask is not None:
             mask = checks.mask("mask", mask, self.num_envs)
-        for i in range(self.num_envs):
-            if values[i] is not None and (mask is None or mask[i]):
-                key, index = values[i]
-                rng_seed(&(<Head*>(self.states + i * self.stride)).rng, key, <uint64_t>index)
+        self.enter(&self.mark)
+        try:
+            for i in range(self.num_envs):
+                if values[i] is not None and (mask is None or mask[i]):
+                    key, index = values[i]
+                    rng_seed(&(<Head*>(self.states + i * self.stride)).rng, key, <uint64_t>index)
+        finally:
+            leave(&self.mark)
 
     def over(self):
         """(N,) bool: True if the environment's episode has ended and it was not reset since."""
-        self.check_open()
-        return np.array([(<Head*>(self.states + i * self.stride)).over for i in range(self.num_envs)], bool)
+        cdef int i
+        over = np.empty(self.num_envs, bool)
+        self.enter(&self.mark)
+        for i in range(self.num_envs):
+            over[i] = (<Head*>(self.states + i * self.stride)).over
+        leave(&self.mark)
+        return over
 
     cdef void apply(self, Io* io, int lo, int hi):
-        """Run io.operation on environments lo .. hi-1, in parallel if they are more than one chunk."""
+        """Run io.operation on environments lo .. hi-1, in parallel if they are more than one chunk.
+
+        After a fork it uses one thread: OpenMP's threads do not exist in the child process, and it would wait for them forever.
+        """
         cdef chunk_fn chunk = self.game.chunk
         cdef char* states = self.states
         cdef int size = self.chunk_size, count = hi - lo, threads = self.num_threads, chunks, k, start
@@ -128,7 +173,7 @@ cdef class Engine:
             size = max(8 if io.pixels else 64, ((count + 4 * threads - 1) // (4 * threads) + 15) & ~15)
         chunks = (count + size - 1) // size
         with nogil:
-            if threads == 1 or chunks == 1:
+            if threads == 1 or chunks == 1 or generation > 1:
                 chunk(states, io, lo, hi)
             else:
                 for k in prange(chunks, schedule="static", num_threads=threads):

@@ -8,6 +8,7 @@ from libc.string cimport memcpy
 
 import numpy as np
 
+from envs_c.errors import ContractError
 from envs_c.screen cimport SMALL, Canvas
 
 
@@ -44,8 +45,10 @@ def average(rgb: np.ndarray, x: Axis, y: Axis) -> tuple[np.ndarray, np.ndarray]:
 
 
 cdef class Painter:
-    def __init__(self, Game game, const double[::1] options):
+    def __init__(self, Game game not None, const double[::1] options):
         """options: the values of the game's options, in their order; at least one element."""
+        if game.backdrop == NULL or self.game is not None or options.shape[0] <= len(game.options):
+            raise ContractError("a painter must be made once, by the engine, of a game with compiled functions")
         width, height = game.screen
         edges = [axis(length, SMALL) for length in (width, height)]
         rgb = np.zeros((height, width, 3), np.uint8)

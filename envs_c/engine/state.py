@@ -81,7 +81,7 @@ def _parse(state: bytes) -> tuple[dict, bytes]:
         head = json.loads(state[start:end])
         raw = state[end:]
         intact = len(raw) == head["count"] * head["stride"] and zlib.crc32(raw) == head["crc32"]
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         intact = False
     if not intact:
         raise InvalidState(f"this state ({len(state)} bytes) is damaged or incomplete; use another copy")

@@ -5,6 +5,7 @@ caller, checks these buffers once and returns a `Batch`. `Batch.step()` is then 
 Gymnasium interface and the bridge are built on these two classes.
 """
 
+cimport cython
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.string cimport memcpy
 
@@ -13,13 +14,17 @@ import numpy as np
 from envs_c.engine import checks
 from envs_c.engine.engine cimport Engine
 from envs_c.errors import InvalidArgument, NotReset
+from envs_c.engine.busy cimport Mark, add_mark, drop_mark, leave
 from envs_c.game cimport DISABLED, OBSERVE, RESET, STEP, Head, Io, Operation
 from envs_c.engine.state import close_state, open_state
 
 
+BUFFERS = ("actions", "observation", "reward", "terminated", "truncated", "final_observation", "action_mask",
+           "final_action_mask")  # in the order of Batch.buffers
 HEAD_SIZE = sizeof(Head)  # bytes of the engine's own data in front of a game's struct
 
 
+@cython.no_gc_clear  # __dealloc__ needs `env`
 cdef class Batch:
     """A contiguous range of B environments, with their buffers. Made by `VecEnv.bind`."""
 
@@ -27,17 +32,22 @@ cdef class Batch:
     cdef readonly int lo         # the environments are lo .. hi-1
     cdef readonly int hi
     cdef readonly tuple buffers  # kept alive: `io` points into them
+    cdef Mark* mark              # held during a call
     cdef Io io
 
-    def __init__(self, Engine env, int lo, int hi, actions, observation, reward, terminated, truncated,
+    def __init__(self, Engine env not None, int lo, int hi, actions, observation, reward, terminated, truncated,
                  final_observation, action_mask, final_action_mask):
+        env.check_open()
+        if self.mark != NULL:
+            raise InvalidArgument("__init__ must be called once, not again on this batch: bind a new one")
+        if not 0 <= lo < hi <= env.num_envs:
+            raise InvalidArgument(f"a batch must be one environment or more of 0 .. {env.num_envs - 1}, not {lo} .. {hi - 1}")
         cdef int count = hi - lo
         shape, dtype = (count, *env.observation_shape), env.observation_dtype
         legal = (count, len(env.actions))
         if env.autoreset == "same_step" and final_observation is None:
             raise InvalidArgument("final_observation must be a buffer under autoreset 'same_step', not None: the last "
                                   "observations of episodes are written there")
-        self.env, self.lo, self.hi = env, lo, hi
         self.io = env.io
         self.io.first = lo
         self.io.actions = <const int32_t*><size_t>checks.address("actions", actions, (count,), "int32", False)
@@ -55,6 +65,21 @@ cdef class Batch:
                 "final_action_mask", final_action_mask, legal, "uint8")
         self.buffers = (actions, observation, reward, terminated, truncated, final_observation, action_mask,
                         final_action_mask)
+        checks.apart(dict(zip(BUFFERS, self.buffers)))
+        self.env, self.lo, self.hi = env, lo, hi
+        self.mark = add_mark(&env.mark.next, lo, hi)
+        if self.mark == NULL:
+            raise MemoryError("no memory for a batch")
+
+    def __dealloc__(self):
+        if self.mark != NULL:
+            drop_mark(self.mark)
+
+    cdef int enter(self) except -1:
+        """Hold the batch's environments for one call; `leave` ends it. Raises Busy or Closed."""
+        if self.mark == NULL:
+            raise InvalidArgument("a batch must be made by VecEnv.bind, not by __new__ only: bind one")
+        return self.env.enter(self.mark)
 
     def reset(self, mask=None):
         """Begin new episodes.
@@ -64,16 +89,17 @@ cdef class Batch:
         Writes the observations and action masks of all environments, except those without any reset yet. Reward and flags
         become 0 in the environments that it resets.
         """
-        self.env.check_open()
         cdef const uint8_t[::1] chosen
-        self.io.reset_mask = NULL
         if mask is not None:
             chosen = checks.mask("mask", mask, self.hi - self.lo).view(np.uint8)
+        self.enter()
+        if mask is not None:
             self.io.reset_mask = &chosen[0]
         self.run(RESET)
         self.io.reset_mask = NULL
         if self.env.unstarted:
             self.env.count_unstarted()
+        leave(self.mark)
 
     def step(self, mask=None):
         """Take the actions of the `actions` buffer and write all outputs. Returns the number of ended episodes.
@@ -82,24 +108,27 @@ cdef class Batch:
             mask, even at an episode's end; their reward and flags become 0. Their actions are checked too.
 
         Raises InvalidArgument if the game does not have one of the actions, NotReset before the first reset (and after an
-        end under autoreset "disabled"), Closed after `close`. In these cases no state has changed.
+        end under autoreset "disabled"), Closed after `close`, Busy while another thread uses one of the environments. In these
+        cases no state has changed.
         """
-        self.env.check_open()
-        self.env.check_started(self.lo, self.hi)
-        self.check_actions()
         cdef const uint8_t[::1] chosen
+        cdef int i, ended = 0
         if mask is not None:
             chosen = checks.mask("mask", mask, self.hi - self.lo).view(np.uint8)
-            self.io.step_mask = &chosen[0]
+        self.enter()
         try:
+            self.env.check_started(self.lo, self.hi)
+            self.check_actions()
+            if mask is not None:
+                self.io.step_mask = &chosen[0]
             if self.io.autoreset == DISABLED:
                 self.check_running()
             self.run(STEP)
+            for i in range(self.lo, self.hi):
+                ended += self.io.ended[i]
         finally:
             self.io.step_mask = NULL
-        cdef int i, ended = 0
-        for i in range(self.lo, self.hi):
-            ended += self.io.ended[i]
+            leave(self.mark)
         return ended
 
     def copy_ended(self, double[::1] returns, int32_t[::1] lengths, int64_t[::1] environments, long at):
@@ -119,12 +148,15 @@ cdef class Batch:
 
     def _step_unchecked(self):
         """`step` without any check, for envs_c.testing, which tries unknown actions."""
+        self.enter()
         self.run(STEP)
+        leave(self.mark)
 
     def observe(self):
         """Write the observations and action masks of the present states, except of environments without any reset yet."""
-        self.env.check_open()
+        self.enter()
         self.run(OBSERVE)
+        leave(self.mark)
 
     cdef run(self, Operation operation):
         self.io.operation = operation
@@ -172,21 +204,22 @@ cdef class VecEnv(Engine):
         action_mask: (B, num_actions) uint8, optional.
         final_action_mask: the same for final_observation.
 
-        Every buffer is an aligned, C-contiguous NumPy array. Raises InvalidArgument, which names the wrong buffer.
+        Every buffer is an aligned, C-contiguous NumPy array; no two share memory. Raises InvalidArgument, which names the
+        wrong buffer.
         """
-        self.check_open()
-        if not 0 <= lo < hi <= self.num_envs:
-            raise InvalidArgument(f"a batch must be one environment or more of 0 .. {self.num_envs - 1}, not {lo} .. {hi - 1}")
         return Batch(self, lo, hi, actions, observation, reward, terminated, truncated,
                      final_observation, action_mask, final_action_mask)
 
-    def render(self, int index=0):
+    def render(self, index=0):
         """The screen of environment `index` in colour: (height, width, 3) uint8."""
         self.check_open()
-        if not 0 <= index < self.num_envs:
-            raise InvalidArgument(f"the environment must be in 0 .. {self.num_envs - 1}, not {index}")
-        self.check_started(index, index + 1)
-        return self.painter.picture(self.states + index * self.stride + sizeof(Head))
+        cdef int i = checks.integer("the environment's index", index, 0, self.num_envs - 1)
+        self.enter(&self.mark)
+        try:
+            self.check_started(i, i + 1)
+            return self.painter.picture(self.states + i * self.stride + sizeof(Head))
+        finally:
+            leave(&self.mark)
 
     def _signature(self):
         return {"game": self.game.name, "version": self.game.version, "stride": self.stride, "options": self.options}
@@ -202,8 +235,10 @@ cdef class VecEnv(Engine):
         raw = bytearray(len(rows) * self.stride)
         cdef char[::1] view = raw
         cdef int k
+        self.enter(&self.mark)
         for k in range(len(rows)):
             memcpy(&view[k * self.stride], self.states + <size_t>rows[k] * self.stride, self.stride)
+        leave(&self.mark)
         return close_state(self._signature(), len(rows), bytes(raw))
 
     def set_state(self, state, indices=None):
@@ -217,6 +252,8 @@ cdef class VecEnv(Engine):
         raw = open_state(state, self._signature(), len(rows))
         cdef const unsigned char[::1] view = raw
         cdef int k
+        self.enter(&self.mark)
         for k in range(len(rows)):
             memcpy(self.states + <size_t>rows[k] * self.stride, &view[k * self.stride], self.stride)
         self.count_unstarted()
+        leave(&self.mark)

@@ -6,6 +6,7 @@ from support import vector
 
 import envs_c
 from envs_c import Closed, EnvsError, InvalidArgument, NotReset, UnknownGame, VecEnv
+from envs_c.engine.state import MAGIC
 from envs_c.game import Game, Option
 from envs_c.testing.play import actions_of, bind, buffers
 
@@ -35,22 +36,41 @@ MAKE = [  # game, settings, parts of the message
     *[("cartpole", {"time_limit": value}, ["time_limit must be an integer from 0 to", repr(value)])
       for value in (-1, 2.5, "x", 2**31)],
     *[("cartpole", {"reward_clip": value}, ["reward_clip must be None, a number", "pair", f"not {value!r}"])
-      for value in (-1, (1, 0), NAN, "x", True, (1, 2, 3), (0, NAN), [])],
+      for value in (-1, (1, 0), NAN, "x", True, (1, 2, 3), (0, NAN), [], ("1", "2"), (float("inf"),) * 2,
+                    (-float("inf"),) * 2, (True, 2))],
     *[("cartpole", {"num_threads": value}, [f"num_threads must be an integer from 0 to 1,024, not {value!r}"])
       for value in (-1, 1025, 1.5)],
     *[("cartpole", {"seed": value}, ["seed must be an integer from 0 to", f"not {value!r}"])
       for value in (-1, 1.5, 2**64, "x", True)],
+    *[("cartpole", {setting: value}, [setting, "must be", "not "])
+      for setting in ("num_envs", "frame_skip", "frame_stack", "sticky", "time_limit", "reward_clip", "num_threads", "seed")
+      for value in (10**400, 10**5000, -(10**5000))],
+    *[("cartpole", {setting: np.zeros((3, 3))}, [setting, "must be", "not array([[0.,"])
+      for setting in ("num_envs", "view", "frame_skip", "frame_stack", "sticky", "noop_max", "time_limit", "reward_clip",
+                      "num_threads", "autoreset", "copy")],
+    *[("cartpole", {"seed": value}, ["seed"]) for value in ([[1, 2], 3], np.zeros((1, 3)), {1, 2}, {"a": 1})],
+    ("snake", {"size": np.arange(3)}, ["option 'size'", "not array([0, 1, 2])"]),
+    *[(name, {}, ["unknown game", "The games are"]) for name in ([], {}, {"pong"}, 3.5, b"pong", np.zeros(2))],
+    ("pong\0", {}, ["unknown game 'pong\\x00'"]),
     ("cartpole", {"num_envs": 3, "seed": [1, 2]}, ["seed must have one entry", "2 entries", "3 environments"]),
     ("cartpole", {"num_envs": 2, "seed": [1, -2]}, ["seed[1] must be an integer from 0 to", "not -2"]),
 ]
 
 
-@pytest.mark.parametrize(("name", "settings", "parts"), MAKE, ids=[f"{name}-{settings}" for name, settings, _ in MAKE])
+@pytest.mark.parametrize(("name", "settings", "parts"), MAKE, ids=range(len(MAKE)))
 def test_make_names_the_wrong_setting(name, settings, parts):
     with pytest.raises(UnknownGame if not settings else InvalidArgument) as caught:
         envs_c.make(name, **settings)
     assert isinstance(caught.value, EnvsError) and isinstance(caught.value, ValueError)
     assert all(part in str(caught.value) for part in parts), caught.value
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 400
+
+
+@pytest.mark.parametrize("path", ["a\0b.pyx", b"a.pyx", 5, None, []], ids=repr)
+def test_a_path_of_a_game_is_text_without_nul(path):
+    with pytest.raises(InvalidArgument, match="path must be a str or Path without NUL"):
+        envs_c.load(path)
 
 
 @pytest.mark.parametrize("mask", [[True], np.ones(N + 1, bool), np.zeros(N, bool), np.ones(N)], ids=str)
@@ -98,6 +118,7 @@ STEP = {
     "floats": (np.zeros(N), ["actions must be integers", "float64"]),
     "bools": (np.zeros(N, bool), ["actions must be integers", "bool"]),
     "texts": (["LEFT"] * N, ["actions must be integers", "<U4"]),
+    "of several lengths": ([[1, 2], 1, 2, 3, 4], ["actions must be integers", "[[1, 2], 1, 2, 3, 4]"]),
     "none": (None, ["actions must be integers", "object"]),
     "4": (one_wrong(4), ["environment 2 must be from 0 to 3", ALL, "not 4;"]),
     "-1": (one_wrong(-1), ["environment 2 must be", ALL, "not -1;"]),
@@ -145,6 +166,11 @@ RESET = {
     "another shape": ({"options": {"reset_mask": np.ones(N + 1, bool)}}, ["reset_mask", "(6,)", "(5,)"]),
     "integers": ({"options": {"reset_mask": np.ones(N, int)}}, ["reset_mask", "int64", "bool"]),
     "all false": ({"options": {"reset_mask": np.zeros(N, bool)}}, ["reset_mask", "True"]),
+    **{f"options={options!r}": ({"options": options}, ["options must be a dict or None, not"])
+       for options in (5, "reset_mask", [True] * N, np.ones(N, bool), 0)},
+    "a seed of 400 digits": ({"seed": 10**400}, ["seed", "from 0 to", "401 characters"]),
+    "a seed of 5001 digits": ({"seed": 10**5000}, ["seed", "from 0 to", "cannot be shown"]),
+    "seeds of several lengths": ({"seed": [[1, 2], 1, 2, 3, 4]}, ["seed[0]", "[1, 2]"]),
     "a negative seed": ({"seed": -5}, ["seed", "-5", "from 0 to"]),
     "seeds for others": ({"seed": [1, 2]}, ["seed", "2 entries", "5 environments"]),
     "a wrong seed among others": ({"seed": [1, 2, 3, 4, "x"]}, ["seed[4]", "'x'"]),
@@ -162,7 +188,8 @@ def test_resets_that_do_not_fit_change_nothing(toy, kind):
     assert env.get_state() == before
 
 
-@pytest.mark.parametrize("indices", [[N], [-1], [0, 0], [], [0.5], ["a"], [True]], ids=str)
+@pytest.mark.parametrize("indices", [[N], [-1], [0, 0], [], [0.5], ["a"], [True], [[1, 2], 3], [10**400]],
+                         ids=str)
 @pytest.mark.parametrize("method", ["get_state", "set_state"])
 def test_indices_of_states_are_in_range_and_listed_once(toy, method, indices):
     env = played(toy)
@@ -172,9 +199,15 @@ def test_indices_of_states_are_in_range_and_listed_once(toy, method, indices):
     assert env.get_state() == before
 
 
-@pytest.mark.parametrize("index", [-1, N])
+def test_a_state_with_a_header_nested_too_deep_is_refused(toy):
+    core, text = VecEnv(toy, N), b"[" * 100_000
+    with pytest.raises(envs_c.InvalidState, match="damaged or incomplete"):
+        core.set_state(MAGIC + len(text).to_bytes(4, "little") + text)
+
+
+@pytest.mark.parametrize("index", [-1, N, 1.5, "1", None, 10**400], ids=range(6))
 def test_an_environment_to_render_exists(toy, index):
-    with pytest.raises(InvalidArgument, match=rf"the environment must be in 0 \.\. 4, not {index}"):
+    with pytest.raises(InvalidArgument, match=rf"environment's index must be an integer from 0 to 4, not {repr(index)[:50]}"):
         played(toy).core.render(index)
 
 
