@@ -17,6 +17,7 @@ from typing import Any
 from rich.console import Console
 from rich.live import Live
 
+from trainer.errors import RunError
 from trainer.log.dashboard import Dashboard, plain_line
 from trainer.log.progress import Progress
 from trainer.log.trackers import open_trackers
@@ -80,11 +81,15 @@ class RunLog:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
                  trace: TracebackType | None) -> None:
-        with self._opened:
-            if self._unwritten:
-                self._track()
-            if not self._live and self._printed != self.progress.step:
-                self.note(plain_line(self.progress))
+        try:
+            with self._opened:
+                if self._unwritten and not isinstance(error, RunError):  # without its folder a tracker has no place to write
+                    self._track()
+                if not self._live and self._printed != self.progress.step:
+                    self.note(plain_line(self.progress))
+        except Exception:  # such as a tracker that cannot be closed: it must not hide the error of the training
+            if error is None:
+                raise
 
     def iteration(self, step: int, metrics: dict[str, float | None]) -> None:
         """Log an iteration.
@@ -108,6 +113,10 @@ class RunLog:
             self._next_track = now + _TRACK_SECONDS
         self._show(now, arrived)
         self.overhead_seconds += self._clock() - now
+
+    def require_folder(self) -> None:
+        """Raises RunError if the run's folder was removed, moved or replaced, as `iteration` does."""
+        self._metrics.require_in_place()
 
     def note(self, text: str) -> None:
         """Print a line: above the dashboard, or between the plain lines."""

@@ -2,9 +2,11 @@
 
 import json
 import math
+import os
 from pathlib import Path
 from typing import Any
 
+from trainer.errors import RunError
 from trainer.files import write_atomically
 
 METRICS = "metrics.jsonl"
@@ -23,10 +25,22 @@ class MetricsFile:
                      and isinstance(entry["step"], int) and entry["step"] <= resume_step]
         path = folder / METRICS
         write_atomically(path, [_line(entry) for entry in self.kept])
-        self._file = path.open("ab", buffering=0)
+        self._path, self._file = path, path.open("ab", buffering=0)
 
     def append(self, entry: dict[str, Any]) -> None:
+        """Write an entry. Raises as `require_in_place`."""
+        self.require_in_place()
         self._file.write(_line(entry))
+
+    def require_in_place(self) -> None:
+        """Raises RunError if the folder was removed, moved or replaced: then it no longer holds the open file."""
+        try:
+            in_place = os.path.samestat(os.fstat(self._file.fileno()), self._path.stat())
+        except (FileNotFoundError, NotADirectoryError):
+            in_place = False
+        if not in_place:
+            raise RunError(f"{self._path.parent} was removed, moved or replaced during the training, or its {METRICS} was; the "
+                           "training ends: go on by --resume from the last checkpoint if the folder still exists elsewhere")
 
     def close(self) -> None:
         self._file.close()

@@ -106,6 +106,9 @@ class NoLog:
     def iteration(self, step: int, metrics: dict[str, float | None]):
         """Does nothing."""
 
+    def require_folder(self):
+        """Does nothing."""
+
     def note(self, text: str):
         """Does nothing."""
 
@@ -130,18 +133,24 @@ def loop(session: Session, folder: Path, log: RunLog | NoLog, interrupt: Interru
         log.iteration(session.step, metrics)
         asked, due = ranks.any(interrupt.asked, time.perf_counter() - saved_at >= config.run.checkpoint_seconds)
         if due:
-            session.save(folder)
+            save(session, folder, log)
             saved_at = time.perf_counter()
-    session.save(folder)
+    save(session, folder, log)
     interrupt.asked |= asked
     return session.step >= end
+
+
+def save(session: Session, folder: Path, log: RunLog | NoLog):
+    """Write a checkpoint. Raises RunError if the folder was removed, moved or replaced: none is written into a new one."""
+    log.require_folder()
+    session.save(folder)
 
 
 def rescue(session: Session, folder: Path, log: RunLog):
     """Save the session after an environment failed; only the current rollout is lost."""
     with contextlib.suppress(EnvironmentFailed):
         session.pipeline.settle()
-    session.save(folder)
+    save(session, folder, log)
     log.note(f"an environment failed; saved at step {session.step:,}, go on with --resume {folder}")
 
 

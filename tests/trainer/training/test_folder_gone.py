@@ -1,0 +1,52 @@
+"""A training whose folder is removed, moved or replaced ends with one line, and writes no checkpoint without its run."""
+
+import shutil
+
+import pytest
+from trainer_support import config
+
+from trainer.errors import RunError
+from trainer.log.run_log import RunLog
+from trainer.training import train
+
+
+def remove(folder):
+    shutil.rmtree(folder)
+
+
+def move(folder):
+    folder.rename(folder.with_name("moved"))
+
+
+def replace(folder):
+    move(folder)
+    folder.mkdir()
+
+
+def empty(folder):
+    for path in folder.iterdir():
+        path.unlink()
+
+
+def a_file_in_its_place(folder):
+    move(folder)
+    folder.touch()
+
+
+@pytest.mark.parametrize("change", [remove, move, replace, empty, a_file_in_its_place])
+@pytest.mark.parametrize("before", ["the metrics", "the checkpoint"])
+def test_a_folder_that_is_gone_ends_the_training_at_the_next_write(tmp_path, monkeypatch, change, before):
+    folder, owner, name = tmp_path / "run", *((train, "iterate") if before == "the metrics" else (RunLog, "iteration"))
+    original, calls = getattr(owner, name), []
+
+    def changed(*arguments):
+        result = original(*arguments)
+        calls.append(arguments)
+        if len(calls) == 3:
+            change(folder)
+        return result
+    monkeypatch.setattr(owner, name, changed)
+    with pytest.raises(RunError, match=rf"^{folder} was removed, moved or replaced during the training.*$"):
+        train.train(config(folder))
+    assert len(calls) == 3
+    assert not list(folder.glob("*"))
