@@ -19,8 +19,6 @@ from trainer.export.graph import StepGraph
 from trainer.export.weights import rebuild
 from trainer.policy import make as policy_make
 from trainer.policy.encoders import make as encoders_make
-from trainer.policy import make as policy_make
-from trainer.policy.encoders import make as encoders_make
 from trainer.policy.feed_forward import FeedForwardPolicy
 from trainer.policy.load import load_policy
 from trainer.policy.policy import Policy
@@ -107,12 +105,6 @@ def check_result(done):
     assert done.observations == 1000
     assert done.trained is None
     assert found.logits <= export_check.TOLERANCE
-
-
-def test_every_memory_is_exported_and_the_example_plays_every_memory_and_encoder():
-    assert {settings.get("memory", "lstm") for *_, settings in MEMORIES.values()} == policy_make.MEMORIES.keys()
-    assert play_exported.CORES.keys() == policy_make.MEMORIES.keys()
-    assert play_exported.ENCODERS.keys() == encoders_make.ENCODERS.keys()
 
 
 def test_every_memory_is_exported_and_the_example_plays_every_memory_and_encoder():

@@ -12,7 +12,7 @@ from envs_c import catalog, outside
 from envs_c.__main__ import main
 from envs_c.new import new
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture(scope="module")
