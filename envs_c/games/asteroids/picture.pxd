@@ -16,7 +16,7 @@ from envs_c.stamp cimport AREA, CELL_X, CELL_Y, UNIT_X, UNIT_Y, cover_bits
 cdef enum:
     SHIP = 8, EXPLOSION = 24, SHOT = 27, DIGIT = 28, SHAPES = 38    # pictures; 0 .. 3: rocks by size, 4 .. 7: the same, hit
     ROWS = 14, LINES = 28                                       # of the highest picture; a row has two lines
-    FIELD_Y = 18, FIELD_END = 195, FIELD_HIGH = 178             # pixels
+    FIELD_Y = 18, FIELD_HIGH = 178  # pixels
     SCORE_Y = 5
     STAMP_ROWS = 13, NARROW = 12                                # a picture up to NARROW pixels wide takes 8 cells, others 16
     FIRST_ROW = 7, END_ROW = 78                                 # rows of the grey canvas with the field

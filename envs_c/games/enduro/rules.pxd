@@ -34,7 +34,6 @@ cdef enum:
     CAR_WIDTH = 16
     CAR_TOP = 144             # row of the own car at rest; it climbs by one for every 8 of speed, at most by CLIMB
     CLIMB = 9
-    GEARS = 16                # length of the tables by speed / 8
     SUMMER = 0, SNOW, DUSK, NIGHT, FOG, DAWN
     NOBODY = 0, IN_LEFT, IN_MIDDLE, IN_RIGHT  # the two low bits of a slot; above them the hue, 1 .. 15
     FOG_DEPTH = 66            # fog hides cars from this depth on
