@@ -1,6 +1,6 @@
 """The contract between a game and the engine.
 
-A game is a C struct and five or six functions. The struct is the state of one environment. It has no pointers:
+A game is a C struct and six or seven functions. The struct is the state of one environment. It has no pointers:
 the engine saves, forks and restores an environment with a memcpy.
 
     void  reset(void* state, const double* options, Rng* rng)
@@ -15,6 +15,12 @@ the engine saves, forks and restores an environment with a memcpy.
         Paint everything that moves, over the backdrop.
     void  mask(const void* state, uint8_t* legal)
         Optional: write 1 for each legal action and 0 for each illegal one.
+    bint  valid(const void* state, const double* options, bint over)
+        True if a game with these options can have written this struct; `over` is True if its episode has ended, so that
+        the struct may be one after the last frame. `set_state` asks it about every struct, which may hold any bytes at
+        all, and refuses the others. A struct that passes must be safe in every other function: each index, count and
+        kind in its range, each float finite and in the range of its conversions to int, and so on after any number of
+        steps. valid.pxd has functions for this. Without `valid`, which `check` asks for, `set_state` takes any struct.
 
 All functions are `noexcept nogil`. They take random numbers from `rng` only, and read and write nothing but their arguments.
 The engine adds the rest: frame skip, sticky actions, no-op starts, time limits, autoreset, reward clipping, flags, episode
@@ -38,6 +44,7 @@ ctypedef void (*observe_fn)(const void* state, void* out) noexcept nogil
 ctypedef void (*backdrop_fn)(const double* options, Canvas* canvas) noexcept nogil
 ctypedef void (*draw_fn)(const void* state, Canvas* canvas) noexcept nogil
 ctypedef void (*mask_fn)(const void* state, uint8_t* legal) noexcept nogil
+ctypedef bint (*valid_fn)(const void* state, const double* options, bint over) noexcept nogil
 
 
 cdef enum Operation:
@@ -191,7 +198,7 @@ cdef inline void run_chunk(reset_fn reset, step_fn step, observe_fn observe, dra
             if io.step_mask != NULL and not io.step_mask[row]:
                 io.reward[row] = io.terminated[row] = io.truncated[row] = 0.0
                 continue
-            if head.over and io.autoreset == NEXT_STEP:
+            if head.over and io.autoreset != DISABLED:  # under SAME_STEP only after set_state
                 begin_episode(reset, step, head, game, io)
                 io.reward[row] = io.terminated[row] = io.truncated[row] = 0.0
             else:
@@ -242,8 +249,11 @@ cdef class Game:
     cdef readonly str compared_with   # the reference for the game's tests
     cdef readonly size_t state_size   # bytes of the game's struct
     cdef readonly bint has_mask       # the game has a `mask` function
+    cdef readonly bint has_valid      # the game has a `valid` function
     cdef chunk_fn chunk
     cdef backdrop_fn backdrop
     cdef draw_fn draw
+    cdef valid_fn valid               # or NULL
 
-    cdef Game bind(self, chunk_fn chunk, backdrop_fn backdrop, draw_fn draw, size_t state_size, bint has_mask=*)
+    cdef Game bind(self, chunk_fn chunk, backdrop_fn backdrop, draw_fn draw, size_t state_size, bint has_mask=*,
+                   valid_fn valid=*)

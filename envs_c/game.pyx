@@ -114,17 +114,20 @@ cdef class Game:
             raise ContractError(f"{name}: a screen of {self.screen} is too fine to average exactly in float32; choose sides "
                                 f"that share factors with {SMALL}, such as 160 x 210")
 
-    cdef Game bind(self, chunk_fn chunk, backdrop_fn backdrop, draw_fn draw, size_t state_size, bint has_mask=False):
+    cdef Game bind(self, chunk_fn chunk, backdrop_fn backdrop, draw_fn draw, size_t state_size, bint has_mask=False,
+                   valid_fn valid=NULL):
         """Add the compiled functions to the description. Returns the game itself.
 
         state_size: bytes of the game's struct.
         has_mask: True if `chunk` passes a `mask` function to `run_chunk`.
+        valid: the game's function of this name, or NULL.
         """
         self.chunk = chunk
         self.backdrop = backdrop
         self.draw = draw
         self.state_size = state_size
         self.has_mask = has_mask
+        self.has_valid, self.valid = valid != NULL, valid
         return self
 
     def describe(self, options):

@@ -7,15 +7,17 @@ Gymnasium interface and the bridge are built on these two classes.
 
 cimport cython
 from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.stdlib cimport free
 from libc.string cimport memcpy
 
 import numpy as np
 
 from envs_c.engine import checks
 from envs_c.engine.engine cimport Engine
-from envs_c.errors import InvalidArgument, NotReset
+from envs_c.errors import InvalidArgument, InvalidState, NotReset
 from envs_c.engine.busy cimport Mark, add_mark, drop_mark, leave
 from envs_c.game cimport DISABLED, OBSERVE, RESET, STEP, Head, Io, Operation
+from envs_c.engine.restore cimport aligned_alloc, can_exist
 from envs_c.engine.state import close_state, open_state
 
 
@@ -241,17 +243,35 @@ cdef class VecEnv(Engine):
         leave(&self.mark)
         return close_state(self._signature(), len(rows), bytes(raw))
 
+    cdef check_states(self, const unsigned char[::1] raw):
+        """Raise InvalidState if one of the environments in a snapshot's memory is in a state that cannot exist."""
+        cdef size_t k, stride = self.stride
+        cdef char* state = <char*>aligned_alloc(64, stride)  # an aligned copy of one environment
+        cdef bint exists = True
+        if state == NULL:
+            raise MemoryError(f"no memory for {stride} bytes")
+        for k in range(raw.shape[0] // stride):
+            memcpy(state, &raw[k * stride], stride)
+            exists = can_exist(state, self.game.state_size, &self.io, self.game.valid)
+            if not exists:
+                break
+        free(state)
+        if not exists:
+            raise InvalidState(f"environment {k} of this state is in none that {self.game.name} could have produced: use bytes "
+                               "that get_state returned")
+
     def set_state(self, state, indices=None):
         """Restore a snapshot of `get_state` into all environments, or into those in `indices`, in their order.
 
-        Raises InvalidState, and changes nothing, if the bytes are damaged or belong to another game, version, set of
-        options or number of environments.
+        Raises InvalidState, and changes nothing, if the bytes are damaged, belong to another game, version, set of
+        options or number of environments, or hold a state that the game cannot have produced.
         """
         self.check_open()
         rows = checks.rows(indices, self.num_envs)
         raw = open_state(state, self._signature(), len(rows))
         cdef const unsigned char[::1] view = raw
         cdef int k
+        self.check_states(view)
         self.enter(&self.mark)
         for k in range(len(rows)):
             memcpy(self.states + <size_t>rows[k] * self.stride, &view[k * self.stride], self.stride)

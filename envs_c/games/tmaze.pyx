@@ -27,6 +27,7 @@ from libc.stdint cimport int8_t, uint8_t
 from envs_c.game cimport Game, Io, run_chunk
 from envs_c.rng cimport Rng, rng_below
 from envs_c.screen cimport Canvas, canvas_rect, canvas_swap
+from envs_c.valid cimport between
 from envs_c.game import Feature, Option
 
 
@@ -95,6 +96,12 @@ cdef void draw(const void* state, Canvas* canvas) noexcept nogil:
         canvas_swap(canvas, LEFT_X, y, LAMP, LAMP, WALL, PRIZE)
 
 
+cdef bint valid(const void* state, const double* options, bint over) noexcept nogil:
+    cdef const TMaze* maze = <const TMaze*>state
+    return (maze.length == <int>options[0] and between(maze.cell, 0, maze.length) and maze.prize in (-1, 1)
+            and between(maze.fresh, 0, 1))
+
+
 cdef void chunk(char* states, Io* io, int lo, int hi) noexcept nogil:
     run_chunk(reset, step, observe, draw, NULL, sizeof(TMaze), states, io, lo, hi)
 
@@ -111,4 +118,4 @@ GAME = Game(
     ),
     compared_with="A plain walker of the same maze in Python, every step; an LSTM policy solves it, a policy without memory "
                   "does not.",
-).bind(chunk, backdrop, draw, sizeof(TMaze))
+).bind(chunk, backdrop, draw, sizeof(TMaze), has_mask=False, valid=valid)
