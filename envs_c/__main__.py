@@ -118,7 +118,7 @@ class Parser(argparse.ArgumentParser):
     """A parser whose errors are one line."""
 
     def error(self, message):
-        self.exit(2, f"error: {message}; `{self.prog} --help` lists the arguments\n")
+        self.exit(2, f"error: {' '.join(message.split())}; `{self.prog} --help` lists the arguments\n")
 
 
 def parse(arguments: list[str], program: str | None = None):

@@ -12,6 +12,7 @@ from gymnasium.envs.registration import registry
 from envs_c import outside
 from envs_c.engine import checks
 from envs_c.errors import InvalidArgument, UnknownGame, did_you_mean
+from envs_c.game import Game
 from envs_c.gymnasium_env import ArcadeEnv, ArcadeVectorEnv
 
 PACKAGE = importlib.import_module("envs_c.games")  # the folder; the name `games` is the function below
@@ -41,9 +42,9 @@ def game(name: str):
     name: one of `games()`, or a path to a .pyx, which is loaded.
     Raises UnknownGame, which suggests the most similar name.
     """
-    if str(name).endswith(".pyx"):
-        return load(name)
     name = os.fspath(name) if isinstance(name, os.PathLike) else name
+    if isinstance(name, str) and name.endswith(".pyx"):
+        return load(name)
     if not isinstance(name, str):
         raise UnknownGame(f"unknown game {checks.shown(name)}: a name must be a str. The games are {', '.join(games())}")
     if name in _registered:
@@ -121,8 +122,10 @@ def register(game) -> str:
     """Make a game known by its name, here and in Gymnasium's registry. Returns its Gymnasium id, Arcade/TITLE-v0.
 
     A package with games of its own calls this when it is imported. A second registration of a name replaces the first one.
-    Raises InvalidArgument if a built-in game has this name, or another game this title.
+    Raises InvalidArgument if it is no described `Game`, if a built-in game has this name, or another game this title.
     """
+    if not isinstance(game, Game) or not game.name:
+        raise InvalidArgument(f"game must be a Game(...) with a name, not {checks.shown(game)}")
     if game.name in built_in() and _built_in_game(game.name) is not game:
         raise InvalidArgument(f"game {game.name!r} has the name of a built-in game; choose another name")
     name = f"Arcade/{game.title}-v0"

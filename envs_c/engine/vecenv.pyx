@@ -37,11 +37,12 @@ cdef class Batch:
     cdef Mark* mark              # held during a call
     cdef Io io
 
-    def __init__(self, Engine env not None, int lo, int hi, actions, observation, reward, terminated, truncated,
+    def __init__(self, Engine env not None, lo, hi, actions, observation, reward, terminated, truncated,
                  final_observation, action_mask, final_action_mask):
         env.check_open()
         if self.mark != NULL:
             raise InvalidArgument("__init__ must be called once, not again on this batch: bind a new one")
+        lo, hi = (checks.integer(name, value, -(1 << 31), (1 << 31) - 1) for name, value in (("lo", lo), ("hi", hi)))
         if not 0 <= lo < hi <= env.num_envs:
             raise InvalidArgument(f"a batch must be one environment or more of 0 .. {env.num_envs - 1}, not {lo} .. {hi - 1}")
         cdef int count = hi - lo
@@ -137,7 +138,7 @@ cdef class Batch:
         """Write the episodes ended by the last step: their raw returns, their lengths and their environments.
 
         at: the element of the three arrays to begin with.
-        Raises InvalidArgument if the arrays are too short.
+        Raises InvalidArgument if the arrays are too short; TypeError, ValueError, BufferError or OverflowError for other types.
         """
         cdef long i, k = at, room = min(returns.shape[0], lengths.shape[0], environments.shape[0])
         for i in range(self.lo, self.hi):
@@ -195,7 +196,7 @@ cdef class VecEnv(Engine):
     The other arguments are those of `envs_c.make`. Raises InvalidArgument for a setting that is out of range.
     """
 
-    def bind(self, int lo, int hi, *, actions, observation, reward, terminated, truncated,
+    def bind(self, lo, hi, *, actions, observation, reward, terminated, truncated,
              final_observation=None, action_mask=None, final_action_mask=None):
         """Connect environments lo .. hi-1 (B of them) to buffers. Returns a `Batch`, which keeps the buffers alive.
 

@@ -24,12 +24,14 @@ def run(argv: list[str]) -> int:
     except BrokenPipeError:
         return end_quietly()
     except SettingError as error:
-        _print_error(f"error: {error.renamed('--' + error.name.replace('_', '-'))}")
+        _print_error(str(error.renamed("--" + error.name.replace("_", "-"))))
+    except (envs_c.CompileFailed, envs_c.ContractError) as error:
+        _print_error(str(error), lines=True)
     except (TrainerError, envs_c.EnvsError, BridgeError) as error:
-        _print_error(f"error: {error}")
+        _print_error(str(error))
     except OSError as error:
         file = f" ({error.filename})" if error.filename else ""
-        _print_error(f"error: {error.strerror or error}{file}")
+        _print_error(f"{error.strerror or error}{file}")
     except KeyboardInterrupt:
         return 130
     return 2
@@ -49,8 +51,14 @@ def _run(argv: list[str]) -> int:
     return run_verb(argv[0], verbs[argv[0]], argv[1:])
 
 
-def _print_error(error: str) -> None:
-    """Print an error. If all processes of a job fail with it, one of them prints it."""
+def _print_error(text: str, *, lines: bool = False) -> None:
+    """Print an error. If all processes of a job fail with it, one of them prints it.
+
+    Characters that a terminal acts on, such as a newline in the name of a file, are printed as escapes.
+    lines: True for texts of several lines.
+    """
+    error = "error: " + "".join(one if one.isprintable() or (lines and one == "\n") else one.encode("unicode_escape").decode()
+                                for one in text)
     if in_torchrun():
         from trainer.ranks import prints_first
         if not prints_first(error):

@@ -29,7 +29,7 @@ def load_policy(path: Path, device: str = "cpu") -> tuple[Policy, Config]:
     except EnvsError as error:
         raise RunError(f"{path} plays {config.game}, which cannot be made any more: {error}; restore the game, or choose "
                        "another run") from None
-    policy = make_policy(config.policy, source, config.run.seed, getattr(torch, meta["precision"]))
+    policy = make_policy(config.policy, source, config.run.seed, getattr(torch, checkpoint.progress(path, meta)["precision"]))
     source.close()
     try:
         policy.load_state_dict(under("policy.", tensors))

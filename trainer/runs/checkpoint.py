@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import torch
 
+from envs_c.engine.checks import shown
 from trainer.config import Config
 from trainer.errors import CheckpointError, ConfigError
 from trainer.files import remove_leftovers, write_atomically
@@ -106,6 +107,39 @@ def latest(run: str | Path) -> Path:
         return next(iter(steps.values()))
     best = f"; to go on from the best one, pass {run / BEST}" if (run / BEST).is_file() else ""
     raise CheckpointError(f"{run} has no checkpoint (step_....safetensors){best}")
+
+
+def progress(path: Path, meta: dict[str, Any]) -> dict[str, Any]:
+    """The progress of a training in the `meta` of its checkpoint at `path`: precision, num_batches, iteration, seconds,
+    episodes and recent, the returns and lengths of the last episodes.
+
+    Raises CheckpointError that names the first one that is missing or has a wrong value.
+    """
+    for name, (requirement, fits) in _PROGRESS.items():
+        if name not in meta or not fits(meta[name]):
+            given = f", not {shown(meta[name])}" if name in meta else ", and it is missing"
+            raise CheckpointError(f"{path} does not fit this run's settings: {name} must be {requirement}{given}")
+    return {name: meta[name] for name in _PROGRESS}
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) in (int, float) and abs(value) < 1e300
+
+
+def _is_count(value: Any) -> bool:
+    return type(value) is int and 0 <= value < 2**53
+
+
+# Entries of `meta` with their requirement, as text and as a function.
+_PROGRESS: dict[str, tuple[str, Callable[[Any], bool]]] = {
+    "precision": ("float32 or bfloat16", lambda value: value in ("float32", "bfloat16")),
+    "num_batches": ("an integer of at least 1", lambda value: _is_count(value) and value > 0),
+    "iteration": ("an integer of at least 0", _is_count),
+    "seconds": ("a number", _is_number),
+    "episodes": ("an integer of at least 0", _is_count),
+    "recent": ("a list of returns and lengths", lambda value: isinstance(value, list) and all(
+        isinstance(one, list) and len(one) == 2 and all(map(_is_number, one)) for one in value)),
+}
 
 
 def best_score(folder: Path) -> float | None:

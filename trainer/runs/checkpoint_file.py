@@ -58,10 +58,10 @@ def read(path: Path) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
     try:
         tensors = safetensors.torch.load(data)
     except safetensors.SafetensorError as error:
-        raise DamagedError(f"{path} is damaged: {error}") from None
+        raise DamagedError(f"{path} is damaged: {' '.join(str(error).split())}") from None
     if _version(metadata) > _WHOLE_FILE and tensors_digest(tensors) != metadata["tensors"]:
         raise _mismatch(path)
-    return tensors, json.loads(metadata["checkpoint"])
+    return tensors, _envelope(path, metadata)
 
 
 def read_envelope(path: Path) -> dict[str, Any]:
@@ -77,7 +77,7 @@ def read_envelope(path: Path) -> dict[str, Any]:
     if _version(metadata) <= _WHOLE_FILE:
         return read(path)[1]
     _check_metadata(path, metadata, start)
-    return json.loads(metadata["checkpoint"])
+    return _envelope(path, metadata)
 
 
 def tensors_digest(tensors: dict[str, torch.Tensor]) -> str:
@@ -112,6 +112,19 @@ def _check_metadata(path: Path, metadata: dict[str, str], data: bytes) -> None:
         matches = digest.hexdigest() == metadata["sha256"]
     if not matches:
         raise _mismatch(path)
+
+
+def _envelope(path: Path, metadata: dict[str, str]) -> dict[str, Any]:
+    """The JSON content in the metadata. Raises CheckpointError if this is not the content of a checkpoint."""
+    try:
+        content = json.loads(metadata["checkpoint"])
+        ours = (isinstance(content["meta"], dict) and type(content["step"]) is int and content["step"] >= 0
+                and type(content["score"]) in (int, float, type(None)))
+    except (ValueError, TypeError, LookupError, RecursionError):
+        ours = False
+    if not ours:
+        raise _not_ours(path, "a checkpoint without a step, a score and the settings of a run")
+    return content
 
 
 def _mismatch(path: Path) -> DamagedError:

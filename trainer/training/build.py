@@ -140,7 +140,7 @@ def _decide(config: Config, share: Config, device, saves: bool) -> Decisions:
         trackers.require(config.run.trackers)
     if config.run.resume:
         path = checkpoint.latest(config.run.resume)
-        meta = checkpoint.read_meta(path)
+        meta = checkpoint.progress(path, checkpoint.read_meta(path))
         return Decisions(path.parent if saves else None, path, getattr(torch, meta["precision"]), AS_STARTED,
                          min(meta["num_batches"], share.env.num_envs), AS_STARTED)
     dtype, precision_reason = precision.choose(config.policy.precision, device.torch_device)

@@ -3,7 +3,6 @@
 from collections import deque
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
@@ -108,6 +107,7 @@ class Session:
 
         Raises CheckpointError if it does not fit the settings.
         """
+        meta = checkpoint.progress(path, content.meta)
         try:
             tensors = shares.local(self.ranks, content.tensors, self.environment_dims())
             self._require_forms(tensors)
@@ -115,7 +115,6 @@ class Session:
             for prefix, part in self._parts().items():
                 part.restore(under(prefix, tensors))
             self.generator.set_state(tensors["generator"])
-            meta = _checked_meta(content.meta)
         except (IndexError, KeyError, RuntimeError, ValueError, envs_c.InvalidState) as error:
             raise CheckpointError(f"{path} does not fit this run's settings: {error}") from error
         if not self.pipeline.source.saves:  # its environments begin new episodes
@@ -158,17 +157,6 @@ def _league_forms(league: League, policy: Policy, state: dict[str, torch.Tensor]
     for player in players | {f"player{number}" for number in state["members"].tolist()}:
         forms |= with_prefix(f"{player}.", policy.state_dict())
     return forms
-
-
-def _checked_meta(meta: dict[str, Any]) -> dict[str, Any]:
-    """The counters of a checkpoint. Raises KeyError or ValueError that names one that is missing or of another type."""
-    kinds = {"iteration": int, "seconds": int | float, "episodes": int, "recent": list}
-    for name, kind in kinds.items():
-        if not isinstance(meta[name], kind):
-            raise ValueError(f"{name} must be of type {getattr(kind, '__name__', 'float')}, not {meta[name]!r}")
-    if not all(isinstance(one, list) and len(one) == 2 for one in meta["recent"]):
-        raise ValueError(f"recent must be pairs of return and length, not {meta['recent']!r}")
-    return meta
 
 
 def precision_name(dtype: torch.dtype) -> str:

@@ -1,6 +1,7 @@
 """Objects used against their purpose: unfinished, made twice, or used by two threads at once. Each is an error, no crash."""
 
 import contextlib
+import math
 import threading
 import time
 
@@ -8,6 +9,7 @@ import numpy as np
 import pytest
 from support import vector
 
+import envs_c
 from envs_c import Batch, Busy, Closed, ContractError, EnvsError, InvalidArgument, VecEnv
 from envs_c.engine.engine import Engine
 from envs_c.engine.vecenv import BUFFERS
@@ -15,6 +17,13 @@ from envs_c.game import Game
 from envs_c.testing.play import bind, buffers
 
 N = 5
+
+
+class Silent:
+    """A value whose repr raises."""
+
+    def __repr__(self):
+        raise ZeroDivisionError
 
 
 def test_a_game_without_its_compiled_functions_is_refused():
@@ -28,6 +37,27 @@ def test_a_finished_game_is_not_described_again(toy):
     with pytest.raises(ContractError, match="finished game 'toy'"):
         toy.__init__(name="bare", title="Bare", summary="A game.", version=1, actions=("GO",), feature_shape=(1,))
     assert toy.name == "toy"
+
+
+@pytest.mark.parametrize("game", [Game.__new__(Game), 5, None, "breakout", np.uint8(1)], ids=range(5))
+def test_only_a_described_game_is_registered(game):
+    before = envs_c.games()
+    with pytest.raises(InvalidArgument, match="game must be a Game"):
+        envs_c.register(game)
+    assert envs_c.games() == before
+
+
+def test_a_name_without_a_repr_is_an_unknown_game():
+    with pytest.raises(envs_c.UnknownGame, match="of type Silent that cannot be shown"):
+        envs_c.game(Silent())
+
+
+@pytest.mark.parametrize(("lo", "hi"), [(2**40, N), (0, 10**400), (0.5, N), (0, math.inf), (None, N), ("0", N), (True, N)],
+                         ids=lambda value: repr(value)[:9])
+def test_a_batch_lies_between_integers(toy, lo, hi):
+    core = VecEnv(toy, N)
+    with pytest.raises(InvalidArgument, match=r"^(lo|hi) must be an integer from"):
+        core.bind(lo, hi, **buffers(core))
 
 
 @pytest.mark.parametrize(("lo", "hi"), [(0, N + 1), (-1, 2), (3, 2), (2, 2), (0, 2**31 - 1)])

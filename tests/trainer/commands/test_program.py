@@ -1,5 +1,6 @@
 """The program itself: its name, verbs of other packages, verbs without the trainer's packages, and missing packages."""
 
+import contextlib
 import importlib.metadata
 import os
 import subprocess
@@ -93,6 +94,16 @@ def test_output_that_cannot_be_written_is_an_error_of_one_line(words):
         done = subprocess.run([sys.executable, "-m", *words.split()], cwd=ROOT, stdout=full, stderr=subprocess.PIPE,
                               check=False)
     assert (done.returncode, done.stderr) == (2, b"error: No space left on device\n")
+
+
+@pytest.mark.parametrize("argv", [["a\nb"], ["breakout", "--a\nb=1"], ["games", "cartpole", "--a\nb"],
+                                  ["eval", "\x1b[31m\r\u2028"], ["list", "--root=\ud800\n"]], ids=ascii)
+def test_an_error_with_control_characters_is_one_line_of_printable_ones(capsys, monkeypatch, tmp_path, argv):
+    monkeypatch.chdir(tmp_path)
+    with contextlib.suppress(SystemExit):  # the parser of `games` ends the program itself
+        assert main(argv) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("error: ") and error[-1] == "\n" and error[:-1].isprintable()
 
 
 def test_ctrl_c_while_the_packages_load_prints_nothing():

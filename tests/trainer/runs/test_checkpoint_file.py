@@ -140,6 +140,25 @@ def test_the_error_for_a_foreign_file_names_its_kind(tmp_path, make, sentence):
         checkpoint.load(path)
 
 
+@pytest.mark.parametrize("envelope", [
+    [], [[]], "text", 5, {}, {"step": 1, "score": None}, {"step": 1, "score": None, "meta": []},
+    {"step": "1", "score": None, "meta": {}}, {"step": 1, "score": "high", "meta": {}}, {"step": -1, "score": 1.5, "meta": {}},
+], ids=str)
+def test_a_file_with_right_checksums_and_another_content_is_no_checkpoint(tmp_path, envelope):
+    path = tmp_path / "step_000000000001.safetensors"
+    path.write_bytes(checkpoint_file.encode(TENSORS, envelope))
+    for read in (checkpoint.load, checkpoint.read_meta):
+        with pytest.raises(CheckpointError, match="a checkpoint without a step, a score and the settings of a run"):
+            read(path)
+
+
+def test_the_error_of_a_header_with_a_newline_is_one_line(tmp_path):
+    path = checkpoint.save(tmp_path, 1, TENSORS, SMALL, score=None)
+    path.write_bytes(path.read_bytes().replace(b'"F32"', b'"\\n2"'))
+    with pytest.raises(CheckpointError, match=r"is damaged: [^\n]*$"):
+        checkpoint.load(path)
+
+
 def test_a_pickle_is_never_run(tmp_path):
     class Bomb:
         def __reduce__(self):

@@ -67,7 +67,9 @@ def test_a_tensor_that_the_run_does_not_have_is_named(saved, name):
 
 
 @pytest.mark.parametrize(("name", "value"), [("iteration", "3"), ("seconds", None), ("episodes", 1.5), ("recent", {}),
-                                             ("recent", [[1.0]]), ("recent", [3])])
+                                             ("recent", [[1.0]]), ("recent", [3]), ("recent", [[{}, 1]]),
+                                             ("iteration", -1), ("seconds", float("nan")), ("num_batches", 0),
+                                             ("precision", "load"), ("precision", None)])
 def test_counters_that_do_not_fit_are_named(saved, name, value):
     session, content, path = saved
     with pytest.raises(CheckpointError, match=f"does not fit this run's settings: {name} must be"):
