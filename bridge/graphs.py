@@ -24,7 +24,7 @@ class Captured:
     """A call that queues the same work on a stream each time. From call WARM_UP + 1 on it replays a graph, if possible.
 
     name: shown in the warning if the capture fails.
-    work: queues the work. It must use the same memory in each call.
+    work: queues the work. It must use the same memory in each call, allocated before the first one and not freed after.
     stream: stream of a device (bridge.device).
     graphs: the shared switch; default: a new one.
     eager: called before the capture, and if there is none; default: `stream.run(work)`.

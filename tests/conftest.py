@@ -38,6 +38,14 @@ def shared_folder(tmp_path_factory):
     return folder
 
 
+@pytest.fixture(scope="session", autouse=True)
+def data_home(tmp_path_factory):
+    """A data folder of the tests' own: trainings remember there which code they ran."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_DATA_HOME", str(tmp_path_factory.mktemp("data")))
+        yield
+
+
 @pytest.fixture(scope="session")
 def toy(shared_folder):
     """The `Game` of tests/support/toy, compiled in a new cache folder and not registered: envs_c.games() does not list it."""
@@ -100,9 +108,11 @@ def device(request, exact):
 
 
 @pytest.fixture
-def slow_device():
+def slow_device(monkeypatch):
     """A function that makes a SlowDevice (tests/support/slow_device.py). Their threads end with the test."""
+    from graph_memory import watch_kernels
     from slow_device import SlowDevice
+    watch_kernels(monkeypatch)
     made = []
 
     def make(**settings) -> SlowDevice:

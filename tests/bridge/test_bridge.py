@@ -27,7 +27,8 @@ class Player:
     def __init__(self, pipeline, seed=0):
         self.pipeline, self.random = pipeline, np.random.default_rng(seed)
         self.slabs = {batch.index: [] for batch in pipeline.batches}
-        self.rolls = []
+        self.rolls = torch.zeros(1000, pipeline.num_envs, dtype=torch.int32)  # by step; one piece of memory for captured work
+        self.steps = 0
         self.work = [self._work(batch) for batch in pipeline.batches]
 
     def _work(self, batch):
@@ -48,7 +49,8 @@ class Player:
 
     def play_step(self):
         pipeline = self.pipeline
-        self.rolls.append(torch.from_numpy(self.random.integers(0, pipeline.num_actions, pipeline.num_envs).astype(np.int32)))
+        self.rolls[self.steps] = torch.from_numpy(self.random.integers(0, pipeline.num_actions, pipeline.num_envs))
+        self.steps += 1
         for batch in pipeline.batches:
             pipeline.turn(batch, self.work[batch.index])
 

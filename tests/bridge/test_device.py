@@ -60,6 +60,29 @@ def test_a_run_on_a_slow_device_equals_one_on_the_cpu(monkeypatch, slow_device, 
     assert (device.count["capture"] > 0) == captures
 
 
+@pytest.mark.parametrize("memory", ["lstm", "mingru", "none"])
+def test_every_graph_records_the_memory_that_it_uses(monkeypatch, slow_device, memory):
+    """Otherwise the test device would find no fault in it."""
+    device = slow_device(captures=True, slowest=0)
+    monkeypatch.setattr(build_module, "open_device", lambda name: device)
+    made, _ = trained(config(num_batches=2, memory=memory))
+    learning = [graph for graph in device.graphs if graph.holds(made.learner.sequences)]
+    steps = [graph for graph in device.graphs if graph not in learning]
+    assert (len(learning), len(steps)) == (1, 4)  # two batches: a step and a bootstrap each
+    adam, storage, actor = made.learner.optimizers[0], made.storage, made.actor
+    for parameter in made.policy.parameters():
+        for tensor in (parameter, parameter.grad, *adam.state[parameter].values()):
+            assert learning[0].holds(tensor)
+    assert all(learning[0].holds(tensor) for tensor in (storage.frames, storage.action, made.learner.advantage))
+    for batch, slab in enumerate(made.pipeline.slabs):
+        mine = [graph for graph in steps if graph.holds(slab.on_device["observation"])]
+        assert [graph.holds(slab.host["observation"]) for graph in mine] == [True, True]
+        assert [graph.holds(slab.actions) for graph in mine].count(True) >= 1
+        for graph in mine:
+            assert all(graph.holds(tensor) for tensor in (*actor.weights.values(), actor.h, storage.frames, storage.value))
+            assert graph.holds(actor.steps[batch].clock.t)
+
+
 def test_captured_work_uses_new_weights_and_a_new_rate_and_draws_new_samples(monkeypatch, slow_device):
     monkeypatch.setattr(build_module, "open_device", lambda name: slow_device(captures=True, slowest=0))
     made, _ = trained(config())

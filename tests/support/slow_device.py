@@ -2,6 +2,7 @@
 
 Its memory is separate from the host's, although both are on the CPU. Each stream is a thread that sleeps before each piece of
 work, so a copy reads the host's buffer long after it was queued. A driver that writes the buffer too early is found out.
+Captured graphs remember the memory that they use, so the replay of a graph whose memory was freed fails (graph_memory.py).
 """
 
 import queue
@@ -11,6 +12,7 @@ import time
 
 import numpy as np
 import torch
+from graph_memory import GraphMemory, used
 
 from bridge.device import HostDevice
 
@@ -28,6 +30,7 @@ class SlowDevice(HostDevice):
         self.slowest, self.fails, self.impatient, self.captures = slowest, fails, impatient, captures
         self.count = {"upload": 0, "run": 0, "download": 0, "capture": 0}
         self.streams: list[SlowStream] = []
+        self.graphs: list[GraphMemory] = []  # by capture
 
     def device_bytes(self, host_bytes: np.ndarray) -> torch.Tensor:
         return torch.from_numpy(host_bytes.copy())
@@ -70,8 +73,8 @@ class SlowStream:
             time.sleep(self.random.random() * self.device.slowest)
             try:
                 job()
-            except RuntimeError as error:
-                self.error = error
+            except Exception as error:
+                self.error = self.error or error
 
     def _queue(self, kind: str, work):
         def job():
@@ -83,22 +86,25 @@ class SlowStream:
             self.jobs.put(job)
 
     def upload(self, device_bytes, host_bytes):
-        self._queue("upload", lambda: device_bytes.numpy().__setitem__(slice(None), host_bytes))
+        self._queue("upload", lambda: _copy(device_bytes.numpy(), host_bytes, (device_bytes, host_bytes), "upload"))
 
     def download(self, host_bytes, device_bytes):
-        self._queue("download", lambda: host_bytes.__setitem__(slice(None), device_bytes.numpy()))
+        self._queue("download", lambda: _copy(host_bytes, device_bytes.numpy(), (device_bytes, host_bytes), "download"))
 
     def run(self, work):
         self._queue("run", work)
 
     def capture(self, work):
         self.device.note("capture")
+        memory = GraphMemory()
+        self.device.graphs.append(memory)
 
         def replayed():
             self.device.note("run")
             self.inline = True
             try:
-                work()
+                with memory.replay():
+                    work()
             finally:
                 self.inline = False
         return lambda: self.jobs.put(replayed)
@@ -112,9 +118,7 @@ class SlowStream:
             return
         if not self.marked.wait(timeout=60):
             raise RuntimeError("the stream never reached its mark")
-        error, self.error = self.error, None
-        if error is not None:
-            raise error
+        self._raise_error()
 
     def wait_for_caller(self):
         """Does nothing: the caller's work on the CPU is already done."""
@@ -124,3 +128,15 @@ class SlowStream:
         self.jobs.put(reached.set)
         if not reached.wait(timeout=60):
             raise RuntimeError("the stream never reached its end")
+        self._raise_error()
+
+    def _raise_error(self):
+        error, self.error = self.error, None
+        if error is not None:
+            raise error
+
+
+def _copy(to: np.ndarray, source: np.ndarray, memory: tuple, what: str):
+    for part in memory:
+        used(part, what)
+    to[:] = source

@@ -20,10 +20,11 @@ WRITTEN = ("reward", "terminated", "truncated", "start")  # by the games, with e
 
 
 def config(game="breakout", num_batches=1, *, device="cuda", num_envs=96, serial=False, view="features", frame_stack=1,
-           memory="lstm", precision="float32", epochs=2):
+           memory="lstm", precision="float32", epochs=2, accumulate=1):
     return Config(game, EnvConfig(num_envs=num_envs, num_batches=num_batches, view=view),
                   PolicyConfig(encoder_size=32, lstm_size=24, precision=precision, frame_stack=frame_stack, memory=memory),
-                  PPOConfig(horizon=16, minibatch=num_envs * 8, total_steps=10**6, epochs=epochs),
+                  PPOConfig(horizon=16, minibatch=num_envs * 16 // max(2, accumulate), total_steps=10**6, epochs=epochs,
+                            accumulate=accumulate),
                   RunConfig(seed=5, device=device, serial=serial))
 
 
@@ -52,6 +53,7 @@ SETTINGS = [
     pytest.param({"game": "go", "memory": "none", "num_batches": 2}, id="masks, no memory"),
     pytest.param({"game": "pong", "view": "pixels", "frame_stack": 3, "num_envs": 16}, id="stacked frames"),
     pytest.param({"game": "cartpole", "precision": "bfloat16"}, id="bfloat16"),
+    pytest.param({"accumulate": 4}, id="accumulation, four graphs"),
 ]
 
 

@@ -12,6 +12,7 @@ from trainer.config import PPOConfig
 from trainer.errors import LearningError
 from trainer.policy.normalize import RewardNorm
 from trainer.policy.policy import Policy
+from trainer.ppo.gradients import Gradients
 from trainer.ppo.losses import explained_variance, joint_statistics, losses, select
 from trainer.ppo.optimizers import make_optimizers, set_learning_rate
 from trainer.ranks import ALONE, Ranks
@@ -45,6 +46,7 @@ class Learner:
         self.stream = stream or HostStream()
         device = storage.value.device
         self.optimizers = make_optimizers(policy, ppo, device)
+        self.gradients = Gradients(policy.parameters())
         self.sequences = torch.zeros(sequences_per_minibatch, dtype=torch.int64, device=device)
         self.weight = torch.ones(sequences_per_minibatch, device=device) if ppo.priority_alpha else None
         self.entropy_coef = torch.tensor(ppo.entropy_coef, device=device)
@@ -202,10 +204,7 @@ class Learner:
         batch = select(self.policy, self.storage, self.advantage, self.sequences, self.weight)
         joint = joint_statistics(batch.advantage, batch.valid, self.ranks) if self.ranks.joined else None
         loss, parts, ratio = losses(self.policy, batch, ppo, self.entropy_coef, joint)
-        if first:
-            for optimizer in self.optimizers:
-                optimizer.zero_grad(set_to_none=True)
-        (loss if ppo.accumulate == 1 else loss / ppo.accumulate).backward()
+        self.gradients.backward(loss if ppo.accumulate == 1 else loss / ppo.accumulate, first)
         if last:
             self._sum_gradients()
             parts["grad_norm"] = nn.utils.clip_grad_norm_(self.policy.parameters(), ppo.max_grad_norm).detach()

@@ -163,6 +163,7 @@ OPTIONS = {
     "v-trace": {"vtrace": True, "rho_clip": 0.9},
     "priorities": {"priority_alpha": 0.8, "priority_beta": 0.5},
     "accumulation": {"accumulate": 2},
+    "accumulation, four graphs": {"accumulate": 4},
     "normalized rewards": {"normalize_rewards": True},
     "normalized observations": {"policy": {"normalize_observations": True}},
     "an entropy schedule": {"entropy_final": 0.001},
