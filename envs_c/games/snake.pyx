@@ -24,11 +24,12 @@ all cells still reaches every food in time.)
 """
 
 from libc.stdint cimport int16_t, int32_t, uint8_t, uint16_t, uint64_t
-from libc.string cimport memcpy, memset
+from libc.string cimport memcmp, memcpy, memset
 
 from envs_c.game cimport Game, Io, run_chunk
 from envs_c.rng cimport Rng, rng_below
 from envs_c.screen cimport SMALL, Canvas, canvas_rect, canvas_row, grey_of
+from envs_c.valid cimport between
 from envs_c.game import Feature, Option
 
 
@@ -244,6 +245,35 @@ cdef void draw(const void* state, Canvas* canvas) noexcept nogil:
         strip(canvas, game.size, game.food, game.food, APPLE)
 
 
+cdef bint valid(const void* state, const double* options, bint over) noexcept nogil:
+    """True if the snake is a chain of cells of this board, and the observation is the one of its places."""
+    cdef const Snake* game = <const Snake*>state
+    cdef Snake same
+    cdef int size = <int>options[0], k, place, old = -1
+    if (game.size != size or game.cells != size * size or game.wrap != (options[1] != 0)
+            or game.limit != <int>options[2] * game.cells or not between(game.hunger, 0, game.limit - 1 + over)
+            or not between(game.length, START_LENGTH, game.cells - 1 + over) or not between(game.tail, 0, game.cells - 1)
+            or game.heading > RIGHT or max(game.food & 255, game.food >> 8) >= size):
+        return False
+    same = game[0]
+    memset(same.seen, 0, sizeof(same.seen))
+    for k in range(game.tail, game.tail + game.length):
+        place = game.ring[k if k < game.cells else k - game.cells]
+        if max(place & 255, place >> 8) >= size or same.seen[BOARD + cell_of(game, place)]:
+            return False
+        if old >= 0 and place not in (beside(game, old, 0), beside(game, old, 1), beside(game, old, 2), beside(game, old, 3)):
+            return False
+        same.seen[BOARD + cell_of(game, place)] = 1
+        old = place
+    same.seen[BOARD + game.cells + cell_of(game, old)] = 1
+    if game.length < game.cells:
+        if same.seen[BOARD + cell_of(game, game.food)]:
+            return False
+        same.seen[BOARD + 2 * game.cells + cell_of(game, game.food)] = 1
+    look(&same)
+    return game.head == old and memcmp(same.seen, game.seen, BOARD + 3 * game.cells) == 0
+
+
 cdef void chunk(char* states, Io* io, int lo, int hi) noexcept nogil:
     run_chunk(reset, step, observe, draw, NULL, sizeof(Snake), states, io, lo, hi)
 
@@ -267,4 +297,4 @@ GAME = Game(
         Feature("food", 0, 1, count=100, help="the same cells: 1 at the food"),
     ),
     compared_with="A plain Python board that draws the same random numbers, every step.",
-).bind(chunk, backdrop, draw, sizeof(Snake))
+).bind(chunk, backdrop, draw, sizeof(Snake), has_mask=False, valid=valid)

@@ -61,6 +61,7 @@ from envs_c.games.asteroids.rules cimport (
     BLAST, BONUS, COLOUR, DOWN, DRIFT, FIRE, HIGH, KEYS, LEFTWARD, MOST_LIVES, NONE, ONE, POINTS_END, PUSH_X, PUSH_Y, REST,
     SINKS, SLOTS, START_X, START_Y, WIDE, Asteroids, begin_wave, is_here, jump, meet_rocks, move_rocks, move_ship, move_shots,
     rest, ship_x, ship_y, shot_speed, split_rocks, steer)
+from envs_c.games.asteroids.valid cimport valid
 from envs_c.rng cimport Rng
 from envs_c.screen cimport SMALL, Canvas, canvas_row
 from envs_c.game import Feature, Option
@@ -278,4 +279,4 @@ GAME = Game(
     ),
     compared_with="The cartridge under ale-py, frame by frame: ship, shots, rocks, hits, points and pictures; its random "
                   "choices are drawn from our own generator.",
-).bind(chunk, backdrop, draw, sizeof(Asteroids))
+).bind(chunk, backdrop, draw, sizeof(Asteroids), has_mask=False, valid=valid)

@@ -55,6 +55,7 @@ from envs_c.games.enduro.tables cimport (
     GROUND, GROUNDS, GROUND_ROW, HILL_COVER, HILL_ROW, LIGHT_COVER, MARGIN, NUMBERS, NUMBERS_END, OFFSET, PALETTE, PALETTES,
     PANELS, PANEL_ROW, PICTURES, PLACES, PLACE_X, PLACE_Y, RAINBOW, RED, ROAD_END, ROAD_ROWS, SAND, SIGN, SKIES, SKY, STAMPS,
     STAMP_ROWS, STRAIGHT)
+from envs_c.games.enduro.valid cimport valid
 from envs_c.rng cimport Rng
 from envs_c.screen cimport SMALL, Canvas, grey_of
 from envs_c.stamp cimport (
@@ -279,4 +280,4 @@ GAME = Game(
     ),
     compared_with="The cartridge under ale-py: speed, odometer, days and colours equal; steering, road and cars within a few "
                   "pixels; bends and traffic are drawn from our own generator.",
-).bind(chunk, backdrop, draw, sizeof(Enduro))
+).bind(chunk, backdrop, draw, sizeof(Enduro), has_mask=False, valid=valid)

@@ -22,6 +22,7 @@ cdef enum:
     PIXEL = 64                # units in a pixel, of `x` and of the tables of steering
     WAY = 10000 * 256         # the odometer begins again here
     STRAIGHT_ROLLS = 120      # slots before the first bend may come
+    MOST_ROLLS = 247          # slots before another bend may come
     BEND_STEP = 84            # units of `bend` between two of the 21 shapes of a bend
     BENDS = 21
     FULL = BENDS * BEND_STEP
@@ -170,7 +171,7 @@ cdef inline bint roll_on(Enduro* game, Rng* rng) noexcept nogil:
             game.road -= SLOTS * PHASE
         game.rolls -= 1
         if game.rolls <= 0:
-            game.rolls = <int16_t>(8 + rng_below(rng, 240))
+            game.rolls = <int16_t>(8 + rng_below(rng, MOST_ROLLS - 7))
             game.toward = <int16_t>((<int>rng_below(rng, 3) - 1) * FULL)
     if game.bend < game.toward:
         game.bend = <int16_t>min(game.bend + game.speed, game.toward)

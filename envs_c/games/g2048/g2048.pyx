@@ -28,6 +28,7 @@ from envs_c.game import Feature
 
 cdef enum:
     LARGEST = 17                            # 131072 = 2^17
+    MOST = (1 << 18) - 4                    # sum of the tiles 2^17, 2^16, ..., 4, the fullest board
     TILE = 21                               # side of a tile, in grey pixels
     PIXEL = 2                               # side of a grey pixel, in pixels of the screen
     WIDTH = 168                             # of the screen, in pixels
@@ -73,6 +74,25 @@ cdef void mask(const void* state, uint8_t* legal) noexcept nogil:
     cdef int k
     for k in range(4):
         legal[k] = (bits if bits else 15) >> k & 1
+
+
+cdef bint valid(const void* state, const double* options, bint over) noexcept nogil:
+    """True if no tile is too large, now or later, and the legal moves are those of the board.
+
+    A merge does not change the sum of the tiles. A new tile never raises it from at most MOST to more: 16 cells cannot hold
+    such a sum if one of them holds a 2 or a 4. So a second tile of 2^LARGEST never appears.
+    """
+    cdef const Board* board = <const Board*>state
+    cdef Board same
+    cdef uint32_t[4] line
+    cdef int k, total = 0
+    for k in range(16):
+        if board.cells[k] > LARGEST:
+            return False
+        total += (1 << board.cells[k]) & ~1
+    memcpy(line, board.cells, 16)
+    keep(&same, line)
+    return 0 < total <= MOST and same.legal == board.legal and (over or same.legal != 0)
 
 
 cdef uint8_t[18][21 * 21] INK   # pixels of each kind of tile: 0 board, 1 the tile's colour, 2 its number
@@ -146,4 +166,4 @@ GAME = Game(
                 "cell, 1 a tile of 2, 2 a tile of 4, 17 a tile of 131072"),
     ),
     compared_with="A plain Python board with the same random numbers, every step.",
-).bind(chunk, backdrop, draw, sizeof(Board), has_mask=True)
+).bind(chunk, backdrop, draw, sizeof(Board), has_mask=True, valid=valid)

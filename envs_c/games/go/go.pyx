@@ -39,6 +39,7 @@ from envs_c.game cimport Game, Io, run_chunk
 from envs_c.games.go.opponents cimport GREEDY, NONE, RANDOM, answer
 from envs_c.games.go.rules cimport find_banned, find_legal, move, result
 from envs_c.games.go.sets cimport BLACK, WHITE, WORDS, Go
+from envs_c.games.go.valid cimport set_board, valid
 from envs_c.rng cimport Rng, rng_below
 from envs_c.screen cimport SMALL, Canvas, canvas_rect, canvas_row, canvas_swap, grey_of
 from envs_c.game import Feature, Option, TwoPlayers
@@ -79,15 +80,12 @@ cdef inline float turn(Go* go, int action, Rng* rng, bint* over, int n) noexcept
 
 cdef void reset(void* state, const double* options, Rng* rng) noexcept nogil:
     cdef Go* go = <Go*>state
-    cdef int point, size = <int>options[0]
+    cdef int size = <int>options[0]
     memset(go, 0, sizeof(Go))
-    go.size, go.komi, go.opponent = <uint8_t>size, options[1], <uint8_t>options[2]
+    go.komi, go.opponent = options[1], <uint8_t>options[2]
     go.agent = <uint8_t>(rng_below(rng, 2) if options[3] == DRAWN else options[3])
     go.limit = <int16_t>(2 * size * size)
-    go.words = <uint8_t>((size * size + 63) // 64)
-    for point in range(size * size):
-        go.word[point >> 6].board |= <uint64_t>1 << (point & 63)
-        go.word[point >> 6].inner |= <uint64_t>(point % size > 0) << (point & 63)
+    set_board(go, size)
     if go.words == 1:
         begin(go, rng, 1)
     elif go.words == 2:
@@ -235,4 +233,4 @@ GAME = Game(
     compared_with="GNU Go (legal moves, captures and score of whole games) and a plain Python board, every move.",
     two_players=TwoPlayers({"opponent": NONE}, {"random": {"opponent": RANDOM, "colour": DRAWN},
                                                 "greedy": {"opponent": GREEDY, "colour": DRAWN}}),
-).bind(chunk, backdrop, draw, sizeof(Go), True)
+).bind(chunk, backdrop, draw, sizeof(Go), has_mask=True, valid=valid)

@@ -5,6 +5,7 @@
     ghosts.pxd         how the ghosts decide where they go
     rules.pxd          the player, dots, the house, lives and levels
     picture.pxd        how the picture is drawn
+    valid.pxd          the check of a restored state
 """
 
 from envs_c.games.pacman.pacman import GAME

@@ -70,6 +70,7 @@ from envs_c.games.pacman.picture cimport (
     BLACK, BLUE_WALL, CELL, PEACH, PINK, RED, YELLOW, cell_y, draw_ghost, draw_gone, draw_number, paint)
 from envs_c.games.pacman.rules cimport (
     add_points, begin_level, begin_life, eat_dot, keep_house, meet_ghosts, move_ghosts, move_player, run_clocks)
+from envs_c.games.pacman.valid cimport valid
 from envs_c.rng cimport Rng
 from envs_c.screen cimport Canvas
 
@@ -270,4 +271,4 @@ GAME = Game(
     ),
     compared_with="A plain twin of the arcade machine's rules in Python, frame by frame; the ghosts' targets are also computed "
                   "by hand.",
-).bind(chunk, backdrop, draw, sizeof(Pacman))
+).bind(chunk, backdrop, draw, sizeof(Pacman), has_mask=False, valid=valid)

@@ -55,6 +55,7 @@ from envs_c.games.platformer.picture cimport (
     draw_flag, draw_tiles, mix_paints, paint)
 from envs_c.games.platformer.rules cimport (
     GOAL_X, GRACE, SPEED, TIME, begin_level, meet_enemies, move_enemies, move_player, steer, stung, take_coins)
+from envs_c.games.platformer.valid cimport valid
 from envs_c.rng cimport Rng
 from envs_c.screen cimport SMALL, Canvas, canvas_rect
 
@@ -222,4 +223,4 @@ GAME = Game(
     ),
     compared_with="A plain twin of the rules in Python, frame by frame; a search solves all of 1,000 levels at each "
                   "difficulty.",
-).bind(chunk, backdrop, draw, sizeof(Platformer))
+).bind(chunk, backdrop, draw, sizeof(Platformer), has_mask=False, valid=valid)

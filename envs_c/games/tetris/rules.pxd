@@ -8,6 +8,7 @@ from libc.stdint cimport int8_t, int16_t, int32_t, uint8_t, uint16_t, uint64_t
 from libc.string cimport memcpy, memmove, memset
 
 from envs_c.rng cimport Rng, rng_below
+from envs_c.valid cimport between
 
 
 cdef enum:
@@ -19,6 +20,7 @@ cdef enum:
     PIECES = 7, TOP_LEVEL = 15
     ONE = 1024                      # units of `fall` in a row
     LOCK_STEPS = 8, MOST_RESETS = 15
+    MOST = 999_999_999              # of score and lines, which are counted no further
     START_X = 3, MIN_X = -2, MAX_X = 8, MAX_Y = DEPTH - 2   # place of a piece's box
 
 cdef extern from *:
@@ -135,7 +137,7 @@ cdef inline int lock(Tetris* game, Rng* rng, bint* over) noexcept nogil:
         game.cell[(game.y + (k >> 4)) * COLUMNS + (k & 15) - MARGIN] = 1 + game.piece
     count = clear(game, game.y)
     points = LINE_POINTS[count] * game.level
-    game.lines += count
+    game.lines = min(game.lines + count, MOST)
     game.level = <uint8_t>min(game.start + game.lines // 10, TOP_LEVEL)
     enter(game, rng)
     over[0] = (game.row[0] | game.row[1]) != OPEN or not room(game, 0, game.x, game.y)
@@ -173,3 +175,37 @@ cdef inline bint settle(Tetris* game) noexcept nogil:
         game.fall = 0
         game.rest += 1
     return game.rest >= LOCK_STEPS
+
+
+cdef inline bint has_place(const Tetris* game) noexcept nogil:
+    """True if the falling piece is one of the seven, in a place where it has room, or where it has just entered without."""
+    if game.piece >= PIECES or game.rotation > 3 or not between(game.y, 0, MAX_Y):
+        return False
+    return room(game, game.rotation, game.x, game.y) or (
+        game.rotation == 0 and game.x == START_X and game.y == HIDDEN - (game.piece == 0))
+
+
+cdef inline bint has_stack(const Tetris* game, bint over) noexcept nogil:
+    """True if the rows' bits are those of the cells; no visible row is full and, unless `over`, no hidden one has a cell."""
+    cdef int k, column, bits
+    for k in range(DEPTH + FLOOR):
+        bits = OPEN if k < DEPTH else FULL
+        for column in range(COLUMNS if k < DEPTH else 0):
+            if game.cell[k * COLUMNS + column] > PIECES:
+                return False
+            bits |= (game.cell[k * COLUMNS + column] > 0) << (column + MARGIN)
+        if game.row[k] != bits or (HIDDEN <= k < DEPTH and bits == FULL) or (k < HIDDEN and bits != OPEN and not over):
+            return False
+    return True
+
+
+cdef inline bint valid(const void* state, const double* options, bint over) noexcept nogil:
+    """True if the field, the piece and the counts are in their ranges and agree with one another."""
+    cdef const Tetris* game = <const Tetris*>state
+    return (game.start == options[0] and game.drop_points == (options[1] != 0)
+            and between(game.score, 0, MOST) and between(game.lines, 0, MOST)
+            and game.level == min(game.start + game.lines // 10, TOP_LEVEL)
+            and game.next < PIECES and game.bag < 1 << PIECES and not game.bag >> game.next & 1
+            and between(game.fall, 0, ONE - 1) and game.rest < LOCK_STEPS and game.resets <= MOST_RESETS
+            and between(game.lowest, game.y, MAX_Y) and has_stack(game, over) and has_place(game)
+            and (over or room(game, game.rotation, game.x, game.y)))

@@ -36,9 +36,9 @@ from libc.string cimport memcpy, memset
 
 from envs_c.game cimport Game, Io, run_chunk
 from envs_c.games.tetris.rules cimport (
-    CELLS, COLUMNS, DEPTH, DOWN, DROP, FLOOR, FULL, HIDDEN, MARGIN, MAX_X, MAX_Y, MIN_X, MOST_RESETS, NOOP, OPEN, PIECES, RIGHT,
-    ROTATE, ROWS, SHAPE, TOP_LEVEL, Tetris, count_ones, draw_piece, enter, landing, lock, lowest_one, move, placed, settle,
-    turn,
+    CELLS, COLUMNS, DEPTH, DOWN, DROP, FLOOR, FULL, HIDDEN, MARGIN, MAX_X, MAX_Y, MIN_X, MOST, MOST_RESETS, NOOP, OPEN, PIECES,
+    RIGHT, ROTATE, ROWS, SHAPE, TOP_LEVEL, Tetris, count_ones, draw_piece, enter, landing, lock, lowest_one, move, placed,
+    settle, turn, valid,
 )
 from envs_c.rng cimport Rng
 from envs_c.screen cimport SMALL, Canvas, canvas_rect, canvas_row, grey_of
@@ -100,7 +100,7 @@ cdef float step(void* state, int action, Rng* rng, bint* over) noexcept nogil:
             game.rest = 0
         if settle(game):
             points += lock(game, rng, over)
-    game.score += points
+    game.score = min(game.score + points, MOST)
     return <float>points
 
 
@@ -254,4 +254,4 @@ GAME = Game(
         Feature("clears", 0, 1, count=4, help="1, 2, 3, 4 rows would vanish after a DROP; none is 1 if no row would"),
     ),
     compared_with="A plain Python board that draws the same random numbers, every step.",
-).bind(chunk, backdrop, draw, sizeof(Tetris))
+).bind(chunk, backdrop, draw, sizeof(Tetris), has_mask=False, valid=valid)

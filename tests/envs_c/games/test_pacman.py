@@ -113,11 +113,15 @@ def test_blue_ghosts_give_200_400_800_and_1600_and_become_eyes():
     assert rewards == [200, 400, 800, 1600] and machine.read()["lives"] == 3
 
 
-@pytest.mark.parametrize("phase", [EYES, SINKS, HOME])
-def test_eyes_and_ghosts_in_the_house_do_no_harm(phase):
-    machine = arena((6, 5), LEFT)
+@pytest.mark.parametrize("phase, tile, fields", [
+    (EYES, (6, 5), {}), (SINKS, (13, 11), {"to_x": 2048}), (HOME, (14, 11), {"to_x": 2048, "way": 0, "left": 32}),
+])
+def test_eyes_and_ghosts_in_the_house_do_no_harm(phase, tile, fields):
+    machine = arena(tile, LEFT)
     machine.change(dot=0, pause=255)
-    put_ghost(machine, 1, (6, 5), phase=phase, speed=0)
+    put_ghost(machine, 1, tile, phase=phase, speed=0, **fields)
+    state = machine.read()
+    assert tile_of(state["x"][1], state["y"][1]) == tile
     assert machine.step() == (0, False) and machine.read()["lives"] == 3
 
 
@@ -137,7 +141,7 @@ def test_fruit_appears_after_70_and_170_dots_and_gives_the_levels_points(level):
     machine = arena((6, 5), LEFT, first_level=level)
     for eaten in (70, 170):
         x, y = middle(6, 5)
-        machine.change(px=x, py=y, pause=0, dot=1, dots=244 - eaten + 1, facing=LEFT - 1)
+        machine.change(px=x, py=y, pause=0, dot=tables.ALL_DOTS, dots=244 - eaten + 1, facing=LEFT - 1)
         machine.step(LEFT)
         assert 539 <= machine.read()["fruit"] <= 600
         machine.change(px=2048, py=2240, pause=3)
@@ -181,8 +185,8 @@ def test_ends_with_the_last_of_its_lives(lives):
     machine, over = Machine(2, lives=lives), False
     for life in range(lives):
         assert not over
-        machine.change(ready=0, dot=0, pause=255)
-        put_ghost(machine, 1, (13, 23), to_x=2048, left=0, dx=0, speed=-1)
+        machine.change(ready=0, dot=0, pause=255, waiting=0)
+        put_ghost(machine, 1, (14, 23), speed=0)
         over = machine.step()[1]
         assert machine.read()["lives"] == lives - life - 1
     assert over
@@ -192,7 +196,7 @@ def test_10000_points_give_a_life_once():
     machine = arena((6, 5), LEFT)
     for score, lives in ((9_970, 3), (9_990, 4), (10_000, 4), (19_990, 4)):
         x, y = middle(6, 5)
-        machine.change(score=score, px=x, py=y, pause=0, dot=1)
+        machine.change(score=score, px=x, py=y, pause=0, dot=tables.ALL_DOTS)
         machine.step()
         assert machine.read()["lives"] == lives
 
@@ -210,7 +214,8 @@ def test_a_level_ends_with_its_last_dot_and_the_game_with_level_21(level):
 @pytest.mark.parametrize("level, first, dots", [(1, 2, 30), (1, 3, 60), (2, 2, 0), (2, 3, 50), (3, 3, 0)])
 def test_the_house_counts_dots_for_the_first_waiting_ghost(level, first, dots):
     machine = arena(first_level=level)
-    machine.change(dot=0, waiting=0b1110 & -(1 << first))
+    machine.change(dot=0)
+    tables.fill_house(machine, 0b1110 & -(1 << first))
     for count in (max(dots - 1, 0), dots):
         machine.change(count=[count] * 4, idle=0)
         machine.step()
@@ -220,7 +225,8 @@ def test_the_house_counts_dots_for_the_first_waiting_ghost(level, first, dots):
 @pytest.mark.parametrize("level, frames", [(1, 240), (4, 240), (5, 180)])
 def test_a_waiting_ghost_leaves_if_no_dot_is_eaten_for_long(level, frames):
     machine = arena(first_level=level)
-    machine.change(dot=0, waiting=0b1110, shared=1, idle=frames - 2)
+    machine.change(dot=0, shared=1, idle=frames - 2)
+    tables.fill_house(machine, 0b1110)
     machine.step()
     assert machine.read()["waiting"] == 0b1110
     machine.step()
@@ -232,7 +238,8 @@ def test_a_waiting_ghost_leaves_if_no_dot_is_eaten_for_long(level, frames):
 ])
 def test_after_a_lost_life_one_count_serves_all(total, waiting, shared):
     machine = arena((6, 5), LEFT)
-    machine.change(waiting=0b1110, shared=1, total=total, count=[0, 0, 0, 0])
+    machine.change(shared=1, total=total, count=[0, 0, 0, 0])
+    tables.fill_house(machine, 0b1110)
     put_ghost(machine, 0, (20, 1), phase=EYES, speed=0)
     machine.step()
     state = machine.read()
@@ -244,10 +251,11 @@ def test_elroy_wakes_when_few_dots_are_left_and_rests_until_clyde_is_out():
     machine, stages = arena((6, 5), LEFT), []
     for dots, rests in ((22, 0), (21, 0), (12, 0), (11, 0), (11, 1)):
         x, y = middle(6, 5)
-        machine.change(dots=dots, rests=rests, px=x, py=y, pause=0, dot=1, facing=LEFT - 1)
+        machine.change(dots=dots, rests=rests, px=x, py=y, pause=0, dot=tables.ALL_DOTS, facing=LEFT - 1)
         machine.step()
         stages.append(int(machine.read()["elroy"]))
-    machine.change(waiting=0b1000, shared=0, count=[0, 0, 0, 60])
+    machine.change(shared=0, count=[0, 0, 0, 60])
+    tables.fill_house(machine, 0b1000)
     machine.step()
     assert stages == [0, 1, 1, 2, 0] and machine.read()["elroy"] == 2
 

@@ -130,7 +130,7 @@ def test_spikes_and_pits_end_the_episode():
     states, rewards, over = play(env, [RIGHT] * 40)
     assert over and sum(rewards) == 0
     assert states[-1]["x"] + WIDTH - 1 >= 13 * TILE + 48 > states[-2]["x"] + WIDTH - 1
-    states, _, over = play(plain(10, solid=0), [NOOP] * 60)
+    states, _, over = play(plain(10, 12), [NOOP] * 60)
     assert over and states[-1]["y"] >= 12 * TILE > states[-2]["y"]
 
 

@@ -54,6 +54,7 @@ SECONDS = [6, 5, 4, 3, 2, 5, 2, 2, 1, 5, 2, 1, 1, 3, 1, 1, 0, 1, 0, 0, 0]
 FRUIT = [100, 300, 500, 500, 700, 700, 1000, 1000, 2000, 2000, 3000, 3000] + [5000] * 9
 WAVES = {1: [420, 1200, 420, 1200, 300, 1200, 300], 4: [420, 1200, 420, 1200, 300, 61980, 1],
          21: [300, 1200, 300, 1200, 300, 62220, 1]}
+ALL_DOTS = [1] * 244 + [0] * 12
 NOT_UP = {(12, 11), (15, 11), (12, 23), (15, 23)}
 
 
@@ -98,8 +99,27 @@ def arena(tile=(1, 14), facing=LEFT, **settings):
     """A machine that plays, its player in the middle of `tile`; its ghosts are eyes that stand still, so they do no harm."""
     machine = Machine(**settings)
     x, y = middle(*tile)
-    machine.change(ready=0, px=x, py=y, facing=facing - 1, waiting=0, phase=EYES, speed=0, left=64)
+    machine.change(ready=0, px=x, py=y, facing=facing - 1, waiting=0)
+    for k in range(4):
+        put_ghost(machine, k, (9, 5), phase=EYES, speed=0)
     return machine
+
+
+def change_ghost(machine, k, **fields):
+    """Set fields of ghost k, and its place on its leg."""
+    state = machine.read()
+    values = {name: int(state[name][k]) for name in ("to_x", "to_y", "way", "left")} | fields
+    values["dx"], values["dy"] = list(WAY.values())[values["way"]]
+    values["x"], values["y"] = (values[f"to_{axis}"] - values[f"d{axis}"] * values["left"] for axis in "xy")
+    machine.change(**{name: [value if i == k else state[name][i] for i in range(4)] for name, value in values.items()})
+
+
+def fill_house(machine, waiting):
+    """Put the ghosts whose bits are set into the house, where they wait and stand still."""
+    for k in range(4):
+        if waiting >> k & 1:
+            change_ghost(machine, k, to_x=HOUSE_X[NAMES[k]], to_y=1792, way=0, left=64, phase=HOME, speed=0)
+    machine.change(waiting=waiting)
 
 
 def put_ghost(machine, k, tile, phase=OUT, blue=0, **fields):
@@ -107,8 +127,7 @@ def put_ghost(machine, k, tile, phase=OUT, blue=0, **fields):
 
     fields: other fields of the ghost.
     """
-    state = machine.read()
-    x, y = middle(*tile)
-    values = {"to_x": x, "to_y": y, "left": 64, "dx": 1, "dy": 0, "way": 3, "next": 3, "phase": phase, "blue": blue,
-              "x": x - 64, "y": y, **fields}
-    machine.change(**{name: [value if i == k else state[name][i] for i in range(4)] for name, value in values.items()})
+    (column, row), (x, y) = tile, middle(*tile)
+    exits = [way for way, (across, down) in enumerate(WAY.values()) if is_open(column + across, row + down)]
+    change_ghost(machine, k, **{"to_x": x, "to_y": y, "left": 64, "way": 3, "next": exits[-1], "phase": phase, "blue": blue,
+                                **fields})

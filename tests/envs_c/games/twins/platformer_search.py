@@ -55,7 +55,9 @@ def first_states(count, **options):
     while len(found) < count:
         found |= {int(state["level"]): state for state in env.read()}
         env.batch.reset()
-    return np.array([found[k] for k in range(count)])
+    states = np.array([found[k] for k in range(count)])
+    states["levels"] = 0  # for environments with the default of this option
+    return states
 
 
 def search(starts, width, luck, steps=240, frames=4, seed=0, **options):
