@@ -22,7 +22,8 @@ class GymnasiumSource:
 
     envs: the vector environments. Each must have a Box of numbers to observe, Discrete actions and autoreset "next_step".
     reward_clip: c to clip rewards to [-c, c], or None. Episode returns stay raw.
-    seed: environment i is first reset with seed + i; None for random seeds.
+    seed: `reset` resets environment i with seed + i; None for random seeds. The attribute may be set before a reset.
+    owned: `close` also closes the vector environments.
     Raises ValueError if the pipeline cannot drive these environments.
 
     Their inner state cannot be saved: a resumed run begins new episodes.
@@ -30,7 +31,8 @@ class GymnasiumSource:
 
     saves = False
 
-    def __init__(self, envs: list[VectorEnv], reward_clip: float | None = None, seed: int | None = None):
+    def __init__(self, envs: list[VectorEnv], reward_clip: float | None = None, seed: int | None = None, *,
+                 owned: bool = False):
         self.envs, self.reward_clip, self.seed = envs, reward_clip, seed
         space, actions = envs[0].single_observation_space, envs[0].single_action_space
         for env in envs:
@@ -41,6 +43,7 @@ class GymnasiumSource:
         picture = len(space.shape) == 3 and space.shape[0] == 1  # a stack of one
         self.observation_shape = space.shape[1:] if picture else space.shape
         self.observation_dtype = np.dtype("uint8" if space.dtype == np.uint8 else "float32")
+        self._to_close = list(envs) if owned else []
         self._threads = ThreadPoolExecutor(len(envs), "insertcoin-env")
 
     def edges(self, num_batches: int) -> list[int]:
@@ -52,8 +55,7 @@ class GymnasiumSource:
 
     def bind(self, lo: int, hi: int, host: dict, actions: np.ndarray):
         index = self.edges(len(self.envs)).index(lo)
-        seed = None if self.seed is None else self.seed + lo  # Gymnasium resets environment i of the batch with seed + i
-        return _BoundVectorEnv(self, self.envs[index], lo, host, actions, seed)
+        return _BoundVectorEnv(self, self.envs[index], lo, host, actions)
 
     def state(self) -> dict[str, torch.Tensor]:
         return {}
@@ -70,23 +72,27 @@ class GymnasiumSource:
         return self._threads.submit(work)
 
     def close(self):
-        """End the threads."""
+        """End the threads after the present step. Close the environments if they are owned; warn of those that cannot be."""
         self._threads.shutdown(wait=True, cancel_futures=True)
+        while self._to_close:
+            env = self._to_close.pop()
+            _close(env, f"a vector environment of {_name(env)}")
 
 
 class _BoundVectorEnv:
     """A bound vector environment. See bridge/source.py for its methods."""
 
-    def __init__(self, source: GymnasiumSource, env: VectorEnv, lo: int, host: dict, actions: np.ndarray, seed):
-        self.source, self.env, self.lo, self.host, self.actions, self.seed = source, env, lo, host, actions, seed
+    def __init__(self, source: GymnasiumSource, env: VectorEnv, lo: int, host: dict, actions: np.ndarray):
+        self.source, self.env, self.lo, self.host, self.actions = source, env, lo, host, actions
         self.returns, self.lengths = np.zeros(env.num_envs), np.zeros(env.num_envs, np.int32)
         self.over = np.zeros(env.num_envs, bool)  # the episode has ended, and the next step only resets
         self.stepping: Future | None = None
-        self.name = getattr(getattr(env, "spec", None), "id", None) or type(env).__name__
+        self.name = _name(env)
         _wrap_sync(env, lo, self.name)
 
     def reset(self):
-        observation, _ = self._call(self.env.reset, seed=self.seed)
+        seed = None if self.source.seed is None else self.source.seed + self.lo  # Gymnasium adds i for environment i of these
+        observation, _ = self._call(self.env.reset, seed=seed)
         self.host["observation"][:] = np.reshape(observation, self.host["observation"].shape)
         for name in ("reward", "terminated", "truncated"):
             self.host[name][:] = 0
@@ -154,6 +160,9 @@ class _NamedEnv(gymnasium.Wrapper):
         except Exception as error:
             raise _failure(self.who, "step", error) from error
 
+    def close(self):
+        _close(self.env, self.who)
+
 
 def _wrap_sync(env: VectorEnv, lo: int, name: str):
     """Number the environments of a SyncVectorEnv from `lo` on. Does nothing to other vector environments."""
@@ -176,6 +185,19 @@ def _failed_worker(env: VectorEnv) -> int | None:
 
 def _failure(who: str, method: str, error: Exception) -> EnvironmentFailed:
     return EnvironmentFailed(f"{who} raised {type(error).__name__} in {method}: {error}")
+
+
+def _name(env: VectorEnv) -> str:
+    """The id of a vector environment, or the name of its class."""
+    return getattr(getattr(env, "spec", None), "id", None) or type(env).__name__
+
+
+def _close(env: VectorEnv | gymnasium.Env, who: str):
+    """Close an environment. If this fails, warn: the others are still to be closed, and an error may be on its way."""
+    try:
+        env.close()
+    except Exception as error:
+        warnings.warn(f"{who} raised {type(error).__name__} in close: {error}", RuntimeWarning, stacklevel=2)
 
 
 def check_spaces(env: VectorEnv, space, actions):

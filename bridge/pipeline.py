@@ -26,7 +26,7 @@ from bridge.errors import BridgeError, TransferError
 from bridge.graphs import Captured, Graphs
 from bridge.gymnasium_source import GymnasiumSource
 from bridge.slab import Slab
-from bridge.source import EpisodeLog, Episodes, GameSource
+from bridge.source import EpisodeLog, Episodes, GameSource, closed_on_error
 from envs_c import VecEnv
 
 VECTOR_ENV = ("num_envs", "single_observation_space", "single_action_space", "reset", "step")  # attributes of a vector env
@@ -69,7 +69,7 @@ class Pipeline:
     env_seconds: seconds spent stepping games.
     copy_seconds: seconds spent waiting for the device.
 
-    Raises BridgeError if a copy, a kernel or an environment failed.
+    Raises BridgeError if a copy, a kernel or an environment failed. If it cannot be made, it closes the source.
     """
 
     def __init__(self, envs, num_batches: int = 1, device=None, *, serial: bool = False, graphs: bool = True):
@@ -78,13 +78,14 @@ class Pipeline:
         self.device: torch.device = self._device.torch_device
         self.serial, self.graphs = serial, Graphs(graphs)
         self.num_envs, self.num_actions = self.source.num_envs, self.source.num_actions
-        edges = self.source.edges(num_batches)
-        self.batches = [BatchRange(k, edges[k], edges[k + 1]) for k in range(num_batches)]
-        self.slabs = [Slab(b.hi - b.lo, self.source.observation_shape, self.source.observation_dtype, self.source.num_masked,
-                           self._device) for b in self.batches]
-        self.streams = [self._device.stream() for _ in self.batches]
-        self._bound = [self.source.bind(b.lo, b.hi, slab.host, slab.host_actions)
-                       for b, slab in zip(self.batches, self.slabs, strict=True)]
+        with closed_on_error(self.source):
+            edges = self.source.edges(num_batches)
+            self.batches = [BatchRange(k, edges[k], edges[k + 1]) for k in range(num_batches)]
+            self.slabs = [Slab(b.hi - b.lo, self.source.observation_shape, self.source.observation_dtype,
+                               self.source.num_masked, self._device) for b in self.batches]
+            self.streams = [self._device.stream() for _ in self.batches]
+            self._bound = [self.source.bind(b.lo, b.hi, slab.host, slab.host_actions)
+                           for b, slab in zip(self.batches, self.slabs, strict=True)]
         self._must_step = [False] * num_batches  # by batch: the actions of its last turn are not yet played
         self._queued: dict[tuple, _QueuedWork] = {}  # by batch, work and act
         self._ended = EpisodeLog(self.num_envs)
@@ -209,7 +210,7 @@ class Pipeline:
         return {**self.source.environment_dims(), **{f"slab.{name}": 0 for name in self.slabs[0].host}}
 
     def close(self):
-        """End the source's threads. The caller owns the environments."""
+        """Close the source: its threads end, and it closes the environments that it owns. The caller closes others."""
         self.source.close()
 
 

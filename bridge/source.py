@@ -6,7 +6,7 @@ A source has num_envs, num_actions, num_masked (0 without action masks), observa
     bind(lo, hi, host, actions)   environments lo .. hi-1, writing to the arrays `host` and reading `actions`;
     state(), restore(state)       its state for a checkpoint, if `saves` is true;
     environment_dims()            the environment dimension of each tensor in this state;
-    close()                       ends its threads.
+    close()                       ends its threads, and closes the environments that it owns. A second call does nothing.
 
 A bound batch has
 
@@ -19,14 +19,25 @@ A bound batch has
 After the end of an episode, the next step only resets (Gymnasium's "next_step" autoreset).
 """
 
+import contextlib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
 import torch
 
 from envs_c import VecEnv
+
+
+@contextlib.contextmanager
+def closed_on_error(made) -> Iterator:
+    """A context manager that calls made.close() if its body raises."""
+    try:
+        yield made
+    except BaseException:  # also after Ctrl-C
+        made.close()
+        raise
 
 
 class Episodes(NamedTuple):

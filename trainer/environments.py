@@ -1,5 +1,6 @@
 """The environments of a run, made from its settings: our own games, or any Gymnasium environment named "gym:ID"."""
 
+import contextlib
 import importlib.util
 import itertools
 
@@ -51,12 +52,17 @@ def make_source(game: str, env: EnvConfig, num_envs: int, seed: int, num_batches
     if changed:
         raise ConfigError(f"{' and '.join(changed)} cannot be set for {game}: only our own games have these settings; leave "
                           "them out, or pass the environment's own options with --options")
-    edges = [num_envs * k // num_batches for k in range(num_batches + 1)]
-    made = [make_gymnasium(name, hi - lo, env.options) for lo, hi in itertools.pairwise(edges)]
-    try:
-        return GymnasiumSource(made, env.reward_clip, seed + first)
-    except ValueError as error:
-        raise ConfigError(f"{game}: {error}") from None
+    edges, made = [num_envs * k // num_batches for k in range(num_batches + 1)], []
+    with contextlib.ExitStack() as failed:
+        for lo, hi in itertools.pairwise(edges):
+            made.append(make_gymnasium(name, hi - lo, env.options))
+            failed.callback(made[-1].close)
+        try:
+            source = GymnasiumSource(made, env.reward_clip, seed + first, owned=True)
+        except ValueError as error:
+            raise ConfigError(f"{game}: {error}") from None
+        failed.pop_all()
+    return source
 
 
 def make_simulation(game: str, env: EnvConfig, num_envs: int, seed: int, device: torch.device, first: int = 0):
@@ -93,6 +99,15 @@ def make_gymnasium(name: GameName, num_envs: int, options: dict[str, float]) -> 
 def episode_seed(game: str, seed: int) -> int:
     """The seed for an evaluation's environments: its episodes differ from those of a training with the same seed."""
     return (seed + GYM_OFFSET) % GYM_SEEDS if GameName.parse(game).is_gym else seed + SEED_OFFSET
+
+
+def resumed_seed(seed: int, step: int) -> int:
+    """The seed of Gymnasium's environments in a run with `seed` that is resumed at `step`.
+
+    They cannot be saved, so they begin new episodes: other ones than at the start, and others at each step. Resuming twice at
+    the same step gives the same episodes.
+    """
+    return int(np.random.SeedSequence((seed, step)).generate_state(1)[0]) % GYM_SEEDS
 
 
 def rate_of(source) -> float:

@@ -3,6 +3,7 @@
 Both are compared with the policy before they are written.
 """
 
+import contextlib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -62,10 +63,9 @@ def export_run(run: str | Path, formats: tuple[str, ...], out: str | None) -> Ex
     targets = {name: stem.with_name(f"{stem.name}.{name}") for name in formats}
     for target in targets.values():
         _refuse_checkpoint(target)
-    source = make_source(config.game, config.env, 1, 0)
-    dtype = getattr(torch, str(source.observation_dtype))
-    about = describe(policy, config, source, checkpoint.read_meta(path))
-    source.close()
+    with contextlib.closing(make_source(config.game, config.env, 1, 0)) as source:
+        dtype = getattr(torch, str(source.observation_dtype))
+        about = describe(policy, config, source, checkpoint.read_meta(path))
     graph, played = StepGraph(policy), check.gather(policy, config.game, config.env)
     checked = {}
     for name, target in targets.items():

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bridge import Pipeline, open_device
+from bridge.source import closed_on_error
 from trainer.config import EnvConfig
 from trainer.config.games import GameName
 from trainer.environments import episode_seed, make_source, rate_of
@@ -48,10 +49,15 @@ class Watched:
     def __init__(self, game: str, env: EnvConfig, policy: Policy | None, *, seed: int, greedy: bool = False):
         settings, name = replace(env, num_envs=1, num_batches=1, reward_clip=None, sim="host"), GameName.parse(game)
         source = make_source(game, settings, 1, episode_seed(game, seed))
-        self.is_gym = name.is_gym
+        self.is_gym, self.title, self.source, self.rate, self.chosen = name.is_gym, name.short, source, rate_of(source), 0
+        with closed_on_error(source):
+            self._prepare(policy, seed, greedy)
+
+    def _prepare(self, policy: Policy | None, seed: int, greedy: bool):
+        """Make the pipeline, and begin the first episode."""
+        source = self.source
         if self.is_gym and (len(source.observation_shape) != 2 or source.observation_dtype != "uint8"):
-            raise RunError(f"{game} cannot be watched: its observations are not pictures; `eval` measures its score")
-        self.title, self.source, self.rate, self.chosen = name.short, source, rate_of(source), 0
+            raise RunError(f"{self.title} cannot be watched: its observations are not pictures; `eval` measures its score")
         device = "cpu" if policy is None else str(next(policy.parameters()).device)
         self.pipeline = Pipeline(source, 1, open_device(device))
         self.slab = self.pipeline.slabs[0]

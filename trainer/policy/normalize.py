@@ -78,6 +78,10 @@ class RewardNorm(Moments):
         super().__init__(())
         self.register_buffer("gathered", torch.zeros(num_envs))
 
+    def begin_episodes(self):
+        """Forget the returns gathered so far: all environments begin new episodes. The statistics stay."""
+        self.gathered.zero_()
+
     def forward(self, reward, over, gamma: float, ranks: Ranks = ALONE):
         """The scaled rewards (T, N) of a rollout.
 

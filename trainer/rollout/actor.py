@@ -55,6 +55,12 @@ class Actor:
         for name, tensor in self.state().items():
             tensor.copy_(state[name])
 
+    def begin_episodes(self):
+        """Forget the old episodes: the next observation of every environment is the first of a new one."""
+        self.h.zero_()
+        self.c.zero_()
+        self.over.fill_(1)
+
 
 class BatchStep:
     """One step of one batch on the device: store the slab, choose actions. Each call reads and writes the same memory.

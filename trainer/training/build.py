@@ -1,5 +1,6 @@
 """Make a session in two steps: `decide` the values common to all ranks, then `build` the parts."""
 
+import contextlib
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import torch
 
 from bridge import Pipeline, open_device, probe
 from bridge.on_device.pipeline import OnDevicePipeline
+from bridge.source import closed_on_error
 from envs_c.machine import cores
 from trainer.config import Config
 from trainer.environments import make_simulation, make_source
@@ -75,9 +77,18 @@ def build(plan: Plan, ranks: Ranks = ALONE) -> Session:
 
     Raises CheckpointError if the checkpoint is damaged or does not fit, and ConfigError if the parts do not fit each other.
     """
-    config, share = plan.config, plan.share
+    share = plan.share
     saved = checkpoint.load(plan.checkpoint) if plan.checkpoint else None
-    pipeline = make_pipeline(share, plan.device, plan.num_batches, ranks.rank * share.env.num_envs)
+    with closed_on_error(make_pipeline(share, plan.device, plan.num_batches, ranks.rank * share.env.num_envs)) as pipeline:
+        session = _assemble(plan, ranks, pipeline)
+        if saved is not None:
+            session.restore(saved, plan.checkpoint)
+    return session
+
+
+def _assemble(plan: Plan, ranks: Ranks, pipeline: Pipeline | OnDevicePipeline) -> Session:
+    """Make the other parts, and reset the environments."""
+    config, share = plan.config, plan.share
     policy = _make_policy(plan, pipeline.source)
     if ranks.joined:  # orthogonal weights of another processor may differ in their last bits
         policy.load_state_dict(ranks.broadcast(policy.state_dict))
@@ -89,11 +100,8 @@ def build(plan: Plan, ranks: Ranks = ALONE) -> Session:
     learner = Learner(policy, storage, config.ppo, share.sequences_per_minibatch, generator, pipeline.new_stream(), GRAPHS,
                       ranks)
     pipeline.reset()
-    session = Session(config, ranks, pipeline, policy, storage, actor, learner, league, generator,
-                      facts=_facts(plan, ranks, policy))
-    if saved is not None:
-        session.restore(saved, plan.checkpoint)
-    return session
+    return Session(config, ranks, pipeline, policy, storage, actor, learner, league, generator,
+                   facts=_facts(plan, ranks, policy))
 
 
 def make_session(config: Config, ranks: Ranks = ALONE, *, resume: Path | None = None) -> Session:
@@ -128,9 +136,8 @@ def choose_batches(share: Config, device) -> tuple[int, str]:
         return env.num_batches, "as asked"
     if device.torch_device.type == "cpu":
         return 1, "nothing is copied on the CPU"
-    source = make_source(share.game, env, env.num_envs, share.run.seed)
-    choice = probe.choose(probe.measure(device), probe.slab_bytes(source), source.num_envs, probe.game_seconds(source))
-    source.close()
+    with contextlib.closing(make_source(share.game, env, env.num_envs, share.run.seed)) as source:
+        choice = probe.choose(probe.measure(device), probe.slab_bytes(source), source.num_envs, probe.game_seconds(source))
     return choice.num_batches, choice.reason
 
 

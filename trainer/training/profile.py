@@ -1,5 +1,6 @@
 """Profile of a training: a trace for Perfetto, and a table of the time of each stage."""
 
+import contextlib
 from pathlib import Path
 
 import torch
@@ -21,16 +22,15 @@ def profile_run(config: Config, iterations: int, out: Path) -> str:
     iterations: number of traced iterations, after a warm-up.
     out: file of the trace, .json or .json.gz.
     """
-    session = make_session(config)
-    for _ in range(WARM_UP):
-        iterate(session)
-    activities = [ProfilerActivity.CPU, *([ProfilerActivity.CUDA] if session.device.type == "cuda" else [])]
-    with recording(), profile(activities=activities) as profiler:
-        metrics = [iterate(session) for _ in range(iterations)]
-        if session.device.type == "cuda":
-            torch.cuda.synchronize(session.device)
-    session.pipeline.settle()
-    session.pipeline.close()
+    with contextlib.closing(make_session(config)) as session:
+        for _ in range(WARM_UP):
+            iterate(session)
+        activities = [ProfilerActivity.CPU, *([ProfilerActivity.CUDA] if session.device.type == "cuda" else [])]
+        with recording(), profile(activities=activities) as profiler:
+            metrics = [iterate(session) for _ in range(iterations)]
+            if session.device.type == "cuda":
+                torch.cuda.synchronize(session.device)
+        session.pipeline.settle()
     profiler.export_chrome_trace(str(out))
     seconds = sum(session.config.batch_steps / m["sps"] for m in metrics)
     facts = ", ".join(f"{name} {value}" for name, value in session.facts.items())

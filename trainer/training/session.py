@@ -12,6 +12,7 @@ from bridge import Pipeline
 from bridge.on_device.pipeline import OnDevicePipeline
 from bridge.source import Episodes
 from trainer.config import Config
+from trainer.environments import resumed_seed
 from trainer.errors import CheckpointError
 from trainer.policy.policy import Policy
 from trainer.ppo.learner import Learner
@@ -117,13 +118,25 @@ class Session:
             self.generator.set_state(tensors["generator"])
         except (IndexError, KeyError, RuntimeError, ValueError, envs_c.InvalidState) as error:
             raise CheckpointError(f"{path} does not fit this run's settings: {error}") from error
-        if not self.pipeline.source.saves:  # its environments begin new episodes
-            self.pipeline.reset()
-            self.actor.over.fill_(1)
         self.iteration, self.seconds, self.episodes = meta["iteration"], meta["seconds"], meta["episodes"]
         self.actor.step = self.iteration * self.config.ppo.horizon
         self.recent.extend((score, length) for score, length in meta["recent"])
         self.saved = path
+        if not self.pipeline.source.saves:
+            self.begin_episodes()
+
+    def begin_episodes(self):
+        """Begin new episodes in all environments, for a resumed run whose environments could not be saved."""
+        first = self.ranks.rank * self.pipeline.num_envs
+        self.pipeline.source.seed = resumed_seed(self.config.run.seed, self.step) + first
+        self.pipeline.reset()
+        self.actor.begin_episodes()
+        if self.learner.reward_norm is not None:
+            self.learner.reward_norm.begin_episodes()
+
+    def close(self):
+        """End the threads of the environments, and close those that the trainer has made."""
+        self.pipeline.close()
 
     def _require_forms(self, tensors: dict[str, torch.Tensor]):
         """Raises ValueError that names the first tensor that does not fit; the learner's are checked by itself."""

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bridge import EnvironmentFailed
+from bridge.source import closed_on_error
 from trainer.config import Config
 from trainer.errors import LearningError
 from trainer.log.curves import draw_curves
@@ -41,7 +42,7 @@ def train_with(config: Config, ranks: Ranks) -> Path:
     check_alike(config, ranks)
     plan = decide(config, ranks)
     session, folder = start(plan, ranks), plan.folder
-    with open_log(session, plan) as log:
+    with contextlib.closing(session), open_log(session, plan) as log:
         with Interrupt() as interrupt:
             finished = loop(session, folder, log, interrupt)
             ranks.leave()
@@ -59,9 +60,9 @@ def train_with(config: Config, ranks: Ranks) -> Path:
 def start(plan: Plan, ranks: Ranks) -> Session:
     """The session of a plan; a new run gets its first checkpoint. If this fails, a new folder is removed again."""
     try:
-        session = build(plan, ranks)
-        if plan.checkpoint is None:
-            session.save(plan.folder)  # for resuming a run killed early
+        with closed_on_error(build(plan, ranks)) as session:
+            if plan.checkpoint is None:
+                session.save(plan.folder)  # for resuming a run killed early
         return session
     except BaseException:
         if plan.checkpoint is None and ranks.rank == 0:
