@@ -13,6 +13,10 @@ class ConfigError(TrainerError):
     """A setting is unknown or has an invalid value."""
 
 
+class FileError(TrainerError):
+    """A file cannot be read or written, or a text cannot be a path."""
+
+
 class SettingError(ConfigError):
     """A setting has an invalid value.
 
@@ -54,6 +58,10 @@ class TrackerError(TrainerError):
 
 class RanksError(TrainerError):
     """A job of several processes failed: a process has no device or has ended, or the weights differ."""
+
+
+class TrustError(TrainerError):
+    """A run or a preset names code of which the user has not said that it may run; see trainer/runs/trust.py."""
 
 
 class SweepError(TrainerError):

@@ -1,9 +1,99 @@
-"""Atomic files: a killed process leaves either the old or the new content."""
+"""Files: paths given by the user, checked reading, and atomic writing.
 
+A file may be damaged, of another program, or made to do harm: reading parses text and copies bytes, and never runs code.
+"""
+
+import contextlib
+import errno
+import json
 import os
 import re
-from collections.abc import Iterable
+import stat
+import tomllib
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any, BinaryIO
+
+from envs_c.engine.checks import shown
+from trainer.errors import ConfigError, FileError
+
+LARGEST_JSON, LARGEST_TOML = 64 << 20, 1 << 20  # bytes
+_LONGEST_NAME, _LONGEST_PATH = 255, 4095        # bytes, of Linux
+_DEEP = "nested too deeply"
+
+
+def user_path(text: str) -> Path:
+    """A path as the user wrote it, with ~ replaced. Raises FileError if no file can have this path."""
+    try:
+        path = Path(text).expanduser()
+        names = [os.fsencode(part) for part in path.parts]
+        text.encode()
+    except UnicodeEncodeError:
+        raise FileError(f"the path {shown(text)} must be in UTF-8") from None
+    except RuntimeError:
+        raise FileError(f"the path {shown(text)} begins with the home folder of an unknown user") from None
+    if "\0" in text:
+        raise FileError(f"the path {shown(text)} must not contain the character NUL")
+    if max(map(len, names), default=0) > _LONGEST_NAME or len(os.fsencode(path)) > _LONGEST_PATH:
+        raise FileError(f"the path {shown(text)} is too long")
+    return path
+
+
+def read_file(path: Path, largest: int) -> bytes:
+    """The content of a regular file of at most `largest` bytes. Raises OSError, also for a larger file, and as `open_file`."""
+    with open_file(path) as file:
+        size = os.fstat(file.fileno()).st_size
+        if size > largest:
+            raise OSError(errno.EFBIG, f"it has {size:,} bytes, and at most {largest:,} are read", str(path))
+        return file.read()
+
+
+def open_file(path: Path) -> BinaryIO:
+    """Open a regular file for reading.
+
+    Raises OSError, also for a folder, and for a pipe or a device, which may have no end.
+    """
+    file = open(path, "rb", opener=_without_waiting)  # noqa: SIM115, returned open
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        file.close()
+        raise OSError(errno.EINVAL, "it is not a regular file", str(path))
+    return file
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    """Open a file; a pipe does not wait for its writer."""
+    return os.open(path, flags | os.O_NONBLOCK)
+
+
+def read_json(path: Path) -> Any:
+    """The content of a JSON file. Raises OSError as `read_file`, and ValueError if it is not JSON or nested too deeply."""
+    try:
+        return json.loads(read_file(path, LARGEST_JSON))
+    except RecursionError:
+        raise ValueError(_DEEP) from None
+
+
+def read_toml(path: Path, label: str) -> dict[str, Any]:
+    """The content of a TOML file of settings. Raises ConfigError that names it by `label`."""
+    try:
+        return tomllib.loads(read_file(path, LARGEST_TOML).decode())
+    except OSError as error:
+        raise ConfigError(f"cannot read {label}: {error.strerror}") from None
+    except RecursionError:
+        raise ConfigError(f"{label}: {_DEEP}") from None
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{label}: must be a text in UTF-8, and its byte {error.start:,} is not") from None
+    except ValueError as error:
+        raise ConfigError(f"{label}: {error}") from None
+
+
+@contextlib.contextmanager
+def writing(path: str | Path, advice: str) -> Iterator[None]:
+    """Turn an OSError into a FileError: "cannot write PATH: REASON; ADVICE"."""
+    try:
+        yield
+    except OSError as error:
+        raise FileError(f"cannot write {path}: {error.strerror or error}; {advice}") from None
 
 
 def write_atomically(path: Path, chunks: Iterable[bytes | memoryview]) -> None:

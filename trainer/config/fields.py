@@ -6,14 +6,17 @@ The sections of a run's settings and the options of each verb are Sections.
 import contextlib
 import math
 import re
+import sys
 from collections.abc import Iterator
 from contextvars import ContextVar
 from dataclasses import Field, field, fields
 from types import UnionType
 from typing import Annotated, Any, Literal, get_args, get_origin
 
+from envs_c.engine.checks import shown
 from envs_c.errors import did_you_mean
-from trainer.errors import ConfigError, SettingError
+from trainer.errors import ConfigError, FileError, SettingError
+from trainer.files import user_path
 
 _checks_later: ContextVar[bool] = ContextVar("checks_later", default=False)
 
@@ -23,12 +26,18 @@ def within(default: Any, low: float = -math.inf, high: float = math.inf, *, abov
     return field(default=default, metadata={"low": low, "high": high, "above": above})
 
 
-def matching(default: Any, pattern: str, requirement: str) -> Any:
+def matching(default: Any, pattern: str, requirement: str, *, path: bool = False) -> Any:
     """A field for texts matching a regular expression.
 
     requirement: the end of the error message, such as "auto or cpu" in "device must be auto or cpu, not 'tpu'".
+    path: the text is a path, see `path_setting`.
     """
-    return field(default=default, metadata={"pattern": pattern, "requirement": requirement})
+    return field(default=default, metadata={"pattern": pattern, "requirement": requirement, "path": path})
+
+
+def path_setting(default: str | None = None) -> Any:
+    """A field for the path of a file or a folder. A check replaces ~ in its value."""
+    return field(default=default, metadata={"path": True})
 
 
 class Section:
@@ -42,10 +51,11 @@ class Section:
         """Raises SettingError for the first bad value. Subclasses add checks of several settings."""
         for one in fields(self):
             value = getattr(self, one.name)
-            if plain_type(one) is float and type(value) is int:
-                value = float(value)
-                object.__setattr__(self, one.name, value)
             check(value, one)
+            if plain_type(one) is float and type(value) is int:
+                object.__setattr__(self, one.name, float(value))
+            if one.metadata.get("path") and value is not None:
+                object.__setattr__(self, one.name, _expanded(one.name, value))
 
 
 @contextlib.contextmanager
@@ -64,7 +74,16 @@ def checked_later() -> Iterator[None]:
 def check(value: Any, one: Field) -> None:
     """Raises SettingError if a field must not have this value."""
     if not _fits(value, one):
-        raise SettingError(one.name, f"must be {requirement(one)}, not {value!r}")
+        raise SettingError(one.name, f"must be {requirement(one)}, not {shown(value)}")
+
+
+def _expanded(name: str, value: str) -> str:
+    """The path in a setting, with ~ replaced. Raises SettingError if no file can have it."""
+    try:
+        expanded = str(user_path(value))
+    except FileError as error:
+        raise SettingError(name, f"must be a path: {error}") from None
+    return expanded if value.startswith("~") else value  # as the user wrote it, such as "runs/"
 
 
 def plain_type(one: Field) -> Any:
@@ -102,7 +121,9 @@ def _range(one: Field) -> tuple[float, float, bool]:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    if isinstance(value, int):  # integers beyond the range of floats would raise OverflowError
+        return not isinstance(value, bool) and abs(value) <= sys.float_info.max
+    return isinstance(value, float) and math.isfinite(value)
 
 
 def requirement(one: Field) -> str:
@@ -136,7 +157,8 @@ def choices(values: list[Any] | tuple[Any, ...]) -> str:
 def refuse_unknown(given: Any, known: set[str], prefix: str) -> None:
     """Raises ConfigError if `given` is not a dict or has an unknown key. prefix: written before the names, such as "ppo."."""
     if not isinstance(given, dict):
-        raise ConfigError(f"the settings of {prefix.rstrip('.') or 'a run'} must be a table of names and values, not {given!r}")
+        raise ConfigError(f"the settings of {prefix.rstrip('.') or 'a run'} must be a table of names and values, not "
+                          f"{shown(given)}")
     unknown = [name for name in given if name not in known]
     if unknown:
         hint = did_you_mean(unknown[0], known, 0.6) or f"the settings are {', '.join(sorted(known))}"

@@ -1,9 +1,7 @@
 """Presets: TOML files with the settings for a game. Read here, and written for a sweep."""
 
-import tomllib
 from importlib import resources
 from pathlib import Path
-from typing import Any
 
 import tomli_w
 
@@ -11,6 +9,7 @@ from trainer.config.config import Config, full_name, overlay
 from trainer.config.games import GameName
 from trainer.config.sections import OF_ONE_SESSION, OF_THE_MACHINE
 from trainer.errors import ConfigError, SettingError
+from trainer.files import read_toml, user_path
 
 
 def preset(game: str) -> Config:
@@ -22,7 +21,7 @@ def preset(game: str) -> Config:
     Raises ConfigError if the file names an unknown setting or gives a setting a bad value.
     """
     name = GameName.parse(game)
-    label = str(Path(game).with_suffix(".toml")) if name.is_file else f"presets/{game}.toml"
+    label = str(user_path(game).with_suffix(".toml")) if name.is_file else f"presets/{game}.toml"
     stem = "gym_ale" if name.is_ale else game
     file = Path(label) if name.is_file else resources.files("trainer.presets").joinpath(f"{stem}.toml")
     if not (name.is_file or stem.isidentifier()) or not file.is_file():
@@ -35,19 +34,20 @@ def preset_file(game: str, path: str) -> Config:
 
     Raises ConfigError if there is no such file, and as `preset` does.
     """
-    file = Path(path)
+    file = user_path(path)
     if not file.is_file():
         raise ConfigError(f"there is no preset at {path}; preset must be a .toml file of settings, such as a sweep's best.toml")
-    return _overlaid(game, file, path)
+    return _overlaid(game, file, str(file))
 
 
-def _overlaid(game: str, file: Any, label: str) -> Config:
+def _overlaid(game: str, file: Path, label: str) -> Config:
     """The defaults, changed by a preset; errors begin with `label`."""
+    tables = read_toml(file, label)
     try:
-        config = overlay(Config(game), tomllib.loads(file.read_text(encoding="utf-8")))
+        config = overlay(Config(game), tables)
     except SettingError as error:
         raise ConfigError(f"{label}: {error.renamed(full_name(error.name))}") from None
-    except (ConfigError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except ConfigError as error:
         raise ConfigError(f"{label}: {error}") from None
     if config.run.resume is not None:
         raise ConfigError(f"{label}: run.resume is no setting of a preset; write --resume {config.run.resume}")

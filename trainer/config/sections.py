@@ -7,7 +7,7 @@ checked when a section is made, whatever they come from: the command line, a pre
 from dataclasses import dataclass, field
 from typing import Literal
 
-from trainer.config.fields import Section, matching, within
+from trainer.config.fields import Section, matching, path_setting, within
 from trainer.errors import SettingError
 
 # The names in the registries of trainer/policy and trainer/log. These load torch or trackers, so they are not imported here.
@@ -198,9 +198,9 @@ class RunConfig(Section):
     """Device of the policy: auto (the GPU if there is one), cpu, cuda, or cuda:1 for the second GPU."""
     serial: bool = False
     """One batch at a time, synchronized at each step: for debugging."""
-    run_dir: str | None = None
+    run_dir: str | None = path_setting()
     """Folder of the run. none: a new one, runs/GAME-DATE-TIME-sSEED."""
-    resume: str | None = None
+    resume: str | None = path_setting()
     """Resume this run: its folder, one of its checkpoints, the beginning of its name under runs, or last."""
     stop_at: int | None = within(None, 1, 2**53)
     """End early at this step; schedules do not change."""

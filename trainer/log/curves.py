@@ -1,6 +1,5 @@
 """Pictures of curves: curves.png of one run, drawn from its metrics.jsonl, and the scores of several runs in one picture."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from io import BytesIO
@@ -16,6 +15,7 @@ from trainer.errors import ConfigError
 from trainer.files import write_atomically
 from trainer.runs.folder import CONFIG
 from trainer.runs.metrics import read_metrics
+from trainer.runs.summary import read_run
 
 _LOSSES = {"loss_policy": "policy", "loss_value": "value", "entropy": "entropy"}
 _STYLES = ("-", "--", ":", "-.")  # for the first ten curves, the next ten, ...
@@ -124,9 +124,8 @@ def _thinned(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _title(folder: Path) -> str:
-    """Game and seed, if the folder has a config.json, and the folder's name."""
-    path = folder / CONFIG
-    if not path.exists():
+    """Game and seed, if the folder has a config.json, and the folder's name. Raises RunError if the file is damaged."""
+    if not (folder / CONFIG).exists():
         return folder.name
-    config = json.loads(path.read_text(encoding="utf-8"))["config"]
-    return f"{config['game']}, seed {config['run']['seed']}\n{folder.name}"
+    run = read_run(folder)
+    return f"{run.game}, seed {run.seed}\n{folder.name}"

@@ -26,7 +26,7 @@ from typing import Any, Protocol
 
 from trainer import imports
 from trainer.errors import TrackerError
-from trainer.files import write_atomically
+from trainer.files import read_json, write_atomically
 from trainer.log.tensorboard import TensorBoard, tagged
 
 PROJECT = "insertcoin"   # unless WANDB_PROJECT or TRACKIO_PROJECT names another one
@@ -146,9 +146,13 @@ def _ids(folder: Path) -> dict[str, str]:
     if not path.exists():
         return {}
     try:
-        return dict(json.loads(path.read_text(encoding="utf-8")))
-    except (ValueError, TypeError):
-        raise TrackerError(f"{path} is damaged: remove it, and the trackers begin new runs") from None
+        ids = read_json(path)
+        known = isinstance(ids, dict) and all(isinstance(one, str) for one in ids.values())
+    except (OSError, ValueError):
+        known = False
+    if not known:
+        raise TrackerError(f"{path} is damaged: remove it, and the trackers begin new runs")
+    return ids
 
 
 def _keep_id(folder: Path, name: str, value: str) -> None:

@@ -5,13 +5,13 @@ runs, or `last`: the run that was started or resumed most recently.
 """
 
 import difflib
-import json
 import os
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 
 from trainer.errors import RunError
+from trainer.files import read_json, user_path
 from trainer.process import program_name
 from trainer.runs.folder import CONFIG
 
@@ -25,7 +25,7 @@ def find(name: str, root: Path = ROOT) -> Path:
 
     Raises RunError with similar names if there is no such run, or if several begin with this name.
     """
-    path = Path(name).expanduser()
+    path = user_path(name)
     if path.is_file() or holds_run(path):
         return path
     if path.parent.is_dir() and path.parent != Path():  # the beginning of a path
@@ -70,7 +70,7 @@ def _has_checkpoint(folder: Path) -> bool:
 def _last_start(folder: Path) -> float:
     """Seconds since the epoch when the last session of a run started; without that, when its folder changed."""
     try:
-        sessions = json.loads((folder / CONFIG).read_text(encoding="utf-8"))["sessions"]
+        sessions = read_json(folder / CONFIG)["sessions"]
         return datetime.fromisoformat(sessions[-1]["started"]).timestamp()
     except (OSError, ValueError, TypeError, LookupError):
         return folder.stat().st_mtime

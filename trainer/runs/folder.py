@@ -15,7 +15,7 @@ from typing import Any
 
 from trainer.config import RunConfig
 from trainer.errors import RunError
-from trainer.files import write_atomically
+from trainer.files import read_json, write_atomically, writing
 from trainer.process import program_name
 from trainer.runs.machine import machine_facts
 
@@ -75,8 +75,8 @@ def new_run_folder(game: str, run: RunConfig, root: Path = Path("runs")) -> Path
     folder = Path(run.run_dir)
     if not run.run_dir.strip():
         raise RunError(f"--run-dir must be a folder or the name of a new one, not {run.run_dir!r}")
-    refuse_run(folder)
     try:
+        refuse_run(folder)
         folder.mkdir(parents=True, exist_ok=True)
         refuse_files(folder)
     except OSError as error:
@@ -123,8 +123,9 @@ def open_folder(folder: Path, settings: dict[str, Any], facts: dict[str, str], r
     with locked(folder):
         if resume_step is None:
             refuse_run(folder)
-        write_config(folder, settings, facts, resume_step or 0)
-        write_readme(folder, settings)
+        with writing(folder, "a training writes into its run's folder: let your user write there"):
+            write_config(folder, settings, facts, resume_step or 0)
+            write_readme(folder, settings)
         yield
 
 
@@ -161,8 +162,8 @@ def write_config(folder: Path, settings: dict[str, Any], facts: dict[str, str], 
     """Write config.json: the settings and one entry for each session of the run. Arguments as in `open_folder`."""
     path = folder / CONFIG
     try:
-        sessions = json.loads(path.read_text(encoding="utf-8"))["sessions"] if path.exists() else []
-    except (ValueError, TypeError, LookupError):
+        sessions = [] + read_json(path)["sessions"] if path.exists() else []
+    except (OSError, ValueError, TypeError, LookupError):
         raise RunError(f"{path} is damaged; move it away, the checkpoints hold the settings too") from None
     started = datetime.now().astimezone().isoformat(timespec="seconds")
     sessions.append({"started": started, "from_step": from_step, "facts": machine_facts() | facts})
@@ -180,8 +181,8 @@ def write_readme(folder: Path, settings: dict[str, Any]) -> None:
 def _is_config(path: Path) -> bool:
     """True if `path` is the config.json of a run."""
     try:
-        return {"config", "sessions"} <= json.loads(path.read_text(encoding="utf-8")).keys()
-    except (OSError, ValueError, RecursionError, AttributeError):
+        return {"config", "sessions"} <= read_json(path).keys()
+    except (OSError, ValueError, AttributeError):
         return False
 
 

@@ -3,13 +3,17 @@
 import json
 import math
 import os
+import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from trainer.errors import RunError
-from trainer.files import write_atomically
+from trainer.files import open_file, write_atomically
 
 METRICS = "metrics.jsonl"
+_LONGEST_LINE = 1 << 20       # bytes; a longer line is damaged
+_LARGEST = sys.float_info.max  # larger integers are no floats
 
 
 class MetricsFile:
@@ -21,8 +25,7 @@ class MetricsFile:
 
     def __init__(self, folder: Path, resume_step: int | None) -> None:
         entries = read_metrics(folder) if resume_step is not None else []
-        self.kept = [entry for entry in entries if isinstance(entry["seconds"], int | float)
-                     and isinstance(entry["step"], int) and entry["step"] <= resume_step]
+        self.kept = [entry for entry in entries if entry["step"] <= resume_step]
         path = folder / METRICS
         write_atomically(path, [_line(entry) for entry in self.kept])
         self._path, self._file = path, path.open("ab", buffering=0)
@@ -47,18 +50,43 @@ class MetricsFile:
 
 
 def read_metrics(folder: Path) -> list[dict[str, Any]]:
-    """The entries of metrics.jsonl; [] without a file. Lines damaged by a kill or a power cut are left out."""
-    path, entries = folder / METRICS, []
-    if not path.exists():
-        return entries
-    for line in path.read_bytes().splitlines(keepends=True):
+    """The entries of metrics.jsonl; [] without a file. Lines damaged by a kill or a power cut are left out.
+
+    Raises RunError if the file cannot be read, or if another program wrote it.
+    """
+    path = folder / METRICS
+    try:
+        with open_file(path) as file:
+            lines = list(iter(lambda: file.readline(_LONGEST_LINE), b""))
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise RunError(f"cannot read {path}: {error.strerror}; move it away, and the curves begin again") from None
+    entries = entries_of(lines)
+    torn = lines and lines[0].startswith(b"{") and not lines[0].endswith(b"\n")  # by a kill during the first iteration
+    if lines and not entries and not torn:
+        raise RunError(f"{path} is damaged, or was written by another program; move it away")
+    return entries
+
+
+def entries_of(lines: Iterable[bytes]) -> list[dict[str, Any]]:
+    """The entries in lines of metrics.jsonl; damaged lines are left out."""
+    entries = []
+    for line in lines:
         try:
-            entry = json.loads(line)
+            entry = json.loads(line) if line.endswith(b"\n") else None
         except (ValueError, RecursionError):
             continue
-        if line.endswith(b"\n") and isinstance(entry, dict) and {"step", "seconds"} <= entry.keys():
+        if isinstance(entry, dict) and _is_valid(entry):
             entries.append(entry)
     return entries
+
+
+def _is_valid(entry: dict[str, Any]) -> bool:
+    """True if an entry has a step, its seconds, and only numbers that can be computed with."""
+    step, seconds = entry.get("step"), entry.get("seconds")
+    return (isinstance(step, int) and step >= 0 and isinstance(seconds, int | float) and seconds >= 0
+            and all(value is None or (isinstance(value, int | float) and abs(value) <= _LARGEST) for value in entry.values()))
 
 
 def finite(value: Any) -> float | None:

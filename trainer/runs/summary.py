@@ -1,6 +1,5 @@
 """`Run`: a summary of a run, read from the files in its folder. Loads no torch."""
 
-import json
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -8,8 +7,9 @@ from typing import Any
 
 from trainer.config.games import GameName
 from trainer.errors import RunError
+from trainer.files import read_json
 from trainer.runs.folder import CONFIG, is_locked
-from trainer.runs.metrics import METRICS, read_metrics
+from trainer.runs.metrics import read_metrics
 
 EVALUATION = "evaluation.json"
 
@@ -58,34 +58,27 @@ def read_run(folder: Path) -> Run:
     if not path.is_file():
         raise RunError(f"{folder} holds no run: it has no {CONFIG}")
     try:
-        saved = json.loads(path.read_text(encoding="utf-8"))
+        saved = read_json(path)
         config, started = saved["config"], datetime.fromisoformat(saved["sessions"][0]["started"])
-        known = isinstance(config["game"], str) and isinstance(config["run"]["seed"] + config["ppo"]["total_steps"], int)
-    except (OSError, ValueError, TypeError, LookupError, RecursionError):
+        numbers = config["run"]["seed"], config["ppo"]["total_steps"]
+        known = config["game"].isprintable() and all(isinstance(number, int) and 0 <= number < 2**63 for number in numbers)
+    except (OSError, ValueError, TypeError, LookupError, AttributeError):
         known = False
     if not known:
         raise RunError(f"{path} is damaged, or was written by another program")
     entries = read_metrics(folder)
-    if not all(map(_is_valid, entries)):
-        raise RunError(f"{folder / METRICS} is damaged, or was written by another program")
     scores = [entry["score_mean"] for entry in entries if entry.get("score_mean") is not None]
     last = entries[-1] if entries else {"step": 0, "seconds": 0.0}
     return Run(folder, config, started, last["step"], last["seconds"], scores[-1] if scores else None,
                max(scores, default=None), _evaluation(folder), is_locked(folder))
 
 
-def _is_valid(entry: dict[str, Any]) -> bool:
-    """True if the values of a line of metrics.jsonl have the expected types."""
-    return isinstance(entry["step"], int) and isinstance(entry["seconds"], int | float) and \
-        isinstance(entry.get("score_mean"), int | float | None)
-
-
 def _evaluation(folder: Path) -> float | None:
     """The mean return in evaluation.json; None without the file."""
     path = folder / EVALUATION
-    if not path.is_file():
-        return None
     try:
-        return float(json.loads(path.read_text(encoding="utf-8"))["mean"])
-    except (OSError, ValueError, TypeError, LookupError, RecursionError):
+        return float(read_json(path)["mean"])
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, TypeError, LookupError, OverflowError):
         raise RunError(f"{path} is damaged; move it away") from None

@@ -4,20 +4,22 @@ The file is TOML; trainer/sweep/default.toml explains its format.
 """
 
 import math
-import tomllib
+import sys
 from dataclasses import asdict, dataclass
 from importlib import resources
-from pathlib import Path
 from typing import Any, get_origin
 
+from envs_c.engine.checks import shown
 from trainer.config import Config
 from trainer.config.config import check_setting, overlay, setting
 from trainer.config.fields import is_optional, plain_type
 from trainer.config.minibatches import nearest_minibatch
 from trainer.errors import ConfigError, SettingError
+from trainer.files import read_toml, user_path
 
 SECTIONS = ("env", "policy", "ppo", "self_play")
 NONE = "none"  # stands for None: TOML has no null
+_MOST_VALUES = 10**9  # of a range with a step
 _KEYS = {"low", "high", "log", "step", "choices"}
 _HOW = "write { low = 1, high = 4 }, with log = true or step = 1 if need be, or { choices = [16, 32] }"
 
@@ -61,14 +63,14 @@ def read_space(path: str | None) -> tuple[Range, ...]:
 
     Raises ConfigError, with the file and the setting, if the file is missing, is not TOML, or has a bad range.
     """
-    file = resources.files("trainer.sweep").joinpath("default.toml") if path is None else Path(path)
-    label = path or "sweep/default.toml"
+    file = resources.files("trainer.sweep").joinpath("default.toml") if path is None else user_path(path)
     if not file.is_file():
         raise ConfigError(f"--space must be a file of ranges such as trainer/sweep/default.toml, and there is no file {path}")
+    tables = read_toml(file, str(file))
     try:
-        return parse_space(tomllib.loads(file.read_text(encoding="utf-8")))
-    except (ConfigError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{label}: {error}") from None
+        return parse_space(tables)
+    except ConfigError as error:
+        raise ConfigError(f"{file}: {error}") from None
 
 
 def parse_space(tables: dict[str, Any]) -> tuple[Range, ...]:
@@ -76,7 +78,7 @@ def parse_space(tables: dict[str, Any]) -> tuple[Range, ...]:
     ranges = []
     for section, lines in tables.items():
         if section not in SECTIONS or not isinstance(lines, dict):
-            raise ConfigError(f"the tables must be {', '.join(SECTIONS)}, not {section!r}")
+            raise ConfigError(f"the tables must be {', '.join(SECTIONS)}, not {shown(section)}")
         ranges += [_range(section, name, line) for name, line in lines.items()]
     if not ranges:
         raise ConfigError("there must be a range for at least one setting: write a table [ppo] with a line such as "
@@ -110,13 +112,13 @@ def _range(section: str, name: str, line: Any) -> Range:
     if get_origin(kind) is dict:
         raise ConfigError(f"{label} cannot be searched: leave it out, and give the sweep --{name} for all of its trials")
     if not isinstance(line, dict) or not line or line.keys() - _KEYS:
-        raise ConfigError(f"{label} must be a range, not {line!r}: {_HOW}")
+        raise ConfigError(f"{label} must be a range, not {shown(line)}: {_HOW}")
     if "choices" in line:
         return Range(section, name, choices=_choices(section, name, line))
     if kind not in (int, float):
         raise ConfigError(f"{label} must be {{ choices = [...] }}, since it is not a number")
     if not {"low", "high"} <= line.keys():
-        raise ConfigError(f"{label} must be a range, not {line!r}: {_HOW}")
+        raise ConfigError(f"{label} must be a range, not {shown(line)}: {_HOW}")
     for key in ("low", "high"):
         _check_value(section, name, key, line[key])
     found = Range(section, name, low=kind(line["low"]), high=kind(line["high"]), log=line.get("log", False),
@@ -131,20 +133,23 @@ def _check_numbers(label: str, found: Range) -> None:
     if low > high:
         raise ConfigError(f"low of {label} must be at most high, not {low} with high {high}")
     if not isinstance(log, bool):
-        raise ConfigError(f"log of {label} must be true or false, not {log!r}")
+        raise ConfigError(f"log of {label} must be true or false, not {shown(log)}")
     if log and (low <= 0 or step is not None):
         raise ConfigError(f"log = true of {label} needs a low above 0 and no step, not low {low}"
                           + ("" if step is None else f" with step {step}"))
     kinds = int if found.is_integer else int | float
-    if step is not None and (isinstance(step, bool) or not isinstance(step, kinds) or not step > 0):
-        raise ConfigError(f"step of {label} must be {'an integer' if found.is_integer else 'a number'} above 0, not {step!r}")
+    if step is not None and (isinstance(step, bool) or not isinstance(step, kinds) or not 0 < step <= sys.float_info.max):
+        raise ConfigError(f"step of {label} must be {'an integer' if found.is_integer else 'a number'} above 0, not "
+                          f"{shown(step)}")
+    if step is not None and high - low > _MOST_VALUES * step:
+        raise ConfigError(f"step of {label} must leave at most {_MOST_VALUES:,} values from low to high, not {shown(step)}")
 
 
 def _choices(section: str, name: str, line: dict[str, Any]) -> tuple[Any, ...]:
     """The choices of a line, checked. Raises ConfigError."""
     choices = line["choices"]
     if len(line) > 1 or not isinstance(choices, list) or not choices:
-        raise ConfigError(f"{section}.{name} must be {{ choices = [16, 32] }} or other values in the list, not {line!r}")
+        raise ConfigError(f"{section}.{name} must be {{ choices = [16, 32] }} or other values in the list, not {shown(line)}")
     for choice in choices:
         _check_value(section, name, "a choice", _value(section, name, choice))
     return tuple(choices)

@@ -40,6 +40,11 @@ REFUSED = [
     ("[ppo]\nhorizon = { choices = [\"none\"] }", "a choice of ppo.horizon must be an integer from 1"),
     ("[policy]\nmemory = { low = 1, high = 2 }", "policy.memory must be { choices = [...] }, since it is not a number"),
     ("[policy]\nmemory = { choices = [\"gru\"] }", "a choice of policy.memory must be lstm"),
+    ("[ppo]\ngamma = { low = 0, high = 1, step = 1e-300 }", "step of ppo.gamma must leave at most 1,000,000,000 values"),
+    ("[ppo]\ngamma = { low = 0, high = 1, step = inf }", "step of ppo.gamma must be a number above 0, not inf"),
+    ("[ppo]\ngamma = 0x" + "f" * 5000, "ppo.gamma must be a range, not a value of type int that cannot be shown"),
+    ("[ppo]\ngamma = { low = 0, high = " + "9" * 400 + " }", "high of ppo.gamma must be a number from 0 to 1, not 999"),
+    ("[ppo]\ngamma = " + "{a=" * 5000, "nested too deeply"),
     ("[env]\noptions = { choices = [1] }", "env.options cannot be searched: leave it out"),
 ]
 
@@ -54,7 +59,7 @@ def drawn():
     return many
 
 
-@pytest.mark.parametrize(("text", "sentence"), REFUSED, ids=[text or "empty" for text, _ in REFUSED])
+@pytest.mark.parametrize(("text", "sentence"), REFUSED, ids=[text[:60] or "empty" for text, _ in REFUSED])
 def test_a_bad_range_is_refused_with_the_name_of_the_file(tmp_path, text, sentence):
     path = tmp_path / "space.toml"
     path.write_text(text)
@@ -135,6 +140,13 @@ def test_a_preset_for_others_has_no_settings_of_this_machine():
     ("[ppo]\ngama = 0.9", "{path}: unknown setting ppo.gama; did you mean gamma?"),
     ("[ppo]\ngamma = 2.0", "{path}: ppo.gamma must be a number from 0 to 1, not 2.0"),
     ("[ppo]\ngamma = ", "{path}: Invalid value"),
+    ("[ppo]\nepochs = " + "9" * 400, "{path}: ppo.epochs must be an integer from 1 to 1,000, not 999"),
+    ("[ppo]\ngamma = 0x" + "f" * 5000, "{path}: ppo.gamma must be a number from 0 to 1, not a value of type int"),
+    ("[env]\noptions = { lives = " + "9" * 400 + " }", "{path}: env.options must be names of options with a number each"),
+    ("[run]\ndevice = \"" + "a" * 9999 + "\"", "{path}: run.device must be auto, cpu, cuda, or cuda:1"),
+    ("[ppo]\nepochs = " + "9" * 5000, "{path}: Exceeds the limit (4300 digits)"),
+    ("[ppo]\ngamma = " + "[" * 5000, "{path}: nested too deeply"),
+    ("[ppo" + ".a" * 5000 + "]", "{path}: unknown setting ppo.a"),
     ("[run]\nresume = \"x\"", "{path}: run.resume is no setting of a preset"),
 ])
 def test_a_bad_preset_is_refused_in_one_line(capsys, tmp_path, text, sentence):
@@ -142,7 +154,9 @@ def test_a_bad_preset_is_refused_in_one_line(capsys, tmp_path, text, sentence):
     if text is not None:
         path.write_text(text)
     assert main(["cartpole", "--preset", str(path)]) == 2
-    assert capsys.readouterr().err.startswith("error: " + sentence.format(path=path))
+    error = capsys.readouterr().err
+    assert error.startswith("error: " + sentence.format(path=path))
+    assert error.count("\n") == 1 and len(error) < 700
 
 
 def test_a_resumed_run_takes_no_preset(capsys):
