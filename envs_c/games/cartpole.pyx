@@ -19,6 +19,7 @@ results have the same bits on every machine; those of a C library or of NumPy di
 from envs_c.game cimport Game, Io, run_chunk
 from envs_c.rng cimport Rng, rng_double
 from envs_c.screen cimport Canvas, canvas_rect, canvas_swap
+from envs_c.valid cimport finite_between
 
 from envs_c.game import Feature
 
@@ -126,6 +127,14 @@ cdef void draw(const void* state, Canvas* canvas) noexcept nogil:
             start, start_left = row, left
 
 
+cdef bint valid(const void* state, const double* options, bint over) noexcept nogil:
+    """Forces and angles are bounded, and so are the velocities on a track of this length: about 10 m/s and 4 rad/s."""
+    cdef const CartPole* pole = <const CartPole*>state
+    cdef int wide = 2 if over else 1  # the last move leads beyond the limits
+    return (finite_between(pole.x, -X_LIMIT * wide, X_LIMIT * wide) and finite_between(pole.x_dot, -20, 20)
+            and finite_between(pole.theta, -THETA_LIMIT * wide, THETA_LIMIT * wide) and finite_between(pole.theta_dot, -10, 10))
+
+
 cdef void chunk(char* states, Io* io, int lo, int hi) noexcept nogil:
     run_chunk(reset, step, observe, draw, NULL, sizeof(CartPole), states, io, lo, hi)
 
@@ -143,4 +152,4 @@ GAME = Game(
         Feature("pole angular velocity", -float("inf"), float("inf"), help="rad/s"),
     ),
     compared_with="Gymnasium's CartPole-v1, step by step: observation, reward and end.",
-).bind(chunk, backdrop, draw, sizeof(CartPole))
+).bind(chunk, backdrop, draw, sizeof(CartPole), has_mask=False, valid=valid)

@@ -52,6 +52,7 @@ from envs_c.games.asterix.picture cimport (
 from envs_c.games.asterix.rules cimport (
     LANES, LAST_STAGE, LEFT, LYRE, NOTHING, RIGHT, ROUND, START_X, STUN, TITLE_FRAMES, TREASURE, Asterix, begin, hero_of,
     look_for_touch, move_hero, move_things, pace, pass_waits, show_title, start_again, take_treasure)
+from envs_c.games.asterix.valid cimport valid
 from envs_c.rng cimport Rng
 from envs_c.screen cimport SMALL, Canvas, canvas_rect
 from envs_c.stamp cimport CELLS, Sheet, finish_rows, sheet_of, sum_backdrop
@@ -217,4 +218,4 @@ GAME = Game(
                 "while points stand still. All 0 if there is no such lane"),
     ),
     compared_with="The cartridge under ale-py, frame by frame within a stage: reward, end, hero, things, score and picture.",
-).bind(chunk, backdrop, draw, sizeof(Asterix))
+).bind(chunk, backdrop, draw, sizeof(Asterix), has_mask=False, valid=valid)

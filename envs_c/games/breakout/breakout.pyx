@@ -48,6 +48,7 @@ from envs_c.game cimport Game, Io, run_chunk
 from envs_c.games.breakout.rules cimport (
     BALL_HEIGHT, BALL_WIDTH, BRICKS, BRICK_HEIGHT, BRICK_WIDTH, CEILING, COLUMNS, FLOOR, LEFT_WALL, ONE, PADDLE_HEIGHT,
     PADDLE_WIDTH, PADDLE_Y, RIGHT_WALL, ROWS, WALL_END, WALL_Y, Breakout, begin, brick_at, play_frame)
+from envs_c.games.breakout.valid cimport valid
 from envs_c.rng cimport Rng
 from envs_c.screen cimport Canvas, canvas_rect, canvas_swap
 
@@ -189,4 +190,4 @@ GAME = Game(
         Feature("bricks", 0, 1, count=BRICKS, help="1 if the brick is gone; 6 rows of 18, row by row from the top left"),
     ),
     compared_with="The cartridge under ale-py, frame by frame: paddle, ball, bricks, score, lives and picture.",
-).bind(chunk, backdrop, draw, sizeof(Breakout))
+).bind(chunk, backdrop, draw, sizeof(Breakout), has_mask=False, valid=valid)

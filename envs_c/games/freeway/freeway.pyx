@@ -51,6 +51,7 @@ from envs_c.games.freeway.picture cimport (
 from envs_c.games.freeway.rules cimport (
     BOTTOM, CHICKEN_ROWS, CHICKEN_X, COUNT, FRAMES, LANES, POSE, RIGHT_LANES, STAND, STUN, Freeway, begin, change_pace,
     look_for_cars, move_cars, move_chicken)
+from envs_c.games.freeway.valid cimport valid
 from envs_c.rng cimport Rng
 from envs_c.screen cimport SMALL, Canvas, canvas_rect, canvas_swap
 from envs_c.stamp cimport CELLS, WIDTH, Sheet, finish_rows, sheet_of, sum_backdrop
@@ -158,4 +159,4 @@ GAME = Game(
         Feature("car velocities", -2, 2, count=LANES, help="by lane, lane 0 first: pixels a frame, positive to the right"),
     ),
     compared_with="The cartridge under ale-py, frame by frame in all eight games: chicken, cars, paces, score and picture.",
-).bind(chunk, backdrop, draw, sizeof(Freeway))
+).bind(chunk, backdrop, draw, sizeof(Freeway), has_mask=False, valid=valid)

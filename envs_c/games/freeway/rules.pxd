@@ -57,11 +57,20 @@ ctypedef struct Freeway:
     uint8_t register, changing, difficulty
 
 
-cdef inline void set_pace(Freeway* game, int lane, int pace) noexcept nogil:
+cdef inline int pause_of(int pace) noexcept nogil:
+    return max(pace - 1, 0)
+
+
+cdef inline int move_of(int lane, int pace) noexcept nogil:
+    """Pixels to the right, each time the lane moves."""
     cdef int pixels = 2 if pace == 0 else 1
+    return pixels if lane < RIGHT_LANES else -pixels
+
+
+cdef inline void set_pace(Freeway* game, int lane, int pace) noexcept nogil:
     game.pace[lane] = <uint8_t>pace
-    game.pause[lane] = <int16_t>max(pace - 1, 0)
-    game.move[lane] = <int16_t>(pixels if lane < RIGHT_LANES else -pixels)
+    game.pause[lane] = <int16_t>pause_of(pace)
+    game.move[lane] = <int16_t>move_of(lane, pace)
 
 
 cdef inline void begin(Freeway* game, int number, bint difficulty, bint scatter, Rng* rng) noexcept nogil:

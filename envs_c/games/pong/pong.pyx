@@ -55,6 +55,7 @@ from envs_c.games.pong.picture cimport (
 from envs_c.games.pong.rules cimport (
     FIRST_CLOCK, FIRST_ENEMY, FIRST_PADDLE, FIRST_WAIT, GONE, KNOB_END, KNOB_MIDDLE, PACE, TARGET, TURN, Pong, ball_x,
     shown_paddle, turn_ball)
+from envs_c.games.pong.valid cimport valid
 from envs_c.rng cimport Rng, rng_next
 from envs_c.screen cimport Canvas, canvas_rect
 
@@ -159,4 +160,4 @@ GAME = Game(
     ),
     compared_with="The cartridge under ale-py: rewards, ends, positions, velocities and pictures (but for a row of the ball "
                   "near the right edge) are equal frame by frame.",
-).bind(chunk, backdrop, draw, sizeof(Pong))
+).bind(chunk, backdrop, draw, sizeof(Pong), has_mask=False, valid=valid)

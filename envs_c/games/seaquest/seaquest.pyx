@@ -59,6 +59,7 @@ from envs_c.games.seaquest.picture cimport (
 from envs_c.games.seaquest.rules cimport (
     COPIES, COUNTS, CREW, DIES, FIRST_FRAME, GAP, LANES, LOW, PATROL_FROM, PATROL_PACE, PLAYS, SHIP_Y, SPRITE, START_X, SURFACE,
     TANK, TORPEDO_ROW, Seaquest, breathe, clear_sea, count_bonus, keep_waiting, lane_y, move_lanes, steer)
+from envs_c.games.seaquest.valid cimport valid
 from envs_c.rng cimport Rng
 from envs_c.screen cimport SMALL, Canvas, canvas_rect, canvas_swap
 from envs_c.stamp cimport CELLS, HEIGHT, WIDTH, Sheet, finish_rows, sheet_of, sum_backdrop
@@ -242,4 +243,4 @@ GAME = Game(
             Feature(f"lane {k}: shot's x", -3.4, 3.5, help="(its x - submarine's x) / 40 in pixels; 0 without a shot"))),
     ),
     compared_with="The cartridge under ale-py: submarine, oxygen, points, lives and pace are equal, enemies within 2 pixels.",
-).bind(chunk, backdrop, draw, sizeof(Seaquest))
+).bind(chunk, backdrop, draw, sizeof(Seaquest), has_mask=False, valid=valid)

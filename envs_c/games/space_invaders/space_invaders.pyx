@@ -51,6 +51,7 @@ from envs_c.games.space_invaders.rules cimport play_frame
 from envs_c.games.space_invaders.state cimport (
     BOMBS, BOMB_HIGH, BURN, CANNON_Y, COLUMNS, GROUND_Y, PACE, PITCH_X, PITCH_Y, PLAY, ROWS, SAUCER_Y, SHOT_HIGH, SHOW, STRIDE,
     TOP_Y, Invaders, begin, columns_of, ctz, lowest_y)
+from envs_c.games.space_invaders.valid cimport valid
 from envs_c.rng cimport Rng
 from envs_c.screen cimport SMALL, Canvas, canvas_rect
 
@@ -192,4 +193,4 @@ GAME = Game(
     ),
     compared_with="The cartridge under ale-py: pictures, march, turns, landing, cannon and points; the random choices of bombs "
                   "are our own.",
-).bind(chunk, backdrop, draw, sizeof(Invaders))
+).bind(chunk, backdrop, draw, sizeof(Invaders), has_mask=False, valid=valid)

@@ -37,11 +37,12 @@ def test_an_invader_gives_5_points_a_row_from_below(space, row):
 
 
 def test_one_shot_at_a_time(space):
-    space.change(shield=np.zeros((3, 9)), row=[0b100000, 0, 0, 0, 0, 0], count=1)
+    space.remove_shields()
+    space.leave([0b100000, 0, 0, 0, 0, 0])
     heights = []
     for _ in range(200):
         space.calm()
-        space.change(march=100)
+        space.change(march=32)
         space.step(FIRE)
         heights.append(space.shot_y)
     assert max(heights) <= 174 and min(heights) == 0
@@ -52,7 +53,7 @@ def test_one_shot_at_a_time(space):
 
 @pytest.mark.parametrize("way", [1, -1])
 def test_the_saucer_gives_200_and_crosses_by_a_pixel_every_4_frames(space, way):
-    space.change(saucer_x=75, saucer_way=way, quarter=0)
+    space.change(saucer_x=75, saucer_way=way, saucer_wait=0, quarter=0)
     for _ in range(40):
         space.change(bomb_y=[0, 0], bomb_age=0, bomb_rest=0)
         space.step(NOOP)
@@ -73,7 +74,8 @@ def test_the_saucer_comes_after_832_frames_of_play(space):
 def test_a_wave_begins_lower_by_10_up_to_40_with_whole_shields(space):
     tops = []
     for _ in range(7):
-        space.change(row=[0] * 6, count=0, phase=1, rest=1, shield=np.zeros((3, 9)))
+        space.remove_shields()
+        space.change(row=[0] * 6, count=0, phase=1, rest=1)
         space.step(NOOP)
         tops.append(space.y)
         assert space.count == 36 and np.array(space.shield)[:, -1].tolist() == [195] * 3
@@ -106,7 +108,8 @@ def test_bombs_fall_from_the_lowest_invader_and_mostly_near_the_cannon():
     columns, near = [], []
     for seed in range(60):
         machine = begun(seed)
-        machine.change(cannon=101, row=[63, 63, 63, 63, 63, 0b111110])
+        machine.change(cannon=101)
+        machine.leave([63, 63, 63, 63, 63, 0b111110])
         machine.play(*[NOOP] * 3)
         column = (machine.bomb_x[0] - 3 - machine.x) // 16
         columns.append(column)

@@ -1,5 +1,6 @@
 """Our Space Invaders with its state open to read and to change."""
 
+import numpy as np
 from open_state import Machine, struct
 
 NOOP, FIRE, RIGHT, LEFT, RIGHT_FIRE, LEFT_FIRE = range(6)
@@ -16,6 +17,9 @@ class Space(Machine):
     def leave(self, rows):
         """Keep only these invaders. rows: six bytes from the top, a bit an invader."""
         self.change(row=rows, count=sum(map(int.bit_count, rows)))
+
+    def remove_shields(self):
+        self.change(shield=np.zeros((3, 9)), gone=[4, 8, 8, 8, 8, 8, 8, 4] * 3)
 
     def calm(self):
         """Remove the bombs, and put off bombs and saucer."""
