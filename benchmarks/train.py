@@ -17,7 +17,7 @@ from trainer.config import Config, EnvConfig, PolicyConfig, PPOConfig, RunConfig
 from trainer.log.numbers import count
 from trainer.log.text import markdown
 from trainer.policy.lstm import LstmPolicy
-from trainer.policy.precision import product_speed
+from trainer.policy.precision import measure
 from trainer.training.build import make_session
 from trainer.training.train import iterate
 
@@ -44,7 +44,8 @@ def end_to_end(precision: str, threads: int, iterations: int) -> list[str]:
     stages = {key: statistics.median(m[f"time_{key}"] for m in metrics)
               for key in ("env", "forward", "sample", "learn", "other")}
     total = session.config.batch_steps / speed
-    limit = product_speed(DTYPES[precision], torch.device("cpu"), rows=4096, seconds=1.0) / FLOP
+    dtype = DTYPES[precision]
+    limit = measure(torch.device("cpu"), (dtype,), rows=4096)[dtype] / FLOP
     return [precision, threads, count(speed), count(limit), f"{speed / limit:.0%}",
             *(f"{seconds / total:.0%}" for seconds in stages.values())]
 

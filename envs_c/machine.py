@@ -27,6 +27,12 @@ def cpu_facts() -> str:
     return "\n".join([platform.machine(), *sorted({line for line in _cpuinfo() if line.startswith(names)})])
 
 
+def cpu_features() -> frozenset[str]:
+    """The CPU's vendor and instruction sets as Linux names them, such as AuthenticAMD and avx512_bf16; elsewhere empty."""
+    names = ("vendor_id", "flags", "Features")  # "Features": on ARM
+    return frozenset(word for line in _cpuinfo() if line.startswith(names) for word in line.partition(":")[2].split())
+
+
 def _cpuinfo() -> list[str]:
     with contextlib.suppress(OSError):
         return CPUINFO.read_text(encoding="utf-8").splitlines()

@@ -94,8 +94,8 @@ class PolicyConfig(Section):
     """Width of the LSTM, of the layers of mingru, or of the layer without memory."""
     normalize_observations: bool = False
     """Normalize features to mean 0 and deviation 1 by running statistics."""
-    precision: Literal["auto", "float32", "bfloat16"] = "auto"
-    """Type of the matrix products. auto: the faster one, measured at the start."""
+    precision: Literal["auto", "float32", "bfloat16", "measure"] = "auto"
+    """Type of the matrix products. auto: by a table of the CPU's or GPU's features; measure: the faster one, measured."""
 
     def check(self) -> None:
         super().check()

@@ -42,7 +42,7 @@ REFUSED = [
     (PolicyConfig, "lstm_size", 0, "an integer from 1"),
     (PolicyConfig, "memory", "gru", "lstm, mingru, none"),
     (PolicyConfig, "encoder", "transformer", "auto, mlp, conv, board, cells"),
-    (PolicyConfig, "precision", "float16", "auto, float32 or bfloat16"),
+    (PolicyConfig, "precision", "float16", "auto, float32, bfloat16 or measure"),
     (PPOConfig, "total_steps", 0, "an integer from 1"),
     (PPOConfig, "horizon", 0, "an integer from 1"),
     (PPOConfig, "minibatch", 0, "an integer from 1"),
