@@ -51,7 +51,7 @@ def train(game: str, root: Path, gif: Path, seconds: float, more: list[str]) -> 
     subprocess.run([sys.executable, "-m", "trainer", game, "--run-dir", str(folder), "--eval-episodes", "0", *more], check=True)
     last = json.loads((folder / "metrics.jsonl").read_text(encoding="utf-8").splitlines()[-1])
     policy, config = load_policy(checkpoint.latest(str(folder)), "cpu")
-    result = evaluate.play(policy, config.game, config.env, episodes=EPISODES, seed=config.run.seed)
+    result = evaluate.play(policy, config.game, config.env, episodes=EPISODES, seed=config.run.seed, filmed=seconds)
     gif.parent.mkdir(parents=True, exist_ok=True)
     best = int(result.returns.argmax())
     print(film.write(result, best, gif, seconds, then=[i for i in range(EPISODES) if i != best]), flush=True)

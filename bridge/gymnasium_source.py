@@ -88,15 +88,22 @@ class _BoundVectorEnv:
         self.over = np.zeros(env.num_envs, bool)  # the episode has ended, and the next step only resets
         self.stepping: Future | None = None
         self.name = _name(env)
-        _wrap_sync(env, lo, self.name)
+        self.named = _wrap_sync(env, lo, self.name)
 
     def reset(self):
+        for one in self.named:
+            one.held = False
         seed = None if self.source.seed is None else self.source.seed + self.lo  # Gymnasium adds i for environment i of these
         observation, _ = self._call(self.env.reset, seed=seed)
         self.host["observation"][:] = np.reshape(observation, self.host["observation"].shape)
         for name in ("reward", "terminated", "truncated"):
             self.host[name][:] = 0
         self.returns[:], self.lengths[:], self.over[:] = 0, 0, False
+
+    def hold(self, rows: np.ndarray):
+        """Hold the environments of a SyncVectorEnv; others step all of theirs."""
+        for row in rows if self.named else ():
+            self.named[row].held = True
 
     def begin(self, ready: Callable[[], None]):
         self.stepping = self.source.submit(lambda: self._step(ready))
@@ -142,34 +149,42 @@ class _BoundVectorEnv:
 
 
 class _NamedEnv(gymnasium.Wrapper):
-    """An environment whose errors become EnvironmentFailed with its number."""
+    """An environment whose errors become EnvironmentFailed with its number. While it is `held`, it repeats its observation."""
 
     def __init__(self, env: gymnasium.Env, who: str):
         super().__init__(env)
-        self.who = who
+        self.who, self.held, self.observation = who, False, None
 
     def reset(self, **kwargs):
+        if self.held:
+            return self.observation, {}
         try:
-            return self.env.reset(**kwargs)
+            self.observation, info = self.env.reset(**kwargs)
         except Exception as error:
             raise _failure(self.who, "reset", error) from error
+        return self.observation, info
 
     def step(self, action):
+        if self.held:
+            return self.observation, 0.0, False, False, {}
         try:
-            return self.env.step(action)
+            self.observation, *rest = self.env.step(action)
         except Exception as error:
             raise _failure(self.who, "step", error) from error
+        return self.observation, *rest
 
     def close(self):
         _close(self.env, self.who)
 
 
-def _wrap_sync(env: VectorEnv, lo: int, name: str):
-    """Number the environments of a SyncVectorEnv from `lo` on. Does nothing to other vector environments."""
+def _wrap_sync(env: VectorEnv, lo: int, name: str) -> list[_NamedEnv]:
+    """Number the environments of a SyncVectorEnv from `lo` on, and return them; [] for other vector environments."""
     inner = getattr(env, "unwrapped", env)
-    if isinstance(inner, SyncVectorEnv):
-        plain = [one.env if isinstance(one, _NamedEnv) else one for one in inner.envs]
-        inner.envs = [_NamedEnv(one, f"environment {lo + index} ({name})") for index, one in enumerate(plain)]
+    if not isinstance(inner, SyncVectorEnv):
+        return []
+    plain = [one.env if isinstance(one, _NamedEnv) else one for one in inner.envs]
+    inner.envs = [_NamedEnv(one, f"environment {lo + index} ({name})") for index, one in enumerate(plain)]
+    return inner.envs
 
 
 def _failed_worker(env: VectorEnv) -> int | None:

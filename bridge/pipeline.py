@@ -18,6 +18,7 @@ of the observations in the same stream. So the games never overwrite an observat
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+import numpy as np
 import torch
 
 from bridge import spans
@@ -151,6 +152,11 @@ class Pipeline:
                 failed.append(error)
         if failed:
             raise failed[0]
+
+    def hold(self, environments: np.ndarray):
+        """Do not step these environments any more, until `reset`, if the source can hold them. Call `settle` before."""
+        for batch, bound in zip(self.batches, self._bound, strict=True):
+            bound.hold(environments[(environments >= batch.lo) & (environments < batch.hi)] - batch.lo)
 
     def _wait_for_device(self):
         """Finish all steps and copies. After this call the host's buffers can be overwritten."""

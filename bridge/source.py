@@ -14,7 +14,9 @@ A bound batch has
     begin(ready)    begins a step. `ready()` waits until the actions are in the host's array;
     wait()          waits for the actions, if the calling thread steps the environments;
     finish(log)     steps, writes the results and adds the ended episodes to an EpisodeLog. Returns the seconds spent waiting
-                    and the seconds spent stepping.
+                    and the seconds spent stepping;
+    hold(rows)      between two steps: do not step these environments any more, until `reset`. Their observation stays, their
+                    reward and flags are 0. Does nothing if it cannot hold them.
 
 After the end of an episode, the next step only resets (Gymnasium's "next_step" autoreset).
 """
@@ -123,9 +125,16 @@ class BoundGames:
 
     def __init__(self, batch):
         self.batch, self.ready, self.waited = batch, None, 0.0
+        self.stepped: np.ndarray | None = None  # (B,) bool, False for environments that are held; None if none is
 
     def reset(self):
+        self.stepped = None
         self.batch.reset()
+
+    def hold(self, rows: np.ndarray):
+        if self.stepped is None:
+            self.stepped = np.ones(self.batch.hi - self.batch.lo, bool)
+        self.stepped[rows] = False
 
     def begin(self, ready: Callable[[], None]):
         self.ready = ready
@@ -137,7 +146,7 @@ class BoundGames:
 
     def finish(self, log: EpisodeLog) -> tuple[float, float]:
         begin = time.perf_counter()
-        ended = self.batch.step()
+        ended = self.batch.step(self.stepped)
         if ended:
             log.reserve(ended)
             self.batch.copy_ended(*log.columns, log.count)

@@ -14,7 +14,7 @@ from bridge.source import GameSource
 from envs_c.machine import cores
 from trainer.config import EnvConfig, RunConfig
 from trainer.config.games import GameName
-from trainer.environments import episode_seed, make_env, make_source
+from trainer.environments import episode_seed, make_env, make_source, rate_of
 from trainer.errors import ConfigError, RunError
 from trainer.files import write_atomically
 from trainer.play import film
@@ -26,7 +26,6 @@ from trainer.runs import checkpoint
 from trainer.runs.summary import EVALUATION
 
 LONGEST = 100_000   # steps: an evaluation truncates episodes here if neither game nor settings do it earlier
-PICTURES = 3_600    # pictures of episode 0 to keep, if it cannot be replayed
 RESAMPLES = 10_000  # of the bootstrap
 
 
@@ -37,8 +36,8 @@ class Evaluation(NamedTuple):
     lengths: np.ndarray              # (E,) int32, steps
     source: GameSource | GymnasiumSource
     states: dict[str, torch.Tensor]  # of all environments at the start; empty if the source cannot save them
-    actions: np.ndarray              # (T, E) int32
-    pictures: list[np.ndarray]       # observations of episode 0, if it cannot be replayed and they are pictures
+    actions: np.ndarray              # (T, E) int32, of the first T steps: those that a film may show
+    pictures: list[np.ndarray]       # observations of episode 0 in these steps, if it cannot be replayed and they are pictures
 
     def summary(self) -> dict:
         """Mean, median, minimum and maximum of the returns, standard error and 95% interval of the mean, and mean length."""
@@ -67,7 +66,8 @@ def interval(scores: np.ndarray, confidence: float = 0.95) -> list[float] | None
     return np.quantile(np.concatenate(means), [tail, 1 - tail]).tolist()
 
 
-def play(policy: Policy, game: str, env: EnvConfig, *, episodes: int, seed: int, greedy: bool = False) -> Evaluation:
+def play(policy: Policy, game: str, env: EnvConfig, *, episodes: int, seed: int, greedy: bool = False,
+         filmed: float = 0.0) -> Evaluation:
     """Play whole episodes side by side, one in each environment.
 
     policy: plays on the device of its parameters.
@@ -76,7 +76,9 @@ def play(policy: Policy, game: str, env: EnvConfig, *, episodes: int, seed: int,
     episodes: number of episodes.
     seed: the same seed gives the same episodes.
     greedy: take the most likely action instead of sampling.
+    filmed: seconds of an episode that a film may show; actions and pictures are kept for no longer.
 
+    An environment whose episode has ended is not stepped any more, if the source can hold it.
     Raises ConfigError if an environment does not end its episode.
     """
     device = open_device(str(next(policy.parameters()).device))
@@ -88,36 +90,43 @@ def play(policy: Policy, game: str, env: EnvConfig, *, episodes: int, seed: int,
     torch.set_num_threads(env.num_threads or cores())
     pipeline = Pipeline(source, 1, device)
     try:
-        return _play(policy, pipeline, seed, greedy)
+        return _play(policy, pipeline, seed, greedy, int(min(filmed * rate_of(source), LONGEST)))
     finally:
         pipeline.close()
         torch.set_num_threads(threads)
 
 
-def _play(policy: Policy, pipeline: Pipeline, seed: int, greedy: bool) -> Evaluation:
-    """Play until the first episode of every environment has ended."""
+def _play(policy: Policy, pipeline: Pipeline, seed: int, greedy: bool, kept: int) -> Evaluation:
+    """Play until the first episode of every environment has ended.
+
+    kept: steps whose actions and pictures are kept.
+    """
     storage = Storage.empty(1, pipeline, policy)
     actor = Actor(policy, pipeline, storage, seed, greedy=greedy)
     pipeline.reset()
     states = pipeline.source.state()
     count, slab = pipeline.num_envs, pipeline.slabs[0]
     returns, lengths, running = np.zeros(count), np.zeros(count, np.int32), np.ones(count, bool)
-    actions, pictures = [], []
+    actions, pictures, step = [], [], 0
+    filmable = not states and len(pipeline.source.observation_shape) == 2
     while running.any():
-        if len(actions) == LONGEST:
+        if step == LONGEST:
             raise ConfigError(f"{running.sum()} of {count} episodes did not end within {LONGEST:,} steps; the environment must "
                               "end them: wrap it in gymnasium.wrappers.TimeLimit")
-        if not states and running[0] and len(actions) < PICTURES and len(pipeline.source.observation_shape) == 2:
+        if filmable and running[0] and step < kept:
             pictures.append(slab.host["observation"][0].copy())
         collect(actor, bootstrap=False)
         pipeline.settle()
-        actions.append(slab.host_actions.copy())
+        if step < kept:
+            actions.append(slab.host_actions.copy())
+        step += 1
         ended = pipeline.take_episodes()
         first = running[ended.environments]
         returns[ended.environments[first]] = ended.returns[first]
         lengths[ended.environments[first]] = ended.lengths[first]
         running[ended.environments] = False
-    return Evaluation(returns, lengths, pipeline.source, states, np.stack(actions), pictures)
+        pipeline.hold(ended.environments)
+    return Evaluation(returns, lengths, pipeline.source, states, np.array(actions, np.int32).reshape(-1, count), pictures)
 
 
 def evaluate_run(run: str | Path, *, episodes: int, seed: int, device: str, greedy: bool, out: str | None) -> dict:
@@ -131,7 +140,8 @@ def evaluate_run(run: str | Path, *, episodes: int, seed: int, device: str, gree
     if out is not None:
         film.check_name(out)
     path, policy, config = load_run(run, device)
-    result = play(policy, config.game, config.env, episodes=episodes, seed=seed, greedy=greedy)
+    result = play(policy, config.game, config.env, episodes=episodes, seed=seed, greedy=greedy,
+                  filmed=film.SECONDS if out else 0.0)
     summary = {**result.summary(), "path": str(path)}
     if out is not None:
         summary["film"] = film.write(result, best(result), Path(out))
@@ -154,7 +164,7 @@ def record_run(run: str | Path, *, episodes: int, seed: int, device: str, greedy
     if GameName.parse(config.game).is_gym:
         raise RunError(f"record must be able to replay an episode, which environments such as {config.game} do not allow; "
                        "`eval RUN --out FILE` films the first episode if its observations are pictures")
-    result = play(policy, config.game, config.env, episodes=episodes, seed=seed, greedy=greedy)
+    result = play(policy, config.game, config.env, episodes=episodes, seed=seed, greedy=greedy, filmed=film.SECONDS)
     order = result.returns.argsort(kind="stable")
     chosen = {"best": best(result), "median": order[(len(order) - 1) // 2], "worst": order[0]}
     return [film.write(result, int(index), out.with_name(f"{out.stem}-{name}{out.suffix}")) for name, index in chosen.items()]
@@ -162,7 +172,7 @@ def record_run(run: str | Path, *, episodes: int, seed: int, device: str, greedy
 
 def finish(policy: Policy, game: str, env: EnvConfig, run: RunConfig, folder: Path, log):
     """Evaluate the policy at the end of a training: log the summary, write evaluation.json, film the best episode."""
-    result = play(policy, game, env, episodes=run.eval_episodes, seed=run.seed)
+    result = play(policy, game, env, episodes=run.eval_episodes, seed=run.seed, filmed=film.SECONDS if run.gif else 0.0)
     summary = result.summary()
     write_summary(folder, summary)
     log.note(describe(summary))

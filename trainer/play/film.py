@@ -51,7 +51,7 @@ def frames(evaluation, index: int, limit: int) -> list[np.ndarray]:
 def write(evaluation, index: int, path: Path, seconds: float = SECONDS, then: Iterable[int] = ()) -> str:
     """Write a film of an episode; returns a line about it.
 
-    evaluation: an Evaluation (trainer/play/evaluate.py).
+    evaluation: an Evaluation (trainer/play/evaluate.py) that was `filmed` for these seconds or longer.
     index: number of the episode.
     path: file to write, .gif or .mp4.
     seconds: length of the film at most.

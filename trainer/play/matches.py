@@ -37,7 +37,7 @@ def finish(policy: Policy, league: League, run: RunConfig, folder: Path, log):
     """
     played: dict[str, Evaluation] = {}
     for name in league.anchors:
-        played[name] = _match(league, policy, name, run.eval_episodes, run.seed)
+        played[name] = _match(league, policy, name, run.eval_episodes, run.seed, film.SECONDS if run.gif else 0.0)
         league.note_anchor(name, played[name].returns, league.pool.size)
         summary = played[name].summary()
         log.note(f"against {name}: won {(played[name].returns > 0).mean():.0%}; {describe(summary)}")
@@ -50,7 +50,7 @@ def finish(policy: Policy, league: League, run: RunConfig, folder: Path, log):
             log.note(film.write(played[name], best(played[name]), folder / "episode.gif"))
 
 
-def _match(league: League, policy: Policy, name: str, episodes: int, seed: int) -> Evaluation:
-    """Games of a policy against the anchor `name`."""
+def _match(league: League, policy: Policy, name: str, episodes: int, seed: int, filmed: float = 0.0) -> Evaluation:
+    """Games of a policy against the anchor `name`; filmed: as in `play`."""
     env = replace(league.env, options=league.env.options | league.anchors[name])
-    return play(policy, league.game, env, episodes=episodes, seed=seed)
+    return play(policy, league.game, env, episodes=episodes, seed=seed, filmed=filmed)

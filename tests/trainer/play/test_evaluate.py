@@ -1,6 +1,7 @@
 """Evaluations play whole episodes, the same for the same seed, and films show exactly these episodes."""
 
 import dataclasses
+import math
 
 import imageio.v3 as iio
 import numpy as np
@@ -20,7 +21,7 @@ def config(game="cartpole", **env) -> Config:
 
 def play(settings, **more):
     policy = make_policy(settings.policy, make_source(settings.game, settings.env, 1, 0), settings.run.seed, torch.float32)
-    return evaluate.play(policy, settings.game, settings.env, **{"episodes": 20, "seed": 4, **more})
+    return evaluate.play(policy, settings.game, settings.env, **{"episodes": 20, "seed": 4, "filmed": math.inf, **more})
 
 
 def test_every_environment_plays_one_complete_episode():
@@ -46,8 +47,8 @@ def test_greedy_play_takes_the_likeliest_action():
     policy = make_policy(settings.policy, make_source("cartpole", settings.env, 1, 0), settings.run.seed, torch.float32)
     with torch.no_grad():
         policy.heads.bias[:2] = torch.tensor([0.0, 0.5])  # RIGHT is more likely everywhere
-    greedy = evaluate.play(policy, settings.game, settings.env, episodes=20, seed=4, greedy=True)
-    sampled = evaluate.play(policy, settings.game, settings.env, episodes=20, seed=4)
+    greedy, sampled = (evaluate.play(policy, settings.game, settings.env, episodes=20, seed=4, greedy=greedy, filmed=math.inf)
+                       for greedy in (True, False))
     first = [result.actions[step, 0] for result in (greedy, sampled) for step in range(int(result.lengths[0]))]
     assert set(first[: int(greedy.lengths[0])]) == {1}
     assert set(first[int(greedy.lengths[0]):]) == {0, 1}
