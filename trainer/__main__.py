@@ -20,7 +20,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     if sys.version_info < OLDEST_PYTHON:
         return _refuse("Python {}.{}".format(*OLDEST_PYTHON) + " or newer")
-    from trainer.process import is_console_script, limit_openmp_spin
+    from trainer.process import end_with_parent, is_console_script, limit_openmp_spin
+    if not end_with_parent():
+        print("error: the sweep that started this training has ended", file=sys.stderr)
+        return 2
     limit_openmp_spin()  # before anything loads OpenMP
     try:
         from trainer.commands.main import run  # loads OWN_PACKAGES: an editable install is searched after sys.path

@@ -14,9 +14,11 @@ from pathlib import Path
 from trainer.errors import RanksError
 
 CONSOLE_SCRIPT = "insertcoin"
+PARENT = "INSERTCOIN_PARENT"  # an environment variable: the number of the process that started this one
 SPIN_COUNT = "1000"  # iterations of a waiting OpenMP thread, some microseconds
 TORCHRUN_VARIABLES = ("RANK", "WORLD_SIZE", "LOCAL_RANK")  # torchrun sets all three; another program may set one of them
 
+_PR_SET_PDEATHSIG = 1                      # an operation of prctl(2)
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # parameters of mallopt(3)
 _LARGEST_MMAP_THRESHOLD = 32 << 20         # bytes, the largest value accepted by glibc
 _KEPT_BYTES = (1 << 31) - 1                # free memory at the top of the heap kept by the process
@@ -33,6 +35,20 @@ def limit_openmp_spin() -> None:
     """
     if "OMP_WAIT_POLICY" not in os.environ:
         os.environ.setdefault("GOMP_SPINCOUNT", SPIN_COUNT)
+
+
+def end_with_parent() -> bool:
+    """End this process when the process in the environment variable INSERTCOIN_PARENT ends; False if that has ended already.
+
+    A sweep sets the variable for its trainings. Linux kills this process when the thread ends that started it: a sweep
+    waits for its trainings in this thread. Other systems have no such signal; the next sitting of the sweep ends the training.
+    """
+    parent = os.environ.pop(PARENT, None)
+    if parent is None:
+        return True
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, *map(ctypes.c_ulong, (signal.SIGKILL, 0, 0, 0)))
+    return str(os.getppid()) == parent  # it may have ended before the call
 
 
 def can_keep_freed_memory() -> bool:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from trainer.commands.arguments import game_of
-from trainer.config.fields import Section, matching, within
+from trainer.config.fields import Section, matching, path_setting, within
 from trainer.config.options import parse, parse_new, parse_some, refuse_run_options
 from trainer.errors import ConfigError, SettingError, SweepError
 from trainer.process import program_name
@@ -26,11 +26,11 @@ class SweepOptions(Section):
     """Trials of all processes and sessions together. Interrupted trials do not count."""
     name: str | None = matching(None, r"[\w.-]+", "letters, digits, and any of _ . -")
     """Name of the sweep. none: the name of the game."""
-    space: str | None = None
+    space: str | None = path_setting()
     """A .toml file of the ranges to search. none: trainer/sweep/default.toml, which explains the format."""
     storage: str | None = None
     """Storage of the trials: a database's URL, or journal:FILE in a shared folder. none: OUT/sweep.db."""
-    out: str | None = None
+    out: str | None = path_setting()
     """The sweep's folder, for its trials' runs and its report. none: runs/sweep-NAME."""
     startup: int = within(10, 1)
     """Trials drawn at random at first; none is pruned before this number have finished."""
@@ -80,6 +80,7 @@ def _report(argv: list[str]) -> None:
         raise ConfigError(f"--report does not accept options of training: leave {' '.join(rest)} out")
     name = options.name or _plain(argv[0])
     folder = _folder(name, options)
+    from trainer.sweep.folder import refuse_other
     from trainer.sweep.report import write_report
     from trainer.sweep.study import DATABASE, default_storage, load_study, open_storage, storage_errors
     if options.storage is None and not (folder / DATABASE).is_file():
@@ -88,7 +89,9 @@ def _report(argv: list[str]) -> None:
                          f"begin one with {program_name()} sweep GAME, or name its --out or --storage"))
     url = options.storage or default_storage(folder)
     with storage_errors(url):
-        write_report(load_study(open_storage(url), name), folder)
+        study = load_study(open_storage(url), name)
+        refuse_other(folder, study)
+        write_report(study, folder)
 
 
 def _folder(name: str, options: SweepOptions) -> Path:

@@ -4,6 +4,7 @@
     space.py       the ranges to search: reads them from a file, draws from them
     default.toml   the ranges of a sweep without --space
     study.py       the study of a sweep in its storage: opens it, joins it, repairs it
+    folder.py      the folder of a sweep: it belongs to one study, and leftovers of a killed sweep are ended
     trial.py       one trial: a training in a process of its own
     report.py      the table, the pictures and best.toml
 """

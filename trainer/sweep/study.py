@@ -6,6 +6,7 @@ machines with a shared folder and no database. It contains the trials of all pro
 
 import contextlib
 import os
+import secrets
 import socket
 import time
 import warnings
@@ -22,6 +23,7 @@ from optuna.trial import FrozenTrial, TrialState
 from trainer.config import Config
 from trainer.config.sections import OF_THE_MACHINE
 from trainer.errors import SweepError
+from trainer.files import user_path
 
 JOURNAL = "journal:"
 DATABASE = "sweep.db"
@@ -66,7 +68,7 @@ def shown(url: str) -> str:
         return url
     try:
         return sqlalchemy.make_url(url).render_as_string(hide_password=True)
-    except sqlalchemy.exc.ArgumentError:
+    except (sqlalchemy.exc.ArgumentError, UnicodeError):
         raise SweepError("--storage must be the URL of a database, such as sqlite:///sweep.db or "
                          "postgresql://user@host/name, or journal:FILE") from None
 
@@ -93,7 +95,7 @@ def open_storage(url: str) -> optuna.storages.BaseStorage:
     """Open the storage at a URL; a new database gets its tables. Raises SweepError."""
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     shown(url)
-    with storage_errors(url, ImportError, RuntimeError, OSError):
+    with storage_errors(url, ImportError, RuntimeError, OSError, ValueError):
         if url.startswith(JOURNAL):
             return _Journal(_journal_file(url.removeprefix(JOURNAL)))
         for _ in range(_OPENINGS - 1):
@@ -118,9 +120,9 @@ class _Journal(optuna.storages.JournalStorage):
 
 def _journal_file(path: str) -> JournalFileBackend:
     """The file of a journal. Raises OSError if it is something else, such as a pipe, which would never end."""
-    if Path(path).exists() and not Path(path).is_file():
+    if user_path(path).exists() and not user_path(path).is_file():
         raise OSError(f"{path} is not a file")
-    return JournalFileBackend(path)
+    return JournalFileBackend(str(user_path(path)))
 
 
 def _database(url: str) -> optuna.storages.RDBStorage:
@@ -150,6 +152,7 @@ def open_study(storage: optuna.storages.BaseStorage, name: str, facts: dict[str,
         return study, False
     if first is not None:
         study.enqueue_trial(first)
+    identity(study)
     study.set_user_attr("facts", facts)
     return study, True
 
@@ -164,6 +167,13 @@ def load_study(storage: optuna.storages.BaseStorage, name: str) -> optuna.Study:
         others = optuna.get_all_study_names(storage)
         raise SweepError(f"there is no sweep {name!r} in this storage; it contains "
                          + (", ".join(sorted(map(str, others))) or "none")) from None
+
+
+def identity(study: optuna.Study) -> str:
+    """A text that no other study has; a study without one gets it."""
+    if not isinstance(study.user_attrs.get("id"), str):
+        study.set_user_attr("id", secrets.token_hex(8))
+    return study.user_attrs["id"]
 
 
 def _check_readable(study: optuna.Study) -> None:

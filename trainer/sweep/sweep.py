@@ -19,7 +19,9 @@ import optuna
 
 from trainer.config import Config
 from trainer.errors import ConfigError
+from trainer.files import writing
 from trainer.process import hangup_signals
+from trainer.sweep.folder import claim, end_leftovers, folder_of
 from trainer.sweep.report import counts, scored, values_text, write_report
 from trainer.sweep.space import Range, draw, values_of
 from trainer.sweep.study import (
@@ -71,7 +73,8 @@ def run_sweep(plan: Plan, name: str, url: str) -> None:
     Ctrl-C (or SIGTERM, or a closed terminal) ends the running trial, marks it, and raises KeyboardInterrupt.
     Raises SweepError if the storage fails, or if it has another sweep of this name.
     """
-    plan.folder.mkdir(parents=True, exist_ok=True)
+    with writing(plan.folder, "name a folder that you may write to with --out"):
+        plan.folder.mkdir(parents=True, exist_ok=True)
     storage = open_storage(url)
     pruner = optuna.pruners.NopPruner()
     if plan.prune:
@@ -80,6 +83,7 @@ def run_sweep(plan: Plan, name: str, url: str) -> None:
     with storage_errors(url):
         study, begun = open_study(storage, name, facts_of(plan.base, plan.ranges), first, pruner=pruner,
                                   sampler=SeededByTrial(plan.base.run.seed, plan.startup))
+        claim(plan.folder, study, url)
         _print(f"sweep {name}: {_opening(study, plan, begun, first)}")
         try:
             with _signals_interrupt():
@@ -94,6 +98,8 @@ def run_sweep(plan: Plan, name: str, url: str) -> None:
 def _run_trials(study: optuna.Study, plan: Plan) -> None:
     """Run trials until there are enough, including those of other processes."""
     while True:
+        for number in end_leftovers(plan.folder, study):
+            _print(f"trial {number}: ended; a killed sweep had left its training over")
         fail_the_dead(study)
         if len(counted(study)) >= plan.trials:
             return
@@ -120,7 +126,7 @@ def _objective(plan: Plan, trial: optuna.Trial) -> float:
         config = draw(plan.ranges, trial, plan.base)
     except ConfigError as error:
         raise _pruned(trial, f"refused: {error}") from None
-    folder = plan.folder / f"trial-{trial.number:04d}"
+    folder = folder_of(trial.number, plan.folder)
     trial.set_user_attr("folder", str(folder))
     trial.set_user_attr("settings", {one.name: getattr(getattr(config, one.section), one.name) for one in plan.ranges}
                         | {"minibatch": config.ppo.minibatch})

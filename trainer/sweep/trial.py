@@ -4,7 +4,7 @@ Each trial has its own process: a crash or a lack of memory ends only this trial
 """
 
 import contextlib
-import json
+import os
 import signal
 import subprocess
 from collections.abc import Callable
@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 from trainer.config import Config
 from trainer.config.preset import preset_text
-from trainer.files import write_atomically
-from trainer.process import program_command
-from trainer.runs.metrics import METRICS
+from trainer.files import open_file, read_json, write_atomically
+from trainer.process import PARENT, program_command
+from trainer.runs.metrics import METRICS, entries_of
 from trainer.runs.summary import EVALUATION
 
 POLL = 0.5       # seconds between two reads of a trial's metrics
@@ -44,12 +44,12 @@ class MetricsReader:
         """The entries written since the last call; an unfinished line is left for the next call."""
         if not self.path.exists():
             return []
-        with self.path.open("rb") as file:
+        with open_file(self.path) as file:
             file.seek(self.position)
             text = file.read()
         lines = text[: text.rfind(b"\n") + 1]
         self.position += len(lines)
-        return [json.loads(line) for line in lines.splitlines()]
+        return entries_of(lines.splitlines(keepends=True))
 
 
 def run_trial(config: Config, folder: Path, watch: Callable[[dict[str, Any]], None]) -> Outcome:
@@ -62,12 +62,12 @@ def run_trial(config: Config, folder: Path, watch: Callable[[dict[str, Any]], No
     """
     folder.mkdir(parents=True, exist_ok=True)
     write_atomically(folder / PRESET, [preset_text(config, f"A trial of a sweep: {folder.name}.", own=True).encode()])
-    command = [*program_command(), config.game, "--preset", folder / PRESET, "--run-dir", folder]
+    command = [*program_command(), config.game, "--preset", folder.resolve() / PRESET, "--run-dir", folder]
     metrics = MetricsReader(folder)
     with (folder / OUTPUT).open("wb") as output:
         # start_new_session: the terminal sends Ctrl-C only to the sweep, which then ends the trial
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
-                                   start_new_session=True)
+                                   start_new_session=True, env=os.environ | {PARENT: str(os.getpid())})
         try:
             running = True
             while running:
@@ -80,8 +80,11 @@ def run_trial(config: Config, folder: Path, watch: Callable[[dict[str, Any]], No
             _end(process)
     if process.returncode != 0 or not (folder / EVALUATION).exists():
         raise TrialFailed(_reason(process.returncode, folder / OUTPUT))
-    result = json.loads((folder / EVALUATION).read_text(encoding="utf-8"))
-    return Outcome(result["mean"], result["standard_error"])
+    try:
+        result = read_json(folder / EVALUATION)
+        return Outcome(float(result["mean"]), float(result["standard_error"]))
+    except (OSError, ValueError, TypeError, LookupError, OverflowError):
+        raise TrialFailed(f"its {EVALUATION} is damaged") from None
 
 
 def _end(process: subprocess.Popen) -> None:

@@ -46,11 +46,11 @@ pytestmark = pytest.mark.filterwarnings("ignore:Heartbeat of storage is supposed
 def sweep(tmp_path, monkeypatch):
     """Runs a sweep of stand-ins in this process and returns its study."""
     def run(trials=6, *, trial=stand_in, name="test", url=None, base=BASE, space=SPACE, startup=3, prune=False, minutes=None,
-            pictures=False):
+            pictures=False, folder="sweep"):
         monkeypatch.setattr(sweep_module, "run_trial", trial)
         if not pictures:
             monkeypatch.setattr(sweep_report, "_PICTURES", {})
-        folder = tmp_path / "sweep"
+        folder = tmp_path / folder
         url = url or default_storage(folder)
         run_sweep(Plan(base, parse_space(space), folder, trials, startup, prune, minutes), name, url)
         return study(url, name)
@@ -112,7 +112,7 @@ def test_a_trial_keeps_its_cost_and_its_score(sweep):
 @pytest.mark.parametrize("journal", [False, True], ids=["database", "journal"])
 def test_a_resumed_sweep_draws_the_same_values_as_one_that_never_stopped(sweep, tmp_path, journal):
     urls = [f"journal:{tmp_path / name}" if journal else f"sqlite:///{tmp_path / name}" for name in ("a", "b")]
-    whole = sweep(6, url=urls[0])
+    whole = sweep(6, url=urls[0], folder="whole")
     sweep(3, url=urls[1])
     parts = sweep(6, url=urls[1])
     assert values(parts) == values(whole)

@@ -1,0 +1,107 @@
+"""The folder of a sweep: it holds the trials of one study, and no training of a killed sweep goes on in it."""
+
+import contextlib
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import optuna
+
+from trainer.errors import SweepError
+from trainer.files import read_json, write_atomically, writing
+from trainer.sweep.study import identity, shown
+from trainer.sweep.trial import PRESET
+
+OWNER = "study.json"
+_TRIAL = re.compile(r"trial-(\d{4,})")
+_PATIENCE = 10.0  # seconds for a killed process to end
+
+
+def folder_of(trial: int, folder: Path) -> Path:
+    """The folder of a trial's run in the folder of its sweep."""
+    return folder / f"trial-{trial:04d}"
+
+
+def claim(folder: Path, study: optuna.Study, url: str) -> None:
+    """Make `folder` if need be, and note in it that it holds the trials of `study`.
+
+    url: of the study's storage.
+    Raises SweepError if the folder holds the trials of another study, and FileError if it cannot be written.
+    """
+    refuse_other(folder, study)
+    with writing(folder, "name a folder that you may write to with --out"):
+        folder.mkdir(parents=True, exist_ok=True)
+        owner = {"study": study.study_name, "storage": shown(url), "id": identity(study)}
+        write_atomically(folder / OWNER, [json.dumps(owner, indent=2).encode(), b"\n"])
+
+
+def refuse_other(folder: Path, study: optuna.Study) -> None:
+    """Raises SweepError if `folder` holds the trials of another study than `study`."""
+    trials = {int(found[1]) for path in (folder.iterdir() if folder.is_dir() else ())
+              if (found := _TRIAL.fullmatch(path.name))}  # read before the study: another process adds to the study first
+    try:
+        owner = read_json(folder / OWNER)
+        ours, other = owner["id"] == identity(study), f"the sweep {owner['study']!r} in {owner['storage']}"
+    except FileNotFoundError:
+        ours = trials <= {trial.number for trial in study.get_trials(deepcopy=False)}
+        other = "another sweep"
+    except (OSError, ValueError, TypeError, LookupError):
+        raise SweepError(f"{folder / OWNER} is damaged: remove it, or choose another folder with --out") from None
+    if not ours:
+        raise SweepError(f"--out must be a folder for this sweep only, not {folder}, which holds the trials of {other}: name "
+                         f"a new folder, such as --out {folder}-2, or go on with that sweep by its --storage and --name")
+
+
+def end_leftovers(folder: Path, study: optuna.Study) -> list[int]:
+    """End the trainings in `folder` whose sweep was killed; returns the numbers of their trials.
+
+    On Linux they usually end with their sweep, see `trainer.process.end_with_parent`.
+    Raises SweepError if one does not end.
+    """
+    stop, ended = time.monotonic() + _PATIENCE, set()
+    while left := _leftovers(folder, study):
+        if time.monotonic() > stop:
+            raise SweepError(f"the process {next(iter(left))}, left over by a killed sweep, trains in {folder} and cannot be "
+                             "ended: end it, or choose another --out")
+        for process in left:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(process, signal.SIGKILL)
+        ended |= set(left.values())
+        time.sleep(0.05)
+    return sorted(ended)
+
+
+def _leftovers(folder: Path, study: optuna.Study) -> dict[int, int]:
+    """The trainings in `folder` that are not children of the sweep which runs their trial: process and trial."""
+    running = _trainings(folder)  # before the study is read: a sweep notes its process there before it starts the training
+    if not running:
+        return {}
+    sweeps = {trial.number: trial.user_attrs.get("pid") for trial in study.get_trials(deepcopy=False)}
+    return {process: trial for process, parent, trial in running if sweeps.get(trial) != parent}
+
+
+def _trainings(folder: Path) -> list[tuple[int, int, int]]:
+    """The trainings of trials in `folder` on this machine: process, its parent, and trial."""
+    preset = re.compile(rf"{re.escape(str(folder.resolve()))}/{_TRIAL.pattern}/{re.escape(PRESET)}(?=[\s\0]|$)")
+    return [(process, parent, int(found[1])) for process, parent, command in _processes() if (found := preset.search(command))]
+
+
+def _processes() -> list[tuple[int, int, str]]:
+    """The processes of this machine: number, parent, and command."""
+    if sys.platform != "linux":
+        lines = subprocess.run(["ps", "-axww", "-o", "pid=,ppid=,args="], capture_output=True, text=True, errors="replace",
+                               check=False).stdout.splitlines()
+        rows = [line.split(None, 2) for line in lines]
+        return [(int(row[0]), int(row[1]), row[2]) for row in rows if len(row) == 3]
+    found = []
+    for place in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):  # the process has ended, or is hidden
+            command = (place / "cmdline").read_bytes().decode(errors="replace")
+            parent = (place / "stat").read_bytes().rpartition(b")")[2].split()[1]
+            found.append((int(place.name), int(parent), command))
+    return found
