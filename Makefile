@@ -19,7 +19,7 @@ IDENTITY := import sys; print(sys.version, sys.base_prefix)
 CACHE := $(if $(filter Darwin,$(shell uname)),$(HOME)/Library/Caches,$(or $(XDG_CACHE_HOME),$(HOME)/.cache))/envs_c
 
 .DEFAULT_GOAL := help
-.PHONY: help setup cuda breakout test learn lint docs bench asm sanitize clean
+.PHONY: help setup cuda breakout test learn lint docs bench asm sanitize crafted fuzz clean
 
 help: ## list the commands
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{printf "%-14s %s\n", $$1, $$2}'
@@ -69,6 +69,13 @@ asm: setup ## write the machine code of a game's step loop beside its C lines: m
 sanitize: setup ## run the games' tests under the address and undefined-behaviour sanitizers
 	@$(BIN)/python tools/sanitize.py address
 	@$(BIN)/python tools/sanitize.py undefined
+
+crafted: setup ## restore 2,000 crafted states of each game and play on, under the same two sanitizers
+	@$(BIN)/python tools/sanitize.py address crafted $(ARGS)
+	@$(BIN)/python tools/sanitize.py undefined crafted $(ARGS)
+
+fuzz: setup ## try 20,000 hostile inputs in child processes; more with ARGS="--cases 1000000"
+	@$(BIN)/python -m tools.fuzz $(ARGS)
 
 clean: ## remove everything that these commands made, the compile cache too, except the runs of the trainer
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .ruff_cache .import_linter_cache .hypothesis trace.json.gz "$(CACHE)"

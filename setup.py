@@ -45,7 +45,8 @@ _spec = importlib.util.spec_from_file_location("flags", ROOT / "envs_c" / "flags
 flags = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(flags)
 
-# The trainer's kernels are tested with a tolerance, the games bit by bit (see envs_c/flags.py).
+# The trainer's kernels are tested with a tolerance, the games bit by bit (see envs_c/flags.py). They alone use OpenMP: the
+# games have threads of their own (envs_c/engine/pool.h).
 KERNEL_FLAGS = ["-O3", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=fast"]
 LINES = ["-g1"]  # line numbers for profilers and sanitizers
 
@@ -56,29 +57,30 @@ def variant_flags() -> tuple[list[str], list[str]]:
         raise doctor.Missing(f"DEBUG must be 1, 0 or empty, not {DEBUG}")
     if SANITIZE and SANITIZE not in SANITIZERS:
         raise doctor.Missing(f"SANITIZE must be {', '.join(SANITIZERS)} or empty, not {SANITIZE}")
-    compile_flags, link_flags = doctor.openmp_flags()
-    compile_flags += [*flags.cpu_flags(), *flags.debug_flags()]
+    compile_flags, link_flags = ["-pthread", *flags.cpu_flags(), *flags.debug_flags()], ["-pthread"]
     if SANITIZE:
-        sanitizer = f"-fsanitize={SANITIZE}"
+        sanitizer = f"-fsanitize={SANITIZE}" + (",float-cast-overflow" if SANITIZE == "undefined" else "")
         compile_flags += [sanitizer, "-O1", "-g", "-fno-omit-frame-pointer"]
         link_flags.append(sanitizer)
     if SANITIZE == "undefined":
         # Python's own flags define signed overflow; here it is an error that ends the process.
-        compile_flags += ["-fno-wrapv", "-fno-sanitize-recover=undefined"]
+        compile_flags += ["-fno-wrapv", "-fno-sanitize-recover=undefined,float-cast-overflow"]
     return compile_flags, link_flags
 
 
 def extensions() -> list[Extension]:
     """One Extension for each .pyx file. It is rebuilt if the file, a module that it cimports, or a header beside it changed."""
     compile_flags, link_flags = variant_flags()
+    openmp = doctor.openmp_flags()
+    own_flags = {"envs_c": (flags.GAME_FLAGS, []), "trainer": (KERNEL_FLAGS + openmp[0], openmp[1])}
     return [
         Extension(
             ".".join(source.with_suffix("").parts),
             [str(source)],
             depends=sorted(map(str, source.parent.glob("*.h"))),
             include_dirs=[str(source.parent)],
-            extra_compile_args=(flags.GAME_FLAGS if root == "envs_c" else KERNEL_FLAGS) + LINES + compile_flags,
-            extra_link_args=link_flags,
+            extra_compile_args=own_flags[root][0] + LINES + compile_flags,
+            extra_link_args=own_flags[root][1] + link_flags,
         )
         for root in ROOTS
         for source in sorted(Path(root).rglob("*.pyx"))

@@ -217,8 +217,8 @@ def try_game(name: str, arguments: argparse.Namespace) -> Result:
     result = Result(name)
     while result.states < arguments.states and len(result.faults) < arguments.faults:
         first = result.states + arguments.first
-        process = subprocess.Popen([sys.executable, *command(name, arguments, first, arguments.first + arguments.states), "--worker"],
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT)
+        line = [sys.executable, *command(name, arguments, first, arguments.first + arguments.states), "--worker"]
+        process = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT)
         output, errors = process.communicate()
         lines = output.splitlines()
         result.accepted += lines.count("accepted")

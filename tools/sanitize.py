@@ -2,8 +2,9 @@
 
 The sources are copied to build/sanitize-NAME and built there; the modules of the source tree do not change. It runs the test
 files that import neither torch nor a module that needs torch, then a million random steps of every game in each view
-(tests/envs_c/test_million.py). GCC only. `thread` also reports GCC's own OpenMP barriers, because that runtime is not
-instrumented: read its reports, do not expect none.
+(tests/envs_c/test_million.py), then crafted states (tools/crafted_states.py). Only the last of these runs if the first
+argument is `crafted`; the others are that tool's. GCC only. `thread` also reports GCC's own OpenMP barriers, because that
+runtime is not instrumented: read its reports, do not expect none.
 """
 
 import os
@@ -38,6 +39,8 @@ def main(sanitizer: str, arguments: list[str]) -> int:
         return 1
     if sanitizer != "undefined":  # the other two must be loaded before all other libraries
         environment["LD_PRELOAD"] = library(LIBRARIES[sanitizer])
+    if arguments[:1] == ["crafted"]:
+        return try_crafted(tree, environment, arguments[1:])
     tests = arguments or [str(file.relative_to(tree)) for file in game_tests(tree)]
     if not tests:
         sys.exit("insertcoin: no test of the games found under tests/")
@@ -49,7 +52,14 @@ def main(sanitizer: str, arguments: list[str]) -> int:
     if arguments or status:
         return status
     million = [*test[:6], "-m", "slow", "--durations=0", "--durations-min=1", "tests/envs_c/test_million.py"]
-    return subprocess.run(million, cwd=tree, env=environment, check=False).returncode
+    status = subprocess.run(million, cwd=tree, env=environment, check=False).returncode
+    return status or try_crafted(tree, environment, [])
+
+
+def try_crafted(tree: Path, environment: dict, arguments: list[str]) -> int:
+    """Run tools/crafted_states.py on the built modules; returns its status."""
+    command = [sys.executable, "-m", "tools.crafted_states", *arguments]
+    return subprocess.run(command, cwd=tree, env=environment | {"PYTHONMALLOC": "default"}, check=False).returncode
 
 
 def copy_sources(tree: Path) -> None:
