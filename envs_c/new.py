@@ -10,6 +10,7 @@ from gymnasium.envs.registration import registry
 
 from envs_c import catalog
 from envs_c.errors import InvalidArgument
+from envs_c.outside import expanded
 
 TEMPLATES = Path(__file__).parent / "template"
 FILES = {"game.pyx.txt": "{name}.pyx", "game.toml.txt": "{name}.toml", "test_game.py.txt": "test_{name}.py",
@@ -35,7 +36,7 @@ def new(name: str, folder: str | Path = ".") -> Path:
     title = "".join(part.capitalize() for part in name.split("_"))
     if f"Arcade/{title}-v0" in registry:
         raise InvalidArgument(f"the name {name!r} gives the title {title!r}, which another game has; choose another name")
-    target = Path(folder).expanduser() / name
+    target = expanded(folder) / name
     if target.exists():
         raise InvalidArgument(f"{target} exists already; choose another name or --dir, or remove it")
     words = {"name": name, "Title": title}

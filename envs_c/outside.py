@@ -41,7 +41,7 @@ def load(path) -> Game:
     Returns its `Game`. Raises InvalidArgument if the file does not exist or is not a .pyx, or if others can write to the
     cache; CompileFailed with the output of Cython or of the C compiler; and ContractError if the module defines no `GAME`.
     """
-    source = Path(path).expanduser().resolve()
+    source = expanded(path).resolve()
     if source.suffix != ".pyx" or not source.stem.isidentifier():
         raise InvalidArgument(f"game file {str(path)!r} must have an identifier as its name and end in .pyx, as in my_game.pyx")
     if not source.is_file():
@@ -58,6 +58,15 @@ def load(path) -> Game:
         raise ContractError(f"{source} defines no GAME; end it with GAME = Game(...).bind(...), "
                             "as envs_c/games/cartpole.pyx does")
     return game
+
+
+def expanded(path) -> Path:
+    """The path with ~ replaced by a home folder. Raises InvalidArgument if there is no such user."""
+    try:
+        return Path(path).expanduser()
+    except RuntimeError:
+        raise InvalidArgument(f"path {str(path)!r} must not name the home of an unknown user: write ./~ for a name with ~"
+                              ) from None
 
 
 def cache_folder() -> Path:

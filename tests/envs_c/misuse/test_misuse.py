@@ -14,6 +14,7 @@ from envs_c import Batch, Busy, Closed, ContractError, EnvsError, InvalidArgumen
 from envs_c.engine.engine import Engine
 from envs_c.engine.vecenv import BUFFERS
 from envs_c.game import Game
+from envs_c.new import new
 from envs_c.testing.play import bind, buffers
 
 N = 5
@@ -45,6 +46,13 @@ def test_only_a_described_game_is_registered(game):
     with pytest.raises(InvalidArgument, match="game must be a Game"):
         envs_c.register(game)
     assert envs_c.games() == before
+
+
+@pytest.mark.parametrize("use", [lambda: envs_c.load("~nosuchuser/mine.pyx"), lambda: new("mine", "~nosuchuser")],
+                         ids=["load", "new"])
+def test_the_home_of_an_unknown_user_is_an_error(use):
+    with pytest.raises(InvalidArgument, match="must not name the home of an unknown user"):
+        use()
 
 
 def test_a_name_without_a_repr_is_an_unknown_game():
