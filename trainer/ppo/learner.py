@@ -46,7 +46,7 @@ class Learner:
         self.stream = stream or HostStream()
         device = storage.value.device
         self.optimizers = make_optimizers(policy, ppo, device)
-        self.gradients = Gradients(policy.parameters())
+        self.gradients = Gradients(policy.parameters(), fixed=self.stream.captures)
         self.sequences = torch.zeros(sequences_per_minibatch, dtype=torch.int64, device=device)
         self.weight = torch.ones(sequences_per_minibatch, device=device) if ppo.priority_alpha else None
         self.entropy_coef = torch.tensor(ppo.entropy_coef, device=device)

@@ -1,4 +1,4 @@
-"""Gradients have fixed memory, and the same bits as those of `zero_grad(set_to_none=True)` and `backward`."""
+"""Gradients can have fixed memory, with the same bits as those of `zero_grad(set_to_none=True)` and `backward`."""
 
 import pytest
 import torch
@@ -28,20 +28,20 @@ STEPS = {  # for each step of the optimizer, whether each minibatch's loss depen
 }
 
 
-def trained(steps, gradients):
+def trained(steps, fixed):
     """The tensors after these steps of Adam.
 
-    gradients: Gradients, or None for torch's own way.
+    fixed: of Gradients; None for torch's own way.
     """
     torch.manual_seed(0)
     layers = Layers()
     optimizer = torch.optim.Adam(layers.parameters(), lr=0.1, fused=True)
-    kept = gradients(layers.parameters()) if gradients else None
+    gradients = None if fixed is None else Gradients(layers.parameters(), fixed=fixed)
     for minibatches in steps:
         for k, seldom in enumerate(minibatches):
             loss = layers.loss(torch.randn(5, 6), seldom)
-            if kept is not None:
-                kept.backward(loss, first=k == 0)
+            if gradients is not None:
+                gradients.backward(loss, first=k == 0)
                 continue
             if k == 0:
                 optimizer.zero_grad(set_to_none=True)
@@ -53,9 +53,10 @@ def trained(steps, gradients):
             **{f"{name}.grad": parameter.grad for name, parameter in layers.named_parameters()}}
 
 
+@pytest.mark.parametrize("fixed", [False, True])
 @pytest.mark.parametrize("steps", STEPS.values(), ids=STEPS)
-def test_a_parameter_s_gradient_and_steps_have_the_bits_of_torch_s_own_way(steps):
-    wanted, got = trained(steps, None), trained(steps, Gradients)
+def test_a_parameter_s_gradient_and_steps_have_the_bits_of_torch_s_own_way(steps, fixed):
+    wanted, got = trained(steps, None), trained(steps, fixed)
     assert wanted.keys() == got.keys()  # Adam has no state for a parameter that never had a gradient
     for name, tensor in wanted.items():
         assert (tensor is None) == (got[name] is None), name
@@ -63,9 +64,9 @@ def test_a_parameter_s_gradient_and_steps_have_the_bits_of_torch_s_own_way(steps
 
 
 @pytest.mark.parametrize("steps", STEPS.values(), ids=STEPS)
-def test_gradients_never_move(steps):
+def test_fixed_gradients_never_move(steps):
     layers = Layers()
-    gradients = Gradients(layers.parameters())
+    gradients = Gradients(layers.parameters(), fixed=True)
     addresses = {parameter: set() for parameter in layers.parameters()}
     for minibatches in steps:
         for k, seldom in enumerate(minibatches):
@@ -79,7 +80,7 @@ def test_gradients_never_move(steps):
 
 def test_a_gradient_of_zero_keeps_its_sign():
     parameter = nn.Parameter(torch.ones(3))
-    gradients = Gradients([parameter])
+    gradients = Gradients([parameter], fixed=True)
     for _ in range(2):
         gradients.backward((parameter * torch.tensor([-0.0, 0.0, 1.0])).sum(), first=True)
         assert parameter.grad.signbit().tolist() == [True, False, False]
