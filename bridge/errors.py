@@ -17,4 +17,4 @@ class TransferError(BridgeError):
 
 
 class EnvironmentFailed(BridgeError):
-    """A Gymnasium environment raised an exception. The message names the environment."""
+    """A Gymnasium environment raised an exception, or returned a number that is not finite. The message names it."""

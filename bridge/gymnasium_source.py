@@ -99,6 +99,7 @@ class _BoundVectorEnv:
         for name in ("reward", "terminated", "truncated"):
             self.host[name][:] = 0
         self.returns[:], self.lengths[:], self.over[:] = 0, 0, False
+        self._require_finite(self.host["reward"])
 
     def hold(self, rows: np.ndarray):
         """Hold the environments of a SyncVectorEnv; others step all of theirs."""
@@ -123,17 +124,31 @@ class _BoundVectorEnv:
         middle = time.perf_counter()
         observation, reward, terminated, truncated, _ = self._call(self.env.step, self.actions + self.source.first_action)
         played = ~self.over
-        self.returns[played] += reward[played]
-        self.lengths[played] += 1
+        reward = np.where(played, reward, 0.0)
+        self.returns += reward
+        self.lengths += played
         self.over = played & (terminated | truncated)
         clip = self.source.reward_clip
         self.host["observation"][:] = np.reshape(observation, self.host["observation"].shape)
-        self.host["reward"][:] = (reward if clip is None else np.clip(reward, -clip, clip)) * played
+        self.host["reward"][:] = reward if clip is None else np.clip(reward, -clip, clip)
         self.host["terminated"][:] = terminated & played
         self.host["truncated"][:] = truncated & played
+        self._require_finite(reward)
         ended = Episodes(self.returns[self.over], self.lengths[self.over], self.lo + np.flatnonzero(self.over))
         self.returns[self.over], self.lengths[self.over] = 0, 0
         return ended, middle - begin, time.perf_counter() - middle
+
+    def _require_finite(self, reward: np.ndarray):
+        """Raise EnvironmentFailed that names the first environment whose observation or raw reward is not finite."""
+        observation = self.host["observation"]
+        parts = {"reward": reward} | ({} if observation.dtype == np.uint8 else {"observation": observation})
+        for name, values in parts.items():
+            if np.isfinite(values).all():
+                continue
+            index, *_ = place = tuple(np.argwhere(~np.isfinite(values))[0])
+            when = f"in step {self.lengths[index]} of its episode" if self.lengths[index] else "at a reset"
+            raise EnvironmentFailed(f"environment {self.lo + index} ({self.name}) returned {values[place]} in its {name} "
+                                    f"{when}: correct the environment, or wrap it so that all numbers are finite")
 
     def _call(self, method, *args, **kwargs):
         """Call a method of the vector environment; its errors become EnvironmentFailed."""
@@ -168,10 +183,11 @@ class _NamedEnv(gymnasium.Wrapper):
         if self.held:
             return self.observation, 0.0, False, False, {}
         try:
-            self.observation, *rest = self.env.step(action)
+            result = self.env.step(action)
         except Exception as error:
             raise _failure(self.who, "step", error) from error
-        return self.observation, *rest
+        self.observation = result[0]
+        return result
 
     def close(self):
         _close(self.env, self.who)

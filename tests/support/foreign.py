@@ -17,7 +17,7 @@ class Toy(gymnasium.Env):
     """Random observations, rewards of 1; an episode ends after `length` steps.
 
     nan, infinite, reward: number of the step, counted from 1 over all episodes, whose observation is nan or -inf, or whose
-        reward is nan.
+        reward is nan; nan=0 is the reset.
     fault: number of the step that raises OSError; 0 is the reset.
     refused: the number, counted from 0, of the Toy that cannot be made.
     """
@@ -41,7 +41,7 @@ class Toy(gymnasium.Env):
             raise OSError("the cartridge is hot")
         self.seeds += [] if seed is None else [seed]
         self.steps = 0
-        return self.np_random.normal(size=2), {}
+        return np.array([np.nan, 0.0]) if self.nan == 0 else self.np_random.normal(size=2), {}
 
     def step(self, action):
         self.steps, self.taken = self.steps + 1, self.taken + 1

@@ -3,6 +3,7 @@
 import torch
 from torch import nn
 
+from trainer.errors import LearningError
 from trainer.ranks import ALONE, Ranks
 
 CLIP = 10.0  # largest magnitude of a normalized observation, in deviations
@@ -62,8 +63,13 @@ class ObservationNorm(Moments):
         return out.mul_(self.factor).clamp_(-CLIP, CLIP)
 
     def update(self, rows: torch.Tensor, ranks: Ranks = ALONE):
-        """Add raw observations (n, *shape) of this rank and the other ranks, and use the new statistics from now on."""
+        """Add raw observations (n, *shape) of this rank and the other ranks, and use the new statistics from now on.
+
+        Raises LearningError if they are not finite, on all ranks.
+        """
         self.add(rows, ranks)
+        if not torch.isfinite(self.mean).all():
+            raise LearningError("the mean of the observations is not finite")
         self.shift.copy_(self.mean)
         self.factor.copy_(1 / self.deviation)
 

@@ -3,4 +3,5 @@
     storage.py    the tensors of one rollout
     clock.py      the number of the step, on the host or in the memory of a GPU
     actor.py      `collect`: plays a rollout into the storage
+    faults.py     the first number of a rollout that is not finite, for an error message
 """

@@ -149,6 +149,8 @@ def collect(actor: Actor, *, bootstrap: bool = True):
     """Play one rollout into the actor's storage, from the step after the last rollout.
 
     bootstrap: also run the policy on the result of the last step, for learning.
+
+    Raises LearningError if an observation that is not finite has entered the statistics of a normalizer.
     """
     pipeline, storage = actor.pipeline, actor.storage
     actor.begin()
@@ -158,6 +160,6 @@ def collect(actor: Actor, *, bootstrap: bool = True):
     for batch in pipeline.batches if bootstrap else ():
         pipeline.turn(batch, actor.steps[batch.index].bootstrap, act=False)
     pipeline.make_caller_wait()
+    actor.step += storage.horizon
     if bootstrap and storage.sample is not None:
         actor.policy.normalizer.update(storage.sample.flatten(0, 1), actor.ranks)
-    actor.step += storage.horizon

@@ -16,6 +16,7 @@ from trainer.ppo.optimizers import entropy_coef, learning_rate
 from trainer.process import Interrupt, program_name
 from trainer.ranks import Ranks, join
 from trainer.rollout.actor import collect
+from trainer.rollout.faults import first_fault
 from trainer.runs import checkpoint
 from trainer.runs.folder import open_folder
 from trainer.training.build import Plan, build, decide
@@ -129,8 +130,7 @@ def loop(session: Session, folder: Path, log: RunLog | NoLog, interrupt: Interru
                 rescue(session, folder, log)
             raise
         except LearningError as error:
-            raise LearningError(f"{error}, iteration {session.iteration + 1:,}; the last good checkpoint is {session.saved}: "
-                                "resume it with other settings, such as a smaller --learning-rate, in a new run") from None
+            raise LearningError(explain(session, error)) from None
         log.iteration(session.step, metrics)
         asked, due = ranks.any(interrupt.asked, time.perf_counter() - saved_at >= config.run.checkpoint_seconds)
         if due:
@@ -139,6 +139,17 @@ def loop(session: Session, folder: Path, log: RunLog | NoLog, interrupt: Interru
     save(session, folder, log)
     interrupt.asked |= asked
     return session.step >= end
+
+
+def explain(session: Session, error: LearningError) -> str:
+    """The text of an error of learning: its place, its cause if this is known, and what to do. All ranks call it."""
+    actor, ranks = session.actor, session.ranks
+    begin, first = actor.step - session.storage.horizon, ranks.rank * session.pipeline.num_envs
+    fault = min(filter(None, ranks.everyone(first_fault(session.storage, begin, first))), default=None)
+    kept = f"{error}, iteration {session.iteration + 1:,}; the last good checkpoint is {session.saved}"
+    if fault is None:
+        return f"{kept}: resume it with other settings, such as a smaller --learning-rate, in a new run"
+    return f"{fault.text}; {kept}: correct the game (`{program_name()} check` tests a game), and resume it"
 
 
 def save(session: Session, folder: Path, log: RunLog | NoLog):
