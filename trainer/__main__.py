@@ -5,6 +5,7 @@ This file runs in any Python 3, also without the trainer's packages: it then pri
 
 from __future__ import annotations
 
+import io
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -24,6 +25,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     if not end_with_parent():
         print("error: the sweep that started this training has ended", file=sys.stderr)
         return 2
+    for stream in filter(lambda stream: isinstance(stream, io.TextIOWrapper), (sys.stdout, sys.stderr)):
+        stream.reconfigure(errors="backslashreplace")  # names of files may be no text, or not in the terminal's encoding
     limit_openmp_spin()  # before anything loads OpenMP
     try:
         from trainer.commands.main import run  # loads OWN_PACKAGES: an editable install is searched after sys.path

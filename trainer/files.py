@@ -87,6 +87,11 @@ def read_toml(path: Path, label: str) -> dict[str, Any]:
         raise ConfigError(f"{label}: {error}") from None
 
 
+def may_write(folder: Path) -> bool:
+    """True if this user may make files in a folder. A disk may still be full."""
+    return os.access(folder, os.W_OK | os.X_OK)
+
+
 @contextlib.contextmanager
 def writing(path: str | Path, advice: str) -> Iterator[None]:
     """Turn an OSError into a FileError: "cannot write PATH: REASON; ADVICE"."""

@@ -37,6 +37,13 @@ def test_settings_that_ranks_cannot_share_are_refused(settings, message):
     assert message in str(raised.value)
 
 
+def test_far_more_threads_than_cores_are_refused(monkeypatch):
+    monkeypatch.setattr("trainer.training.shares.cores", lambda: 2)
+    share_of(work.config(env={"num_threads": 32}), ALONE, "cpu")
+    with pytest.raises(ConfigError, match=r"^num_threads must be at most 32 on this machine, 16 for each core, not 1,000: 0"):
+        share_of(work.config(env={"num_threads": 1000}), ALONE, "cpu")
+
+
 def test_the_shares_of_all_ranks_add_up():
     settings = config(minibatch=4 * T, accumulate=2)
     share = share_of(settings, Four(), "cuda:3")

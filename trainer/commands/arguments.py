@@ -8,6 +8,7 @@ from tyro.conf import Positional, arg
 from trainer.commands import RUN_HELP, VERBS
 from trainer.config.games import checked_game, names
 from trainer.errors import ConfigError, SettingError
+from trainer.files import may_write
 from trainer.process import program_name
 
 Run = Annotated[Positional[str], arg(help=f"{RUN_HELP[0].upper()}{RUN_HELP[1:]}.")]
@@ -28,7 +29,9 @@ def game_of(argv: list[str], command: str) -> str:
 
 
 def require_folder(option: str, file: str) -> None:
-    """Raise SettingError if the folder of an output file does not exist."""
+    """Raise SettingError if the folder of an output file does not exist or may not be written."""
     folder = Path(file).parent
     if not folder.is_dir():
         raise SettingError(option, f"must be in a folder that exists, not {str(folder)!r}: make it first")
+    if not may_write(folder):
+        raise SettingError(option, f"must be in a folder that you may write to, not {str(folder)!r}: name another")

@@ -19,7 +19,7 @@ class CompareOptions(Section):
     """Options of a comparison."""
 
     run: Runs
-    out: str = matching("compare.png", r"(?i).*\.png", "a file that ends in .png")
+    out: str = matching("compare.png", r"(?i).*\.png", "a file that ends in .png", path=True)
     """The picture, a .png."""
     by: Literal["steps", "minutes"] = "steps"
     """Horizontal axis of the picture."""

@@ -13,7 +13,7 @@ from trainer.runs.find import find
 
 def film_setting() -> str | None:
     """A field for the name of a film."""
-    return matching(None, r"(?i).*\.(gif|mp4)", "a file that ends in .gif or .mp4")
+    return matching(None, r"(?i).*\.(gif|mp4)", "a file that ends in .gif or .mp4", path=True)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Literal
 
 from trainer.commands.arguments import Run, require_folder
-from trainer.config.fields import Section
+from trainer.config.fields import Section, path_setting
 from trainer.config.options import parse
 from trainer.errors import ExportError, SettingError
 from trainer.runs.find import find
@@ -22,7 +22,7 @@ class ExportOptions(Section):
     run: Run
     format: Literal["auto", "onnx", "safetensors", "both"] = "auto"
     """onnx: one step as a graph. safetensors: the weights. auto: by the ending of --out, otherwise both."""
-    out: str | None = None
+    out: str | None = path_setting()
     """The file. none: policy.onnx and policy.safetensors in the run's folder."""
 
     @property

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from trainer.config.fields import Section
+from trainer.config.fields import Section, path_setting
 from trainer.config.games import GameName
 from trainer.config.options import parse
 from trainer.errors import RunError, SettingError
@@ -25,11 +25,13 @@ NUMBERS = ("seed", "steps", "minutes", "score", "best", "evaluation")
 class ListOptions(Section):
     """Options of the list."""
 
-    root: str = str(ROOT)
+    root: str = path_setting(str(ROOT))
     """The folder with the folders of the runs."""
 
     def check(self) -> None:
         super().check()
+        if Path(self.root).is_dir() and not os.access(self.root, os.R_OK | os.X_OK):
+            raise SettingError("root", f"must be a folder that you may read, not {self.root}: name another")
         if not Path(self.root).is_dir():
             raise SettingError("root", f"must be a folder that contains runs, and there is no folder {self.root} here; "
                                        f"trainings write their runs into {ROOT}")

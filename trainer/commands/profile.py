@@ -21,7 +21,7 @@ class ProfileOptions(Section):
 
     iterations: int = within(3, 1)
     """Iterations to trace."""
-    out: str = matching("trace.json.gz", r".*\.json(\.gz)?", "a file that ends in .json or .json.gz")
+    out: str = matching("trace.json.gz", r".*\.json(\.gz)?", "a file that ends in .json or .json.gz", path=True)
     """The file of the trace."""
 
     def check(self) -> None:

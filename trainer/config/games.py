@@ -7,6 +7,7 @@ from pathlib import Path
 import envs_c
 from envs_c.errors import did_you_mean
 from trainer.errors import ConfigError
+from trainer.files import user_path
 
 _GYM = "gym:"
 
@@ -58,6 +59,7 @@ def checked_game(text: str, verbs: Iterable[str] = ()) -> str:
     """
     name, games = GameName.parse(text), envs_c.games()
     if name.is_file:
+        user_path(text)
         envs_c.load(text)
         return str(Path(text).expanduser().resolve())
     if not name.is_gym and text not in games:

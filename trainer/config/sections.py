@@ -62,7 +62,7 @@ class EnvConfig(Section):
     """Rewards are clipped to [-x, x] for learning; scores stay raw. none: no clipping."""
     sim: Literal["host", "device", "tensors"] = "host"
     """Where the games run: on the CPU, or (cartpole only) on the device, by a CUDA kernel or by torch tensors."""
-    num_threads: int = within(0, 0, 4096)
+    num_threads: int = within(0, 0, 1024)
     """Threads for games and learning. 0: all cores; under torchrun, this rank's share of them."""
     num_batches: int = within(0, 0, 1024)
     """Batches of environments on a device: one is stepped while another is on the device. 0: measured at the start."""

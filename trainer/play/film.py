@@ -12,13 +12,14 @@ import numpy as np
 import envs_c
 from trainer.environments import rate_of
 from trainer.errors import ConfigError
+from trainer.files import may_write
 
 SECONDS = 60                  # length of a film at most
 SUFFIXES = (".gif", ".mp4")
 
 
 def check_name(path: str | Path):
-    """Raises ConfigError if the path does not end in .gif or .mp4, or the package or the folder to write it is missing."""
+    """Raises ConfigError if the path does not end in .gif or .mp4, or the film could not be written there."""
     path = Path(path)
     if path.suffix.lower() not in SUFFIXES:
         raise ConfigError(f"--out must end in {' or '.join(SUFFIXES)}, not {str(path)!r}")
@@ -26,6 +27,8 @@ def check_name(path: str | Path):
         raise ConfigError("--out must end in .gif, not .mp4, without the package imageio-ffmpeg: pip install imageio-ffmpeg")
     if not path.parent.is_dir():
         raise ConfigError(f"--out must be in a folder that exists, not {str(path.parent)!r}: make the folder first")
+    if not may_write(path.parent):
+        raise ConfigError(f"--out must be in a folder that you may write to, not {str(path.parent)!r}: name a file elsewhere")
 
 
 def frames(evaluation, index: int, limit: int) -> list[np.ndarray]:

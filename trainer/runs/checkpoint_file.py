@@ -15,16 +15,19 @@ import hashlib
 import json
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import safetensors
 import safetensors.torch
 import torch
 
 from trainer.errors import CheckpointError
+from trainer.files import open_file
 
 FORMAT = 3  # raise it if an older trainer cannot read the files any more
 
+_DIGITS = 10                   # of no number of a format
+_LONGEST_HEADER = 100_000_000  # bytes, the limit of safetensors
 _WHOLE_FILE = 2  # up to this format, `sha256` covers the whole file with zeros in place of the hash itself
 _HASH_KEY = b'"sha256":"'  # occurs only once in the header: inside another text the quotes are escaped
 _HASH_SIZE = 64
@@ -50,10 +53,14 @@ def read(path: Path) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
     Raises DamagedError for a damaged checkpoint, and CheckpointError for any other file.
     """
     try:
-        data = path.read_bytes()
+        with open_file(path) as file:
+            metadata = _metadata(path, *_start(file))  # before the rest, which may be of any size
+            file.seek(0)
+            data = file.read()
     except OSError as error:
         raise CheckpointError(f"cannot read the checkpoint {path}: {error.strerror}") from None
-    metadata = _metadata(path, data, len(data))
+    except MemoryError:
+        raise CheckpointError(f"cannot read the checkpoint {path}: it does not fit into the memory") from None
     _check_metadata(path, metadata, data)
     try:
         tensors = safetensors.torch.load(data)
@@ -67,10 +74,8 @@ def read(path: Path) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
 def read_envelope(path: Path) -> dict[str, Any]:
     """The JSON content of a file. It is checked, but the tensors are neither read nor checked. Raises as `read`."""
     try:
-        with path.open("rb") as file:
-            size = os.fstat(file.fileno()).st_size
-            start = file.read(8)
-            start += file.read(min(max(int.from_bytes(start, "little"), len(_HEADER_START)), size))
+        with open_file(path) as file:
+            start, size = _start(file)
     except OSError as error:
         raise CheckpointError(f"cannot read the checkpoint {path}: {error.strerror}") from None
     metadata = _metadata(path, start, size)
@@ -78,6 +83,13 @@ def read_envelope(path: Path) -> dict[str, Any]:
         return read(path)[1]
     _check_metadata(path, metadata, start)
     return _envelope(path, metadata)
+
+
+def _start(file: BinaryIO) -> tuple[bytes, int]:
+    """The header of a file with the eight bytes before it, and the size of the file."""
+    size = os.fstat(file.fileno()).st_size
+    start = file.read(8)
+    return start + file.read(min(max(int.from_bytes(start, "little"), len(_HEADER_START)), size, _LONGEST_HEADER)), size
 
 
 def tensors_digest(tensors: dict[str, torch.Tensor]) -> str:
@@ -97,7 +109,8 @@ def _metadata_digest(metadata: dict[str, str]) -> str:
 
 def _version(metadata: dict[str, str]) -> int:
     """The number of the format; the present one if it is unreadable: the checks then find the damage."""
-    return int(metadata["insertcoin"]) if metadata["insertcoin"].isdecimal() else FORMAT
+    text = metadata["insertcoin"]
+    return int(text) if text.isdecimal() and len(text) < _DIGITS else FORMAT
 
 
 def _check_metadata(path: Path, metadata: dict[str, str], data: bytes) -> None:
@@ -142,8 +155,8 @@ def _metadata(path: Path, start: bytes, size: int) -> dict[str, str]:
     if not isinstance(metadata, dict) or not {"insertcoin", "checkpoint", "sha256"} <= metadata.keys():
         raise _not_ours(path, "a safetensors file, but no checkpoint of this trainer")
     end = tensors_start + _tensor_bytes(header)
-    if size < end:
-        raise DamagedError(f"{path} is cut short: it has {size:,} of {end:,} bytes")
+    if size != end:
+        raise DamagedError(f"{path} is {'cut short' if size < end else 'damaged'}: it has {size:,} of {end:,} bytes")
     metadata = {name: str(text) for name, text in metadata.items()}
     if _version(metadata) > FORMAT:
         raise CheckpointError(f"{path} has format {metadata['insertcoin']}, and this trainer reads up to {FORMAT}; update it "
@@ -176,6 +189,6 @@ def _not_ours(path: Path, kind: str) -> CheckpointError:
 def _tensor_bytes(header: dict[str, Any]) -> int:
     """The bytes of all tensors; 0 if the header is too damaged."""
     try:
-        return max(header[name]["data_offsets"][1] for name in header if name != "__metadata__")
+        return min(max(header[name]["data_offsets"][1] for name in header if name != "__metadata__"), 2**63)
     except (ValueError, TypeError, LookupError):
         return 0

@@ -63,8 +63,9 @@ class SeededByTrial(BaseSampler):
 
 
 def shown(url: str) -> str:
-    """The URL of a storage without its password. Raises SweepError if it is not a URL."""
+    """The URL of a storage without its password. Raises SweepError if it is not a URL, and FileError."""
     if url.startswith(JOURNAL):
+        user_path(url.removeprefix(JOURNAL))
         return url
     try:
         return sqlalchemy.make_url(url).render_as_string(hide_password=True)

@@ -18,6 +18,7 @@ from trainer.errors import CheckpointError, ConfigError, RanksError, SettingErro
 from trainer.ranks import Ranks
 from trainer.runs.checkpoint_file import tensors_digest
 
+THREADS_PER_CORE = 16   # more only take turns
 SNAPSHOT = "snapshot"  # in place of a dimension, for a tensor with the bytes of an envs_c snapshot
 
 
@@ -36,8 +37,12 @@ def check_alike(config: Config, ranks: Ranks):
 def share_of(config: Config, ranks: Ranks, device: str) -> Config:
     """The settings of this rank's share, on `device`; the same config in a single process.
 
-    Raises SettingError if environments, minibatches or batches cannot be divided evenly.
+    Raises SettingError if environments, minibatches or batches cannot be divided evenly, or for far more threads than cores.
     """
+    most = THREADS_PER_CORE * cores()
+    if config.env.num_threads > most:
+        raise SettingError("num_threads", f"must be at most {most:,} on this machine, {THREADS_PER_CORE} for each core, not "
+                                          f"{config.env.num_threads:,}: 0 uses all cores")
     if not ranks.joined:
         return config
     env, ppo, count = config.env, config.ppo, ranks.size

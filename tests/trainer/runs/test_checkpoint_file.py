@@ -1,7 +1,9 @@
 """A damaged file, or a file of another program, is never loaded as a checkpoint; files of format 2 are."""
 
 import hashlib
+import io
 import json
+import os
 import pickle
 from pathlib import Path
 
@@ -129,10 +131,14 @@ def test_bytes_after_the_end_are_refused(tmp_path):
     (lambda path: torch.save({"a": torch.ones(3)}, path), "a pickle"),
     (lambda path: safetensors.torch.save_file({"a": torch.ones(3)}, path), "no checkpoint of this"),
     (lambda path: safetensors.torch.save_file({"a": torch.ones(3)}, path, {"format": "pt"}), "no checkpoint of this"),
+    (lambda path: path.write_bytes((2**62).to_bytes(8, "little") + b"{"), "no safetensors file"),
+    (lambda path: safetensors.torch.save_file({}, path, {"insertcoin": "9" * 5000, "checkpoint": "{}", "sha256": ""}),
+     "contents do not match its checksum"),
+    (os.mkfifo, "cannot read .* it is not a regular file"),
     (lambda path: None, "cannot read .* No such file"),
     (lambda path: path.mkdir(), "cannot read .* Is a directory"),
 ], ids=["empty", "text", "json", "zeros", "json list", "deep json", "pickle", "torch.save", "safetensors", "metadata",
-        "missing", "folder"])
+        "long header", "digits", "pipe", "missing", "folder"])
 def test_the_error_for_a_foreign_file_names_its_kind(tmp_path, make, sentence):
     path = tmp_path / "file.safetensors"
     make(path)
@@ -150,6 +156,30 @@ def test_a_file_with_right_checksums_and_another_content_is_no_checkpoint(tmp_pa
     for read in (checkpoint.load, checkpoint.read_meta):
         with pytest.raises(CheckpointError, match="a checkpoint without a step, a score and the settings of a run"):
             read(path)
+
+
+@pytest.mark.parametrize("size", [1, 2**33])
+def test_a_file_longer_than_its_tensors_is_refused_before_it_is_read(tmp_path, monkeypatch, size):
+    path = checkpoint.save(tmp_path, 1, TENSORS, SMALL, score=None)
+    os.truncate(path, path.stat().st_size + size)  # zeros that take no space
+    monkeypatch.setattr(safetensors.torch, "load", None)
+    for read in (checkpoint_file.read, checkpoint_file.read_envelope):
+        with pytest.raises(CheckpointError, match=r"is damaged: it has [\d,]* of [\d,]* bytes$"):
+            read(path)
+
+
+def test_a_checkpoint_that_does_not_fit_into_the_memory_is_one_line(tmp_path, monkeypatch):
+    class Large(io.BytesIO):
+        def read(self, size=-1):
+            if size == -1:
+                raise MemoryError
+            return super().read(size)
+    path = checkpoint.save(tmp_path, 1, TENSORS, SMALL, score=None)
+    content, size = path.read_bytes(), path.stat().st_size
+    monkeypatch.setattr(checkpoint_file, "open_file", lambda path: Large(content))
+    monkeypatch.setattr(checkpoint_file, "_start", lambda file: (content, size))
+    with pytest.raises(CheckpointError, match=r"it does not fit into the memory$"):
+        checkpoint_file.read(path)
 
 
 def test_the_error_of_a_header_with_a_newline_is_one_line(tmp_path):

@@ -1,0 +1,70 @@
+"""Every option with a path: a text that is no path, and a folder without permission, are one line that says what to do."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from trainer.__main__ import main
+from trainer.errors import ConfigError, FileError
+from trainer.play.film import check_name
+from trainer.runs import folder as run_folder
+
+ROOT = Path(__file__).parents[3]
+TAKING = ["cartpole --run-dir PATH", "cartpole --preset PATH", "--resume PATH", "eval PATH", "eval x --out PATH.gif",
+          "play PATH", "record PATH", "record x --out PATH.mp4", "export PATH", "export x --out PATH --format safetensors",
+          "compare PATH x", "compare x y --out PATH.png", "list --root PATH", "profile cartpole --out PATH.json",
+          "sweep cartpole --space PATH", "sweep cartpole --out PATH", "sweep x --report --out PATH",
+          "sweep x --report --storage journal:PATH", "PATH.pyx"]
+
+
+@pytest.mark.parametrize("path", ["a\0b", "~nosuchuser/x", "x" * 300, "a/" * 3000 + "b", "\udcff"],
+                         ids=["NUL", "unknown user", "long name", "long path", "not UTF-8"])
+@pytest.mark.parametrize("words", TAKING)
+def test_a_text_that_is_no_path_is_one_line(tmp_path, monkeypatch, capsys, words, path):
+    monkeypatch.chdir(tmp_path)
+    assert main([word.replace("PATH", path) for word in words.split()]) == 2
+    out, error = capsys.readouterr()
+    assert out == ""
+    assert error.startswith("error: ") and error.count("\n") == 1 and error.rstrip("\n").isprintable() and len(error) < 700
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(("words", "sentence"), [
+    ("compare x y --out closed/x.png", "--out must be in a folder that you may write to, not 'closed': name another"),
+    ("export x --out closed/x --format safetensors", "--out must be in a folder that you may write to, not 'closed'"),
+    ("profile cartpole --out closed/x.json", "--out must be in a folder that you may write to, not 'closed'"),
+    ("list --root closed", "--root must be a folder that you may read, not closed"),
+])
+def test_a_folder_without_permission_is_refused_at_once(tmp_path, monkeypatch, capsys, words, sentence):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "closed").mkdir()
+    monkeypatch.setattr(os, "access", lambda *given: False)  # root may do all, whatever the mode of the folder
+    assert main(words.split()) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("error: " + sentence) and error.count("\n") == 1
+
+
+def test_a_film_in_a_folder_without_permission_is_refused_before_it_is_played(tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "access", lambda *given: False)
+    with pytest.raises(ConfigError, match="--out must be in a folder that you may write to"):
+        check_name(tmp_path / "x.gif")
+
+
+def test_a_run_in_a_folder_without_permission_says_what_to_do(tmp_path, monkeypatch):
+    def refuse(path, chunks):
+        raise PermissionError(13, "Permission denied", f"{path}.tmp")
+    monkeypatch.setattr(run_folder, "write_atomically", refuse)
+    with pytest.raises(FileError, match=r"^cannot write .*: Permission denied; a training writes into its run's folder"), \
+            run_folder.open_folder(tmp_path, {}, {}, 0):
+        pass
+
+
+def test_the_name_of_a_folder_that_is_no_text_is_printed_in_escapes(tmp_path):
+    (tmp_path / "\udcff").mkdir()
+    done = subprocess.run([sys.executable, "-m", "trainer", "list", "--root", tmp_path], cwd=ROOT, capture_output=True,
+                          env=os.environ | {"PYTHONIOENCODING": "utf-8"}, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert rb"\udcff holds no run" in done.stdout
