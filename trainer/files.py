@@ -39,6 +39,14 @@ def user_path(text: str) -> Path:
     return path
 
 
+def is_file(path: Path) -> bool:
+    """True if `path` is a file. Raises FileError if this cannot be known, such as in a folder without permission."""
+    try:
+        return path.is_file()
+    except OSError as error:
+        raise FileError(f"cannot read {path}: {error.strerror}") from None
+
+
 def read_file(path: Path, largest: int) -> bytes:
     """The content of a regular file of at most `largest` bytes. Raises OSError, also for a larger file, and as `open_file`."""
     with open_file(path) as file:

@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from trainer.config.preset import preset_file
 from trainer.errors import ConfigError, FileError
 from trainer.files import LARGEST_TOML, open_file, read_file, read_json, read_toml, user_path, writing
+from trainer.sweep.space import read_space
 
 ROOT = Path(__file__).parents[2]
 
@@ -26,6 +28,15 @@ def test_a_text_that_is_no_path_is_refused(text, problem):
 def test_a_path_begins_with_the_home_folder_for_a_tilde(monkeypatch):
     monkeypatch.setenv("HOME", "/home/me")
     assert [str(user_path(text)) for text in ("~/x", "a/~", "", "runs/")] == ["/home/me/x", "a/~", ".", "runs"]
+
+
+def test_a_file_in_a_folder_without_permission_is_named(monkeypatch):
+    def refuse(*given, **more):
+        raise PermissionError(13, "Permission denied")
+    monkeypatch.setattr(Path, "stat", refuse)
+    for read in (lambda: preset_file("pong", "closed/x.toml"), lambda: read_space("closed/x.toml")):
+        with pytest.raises(FileError, match=r"^cannot read closed/x.toml: Permission denied$"):
+            read()
 
 
 def test_only_regular_files_of_a_limited_size_are_read(tmp_path):

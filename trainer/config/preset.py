@@ -9,7 +9,7 @@ from trainer.config.config import Config, full_name, overlay
 from trainer.config.games import GameName
 from trainer.config.sections import OF_ONE_SESSION, OF_THE_MACHINE
 from trainer.errors import ConfigError, SettingError
-from trainer.files import read_toml, user_path
+from trainer.files import is_file, read_toml, user_path
 
 
 def preset(game: str) -> Config:
@@ -35,7 +35,7 @@ def preset_file(game: str, path: str) -> Config:
     Raises ConfigError if there is no such file, and as `preset` does.
     """
     file = user_path(path)
-    if not file.is_file():
+    if not is_file(file):
         raise ConfigError(f"there is no preset at {path}; preset must be a .toml file of settings, such as a sweep's best.toml")
     return _overlaid(game, file, str(file))
 

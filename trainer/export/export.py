@@ -82,7 +82,7 @@ def export_run(run: str | Path, formats: tuple[str, ...], out: str | None) -> Ex
         try:
             write_atomically(target, [data])
         except OSError as error:
-            raise ExportError(f"cannot write {target}: {error.strerror or error}") from None
+            raise ExportError(f"cannot write {target}: {error.strerror or error}; name another file with --out") from None
     exact = policy.precision == torch.float32
     return Exported(path, played.start.size, {target: (len(data), found) for target, (data, found) in checked.items()},
                     about["trained_in"], None if exact else check.as_trained(policy, played))

@@ -15,7 +15,7 @@ from trainer.config.config import check_setting, overlay, setting
 from trainer.config.fields import is_optional, plain_type
 from trainer.config.minibatches import nearest_minibatch
 from trainer.errors import ConfigError, SettingError
-from trainer.files import read_toml, user_path
+from trainer.files import is_file, read_toml, user_path
 
 SECTIONS = ("env", "policy", "ppo", "self_play")
 NONE = "none"  # stands for None: TOML has no null
@@ -64,7 +64,7 @@ def read_space(path: str | None) -> tuple[Range, ...]:
     Raises ConfigError, with the file and the setting, if the file is missing, is not TOML, or has a bad range.
     """
     file = resources.files("trainer.sweep").joinpath("default.toml") if path is None else user_path(path)
-    if not file.is_file():
+    if not is_file(file):
         raise ConfigError(f"--space must be a file of ranges such as trainer/sweep/default.toml, and there is no file {path}")
     tables = read_toml(file, str(file))
     try:
