@@ -1,5 +1,7 @@
 """The check of a restored game of Breakout."""
 
+from libc.stdint cimport int64_t
+
 from envs_c.games.breakout.rules cimport (
     BRICKS, COLUMNS, FAST, KNOB_END, LEFT_WALL, MANY_HITS, ONE, PADDLE_END, PADDLE_WIDTH, POINTS, SHORT_WIDTH, WALL_DUE,
     Breakout)
@@ -27,7 +29,8 @@ cdef inline bint has_bricks(const Breakout* game, bint over) noexcept nogil:
 
 cdef inline bint has_ball(const Breakout* game) noexcept nogil:
     """True if the ball in play, or the place of the last one, is in the court, at one of the speeds."""
-    cdef int across = game.vx if game.vx > 0 else -game.vx, down = game.vy if game.vy > 0 else -game.vy
+    cdef int64_t vx = game.vx, vy = game.vy  # wider: the smallest int32 has no negative of its type
+    cdef int64_t across = vx if vx > 0 else -vx, down = vy if vy > 0 else -vy
     if not (between(game.x, BALL_LEFT * ONE, BALL_RIGHT * ONE) and between(game.y, 0, BALL_BOTTOM * ONE)):
         return False
     if not game.in_play:
