@@ -29,11 +29,13 @@ SCRATCH = "build-"  # prefix of folders of the cache in which a game is being co
 OTHERS = stat.S_IWGRP | stat.S_IWOTH  # write permissions of all users but the owner
 
 
-def load(path) -> Game:
+def load(path, texts: dict[str, bytes] | None = None) -> Game:
     """Compile the game at `path`, a .pyx, and import it. `envs_c.load` also registers it.
 
     The module is kept in the cache under a hash of the source, of the .pxd and .pxi files beside it, of the engine's .pxd
     files, of the compiler's flags and of the CPU: a second call compiles nothing.
+
+    texts: the contents of the files, if they were read before by `texts_of`; the files are then not read again.
 
     Environment variables: DEBUG=1 compiles with bounds checks; MARCH is the CPU to compile for; ENVS_C_FLAGS adds flags for
     the C compiler (-O0 compiles fastest); ENVS_C_CACHE is the cache folder, which only its owner may write.
@@ -46,7 +48,7 @@ def load(path) -> Game:
         raise InvalidArgument(f"game file {str(path)!r} must have an identifier as its name and end in .pyx, as in my_game.pyx")
     if not source.is_file():
         raise InvalidArgument(f"game file {str(path)!r} does not exist")
-    module = built(source)
+    module = built(source, texts)
     name = f"envs_c_outside_{source.stem}_{module.parent.name}"
     if name not in sys.modules:
         spec = importlib.util.spec_from_file_location(source.stem, module)
@@ -106,10 +108,16 @@ def extension_modules(*sources: str) -> list:
                      include_path=[str(PACKAGE.parent)], build_dir="build", compiler_directives=directives)
 
 
-def built(source: Path) -> Path:
-    """The compiled module of `source`; compiles it if the cache does not hold it."""
+def texts_of(source: Path) -> dict[str, bytes]:
+    """The contents of `source` and of the .pxd and .pxi files beside it, by name."""
+    parts = (part for part in sorted(source.parent.glob("*.px[di]")) if part.is_file())
+    return {part.name: part.read_bytes() for part in (source, *parts)}
+
+
+def built(source: Path, texts: dict[str, bytes] | None = None) -> Path:
+    """The compiled module of `source`; compiles it if the cache does not hold it. texts: as in `load`."""
     compiler_flags, directives = build_choices()
-    texts = {part.name: part.read_bytes() for part in (source, *sorted(source.parent.glob("*.px[di]")))}
+    texts = texts_of(source) if texts is None else texts
     facts = [source.name, texts, sys.version, compiler_flags, directives, machine.cpu_facts()]
     facts += [contract.read_bytes() for contract in sorted(PACKAGE.glob("*.pxd"))]
     cache = cache_folder()
@@ -143,14 +151,18 @@ def check_private(path: Path, kind) -> None:
 
     kind: stat.S_ISDIR or stat.S_ISREG.
     """
-    facts = path.lstat()
-    fault = ("is a link, or no folder or file as expected" if not kind(facts.st_mode) else
-             "" if not hasattr(os, "geteuid") else  # Windows has other permissions
-             f"belongs to user {facts.st_uid}" if facts.st_uid != os.geteuid() else
-             f"has the mode {stat.S_IMODE(facts.st_mode):o}" if facts.st_mode & OTHERS else "")
-    if fault:
+    if fault := fault_of(path, kind):
         raise InvalidArgument(f"the cache of compiled games must be yours, and only you may write to it, but {path} {fault}: "
                               "remove it, or let ENVS_C_CACHE name a folder of mode 700")
+
+
+def fault_of(path: Path, kind) -> str:
+    """The reason why others could change `path`, such as "belongs to user 0"; "" without one. kind: as in `check_private`."""
+    facts = path.lstat()
+    return ("is a link, or no folder or file as expected" if not kind(facts.st_mode) else
+            "" if not hasattr(os, "geteuid") else  # Windows has other permissions
+            f"belongs to user {facts.st_uid}" if facts.st_uid != os.geteuid() else
+            f"has the mode {stat.S_IMODE(facts.st_mode):o}" if facts.st_mode & OTHERS else "")
 
 
 def compile_module(source: Path, texts: dict[str, bytes], scratch: Path, compiler_flags: list[str], directives: dict) -> Path:
@@ -172,7 +184,7 @@ def compile_module(source: Path, texts: dict[str, bytes], scratch: Path, compile
     try:
         with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
             modules = cythonize([Extension(source.stem, [str(scratch / source.name)], extra_compile_args=compiler_flags)],
-                                quiet=True, include_path=[str(PACKAGE.parent), str(source.parent)], build_dir=str(scratch),
+                                quiet=True, include_path=[str(PACKAGE.parent), str(scratch)], build_dir=str(scratch),
                                 compiler_directives=directives)
             command = Distribution({"name": source.stem, "ext_modules": modules}).get_command_obj("build_ext")
             command.build_lib = command.build_temp = str(scratch)

@@ -2,6 +2,7 @@
 
     python -m examples.play_exported runs/breakout-.../policy.onnx
     python -m examples.play_exported runs/breakout-.../policy.safetensors
+    python -m examples.play_exported policy.onnx --trust-code   # also a game of one's own, which is code
 
 Both files hold one step: observation, start and state in; logits, value and next state out. The JSON text "policy" in the
 metadata describes the policy. A policy with your own encoder or memory plays only as .onnx.
@@ -125,17 +126,19 @@ ENCODERS = {"mlp": mlp, "conv": conv, "board": board, "cells": cells}
 CORES = {"lstm": lstm, "mingru": mingru, "none": none}
 
 
-def make(about, num_envs):
-    """Environments like those in which the policy was trained."""
+def make(about, num_envs, trust_code=False):
+    """Environments like those in which the policy was trained. The file may name code: a game's .pyx, or gym:MODULE:ID."""
+    if (about["game"].endswith(".pyx") or about["game"].count(":") > 1) and not trust_code:
+        sys.exit(f"the policy plays {about['game']}, which is code: read it, then allow it with --trust-code")
     if about["game"].startswith("gym:"):
         return gymnasium.make_vec(about["game"].removeprefix("gym:"), num_envs, vectorization_mode="sync", **about["options"])
     return envs_c.make(about["game"], num_envs, **about["env"], **about["options"])
 
 
-def play(path, episodes=EPISODES, seed=1):
+def play(path, episodes=EPISODES, seed=1, trust_code=False):
     """The scores of complete episodes, one in each environment. Actions are sampled, as in training."""
     about, step = (open_onnx if path.endswith(".onnx") else open_safetensors)(path)
-    env, random = make(about, episodes), np.random.default_rng(seed)
+    env, random = make(about, episodes, trust_code), np.random.default_rng(seed)
     state = {name: np.zeros((episodes, *shape), np.float32) for name, shape in about["states"].items()}
     observation, infos = env.reset(seed=seed)
     start, over = np.ones(episodes, np.float32), np.zeros(episodes, bool)
@@ -154,7 +157,8 @@ def play(path, episodes=EPISODES, seed=1):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
+    paths = [text for text in sys.argv[1:] if text != "--trust-code"]
+    if len(paths) != 1:
         sys.exit(__doc__)
-    scores = play(sys.argv[1])
+    scores = play(paths[0], trust_code="--trust-code" in sys.argv)
     print(f"{len(scores)} episodes: mean score {scores.mean():.2f}, best {scores.max():g}")

@@ -15,7 +15,7 @@ from bridge.on_device.cartpole import CartPoleKernel
 from bridge.on_device.cartpole_tensors import CartPoleTensors
 from bridge.source import GameSource
 from trainer.config import EnvConfig
-from trainer.config.games import GameName
+from trainer.config.games import GameName, find_game
 from trainer.errors import ConfigError, SettingError
 
 SETTINGS = ("view", "frame_skip", "sticky", "noop_max", "time_limit")  # only for our own games
@@ -34,7 +34,7 @@ def make_env(game: str, env: EnvConfig, num_envs: int, seed: int, first: int = 0
     num_envs: number of environments, in place of env.num_envs.
     first: number of the first environment, if these are a part of the run's environments.
     """
-    return envs_c.VecEnv(envs_c.game(game), num_envs, view=env.view, frame_skip=env.frame_skip, sticky=env.sticky,
+    return envs_c.VecEnv(find_game(game), num_envs, view=env.view, frame_skip=env.frame_skip, sticky=env.sticky,
                          noop_max=env.noop_max, time_limit=env.time_limit, reward_clip=env.reward_clip,
                          num_threads=env.num_threads, seed=seed, options=env.options, first=first)
 

@@ -1,16 +1,28 @@
-"""Classes and functions of the user's own, given in a setting by import path: "package.module:Name"."""
+"""Classes and functions of the user's own, given in a setting by import path: "package.module:Name".
+
+`located` finds the files of a module without running any of them; in `watched` each file of such modules is checked, by its
+contents, before it runs.
+"""
 
 import contextlib
+import hashlib
 import importlib
 import inspect
 import operator
+import site
 import sys
+import sysconfig
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec, SourceFileLoader
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from trainer.errors import SettingError, TrainerError
+
+OWN_PACKAGES = ("envs_c", "bridge", "trainer")
 
 
 def find(setting: str, path: str, arguments: tuple[str, ...]) -> Callable[..., Any]:
@@ -47,10 +59,17 @@ def _import(setting: str, path: str, name: str) -> ModuleType:
     except ModuleNotFoundError as error:
         if error.name is None or not f"{name}.".startswith(f"{error.name}."):
             raise SettingError(setting, f"{path!r}: importing {name} failed: {error}") from error
-        raise SettingError(setting, f"{path!r}: there is no module {error.name}; it must be in the current folder, in "
-                                    "a folder of PYTHONPATH, or installed") from error
+        raise not_found(setting, path, error.name) from error
+    except TrainerError:  # of `watched`
+        raise
     except Exception as error:  # any error of the user's code
         raise SettingError(setting, f"{path!r}: importing {name} raised {type(error).__name__}: {error}") from error
+
+
+def not_found(setting: str, path: str, module: str) -> SettingError:
+    """The error about a module that does not exist."""
+    return SettingError(setting, f"{path!r}: there is no module {module}; it must be in the current folder, in a folder of "
+                                 "PYTHONPATH, or installed")
 
 
 @contextlib.contextmanager
@@ -78,3 +97,104 @@ def describe(value: Any) -> str:
 def _file(module: str) -> str | None:
     """The file of an imported module."""
     return getattr(sys.modules[module], "__file__", None)
+
+
+def located(name: str) -> list[ModuleSpec]:
+    """The specs of the packages of a module and of the module itself, which run in this order if it is imported.
+
+    Nothing is imported. Raises ModuleNotFoundError.
+    """
+    importlib.invalidate_caches()
+    specs, path, parts = [], None, name.split(".")
+    for count in range(1, len(parts) + 1):
+        part = ".".join(parts[:count])
+        spec = _search(part, path)
+        if spec is None:
+            raise ModuleNotFoundError(f"there is no module {part}", name=part)
+        specs.append(spec)
+        path = spec.submodule_search_locations or ()
+    return specs
+
+
+def digest_of(spec: ModuleSpec) -> str | None:
+    """The SHA-256 of a module's file; None without one, as for a namespace, a built-in module or one in a .zip."""
+    file = _file_of(spec)
+    return None if file is None else hashlib.sha256(file.read_bytes()).hexdigest()
+
+
+def runs_code(spec: ModuleSpec) -> bool:
+    """False for a package without a file."""
+    return spec.loader is not None and (spec.has_location or spec.submodule_search_locations is None)
+
+
+def is_installed(spec: ModuleSpec) -> bool:
+    """True for a module in a folder of installed packages, in Python's own, or in our packages."""
+    folders = [*(Path(__file__).parents[1] / name for name in OWN_PACKAGES), *site.getsitepackages(),
+               site.getusersitepackages(), *map(sysconfig.get_path, ("stdlib", "platstdlib", "purelib", "platlib"))]
+    file = _file_of(spec)
+    return file is not None and any(file.resolve().is_relative_to(Path(folder).resolve()) for folder in folders)
+
+
+@contextlib.contextmanager
+def watched(names: Sequence[str], check: Callable[[str, str | None], None]) -> Iterator[None]:
+    """Check each file that runs because of the modules `names`, unless it is installed: they, their packages, and other modules
+    found in the same folders.
+
+    check: called with the file and its SHA-256 (None if it is no plain file) before it runs; raises to refuse it. A Python file
+        then runs from the bytes that were hashed: neither the file nor its __pycache__ is read again.
+    """
+    folders = []
+    for name in names:
+        top = located(name)[0]
+        places = top.submodule_search_locations or ([top.origin] if top.has_location else [])
+        folders += [Path(place).resolve().parent for place in places]
+    watch = _Watch({name.partition(".")[0] for name in names}, folders, check)
+    sys.meta_path.insert(0, watch)
+    try:
+        yield
+    finally:
+        sys.meta_path.remove(watch)
+
+
+class _Watch(MetaPathFinder):
+    """The finder of `watched`. names: of top-level modules and packages."""
+
+    def __init__(self, names: set[str], folders: list[Path], check: Callable[[str, str | None], None]):
+        self.names, self.folders, self.check = names, folders, check
+
+    def find_spec(self, fullname, path=None, target=None) -> ModuleSpec | None:
+        spec = _search(fullname, path)
+        if spec is None or not spec.has_location or not self._covers(spec) or is_installed(spec):
+            return None
+        data = None if (file := _file_of(spec)) is None else file.read_bytes()
+        self.check(spec.origin, None if data is None else hashlib.sha256(data).hexdigest())
+        if isinstance(spec.loader, SourceFileLoader):
+            spec.loader = _FromBytes(fullname, spec.origin, data)
+        return spec
+
+    def _covers(self, spec: ModuleSpec) -> bool:
+        place = Path(spec.origin).resolve()
+        return spec.name.partition(".")[0] in self.names or any(place.is_relative_to(folder) for folder in self.folders)
+
+
+class _FromBytes(SourceFileLoader):
+    """Loads a module from the bytes of its source."""
+
+    def __init__(self, fullname: str, path: str, data: bytes):
+        super().__init__(fullname, path)
+        self.data = data
+
+    def get_code(self, fullname):
+        return self.source_to_code(self.data, self.path)
+
+
+def _search(name: str, path: Sequence[str] | None) -> ModuleSpec | None:
+    """The spec of a module; path: the folders of its package. Nothing is imported."""
+    if spec := getattr(sys.modules.get(name), "__spec__", None):
+        return spec
+    found = (finder.find_spec(name, path) for finder in sys.meta_path if not isinstance(finder, _Watch))
+    return next((spec for spec in found if spec is not None), None)
+
+
+def _file_of(spec: ModuleSpec) -> Path | None:
+    return Path(spec.origin) if spec.has_location and spec.origin and Path(spec.origin).is_file() else None

@@ -1,20 +1,81 @@
 """Arguments of several verbs."""
 
+import contextlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 from tyro.conf import Positional, arg
 
 from trainer.commands import RUN_HELP, VERBS
-from trainer.config.games import checked_game, names
+from trainer.config import Config
+from trainer.config.fields import Section
+from trainer.config.games import GameName, checked_game, names, path_of
+from trainer.config.options import value_of
 from trainer.errors import ConfigError, SettingError
 from trainer.files import may_write
 from trainer.process import program_name
+from trainer.runs import trust
 
 Run = Annotated[Positional[str], arg(help=f"{RUN_HELP[0].upper()}{RUN_HELP[1:]}.")]
 Runs = Annotated[Positional[tuple[str, ...]], arg(help=f"Two runs or more; each is {RUN_HELP}.")]
 DEVICE = arg(help="Device of the policy: auto (the GPU if there is one), cpu, cuda, or cuda:1 for the second GPU.")
 GREEDY = arg(help="Always take the most likely action, instead of sampling.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class CodeOptions(Section):
+    """Options that let the code of a run be loaded."""
+
+    trust_code: bool = False
+    """Load the code that the run names, though no training of yours has used it: it runs with your rights."""
+    game: str | None = None
+    """The run's game, to load it if it is code: a .pyx, or gym:MODULE:ID."""
+    encoder: str | None = None
+    """The run's encoder, to load it if it is an import path."""
+    memory: str | None = None
+    """The run's memory, to load it if it is an import path."""
+
+
+@contextlib.contextmanager
+def admitted_run(run: Path, options: CodeOptions) -> Iterator[None]:
+    """Let the code that a run names be loaded in this context, if it is allowed.
+
+    Raises TrustError if it is not, SettingError if an option names other code than the run, and CheckpointError.
+    """
+    from trainer.runs.checkpoint import latest, read_config
+    path = latest(run)
+    config = read_config(path)
+    for setting, has in (("game", config.game), ("encoder", config.policy.encoder), ("memory", config.policy.memory)):
+        given = getattr(options, setting)
+        if given is not None and _whole(given) != has:
+            raise SettingError(setting, f"must be {has}, which the run has, not {given}: leave it out, or choose another run")
+    named = {_whole(name) for name in (options.game, options.encoder, options.memory) if name is not None}
+    with trust.admitted(config, path, trust_code=options.trust_code, named=named):
+        yield
+
+
+@contextlib.contextmanager
+def admitted_training(config: Config, game: str | None, argv: Sequence[str], *, trains: bool = True) -> Iterator[list[str]]:
+    """Let the code of a training be loaded in this context, if it is allowed; gives the arguments in `argv` that allow code.
+
+    game: on the command line; None if it is not there.
+    argv: the options on the command line.
+    trains: False if the training keeps nothing; then the code is not remembered.
+    Raises TrustError if the code is not allowed.
+    """
+    given = {option: value for option in ("--encoder", "--memory", "--track") if (value := value_of(option, argv))}
+    named = {*given.values(), *given.get("--track", "").split(","), *([game] if game else [])}
+    trust_code = any(text.replace("_", "-") == "--trust-code" for text in argv)
+    with trust.admitted(config, config.run.resume or config.run.run_dir or "the preset", trust_code=trust_code, named=named,
+                        tracks=True, trains=trains, game_option=""):
+        yield [f"{option}={value}" for option, value in given.items() if ":" in value] + ["--trust-code"] * trust_code
+
+
+def _whole(name: str) -> str:
+    """A name on the command line as a config has it: with the absolute path of a .pyx."""
+    return str(path_of(name)) if GameName.parse(name).is_file else name
 
 
 def game_of(argv: list[str], command: str) -> str:

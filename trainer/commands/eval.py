@@ -4,8 +4,8 @@ import json
 from dataclasses import dataclass
 from typing import Annotated
 
-from trainer.commands.arguments import DEVICE, GREEDY, Run
-from trainer.config.fields import Section, matching, within
+from trainer.commands.arguments import DEVICE, GREEDY, CodeOptions, Run, admitted_run
+from trainer.config.fields import matching, within
 from trainer.config.options import parse
 from trainer.config.sections import device_setting, seed_setting
 from trainer.runs.find import find
@@ -17,7 +17,7 @@ def film_setting() -> str | None:
 
 
 @dataclass(frozen=True)
-class EpisodeOptions(Section):
+class EpisodeOptions(CodeOptions):
     """Options for playing episodes of a trained agent."""
 
     run: Run
@@ -44,9 +44,10 @@ def main(argv: list[str]) -> None:
     options = parse(EvalOptions, argv, "eval", "Evaluate the agent of a run: the mean score with its 95% confidence interval "
                     "(bootstrap), median, lowest and highest score.")
     run = find(options.run)
-    from trainer.play.evaluate import describe, evaluate_run
-    result = evaluate_run(run, episodes=options.episodes, seed=options.seed, device=options.device,
-                          greedy=options.greedy, out=options.out)
+    with admitted_run(run, options):
+        from trainer.play.evaluate import describe, evaluate_run
+        result = evaluate_run(run, episodes=options.episodes, seed=options.seed, device=options.device,
+                              greedy=options.greedy, out=options.out)
     if options.json:
         print(json.dumps(result))
         return

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from trainer.commands.arguments import Run, require_folder
-from trainer.config.fields import Section, path_setting
+from trainer.commands.arguments import CodeOptions, Run, admitted_run, require_folder
 from trainer.config.options import parse
 from trainer.errors import ExportError, SettingError
 from trainer.runs.find import find
@@ -16,7 +15,7 @@ PACKAGES = ("onnx", "onnxscript", "onnxruntime")  # needed for the format onnx
 
 
 @dataclass(frozen=True)
-class ExportOptions(Section):
+class ExportOptions(CodeOptions):
     """Options of an export."""
 
     run: Run
@@ -49,8 +48,9 @@ def main(argv: list[str]) -> None:
     if "onnx" in options.formats:
         require_packages()
     run = find(options.run)
-    from trainer.export.export import export_run
-    print("\n".join(export_run(run, options.formats, options.out).lines()))
+    with admitted_run(run, options):
+        from trainer.export.export import export_run
+        print("\n".join(export_run(run, options.formats, options.out).lines()))
 
 
 def require_packages() -> None:

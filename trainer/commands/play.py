@@ -5,8 +5,8 @@ import sys
 from dataclasses import dataclass
 from typing import Annotated
 
-from trainer.commands.arguments import DEVICE, GREEDY, Run
-from trainer.config.fields import Section, within
+from trainer.commands.arguments import DEVICE, GREEDY, CodeOptions, Run, admitted_run
+from trainer.config.fields import within
 from trainer.config.options import parse
 from trainer.config.sections import device_setting, seed_setting
 from trainer.errors import RunError, SettingError
@@ -14,7 +14,7 @@ from trainer.runs.find import find
 
 
 @dataclass(frozen=True)
-class PlayOptions(Section):
+class PlayOptions(CodeOptions):
     """Options of watching and playing."""
 
     run: Run
@@ -42,10 +42,11 @@ def main(argv: list[str]) -> None:
     """Show the episodes."""
     options = parse(PlayOptions, argv, "play", "Watch the agent of a run play, or play its game yourself.")
     run = find(options.run)
-    if options.terminal:
-        _in_terminal(run, options)
-    else:
-        _in_window(run, options)
+    with admitted_run(run, options):
+        if options.terminal:
+            _in_terminal(run, options)
+        else:
+            _in_window(run, options)
 
 
 def _in_terminal(run, options: PlayOptions) -> None:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from trainer.commands.arguments import game_of, require_folder
+from trainer.commands.arguments import admitted_training, game_of, require_folder
 from trainer.config.fields import Section, matching, within
 from trainer.config.options import parse_new, parse_some, refuse_run_options
 from trainer.process import program_name
@@ -38,6 +38,7 @@ def main(argv: list[str]) -> None:
     options, rest = parse_some(ProfileOptions, argv[1:], f"profile {game}")
     config = parse_new(game, rest, verb="profile ", options=ProfileOptions)
     refuse_run_options(config, "profile, which trains a new agent and keeps nothing of it")
-    from trainer.training.profile import profile_run
-    print(profile_run(config, options.iterations, Path(options.out)))
+    with admitted_training(config, game, rest, trains=False):
+        from trainer.training.profile import profile_run
+        print(profile_run(config, options.iterations, Path(options.out)))
     print(f"{options.out}: the trace; open it at ui.perfetto.dev")

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from trainer.commands.arguments import admitted_run
 from trainer.commands.eval import EpisodeOptions, film_setting
 from trainer.config.options import parse
 from trainer.runs.find import find
@@ -19,6 +20,7 @@ def main(argv: list[str]) -> None:
     """Write the films."""
     options = parse(RecordOptions, argv, "record", "Film the best, the median and the worst of an agent's episodes.")
     run = find(options.run)
-    from trainer.play.evaluate import record_run
-    print(*record_run(run, episodes=options.episodes, seed=options.seed, device=options.device, greedy=options.greedy,
-                      out=options.out), sep="\n")
+    with admitted_run(run, options):
+        from trainer.play.evaluate import record_run
+        print(*record_run(run, episodes=options.episodes, seed=options.seed, device=options.device, greedy=options.greedy,
+                          out=options.out), sep="\n")

@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from trainer.commands.arguments import game_of
+from trainer.commands.arguments import admitted_training, game_of
 from trainer.config.fields import Section, matching, path_setting, within
 from trainer.config.options import parse, parse_new, parse_some, refuse_run_options
 from trainer.errors import ConfigError, SettingError, SweepError
@@ -69,8 +69,9 @@ def main(argv: list[str]) -> None:
     from trainer.sweep.study import default_storage
     from trainer.sweep.sweep import Plan, run_sweep
     folder = _folder(name, options)
-    run_sweep(Plan(base, ranges, folder, options.trials, options.startup, options.prune, options.minutes), name,
-              options.storage or default_storage(folder))
+    with admitted_training(base, game, rest) as consent:
+        run_sweep(Plan(base, ranges, folder, options.trials, options.startup, options.prune, options.minutes, tuple(consent)),
+                  name, options.storage or default_storage(folder))
 
 
 def _report(argv: list[str]) -> None:

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
-from trainer.commands.arguments import game_of
+from trainer.commands.arguments import admitted_training, game_of
 from trainer.config import Config
 from trainer.config.config import overlay
 from trainer.config.options import parse_new, parse_training, value_of
@@ -21,8 +21,9 @@ def main(argv: list[str]) -> None:
         raise ConfigError(f"--resume needs a RUN, such as last; {hint()}")
     game = game_of(argv, "") if named or resume is None else None
     config = parse_new(game, options) if resume is None else _resumed(game, options, resume)
-    from trainer.training.train import train
-    train(config)
+    with admitted_training(config, game, options):
+        from trainer.training.train import train
+        train(config)
 
 
 def _resumed(game: str | None, options: list[str], resume: str) -> Config:

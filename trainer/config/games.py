@@ -1,15 +1,20 @@
 """Names of games: a game of envs_c, a path to a game's .pyx, or gym:ID for an environment of Gymnasium."""
 
+import hashlib
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 import envs_c
+from envs_c import catalog, outside
 from envs_c.errors import did_you_mean
+from envs_c.game import Game
 from trainer.errors import ConfigError
 from trainer.files import user_path
 
 _GYM = "gym:"
+_held: dict[Path, dict[str, bytes]] = {}  # the contents of files of games, see `hold`
 
 
 @dataclass(frozen=True)
@@ -61,9 +66,43 @@ def checked_game(text: str, verbs: Iterable[str] = ()) -> str:
     if name.is_file:
         user_path(text)
         envs_c.load(text)
-        return str(Path(text).expanduser().resolve())
+        return str(path_of(text))
     if not name.is_gym and text not in games:
         hint = did_you_mean(text, [*games, *verbs], 0.5)
         raise ConfigError(f"there is no game {text!r}; {hint}{' ' if hint else ''}GAME must be {names()}"
                           f"{', or eval for a trained agent' if verbs else ''}")
     return text
+
+
+def hold(text: str) -> str:
+    """Read the files of a game given as a .pyx, once: from now on `find_game` loads it from these bytes, until `release`.
+
+    Returns the SHA-256 of the names and contents of the .pyx and of the .pxd and .pxi files beside it, which are compiled
+    with it. Raises OSError.
+    """
+    path = path_of(text)
+    _held[path] = outside.texts_of(path)
+    digest = hashlib.sha256()
+    for name in (path.name, *sorted(_held[path])):
+        label = os.fsencode(name)
+        digest.update(b"%d %s %d " % (len(label), label, len(_held[path][name])) + _held[path][name])
+    return digest.hexdigest()
+
+
+def release(text: str) -> None:
+    """The inverse of `hold`: `find_game` reads the files again."""
+    _held.pop(path_of(text), None)
+
+
+def find_game(text: str) -> Game:
+    """The `Game` of a name, which is not gym:ID. A .pyx is compiled from the bytes that `hold` read."""
+    if not GameName.parse(text).is_file or path_of(text) not in _held:
+        return envs_c.game(text)
+    found = outside.load(text, _held[path_of(text)])
+    catalog.register(found)
+    return found
+
+
+def path_of(text: str) -> Path:
+    """The absolute path of a game given as a .pyx. Raises FileError if no file can have it."""
+    return user_path(text).resolve()

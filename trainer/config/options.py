@@ -31,6 +31,8 @@ from trainer.process import prints_for_job, program_name
 class _TrainOptions:
     preset: str | None
     """A preset to use in place of the game's own, such as a sweep's best.toml."""
+    trust_code: bool
+    """Load the code that the run or the preset names, though no training of yours has used it: it runs with your rights."""
     env: EnvConfig
     policy: PolicyConfig
     ppo: PPOConfig
@@ -61,7 +63,7 @@ def parse_training(game: str, argv: Sequence[str], default: Config, verb: str = 
     about = f"Train an agent that plays {game}. The defaults below are those of {source}."
     if default.run.resume is not None:
         about = f"Resume a run of {game}. The defaults below are those of the run."
-    start = _TrainOptions(file, default.env, default.policy, default.ppo, default.self_play, default.run)
+    start = _TrainOptions(file, False, default.env, default.policy, default.ppo, default.self_play, default.run)
     program = f"{program_name()} {verb}{game}"
     parsed, rest = _cli(_TrainOptions, argv, program, default=start, description=about, config=(OmitArgPrefixes,),
                         console_outputs=prints_for_job())

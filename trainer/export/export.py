@@ -48,17 +48,18 @@ class Exported:
         return lines
 
 
-def export_run(run: str | Path, formats: tuple[str, ...], out: str | None) -> Exported:
+def export_run(run: str | Path, formats: tuple[str, ...], out: str | None, *, trust_code: bool = False) -> Exported:
     """Export a run's newest checkpoint, or the given checkpoint.
 
     formats: one or both of "onnx" and "safetensors".
     out: path of the file; its ending is replaced by the format's. None for policy.onnx and policy.safetensors in the
         run's folder.
+    trust_code: as for `load_policy`.
 
     Raises as `load_run`, and ExportError if the policy cannot be exported, if a file differs from the policy (then nothing is
     written), or if a file cannot be written.
     """
-    path, policy, config = load_run(run, "cpu")
+    path, policy, config = load_run(run, "cpu", trust_code=trust_code)
     stem = path.parent / "policy" if out is None else Path(out).with_suffix("")
     targets = {name: stem.with_name(f"{stem.name}.{name}") for name in formats}
     for target in targets.values():
@@ -74,7 +75,7 @@ def export_run(run: str | Path, formats: tuple[str, ...], out: str | None) -> Ex
             step = check.onnx_step(data)
         else:
             data = weights_bytes(graph.policy, about)
-            step = check.torch_step(StepGraph(rebuild(data)[0]))
+            step = check.torch_step(StepGraph(rebuild(data, trust_code=True)[0]))
         found = check.difference(step, graph, played)
         check.require(found, played, target.name)
         checked[target] = data, found

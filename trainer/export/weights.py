@@ -20,13 +20,15 @@ import safetensors.torch
 import torch
 
 import envs_c
-from trainer.config import Config
+from trainer.config import Config, PolicyConfig
 from trainer.errors import ExportError
 from trainer.export.graph import state_shapes
 from trainer.policy.encoders.make import choose_encoder
 from trainer.policy.make import memory_class
 from trainer.policy.normalize import CLIP, ObservationNorm
 from trainer.policy.policy import Policy
+from trainer.runs import trust
+from trainer.tensors import require_forms
 
 FORMAT = 1  # raise it if a reader of older files would misread newer ones
 _MOMENTS = ("normalizer.mean", "normalizer.square", "normalizer.count")  # only learning reads them, not a step
@@ -68,12 +70,13 @@ def weights_bytes(policy: Policy, about: dict[str, Any]) -> bytes:
     return safetensors.torch.save(weights_of(policy), {"policy": json.dumps(about)})
 
 
-def rebuild(data: bytes) -> tuple[Policy, dict[str, Any]]:
+def rebuild(data: bytes, *, trust_code: bool = False) -> tuple[Policy, dict[str, Any]]:
     """The policy in an exported file, on the CPU, and its description.
 
-    data: the file's bytes; nothing else is read.
+    data: the file's bytes; nothing else is read, except for the modules of an encoder and a memory given by import path.
+    trust_code: True to load also such modules as no training of the user has used; see trainer/runs/trust.py.
 
-    Raises ExportError if they are not an exported policy.
+    Raises ExportError if the bytes are not an exported policy, and TrustError if its modules are not allowed.
     """
     try:
         end = 8 + int.from_bytes(data[:8], "little")
@@ -81,15 +84,18 @@ def rebuild(data: bytes) -> tuple[Policy, dict[str, Any]]:
         tensors = safetensors.torch.load(data)
     except (ValueError, LookupError, TypeError, safetensors.SafetensorError) as error:
         raise ExportError(f"the file must be a policy written by `export`: {error!r}") from None
-    policy = memory_class(about["memory"])(
-        shape=tuple(about["observation_shape"]), num_actions=about["num_actions"], encoder_size=about["encoder_size"],
-        core_size=about["core_size"], encoder=about["encoder"], frames=about["frame_stack"], scale=about["scale"],
-        layers=about["layers"])
+    modules = Config("any", policy=PolicyConfig(memory=about["memory"], encoder=about["encoder"]))  # no game is loaded
+    with trust.admitted(modules, "the exported policy", trust_code=trust_code):
+        policy = memory_class(about["memory"])(
+            shape=tuple(about["observation_shape"]), num_actions=about["num_actions"], encoder_size=about["encoder_size"],
+            core_size=about["core_size"], encoder=about["encoder"], frames=about["frame_stack"], scale=about["scale"],
+            layers=about["layers"])
     if about["normalize"]:
         policy.normalizer = ObservationNorm(policy.shape)
     state = policy.state_dict()
-    wrong = (state.keys() - set(_MOMENTS)) ^ tensors.keys()
-    if wrong:
-        raise ExportError(f"the file's tensors do not match its header: {', '.join(sorted(wrong))}")
+    try:
+        require_forms(tensors, {name: tensor for name, tensor in state.items() if name not in _MOMENTS})
+    except ValueError as error:
+        raise ExportError(f"the file's tensors do not match its header: {error}") from None
     policy.load_state_dict(state | tensors)
     return policy, about

@@ -129,17 +129,18 @@ def _play(policy: Policy, pipeline: Pipeline, seed: int, greedy: bool, kept: int
     return Evaluation(returns, lengths, pipeline.source, states, np.array(actions, np.int32).reshape(-1, count), pictures)
 
 
-def evaluate_run(run: str | Path, *, episodes: int, seed: int, device: str, greedy: bool, out: str | None) -> dict:
+def evaluate_run(run: str | Path, *, episodes: int, seed: int, device: str, greedy: bool, out: str | None,
+                 trust_code: bool = False) -> dict:
     """Evaluate a run's newest checkpoint, or the given checkpoint.
 
     out: a .gif or .mp4 for a film of the best episode, or None.
-    episodes, seed, greedy: see `play`.
+    episodes, seed, greedy: see `play`. trust_code: as for `load_policy`.
 
     Returns Evaluation.summary() with "path", the checkpoint, and "film", a line about the film.
     """
     if out is not None:
         film.check_name(out)
-    path, policy, config = load_run(run, device)
+    path, policy, config = load_run(run, device, trust_code=trust_code)
     result = play(policy, config.game, config.env, episodes=episodes, seed=seed, greedy=greedy,
                   filmed=film.SECONDS if out else 0.0)
     summary = {**result.summary(), "path": str(path)}
@@ -148,11 +149,12 @@ def evaluate_run(run: str | Path, *, episodes: int, seed: int, device: str, gree
     return summary
 
 
-def record_run(run: str | Path, *, episodes: int, seed: int, device: str, greedy: bool, out: str | None) -> list[str]:
+def record_run(run: str | Path, *, episodes: int, seed: int, device: str, greedy: bool, out: str | None,
+               trust_code: bool = False) -> list[str]:
     """Film the best, the median and the worst episode of a run, each into its own file.
 
     out: FILE.gif or FILE.mp4 for FILE-best.gif and so on; None for episode.gif in the run's folder.
-    episodes, seed, greedy: see `play`.
+    episodes, seed, greedy: see `play`. trust_code: as for `load_policy`.
 
     Returns a line about each film. Raises ConfigError if a film cannot be written, and RunError if the episodes cannot be
     replayed.
@@ -160,7 +162,7 @@ def record_run(run: str | Path, *, episodes: int, seed: int, device: str, greedy
     path = checkpoint.latest(run)
     out = path.parent / "episode.gif" if out is None else Path(out)
     film.check_name(out)
-    path, policy, config = load_run(path, device)
+    path, policy, config = load_run(path, device, trust_code=trust_code)
     if GameName.parse(config.game).is_gym:
         raise RunError(f"record must be able to replay an episode, which environments such as {config.game} do not allow; "
                        "`eval RUN --out FILE` films the first episode if its observations are pictures")

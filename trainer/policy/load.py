@@ -12,36 +12,50 @@ from trainer.environments import make_source
 from trainer.errors import CheckpointError, RunError
 from trainer.policy.make import make_policy
 from trainer.policy.policy import Policy
-from trainer.runs import checkpoint
-from trainer.tensors import under
+from trainer.runs import checkpoint, trust
+from trainer.tensors import require_forms, under
 
 
-def load_policy(path: Path, device: str = "cpu") -> tuple[Policy, Config]:
+def load_policy(path: Path, device: str = "cpu", *, trust_code: bool = False) -> tuple[Policy, Config]:
     """The policy of a checkpoint, in the precision of its training, and the config of its run with run.device = `device`.
 
-    Raises CheckpointError if the file is damaged or its game has changed since, ConfigError if another version of the trainer
-    wrote it, and RunError if its game does not exist any more.
+    trust_code: True to load also code that the run names and no training of the user has used; see trainer/runs/trust.py.
+
+    Raises TrustError if there is such code, before any of it is loaded; CheckpointError if the file is damaged, or a tensor
+    does not fit since the game has changed; ConfigError if another version of the trainer wrote it; and RunError if its game
+    does not exist any more.
     """
-    tensors, meta, config = checkpoint.load(path)
-    config = dataclasses.replace(config, run=dataclasses.replace(config.run, device=device))
+    with trust.admitted(checkpoint.read_config(path), path, trust_code=trust_code):
+        tensors, meta, config = checkpoint.load(path)
+        config = dataclasses.replace(config, run=dataclasses.replace(config.run, device=device))
+        with trust.admitted(config, path, trust_code=trust_code):  # as above, unless the file was replaced in between
+            policy = _make_policy(path, config, getattr(torch, checkpoint.progress(path, meta)["precision"]))
+    state = under("policy.", tensors)
     try:
-        source = make_source(config.game, config.env, 1, 0)
-    except EnvsError as error:
-        raise RunError(f"{path} plays {config.game}, which cannot be made any more: {error}; restore the game, or choose "
-                       "another run") from None
-    policy = make_policy(config.policy, source, config.run.seed, getattr(torch, checkpoint.progress(path, meta)["precision"]))
-    source.close()
-    try:
-        policy.load_state_dict(under("policy.", tensors))
-    except RuntimeError as error:
-        raise CheckpointError(f"{path} does not fit the present {config.game}: {' '.join(str(error).split())}") from error
+        require_forms(state, policy.state_dict(), "policy.")
+    except ValueError as error:
+        raise CheckpointError(f"{path} does not fit the present {config.game}: {error}") from None
+    policy.load_state_dict(state)
     return policy.to(open_device(device).torch_device), config
 
 
-def load_run(run: str | Path, device: str) -> tuple[Path, Policy, Config]:
+def load_run(run: str | Path, device: str, *, trust_code: bool = False) -> tuple[Path, Policy, Config]:
     """The path of a run's newest checkpoint (or of the given checkpoint), its policy, and its run's config.
 
     Raises as `load_policy`, and CheckpointError if the run has no checkpoint.
     """
     path = checkpoint.latest(run)
-    return path, *load_policy(path, device)
+    return path, *load_policy(path, device, trust_code=trust_code)
+
+
+def _make_policy(path: Path, config: Config, dtype: torch.dtype) -> Policy:
+    """A new policy as that of the checkpoint at `path`. Raises RunError if its game does not exist any more."""
+    try:
+        source = make_source(config.game, config.env, 1, 0)
+    except EnvsError as error:
+        raise RunError(f"{path} plays {config.game}, which cannot be made any more: {error}; restore the game, or choose "
+                       "another run") from None
+    try:
+        return make_policy(config.policy, source, config.run.seed, dtype)
+    finally:
+        source.close()

@@ -7,6 +7,7 @@
     machine.py           facts about machine and software, for config.json
     find.py              finds runs by name
     summary.py           `Run`: a summary of a run
+    trust.py             code that a run names, and whether it may run
 
-find.py and summary.py load no torch.
+find.py, summary.py and trust.py load no torch.
 """

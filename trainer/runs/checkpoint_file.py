@@ -8,7 +8,7 @@ A file is safetensors with this metadata:
     sha256        SHA-256 of the three texts above
 
 `sha256` lets `read_envelope` check the metadata without reading the tensors. Reading parses JSON and copies bytes; it never
-runs code.
+runs code. The config in the metadata may name code, which runs only if the user allows it: see trust.py.
 """
 
 import hashlib

@@ -23,9 +23,12 @@ _NAMED = 5  # the most runs in an error message
 def find(name: str, root: Path = ROOT) -> Path:
     """The folder or the checkpoint named by a RUN. The checkpoint is not opened.
 
-    Raises RunError with similar names if there is no such run, or if several begin with this name.
+    Raises RunError with similar names if there is no such run, if several begin with this name, or if it is empty.
     """
     path = user_path(name)
+    if not name.strip() or not path.absolute().name:  # every name begins with an empty one
+        raise RunError(f"RUN must be a run's folder, one of its checkpoints, the beginning of a folder's name under {root}, or "
+                       f"{LAST}, not {name!r}; {hint()}")
     if path.is_file() or holds_run(path):
         return path
     if path.parent.is_dir() and path.parent != Path():  # the beginning of a path

@@ -10,7 +10,7 @@ import torch
 
 import envs_c
 from trainer.config import EnvConfig, SelfPlayConfig
-from trainer.config.games import GameName
+from trainer.config.games import GameName, find_game
 from trainer.environments import make_env
 from trainer.errors import SettingError
 from trainer.files import write_atomically
@@ -37,17 +37,17 @@ def make_self_play(game: str, env: EnvConfig, seed: int, first: int = 0) -> Self
     Raises SettingError if the game or a setting does not fit self-play.
     """
     check(game, env)
-    both = envs_c.game(game).two_players.both
+    both = find_game(game).two_players.both
     return SelfPlaySource(make_env(game, replace(env, options=env.options | both), env.num_envs, seed, first))
 
 
 def check(game: str, env: EnvConfig):
     """Raises SettingError if the game is not a two-player game, or a setting does not fit self-play."""
-    if GameName.parse(game).is_gym or envs_c.game(game).two_players is None:
+    if GameName.parse(game).is_gym or find_game(game).two_players is None:
         known = [name for name in envs_c.games() if envs_c.game(name).two_players is not None]
         raise SettingError("self_play", f"must be false for {game}: self-play needs a two-player game of this package "
                                         f"({', '.join(known)})")
-    limit = envs_c.game(game).time_limit
+    limit = find_game(game).time_limit
     if limit:
         raise SettingError("self_play", f"must be false for {game}, whose episodes are cut off after {limit:,} steps: in "
                                         "self-play a game ends only by its own rules")
@@ -79,7 +79,7 @@ class League:
         self.batch_steps = batch_steps
         self.pool = Pool(settings, policy, weights, new_policy, seed)
         source.opponents = Opponents(self.pool, policy, source, device, seed)
-        self.anchors: dict[str, dict] = envs_c.game(game).two_players.opponents  # the game's options for each
+        self.anchors: dict[str, dict] = find_game(game).two_players.opponents  # the game's options for each
         self.anchor_points = np.zeros((len(self.anchors), 2, 1))  # points and games of each member and of the learner
         self.rated = 0  # members with games against the anchors
         self.latest: dict[str, float | None] = {"rating": None} | {f"win_rate_{name}": None for name in self.anchors}

@@ -51,6 +51,7 @@ class Plan:
     startup: int               # trials drawn at random; as many must finish before one is pruned
     prune: bool
     minutes: float | None      # of training; a longer trial is pruned
+    consent: tuple[str, ...] = ()  # options of the sweep that allow code, for the trials
 
     @property
     def longest(self) -> int:
@@ -59,6 +60,12 @@ class Plan:
             if one.name == "total_steps":
                 return int(max(one.choices or (one.high,)))
         return self.base.ppo.total_steps
+
+    @property
+    def allowing(self) -> list[str]:
+        """The options in `consent` for settings that are not searched: an option would replace the drawn value."""
+        searched = {f"--{one.name}" for one in self.ranges}
+        return [option for option in self.consent if option.partition("=")[0] not in searched]
 
     @property
     def rung(self) -> int:
@@ -133,7 +140,7 @@ def _objective(plan: Plan, trial: optuna.Trial) -> float:
     _print(f"{label}: {values_text(trial.params | {'minibatch': config.ppo.minibatch})}")
     watch = _Watch(plan, trial, config.ppo.total_steps)
     try:
-        outcome = run_trial(config, folder, watch)
+        outcome = run_trial(config, folder, watch, plan.allowing)
     except TrialFailed as failure:
         trial.set_user_attr("failed", str(failure))
         _print(f"{label}: failed: {failure}")

@@ -7,7 +7,7 @@ import contextlib
 import os
 import signal
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -52,17 +52,19 @@ class MetricsReader:
         return entries_of(lines.splitlines(keepends=True))
 
 
-def run_trial(config: Config, folder: Path, watch: Callable[[dict[str, Any]], None]) -> Outcome:
+def run_trial(config: Config, folder: Path, watch: Callable[[dict[str, Any]], None],
+              options: Sequence[str] = ()) -> Outcome:
     """Train an agent with the settings in `config`, and evaluate it.
 
     folder: the folder of the run.
     watch: called with each entry of metrics.jsonl. If it raises, or after Ctrl-C, the training writes a checkpoint and ends,
         and the exception reaches the caller.
+    options: more arguments of the command.
     Raises TrialFailed if the process ends without an evaluation.
     """
     folder.mkdir(parents=True, exist_ok=True)
     write_atomically(folder / PRESET, [preset_text(config, f"A trial of a sweep: {folder.name}.", own=True).encode()])
-    command = [*program_command(), config.game, "--preset", folder.resolve() / PRESET, "--run-dir", folder]
+    command = [*program_command(), config.game, "--preset", folder.resolve() / PRESET, "--run-dir", folder, *options]
     metrics = MetricsReader(folder)
     with (folder / OUTPUT).open("wb") as output:
         # start_new_session: the terminal sends Ctrl-C only to the sweep, which then ends the trial

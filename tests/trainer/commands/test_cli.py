@@ -10,7 +10,7 @@ import torch
 
 import envs_c
 from trainer.__main__ import main
-from trainer.config import EnvConfig, PolicyConfig, PPOConfig, RunConfig, SelfPlayConfig
+from trainer.config import Config, EnvConfig, PolicyConfig, PPOConfig, RunConfig, SelfPlayConfig
 from trainer.config.config import overlay
 from trainer.config.preset import preset
 from trainer.runs import checkpoint
@@ -56,8 +56,7 @@ def saved(tmp_path):
 @pytest.fixture
 def folder_of_a_run(tmp_path, monkeypatch):
     """A run under runs in the working folder."""
-    (tmp_path / "runs" / "x").mkdir(parents=True)
-    (tmp_path / "runs" / "x" / "best.safetensors").touch()
+    checkpoint.save(tmp_path / "runs" / "x", 1, {}, {"config": Config("cartpole").to_dict()}, score=None)
     monkeypatch.chdir(tmp_path)
     return Path("runs/x")
 

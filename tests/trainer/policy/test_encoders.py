@@ -137,7 +137,7 @@ def test_a_run_learns_through_its_encoder_and_is_resumed_bit_for_bit(tmp_path, e
     for name, tensor in whole.policy.state_dict().items():
         assert torch.equal(tensor, resumed.policy.state_dict()[name]), name
         assert not torch.equal(tensor, before[name]), name
-    policy, _ = load_policy(path)
+    policy, _ = load_policy(path, trust_code=True)
     for name, tensor in part.policy.state_dict().items():
         assert torch.equal(tensor, policy.state_dict()[name]), name
 

@@ -84,6 +84,16 @@ def test_a_name_of_no_run_or_several_is_an_error_with_similar_names(root, name, 
     assert all(word in str(error.value) for word in words), error.value
 
 
+@pytest.mark.parametrize("name", ["", " ", "/", "//"])
+@pytest.mark.parametrize("count", [1, 3])
+def test_an_empty_name_matches_no_run_though_every_name_begins_with_it(tmp_path, monkeypatch, name, count):
+    monkeypatch.chdir(tmp_path)
+    for folder in NAMES[:count]:
+        make(tmp_path / "runs", folder)
+    with pytest.raises(RunError, match=f"RUN must be a run's folder, .* not {name!r}"):
+        find(name)
+
+
 @pytest.mark.parametrize("name", ["last", "breakout"])
 def test_without_runs_the_error_names_no_other_run(tmp_path, monkeypatch, name):
     monkeypatch.chdir(tmp_path)

@@ -1,0 +1,75 @@
+"""Runs that name code, for tests of trainer/runs/trust.py. The code leaves a line in the file MARKER when it runs."""
+
+import os
+import sys
+from pathlib import Path
+
+import gymnasium
+from support import TOY
+from verb_support import rewrite
+
+from envs_c import catalog
+
+MARK = 'import os\nwith open(os.environ["MARKER"], "a") as marker:\n    marker.write("{}\\n")\n'
+MODULE = MARK.format("crafted") + """
+import crafted_helper
+import gymnasium
+from own_encoders import Small
+from own_memories import Exported
+
+
+class Tracker:
+    def __init__(self, folder, settings, resume_step):
+        pass
+
+    def write(self, step, metrics):
+        pass
+
+    def close(self):
+        pass
+
+
+if "Crafted-v0" not in gymnasium.registry:
+    gymnasium.register("Crafted-v0", "gymnasium.envs.classic_control:CartPoleEnv", max_episode_steps=50)
+"""
+
+# A setting that names code: its section (None for the game) and its value. The game's path is relative.
+NAMES = {"game": (None, "crafted.pyx"), "environment": (None, "gym:crafted:Crafted-v0"), "encoder": ("policy", "crafted:Small"),
+         "memory": ("policy", "crafted:Exported"), "track": ("run", "crafted:Tracker")}
+
+
+def write_code(folder: Path) -> None:
+    """Write a game of its own, crafted.pyx, and the modules crafted and crafted_helper, into `folder`."""
+    (folder / "crafted.pyx").write_text(f"{TOY.read_text()}# {folder}\n" + MARK.format("game"))
+    (folder / "crafted.py").write_text(MODULE)
+    (folder / "crafted_helper.py").write_text(MARK.format("helper"))
+
+
+def name_code(run: Path, kind: str) -> str:
+    """Let the checkpoints of a run name code, with damaged weights; returns the name. kind: a key of NAMES."""
+    section, name = NAMES[kind]
+    name = str(Path(name).resolve()) if name.endswith(".pyx") else name
+    rewrite(run, lambda config: config.update(game=name) if section is None else config[section].update({kind: name}))
+    for path in run.glob("*.safetensors"):
+        data = bytearray(path.read_bytes())
+        data[-1] ^= 1
+        path.write_bytes(data)
+    return name
+
+
+def forget() -> None:
+    """Forget what this process has loaded, as if the next command ran in a new process."""
+    for name in [name for name in sys.modules if name.partition(".")[0] in ("crafted", "crafted_helper", "crafted_package")
+                 or name.startswith("envs_c_outside_crafted_")]:
+        del sys.modules[name]
+    catalog._registered.pop("toy", None)
+    for name in ("Arcade/Toy-v0", "Crafted-v0"):
+        gymnasium.registry.pop(name, None)
+
+
+def ran() -> list[str]:
+    """The code that ran since the last call."""
+    marker = Path(os.environ["MARKER"])
+    lines = marker.read_text().splitlines() if marker.exists() else []
+    marker.unlink(missing_ok=True)
+    return lines
