@@ -23,12 +23,12 @@ class Moments(nn.Module):
         self.register_buffer("count", torch.zeros((), dtype=torch.float64))
 
     def merge(self, mean, square, count):
-        """Add `count` rows with this mean and sum of squared differences from it."""
-        total = self.count + count
+        """Add `count` rows with this mean and sum of squared differences from it; count may be 0."""
+        total = (self.count + count).clamp(min=1)
         delta = mean - self.mean
         self.mean += delta * (count / total)
         self.square += square + delta * delta * (self.count * count / total)
-        self.count.copy_(total)
+        self.count += count
 
     def add(self, rows: torch.Tensor, ranks: Ranks = ALONE):
         """Add rows (n, *shape) of this rank, and those of the other ranks."""
@@ -36,6 +36,10 @@ class Moments(nn.Module):
         mean = rows.mean(0)
         square = (rows - mean).square().sum(0)
         count = torch.tensor(float(len(rows)), dtype=torch.float64, device=rows.device)
+        self.merge_all(mean, square, count, ranks)
+
+    def merge_all(self, mean, square, count, ranks: Ranks):
+        """`merge` the rows of this rank, and those of the other ranks."""
         for part in zip(ranks.rows(mean), ranks.rows(square), ranks.rows(count), strict=True):
             self.merge(*part)
 
@@ -88,10 +92,11 @@ class RewardNorm(Moments):
         """Forget the returns gathered so far: all environments begin new episodes. The statistics stay."""
         self.gathered.zero_()
 
-    def forward(self, reward, over, gamma: float, ranks: Ranks = ALONE):
+    def forward(self, reward, over, valid, gamma: float, ranks: Ranks = ALONE):
         """The scaled rewards (T, N) of a rollout.
 
         reward: (T, N), raw.
+        valid: (T, N), 0.0 for a step that only resets, else 1.0; the statistics are those of the valid steps.
         over: (T, N), 1.0 if the episode ended with this step, else 0.0.
         gamma: the discount.
         ranks: the deviation covers the returns of all ranks.
@@ -101,5 +106,8 @@ class RewardNorm(Moments):
             self.gathered.mul_(gamma).add_(reward[t])
             gathered[t] = self.gathered
             self.gathered.mul_(1 - over[t])
-        self.add(gathered.view(-1), ranks)
+        wide, valid = gathered.double(), valid.double()
+        count = valid.sum()
+        mean = (wide * valid).sum() / count.clamp(min=1)
+        self.merge_all(mean, ((wide - mean).square() * valid).sum(), count, ranks)
         return reward / self.deviation.float()

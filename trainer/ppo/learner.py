@@ -137,8 +137,8 @@ class Learner:
         storage, ppo = self.storage, self.ppo
         reward = storage.reward[1:]
         if self.reward_norm is not None:
-            reward = self.reward_norm(reward, torch.maximum(storage.terminated[1:], storage.truncated[1:]), ppo.gamma,
-                                      self.ranks)
+            reward = self.reward_norm(reward, torch.maximum(storage.terminated[1:], storage.truncated[1:]), storage.valid,
+                                      ppo.gamma, self.ranks)
         return reward if ppo.reward_scale == 1.0 else reward * ppo.reward_scale
 
     def _epoch(self, reward):

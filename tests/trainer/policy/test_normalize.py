@@ -7,6 +7,7 @@ import torch
 from trainer.config import Config, EnvConfig, PolicyConfig, PPOConfig
 from trainer.errors import ConfigError
 from trainer.policy.normalize import Moments, ObservationNorm, RewardNorm
+from trainer.rollout.actor import collect
 from trainer.training.build import make_session
 
 
@@ -34,13 +35,39 @@ def test_observations_are_normalized_to_mean_0_and_deviation_1_and_clipped():
 def test_rewards_are_divided_by_the_deviation_of_the_discounted_return():
     random, gamma = torch.Generator().manual_seed(0), 0.9
     rewards, overs = torch.randn(3, 10, 4, generator=random) + 2, (torch.rand(3, 10, 4, generator=random) < 0.1).float()
+    valids, resets = torch.ones(3, 10, 4), torch.zeros(4)
+    for reward, over, valid in zip(rewards.flatten(0, 1), overs.flatten(0, 1), valids.flatten(0, 1), strict=True):
+        valid[resets.bool()] = 0  # the step after an end only resets
+        for tensor in (reward, over):
+            tensor *= valid
+        resets = over
+    assert 0 < valids.sum() < valids.numel()
     norm, gathered, running = RewardNorm(4), [], np.zeros(4)
-    for reward, over in zip(rewards, overs, strict=True):
+    for reward, over, valid in zip(rewards, overs, valids, strict=True):
         for t in range(10):
             running = running * gamma + reward[t].double().numpy()
-            gathered.append(running.copy())
+            gathered += running[valid[t].numpy() == 1].tolist()
             running *= 1 - over[t].numpy()
-        np.testing.assert_allclose(norm(reward, over, gamma), reward / np.std(gathered), rtol=1e-5)
+        np.testing.assert_allclose(norm(reward, over, valid, gamma), reward / np.std(gathered), rtol=1e-5)
+
+
+@pytest.mark.parametrize("before", [0, 5])
+def test_a_rollout_of_resets_only_leaves_the_statistics_of_rewards(before):
+    norm, ones = RewardNorm(4), torch.ones(1, 4)
+    for step in range(before):
+        norm(step * ones, 0 * ones, ones, 0.9)
+    kept = {name: tensor.clone() for name, tensor in norm.state_dict().items() if name != "gathered"}
+    assert torch.isfinite(norm(0 * ones, 0 * ones, 0 * ones, 0.9)).all()
+    assert all(torch.equal(norm.state_dict()[name], tensor) for name, tensor in kept.items())
+
+
+def test_the_learner_s_statistics_of_rewards_are_those_of_steps_that_do_not_only_reset():
+    session = make_session(Config("cartpole", EnvConfig(num_envs=16, num_threads=1), PolicyConfig(encoder_size=8, lstm_size=8),
+                                  PPOConfig(horizon=64, minibatch=512, normalize_rewards=True)))
+    collect(session.actor)
+    session.learner.update()
+    count, valid = session.learner.reward_norm.count, session.storage.valid
+    assert count == valid.sum() < valid.numel()
 
 
 def test_bytes_are_not_normalized():
