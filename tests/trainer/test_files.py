@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from trainer.config.preset import preset_file
-from trainer.errors import ConfigError, FileError
+from trainer.errors import ConfigError, ExportError, FileError
+from trainer.export.weights import rebuild
 from trainer.files import LARGEST_TOML, open_file, read_file, read_json, read_toml, user_path, writing
 from trainer.sweep.space import read_space
 
@@ -56,6 +57,12 @@ def test_text_that_is_no_json_is_a_value_error(tmp_path, text):
     (tmp_path / "file").write_bytes(text)
     with pytest.raises(ValueError):
         read_json(tmp_path / "file")
+
+
+@pytest.mark.parametrize("header", [b"[" * 200_000, b'{"a":' * 200_000, b'{"__metadata__":{"policy":"%s"}}' % (b"[" * 200_000)])
+def test_a_deeply_nested_header_of_an_export_is_one_line(header):
+    with pytest.raises(ExportError, match=r"^the file must be a policy written by `export`: [^\n]*$"):
+        rebuild(len(header).to_bytes(8, "little") + header)
 
 
 @pytest.mark.parametrize(("text", "problem"), [

@@ -82,7 +82,7 @@ def rebuild(data: bytes, *, trust_code: bool = False) -> tuple[Policy, dict[str,
         end = 8 + int.from_bytes(data[:8], "little")
         about = json.loads(json.loads(data[8:end])["__metadata__"]["policy"])
         tensors = safetensors.torch.load(data)
-    except (ValueError, LookupError, TypeError, safetensors.SafetensorError) as error:
+    except (ValueError, LookupError, TypeError, RecursionError, safetensors.SafetensorError) as error:
         raise ExportError(f"the file must be a policy written by `export`: {error!r}") from None
     modules = Config("any", policy=PolicyConfig(memory=about["memory"], encoder=about["encoder"]))  # no game is loaded
     with trust.admitted(modules, "the exported policy", trust_code=trust_code):
