@@ -19,8 +19,8 @@ cdef inline bint has_ball(const Pong* game) noexcept nogil:
     if game.phase == POINT and (game.free != 0 or game.score[game.vx < 0] == 0):
         return False
     return (between(game.x, LEFT_END - TOP_SPEED, X_END) and between(ball_x(game), LEFT_END - TOP_SPEED, X_END)
-            and between(game.y, CEILING - STEEPEST, Y_END)
-            and between(game.y + game.vy * game.free, CEILING - STEEPEST, Y_END) and between(game.vy, -STEEPEST, STEEPEST))
+            and between(game.y, CEILING - STEEPEST, Y_END) and between(game.vy, -STEEPEST, STEEPEST)
+            and between(game.y + game.vy * game.free, CEILING - STEEPEST, Y_END))
 
 
 cdef inline bint valid(const void* state, const double* options, bint over) noexcept nogil:
