@@ -8,6 +8,8 @@
     endurance.py    memory over a long training
     compile.py      torch.compile
     sb3.py          stable-baselines3 with its own environments and with these
+    busy.py         several processes at once on the same cores, alone and beside torch
+    busy_player.py  one of these processes
     scaling.py      runtime of a step against the number of environments
     simulations.py  the simulations that scaling.py compares
     gpu.py          everything that needs a GPU
@@ -16,4 +18,4 @@
 
 from trainer.process import limit_openmp_spin
 
-limit_openmp_spin()  # before envs_c and torch load OpenMP
+limit_openmp_spin()  # before torch loads OpenMP

@@ -171,6 +171,9 @@ def main(argv: list[str] | None = None, program: str | None = None) -> int:
     except envs_c.EnvsError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1 if isinstance(error, envs_c.ContractError) else 2
+    except MemoryError as error:
+        print(f"error: out of memory: {error}".rstrip(": "), file=sys.stderr)
+        return 2
     except OSError as error:
         file = f" ({error.filename})" if error.filename else ""
         print(f"error: {error.strerror or error}{file}", file=sys.stderr)

@@ -90,7 +90,7 @@ def make(name: str, num_envs: int = 1, *, view: str = "features", frame_skip: in
     noop_max: each episode begins with 1 .. noop_max frames of NOOP, a random number; 0 is none.
     time_limit: steps after which an episode is truncated; None is the game's default (500 for CartPole), 0 is no limit.
     reward_clip: None, c for rewards clipped to [-c, c], or (low, high). Episode returns are not clipped.
-    num_threads: threads to step with; 0 is one for each core.
+    num_threads: the most threads to step with; 0 is one for each core. How many take part is measured.
     autoreset: "next_step", "same_step" or "disabled", or Gymnasium's AutoresetMode.
     seed: for resets without a seed of their own; None is a seed from the operating system.
     copy: True returns new arrays from every call, False the same arrays, which the next step overwrites.

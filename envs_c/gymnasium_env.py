@@ -41,13 +41,19 @@ class ArcadeVectorEnv(VectorEnv):
         self.metadata = {**METADATA, "render_fps": pace, "autoreset_mode": MODES[self.core.autoreset.replace("_", "")]}
         self.single_observation_space = observation_space(self.core, self.frame_stack)
         self.single_action_space = spaces.Discrete(len(self.core.actions))
-        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.observation_space = batched(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._make_buffers()
 
     def _make_buffers(self):
         core, n = self.core, self.num_envs
         observations = (n, *core.observation_shape)
+        size = int(np.prod(observations)) * core.observation_dtype.itemsize
+        memory = checks.Memory(f"{n:,} environments of {self.game.name}")
+        memory.add("observations", size)
+        memory.add("last observations", size if core.autoreset == "same_step" else 0)
+        memory.add("stacked frames", size * self.frame_stack if self.frame_stack > 1 else 0)
+        memory.check()
         legal = (n, len(core.actions))
         self._observation = np.zeros(observations, core.observation_dtype)
         self._final = np.zeros(observations, core.observation_dtype) if core.autoreset == "same_step" else None
@@ -244,6 +250,18 @@ def first(infos: dict) -> dict:
     """Environment 0's part of a vector environment's infos."""
     return {key: first(value) if isinstance(value, dict) else value[0]
             for key, value in infos.items() if not key.startswith("_")}
+
+
+def batched(single: spaces.Box, num_envs: int) -> spaces.Box:
+    """The space of N observations, as Gymnasium's `batch_space` makes it, without N copies of the bounds.
+
+    The bounds are read-only views that repeat those of one observation.
+    """
+    space = batch_space(single, 1)
+    space._shape = (num_envs, *single.shape)
+    for name in ("low", "high", "bounded_below", "bounded_above"):
+        setattr(space, name, np.broadcast_to(getattr(single, name), space._shape))
+    return space
 
 
 def observation_space(core: VecEnv, frame_stack: int) -> spaces.Box:

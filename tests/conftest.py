@@ -5,7 +5,7 @@ Only fixtures that need torch load it: the sanitizers run the games' tests witho
 
 from trainer.process import limit_openmp_spin  # isort: skip
 
-limit_openmp_spin()  # before envs_c and torch load OpenMP
+limit_openmp_spin()  # before torch loads OpenMP
 
 import os
 import shutil

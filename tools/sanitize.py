@@ -3,8 +3,7 @@
 The sources are copied to build/sanitize-NAME and built there; the modules of the source tree do not change. It runs the test
 files that import neither torch nor a module that needs torch, then a million random steps of every game in each view
 (tests/envs_c/test_million.py), then crafted states (tools/crafted_states.py). Only the last of these runs if the first
-argument is `crafted`; the others are that tool's. GCC only. `thread` also reports GCC's own OpenMP barriers, because that
-runtime is not instrumented: read its reports, do not expect none.
+argument is `crafted`; the others are that tool's. GCC only.
 """
 
 import os

@@ -25,7 +25,7 @@ _KEPT_BYTES = (1 << 31) - 1                # free memory at the top of the heap 
 
 
 def limit_openmp_spin() -> None:
-    """Make waiting OpenMP threads give up their core early. Call this before anything loads OpenMP (torch, envs_c).
+    """Make waiting OpenMP threads give up their core early. Call this before anything loads OpenMP (torch, trainer.kernels).
 
     By default GNU's runtime lets a waiting thread spin for milliseconds. If another program keeps the cores busy, the
     spinning thread takes time from the working threads: each of two trainings on the same two cores ran at 2% of the speed of

@@ -8,13 +8,15 @@ import itertools
 import math
 import operator
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
 from envs_c.errors import InvalidArgument
+from envs_c.machine import free_memory
 
 SEED_MAX = (1 << 64) - 1
+UNITS = ((1e3, "kB"), (1e6, "MB"), (1e9, "GB"), (1e12, "TB"))
 NUMBERS = (int, float, np.integer, np.floating)
 
 
@@ -106,8 +108,8 @@ def is_sequence(seed) -> bool:
     return isinstance(seed, (list, tuple)) or (isinstance(seed, np.ndarray) and seed.ndim > 0)
 
 
-def seeds(seed, num_envs: int, first: int = 0) -> list[tuple[int, int] | None]:
-    """(key, index) of every environment's random generator; None for generators to leave alone.
+def seeds(seed, num_envs: int, first: int = 0) -> Iterable[tuple[int, int] | None]:
+    """(key, index) of every environment's random generator, in their order; None for generators to leave alone.
 
     seed: as for `VecEnv.seed`.
     first: the number of the first environment.
@@ -120,13 +122,13 @@ def seeds(seed, num_envs: int, first: int = 0) -> list[tuple[int, int] | None]:
                                   "entries")
         return [None if s is None else (integer(f"seed[{i}]", s, 0, SEED_MAX), 0) for i, s in enumerate(seed)]
     key = integer("seed", seed, 0, SEED_MAX)
-    return [(key, first + i) for i in range(num_envs)]
+    return ((key, first + i) for i in range(num_envs))
 
 
-def rows(indices, num_envs: int) -> list[int]:
+def rows(indices, num_envs: int) -> Sequence[int]:
     """Indices of environments, each in range and listed once; None is all of them."""
     if indices is None:
-        return list(range(num_envs))
+        return range(num_envs)
     try:
         listed = np.asarray(indices).reshape(-1).tolist()
     except (TypeError, ValueError) as error:  # a list of lists of several lengths, for example
@@ -163,6 +165,39 @@ def address(name: str, array, shape: tuple, dtype, writable: bool = True) -> int
     if writable and not array.flags.writeable:
         raise InvalidArgument(f"{required}; it is read-only")
     return array.ctypes.data
+
+
+class Memory:
+    """The memory that something will take, checked before it is allocated: the system may end a process that takes too much.
+
+    what: for the message; it is followed by "need".
+    """
+
+    def __init__(self, what: str):
+        self.what = what
+        self.parts = {}  # name -> bytes
+
+    def add(self, name: str, size: int):
+        """Count `size` bytes for this part."""
+        if size:
+            self.parts[name] = int(size)
+
+    def check(self):
+        """Raise MemoryError if this machine has less memory free."""
+        free = free_memory()
+        if free is not None and sum(self.parts.values()) > free:
+            raise self.error(f"{in_words(free)} are free")
+
+    def error(self, reason: str) -> MemoryError:
+        """The error with the sizes."""
+        total, parts = sum(self.parts.values()), ", ".join(f"{name} {in_words(size)}" for name, size in self.parts.items())
+        return MemoryError(f"{self.what} need {in_words(total)} of memory ({parts}), but {reason}: make fewer")
+
+
+def in_words(size: int) -> str:
+    """A number of bytes as text: 705.6 MB."""
+    unit, name = next(row for row in reversed(UNITS) if size >= row[0] or row == UNITS[0])
+    return f"{size / unit:,.1f} {name}"
 
 
 def apart(buffers: dict):

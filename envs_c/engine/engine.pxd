@@ -3,6 +3,7 @@
 from envs_c.engine.busy cimport Mark
 from envs_c.game cimport Game, Io
 from envs_c.engine.painter cimport Painter
+from envs_c.engine.pool cimport Pool
 
 
 cdef class Engine:
@@ -33,6 +34,7 @@ cdef class Engine:
     cdef int unstarted                  # number of environments without any reset yet
     cdef Io io                          # the settings, shared by all batches
     cdef Painter painter
+    cdef Pool* pool                     # its threads start with the first call that needs them
     cdef Mark mark                      # held by calls that use all environments; the batches' marks follow it
     cdef object option_values           # (number of options + 1,) float64; `io` points to them
 

@@ -1,10 +1,9 @@
-"""The engine: the memory and the settings of N environments of one game, and the only prange of the package.
+"""The engine: the memory and the settings of N environments of one game, and the loop over them with a pool of threads.
 
 `VecEnv` (vecenv.pyx) is the public class. Its base class `Engine` is a module of its own, because `Batch` needs
 the engine, and `VecEnv.bind` needs `Batch`.
 """
 
-from cython.parallel cimport prange
 from libc.stdint cimport int32_t, uint8_t, uint64_t
 from libc.stdlib cimport free
 from libc.string cimport memset
@@ -18,11 +17,28 @@ from envs_c.engine.busy cimport Mark, enter as try_to_enter, generation, leave
 from envs_c.game cimport SMALL, Autoreset, Game, Head, Io, chunk_fn, state_stride
 from envs_c.machine import cores
 from envs_c.engine.painter cimport Painter
+from envs_c.engine.pool cimport pool_free, pool_new, pool_run
 from envs_c.rng cimport rng_seed
 
 
 cdef extern from "stdlib.h" nogil:
     void* aligned_alloc(size_t alignment, size_t size)
+
+
+ctypedef struct Job:
+    # One call of a game's loop. Its chunk k is the environments lo + k * size .. lo + (k + 1) * size - 1, up to hi - 1.
+    chunk_fn chunk
+    char* states
+    Io* io
+    int lo
+    int hi
+    int size
+
+
+cdef void do_chunk(void* job, int k) noexcept nogil:
+    cdef Job* j = <Job*>job
+    cdef int start = j.lo + k * j.size
+    j.chunk(j.states, j.io, start, min(start + j.size, j.hi))
 
 
 cdef class Engine:
@@ -54,12 +70,19 @@ cdef class Engine:
         self.observation_shape = (SMALL, SMALL) if pixels else feature_shape
         self.observation_dtype = np.dtype("uint8") if pixels else game.feature_dtype
         self.chunk_size = checks.integer("chunk_size", chunk_size, 0, 1 << 24)
-        self._make_io()
         self.stride = state_stride(game.state_size)
+        memory = checks.Memory(f"{self.num_envs:,} environments of {game.name}")
+        memory.add("states", self.num_envs * self.stride)
+        memory.add("observations", self.num_envs * int(np.prod(self.observation_shape)) * self.observation_dtype.itemsize)
+        memory.check()
+        self._make_io()
         self.states = <char*>aligned_alloc(64, self.num_envs * self.stride)
         if self.states == NULL:
-            raise MemoryError(f"no memory for {self.num_envs} environments of {self.stride} bytes")
+            raise memory.error("the system gives no more")
         memset(self.states, 0, self.num_envs * self.stride)
+        self.pool = pool_new(self.num_threads)
+        if self.pool == NULL:
+            raise MemoryError("no memory for a pool of threads")
         self.unstarted = self.mark.hi = self.num_envs
         if checks.is_sequence(seed):
             self.seed()  # a sequence of seeds may hold None: those generators keep this random seed
@@ -71,6 +94,7 @@ cdef class Engine:
             mark = self.mark.next
             self.mark.next = mark.next
             free(mark)
+        pool_free(self.pool, generation)
         free(self.states)
 
     def _make_io(self):
@@ -97,7 +121,7 @@ cdef class Engine:
         io.autoreset = <Autoreset>("next_step", "same_step", "disabled").index(self.autoreset)
 
     def close(self):
-        """Free the states. Any later use raises Closed; a second close does nothing.
+        """Free the states, and end the threads. Any later use raises Closed; a second close does nothing.
 
         Raises Busy, and frees nothing, while another thread uses the environments.
         """
@@ -106,6 +130,8 @@ cdef class Engine:
             self.closed = True
             free(self.states)
             self.states = NULL
+            pool_free(self.pool, generation)
+            self.pool = NULL
             leave(&self.mark)
 
     cdef check_open(self):
@@ -144,9 +170,9 @@ cdef class Engine:
             mask = checks.mask("mask", mask, self.num_envs)
         self.enter(&self.mark)
         try:
-            for i in range(self.num_envs):
-                if values[i] is not None and (mask is None or mask[i]):
-                    key, index = values[i]
+            for i, value in enumerate(values):
+                if value is not None and (mask is None or mask[i]):
+                    key, index = value
                     rng_seed(&(<Head*>(self.states + i * self.stride)).rng, key, <uint64_t>index)
         finally:
             leave(&self.mark)
@@ -162,23 +188,21 @@ cdef class Engine:
         return over
 
     cdef void apply(self, Io* io, int lo, int hi):
-        """Run io.operation on environments lo .. hi-1, in parallel if they are more than one chunk.
+        """Run io.operation on environments lo .. hi-1, with the pool's threads if they are more than one chunk.
 
-        After a fork it uses one thread: OpenMP's threads do not exist in the child process, and it would wait for them forever.
+        The pool decides how many threads take part, unless the caller of VecEnv chose the size of a chunk: then all do.
         """
-        cdef chunk_fn chunk = self.game.chunk
-        cdef char* states = self.states
-        cdef int size = self.chunk_size, count = hi - lo, threads = self.num_threads, chunks, k, start
-        if size == 0:  # about 4 chunks a thread, whole cache lines of output, none too small to be worth a thread
-            size = max(8 if io.pixels else 64, ((count + 4 * threads - 1) // (4 * threads) + 15) & ~15)
+        cdef int size = self.chunk_size, count = hi - lo, threads = self.num_threads, chunks
+        cdef Job job
+        if size == 0:  # about 8 chunks a thread, whole cache lines of output, none too small to be worth a thread
+            size = max(8 if io.pixels else 64, ((count + 8 * threads - 1) // (8 * threads) + 15) & ~15)
         chunks = (count + size - 1) // size
+        job.chunk, job.states, job.io, job.lo, job.hi, job.size = self.game.chunk, self.states, io, lo, hi, size
         with nogil:
-            if threads == 1 or chunks == 1 or generation > 1:
-                chunk(states, io, lo, hi)
+            if threads == 1 or chunks == 1:
+                job.chunk(job.states, io, lo, hi)
             else:
-                for k in prange(chunks, schedule="static", num_threads=threads):
-                    start = lo + k * size
-                    chunk(states, io, start, min(start + size, hi))
+                pool_run(self.pool, io.operation, do_chunk, &job, chunks, count, self.chunk_size > 0, generation)
 
     cdef check_started(self, int lo, int hi):
         """Raise NotReset if one of the environments lo .. hi-1 was never reset."""

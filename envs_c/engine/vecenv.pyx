@@ -191,7 +191,8 @@ cdef class VecEnv(Engine):
     The outputs of environment i depend only on (seed, first + i) and on its actions, never on threads, chunks or batches.
 
     game: a `Game`.
-    chunk_size: environments in one chunk of work for a thread; 0 chooses a size for each call.
+    chunk_size: environments in one chunk of work for a thread, and all threads take part; 0 chooses a size for each call, and
+        how many threads take part is measured.
     first: the number of environment 0, if these environments are a part of more that share a seed.
     The other arguments are those of `envs_c.make`. Raises InvalidArgument for a setting that is out of range.
     """

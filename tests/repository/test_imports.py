@@ -1,4 +1,4 @@
-"""The modules that `import envs_c` loads, and the OpenMP runtime that it shares with torch. Each test starts a process."""
+"""The modules that `import envs_c` loads, and the one OpenMP runtime of a training. Each test starts a process."""
 
 import importlib.util
 import json
@@ -35,13 +35,25 @@ def test_importing_the_games_leaves_the_process_as_it_was():
     assert run(code) is True
 
 
-@pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="needs Linux's list of mapped libraries")
+needs_maps = pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="needs Linux's list of mapped libraries")
+LOADED = "print(json.dumps([line.split()[-1] for line in open('/proc/self/maps') if '/' in line]))"
+
+
+def openmp_runtimes(code: str) -> set[str]:
+    """The OpenMP libraries that `code` loads."""
+    return {os.path.realpath(path) for path in run(f"import json; {code}; {LOADED}")
+            if any(kind in Path(path).name for kind in ("gomp", "iomp", "libomp"))}
+
+
+@needs_maps
+def test_the_games_load_no_openmp():
+    assert openmp_runtimes(f"import envs_c; {PLAY}") == set()
+
+
+@needs_maps
 @pytest.mark.skipif(not importlib.util.find_spec("torch") or "SANITIZE" in os.environ, reason="needs torch as it is")
-@pytest.mark.parametrize("order", ["import torch, envs_c", "import envs_c, torch"])
+@pytest.mark.parametrize("order", ["import torch, envs_c, trainer.kernels", "import envs_c, trainer.kernels.cpu, torch"])
 @pytest.mark.parametrize("work", [(PLAY, MULTIPLY), (MULTIPLY, PLAY)], ids=["play-first", "multiply-first"])
-def test_torch_and_the_games_share_one_openmp_runtime(order, work):
-    code = (f"import json; {order}; {work[0]}; {work[1]}; {work[0]}\n"
-            "print(json.dumps([line.split()[-1] for line in open('/proc/self/maps') if '/' in line]))")
-    kinds = ("gomp", "iomp", "libomp")
-    runtimes = {os.path.realpath(path) for path in run(code) if any(kind in path for kind in kinds)}
+def test_torch_and_the_kernels_share_one_openmp_runtime(order, work):
+    runtimes = openmp_runtimes(f"{order}; {work[0]}; {work[1]}; {work[0]}")
     assert len(runtimes) == 1, runtimes

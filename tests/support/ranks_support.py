@@ -2,7 +2,7 @@
 
 from trainer.process import limit_openmp_spin  # isort: skip
 
-limit_openmp_spin()  # before envs_c and torch load OpenMP
+limit_openmp_spin()  # before torch loads OpenMP
 
 import importlib
 import os

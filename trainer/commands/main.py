@@ -29,6 +29,8 @@ def run(argv: list[str]) -> int:
         _print_error(str(error), lines=True)
     except (TrainerError, envs_c.EnvsError, BridgeError) as error:
         _print_error(str(error))
+    except MemoryError as error:
+        _print_error(f"out of memory: {error}".rstrip(": "))
     except OSError as error:
         file = f" ({error.filename})" if error.filename else ""
         _print_error(f"{error.strerror or error}{file}")

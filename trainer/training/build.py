@@ -67,7 +67,7 @@ def decide(config: Config, ranks: Ranks = ALONE, *, saves: bool = True) -> Plan:
     keep_freed_memory()
     share = share_of(config, ranks, ranks.device(config.run.device))
     device = open_device(share.run.device)
-    torch.set_num_threads(share.env.num_threads or cores())  # one team size for games and products: libgomp changes it slowly
+    torch.set_num_threads(share.env.num_threads or cores())  # one team size for kernels and products: libgomp changes it slowly
     decisions = ranks.broadcast(lambda: _decide(config, share, device, saves))
     return Plan(**vars(decisions), config=config, share=share, device=device)
 

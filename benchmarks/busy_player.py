@@ -1,0 +1,57 @@
+"""One process of benchmarks/busy.py: it plays as its standard input says, and prints the steps per second.
+
+    python -c TEXT_OF_THIS_FILE NUM_THREADS BESIDE
+
+NUM_THREADS: as for VecEnv. BESIDE: "alone", or "torch first" or "torch last" for the order of the imports.
+It imports no other module of the benchmarks: it also runs beside another copy of envs_c.
+"""
+
+import importlib
+import json
+import sys
+import time
+
+import numpy as np
+
+num_threads, beside = int(sys.argv[1]), sys.argv[2]
+order = {"alone": ["envs_c"], "torch first": ["torch", "envs_c"], "torch last": ["envs_c", "torch"]}[beside]
+modules = {name: importlib.import_module(name) for name in order}
+envs_c, torch = modules["envs_c"], modules.get("torch")
+
+
+def player(num_envs: int, view: str):
+    """A function that steps random Breakouts, then multiplies matrices if this process is beside torch."""
+    env = envs_c.VecEnv(envs_c.game("breakout"), num_envs, view=view, num_threads=num_threads, seed=1)
+    observation = np.zeros((num_envs, *env.observation_shape), env.observation_dtype)
+    outputs, actions = np.zeros((3, num_envs), np.float32), np.zeros(num_envs, np.int32)
+    batch = env.bind(0, num_envs, actions=actions, observation=observation, reward=outputs[0], terminated=outputs[1],
+                     truncated=outputs[2])
+    rolls = np.random.default_rng(0).integers(0, len(env.actions), (64, num_envs)).astype(np.int32)
+    matrix = torch and torch.ones(256, 256)
+    batch.reset()
+
+    def play(k: int):
+        actions[:] = rolls[k % 64]
+        batch.step()
+        if matrix is not None:
+            torch.mm(matrix, matrix)
+
+    return play
+
+
+def speed(play, seconds: float) -> float:
+    """Calls per second."""
+    begin, calls = time.perf_counter(), 0
+    while (now := time.perf_counter()) < begin + seconds or not calls:
+        play(calls)
+        calls += 1
+    return calls / (now - begin)
+
+
+players = {}
+for line in sys.stdin:
+    num_envs, view, seconds = json.loads(line)
+    if (num_envs, view) not in players:
+        players[num_envs, view] = player(num_envs, view)
+    speed(players[num_envs, view], seconds / 3)  # to warm up
+    print(num_envs * speed(players[num_envs, view], 2 / 3 * seconds), flush=True)

@@ -1,0 +1,206 @@
+"""The engine's pool of threads: each chunk is done once, and the threads take part if they help and end with their pool.
+
+The pool and the choice of its size are C (envs_c/engine/pool.h and team.h). They are tested in programs of their own, which
+are compiled here: one under the thread sanitizer, one with simulated times.
+"""
+
+import ctypes
+import gc
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import envs_c
+from envs_c import VecEnv
+from envs_c.engine import engine
+from envs_c.testing.play import bind, buffers
+
+ENGINE = Path(engine.__file__).parent
+STRESS = Path(__file__).parents[1] / "support" / "pool_stress.h"
+COMPILER = next(filter(shutil.which, ("gcc", "cc", "clang")), None)
+TASKS = Path("/proc/self/task")
+needs_compiler = pytest.mark.skipif(COMPILER is None or "SANITIZE" in os.environ, reason="needs a C compiler, no sanitizer")
+counts_threads = pytest.mark.skipif(not TASKS.exists() or "SANITIZE" in os.environ, reason="needs Linux's list of threads")
+
+SIMULATION = """
+#include "team.h"
+
+/* Calls that take work / size + each * (size - 1) + wake (if size > 1) ns, where work = items * item.
+   cpu: CPU time of the caller per time, with one thread and with more. sizes: (calls,) the threads of each call. */
+void simulate(Team *t, int calls, double items, double item, double each, double wake, double cpu_alone, double cpu, int *sizes)
+{
+    for (int k = 0; k < calls; k++) {
+        int size = sizes[k] = team_size(t, items);
+        double own = items * item / size, ns = own + (size > 1 ? each * (size - 1) + wake : 0);
+        Call call = {.items = items, .ns = ns, .gap = 2e4, .own_items = items / size, .own_ns = own,
+                     .own_cpu = team_wants_cpu(t, items) ? own * (size > 1 ? cpu : cpu_alone) : -1};
+        team_note(t, size, &call);
+    }
+}
+
+int team_bytes(void) { return sizeof(Team); }
+"""
+
+
+def compiled(folder: Path, *arguments: str) -> Path:
+    """The output of the C compiler with these arguments, in `folder`."""
+    out = folder / "out.so"
+    subprocess.run([COMPILER, "-O1", "-g", "-pthread", f"-I{ENGINE}", *arguments, "-o", str(out)], check=True)
+    return out
+
+
+@pytest.fixture(scope="module")
+def simulated(tmp_path_factory):
+    """A function that simulates calls of a new or a given team. Returns the threads of each call, and the team."""
+    folder = tmp_path_factory.mktemp("team")
+    (folder / "simulation.c").write_text(SIMULATION, encoding="utf-8")
+    library = ctypes.CDLL(str(compiled(folder, "-shared", "-fPIC", str(folder / "simulation.c"), f"-I{ENGINE}")))
+    double = ctypes.c_double
+
+    def simulate(calls=20_000, most=2, items=1000, item=1000.0, each=0.0, wake=0.0, cpu_alone=1.0, cpu=1.0, team=None):
+        if team is None:
+            team = ctypes.create_string_buffer(library.team_bytes())
+            ctypes.memmove(team, np.array([most, 1, 1, 1], np.int32).tobytes(), 16)  # most, size, best, up
+        sizes = np.zeros(calls, np.int32)
+        library.simulate(team, calls, double(items), double(item), double(each), double(wake), double(cpu_alone), double(cpu),
+                         ctypes.c_void_p(sizes.ctypes.data))
+        return sizes, team
+    return simulate
+
+
+@needs_compiler
+@pytest.mark.parametrize(("case", "best"), [
+    ({"items": 60, "item": 50.0, "most": 16}, 1),                                        # 3 us of work
+    ({"items": 1000, "item": 1000.0, "most": 2}, 2),                                     # 1 ms
+    ({"items": 1000, "item": 1000.0, "most": 16}, 16),
+    ({"items": 1000, "item": 60.0, "most": 2, "wake": 1000.0}, 2),                       # 60 us, helpers awake
+    ({"items": 1000, "item": 60.0, "most": 2, "wake": 120e3}, 1),                        # 60 us, helpers asleep
+    ({"items": 1000, "item": 1000.0, "most": 16, "each": 60e3}, 5),                      # each thread costs 60 us
+    ({"items": 1000, "item": 1000.0, "most": 16, "cpu_alone": 0.5, "cpu": 0.5}, 1),      # a busy machine
+    ({"items": 1000, "item": 1000.0, "most": 16, "cpu": 0.5}, 1),                        # a second thread makes it busy
+    ({"items": 5, "item": 100e3, "most": 4}, 4),                                         # few items of much work
+], ids=["small", "1 ms", "16 threads", "awake", "asleep", "5 of 16", "busy", "busy with helpers", "few"])
+def test_calls_run_with_as_many_threads_as_pay(simulated, case, best):
+    sizes, _ = simulated(**case)
+    assert (sizes[200:] == best).mean() > 0.9, np.bincount(sizes)
+
+
+@needs_compiler
+def test_a_machine_that_becomes_busy_or_free_changes_the_number_of_threads(simulated):
+    free, team = simulated()
+    busy, team = simulated(team=team, cpu_alone=0.5, cpu=0.5)
+    again, _ = simulated(team=team)
+    assert [(sizes[1000:] == best).mean() > 0.9 for sizes, best in ((free, 2), (busy, 1), (again, 2))] == [True] * 3
+
+
+@needs_compiler
+@pytest.mark.parametrize("flags", [["-fsanitize=thread"], ["-DNO_THREADS"]], ids=["thread sanitizer", "no threads"])
+def test_every_chunk_is_done_once_without_a_race(tmp_path, flags):
+    try:
+        program = compiled(tmp_path, "-x", "c", str(STRESS), *flags)
+    except subprocess.CalledProcessError:
+        pytest.skip("the compiler has no thread sanitizer")
+    done = subprocess.run([str(program)], capture_output=True, text=True, timeout=300, check=False)
+    if "unexpected memory mapping" in done.stderr:
+        pytest.skip("the thread sanitizer does not work with this kernel")
+    assert (done.stdout, done.stderr, done.returncode) == ("ok\n", "", 0)
+
+
+def tasks() -> set[str]:
+    """The threads of this process."""
+    return {task.name for task in TASKS.iterdir()}
+
+
+def played(toy, **settings):
+    """Environments after one step, with all threads (chunk_size)."""
+    core = VecEnv(toy, 64, seed=1, chunk_size=4, **settings)
+    batch = bind(core, buffers(core), 0, 64)
+    batch.reset()
+    batch.step()
+    return core
+
+
+@counts_threads
+@pytest.mark.parametrize("end", ["close", "the last reference"])
+def test_threads_start_with_the_first_call_and_end_with_their_environments(toy, end):
+    before = tasks()
+    idle = VecEnv(toy, 64, num_threads=4)
+    assert tasks() == before
+    core = played(toy, num_threads=4)
+    assert len(tasks() - before) == 3
+    if end == "close":
+        core.close()
+    del core
+    gc.collect()
+    assert tasks() == before
+    idle.close()
+
+
+FORK = """
+import os
+os.environ["OPENBLAS_NUM_THREADS"] = "1"  # NumPy's own threads end at a fork
+import numpy as np
+import envs_c
+core = envs_c.VecEnv(envs_c.game("breakout"), 256, num_threads=3, chunk_size=16, seed=1)
+observation, outputs = np.zeros((256, *core.observation_shape), core.observation_dtype), np.zeros((3, 256), np.float32)
+batch = core.bind(0, 256, actions=np.ones(256, np.int32), observation=observation, reward=outputs[0], terminated=outputs[1],
+                  truncated=outputs[2])
+threads = lambda: len(os.listdir("/proc/self/task"))
+alone = threads()
+batch.reset()
+assert threads() == alone + 2
+child = os.fork()
+assert threads() == (1 if child == 0 else alone + 2)
+for _ in range(50):
+    batch.step()
+    assert threads() == (3 if child == 0 else alone + 2)
+core.close()
+assert threads() == (1 if child == 0 else alone)
+if child == 0:
+    os._exit(0)
+assert os.waitpid(child, 0)[1] == 0
+"""
+
+
+@counts_threads
+def test_a_child_process_starts_threads_of_its_own():
+    done = subprocess.run([sys.executable, "-c", FORK], timeout=60, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+@counts_threads
+def test_threads_leave_signals_to_python(toy):
+    before = tasks()
+    core = played(toy, num_threads=2)
+    thread, = tasks() - before
+    status = dict(line.split(":", 1) for line in (TASKS / thread / "status").read_text().splitlines())
+    blocked = int(status["SigBlk"], 16)
+    ours = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGALRM, signal.SIGCHLD, signal.SIGUSR1)
+    assert all(blocked >> (number - 1) & 1 for number in ours)
+    core.close()
+
+
+def test_one_thread_starts_none(toy):
+    if not TASKS.exists():
+        pytest.skip("needs Linux's list of threads")
+    before = tasks()
+    played(toy, num_threads=1)
+    assert tasks() == before
+
+
+@pytest.mark.parametrize("num_envs", [3, 64, 500])
+@pytest.mark.parametrize("view", ["features", "pixels"])
+def test_measured_choices_do_not_change_the_results(num_envs, view):
+    def hashes(num_threads):
+        env = envs_c.make("breakout", num_envs, view=view, num_threads=num_threads, seed=1)
+        env.reset()
+        actions = np.random.default_rng(0).integers(0, len(env.core.actions), (60, num_envs))
+        return [env.step(row)[0].tobytes() for row in actions], env.get_state()
+
+    assert hashes(1) == hashes(4)
