@@ -20,7 +20,7 @@ class InvalidArgument(EnvsError, ValueError):
 
 
 class InvalidState(EnvsError, ValueError):
-    """`set_state` was given damaged bytes, or a snapshot of another game, version or set of options."""
+    """`set_state` was given damaged bytes, a snapshot of another game, version or set of options, or an impossible state."""
 
 
 class NotReset(EnvsError, RuntimeError):

@@ -7,8 +7,8 @@ The same on the command line: `python -m envs_c check my_game.pyx`. The rules ru
 write outside its memory without other harm. `RULES` has the rules by name; each is a function of a `Game` and raises
 `Broken`. These are the rules of all games; tests of one game's own rules lie beside the game.
 
-Files: rules.py and actions.py the rules, causes.py why outputs differ, endless.py the search for an episode's end, play.py
-random play with a record of every output, watch.py the end of infinite loops, workers.py the other processes.
+Files: rules.py, actions.py and restored.py the rules, causes.py why outputs differ, endless.py the search for an episode's
+end, play.py random play with a record of every output, watch.py the end of infinite loops, workers.py the other processes.
 """
 
 import json
@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Iterator
 from envs_c import catalog
 from envs_c.errors import ContractError, InvalidArgument
 from envs_c.game import Game
-from envs_c.testing import actions  # noqa: F401  its rule joins RULES
+from envs_c.testing import actions, restored  # noqa: F401  their rules join RULES
 from envs_c.testing.rules import RULES, Broken, rule_text, stays_in_its_state
 from envs_c.testing.workers import ask, module_of, worker
 

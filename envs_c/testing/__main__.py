@@ -1,5 +1,5 @@
-"""The main program of the processes in workers.py: `rules NAME...`, `future`, `outcomes ACTION...`, `outputs` or
-`ends`."""
+"""The main program of the processes in workers.py: `rules NAME...`, `future`, `outcomes ACTION...`, `outputs`,
+`changed` or `ends`."""
 
 import importlib.util
 import json
@@ -11,6 +11,7 @@ from envs_c.testing import RULES, Broken, watch
 from envs_c.testing.actions import outcomes
 from envs_c.testing.causes import outputs
 from envs_c.testing.endless import ends
+from envs_c.testing.restored import changed
 from envs_c.testing.rules import MemoryDamaged, future_of
 
 
@@ -49,8 +50,10 @@ def main():
     if task == "rules":
         test(game, rest)
         return
-    watch.start(lambda fault: None)
-    if task == "ends":
+    watch.start(lambda fault: os.write(sys.stdout.fileno(), f"{fault}\n".encode()))
+    if task == "changed":
+        changed(game)
+    elif task == "ends":
         print(json.dumps(ends(game)))
     elif task == "outputs":
         print(outputs(game))

@@ -19,6 +19,7 @@ from envs_c.game import Feature
 from envs_c.game cimport Game, Io, run_chunk
 from envs_c.rng cimport Rng, rng_below
 from envs_c.screen cimport Canvas, canvas_swap, canvas_rect
+from envs_c.valid cimport between
 
 
 cdef enum:
@@ -30,6 +31,7 @@ cdef enum:
     EIGHTHS = 8            # units of height in a tile
     WIDE = 16, NARROW = 6  # tiles of the gap
     EVERY = 64             # columns until the gap becomes narrower
+    MOST_COLUMNS = 2_000_000_000  # in a state; int32 holds some more
     ROCK = 0x604838, SKY = 0xB8D0E8, HULL = 0xC02020
 
 
@@ -104,6 +106,16 @@ cdef void draw(const void* state, Canvas* canvas) noexcept nogil:
     canvas_rect(canvas, SHIP * TILE, cave.height // EIGHTHS * TILE, TILE, TILE, HULL)
 
 
+cdef bint valid(const void* state, const double* options, bint over) noexcept nogil:
+    cdef const Cave* cave = <const Cave*>state
+    cdef int k
+    for k in range(SIDE):
+        if not (cave.ceiling[k] >= 1 and cave.floor[k] < SIDE and between(cave.floor[k] - cave.ceiling[k], NARROW, WIDE)):
+            return False
+    return (between(cave.height, 0, EIGHTHS * SIDE - 1) and between(cave.speed, -EIGHTHS, EIGHTHS)
+            and between(cave.columns, 0, MOST_COLUMNS))
+
+
 cdef void chunk(char* states, Io* io, int lo, int hi) noexcept nogil:
     run_chunk(reset, step, observe, draw, NULL, sizeof(Cave), states, io, lo, hi)
 
@@ -118,5 +130,5 @@ GAME = Game(
         *(Feature(f"{edge} {column} ahead", -3.5, 3.5, help="from the ship, downwards, in units of 8 tiles")
           for column in range(1, AHEAD + 1) for edge in ("ceiling", "floor")),
     ),
-).bind(chunk, backdrop, draw, sizeof(Cave))
+).bind(chunk, backdrop, draw, sizeof(Cave), has_mask=False, valid=valid)
 register(GAME)

@@ -28,6 +28,7 @@ LIBRARY = ("from libc.stdint", "from libc.stdlib cimport malloc, rand\nfrom libc
 DYING = 'import atexit, os, sys\nif "envs_c.testing.__main__" in sys.modules:\n    atexit.register(os.abort)\n'
 POINTER = ("    float wind\n", "    float wind\n    int32_t* here\n")
 LEGAL = "    legal[JUMP] = toy.jumps > 0\n"
+LOOP = "    while toy.{0}:\n        pass\n"
 BREAKERS = {  # the mistake: how the toy is changed, the rule broken by it, a part of the message
     "a struct larger than its size": (
         [("sizeof(Toy)", "sizeof(Toy) - 8")], "stays_in_its_state", "behind the struct of 40 bytes"),
@@ -63,7 +64,7 @@ BREAKERS = {  # the mistake: how the toy is changed, the rule broken by it, a pa
         "is_plain_data", "pointer"),
     "a pointer to memory of its own": (
         [LIBRARY, POINTER, (RESET, "    toy.here = <int32_t*>malloc(4)\n    toy.here[0] = 0\n" + RESET),
-         (STEP, STEP + "    toy.here[0] += 1\n    toy.jumps = toy.here[0]\n")],
+         (STEP, STEP + "    toy.here[0] += 1\n    toy.jumps = toy.here[0]\n"), ("between(toy.jumps, 0, 2)", "True")],
         "is_plain_data", "pointer"),
     "three actions and a fourth read": (
         [*PLAIN, ('("NOOP", "LEFT", "RIGHT", "JUMP")', '("NOOP", "LEFT", "RIGHT")'), (LEGAL, "")],
@@ -73,6 +74,18 @@ BREAKERS = {  # the mistake: how the toy is changed, the rule broken by it, a pa
         "paints_one_picture", "away from"),
     "a crash": (
         [(STEP, STEP + "    if action == JUMP:\n        (<int*>NULL)[0] = 1\n")], "stays_in_its_state", "ended"),
+    "no check of restored states": (
+        [(", has_mask=True, valid=valid)", ", has_mask=True)")], "accepts_its_own_states", "it has no function valid"),
+    "a check that refuses too much": (
+        [("between(toy.jumps, 0, 2)", "between(toy.jumps, 1, 2)")], "accepts_its_own_states", "valid refuses a state that the"),
+    "a check that forgets the last frame": (
+        [("toy.length - 2 + over", "toy.length - 2")], "accepts_its_own_states", "an episode had ended there"),
+    "a check that accepts an index": (
+        [("between(toy.jumps, 0, 2)", "True"), ("cdef void reset(", "cdef int[3] TABLE = [0, 1, 1]\n\n\ncdef void reset("),
+         (STEP, STEP + "    toy.frames += TABLE[toy.jumps]\n")], "is_safe_in_accepted_states", "SIGSEGV, after a state with"),
+    "a check that accepts an infinite loop": (
+        [("between(toy.noise, 0, 255)", "True"), (STEP, STEP + LOOP.format("noise > 255"))],
+        "is_safe_in_accepted_states", "step did not return within 3 seconds: it has an infinite loop, after a state with"),
     "a crash at the very end": (  # of the process under test, not of this one
         [("GAME = Game(", f"{DYING}GAME = Game(")], "stays_in_its_state", "by SIGABRT"),
 }
@@ -110,7 +123,6 @@ def test_all_rules_together_name_the_broken_one(fast_compiler, tmp_path, breaker
     assert part in faults(outside.load(broken(tmp_path, changes)), rule)
 
 
-LOOP = "    while toy.{0}:\n        pass\n"
 LOOPS = {  # a function: the change that makes it loop forever, the rule, the message
     "step": (STEP, STEP + LOOP.format("frames > 2"), "stays_in_its_state", "step did not return"),
     "reset": ("    toy.noise = rng_below(rng, 256)\n\n", LOOP.format("length") + "\n\n", "stays_in_its_state", "reset did not"),
@@ -167,7 +179,8 @@ def test_every_rule_that_rand_breaks_names_it(fast_compiler, tmp_path):
 
 
 def test_a_game_whose_episodes_never_end_gives_a_warning(fast_compiler, tmp_path, capsys):
-    path = broken(tmp_path, [("over[0] = toy.cell == toy.length - 1", "over[0] = False")])
+    path = broken(tmp_path, [("over[0] = toy.cell == toy.length - 1", "over[0] = False"),
+                             ("toy.length - 2 + over", "toy.length - 1")])
     assert main(["check", path]) == 0
     assert "warning: no episode of 'mine' ended in a million random steps: set over[0]" in capsys.readouterr().err
 

@@ -18,6 +18,7 @@ from envs_c.game cimport Game, Io, run_chunk
 from envs_c.game import Option
 from envs_c.rng cimport Rng, rng_below, rng_chance
 from envs_c.screen cimport Canvas, canvas_bitmap, canvas_rect, canvas_swap
+from envs_c.valid cimport between
 
 
 cdef enum:
@@ -97,6 +98,14 @@ cdef void draw(const void* state, Canvas* canvas) noexcept nogil:
         canvas_bitmap(canvas, toy.x, toy.y, rows, 5, toy.w, toy.h, PAINT)
 
 
+cdef bint valid(const void* state, const double* options, bint over) noexcept nogil:
+    cdef const Toy* toy = <const Toy*>state
+    return (toy.length == options[0] and toy.wind == <float>options[1] and toy.figure == options[2] and toy.x == options[3]
+            and toy.y == options[4] and toy.w == options[5] and toy.h == options[6]
+            and between(toy.cell, 0, toy.length - 2 + over) and between(toy.action, NOOP, JUMP) and toy.frames >= 0
+            and between(toy.jumps, 0, 2) and between(toy.noise, 0, 255))
+
+
 cdef void chunk(char* states, Io* io, int lo, int hi) noexcept nogil:
     run_chunk(reset, step, observe, draw, mask, sizeof(Toy), states, io, lo, hi)
 
@@ -113,4 +122,4 @@ GAME = Game(
         "w": Option(20, 1, 800, "pixels wide"),
         "h": Option(20, 1, 800, "pixels high"),
     },
-).bind(chunk, backdrop, draw, sizeof(Toy), has_mask=True)
+).bind(chunk, backdrop, draw, sizeof(Toy), has_mask=True, valid=valid)
