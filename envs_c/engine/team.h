@@ -21,8 +21,8 @@
 #define TEAM_BETTER 0.95         /* more threads must take less than this part of the time */
 #define TEAM_DRIFT 1.5           /* a change of the time per item by this factor brings the next trial forward */
 #define TEAM_WINDOW 20e6         /* ns of the calling thread's own work in which it is compared with its CPU time */
-#define TEAM_EVIDENCE 5e6        /* ns of it with the present number of threads before the comparison counts */
-#define TEAM_OWN_CORE 0.85       /* CPU time per time below which the calling thread waits for a core */
+#define TEAM_EVIDENCE 10e6       /* ns of it with the present number of threads before the comparison counts */
+#define TEAM_OWN_CORE 0.7        /* CPU time per time below which the calling thread waits for a core */
 #define TEAM_LONGEST_GAP 1e6     /* ns: a longer pause between calls counts as this */
 
 typedef struct {
