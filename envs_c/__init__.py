@@ -15,8 +15,9 @@ writes to buffers of the caller. The package needs NumPy, Gymnasium and platform
     checks.py, errors.py            arguments and errors
     state.py                        the format of snapshots
     catalog.py                      games by name; outside.py, flags.py compile games from other folders
-    gymnasium_env.py, sb3.py        the interfaces to Gymnasium and stable-baselines3
+    gymnasium_env/, sb3.py          the interfaces to Gymnasium and stable-baselines3
     testing/                        the contract suite
+    play/                           windows, terminals and keys for people
     new.py, template/               `python -m envs_c new`
     machine.py                      cores and CPU
     games/                          the built-in games
@@ -32,6 +33,7 @@ from envs_c.errors import (
     EnvsError,
     InvalidArgument,
     InvalidState,
+    NoScreen,
     NotReset,
     UnknownGame,
 )
@@ -39,7 +41,7 @@ from envs_c.errors import (
 __version__ = "0.1.0"
 
 __all__ = ["Batch", "Busy", "Closed", "CompileFailed", "ContractError", "EnvsError", "InvalidArgument", "InvalidState",
-           "NotReset", "UnknownGame", "VecEnv", "__version__", "game", "games", "load", "make", "register"]
+           "NoScreen", "NotReset", "UnknownGame", "VecEnv", "__version__", "game", "games", "load", "make", "register"]
 
 for _name in built_in():
     register(game(_name))

@@ -1,9 +1,7 @@
-"""The Gymnasium interface: `ArcadeVectorEnv`, N environments as a gymnasium.vector.VectorEnv; `ArcadeEnv`, one of them."""
+"""`ArcadeVectorEnv`: N environments of one game as a gymnasium.vector.VectorEnv."""
 
 import time
-import zlib
 
-import gymnasium
 import numpy as np
 from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, VectorEnv
@@ -12,7 +10,10 @@ from gymnasium.vector.utils import batch_space
 from envs_c.engine import checks
 from envs_c.engine.busy import Flag
 from envs_c.engine.vecenv import VecEnv
-from envs_c.errors import InvalidArgument, InvalidState
+from envs_c.errors import InvalidArgument
+from envs_c.gymnasium_env.infos import add_ends, add_last, episode
+from envs_c.gymnasium_env.snapshot import close_snapshot, open_snapshot
+from envs_c.gymnasium_env.spaces import batched, observation_space
 
 METADATA = {"render_modes": ["rgb_array"], "render_fps": 60}  # of the class; an environment has its game's frame rate
 MODES = {mode.value.lower().replace("-", ""): mode for mode in AutoresetMode}
@@ -147,19 +148,11 @@ class ArcadeVectorEnv(VectorEnv):
         final: (N, *shape), their last observations, under autoreset "same_step".
         """
         now = time.perf_counter()
-        episode = {"r": np.where(over, self.core.ended_return, 0.0), "l": np.where(over, self.core.ended_length, 0),
-                   "t": np.where(over, np.round(now - self._started, 6), 0.0)}
-        infos["episode"], infos["_episode"] = episode, over.copy()
+        statistics = episode(self.core, over, now - self._started)
         self._started[over] = now
-        if self.core.autoreset != "same_step":
-            return
-        infos["final_obs"] = np.full(self.num_envs, None, dtype=object)
-        for i in np.flatnonzero(over):
-            infos["final_obs"][i] = final[i].copy()
-        infos["final_info"] = {"episode": episode, "_episode": over.copy()}
-        if self._final_mask is not None:
-            infos["final_info"].update(action_mask=self._final_mask.view(np.int8).copy(), _action_mask=over.copy())
-        infos["_final_obs"], infos["_final_info"] = over.copy(), over.copy()
+        add_ends(infos, over, statistics)
+        if self.core.autoreset == "same_step":
+            add_last(infos, over, statistics, final, self._final_mask)
 
     def _observations(self):
         observations = self._observation if self._stack is None else self._stack
@@ -174,7 +167,7 @@ class ArcadeVectorEnv(VectorEnv):
         with self._alone:
             state = self.core.get_state(indices)
             stack = b"" if self._stack is None else self._stack[checks.rows(indices, self.num_envs)].tobytes()
-        return len(state).to_bytes(8, "little") + zlib.crc32(stack).to_bytes(4, "little") + state + stack
+        return close_snapshot(state, stack)
 
     def set_state(self, state: bytes, indices=None):
         """Restore a snapshot of `get_state` into environments of the same game, version, options and frame_stack.
@@ -183,18 +176,10 @@ class ArcadeVectorEnv(VectorEnv):
         Returns the observations of all environments. Raises InvalidState, and changes nothing, if the bytes do not fit.
         """
         rows = checks.rows(indices, self.num_envs)
-        if not isinstance(state, bytes):
-            raise InvalidState(f"a state must be bytes, not {type(state).__name__}; pass the bytes that get_state returned")
-        end = 12 + int.from_bytes(state[:8], "little")
-        stack = state[end:]
-        if end > len(state) or zlib.crc32(stack) != int.from_bytes(state[8:12], "little"):
-            raise InvalidState(f"this state ({len(state)} bytes) is damaged or incomplete; use another copy")
-        expected = 0 if self._stack is None else self._stack[0].nbytes * len(rows)
-        if len(stack) != expected:
-            raise InvalidState(f"this state has {len(stack)} bytes of stacked frames; frame_stack={self.frame_stack} "
-                               f"of {len(rows)} environments has {expected}")
+        size = 0 if self._stack is None else self._stack[0].nbytes * len(rows)
+        state, stack = open_snapshot(state, size, self.frame_stack, len(rows))
         with self._alone:
-            self.core.set_state(state[12:end], indices)
+            self.core.set_state(state, indices)
             if self._stack is not None:
                 self._stack[rows] = np.frombuffer(stack, self._stack.dtype).reshape(len(rows), *self._stack.shape[1:])
             self._batch.observe()
@@ -206,72 +191,3 @@ class ArcadeVectorEnv(VectorEnv):
         """Free the states; called by `close`."""
         with self._alone:
             self.core.close()
-
-
-class ArcadeEnv(gymnasium.Env):
-    """One environment as a gymnasium.Env. Made by `gymnasium.make`.
-
-    vector: an ArcadeVectorEnv of one environment with autoreset "disabled".
-    render_mode: "rgb_array" or None.
-    """
-
-    metadata = METADATA
-
-    def __init__(self, vector: ArcadeVectorEnv, render_mode=None):
-        self.vector = vector
-        self.render_mode = None if render_mode is None else checks.choice("render_mode", render_mode, ("rgb_array",))
-        self.observation_space = vector.single_observation_space
-        self.action_space = vector.single_action_space
-
-    def reset(self, *, seed=None, options=None):
-        """Begin a new episode; returns the observation and info."""
-        checks.mapping("options", options)
-        if seed is not None:
-            checks.integer("seed", seed, 0, checks.SEED_MAX)
-        super().reset(seed=seed)
-        observations, infos = self.vector.reset(seed=seed)
-        return observations[0], first(infos)
-
-    def step(self, action):
-        """Step; returns observation, reward, terminated, truncated and info. After an episode's end, call `reset` first."""
-        observations, rewards, terminated, truncated, infos = self.vector.step([action])
-        return observations[0], float(rewards[0]), bool(terminated[0]), bool(truncated[0]), first(infos)
-
-    def render(self):
-        """The screen in colour, (height, width, 3) uint8, if render_mode is "rgb_array"; else None."""
-        return self.vector.render()[0] if self.render_mode else None
-
-    def close(self):
-        """Free the state."""
-        self.vector.close()
-
-
-def first(infos: dict) -> dict:
-    """Environment 0's part of a vector environment's infos."""
-    return {key: first(value) if isinstance(value, dict) else value[0]
-            for key, value in infos.items() if not key.startswith("_")}
-
-
-def batched(single: spaces.Box, num_envs: int) -> spaces.Box:
-    """The space of N observations, as Gymnasium's `batch_space` makes it, without N copies of the bounds.
-
-    The bounds are read-only views that repeat those of one observation.
-    """
-    space = batch_space(single, 1)
-    space._shape = (num_envs, *single.shape)
-    for name in ("low", "high", "bounded_below", "bounded_above"):
-        setattr(space, name, np.broadcast_to(getattr(single, name), space._shape))
-    return space
-
-
-def observation_space(core: VecEnv, frame_stack: int) -> spaces.Box:
-    """The space of one environment's observations."""
-    shape, dtype = core.observation_shape, core.observation_dtype
-    low, high = (0, 255) if core.view == "pixels" else (core.feature_low, core.feature_high)
-    if dtype == np.uint8:
-        low, high = np.clip(low, 0, 255), np.clip(high, 0, 255)
-    low, high = (np.broadcast_to(np.asarray(bound, dtype), shape) for bound in (low, high))
-    if frame_stack > 1:
-        # frames from before the episode's start are zeros, which may lie outside the game's bounds
-        low, high = (np.stack([bound] * frame_stack) for bound in (np.minimum(low, 0), np.maximum(high, 0)))
-    return spaces.Box(low, high, dtype=dtype.type)

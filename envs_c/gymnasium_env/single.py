@@ -1,0 +1,45 @@
+"""`ArcadeEnv`: one environment as a gymnasium.Env."""
+
+import gymnasium
+
+from envs_c.engine import checks
+from envs_c.gymnasium_env.infos import first
+from envs_c.gymnasium_env.vector import METADATA, ArcadeVectorEnv
+
+
+class ArcadeEnv(gymnasium.Env):
+    """One environment as a gymnasium.Env. Made by `gymnasium.make`.
+
+    vector: an ArcadeVectorEnv of one environment with autoreset "disabled".
+    render_mode: "rgb_array" or None.
+    """
+
+    metadata = METADATA
+
+    def __init__(self, vector: ArcadeVectorEnv, render_mode=None):
+        self.vector = vector
+        self.render_mode = None if render_mode is None else checks.choice("render_mode", render_mode, ("rgb_array",))
+        self.observation_space = vector.single_observation_space
+        self.action_space = vector.single_action_space
+
+    def reset(self, *, seed=None, options=None):
+        """Begin a new episode; returns the observation and info."""
+        checks.mapping("options", options)
+        if seed is not None:
+            checks.integer("seed", seed, 0, checks.SEED_MAX)
+        super().reset(seed=seed)
+        observations, infos = self.vector.reset(seed=seed)
+        return observations[0], first(infos)
+
+    def step(self, action):
+        """Step; returns observation, reward, terminated, truncated and info. After an episode's end, call `reset` first."""
+        observations, rewards, terminated, truncated, infos = self.vector.step([action])
+        return observations[0], float(rewards[0]), bool(terminated[0]), bool(truncated[0]), first(infos)
+
+    def render(self):
+        """The screen in colour, (height, width, 3) uint8, if render_mode is "rgb_array"; else None."""
+        return self.vector.render()[0] if self.render_mode else None
+
+    def close(self):
+        """Free the state."""
+        self.vector.close()

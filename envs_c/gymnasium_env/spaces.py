@@ -1,0 +1,32 @@
+"""The spaces of observations, of one environment and of N."""
+
+import numpy as np
+from gymnasium import spaces
+from gymnasium.vector.utils import batch_space
+
+from envs_c.engine.vecenv import VecEnv
+
+
+def batched(single: spaces.Box, num_envs: int) -> spaces.Box:
+    """The space of N observations, as Gymnasium's `batch_space` makes it, without N copies of the bounds.
+
+    The bounds are read-only views that repeat those of one observation.
+    """
+    space = batch_space(single, 1)
+    space._shape = (num_envs, *single.shape)
+    for name in ("low", "high", "bounded_below", "bounded_above"):
+        setattr(space, name, np.broadcast_to(getattr(single, name), space._shape))
+    return space
+
+
+def observation_space(core: VecEnv, frame_stack: int) -> spaces.Box:
+    """The space of one environment's observations."""
+    shape, dtype = core.observation_shape, core.observation_dtype
+    low, high = (0, 255) if core.view == "pixels" else (core.feature_low, core.feature_high)
+    if dtype == np.uint8:
+        low, high = np.clip(low, 0, 255), np.clip(high, 0, 255)
+    low, high = (np.broadcast_to(np.asarray(bound, dtype), shape) for bound in (low, high))
+    if frame_stack > 1:
+        # frames from before the episode's start are zeros, which may lie outside the game's bounds
+        low, high = (np.stack([bound] * frame_stack) for bound in (np.minimum(low, 0), np.maximum(high, 0)))
+    return spaces.Box(low, high, dtype=dtype.type)
