@@ -12,6 +12,7 @@ import numpy as np
 import torch
 
 from bridge.errors import DeviceError
+from envs_c import install
 
 ALIGNMENT = 64  # bytes: a cache line
 
@@ -100,7 +101,7 @@ def why_no_gpu() -> str:
         import cupy
         cupy.cuda.runtime.getDeviceCount()
     except ImportError:
-        return "CuPy is not installed: pip install 'insertcoin[cuda]'"
+        return f"CuPy is not installed: {install.hint('cuda')}"
     except RuntimeError as error:
         return f"CuPy cannot use the driver ({error}): update it, or install the cupy package for its CUDA version"
     return ""

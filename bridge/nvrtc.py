@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from bridge.errors import DeviceError
+from envs_c import install
 
 BLOCK = 128  # threads per block
 WAVES = 32   # most blocks per multiprocessor in a launch; the kernel's loop handles the other items
@@ -102,5 +103,5 @@ def _nvrtc():
         from cupy.cuda import nvrtc
         nvrtc.getVersion()
     except (ImportError, RuntimeError) as error:
-        raise DeviceError(f"CuPy with NVRTC cannot be loaded ({error}): pip install 'insertcoin[cuda]'") from None
+        raise DeviceError(f"CuPy with NVRTC cannot be loaded ({error}): {install.hint('cuda')}") from None
     return nvrtc

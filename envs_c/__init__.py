@@ -20,6 +20,7 @@ writes to buffers of the caller. The package needs NumPy, Gymnasium and platform
     play/                           windows, terminals and keys for people
     new.py, template/               `python -m envs_c new`
     machine.py                      cores and CPU
+    install.py                      the command that installs an extra
     games/                          the built-in games
 """
 

@@ -17,7 +17,7 @@ import numpy as np
 from gymnasium import spaces
 from gymnasium.envs.registration import registry
 
-from envs_c import catalog
+from envs_c import catalog, install
 from envs_c.engine import checks
 from envs_c.errors import EnvsError, InvalidArgument
 from envs_c.gymnasium_env import ArcadeVectorEnv
@@ -28,7 +28,7 @@ try:
 except ModuleNotFoundError as error:
     if not (error.name or "").startswith("stable_baselines3"):
         raise
-    raise ModuleNotFoundError("envs_c.sb3 needs stable-baselines3, which is not installed; run pip install 'insertcoin[sb3]'",
+    raise ModuleNotFoundError(f"envs_c.sb3 needs stable-baselines3, which is not installed: {install.hint('sb3')}",
                               name=error.name) from error
 
 # settings of the games, which cannot change later: those of `catalog.make` that remain in the environments

@@ -5,6 +5,7 @@ This file runs in any Python 3, also without the trainer's packages: it then pri
 
 from __future__ import annotations
 
+import importlib.util
 import io
 import sys
 from collections.abc import Sequence
@@ -44,11 +45,19 @@ def _refuse(missing: str) -> int:
     """Print a line with a missing requirement and with ways to meet it; returns the exit code."""
     virtual = Path(__file__).parents[1] / ".venv" / "bin" / "python"
     if virtual.exists() and Path(sys.executable) != virtual:
-        advice = f"use {virtual}, or pip install 'insertcoin[train]'"
+        advice = f"use {virtual}, or {_install_command()}"
     else:
-        advice = "pip install 'insertcoin[train]', or run `make setup` in the repository and use its .venv/bin/python"
+        advice = f"{_install_command()}, or run `make setup` in the repository and use its .venv/bin/python"
     print(f"error: the trainer needs {missing}, which {sys.executable} does not have: {advice}", file=sys.stderr)
     return 2
+
+
+def _install_command() -> str:
+    """The command that installs the trainer's packages, from envs_c/install.py; `import envs_c` itself may be impossible."""
+    spec = importlib.util.spec_from_file_location("install", Path(__file__).parents[1] / "envs_c" / "install.py")
+    install = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(install)
+    return install.hint("train")
 
 
 if __name__ == "__main__":

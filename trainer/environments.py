@@ -14,6 +14,7 @@ from bridge.gymnasium_source import GymnasiumSource
 from bridge.on_device.cartpole import CartPoleKernel
 from bridge.on_device.cartpole_tensors import CartPoleTensors
 from bridge.source import GameSource
+from envs_c import install
 from trainer.config import EnvConfig
 from trainer.config.games import GameName, find_game
 from trainer.errors import ConfigError, SettingError
@@ -92,7 +93,7 @@ def make_gymnasium(name: GameName, num_envs: int, options: dict[str, float]) -> 
                  **{key: int(value) if float(value).is_integer() else value for key, value in options.items()}}
         return gymnasium.make_vec(name.gym_id, num_envs, **given)
     except (gymnasium.error.Error, ModuleNotFoundError, TypeError) as error:
-        hint = " (ALE's games need ale-py: pip install 'insertcoin[oracle]')" if name.is_ale else ""
+        hint = f" (ALE's games need ale-py: {install.hint('oracle')})" if name.is_ale else ""
         raise ConfigError(f"gymnasium.make_vec({name.gym_id!r}) failed: {error}{hint}") from None
 
 

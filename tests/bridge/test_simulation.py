@@ -223,7 +223,7 @@ def test_a_step_in_tensors_allocates_no_tensor(settings):
 
 @pytest.mark.parametrize("arch", ["sm_75", "sm_86", "sm_90"])
 def test_nvrtc_compiles_the_kernel_without_a_gpu(arch):
-    pytest.importorskip("cupy", reason="CuPy compiles the kernels: pip install 'insertcoin[cuda]'")
+    pytest.importorskip("cupy", reason="CuPy, of the extra cuda, compiles the kernels")
     assert MODULE.compile(arch)[:4] == b"\x7fELF"
 
 

@@ -12,7 +12,7 @@ import envs_c
 from envs_c.gymnasium_env import ArcadeEnv
 from envs_c.testing.play import actions_of
 
-learning = pytest.importorskip("stable_baselines3", reason="pip install 'insertcoin[sb3]'")
+learning = pytest.importorskip("stable_baselines3", reason="needs stable-baselines3, of the extra sb3")
 vec_env = pytest.importorskip("stable_baselines3.common.vec_env")
 
 from stable_baselines3.common.callbacks import EvalCallback  # noqa: E402

@@ -8,8 +8,9 @@ import pytest
 import torch
 
 import envs_c
+from envs_c import install
 
-learning = pytest.importorskip("stable_baselines3", reason="pip install 'insertcoin[sb3]'")
+learning = pytest.importorskip("stable_baselines3", reason="needs stable-baselines3, of the extra sb3")
 
 from stable_baselines3.common.evaluation import evaluate_policy  # noqa: E402
 from stable_baselines3.common.monitor import Monitor  # noqa: E402
@@ -154,7 +155,7 @@ def test_the_import_without_sb3_names_the_package_to_install():
     code = "import sys; sys.modules['stable_baselines3'] = None\nfrom envs_c import sb3"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 1 and "ModuleNotFoundError" in done.stderr.splitlines()[-1]
-    assert "pip install 'insertcoin[sb3]'" in done.stderr.splitlines()[-1]
+    assert install.hint("sb3") in done.stderr.splitlines()[-1]
 
 
 def test_the_games_load_no_sb3():

@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from envs_c import install
 from trainer.commands.arguments import CodeOptions, Run, admitted_run, require_folder
+from trainer.config.fields import path_setting
 from trainer.config.options import parse
 from trainer.errors import ExportError, SettingError
 from trainer.runs.find import find
@@ -57,5 +59,5 @@ def require_packages() -> None:
     """Raise ExportError if a package for the format onnx is not installed."""
     missing = [name for name in PACKAGES if importlib.util.find_spec(name) is None]
     if missing:
-        raise ExportError(f"--format onnx needs {', '.join(missing)}: pip install 'insertcoin[export]', or use --format "
-                          "safetensors, which needs no package")
+        raise ExportError(f"--format onnx needs {', '.join(missing)}: {install.hint('export')}, or use --format safetensors, "
+                          "which needs no package")

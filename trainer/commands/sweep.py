@@ -5,6 +5,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from envs_c import install
 from trainer.commands.arguments import admitted_training, game_of
 from trainer.config.fields import Section, matching, path_setting, within
 from trainer.config.options import parse, parse_new, parse_some, refuse_run_options
@@ -52,7 +53,7 @@ def main(argv: list[str]) -> None:
     if {"-h", "--help"} & set(argv):
         parse(SweepOptions, ["--help"], "sweep GAME", ABOUT)
     if importlib.util.find_spec("optuna") is None:
-        raise SweepError("a sweep needs optuna: pip install 'insertcoin[sweep]'")
+        raise SweepError(f"a sweep needs optuna: {install.hint('sweep')}")
     if "--report" in argv and not argv[0].startswith("-"):
         _report(argv)
         return

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 
+from envs_c import install
 from examples import play_exported
 from trainer.__main__ import main
 from trainer.config import Config, EnvConfig, PolicyConfig, PPOConfig, RunConfig
@@ -279,7 +280,7 @@ def test_a_game_is_played_with_its_training_options(tmp_path):
 def test_packages_that_are_missing_are_named(run, capsys, monkeypatch):
     monkeypatch.setattr("trainer.commands.export.PACKAGES", ("onnx_of_nobody",))
     assert main(["export", str(run)]) == 2
-    assert "--format onnx needs onnx_of_nobody: pip install 'insertcoin[export]'" in capsys.readouterr().err
+    assert f"--format onnx needs onnx_of_nobody: {install.hint('export')}" in capsys.readouterr().err
     assert main(["export", str(run), "--format", "safetensors"]) == 0
 
 

@@ -10,6 +10,7 @@ from cuda_on_cpu import CpuModule
 
 from bridge.errors import DeviceError
 from bridge.nvrtc import CudaModule, arguments
+from envs_c import install
 from trainer import kernels
 from trainer.kernels import cuda
 
@@ -29,7 +30,7 @@ extern "C" __global__ void scale(float *x, const float *offset, long long count,
 
 @pytest.fixture
 def nvrtc():
-    pytest.importorskip("cupy", reason="CuPy is not there to compile CUDA sources: pip install 'insertcoin[cuda]'")
+    pytest.importorskip("cupy", reason="CuPy, of the extra cuda, is not there to compile CUDA sources")
 
 
 @pytest.fixture
@@ -64,7 +65,7 @@ def test_without_cupy_the_error_names_the_package_to_install(scale, monkeypatch)
     monkeypatch.setitem(sys.modules, "cupy", None)
     monkeypatch.setitem(sys.modules, "cupy.cuda", None)
     for use in (lambda: scale.compile("sm_90"), lambda: scale.function("scale")):
-        with pytest.raises(DeviceError, match=r"pip install 'insertcoin\[cuda\]'"):
+        with pytest.raises(DeviceError, match=re.escape(install.hint("cuda"))):
             use()
 
 

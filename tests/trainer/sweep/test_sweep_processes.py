@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from optuna.trial import TrialState
 
+from envs_c import install
 from trainer.__main__ import main
 from trainer.config import Config
 from trainer.config.preset import preset_file
@@ -74,7 +75,7 @@ def test_without_optuna_the_error_names_the_command_that_installs_it():
             "util.find_spec = lambda name, *more: None if name == 'optuna' else find(name, *more)\n"
             "from trainer.__main__ import main\nsys.exit(main(['sweep', 'cartpole']))")
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (2, "error: a sweep needs optuna: pip install 'insertcoin[sweep]'\n")
+    assert (done.returncode, done.stderr) == (2, f"error: a sweep needs optuna: {install.hint('sweep')}\n")
 
 
 def test_metrics_are_read_line_by_line_while_they_are_written(tmp_path):
