@@ -19,6 +19,7 @@ DIRECTIVES = {
     "cdivision": True,
     "initializedcheck": False,
     "nonecheck": False,
+    "freethreading_compatible": True,  # a Python without the GIL keeps it off: see engine/busy.pyx
 }
 DEBUG_DIRECTIVES = {"boundscheck": True, "initializedcheck": True, "nonecheck": True}
 

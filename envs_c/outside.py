@@ -14,6 +14,7 @@ import stat
 import sys
 import sysconfig
 import tempfile
+import threading
 from pathlib import Path
 
 import platformdirs
@@ -27,6 +28,16 @@ NO_WARNINGS = ["-w"]  # of the C compiler, about code written by Cython
 HASH = 20           # hexadecimal digits: the name of a folder of the cache, which holds one compiled game
 SCRATCH = "build-"  # prefix of folders of the cache in which a game is being compiled
 OTHERS = stat.S_IWGRP | stat.S_IWOTH  # write permissions of all users but the owner
+_loading = threading.Lock()  # a compiled module is initialised once, by one thread
+
+
+def _after_fork():
+    """Called in a child process: a thread that held the lock does not exist there."""
+    global _loading
+    _loading = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_after_fork)
 
 
 def load(path, texts: dict[str, bytes] | None = None) -> Game:
@@ -50,11 +61,12 @@ def load(path, texts: dict[str, bytes] | None = None) -> Game:
         raise InvalidArgument(f"game file {str(path)!r} does not exist")
     module = built(source, texts)
     name = f"envs_c_outside_{source.stem}_{module.parent.name}"
-    if name not in sys.modules:
-        spec = importlib.util.spec_from_file_location(source.stem, module)
-        loaded = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(loaded)
-        sys.modules[name] = loaded
+    with _loading:
+        if name not in sys.modules:
+            spec = importlib.util.spec_from_file_location(source.stem, module)
+            loaded = importlib.util.module_from_spec(spec)
+            spec.loader.exec_module(loaded)
+            sys.modules[name] = loaded
     game = getattr(sys.modules[name], "GAME", None)
     if not isinstance(game, Game):
         raise ContractError(f"{source} defines no GAME; end it with GAME = Game(...).bind(...), "

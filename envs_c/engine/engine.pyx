@@ -214,7 +214,7 @@ cdef class Engine:
                 raise NotReset(f"environment {i} of {self.game.name} was never reset; call reset() first")
 
     cdef count_unstarted(self):
-        cdef int i
-        self.unstarted = 0
+        cdef int i, count = 0
         for i in range(self.num_envs):
-            self.unstarted += not (<Head*>(self.states + i * self.stride)).started
+            count += not (<Head*>(self.states + i * self.stride)).started
+        self.unstarted = count  # at once: without the GIL, calls of other batches read it at the same time
