@@ -19,7 +19,7 @@ IDENTITY := import sys; print(sys.version, sys.base_prefix)
 CACHE := $(if $(filter Darwin,$(shell uname)),$(HOME)/Library/Caches,$(or $(XDG_CACHE_HOME),$(HOME)/.cache))/envs_c
 
 .DEFAULT_GOAL := help
-.PHONY: help setup cuda breakout test learn lint docs bench asm sanitize crafted fuzz clean
+.PHONY: help setup cuda breakout test learn lint pages docs bench asm sanitize crafted fuzz clean
 
 help: ## list the commands
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{printf "%-14s %s\n", $$1, $$2}'
@@ -55,9 +55,12 @@ lint: setup ## check the style of Python and Cython sources, and which folder ma
 	@PATH="$(CURDIR)/$(BIN):$$PATH" cython-lint $(wildcard envs_c trainer tests examples benchmarks)
 	@$(BIN)/lint-imports --no-logo --verbose >build/imports.log 2>&1 || { cat build/imports.log; exit 1; }
 
-docs: setup ## write the pages that come from the sources: each game, the settings, the tree of files
+pages: setup ## write the pages that come from the sources: each game, the settings, the tree of files
 	@$(BIN)/python tools/game_pages.py
 	@$(BIN)/python tools/reference_pages.py
+
+docs: pages ## write these pages, then build the site of all pages and docstrings: build/site/index.html
+	@$(BIN)/python tools/build_site.py
 
 bench: setup ## measure games and training, with the limits beside the figures
 	@$(BIN)/python -m benchmarks.envs

@@ -10,8 +10,8 @@ from packaging.utils import canonicalize_name
 from setup_support import ROOT, TOOLS, load, run
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-TARGETS = ("help", "setup", "cuda", "breakout", "test", "learn", "lint", "docs", "bench", "asm", "sanitize", "crafted", "fuzz",
-           "clean")
+TARGETS = ("help", "setup", "cuda", "breakout", "test", "learn", "lint", "pages", "docs", "bench", "asm", "sanitize", "crafted",
+           "fuzz", "clean")
 
 
 def test_games_compile_without_anything_that_makes_their_bits_depend_on_the_machine(monkeypatch):
@@ -41,7 +41,7 @@ def test_torch_is_pinned_to_the_version_that_brings_no_cuda():
     assert pins("requirements.txt")["torch"] == "2.13.0"
 
 
-@pytest.mark.parametrize("extra", ["", "train", "play", "export", "sweep", "dev", "cuda"])
+@pytest.mark.parametrize("extra", ["", "train", "play", "export", "sweep", "dev", "docs", "cuda"])
 def test_every_dependency_is_pinned_within_its_range(extra):
     asked = PROJECT["optional-dependencies"][extra] if extra else PROJECT["dependencies"]
     installed = pins("requirements-cuda.txt" if extra == "cuda" else "requirements.txt")

@@ -1,0 +1,84 @@
+"""The site of `make docs`: Sphinx with MyST and furo. tools/build_site.py builds it.
+
+The source folder is the repository, so that links between docs/, CONTRIBUTING.md and benchmarks/results are the same on GitHub
+and in the site. Pages are plain Markdown: the tree of pages is made from the links of the pages in `OUTLINES`.
+"""
+
+import os
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT), str(ROOT / "tools")]
+
+import docstrings  # noqa: E402
+
+import envs_c  # noqa: E402
+
+project = "insertcoin"
+version = release = envs_c.__version__
+copyright = "insertcoin contributors"
+extensions = ["myst_parser", "sphinx.ext.autodoc"]
+root_doc = "docs/index"
+include_patterns = ["docs/**.md", "*.md", "benchmarks/results/*.md", "examples/**.md"]
+exclude_patterns = ["README.md", *(path.name for path in ROOT.iterdir()
+                                  if path.is_dir() and path.name not in ("docs", "benchmarks", "examples"))]
+nitpicky = True
+nitpick_ignore_regex = [("py:.*", r"(?!envs_c\b|bridge\b|trainer\b).*")]  # names of other packages: no network to look them up
+highlight_language = "none"
+smartquotes_action = "D"  # dashes only: the quotes of values stay
+myst_heading_anchors = 4
+
+autodoc_member_order = "bysource"
+autodoc_typehints_format = "short"
+autodoc_preserve_defaults = True
+python_use_unqualified_type_names = True
+python_maximum_signature_line_length = 96
+
+html_theme = "furo"
+html_title = f"insertcoin {release}"
+html_copy_source = False
+html_show_sphinx = False
+templates_path = ["site"]
+html_static_path = ["site/static"]
+html_css_files = ["site.css"]
+html_additional_pages = {"index": "redirect.html"}  # the first page is docs/index.html
+
+OUTLINES = ("docs/index", "docs/games/README", "benchmarks/results/README")  # their links make the tree of pages
+PAGE = re.compile(r"\]\(([^)#\s]+\.md)\)")
+LINK = re.compile(r"\[([^\[\]]*)\]\(([^)#\s]+)\)")
+
+
+def outline(text: str) -> str:
+    """Hidden trees of the pages that a page links to: one for each section with links, else one for the introduction."""
+    introduction, *sections = re.split(r"^## ", text, flags=re.MULTILINE)
+    trees = [f":caption: {section.splitlines()[0]}\n\n{pages}" for section in sections if (pages := links(section))]
+    return "".join(f"\n```{{toctree}}\n:hidden:\n{tree}\n```\n" for tree in trees or ["\n" + links(introduction)])
+
+
+def links(text: str) -> str:
+    """The pages that a text links to, one a line."""
+    return "\n".join(PAGE.findall(text))
+
+
+def inside(text: str, folder: Path) -> str:
+    """The text without links that have no place in the site: README.md becomes the first page, a folder its name only."""
+    def target(link: re.Match) -> str:
+        path = folder / link[2]
+        if path.is_file() and path.samefile(ROOT / "README.md"):
+            return f"[{link[1]}]({os.path.relpath(ROOT / root_doc, folder)}.md)"
+        return link[1] if path.is_dir() else link[0]
+    return LINK.sub(target, text)
+
+
+def read(app, name: str, source: list[str]):
+    """The handler of Sphinx's event source-read."""
+    source[0] = inside(source[0], (ROOT / name).parent)
+    if name in OUTLINES:
+        source[0] += outline(source[0])
+
+
+def setup(app):
+    app.connect("source-read", read)
+    app.connect("autodoc-process-docstring", docstrings.process)
