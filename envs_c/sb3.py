@@ -146,7 +146,7 @@ class ArcadeVecEnv(VecEnv):
         for info, mask in zip(infos, all_infos.get("action_mask", ()), strict=False):
             info["action_mask"] = mask
         dones = terminated | truncated
-        if "episode" in all_infos:
+        if "episode_stats" in all_infos:
             self._add_ends(infos, all_infos, np.flatnonzero(dones).tolist(), terminated)
         return self._with_channels(observations), rewards.astype(np.float32), dones, infos
 
@@ -158,7 +158,7 @@ class ArcadeVecEnv(VecEnv):
         terminated: (N,) bool.
         """
         now = round(time.perf_counter() - self._made, 6)
-        returns, lengths = all_infos["episode"]["r"], all_infos["episode"]["l"]
+        returns, lengths = all_infos["episode_stats"]["r"], all_infos["episode_stats"]["l"]
         last = all_infos["final_info"].get("action_mask")
         for i in ended:
             info = infos[i]

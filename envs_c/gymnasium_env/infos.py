@@ -2,6 +2,8 @@
 
 import numpy as np
 
+STATS = "episode_stats"  # the key of the statistics; Gymnasium's RecordEpisodeStatistics writes to "episode"
+
 
 def episode(core, over, seconds) -> dict:
     """The statistics of the episodes that ended in the last step of `core`, a VecEnv; zeros in the other environments.
@@ -15,7 +17,7 @@ def episode(core, over, seconds) -> dict:
 
 def add_ends(infos: dict, over, statistics: dict):
     """Add the statistics of the episodes that ended in this step. over: (N,) bool, their environments."""
-    infos["episode"], infos["_episode"] = statistics, over.copy()
+    infos[STATS], infos[f"_{STATS}"] = statistics, over.copy()
 
 
 def add_last(infos: dict, over, statistics: dict, observations, masks):
@@ -28,7 +30,7 @@ def add_last(infos: dict, over, statistics: dict, observations, masks):
     infos["final_obs"] = np.full(len(over), None, dtype=object)
     for i in np.flatnonzero(over):
         infos["final_obs"][i] = observations[i].copy()
-    infos["final_info"] = {"episode": statistics, "_episode": over.copy()}
+    infos["final_info"] = {STATS: statistics, f"_{STATS}": over.copy()}
     if masks is not None:
         infos["final_info"].update(action_mask=masks.view(np.int8).copy(), _action_mask=over.copy())
     infos["_final_obs"], infos["_final_info"] = over.copy(), over.copy()

@@ -25,8 +25,9 @@ class ArcadeVectorEnv(VectorEnv):
     Observations are (N, [frame_stack,] *shape) float32 or uint8, rewards (N,) float64, flags (N,) bool. `infos` has
 
     - "action_mask": (N, num_actions) int8, if the game has illegal moves;
-    - "episode" with "r" (raw return), "l" (steps) and "t" (seconds), and "_episode", the mask of the environments whose
-      episode ended: only in steps in which an episode ended;
+    - "episode_stats" with "r" (raw return), "l" (steps) and "t" (seconds), and "_episode_stats", the mask of the
+      environments whose episode ended: only in steps in which an episode ended. Gymnasium's RecordEpisodeStatistics adds
+      "episode", with the sums of the rewards that it sees;
     - "final_obs", "final_info" and their masks: under autoreset "same_step", in steps in which an episode ended.
     """
 

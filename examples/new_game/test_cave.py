@@ -32,6 +32,6 @@ def test_steering_for_the_middle_of_the_gap_gets_far():
     while len(scores) < 100:
         ahead = observation[:, [4, 5, 6, 7]].mean(1)  # the middle of columns 2 and 3 ahead of the ship, from the ship
         observation, _, _, _, infos = env.step((observation[:, 0] > 2 * ahead).astype(int))
-        if "episode" in infos:
-            scores += infos["episode"]["r"][infos["_episode"]].tolist()
+        if "episode_stats" in infos:
+            scores += infos["episode_stats"]["r"][infos["_episode_stats"]].tolist()
     assert np.median(scores) > 200

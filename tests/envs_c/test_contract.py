@@ -39,7 +39,7 @@ def test_outputs_lie_in_their_spaces(game, view, autoreset, frame_stack):
         assert observation.shape == shape and observation.dtype == env.observation_space.dtype
         assert reward.shape == (N,) and reward.dtype == np.float64 and np.isfinite(reward).all()
         assert terminated.shape == truncated.shape == (N,) and terminated.dtype == truncated.dtype == np.bool_
-        assert ("episode" in infos) == over.any()
+        assert ("episode_stats" in infos) == over.any()
         assert ("final_obs" in infos) == ("final_info" in infos) == (autoreset == "same_step" and over.any())
         check_mask(game, infos)
         for i in np.flatnonzero(over) if "final_obs" in infos else ():
@@ -76,8 +76,8 @@ def test_episode_statistics_equal_a_plain_sum_of_raw_rewards(game, autoreset, cl
         returns, lengths = returns + reward, lengths + ~resets
         if over.any():
             ends += over.sum()
-            episode = infos["episode"]
-            assert np.array_equal(infos["_episode"], over)
+            episode = infos["episode_stats"]
+            assert np.array_equal(infos["_episode_stats"], over)
             assert np.array_equal(episode["r"], np.where(over, returns, 0.0))
             assert np.array_equal(episode["l"], np.where(over, lengths, 0))
             assert (episode["t"][over] >= 0).all() and not episode["t"][~over].any()
@@ -130,7 +130,7 @@ def test_frame_skip_is_that_many_steps_of_one_frame_until_the_end(game, skip):
             assert np.array_equal(same, observation) and reward[0] == total and end == over
             if end:
                 ends += 1
-                assert held_infos["episode"]["r"] == pytest.approx(infos["episode"]["r"], rel=1e-6)
+                assert held_infos["episode_stats"]["r"] == pytest.approx(infos["episode_stats"]["r"], rel=1e-6)
                 break
     assert ends or game.name not in ("cartpole", "toy")
 
@@ -179,9 +179,9 @@ def test_a_seeded_reset_forgets_the_past(game, view):
         *ours, infos = fresh.step(actions)
         *theirs, other_infos = used.step(actions)
         assert all(np.array_equal(a, b) for a, b in zip(ours, theirs, strict=True))
-        assert ("episode" in infos) == ("episode" in other_infos)
-        if "episode" in infos:
-            assert np.array_equal(infos["episode"]["r"], other_infos["episode"]["r"])
+        assert ("episode_stats" in infos) == ("episode_stats" in other_infos)
+        if "episode_stats" in infos:
+            assert np.array_equal(infos["episode_stats"]["r"], other_infos["episode_stats"]["r"])
 
 
 def test_resetting_some_environments_does_not_change_the_others(game, view):

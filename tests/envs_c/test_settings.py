@@ -65,7 +65,7 @@ def test_an_episode_that_ends_in_its_no_op_start_begins_again_without_one(toy):
         observation, _, terminated, _, infos = env.step(np.zeros(N, int))
         assert (observation[:, 0, 0] < 3).all()
         assert set(frames_of(observation[terminated]).tolist()) > {0, 1, 2}
-        assert (infos["episode"]["r"][terminated] == 10 - 0.25 * (infos["episode"]["l"][terminated] - 1)).all()
+        assert (infos["episode_stats"]["r"][terminated] == 10 - 0.25 * (infos["episode_stats"]["l"][terminated] - 1)).all()
 
 
 def test_environments_with_equal_seeds_are_equal(toy):

@@ -40,7 +40,7 @@ def future(env, steps=60, rows=None, columns=None) -> bytes:
         actions[rows] = table[columns]
         restart(env, env.core.over())
         observation, reward, terminated, truncated, infos = env.step(actions)
-        returns = infos["episode"]["r"] if "episode" in infos else np.zeros(env.num_envs)
+        returns = infos["episode_stats"]["r"] if "episode_stats" in infos else np.zeros(env.num_envs)
         outputs += [output[rows].tobytes() for output in (observation, reward, terminated, truncated, returns)]
     return b"".join(outputs)
 

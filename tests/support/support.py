@@ -93,7 +93,7 @@ def play_gymnasium(game, num_envs: int, steps: int, **settings) -> str:
                  infos.get("action_mask", no_mask))
         if not over.any():
             continue
-        tape.add(infos["episode"]["r"][over], infos["episode"]["l"][over].astype(np.int32))
+        tape.add(infos["episode_stats"]["r"][over], infos["episode_stats"]["l"][over].astype(np.int32))
         if env.core.autoreset == "same_step":
             tape.add(np.stack(infos["final_obs"][over]), infos["final_info"].get("action_mask", no_mask)[over])
     return tape.read()

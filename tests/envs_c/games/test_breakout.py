@@ -103,7 +103,7 @@ def long_play():
         won = terminated & (court.score == 864)
         if won.any():
             i = int(won.argmax())
-            end = {"return": infos["episode"]["r"][i], "lives": before[i], "bricks": court.bricks[i].sum()}
+            end = {"return": infos["episode_stats"]["r"][i], "lives": before[i], "bricks": court.bricks[i].sum()}
             break
     return {"speeds": speeds, "widths": widths, "rewards": rewards, "seconds": seconds, "end": end, "frames": frame}
 

@@ -80,7 +80,7 @@ def test_a_balanced_pole_is_truncated_after_500_steps_as_gymnasiums():
         assert (rewards[0], terminated[0], truncated[0]) == expected[1:4]
         np.testing.assert_allclose(seen[0], expected[0], rtol=1e-6, atol=1e-7)
         assert truncated[0] == (step == 500) and not terminated[0]
-    assert infos["episode"]["r"][0] == infos["episode"]["l"][0] == 500
+    assert infos["episode_stats"]["r"][0] == infos["episode_stats"]["l"][0] == 500
 
 
 def test_a_step_moves_the_state_as_gymnasiums_to_float64_rounding():

@@ -161,8 +161,8 @@ def test_random_play_scores_and_lasts_as_on_the_cartridge(cartridge, episodes):
     ours = {"r": [], "l": []}
     while len(ours["r"]) < 300:
         infos = env.step(random.integers(0, 6, 100))[-1]
-        for name in ours if "episode" in infos else ():
-            ours[name] += infos["episode"][name][infos["_episode"]].tolist()
+        for name in ours if "episode_stats" in infos else ():
+            ours[name] += infos["episode_stats"][name][infos["_episode_stats"]].tolist()
     assert np.mean(ours["r"]) == pytest.approx(np.mean(scores[:-1]), rel=0.35)
     assert np.mean(ours["l"]) == pytest.approx(np.mean(lengths[:-1]), rel=0.2)
 
