@@ -25,6 +25,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent / "tools"))
 import doctor
+import package_page
 
 try:
     import Cython
@@ -157,7 +158,8 @@ def main():
         sys.exit(f"insertcoin: {missing}")
     os.environ["CC"] = " ".join(doctor.compiler())  # setuptools would take the compiler that built Python
     setup(
-        license="MIT",
+        long_description=package_page.text(),
+        long_description_content_type="text/markdown",
         ext_modules=ext_modules,
         cmdclass={"build_ext": BuildExtensions},
         options={"build": {"build_base": build_folder()}, "build_ext": {"parallel": cores()}},
