@@ -2,6 +2,7 @@
 
     python -m envs_c [list] [GAME ...]        these games, or all
     python -m envs_c features GAME            every feature of a game by index, with its range
+    python -m envs_c play GAME                play it yourself, in a window or with --terminal
     python -m envs_c check GAME               test a game against the contract; GAME is a name or a path to a .pyx
     python -m envs_c new NAME [--dir DIR]     write a game of your own to DIR/NAME
     python -m envs_c cache [--clear]          the compiled games of other folders
@@ -18,6 +19,7 @@ import numpy as np
 import envs_c
 from envs_c import outside, testing
 from envs_c.new import new
+from envs_c.play import command
 
 SECONDS = 0.1  # of play for one measurement
 MANY_ACTIONS = 18  # a game with more shows the first and the last only
@@ -137,6 +139,10 @@ def parse(arguments: list[str], program: str | None = None):
     verb = verbs.add_parser("features", help="list every feature of a game by index, with its range")
     verb.add_argument("game", metavar="GAME", help="a name or a path to a .pyx")
     verb.set_defaults(run=features)
+    verb = verbs.add_parser("play", help="play a game yourself", usage="%(prog)s GAME [options]", epilog=command.KEYS,
+                            formatter_class=argparse.RawDescriptionHelpFormatter)
+    command.add_arguments(verb)
+    verb.set_defaults(run=lambda arguments: command.run(arguments, envs_c.game, envs_c.make))
     verb = verbs.add_parser("check", help="test a game against the contract")
     verb.add_argument("game", metavar="GAME", help="a name or a path to a .pyx")
     verb.set_defaults(run=check)

@@ -19,6 +19,10 @@ class InvalidArgument(EnvsError, ValueError):
     """A setting, an action or a buffer has the wrong type, shape or range."""
 
 
+class UnknownSetting(InvalidArgument, TypeError):
+    """`make` has no setting, and the game no option, of this name."""
+
+
 class InvalidState(EnvsError, ValueError):
     """`set_state` was given damaged bytes, a snapshot of another game, version or set of options, or an impossible state."""
 
@@ -27,12 +31,20 @@ class NotReset(EnvsError, RuntimeError):
     """`step` was called before `reset`, or after an episode's end under autoreset "disabled"."""
 
 
+class OutOfTurn(EnvsError, RuntimeError):
+    """One half of a step was called without the other: `recv` without `send`, or `step_wait` without `step_async`."""
+
+
 class Closed(EnvsError, RuntimeError):
     """The environments were used after `close`."""
 
 
 class Busy(EnvsError, RuntimeError):
     """Another thread is using the same environments."""
+
+
+class NoScreen(EnvsError, RuntimeError):
+    """There is no display, no terminal or no pygame to show a game with."""
 
 
 class CompileFailed(EnvsError, RuntimeError):

@@ -20,8 +20,8 @@ TINY = ["--num-envs=4", "--horizon=8", "--minibatch=32", "--total-steps=64", "--
 # The functions that do a verb's work. They end the command line; those of `games` compile, or measure for seconds.
 WORK = [("trainer.training.train", "train"), ("trainer.play.evaluate", "evaluate_run"), ("trainer.play.evaluate", "record_run"),
         ("trainer.export.export", "export_run"), ("trainer.sweep.sweep", "run_sweep"), ("trainer.training.profile",
-        "profile_run"), ("trainer.play.watch", "Watched"), ("trainer.play.window", "Window"), ("envs_c.__main__", "describe"),
-        ("envs_c.testing", "check")]
+        "profile_run"), ("trainer.play.watch", "Watched"), ("trainer.commands.play", "Window"), ("envs_c.play.command", "show"),
+        ("envs_c.__main__", "describe"), ("envs_c.testing", "check")]
 VALUES = ["", "0", "1", "-1", "2", "3", "64", "nan", "inf", "1e400", "9" * 400, "9" * 5000, "none", "auto", "cpu", "cuda:99",
           "x", "a b", "a\nb", "~nosuchuser", "a\0b", "../..", "/", ".", "x" * 300, "nosuch:Name", "é", "--", "-x", "lives=3",
           "a=b=c",

@@ -35,8 +35,8 @@ class Verb(NamedTuple):
 VERBS = {
     "eval": Verb("trainer.commands.eval:main", "RUN [options]", "evaluate a trained agent, and film it"),
     "list": Verb("trainer.commands.list:main", "[options]", "list the runs, with their scores and states"),
-    "play": Verb("trainer.commands.play:main", "RUN [options]",
-                 "watch a trained agent in a window or the terminal, or play yourself"),
+    "play": Verb("trainer.commands.games:play", "GAME|RUN [options]",
+                 "play a game yourself, or watch a trained agent, in a window or the terminal"),
     "record": Verb("trainer.commands.record:main", "RUN [options]", "film the best, the median and the worst of some episodes"),
     "compare": Verb("trainer.commands.compare:main", "RUN RUN ... [options]",
                     "draw the scores of several runs into one picture"),

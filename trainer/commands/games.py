@@ -1,7 +1,18 @@
-"""`insertcoin games`, `new` and `check`: the verbs of `python -m envs_c`. They need only the packages of the games."""
+"""`insertcoin games`, `new`, `check` and `play`: verbs of `python -m envs_c`. They need only the packages of the games."""
 
+import contextlib
+from collections.abc import Sequence
+from pathlib import Path
+
+import envs_c
 from envs_c.__main__ import main
+from envs_c.errors import did_you_mean
+from trainer.errors import ConfigError, RunError
 from trainer.process import program_name
+from trainer.runs.find import ROOT, find, holds_run, newest_first
+
+FLAGS = ("--terminal", "--human", "--greedy", "--trust-code", "-h", "--help")  # options of `play` without a value
+FOR_RUNS = ("--human", "--greedy", "--device", "--trust-code", "--game", "--encoder", "--memory")
 
 
 def games(argv: list[str]) -> int:
@@ -17,3 +28,52 @@ def new(argv: list[str]) -> int:
 def check(argv: list[str]) -> int:
     """Check a game against the contract of games."""
     return main(["check", *argv], program_name())
+
+
+def play(argv: list[str]) -> int:
+    """Play a game, if one of this name exists, or else watch a run.
+
+    Raises RunError with similar names if there is neither.
+    """
+    name, helps = _named(argv), not {"-h", "--help"}.isdisjoint(argv)
+    if name is None and not helps:
+        raise ConfigError(f"GAME or RUN is missing; `{program_name()} play --help` lists the options")
+    if name is None or not (name.endswith(".pyx") or name in envs_c.games()):
+        if name is None:
+            with contextlib.suppress(SystemExit):
+                main(["play", "--help"], program_name())
+            print()
+        elif not helps:
+            _check_run(name)
+        from trainer.commands import play as runs  # needs the trainer's packages
+        runs.main(argv)
+        return 0
+    for text in argv:
+        if (option := text.partition("=")[0].replace("_", "-")) in FOR_RUNS:
+            raise ConfigError(f"{option} must be left out for the game {name}, which you play yourself: it is for runs, as in "
+                              f"{program_name()} play last {option}")
+    if runs := [path for path in (Path(name), *newest_first(ROOT)) if path.name.startswith(name) and holds_run(path)]:
+        shown = f"./{runs[0]}" if runs[0] == Path(name) else runs[0]
+        print(f"{name} is the game; to watch the run {runs[0].name}: {program_name()} play {shown}", flush=True)
+    return main(["play", *argv], program_name())
+
+
+def _named(argv: Sequence[str]) -> str | None:
+    """The game or the run in the arguments of `play`; None if there is none."""
+    for before, text in zip(["-h", *argv], argv, strict=False):
+        if not text.startswith("-") and "=" not in text and (not before.startswith("-") or "=" in before or before in FLAGS):
+            return text
+    return None
+
+
+def _check_run(name: str) -> None:
+    """Raises RunError if there is no such run, with the game of a similar name."""
+    if name.startswith("gym:"):
+        raise RunError(f"{name} cannot be played with keys, since Gymnasium does not name its actions: play one of "
+                       f"{', '.join(envs_c.games())}, or watch a run")
+    try:
+        find(name)
+    except RunError as error:
+        if hint := did_you_mean(name.lower(), envs_c.games(), 0.6):
+            raise RunError(f"there is no game and no run {name!r}; {hint}") from error
+        raise

@@ -1,16 +1,26 @@
-"""`python -m trainer play RUN`: watch a trained agent, or play its game yourself."""
+"""`insertcoin play RUN`: watch a trained agent, or play its game yourself.
+
+`insertcoin play GAME` is the verb of `python -m envs_c`, which needs neither torch nor a run; games.py here decides.
+"""
 
 import secrets
 import sys
 from dataclasses import dataclass
 from typing import Annotated
 
+import envs_c
+from envs_c.play import command, terminal
+from envs_c.play.session import Session
+from envs_c.play.window import Window
 from trainer.commands.arguments import DEVICE, GREEDY, CodeOptions, Run, admitted_run
 from trainer.config.fields import within
+from trainer.config.games import GameName, find_game
 from trainer.config.options import parse
 from trainer.config.sections import device_setting, seed_setting
-from trainer.errors import RunError, SettingError
+from trainer.errors import RunError
 from trainer.runs.find import find
+
+INSTEAD = "use --terminal, or film an episode with `record`"
 
 
 @dataclass(frozen=True)
@@ -23,7 +33,7 @@ class PlayOptions(CodeOptions):
     terminal: bool = False
     """Show the game in the terminal, in 24-bit colours, instead of a window."""
     human: bool = False
-    """Play yourself: arrows or WASD, and space."""
+    """Play yourself: arrows or WASD, and space; P pauses, R restarts, Q or Escape leaves."""
     episodes: int | None = within(None, 1)
     """Episodes to show. none: until the window is closed, or Ctrl-C."""
     greedy: Annotated[bool, GREEDY] = False
@@ -31,26 +41,40 @@ class PlayOptions(CodeOptions):
     """The same seed gives the same episodes. none: other episodes each time."""
     device: Annotated[str, DEVICE] = device_setting()
 
-    def check(self) -> None:
-        super().check()
-        if self.human and self.terminal:
-            raise SettingError("human", "needs the window, since terminals do not report which keys are held: leave --terminal "
-                                        "or --human out")
-
 
 def main(argv: list[str]) -> None:
     """Show the episodes."""
-    options = parse(PlayOptions, argv, "play", "Watch the agent of a run play, or play its game yourself.")
+    options = parse(PlayOptions, argv, "play", "Watch the agent of a run play, or play its game yourself. If the name is a "
+                                               "game's, you play this game: `play GAME --help` lists keys and options.")
     run = find(options.run)
     with admitted_run(run, options):
-        if options.terminal:
+        if options.human:
+            _by_hand(run, options)
+        elif options.terminal:
             _in_terminal(run, options)
         else:
             _in_window(run, options)
 
 
+def _by_hand(run, options: PlayOptions) -> None:
+    """Let a person play, with the run's settings of the environment."""
+    from trainer.environments import episode_seed
+    from trainer.runs.checkpoint import latest, read_config
+    config = read_config(latest(run))
+    if GameName.parse(config.game).is_gym:
+        raise RunError(f"{config.game} cannot be played with keys, since Gymnasium does not name its actions: leave --human "
+                       "out to watch the agent")
+    env = config.env
+    made = envs_c.make(find_game(config.game).name, 1, frame_skip=env.frame_skip, sticky=env.sticky, noop_max=env.noop_max,
+                       time_limit=env.time_limit, autoreset="disabled", **env.options)
+    try:
+        command.show(Session(made, episode_seed(config.game, _seed(options))), terminal=options.terminal, speed=options.speed,
+                     episodes=options.episodes)
+    finally:
+        made.close()
+
+
 def _in_terminal(run, options: PlayOptions) -> None:
-    from trainer.play import terminal
     terminal.check(sys.stdout)
     from trainer.play.watch import watch
     watched, ended = _agent(run, options), []
@@ -65,14 +89,11 @@ def _in_terminal(run, options: PlayOptions) -> None:
 
 
 def _in_window(run, options: PlayOptions) -> None:
-    from trainer.play.window import Window
-    with Window() as screen:
-        watched = _game(run, options) if options.human else _agent(run, options)
-        choose = _person(watched, screen) if options.human else None
+    with Window(instead=INSTEAD) as screen:
+        watched = _agent(run, options)
         from trainer.play.watch import watch
         try:
-            shown = watch(watched, screen, episodes=options.episodes, speed=options.speed, choose=choose)
-            for number, one in enumerate(shown, 1):
+            for number, one in enumerate(watch(watched, screen, episodes=options.episodes, speed=options.speed), 1):
                 print(_line(number, one), flush=True)
         finally:
             watched.close()
@@ -84,26 +105,6 @@ def _agent(run, options: PlayOptions):
     from trainer.policy.load import load_run
     _, policy, config = load_run(run, options.device)
     return Watched(config.game, config.env, policy, seed=_seed(options), greedy=options.greedy)
-
-
-def _game(run, options: PlayOptions):
-    """The environment, played by a person."""
-    from trainer.play.watch import Watched
-    from trainer.runs.checkpoint import latest, read_config
-    config = read_config(latest(run))
-    if config.name.is_gym:
-        raise RunError(f"{config.game} cannot be played with keys, since Gymnasium does not name its actions: leave --human "
-                       "out to watch the agent")
-    return Watched(config.game, config.env, None, seed=_seed(options))
-
-
-def _person(watched, screen):
-    """A function for `watch`: returns the person's action, by the keys held in the window."""
-    from trainer.play.keyboard import Keyboard
-    keyboard = Keyboard(watched.title, watched.source.env.actions)
-    screen.tiles = watched.source.env.game.fps < 30
-    print(keyboard.legend(), flush=True)
-    return lambda: keyboard.action(screen.keys())
 
 
 def _seed(options: PlayOptions) -> int:

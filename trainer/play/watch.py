@@ -1,21 +1,17 @@
-"""Watching one environment, played by a policy or a person, step by step at the game's own speed.
+"""Watching one environment, played by a policy, step by step at the game's own speed.
 
-A screen is a window (trainer/play/window.py) or the terminal (trainer/play/terminal.py): a context manager with
-
-    show(picture, caption)    show a picture (height, width, 3) uint8 with a line of text;
-    wait(seconds)             wait; returns False if the user has closed the screen.
+envs_c/play/ has the screens, and the games that a person plays.
 """
 
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 
 from bridge import Pipeline, open_device
 from bridge.source import closed_on_error
+from envs_c.play.session import Ended
 from trainer.config import EnvConfig
 from trainer.config.games import GameName
 from trainer.environments import episode_seed, make_source, rate_of
@@ -27,45 +23,33 @@ from trainer.rollout.storage import Storage
 PAUSE = 1.0  # seconds for the last picture of an episode
 
 
-class Ended(NamedTuple):
-    """A finished episode."""
-
-    score: float  # raw
-    length: int   # steps
-
-
 class Watched:
     """One environment; `score` and `length` belong to the current episode.
 
     game: name of the game.
     env: settings of the environment, as in training.
-    policy: the player; None for a person, whose actions the caller sets as `chosen`.
+    policy: the player.
     seed: the same seed gives the same episodes.
     greedy: take the most likely action instead of sampling.
 
     Raises RunError if the environment has no pictures.
     """
 
-    def __init__(self, game: str, env: EnvConfig, policy: Policy | None, *, seed: int, greedy: bool = False):
+    def __init__(self, game: str, env: EnvConfig, policy: Policy, *, seed: int, greedy: bool = False):
         settings, name = replace(env, num_envs=1, num_batches=1, reward_clip=None, sim="host"), GameName.parse(game)
         source = make_source(game, settings, 1, episode_seed(game, seed))
-        self.is_gym, self.title, self.source, self.rate, self.chosen = name.is_gym, name.short, source, rate_of(source), 0
+        self.is_gym, self.title, self.source, self.rate = name.is_gym, name.short, source, rate_of(source)
         with closed_on_error(source):
             self._prepare(policy, seed, greedy)
 
-    def _prepare(self, policy: Policy | None, seed: int, greedy: bool):
+    def _prepare(self, policy: Policy, seed: int, greedy: bool):
         """Make the pipeline, and begin the first episode."""
         source = self.source
         if self.is_gym and (len(source.observation_shape) != 2 or source.observation_dtype != "uint8"):
             raise RunError(f"{self.title} cannot be watched: its observations are not pictures; `eval` measures its score")
-        device = "cpu" if policy is None else str(next(policy.parameters()).device)
-        self.pipeline = Pipeline(source, 1, open_device(device))
+        self.pipeline = Pipeline(source, 1, open_device(str(next(policy.parameters()).device)))
         self.slab = self.pipeline.slabs[0]
-        if policy is None:
-            self._turn = partial(self.pipeline.turn, self.pipeline.batches[0], self._press)
-        else:
-            actor = Actor(policy, self.pipeline, Storage.empty(1, self.pipeline, policy), seed, greedy=greedy)
-            self._turn = partial(collect, actor, bootstrap=False)
+        self._actor = Actor(policy, self.pipeline, Storage.empty(1, self.pipeline, policy), seed, greedy=greedy)
         self.score, self.length, self._over = 0.0, 0, False
         self.pipeline.reset()
 
@@ -77,7 +61,7 @@ class Watched:
 
     def step(self) -> Ended | None:
         """Play a step; returns the episode if it ended. The step after an end begins the next episode."""
-        self._turn()
+        collect(self._actor, bootstrap=False)
         self.pipeline.settle()
         if self._over:
             self.score, self.length, self._over = 0.0, 0, False
@@ -91,18 +75,14 @@ class Watched:
     def close(self):
         self.pipeline.close()
 
-    def _press(self):
-        self.slab.actions.fill_(self.chosen)
-
 
 def watch(watched: Watched, screen, *, episodes: int | None = None, speed: float = 1.0,
-          choose: Callable[[], int | None] | None = None, clock: Callable[[], float] = time.perf_counter) -> Iterator[Ended]:
+          clock: Callable[[], float] = time.perf_counter) -> Iterator[Ended]:
     """Play and show `watched`; yields each episode when it ends.
 
-    screen: see the head of this file.
+    screen: see envs_c/play/__init__.py.
     episodes: stop after this many; None to go on until the screen is closed.
     speed: multiple of the game's own speed.
-    choose: returns the person's action; while it returns None, the game waits. None if a policy plays.
     clock: returns the time in seconds.
     """
     period, count, due = 1 / (watched.rate * speed), 1, clock()
@@ -111,10 +91,6 @@ def watch(watched: Watched, screen, *, episodes: int | None = None, speed: float
         due = max(due + period, clock())  # delays are not made up for
         if not screen.wait(due - clock()):
             return
-        if choose is not None:
-            watched.chosen = choose()
-            if watched.chosen is None:
-                continue
         ended = watched.step()
         if ended is None:
             continue
@@ -123,6 +99,5 @@ def watch(watched: Watched, screen, *, episodes: int | None = None, speed: float
         count += 1
         if not screen.wait(PAUSE / speed) or (episodes is not None and count > episodes):
             return
-        watched.chosen = 0
         watched.step()  # begins the next episode
         due = clock()

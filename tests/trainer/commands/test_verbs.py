@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from verb_support import refused, rewrite, run
 
+from envs_c.play import terminal
 from trainer.__main__ import main
 from trainer.commands import VERBS
 from trainer.log import curves
-from trainer.play import terminal
 from trainer.play.evaluate import interval
 from trainer.runs.folder import CONFIG, locked
 
@@ -122,12 +122,33 @@ def test_play_shows_episodes_in_a_window(capsys, there):
     assert run(capsys, "play one --episodes 2 --speed 1000 --seed 4") == first
 
 
-def test_a_person_plays_in_the_window(capsys, there, monkeypatch):
+def test_a_person_plays_a_runs_game_with_its_settings(capsys, there, monkeypatch):
     pytest.importorskip("pygame")
-    monkeypatch.setattr("trainer.play.window.Window.keys", lambda self: {"d"})
+    monkeypatch.setattr("envs_c.play.window.Window.keys", lambda self: {"d"})
+    rewrite(there / "runs" / "one", lambda config: config["env"].update(time_limit=3))
     legend, ended = run(capsys, "play one --human --episodes 1 --speed 1000").splitlines()
-    assert legend == "left: LEFT, right: RIGHT; WASD for the arrows, Escape ends"
-    assert re.fullmatch(r"episode 1: score \d+, \d+ steps", ended)
+    assert legend == "left: LEFT, right: RIGHT; WASD for the arrows; P pauses, R restarts, Q or Escape leaves"
+    assert ended == "episode 1: score 3, 3 steps"
+
+
+@pytest.mark.parametrize(("folder", "shown"), [("runs/breakout-2026", "runs/breakout-2026"), ("breakout", "./breakout")])
+def test_the_name_of_a_game_plays_it_and_runs_of_this_name_are_mentioned(capsys, there, monkeypatch, folder, shown):
+    pytest.importorskip("pygame")
+    monkeypatch.setattr("envs_c.play.window.Window.wait", lambda self, seconds: False)
+    (there / "runs" / "one").rename(there / folder)
+    note, legend = run(capsys, "play --seed 3 breakout").splitlines()
+    assert note == f"breakout is the game; to watch the run {folder.rpartition('/')[2]}: python -m trainer play {shown}"
+    assert legend.startswith("left: LEFT")
+    assert run(capsys, f"play --episodes 1 {shown} --speed 1000") == ""  # the screen is closed at once
+
+
+@pytest.mark.parametrize("words", ["play --help", "play cartpole --help", "play one --help"])
+def test_the_help_of_play_is_for_games_for_runs_or_for_both(capsys, there, words):
+    with pytest.raises(SystemExit):
+        main(words.split())
+    printed = capsys.readouterr().out
+    assert ("arrows or WASD   move" in printed) == ("one" not in words)
+    assert ("--human" in printed) == ("cartpole" not in words)
 
 
 def test_play_draws_in_the_terminal(there, tty):
@@ -142,7 +163,7 @@ def test_ctrl_c_restores_the_terminal(there, tty, monkeypatch):
     def interrupted(screen, seconds):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("trainer.play.terminal.Terminal.wait", interrupted)
+    monkeypatch.setattr("envs_c.play.terminal.Terminal.wait", interrupted)
     with redirect_stdout(tty):
         assert main(["play", "one", "--terminal"]) == 130
     assert tty.getvalue().endswith(terminal.LEAVE)

@@ -9,6 +9,7 @@ import pytest
 import torch
 from verb_support import refused, rewrite
 
+from envs_c import install
 from trainer.__main__ import main
 from trainer.runs import checkpoint
 
@@ -74,8 +75,16 @@ def test_weights_that_do_not_fit_the_game_are_refused(capsys, there):
     ("play one --speed 0", "--speed must be a number above 0, not 0"),
     ("play one --episodes 0", "--episodes must be none, or an integer of at least 1, not 0"),
     ("play one --seed -2", "--seed must be none, or an integer from 0 to 9,223,372,036,854,775,807, not -2"),
-    ("play one --human --terminal", "--human needs the window"),
+    ("play one --human --terminal", "--terminal needs a terminal as output"),
     ("play one --terminal", "--terminal needs a terminal as output"),
+    ("play", "GAME or RUN is missing"),
+    ("play brekout", "there is no game and no run 'brekout'; did you mean breakout?"),
+    ("play Cartpole", "there is no game and no run 'Cartpole'; did you mean cartpole?"),
+    ("play nobody", "there is no run at nobody"),
+    ("play gym:CartPole-v1", "gym:CartPole-v1 cannot be played with keys"),
+    ("play cartpole --greedy", "--greedy must be left out for the game cartpole, which you play yourself"),
+    ("play --device=cpu cartpole", "--device must be left out for the game cartpole"),
+    ("play cartpole --terminal", "--terminal needs a terminal as output"),
     ("record one --out film.avi", "--out must be none, or a file that ends in .gif or .mp4, not 'film.avi'"),
     ("record one --out nowhere/a.gif", "--out must be in a folder that exists, not 'nowhere'"),
     ("eval one --out nowhere/a.gif", "--out must be in a folder that exists, not 'nowhere'"),
@@ -111,7 +120,7 @@ def test_the_error_without_a_display_names_the_terminal(capsys, there, monkeypat
 def test_the_error_without_pygame_names_the_package(capsys, there, monkeypatch):
     monkeypatch.setitem(sys.modules, "pygame", None)
     error = refused(capsys, "play one")
-    assert "a window needs pygame: pip install 'insertcoin[play]', or use --terminal" in error
+    assert f"a window needs pygame: {install.hint('play')}, or use --terminal" in error
 
 
 @pytest.mark.parametrize("words", ["eval one --out a.mp4", "record one --out a.mp4"])
