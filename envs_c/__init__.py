@@ -37,12 +37,13 @@ from envs_c.errors import (
     NoScreen,
     NotReset,
     UnknownGame,
+    UnknownSetting,
 )
 
 __version__ = "0.1.0"
 
 __all__ = ["Batch", "Busy", "Closed", "CompileFailed", "ContractError", "EnvsError", "InvalidArgument", "InvalidState",
-           "NoScreen", "NotReset", "UnknownGame", "VecEnv", "__version__", "game", "games", "load", "make", "register"]
+           "NoScreen", "NotReset", "UnknownGame", "UnknownSetting", "VecEnv", "__version__", "game", "games", "load", "make", "register"]
 
 for _name in built_in():
     register(game(_name))

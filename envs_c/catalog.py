@@ -2,6 +2,7 @@
 
 import functools
 import importlib
+import inspect
 import os
 import pkgutil
 from importlib.metadata import entry_points
@@ -11,12 +12,14 @@ from gymnasium.envs.registration import registry
 
 from envs_c import outside
 from envs_c.engine import checks
-from envs_c.errors import InvalidArgument, UnknownGame, did_you_mean
+from envs_c.errors import InvalidArgument, UnknownGame, UnknownSetting, did_you_mean
 from envs_c.game import Game
 from envs_c.gymnasium_env import ArcadeEnv, ArcadeVectorEnv
 
 PACKAGE = importlib.import_module("envs_c.games")  # the folder; the name `games` is the function below
 GROUP = "envs_c.games"  # of entry points, by which installed packages offer games
+SYNONYMS = {"max_episode_steps": "time_limit", "max_num_frames_per_episode": "time_limit", "stack_num": "frame_stack",
+            "n_stack": "frame_stack"}  # names that other packages give to settings, too different for did_you_mean
 _registered = {}  # name -> Game, without the built-in games
 
 
@@ -96,11 +99,26 @@ def make(name: str, num_envs: int = 1, *, view: str = "features", frame_skip: in
     copy: True returns new arrays from every call, False the same arrays, which the next step overwrites.
     options: the game's own options; `game(name).options` has their ranges.
 
-    Raises UnknownGame or InvalidArgument.
+    Raises UnknownGame, InvalidArgument, or UnknownSetting, which is a TypeError too and suggests the most similar name.
     """
-    return ArcadeVectorEnv(game(name), num_envs, view=view, frame_skip=frame_skip, frame_stack=frame_stack,
+    chosen = game(name)
+    check_names(chosen, options)
+    return ArcadeVectorEnv(chosen, num_envs, view=view, frame_skip=frame_skip, frame_stack=frame_stack,
                            sticky=sticky, noop_max=noop_max, time_limit=time_limit, reward_clip=reward_clip,
                            num_threads=num_threads, autoreset=autoreset, seed=seed, copy=copy, options=options)
+
+
+def check_names(game: Game, options: dict):
+    """Raise UnknownSetting if one of `options`, the arguments of `make` that are no settings, is no option of the game."""
+    for name in options:
+        if name not in game.options:
+            known = [setting for setting in inspect.signature(make).parameters if setting not in ("name", "options")]
+            similar = SYNONYMS.get(name, "")
+            hint = f"did you mean {similar}?" if similar in known else did_you_mean(name, [*known, *game.options], 0.6)
+            own = f"the options of {game.name} are {', '.join(game.options)}" if game.options else f"{game.name} has no options"
+            raise UnknownSetting(" ".join(filter(None, [
+                f"make() got an unexpected keyword argument {checks.shown(name)}:", hint,
+                f"The settings are {', '.join(known)}; {own}"])))
 
 
 def make_vector(name: str, num_envs: int = 1, render_mode=None, **settings) -> ArcadeVectorEnv:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from envs_c.engine import checks
-from envs_c.errors import ContractError, InvalidArgument
+from envs_c.errors import ContractError, InvalidArgument, UnknownSetting
 from envs_c.screen cimport SMALL
 
 
@@ -146,7 +146,7 @@ cdef class Game:
         for name in given:
             if name not in self.options:
                 known = ", ".join(self.options) or "none"
-                raise InvalidArgument(f"unknown option {checks.shown(name)} for {self.name}; its options: {known}")
+                raise UnknownSetting(f"unknown option {checks.shown(name)} for {self.name}; its options: {known}")
         return {name: option.check(self.name, name, given.get(name, option.default))
                 for name, option in self.options.items()}
 

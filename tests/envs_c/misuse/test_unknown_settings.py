@@ -1,0 +1,44 @@
+"""A setting that does not exist is a TypeError, as for any function, and an error of ours that suggests a name."""
+
+import inspect
+
+import gymnasium
+import pytest
+
+import envs_c
+
+BREAKOUT = "Arcade/Breakout-v0"
+MAKERS = {
+    "envs_c.make": lambda **settings: envs_c.make("breakout", **settings),
+    "gymnasium.make": lambda **settings: gymnasium.make(BREAKOUT, **settings),
+    "gymnasium.make_vec": lambda **settings: gymnasium.make_vec(BREAKOUT, **settings),
+}
+SETTINGS = [name for name in inspect.signature(envs_c.make).parameters if name not in ("name", "options")]
+
+
+@pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
+@pytest.mark.parametrize(("name", "suggestion"), [
+    ("frameskips", "frame_skip"), ("n_envs", "num_envs"), ("livse", "lives"), ("num_thread", "num_threads"),
+    ("stack_num", "frame_stack"), ("max_num_frames_per_episode", "time_limit"), ("framestack", "frame_stack")])
+def test_a_misspelt_setting_is_a_type_error_with_a_suggestion(make, name, suggestion):
+    with pytest.raises(TypeError, match=rf"make\(\) got an unexpected keyword argument '{name}': did you mean {suggestion}\?"
+                       ) as caught:
+        make(**{name: 3})
+    assert isinstance(caught.value, envs_c.UnknownSetting) and isinstance(caught.value, envs_c.InvalidArgument)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
+def test_an_unknown_setting_lists_settings_and_the_games_options(make):
+    with pytest.raises(envs_c.UnknownSetting) as caught:
+        make(zzz=3)
+    assert "did you mean" not in str(caught.value)
+    assert f"The settings are {', '.join(SETTINGS)}; the options of breakout are lives" in str(caught.value)
+
+
+def test_ids_of_registered_games_and_the_engine_refuse_unknown_settings_too(toy):
+    envs_c.register(toy)
+    with pytest.raises(TypeError, match=r"unexpected keyword argument 'lenght': did you mean length\?"):
+        gymnasium.make(f"Arcade/{toy.title}-v0", lenght=5)
+    with pytest.raises(TypeError, match="unknown option 'lenght' for toy; its options: length, wind"):
+        envs_c.VecEnv(toy, options={"lenght": 5})
