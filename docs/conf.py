@@ -13,6 +13,8 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "tools")]
 
 import docstrings  # noqa: E402
+from docutils.nodes import Text  # noqa: E402
+from sphinx.addnodes import literal_strong  # noqa: E402
 
 import envs_c  # noqa: E402
 
@@ -25,7 +27,7 @@ include_patterns = ["docs/**.md", "*.md", "benchmarks/results/*.md", "examples/*
 exclude_patterns = ["README.md", *(path.name for path in ROOT.iterdir()
                                   if path.is_dir() and path.name not in ("docs", "benchmarks", "examples"))]
 nitpicky = True
-nitpick_ignore_regex = [("py:.*", r"(?!envs_c\b|bridge\b|trainer\b).*")]  # names of other packages: no network to look them up
+nitpick_ignore_regex = [("py:(class|data|obj)", ".*")]  # a type in a signature needs no entry of its own
 highlight_language = "none"
 smartquotes_action = "D"  # dashes only: the quotes of values stay
 myst_heading_anchors = 4
@@ -79,6 +81,13 @@ def read(app, name: str, source: list[str]):
         source[0] += outline(source[0])
 
 
+def spaced(app, tree):
+    """The handler of Sphinx's event doctree-read: names of arguments with one text have spaces after the commas."""
+    for node in tree.findall(literal_strong):
+        node.children = [Text(node.astext().replace(",", ", "))]
+
+
 def setup(app):
+    app.connect("doctree-read", spaced)
     app.connect("source-read", read)
     app.connect("autodoc-process-docstring", docstrings.process)
