@@ -15,14 +15,19 @@ ITEM = re.compile(r"- |\d+\. ")
 
 
 def process(app, what: str, name: str, item, options, lines: list[str]):
-    """The handler of Sphinx's event autodoc-process-docstring: it replaces the lines in place."""
-    lines[:] = restructured(lines)
+    """The handler of Sphinx's event autodoc-process-docstring: it replaces the lines in place.
+
+    A package's table of its files is left out: docs/architecture.md has it.
+    """
+    lines[:] = restructured(lines, tables=what != "module")
 
 
-def restructured(lines: list[str]) -> list[str]:
-    """The lines of a docstring as lines of reStructuredText."""
+def restructured(lines: list[str], tables: bool = True) -> list[str]:
+    """The lines of a docstring as lines of reStructuredText; without indented blocks, but doctests, if not `tables`."""
     out = []
     for block in re.split(r"\n[ \t]*\n", "\n".join(lines).strip("\n")):
+        if block.startswith("    ") and not tables and ">>>" not in block:
+            continue
         out += [*(literal(block) if block.startswith("    ") else prose(block.split("\n"))), ""]
     return out
 

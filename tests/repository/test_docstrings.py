@@ -18,3 +18,10 @@ docstrings = load(TOOLS / "docstrings.py")
 ])
 def test_a_docstring_keeps_its_meaning(written, made):
     assert docstrings.restructured(written.split("\n")) == [*made, ""]
+
+
+def test_the_table_of_files_of_a_package_is_left_out():
+    text = "A package.\n\n    >>> 1 + 1\n\n    errors.py   the errors\n\nThe end."
+    lines = text.split("\n")
+    docstrings.process(None, "module", "name", None, None, lines)
+    assert "    >>> 1 + 1" in lines and "The end." in lines and "    errors.py   the errors" not in lines
