@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 import cupy
 import numpy as np
+import numpy.typing as npt
 import torch
 from cupy.cuda import runtime
 
@@ -18,7 +19,7 @@ from bridge.errors import DeviceError
 class CudaDevice:
     """One GPU."""
 
-    def __init__(self, device: torch.device):
+    def __init__(self, device: torch.device) -> None:
         count = torch.cuda.device_count()
         if (device.index or 0) >= count:
             gpus = "cuda:0, the only GPU here" if count == 1 else f"one of the {count} GPUs here, cuda:0 to cuda:{count - 1}"
@@ -27,7 +28,7 @@ class CudaDevice:
         torch.cuda.set_device(self.torch_device)
         runtime.setDevice(self.torch_device.index)
 
-    def host_bytes(self, size: int) -> np.ndarray:
+    def host_bytes(self, size: int) -> npt.NDArray[np.uint8]:
         """Return (size,) uint8 of zeros in page-locked memory. Raises DeviceError if the system has too little of it."""
         try:
             memory = cupy.cuda.alloc_pinned_memory(size)
@@ -38,7 +39,7 @@ class CudaDevice:
         array[:] = 0
         return array
 
-    def device_bytes(self, host_bytes: np.ndarray) -> torch.Tensor:
+    def device_bytes(self, host_bytes: npt.NDArray[np.uint8]) -> torch.Tensor:
         """Return the device's memory for a copy of `host_bytes`: (size,) uint8. Raises DeviceError if there is too little."""
         try:
             return torch.zeros(host_bytes.size, dtype=torch.uint8, device=self.torch_device)
@@ -55,23 +56,23 @@ class CudaStream:
 
     captures = copies = True
 
-    def __init__(self, device: torch.device):
+    def __init__(self, device: torch.device) -> None:
         self._device = device
         self._cupy = cupy.cuda.Stream(non_blocking=True)
         self._torch = torch.cuda.ExternalStream(self._cupy.ptr, device=device)
         self._event = cupy.cuda.Event(disable_timing=True)
 
-    def upload(self, device_bytes: torch.Tensor, host_bytes: np.ndarray):
+    def upload(self, device_bytes: torch.Tensor, host_bytes: npt.NDArray[np.uint8]) -> None:
         """Queue a copy to the device."""
         runtime.memcpyAsync(device_bytes.data_ptr(), host_bytes.ctypes.data, host_bytes.nbytes, runtime.memcpyHostToDevice,
                             self._cupy.ptr)
 
-    def download(self, host_bytes: np.ndarray, device_bytes: torch.Tensor):
+    def download(self, host_bytes: npt.NDArray[np.uint8], device_bytes: torch.Tensor) -> None:
         """Queue a copy to the host."""
         runtime.memcpyAsync(host_bytes.ctypes.data, device_bytes.data_ptr(), host_bytes.nbytes, runtime.memcpyDeviceToHost,
                             self._cupy.ptr)
 
-    def run(self, work: Callable[[], None]):
+    def run(self, work: Callable[[], None]) -> None:
         """Call `work`; its torch operations go to this stream."""
         with torch.cuda.stream(self._torch):
             work()
@@ -86,23 +87,23 @@ class CudaStream:
         with torch.cuda.graph(graph, stream=self._torch, capture_error_mode="thread_local"):
             work()
 
-        def replay():
+        def replay() -> None:
             with torch.cuda.stream(self._torch):
                 graph.replay()
         return replay
 
-    def mark(self):
+    def mark(self) -> None:
         """Record the stream's event."""
         self._event.record(self._cupy)
 
-    def wait(self):
+    def wait(self) -> None:
         """Wait for the stream's event. Raises the error of any work before it."""
         self._event.synchronize()
 
-    def wait_for_caller(self):
+    def wait_for_caller(self) -> None:
         """Make this stream wait for the work on torch's current stream."""
         self._torch.wait_stream(torch.cuda.current_stream(self._device))
 
-    def make_caller_wait(self):
+    def make_caller_wait(self) -> None:
         """Make torch's current stream wait for the work on this stream."""
         torch.cuda.current_stream(self._device).wait_stream(self._torch)

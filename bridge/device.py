@@ -9,9 +9,11 @@ tests have a third device, which is slow, runs its streams out of order, and fai
 from collections.abc import Callable
 
 import numpy as np
+import numpy.typing as npt
 import torch
 
 from bridge.errors import DeviceError
+from bridge.interfaces import Device
 from envs_c import install
 
 ALIGNMENT = 64  # bytes: a cache line
@@ -22,13 +24,13 @@ class HostDevice:
 
     torch_device = torch.device("cpu")
 
-    def host_bytes(self, size: int) -> np.ndarray:
+    def host_bytes(self, size: int) -> npt.NDArray[np.uint8]:
         """Return (size,) uint8 of zeros, aligned to a cache line."""
         raw = np.zeros(size + ALIGNMENT, np.uint8)
         start = -raw.ctypes.data % ALIGNMENT
         return raw[start: start + size]
 
-    def device_bytes(self, host_bytes: np.ndarray) -> torch.Tensor:
+    def device_bytes(self, host_bytes: npt.NDArray[np.uint8]) -> torch.Tensor:
         """Return memory of the device for a copy of `host_bytes`: (size,) uint8. On the CPU it is the same memory."""
         return torch.from_numpy(host_bytes)
 
@@ -43,13 +45,13 @@ class HostStream:
     captures = False  # True if callers should capture repeated work
     copies = False    # True if host and device have different memory
 
-    def upload(self, device_bytes: torch.Tensor, host_bytes: np.ndarray):
+    def upload(self, device_bytes: torch.Tensor, host_bytes: npt.NDArray[np.uint8]) -> None:
         """Queue a copy to the device."""
 
-    def download(self, host_bytes: np.ndarray, device_bytes: torch.Tensor):
+    def download(self, host_bytes: npt.NDArray[np.uint8], device_bytes: torch.Tensor) -> None:
         """Queue a copy to the host."""
 
-    def run(self, work: Callable[[], None]):
+    def run(self, work: Callable[[], None]) -> None:
         """Call `work`; its torch operations go to this stream."""
         work()
 
@@ -57,20 +59,20 @@ class HostStream:
         """Return a function with the effect of `run(work)`, on the same memory. `capture` itself does no work."""
         return work
 
-    def mark(self):
+    def mark(self) -> None:
         """Record the current end of the stream for `wait`."""
 
-    def wait(self):
+    def wait(self) -> None:
         """Wait until the stream has reached its last mark. Raises the error of any work before it."""
 
-    def wait_for_caller(self):
+    def wait_for_caller(self) -> None:
         """Make this stream wait for the caller's torch operations so far."""
 
-    def make_caller_wait(self):
+    def make_caller_wait(self) -> None:
         """Make the caller's next torch operations wait for the work on this stream."""
 
 
-def open_device(name: str):
+def open_device(name: str) -> Device:
     """Return the device with this name.
 
     name: "cpu", "cuda", "cuda:1" for the second GPU, or "auto" for the GPU if it can be used and the CPU otherwise

@@ -3,16 +3,18 @@
 import warnings
 from collections.abc import Callable
 
+from bridge.interfaces import Stream
+
 WARM_UP = 2  # calls before the capture; libraries initialize themselves in the first calls
 
 
 class Graphs:
     """Switch for capturing, shared by several `Captured`. The first failed capture turns it off, with one warning."""
 
-    def __init__(self, enabled: bool = True):
+    def __init__(self, enabled: bool = True) -> None:
         self.enabled = enabled
 
-    def give_up(self, name: str, error: Exception):
+    def give_up(self, name: str, error: Exception) -> None:
         """Stop capturing because the capture of `name` failed with `error`."""
         if self.enabled:
             self.enabled = False
@@ -30,15 +32,15 @@ class Captured:
     eager: called before the capture, and if there is none; default: `stream.run(work)`.
     """
 
-    def __init__(self, name: str, work: Callable[[], None], stream, graphs: Graphs | None = None,
-                 eager: Callable[[], None] | None = None):
+    def __init__(self, name: str, work: Callable[[], None], stream: Stream, graphs: Graphs | None = None,
+                 eager: Callable[[], None] | None = None) -> None:
         self.name, self.work, self.stream = name, work, stream
         self.graphs = graphs or Graphs()
         self.eager = eager or (lambda: stream.run(work))
         self.calls = 0
         self.replay: Callable[[], None] | None = None
 
-    def __call__(self):
+    def __call__(self) -> None:
         if self.replay is None and self.stream.captures and self.graphs.enabled:
             if self.calls >= WARM_UP:
                 self._capture()
@@ -48,7 +50,7 @@ class Captured:
         else:
             self.replay()
 
-    def _capture(self):
+    def _capture(self) -> None:
         try:
             self.replay = self.stream.capture(self.work)
         except RuntimeError as error:

@@ -7,14 +7,21 @@ import time
 import warnings
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, ParamSpec, SupportsFloat, TypeAlias, TypeVar
 
 import gymnasium
 import numpy as np
 import torch
-from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv, VectorEnv
+from gymnasium import spaces
+from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv
 
 from bridge.errors import EnvironmentFailed
+from bridge.interfaces import AnyVectorEnv, Array, Work
 from bridge.source import EpisodeLog, Episodes
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+Stepped: TypeAlias = tuple[Episodes, float, float]  # the ended episodes, seconds of waiting, seconds of stepping
 
 
 class GymnasiumSource:
@@ -31,11 +38,11 @@ class GymnasiumSource:
 
     saves = False
 
-    def __init__(self, envs: list[VectorEnv], reward_clip: float | None = None, seed: int | None = None, *,
-                 owned: bool = False):
+    def __init__(self, envs: list[AnyVectorEnv], reward_clip: float | None = None, seed: int | None = None, *,
+                 owned: bool = False) -> None:
         self.envs, self.reward_clip, self.seed = envs, reward_clip, seed
-        space, actions = envs[0].single_observation_space, envs[0].single_action_space
-        for env in envs:
+        space, actions = check_spaces(envs[0], envs[0].single_observation_space, envs[0].single_action_space)
+        for env in envs[1:]:
             check_spaces(env, space, actions)
         self.num_envs = sum(env.num_envs for env in envs)
         self.num_actions, self.num_masked = int(actions.n), 0
@@ -53,25 +60,25 @@ class GymnasiumSource:
                              f"{num_batches}: each is a batch")
         return [0, *np.cumsum([env.num_envs for env in self.envs]).tolist()]
 
-    def bind(self, lo: int, hi: int, host: dict, actions: np.ndarray):
+    def bind(self, lo: int, hi: int, host: dict[str, Array], actions: Array) -> "_BoundVectorEnv":
         index = self.edges(len(self.envs)).index(lo)
         return _BoundVectorEnv(self, self.envs[index], lo, host, actions)
 
     def state(self) -> dict[str, torch.Tensor]:
         return {}
 
-    def restore(self, state: dict[str, torch.Tensor]):
+    def restore(self, state: dict[str, torch.Tensor]) -> None:
         """Does nothing: there is no saved state, and the environments begin new episodes."""
 
     def environment_dims(self) -> dict[str, int | str]:
         """Names in `state`: none."""
         return {}
 
-    def submit(self, work) -> Future:
+    def submit(self, work: Callable[[], _T]) -> Future[_T]:
         """Run `work` in one of the source's threads."""
         return self._threads.submit(work)
 
-    def close(self):
+    def close(self) -> None:
         """End the threads after the present step. Close the environments if they are owned; warn of those that cannot be."""
         self._threads.shutdown(wait=True, cancel_futures=True)
         while self._to_close:
@@ -82,15 +89,16 @@ class GymnasiumSource:
 class _BoundVectorEnv:
     """A bound vector environment. See bridge/source.py for its methods."""
 
-    def __init__(self, source: GymnasiumSource, env: VectorEnv, lo: int, host: dict, actions: np.ndarray):
+    stepping: Future[Stepped]  # of the last `begin`
+
+    def __init__(self, source: GymnasiumSource, env: AnyVectorEnv, lo: int, host: dict[str, Array], actions: Array) -> None:
         self.source, self.env, self.lo, self.host, self.actions = source, env, lo, host, actions
         self.returns, self.lengths = np.zeros(env.num_envs), np.zeros(env.num_envs, np.int32)
         self.over = np.zeros(env.num_envs, bool)  # the episode has ended, and the next step only resets
-        self.stepping: Future | None = None
         self.name = _name(env)
         self.named = _wrap_sync(env, lo, self.name)
 
-    def reset(self):
+    def reset(self) -> None:
         for one in self.named:
             one.held = False
         seed = None if self.source.seed is None else self.source.seed + self.lo  # Gymnasium adds i for environment i of these
@@ -101,24 +109,23 @@ class _BoundVectorEnv:
         self.returns[:], self.lengths[:], self.over[:] = 0, 0, False
         self._require_finite(self.host["reward"])
 
-    def hold(self, rows: np.ndarray):
+    def hold(self, rows: Array) -> None:
         """Hold the environments of a SyncVectorEnv; others step all of theirs."""
-        for row in rows if self.named else ():
+        for row in rows.tolist() if self.named else ():
             self.named[row].held = True
 
-    def begin(self, ready: Callable[[], None]):
+    def begin(self, ready: Work) -> None:
         self.stepping = self.source.submit(lambda: self._step(ready))
 
-    def wait(self):
+    def wait(self) -> None:
         """Does nothing: the environment's thread waits for the actions."""
 
     def finish(self, log: EpisodeLog) -> tuple[float, float]:
-        done, self.stepping = self.stepping, None
-        ended, waited, stepped = done.result()
+        ended, waited, stepped = self.stepping.result()
         log.add(ended)
         return waited, stepped
 
-    def _step(self, ready) -> tuple[Episodes, float, float]:
+    def _step(self, ready: Work) -> Stepped:
         begin = time.perf_counter()
         ready()
         middle = time.perf_counter()
@@ -138,7 +145,7 @@ class _BoundVectorEnv:
         self.returns[self.over], self.lengths[self.over] = 0, 0
         return ended, middle - begin, time.perf_counter() - middle
 
-    def _require_finite(self, reward: np.ndarray):
+    def _require_finite(self, reward: Array) -> None:
         """Raise EnvironmentFailed that names the first environment whose observation or raw reward is not finite."""
         observation = self.host["observation"]
         parts = {"reward": reward} | ({} if observation.dtype == np.uint8 else {"observation": observation})
@@ -150,7 +157,7 @@ class _BoundVectorEnv:
             raise EnvironmentFailed(f"environment {self.lo + index} ({self.name}) returned {values[place]} in its {name} "
                                     f"{when}: correct the environment, or wrap it so that all numbers are finite")
 
-    def _call(self, method, *args, **kwargs):
+    def _call(self, method: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
         """Call a method of the vector environment; its errors become EnvironmentFailed."""
         try:
             return method(*args, **kwargs)
@@ -163,14 +170,15 @@ class _BoundVectorEnv:
             raise _failure(f"{who} ({self.name})", method.__name__, error) from error
 
 
-class _NamedEnv(gymnasium.Wrapper):
+class _NamedEnv(gymnasium.Wrapper[Any, Any, Any, Any]):
     """An environment whose errors become EnvironmentFailed with its number. While it is `held`, it repeats its observation."""
 
-    def __init__(self, env: gymnasium.Env, who: str):
+    def __init__(self, env: gymnasium.Env[Any, Any], who: str) -> None:
         super().__init__(env)
-        self.who, self.held, self.observation = who, False, None
+        self.who, self.held = who, False
+        self.observation: Any = None
 
-    def reset(self, **kwargs):
+    def reset(self, **kwargs: Any) -> tuple[Any, dict[str, Any]]:
         if self.held:
             return self.observation, {}
         try:
@@ -179,7 +187,7 @@ class _NamedEnv(gymnasium.Wrapper):
             raise _failure(self.who, "reset", error) from error
         return self.observation, info
 
-    def step(self, action):
+    def step(self, action: Any) -> tuple[Any, SupportsFloat, bool, bool, dict[str, Any]]:
         if self.held:
             return self.observation, 0.0, False, False, {}
         try:
@@ -189,21 +197,22 @@ class _NamedEnv(gymnasium.Wrapper):
         self.observation = result[0]
         return result
 
-    def close(self):
+    def close(self) -> None:
         _close(self.env, self.who)
 
 
-def _wrap_sync(env: VectorEnv, lo: int, name: str) -> list[_NamedEnv]:
+def _wrap_sync(env: AnyVectorEnv, lo: int, name: str) -> list[_NamedEnv]:
     """Number the environments of a SyncVectorEnv from `lo` on, and return them; [] for other vector environments."""
     inner = getattr(env, "unwrapped", env)
     if not isinstance(inner, SyncVectorEnv):
         return []
     plain = [one.env if isinstance(one, _NamedEnv) else one for one in inner.envs]
-    inner.envs = [_NamedEnv(one, f"environment {lo + index} ({name})") for index, one in enumerate(plain)]
-    return inner.envs
+    named = [_NamedEnv(one, f"environment {lo + index} ({name})") for index, one in enumerate(plain)]
+    inner.envs = list(named)
+    return named
 
 
-def _failed_worker(env: VectorEnv) -> int | None:
+def _failed_worker(env: AnyVectorEnv) -> int | None:
     """Number of the failed worker of an AsyncVectorEnv; None if unknown, or if several failed.
 
     Gymnasium sets the pipe of a worker to None after it has reported the worker's error.
@@ -218,12 +227,12 @@ def _failure(who: str, method: str, error: Exception) -> EnvironmentFailed:
     return EnvironmentFailed(f"{who} raised {type(error).__name__} in {method}: {error}")
 
 
-def _name(env: VectorEnv) -> str:
+def _name(env: AnyVectorEnv) -> str:
     """The id of a vector environment, or the name of its class."""
     return getattr(getattr(env, "spec", None), "id", None) or type(env).__name__
 
 
-def _close(env: VectorEnv | gymnasium.Env, who: str):
+def _close(env: AnyVectorEnv | gymnasium.Env[Any, Any], who: str) -> None:
     """Close an environment. If this fails, warn: the others are still to be closed, and an error may be on its way."""
     try:
         env.close()
@@ -231,18 +240,19 @@ def _close(env: VectorEnv | gymnasium.Env, who: str):
         warnings.warn(f"{who} raised {type(error).__name__} in close: {error}", RuntimeWarning, stacklevel=2)
 
 
-def check_spaces(env: VectorEnv, space, actions):
+def check_spaces(env: AnyVectorEnv, space: spaces.Space[Any], actions: spaces.Space[Any]) -> tuple[spaces.Box, spaces.Discrete]:
     """Raise ValueError if the pipeline cannot drive a vector environment, or if it differs from the others.
 
     space, actions: observation and action space of one environment in the first vector environment.
+    Returns both.
     """
     if env.single_observation_space != space or env.single_action_space != actions:
         raise ValueError(f"the vector environments must have the same spaces: one has {env.single_observation_space} and "
                          f"{env.single_action_space}, the first has {space} and {actions}")
-    if not isinstance(space, gymnasium.spaces.Box) or space.dtype.kind not in "fiub":
+    if not isinstance(space, spaces.Box) or space.dtype.kind not in "fiub":
         raise ValueError(f"observations must be a Box of numbers, not {space}: wrap the environment, for instance in "
                          "gymnasium.wrappers.FlattenObservation")
-    if not isinstance(actions, gymnasium.spaces.Discrete):
+    if not isinstance(actions, spaces.Discrete):
         raise ValueError(f"actions must be Discrete, not {actions}")
     mode = env.metadata.get("autoreset_mode")
     if mode is None:
@@ -252,3 +262,4 @@ def check_spaces(env: VectorEnv, space, actions):
     if mode not in (None, AutoresetMode.NEXT_STEP, "NextStep", "next_step"):
         raise ValueError(f"autoreset must be next_step, with which the step after the end of an episode resets, not {mode}: "
                          "make the environment with autoreset_mode=AutoresetMode.NEXT_STEP")
+    return space, actions

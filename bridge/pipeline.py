@@ -16,9 +16,10 @@ of the observations in the same stream. So the games never overwrite an observat
 """
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar, TypeVarTuple, cast
 
 import numpy as np
+import numpy.typing as npt
 import torch
 
 from bridge import spans
@@ -26,35 +27,42 @@ from bridge.device import HostDevice
 from bridge.errors import BridgeError, TransferError
 from bridge.graphs import Captured, Graphs
 from bridge.gymnasium_source import GymnasiumSource
+from bridge.interfaces import AnyVectorEnv, Device, Source, Stream, Work
 from bridge.slab import Slab
 from bridge.source import EpisodeLog, Episodes, GameSource, closed_on_error
 from envs_c import VecEnv
 
 VECTOR_ENV = ("num_envs", "single_observation_space", "single_action_space", "reset", "step")  # attributes of a vector env
 
+_T = TypeVar("_T")
+_Ts = TypeVarTuple("_Ts")
+
 
 class BatchRange(NamedTuple):
     """Environments lo .. hi-1, which are stepped together."""
 
-    index: int
+    index: int  # type: ignore[assignment]  # tuple has a method of this name
     lo: int
     hi: int
 
 
-def source_of(envs, reward_clip: float | None = None):
+def source_of(envs: VecEnv | AnyVectorEnv | Sequence[AnyVectorEnv] | Source, reward_clip: float | None = None) -> Source:
     """Return a source for these environments.
 
-    envs: an envs_c.VecEnv, a Gymnasium vector environment, or a list of Gymnasium vector environments, each a batch.
+    envs: an envs_c.VecEnv, a Gymnasium vector environment, or a list of Gymnasium vector environments, each a batch; or a
+        source, which is returned.
     reward_clip: c to clip rewards to [-c, c], for Gymnasium's environments only.
     """
     if isinstance(envs, VecEnv):
         return GameSource(envs)
-    envs = list(envs) if isinstance(envs, Sequence) else [envs]
-    for env in envs:
+    if hasattr(envs, "bind") and hasattr(envs, "edges"):
+        return cast("Source", envs)
+    several = list(envs) if isinstance(envs, Sequence) else [envs]
+    for env in several:
         if not all(hasattr(env, name) for name in VECTOR_ENV):
             raise TypeError("the pipeline needs an envs_c.VecEnv or Gymnasium vector environments (gymnasium.make_vec), not "
                             f"{type(env).__name__}")
-    return GymnasiumSource(envs, reward_clip)
+    return GymnasiumSource(several, reward_clip)  # pyright: ignore[reportArgumentType]  it does not narrow by hasattr
 
 
 class Pipeline:
@@ -73,8 +81,9 @@ class Pipeline:
     Raises BridgeError if a copy, a kernel or an environment failed. If it cannot be made, it closes the source.
     """
 
-    def __init__(self, envs, num_batches: int = 1, device=None, *, serial: bool = False, graphs: bool = True):
-        self.source = envs if hasattr(envs, "bind") and hasattr(envs, "edges") else source_of(envs)
+    def __init__(self, envs: VecEnv | AnyVectorEnv | Sequence[AnyVectorEnv] | Source, num_batches: int = 1,
+                 device: Device | None = None, *, serial: bool = False, graphs: bool = True) -> None:
+        self.source = source_of(envs)
         self._device = device or HostDevice()
         self.device: torch.device = self._device.torch_device
         self.serial, self.graphs = serial, Graphs(graphs)
@@ -88,12 +97,12 @@ class Pipeline:
             self._bound = [self.source.bind(b.lo, b.hi, slab.host, slab.host_actions)
                            for b, slab in zip(self.batches, self.slabs, strict=True)]
         self._must_step = [False] * num_batches  # by batch: the actions of its last turn are not yet played
-        self._queued: dict[tuple, _QueuedWork] = {}  # by batch, work and act
+        self._queued: dict[tuple[int, Work, bool], _QueuedWork] = {}  # by batch, work and act
         self._ended = EpisodeLog(self.num_envs)
         self.env_seconds = 0.0
         self.copy_seconds = 0.0
 
-    def reset(self):
+    def reset(self) -> None:
         """Begin new episodes in all environments."""
         self._wait_for_device()
         self.wait_for_caller()  # the caller's stream may still be filling the new slabs with zeros
@@ -104,11 +113,11 @@ class Pipeline:
         """Return the slab of a batch."""
         return self.slabs[batch.index]
 
-    def new_stream(self):
+    def new_stream(self) -> Stream:
         """Make another stream of the device, for the caller's own work."""
         return self._device.stream()
 
-    def turn(self, batch: BatchRange, work: Callable[[], None], *, act: bool = True):
+    def turn(self, batch: BatchRange, work: Callable[[], None], *, act: bool = True) -> None:
         """Step the batch's games with the actions of its last turn, then queue `work` on the new observations.
 
         work: reads the slab's tensors and fills slab.actions. Pass the same object in each turn: it is captured once. It
@@ -130,7 +139,7 @@ class Pipeline:
             self.check("wait for the device", batch, stream.wait)
             self.play(batch)
 
-    def play(self, batch: BatchRange):
+    def play(self, batch: BatchRange) -> None:
         """Wait for the actions of the batch's last turn and step its games with them. Does nothing if this is already done."""
         if not self._must_step[batch.index]:
             return
@@ -142,7 +151,7 @@ class Pipeline:
         self.copy_seconds += waited
         self.env_seconds += stepped
 
-    def settle(self):
+    def settle(self) -> None:
         """Finish the step of every batch. Then raise the first error, if there was one."""
         failed = []
         for batch in self.batches:
@@ -153,28 +162,28 @@ class Pipeline:
         if failed:
             raise failed[0]
 
-    def hold(self, environments: np.ndarray):
+    def hold(self, environments: npt.NDArray[np.intp]) -> None:
         """Do not step these environments any more, until `reset`, if the source can hold them. Call `settle` before."""
         for batch, bound in zip(self.batches, self._bound, strict=True):
             bound.hold(environments[(environments >= batch.lo) & (environments < batch.hi)] - batch.lo)
 
-    def _wait_for_device(self):
+    def _wait_for_device(self) -> None:
         """Finish all steps and copies. After this call the host's buffers can be overwritten."""
         self.settle()
         for batch in self.batches:
             self.check("wait for the device", batch, self.streams[batch.index].wait)
 
-    def wait_for_caller(self):
+    def wait_for_caller(self) -> None:
         """Make the streams wait for the caller's torch operations so far, such as an update of the weights."""
         for stream in self.streams:
             stream.wait_for_caller()
 
-    def make_caller_wait(self):
+    def make_caller_wait(self) -> None:
         """Make the caller's next torch operations wait for the work on all streams."""
         for stream in self.streams:
             stream.make_caller_wait()
 
-    def check(self, stage: str, batch: BatchRange, call: Callable, *arguments):
+    def check(self, stage: str, batch: BatchRange, call: Callable[[*_Ts], _T], *arguments: *_Ts) -> _T:
         """Return call(*arguments). If it fails, raise TransferError with the stage, the batch and the shapes."""
         try:
             if not spans.recorded:
@@ -200,10 +209,10 @@ class Pipeline:
         contents = [slab.contents() for slab in self.slabs]
         return {**self.source.state(), **{f"slab.{name}": torch.cat([one[name] for one in contents]) for name in contents[0]}}
 
-    def restore(self, state: dict[str, torch.Tensor]):
+    def restore(self, state: dict[str, torch.Tensor]) -> None:
         """Put back the result of `state`. Raises ValueError if it has another number of environments."""
         self._wait_for_device()
-        parts = {name: state.get(f"slab.{name}", ()) for name in self.slabs[0].host}
+        parts = {name: state.get(f"slab.{name}", torch.empty(0)) for name in self.slabs[0].host}
         for name, part in parts.items():
             if len(part) != self.num_envs:
                 raise ValueError(f"{name} must have {self.num_envs} environments, not {len(part)}")
@@ -215,7 +224,7 @@ class Pipeline:
         """Names in `state`, with their environment dimension or "snapshot" for the bytes of an envs_c snapshot."""
         return {**self.source.environment_dims(), **{f"slab.{name}": 0 for name in self.slabs[0].host}}
 
-    def close(self):
+    def close(self) -> None:
         """Close the source: its threads end, and it closes the environments that it owns. The caller closes others."""
         self.source.close()
 
@@ -223,24 +232,24 @@ class Pipeline:
 class _QueuedWork:
     """The work of a turn on a batch's stream, with its copies: stage by stage, or as one captured graph."""
 
-    def __init__(self, pipeline: Pipeline, batch: BatchRange, work: Callable[[], None], act: bool):
+    def __init__(self, pipeline: Pipeline, batch: BatchRange, work: Callable[[], None], act: bool) -> None:
         self.pipeline, self.batch, self.work, self.act = pipeline, batch, work, act
         self.stream, self.slab = pipeline.streams[batch.index], pipeline.slabs[batch.index]
         self.captured = Captured("a batch step", self._all, self.stream, pipeline.graphs, self._stages)
 
-    def __call__(self):
+    def __call__(self) -> None:
         if self.stream.copies:
             self.pipeline.check("batch step", self.batch, self.captured)
         else:
             self.pipeline.check("work on the device", self.batch, self.work)
 
-    def _all(self):
+    def _all(self) -> None:
         self.slab.upload(self.stream)
         self.work()
         if self.act:
             self.slab.download(self.stream)
 
-    def _stages(self):
+    def _stages(self) -> None:
         check, batch, stream = self.pipeline.check, self.batch, self.stream
         check("copy to the device", batch, lambda: self.slab.upload(stream))
         check("work on the device", batch, lambda: stream.run(self.work))

@@ -7,10 +7,16 @@ The games write the host's parts in place. `upload` copies all of them at once, 
 device's memory is the host's memory, and both copies do nothing. uint8 observations travel as bytes.
 """
 
+from typing import TypeAlias
+
 import numpy as np
+import numpy.typing as npt
 import torch
 
 from bridge.device import ALIGNMENT, HostDevice
+from bridge.interfaces import Array, Bytes, Device, Stream
+
+Parts: TypeAlias = dict[str, tuple[tuple[int, ...], npt.DTypeLike]]  # name -> shape and dtype
 
 
 class Slab:
@@ -30,9 +36,10 @@ class Slab:
     host_actions, actions: (B,) int32, on the host and on the device.
     """
 
-    def __init__(self, count: int, shape: tuple, dtype, num_masked: int = 0, device=None):
+    def __init__(self, count: int, shape: tuple[int, ...], dtype: npt.DTypeLike, num_masked: int = 0,
+                 device: Device | None = None) -> None:
         device = device or HostDevice()
-        parts = {"observation": ((count, *shape), dtype), "reward": ((count,), "float32"),
+        parts: Parts = {"observation": ((count, *shape), dtype), "reward": ((count,), "float32"),
                  "terminated": ((count,), "float32"), "truncated": ((count,), "float32")}
         if num_masked:
             parts["action_mask"] = ((count, num_masked), "uint8")
@@ -56,11 +63,11 @@ class Slab:
         """Bytes of one copy to the device."""
         return self._host_bytes.nbytes
 
-    def upload(self, stream):
+    def upload(self, stream: Stream) -> None:
         """Queue one copy of all parts to the device."""
         stream.upload(self._device_bytes, self._host_bytes)
 
-    def download(self, stream):
+    def download(self, stream: Stream) -> None:
         """Queue one copy of the actions to the host."""
         stream.download(self._host_action_bytes, self._device_action_bytes)
 
@@ -68,7 +75,7 @@ class Slab:
         """Return copies of the host's parts by name, for a checkpoint."""
         return {name: torch.from_numpy(part.copy()) for name, part in self.host.items()}
 
-    def restore(self, contents: dict[str, torch.Tensor]):
+    def restore(self, contents: dict[str, torch.Tensor]) -> None:
         """Put back the result of `contents`. Raises ValueError and changes nothing if a part is missing or does not fit."""
         for name, part in self.host.items():
             given = contents.get(name)
@@ -79,17 +86,18 @@ class Slab:
         for name, part in self.host.items():
             part[:] = contents[name].numpy()
 
-    def __str__(self):
+    def __str__(self) -> str:
         parts = ", ".join(f"{name} {tuple(part.shape)} {part.dtype}" for name, part in self.host.items())
         return f"{parts}, actions {tuple(self.host_actions.shape)} int32"
 
 
-def layout(parts: dict) -> tuple[dict[str, int], int]:
+def layout(parts: Parts) -> tuple[dict[str, int], int]:
     """Return each part's offset in bytes, aligned to a cache line, and the total size.
 
     parts: name to (shape, dtype).
     """
-    offsets, end = {}, 0
+    offsets: dict[str, int] = {}
+    end = 0
     for name, (shape, dtype) in parts.items():
         offsets[name] = end
         size = int(np.prod(shape)) * np.dtype(dtype).itemsize
@@ -97,13 +105,13 @@ def layout(parts: dict) -> tuple[dict[str, int], int]:
     return offsets, end
 
 
-def host_view(raw: np.ndarray, offset: int, shape: tuple, dtype) -> np.ndarray:
+def host_view(raw: Bytes, offset: int, shape: tuple[int, ...], dtype: npt.DTypeLike) -> Array:
     """Return the bytes from `offset` on as an array of this shape and dtype."""
     size = int(np.prod(shape)) * np.dtype(dtype).itemsize
     return raw[offset: offset + size].view(dtype).reshape(shape)
 
 
-def device_view(raw: torch.Tensor, offset: int, shape: tuple, dtype) -> torch.Tensor:
+def device_view(raw: torch.Tensor, offset: int, shape: tuple[int, ...], dtype: npt.DTypeLike) -> torch.Tensor:
     """Return the bytes from `offset` on as a tensor of this shape and dtype."""
     size = int(np.prod(shape)) * np.dtype(dtype).itemsize
     return raw[offset: offset + size].view(getattr(torch, np.dtype(dtype).name)).reshape(shape)

@@ -23,17 +23,20 @@ After the end of an episode, the next step only resets (Gymnasium's "next_step" 
 
 import contextlib
 import time
-from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 import torch
 
-from envs_c import VecEnv
+from envs_c import Batch, VecEnv
+
+_Number = TypeVar("_Number", bound=np.generic)
 
 
 @contextlib.contextmanager
-def closed_on_error(made) -> Iterator:
+def closed_on_error(made: Any) -> Iterator[Any]:
     """A context manager that calls made.close() if its body raises."""
     try:
         yield made
@@ -45,9 +48,14 @@ def closed_on_error(made) -> Iterator:
 class Episodes(NamedTuple):
     """E ended episodes."""
 
-    returns: np.ndarray       # (E,) float64, raw rewards
-    lengths: np.ndarray       # (E,) int32, in steps
-    environments: np.ndarray  # (E,) int64, numbers of the environments
+    returns: npt.NDArray[np.float64]     # (E,) float64, raw rewards
+    lengths: npt.NDArray[np.int32]       # (E,) int32, in steps
+    environments: npt.NDArray[np.int64]  # (E,) int64, numbers of the environments
+
+
+def longer(column: npt.NDArray[_Number], more: int) -> npt.NDArray[_Number]:
+    """`column` with `more` elements behind it."""
+    return np.concatenate([column, np.empty(more, column.dtype)])
 
 
 class EpisodeLog:
@@ -56,27 +64,30 @@ class EpisodeLog:
     room: number of episodes for which memory is allocated at first.
     """
 
-    def __init__(self, room: int):
+    def __init__(self, room: int) -> None:
         self.count = 0
         self.columns = Episodes(np.empty(room), np.empty(room, np.int32), np.empty(room, np.int64))
 
-    def reserve(self, more: int):
+    def reserve(self, more: int) -> None:
         """Make room for `more` episodes."""
         room = self.count + more
         if room > len(self.columns.returns):
-            self.columns = Episodes(*(np.concatenate([column, np.empty(room, column.dtype)]) for column in self.columns))
+            returns, lengths, environments = self.columns
+            self.columns = Episodes(longer(returns, room), longer(lengths, room), longer(environments, room))
 
-    def add(self, episodes: Episodes):
+    def add(self, episodes: Episodes) -> None:
         """Append these episodes."""
         count = len(episodes.returns)
         self.reserve(count)
-        for column, new in zip(self.columns, episodes, strict=True):
+        columns: Iterable[tuple[npt.NDArray[Any], npt.NDArray[Any]]] = zip(self.columns, episodes, strict=True)
+        for column, new in columns:
             column[self.count: self.count + count] = new
         self.count += count
 
     def take(self) -> Episodes:
         """Return all episodes and empty the log."""
-        taken = Episodes(*(column[: self.count].copy() for column in self.columns))
+        returns, lengths, environments = self.columns
+        taken = Episodes(returns[: self.count].copy(), lengths[: self.count].copy(), environments[: self.count].copy())
         self.count = 0
         return taken
 
@@ -89,7 +100,7 @@ class GameSource:
 
     saves = True  # `state` holds the environments
 
-    def __init__(self, env: VecEnv):
+    def __init__(self, env: VecEnv) -> None:
         if env.autoreset != "next_step":
             raise ValueError(f"autoreset must be 'next_step', not {env.autoreset!r}: the pipeline supports no other mode")
         self.env = env
@@ -103,43 +114,45 @@ class GameSource:
             raise ValueError(f"num_batches must be from 1 to the number of environments, {self.num_envs}, not {num_batches}")
         return [self.num_envs * k // num_batches for k in range(num_batches + 1)]
 
-    def bind(self, lo: int, hi: int, host: dict, actions: np.ndarray):
+    def bind(self, lo: int, hi: int, host: dict[str, npt.NDArray[Any]], actions: npt.NDArray[np.int32]) -> "BoundGames":
         return BoundGames(self.env.bind(lo, hi, actions=actions, **host))
 
     def state(self) -> dict[str, torch.Tensor]:
         return {"environments": torch.frombuffer(bytearray(self.env.get_state()), dtype=torch.uint8)}
 
-    def restore(self, state: dict[str, torch.Tensor]):
+    def restore(self, state: dict[str, torch.Tensor]) -> None:
         self.env.set_state(state["environments"].numpy().tobytes())
 
     def environment_dims(self) -> dict[str, int | str]:
         """Names in `state`, with their environment dimension or "snapshot" for the bytes of an envs_c snapshot."""
         return {"environments": "snapshot"}
 
-    def close(self):
+    def close(self) -> None:
         """Does nothing: the caller owns the environments."""
 
 
 class BoundGames:
     """A bound batch of our games."""
 
-    def __init__(self, batch):
-        self.batch, self.ready, self.waited = batch, None, 0.0
-        self.stepped: np.ndarray | None = None  # (B,) bool, False for environments that are held; None if none is
+    ready: Callable[[], None]  # of the last `begin`
 
-    def reset(self):
+    def __init__(self, batch: Batch) -> None:
+        self.batch, self.waited = batch, 0.0
+        self.stepped: npt.NDArray[np.bool_] | None = None  # (B,) bool, False for environments that are held; None if none is
+
+    def reset(self) -> None:
         self.stepped = None
         self.batch.reset()
 
-    def hold(self, rows: np.ndarray):
+    def hold(self, rows: npt.NDArray[np.intp]) -> None:
         if self.stepped is None:
             self.stepped = np.ones(self.batch.hi - self.batch.lo, bool)
         self.stepped[rows] = False
 
-    def begin(self, ready: Callable[[], None]):
+    def begin(self, ready: Callable[[], None]) -> None:
         self.ready = ready
 
-    def wait(self):
+    def wait(self) -> None:
         begin = time.perf_counter()
         self.ready()
         self.waited = time.perf_counter() - begin
