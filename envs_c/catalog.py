@@ -80,7 +80,7 @@ def load(path):
 
 def make(name: str, num_envs: int = 1, *, view: str = "features", frame_skip: int | None = None, frame_stack: int = 1,
          sticky: float = 0.0, noop_max: int = 0, time_limit: int | None = None, reward_clip=None, num_threads: int = 0,
-         autoreset="next_step", seed=None, copy: bool = True, **options) -> ArcadeVectorEnv:
+         autoreset="next_step", seed=None, copy: bool = True, render_mode=None, **options) -> ArcadeVectorEnv:
     """Make N environments of a game as one `gymnasium.vector.VectorEnv`.
 
     name: one of `games()`, or a path to a game's .pyx.
@@ -97,6 +97,8 @@ def make(name: str, num_envs: int = 1, *, view: str = "features", frame_skip: in
     autoreset: "next_step", "same_step" or "disabled", or Gymnasium's AutoresetMode.
     seed: for resets without a seed of their own; None is a seed from the operating system.
     copy: True returns new arrays from every call, False the same arrays, which the next step overwrites.
+    render_mode: None or "rgb_array", with which `render()` returns pictures, or "human": a window shows the first 16
+        environments at the game's own rate.
     options: the game's own options; `game(name).options` has their ranges.
 
     Raises UnknownGame, InvalidArgument, or UnknownSetting, which is a TypeError too and suggests the most similar name.
@@ -105,7 +107,8 @@ def make(name: str, num_envs: int = 1, *, view: str = "features", frame_skip: in
     check_names(chosen, options)
     return ArcadeVectorEnv(chosen, num_envs, view=view, frame_skip=frame_skip, frame_stack=frame_stack,
                            sticky=sticky, noop_max=noop_max, time_limit=time_limit, reward_clip=reward_clip,
-                           num_threads=num_threads, autoreset=autoreset, seed=seed, copy=copy, options=options)
+                           num_threads=num_threads, autoreset=autoreset, seed=seed, copy=copy,
+                           render_mode=render_mode, options=options)
 
 
 def check_names(game: Game, options: dict):
@@ -123,8 +126,7 @@ def check_names(game: Game, options: dict):
 
 def make_vector(name: str, num_envs: int = 1, render_mode=None, **settings) -> ArcadeVectorEnv:
     """Called by `gymnasium.make_vec` for the ids of the games."""
-    checks.choice("render_mode", "rgb_array" if render_mode is None else render_mode, ("rgb_array",))
-    return make(name, num_envs, **settings)
+    return make(name, num_envs, render_mode=render_mode, **settings)
 
 
 def make_single(name: str, render_mode=None, **settings) -> ArcadeEnv:
@@ -133,7 +135,7 @@ def make_single(name: str, render_mode=None, **settings) -> ArcadeEnv:
         if setting in settings:
             raise InvalidArgument(f"{setting} must be left out, not {settings[setting]!r}: gymnasium.make gives one "
                                   "environment that its caller resets; use gymnasium.make_vec for more")
-    return ArcadeEnv(make(name, 1, autoreset="disabled", **settings), render_mode)
+    return ArcadeEnv(make(name, 1, autoreset="disabled", render_mode=render_mode, **settings), render_mode)
 
 
 def register(game) -> str:

@@ -11,14 +11,15 @@ class ArcadeEnv(gymnasium.Env):
     """One environment as a gymnasium.Env. Made by `gymnasium.make`.
 
     vector: an ArcadeVectorEnv of one environment with autoreset "disabled".
-    render_mode: "rgb_array" or None.
+    render_mode: "rgb_array" or None; "human" if the vector has it.
     """
 
     metadata = METADATA
 
     def __init__(self, vector: ArcadeVectorEnv, render_mode=None):
         self.vector = vector
-        self.render_mode = None if render_mode is None else checks.choice("render_mode", render_mode, ("rgb_array",))
+        self.render_mode = None if render_mode is None else checks.choice("render_mode", render_mode, (vector.render_mode,))
+        self.metadata = {**METADATA, "render_fps": vector.metadata["render_fps"]}
         self.observation_space = vector.single_observation_space
         self.action_space = vector.single_action_space
 
@@ -37,8 +38,12 @@ class ArcadeEnv(gymnasium.Env):
         return observations[0], float(rewards[0]), bool(terminated[0]), bool(truncated[0]), first(infos)
 
     def render(self):
-        """The screen in colour, (height, width, 3) uint8, if render_mode is "rgb_array"; else None."""
-        return self.vector.render()[0] if self.render_mode else None
+        """The screen in colour, (height, width, 3) uint8, if render_mode is "rgb_array"; else None.
+
+        If it is "human", every step is shown anyway, at the game's own rate; this shows the screen once more, without waiting.
+        """
+        screens = self.vector.render() if self.render_mode else None
+        return None if screens is None else screens[0]
 
     def close(self):
         """Free the state."""

@@ -14,8 +14,9 @@ from envs_c.errors import InvalidArgument
 from envs_c.gymnasium_env.infos import add_ends, add_last, episode
 from envs_c.gymnasium_env.snapshot import close_snapshot, open_snapshot
 from envs_c.gymnasium_env.spaces import batched, observation_space
+from envs_c.play.human import Human
 
-METADATA = {"render_modes": ["rgb_array"], "render_fps": 60}  # of the class; an environment has its game's frame rate
+METADATA = {"render_modes": ["human", "rgb_array"], "render_fps": 60}  # of the class; an environment has its game's frame rate
 MODES = {mode.value.lower().replace("-", ""): mode for mode in AutoresetMode}
 
 
@@ -31,14 +32,17 @@ class ArcadeVectorEnv(VectorEnv):
     - "final_obs", "final_info" and their masks: under autoreset "same_step", in steps in which an episode ended.
     """
 
-    def __init__(self, game, num_envs=1, *, frame_stack=1, copy=True, options=None, **settings):
+    _human: Human | None = None  # the window of render_mode "human"
+
+    def __init__(self, game, num_envs=1, *, frame_stack=1, copy=True, render_mode=None, options=None, **settings):
         self.core = VecEnv(game, num_envs, options=options, **settings)
         self._alone = Flag(f"these {game.name} environments")  # held during a call, for its results belong together
         self.game = game
         self.num_envs = num_envs = self.core.num_envs
         self.frame_stack = checks.integer("frame_stack", frame_stack, 1, 64)
         self.copy = checks.boolean("copy", copy)
-        self.render_mode = "rgb_array"
+        self.render_mode = checks.choice("render_mode", "rgb_array" if render_mode is None else render_mode,
+                                         ("human", "rgb_array"))
         pace = max(1, round(game.fps / self.core.frame_skip))  # rendered steps per second
         self.metadata = {**METADATA, "render_fps": pace, "autoreset_mode": MODES[self.core.autoreset.replace("_", "")]}
         self.single_observation_space = observation_space(self.core, self.frame_stack)
@@ -46,6 +50,8 @@ class ArcadeVectorEnv(VectorEnv):
         self.observation_space = batched(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._make_buffers()
+        if self.render_mode == "human":
+            self._human = Human(game.name, num_envs, self.core.render, pace)
 
     def _make_buffers(self):
         core, n = self.core, self.num_envs
@@ -95,6 +101,8 @@ class ArcadeVectorEnv(VectorEnv):
             if self._stack is not None:
                 self._stack[began] = 0
                 self._stack[began, -1] = self._observation[began]
+            if self._human:
+                self._human.show(paced=False)
             return self._observations(), self._infos()
 
     def step(self, actions):
@@ -116,6 +124,8 @@ class ArcadeVectorEnv(VectorEnv):
             if ended:
                 self._report(infos, terminated | truncated, final_stack)
             self._over = terminated | truncated
+            if self._human:
+                self._human.show(paced=True)
             return self._observations(), self._reward.astype(np.float64), terminated, truncated, infos
 
     def _push(self, over):
@@ -160,7 +170,13 @@ class ArcadeVectorEnv(VectorEnv):
         return observations.copy() if self.copy else observations
 
     def render(self):
-        """The screens of all environments in colour: a tuple of N (height, width, 3) uint8."""
+        """The screens of all environments in colour: a tuple of N (height, width, 3) uint8.
+
+        If render_mode is "human", they are shown in the window, without waiting, and this returns None.
+        """
+        if self._human:
+            self._human.show(paced=False)
+            return None
         return tuple(self.core.render(i) for i in range(self.num_envs))
 
     def get_state(self, indices=None) -> bytes:
@@ -189,6 +205,8 @@ class ArcadeVectorEnv(VectorEnv):
             return self._observations()
 
     def close_extras(self, **kwargs):
-        """Free the states; called by `close`."""
+        """Free the states, and close the window; called by `close`."""
         with self._alone:
             self.core.close()
+            if self._human:
+                self._human.close()

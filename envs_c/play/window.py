@@ -85,7 +85,7 @@ class Window:
         if self._shape != picture.shape:
             self._shape = picture.shape
             factor = self.scale or self._room(width, height)
-            pygame.display.set_mode((width * factor, height * factor + BAR), pygame.RESIZABLE)
+            pygame.display.set_mode((round(width * factor), round(height * factor) + BAR), pygame.RESIZABLE)
         window = pygame.display.get_surface()
         area = picture_area(width, height, *window.get_size())
         window.fill(GROUND)
@@ -97,11 +97,12 @@ class Window:
         pygame.display.set_caption(caption)
         pygame.display.flip()
 
-    def _room(self, width: int, height: int) -> int:
-        """The largest whole factor by which a picture fits the desktop."""
+    def _room(self, width: int, height: int) -> float:
+        """The largest factor by which a picture fits the desktop, a whole one if it is at least 1."""
         sizes = self.pygame.display.get_desktop_sizes()
         across, down = (SHARE * length for length in (sizes[0] if sizes else DESKTOP))
-        return max(1, int(min(across / width, (down - BAR) / height)))
+        factor = min(across / width, (down - BAR) / height)
+        return int(factor) if factor >= 1 else factor
 
     def wait(self, seconds: float) -> bool:
         """Wait until the time has passed or the window is closed; False if it is closed."""

@@ -177,7 +177,7 @@ def test_settings_that_a_single_environment_does_not_have_are_named(setting):
 
 @pytest.mark.parametrize("make", [gymnasium.make, gymnasium.make_vec])
 def test_an_unknown_render_mode_is_named(make):
-    message = "render_mode must be one of 'rgb_array', not 'human'"
+    message = "render_mode must be one of 'human', 'rgb_array', not 'ansi'"
     with warnings.catch_warnings(), pytest.raises(envs_c.InvalidArgument, match=message):
         warnings.simplefilter("ignore")
-        make(IDS[0], render_mode="human")
+        make(IDS[0], render_mode="ansi")

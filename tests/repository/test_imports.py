@@ -22,7 +22,7 @@ def run(code: str):
 
 def test_importing_the_games_loads_neither_torch_nor_cupy_nor_higher_packages():
     loaded = set(run(f"import json, sys, envs_c; {PLAY}; print(json.dumps([m.split('.')[0] for m in sys.modules]))"))
-    assert not {"torch", "cupy", "tensordict", "bridge", "trainer", "rich", "tyro"} & loaded
+    assert not {"torch", "cupy", "tensordict", "bridge", "trainer", "rich", "tyro", "pygame"} & loaded
     assert {"envs_c", "numpy", "gymnasium"} <= loaded
 
 
