@@ -79,7 +79,7 @@ def extensions() -> list[Extension]:
             ".".join(source.with_suffix("").parts),
             [str(source)],
             depends=sorted(map(str, source.parent.glob("*.h"))),
-            include_dirs=[str(source.parent)],
+            include_dirs=[str(source.parent), "envs_c/engine"],  # engine.pxd includes pool.h
             extra_compile_args=own_flags[root][0] + LINES + compile_flags,
             extra_link_args=own_flags[root][1] + link_flags,
         )

@@ -16,6 +16,7 @@ writes to buffers of the caller. The package needs NumPy, Gymnasium and platform
     state.py                        the format of snapshots
     catalog.py                      games by name; outside.py, flags.py compile games from other folders
     gymnasium_env/, sb3.py          the interfaces to Gymnasium and stable-baselines3
+    asynchronous/                   `make_async`: environments that threads step while Python does something else
     testing/                        the contract suite
     play/                           windows, terminals and keys for people
     new.py, template/               `python -m envs_c new`
@@ -24,10 +25,13 @@ writes to buffers of the caller. The package needs NumPy, Gymnasium and platform
     games/                          the built-in games
 """
 
+from envs_c.asynchronous import make_async
+from envs_c import references  # noqa: F401  games can be pickled
 from envs_c.catalog import built_in, game, games, load, make, register
 from envs_c.engine.vecenv import Batch, VecEnv
 from envs_c.errors import (
     Busy,
+    CannotCopy,
     Closed,
     CompileFailed,
     ContractError,
@@ -36,14 +40,16 @@ from envs_c.errors import (
     InvalidState,
     NoScreen,
     NotReset,
+    OutOfTurn,
     UnknownGame,
     UnknownSetting,
 )
 
 __version__ = "0.1.0"
 
-__all__ = ["Batch", "Busy", "Closed", "CompileFailed", "ContractError", "EnvsError", "InvalidArgument", "InvalidState",
-           "NoScreen", "NotReset", "UnknownGame", "UnknownSetting", "VecEnv", "__version__", "game", "games", "load", "make", "register"]
+__all__ = ["Batch", "Busy", "CannotCopy", "Closed", "CompileFailed", "ContractError", "EnvsError", "InvalidArgument", "InvalidState",
+           "NoScreen", "NotReset", "OutOfTurn", "UnknownGame", "UnknownSetting", "VecEnv", "__version__", "game", "games",
+           "load", "make", "make_async", "register"]
 
 for _name in built_in():
     register(game(_name))

@@ -19,7 +19,7 @@ from gymnasium.envs.registration import registry
 
 from envs_c import catalog, install
 from envs_c.engine import checks
-from envs_c.errors import EnvsError, InvalidArgument
+from envs_c.errors import InvalidArgument, OutOfTurn
 from envs_c.gymnasium_env import ArcadeVectorEnv
 
 try:
@@ -35,10 +35,6 @@ except ModuleNotFoundError as error:
 FIXED = tuple(name for name in inspect.signature(catalog.make).parameters
               if name not in ("name", "num_envs", "autoreset", "seed", "copy"))
 SHARED = ("action_space", "metadata", "observation_space", "render_mode", "spec")  # equal in all environments
-
-
-class OutOfTurn(EnvsError, RuntimeError):
-    """`step_wait` was called without `step_async`, or `step_async` twice before `step_wait`."""
 
 
 def make(name: str, num_envs: int = 1, *, seed: int | None = None, channels_last: bool = False, **settings) -> "ArcadeVecEnv":

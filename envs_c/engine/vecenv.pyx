@@ -15,8 +15,8 @@ import numpy as np
 from envs_c.engine import checks
 from envs_c.engine.engine cimport Engine
 from envs_c.errors import InvalidArgument, InvalidState, NotReset
-from envs_c.engine.busy cimport Mark, add_mark, drop_mark, leave
-from envs_c.game cimport DISABLED, OBSERVE, RESET, STEP, Head, Io, Operation
+from envs_c.engine.busy cimport add_mark, drop_mark, leave
+from envs_c.game cimport DISABLED, OBSERVE, RESET, STEP, Head, Operation
 from envs_c.engine.restore cimport aligned_alloc, can_exist
 from envs_c.engine.state import close_state, open_state
 
@@ -29,13 +29,6 @@ HEAD_SIZE = sizeof(Head)  # bytes of the engine's own data in front of a game's 
 @cython.no_gc_clear  # __dealloc__ needs `env`
 cdef class Batch:
     """A contiguous range of B environments, with their buffers. Made by `VecEnv.bind`."""
-
-    cdef readonly Engine env     # the VecEnv
-    cdef readonly int lo         # the environments are lo .. hi-1
-    cdef readonly int hi
-    cdef readonly tuple buffers  # kept alive: `io` points into them
-    cdef Mark* mark              # held during a call
-    cdef Io io
 
     def __init__(self, Engine env not None, lo, hi, actions, observation, reward, terminated, truncated,
                  final_observation, action_mask, final_action_mask):

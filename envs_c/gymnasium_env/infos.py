@@ -5,13 +5,14 @@ import numpy as np
 STATS = "episode_stats"  # the key of the statistics; Gymnasium's RecordEpisodeStatistics writes to "episode"
 
 
-def episode(core, over, seconds) -> dict:
+def episode(core, over, seconds, rows=slice(None)) -> dict:
     """The statistics of the episodes that ended in the last step of `core`, a VecEnv; zeros in the other environments.
 
     over: (N,) bool, the environments of these episodes.
     seconds: (N,) float64, their durations.
+    rows: the N environments, if they are not all of `core`.
     """
-    return {"r": np.where(over, core.ended_return, 0.0), "l": np.where(over, core.ended_length, 0),
+    return {"r": np.where(over, core.ended_return[rows], 0.0), "l": np.where(over, core.ended_length[rows], 0),
             "t": np.where(over, np.round(seconds, 6), 0.0)}
 
 
