@@ -1,5 +1,7 @@
 """render_mode="human": a window at the game's own rate, for one environment and for many."""
 
+import copy
+import pickle
 import sys
 from types import SimpleNamespace
 
@@ -70,6 +72,19 @@ def test_the_rate_is_the_games_own(shown, monkeypatch, make, settings, rate):
         env.step(env.action_space.sample())
     env.render()
     assert shown.waited == pytest.approx([0, 1 / rate, 2 / rate, 3 / rate, 0])
+    env.close()
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
+def test_a_copy_leaves_the_window_to_the_original(shown, copied):
+    env = envs_c.make("breakout", render_mode="human")
+    env.reset(seed=1)
+    other = copied(env)
+    other.step([1])
+    assert len(shown.pictures) == 1 and len(other.render()) == 1
+    env.step([1])
+    assert len(shown.pictures) == 2 and env.render() is None
+    other.close()
     env.close()
 
 
