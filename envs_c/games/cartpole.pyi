@@ -1,0 +1,3 @@
+from envs_c.game import Game
+
+GAME: Game
