@@ -2,11 +2,15 @@
 
     pip install -e .                         build and install in place
     python setup.py build_ext --inplace      build again after a change
+    make wheel                               build a wheel; `pip install .` builds the same
+
+A wheel runs on any CPU and with any Python from 3.11 (abi3). On x86-64 Linux it is compiled for x86-64-v2, and the games
+and the kernels again for v3 and v4; envs_c/isa.py chooses among them. Only builds in place are made for one CPU.
 
 Environment variables select the build. If one of them, the compiler or the CPU changes, everything is rebuilt:
 
     DEBUG=1      bounds, None and initialization checks in Cython code, -O1 -g
-    MARCH=...    the CPU to compile for: native (the default), x86-64-v3, ...; empty for the compiler's default
+    MARCH=...    the CPU to compile for: native (the default), x86-64-v3, ...; empty for the compiler's default. Not for wheels
     SANITIZE=... address, undefined or thread
 
 Each combination has its own folder under build/: switching between two of them compiles nothing twice.
@@ -17,6 +21,7 @@ import filecmp
 import hashlib
 import importlib.util
 import os
+import platform
 import shutil
 import subprocess
 import sys
@@ -41,10 +46,15 @@ ROOTS = ("envs_c", "trainer")
 SANITIZERS = ("address", "undefined", "thread")
 DEBUG = os.environ.get("DEBUG", "")
 SANITIZE = os.environ.get("SANITIZE", "")
+WHEEL = "bdist_wheel" in sys.argv
+ABI3 = WHEEL and not sysconfig.get_config_var("Py_GIL_DISABLED")  # no stable ABI without the GIL
+REPEATED = ("envs_c.games", "trainer.kernels")  # packages that a wheel holds for each level, in folders of its name
 
 _spec = importlib.util.spec_from_file_location("flags", ROOT / "envs_c" / "flags.py")  # envs_c itself is not built yet
 flags = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(flags)
+
+LEVELS = tuple(flags.LEVELS) if (sys.platform, platform.machine()) == ("linux", "x86_64") else ("",)
 
 # The trainer's kernels are tested with a tolerance, the games bit by bit (see envs_c/flags.py). They alone use OpenMP: the
 # games have threads of their own (envs_c/engine/pool.h).
@@ -58,7 +68,10 @@ def variant_flags() -> tuple[list[str], list[str]]:
         raise doctor.Missing(f"DEBUG must be 1, 0 or empty, not {DEBUG}")
     if SANITIZE and SANITIZE not in SANITIZERS:
         raise doctor.Missing(f"SANITIZE must be {', '.join(SANITIZERS)} or empty, not {SANITIZE}")
-    compile_flags, link_flags = ["-pthread", *flags.cpu_flags(), *flags.debug_flags()], ["-pthread"]
+    if WHEEL and os.environ.get("MARCH"):
+        raise doctor.Missing(f"MARCH must be unset for a wheel, which runs on every CPU, not {os.environ['MARCH']}: "
+                             "`pip install -e .` builds for one CPU")
+    compile_flags, link_flags = ["-pthread", *([] if WHEEL else flags.cpu_flags()), *flags.debug_flags()], ["-pthread"]
     if SANITIZE:
         sanitizer = f"-fsanitize={SANITIZE}" + (",float-cast-overflow" if SANITIZE == "undefined" else "")
         compile_flags += [sanitizer, "-O1", "-g", "-fno-omit-frame-pointer"]
@@ -70,22 +83,47 @@ def variant_flags() -> tuple[list[str], list[str]]:
 
 
 def extensions() -> list[Extension]:
-    """One Extension for each .pyx file. It is rebuilt if the file, a module that it cimports, or a header beside it changed."""
+    """The Extension of each .pyx file; in a wheel more than one of those in REPEATED.
+
+    It is rebuilt if the file, a module that it cimports, or a header beside it changed.
+    """
     compile_flags, link_flags = variant_flags()
     openmp = doctor.openmp_flags()
     own_flags = {"envs_c": (flags.GAME_FLAGS, []), "trainer": (KERNEL_FLAGS + openmp[0], openmp[1])}
-    return [
-        Extension(
-            ".".join(source.with_suffix("").parts),
-            [str(source)],
-            depends=sorted(map(str, source.parent.glob("*.h"))),
-            include_dirs=[str(source.parent), "envs_c/engine"],  # engine.pxd includes pool.h
-            extra_compile_args=own_flags[root][0] + LINES + compile_flags,
-            extra_link_args=own_flags[root][1] + link_flags,
-        )
-        for root in ROOTS
-        for source in sorted(Path(root).rglob("*.pyx"))
-    ]
+    made = []
+    for root in ROOTS:
+        for source in sorted(Path(root).rglob("*.pyx")):
+            name = ".".join(source.with_suffix("").parts)
+            for level in LEVELS if WHEEL and name.startswith(REPEATED) else LEVELS[:1]:
+                made.append(Extension(
+                    name_at(name, level),
+                    [str(source)],
+                    depends=sorted(map(str, source.parent.glob("*.h"))),
+                    include_dirs=[str(source.parent), "envs_c/engine"],  # engine.pxd includes pool.h
+                    extra_compile_args=own_flags[root][0] + LINES + compile_flags + (wheel_flags(level) if WHEEL else []),
+                    extra_link_args=own_flags[root][1] + link_flags,
+                    py_limited_api=ABI3,
+                ))
+    return made
+
+
+def wheel_flags(level: str) -> list[str]:
+    """The flags for a module of a wheel. level: one of LEVELS."""
+    limited = ["-DPy_LIMITED_API=0x030b0000"] if ABI3 else []
+    return [*limited, "-DOLD_GLIBC", *flags.LEVELS.get(level, [])]
+
+
+def name_at(name: str, level: str) -> str:
+    """The name of a module compiled for `level`: envs_c.games.x86-64-v3.pong.pong; the first level's modules have no folder."""
+    if level == LEVELS[0]:
+        return name
+    root = next(root for root in REPEATED if name.startswith(root))
+    return f"{root}.{level}{name.removeprefix(root)}"
+
+
+def level_of(name: str) -> str:
+    """The level that the module of this name is compiled for."""
+    return next((level for level in LEVELS[1:] if f".{level}." in name), LEVELS[0])
 
 
 def build_folder() -> str:
@@ -94,7 +132,7 @@ def build_folder() -> str:
     facts = [doctor.cpu(), version, sys.version, Cython.__version__]
     facts += [file.read_text(encoding="utf-8") for file in (ROOT / "setup.py", ROOT / "envs_c" / "flags.py")]
     facts += [f"{name}={os.environ.get(name)}" for name in doctor.BUILD_VARIABLES]
-    name = "debug" if DEBUG == "1" else SANITIZE or "release"
+    name = "wheel" if WHEEL else "debug" if DEBUG == "1" else SANITIZE or "release"
     return f"build/{name}-{hashlib.sha256(repr(facts).encode()).hexdigest()[:10]}"
 
 
@@ -117,7 +155,8 @@ class BuildExtensions(build_ext):
         """Translate changed sources with Cython, then compile them, both on all cores."""
         try:
             compiled = cythonize(
-                [Extension(extension.name, extension.sources) for extension in self.extensions],
+                [Extension(extension.name, extension.sources) for extension in self.extensions
+                 if level_of(extension.name) == LEVELS[0]],
                 build_dir=str(Path(self.build_temp) / "cython"),
                 compiler_directives=flags.directives(),
                 nthreads=cores() if sys.platform == "linux" else 0,
@@ -126,10 +165,26 @@ class BuildExtensions(build_ext):
             )
         except CompileError as error:  # Cython has printed the file and the line
             sys.exit(f"insertcoin: Cython cannot compile {error}")
-        sources = {extension.name: extension.sources for extension in compiled}
+        everything, folder = self.extensions, self.build_temp
+        for level in LEVELS:
+            sources = {name_at(extension.name, level): extension.sources for extension in compiled
+                       if level == LEVELS[0] or extension.name.startswith(REPEATED)}
+            self.extensions = [extension for extension in everything if level_of(extension.name) == level]
+            for extension in self.extensions:
+                extension.sources = sources[extension.name]
+            self.build_temp = str(Path(folder, level))  # the object files of a source have one name at all levels
+            super().build_extensions()
+        self.extensions, self.build_temp = everything, folder
+        if WHEEL:
+            self.copy_packages()
+
+    def copy_packages(self):
+        """Copy the __init__.py of each package beside its modules at the higher levels."""
         for extension in self.extensions:
-            extension.sources = sources[extension.name]
-        super().build_extensions()
+            package = Path(*extension.name.split(".")[:-1], "__init__.py")
+            plain = Path(*(part for part in package.parts if part not in LEVELS[1:]))
+            if package != plain and package.parts[-2] not in LEVELS:
+                shutil.copyfile(plain, Path(self.build_lib, package))
 
     def copy_extensions_to_source(self):
         """Copy the built modules to the folders of their sources; remove modules without a source.
@@ -162,7 +217,8 @@ def main():
         long_description_content_type="text/markdown",
         ext_modules=ext_modules,
         cmdclass={"build_ext": BuildExtensions},
-        options={"build": {"build_base": build_folder()}, "build_ext": {"parallel": cores()}},
+        options={"build": {"build_base": build_folder()}, "build_ext": {"parallel": cores()},
+                 "bdist_wheel": {"py_limited_api": "cp311"} if ABI3 else {}},
     )
 
 

@@ -17,7 +17,7 @@ import warnings
 import numpy as np
 
 import envs_c
-from envs_c import outside, testing
+from envs_c import isa, outside, testing
 from envs_c.new import new
 from envs_c.play import command
 
@@ -72,6 +72,12 @@ def list_games(arguments):
     """Print the description of the games."""
     for game in [envs_c.game(name) for name in arguments.games or envs_c.games()]:
         print(describe(game), end="\n\n")
+    print(f"The games are {isa.text()}.")
+
+
+def version() -> str:
+    """One line: the version, and the variant of the compiled games in use."""
+    return f"insertcoin {envs_c.__version__}, games {isa.text()}"
 
 
 def features(arguments):
@@ -130,6 +136,7 @@ def parse(arguments: list[str], program: str | None = None):
     """
     parser = Parser(prog=program or "python -m envs_c", description=__doc__,
                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--version", action="version", version=version(), help="print the version and the variant in use")
     parser.set_defaults(program=parser.prog, trainer=program or "python -m trainer")
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
     for verb in (verbs.add_parser("list", help="list the games with their actions, features, options and speed (default)"),
@@ -153,7 +160,7 @@ def parse(arguments: list[str], program: str | None = None):
     verb = verbs.add_parser("cache", help="print where compiled games of other folders are kept, and their size")
     verb.add_argument("--clear", action="store_true", help="remove them")
     verb.set_defaults(run=cache)
-    if not arguments or (arguments[0] not in verbs.choices and arguments[0] not in ("-h", "--help")):
+    if not arguments or (arguments[0] not in verbs.choices and arguments[0] not in ("-h", "--help", "--version")):
         arguments = ["list", *arguments]
     return parser.parse_args(arguments)
 

@@ -5,12 +5,19 @@ Used by setup.py (the built-in games), which loads this file by its path before 
 """
 
 import os
+import platform
 import sys
 
 # Games must return the same bits on every CPU and with every compiler: no fast-math, no fused multiply-add unless the
 # source calls it.
 GAME_FLAGS = ["-O3", "-fno-math-errno", "-ffp-contract=off"]
 DEBUG_FLAGS = ["-O1", "-g"]
+
+# The instruction sets of wheels for x86-64, which isa.py names as Linux does. GCC knows -march=x86-64-v2 only since version 11.
+V2 = ["-march=x86-64", "-mcx16", "-msahf", "-mpopcnt", "-msse3", "-mssse3", "-msse4.1", "-msse4.2"]
+V3 = [*V2, "-mavx", "-mavx2", "-mbmi", "-mbmi2", "-mf16c", "-mfma", "-mlzcnt", "-mmovbe", "-mxsave"]
+V4 = [*V3, "-mavx512f", "-mavx512bw", "-mavx512cd", "-mavx512dq", "-mavx512vl"]
+LEVELS = {"x86-64-v2": V2, "x86-64-v3": V3, "x86-64-v4": V4}
 
 DIRECTIVES = {
     "language_level": 3,
@@ -37,7 +44,8 @@ def directives() -> dict:
 def cpu_flags() -> list[str]:
     """The flag for the CPU: native, or MARCH of the environment; none if MARCH is empty."""
     march = os.environ.get("MARCH", "native")
-    return [f"-mcpu={march}" if sys.platform == "darwin" else f"-march={march}"] if march else []
+    apple = (sys.platform, platform.machine()) == ("darwin", "arm64")  # clang takes -mcpu=native only for ARM
+    return [f"-mcpu={march}" if apple else f"-march={march}"] if march else []
 
 
 def debug_flags() -> list[str]:

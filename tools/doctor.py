@@ -4,8 +4,9 @@
     python tools/doctor.py python venv   run the named checks only
     python tools/doctor.py pip LOG       explain in one line why pip failed, from its output
 
-Silent if all is well; otherwise the exit status is 1. The Makefile and setup.py run the same checks. Only the standard
-library and syntax that Python 2.7 can parse: a Python that is too old must get as far as the message about it.
+Silent if all is well, but for a note on a Mac without OpenMP; otherwise the exit status is 1. The Makefile and setup.py run
+the same checks. Only the standard library and syntax that Python 2.7 can parse: a Python that is too old must get as far as
+the message about it.
 """
 
 import os
@@ -78,13 +79,17 @@ def check_headers(folders=None):
 
 
 def check_openmp():
-    """Raise Missing if the C compiler cannot build a program that uses OpenMP."""
+    """Raise Missing if the C compiler cannot build a program that uses OpenMP; on macOS print a note."""
     compile_flags, link_flags = openmp_flags()
-    if not _compiles(OPENMP_PROGRAM, compile_flags + link_flags):
-        advice = "`brew install libomp`" if sys.platform == "darwin" else "install gcc, with libgomp, and set CC=gcc"
+    if not compile_flags:
+        sys.stderr.write(
+            "insertcoin: note: no OpenMP library, so the trainer's kernels will use one thread; for more: "
+            "`brew install libomp`, then build again\n"
+        )
+    elif not _compiles(OPENMP_PROGRAM, compile_flags + link_flags):
         raise Missing(
-            "the C compiler `%s` cannot build a program with OpenMP (%s): %s"
-            % (" ".join(compiler()), " ".join(compile_flags), advice)
+            "the C compiler `%s` cannot build a program with OpenMP (%s): install gcc, with libgomp, and set CC=gcc"
+            % (" ".join(compiler()), " ".join(compile_flags))
         )
 
 
@@ -116,16 +121,17 @@ def compiler():
 
 
 def openmp_flags():
-    """The C compiler's flags for OpenMP, as two lists: for compiling and for linking."""
+    """The C compiler's flags for OpenMP, as two lists: for compiling and for linking. Empty on a Mac without libomp."""
     if sys.platform != "darwin":
-        return ["-fopenmp"], ["-fopenmp"]
+        return ["-fopenmp"], []  # not linked: the modules take the runtime that torch has loaded, so there is only one
     # Apple's clang supports OpenMP but comes without its runtime library.
     prefixes = [os.environ["LIBOMP_PREFIX"]] if os.environ.get("LIBOMP_PREFIX") else LIBOMP_PREFIXES
     compile_flags, link_flags = ["-Xpreprocessor", "-fopenmp"], ["-lomp"]
     for prefix in prefixes:
         if os.path.isdir(prefix):
-            return compile_flags + ["-I" + prefix + "/include"], ["-L" + prefix + "/lib"] + link_flags
-    return compile_flags, link_flags
+            compile_flags, link_flags = compile_flags + ["-I" + prefix + "/include"], ["-L" + prefix + "/lib"] + link_flags
+            break
+    return (compile_flags, link_flags) if _compiles(OPENMP_PROGRAM, compile_flags + link_flags) else ([], [])
 
 
 def cpu():

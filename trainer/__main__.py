@@ -39,6 +39,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     except ModuleNotFoundError as error:
         package = str(error.name).partition(".")[0]
         return _refuse(str(error.name) if package in OWN_PACKAGES else package)
+    except ImportError as error:
+        if error.name != "envs_c":  # it names what this CPU or INSERTCOIN_ISA lacks
+            raise
+        print(f"error: {error}", file=sys.stderr)
+        return 2
 
 
 def _refuse(missing: str) -> int:

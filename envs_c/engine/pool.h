@@ -24,6 +24,9 @@
 #include <time.h>
 
 #include "team.h"
+#ifdef OLD_GLIBC
+#include "old_glibc.h"
+#endif
 
 #define SPIN_MOST 100000   /* ns; about the time in which a sleeping thread wakes */
 #define SPIN_MARGIN 10000  /* ns that a helper waits longer than calls usually take to follow */

@@ -4,7 +4,7 @@ import sys
 
 import envs_c
 from bridge.errors import BridgeError
-from envs_c.__main__ import end_quietly, flush
+from envs_c.__main__ import end_quietly, flush, version
 from trainer.commands import RUN_HELP, all_verbs, run_verb
 from trainer.config.games import names
 from trainer.errors import RanksError, SettingError, TrainerError
@@ -42,6 +42,9 @@ def run(argv: list[str]) -> int:
 def _run(argv: list[str]) -> int:
     if not argv or argv[0] in ("-h", "--help"):
         print(_overview())
+        return 0
+    if argv[0] == "--version":
+        print(version())
         return 0
     verbs = all_verbs()
     if argv[0] not in verbs:

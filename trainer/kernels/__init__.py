@@ -9,7 +9,11 @@
 Callers write `from trainer import kernels` and `kernels.lstm_forward(...)`.
 """
 
-from trainer.kernels.dispatch import (
+from envs_c import isa
+
+__path__[:] = isa.search(__path__)
+
+from trainer.kernels.dispatch import (  # noqa: E402  loads cpu, of the chosen variant
     BACKENDS,
     advantages,
     categorical,
