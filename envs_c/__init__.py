@@ -25,8 +25,8 @@ writes to buffers of the caller. The package needs NumPy, Gymnasium and platform
     games/                          the built-in games
 """
 
-from envs_c.asynchronous import make_async
 from envs_c import references  # noqa: F401  games can be pickled
+from envs_c.asynchronous import make_async
 from envs_c.catalog import built_in, game, games, load, make, register
 from envs_c.engine.vecenv import Batch, VecEnv
 from envs_c.errors import (
@@ -47,9 +47,9 @@ from envs_c.errors import (
 
 __version__ = "0.1.0"
 
-__all__ = ["Batch", "Busy", "CannotCopy", "Closed", "CompileFailed", "ContractError", "EnvsError", "InvalidArgument", "InvalidState",
-           "NoScreen", "NotReset", "OutOfTurn", "UnknownGame", "UnknownSetting", "VecEnv", "__version__", "game", "games",
-           "load", "make", "make_async", "register"]
+__all__ = ["Batch", "Busy", "CannotCopy", "Closed", "CompileFailed", "ContractError", "EnvsError", "InvalidArgument",
+           "InvalidState", "NoScreen", "NotReset", "OutOfTurn", "UnknownGame", "UnknownSetting", "VecEnv", "__version__",
+           "game", "games", "load", "make", "make_async", "register"]
 
 for _name in built_in():
     register(game(_name))

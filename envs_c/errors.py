@@ -43,6 +43,10 @@ class Closed(EnvsError, RuntimeError):
     """The environments were used after `close`."""
 
 
+class CannotCopy(EnvsError, TypeError):
+    """A batch, or a game that cannot be found again, was to be pickled or copied."""
+
+
 class Busy(EnvsError, RuntimeError):
     """Another thread is using the same environments."""
 

@@ -27,6 +27,7 @@ PACKAGE = Path(__file__).parent
 NO_WARNINGS = ["-w"]  # of the C compiler, about code written by Cython
 HASH = 20           # hexadecimal digits: the name of a folder of the cache, which holds one compiled game
 SCRATCH = "build-"  # prefix of folders of the cache in which a game is being compiled
+SOURCES = {}  # Game -> (path, digest_of its files), of the games that were loaded
 OTHERS = stat.S_IWGRP | stat.S_IWOTH  # write permissions of all users but the owner
 _loading = threading.Lock()  # a compiled module is initialised once, by one thread
 
@@ -59,6 +60,7 @@ def load(path, texts: dict[str, bytes] | None = None) -> Game:
         raise InvalidArgument(f"game file {str(path)!r} must have an identifier as its name and end in .pyx, as in my_game.pyx")
     if not source.is_file():
         raise InvalidArgument(f"game file {str(path)!r} does not exist")
+    texts = texts_of(source) if texts is None else texts
     module = built(source, texts)
     name = f"envs_c_outside_{source.stem}_{module.parent.name}"
     with _loading:
@@ -71,6 +73,7 @@ def load(path, texts: dict[str, bytes] | None = None) -> Game:
     if not isinstance(game, Game):
         raise ContractError(f"{source} defines no GAME; end it with GAME = Game(...).bind(...), "
                             "as envs_c/games/cartpole.pyx does")
+    SOURCES[game] = source, digest_of(texts)
     return game
 
 
@@ -124,6 +127,11 @@ def texts_of(source: Path) -> dict[str, bytes]:
     """The contents of `source` and of the .pxd and .pxi files beside it, by name."""
     parts = (part for part in sorted(source.parent.glob("*.px[di]")) if part.is_file())
     return {part.name: part.read_bytes() for part in (source, *parts)}
+
+
+def digest_of(texts: dict[str, bytes]) -> str:
+    """A hash of the files that `texts_of` returns."""
+    return hashlib.sha256(repr(sorted(texts.items())).encode()).hexdigest()
 
 
 def built(source: Path, texts: dict[str, bytes] | None = None) -> Path:

@@ -9,6 +9,7 @@ one call steps them all. It is built on `ArcadeVectorEnv` with autoreset "same_s
 module nor SB3.
 """
 
+import copy
 import inspect
 import operator
 import time
@@ -87,6 +88,15 @@ class ArcadeVecEnv(VecEnv):
         self._made = time.perf_counter()
         super().__init__(vector.num_envs, self._space(), vector.single_action_space)
         self.metadata = {**self.metadata, "render_fps": vector.metadata["render_fps"]}
+
+    def __getstate__(self) -> dict:
+        return {**vars(self), "_made": time.perf_counter() - self._made}
+
+    def __setstate__(self, state: dict):
+        vars(self).update(state, _made=time.perf_counter() - state["_made"])
+
+    def __copy__(self):
+        return copy.deepcopy(self)  # with an engine of its own
 
     def _space(self):
         """The space of one environment's observations. A picture has three axes: this is how SB3 recognizes pictures."""

@@ -36,6 +36,7 @@ cdef class Engine:
     cdef Painter painter
     cdef Pool* pool                     # its threads start with the first call that needs them
     cdef Mark mark                      # held by calls that use all environments; the batches' marks follow it
+    cdef tuple arguments                # of __init__: (positional, by name)
     cdef object option_values           # (number of options + 1,) float64; `io` points to them
 
     cdef check_open(self)

@@ -41,8 +41,21 @@ cdef void do_chunk(void* job, int k) noexcept nogil:
     j.chunk(j.states, j.io, start, min(start + j.size, j.hi))
 
 
+def restored(kind, args, settings, state):
+    """Environments from a pickle. kind: VecEnv. state: the snapshot, or None if they were closed."""
+    env = kind(*args, **settings)
+    if state is None:
+        env.close()
+    else:
+        env.set_state(state)
+    return env
+
+
 cdef class Engine:
     """The states of N environments, and the loop over them. `VecEnv` documents the arguments."""
+
+    def __cinit__(self, *args, **settings):
+        self.arguments = args, settings
 
     def __init__(self, Game game not None, num_envs=1, *, view="features", frame_skip=None, sticky=0.0, noop_max=0,
                  time_limit=None, reward_clip=None, num_threads=0, autoreset="next_step", seed=None, chunk_size=0,
@@ -96,6 +109,13 @@ cdef class Engine:
             free(mark)
         pool_free(self.pool, generation)
         free(self.states)
+
+    def __reduce__(self):
+        """A copy or a pickle is an engine of its own: made from the same arguments, then restored from a snapshot."""
+        if not self.closed:
+            self.check_open()
+        args, settings = self.arguments
+        return restored, (type(self), args, {**settings, "options": self.options}, None if self.closed else self.get_state())
 
     def _make_io(self):
         """Fill the part of Io shared by all batches."""

@@ -14,7 +14,7 @@ import numpy as np
 
 from envs_c.engine import checks
 from envs_c.engine.engine cimport Engine
-from envs_c.errors import InvalidArgument, InvalidState, NotReset
+from envs_c.errors import CannotCopy, InvalidArgument, InvalidState, NotReset
 from envs_c.engine.busy cimport add_mark, drop_mark, leave
 from envs_c.game cimport DISABLED, OBSERVE, RESET, STEP, Head, Operation
 from envs_c.engine.restore cimport aligned_alloc, can_exist
@@ -70,6 +70,9 @@ cdef class Batch:
     def __dealloc__(self):
         if self.mark != NULL:
             drop_mark(self.mark)
+
+    def __reduce__(self):
+        raise CannotCopy("a batch cannot be pickled or copied, for its buffers are its caller's: copy its VecEnv, and bind that")
 
     cdef int enter(self) except -1:
         """Hold the batch's environments for one call; `leave` ends it. Raises Busy or Closed."""

@@ -1,5 +1,7 @@
 """`ArcadeEnv`: one environment as a gymnasium.Env."""
 
+import copy
+
 import gymnasium
 
 from envs_c.engine import checks
@@ -44,6 +46,9 @@ class ArcadeEnv(gymnasium.Env):
         """
         screens = self.vector.render() if self.render_mode else None
         return None if screens is None else screens[0]
+
+    def __copy__(self):
+        return copy.deepcopy(self)  # with an engine of its own
 
     def close(self):
         """Free the state."""

@@ -11,6 +11,7 @@ from envs_c.engine import checks
 from envs_c.engine.busy import Flag
 from envs_c.engine.vecenv import VecEnv
 from envs_c.errors import InvalidArgument
+from envs_c.gymnasium_env.copies import Copies
 from envs_c.gymnasium_env.infos import add_ends, add_last, episode
 from envs_c.gymnasium_env.snapshot import close_snapshot, open_snapshot
 from envs_c.gymnasium_env.spaces import batched, observation_space
@@ -20,7 +21,7 @@ METADATA = {"render_modes": ["human", "rgb_array"], "render_fps": 60}  # of the 
 MODES = {mode.value.lower().replace("-", ""): mode for mode in AutoresetMode}
 
 
-class ArcadeVectorEnv(VectorEnv):
+class ArcadeVectorEnv(Copies, VectorEnv):
     """N environments of one game. Made by `envs_c.make`, which documents the arguments.
 
     Observations are (N, [frame_stack,] *shape) float32 or uint8, rewards (N,) float64, flags (N,) bool. `infos` has
