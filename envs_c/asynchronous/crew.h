@@ -2,7 +2,8 @@
  *
  * The caller gives items, numbers from 0 to N - 1, and later takes those that were done first. An item is given again only after
  * the caller took it, so each is in one place at a time: in the ring of items to do, with a thread, or in the ring of those done.
- * One mutex guards the rings. A thread takes several items at once if many wait, so that the mutex costs little per item.
+ * One mutex guards the rings. A thread takes several items at once if many wait, so that the mutex costs little per item. The
+ * caller wakes one thread; each thread wakes one more if it leaves items, so few items wake few threads.
  *
  * A caller that waits does items too. So everything is done even if the system gives no thread at all.
  *
@@ -64,6 +65,7 @@ static inline int crew_do_some(Crew *c, int limit) {
     n = n < c->todo.count ? n : c->todo.count;
     if (n == 0) return 0;
     for (int k = 0; k < n; k++) some[k] = ring_take(&c->todo);
+    if (c->todo.count && c->asleep) pthread_cond_signal(&c->called);
     pthread_mutex_unlock(&c->mutex);
     for (int k = 0; k < n; k++) c->work(c->job, some[k]);
     pthread_mutex_lock(&c->mutex);
@@ -133,9 +135,8 @@ static inline void crew_give(Crew *c, const int *items, int count) {
     crew_start(c);
     pthread_mutex_lock(&c->mutex);
     for (int k = 0; k < count; k++) ring_put(&c->todo, items[k]);
-    if (count >= c->asleep) pthread_cond_broadcast(&c->called);
-    else for (int k = 0; k < count; k++) pthread_cond_signal(&c->called);
     pthread_mutex_unlock(&c->mutex);
+    pthread_cond_signal(&c->called);
 }
 
 /* Take the `count` items that were done first, in this order; they must be with the crew. */

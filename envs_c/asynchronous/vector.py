@@ -1,6 +1,7 @@
 """`ArcadeAsyncEnv`: N environments that are stepped by threads, with EnvPool's `async_reset`, `send` and `recv`."""
 
 import time
+from typing import Any, NoReturn
 
 import numpy as np
 from gymnasium.vector import VectorEnv
@@ -12,12 +13,14 @@ from envs_c.engine import checks
 from envs_c.engine.busy import Flag
 from envs_c.errors import InvalidArgument, OutOfTurn
 from envs_c.gymnasium_env import ArcadeVectorEnv, batched
+from envs_c.gymnasium_env.buffers import aligned_zeros
 from envs_c.gymnasium_env.infos import add_ends, add_last, episode
 from envs_c.machine import cores
+from envs_c.types import Actions, AnyArray, Flags, Infos, Integers, Rewards, Screen, Seed
 
 
 def make_async(name: str, num_envs: int, batch_size: int | None = None, *, num_threads: int = 0,
-               **settings) -> "ArcadeAsyncEnv":
+               **settings: Any) -> "ArcadeAsyncEnv":
     """Make N environments of a game that threads step while Python does something else.
 
     name: one of `games()`, or a path to a game's .pyx.
@@ -33,7 +36,7 @@ def make_async(name: str, num_envs: int, batch_size: int | None = None, *, num_t
     return ArcadeAsyncEnv(catalog.make(name, num_envs, num_threads=1, **settings), batch_size, threads)
 
 
-class ArcadeAsyncEnv(VectorEnv):
+class ArcadeAsyncEnv(VectorEnv[AnyArray, Actions, Any]):
     """N environments of one game, stepped by threads. Made by `make_async`, which documents the arguments.
 
         env.async_reset()
@@ -48,7 +51,7 @@ class ArcadeAsyncEnv(VectorEnv):
     One thread at a time may call the methods; a second one gets Busy.
     """
 
-    def __init__(self, vector: ArcadeVectorEnv, batch_size: int | None = None, num_threads: int = 0):
+    def __init__(self, vector: ArcadeVectorEnv, batch_size: int | None = None, num_threads: int = 0) -> None:
         self.vector = vector
         self.core, self.game = vector.core, vector.game
         self.num_envs = n = vector.num_envs
@@ -62,7 +65,7 @@ class ArcadeAsyncEnv(VectorEnv):
         self._begins = np.ones(n, bool)  # the next observation is the first of its episode
         self._last = None  # (B,) int32, the environments of the last `recv`
         single = self.single_observation_space
-        self._out = None if vector.copy else np.zeros((self.batch_size, *single.shape), single.dtype)
+        self._out = None if vector.copy else aligned_zeros((self.batch_size, *single.shape), single.dtype)
         self._workers = Workers(vector._batch, self.num_threads)
 
     @property
@@ -70,7 +73,7 @@ class ArcadeAsyncEnv(VectorEnv):
         """The number of environments that were sent and not yet received."""
         return self._workers.in_flight
 
-    def async_reset(self, env_id=None, *, seed=None):
+    def async_reset(self, env_id: Integers | int | None = None, *, seed: Seed = None) -> None:
         """Send environments to begin new episodes; `recv` returns their first observations, with rewards of 0.
 
         env_id: the environments; None is all of them. Then the results of those in flight are dropped.
@@ -91,7 +94,7 @@ class ArcadeAsyncEnv(VectorEnv):
             self._begins[rows] = True
             self.vector._started[rows] = time.perf_counter()
 
-    def send(self, actions, env_id=None):
+    def send(self, actions: Actions, env_id: Integers | int | None = None) -> None:
         """Send environments to be stepped.
 
         actions: (K,) integers.
@@ -111,7 +114,7 @@ class ArcadeAsyncEnv(VectorEnv):
                                                           int(actions[wrong[0]])))
             self._workers.step(rows, np.ascontiguousarray(actions, np.int32))
 
-    def recv(self):
+    def recv(self) -> tuple[AnyArray, Rewards, Flags, Flags, Infos]:
         """Wait for the results of B environments; the GIL is released.
 
         Returns observations (B, ...), rewards (B,) float64, terminated and truncated (B,) bool, and infos, with "env_id", (B,)
@@ -124,7 +127,7 @@ class ArcadeAsyncEnv(VectorEnv):
             self._last = rows
             return self._results(rows)
 
-    def reset(self, *, seed=None, options=None):
+    def reset(self, *, seed: Seed = None, options: dict[str, Any] | None = None) -> tuple[AnyArray, Infos]:
         """`async_reset`, then `recv`: the observations and infos of the first B environments; the others are in flight."""
         if checks.mapping("options", options):
             raise InvalidArgument(f"options must be empty, not {checks.shown(options)}: async_reset(env_id) resets some "
@@ -133,7 +136,8 @@ class ArcadeAsyncEnv(VectorEnv):
         observations, _, _, _, infos = self.recv()
         return observations, infos
 
-    def step(self, actions, env_id=None):
+    def step(self, actions: Actions, env_id: Integers | int | None = None
+             ) -> tuple[AnyArray, Rewards, Flags, Flags, Infos]:
         """`send`, then `recv`."""
         self.send(actions, env_id)
         return self.recv()
@@ -187,7 +191,7 @@ class ArcadeAsyncEnv(VectorEnv):
         stack[rows] = recent
         return np.take(stack, rows, axis=0, out=self._out, mode="clip"), final
 
-    def render(self):
+    def render(self) -> tuple[Screen, ...]:
         """The screens of all environments: a tuple of N (height, width, 3) uint8. None may be in flight."""
         with self._alone:
             if self.in_flight:
@@ -195,12 +199,12 @@ class ArcadeAsyncEnv(VectorEnv):
                                 "first")
             return self.vector.render()
 
-    def close_extras(self, **kwargs):
+    def close_extras(self, **kwargs: Any) -> None:
         """End the threads and free the states; called by `close`. Results in flight are dropped."""
         with self._alone:
             self._workers.close()
             self.vector.close()
 
-    def __reduce__(self):
+    def __reduce__(self) -> NoReturn:
         raise TypeError("asynchronous environments must not be copied or pickled, for they own threads: copy env.vector, or "
                         "call make_async again")

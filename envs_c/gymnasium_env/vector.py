@@ -11,6 +11,7 @@ from envs_c.engine import checks
 from envs_c.engine.busy import Flag
 from envs_c.engine.vecenv import VecEnv
 from envs_c.errors import InvalidArgument
+from envs_c.gymnasium_env.buffers import aligned_zeros
 from envs_c.gymnasium_env.copies import Copies
 from envs_c.gymnasium_env.infos import add_ends, add_last, episode
 from envs_c.gymnasium_env.snapshot import close_snapshot, open_snapshot
@@ -64,13 +65,13 @@ class ArcadeVectorEnv(Copies, VectorEnv):
         memory.add("stacked frames", size * self.frame_stack if self.frame_stack > 1 else 0)
         memory.check()
         legal = (n, len(core.actions))
-        self._observation = np.zeros(observations, core.observation_dtype)
+        self._observation = aligned_zeros(observations, core.observation_dtype)
         self._final = np.zeros(observations, core.observation_dtype) if core.autoreset == "same_step" else None
         self._mask = np.zeros(legal, np.uint8) if self.game.has_mask else None
         self._final_mask = np.zeros(legal, np.uint8) if self.game.has_mask and self._final is not None else None
         self._actions = np.zeros(n, np.int32)
         self._reward, self._terminated, self._truncated = np.zeros((3, n), np.float32)
-        self._stack = np.zeros((n, self.frame_stack, *core.observation_shape), core.observation_dtype) \
+        self._stack = aligned_zeros((n, self.frame_stack, *core.observation_shape), core.observation_dtype) \
             if self.frame_stack > 1 else None
         self._over = np.zeros(n, bool)  # at an episode's end, before the reset
         self._started = np.full(n, time.perf_counter())
