@@ -83,7 +83,7 @@ def _number(option: str, text: str, kind: type, low: float, high: float) -> floa
     """The number in an option's text."""
     try:
         value = kind(text)
-    except ValueError:
+    except (ValueError, TypeError):  # argparse makes a list of "--seed=--"
         value = text
     return (checks.integer if kind is int else checks.number)(option, value, low, high)
 

@@ -30,7 +30,7 @@ VALUES = ["", "0", "1", "-1", "2", "3", "64", "nan", "inf", "1e400", "9" * 400, 
 NAMES = [f"--{one.name.replace('_', '-')}" for section in SECTIONS.values() for one in fields(section)]
 OF_VERBS = ["--episodes", "--out", "--greedy", "--json", "--terminal", "--human", "--speed", "--root", "--by", "--group",
             "--format", "--trials", "--name", "--space", "--storage", "--startup", "--prune", "--minutes", "--report",
-            "--iterations", "--preset", "--help", "--nosuch", "-h", "--dir", "--no-dashboard"]
+            "--iterations", "--preset", "--help", "--nosuch", "-h", "--dir", "--no-dashboard", "--scale", "--frame-skip"]
 REAL = [["list"], ["list", "--root", "runs"], ["eval", "runs/one", "--episodes=1", "--device=cpu"],
         ["eval", "last", "--episodes=1", "--device=cpu", "--json"], ["new", "mine"], ["cartpole", *TINY, "--run-dir=new"]]
 
@@ -80,7 +80,7 @@ def arguments(rng: Random) -> list[str]:
     if head in ("sweep", "profile", "games", "check") and rng.random() < 0.9:
         words.append(rng.choice(["cartpole", "breakout", rng.choice(VALUES)]))
     elif head in (*VERBS, "--resume") and head != "list" and rng.random() < 0.9:
-        words += rng.choice([["runs/one"], ["last"], ["runs/one", "runs/one"], [rng.choice(VALUES)]])
+        words += rng.choice([["runs/one"], ["last"], ["runs/one", "runs/one"], ["breakout"], [rng.choice(VALUES)]])
     for _ in range(rng.choice([0, 1, 1, 2, 3, 6])):
         option = rng.choice([*NAMES, *OF_VERBS, *OF_VERBS, rng.choice(VALUES)])
         value = rng.choice(VALUES)

@@ -128,6 +128,7 @@ def test_the_help_lists_the_keys(capsys):
     ("breakout --options seed=1", "unknown option 'seed' for breakout; its options: lives"),
     ("breakout --options lives", "--options must be NAME=VALUE with a number, such as lives=5, not 'lives'"),
     ("breakout --seed x", "--seed must be an integer from 0 to 18,446,744,073,709,551,615, not 'x'"),
+    ("breakout --seed=--", "--seed must be an integer from 0 to 18,446,744,073,709,551,615, not "),
     ("breakout --frame-skip 0", "--frame-skip must be an integer from 1 to 1,000, not 0"),
     ("breakout --speed nan", "--speed must be a number from 0.001 to 1e+06, not nan"),
     ("breakout --episodes 0", "--episodes must be an integer from 1 to"),
