@@ -6,21 +6,24 @@ The two vector environments are two batches: one is stepped in a thread while th
 batch are in its slab on the device; the policy, random in this example, writes its actions to the same slab.
 """
 
+from collections.abc import Callable
+
 import gymnasium
 import torch
 
 from bridge import GymnasiumSource, Pipeline, open_device
+from bridge.pipeline import BatchRange
 
 envs = [gymnasium.make_vec("Acrobot-v1", 8, vectorization_mode="sync") for _ in range(2)]
 pipeline = Pipeline(GymnasiumSource(envs, seed=1), num_batches=2, device=open_device("auto"))
 reward = torch.zeros((), device=pipeline.device)
 
 
-def policy(batch):
+def policy(batch: BatchRange) -> Callable[[], None]:
     """Returns the work for a batch: a function that reads the slab's tensors and writes its actions."""
     slab = pipeline.slab(batch)
 
-    def work():
+    def work() -> None:
         reward.add_(slab.reward.sum())
         slab.actions.random_(0, pipeline.num_actions)
     return work

@@ -24,7 +24,7 @@ halves = [env.bind(lo, lo + NUM_ENVS // 2, **{name: array[lo: lo + NUM_ENVS // 2
 for half in halves:
     half.reset()
 
-random, scores = np.random.default_rng(0), []
+random, scores = np.random.default_rng(0), list[float]()
 for _ in range(1000):
     for half in halves:
         buffers["actions"][half.lo: half.hi] = random.integers(0, len(env.actions), half.hi - half.lo)

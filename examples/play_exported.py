@@ -10,29 +10,37 @@ metadata describes the policy. A policy with your own encoder or memory plays on
 
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any, TypeAlias
 
 import gymnasium
 import numpy as np
+import numpy.typing as npt
 
 import envs_c
 
 EPISODES = 20
 
+Array: TypeAlias = npt.NDArray[Any]
+Arrays: TypeAlias = dict[str, Array]
+About: TypeAlias = dict[str, Any]  # the description of a policy
+Step: TypeAlias = Callable[..., Arrays]
 
-def open_onnx(path):
+
+def open_onnx(path: str | Path) -> tuple[About, Step]:
     """The description of the policy, and a function that runs one step."""
     import onnxruntime
     session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
     outputs = [one.name for one in session.get_outputs()]
 
-    def step(**inputs):
+    def step(**inputs: Array) -> Arrays:
         wanted = {one.name: inputs[one.name] for one in session.get_inputs()}
-        return dict(zip(outputs, session.run(None, wanted), strict=True))
+        return dict(zip(outputs, map(np.asarray, session.run(None, wanted)), strict=True))
     return json.loads(session.get_modelmeta().custom_metadata_map["policy"]), step
 
 
-def open_safetensors(path):
+def open_safetensors(path: str | Path) -> tuple[About, Step]:
     """The same as `open_onnx`. The file has 8 bytes with the length of the header, the JSON header, then all numbers."""
     data = Path(path).read_bytes()
     begin = 8 + int.from_bytes(data[:8], "little")
@@ -45,7 +53,7 @@ def open_safetensors(path):
         sys.exit(f"{path}: encoder {about['encoder']} with memory {about['memory']} has no NumPy version: export .onnx")
     encode, core = ENCODERS[about["encoder"]], CORES[about["memory"]]
 
-    def step(observation, start, **state):
+    def step(observation: Array, start: Array, **state: Array) -> Arrays:
         x = observation.astype(np.float32) * np.float32(about["scale"])
         if about["normalize"]:
             clip = about["normalize_clip"]
@@ -59,19 +67,19 @@ def open_safetensors(path):
     return about, step
 
 
-def linear(w, name, x):
+def linear(w: Arrays, name: str, x: Array) -> Array:
     return x @ w[f"{name}.weight"].T + w[f"{name}.bias"]
 
 
-def relu(x):
+def relu(x: Array) -> Array:
     return np.maximum(x, 0)
 
 
-def sigmoid(x):
+def sigmoid(x: Array) -> Array:
     return 1 / (1 + np.exp(-x))
 
 
-def convolution(w, k, x, stride=1, padding=0):
+def convolution(w: Arrays, k: int, x: Array, stride: int = 1, padding: int = 0) -> Array:
     """Layer k of the encoder: (B, C, height, width) to (B, D, height, width), smaller by stride and borders."""
     weight = w[f"encoder.convolutions.{k}.weight"]
     x = np.pad(x, ((0, 0), (0, 0), (padding, padding), (padding, padding)))
@@ -80,37 +88,37 @@ def convolution(w, k, x, stride=1, padding=0):
     return out.transpose(0, 3, 1, 2)
 
 
-def mlp(w, x, about):
+def mlp(w: Arrays, x: Array, about: About) -> Array:
     return relu(linear(w, "encoder", x.reshape(len(x), -1)))
 
 
-def conv(w, x, about):
+def conv(w: Arrays, x: Array, about: About) -> Array:
     for k, stride in enumerate((4, 2, 1)):
         x = relu(convolution(w, k, x, stride))
     return relu(linear(w, "encoder.layer", x.reshape(len(x), -1)))
 
 
-def board(w, x, about):
+def board(w: Arrays, x: Array, about: About) -> Array:
     x = relu(convolution(w, 0, x.reshape(len(x), -1, *x.shape[-2:]), padding=1))
     for k in (1, 2):
         x = relu(convolution(w, k, x, padding=1) + x)
     return relu(linear(w, "encoder.layer", x.transpose(0, 2, 3, 1).reshape(len(x), -1)))
 
 
-def cells(w, x, about):
+def cells(w: Arrays, x: Array, about: About) -> Array:
     kinds = np.round(x.reshape(len(x), -1, 1) / about["scale"]) == np.arange(round(1 / about["scale"]) + 1)
     return relu(linear(w, "encoder.second", relu(linear(w, "encoder.first", kinds.reshape(len(x), -1)))))
 
 
-def lstm(w, x, state, about):
+def lstm(w: Arrays, x: Array, state: Arrays, about: About) -> tuple[Array, Arrays]:
     i, f, g, o = np.split(x @ w["input"].T + state["h"] @ w["recurrent"].T + w["bias"], 4, 1)
     c = sigmoid(f) * state["c"] + sigmoid(i) * np.tanh(g)
     h = sigmoid(o) * np.tanh(c)
     return h, {"next_h": h, "next_c": c}
 
 
-def mingru(w, x, state, about):
-    hidden, after = x if about["encoder_size"] == about["core_size"] else 0, []
+def mingru(w: Arrays, x: Array, state: Arrays, about: About) -> tuple[Array, Arrays]:
+    hidden, after = x if about["encoder_size"] == about["core_size"] else np.zeros(1, np.float32), []
     for k, before in enumerate(np.split(state["h"], about["layers"], 1)):
         z, u = np.split(linear(w, f"core.{k}", x), 2, 1)
         after.append((1 - sigmoid(z)) * before + sigmoid(z) * np.maximum(u + 0.5, sigmoid(u)))
@@ -118,7 +126,7 @@ def mingru(w, x, state, about):
     return hidden, {"next_h": np.concatenate(after, 1)}
 
 
-def none(w, x, state, about):
+def none(w: Arrays, x: Array, state: Arrays, about: About) -> tuple[Array, Arrays]:
     return relu(linear(w, "layer", x)), {}
 
 
@@ -126,7 +134,7 @@ ENCODERS = {"mlp": mlp, "conv": conv, "board": board, "cells": cells}
 CORES = {"lstm": lstm, "mingru": mingru, "none": none}
 
 
-def make(about, num_envs, trust_code=False):
+def make(about: About, num_envs: int, trust_code: bool = False) -> gymnasium.vector.VectorEnv[Any, Any, Any]:
     """Environments like those in which the policy was trained. The file may name code: a game's .pyx, or gym:MODULE:ID."""
     if (about["game"].endswith(".pyx") or about["game"].count(":") > 1) and not trust_code:
         sys.exit(f"the policy plays {about['game']}, which is code: read it, then allow it with --trust-code")
@@ -135,7 +143,7 @@ def make(about, num_envs, trust_code=False):
     return envs_c.make(about["game"], num_envs, **about["env"], **about["options"])
 
 
-def play(path, episodes=EPISODES, seed=1, trust_code=False):
+def play(path: str, episodes: int = EPISODES, seed: int = 1, trust_code: bool = False) -> npt.NDArray[np.float64]:
     """The scores of complete episodes, one in each environment. Actions are sampled, as in training."""
     about, step = (open_onnx if path.endswith(".onnx") else open_safetensors)(path)
     env, random = make(about, episodes, trust_code), np.random.default_rng(seed)

@@ -17,7 +17,7 @@ from stable_baselines3.common.evaluation import evaluate_policy
 
 from envs_c import sb3
 
-game, steps = [*sys.argv[1:], *("cartpole", 300_000)[len(sys.argv) - 1:]][:2]
+game, steps = [*sys.argv[1:], *("cartpole", "300000")[len(sys.argv) - 1:]][:2]
 torch.set_num_threads(1)  # matrix products of 64 rows are too small for several threads
 
 env = sb3.make(game, 64, seed=1)  # was: make_vec_env("CartPole-v1", 64, seed=1)
