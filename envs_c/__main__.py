@@ -18,6 +18,7 @@ import numpy as np
 
 import envs_c
 from envs_c import isa, outside, testing
+from envs_c.gymnasium_env import ArcadeVectorEnv
 from envs_c.new import new
 from envs_c.play import command
 
@@ -149,7 +150,7 @@ def parse(arguments: list[str], program: str | None = None):
     verb = verbs.add_parser("play", help="play a game yourself", usage="%(prog)s GAME [options]", epilog=command.KEYS,
                             formatter_class=argparse.RawDescriptionHelpFormatter)
     command.add_arguments(verb)
-    verb.set_defaults(run=lambda arguments: command.run(arguments, envs_c.game, envs_c.make))
+    verb.set_defaults(run=lambda arguments: command.run(arguments, envs_c.game, ArcadeVectorEnv))
     verb = verbs.add_parser("check", help="test a game against the contract")
     verb.add_argument("game", metavar="GAME", help="a name or a path to a .pyx")
     verb.set_defaults(run=check)

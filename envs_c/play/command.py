@@ -38,7 +38,8 @@ def add_arguments(parser: ArgumentParser):
 def run(arguments: Namespace, find: Callable, make: Callable):
     """Play until the user leaves.
 
-    find, make: `envs_c.game` and `envs_c.make`.
+    find: `envs_c.game`.
+    make: the class ArcadeVectorEnv.
     Raises InvalidArgument for a wrong option, UnknownGame, and NoScreen.
     """
     speed = _number("--speed", arguments.speed, float, 1e-3, 1e6)
@@ -48,8 +49,7 @@ def run(arguments: Namespace, find: Callable, make: Callable):
     if arguments.terminal and scale is not None:
         raise InvalidArgument(f"--scale must be left out with --terminal, not {scale}: the picture is as large as it fits")
     game, frame_skip = find(arguments.game), _number("--frame-skip", arguments.frame_skip, int, 1, 1000)
-    options = game.check_options(_pairs(arguments.options))
-    env = make(game.name, 1, frame_skip=frame_skip, autoreset="disabled", **options)
+    env = make(game, 1, frame_skip=frame_skip, autoreset="disabled", options=_pairs(arguments.options))
     try:
         show(Session(env, seed), terminal=arguments.terminal, scale=scale, speed=speed, episodes=episodes)
     finally:

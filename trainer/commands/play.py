@@ -8,7 +8,7 @@ import sys
 from dataclasses import dataclass
 from typing import Annotated
 
-import envs_c
+from envs_c.gymnasium_env import ArcadeVectorEnv
 from envs_c.play import command, terminal
 from envs_c.play.session import Session
 from envs_c.play.window import Window
@@ -65,8 +65,8 @@ def _by_hand(run, options: PlayOptions) -> None:
         raise RunError(f"{config.game} cannot be played with keys, since Gymnasium does not name its actions: leave --human "
                        "out to watch the agent")
     env = config.env
-    made = envs_c.make(find_game(config.game).name, 1, frame_skip=env.frame_skip, sticky=env.sticky, noop_max=env.noop_max,
-                       time_limit=env.time_limit, autoreset="disabled", **env.options)
+    made = ArcadeVectorEnv(find_game(config.game), 1, frame_skip=env.frame_skip, sticky=env.sticky, noop_max=env.noop_max,
+                           time_limit=env.time_limit, autoreset="disabled", options=env.options)
     try:
         command.show(Session(made, episode_seed(config.game, _seed(options))), terminal=options.terminal, speed=options.speed,
                      episodes=options.episodes)

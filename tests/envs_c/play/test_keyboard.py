@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 import envs_c
+from envs_c import built_in
+from envs_c.gymnasium_env import ArcadeVectorEnv
 from envs_c.play import keyboard
 
 
@@ -24,7 +26,7 @@ def test_keys_give_the_actions_of_their_names(game, keys, action):
 
 ALE = ("NOOP", "FIRE", "UP", "RIGHT", "LEFT", "DOWN", "UPRIGHT", "UPLEFT", "DOWNRIGHT", "DOWNLEFT", "UPFIRE", "RIGHTFIRE",
        "LEFTFIRE", "DOWNFIRE", "UPRIGHTFIRE", "UPLEFTFIRE", "DOWNRIGHTFIRE", "DOWNLEFTFIRE")
-WITH_KEYS = [game for game in envs_c.games() if isinstance(keyboard.for_actions(envs_c.game(game).actions), keyboard.Keyboard)]
+WITH_KEYS = [game for game in built_in() if isinstance(keyboard.for_actions(envs_c.game(game).actions), keyboard.Keyboard)]
 
 
 @pytest.mark.parametrize("names", [ALE, *(envs_c.game(game).actions for game in WITH_KEYS)], ids=["ale", *WITH_KEYS])
@@ -36,11 +38,11 @@ def test_every_action_can_be_pressed(names):
 
 
 def test_all_games_but_go_have_keys():
-    assert set(envs_c.games()) - set(WITH_KEYS) == {"go"}
+    assert set(built_in()) - set(WITH_KEYS) == {"go"}
 
 
 def go(size: int) -> tuple[str, ...]:
-    with_pass = envs_c.make("go", size=size)
+    with_pass = ArcadeVectorEnv(envs_c.game("go"), options={"size": size})
     names = with_pass.core.actions
     with_pass.close()
     return names
@@ -73,7 +75,7 @@ def test_the_cursor_is_drawn_around_its_point(size, row, column):
     names = go(size)
     cursor = keyboard.for_actions(names)
     cursor.row, cursor.column = row, column
-    env = envs_c.make("go", size=size, seed=1, opponent=2, autoreset="disabled")
+    env = ArcadeVectorEnv(envs_c.game("go"), seed=1, autoreset="disabled", options={"size": size, "opponent": 2})
     env.reset()
     before = env.render()[0]
     marked = (cursor.marked(before) != before).any(2)

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 import envs_c
+from envs_c import built_in
+from envs_c.gymnasium_env import ArcadeVectorEnv
 from envs_c.play.session import Ended, Session, play
 
 
@@ -39,8 +41,8 @@ def session():
     """Makes sessions, and closes their environments."""
     made = []
 
-    def make(game, seed=1, **settings):
-        made.append(envs_c.make(game, 1, frame_skip=1, autoreset="disabled", **settings))
+    def make(game, seed=1, options=None, **settings):
+        made.append(ArcadeVectorEnv(envs_c.game(game), frame_skip=1, autoreset="disabled", options=options, **settings))
         return Session(made[-1], seed)
     yield make
     for env in made:
@@ -107,12 +109,12 @@ def test_the_pace_is_the_games_times_speed(session, game, speed, seconds):
 
 
 def test_a_move_that_is_not_allowed_is_not_taken(session):
-    one = session("go", size=5, opponent=2)
+    one = session("go", options={"size": 5, "opponent": 2})
     _, screen = run(one, "space", "space", "left space")
     assert one.length == 2 and screen.captions[-1] == "go  score 0  step 2  B3"
 
 
-@pytest.mark.parametrize("game", envs_c.games())
+@pytest.mark.parametrize("game", built_in())
 def test_every_game_can_be_played(session, game):
     one = session(game)
     run(one, *["right", "up space", "down", "space"] * 3)
