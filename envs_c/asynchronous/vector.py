@@ -33,6 +33,9 @@ def make_async(name: str, num_envs: int, batch_size: int | None = None, *, num_t
     Raises UnknownGame or InvalidArgument.
     """
     threads = checks.integer("num_threads", num_threads, 0, 1024)
+    if settings.get("render_mode") == "human":
+        raise InvalidArgument("render_mode must be None or 'rgb_array', not 'human', if the environments do not step together: "
+                              "use envs_c.make to watch them")
     return ArcadeAsyncEnv(catalog.make(name, num_envs, num_threads=1, **settings), batch_size, threads)
 
 

@@ -146,3 +146,8 @@ def test_a_window_larger_than_the_desktop_is_made_smaller(pygame, monkeypatch):
         screen.show(np.zeros((960, 630, 3), np.uint8), "a")
         width, height = pygame.display.get_surface().get_size()
         assert width <= 320 and 200 < height <= 240
+
+
+def test_environments_that_do_not_step_together_have_no_window():
+    with pytest.raises(envs_c.InvalidArgument, match="render_mode must be None or 'rgb_array', not 'human'"):
+        envs_c.make_async("breakout", 4, 2, render_mode="human")
