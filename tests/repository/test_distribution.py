@@ -202,5 +202,5 @@ def test_the_wheel_and_the_tests_build_from_the_source_archive(archive, tmp_path
     some = ("tests/envs_c/test_determinism.py", "tests/envs_c/games/test_cartpole.py", "tests/repository/test_package.py")
     tests = run(python, "-m", "pytest", "-q", "-p", "no:cacheprovider", *some, cwd=tree)
     assert tests.returncode == 0, tests.stdout[-3000:]
-    where = run(python, "-c", "import envs_c.game; print(envs_c.game.__file__)", cwd=tmp_path).stdout
+    where = run(python, "-c", "import envs_c; print(envs_c.__file__)", cwd=tmp_path).stdout
     assert where.startswith(str(tree))

@@ -51,7 +51,7 @@ def test_everything_that_a_step_names_exists(step):
     if step.get("uses", "").startswith("actions/checkout@"):
         assert step["with"]["persist-credentials"] is False
     command = step.get("run", "")
-    for target in re.findall(r"\bmake ([a-z]+)", command):
+    for target in " ".join(re.findall(r"\bmake ((?:[a-z]+\b ?)+)", command)).split():
         assert re.search(rf"^{target}:.*##", MAKEFILE, re.MULTILINE), target
     for path in re.findall(r"[\w./-]*\b(?:tests|tools|benchmarks|examples)/[\w./-]+|\b\w+\.py\b", command):
         assert (ROOT / path.removeprefix("source/")).exists(), path
