@@ -47,6 +47,7 @@ class ArcadeVectorEnv(Copies, VectorEnv):
                                          ("human", "rgb_array"))
         pace = max(1, round(game.fps / self.core.frame_skip))  # rendered steps per second
         self.metadata = {**METADATA, "render_fps": pace, "autoreset_mode": MODES[self.core.autoreset.replace("_", "")]}
+        self.autoreset_mode = self.metadata["autoreset_mode"]  # torchrl reads the attribute
         self.single_observation_space = observation_space(self.core, self.frame_stack)
         self.single_action_space = spaces.Discrete(len(self.core.actions))
         self.observation_space = batched(self.single_observation_space, num_envs)
