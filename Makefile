@@ -19,7 +19,7 @@ IDENTITY := import sys; print(sys.version, sys.base_prefix)
 CACHE := $(if $(filter Darwin,$(shell uname)),$(HOME)/Library/Caches,$(or $(XDG_CACHE_HOME),$(HOME)/.cache))/envs_c
 
 .DEFAULT_GOAL := help
-.PHONY: help setup cuda breakout test learn lint pages docs bench asm sanitize crafted fuzz clean
+.PHONY: help setup cuda breakout test learn lint types pages docs bench asm sanitize crafted fuzz clean
 
 help: ## list the commands
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{printf "%-14s %s\n", $$1, $$2}'
@@ -55,6 +55,10 @@ lint: setup ## check the style of Python and Cython sources, and which folder ma
 	@PATH="$(CURDIR)/$(BIN):$$PATH" cython-lint $(wildcard envs_c trainer tests examples benchmarks)
 	@$(BIN)/lint-imports --no-logo --verbose >build/imports.log 2>&1 || { cat build/imports.log; exit 1; }
 
+types: setup ## check the types of the examples and of the interfaces that they use, with mypy and pyright
+	@$(BIN)/mypy
+	@$(BIN)/pyright --pythonpath $(BIN)/python
+
 pages: setup ## write the pages that come from the sources: each game, the settings, the tree of files
 	@$(BIN)/python tools/game_pages.py
 	@$(BIN)/python tools/reference_pages.py
@@ -81,6 +85,7 @@ fuzz: setup ## try 20,000 hostile inputs in child processes; more with ARGS="--c
 	@$(BIN)/python -m tools.fuzz $(ARGS)
 
 clean: ## remove everything that these commands made, the compile cache too, except the runs of the trainer
-	rm -rf $(VENV) build dist *.egg-info .pytest_cache .ruff_cache .import_linter_cache .hypothesis trace.json.gz "$(CACHE)"
+	rm -rf $(VENV) build dist *.egg-info .pytest_cache .ruff_cache .mypy_cache .import_linter_cache .hypothesis \
+		trace.json.gz "$(CACHE)"
 	find envs_c bridge trainer tests examples benchmarks tools \
 		\( -name '*.so' -o -name '*.c' -o -name __pycache__ \) -exec rm -rf {} + 2>/dev/null || true

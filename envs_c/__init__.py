@@ -21,6 +21,7 @@ writes to buffers of the caller. The package needs NumPy, Gymnasium and platform
     play/                           windows, terminals and keys for people
     new.py, template/               `python -m envs_c new`
     machine.py                      cores and CPU
+    types.py, *.pyi                 types for annotations, and of the compiled modules
     install.py                      the command that installs an extra
     games/                          the built-in games
 """
