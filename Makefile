@@ -48,7 +48,7 @@ test: setup ## run all tests but those marked slow, gpu or learn, on several wor
 	@$(BIN)/python -m pytest -n $(WORKERS) --maxprocesses 8 --dist worksteal $(TESTS) $(ARGS)
 
 learn: setup ## run the tests that train agents until they play well (marked learn)
-	@$(BIN)/python -m pytest -m learn $(ARGS)
+	@$(BIN)/python -m pytest -n $(WORKERS) --maxprocesses 8 --dist worksteal -m learn $(ARGS)
 
 lint: setup ## check the style of Python and Cython sources, and which folder may import which
 	@$(BIN)/ruff check .
