@@ -4,8 +4,10 @@ import inspect
 
 import gymnasium
 import pytest
+from gymnasium.envs import registration
 
 import envs_c
+from envs_c import catalog
 
 BREAKOUT = "Arcade/Breakout-v0"
 MAKERS = {
@@ -36,7 +38,10 @@ def test_an_unknown_setting_lists_settings_and_the_games_options(make):
     assert f"The settings are {', '.join(SETTINGS)}; the options of breakout are lives" in str(caught.value)
 
 
-def test_ids_of_registered_games_and_the_engine_refuse_unknown_settings_too(toy):
+def test_ids_of_registered_games_and_the_engine_refuse_unknown_settings_too(toy, monkeypatch):
+    monkeypatch.setattr(catalog, "_registered", {})
+    monkeypatch.setattr(registration, "registry", dict(registration.registry))
+    monkeypatch.setattr(catalog, "registry", registration.registry)
     envs_c.register(toy)
     with pytest.raises(TypeError, match=r"unexpected keyword argument 'lenght': did you mean length\?"):
         gymnasium.make(f"Arcade/{toy.title}-v0", lenght=5)
