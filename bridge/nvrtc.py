@@ -8,6 +8,7 @@ Compiling for a GPU does not need one either.
 import functools
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -21,9 +22,9 @@ STDINT = b"""typedef unsigned char uint8_t; typedef unsigned short uint16_t; typ
 typedef long long int64_t; typedef unsigned long long uint64_t;"""
 
 
-def arguments(values: Sequence) -> list[np.generic]:
+def arguments(values: Sequence[Any]) -> list[Any]:
     """Pack a kernel's arguments: a tensor as its address (None as 0), an int as int64, a float as float32."""
-    packed = []
+    packed: list[Any] = []
     for value in values:
         if value is None:
             packed.append(np.uint64(0))
@@ -43,7 +44,7 @@ class CudaModule:
     headers: the files it includes, by name without a folder.
     """
 
-    def __init__(self, path: Path, headers: Sequence[Path] = ()):
+    def __init__(self, path: Path, headers: Sequence[Path] = ()) -> None:
         self.path, self.headers = path, headers
 
     def compile(self, arch: str) -> bytes:
@@ -54,14 +55,15 @@ class CudaModule:
         program = nvrtc.createProgram(self.path.read_text(encoding="utf-8"), self.path.name, sources, names)
         try:
             nvrtc.compileProgram(program, (f"-arch={arch}", "-std=c++17", "--fmad=false"))
-            return nvrtc.getCUBIN(program)
+            cubin: bytes = nvrtc.getCUBIN(program)
+            return cubin
         except nvrtc.NVRTCError as error:
             raise DeviceError(f"{self.path.name} does not compile for {arch}:\n{nvrtc.getProgramLog(program)}") from error
         finally:
             nvrtc.destroyProgram(program)
 
     @functools.cached_property
-    def _module(self):
+    def _module(self) -> Any:
         _nvrtc()
         import cupy
         module = cupy.cuda.function.Module()
@@ -69,11 +71,11 @@ class CudaModule:
         return module
 
     @functools.cache  # noqa: B019  (modules live as long as the process)
-    def function(self, name: str):
+    def function(self, name: str) -> Any:
         """Return the kernel with this name."""
         return self._module.get_function(name)
 
-    def launch(self, name: str, items: int, *values, block: int = BLOCK):
+    def launch(self, name: str, items: int, *values: Any, block: int = BLOCK) -> None:
         """Launch a kernel on torch's current stream.
 
         name: of the kernel.
@@ -87,7 +89,7 @@ class CudaModule:
 
 
 @functools.cache
-def _stream(address: int):
+def _stream(address: int) -> Any:
     import cupy
     return cupy.cuda.ExternalStream(address)
 
@@ -98,7 +100,7 @@ def _multiprocessors() -> int:
     return torch.cuda.get_device_properties(torch.cuda.current_device()).multi_processor_count
 
 
-def _nvrtc():
+def _nvrtc() -> Any:
     try:
         from cupy.cuda import nvrtc
         nvrtc.getVersion()

@@ -15,7 +15,8 @@ import functools
 import statistics
 import sys
 import time
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -23,10 +24,11 @@ import torch
 import envs_c
 from bridge.device import open_device, why_no_gpu
 from bridge.errors import BridgeError
+from bridge.interfaces import Device, Source, Stream, Work
 from bridge.slab import Slab
 from bridge.source import EpisodeLog, GameSource
 
-SIZES = tuple(4096 * 4**k for k in range(8))  # bytes: 4 KiB to 64 MiB
+SIZES: tuple[int, ...] = tuple(4096 * 4**k for k in range(8))  # bytes: 4 KiB to 64 MiB
 COUNTS = (1, 2, 4, 8, 16)                     # numbers of batches to choose from
 WORTH = 1.05                                  # least speed-up for which more batches are taken
 ROUNDS = 20                                   # calls of which the median is taken
@@ -48,7 +50,7 @@ class Choice(NamedTuple):
     estimates: dict[int, float]
 
 
-def median(work, rounds: int = ROUNDS) -> float:
+def median(work: Work, rounds: int = ROUNDS) -> float:
     """Return the median seconds of a call of `work`, after one call to warm up."""
     work()
     times = []
@@ -59,10 +61,10 @@ def median(work, rounds: int = ROUNDS) -> float:
     return statistics.median(times)
 
 
-def measure(device) -> Costs:
+def measure(device: Device) -> Costs:
     """Measure the copies and launches of a device."""
     stream = device.stream()
-    copies = {}
+    copies: dict[tuple[str, str], list[float]] = {}
     for kind in ("pinned", "pageable"):
         for size in SIZES:
             host = device.host_bytes(size) if kind == "pinned" else np.zeros(size, np.uint8)
@@ -71,18 +73,21 @@ def measure(device) -> Costs:
                                         ("to the host", stream.download, (host, on_device))):
                 copies.setdefault((name, kind), []).append(median(functools.partial(copy_and_wait, stream, copy, *buffers)))
     one = torch.zeros(1, device=device.torch_device)
-    host_seconds = []
+    host_seconds: list[float] = []
 
-    def launch():
+    def add() -> None:
+        one.add_(1)
+
+    def launch() -> None:
         begin = time.perf_counter()
-        stream.run(lambda: one.add_(1))
+        stream.run(add)
         stream.mark()
         host_seconds.append(time.perf_counter() - begin)
         stream.wait()
     return Costs(copies, median(launch), statistics.median(host_seconds))
 
 
-def copy_and_wait(stream, copy, target, source):
+def copy_and_wait(stream: Stream, copy: Callable[[Any, Any], None], target: Any, source: Any) -> None:
     """Queue one copy on a stream and wait for its end."""
     copy(target, source)
     stream.mark()
@@ -113,12 +118,12 @@ def choose(costs: Costs, size: int, num_envs: int, games: float) -> Choice:
     return Choice(best, f"estimated microseconds per step of all environments, by number of batches: {listed}", estimates)
 
 
-def slab_bytes(source) -> int:
+def slab_bytes(source: Source) -> int:
     """Return the bytes copied to the device per step of all environments of a source."""
     return Slab(source.num_envs, source.observation_shape, source.observation_dtype, source.num_masked).nbytes
 
 
-def game_seconds(source, steps: int = 20) -> float:
+def game_seconds(source: Source, steps: int = 20) -> float:
     """Return the median seconds of a step of all environments of a source. Plays them, so pass a source made for this."""
     slab = Slab(source.num_envs, source.observation_shape, source.observation_dtype, source.num_masked)
     bound = source.bind(0, source.num_envs, slab.host, slab.host_actions)
@@ -159,7 +164,7 @@ def main(argv: list[str] | None = None) -> int:
         return 2
 
 
-def report(options) -> int:
+def report(options: argparse.Namespace) -> int:
     """Measure, choose and print. Returns the exit code."""
     device = open_device(options.device)
     source = GameSource(envs_c.VecEnv(envs_c.game(options.game), options.num_envs, view=options.view, seed=0))
