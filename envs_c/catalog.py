@@ -14,7 +14,7 @@ from envs_c import outside
 from envs_c.engine import checks
 from envs_c.errors import InvalidArgument, UnknownGame, UnknownSetting, did_you_mean
 from envs_c.game import Game
-from envs_c.gymnasium_env import ArcadeEnv, ArcadeVectorEnv
+from envs_c.gymnasium_env import ArcadeEnv, ArcadeVectorEnv, ale
 
 PACKAGE = importlib.import_module("envs_c.games")  # the folder; the name `games` is the function below
 GROUP = "envs_c.games"  # of entry points, by which installed packages offer games
@@ -78,37 +78,46 @@ def load(path):
     return loaded
 
 
-def make(name: str, num_envs: int = 1, *, view: str = "features", frame_skip: int | None = None, frame_stack: int = 1,
-         sticky: float = 0.0, noop_max: int = 0, time_limit: int | None = None, reward_clip=None, num_threads: int = 0,
-         autoreset="next_step", seed=None, copy: bool = True, render_mode=None, **options) -> ArcadeVectorEnv:
+def make(name: str, num_envs: int = 1, *, view: str = "features", picture_size=None, frame_skip=None, frame_stack: int = 1,
+         sticky: float = 0.0, noop_max: int = 0, time_limit: int | None = None, reward_clip=None,
+         episodic_life: bool = False, life_loss_info: bool = False, num_threads: int = 0, autoreset="next_step", seed=None,
+         copy: bool = True, render_mode=None, **options) -> ArcadeVectorEnv:
     """Make N environments of a game as one `gymnasium.vector.VectorEnv`.
 
     name: one of `games()`, or a path to a game's .pyx.
     num_envs: N, the number of environments.
-    view: "features", the game's compact vector, or "pixels", an (84, 84) uint8 grey picture.
-    frame_skip: frames of a step, with the action repeated; None is the game's default.
+    view: "features", the game's compact vector; "pixels", an (84, 84) uint8 grey picture; "rgb", the screen in colour,
+        (height, width, 3) uint8; or "both", a dict of "features" and "pixels".
+    picture_size: of the pictures, an integer for squares or (height, width), up to 1,024; None is the size above.
+    frame_skip: frames of a step, with the action repeated; (low, high) for a random number from low to high - 1; None is the
+        game's default.
     frame_stack: k > 1 adds an axis after N with the newest k observations, oldest first; those from before the episode's
         start are zeros.
     sticky: probability, for each frame, that the previous frame's action is repeated instead (Machado et al., 2018).
     noop_max: each episode begins with 1 .. noop_max frames of NOOP, a random number; 0 is none.
     time_limit: steps after which an episode is truncated; None is the game's default (500 for CartPole), 0 is no limit.
     reward_clip: None, c for rewards clipped to [-c, c], or (low, high). Episode returns are not clipped.
+    episodic_life: True ends an episode, and resets the game, when a life is lost.
+    life_loss_info: True reports a lost life as terminated, while the game and the episode go on.
     num_threads: the most threads to step with; 0 is one for each core. How many take part is measured.
     autoreset: "next_step", "same_step" or "disabled", or Gymnasium's AutoresetMode.
     seed: for resets without a seed of their own; None is a seed from the operating system.
     copy: True returns new arrays from every call, False the same arrays, which the next step overwrites.
     render_mode: None or "rgb_array", with which `render()` returns pictures, or "human": a window shows the first 16
         environments at the game's own rate.
-    options: the game's own options; `game(name).options` has their ranges.
+    options: the game's own options; `game(name).options` has their ranges. ALE's names are known too: frameskip,
+        repeat_action_probability, obs_type, full_action_space, mode and difficulty (envs_c/gymnasium_env/ale.py).
 
     Raises UnknownGame, InvalidArgument, or UnknownSetting, which is a TypeError too and suggests the most similar name.
     """
     chosen = game(name)
+    settings = {"view": view, "picture_size": picture_size, "frame_skip": frame_skip, "frame_stack": frame_stack,
+                "sticky": sticky, "noop_max": noop_max, "time_limit": time_limit, "reward_clip": reward_clip,
+                "episodic_life": episodic_life, "life_loss_info": life_loss_info, "num_threads": num_threads,
+                "autoreset": autoreset, "seed": seed, "copy": copy, "render_mode": render_mode}
+    ale.translate(chosen, settings, options)
     check_names(chosen, options)
-    return ArcadeVectorEnv(chosen, num_envs, view=view, frame_skip=frame_skip, frame_stack=frame_stack,
-                           sticky=sticky, noop_max=noop_max, time_limit=time_limit, reward_clip=reward_clip,
-                           num_threads=num_threads, autoreset=autoreset, seed=seed, copy=copy,
-                           render_mode=render_mode, options=options)
+    return ArcadeVectorEnv(chosen, num_envs, options=options, **settings)
 
 
 def check_names(game: Game, options: dict):

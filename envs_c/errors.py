@@ -23,10 +23,6 @@ class UnknownSetting(InvalidArgument, TypeError):
     """`make` has no setting, and the game no option, of this name."""
 
 
-class UnknownSetting(InvalidArgument, TypeError):
-    """`make` has no setting, and the game no option, of this name."""
-
-
 class InvalidState(EnvsError, ValueError):
     """`set_state` was given damaged bytes, a snapshot of another game, version or set of options, or an impossible state."""
 

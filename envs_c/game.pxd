@@ -1,6 +1,6 @@
 """The contract between a game and the engine.
 
-A game is a C struct and six or seven functions. The struct is the state of one environment. It has no pointers:
+A game is a C struct and six to eight functions. The struct is the state of one environment. It has no pointers:
 the engine saves, forks and restores an environment with a memcpy.
 
     void  reset(void* state, const double* options, Rng* rng)
@@ -15,6 +15,9 @@ the engine saves, forks and restores an environment with a memcpy.
         Paint everything that moves, over the backdrop.
     void  mask(const void* state, uint8_t* legal)
         Optional: write 1 for each legal action and 0 for each illegal one.
+    int   lives(const void* state)
+        Optional: the lives left, the current one included; 0 after the last. `bind` takes it. Callers then get the lives of
+        each environment, and may choose that an episode ends with a life.
     bint  valid(const void* state, const double* options, bint over)
         True if a game with these options can have written this struct; `over` is True if its episode has ended, so that
         the struct may be one after the last frame. `set_state` asks it about every struct, which may hold any bytes at
@@ -34,74 +37,11 @@ games/cartpole.pyx is a short example. `python -m envs_c check FILE` tests a gam
 from libc.stdint cimport int32_t, uint8_t
 from libc.string cimport memcpy, memset
 
+from envs_c.io cimport (
+    DISABLED, ENDS, FLAGGED, GOES_ON, NEXT_STEP, OBSERVE, RESET, SAME_STEP, STEP, Autoreset, Format, Head, Io, LifeLoss,
+    Operation, backdrop_fn, chunk_fn, draw_fn, lives_fn, mask_fn, observe_fn, paint_fn, reset_fn, step_fn, valid_fn)
 from envs_c.rng cimport Rng, rng_below, rng_chance
 from envs_c.screen cimport SMALL, Canvas, Screen, canvas_finish
-
-
-ctypedef void (*reset_fn)(void* state, const double* options, Rng* rng) noexcept nogil
-ctypedef float (*step_fn)(void* state, int action, Rng* rng, bint* over) noexcept nogil
-ctypedef void (*observe_fn)(const void* state, void* out) noexcept nogil
-ctypedef void (*backdrop_fn)(const double* options, Canvas* canvas) noexcept nogil
-ctypedef void (*draw_fn)(const void* state, Canvas* canvas) noexcept nogil
-ctypedef void (*mask_fn)(const void* state, uint8_t* legal) noexcept nogil
-ctypedef bint (*valid_fn)(const void* state, const double* options, bint over) noexcept nogil
-
-
-cdef enum Operation:
-    STEP       # step the environments selected by io.step_mask, or all if it is NULL
-    RESET      # begin new episodes in those selected by io.reset_mask, or in all if it is NULL
-    OBSERVE    # write observations and action masks, except before the first reset; no state changes
-
-
-cdef enum Autoreset:
-    NEXT_STEP  # the step after an episode's end resets: it ignores the action, its reward and flags are 0
-    SAME_STEP  # the step that ends an episode also resets; the last observation is in io.final_observation
-    DISABLED   # the caller resets
-
-
-ctypedef struct Head:
-    # The engine's own data of one environment, in front of the game's struct.
-    Rng rng
-    double episode_return   # sum of raw rewards since the episode's start
-    int32_t episode_length  # steps since the episode's start
-    int32_t last_action     # of the last frame, for sticky actions
-    uint8_t started         # 1 if it was reset at least once
-    uint8_t over            # 1 if the episode has ended and it was not reset since
-
-
-ctypedef struct Io:
-    # The buffers of one batch of B environments, and the settings. Row 0 of the (B, ...) buffers belongs to environment
-    # `first`; the (N,) arrays are the engine's own and begin with environment 0.
-    Operation operation
-    int first
-    const int32_t* actions      # (B,)
-    void* observation           # (B, observation_bytes)
-    float* reward               # (B,) after clipping
-    float* terminated           # (B,) 0.0 or 1.0
-    float* truncated            # (B,) 0.0 or 1.0
-    void* final_observation     # (B, observation_bytes), written at an episode's end under SAME_STEP; else NULL
-    uint8_t* action_mask        # (B, num_actions), or NULL
-    uint8_t* final_action_mask  # (B, num_actions), or NULL
-    const uint8_t* reset_mask   # (B,) for RESET: 1 resets; NULL is 1 everywhere
-    const uint8_t* step_mask    # (B,) for STEP: 1 steps, 0 holds the environment; NULL is 1 everywhere
-    uint8_t* ended              # (N,) 1 if this step ended an episode
-    double* ended_return        # (N,) raw return of the last ended episode
-    int32_t* ended_length       # (N,) its length in steps
-    const double* options       # values of the game's options, in their order
-    const Screen* screen
-    size_t observation_bytes
-    int num_actions
-    bint pixels                 # observations are the grey picture; else features
-    int frame_skip
-    int noop_max
-    int time_limit              # steps; 0: none
-    float sticky                # probability
-    float reward_low            # bounds of clipped rewards
-    float reward_high
-    Autoreset autoreset
-
-
-ctypedef void (*chunk_fn)(char* states, Io* io, int lo, int hi) noexcept nogil
 
 
 cdef inline size_t state_stride(size_t size) noexcept nogil:
@@ -130,14 +70,27 @@ cdef inline void begin_episode(reset_fn reset, step_fn step, Head* head, void* g
     head.over = 0
 
 
-cdef inline float act(step_fn step, Head* head, void* game, int action, Io* io, bint* over) noexcept nogil:
-    """One step: up to frame_skip frames, each sticky with probability io.sticky. Returns the sum of the raw rewards."""
+cdef inline bint lost_life(const void* game, const Io* io, int before) noexcept nogil:
+    """True if fewer lives than `before` are left, but at least one."""
+    cdef int lives = io.count_lives(game)
+    return 0 < lives < before
+
+
+cdef inline float act(step_fn step, Head* head, void* game, int action, Io* io, int lives, bint* over) noexcept nogil:
+    """One step: up to frame_skip frames, each sticky with probability io.sticky. Returns the sum of the raw rewards.
+
+    lives: those before the step, read only if a lost life ends the episode.
+    """
     cdef float reward = 0.0
-    cdef int _frame
-    for _frame in range(io.frame_skip):
+    cdef int _frame, frames = io.frame_skip
+    if io.frame_skip_span > 1:
+        frames += rng_below(&head.rng, io.frame_skip_span)
+    for _frame in range(frames):
         if io.sticky <= 0.0 or not rng_chance(&head.rng, io.sticky):
             head.last_action = action
         reward += step(game, head.last_action, &head.rng, over)
+        if io.life_loss == ENDS and lost_life(game, io, lives):
+            over[0] = True
         if over[0]:
             break
     head.episode_return += reward
@@ -145,27 +98,37 @@ cdef inline float act(step_fn step, Head* head, void* game, int action, Io* io, 
     return reward
 
 
-cdef inline void see(observe_fn observe, draw_fn draw, mask_fn mask, const void* game, Io* io,
-                     char* out, uint8_t* legal) noexcept nogil:
-    """Write one environment's observation (features or pixels) and its action mask.
+cdef inline uint8_t* picture_of(const Io* io, void* observation, uint8_t* pictures, int row) noexcept nogil:
+    """The picture of a row: in the observations or, under features and pictures, beside them; NULL if there is none."""
+    if io.pixels:
+        return <uint8_t*>observation + row * io.observation_bytes
+    return pictures + row * io.picture_bytes if pictures != NULL else NULL
 
-    out: observation_bytes bytes.
+
+cdef inline void see(observe_fn observe, draw_fn draw, mask_fn mask, const void* game, Io* io,
+                     void* out, uint8_t* picture, uint8_t* legal) noexcept nogil:
+    """Write one environment's observation and its action mask.
+
+    out: the features, unless io.pixels.
+    picture: the picture, or NULL.
     legal: num_actions bytes, or NULL.
     """
     cdef Canvas canvas
     cdef float[SMALL * SMALL] sums
     cdef uint8_t[SMALL] touched
-    if io.pixels:
+    if not io.pixels:
+        observe(game, out)
+    if picture != NULL and io.paint != NULL:
+        io.paint(game, io.format, picture)
+    elif picture != NULL:
         canvas.screen = io.screen
         canvas.rgb = NULL
         canvas.sums = sums
         canvas.touched = touched
-        canvas.grey = <uint8_t*>out
+        canvas.grey = picture
         memset(touched, 0, SMALL)
         draw(game, &canvas)
         canvas_finish(&canvas)
-    else:
-        observe(game, out)
     if mask != NULL and legal != NULL:
         mask(game, legal)
 
@@ -181,16 +144,14 @@ cdef inline void run_chunk(reset_fn reset, step_fn step, observe_fn observe, dra
     cdef size_t stride = state_stride(size)
     cdef Head* head
     cdef void* game
-    cdef char* out
     cdef uint8_t* legal = NULL
-    cdef int i, row
+    cdef int i, row, lives = 0
     cdef bint over, late
     cdef float reward
     for i in range(lo, hi):
         head = <Head*>(states + i * stride)
         game = states + i * stride + sizeof(Head)
         row = i - io.first
-        out = <char*>io.observation + row * io.observation_bytes
         if io.action_mask != NULL:
             legal = io.action_mask + row * io.num_actions
         if io.operation == STEP:
@@ -203,11 +164,13 @@ cdef inline void run_chunk(reset_fn reset, step_fn step, observe_fn observe, dra
                 io.reward[row] = io.terminated[row] = io.truncated[row] = 0.0
             else:
                 over = False
-                reward = act(step, head, game, io.actions[row], io, &over)
+                if io.life_loss != GOES_ON:
+                    lives = io.count_lives(game)
+                reward = act(step, head, game, io.actions[row], io, lives, &over)
                 late = io.time_limit > 0 and head.episode_length >= io.time_limit
                 reward = reward if reward < io.reward_high else io.reward_high
                 io.reward[row] = reward if reward > io.reward_low else io.reward_low
-                io.terminated[row] = over
+                io.terminated[row] = over or (io.life_loss == FLAGGED and lost_life(game, io, lives))
                 io.truncated[row] = late
                 if over or late:
                     io.ended[i] = 1
@@ -215,7 +178,10 @@ cdef inline void run_chunk(reset_fn reset, step_fn step, observe_fn observe, dra
                     io.ended_length[i] = head.episode_length
                     head.over = 1
                     if io.autoreset == SAME_STEP:
+                        if io.final_lives != NULL:
+                            io.final_lives[i] = io.count_lives(game)
                         see(observe, draw, mask, game, io, <char*>io.final_observation + row * io.observation_bytes,
+                            picture_of(io, io.final_observation, io.final_picture, row),
                             NULL if io.final_action_mask == NULL else io.final_action_mask + row * io.num_actions)
                         begin_episode(reset, step, head, game, io)
         else:
@@ -224,7 +190,10 @@ cdef inline void run_chunk(reset_fn reset, step_fn step, observe_fn observe, dra
                 io.reward[row] = io.terminated[row] = io.truncated[row] = 0.0
             if not head.started:
                 continue
-        see(observe, draw, mask, game, io, out, legal)
+        if io.lives != NULL:
+            io.lives[i] = io.count_lives(game)
+        see(observe, draw, mask, game, io, <char*>io.observation + row * io.observation_bytes,
+            picture_of(io, io.observation, io.picture, row), legal)
 
 
 cdef class Game:
@@ -250,10 +219,12 @@ cdef class Game:
     cdef readonly size_t state_size   # bytes of the game's struct
     cdef readonly bint has_mask       # the game has a `mask` function
     cdef readonly bint has_valid      # the game has a `valid` function
+    cdef readonly bint has_lives      # the game has a `lives` function
     cdef chunk_fn chunk
     cdef backdrop_fn backdrop
     cdef draw_fn draw
     cdef valid_fn valid               # or NULL
+    cdef lives_fn lives               # or NULL
 
     cdef Game bind(self, chunk_fn chunk, backdrop_fn backdrop, draw_fn draw, size_t state_size, bint has_mask=*,
-                   valid_fn valid=*)
+                   valid_fn valid=*, lives_fn lives=*)

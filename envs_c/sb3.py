@@ -26,6 +26,7 @@ from envs_c.gymnasium_env import ArcadeVectorEnv
 try:
     from stable_baselines3.common.monitor import Monitor
     from stable_baselines3.common.vec_env import VecEnv
+    from stable_baselines3.common.vec_env.base_vec_env import VecEnvObs, VecEnvStepReturn
 except ModuleNotFoundError as error:
     if not (error.name or "").startswith("stable_baselines3"):
         raise
@@ -76,6 +77,9 @@ class ArcadeVecEnv(VecEnv):
     def __init__(self, vector: ArcadeVectorEnv, channels_last: bool = False):
         self.vector = vector
         self.pixels = vector.core.view == "pixels"
+        if vector.core.life_loss_info:
+            raise InvalidArgument("life_loss_info must be False with stable-baselines3, not True: there a done episode begins "
+                                  "again; episodic_life does that")
         self.channels_last = bool(channels_last)
         if self.channels_last and not self.pixels:
             raise InvalidArgument("channels_last must be False for view='features', not True: features have no channels; "
@@ -123,23 +127,22 @@ class ArcadeVecEnv(VecEnv):
                                   "envs_c.sb3.make")
         super().set_options(None)
 
-    def reset(self):
+    def reset(self) -> VecEnvObs:
         """Begin new episodes in all environments, with the seeds from `seed`. A `step_async` before it is dropped."""
         observations, all_infos = self.vector.reset(seed=self._seeds)
         self._actions = None
         self._reset_seeds()
         self._reset_options()
-        masks = all_infos.get("action_mask")
-        self.reset_infos = [{} for _ in self.envs] if masks is None else [{"action_mask": mask} for mask in masks]
+        self.reset_infos = self._infos(all_infos)
         return self._with_channels(observations)
 
-    def step_async(self, actions):
+    def step_async(self, actions: np.ndarray) -> None:
         """Store the actions of all environments, (N,) integers, for `step_wait`, which checks them."""
         if self._actions is not None:
             raise OutOfTurn("step_async was called twice; call step_wait() or reset() before the second call")
         self._actions = np.array(actions)
 
-    def step_wait(self):
+    def step_wait(self) -> VecEnvStepReturn:
         """Step all environments; returns observations, rewards, dones and infos.
 
         Raises InvalidArgument, and steps no environment, if an action is not one of the game's.
@@ -148,13 +151,22 @@ class ArcadeVecEnv(VecEnv):
             raise OutOfTurn("step_wait was called without step_async; call step_async(actions) first, or step(actions)")
         actions, self._actions = self._actions, None
         observations, rewards, terminated, truncated, all_infos = self.vector.step(actions)
-        infos = [{"TimeLimit.truncated": False} for _ in self.envs]
-        for info, mask in zip(infos, all_infos.get("action_mask", ()), strict=False):
-            info["action_mask"] = mask
+        infos = self._infos(all_infos)
+        for info in infos:
+            info["TimeLimit.truncated"] = False
         dones = terminated | truncated
         if "episode_stats" in all_infos:
             self._add_ends(infos, all_infos, np.flatnonzero(dones).tolist(), terminated)
         return self._with_channels(observations), rewards.astype(np.float32), dones, infos
+
+    def _infos(self, all_infos):
+        """One dict an environment with its lives and action mask, if the game has them."""
+        infos = [{} for _ in self.envs]
+        for info, lives in zip(infos, all_infos["lives"].tolist() if "lives" in all_infos else (), strict=False):
+            info["lives"] = lives
+        for info, mask in zip(infos, all_infos.get("action_mask", ()), strict=False):
+            info["action_mask"] = mask
+        return infos
 
     def _add_ends(self, infos, all_infos, ended, terminated):
         """Add to `infos` the entries of ended episodes.
@@ -165,15 +177,16 @@ class ArcadeVecEnv(VecEnv):
         """
         now = round(time.perf_counter() - self._made, 6)
         returns, lengths = all_infos["episode_stats"]["r"], all_infos["episode_stats"]["l"]
-        last = all_infos["final_info"].get("action_mask")
+        final = all_infos["final_info"]
+        kept = {name: list(final[name]) for name in ("lives", "action_mask") if name in final}
         for i in ended:
             info = infos[i]
             info["TimeLimit.truncated"] = not terminated[i]
             info["terminal_observation"] = self._with_channels(all_infos["final_obs"][i])
             info["episode"] = {"r": round(float(returns[i]), 6), "l": int(lengths[i]), "t": now}
-            if last is not None:
-                self.reset_infos[i] = {"action_mask": info["action_mask"]}
-                info["action_mask"] = last[i]
+            if kept:
+                self.reset_infos[i] = {name: info[name] for name in kept}
+                info.update({name: values[i] for name, values in kept.items()})
 
     def close(self):
         """Free the states; any later step or reset raises Closed."""

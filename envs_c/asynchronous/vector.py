@@ -14,7 +14,7 @@ from envs_c.engine.busy import Flag
 from envs_c.errors import InvalidArgument, OutOfTurn
 from envs_c.gymnasium_env import ArcadeVectorEnv, batched
 from envs_c.gymnasium_env.buffers import aligned_zeros
-from envs_c.gymnasium_env.infos import add_ends, add_last, episode
+from envs_c.gymnasium_env.infos import add_ends, add_last, add_lives, episode
 from envs_c.machine import cores
 from envs_c.types import Actions, AnyArray, Flags, Infos, Integers, Rewards, Screen, Seed
 
@@ -55,6 +55,8 @@ class ArcadeAsyncEnv(VectorEnv[AnyArray, Actions, Any]):
     """
 
     def __init__(self, vector: ArcadeVectorEnv, batch_size: int | None = None, num_threads: int = 0) -> None:
+        if vector.core.view == "both":
+            raise InvalidArgument("view must be 'features', 'pixels' or 'rgb' with make_async, not 'both': choose one of them")
         self.vector = vector
         self.core, self.game = vector.core, vector.game
         self.num_envs = n = vector.num_envs
@@ -111,10 +113,11 @@ class ArcadeAsyncEnv(VectorEnv[AnyArray, Actions, Any]):
                 raise OutOfTurn("env_id must be given before the first recv(): there are no last environments")
             rows = self._last if env_id is None else self._ids(env_id)
             actions = checks.actions(actions, len(rows))
-            wrong = np.flatnonzero((actions < 0) | (actions >= len(self.core.actions)))
+            names, table = self.vector.action_names, self.vector._table
+            wrong = np.flatnonzero((actions < 0) | (actions >= len(names)))
             if wrong.size:
-                raise InvalidArgument(checks.wrong_action(self.game.name, self.core.actions, int(rows[wrong[0]]),
-                                                          int(actions[wrong[0]])))
+                raise InvalidArgument(checks.wrong_action(self.game.name, names, int(rows[wrong[0]]), int(actions[wrong[0]])))
+            actions = actions if table is None else table[actions]
             self._workers.step(rows, np.ascontiguousarray(actions, np.int32))
 
     def recv(self) -> tuple[AnyArray, Rewards, Flags, Flags, Infos]:
@@ -160,9 +163,11 @@ class ArcadeAsyncEnv(VectorEnv[AnyArray, Actions, Any]):
         """The outputs of the last step of the environments `rows`, (B,)."""
         vector = self.vector
         terminated, truncated = vector._terminated[rows] != 0, vector._truncated[rows] != 0
-        over = terminated | truncated
+        over = (terminated | truncated) & (self.core.ended[rows] != 0)  # not a lost life that life_loss_info reports
         observations, final = self._observations(rows, over)
         infos = {"env_id": rows.copy()}
+        lives, final_lives = (None if left is None else left[rows] for left in (self.core.lives, self.core.final_lives))
+        add_lives(infos, lives, np.ones(len(rows), bool))
         if vector._mask is not None:
             infos.update(action_mask=vector._mask[rows].view(np.int8), _action_mask=np.ones(len(rows), bool))
         if over.any():
@@ -171,7 +176,8 @@ class ArcadeAsyncEnv(VectorEnv[AnyArray, Actions, Any]):
             vector._started[rows[over]] = now
             add_ends(infos, over, statistics)
             if final is not None:
-                add_last(infos, over, statistics, final, None if vector._mask is None else vector._final_mask[rows])
+                masks = None if vector._mask is None else vector._final_mask[rows]
+                add_last(infos, over, statistics, final, masks, final_lives)
         return observations, vector._reward[rows].astype(np.float64), terminated, truncated, infos
 
     def _observations(self, rows, over):

@@ -72,6 +72,49 @@ def choice(name: str, value, choices: tuple[str, ...]) -> str:
     return text
 
 
+def picture_size(value, view: str, screen: tuple[int, int], small: int) -> tuple[int, int] | None:
+    """(height, width) of a view's pictures; None under view "features".
+
+    value: an integer for squares, a pair, or None: the whole screen for "rgb", `small` for grey pictures.
+    screen: (width, height) of the game's screen.
+    """
+    if view == "features":
+        if value is not None:
+            raise InvalidArgument(f"picture_size must be None under view 'features', not {shown(value)}: it is for pictures")
+        return None
+    if value is None:
+        return (screen[1], screen[0]) if view == "rgb" else (small, small)
+    pair = value if isinstance(value, (tuple, list)) else (value, value)
+    try:
+        height, width = (integer("picture_size", side, 1, 1024) for side in pair)
+    except ValueError as error:  # another number of sides, or one that does not fit
+        raise InvalidArgument("picture_size must be an integer from 1 to 1,024 for square pictures, or (height, width), not "
+                              f"{shown(value)}") from error
+    return height, width
+
+
+def frame_skip(value) -> int | tuple[int, int]:
+    """Frames of a step: an integer, or (low, high) for a random number from low to high - 1."""
+    if not isinstance(value, (tuple, list)):
+        return integer("frame_skip", value, 1, 1000)
+    try:
+        low, high = (integer("frame_skip", bound, 1, 1001) for bound in value)
+        fits = low < high
+    except ValueError:
+        fits = False
+    if not fits:
+        raise InvalidArgument("frame_skip must be an integer from 1 to 1,000, or (low, high) with 1 <= low < high <= 1,001 for "
+                              f"a random number from low to high - 1, not {shown(value)}")
+    return low, high
+
+
+def life_setting(name: str, value, game) -> bool:
+    """True or False; True only for games with lives."""
+    if boolean(name, value) and not game.has_lives:
+        raise InvalidArgument(f"{name} must be False, not {shown(value)}: {game.name} has no lives")
+    return bool(value)
+
+
 def noop_max(value, game: str, actions: tuple[str, ...]) -> int:
     """The most frames of NOOP at an episode's start; 0 unless the game's first action is NOOP."""
     frames = integer("noop_max", value, 0, 10_000)

@@ -14,15 +14,18 @@ from envs_c.engine import checks
 from envs_c.engine.busy import busy_message
 from envs_c.errors import Busy, Closed, ContractError, InvalidArgument, NotReset
 from envs_c.engine.busy cimport Mark, enter as try_to_enter, generation, leave
-from envs_c.game cimport SMALL, Autoreset, Game, Head, Io, chunk_fn, state_stride
+from envs_c.game cimport ENDS, FLAGGED, GOES_ON, SMALL, Autoreset, Game, Head, Io, chunk_fn, state_stride
 from envs_c.machine import cores
-from envs_c.engine.painter cimport Painter
+from envs_c.engine.painter cimport Painter, paint
 from envs_c.engine.pool cimport pool_free, pool_new, pool_run
 from envs_c.rng cimport rng_seed
 
 
 cdef extern from "stdlib.h" nogil:
     void* aligned_alloc(size_t alignment, size_t size)
+
+
+VIEWS = ("features", "pixels", "rgb", "both")
 
 
 ctypedef struct Job:
@@ -57,9 +60,9 @@ cdef class Engine:
     def __cinit__(self, *args, **settings):
         self.arguments = args, settings
 
-    def __init__(self, Game game not None, num_envs=1, *, view="features", frame_skip=None, sticky=0.0, noop_max=0,
-                 time_limit=None, reward_clip=None, num_threads=0, autoreset="next_step", seed=None, chunk_size=0,
-                 options=None, first=0):
+    def __init__(self, Game game not None, num_envs=1, *, view="features", picture_size=None, frame_skip=None, sticky=0.0,
+                 noop_max=0, time_limit=None, reward_clip=None, episodic_life=False, life_loss_info=False, num_threads=0,
+                 autoreset="next_step", seed=None, chunk_size=0, options=None, first=0, count_lives=False):
         if self.states != NULL or self.closed:
             raise InvalidArgument(f"__init__ must be called once, not again on these {self.game.name} environments: make new "
                                   "ones")
@@ -71,24 +74,32 @@ cdef class Engine:
         self.actions, feature_shape, self.feature_low, self.feature_high = game.describe(self.options)
         self.num_envs = checks.integer("num_envs", num_envs, 1, 1 << 24)
         self.first = checks.integer("first", first, 0, 1 << 30)
-        self.view = checks.choice("view", view, ("features", "pixels"))
+        self.view = checks.choice("view", view, VIEWS)
+        self.picture_size = checks.picture_size(picture_size, self.view, game.screen, SMALL)
         self.autoreset = checks.choice("autoreset", autoreset, ("next_step", "same_step", "disabled"))
-        self.frame_skip = checks.integer("frame_skip", game.frame_skip if frame_skip is None else frame_skip, 1, 1000)
+        self.frame_skip = checks.frame_skip(game.frame_skip if frame_skip is None else frame_skip)
         self.noop_max = checks.noop_max(noop_max, game.name, self.actions)
         self.time_limit = checks.time_limit(time_limit, game)
         self.sticky = checks.number("sticky", sticky, 0.0, 1.0)
         self.reward_clip = checks.reward_clip(reward_clip)
+        self.episodic_life = checks.life_setting("episodic_life", episodic_life, game)
+        self.life_loss_info = checks.life_setting("life_loss_info", life_loss_info, game)
         self.num_threads = checks.integer("num_threads", num_threads, 0, 1024) or cores()
-        pixels = self.view == "pixels"
-        self.observation_shape = (SMALL, SMALL) if pixels else feature_shape
+        picture = None if self.picture_size is None else (*self.picture_size, 3) if self.view == "rgb" else self.picture_size
+        pixels = self.view in ("pixels", "rgb")
+        self.observation_shape = picture if pixels else feature_shape
         self.observation_dtype = np.dtype("uint8") if pixels else game.feature_dtype
+        self.picture_shape = None if pixels else picture
         self.chunk_size = checks.integer("chunk_size", chunk_size, 0, 1 << 24)
         self.stride = state_stride(game.state_size)
         memory = checks.Memory(f"{self.num_envs:,} environments of {game.name}")
         memory.add("states", self.num_envs * self.stride)
         memory.add("observations", self.num_envs * int(np.prod(self.observation_shape)) * self.observation_dtype.itemsize)
+        memory.add("pictures", 0 if self.picture_shape is None else self.num_envs * int(np.prod(self.picture_shape)))
         memory.check()
         self._make_io()
+        if checks.boolean("count_lives", count_lives) and game.has_lives:
+            self._count_lives()
         self.states = <char*>aligned_alloc(64, self.num_envs * self.stride)
         if self.states == NULL:
             raise memory.error("the system gives no more")
@@ -132,13 +143,27 @@ cdef class Engine:
         io.options = &options[0]
         self.painter = Painter(self.game, options)
         io.screen = &self.painter.screen
+        if self.view == "rgb" or self.view != "features" and self.picture_size != (SMALL, SMALL):
+            height, width = self.picture_size
+            self.format = self.painter.format(height, width, 3 if self.view == "rgb" else 1)
+            io.format, io.paint = &self.format, paint
         io.observation_bytes = int(np.prod(self.observation_shape)) * self.observation_dtype.itemsize
+        io.picture_bytes = 0 if self.picture_shape is None else int(np.prod(self.picture_shape))
         io.num_actions = len(self.actions)
-        io.pixels = self.view == "pixels"
-        io.frame_skip, io.noop_max, io.time_limit = self.frame_skip, self.noop_max, self.time_limit
+        io.pixels = self.view in ("pixels", "rgb")
+        low, high = self.frame_skip if isinstance(self.frame_skip, tuple) else (self.frame_skip, self.frame_skip + 1)
+        io.frame_skip, io.frame_skip_span, io.noop_max, io.time_limit = low, high - low, self.noop_max, self.time_limit
         io.sticky = self.sticky
         io.reward_low, io.reward_high = self.reward_clip
         io.autoreset = <Autoreset>("next_step", "same_step", "disabled").index(self.autoreset)
+        io.life_loss = ENDS if self.episodic_life else FLAGGED if self.life_loss_info else GOES_ON
+        io.count_lives = self.game.lives
+
+    def _count_lives(self):
+        """Let each call write the lives left into `lives`."""
+        self.lives, self.final_lives = np.zeros((2, self.num_envs), np.int32)
+        cdef int32_t[::1] lives = self.lives, final_lives = self.final_lives
+        self.io.lives, self.io.final_lives = &lives[0], &final_lives[0]
 
     def close(self):
         """Free the states, and end the threads. Any later use raises Closed; a second close does nothing.
@@ -215,7 +240,7 @@ cdef class Engine:
         cdef int size = self.chunk_size, count = hi - lo, threads = self.num_threads, chunks
         cdef Job job
         if size == 0:  # about 8 chunks a thread, whole cache lines of output, none too small to be worth a thread
-            size = max(8 if io.pixels else 64, ((count + 8 * threads - 1) // (8 * threads) + 15) & ~15)
+            size = max(8 if self.picture_size is not None else 64, ((count + 8 * threads - 1) // (8 * threads) + 15) & ~15)
         chunks = (count + size - 1) // size
         job.chunk, job.states, job.io, job.lo, job.hi, job.size = self.game.chunk, self.states, io, lo, hi, size
         with nogil:

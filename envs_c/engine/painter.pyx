@@ -3,13 +3,16 @@
 import math
 from typing import NamedTuple
 
-from libc.stdint cimport int16_t, uint8_t
+from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t
+from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 
 import numpy as np
 
 from envs_c.errors import ContractError
-from envs_c.screen cimport SMALL, Canvas
+from envs_c.engine.resize cimport shrink
+from envs_c.io cimport Format
+from envs_c.screen cimport SMALL, Canvas, grey_of
 
 
 class Axis(NamedTuple):
@@ -42,6 +45,51 @@ def average(rgb: np.ndarray, x: Axis, y: Axis) -> tuple[np.ndarray, np.ndarray]:
     sums = units.reshape(small, y.cell, -1, x.cell).sum((1, 3))
     area = x.cell * y.cell
     return sums.astype(np.float32), ((2 * sums + area) // (2 * area)).astype(np.uint8)
+
+
+cdef void paint_colour(const void* state, const Format* format, uint8_t* rgb) noexcept nogil:
+    """Paint the whole screen in colour. rgb: (height, width, 3) of the screen."""
+    cdef Canvas canvas
+    canvas.screen = format.screen
+    canvas.rgb = rgb
+    memcpy(rgb, format.screen.backdrop_rgb, <size_t>3 * format.screen.y.length * format.screen.x.length)
+    format.draw(state, &canvas)
+
+
+cdef void to_grey(uint8_t* pixels, size_t count) noexcept nogil:
+    """Replace `count` colour pixels by their greys, one byte each, at the start of the same memory."""
+    cdef size_t k
+    for k in range(count):
+        pixels[k] = <uint8_t>grey_of((pixels[3 * k] << 16) | (pixels[3 * k + 1] << 8) | pixels[3 * k + 2])
+
+
+cdef void paint(const void* state, Format* format, uint8_t* out) noexcept nogil:
+    """Paint a picture of this format. Without memory for it, format.no_memory becomes 1.
+
+    out: (height, width, 3) for colour, (height, width) for grey.
+    """
+    cdef int height = format.screen.y.length, width = format.screen.x.length
+    cdef bint whole = format.height == height and format.width == width
+    cdef size_t count = <size_t>height * width, row = <size_t>format.width * format.channels
+    cdef char* memory
+    cdef uint8_t* rgb
+    if whole and format.channels == 3:
+        paint_colour(state, format, out)
+        return
+    memory = <char*>malloc(row * (sizeof(int64_t) + sizeof(int32_t)) + 3 * count)
+    if memory == NULL:
+        format.no_memory = 1
+        return
+    rgb = <uint8_t*>memory + row * (sizeof(int64_t) + sizeof(int32_t))
+    paint_colour(state, format, rgb)
+    if format.channels == 1:
+        to_grey(rgb, count)
+    if whole:
+        memcpy(out, rgb, count)
+    else:
+        shrink(rgb, height, width, format.channels, format.height, format.width,
+               <int64_t*>memory, <int32_t*>(memory + row * sizeof(int64_t)), out)
+    free(memory)
 
 
 cdef class Painter:
@@ -81,10 +129,14 @@ cdef class Painter:
         width, height = self.game.screen
         rgb = np.empty((height, width, 3), np.uint8)
         cdef uint8_t[:, :, ::1] pixels = rgb
-        cdef Canvas canvas
-        canvas.screen = &self.screen
-        canvas.rgb = &pixels[0, 0, 0]
-        memcpy(canvas.rgb, self.screen.backdrop_rgb, rgb.nbytes)
+        cdef Format whole = self.format(height, width, 3)
         with nogil:
-            self.game.draw(state, &canvas)
+            paint_colour(state, &whole, &pixels[0, 0, 0])
         return rgb
+
+    cdef Format format(self, int height, int width, int channels):
+        """The format of pictures of this size; channels is 3 for colour, 1 for grey."""
+        cdef Format format
+        format.draw, format.screen = self.game.draw, &self.screen
+        format.height, format.width, format.channels, format.no_memory = height, width, channels, False
+        return format

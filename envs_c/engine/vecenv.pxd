@@ -14,6 +14,7 @@ cdef class Batch:
     cdef Io io
 
     cdef int enter(self) except -1
+    cdef bind_pictures(self, Engine env, shape, picture, final_picture)
     cdef run(self, Operation operation)
     cdef check_actions(self)
     cdef check_running(self)

@@ -22,7 +22,7 @@ from envs_c.engine.state import close_state, open_state
 
 
 BUFFERS = ("actions", "observation", "reward", "terminated", "truncated", "final_observation", "action_mask",
-           "final_action_mask")  # in the order of Batch.buffers
+           "final_action_mask", "picture", "final_picture")  # in the order of Batch.buffers
 HEAD_SIZE = sizeof(Head)  # bytes of the engine's own data in front of a game's struct
 
 
@@ -31,7 +31,7 @@ cdef class Batch:
     """A contiguous range of B environments, with their buffers. Made by `VecEnv.bind`."""
 
     def __init__(self, Engine env not None, lo, hi, actions, observation, reward, terminated, truncated,
-                 final_observation, action_mask, final_action_mask):
+                 final_observation, action_mask, final_action_mask, picture=None, final_picture=None):
         env.check_open()
         if self.mark != NULL:
             raise InvalidArgument("__init__ must be called once, not again on this batch: bind a new one")
@@ -59,20 +59,30 @@ cdef class Batch:
         if final_action_mask is not None:
             self.io.final_action_mask = <uint8_t*><size_t>checks.address(
                 "final_action_mask", final_action_mask, legal, "uint8")
+        if env.picture_shape is not None:
+            self.bind_pictures(env, (count, *env.picture_shape), picture, final_picture)
+        elif picture is not None or final_picture is not None:
+            raise InvalidArgument(f"picture and final_picture must be None under view {env.view!r}: they are for view 'both'")
         self.buffers = (actions, observation, reward, terminated, truncated, final_observation, action_mask,
-                        final_action_mask)
+                        final_action_mask, picture, final_picture)
         checks.apart(dict(zip(BUFFERS, self.buffers)))
         self.env, self.lo, self.hi = env, lo, hi
         self.mark = add_mark(&env.mark.next, lo, hi)
         if self.mark == NULL:
             raise MemoryError("no memory for a batch")
 
+    cdef bind_pictures(self, Engine env, shape, picture, final_picture):
+        """Connect the buffers of pictures under view "both". shape: theirs."""
+        self.io.picture = <uint8_t*><size_t>checks.address("picture", picture, shape, "uint8")
+        if final_picture is not None or env.autoreset == "same_step":
+            self.io.final_picture = <uint8_t*><size_t>checks.address("final_picture", final_picture, shape, "uint8")
+
     def __dealloc__(self):
         if self.mark != NULL:
             drop_mark(self.mark)
 
     def __reduce__(self):
-        raise CannotCopy("a batch cannot be pickled or copied, for its buffers are its caller's: copy its VecEnv, and bind that")
+        raise CannotCopy("a batch cannot be pickled or copied, for its buffers are its caller's: copy its VecEnv and bind that")
 
     cdef int enter(self) except -1:
         """Hold the batch's environments for one call; `leave` ends it. Raises Busy or Closed."""
@@ -94,11 +104,13 @@ cdef class Batch:
         self.enter()
         if mask is not None:
             self.io.reset_mask = &chosen[0]
-        self.run(RESET)
-        self.io.reset_mask = NULL
-        if self.env.unstarted:
-            self.env.count_unstarted()
-        leave(self.mark)
+        try:
+            self.run(RESET)
+        finally:
+            self.io.reset_mask = NULL
+            if self.env.unstarted:
+                self.env.count_unstarted()
+            leave(self.mark)
 
     def step(self, mask=None):
         """Take the actions of the `actions` buffer and write all outputs. Returns the number of ended episodes.
@@ -148,18 +160,25 @@ cdef class Batch:
     def _step_unchecked(self):
         """`step` without any check, for envs_c.testing, which tries unknown actions."""
         self.enter()
-        self.run(STEP)
-        leave(self.mark)
+        try:
+            self.run(STEP)
+        finally:
+            leave(self.mark)
 
     def observe(self):
         """Write the observations and action masks of the present states, except of environments without any reset yet."""
         self.enter()
-        self.run(OBSERVE)
-        leave(self.mark)
+        try:
+            self.run(OBSERVE)
+        finally:
+            leave(self.mark)
 
     cdef run(self, Operation operation):
         self.io.operation = operation
         self.env.apply(&self.io, self.lo, self.hi)
+        if self.io.format != NULL and self.io.format.no_memory:
+            self.io.format.no_memory = False
+            raise MemoryError("no memory to paint pictures of this size: the states were stepped, but not all are observed")
 
     cdef check_actions(self):
         cdef unsigned int limit = self.io.num_actions
@@ -190,11 +209,12 @@ cdef class VecEnv(Engine):
     chunk_size: environments in one chunk of work for a thread, and all threads take part; 0 chooses a size for each call, and
         how many threads take part is measured.
     first: the number of environment 0, if these environments are a part of more that share a seed.
+    count_lives: True if each call writes the lives left into the array `lives`, which is None in a game without lives.
     The other arguments are those of `envs_c.make`. Raises InvalidArgument for a setting that is out of range.
     """
 
     def bind(self, lo, hi, *, actions, observation, reward, terminated, truncated,
-             final_observation=None, action_mask=None, final_action_mask=None):
+             final_observation=None, action_mask=None, final_action_mask=None, picture=None, final_picture=None):
         """Connect environments lo .. hi-1 (B of them) to buffers. Returns a `Batch`, which keeps the buffers alive.
 
         actions: (B,) int32; it may be read-only, unlike the others.
@@ -203,12 +223,14 @@ cdef class VecEnv(Engine):
         final_observation: as observation; required under autoreset "same_step".
         action_mask: (B, num_actions) uint8, optional.
         final_action_mask: the same for final_observation.
+        picture: (B, *picture_shape) uint8; required under view "both", where `observation` holds the features.
+        final_picture: the same for final_observation; required under view "both" with autoreset "same_step".
 
         Every buffer is an aligned, C-contiguous NumPy array; no two share memory. Raises InvalidArgument, which names the
         wrong buffer.
         """
         return Batch(self, lo, hi, actions, observation, reward, terminated, truncated,
-                     final_observation, action_mask, final_action_mask)
+                     final_observation, action_mask, final_action_mask, picture, final_picture)
 
     def render(self, index=0):
         """The screen of environment `index` in colour: (height, width, 3) uint8."""

@@ -21,17 +21,35 @@ def add_ends(infos: dict, over, statistics: dict):
     infos[STATS], infos[f"_{STATS}"] = statistics, over.copy()
 
 
-def add_last(infos: dict, over, statistics: dict, observations, masks):
+def add_lives(infos: dict, lives, rows):
+    """Add the lives left, (N,) int32; None in a game without lives. rows: (N,) bool, the environments that have them."""
+    if lives is not None:
+        infos["lives"], infos["_lives"] = lives.copy(), rows.copy()
+
+
+def row_of(observations, i: int):
+    """Environment i's observation. observations: (N, ...), or a dict of such."""
+    return {name: part[i] for name, part in observations.items()} if isinstance(observations, dict) else observations[i]
+
+
+def copied(observations):
+    """A copy of observations, an array or a dict of arrays."""
+    return {name: part.copy() for name, part in observations.items()} if isinstance(observations, dict) else observations.copy()
+
+
+def add_last(infos: dict, over, statistics: dict, observations, masks, lives=None):
     """Add the last observations and infos of the episodes that ended in this step, as Gymnasium's "same_step" has them.
 
     over: (N,) bool, the environments of these episodes.
-    observations: (N, *shape).
+    observations: (N, *shape), or a dict of such.
     masks: (N, num_actions) uint8, or None if the game has no illegal moves.
+    lives: (N,) int32, the lives left at the episodes' ends, or None if the game has none.
     """
     infos["final_obs"] = np.full(len(over), None, dtype=object)
     for i in np.flatnonzero(over):
-        infos["final_obs"][i] = observations[i].copy()
+        infos["final_obs"][i] = copied(row_of(observations, i))
     infos["final_info"] = {STATS: statistics, f"_{STATS}": over.copy()}
+    add_lives(infos["final_info"], lives, over)
     if masks is not None:
         infos["final_info"].update(action_mask=masks.view(np.int8).copy(), _action_mask=over.copy())
     infos["_final_obs"], infos["_final_info"] = over.copy(), over.copy()
@@ -39,5 +57,8 @@ def add_last(infos: dict, over, statistics: dict, observations, masks):
 
 def first(infos: dict) -> dict:
     """Environment 0's part of a vector environment's infos."""
-    return {key: first(value) if isinstance(value, dict) else value[0]
+    info = {key: first(value) if isinstance(value, dict) else value[0]
             for key, value in infos.items() if not key.startswith("_")}
+    if "lives" in info:
+        info["lives"] = int(info["lives"])  # as ale-py has it
+    return info

@@ -1,15 +1,19 @@
 """`ArcadeEnv`: one environment as a gymnasium.Env."""
 
 import copy
+from collections.abc import Mapping
+from typing import Any, Generic, SupportsIndex
 
 import gymnasium
 
 from envs_c.engine import checks
-from envs_c.gymnasium_env.infos import first
+from envs_c.gymnasium_env.ale import Interface
+from envs_c.gymnasium_env.infos import first, row_of
 from envs_c.gymnasium_env.vector import METADATA, ArcadeVectorEnv
+from envs_c.types import Infos, Observations, Screen
 
 
-class ArcadeEnv(gymnasium.Env):
+class ArcadeEnv(gymnasium.Env[Observations, SupportsIndex], Generic[Observations]):
     """One environment as a gymnasium.Env. Made by `gymnasium.make`.
 
     vector: an ArcadeVectorEnv of one environment with autoreset "disabled".
@@ -18,28 +22,28 @@ class ArcadeEnv(gymnasium.Env):
 
     metadata = METADATA
 
-    def __init__(self, vector: ArcadeVectorEnv, render_mode=None):
+    def __init__(self, vector: ArcadeVectorEnv[Observations], render_mode: str | None = None) -> None:
         self.vector = vector
         self.render_mode = None if render_mode is None else checks.choice("render_mode", render_mode, (vector.render_mode,))
         self.metadata = {**METADATA, "render_fps": vector.metadata["render_fps"]}
         self.observation_space = vector.single_observation_space
         self.action_space = vector.single_action_space
 
-    def reset(self, *, seed=None, options=None):
+    def reset(self, *, seed: int | None = None, options: Mapping[str, Any] | None = None) -> tuple[Observations, Infos]:
         """Begin a new episode; returns the observation and info."""
         checks.mapping("options", options)
         if seed is not None:
             checks.integer("seed", seed, 0, checks.SEED_MAX)
         super().reset(seed=seed)
         observations, infos = self.vector.reset(seed=seed)
-        return observations[0], first(infos)
+        return row_of(observations, 0), first(infos)
 
-    def step(self, action):
+    def step(self, action: SupportsIndex) -> tuple[Observations, float, bool, bool, Infos]:
         """Step; returns observation, reward, terminated, truncated and info. After an episode's end, call `reset` first."""
         observations, rewards, terminated, truncated, infos = self.vector.step([action])
-        return observations[0], float(rewards[0]), bool(terminated[0]), bool(truncated[0]), first(infos)
+        return row_of(observations, 0), float(rewards[0]), bool(terminated[0]), bool(truncated[0]), first(infos)
 
-    def render(self):
+    def render(self) -> Screen | None:
         """The screen in colour, (height, width, 3) uint8, if render_mode is "rgb_array"; else None.
 
         If it is "human", every step is shown anyway, at the game's own rate; this shows the screen once more, without waiting.
@@ -47,9 +51,22 @@ class ArcadeEnv(gymnasium.Env):
         screens = self.vector.render() if self.render_mode else None
         return None if screens is None else screens[0]
 
-    def __copy__(self):
+    @property
+    def ale(self) -> Interface:
+        """The methods that Gymnasium's and other packages' Atari wrappers call: `lives()`, `getScreenRGB()` and more."""
+        return Interface(self.vector.core)
+
+    @property
+    def _frameskip(self) -> int | tuple[int, int]:
+        return self.vector.core.frame_skip  # AtariPreprocessing reads this attribute of ale-py's environment
+
+    def get_action_meanings(self) -> list[str]:
+        """The names of the actions, in order."""
+        return list(self.vector.action_names)
+
+    def __copy__(self) -> "ArcadeEnv[Observations]":
         return copy.deepcopy(self)  # with an engine of its own
 
-    def close(self):
+    def close(self) -> None:
         """Free the state."""
         self.vector.close()

@@ -7,11 +7,13 @@ from gymnasium.vector.utils import batch_space
 from envs_c.engine.vecenv import VecEnv
 
 
-def batched(single: spaces.Box, num_envs: int) -> spaces.Box:
+def batched(single: spaces.Box | spaces.Dict, num_envs: int) -> spaces.Box | spaces.Dict:
     """The space of N observations, as Gymnasium's `batch_space` makes it, without N copies of the bounds.
 
     The bounds are read-only views that repeat those of one observation.
     """
+    if isinstance(single, spaces.Dict):
+        return spaces.Dict({name: batched(part, num_envs) for name, part in single.items()})
     space = batch_space(single, 1)
     space._shape = (num_envs, *single.shape)
     for name in ("low", "high", "bounded_below", "bounded_above"):
@@ -19,10 +21,17 @@ def batched(single: spaces.Box, num_envs: int) -> spaces.Box:
     return space
 
 
-def observation_space(core: VecEnv, frame_stack: int) -> spaces.Box:
-    """The space of one environment's observations."""
+def observation_space(core: VecEnv, frame_stack: int) -> spaces.Box | spaces.Dict:
+    """The space of one environment's observations: a Dict of "features" and "pixels" under view "both", else a Box."""
+    if core.view == "both":
+        return spaces.Dict({"features": box(core, frame_stack), "pixels": spaces.Box(0, 255, core.picture_shape, np.uint8)})
+    return box(core, frame_stack)
+
+
+def box(core: VecEnv, frame_stack: int) -> spaces.Box:
+    """The space of one environment's array of observations."""
     shape, dtype = core.observation_shape, core.observation_dtype
-    low, high = (0, 255) if core.view == "pixels" else (core.feature_low, core.feature_high)
+    low, high = (0, 255) if core.view in ("pixels", "rgb") else (core.feature_low, core.feature_high)
     if dtype == np.uint8:
         low, high = np.clip(low, 0, 255), np.clip(high, 0, 255)
     low, high = (np.broadcast_to(np.asarray(bound, dtype), shape) for bound in (low, high))

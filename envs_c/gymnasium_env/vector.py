@@ -1,8 +1,11 @@
 """`ArcadeVectorEnv`: N environments of one game as a gymnasium.vector.VectorEnv."""
 
 import time
+from collections.abc import Mapping
+from typing import Any, Generic
 
 import numpy as np
+import numpy.typing as npt
 from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
@@ -11,22 +14,27 @@ from envs_c.engine import checks
 from envs_c.engine.busy import Flag
 from envs_c.engine.vecenv import VecEnv
 from envs_c.errors import InvalidArgument
+from envs_c.game import Game
+from envs_c.gymnasium_env.ale import ACTIONS, checked_actions, game_actions
 from envs_c.gymnasium_env.buffers import aligned_zeros
 from envs_c.gymnasium_env.copies import Copies
-from envs_c.gymnasium_env.infos import add_ends, add_last, episode
+from envs_c.gymnasium_env.infos import add_ends, add_last, add_lives, copied, episode
 from envs_c.gymnasium_env.snapshot import close_snapshot, open_snapshot
 from envs_c.gymnasium_env.spaces import batched, observation_space
 from envs_c.play.human import Human
+from envs_c.types import Actions, Flags, Infos, Integers, Observations, Options, Rewards, Screen, Seed
 
 METADATA = {"render_modes": ["human", "rgb_array"], "render_fps": 60}  # of the class; an environment has its game's frame rate
 MODES = {mode.value.lower().replace("-", ""): mode for mode in AutoresetMode}
 
 
-class ArcadeVectorEnv(Copies, VectorEnv):
+class ArcadeVectorEnv(Copies, VectorEnv[Observations, Actions, npt.NDArray[Any]], Generic[Observations]):
     """N environments of one game. Made by `envs_c.make`, which documents the arguments.
 
-    Observations are (N, [frame_stack,] *shape) float32 or uint8, rewards (N,) float64, flags (N,) bool. `infos` has
+    Observations are (N, [frame_stack,] *shape) float32 or uint8, rewards (N,) float64, flags (N,) bool. Under view "both" they
+    are {"features": ..., "pixels": ...}. `infos` has
 
+    - "lives": (N,) int32, the lives left, if the game has lives;
     - "action_mask": (N, num_actions) int8, if the game has illegal moves;
     - "episode_stats" with "r" (raw return), "l" (steps) and "t" (seconds), and "_episode_stats", the mask of the
       environments whose episode ended: only in steps in which an episode ended. Gymnasium's RecordEpisodeStatistics adds
@@ -36,20 +44,26 @@ class ArcadeVectorEnv(Copies, VectorEnv):
 
     _human: Human | None = None  # the window of render_mode "human"
 
-    def __init__(self, game, num_envs=1, *, frame_stack=1, copy=True, render_mode=None, options=None, **settings):
-        self.core = VecEnv(game, num_envs, options=options, **settings)
+    def __init__(self, game: Game, num_envs: int = 1, *, frame_stack: int = 1, copy: bool = True,
+                 render_mode: str | None = None, full_action_space: bool = False, options: Options = None,
+                 **settings: Any) -> None:
+        self.core = VecEnv(game, num_envs, options=options, count_lives=True, **settings)
         self._alone = Flag(f"these {game.name} environments")  # held during a call, for its results belong together
         self.game = game
         self.num_envs = num_envs = self.core.num_envs
         self.frame_stack = checks.integer("frame_stack", frame_stack, 1, 64)
+        if self.frame_stack > 1 and self.core.view == "both":
+            raise InvalidArgument(f"frame_stack must be 1 under view 'both', not {frame_stack}: stack the parts yourself")
         self.copy = checks.boolean("copy", copy)
         self.render_mode = checks.choice("render_mode", "rgb_array" if render_mode is None else render_mode,
                                          ("human", "rgb_array"))
-        pace = max(1, round(game.fps / self.core.frame_skip))  # rendered steps per second
+        self.action_names = ACTIONS if full_action_space else self.core.actions
+        self._table = game_actions(self.core.actions) if full_action_space else None
+        pace = max(1, round(game.fps / np.mean(self.core.frame_skip)))  # rendered steps per second
         self.metadata = {**METADATA, "render_fps": pace, "autoreset_mode": MODES[self.core.autoreset.replace("_", "")]}
         self.autoreset_mode = self.metadata["autoreset_mode"]  # torchrl reads the attribute
         self.single_observation_space = observation_space(self.core, self.frame_stack)
-        self.single_action_space = spaces.Discrete(len(self.core.actions))
+        self.single_action_space = spaces.Discrete(len(self.action_names))
         self.observation_space = batched(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._make_buffers()
@@ -59,7 +73,8 @@ class ArcadeVectorEnv(Copies, VectorEnv):
     def _make_buffers(self):
         core, n = self.core, self.num_envs
         observations = (n, *core.observation_shape)
-        size = int(np.prod(observations)) * core.observation_dtype.itemsize
+        pictures = None if core.picture_shape is None else (n, *core.picture_shape)  # beside the features
+        size = int(np.prod(observations)) * core.observation_dtype.itemsize + (int(np.prod(pictures)) if pictures else 0)
         memory = checks.Memory(f"{n:,} environments of {self.game.name}")
         memory.add("observations", size)
         memory.add("last observations", size if core.autoreset == "same_step" else 0)
@@ -68,6 +83,8 @@ class ArcadeVectorEnv(Copies, VectorEnv):
         legal = (n, len(core.actions))
         self._observation = aligned_zeros(observations, core.observation_dtype)
         self._final = np.zeros(observations, core.observation_dtype) if core.autoreset == "same_step" else None
+        self._picture = aligned_zeros(pictures, np.uint8) if pictures else None
+        self._final_picture = np.zeros(pictures, np.uint8) if pictures and self._final is not None else None
         self._mask = np.zeros(legal, np.uint8) if self.game.has_mask else None
         self._final_mask = np.zeros(legal, np.uint8) if self.game.has_mask and self._final is not None else None
         self._actions = np.zeros(n, np.int32)
@@ -79,16 +96,17 @@ class ArcadeVectorEnv(Copies, VectorEnv):
         self._batch = core.bind(
             0, n, actions=self._actions, observation=self._observation, reward=self._reward,
             terminated=self._terminated, truncated=self._truncated, final_observation=self._final,
-            action_mask=self._mask, final_action_mask=self._final_mask)
+            action_mask=self._mask, final_action_mask=self._final_mask, picture=self._picture,
+            final_picture=self._final_picture)
 
-    def reset(self, *, seed=None, options=None):
+    def reset(self, *, seed: Seed = None, options: Mapping[str, Any] | None = None) -> tuple[Observations, Infos]:
         """Begin new episodes.
 
         seed: None continues with the present random generators; an integer seeds environment i with (seed, i); a sequence
             of N integers or None seeds each environment by itself.
         options: {"reset_mask": mask} resets only the environments of a mask, (N,) bool; None resets all.
 
-        Returns the observations of all environments, and infos.
+        Returns the observations of all environments, (N, 118) float32 for Breakout's features, and infos.
         """
         mask = checks.mapping("options", options).get("reset_mask")
         if mask is not None:
@@ -108,13 +126,16 @@ class ArcadeVectorEnv(Copies, VectorEnv):
                 self._human.show(paced=False)
             return self._observations(), self._infos()
 
-    def step(self, actions):
+    def step(self, actions: Actions) -> tuple[Observations, Rewards, Flags, Flags, Infos]:
         """Step all environments.
 
         actions: (N,) integers.
-        Returns observations, rewards, terminated, truncated and infos.
+        Returns observations, (N, 118) float32 for Breakout's features; rewards, (N,) float64; terminated and truncated, (N,)
+        bool; and infos.
         """
         actions = checks.actions(actions, self.num_envs)
+        if self._table is not None:
+            actions = checked_actions(self.game.name, actions, self._table)
         if not np.can_cast(actions.dtype, np.int32) and not -1 <= actions.min() <= actions.max() <= 1 << 30:
             wrong = int(np.flatnonzero((actions < 0) | (actions > 1 << 30))[0])
             raise InvalidArgument(checks.wrong_action(self.game.name, self.core.actions, wrong, int(actions[wrong])))
@@ -122,11 +143,12 @@ class ArcadeVectorEnv(Copies, VectorEnv):
             np.copyto(self._actions, actions, casting="unsafe")
             ended = self._batch.step()
             terminated, truncated = self._terminated != 0, self._truncated != 0
-            final_stack = self._push(terminated | truncated)
+            over = self.core.ended != 0  # not terminated | truncated: life_loss_info reports lost lives as terminated too
+            final_stack = self._push(over)
             infos = self._infos()
             if ended:
-                self._report(infos, terminated | truncated, final_stack)
-            self._over = terminated | truncated
+                self._report(infos, over, final_stack)
+            self._over = over
             if self._human:
                 self._human.show(paced=True)
             return self._observations(), self._reward.astype(np.float64), terminated, truncated, infos
@@ -151,9 +173,11 @@ class ArcadeVectorEnv(Copies, VectorEnv):
         return final
 
     def _infos(self):
-        if self._mask is None:
-            return {}
-        return {"action_mask": self._mask.view(np.int8).copy(), "_action_mask": np.ones(self.num_envs, bool)}
+        infos = {}
+        add_lives(infos, self.core.lives, np.ones(self.num_envs, bool))
+        if self._mask is not None:
+            infos.update(action_mask=self._mask.view(np.int8).copy(), _action_mask=np.ones(self.num_envs, bool))
+        return infos
 
     def _report(self, infos, over, final):
         """Add to `infos` the statistics of the episodes that ended in this step, and their last observations.
@@ -166,13 +190,16 @@ class ArcadeVectorEnv(Copies, VectorEnv):
         self._started[over] = now
         add_ends(infos, over, statistics)
         if self.core.autoreset == "same_step":
-            add_last(infos, over, statistics, final, self._final_mask)
+            last = final if self._final_picture is None else {"features": final, "pixels": self._final_picture}
+            add_last(infos, over, statistics, last, self._final_mask, self.core.final_lives)
 
     def _observations(self):
         observations = self._observation if self._stack is None else self._stack
-        return observations.copy() if self.copy else observations
+        if self._picture is not None:
+            observations = {"features": observations, "pixels": self._picture}
+        return copied(observations) if self.copy else observations
 
-    def render(self):
+    def render(self) -> tuple[Screen, ...] | None:
         """The screens of all environments in colour: a tuple of N (height, width, 3) uint8.
 
         If render_mode is "human", they are shown in the window, without waiting, and this returns None.
@@ -182,14 +209,14 @@ class ArcadeVectorEnv(Copies, VectorEnv):
             return None
         return tuple(self.core.render(i) for i in range(self.num_envs))
 
-    def get_state(self, indices=None) -> bytes:
+    def get_state(self, indices: Integers | None = None) -> bytes:
         """A snapshot of all environments, or of those in `indices`, for `set_state`: their states and frame stacks."""
         with self._alone:
             state = self.core.get_state(indices)
             stack = b"" if self._stack is None else self._stack[checks.rows(indices, self.num_envs)].tobytes()
         return close_snapshot(state, stack)
 
-    def set_state(self, state: bytes, indices=None):
+    def set_state(self, state: bytes, indices: Integers | None = None) -> Observations:
         """Restore a snapshot of `get_state` into environments of the same game, version, options and frame_stack.
 
         indices: the environments to restore, in the snapshot's order; None is all of them.
@@ -207,7 +234,7 @@ class ArcadeVectorEnv(Copies, VectorEnv):
             self._started[rows] = time.perf_counter()
             return self._observations()
 
-    def close_extras(self, **kwargs):
+    def close_extras(self, **kwargs: Any) -> None:
         """Free the states, and close the window; called by `close`."""
         with self._alone:
             self.core.close()

@@ -23,6 +23,7 @@ def buffers(core: VecEnv) -> dict[str, np.ndarray]:
     """Arrays for all environments of `core`, by the names of VecEnv.bind's arguments."""
     n, legal = core.num_envs, (core.num_envs, len(core.actions))
     observation = (n, *core.observation_shape)
+    pictures = () if core.picture_shape is None else ("picture", "final_picture")
     return {
         "actions": np.zeros(n, np.int32),
         "observation": np.zeros(observation, core.observation_dtype),
@@ -32,6 +33,7 @@ def buffers(core: VecEnv) -> dict[str, np.ndarray]:
         "final_observation": np.zeros(observation, core.observation_dtype),
         "action_mask": np.zeros(legal, np.uint8),
         "final_action_mask": np.zeros(legal, np.uint8),
+        **{name: np.zeros((n, *core.picture_shape), np.uint8) for name in pictures},
     }
 
 

@@ -186,6 +186,11 @@ cdef void draw(const void* state, Canvas* canvas) noexcept nogil:
         finish_rows(canvas, sums, FIRST_ROW, END_ROW)
 
 
+cdef int lives(const void* state) noexcept nogil:
+    """The lives left, the current one included."""
+    return (<const Asterix*>state).lives
+
+
 cdef void chunk(char* states, Io* io, int lo, int hi) noexcept nogil:
     run_chunk(reset, step, observe, draw, NULL, sizeof(Asterix), states, io, lo, hi)
 
@@ -218,4 +223,4 @@ GAME = Game(
                 "while points stand still. All 0 if there is no such lane"),
     ),
     compared_with="The cartridge under ale-py, frame by frame within a stage: reward, end, hero, things, score and picture.",
-).bind(chunk, backdrop, draw, sizeof(Asterix), has_mask=False, valid=valid)
+).bind(chunk, backdrop, draw, sizeof(Asterix), has_mask=False, valid=valid, lives=lives)

@@ -244,6 +244,11 @@ cdef void draw(const void* state, Canvas* canvas) noexcept nogil:
         x -= 16
 
 
+cdef int lives(const void* state) noexcept nogil:
+    """The lives left, the current one included."""
+    return (<const Asteroids*>state).lives
+
+
 cdef void chunk(char* states, Io* io, int lo, int hi) noexcept nogil:
     run_chunk(reset, step, observe, draw, NULL, sizeof(Asteroids), states, io, lo, hi)
 
@@ -279,4 +284,4 @@ GAME = Game(
     ),
     compared_with="The cartridge under ale-py, frame by frame: ship, shots, rocks, hits, points and pictures; its random "
                   "choices are drawn from our own generator.",
-).bind(chunk, backdrop, draw, sizeof(Asteroids), has_mask=False, valid=valid)
+).bind(chunk, backdrop, draw, sizeof(Asteroids), has_mask=False, valid=valid, lives=lives)

@@ -167,6 +167,11 @@ cdef void draw(const void* state, Canvas* canvas) noexcept nogil:
         draw_ball(game, canvas)
 
 
+cdef int lives(const void* state) noexcept nogil:
+    """The lives left, the current one included."""
+    return (<const Breakout*>state).lives
+
+
 cdef void chunk(char* states, Io* io, int lo, int hi) noexcept nogil:
     run_chunk(reset, step, observe, draw, NULL, sizeof(Breakout), states, io, lo, hi)
 
@@ -190,4 +195,4 @@ GAME = Game(
         Feature("bricks", 0, 1, count=BRICKS, help="1 if the brick is gone; 6 rows of 18, row by row from the top left"),
     ),
     compared_with="The cartridge under ale-py, frame by frame: paddle, ball, bricks, score, lives and picture.",
-).bind(chunk, backdrop, draw, sizeof(Breakout), has_mask=False, valid=valid)
+).bind(chunk, backdrop, draw, sizeof(Breakout), has_mask=False, valid=valid, lives=lives)

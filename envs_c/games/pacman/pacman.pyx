@@ -229,6 +229,11 @@ cdef void draw(const void* state, Canvas* canvas) noexcept nogil:
         draw_ghost(game, canvas, k)
 
 
+cdef int lives(const void* state) noexcept nogil:
+    """The lives left, the current one included."""
+    return (<const Pacman*>state).lives
+
+
 cdef void chunk(char* states, Io* io, int lo, int hi) noexcept nogil:
     run_chunk(reset, step, observe, draw, NULL, sizeof(Pacman), states, io, lo, hi)
 
@@ -271,4 +276,4 @@ GAME = Game(
     ),
     compared_with="A plain twin of the arcade machine's rules in Python, frame by frame; the ghosts' targets are also computed "
                   "by hand.",
-).bind(chunk, backdrop, draw, sizeof(Pacman), has_mask=False, valid=valid)
+).bind(chunk, backdrop, draw, sizeof(Pacman), has_mask=False, valid=valid, lives=lives)

@@ -194,6 +194,11 @@ cdef void draw(const void* state, Canvas* canvas) noexcept nogil:
         copy_icons(game, canvas.grey)
 
 
+cdef int lives(const void* state) noexcept nogil:
+    """The lives left, the current one included."""
+    return (<const Seaquest*>state).lives
+
+
 cdef void chunk(char* states, Io* io, int lo, int hi) noexcept nogil:
     run_chunk(reset, step, observe, draw, NULL, sizeof(Seaquest), states, io, lo, hi)
 
@@ -243,4 +248,4 @@ GAME = Game(
             Feature(f"lane {k}: shot's x", -3.4, 3.5, help="(its x - submarine's x) / 40 in pixels; 0 without a shot"))),
     ),
     compared_with="The cartridge under ale-py: submarine, oxygen, points, lives and pace are equal, enemies within 2 pixels.",
-).bind(chunk, backdrop, draw, sizeof(Seaquest), has_mask=False, valid=valid)
+).bind(chunk, backdrop, draw, sizeof(Seaquest), has_mask=False, valid=valid, lives=lives)

@@ -151,6 +151,11 @@ cdef void draw(const void* state, Canvas* canvas) noexcept nogil:
         put_shape(canvas, game.cannon, CANNON_Y, CANNON)
 
 
+cdef int lives(const void* state) noexcept nogil:
+    """The lives left, the current one included."""
+    return (<const Invaders*>state).lives
+
+
 cdef void chunk(char* states, Io* io, int lo, int hi) noexcept nogil:
     run_chunk(reset, step, observe, draw, NULL, sizeof(Invaders), states, io, lo, hi)
 
@@ -193,4 +198,4 @@ GAME = Game(
     ),
     compared_with="The cartridge under ale-py: pictures, march, turns, landing, cannon and points; the random choices of bombs "
                   "are our own.",
-).bind(chunk, backdrop, draw, sizeof(Invaders), has_mask=False, valid=valid)
+).bind(chunk, backdrop, draw, sizeof(Invaders), has_mask=False, valid=valid, lives=lives)

@@ -20,8 +20,8 @@ MAKE = [  # game, settings, parts of the message
     ("cartpole", {"gravity": 3}, ["unexpected keyword argument 'gravity'", "cartpole has no options"]),
     *[("cartpole", {"num_envs": value}, [f"num_envs must be an integer from 1 to 16,777,216, not {value!r}"])
       for value in (0, -1, 1.5, "4", None, True, 2**24 + 1, NAN)],
-    *[("cartpole", {"view": value}, [f"view must be one of 'features', 'pixels', not {value!r}"])
-      for value in ("rgb", None, 3)],
+    *[("cartpole", {"view": value}, [f"view must be one of 'features', 'pixels', 'rgb', 'both', not {value!r}"])
+      for value in ("colour", None, 3)],
     *[("cartpole", {"autoreset": value}, ["autoreset must be one of 'next_step', 'same_step', 'disabled'", repr(value)])
       for value in ("sometimes", None, 0)],
     *[("cartpole", {"frame_skip": value}, [f"frame_skip must be an integer from 1 to 1,000, not {value!r}"])

@@ -120,7 +120,7 @@ def test_a_second_init_is_an_error_and_changes_nothing(toy):
 
 @pytest.mark.parametrize("first", BUFFERS)
 def test_buffers_that_overlap_are_refused(toy, first):
-    core = VecEnv(toy, N)
+    core = VecEnv(toy, N, **({"view": "both", "picture_size": 3} if "picture" in first else {}))
     arrays = buffers(core)
     memory = np.zeros(2000, np.uint8)
     second = next(name for name in BUFFERS if name != first)
