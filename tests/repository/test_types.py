@@ -1,5 +1,7 @@
 """The types that editors and type checkers see: the stubs of the compiled modules, and those of make, reset and step."""
 
+import ast
+import inspect
 import re
 import sys
 from pathlib import Path
@@ -78,6 +80,14 @@ def test_the_stubs_have_the_names_and_arguments_of_their_modules(tmp_path):
     result = run(sys.executable, "-m", "mypy.stubtest", "--concise", "--ignore-disjoint-bases", "--mypy-config-file",
                  tmp_path / "mypy.ini", "--allowlist", tmp_path / "allowed", "envs_c.catalog", *map(name_of, SOURCES))
     assert result.returncode == 0, result.stdout + result.stderr
+
+
+def test_every_overload_of_make_has_all_its_settings():
+    """mypy.stubtest does not see them: `**options` takes any name."""
+    stub = ast.parse((ROOT / "envs_c" / "catalog.pyi").read_text())
+    overloads = [node.args for node in stub.body if isinstance(node, ast.FunctionDef) and node.name == "make"]
+    settings = [name for name in inspect.signature(envs_c.make).parameters if name != "options"]
+    assert [[argument.arg for argument in (*made.args, *made.kwonlyargs)] for made in overloads] == [settings] * 5
 
 
 @pytest.mark.parametrize("command", [
