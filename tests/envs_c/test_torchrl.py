@@ -53,11 +53,12 @@ def test_a_rollout_of_vector_environments_equals_ours(name, mode, settings):
     assert_equal(rolled_out(env, actions), played(envs_c.make(name, N, autoreset="disabled", **settings), actions))
 
 
-@pytest.mark.parametrize(("name", "frame_skip"), [("breakout", 4), ("cartpole", 1)])
-def test_a_rollout_of_a_single_environment_equals_ours(name, frame_skip):
+@pytest.mark.parametrize("name", ["breakout", "cartpole"])
+def test_a_rollout_of_a_single_environment_equals_ours(name):
     game = envs_c.game(name)
     actions = actions_of(game, STEPS, 1)
-    env = torchrl.GymEnv(f"Arcade/{game.title}-v0", frame_skip=frame_skip, time_limit=60, categorical_action_encoding=True)
+    env = torchrl.GymEnv(f"Arcade/{game.title}-v0", time_limit=60, categorical_action_encoding=True)
+    frame_skip = env.unwrapped.vector.core.frame_skip  # torchrl asks for 1 of any environment that has `frameskip`, as ALE's
     ours = played(envs_c.make(name, 1, autoreset="disabled", frame_skip=frame_skip, time_limit=60), actions)
     assert_equal(rolled_out(env, actions[:, 0]), ours)
 
