@@ -19,7 +19,7 @@ IDENTITY := import sys; print(sys.version, sys.base_prefix)
 CACHE := $(if $(filter Darwin,$(shell uname)),$(HOME)/Library/Caches,$(or $(XDG_CACHE_HOME),$(HOME)/.cache))/envs_c
 
 .DEFAULT_GOAL := help
-.PHONY: help setup cuda breakout test learn lint types pages docs bench asm sanitize crafted fuzz clean
+.PHONY: help setup cuda breakout test learn lint types pages docs bench asm sanitize crafted fuzz wheel isa clean
 
 help: ## list the commands
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{printf "%-14s %s\n", $$1, $$2}'
@@ -83,6 +83,12 @@ crafted: setup ## restore 2,000 crafted states of each game and play on, under t
 
 fuzz: setup ## try 20,000 hostile inputs in child processes; more with ARGS="--cases 1000000"
 	@$(BIN)/python -m tools.fuzz $(ARGS)
+
+wheel: setup ## build the wheel for every CPU of this kind and every Python from 3.11 into dist/
+	@$(BIN)/python tools/build_wheel.py
+
+isa: setup ## compare the games on other CPUs and compilers with the golden checksums; ARGS="--games pong aarch64"
+	@$(BIN)/python -m tools.isa $(ARGS)
 
 clean: ## remove everything that these commands made, the compile cache too, except the runs of the trainer
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .ruff_cache .mypy_cache .import_linter_cache .hypothesis \

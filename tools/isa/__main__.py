@@ -1,0 +1,85 @@
+"""`python -m tools.isa [--games GAME,...] [ROW ...]`: the golden checksums on other instruction sets, compilers, processors.
+
+Prints a line for each row. The status is 1 if a checksum differs or a row cannot be tried here.
+"""
+
+import argparse
+import shutil
+import sys
+
+from envs_c import flags, isa, machine
+from tools.bare import emit
+from tools.isa import bare, compile, debian
+
+DEBIAN = "apt-get install gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user"
+
+
+def x86(level: str, games: list[str]) -> str:
+    """The modules for one of the levels of x86-64, by gcc."""
+    if level != "v1" and level not in isa.supported(machine.cpu_features()):
+        raise debian.Unavailable(f"this CPU has no x86-64-{level}")
+    march = ["-march=x86-64"] if level == "v1" else flags.LEVELS[f"x86-64-{level}"]
+    return compile.play(compile.compiled(level, games, ["gcc", *march]), games)
+
+
+def clang(games: list[str]) -> str:
+    """The modules for this CPU, by clang."""
+    return compile.play(compile.compiled("clang", games, [*compile.clang(), "-march=native"]), games)
+
+
+def aarch64(games: list[str]) -> str:
+    """The modules for ARM by a cross compiler; its Python under qemu."""
+    need("aarch64-linux-gnu-gcc", "qemu-aarch64")
+    python = debian.fetch("bookworm", "arm64", "3.11")
+    return compile.play(compile.compiled("aarch64", games, ["aarch64-linux-gnu-gcc"]), games, python,
+                        compile.packages_for(python))
+
+
+def without_python(row: str, target: str, program: str, games: list[str]) -> str:
+    """The games without Python, by clang; the programs under qemu."""
+    need(program)
+    compiler = [*compile.clang(), "-static", "-target", target]
+    found = [fault for name in games for fault in bare.faults(name, [program, str(bare.compiled(name, row, compiler))])]
+    if found:
+        raise debian.Unavailable("\n".join(found))
+    return f"{len(games)} games without Python: their {2 * len(games)} golden checksums hold"
+
+
+def need(*programs: str) -> None:
+    """Raises Unavailable if one of these is not on PATH."""
+    for program in programs:
+        if not shutil.which(program):
+            raise debian.Unavailable(f"{program} is missing: {DEBIAN}")
+
+
+ROWS = {
+    **{level: lambda games, level=level: x86(level, games) for level in ("v1", "v2", "v3", "v4")},
+    "clang": clang,
+    "aarch64": aarch64,
+    "i386": lambda games: without_python("i386", "x86-linux-musl", "qemu-i386", games),
+    "riscv64": lambda games: without_python("riscv64", "riscv64-linux-musl", "qemu-riscv64", games),
+}
+
+
+def main(rows: list[str], games: list[str]) -> int:
+    """Try the rows, print a line each; returns the status."""
+    status = 0
+    for row in rows:
+        try:
+            print(f"{row}: {ROWS[row](games)}", flush=True)
+        except debian.Unavailable as error:
+            print(f"{row}: FAILED: {error}", flush=True)
+            status = 1
+    return status
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(prog="python -m tools.isa", description=__doc__)
+    parser.add_argument("rows", nargs="*", metavar="ROW", help=f"some of {', '.join(ROWS)} (default: all)")
+    parser.add_argument("--games", default=",".join(emit.built_in()), help="only these, such as pong,go")
+    chosen = parser.parse_args()
+    for kind, words, known in (("ROW", chosen.rows, ROWS), ("--games", chosen.games.split(","), emit.built_in())):
+        for word in words:
+            if word not in known:
+                parser.error(f"{kind} must be one of {', '.join(known)}, not {word}")
+    sys.exit(main(chosen.rows or list(ROWS), chosen.games.split(",")))
