@@ -138,6 +138,9 @@ cdef class Workers:
             leave(self.batch.mark)
             if self.batch.env.unstarted:
                 self.batch.env.count_unstarted()
+        if self.job.step.format != NULL and self.job.step.format.no_memory:
+            self.job.step.format.no_memory = False
+            raise MemoryError("no memory to paint pictures of this size: the states were stepped, but not all are observed")
         return ids
 
     cdef check_process(self):

@@ -20,6 +20,8 @@ def result(k: int, observations, rewards, terminated, truncated, infos) -> tuple
     parts = [observations[k], rewards[k], terminated[k], truncated[k]]
     if "action_mask" in infos:
         parts.append(infos["action_mask"][k])
+    if "lives" in infos:
+        parts.append(infos["lives"][k])
     if STATS in infos and infos[f"_{STATS}"][k]:
         parts += [infos[STATS]["r"][k], infos[STATS]["l"][k]]
     if "final_obs" in infos and infos["_final_obs"][k]:
@@ -90,6 +92,12 @@ def test_sequences_do_not_depend_on_batch_size_or_threads(toy, batch_size, num_t
 
 def test_environments_may_be_sent_one_by_one(toy):
     assert_equal_sequences(toy, 3, send_in_turn=True, **SETTINGS)
+
+
+@pytest.mark.parametrize("settings", [{"view": "rgb", "picture_size": 40}, {"episodic_life": True}, {"life_loss_info": True},
+                                      {"full_action_space": True}], ids=lambda settings: next(iter(settings)))
+def test_the_settings_of_make_give_the_same_sequences(autoreset, settings):
+    assert_equal_sequences(envs_c.game("breakout"), 3, steps=120, autoreset=autoreset, seed=3, **settings)
 
 
 @pytest.mark.parametrize("copy", [True, False])
