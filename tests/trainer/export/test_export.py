@@ -254,10 +254,13 @@ def test_a_mistake_gives_one_sentence(run, capsys, words, sentence, monkeypatch)
     assert printed.count("\n") == 1
 
 
+PROGRESS = {"precision": "float32", "num_batches": 1, "iteration": 0, "seconds": 0.0, "episodes": 0, "recent": []}
+
+
 @pytest.mark.parametrize(("meta", "sentence"), [
-    ({"config": config("no_such_game").to_dict(), "precision": "float32"}, "no_such_game"),
-    ({"config": config(policy={"encoder": "own_encoders:Gone"}).to_dict(), "precision": "float32"}, "has no Gone"),
-    ({"config": config().to_dict(), "precision": "float32"}, "does not fit"),
+    ({"config": config("no_such_game").to_dict(), **PROGRESS}, "no_such_game"),
+    ({"config": config(policy={"encoder": "own_encoders:Gone"}).to_dict(), **PROGRESS}, "has no Gone"),
+    ({"config": config().to_dict(), **PROGRESS}, "does not fit"),
     ({}, "version"),
 ], ids=["a game that is gone", "an encoder that is gone", "no weights", "no config"])
 def test_a_run_that_cannot_be_made_again_gives_one_sentence(tmp_path, capsys, meta, sentence):
