@@ -164,6 +164,13 @@ def test_gymnasiums_preprocessing_works(game, settings):
             observation, _ = env.reset()
 
 
+def test_a_screen_that_does_not_fit_the_observations_is_refused_with_the_setting_to_change():
+    env = gymnasium.make("Arcade/Breakout-v0", frameskip=1).unwrapped
+    env.reset(seed=1)
+    with pytest.raises(envs_c.InvalidArgument, match=r"must have shape \(210, 160\), not \(118,\): .*obs_type='rgb'"):
+        env.ale.getScreenGrayscale(np.zeros(env.observation_space.shape, np.uint8))
+
+
 def test_preprocessing_ends_breakouts_episodes_where_it_ends_ales():
     pytest.importorskip("cv2")
     ends = []
