@@ -157,7 +157,8 @@ def _written(picture: np.ndarray, out: np.ndarray | None) -> np.ndarray:
     if out is None:
         return picture
     if out.shape != picture.shape:
-        raise InvalidArgument(f"the array for the screen must have shape {picture.shape}, not {out.shape}: AtariPreprocessing takes "
-                              "its shape from the observations, which obs_type='rgb' or obs_type='grayscale' makes the screen")
+        raise InvalidArgument(f"the array for the screen must have shape {picture.shape}, not {out.shape}: AtariPreprocessing "
+                              "takes its shape from the observations, which obs_type='rgb' or obs_type='grayscale' makes the "
+                              "screen")
     np.copyto(out, picture)
     return out
