@@ -1,0 +1,97 @@
+"""A wheel that is built and installed: its tags, its machine code, and every game in each variant on each Python."""
+
+import os
+import platform
+import re
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+from setup_support import ROOT, TOOLS, load
+
+import envs_c
+from envs_c import isa, machine
+from tools.isa import compile, debian
+
+X86 = (sys.platform, platform.machine()) == ("linux", "x86_64")
+GOLDEN = TOOLS / "isa" / "golden.py"
+ALL = 2 * len(envs_c.games())
+LEVELS = isa.supported(machine.cpu_features())
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(not X86, reason="wheels with variants are for x86-64 Linux")]
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory) -> Path:
+    """The wheel of this tree."""
+    return load(TOOLS / "build_wheel.py").build(tmp_path_factory.mktemp("wheel"))
+
+
+@pytest.fixture(scope="module")
+def code(wheel, tmp_path_factory) -> dict[str, str]:
+    """The disassembled modules of the wheel, by their paths in it."""
+    folder = tmp_path_factory.mktemp("unpacked")
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(folder)
+    return {str(module.relative_to(folder)): subprocess.run(["objdump", "-d", module], capture_output=True, text=True,
+                                                            check=True).stdout for module in folder.rglob("*.so")}
+
+
+def test_the_wheel_is_for_all_pythons_from_3_11_and_for_systems_of_2014(wheel):
+    assert "cp311-abi3-" in wheel.name and "manylinux2014_x86_64" in wheel.name
+
+
+def test_the_baseline_has_no_wide_registers_and_the_variants_do(code):
+    plain = [name for name in code if "x86-64-" not in name]
+    assert len(plain) > 15 and all(name.endswith(".abi3.so") for name in code)
+    assert [name for name in plain if re.search(r"%[yz]mm", code[name])] == []
+    for level, register in (("v3", "%ymm"), ("v4", "%zmm")):
+        variants = [name for name in code if f"/x86-64-{level}/" in name]
+        assert len(variants) == len([name for name in plain if "/games/" in name or "/kernels/" in name])
+        assert any(register in code[name] for name in variants)
+    assert not any("%zmm" in code[name] for name in code if "/x86-64-v3/" in name)
+
+
+def test_the_wheel_brings_and_links_no_openmp(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+        kernels = archive.read("trainer/kernels/cpu.abi3.so")
+    assert not any("gomp" in name for name in names) and b"libgomp" not in kernels and b"GOMP_parallel" in kernels
+
+
+@pytest.fixture(scope="module")
+def own(wheel, tmp_path_factory) -> Path:
+    """The Python of an empty environment with the wheel."""
+    folder = tmp_path_factory.mktemp("environment")
+    subprocess.run([sys.executable, "-m", "venv", folder], check=True)
+    python = folder / "bin" / "python"
+    subprocess.run([python, "-m", "pip", "install", "-q", "--no-input", wheel], check=True)
+    return python
+
+
+def play(command: list, folder: Path, level: str, environment: dict[str, str]) -> str:
+    """The output of golden.py, which is started in `folder` without a compiler on PATH."""
+    done = subprocess.run([*map(str, command), str(GOLDEN), str(ROOT / "tests")], cwd=folder, capture_output=True, text=True,
+                          env={**environment, "INSERTCOIN_ISA": level, "PATH": "/nonexistent"}, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_every_game_plays_the_same_in_each_variant(own, tmp_path, level):
+    assert f", {level}: {ALL} of {ALL} golden checksums hold" in play([own], tmp_path, level, {})
+
+
+@pytest.mark.parametrize(("suite", "version"), [("trixie", "3.13"), ("sid", "3.14")])
+def test_every_game_plays_the_same_on_other_pythons(wheel, tmp_path, suite, version):
+    try:
+        python = debian.fetch(suite, "amd64", version)
+        packages = compile.packages_for(python)
+    except debian.Unavailable as reason:
+        pytest.skip(str(reason))
+    compile.install(tmp_path, str(wheel), "--no-deps", "--python-version", version, "--only-binary=:all:",
+                    "--platform", "manylinux2014_x86_64")
+    for level in LEVELS:
+        out = play(python.command(), tmp_path, level, python.environment(f"{tmp_path}{os.pathsep}{packages}"))
+        assert out.startswith(f"Python {version}.") and f", {level}: {ALL} of {ALL} golden checksums hold" in out
