@@ -76,20 +76,22 @@ cdef inline bint lost_life(const void* game, const Io* io, int before) noexcept 
     return 0 < lives < before
 
 
-cdef inline float act(step_fn step, Head* head, void* game, int action, Io* io, int lives, bint* over) noexcept nogil:
+cdef inline float act(step_fn step, Head* head, void* game, int action, Io* io, bint plain, int lives,
+                      bint* over) noexcept nogil:
     """One step: up to frame_skip frames, each sticky with probability io.sticky. Returns the sum of the raw rewards.
 
+    plain: as for `run_rows`.
     lives: those before the step, read only if a lost life ends the episode.
     """
     cdef float reward = 0.0
     cdef int _frame, frames = io.frame_skip
-    if io.frame_skip_span > 1:
+    if not plain and io.frame_skip_span > 1:
         frames += rng_below(&head.rng, io.frame_skip_span)
     for _frame in range(frames):
         if io.sticky <= 0.0 or not rng_chance(&head.rng, io.sticky):
             head.last_action = action
         reward += step(game, head.last_action, &head.rng, over)
-        if io.life_loss == ENDS and lost_life(game, io, lives):
+        if not plain and io.life_loss == ENDS and lost_life(game, io, lives):
             over[0] = True
         if over[0]:
             break
@@ -98,17 +100,18 @@ cdef inline float act(step_fn step, Head* head, void* game, int action, Io* io, 
     return reward
 
 
-cdef inline uint8_t* picture_of(const Io* io, void* observation, uint8_t* pictures, int row) noexcept nogil:
+cdef inline uint8_t* picture_of(const Io* io, bint plain, void* observation, uint8_t* pictures, int row) noexcept nogil:
     """The picture of a row: in the observations or, under features and pictures, beside them; NULL if there is none."""
     if io.pixels:
         return <uint8_t*>observation + row * io.observation_bytes
-    return pictures + row * io.picture_bytes if pictures != NULL else NULL
+    return pictures + row * io.picture_bytes if not plain and pictures != NULL else NULL
 
 
-cdef inline void see(observe_fn observe, draw_fn draw, mask_fn mask, const void* game, Io* io,
+cdef inline void see(observe_fn observe, draw_fn draw, mask_fn mask, const void* game, Io* io, bint plain,
                      void* out, uint8_t* picture, uint8_t* legal) noexcept nogil:
     """Write one environment's observation and its action mask.
 
+    plain: as for `run_rows`.
     out: the features, unless io.pixels.
     picture: the picture, or NULL.
     legal: num_actions bytes, or NULL.
@@ -118,7 +121,7 @@ cdef inline void see(observe_fn observe, draw_fn draw, mask_fn mask, const void*
     cdef uint8_t[SMALL] touched
     if not io.pixels:
         observe(game, out)
-    if picture != NULL and io.paint != NULL:
+    if not plain and picture != NULL and io.paint != NULL:
         io.paint(game, io.format, picture)
     elif picture != NULL:
         canvas.screen = io.screen
@@ -140,6 +143,30 @@ cdef inline void run_chunk(reset_fn reset, step_fn step, observe_fn observe, dra
     reset, step, observe, draw, mask: the game's functions; mask is NULL if all actions are always legal.
     size: bytes of the game's struct.
     states: the states of all environments, beginning with environment 0.
+    """
+    if io.special != NULL:
+        io.special(reset, step, observe, draw, mask, size, states, io, lo, hi)
+    else:
+        run_rows(reset, step, observe, draw, mask, size, states, io, lo, hi, True)
+    if io.lives != NULL:
+        write_lives(state_stride(size), states, io, lo, hi)
+
+
+cdef inline void write_lives(size_t stride, const char* states, Io* io, int lo, int hi) noexcept nogil:
+    """Write the lives left of environments lo .. hi-1 to io.lives, except before the first reset."""
+    cdef int i
+    for i in range(lo, hi):
+        if (<const Head*>(states + i * stride)).started:
+            io.lives[i] = io.count_lives(states + i * stride + sizeof(Head))
+
+
+cdef inline void run_rows(reset_fn reset, step_fn step, observe_fn observe, draw_fn draw, mask_fn mask,
+                          size_t size, char* states, Io* io, int lo, int hi, bint plain) noexcept nogil:
+    """Apply io.operation, in one of two forms, each compiled by itself.
+
+    plain: a constant. True is the form of a game's own loop, into which the compiler inlines the rules. It leaves out what
+    few settings need: the end of an episode with a life, random frame skips, pictures beside features or in another format.
+    False is io.special, one loop for all games (engine.pyx), which calls the game's functions by pointer.
     """
     cdef size_t stride = state_stride(size)
     cdef Head* head
@@ -164,13 +191,13 @@ cdef inline void run_chunk(reset_fn reset, step_fn step, observe_fn observe, dra
                 io.reward[row] = io.terminated[row] = io.truncated[row] = 0.0
             else:
                 over = False
-                if io.life_loss != GOES_ON:
+                if not plain and io.life_loss != GOES_ON:
                     lives = io.count_lives(game)
-                reward = act(step, head, game, io.actions[row], io, lives, &over)
+                reward = act(step, head, game, io.actions[row], io, plain, lives, &over)
                 late = io.time_limit > 0 and head.episode_length >= io.time_limit
                 reward = reward if reward < io.reward_high else io.reward_high
                 io.reward[row] = reward if reward > io.reward_low else io.reward_low
-                io.terminated[row] = over or (io.life_loss == FLAGGED and lost_life(game, io, lives))
+                io.terminated[row] = over or (not plain and io.life_loss == FLAGGED and lost_life(game, io, lives))
                 io.truncated[row] = late
                 if over or late:
                     io.ended[i] = 1
@@ -178,10 +205,10 @@ cdef inline void run_chunk(reset_fn reset, step_fn step, observe_fn observe, dra
                     io.ended_length[i] = head.episode_length
                     head.over = 1
                     if io.autoreset == SAME_STEP:
-                        if io.final_lives != NULL:
+                        if not plain and io.final_lives != NULL:
                             io.final_lives[i] = io.count_lives(game)
-                        see(observe, draw, mask, game, io, <char*>io.final_observation + row * io.observation_bytes,
-                            picture_of(io, io.final_observation, io.final_picture, row),
+                        see(observe, draw, mask, game, io, plain, <char*>io.final_observation + row * io.observation_bytes,
+                            picture_of(io, plain, io.final_observation, io.final_picture, row),
                             NULL if io.final_action_mask == NULL else io.final_action_mask + row * io.num_actions)
                         begin_episode(reset, step, head, game, io)
         else:
@@ -190,10 +217,8 @@ cdef inline void run_chunk(reset_fn reset, step_fn step, observe_fn observe, dra
                 io.reward[row] = io.terminated[row] = io.truncated[row] = 0.0
             if not head.started:
                 continue
-        if io.lives != NULL:
-            io.lives[i] = io.count_lives(game)
-        see(observe, draw, mask, game, io, <char*>io.observation + row * io.observation_bytes,
-            picture_of(io, io.observation, io.picture, row), legal)
+        see(observe, draw, mask, game, io, plain, <char*>io.observation + row * io.observation_bytes,
+            picture_of(io, plain, io.observation, io.picture, row), legal)
 
 
 cdef class Game:

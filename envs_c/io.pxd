@@ -47,6 +47,13 @@ ctypedef struct Format:
 ctypedef void (*paint_fn)(const void* state, Format* format, uint8_t* out) noexcept nogil
 
 
+ctypedef struct Io
+
+
+ctypedef void (*rows_fn)(reset_fn reset, step_fn step, observe_fn observe, draw_fn draw, mask_fn mask, size_t size,
+                         char* states, Io* io, int lo, int hi) noexcept nogil
+
+
 ctypedef struct Head:
     # The engine's own data of one environment, in front of the game's struct.
     Rng rng
@@ -84,6 +91,7 @@ ctypedef struct Io:
     const Screen* screen
     Format* format
     paint_fn paint              # of pictures in this format; NULL for grey ones of SMALL x SMALL
+    rows_fn special             # the loop over environments for settings that need it; NULL for the game's own
     size_t observation_bytes
     size_t picture_bytes
     int num_actions

@@ -14,7 +14,8 @@ from envs_c.engine import checks
 from envs_c.engine.busy import busy_message
 from envs_c.errors import Busy, Closed, ContractError, InvalidArgument, NotReset
 from envs_c.engine.busy cimport Mark, enter as try_to_enter, generation, leave
-from envs_c.game cimport ENDS, FLAGGED, GOES_ON, SMALL, Autoreset, Game, Head, Io, chunk_fn, state_stride
+from envs_c.game cimport ENDS, FLAGGED, GOES_ON, SMALL, Autoreset, Game, Head, Io, chunk_fn, run_rows, state_stride
+from envs_c.io cimport draw_fn, mask_fn, observe_fn, reset_fn, step_fn
 from envs_c.machine import cores
 from envs_c.engine.painter cimport Painter, paint
 from envs_c.engine.pool cimport pool_free, pool_new, pool_run
@@ -42,6 +43,11 @@ cdef void do_chunk(void* job, int k) noexcept nogil:
     cdef Job* j = <Job*>job
     cdef int start = j.lo + k * j.size
     j.chunk(j.states, j.io, start, min(start + j.size, j.hi))
+
+
+cdef void special_rows(reset_fn reset, step_fn step, observe_fn observe, draw_fn draw, mask_fn mask, size_t size, char* states,
+                       Io* io, int lo, int hi) noexcept nogil:
+    run_rows(reset, step, observe, draw, mask, size, states, io, lo, hi, False)
 
 
 def restored(kind, args, settings, state):
@@ -100,6 +106,9 @@ cdef class Engine:
         self._make_io()
         if checks.boolean("count_lives", count_lives) and game.has_lives:
             self._count_lives()
+        if (self.io.life_loss != GOES_ON or self.io.frame_skip_span > 1 or self.io.paint != NULL
+                or self.picture_shape is not None or self.lives is not None and self.autoreset == "same_step"):
+            self.io.special = special_rows
         self.states = <char*>aligned_alloc(64, self.num_envs * self.stride)
         if self.states == NULL:
             raise memory.error("the system gives no more")
