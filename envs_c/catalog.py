@@ -142,8 +142,8 @@ def make_single(name: str, render_mode=None, **settings) -> ArcadeEnv:
     """Called by `gymnasium.make` for the ids of the games."""
     for setting in ("num_envs", "autoreset"):
         if setting in settings:
-            raise InvalidArgument(f"{setting} must be left out, not {settings[setting]!r}: gymnasium.make gives one "
-                                  "environment that its caller resets; use gymnasium.make_vec for more")
+            raise InvalidArgument(f"{setting} must be left out, not {checks.shown(settings[setting])}: gymnasium.make gives "
+                                  "one environment that its caller resets; use gymnasium.make_vec for more")
     return ArcadeEnv(make(name, 1, autoreset="disabled", render_mode=render_mode, **settings), render_mode)
 
 

@@ -209,14 +209,23 @@ def of_core(rng: Random, box: Box, env) -> None:
         lambda: env.set_state(env.get_state(indices(rng, n)), indices(rng, n)), env.close], [2, 1, 2, 2, 0.3])[0])
 
 
+def made(name: str, **settings):
+    """`gymnasium.make`. It repeats a TypeError with all arguments in its message; then the first one is raised."""
+    try:
+        return gymnasium.make(name, disable_env_checker=True, **settings)
+    except Exception as error:
+        if isinstance(error.__context__, envs_c.UnknownSetting):
+            raise error.__context__ from None
+        raise
+
+
 def single(rng: Random, box: Box) -> None:
     """`gymnasium.make`, and the methods of its environment."""
     game = some_game(rng)
     given = settings(rng, game) | options(rng, game)
     given.pop("autoreset", None)
     name = f"envs_c:Arcade/{game.title}-v0"
-    env = box.attempt(lambda: gymnasium.make(name, disable_env_checker=True, render_mode=rng.choice(
-        [None, "rgb_array", odd(rng)]), **given), GYMNASIUM)
+    env = box.attempt(lambda: made(name, render_mode=rng.choice([None, "rgb_array", odd(rng)]), **given), GYMNASIUM)
     if env is None:
         return
     env = env if rng.random() < 0.5 else env.unwrapped
