@@ -30,6 +30,7 @@
 
 #define SPIN_MOST 100000   /* ns; about the time in which a sleeping thread wakes */
 #define SPIN_MARGIN 10000  /* ns that a helper waits longer than calls usually take to follow */
+#define SPIN_CALL 2000000  /* ns that a helper spins at most until the others have done their last chunks of a call */
 #define POOL_KINDS 3       /* kinds of calls with a team each */
 #define CACHE_LINE 64
 
@@ -110,14 +111,18 @@ static inline int pool_has_work(Helper *h) {
     return !pool_is_empty(pool_load(&h->pool->left)) && h->index < pool_load(&h->pool->size);
 }
 
-/* Wait for work for the time that helpers spin at present. Returns 0 if none came. */
+/* Wait for work for the time that helpers spin at present, which begins at the end of the call. Returns 0 if none came. */
 static inline int pool_spin(Helper *h) {
-    int64_t until = pool_clock(CLOCK_MONOTONIC) + (h->index < pool_load(&h->pool->size) ? pool_load(&h->pool->spin) : 0);
-    do {
+    Pool *p = h->pool;
+    int64_t spin = h->index < pool_load(&p->size) ? pool_load(&p->spin) : 0;
+    int64_t now = pool_clock(CLOCK_MONOTONIC), until = now + spin, latest = now + SPIN_CALL;
+    while (!pool_load(&p->stop) && now < until) {
         for (int k = 0; k < 16; k++, pool_pause())
             if (pool_has_work(h)) return 1;
-    } while (!pool_load(&h->pool->stop) && pool_clock(CLOCK_MONOTONIC) < until);
-    return 0;
+        now = pool_clock(CLOCK_MONOTONIC);
+        if (pool_load(&p->pending) && now < latest) until = now + spin;
+    }
+    return pool_has_work(h);
 }
 
 static inline void *pool_help(void *argument) {
@@ -277,6 +282,7 @@ static inline void pool_run(Pool *p, int kind, pool_work work, void *job, int ch
         end = pool_clock(CLOCK_MONOTONIC);
     }
     call.ns = end - begin;
+    team_follow(t, call.gap);
     if (!all) team_note(t, size, &call);
     p->last = end;
     __atomic_store_n(&p->holder, 0, __ATOMIC_RELEASE);

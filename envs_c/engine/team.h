@@ -107,10 +107,14 @@ static inline void team_judge(Team *t, const Call *call) {
     else team_settle(t, t->best, t->cost, t->patience > 0 ? 2 * t->patience : TEAM_PATIENCE);
 }
 
+/* Take note of the time since the last call. */
+static inline void team_follow(Team *t, double gap) {
+    t->gap = team_mean(t->gap, gap < TEAM_LONGEST_GAP ? gap : TEAM_LONGEST_GAP, 0.125);
+}
+
 /* Take note of a call with `size` threads. */
 static inline void team_note(Team *t, int size, const Call *call) {
     int first = t->item == 0;
-    t->gap = team_mean(t->gap, call->gap < TEAM_LONGEST_GAP ? call->gap : TEAM_LONGEST_GAP, 0.125);
     if (call->own_items > 0) t->item = team_mean(t->item, call->own_ns / call->own_items, 0.125);
     if (call->own_cpu >= 0) {
         t->wall += call->own_ns;
