@@ -64,6 +64,8 @@ class Group:
         command = [sys.executable, "-c", PLAYER, str(setting.num_threads), beside]
         self.players = [subprocess.Popen(command, cwd=setting.tree, env=environment, stdin=subprocess.PIPE,
                                          stdout=subprocess.PIPE, text=True) for _ in range(processes)]
+        for player in self.players:
+            player.stdout.readline()  # it has imported its modules
 
     def play(self, num_envs: int, view: str, seconds: float) -> float:
         """Steps per second of all processes together."""

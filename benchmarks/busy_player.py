@@ -49,6 +49,7 @@ def speed(play, seconds: float) -> float:
 
 
 players = {}
+print("ready", flush=True)
 for line in sys.stdin:
     num_envs, view, seconds = json.loads(line)
     if (num_envs, view) not in players:
