@@ -54,7 +54,7 @@ cdef inline bint has_ghost(const Pacman* game, int k) noexcept nogil:
 
 cdef inline bint has_dots(const Pacman* game, bint over) noexcept nogil:
     cdef int k
-    for k in range(sizeof(game.dot)):
+    for k in range(<int>sizeof(game.dot)):
         if game.dot[k] > (k < DOTS):
             return False
     return between(game.dots, 1 - over, DOTS)
