@@ -6,8 +6,6 @@ are compiled here: one under the thread sanitizer, one with simulated times.
 
 import ctypes
 import gc
-import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -15,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from c_programs import COMPILER, TASKS, counts_threads, needs_compiler, prints_ok
 
 import envs_c
 from envs_c import VecEnv
@@ -23,10 +22,6 @@ from envs_c.testing.play import bind, buffers
 
 ENGINE = Path(engine.__file__).parent
 STRESS = Path(__file__).parents[1] / "support" / "pool_stress.h"
-COMPILER = next(filter(shutil.which, ("gcc", "cc", "clang")), None)
-TASKS = Path("/proc/self/task")
-needs_compiler = pytest.mark.skipif(COMPILER is None or "SANITIZE" in os.environ, reason="needs a C compiler, no sanitizer")
-counts_threads = pytest.mark.skipif(not TASKS.exists() or "SANITIZE" in os.environ, reason="needs Linux's list of threads")
 
 SIMULATION = """
 #include "team.h"
@@ -102,14 +97,7 @@ def test_a_machine_that_becomes_busy_or_free_changes_the_number_of_threads(simul
 @needs_compiler
 @pytest.mark.parametrize("flags", [["-fsanitize=thread"], ["-DNO_THREADS"]], ids=["thread sanitizer", "no threads"])
 def test_every_chunk_is_done_once_without_a_race(tmp_path, flags):
-    try:
-        program = compiled(tmp_path, "-x", "c", str(STRESS), *flags)
-    except subprocess.CalledProcessError:
-        pytest.skip("the compiler has no thread sanitizer")
-    done = subprocess.run([str(program)], capture_output=True, text=True, timeout=300, check=False)
-    if "unexpected memory mapping" in done.stderr:
-        pytest.skip("the thread sanitizer does not work with this kernel")
-    assert (done.stdout, done.stderr, done.returncode) == ("ok\n", "", 0)
+    prints_ok(tmp_path, STRESS, ENGINE, flags)
 
 
 def tasks() -> set[str]:

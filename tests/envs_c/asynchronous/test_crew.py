@@ -2,7 +2,6 @@
 
 import gc
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -10,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from c_programs import TASKS, counts_threads, needs_compiler, prints_ok
 from support import vector
 
 from envs_c import asynchronous
@@ -17,10 +17,6 @@ from envs_c.asynchronous import ArcadeAsyncEnv
 
 CREW = Path(asynchronous.__file__).parent
 STRESS = Path(__file__).parents[2] / "support" / "crew_stress.h"
-COMPILER = next(filter(shutil.which, ("gcc", "cc", "clang")), None)
-TASKS = Path("/proc/self/task")
-needs_compiler = pytest.mark.skipif(COMPILER is None or "SANITIZE" in os.environ, reason="needs a C compiler, no sanitizer")
-counts_threads = pytest.mark.skipif(not TASKS.exists() or "SANITIZE" in os.environ, reason="needs Linux's list of threads")
 forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs os.fork")
 pytestmark = pytest.mark.threads
 
@@ -61,15 +57,7 @@ def tasks() -> set[str]:
 @needs_compiler
 @pytest.mark.parametrize("flags", [["-fsanitize=thread"], ["-DNO_THREADS"]], ids=["thread sanitizer", "no threads"])
 def test_every_item_is_done_once_without_a_race_and_waits_for_no_slow_one(tmp_path, flags):
-    program = tmp_path / "stress"
-    command = [COMPILER, "-x", "c", "-O1", "-g", "-pthread", f"-I{CREW}", str(STRESS), *flags, "-o", str(program)]
-    compiled = subprocess.run(command, check=False)
-    if compiled.returncode:
-        pytest.skip("the compiler has no thread sanitizer")
-    done = subprocess.run([str(program)], capture_output=True, text=True, timeout=300, check=False)
-    if "unexpected memory mapping" in done.stderr:
-        pytest.skip("the thread sanitizer does not work with this kernel")
-    assert (done.stdout, done.stderr, done.returncode) == ("ok\n", "", 0)
+    prints_ok(tmp_path, STRESS, CREW, flags)
 
 
 @counts_threads
