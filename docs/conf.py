@@ -24,8 +24,8 @@ copyright = "insertcoin contributors"
 extensions = ["myst_parser", "sphinx.ext.autodoc"]
 root_doc = "docs/index"
 include_patterns = ["docs/**.md", "*.md", "benchmarks/results/*.md", "examples/**.md"]
-exclude_patterns = ["README.md", *(path.name for path in ROOT.iterdir()
-                                  if path.is_dir() and path.name not in ("docs", "benchmarks", "examples"))]
+FOLDERS = ("docs", "benchmarks", "examples")
+exclude_patterns = ["README.md", *(path.name for path in ROOT.iterdir() if path.is_dir() and path.name not in FOLDERS)]
 nitpicky = True
 suppress_warnings = ["toc.not_included"]  # a test finds pages of docs/ that no list names; other pages may be found by links
 nitpick_ignore_regex = [("py:(class|data|obj)", ".*")]  # a type in a signature needs no entry of its own
@@ -66,13 +66,19 @@ def links(text: str) -> str:
 
 
 def inside(text: str, folder: Path) -> str:
-    """The text without links that have no place in the site: README.md becomes the first page, a folder its name only."""
+    """The text without links that have no place in the site: README.md becomes the first page, others their names only."""
     def target(link: re.Match) -> str:
         path = folder / link[2]
         if path.is_file() and path.samefile(ROOT / "README.md"):
             return f"[{link[1]}]({os.path.relpath(ROOT / root_doc, folder)}.md)"
-        return link[1] if path.is_dir() else link[0]
+        return link[1] if path.is_dir() or beyond(path) else link[0]
     return LINK.sub(target, text)
+
+
+def beyond(path: Path) -> bool:
+    """Whether this is a page of the repository that the site does not have."""
+    inner = Path(os.path.relpath(path, ROOT)).parts
+    return path.suffix == ".md" and len(inner) > 1 and inner[0] not in (*FOLDERS, "..")
 
 
 def read(app, name: str, source: list[str]):
