@@ -3,6 +3,7 @@
     dispatch.py     checks the arguments and calls the version for the tensors' device; its functions are re-exported here
     reference.py    the same functions in plain torch: slow, for any device; the tests compare the fast versions with it
     cpu.pyx         the version for CPU tensors; with cpu_rows.h, cpu_lstm.h (whole sequences) and cpu_products.h
+    gaussian.py     the same as dispatch.py for continuous actions; cpu_gaussian.pyx is their version for CPU tensors
     cuda.py         the version for CUDA tensors; with cuda.cu
     rows.h          the arithmetic of one row, shared by cpu.pyx and cuda.cu
 
@@ -26,6 +27,7 @@ from trainer.kernels.dispatch import (  # noqa: E402  loads cpu, of the chosen v
     takes_sequences,
     use_reference,
 )
+from trainer.kernels.gaussian import gaussian, gaussian_sample  # noqa: E402
 
-__all__ = ["BACKENDS", "advantages", "categorical", "lstm_backward", "lstm_forward", "lstm_sequence", "lstm_sequence_backward",
-           "sample", "stack_frames", "takes_sequences", "use_reference"]
+__all__ = ["BACKENDS", "advantages", "categorical", "gaussian", "gaussian_sample", "lstm_backward", "lstm_forward",
+           "lstm_sequence", "lstm_sequence_backward", "sample", "stack_frames", "takes_sequences", "use_reference"]

@@ -156,6 +156,36 @@ extern "C" __global__ void categorical_backward(const float *logits, int64 strid
                                  dlog_prob[k], dentropy[k], dlogits + k * actions);
 }
 
+/* mean: the first n columns of `width`. The other arguments are those of `sample`. */
+extern "C" __global__ void gaussian_sample(const float *mean, int64 width, const float *log_deviation, int64 n, uint64_t seed,
+                                           int64 first, const int64 *step_memory, int64 step, float *action, float *log_prob,
+                                           float *value, int64 rows) {
+    if (step_memory) step = *step_memory;
+    Share mine = share();
+    for (int64 k = mine.first; k < rows; k += mine.stride) {
+        const float *row = mean + k * width;
+        row_gaussian_sample(row, log_deviation, (int)n, seed, (uint32_t)(first + k), (uint64_t)step, action + k * n,
+                            log_prob + k);
+        if (value) value[k] = row[n];
+    }
+}
+
+extern "C" __global__ void gaussian(const float *mean, int64 stride, const float *log_deviation, int64 n, const float *action,
+                                    float *log_prob, float *entropy, int64 rows) {
+    Share mine = share();
+    for (int64 k = mine.first; k < rows; k += mine.stride)
+        row_gaussian(mean + k * stride, log_deviation, action + k * n, (int)n, log_prob + k, entropy + k);
+}
+
+extern "C" __global__ void gaussian_backward(const float *mean, int64 stride, const float *log_deviation, int64 n,
+                                             const float *action, const float *dlog_prob, const float *dentropy, float *dmean,
+                                             float *dlog_deviation, int64 rows) {
+    Share mine = share();
+    for (int64 k = mine.first; k < rows; k += mine.stride)
+        row_gaussian_backward(mean + k * stride, log_deviation, action + k * n, (int)n, dlog_prob[k], dentropy[k],
+                              dmean + k * n, dlog_deviation + k * n);
+}
+
 extern "C" __global__ void advantages(const float *reward, const float *terminated, const float *truncated,
                                       const float *valid, const float *value, const float *ratio, float *advantage,
                                       int64 steps, int64 batch, float gamma, float lambda, float rho_clip, float c_clip) {

@@ -56,6 +56,26 @@ def categorical_backward(logits, legal, action, dlog_prob, dentropy, dlogits):
                   dlogits, rows, block=_WARP)
 
 
+def gaussian_sample(mean, log_deviation, seed, first, step, action, log_prob, value):
+    """`reference.gaussian_sample`, into action, log_prob and, unless it is None, value."""
+    rows, width = mean.shape
+    module.launch("gaussian_sample", rows, mean, width, log_deviation, len(log_deviation), np.uint64(seed), first,
+                  *_counter(step), action, log_prob, value, rows, block=_WARP)
+
+
+def gaussian(mean, log_deviation, action, log_prob, entropy):
+    """`reference.gaussian` of rows at a distance of mean.stride(0), into log_prob and entropy."""
+    rows, n = mean.shape
+    module.launch("gaussian", rows, mean, mean.stride(0), log_deviation, n, action, log_prob, entropy, rows, block=_WARP)
+
+
+def gaussian_backward(mean, log_deviation, action, dlog_prob, dentropy, dmean, dlog_deviation):
+    """The gradient of `gaussian`, into dmean and dlog_deviation (contiguous rows)."""
+    rows, n = mean.shape
+    module.launch("gaussian_backward", rows, mean, mean.stride(0), log_deviation, n, action, dlog_prob, dentropy, dmean,
+                  dlog_deviation, rows, block=_WARP)
+
+
 def advantages(reward, terminated, truncated, valid, value, gamma, lam, ratio, rho_clip, c_clip, out):
     """`reference.advantages`, into out."""
     steps, batch = reward.shape

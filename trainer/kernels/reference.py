@@ -1,8 +1,10 @@
 """The kernels in plain torch: slow, for any device and dtype. Tests compare the fast kernels with them.
 
-Shapes: B rows (environments), n units, A actions, T steps. A row of gates is i | f | g | o, each of n units. A mask `legal`
-(B, A) is 0 for illegal actions, or None if all actions are legal.
+Shapes: B rows (environments), n units, A actions, D dimensions of a continuous action, T steps. A row of gates is i | f | g | o,
+each of n units. A mask `legal` (B, A) is 0 for illegal actions, or None if all actions are legal.
 """
+
+import math
 
 import torch
 
@@ -51,20 +53,25 @@ def lstm_backward(gates, c_prev, keep, c, dh, dh_next, keep_next, dc):
     return torch.cat([di, df, dg, do], dim=1), d * f
 
 
-def random_bits(seed: int, environments, step: int):
-    """The first word of Philox 4x32-10 for (seed, environment, step).
+def random_words(seed: int, environments, step: int, index: int = 0):
+    """The first two words of Philox 4x32-10 for (seed, environment, step, index).
 
     environments: (B,) int64, numbers of environments.
-    Returns (B,) int64, 32 random bits each.
+    Returns two tensors (B,) int64, 32 random bits each.
     """
     k0, k1 = seed & MASK32, seed >> 32 & MASK32
     c0 = environments & MASK32
-    c1, c2, c3 = (torch.full_like(c0, word) for word in (step & MASK32, step >> 32 & MASK32, 0))
+    c1, c2, c3 = (torch.full_like(c0, word) for word in (step & MASK32, step >> 32 & MASK32, index))
     for _ in range(10):
         (low_a, high_a), (low_b, high_b) = product(0xD2511F53, c0), product(0xCD9E8D57, c2)
         c0, c1, c2, c3 = high_b ^ c1 ^ k0, low_b, high_a ^ c3 ^ k1, low_a
         k0, k1 = (k0 + 0x9E3779B9) & MASK32, (k1 + 0xBB67AE85) & MASK32
-    return c0
+    return c0, c1
+
+
+def random_bits(seed: int, environments, step: int):
+    """The first of `random_words`, of index 0."""
+    return random_words(seed, environments, step)[0]
 
 
 def product(a: int, b):
@@ -117,6 +124,38 @@ def categorical(logits, legal, action):
     log_prob = log_probs.gather(-1, action.long()[..., None]).squeeze(-1)
     entropy = -(log_probs.exp() * log_probs.masked_fill(log_probs == float("-inf"), 0)).sum(-1)
     return log_prob.where(some, 0), entropy.where(some, 0)
+
+
+def gaussian_sample(mean, log_deviation, seed: int, first: int, step: int):
+    """Draw an action of D numbers for each row from a normal distribution with independent dimensions.
+
+    mean: (B, width) float32; the first D columns are the means.
+    log_deviation: (D,) float32, the logarithm of the deviation, the same for all rows.
+    seed, first, step: as for `sample`. Dimension d takes two words of random bits of index d (Box and Muller, 1958).
+    Returns actions (B, D) float32 and their log-probabilities (B,); and the column after the means, the critic's value (B,),
+    or None if there is no such column.
+    """
+    count = len(log_deviation)
+    value = mean[:, count] if mean.shape[1] > count else None
+    environments = torch.arange(first, first + len(mean), device=mean.device)
+    words = [random_words(seed, environments, int(step), index) for index in range(count)]
+    radius = [(-2 * (((word >> 8) + 1).double() / (1 << 24)).log()).sqrt() for word, _ in words]
+    noise = [r * (2 * math.pi * (word >> 8).double() / (1 << 24)).cos() for r, (_, word) in zip(radius, words, strict=True)]
+    action = mean[:, :count] + log_deviation.exp() * torch.stack(noise, 1).to(mean.dtype)
+    return action, gaussian(mean[:, :count], log_deviation, action)[0], value
+
+
+def gaussian(mean, log_deviation, action):
+    """The log-probability of each action under a normal distribution with independent dimensions, and the distribution's entropy
+    in nats; differentiable by mean and log_deviation.
+
+    mean, action: (..., D).
+    log_deviation: (D,).
+    Returns two tensors (...).
+    """
+    z = (action - mean) * (-log_deviation).exp()
+    width = log_deviation + 0.5 * math.log(2 * math.pi)
+    return -(0.5 * z * z + width).sum(-1), (width + 0.5).sum().expand(mean.shape[:-1])
 
 
 def advantages(reward, terminated, truncated, valid, value, gamma: float, lam: float, ratio=None, rho_clip: float = 1.0,

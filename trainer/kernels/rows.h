@@ -12,9 +12,13 @@
 #ifdef __CUDACC__
 #define ROW static __device__ __forceinline__
 #define ROW_LOG logf
+#define ROW_SQRT sqrtf
+#define ROW_COS cosf
 #else
 #define ROW static inline __attribute__((always_inline))
 #define ROW_LOG __builtin_logf
+#define ROW_SQRT __builtin_sqrtf
+#define ROW_COS __builtin_cosf
 #endif
 
 typedef uint16_t bf16; /* the upper half of a float32 */
@@ -80,11 +84,11 @@ ROW void row_lstm_unit_backward(float *i, float *f, float *g, float *o, float c_
     *g = dg;
 }
 
-/* The first word of Philox 4x32-10 (Salmon et al., "Parallel Random Numbers: As Easy as 1, 2, 3", 2011): 32 random bits that
- * depend only on (seed, environment, step). */
-ROW uint32_t row_random(uint64_t seed, uint32_t environment, uint64_t step) {
+/* The first two words of Philox 4x32-10 (Salmon et al., "Parallel Random Numbers: As Easy as 1, 2, 3", 2011): 32 random bits
+ * each that depend only on (seed, environment, step, index). */
+ROW void row_random_pair(uint64_t seed, uint32_t environment, uint64_t step, uint32_t index, uint32_t *word0, uint32_t *word1) {
     uint32_t k0 = (uint32_t)seed, k1 = (uint32_t)(seed >> 32);
-    uint32_t c0 = environment, c1 = (uint32_t)step, c2 = (uint32_t)(step >> 32), c3 = 0;
+    uint32_t c0 = environment, c1 = (uint32_t)step, c2 = (uint32_t)(step >> 32), c3 = index;
     for (int round = 0; round < 10; round++) {
         uint64_t a = (uint64_t)0xD2511F53u * c0, b = (uint64_t)0xCD9E8D57u * c2;
         c0 = (uint32_t)(b >> 32) ^ c1 ^ k0;
@@ -94,7 +98,21 @@ ROW uint32_t row_random(uint64_t seed, uint32_t environment, uint64_t step) {
         k0 += 0x9E3779B9u;
         k1 += 0xBB67AE85u;
     }
-    return c0;
+    *word0 = c0;
+    *word1 = c1;
+}
+
+/* The first word of index 0. */
+ROW uint32_t row_random(uint64_t seed, uint32_t environment, uint64_t step) {
+    uint32_t word0, word1;
+    row_random_pair(seed, environment, step, 0, &word0, &word1);
+    return word0;
+}
+
+/* A number of the standard normal distribution from two words of random bits (Box and Muller, 1958). */
+ROW float row_normal(uint32_t word0, uint32_t word1) {
+    float u = (float)((word0 >> 8) + 1) * (1.0f / 16777216.0f), v = (float)(word1 >> 8) * (1.0f / 16777216.0f);
+    return ROW_SQRT(-2.0f * ROW_LOG(u)) * ROW_COS(6.28318530717958648f * v);
 }
 
 /* The sums over legal actions of w = e^x (returned, 0 if no action is legal) and of w x (weighted);
@@ -153,6 +171,43 @@ ROW void row_categorical_backward(const float *logits, const uint8_t *legal, int
         float gradient = dlog_prob * ((a == action ? 1.0f : 0.0f) - p) - dentropy * p * (x - mean);
         dlogits[a] = !legal || legal[a] ? gradient : 0.0f;
     }
+}
+
+/* The log-probability of an action (n numbers) under a normal distribution with independent dimensions, and its entropy in nats.
+ * The deviation in each dimension is e^log_deviation. */
+ROW void row_gaussian(const float *mean, const float *log_deviation, const float *action, int n, float *log_prob,
+                      float *entropy) {
+    float sum = 0.0f, widths = 0.0f;
+    for (int d = 0; d < n; d++) {
+        float z = (action[d] - mean[d]) * row_exp(-log_deviation[d]), width = log_deviation[d] + 0.918938533204672742f;
+        sum -= 0.5f * z * z + width; /* 0.9189... = log(2 pi) / 2 */
+        widths += width + 0.5f;
+    }
+    *log_prob = sum;
+    *entropy = widths;
+}
+
+/* The gradient of row_gaussian: with z = (action - mean) / deviation, d log p / d mean = z / deviation and
+ * d log p / d log_deviation = z^2 - 1. The entropy depends on log_deviation only, with derivative 1. */
+ROW void row_gaussian_backward(const float *mean, const float *log_deviation, const float *action, int n, float dlog_prob,
+                               float dentropy, float *dmean, float *dlog_deviation) {
+    for (int d = 0; d < n; d++) {
+        float inverse = row_exp(-log_deviation[d]), z = (action[d] - mean[d]) * inverse;
+        dmean[d] = dlog_prob * z * inverse;
+        dlog_deviation[d] = dlog_prob * (z * z - 1.0f) + dentropy;
+    }
+}
+
+/* Draw an action (n numbers) from this distribution; dimension d uses the random bits of index d. Writes its log-probability. */
+ROW void row_gaussian_sample(const float *mean, const float *log_deviation, int n, uint64_t seed, uint32_t environment,
+                             uint64_t step, float *action, float *log_prob) {
+    float entropy;
+    for (int d = 0; d < n; d++) {
+        uint32_t word0, word1;
+        row_random_pair(seed, environment, step, (uint32_t)d, &word0, &word1);
+        action[d] = mean[d] + row_exp(log_deviation[d]) * row_normal(word0, word1);
+    }
+    row_gaussian(mean, log_deviation, action, n, log_prob, &entropy);
 }
 
 /* Generalized advantage estimation (Schulman et al., 2015) of one environment, backwards over T steps at a distance of

@@ -1,0 +1,79 @@
+"""The kernels of continuous actions: checks of the arguments, and the version for the tensors' device, as in dispatch.py."""
+
+import torch
+
+from trainer.kernels import cpu, cpu_gaussian, reference
+from trainer.kernels.dispatch import _backend, _check, _check_counter, _fast
+
+
+def _compiled(backend):
+    """The module with these kernels for a module of dispatch.py."""
+    return cpu_gaussian if backend is cpu else backend
+
+
+def gaussian_sample(mean, log_deviation, seed: int, first: int, step, action, log_prob, value=None):
+    """Draw an action of D numbers for each of B environments: `reference.gaussian_sample`.
+
+    mean: (B, width) float32; the first D columns are used. With `value`, width must be D + 1.
+    log_deviation: (D,) float32.
+    seed, first, step: as for `sample`.
+    action: OUT (B, D) float32.
+    log_prob: OUT (B,) float32.
+    value: OUT (B,) float32, the last column of mean; or None.
+    """
+    rows, count = len(mean), len(log_deviation)
+    _check(mean, torch.float32, (rows, count + 1 if value is not None else max(count, mean.shape[1])), mean=mean)
+    _check(mean, torch.float32, (count,), log_deviation=log_deviation)
+    _check(mean, torch.float32, (rows, count), action=action)
+    _check(mean, torch.float32, (rows,), log_prob=log_prob, value=value)
+    _check_counter("step", step, mean)
+    version, inputs, outs = _compiled(_backend(mean)), (mean, log_deviation, seed, first, step), (action, log_prob, value)
+    if version is not reference:
+        version.gaussian_sample(*inputs, *outs)
+        return
+    for out, result in zip(outs, reference.gaussian_sample(*inputs), strict=True):
+        if out is not None:
+            out.copy_(result)
+
+
+def gaussian(mean, log_deviation, action):
+    """The log-probability of each action and the entropy: `reference.gaussian`; differentiable once, by mean and log_deviation.
+
+    mean: (B, D) or (T, B, D) float32, contiguous or the first D columns of wider contiguous rows.
+    log_deviation: (D,) float32.
+    action: (B, D) or (T, B, D) float32.
+    Returns two float32 tensors of the shape of mean without its last dimension.
+    """
+    if _backend(mean) is reference:
+        return reference.gaussian(mean, log_deviation, action)
+    _check(mean, torch.float32, action.shape, strides=False, mean=mean)
+    _check(mean, torch.float32, action.shape[-1:], log_deviation=log_deviation)
+    _check(mean, torch.float32, action.shape, action=action)
+    try:
+        rows = mean.view(-1, mean.shape[-1])
+    except RuntimeError:
+        rows = None
+    if rows is None or (rows.stride(1) != 1 and rows.shape[1] > 1):
+        raise ValueError(f"the rows of mean must be contiguous and evenly spaced, not of shape {tuple(mean.shape)} with strides "
+                         f"{mean.stride()}")
+    return _Gaussian.apply(rows, log_deviation, action)
+
+
+class _Gaussian(torch.autograd.Function):
+    """`gaussian` of rows (T * B, D)."""
+
+    @staticmethod
+    def forward(ctx, rows, log_deviation, action):
+        ctx.save_for_backward(rows, log_deviation, action)
+        log_prob, entropy = rows.new_empty(2, *action.shape[:-1])
+        _compiled(_fast(rows)).gaussian(rows, log_deviation, action, log_prob, entropy)
+        return log_prob, entropy
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx, dlog_prob, dentropy):
+        rows, log_deviation, action = ctx.saved_tensors
+        dmean, dlog_deviation = (torch.empty_like(rows, memory_format=torch.contiguous_format) for _ in range(2))
+        _compiled(_fast(rows)).gaussian_backward(rows, log_deviation, action, dlog_prob.contiguous(), dentropy.contiguous(), dmean,
+                                         dlog_deviation)
+        return dmean, dlog_deviation.sum(0), None
