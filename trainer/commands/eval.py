@@ -4,11 +4,16 @@ import json
 from dataclasses import dataclass
 from typing import Annotated
 
-from trainer.commands.arguments import DEVICE, GREEDY, CodeOptions, Run, admitted_run
+from rich.console import Console
+
+from trainer.commands.arguments import DEVICE, CodeOptions, Run, admitted_run
 from trainer.config.fields import matching, within
 from trainer.config.options import parse
 from trainer.config.sections import device_setting, seed_setting
+from trainer.log.ticker import Ticker
 from trainer.runs.find import find
+
+_NUMBER = r"(0?\.\d+|[01](\.0*)?)"  # from 0 to 1
 
 
 def film_setting() -> str | None:
@@ -25,7 +30,6 @@ class EpisodeOptions(CodeOptions):
     """Episodes to play."""
     out: str | None = film_setting()
     """Film the best episode into this file, a .gif or .mp4."""
-    greedy: Annotated[bool, GREEDY] = False
     seed: int = seed_setting()
     """The same seed gives the same episodes."""
     device: Annotated[str, DEVICE] = device_setting()
@@ -35,19 +39,34 @@ class EpisodeOptions(CodeOptions):
 class EvalOptions(EpisodeOptions):
     """Options of an evaluation."""
 
+    greedy: bool = False
+    """Only always take the most likely action. Otherwise there are two evaluations: of sampled and of greedy actions."""
+    sticky: str | None = matching(None, rf"{_NUMBER}(,{_NUMBER})*", "numbers from 0 to 1 with commas, such as 0,0.25")
+    """Probabilities of sticky actions, each evaluated; 0,0.25 for both protocols. none: the run's own."""
     json: bool = False
     """Print one JSON object instead of sentences."""
+
+    @property
+    def stickies(self) -> list[float]:
+        """The numbers in `sticky`."""
+        return [float(number) for number in self.sticky.split(",")] if self.sticky else []
+
+
+def progress(text: str) -> Ticker:
+    """Shows the progress of an evaluation in a terminal: on stderr, so that stdout has only the results."""
+    return Ticker(text, Console(stderr=True))
 
 
 def main(argv: list[str]) -> None:
     """Print an evaluation."""
-    options = parse(EvalOptions, argv, "eval", "Evaluate the agent of a run: the mean score with its 95% confidence interval "
-                    "(bootstrap), median, lowest and highest score.")
+    options = parse(EvalOptions, argv, "eval", "Evaluate the agent of a run with sampled and with greedy actions: the mean raw "
+                    "score of whole episodes with its 95% confidence interval (bootstrap), median, lowest and highest score.")
     run = find(options.run)
     with admitted_run(run, options):
         from trainer.play.evaluate import describe, evaluate_run
         result = evaluate_run(run, episodes=options.episodes, seed=options.seed, device=options.device,
-                              greedy=options.greedy, out=options.out)
+                              greedy=options.greedy or None, out=options.out, ticker=progress,
+                              sticky=options.stickies)
     if options.json:
         print(json.dumps(result))
         return

@@ -1,8 +1,9 @@
 """`python -m trainer record RUN`: films of the best, the median and the worst of an agent's episodes."""
 
 from dataclasses import dataclass
+from typing import Annotated
 
-from trainer.commands.arguments import admitted_run
+from trainer.commands.arguments import GREEDY, admitted_run
 from trainer.commands.eval import EpisodeOptions, film_setting
 from trainer.config.options import parse
 from trainer.runs.find import find
@@ -12,6 +13,7 @@ from trainer.runs.find import find
 class RecordOptions(EpisodeOptions):
     """Options of a recording."""
 
+    greedy: Annotated[bool, GREEDY] = False
     out: str | None = film_setting()
     """FILE.gif or FILE.mp4: FILE-best, FILE-median and FILE-worst are written. none: episode.gif in the run's folder."""
 

@@ -17,7 +17,7 @@ from trainer.runs.folder import CONFIG
 from trainer.runs.metrics import read_metrics
 from trainer.runs.summary import read_run
 
-_LOSSES = {"loss_policy": "policy", "loss_value": "value", "entropy": "entropy"}
+_LOSSES = {"loss_policy": "Policy loss", "loss_value": "Value loss", "entropy": "Entropy of the policy"}  # titles
 _STYLES = ("-", "--", ":", "-.")  # for the first ten curves, the next ten, ...
 _MOST_POINTS = 2000  # per curve; long runs then draw as fast as short ones
 
@@ -38,19 +38,20 @@ def draw_curves(folder: Path) -> Path:
     The axes of a run without metrics are empty and say so. Raises OSError if the picture cannot be written.
     """
     entries = _thinned(read_metrics(folder))
-    figure = Figure(figsize=(10, 6.5), dpi=100, layout="constrained")
-    by_step, by_minute, speed, losses = figure.subplots(2, 2).flat
-    _plot(by_step, entries, "step", {"score_mean": None})
+    figure = Figure(figsize=(14, 6.5), dpi=100, layout="constrained")
+    by_step, by_minute, speed, *losses = figure.subplots(2, 3).flat
+    _plot(by_step, entries, "step", "score_mean")
     _label(by_step, "Score of recent episodes", "steps", "mean score")
-    _plot(by_minute, entries, "minutes", {"score_mean": None})
+    _plot(by_minute, entries, "minutes", "score_mean")
     _label(by_minute, "Score over time", "minutes of training", "mean score")
-    _plot(speed, entries, "step", {"sps": None}, color="tab:green")
+    _plot(speed, entries, "step", "sps", color="tab:green")
     _label(speed, "Speed", "steps", "steps per second")
     speed.yaxis.set_major_formatter(EngFormatter(sep=""))
     speed.set_ylim(bottom=0)
-    _plot(losses, entries, "step", _LOSSES)
-    _label(losses, "Losses and entropy", "steps", "value")
-    for axes in (by_step, speed, losses):
+    for axes, (key, title) in zip(losses, _LOSSES.items(), strict=True):
+        _plot(axes, entries, "step", key, color="tab:purple")
+        _label(axes, title, "steps", "value")
+    for axes in (by_step, speed, *losses):
         axes.xaxis.set_major_formatter(EngFormatter(sep=""))
     figure.suptitle(_title(folder))
     path = folder / "curves.png"
@@ -93,20 +94,14 @@ def _save(figure: Figure, path: Path) -> None:
     write_atomically(path, [picture.getvalue()])
 
 
-def _plot(axes: Axes, entries: list[dict[str, Any]], across: str, keys: dict[str, str | None], **style: str) -> None:
-    """Draw a line for each metric with values.
-
-    keys: metrics, and the name of each in the legend or None.
-    """
-    for key, name in keys.items():
-        points = [(entry[across], entry[key]) for entry in entries if entry.get(key) is not None]
-        if points:
-            marker = "." if len(points) == 1 else None
-            axes.plot(*zip(*points, strict=True), label=name, linewidth=1.2, marker=marker, **style)
-    if not axes.lines:
+def _plot(axes: Axes, entries: list[dict[str, Any]], across: str, key: str, **style: str) -> None:
+    """Draw a metric as a line, or note that it has no values."""
+    points = [(entry[across], entry[key]) for entry in entries if entry.get(key) is not None]
+    if points:
+        marker = "." if len(points) == 1 else None
+        axes.plot(*zip(*points, strict=True), linewidth=1.2, marker=marker, **style)
+    else:
         axes.text(0.5, 0.5, "nothing recorded", transform=axes.transAxes, ha="center", va="center", color="tab:gray")
-    elif any(keys.values()):
-        axes.legend(frameon=False, fontsize="small")
 
 
 def _label(axes: Axes, title: str, across: str, up: str) -> None:

@@ -1,6 +1,7 @@
 """The live dashboard, and the log line without a terminal. It consists of text lines: a refresh takes 1 to 2 ms."""
 
 import textwrap
+from collections.abc import Sequence
 
 from rich.box import ASCII, ROUNDED
 from rich.console import Console, ConsoleOptions, RenderResult
@@ -13,8 +14,9 @@ from trainer.log.progress import Progress, sparkline
 _LOSSES = {"loss_policy": "policy loss", "loss_value": "value loss", "entropy": "entropy", "kl": "KL divergence",
            "clip_fraction": "clipped", "explained_variance": "explained variance", "grad_norm": "gradient norm",
            "learning_rate": "learning rate"}
-_WIDEST = 100  # columns
-_COLUMN = 38  # columns of the stages and of the losses, if the terminal has room for both side by side
+_WIDEST = 160  # columns
+_COLUMN = 38   # columns of the stages and of the losses, if the terminal has room for both side by side
+_WIDE = 116    # columns with room for the curve of the entropy and for longer bars of the stages
 
 
 class Dashboard:
@@ -32,8 +34,9 @@ class Dashboard:
         width = max(min(options.max_width, _WIDEST) - 4, 1)
         lines = [Text(line, style="dim") for fact in self.facts for line in textwrap.wrap(fact, width)]
         lines += [Text(), self._bar_to_goal(width, plain), Text(), *self._scores(width, plain), Text()]
-        stages, losses = self._stages(plain), self._losses()
-        lines += _beside(stages, losses) if width >= 2 * _COLUMN else [*stages, Text(), *losses]
+        column = width // 2 if width >= _WIDE else _COLUMN
+        stages, losses = self._stages(column - 22, plain), self._losses()
+        lines += _beside(stages, losses, column) if width >= 2 * _COLUMN else [*stages, Text(), *losses]
         body = Text("\n", no_wrap=True, overflow="crop").join(lines)
         yield Panel(body, title=Text(f" {self.title} ", style="bold"), box=ASCII if plain else ROUNDED, width=width + 4,
                     border_style="cyan")
@@ -45,17 +48,20 @@ class Dashboard:
 
     def _scores(self, width: int, plain: bool) -> list[Text]:
         last = self.progress.last
-        curve = sparkline(self.progress.history.points, max(width - 17, 1), *(["_.-=^"] if plain else []))
+        curve = _curve(self.progress.history.points, width - 17, plain)
         episodes = last.get("episodes")
         rows = [("score", number(last.get("score_mean")), "yellow", curve, "yellow"),
                 ("length", number(last.get("length_mean")), "default",
                  f"{'-' if episodes is None else count(episodes)} episodes", "dim"),
                 ("speed", count(self.progress.sps), "cyan", "steps per second", "dim")]
-        return [Text(f"{name:<7}").append(f"{value:<10}", style=f"bold {colour}").append(note, style=note_style)
+        if width >= _WIDE:
+            rows.insert(1, ("entropy", number(last.get("entropy")), "default",
+                            _curve(self.progress.entropies.points, width - 17, plain), "magenta"))
+        return [Text(f"{name:<8}").append(f"{value:<9}", style=f"bold {colour}").append(note, style=note_style)
                 for name, value, colour, note, note_style in rows]
 
-    def _stages(self, plain: bool) -> list[Text]:
-        return [Text(f"{name:<13}").append_text(_bar(share, 16, plain, "blue")).append(f"{share:5.0%}")
+    def _stages(self, bar: int, plain: bool) -> list[Text]:
+        return [Text(f"{name:<13}").append_text(_bar(share, bar, plain, "blue")).append(f"{share:5.0%}")
                 for name, share in self.progress.shares.items()]
 
     def _losses(self) -> list[Text]:
@@ -77,11 +83,15 @@ def _bar(share: float, width: int, plain: bool, colour: str) -> Text:
     return Text(filled * full, style=colour).append(empty * (width - full), style="bright_black")
 
 
-def _beside(left: list[Text], right: list[Text]) -> list[Text]:
-    """Two blocks of lines as two columns."""
+def _curve(points: Sequence[float], width: int, plain: bool) -> str:
+    return sparkline(points, max(width, 1), *(["_.-=^"] if plain else []))
+
+
+def _beside(left: list[Text], right: list[Text], column: int) -> list[Text]:
+    """Two blocks of lines as two columns; `column` is the width of the left one."""
     lines = []
     for index in range(max(len(left), len(right))):
         line = left[index].copy() if index < len(left) else Text()
-        line.pad_right(_COLUMN - len(line))
+        line.pad_right(column - len(line))
         lines.append(line.append_text(right[index]) if index < len(right) else line)
     return lines

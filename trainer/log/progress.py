@@ -21,7 +21,8 @@ class Progress:
         self.step = start_step
         self.goal = goal
         self.last: dict[str, float | None] = {}  # newest value of each metric; None only before its first value
-        self.history = History()
+        self.history = History()    # of the score
+        self.entropies = History()  # of the policy
         self._steps = self._seconds = 0.0
         self._stages = dict.fromkeys(STAGES, 0.0)
 
@@ -39,6 +40,7 @@ class Progress:
         self.step = step
         self.last.update({key: value for key, value in metrics.items() if value is not None or key not in self.last})
         self.history.add(metrics.get("score_mean"))
+        self.entropies.add(metrics.get("entropy"))
 
     @property
     def sps(self) -> float:

@@ -20,6 +20,7 @@ from rich.live import Live
 from trainer.errors import RunError
 from trainer.log.dashboard import Dashboard, plain_line
 from trainer.log.progress import Progress
+from trainer.log.ticker import Ticker
 from trainer.log.trackers import open_trackers
 from trainer.runs.metrics import MetricsFile, finite
 
@@ -60,6 +61,7 @@ class RunLog:
         if dashboard and self._console.is_terminal and not self._console.is_dumb_terminal:
             shown = Dashboard(title, [str(folder), self._facts_line()], self.progress)
             self._live = Live(shown, console=self._console, auto_refresh=False)
+        self._screen = contextlib.ExitStack()  # the dashboard while it is live
         self._unwritten: tuple[int, dict[str, float | None]] | None = None  # step and metrics for the next write to trackers
         self._printed = self.progress.step  # the step of the last plain line
         self._next_track = self._next_line = self._next_refresh = 0.0
@@ -70,9 +72,11 @@ class RunLog:
             self._trackers = open_trackers(self._tracker_names, self.folder, self._settings, self._resume_step, opened)
             for entry in self._metrics.kept:
                 self.progress.history.add(entry.get("score_mean"))
+                self.progress.entropies.add(entry.get("entropy"))
                 self._start_seconds = max(self._start_seconds, entry["seconds"])  # the seconds never decrease
             if self._live:
-                opened.enter_context(self._live)
+                self._screen = opened.enter_context(contextlib.ExitStack())
+                self._screen.enter_context(self._live)
             else:
                 self.note(f"{self.title}  {self.folder}  {self._facts_line()}")
             self._opened = opened.pop_all()
@@ -85,8 +89,7 @@ class RunLog:
             with self._opened:
                 if self._unwritten and not isinstance(error, RunError):  # without its folder a tracker has no place to write
                     self._track()
-                if not self._live and self._printed != self.progress.step:
-                    self.note(plain_line(self.progress))
+                self.end_training()
         except Exception:  # such as a tracker that cannot be closed: it must not hide the error of the training
             if error is None:
                 raise
@@ -118,6 +121,16 @@ class RunLog:
         """Raises RunError if the run's folder was removed, moved or replaced, as `iteration` does."""
         self._metrics.require_in_place()
 
+    def end_training(self) -> None:
+        """Print the last plain line, or leave the last picture of the dashboard: later notes stand below it."""
+        self._screen.close()
+        if not self._live and self._printed != self.progress.step:
+            self._print_line()
+
+    def ticker(self, text: str) -> Ticker:
+        """A context manager that shows the progress of a long task after the training, such as an evaluation."""
+        return Ticker(text, self._console, line_seconds=_PLAIN_SECONDS, clock=self._clock)
+
     def note(self, text: str) -> None:
         """Print a line: above the dashboard, or between the plain lines."""
         self._console.print(text, markup=False, emoji=False, highlight=False, soft_wrap=True)
@@ -140,9 +153,12 @@ class RunLog:
             cost = self._clock() - now
             self._next_refresh = now + max(_REFRESH_SECONDS, _REFRESH_REST * cost)
         elif not self._live and (arrived or now >= self._next_line):
-            self.note(plain_line(self.progress))
+            self._print_line()
             self._next_line = now + _PLAIN_SECONDS
-            self._printed = self.progress.step
+
+    def _print_line(self) -> None:
+        self.note(plain_line(self.progress))
+        self._printed = self.progress.step
 
     def _facts_line(self) -> str:
         return ", ".join(f"{name} {value}" for name, value in self.facts.items())

@@ -1,9 +1,11 @@
 """Evaluation of a policy: one whole episode in each environment. Short episodes must not count more than long ones."""
 
+import contextlib
 import json
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -15,11 +17,12 @@ from envs_c.machine import cores
 from trainer.config import EnvConfig, RunConfig
 from trainer.config.games import GameName
 from trainer.environments import episode_seed, make_env, make_source, rate_of
-from trainer.errors import ConfigError, RunError
+from trainer.errors import ConfigError, RunError, SettingError
 from trainer.files import write_atomically
 from trainer.play import film
 from trainer.policy.load import load_run
 from trainer.policy.policy import Policy
+from trainer.results.protocol import every, protocol, text
 from trainer.rollout.actor import Actor, collect
 from trainer.rollout.storage import Storage
 from trainer.runs import checkpoint
@@ -27,6 +30,8 @@ from trainer.runs.summary import EVALUATION
 
 LONGEST = 100_000   # steps: an evaluation truncates episodes here if neither game nor settings do it earlier
 RESAMPLES = 10_000  # of the bootstrap
+
+Ticks = Callable[[int, int, str], None]  # called with episodes that have ended, all episodes, and a note
 
 
 class Evaluation(NamedTuple):
@@ -36,15 +41,16 @@ class Evaluation(NamedTuple):
     lengths: np.ndarray              # (E,) int32, steps
     source: GameSource | GymnasiumSource
     states: dict[str, torch.Tensor]  # of all environments at the start; empty if the source cannot save them
-    actions: np.ndarray              # (T, E) int32, of the first T steps: those that a film may show
+    actions: np.ndarray              # (T, E, ...) as in the slab, of the first T steps: those that a film may show
     pictures: list[np.ndarray]       # observations of episode 0 in these steps, if it cannot be replayed and they are pictures
+    protocol: dict[str, Any]         # see trainer/results/protocol.py
 
     def summary(self) -> dict:
-        """Mean, median, minimum and maximum of the returns, standard error and 95% interval of the mean, and mean length."""
+        """The protocol; of the returns mean, median, lowest, highest, standard error, 95% interval of the mean; mean length."""
         scores = self.returns
         error = scores.std(ddof=1) / len(scores) ** 0.5 if len(scores) > 1 else 0.0
-        return {"episodes": len(scores), "mean": float(scores.mean()), "standard_error": float(error),
-                "mean_interval": interval(scores),
+        return {"protocol": self.protocol, "episodes": len(scores), "mean": float(scores.mean()),
+                "standard_error": float(error), "mean_interval": interval(scores),
                 "median": float(np.median(scores)), "min": float(scores.min()), "max": float(scores.max()),
                 "mean_length": float(self.lengths.mean())}
 
@@ -67,7 +73,7 @@ def interval(scores: np.ndarray, confidence: float = 0.95) -> list[float] | None
 
 
 def play(policy: Policy, game: str, env: EnvConfig, *, episodes: int, seed: int, greedy: bool = False,
-         filmed: float = 0.0) -> Evaluation:
+         filmed: float = 0.0, tick: Ticks | None = None) -> Evaluation:
     """Play whole episodes side by side, one in each environment.
 
     policy: plays on the device of its parameters.
@@ -77,6 +83,7 @@ def play(policy: Policy, game: str, env: EnvConfig, *, episodes: int, seed: int,
     seed: the same seed gives the same episodes.
     greedy: take the most likely action instead of sampling.
     filmed: seconds of an episode that a film may show; actions and pictures are kept for no longer.
+    tick: called after each step, to show the progress.
 
     An environment whose episode has ended is not stepped any more, if the source can hold it.
     Raises ConfigError if an environment does not end its episode.
@@ -90,13 +97,13 @@ def play(policy: Policy, game: str, env: EnvConfig, *, episodes: int, seed: int,
     torch.set_num_threads(env.num_threads or cores())
     pipeline = Pipeline(source, 1, device)
     try:
-        return _play(policy, pipeline, seed, greedy, int(min(filmed * rate_of(source), LONGEST)))
+        return _play(policy, pipeline, seed, greedy, int(min(filmed * rate_of(source), LONGEST)), tick)
     finally:
         pipeline.close()
         torch.set_num_threads(threads)
 
 
-def _play(policy: Policy, pipeline: Pipeline, seed: int, greedy: bool, kept: int) -> Evaluation:
+def _play(policy: Policy, pipeline: Pipeline, seed: int, greedy: bool, kept: int, tick: Ticks | None) -> Evaluation:
     """Play until the first episode of every environment has ended.
 
     kept: steps whose actions and pictures are kept.
@@ -126,26 +133,65 @@ def _play(policy: Policy, pipeline: Pipeline, seed: int, greedy: bool, kept: int
         lengths[ended.environments[first]] = ended.lengths[first]
         running[ended.environments] = False
         pipeline.hold(ended.environments)
-    return Evaluation(returns, lengths, pipeline.source, states, np.array(actions, np.int32).reshape(-1, count), pictures)
+        if tick:
+            tick(count - int(running.sum()), count, f"have ended, at step {step:,}")
+    played = pipeline.source.env if pipeline.source.saves else None  # a Gymnasium environment has its own protocol
+    used = protocol(greedy=greedy, **{name: getattr(played, name, None) for name in ("sticky", "frame_skip", "time_limit")})
+    return Evaluation(returns, lengths, pipeline.source, states, _stacked(actions, slab.host_actions), pictures, used)
 
 
-def evaluate_run(run: str | Path, *, episodes: int, seed: int, device: str, greedy: bool, out: str | None,
-                 trust_code: bool = False) -> dict:
+def play_protocols(policy: Policy, game: str, env: EnvConfig, *, greedy: bool | None, sticky: Sequence[float] = (),
+                   filmed: float = 0.0, ticker: Callable[[str], Any] | None = None, episodes: int,
+                   seed: int) -> list[Evaluation]:
+    """Evaluations side by side, each as by `play`: sampled and then greedy actions, for each probability of sticky actions.
+
+    greedy: only greedy (True) or only sampled actions (False); None: both.
+    sticky: probabilities of sticky actions; none: the one in `env`.
+    filmed: of the first evaluation.
+    ticker: makes a context manager that shows progress; called with a text, see trainer/log/ticker.py.
+    Raises SettingError if a Gymnasium environment is to get sticky actions.
+    """
+    if sticky and GameName.parse(game).is_gym:
+        raise SettingError("sticky", f"must be left out for {game}: only our own games have this setting, and the environment "
+                                     "may have an option of its own")
+    played = []
+    for probability in sticky or (env.sticky,):
+        for likeliest in (False, True) if greedy is None else (greedy,):
+            chosen = replace(env, sticky=probability)
+            task = f"evaluating {episodes:,} episodes, {'greedy' if likeliest else 'sampled'} actions"
+            with ticker(task) if ticker else contextlib.nullcontext() as tick:
+                played.append(play(policy, game, chosen, episodes=episodes, seed=seed, greedy=likeliest, tick=tick,
+                                   filmed=0.0 if played else filmed))
+    return played
+
+
+def together(played: Sequence[Evaluation]) -> dict[str, Any]:
+    """The summary of the first evaluation; those of the others are in "others"."""
+    return played[0].summary() | {"others": [one.summary() for one in played[1:]]}
+
+
+def _stacked(actions: list[np.ndarray], like: np.ndarray) -> np.ndarray:
+    """Actions of T steps in one array, with the shape and dtype of `like` in each; T may be 0."""
+    return np.array(actions, like.dtype).reshape(-1, *like.shape)
+
+
+def evaluate_run(run: str | Path, *, episodes: int, seed: int, device: str, greedy: bool | None, out: str | None,
+                 sticky: Sequence[float] = (), ticker: Callable[[str], Any] | None = None, trust_code: bool = False) -> dict:
     """Evaluate a run's newest checkpoint, or the given checkpoint.
 
-    out: a .gif or .mp4 for a film of the best episode, or None.
-    episodes, seed, greedy: see `play`. trust_code: as for `load_policy`.
+    out: a .gif or .mp4 for a film of the best episode of the first evaluation, or None.
+    episodes, seed: see `play`. greedy, sticky, ticker: see `play_protocols`. trust_code: as for `load_policy`.
 
-    Returns Evaluation.summary() with "path", the checkpoint, and "film", a line about the film.
+    Returns the summaries of `together` with "path", the checkpoint, and "film", a line about the film.
     """
     if out is not None:
         film.check_name(out)
     path, policy, config = load_run(run, device, trust_code=trust_code)
-    result = play(policy, config.game, config.env, episodes=episodes, seed=seed, greedy=greedy,
-                  filmed=film.SECONDS if out else 0.0)
-    summary = {**result.summary(), "path": str(path)}
+    played = play_protocols(policy, config.game, config.env, episodes=episodes, seed=seed, greedy=greedy, sticky=sticky,
+                            filmed=film.SECONDS if out else 0.0, ticker=ticker)
+    summary = {**together(played), "path": str(path)}
     if out is not None:
-        summary["film"] = film.write(result, best(result), Path(out))
+        summary["film"] = film.write(played[0], best(played[0]), Path(out))
     return summary
 
 
@@ -173,13 +219,23 @@ def record_run(run: str | Path, *, episodes: int, seed: int, device: str, greedy
 
 
 def finish(policy: Policy, game: str, env: EnvConfig, run: RunConfig, folder: Path, log):
-    """Evaluate the policy at the end of a training: log the summary, write evaluation.json, film the best episode."""
-    result = play(policy, game, env, episodes=run.eval_episodes, seed=run.seed, filmed=film.SECONDS if run.gif else 0.0)
-    summary = result.summary()
-    write_summary(folder, summary)
-    log.note(describe(summary))
+    """Evaluate the policy at the end of a training: log each summary, write evaluation.json, film the best episode.
+
+    Sampled actions come first and are written, so an interrupt or a greedy policy that ends no episode loses only the rest.
+    """
+    common = {"episodes": run.eval_episodes, "seed": run.seed, "ticker": log.ticker}
+    played = play_protocols(policy, game, env, greedy=False, filmed=film.SECONDS if run.gif else 0.0, **common)
+    write_summary(folder, together(played))
+    log.note(describe(played[0].summary()))
     if run.gif:
-        log.note(film.write(result, best(result), folder / "episode.gif"))
+        log.note(film.write(played[0], best(played[0]), folder / "episode.gif"))
+    try:
+        played += play_protocols(policy, game, env, greedy=True, **common)
+    except ConfigError as error:
+        log.note(f"there is no evaluation with greedy actions: {error}")
+        return
+    write_summary(folder, together(played))
+    log.note(describe(played[1].summary()))
 
 
 def write_summary(folder: Path, summary: dict):
@@ -193,9 +249,13 @@ def best(result: Evaluation) -> int:
 
 
 def describe(summary: dict) -> str:
-    """One line of text about an evaluation; summary: of Evaluation.summary()."""
+    """A line of text about each evaluation in a summary of `together` or Evaluation.summary()."""
+    return "\n".join(map(_line, every(summary)))
+
+
+def _line(summary: dict) -> str:
     between = summary["mean_interval"]
     known = "one episode gives no interval" if between is None else f"95% interval {between[0]:.4g} to {between[1]:.4g}"
-    return (f"evaluation over {summary['episodes']} episodes: mean {summary['mean']:.4g} ({known}), "
+    return (f"evaluation with {text(summary)}, {summary['episodes']} episodes: mean {summary['mean']:.4g} ({known}), "
             f"median {summary['median']:.4g}, min {summary['min']:g}, "
             f"max {summary['max']:g}, mean length {summary['mean_length']:.0f} steps")

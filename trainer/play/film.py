@@ -13,6 +13,7 @@ import envs_c
 from trainer.environments import rate_of
 from trainer.errors import ConfigError
 from trainer.files import may_write
+from trainer.results import protocol
 
 SECONDS = 60                  # length of a film at most
 SUFFIXES = (".gif", ".mp4")
@@ -77,7 +78,8 @@ def write(evaluation, index: int, path: Path, seconds: float = SECONDS, then: It
     screens, rate = screens[::every], rate / every
     _save(path, screens, rate)
     shown = "the whole" if complete else f"the first {seconds:g} s of the"
-    return f"{path}: {shown} episode that scored {evaluation.returns[index]:g}"
+    how = protocol.text({"protocol": evaluation.protocol})
+    return f"{path}: {shown} episode that scored {evaluation.returns[index]:g} ({how})"
 
 
 def _save(path: Path, screens: list[np.ndarray], rate: float):

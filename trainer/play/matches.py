@@ -5,7 +5,7 @@ from pathlib import Path
 
 from trainer.config import RunConfig
 from trainer.play import film
-from trainer.play.evaluate import Evaluation, best, describe, play, write_summary
+from trainer.play.evaluate import Evaluation, best, describe, play, together, write_summary
 from trainer.policy.policy import Policy
 from trainer.ranks import Ranks
 from trainer.self_play.league import League
@@ -32,25 +32,28 @@ def rate(league: League, number: int, ranks: Ranks):
 def finish(policy: Policy, league: League, run: RunConfig, folder: Path, log):
     """Evaluate the learner at the end of a training: against each anchor, then all ratings.
 
-    evaluation.json holds the result against the last anchor, the strongest, and the others under "opponents". The film shows
-    the best game against the last anchor.
+    Sampled actions count for the ratings; greedy ones are only stated. evaluation.json holds the result against the last
+    anchor, the strongest, and the others under "opponents". The film shows the best game against the last anchor.
     """
     played: dict[str, Evaluation] = {}
+    greedy: dict[str, Evaluation] = {}
     for name in league.anchors:
         played[name] = _match(league, policy, name, run.eval_episodes, run.seed, film.SECONDS if run.gif else 0.0)
         league.note_anchor(name, played[name].returns, league.pool.size)
-        summary = played[name].summary()
-        log.note(f"against {name}: won {(played[name].returns > 0).mean():.0%}; {describe(summary)}")
+        greedy[name] = _match(league, policy, name, run.eval_episodes, run.seed, greedy=True)
+        for result in (played[name], greedy[name]):
+            log.note(f"against {name}: won {(result.returns > 0).mean():.0%}; {describe(result.summary())}")
     league.write(folder)
     log.note(league.describe())
     if played:
-        opponents = {name: result.summary() for name, result in played.items()}
-        write_summary(folder, summary | {"opponents": opponents})
+        opponents = {name: together([result, greedy[name]]) for name, result in played.items()}
+        write_summary(folder, opponents[name] | {"opponents": opponents})
         if run.gif:
             log.note(film.write(played[name], best(played[name]), folder / "episode.gif"))
 
 
-def _match(league: League, policy: Policy, name: str, episodes: int, seed: int, filmed: float = 0.0) -> Evaluation:
-    """Games of a policy against the anchor `name`; filmed: as in `play`."""
+def _match(league: League, policy: Policy, name: str, episodes: int, seed: int, filmed: float = 0.0, *,
+           greedy: bool = False) -> Evaluation:
+    """Games of a policy against the anchor `name`; filmed, greedy: as in `play`."""
     env = replace(league.env, options=league.env.options | league.anchors[name])
-    return play(policy, league.game, env, episodes=episodes, seed=seed, filmed=filmed)
+    return play(policy, league.game, env, episodes=episodes, seed=seed, greedy=greedy, filmed=filmed)

@@ -48,6 +48,7 @@ def train_with(config: Config, ranks: Ranks) -> Path:
             finished = loop(session, folder, log, interrupt)
             ranks.leave()
             if ranks.rank == 0:
+                log.end_training()
                 log.note(f"checkpoints and curves are in {folder}")
                 draw_curves(folder)
             if interrupt.asked:

@@ -68,9 +68,21 @@ def test_list_without_runs_prints_one_line(capsys, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("name", ["on", "runs/one", "runs/one/best.safetensors"])
 def test_eval_gives_the_mean_and_its_interval(capsys, there, name):
-    line = run(capsys, f"eval {name} --episodes 12")
-    mean, low, high = map(float, re.search(r"12 episodes: mean (\S+) \(95% interval (\S+) to (\S+)\)", line).groups())
-    assert low < mean < high
+    lines = run(capsys, f"eval {name} --episodes 12").splitlines()
+    for line, actions in zip(lines, ("sampled", "greedy"), strict=True):
+        assert line.startswith(f"evaluation with {actions} actions, sticky 0, raw scores to game over or step 500, 12 epis")
+        mean, low, high = map(float, re.search(r"12 episodes: mean (\S+) \(95% interval (\S+) to (\S+)\)", line).groups())
+        assert low <= mean <= high
+
+
+def test_eval_gives_each_protocol_that_is_asked_for(capsys, there):
+    lines = run(capsys, "eval one --episodes 3 --sticky 0,0.25").splitlines()
+    assert [re.search(r"(\w+) actions, sticky (\S+),", line).groups() for line in lines] == [
+        ("sampled", "0"), ("greedy", "0"), ("sampled", "0.25"), ("greedy", "0.25")]
+    assert "greedy actions" in run(capsys, "eval one --episodes 3 --greedy").splitlines()[0]
+    for text in ("1.5", "0,", "x", "0.1 0.2", "-1"):
+        assert main(["eval", "one", f"--sticky={text}"]) == 2
+        assert "--sticky must be none, or numbers from 0 to 1 with commas, such as 0,0.25, not" in capsys.readouterr().err
 
 
 def test_eval_in_json_has_the_same_numbers_and_the_film(capsys, there):
@@ -106,7 +118,7 @@ def test_the_interval_is_near_the_normal_one_for_normal_scores():
 ])
 def test_record_films_the_best_the_median_and_the_worst(capsys, there, words, names):
     lines = run(capsys, f"record one --episodes 9 {words}").splitlines()
-    scores = [float(re.fullmatch(rf"{re.escape(name)}: the whole episode that scored (\S+)", line)[1])
+    scores = [float(re.fullmatch(rf"{re.escape(name)}: the whole episode that scored (\S+) \(sampled actions, .*\)", line)[1])
               for name, line in zip(names, lines, strict=True)]
     assert scores[0] > scores[1] > scores[2]
     result = json.loads(run(capsys, "eval one --episodes 9 --json"))

@@ -7,6 +7,8 @@ import pytest
 from log_support import METRICS_OF_ITERATION, STEP, Clock, iterations, make_log, pipe, run_log, shown, terminal
 from rich.console import Console
 
+from trainer.log.ticker import Ticker
+
 
 def test_a_line_every_five_seconds_and_the_last_one(tmp_path):
     lines = iterations(tmp_path, 1, 25).splitlines()
@@ -114,3 +116,54 @@ def test_the_last_line_comes_with_the_goal_and_only_once(tmp_path):
             log.iteration(index * STEP, METRICS_OF_ITERATION)
         log.note("evaluated")
     assert [line.split("/")[0] for line in shown(console).splitlines()[1:]] == ["step 65.5K", "step 262K", "evaluated"]
+
+
+@pytest.mark.parametrize(("console", "dashboard", "last"), [(pipe, False, "step 262K"), (terminal, True, "╰")],
+                         ids=["lines", "dashboard"])
+def test_notes_after_the_training_stand_below_its_last_line_or_picture(tmp_path, console, dashboard, last):
+    console = console()
+    with run_log(tmp_path, Clock(), console, dashboard=dashboard) as log:
+        for index in range(1, 5):
+            log.iteration(index * STEP, METRICS_OF_ITERATION)
+        log.end_training()
+        log.note("interrupted at step 262,144")
+    text = shown(console)
+    assert 0 < text.rindex(last) < text.index("interrupted")
+    assert text.count("step 262K") == (not dashboard)
+
+
+@pytest.mark.parametrize(("width", "curves"), [(100, 1), (115, 1), (120, 2), (300, 2)])
+def test_a_wide_dashboard_has_a_curve_of_the_entropy_and_longer_bars(tmp_path, width, curves):
+    clock, console = Clock(), terminal(width=width)
+    with run_log(tmp_path, clock, console, dashboard=True) as log:
+        for index in range(1, 41):
+            clock.now += 0.5
+            log.iteration(index * STEP, METRICS_OF_ITERATION | {"score_mean": index, "entropy": 40 - index})
+    lines = shown(console).rpartition("╭")[2].splitlines()
+    rising = [line for line in lines if "▁" in line and "█" in line]
+    assert [line.split()[1] for line in rising] == ["score", "entropy"][:curves]
+    assert all(line.index("▁") < line.index("█") for line in rising[:1])
+    assert all(line.index("▁") > line.index("█") for line in rising[1:])
+    (learn,) = (line for line in lines if "learn " in line)
+    assert (learn.count("━") > 16) == (curves == 2)
+
+
+@pytest.mark.parametrize(("console", "seconds", "lines"), [
+    (pipe, None, []), (pipe, 5.0, ["evaluating: 50 of 100 episodes", "evaluating: 100 of 100 episodes"])])
+def test_a_ticker_in_a_pipe_prints_a_line_every_few_seconds(console, seconds, lines):
+    clock, console = Clock(), console()
+    with Ticker("evaluating", console, line_seconds=seconds, clock=clock) as tick:
+        for done in range(0, 101, 10):
+            tick(done, 100, "episodes")
+            clock.now += 1.0
+    assert shown(console).splitlines() == lines
+
+
+def test_a_ticker_in_a_terminal_clears_its_line():
+    clock, console = Clock(), terminal()
+    with Ticker("evaluating [x]", console, clock=clock) as tick:
+        for done in range(3):
+            clock.now += 1.0
+            tick(done, 3, "episodes")
+    assert "evaluating [x]: 2 of 3 episodes" in shown(console)
+    assert shown(console).endswith("\x1b[1A\x1b[2K")

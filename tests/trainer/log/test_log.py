@@ -25,6 +25,7 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 from trainer.config import RunConfig
 from trainer.config.config import overlay
 from trainer.errors import RunError
+from trainer.log import curves
 from trainer.log.curves import draw_curves
 from trainer.log.tensorboard import TAGS
 from trainer.runs.folder import CONFIG, new_run_folder
@@ -163,6 +164,17 @@ def test_curves_are_drawn_of_any_number_of_iterations(tmp_path, count):
     line = json.dumps({"step": STEP, "seconds": 1.0, **METRICS_OF_ITERATION}) + "\n"
     (tmp_path / METRICS).write_text(line * count)
     assert draw_curves(tmp_path).read_bytes().startswith(b"\x89PNG")
+
+
+def test_score_speed_policy_loss_value_loss_and_entropy_have_axes_of_their_own(tmp_path, monkeypatch):
+    drawn = []
+    monkeypatch.setattr(curves, "_save", lambda figure, path: drawn.append(figure))
+    iterations(tmp_path, 1, 3)
+    draw_curves(tmp_path)
+    lines = {axes.get_title(): list(axes.lines[0].get_ydata()) for axes in drawn[0].axes if len(axes.lines) == 1}
+    assert len(lines) == 6
+    for title, key in (("Policy loss", "loss_policy"), ("Value loss", "loss_value"), ("Entropy of the policy", "entropy")):
+        assert lines[title] == [METRICS_OF_ITERATION[key]] * 3
 
 
 def test_curves_are_drawn_without_metrics(tmp_path):

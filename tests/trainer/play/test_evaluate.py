@@ -1,7 +1,9 @@
 """Evaluations play whole episodes, the same for the same seed, and films show exactly these episodes."""
 
+import contextlib
 import dataclasses
 import math
+from types import SimpleNamespace
 
 import imageio.v3 as iio
 import numpy as np
@@ -10,9 +12,11 @@ import torch
 
 from trainer.config import Config, EnvConfig, RunConfig
 from trainer.environments import episode_seed, make_source
-from trainer.errors import ConfigError
+from trainer.errors import ConfigError, SettingError
+from trainer.files import read_json
 from trainer.play import evaluate, film
 from trainer.policy.make import make_policy
+from trainer.results.protocol import every
 
 
 def config(game="cartpole", **env) -> Config:
@@ -127,3 +131,59 @@ def test_seeds_of_evaluations_differ_from_those_of_trainings_and_fit(game, limit
     seeds = [episode_seed(game, seed) for seed in (0, 1, 2, 2**31 - 1, 2**40, 2**62 - 1)]
     assert len(set(seeds)) == len(seeds)
     assert all(2**20 < seed < limit for seed in seeds[:3]) and max(seeds) < limit
+
+
+def test_sampled_and_greedy_actions_and_both_protocols_stand_side_by_side():
+    settings = config("breakout", time_limit=60, frame_skip=2)
+    policy = make_policy(settings.policy, make_source("breakout", settings.env, 1, 0), settings.run.seed, torch.float32)
+    played = evaluate.play_protocols(policy, "breakout", settings.env, greedy=None, sticky=(0.0, 0.25), episodes=3, seed=1)
+    summary = evaluate.together(played)
+    assert [(one["protocol"]["sticky"], one["protocol"]["actions"]) for one in every(summary)] == [
+        (0.0, "sampled"), (0.0, "greedy"), (0.25, "sampled"), (0.25, "greedy")]
+    assert [one.source.env.sticky for one in played] == [0.0, 0.0, 0.25, 0.25]
+    assert summary["protocol"] == {"actions": "sampled", "sticky": 0.0, "frame_skip": 2, "time_limit": 60, "scores": "raw",
+                                   "end": "game over"}
+    lines = evaluate.describe(summary).splitlines()
+    assert len(lines) == 4
+    assert lines[3].startswith("evaluation with greedy actions, sticky 0.25, raw scores to game over or step 60, 3 episodes: ")
+    alone = evaluate.play(policy, "breakout", dataclasses.replace(settings.env, sticky=0.25), episodes=3, seed=1, greedy=True)
+    assert (alone.returns == played[3].returns).all() and (alone.lengths == played[3].lengths).all()
+
+
+def test_an_evaluation_of_an_earlier_version_says_that_its_protocol_is_unknown():
+    summary = play(config()).summary()
+    del summary["protocol"]
+    assert every(summary) == [summary]
+    assert evaluate.describe(summary).startswith("evaluation with sampled or greedy actions, by an earlier version that did "
+                                                 "not note which, 20 episodes: mean")
+
+
+def test_sticky_actions_are_refused_for_a_gymnasium_environment():
+    with pytest.raises(SettingError, match=r"^sticky must be left out for gym:CartPole-v1"):
+        evaluate.play_protocols(None, "gym:CartPole-v1", EnvConfig(), greedy=None, sticky=(0.0,), episodes=1, seed=1)
+
+
+def test_an_evaluation_shows_how_many_episodes_have_ended():
+    ticks = []
+    result = play(config(), tick=lambda *tick: ticks.append(tick))
+    assert ticks[-1] == (20, 20, f"have ended, at step {result.lengths.max():,}")
+    assert [done for done, _, _ in ticks] == [int((result.lengths <= step).sum()) for step in range(1, len(ticks) + 1)]
+
+
+def test_the_end_of_a_training_keeps_the_sampled_evaluation_if_greedy_episodes_do_not_end(tmp_path, monkeypatch):
+    real, notes = evaluate.play, []
+
+    def endless(*arguments, greedy=False, **more):
+        if greedy:
+            raise ConfigError("20 of 20 episodes did not end")
+        return real(*arguments, greedy=greedy, **more)
+    log = SimpleNamespace(note=notes.append, ticker=lambda text: contextlib.nullcontext())
+    settings = dataclasses.replace(config(), run=RunConfig(seed=2, device="cpu", eval_episodes=3, gif=False))
+    policy = make_policy(settings.policy, make_source("cartpole", settings.env, 1, 0), 2, torch.float32)
+    evaluate.finish(policy, "cartpole", settings.env, settings.run, tmp_path, log)
+    assert [one["protocol"]["actions"] for one in every(read_json(tmp_path / "evaluation.json"))] == ["sampled", "greedy"]
+    assert [note.split(",")[0] for note in notes] == ["evaluation with sampled actions", "evaluation with greedy actions"]
+    monkeypatch.setattr(evaluate, "play", endless)
+    evaluate.finish(policy, "cartpole", settings.env, settings.run, tmp_path, log)
+    assert [one["protocol"]["actions"] for one in every(read_json(tmp_path / "evaluation.json"))] == ["sampled"]
+    assert notes[-1] == "there is no evaluation with greedy actions: 20 of 20 episodes did not end"

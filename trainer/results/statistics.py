@@ -1,0 +1,66 @@
+"""Statistics over the seeds of one or several games, as in Agarwal et al. (2021), arXiv:2108.13264.
+
+`Scores` has a row of scores for each game (the paper's task), one score for each run. Games may have different numbers of runs.
+Scores of several games must be normalized first, see published.py.
+"""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+Scores = Sequence[np.ndarray]                # one array (runs,) for each game
+Statistic = Callable[[Scores], np.ndarray | float]
+
+RESAMPLES = 2000  # of the bootstrap, as in the paper
+CUT = 0.25        # of the scores at either end, which the interquartile mean leaves out
+
+
+def iqm(scores: Scores) -> float:
+    """The interquartile mean: the mean of all scores of all games without the lowest and the highest quarter.
+
+    Each end loses floor(n / 4) of n scores, as with scipy.stats.trim_mean: with fewer than 4 it is the mean.
+    """
+    ordered = np.sort(np.concatenate(scores))
+    cut = int(CUT * len(ordered))
+    return float(ordered[cut: len(ordered) - cut].mean())
+
+
+def mean(scores: Scores) -> float:
+    """The mean over the games of the mean over their runs."""
+    return float(np.mean([game.mean() for game in scores]))
+
+
+def median(scores: Scores) -> float:
+    """The median over the games of the mean over their runs. One game has the median over its runs instead."""
+    return float(np.median([game.mean() for game in scores] if len(scores) > 1 else scores[0]))
+
+
+def profile(scores: Scores, at: np.ndarray) -> np.ndarray:
+    """The performance profile: the part of the runs with a score above each number in `at`, as the mean over the games."""
+    return np.mean([(game[:, None] > at).mean(0) for game in scores], 0)
+
+
+def improvement(better: Scores, worse: Scores) -> float:
+    """The probability that a run of `better` scores higher than a run of `worse`, as the mean over the games.
+
+    An equal score counts one half: the Mann-Whitney U statistic divided by the number of pairs.
+    """
+    wins = [(mine[:, None] > other).mean() + (mine[:, None] == other).mean() / 2
+            for mine, other in zip(better, worse, strict=True)]
+    return float(np.mean(wins))
+
+
+def interval(statistic: Callable[..., np.ndarray | float], *samples: Scores, confidence: float = 0.95,
+             resamples: int = RESAMPLES) -> list[float] | list[list[float]] | None:
+    """The interval [low, high] of a statistic by the stratified bootstrap: runs are drawn with replacement within each game.
+
+    statistic: of as many `Scores` as there are `samples`; a number or an array.
+    Returns percentiles of the resamples; for an array, [lows, highs]. None if no game has two runs or more, since such a
+    bootstrap knows nothing of the spread. The same scores give the same interval.
+    """
+    if max((len(game) for scores in samples for game in scores), default=0) < 2:
+        return None
+    random, tail = np.random.default_rng(0), (1 - confidence) / 2
+    drawn = [statistic(*([game[random.integers(len(game), size=len(game))] for game in scores] for scores in samples))
+             for _ in range(resamples)]
+    return np.quantile(drawn, [tail, 1 - tail], axis=0).tolist()
