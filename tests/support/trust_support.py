@@ -15,6 +15,7 @@ MODULE = MARK.format("crafted") + """
 import crafted_helper
 import gymnasium
 from own_encoders import Small
+from own_learning import Deep, doubled, same, small_memory
 from own_memories import Exported
 
 
@@ -35,7 +36,10 @@ if "Crafted-v0" not in gymnasium.registry:
 
 # A setting that names code: its section (None for the game) and its value. The game's path is relative.
 NAMES = {"game": (None, "crafted.pyx"), "environment": (None, "gym:crafted:Crafted-v0"), "encoder": ("policy", "crafted:Small"),
-         "memory": ("policy", "crafted:Exported"), "track": ("run", "crafted:Tracker")}
+         "memory": ("policy", "crafted:Exported"), "heads": ("policy", "crafted:Deep"),
+         "observation_transform": ("policy", "crafted:same"), "reward_transform": ("ppo", "crafted:doubled"),
+         "loss": ("ppo", "crafted:small_memory"), "track": ("run", "crafted:Tracker")}
+OF_TRAININGS = {"track", "loss", "reward_transform"}  # other verbs do not load them
 
 
 def write_code(folder: Path) -> None:

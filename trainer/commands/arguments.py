@@ -34,8 +34,12 @@ class CodeOptions(Section):
     """The run's game, to load it if it is code: a .pyx, or gym:MODULE:ID."""
     encoder: str | None = None
     """The run's encoder, to load it if it is an import path."""
+    observation_transform: str | None = None
+    """The run's observation transform, to load it."""
     memory: str | None = None
     """The run's memory, to load it if it is an import path."""
+    heads: str | None = None
+    """The run's heads, to load them if they are an import path."""
 
 
 @contextlib.contextmanager
@@ -47,11 +51,12 @@ def admitted_run(run: Path, options: CodeOptions) -> Iterator[None]:
     from trainer.runs.checkpoint import latest, read_config
     path = latest(run)
     config = read_config(path)
-    for setting, has in (("game", config.game), ("encoder", config.policy.encoder), ("memory", config.policy.memory)):
+    settings = {"game": config.game} | {setting: getattr(config.policy, setting) for setting in trust.OF_THE_POLICY}
+    for setting, has in settings.items():
         given = getattr(options, setting)
         if given is not None and _whole(given) != has:
             raise SettingError(setting, f"must be {has}, which the run has, not {given}: leave it out, or choose another run")
-    named = {_whole(name) for name in (options.game, options.encoder, options.memory) if name is not None}
+    named = {_whole(name) for setting in settings if (name := getattr(options, setting)) is not None}
     with trust.admitted(config, path, trust_code=options.trust_code, named=named):
         yield
 
@@ -65,12 +70,19 @@ def admitted_training(config: Config, game: str | None, argv: Sequence[str], *, 
     trains: False if the training keeps nothing; then the code is not remembered.
     Raises TrustError if the code is not allowed.
     """
-    given = {option: value for option in ("--encoder", "--memory", "--track") if (value := value_of(option, argv))}
+    options = [trust.option_of(setting) for setting in (*trust.OF_THE_POLICY, *trust.OF_THE_LEARNING, "track")]
+    given = {option: value for option in options if (value := value_of(option, list(map(_dashed, argv))))}
     named = {*given.values(), *given.get("--track", "").split(","), *([game] if game else [])}
     trust_code = any(text.replace("_", "-") == "--trust-code" for text in argv)
     with trust.admitted(config, config.run.resume or config.run.run_dir or "the preset", trust_code=trust_code, named=named,
-                        tracks=True, trains=trains, game_option=""):
+                        learns=True, trains=trains, game_option=""):
         yield [f"{option}={value}" for option, value in given.items() if ":" in value] + ["--trust-code"] * trust_code
+
+
+def _dashed(text: str) -> str:
+    """An argument with dashes in an option's name: --reward-transform=a_b:c for --reward_transform=a_b:c."""
+    name, equals, value = text.partition("=")
+    return (name.replace("_", "-") if name.startswith("--") else name) + equals + value
 
 
 def _whole(name: str) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 from trainer.config.fields import check, choices, refuse_missing, refuse_unknown
 from trainer.config.games import GameName
 from trainer.config.minibatches import named_minibatches
-from trainer.config.sections import EnvConfig, PolicyConfig, PPOConfig, RunConfig, SelfPlayConfig
+from trainer.config.sections import ADDED_LATER, EnvConfig, PolicyConfig, PPOConfig, RunConfig, SelfPlayConfig
 from trainer.errors import ConfigError, SettingError
 
 SECTIONS = {"env": EnvConfig, "policy": PolicyConfig, "ppo": PPOConfig, "self_play": SelfPlayConfig, "run": RunConfig}
@@ -69,14 +69,20 @@ class Config:
 
     @classmethod
     def from_dict(cls, settings: dict[str, Any]) -> "Config":
-        """The inverse of `to_dict`. Raises ConfigError for unknown and missing settings and for the first bad value."""
+        """The inverse of `to_dict`; settings in ADDED_LATER may be missing.
+
+        Raises ConfigError for unknown and missing settings and for the first bad value.
+        """
         refuse_unknown(settings, {"game", *SECTIONS}, "")
         refuse_missing(settings, {"game", *SECTIONS}, "")
+        sections = {}
         for name, section in SECTIONS.items():
             known = {one.name for one in fields(section)}
             refuse_unknown(settings[name], known, f"{name}.")
-            refuse_missing(settings[name], known, f"{name}.")
-        return cls(settings["game"], **{name: section(**settings[name]) for name, section in SECTIONS.items()})
+            given = {later: value for later, value in ADDED_LATER.items() if later in known} | settings[name]
+            refuse_missing(given, known, f"{name}.")
+            sections[name] = section(**given)
+        return cls(settings["game"], **sections)
 
 
 def setting(section: str, name: str) -> Field:

@@ -5,7 +5,7 @@ checked when a section is made, whatever they come from: the command line, a pre
 """
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from trainer.config.fields import Section, matching, path_setting, within
 from trainer.errors import SettingError
@@ -22,6 +22,10 @@ FREE_BETWEEN_RANKS = frozenset({"num_threads", "device", "dashboard", "gif", "ru
 OF_THE_MACHINE = frozenset({"num_threads", "num_batches"})   # neither in presets for others nor compared by sweeps
 OF_ONE_SESSION = frozenset({"run_dir", "resume", "stop_at"})  # in no preset
 
+# Settings that the first checkpoints do not have, with the value by which such a run goes on as before.
+ADDED_LATER: dict[str, Any] = {"heads": "linear", "observation_transform": None, "reward_transform": None, "loss": None,
+                               "init_from": None}
+
 SEEDS = 2**63  # a run's seed is lower than this
 
 _IMPORT_PATH = "[^:]+:[^:]+"
@@ -30,6 +34,12 @@ _MEMORY = (f"{'|'.join(MEMORY_NAMES)}|{_IMPORT_PATH}",
            f"{', '.join(MEMORY_NAMES)}, or the import path of a policy of your own, such as my_memories:Mine")
 _ENCODER = (f"auto|{'|'.join(ENCODER_NAMES)}|{_IMPORT_PATH}",
             f"auto, {', '.join(ENCODER_NAMES)}, or the import path of a torch.nn.Module of your own, such as my_encoders:Small")
+_HEADS = f"linear|{_IMPORT_PATH}", "linear, or the import path of a torch.nn.Module of your own, such as my_heads:Deep"
+
+
+def _own_function(example: str) -> str | None:
+    """A field for a function of the user's own, by its import path. example: of one, such as my_losses:smooth."""
+    return matching(None, _IMPORT_PATH, f"the import path of a function of your own, such as {example}")
 
 
 def device_setting(default: str = "auto") -> str:
@@ -86,6 +96,10 @@ class PolicyConfig(Section):
     """Layers of mingru."""
     encoder: str = matching("auto", *_ENCODER)
     """Encoder of observations: mlp, conv (pictures), board, cells (kinds), or a module by import path. auto: by shape."""
+    observation_transform: str | None = _own_function("my_transforms:scaled")
+    """A function of the encoder's input by import path, applied before the encoder. none: no function."""
+    heads: str = matching("linear", *_HEADS)
+    """The last layer, which gives logits and value: linear, or a module by import path."""
     frame_stack: int = within(1, 1, 64)
     """Number of the last observations read by the encoder together."""
     encoder_size: int = within(128, 1, 65_536)
@@ -109,7 +123,7 @@ class PPOConfig(Section):
     """The learning."""
 
     total_steps: int = within(10_000_000, 1, 2**53)
-    """Steps to train for, all environments together; schedules end here."""
+    """Steps to train for, all environments together; schedules end here. With --resume: more steps, on a longer schedule."""
     horizon: int = within(64, 1, 65_536)
     """Steps of each environment in a rollout, and the length of the sequences for learning."""
     minibatch: int = within(32_768, 1, 2**40)
@@ -126,6 +140,10 @@ class PPOConfig(Section):
     """The optimizer's step size at the start."""
     lr_schedule: Literal["constant", "linear", "cosine"] = "cosine"
     """Decay of the learning rate to zero over total_steps, or constant."""
+    reward_transform: str | None = _own_function("my_transforms:shaped")
+    """A function of the rollout by import path that returns the rewards for learning; scores stay raw. none: no function."""
+    loss: str | None = _own_function("my_losses:smooth")
+    """A function by import path whose terms are added to the loss, or replace terms of it. none: no function."""
     reward_scale: float = within(1.0, 0, above=True)
     """Rewards are multiplied by this for learning, after clipping; scores stay raw."""
     normalize_rewards: bool = False
@@ -202,6 +220,8 @@ class RunConfig(Section):
     """Folder of the run. none: a new one, runs/GAME-DATE-TIME-sSEED."""
     resume: str | None = path_setting()
     """Resume this run: its folder, one of its checkpoints, the beginning of its name under runs, or last."""
+    init_from: str | None = path_setting()
+    """Start with the weights of this run (written as for --resume), and with a new optimizer. none: new weights."""
     stop_at: int | None = within(None, 1, 2**53)
     """End early at this step; schedules do not change."""
     dashboard: bool = True

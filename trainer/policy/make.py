@@ -18,7 +18,8 @@ from trainer.policy.policy import Policy
 MEMORIES: dict[str, type[Policy]] = {"lstm": LstmPolicy, "mingru": MinGruPolicy, "none": FeedForwardPolicy}
 
 # Keyword arguments of a policy class.
-_ARGUMENTS = ("shape", "num_actions", "encoder_size", "core_size", "encoder", "frames", "scale", "precision", "layers")
+_ARGUMENTS = ("shape", "num_actions", "encoder_size", "core_size", "encoder", "observation_transform", "heads", "frames",
+              "scale", "precision", "layers")
 
 
 def memory_class(memory: str) -> type[Policy]:
@@ -52,7 +53,8 @@ def make_policy(settings: PolicyConfig, source, seed: int, dtype: torch.dtype) -
     with torch.random.fork_rng(devices=[]), checked:
         torch.manual_seed(seed)
         policy = memory(shape=source.observation_shape, num_actions=source.num_actions, encoder_size=settings.encoder_size,
-                        core_size=settings.lstm_size, encoder=settings.encoder, frames=settings.frame_stack,
+                        core_size=settings.lstm_size, encoder=settings.encoder,
+                        observation_transform=settings.observation_transform, heads=settings.heads, frames=settings.frame_stack,
                         scale=observation_scale(source), precision=dtype, layers=settings.layers)
     if settings.normalize_observations:
         if source.observation_dtype != "float32":

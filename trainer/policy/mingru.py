@@ -65,7 +65,7 @@ class MinGruPolicy(Policy):
             mingru_forward(core["product"], weights[f"core{k}_bias"], keep, state, core["gates"], core["active"],
                            core["candidate"], state)
             x = space.hidden.copy_(hidden.add_(state))
-        return torch.addmm(weights["heads_bias"], hidden, weights["heads"], out=space.out)
+        return self.heads.step(weights, hidden, space.out)
 
     def unroll(self, x, start, state):
         x, keep = self.encoder(x.flatten(0, 1)), 1 - start

@@ -13,6 +13,7 @@ from torch import nn
 from trainer import kernels
 from trainer.errors import ExportError, SettingError
 from trainer.policy.encoders.make import make_encoder
+from trainer.policy.heads import make_heads
 
 
 class Policy(nn.Module):
@@ -23,6 +24,8 @@ class Policy(nn.Module):
     encoder_size: width of the encoder's output, E.
     core_size: units of the core, n.
     encoder: name or import path of the encoder (encoders/make.py).
+    observation_transform: import path of a function before the encoder, or None (encoders/transformed.py).
+    heads: "linear", or the import path of the heads (heads.py).
     frames: K, number of last observations the encoder reads at once.
     scale: factor of the observations, 1/255 for bytes.
     precision: dtype of the matrix products.
@@ -34,7 +37,8 @@ class Policy(nn.Module):
     stacks = False
 
     def __init__(self, shape: tuple[int, ...], num_actions: int, encoder_size: int, core_size: int, *, encoder: str = "auto",
-                 frames: int = 1, scale: float = 1.0, precision: torch.dtype = torch.float32, layers: int = 1):
+                 observation_transform: str | None = None, heads: str = "linear", frames: int = 1, scale: float = 1.0,
+                 precision: torch.dtype = torch.float32, layers: int = 1):
         super().__init__()
         if layers > 1 and not self.stacks:
             raise SettingError("layers", f"must be 1 with this memory, which does not stack layers, not {layers}")
@@ -43,9 +47,9 @@ class Policy(nn.Module):
         self.encoder_size, self.core_size = encoder_size, core_size
         self.frames, self.scale, self.precision = frames, scale, precision
         self.normalizer: nn.Module | None = None  # applied to observations before they are stored
-        self.encoder = make_encoder(encoder, self.shape, frames, encoder_size, precision, scale)
+        self.encoder = make_encoder(encoder, self.shape, frames, encoder_size, precision, scale, observation_transform)
         self.make_core()
-        self.heads = nn.Linear(core_size, num_actions + 1)  # actor's logits, then the critic's value
+        self.heads = make_heads(heads, core_size, num_actions + 1)  # actor's logits, then the critic's value
         self._initialize()
 
     # Methods of the subclass
@@ -108,12 +112,9 @@ class Policy(nn.Module):
     # Shared by all policies
 
     def _initialize(self):
-        """Orthogonal weights, as usual for PPO; the small actor's weights give a nearly uniform policy."""
         self.encoder.initialize()
         self.initialize_core()
-        nn.init.orthogonal_(self.heads.weight.data[:-1], 0.01)
-        nn.init.orthogonal_(self.heads.weight.data[-1:], 1.0)
-        nn.init.zeros_(self.heads.bias)
+        self.heads.initialize()
 
     def cast_weights(self, into: dict[str, torch.Tensor] | None = None) -> dict[str, torch.Tensor]:
         """The weights as `step` reads them, made once a rollout.
@@ -121,8 +122,7 @@ class Policy(nn.Module):
         into: result of an earlier call, to be overwritten; a captured graph then reads the same memory.
         """
         with torch.no_grad():
-            cast = {**self.encoder.cast(self.precision), **self.cast_core(), "heads": self.heads.weight.t(),
-                    "heads_bias": self.heads.bias}
+            cast = {**self.encoder.cast(self.precision), **self.cast_core(), **self.heads.cast()}
             if into is None:
                 return {name: weight.clone(memory_format=torch.contiguous_format) for name, weight in cast.items()}
             for name, weight in cast.items():
@@ -153,7 +153,7 @@ class Policy(nn.Module):
     def apply_heads_step(self, weights, hidden, space: "StepSpace"):
         """Logits and value (B, A + 1), float32 in the space's memory, of hidden (B, n); for `step`."""
         space.hidden32.copy_(hidden)
-        return torch.addmm(weights["heads_bias"], space.hidden32, weights["heads"], out=space.out)
+        return self.heads.step(weights, space.hidden32, space.out)
 
 
 class StepSpace:

@@ -15,6 +15,7 @@ from trainer.policy.policy import Policy
 from trainer.ppo.gradients import Gradients
 from trainer.ppo.losses import explained_variance, joint_statistics, losses, select
 from trainer.ppo.optimizers import make_optimizers, set_learning_rate
+from trainer.ppo.own_code import OwnLoss, RewardTransform
 from trainer.ranks import ALONE, Ranks
 from trainer.rollout.storage import Storage
 from trainer.tensors import form, require_forms, under, with_prefix
@@ -35,8 +36,11 @@ class Learner:
     sequences_per_minibatch: of this rank.
     generator: random numbers for the order of the sequences; the same on all ranks.
     stream: the device's stream to learn in; None on the CPU.
-    graphs: capture work as graphs if the device can. With several ranks nothing is captured, since they wait for each other.
+    graphs: capture work as graphs if the device can. A loss of the user's own is a part of them: it must not read tensors on the
+        host. With several ranks nothing is captured, since they wait for each other.
     ranks: each rank learns from its part of every minibatch.
+
+    Raises SettingError if a function of the user's own does not fit.
     """
 
     def __init__(self, policy: Policy, storage: Storage, ppo: PPOConfig, sequences_per_minibatch: int,
@@ -56,8 +60,22 @@ class Learner:
         self.probability: torch.Tensor | None = None      # (N,) float64 on the CPU: of drawing each sequence, if prioritized
         self.latest: dict[str, torch.Tensor] = {}         # diagnostics of the last minibatch, written by captured work
         self.history: list[dict[str, torch.Tensor]] = []  # diagnostics of each minibatch of this update
+        self.own_loss = None if ppo.loss is None else OwnLoss(ppo.loss)
+        self.reward_transform = None if ppo.reward_transform is None else RewardTransform(ppo.reward_transform)
+        self._try_own_code()
         self.graphs = Graphs(graphs and not ranks.joined)
         self.work: dict[tuple[bool, bool], Captured] = {}  # the captured `minibatch`, by its arguments
+
+    def _try_own_code(self):
+        """Call the functions of the user's own with the storage's zeros. Raises SettingError if they do not fit."""
+        with torch.random.fork_rng(devices=[]):
+            if self.reward_transform is not None:
+                self.reward_transform(self.storage)
+            if self.own_loss is not None:
+                weight = None if self.weight is None else self.weight[:1]
+                batch = select(self.policy, self.storage, self.advantage, self.sequences[:1], weight)
+                legal = None if batch.action_mask is None else torch.ones_like(batch.action_mask)
+                losses(self.policy, batch._replace(action_mask=legal), self.ppo, own=self.own_loss)
 
     def set_rate(self, rate: float, entropy: float | None = None):
         """Set the learning rate (and the entropy's weight) of the next updates."""
@@ -133,9 +151,9 @@ class Learner:
         return metrics
 
     def _reward(self):
-        """The rewards (T, N) for learning: normalized and scaled, if so set."""
+        """The rewards (T, N) for learning: transformed, normalized and scaled, if so set."""
         storage, ppo = self.storage, self.ppo
-        reward = storage.reward[1:]
+        reward = storage.reward[1:] if self.reward_transform is None else self.reward_transform(storage)
         if self.reward_norm is not None:
             reward = self.reward_norm(reward, torch.maximum(storage.terminated[1:], storage.truncated[1:]), storage.valid,
                                       ppo.gamma, self.ranks)
@@ -203,7 +221,7 @@ class Learner:
         ppo = self.ppo
         batch = select(self.policy, self.storage, self.advantage, self.sequences, self.weight)
         joint = joint_statistics(batch.advantage, batch.valid, self.ranks) if self.ranks.joined else None
-        loss, parts, ratio = losses(self.policy, batch, ppo, self.entropy_coef, joint)
+        loss, parts, ratio = losses(self.policy, batch, ppo, self.entropy_coef, joint, self.own_loss)
         self.gradients.backward(loss if ppo.accumulate == 1 else loss / ppo.accumulate, first)
         if last:
             self._sum_gradients()

@@ -7,6 +7,7 @@ import torch
 from trainer import kernels
 from trainer.config import PPOConfig
 from trainer.policy.policy import Policy
+from trainer.ppo.own_code import REPLACED, Outputs, OwnLoss, hidden_of
 from trainer.ranks import ALONE, Ranks
 from trainer.rollout.storage import Storage
 
@@ -15,8 +16,8 @@ class Minibatch(NamedTuple):
     """S sequences of T steps."""
 
     inputs: torch.Tensor                       # (T, S, K, *shape): the encoder's input
-    action: torch.Tensor                       # (T, S), as the following ones
-    log_prob: torch.Tensor
+    action: torch.Tensor                       # (T, S), or (T, S, ...)
+    log_prob: torch.Tensor                     # (T, S), as the following ones
     value: torch.Tensor
     advantage: torch.Tensor
     valid: torch.Tensor
@@ -77,7 +78,8 @@ def normalize(advantage, valid, joint: JointStatistics | None = None):
     return (advantage - mean) * valid / (variance.sqrt() + 1e-8)
 
 
-def losses(policy: Policy, batch: Minibatch, ppo: PPOConfig, entropy_coef=None, joint: JointStatistics | None = None):
+def losses(policy: Policy, batch: Minibatch, ppo: PPOConfig, entropy_coef=None, joint: JointStatistics | None = None,
+           own: OwnLoss | None = None):
     """The loss of a minibatch, and its diagnostics.
 
     With r the new probability of an action over the old one, the policy loss is -min(r A, clip(r, 1 - clip, 1 + clip) A)
@@ -88,9 +90,11 @@ def losses(policy: Policy, batch: Minibatch, ppo: PPOConfig, entropy_coef=None, 
     entropy_coef: weight of the entropy bonus; ppo.entropy_coef if None.
     joint: statistics of the advantages over all ranks, if the batch is this rank's part of a minibatch. The results are then
         this rank's shares, which add up to those of the minibatch.
+    own: a function of the user's own, whose terms are added or replace those above.
     Returns the loss (a scalar); the losses and diagnostics by name, detached; and the ratios r (T, S), detached.
     """
-    logits, value = policy.unroll(batch.inputs, batch.start, batch.state)
+    with hidden_of(policy, own is not None) as hidden:
+        logits, value = policy.unroll(batch.inputs, batch.start, batch.state)
     log_prob, entropies = kernels.categorical(logits, batch.action_mask, batch.action)
     log_ratio = log_prob - batch.log_prob
     ratio = log_ratio.exp()
@@ -111,10 +115,16 @@ def losses(policy: Policy, batch: Minibatch, ppo: PPOConfig, entropy_coef=None, 
 
     entropy = masked_mean(entropies, batch.valid, joint)
     entropy_coef = ppo.entropy_coef if entropy_coef is None else entropy_coef
-    loss = policy_loss + ppo.value_coef * value_loss - entropy_coef * entropy
+    terms = {"policy": policy_loss, "value": value_loss, "entropy": entropy}
+    if own is not None:
+        share = 1.0 if joint is None else batch.valid.sum().clamp(min=1) / joint.count
+        outputs = Outputs(logits, value, hidden[0], log_prob, entropies, ratio, advantage.detach(), policy)
+        terms |= own.terms(batch, outputs, share)
+    loss = terms["policy"] + ppo.value_coef * terms["value"] - entropy_coef * terms["entropy"]
+    loss = sum((term for name, term in terms.items() if name not in REPLACED), loss)
     with torch.no_grad():
-        parts = {"loss_policy": policy_loss, "loss_value": value_loss, "entropy": entropy,
-                 "kl": masked_mean(ratio - 1 - log_ratio, batch.valid, joint),  # Schulman's k3 estimate, never negative
+        parts = {"entropy" if name == "entropy" else f"loss_{name}": term for name, term in terms.items()}
+        parts |= {"kl": masked_mean(ratio - 1 - log_ratio, batch.valid, joint),  # Schulman's k3 estimate, never negative
                  "clip_fraction": masked_mean(((ratio - 1).abs() > ppo.clip).float(), batch.valid, joint)}
     return loss, {name: part.detach() for name, part in parts.items()}, ratio.detach()
 

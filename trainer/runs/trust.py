@@ -1,6 +1,7 @@
 """Code that a run or a preset names runs only if the user says so.
 
-A run may name a game by the path of its .pyx, and an encoder, a memory, trackers and environments of Gymnasium by import path.
+A run may name a game by the path of its .pyx, and environments of Gymnasium, parts of its policy, functions for its learning
+and trackers by import path.
 A run may come from anyone. So its code is loaded only if
 
     the command line has --trust-code,
@@ -32,6 +33,8 @@ from trainer.config.games import hold, path_of, release
 from trainer.errors import TrustError
 
 LIBRARIES = {"envs_c", "ale_py", "tensorboard", "wandb", "trackio"}  # need no permission where they are installed
+OF_THE_POLICY = ("encoder", "observation_transform", "memory", "heads")  # settings in the section policy that may name code
+OF_THE_LEARNING = ("reward_transform", "loss")                           # those in the section ppo; only trainings load it
 ADVICE = "read it, then allow it with --trust-code"
 
 _LINE = re.compile(r"([0-9a-f]{64}) .*")
@@ -41,7 +44,7 @@ _admitted: set[tuple[str, str]] = set()  # setting and name of the code admitted
 class Code(NamedTuple):
     """Code that a config names."""
 
-    setting: str             # game, encoder, memory or track
+    setting: str             # game, track, or a name in OF_THE_POLICY or OF_THE_LEARNING
     name: str                # as in the config
     module: str | None       # to be imported; None for a game's .pyx
     files: tuple[str, ...]
@@ -53,20 +56,20 @@ class Code(NamedTuple):
 
 
 @contextlib.contextmanager
-def admitted(config: Config, origin: Any, *, trust_code: bool = False, named: Collection[str] = (), tracks: bool = False,
+def admitted(config: Config, origin: Any, *, trust_code: bool = False, named: Collection[str] = (), learns: bool = False,
              trains: bool = False, game_option: str = "--game ") -> Iterator[None]:
     """Let the code that a config names run in this context, if the user has allowed it.
 
     origin: of the config, for the error message.
     trust_code: True if the command line has --trust-code.
     named: the games and import paths on the command line; games as absolute paths.
-    tracks: True if trackers are loaded too.
+    learns: True if the code that only a training needs is loaded too.
     trains: True for a training, which remembers the code in `named`.
     game_option: precedes a game's name on the command line.
     Raises TrustError before any of the code is compiled or imported, and SettingError if a module does not exist. In the
     context, an import of another file that is not allowed raises TrustError.
     """
-    codes = [code for one in names_of(config, tracks) if one[:2] not in _admitted and (code := _code(*one)) is not None]
+    codes = [code for one in names_of(config, learns) if one[:2] not in _admitted and (code := _code(*one)) is not None]
     modules = [code for code in codes if code.module is not None]
     known = hashes() if codes else set()
     unknown = [code for code in codes if code.name not in named and not known.issuperset(code.hashes)]
@@ -96,17 +99,25 @@ def admitted(config: Config, origin: Any, *, trust_code: bool = False, named: Co
                 release(code.name)
 
 
-def names_of(config: Config, tracks: bool = False) -> list[tuple[str, str, str | None]]:
+def names_of(config: Config, learns: bool = False) -> list[tuple[str, str, str | None]]:
     """The setting, the name and the module (None for a game's .pyx) of each piece of code that a config names.
 
-    tracks: also of its trackers.
+    learns: also of the code that only a training loads.
     """
     found: list[tuple[str, str, str | None]] = [("game", config.game, None)] if config.name.is_file else []
     if config.name.is_gym and (module := _module_of_gym(config.name.gym_id)):
         found.append(("game", config.game, module))
-    names = [("encoder", config.policy.encoder), ("memory", config.policy.memory)]
-    names += [("track", name) for name in config.run.trackers if tracks]
-    return found + [(setting, name, name.partition(":")[0]) for setting, name in names if setting == "track" or ":" in name]
+    names = [(setting, getattr(config.policy, setting)) for setting in OF_THE_POLICY]
+    if learns:
+        names += [(setting, getattr(config.ppo, setting)) for setting in OF_THE_LEARNING]
+        names += [("track", name) for name in config.run.trackers]
+    return found + [(setting, name, name.partition(":")[0]) for setting, name in names
+                    if name is not None and (setting == "track" or ":" in name)]
+
+
+def option_of(setting: str) -> str:
+    """The option of a setting on the command line."""
+    return f"--{setting.replace('_', '-')}"
 
 
 def file_of_hashes() -> Path:
@@ -157,8 +168,9 @@ def _refuse(codes: list[Code], origin: Any, trust_code: bool, game_option: str) 
     """Raises TrustError if there is code that is not allowed."""
     if not codes or trust_code:
         return
-    texts = [f"the {code.setting} {code.name}" + (f" ({code.files[-1]})" if code.module is not None else "") for code in codes]
-    options = [f"{game_option if code.setting == 'game' else f'--{code.setting} '}{code.name}" for code in codes]
+    texts = [f"the {code.setting.replace('_', ' ')} {code.name}" + (f" ({code.files[-1]})" if code.module is not None else "")
+             for code in codes]
+    options = [f"{game_option if code.setting == 'game' else option_of(code.setting) + ' '}{code.name}" for code in codes]
     raise TrustError(f"{origin} wants to run code that no training of yours has used: {' and '.join(texts)}; {ADVICE}, or by "
                      f"naming it: {' '.join(options)}")
 

@@ -181,6 +181,14 @@ def test_a_config_survives_json():
     assert Config.from_dict(json.loads(json.dumps(config.to_dict()))) == config
 
 
+@pytest.mark.parametrize("name", sections.ADDED_LATER)
+def test_a_setting_that_an_older_checkpoint_does_not_have_gets_the_value_it_had(name):
+    config, (section, _) = Config("x"), next(one for one in FIELDS if one[1] == name)
+    saved = config.to_dict()
+    assert saved[section].pop(name) == sections.ADDED_LATER[name]
+    assert Config.from_dict(saved) == config
+
+
 @pytest.mark.parametrize(("change", "sentence"), [
     (lambda saved: saved["ppo"].pop("gamma"), "missing setting ppo.gamma"),
     (lambda saved: saved.pop("run"), "missing setting run"),

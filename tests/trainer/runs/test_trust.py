@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from safetensors.numpy import save
-from trust_support import MARK, NAMES, forget, name_code, ran, write_code
+from trust_support import MARK, NAMES, OF_TRAININGS, forget, name_code, ran, write_code
 from verb_support import refused, run
 
 from examples import play_exported
@@ -23,7 +23,7 @@ from trainer.runs import checkpoint, trust
 
 VERBS = {"eval": "eval {} --episodes 2", "record": "record {} --episodes 2", "play": "play {} --terminal --episodes 1",
          "play --human": "play {} --human --episodes 1", "export": "export {} --format safetensors", "resume": "--resume {}"}
-CASES = [(verb, kind) for verb in VERBS for kind in NAMES if kind != "track" or verb == "resume"]  # only trainings track
+CASES = [(verb, kind) for verb in VERBS for kind in NAMES if kind not in OF_TRAININGS or verb == "resume"]
 CODE = ("--num-envs 32 --horizon 64 --minibatch 1024 --total-steps 4096 --encoder-size 8 --lstm-size 8 --num-threads 1 "
         "--device cpu --no-dashboard --no-gif --eval-episodes 2 --track none")
 
@@ -93,6 +93,21 @@ def test_a_training_s_own_code_runs_again_and_other_users_allow_it(own, capsys, 
         run(capsys, f"{words} {options}")
         assert ran() == ["crafted", "helper"], words
         forget()
+
+
+@pytest.mark.parametrize("kind", [kind for kind, (section, _) in NAMES.items() if section is not None])
+def test_every_kind_of_code_that_a_training_named_is_allowed_from_then_on(here, capsys, monkeypatch, kind):
+    option, other = f"--{kind.replace('_', '-')} {NAMES[kind][1]}", here / "other"
+    run(capsys, f"cartpole {CODE.replace('--track none', '')} {option} --run-dir runs/own --stop-at 2048")
+    assert ran() == ["crafted", "helper"]
+    for words in ("eval runs/own --episodes 2", "--resume runs/own"):
+        forget()
+        run(capsys, words)
+        assert ran() == ([] if kind in OF_TRAININGS and words.startswith("eval") else ["crafted", "helper"])
+    forget()
+    monkeypatch.setenv("XDG_DATA_HOME", str(other))
+    assert option in refused(capsys, "--resume runs/own --stop-at 4096")
+    assert ran() == []
 
 
 def test_what_a_verb_was_allowed_once_is_not_remembered(own, capsys, monkeypatch):

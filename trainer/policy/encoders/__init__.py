@@ -5,5 +5,6 @@
     pictures.py      convolutions, for grey pictures and for boards
     cells.py         one-hot inputs, for cells of few kinds
     custom.py        a torch module of the user's own
+    transformed.py   an encoder behind a function of the user's own
     convolution.py   a convolution with a faster gradient in bfloat16
 """

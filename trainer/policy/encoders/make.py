@@ -23,6 +23,7 @@ from trainer.policy.encoders.cells import Cells
 from trainer.policy.encoders.custom import Custom
 from trainer.policy.encoders.mlp import Mlp
 from trainer.policy.encoders.pictures import Board, Conv, is_board, is_picture
+from trainer.policy.encoders.transformed import Transformed, find_transform
 
 # The encoder class for each value of the setting `encoder`.
 ENCODERS: dict[str, type[nn.Module]] = {"mlp": Mlp, "conv": Conv, "board": Board, "cells": Cells}
@@ -39,18 +40,22 @@ def choose_encoder(shape: tuple[int, ...]) -> str:
 
 
 def make_encoder(kind: str, shape: tuple[int, ...], frames: int, size: int,
-                 precision: torch.dtype = torch.float32, scale: float = 1.0) -> nn.Module:
+                 precision: torch.dtype = torch.float32, scale: float = 1.0, transform: str | None = None) -> nn.Module:
     """A new encoder.
 
     kind: a name in ENCODERS, "auto" (see `choose_encoder`), or an import path "package.module:Name" (see custom.py).
     shape: of one observation.
     frames: K, number of observations read at once.
     size: width of the output.
-    precision: dtype in which an encoder given by import path is tried.
+    precision: dtype in which code of the user's own is tried.
     scale: factor by which observations are multiplied before the encoder reads them.
+    transform: import path of a function that the observations pass before the encoder (see transformed.py).
 
     Raises SettingError if there is no such encoder, or it cannot read such observations.
     """
+    if transform is not None:
+        function, (frames, *changed) = find_transform(transform, (frames, *shape), precision)
+        return Transformed(function, make_encoder(kind, tuple(changed), frames, size, precision, scale))
     if ":" in kind:
         return Custom(kind, (frames, *shape), size, precision)
     if kind == "auto":

@@ -1,4 +1,4 @@
-"""Encoders with convolutions: for grey pictures, and for small boards of several planes."""
+"""Encoders with convolutions: for pictures, and for small boards of several planes."""
 
 import math
 
@@ -12,7 +12,8 @@ from trainer.tensors import under, with_prefix
 CHANNELS = (16, 32, 32)   # of the convolutions over pictures
 SMALLEST_PICTURE = 36     # pixels a side: smaller pictures do not fit the convolutions
 PLANES, LAYERS = 32, 3    # channels and number of the convolutions over boards
-LARGEST_BOARD = 32        # points a side
+LARGEST_BOARD = SMALLEST_PICTURE - 1  # points a side
+SMALLEST_BOARD = 4        # points a side; "auto" takes smaller observations for vectors
 
 
 class Convolutional(nn.Module):
@@ -52,18 +53,17 @@ class Convolutional(nn.Module):
 
     def step(self, weights, x, out):
         features = self.convolve(x, under("encoder_", weights))  # allocates the convolutions' results
-        torch.addmm(weights["encoder_bias"], features, weights["encoder"], out=out).relu_()
-        return out
+        return torch.addmm(weights["encoder_bias"], features, weights["encoder"], out=out).relu_()
 
 
 class Conv(Convolutional):
-    """Three convolutions and a layer for pictures: (B, K, height, width) to (B, size).
+    """Three convolutions and a layer for pictures: (B, K, height, width) or (B, K, channels, height, width) to (B, size).
 
     After Mnih et al., 2015 ("Human-level control through deep reinforcement learning"), with fewer channels.
     """
 
     def __init__(self, shape: tuple[int, ...], size: int, scale: float = 1.0):
-        channels = (shape[0], *CHANNELS)
+        channels = (math.prod(shape[:-2]), *CHANNELS)
         super().__init__([nn.Conv2d(channels[k], channels[k + 1], kernel, stride)
                           for k, (kernel, stride) in enumerate(((8, 4), (4, 2), (3, 1)))], shape, size)
 
@@ -71,10 +71,11 @@ class Conv(Convolutional):
     def why_unfit(shape: tuple[int, ...], scale: float) -> str:
         if is_picture(shape):
             return ""
-        return (f"the encoder 'conv' reads grey pictures of at least {SMALLEST_PICTURE} x {SMALLEST_PICTURE} (--view pixels), "
+        return (f"the encoder 'conv' reads pictures of at least {SMALLEST_PICTURE} x {SMALLEST_PICTURE} (--view pixels), "
                 f"but observations have the shape {shape}")
 
     def convolve(self, x, weights):
+        x = x.flatten(1, -3)
         for k, layer in enumerate(self.convolutions):
             x = convolve(x, weights[f"weight{k}"], weights[f"bias{k}"], layer.stride[0]).relu()
         return x.flatten(1)
@@ -108,10 +109,18 @@ class Board(Convolutional):
 
 
 def is_picture(shape: tuple[int, ...]) -> bool:
-    """True if observations of `shape` are grey pictures for `Conv`."""
-    return len(shape) == 2 and min(shape) >= SMALLEST_PICTURE
+    """True if observations of `shape`, with their channels first, are pictures for `Conv`. A stack of pictures has one more
+    axis."""
+    return len(shape) in (2, 3, 4) and min(shape[-2:]) >= SMALLEST_PICTURE
 
 
 def is_board(shape: tuple[int, ...]) -> bool:
     """True if observations of `shape` are boards for `Board`."""
     return len(shape) in (2, 3) and max(shape[-2:]) <= LARGEST_BOARD
+
+
+def choose_convolutions(shape: tuple[int, ...]) -> str | None:
+    """The encoder for observations of `shape`: "conv" for pictures, "board" for planes of small boards, None for others."""
+    if is_picture(shape):
+        return "conv"
+    return "board" if len(shape) == 3 and is_board(shape) and min(shape[1:]) >= SMALLEST_BOARD else None
