@@ -17,6 +17,7 @@ from envs_c import install
 
 BLOCK = 128  # threads per block
 WAVES = 32   # most blocks per multiprocessor in a launch; the kernel's loop handles the other items
+OPTIONS = ("-std=c++17", "--fmad=false")  # products are not contracted, as on the CPU
 # NVRTC has no C library. The kernels' headers need only these types of it.
 STDINT = b"""typedef unsigned char uint8_t; typedef unsigned short uint16_t; typedef int int32_t; typedef unsigned int uint32_t;
 typedef long long int64_t; typedef unsigned long long uint64_t;"""
@@ -54,7 +55,7 @@ class CudaModule:
         names = [*(header.name.encode() for header in self.headers), b"stdint.h"]
         program = nvrtc.createProgram(self.path.read_text(encoding="utf-8"), self.path.name, sources, names)
         try:
-            nvrtc.compileProgram(program, (f"-arch={arch}", "-std=c++17", "--fmad=false"))
+            nvrtc.compileProgram(program, (f"-arch={arch}", *OPTIONS))
             cubin: bytes = nvrtc.getCUBIN(program)
             return cubin
         except nvrtc.NVRTCError as error:
