@@ -12,8 +12,9 @@ import tempfile
 from pathlib import Path
 
 from benchmarks.common import head, new_parser, publish
-from trainer.log import compare, curves
+from trainer.log import curves
 from trainer.log.text import markdown
+from trainer.results import compare
 from trainer.runs.metrics import read_metrics
 
 

@@ -39,7 +39,7 @@ VERBS = {
                  "play a game yourself, or watch a trained agent, in a window or the terminal"),
     "record": Verb("trainer.commands.record:main", "RUN [options]", "film the best, the median and the worst of some episodes"),
     "compare": Verb("trainer.commands.compare:main", "RUN RUN ... [options]",
-                    "draw the scores of several runs into one picture"),
+                    "draw the scores of several runs into one picture, with statistics over seeds"),
     "export": Verb("trainer.commands.export:main", "RUN [options]", "write a trained agent as ONNX and safetensors"),
     "sweep": Verb("trainer.commands.sweep:main", "GAME [options]", "search for the best settings for a game"),
     "profile": Verb("trainer.commands.profile:main", "GAME [options]", "measure how long each stage of a training takes"),

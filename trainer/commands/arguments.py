@@ -11,7 +11,7 @@ from tyro.conf import Positional, arg
 from trainer.commands import RUN_HELP, VERBS
 from trainer.config import Config
 from trainer.config.fields import Section
-from trainer.config.games import GameName, checked_game, names, path_of
+from trainer.config.games import checked_game, names, whole
 from trainer.config.options import value_of
 from trainer.errors import ConfigError, SettingError
 from trainer.files import may_write
@@ -19,7 +19,8 @@ from trainer.process import program_name
 from trainer.runs import trust
 
 Run = Annotated[Positional[str], arg(help=f"{RUN_HELP[0].upper()}{RUN_HELP[1:]}.")]
-Runs = Annotated[Positional[tuple[str, ...]], arg(help=f"Two runs or more; each is {RUN_HELP}.")]
+Runs = Annotated[Positional[tuple[str, ...]], arg(help=f"Two runs or more; each is {RUN_HELP}. The "
+                                                            "beginning of several names means all of these runs.")]
 DEVICE = arg(help="Device of the policy: auto (the GPU if there is one), cpu, cuda, or cuda:1 for the second GPU.")
 GREEDY = arg(help="Always take the most likely action, instead of sampling.")
 
@@ -31,7 +32,9 @@ class CodeOptions(Section):
     trust_code: bool = False
     """Load the code that the run names, though no training of yours has used it: it runs with your rights."""
     game: str | None = None
-    """The run's game, to load it if it is code: a .pyx, or gym:MODULE:ID."""
+    """The run's game, to load it if it is code: a .pyx, gym:FILE.py:NAME or gym:MODULE:NAME."""
+    wrap: str | None = None
+    """The run's wrappers, to load them."""
     encoder: str | None = None
     """The run's encoder, to load it if it is an import path."""
     observation_transform: str | None = None
@@ -51,12 +54,14 @@ def admitted_run(run: Path, options: CodeOptions) -> Iterator[None]:
     from trainer.runs.checkpoint import latest, read_config
     path = latest(run)
     config = read_config(path)
-    settings = {"game": config.game} | {setting: getattr(config.policy, setting) for setting in trust.OF_THE_POLICY}
+    settings = {"game": config.game, "wrap": config.env.wrap} | {setting: getattr(config.policy, setting) for setting in trust.OF_THE_POLICY}
     for setting, has in settings.items():
         given = getattr(options, setting)
-        if given is not None and _whole(given) != has:
+        if given is not None and (whole(given) if setting == "game" else given) != has:
             raise SettingError(setting, f"must be {has}, which the run has, not {given}: leave it out, or choose another run")
-    named = {_whole(name) for setting in settings if (name := getattr(options, setting)) is not None}
+    given = {setting: name for setting in settings if (name := getattr(options, setting)) is not None}
+    named = {whole(name) if setting == "game" else name for setting, name in given.items()}
+    named.update((options.wrap or "").split(","))
     with trust.admitted(config, path, trust_code=options.trust_code, named=named):
         yield
 
@@ -70,9 +75,10 @@ def admitted_training(config: Config, game: str | None, argv: Sequence[str], *, 
     trains: False if the training keeps nothing; then the code is not remembered.
     Raises TrustError if the code is not allowed.
     """
-    options = [trust.option_of(setting) for setting in (*trust.OF_THE_POLICY, *trust.OF_THE_LEARNING, "track")]
+    options = [trust.option_of(setting) for setting in ("wrap", *trust.OF_THE_POLICY, *trust.OF_THE_LEARNING, "track")]
     given = {option: value for option in options if (value := value_of(option, list(map(_dashed, argv))))}
-    named = {*given.values(), *given.get("--track", "").split(","), *([game] if game else [])}
+    listed = [path for option in ("--track", "--wrap") for path in given.get(option, "").split(",")]
+    named = {*given.values(), *listed, *([game] if game else [])}
     trust_code = any(text.replace("_", "-") == "--trust-code" for text in argv)
     with trust.admitted(config, config.run.resume or config.run.run_dir or "the preset", trust_code=trust_code, named=named,
                         learns=True, trains=trains, game_option=""):
@@ -83,11 +89,6 @@ def _dashed(text: str) -> str:
     """An argument with dashes in an option's name: --reward-transform=a_b:c for --reward_transform=a_b:c."""
     name, equals, value = text.partition("=")
     return (name.replace("_", "-") if name.startswith("--") else name) + equals + value
-
-
-def _whole(name: str) -> str:
-    """A name on the command line as a config has it: with the absolute path of a .pyx."""
-    return str(path_of(name)) if GameName.parse(name).is_file else name
 
 
 def game_of(argv: list[str], command: str) -> str:

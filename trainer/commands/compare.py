@@ -1,5 +1,6 @@
-"""`python -m trainer compare RUN RUN ...`: the scores of several runs in one picture."""
+"""`python -m trainer compare RUN RUN ...`: the scores of several runs in one picture, a table, and statistics over seeds."""
 
+import json as json_module
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -10,8 +11,9 @@ from trainer.commands.arguments import Runs, require_folder
 from trainer.config.fields import Section, matching
 from trainer.config.games import GameName
 from trainer.config.options import parse
+from trainer.errors import SettingError
 from trainer.log.text import show
-from trainer.runs.find import find, folder_of
+from trainer.runs.find import find_all, folder_of
 
 
 @dataclass(frozen=True)
@@ -24,27 +26,42 @@ class CompareOptions(Section):
     by: Literal["steps", "minutes"] = "steps"
     """Horizontal axis of the picture."""
     group: bool = False
-    """Draw runs with equal settings and different seeds as one curve: their mean and standard deviation."""
+    """Take runs with equal settings and different seeds as one: mean curves, and statistics over the seeds."""
+    json: bool = False
+    """Print one JSON object with all numbers instead of the table."""
+    csv: bool = False
+    """Print the table as CSV, with all digits."""
 
     def check(self) -> None:
         super().check()
         require_folder("out", self.out)
+        if self.json and self.csv:
+            raise SettingError("csv", "must be left out with --json: choose one of them")
 
 
 def main(argv: list[str]) -> None:
     """Draw the picture and print a table."""
-    options = parse(CompareOptions, argv, "compare", "Draw the scores of several runs of one game into one picture.")
-    folders = [folder_of(find(name)) for name in options.run]
-    from trainer.log.compare import group_table, grouped, mean_curve, read, single, table
+    options = parse(CompareOptions, argv, "compare", "Draw the scores of several runs of one game into one picture. With "
+                    "--group also statistics over seeds: interquartile means, bootstrap intervals, performance profiles, and "
+                    "probabilities of improvement (Agarwal et al. 2021).")
+    folders = [folder_of(path) for name in options.run for path in find_all(name)]
     from trainer.log.curves import draw_comparison
-    members = read(folders, options.by)
-    if options.group:
-        groups = grouped(members)
-        columns, rows = group_table(groups)
-        curves = [mean_curve(label, group) for label, group in groups.items()]
+    from trainer.results import compare
+    from trainer.results.groups import notes, profiles, sentence
+    from trainer.results.output import csv_text
+    members = compare.read(folders, options.by)
+    groups = compare.grouped(members) if options.group else None
+    curves = compare.single(members) if groups is None else [compare.mean_curve(label, one) for label, one in groups.items()]
+    draw_comparison(curves, Path(options.out), options.by, GameName.parse(members[0].run.game).short,
+                    None if groups is None else profiles(compare.scores_of(groups)))
+    facts = compare.facts(members, groups)
+    if options.json:
+        print(json_module.dumps(facts | {"picture": options.out}))
+    elif options.csv:
+        print(csv_text(compare.rows(facts)), end="")
     else:
-        columns, rows = table(members)
-        curves = single(members)
-    draw_comparison(curves, Path(options.out), options.by, GameName.parse(members[0].run.game).short)
-    show(columns, rows, Console(), columns[1:])
-    print(f"{options.out}: the curves")
+        columns, rows = compare.table(members) if groups is None else compare.group_table(groups)
+        show(columns, rows, Console(), columns[1:])
+        for line in [] if groups is None else [*map(sentence, facts["improvements"]), *notes([one.run for one in members])]:
+            print(line)
+        print(f"{options.out}: the curves")

@@ -9,7 +9,6 @@
     numbers.py      number formats
     text.py         tables as text
     curves.py       pictures: curves.png of a run, and several runs in one picture
-    compare.py      the curves and tables of `compare`
 
 Importing run_log, numbers or text loads neither torch nor matplotlib.
 """

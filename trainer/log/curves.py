@@ -1,6 +1,6 @@
 """Pictures of curves: curves.png of one run, drawn from its metrics.jsonl, and the scores of several runs in one picture."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
@@ -53,30 +53,36 @@ def draw_curves(folder: Path) -> Path:
         _label(axes, title, "steps", "value")
     for axes in (by_step, speed, *losses):
         axes.xaxis.set_major_formatter(EngFormatter(sep=""))
-    figure.suptitle(_title(folder))
+    figure.suptitle(_plain(_title(folder)))
     path = folder / "curves.png"
     _save(figure, path)
     return path
 
 
-def draw_comparison(curves: Sequence[Curve], path: Path, by: str, game: str) -> None:
+def draw_comparison(curves: Sequence[Curve], path: Path, by: str, game: str,
+                    profiles: Mapping[str, Mapping[str, Any]] | None = None) -> None:
     """Draw the scores of several runs, or groups of runs, into one PNG file.
 
     by: "steps" or "minutes", the horizontal axis.
     game: name in the title.
+    profiles: performance profiles for axes of their own, of trainer.results.groups.profiles.
     Raises ConfigError if the picture cannot be written.
     """
-    figure = Figure(figsize=(9, 5.5), dpi=100, layout="constrained")
-    axes = figure.subplots()
+    figure = Figure(figsize=(14 if profiles else 9, 5.5), dpi=100, layout="constrained")
+    axes, *more = figure.subplots(1, 2 if profiles else 1, squeeze=False).flat
+    if profiles:
+        _draw_profiles(more[0], profiles)
     for index, curve in enumerate(curves):
         style = {"color": f"C{index % 10}", "linestyle": _STYLES[index // 10 % len(_STYLES)]}
         stride = len(curve.across) // _MOST_POINTS + 1
         marker = "." if len(curve.across) == 1 else None
-        axes.plot(curve.across[::stride], curve.score[::stride], label=curve.label, linewidth=1.4, marker=marker, **style)
+        axes.plot(curve.across[::stride], curve.score[::stride], label=_plain(curve.label), linewidth=1.4, marker=marker,
+                  **style)
         if curve.deviation is not None:
             axes.fill_between(curve.across, curve.score - curve.deviation, curve.score + curve.deviation, alpha=0.2,
                               linewidth=0, color=style["color"])
-    _label(axes, f"{game}: score of recent episodes", {"steps": "steps", "minutes": "minutes of training"}[by], "mean score")
+    across = {"steps": "steps", "minutes": "minutes of training"}[by]
+    _label(axes, f"{_plain(game)}: score of recent episodes", across, "mean score")
     if by == "steps":
         axes.xaxis.set_major_formatter(EngFormatter(sep=""))
     axes.set_xlim(left=0)
@@ -86,6 +92,22 @@ def draw_comparison(curves: Sequence[Curve], path: Path, by: str, game: str) -> 
     except OSError as error:
         raise ConfigError(f"cannot write the picture {path}: {error.strerror or error}; choose another file with "
                           "--out") from None
+
+
+def _draw_profiles(axes: Axes, profiles: Mapping[str, Mapping[str, Any]]) -> None:
+    """The performance profile of each group and its 95% band."""
+    for label, one in profiles.items():
+        line, = axes.plot(one["at"], one["above"], label=_plain(label), linewidth=1.4)
+        if one["band"] is not None:
+            axes.fill_between(one["at"], *one["band"], alpha=0.2, linewidth=0, color=line.get_color())
+    _label(axes, "Performance profile", "score", "part of the runs with a higher score")
+    axes.set_ylim(0, 1)
+    axes.legend(frameon=False, fontsize="small")
+
+
+def _plain(text: str) -> str:
+    """A text without formulas: matplotlib takes text between two $ as one."""
+    return text.replace("$", r"\$")
 
 
 def _save(figure: Figure, path: Path) -> None:

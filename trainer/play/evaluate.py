@@ -22,11 +22,10 @@ from trainer.files import write_atomically
 from trainer.play import film
 from trainer.policy.load import load_run
 from trainer.policy.policy import Policy
-from trainer.results.protocol import every, protocol, text
 from trainer.rollout.actor import Actor, collect
 from trainer.rollout.storage import Storage
 from trainer.runs import checkpoint
-from trainer.runs.summary import EVALUATION
+from trainer.runs.evaluation import EVALUATION, every, protocol, text
 
 LONGEST = 100_000   # steps: an evaluation truncates episodes here if neither game nor settings do it earlier
 RESAMPLES = 10_000  # of the bootstrap
@@ -43,7 +42,7 @@ class Evaluation(NamedTuple):
     states: dict[str, torch.Tensor]  # of all environments at the start; empty if the source cannot save them
     actions: np.ndarray              # (T, E, ...) as in the slab, of the first T steps: those that a film may show
     pictures: list[np.ndarray]       # observations of episode 0 in these steps, if it cannot be replayed and they are pictures
-    protocol: dict[str, Any]         # see trainer/results/protocol.py
+    protocol: dict[str, Any]         # see trainer/runs/evaluation.py
 
     def summary(self) -> dict:
         """The protocol; of the returns mean, median, lowest, highest, standard error, 95% interval of the mean; mean length."""

@@ -13,7 +13,7 @@ import envs_c
 from trainer.environments import rate_of
 from trainer.errors import ConfigError
 from trainer.files import may_write
-from trainer.results import protocol
+from trainer.runs.evaluation import text
 
 SECONDS = 60                  # length of a film at most
 SUFFIXES = (".gif", ".mp4")
@@ -78,7 +78,7 @@ def write(evaluation, index: int, path: Path, seconds: float = SECONDS, then: It
     screens, rate = screens[::every], rate / every
     _save(path, screens, rate)
     shown = "the whole" if complete else f"the first {seconds:g} s of the"
-    how = protocol.text({"protocol": evaluation.protocol})
+    how = text({"protocol": evaluation.protocol})
     return f"{path}: {shown} episode that scored {evaluation.returns[index]:g} ({how})"
 
 

@@ -1,8 +1,8 @@
-"""Results of several runs: statistics over seeds, published scores to compare with, and protocols of evaluations.
+"""Results of several runs: comparisons, statistics over seeds, published scores, and reports.
 
+    compare.py      runs of one game, run by run or in groups of equal settings
+    groups.py       the statistics of groups
     statistics.py   interquartile means, intervals, performance profiles, probability of improvement
     published.py    random and human scores of the cartridges, and human-normalized scores
-    protocol.py     the protocol of an evaluation, for evaluation.json and in words
-
-None of them loads torch or matplotlib.
+    output.py       tables as CSV
 """

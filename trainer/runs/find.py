@@ -25,23 +25,29 @@ def find(name: str, root: Path = ROOT) -> Path:
 
     Raises RunError with similar names if there is no such run, if several begin with this name, or if it is empty.
     """
+    matches = find_all(name, root)
+    if len(matches) > 1:
+        root, beginning = matches[0].parent, user_path(name).name
+        raise RunError(f"{len(matches)} runs under {root} begin with {beginning!r}: {_listed(matches)}; write more of the name")
+    return matches[0]
+
+
+def find_all(name: str, root: Path = ROOT) -> list[Path]:
+    """As `find`; the beginning of several names gives all of these runs, newest first."""
     path = user_path(name)
     if not name.strip() or not path.absolute().name:  # every name begins with an empty one
         raise RunError(f"RUN must be a run's folder, one of its checkpoints, the beginning of a folder's name under {root}, or "
                        f"{LAST}, not {name!r}; {hint()}")
     if path.is_file() or holds_run(path):
-        return path
+        return [path]
     if path.parent.is_dir() and path.parent != Path():  # the beginning of a path
         root, name = path.parent, path.name
     found = newest_first(root)
     if name == LAST and found:
-        return next(filter(_has_checkpoint, found), found[0])
+        return [next(filter(_has_checkpoint, found), found[0])]
     matches = [folder for folder in found if folder.name.startswith(name)]
-    exact = [folder for folder in matches if folder.name == name]
-    if len(exact or matches) == 1:
-        return (exact or matches)[0]
     if matches:
-        raise RunError(f"{len(matches)} runs under {root} begin with {name!r}: {_listed(matches)}; write more of the name")
+        return [folder for folder in matches if folder.name == name] or matches
     raise RunError(f"{_not_found(path, name, root)}; {_suggestion(name, found, root)}")
 
 

@@ -8,10 +8,9 @@ from typing import Any
 from trainer.config.games import GameName
 from trainer.errors import RunError
 from trainer.files import read_json
+from trainer.runs.evaluation import read_evaluations, text
 from trainer.runs.folder import CONFIG, is_locked
 from trainer.runs.metrics import read_metrics
-
-EVALUATION = "evaluation.json"
 
 
 @dataclass(frozen=True)
@@ -25,7 +24,7 @@ class Run:
     seconds: float            # of training
     score: float | None       # mean return of recent episodes
     best: float | None        # highest such mean
-    evaluation: float | None  # mean return of the evaluation at the end
+    evaluations: list[dict[str, Any]]  # in evaluation.json: the first is the one with sampled actions
     running: bool             # True if a process is training in the folder now
 
     @property
@@ -37,6 +36,16 @@ class Run:
     def game(self) -> str:
         """The name of the game as text."""
         return self.config["game"]
+
+    @property
+    def evaluation(self) -> float | None:
+        """Mean return of the evaluation at the end, with sampled actions."""
+        return self.evaluations[0]["mean"] if self.evaluations else None
+
+    @property
+    def protocol(self) -> str:
+        """The protocol of `evaluation` in words; empty without one."""
+        return text(self.evaluations[0]) if self.evaluations else ""
 
     @property
     def seed(self) -> int:
@@ -70,15 +79,4 @@ def read_run(folder: Path) -> Run:
     scores = [entry["score_mean"] for entry in entries if entry.get("score_mean") is not None]
     last = entries[-1] if entries else {"step": 0, "seconds": 0.0}
     return Run(folder, config, started, last["step"], last["seconds"], scores[-1] if scores else None,
-               max(scores, default=None), _evaluation(folder), is_locked(folder))
-
-
-def _evaluation(folder: Path) -> float | None:
-    """The mean return in evaluation.json; None without the file."""
-    path = folder / EVALUATION
-    try:
-        return float(read_json(path)["mean"])
-    except FileNotFoundError:
-        return None
-    except (OSError, ValueError, TypeError, LookupError, OverflowError):
-        raise RunError(f"{path} is damaged; move it away") from None
+               max(scores, default=None), read_evaluations(folder), is_locked(folder))

@@ -15,8 +15,8 @@ from trainer.config import Config
 from trainer.config.preset import preset_text
 from trainer.files import open_file, read_json, write_atomically
 from trainer.process import PARENT, program_command
+from trainer.runs.evaluation import EVALUATION
 from trainer.runs.metrics import METRICS, entries_of
-from trainer.runs.summary import EVALUATION
 
 POLL = 0.5       # seconds between two reads of a trial's metrics
 PATIENCE = 60.0  # seconds after SIGINT for a trial to write a checkpoint and end; then it is killed

@@ -187,10 +187,10 @@ def test_compare_draws_the_runs_into_one_picture(capsys, there, monkeypatch, wor
     real = curves.draw_comparison
     monkeypatch.setattr(curves, "draw_comparison", lambda members, *rest: drawn.extend(members) or real(members, *rest))
     lines = run(capsys, f"compare one runs/two {words} --out c.png").splitlines()
-    assert len(lines) == count + 2 and lines[-1] == "c.png: the curves"
+    assert len(lines) == count + 2 + ("group" in words) and lines[-1] == "c.png: the curves"
     assert len(drawn) == count
     assert all((one.deviation is not None) == ("group" in words) for one in drawn)
-    assert iio.imread("c.png").shape[:2] == (550, 900)
+    assert iio.imread("c.png").shape[:2] == (550, 1400 if "group" in words else 900)
 
 
 def test_groups_are_named_by_the_settings_that_differ(capsys, there):

@@ -16,7 +16,7 @@ from trainer.errors import ConfigError, SettingError
 from trainer.files import read_json
 from trainer.play import evaluate, film
 from trainer.policy.make import make_policy
-from trainer.results.protocol import every
+from trainer.runs.evaluation import every
 
 
 def config(game="cartpole", **env) -> Config:

@@ -9,9 +9,10 @@ import pytest
 
 from trainer.errors import RunError
 from trainer.runs import folder as run_folder
+from trainer.runs.evaluation import EVALUATION
 from trainer.runs.find import find
 from trainer.runs.folder import CONFIG, locked
-from trainer.runs.summary import EVALUATION, read_run
+from trainer.runs.summary import read_run
 
 NAMES = ("breakout-20260101-120000-s1", "breakout-20260102-120000-s2", "pong-20260101-090000-s1")
 

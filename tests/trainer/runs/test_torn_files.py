@@ -8,9 +8,10 @@ from log_support import STEP, iterations
 
 from trainer.__main__ import main
 from trainer.errors import RunError
+from trainer.runs.evaluation import EVALUATION
 from trainer.runs.folder import CONFIG, write_config
 from trainer.runs.metrics import METRICS, read_metrics
-from trainer.runs.summary import EVALUATION, read_run
+from trainer.runs.summary import read_run
 
 DEEP = b"[" * 100_000
 

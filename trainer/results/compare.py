@@ -13,6 +13,7 @@ from trainer.config.games import GameName
 from trainer.errors import RunError
 from trainer.log.curves import Curve
 from trainer.log.numbers import count, minutes, number
+from trainer.results.groups import about, between, improvements, normalized, profiles, score_of
 from trainer.runs.find import hint
 from trainer.runs.metrics import read_metrics
 from trainer.runs.summary import Run, read_run
@@ -99,21 +100,61 @@ def mean_curve(label: str, members: Sequence[Member]) -> Curve:
 
 
 def table(members: Sequence[Member]) -> tuple[list[str], list[list[str]]]:
-    """Columns and rows of a table with a row for each run."""
+    """Columns and rows of a table with a row for each run. human: the human-normalized score of the evaluation."""
     rows = [[member.label, str(run.seed), count(run.step), minutes(run.seconds), number(run.score), number(run.best),
-             number(run.evaluation)] for member, run in ((one, one.run) for one in members)]
-    return ["run", "seed", "steps", "minutes", "score", "best", "evaluation"], rows
+             number(run.evaluation), _human([run])] for member, run in ((one, one.run) for one in members)]
+    return ["run", "seed", "steps", "minutes", "score", "best", "evaluation", "human"], rows
 
 
 def group_table(groups: dict[str, list[Member]]) -> tuple[list[str], list[list[str]]]:
-    """Columns and rows of a table with a row for each group: means over its runs, and ± the standard deviation of scores."""
-    rows = []
+    """Columns and rows of a table with a row for each group: means over its runs, and ± the standard deviation of scores.
+
+    human: the mean human-normalized score of the evaluations.
+    iqm: the interquartile mean of `scores_of`, with its 95% interval over the seeds.
+    """
+    rows, scores = [], scores_of(groups)
     for label, members in groups.items():
         runs = [member.run for member in members]
+        facts = about(scores[label])
         rows.append([label, " ".join(str(run.seed) for run in runs), count(float(np.mean([run.step for run in runs]))),
                      minutes(float(np.mean([run.seconds for run in runs]))),
-                     *(_mean([getattr(run, name) for run in runs]) for name in ("score", "best", "evaluation"))])
-    return ["settings", "seeds", "steps", "minutes", "score", "best", "evaluation"], rows
+                     *(_mean([getattr(run, name) for run in runs]) for name in ("score", "best", "evaluation")),
+                     number(facts["iqm"]), between(facts["iqm_interval"]), _human(runs)])
+    return ["settings", "seeds", "steps", "minutes", "score", "best", "evaluation", "iqm", "95% interval", "human"], rows
+
+
+def scores_of(groups: dict[str, list[Member]]) -> dict[str, np.ndarray]:
+    """The scores of each group's runs (runs,): of the evaluations, or if a run has none, of recent episodes."""
+    kind = score_of([member.run for members in groups.values() for member in members])
+    return {label: np.array([getattr(member.run, kind) for member in members], float) for label, members in groups.items()}
+
+
+def facts(members: Sequence[Member], groups: dict[str, list[Member]] | None) -> dict[str, Any]:
+    """The comparison, ready for JSON. groups: as by `grouped`, or None for a comparison run by run."""
+    runs = [{"run": one.label, "seed": one.run.seed, "steps": one.run.step, "minutes": one.run.seconds / 60,
+             "score": one.run.score, "best": one.run.best, "evaluation": one.run.evaluation, "protocol": one.run.protocol,
+             "human_normalized": normalized(one.run, one.run.evaluation)} for one in members]
+    found = {"game": members[0].run.game, "runs": runs}
+    if groups is None:
+        return found
+    scores = scores_of(groups)
+    curves = profiles(scores)
+    return found | {"scores": score_of([one.run for one in members]), "improvements": improvements(scores),
+                    "groups": [{"settings": label, "seeds": [one.run.seed for one in groups[label]], **about(scores[label]),
+                                "profile": curves[label]} for label in groups]}
+
+
+def rows(facts: dict[str, Any]) -> list[dict[str, Any]]:
+    """The rows of `facts` for a CSV file: of its groups, or else of its runs."""
+    if "groups" not in facts:
+        return facts["runs"]
+    return [{key: value for key, value in one.items() if key != "profile"} for one in facts["groups"]]
+
+
+def _human(runs: Sequence[Run]) -> str:
+    """The mean human-normalized score of the runs; "-" if one has none."""
+    known = [normalized(run, run.evaluation) for run in runs]
+    return "-" if None in known else number(float(np.mean(known)))
 
 
 def _mean(values: Sequence[float | None]) -> str:

@@ -1,0 +1,108 @@
+"""Comparisons of runs with different seeds: prefixes, statistics in tables, in JSON and in CSV, and old evaluations."""
+
+import csv
+import io
+import json
+
+import imageio.v3 as iio
+import pytest
+from run_support import make_run, summary
+from verb_support import refused, run
+
+from trainer.errors import RunError
+from trainer.runs.evaluation import read_evaluations
+from trainer.runs.summary import read_run
+
+SCORES = {"a": (1.7, 31.8, 31.8, 61.9), "b": (1.7, 1.7, 1.7, 31.8)}  # of random play and of the human, and others
+
+
+@pytest.fixture
+def runs(tmp_path, monkeypatch):
+    """Eight runs of breakout: four seeds with gamma 0.9, four with 0.99."""
+    monkeypatch.chdir(tmp_path)
+    for (name, scores), gamma in zip(SCORES.items(), (0.9, 0.99), strict=True):
+        for seed, score in enumerate(scores, 1):
+            make_run(tmp_path / "runs" / f"breakout-{name}{seed}", seed=seed, evaluation=score, greedy=score + 1,
+                     ppo={"gamma": gamma})
+    return tmp_path
+
+
+@pytest.mark.parametrize(("words", "count"), [("breakout", 8), ("runs/breakout-a", 4), ("breakout-a breakout-a1", 4),
+                                              ("breakout-a1 breakout-b", 5)])
+def test_the_beginning_of_several_names_means_all_of_these_runs(runs, capsys, words, count):
+    lines = run(capsys, f"compare {words}").splitlines()
+    assert len(lines) == count + 2
+
+
+def test_a_name_is_not_taken_as_the_beginning_of_others(runs, capsys):
+    make_run(runs / "runs" / "breakout", evaluation=1)
+    assert "only runs/breakout is named" in refused(capsys, "compare breakout")
+
+
+def test_groups_have_interquartile_means_intervals_and_human_normalized_scores(runs, capsys):
+    head, *lines = run(capsys, "compare breakout --group").splitlines()
+    assert head.split()[-4:] == ["iqm", "95%", "interval", "human"]
+    rows = {line[:10].strip(): line.split() for line in lines[:2]}
+    assert [rows[gamma][-5] for gamma in ("gamma 0.9", "gamma 0.99")] == ["31.8", "1.7"]
+    assert [rows[gamma][-1] for gamma in ("gamma 0.9", "gamma 0.99")] == ["1", "0.25"]
+    # pairs: 1.7 of a equals three and loses one; 31.8 wins three and equals one, twice; 61.9 wins four
+    assert lines[2].startswith(f"probability that a run with gamma 0.9 beats one with gamma 0.99: "
+                               f"{(1.5 + 3.5 * 2 + 4) / 16:.4g} (95% interval ")
+    assert lines[3] == ("statistics of the mean score of each run's evaluation: sampled actions, sticky 0, raw scores to game "
+                        "over or step 27,000")
+    assert lines[4] == "human: 0 for random play, 1 for the human of Mnih et al. 2015, Nature 518, extended data table 2"
+    assert iio.imread("compare.png").shape[:2] == (550, 1400)  # with the performance profile
+
+
+def test_json_and_csv_have_the_same_numbers_with_all_digits(runs, capsys):
+    facts = json.loads(run(capsys, "compare breakout --group --json"))
+    rows = list(csv.DictReader(io.StringIO(run(capsys, "compare breakout --group --csv"))))
+    assert (facts["picture"], facts["game"], facts["scores"]) == ("compare.png", "breakout", "evaluation")
+    assert len(facts["runs"]) == 8
+    for group, row in zip(facts["groups"], rows, strict=True):
+        assert row["settings"] == group["settings"] and float(row["iqm"]) == group["iqm"]
+        assert [float(end) for end in row["iqm_interval"].split()] == group["iqm_interval"]
+        low, high = group["iqm_interval"]
+        assert low <= group["iqm"] <= high
+        above, (lows, highs) = group["profile"]["above"], group["profile"]["band"]
+        assert above[0] <= 1 and above[-1] == 0 and sorted(above, reverse=True) == above
+        assert all(low <= part <= high for low, part, high in zip(lows, above, highs, strict=True))
+    single = list(csv.DictReader(io.StringIO(run(capsys, "compare breakout --csv"))))
+    assert [float(row["human_normalized"]) for row in single] == [one["human_normalized"] for one in facts["runs"]]
+    assert "--csv must be left out with --json" in refused(capsys, "compare breakout --csv --json")
+
+
+def test_runs_without_an_evaluation_are_compared_by_their_recent_episodes(runs, capsys):
+    make_run(runs / "runs" / "breakout-a5", seed=5, scores=(1.0, 8.0), ppo={"gamma": 0.9})
+    facts = json.loads(run(capsys, "compare breakout-a --group --json"))
+    assert facts["scores"] == "score" and facts["groups"][0]["max"] == 8.0
+    assert "since not every run has an evaluation" in run(capsys, "compare breakout-a --group")
+
+
+def test_names_are_no_formulas_in_pictures(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    for seed in (1, 2):
+        make_run(tmp_path / "runs" / f"$\\frac{seed}", seed=seed)
+    run(capsys, "compare $ --out a.png")
+    assert iio.imread("a.png").std() > 1
+
+
+def test_an_evaluation_of_an_earlier_version_is_read(tmp_path):
+    folder = make_run(tmp_path / "run")
+    old = summary(5) | {"opponents": {}}
+    del old["protocol"]
+    (folder / "evaluation.json").write_text(json.dumps(old))
+    assert (read_run(folder).evaluation, read_run(folder).evaluations) == (5.0, [old])
+    assert read_run(folder).protocol == "sampled or greedy actions, by an earlier version that did not note which"
+
+
+@pytest.mark.parametrize("change", [
+    {"mean": "5"}, {"mean": True}, {"mean": None}, {"median": float("nan")}, {"mean_interval": [1]},
+    {"mean_interval": ["a", 1]}, {"protocol": 5}, {"protocol": {"actions": "<b>"}},
+    {"protocol": {"actions": "greedy", "sticky": "x", "time_limit": None}},
+    {"others": 5}, {"others": [5]}, {"others": [{"mean": []}]}, {"max": 10**400}])
+def test_a_damaged_evaluation_is_named(tmp_path, change):
+    folder = make_run(tmp_path / "run")
+    (folder / "evaluation.json").write_text(json.dumps(summary(5) | change))
+    with pytest.raises(RunError, match=r"evaluation\.json is damaged; move it away"):
+        read_evaluations(folder)

@@ -1,0 +1,79 @@
+"""Statistics of groups of runs: interquartile mean, intervals over the seeds, profiles, and comparisons of two groups."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from trainer.config.games import GameName
+from trainer.log.numbers import number
+from trainer.results import statistics
+from trainer.results.published import SOURCE, published
+from trainer.runs.summary import Run
+
+POINTS = 101  # of a performance profile
+
+
+def score_of(runs: Sequence[Run]) -> str:
+    """The score that represents each run: "evaluation", or "score", that of recent episodes, if a run has no evaluation."""
+    return "score" if any(run.evaluation is None for run in runs) else "evaluation"
+
+
+def about(scores: np.ndarray) -> dict[str, Any]:
+    """The statistics of the scores (runs,) of one group, ready for JSON. Intervals are None for a single run."""
+    return {"runs": len(scores),
+            "mean": statistics.mean([scores]), "mean_interval": statistics.interval(statistics.mean, [scores]),
+            "iqm": statistics.iqm([scores]), "iqm_interval": statistics.interval(statistics.iqm, [scores]),
+            "median": statistics.median([scores]), "min": float(scores.min()), "max": float(scores.max())}
+
+
+def profiles(groups: Mapping[str, np.ndarray]) -> dict[str, dict[str, Any]]:
+    """The performance profile of each group with its 95% band, at common scores from the lowest to the highest."""
+    every = np.concatenate(list(groups.values()))
+    at = np.linspace(every.min(), every.max(), POINTS)
+    found = {}
+    for label, scores in groups.items():
+        band = statistics.interval(lambda sample: statistics.profile(sample, at), [scores])
+        found[label] = {"at": at.tolist(), "above": statistics.profile([scores], at).tolist(), "band": band}
+    return found
+
+
+def improvements(groups: Mapping[str, np.ndarray]) -> list[dict[str, Any]]:
+    """The probability of improvement of the better over the worse group, for each pair of groups."""
+    labels, found = list(groups), []
+    for index, one in enumerate(labels):
+        for other in labels[index + 1:]:
+            chance = statistics.improvement([groups[one]], [groups[other]])
+            better, worse = (one, other) if chance >= 0.5 else (other, one)
+            pair = [groups[better]], [groups[worse]]
+            found.append({"better": better, "worse": worse, "probability": statistics.improvement(*pair),
+                          "interval": statistics.interval(statistics.improvement, *pair)})
+    return found
+
+
+def normalized(run: Run, score: float | None) -> float | None:
+    """The human-normalized score; None for a game without published scores, or whose options are changed."""
+    row = published(GameName.parse(run.game).text, run.config["env"].get("options") or {})
+    return None if row is None or score is None else row.normalized(score)
+
+
+def between(interval: Sequence[float] | None) -> str:
+    """An interval as text: "12.5 to 14"; "-" for None."""
+    return "-" if interval is None else f"{number(interval[0])} to {number(interval[1])}"
+
+
+def sentence(pair: Mapping[str, Any]) -> str:
+    """An entry of `improvements` as a line of text."""
+    known = "" if pair["interval"] is None else f" (95% interval {between(pair['interval'])})"
+    return f"probability that a run with {pair['better']} beats one with {pair['worse']}: {number(pair['probability'])}{known}"
+
+
+def notes(runs: Sequence[Run]) -> list[str]:
+    """Lines below a table of statistics: the score that they are of, its protocol, and the source of published scores."""
+    lines = [{"evaluation": "statistics of the mean score of each run's evaluation", "score": "statistics of each run's recent "
+              "episodes of the training, since not every run has an evaluation"}[score_of(runs)]]
+    if score_of(runs) == "evaluation":
+        lines[0] += ": " + "; ".join(sorted({run.protocol for run in runs}))
+    if any(normalized(run, 0.0) is not None for run in runs):
+        lines.append(f"human: 0 for random play, 1 for the human of {SOURCE}")
+    return lines

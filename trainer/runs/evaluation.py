@@ -1,0 +1,77 @@
+"""evaluation.json of a run: the scores of its evaluations, each with its protocol.
+
+A protocol is everything that decides about the scores besides the agent and the seed. Machado et al. (2018), arXiv:1709.06009,
+on evaluations in ALE: sticky actions with a probability of 0.25, episodes that end at game over and not at a lost life, and raw
+scores. Here scores are always raw and episodes whole; sticky actions are a setting.
+"""
+
+from pathlib import Path
+from typing import Any
+
+from trainer.errors import RunError
+from trainer.files import read_json
+
+EVALUATION = "evaluation.json"
+UNKNOWN = "sampled or greedy actions, by an earlier version that did not note which"
+_NUMBERS = ("mean", "standard_error", "median", "min", "max", "mean_length")
+_LARGEST = 1e300
+
+
+def protocol(*, greedy: bool, sticky: float | None, frame_skip: int | None, time_limit: int | None) -> dict[str, Any]:
+    """A protocol, ready for JSON.
+
+    time_limit: steps after which an episode is truncated.
+    sticky, frame_skip, time_limit: None for a Gymnasium environment, which has its own.
+    """
+    return {"actions": "greedy" if greedy else "sampled", "sticky": sticky, "frame_skip": frame_skip, "time_limit": time_limit,
+            "scores": "raw", "end": "game over"}
+
+
+def text(summary: dict[str, Any]) -> str:
+    """The protocol of an evaluation in words. summary: also one of an earlier version, without a protocol."""
+    used = summary.get("protocol")
+    if used is None:
+        return UNKNOWN
+    sticky, limit = used["sticky"], used["time_limit"]
+    actions = "the environment's own repeated actions" if sticky is None else f"sticky {sticky:g}"
+    return f"{used['actions']} actions, {actions}, raw scores to game over{f' or step {limit:,}' if limit else ''}"
+
+
+def every(summary: dict[str, Any]) -> list[dict[str, Any]]:
+    """All evaluations of an evaluation.json: the main one, and those with greedy or with other sticky actions."""
+    return [summary, *summary.get("others", [])]
+
+
+def read_evaluations(folder: Path) -> list[dict[str, Any]]:
+    """The evaluations of the run in `folder`, the main one first; [] without the file. Raises RunError if it is damaged."""
+    path = folder / EVALUATION
+    try:
+        found = every(read_json(path))
+        valid = all(map(_is_valid, found))
+    except FileNotFoundError:
+        return []
+    except (OSError, ValueError, TypeError, AttributeError):
+        valid = False
+    if not valid:
+        raise RunError(f"{path} is damaged; move it away")
+    return found
+
+
+def _is_valid(summary: Any) -> bool:
+    """True if a summary has a mean, and of the other numbers only such that can be computed with."""
+    if not isinstance(summary, dict) or not _is_number(summary.get("mean")):
+        return False
+    interval, used = summary.get("mean_interval"), summary.get("protocol")
+    return (all(name not in summary or _is_number(summary[name]) for name in _NUMBERS)
+            and (interval is None or (isinstance(interval, list) and len(interval) == 2 and all(map(_is_number, interval))))
+            and (used is None or _is_protocol(used)))
+
+
+def _is_protocol(used: Any) -> bool:
+    return (isinstance(used, dict) and used.get("actions") in ("sampled", "greedy") and {"sticky", "time_limit"} <= used.keys()
+            and (used["sticky"] is None or _is_number(used["sticky"]))
+            and (used["time_limit"] is None or type(used["time_limit"]) is int))
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) in (int, float) and abs(value) <= _LARGEST  # not NaN either
