@@ -15,6 +15,7 @@ import torch
 from gymnasium import spaces
 from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv
 
+from bridge.actions import actions_of
 from bridge.errors import EnvironmentFailed
 from bridge.interfaces import AnyVectorEnv, Array, Work
 from bridge.source import EpisodeLog, Episodes
@@ -27,7 +28,8 @@ Stepped: TypeAlias = tuple[Episodes, float, float]  # the ended episodes, second
 class GymnasiumSource:
     """Vector environments of one kind.
 
-    envs: the vector environments. Each must have a Box of numbers to observe, Discrete actions and autoreset "next_step".
+    envs: the vector environments. Each must have a Box of numbers to observe, actions as in bridge/actions.py and autoreset
+        "next_step".
     reward_clip: c to clip rewards to [-c, c], or None. Episode returns stay raw.
     seed: `reset` resets environment i with seed + i; None for random seeds. The attribute may be set before a reset.
     owned: `close` also closes the vector environments.
@@ -45,8 +47,8 @@ class GymnasiumSource:
         for env in envs[1:]:
             check_spaces(env, space, actions)
         self.num_envs = sum(env.num_envs for env in envs)
-        self.num_actions, self.num_masked = int(actions.n), 0
-        self.first_action = int(actions.start)
+        self.action_space, self.num_masked = actions_of(actions), 0
+        self.num_actions = self.action_space.columns
         picture = len(space.shape) == 3 and space.shape[0] == 1  # a stack of one
         self.observation_shape = space.shape[1:] if picture else space.shape
         self.observation_dtype = np.dtype("uint8" if space.dtype == np.uint8 else "float32")
@@ -129,7 +131,8 @@ class _BoundVectorEnv:
         begin = time.perf_counter()
         ready()
         middle = time.perf_counter()
-        observation, reward, terminated, truncated, _ = self._call(self.env.step, self.actions + self.source.first_action)
+        actions = self.source.action_space.to_environment(self.actions)
+        observation, reward, terminated, truncated, _ = self._call(self.env.step, actions)
         played = ~self.over
         reward = np.where(played, reward, 0.0)
         self.returns += reward
@@ -240,7 +243,8 @@ def _close(env: AnyVectorEnv | gymnasium.Env[Any, Any], who: str) -> None:
         warnings.warn(f"{who} raised {type(error).__name__} in close: {error}", RuntimeWarning, stacklevel=2)
 
 
-def check_spaces(env: AnyVectorEnv, space: spaces.Space[Any], actions: spaces.Space[Any]) -> tuple[spaces.Box, spaces.Discrete]:
+def check_spaces(env: AnyVectorEnv, space: spaces.Space[Any],
+                 actions: spaces.Space[Any]) -> tuple[spaces.Box, spaces.Space[Any]]:
     """Raise ValueError if the pipeline cannot drive a vector environment, or if it differs from the others.
 
     space, actions: observation and action space of one environment in the first vector environment.
@@ -252,8 +256,6 @@ def check_spaces(env: AnyVectorEnv, space: spaces.Space[Any], actions: spaces.Sp
     if not isinstance(space, spaces.Box) or space.dtype.kind not in "fiub":
         raise ValueError(f"observations must be a Box of numbers, not {space}: wrap the environment, for instance in "
                          "gymnasium.wrappers.FlattenObservation")
-    if not isinstance(actions, spaces.Discrete):
-        raise ValueError(f"actions must be Discrete, not {actions}")
     mode = env.metadata.get("autoreset_mode")
     if mode is None:
         warnings.warn(f"{type(env).__name__} does not name its autoreset mode (metadata['autoreset_mode']); next_step is "

@@ -8,6 +8,7 @@ import numpy.typing as npt
 import torch
 from gymnasium.vector import VectorEnv
 
+from bridge.actions import Actions
 from bridge.source import EpisodeLog
 
 Array: TypeAlias = npt.NDArray[Any]
@@ -59,6 +60,7 @@ class Source(Protocol):
     saves: bool
     num_envs: int
     num_actions: int
+    action_space: Actions
     num_masked: int
     observation_shape: tuple[int, ...]
     observation_dtype: np.dtype[Any]

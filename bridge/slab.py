@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
+from bridge.actions import Actions
 from bridge.device import ALIGNMENT, HostDevice
 from bridge.interfaces import Array, Bytes, Device, Stream
 
@@ -27,17 +28,19 @@ class Slab:
     dtype: of observations, uint8 or float32.
     num_masked: number of actions in the action mask; 0 for no mask.
     device: device (bridge.device); default: the CPU.
+    actions: the kind of the actions; default: one choice.
 
     Attributes:
     host: NumPy arrays by name, B rows each: observation (B, *shape), reward, terminated, truncated (B,) float32, and
         action_mask (B, num_masked) uint8 if there is a mask.
     on_device: the same as torch tensors on the device; also as the attributes observation, reward, terminated, truncated and
         action_mask (None without a mask).
-    host_actions, actions: (B,) int32, on the host and on the device.
+    host_actions, actions: on the host and on the device: (B,) int32 for one choice, (B, M) int32 for several choices,
+        (B, D) float32 for continuous actions.
     """
 
     def __init__(self, count: int, shape: tuple[int, ...], dtype: npt.DTypeLike, num_masked: int = 0,
-                 device: Device | None = None) -> None:
+                 device: Device | None = None, actions: Actions | None = None) -> None:
         device = device or HostDevice()
         parts: Parts = {"observation": ((count, *shape), dtype), "reward": ((count,), "float32"),
                  "terminated": ((count,), "float32"), "truncated": ((count,), "float32")}
@@ -53,10 +56,11 @@ class Slab:
         self.terminated = self.on_device["terminated"]
         self.truncated = self.on_device["truncated"]
         self.action_mask = self.on_device.get("action_mask")
-        self._host_action_bytes = device.host_bytes(4 * count)
+        chosen, kind = ((count,), "int32") if actions is None else ((count, *actions.row), actions.row_dtype)
+        self._host_action_bytes = device.host_bytes(4 * int(np.prod(chosen)))
         self._device_action_bytes = device.device_bytes(self._host_action_bytes)
-        self.host_actions = self._host_action_bytes.view(np.int32)
-        self.actions = self._device_action_bytes.view(torch.int32)
+        self.host_actions = host_view(self._host_action_bytes, 0, chosen, kind)
+        self.actions = device_view(self._device_action_bytes, 0, chosen, kind)
 
     @property
     def nbytes(self) -> int:
@@ -88,7 +92,7 @@ class Slab:
 
     def __str__(self) -> str:
         parts = ", ".join(f"{name} {tuple(part.shape)} {part.dtype}" for name, part in self.host.items())
-        return f"{parts}, actions {tuple(self.host_actions.shape)} int32"
+        return f"{parts}, actions {tuple(self.host_actions.shape)} {self.host_actions.dtype}"
 
 
 def layout(parts: Parts) -> tuple[dict[str, int], int]:

@@ -1,6 +1,7 @@
 """Sources of observations: our games, and the log of ended episodes. bridge/gymnasium_source.py has the other source.
 
-A source has num_envs, num_actions, num_masked (0 without action masks), observation_shape and observation_dtype, and
+A source has num_envs, num_actions, action_space (bridge/actions.py), num_masked (0 without action masks), observation_shape and
+observation_dtype, and
 
     edges(num_batches)            the first environment of each batch, and the end;
     bind(lo, hi, host, actions)   environments lo .. hi-1, writing to the arrays `host` and reading `actions`;
@@ -30,6 +31,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
+from bridge.actions import discrete
 from envs_c import Batch, VecEnv
 
 _Number = TypeVar("_Number", bound=np.generic)
@@ -105,6 +107,7 @@ class GameSource:
             raise ValueError(f"autoreset must be 'next_step', not {env.autoreset!r}: the pipeline supports no other mode")
         self.env = env
         self.num_envs, self.num_actions = env.num_envs, len(env.actions)
+        self.action_space = discrete(self.num_actions)
         self.num_masked = self.num_actions if env.game.has_mask else 0
         self.observation_shape, self.observation_dtype = env.observation_shape, env.observation_dtype
 

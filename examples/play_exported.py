@@ -63,7 +63,7 @@ def open_safetensors(path: str | Path) -> tuple[About, Step]:
         hidden, after = core(w, encode(w, frames, about), state, about)
         out = linear(w, "heads", hidden)
         after["next_frames"] = frames[:, 1:]
-        return {"logits": out[:, :-1], "value": out[:, -1], **after}
+        return {"mean" if kind_of(about) == "box" else "logits": out[:, :-1], "value": out[:, -1], **after}
     return about, step
 
 
@@ -143,6 +143,29 @@ def make(about: About, num_envs: int, trust_code: bool = False) -> gymnasium.vec
     return envs_c.make(about["game"], num_envs, **about["env"], **about["options"])
 
 
+def kind_of(about: About) -> str:
+    """discrete, multi_discrete or box. The first exported files do not say it: they choose one of the actions."""
+    return str(about["actions"]["kind"]) if "actions" in about else "discrete"
+
+
+def draw(about: About, out: Arrays, infos: dict[str, Any], random: np.random.Generator) -> Array:
+    """Actions drawn from the policy's distributions, for the environments."""
+    if kind_of(about) == "box":
+        space = about["actions"]
+        rows = out["mean"] + np.array(space["deviation"]) * random.normal(size=out["mean"].shape)
+        low, high = ([without if bound is None else bound for bound in space[name]]
+                     for name, without in (("low", -np.inf), ("high", np.inf)))
+        rows = np.clip(np.array(space["shift"]) + np.array(space["factor"]) * rows, low, high)
+        return rows.reshape(-1, *space["shape"]).astype(space["dtype"])
+    logits = np.where(infos["action_mask"], out["logits"], -np.inf) if "action_mask" in infos else out["logits"]
+    logits = logits + random.gumbel(size=logits.shape)
+    if "actions" not in about:
+        return logits.argmax(1)
+    space = about["actions"]
+    heads = [head.argmax(1) for head in np.split(logits, np.cumsum(space["sizes"])[:-1], 1)]
+    return (np.stack(heads, 1) + np.array(space["start"])).reshape(-1, *space["shape"]).astype(space["dtype"])
+
+
 def play(path: str, episodes: int = EPISODES, seed: int = 1, trust_code: bool = False) -> npt.NDArray[np.float64]:
     """The scores of complete episodes, one in each environment. Actions are sampled, as in training."""
     about, step = (open_onnx if path.endswith(".onnx") else open_safetensors)(path)
@@ -154,8 +177,7 @@ def play(path: str, episodes: int = EPISODES, seed: int = 1, trust_code: bool = 
     while running.any():
         out = step(observation=observation, start=start, **state)
         state = {name: out[f"next_{name}"] for name in state}
-        logits = np.where(infos["action_mask"], out["logits"], -np.inf) if "action_mask" in infos else out["logits"]
-        actions = (logits + random.gumbel(size=logits.shape)).argmax(1)
+        actions = draw(about, out, infos, random)
         start = over.astype(np.float32)  # if this was an episode's last observation, the next one starts an episode
         observation, reward, terminated, truncated, infos = env.step(actions)
         scores += reward * running

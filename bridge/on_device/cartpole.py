@@ -12,6 +12,7 @@ import numpy as np
 import torch
 
 import envs_c
+from bridge.actions import discrete
 from bridge.errors import DeviceError
 from bridge.nvrtc import CudaModule
 from envs_c.engine import checks
@@ -50,6 +51,7 @@ class CartPole:
         self.num_envs = checks.integer("num_envs", num_envs, 1, 1 << 24)
         self.device = torch.device(device)
         self.actions, self.num_actions = game.actions, len(game.actions)
+        self.action_space = discrete(self.num_actions)
         self.observation_shape, self.observation_dtype = game.feature_shape, game.feature_dtype
         self.time_limit = checks.time_limit(time_limit, game)
         self.sticky = checks.number("sticky", sticky, 0.0, 1.0)

@@ -151,17 +151,17 @@ class Dictionary(Counting):
     observation_space = gymnasium.spaces.Dict({"x": Counting.observation_space})
 
 
-class Continuous(Counting):
+class Written(Counting):
     def __init__(self, **settings):
         super().__init__(**settings)
-        self.action_space = gymnasium.spaces.Box(-1, 1, (2,))
+        self.action_space = gymnasium.spaces.Text(5)
 
 
 @pytest.mark.parametrize(("make", "message"), [
     (lambda: [vector(mode=AutoresetMode.SAME_STEP)], "autoreset must be next_step.*, not"),
     (lambda: [vector(mode=AutoresetMode.DISABLED)], "autoreset must be next_step.*, not"),
     (lambda: [SyncVectorEnv([Dictionary])], "observations must be a Box of numbers, not Dict"),
-    (lambda: [SyncVectorEnv([Continuous])], "actions must be Discrete, not Box"),
+    (lambda: [SyncVectorEnv([Written])], "actions must be Discrete, MultiDiscrete, MultiBinary or a Box of floats, not Text"),
     (lambda: [vector(), vector(first_action=2)], "the vector environments must have the same spaces"),
 ])
 def test_unsupported_environments_are_refused(make, message):

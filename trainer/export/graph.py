@@ -7,8 +7,9 @@ Inputs, with the batch B as first dimension:
     h (B, n), c (B, n)         the state of memory lstm; only h (B, layers * n) of mingru; none of "none"
     frames (B, K - 1, *shape)  the frames before, oldest first, scaled and normalized; only if the policy reads K > 1 frames
 
-Outputs: logits (B, A), value (B,), and next_h, next_c, next_frames, the state for the next observation. The graph zeroes the
-state if start is 1, so the caller need not do it. Before the first observation the state is zeros.
+Outputs: logits (B, A), or mean (B, D) for continuous actions; value (B,); and next_h, next_c, next_frames, the state for the
+next observation. The graph zeroes the state if start is 1, so the caller need not do it. Before the first observation the state
+is zeros.
 """
 
 import contextlib
@@ -41,7 +42,7 @@ class StepGraph(nn.Module):
         self.policy = in_float32(policy)
         self.states = state_shapes(policy)
         self.inputs = ["observation", *(["start", *self.states] if self.states else [])]
-        self.outputs = ["logits", "value", *(f"next_{name}" for name in self.states)]
+        self.outputs = [policy.distribution.output, "value", *(f"next_{name}" for name in self.states)]
 
     def forward(self, observation, *start_and_states):
         """The inputs and outputs are at the head of this file."""

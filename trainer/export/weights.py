@@ -6,23 +6,27 @@ The tensors, for n units, E outputs of the encoder and A actions:
     input (4n, E), recurrent (4n, n), bias (4n,)   memory lstm; gates in the order i, f, g, o
     core.K.weight (2n, E or n), core.K.bias        memory mingru, layer K: z, then the candidate
     layer.weight (n, E), layer.bias                memory none
-    heads.weight (A + 1, n), heads.bias            A logits, then the value
+    heads.weight (A + 1, n), heads.bias            A logits (of all heads), or D means; then the value
+    distribution.log_deviation (D,)                of continuous actions
     encoder.*                                      the encoder's layers
     normalizer.shift, normalizer.factor (*shape)   if observations are normalized
 """
 
 import json
+import math
 from importlib import metadata
 from typing import Any
 
 import safetensors
 import safetensors.torch
 import torch
+from torch import nn
 
 import envs_c
 from trainer.config import Config, PolicyConfig
 from trainer.errors import ExportError
 from trainer.export.graph import state_shapes
+from trainer.policy.distributions import Box, Discrete, MultiDiscrete
 from trainer.policy.encoders.make import choose_encoder
 from trainer.policy.make import memory_class
 from trainer.policy.normalize import CLIP, ObservationNorm
@@ -48,7 +52,7 @@ def describe(policy: Policy, config: Config, source, meta: dict[str, Any]) -> di
         "options": {name: int(value) if float(value).is_integer() else value for name, value in config.env.options.items()},
         "observation_shape": list(policy.shape), "observation_dtype": str(source.observation_dtype),
         "scale": policy.scale, "normalize": policy.normalizer is not None, "normalize_clip": CLIP,
-        "num_actions": policy.num_actions, "masked": bool(source.num_masked),
+        "num_actions": policy.num_actions, "masked": bool(source.num_masked), "actions": describe_actions(policy, source),
         "memory": config.policy.memory, "layers": policy.layers, "frame_stack": policy.frames,
         "encoder": choose_encoder(policy.shape) if kind == "auto" else kind,
         "encoder_size": policy.encoder_size, "core_size": policy.core_size,
@@ -56,6 +60,30 @@ def describe(policy: Policy, config: Config, source, meta: dict[str, Any]) -> di
         "dtype": "float32", "trained_in": meta["precision"], "step": meta["iteration"] * config.batch_steps,
         "versions": {"insertcoin": envs_c.__version__, "torch": torch.__version__,
                      "safetensors": metadata.version("safetensors")}}
+
+
+def describe_actions(policy: Policy, source) -> dict[str, Any]:
+    """The description of the actions, for `rebuild` and for a player without this package.
+
+    A choice is a number from 0 on, plus `start` for the environment. A continuous action is drawn with `deviation` (D,) around
+    the mean; the environment gets shift + factor * action, clipped to `low` and `high` (None: no bound).
+    """
+    space = source.action_space
+    about = {"kind": space.kind, "shape": list(space.shape), "dtype": space.dtype}
+    if space.kind != "box":
+        return about | {"sizes": list(space.sizes), "start": list(space.start)}
+    bounds = {name: [bound if math.isfinite(bound) else None for bound in getattr(space, name)] for name in ("low", "high")}
+    shift, factor = space.scale
+    return about | bounds | {"shift": shift.tolist(), "factor": factor.tolist(),
+                             "deviation": policy.distribution.log_deviation.detach().exp().tolist()}
+
+
+def distribution_of(about: dict[str, Any]) -> nn.Module:
+    """The distribution of a described policy. The first files do not describe their actions, which are one choice."""
+    actions = about.get("actions", {"kind": "discrete"})
+    if actions["kind"] == "box":
+        return Box(about["num_actions"])
+    return MultiDiscrete(tuple(actions["sizes"])) if actions["kind"] == "multi_discrete" else Discrete()
 
 
 def weights_of(policy: Policy) -> dict[str, torch.Tensor]:
@@ -90,6 +118,7 @@ def rebuild(data: bytes, *, trust_code: bool = False) -> tuple[Policy, dict[str,
             shape=tuple(about["observation_shape"]), num_actions=about["num_actions"], encoder_size=about["encoder_size"],
             core_size=about["core_size"], encoder=about["encoder"], frames=about["frame_stack"], scale=about["scale"],
             layers=about["layers"])
+    policy.distribution = distribution_of(about)
     if about["normalize"]:
         policy.normalizer = ObservationNorm(policy.shape)
     state = policy.state_dict()

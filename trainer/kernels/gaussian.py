@@ -54,8 +54,8 @@ def gaussian(mean, log_deviation, action):
     except RuntimeError:
         rows = None
     if rows is None or (rows.stride(1) != 1 and rows.shape[1] > 1):
-        raise ValueError(f"the rows of mean must be contiguous and evenly spaced, not of shape {tuple(mean.shape)} with strides "
-                         f"{mean.stride()}")
+        raise ValueError(f"the rows of mean must be contiguous and evenly spaced, not of shape {tuple(mean.shape)} with "
+                         f"strides {mean.stride()}")
     return _Gaussian.apply(rows, log_deviation, action)
 
 
@@ -74,6 +74,6 @@ class _Gaussian(torch.autograd.Function):
     def backward(ctx, dlog_prob, dentropy):
         rows, log_deviation, action = ctx.saved_tensors
         dmean, dlog_deviation = (torch.empty_like(rows, memory_format=torch.contiguous_format) for _ in range(2))
-        _compiled(_fast(rows)).gaussian_backward(rows, log_deviation, action, dlog_prob.contiguous(), dentropy.contiguous(), dmean,
-                                         dlog_deviation)
+        gradients = (dlog_prob.contiguous(), dentropy.contiguous())
+        _compiled(_fast(rows)).gaussian_backward(rows, log_deviation, action, *gradients, dmean, dlog_deviation)
         return dmean, dlog_deviation.sum(0), None

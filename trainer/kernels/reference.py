@@ -1,7 +1,7 @@
 """The kernels in plain torch: slow, for any device and dtype. Tests compare the fast kernels with them.
 
-Shapes: B rows (environments), n units, A actions, D dimensions of a continuous action, T steps. A row of gates is i | f | g | o,
-each of n units. A mask `legal` (B, A) is 0 for illegal actions, or None if all actions are legal.
+Shapes: B rows (environments), n units, A actions, D dimensions of a continuous action, T steps. A row of gates is
+i | f | g | o, each of n units. A mask `legal` (B, A) is 0 for illegal actions, or None if all actions are legal.
 """
 
 import math
@@ -146,8 +146,8 @@ def gaussian_sample(mean, log_deviation, seed: int, first: int, step: int):
 
 
 def gaussian(mean, log_deviation, action):
-    """The log-probability of each action under a normal distribution with independent dimensions, and the distribution's entropy
-    in nats; differentiable by mean and log_deviation.
+    """The log-probability of each action under a normal distribution with independent dimensions, and the
+    distribution's entropy in nats; differentiable by mean and log_deviation.
 
     mean, action: (..., D).
     log_deviation: (D,).

@@ -8,6 +8,7 @@ from trainer.config import PolicyConfig
 from trainer.environments import observation_scale
 from trainer.errors import SettingError
 from trainer.imports import describe, find, user_errors
+from trainer.policy.distributions import make_distribution
 from trainer.policy.feed_forward import FeedForwardPolicy
 from trainer.policy.lstm import LstmPolicy
 from trainer.policy.mingru import MinGruPolicy
@@ -56,6 +57,7 @@ def make_policy(settings: PolicyConfig, source, seed: int, dtype: torch.dtype) -
                         core_size=settings.lstm_size, encoder=settings.encoder,
                         observation_transform=settings.observation_transform, heads=settings.heads, frames=settings.frame_stack,
                         scale=observation_scale(source), precision=dtype, layers=settings.layers)
+    policy.distribution = make_distribution(source.action_space)
     if settings.normalize_observations:
         if source.observation_dtype != "float32":
             raise SettingError("normalize_observations", "must be false for observations of bytes, which are scaled to 0 .. 1")

@@ -12,6 +12,7 @@ from torch import nn
 
 from trainer import kernels
 from trainer.errors import ExportError, SettingError
+from trainer.policy.distributions import Discrete
 from trainer.policy.encoders.make import make_encoder
 from trainer.policy.heads import make_heads
 
@@ -20,7 +21,7 @@ class Policy(nn.Module):
     """Encoder and heads; the subclass adds the core between them, its memory.
 
     shape: of one observation.
-    num_actions: number of discrete actions, A.
+    num_actions: number of discrete actions, A; the outputs before the value if actions are of another kind.
     encoder_size: width of the encoder's output, E.
     core_size: units of the core, n.
     encoder: name or import path of the encoder (encoders/make.py).
@@ -49,6 +50,7 @@ class Policy(nn.Module):
         self.normalizer: nn.Module | None = None  # applied to observations before they are stored
         self.encoder = make_encoder(encoder, self.shape, frames, encoder_size, precision, scale, observation_transform)
         self.make_core()
+        self.distribution: nn.Module = Discrete()  # of the actions, by the outputs of the heads
         self.heads = make_heads(heads, core_size, num_actions + 1)  # actor's logits, then the critic's value
         self._initialize()
 

@@ -4,7 +4,6 @@ from typing import NamedTuple
 
 import torch
 
-from trainer import kernels
 from trainer.config import PPOConfig
 from trainer.policy.policy import Policy
 from trainer.ppo.own_code import REPLACED, Outputs, OwnLoss, hidden_of
@@ -95,7 +94,7 @@ def losses(policy: Policy, batch: Minibatch, ppo: PPOConfig, entropy_coef=None, 
     """
     with hidden_of(policy, own is not None) as hidden:
         logits, value = policy.unroll(batch.inputs, batch.start, batch.state)
-    log_prob, entropies = kernels.categorical(logits, batch.action_mask, batch.action)
+    log_prob, entropies = policy.distribution.evaluate(logits, batch.action_mask, batch.action)
     log_ratio = log_prob - batch.log_prob
     ratio = log_ratio.exp()
     advantage = normalize(batch.advantage, batch.valid, joint)

@@ -6,7 +6,6 @@ import torch
 
 from bridge import Pipeline
 from bridge.spans import span
-from trainer import kernels
 from trainer.policy.policy import Policy, StepSpace
 from trainer.ranks import ALONE, Ranks
 from trainer.rollout.clock import DeviceClock, HostClock
@@ -17,7 +16,7 @@ class Actor:
     """The policy with its memory of each environment, playing a pipeline into a storage.
 
     seed: of the sampling; the number of the step and of the environment are the other keys.
-    greedy: take the most probable action instead of sampling.
+    greedy: take the most probable action instead of sampling: the mean of a continuous one.
     ranks: the pipeline has this rank's part of all environments.
     """
 
@@ -100,14 +99,13 @@ class BatchStep:
         actor, storage, slab, rows, clock = self.actor, self.actor.storage, self.slab, self.rows, self.clock
         if storage.action_mask is not None:
             clock.store(storage.action_mask, rows, slab.action_mask)
+        distribution = actor.policy.distribution
         if actor.greedy:
-            logits = out[:, :-1]
-            legal = logits if slab.action_mask is None else logits.masked_fill(slab.action_mask == 0, -1e9)
-            slab.actions.copy_(legal.argmax(1))
+            distribution.greedy(out[:, :-1], slab.action_mask, slab.actions)
             self.value.copy_(out[:, -1])
         else:
-            kernels.sample(out, slab.action_mask, actor.seed, self.first, clock.step, slab.actions, self.log_prob,
-                           actor.policy.num_actions, self.value)
+            distribution.sample(out, slab.action_mask, actor.seed, self.first, clock.step, slab.actions, self.log_prob,
+                                self.value)
         clock.store(storage.log_prob, rows, self.log_prob)
         clock.store(storage.action, rows, slab.actions)
         clock.store(storage.value, rows, self.value)

@@ -30,7 +30,7 @@ class Storage:
 
     frames: torch.Tensor        # (K - 1 + T + 1, N, *shape) uint8 or the policy's precision
     starts: torch.Tensor        # (K - 1 + T + 1, N) float32
-    action: torch.Tensor        # (T, N) int32
+    action: torch.Tensor        # (T, N) int32; (T, N, M) int32 or (T, N, D) float32 for other kinds (bridge/actions.py)
     log_prob: torch.Tensor      # (T, N) float32
     value: torch.Tensor         # (T + 1, N) float32
     reward: torch.Tensor        # (T + 1, N) float32; reward[t] came with observation t
@@ -55,7 +55,7 @@ class Storage:
             -(-horizon // sample_period(horizon)), n, *slab.observation.shape[1:], device=device)
         return cls(frames=torch.zeros(before + horizon + 1, n, *slab.observation.shape[1:], dtype=dtype, device=device),
                    starts=torch.zeros(before + horizon + 1, n, device=device),
-                   action=torch.zeros(horizon, n, dtype=torch.int32, device=device),
+                   action=torch.zeros(horizon, n, *slab.actions.shape[1:], dtype=slab.actions.dtype, device=device),
                    log_prob=torch.zeros(horizon, n, device=device), action_mask=mask, h=h, c=c, sample=sample, **rows)
 
     @property

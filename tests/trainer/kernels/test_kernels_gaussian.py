@@ -98,14 +98,15 @@ def test_the_reference_is_torch_s_normal_distribution():
 
 
 def test_use_reference_is_used_here_too():
-    mean, log_deviation, action = torch.randn(3, 2).double().requires_grad_(), torch.zeros(2).double(), torch.zeros(3, 2).double()
+    mean, log_deviation, action = torch.randn(3, 2).double().requires_grad_(), FLAT.double(), torch.zeros(3, 2).double()
     with kernels.use_reference():
         assert torch.autograd.gradcheck(lambda x: kernels.gaussian(x, log_deviation, action), mean)
 
 
 FLAT = torch.zeros(2)
 REFUSED = {  # invalid arguments: (error, its text, the call)
-    "dtype": (TypeError, "mean must be torch.float32, not torch.float64", lambda: draw("cpu", torch.zeros(4, 2).double(), FLAT)),
+    "dtype": (TypeError, "mean must be torch.float32, not torch.float64",
+              lambda: draw("cpu", torch.zeros(4, 2).double(), FLAT)),
     "no column for the value": (ValueError, r"mean must have the shape \(4, 3\), not \(4, 2\)",
                                 lambda: draw("cpu", torch.zeros(4, 2), FLAT, value=torch.zeros(4))),
     "step": (TypeError, "step must be torch.int64", lambda: draw("cpu", torch.zeros(4, 2), FLAT, step=torch.zeros(1))),

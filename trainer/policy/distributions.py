@@ -1,0 +1,107 @@
+"""Distributions of actions: what the policy's outputs mean, by the kind of the actions (bridge/actions.py).
+
+    discrete          A logits: one of A actions
+    multi_discrete    logits of each head: M independent choices, so log-probabilities and entropies are sums
+    box               D means: independent normal distributions. Their deviations are parameters, the same in every state
+
+All have the methods of `Discrete`.
+"""
+
+import torch
+from torch import nn
+
+from bridge.actions import Actions
+from trainer import kernels
+
+HEAD_SEED = 0x9E3779B97F4A7C15  # between the seeds of the heads of one step; head 0 has the seed of the run
+
+
+class Discrete(nn.Module):
+    """One of A actions.
+
+    output: name of the policy's outputs in exported files.
+    """
+
+    output = "logits"
+
+    def sample(self, out, legal, seed: int, first: int, step, action, log_prob, value):
+        """Draw an action for each of B environments.
+
+        out: (B, P + 1) float32, contiguous: the policy's outputs, then the value.
+        legal: (B, P) uint8, 0 for illegal actions; or None. Continuous actions have no mask.
+        seed, first, step: keys of the random numbers, as in `kernels.sample`.
+        action: OUT (B, ...), in the shape and dtype of the slab's.
+        log_prob, value: OUT (B,) float32.
+        """
+        kernels.sample(out, legal, seed, first, step, action, log_prob, out.shape[1] - 1, value)
+
+    def greedy(self, outputs, legal, action):
+        """Write the most likely action of each environment; outputs: (B, P), legal: (B, P) or None."""
+        allowed = outputs if legal is None else outputs.masked_fill(legal == 0, -1e9)
+        action.copy_(allowed.argmax(1))
+
+    def evaluate(self, outputs, legal, action):
+        """The log-probabilities of actions, and the entropies of the distributions, (T, B) float32 each, with gradients.
+
+        outputs: (T, B, P); legal: (T, B, P) or None; action: (T, B, ...).
+        """
+        return kernels.categorical(outputs, legal, action)
+
+
+class MultiDiscrete(Discrete):
+    """M independent choices; sizes: of the heads."""
+
+    def __init__(self, sizes: tuple[int, ...]):
+        super().__init__()
+        self.sizes = sizes
+
+    def sample(self, out, legal, seed: int, first: int, step, action, log_prob, value):
+        chosen, chance = action.new_empty(len(action)), torch.empty_like(log_prob)
+        log_prob.zero_()
+        for head, (logits, allowed) in enumerate(self._heads(out[:, :-1], legal)):
+            kernels.sample(logits.contiguous(), allowed, (seed + head * HEAD_SEED) % 2**64, first, step, chosen, chance,
+                           self.sizes[head])
+            action[:, head] = chosen
+            log_prob += chance
+        value.copy_(out[:, -1])
+
+    def greedy(self, outputs, legal, action):
+        for head, (logits, allowed) in enumerate(self._heads(outputs, legal)):
+            super().greedy(logits, allowed, action[:, head])
+
+    def evaluate(self, outputs, legal, action):
+        parts = [kernels.categorical(logits, allowed, action[..., head].contiguous())
+                 for head, (logits, allowed) in enumerate(self._heads(outputs, legal))]
+        log_probs, entropies = zip(*parts, strict=True)
+        return sum(log_probs), sum(entropies)
+
+    def _heads(self, outputs, legal):
+        """The logits and the mask of each head."""
+        masks = [None] * len(self.sizes) if legal is None else [one.contiguous() for one in legal.split(self.sizes, -1)]
+        return zip(outputs.split(self.sizes, -1), masks, strict=True)
+
+
+class Box(nn.Module):
+    """D numbers, each with a normal distribution; log_deviation (D,) is learned, and 0 at first."""
+
+    output = "mean"
+
+    def __init__(self, count: int):
+        super().__init__()
+        self.log_deviation = nn.Parameter(torch.zeros(count))
+
+    def sample(self, out, legal, seed: int, first: int, step, action, log_prob, value):
+        kernels.gaussian_sample(out, self.log_deviation.detach(), seed, first, step, action, log_prob, value)
+
+    def greedy(self, outputs, legal, action):
+        action.copy_(outputs)
+
+    def evaluate(self, outputs, legal, action):
+        return kernels.gaussian(outputs, self.log_deviation, action)
+
+
+def make_distribution(actions: Actions) -> nn.Module:
+    """The distribution for these actions."""
+    if actions.kind == "box":
+        return Box(actions.columns)
+    return MultiDiscrete(actions.sizes) if actions.kind == "multi_discrete" else Discrete()
