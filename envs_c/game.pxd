@@ -1,6 +1,6 @@
 """The contract between a game and the engine.
 
-A game is a C struct and six to eight functions. The struct is the state of one environment. It has no pointers:
+A game is a C struct and six to nine functions. The struct is the state of one environment. It has no pointers:
 the engine saves, forks and restores an environment with a memcpy.
 
     void  reset(void* state, const double* options, Rng* rng)
@@ -18,6 +18,9 @@ the engine saves, forks and restores an environment with a memcpy.
     int   lives(const void* state)
         Optional: the lives left, the current one included; 0 after the last. `bind` takes it. Callers then get the lives of
         each environment, and may choose that an episode ends with a life.
+    void  prepare()
+        Optional: fill the game's tables, arrays of the file that the other functions read. `bind` takes it. The engine calls
+        it once, before all others. A browser has no other way to fill tables, for it does not import the file.
     bint  valid(const void* state, const double* options, bint over)
         True if a game with these options can have written this struct; `over` is True if its episode has ended, so that
         the struct may be one after the last frame. `set_state` asks it about every struct, which may hold any bytes at
@@ -25,7 +28,8 @@ the engine saves, forks and restores an environment with a memcpy.
         kind in its range, each float finite and in the range of its conversions to int, and so on after any number of
         steps. valid.pxd has functions for this. Without `valid`, which `check` asks for, `set_state` takes any struct.
 
-All functions are `noexcept nogil`. They take random numbers from `rng` only, and read and write nothing but their arguments.
+All functions are `noexcept nogil`. They take random numbers from `rng` only, and read and write nothing but their arguments;
+tables are written by `prepare` only.
 The engine adds the rest: frame skip, sticky actions, no-op starts, time limits, autoreset, reward clipping, flags, episode
 statistics, seeding, snapshots and threads.
 
@@ -39,7 +43,7 @@ from libc.string cimport memcpy, memset
 
 from envs_c.io cimport (
     DISABLED, ENDS, FLAGGED, GOES_ON, NEXT_STEP, OBSERVE, RESET, SAME_STEP, STEP, Autoreset, Format, Head, Io, LifeLoss,
-    Operation, backdrop_fn, chunk_fn, draw_fn, lives_fn, mask_fn, observe_fn, paint_fn, reset_fn, step_fn, valid_fn)
+    Operation, backdrop_fn, chunk_fn, draw_fn, lives_fn, mask_fn, observe_fn, paint_fn, prepare_fn, reset_fn, step_fn, valid_fn)
 from envs_c.rng cimport Rng, rng_below, rng_chance
 from envs_c.screen cimport SMALL, Canvas, Screen, canvas_finish
 
@@ -252,4 +256,4 @@ cdef class Game:
     cdef lives_fn lives               # or NULL
 
     cdef Game bind(self, chunk_fn chunk, backdrop_fn backdrop, draw_fn draw, size_t state_size, bint has_mask=*,
-                   valid_fn valid=*, lives_fn lives=*)
+                   valid_fn valid=*, lives_fn lives=*, prepare_fn prepare=*)

@@ -115,12 +115,12 @@ cdef class Game:
                                 f"that share factors with {SMALL}, such as 160 x 210")
 
     cdef Game bind(self, chunk_fn chunk, backdrop_fn backdrop, draw_fn draw, size_t state_size, bint has_mask=False,
-                   valid_fn valid=NULL, lives_fn lives=NULL):
+                   valid_fn valid=NULL, lives_fn lives=NULL, prepare_fn prepare=NULL):
         """Add the compiled functions to the description. Returns the game itself.
 
         state_size: bytes of the game's struct.
         has_mask: True if `chunk` passes a `mask` function to `run_chunk`.
-        valid, lives: the game's functions of these names, or NULL.
+        valid, lives, prepare: the game's functions of these names, or NULL. `prepare` is called here.
         """
         self.chunk = chunk
         self.backdrop = backdrop
@@ -129,6 +129,8 @@ cdef class Game:
         self.has_mask = has_mask
         self.has_valid, self.valid = valid != NULL, valid
         self.has_lives, self.lives = lives != NULL, lives
+        if prepare != NULL:
+            prepare()
         return self
 
     def describe(self, options):

@@ -13,6 +13,7 @@ ctypedef void (*backdrop_fn)(const double* options, Canvas* canvas) noexcept nog
 ctypedef void (*draw_fn)(const void* state, Canvas* canvas) noexcept nogil
 ctypedef void (*mask_fn)(const void* state, uint8_t* legal) noexcept nogil
 ctypedef int (*lives_fn)(const void* state) noexcept nogil
+ctypedef void (*prepare_fn)() noexcept nogil
 ctypedef bint (*valid_fn)(const void* state, const double* options, bint over) noexcept nogil
 
 

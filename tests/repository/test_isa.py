@@ -1,4 +1,4 @@
-"""The games on other processors and compilers, and without Python: tools/isa and tools/bare."""
+"""The games on other processors and compilers, and without Python: tools/isa and envs_c/bare."""
 
 import sys
 

@@ -41,7 +41,7 @@ def test_torch_is_pinned_to_the_version_that_brings_no_cuda():
     assert pins("requirements.txt")["torch"] == "2.13.0"
 
 
-@pytest.mark.parametrize("extra", ["", "train", "play", "export", "sweep", "dev", "docs", "cuda"])
+@pytest.mark.parametrize("extra", ["", "train", "play", "export", "sweep", "arcade", "dev", "docs", "cuda"])
 def test_every_dependency_is_pinned_within_its_range(extra):
     asked = PROJECT["optional-dependencies"][extra] if extra else PROJECT["dependencies"]
     installed = pins("requirements-cuda.txt" if extra == "cuda" else "requirements.txt")

@@ -8,7 +8,7 @@ import shutil
 import sys
 
 from envs_c import flags, isa, machine
-from tools.bare import emit
+from envs_c.bare import emit
 from tools.isa import bare, compile, debian
 
 DEBIAN = "apt-get install gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user"

@@ -1,4 +1,4 @@
-"""Compiles the games without Python (tools/bare) for any processor, plays with them, and compares the outputs.
+"""Compiles the games without Python (envs_c/bare) for any processor, plays with them, and compares the outputs.
 
 The play is that of the golden checksums: the same environments, seeds and actions, so the checksums must be equal. The coloured
 pictures at its end are compared with those of this Python's games.
@@ -10,8 +10,8 @@ from pathlib import Path
 
 import envs_c
 from envs_c import flags
+from envs_c.bare import emit
 from envs_c.testing.play import actions_of, bind, buffers
-from tools.bare import emit
 from tools.isa.debian import ROOT
 from tools.isa.golden import golden
 
@@ -28,7 +28,8 @@ def compiled(name: str, row: str, compiler: list[str]) -> Path:
     program = folder / row
     size = golden(ROOT / "tests")["GOLDEN_SIZE"]["num_envs"]
     subprocess.run([*compiler, *flags.GAME_FLAGS, "-w", f"-DBARE_COUNT={size}", "-I", str(folder / "include"),
-                    "-I", "tools/bare", str(folder / "main.c"), "-o", str(program), "-lm"], cwd=ROOT, check=True)
+                    "-I", "envs_c/bare", "-I", "tools/isa", str(folder / "main.c"), "-o", str(program), "-lm"],
+                   cwd=ROOT, check=True)
     return program
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from envs_c import flags, machine
-from tools.bare import emit
+from envs_c.bare import emit
 from tools.isa.debian import ROOT, Python, Unavailable
 
 FOLDER = ROOT / "build" / "isa"

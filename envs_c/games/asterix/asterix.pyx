@@ -195,8 +195,11 @@ cdef void chunk(char* states, Io* io, int lo, int hi) noexcept nogil:
     run_chunk(reset, step, observe, draw, NULL, sizeof(Asterix), states, io, lo, hi)
 
 
-make_stamps()
-sum_backdrop(backdrop, STANDING)
+cdef void prepare() noexcept nogil:
+    make_stamps()
+    sum_backdrop(backdrop, STANDING)
+
+
 GAME = Game(
     name="asterix", title="Asterix", version=1, summary="Gather treasures that cross eight lanes, and keep off the lyres.",
     actions=("NOOP", "UP", "RIGHT", "LEFT", "DOWN", "UPRIGHT", "UPLEFT", "DOWNRIGHT", "DOWNLEFT"),
@@ -223,4 +226,4 @@ GAME = Game(
                 "while points stand still. All 0 if there is no such lane"),
     ),
     compared_with="The cartridge under ale-py, frame by frame within a stage: reward, end, hero, things, score and picture.",
-).bind(chunk, backdrop, draw, sizeof(Asterix), has_mask=False, valid=valid, lives=lives)
+).bind(chunk, backdrop, draw, sizeof(Asterix), has_mask=False, valid=valid, lives=lives, prepare=prepare)

@@ -253,7 +253,10 @@ cdef void chunk(char* states, Io* io, int lo, int hi) noexcept nogil:
     run_chunk(reset, step, observe, draw, NULL, sizeof(Asteroids), states, io, lo, hi)
 
 
-lay_out()
+cdef void prepare() noexcept nogil:
+    lay_out()
+
+
 GAME = Game(
     name="asteroids", title="Asteroids", version=1, summary="Shoot rocks to pieces, and keep out of their way.",
     actions=("NOOP", "FIRE", "UP", "RIGHT", "LEFT", "DOWN", "UPRIGHT", "UPLEFT", "UPFIRE", "RIGHTFIRE", "LEFTFIRE", "DOWNFIRE",
@@ -284,4 +287,4 @@ GAME = Game(
     ),
     compared_with="The cartridge under ale-py, frame by frame: ship, shots, rocks, hits, points and pictures; its random "
                   "choices are drawn from our own generator.",
-).bind(chunk, backdrop, draw, sizeof(Asteroids), has_mask=False, valid=valid, lives=lives)
+).bind(chunk, backdrop, draw, sizeof(Asteroids), has_mask=False, valid=valid, lives=lives, prepare=prepare)

@@ -181,7 +181,7 @@ cdef inline void finish_row_blocks(const uint16_t* sums, const uint8_t* picture,
     memcpy(grey + NUMBERS_END * SMALL, picture + NUMBERS_END * SMALL, (SMALL - NUMBERS_END) * SMALL)
 
 
-cdef void make_road() noexcept:
+cdef void make_road() noexcept nogil:
     cdef int k, row, zone = 0
     cdef double reach, part
     for row in range(ROAD_ROWS):
@@ -200,7 +200,7 @@ cdef void make_road() noexcept:
         DOT[k][DOT_WIDE + 1] = UNIT_X - DOT[k][DOT_WIDE]
 
 
-cdef void make_pictures() noexcept:
+cdef void make_pictures() noexcept nogil:
     cdef uint16_t[CELLS] sums
     cdef Sheet sheet
     cdef int k, digit
@@ -226,7 +226,7 @@ cdef void make_pictures() noexcept:
         cut_stamp(sums, cell_at(DRUM_X, DRUM_Y), STAMP_ROWS, &DRUM[k][0][0])
 
 
-cdef void make_covers() noexcept:
+cdef void make_covers() noexcept nogil:
     """Compute how much of each cell is covered, by cars at all places in the grid and by the hills at all columns."""
     cdef uint16_t[CELLS] sums
     cdef const uint16_t* shape
@@ -253,9 +253,12 @@ cdef void chunk(char* states, Io* io, int lo, int hi) noexcept nogil:
     run_chunk(reset, step, observe, draw, NULL, sizeof(Enduro), states, io, lo, hi)
 
 
-make_road()
-make_pictures()
-make_covers()
+cdef void prepare() noexcept nogil:
+    make_road()
+    make_pictures()
+    make_covers()
+
+
 GAME = Game(
     name="enduro", title="Enduro", version=1, summary="Race through days and nights; pass so many cars before each day ends.",
     actions=("NOOP", "FIRE", "RIGHT", "LEFT", "DOWN", "DOWNRIGHT", "DOWNLEFT", "RIGHTFIRE", "LEFTFIRE"),
@@ -280,4 +283,4 @@ GAME = Game(
     ),
     compared_with="The cartridge under ale-py: speed, odometer, days and colours equal; steering, road and cars within a few "
                   "pixels; bends and traffic are drawn from our own generator.",
-).bind(chunk, backdrop, draw, sizeof(Enduro), has_mask=False, valid=valid)
+).bind(chunk, backdrop, draw, sizeof(Enduro), has_mask=False, valid=valid, lives=NULL, prepare=prepare)

@@ -136,8 +136,11 @@ cdef void chunk(char* states, Io* io, int lo, int hi) noexcept nogil:
     run_chunk(reset, step, observe, draw, NULL, sizeof(Freeway), states, io, lo, hi)
 
 
-sum_backdrop(backdrop, STANDING)
-make_stamps()
+cdef void prepare() noexcept nogil:
+    sum_backdrop(backdrop, STANDING)
+    make_stamps()
+
+
 GAME = Game(
     name="freeway", title="Freeway", version=1, summary="Lead a chicken across ten lanes of traffic, as often as time allows.",
     actions=("NOOP", "UP", "DOWN"), feature_shape=(5 + 2 * LANES,), frame_skip=4,
@@ -159,4 +162,4 @@ GAME = Game(
         Feature("car velocities", -2, 2, count=LANES, help="by lane, lane 0 first: pixels a frame, positive to the right"),
     ),
     compared_with="The cartridge under ale-py, frame by frame in all eight games: chicken, cars, paces, score and picture.",
-).bind(chunk, backdrop, draw, sizeof(Freeway), has_mask=False, valid=valid)
+).bind(chunk, backdrop, draw, sizeof(Freeway), has_mask=False, valid=valid, lives=NULL, prepare=prepare)

@@ -126,8 +126,9 @@ cdef void make_tiles() noexcept nogil:
             GREY[kind][row] = grey_of(ink_colour(kind, INK[kind][row]))
 
 
-make_tables()
-make_tiles()
+cdef void prepare() noexcept nogil:
+    make_tables()
+    make_tiles()
 
 
 cdef void backdrop(const double* options, Canvas* canvas) noexcept nogil:
@@ -166,4 +167,4 @@ GAME = Game(
                 "cell, 1 a tile of 2, 2 a tile of 4, 17 a tile of 131072"),
     ),
     compared_with="A plain Python board with the same random numbers, every step.",
-).bind(chunk, backdrop, draw, sizeof(Board), has_mask=True, valid=valid)
+).bind(chunk, backdrop, draw, sizeof(Board), has_mask=True, valid=valid, lives=NULL, prepare=prepare)

@@ -238,7 +238,10 @@ cdef void chunk(char* states, Io* io, int lo, int hi) noexcept nogil:
     run_chunk(reset, step, observe, draw, NULL, sizeof(Pacman), states, io, lo, hi)
 
 
-lay_out()
+cdef void prepare() noexcept nogil:
+    lay_out()
+
+
 GAME = Game(
     name="pacman", title="Pacman", version=1, summary="Eat all dots of a maze, and the ghosts when they are blue.",
     actions=("NOOP", "UP", "LEFT", "DOWN", "RIGHT"), feature_shape=(FEATURES + DOTS,), frame_skip=4, screen=(252, 252),
@@ -276,4 +279,4 @@ GAME = Game(
     ),
     compared_with="A plain twin of the arcade machine's rules in Python, frame by frame; the ghosts' targets are also computed "
                   "by hand.",
-).bind(chunk, backdrop, draw, sizeof(Pacman), has_mask=False, valid=valid, lives=lives)
+).bind(chunk, backdrop, draw, sizeof(Pacman), has_mask=False, valid=valid, lives=lives, prepare=prepare)

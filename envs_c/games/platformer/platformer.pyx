@@ -183,7 +183,10 @@ cdef void chunk(char* states, Io* io, int lo, int hi) noexcept nogil:
     run_chunk(reset, step, observe, draw, NULL, sizeof(Platformer), states, io, lo, hi)
 
 
-mix_paints()
+cdef void prepare() noexcept nogil:
+    mix_paints()
+
+
 GAME = Game(
     name="platformer", title="Platformer", version=1, summary="Run and jump through endless levels to the flag.",
     actions=("NOOP", "LEFT", "RIGHT", "JUMP", "JUMPLEFT", "JUMPRIGHT"), feature_shape=(FEATURES,),
@@ -223,4 +226,4 @@ GAME = Game(
     ),
     compared_with="A plain twin of the rules in Python, frame by frame; a search solves all of 1,000 levels at each "
                   "difficulty.",
-).bind(chunk, backdrop, draw, sizeof(Platformer), has_mask=False, valid=valid)
+).bind(chunk, backdrop, draw, sizeof(Platformer), has_mask=False, valid=valid, lives=NULL, prepare=prepare)

@@ -137,7 +137,9 @@ cdef void chunk(char* states, Io* io, int lo, int hi) noexcept nogil:
     run_chunk(reset, step, observe, draw, NULL, sizeof(Pong), states, io, lo, hi)
 
 
-make_scores()
+cdef void prepare() noexcept nogil:
+    make_scores()
+
 
 GAME = Game(
     name="pong", title="Pong", version=1, summary="Table tennis against the machine, to 21 points.",
@@ -160,4 +162,4 @@ GAME = Game(
     ),
     compared_with="The cartridge under ale-py: rewards, ends, positions, velocities and pictures (but for a row of the ball "
                   "near the right edge) are equal frame by frame.",
-).bind(chunk, backdrop, draw, sizeof(Pong), has_mask=False, valid=valid)
+).bind(chunk, backdrop, draw, sizeof(Pong), has_mask=False, valid=valid, lives=NULL, prepare=prepare)

@@ -203,9 +203,12 @@ cdef void chunk(char* states, Io* io, int lo, int hi) noexcept nogil:
     run_chunk(reset, step, observe, draw, NULL, sizeof(Seaquest), states, io, lo, hi)
 
 
-make_tables()
-sum_backdrop(backdrop, STANDING)
-make_icons()
+cdef void prepare() noexcept nogil:
+    make_tables()
+    sum_backdrop(backdrop, STANDING)
+    make_icons()
+
+
 GAME = Game(
     name="seaquest", title="Seaquest", version=1, summary="Bring divers home in a submarine before the oxygen runs out.",
     actions=("NOOP", "FIRE", "UP", "RIGHT", "LEFT", "DOWN", "UPRIGHT", "UPLEFT", "DOWNRIGHT", "DOWNLEFT", "UPFIRE", "RIGHTFIRE",
@@ -248,4 +251,4 @@ GAME = Game(
             Feature(f"lane {k}: shot's x", -3.4, 3.5, help="(its x - submarine's x) / 40 in pixels; 0 without a shot"))),
     ),
     compared_with="The cartridge under ale-py: submarine, oxygen, points, lives and pace are equal, enemies within 2 pixels.",
-).bind(chunk, backdrop, draw, sizeof(Seaquest), has_mask=False, valid=valid, lives=lives)
+).bind(chunk, backdrop, draw, sizeof(Seaquest), has_mask=False, valid=valid, lives=lives, prepare=prepare)

@@ -160,9 +160,12 @@ cdef void chunk(char* states, Io* io, int lo, int hi) noexcept nogil:
     run_chunk(reset, step, observe, draw, NULL, sizeof(Invaders), states, io, lo, hi)
 
 
-make_stamps()
-make_digits()
-make_spread()
+cdef void prepare() noexcept nogil:
+    make_stamps()
+    make_digits()
+    make_spread()
+
+
 GAME = Game(
     name="space_invaders", title="SpaceInvaders", version=2, summary="Shoot invaders before they land, from behind shields.",
     actions=("NOOP", "FIRE", "RIGHT", "LEFT", "RIGHTFIRE", "LEFTFIRE"), feature_shape=(FEATURES,), frame_skip=4,
@@ -198,4 +201,4 @@ GAME = Game(
     ),
     compared_with="The cartridge under ale-py: pictures, march, turns, landing, cannon and points; the random choices of bombs "
                   "are our own.",
-).bind(chunk, backdrop, draw, sizeof(Invaders), has_mask=False, valid=valid, lives=lives)
+).bind(chunk, backdrop, draw, sizeof(Invaders), has_mask=False, valid=valid, lives=lives, prepare=prepare)

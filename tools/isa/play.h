@@ -13,7 +13,7 @@ static void play_write(void) {
     fwrite(bare.reward, sizeof bare.reward, 1, stdout);
     fwrite(bare.terminated, sizeof bare.terminated, 1, stdout);
     fwrite(bare.truncated, sizeof bare.truncated, 1, stdout);
-    fwrite(bare.action_mask, sizeof bare.action_mask, 1, stdout);
+    fwrite(bare.action_mask, bare_actions, BARE_COUNT, stdout);
 }
 
 int main(int count, char **arguments) {

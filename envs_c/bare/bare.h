@@ -1,6 +1,6 @@
 /* A game without Python: memory for COUNT environments, and four functions. README.md beside this file describes them.
  *
- * Include it after NAME.h, which tools/bare/emit.py writes. Everything is static, so a program holds one game and one set of
+ * Include it after NAME.h, which emit.py writes. Everything is static, so a program holds one game and one set of
  * environments. No allocation, no input and output, no thread: it needs memcpy, memset and, in asteroids, sqrtf.
  */
 
@@ -15,15 +15,17 @@
 #endif
 #define BARE_SMALL 84 /* rows and columns of the grey picture */
 #define BARE_STATE_BYTES ((sizeof(BARE_Head) + sizeof(BARE_state) + 63) & ~(size_t)63)
+#define BARE_FEATURES_BYTES (BARE_MOST_FEATURES * BARE_FEATURE_BYTES)
 #define BARE_OBSERVATION_BYTES \
-    (BARE_FEATURES * BARE_FEATURE_BYTES > BARE_SMALL * BARE_SMALL ? BARE_FEATURES * BARE_FEATURE_BYTES : BARE_SMALL * BARE_SMALL)
+    (BARE_FEATURES_BYTES > BARE_SMALL * BARE_SMALL ? BARE_FEATURES_BYTES : BARE_SMALL * BARE_SMALL)
 
 /* The outputs of the last call, a row for each environment. */
 static struct {
     unsigned char observation[BARE_COUNT * BARE_OBSERVATION_BYTES] __attribute__((aligned(64)));
     float reward[BARE_COUNT], terminated[BARE_COUNT], truncated[BARE_COUNT];
-    uint8_t action_mask[BARE_COUNT * BARE_ACTIONS]; /* zeros if the game has no mask */
-    uint8_t ended[BARE_COUNT];                      /* 1 if the last step ended an episode; its return and length: */
+    int32_t lives[BARE_COUNT];                           /* zeros if the game has no lives */
+    uint8_t action_mask[BARE_COUNT * BARE_MOST_ACTIONS]; /* bare_actions bytes each; zeros if the game has no mask */
+    uint8_t ended[BARE_COUNT];                           /* 1 if the last step ended an episode; its return and length: */
     double ended_return[BARE_COUNT];
     int32_t ended_length[BARE_COUNT];
 } bare;
@@ -33,7 +35,12 @@ static uint8_t bare_rgb[3 * BARE_WIDTH * BARE_HEIGHT], bare_backdrop_rgb[3 * BAR
 static uint8_t bare_grey[BARE_SMALL * BARE_SMALL];
 static float bare_sums[BARE_SMALL * BARE_SMALL];
 static int16_t bare_edges[4][(BARE_WIDTH > BARE_HEIGHT ? BARE_WIDTH : BARE_HEIGHT) + 1];
-static double bare_options[] = BARE_OPTIONS; /* the game's options in their order; change them before bare_setup */
+/* Change these before bare_setup. */
+static double bare_options[] = BARE_OPTIONS; /* the game's options in their order */
+static int bare_count = BARE_COUNT;          /* environments in use, BARE_COUNT at most */
+static int bare_actions = BARE_ACTIONS;      /* actions and features under these options, if they change them */
+static int bare_features = BARE_FEATURES;
+
 static BARE_Screen bare_screen;
 static BARE_Io bare_io;
 
@@ -84,12 +91,22 @@ static inline void bare_average(int unit_x, int unit_y) {
     }
 }
 
-/* Set up BARE_COUNT environments; environment i draws its random numbers from (seed, i). pixels: 1 for grey pictures as
+/* Seed environment i; its episode goes on. */
+static inline void bare_seed_one(int i, uint64_t seed, uint64_t index) {
+    bare_seed(&((BARE_Head *)(bare_states + i * BARE_STATE_BYTES))->rng, seed, index);
+}
+
+/* Set up bare_count environments; environment i draws its random numbers from (seed, i). pixels: 1 for grey pictures as
    observations, 0 for features. */
 static inline void bare_setup(uint64_t seed, int pixels) {
     BARE_Canvas canvas;
     int unit_x, unit_y;
-    BARE_TABLES();
+#ifdef BARE_prepare
+    static int prepared;
+    if (!prepared) BARE_prepare();
+    prepared = 1;
+#endif
+    memset(bare_backdrop_rgb, 0, sizeof bare_backdrop_rgb);
     memset(&bare_io, 0, sizeof bare_io);
     memset(&canvas, 0, sizeof canvas);
     bare_screen.x.length = BARE_WIDTH;
@@ -108,13 +125,17 @@ static inline void bare_setup(uint64_t seed, int pixels) {
     bare_io.terminated = bare.terminated;
     bare_io.truncated = bare.truncated;
     bare_io.action_mask = bare.action_mask;
+#ifdef BARE_lives
+    bare_io.lives = bare.lives;
+    bare_io.count_lives = BARE_lives;
+#endif
     bare_io.ended = bare.ended;
     bare_io.ended_return = bare.ended_return;
     bare_io.ended_length = bare.ended_length;
     bare_io.options = bare_options;
     bare_io.screen = &bare_screen;
-    bare_io.observation_bytes = pixels ? BARE_SMALL * BARE_SMALL : BARE_FEATURES * BARE_FEATURE_BYTES;
-    bare_io.num_actions = BARE_ACTIONS;
+    bare_io.observation_bytes = pixels ? BARE_SMALL * BARE_SMALL : (size_t)bare_features * BARE_FEATURE_BYTES;
+    bare_io.num_actions = bare_actions;
     bare_io.pixels = pixels;
     bare_io.frame_skip = BARE_FRAME_SKIP;
     bare_io.time_limit = BARE_TIME_LIMIT;
@@ -122,21 +143,21 @@ static inline void bare_setup(uint64_t seed, int pixels) {
     bare_io.reward_high = __builtin_inff();
     bare_io.autoreset = BARE_NEXT_STEP;
     memset(bare_states, 0, sizeof bare_states);
-    for (int i = 0; i < BARE_COUNT; i++) bare_seed(&((BARE_Head *)(bare_states + i * BARE_STATE_BYTES))->rng, seed, (uint64_t)i);
+    for (int i = 0; i < bare_count; i++) bare_seed_one(i, seed, (uint64_t)i);
 }
 
 /* Begin new episodes in all environments. */
 static inline void bare_reset(void) {
     bare_io.operation = BARE_RESET;
-    BARE_chunk(bare_states, &bare_io, 0, BARE_COUNT);
+    BARE_chunk(bare_states, &bare_io, 0, bare_count);
 }
 
-/* Step all environments. actions: BARE_COUNT numbers from 0 to BARE_ACTIONS - 1. The step after an episode's end begins a new
+/* Step all environments. actions: bare_count numbers from 0 to bare_actions - 1. The step after an episode's end begins a new
    one: it ignores the action, and its reward and flags are 0. */
 static inline void bare_step(const int32_t *actions) {
     bare_io.operation = BARE_STEP;
     bare_io.actions = actions;
-    BARE_chunk(bare_states, &bare_io, 0, BARE_COUNT);
+    BARE_chunk(bare_states, &bare_io, 0, bare_count);
 }
 
 /* The screen of environment i: BARE_HEIGHT rows of BARE_WIDTH pixels of red, green and blue. The next call writes over it. */

@@ -1,0 +1,137 @@
+"""Compiles games to WebAssembly: `python -m envs_c.arcade.build FOLDER [GAME ...]`; each GAME is a name or a path to a .pyx.
+
+FOLDER then holds NAME.wasm and NAME.json of each game. The compiler is zig, from the package ziglang of the extra `arcade`.
+"""
+
+import hashlib
+import importlib.util
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from importlib import metadata
+from pathlib import Path
+
+import numpy as np
+
+import envs_c
+from envs_c import flags, install, machine, outside
+from envs_c.bare import emit
+from envs_c.errors import CompileFailed
+from envs_c.game import Game
+
+HERE = Path(__file__).parent
+CAPACITY = 256  # environments of one instance
+MOST_VALUES = 64  # of an option that changes actions or features; larger ranges are left out of the description
+BARE = emit.PACKAGE / "bare" / "bare.h"
+MAIN = '#define BARE_COUNT {}\n#include "{}.h"\n#include "bare.h"\n#include "shim.h"\n'
+TARGET = ["-target", "wasm32-wasi", "-mexec-model=reactor", "-Wl,--no-entry", "-Wl,--gc-sections", "-Wl,--strip-all",
+          "-ffunction-sections", "-fdata-sections", "-fwrapv", "-fno-sanitize=all", "-w"]
+
+
+def compiler() -> list[str]:
+    """The command of zig's C compiler. Raises CompileFailed if ziglang is not installed."""
+    if importlib.util.find_spec("ziglang") is None:
+        raise CompileFailed(f"games cannot be compiled for browsers without ziglang: {install.hint('arcade')}")
+    return [sys.executable, "-m", "ziglang", "cc"]
+
+
+def build(game, folder: Path, *, simd: bool = True) -> Path:
+    """Compile a game. Writes NAME.wasm and NAME.json to `folder` unless they are up to date.
+
+    game: a `Game`, a name, or a path to a .pyx.
+    simd: use the 128-bit instructions of WebAssembly, which every browser since 2023 has; the outputs are the same.
+
+    Returns the path of NAME.wasm. Raises CompileFailed, ContractError, UnknownGame or InvalidArgument.
+    """
+    game = game if isinstance(game, Game) else envs_c.game(str(game))
+    wasm, about = folder / f"{game.name}.wasm", folder / f"{game.name}.json"
+    digest = digest_of(game, simd)
+    if wasm.exists() and about.exists() and json.loads(about.read_text(encoding="utf-8")).get("digest") == digest:
+        return wasm
+    with tempfile.TemporaryDirectory() as scratch:
+        compile_game(game, Path(scratch), simd)
+        folder.mkdir(parents=True, exist_ok=True)
+        about.unlink(missing_ok=True)  # the pair is complete only with the description
+        shutil.copyfile(Path(scratch, "game.wasm"), wasm)
+    about.write_text(json.dumps({**describe(game), "digest": digest}), encoding="utf-8")
+    return wasm
+
+
+def build_all(games, folder: Path, *, simd: bool = True) -> list[Path]:
+    """Compile several games at the same time. games, folder, simd: as in `build`."""
+    compiler()
+    with ThreadPoolExecutor(machine.cores()) as pool:
+        return list(pool.map(lambda game: build(game, folder, simd=simd), games))
+
+
+def compile_game(game, scratch: Path, simd: bool) -> None:
+    """Write game.wasm to the folder `scratch`. Raises CompileFailed."""
+    emit.emit(game, scratch)
+    (scratch / "main.c").write_text(MAIN.format(CAPACITY, game.name), encoding="utf-8")
+    command = [*compiler(), *flags.GAME_FLAGS, *TARGET, *(["-msimd128"] if simd else []), "-I", "include", "-I", ".",
+               "-I", str(BARE.parent), "-I", str(HERE), "main.c", "-o", "game.wasm"]
+    done = subprocess.run(command, cwd=scratch, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise CompileFailed(f"zig cannot compile {game.name}:\n{done.stderr.strip()}")
+
+
+def digest_of(game, simd: bool) -> str:
+    """A hash of everything that a game's two files are made from."""
+    texts = outside.texts_of(emit.path_of(game))
+    contract = sorted([*emit.PACKAGE.glob("*.p[xy]*"), *HERE.glob("*.h"), HERE / "build.py", BARE, BARE.with_name("emit.py")])
+    facts = [game.name, texts, [path.read_bytes() for path in contract if path.suffix != ".pyi"], simd, flags.GAME_FLAGS,
+             metadata.version("ziglang") if importlib.util.find_spec("ziglang") else None, metadata.version("cython"),
+             sys.version]
+    return hashlib.sha256(repr(facts).encode()).hexdigest()[:16]
+
+
+def describe(game) -> dict:
+    """The description of a game, ready for JSON: `About` in page/engine.js."""
+    return {
+        "name": game.name, "title": game.title, "summary": game.summary, "version": game.version,
+        "actions": list(game.actions), "featureShape": list(game.feature_shape), "featureDtype": str(game.feature_dtype),
+        "features": [{"name": row.name, "low": bound(row.low), "high": bound(row.high), "count": row.count, "help": row.help}
+                     for row in game.features],
+        "screen": list(game.screen), "frameSkip": game.frame_skip, "fps": game.fps, "timeLimit": game.time_limit,
+        "options": {name: {**option._asdict()} for name, option in game.options.items()},
+        "variants": variants(game), "hasMask": game.has_mask, "hasLives": game.has_lives, "capacity": CAPACITY,
+    }
+
+
+def bound(value: float) -> float | None:
+    """A bound of a feature, or None if there is none: JSON has no infinity."""
+    return float(value) if np.isfinite(value) else None
+
+
+def variants(game) -> dict:
+    """By option and value, the actions and the features' shape where they differ from those under the default options."""
+    found = {}
+    for name, option in game.options.items():
+        if not option.integer or option.high - option.low >= MOST_VALUES:
+            continue
+        for value in range(int(option.low), int(option.high) + 1):
+            actions, shape, *_ = game.describe(game.check_options({name: value}))
+            if (actions, shape) != (game.actions, game.feature_shape):
+                found.setdefault(name, {})[str(value)] = {"actions": list(actions), "featureShape": list(shape)}
+    return found
+
+
+def main(argv: list[str]) -> int:
+    """Build the games that the arguments name, or all."""
+    if not argv or argv[0].startswith("-"):
+        print(__doc__)
+        return 2
+    try:
+        made = build_all(argv[1:] or envs_c.games(), Path(argv[0]))
+    except envs_c.EnvsError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    print(f"{len(made)} games in {argv[0]}: {sum(path.stat().st_size for path in made) / 1000:.0f} KB")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,4 @@
+"""Games without Python: the C that Cython emits for a game, and a header with which any C compiler builds it.
+
+README.md describes both. tools/isa compiles them for other processors, envs_c/arcade for browsers.
+"""

@@ -1,0 +1,150 @@
+"""Writes a game as C that needs no Python to run: `python -m envs_c.bare.emit GAME FOLDER`; see README.md beside this file.
+
+FOLDER then holds NAME.c, as Cython emits it, NAME.h, which maps its names to those of bare.h, and include/, Python's headers
+with the sizes of the processor that the compiler is for.
+"""
+
+import math
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import envs_c
+from envs_c import flags, outside
+from envs_c.errors import CompileFailed, ContractError, InvalidArgument
+
+PACKAGE = outside.PACKAGE
+ROOT = PACKAGE.parent
+FUNCTION, TYPE = r"(__pyx_f_\w+)", r"(__pyx_t_\w+)"
+RUN_CHUNK = re.compile(rf"^ +__pyx_f_\w+_run_chunk\({FUNCTION}, {FUNCTION}, {FUNCTION}, {FUNCTION}, (NULL|__pyx_f_\w+), "
+                       rf"\(sizeof\((?:struct )?{TYPE}\)\), ", re.MULTILINE)
+BIND = re.compile(rf"->bind\(.*, {FUNCTION}, {FUNCTION}, {FUNCTION}, \(sizeof\([^)]*\)\), (?:NULL|&(__pyx_t_\w+))\)")
+TYPES = ("Io", "Head", "Screen", "Canvas", "Rng")
+SIZES = ("INT", "LONG", "LONG_LONG", "SHORT", "VOID_P", "SIZE_T", "WCHAR_T", "FLOAT", "DOUBLE", "LONG_DOUBLE")
+
+# The module's own functions are then unused, and compilers leave them out, so nothing of Python is linked.
+WITHOUT_PYTHON = """\
+#define PY_SSIZE_T_CLEAN
+#define Py_LIMITED_API 0x030b0000
+#include <Python.h>
+#undef PyMODINIT_FUNC
+#define PyMODINIT_FUNC __attribute__((unused)) static PyObject *
+"""
+
+
+def source_of(name: str) -> Path:
+    """The .pyx of a built-in game, relative to the repository."""
+    (source,) = (PACKAGE / "games").rglob(f"{name}.pyx")
+    return source.relative_to(ROOT)
+
+
+def path_of(game) -> Path:
+    """The .pyx of a game. Raises InvalidArgument for a game of another package, whose source is unknown."""
+    if game.name in built_in():
+        return ROOT / source_of(game.name)
+    if game not in outside.SOURCES:
+        raise InvalidArgument(f"game {game.name!r} must be named by the path of its .pyx here, not by its name")
+    return outside.SOURCES[game][0]
+
+
+def built_in() -> tuple[str, ...]:
+    """The names of the built-in games."""
+    return envs_c.catalog.built_in()
+
+
+def is_current(made: Path) -> bool:
+    """True if this file exists and no source of the package is newer."""
+    sources = (path for kind in ("*.pyx", "*.pxd") for path in PACKAGE.rglob(kind))
+    return made.exists() and made.stat().st_mtime >= max(path.stat().st_mtime for path in sources)
+
+
+def run_cython(source: Path, target: Path) -> None:
+    """Emit the C of a .pyx, a path or relative to the repository, with the directives of all builds. Raises CompileFailed."""
+    directives = ",".join(f"{key}={value}" for key, value in flags.directives().items() if key != "language_level")
+    done = subprocess.run([sys.executable, "-m", "cython", "-3", "-X", directives, "-I", ".", str(source), "-o",
+                           str(target.resolve())], cwd=ROOT, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise CompileFailed(f"Cython cannot compile {source}:\n{done.stderr.strip()}")
+
+
+def emit(game, folder: Path) -> None:
+    """Write NAME.c, NAME.h and include/ to `folder`. game: a `Game`, or the name of a built-in one.
+
+    Raises CompileFailed, and ContractError if the game fills its tables outside `prepare`.
+    """
+    game = envs_c.game(game) if isinstance(game, str) else game
+    folder.mkdir(parents=True, exist_ok=True)
+    emitted = folder / f"{game.name}.c"
+    run_cython(path_of(game), emitted)
+    text = emitted.read_text(encoding="utf-8")
+    header = f'{WITHOUT_PYTHON}#include "{game.name}.c"\n{names(text, game.name)}{facts(game)}'
+    (folder / f"{game.name}.h").write_text(header, encoding="utf-8")
+    copy_headers(folder / "include")
+
+
+def names(text: str, game: str) -> str:
+    """The game's functions, its struct and the engine's types, as macros.
+
+    text: the emitted C.
+    """
+    execution = text[text.index("/*--- Execution code ---*/"):]
+    if calls := re.findall(rf"(?<!>){FUNCTION}\(", execution):
+        shown = ", ".join(f"{plain(call)}()" for call in calls)
+        raise ContractError(f"game {game!r} must fill its tables in prepare(), which bind takes, not when its file is "
+                            f"imported, by {shown}: see envs_c/game.pxd")
+    functions = RUN_CHUNK.search(text).groups()
+    rows = dict(zip(("reset", "step", "observe", "draw", "mask", "state"), functions, strict=True))
+    bind = BIND.search(execution)
+    rows["chunk"], rows["backdrop"], _, optional = bind.groups()
+    for kind in ("valid", "lives", "prepare") if optional else ():
+        given = re.findall(rf"^  {optional}\.{kind} = {FUNCTION};", execution[:bind.start()], re.MULTILINE)
+        rows |= {kind: given[-1]} if given else {}
+    for kind in TYPES:
+        rows[kind] = re.search(rf"^struct (__pyx_t_\w+_{kind});", text, re.MULTILINE)[1]
+    for value in ("STEP", "RESET", "OBSERVE", "NEXT_STEP"):
+        rows[value] = rows["Io"].replace("__pyx_t_", "__pyx_e_").removesuffix("Io") + value
+    return "".join(f"#define BARE_{name} {value}\n" for name, value in rows.items())
+
+
+def plain(name: str) -> str:
+    """The name of a function in its source: make_stamps for __pyx_f_7my_game_make_stamps."""
+    rest = name.removeprefix("__pyx_f_")
+    while digits := re.match(r"\d+", rest):
+        rest = rest[digits.end() + int(digits[0]) + 1:]
+    return rest
+
+
+def facts(game) -> str:
+    """The numbers of a game's description, as macros."""
+    options = ", ".join(repr(float(option.default)) for option in game.options.values())
+    described = [game.describe(game.check_options(given)) for given in extremes(game)]
+    rows = {"WIDTH": game.screen[0], "HEIGHT": game.screen[1], "ACTIONS": len(game.actions), "FRAME_SKIP": game.frame_skip,
+            "TIME_LIMIT": game.time_limit or 0, "OPTIONS": f"{{{options or '0.0'}}}",
+            "FEATURES": math.prod(game.feature_shape), "FEATURE_BYTES": game.feature_dtype.itemsize, "FPS": game.fps,
+            "MOST_ACTIONS": max(len(actions) for actions, *_ in described),
+            "MOST_FEATURES": max(math.prod(shape) for _, shape, *_ in described)}
+    return "".join(f"#define BARE_{name} {value}\n" for name, value in rows.items())
+
+
+def extremes(game) -> list[dict[str, float]]:
+    """The default options, all at their lower ends, and all at their upper ends."""
+    return [{}, *({name: getattr(option, end) for name, option in game.options.items()} for end in ("low", "high"))]
+
+
+def copy_headers(folder: Path) -> None:
+    """Copy Python's headers; the sizes of C's types in them become those of the compiler's target."""
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(sysconfig.get_paths()["include"], folder)
+    text = Path(sysconfig.get_config_h_filename()).read_text(encoding="utf-8")
+    sizes = "".join(f"#undef SIZEOF_{name}\n#define SIZEOF_{name} __SIZEOF_{name.replace('VOID_P', 'POINTER')}__\n"
+                    for name in SIZES)
+    (folder / "pyconfig.h").write_text(f"{text}\n{sizes}", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 3 or sys.argv[1] not in built_in():
+        sys.exit(f"usage: python -m envs_c.bare.emit GAME FOLDER; GAME is one of {', '.join(built_in())}")
+    emit(sys.argv[1], Path(sys.argv[2]))

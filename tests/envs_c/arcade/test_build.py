@@ -1,0 +1,120 @@
+"""Games compiled to WebAssembly: their settings, games from outside the package, and what is not compiled."""
+
+import hashlib
+import json
+
+import numpy as np
+import pytest
+from arcade_support import compiled, needs_browser_tools, node
+from support import TOY, play_core
+
+import envs_c
+from envs_c import outside
+from envs_c.arcade import build
+from envs_c.testing.play import actions_of
+
+SETTINGS = [  # a game, the settings of its page, the same ones natively
+    ("snake", {"options": {"size": 14, "wrap": 1}}, {"options": {"size": 14, "wrap": 1}}),
+    ("snake", {"options": {"size": 4}, "view": "pixels"}, {"options": {"size": 4}, "view": "pixels"}),
+    ("tmaze", {"sticky": 0.25, "timeLimit": 20, "frameSkip": 2}, {"sticky": 0.25, "time_limit": 20, "frame_skip": 2}),
+    ("pong", {"noopMax": 30, "frameSkip": 1, "timeLimit": None, "options": {"points": 1}},
+     {"noop_max": 30, "frame_skip": 1, "time_limit": None, "options": {"points": 1}}),
+    ("cartpole", {"timeLimit": 0}, {"time_limit": 0}),
+]
+TABLE = "cdef int[1] TABLE\n\n\ncdef void fill() noexcept nogil:\n    TABLE[0] = 3\n\n\n"
+FRAMES = ("    toy.frames += 1\n", "    toy.frames += TABLE[0]\n")  # a step of the toy reads the table
+
+
+def through_node(game, folder, settings: dict, count: int, steps: int, seed: int) -> str:
+    """The checksum of `play_core`, of random play in WebAssembly."""
+    actions = actions_of(game, steps, count).copy()
+    output = node("play.mjs", folder, game.name, seed, json.dumps({**settings, "count": count}), given=actions.tobytes())
+    pictures = count * 3 * game.screen[0] * game.screen[1]
+    return hashlib.blake2b(output[:-pictures], digest_size=8).hexdigest()
+
+
+@needs_browser_tools
+@pytest.mark.parametrize(("name", "there", "here"), SETTINGS, ids=[f"{row[0]}-{k}" for k, row in enumerate(SETTINGS)])
+def test_settings_and_options_give_the_same_bits_as_natively(name, there, here):
+    game = envs_c.game(name)
+    found = through_node(game, compiled(game), there, 5, 150, 2**64 - 1)
+    assert found == play_core(game, 5, 150, seed=2**64 - 1, **here)
+
+
+@needs_browser_tools
+def test_every_change_of_actions_and_features_by_an_option_is_described():
+    for name in envs_c.games():
+        game = envs_c.game(name)
+        for option, values in build.variants(game).items():
+            for value, found in values.items():
+                env = envs_c.VecEnv(game, 1, options={option: int(value)})
+                assert (found["actions"], found["featureShape"]) == (list(env.actions), list(env.observation_shape))
+    assert {name for name in envs_c.games() if build.variants(envs_c.game(name))} == {"go", "snake"}
+
+
+def own_game(tmp_path, monkeypatch, text: str):
+    """The `Game` of a .pyx with this text, compiled in a cache of its own."""
+    monkeypatch.setenv("ENVS_C_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("ENVS_C_FLAGS", "-O0")
+    path = tmp_path / "mine.pyx"
+    path.write_text(text.replace('name="toy", title="Toy"', 'name="mine", title="Mine"'), encoding="utf-8")
+    return outside.load(path)
+
+
+def changed(*changes: tuple[str, str]) -> str:
+    """The toy's text with changes, each of which must apply."""
+    text = TOY.read_text(encoding="utf-8")
+    for old, new in changes:
+        assert old in text, old
+        text = text.replace(old, new)
+    return text
+
+
+@needs_browser_tools
+def test_a_game_from_outside_has_the_tables_of_its_prepare_natively_and_in_the_browser(tmp_path, monkeypatch):
+    game = own_game(tmp_path, monkeypatch, changed(
+        ("cdef void reset(", f"{TABLE}cdef void reset("), FRAMES, ("valid=valid)", "valid=valid, lives=NULL, prepare=fill)")))
+    folder = tmp_path / "site"
+    build.build(game, folder)
+    native = play_core(game, 4, 60, seed=3)
+    assert through_node(game, folder, {}, 4, 60, 3) == native
+    without = own_game(tmp_path / "cache", monkeypatch, changed(("cdef void reset(", f"{TABLE}cdef void reset("), FRAMES))
+    assert native != play_core(without, 4, 60, seed=3)
+
+
+@needs_browser_tools
+def test_a_game_that_fills_its_tables_when_imported_is_refused(tmp_path, monkeypatch):
+    game = own_game(tmp_path, monkeypatch, changed(("cdef void reset(", f"{TABLE}fill()\n\n\ncdef void reset("), FRAMES))
+    with pytest.raises(envs_c.ContractError, match=r"'mine' must fill its tables in prepare\(\), .* by fill\(\)"):
+        build.build(game, tmp_path / "site")
+    assert not list(tmp_path.glob("site/*"))
+
+
+def test_a_game_is_compiled_again_only_if_something_has_changed(tmp_path, monkeypatch):
+    compiles = []
+
+    def compile_game(game, scratch, simd):
+        compiles.append((game.name, simd))
+        (scratch / "game.wasm").write_bytes(b"wasm")
+
+    monkeypatch.setattr(build, "compile_game", compile_game)
+    build.build("tmaze", tmp_path)
+    build.build("tmaze", tmp_path)
+    assert compiles == [("tmaze", True)]
+    build.build("tmaze", tmp_path, simd=False)
+    monkeypatch.setattr(build.flags, "GAME_FLAGS", ["-O1"])
+    build.build("tmaze", tmp_path, simd=False)
+    assert compiles[1:] == [("tmaze", False)] * 2
+
+
+def test_without_ziglang_the_error_names_the_extra(monkeypatch):
+    monkeypatch.setattr(build.importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(envs_c.CompileFailed, match=r"without ziglang: pip install .*\[arcade\]'"):
+        build.build_all(["pong"], build.Path("unused"))
+
+
+@needs_browser_tools
+def test_a_description_lists_every_feature_by_name():
+    about = build.describe(envs_c.game("breakout"))
+    assert sum(row["count"] for row in about["features"]) == np.prod(about["featureShape"]) == 118
+    assert json.loads(json.dumps(about, allow_nan=False)) == about
