@@ -7,11 +7,11 @@ import json
 import numpy as np
 import pytest
 import torch
+from export_support import MEMORIES, config, save
 
 from envs_c import install
 from examples import play_exported
 from trainer.__main__ import main
-from trainer.config import Config, EnvConfig, PolicyConfig, PPOConfig, RunConfig
 from trainer.config.config import overlay
 from trainer.errors import ExportError
 from trainer.export import check as export_check
@@ -28,41 +28,8 @@ from trainer.training.build import make_session
 
 ONNX = all(importlib.util.find_spec(name) for name in ("onnx", "onnxscript", "onnxruntime"))
 needs_onnx = pytest.mark.skipif(not ONNX, reason="needs the packages of the extra 'export'")
-MEMORIES = {  # game, view, settings of the policy
-    "lstm": ("cartpole", "features", {}),
-    "lstm, normalized": ("cartpole", "features", {"normalize_observations": True, "frame_stack": 3}),
-    "mingru": ("breakout", "features", {"memory": "mingru", "layers": 2, "encoder_size": 16, "lstm_size": 16}),
-    "mingru of another width": ("cartpole", "features", {"memory": "mingru"}),
-    "none": ("cartpole", "features", {"memory": "none"}),
-    "none, frames": ("cartpole", "features", {"memory": "none", "frame_stack": 2}),
-    "conv": ("pong", "pixels", {"frame_stack": 2}),
-    "board": ("go", "features", {"encoder": "board"}),
-    "cells": ("g2048", "features", {"encoder": "cells", "memory": "none"}),
-    "own": ("cartpole", "features", {"encoder": "own_encoders:Small"}),
-    "gymnasium": ("gym:CartPole-v1", "features", {}),
-}
 LONG = {"mingru of another width", "none", "none, frames", "board", "own", "gymnasium"}  # the exporter needs a second each
 KINDS = [pytest.param(kind, marks=pytest.mark.slow if kind in LONG else ()) for kind in MEMORIES]
-
-
-def config(game="cartpole", view="features", policy=None, precision="float32", **run):
-    sizes = {"encoder_size": 16, "lstm_size": 12, "precision": precision}
-    return Config(game, EnvConfig(view=view, num_envs=8, num_threads=1), PolicyConfig(**sizes | (policy or {})),
-                  PPOConfig(horizon=8, minibatch=64, total_steps=128),
-                  RunConfig(device="cpu", dashboard=False, eval_episodes=0, gif=False, **run))
-
-
-def save(folder, *args, **keywords):
-    """Save a checkpoint of an untrained policy in `folder`; its weights are as large as trained ones."""
-    session = make_session(config(*args, **keywords))
-    torch.manual_seed(1)
-    with torch.no_grad():
-        session.policy.heads.weight.normal_()
-        if session.policy.normalizer is not None:
-            session.policy.normalizer.update(torch.randn(100, *session.policy.shape) * 2 + 1)
-    session.save(folder)
-    session.pipeline.close()
-    return folder
 
 
 @pytest.fixture
