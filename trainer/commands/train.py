@@ -1,15 +1,11 @@
 """`python -m trainer GAME` and `python -m trainer --resume RUN`: the settings of a training, then the training."""
 
-from dataclasses import replace
-from pathlib import Path
-
 from trainer.commands.arguments import admitted_training, game_of
 from trainer.config import Config
-from trainer.config.config import overlay
 from trainer.config.options import parse_new, parse_training, value_of
-from trainer.config.sections import FREE_ON_RESUME
 from trainer.errors import ConfigError
 from trainer.runs.find import find, hint
+from trainer.runs.trust import option_of
 
 
 def main(argv: list[str]) -> None:
@@ -31,27 +27,10 @@ def _resumed(game: str | None, options: list[str], resume: str) -> Config:
     if value_of("--preset", options) is not None:
         raise ConfigError("--preset is for new runs, and a resumed run keeps its settings: leave --preset or --resume out")
     run = find(resume)
-    from trainer.runs.checkpoint import latest, read_config
+    from trainer.runs.checkpoint import latest
+    from trainer.runs.resume import resumed_config, saved_config
     path = latest(run)
-    saved = read_config(path)
+    saved = saved_config(path, run)
     if game not in (None, saved.game):
         raise ConfigError(f"{resume} is a run of {saved.game}, not of {game}; leave the game out, or name {saved.game}")
-    saved = overlay(saved, {"run": {"resume": str(run), "run_dir": str(path.parent), "stop_at": None}})
-    config = parse_training(saved.game, options, saved)
-    if Path(config.run.run_dir or saved.run.run_dir).resolve() != path.parent.resolve():
-        raise ConfigError(f"--run-dir must be {path.parent}, the folder of the resumed run, not {config.run.run_dir}; leave "
-                          "it out")
-    changed = _changed(saved, config)
-    if changed:
-        raise ConfigError(f"a resumed run keeps its settings, but {' and '.join(changed)}; leave "
-                          f"{'them' if len(changed) > 1 else 'it'} out, or start a new run")
-    return replace(config, run=replace(config.run, resume=str(run), run_dir=saved.run.run_dir))
-
-
-def _changed(saved: Config, config: Config) -> list[str]:
-    """The changed settings, without free ones, as text."""
-    before, after = saved.to_dict(), config.to_dict()
-    free = FREE_ON_RESUME | {"run_dir"}  # run_dir: the same folder, perhaps written differently
-    return [f"--{name.replace('_', '-')} is {after[section][name]} and was {before[section][name]}"
-            for section, settings in before.items() if section != "game"
-            for name in settings.keys() - free if settings[name] != after[section][name]]
+    return resumed_config(path, saved, parse_training(saved.game, options, saved), option_of)

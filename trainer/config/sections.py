@@ -17,7 +17,7 @@ TRACKER_NAMES = ("tensorboard", "wandb", "trackio")
 
 # Names of settings without effect on the learning.
 FREE_ON_RESUME = frozenset({"num_threads", "resume", "stop_at", "device", "serial", "dashboard", "checkpoint_seconds",
-                            "eval_episodes", "gif", "track"})  # may change when a run is resumed
+                            "eval_episodes", "gif", "track", "total_steps"})  # may change when a run is resumed
 FREE_BETWEEN_RANKS = frozenset({"num_threads", "device", "dashboard", "gif", "run_dir", "resume"})  # may differ between ranks
 OF_THE_MACHINE = frozenset({"num_threads", "num_batches"})   # neither in presets for others nor compared by sweeps
 OF_ONE_SESSION = frozenset({"run_dir", "resume", "stop_at"})  # in no preset

@@ -2,6 +2,8 @@
 
     build.py     `decide` and `build`: make a session from the settings
     session.py   `Session`: the parts and counters of a training, saved and restored
+    callbacks.py functions of the user's own that a training calls
+    initial.py   a start with the weights of another run
     shares.py    shares of a run among ranks
     train.py     the training loop
     profile.py   a trace of a few iterations

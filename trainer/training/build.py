@@ -24,6 +24,7 @@ from trainer.rollout.storage import Storage
 from trainer.runs import checkpoint
 from trainer.runs.folder import new_run_folder
 from trainer.self_play.league import League, make_self_play
+from trainer.training.initial import initial_weights
 from trainer.training.session import Session, precision_name
 from trainer.training.shares import share_of
 
@@ -90,8 +91,11 @@ def _assemble(plan: Plan, ranks: Ranks, pipeline: Pipeline | OnDevicePipeline) -
     """Make the other parts, and reset the environments."""
     config, share = plan.config, plan.share
     policy = _make_policy(plan, pipeline.source)
-    if ranks.joined:  # orthogonal weights of another processor may differ in their last bits
-        policy.load_state_dict(ranks.broadcast(policy.state_dict))
+    start = config.run.init_from if plan.checkpoint is None else None
+    weights = ""
+    if ranks.joined or start:  # with ranks: orthogonal weights of another processor may differ in their last bits
+        state, weights = ranks.broadcast(lambda: initial_weights(policy, start) if start else (policy.state_dict(), ""))
+        policy.load_state_dict(state)
     policy = policy.to(plan.device.torch_device)
     storage = Storage.empty(config.ppo.horizon, pipeline, policy)
     actor = Actor(policy, pipeline, storage, config.run.seed, ranks=ranks)
@@ -101,7 +105,7 @@ def _assemble(plan: Plan, ranks: Ranks, pipeline: Pipeline | OnDevicePipeline) -
                       ranks)
     pipeline.reset()
     return Session(config, ranks, pipeline, policy, storage, actor, learner, league, generator,
-                   facts=_facts(plan, ranks, policy))
+                   facts=_facts(plan, ranks, policy), notes=[weights] if weights else [])
 
 
 def make_session(config: Config, ranks: Ranks = ALONE, *, resume: Path | None = None) -> Session:

@@ -24,6 +24,7 @@ from trainer.runs.checkpoint import Checkpoint
 from trainer.self_play.league import League
 from trainer.tensors import form, require_forms, under, with_prefix
 from trainer.training import shares
+from trainer.training.callbacks import Callbacks
 
 RECENT = 256  # episodes whose mean is score_mean
 
@@ -50,6 +51,9 @@ class Session:
     iteration: int = 0                    # rollouts played and learned from
     seconds: float = 0.0                  # of training, over all sessions of the run
     saved: Path | None = None             # the last checkpoint
+    notes: list[str] = field(default_factory=list)  # lines about its start, for the user
+    callbacks: Callbacks = field(default_factory=Callbacks)
+    stopped: bool = False                 # after `stop`
 
     @property
     def device(self) -> torch.device:
@@ -61,11 +65,18 @@ class Session:
         """Steps so far, all environments together."""
         return self.iteration * self.config.batch_steps
 
+    def stop(self) -> None:
+        """End the training after this iteration, with a checkpoint and without an evaluation; for callbacks."""
+        self.stopped = True
+
     def note_episodes(self):
         """Count the episodes finished since the last call, on all ranks."""
         returns, lengths, _ = interleaved(self.ranks.everyone(self.pipeline.take_episodes()))
         self.recent.extend(zip(returns.tolist(), lengths.tolist(), strict=True))
         self.episodes += len(returns)
+        if self.callbacks.on_episode is not None:
+            for score, length in zip(returns.tolist(), lengths.tolist(), strict=True):
+                self.callbacks.episode(self, score, length)
 
     def score_mean(self) -> float | None:
         """The mean raw return of the recent episodes; None before the first."""
@@ -101,6 +112,7 @@ class Session:
         checkpoint.save(folder, self.step, tensors, meta, score=score)
         if self.league is not None:
             self.league.write(folder)
+        self.callbacks.checkpoint(self, self.saved)
         return self.saved
 
     def restore(self, content: Checkpoint, path: Path):

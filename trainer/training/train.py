@@ -2,7 +2,7 @@
 
 import contextlib
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from bridge import EnvironmentFailed
@@ -20,11 +20,12 @@ from trainer.rollout.faults import first_fault
 from trainer.runs import checkpoint
 from trainer.runs.folder import open_folder
 from trainer.training.build import Plan, build, decide
+from trainer.training.initial import resolved
 from trainer.training.session import Session
 from trainer.training.shares import check_alike
 
 
-def train(config: Config) -> Path:
+def train(config: Config, open_session: Callable[[Session], Session] | None = None) -> Path:
     """Train, from the start or from the checkpoint in `config.run.resume`; returns the run's folder.
 
     The first Ctrl-C (or SIGTERM, or closed terminal) ends the training after the current iteration, with a checkpoint; the
@@ -33,16 +34,21 @@ def train(config: Config) -> Path:
 
     In a job of torchrun all ranks train together. Only rank 0 writes, prints and evaluates. An interrupt of one rank
     interrupts all.
+
+    open_session: called with the session after its first checkpoint; the training goes on with the session that it returns.
     """
     with join() as ranks:
-        return train_with(config, ranks)
+        return train_with(config, ranks, open_session)
 
 
-def train_with(config: Config, ranks: Ranks) -> Path:
+def train_with(config: Config, ranks: Ranks, open_session: Callable[[Session], Session] | None = None) -> Path:
     """`train` in the job `ranks`."""
+    config = resolved(config)
     check_alike(config, ranks)
     plan = decide(config, ranks)
     session, folder = start(plan, ranks), plan.folder
+    if open_session is not None:
+        session = open_session(session)
     with contextlib.closing(session), open_log(session, plan) as log:
         with Interrupt() as interrupt:
             finished = loop(session, folder, log, interrupt)
@@ -100,6 +106,8 @@ def open_log(session: Session, plan: Plan) -> Iterator["RunLog | NoLog"]:
                 resume_step=resume_step) as log:
         if resume_step is not None and (aside := checkpoint.set_aside_best(plan.folder, resume_step)):
             log.note(f"{checkpoint.BEST} was of a step later than {resume_step:,}; it is kept as {aside.name}")
+        for note in session.notes:
+            log.note(note)
         yield log
 
 
@@ -117,13 +125,13 @@ class NoLog:
 
 
 def loop(session: Session, folder: Path, log: RunLog | NoLog, interrupt: Interrupt) -> bool:
-    """Iterate until the end, until stop_at, or until an interrupt of any rank; returns True at the end."""
+    """Iterate until the end, until stop_at, or until an interrupt or a stop of any rank; returns True at the end."""
     config, ranks = session.config, session.ranks
     end = config.num_iterations * config.batch_steps
     stop = min(end, config.run.stop_at or end)
     saved_at = time.perf_counter()
     asked, = ranks.any(interrupt.asked)  # all ranks use the common value, whenever the signal of one arrives
-    while session.step < stop and not asked:
+    while session.step < stop and not asked and not session.stopped:
         try:
             metrics = iterate(session)
         except EnvironmentFailed:
@@ -133,13 +141,14 @@ def loop(session: Session, folder: Path, log: RunLog | NoLog, interrupt: Interru
         except LearningError as error:
             raise LearningError(explain(session, error)) from None
         log.iteration(session.step, metrics)
-        asked, due = ranks.any(interrupt.asked, time.perf_counter() - saved_at >= config.run.checkpoint_seconds)
+        asked, session.stopped, due = ranks.any(interrupt.asked, session.stopped,
+                                                time.perf_counter() - saved_at >= config.run.checkpoint_seconds)
         if due:
             save(session, folder, log)
             saved_at = time.perf_counter()
     save(session, folder, log)
     interrupt.asked |= asked
-    return session.step >= end
+    return session.step >= end and not session.stopped
 
 
 def explain(session: Session, error: LearningError) -> str:
@@ -176,6 +185,7 @@ def iterate(session: Session) -> dict[str, float | None]:
     if session.league is not None:
         session.league.begin(session.iteration)
     collect(session.actor)
+    session.callbacks.rollout(session)
     middle = time.perf_counter()
     metrics = session.learner.update()
     learned = time.perf_counter()
@@ -188,8 +198,10 @@ def iterate(session: Session) -> dict[str, float | None]:
     stages = {name: seconds - before[name] for name, seconds in stage_seconds(session).items()}
     stages["time_learn"] = learned - middle
     stages["time_other"] = max(0.0, elapsed - sum(stages.values()))
-    return {"score_mean": session.score_mean(), "length_mean": session.length_mean(), "episodes": session.episodes,
-            "sps": session.config.batch_steps / elapsed, "learning_rate": rate, **metrics, **stages}
+    metrics = {"score_mean": session.score_mean(), "length_mean": session.length_mean(), "episodes": session.episodes,
+               "sps": session.config.batch_steps / elapsed, "learning_rate": rate, **metrics, **stages}
+    session.callbacks.update(session, metrics)
+    return metrics
 
 
 def stage_seconds(session: Session) -> dict[str, float]:
