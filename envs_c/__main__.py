@@ -6,6 +6,7 @@
     python -m envs_c check GAME               test a game against the contract; GAME is a name or a path to a .pyx
     python -m envs_c new NAME [--dir DIR]     write a game of your own to DIR/NAME
     python -m envs_c cache [--clear]          the compiled games of other folders
+    python -m envs_c replay LINK              replay a game that was played in the arcade, bit for bit
 """
 
 import argparse
@@ -18,6 +19,7 @@ import numpy as np
 
 import envs_c
 from envs_c import isa, outside, testing
+from envs_c.arcade import links
 from envs_c.gymnasium_env import ArcadeVectorEnv
 from envs_c.new import new
 from envs_c.play import command
@@ -123,6 +125,13 @@ def cache(arguments):
         print(f"{outside.cache_folder()}: {size:.1f} MB")
 
 
+def replay(arguments):
+    """Replay a link and print the scores."""
+    found = links.parse(arguments.link)
+    played = links.play(found, None if arguments.game is None else envs_c.game(arguments.game))
+    print(f"{found.game}, seed {found.seed}: {played.line()}")
+
+
 class Parser(argparse.ArgumentParser):
     """A parser whose errors are one line."""
 
@@ -161,6 +170,10 @@ def parse(arguments: list[str], program: str | None = None):
     verb = verbs.add_parser("cache", help="print where compiled games of other folders are kept, and their size")
     verb.add_argument("--clear", action="store_true", help="remove them")
     verb.set_defaults(run=cache)
+    verb = verbs.add_parser("replay", help="replay a game that was played in the arcade")
+    verb.add_argument("link", metavar="LINK", help="a link of the arcade, or what stands behind its #; in quotes")
+    verb.add_argument("--game", help="the path of the link's game, if it is none of the built-in ones")
+    verb.set_defaults(run=replay)
     if not arguments or (arguments[0] not in verbs.choices and arguments[0] not in ("-h", "--help", "--version")):
         arguments = ["list", *arguments]
     return parser.parse_args(arguments)

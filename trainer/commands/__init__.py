@@ -45,6 +45,7 @@ VERBS = {
     "profile": Verb("trainer.commands.profile:main", "GAME [options]", "measure how long each stage of a training takes"),
     "games": Verb("trainer.commands.games:games", "[GAME ...]", "list the games with their views, actions, options and speed"),
     "new": Verb("trainer.commands.games:new", "NAME", "begin a game of your own"),
+    "replay": Verb("trainer.commands.games:replay", "LINK", "replay a game that was played in the arcade, bit for bit"),
     "check": Verb("trainer.commands.games:check", "FILE", "check a game of your own against the contract of games"),
 }
 

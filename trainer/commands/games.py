@@ -1,4 +1,4 @@
-"""`insertcoin games`, `new`, `check` and `play`: verbs of `python -m envs_c`. They need only the packages of the games."""
+"""`insertcoin games`, `new`, `check`, `replay` and `play`: verbs of `python -m envs_c`, which need only the games' packages."""
 
 import contextlib
 from collections.abc import Sequence
@@ -28,6 +28,11 @@ def new(argv: list[str]) -> int:
 def check(argv: list[str]) -> int:
     """Check a game against the contract of games."""
     return main(["check", *argv], program_name())
+
+
+def replay(argv: list[str]) -> int:
+    """Replay a link of the arcade."""
+    return main(["replay", *argv], program_name())
 
 
 def play(argv: list[str]) -> int:
