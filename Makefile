@@ -19,7 +19,7 @@ IDENTITY := import sys; print(sys.version, sys.base_prefix)
 CACHE := $(if $(filter Darwin,$(shell uname)),$(HOME)/Library/Caches,$(or $(XDG_CACHE_HOME),$(HOME)/.cache))/envs_c
 
 .DEFAULT_GOAL := help
-.PHONY: help setup cuda breakout test learn lint types pages docs bench asm sanitize crafted fuzz wheel isa clean
+.PHONY: help setup cuda breakout test learn lint types pages docs arcade bench asm sanitize crafted fuzz wheel isa clean
 
 help: ## list the commands
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{printf "%-14s %s\n", $$1, $$2}'
@@ -65,6 +65,9 @@ pages: setup ## write the pages that come from the sources: each game, the setti
 
 docs: pages ## write these pages, then build the site of all pages and docstrings: build/site/index.html
 	@$(BIN)/python tools/build_site.py
+
+arcade: setup ## write the page of all games and their agents for browsers: build/arcade/index.html
+	@$(BIN)/python -m envs_c arcade --out build/arcade
 
 bench: setup ## measure games and training, with the limits beside the figures
 	@$(BIN)/python -m benchmarks.envs

@@ -7,6 +7,7 @@
     python -m envs_c new NAME [--dir DIR]     write a game of your own to DIR/NAME
     python -m envs_c cache [--clear]          the compiled games of other folders
     python -m envs_c replay LINK              replay a game that was played in the arcade, bit for bit
+    python -m envs_c arcade [GAME.pyx ...]    write the games and their agents as a page for browsers
 """
 
 import argparse
@@ -19,6 +20,7 @@ import numpy as np
 
 import envs_c
 from envs_c import isa, outside, testing
+from envs_c.arcade import command as arcade
 from envs_c.arcade import links
 from envs_c.gymnasium_env import ArcadeVectorEnv
 from envs_c.new import new
@@ -170,6 +172,9 @@ def parse(arguments: list[str], program: str | None = None):
     verb = verbs.add_parser("cache", help="print where compiled games of other folders are kept, and their size")
     verb.add_argument("--clear", action="store_true", help="remove them")
     verb.set_defaults(run=cache)
+    verb = verbs.add_parser("arcade", help="write the games and their agents as a page for browsers, and serve it")
+    arcade.add_arguments(verb)
+    verb.set_defaults(run=arcade.run)
     verb = verbs.add_parser("replay", help="replay a game that was played in the arcade")
     verb.add_argument("link", metavar="LINK", help="a link of the arcade, or what stands behind its #; in quotes")
     verb.add_argument("--game", help="the path of the link's game, if it is none of the built-in ones")

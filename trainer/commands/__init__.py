@@ -3,7 +3,8 @@
     main.py        runs a command line: picks the verb, prints errors
     arguments.py   arguments of several verbs
     train.py       `GAME` and `--resume RUN`, without a verb
-    eval.py, list.py, play.py, record.py, compare.py, export.py, sweep.py, profile.py, games.py   the other verbs
+    eval.py, list.py, play.py, record.py, compare.py, report.py, export.py, sweep.py, bench.py, profile.py, games.py, arcade.py,
+    watch.py   the other verbs
 
 `VERBS` is the registry of verbs. Each has a function `main(argv)`: it parses the arguments after the verb, calls the
 function that does the work, and raises TrainerError for mistakes of the user. Other packages add verbs by entry points in
@@ -40,9 +41,15 @@ VERBS = {
     "record": Verb("trainer.commands.record:main", "RUN [options]", "film the best, the median and the worst of some episodes"),
     "compare": Verb("trainer.commands.compare:main", "RUN RUN ... [options]",
                     "draw the scores of several runs into one picture, with statistics over seeds"),
+    "report": Verb("trainer.commands.report:main", "RUN ... [options]", "write one HTML page about a run, or about several"),
     "export": Verb("trainer.commands.export:main", "RUN [options]", "write a trained agent as ONNX and safetensors"),
     "sweep": Verb("trainer.commands.sweep:main", "GAME [options]", "search for the best settings for a game"),
+    "bench": Verb("trainer.commands.bench:main", "GAME ... [options]",
+                  "train many seeds at once, and print a table with intervals over the seeds"),
     "profile": Verb("trainer.commands.profile:main", "GAME [options]", "measure how long each stage of a training takes"),
+    "arcade": Verb("trainer.commands.arcade:main", "[GAME.pyx ...] [options]",
+                   "write the games and their agents as a page for browsers"),
+    "watch": Verb("trainer.commands.watch:main", "RUN [options]", "follow a run in a browser, its newest checkpoint playing"),
     "games": Verb("trainer.commands.games:games", "[GAME ...]", "list the games with their views, actions, options and speed"),
     "new": Verb("trainer.commands.games:new", "NAME", "begin a game of your own"),
     "replay": Verb("trainer.commands.games:replay", "LINK", "replay a game that was played in the arcade, bit for bit"),

@@ -1,0 +1,34 @@
+"""`arcade`: writes the games and their agents as a page for browsers, and serves it on this machine."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import envs_c
+from envs_c.arcade.serve import serve
+from envs_c.arcade.site import make_site, own_agents, size
+
+OUT = Path("build/arcade")
+
+
+def add_arguments(parser) -> None:
+    """Add the arguments of `arcade` to a parser of argparse."""
+    parser.add_argument("games", nargs="*", metavar="GAME.pyx", help="games of your own, which join the page")
+    parser.add_argument("--out", type=Path, default=OUT, metavar="FOLDER", help=f"folder of the page (default: {OUT})")
+    parser.add_argument("--serve", action="store_true", help="serve it on this machine until Ctrl-C")
+    parser.add_argument("--port", type=int, default=8000, metavar="N", help="port of --serve; 0 for any (default: 8000)")
+
+
+def run(arguments, agents: Mapping[str, bytes] | None = None) -> None:
+    """Write the page of all games and the user's own, and serve it if the arguments say so.
+
+    agents: exported policies by game, in place of the package's own.
+    """
+    names = [*envs_c.games(), *(name for name in arguments.games if name not in envs_c.games())]
+    games = [envs_c.game(name) for name in names]
+    print(f"compiling {len(games)} games for browsers into {arguments.out}", flush=True)
+    make_site(arguments.out, games, {**own_agents(games), **(agents or {})})
+    print(f"{arguments.out}/index.html and its files: {size(arguments.out) / 1e6:.2f} MB, for any static host")
+    if arguments.serve:
+        serve(arguments.out, arguments.port, "")
+    else:
+        print(f"to look at it here: python -m http.server -d {arguments.out}")

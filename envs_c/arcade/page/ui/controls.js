@@ -1,0 +1,209 @@
+/* Keys, touch and gamepads as actions. The keys follow from the actions' names, as in `insertcoin play`: UPRIGHTFIRE is up,
+ * right and space together; other names are chosen with a cursor. */
+
+/** The parts of names for each key; the first one in the game's names counts. @type {Object<string, string[]>} */
+const KEYS = {
+  up: ["UP", "ROTATE", "JUMP"], down: ["DOWN"], left: ["LEFT"], right: ["RIGHT"], fire: ["FIRE", "DROP", "JUMP", "ROTATE"],
+};
+const WORDS = [...new Set(Object.values(KEYS).flat())];
+const NAME = new RegExp(`^(?:${WORDS.join("|")})+$`);
+/** Names of keys by KeyboardEvent.code. @type {Object<string, string>} */
+const CODES = {
+  ArrowUp: "up", KeyW: "up", ArrowDown: "down", KeyS: "down", ArrowLeft: "left", KeyA: "left", ArrowRight: "right",
+  KeyD: "right", Space: "fire", Enter: "fire",
+};
+const FIRE_BUTTONS = [0, 1, 2, 3, 5, 7];
+const PAD = { 12: "up", 13: "down", 14: "left", 15: "right" };
+
+/** The keys that are down, of a keyboard, of buttons on the screen and of the first gamepad. */
+export class Keys {
+  /** @type {Map<string, number>} name of a key: how many hold it */ #down = new Map();
+  /** @type {Set<string>} pressed since the last `taken` */ #pressed = new Set();
+  /** @type {Set<string>} of the gamepad */ #pad = new Set();
+  #element; #listener;
+
+  /** @param {HTMLElement} element that gets the keyboard's events @param {(code: string) => boolean} command is asked first */
+  constructor(element, command) {
+    this.#element = element;
+    /** @type {Set<string>} codes that are down */
+    const codes = new Set();
+    this.#listener = (/** @type {KeyboardEvent} */ event) => {
+      const typing = event.target instanceof HTMLElement && /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName);
+      if (event.ctrlKey || event.metaKey || event.altKey || typing) return;
+      const name = CODES[event.code];
+      const onButton = event.target instanceof HTMLElement && /^(BUTTON|A|SUMMARY)$/.test(event.target.tagName);
+      if (name === "fire" && onButton) return; // space and Enter press the focused button
+      if (event.type === "keydown") {
+        if (!name ? command(event.code) : true) event.preventDefault();
+        if (!name || codes.has(event.code)) return;
+        codes.add(event.code);
+        this.press(name);
+      } else if (name && codes.delete(event.code)) this.release(name);
+    };
+    element.addEventListener("keydown", this.#listener);
+    element.addEventListener("keyup", this.#listener);
+    this.clear = () => { codes.clear(); this.#down.clear(); };
+    window.addEventListener("blur", this.clear);
+  }
+
+  close() {
+    this.#element.removeEventListener("keydown", this.#listener);
+    this.#element.removeEventListener("keyup", this.#listener);
+    window.removeEventListener("blur", this.clear);
+  }
+
+  /** @param {string} name */
+  press(name) {
+    this.#down.set(name, (this.#down.get(name) ?? 0) + 1);
+    this.#pressed.add(name);
+  }
+
+  /** @param {string} name */
+  release(name) {
+    const count = (this.#down.get(name) ?? 0) - 1;
+    if (count > 0) this.#down.set(name, count);
+    else this.#down.delete(name);
+  }
+
+  /** The keys that are down, and those pressed since the last call. @returns {{down: Set<string>, pressed: Set<string>}} */
+  taken() {
+    const pad = padKeys();
+    for (const name of pad) if (!this.#pad.has(name)) this.#pressed.add(name);
+    this.#pad = pad;
+    const pressed = this.#pressed;
+    this.#pressed = new Set();
+    return { down: new Set([...this.#down.keys(), ...pad]), pressed };
+  }
+}
+
+/** @returns {Set<string>} */
+function padKeys() {
+  const keys = new Set();
+  const pad = navigator.getGamepads?.().find((each) => each?.connected);
+  if (!pad) return keys;
+  for (const [index, name] of Object.entries(PAD)) if (pad.buttons[Number(index)]?.pressed) keys.add(name);
+  if (FIRE_BUTTONS.some((index) => pad.buttons[index]?.pressed)) keys.add("fire");
+  const [x = 0, y = 0] = pad.axes;
+  if (x < -0.5) keys.add("left");
+  if (x > 0.5) keys.add("right");
+  if (y < -0.5) keys.add("up");
+  if (y > 0.5) keys.add("down");
+  return keys;
+}
+
+/** Actions whose names are NOOP or made of directions and FIRE, JUMP, ROTATE, DROP. */
+export class Buttons {
+  /** @type {string|null} */ selected = null;
+  #actions; #meaning;
+
+  /** @param {string[]} actions */
+  constructor(actions) {
+    this.#actions = actions.map((name) => (name === "NOOP" ? [] : name.match(new RegExp(WORDS.join("|"), "g")) ?? []));
+    const has = new Set(this.#actions.flat());
+    /** @type {Object<string, string|undefined>} */
+    this.#meaning = Object.fromEntries(Object.entries(KEYS).map(([key, words]) => [key, words.find((word) => has.has(word))]));
+  }
+
+  /** The keys that mean something here. */
+  keys() { return Object.keys(KEYS).filter((key) => this.#meaning[key]); }
+
+  /** @param {string} key */
+  meaning(key) { return this.#meaning[key] ?? ""; }
+
+  /**
+   * The action with the most of these keys; null if no action fits, not even NOOP.
+   * @param {Set<string>} down @param {Set<string>} pressed also counts if it was released in between
+   * @returns {number|null}
+   */
+  choose(down, pressed) {
+    const words = new Set([...down, ...pressed].map((key) => this.#meaning[key]));
+    let best = null;
+    this.#actions.forEach((action, index) => {
+      if (action.every((word) => words.has(word)) && (best === null || action.length > this.#actions[best].length)) best = index;
+    });
+    return best;
+  }
+
+  legend() { return this.keys().map((key) => `${key === "fire" ? "space" : key}: ${this.#meaning[key]?.toLowerCase()}`).join(", "); }
+}
+
+/** Actions with other names: a cursor chooses one after the other. Points such as A9 to J1, row by row, are a board. */
+export class Cursor {
+  #names; #rows; #board; #row; #column;
+
+  /** @param {string[]} actions */
+  constructor(actions) {
+    this.#names = actions;
+    /** @type {Map<string, number[]>} */
+    const lines = new Map();
+    actions.forEach((name, index) => {
+      const row = /^[A-Z]+(\d+)$/.exec(name)?.[1];
+      if (row) lines.set(row, [...(lines.get(row) ?? []), index]);
+    });
+    const board = [...lines.values()];
+    const others = actions.map((_, index) => index).filter((index) => !board.some((row) => row.includes(index)));
+    this.#board = board.length;
+    this.#rows = this.#board ? [...board, ...others.map((index) => [index])] : [others];
+    this.#row = Math.floor(this.#board / 2);
+    this.#column = this.#board ? Math.floor(this.#rows[0].length / 2) : 0;
+  }
+
+  keys() { return ["up", "down", "left", "right", "fire"]; }
+
+  /** @param {string} key */
+  meaning(key) { return key === "fire" ? "take" : key.toUpperCase(); }
+
+  #index() {
+    const row = this.#rows[this.#row];
+    return row[Math.min(this.#column, row.length - 1)];
+  }
+
+  get selected() { return this.#names[this.#index()]; }
+
+  /** @param {Set<string>} _down @param {Set<string>} pressed @returns {number|null} */
+  choose(_down, pressed) {
+    const clamp = (/** @type {number} */ value, /** @type {number} */ most) => Math.min(Math.max(value, 0), most);
+    this.#row = clamp(this.#row + Number(pressed.has("down")) - Number(pressed.has("up")), this.#rows.length - 1);
+    const right = Number(pressed.has("right")) - Number(pressed.has("left"));
+    if (right) this.#column = clamp(this.#column + right, this.#rows[this.#row].length - 1);
+    return pressed.has("fire") ? this.#index() : null;
+  }
+
+  /**
+   * Put the cursor on the point of the board at this place of the picture.
+   * @param {number} x @param {number} y pixels @param {[number, number]} screen width and height
+   * @returns {boolean} whether there is a point
+   */
+  point(x, y, screen) {
+    const at = this.#frame(screen);
+    if (!at) return false;
+    const row = Math.floor((y - at.top) / at.cell), column = Math.floor((x - at.left) / at.cell);
+    if (row < 0 || row >= this.#board || column < 0 || column >= this.#rows[0].length) return false;
+    this.#row = row;
+    this.#column = column;
+    return true;
+  }
+
+  /** The cells of the board, which fills the picture. @param {[number, number]} screen */
+  #frame([width, height]) {
+    if (!this.#board) return null;
+    const columns = Math.max(...this.#rows.slice(0, this.#board).map((row) => row.length));
+    const cell = Math.max(1, Math.min(Math.floor((height - 4) / this.#board), Math.floor((width - 4) / columns)));
+    return { cell, top: Math.floor((height - this.#board * cell) / 2), left: Math.floor((width - columns * cell) / 2) };
+  }
+
+  /** Draw the cursor. @param {CanvasRenderingContext2D} context @param {[number, number]} screen */
+  mark(context, screen) {
+    const at = this.#frame(screen);
+    if (!at || this.#row >= this.#board) return;
+    context.strokeStyle = "#f00";
+    context.strokeRect(at.left + this.#column * at.cell + 0.5, at.top + this.#row * at.cell + 0.5, at.cell - 1, at.cell - 1);
+  }
+
+  legend() { return "arrows or WASD choose the action, space or Enter takes it; or touch a point of the board"; }
+}
+
+/** The controls for actions of these names. @param {string[]} actions @returns {Buttons|Cursor} */
+export function controlsFor(actions) {
+  return actions.every((name) => name === "NOOP" || NAME.test(name)) ? new Buttons(actions) : new Cursor(actions);
+}

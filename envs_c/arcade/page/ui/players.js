@@ -1,0 +1,76 @@
+/* Who plays: a person, or a trained agent. A player chooses the action of each frame, or null to wait. */
+import { Agent } from "../policy.js";
+import { controlsFor } from "./controls.js";
+
+/** @typedef {import("../engine.js").Game} Game */
+/** @typedef {import("../policy.js").Policy} Policy */
+/** @typedef {import("./controls.js").Keys} Keys */
+
+const TILES = 30; // frames a second: in games with fewer, a key that is pressed counts once
+const TURNS = 12; // frames a second: games without NOOP that have fewer wait for a key; in others the last action goes on
+
+export class Person {
+  /** @type {number|null} */ #last = null;
+  #keys; #tiles; #turns;
+
+  /** @param {Game} game @param {Keys} keys */
+  constructor(game, keys) {
+    this.controls = controlsFor(game.actions);
+    this.#keys = keys;
+    this.#tiles = game.about.fps < TILES;
+    this.#turns = game.about.fps < TURNS;
+  }
+
+  /** @param {Game} game @returns {number|null} */
+  choose(game) {
+    const { down, pressed } = this.#keys.taken();
+    let action = this.controls.choose(this.#tiles ? pressed : down, pressed);
+    if (action === null && !this.#turns) action = this.#last;
+    this.#last = action;
+    return action === null || game.mask?.[action] === 0 ? null : action;
+  }
+
+  restart() { this.#last = null; }
+}
+
+export class Machine {
+  #skip; #since = 0; #action = 0;
+
+  /**
+   * An agent in a game that goes frame by frame: it chooses an action for as many frames as in its training.
+   * @param {Policy} policy @param {number} skip frames of an action @param {number} [seed] of the sampling
+   */
+  constructor(policy, skip, seed = 0) {
+    this.agent = new Agent(policy, 1, seed);
+    this.#skip = skip;
+  }
+
+  /** @param {Game} game @returns {number} */
+  choose(game) {
+    if (game.over()) return this.#action; // the step that begins an episode takes no action
+    if (game.length() === 0) this.agent.restart();
+    if (game.length() === 0 || this.#since >= this.#skip) {
+      this.#action = this.agent.act(game)[0];
+      this.#since = 0;
+    }
+    this.#since++;
+    return this.#action;
+  }
+
+  restart() {
+    this.agent.restart();
+    this.#since = 0;
+  }
+}
+
+/**
+ * The settings of a game of one environment that goes frame by frame, as the agent was trained.
+ * @param {Policy} policy
+ * @param {number} defaultSkip the game's own frames of a step
+ * @returns {{settings: import("../engine.js").Settings, skip: number}}
+ */
+export function frameByFrame(policy, defaultSkip) {
+  const settings = policy.settings({ count: 1 }), skip = settings.frameSkip ?? defaultSkip;
+  const timeLimit = settings.timeLimit ? settings.timeLimit * skip : settings.timeLimit;
+  return { settings: { ...settings, frameSkip: 1, ...(timeLimit === undefined ? {} : { timeLimit }) }, skip };
+}

@@ -1,0 +1,174 @@
+/* The views in which a game runs at its own speed: play, watch, compete. */
+import { button, el, short } from "./dom.js";
+import { course, probabilityBars } from "./charts.js";
+import { Keys } from "./controls.js";
+import { about, open, policy } from "./files.js";
+import { optionsForm } from "./options.js";
+import { Machine, Person, frameByFrame } from "./players.js";
+import { best, keep } from "./scores.js";
+import { Stage, newSeed } from "./stage.js";
+import { touchPad } from "./touch.js";
+
+/** @typedef {import("./files.js").Entry} Entry */
+/** @typedef {import("../engine.js").Settings} Settings */
+
+const SPEEDS = [0.25, 0.5, 1, 2, 4];
+
+/** The commands that every view has: pause, restart, speed. @param {() => Stage[]} stages @param {() => void} restart */
+function commandBar(stages, restart) {
+  const pause = button("Pause", () => setPaused(!stages()[0].clock.paused), { "aria-pressed": "false" });
+  const setPaused = (/** @type {boolean} */ value) => {
+    for (const stage of stages()) stage.clock.paused = value;
+    pause.setAttribute("aria-pressed", String(value));
+    pause.textContent = value ? "Go on" : "Pause";
+  };
+  const speed = el("select", { id: "speed", onchange: () => apply() }, ...SPEEDS.map((value) =>
+    el("option", { value, selected: value === 1 }, `${value}x`)));
+  const apply = () => { for (const stage of stages()) stage.clock.speed = Number(speed.value); };
+  const again = () => { setPaused(false); restart(); };
+  return {
+    element: el("div", { class: "buttons" }, pause, button("Restart", again), el("label", { for: "speed" }, "speed"), speed),
+    apply,
+    /** @param {string} code of a key @returns {boolean} whether it is a command */
+    command(code) {
+      if (code === "KeyP") setPaused(!stages()[0].clock.paused);
+      else if (code === "KeyR") again();
+      else if (code === "Escape") location.hash = "#";
+      else return false;
+      return true;
+    },
+  };
+}
+
+/** A line with the score, the lives and the state of a stage. @param {Stage} stage @param {string} who */
+function scoreLine(stage, who) {
+  const score = el("output", { class: "score" }, "0"), more = el("span", {});
+  return {
+    element: el("p", { class: "scores" }, who && `${who}: `, "score ", score, " ", more),
+    /** @param {string} note */
+    show(note) {
+      const { game } = stage, lives = game.lives ? `lives ${game.lives[0]}` : "";
+      score.textContent = String(Math.round(stage.score * 100) / 100);
+      more.textContent = [lives, stage.player.controls?.selected, note].filter(Boolean).join("  ");
+    },
+  };
+}
+
+/** @param {HTMLElement} place @param {Entry} entry @returns {Promise<() => void>} */
+export async function showPlay(place, entry) {
+  const facts = await about(entry.name), initial = Object.fromEntries(Object.entries(facts.options).map(([name, each]) =>
+    [name, each.default]));
+  let end = () => {};
+  const start = async (/** @type {Object<string, number>} */ options, /** @type {number|null} */ seed) => {
+    end();
+    end = await playTable(place, entry, options, seed, start);
+  };
+  await start(initial, null);
+  return () => end();
+}
+
+/**
+ * @param {HTMLElement} place @param {Entry} entry @param {Object<string, number>} options @param {number|null} seed
+ * @param {(options: Object<string, number>, seed: number|null) => Promise<void>} begin with other options
+ */
+async function playTable(place, entry, options, seed, begin) {
+  const game = await open(entry.name, { count: 1, frameSkip: 1, timeLimit: 0, options });
+  const keys = new Keys(document.body, (code) => bar.command(code)), person = new Person(game, keys);
+  const stage = new Stage(game, person, `${entry.title}, played by you`), line = scoreLine(stage, "");
+  const error = el("p", { class: "error", role: "alert" }), record = el("output", {});
+  const restart = () => stage.restart(seed ?? newSeed()), bar = commandBar(() => [stage], restart);
+  const showBest = () => { record.textContent = short(best(entry.name, options) ?? 0); };
+  stage.onstep = () => line.show(stage.over ? "over: R or Restart plays again" : "");
+  stage.onend = (score) => { keep(entry.name, options, score); showBest(); };
+  const link = button("Copy a link to this game", () => copyLink(stage, link));
+  place.replaceChildren(el("div", { class: "table" }, stage.canvas, touchPad(stage, person.controls, keys)), line.element,
+    el("p", {}, "best ", record), bar.element, el("p", { class: "legend" }, `${person.controls.legend()}; P pauses, R restarts, `
+      + "Escape leaves; a gamepad works too"), el("div", { class: "buttons" }, link), error,
+    optionsForm(game.about, options, (next, nextSeed) => begin(next, nextSeed).catch((problem) => {
+      error.textContent = problem.message;
+    })));
+  showBest();
+  restart();
+  bar.apply();
+  stage.clock.start();
+  return () => { stage.close(); keys.close(); };
+}
+
+/** @param {Stage} stage @param {HTMLElement} source the button */
+export async function copyLink(stage, source) {
+  const text = source.textContent;
+  if (!stage.recorder) source.textContent = "A restored state has no link";
+  else {
+    const link = new URL(stage.recorder.link(), location.href).href;
+    try {
+      await navigator.clipboard.writeText(link);
+      source.textContent = "Copied";
+    } catch (error) {
+      if (!(error instanceof Error)) throw error;
+      prompt("The link", link); // the browser allows no copy
+    }
+  }
+  setTimeout(() => { source.textContent = text; }, 1500);
+}
+
+/** A stage with the agent, and what it thinks. @param {Entry} entry @param {Settings} [more] */
+export async function agentStage(entry, more = {}) {
+  const [trained, { frameSkip }] = await Promise.all([policy(entry.name), about(entry.name)]);
+  const { settings, skip } = frameByFrame(trained, frameSkip), game = await open(entry.name, { ...settings, ...more });
+  const machine = new Machine(trained, skip, newSeed()), stage = new Stage(game, machine, `${entry.title}, played by the agent`);
+  const bars = probabilityBars(game.actions), value = course("value");
+  const show = () => {
+    bars.show(machine.agent.probabilities);
+    if (machine.agent.values.length) value.add(machine.agent.values[0]);
+  };
+  return { stage, machine, trained, show, value, thoughts: el("div", { class: "thoughts" }, el("h2", {}, "What the agent thinks"),
+    bars.element, value.element) };
+}
+
+/** @param {HTMLElement} place @param {Entry} entry @returns {Promise<() => void>} */
+export async function showWatch(place, entry) {
+  const { stage, thoughts, show, value, trained } = await agentStage(entry), line = scoreLine(stage, "");
+  const restart = () => { value.clear(); stage.restart(newSeed()); }, bar = commandBar(() => [stage], restart);
+  const keys = new Keys(document.body, bar.command);
+  let last = "";
+  stage.endless = true;
+  stage.onstep = () => { line.show(last); show(); };
+  stage.onend = (score) => { last = `last game ${short(score)}`; };
+  const draw = setInterval(() => value.draw(), 100), link = button("Copy a link to this game", () => copyLink(stage, link));
+  place.append(el("div", { class: "sides" }, el("div", { class: "table" }, stage.canvas), thoughts), line.element, bar.element,
+    el("div", { class: "buttons" }, link), el("p", { class: "legend" }, `trained for ${short(trained.about.step)} steps; actions are `
+      + "drawn from these probabilities; P pauses, R restarts, Escape leaves"));
+  restart();
+  stage.clock.start();
+  return () => { stage.close(); keys.close(); clearInterval(draw); };
+}
+
+/** @param {HTMLElement} place @param {Entry} entry @returns {Promise<() => void>} */
+export async function showCompete(place, entry) {
+  const theirs = await agentStage(entry);
+  const game = await open(entry.name, { ...theirs.stage.game.settings, sticky: 0 });
+  const keys = new Keys(document.body, (code) => bar.command(code)), person = new Person(game, keys);
+  const mine = new Stage(game, person, `${entry.title}, played by you`), stages = [mine, theirs.stage];
+  const lines = [scoreLine(mine, "you"), scoreLine(theirs.stage, "agent")], result = el("p", { class: "result", role: "status" });
+  const bar = commandBar(() => stages, () => restart());
+  const restart = () => {
+    const seed = newSeed();
+    for (const stage of stages) stage.restart(seed);
+    result.textContent = "";
+  };
+  stages.forEach((stage, index) => {
+    stage.onstep = () => lines[index].show(stage.over ? "over" : "");
+    stage.onend = () => {
+      if (!stages.every((each) => each.over)) return;
+      const lead = mine.score - theirs.stage.score;
+      result.textContent = lead > 0 ? "You won" : lead < 0 ? "The agent won" : "A draw";
+    };
+  });
+  place.append(el("p", {}, "The same game from the same seed, for you and for the agent."), el("div", { class: "sides" },
+    el("div", { class: "table" }, mine.canvas, touchPad(mine, person.controls, keys), lines[0].element),
+    el("div", { class: "table" }, theirs.stage.canvas, lines[1].element)), result, bar.element,
+    el("p", { class: "legend" }, `${person.controls.legend()}; P pauses, R restarts, Escape leaves`));
+  restart();
+  for (const stage of stages) stage.clock.start();
+  return () => { for (const stage of stages) stage.close(); keys.close(); };
+}

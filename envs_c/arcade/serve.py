@@ -1,0 +1,96 @@
+"""A server of static files for this machine only: 127.0.0.1, reading only."""
+
+import http.server
+import sys
+from collections.abc import Callable, Mapping
+from functools import partial
+from http import HTTPStatus
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+from envs_c.errors import InvalidArgument
+
+ADDRESS = "127.0.0.1"
+TYPES = {".js": "text/javascript", ".json": "application/json", ".wasm": "application/wasm", ".css": "text/css",
+         ".html": "text/html; charset=utf-8", ".safetensors": "application/octet-stream"}
+
+Route = Callable[[dict[str, str]], tuple[bytes, str]]
+"""Gets the query of a request; returns the answer and its content type. LookupError: there is none at present."""
+
+
+class Handler(http.server.SimpleHTTPRequestHandler):
+    """Answers GET and HEAD, for files of a folder and for routes."""
+
+    extensions_map = {**http.server.SimpleHTTPRequestHandler.extensions_map, **TYPES}
+    server_version = "insertcoin"
+    timeout = 30  # seconds for a request to arrive
+
+    def __init__(self, *arguments, routes: Mapping[str, Route], **options):
+        self.routes = routes
+        super().__init__(*arguments, **options)
+
+    def send_head(self):
+        """Refuse requests for other hosts: a page of the web that resolves its name to this address cannot read from here."""
+        host, port = self.headers.get("Host", ""), self.server.server_address[1]
+        if host not in (f"{ADDRESS}:{port}", f"localhost:{port}"):
+            self.send_error(HTTPStatus.FORBIDDEN, "unknown Host")
+            return None
+        parts = urlsplit(self.path)
+        if parts.path in self.routes:
+            self.answer(self.routes[parts.path], {key: values[-1] for key, values in parse_qs(parts.query).items()})
+            return None
+        return super().send_head()
+
+    def answer(self, route: Route, query: dict[str, str]):
+        """Send a route's answer to the query."""
+        try:
+            data, kind = route(query)
+        except LookupError as error:
+            self.send_error(HTTPStatus.NOT_FOUND, str(error.args[0]))
+            return
+        self.send_response(HTTPStatus.OK)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        if self.command == "GET":
+            self.wfile.write(data)
+
+    def list_directory(self, path):
+        """Folders are not listed."""
+        self.send_error(HTTPStatus.NOT_FOUND, "no such file")
+
+    def end_headers(self):
+        self.send_header("Cache-Control", "no-store")
+        self.send_header("X-Content-Type-Options", "nosniff")
+        self.send_header("Cross-Origin-Resource-Policy", "same-origin")
+        super().end_headers()
+
+    def log_message(self, *_):
+        """Requests are not logged."""
+
+
+def server(folder: Path, port: int, routes: Mapping[str, Route] | None = None) -> http.server.ThreadingHTTPServer:
+    """A server of a folder on 127.0.0.1; `server_address` has its port.
+
+    port: 0 for any that is free.
+    routes: further answers, by path.
+
+    Raises InvalidArgument if the port cannot be had.
+    """
+    if not 0 <= port <= 65535:
+        raise InvalidArgument(f"--port must be from 0 to 65535, not {port}")
+    try:
+        return http.server.ThreadingHTTPServer((ADDRESS, port), partial(Handler, directory=str(folder), routes=routes or {}))
+    except OSError as error:
+        reason = error.strerror or error
+        raise InvalidArgument(f"--port must be a free port, not {port} ({reason}): choose another, or 0 for any") from error
+
+
+def serve(folder: Path, port: int, page: str, routes: Mapping[str, Route] | None = None) -> None:
+    """Serve a folder until Ctrl-C. page: the fragment of the address that is printed. Others: as in `server`."""
+    with server(folder, port, routes) as running:
+        print(f"http://{ADDRESS}:{running.server_address[1]}/{page}  (Ctrl-C ends)", flush=True)
+        try:
+            running.serve_forever()
+        except KeyboardInterrupt:
+            print("ended", file=sys.stderr)

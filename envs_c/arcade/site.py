@@ -1,0 +1,55 @@
+"""The arcade as a folder of static files: the page, the games and their agents. Any static host can serve it."""
+
+import json
+import re
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import envs_c
+from envs_c.arcade.agents import FOLDER as AGENTS
+from envs_c.arcade.build import HERE, build_all
+from envs_c.errors import InvalidArgument
+from envs_c.game import Game
+
+PAGE = HERE / "page"
+CATALOG = "catalog.json"  # written last: a folder that has it is an arcade
+
+
+def own_agents(games: Sequence[Game]) -> dict[str, bytes]:
+    """The trained agents of this package for these games; games without one, or from outside, are left out."""
+    own = set(envs_c.games())
+    paths = {game.name: AGENTS / f"{game.name}.safetensors" for game in games if game.name in own}
+    return {name: path.read_bytes() for name, path in paths.items() if path.exists()}
+
+
+def make_site(folder: Path, games: Sequence[Game], agents: Mapping[str, bytes]) -> Path:
+    """Write the arcade to a folder: a new one, an empty one, or an arcade, whose files are then brought up to date.
+
+    games: in the order of the page.
+    agents: by the game's name, the bytes of exported policies (agents.py).
+
+    Returns the folder. Raises InvalidArgument for a folder with other files, before anything is written, and CompileFailed.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise InvalidArgument(f"--out must be a folder, not the file {str(folder)!r}: name another")
+    if folder.is_dir() and any(folder.iterdir()) and not (folder / CATALOG).exists():
+        raise InvalidArgument(f"--out must be a new folder, an empty one or an older page, not {str(folder)!r}, which holds "
+                              "other files: name another")
+    names = [game.name for game in games]
+    if len(set(names)) < len(names):
+        raise InvalidArgument(f"the games of an arcade must have different names, not {', '.join(names)}: rename one")
+    build_all(games, folder / "games")
+    shutil.copytree(PAGE, folder, dirs_exist_ok=True)
+    (folder / "agents").mkdir(exist_ok=True)
+    for name, data in agents.items():
+        (folder / "agents" / f"{name}.safetensors").write_bytes(data)
+    entries = [{"name": game.name, "title": re.sub(r"(?<=[a-z])(?=[A-Z])", " ", game.title), "agent": game.name in agents}
+               for game in games]
+    (folder / CATALOG).write_text(json.dumps(entries), encoding="utf-8")
+    return folder
+
+
+def size(folder: Path) -> int:
+    """Bytes of all files."""
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())

@@ -1,0 +1,129 @@
+"""The page as a folder, its server, and the commands that write and serve them; without a browser."""
+
+import http.client
+import json
+import threading
+from pathlib import Path
+
+import pytest
+from arcade_support import FOLDER, needs_browser_tools
+
+import envs_c
+from envs_c.__main__ import main
+from envs_c.arcade import site
+from envs_c.arcade.serve import server
+from envs_c.errors import InvalidArgument
+
+LARGEST = 2_000_000  # bytes of the page with all games and agents
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """A page with one game only: compiling all takes half a minute."""
+    monkeypatch.setattr(envs_c, "games", lambda: ("cartpole",))
+
+
+@needs_browser_tools
+def test_the_page_is_written_into_a_new_folder_and_again_into_itself(tmp_path, small, capsys):
+    for _ in range(2):
+        assert main(["arcade", "--out", str(tmp_path / "page")]) == 0
+        assert json.loads((tmp_path / "page" / site.CATALOG).read_text())[0]["name"] == "cartpole"
+        assert (tmp_path / "page" / "games" / "cartpole.wasm").stat().st_size > 1000
+    assert "python -m http.server" in capsys.readouterr().out
+
+
+def test_a_folder_with_other_files_is_refused_and_keeps_them(tmp_path, small, capsys):
+    (tmp_path / "letter.txt").write_text("dear")
+    assert main(["arcade", "--out", str(tmp_path)]) == 2
+    assert "--out must be a new folder" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["letter.txt"]
+
+
+def test_two_games_of_one_name_are_refused(tmp_path):
+    game = envs_c.game("pong")
+    with pytest.raises(InvalidArgument, match="different names"):
+        site.make_site(tmp_path / "page", [game, game], {})
+
+
+def test_every_file_that_the_page_imports_or_links_to_is_there():
+    page = site.PAGE
+    modules = [page / "ui" / "main.js"]
+    for module in modules:  # grows
+        for line in module.read_text(encoding="utf-8").splitlines():
+            if line.startswith("import ") or " from \"." in line:
+                path = (module.parent / line.split('"')[1]).resolve()
+                assert path.is_file(), f"{module.name}: {line}"
+                if path not in modules:
+                    modules.append(path)
+    assert {path.resolve() for path in page.rglob("*.js")} == {path.resolve() for path in modules}
+
+
+@pytest.fixture
+def running(tmp_path):
+    """A server of a folder with one file and one route: (port, the folder)."""
+    (tmp_path / "index.html").write_text("hello")
+    (tmp_path / "inner").mkdir()
+    (tmp_path.parent / "secret.txt").write_text("secret")
+
+    def route(query):
+        if "missing" in query:
+            raise LookupError("none yet")
+        return json.dumps(query).encode(), "application/json"
+
+    with server(tmp_path, 0, {"/run/status.json": route}) as made:
+        thread = threading.Thread(target=made.serve_forever)
+        thread.start()
+        yield made.server_address[1], tmp_path
+        made.shutdown()
+        thread.join()
+
+
+def ask(port: int, path: str, host: str | None = None, method: str = "GET") -> tuple[int, bytes, dict[str, str]]:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+    connection.request(method, path, headers={"Host": host or f"127.0.0.1:{port}"})
+    answer = connection.getresponse()
+    data = answer.read()
+    connection.close()
+    return answer.status, data, dict(answer.getheaders())
+
+
+@pytest.mark.parametrize(("path", "status", "data"), [
+    ("/", 200, b"hello"), ("/index.html?a=1", 200, b"hello"), ("/none.html", 404, None), ("/inner/", 404, None),
+    ("/../secret.txt", 404, None), ("/%2e%2e/secret.txt", 404, None), ("/run/status.json?from=7", 200, b'{"from": "7"}'),
+    ("/run/status.json?missing=1", 404, None)])
+def test_the_server_gives_its_files_and_routes_and_nothing_else(running, path, status, data):
+    found, body, headers = ask(running[0], path)
+    assert (found, body if data else None) == (status, data)
+    assert headers["X-Content-Type-Options"] == "nosniff"
+
+
+@pytest.mark.parametrize("host", ["example.com", "127.0.0.1", "127.0.0.1:1", "localhost.example.com:80", ""])
+def test_the_server_refuses_other_hosts(running, host):
+    assert ask(running[0], "/", host or " ")[0] == 403
+    assert ask(running[0], "/run/status.json", host or " ")[0] == 403
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS"])
+def test_the_server_cannot_write(running, method):
+    assert ask(running[0], "/index.html", method=method)[0] == 501
+    assert (running[1] / "index.html").read_text() == "hello"
+
+
+@pytest.mark.parametrize("port", [-1, 65536])
+def test_a_port_that_does_not_exist_is_an_error(tmp_path, port):
+    with pytest.raises(InvalidArgument, match="--port must be from 0 to 65535"):
+        server(tmp_path, port)
+
+
+def test_a_port_in_use_is_an_error(running):
+    with pytest.raises(InvalidArgument, match="--port must be a free port"):
+        server(Path(), running[0])
+
+
+@needs_browser_tools
+@pytest.mark.slow
+def test_the_whole_page_is_smaller_than_two_megabytes_and_has_an_agent_for_each_game():
+    games = [envs_c.game(name) for name in envs_c.games()]
+    agents = site.own_agents(games)
+    assert set(agents) == set(envs_c.games())
+    assert site.size(site.make_site(FOLDER / "page", games, agents)) < LARGEST

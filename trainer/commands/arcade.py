@@ -1,0 +1,49 @@
+"""`insertcoin arcade`: the games and their agents as a page for browsers, with games and agents of one's own."""
+
+from argparse import Namespace
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from tyro.conf import Positional, arg
+
+import envs_c
+from envs_c.arcade import command
+from trainer.commands.arguments import CodeOptions, admitted_run
+from trainer.config.fields import path_setting
+from trainer.config.options import parse
+from trainer.errors import SettingError
+from trainer.runs.find import find
+
+
+@dataclass(frozen=True)
+class ArcadeOptions(CodeOptions):
+    """Options of the page."""
+
+    games: Annotated[Positional[tuple[str, ...]], arg(metavar="GAME.pyx", help="Games of your own, which join the page.")] = ()
+    run: str | None = None
+    """A run whose agent plays on the page, in place of the package's own. Several: with commas."""
+    out: str = path_setting(str(command.OUT))
+    """Folder of the page: a new one, an empty one, or an older page."""
+    serve: bool = False
+    """Serve the page on this machine until Ctrl-C."""
+    port: int = 8000
+    """Port of --serve. 0: any that is free."""
+
+
+def main(argv: list[str]) -> None:
+    """Write the page."""
+    options = parse(ArcadeOptions, argv, "arcade", "Write all games and their agents as a page for browsers. It needs no "
+                    "server code and asks no other host; any static host can serve it.")
+    agents, games = {}, list(options.games)
+    for name in options.run.split(",") if options.run else ():
+        run = find(name)
+        with admitted_run(run, options):
+            from trainer.export.agents import agent_bytes
+            game, data = agent_bytes(run)
+        if game.startswith("gym:"):
+            raise SettingError("run", f"must name runs of games that compile for browsers, not {name} of {game}: leave it out")
+        if game not in envs_c.games() and game not in games:
+            games.append(game)
+        agents[envs_c.game(game).name] = data
+    command.run(Namespace(games=games, out=Path(options.out), serve=options.serve, port=options.port), agents)

@@ -1,0 +1,36 @@
+"""`insertcoin watch RUN`: a page that follows a run in a browser: its curves, its stages, and its newest checkpoint playing."""
+
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import envs_c
+from envs_c.arcade.serve import serve
+from envs_c.arcade.site import make_site
+from trainer.commands.arguments import CodeOptions, Run, admitted_run
+from trainer.config.games import GameName
+from trainer.config.options import parse
+from trainer.runs.find import find, folder_of
+
+
+@dataclass(frozen=True)
+class WatchOptions(CodeOptions):
+    """Options of the page."""
+
+    run: Run
+    port: int = 8001
+    """Port of the page on this machine. 0: any that is free."""
+
+
+def main(argv: list[str]) -> None:
+    """Serve the page until Ctrl-C."""
+    options = parse(WatchOptions, argv, "watch", "Follow a run in a browser: curves, stages, and the newest checkpoint "
+                    "playing. The page is served to this machine only; it reads the run's files and writes nothing.")
+    run = folder_of(find(options.run))
+    with admitted_run(run, options), tempfile.TemporaryDirectory() as scratch:
+        from trainer.export.follow import Follower
+        follower = Follower(run)
+        playable = not GameName.parse(follower.game).is_gym
+        print(f"{follower.game}: {'compiled for browsers' if playable else 'curves only, no game for browsers'}", flush=True)
+        site = make_site(Path(scratch, "page"), [envs_c.game(follower.game)] if playable else [], {})
+        serve(site, options.port, "#run", follower.routes(playable=playable))

@@ -1,0 +1,19 @@
+"""Agents for pages: a checkpoint's policy as the bytes of an exported file, with weights in float16."""
+
+import contextlib
+from pathlib import Path
+
+from envs_c.arcade.agents import halved
+from trainer.environments import make_source
+from trainer.export.graph import StepGraph
+from trainer.export.weights import describe, weights_bytes
+from trainer.policy.load import load_run
+from trainer.runs import checkpoint
+
+
+def agent_bytes(run: str | Path, *, trust_code: bool = False) -> tuple[str, bytes]:
+    """The game and the exported policy of a run's newest checkpoint, or of the given checkpoint. Raises as `load_run`."""
+    path, policy, config = load_run(run, "cpu", trust_code=trust_code)
+    with contextlib.closing(make_source(config.game, config.env, 1, 0)) as source:
+        about = describe(policy, config, source, checkpoint.read_meta(path))
+    return config.game, halved(weights_bytes(StepGraph(policy).policy, about))

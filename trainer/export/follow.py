@@ -1,0 +1,70 @@
+"""What the page of `insertcoin watch` asks about a run, read from its files."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import envs_c
+from envs_c.arcade.serve import Route
+from trainer.config.games import GameName
+from trainer.errors import CheckpointError
+from trainer.export.agents import agent_bytes
+from trainer.files import open_file
+from trainer.runs import checkpoint
+from trainer.runs.folder import is_locked
+from trainer.runs.metrics import METRICS
+from trainer.runs.summary import read_run
+
+CHUNK = 1 << 20  # bytes of metrics in one answer
+
+
+class Follower:
+    """Answers for one run. folder: of the run. Raises RunError if it holds no run."""
+
+    def __init__(self, folder: Path):
+        run = read_run(folder)
+        self.folder, self.game, self.total_steps = folder, run.game, run.total_steps
+        self._agent: tuple[str, bytes] | None = None  # of the newest checkpoint that was asked for
+
+    def routes(self, *, playable: bool) -> Mapping[str, Route]:
+        """The answers, by path. playable: whether the page has the game."""
+        def status(_query):
+            return json.dumps(self.status(playable=playable)).encode(), "application/json"
+        return {"/run/status.json": status, "/run/metrics": self.metrics, "/run/agent.safetensors": self.agent}
+
+    def status(self, *, playable: bool) -> dict:
+        """The run at present; `checkpoint` is None before the first."""
+        newest = self.newest()
+        name = envs_c.game(self.game).name if playable else None
+        title = GameName.parse(self.game).short
+        return {"run": self.folder.name, "game": name, "title": title, "total_steps": self.total_steps,
+                "running": is_locked(self.folder), "checkpoint": newest and newest.name}
+
+    def newest(self) -> Path | None:
+        """The newest checkpoint; None before the first."""
+        try:
+            return checkpoint.latest(self.folder)
+        except CheckpointError:
+            return None
+
+    def metrics(self, query: dict[str, str]) -> tuple[bytes, str]:
+        """The complete lines of metrics.jsonl from the byte `from` on, at most CHUNK bytes. LookupError without the file."""
+        begin = query.get("from", "0")
+        if not (begin.isascii() and begin.isdigit() and len(begin) < 16):
+            raise LookupError("from must be a number of bytes")
+        try:
+            with open_file(self.folder / METRICS) as file:
+                file.seek(int(begin))
+                data = file.read(CHUNK)
+        except FileNotFoundError:
+            raise LookupError("no metrics yet") from None
+        return data[:data.rfind(b"\n") + 1], "application/x-ndjson"
+
+    def agent(self, _query) -> tuple[bytes, str]:
+        """The policy of the newest checkpoint. LookupError before the first."""
+        newest = self.newest()
+        if newest is None:
+            raise LookupError("no checkpoint yet")
+        if self._agent is None or self._agent[0] != newest.name:
+            self._agent = newest.name, agent_bytes(newest)[1]
+        return self._agent[1], "application/octet-stream"
