@@ -17,12 +17,14 @@ from bridge.source import GameSource
 from envs_c import install
 from trainer.config import EnvConfig
 from trainer.config.games import GameName, find_game
+from trainer.config.preset import Spaces
 from trainer.errors import ConfigError, SettingError
 
 SETTINGS = ("view", "frame_skip", "sticky", "noop_max", "time_limit")  # only for our own games
 SIMULATIONS = {"device": CartPoleKernel, "tensors": CartPoleTensors}   # by value of the setting `sim`, except host
 # For ale-py's vector environments: single frames, since the trainer stacks them, and raw rewards, since it clips them.
 ATARI = {"stack_num": 1, "reward_clipping": False}
+PICTURE = 36           # least height and width of a picture
 SEED_OFFSET = 1 << 62  # added to a run's seed for its evaluations
 # The same for Gymnasium, whose environment i gets seed + i. ALE's seeds have 31 bits, so seeds start below GYM_SEEDS.
 GYM_OFFSET, GYM_SEEDS = 1 << 30, (1 << 31) - (1 << 20)
@@ -64,6 +66,15 @@ def make_source(game: str, env: EnvConfig, num_envs: int, seed: int, num_batches
             raise ConfigError(f"{game}: {error}") from None
         failed.pop_all()
     return source
+
+
+def spaces_of(game: str, env: EnvConfig) -> Spaces:
+    """What decides the preset of an environment of Gymnasium. Raises ConfigError as `make_source`."""
+    with contextlib.closing(make_source(game, env, 1, 0)) as source:
+        shape, numbers = source.observation_shape, source.observation_dtype == "float32"
+        pictures = len(shape) in (2, 3) and min(shape[-2:]) >= PICTURE
+        return Spaces("pictures" if pictures else "continuous" if source.action_space.kind == "box" else "discrete",
+                      numbers and not pictures)
 
 
 def make_simulation(game: str, env: EnvConfig, num_envs: int, seed: int, device: torch.device, first: int = 0):

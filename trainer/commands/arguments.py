@@ -2,17 +2,18 @@
 
 import contextlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
 from tyro.conf import Positional, arg
 
 from trainer.commands import RUN_HELP, VERBS
-from trainer.config import Config
+from trainer.config import Config, EnvConfig
 from trainer.config.fields import Section
-from trainer.config.games import checked_game, names, whole
-from trainer.config.options import value_of
+from trainer.config.games import GameName, checked_game, names, whole
+from trainer.config.options import parse_some, value_of
+from trainer.config.preset import Spaces
 from trainer.errors import ConfigError, SettingError
 from trainer.files import may_write
 from trainer.process import program_name
@@ -89,6 +90,22 @@ def _dashed(text: str) -> str:
     """An argument with dashes in an option's name: --reward-transform=a_b:c for --reward_transform=a_b:c."""
     name, equals, value = text.partition("=")
     return (name.replace("_", "-") if name.startswith("--") else name) + equals + value
+
+
+def spaces_for(game: str, argv: Sequence[str]) -> Spaces | None:
+    """What decides the preset of an environment of Gymnasium, which is made once for it; None for other games.
+
+    argv: the options on the command line; those of the environment may change its spaces.
+    Raises ConfigError if it cannot be made, and TrustError as `admitted_training`.
+    """
+    name, file = GameName.parse(game), value_of("--preset", argv) or "none"
+    if not name.is_gym or name.is_ale or file.lower() != "none":
+        return None
+    env, _ = parse_some(EnvConfig, argv, game)
+    env = replace(env, num_envs=EnvConfig().num_envs, num_batches=0)  # these fit only the preset, which is not known yet
+    with admitted_training(Config(game, env), game, argv, trains=False):
+        from trainer.environments import spaces_of
+        return spaces_of(game, env)
 
 
 def game_of(argv: list[str], command: str) -> str:

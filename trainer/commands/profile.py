@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from trainer.commands.arguments import admitted_training, game_of, require_folder
+from trainer.commands.arguments import admitted_training, game_of, require_folder, spaces_for
 from trainer.config.fields import Section, matching, within
 from trainer.config.options import parse_new, parse_some, refuse_run_options
 from trainer.process import program_name
@@ -36,7 +36,7 @@ def main(argv: list[str]) -> None:
         return
     game = game_of(argv, "profile ")
     options, rest = parse_some(ProfileOptions, argv[1:], f"profile {game}")
-    config = parse_new(game, rest, verb="profile ", options=ProfileOptions)
+    config = parse_new(game, rest, verb="profile ", options=ProfileOptions, spaces=spaces_for(game, rest))
     refuse_run_options(config, "profile, which trains a new agent and keeps nothing of it")
     with admitted_training(config, game, rest, trains=False):
         from trainer.training.profile import profile_run

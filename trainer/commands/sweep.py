@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from envs_c import install
-from trainer.commands.arguments import admitted_training, game_of
+from trainer.commands.arguments import admitted_training, game_of, spaces_for
 from trainer.config.fields import Section, matching, path_setting, within
 from trainer.config.options import parse, parse_new, parse_some, refuse_run_options
 from trainer.errors import ConfigError, SettingError, SweepError
@@ -62,7 +62,7 @@ def main(argv: list[str]) -> None:
     name = options.name or _plain(game)
     from trainer.sweep.space import read_space
     ranges = read_space(options.space)
-    base = parse_new(game, rest, {"run": {"gif": False, "dashboard": False}}, "sweep ", SweepOptions)
+    base = parse_new(game, rest, {"run": {"gif": False, "dashboard": False}}, "sweep ", SweepOptions, spaces_for(game, rest))
     refuse_run_options(base, "a sweep, whose trials have runs of their own")
     if base.run.eval_episodes == 0:
         raise ConfigError("--eval-episodes must be an integer of at least 1, not 0: the mean of the evaluation is the score of "

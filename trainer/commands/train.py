@@ -1,6 +1,6 @@
 """`python -m trainer GAME` and `python -m trainer --resume RUN`: the settings of a training, then the training."""
 
-from trainer.commands.arguments import admitted_training, game_of
+from trainer.commands.arguments import admitted_training, game_of, spaces_for
 from trainer.config import Config
 from trainer.config.options import parse_new, parse_training, value_of
 from trainer.errors import ConfigError
@@ -16,7 +16,7 @@ def main(argv: list[str]) -> None:
     if resume is None and "--resume" in options:
         raise ConfigError(f"--resume needs a RUN, such as last; {hint()}")
     game = game_of(argv, "") if named or resume is None else None
-    config = parse_new(game, options) if resume is None else _resumed(game, options, resume)
+    config = parse_new(game, options, spaces=spaces_for(game, options)) if resume is None else _resumed(game, options, resume)
     with admitted_training(config, game, options):
         from trainer.training.train import train
         train(config)

@@ -21,7 +21,7 @@ from tyro.constructors import ConstructorRegistry, PrimitiveConstructorSpec, Pri
 from envs_c.errors import did_you_mean
 from trainer.config.config import SECTIONS, Config, EnvConfig, PolicyConfig, PPOConfig, RunConfig, SelfPlayConfig, overlay
 from trainer.config.fields import Section, checked_later
-from trainer.config.preset import preset, preset_file
+from trainer.config.preset import Spaces, preset, preset_file
 from trainer.config.sections import OF_ONE_SESSION
 from trainer.errors import ConfigError
 from trainer.process import prints_for_job, program_name
@@ -41,14 +41,15 @@ class _TrainOptions:
 
 
 def parse_new(game: str, argv: Sequence[str], changes: dict[str, dict[str, Any]] | None = None, verb: str = "",
-              options: type | None = None) -> Config:
+              options: type | None = None, spaces: Spaces | None = None) -> Config:
     """The settings of a new run.
 
     They start from the game's preset, or from the file of --preset. `changes` and then the options in `argv` change them.
+    spaces: as for `preset`.
     verb, options: for messages, the verb that trains, such as "sweep ", and the dataclass of its own options.
     """
     file = value_of("--preset", argv)
-    start = preset(game) if file is None or file.lower() == "none" else preset_file(game, file)
+    start = preset(game, spaces) if file is None or file.lower() == "none" else preset_file(game, file)
     return parse_training(game, argv, overlay(start, changes or {}), verb, options)
 
 

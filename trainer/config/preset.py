@@ -2,6 +2,7 @@
 
 from importlib import resources
 from pathlib import Path
+from typing import Literal, NamedTuple
 
 import tomli_w
 
@@ -12,16 +13,33 @@ from trainer.errors import ConfigError, SettingError
 from trainer.files import is_file, read_toml, user_path
 
 
-def preset(game: str) -> Config:
+class Spaces(NamedTuple):
+    """What decides the preset of an environment of Gymnasium; `spaces_of` in trainer/environments.py finds it out.
+
+    kind: pictures to observe, or else the kind of the actions.
+    numbers: True if the observations have numbers that can be normalized.
+    """
+
+    kind: Literal["discrete", "continuous", "pictures"]
+    numbers: bool
+
+
+def preset(game: str, spaces: Spaces | None = None) -> Config:
     """The settings of a game: the defaults, changed by presets/GAME.toml if there is one.
 
     A game given as a path to its .pyx has its preset beside it: my_game.toml beside my_game.pyx. ALE's games under
-    Gymnasium share one preset.
+    Gymnasium share one preset; other environments of Gymnasium have the one for their spaces.
+
+    spaces: of an environment of Gymnasium; None for the defaults.
 
     Raises ConfigError if the file names an unknown setting or gives a setting a bad value.
     """
     name = GameName.parse(game)
     label = str(user_path(game).with_suffix(".toml")) if name.is_file else f"presets/{game}.toml"
+    if spaces is not None and name.is_gym and not name.is_ale:
+        label = f"presets/gym_{spaces.kind}.toml"
+        config = _overlaid(game, resources.files("trainer.presets").joinpath(f"gym_{spaces.kind}.toml"), label)
+        return overlay(config, {} if spaces.numbers else {"policy": {"normalize_observations": False}})
     stem = "gym_ale" if name.is_ale else game
     file = Path(label) if name.is_file else resources.files("trainer.presets").joinpath(f"{stem}.toml")
     if not (name.is_file or stem.isidentifier()) or not file.is_file():
