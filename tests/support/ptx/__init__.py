@@ -2,7 +2,7 @@
 
     module = Module(Path("trainer/kernels/cuda.cu"), "sm_90", headers=[Path("trainer/kernels/rows.h")])
     memory = Memory()                                # the live allocations, by address
-    memory.add(address, data)                        # data: uint8 array, or memory.add_tensor(tensor)
+    memory.add(address, data)                        # data: a uint8 array; or memory.add_array(array)
     module.kernel("sample")(grid, block, args, shared_bytes=0, memory=memory)
 
 grid and block are tuples of 1 to 3 numbers and args the list of NumPy scalars that CuPy gets (`bridge.nvrtc.arguments`), so a
@@ -16,10 +16,12 @@ CartPoleKernel run on it with CPU tensors.
     compiler.py     NVRTC: CUDA source to PTX
     parser.py       PTX text to entries, instructions and operands
     kernel.py       Module and Kernel: decodes an entry's instructions, checks arguments, runs chunks of the grid
-    scheduler.py    threads and their registers: lowest instruction first, barriers
+    decoder.py      instructions and operands to functions of a frame
+    threads.py      threads, and a frame: the registers of the active ones
+    scheduler.py    lowest instruction first, barriers
     memory.py       allocations; global, shared and local memory
     races.py        accesses between barriers by thread
-    integers.py, floats.py, conversions.py, access.py, warp.py, tensor_core.py: instructions by family
+    integers.py, floats.py, conversions.py, access.py, copies.py, warp.py: instructions by family
     launch.py       launches with CPU tensors
 """
 

@@ -11,7 +11,8 @@ SPACES = {"global": "global", "shared": "shared", "shared:cta": "shared", "local
 HINTS = ("nc", "volatile", "weak", "relaxed", "cta", "gpu", "ca", "cg", "cs")  # they change no value here
 VECTORS = {"v2": 2, "v4": 4}
 UPDATES = {"add": np.add, "min": np.minimum, "max": np.maximum, "and": np.bitwise_and, "or": np.bitwise_or,
-           "xor": np.bitwise_xor, "exch": lambda old, new: new}
+           "xor": np.bitwise_xor, "exch": lambda old, new: new,
+           "cas": lambda old, wanted, new: np.where(old == wanted, new, old)}
 
 
 def address_of(decoder: Decoder, instruction: Instruction, operand):
@@ -92,7 +93,7 @@ def aligned(frame, instruction: Instruction, address: np.ndarray, width: int):
     rest = address % np.uint64(width)
     if rest.any():
         frame.site.instruction, frame.site.threads = instruction, frame.active()
-        bad = int(rest.argmax())
+        bad = int((rest != 0).argmax())
         frame.fault(bad, f"accesses {width} bytes at {int(address[bad]):#x}, which is not aligned")
 
 
@@ -149,8 +150,8 @@ def store(decoder: Decoder, instruction: Instruction):
 @family("atom", "red")
 def atomic(decoder: Decoder, instruction: Instruction):
     """Atomic operations; threads that meet at an address take turns in the order of their numbers."""
-    space, _, kind = shape_of(instruction, *UPDATES, "cas", "acquire", "release", "acq_rel", "sys")
-    operation = next((part for part in instruction.opcode if part in UPDATES or part == "cas"), None)
+    space, _, kind = shape_of(instruction, *UPDATES, "acquire", "release", "acq_rel", "sys")
+    operation = next((part for part in instruction.opcode if part in UPDATES), None)
     operands, dtype = list(instruction.operands), DTYPES.get(kind)
     target = decoder.target(instruction, operands.pop(0) if instruction.opcode[0] == "atom" else "_", kind)
     if dtype is None or operation is None or len(operands) != (3 if operation == "cas" else 2):
@@ -172,7 +173,7 @@ def atomic(decoder: Decoder, instruction: Instruction):
                     at = index[turn]
                     old[place[turn]] = now = view[at]
                     mine = [value[place[turn]] for value in values]
-                    view[at] = np.where(now == mine[0], mine[1], now) if operation == "cas" else UPDATES[operation](now, mine[0])
+                    view[at] = UPDATES[operation](now, *mine)
         target(frame, old)
     return step
 

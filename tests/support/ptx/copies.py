@@ -5,9 +5,10 @@ A copy reads at once and writes when its thread waits for it. Until then its byt
 
 import numpy as np
 
-from ptx.access import address_of, aligned, parts, read, write
+from ptx.access import address_of, aligned, cells, parts, read, write
 from ptx.decoder import Decoder, family, unknown
 from ptx.parser import Instruction
+from ptx.races import WRITE
 from ptx.threads import WARP
 
 
@@ -49,11 +50,11 @@ def copy_async(decoder: Decoder, instruction: Instruction):
 
 
 def forget(frame, instruction: Instruction, address: np.ndarray):
-    """Mark 4 bytes of shared memory for each active thread as never written."""
+    """Record that a copy can write 4 bytes of shared memory for each active thread from now on: they count as never written."""
     for memory, threads, _, here in parts(frame, instruction, "shared", address):
-        offset = memory.located(here, frame.threads.block[threads], 4).astype(np.int64)
-        for byte in range(4):
-            memory.allocation.written[offset + byte] = False
+        for allocation, _, phase, index in cells(frame, memory, threads, here, 4, WRITE):
+            for byte in range(4):
+                allocation.written[index * 4 + phase + byte] = False
 
 
 def commit(frame):
@@ -95,8 +96,8 @@ def load_matrix(decoder: Decoder, instruction: Instruction):
         rows = frame.spread(address(frame)).reshape(-1, WARP)[:, :8 * count]
         readers = frame.narrowed(threads.reshape(-1, WARP)[:, :8 * count].reshape(-1))
         aligned(readers, instruction, rows.reshape(-1), 16)
-        words = np.stack([read(readers, instruction, "shared", rows.reshape(-1) + np.uint64(4 * k), 4) for k in range(4)], axis=-1)
-        matrices = np.ascontiguousarray(words).view(np.uint16).reshape(-1, count, 8, 8)
+        words = [read(readers, instruction, "shared", rows.reshape(-1) + np.uint64(4 * k), 4) for k in range(4)]
+        matrices = np.stack(words, axis=-1).view(np.uint16).reshape(-1, count, 8, 8)
         if transposed:
             matrices = np.ascontiguousarray(matrices.swapaxes(2, 3))
         pairs = matrices.view(np.uint32).reshape(-1, count, WARP)

@@ -1,7 +1,7 @@
 """From instructions of PTX to functions that execute them.
 
-A step is a function of a `Frame` (threads.py): it reads and writes the registers of the active threads, one NumPy array for each
-register, with an element for each active thread or one element if all have the same value. The modules of the instruction
+A step is a function of a `Frame` (threads.py): it reads and writes the registers of the active threads. A register is a NumPy
+array with an element for each active thread, or with one element if all have the same value. The modules of the instruction
 families register their decoders in FAMILIES.
 """
 
@@ -15,8 +15,10 @@ from ptx.parser import SIZES, Entry, Instruction
 
 Step = Callable[..., None]
 FAMILIES: dict[str, Callable[["Decoder", Instruction], Step]] = {}
-DTYPES = {"pred": np.dtype(bool), "f32": np.dtype("f4"), "f64": np.dtype("f8"), "bf16": np.dtype("u2"), "bf16x2": np.dtype("u4"),
-          **{f"{sign}{bits}": np.dtype(f"{'i' if sign == 's' else 'u'}{bits // 8}") for sign in "bus" for bits in (8, 16, 32, 64)}}
+BOOL = np.dtype(bool)
+DTYPES = {"pred": BOOL, "f32": np.dtype("f4"), "f64": np.dtype("f8"),
+          **{f"{sign}{bits}": np.dtype(f"{'i' if sign == 's' else 'u'}{bits // 8}")
+             for sign in "bus" for bits in (8, 16, 32, 64)}}
 SPECIAL = {f"%{name}.{axis}": "u32" for name in ("tid", "ntid", "ctaid", "nctaid") for axis in "xyz"} | {"%laneid": "u32"}
 
 
@@ -60,7 +62,7 @@ class Decoder:
 
     def _register(self, instruction: Instruction, name: str, dtype: np.dtype) -> Callable:
         place, size = self.places[name], SIZES[self.kinds[name]]
-        if (self.kinds[name] == "pred") != (dtype == bool) or size < dtype.itemsize:
+        if (self.kinds[name] == "pred") != (dtype is BOOL) or size < dtype.itemsize:
             raise unknown(instruction)
         unsigned, narrow = np.dtype(f"u{dtype.itemsize}"), size > dtype.itemsize
 
@@ -85,7 +87,7 @@ class Decoder:
             number = int(text, 0)
         except ValueError:
             raise unknown(instruction) from None
-        if dtype == bool or dtype.kind == "f":
+        if dtype is BOOL or dtype.kind == "f":
             return np.array([number], dtype)
         bits = number & ((1 << 8 * dtype.itemsize) - 1)
         return np.frombuffer(struct.pack("<Q", bits)[:dtype.itemsize], dtype)
@@ -98,7 +100,7 @@ class Decoder:
         if text not in self.places or dtype is None:
             raise unknown(instruction)
         place, size = self.places[text], SIZES[self.kinds[text]]
-        if (self.kinds[text] == "pred") != (dtype == bool) or size < dtype.itemsize:
+        if (self.kinds[text] == "pred") != (dtype is BOOL) or size < dtype.itemsize:
             raise unknown(instruction)
         self.written.add(place)
         wide = np.dtype(f"{dtype.kind}{size}") if size > dtype.itemsize else None

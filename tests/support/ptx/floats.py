@@ -55,7 +55,8 @@ def approximate(function, relative: float = 0.0, absolute: float = 0.0, near: tu
             error = relative * np.abs(exact)
         half_ulp = np.spacing(np.abs(exact).astype(np.float32)).astype(np.float64) / 2  # of the rounding below
         room = np.maximum(error - half_ulp, 0)
-        value = np.where(np.isfinite(exact), exact + noise(*operands) * np.where(np.isfinite(room), room, 0), exact)
+        room = np.where(np.isfinite(room * operands[0]) & (operands[0] != 0), room, 0)  # PTX documents the others
+        value = np.where(np.isfinite(exact), exact + noise(*operands) * room, exact)
         return value.astype(np.float32)
     return compute
 
@@ -95,7 +96,7 @@ def float_function(decoder: Decoder, instruction: Instruction):
     found = modifiers(instruction, "rn", "approx", "full", "ftz")
     rounding = [part for part in found if part != "ftz"]
     exact = FLOAT_BINARY.get(name) or FLOAT_UNARY.get(name)
-    if rounding in (["approx"], ["full"]) and kind == "f32" and name in APPROXIMATE and (rounding == ["approx"] or name == "div"):
+    if kind == "f32" and name in APPROXIMATE and (rounding == ["approx"] or (name, rounding) == ("div", ["full"])):
         compute = APPROXIMATE[name]
     elif name == "fma" and kind == "f32" and rounding == ["rn"]:
         compute = fused

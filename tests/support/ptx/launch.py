@@ -103,6 +103,6 @@ class Written(TorchDispatchMode):
     def _wrote(self, tensor: torch.Tensor):
         record = self.of(tensor)
         if record is not None:
-            size = tensor.element_size()
+            size, record = tensor.element_size(), torch.from_numpy(record)
             strides = (*(stride * size for stride in tensor.stride()), 1)
-            torch.as_strided(torch.from_numpy(record), (*tensor.shape, size), strides, tensor.storage_offset() * size).fill_(True)
+            record.as_strided((*tensor.shape, size), strides, tensor.storage_offset() * size).fill_(True)

@@ -55,6 +55,11 @@ class Memory:
         bisect.insort(self._bases, address)
         return self._by_base[address]
 
+    def add_array(self, array: np.ndarray, written: np.ndarray | None = None, name: str = "an array") -> np.uint64:
+        """Make a contiguous array a live allocation at its own address, which is returned. Raises ValueError as `add`."""
+        self.add(array.ctypes.data, array.reshape(-1).view(np.uint8), written, name)
+        return np.uint64(array.ctypes.data)
+
     def remove(self, address: int):
         """End the allocation that begins at an address."""
         del self._by_base[address]
@@ -85,7 +90,8 @@ class Space:
         """As `pieces`, with indexes into `Allocation.view(width, phase)`, as (allocation, positions, phase, index)."""
         rest = address % np.uint64(width)
         if rest.any():
-            self.fault(int(rest.argmax()), f"accesses {width} bytes at {int(address[rest.argmax()]):#x}, which is not aligned")
+            bad = int((rest != 0).argmax())
+            self.fault(bad, f"accesses {width} bytes at {int(address[bad]):#x}, which is not aligned")
         for allocation, positions, offset in self.pieces(address, width):
             phase = -allocation.base % width
             yield allocation, positions, phase, (offset - phase) // width

@@ -68,7 +68,8 @@ class Traces:
         new = np.where((before < 0) | (before == who.thread), ONE, np.where(block != who.block, GRID, np.where(
             warp != who.warp, BLOCK, WARP))).astype(np.uint8)
         if self.times:  # accesses before a barrier of the block need no record beside those after it
-            old = (self.times[0][cell] != who.block_time) | ((warp == who.warp) & (self.times[1][cell] != who.warp_time))
+            in_warp = (warp == who.warp) & (spread <= WARP)
+            old = (self.times[0][cell] != who.block_time) | (in_warp & (self.times[1][cell] != who.warp_time))
             old &= (block == who.block) & (spread < GRID)
             spread, new = np.where(old, ONE, spread), np.where(old, ONE, new)
             self.times[0][cell], self.times[1][cell] = who.block_time, who.warp_time

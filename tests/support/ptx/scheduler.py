@@ -5,6 +5,7 @@ thread that waits for others, at a barrier of its block or at an instruction of 
 all are parked and none can go on, that is a fault.
 """
 
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -52,7 +53,7 @@ def runs_of(entry: Entry, decoder: Decoder) -> list[Run]:
     number = {place: run for run, place in enumerate(begins)}
     labels = {label: number[place] for label, place in entry.labels.items()}
     runs = []
-    for begin, end in zip(begins, begins[1:], strict=False):
+    for begin, end in itertools.pairwise(begins):
         decoder.written = set()
         run = Run(entry.instructions[end - 1])
         for instruction in entry.instructions[begin:end]:
@@ -122,12 +123,11 @@ class Scheduler:
             if not len(active):
                 return
             frame.activate(None if len(active) == self.threads.count else active)
-        instruction = run.instruction
-        try:
-            for instruction, step in run.steps:
+        for instruction, step in run.steps:
+            try:
                 step(frame)
-        except Fault as fault:
-            raise fault.at(instruction) from None
+            except Fault as fault:
+                raise fault.at(instruction) from None
         if run.barrier:
             following = PARKED + number
         elif run.to is not None:
@@ -159,8 +159,9 @@ class Scheduler:
             waiting = int((self.place < DONE).argmax())
             others = places[self.threads.block[waiting]]
             other = int((others != self.place[waiting]).argmax())
-            does = "has returned" if others[other] == DONE else "waits elsewhere" if others[other] != self.place[waiting] else ""
-            missing = f"thread {other} of its block {does}" if does else "its mask has threads that the block has not"
+            missing = f"thread {other} of its block {'has returned' if others[other] == DONE else 'waits elsewhere'}"
+            if others[other] == self.place[waiting]:
+                missing = "its mask has threads that are not there"
             self._fault(waiting, f"waits for ever: {missing}", self.runs[self.place[waiting] - PARKED].instruction)
         places[free] -= PARKED - 1
         self.threads.block_time[free] += 1

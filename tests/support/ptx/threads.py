@@ -30,11 +30,11 @@ class Threads:
         self.block_time, self.warp_time = np.zeros(blocks, np.int32), np.zeros(self.warps, np.int32)
         number = (first + self.block).astype(np.uint32)
         one = [np.array([size], np.uint32) for size in (*block, *grid)]
-        self.special = {"%laneid": self.lane, "%tid.x": within % one[0], "%tid.y": within // one[0] % one[1],
-                        "%tid.z": within // one[0] // one[1], "%ctaid.x": number % one[3], "%ctaid.y": number // one[3] % one[4],
-                        "%ctaid.z": number // one[3] // one[4]}
-        for name, sizes in (("ntid", one[:3]), ("nctaid", one[3:])):
-            self.special.update({f"%{name}.{axis}": size for axis, size in zip("xyz", sizes, strict=True)})
+        self.special = {"%laneid": self.lane}
+        for names, index, sizes in ((("tid", "ntid"), within, one[:3]), (("ctaid", "nctaid"), number, one[3:])):
+            places = index % sizes[0], index // sizes[0] % sizes[1], index // sizes[0] // sizes[1]
+            for name, values in zip(names, (places, sizes), strict=True):
+                self.special.update({f"%{name}.{axis}": value for axis, value in zip("xyz", values, strict=True)})
 
     def actors(self, index: np.ndarray, timed: bool) -> Actors:
         """Threads for the record of races; their numbers are those in the grid."""

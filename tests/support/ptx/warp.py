@@ -37,7 +37,7 @@ def shuffle(decoder: Decoder, instruction: Instruction):
     def step(frame):
         threads, active = frame.threads, frame.active()
         lane = threads.lane[active].astype(np.int32)
-        clamp, segment = (limits(frame) & np.uint32(31)).view(np.int32), (limits(frame) >> np.uint32(8) & np.uint32(31)).view(np.int32)
+        clamp, segment = ((limits(frame) >> np.uint32(bit) & np.uint32(31)).view(np.int32) for bit in (0, 8))
         low, high = lane & segment, (lane & segment) | (clamp & ~segment)
         source = move(lane, (by(frame) & np.uint32(31)).view(np.int32), low, segment)
         valid = source >= high if mode == "up" else source <= high
@@ -79,11 +79,12 @@ def matrix_product(decoder: Decoder, instruction: Instruction):
     """D = A B + C for A (16, 16) and B (16, 8) in bfloat16, C and D (16, 8) in float32, spread over a warp as the PTX ISA shows
     ("Matrix Fragments for mma.m16n8k16 with floating point type"). Sums are exact up to one rounding at the end; hardware
     rounds partial sums in ways that are not documented."""
-    if instruction.opcode != "mma sync aligned m16n8k16 row col f32 bf16 bf16 f32".split():
+    if instruction.opcode != ["mma", "sync", "aligned", "m16n8k16", "row", "col", "f32", "bf16", "bf16", "f32"]:
         raise unknown(instruction)
     d, a, b, c = (operand[1] for operand in instruction.operands)
     targets = [decoder.target(instruction, name, "f32") for name in d]
-    reads = [[decoder.source(instruction, name, kind) for name in names] for names, kind in ((a, "b32"), (b, "b32"), (c, "f32"))]
+    reads = [[decoder.source(instruction, name, kind) for name in names]
+             for names, kind in ((a, "b32"), (b, "b32"), (c, "f32"))]
     lane = np.arange(WARP)
     group, pair = lane // 4, lane % 4 * 2
 
@@ -110,7 +111,7 @@ def values(frame, sources):
         if value.dtype == np.float32:
             yield value
         else:
-            yield from (from_bf16((value & np.uint32(0xFFFF)).astype(np.uint16)), from_bf16((value >> np.uint32(16)).astype(np.uint16)))
+            yield from (from_bf16((value >> np.uint32(bit)).astype(np.uint16)) for bit in (0, 16))
 
 
 @family("bar", "barrier", "membar", "fence")
