@@ -18,6 +18,7 @@ from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv
 from bridge.actions import actions_of
 from bridge.errors import EnvironmentFailed
 from bridge.interfaces import AnyVectorEnv, Array, Work
+from bridge.layout import Observations, WrongObservation
 from bridge.source import EpisodeLog, Episodes
 
 _P = ParamSpec("_P")
@@ -28,11 +29,12 @@ Stepped: TypeAlias = tuple[Episodes, float, float]  # the ended episodes, second
 class GymnasiumSource:
     """Vector environments of one kind.
 
-    envs: the vector environments. Each must have a Box of numbers to observe, actions as in bridge/actions.py and autoreset
-        "next_step".
+    envs: the vector environments. Each must have observations as in bridge/layout.py, actions as in bridge/actions.py and
+        autoreset "next_step".
     reward_clip: c to clip rewards to [-c, c], or None. Episode returns stay raw.
     seed: `reset` resets environment i with seed + i; None for random seeds. The attribute may be set before a reset.
     owned: `close` also closes the vector environments.
+    plain: see `Observations` in bridge/layout.py.
     Raises ValueError if the pipeline cannot drive these environments.
 
     Their inner state cannot be saved: a resumed run begins new episodes.
@@ -41,17 +43,20 @@ class GymnasiumSource:
     saves = False
 
     def __init__(self, envs: list[AnyVectorEnv], reward_clip: float | None = None, seed: int | None = None, *,
-                 owned: bool = False) -> None:
+                 owned: bool = False, plain: bool = False) -> None:
         self.envs, self.reward_clip, self.seed = envs, reward_clip, seed
-        space, actions = check_spaces(envs[0], envs[0].single_observation_space, envs[0].single_action_space)
-        for env in envs[1:]:
+        space, actions = envs[0].single_observation_space, envs[0].single_action_space
+        self.observations = Observations(space, plain)
+        for env in envs:
             check_spaces(env, space, actions)
         self.num_envs = sum(env.num_envs for env in envs)
-        self.action_space, self.num_masked = actions_of(actions), 0
+        self.action_space, self.num_masked = actions_of(actions), self.observations.masked
         self.num_actions = self.action_space.columns
-        picture = len(space.shape) == 3 and space.shape[0] == 1  # a stack of one
-        self.observation_shape = space.shape[1:] if picture else space.shape
-        self.observation_dtype = np.dtype("uint8" if space.dtype == np.uint8 else "float32")
+        if self.num_masked not in (0, sum(self.action_space.sizes)):
+            raise ValueError(f"the action_mask of observations must have one number for each action of {actions}, not "
+                             f"{self.num_masked}: give it another name if it is no mask")
+        self.layout, self.observation_shape, self.observation_dtype = \
+            self.observations.layout, self.observations.shape, self.observations.dtype
         self._to_close = list(envs) if owned else []
         self._threads = ThreadPoolExecutor(len(envs), "insertcoin-env")
 
@@ -105,10 +110,10 @@ class _BoundVectorEnv:
             one.held = False
         seed = None if self.source.seed is None else self.source.seed + self.lo  # Gymnasium adds i for environment i of these
         observation, _ = self._call(self.env.reset, seed=seed)
-        self.host["observation"][:] = np.reshape(observation, self.host["observation"].shape)
         for name in ("reward", "terminated", "truncated"):
             self.host[name][:] = 0
         self.returns[:], self.lengths[:], self.over[:] = 0, 0, False
+        self._observe(observation)
         self._require_finite(self.host["reward"])
 
     def hold(self, rows: Array) -> None:
@@ -139,7 +144,7 @@ class _BoundVectorEnv:
         self.lengths += played
         self.over = played & (terminated | truncated)
         clip = self.source.reward_clip
-        self.host["observation"][:] = np.reshape(observation, self.host["observation"].shape)
+        self._observe(observation)
         self.host["reward"][:] = reward if clip is None else np.clip(reward, -clip, clip)
         self.host["terminated"][:] = terminated & played
         self.host["truncated"][:] = truncated & played
@@ -147,6 +152,17 @@ class _BoundVectorEnv:
         ended = Episodes(self.returns[self.over], self.lengths[self.over], self.lo + np.flatnonzero(self.over))
         self.returns[self.over], self.lengths[self.over] = 0, 0
         return ended, middle - begin, time.perf_counter() - middle
+
+    def _observe(self, observation: Any) -> None:
+        """Write the observations and the action masks. Raises EnvironmentFailed if one is not in its space."""
+        source = self.source
+        try:
+            source.observations.write(observation, self.host["observation"])
+            if source.num_masked:
+                source.observations.write_mask(observation, self.over, source.action_space.sizes, self.host["action_mask"])
+        except WrongObservation as error:
+            raise EnvironmentFailed(f"environment {self.lo + error.row} ({self.name}) {error.problem}: correct the environment "
+                                    "or its space") from None
 
     def _require_finite(self, reward: Array) -> None:
         """Raise EnvironmentFailed that names the first environment whose observation or raw reward is not finite."""
@@ -243,19 +259,14 @@ def _close(env: AnyVectorEnv | gymnasium.Env[Any, Any], who: str) -> None:
         warnings.warn(f"{who} raised {type(error).__name__} in close: {error}", RuntimeWarning, stacklevel=2)
 
 
-def check_spaces(env: AnyVectorEnv, space: spaces.Space[Any],
-                 actions: spaces.Space[Any]) -> tuple[spaces.Box, spaces.Space[Any]]:
+def check_spaces(env: AnyVectorEnv, space: spaces.Space[Any], actions: spaces.Space[Any]) -> None:
     """Raise ValueError if the pipeline cannot drive a vector environment, or if it differs from the others.
 
     space, actions: observation and action space of one environment in the first vector environment.
-    Returns both.
     """
     if env.single_observation_space != space or env.single_action_space != actions:
         raise ValueError(f"the vector environments must have the same spaces: one has {env.single_observation_space} and "
                          f"{env.single_action_space}, the first has {space} and {actions}")
-    if not isinstance(space, spaces.Box) or space.dtype.kind not in "fiub":
-        raise ValueError(f"observations must be a Box of numbers, not {space}: wrap the environment, for instance in "
-                         "gymnasium.wrappers.FlattenObservation")
     mode = env.metadata.get("autoreset_mode")
     if mode is None:
         warnings.warn(f"{type(env).__name__} does not name its autoreset mode (metadata['autoreset_mode']); next_step is "
@@ -264,4 +275,3 @@ def check_spaces(env: AnyVectorEnv, space: spaces.Space[Any],
     if mode not in (None, AutoresetMode.NEXT_STEP, "NextStep", "next_step"):
         raise ValueError(f"autoreset must be next_step, with which the step after the end of an episode resets, not {mode}: "
                          "make the environment with autoreset_mode=AutoresetMode.NEXT_STEP")
-    return space, actions

@@ -1,12 +1,17 @@
-"""The environments of a run, made from its settings: our own games, or any Gymnasium environment named "gym:ID"."""
+"""The environments of a run, made from its settings: our own games, or any Gymnasium environment (see config/games.py)."""
 
 import contextlib
 import importlib.util
+import inspect
 import itertools
+import operator
+from collections.abc import Callable
+from types import ModuleType
 
 import gymnasium
 import numpy as np
 import torch
+from gymnasium.envs.registration import EnvSpec
 from gymnasium.vector import VectorEnv
 
 import envs_c
@@ -15,12 +20,14 @@ from bridge.on_device.cartpole import CartPoleKernel
 from bridge.on_device.cartpole_tensors import CartPoleTensors
 from bridge.source import GameSource
 from envs_c import install
+from trainer import imports
 from trainer.config import EnvConfig
-from trainer.config.games import GameName, find_game
+from trainer.config.games import GameName, find_game, load_environments
 from trainer.config.preset import Spaces
-from trainer.errors import ConfigError, SettingError
+from trainer.errors import ConfigError, SettingError, TrainerError
 
 SETTINGS = ("view", "frame_skip", "sticky", "noop_max", "time_limit")  # only for our own games
+GYM_SETTINGS = ("vectorization", "wrap")                               # only for Gymnasium's environments
 SIMULATIONS = {"device": CartPoleKernel, "tensors": CartPoleTensors}   # by value of the setting `sim`, except host
 # For ale-py's vector environments: single frames, since the trainer stacks them, and raw rewards, since it clips them.
 ATARI = {"stack_num": 1, "reward_clipping": False}
@@ -50,6 +57,9 @@ def make_source(game: str, env: EnvConfig, num_envs: int, seed: int, num_batches
     """
     name = GameName.parse(game)
     if not name.is_gym:
+        if changed := _changed(env, GYM_SETTINGS):
+            raise ConfigError(f"{' and '.join(changed)} cannot be set for {game}: only environments of Gymnasium have these "
+                              "settings; leave them out")
         return GameSource(make_env(game, env, num_envs, seed, first))
     changed = _changed(env, SETTINGS)
     if changed:
@@ -58,12 +68,12 @@ def make_source(game: str, env: EnvConfig, num_envs: int, seed: int, num_batches
     edges, made = [num_envs * k // num_batches for k in range(num_batches + 1)], []
     with contextlib.ExitStack() as failed:
         for lo, hi in itertools.pairwise(edges):
-            made.append(make_gymnasium(name, hi - lo, env.options))
+            made.append(make_gymnasium(name, hi - lo, env))
             failed.callback(made[-1].close)
         try:
-            source = GymnasiumSource(made, env.reward_clip, seed + first, owned=True)
+            source = GymnasiumSource(made, env.reward_clip, seed + first, owned=True, plain=env.observations == "plain")
         except ValueError as error:
-            raise ConfigError(f"{game}: {error}") from None
+            raise ConfigError(f"{name.short}: {error}") from None
         failed.pop_all()
     return source
 
@@ -93,19 +103,76 @@ def make_simulation(game: str, env: EnvConfig, num_envs: int, seed: int, device:
                                 sticky=env.sticky, first=first)
 
 
-def make_gymnasium(name: GameName, num_envs: int, options: dict[str, float]) -> VectorEnv:
-    """A vector environment of Gymnasium. options: keyword arguments of the environment."""
+def make_gymnasium(name: GameName, num_envs: int, env: EnvConfig) -> VectorEnv:
+    """A vector environment of Gymnasium with the options, the wrappers and the vectorization of `env`.
+
+    Raises ConfigError if it cannot be made.
+    """
+    wrappers, spec = [_wrapper(path) for path in env.wrappers], None
+    try:
+        spec = _spec(name)
+        native = env.vectorization == "native" or (env.vectorization == "auto" and not wrappers and spec.vector_entry_point)
+        if native and (wrappers or spec.vector_entry_point is None):
+            reason = "with wrappers" if wrappers else f"for {name.short}, which has no vector environment of its own"
+            raise SettingError("vectorization", f"must be auto, sync or async {reason}, not 'native'")
+        atari = ATARI if native and str(spec.vector_entry_point).startswith("ale_py.vector_env") else {}
+        kind = "vector_entry_point" if native else "async" if env.vectorization == "async" else "sync"
+        return gymnasium.make_vec(spec, num_envs, kind, wrappers=wrappers, **{**atari, **env.keywords})
+    except TrainerError:
+        raise
+    except Exception as error:  # of the environment's code
+        hint = f" (ALE's games need ale-py: {install.hint('oracle')})" if name.is_ale else ""
+        text = f"{type(error).__name__}: {error}" if type(error).__module__ == "builtins" else str(error)
+        made = spec and spec.entry_point
+        place = imports.line_of(error, inspect.getsourcefile(made)) if inspect.isclass(made) else ""
+        raise ConfigError(f"gymnasium.make_vec({name.gym_id!r}) failed: {' '.join(text.split())}{place}{hint}") from error
+
+
+def _spec(name: GameName) -> EnvSpec:
+    """The specification of an environment; its module or file is loaded.
+
+    Raises gymnasium.error.Error for an unknown ID, and ConfigError if a file or a module cannot be loaded or has no such name.
+    """
     if name.is_ale and importlib.util.find_spec("ale_py"):
         import ale_py
         gymnasium.register_envs(ale_py)
+    if name.env_file is not None:
+        with imports.user_errors("game", name.text, "running the file", name.env_file):
+            module = load_environments(name.text)
+    elif name.env_module is not None:
+        module = imports.load("game", name.text, name.env_module)
+    else:
+        return gymnasium.spec(name.gym_id)
     try:
-        spec = gymnasium.spec(name.gym_id)
-        given = {**(ATARI if str(spec.vector_entry_point).startswith("ale_py.vector_env") else {}),
-                 **{key: int(value) if float(value).is_integer() else value for key, value in options.items()}}
-        return gymnasium.make_vec(name.gym_id, num_envs, **given)
-    except (gymnasium.error.Error, ModuleNotFoundError, TypeError) as error:
-        hint = f" (ALE's games need ale-py: {install.hint('oracle')})" if name.is_ale else ""
-        raise ConfigError(f"gymnasium.make_vec({name.gym_id!r}) failed: {error}{hint}") from None
+        made = operator.attrgetter(name.env_name)(module)
+    except AttributeError:
+        if name.env_name in gymnasium.registry or not name.env_name.isidentifier():
+            return gymnasium.spec(name.env_name)
+        raise ConfigError(f"{name.text}: {module.__file__} has no environment {name.env_name}; it has "
+                          f"{', '.join(_environments(module)) or 'no class of an environment'}") from None
+    if not callable(made):
+        raise ConfigError(f"{name.text} must be a class or a function that makes an environment, not {imports.describe(made)}")
+    is_vector = isinstance(made, type) and issubclass(made, VectorEnv)
+    return EnvSpec(name.env_name, **{"vector_entry_point" if is_vector else "entry_point": made})
+
+
+def _environments(module: ModuleType) -> list[str]:
+    """The names of the classes of environments that a module defines."""
+    classes = inspect.getmembers(module, inspect.isclass)
+    return [name for name, one in classes if issubclass(one, (gymnasium.Env, VectorEnv)) and one.__module__ == module.__name__]
+
+
+def _wrapper(path: str) -> Callable[[gymnasium.Env], gymnasium.Env]:
+    """The function of an import path, which takes an environment and returns one. Raises SettingError."""
+    function = imports.find("wrap", path, (), positional=1)
+
+    def wrapped(env: gymnasium.Env) -> gymnasium.Env:
+        with imports.user_errors("wrap", path, "wrapping the environment"):
+            made = function(env)
+        if not isinstance(made, gymnasium.Env):
+            raise SettingError("wrap", f"{path!r} must return a gymnasium.Env, not {imports.describe(made)}")
+        return made
+    return wrapped
 
 
 def episode_seed(game: str, seed: int) -> int:
@@ -128,7 +195,10 @@ def rate_of(source) -> float:
 
 
 def observation_scale(source) -> float:
-    """The factor for observations: bytes are scaled to 0 .. 1; float32 features are scaled by the game."""
+    """The factor for observations: bytes are scaled to 0 .. 1; float32 features are scaled by the game. Gymnasium's are scaled
+    by the bounds of their space."""
+    if isinstance(source, GymnasiumSource):
+        return source.observations.scale
     if source.observation_dtype != "uint8":
         return 1.0
     env = getattr(source, "env", None)

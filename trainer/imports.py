@@ -25,12 +25,13 @@ from trainer.errors import SettingError, TrainerError
 OWN_PACKAGES = ("envs_c", "bridge", "trainer")
 
 
-def find(setting: str, path: str, arguments: tuple[str, ...]) -> Callable[..., Any]:
+def find(setting: str, path: str, arguments: tuple[str, ...], positional: int = 0) -> Callable[..., Any]:
     """Import the class or function of an import path.
 
     setting: name of the setting, for error messages.
     path: "package.module:Name".
     arguments: names of the caller's keyword arguments.
+    positional: number of the caller's arguments before them.
 
     Raises SettingError if the module cannot be imported, has no such name, or the object does not accept the arguments.
     """
@@ -38,7 +39,7 @@ def find(setting: str, path: str, arguments: tuple[str, ...]) -> Callable[..., A
     if not all(part.isidentifier() for part in (*name.split("."), *attribute.split("."))):
         raise SettingError(setting, "must be named by its module and its class or function, such as my_package.my_module:Small"
                                     f", not {path!r}")
-    module = _import(setting, path, name)
+    module = load(setting, path, name)
     try:
         found = operator.attrgetter(attribute)(module)
     except AttributeError as error:
@@ -46,13 +47,15 @@ def find(setting: str, path: str, arguments: tuple[str, ...]) -> Callable[..., A
     if not callable(found):
         raise SettingError(setting, f"{path!r} must be a class or a function, not {describe(found)}")
     try:
-        inspect.signature(found).bind(**dict.fromkeys(arguments))
+        inspect.signature(found).bind(*[None] * positional, **dict.fromkeys(arguments))
     except (TypeError, ValueError) as error:
+        if positional:
+            raise SettingError(setting, f"{path!r} must accept {positional} argument: {error}") from error
         raise SettingError(setting, f"{path!r} must accept the keyword arguments {', '.join(arguments)}: {error}") from error
     return found
 
 
-def _import(setting: str, path: str, name: str) -> ModuleType:
+def load(setting: str, path: str, name: str) -> ModuleType:
     """Import the module `name` of an import path. Raises SettingError."""
     try:
         return importlib.import_module(name)
@@ -73,20 +76,25 @@ def not_found(setting: str, path: str, module: str) -> SettingError:
 
 
 @contextlib.contextmanager
-def user_errors(setting: str, path: str, doing: str) -> Iterator[None]:
+def user_errors(setting: str, path: str, doing: str, file: str | None = None) -> Iterator[None]:
     """Turn errors of the user's code into a SettingError that names the innermost line of the user's file.
 
     doing: the failed action, such as "being called with a tensor of shape (2, 6)".
+    file: the user's file; None for that of the module in `path`.
     """
     try:
         yield
     except TrainerError:
         raise
     except Exception as error:
-        file = _file(path.partition(":")[0])
-        lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
-        place = f" ({file}, line {lines[-1]})" if lines else ""
+        place = line_of(error, file or _file(path.partition(":")[0]))
         raise SettingError(setting, f"{path!r}: {doing} raised {type(error).__name__}: {error}{place}") from error
+
+
+def line_of(error: Exception, file: str | None) -> str:
+    """The innermost line of a file that an error passed, such as " (my_file.py, line 3)"; "" if it passed none."""
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
+    return f" ({file}, line {lines[-1]})" if lines else ""
 
 
 def describe(value: Any) -> str:
@@ -136,14 +144,14 @@ def is_installed(spec: ModuleSpec) -> bool:
 
 
 @contextlib.contextmanager
-def watched(names: Sequence[str], check: Callable[[str, str | None], None]) -> Iterator[None]:
+def watched(names: Sequence[str], check: Callable[[str, str | None], None], files: Sequence[str] = ()) -> Iterator[None]:
     """Check each file that runs because of the modules `names`, unless it is installed: they, their packages, and other modules
-    found in the same folders.
+    found in the same folders, or in those of `files`.
 
     check: called with the file and its SHA-256 (None if it is no plain file) before it runs; raises to refuse it. A Python file
         then runs from the bytes that were hashed: neither the file nor its __pycache__ is read again.
     """
-    folders = []
+    folders = [Path(file).resolve().parent for file in files]
     for name in names:
         top = located(name)[0]
         places = top.submodule_search_locations or ([top.origin] if top.has_location else [])

@@ -55,14 +55,16 @@ def admitted_run(run: Path, options: CodeOptions) -> Iterator[None]:
     from trainer.runs.checkpoint import latest, read_config
     path = latest(run)
     config = read_config(path)
-    settings = {"game": config.game, "wrap": config.env.wrap} | {setting: getattr(config.policy, setting) for setting in trust.OF_THE_POLICY}
-    for setting, has in settings.items():
-        given = getattr(options, setting)
-        if given is not None and (whole(given) if setting == "game" else given) != has:
-            raise SettingError(setting, f"must be {has}, which the run has, not {given}: leave it out, or choose another run")
+    settings = {"game": config.game, "wrap": config.env.wrap}
+    settings |= {setting: getattr(config.policy, setting) for setting in trust.OF_THE_POLICY}
     given = {setting: name for setting in settings if (name := getattr(options, setting)) is not None}
-    named = {whole(name) if setting == "game" else name for setting, name in given.items()}
-    named.update((options.wrap or "").split(","))
+    if "game" in given:
+        given["game"] = whole(given["game"])
+    for setting, name in given.items():
+        if name != settings[setting]:
+            raise SettingError(setting, f"must be {settings[setting]}, which the run has, not {name}: leave it out, or choose "
+                                        "another run")
+    named = {*given.values(), *given.get("wrap", "").split(",")}
     with trust.admitted(config, path, trust_code=options.trust_code, named=named):
         yield
 

@@ -12,7 +12,7 @@ from trainer.process import program_name
 from trainer.runs.find import ROOT, find, holds_run, newest_first
 
 FLAGS = ("--terminal", "--human", "--greedy", "--trust-code", "-h", "--help")  # options of `play` without a value
-FOR_RUNS = ("--human", "--greedy", "--device", "--trust-code", "--game", "--encoder", "--memory")
+FOR_RUNS = ("--human", "--greedy", "--device", "--trust-code", "--game", "--wrap", "--encoder", "--memory")
 
 
 def games(argv: list[str]) -> int:

@@ -105,7 +105,8 @@ def _fits(value: Any, one: Field) -> bool:
     if get_origin(kind) is Literal:
         return isinstance(value, str) and value in get_args(kind)
     if get_origin(kind) is dict:
-        return isinstance(value, dict) and all(isinstance(key, str) and _is_number(value[key]) for key in value)
+        return isinstance(value, dict) and all(isinstance(key, str) and (isinstance(one, (bool, str)) or _is_number(one))
+                                               for key, one in value.items())
     if get_origin(kind) is tuple:
         return isinstance(value, tuple) and all(isinstance(text, str) for text in value)
     if kind in (int, float):
@@ -134,7 +135,7 @@ def requirement(one: Field) -> str:
     if get_origin(kind) is Literal:
         return none + choices(get_args(kind))
     if get_origin(kind) is dict:
-        return "names of options with a number each, such as lives=3"
+        return "names of options with a value each, such as lives=3 or map_name=8x8"
     if kind in (int, float):
         return f"{none}{'an integer' if kind is int else 'a number'}{_range_text(*_range(one))}"
     return none + {bool: "true or false", str: "a text"}.get(kind, "texts")

@@ -180,7 +180,7 @@ def _rule(info: PrimitiveTypeInfo) -> PrimitiveConstructorSpec | None:
         return PrimitiveConstructorSpec(
             nargs="*", metavar="NAME=VALUE ...", instance_from_str=_pairs,
             is_instance=lambda value: isinstance(value, dict),
-            str_from_instance=lambda value: [f"{key}={_shown(number)}" for key, number in value.items()] or ["none"])
+            str_from_instance=lambda value: [f"{key}={_option_text(one)}" for key, one in value.items()] or ["none"])
     return None
 
 
@@ -189,12 +189,27 @@ def _spec(metavar: str, parse: Callable[[str], Any], show: Callable[[Any], str])
                                     is_instance=lambda value: True, str_from_instance=lambda value: [show(value)])
 
 
-def _pairs(texts: list[str]) -> dict[str, float] | str:
-    """{"lives": 3.0} for ["lives=3"]; the text itself if it has another form."""
+def _pairs(texts: list[str]) -> dict[str, float | str] | str:
+    """{"lives": 3.0, "map_name": "8x8"} for ["lives=3", "map_name=8x8"]; the text itself if it has another form."""
     pairs = [text.partition("=") for text in texts if texts != ["none"]]
-    numbers = {name: _float(value) for name, _, value in pairs if name}
-    fits = len(numbers) == len(pairs) and all(isinstance(number, float) for number in numbers.values())
-    return numbers if fits else " ".join(texts)
+    options = {name: _option(value) for name, equals, value in pairs if name and equals and value}
+    return options if len(options) == len(pairs) else " ".join(texts)
+
+
+def _option(text: str) -> float | str:
+    """The value of a game's option: a number, true or false, or a text. "7" in quotes is a text too."""
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    return text[1:-1] if len(text) > 1 and text[0] == text[-1] == '"' else _float(text)
+
+
+def _option_text(value: float | str) -> str:
+    """The inverse of `_option`."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str):
+        return value if _option(value) == value else f'"{value}"'
+    return _shown(value)
 
 
 def _int(text: str) -> int | str:

@@ -24,7 +24,7 @@ OF_ONE_SESSION = frozenset({"run_dir", "resume", "stop_at"})  # in no preset
 
 # Settings that the first checkpoints do not have, with the value by which such a run goes on as before.
 ADDED_LATER: dict[str, Any] = {"heads": "linear", "observation_transform": None, "reward_transform": None, "loss": None,
-                               "init_from": None}
+                               "init_from": None, "vectorization": "auto", "wrap": "none", "observations": "plain"}
 
 SEEDS = 2**63  # a run's seed is lower than this
 
@@ -34,6 +34,7 @@ _MEMORY = (f"{'|'.join(MEMORY_NAMES)}|{_IMPORT_PATH}",
            f"{', '.join(MEMORY_NAMES)}, or the import path of a policy of your own, such as my_memories:Mine")
 _ENCODER = (f"auto|{'|'.join(ENCODER_NAMES)}|{_IMPORT_PATH}",
             f"auto, {', '.join(ENCODER_NAMES)}, or the import path of a torch.nn.Module of your own, such as my_encoders:Small")
+_WRAP = "none|[^:,]+:[^:,]+(,[^:,]+:[^:,]+)*", "none, or import paths such as my_wrappers:small, with commas between them"
 _HEADS = f"linear|{_IMPORT_PATH}", "linear, or the import path of a torch.nn.Module of your own, such as my_heads:Deep"
 
 
@@ -76,8 +77,25 @@ class EnvConfig(Section):
     """Threads for games and learning. 0: all cores; under torchrun, this rank's share of them."""
     num_batches: int = within(0, 0, 1024)
     """Batches of environments on a device: one is stepped while another is on the device. 0: measured at the start."""
-    options: dict[str, float] = field(default_factory=dict)
-    """Options of the game itself, such as lives=3."""
+    options: dict[str, float | str] = field(default_factory=dict)
+    """Options of the game itself, such as lives=3, or map_name=8x8 and is_slippery=false of an environment of Gymnasium."""
+    vectorization: Literal["auto", "sync", "async", "native"] = "auto"
+    """Gymnasium: sync steps a batch in one process, async each environment in its own; native: the environment's own class."""
+    wrap: str = matching("none", *_WRAP)
+    """Gymnasium: wrappers of each environment by import path, with commas, the innermost first. none: no wrapper."""
+    observations: Literal["spaces", "plain"] = "spaces"
+    """Gymnasium: plain takes only a Box, as one vector, and divides bytes by 255, as runs of older versions do."""
+
+    @property
+    def wrappers(self) -> list[str]:
+        """The import paths in `wrap`."""
+        return [] if self.wrap == "none" else self.wrap.split(",")
+
+    @property
+    def keywords(self) -> dict[str, Any]:
+        """The options as keyword arguments: numbers without a fraction are integers."""
+        return {name: int(value) if isinstance(value, float) and value.is_integer() else value
+                for name, value in self.options.items()}
 
     def check(self) -> None:
         super().check()

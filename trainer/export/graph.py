@@ -24,7 +24,6 @@ import torch
 from torch import nn
 
 from trainer.errors import ExportError
-from trainer.policy.normalize import CLIP
 from trainer.policy.policy import Policy
 
 
@@ -60,7 +59,7 @@ class StepGraph(nn.Module):
         """The encoder's input, (B, K, *shape) float32."""
         newest = observation.float() * self.policy.scale
         if self.policy.normalizer is not None:
-            newest = ((newest - self.policy.normalizer.shift) * self.policy.normalizer.factor).clamp(-CLIP, CLIP)
+            newest = self.policy.normalizer(newest)
         newest = newest[:, None]
         return torch.cat([kept["frames"], newest], 1) if "frames" in kept else newest
 

@@ -23,12 +23,13 @@ import torch
 from torch import nn
 
 import envs_c
+from bridge.layout import Layout
 from trainer.config import Config, PolicyConfig
 from trainer.errors import ExportError
 from trainer.export.graph import state_shapes
 from trainer.policy.distributions import Box, Discrete, MultiDiscrete
 from trainer.policy.encoders.make import choose_encoder
-from trainer.policy.make import memory_class
+from trainer.policy.make import encoder_of, memory_class
 from trainer.policy.normalize import CLIP, ObservationNorm
 from trainer.policy.policy import Policy
 from trainer.runs import trust
@@ -45,16 +46,20 @@ def describe(policy: Policy, config: Config, source, meta: dict[str, Any]) -> di
     source: of the run's environments.
     meta: the checkpoint's metadata.
     """
-    kind = config.policy.encoder
+    kind, transform = encoder_of(config.policy, source), config.policy.observation_transform
+    shaped = kind == "auto" and transform is None and policy.layout is None
     return {
         "format": FORMAT, "game": config.game,
         "env": {name: getattr(config.env, name) for name in ("view", "frame_skip", "sticky", "noop_max", "time_limit")},
-        "options": {name: int(value) if float(value).is_integer() else value for name, value in config.env.options.items()},
+        "options": config.env.keywords, **({"wrap": config.env.wrappers} if config.env.wrappers else {}),
         "observation_shape": list(policy.shape), "observation_dtype": str(source.observation_dtype),
         "scale": policy.scale, "normalize": policy.normalizer is not None, "normalize_clip": CLIP,
         "num_actions": policy.num_actions, "masked": bool(source.num_masked), "actions": describe_actions(policy, source),
         "memory": config.policy.memory, "layers": policy.layers, "frame_stack": policy.frames,
-        "encoder": choose_encoder(policy.shape) if kind == "auto" else kind,
+        "encoder": choose_encoder(policy.shape) if shaped else kind,
+        **({} if policy.layout is None else {"layout": policy.layout.to_list()}),
+        **({} if transform is None else {"observation_transform": transform}),
+        **({} if config.policy.heads == "linear" else {"heads": config.policy.heads}),
         "encoder_size": policy.encoder_size, "core_size": policy.core_size,
         "states": {name: list(shape) for name, shape in state_shapes(policy).items()},
         "dtype": "float32", "trained_in": meta["precision"], "step": meta["iteration"] * config.batch_steps,
@@ -112,15 +117,17 @@ def rebuild(data: bytes, *, trust_code: bool = False) -> tuple[Policy, dict[str,
         tensors = safetensors.torch.load(data)
     except (ValueError, LookupError, TypeError, RecursionError, safetensors.SafetensorError) as error:
         raise ExportError(f"the file must be a policy written by `export`: {error!r}") from None
-    modules = Config("any", policy=PolicyConfig(memory=about["memory"], encoder=about["encoder"]))  # no game is loaded
+    layout = Layout.from_list(about["layout"]) if "layout" in about else None
+    own = {"observation_transform": about.get("observation_transform"), "heads": about.get("heads", "linear")}
+    modules = Config("any", policy=PolicyConfig(memory=about["memory"], encoder=about["encoder"], **own))  # no game is loaded
     with trust.admitted(modules, "the exported policy", trust_code=trust_code):
         policy = memory_class(about["memory"])(
             shape=tuple(about["observation_shape"]), num_actions=about["num_actions"], encoder_size=about["encoder_size"],
             core_size=about["core_size"], encoder=about["encoder"], frames=about["frame_stack"], scale=about["scale"],
-            layers=about["layers"])
+            layers=about["layers"], **own, **({"layout": layout} if layout else {}))
     policy.distribution = distribution_of(about)
     if about["normalize"]:
-        policy.normalizer = ObservationNorm(policy.shape)
+        policy.normalizer = ObservationNorm(policy.shape, layout and layout.measured())
     state = policy.state_dict()
     try:
         require_forms(tensors, {name: tensor for name, tensor in state.items() if name not in _MOMENTS})

@@ -4,11 +4,13 @@ import contextlib
 
 import torch
 
+from bridge.gymnasium_source import GymnasiumSource
 from trainer.config import PolicyConfig
 from trainer.environments import observation_scale
 from trainer.errors import SettingError
 from trainer.imports import describe, find, user_errors
 from trainer.policy.distributions import make_distribution
+from trainer.policy.encoders.make import choose_plain_encoder
 from trainer.policy.feed_forward import FeedForwardPolicy
 from trainer.policy.lstm import LstmPolicy
 from trainer.policy.mingru import MinGruPolicy
@@ -51,15 +53,25 @@ def make_policy(settings: PolicyConfig, source, seed: int, dtype: torch.dtype) -
     """
     memory = memory_class(settings.memory)
     checked = user_errors("memory", settings.memory, "making it") if ":" in settings.memory else contextlib.nullcontext()
+    normalizes, layout, scale = settings.normalize_observations, getattr(source, "layout", None), observation_scale(source)
+    if normalizes and source.observation_dtype != "float32":
+        raise SettingError("normalize_observations", "must be false for observations of bytes or choices, which need no "
+                                                     "normalization")
+    if normalizes:
+        layout, scale = layout and layout.normalized(), 1.0
     with torch.random.fork_rng(devices=[]), checked:
         torch.manual_seed(seed)
         policy = memory(shape=source.observation_shape, num_actions=source.num_actions, encoder_size=settings.encoder_size,
-                        core_size=settings.lstm_size, encoder=settings.encoder,
+                        core_size=settings.lstm_size, encoder=encoder_of(settings, source),
                         observation_transform=settings.observation_transform, heads=settings.heads, frames=settings.frame_stack,
-                        scale=observation_scale(source), precision=dtype, layers=settings.layers)
+                        scale=scale, precision=dtype, layers=settings.layers, **({"layout": layout} if layout else {}))
     policy.distribution = make_distribution(source.action_space)
-    if settings.normalize_observations:
-        if source.observation_dtype != "float32":
-            raise SettingError("normalize_observations", "must be false for observations of bytes, which are scaled to 0 .. 1")
-        policy.normalizer = ObservationNorm(source.observation_shape)
+    if normalizes:
+        policy.normalizer = ObservationNorm(source.observation_shape, layout and layout.measured())
     return policy
+
+
+def encoder_of(settings: PolicyConfig, source) -> str:
+    """The setting `encoder`; "auto" is replaced if it means another encoder for the source than for others."""
+    plain = isinstance(source, GymnasiumSource) and source.observations.plain
+    return choose_plain_encoder(source.observation_shape) if plain and settings.encoder == "auto" else settings.encoder

@@ -54,17 +54,22 @@ class ObservationNorm(Moments):
     """Normalizes observations (B, *shape) to mean 0 and deviation 1, clipped to CLIP.
 
     The normalization changes only in `update`, between rollouts: the policy learns from the numbers it acted on.
+
+    measured: for each number of a row, False if it is left as it is; None to normalize all.
     """
 
-    def __init__(self, shape: tuple[int, ...]):
+    def __init__(self, shape: tuple[int, ...], measured: list[bool] | None = None):
         super().__init__(shape)
+        self.register_buffer("measured", None if measured is None else torch.tensor(measured), persistent=False)
         self.register_buffer("shift", torch.zeros(shape))
         self.register_buffer("factor", torch.ones(shape))
 
     def forward(self, observation, out=None):
         """Normalized observations, written to `out` if it is given."""
-        out = torch.sub(observation, self.shift, out=out)
-        return out.mul_(self.factor).clamp_(-CLIP, CLIP)
+        out = torch.sub(observation, self.shift, out=out).mul_(self.factor)
+        if self.measured is None:
+            return out.clamp_(-CLIP, CLIP)
+        return out.copy_(torch.where(self.measured, out.clamp(-CLIP, CLIP), out))
 
     def update(self, rows: torch.Tensor, ranks: Ranks = ALONE):
         """Add raw observations (n, *shape) of this rank and the other ranks, and use the new statistics from now on.
@@ -74,8 +79,11 @@ class ObservationNorm(Moments):
         self.add(rows, ranks)
         if not torch.isfinite(self.mean).all():
             raise LearningError("the mean of the observations is not finite")
-        self.shift.copy_(self.mean)
-        self.factor.copy_(1 / self.deviation)
+        shift, factor = self.mean, 1 / self.deviation
+        if self.measured is not None:
+            shift, factor = torch.where(self.measured, shift, 0.0), torch.where(self.measured, factor, 1.0)
+        self.shift.copy_(shift)
+        self.factor.copy_(factor)
 
 
 class RewardNorm(Moments):

@@ -10,6 +10,7 @@ Parameters are float32. Matrix products run in `precision` (see precision.py), e
 import torch
 from torch import nn
 
+from bridge.layout import Layout
 from trainer import kernels
 from trainer.errors import ExportError, SettingError
 from trainer.policy.distributions import Discrete
@@ -31,6 +32,7 @@ class Policy(nn.Module):
     scale: factor of the observations, 1/255 for bytes.
     precision: dtype of the matrix products.
     layers: layers of the core; more than 1 only if the class `stacks`.
+    layout: of observations of several parts, or None (bridge/layout.py).
 
     Raises SettingError if the encoder does not fit the observations, or the class does not stack layers.
     """
@@ -39,7 +41,7 @@ class Policy(nn.Module):
 
     def __init__(self, shape: tuple[int, ...], num_actions: int, encoder_size: int, core_size: int, *, encoder: str = "auto",
                  observation_transform: str | None = None, heads: str = "linear", frames: int = 1, scale: float = 1.0,
-                 precision: torch.dtype = torch.float32, layers: int = 1):
+                 precision: torch.dtype = torch.float32, layers: int = 1, layout: Layout | None = None):
         super().__init__()
         if layers > 1 and not self.stacks:
             raise SettingError("layers", f"must be 1 with this memory, which does not stack layers, not {layers}")
@@ -48,7 +50,8 @@ class Policy(nn.Module):
         self.encoder_size, self.core_size = encoder_size, core_size
         self.frames, self.scale, self.precision = frames, scale, precision
         self.normalizer: nn.Module | None = None  # applied to observations before they are stored
-        self.encoder = make_encoder(encoder, self.shape, frames, encoder_size, precision, scale, observation_transform)
+        self.layout = layout
+        self.encoder = make_encoder(encoder, self.shape, frames, encoder_size, precision, scale, observation_transform, layout)
         self.make_core()
         self.distribution: nn.Module = Discrete()  # of the actions, by the outputs of the heads
         self.heads = make_heads(heads, core_size, num_actions + 1)  # actor's logits, then the critic's value

@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 import torch
 
+from bridge.gymnasium_source import GymnasiumSource
 from envs_c.machine import cpu_features
 
 GAIN = 1.5                   # "measure" takes bfloat16 if it is at least this many times as fast
@@ -19,6 +20,7 @@ CPU_FEATURES = [             # an instruction set, and the vendor of the CPUs on
     ("amx_bf16", ""),                 # Intel from Sapphire Rapids on
     ("avx512_bf16", "AuthenticAMD"),  # from Zen 4 on; on Intel's CPUs without AMX, float32 is faster
 ]
+BFLOAT16_INTEGERS = 256      # integers up to this are exact
 DTYPES = (torch.float32, torch.bfloat16)
 ROWS = {"cpu": 2048, "cuda": 65_536}  # of a measured product; on a GPU its time must exceed that of the launch
 ROUND_SECONDS = 0.001        # of a dtype's products in a round, at least one product
@@ -37,6 +39,18 @@ def choose(precision: str, device: str | torch.device) -> tuple[torch.dtype, str
     if precision != "auto":
         return getattr(torch, precision), "as asked"
     return _by_capability(device) if device.type == "cuda" else _by_features()
+
+
+def why_float32(source, normalizes: bool) -> str:
+    """Why a policy must read a source's observations in float32, or "": bfloat16 has 8 bits for the digits of a number.
+
+    normalizes: the observations are normalized.
+    """
+    if not isinstance(source, GymnasiumSource) or source.observation_dtype != "float32":
+        return ""
+    if source.layout is not None and source.layout.most_kinds() > BFLOAT16_INTEGERS:
+        return f"the observations name one of more than {BFLOAT16_INTEGERS} kinds"
+    return "" if normalizes else "the observations are floats that are not normalized (--normalize-observations)"
 
 
 def _by_capability(device: torch.device) -> tuple[torch.dtype, str]:

@@ -1,6 +1,7 @@
 """Code that a run or a preset names runs only if the user says so.
 
-A run may name a game by the path of its .pyx, and environments of Gymnasium, parts of its policy, functions for its learning
+A run may name a game by the path of its .pyx, an environment of Gymnasium by the path of its .py, and by import path such
+environments and their wrappers, parts of its policy, functions for its learning
 and trackers by import path.
 A run may come from anyone. So its code is loaded only if
 
@@ -9,8 +10,9 @@ A run may come from anyone. So its code is loaded only if
     a training that the user started by naming the code ran exactly these files before.
 
 For the last case the SHA-256 of each file is kept in `file_of_hashes`. The hash of a game covers its .pyx and the .pxd and .pxi
-files beside it. Of a module, each file has a hash of its own: the module's, its packages' and those of the other modules in the
-same folder that it imports. What is hashed is what runs (`hold` of trainer/config/games.py, `watched` of trainer/imports.py).
+files beside it. Of a module or a .py, each file has a hash of its own: the module's, its packages' and those of the other
+modules in the same folder that it imports. What is hashed is what runs (`hold` of trainer/config/games.py, `watched` of
+trainer/imports.py).
 Installed packages, data and libraries that the code reads are not covered. Games and environments of installed packages, given
 by a name without a module, need no permission: installing the package gave it.
 """
@@ -44,15 +46,20 @@ _admitted: set[tuple[str, str]] = set()  # setting and name of the code admitted
 class Code(NamedTuple):
     """Code that a config names."""
 
-    setting: str             # game, track, or a name in OF_THE_POLICY or OF_THE_LEARNING
+    setting: str             # game, wrap, track, or a name in OF_THE_POLICY or OF_THE_LEARNING
     name: str                # as in the config
-    module: str | None       # to be imported; None for a game's .pyx
+    module: str | None       # to be imported; None for a game's .pyx and an environment's .py
     files: tuple[str, ...]
     hashes: tuple[str | None, ...]  # of the files; None for a module without a plain file
 
     @property
     def key(self) -> tuple[str, str]:
         return self.setting, self.name
+
+    @property
+    def is_python(self) -> bool:
+        """False for a game's .pyx, which imports nothing of the user's."""
+        return self.module is not None or self.files[0].endswith(".py")
 
 
 @contextlib.contextmanager
@@ -70,11 +77,11 @@ def admitted(config: Config, origin: Any, *, trust_code: bool = False, named: Co
     context, an import of another file that is not allowed raises TrustError.
     """
     codes = [code for one in names_of(config, learns) if one[:2] not in _admitted and (code := _code(*one)) is not None]
-    modules = [code for code in codes if code.module is not None]
+    modules = [code for code in codes if code.is_python]
     known = hashes() if codes else set()
     unknown = [code for code in codes if code.name not in named and not known.issuperset(code.hashes)]
     _refuse(unknown, origin, trust_code, game_option)
-    any_named, all_mine = any(code.name in named for code in modules), not any(code.module for code in unknown)
+    any_named, all_mine = any(code.name in named for code in modules), not any(code.is_python for code in unknown)
     if trains:
         for code in codes:
             if code.name in named:
@@ -90,7 +97,8 @@ def admitted(config: Config, origin: Any, *, trust_code: bool = False, named: Co
     keys = {code.key for code in codes}
     _admitted.update(keys)
     try:
-        with imports.watched([code.module for code in modules], check) if modules else contextlib.nullcontext():
+        names, files = [code.module for code in modules if code.module], [code.files[0] for code in modules if not code.module]
+        with imports.watched(names, check, files) if modules else contextlib.nullcontext():
             yield
     finally:
         _admitted.difference_update(keys)
@@ -100,14 +108,16 @@ def admitted(config: Config, origin: Any, *, trust_code: bool = False, named: Co
 
 
 def names_of(config: Config, learns: bool = False) -> list[tuple[str, str, str | None]]:
-    """The setting, the name and the module (None for a game's .pyx) of each piece of code that a config names.
+    """The setting, the name and the module (None for a .pyx and a .py) of each piece of code that a config names.
 
     learns: also of the code that only a training loads.
     """
-    found: list[tuple[str, str, str | None]] = [("game", config.game, None)] if config.name.is_file else []
-    if config.name.is_gym and (module := _module_of_gym(config.name.gym_id)):
+    is_file = config.name.is_file or config.name.env_file is not None
+    found: list[tuple[str, str, str | None]] = [("game", config.game, None)] if is_file else []
+    if not is_file and config.name.is_gym and (module := _module_of_gym(config.name.gym_id)):
         found.append(("game", config.game, module))
-    names = [(setting, getattr(config.policy, setting)) for setting in OF_THE_POLICY]
+    names = [("wrap", path) for path in config.env.wrappers]
+    names += [(setting, getattr(config.policy, setting)) for setting in OF_THE_POLICY]
     if learns:
         names += [(setting, getattr(config.ppo, setting)) for setting in OF_THE_LEARNING]
         names += [("track", name) for name in config.run.trackers]
@@ -148,7 +158,7 @@ def _code(setting: str, name: str, module: str | None) -> Code | None:
     that `imports.find` does not accept. Raises SettingError if a module does not exist.
     """
     if module is None:
-        return Code(setting, name, None, (name,), (hold(name),)) if path_of(name).is_file() else None
+        return Code(setting, name, None, (str(path_of(name)),), (hold(name),)) if path_of(name).is_file() else None
     if setting != "game" and not all(part.isidentifier() for part in module.split(".")):
         return None
     library = module in LIBRARIES and (setting == "game" or name == module)

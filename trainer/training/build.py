@@ -12,6 +12,7 @@ from bridge.source import closed_on_error
 from envs_c.machine import cores
 from trainer.config import Config
 from trainer.environments import make_simulation, make_source
+from trainer.errors import SettingError
 from trainer.log import trackers
 from trainer.policy import precision
 from trainer.policy.make import make_policy
@@ -89,6 +90,7 @@ def build(plan: Plan, ranks: Ranks = ALONE) -> Session:
 
 def _assemble(plan: Plan, ranks: Ranks, pipeline: Pipeline | OnDevicePipeline) -> Session:
     """Make the other parts, and reset the environments."""
+    plan = _with_exact_observations(plan, pipeline.source)
     config, share = plan.config, plan.share
     policy = _make_policy(plan, pipeline.source)
     start = config.run.init_from if plan.checkpoint is None else None
@@ -106,6 +108,20 @@ def _assemble(plan: Plan, ranks: Ranks, pipeline: Pipeline | OnDevicePipeline) -
     pipeline.reset()
     return Session(config, ranks, pipeline, policy, storage, actor, learner, league, generator,
                    facts=_facts(plan, ranks, policy), notes=[weights] if weights else [])
+
+
+def _with_exact_observations(plan: Plan, source) -> Plan:
+    """The plan, with float32 products if bfloat16 would round the observations. A resumed run keeps its precision.
+
+    Raises SettingError if the settings ask for bfloat16.
+    """
+    settings = plan.config.policy
+    reason = precision.why_float32(source, settings.normalize_observations)
+    if not reason or plan.checkpoint is not None or plan.precision == torch.float32:
+        return plan
+    if settings.precision == "bfloat16":
+        raise SettingError("precision", f"must be auto or float32, since {reason}, not 'bfloat16'")
+    return replace(plan, precision=torch.float32, precision_reason=reason)
 
 
 def make_session(config: Config, ranks: Ranks = ALONE, *, resume: Path | None = None) -> Session:

@@ -19,7 +19,7 @@ from trainer.training.train import iterate
 
 @pytest.mark.parametrize(("shape", "kind"), [
     ((118,), Mlp), ((16,), Mlp), ((84, 84), Conv), ((36, 40), Conv), ((20, 10), Mlp), ((5, 9, 9), Board), ((5, 19, 19), Board),
-    ((210, 160, 3), Mlp), ((4, 84, 84), Mlp), ((7, 7, 3), Mlp), ((2, 3, 4, 5), Mlp),
+    ((210, 160, 3), Mlp), ((4, 84, 84), Conv), ((7, 7, 3), Mlp), ((2, 3, 4, 5), Mlp),
 ])
 def test_auto_chooses_by_the_shape(shape, kind):
     assert type(make_encoder("auto", shape, 2, 8)) is kind

@@ -97,7 +97,7 @@ def test_after_ctrl_c(tmp_path, toys, monkeypatch, owner, name, made):
 
 @pytest.mark.parametrize(("settings", "error", "made"), [
     ({"options": {"fault": 0}}, EnvironmentFailed, 4),
-    ({"options": {"refused": 2}}, OSError, 2),
+    ({"options": {"refused": 2}}, ConfigError, 2),
     ({"policy": {"encoder": "board"}}, ConfigError, 4)],
     ids=["the first reset fails", "the second vector environment cannot be made", "the policy cannot be made"])
 def test_after_a_training_that_could_not_begin(tmp_path, toys, settings, error, made):
@@ -107,8 +107,8 @@ def test_after_a_training_that_could_not_begin(tmp_path, toys, settings, error, 
 
 
 def test_unsuitable_environments_too(toys, monkeypatch):
-    monkeypatch.setattr(Toy, "action_space", gymnasium.spaces.Box(-1, 1, (2,)))
-    with pytest.raises(ConfigError, match="actions must be Discrete"):
+    monkeypatch.setattr(Toy, "action_space", gymnasium.spaces.Text(2))
+    with pytest.raises(ConfigError, match="actions must be Discrete, MultiDiscrete, "):
         make_source(GAME, config("").env, 4, 0, 2)
     assert closed(toys, 4)
 

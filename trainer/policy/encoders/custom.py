@@ -3,6 +3,7 @@
 import torch
 from torch import nn
 
+from bridge.layout import Layout
 from trainer.errors import SettingError
 from trainer.imports import describe, find, user_errors
 from trainer.policy.trial import try_rows
@@ -15,6 +16,7 @@ class Custom(nn.Module):
         torch.nn.Module.
     shape: (K, *shape of an observation).
     size: width of the output.
+    layout: of observations of several parts (bridge/layout.py): it is a third argument then.
     precision: dtype of the module's input, float32 or bfloat16. With bfloat16 it runs under torch.autocast: its parameters
         stay float32, and so do the operations that autocast runs in float32.
 
@@ -23,11 +25,12 @@ class Custom(nn.Module):
     Raises SettingError if the module cannot be imported or made, or does not fit; see `try_rows`.
     """
 
-    def __init__(self, path: str, shape: tuple[int, ...], size: int, precision: torch.dtype):
+    def __init__(self, path: str, shape: tuple[int, ...], size: int, precision: torch.dtype, layout: Layout | None = None):
         super().__init__()
-        make = find("encoder", path, ("shape", "size"))
+        arguments = {"shape": shape, "size": size, **({} if layout is None else {"layout": layout})}
+        make = find("encoder", path, tuple(arguments))
         with user_errors("encoder", path, f"making it with shape={shape}, size={size}"):
-            module = make(shape=shape, size=size)
+            module = make(**arguments)
         if not isinstance(module, nn.Module):
             raise SettingError("encoder", f"{path!r} must make a torch.nn.Module, not {describe(module)}")
         self.module = module

@@ -18,29 +18,34 @@ It has these methods. `forward` and `step` do the same arithmetic in the same or
 import torch
 from torch import nn
 
+from bridge.layout import Layout
 from trainer.errors import SettingError
 from trainer.policy.encoders.cells import Cells
 from trainer.policy.encoders.custom import Custom
 from trainer.policy.encoders.mlp import Mlp
-from trainer.policy.encoders.pictures import Board, Conv, is_board, is_picture
+from trainer.policy.encoders.parts import Parts
+from trainer.policy.encoders.pictures import Board, Conv, choose_convolutions
 from trainer.policy.encoders.transformed import Transformed, find_transform
 
 # The encoder class for each value of the setting `encoder`.
 ENCODERS: dict[str, type[nn.Module]] = {"mlp": Mlp, "conv": Conv, "board": Board, "cells": Cells}
 
-SMALLEST_BOARD = 4  # points a side; "auto" takes smaller observations for vectors
-
 
 def choose_encoder(shape: tuple[int, ...]) -> str:
-    """The encoder meant by "auto" for observations of `shape`: "conv" for grey pictures, "board" for planes of small boards,
-    else "mlp"."""
-    if is_picture(shape):
-        return "conv"
-    return "board" if len(shape) == 3 and is_board(shape) and min(shape[1:]) >= SMALLEST_BOARD else "mlp"
+    """The encoder meant by "auto" for observations of `shape`: "conv" for pictures, "board" for planes of small boards, else
+    "mlp"."""
+    return choose_convolutions(shape) or "mlp"
+
+
+def choose_plain_encoder(shape: tuple[int, ...]) -> str:
+    """The encoder meant by "auto" in runs with the setting observations "plain": only grey pictures are pictures."""
+    chosen = choose_encoder(shape)
+    return "mlp" if (chosen == "conv" and len(shape) > 2) or (chosen == "board" and max(shape[1:]) > 32) else chosen
 
 
 def make_encoder(kind: str, shape: tuple[int, ...], frames: int, size: int,
-                 precision: torch.dtype = torch.float32, scale: float = 1.0, transform: str | None = None) -> nn.Module:
+                 precision: torch.dtype = torch.float32, scale: float = 1.0, transform: str | None = None,
+                 layout: Layout | None = None) -> nn.Module:
     """A new encoder.
 
     kind: a name in ENCODERS, "auto" (see `choose_encoder`), or an import path "package.module:Name" (see custom.py).
@@ -50,14 +55,21 @@ def make_encoder(kind: str, shape: tuple[int, ...], frames: int, size: int,
     precision: dtype in which code of the user's own is tried.
     scale: factor by which observations are multiplied before the encoder reads them.
     transform: import path of a function that the observations pass before the encoder (see transformed.py).
+    layout: of observations of several parts; such rows are read by `Parts`, or by an encoder given by import path.
 
     Raises SettingError if there is no such encoder, or it cannot read such observations.
     """
     if transform is not None:
         function, (frames, *changed) = find_transform(transform, (frames, *shape), precision)
-        return Transformed(function, make_encoder(kind, tuple(changed), frames, size, precision, scale))
+        layout = layout if tuple(changed) == tuple(shape) else None
+        return Transformed(function, make_encoder(kind, tuple(changed), frames, size, precision, scale, layout=layout))
     if ":" in kind:
-        return Custom(kind, (frames, *shape), size, precision)
+        return Custom(kind, (frames, *shape), size, precision, layout)
+    if layout is not None:
+        if kind not in ("auto", "mlp"):
+            raise SettingError("encoder", "must be auto, mlp or an import path for observations that are no single Box, not "
+                                          f"{kind!r}")
+        return Parts((frames, *shape), size, layout, flat=kind == "mlp")
     if kind == "auto":
         kind = choose_encoder(shape)
     if kind not in ENCODERS:
