@@ -27,6 +27,9 @@ class LstmPolicy(Policy):
         nn.init.constant_(self.bias.data[self.core_size: 2 * self.core_size], 1.0)
 
     def cast_core(self):
+        if kernels.takes_tiles(self.input[:1].to(self.precision), self.core_size):
+            packed = kernels.pack_tiles(self.input.to(self.precision), self.recurrent.to(self.precision))
+            return {"packed": packed, "bias": self.bias}
         return {"input": self.input.t().to(self.precision), "recurrent": self.recurrent.t().to(self.precision),
                 "bias": self.bias}
 
@@ -39,6 +42,9 @@ class LstmPolicy(Policy):
 
     def step(self, weights, x, keep, keep_next, h, c, space: StepSpace):
         encoded, gates, product = self.encoder.step(weights, x, space.encoded), space.core["gates"], space.core["product"]
+        if "packed" in weights:
+            kernels.lstm_step_tiles(encoded, weights["packed"], weights["bias"], keep, keep_next, h, c, space.hidden)
+            return self.apply_heads_step(weights, space.hidden, space)
         torch.mm(encoded, weights["input"], out=gates)
         torch.mm(h, weights["recurrent"], out=product)
         kernels.lstm_forward(gates, product, weights["bias"], c, keep, keep_next, gates, c, space.hidden, h)
@@ -46,8 +52,8 @@ class LstmPolicy(Policy):
 
     def unroll(self, x, start, state):
         encoded = self.encoder(x.flatten(0, 1)).view(*start.shape, -1)
-        return self.apply_heads(LstmSequence.apply(encoded, self.input, self.recurrent, self.bias, 1 - start, state,
-                                                   self._spaces))
+        sequence = LstmTiles if kernels.takes_tiles(encoded, self.core_size) else LstmSequence
+        return self.apply_heads(sequence.apply(encoded, self.input, self.recurrent, self.bias, 1 - start, state, self._spaces))
 
     @property
     def state_shapes(self):
@@ -131,6 +137,36 @@ class LstmSequence(torch.autograd.Function):
         dweights = gradients(x, weight_x, weight_h, keeps, space, dhidden.contiguous(), dx)
         ctx.free.append(space)
         return dx, *dweights, None, None, None
+
+
+class LstmTiles(torch.autograd.Function):
+    """`LstmSequence` if `kernels.takes_tiles`. `free` is a list of tensors for the cell states."""
+
+    @staticmethod
+    def forward(ctx, x, weight_x, weight_h, bias, keep, state, free):
+        steps, batch, n = *keep.shape, weight_h.shape[1]
+        x, weight_x, weight_h = x.contiguous(), weight_x.to(x.dtype), weight_h.to(x.dtype)
+        shape = steps + 1, batch, n
+        fitting = [k for k, cells in enumerate(free) if cells.shape == shape]
+        cells = free.pop(fitting[0]) if fitting else x.new_empty(shape, dtype=torch.float32)
+        h, cells[0] = state
+        hidden, keeps = x.new_empty(steps, batch, n), torch.cat([keep, torch.ones_like(keep[:1])])
+        kernels.lstm_tiles(x, weight_x, weight_h, bias, keeps, h, cells, hidden)
+        ctx.save_for_backward(x, weight_x, weight_h, bias, keeps, h, hidden)
+        ctx.cells, ctx.free = cells, free
+        return hidden
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx, dhidden):
+        if ctx.cells is None:
+            raise RuntimeError("the gradient of this unroll was already computed; call unroll again")
+        x, weight_x, weight_h, bias, keeps, h, hidden = ctx.saved_tensors
+        cells, ctx.cells = ctx.cells, None
+        dx = torch.empty_like(x) if ctx.needs_input_grad[0] else None
+        gradients = kernels.lstm_tiles_backward(x, weight_x, weight_h, bias, keeps, h, cells, hidden, dhidden.contiguous(), dx)
+        ctx.free.append(cells)
+        return dx, *gradients, None, None, None
 
 
 def forward_steps(x, weight_x, weight_h, bias, keeps, space: SequenceSpace, hidden):

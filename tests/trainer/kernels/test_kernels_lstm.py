@@ -4,9 +4,10 @@ environments."""
 import pytest
 import torch
 from kernel_devices import TOLERANCE, close
+from lstm_twin import draw, plain
 
 from trainer import kernels
-from trainer.kernels import dispatch, reference
+from trainer.kernels import dispatch
 from trainer.policy.lstm import LstmSequence
 
 WAYS = {"whole": True, "steps": False}
@@ -27,15 +28,6 @@ def set_takes_sequences(monkeypatch, value: bool):
         monkeypatch.setattr(module, "takes_sequences", lambda x, units: value)
 
 
-def draw(steps, batch, size, n, dtype=torch.float32):
-    """x, weight_x, weight_h, bias, keep, h, c and the weights of the hidden states in a loss; an eighth of the steps resets."""
-    torch.manual_seed(steps * batch + n)
-    weights = torch.randn(4 * n, size) / size ** 0.5, torch.randn(4 * n, n) / n ** 0.5, torch.randn(4 * n)
-    x, h, weight = torch.randn(steps, batch, size), torch.randn(batch, n), torch.randn(steps, batch, n)
-    return (x.to(dtype), *(tensor.to(dtype).float() for tensor in weights[:2]), weights[2],
-            (torch.rand(steps, batch) > 0.125).float(), h.to(dtype), torch.randn(batch, n), weight.to(dtype))
-
-
 def unroll(x, weight_x, weight_h, bias, keep, h, c, weight, inputs=True):
     """The hidden states, and the gradient of their weighted sum by x (if `inputs`), both weights and the bias."""
     leaves = [x.clone(), weight_x.clone(), weight_h.clone(), bias.clone()]
@@ -44,18 +36,6 @@ def unroll(x, weight_x, weight_h, bias, keep, h, c, weight, inputs=True):
     hidden = LstmSequence.apply(*leaves, keep, (h, c), [])
     (hidden * weight).sum().backward()
     return hidden.detach(), *(leaf.grad for leaf in leaves if leaf.grad is not None)
-
-
-def plain(x, weight_x, weight_h, bias, keep, h, c, weight):
-    """The same by autograd, in float64."""
-    leaves = [tensor.double().requires_grad_() for tensor in (x, weight_x, weight_h, bias)]
-    h, c, hidden = h.double(), c.double(), []
-    for t in range(len(x)):
-        recurrent = (h * keep[t, :, None]) @ leaves[2].t()
-        _, c, h, _ = reference.lstm_forward(leaves[0][t] @ leaves[1].t(), recurrent, leaves[3], c, keep[t], keep[t])
-        hidden.append(h)
-    hidden = torch.stack(hidden)
-    return hidden.detach(), *torch.autograd.grad((hidden * weight).sum(), leaves)
 
 
 @pytest.mark.parametrize(("steps", "batch", "size", "n", "dtype"), CASES)

@@ -1,0 +1,172 @@
+"""An LSTM with matrix tiles equals float64 autograd for any numbers of environments and resets, in sequences and in steps.
+Sizes and CPUs without tiles go step by step."""
+
+import pytest
+import torch
+from kernel_devices import close
+from lstm_twin import draw, plain
+
+from envs_c.machine import cpu_features
+from trainer import kernels
+from trainer.kernels import amx
+from trainer.policy.lstm import LstmPolicy, LstmTiles
+from trainer.policy.policy import StepSpace
+
+HALF = torch.bfloat16
+with_tiles = pytest.mark.skipif(not amx.AVAILABLE, reason="this CPU has no matrix tiles")
+SIZES = [  # steps, environments, inputs, units: less than a tile and many blocks, with and without a remainder
+    (1, 1, 32, 32), (7, 3, 128, 64), (5, 31, 64, 128), (3, 1023, 32, 64), (17, 33, 96, 256), (64, 16, 128, 128)]
+RESETS = {"none": [], "first": [0], "middle": [3], "last": [6], "all": range(7)}
+
+
+def unroll(x, weight_x, weight_h, bias, keep, h, c, weight, inputs=True):
+    """The hidden states, and the gradient of their weighted sum by x (if `inputs`), both weights and the bias."""
+    leaves = [x.clone(), weight_x.clone(), weight_h.clone(), bias.clone()]
+    for leaf in leaves[0 if inputs else 1:]:
+        leaf.requires_grad_()
+    hidden = LstmTiles.apply(*leaves, keep, (h, c), [])
+    (hidden * weight).sum().backward()
+    return hidden.detach(), *(leaf.grad for leaf in leaves if leaf.grad is not None)
+
+
+@with_tiles
+@pytest.mark.parametrize(("steps", "batch", "size", "n"), SIZES)
+def test_tiles_and_their_gradients_equal_float64_autograd(steps, batch, size, n):
+    arguments = draw(steps, batch, size, n, HALF)
+    for ours, theirs in zip(unroll(*arguments), plain(*arguments), strict=True):
+        close(ours, theirs, HALF)
+
+
+@with_tiles
+@pytest.mark.parametrize("resets", RESETS.values(), ids=RESETS.keys())
+def test_tiles_and_their_gradients_equal_float64_autograd_with_resets_anywhere(resets):
+    x, weight_x, weight_h, bias, keep, *rest = draw(7, 5, 32, 32, HALF)
+    keep.fill_(1)
+    keep[list(resets), 1] = 0
+    arguments = x, weight_x, weight_h, bias, keep, *rest
+    for ours, theirs in zip(unroll(*arguments), plain(*arguments), strict=True):
+        close(ours, theirs, HALF)
+
+
+@with_tiles
+@pytest.mark.parametrize("batch", (3, 31, 70))
+def test_steps_give_the_bits_of_a_sequence(batch):
+    """The probability ratios of the first minibatch after a rollout are then 1."""
+    x, weight_x, weight_h, bias, keep, h, c, _ = draw(6, batch, 64, 96, HALF)
+    weights, keeps = (weight_x.to(HALF), weight_h.to(HALF)), torch.cat([keep, torch.ones(1, batch)])
+    cells, hidden, one = torch.empty(7, batch, 96), torch.empty(6, batch, 96, dtype=HALF), torch.empty(batch, 96, dtype=HALF)
+    cells[0] = c
+    kernels.lstm_tiles(x, *weights, bias, keeps, h, cells, hidden)
+    packed, h = kernels.pack_tiles(*weights), h * keeps[0, :, None].to(HALF)
+    for t in range(6):
+        kernels.lstm_step_tiles(x[t], packed, bias, keeps[t], keeps[t + 1], h, c, one)
+        assert torch.equal(one, hidden[t])
+        assert torch.equal(c, cells[t + 1])
+        assert torch.equal(h, hidden[t] * keeps[t + 1, :, None].to(HALF))
+
+
+@with_tiles
+def test_bits_depend_neither_on_threads_nor_on_the_run():
+    arguments, threads = draw(9, 75, 32, 64, HALF), torch.get_num_threads()
+    first = unroll(*arguments)
+    try:
+        for count in (1, 2, 3, 16, threads):
+            torch.set_num_threads(count)
+            assert all(torch.equal(*pair) for pair in zip(unroll(*arguments), first, strict=True)), count
+    finally:
+        torch.set_num_threads(threads)
+
+
+@with_tiles
+def test_an_environment_s_bits_do_not_depend_on_the_others():
+    x, weight_x, weight_h, bias, keep, h, c, weight = draw(4, 45, 32, 32, HALF)
+    hidden, dx, *_ = unroll(x, weight_x, weight_h, bias, keep, h, c, weight)
+    for part in (slice(0, 1), slice(1, 20), slice(20, 45)):
+        few, dfew, *_ = unroll(x[:, part], weight_x, weight_h, bias, keep[:, part], h[part], c[part], weight[:, part])
+        assert torch.equal(few, hidden[:, part])
+        assert torch.equal(dfew, dx[:, part])
+
+
+@with_tiles
+def test_inputs_that_need_no_gradient_change_no_other():
+    arguments = draw(3, 7, 32, 64, HALF)
+    hidden, _, *gradients = unroll(*arguments)
+    assert all(torch.equal(*pair) for pair in zip(unroll(*arguments, inputs=False), (hidden, *gradients), strict=True))
+
+
+@with_tiles
+def test_nan_shows_in_its_environment_and_in_the_gradients_of_the_weights():
+    x, *rest = draw(6, 40, 32, 32, HALF)
+    x[2, 3, 1] = torch.nan
+    hidden, dx, *gradients = unroll(x, *rest)
+    wanted = torch.zeros(6, 40, dtype=torch.bool)
+    wanted[2:, 3] = True
+    assert torch.equal(hidden.isnan().any(-1), wanted)
+    assert torch.equal(dx.isnan().any(-1).any(0), wanted.any(0))
+    assert all(gradient.isnan().any() for gradient in gradients)
+
+
+@with_tiles
+def test_large_inputs_saturate_without_nan():
+    x, weight_x, weight_h, bias, keep, h, c, weight = draw(5, 4, 32, 32, HALF)
+    for scale in (1e4, -1e30):
+        hidden, *gradients = unroll(x * scale, weight_x, weight_h, bias, keep, h, c, weight)
+        assert hidden.isfinite().all() and hidden.abs().max() <= 1
+        assert all(gradient.isfinite().all() for gradient in gradients[:1])
+
+
+@with_tiles
+@pytest.mark.parametrize("n", (32, 128))
+def test_the_policy_steps_as_it_unrolls(n):
+    torch.manual_seed(n)
+    policy = LstmPolicy((7,), 3, 64, n, precision=HALF)
+    weights, space = policy.cast_weights(), StepSpace(policy, 5)
+    observation, start = torch.randn(4, 5, 1, 7).to(HALF), (torch.rand(4, 5) < 0.3).float()
+    logits, value = policy.unroll(observation, start, policy.initial_state(5))
+    (h, c), ends = policy.initial_state(5), torch.cat([start, torch.zeros(1, 5)])
+    for t in range(4):
+        out = policy.step(weights, observation[t], 1 - ends[t], 1 - ends[t + 1], h, c, space)
+        assert torch.equal(out[:, :-1], logits[t]) and torch.equal(out[:, -1], value[t])
+
+
+def test_tiles_are_found_where_the_cpu_has_them():
+    if "amx_bf16" not in cpu_features():
+        assert not amx.AVAILABLE
+    takes = [kernels.takes_tiles(torch.zeros(2, 3, inputs, dtype=dtype), units)
+             for inputs, units, dtype in [(32, 128, HALF), (33, 128, HALF), (32, 72, HALF), (32, 128, torch.float32)]]
+    assert takes == [amx.AVAILABLE, False, False, False]
+    with kernels.use_reference():
+        assert not kernels.takes_tiles(torch.zeros(2, 3, 32, dtype=HALF), 32)
+
+
+@pytest.mark.parametrize(("n", "tiles"), [(72, True), (64, False)])
+def test_other_sizes_and_cpus_go_step_by_step(n, tiles, monkeypatch):
+    monkeypatch.setattr(amx, "AVAILABLE", tiles and amx.AVAILABLE)
+    policy = LstmPolicy((7,), 3, 64, n, precision=HALF)
+    assert "input" in policy.cast_weights()
+    logits, _ = policy.unroll(torch.randn(4, 5, 1, 7).to(HALF), torch.zeros(4, 5), policy.initial_state(5))
+    logits.sum().backward()
+    with pytest.raises(ValueError, match=f"no kernel with tiles for torch.bfloat16 on 'cpu' with 64 inputs and {n} units"):
+        kernels.pack_tiles(torch.zeros(4 * n, 64, dtype=HALF), torch.zeros(4 * n, n, dtype=HALF))
+
+
+REFUSED = {  # (error, its text, change of valid arguments)
+    "x": (ValueError, "x must be contiguous", {"x": torch.zeros(3, 2, 64, dtype=HALF)[..., ::2]}),
+    "dtype": (TypeError, "hidden must be torch.bfloat16, not torch.float32", {"hidden": torch.zeros(3, 2, 64)}),
+    "weight": (ValueError, r"weight_x must have the shape \(256, 32\), not", {"weight_x": torch.zeros(128, 32, dtype=HALF)}),
+    "bias": (ValueError, r"bias must have the shape \(256,\)", {"bias": torch.zeros(64)}),
+    "keep": (ValueError, r"keep must have the shape \(4, 2\), not \(3, 2\)", {"keep": torch.zeros(3, 2)}),
+    "h": (ValueError, r"h must have the shape \(2, 64\)", {"h": torch.zeros(3, 64, dtype=HALF)}),
+    "cells": (ValueError, r"cells must have the shape \(4, 2, 64\)", {"cells": torch.zeros(3, 2, 64)}),
+}
+
+
+@with_tiles
+@pytest.mark.parametrize(("error", "text", "change"), REFUSED.values(), ids=REFUSED.keys())
+def test_tiles_refuse_invalid_arguments(error, text, change):
+    fits = {"x": torch.zeros(3, 2, 32, dtype=HALF), "weight_x": torch.zeros(256, 32, dtype=HALF),
+            "weight_h": torch.zeros(256, 64, dtype=HALF), "bias": torch.zeros(256), "keep": torch.ones(4, 2),
+            "h": torch.zeros(2, 64, dtype=HALF), "cells": torch.zeros(4, 2, 64), "hidden": torch.zeros(3, 2, 64, dtype=HALF)}
+    kernels.lstm_tiles(**fits)
+    with pytest.raises(error, match=text):
+        kernels.lstm_tiles(**fits | change)

@@ -1,0 +1,131 @@
+/* Matrix products with the tiles of Intel's AMX, and the vector functions beside them.
+ *
+ * A tile is a register of 16 rows of 64 bytes. One instruction adds the product of a tile of 16 x 32 bfloat16s and a tile of
+ * 32 x 16 to a tile of 16 x 16 float32s. The right-hand tile is packed: word c of row p holds elements 2p and 2p + 1 of column
+ * c. Here products come in blocks of 32 rows and 32 columns: four tiles of sums, two of the left-hand side, two of the right.
+ * The functions carry their instruction sets as attributes, so every build for x86-64 has them, whatever its -march.
+ */
+#ifndef INSERTCOIN_CPU_AMX_H
+#define INSERTCOIN_CPU_AMX_H
+
+#include <string.h>
+
+#include "rows.h"
+
+#define DEEP 32               /* bfloat16s in a row of a tile */
+#define SIDE 16               /* rows of a tile, and float32s in a row */
+#define NUMBERS (SIDE * DEEP) /* bfloat16s of a tile */
+#define BLOCK 32              /* rows and columns of a block */
+
+/* A wheel has one variant for each level; CPUs with AMX use that for AVX-512. */
+#if defined(__x86_64__) && defined(__linux__) && (!defined(OLD_GLIBC) || defined(__AVX512F__)) && \
+    ((defined(__clang__) && __clang_major__ >= 12) || (!defined(__clang__) && __GNUC__ >= 11))
+#define HAVE_AMX 1
+#include <cpuid.h>
+#include <immintrin.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define TILES __attribute__((target("amx-tile,amx-bf16,avx512f,avx512bw,avx512dq,avx512vl,avx512bf16,fma")))
+#define TILES_INLINE static inline __attribute__((always_inline)) TILES
+#define FENCE __asm__ volatile("" ::: "memory") /* the compiler does not see the memory that a tile is loaded from */
+
+/* 1 if the CPU has the instructions and the system lets this process use them; Linux wants to be asked once. */
+static int amx_permitted(void) {
+    unsigned a, b, c, d;
+    if (!__get_cpuid_count(7, 0, &a, &b, &c, &d) || !(d >> 22 & 1) || !(d >> 24 & 1)) return 0; /* AMX-BF16, AMX-TILE */
+    if (!(b >> 16 & 1) || !(b >> 17 & 1) || !(b >> 30 & 1) || !(b >> 31 & 1)) return 0;         /* AVX-512 F, DQ, BW, VL */
+    if (!__get_cpuid_count(7, 1, &a, &b, &c, &d) || !(a >> 5 & 1)) return 0;                    /* AVX-512 BF16 */
+    return syscall(SYS_arch_prctl, 0x1023, 18) == 0; /* ARCH_REQ_XCOMP_PERM, XTILEDATA */
+}
+
+/* Configure this thread's tiles for products of `rows` rows, 1 to 32. A second tile without rows has one that nobody reads. */
+TILES_INLINE void tiles_begin(long rows) {
+    struct { uint8_t palette, start, zero[14]; uint16_t bytes[16]; uint8_t rows[16]; } __attribute__((aligned(64))) config;
+    memset(&config, 0, sizeof(config));
+    config.palette = 1;
+    for (int tile = 0; tile < 8; tile++) {
+        config.bytes[tile] = 64;
+        config.rows[tile] = SIDE;
+    }
+    config.rows[0] = config.rows[1] = config.rows[4] = rows < SIDE ? rows : SIDE;
+    config.rows[2] = config.rows[3] = config.rows[5] = rows > SIDE ? rows - SIDE : 1;
+    FENCE;
+    _tile_loadconfig(&config);
+}
+
+TILES_INLINE void tiles_zero(void) {
+    _tile_zero(0);
+    _tile_zero(1);
+    _tile_zero(2);
+    _tile_zero(3);
+}
+
+/* Add the product of a, of two tiles of rows a_row numbers apart, and b, packed, over `depth` tiles of depth. */
+TILES_INLINE void tiles_add(const bf16 *first, const bf16 *second, long a_row, long a_next, const bf16 *b, long depth) {
+    FENCE;
+    for (long k = 0; k < depth; k++, first += a_next, second += a_next, b += 2 * NUMBERS) {
+        _tile_loadd(6, b, 64);
+        _tile_loadd(4, first, a_row * 2);
+        _tile_loadd(7, b + NUMBERS, 64);
+        _tile_dpbf16ps(0, 4, 6);
+        _tile_loadd(5, second, a_row * 2);
+        _tile_dpbf16ps(1, 4, 7);
+        _tile_dpbf16ps(2, 5, 6);
+        _tile_dpbf16ps(3, 5, 7);
+    }
+}
+
+/* Load or store the four tiles of sums: 32 x 32 numbers, the second columns `across` and the second rows `down` numbers on. */
+TILES_INLINE void tiles_take(const float *from, long row, long across, long down) {
+    FENCE;
+    _tile_loadd(0, from, row * 4);
+    _tile_loadd(1, from + across, row * 4);
+    _tile_loadd(2, from + down, row * 4);
+    _tile_loadd(3, from + down + across, row * 4);
+}
+
+TILES_INLINE void tiles_leave(float *to, long row, long across, long down) {
+    _tile_stored(0, to, row * 4);
+    _tile_stored(1, to + across, row * 4);
+    _tile_stored(2, to + down, row * 4);
+    _tile_stored(3, to + down + across, row * 4);
+    FENCE;
+}
+
+/* 2^z to a relative error of 4e-6. z: at most 126. The polynomial is exact at 0 and 1, so the function is continuous. */
+TILES_INLINE __m512 amx_exp2(__m512 z) {
+    __m512 r = _mm512_reduce_ps(z, 0x01), p = _mm512_set1_ps(0.0135557470f); /* z - floor(z) */
+    p = _mm512_fmadd_ps(p, r, _mm512_set1_ps(0.0520323688f));
+    p = _mm512_fmadd_ps(p, r, _mm512_set1_ps(0.2413797636f));
+    p = _mm512_fmadd_ps(p, r, _mm512_set1_ps(0.6930321206f));
+    p = _mm512_fmadd_ps(p, r, _mm512_set1_ps(1.0f));
+    return _mm512_scalef_ps(p, z); /* times 2^floor(z) */
+}
+
+#define LOG2E 1.44269504088896341f
+
+/* 1 / (1 + 2^z) and (1 - 2^z) / (1 + 2^z), to a relative error of 1e-4, of which bfloat16 shows no digit: the sigmoid of x for
+ * z = -x LOG2E, and its tanh for z = -2x LOG2E. NaN stays NaN. */
+TILES_INLINE __m512 amx_sigmoid(__m512 z) {
+    __m512 e = amx_exp2(_mm512_min_ps(_mm512_set1_ps(126.0f), z));
+    return _mm512_rcp14_ps(_mm512_add_ps(_mm512_set1_ps(1.0f), e));
+}
+
+TILES_INLINE __m512 amx_tanh(__m512 z) {
+    __m512 one = _mm512_set1_ps(1.0f), e = amx_exp2(_mm512_min_ps(_mm512_set1_ps(126.0f), z));
+    return _mm512_mul_ps(_mm512_sub_ps(one, e), _mm512_rcp14_ps(_mm512_add_ps(one, e)));
+}
+
+TILES_INLINE __m512 amx_widen(const bf16 *from) {
+    return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)from)), 16));
+}
+
+TILES_INLINE void amx_narrow(bf16 *to, __m512 from) {
+    _mm256_storeu_si256((__m256i *)to, (__m256i)_mm512_cvtneps_pbh(from));
+}
+
+#else
+static int amx_permitted(void) { return 0; }
+#endif
+#endif

@@ -1,0 +1,293 @@
+/* Whole sequences of an LSTM in bfloat16 with the tiles of AMX.
+ *
+ * A thread does all steps of a group of environments. The sums of the products stay float32, and are activated as they come
+ * from the tiles: while the tiles multiply for some units, the thread activates those before. Memory is slower than that, so
+ * only hidden and cell states are stored. The backward pass computes the gates again, and adds to the gradient of the weights
+ * what it has in its caches. It prefetches the rows of the next step, since the processor does not foresee their addresses.
+ */
+#ifndef INSERTCOIN_CPU_AMX_LSTM_H
+#define INSERTCOIN_CPU_AMX_LSTM_H
+
+#include "cpu_amx_pack.h"
+
+#define DEEP_ENOUGH 8 /* tiles of depth in one pass over the gradient of the weights: all then stays in the second cache */
+
+/* T steps of B environments with E inputs and n units, both multiples of DEEP. */
+typedef struct {
+    long steps, batch, inputs, units;
+    const bf16 *x;             /* (T, B, E) */
+    const bf16 *weights;       /* packed by amx_pack_forward */
+    const bf16 *weights_back;  /* packed by amx_pack_backward; backward only */
+    const float *bias;         /* (4n,) */
+    const float *keep;         /* (T, B) */
+    const float *keep_next;    /* (T, B): that of the next step */
+    const bf16 *h;             /* (B, n): the hidden states before step 0; with keep 0 they are not read */
+    bf16 *h_last;              /* (B, n): OUT those after the last step times keep_next; or NULL. It can be h */
+    const float *cells;        /* (T, B, n): the cell states before each step */
+    float *cells_next;         /* (T, B, n): OUT those after it. For one step it can be `cells` */
+    bf16 *hidden;              /* (T, B, n): OUT */
+    const bf16 *dhidden;       /* (T, B, n); backward only, as dx */
+    bf16 *dx;                  /* (T, B, E): OUT, or NULL */
+} AmxSequence;
+
+/* The working memory of a thread. */
+typedef struct {
+    float *sums;   /* (2, 4, BLOCK, SIDE): products of the gates of SIDE units, by turns */
+    float *bias;   /* (n / SIDE, 4, SIDE): the biases, times -LOG2E or -2 LOG2E */
+    bf16 *h[2];    /* (BLOCK, n): inputs of the recurrent product, by turns */
+    float *dh;     /* (BLOCK, n); backward only, as the following ones */
+    float *dc;     /* (BLOCK, n) */
+    float *dx;     /* (BLOCK, BLOCK): a part of dx */
+    bf16 *dgates;  /* (BLOCK, 4n) */
+    bf16 *left;    /* ((E + n) / DEEP, DEEP_ENOUGH, 2 tiles): (x, h) transposed */
+    bf16 *right;   /* (4n / DEEP, DEEP_ENOUGH, 2 tiles): dgates packed */
+} AmxSpace;
+
+/* Bytes of the memory of an AmxSpace. The parts of *space, unless it is NULL, are set to the memory from `at` on. */
+static long amx_space(long inputs, long n, char *at, AmxSpace *space) {
+    const long rows = BLOCK * n * sizeof(bf16), tiles = DEEP_ENOUGH * DEEP * sizeof(bf16);
+    const long sizes[] = {2 * 4 * BLOCK * SIDE * sizeof(float), 4 * n * sizeof(float), rows, rows, 2 * rows, 2 * rows,
+                          BLOCK * BLOCK * sizeof(float), 4 * rows, (inputs + n) * tiles, 4 * n * tiles};
+    void *parts[10];
+    long total = 0;
+    for (int k = 0; k < 10; total += sizes[k++]) parts[k] = at ? at + total : at;
+    if (space)
+        *space = (AmxSpace){parts[0], parts[1], {parts[2], parts[3]}, parts[4], parts[5], parts[6], parts[7], parts[8],
+                            parts[9]};
+    return total;
+}
+
+#ifdef HAVE_AMX
+
+/* The gates of SIDE units in a group's rows. They are activated while the tiles multiply for other units. */
+typedef struct {
+    const float *sums, *bias; /* (4, BLOCK, SIDE) and (4, SIDE) */
+    long row, unit;           /* row: t B + the first row of the group */
+    long rows, done;          /* `done` of `rows` rows are activated */
+    long slot;                /* of the packed gradient, backward only */
+    bf16 *h_next;             /* (BLOCK, n), forward only */
+} AmxUnits;
+
+/* i, f, g, o of row r, activated; kept: the cell state before the step times keep; c: that after it; t: tanh(c). */
+TILES_INLINE void amx_activate(const AmxSequence *s, const AmxUnits *w, long r, __m512 gate[4], __m512 *kept, __m512 *c,
+                               __m512 *t) {
+    const float *sums = w->sums + r * SIDE, *bias = w->bias;
+    const __m512 once = _mm512_set1_ps(-LOG2E), twice = _mm512_set1_ps(-2 * LOG2E);
+    for (long k = 0; k < 4; k++) {
+        const __m512 sum = _mm512_loadu_ps(sums + k * BLOCK * SIDE);
+        const __m512 z = _mm512_fmadd_ps(sum, k == 2 ? twice : once, _mm512_loadu_ps(bias + k * SIDE));
+        gate[k] = k == 2 ? amx_tanh(z) : amx_sigmoid(z);
+    }
+    *kept = _mm512_mul_ps(_mm512_loadu_ps(s->cells + (w->row + r) * s->units + w->unit), _mm512_set1_ps(s->keep[w->row + r]));
+    *c = _mm512_fmadd_ps(gate[1], *kept, _mm512_mul_ps(gate[0], gate[2]));
+    *t = amx_tanh(_mm512_mul_ps(*c, twice));
+}
+
+TILES_INLINE void amx_row_forward(const AmxSequence *s, const AmxUnits *w, long r) {
+    const long row = w->row + r, n = s->units, at = row * n + w->unit, next = at + s->batch * n;
+    __m512 gate[4], kept, c, t;
+    amx_activate(s, w, r, gate, &kept, &c, &t);
+    const __m512 h = _mm512_mul_ps(gate[3], t);
+    _mm512_storeu_ps(s->cells_next + at, c);
+    amx_narrow(s->hidden + at, h);
+    amx_narrow(w->h_next + r * n + w->unit, _mm512_mul_ps(h, _mm512_set1_ps(s->keep_next[row])));
+    __builtin_prefetch(s->cells_next + next, 1);
+    if (w->unit & SIDE)
+        __builtin_prefetch(s->hidden + next, 1);
+    else
+        __builtin_prefetch(s->x + (row + s->batch) * s->inputs + w->unit);
+}
+
+/* The gradient of row r by the pre-activations, to d; by the cell state, to m->dc. */
+TILES_INLINE void amx_row_backward(const AmxSequence *s, const AmxSpace *m, const AmxUnits *w, long r, __m512 d[4]) {
+    const long row = w->row + r, n = s->units, in = r * n + w->unit, at = row * n + w->unit, next = at - s->batch * n;
+    const __m512 one = _mm512_set1_ps(1.0f), keep_next = _mm512_set1_ps(s->keep_next[row]);
+    __m512 gate[4], kept, c, t;
+    amx_activate(s, w, r, gate, &kept, &c, &t);
+    const __m512 dh = _mm512_fmadd_ps(_mm512_loadu_ps(m->dh + in), keep_next, amx_widen(s->dhidden + at));
+    const __m512 dt = _mm512_mul_ps(dh, gate[3]), carried = _mm512_mul_ps(_mm512_loadu_ps(m->dc + in), keep_next);
+    const __m512 dc = _mm512_fmadd_ps(dt, _mm512_fnmadd_ps(t, t, one), carried);
+    const __m512 di = _mm512_mul_ps(dc, gate[0]), df = _mm512_mul_ps(dc, gate[1]);
+    d[0] = _mm512_mul_ps(_mm512_mul_ps(di, gate[2]), _mm512_sub_ps(one, gate[0]));
+    d[1] = _mm512_mul_ps(_mm512_mul_ps(df, kept), _mm512_sub_ps(one, gate[1]));
+    d[2] = _mm512_mul_ps(di, _mm512_fnmadd_ps(gate[2], gate[2], one));
+    d[3] = _mm512_mul_ps(_mm512_mul_ps(dt, t), _mm512_sub_ps(one, gate[3]));
+    _mm512_storeu_ps(m->dc + in, df);
+    __builtin_prefetch(s->cells + next);
+    if (w->unit & SIDE) {
+        __builtin_prefetch(s->dhidden + next);
+        __builtin_prefetch(s->hidden + next - s->batch * n);
+    } else
+        __builtin_prefetch(s->x + (row - s->batch) * s->inputs + w->unit);
+}
+
+/* Rows r and r + 1: their gradient to m->dgates, as the products with the weights read it, and packed to m->right. */
+TILES_INLINE void amx_rows_backward(const AmxSequence *s, const AmxSpace *m, const AmxUnits *w, long r) {
+    const __m512i pairs = _mm512_set_epi16(31, 15, 30, 14, 29, 13, 28, 12, 27, 11, 26, 10, 25, 9, 24, 8, 23, 7, 22, 6, 21, 5,
+                                           20, 4, 19, 3, 18, 2, 17, 1, 16, 0);
+    const __m512 zero = _mm512_setzero_ps();
+    const long n = s->units;
+    __m512 even[4], odd[4] = {zero, zero, zero, zero};
+    amx_row_backward(s, m, w, r, even);
+    if (r + 1 < w->rows) amx_row_backward(s, m, w, r + 1, odd);
+    for (long gate = 0; gate < 4; gate++) {
+        const __m512i d = (__m512i)_mm512_cvtne2ps_pbh(odd[gate], even[gate]);
+        const long column = gate * n + w->unit, tile = (column / DEEP * DEEP_ENOUGH + w->slot) * 2 + column / SIDE % 2;
+        _mm256_storeu_si256((__m256i *)(m->dgates + r * 4 * n + column), _mm512_castsi512_si256(d));
+        _mm256_storeu_si256((__m256i *)(m->dgates + (r + 1) * 4 * n + column), _mm512_extracti64x4_epi64(d, 1));
+        _mm512_storeu_si512(m->right + tile * NUMBERS + r / 2 * DEEP, _mm512_permutexvar_epi16(pairs, d));
+    }
+}
+
+/* Activate up to `count` more rows, an even number. */
+TILES_INLINE void amx_some(const int back, const AmxSequence *s, const AmxSpace *m, AmxUnits *w, long count) {
+    for (const long end = w->done + count; w->done < end && w->done < w->rows; w->done += 2)
+        if (back)
+            amx_rows_backward(s, m, w, w->done);
+        else {
+            amx_row_forward(s, w, w->done);
+            if (w->done + 1 < w->rows) amx_row_forward(s, w, w->done + 1);
+        }
+}
+
+/* Products and activation of step t for `rows` environments from `row` on. slot: of the packed gradient. */
+TILES_INLINE void amx_gates(const int back, const AmxSequence *s, const AmxSpace *m, long t, long row, long rows, long slot) {
+    const long n = s->units, inputs = s->inputs, depth = (inputs + n) / DEEP, second = rows > SIDE ? SIDE : 0;
+    const long some = (BLOCK / 2 + 2 * depth - 1) / (2 * depth) * 2; /* rows to activate beside one tile of depth */
+    const bf16 *x = s->x + (t * s->batch + row) * inputs, *h = m->h[t & 1], *weights = s->weights;
+    AmxUnits units = {0};
+    for (long u = 0; u < n; u += SIDE) {
+        float *sums = m->sums + u / SIDE % 2 * 4 * BLOCK * SIDE;
+        for (long half = 0; half < 2; half++) { /* gates i and f, then g and o */
+            tiles_zero();
+            for (long k = 0; k < inputs + n; k += DEEP, weights += 2 * NUMBERS) {
+                if (k < inputs)
+                    tiles_add(x + k, x + second * inputs + k, inputs, 0, weights, 1);
+                else
+                    tiles_add(h + k - inputs, h + second * n + k - inputs, n, 0, weights, 1);
+                amx_some(back, s, m, &units, some);
+            }
+            tiles_leave(sums + half * 2 * BLOCK * SIDE, SIDE, BLOCK * SIDE, SIDE * SIDE);
+        }
+        amx_some(back, s, m, &units, BLOCK);
+        units = (AmxUnits){sums, m->bias + 4 * u, t * s->batch + row, u, rows, 0, slot, m->h[~t & 1]};
+    }
+    amx_some(back, s, m, &units, BLOCK);
+}
+
+/* Scale the biases, and configure the tiles for `rows` environments. */
+TILES_INLINE void amx_begin(const AmxSequence *s, const AmxSpace *m, long rows) {
+    for (long u = 0; u < s->units; u += SIDE)
+        for (long gate = 0; gate < 4; gate++)
+            for (long k = 0; k < SIDE; k++)
+                m->bias[4 * u + gate * SIDE + k] = s->bias[gate * s->units + u + k] * (gate == 2 ? -2 * LOG2E : -LOG2E);
+    tiles_begin(rows);
+}
+
+/* The input of the recurrent product in step t, to m->h: zero where an episode starts. */
+TILES_INLINE void amx_recurrent(const AmxSequence *s, const AmxSpace *m, long t, long row, long rows) {
+    const long n = s->units;
+    const bf16 *from = (t ? s->hidden + (t - 1) * s->batch * n : s->h) + row * n;
+    for (long r = 0; r < rows; r++)
+        if (s->keep[t * s->batch + row + r] == 0.0f)
+            memset(m->h[t & 1] + r * n, 0, n * sizeof(bf16));
+        else
+            memcpy(m->h[t & 1] + r * n, from + r * n, n * sizeof(bf16));
+}
+
+/* All steps of `rows` environments, at most BLOCK, from `row` on. memory: that of an AmxSpace. */
+TILES static void amx_forward(const AmxSequence *s, long row, long rows, char *memory) {
+    AmxSpace space;
+    const AmxSpace *m = &space;
+    amx_space(s->inputs, s->units, memory, &space);
+    amx_begin(s, m, rows);
+    amx_recurrent(s, m, 0, row, rows);
+    for (long t = 0; t < s->steps; t++) amx_gates(0, s, m, t, row, rows, 0);
+    _tile_release();
+    if (s->h_last) memcpy(s->h_last + row * s->units, m->h[s->steps & 1], rows * s->units * sizeof(bf16));
+}
+
+/* The gradient by x and h in step t, from m->dgates. */
+TILES_INLINE void amx_inputs(const AmxSequence *s, const AmxSpace *m, long t, long row, long rows) {
+    const long n = s->units, inputs = s->inputs, depth = 4 * n / DEEP, second = rows > SIDE ? SIDE : 0;
+    for (long k = s->dx ? 0 : inputs; k < inputs + n; k += DEEP) {
+        tiles_zero();
+        tiles_add(m->dgates, m->dgates + second * 4 * n, 4 * n, DEEP, s->weights_back + k * depth * 2 * SIDE, depth);
+        if (k >= inputs) {
+            tiles_leave(m->dh + k - inputs, n, SIDE, SIDE * n);
+            continue;
+        }
+        tiles_leave(m->dx, BLOCK, SIDE, SIDE * BLOCK);
+        bf16 *dx = s->dx + (t * s->batch + row) * inputs + k;
+        for (const float *sums = m->dx; sums < m->dx + rows * BLOCK; sums += BLOCK, dx += inputs)
+            _mm512_storeu_si512(dx, (__m512i)_mm512_cvtne2ps_pbh(_mm512_loadu_ps(sums + SIDE), _mm512_loadu_ps(sums)));
+    }
+}
+
+/* Add the product of m->left and m->right, `depth` tiles deep, to the gradient of the weights: (4n / BLOCK, (E + n) / BLOCK)
+ * parts of four tiles, then that of the bias (4n,). more: there is something to add to. */
+TILES_INLINE void amx_weights(const AmxSequence *s, const AmxSpace *m, long depth, int more, float *out) {
+    const long columns = 4 * s->units, rows = s->inputs + s->units;
+    const __m512bh ones = (__m512bh)_mm512_set1_epi32(0x3F803F80);
+    float *bias = out + rows * columns;
+    tiles_begin(BLOCK);
+    for (long c = 0; c < columns; c += BLOCK) {
+        const bf16 *b = m->right + c * DEEP_ENOUGH * DEEP, *a = m->left;
+        for (long r = 0; r < rows; r += BLOCK, out += BLOCK * BLOCK, a += DEEP_ENOUGH * 2 * NUMBERS) {
+            for (long k = 0; k < BLOCK * BLOCK; k += SIDE) __builtin_prefetch(out + BLOCK * BLOCK + k, 1);
+            if (more)
+                tiles_take(out, SIDE, SIDE * SIDE, 2 * SIDE * SIDE);
+            else
+                tiles_zero();
+            tiles_add(a, a + NUMBERS, DEEP, 2 * NUMBERS, b, depth);
+            tiles_leave(out, SIDE, SIDE * SIDE, 2 * SIDE * SIDE);
+        }
+        for (long half = 0; half < 2; half++) {
+            __m512 sums[4] = {_mm512_setzero_ps(), _mm512_setzero_ps(), _mm512_setzero_ps(), _mm512_setzero_ps()};
+            if (more) sums[0] = _mm512_loadu_ps(bias + c + half * SIDE);
+            for (long k = 0; k < depth; k++)
+                for (long p = 0; p < SIDE; p++) {
+                    const __m512i pair = _mm512_loadu_si512(b + (2 * k + half) * NUMBERS + p * DEEP);
+                    sums[p % 4] = _mm512_dpbf16_ps(sums[p % 4], (__m512bh)pair, ones);
+                }
+            sums[0] = _mm512_add_ps(_mm512_add_ps(sums[0], sums[1]), _mm512_add_ps(sums[2], sums[3]));
+            _mm512_storeu_ps(bias + c + half * SIDE, sums[0]);
+        }
+    }
+}
+
+/* The gradient of amx_forward for `rows` environments. out: that of the weights, as amx_weights writes it, added to its numbers
+ * if `more`. */
+TILES static void amx_backward(const AmxSequence *s, long row, long rows, int more, float *out, char *memory) {
+    const long n = s->units, inputs = s->inputs;
+    AmxSpace space;
+    const AmxSpace *m = &space;
+    amx_space(inputs, n, memory, &space);
+    amx_begin(s, m, rows);
+    memset(m->dh, 0, BLOCK * n * sizeof(float));
+    memset(m->dc, 0, BLOCK * n * sizeof(float));
+    memset(m->right, 0, 4 * n * DEEP * DEEP_ENOUGH * sizeof(bf16)); /* rows without an environment stay zero */
+    for (long t = s->steps - 1, slot = 0; t >= 0; t--) {
+        amx_recurrent(s, m, t, row, rows);
+        for (long k = 0; k < inputs + n; k += DEEP) {
+            bf16 *to = m->left + (k / DEEP * DEEP_ENOUGH + slot) * 2 * NUMBERS;
+            if (k < inputs)
+                amx_pack_transposed(s->x + (t * s->batch + row) * inputs + k, inputs, rows, to);
+            else
+                amx_pack_transposed(m->h[t & 1] + k - inputs, n, rows, to);
+        }
+        amx_gates(1, s, m, t, row, rows, slot);
+        amx_inputs(s, m, t, row, rows);
+        if (++slot < DEEP_ENOUGH && t) continue;
+        amx_weights(s, m, slot, more, out);
+        more = 1, slot = 0;
+        tiles_begin(rows);
+    }
+    _tile_release();
+}
+
+#else
+static void amx_forward(const AmxSequence *s, long row, long rows, char *memory) {}
+static void amx_backward(const AmxSequence *s, long row, long rows, int more, float *out, char *memory) {}
+#endif
+#endif

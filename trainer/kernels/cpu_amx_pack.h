@@ -1,0 +1,124 @@
+/* The weights of an LSTM on their way to the tiles of AMX, and their gradient on its way back. */
+#ifndef INSERTCOIN_CPU_AMX_PACK_H
+#define INSERTCOIN_CPU_AMX_PACK_H
+
+#include "cpu_amx.h"
+
+/* Numbers of a gradient of the weights as amx_weights writes it. */
+static long amx_gradient(long inputs, long n) { return (inputs + n + 1) * 4 * n; }
+
+#ifdef HAVE_AMX
+
+/* 16 rows of 16 words, transposed in registers. */
+TILES_INLINE void amx_transpose(__m512i r[16]) {
+    __m512i t[16];
+    for (int k = 0; k < 16; k += 2) {
+        t[k] = _mm512_unpacklo_epi32(r[k], r[k + 1]);
+        t[k + 1] = _mm512_unpackhi_epi32(r[k], r[k + 1]);
+    }
+    for (int k = 0; k < 16; k += 4)
+        for (int j = 0; j < 2; j++) {
+            r[k + 2 * j] = _mm512_unpacklo_epi64(t[k + j], t[k + j + 2]);
+            r[k + 2 * j + 1] = _mm512_unpackhi_epi64(t[k + j], t[k + j + 2]);
+        }
+    for (int k = 0; k < 16; k += 8)
+        for (int j = 0; j < 4; j++) {
+            t[k + j] = _mm512_shuffle_i32x4(r[k + j], r[k + j + 4], 0x88);
+            t[k + j + 4] = _mm512_shuffle_i32x4(r[k + j], r[k + j + 4], 0xDD);
+        }
+    for (int j = 0; j < 8; j++) {
+        r[j] = _mm512_shuffle_i32x4(t[j], t[j + 8], 0x88);
+        r[j + 8] = _mm512_shuffle_i32x4(t[j], t[j + 8], 0xDD);
+    }
+}
+
+/* Pairs of rows: lower columns to `low`, upper ones to `high`, of 32 columns. */
+TILES_INLINE void amx_pair(__m512i even, __m512i odd, __m512i *low, __m512i *high) {
+    const __m512i first = _mm512_set_epi16(47, 15, 46, 14, 45, 13, 44, 12, 43, 11, 42, 10, 41, 9, 40, 8, 39, 7, 38, 6, 37, 5,
+                                           36, 4, 35, 3, 34, 2, 33, 1, 32, 0);
+    *low = _mm512_permutex2var_epi16(even, first, odd);
+    *high = _mm512_permutex2var_epi16(even, _mm512_add_epi16(first, _mm512_set1_epi16(16)), odd);
+}
+
+/* Pack 32 rows and 32 columns as two right-hand tiles. Rows from `rows` on are zeros. */
+TILES_INLINE void amx_pack(const bf16 *from, long stride, long rows, bf16 *to) {
+    for (long p = 0; p < SIDE; p++) {
+        const __m512i even = 2 * p < rows ? _mm512_loadu_si512(from + 2 * p * stride) : _mm512_setzero_si512();
+        const __m512i odd = 2 * p + 1 < rows ? _mm512_loadu_si512(from + (2 * p + 1) * stride) : _mm512_setzero_si512();
+        __m512i low, high;
+        amx_pair(even, odd, &low, &high);
+        _mm512_storeu_si512(to + p * DEEP, low);
+        _mm512_storeu_si512(to + NUMBERS + p * DEEP, high);
+    }
+}
+
+/* The same, transposed: two left-hand tiles of 16 columns each. */
+TILES_INLINE void amx_pack_transposed(const bf16 *from, long stride, long rows, bf16 *to) {
+    __m512i low[SIDE], high[SIDE];
+    for (int p = 0; p < SIDE; p++) {
+        const __m512i even = 2 * p < rows ? _mm512_loadu_si512(from + 2 * p * stride) : _mm512_setzero_si512();
+        const __m512i odd = 2 * p + 1 < rows ? _mm512_loadu_si512(from + (2 * p + 1) * stride) : _mm512_setzero_si512();
+        amx_pair(even, odd, &low[p], &high[p]);
+    }
+    amx_transpose(low);
+    for (int p = 0; p < SIDE; p++) _mm512_storeu_si512(to + p * DEEP, low[p]);
+    amx_transpose(high);
+    for (int p = 0; p < SIDE; p++) _mm512_storeu_si512(to + NUMBERS + p * DEEP, high[p]);
+}
+
+/* Pack units 16u to 16u + 15 for the forward pass: gates i and f, then g and o. A tile holds one gate of them. */
+TILES static void amx_pack_forward(const bf16 *weight_x, const bf16 *weight_h, long inputs, long n, long u, bf16 *to) {
+    const long depth = (inputs + n) / DEEP;
+    for (long gate = 0; gate < 4; gate++)
+        for (long k = 0; k < depth; k++) {
+            const int of_h = k >= inputs / DEEP;
+            const long width = of_h ? n : inputs, column = k * DEEP - (of_h ? inputs : 0);
+            const bf16 *from = (of_h ? weight_h : weight_x) + (gate * n + u * SIDE) * width + column;
+            __m512i words[SIDE];
+            for (int unit = 0; unit < SIDE; unit++) words[unit] = _mm512_loadu_si512(from + unit * width);
+            amx_transpose(words);
+            bf16 *tile = to + ((u * 2 + gate / 2) * depth + k) * 2 * NUMBERS + gate % 2 * NUMBERS;
+            for (int p = 0; p < SIDE; p++) _mm512_storeu_si512(tile + p * DEEP, words[p]);
+        }
+}
+
+/* Pack columns 32c to 32c + 31 of (weight_x, weight_h), (4n, E + n), for the backward pass. */
+TILES static void amx_pack_backward(const bf16 *weight_x, const bf16 *weight_h, long inputs, long n, long c, bf16 *to) {
+    const int of_h = c >= inputs / DEEP;
+    const long width = of_h ? n : inputs, column = c * DEEP - (of_h ? inputs : 0), depth = 4 * n / DEEP;
+    const bf16 *from = (of_h ? weight_h : weight_x) + column;
+    for (long k = 0; k < depth; k++) amx_pack(from + k * DEEP * width, width, DEEP, to + (c * depth + k) * 2 * NUMBERS);
+}
+
+/* Columns c to c + 31 of the sum of `parts` results of amx_weights: dweight_x (4n, E), dweight_h (4n, n), dbias (4n,). */
+TILES static void amx_sum(long inputs, long n, const float *from, long parts, long c, float *dweight_x, float *dweight_h,
+                          float *dbias) {
+    const long size = amx_gradient(inputs, n), rows = inputs + n;
+    for (long r = 0; r < rows; r += SIDE) {
+        float *to = r < inputs ? dweight_x + c * inputs + r : dweight_h + c * n + r - inputs;
+        for (long half = 0; half < 2; half++) {
+            const float *tile = from + (c * rows + r / BLOCK * BLOCK * BLOCK) + (r / SIDE % 2 * 2 + half) * SIDE * SIDE;
+            __m512i sums[SIDE];
+            for (int k = 0; k < SIDE; k++) {
+                __m512 sum = _mm512_loadu_ps(tile + k * SIDE);
+                for (long part = 1; part < parts; part++)
+                    sum = _mm512_add_ps(sum, _mm512_loadu_ps(tile + part * size + k * SIDE));
+                sums[k] = _mm512_castps_si512(sum);
+            }
+            amx_transpose(sums);
+            for (int k = 0; k < SIDE; k++) _mm512_storeu_si512(to + (half * SIDE + k) * (r < inputs ? inputs : n), sums[k]);
+        }
+    }
+    for (long k = c; k < c + BLOCK; k++) {
+        dbias[k] = 0.0f;
+        for (long part = 0; part < parts; part++) dbias[k] += from[part * size + 4 * n * rows + k];
+    }
+}
+
+#else
+static void amx_pack_forward(const bf16 *weight_x, const bf16 *weight_h, long inputs, long n, long u, bf16 *to) {}
+static void amx_pack_backward(const bf16 *weight_x, const bf16 *weight_h, long inputs, long n, long c, bf16 *to) {}
+static void amx_sum(long inputs, long n, const float *from, long parts, long c, float *dweight_x, float *dweight_h,
+                    float *dbias) {}
+#endif
+#endif

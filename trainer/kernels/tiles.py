@@ -1,0 +1,103 @@
+"""An LSTM in bfloat16 on CPUs with matrix tiles (Intel's AMX): whole sequences and single steps, by amx.pyx.
+
+Unlike `lstm_sequence` of dispatch.py, these functions keep no gates: computing them again is faster than reading them from
+memory. The arithmetic is that of `reference.lstm_forward` with gx = x @ weight_x.T and gh = h @ weight_h.T, not rounded to
+bfloat16. All tensors of a call must be contiguous and on the CPU; the checks and errors are those of dispatch.py.
+"""
+
+import torch
+
+from trainer.kernels import amx, cpu
+from trainer.kernels.dispatch import _backend, _check
+
+
+def takes_tiles(x, units: int) -> bool:
+    """True if the functions below support inputs x (..., E) of an LSTM with `units`: bfloat16 on a CPU with tiles, both sizes
+    multiples of 32."""
+    return _backend(x) is cpu and x.dtype == torch.bfloat16 and x.numel() > 0 and amx.takes(x.shape[-1], units)
+
+
+def pack_tiles(weight_x, weight_h):
+    """weight_x (4n, E) and weight_h (4n, n), bfloat16, as `lstm_step_tiles` reads them: (4n * (E + n),) bfloat16."""
+    _check_weights(weight_x, weight_x, weight_h)
+    packed = weight_x.new_empty(weight_x.numel() + weight_h.numel())
+    amx.pack(weight_x, weight_h, packed)
+    return packed
+
+
+def lstm_step_tiles(x, packed, bias, keep, keep_next, h, c, hidden):
+    """One time step.
+
+    x: (B, E) bfloat16.
+    packed: result of `pack_tiles`.
+    bias: (4n,) float32.
+    keep, keep_next: (B,) float32.
+    h: (B, n) bfloat16, IN the hidden state times keep, OUT the new one times keep_next.
+    c: (B, n) float32, IN the cell state, OUT the new one.
+    hidden: OUT (B, n) bfloat16, the new hidden state.
+    """
+    (batch, inputs), n = x.shape, h.shape[1]
+    _require(x, n)
+    _check(x, torch.bfloat16, (batch, inputs), x=x)
+    _check(x, torch.bfloat16, (4 * n * (inputs + n),), packed=packed)
+    _check(x, torch.float32, (4 * n,), bias=bias)
+    _check(x, torch.float32, (batch,), keep=keep, keep_next=keep_next)
+    _check(x, torch.bfloat16, (batch, n), h=h, hidden=hidden)
+    _check(x, torch.float32, (batch, n), c=c)
+    amx.lstm_step(x, packed, bias, keep, keep_next, h, c, hidden)
+
+
+def lstm_tiles(x, weight_x, weight_h, bias, keep, h, cells, hidden):
+    """All T steps of an LSTM.
+
+    x: (T, B, E) bfloat16.
+    weight_x: (4n, E) bfloat16.
+    weight_h: (4n, n) bfloat16.
+    bias: (4n,) float32.
+    keep: (T + 1, B) float32.
+    h: (B, n) bfloat16, the hidden states before step 0.
+    cells: (T + 1, B, n) float32, IN row 0, OUT the others.
+    hidden: OUT (T, B, n) bfloat16.
+    """
+    _check_sequence(x, weight_x, weight_h, bias, keep, h, cells, hidden=hidden)
+    amx.lstm_sequence(x, weight_x, weight_h, bias, keep, h, cells, hidden)
+
+
+def lstm_tiles_backward(x, weight_x, weight_h, bias, keep, h, cells, hidden, dhidden, dx=None):
+    """The gradient of `lstm_tiles`, from its arguments.
+
+    dhidden: (T, B, n) bfloat16.
+    dx: OUT (T, B, E) bfloat16, or None.
+    Returns the gradients of weight_x, weight_h and bias, float32.
+    """
+    _check_sequence(x, weight_x, weight_h, bias, keep, h, cells, hidden=hidden, dhidden=dhidden)
+    _check(x, torch.bfloat16, x.shape, dx=dx)
+    gradients = [torch.empty_like(weight, dtype=torch.float32) for weight in (weight_x, weight_h, bias)]
+    amx.lstm_sequence_backward(x, weight_x, weight_h, bias, keep, h, cells, hidden, dhidden, dx, *gradients)
+    return gradients
+
+
+def _check_sequence(x, weight_x, weight_h, bias, keep, h, cells, **hidden):
+    (steps, batch, inputs), n = x.shape, weight_h.shape[1]
+    _check_weights(x, weight_x, weight_h)
+    _check(x, torch.bfloat16, (steps, batch, inputs), x=x)
+    _check(x, torch.bfloat16, (4 * n, inputs), weight_x=weight_x)
+    _check(x, torch.float32, (4 * n,), bias=bias)
+    _check(x, torch.float32, (steps + 1, batch), keep=keep)
+    _check(x, torch.bfloat16, (batch, n), h=h)
+    _check(x, torch.float32, (steps + 1, batch, n), cells=cells)
+    _check(x, torch.bfloat16, (steps, batch, n), **hidden)
+
+
+def _check_weights(x, weight_x, weight_h):
+    n = weight_h.shape[1]
+    _require(x, n)
+    _check(x, torch.bfloat16, (4 * n, weight_x.shape[1]), weight_x=weight_x)
+    _check(x, torch.bfloat16, (4 * n, n), weight_h=weight_h)
+
+
+def _require(x, n: int):
+    """Raise ValueError unless `takes_tiles`."""
+    if not takes_tiles(x, n):
+        raise ValueError(f"there is no kernel with tiles for {x.dtype} on '{x.device}' with {x.shape[-1]} inputs and {n} "
+                         "units; call trainer.kernels.takes_tiles first")
