@@ -212,8 +212,16 @@ def _part(leaf: _Leaf, plain: bool) -> Part:
         return Part(leaf.name, shape, scale, (), measured=not is_bytes and space.dtype != np.bool_)
     if isinstance(space, spaces.MultiBinary):
         return Part(leaf.name, (int(np.prod(space.shape)),), 1.0, (), measured=False)
-    kinds = (int(space.n),) if isinstance(space, spaces.Discrete) else tuple(np.ravel(space.nvec).tolist())
+    kinds = _kinds_of(space)
     return Part(leaf.name, (len(kinds),), 1.0, kinds, measured=False)
+
+
+def _kinds_of(space: spaces.Space[Any]) -> tuple[int, ...]:
+    """The number of kinds of each number of a Discrete or a MultiDiscrete."""
+    if isinstance(space, spaces.Discrete):
+        return (int(space.n),)
+    assert isinstance(space, spaces.MultiDiscrete)
+    return tuple(np.ravel(space.nvec).tolist())
 
 
 def _first_kind(space: spaces.Space[Any]) -> Array:
@@ -224,7 +232,7 @@ def _first_kind(space: spaces.Space[Any]) -> Array:
 def _is_byte(space: spaces.Space[Any]) -> bool:
     """True if all values of a space without further spaces, counted from its first kind, fit into a byte."""
     if isinstance(space, (spaces.Discrete, spaces.MultiDiscrete)):
-        return bool(np.max(space.n if isinstance(space, spaces.Discrete) else space.nvec) <= 256)
+        return max(_kinds_of(space)) <= 256
     return isinstance(space, spaces.MultiBinary)
 
 

@@ -8,7 +8,10 @@ Both files hold one step: observation, start and state in; logits, value and nex
 metadata describes the policy. A policy with your own encoder or memory plays only as .onnx.
 """
 
+import importlib
 import json
+import math
+import runpy
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -17,8 +20,10 @@ from typing import Any, TypeAlias
 import gymnasium
 import numpy as np
 import numpy.typing as npt
+from gymnasium.envs.registration import EnvSpec
 
 import envs_c
+from bridge.layout import Observations
 
 EPISODES = 20
 
@@ -49,15 +54,17 @@ def open_safetensors(path: str | Path) -> tuple[About, Step]:
     w = {name: np.frombuffer(data, np.float32, offset=begin + one["data_offsets"][0],
                              count=int(np.prod(one["shape"]))).reshape(one["shape"])
          for name, one in header.items()}
-    if about["encoder"] not in ENCODERS or about["memory"] not in CORES:
+    if about["encoder"] not in (*ENCODERS, *(["auto"] if "layout" in about else [])) or about["memory"] not in CORES or {"heads", "observation_transform"} & about.keys():
         sys.exit(f"{path}: encoder {about['encoder']} with memory {about['memory']} has no NumPy version: export .onnx")
-    encode, core = ENCODERS[about["encoder"]], CORES[about["memory"]]
+    encode, core = parts if "layout" in about else ENCODERS[about["encoder"]], CORES[about["memory"]]
+    measured = [part["measured"] for part in about.get("layout", ()) for _ in range(math.prod(part["shape"]))] or [True]
 
     def step(observation: Array, start: Array, **state: Array) -> Arrays:
         x = observation.astype(np.float32) * np.float32(about["scale"])
         if about["normalize"]:
             clip = about["normalize_clip"]
-            x = np.clip((x - w["normalizer.shift"]) * w["normalizer.factor"], -clip, clip)
+            x = (x - w["normalizer.shift"]) * w["normalizer.factor"]
+            x = np.where(measured, np.clip(x, -clip, clip), x)
         state = {name: value * (1 - start).reshape(-1, *[1] * (value.ndim - 1)) for name, value in state.items()}
         frames = np.concatenate([*([state["frames"]] if "frames" in state else []), x[:, None]], 1)  # (B, K, *shape)
         hidden, after = core(w, encode(w, frames, about), state, about)
@@ -93,6 +100,7 @@ def mlp(w: Arrays, x: Array, about: About) -> Array:
 
 
 def conv(w: Arrays, x: Array, about: About) -> Array:
+    x = x.reshape(len(x), -1, *x.shape[-2:])
     for k, stride in enumerate((4, 2, 1)):
         x = relu(convolution(w, k, x, stride))
     return relu(linear(w, "encoder.layer", x.reshape(len(x), -1)))
@@ -108,6 +116,27 @@ def board(w: Arrays, x: Array, about: About) -> Array:
 def cells(w: Arrays, x: Array, about: About) -> Array:
     kinds = np.round(x.reshape(len(x), -1, 1) / about["scale"]) == np.arange(round(1 / about["scale"]) + 1)
     return relu(linear(w, "encoder.second", relu(linear(w, "encoder.first", kinds.reshape(len(x), -1)))))
+
+
+def parts(w: Arrays, x: Array, about: About) -> Array:
+    """Rows of several parts, (B, K, n): numbers, kinds as one-hot inputs, and pictures behind convolutions of their own."""
+    numbers: list[Array] = []
+    kinds: list[Array] = []
+    pictures: list[Array] = []
+    sizes = [math.prod(part["shape"]) for part in about["layout"]]
+    rows = np.split(x, np.cumsum(sizes)[:-1], -1)
+    for part, row, encoder in zip(about["layout"], rows, about["convolutions"], strict=True):
+        if encoder is not None:
+            prefix = f"encoder.pictures.{len(pictures)}."
+            own = {f"encoder.{name.removeprefix(prefix)}": value for name, value in w.items() if name.startswith(prefix)}
+            shaped = row.reshape(*row.shape[:2], *part["shape"]) * np.float32(part["scale"])
+            pictures.append(ENCODERS[encoder](own, shaped, about))
+        elif part["kinds"]:
+            kinds += [row[..., cell, None] == np.arange(count) for cell, count in enumerate(part["kinds"])]
+        else:
+            numbers.append(row * np.float32(part["scale"]))
+    vectors = [np.concatenate(group, -1).reshape(len(x), -1) for group in (numbers, kinds) if group]
+    return relu(linear(w, "encoder.layer", np.concatenate([*vectors, *pictures], 1)))
 
 
 def lstm(w: Arrays, x: Array, state: Arrays, about: About) -> tuple[Array, Arrays]:
@@ -134,12 +163,39 @@ ENCODERS = {"mlp": mlp, "conv": conv, "board": board, "cells": cells}
 CORES = {"lstm": lstm, "mingru": mingru, "none": none}
 
 
+def found(path: str) -> Any:
+    """The object named by MODULE:NAME or FILE.py:NAME."""
+    place, _, name = path.rpartition(":")
+    return runpy.run_path(place)[name] if place.endswith(".py") else getattr(importlib.import_module(place), name)
+
+
+def reader(about: About, env: gymnasium.vector.VectorEnv[Any, Any, Any]) -> Callable[[Any, dict[str, Any]], Array]:
+    """A function that turns what `env` returns into the policy's observations; it adds the action mask of a Dict to the infos."""
+    if not about["game"].startswith("gym:"):
+        return lambda observation, infos: observation
+    read = Observations(env.single_observation_space, plain=about.get("observations", "plain") == "plain")
+
+    def rows(observation: Any, infos: dict[str, Any]) -> Array:
+        host = np.zeros((env.num_envs, *read.shape), read.dtype)
+        read.write(observation, host)
+        if read.masked:
+            infos["action_mask"] = observation["action_mask"]
+        return host
+    return rows
+
+
 def make(about: About, num_envs: int, trust_code: bool = False) -> gymnasium.vector.VectorEnv[Any, Any, Any]:
-    """Environments like those in which the policy was trained. The file may name code: a game's .pyx, or gym:MODULE:ID."""
-    if (about["game"].endswith(".pyx") or about["game"].count(":") > 1) and not trust_code:
-        sys.exit(f"the policy plays {about['game']}, which is code: read it, then allow it with --trust-code")
+    """Environments like those in which the policy was trained. The file may name code: a game's .pyx, gym:MODULE:NAME,
+    gym:FILE.py:NAME, and wrappers."""
+    code = [*([about["game"]] if about["game"].endswith(".pyx") or about["game"].count(":") > 1 else []), *about.get("wrap", ())]
+    if code and not trust_code:
+        sys.exit(f"the policy plays {' with '.join(code)}, which is code: read it, then allow it with --trust-code")
     if about["game"].startswith("gym:"):
-        return gymnasium.make_vec(about["game"].removeprefix("gym:"), num_envs, vectorization_mode="sync", **about["options"])
+        place, _, name = about["game"].removeprefix("gym:").rpartition(":")
+        made: Any = found(f"{place}:{name}") if place and name.isidentifier() else f"{place}:{name}".removeprefix(":")
+        spec = EnvSpec(name, entry_point=made) if callable(made) else made
+        return gymnasium.make_vec(spec, num_envs, vectorization_mode="sync", wrappers=[found(path) for path in
+                                  about.get("wrap", ())], **about["options"])
     return envs_c.make(about["game"], num_envs, **about["env"], **about["options"])
 
 
@@ -170,12 +226,13 @@ def play(path: str, episodes: int = EPISODES, seed: int = 1, trust_code: bool = 
     """The scores of complete episodes, one in each environment. Actions are sampled, as in training."""
     about, step = (open_onnx if path.endswith(".onnx") else open_safetensors)(path)
     env, random = make(about, episodes, trust_code), np.random.default_rng(seed)
+    read = reader(about, env)
     state = {name: np.zeros((episodes, *shape), np.float32) for name, shape in about["states"].items()}
     observation, infos = env.reset(seed=seed)
     start, over = np.ones(episodes, np.float32), np.zeros(episodes, bool)
     running, scores = np.ones(episodes, bool), np.zeros(episodes)
     while running.any():
-        out = step(observation=observation, start=start, **state)
+        out = step(observation=read(observation, infos), start=start, **state)
         state = {name: out[f"next_{name}"] for name in state}
         actions = draw(about, out, infos, random)
         start = over.astype(np.float32)  # if this was an episode's last observation, the next one starts an episode

@@ -29,6 +29,7 @@ from trainer.errors import ExportError
 from trainer.export.graph import state_shapes
 from trainer.policy.distributions import Box, Discrete, MultiDiscrete
 from trainer.policy.encoders.make import choose_encoder
+from trainer.policy.encoders.pictures import choose_convolutions
 from trainer.policy.make import encoder_of, memory_class
 from trainer.policy.normalize import CLIP, ObservationNorm
 from trainer.policy.policy import Policy
@@ -57,7 +58,9 @@ def describe(policy: Policy, config: Config, source, meta: dict[str, Any]) -> di
         "num_actions": policy.num_actions, "masked": bool(source.num_masked), "actions": describe_actions(policy, source),
         "memory": config.policy.memory, "layers": policy.layers, "frame_stack": policy.frames,
         "encoder": choose_encoder(policy.shape) if shaped else kind,
-        **({} if policy.layout is None else {"layout": policy.layout.to_list()}),
+        **({} if policy.layout is None else {"layout": policy.layout.to_list(), "convolutions": [
+            None if kind == "mlp" or part.kinds else choose_convolutions(part.shape) for part in policy.layout.parts]}),
+        **({"observations": config.env.observations} if config.name.is_gym else {}),
         **({} if transform is None else {"observation_transform": transform}),
         **({} if config.policy.heads == "linear" else {"heads": config.policy.heads}),
         "encoder_size": policy.encoder_size, "core_size": policy.core_size,
