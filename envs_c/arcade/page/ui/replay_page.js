@@ -1,15 +1,13 @@
 /* A replay: the game of a link, played by its actions, with a checksum that `insertcoin replay` prints too. */
 import { button, el, short } from "./dom.js";
 import { open } from "./files.js";
-import { checksum, parseLink } from "../replay.js";
+import { checkReplay, checksum, parseLink } from "../replay.js";
 import { Stage } from "./stage.js";
 
 /** @param {HTMLElement} place @param {string} hash @returns {Promise<() => void>} */
 export async function showReplay(place, hash) {
   const replay = parseLink(hash), game = await open(replay.game, { ...replay.settings, count: 1 });
-  if (game.about.version !== replay.version) {
-    throw new RangeError(`The link is of version ${replay.version} of ${replay.game}'s rules, but this page has ${game.about.version}`);
-  }
+  checkReplay(game, replay);
   document.title = `${game.about.title}: a replay - insertcoin arcade`;
   let at = 0;
   const player = { choose: () => (at < replay.actions.length ? replay.actions[at++] : null), restart: () => { at = 0; } };

@@ -1,0 +1,173 @@
+"""The page in headless Chromium: people and agents play, and every game equals the native one on the same actions."""
+
+import fcntl
+import re
+
+import pytest
+from arcade_support import FOLDER, needs_browser_tools
+from browser import Watched, browser, needs_browser, serving, until
+
+import envs_c
+from envs_c.arcade import links, site
+
+pytestmark = [needs_browser_tools, needs_browser, pytest.mark.slow]
+VIEWS = ["play", "watch", "compete", "inspect", "wall"]
+KEYS = ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "Space"]
+WIDTHS = [360, 1280, 2560]
+CLIPBOARD = "Object.defineProperty(navigator, 'clipboard', {value: {writeText: async (text) => { window.copied = text; }}})"
+UNNAMED = """[...document.querySelectorAll('button, a, input, select, summary, canvas')].filter((each) =>
+    !(each.textContent.trim() || each.getAttribute('aria-label') || each.labels?.length)).map((each) => each.outerHTML)"""
+TURNS = 12  # frames a second: games with fewer wait for a key
+READY = 60_000  # ms to load on a busy machine
+
+
+@pytest.fixture(scope="module")
+def address():
+    """The address of the whole page, compiled once for all processes of this session and later ones."""
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    with (FOLDER / "page.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        games = [envs_c.game(name) for name in envs_c.games()]
+        folder = site.make_site(FOLDER / "page", games, site.own_agents(games))
+    with serving(folder) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    with browser() as made:
+        yield made
+
+
+@pytest.fixture
+def visit(address, chromium):
+    """A function: the page at a fragment of the address, whose errors and foreign requests fail the test."""
+    opened = []
+
+    def go(fragment: str, **options):
+        opened.append(Watched(chromium, address, **options))
+        opened[-1].page.goto(f"{address}/{fragment}")
+        return opened[-1].page
+
+    yield go
+    for each in opened:
+        each.page.close()
+        each.require_clean()
+
+
+def score(page) -> float:
+    return float(page.locator(".scores .score").first.inner_text())
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_the_hall_shows_a_cabinet_for_each_game_in_which_something_moves(visit, width):
+    page = visit("", viewport={"width": width, "height": 900})
+    page.wait_for_selector(".cabinet canvas", timeout=READY)
+    assert page.locator(".cabinet").count() == len(envs_c.games())
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    first = page.locator(".cabinet canvas").first
+    picture = first.evaluate("canvas => canvas.toDataURL()")
+    until(page, "([canvas, old]) => canvas.toDataURL() !== old", [first.element_handle(), picture])
+
+
+def test_nothing_moves_by_itself_for_people_who_ask_for_less_motion(visit):
+    page = visit("", reduced_motion="reduce")
+    until(page, "(document.querySelector('.cabinet .score')?.textContent ?? '') !== ''")
+    picture = page.locator(".cabinet canvas").first.evaluate("canvas => canvas.toDataURL()")
+    page.wait_for_timeout(1000)
+    assert page.locator(".cabinet canvas").first.evaluate("canvas => canvas.toDataURL()") == picture
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_every_view_works_at_the_width_of_a_telephone(visit, view):
+    page = visit(f"#{view}/pong", viewport={"width": 360, "height": 740})
+    page.wait_for_selector("canvas", timeout=READY)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert page.locator(".error:not(:empty)").count() == 0
+
+
+@pytest.mark.parametrize("name", envs_c.games())
+def test_a_game_played_by_keys_equals_the_native_game_on_the_same_actions(visit, name):
+    """About five seconds of the game; the link that the page copies is replayed natively and in the page."""
+    page = visit(f"#play/{name}")
+    page.wait_for_selector(".play canvas", timeout=READY)
+    page.select_option("#speed", "4")
+    page.evaluate(CLIPBOARD)
+    for k in range(24):
+        page.keyboard.down(KEYS[k * 7 % 5])
+        page.wait_for_timeout(50)
+        page.keyboard.up(KEYS[k * 7 % 5])
+    page.get_by_role("button", name="Pause").click()
+    page.wait_for_timeout(200)
+    shown = score(page)
+    page.get_by_role("button", name="Copy a link").click()
+    until(page, "window.copied")
+    link = page.evaluate("window.copied")
+    replay = links.parse(link)
+    played = links.play(replay)
+    assert len(replay.actions) >= (1 if envs_c.game(name).fps < TURNS else 20)
+    assert score(page) == shown == pytest.approx(played.score, abs=0.01)
+    there = visit(link[link.index("#"):])
+    there.get_by_role("button", name="Checksum").click(timeout=READY)
+    until(there, "[...document.querySelectorAll('output')].some((each) => /^[0-9a-f]{8}$/.test(each.textContent))")
+    assert played.checksum in there.locator("output").all_inner_texts()
+
+
+def test_the_agent_of_breakout_passes_fifty_points_in_a_minute_of_the_game(visit):
+    page = visit("#watch/breakout")
+    page.select_option("#speed", "4", timeout=READY)
+    until(page, "Number(document.querySelector('.scores .score').textContent) > 50")
+    shares = [float(text[:-1]) for text in page.locator(".bars .value").all_inner_texts()]
+    assert 97 <= sum(shares) <= 103
+
+
+def test_a_person_and_the_agent_begin_with_the_same_picture(visit):
+    page = visit("#compete/pong")
+    page.wait_for_selector(".compete canvas >> nth=1", timeout=READY)
+    page.get_by_role("button", name="Pause").click()
+    page.get_by_role("button", name="Restart").click()
+    page.keyboard.press("p")
+    assert page.locator(".scores").count() == 2
+    assert page.locator(".compete .table canvas").count() == 2
+
+
+def test_a_saved_state_is_restored_and_steps_show_their_features(visit):
+    page = visit("#inspect/breakout")
+    page.wait_for_selector(".features .row", timeout=READY)
+    assert page.locator(".features .row").count() == envs_c.game("breakout").feature_shape[0]
+    page.get_by_role("button", name="Save").click()
+    before = page.locator(".state").inner_text()
+    for _ in range(3):
+        page.get_by_role("button", name="Step", exact=True).click()
+    assert re.match("step 3,", page.locator("p[role=status]").inner_text())
+    assert page.locator(".state mark").count() > 0
+    page.get_by_role("button", name="Restore").click()
+    assert page.locator(".state").inner_text() == before
+
+
+def test_the_wall_steps_256_environments_and_counts_them(visit):
+    page = visit("#wall/breakout")
+    until(page, "/[MK]$/.test(document.querySelector('.scores output')?.textContent)")
+    assert "256 environments" in page.locator(".scores").inner_text()
+
+
+@pytest.mark.parametrize(("fragment", "text"), [
+    ("#play/pongo", 'There is no game "pongo"'), ("#dance/pong", 'There is no view "dance"'),
+    ("#replay=1&game=pong", "must have version="), ("#run", "This page follows no run")])
+def test_a_wrong_address_shows_one_line(chromium, address, fragment, text):
+    page = chromium.new_page()
+    page.goto(f"{address}/{fragment}")
+    page.wait_for_selector(".error", timeout=READY)
+    assert text in page.locator(".error").inner_text()
+    page.close()
+
+
+def test_every_control_has_a_name_and_is_reached_by_tab(visit):
+    page = visit("#play/breakout")
+    page.wait_for_selector(".play canvas", timeout=READY)
+    assert page.evaluate(UNNAMED) == []
+    names = []
+    for _ in range(12):
+        page.keyboard.press("Tab")
+        names.append(page.evaluate("document.activeElement.textContent.trim()"))
+    assert {"Skip to the content", "Pause", "Restart"} <= set(names)

@@ -1,0 +1,109 @@
+"""`insertcoin watch RUN`: what its page asks for, in and without a browser."""
+
+import json
+import shutil
+
+import pytest
+from arcade_support import needs_browser_tools
+from browser import Watched, browser, needs_browser, serving, until
+
+import envs_c
+from envs_c.arcade.agents import described
+from envs_c.arcade.site import make_site
+from trainer.commands.main import run
+from trainer.errors import RunError
+from trainer.export.follow import Follower
+from trainer.runs import checkpoint
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    """A finished run with two checkpoints or more."""
+    folder = tmp_path_factory.mktemp("watch") / "run"
+    assert run(["cartpole", "--num-envs=32", "--minibatch=1024", "--total-steps=4096", "--lstm-size=8", "--device=cpu", "--no-gif",
+                "--no-dashboard", "--eval-episodes=0", f"--run-dir={folder}", "--checkpoint-seconds=0.01"]) == 0
+    return folder
+
+
+@pytest.fixture
+def following(trained, tmp_path):
+    """A copy of the run, and its follower."""
+    folder = tmp_path / "run"
+    shutil.copytree(trained, folder)
+    return folder, Follower(folder)
+
+
+def test_the_status_names_the_newest_checkpoint(following):
+    folder, follower = following
+    found = follower.status(playable=True)
+    assert (found["game"], found["checkpoint"], found["running"]) == ("cartpole", checkpoint.latest(folder).name, False)
+
+
+def test_metrics_come_in_whole_lines_from_the_byte_asked_for(following):
+    folder, follower = following
+    data = (folder / "metrics.jsonl").read_bytes()
+    with (folder / "metrics.jsonl").open("ab") as file:
+        file.write(b'{"step": 1')  # a line that is being written
+    assert follower.metrics({})[0] == data
+    first = data.index(b"\n") + 1
+    assert follower.metrics({"from": str(first)})[0] == data[first:]
+    assert follower.metrics({"from": str(10**9)})[0] == b""
+
+
+@pytest.mark.parametrize("begin", ["-1", "x", "1e3", "٣", "9" * 20])
+def test_a_position_that_is_no_number_is_refused(following, begin):
+    with pytest.raises(LookupError):
+        following[1].metrics({"from": begin})
+
+
+def test_the_agent_is_that_of_the_newest_checkpoint(following):
+    folder, follower = following
+    newest = checkpoint.latest(folder)
+    before = described(follower.agent({})[0])["step"]
+    newest.unlink()
+    assert described(follower.agent({})[0])["step"] < before
+
+
+def test_a_run_without_files_yet_has_no_metrics_and_no_agent(following):
+    folder, follower = following
+    for path in [*folder.glob("*.safetensors"), folder / "metrics.jsonl"]:
+        path.unlink()
+    assert follower.status(playable=True)["checkpoint"] is None
+    for ask in (follower.metrics, follower.agent):
+        with pytest.raises(LookupError):
+            ask({})
+
+
+def test_a_folder_without_a_run_is_an_error(tmp_path):
+    with pytest.raises(RunError):
+        Follower(tmp_path)
+
+
+def test_watch_without_a_run_names_what_is_missing(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert run(["watch", "nosuchrun"]) == 2
+    assert "nosuchrun" in capsys.readouterr().err
+
+
+@needs_browser_tools
+@needs_browser
+@pytest.mark.slow
+def test_the_page_shows_a_new_checkpoint_and_new_metrics(following, tmp_path):
+    folder, follower = following
+    newest = checkpoint.latest(folder)
+    newest.rename(tmp_path / newest.name)
+    lines = (folder / "metrics.jsonl").read_text().splitlines(keepends=True)
+    (folder / "metrics.jsonl").write_text("".join(lines[:1]))
+    site = make_site(tmp_path / "page", [envs_c.game("cartpole")], {})
+    with serving(site, follower.routes(playable=True)) as address, browser() as chromium:
+        watched = Watched(chromium, address)
+        watched.page.goto(f"{address}/#run")
+        shown = "document.querySelector('.legend')?.textContent.startsWith(%s)"
+        older = checkpoint.latest(folder)
+        until(watched.page, shown % json.dumps(older.name))
+        (tmp_path / newest.name).rename(folder / newest.name)
+        (folder / "metrics.jsonl").write_text("".join(lines))
+        until(watched.page, shown % json.dumps(newest.name))
+        step = json.loads(lines[-1])["step"]
+        until(watched.page, f"document.querySelector('.scores').textContent.includes('step {step}')")
+        watched.require_clean()
