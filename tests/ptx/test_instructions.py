@@ -180,6 +180,26 @@ def test_threads_that_part_meet_again(grid, block, launch):
     assert steps.tolist() == [count(x) for x in start.tolist()]
 
 
+def test_guarded_instructions_of_inline_assembly_change_only_their_threads(launch):
+    out = np.zeros(32, np.int32)
+    launch("""extern "C" __global__ void k(int *out) {
+        int t = threadIdx.x, y = 5;
+        asm("{ .reg .pred p; setp.gt.s32 p, %1, 20; @p mov.b32 %0, 7; }" : "+r"(y) : "r"(t));
+        asm("{ .reg .pred p; .reg .b32 twice; setp.lt.s32 p, %1, 9; add.s32 twice, %1, %1; @!p add.s32 %0, %0, twice; }"
+            : "+r"(y) : "r"(t)); out[t] = y; }""", out)
+    assert out.tolist() == [(7 if t > 20 else 5) + (0 if t < 9 else 2 * t) for t in range(32)]
+
+
+def test_a_generic_address_can_lie_in_any_space(launch):
+    x, out = np.arange(32, dtype=np.int32), np.zeros(32, np.int32)
+    launch("""extern "C" __global__ void k(const int *x, int *out) {
+        __shared__ int tile[32]; int mine[4], t = threadIdx.x;
+        tile[t] = 100 + t; for (int i = 0; i < 4; i++) mine[(t + i) & 3] = 200 + t;
+        __syncthreads();
+        volatile const int *from = t % 3 == 0 ? x + t : t % 3 == 1 ? tile + t : mine + (t & 3); out[t] = *from; }""", x, out)
+    assert out.tolist() == [t % 3 * 100 + t for t in range(32)]
+
+
 def test_three_dimensions_of_blocks_and_threads(launch):
     out = np.zeros(2 * 3 * 2 * 4 * 2 * 3, np.int32)
     launch("""extern "C" __global__ void k(int *out) {

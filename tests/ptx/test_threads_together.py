@@ -20,6 +20,15 @@ def test_a_block_sums_in_shared_memory_between_barriers(size, launch):
     assert np.array_equal(out.reshape(3, size), x.reshape(3, size).sum(1)[:, None] + np.arange(size)[::-1])
 
 
+@pytest.mark.parametrize(("arch", "most"), [("sm_80", 163), ("sm_90", 227), ("sm_120", 99)])
+def test_a_block_gets_no_more_shared_memory_than_the_architecture_has(arch, most, launch):
+    from ptx import Fault
+    x, out = np.zeros(8, np.float32), np.zeros(8, np.float32)
+    launch(SUM.replace("SIZE", "8"), x, out, block=(8,), shared=1024 * most - 32, arch=arch)
+    with pytest.raises(Fault, match=rf"k: {1024 * most + 4} bytes of shared memory for a block are more than {1024 * most}"):
+        launch(SUM.replace("SIZE", "8"), x, out, block=(8,), shared=1024 * most - 28, arch=arch)
+
+
 def test_more_threads_than_run_side_by_side_give_the_same(launch):
     x, out = np.arange(64 * 512, dtype=np.float32) % 7, np.zeros(64 * 512, np.float32)
     launch(SUM.replace("SIZE", "512"), x, out, grid=(64,), block=(512,), shared=2048)

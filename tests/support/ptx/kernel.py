@@ -20,6 +20,8 @@ from ptx.scheduler import Scheduler, runs_of
 from ptx.threads import Frame, Threads
 
 CHUNK = 16_384  # threads that run side by side: their registers stay in the CPU's cache
+# Most shared memory of a block in KiB (CUDA C++ Programming Guide, "Compute Capabilities"); others have 99.
+SHARED = {"sm_75": 64, "sm_80": 163, "sm_87": 163, "sm_90": 227, "sm_100": 227, "sm_103": 227}
 
 
 class Module:
@@ -36,20 +38,20 @@ class Module:
 
     def __init__(self, source: Path | str, arch: str = "sm_80", options: Sequence[str] = (), headers: Sequence[Path] = ()):
         name, text = (source.name, source.read_text()) if isinstance(source, Path) else ("kernel.cu", source)
-        self.text = to_ptx(text, name, arch, headers, options)
+        self.text, self.arch = to_ptx(text, name, arch, headers, options), arch
         self.entries = parse(self.text)
 
     @functools.cache  # noqa: B019  (a module has few kernels)
     def kernel(self, name: str) -> "Kernel":
         """The kernel with this name. Raises UnknownInstruction if the emulator does not know all of its instructions."""
-        return Kernel(self.entries[name])
+        return Kernel(self.entries[name], 1024 * SHARED.get(self.arch, 99))
 
 
 class Kernel:
-    """A kernel of a module."""
+    """A kernel of a module. shared_limit: bytes that a block can have."""
 
-    def __init__(self, entry: Entry):
-        self.entry = entry
+    def __init__(self, entry: Entry, shared_limit: int):
+        self.entry, self.shared_limit = entry, shared_limit
         shared, self.static_bytes = _layout([v for v in entry.variables if v.space == "shared"])
         local, self.local_bytes = _layout([v for v in entry.variables if v.space == "local"])
         self.decoder = Decoder(entry, shared | local)
@@ -63,6 +65,8 @@ class Kernel:
         threads, blocks = int(np.prod(sizes[1])), int(np.prod(sizes[0]))
         if not 1 <= threads <= 1024 or blocks < 1:
             raise Fault(f"{self.entry.name}: a grid of {sizes[0]} blocks of {sizes[1]} threads cannot be launched")
+        if (wanted := self.static_bytes + shared_bytes) > self.shared_limit:
+            raise Fault(f"{self.entry.name}: {wanted} bytes of shared memory for a block are more than {self.shared_limit}")
         parameters, at_once = self._parameters(args), max(1, CHUNK // threads)
         everything = GlobalSpace(memory if memory is not None else Memory())
         with np.errstate(all="ignore"):

@@ -1,7 +1,7 @@
 """PTX text to entries, variables and instructions.
 
-NVRTC writes one statement a line, which keeps this short: no directive or instruction but a parameter list goes over lines.
-Operands stay text here, except that `[...]`, `{...}` and `a|b` become tuples: ("at", base, offset), ("all", [...]) and
+No directive or instruction of NVRTC's goes over lines, except for parameter lists; inline assembly can have several in one
+line. Operands stay text here, except that `[...]`, `{...}` and `a|b` become tuples: ("at", base, offset), ("all", [...]) and
 ("pair", a, b).
 """
 
@@ -61,10 +61,10 @@ class Entry:
     labels: dict[str, int] = field(default_factory=dict)
 
 
-REGISTERS = re.compile(r"\.reg \.(\w+)\s+(%\w+)(?:<(\d+)>)?;")
+REGISTERS = re.compile(r"\.reg \.(\w+)\s+([%\w$]+)(?:<(\d+)>)?;")
 VARIABLE = re.compile(r"(?:\.extern )?\.(shared|local)(?: \.align (\d+))? \.(\w+)\s+([\w$]+)(?:\[(\d*)\])?;")
 PARAMETER = re.compile(r"\.param (?:\.align (\d+) )?\.(\w+)(?: \.ptr(?: \.\w+)?(?: \.align \d+)?)? ([\w$]+)(?:\[(\d+)\])?,?")
-STATEMENT = re.compile(r"(?:@(!?)(%\w+)\s+)?([a-z][\w.:]*)\s*(.*);")
+STATEMENT = re.compile(r"(?:@(!?)([%\w$]+)\s+)?([a-z][\w.:]*)\s*(.*);")
 LOCATION = re.compile(r"\.loc\s+(\d+) (\d+)")
 FILE = re.compile(r'\.file\s+(\d+) "([^"]*)"')
 ENTRY = re.compile(r"(?:\.visible |\.weak )*\.entry ([\w$]+)\(?")
@@ -76,26 +76,37 @@ def parse(text: str) -> dict[str, Entry]:
     files = {number: Path(path).name for number, path in FILE.findall(text)}
     entries: dict[str, Entry] = {}
     module_variables: list[Variable] = []
-    entry, inside, source, section = None, False, "", False
+    entry, depth, source, section = None, 0, "", False
     for number, raw in enumerate(text.splitlines(), 1):
         line = raw.split("//")[0].strip()
         if section or not line or line.startswith(IGNORED):
             section = line != "}" and (section or line.startswith(".section"))
         elif found := ENTRY.match(line):
             entry = entries[found[1]] = Entry(found[1], variables=list(module_variables))
-        elif line == "{":
-            inside = True
-        elif line == "}":
-            entry, inside = None, False
         elif found := LOCATION.match(line):
             source = f"{files.get(found[1], '?')}:{found[2]}" if found[2] != "0" else source
-        elif entry is None or not inside:
+        elif not depth and line != "{":
             _outside(line, number, entry, module_variables)
-        elif line.endswith(":"):
-            entry.labels[line[:-1]] = len(entry.instructions)
         else:
-            _statement(line, number, source, entry)
+            for part in _parts(line):
+                if part in "{}":
+                    depth += 1 if part == "{" else -1
+                elif part.endswith(":"):
+                    entry.labels[part[:-1]] = len(entry.instructions)
+                else:
+                    _statement(part, number, source, entry)
+            entry = entry if depth else None
     return entries
+
+
+def _parts(line: str) -> list[str]:
+    """The braces of scopes and the statements of a line."""
+    parts = []
+    while line := line.strip():
+        end = 1 if line[0] in "{}" else line.find(";") + 1 or len(line)
+        parts.append(line[:end])
+        line = line[end:]
+    return parts
 
 
 def _outside(line: str, number: int, entry: Entry | None, variables: list[Variable]):
@@ -122,7 +133,10 @@ def _statement(line: str, number: int, source: str, entry: Entry):
     """A line of a body: registers, a variable, or an instruction."""
     if found := REGISTERS.fullmatch(re.sub(r"\s+", " ", line)):
         kind, name, count = found.groups()
-        entry.registers.update({name: kind} if count is None else {f"{name}{k}": kind for k in range(int(count))})
+        names = [name] if count is None else [f"{name}{k}" for k in range(int(count))]
+        if any(entry.registers.get(name, kind) != kind for name in names):  # in two scopes of inline assembly
+            raise UnknownInstruction(f"line {number}: {line} has another type than an earlier register of this name")
+        entry.registers.update(dict.fromkeys(names, kind))
     elif found := VARIABLE.fullmatch(re.sub(r"\s+", " ", line)):
         entry.variables.append(_variable(found))
     elif found := STATEMENT.fullmatch(line):
