@@ -20,8 +20,8 @@ from trainer.runs import checkpoint
 def trained(tmp_path_factory):
     """A finished run with two checkpoints or more."""
     folder = tmp_path_factory.mktemp("watch") / "run"
-    assert run(["cartpole", "--num-envs=32", "--minibatch=1024", "--total-steps=4096", "--lstm-size=8", "--device=cpu", "--no-gif",
-                "--no-dashboard", "--eval-episodes=0", f"--run-dir={folder}", "--checkpoint-seconds=0.01"]) == 0
+    assert run(["cartpole", "--num-envs=32", "--minibatch=1024", "--total-steps=4096", "--lstm-size=8", "--no-gif",
+                "--device=cpu", "--no-dashboard", "--eval-episodes=0", f"--run-dir={folder}", "--checkpoint-seconds=0.01"]) == 0
     return folder
 
 
