@@ -3,12 +3,15 @@
 Loads no torch.
 """
 
+import contextlib
 import ctypes
 import functools
 import os
 import signal
 import sys
 import threading
+import warnings
+from collections.abc import Iterator
 from pathlib import Path
 
 from trainer.errors import RanksError
@@ -35,6 +38,20 @@ def limit_openmp_spin() -> None:
     """
     if "OMP_WAIT_POLICY" not in os.environ:
         os.environ.setdefault("GOMP_SPINCOUNT", SPIN_COUNT)
+
+
+def limit_openmp_spin_in_a_library() -> None:
+    """`limit_openmp_spin` for a program that uses the trainer's Python API. Call it before the trainer loads torch.
+
+    OpenMP reads the variables when it is loaded. If the program has loaded torch before, they only act on processes that it
+    starts, and one warning says so.
+    """
+    late = "torch" in sys.modules and not {"OMP_WAIT_POLICY", "GOMP_SPINCOUNT"} & os.environ.keys()
+    limit_openmp_spin()
+    if late:
+        warnings.warn("torch was imported before trainer, so its waiting threads spin for milliseconds, which slows training "
+                      "down several times on a busy machine: write `from trainer import ...` above `import torch`, or set "
+                      f"GOMP_SPINCOUNT={SPIN_COUNT} before Python starts", RuntimeWarning, stacklevel=3)
 
 
 def end_with_parent() -> bool:
@@ -114,6 +131,17 @@ class Interrupt:
 def hangup_signals() -> list[signal.Signals]:
     """[SIGHUP], or [] if the process was started to outlive its terminal, for example with nohup."""
     return [] if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN else [signal.SIGHUP]
+
+
+@contextlib.contextmanager
+def signals_interrupt() -> Iterator[None]:
+    """In this context SIGTERM and SIGHUP raise KeyboardInterrupt like SIGINT, so that child processes are ended cleanly."""
+    before = {number: signal.signal(number, signal.default_int_handler) for number in (signal.SIGTERM, *hangup_signals())}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def in_torchrun() -> bool:

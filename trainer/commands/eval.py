@@ -21,6 +21,11 @@ def film_setting() -> str | None:
     return matching(None, r"(?i).*\.(gif|mp4)", "a file that ends in .gif or .mp4", path=True)
 
 
+def numbers_setting(default: str | None) -> str | None:
+    """A field for probabilities with commas between them."""
+    return matching(default, rf"{_NUMBER}(,{_NUMBER})*", "numbers from 0 to 1 with commas, such as 0,0.25")
+
+
 @dataclass(frozen=True)
 class EpisodeOptions(CodeOptions):
     """Options for playing episodes of a trained agent."""
@@ -41,7 +46,7 @@ class EvalOptions(EpisodeOptions):
 
     greedy: bool = False
     """Only always take the most likely action. Otherwise there are two evaluations: of sampled and of greedy actions."""
-    sticky: str | None = matching(None, rf"{_NUMBER}(,{_NUMBER})*", "numbers from 0 to 1 with commas, such as 0,0.25")
+    sticky: str | None = numbers_setting(None)
     """Probabilities of sticky actions, each evaluated; 0,0.25 for both protocols. none: the run's own."""
     json: bool = False
     """Print one JSON object instead of sentences."""

@@ -42,8 +42,8 @@ def read(folders: Sequence[Path], by: str) -> list[Member]:
     if len(unique) < 2:
         named = f"only {folders[0]} is named" if folders else "none is named"
         raise RunError(f"compare needs two runs or more, and {named}; {hint()}")
-    names = Counter(folder.name for folder in unique.values())
-    members = [member(folder, by, folder.name if names[folder.name] == 1 else str(folder)) for folder in unique.values()]
+    chosen = list(unique.values())
+    members = [member(folder, by, label) for folder, label in zip(chosen, labels(chosen), strict=True)]
     games: dict[str, str] = {}
     for one in members:
         games.setdefault(one.run.game, one.label)
@@ -51,6 +51,12 @@ def read(folders: Sequence[Path], by: str) -> list[Member]:
         which = ", ".join(f"{folder} plays {GameName.parse(game).short}" for game, folder in games.items())
         raise RunError(f"scores of different games cannot be compared: {which}; name runs of one game")
     return members
+
+
+def labels(folders: Sequence[Path]) -> list[str]:
+    """The name of each folder, or its path if two have the same name."""
+    names = Counter(folder.name for folder in folders)
+    return [folder.name if folder.name and names[folder.name] == 1 else str(folder) for folder in folders]
 
 
 def member(folder: Path, by: str, label: str) -> Member:

@@ -37,6 +37,7 @@ training.
 | --- | --- |
 | `config.json` | settings; and for each session its start, machine, versions and command |
 | `metrics.jsonl` | metrics of every iteration, one JSON object a line; `step` counts the steps of all environments |
+| `report.html` | one page with the curves, the evaluation, the film, the settings and the machine, for any browser |
 | `curves.png` | the metrics as a picture |
 | `step_*.safetensors` | the last checkpoints, by step: weights, optimizer, environments, random numbers |
 | `best.safetensors` | the checkpoint with the best mean score so far (in self-play: with the best rating) |

@@ -74,9 +74,9 @@ def shown(url: str) -> str:
                          "postgresql://user@host/name, or journal:FILE") from None
 
 
-def default_storage(folder: Path) -> str:
+def default_storage(folder: Path, database: str = DATABASE) -> str:
     """The URL of the database in the folder of a sweep."""
-    return sqlalchemy.URL.create("sqlite", database=str(folder.resolve() / DATABASE)).render_as_string()
+    return sqlalchemy.URL.create("sqlite", database=str(folder.resolve() / database)).render_as_string()
 
 
 @contextlib.contextmanager
@@ -230,7 +230,8 @@ def fail_the_dead(study: optuna.Study) -> None:
     here = this_process()
     for trial in study.get_trials(deepcopy=False, states=(TrialState.RUNNING,)):
         pid = trial.user_attrs.get("pid")
-        if trial.user_attrs.get("host") == here["host"] and pid != here["pid"] and not _alive(pid):
+        noted = pid is not None  # a process notes its host, then its number
+        if noted and trial.user_attrs.get("host") == here["host"] and pid != here["pid"] and not _alive(pid):
             with contextlib.suppress(ValueError):  # another process has marked it
                 study.tell(trial.number, state=TrialState.FAIL)
 

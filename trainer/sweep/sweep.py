@@ -8,9 +8,6 @@ the median of the finished trials' scores at the same rung: the median stopping 
 Service for Black-Box Optimization", KDD).
 """
 
-import contextlib
-import signal
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,7 +17,7 @@ import optuna
 from trainer.config import Config
 from trainer.errors import ConfigError
 from trainer.files import writing
-from trainer.process import hangup_signals
+from trainer.process import signals_interrupt
 from trainer.sweep.folder import claim, end_leftovers, folder_of
 from trainer.sweep.report import counts, scored, values_text, write_report
 from trainer.sweep.space import Range, draw, values_of
@@ -93,7 +90,7 @@ def run_sweep(plan: Plan, name: str, url: str) -> None:
         claim(plan.folder, study, url)
         _print(f"sweep {name}: {_opening(study, plan, begun, first)}")
         try:
-            with _signals_interrupt():
+            with signals_interrupt():
                 _run_trials(study, plan)
         except KeyboardInterrupt:
             _print(f"sweep {name}: stopped ({counts(study)}); the same command continues it")
@@ -189,17 +186,6 @@ def _pruned(trial: optuna.Trial, reason: str) -> optuna.TrialPruned:
     trial.set_user_attr("reason", reason)
     _print(f"trial {trial.number}: pruned: {reason}")
     return optuna.TrialPruned(reason)
-
-
-@contextlib.contextmanager
-def _signals_interrupt() -> Iterator[None]:
-    """Let SIGTERM and SIGHUP raise KeyboardInterrupt like SIGINT, to end a trial cleanly."""
-    before = {number: signal.signal(number, signal.default_int_handler) for number in (signal.SIGTERM, *hangup_signals())}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def _print(text: str) -> None:

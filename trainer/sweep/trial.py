@@ -13,9 +13,10 @@ from typing import Any, NamedTuple
 
 from trainer.config import Config
 from trainer.config.preset import preset_text
-from trainer.files import open_file, read_json, write_atomically
+from trainer.errors import RunError
+from trainer.files import open_file, write_atomically
 from trainer.process import PARENT, program_command
-from trainer.runs.evaluation import EVALUATION
+from trainer.runs.evaluation import EVALUATION, read_evaluations
 from trainer.runs.metrics import METRICS, entries_of
 
 POLL = 0.5       # seconds between two reads of a trial's metrics
@@ -52,6 +53,59 @@ class MetricsReader:
         return entries_of(lines.splitlines(keepends=True))
 
 
+class Training:
+    """A training in a process of its own, which is started at once.
+
+    folder: of its run; it exists. Output goes to its output.txt.
+    arguments: of the command, after `python -m trainer`.
+    The process ends with this one, and with the thread that made this object; see `trainer.process.end_with_parent`.
+    """
+
+    def __init__(self, folder: Path, arguments: Sequence[str | Path]):
+        self.folder, self._metrics = folder, MetricsReader(folder)
+        with (folder / OUTPUT).open("wb") as output:
+            # start_new_session: the terminal sends Ctrl-C only to the caller, which then ends the training
+            self._process = subprocess.Popen([*program_command(), *arguments], stdin=subprocess.DEVNULL, stdout=output,
+                                             stderr=subprocess.STDOUT, start_new_session=True,
+                                             env=os.environ | {PARENT: str(os.getpid())})
+
+    def ended(self, seconds: float) -> bool:
+        """True if it has ended; waits for that up to `seconds`."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(seconds)
+        return self._process.returncode is not None
+
+    def entries(self) -> list[dict[str, Any]]:
+        """The entries of metrics.jsonl since the last call."""
+        return self._metrics.read()
+
+    def interrupt(self) -> None:
+        """Let it write a checkpoint and end."""
+        if self._process.poll() is None:
+            self._process.send_signal(signal.SIGINT)
+
+    def end(self) -> None:
+        """Interrupt it, and kill it after PATIENCE seconds. A second Ctrl-C kills it at once."""
+        try:
+            self.interrupt()
+            self.ended(PATIENCE)
+        finally:
+            self._process.kill()
+            self._process.wait()
+
+    def evaluations(self) -> list[dict[str, Any]]:
+        """The evaluations at its end. Raises TrialFailed if it ended without one."""
+        if self._process.returncode != 0 or not (self.folder / EVALUATION).exists():
+            raise TrialFailed(_reason(self._process.returncode, self.folder / OUTPUT))
+        try:
+            found = read_evaluations(self.folder)
+        except RunError:
+            found = []
+        if not found or "standard_error" not in found[0]:
+            raise TrialFailed(f"its {EVALUATION} is damaged")
+        return found
+
+
 def run_trial(config: Config, folder: Path, watch: Callable[[dict[str, Any]], None],
               options: Sequence[str] = ()) -> Outcome:
     """Train an agent with the settings in `config`, and evaluate it.
@@ -62,45 +116,24 @@ def run_trial(config: Config, folder: Path, watch: Callable[[dict[str, Any]], No
     options: more arguments of the command.
     Raises TrialFailed if the process ends without an evaluation.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    write_atomically(folder / PRESET, [preset_text(config, f"A trial of a sweep: {folder.name}.", own=True).encode()])
-    command = [*program_command(), config.game, "--preset", folder.resolve() / PRESET, "--run-dir", folder, *options]
-    metrics = MetricsReader(folder)
-    with (folder / OUTPUT).open("wb") as output:
-        # start_new_session: the terminal sends Ctrl-C only to the sweep, which then ends the trial
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
-                                   start_new_session=True, env=os.environ | {PARENT: str(os.getpid())})
-        try:
-            running = True
-            while running:
-                with contextlib.suppress(subprocess.TimeoutExpired):
-                    process.wait(POLL)
-                    running = False
-                for entry in metrics.read():
-                    watch(entry)
-        finally:
-            _end(process)
-    if process.returncode != 0 or not (folder / EVALUATION).exists():
-        raise TrialFailed(_reason(process.returncode, folder / OUTPUT))
+    training = Training(folder, new_training(config, folder, f"A trial of a sweep: {folder.name}.", options))
     try:
-        result = read_json(folder / EVALUATION)
-        return Outcome(float(result["mean"]), float(result["standard_error"]))
-    except (OSError, ValueError, TypeError, LookupError, OverflowError):
-        raise TrialFailed(f"its {EVALUATION} is damaged") from None
-
-
-def _end(process: subprocess.Popen) -> None:
-    """End a training: with SIGINT, and after PATIENCE seconds with SIGKILL."""
-    if process.poll() is not None:
-        return
-    try:
-        process.send_signal(signal.SIGINT)
-        process.wait(PATIENCE)
-    except subprocess.TimeoutExpired:
-        pass
+        running = True
+        while running:
+            running = not training.ended(POLL)
+            for entry in training.entries():
+                watch(entry)
     finally:
-        process.kill()
-        process.wait()
+        training.end()
+    result = training.evaluations()[0]
+    return Outcome(result["mean"], result["standard_error"])
+
+
+def new_training(config: Config, folder: Path, comment: str, options: Sequence[str] = ()) -> list[str | Path]:
+    """The arguments of a new training in `folder`, which is made; its preset.toml has the settings, below a comment."""
+    folder.mkdir(parents=True, exist_ok=True)
+    write_atomically(folder / PRESET, [preset_text(config, comment, own=True).encode()])
+    return [config.game, "--preset", folder.resolve() / PRESET, "--run-dir", folder, *options]
 
 
 def _reason(code: int, output: Path) -> str:

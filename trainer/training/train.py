@@ -15,6 +15,7 @@ from trainer.play import evaluate, matches
 from trainer.ppo.optimizers import entropy_coef, learning_rate
 from trainer.process import Interrupt, program_name
 from trainer.ranks import Ranks, join
+from trainer.results.report import REPORT, write_report
 from trainer.rollout.actor import collect
 from trainer.rollout.faults import first_fault
 from trainer.runs import checkpoint
@@ -57,11 +58,13 @@ def train_with(config: Config, ranks: Ranks, open_session: Callable[[Session], S
                 log.end_training()
                 log.note(f"checkpoints and curves are in {folder}")
                 draw_curves(folder)
+                write_report([folder], folder / REPORT, ended=True)
             if interrupt.asked:
                 log.note(f"interrupted at step {session.step:,}; go on with --resume {folder}")
                 raise KeyboardInterrupt
         if finished and config.run.eval_episodes and ranks.rank == 0:
             finish(session, folder, log)
+            write_report([folder], folder / REPORT, ended=True)
     return folder
 
 
@@ -157,6 +160,8 @@ def explain(session: Session, error: LearningError) -> str:
     begin, first = actor.step - session.storage.horizon, ranks.rank * session.pipeline.num_envs
     fault = min(filter(None, ranks.everyone(first_fault(session.storage, begin, first))), default=None)
     kept = f"{error}, iteration {session.iteration + 1:,}; the last good checkpoint is {session.saved}"
+    if session.saved is None:
+        return f"{fault.text}; {error}" if fault else f"{error}, iteration {session.iteration + 1:,}; nothing was saved"
     if fault is None:
         return f"{kept}: resume it with other settings, such as a smaller --learning-rate, in a new run"
     return f"{fault.text}; {kept}: correct the game (`{program_name()} check` tests a game), and resume it"

@@ -1,0 +1,255 @@
+"""Benches in one process: what is trained, resumed, tried again and refused, and the table. A class stands in for trainings."""
+
+import csv
+import json
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import optuna
+import pytest
+from run_support import summary
+
+from trainer.__main__ import main
+from trainer.config import Config
+from trainer.config.config import overlay
+from trainer.errors import ConfigError, SweepError
+from trainer.results import statistics
+from trainer.sweep import bench as bench_module
+from trainer.sweep import tasks as tasks_module
+from trainer.sweep.bench import Plan, run_bench
+from trainer.sweep.study import default_storage, open_storage, this_process
+from trainer.sweep.tasks import Task, Tasks, open_bench
+from trainer.sweep.trial import TrialFailed
+
+TINY = ["--num-envs=8", "--horizon=16", "--minibatch=64", "--lstm-size=4", "--encoder-size=4", "--memory=none", "--device=cpu",
+        "--eval-episodes=3", "--precision=float32"]
+
+
+def config(game="cartpole", **run) -> Config:
+    return overlay(Config(game), {"env": {"num_envs": 8}, "ppo": {"minibatch": 512}, "run": {"device": "cpu", **run}})
+
+
+def score(name: str, greedy: bool) -> float:
+    """The result of a stand-in, by the name of its task."""
+    game, _, seed = name.rpartition("-s")
+    return {"breakout": 20.0, "pong": -6.0}.get(game.partition("-")[0], 10.0) + int(seed) + 100 * ("0.25" in game) + greedy
+
+
+class StandIn:
+    """A training that ends after two looks at it."""
+
+    started, live, most, failing, breaks_at = [], 0, 0, (), None
+
+    def __init__(self, folder, arguments):
+        cls = type(self)
+        self.folder, self.looks = folder, 0
+        cls.started.append((folder.name, "--resume" in arguments))
+        cls.live += 1
+        cls.most = max(cls.most, cls.live)
+        (folder / "step_000000000512.safetensors").touch()
+        (folder / "config.json").touch()
+        (folder / "metrics.jsonl").write_text('{"step": 512, "seconds": 30.0}\n')
+
+    def ended(self, seconds):
+        if type(self).breaks_at == len(type(self).started):
+            raise KeyboardInterrupt
+        self.looks += 1
+        type(self).live -= self.looks == 2
+        return self.looks == 2
+
+    def interrupt(self):
+        (self.folder / "interrupted").touch()
+
+    def end(self):
+        assert all((self.folder.parent / name / "interrupted").exists() for name, _ in type(self).started[-type(self).live:])
+
+    def evaluations(self):
+        if self.folder.name in type(self).failing:
+            raise TrialFailed("boom")
+        return [summary(score(self.folder.name, greedy), greedy=greedy, sticky=0.25 * ("0.25" in self.folder.name))
+                for greedy in (False, True)]
+
+
+@pytest.fixture
+def bench(tmp_path, monkeypatch):
+    """Runs a bench of stand-ins in this process; returns the trainings that it started: names, and True for resumed ones."""
+    def run(*games, seeds=3, jobs=2, stickies=(0.0, 0.25), failing=(), breaks_at=None, **run):
+        stand_in = type("Trained", (StandIn,), {"started": [], "failing": failing, "breaks_at": breaks_at})
+        monkeypatch.setattr(bench_module, "Training", stand_in)
+        configs = {game: config(game, **run) for game in games or ("cartpole",)}
+        try:
+            run_bench(Plan(configs, stickies, seeds, jobs, tmp_path / "bench"), "bench", default_storage(tmp_path / "bench"))
+        finally:
+            run_again.most = stand_in.most
+        return stand_in.started
+    monkeypatch.setattr(bench_module, "_WAIT", 0.01)
+    run_again = run
+    run.folder = tmp_path / "bench"
+    return run
+
+
+def names(*middles, seeds):
+    return [f"cartpole-sticky{middle}-s{seed}" for seed in seeds for middle in middles]
+
+
+def test_every_seed_of_every_protocol_is_trained_once(bench, capsys):
+    started = bench()
+    assert started == [(name, False) for name in names("0", "0.25", seeds=(1, 2, 3))]
+    assert bench.most == 2
+    assert bench() == []
+    assert "bench bench: 6 of 6 trainings done" in capsys.readouterr().out
+
+
+def test_more_seeds_and_games_join_a_bench(bench):
+    bench(seeds=1)
+    assert bench(seeds=2) == [(name, False) for name in names("0", "0.25", seeds=(2,))]
+    assert [name for name, _ in bench("cartpole", "pong", seeds=1)] == ["pong-sticky0-s1", "pong-sticky0.25-s1"]
+    assert [name for name, _ in bench("gym:CartPole-v1", seeds=1)] == ["gym_CartPole-v1-s1"]
+
+
+def test_the_table_has_the_statistics_of_each_protocol(bench, capsys):
+    bench("breakout", "pong", seeds=4)
+    rows = {(row["game"], row["sticky"], row["actions"]): row for row in csv.DictReader((bench.folder / "results.csv").open())}
+    assert len(rows) == 8
+    for (game, sticky, actions), row in rows.items():
+        scores = [score(f"{game}-sticky{float(sticky):g}-s{seed}", actions == "greedy") for seed in range(1, 5)]
+        assert float(row["iqm"]) == statistics.iqm([np.array(scores)]) and row["seeds"] == "1 2 3 4"
+        assert [float(text) for text in row["scores"].split()] == scores
+        assert [float(end) for end in row["iqm_interval"].split()] == statistics.interval(statistics.iqm, [np.array(scores)])
+        assert (float(row["minutes"]), float(row["steps"])) == (0.5, 512)
+    facts = json.loads((bench.folder / "results.json").read_text())
+    assert [row["iqm"] for row in facts["rows"]] == [float(row["iqm"]) for row in rows.values()]
+    of_both = [(np.array([21, 22, 23, 24]) - 1.7) / 30.1, (np.array([-5, -4, -3, -2]) + 20.7) / 30]
+    assert facts["human_normalized"][0]["iqm"] == pytest.approx(statistics.iqm(of_both))
+    printed = capsys.readouterr().out
+    assert "human-normalized, 2 games, sticky 0, sampled actions: interquartile mean" in printed
+    assert "protocol: greedy actions, sticky 0.25, raw scores to game over or step 27,000" in printed
+
+
+def test_an_interrupt_ends_all_trainings_and_the_same_command_resumes_them(bench, capsys):
+    with pytest.raises(KeyboardInterrupt):
+        bench(breaks_at=4)
+    assert "interrupted: 2 trainings write their checkpoints" in capsys.readouterr().out
+    assert bench() == [(name, True) for name in names("0", "0.25", seeds=(2,))] + [
+        (name, False) for name in names("0", "0.25", seeds=(3,))]
+
+
+def test_failed_trainings_are_named_and_tried_again_by_the_next_command_only(bench, capsys):
+    bad = ("cartpole-sticky0-s1", "cartpole-sticky0.25-s2")
+    with pytest.raises(SweepError, match=r"^2 of 6 trainings failed, such as cartpole-sticky0-s1: boom; the same"):
+        bench(failing=bad)
+    assert (bench.folder / "results.csv").exists()
+    assert [name for name, _ in bench()] == list(bad)
+
+
+def test_another_command_for_the_same_bench_is_refused(bench):
+    bench(seeds=1)
+    with pytest.raises(SweepError, match=r"cartpole had other settings \(eval_episodes is 7 and was 100\): give the options"):
+        bench(eval_episodes=7)
+    optuna.create_study(storage=open_storage(default_storage(bench.folder)), study_name="sweep").set_user_attr("facts", {})
+    with pytest.raises(SweepError, match="'sweep' is no bench"):
+        run_bench(Plan({"cartpole": config()}, (), 1, 1, bench.folder), "sweep", default_storage(bench.folder))
+
+
+def test_two_games_with_one_folder_are_refused(bench):
+    with pytest.raises(ConfigError, match="two of the games have the same name in a folder"):
+        bench("gym:a/b", "gym:a_b", seeds=1)
+
+
+@pytest.mark.parametrize(("jobs", "own", "threads"), [(0, 0, 1), (1, 0, 8), (2, 0, 4), (3, 0, 2), (16, 0, 1), (2, 3, 3)])
+def test_trainings_share_the_cores(monkeypatch, tmp_path, jobs, own, threads):
+    monkeypatch.setattr(bench_module, "cores", lambda: 8)
+    plan = Plan({"cartpole": overlay(config(), {"env": {"num_threads": own}})}, (0.25,), 1, jobs, tmp_path)
+    made = plan.config_of(plan.tasks[0])
+    assert (made.env.num_threads, made.env.sticky, made.run.seed) == (threads, 0.25, 1)
+
+
+@pytest.fixture(params=["database", "journal"])
+def tasks(request, tmp_path):
+    """A function: the tasks of a bench of two, as a process of its own sees them."""
+    url = f"journal:{tmp_path / 'j'}" if request.param == "journal" else f"sqlite:///{tmp_path / 'd'}"
+    listed = [Task(f"t{seed}", "cartpole", 0.0, seed) for seed in (1, 2)]
+    return lambda: Tasks(open_bench(open_storage(url), "bench", {"cartpole": {}}), listed)
+
+
+def test_two_processes_take_no_task_twice(tasks):
+    one, other = tasks(), tasks()
+    taken = [one.take(), other.take(), one.take(), other.take()]
+    assert [entry and entry[1].name for entry in taken] == ["t1", "t2", None, None]
+    assert one.open == 2
+    one.done(taken[0][0], {"evaluations": [{"mean": 3.0}]})
+    assert (one.open, list(other.results())) == (1, ["t1"])
+    assert tasks().take() is None
+
+
+def test_tasks_that_two_processes_offered_at_once_are_taken_once(tasks):
+    one = tasks()
+    for name in ("t1", "t2", "t1"):
+        one.study.enqueue_trial({}, user_attrs={"task": name})
+    taken = [one.take() for _ in range(4)]
+    assert [entry and entry[1].name for entry in taken] == ["t1", "t2", None, None]
+
+
+def test_the_task_of_a_dead_process_is_taken_over(tasks, monkeypatch):
+    child = subprocess.Popen([sys.executable, "-c", "pass"])
+    child.wait()
+    with monkeypatch.context() as patch:
+        patch.setattr("os.getpid", lambda: child.pid)
+        dead = tasks()
+        trial, task = dead.take()
+    one = tasks()
+    assert task.name == "t1"
+    assert [entry and entry[1].name for entry in (one.take(), one.take(), one.take())] == ["t1", "t2", None]
+    dead.done(trial, {"evaluations": [{"mean": 3.0}]})  # it was not dead: its results come too late
+    assert one.results() == {}
+
+
+def test_a_task_of_a_process_that_is_still_noting_itself_is_left_alone(tasks, monkeypatch):
+    one = tasks()
+    with monkeypatch.context() as patch:
+        patch.setattr(tasks_module, "this_process", lambda: {"host": this_process()["host"]})  # and soon its number
+        assert one.take()[1].name == "t1"
+    assert [entry and entry[1].name for entry in (one.take(), one.take())] == ["t2", None]
+
+
+@pytest.mark.parametrize(("words", "sentence"), [
+    ("", "GAME is missing: write python -m trainer bench GAME"),
+    ("cartpole breakot", "did you mean breakout?"),
+    ("cartpole --seeds 0", "--seeds must be an integer from 1 to 100,000, not 0"),
+    ("cartpole --jobs -1", "--jobs must be an integer from 0 to 4,096, not -1"),
+    ("cartpole --sticky 2", "--sticky must be none, or numbers from 0 to 1 with commas, such as 0,0.25, not '2'"),
+    ("cartpole --eval-episodes 0", "--eval-episodes must be an integer of at least 1, not 0"),
+    ("cartpole --run-dir x", "--run-dir is no option of a bench"),
+    ("cartpole --gamma 2", "--gamma must be a number from 0 to 1, not 2.0"),
+    ("cartpole --storage x", "--storage must be the URL of a database"),
+])
+def test_a_mistake_is_answered_in_one_line(capsys, tmp_path, monkeypatch, words, sentence):
+    monkeypatch.chdir(tmp_path)
+    assert main(["bench", *words.split()]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("error: ") and error.count("\n") == 1
+    assert sentence in error
+
+
+@pytest.mark.slow
+def test_ctrl_c_ends_real_trainings_with_checkpoints_and_the_same_command_finishes_them(tmp_path):
+    command = [sys.executable, "-m", "trainer", "bench", "cartpole", "--seeds=2", "--jobs=2", "--sticky=0",
+               f"--out={tmp_path / 'bench'}", "--total-steps=40_000", *TINY]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    metrics = [tmp_path / "bench" / name / "metrics.jsonl" for name in ("cartpole-sticky0-s1", "cartpole-sticky0-s2")]
+    while process.poll() is None and not all(path.exists() and path.read_text() for path in metrics):
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    printed = process.communicate()[0]
+    assert process.returncode == 130, printed
+    assert "Traceback" not in printed
+    for path in metrics:
+        assert "interrupted at step" in (path.parent / "output.txt").read_text()
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("goes on") == 2
+    for path in metrics:
+        assert len(json.loads((path.parent / "config.json").read_text())["sessions"]) == 2

@@ -1,0 +1,81 @@
+"""`python -m trainer bench GAME...`: many seeds of one or several games at once, and a table of their results."""
+
+import contextlib
+import importlib.util
+from dataclasses import dataclass
+from pathlib import Path
+
+from envs_c import install
+from trainer.commands.arguments import admitted_training, game_of
+from trainer.commands.eval import numbers_setting
+from trainer.config import Config
+from trainer.config.fields import Section, matching, path_setting, within
+from trainer.config.options import parse, parse_new, parse_some, refuse_run_options
+from trainer.errors import ConfigError, SettingError, SweepError
+
+ABOUT = """\
+Train games with many seeds, each training on a core of its own, and print a table: means, interquartile means and their 95%
+intervals over the seeds, for sampled and for greedy actions, without and with sticky actions.
+
+The options of training are accepted too and hold for all trainings; --seed is the first seed. The same command continues a
+bench that was stopped: a finished training is not run again. In a second process, or with the same --storage on another machine
+with the same folder, it joins the bench."""
+
+
+@dataclass(frozen=True)
+class BenchOptions(Section):
+    """Options of a bench."""
+
+    seeds: int = within(10, 1, 100_000)
+    """Trainings of each game and each probability of sticky actions, with seeds that follow each other."""
+    jobs: int = within(0, 0, 4096)
+    """Trainings of this process at once. 0: one for each core. They share the cores evenly."""
+    sticky: str | None = numbers_setting("0,0.25")
+    """Probabilities of sticky actions, in training and evaluation, each with all seeds. none: that of the preset."""
+    name: str = matching("bench", r"[\w.-]+", "letters, digits, and any of _ . -")
+    """Name of the bench in its storage."""
+    storage: str | None = None
+    """Storage of what is done: a database's URL, or journal:FILE in a shared folder. none: OUT/bench.db."""
+    out: str | None = path_setting()
+    """The bench's folder, for its runs and its table. none: runs/NAME."""
+
+    def check(self) -> None:
+        super().check()
+        if self.out is not None and Path(self.out).exists() and not Path(self.out).is_dir():
+            raise SettingError("out", f"must be a folder or the name of a new one, not the file {self.out!r}")
+
+    @property
+    def stickies(self) -> tuple[float, ...]:
+        """The numbers in `sticky`, each once."""
+        return tuple(dict.fromkeys(map(float, self.sticky.split(",")))) if self.sticky else ()
+
+
+def main(argv: list[str]) -> None:
+    """Run trainings and print the table."""
+    if {"-h", "--help"} & set(argv):
+        parse(BenchOptions, ["--help"], "bench GAME...", ABOUT)
+    if importlib.util.find_spec("optuna") is None:
+        raise SweepError(f"a bench needs optuna: {install.hint('sweep')}")
+    first = next((index for index, text in enumerate(argv) if text.startswith("-")), len(argv))
+    games = list(dict.fromkeys(game_of([text], "bench ") for text in argv[:first])) or [game_of(argv, "bench ")]
+    options, rest = parse_some(BenchOptions, argv[first:], "bench GAME...")
+    configs, quiet = {}, {"run": {"gif": False, "dashboard": False, "track": "none"}}
+    for game in games:
+        configs[game] = parse_new(game, rest, quiet, "bench ", BenchOptions)
+        refuse_run_options(configs[game], "a bench, whose trainings have runs of their own")
+    if configs[games[0]].run.eval_episodes == 0:
+        raise ConfigError("--eval-episodes must be an integer of at least 1, not 0: the mean of the evaluation is the score of "
+                          "a training")
+    _run(options, configs, rest)
+
+
+def _run(options: BenchOptions, configs: dict[str, Config], rest: list[str]) -> None:
+    """Run the bench, with the code of all its games admitted."""
+    from trainer.sweep.bench import Plan, run_bench
+    from trainer.sweep.study import default_storage
+    folder = Path(options.out or f"runs/{options.name}")
+    with contextlib.ExitStack() as admitted:
+        consent = [option for game, config in configs.items()
+                   for option in admitted.enter_context(admitted_training(config, game, rest))]
+        plan = Plan(configs, options.stickies, options.seeds, options.jobs, folder, tuple(dict.fromkeys(consent)))
+        run_bench(plan, options.name, options.storage or default_storage(folder, "bench.db"))

@@ -1,0 +1,182 @@
+"""report.html: one page about a run, or about several side by side. It is made of the runs' files and needs no other file."""
+
+import base64
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from trainer.config import Config
+from trainer.files import read_file, read_json, write_atomically, writing
+from trainer.log.numbers import count, duration, number
+from trainer.results import html
+from trainer.results.compare import group_table, grouped, labels, read, scores_of
+from trainer.results.groups import between, improvements, notes, sentence
+from trainer.results.svg import COLOURS, Line, chart
+from trainer.runs.evaluation import text
+from trainer.runs.folder import CONFIG
+from trainer.runs.metrics import read_metrics
+from trainer.runs.summary import Run, read_run
+
+REPORT, FILM = "report.html", "episode.gif"
+LARGEST_FILM, LARGEST_FILMS = 6 << 20, 24 << 20  # bytes of a film, and of all films of a page; others are only named
+# Charts: title, metric, and the horizontal axis.
+_CHARTS = (("Score of recent episodes", "score_mean", "steps"), ("Score over time", "score_mean", "minutes"),
+           ("Speed, steps per second", "sps", "steps"), ("Policy loss", "loss_policy", "steps"),
+           ("Value loss", "loss_value", "steps"), ("Entropy of the policy", "entropy", "steps"))
+_SECTIONS = ("env", "policy", "ppo", "self_play", "run")
+
+
+def write_report(folders: Sequence[Path], path: Path, *, ended: bool = False) -> None:
+    """Write the report of the runs in `folders`. Raises RunError if a run's files are damaged, and FileError.
+
+    ended: the runs have ended, though their training still holds their folders.
+    """
+    content = page(folders, ended=ended)
+    with writing(path, "name a file elsewhere with --out"):
+        write_atomically(path, [content])
+
+
+def page(folders: Sequence[Path], *, ended: bool = False) -> bytes:
+    """The page about the runs in `folders`; arguments as for `write_report`."""
+    runs = dict(zip(labels(folders), map(read_run, folders), strict=True))
+    if ended:
+        runs = {label: replace(run, running=False) for label, run in runs.items()}
+    games = list(dict.fromkeys(run.name.short for run in runs.values()))
+    title = f"{', '.join(games)}: {next(iter(runs)) if len(runs) == 1 else f'{len(runs)} runs'}"
+    body = [f"<h1>{html.escape(', '.join(games))}</h1>\n", f'<p class="dim">{html.escape(_line(runs))}</p>\n', _summary(runs),
+            html.section("Evaluation", _evaluations(runs)), html.section("Over the seeds", *_statistics(runs, folders)),
+            html.section("Curves", *_curves(runs)), html.section("Film", _films(runs)),
+            html.section("Settings", _settings(runs)), html.section("Machine and versions", _machines(runs))]
+    return html.page(title, "".join(body))
+
+
+def _line(runs: dict[str, Run]) -> str:
+    """A line below the heading."""
+    label, run = next(iter(runs.items()))
+    return f"{label}, seed {run.seed}, started {run.started:%Y-%m-%d %H:%M}" if len(runs) == 1 else f"{len(runs)} runs"
+
+
+def _summary(runs: dict[str, Run]) -> str:
+    """The main numbers: boxes for one run, a table for several."""
+    if len(runs) > 1:
+        columns = ("run", "game", "seed", "state", "steps", "minutes", "score", "best", "evaluation")
+        rows = [(label, run.name.short, run.seed, run.state, count(run.step), f"{run.seconds / 60:.1f}", number(run.score),
+                 number(run.best), number(run.evaluation)) for label, run in runs.items()]
+        return html.table(columns, rows, columns[4:])
+    run = next(iter(runs.values()))
+    facts = {"state": run.state, "steps": f"{count(run.step)} of {count(run.total_steps)}", "training": duration(run.seconds),
+             "recent score": number(run.score), "best score": number(run.best), "evaluation": number(run.evaluation)}
+    boxes = "".join(f'<div class="fact"><b>{html.escape(value)}</b><span>{html.escape(name)}</span></div>'
+                    for name, value in facts.items())
+    return f'<div class="facts">{boxes}</div>\n'
+
+
+def _evaluations(runs: dict[str, Run]) -> str:
+    """A table of all evaluations, and their protocols."""
+    rows, protocols = [], {}
+    for label, run in runs.items():
+        for one in run.evaluations:
+            used = one.get("protocol") or {"actions": "unknown", "sticky": None}
+            protocols[text(one)] = None
+            more = (number(one.get(name)) for name in ("median", "min", "max", "mean_length"))
+            rows.append((label, used["actions"], number(used["sticky"]), number(one["mean"]),
+                         between(one.get("mean_interval")), *more, one.get("episodes", "-")))
+    columns = ("run", "actions", "sticky", "mean", "95% interval", "median", "min", "max", "length", "episodes")
+    if not rows:
+        return '<p class="none">There is no evaluation yet.</p>'
+    first = 0 if len(runs) > 1 else 1  # one run needs no column of names
+    notes_below = "".join(f'<p class="dim">{html.escape(line)}</p>\n' for line in protocols)
+    return html.table(columns[first:], [row[first:] for row in rows], columns[2:]) + notes_below
+
+
+def _statistics(runs: dict[str, Run], folders: Sequence[Path]) -> list[str]:
+    """The statistics of groups of runs of one game; empty if there is nothing to compare."""
+    if len(runs) < 2 or len({run.game for run in runs.values()}) > 1 or any(run.score is None for run in runs.values()):
+        return []
+    groups = grouped(read(folders, "steps"))
+    columns, rows = group_table(groups)
+    lines = [*map(sentence, improvements(scores_of(groups))), *notes(list(runs.values()))]
+    return [html.table(columns, rows, columns[2:]), *(f'<p class="dim">{html.escape(line)}</p>\n' for line in lines)]
+
+
+def _curves(runs: dict[str, Run]) -> list[str]:
+    """The charts, below a legend if there are several runs."""
+    entries = {label: read_metrics(run.folder) for label, run in runs.items()}
+    names = "".join(f'<li><i class="c{index % COLOURS}"></i>{html.escape(label)}</li>' for index, label in enumerate(runs))
+    charts = []
+    for title, key, across in _CHARTS:
+        lines = [_curve(label, some, key, across) for label, some in entries.items()]
+        drawn = chart(lines, "minutes of training" if across == "minutes" else "steps", f"{title} against {across}",
+                      number if across == "minutes" else count, zero=key == "sps")
+        charts.append(f'<div class="chart"><h3>{html.escape(title)}</h3>{drawn}</div>\n')
+    return [f'<ul class="legend">{names}</ul>\n' if len(runs) > 1 else "", f'<div class="charts">{"".join(charts)}</div>\n']
+
+
+def _curve(label: str, entries: Sequence[dict[str, Any]], key: str, across: str) -> Line:
+    """The points of a metric, in the order of the steps."""
+    points = sorted((entry["seconds"] / 60 if across == "minutes" else entry["step"], entry[key])
+                    for entry in entries if entry.get(key) is not None)
+    return Line(label, [point[0] for point in points], [point[1] for point in points])
+
+
+def _films(runs: dict[str, Run]) -> str:
+    """The films of the runs, inside the page; a larger one is named."""
+    parts, left = [], LARGEST_FILMS
+    for label, run in runs.items():
+        path = run.folder / FILM
+        try:
+            film = read_file(path, min(LARGEST_FILM, left))
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            parts.append(f'<p class="none">{html.escape(f"{path} is not in this page: {error.strerror}")}</p>\n')
+            continue
+        if not film.startswith(b"GIF8"):
+            parts.append(f'<p class="none">{html.escape(f"{path} is no GIF")}</p>\n')
+            continue
+        left -= len(film)
+        parts.append(f'<figure><img alt="{html.escape(f"a film of {label}")}" src="data:image/gif;base64,'
+                     f'{base64.b64encode(film).decode()}"><figcaption>{html.escape(label)}</figcaption></figure>\n')
+    return f'<div class="films">{"".join(parts)}</div>\n' if parts else ""
+
+
+def _settings(runs: dict[str, Run]) -> str:
+    """The settings that are not defaults, or that differ between the runs; all of them in a part that opens."""
+    default, every = Config(next(iter(runs.values())).game).to_dict(), {label: _flat(run.config) for label, run in runs.items()}
+    names = list(dict.fromkeys(name for settings in every.values() for name in settings))
+    usual = _flat(default)
+    rows = [(name, *(_shown(settings.get(name)) for settings in every.values()), _shown(usual.get(name))) for name in names]
+    columns = ("setting", *(every if len(runs) > 1 else ("value",)), "default")
+    changed = [row for row in rows if len(set(row[1:])) > 1]
+    return html.table(columns, changed) + html.details("All settings", html.table(columns, rows))
+
+
+def _machines(runs: dict[str, Run]) -> str:
+    """The facts about each session's machine and versions, the newest session of each run first."""
+    parts = []
+    for label, run in runs.items():
+        try:
+            sessions = [one for one in read_json(run.folder / CONFIG)["sessions"] if isinstance(one, dict)]
+        except (OSError, ValueError, TypeError, LookupError):
+            sessions = []
+        for number_of, session in reversed(list(enumerate(sessions, 1))):
+            facts = session.get("facts")
+            rows = [("started", session.get("started")), ("from step", session.get("from_step")),
+                    *(facts.items() if isinstance(facts, dict) else ())]
+            part = html.table(("fact", "value"), rows)
+            newest = number_of == len(sessions) and len(runs) == 1
+            parts.append(part if newest else html.details(f"{label}, session {number_of} of {len(sessions)}", part))
+    return "".join(parts)
+
+
+def _flat(config: dict[str, Any]) -> dict[str, Any]:
+    """The settings of all sections by name."""
+    return {name: value for section in _SECTIONS if isinstance(config.get(section), dict)
+            for name, value in config[section].items()}
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name}={one}" for name, one in value.items()) or "none"
+    return "none" if value is None else f"{value:g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,84 @@
+"""The table of a bench: for each game and protocol the statistics over its seeds, printed and written as CSV and JSON."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from optuna.trial import FrozenTrial
+from rich.console import Console
+
+from trainer.config.games import GameName
+from trainer.files import write_atomically
+from trainer.log.numbers import count, number
+from trainer.log.text import show
+from trainer.results import statistics
+from trainer.results.groups import about, between
+from trainer.results.output import csv_text
+from trainer.results.published import SOURCE, published
+from trainer.runs.evaluation import text
+from trainer.sweep.tasks import Task
+
+CSV, JSON = "results.csv", "results.json"
+_COLUMNS = ("game", "sticky", "actions", "seeds", "mean", "iqm", "95% interval", "human", "minutes", "steps")
+
+
+def write_table(folder: Path, tasks: Sequence[Task], results: Mapping[str, FrozenTrial]) -> None:
+    """Print the table of the finished trainings, and write results.csv and results.json into `folder`."""
+    rows = table(tasks, results)
+    totals = normalized(rows)
+    show(_COLUMNS, [_shown(row) for row in rows], Console(), right=_COLUMNS[3:])
+    for one in totals:
+        print(f"human-normalized, {one['games']} games, sticky {one['sticky']:g}, {one['actions']} actions: interquartile mean "
+              f"{number(one['iqm'])} (95% interval {between(one['iqm_interval'])})")
+    for line in sorted({row["protocol"] for row in rows}):
+        print(f"protocol: {line}")
+    if any(row["human_normalized"] is not None for row in rows):
+        print(f"human: 0 for random play, 1 for the human of {SOURCE}")
+    write_atomically(folder / CSV, [csv_text(rows).encode()])
+    write_atomically(folder / JSON, [json.dumps({"rows": rows, "human_normalized": totals}, indent=2).encode(), b"\n"])
+    print(f"{folder / CSV}, {folder / JSON}: the same with all digits, and the score of each seed")
+
+
+def table(tasks: Sequence[Task], results: Mapping[str, FrozenTrial]) -> list[dict[str, Any]]:
+    """A row for each game, sticky probability and kind of actions, ready for JSON."""
+    rows = []
+    for game, sticky in dict.fromkeys((task.game, task.sticky) for task in tasks):
+        done = [(task.seed, results[task.name].user_attrs) for task in tasks
+                if (task.game, task.sticky) == (game, sticky) and task.name in results]
+        for kind in range(max((len(facts["evaluations"]) for _, facts in done), default=0)):
+            rows.append(_row(game, sticky, [(seed, facts) for seed, facts in done if len(facts["evaluations"]) > kind], kind))
+    return rows
+
+
+def _row(game: str, sticky: float | None, done: Sequence[tuple[int, dict[str, Any]]], kind: int) -> dict[str, Any]:
+    """The statistics of one kind of evaluation over the seeds of a game."""
+    evaluations = [facts["evaluations"][kind] for _, facts in done]
+    scores, row = np.array([one["mean"] for one in evaluations], float), published(game, {})
+    facts = about(scores)
+    return {"game": GameName.parse(game).short, "sticky": sticky,
+            "actions": (evaluations[0].get("protocol") or {}).get("actions", ""), "seeds": [seed for seed, _ in done],
+            "scores": scores.tolist(), **facts, "human_normalized": None if row is None else row.normalized(facts["mean"]),
+            "minutes": float(np.mean([one["minutes"] for _, one in done])),
+            "steps": float(np.mean([one["steps"] for _, one in done])), "protocol": text(evaluations[0])}
+
+
+def normalized(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Human-normalized scores over all games that have them, for each protocol with at least two such games."""
+    found = []
+    for sticky, actions in dict.fromkeys((row["sticky"], row["actions"]) for row in rows):
+        chosen = [row for row in rows if (row["sticky"], row["actions"]) == (sticky, actions)
+                  and row["human_normalized"] is not None]
+        scores = [published(row["game"], {}).normalized(np.array(row["scores"])) for row in chosen]
+        if len(scores) > 1:
+            found.append({"sticky": sticky, "actions": actions, "games": len(scores), "iqm": statistics.iqm(scores),
+                          "iqm_interval": statistics.interval(statistics.iqm, scores)})
+    return found
+
+
+def _shown(row: Mapping[str, Any]) -> list[str]:
+    """A row of the printed table."""
+    return [row["game"], "-" if row["sticky"] is None else f"{row['sticky']:g}", row["actions"], str(row["runs"]),
+            number(row["mean"]), number(row["iqm"]), between(row["iqm_interval"]), number(row["human_normalized"]),
+            f"{row['minutes']:.1f}", count(row["steps"])]
