@@ -43,9 +43,13 @@ class CpuModule:
 
     def launch(self, name: str, items: int, *values, block: int = 0):
         """Call the kernel for each thread of the grid, each time in another random order."""
+        self.run(name, arguments(values))
+
+    def run(self, name: str, values: list):
+        """`launch` with arguments that are packed already."""
         kernel = getattr(self.library, name)
         kernel.restype = None
-        packed = [KINDS[type(value)](value.item()) for value in arguments(values)]
+        packed = [KINDS[type(value)](value.item()) for value in values]
         for place in random.sample(self.grid, len(self.grid)):
             self.library.set_thread(*place)
             kernel(*packed)

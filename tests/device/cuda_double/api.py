@@ -1,0 +1,125 @@
+"""The parts of CuPy and torch.cuda that bridge/ and trainer/ call, for a machine."""
+
+import contextlib
+import ctypes
+from types import ModuleType, SimpleNamespace
+
+from cuda_double.graphs import Graph
+from cuda_double.machine import MULTIPROCESSORS, Event, Machine, Stream, Work
+from cuda_double.ordering import DeviceFault
+
+TO_DEVICE, TO_HOST = 1, 2  # cudaMemcpyKind
+
+
+class CUDARuntimeError(RuntimeError):
+    pass
+
+
+def cupy_of(machine: Machine) -> ModuleType:
+    """A module with the interface of CuPy."""
+    class CupyStream:
+        def __init__(self, non_blocking: bool):
+            if not non_blocking:
+                raise DeviceFault("a stream that waits for the default stream is not modelled: use non_blocking=True")
+            self.ptr = machine.new_stream().number
+
+    class CupyEvent:
+        def __init__(self, disable_timing: bool):
+            self.event = Event()
+
+        def record(self, stream: CupyStream):
+            machine.record(self.event, machine.streams[stream.ptr])
+
+        def synchronize(self):
+            machine.synchronize(self.event, "wait for an event")
+
+    def alloc_pinned_memory(size: int) -> ctypes.Array:
+        if size > machine.pinned.size:
+            raise CUDARuntimeError("cudaErrorMemoryAllocation: out of memory")
+        owner = machine.pinned.allocate(size, 0, None, f"{size} page-locked bytes")
+        kind = type("PinnedMemory", (ctypes.c_uint8 * size,), {})  # a class of its own: its instances have attributes
+        memory = kind.from_address(machine.pinned.address + owner.allocation.offset)
+        memory.owner = owner
+        return memory
+
+    def copy(to: int, source: int, size: int, kind: int, stream: int):
+        to_host = kind == TO_HOST
+        host, on_device = (to, source) if to_host else (source, to)
+        if not machine.pinned.holds(host):
+            raise DeviceFault(f"an asynchronous copy of {size:,} bytes uses memory of the host that is not page-locked")
+        offset, region = host - machine.pinned.address, machine.region(on_device, size)
+        direction = "to host" if to_host else "to device"
+
+        def run(machine, access):
+            machine.transfers.begin(to_host, region.tensor.numpy(), offset, access)
+        machine.queue(Work(f"copy {direction}", "copy", run, **{"reads" if to_host else "writes": [region]},
+                           facts={"bytes": size, "direction": direction, "pinned": True}), machine.streams[stream])
+
+    module, module.cuda = ModuleType("cupy"), ModuleType("cupy.cuda")
+    module.cuda.runtime = SimpleNamespace(
+        setDevice=lambda number: None, getDeviceCount=lambda: 1, memcpyAsync=copy, memcpyHostToDevice=TO_DEVICE,
+        memcpyDeviceToHost=TO_HOST, CUDARuntimeError=CUDARuntimeError)
+    module.cuda.alloc_pinned_memory, module.cuda.Stream, module.cuda.Event = alloc_pinned_memory, CupyStream, CupyEvent
+    return module
+
+
+class TorchStream:
+    """torch.cuda.Stream."""
+
+    def __init__(self, machine: Machine, stream: Stream):
+        self.machine, self.stream, self.cuda_stream = machine, stream, stream.number
+
+    def wait_stream(self, other: "TorchStream"):
+        event = Event()
+        self.machine.record(event, other.stream)
+        self.machine.wait(self.stream, event)
+
+    def synchronize(self):
+        self.machine.synchronize_stream(self.stream, "wait for a stream")
+
+
+def torch_cuda(machine: Machine, gpus: int) -> dict[str, object]:
+    """The functions and classes of torch.cuda by name. gpus: their number; all are the same machine."""
+    class TorchEvent:
+        """torch.cuda.Event. The device does its work in no time: each piece between two events takes a millisecond."""
+
+        def __init__(self, enable_timing: bool = False):
+            self.event = Event()
+
+        def record(self):
+            machine.record(self.event, machine.stream)
+
+        def synchronize(self):
+            machine.synchronize(self.event, "wait for an event")
+
+        def elapsed_time(self, end) -> float:
+            return 1.0
+
+    class CUDAGraph:
+        def __init__(self):
+            self.graph = Graph(machine)
+
+        def replay(self):
+            self.graph.replay(machine.stream)
+
+    @contextlib.contextmanager
+    def graph(cuda_graph: CUDAGraph, stream: TorchStream | None = None, capture_error_mode: str = "global"):
+        on = machine.new_stream() if stream is None else stream.stream
+        cuda_graph.graph.begin(on)
+        with machine.on(on):
+            try:
+                yield
+            finally:
+                cuda_graph.graph.end(on)
+
+    properties = SimpleNamespace(multi_processor_count=MULTIPROCESSORS)
+    return {"_lazy_init": lambda: None, "is_available": lambda: True, "device_count": lambda: gpus, "current_device": lambda: 0,
+            "set_device": lambda device: None, "get_device_capability": lambda device=None: (9, 0),
+            "get_device_name": lambda device=None: "a device without a GPU",
+            "get_device_properties": lambda device=None: properties,
+            "ExternalStream": lambda pointer, device=None: TorchStream(machine, machine.streams[pointer]),
+            "current_stream": lambda device=None: TorchStream(machine, machine.stream),
+            "stream": lambda stream: machine.on(stream.stream),
+            "synchronize": lambda device=None: machine.synchronize_all("torch.cuda.synchronize"),
+            "is_current_stream_capturing": lambda: machine.stream.graph is not None,
+            "Event": TorchEvent, "CUDAGraph": CUDAGraph, "graph": graph}

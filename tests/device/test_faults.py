@@ -1,0 +1,238 @@
+"""The device without a GPU finds mistakes of the host code, each planted here, although its results would be right."""
+
+import numpy as np
+import pytest
+import torch
+from cuda_double import DeviceFault
+from cuda_double.install import installed
+from device_runs import config, trained
+
+from bridge import Slab, open_device
+from bridge.pipeline import Pipeline
+from trainer.ppo import learner
+from trainer.ppo.gradients import Gradients
+from trainer.rollout.storage import Storage
+
+UNORDERED, FREED = "nothing orders two uses of the same memory: ", "uses memory that was freed after its capture: "
+
+
+@pytest.fixture
+def faulty():
+    """A Machine in the place of CUDA, for tests that expect a fault. Its kernels are compiled for the CPU."""
+    with installed() as machine:
+        yield machine
+
+
+def without_waits(monkeypatch, name: str):
+    from bridge.cuda import CudaStream
+    monkeypatch.setattr(CudaStream, name, lambda self: None)
+
+
+def gradients_that_move(monkeypatch):
+    """The fault of an earlier version: `backward` allocates the gradients anew for each step of the optimizer."""
+    monkeypatch.setattr(learner, "Gradients", lambda parameters, *, fixed: Gradients(parameters, fixed=False))
+
+
+def games_that_do_not_wait(monkeypatch):
+    monkeypatch.setattr(Pipeline, "check", lambda self, stage, batch, call, *arguments:
+                        None if stage == "wait for the actions" else call(*arguments))
+
+
+def frames_that_move(monkeypatch):
+    def roll(self):
+        self.starts = self.starts.clone()
+        for name, rows in self.last.items():
+            getattr(self, name)[: self.before] = rows.clone()
+    monkeypatch.setattr(Storage, "roll", roll)
+
+
+PLANTED = {
+    "gradients freed under a captured graph": (gradients_that_move, {"accumulate": 4, "minibatch": 4, "num_envs": 8},
+                                               f"{FREED}.* writes .*float32"),
+    "storage replaced under a captured graph": (frames_that_move, {}, f"{FREED}.* reads|writes .*float32"),
+    "streams do not wait for the caller": (lambda patch: without_waits(patch, "wait_for_caller"), {}, UNORDERED),
+    "the caller does not wait for the streams": (lambda patch: without_waits(patch, "make_caller_wait"), {}, UNORDERED),
+    "the games do not wait for the actions": (games_that_do_not_wait, {}, f"{UNORDERED}a step of the environments"),
+    "the host does not wait for its event": (lambda patch: without_waits(patch, "wait"), {"num_batches": 2},
+                                             f"{UNORDERED}a step of the environments .*, written by copy to host on stream"),
+    "Gymnasium's threads do not wait": (lambda patch: without_waits(patch, "wait"), {"game": "gym:Acrobot-v1"},
+                                        "a step of the environments"),
+    "serial": (lambda patch: without_waits(patch, "wait"), {"serial": True}, "a step of the environments"),
+}
+
+
+@pytest.mark.parametrize(("plant", "settings", "message"), PLANTED.values(), ids=PLANTED.keys())
+def test_a_fault_of_the_training_is_found(faulty, monkeypatch, plant, settings, message):
+    plant(monkeypatch)
+    with pytest.raises(DeviceFault, match=message):
+        trained(config(**settings))
+    assert faulty.faults
+
+
+class Two:
+    """Two streams and a tensor."""
+
+    def __init__(self):
+        device = open_device("cuda")
+        self.one, self.other = device.stream(), device.stream()
+        self.data = torch.zeros(8, device="cuda:0")
+        for stream in (self.one, self.other):
+            stream.wait_for_caller()
+
+    def write(self):
+        self.data.add_(1)
+
+    def read(self):
+        self.data.sum()
+
+
+@pytest.mark.parametrize(("first", "second", "fault"), [
+    ("write", "read", True), ("read", "write", True), ("write", "write", True), ("read", "read", False)])
+@pytest.mark.parametrize("captured", [False, True])
+def test_work_of_two_streams_on_the_same_memory_must_be_ordered(faulty, first, second, fault, captured):
+    two = Two()
+    works = [(two.one, getattr(two, first)), (two.other, getattr(two, second))]
+    if captured:
+        works = [(stream, stream.capture(work)) for stream, work in works]
+    (one, earlier), (other, later) = works
+    one.run(earlier)
+    if fault:
+        with pytest.raises(DeviceFault, match=f"{UNORDERED}.* on stream 2 .*on stream 1"):
+            other.run(later)
+    else:
+        other.run(later)
+
+
+@pytest.mark.parametrize("by", ["the caller", "the host"])
+def test_work_after_a_wait_is_ordered(double, by):
+    two = Two()
+    two.one.run(two.write)
+    if by == "the caller":
+        two.one.make_caller_wait()
+        two.other.wait_for_caller()
+    else:
+        two.one.mark()
+        two.one.wait()
+    two.other.run(two.write)
+    two.other.make_caller_wait()
+    assert two.data.tolist() == [2.0] * 8
+
+
+def test_streams_may_use_different_rows_of_the_same_tensor(double):
+    two = Two()
+    table = torch.zeros(4, 6, device="cuda:0")
+    for stream in (two.one, two.other):
+        stream.wait_for_caller()
+    two.one.run(lambda: table[:, :3].add_(1))
+    two.other.run(lambda: table[:, 3:].add_(2))
+    for stream in (two.one, two.other):
+        stream.make_caller_wait()
+    assert table.sum().item() == 4 * 3 * 3
+
+
+@pytest.mark.parametrize("use", ["write", "read"])
+@pytest.mark.parametrize("freed", [True, False])
+def test_a_graph_uses_the_addresses_of_its_capture(faulty, use, freed):
+    two = Two()
+    first = two.data
+    replay = two.one.capture(getattr(two, use))
+    replay()
+    two.one.make_caller_wait()
+    two.data = torch.full((8,), 5.0, device="cuda:0")
+    if freed:
+        del first
+        with pytest.raises(DeviceFault, match=rf"{FREED}.*{use}s \(8,\) float32 of zeros"):
+            replay()
+    else:
+        replay()
+        two.one.make_caller_wait()
+        assert first[0].item() == (2.0 if use == "write" else 0.0) and two.data[0].item() == 5.0
+
+
+def test_a_replay_does_not_call_python_again(double):
+    two, calls = Two(), []
+
+    def work():
+        calls.append(0)
+        two.data.add_(len(calls))
+    replay = two.one.capture(work)
+    assert two.data.tolist() == [0.0] * 8  # a capture does no work
+    for _ in range(3):
+        replay()
+    two.one.make_caller_wait()
+    assert calls == [0] and two.data.tolist() == [3.0] * 8
+
+
+def test_memory_freed_by_one_stream_must_not_be_used_by_another(faulty):
+    """torch's allocator gives it to the next tensor of the first stream, whatever the other stream still does."""
+    two = Two()
+    scratch = torch.zeros(100, device="cuda:0")
+    two.one.wait_for_caller()
+    two.one.run(lambda tensors=[scratch]: tensors.pop().add_(1))
+    del scratch
+    with pytest.raises(DeviceFault, match=f"{UNORDERED}zeros on the default stream writes .* add_ on stream 1"):
+        torch.zeros(100, device="cuda:0")
+
+
+def test_memory_that_was_never_written_must_not_be_read(faulty):
+    part = torch.empty(8, device="cuda:0")
+    part[:4] = 1.0
+    assert part[:4].sum().item() == 4.0
+    with pytest.raises(DeviceFault, match="sum on the default stream reads memory that was never written"):
+        part.sum()
+
+
+class Flight:
+    """A slab whose copy is in flight."""
+
+    def __init__(self, direction: str):
+        self.stream = open_device("cuda").stream()
+        self.slab = Slab(4, (3,), "float32", device=open_device("cuda"))
+        self.stream.wait_for_caller()
+        self.slab.actions.fill_(7)
+        self.stream.wait_for_caller()
+        getattr(self.slab, direction)(self.stream)
+        self.stream.mark()
+
+
+@pytest.mark.parametrize("direction", ["upload", "download"])
+def test_page_locked_memory_must_not_be_written_during_a_copy(faulty, direction):
+    flight = Flight(direction)
+    (flight.slab.host["reward"] if direction == "upload" else flight.slab.host_actions)[1] = 3
+    with pytest.raises(DeviceFault, match="the host wrote to page-locked memory during a copy"):
+        flight.stream.wait()
+
+
+def test_page_locked_memory_has_the_copied_bytes_only_after_a_wait(double):
+    flight = Flight("download")
+    assert not np.array_equal(flight.slab.host_actions, [7] * 4)
+    flight.stream.wait()
+    assert np.array_equal(flight.slab.host_actions, [7] * 4)
+
+
+def test_an_asynchronous_copy_needs_page_locked_memory_and_allocated_memory(faulty):
+    stream, on_device = open_device("cuda").stream(), torch.zeros(64, dtype=torch.uint8, device="cuda:0")
+    with pytest.raises(DeviceFault, match="not page-locked"):
+        stream.upload(on_device, np.zeros(64, np.uint8))
+    pinned = open_device("cuda").host_bytes(4096)
+    with pytest.raises(DeviceFault, match="beyond their allocation"):
+        stream.upload(on_device, pinned)
+
+
+@pytest.mark.parametrize("work", [
+    lambda data: data.sum().item(), lambda data: data.cpu(), lambda data: data.nonzero(), lambda data: data[data > 0],
+    lambda data: data.copy_(torch.ones(8)), lambda data: torch.cuda.synchronize()],
+    ids=["item", "cpu", "nonzero", "mask", "pageable copy", "synchronize"])
+def test_a_capture_refuses_what_waits_for_the_device(double, work):
+    two = Two()
+    with pytest.raises(RuntimeError, match="previous error during capture"):
+        two.one.capture(lambda: work(two.data))
+    two.one.run(lambda: two.data.add_(1))  # the stream goes on
+    two.one.make_caller_wait()
+    assert two.data.sum().item() == 8.0
+
+
+def test_tensors_of_host_and_device_do_not_mix(double):
+    with pytest.raises(RuntimeError, match="expected all tensors on one device"):
+        torch.zeros(4, device="cuda:0") + torch.ones(4)
+    assert (torch.ones(4, device="cuda:0") + torch.tensor(2.0)).tolist() == [3.0] * 4

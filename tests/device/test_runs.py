@@ -1,0 +1,109 @@
+"""Trainings on the device without a GPU: no fault, and the numbers of the CPU."""
+
+import pytest
+import torch
+from device_runs import config, contents, rank_contents, require_same, trained
+from ranks_support import Pair
+
+from trainer.play import evaluate
+from trainer.rollout.actor import BatchStep
+from trainer.training import build as build_module
+from trainer.training.build import make_session
+from trainer.training.train import iterate
+
+RUNS = {
+    "features": {},
+    "three batches": {"num_batches": 3},
+    "serial": {"num_batches": 2, "serial": True},
+    "masks, bytes, no memory": {"game": "go", "memory": "none", "encoder": "mlp"},
+    "stacked frames": {"game": "pong", "view": "pixels", "frame_stack": 3, "num_envs": 4, "num_batches": 2, "epochs": 1},
+    "minGRU": {"memory": "mingru", "layers": 2, "num_batches": 2},
+    "accumulation, three graphs": {"accumulate": 4, "minibatch": 4, "num_envs": 8},
+    "V-trace": {"vtrace": True},
+    "priorities": {"priority_alpha": 0.6},
+    "Muon": {"optimizer": "muon"},
+    "normalized": {"normalize_observations": True, "normalize_rewards": True, "num_batches": 2},
+    "target_kl": {"target_kl": 1e-9, "epochs": 3},
+    "Gymnasium": {"game": "gym:Acrobot-v1", "num_batches": 2},
+    "self-play": {"game": "go", "memory": "none", "encoder": "mlp", "num_envs": 4, "num_batches": 2, "options": {"size": 5},
+                  "self_play": {"self_play": True, "pool_size": 3, "snapshot_every": 1, "anchor_games": 1}},
+    "self-play, LSTM": {"game": "go", "encoder": "mlp", "num_envs": 4, "options": {"size": 5},
+                        "self_play": {"self_play": True, "pool_size": 3, "snapshot_every": 1, "anchor_games": 0}},
+    "games on the device": {"sim": "device"},
+    "games on the device, in tensors": {"sim": "tensors", "serial": True},
+}
+
+
+@pytest.mark.parametrize("settings", RUNS.values(), ids=RUNS.keys())
+def test_a_training_has_no_fault_and_equals_the_cpu_s(double, settings):
+    made = contents(trained(config(**settings)))
+    assert double.graphs > 0
+    plain = settings | ({"sim": "tensors"} if settings.get("sim") == "device" else {})
+    require_same(made, contents(trained(config("cpu", **plain))))
+
+
+def test_bfloat16_is_close_to_the_cpu_s(double):
+    settings = {"precision": "bfloat16", "frame_stack": 2}
+    made, plain = (contents(trained(config(device, **settings), 2)) for device in ("cuda", "cpu"))
+    require_same(made, plain, tolerance=3e-2)
+
+
+def test_work_without_graphs_equals_captured_work(double, monkeypatch):
+    captured = contents(trained(config(num_batches=2)))
+    count = double.graphs
+    monkeypatch.setattr(build_module, "GRAPHS", False)
+    eager = contents(trained(config(num_batches=2)))
+    assert double.graphs == count
+    assert all(torch.equal(tensor, eager[name]) for name, tensor in captured.items())
+
+
+def test_work_that_cannot_be_captured_runs_without_a_graph_after_one_warning(double, monkeypatch):
+    original = BatchStep._forward
+
+    def synchronizing(self, over, h, c):
+        over.sum().item()
+        return original(self, over, h, c)
+    monkeypatch.setattr(BatchStep, "_forward", synchronizing)
+    with pytest.warns(RuntimeWarning, match="a batch step cannot be captured as a graph") as warned:
+        made = contents(trained(config(num_batches=3)))
+    assert len([one for one in warned if "a batch step" in str(one.message)]) == 1
+    monkeypatch.undo()
+    require_same(made, contents(trained(config("cpu"))))
+
+
+@pytest.mark.parametrize("settings", [{}, {"game": "gym:Acrobot-v1", "normalize_observations": True, "num_batches": 2},
+                                      {"sim": "tensors"}], ids=str)
+def test_a_resumed_training_goes_on_as_the_first_one_did(double, tmp_path, settings):
+    made = trained(config(**settings), 2)
+    path = made.save(tmp_path)
+    resumed = [make_session(config(device, **settings), resume=path) for device in ("cuda", "cpu")]
+    saves = made.pipeline.source.saves  # Gymnasium's environments begin anew
+    for one in (*resumed, *([made] if saves else [])):
+        for _ in range(2):
+            iterate(one)
+        one.pipeline.settle()
+    require_same(contents(resumed[0]), contents(resumed[1]))
+    if saves:
+        require_same(contents(made), contents(resumed[0]))
+
+
+@pytest.mark.parametrize("settings", [{}, {"game": "gym:Acrobot-v1", "options": {"max_episode_steps": 20}}], ids=str)
+@pytest.mark.parametrize("greedy", [False, True])
+def test_an_evaluation_has_the_scores_of_the_cpu_s(double, settings, greedy):
+    results = []
+    for device in ("cuda", "cpu"):
+        made = make_session(config(device, **settings))
+        results.append(evaluate.play(made.policy, made.config.game, made.config.env, episodes=3, seed=1, greedy=greedy))
+    one, other = results
+    assert one.returns.tolist() == other.returns.tolist() and one.lengths.tolist() == other.lengths.tolist()
+
+
+def test_two_ranks_have_no_fault_and_equal_those_on_the_cpu():
+    pair = Pair()
+    try:
+        on_device, on_cpu = (pair(rank_contents, config(device, num_envs=8, num_batches=2)) for device in ("cuda", "cpu"))
+    finally:
+        pair.close()
+    for (made, faults), (plain, _) in zip(on_device, on_cpu, strict=True):
+        assert not faults
+        require_same(made, plain)
