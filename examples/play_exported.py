@@ -54,7 +54,8 @@ def open_safetensors(path: str | Path) -> tuple[About, Step]:
     w = {name: np.frombuffer(data, np.float32, offset=begin + one["data_offsets"][0],
                              count=int(np.prod(one["shape"]))).reshape(one["shape"])
          for name, one in header.items()}
-    if about["encoder"] not in (*ENCODERS, *(["auto"] if "layout" in about else [])) or about["memory"] not in CORES or {"heads", "observation_transform"} & about.keys():
+    encoders = {*ENCODERS, *(["auto"] if "layout" in about else [])}
+    if about["encoder"] not in encoders or about["memory"] not in CORES or {"heads", "observation_transform"} & about.keys():
         sys.exit(f"{path}: encoder {about['encoder']} with memory {about['memory']} has no NumPy version: export .onnx")
     encode, core = parts if "layout" in about else ENCODERS[about["encoder"]], CORES[about["memory"]]
     measured = [part["measured"] for part in about.get("layout", ()) for _ in range(math.prod(part["shape"]))] or [True]
@@ -170,7 +171,7 @@ def found(path: str) -> Any:
 
 
 def reader(about: About, env: gymnasium.vector.VectorEnv[Any, Any, Any]) -> Callable[[Any, dict[str, Any]], Array]:
-    """A function that turns what `env` returns into the policy's observations; it adds the action mask of a Dict to the infos."""
+    """A function that turns what `env` returns into the policy's observations; it adds a Dict's action mask to the infos."""
     if not about["game"].startswith("gym:"):
         return lambda observation, infos: observation
     read = Observations(env.single_observation_space, plain=about.get("observations", "plain") == "plain")
@@ -187,7 +188,8 @@ def reader(about: About, env: gymnasium.vector.VectorEnv[Any, Any, Any]) -> Call
 def make(about: About, num_envs: int, trust_code: bool = False) -> gymnasium.vector.VectorEnv[Any, Any, Any]:
     """Environments like those in which the policy was trained. The file may name code: a game's .pyx, gym:MODULE:NAME,
     gym:FILE.py:NAME, and wrappers."""
-    code = [*([about["game"]] if about["game"].endswith(".pyx") or about["game"].count(":") > 1 else []), *about.get("wrap", ())]
+    is_code = about["game"].endswith(".pyx") or about["game"].count(":") > 1
+    code = [*([about["game"]] if is_code else []), *about.get("wrap", ())]
     if code and not trust_code:
         sys.exit(f"the policy plays {' with '.join(code)}, which is code: read it, then allow it with --trust-code")
     if about["game"].startswith("gym:"):

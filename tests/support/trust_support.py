@@ -9,6 +9,7 @@ from support import TOY
 from verb_support import rewrite
 
 from envs_c import catalog
+from trainer.config.games import whole
 
 MARK = 'import os\nwith open(os.environ["MARKER"], "a") as marker:\n    marker.write("{}\\n")\n'
 MODULE = MARK.format("crafted") + """
@@ -30,12 +31,17 @@ class Tracker:
         pass
 
 
+def unchanged(env):
+    return env
+
+
 if "Crafted-v0" not in gymnasium.registry:
     gymnasium.register("Crafted-v0", "gymnasium.envs.classic_control:CartPoleEnv", max_episode_steps=50)
 """
 
 # A setting that names code: its section (None for the game) and its value. The game's path is relative.
-NAMES = {"game": (None, "crafted.pyx"), "environment": (None, "gym:crafted:Crafted-v0"), "encoder": ("policy", "crafted:Small"),
+NAMES = {"game": (None, "crafted.pyx"), "environment": (None, "gym:crafted:Crafted-v0"),
+         "file": (None, "gym:crafted.py:Crafted-v0"), "wrap": ("env", "crafted:unchanged"), "encoder": ("policy", "crafted:Small"),
          "memory": ("policy", "crafted:Exported"), "heads": ("policy", "crafted:Deep"),
          "observation_transform": ("policy", "crafted:same"), "reward_transform": ("ppo", "crafted:doubled"),
          "loss": ("ppo", "crafted:small_memory"), "track": ("run", "crafted:Tracker")}
@@ -52,7 +58,7 @@ def write_code(folder: Path) -> None:
 def name_code(run: Path, kind: str) -> str:
     """Let the checkpoints of a run name code, with damaged weights; returns the name. kind: a key of NAMES."""
     section, name = NAMES[kind]
-    name = str(Path(name).resolve()) if name.endswith(".pyx") else name
+    name = whole(name) if section is None else name
     rewrite(run, lambda config: config.update(game=name) if section is None else config[section].update({kind: name}))
     for path in run.glob("*.safetensors"):
         data = bytearray(path.read_bytes())
@@ -63,8 +69,7 @@ def name_code(run: Path, kind: str) -> str:
 
 def forget() -> None:
     """Forget what this process has loaded, as if the next command ran in a new process."""
-    for name in [name for name in sys.modules if name.partition(".")[0] in ("crafted", "crafted_helper", "crafted_package")
-                 or name.startswith("envs_c_outside_crafted_")]:
+    for name in [name for name in sys.modules if name.startswith(("crafted", "envs_c_outside_crafted_"))]:
         del sys.modules[name]
     catalog._registered.pop("toy", None)
     for name in ("Arcade/Toy-v0", "Crafted-v0"):

@@ -94,10 +94,11 @@ def _dashed(text: str) -> str:
     return (name.replace("_", "-") if name.startswith("--") else name) + equals + value
 
 
-def spaces_for(game: str, argv: Sequence[str]) -> Spaces | None:
+def spaces_for(game: str, argv: Sequence[str], *, trains: bool = True) -> Spaces | None:
     """What decides the preset of an environment of Gymnasium, which is made once for it; None for other games.
 
     argv: the options on the command line; those of the environment may change its spaces.
+    trains: as for `admitted_training`: the code runs here for the first time.
     Raises ConfigError if it cannot be made, and TrustError as `admitted_training`.
     """
     name, file = GameName.parse(game), value_of("--preset", argv) or "none"
@@ -105,7 +106,7 @@ def spaces_for(game: str, argv: Sequence[str]) -> Spaces | None:
         return None
     env, _ = parse_some(EnvConfig, argv, game)
     env = replace(env, num_envs=EnvConfig().num_envs, num_batches=0)  # these fit only the preset, which is not known yet
-    with admitted_training(Config(game, env), game, argv, trains=False):
+    with admitted_training(Config(game, env), game, argv, trains=trains):
         from trainer.environments import spaces_of
         return spaces_of(game, env)
 

@@ -36,7 +36,7 @@ def main(argv: list[str]) -> None:
         return
     game = game_of(argv, "profile ")
     options, rest = parse_some(ProfileOptions, argv[1:], f"profile {game}")
-    config = parse_new(game, rest, verb="profile ", options=ProfileOptions, spaces=spaces_for(game, rest))
+    config = parse_new(game, rest, verb="profile ", options=ProfileOptions, spaces=spaces_for(game, rest, trains=False))
     refuse_run_options(config, "profile, which trains a new agent and keeps nothing of it")
     with admitted_training(config, game, rest, trains=False):
         from trainer.training.profile import profile_run

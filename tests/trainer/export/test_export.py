@@ -28,8 +28,8 @@ from trainer.training.build import make_session
 
 ONNX = all(importlib.util.find_spec(name) for name in ("onnx", "onnxscript", "onnxruntime"))
 needs_onnx = pytest.mark.skipif(not ONNX, reason="needs the packages of the extra 'export'")
-LONG = {"mingru of another width", "none", "none, frames", "board", "own", "gymnasium", "parts, flat",  # the exporter needs a second
-        "colours"}
+# The exporter needs a second for each of these.
+LONG = {"mingru of another width", "none", "none, frames", "board", "own", "gymnasium", "parts, flat", "colours"}
 FOREIGN = {  # of the user's own environments
     "parts": ("gym:own_environments:Mixed", "features", {"normalize_observations": True, "frame_stack": 2}),
     "parts, flat": ("gym:own_environments:Mixed", "features", {"encoder": "mlp", "memory": "none"}),

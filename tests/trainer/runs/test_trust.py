@@ -95,10 +95,28 @@ def test_a_training_s_own_code_runs_again_and_other_users_allow_it(own, capsys, 
         forget()
 
 
+@pytest.mark.parametrize("game", ["crafted.py:Crafted-v0", "gym:crafted:Crafted-v0"])
+def test_an_environment_s_code_and_the_modules_that_it_imports_are_allowed_from_then_on(here, capsys, game):
+    run(capsys, f"{game} {CODE} --run-dir runs/own --stop-at 2048")
+    assert ran() == ["crafted", "helper"]
+    forget()
+    run(capsys, "eval runs/own --episodes 2")
+    assert ran() == ["crafted", "helper"]
+    for file in ("crafted_helper.py", "crafted.py"):
+        forget()
+        with Path(file).open("a") as code:
+            code.write(MARK.format("changed"))
+        assert file in refused(capsys, "eval runs/own --episodes 2")
+        assert "changed" not in ran()
+    run(capsys, f"eval runs/own --episodes 2 --game {game}")
+    assert ran().count("changed") == 2
+
+
 @pytest.mark.parametrize("kind", [kind for kind, (section, _) in NAMES.items() if section is not None])
 def test_every_kind_of_code_that_a_training_named_is_allowed_from_then_on(here, capsys, monkeypatch, kind):
     option, other = f"--{kind.replace('_', '-')} {NAMES[kind][1]}", here / "other"
-    run(capsys, f"cartpole {CODE.replace('--track none', '')} {option} --run-dir runs/own --stop-at 2048")
+    game = "gym:CartPole-v1" if kind == "wrap" else "cartpole"
+    run(capsys, f"{game} {CODE.replace('--track none', '')} {option} --run-dir runs/own --stop-at 2048")
     assert ran() == ["crafted", "helper"]
     for words in ("eval runs/own --episodes 2", "--resume runs/own"):
         forget()
@@ -167,6 +185,25 @@ def test_every_file_of_a_package_counts(here, capsys):
     forget()
     (package / "__init__.py").write_text(MARK.format("package"))
     refused(capsys, "eval runs/own --episodes 2")
+    assert ran() == []
+
+
+@pytest.mark.parametrize("package", [None, "crafted_package/__init__.py"])
+def test_folders_without_an_init_file_may_hold_the_code(here, capsys, package):
+    folder = here / "crafted_package" / "inner" / "deep"
+    folder.mkdir(parents=True)
+    (folder / "parts.py").write_text(MARK.format("parts") + "from own_encoders import Small\n")
+    if package is not None:
+        (here / package).write_text(MARK.format("package"))
+    code = "crafted_package.inner.deep.parts:Small"
+    run(capsys, f"cartpole {CODE} --encoder {code} --run-dir runs/own --stop-at 2048")
+    forget()
+    ran()
+    run(capsys, "eval runs/own --episodes 2")
+    assert ran() == (["package", "parts"] if package else ["parts"])
+    forget()
+    (folder / "parts.py").write_text(MARK.format("other") + "from own_encoders import Small\n")
+    assert code in refused(capsys, "eval runs/own --episodes 2")
     assert ran() == []
 
 
