@@ -3,6 +3,8 @@
     interfaces.py        the interfaces of devices and sources, for type checkers
     source.py            our games as a source of observations; the log of ended episodes
     gymnasium_source.py  Gymnasium vector environments as a source
+    layout.py            the observations of Gymnasium's spaces as rows of numbers
+    actions.py           the kinds of actions
     slab.py              the buffers of one batch, on the host and on the device
     pipeline.py          steps the batches of a source and overlaps games, copies and policy
     device.py            the interface of a device; the CPU

@@ -41,7 +41,8 @@ if "Crafted-v0" not in gymnasium.registry:
 
 # A setting that names code: its section (None for the game) and its value. The game's path is relative.
 NAMES = {"game": (None, "crafted.pyx"), "environment": (None, "gym:crafted:Crafted-v0"),
-         "file": (None, "gym:crafted.py:Crafted-v0"), "wrap": ("env", "crafted:unchanged"), "encoder": ("policy", "crafted:Small"),
+         "file": (None, "gym:crafted.py:Crafted-v0"), "wrap": ("env", "crafted:unchanged"),
+         "encoder": ("policy", "crafted:Small"),
          "memory": ("policy", "crafted:Exported"), "heads": ("policy", "crafted:Deep"),
          "observation_transform": ("policy", "crafted:same"), "reward_transform": ("ppo", "crafted:doubled"),
          "loss": ("ppo", "crafted:small_memory"), "track": ("run", "crafted:Tracker")}
