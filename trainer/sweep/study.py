@@ -16,6 +16,7 @@ from typing import Any
 
 import optuna
 import sqlalchemy
+from optuna.exceptions import UpdateFinishedTrialError
 from optuna.samplers import BaseSampler, TPESampler
 from optuna.storages.journal import JournalFileBackend
 from optuna.trial import FrozenTrial, TrialState
@@ -232,7 +233,7 @@ def fail_the_dead(study: optuna.Study) -> None:
         pid = trial.user_attrs.get("pid")
         noted = pid is not None  # a process notes its host, then its number
         if noted and trial.user_attrs.get("host") == here["host"] and pid != here["pid"] and not _alive(pid):
-            with contextlib.suppress(ValueError):  # another process has marked it
+            with contextlib.suppress(ValueError, UpdateFinishedTrialError):  # another process has marked it, perhaps just now
                 study.tell(trial.number, state=TrialState.FAIL)
 
 

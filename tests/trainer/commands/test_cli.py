@@ -10,6 +10,7 @@ import torch
 
 import envs_c
 from trainer.__main__ import main
+from trainer.commands.eval import progress
 from trainer.config import Config, EnvConfig, PolicyConfig, PPOConfig, RunConfig, SelfPlayConfig
 from trainer.config.config import overlay
 from trainer.config.preset import preset
@@ -262,13 +263,16 @@ def test_resuming_a_run_of_another_version_is_refused(capsys, trained, tmp_path,
 
 
 def test_eval_passes_its_options_on_and_prints_the_result(capsys, evaluated, folder_of_a_run):
-    options = ["--episodes", "5", "--out", "a.gif", "--greedy", "--seed", "3", "--device", "cpu"]
+    options = ["--episodes", "5", "--out", "a.gif", "--greedy", "--seed", "3", "--device", "cpu",
+               "--sticky", "0,0.25"]
     assert main(["eval", "runs/x", *options]) == 0
-    assert evaluated == [{"run": folder_of_a_run, "episodes": 5, "seed": 3, "device": "cpu", "greedy": True, "out": "a.gif"}]
+    assert evaluated == [{"run": folder_of_a_run, "episodes": 5, "seed": 3, "device": "cpu", "greedy": True, "out": "a.gif",
+                          "sticky": [0.0, 0.25], "ticker": progress}]
     assert capsys.readouterr().out == "mean 12.5\na.gif: an episode\n"
 
 
 def test_eval_has_defaults_and_films_nothing(capsys, evaluated, folder_of_a_run):
     assert main(["eval", "runs/x"]) == 0
-    assert evaluated == [{"run": folder_of_a_run, "episodes": 100, "seed": 1, "device": "auto", "greedy": False, "out": None}]
+    assert evaluated == [{"run": folder_of_a_run, "episodes": 100, "seed": 1, "device": "auto", "greedy": None, "out": None,
+                          "sticky": [], "ticker": progress}]
     assert capsys.readouterr().out == "mean 12.5\n"

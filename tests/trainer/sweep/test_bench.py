@@ -207,6 +207,21 @@ def test_the_task_of_a_dead_process_is_taken_over(tasks, monkeypatch):
     assert one.results() == {}
 
 
+def test_two_processes_may_mark_the_same_dead_process_at_once(tasks, monkeypatch):
+    """The other one is faster by so little that `tell` still sees a running trial, as a PostgreSQL server showed."""
+    one = tasks()
+    with monkeypatch.context() as patch:
+        patch.setattr(tasks_module, "this_process", lambda: this_process() | {"pid": 2**22 + 1})
+        assert one.take()[1].name == "t1"
+
+    def faster(study, number, state):
+        (trial,) = study.get_trials(states=(optuna.trial.TrialState.RUNNING,))
+        study._storage.set_trial_state_values(trial._trial_id, state)
+        raise optuna.exceptions.UpdateFinishedTrialError
+    monkeypatch.setattr(optuna.Study, "tell", faster)
+    assert [entry and entry[1].name for entry in (one.take(), one.take(), one.take())] == ["t1", "t2", None]
+
+
 def test_a_task_of_a_process_that_is_still_noting_itself_is_left_alone(tasks, monkeypatch):
     one = tasks()
     with monkeypatch.context() as patch:
