@@ -14,5 +14,26 @@
     config/           the settings
     ranks.py, process.py, files.py, errors.py, tensors.py, imports.py
 
-Imports run down this list. Importing this package loads nothing else.
+Imports run down this list. Importing this package loads nothing else; its public names are loaded at their first use:
+
+    from trainer import train, load, evaluate, preset, Session
 """
+
+from typing import TYPE_CHECKING  # any Python 3 must be able to read this file
+
+if TYPE_CHECKING:
+    from trainer.training.api import Agent, Session, evaluate, load, preset, train
+
+__all__ = ["Agent", "Session", "evaluate", "load", "preset", "train"]
+
+
+def __getattr__(name):
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+    import_module("trainer.process").limit_openmp_spin_in_a_library()  # loads no torch, unlike the next line
+    return getattr(import_module("trainer.training.api"), name)
+
+
+def __dir__():
+    return sorted([*globals(), *__all__])

@@ -116,12 +116,23 @@ def located(name: str) -> list[ModuleSpec]:
     specs, path, parts = [], None, name.split(".")
     for count in range(1, len(parts) + 1):
         part = ".".join(parts[:count])
-        spec = _search(part, path)
+        try:
+            spec = _search(part, path)
+        except KeyError:  # of importlib: a folder without __init__.py in a package that is not imported
+            spec = _namespace(part, path)
         if spec is None:
             raise ModuleNotFoundError(f"there is no module {part}", name=part)
         specs.append(spec)
         path = spec.submodule_search_locations or ()
     return specs
+
+
+def _namespace(name: str, path: Sequence[str] | None) -> ModuleSpec:
+    """The spec of a package without a file. path: the folders of the package that holds it."""
+    folders = (Path(place, name.rpartition(".")[2]) for place in path or ())
+    spec = ModuleSpec(name, None, is_package=True)
+    spec.submodule_search_locations = [str(folder) for folder in folders if folder.is_dir()]
+    return spec
 
 
 def digest_of(spec: ModuleSpec) -> str | None:

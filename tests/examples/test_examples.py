@@ -1,24 +1,35 @@
 """The examples run: each with a small budget, and its result is checked. Those of a missing library are skipped."""
 
 import importlib
+import json
 import math
 import re
 from pathlib import Path
 
 import pytest
 
-FOLDERS = ("training", "stepping")
+FOLDERS = ("training", "training/hooks", "stepping")
+HOOKS = "examples.training.hooks"
+# Settings that name the code of an example, with the game, and a number that the log then has.
+NAMED = {"encoder": ("tmaze", {"encoder": f"{HOOKS}.encoder:TwoBranches"}, "loss_policy"),
+         "memory": ("tmaze", {"memory": f"{HOOKS}.memory:Gru"}, "loss_policy"),
+         "heads": ("g2048", {"heads": f"{HOOKS}.heads:Separate"}, "loss_policy"),
+         "loss, smooth": ("tmaze", {"loss": f"{HOOKS}.loss:smooth"}, "loss_smoothness"),
+         "loss, another algorithm": ("g2048", {"loss": f"{HOOKS}.loss:simple_policy_optimization"}, "loss_policy"),
+         "transforms": ("cartpole", {"reward_transform": f"{HOOKS}.transforms:square_root",
+                                     "observation_transform": f"{HOOKS}.transforms:with_squares"}, "loss_value"),
+         "tracker": ("cartpole", {"track": f"{HOOKS}.tracker:Csv"}, "loss_policy")}
 EXAMPLES = Path(__file__).parents[2] / "examples"
 LIBRARIES = {"sb3_ppo": "stable_baselines3", "maskable_ppo": "sb3_contrib", "torchrl_ppo": "torchrl", "record_video": "moviepy",
              "dlpack_jax": "jax", "cleanrl_ppo": "torch", "dataloader": "torch", "dlpack_torch": "torch"}
 
 
-def run(name: str, *arguments):
+def run(name: str, *arguments, **settings):
     """The result of an example's `main`."""
     if name in LIBRARIES:
         pytest.importorskip(LIBRARIES[name], reason=f"the example {name} needs {LIBRARIES[name]}")
     folder = next(folder for folder in FOLDERS if (EXAMPLES / folder / f"{name}.py").exists())
-    return importlib.import_module(f"examples.{folder}.{name}").main(*arguments)
+    return importlib.import_module(f"examples.{folder}.{name}").main(*arguments, **settings)
 
 
 @pytest.fixture(autouse=True)
@@ -64,6 +75,53 @@ def test_the_data_loader_gets_the_transitions_of_all_workers(workers):
 @pytest.mark.parametrize("name", ["dlpack_torch", "dlpack_jax"])
 def test_shared_observations_drive_a_policy(name):
     assert math.isfinite(total := run(name, 100)) and total > 0
+
+
+SMALL = {"num_envs": 16, "horizon": 32, "minibatch": 128, "num_threads": 1, "encoder_size": 16, "lstm_size": 12,
+         "device": "cpu", "dashboard": False, "eval_episodes": 0, "gif": False}
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_code_of_one_s_own_trains_resumes_bit_for_bit_and_plays(tmp_path, name):
+    trainer = pytest.importorskip("trainer")
+    game, named, metric = NAMED[name]
+    settings = {"track": "none", **SMALL, "total_steps": 2048, **named}
+    whole = trainer.train(game, run_dir=tmp_path / "whole", **settings)
+    part = trainer.train(game, run_dir=tmp_path / "part", stop_at=512, **settings)
+    trainer.train(resume=part)
+    (mine, played), (wanted, _) = trainer.load(part), trainer.load(whole)
+    assert all(tensor.equal(wanted.state_dict()[key]) for key, tensor in mine.state_dict().items())
+    lines = [json.loads(line) for line in (whole / "metrics.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert all(math.isfinite(line[metric]) for line in lines) and len(lines) == 4
+    assert trainer.evaluate(part, 2)["episodes"] == 2 and played.game == game
+    if name == "tracker":
+        rows = (whole / "metrics.csv").read_text(encoding="utf-8").splitlines()
+        assert rows[0] == "step,score_mean,loss_policy,loss_value,entropy" and rows[-1].startswith("2048,")
+
+
+def test_own_loop_and_callbacks_train(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert run("own_loop", **SMALL, total_steps=1024) > 5
+    assert list(tmp_path.iterdir()) == []
+    assert run("callbacks", 10.0, **SMALL, total_steps=10_240, run_dir="run") > 5
+    metrics = [json.loads(line) for line in (tmp_path / "run" / "metrics.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert metrics[-1]["best_score"] >= metrics[-1]["score_mean"] >= 10 and metrics[-1]["step"] < 10_240
+
+
+def test_fine_tune_goes_on_from_the_short_corridor(tmp_path, capsys):
+    assert 0 <= run("fine_tune", tmp_path, **SMALL, total_steps=1024) <= 1
+    assert f"weights of {tmp_path}/short/step_000000001024.safetensors\n" in capsys.readouterr().out
+
+
+def test_the_notebook_has_no_outputs_and_runs(tmp_path):
+    nbformat, nbclient = (pytest.importorskip(name) for name in ("nbformat", "nbclient"))
+    notebook = nbformat.read(EXAMPLES / "training" / "first_steps.ipynb", as_version=4)
+    nbformat.validate(notebook)
+    assert all(not cell.get("outputs") and cell.get("execution_count") is None for cell in notebook.cells)
+    for cell in notebook.cells:
+        cell.source = cell.source.replace("200_000", "8_192").replace("episodes=50", "episodes=5")
+    nbclient.NotebookClient(notebook, timeout=300, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    assert [path.suffix for path in (tmp_path / "notebook_run").iterdir()].count(".safetensors") >= 1
 
 
 def test_every_example_is_listed_and_run():

@@ -150,12 +150,12 @@ class Policy(nn.Module):
         out = torch.empty(steps, batch, self.frames, *self.shape, dtype=self.precision, device=frames.device)
         return self.preprocess(frames, starts, 0, out)
 
-    def apply_heads(self, hidden):
+    def apply_heads(self, hidden: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Logits (T, B, A) and values (T, B), float32, of hidden (T, B, n); for `unroll`."""
         out = self.heads(hidden.float())
         return out[..., :-1], out[..., -1]
 
-    def apply_heads_step(self, weights, hidden, space: "StepSpace"):
+    def apply_heads_step(self, weights: dict[str, torch.Tensor], hidden: torch.Tensor, space: "StepSpace") -> torch.Tensor:
         """Logits and value (B, A + 1), float32 in the space's memory, of hidden (B, n); for `step`."""
         space.hidden32.copy_(hidden)
         return self.heads.step(weights, space.hidden32, space.out)

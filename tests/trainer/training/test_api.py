@@ -1,0 +1,161 @@
+"""The Python API: `from trainer import train, load, evaluate, preset, Session`."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import own_encoders
+import own_learning
+import pytest
+from trainer_support import ROLLOUT, config, same
+
+import trainer
+from trainer.errors import ConfigError, RunError, SettingError, TrustError
+from trainer.runs import checkpoint
+from trainer.training.train import train as train_run
+
+ROOT = Path(__file__).parents[3]
+SMALL = {"num_envs": 16, "num_threads": 1, "encoder_size": 16, "lstm_size": 12, "precision": "float32", "horizon": 32,
+         "minibatch": 128, "device": "cpu", "dashboard": False, "eval_episodes": 0, "gif": False, "track": "none"}
+
+
+def python(code: str, **environment: str) -> subprocess.CompletedProcess:
+    """Run a program in a process of its own, without OpenMP's variables of this one."""
+    kept = {name: value for name, value in os.environ.items() if name not in ("GOMP_SPINCOUNT", "OMP_WAIT_POLICY")}
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT,
+                          env=kept | {"OMP_DISPLAY_ENV": "VERBOSE", **environment})
+
+
+def test_importing_trainer_loads_nothing_until_a_name_is_used_and_openmp_then_spins_briefly():
+    done = python("import sys, trainer\n"
+                  "assert not {'torch', 'numpy', 'trainer.config', 'trainer.process'} & set(sys.modules)\n"
+                  "from trainer import preset\nassert 'torch' in sys.modules\n")
+    assert "GOMP_SPINCOUNT = '1000'" in done.stderr and "Warning" not in done.stderr
+
+
+@pytest.mark.parametrize(("environment", "warnings"), [({}, 1), ({"GOMP_SPINCOUNT": "77"}, 0),
+                                                        ({"OMP_WAIT_POLICY": "passive"}, 0)])
+def test_one_warning_says_that_torch_came_first_unless_the_user_has_chosen(environment, warnings):
+    done = python("import torch\nfrom trainer import preset\nfrom trainer import train, load\n", **environment)
+    assert done.stderr.count("RuntimeWarning: torch was imported before trainer") == warnings
+    assert "GOMP_SPINCOUNT = '1000'" not in done.stderr
+
+
+@pytest.mark.parametrize("name", trainer.__all__)
+def test_every_public_name_has_a_docstring(name):
+    assert getattr(trainer, name).__doc__ and name in dir(trainer)
+
+
+def test_an_unknown_name_of_the_package_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="has no attribute 'trian'"):
+        trainer.trian  # noqa: B018
+
+
+def test_a_loop_of_one_s_own_gives_the_weights_of_a_training(tmp_path):
+    settings = config(tmp_path / "whole", iterations=3)
+    train_run(settings)
+    with trainer.Session(settings) as session:
+        steps = [session.step for _ in session]
+        path = session.save(tmp_path / "mine")
+    assert steps == [ROLLOUT, 2 * ROLLOUT, 3 * ROLLOUT]
+    mine, whole = (checkpoint.load(one).tensors for one in (path, checkpoint.latest(tmp_path / "whole")))
+    same(mine, whole)
+
+
+def test_a_session_writes_nothing_by_itself(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with trainer.Session("cartpole", total_steps=ROLLOUT, **SMALL) as session:
+        assert [round(metrics["learning_rate"], 6) for metrics in session] == [0.003]
+        assert list(session) == []
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_saved_session_goes_on_bit_for_bit_and_is_a_run_for_load_evaluate_and_train(tmp_path):
+    with trainer.Session("tmaze", total_steps=4 * ROLLOUT, **SMALL) as session:
+        turns = iter(session)
+        next(turns)
+        next(turns)
+        path = session.save(tmp_path / "run")
+        list(session)
+        wanted = {name: tensor.clone() for name, tensor in session.policy.state_dict().items()}
+    with trainer.Session(resume=path) as session:
+        assert session.step == 2 * ROLLOUT
+        list(session)
+        same(dict(session.policy.state_dict()), wanted)
+        assert session.save(tmp_path / "run").parent == tmp_path / "run"  # it was resumed from there
+    policy, settings = trainer.load(tmp_path / "run")
+    same(dict(policy.state_dict()), wanted)
+    result = trainer.evaluate(tmp_path / "run", 3, seed=2)
+    assert result == trainer.load(tmp_path / "run").evaluate(3, seed=2) and result["episodes"] == 3
+    assert trainer.train(resume=tmp_path / "run", total_steps=5 * ROLLOUT, dashboard=False) == tmp_path / "run"
+    assert checkpoint.latest(tmp_path / "run").name == f"step_{5 * ROLLOUT:012d}.safetensors"
+    assert settings.ppo.total_steps == 4 * ROLLOUT
+
+
+def test_train_takes_settings_by_name_and_code_itself(tmp_path):
+    folder = trainer.train("cartpole", total_steps=ROLLOUT, run_dir=tmp_path / "a", encoder=own_encoders.Small,
+                           loss=own_learning.small_memory, **SMALL)
+    saved = checkpoint.read_config(checkpoint.latest(folder))
+    assert (saved.policy.encoder, saved.ppo.loss, saved.env.num_envs) == ("own_encoders:Small", "own_learning:small_memory", 16)
+    assert "loss_hidden" in json.loads((folder / "metrics.jsonl").read_text())
+    trainer.train(resume=folder, total_steps=2 * ROLLOUT)  # the training has named the code
+
+
+def test_preset_starts_from_the_game_s_preset_or_from_a_file(tmp_path):
+    assert trainer.preset("cartpole").env.num_envs == 64 and trainer.preset("cartpole", seed=3).run.seed == 3
+    (tmp_path / "mine.toml").write_text("[env]\nnum_envs = 8\n[ppo]\nminibatch = 64\n")
+    own = trainer.preset("cartpole", file=tmp_path / "mine.toml", horizon=16, minibatch=128)
+    assert (own.env.num_envs, own.ppo.horizon) == (8, 16)
+
+
+@pytest.mark.parametrize(("call", "error", "words"), [
+    (lambda: trainer.preset("cartpoel"), ConfigError, "there is no game 'cartpoel'; did you mean cartpole?"),
+    (lambda: trainer.preset("cartpole", gama=0.9), ConfigError, "unknown setting gama; did you mean gamma?"),
+    (lambda: trainer.preset("cartpole", gamma=2), SettingError, "gamma must be a number from 0 to 1, not 2"),
+    (lambda: trainer.train(), ConfigError, "a config or a game, or resume=RUN; give one of them, not neither"),
+    (lambda: trainer.train("cartpole", resume="last"), ConfigError, "not both"),
+    (lambda: trainer.train(3), ConfigError, "config must be a Config or the name of a game, not 3"),
+    (lambda: trainer.train("cartpole", encoder=lambda shape, size: None), SettingError, "encoder must be importable"),
+    (lambda: trainer.train(resume="nowhere"), RunError, "there is no run at nowhere"),
+    (lambda: trainer.load("nowhere"), RunError, "there is no run at nowhere"),
+    (lambda: trainer.evaluate("nowhere", 3), RunError, "there is no run at nowhere"),
+    (lambda: trainer.Session(trainer.preset("cartpole", loss="own_learning:zero")), TrustError,
+     "trust_code=True, or by naming it: loss='own_learning:zero'"),
+])
+def test_wrong_calls_are_refused_and_write_nothing(tmp_path, monkeypatch, call, error, words):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    with pytest.raises(error) as caught:
+        call()
+    assert words in str(caught.value) and list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("allowed", [{"trust_code": True}, {"loss": "own_learning:zero"}, {"loss": own_learning.zero}])
+def test_code_in_a_config_is_allowed_by_the_call(allowed):
+    settings = trainer.preset("cartpole", total_steps=ROLLOUT, loss="own_learning:zero", **SMALL)
+    with trainer.Session(settings, **allowed) as session:
+        assert [metrics["loss_zero"] for metrics in session] == [0.0]
+
+
+@pytest.mark.parametrize("content", ["a run", "a file in it", "a file"])
+def test_a_session_does_not_save_over_something_else(tmp_path, content):
+    place = tmp_path / "here"
+    if content == "a run":
+        train_run(config(place, iterations=1))
+    elif content == "a file in it":
+        place.mkdir()
+        (place / "notes.txt").write_text("mine")
+    else:
+        place.write_text("mine")
+    with trainer.Session("cartpole", total_steps=ROLLOUT, **SMALL) as session, pytest.raises(RunError, match=r"here"):
+        session.save(place)
+
+
+def test_resume_keeps_the_settings_of_a_run(tmp_path):
+    folder = train_run(config(tmp_path / "a", iterations=1))
+    with pytest.raises(ConfigError, match=r"a resumed run keeps its settings, but gamma is 0.5 and was 0.99"):
+        trainer.train(resume=folder, gamma=0.5)
+    with pytest.raises(ConfigError, match=r"^total_steps must be above 512"):
+        trainer.train(resume=folder, total_steps=2)

@@ -1,0 +1,248 @@
+"""The Python API: `from trainer import train, load, preset, evaluate, Session`.
+
+Settings have the names of the command line with underscores, such as total_steps=200_000. A class or a function of the user's
+own may be given itself instead of its import path, if it is defined in a module that can be imported again.
+"""
+
+import contextlib
+import dataclasses
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import trainer.config.preset as presets
+from envs_c.errors import did_you_mean
+from trainer.config import Config
+from trainer.config.config import SECTIONS, full_name, overlay
+from trainer.config.games import checked_game
+from trainer.errors import ConfigError, LearningError, RunError, SettingError, TrustError
+from trainer.play import evaluate as evaluation
+from trainer.policy.load import load_run
+from trainer.policy.policy import Policy
+from trainer.runs import checkpoint, trust
+from trainer.runs.find import find
+from trainer.runs.folder import refuse_files, refuse_run
+from trainer.runs.resume import resumed_config, saved_config
+from trainer.training import session as parts
+from trainer.training.build import make_session
+from trainer.training.callbacks import Callback, Callbacks
+from trainer.training.initial import resolved
+from trainer.training.train import explain, iterate
+from trainer.training.train import train as train_run
+
+Metrics = dict[str, float | None]
+
+
+def preset(game: str, file: str | Path | None = None, **settings: Any) -> Config:
+    """The settings of a game's preset, with some of them changed.
+
+    game: a name as on the command line, such as "breakout", "my_game.pyx" or "gym:CartPole-v1".
+    file: a preset of your own, a .toml file, in place of the game's.
+    settings: by name, such as total_steps=1_000_000, seed=2.
+
+    Raises ConfigError for an unknown game or setting, and for the first bad value.
+    """
+    name = checked_game(game)
+    return _changed(presets.preset(name) if file is None else presets.preset_file(name, str(file)), settings)
+
+
+def train(config: Config | str | None = None, *, resume: str | Path | None = None, on_rollout: Callback | None = None,
+          on_update: Callback | None = None, on_episode: Callback | None = None, on_checkpoint: Callback | None = None,
+          trust_code: bool = False, **settings: Any) -> Path:
+    """Train a run from start to end, as the command line does: with a folder, checkpoints, log, and an evaluation at the end.
+
+    config: of `preset`, or the name of a game, which means its preset.
+    resume: instead of config, a RUN to go on with; settings that are free on a resume may be given, and more total_steps.
+    on_rollout, on_update, on_episode, on_checkpoint: see `Callbacks`.
+    trust_code: load also code that the settings name, which neither this call names nor a training of yours has used.
+    settings: changes of the config.
+
+    Returns the run's folder. Raises ConfigError and its relatives before anything is written, and what a callback raises.
+    """
+    callbacks = Callbacks(on_rollout, on_update, on_episode, on_checkpoint)
+    chosen, named, _ = _chosen(config, resume, settings)
+    with _admitted(chosen, trust_code, named):
+        return train_run(chosen, lambda made: Session._adopt(made, callbacks))
+
+
+class Agent(NamedTuple):
+    """A trained policy, and the config of its run."""
+
+    policy: Policy
+    config: Config
+
+    def evaluate(self, episodes: int = 100, *, seed: int = 1, greedy: bool = False) -> dict[str, Any]:
+        """Play whole episodes: mean, its 95% interval, median, lowest and highest score, mean length, and the protocol.
+
+        episodes: number of episodes.
+        seed: the same seed gives the same episodes.
+        greedy: take the most likely action instead of sampling.
+        """
+        return _evaluated(self.policy, self.config, episodes, seed, greedy)
+
+
+def load(run: str | Path, device: str = "cpu", *, trust_code: bool = False) -> Agent:
+    """The agent of a run: policy, config = load("runs/mine").
+
+    run: a RUN as on the command line: a folder, a checkpoint, the beginning of a name under runs, or "last".
+    device: of the policy, as the setting.
+    trust_code: load also code that the run names and no training of yours has used.
+
+    Raises RunError if there is no such run, TrustError, and CheckpointError.
+    """
+    with _in_python():
+        _, policy, config = load_run(find(str(run)), device, trust_code=trust_code)
+    return Agent(policy, config)
+
+
+class Session(parts.Session):
+    """A training in your own loop. It writes nothing by itself.
+
+        with Session("cartpole", total_steps=200_000) as session:
+            for metrics in session:
+                print(session.step, metrics["score_mean"])
+
+    Iterating plays a rollout, learns from it and gives the metrics of this iteration, until total_steps (or stop_at) is reached
+    or `stop` was called; a second loop goes on. The parts may be read and changed between iterations: policy, storage (the last
+    rollout), learner, pipeline (the environments). Arguments and errors as for `train`; a resumed session goes on from the
+    checkpoint.
+    """
+
+    def __init__(self, config: Config | str | None = None, *, resume: str | Path | None = None,
+                 on_rollout: Callback | None = None, on_update: Callback | None = None, on_episode: Callback | None = None,
+                 on_checkpoint: Callback | None = None, trust_code: bool = False, **settings: Any):
+        callbacks = Callbacks(on_rollout, on_update, on_episode, on_checkpoint)
+        chosen, named, path = _chosen(config, resume, settings)
+        chosen = resolved(chosen)
+        chosen = dataclasses.replace(chosen, run=dataclasses.replace(chosen.run, resume=None, run_dir=None))
+        with _admitted(chosen, trust_code, named):
+            made = make_session(chosen, resume=path)
+        self._take(made, callbacks)
+        for note in self.notes:
+            print(note)
+
+    @classmethod
+    def _adopt(cls, made: parts.Session, callbacks: Callbacks) -> "Session":
+        """The same training with the public methods and callbacks."""
+        session = cls.__new__(cls)
+        session._take(made, callbacks)
+        return session
+
+    def _take(self, made: parts.Session, callbacks: Callbacks) -> None:
+        super().__init__(**{one.name: getattr(made, one.name) for one in dataclasses.fields(made)})
+        self.callbacks = callbacks
+
+    def __enter__(self) -> "Session":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __iter__(self) -> Iterator[Metrics]:
+        config = self.config
+        end = config.num_iterations * config.batch_steps
+        while self.step < min(end, config.run.stop_at or end) and not self.stopped:
+            try:
+                metrics = iterate(self)
+            except LearningError as error:
+                raise LearningError(explain(self, error)) from None
+            yield metrics
+
+    def save(self, folder: str | Path) -> Path:
+        """Write a checkpoint into a folder; every command takes the folder as a RUN. Returns the checkpoint's path.
+
+        folder: a new or an empty one, or one that this session has saved to or was resumed from.
+        Raises RunError if it holds something else.
+        """
+        folder = Path(folder)
+        if folder.exists() and (self.saved is None or folder.resolve() != self.saved.parent.resolve()):
+            if not folder.is_dir():
+                raise RunError(f"folder must be a folder or the name of a new one, not {folder}, which is a file")
+            refuse_run(folder)
+            refuse_files(folder)
+        return super().save(folder)
+
+    def evaluate(self, episodes: int = 100, *, seed: int = 1, greedy: bool = False) -> dict[str, Any]:
+        """Play whole episodes with the present policy; see `Agent.evaluate`. The training's own environments are not used."""
+        return _evaluated(self.policy, self.config, episodes, seed, greedy)
+
+
+def evaluate(run: str | Path, episodes: int = 100, *, seed: int = 1, greedy: bool = False, device: str = "cpu",
+             trust_code: bool = False) -> dict[str, Any]:
+    """Evaluate a saved run; see `load` and `Agent.evaluate`."""
+    return load(run, device, trust_code=trust_code).evaluate(episodes, seed=seed, greedy=greedy)
+
+
+def _evaluated(policy: Policy, config: Config, episodes: int, seed: int, greedy: bool) -> dict[str, Any]:
+    if not isinstance(episodes, int) or episodes < 1:
+        raise SettingError("episodes", f"must be an integer of at least 1, not {episodes!r}")
+    return evaluation.play(policy, config.game, config.env, episodes=episodes, seed=seed, greedy=greedy).summary()
+
+
+def _chosen(config: Config | str | None, resume: str | Path | None,
+            settings: dict[str, Any]) -> tuple[Config, set[str], Path | None]:
+    """The settings of a training, the names of code in the call, and the checkpoint to resume from."""
+    if (config is None) == (resume is None):
+        raise ConfigError("a training needs one of these: a config or a game, or resume=RUN; give one of them, not "
+                          f"{'both' if resume is not None else 'neither'}")
+    named = {_setting_value(name, value) for name, value in settings.items() if name != "options"}
+    texts = {part for text in named if isinstance(text, str) for part in (text, *text.split(","))}
+    if resume is not None:
+        run = find(str(resume))
+        path = checkpoint.latest(run)
+        saved = saved_config(path, run)
+        return resumed_config(path, saved, _changed(saved, settings), str), texts, path
+    if isinstance(config, str):
+        config = preset(config)
+        texts.add(config.game)
+    if not isinstance(config, Config):
+        raise ConfigError(f"config must be a Config or the name of a game, not {config!r}")
+    changed = _changed(config, settings)
+    if changed.run.resume is not None:
+        raise ConfigError("resume is no setting of a config: write train(resume=RUN)")
+    return changed, texts, None
+
+
+def _changed(config: Config, settings: dict[str, Any]) -> Config:
+    """A config with some settings changed, given by their names without a section."""
+    changes: dict[str, dict[str, Any]] = {}
+    for name, value in settings.items():
+        section, dot, _ = full_name(name).partition(".")
+        if not dot:
+            known = [one.name for made in SECTIONS.values() for one in dataclasses.fields(made)]
+            raise ConfigError(f"unknown setting {name}; {did_you_mean(name, known, 0.6) or 'docs/settings.md lists them'}")
+        changes.setdefault(section, {})[name] = _setting_value(name, value)
+    return overlay(config, changes)
+
+
+def _setting_value(name: str, value: Any) -> Any:
+    """A setting's value: the text of a path, and the import path of a class or a function."""
+    if isinstance(value, Path):
+        return str(value)
+    if not callable(value):
+        return value
+    module, qualified = getattr(value, "__module__", None), getattr(value, "__qualname__", "<")
+    if module in (None, "__main__") or "<" in qualified:
+        raise SettingError(name, f"must be importable from a module, so that the run can be resumed, not {value!r}: write it "
+                                 "into a file, and import it from there")
+    return f"{module}:{qualified}"
+
+
+@contextlib.contextmanager
+def _admitted(config: Config, trust_code: bool, named: set[str]) -> Iterator[None]:
+    """Let the code of a training be loaded in this context, if it is allowed. Raises TrustError."""
+    origin = config.run.resume or "the config"
+    with _in_python(), trust.admitted(config, origin, trust_code=trust_code, named=named, learns=True, trains=True,
+                                      game_option=""):
+        yield
+
+
+@contextlib.contextmanager
+def _in_python() -> Iterator[None]:
+    """Write the options in an error about code as arguments of Python."""
+    try:
+        yield
+    except TrustError as error:
+        text = str(error).replace("--trust-code", "trust_code=True")
+        raise TrustError(re.sub(r"--([a-z-]+) (\S+)", lambda one: f"{one[1].replace('-', '_')}={one[2]!r}", text)) from None
