@@ -1,9 +1,10 @@
-"""Agents for the page: exported policies with weights in float16, half as large.
+"""Agents for the page: exported policies with rounded weights, about a quarter as large.
 
-`halved` rounds a file of `insertcoin export --format safetensors`; page/policy.js reads both. NumPy only.
+`compact` rounds a file of `insertcoin export --format safetensors`; page/policy.js reads both. NumPy only.
 """
 
 import json
+import math
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,10 @@ import numpy as np
 from envs_c.errors import InvalidArgument
 
 FOLDER = Path(__file__).parent / "agents"  # a trained agent for each built-in game; tools/arcade_agents.py makes them
-LARGEST = float(np.finfo(np.float16).max)
+HALF = float(np.finfo(np.float16).max)
+LARGE = 4096  # numbers of a matrix
+DTYPES = {"F32": "<f4", "F16": "<f2", "I8": "|i1", "U8": "|u1", "I64": "<i8", "I32": "<i4", "BOOL": "|b1"}
+NAMES = {numpy: name for name, numpy in DTYPES.items()}
 
 
 def described(data: bytes) -> dict:
@@ -19,28 +23,48 @@ def described(data: bytes) -> dict:
     return json.loads(_parse(data)[0]["__metadata__"]["policy"])
 
 
-def halved(data: bytes) -> bytes:
-    """The file with its float32 weights rounded to float16.
+def compact(data: bytes) -> bytes:
+    """The file with its float32 weights rounded, to a quarter of its size or a little more.
 
-    Those of the normalizer, and tensors with numbers that float16 cannot hold, stay float32. data: an exported policy.
-    Raises InvalidArgument if it is none.
+    A matrix of at least LARGE numbers becomes int8, with the float32 factor of each row in a tensor NAME.scale; other tensors
+    become float16. Those of the normalizer, and those with numbers that float16 cannot hold, stay float32.
+
+    data: an exported policy. Raises InvalidArgument if it is none.
     """
-    header, begin = _parse(data)
-    metadata = header.pop("__metadata__")
-    about, parts, at, kept = json.loads(metadata["policy"]), [], 0, {}
-    for name, one in header.items():
-        first, last = (begin + offset for offset in one["data_offsets"])
-        part, dtype = data[first:last], one["dtype"]
-        if dtype == "F32" and not name.startswith("normalizer."):
-            numbers = np.frombuffer(part, "<f4")
-            if np.all(np.abs(numbers) <= LARGEST):
-                part, dtype = numbers.astype("<f2").tobytes(), "F16"
-        kept[name] = {"dtype": dtype, "shape": one["shape"], "data_offsets": [at, at + len(part)]}
-        parts.append(part)
-        at += len(part)
-    text = json.dumps({"__metadata__": {"policy": json.dumps({**about, "dtype": "float16"})}, **kept}).encode()
+    tensors, kept, at = {}, {}, 0
+    for name, array in _stored(data).items():
+        tensors |= _rounded(name, array)
+    for name, array in tensors.items():
+        kept[name] = {"dtype": NAMES[array.dtype.str], "shape": list(array.shape), "data_offsets": [at, at + array.nbytes]}
+        at += array.nbytes
+    text = json.dumps({"__metadata__": {"policy": json.dumps({**described(data), "dtype": "int8"})}, **kept}).encode()
     text += b" " * (-len(text) % 8)  # the numbers begin at a multiple of 8
-    return len(text).to_bytes(8, "little") + text + b"".join(parts)
+    return len(text).to_bytes(8, "little") + text + b"".join(array.tobytes() for array in tensors.values())
+
+
+def _rounded(name: str, array: np.ndarray) -> dict[str, np.ndarray]:
+    """The tensors that store one tensor of an exported policy."""
+    if array.dtype.str != "<f4" or name.startswith("normalizer.") or not np.all(np.abs(array) <= HALF):
+        return {name: array}
+    if array.ndim != 2 or array.size < LARGE:
+        return {name: array.astype("<f2")}
+    scale = np.maximum(np.abs(array).max(1), np.float32(1e-30)) / np.float32(127)
+    return {name: np.rint(array / scale[:, None]).astype("i1"), f"{name}.scale": scale}
+
+
+def weights(data: bytes) -> dict[str, np.ndarray]:
+    """The tensors of an exported or a compact file by name, as float32 if they were. Raises InvalidArgument."""
+    found = _stored(data)
+    for name in [name for name in found if f"{name}.scale" in found]:
+        found[name] = found[name] * found.pop(f"{name}.scale")[:, None]
+    return {name: array.astype(np.float32) if array.dtype.kind == "f" else array for name, array in found.items()}
+
+
+def _stored(data: bytes) -> dict[str, np.ndarray]:
+    """The tensors of a file by name, as they are stored."""
+    header, begin = _parse(data)
+    return {name: np.frombuffer(data, DTYPES[one["dtype"]], math.prod(one["shape"]), begin + one["data_offsets"][0])
+            .reshape(one["shape"]) for name, one in header.items() if name != "__metadata__"}
 
 
 def _parse(data: bytes) -> tuple[dict, int]:

@@ -1,9 +1,9 @@
-"""Agents for pages: a checkpoint's policy as the bytes of an exported file, with weights in float16."""
+"""Agents for pages: a checkpoint's policy as the bytes of an exported file, with rounded weights."""
 
 import contextlib
 from pathlib import Path
 
-from envs_c.arcade.agents import halved
+from envs_c.arcade.agents import compact
 from trainer.environments import make_source
 from trainer.export.graph import StepGraph
 from trainer.export.weights import describe, weights_bytes
@@ -16,4 +16,4 @@ def agent_bytes(run: str | Path, *, trust_code: bool = False) -> tuple[str, byte
     path, policy, config = load_run(run, "cpu", trust_code=trust_code)
     with contextlib.closing(make_source(config.game, config.env, 1, 0)) as source:
         about = describe(policy, config, source, checkpoint.read_meta(path))
-    return config.game, halved(weights_bytes(StepGraph(policy).policy, about))
+    return config.game, compact(weights_bytes(StepGraph(policy).policy, about))

@@ -6,7 +6,7 @@
  *     game.reset(7);
  *     for (;;) game.step(agent.act(game));   // also: agent.probabilities, agent.values, agent.logits
  *
- * The weights may be float32, float16 or bfloat16; the arithmetic is that of trainer/export/graph.py. Actions are sampled as
+ * The weights may be float32, float16, bfloat16 or int8 with a factor for each row (agents.py); the arithmetic is that of trainer/export/graph.py. Actions are sampled as
  * in the trainer (trainer/kernels/rows.h): the random number of a step depends on (seed, environment, step) only.
  */
 

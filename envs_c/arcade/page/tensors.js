@@ -1,4 +1,7 @@
-/* Tensors of a safetensors file: https://github.com/huggingface/safetensors. */
+/* Tensors of a safetensors file: https://github.com/huggingface/safetensors.
+ *
+ * A matrix in I8 has a factor for each row in the tensor NAME.scale (envs_c/arcade/agents.py writes them).
+ */
 
 /** @typedef {{data: Float32Array, shape: number[]}} Tensor */
 
@@ -6,7 +9,7 @@
  * The tensors of a file by name, all as float32, and its metadata.
  * @param {ArrayBuffer} file
  * @returns {{tensors: Object<string, Tensor>, metadata: Object<string, string>}}
- * Throws a TypeError if it is no such file, or if a tensor is not F32, F16 or BF16.
+ * Throws a TypeError if it is no such file, or if a tensor is not F32, F16, BF16 or I8.
  */
 export function readTensors(file) {
   if (file.byteLength < 8) throw new TypeError("the file must be a safetensors file, but it is shorter than 8 bytes");
@@ -21,6 +24,10 @@ export function readTensors(file) {
     if (data.length !== shape.reduce((/** @type {number} */ a, /** @type {number} */ b) => a * b, 1))
       throw new TypeError(`tensor ${name} must have ${shape.join(" x ")} numbers, not ${data.length}: the file is damaged`);
     tensors[name] = { data, shape };
+  }
+  for (const [name, { data, shape }] of Object.entries(tensors)) {
+    const scale = tensors[`${name}.scale`]?.data, width = data.length / shape[0];
+    if (scale) data.forEach((value, i) => { data[i] = value * scale[Math.floor(i / width)]; });
   }
   return { tensors, metadata: header.__metadata__ ?? {} };
 }
@@ -39,7 +46,8 @@ function toFloats(dtype, bytes, name) {
   if (dtype === "F32") return new Float32Array(bytes);
   if (dtype === "BF16") return new Float32Array(Uint32Array.from(new Uint16Array(bytes), (bits) => bits << 16).buffer);
   if (dtype === "F16") return Float32Array.from(new Uint16Array(bytes), halfToFloat);
-  throw new TypeError(`tensor ${name} must be F32, F16 or BF16, not ${dtype}`);
+  if (dtype === "I8") return Float32Array.from(new Int8Array(bytes));
+  throw new TypeError(`tensor ${name} must be F32, F16, BF16 or I8, not ${dtype}`);
 }
 
 /** The value of a float16. @param {number} bits @returns {number} */

@@ -1,7 +1,5 @@
 """Exported policies in JavaScript (envs_c/arcade/page/policy.js), run by node, equal the trainer's."""
 
-import json
-
 import numpy as np
 import pytest
 import torch
@@ -16,16 +14,17 @@ from trainer.export.export import export_run
 from trainer.export.weights import rebuild
 from trainer.kernels import reference
 
-KINDS = [kind for kind in MEMORIES if kind not in ("own", "gymnasium")]
+KINDS = {kind: row for kind, row in MEMORIES.items() if kind not in ("own", "gymnasium")} | {
+    "lstm of the arcade": ("breakout", "features", {"encoder_size": 128, "lstm_size": 64})}  # matrices in int8
 STEPS = {"conv": 12, "board": 12}  # of 8 environments, else 125: plain JavaScript needs 10 ms for a picture or a board
 
 
-def rounded(policy):
-    """The policy with its weights as in float16; the normalizer's stay."""
+def rounded(policy, compact: bytes):
+    """The policy with the weights of a compact file."""
     with torch.no_grad():
-        for name, tensor in policy.state_dict().items():
-            if tensor.is_floating_point() and not name.startswith("normalizer."):
-                tensor.copy_(tensor.half().float())
+        state = policy.state_dict()
+        for name, array in agents.weights(compact).items():
+            state[name].copy_(torch.from_numpy(array))
     return policy
 
 
@@ -33,12 +32,13 @@ def rounded(policy):
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_policy_in_javascript_equals_the_trainers(kind, tmp_path, monkeypatch):
     monkeypatch.setattr(check, "STEPS", STEPS.get(kind, check.STEPS))
-    game, view, settings = MEMORIES[kind]
+    game, view, settings = KINDS[kind]
     (path,) = export_run(str(save(tmp_path / "run", game, view, settings)), ("safetensors",), None, trust_code=True).files
-    (tmp_path / "half").write_bytes(agents.halved(path.read_bytes()))
-    played = check.gather(rounded(rebuild(path.read_bytes())[0]), game, EnvConfig(view=view))
+    (tmp_path / "small").write_bytes(agents.compact(path.read_bytes()))
+    policy = rounded(rebuild(path.read_bytes())[0], (tmp_path / "small").read_bytes())
+    played = check.gather(policy, game, EnvConfig(view=view))
     given = played.observation.tobytes() + played.start.tobytes()
-    output = node("forward.mjs", tmp_path / "half", *played.start.shape, given=given)
+    output = node("forward.mjs", tmp_path / "small", *played.start.shape, given=given)
     rows = np.frombuffer(output, np.float32).reshape(len(played.start), -1)
     logits, values = rows[:, :-check.ENVIRONMENTS].reshape(played.logits.shape), rows[:, -check.ENVIRONMENTS:]
     found = check.Difference(np.abs(logits - played.logits).max(), np.abs(values - played.value).max())
@@ -59,18 +59,20 @@ def test_actions_are_sampled_as_in_the_trainer(masked):
     assert len(set(drawn)) == 7
 
 
-def test_a_halved_file_has_half_the_size_and_the_same_description(tmp_path):
-    (path,) = export_run(str(save(tmp_path / "run")), ("safetensors",), None).files
+def test_a_compact_file_is_a_quarter_as_large_and_has_the_same_policy_within_its_rounding(tmp_path):
+    wide = {"encoder_size": 64, "lstm_size": 64, "normalize_observations": True}
+    (path,) = export_run(str(save(tmp_path / "run", "cartpole", "features", wide)), ("safetensors",), None).files
     data = path.read_bytes()
-    half = agents.halved(data)
-    assert agents.described(half) == {**agents.described(data), "dtype": "float16"}
-    begin = 8 + int.from_bytes(half[:8], "little")
-    tensors = {name: one["dtype"] for name, one in json.loads(half[8:begin]).items() if name != "__metadata__"}
-    assert set(tensors.values()) == {"F16"} and begin % 8 == 0
-    assert 2 * (len(half) - begin) == len(data) - 8 - int.from_bytes(data[:8], "little")
+    small = agents.compact(data)
+    assert agents.described(small) == {**agents.described(data), "dtype": "int8"}
+    assert len(small) < 0.3 * len(data)
+    for name, exact in agents.weights(data).items():
+        found, largest = agents.weights(small)[name], np.abs(exact).max()
+        assert found.shape == exact.shape and found.dtype == np.float32
+        assert np.abs(found - exact).max() <= (0 if name.startswith("normalizer.") else largest / 250)
 
 
 @pytest.mark.parametrize("data", [b"", b"\0" * 8, b"\x02" + b"\0" * 7 + b"{}", b"\xff" * 20])
 def test_other_bytes_are_no_agent(data):
     with pytest.raises(envs_c.InvalidArgument, match="the agent's file must be a policy written by `insertcoin export`"):
-        agents.halved(data)
+        agents.compact(data)
