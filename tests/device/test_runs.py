@@ -25,6 +25,7 @@ RUNS = {
     "normalized": {"normalize_observations": True, "normalize_rewards": True, "num_batches": 2},
     "target_kl": {"target_kl": 1e-9, "epochs": 3},
     "Gymnasium": {"game": "gym:Acrobot-v1", "num_batches": 2},
+    "Gymnasium, continuous actions": {"game": "gym:Pendulum-v1", "normalize_observations": True},
     "self-play": {"game": "go", "memory": "none", "encoder": "mlp", "num_envs": 4, "num_batches": 2, "options": {"size": 5},
                   "self_play": {"self_play": True, "pool_size": 3, "snapshot_every": 1, "anchor_games": 1}},
     "self-play, LSTM": {"game": "go", "encoder": "mlp", "num_envs": 4, "options": {"size": 5},

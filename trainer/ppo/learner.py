@@ -141,11 +141,11 @@ class Learner:
             begin = len(self.history)
             self._epoch(reward)
             self._sum_history(begin)
-            if ppo.target_kl is not None and self._mean("kl", begin) > ppo.target_kl:
+            if ppo.target_kl is not None and self._mean("kl", begin).item() > ppo.target_kl:
                 break
-        metrics = {name: self._mean(name) for name in self.latest}
-        metrics["explained_variance"] = explained_variance(self.advantage, storage.value[:-1], storage.valid,
-                                                           self.ranks).item()
+        explained = explained_variance(self.advantage, storage.value[:-1], storage.valid, self.ranks)
+        numbers = torch.stack([*map(self._mean, self.latest), explained])  # one copy from a GPU, which waits for it
+        metrics = dict(zip((*self.latest, "explained_variance"), numbers.tolist(), strict=True))
         if not all(math.isfinite(metrics[name]) for name in self.latest):
             self._raise_not_finite()
         return metrics
@@ -162,7 +162,7 @@ class Learner:
     def _epoch(self, reward):
         """One pass over the sequences."""
         ppo, count = self.ppo, self.advantage.shape[1] // len(self.sequences)
-        order = self._order().split(len(self.sequences))
+        order = self._order().to(self.sequences.device).split(len(self.sequences))  # one copy to a GPU, which waits for it
         for k in range(count):
             if self.ratio is not None and self.history:
                 self.storage.advantages(reward, ppo.gamma, ppo.gae_lambda, ratio=self.ratio, rho_clip=ppo.rho_clip,
@@ -255,10 +255,10 @@ class Learner:
         for parts, row in zip(self.history[begin:], self.ranks.sum_(torch.stack(rows)), strict=True):
             parts.update(zip(names, row, strict=True))
 
-    def _mean(self, name: str, begin: int = 0) -> float:
+    def _mean(self, name: str, begin: int = 0) -> torch.Tensor:
         """The mean of a diagnostic over the minibatches from `begin` on."""
         values = [parts[name] for parts in self.history[begin:] if name in parts]
-        return torch.stack(values).mean().item()
+        return torch.stack(values).mean()
 
     def _raise_not_finite(self):
         """Raise LearningError that names the first diagnostic that is not finite, and its minibatch."""
