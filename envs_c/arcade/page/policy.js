@@ -6,8 +6,9 @@
  *     game.reset(7);
  *     for (;;) game.step(agent.act(game));   // also: agent.probabilities, agent.values, agent.logits
  *
- * The weights may be float32, float16, bfloat16 or int8 with a factor for each row (agents.py); the arithmetic is that of trainer/export/graph.py. Actions are sampled as
- * in the trainer (trainer/kernels/rows.h): the random number of a step depends on (seed, environment, step) only.
+ * The weights may be float32, float16, bfloat16, or int8 with a factor for each row (agents.py). The arithmetic is that of
+ * trainer/export/graph.py. Actions are sampled as in the trainer (trainer/kernels/rows.h): the random number of a step depends
+ * on (seed, environment, step) only.
  */
 
 import { ENCODERS, MEMORIES, linear } from "./layers.js";
@@ -60,8 +61,8 @@ export class Policy {
   /** @param {Object<string, import("./tensors.js").Tensor>} weights @param {PolicyAbout} about */
   constructor(weights, about) {
     if (!(about.encoder in ENCODERS) || !(about.memory in MEMORIES))
-      throw new TypeError(`encoder ${about.encoder} with memory ${about.memory} has no version for browsers: use an encoder of ` +
-        `${Object.keys(ENCODERS).join(", ")} and a memory of ${Object.keys(MEMORIES).join(", ")}`);
+      throw new TypeError(`encoder ${about.encoder} with memory ${about.memory} has no version for browsers: use an encoder ` +
+        `of ${Object.keys(ENCODERS).join(", ")} and a memory of ${Object.keys(MEMORIES).join(", ")}`);
     if ((about.actions?.kind ?? "discrete") !== "discrete")
       throw new TypeError(`the policy must have discrete actions, not ${about.actions?.kind}`);
     this.#weights = weights;

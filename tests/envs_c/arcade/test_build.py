@@ -2,10 +2,12 @@
 
 import hashlib
 import json
+import sys
 
 import numpy as np
 import pytest
 from arcade_support import compiled, needs_browser_tools, node
+from setup_support import ROOT, run
 from support import TOY, play_core
 
 import envs_c
@@ -111,6 +113,20 @@ def test_without_ziglang_the_error_names_the_extra(monkeypatch):
     monkeypatch.setattr(build.importlib.util, "find_spec", lambda name: None)
     with pytest.raises(envs_c.CompileFailed, match=r"without ziglang: pip install .*\[arcade\]'"):
         build.build_all(["pong"], build.Path("unused"))
+
+
+@needs_browser_tools
+def test_a_game_is_compiled_by_an_installed_package(tmp_path):
+    run(sys.executable, "setup.py", "-q", "build_py", "--build-lib", tmp_path / "installed")  # all files but compiled modules
+    for module in (ROOT / "envs_c").rglob("*.so"):
+        (tmp_path / "installed" / module.relative_to(ROOT)).symlink_to(module)
+    done = run(sys.executable, "-P", "-m", "envs_c.arcade.build", tmp_path / "games", "tmaze", cwd=tmp_path / "installed",
+               PYTHONPATH=str(tmp_path / "installed"))
+    assert done.returncode == 0, done.stderr
+    game = envs_c.game("tmaze")
+    assert through_node(game, tmp_path / "games", {}, 3, 50, 1) == play_core(game, 3, 50, seed=1)
+    page = {path.relative_to(tmp_path / "installed") for path in (tmp_path / "installed" / "envs_c" / "arcade").rglob("*.js")}
+    assert page == {path.relative_to(ROOT) for path in (ROOT / "envs_c" / "arcade").rglob("*.js")}
 
 
 @needs_browser_tools
