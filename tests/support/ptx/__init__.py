@@ -21,8 +21,9 @@ CartPoleKernel run on it with CPU tensors.
     scheduler.py    lowest instruction first, barriers
     memory.py       allocations; global, shared and local memory
     races.py        accesses between barriers by thread
-    integers.py, floats.py, conversions.py, access.py, copies.py, warp.py: instructions by family
+    instructions/   the instructions by family
     launch.py       launches with CPU tensors
+    faults.py       the errors
 """
 
 from ptx.faults import Fault, UnknownInstruction

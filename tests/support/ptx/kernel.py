@@ -6,11 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-import ptx.access
-import ptx.conversions
-import ptx.copies
-import ptx.integers
-import ptx.warp  # noqa: F401  (these modules register their instructions)
+import ptx.instructions  # noqa: F401  (it registers the decoders)
 from ptx.compiler import to_ptx
 from ptx.decoder import DTYPES, Decoder
 from ptx.faults import Fault

@@ -2,6 +2,7 @@
 
 import ctypes
 import functools
+import types
 from pathlib import Path
 from unittest import mock
 
@@ -52,7 +53,7 @@ class EmulatedModule(CudaModule):
                     self._memory.add(storage.data_ptr(), bytes_of(storage), self.written and self.written.of(value),
                                      f"a tensor {tuple(value.shape)} of {value.dtype}")
         with mock.patch.multiple("bridge.nvrtc", _stream=lambda address: None, _multiprocessors=lambda: self.multiprocessors), \
-                mock.patch.object(torch.cuda, "current_stream"):
+                mock.patch.object(torch.cuda, "current_stream", lambda: types.SimpleNamespace(cuda_stream=0)):
             super().launch(name, items, *values, block=block)
 
 
@@ -80,7 +81,7 @@ class Written(TorchDispatchMode):
         """True if every byte of the tensors' storages was written."""
         return all(record is None or record.all() for record in map(self.of, tensors))
 
-    def __torch_dispatch__(self, operation, types, args=(), kwargs=None):
+    def __torch_dispatch__(self, operation, kinds, args=(), kwargs=None):
         result = operation(*args, **(kwargs or {}))
         schema = operation._schema
         for argument, value in [*zip(schema.arguments, args, strict=False),

@@ -13,9 +13,9 @@ import numpy as np
 
 from ptx.decoder import Decoder, Step, unknown
 from ptx.faults import Fault
+from ptx.instructions.warp import member_mask
 from ptx.parser import Entry, Instruction
 from ptx.threads import Frame
-from ptx.warp import member_mask
 
 PARKED, DONE = 1 << 29, 1 << 30
 LIMIT = 20_000_000  # runs of steps before a kernel counts as endless

@@ -5,8 +5,8 @@ The scheduler runs them once all threads of the mask have arrived.
 
 import numpy as np
 
-from ptx.conversions import from_bf16
 from ptx.decoder import Decoder, family, modifiers, unknown
+from ptx.instructions.conversions import from_bf16
 from ptx.parser import Instruction
 from ptx.threads import WARP
 

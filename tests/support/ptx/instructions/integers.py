@@ -4,7 +4,7 @@ import numpy as np
 
 from ptx.decoder import Decoder, family, modifiers, unknown
 from ptx.faults import Fault
-from ptx.floats import FLOAT_BINARY, FLOAT_UNARY, float_function
+from ptx.instructions.floats import FLOAT_BINARY, FLOAT_UNARY, float_function
 from ptx.parser import SIZES, Instruction
 
 DOUBLE = {"u16": "u32", "s16": "s32", "u32": "u64", "s32": "s64"}

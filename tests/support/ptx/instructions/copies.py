@@ -5,8 +5,8 @@ A copy reads at once and writes when its thread waits for it. Until then its byt
 
 import numpy as np
 
-from ptx.access import address_of, aligned, cells, parts, read, write
 from ptx.decoder import Decoder, family, unknown
+from ptx.instructions.access import address_of, aligned, cells, parts, read, write
 from ptx.parser import Instruction
 from ptx.races import WRITE
 from ptx.threads import WARP
