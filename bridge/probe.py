@@ -69,10 +69,12 @@ def measure(device: Device) -> Costs:
         for size in SIZES:
             host = device.host_bytes(size) if kind == "pinned" else np.zeros(size, np.uint8)
             on_device = device.device_bytes(device.host_bytes(size))
+            stream.wait_for_caller()  # whose stream may still be filling the new memory with zeros
             for name, copy, buffers in (("to the device", stream.upload, (on_device, host)),
                                         ("to the host", stream.download, (host, on_device))):
                 copies.setdefault((name, kind), []).append(median(functools.partial(copy_and_wait, stream, copy, *buffers)))
     one = torch.zeros(1, device=device.torch_device)
+    stream.wait_for_caller()
     host_seconds: list[float] = []
 
     def add() -> None:

@@ -7,7 +7,7 @@ from cuda_double import DeviceFault
 from cuda_double.install import installed
 from device_runs import config, trained
 
-from bridge import Slab, open_device
+from bridge import DeviceError, Slab, open_device
 from bridge.pipeline import Pipeline
 from trainer.ppo import learner
 from trainer.ppo.gradients import Gradients
@@ -210,13 +210,33 @@ def test_page_locked_memory_has_the_copied_bytes_only_after_a_wait(double):
     assert np.array_equal(flight.slab.host_actions, [7] * 4)
 
 
-def test_an_asynchronous_copy_needs_page_locked_memory_and_allocated_memory(faulty):
-    stream, on_device = open_device("cuda").stream(), torch.zeros(64, dtype=torch.uint8, device="cuda:0")
-    with pytest.raises(DeviceFault, match="not page-locked"):
-        stream.upload(on_device, np.zeros(64, np.uint8))
-    pinned = open_device("cuda").host_bytes(4096)
+@pytest.mark.parametrize("pinned", [True, False])
+def test_only_a_copy_of_page_locked_memory_goes_on_while_the_host_does(double, pinned):
+    device, on_device = open_device("cuda"), torch.zeros(64, dtype=torch.uint8, device="cuda:0")
+    host, stream = device.host_bytes(64) if pinned else np.zeros(64, np.uint8), device.stream()
+    stream.wait_for_caller()
+    host[:] = 9
+    with double.schedule.part("copy"):
+        stream.upload(on_device, host)
+    assert [one.kind for one in double.schedule.of("copy")] == (["copy"] if pinned else ["copy", "sync"])
+    stream.make_caller_wait()
+    assert on_device.tolist() == [9] * 64
+    if not pinned:
+        with pytest.raises(RuntimeError, match="previous error during capture"):
+            stream.capture(lambda: stream.upload(on_device, host))
+
+
+def test_a_copy_must_stay_inside_its_allocation(faulty):
+    device, on_device = open_device("cuda"), torch.zeros(64, dtype=torch.uint8, device="cuda:0")
     with pytest.raises(DeviceFault, match="beyond their allocation"):
-        stream.upload(on_device, pinned)
+        device.stream().upload(on_device, device.host_bytes(4096))
+
+
+def test_too_little_memory_is_refused_in_a_sentence(faulty):
+    with pytest.raises(DeviceError, match="the GPU has no 100,000,000 bytes left: use fewer environments"):
+        open_device("cuda").device_bytes(np.zeros(100_000_000, np.uint8))
+    with pytest.raises(DeviceError, match=r"page-locked memory .*use fewer environments"):
+        open_device("cuda").host_bytes(1 << 40)
 
 
 @pytest.mark.parametrize("work", [

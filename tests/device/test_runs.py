@@ -5,6 +5,7 @@ import torch
 from device_runs import config, contents, rank_contents, require_same, trained
 from ranks_support import Pair
 
+from bridge import probe
 from trainer.play import evaluate
 from trainer.rollout.actor import BatchStep
 from trainer.training import build as build_module
@@ -70,6 +71,14 @@ def test_work_that_cannot_be_captured_runs_without_a_graph_after_one_warning(dou
     assert len([one for one in warned if "a batch step" in str(one.message)]) == 1
     monkeypatch.undo()
     require_same(made, contents(trained(config("cpu"))))
+
+
+def test_the_number_of_batches_is_chosen_by_a_measurement(double, monkeypatch):
+    monkeypatch.setattr(probe, "SIZES", (512, 4096))
+    made = trained(config(num_batches=0), 1)
+    assert made.facts["batches"] != "1 (nothing is copied on the CPU)"
+    assert any(one.kind == "copy" and not one.pinned for one in double.schedule.operations)  # both kinds of memory are measured
+    require_same(contents(made), contents(trained(config("cpu"), 1)))
 
 
 @pytest.mark.parametrize("settings", [{}, {"game": "gym:Acrobot-v1", "normalize_observations": True, "num_batches": 2},

@@ -45,15 +45,20 @@ def cupy_of(machine: Machine) -> ModuleType:
     def copy(to: int, source: int, size: int, kind: int, stream: int):
         to_host = kind == TO_HOST
         host, on_device = (to, source) if to_host else (source, to)
-        if not machine.pinned.holds(host):
-            raise DeviceFault(f"an asynchronous copy of {size:,} bytes uses memory of the host that is not page-locked")
         offset, region = host - machine.pinned.address, machine.region(on_device, size)
-        direction = "to host" if to_host else "to device"
+        direction, pinned, on = "to host" if to_host else "to device", machine.pinned.holds(host), machine.streams[stream]
 
         def run(machine, access):
-            machine.transfers.begin(to_host, region.tensor.numpy(), offset, access)
+            if pinned:
+                machine.transfers.begin(to_host, region.tensor.numpy(), offset, access)
+            else:
+                ctypes.memmove(to, source, size)
+        if not pinned:
+            machine.refuse_in_capture(on, f"a copy {direction} of memory that is not page-locked")
         machine.queue(Work(f"copy {direction}", "copy", run, **{"reads" if to_host else "writes": [region]},
-                           facts={"bytes": size, "direction": direction, "pinned": True}), machine.streams[stream])
+                           facts={"bytes": size, "direction": direction, "pinned": pinned}), on)
+        if not pinned:  # then the call itself waits
+            machine.synchronize_stream(on, f"copy {direction}")
 
     module, module.cuda = ModuleType("cupy"), ModuleType("cupy.cuda")
     module.cuda.runtime = SimpleNamespace(

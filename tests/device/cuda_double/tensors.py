@@ -188,8 +188,11 @@ class DeviceMode(TorchDispatchMode):
         machine, stream = self.machine, self.machine.stream
         with machine.lock:
             size = 1 + sum((length - 1) * step for length, step in zip(like.shape, like.stride(), strict=True))
-            owner = machine.device.allocate(max(size, 0) * like.element_size(), stream.number,
-                                            None if stream.graph is None else stream.graph.number, asked)
+            pool = None if stream.graph is None else stream.graph.number
+            try:
+                owner = machine.device.allocate(max(size, 0) * like.element_size(), stream.number, pool, asked)
+            except MemoryError as error:
+                raise torch.OutOfMemoryError(f"CUDA out of memory: {error}") from None
             inner = machine.device.tensor(owner.allocation.offset, like.shape, like.stride(), like.dtype)
         return DeviceTensor(inner, owner, self)
 
