@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from envs_c import install
-from trainer.commands.arguments import admitted_training, game_of
+from trainer.commands.arguments import admitted_training, game_of, spaces_for
 from trainer.commands.eval import numbers_setting
 from trainer.config import Config
 from trainer.config.fields import Section, matching, path_setting, within
@@ -61,7 +61,7 @@ def main(argv: list[str]) -> None:
     options, rest = parse_some(BenchOptions, argv[first:], "bench GAME...")
     configs, quiet = {}, {"run": {"gif": False, "dashboard": False, "track": "none"}}
     for game in games:
-        configs[game] = parse_new(game, rest, quiet, "bench ", BenchOptions)
+        configs[game] = parse_new(game, rest, quiet, "bench ", BenchOptions, spaces_for(game, rest))
         refuse_run_options(configs[game], "a bench, whose trainings have runs of their own")
     if configs[games[0]].run.eval_episodes == 0:
         raise ConfigError("--eval-episodes must be an integer of at least 1, not 0: the mean of the evaluation is the score of "

@@ -62,7 +62,8 @@ def main(argv: list[str]) -> None:
     name = options.name or _plain(game)
     from trainer.sweep.space import read_space
     ranges = read_space(options.space)
-    base = parse_new(game, rest, {"run": {"gif": False, "dashboard": False}}, "sweep ", SweepOptions, spaces_for(game, rest))
+    quiet = {"gif": False, "dashboard": False, "eval_greedy": False}
+    base = parse_new(game, rest, {"run": quiet}, "sweep ", SweepOptions, spaces_for(game, rest))
     refuse_run_options(base, "a sweep, whose trials have runs of their own")
     if base.run.eval_episodes == 0:
         raise ConfigError("--eval-episodes must be an integer of at least 1, not 0: the mean of the evaluation is the score of "

@@ -17,14 +17,15 @@ TRACKER_NAMES = ("tensorboard", "wandb", "trackio")
 
 # Names of settings without effect on the learning.
 FREE_ON_RESUME = frozenset({"num_threads", "resume", "stop_at", "device", "serial", "dashboard", "checkpoint_seconds",
-                            "eval_episodes", "gif", "track", "total_steps"})  # may change when a run is resumed
+                            "eval_episodes", "eval_greedy", "gif", "track", "total_steps"})  # may change when a run is resumed
 FREE_BETWEEN_RANKS = frozenset({"num_threads", "device", "dashboard", "gif", "run_dir", "resume"})  # may differ between ranks
 OF_THE_MACHINE = frozenset({"num_threads", "num_batches"})   # neither in presets for others nor compared by sweeps
 OF_ONE_SESSION = frozenset({"run_dir", "resume", "stop_at"})  # in no preset
 
 # Settings that the first checkpoints do not have, with the value by which such a run goes on as before.
 ADDED_LATER: dict[str, Any] = {"heads": "linear", "observation_transform": None, "reward_transform": None, "loss": None,
-                               "init_from": None, "vectorization": "auto", "wrap": "none", "observations": "plain"}
+                               "init_from": None, "vectorization": "auto", "wrap": "none", "observations": "plain",
+                               "eval_greedy": True}
 
 SEEDS = 2**63  # a run's seed is lower than this
 
@@ -248,6 +249,8 @@ class RunConfig(Section):
     """Seconds between checkpoints. 0: one after every iteration."""
     eval_episodes: int = within(100, 0, 2**31 - 1)
     """Episodes of the evaluation at the end. 0: none."""
+    eval_greedy: bool = True
+    """Also evaluate greedy actions at the end. A greedy policy may play on until the time limit."""
     gif: bool = True
     """Film an episode at the end."""
     track: str = "tensorboard"

@@ -228,6 +228,8 @@ def finish(policy: Policy, game: str, env: EnvConfig, run: RunConfig, folder: Pa
     log.note(describe(played[0].summary()))
     if run.gif:
         log.note(film.write(played[0], best(played[0]), folder / "episode.gif"))
+    if not run.eval_greedy:
+        return
     try:
         played += play_protocols(policy, game, env, greedy=True, **common)
     except ConfigError as error:

@@ -36,17 +36,18 @@ def finish(policy: Policy, league: League, run: RunConfig, folder: Path, log):
     anchor, the strongest, and the others under "opponents". The film shows the best game against the last anchor.
     """
     played: dict[str, Evaluation] = {}
-    greedy: dict[str, Evaluation] = {}
+    both: dict[str, list[Evaluation]] = {}  # with sampled, and with greedy actions
     for name in league.anchors:
         played[name] = _match(league, policy, name, run.eval_episodes, run.seed, film.SECONDS if run.gif else 0.0)
         league.note_anchor(name, played[name].returns, league.pool.size)
-        greedy[name] = _match(league, policy, name, run.eval_episodes, run.seed, greedy=True)
-        for result in (played[name], greedy[name]):
+        likeliest = [_match(league, policy, name, run.eval_episodes, run.seed, greedy=True)] if run.eval_greedy else []
+        both[name] = [played[name], *likeliest]
+        for result in both[name]:
             log.note(f"against {name}: won {(result.returns > 0).mean():.0%}; {describe(result.summary())}")
     league.write(folder)
     log.note(league.describe())
     if played:
-        opponents = {name: together([result, greedy[name]]) for name, result in played.items()}
+        opponents = {name: together(results) for name, results in both.items()}
         write_summary(folder, opponents[name] | {"opponents": opponents})
         if run.gif:
             log.note(film.write(played[name], best(played[name]), folder / "episode.gif"))

@@ -183,6 +183,8 @@ def test_the_end_of_a_training_keeps_the_sampled_evaluation_if_greedy_episodes_d
     evaluate.finish(policy, "cartpole", settings.env, settings.run, tmp_path, log)
     assert [one["protocol"]["actions"] for one in every(read_json(tmp_path / "evaluation.json"))] == ["sampled", "greedy"]
     assert [note.split(",")[0] for note in notes] == ["evaluation with sampled actions", "evaluation with greedy actions"]
+    evaluate.finish(policy, "cartpole", settings.env, dataclasses.replace(settings.run, eval_greedy=False), tmp_path, log)
+    assert [one["protocol"]["actions"] for one in every(read_json(tmp_path / "evaluation.json"))] == ["sampled"]
     monkeypatch.setattr(evaluate, "play", endless)
     evaluate.finish(policy, "cartpole", settings.env, settings.run, tmp_path, log)
     assert [one["protocol"]["actions"] for one in every(read_json(tmp_path / "evaluation.json"))] == ["sampled"]
