@@ -171,6 +171,21 @@ def test_wide_rows_equal_the_twins(case, exact, rows, arch):
     check(case, exact, rows, arch)
 
 
+def test_bfloat16_is_rounded_as_by_torch(arch):
+    from ptx import EmulatedModule
+    torch.manual_seed(0)
+    upper = torch.randint(-2**15, 2**15, (4096,), dtype=torch.int32)
+    upper[:12] = torch.tensor([0x7F80, 0x7F7F]).repeat_interleave(6)  # infinity and NaN, and what rounds to infinity
+    lower = torch.tensor([0, 1, 0x7FFF, 0x8000, 0x8001, 0xFFFF], dtype=torch.int32).repeat(683)[:4096]
+    x = (upper << 16 | lower).view(F32)  # most lie at or beside the middle of two bfloat16
+    out = torch.empty(1, 1, 1, 4096, dtype=BF16)
+    rounded, = results(lambda rows: [kernels.stack_frames(x.view(1, 1, -1), torch.zeros(1, 1), 0, 1.0, out)], 1,
+                       EmulatedModule(cuda.module, arch))
+    ours, wanted = rounded.view(-1), x.bfloat16()
+    same = ours.view(torch.int16) == wanted.view(torch.int16)
+    assert (same | (ours.isnan() & wanted.isnan())).all() and ours.isnan().any() and ours.isinf().any()
+
+
 @pytest.mark.parametrize("multiprocessors", [1, 132])
 def test_the_number_of_multiprocessors_changes_no_bit(multiprocessors, arch):
     from ptx import EmulatedModule
