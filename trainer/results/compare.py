@@ -1,7 +1,6 @@
 """Scores of several runs of one game, as curves and as a table: run by run, or in groups of runs with different seeds."""
 
 import json
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -55,8 +54,8 @@ def read(folders: Sequence[Path], by: str) -> list[Member]:
 
 def labels(folders: Sequence[Path]) -> list[str]:
     """The name of each folder, or its path if two have the same name."""
-    names = Counter(folder.name for folder in folders)
-    return [folder.name if folder.name and names[folder.name] == 1 else str(folder) for folder in folders]
+    names = [folder.name or folder.resolve().name for folder in folders]  # the path . has no name
+    return [name if names.count(name) == 1 else str(folder) for name, folder in zip(names, folders, strict=True)]
 
 
 def member(folder: Path, by: str, label: str) -> Member:

@@ -11,7 +11,7 @@ from trainer.files import read_file, read_json, write_atomically, writing
 from trainer.log.numbers import count, duration, number
 from trainer.results import html
 from trainer.results.compare import group_table, grouped, labels, read, scores_of
-from trainer.results.groups import between, improvements, notes, sentence
+from trainer.results.groups import improvements, notes, sentence
 from trainer.results.svg import COLOURS, Line, chart
 from trainer.runs.evaluation import text
 from trainer.runs.folder import CONFIG
@@ -61,12 +61,12 @@ def _summary(runs: dict[str, Run]) -> str:
     """The main numbers: boxes for one run, a table for several."""
     if len(runs) > 1:
         columns = ("run", "game", "seed", "state", "steps", "minutes", "score", "best", "evaluation")
-        rows = [(label, run.name.short, run.seed, run.state, count(run.step), f"{run.seconds / 60:.1f}", number(run.score),
-                 number(run.best), number(run.evaluation)) for label, run in runs.items()]
+        rows = [(label, run.name.short, run.seed, run.state, count(run.step), f"{run.seconds / 60:.1f}", _digits(run.score),
+                 _digits(run.best), _digits(run.evaluation)) for label, run in runs.items()]
         return html.table(columns, rows, columns[4:])
     run = next(iter(runs.values()))
     facts = {"state": run.state, "steps": f"{count(run.step)} of {count(run.total_steps)}", "training": duration(run.seconds),
-             "recent score": number(run.score), "best score": number(run.best), "evaluation": number(run.evaluation)}
+             "recent score": _digits(run.score), "best score": _digits(run.best), "evaluation": _digits(run.evaluation)}
     boxes = "".join(f'<div class="fact"><b>{html.escape(value)}</b><span>{html.escape(name)}</span></div>'
                     for name, value in facts.items())
     return f'<div class="facts">{boxes}</div>\n'
@@ -79,9 +79,10 @@ def _evaluations(runs: dict[str, Run]) -> str:
         for one in run.evaluations:
             used = one.get("protocol") or {"actions": "unknown", "sticky": None}
             protocols[text(one)] = None
-            more = (number(one.get(name)) for name in ("median", "min", "max", "mean_length"))
-            rows.append((label, used["actions"], number(used["sticky"]), number(one["mean"]),
-                         between(one.get("mean_interval")), *more, one.get("episodes", "-")))
+            more = (_digits(one.get(name)) for name in ("median", "min", "max", "mean_length"))
+            ends = one.get("mean_interval")
+            rows.append((label, used["actions"], number(used["sticky"]), _digits(one["mean"]),
+                         "-" if ends is None else f"{_digits(ends[0])} to {_digits(ends[1])}", *more, one.get("episodes", "-")))
     columns = ("run", "actions", "sticky", "mean", "95% interval", "median", "min", "max", "length", "episodes")
     if not rows:
         return '<p class="none">There is no evaluation yet.</p>'
@@ -168,6 +169,11 @@ def _machines(runs: dict[str, Run]) -> str:
             newest = number_of == len(sessions) and len(runs) == 1
             parts.append(part if newest else html.details(f"{label}, session {number_of} of {len(sessions)}", part))
     return "".join(parts)
+
+
+def _digits(value: float | None) -> str:
+    """A number with all digits before the point: 26,832 and not 2.683e+04."""
+    return number(value) if value is None or not 1e3 <= abs(value) < 1e12 else f"{value:,.0f}"
 
 
 def _flat(config: dict[str, Any]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from trainer.results.html import escape
 COLOURS = 8        # in the page's style, as the classes c0 to c7
 _POINTS = 400      # of a curve
 _WIDTH, _HEIGHT = 360, 220
-_LEFT, _RIGHT, _TOP, _BOTTOM = 52, 22, 10, 34  # margins of the axes
+_LEFT, _RIGHT, _TOP, _BOTTOM = 60, 22, 10, 34  # margins of the axes
 
 
 class Line(NamedTuple):
@@ -42,7 +42,7 @@ def chart(lines: Sequence[Line], across: str, describe: str, ticks: Callable[[fl
     parts = [f'<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="{escape(describe)}">']
     for tick in up_ticks:
         parts.append(f'<path class="grid" d="M{_LEFT} {y(tick):.1f}H{right}"/>'
-                     f'<text x="{_LEFT - 5}" y="{y(tick) + 3.5:.1f}" text-anchor="end">{escape(number(tick))}</text>')
+                     f'<text x="{_LEFT - 5}" y="{y(tick) + 3.5:.1f}" text-anchor="end">{escape(_short(tick))}</text>')
     for tick in across_ticks:
         parts.append(f'<path class="grid" d="M{x(tick):.1f} {top}V{_HEIGHT - _BOTTOM}"/>'
                      f'<text x="{x(tick):.1f}" y="{_HEIGHT - _BOTTOM + 14}" text-anchor="middle">{escape(ticks(tick))}</text>')
@@ -67,6 +67,12 @@ def nice(low: float, high: float, most: int = 5) -> list[float]:
     step = next(size * power for size in (1, 2, 2.5, 5, 10) if size * power >= rough * (1 - 1e-9))
     first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
     return [index * step for index in range(first, last + 1)]
+
+
+def _short(value: float) -> str:
+    """A number at the vertical axis: 0.25, -150, 50.0K, 1e+20."""
+    sign = "-" if value < 0 else ""
+    return sign + count(abs(value)) if 1e4 <= abs(value) < 1e12 else number(value)
 
 
 def _scale(ticks: Sequence[float], low: float, high: float) -> Callable[[float], float]:

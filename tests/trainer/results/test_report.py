@@ -4,6 +4,7 @@ import base64
 import json
 import re
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
 from run_support import make_run, summary
@@ -127,7 +128,7 @@ def test_curves_of_any_number_of_iterations_are_drawn(tmp_path, scores):
 def test_a_chart_maps_the_ends_of_its_axes_to_the_ends_of_its_frame():
     drawn = chart([Line("a", [0, 50, 100], [-100, -50, 0])], "steps", "a line")
     points = [tuple(map(float, pair.split(","))) for pair in re.search(r'points="([^"]+)"', drawn)[1].split()]
-    assert points == [(52, 186), (195, 98), (338, 10)]
+    assert points == [(60, 186), (199, 98), (338, 10)]
 
 
 @pytest.mark.parametrize(("low", "high", "ticks"), [(0, 100, [0, 25, 50, 75, 100]), (-20.7, 9.3, [-30, -20, -10, 0, 10]),
@@ -160,3 +161,11 @@ def test_an_old_evaluation_says_that_its_actions_are_unknown(tmp_path):
     (folder / "evaluation.json").write_text(json.dumps(old))
     text = " ".join(Page(report.page([folder])).texts)
     assert "unknown" in text and "by an earlier version that did not note which" in text
+
+
+def test_large_numbers_have_all_their_digits(tmp_path, monkeypatch):
+    folder = make_run(tmp_path / "asterix-1", game="asterix", scores=(0.0, 26_832.4), evaluation=26_832.4)
+    monkeypatch.chdir(folder)
+    text = " ".join(Page(report.page([Path()])).texts)
+    assert "26,832" in text and "26,830 to 26,834" in text and "e+04" not in text
+    assert "asterix-1, seed 1" in text  # not the path "."
