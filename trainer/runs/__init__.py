@@ -3,6 +3,7 @@
     folder.py            a run's folder: its name, its lock, config.json and README.md
     checkpoint.py        the checkpoints in the folder
     checkpoint_file.py   the bytes of one checkpoint, and their checks
+    resume.py            settings of a run that is resumed
     metrics.py           metrics.jsonl
     evaluation.py        evaluation.json, and protocols of evaluations
     machine.py           facts about machine and software, for config.json

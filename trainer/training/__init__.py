@@ -1,5 +1,6 @@
 """The training of a policy.
 
+    api.py       the Python API: train, load, evaluate, preset, Session
     build.py     `decide` and `build`: make a session from the settings
     session.py   `Session`: the parts and counters of a training, saved and restored
     callbacks.py functions of the user's own that a training calls

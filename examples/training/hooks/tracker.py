@@ -7,7 +7,7 @@ import csv
 from pathlib import Path
 from typing import Any
 
-COLUMNS = ("step", "score_mean", "loss_policy", "loss_value", "entropy")
+COLUMNS: list[str] = ["step", "score_mean", "loss_policy", "loss_value", "entropy"]
 
 
 class Csv:

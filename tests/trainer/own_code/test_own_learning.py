@@ -10,6 +10,7 @@ from trainer_support import config, same
 
 from trainer.config.config import overlay
 from trainer.errors import LearningError, SettingError
+from trainer.ppo.losses import JointStatistics, losses, select
 from trainer.training.build import make_session
 from trainer.training.train import iterate
 
@@ -23,6 +24,9 @@ TOGETHER = {
     "masks and cells": ("g2048", {"env": {"sticky": 0.0}, "policy": {"encoder": "cells"}}),
     "stacked pictures": ("breakout", {"env": {"view": "pixels", "num_envs": 4}, "ppo": {"horizon": 16, "minibatch": 32},
                                       "policy": {"frame_stack": 2}}),
+    "self-play": ("go", {"env": {"time_limit": None, "sticky": 0.0, "options": {"size": 5.0}},
+                         "self_play": {"self_play": True, "anchor_games": 0}}),
+    "Dict observations": ("gym:own_environments:Mixed", {"env": {"time_limit": None, "sticky": 0.0}}),
     "bfloat16": ("breakout", {"policy": {"precision": "bfloat16"}}),
     "normalized": ("cartpole", {"policy": {"normalize_observations": True}, "ppo": {"normalize_rewards": True}}),
     "V-trace and priorities": ("tmaze", {"ppo": {"vtrace": True, "priority_alpha": 0.5, "accumulate": 2}}),
@@ -78,6 +82,22 @@ def test_a_term_of_the_loss_is_minimized_and_logged():
     pressed, watched = (trained(own(path, "loss"), 8)[1]["loss_hidden"] for path in ("small_memory", "watched_memory"))
     assert 0 < pressed < watched / 2
     assert trained(own("zero", "loss"), 1)[1]["loss_zero"] == 0
+
+
+def test_the_terms_of_ranks_add_up_to_those_of_the_whole():
+    settings = own("small_memory", "loss", "tmaze")
+    with contextlib.closing(make_session(settings)) as session:
+        iterate(session)
+        storage, advantage = session.storage, session.learner.advantage
+
+        def term(sequences, joint=None):
+            batch = select(session.policy, storage, advantage, torch.tensor(sequences))
+            return losses(session.policy, batch, settings.ppo, joint=joint, own=session.learner.own_loss)[1]["loss_hidden"]
+        count = storage.valid[:, :16].sum()
+        joint = JointStatistics(count, advantage.mean(), advantage.var())
+        parts = [term(list(range(5)), joint), term(list(range(5, 16)), joint)]
+        whole = term(list(range(16)))
+    torch.testing.assert_close(sum(parts), whole)
 
 
 def test_a_term_with_the_name_of_ppo_s_replaces_it():
