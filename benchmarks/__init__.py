@@ -7,6 +7,7 @@
     gallery.py      trains every game with its preset and records a film
     endurance.py    memory over a long training
     compile.py      torch.compile
+    foreign.py      environments of Gymnasium with our preset and with stable-baselines3's PPO
     sb3.py          stable-baselines3 with its own environments and with these
     busy.py         several processes at once on the same cores, alone and beside torch
     busy_player.py  one of these processes

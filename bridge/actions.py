@@ -65,12 +65,15 @@ class Actions:
 
     def to_environment(self, rows: Array) -> Array:
         """The actions (B, *shape) of environments for actions of the policy (B, *row)."""
+        given: Array
         if self.kind == "discrete":
             return rows + self.start[0]
         if self.kind == "multi_discrete":
-            return (rows + np.array(self.start)).reshape(-1, *self.shape).astype(self.dtype)
-        shift, factor = self.scale
-        return np.clip(shift + factor * rows, self.low, self.high).reshape(-1, *self.shape).astype(self.dtype)
+            given = rows + np.array(self.start)
+        else:
+            shift, factor = self.scale
+            given = np.clip(shift + factor * rows, self.low, self.high)
+        return given.reshape(-1, *self.shape).astype(self.dtype)
 
 
 def discrete(count: int, start: int = 0) -> Actions:

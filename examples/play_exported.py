@@ -208,6 +208,7 @@ def kind_of(about: About) -> str:
 
 def draw(about: About, out: Arrays, infos: dict[str, Any], random: np.random.Generator) -> Array:
     """Actions drawn from the policy's distributions, for the environments."""
+    rows: Array
     if kind_of(about) == "box":
         space = about["actions"]
         rows = out["mean"] + np.array(space["deviation"]) * random.normal(size=out["mean"].shape)
@@ -218,10 +219,12 @@ def draw(about: About, out: Arrays, infos: dict[str, Any], random: np.random.Gen
     logits = np.where(infos["action_mask"], out["logits"], -np.inf) if "action_mask" in infos else out["logits"]
     logits = logits + random.gumbel(size=logits.shape)
     if "actions" not in about:
-        return logits.argmax(1)
+        rows = logits.argmax(1)
+        return rows
     space = about["actions"]
     heads = [head.argmax(1) for head in np.split(logits, np.cumsum(space["sizes"])[:-1], 1)]
-    return (np.stack(heads, 1) + np.array(space["start"])).reshape(-1, *space["shape"]).astype(space["dtype"])
+    rows = np.stack(heads, 1) + np.array(space["start"])
+    return rows.reshape(-1, *space["shape"]).astype(space["dtype"])
 
 
 def play(path: str, episodes: int = EPISODES, seed: int = 1, trust_code: bool = False) -> npt.NDArray[np.float64]:
