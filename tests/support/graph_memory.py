@@ -24,7 +24,7 @@ from trainer.kernels import amx, cpu
 
 KERNELS = ("lstm_forward", "lstm_backward", "lstm_sequence", "lstm_sequence_backward", "sample", "categorical",
            "categorical_backward", "advantages", "stack_frames")
-TILES = ("pack", "lstm_step", "lstm_sequence", "lstm_sequence_backward")
+TILES = ("pack", "lstm_step", "lstm_sequence", "lstm_sequence_backward", "heads", "heads_backward")
 
 Record = dict[tuple, tuple[Callable[[], bool], str]]
 

@@ -5,7 +5,7 @@
     cpu.pyx         the version for CPU tensors; with cpu_rows.h, cpu_lstm.h (whole sequences) and cpu_products.h
     gaussian.py     the same as dispatch.py for continuous actions; cpu_gaussian.pyx is their version for CPU tensors
     cuda.py         the version for CUDA tensors; with cuda.cu
-    tiles.py        an LSTM with the matrix tiles of Intel's AMX; amx.pyx with cpu_amx_lstm.h, cpu_amx_pack.h and cpu_amx.h
+    tiles.py        an LSTM and heads for CPUs with Intel's AMX: amx.pyx with cpu_amx_lstm.h, _pack.h, _heads.h and cpu_amx.h
     rows.h          the arithmetic of one row, shared by cpu.pyx and cuda.cu
 
 Callers write `from trainer import kernels` and `kernels.lstm_forward(...)`.
@@ -29,8 +29,16 @@ from trainer.kernels.dispatch import (  # noqa: E402  loads cpu, of the chosen v
     use_reference,
 )
 from trainer.kernels.gaussian import gaussian, gaussian_sample  # noqa: E402
-from trainer.kernels.tiles import lstm_step_tiles, lstm_tiles, lstm_tiles_backward, pack_tiles, takes_tiles  # noqa: E402
+from trainer.kernels.tiles import (  # noqa: E402
+    heads,
+    lstm_step_tiles,
+    lstm_tiles,
+    lstm_tiles_backward,
+    pack_tiles,
+    takes_heads,
+    takes_tiles,
+)
 
-__all__ = ["BACKENDS", "advantages", "categorical", "gaussian", "gaussian_sample", "lstm_backward", "lstm_forward",
+__all__ = ["BACKENDS", "advantages", "categorical", "gaussian", "gaussian_sample", "heads", "lstm_backward", "lstm_forward",
            "lstm_sequence", "lstm_sequence_backward", "lstm_step_tiles", "lstm_tiles", "lstm_tiles_backward", "pack_tiles",
-           "sample", "stack_frames", "takes_sequences", "takes_tiles", "use_reference"]
+           "sample", "stack_frames", "takes_heads", "takes_sequences", "takes_tiles", "use_reference"]

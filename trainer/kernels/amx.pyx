@@ -37,10 +37,24 @@ cdef extern from "cpu_amx_lstm.h" nogil:
     void amx_sum(long inputs, long n, const float* sums, long parts, long c, float* dweight_x, float* dweight_h, float* dbias)
 
 
+cdef extern from "cpu_amx_heads.h" nogil:
+    ctypedef struct AmxHeads:
+        long rows, units, outputs
+        const bf16* hidden
+        const float* weight
+        const float* bias
+        float* out
+        bf16* dhidden
+    const long CHUNK
+    void amx_heads(const AmxHeads* s, long first, long last)
+    void amx_heads_backward(const AmxHeads* s, long first, long last, float* sums)
+
+
 cdef long PARTS = 16  # sums of the weights' gradient, at most; no more threads than this share a backward pass
 ctypedef bf16* halves
 ctypedef float* floats
 
+ROWS = CHUNK  # of a part in heads_backward
 AVAILABLE = bool(amx_permitted())  # the CPU has tiles, and the system lets this process use them
 
 
@@ -137,3 +151,32 @@ def lstm_sequence_backward(x, weight_x, weight_h, bias, keep, h, cells, hidden, 
                              sums + k * numbers, memory + threadid() * size)
         for k in prange(columns, schedule="static", num_threads=threads):
             amx_sum(inputs, n, sums, parts, k * BLOCK, to_x, to_h, to_bias)
+
+
+cdef void describe_heads(AmxHeads* s, hidden, weight, bias, out, dhidden) except *:
+    """Set the fields of `s`."""
+    s.rows, s.units, s.outputs = hidden.shape[0], hidden.shape[1], weight.shape[0]
+    s.hidden, s.weight, s.bias, s.out, s.dhidden = bf16s(hidden), reals(weight), reals(bias), reals(out), bf16s(dhidden)
+
+
+def heads(hidden, weight, bias, out):
+    """hidden (B, n) times weight (O, n) transposed, plus bias (O,), to out (B, O)."""
+    cdef AmxHeads s
+    cdef int threads = torch.get_num_threads()
+    cdef long k, rows = hidden.shape[0], share = (rows + threads - 1) // threads
+    describe_heads(&s, hidden, weight, bias, out, None)
+    with nogil:
+        for k in prange(threads, schedule="static", num_threads=threads):
+            amx_heads(&s, min(rows, k * share), min(rows, (k + 1) * share))
+
+
+def heads_backward(hidden, weight, dout, dhidden, sums):
+    """The gradient of `heads` by hidden, to dhidden; by weight and bias, in parts to sums (ceil(B / CHUNK), O * (n + 1))."""
+    cdef AmxHeads s
+    cdef int threads = torch.get_num_threads()
+    cdef long k, rows = hidden.shape[0], chunks = sums.shape[0], numbers = sums.shape[1]
+    cdef floats parts = reals(sums)
+    describe_heads(&s, hidden, weight, weight, dout, dhidden)
+    with nogil:
+        for k in prange(chunks, schedule="static", num_threads=threads):
+            amx_heads_backward(&s, k * CHUNK, min(rows, (k + 1) * CHUNK), parts + k * numbers)

@@ -1,8 +1,8 @@
-"""An LSTM in bfloat16 on CPUs with matrix tiles (Intel's AMX): whole sequences and single steps, by amx.pyx.
+"""An LSTM in bfloat16 on CPUs with matrix tiles (Intel's AMX), whole sequences and single steps, and the heads after it.
 
-Unlike `lstm_sequence` of dispatch.py, these functions keep no gates: computing them again is faster than reading them from
-memory. The arithmetic is that of `reference.lstm_forward` with gx = x @ weight_x.T and gh = h @ weight_h.T, not rounded to
-bfloat16. All tensors of a call must be contiguous and on the CPU; the checks and errors are those of dispatch.py.
+amx.pyx does the work. Unlike `lstm_sequence` of dispatch.py, these functions keep no gates: computing them again is faster than
+reading them from memory. The arithmetic is that of `reference.lstm_forward` with gx = x @ weight_x.T and gh = h @ weight_h.T,
+not rounded to bfloat16. All tensors of a call must be contiguous and on the CPU; the checks and errors are those of dispatch.py.
 """
 
 import torch
@@ -75,6 +75,56 @@ def lstm_tiles_backward(x, weight_x, weight_h, bias, keep, h, cells, hidden, dhi
     gradients = [torch.empty_like(weight, dtype=torch.float32) for weight in (weight_x, weight_h, bias)]
     amx.lstm_sequence_backward(x, weight_x, weight_h, bias, keep, h, cells, hidden, dhidden, dx, *gradients)
     return gradients
+
+
+def takes_heads(hidden, outputs: int) -> bool:
+    """True if `heads` supports hidden states (..., n) and this number of outputs: bfloat16 on a CPU with tiles, n a multiple of
+    32, at most 16 outputs."""
+    return takes_tiles(hidden, hidden.shape[-1]) and 1 <= outputs <= 16
+
+
+def heads(hidden, weight, bias, out=None):
+    """The last layer of a policy in float32: hidden @ weight.T + bias, differentiable once.
+
+    hidden: (..., n) bfloat16.
+    weight: (O, n) float32.
+    bias: (O,) float32.
+    out: OUT (B, O) float32 for hidden (B, n), without gradients; None for a new tensor.
+    Returns (..., O) float32.
+    """
+    n, outputs = hidden.shape[-1], len(weight)
+    if not takes_heads(hidden, outputs):
+        raise ValueError(f"there is no kernel for {outputs} outputs of {n} hidden states in {hidden.dtype} on "
+                         f"'{hidden.device}'; call trainer.kernels.takes_heads first")
+    _check(hidden, torch.bfloat16, hidden.shape, hidden=hidden)
+    _check(hidden, torch.float32, (outputs, n), weight=weight)
+    _check(hidden, torch.float32, (outputs,), bias=bias)
+    if out is None:
+        return _Heads.apply(hidden, weight, bias)
+    _check(hidden, torch.float32, (*hidden.shape[:-1], outputs), out=out)
+    amx.heads(hidden.view(-1, n), weight, bias, out)
+    return out
+
+
+class _Heads(torch.autograd.Function):
+    """`heads` with gradients."""
+
+    @staticmethod
+    def forward(ctx, hidden, weight, bias):
+        out = hidden.new_empty(*hidden.shape[:-1], len(weight), dtype=torch.float32)
+        amx.heads(hidden.view(-1, hidden.shape[-1]), weight, bias, out)
+        ctx.save_for_backward(hidden, weight)
+        return out
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx, dout):
+        hidden, weight = ctx.saved_tensors
+        rows, dhidden = hidden.view(-1, hidden.shape[-1]), torch.empty_like(hidden)
+        sums = weight.new_empty(-(-len(rows) // amx.ROWS), weight.numel() + len(weight))
+        amx.heads_backward(rows, weight, dout.contiguous(), dhidden, sums)
+        total = sums.sum(0)
+        return dhidden, total[:weight.numel()].view_as(weight), total[weight.numel():]
 
 
 def _check_sequence(x, weight_x, weight_h, bias, keep, h, cells, **hidden):

@@ -12,6 +12,7 @@ the actions. `forward` and `step` do the same arithmetic in the same order.
 import torch
 from torch import nn
 
+from trainer import kernels
 from trainer.errors import SettingError
 from trainer.imports import describe, find, user_errors
 from trainer.policy.trial import try_rows
@@ -27,8 +28,13 @@ class LinearHeads(nn.Linear):
         nn.init.zeros_(self.bias)
 
     def cast(self) -> dict[str, torch.Tensor]:
-        """The matrix transposed, and the bias."""
-        return {"heads": self.weight.t(), "heads_bias": self.bias}
+        """The matrix transposed and as it is, and the bias."""
+        return {"heads": self.weight.t(), "heads_rows": self.weight, "heads_bias": self.bias}
+
+    def forward(self, hidden):
+        if hidden.dtype == torch.bfloat16:
+            return kernels.heads(hidden, self.weight, self.bias)
+        return super().forward(hidden)
 
     def step(self, weights, hidden, out):
         return torch.addmm(weights["heads_bias"], hidden, weights["heads"], out=out)

@@ -15,7 +15,7 @@ from trainer import kernels
 from trainer.errors import ExportError, SettingError
 from trainer.policy.distributions import Discrete
 from trainer.policy.encoders.make import make_encoder
-from trainer.policy.heads import make_heads
+from trainer.policy.heads import LinearHeads, make_heads
 
 
 class Policy(nn.Module):
@@ -152,13 +152,19 @@ class Policy(nn.Module):
 
     def apply_heads(self, hidden: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Logits (T, B, A) and values (T, B), float32, of hidden (T, B, n); for `unroll`."""
-        out = self.heads(hidden.float())
+        out = self.heads(hidden if self._heads_in_one_call(hidden) else hidden.float())
         return out[..., :-1], out[..., -1]
 
     def apply_heads_step(self, weights: dict[str, torch.Tensor], hidden: torch.Tensor, space: "StepSpace") -> torch.Tensor:
         """Logits and value (B, A + 1), float32 in the space's memory, of hidden (B, n); for `step`."""
+        if self._heads_in_one_call(hidden):
+            return kernels.heads(hidden, weights["heads_rows"], weights["heads_bias"], space.out)
         space.hidden32.copy_(hidden)
         return self.heads.step(weights, space.hidden32, space.out)
+
+    def _heads_in_one_call(self, hidden: torch.Tensor) -> bool:
+        """True if a kernel does the heads, from the hidden states as they are."""
+        return isinstance(self.heads, LinearHeads) and kernels.takes_heads(hidden, self.heads.out_features)
 
 
 class StepSpace:

@@ -83,7 +83,7 @@ class OwnLoss:
 def hidden_of(policy: Policy, wanted: bool) -> Iterator[list[torch.Tensor]]:
     """A list that receives the inputs of the policy's heads in this context; stays empty unless `wanted`."""
     seen: list[torch.Tensor] = []
-    handle = policy.heads.register_forward_pre_hook(lambda _, inputs: seen.append(inputs[0])) if wanted else None
+    handle = policy.heads.register_forward_pre_hook(lambda _, inputs: seen.append(inputs[0].float())) if wanted else None
     try:
         yield seen
     finally:

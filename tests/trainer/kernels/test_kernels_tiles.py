@@ -170,3 +170,45 @@ def test_tiles_refuse_invalid_arguments(error, text, change):
     kernels.lstm_tiles(**fits)
     with pytest.raises(error, match=text):
         kernels.lstm_tiles(**fits | change)
+
+
+@with_tiles
+@pytest.mark.parametrize(("shape", "n", "outputs"), [((1,), 32, 1), ((64, 3), 128, 5), ((31,), 96, 16), ((3, 1023), 64, 7)])
+def test_heads_and_their_gradients_equal_float64_autograd(shape, n, outputs):
+    torch.manual_seed(n)
+    hidden, weight, bias = torch.randn(*shape, n).to(HALF), torch.randn(outputs, n) / n ** 0.5, torch.randn(outputs)
+    dout = torch.randn(*shape, outputs)
+
+    def gradients(heads, *leaves):
+        for leaf in leaves:
+            leaf.requires_grad_()
+        out = heads(*leaves)
+        return out.detach(), *torch.autograd.grad(out, leaves, dout.to(out.dtype))
+
+    wanted = gradients(lambda hidden, weight, bias: hidden @ weight.t() + bias, *(x.double() for x in (hidden, weight, bias)))
+    ours = gradients(kernels.heads, hidden, weight, bias)
+    for place, (one, other) in enumerate(zip(ours, wanted, strict=True)):
+        close(one, other, HALF if place == 1 else torch.float32)  # that of the hidden states is rounded to bfloat16
+    out = torch.empty(*shape, outputs)
+    assert kernels.heads(hidden, weight, bias, out) is out and torch.equal(out, ours[0])
+
+
+@with_tiles
+def test_heads_bits_do_not_depend_on_threads():
+    hidden, weight, bias = torch.randn(2500, 32).to(HALF), torch.randn(3, 32), torch.randn(3)
+    leaves, threads, seen = [leaf.requires_grad_() for leaf in (hidden, weight, bias)], torch.get_num_threads(), []
+    try:
+        for count in (1, 2, 5):
+            torch.set_num_threads(count)
+            out = kernels.heads(*leaves)
+            seen.append([out, *torch.autograd.grad(out.square().sum(), leaves)])
+    finally:
+        torch.set_num_threads(threads)
+    assert all(torch.equal(one, first) for run in seen[1:] for one, first in zip(run, seen[0], strict=True))
+
+
+def test_heads_refuse_sizes_without_a_kernel():
+    for hidden, outputs in ((torch.zeros(2, 64), 3), (torch.zeros(2, 65, dtype=HALF), 3), (torch.zeros(2, 64, dtype=HALF), 17)):
+        assert not kernels.takes_heads(hidden, outputs)
+        with pytest.raises(ValueError, match=f"no kernel for {outputs} outputs of {hidden.shape[1]} hidden states"):
+            kernels.heads(hidden, torch.zeros(outputs, hidden.shape[1]), torch.zeros(outputs))
