@@ -19,7 +19,8 @@ TINY = ["--num-envs=4", "--horizon=8", "--minibatch=32", "--total-steps=64", "--
         "--num-threads=1", "--device=cpu", "--no-dashboard", "--no-gif", "--eval-episodes=0", "--track=none"]
 # The functions that do a verb's work. They end the command line; those of `games` compile, or measure for seconds.
 WORK = [("trainer.training.train", "train"), ("trainer.play.evaluate", "evaluate_run"), ("trainer.play.evaluate", "record_run"),
-        ("trainer.export.export", "export_run"), ("trainer.sweep.sweep", "run_sweep"), ("trainer.training.profile",
+        ("trainer.export.export", "export_run"), ("trainer.sweep.sweep", "run_sweep"),
+        ("trainer.sweep.bench", "run_bench"), ("trainer.results.report", "write_report"), ("trainer.training.profile",
         "profile_run"), ("trainer.play.watch", "Watched"), ("trainer.commands.play", "Window"), ("envs_c.play.command", "show"),
         ("envs_c.__main__", "describe"), ("envs_c.testing", "check")]
 VALUES = ["", "0", "1", "-1", "2", "3", "64", "nan", "inf", "1e400", "9" * 400, "9" * 5000, "none", "auto", "cpu", "cuda:99",
@@ -30,6 +31,7 @@ VALUES = ["", "0", "1", "-1", "2", "3", "64", "nan", "inf", "1e400", "9" * 400, 
 NAMES = [f"--{one.name.replace('_', '-')}" for section in SECTIONS.values() for one in fields(section)]
 OF_VERBS = ["--episodes", "--out", "--greedy", "--json", "--terminal", "--human", "--speed", "--root", "--by", "--group",
             "--format", "--trials", "--name", "--space", "--storage", "--startup", "--prune", "--minutes", "--report",
+            "--seeds", "--jobs", "--sticky", "--csv",
             "--iterations", "--preset", "--help", "--nosuch", "-h", "--dir", "--no-dashboard", "--scale", "--frame-skip"]
 REAL = [["list"], ["list", "--root", "runs"], ["eval", "runs/one", "--episodes=1", "--device=cpu"],
         ["eval", "last", "--episodes=1", "--device=cpu", "--json"], ["new", "mine"], ["cartpole", *TINY, "--run-dir=new"]]

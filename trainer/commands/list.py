@@ -40,7 +40,7 @@ class ListOptions(Section):
 def main(argv: list[str]) -> None:
     """Print the table, and a line for each other folder."""
     options = parse(ListOptions, argv, "list", "List the runs, newest first. score: mean of the recent episodes; best: the "
-                    "highest value of this mean; evaluation: mean score of the evaluation at the end.")
+                    "highest value of this mean; evaluation: mean score of the evaluation at the end, with sampled actions.")
     root, console = Path(options.root), Console()
     found, notes = [], []
     for folder in newest_first(root):

@@ -96,7 +96,7 @@ def run_bench(plan: Plan, name: str, url: str) -> None:
             _Work(plan, tasks).run()
         failures = tasks.failures()
         if results := tasks.results():
-            write_table(plan.folder, listed, results)
+            write_table(plan.folder, listed, results, {game: config.env.options for game, config in plan.configs.items()})
         if failures:
             first = next(iter(failures))
             raise SweepError(f"{len(failures)} of {len(listed)} trainings failed, such as {first}: {failures[first]}; the same "

@@ -16,7 +16,7 @@ from trainer.log.text import show
 from trainer.results import statistics
 from trainer.results.groups import about, between
 from trainer.results.output import csv_text
-from trainer.results.published import SOURCE, published
+from trainer.results.published import SOURCE, Published, published
 from trainer.runs.evaluation import text
 from trainer.sweep.tasks import Task
 
@@ -24,9 +24,12 @@ CSV, JSON = "results.csv", "results.json"
 _COLUMNS = ("game", "sticky", "actions", "seeds", "mean", "iqm", "95% interval", "human", "minutes", "steps")
 
 
-def write_table(folder: Path, tasks: Sequence[Task], results: Mapping[str, FrozenTrial]) -> None:
-    """Print the table of the finished trainings, and write results.csv and results.json into `folder`."""
-    rows = table(tasks, results)
+def write_table(folder: Path, tasks: Sequence[Task], results: Mapping[str, FrozenTrial], options: Mapping[str, dict]) -> None:
+    """Print the table of the finished trainings, and write results.csv and results.json into `folder`.
+
+    options: of each game; a game with options is another one than its cartridge.
+    """
+    rows = table(tasks, results, options)
     totals = normalized(rows)
     show(_COLUMNS, [_shown(row) for row in rows], Console(), right=_COLUMNS[3:])
     for one in totals:
@@ -41,25 +44,28 @@ def write_table(folder: Path, tasks: Sequence[Task], results: Mapping[str, Froze
     print(f"{folder / CSV}, {folder / JSON}: the same with all digits, and the score of each seed")
 
 
-def table(tasks: Sequence[Task], results: Mapping[str, FrozenTrial]) -> list[dict[str, Any]]:
+def table(tasks: Sequence[Task], results: Mapping[str, FrozenTrial], options: Mapping[str, dict]) -> list[dict[str, Any]]:
     """A row for each game, sticky probability and kind of actions, ready for JSON."""
     rows = []
     for game, sticky in dict.fromkeys((task.game, task.sticky) for task in tasks):
         done = [(task.seed, results[task.name].user_attrs) for task in tasks
                 if (task.game, task.sticky) == (game, sticky) and task.name in results]
         for kind in range(max((len(facts["evaluations"]) for _, facts in done), default=0)):
-            rows.append(_row(game, sticky, [(seed, facts) for seed, facts in done if len(facts["evaluations"]) > kind], kind))
+            known = [(seed, facts) for seed, facts in done if len(facts["evaluations"]) > kind]
+            rows.append(_row(game, sticky, known, kind, published(game, options[game])))
     return rows
 
 
-def _row(game: str, sticky: float | None, done: Sequence[tuple[int, dict[str, Any]]], kind: int) -> dict[str, Any]:
+def _row(game: str, sticky: float | None, done: Sequence[tuple[int, dict[str, Any]]], kind: int,
+         cartridge: Published | None) -> dict[str, Any]:
     """The statistics of one kind of evaluation over the seeds of a game."""
     evaluations = [facts["evaluations"][kind] for _, facts in done]
-    scores, row = np.array([one["mean"] for one in evaluations], float), published(game, {})
+    scores = np.array([one["mean"] for one in evaluations], float)
     facts = about(scores)
     return {"game": GameName.parse(game).short, "sticky": sticky,
             "actions": (evaluations[0].get("protocol") or {}).get("actions", ""), "seeds": [seed for seed, _ in done],
-            "scores": scores.tolist(), **facts, "human_normalized": None if row is None else row.normalized(facts["mean"]),
+            "scores": scores.tolist(), **facts,
+            "human_normalized": None if cartridge is None else cartridge.normalized(facts["mean"]),
             "minutes": float(np.mean([one["minutes"] for _, one in done])),
             "steps": float(np.mean([one["steps"] for _, one in done])), "protocol": text(evaluations[0])}
 

@@ -76,10 +76,10 @@ class StandIn:
 @pytest.fixture
 def bench(tmp_path, monkeypatch):
     """Runs a bench of stand-ins in this process; returns the trainings that it started: names, and True for resumed ones."""
-    def run(*games, seeds=3, jobs=2, stickies=(0.0, 0.25), failing=(), breaks_at=None, **run):
+    def run(*games, seeds=3, jobs=2, stickies=(0.0, 0.25), failing=(), breaks_at=None, options=None, **run):
         stand_in = type("Trained", (StandIn,), {"started": [], "failing": failing, "breaks_at": breaks_at})
         monkeypatch.setattr(bench_module, "Training", stand_in)
-        configs = {game: config(game, **run) for game in games or ("cartpole",)}
+        configs = {game: overlay(config(game, **run), {"env": {"options": options or {}}}) for game in games or ("cartpole",)}
         try:
             run_bench(Plan(configs, stickies, seeds, jobs, tmp_path / "bench"), "bench", default_storage(tmp_path / "bench"))
         finally:
@@ -127,6 +127,11 @@ def test_the_table_has_the_statistics_of_each_protocol(bench, capsys):
     printed = capsys.readouterr().out
     assert "human-normalized, 2 games, sticky 0, sampled actions: interquartile mean" in printed
     assert "protocol: greedy actions, sticky 0.25, raw scores to game over or step 27,000" in printed
+
+
+def test_a_game_with_options_has_no_human_normalized_score(bench):
+    bench("breakout", seeds=1, options={"lives": 1.0})
+    assert [row["human_normalized"] for row in csv.DictReader((bench.folder / "results.csv").open())] == [""] * 4
 
 
 def test_an_interrupt_ends_all_trainings_and_the_same_command_resumes_them(bench, capsys):
