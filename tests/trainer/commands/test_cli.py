@@ -97,7 +97,7 @@ def test_every_field_is_a_flat_option_of_a_game(capsys, name):
 
 def test_the_help_shows_the_presets_defaults(capsys):
     text = " ".join(helptext(capsys, "breakout", "--help").replace("│", " ").split())
-    assert f"schedules end here. (default: {preset('breakout').ppo.total_steps:_})" in text
+    assert f"on a longer schedule. (default: {preset('breakout').ppo.total_steps:_})" in text
     assert "--no-dashboard" in text
     assert "None" not in text
 
@@ -241,7 +241,7 @@ def test_a_resumed_run_accepts_changes_without_effect_on_the_learning(trained, s
 
 @pytest.mark.parametrize(("words", "sentence"), [
     ("--num-envs 1024", "--num-envs is 1024 and was 512; leave it out"),
-    ("--total-steps 100", "--total-steps is 100 and was"),
+    ("--horizon 32", "--horizon is 32 and was"),
     ("--seed 9 --gamma 0.9", "; leave them out"),
     ("--options lives=3", "--options is {'lives': 3.0} and was {}"),
     ("--lstm-size 64", "--lstm-size is 64"),
