@@ -10,7 +10,7 @@ from packaging.utils import canonicalize_name
 from setup_support import ROOT, TOOLS, load, run
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-TARGETS = ("help", "setup", "cuda", "breakout", "test", "learn", "lint", "types", "pages", "docs", "bench", "asm", "sanitize",
+TARGETS = ("help", "setup", "cuda", "breakout", "test", "learn", "lint", "types", "pages", "docs", "arcade", "bench", "asm", "sanitize",
            "crafted", "fuzz", "wheel", "isa", "clean")
 
 
