@@ -3,9 +3,9 @@
 from dataclasses import replace
 from pathlib import Path
 
-from trainer.config import RunConfig
+from trainer.config import EnvConfig, RunConfig
 from trainer.play import film
-from trainer.play.evaluate import Evaluation, best, describe, play, together, write_summary
+from trainer.play.evaluate import Evaluation, best, describe, play, play_protocols, together, write_summary
 from trainer.policy.policy import Policy
 from trainer.ranks import Ranks
 from trainer.self_play.league import League
@@ -35,26 +35,28 @@ def finish(policy: Policy, league: League, run: RunConfig, folder: Path, log):
     Sampled actions count for the ratings; greedy ones are only stated. evaluation.json holds the result against the last
     anchor, the strongest, and the others under "opponents". The film shows the best game against the last anchor.
     """
-    played: dict[str, Evaluation] = {}
-    both: dict[str, list[Evaluation]] = {}  # with sampled, and with greedy actions
+    played: dict[str, list[Evaluation]] = {}  # with sampled, and with greedy actions
     for name in league.anchors:
-        played[name] = _match(league, policy, name, run.eval_episodes, run.seed, film.SECONDS if run.gif else 0.0)
-        league.note_anchor(name, played[name].returns, league.pool.size)
-        likeliest = [_match(league, policy, name, run.eval_episodes, run.seed, greedy=True)] if run.eval_greedy else []
-        both[name] = [played[name], *likeliest]
-        for result in both[name]:
+        played[name] = play_protocols(policy, league.game, _against(league, name), greedy=None if run.eval_greedy else False,
+                                      episodes=run.eval_episodes, seed=run.seed, ticker=log.ticker,
+                                      filmed=film.SECONDS if run.gif else 0.0)
+        league.note_anchor(name, played[name][0].returns, league.pool.size)
+        for result in played[name]:
             log.note(f"against {name}: won {(result.returns > 0).mean():.0%}; {describe(result.summary())}")
     league.write(folder)
     log.note(league.describe())
     if played:
-        opponents = {name: together(results) for name, results in both.items()}
+        opponents = {name: together(results) for name, results in played.items()}
         write_summary(folder, opponents[name] | {"opponents": opponents})
         if run.gif:
-            log.note(film.write(played[name], best(played[name]), folder / "episode.gif"))
+            log.note(film.write(played[name][0], best(played[name][0]), folder / "episode.gif"))
 
 
-def _match(league: League, policy: Policy, name: str, episodes: int, seed: int, filmed: float = 0.0, *,
-           greedy: bool = False) -> Evaluation:
-    """Games of a policy against the anchor `name`; filmed, greedy: as in `play`."""
-    env = replace(league.env, options=league.env.options | league.anchors[name])
-    return play(policy, league.game, env, episodes=episodes, seed=seed, greedy=greedy, filmed=filmed)
+def _match(league: League, policy: Policy, name: str, episodes: int, seed: int) -> Evaluation:
+    """Games of a policy against the anchor `name`."""
+    return play(policy, league.game, _against(league, name), episodes=episodes, seed=seed)
+
+
+def _against(league: League, name: str) -> EnvConfig:
+    """The environments for games against the anchor `name`."""
+    return replace(league.env, options=league.env.options | league.anchors[name])
