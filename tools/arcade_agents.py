@@ -14,9 +14,9 @@ from envs_c.arcade import agents
 
 LSTM = 64
 STEPS = {  # of all environments together
-    "asterix": 20_000_000, "asteroids": 16_000_000, "breakout": 20_000_000, "cartpole": 3_000_000, "enduro": 16_000_000,
-    "freeway": 8_000_000, "g2048": 40_000_000, "go": 12_000_000, "pacman": 20_000_000, "platformer": 16_000_000,
-    "pong": 20_000_000, "seaquest": 16_000_000, "snake": 15_000_000, "space_invaders": 16_000_000, "tetris": 15_000_000,
+    "asterix": 20_000_000, "asteroids": 8_000_000, "breakout": 20_000_000, "cartpole": 3_000_000, "enduro": 16_000_000,
+    "freeway": 8_000_000, "g2048": 12_000_000, "go": 5_000_000, "pacman": 9_000_000, "platformer": 8_000_000,
+    "pong": 20_000_000, "seaquest": 8_000_000, "snake": 15_000_000, "space_invaders": 16_000_000, "tetris": 15_000_000,
     "tmaze": 1_500_000,
 }
 
