@@ -19,7 +19,7 @@ Imports run down this list. Importing this package loads nothing else; its publi
     from trainer import train, load, evaluate, preset, Session
 """
 
-from typing import TYPE_CHECKING  # any Python 3 must be able to read this file
+TYPE_CHECKING = False  # true for type checkers, as that of typing, which is not loaded here
 
 if TYPE_CHECKING:
     from trainer.training.api import Agent, Session, evaluate, load, preset, train
