@@ -60,7 +60,8 @@ def test_resuming_an_older_checkpoint_goes_the_same_way_again(tmp_path):
 def test_a_run_leaves_everything_in_its_folder(tmp_path):
     folder = train.train(config(tmp_path / "run", eval_episodes=5, gif=True))
     names = {path.name for path in folder.iterdir()}
-    assert {"config.json", "metrics.jsonl", "curves.png", "report.html", "episode.gif", "evaluation.json", "best.safetensors"} <= names
+    assert {"config.json", "metrics.jsonl", "curves.png", "report.html", "episode.gif", "evaluation.json",
+            "best.safetensors"} <= names
     assert any("tfevents" in name for name in names)
     assert sum(name.startswith("step_") for name in names) == 3
     last = json.loads((folder / "metrics.jsonl").read_text().splitlines()[-1])
