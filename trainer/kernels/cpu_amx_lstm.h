@@ -3,7 +3,7 @@
  * A thread does all steps of a group of environments. The sums of the products stay float32, and are activated as they come
  * from the tiles: while the tiles multiply for some units, the thread activates those before. Memory is slower than that, so
  * only hidden and cell states are stored. The backward pass computes the gates again, and adds to the gradient of the weights
- * what it has in its caches. It prefetches the rows of the next step, since the processor does not foresee their addresses.
+ * what it has in its caches. Rows of the next step are prefetched, since the processor does not foresee their addresses.
  */
 #ifndef INSERTCOIN_CPU_AMX_LSTM_H
 #define INSERTCOIN_CPU_AMX_LSTM_H
@@ -117,8 +117,10 @@ TILES_INLINE void amx_row_backward(const AmxSequence *s, const AmxSpace *m, cons
     if (w->unit & SIDE) {
         __builtin_prefetch(s->dhidden + next);
         __builtin_prefetch(s->hidden + next - s->batch * n);
-    } else
+    } else {
         __builtin_prefetch(s->x + (row - s->batch) * s->inputs + w->unit);
+        if (s->dx) __builtin_prefetch(s->dx + row * s->inputs + w->unit, 1);
+    }
 }
 
 /* Rows r and r + 1: their gradient to m->dgates, as the products with the weights read it, and packed to m->right. */
