@@ -57,7 +57,8 @@ def median_seconds(work: Callable[[], object], *, rounds: int = 7, seconds: floa
 def head(title: str) -> str:
     """Return the head of a Markdown page: title, command, machine and versions."""
     packages = ", ".join(f"{package} {version}" for package, version in versions(PACKAGES).items())
-    module = Path(sys.argv[0]).stem if sys.argv else ""
+    path = Path(sys.argv[0] if sys.argv else "")
+    module = path.parent.name if path.stem == "__main__" else path.stem
     command = shlex.join(["python", "-m", f"benchmarks.{module}", *sys.argv[1:]])
     return (f"# {title}\n\n`{command}`, {date.today().isoformat()}\n\n"
             f"{cpu_name()}, {cores()} cores, {platform.system()} {platform.release()}; "
