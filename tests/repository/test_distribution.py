@@ -166,8 +166,8 @@ def test_the_metadata_of_the_archive_are_complete(archive):
         (member,) = [member for member in tar.getmembers() if re.fullmatch(r"[^/]+/PKG-INFO", member.name)]
         facts = tar.extractfile(member).read().decode()
     for line in ("Name: insertcoin", f"Version: {envs_c.__version__}", "Requires-Python: >=3.11",
-                 "License-Expression: MIT", "License-File: LICENSE", "Description-Content-Type: text/markdown",
-                 f"Project-URL: Repository, {URL}",
+                 "License-Expression: MIT", "License-File: LICENSE", "License-File: NOTICE",
+                 "Description-Content-Type: text/markdown", f"Project-URL: Repository, {URL}",
                  f"]({URL}/blob/HEAD/docs/faq.md)"):
         assert line in facts
     assert facts.count("Classifier: ") == len(CLASSIFIERS)

@@ -79,7 +79,6 @@ cdef extern from *:
     static const unsigned short FLAG[8] = {0x0800, 0x3800, 0x7800, 0x7800, 0x7800, 0x4800, 0x0800, 0x0800};
     static const unsigned char PLACE_X[8] = {64, 72, 80, 88, 56, 80, 88, 96};
     static const unsigned char PLACE_Y[8] = {165, 165, 165, 165, 180, 180, 180, 180};
-    static const unsigned RAINBOW[7] = {0xB83232, 0xB47A30, 0xB47A30, 0xD2D240, 0x6E9C42, 0x6E9C42, 0x2D32B8};
     // Filled when enduro.pyx is imported, and constant from then on:
     static unsigned char PICTURES[14][84 * 84];                     // grey pictures of sky, ground and panel
     // Grey sums of the rows of hills, without the hills, and of a row of ground:
@@ -111,7 +110,6 @@ cdef extern from *:
     const uint16_t[10][7] DIGIT
     const uint16_t[8] FLAG
     const uint8_t[8] PLACE_X, PLACE_Y
-    const uint32_t[7] RAINBOW
     uint8_t[14][84 * 84] PICTURES
     uint16_t[14][3 * 84] SKIES
     uint16_t[14][84] GROUNDS

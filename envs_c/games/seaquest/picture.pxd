@@ -54,8 +54,6 @@ cdef extern from *:
         {0x3C, 0x62, 0x60, 0x7C, 0x66, 0x66, 0x66, 0x3C}, {0x7E, 0x42, 0x06, 0x0C, 0x18, 0x18, 0x18, 0x18},
         {0x3C, 0x66, 0x66, 0x3C, 0x3C, 0x66, 0x66, 0x3C}, {0x3C, 0x66, 0x66, 0x66, 0x3E, 0x06, 0x46, 0x3C}};
     static const unsigned OXYGEN[5] = {0xEAAED2, 0xAEE89A, 0xA44ADE, 0xAE4A96, 0xEA4ED2};  // the word OXYGEN, 24 columns
-    static const unsigned long long MAKER[7] = {  // the maker's name, 40 columns, from row 191 on
-        0x3FC3F8000, 0x1044600000, 0x3B54CEBA40, 0x2A55A8AB40, 0x3A572EABC0, 0x2A5622AAC0, 0x2B542EBA40};
     static const unsigned char SEABED[8] = {162, 161, 161, 162, 163, 164, 164, 163};  // first row of sand, for 4 columns each
     // Made when seaquest.pyx is imported, then constant:
     static unsigned char COVER[40][256][8];         // [x % 40][bits of a row]: units covered of 8 grey pixels
@@ -77,7 +75,6 @@ cdef extern from *:
     const uint8_t[9] ABOARD
     const uint8_t[10][8] DIGIT
     const uint32_t[5] OXYGEN
-    const unsigned long long[7] MAKER
     const uint8_t[8] SEABED
     uint8_t[40][256][8] COVER
     uint32_t[210] GROUND

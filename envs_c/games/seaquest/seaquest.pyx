@@ -46,6 +46,8 @@ Lives. There are 4 (option `lives`). A lost life also costs a diver. 92 frames p
 filled for 128 frames, as at the start. Each 10,000 points give a life if there are fewer than seven.
 
 End. The episode ends when the last life is lost.
+
+Picture. The cartridge shows its maker's name below the sand, in rows 188 to 209. Here they are black.
 """
 
 from libc.stdint cimport uint8_t, uint16_t
@@ -54,7 +56,7 @@ from libc.string cimport memcpy, memset
 from envs_c.game cimport Game, Io, run_chunk
 from envs_c.games.seaquest.hits cimport hit_enemies, touch
 from envs_c.games.seaquest.picture cimport (
-    BAR, BAR_ROWS, BAR_X, BAR_Y, BLACK, DIVER, EDGE, GREY, GROUND, LIGHT, MAKER, OXYGEN, SAND, SEABED, STANDING, SUBMARINE,
+    BAR, BAR_ROWS, BAR_X, BAR_Y, BLACK, EDGE, GREY, GROUND, LIGHT, OXYGEN, SAND, SEABED, STANDING, SUBMARINE,
     TORPEDO_BITS, YELLOW, Figure, copy_icons, draw_lane, draw_numbers, draw_ship, hide, make_icons, make_tables, paint, place)
 from envs_c.games.seaquest.rules cimport (
     COPIES, COUNTS, CREW, DIES, FIRST_FRAME, GAP, LANES, LOW, PATROL_FROM, PATROL_PACE, PLAYS, SHIP_Y, SPRITE, START_X, SURFACE,
@@ -159,10 +161,6 @@ cdef void backdrop(const double* options, Canvas* canvas) noexcept nogil:
         for k in range(24):
             if OXYGEN[row] >> (23 - k) & 1:
                 canvas_swap(canvas, 15 + k, BAR_Y + row, 1, 1, SAND, BLACK)
-    for row in range(7):
-        for k in range(40):
-            if MAKER[row] >> (39 - k) & 1:
-                canvas_swap(canvas, 64 + k, 191 + row, 1, 1, BLACK, DIVER)
 
 
 cdef void draw(const void* state, Canvas* canvas) noexcept nogil:

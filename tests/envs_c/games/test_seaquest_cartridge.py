@@ -109,5 +109,5 @@ def test_looks_like_the_cartridge(cartridge, frame):
     theirs.step(NOOP)
     ours.step(NOOP)
     same = (theirs.screen() == ours.env.render()[0]).all(axis=2)
-    assert same[:45].all() and same[188:].all() and same[153:188].mean() > 0.98
+    assert same[:45].all() and same[153:188].mean() > 0.98  # not from 188 on: the cartridge's maker's name
     assert same[56:153].mean() > 0.985
