@@ -14,6 +14,7 @@
     scaling.py      runtime of a step against the number of environments
     simulations.py  the simulations that scaling.py compares
     gpu.py          everything that needs a GPU
+    gpu_model/      a model of a training's time on a GPU
     common.py       shared by all: timing, heads of pages, output
 """
 
