@@ -9,10 +9,12 @@ import { newSeed } from "./stage.js";
 const MOST = 256;
 const STEP_MS = 8, DRAW_MS = 5; // of a frame's 16
 const SIDE = 80; // pixels of a picture's longer side
+const GAP = 2; // pixels between pictures
 
 /** @param {HTMLElement} place @param {Entry} entry @returns {Promise<() => void>} */
 export async function showWall(place, entry) {
-  const facts = await about(entry.name), count = Math.min(MOST, facts.capacity), columns = Math.ceil(Math.sqrt(count));
+  const facts = await about(entry.name), count = Math.min(MOST, facts.capacity), [width, height] = facts.screen;
+  const columns = Math.ceil(Math.sqrt((count * height * innerWidth) / (width * innerHeight * 0.8))); // as wide as the window
   const trained = entry.agent ? await policy(entry.name) : null;
   const game = await open(entry.name, { ...trained?.settings(), count });
   const agent = trained && new Agent(trained, count, newSeed()), random = new Int32Array(count);
@@ -68,14 +70,14 @@ function legal(game, actions) {
 function wallPainter(game, columns) {
   const [width, height] = game.about.screen, part = Math.max(1, Math.round(Math.max(width, height) / SIDE));
   const w = Math.floor(width / part), h = Math.floor(height / part), rows = Math.ceil(game.count / columns);
-  const canvas = el("canvas", { class: "mosaic", width: columns * w, height: rows * h, role: "img",
+  const canvas = el("canvas", { class: "mosaic", width: columns * (w + GAP), height: rows * (h + GAP), role: "img",
     "aria-label": `${game.count} environments of ${game.about.title}` });
   const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d")), image = context.createImageData(w, h);
   const to = new Uint32Array(image.data.buffer);
   const paint = (/** @type {number} */ index) => {
     const picture = game.picture(index), from = new Uint32Array(picture.buffer, picture.byteOffset, width * height);
     for (let y = 0, at = 0; y < h; y++) for (let x = 0; x < w; x++) to[at++] = from[y * part * width + x * part];
-    context.putImageData(image, (index % columns) * w, Math.floor(index / columns) * h);
+    context.putImageData(image, (index % columns) * (w + GAP), Math.floor(index / columns) * (h + GAP));
   };
   return Object.assign(paint, { canvas });
 }
