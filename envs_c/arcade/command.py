@@ -1,11 +1,12 @@
 """`arcade`: writes the games and their agents as a page for browsers, and serves it on this machine."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import envs_c
-from envs_c.arcade.serve import serve
+from envs_c.arcade.serve import serve, server
 from envs_c.arcade.site import make_site, own_agents, size
+from envs_c.game import Game
 
 OUT = Path("build/arcade")
 
@@ -25,10 +26,18 @@ def run(arguments, agents: Mapping[str, bytes] | None = None) -> None:
     """
     names = [*envs_c.games(), *(name for name in arguments.games if name not in envs_c.games())]
     games = [envs_c.game(name) for name in names]
-    print(f"compiling {len(games)} games for browsers into {arguments.out}", flush=True)
-    make_site(arguments.out, games, {**own_agents(games), **(agents or {})})
-    print(f"{arguments.out}/index.html and its files: {size(arguments.out) / 1e6:.2f} MB, for any static host")
-    if arguments.serve:
-        serve(arguments.out, arguments.port, "")
-    else:
+    agents = {**own_agents(games), **(agents or {})}
+    if not arguments.serve:
+        write(arguments.out, games, agents)
         print(f"to look at it here: python -m http.server -d {arguments.out}")
+        return
+    with server(arguments.out, arguments.port) as running:  # first: a port that cannot be had is an error before the work
+        write(arguments.out, games, agents)
+        serve(running, "")
+
+
+def write(folder: Path, games: Sequence[Game], agents: Mapping[str, bytes]) -> None:
+    """Write the page to a folder, with a line before and after."""
+    print(f"compiling {len(games)} games for browsers into {folder}", flush=True)
+    make_site(folder, games, agents)
+    print(f"{folder}/index.html and its files: {size(folder) / 1e6:.2f} MB, for any static host")

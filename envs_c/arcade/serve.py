@@ -86,11 +86,14 @@ def server(folder: Path, port: int, routes: Mapping[str, Route] | None = None) -
         raise InvalidArgument(f"--port must be a free port, not {port} ({reason}): choose another, or 0 for any") from error
 
 
-def serve(folder: Path, port: int, page: str, routes: Mapping[str, Route] | None = None) -> None:
-    """Serve a folder until Ctrl-C. page: the fragment of the address that is printed. Others: as in `server`."""
-    with server(folder, port, routes) as running:
-        print(f"http://{ADDRESS}:{running.server_address[1]}/{page}  (Ctrl-C ends)", flush=True)
-        try:
-            running.serve_forever()
-        except KeyboardInterrupt:
-            print("ended", file=sys.stderr)
+def serve(running: http.server.ThreadingHTTPServer, page: str) -> None:
+    """Serve until Ctrl-C.
+
+    running: the result of `server`.
+    page: the fragment of the address that is printed.
+    """
+    print(f"http://{ADDRESS}:{running.server_address[1]}/{page}  (Ctrl-C ends)", flush=True)
+    try:
+        running.serve_forever()
+    except KeyboardInterrupt:
+        print("ended", file=sys.stderr)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import envs_c
-from envs_c.arcade.serve import serve
+from envs_c.arcade.serve import serve, server
 from envs_c.arcade.site import make_site
 from trainer.commands.arguments import CodeOptions, Run, admitted_run
 from trainer.config.games import GameName
@@ -31,6 +31,7 @@ def main(argv: list[str]) -> None:
         from trainer.export.follow import Follower
         follower = Follower(run)
         playable = not GameName.parse(follower.game).is_gym
-        print(f"{follower.game}: {'compiled for browsers' if playable else 'curves only, no game for browsers'}", flush=True)
-        site = make_site(Path(scratch, "page"), [envs_c.game(follower.game)] if playable else [], {})
-        serve(site, options.port, "#run", follower.routes(playable=playable))
+        print(f"{follower.game}: {'compiling for browsers' if playable else 'curves only, no game for browsers'}", flush=True)
+        with server(Path(scratch, "page"), options.port, follower.routes(playable=playable)) as running:
+            make_site(Path(scratch, "page"), [envs_c.game(follower.game)] if playable else [], {})
+            serve(running, "#run")

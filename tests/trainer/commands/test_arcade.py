@@ -1,0 +1,48 @@
+"""`insertcoin arcade`: a page with an agent and a game of the user's own."""
+
+import json
+
+import pytest
+from arcade_support import needs_browser_tools
+from support import TOY
+
+import envs_c
+from envs_c.arcade.agents import described
+from trainer.commands.main import run
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """A page with one game of the package: compiling all takes half a minute."""
+    monkeypatch.setattr(envs_c, "games", lambda: ("cartpole",))
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    """The folder of a finished run."""
+    folder = tmp_path_factory.mktemp("arcade") / "mine"
+    assert run(["cartpole", "--num-envs=8", "--minibatch=256", "--total-steps=512", "--lstm-size=8", "--device=cpu", "--no-gif",
+                "--no-dashboard", "--eval-episodes=0", f"--run-dir={folder}"]) == 0
+    return folder
+
+
+@needs_browser_tools
+def test_the_agent_of_a_run_and_a_game_from_outside_join_the_page(trained, small, tmp_path, monkeypatch):
+    monkeypatch.setenv("ENVS_C_CACHE", str(tmp_path / "cache"))
+    page = tmp_path / "page"
+    assert run(["arcade", str(TOY), f"--run={trained}", f"--out={page}"]) == 0
+    entries = {each["name"]: each["agent"] for each in json.loads((page / "catalog.json").read_text())}
+    assert entries == {"cartpole": True, "toy": False}
+    assert described((page / "agents" / "cartpole.safetensors").read_bytes())["step"] == 512
+    assert (page / "games" / "toy.wasm").exists()
+
+
+@pytest.mark.parametrize(("words", "text"), [
+    (["--run=nosuchrun"], "nosuchrun"), (["nosuch.pyx"], "nosuch.pyx"), (["--port=70000", "--serve"], "--port"),
+    (["--nosuch"], "--nosuch")])
+def test_a_wrong_argument_is_one_line_and_writes_nothing(words, text, small, tmp_path, capsys):
+    assert run(["arcade", f"--out={tmp_path / 'page'}", *words]) == 2
+    error = capsys.readouterr().err
+    assert text in error
+    assert error.count("\n") == 1
+    assert not (tmp_path / "page").exists()
