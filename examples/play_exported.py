@@ -150,9 +150,9 @@ def lstm(w: Arrays, x: Array, state: Arrays, about: About) -> tuple[Array, Array
 def mingru(w: Arrays, x: Array, state: Arrays, about: About) -> tuple[Array, Arrays]:
     hidden, after = x if about["encoder_size"] == about["core_size"] else np.zeros(1, np.float32), []
     for k, before in enumerate(np.split(state["h"], about["layers"], 1)):
-        z, u = np.split(linear(w, f"core.{k}", x), 2, 1)
+        z, u, *p = np.split(linear(w, f"core.{k}", x), 3 if about.get("highway") else 2, 1)
         after.append((1 - sigmoid(z)) * before + sigmoid(z) * np.maximum(u + 0.5, sigmoid(u)))
-        x = hidden = hidden + after[-1]
+        x = hidden = sigmoid(p[0]) * after[-1] + (1 - sigmoid(p[0])) * hidden if p else hidden + after[-1]
     return hidden, {"next_h": np.concatenate(after, 1)}
 
 

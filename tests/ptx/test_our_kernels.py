@@ -40,6 +40,20 @@ def lstm_backward(rows: int, n: int = 5, dtype=F32):
     return gates, dc
 
 
+def mingru(rows: int, n: int = 5, dtype=F32, highway: bool = False):
+    """Forward and backward, from rows at a distance."""
+    steps, gates = 4, 3 if highway else 2
+    product, state = torch.randn(steps, rows, gates * n).to(dtype), torch.randn(rows, 2 * n)[:, n:]
+    product[0, :, n] = 0.0  # the corner of g
+    bias, keep, dout = torch.randn(gates * n), flags(steps, rows, share=0.7), torch.randn(steps, rows, n)
+    bias[n] = 0.0
+    x, hidden, dx = [torch.randn(steps, rows, n) for _ in range(3)] if highway else [None] * 3
+    states, dproduct = torch.empty(steps, rows, n), torch.empty_like(product)
+    kernels.mingru(product, bias, keep, state, x, states, hidden)
+    kernels.mingru_backward(product, bias, keep, state, states, x, dout, dproduct, dx)
+    return (states, dproduct, hidden, dx) if highway else (states, dproduct)
+
+
 def mask(rows: int, actions: int) -> torch.Tensor:
     """(rows, actions); the last row has no legal action."""
     legal = (torch.rand(rows, actions) > 0.4).to(U8)
@@ -96,6 +110,8 @@ CASES = {  # the case: does the C++ compiler give the same bits
     "lstm_forward f32": (lstm_forward, True), "lstm_forward bf16": (P(lstm_forward, dtype=BF16), True),
     "lstm_forward in place": (P(lstm_forward, place=True), True), "lstm_backward f32": (lstm_backward, True),
     "lstm_backward bf16": (P(lstm_backward, dtype=BF16), True),
+    "mingru f32": (mingru, True), "mingru bf16": (P(mingru, dtype=BF16), True),
+    "mingru with a highway": (P(mingru, highway=True), True),
     "sample": (sample, False), "sample, masked": (P(sample, masked=True), False),
     "sample, step in memory": (P(sample, memory=True), False),
     "categorical": (categorical, False), "categorical, masked": (P(categorical, masked=True), False),
@@ -106,6 +122,7 @@ CASES = {  # the case: does the C++ compiler give the same bits
 }
 WIDE = {  # rows of more units than a block has threads, or many actions
     "lstm_forward": (P(lstm_forward, n=130), True), "lstm_backward bf16": (P(lstm_backward, n=130, dtype=BF16), True),
+    "mingru bf16, highway": (P(mingru, n=130, dtype=BF16, highway=True), True),
     "stack_frames": (P(stack_frames, n=130), True), "sample": (P(sample, actions=362, masked=True), False),
     "categorical": (P(categorical, actions=70), False), "gaussian": (P(gaussian, count=17), True),
 }

@@ -9,6 +9,7 @@ MEMORIES = {  # game, view, settings of the policy
     "lstm": ("cartpole", "features", {}),
     "lstm, normalized": ("cartpole", "features", {"normalize_observations": True, "frame_stack": 3}),
     "mingru": ("breakout", "features", {"memory": "mingru", "layers": 2, "encoder_size": 16, "lstm_size": 16}),
+    "mingru with a highway": ("breakout", "features", {"memory": "mingru", "layers": 2, "highway": True, "encoder_size": 12}),
     "mingru of another width": ("cartpole", "features", {"memory": "mingru"}),
     "none": ("cartpole", "features", {"memory": "none"}),
     "none, frames": ("cartpole", "features", {"memory": "none", "frame_stack": 2}),

@@ -25,7 +25,7 @@ OF_ONE_SESSION = frozenset({"run_dir", "resume", "stop_at"})  # in no preset
 # Settings that the first checkpoints do not have, with the value by which such a run goes on as before.
 ADDED_LATER: dict[str, Any] = {"heads": "linear", "observation_transform": None, "reward_transform": None, "loss": None,
                                "init_from": None, "vectorization": "auto", "wrap": "none", "observations": "plain",
-                               "eval_greedy": True}
+                               "eval_greedy": True, "highway": False}
 
 SEEDS = 2**63  # a run's seed is lower than this
 
@@ -113,6 +113,8 @@ class PolicyConfig(Section):
     """Memory behind the encoder: lstm, mingru (minimal gated recurrent units), none, or a class by import path."""
     layers: int = within(1, 1, 64)
     """Layers of mingru."""
+    highway: bool = False
+    """Highway around each layer of mingru, as in PufferLib 4, instead of a residual connection."""
     encoder: str = matching("auto", *_ENCODER)
     """Encoder of observations: mlp, conv (pictures), board, cells (kinds), or a module by import path. auto: by shape."""
     observation_transform: str | None = _own_function("my_transforms:scaled")
@@ -135,6 +137,11 @@ class PolicyConfig(Section):
         if self.layers > 1 and self.memory in MEMORY_NAMES and self.memory != "mingru":
             raise SettingError("layers", f"must be 1 with memory {self.memory!r}, since only mingru stacks layers, not "
                                          f"{self.layers}")
+        if self.highway and self.memory != "mingru":
+            raise SettingError("highway", f"must be false with memory {self.memory!r}, since only mingru has one")
+        if self.highway and self.encoder_size != self.lstm_size:
+            raise SettingError("highway", f"must be false if encoder_size, {self.encoder_size}, is not lstm_size, "
+                                          f"{self.lstm_size}")
 
 
 @dataclass(frozen=True)

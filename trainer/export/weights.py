@@ -4,7 +4,7 @@ The two are enough to rebuild the policy; examples/play_exported.py does so with
 The tensors, for n units, E outputs of the encoder and A actions:
 
     input (4n, E), recurrent (4n, n), bias (4n,)   memory lstm; gates in the order i, f, g, o
-    core.K.weight (2n, E or n), core.K.bias        memory mingru, layer K: z, then the candidate
+    core.K.weight (2n, E or n), core.K.bias        memory mingru, layer K: z, then the candidate; (3n, n) with a highway, p last
     layer.weight (n, E), layer.bias                memory none
     heads.weight (A + 1, n), heads.bias            A logits (of all heads), or D means; then the value
     distribution.log_deviation (D,)                of continuous actions
@@ -57,6 +57,7 @@ def describe(policy: Policy, config: Config, source, meta: dict[str, Any]) -> di
         "scale": policy.scale, "normalize": policy.normalizer is not None, "normalize_clip": CLIP,
         "num_actions": policy.num_actions, "masked": bool(source.num_masked), "actions": describe_actions(policy, source),
         "memory": config.policy.memory, "layers": policy.layers, "frame_stack": policy.frames,
+        **({"highway": True} if config.policy.highway else {}),
         "encoder": choose_encoder(policy.shape) if shaped else kind,
         **({} if policy.layout is None else {"layout": policy.layout.to_list(), "convolutions": [
             None if kind == "mlp" or part.kinds else choose_convolutions(part.shape) for part in policy.layout.parts]}),
@@ -127,7 +128,8 @@ def rebuild(data: bytes, *, trust_code: bool = False) -> tuple[Policy, dict[str,
         policy = memory_class(about["memory"])(
             shape=tuple(about["observation_shape"]), num_actions=about["num_actions"], encoder_size=about["encoder_size"],
             core_size=about["core_size"], encoder=about["encoder"], frames=about["frame_stack"], scale=about["scale"],
-            layers=about["layers"], **own, **({"layout": layout} if layout else {}))
+            layers=about["layers"], **own, **({"layout": layout} if layout else {}),
+            **({"highway": True} if about.get("highway") else {}))
     policy.distribution = distribution_of(about)
     if about["normalize"]:
         policy.normalizer = ObservationNorm(policy.shape, layout and layout.measured())

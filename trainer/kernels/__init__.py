@@ -4,6 +4,7 @@
     reference.py    the same functions in plain torch: slow, for any device; the tests compare the fast versions with it
     cpu.pyx         the version for CPU tensors; with cpu_rows.h, cpu_lstm.h (whole sequences) and cpu_products.h
     gaussian.py     the same as dispatch.py for continuous actions; cpu_gaussian.pyx is their version for CPU tensors
+    mingru.py       the same for minimal gated recurrent units; with cpu_mingru.pyx and cpu_mingru.h for CPU tensors
     cuda.py         the version for CUDA tensors; with cuda.cu
     tiles.py        an LSTM and heads for CPUs with Intel's AMX: amx.pyx with cpu_amx_lstm.h, _pack.h, _heads.h and cpu_amx.h
     rows.h          the arithmetic of one row, shared by cpu.pyx and cuda.cu
@@ -29,6 +30,7 @@ from trainer.kernels.dispatch import (  # noqa: E402  loads cpu, of the chosen v
     use_reference,
 )
 from trainer.kernels.gaussian import gaussian, gaussian_sample  # noqa: E402
+from trainer.kernels.mingru import mingru, mingru_backward  # noqa: E402
 from trainer.kernels.tiles import (  # noqa: E402
     heads,
     lstm_step_tiles,
@@ -40,5 +42,6 @@ from trainer.kernels.tiles import (  # noqa: E402
 )
 
 __all__ = ["BACKENDS", "advantages", "categorical", "gaussian", "gaussian_sample", "heads", "lstm_backward", "lstm_forward",
-           "lstm_sequence", "lstm_sequence_backward", "lstm_step_tiles", "lstm_tiles", "lstm_tiles_backward", "pack_tiles",
-           "sample", "stack_frames", "takes_heads", "takes_sequences", "takes_tiles", "use_reference"]
+           "lstm_sequence", "lstm_sequence_backward", "lstm_step_tiles", "lstm_tiles", "lstm_tiles_backward", "mingru",
+           "mingru_backward", "pack_tiles", "sample", "stack_frames", "takes_heads", "takes_sequences",
+           "takes_tiles", "use_reference"]

@@ -36,6 +36,20 @@ def lstm_backward(gates, c_prev, keep, c, dh, dh_next, keep_next, dc, dgates, dc
                   keep_next, dc, dgates, dc_prev, rows, n)
 
 
+def mingru(product, bias, keep, state, x, states, hidden):
+    """`reference.mingru`, into states and hidden (None without x)."""
+    steps, batch, n = states.shape
+    module.launch(f"mingru_{_NAMES[product.dtype]}", batch * min(n, BLOCK), product, bias, keep, state, x, states, hidden,
+                  state.stride(0), states.stride(1), steps, batch, n)
+
+
+def mingru_backward(product, bias, keep, state, states, x, dout, dproduct, dx):
+    """`reference.mingru_backward`, into dproduct and dx (None without x)."""
+    steps, batch, n = states.shape
+    module.launch(f"mingru_backward_{_NAMES[product.dtype]}", batch * min(n, BLOCK), product, bias, keep, state, states, x,
+                  dout, dproduct, dx, state.stride(0), steps, batch, n)
+
+
 def sample(logits, legal, seed, first, step, actions, action, log_prob, value):
     """`reference.sample`, into action, log_prob and, unless it is None, value."""
     rows, width = logits.shape

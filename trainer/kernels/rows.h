@@ -84,6 +84,35 @@ ROW void row_lstm_unit_backward(float *i, float *f, float *g, float *o, float c_
     *g = dg;
 }
 
+/* One unit of a minimal gated recurrent unit (Feng et al., 2024, arXiv:2410.01201). z, u: pre-activations. before: the state
+ * before this step, 0 at the start of an episode. Returns the new state. */
+ROW float row_mingru_unit(float z, float u, float before) {
+    float gate = row_sigmoid(z), candidate = u > 0.0f ? u + 0.5f : row_sigmoid(u);
+    return (1.0f - gate) * before + gate * candidate;
+}
+
+/* The gradient of row_mingru_unit. z, u: IN pre-activations, OUT dL/dz and dL/du. d: dL/d(new state). Returns dL/d(before). */
+ROW float row_mingru_unit_backward(float *z, float *u, float before, float d) {
+    float gate = row_sigmoid(*z), low = row_sigmoid(*u), candidate = *u > 0.0f ? *u + 0.5f : low;
+    *u = d * gate * (*u > 0.0f ? 1.0f : low * (1.0f - low));
+    *z = d * (candidate - before) * gate * (1.0f - gate);
+    return d * (1.0f - gate);
+}
+
+/* A highway (Srivastava et al., 2015, arXiv:1505.00387) around a unit with state h and input x. p: pre-activation. */
+ROW float row_highway(float p, float x, float h) {
+    float gate = row_sigmoid(p);
+    return gate * h + (1.0f - gate) * x;
+}
+
+/* The gradient of row_highway. p: IN pre-activation, OUT dL/dp. d: IN dL/d(output), OUT dL/dx. Returns dL/dh. */
+ROW float row_highway_backward(float *p, float x, float h, float *d) {
+    float gate = row_sigmoid(*p), dh = *d * gate;
+    *p = dh * (h - x) * (1.0f - gate);
+    *d *= 1.0f - gate;
+    return dh;
+}
+
 /* The first two words of Philox 4x32-10 (Salmon et al., "Parallel Random Numbers: As Easy as 1, 2, 3", 2011): 32 random bits
  * each that depend only on (seed, environment, step, index). */
 ROW void row_random_pair(uint64_t seed, uint32_t environment, uint64_t step, uint32_t index, uint32_t *word0, uint32_t *word1) {

@@ -64,7 +64,8 @@ def make_policy(settings: PolicyConfig, source, seed: int, dtype: torch.dtype) -
         policy = memory(shape=source.observation_shape, num_actions=source.num_actions, encoder_size=settings.encoder_size,
                         core_size=settings.lstm_size, encoder=encoder_of(settings, source),
                         observation_transform=settings.observation_transform, heads=settings.heads, frames=settings.frame_stack,
-                        scale=scale, precision=dtype, layers=settings.layers, **({"layout": layout} if layout else {}))
+                        scale=scale, precision=dtype, layers=settings.layers, **({"layout": layout} if layout else {}),
+                        **({"highway": True} if settings.highway else {}))
     policy.distribution = make_distribution(source.action_space)
     if normalizes:
         policy.normalizer = ObservationNorm(source.observation_shape, layout and layout.measured())

@@ -124,7 +124,8 @@ export const MEMORIES = {
       for (let i = 0; i < n; i++) {
         const z = sigmoid(gates[i]), u = gates[n + i];
         before[i] = (1 - z) * before[i] + z * Math.max(u + 0.5, sigmoid(u));
-        hidden[i] += before[i];
+        const p = about.highway ? sigmoid(gates[2 * n + i]) : 0;
+        hidden[i] = about.highway ? p * before[i] + (1 - p) * hidden[i] : hidden[i] + before[i];
       }
       input = hidden;
     }

@@ -31,6 +31,7 @@ import { readTensors } from "./tensors.js";
  * @property {{kind: string}} [actions]
  * @property {string} memory lstm, mingru or none
  * @property {number} layers of the memory
+ * @property {boolean} [highway] around each layer of mingru
  * @property {string} encoder mlp, cells, conv or board
  * @property {number} encoder_size
  * @property {number} core_size

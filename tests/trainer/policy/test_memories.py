@@ -14,6 +14,7 @@ STARTS = {  # name: (t, environment) of observations that are the first of an ep
     "twice": [(1, 3), (4, 3)],
 }
 CASES = {"lstm": {"memory": "lstm"}, "mingru": {"memory": "mingru"}, "mingru of 2 layers": {"memory": "mingru", "layers": 2},
+         "mingru with a highway": {"memory": "mingru", "layers": 2, "highway": True, "encoder_size": 12},
          "none": {"memory": "none"}}
 ENCODERS = {"mlp": ("mlp", (6,)), "conv": ("conv", (40, 36)), "board": ("board", (3, 5, 4)), "flat board": ("board", (4, 4)),
             "own": ("own_encoders:Small", (6,))}
@@ -23,9 +24,9 @@ def test_every_memory_is_a_case():
     assert {case["memory"] for case in CASES.values()} == MEMORIES.keys()
 
 
-def make(memory="lstm", encoder="mlp", shape=(6,), precision=torch.float32, device="cpu", **more):
+def make(memory="lstm", encoder="mlp", shape=(6,), precision=torch.float32, device="cpu", encoder_size=16, **more):
     torch.manual_seed(0)
-    policy = MEMORIES[memory](shape, ACTIONS, 16, UNITS, encoder=encoder, precision=precision, **more)
+    policy = MEMORIES[memory](shape, ACTIONS, encoder_size, UNITS, encoder=encoder, precision=precision, **more)
     with torch.no_grad():
         policy.heads.weight.mul_(20)  # far from uniform, so that differences would show
     return policy.to(device)
@@ -76,10 +77,11 @@ def one_by_one(policy, frames, start, state):
         elif hasattr(policy, "core"):
             states = []
             for k, layer in enumerate(policy.core):
-                z, u = (x @ layer.weight.t().double() + layer.bias.double()).chunk(2, 1)
+                z, u, *p = (x @ layer.weight.t().double() + layer.bias.double()).split(n, 1)
                 positive = torch.where(u >= 0, u + 0.5, u.sigmoid())
                 states.append((1 - z.sigmoid()) * keep * h[:, n * k: n * (k + 1)].double() + z.sigmoid() * positive)
-                x = states[-1] + x if k or policy.encoder_size == n else states[-1]
+                around = states[-1] + x if k or policy.encoder_size == n else states[-1]
+                x = torch.lerp(x, states[-1], p[0].sigmoid()) if p else around
             h = torch.cat(states, 1)
         else:
             layer = torch.nn.functional.linear(x.to(inputs.dtype), *(one.to(inputs.dtype) for one in policy.layer.parameters()))
@@ -163,7 +165,9 @@ def test_weights_are_a_function_of_the_seed_and_survive_a_state_dict(memory, enc
         assert torch.equal(tensor, same.state_dict()[name]), name
         assert tensor.dtype == torch.float32
     torch.manual_seed(7)
-    other = MEMORIES[memory["memory"]](encoder[1], ACTIONS, 16, UNITS, encoder=encoder[0], layers=memory.get("layers", 1))
+    sizes = encoder[1], ACTIONS, policy.encoder_size, UNITS
+    own = {name: value for name, value in memory.items() if name in ("layers", "highway")}
+    other = MEMORIES[memory["memory"]](*sizes, encoder=encoder[0], **own)
     with torch.no_grad():
         assert not torch.equal(unroll(other, frames, start, state), unroll(policy, frames, start, state))
         other.load_state_dict(policy.state_dict())
