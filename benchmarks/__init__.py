@@ -15,6 +15,7 @@
     simulations.py  the simulations that scaling.py compares
     gpu.py          everything that needs a GPU
     gpu_model/      a model of a training's time on a GPU
+    compare.py      two revisions, built in worktrees and measured alternately
     common.py       shared by all: timing, heads of pages, output
 """
 

@@ -1,4 +1,5 @@
-/* All time steps of minimal gated recurrent units for some rows on the CPU, one copy for each dtype, with the arithmetic of rows.h.
+/* All time steps of minimal gated recurrent units for some rows on the CPU, one copy for each dtype, with the arithmetic of
+ * rows.h.
  *
  * A pass does all rows of a step before the next step: their gates are contiguous, and the states between two steps stay in the
  * first cache. Each loop is over the units of a row, so that a vector register holds the states of its units. An output of one

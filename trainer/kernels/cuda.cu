@@ -113,7 +113,8 @@ ROW void mingru_backward(const T *product, const float *bias, const float *keep,
                 int64 k = step * width + unit, u = step * n + unit;
                 float d = dout[u];
                 if (x) {
-                    float p = number(product[k + 2 * n]) + bias[unit + 2 * n], dh = row_highway_backward(&p, x[u], states[u], &d);
+                    float p = number(product[k + 2 * n]) + bias[unit + 2 * n];
+                    float dh = row_highway_backward(&p, x[u], states[u], &d);
                     dx[u] = d;
                     put(dproduct + k + 2 * n, p);
                     d = dh;
