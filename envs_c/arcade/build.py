@@ -53,7 +53,7 @@ def build(game, folder: Path, *, simd: bool = True) -> Path:
     game = game if isinstance(game, Game) else envs_c.game(str(game))
     wasm, about = folder / f"{game.name}.wasm", folder / f"{game.name}.json"
     digest = digest_of(game, simd)
-    if wasm.exists() and about.exists() and json.loads(about.read_text(encoding="utf-8")).get("digest") == digest:
+    if wasm.exists() and recorded_digest(about) == digest:
         return wasm
     with tempfile.TemporaryDirectory() as scratch:
         compile_game(game, Path(scratch), simd)
@@ -62,6 +62,14 @@ def build(game, folder: Path, *, simd: bool = True) -> Path:
         shutil.copyfile(Path(scratch, "game.wasm"), wasm)
     about.write_text(json.dumps({**describe(game), "digest": digest}), encoding="utf-8")
     return wasm
+
+
+def recorded_digest(about: Path) -> str | None:
+    """The hash in NAME.json; None if the file is missing or incomplete, as after a kill."""
+    try:
+        return json.loads(about.read_text(encoding="utf-8"))["digest"]
+    except (FileNotFoundError, ValueError, LookupError, TypeError):
+        return None
 
 
 def build_all(games, folder: Path, *, simd: bool = True) -> list[Path]:

@@ -18,7 +18,7 @@ import binascii
 import zlib
 from itertools import groupby
 from typing import NamedTuple
-from urllib.parse import parse_qsl, urlencode, urlsplit
+from urllib.parse import parse_qsl, urlencode
 
 import envs_c
 from envs_c.engine import checks
@@ -70,7 +70,7 @@ class Played(NamedTuple):
 
 def parse(link: str) -> Replay:
     """The replay in a link, or in its fragment. Raises InvalidArgument, which names the wrong part."""
-    pairs = parse_qsl(urlsplit(link).fragment if "#" in link else link, keep_blank_values=True)
+    pairs = parse_qsl(link.partition("#")[2] or link, keep_blank_values=True)
     fields = dict(pairs)
     if fields.pop("replay", None) != FORMAT:
         raise InvalidArgument(f"the link must have replay={FORMAT} behind its #, as links that the arcade copies do")

@@ -107,6 +107,10 @@ def test_a_game_is_compiled_again_only_if_something_has_changed(tmp_path, monkey
     monkeypatch.setattr(build.flags, "GAME_FLAGS", ["-O1"])
     build.build("tmaze", tmp_path, simd=False)
     assert compiles[1:] == [("tmaze", False)] * 2
+    for damaged in ("", '{"name": "tm', "[]", "{}"):
+        (tmp_path / "tmaze.json").write_text(damaged)
+        build.build("tmaze", tmp_path)
+    assert len(compiles) == 3 + 4
 
 
 def test_without_ziglang_the_error_names_the_extra(monkeypatch):

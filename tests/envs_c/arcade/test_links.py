@@ -70,6 +70,7 @@ def test_long_runs_are_short_links():
 
 DAMAGED = [  # a change of LINK, a part of both messages
     ("replay=1&", "", "replay=1"),
+    ("https://x.org/a/#replay=1", "https://[x/#replay=2", "replay=1"),
     ("replay=1", "replay=2", "replay=1"),
     ("game=pong&", "", "the link must have game="),
     ("&actions=BgI", "", "the link must have actions="),
