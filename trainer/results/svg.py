@@ -9,6 +9,7 @@ from trainer.results.html import escape
 
 COLOURS = 8        # in the page's style, as the classes c0 to c7
 _POINTS = 400      # of a curve
+_LARGEST = 1e300   # of a tick: the distance of two ticks must be a float
 _WIDTH, _HEIGHT = 360, 220
 _LEFT, _RIGHT, _TOP, _BOTTOM = 60, 22, 10, 34  # margins of the axes
 
@@ -60,6 +61,7 @@ def chart(lines: Sequence[Line], across: str, describe: str, ticks: Callable[[fl
 
 def nice(low: float, high: float, most: int = 5) -> list[float]:
     """At most `most` + 1 round numbers with equal distances, from `low` or less to `high` or more."""
+    low, high = max(low, -_LARGEST), min(high, _LARGEST)
     if high - low < 1e-12 * max(abs(low), abs(high), 1e-290):
         low, high = low - (abs(low) / 2 or 1), high + (abs(high) / 2 or 1)
     rough = (high - low) / (most - 1)
@@ -77,7 +79,7 @@ def _short(value: float) -> str:
 
 def _scale(ticks: Sequence[float], low: float, high: float) -> Callable[[float], float]:
     """A function from numbers to coordinates: the first tick is at `low`, the last at `high`."""
-    return lambda value: low + (high - low) * (value - ticks[0]) / (ticks[-1] - ticks[0])
+    return lambda value: low + (high - low) * ((value - ticks[0]) / (ticks[-1] - ticks[0]))
 
 
 def _thinned(line: Line) -> list[tuple[float, float]]:

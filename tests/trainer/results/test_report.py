@@ -132,9 +132,15 @@ def test_a_chart_maps_the_ends_of_its_axes_to_the_ends_of_its_frame():
 
 
 @pytest.mark.parametrize(("low", "high", "ticks"), [(0, 100, [0, 25, 50, 75, 100]), (-20.7, 9.3, [-30, -20, -10, 0, 10]),
-                                                    (5, 5, [2, 4, 6, 8]), (0, 0, [-1, -0.5, 0, 0.5, 1])])
+                                                    (5, 5, [2, 4, 6, 8]), (0, 0, [-1, -0.5, 0, 0.5, 1]),
+                                                    (-1e300, 1e300, [-1e300, -5e299, 0, 5e299, 1e300])])
 def test_ticks_are_round_and_cover_the_numbers(low, high, ticks):
     assert nice(low, high) == ticks
+
+
+def test_a_chart_of_the_largest_numbers_has_finite_coordinates():
+    drawn = chart([Line("a", [1, 2], [-1.7e308, 1.7e308])], "steps", "largest")
+    assert "polyline" in drawn and "inf" not in drawn and "nan" not in drawn
 
 
 def test_a_long_text_is_cut():
