@@ -65,6 +65,12 @@ class Follower:
         newest = self.newest()
         if newest is None:
             raise LookupError("no checkpoint yet")
-        if self._agent is None or self._agent[0] != newest.name:
-            self._agent = newest.name, agent_bytes(newest)[1]
-        return self._agent[1], "application/octet-stream"
+        kept = self._agent
+        if kept is None or kept[0] != newest.name:
+            try:
+                kept = self._agent = newest.name, agent_bytes(newest)[1]
+            except CheckpointError:
+                if newest.exists():
+                    raise
+                raise LookupError("the training has replaced this checkpoint") from None
+        return kept[1], "application/octet-stream"

@@ -64,6 +64,15 @@ def test_the_agent_is_that_of_the_newest_checkpoint(following):
     assert described(follower.agent({})[0])["step"] < before
 
 
+def test_a_checkpoint_that_the_training_has_just_removed_is_asked_for_again(following, monkeypatch):
+    folder, follower = following
+    newest = checkpoint.latest(folder)
+    monkeypatch.setattr(follower, "newest", lambda: newest)
+    newest.unlink()
+    with pytest.raises(LookupError, match="replaced"):
+        follower.agent({})
+
+
 def test_a_run_without_files_yet_has_no_metrics_and_no_agent(following):
     folder, follower = following
     for path in [*folder.glob("*.safetensors"), folder / "metrics.jsonl"]:
