@@ -117,6 +117,7 @@ export class Buttons {
    */
   choose(down, pressed) {
     const words = new Set([...down, ...pressed].map((key) => this.#meaning[key]));
+    /** @type {number|null} */
     let best = null;
     this.#actions.forEach((action, index) => {
       if (action.every((word) => words.has(word)) && (best === null || action.length > this.#actions[best].length)) best = index;

@@ -2,6 +2,7 @@
 import { el } from "./dom.js";
 import { Cursor } from "./controls.js";
 
+/** @type {Object<string, string>} */
 const SIGNS = { up: "▲", down: "▼", left: "◀", right: "▶", fire: "●" };
 
 /**
