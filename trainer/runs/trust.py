@@ -1,8 +1,7 @@
 """Code that a run or a preset names runs only if the user says so.
 
-A run may name a game by the path of its .pyx, an environment of Gymnasium by the path of its .py, and by import path such
-environments and their wrappers, parts of its policy, functions for its learning
-and trackers by import path.
+A run may name a game by the path of its .pyx and an environment of Gymnasium by the path of its .py. By import path it may name
+environments, their wrappers, parts of its policy, functions for its learning, and trackers.
 A run may come from anyone. So its code is loaded only if
 
     the command line has --trust-code,
