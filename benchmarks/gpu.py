@@ -6,6 +6,7 @@ the share of a rollout in which the device is idle, and the bandwidth of the cop
 measured for copies of the same size. The default sizes suit a large machine; `--num-envs` sets others.
 """
 
+import json
 import statistics
 import subprocess
 import sys
@@ -60,8 +61,8 @@ def copy_share(events, costs, size: int) -> float:
     return probe.copy_seconds(costs, size) / statistics.median(slabs) if slabs else float("nan")
 
 
-def measure(settings: Config, costs, iterations: int) -> list[str]:
-    """Train and play with these settings, and return a row of the table."""
+def measure(settings: Config, costs, iterations: int) -> dict[str, float]:
+    """Train and play with these settings, and return the figures by name; `row` shows them."""
     session = make_session(settings)
     for _ in range(6):  # the graphs are captured in these iterations
         iterate(session)
@@ -86,9 +87,17 @@ def measure(settings: Config, costs, iterations: int) -> list[str]:
     size = session.pipeline.slabs[0].nbytes
     env = session.pipeline.env_seconds / (session.actor.step / HORIZON)
     session.pipeline.close()
-    return [count(steps / iteration), count(steps / rollout), f"{1e3 * iteration:.2f}", f"{1e3 * rollout:.2f}",
-            f"{1e3 * env:.2f}", f"{1 - busy_seconds(events) / traced:.0%}", f"{size:,}",
-            f"{copy_share(events, costs, size):.0%}"]
+    return {"num_envs": settings.env.num_envs, "batches": settings.env.num_batches, "serial": settings.run.serial,
+            "steps_per_second": steps / iteration, "rollout_steps_per_second": steps / rollout, "iteration_ms": 1e3 * iteration,
+            "rollout_ms": 1e3 * rollout, "games_ms": 1e3 * env, "idle": 1 - busy_seconds(events) / traced, "copy_bytes": size,
+            "bandwidth": copy_share(events, costs, size)}
+
+
+def row(figures: dict[str, float]) -> list[str]:
+    """The cells of the table for the figures of `measure`."""
+    return ["serial" if figures["serial"] else str(figures["batches"]), count(figures["steps_per_second"]),
+            count(figures["rollout_steps_per_second"]), f"{figures['iteration_ms']:.2f}", f"{figures['rollout_ms']:.2f}",
+            f"{figures['games_ms']:.2f}", f"{figures['idle']:.0%}", f"{figures['copy_bytes']:,}", f"{figures['bandwidth']:.0%}"]
 
 
 def correctness() -> str:
@@ -106,6 +115,7 @@ def main():
     parser.add_argument("--minibatches", type=int, default=4, help="minibatches per rollout (default: 4)")
     parser.add_argument("--iterations", type=int, default=10, help="measured iterations (default: 10)")
     parser.add_argument("--no-tests", action="store_true", help="do not run `pytest -m gpu`")
+    parser.add_argument("--json", type=Path, help="file to write the figures to, as JSON")
     parser.add_argument("--out", type=Path, help="file to write the tables to")
     options = parser.parse_args()
     try:
@@ -118,15 +128,19 @@ def main():
     text += f"Copies and launches (`python -m bridge.probe`):\n\n```\n{probe.table(costs)}\n```\n"
     columns = ["batches", "steps/s", "steps/s, rollout only", "iteration, ms", "rollout, ms", "games, ms", "device idle",
                "bytes per copy", "bandwidth / probe's"]
+    everything = []
     for num_envs in options.num_envs:
-        rows = []
+        found = []
         for name, num_batches, serial in VARIANTS:
             print(f"{num_envs} environments, {name}", file=sys.stderr, flush=True)
-            rows.append([name, *measure(config(num_envs, num_batches, serial, options.minibatches), costs, options.iterations)])
+            found.append(measure(config(num_envs, num_batches, serial, options.minibatches), costs, options.iterations))
         text += (f"\nBreakout, {num_envs:,} environments, horizon {HORIZON}, {options.minibatches} minibatches, one epoch, "
-                 "the precision that the trainer chooses:\n\n") + markdown(columns, rows)
+                 "the precision that the trainer chooses:\n\n") + markdown(columns, [row(one) for one in found])
+        everything += found
     last = config(options.num_envs[-1], 1, False, options.minibatches)
     text += f"\nThe probe's choice for the last size: {choice(last, costs)}\n"
+    if options.json is not None:
+        options.json.write_text(json.dumps(everything), encoding="utf-8")
     publish(text, options.out)
 
 

@@ -6,6 +6,7 @@ streams. A non-blocking stream does not wait for the legacy default stream, on w
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import cupy
 import numpy as np
@@ -14,6 +15,11 @@ import torch
 from cupy.cuda import runtime
 
 from bridge.errors import DeviceError
+
+
+def is_page_locked(array: npt.NDArray[Any]) -> bool:
+    """Return True if an array is in page-locked memory."""
+    return bool(runtime.pointerGetAttributes(array.ctypes.data).type == runtime.memoryTypeHost)
 
 
 class CudaDevice:

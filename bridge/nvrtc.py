@@ -101,6 +101,11 @@ def _multiprocessors() -> int:
     return torch.cuda.get_device_properties(torch.cuda.current_device()).multi_processor_count
 
 
+def version() -> str:
+    """Return NVRTC's version, such as "13.0". Raises DeviceError if it cannot be loaded."""
+    return ".".join(map(str, _nvrtc().getVersion()))
+
+
 def _nvrtc() -> Any:
     try:
         from cupy.cuda import nvrtc

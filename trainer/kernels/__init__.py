@@ -6,6 +6,7 @@
     gaussian.py     the same as dispatch.py for continuous actions; cpu_gaussian.pyx is their version for CPU tensors
     mingru.py       the same for minimal gated recurrent units; with cpu_mingru.pyx and cpu_mingru.h for CPU tensors
     cuda.py         the version for CUDA tensors; with cuda.cu
+    checks/         the check of cuda.cu at a trainer's first start on a GPU
     tiles.py        an LSTM and heads for CPUs with Intel's AMX: amx.pyx with cpu_amx_lstm.h, _pack.h, _heads.h and cpu_amx.h
     rows.h          the arithmetic of one row, shared by cpu.pyx and cuda.cu
 
@@ -24,6 +25,7 @@ from trainer.kernels.dispatch import (  # noqa: E402  loads cpu, of the chosen v
     lstm_forward,
     lstm_sequence,
     lstm_sequence_backward,
+    replaced,
     sample,
     stack_frames,
     takes_sequences,
@@ -43,5 +45,5 @@ from trainer.kernels.tiles import (  # noqa: E402
 
 __all__ = ["BACKENDS", "advantages", "categorical", "gaussian", "gaussian_sample", "heads", "lstm_backward", "lstm_forward",
            "lstm_sequence", "lstm_sequence_backward", "lstm_step_tiles", "lstm_tiles", "lstm_tiles_backward", "mingru",
-           "mingru_backward", "pack_tiles", "sample", "stack_frames", "takes_heads", "takes_sequences",
+           "mingru_backward", "pack_tiles", "replaced", "sample", "stack_frames", "takes_heads", "takes_sequences",
            "takes_tiles", "use_reference"]

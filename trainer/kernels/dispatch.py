@@ -1,7 +1,8 @@
 """One dispatcher over the versions of the kernels.
 
 CPU tensors go to cpu.pyx. CUDA tensors go to cuda.cu: a launch on torch's current stream, without waiting for it;
-calls can be captured in a graph. `use_reference()` sends all calls to reference.py, for tests and for measuring the gain.
+calls can be captured in a graph. `use_reference()` sends all calls to reference.py, for tests and for measuring the gain;
+`replace` sends those of some functions on a GPU there.
 
 The three modules have the same functions. Those of cpu and cuda take the inputs, then the outputs; those of reference take the
 inputs and return the outputs, and their docstrings define the results. Only the CPU has kernels for whole LSTM sequences;
@@ -12,6 +13,7 @@ for an unsupported dtype, and ValueError for an unsupported shape, stride or dev
 """
 
 import contextlib
+from collections.abc import Iterable
 
 import torch
 
@@ -20,6 +22,7 @@ from trainer.kernels import cpu, cuda, reference
 BACKENDS = {"cpu": cpu, "cuda": cuda}
 
 _reference_only = False
+_replaced: frozenset[str] = frozenset()
 
 
 @contextlib.contextmanager
@@ -33,11 +36,34 @@ def use_reference():
         _reference_only = before
 
 
-def _backend(tensor):
-    """The module whose functions are called for tensors like this one."""
+def replace(names: Iterable[str]):
+    """From now on, calls of these functions with CUDA tensors use reference.py."""
+    global _replaced
+    _replaced |= frozenset(names)
+
+
+@contextlib.contextmanager
+def without_replacements():
+    """Within this context nothing is replaced."""
+    global _replaced
+    before, _replaced = _replaced, frozenset()
+    try:
+        yield
+    finally:
+        _replaced = before
+
+
+def replaced() -> frozenset[str]:
+    """The names given to `replace`."""
+    return _replaced
+
+
+def _backend(tensor, name: str = ""):
+    """The module whose function `name` is called for tensors like this one."""
     if _reference_only:
         return reference
-    return _fast(tensor)
+    backend = _fast(tensor)
+    return reference if backend is cuda and name in _replaced else backend
 
 
 def _fast(tensor):
@@ -50,7 +76,7 @@ def _fast(tensor):
 
 def _run(name: str, inputs: tuple, outs: tuple):
     """Run the kernel `name`; an output that is None is not written."""
-    backend = _backend(outs[0])
+    backend = _backend(outs[0], name)
     if backend is not reference:
         getattr(backend, name)(*inputs, *outs)
         return
@@ -214,7 +240,7 @@ def categorical(logits, legal, action):
     action: (B,) or (T, B) int32.
     Returns two float32 tensors of action's shape.
     """
-    if _backend(logits) is reference:
+    if _backend(logits, "categorical") is reference:
         return reference.categorical(logits, legal, action)
     _check(logits, torch.float32, (*action.shape, logits.shape[-1]), strides=False, logits=logits)
     _check(logits, torch.uint8, logits.shape, legal=legal)

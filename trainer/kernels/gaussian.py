@@ -27,7 +27,8 @@ def gaussian_sample(mean, log_deviation, seed: int, first: int, step, action, lo
     _check(mean, torch.float32, (rows, count), action=action)
     _check(mean, torch.float32, (rows,), log_prob=log_prob, value=value)
     _check_counter("step", step, mean)
-    version, inputs, outs = _compiled(_backend(mean)), (mean, log_deviation, seed, first, step), (action, log_prob, value)
+    version = _compiled(_backend(mean, "gaussian_sample"))
+    inputs, outs = (mean, log_deviation, seed, first, step), (action, log_prob, value)
     if version is not reference:
         version.gaussian_sample(*inputs, *outs)
         return
@@ -44,7 +45,7 @@ def gaussian(mean, log_deviation, action):
     action: (B, D) or (T, B, D) float32.
     Returns two float32 tensors of the shape of mean without its last dimension.
     """
-    if _backend(mean) is reference:
+    if _backend(mean, "gaussian") is reference:
         return reference.gaussian(mean, log_deviation, action)
     _check(mean, torch.float32, action.shape, strides=False, mean=mean)
     _check(mean, torch.float32, action.shape[-1:], log_deviation=log_deviation)

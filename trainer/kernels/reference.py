@@ -2,6 +2,7 @@
 
 Shapes: B rows (environments), n units, A actions, D dimensions of a continuous action, T steps. A row of gates is
 i | f | g | o, each of n units. A mask `legal` (B, A) is 0 for illegal actions, or None if all actions are legal.
+A counter (step, t) is an int or a tensor (1,) int64; nothing waits for the device to read it, so calls can be captured.
 """
 
 import math
@@ -101,7 +102,7 @@ def mingru_backward(product, bias, keep, state, states, x, dout):
     return torch.cat([dz, du, *dp], dim=-1), dx
 
 
-def random_words(seed: int, environments, step: int, index: int = 0):
+def random_words(seed: int, environments, step, index: int = 0):
     """The first two words of Philox 4x32-10 for (seed, environment, step, index).
 
     environments: (B,) int64, numbers of environments.
@@ -109,7 +110,7 @@ def random_words(seed: int, environments, step: int, index: int = 0):
     """
     k0, k1 = seed & MASK32, seed >> 32 & MASK32
     c0 = environments & MASK32
-    c1, c2, c3 = (torch.full_like(c0, word) for word in (step & MASK32, step >> 32 & MASK32, index))
+    c1, c2, c3 = (torch.zeros_like(c0) + word for word in (step & MASK32, step >> 32 & MASK32, index))
     for _ in range(10):
         (low_a, high_a), (low_b, high_b) = product(0xD2511F53, c0), product(0xCD9E8D57, c2)
         c0, c1, c2, c3 = high_b ^ c1 ^ k0, low_b, high_a ^ c3 ^ k1, low_a
@@ -117,7 +118,7 @@ def random_words(seed: int, environments, step: int, index: int = 0):
     return c0, c1
 
 
-def random_bits(seed: int, environments, step: int):
+def random_bits(seed: int, environments, step):
     """The first of `random_words`, of index 0."""
     return random_words(seed, environments, step)[0]
 
@@ -140,7 +141,7 @@ def log_softmax(logits, legal):
     return logits.masked_fill(~legal.bool() & some[..., None], float("-inf")).log_softmax(-1), some
 
 
-def sample(logits, legal, seed: int, first: int, step: int, num_actions: int):
+def sample(logits, legal, seed: int, first: int, step, num_actions: int):
     """Draw an action for each row from softmax(logits), with the random bits of (seed, first + row, step).
 
     logits: (B, width) float32; the first `num_actions` columns are the logits.
@@ -151,7 +152,7 @@ def sample(logits, legal, seed: int, first: int, step: int, num_actions: int):
     value = logits[:, num_actions] if logits.shape[1] > num_actions else None
     log_probs, some = log_softmax(logits[:, :num_actions], legal)
     environments = torch.arange(first, first + len(logits), device=logits.device)
-    point = (random_bits(seed, environments, int(step)) >> 8).double() / (1 << 24)
+    point = (random_bits(seed, environments, step) >> 8).double() / (1 << 24)
     weights = log_probs.exp().double()
     passed = weights.cumsum(dim=1)
     beyond = (passed > point[:, None] * passed[:, -1:]) & (weights > 0)
@@ -174,7 +175,7 @@ def categorical(logits, legal, action):
     return log_prob.where(some, 0), entropy.where(some, 0)
 
 
-def gaussian_sample(mean, log_deviation, seed: int, first: int, step: int):
+def gaussian_sample(mean, log_deviation, seed: int, first: int, step):
     """Draw an action of D numbers for each row from a normal distribution with independent dimensions.
 
     mean: (B, width) float32; the first D columns are the means.
@@ -186,7 +187,7 @@ def gaussian_sample(mean, log_deviation, seed: int, first: int, step: int):
     count = len(log_deviation)
     value = mean[:, count] if mean.shape[1] > count else None
     environments = torch.arange(first, first + len(mean), device=mean.device)
-    words = [random_words(seed, environments, int(step), index) for index in range(count)]
+    words = [random_words(seed, environments, step, index) for index in range(count)]
     radius = [(-2 * (((word >> 8) + 1).double() / (1 << 24)).log()).sqrt() for word, _ in words]
     noise = [r * (2 * math.pi * (word >> 8).double() / (1 << 24)).cos() for r, (_, word) in zip(radius, words, strict=True)]
     action = mean[:, :count] + log_deviation.exp() * torch.stack(noise, 1).to(mean.dtype)
@@ -233,7 +234,7 @@ def advantages(reward, terminated, truncated, valid, value, gamma: float, lam: f
     return result
 
 
-def stack_frames(frames, start, t: int, scale: float, steps: int, count: int):
+def stack_frames(frames, start, t, scale: float, steps: int, count: int):
     """Stack single frames for an encoder that reads `count` frames at each of `steps` steps.
 
     Step s has the frames t + s ... t + s + count - 1, oldest first, times `scale`. Frames of an earlier episode than the
@@ -243,11 +244,14 @@ def stack_frames(frames, start, t: int, scale: float, steps: int, count: int):
     start: (L, B), 1.0 if a frame is the first of its episode.
     Returns (steps, B, count, *shape) float32.
     """
+    def at(rows, step: int):
+        return rows.index_select(0, t + step)[0] if isinstance(t, torch.Tensor) else rows[t + step]
+
     stacks = []
-    for newest in range(int(t) + count - 1, int(t) + count - 1 + steps):
+    for newest in range(count - 1, count - 1 + steps):
         planes, same_episode = [], torch.ones_like(start[0], dtype=torch.bool)
         for frame in range(newest, newest - count, -1):
-            planes.insert(0, (wide(frames[frame]) * scale).where(same_episode.view(-1, *[1] * (frames.ndim - 2)), 0))
-            same_episode = same_episode & (start[frame] == 0)
+            planes.insert(0, (wide(at(frames, frame)) * scale).where(same_episode.view(-1, *[1] * (frames.ndim - 2)), 0))
+            same_episode = same_episode & (at(start, frame) == 0)
         stacks.append(torch.stack(planes, dim=1))
     return torch.stack(stacks)

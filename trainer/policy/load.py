@@ -10,6 +10,7 @@ from envs_c.errors import EnvsError
 from trainer.config import Config
 from trainer.environments import make_source
 from trainer.errors import CheckpointError, RunError
+from trainer.kernels.checks.first_start import check_kernels
 from trainer.policy.make import make_policy
 from trainer.policy.policy import Policy
 from trainer.runs import checkpoint, trust
@@ -36,7 +37,9 @@ def load_policy(path: Path, device: str = "cpu", *, trust_code: bool = False) ->
     except ValueError as error:
         raise CheckpointError(f"{path} does not fit the present {config.game}: {error}") from None
     policy.load_state_dict(state)
-    return policy.to(open_device(device).torch_device), config
+    opened = open_device(device).torch_device
+    check_kernels(opened)
+    return policy.to(opened), config
 
 
 def load_run(run: str | Path, device: str, *, trust_code: bool = False) -> tuple[Path, Policy, Config]:

@@ -13,6 +13,8 @@ from envs_c.machine import cores
 from trainer.config import Config
 from trainer.environments import make_simulation, make_source
 from trainer.errors import SettingError
+from trainer.kernels import replaced
+from trainer.kernels.checks.first_start import check_kernels
 from trainer.log import trackers
 from trainer.policy import precision
 from trainer.policy.make import make_policy
@@ -70,6 +72,7 @@ def decide(config: Config, ranks: Ranks = ALONE, *, saves: bool = True) -> Plan:
     share = share_of(config, ranks, ranks.device(config.run.device))
     device = open_device(share.run.device)
     torch.set_num_threads(share.env.num_threads or cores())  # one team size for kernels and products: libgomp changes it slowly
+    check_kernels(device.torch_device, simulates=share.env.sim == "device", quiet=ranks.rank > 0)
     decisions = ranks.broadcast(lambda: _decide(config, share, device, saves))
     return Plan(**vars(decisions), config=config, share=share, device=device)
 
@@ -142,7 +145,9 @@ def make_pipeline(share: Config, device, num_batches: int, first: int = 0) -> Pi
     elif env.sim == "host":
         source = make_source(share.game, env, env.num_envs, run.seed, num_batches, first)
     else:
-        simulation = make_simulation(share.game, env, env.num_envs, run.seed, device.torch_device, first)
+        plain = env.sim == "device" and "cartpole" in replaced()
+        simulation = make_simulation(share.game, replace(env, sim="tensors") if plain else env, env.num_envs, run.seed,
+                                     device.torch_device, first)
         return OnDevicePipeline(simulation, device, serial=run.serial, graphs=GRAPHS)
     return Pipeline(source, num_batches, device, serial=run.serial, graphs=GRAPHS)
 

@@ -63,7 +63,8 @@ def cupy_of(machine: Machine) -> ModuleType:
     module, module.cuda = ModuleType("cupy"), ModuleType("cupy.cuda")
     module.cuda.runtime = SimpleNamespace(
         setDevice=lambda number: None, getDeviceCount=lambda: 1, memcpyAsync=copy, memcpyHostToDevice=TO_DEVICE,
-        memcpyDeviceToHost=TO_HOST, CUDARuntimeError=CUDARuntimeError)
+        memcpyDeviceToHost=TO_HOST, CUDARuntimeError=CUDARuntimeError, driverGetVersion=lambda: 12080,
+        memoryTypeHost=1, pointerGetAttributes=lambda address: SimpleNamespace(type=int(machine.pinned.holds(address))))
     module.cuda.alloc_pinned_memory, module.cuda.Stream, module.cuda.Event = alloc_pinned_memory, CupyStream, CupyEvent
     return module
 
@@ -127,4 +128,5 @@ def torch_cuda(machine: Machine, gpus: int) -> dict[str, object]:
             "stream": lambda stream: machine.on(stream.stream),
             "synchronize": lambda device=None: machine.synchronize_all("torch.cuda.synchronize"),
             "is_current_stream_capturing": lambda: machine.stream.graph is not None,
+            "memory_reserved": lambda device=None: machine.device.reserved,
             "Event": TorchEvent, "CUDAGraph": CUDAGraph, "graph": graph}

@@ -22,17 +22,21 @@ from trainer.self_play.source import SelfPlaySource
 
 
 @contextlib.contextmanager
-def installed(arch: str | None = None, gpus: int = 1, **settings) -> Iterator[Machine]:
+def installed(arch: str | None = None, gpus: int = 1, *, checked: bool = True, **settings) -> Iterator[Machine]:
     """A context in which the device "cuda" is a new Machine.
 
     arch: architecture whose PTX is emulated, such as "sm_90"; None: the kernels are compiled for the CPU.
     gpus: their number; a process uses one of them.
+    checked: the kernels count as checked at an earlier start.
     settings: of Machine.
     """
     machine = Machine(**settings)
     with pytest.MonkeyPatch.context() as patch, _new_parameters(), _bridge_cuda(cupy_of(machine)):
         _patch_torch(patch, machine, gpus)
         _patch_bridge(patch, machine, arch)
+        if checked:
+            patch.setattr("trainer.training.build.check_kernels", lambda *arguments, **options: None)
+            patch.setattr("trainer.policy.load.check_kernels", lambda *arguments, **options: None)
         with DeviceMode(machine):
             yield machine
 
