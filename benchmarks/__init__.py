@@ -16,6 +16,8 @@
     gpu.py          everything that needs a GPU
     gpu_model/      a model of a training's time on a GPU
     compare.py      two revisions, built in worktrees and measured alternately
+    likeness/       games beside their cartridges, frame by frame
+    cartridges/     the cartridges under ale-py, their RAM in our games' terms
     common.py       shared by all: timing, heads of pages, output
 """
 

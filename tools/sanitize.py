@@ -23,7 +23,8 @@ OPTIONS = {
     "PYTHONMALLOC": "malloc",  # overruns inside Python's own arenas would not be found
 }
 NOT_COPIED = (".git", ".venv", "build", "runs", "dist", "*.so", "*.egg-info", "__pycache__")
-OTHER_TESTS = re.compile(r"^\s*(import|from) (torch|trainer|bridge|benchmarks|setup_support|reference_pages)\b", re.MULTILINE)
+OTHER_TESTS = re.compile(
+    r"^\s*(import|from) (torch|trainer|bridge|benchmarks(?!\.cartridges)|setup_support|reference_pages)\b", re.MULTILINE)
 
 
 def main(sanitizer: str, arguments: list[str]) -> int:

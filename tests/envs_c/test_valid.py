@@ -5,10 +5,10 @@ test_crafted_states.py changes states of all games at random.
 
 import numpy as np
 import pytest
-from open_state import struct
 from support import TOY, vector
 
 import envs_c
+from benchmarks.cartridges.open_state import struct
 from envs_c import InvalidState, VecEnv, outside
 from envs_c.engine.state import close_state
 from envs_c.engine.vecenv import HEAD_SIZE

@@ -39,6 +39,39 @@ def test_a_folder_with_other_files_is_refused_and_keeps_them(tmp_path, small, ca
     assert [path.name for path in tmp_path.iterdir()] == ["letter.txt"]
 
 
+def test_a_page_that_was_stopped_goes_on_by_the_same_command(tmp_path, small, monkeypatch, capsys):
+    def stopped(games, folder):
+        folder.mkdir()
+        (folder / "cartpole.wasm").write_bytes(b"")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(site, "compiler", lambda: [])
+    monkeypatch.setattr(site, "build_all", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        site.make_site(tmp_path / "page", [envs_c.game("cartpole")], {})
+    monkeypatch.setattr(site, "build_all", lambda games, folder: [])
+    assert main(["arcade", "--out", str(tmp_path / "page")]) == 0
+    assert json.loads((tmp_path / "page" / site.CATALOG).read_text())[0]["name"] == "cartpole"
+
+
+@pytest.mark.parametrize("out", ["letter.txt/page", "letter.txt"])
+def test_an_impossible_folder_is_named_with_its_option(tmp_path, small, monkeypatch, capsys, out):
+    monkeypatch.setattr(site, "compiler", lambda: [])
+    (tmp_path / "letter.txt").write_text("dear")
+    assert main(["arcade", "--out", str(tmp_path / out)]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("error: --out must be a folder") and str(tmp_path / out) in error and error.count("\n") == 1
+
+
+def test_a_page_without_games_needs_no_compiler(tmp_path, monkeypatch):
+    def missing():
+        raise AssertionError("looked for the compiler")
+
+    monkeypatch.setattr(site, "compiler", missing)
+    monkeypatch.setattr(site, "build_all", lambda games, folder: missing())
+    assert (site.make_site(tmp_path / "page", [], {}) / "index.html").exists()
+
+
 def test_two_games_of_one_name_are_refused(tmp_path):
     game = envs_c.game("pong")
     with pytest.raises(InvalidArgument, match="different names"):

@@ -126,7 +126,7 @@ def test_the_grey_picture_is_the_area_average_of_the_coloured_one(stage):
 @pytest.fixture
 def cartridge():
     pytest.importorskip("ale_py")
-    from ale_asterix import Cartridge
+    from benchmarks.cartridges.asterix import Cartridge
     return Cartridge
 
 

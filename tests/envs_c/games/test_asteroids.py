@@ -176,7 +176,7 @@ def test_features_describe_the_nearest_rock_as_seen_from_the_ship(machine):
 @pytest.fixture(scope="module")
 def console():
     pytest.importorskip("ale_py")
-    from ale_asteroids import Cartridge
+    from benchmarks.cartridges.asteroids import Cartridge
     return Cartridge()
 
 

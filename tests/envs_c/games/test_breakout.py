@@ -198,7 +198,7 @@ def test_features_stay_in_their_space():
 @pytest.fixture
 def cartridge():
     pytest.importorskip("ale_py")
-    from ale_breakout import Cartridge
+    from benchmarks.cartridges.breakout import Cartridge
     return Cartridge()
 
 

@@ -13,7 +13,7 @@ IN_LEFT = 1
 @pytest.fixture(scope="module")
 def console():
     pytest.importorskip("ale_py")
-    from ale_enduro import Cartridge
+    from benchmarks.cartridges.enduro import Cartridge
     return Cartridge()
 
 

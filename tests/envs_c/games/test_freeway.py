@@ -142,7 +142,7 @@ def test_the_grey_picture_is_the_area_average_of_the_coloured_one(game):
 @pytest.fixture
 def cartridge():
     pytest.importorskip("ale_py")
-    from ale_freeway import Cartridge
+    from benchmarks.cartridges.freeway import Cartridge
     return Cartridge
 
 

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from open_state import read, struct, write
 from pcg32 import Pcg32
 
 import envs_c
+from benchmarks.cartridges.open_state import read, struct, write
 from envs_c.testing.play import actions_of
 
 UP, RIGHT, DOWN, LEFT = range(4)

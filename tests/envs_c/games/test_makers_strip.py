@@ -23,7 +23,7 @@ def test_the_strip_of_the_makers_name_is_black(game):
 @pytest.mark.parametrize("game", STRIPS)
 def test_the_cartridge_shows_something_there(game):
     pytest.importorskip("ale_py")
-    from cartridge import Cartridge
+    from benchmarks.cartridges.console import Cartridge
     theirs = Cartridge(game)
     for _ in range(160):
         theirs.step(0)

@@ -220,7 +220,7 @@ def test_the_grey_picture_is_the_area_average_of_the_coloured_one(frame_skip):
 @pytest.fixture
 def cartridge():
     pytest.importorskip("ale_py")
-    from ale_pong import Cartridge
+    from benchmarks.cartridges.pong import Cartridge
     return Cartridge()
 
 

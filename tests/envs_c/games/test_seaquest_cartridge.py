@@ -9,7 +9,7 @@ from sea import ACTIONS, DOWN, FIRE, NOOP, PLAYS, UP, empty, start
 def cartridge():
     """The cartridge's class; skips without ale-py."""
     pytest.importorskip("ale_py")
-    from ale_seaquest import Cartridge
+    from benchmarks.cartridges.seaquest import Cartridge
     return Cartridge
 
 

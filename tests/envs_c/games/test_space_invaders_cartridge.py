@@ -20,7 +20,7 @@ def space():
 def cartridge():
     """The cartridge after its first rest; skips without ale-py."""
     pytest.importorskip("ale_py")
-    from ale_space_invaders import Cartridge
+    from benchmarks.cartridges.space_invaders import Cartridge
     return Cartridge()
 
 

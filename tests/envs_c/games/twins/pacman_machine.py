@@ -3,8 +3,8 @@
 The tables are in other units than those of maze.pxd (percent, points, column 0 at the maze's left).
 """
 
-from open_state import Machine as Opened
-from open_state import struct
+from benchmarks.cartridges.open_state import Machine as Opened
+from benchmarks.cartridges.open_state import struct
 
 NOOP, UP, LEFT, DOWN, RIGHT = range(5)
 OUT, EYES, SINKS, HOME = range(4)

@@ -6,9 +6,9 @@ without it the search often runs ahead into places without escape.
 """
 
 import numpy as np
-import open_state
 
 import envs_c
+from benchmarks.cartridges import open_state
 from envs_c.testing.play import buffers
 
 COLUMNS, MARGIN, ENEMIES, FLAG = 64, 8, 8, 10

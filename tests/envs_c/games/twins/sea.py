@@ -1,6 +1,6 @@
 """Our Seaquest with its state open to read and to change, at the start of an episode and in an empty sea."""
 
-from open_state import Machine, struct
+from benchmarks.cartridges.twins import Seaquest
 
 NOOP, FIRE, UP, RIGHT, LEFT, DOWN = range(6)
 ACTIONS = [
@@ -10,12 +10,7 @@ FILLING = 128  # frames until the tank is full
 PLAYS, DIES = 1, 2  # phases
 
 
-class Sea(Machine):
-    GAME = "seaquest"
-    STATE = struct(("score", "i4"), ("x guest", "i2", 4), ("x_ship y torpedo patrol wait", "i2"), ("frame pace rescues", "u2"),
-                   ("alive right sub diver", "u1", 4),
-                   ("phase facing torpedo_right lives oxygen crew docked enemy_part diver_part shot_part", "u1"))
-
+class Sea(Seaquest):
     def play(self, action: int, frames: int):
         """Hold an action for some frames; returns the points."""
         return super().play(*[action] * frames)

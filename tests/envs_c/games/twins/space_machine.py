@@ -1,19 +1,14 @@
 """Our Space Invaders with its state open to read and to change."""
 
 import numpy as np
-from open_state import Machine, struct
+
+from benchmarks.cartridges.twins import SpaceInvaders
 
 NOOP, FIRE, RIGHT, LEFT, RIGHT_FIRE, LEFT_FIRE = range(6)
 REST = 128  # frames of the first rest
 
 
-class Space(Machine):
-    GAME = "space_invaders"
-    STATE = struct(
-        ("score", "i4"), ("x y saucer_x saucer_wait cannon shot_x shot_y", "i2"), ("bomb_x bomb_y", "i2", 2), ("row", "u1", 6),
-        ("shield", "u1", (3, 9)), ("gone", "u1", 24), ("count wave lives march", "u1"), ("way saucer_way", "i1"),
-        ("pose odd quarter bomb_age bomb_rest phase rest blast blast_row blast_column", "u1"))
-
+class Space(SpaceInvaders):
     def leave(self, rows):
         """Keep only these invaders. rows: six bytes from the top, a bit an invader."""
         self.change(row=rows, count=sum(map(int.bit_count, rows)))

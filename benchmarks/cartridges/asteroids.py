@@ -5,12 +5,15 @@ lists, one for climbing and one for sinking rocks; the byte 224 in place of a li
 edge has a second entry, 89 lines off. Bit 7 of a rock's kind has no effect in the default game.
 """
 
-import cartridge
+from benchmarks.cartridges import console
+from benchmarks.cartridges.console import signed
+from benchmarks.cartridges.twins import Asteroids
 
 FROM = {2: 97, 3: 12, 4: 112, 5: 25, 6: 127, 7: 40, 8: 142, 9: 55, 10: -3, 11: 70, 13: 85}
 BYTE = {(base - left) % 160: (left & 15) << 4 | low for low, base in FROM.items() for left in range(-8, 7)}
 LISTS = (3, 21, 39), (12, 30, 48)   # RAM of lines, x, kinds; climbing, sinking
 END, LONG = 224, 9                  # end of a list, and its length
+FIELD = -5 * 256, 84 * 256 - 1      # y of the ship, 1/256 line
 ORDER = [128, 64, 1, 66, 192, 0, 65, 2]   # values of RAM 97 by our `watch`
 
 
@@ -19,11 +22,7 @@ def across(byte: int) -> int:
     return (FROM.get(byte & 15, 0) - left + 16 * (left > 7)) % 160
 
 
-def signed(high: int, low: int) -> int:
-    return (high - 256 * (high > 127)) * 256 + low
-
-
-class Cartridge(cartridge.Cartridge):
+class Cartridge(console.Cartridge):
     def __init__(self, difficulty: int = 0):
         super().__init__("asteroids", difficulty=difficulty)
 
@@ -63,10 +62,15 @@ class Cartridge(cartridge.Cartridge):
         return [None if ram[life] < 16 else (across(ram[x]), ram[y] % 89, ram[life] & 15, ram[life] >> 4)
                 for x, y, life in ((84, 87, 90), (83, 86, 89))]
 
+    def state(self) -> dict:
+        """Fields of our struct. In hyperspace the cartridge has the ship above the field; ours stays at its edge."""
+        ship = self.ship()
+        ship["y"] = min(max(ship["y"], FIELD[0]), FIELD[1])
+        shots = [shot or (0, 0, 0, 0) for shot in self.shots()]
+        return {**Asteroids.rocks_as_fields(*self.rocks_now()), **ship, "frame": self.ram[57] & 3,
+                "drift": self.ram[59] >> 4, "watch": ORDER.index(self.ram[97]), **dict(zip(
+            ("shot_x", "shot_y", "shot_way", "shot_life"), zip(*shots, strict=True), strict=True))}
+
     def inject_into(self, machine):
         """Set the state of our game to the cartridge's."""
-        machine.put_rocks(*self.rocks_now())
-        shots = [shot or (0, 0, 0, 0) for shot in self.shots()]
-        machine.change(**self.ship(), frame=self.ram[57] & 3, drift=self.ram[59] >> 4,
-                       watch=ORDER.index(self.ram[97]), broken=0, **dict(zip(
-            ("shot_x", "shot_y", "shot_way", "shot_life"), zip(*shots, strict=True), strict=True)))
+        machine.change(**self.state())

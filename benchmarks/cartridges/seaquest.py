@@ -1,12 +1,17 @@
 """Seaquest's cartridge under ale-py, its RAM read by the names of our state."""
 
-import cartridge
 import numpy as np
 
+from benchmarks.cartridges import console
+
 DIVERS = {0: 0, 1: 1, 255: 2}  # a lane's diver: the cartridge's value, ours
+FILLS, PLAYS, DIES = range(3)  # phases
+TANK, DYING, WIDTH, SEA = 64, 92, 160, (-88, 215)  # units of oxygen, frames, pixels
 
 
-class Cartridge(cartridge.Cartridge):
+class Cartridge(console.Cartridge):
+    MAKER = 188
+
     def __init__(self):
         super().__init__("seaquest")
         self.right = np.zeros(4, bool)
@@ -33,3 +38,14 @@ class Cartridge(cartridge.Cartridge):
             "torpedo_right": ram[87] == 0, "lives": ram[59] + 1, "oxygen": ram[102], "crew": ram[62],
             "enemy_part": ram[80], "diver_part": ram[79],
         }
+
+    def state(self) -> dict:
+        """Fields of our struct. Not known: a death by a hit, filling at the surface, and the counting of a rescue."""
+        read = self.read()
+        phase = FILLS if self.ram[104] else DIES if not read["oxygen"] else PLAYS
+        waits = {FILLS: max(2 * (TANK - int(read["oxygen"])), 1), DIES: DYING, PLAYS: 0}
+        read |= {"phase": phase, "wait": waits[phase], "x": np.clip(read["x"], *SEA)}
+        read |= {name: np.where(read[name] < WIDTH, read[name], 0) for name in ("guest", "torpedo")}
+        if phase == FILLS:
+            read["alive"] = np.zeros(4, int)
+        return read if phase == PLAYS else {**read, "torpedo": 0}

@@ -1,7 +1,15 @@
-"""A cartridge under ale-py, frame by frame. Each game has a subclass that reads the cartridge's RAM."""
+"""A cartridge under ale-py, frame by frame. Each game has a subclass that reads the cartridge's RAM.
+
+`state` of a subclass gives the fields of our game's struct (twins.py) that the RAM tells, in our units.
+"""
 
 import numpy as np
 from ale_py import ALEInterface, LoggerMode, roms
+
+
+def signed(high: int, low: int) -> int:
+    """The number of two bytes in two's complement."""
+    return (high - 256 * (high > 127)) * 256 + low
 
 
 class Cartridge:
@@ -11,6 +19,8 @@ class Cartridge:
     mode, difficulty: ALE's numbers of them.
     Actions are indices of ALE's minimal action set.
     """
+
+    MAKER = 210  # first row of the strip with the maker's name, which goes to the screen's end
 
     def __init__(self, name: str, mode: int = 0, difficulty: int = 0):
         ALEInterface.setLoggerMode(LoggerMode.Error)
@@ -25,11 +35,13 @@ class Cartridge:
         self.ale.reset_game()
         self.start = self.ale.cloneState(include_rng=True)
         self.before = self.ram = self.look()
+        self.frames = 0
 
     def restart(self):
         """Go back to the state after the reset, which is faster than a new console; returns the cartridge."""
         self.ale.restoreState(self.start)
         self.before = self.ram = self.look()
+        self.frames = 0
         return self
 
     def look(self) -> np.ndarray:
@@ -44,6 +56,7 @@ class Cartridge:
         self.before = self.look()
         reward = self.ale.act(self.actions[action])
         self.ram = self.look()
+        self.frames += 1
         return reward, self.ale.game_over()
 
     def poke(self, values: dict):
@@ -59,3 +72,15 @@ class Cartridge:
     def screen(self) -> np.ndarray:
         """The picture, (210, 160, 3) uint8."""
         return self.ale.getScreenRGB()
+
+    def masked(self) -> np.ndarray:
+        """The picture without the maker's name, whose strip is black."""
+        picture = self.screen()
+        picture[self.MAKER:] = 0
+        return picture
+
+    def new_episode(self):
+        """Begin another episode on the same console, as ALE does after a game's end."""
+        self.ale.reset_game()
+        self.before = self.ram = self.look()
+        self.frames = 0

@@ -1,10 +1,13 @@
 """The cartridge of Freeway, with its RAM in our game's terms."""
 
-import cartridge
 import numpy as np
 
+from benchmarks.cartridges import console
 
-class Cartridge(cartridge.Cartridge):
+
+class Cartridge(console.Cartridge):
+    MAKER = 196
+
     def __init__(self, game: int = 1, difficulty: int = 0):
         super().__init__("freeway", game - 1, difficulty)
 
@@ -18,3 +21,9 @@ class Cartridge(cartridge.Cartridge):
             "y": ram[14], "counter": ram[106] & 63, "score": self.bcd(103),
             "x": np.append(ram[108:113], self.before[113:118]), "pace": ram[23:33] >> 4 & 7,
         }
+
+    def state(self) -> dict:
+        """Fields of our struct."""
+        read = self.read()
+        return {"x": np.append(read["x"], np.zeros(6, int)), "pace": read["pace"], "y": read["y"], "score": read["score"],
+                "timer": self.ram[106], "frame": self.frames}

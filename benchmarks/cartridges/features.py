@@ -1,0 +1,62 @@
+"""Observations of a cartridge as our game gives them: features from RAM, or the grey picture of 84x84 from the screen.
+
+For features the cartridge's RAM is written into the struct of our game, and our game observes it.
+"""
+
+import importlib
+
+import numpy as np
+
+import envs_c
+from benchmarks.cartridges import open_state
+from benchmarks.cartridges.twins import TWINS
+
+GAMES = ("breakout", "pong", "freeway", "asterix", "seaquest", "asteroids")  # whose RAM tells all features
+
+
+def open_cartridge(game: str):
+    """The cartridge of one of our games, at its start. Raises ImportError without ale-py."""
+    return importlib.import_module(f"benchmarks.cartridges.{game}").Cartridge()
+
+
+class Observer:
+    """Reads a cartridge's features. `read` returns them, (F,) float32, those of `envs_c.make(game)`."""
+
+    def __init__(self, cartridge, game: str):
+        if game not in GAMES:
+            raise ValueError(f"features are read from RAM for {', '.join(GAMES)} only, not for {game}")
+        self.cartridge, self.layout = cartridge, TWINS[game].STATE
+        self.core = envs_c.VecEnv(envs_c.game(game), 1, num_threads=1)
+        self.features = np.zeros((1, *self.core.observation_shape), np.float32)
+        outputs = np.zeros((3, 1), np.float32)
+        self.batch = self.core.bind(0, 1, actions=np.zeros(1, np.int32), observation=self.features, reward=outputs[0],
+                                    terminated=outputs[1], truncated=outputs[2])
+        self.batch.reset()
+        self.blank = open_state.read(self.core, self.layout)
+
+    def read(self) -> np.ndarray:
+        structs = self.blank.copy()
+        for name, value in self.cartridge.state().items():
+            structs[name][0] = value
+        open_state.write(self.core, structs)
+        self.batch.observe()
+        return self.features[0].copy()
+
+
+class Camera:
+    """Reads a cartridge's grey pictures. `read` returns them, (84, 84) uint8, without the maker's name."""
+
+    def __init__(self, cartridge):
+        self.cartridge = cartridge
+        self.rows, self.columns = (shares(length) for length in cartridge.screen().shape[:2])
+
+    def read(self) -> np.ndarray:
+        grey = (self.cartridge.masked().astype(int) @ [299, 587, 114] + 500) // 1000
+        return np.rint(self.rows @ grey @ self.columns.T).astype(np.uint8)
+
+
+def shares(length: int, small: int = 84) -> np.ndarray:
+    """(small, length): the share of each pixel in the mean of the length / small pixels below each small one."""
+    step = length / small
+    pixel, place = np.arange(length), np.arange(small)[:, None]
+    return np.clip(np.minimum(pixel + 1, (place + 1) * step) - np.maximum(pixel, place * step), 0, None) / step

@@ -1,0 +1,83 @@
+"""Our games as `open_state.Machine`: the layouts of their structs, as `rules.pxd` of each game declares them."""
+
+import numpy as np
+
+from benchmarks.cartridges.open_state import Machine, struct
+
+NO_ROCK, BROKEN = 255, 64  # the kind of an empty slot; bit of the kind of a rock that was hit in this frame
+
+
+class Breakout(Machine):
+    GAME = "breakout"
+    STATE = struct(("x y vx vy", "i4"), ("score gone", "i2"), ("lives in_play met hits turn knob paddle width", "u1"),
+                   ("brick", "u1", 108))
+
+
+class Pong(Machine):
+    GAME = "pong"
+    STATE = struct(("x y free enemy paddle before knob vx vy", "i4"), ("clock", "u4"), ("action", "i4"), ("up phase", "u1"),
+                   ("score", "u1", 2), ("points", "u1"))
+
+
+class Freeway(Machine):
+    GAME = "freeway"
+    STATE = struct(("x wait pause move", "i2", 16), ("frame", "i4"), ("pace kind", "u1", 10),
+                   ("y score timer pose touch late met register changing difficulty", "u1"))
+
+
+class Asterix(Machine):
+    GAME = "asterix"
+    STATE = struct(("score next_bonus", "i4"), ("x", "i2", 8), ("kind wait", "u1", 8), ("hero", "i2"),
+                   ("lane right lives stage taken bonus stun title clock held touch met_obelix", "u1"))
+
+
+class Seaquest(Machine):
+    GAME = "seaquest"
+    STATE = struct(("score", "i4"), ("x guest", "i2", 4), ("x_ship y torpedo patrol wait", "i2"), ("frame pace rescues", "u2"),
+                   ("alive right sub diver", "u1", 4),
+                   ("phase facing torpedo_right lives oxygen crew docked enemy_part diver_part shot_part", "u1"))
+
+
+class SpaceInvaders(Machine):
+    GAME = "space_invaders"
+    STATE = struct(
+        ("score", "i4"), ("x y saucer_x saucer_wait cannon shot_x shot_y", "i2"), ("bomb_x bomb_y", "i2", 2), ("row", "u1", 6),
+        ("shield", "u1", (3, 9)), ("gone", "u1", 24), ("count wave lives march", "u1"), ("way saucer_way", "i1"),
+        ("pose odd quarter bomb_age bomb_rest phase rest blast blast_row blast_column", "u1"))
+
+
+class Asteroids(Machine):
+    GAME = "asteroids"
+    STATE = struct(("x y score", "i4"), ("vx vy", "i2"),
+                   ("lives way frame drift blast hidden fired dived watch rocks broken", "u1"),
+                   ("shot_x shot_y shot_way shot_life", "u1", 2), ("rock_x rock_y kind", "u1", 16))
+
+    @staticmethod
+    def rocks_as_fields(*rocks) -> dict:
+        """The fields of rocks. A rock is (x, line, kind, whether it sinks)."""
+        fields = np.full((3, 16), [[0], [0], [NO_ROCK]])
+        free = [0, 8]
+        for x, y, kind, sinks in rocks:
+            fields[:, free[sinks]] = x % 160, y % 89, kind
+            free[sinks] += 1
+        return {"rock_x": fields[0], "rock_y": fields[1], "kind": fields[2], "rocks": len(rocks),
+                "broken": sum(kind & BROKEN != 0 for _, _, kind, _ in rocks)}
+
+    def put_rocks(self, *rocks):
+        """Replace all rocks."""
+        self.change(**self.rocks_as_fields(*rocks))
+
+    def rocks_now(self):
+        """The rocks, sorted, as `put_rocks` takes them."""
+        s = self.read()
+        return sorted((int(s["rock_x"][k]), int(s["rock_y"][k]), int(s["kind"][k]), k >= 8)
+                      for k in range(16) if s["kind"][k] != NO_ROCK)
+
+
+class Enduro(Machine):
+    GAME = "enduro"
+    STATE = struct(("odometer", "i4"), ("day frame left speed x phase road bend toward rolls hills crash slide", "i2"),
+                   ("slot", "u1", 7))
+
+
+TWINS = {twin.GAME: twin for twin in (Breakout, Pong, Asterix, Freeway, Seaquest, SpaceInvaders, Asteroids, Enduro)}

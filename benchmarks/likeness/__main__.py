@@ -1,0 +1,88 @@
+"""Compare each game with its cartridge under ale-py: `python -m benchmarks.likeness [GAME ...]`.
+
+From random starts our game and the cartridge play on with the same random actions, frame by frame. The table says in which
+share of the starts all frames are identical (every compared object and count), how far the objects are apart, and how the
+pictures differ. Where a cartridge shows its maker's name, the pictures are not compared.
+"""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.common import new_parser
+from benchmarks.likeness import pictures, random
+from benchmarks.likeness.compare import Comparison, compare_all
+from benchmarks.likeness.games import GAMES
+from trainer.log.text import markdown
+
+BEGIN, END = "<!-- written by python -m benchmarks.likeness -->", "<!-- end of the table -->"
+COLUMNS = ["game", "starts", "frames into the game", "identical", "first difference", "mean distance, px", "grey", "colour",
+           "equal pixels", "random play, cartridge", "random play, here"]
+
+
+def options_of(argv: list[str]):
+    """The parsed command line."""
+    parser = new_parser("likeness", __doc__)
+    parser.add_argument("games", nargs="*", metavar="GAME", help=f"games to compare (default: all of {', '.join(GAMES)})")
+    parser.add_argument("--starts", type=int, default=60, help="random starts of each game (default: 60)")
+    parser.add_argument("--frames", type=int, default=150, help="frames from each start (default: 150)")
+    parser.add_argument("--episodes", type=int, default=20, help="random episodes on the cartridge, ten times as many here; "
+                                                                "0: none (default: 20)")
+    parser.add_argument("--seed", type=int, default=0, help="of starts and actions (default: 0)")
+    parser.add_argument("--pictures", type=Path, help="folder for GAME.png: both sides and the difference")
+    parser.add_argument("--out", type=Path, help=f"Markdown file whose lines between {BEGIN} and {END} become the table")
+    options = parser.parse_args(argv)
+    for game in options.games:
+        if game not in GAMES:
+            parser.error(f"GAME must be one of {', '.join(GAMES)}, not {game}: only these have a cartridge")
+    for name, least in (("starts", 1), ("frames", 1), ("episodes", 0), ("seed", 0)):
+        if getattr(options, name) < least:
+            parser.error(f"--{name} must be an integer of at least {least}, not {getattr(options, name)}")
+    if options.out and (not options.out.is_file() or BEGIN not in options.out.read_text(encoding="utf-8")):
+        parser.error(f"--out must be a file with a line {BEGIN}, not {options.out}: add this line and {END}")
+    return options
+
+
+def row_of(game: str, found: list[Comparison], episodes: int, seed: int) -> list[str]:
+    """The table's row of a game."""
+    first = [comparison.first for comparison in found]
+    differ = sorted(value for value in first if value)
+    names = {name: None for comparison in found for name in comparison.away}
+    away = {name: [value for comparison in found for value in comparison.away.get(name, [])] for name in names}
+    shown = np.array([row for comparison in found for row in comparison.pictures]).reshape(-1, 3)
+    grey, colour, equal = shown.mean(0) if len(shown) else [np.nan] * 3
+    return [game, str(len(found)), f"up to {max(comparison.start for comparison in found):,}",
+            f"{np.mean([not value for value in first]):.0%}",
+            f"frame {differ[0]} to {differ[-1]}, median {differ[len(differ) // 2]}" if differ else "none",
+            ", ".join(f"{name} {np.mean(values):.2g}" for name, values in away.items() if values),
+            f"{grey:.2g}", f"{colour:.2g}", f"{equal:.2%}", *random_scores(game, episodes, seed)]
+
+
+def random_scores(game: str, episodes: int, seed: int) -> list[str]:
+    """Mean score and standard error of random play, on the cartridge and here."""
+    if not episodes:
+        return ["", ""]
+    sides = random.on_cartridge(game, episodes, seed), random.here(game, 10 * episodes, seed)
+    return [f"{scores.mean():.4g} ± {scores.std() / len(scores) ** 0.5:.2g}" for scores in sides]
+
+
+def main(argv: list[str] | None = None):
+    options = options_of(sys.argv[1:] if argv is None else argv)
+    rows = []
+    for game in options.games or GAMES:
+        found = compare_all(game, options.starts, options.frames, options.seed)
+        rows.append(row_of(game, found, options.episodes, options.seed))
+        print(" | ".join(rows[-1]), flush=True)
+        if options.pictures:
+            pictures.write(game, options.pictures / f"{game}.png", options.seed)
+    table = markdown(COLUMNS, rows)
+    print(table)
+    if options.out:
+        text = options.out.read_text(encoding="utf-8")
+        head, rest = text.split(BEGIN, 1)
+        options.out.write_text(f"{head}{BEGIN}\n\n{table.strip()}\n\n{END}{rest.split(END, 1)[1]}", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,94 @@
+"""What is compared in each game: its objects in pixels and its counts; and the starts.
+
+`TOGETHER`: both sides begin at the cartridge's own start and get the same random actions up to the start of a comparison.
+`SET`: the cartridge plays alone up to the start; then our game is set to what its RAM tells.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+TOGETHER, SET = "together", "set"
+Values = dict[str, np.ndarray]
+
+
+def column(state, *names: str, scale: float = 1) -> np.ndarray:
+    """The values of these fields as numbers, flat."""
+    return np.concatenate([np.ravel(state[name]).astype(float) for name in names]) / scale
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A game under comparison.
+
+    start: TOGETHER or SET.
+    reach: a start is at most so many frames into the game.
+    objects: of a state, name to places in pixels; nan for what is not there.
+    counts: of a state, the numbers that must be equal too in a frame that is called identical.
+    """
+
+    start: str
+    reach: int
+    objects: Callable[[dict], Values]
+    counts: tuple[str, ...]
+
+
+def shown(places: np.ndarray, there) -> np.ndarray:
+    """Places, with nan for what is not there."""
+    return np.where(there, places, np.nan)
+
+
+def breakout(state) -> Values:
+    return {"paddle": column(state, "paddle"), "ball": shown(column(state, "x", "y") // 256, state["in_play"])}
+
+
+def pong(state) -> Values:
+    ball = state["y"] > 0
+    x = state["x"] - state["vx"] * state["free"]
+    return {"paddle": column(state, "paddle"), "enemy": shown(column(state, "enemy"), ball),
+            "ball": shown(np.array([x, state["y"]], float), ball)}
+
+
+def freeway(state) -> Values:
+    return {"chicken": column(state, "y"), "cars": column(state, "x")[:10]}
+
+
+def asterix(state) -> Values:
+    return {"hero": np.array([state["hero"], 16 * state["lane"]], float),
+            "things": shown(column(state, "x"), np.asarray(state["kind"]) > 0)}
+
+
+def seaquest(state) -> Values:
+    """Waves without enemies are at no place."""
+    guest = column(state, "guest")
+    return {"submarine": column(state, "x_ship", "y"), "torpedo": shown(column(state, "torpedo"), state["torpedo"] > 0),
+            "enemies": shown(column(state, "x"), np.asarray(state["alive"]) > 0), "divers and shots": shown(guest, guest > 0)}
+
+
+def space_invaders(state) -> Values:
+    bombs = np.asarray(state["bomb_y"]) > 0
+    return {"cannon": column(state, "cannon"), "formation": column(state, "x", "y"),
+            "bombs": shown(np.stack([state["bomb_x"], state["bomb_y"]]).astype(float), bombs).ravel()}
+
+
+def asteroids(state) -> Values:
+    there = np.asarray(state["kind"]) < 255
+    return {"ship": column(state, "x", "y", scale=256), "rocks": shown(np.stack(
+        [state["rock_x"], state["rock_y"]]).astype(float), there).ravel()}
+
+
+def enduro(state) -> Values:
+    return {"road": column(state, "x", scale=64)}
+
+
+GAMES = {
+    "breakout": Compared(TOGETHER, 3000, breakout, ("score", "lives", "brick", "width")),
+    "pong": Compared(TOGETHER, 3000, pong, ("score",)),
+    "asterix": Compared(TOGETHER, 1000, asterix, ("score", "lives", "stage", "kind", "stun")),
+    "freeway": Compared(TOGETHER, 3000, freeway, ("score", "timer", "pace")),
+    "seaquest": Compared(SET, 2000, seaquest, ("score", "lives", "oxygen", "crew", "alive", "sub")),
+    "space_invaders": Compared(SET, 600, space_invaders, ("score", "lives", "count", "row")),
+    "asteroids": Compared(SET, 600, asteroids, ("score", "lives", "kind", "way")),
+    "enduro": Compared(TOGETHER, 600, enduro, ("speed", "left", "day", "phase", "slot")),
+}
