@@ -33,12 +33,16 @@ class Follower:
         return {"/run/status.json": status, "/run/metrics": self.metrics, "/run/agent.safetensors": self.agent}
 
     def status(self, *, playable: bool) -> dict:
-        """The run at present; `checkpoint` is None before the first."""
+        """The run at present; `checkpoint` is None before the first.
+
+        `metrics` is another number once the training was resumed: metrics.jsonl was then written anew, perhaps shorter.
+        """
         newest = self.newest()
         name = envs_c.game(self.game).name if playable else None
         title = GameName.parse(self.game).short
         return {"run": self.folder.name, "game": name, "title": title, "total_steps": self.total_steps,
-                "running": is_locked(self.folder), "checkpoint": newest and newest.name}
+                "running": is_locked(self.folder), "checkpoint": newest and newest.name,
+                "metrics": file_number(self.folder / METRICS)}
 
     def newest(self) -> Path | None:
         """The newest checkpoint; None before the first."""
@@ -74,3 +78,11 @@ class Follower:
                     raise
                 raise LookupError("the training has replaced this checkpoint") from None
         return kept[1], "application/octet-stream"
+
+
+def file_number(path: Path) -> int | None:
+    """A number that changes when another file takes this place; None without a file."""
+    try:
+        return path.stat().st_ino
+    except FileNotFoundError:
+        return None

@@ -14,6 +14,7 @@ from trainer.commands.main import run
 from trainer.errors import RunError
 from trainer.export.follow import Follower
 from trainer.runs import checkpoint
+from trainer.runs.metrics import MetricsFile
 
 
 @pytest.fixture(scope="module")
@@ -92,6 +93,32 @@ def test_watch_without_a_run_names_what_is_missing(capsys, tmp_path, monkeypatch
     monkeypatch.chdir(tmp_path)
     assert run(["watch", "nosuchrun"]) == 2
     assert "nosuchrun" in capsys.readouterr().err
+
+
+def test_the_status_shows_that_a_resumed_training_wrote_the_metrics_anew(following):
+    folder, follower = following
+    before = follower.status(playable=True)["metrics"]
+    with (folder / "metrics.jsonl").open("ab") as file:
+        file.write(b'{"step": 1')
+    assert follower.status(playable=True)["metrics"] == before
+    MetricsFile(folder, resume_step=1024).close()
+    assert follower.status(playable=True)["metrics"] != before
+
+
+@needs_browser_tools
+@needs_browser
+@pytest.mark.slow
+def test_the_page_begins_its_curves_again_when_the_training_is_resumed_from_an_earlier_step(following, tmp_path):
+    folder, follower = following
+    first = json.loads((folder / "metrics.jsonl").read_text().splitlines()[0])["step"]
+    site = make_site(tmp_path / "page", [envs_c.game("cartpole")], {})
+    with serving(site, follower.routes(playable=True)) as address, browser() as chromium:
+        watched = Watched(chromium, address)
+        watched.page.goto(f"{address}/#run")
+        until(watched.page, "document.querySelector('.scores')?.textContent.includes('step 4096 ')")
+        MetricsFile(folder, resume_step=first).close()
+        until(watched.page, f"document.querySelector('.scores').textContent.includes('step {first} ')")
+        watched.require_clean()
 
 
 @needs_browser_tools

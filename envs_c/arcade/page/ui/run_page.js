@@ -6,7 +6,8 @@ import { about, open } from "./files.js";
 import { Machine, frameByFrame } from "./players.js";
 import { Stage, newSeed } from "./stage.js";
 
-/** @typedef {{run: string, game: string|null, title: string, total_steps: number, running: boolean, checkpoint: string|null}} Status */
+/** @typedef {{run: string, game: string|null, title: string, total_steps: number, running: boolean, checkpoint: string|null,
+ *   metrics: number|null}} Status */
 /** @typedef {Object<string, number|null>} Entry one line of metrics.jsonl */
 
 const POLL = 2000; // ms
@@ -23,18 +24,23 @@ export async function showRun(place) {
   const curves = Object.entries(CURVES).map(([key, title]) => curve(key, title)), stages = stageBars();
   /** @type {Entry[]} */
   const entries = [];
-  let read = 0, timer = 0, closed = false;
+  let read = 0, timer = 0, closed = false, file = first.metrics;
   place.append(el("h1", {}, `${first.title}: ${first.run}`), state, player?.element ?? "",
     el("div", { class: "curves" }, ...curves.map((each) => each.element)), stages.element);
 
   const update = async () => {
+    const now = await status();
+    if (now.metrics !== file) { // a resumed training has written the file anew
+      file = now.metrics;
+      read = entries.length = 0;
+    }
     for (;;) {
       const response = await fetch(`run/metrics?from=${read}`), text = response.ok ? await response.text() : "";
       if (!text) break;
       read += new TextEncoder().encode(text).length;
       entries.push(...text.trim().split("\n").map((line) => JSON.parse(line)));
     }
-    const now = await status(), last = entries.at(-1);
+    const last = entries.at(-1);
     state.textContent = `${now.running ? "running" : "not running"}, ${last ? `step ${short(last.step ?? 0)} of ${short(now.total_steps)}, `
       + `${short(last.sps ?? 0)} steps a second, score ${last.score_mean === null ? "-" : short(last.score_mean ?? 0)}` : "no steps yet"}`;
     for (const each of curves) each.show(entries);
