@@ -15,7 +15,7 @@ import runpy
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import gymnasium
 import numpy as np
@@ -195,7 +195,7 @@ def make(about: About, num_envs: int, trust_code: bool = False) -> gymnasium.vec
     if about["game"].startswith("gym:"):
         place, _, name = about["game"].removeprefix("gym:").rpartition(":")
         made: Any = found(f"{place}:{name}") if place and name.isidentifier() else f"{place}:{name}".removeprefix(":")
-        spec = EnvSpec(name, entry_point=made) if callable(made) else made
+        spec = EnvSpec(name, entry_point=cast(Any, made)) if callable(made) else made
         return gymnasium.make_vec(spec, num_envs, vectorization_mode="sync", wrappers=[found(path) for path in
                                   about.get("wrap", ())], **about["options"])
     return envs_c.make(about["game"], num_envs, **about["env"], **about["options"])
