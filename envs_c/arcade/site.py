@@ -8,12 +8,12 @@ from pathlib import Path
 
 import envs_c
 from envs_c.arcade.agents import FOLDER as AGENTS
-from envs_c.arcade.build import HERE, build_all
+from envs_c.arcade.build import HERE, build_all, compiler
 from envs_c.errors import InvalidArgument
 from envs_c.game import Game
 
 PAGE = HERE / "page"
-CATALOG = "catalog.json"  # written last: a folder that has it is an arcade
+CATALOG = "catalog.json"  # a folder that has it is an arcade; it is empty until the page is complete
 
 
 def own_agents(games: Sequence[Game]) -> dict[str, bytes]:
@@ -39,7 +39,11 @@ def make_site(folder: Path, games: Sequence[Game], agents: Mapping[str, bytes]) 
     names = [game.name for game in games]
     if len(set(names)) < len(names):
         raise InvalidArgument(f"the games of an arcade must have different names, not {', '.join(names)}: rename one")
-    build_all(games, folder / "games")
+    if games:
+        compiler()  # an error before anything is written
+    begin(folder)
+    if games:
+        build_all(games, folder / "games")
     shutil.copytree(PAGE, folder, dirs_exist_ok=True)
     (folder / "agents").mkdir(exist_ok=True)
     for name, data in agents.items():
@@ -48,6 +52,17 @@ def make_site(folder: Path, games: Sequence[Game], agents: Mapping[str, bytes]) 
                for game in games]
     (folder / CATALOG).write_text(json.dumps(entries), encoding="utf-8")
     return folder
+
+
+def begin(folder: Path) -> None:
+    """Make the folder an arcade, so that the same command goes on if this one is stopped."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if not (folder / CATALOG).exists():
+            (folder / CATALOG).write_text("[]", encoding="utf-8")
+    except OSError as error:
+        raise InvalidArgument(f"--out must be a folder that you may write to, not {str(folder)!r} ({error.strerror}): name "
+                              "another") from None
 
 
 def size(folder: Path) -> int:
