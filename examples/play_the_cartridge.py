@@ -35,10 +35,7 @@ class Console:
         self.cartridge, self.sticky, self.random = features.open_cartridge(config.game), sticky, np.random.default_rng(seed)
         self.skip = config.env.frame_skip or game_of(config.game).frame_skip
         self.held = 0
-        if config.env.view == "pixels":
-            self.reader = features.Camera(self.cartridge)
-        else:
-            self.reader = features.Observer(self.cartridge, config.game)
+        self.reader = features.reader_of(self.cartridge, config.game, config.env.view)
 
     def step(self, action: int) -> tuple[float, bool]:
         """Hold an action for the frames of a step; returns the points and whether the game is over."""
@@ -53,7 +50,7 @@ class Console:
         return points, over
 
 
-def check(config: Config):
+def check(config: Config) -> None:
     """Raise TrainerError if the run's game cannot be played on a cartridge."""
     if config.game not in TWINS:
         raise TrainerError(f"RUN must be of {', '.join(TWINS)}, not of {config.game}: only these games have a cartridge")
@@ -113,8 +110,8 @@ def main(argv: list[str] | None = None) -> tuple[np.ndarray, np.ndarray]:
     settings = replace(config.env, sticky=options.sticky)
     ours = evaluate.play(policy, config.game, settings, episodes=options.episodes, seed=1).returns
     for side, scores in (("cartridge", theirs), ("here", ours)):
-        error = scores.std(ddof=1) / len(scores) ** 0.5 if len(scores) > 1 else 0.0
-        print(f"{config.game}, {side}: {scores.mean():.1f} ± {error:.1f}, {len(scores)} episodes, sticky {options.sticky:g}")
+        spread = scores.std(ddof=1) / len(scores) ** 0.5 if len(scores) > 1 else 0.0
+        print(f"{config.game}, {side}: {scores.mean():.1f} ± {spread:.1f}, {len(scores)} episodes, sticky {options.sticky:g}")
     return theirs, ours
 
 

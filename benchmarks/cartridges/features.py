@@ -43,6 +43,11 @@ class Observer:
         return self.features[0].copy()
 
 
+def reader_of(cartridge, game: str, view: str) -> "Observer | Camera":
+    """The reader of a cartridge's features, or of its pictures if `view` is "pixels"."""
+    return Camera(cartridge) if view == "pixels" else Observer(cartridge, game)
+
+
 class Camera:
     """Reads a cartridge's grey pictures. `read` returns them, (84, 84) uint8, without the maker's name."""
 
