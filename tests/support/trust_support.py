@@ -47,6 +47,9 @@ NAMES = {"game": (None, "crafted.pyx"), "environment": (None, "gym:crafted:Craft
          "observation_transform": ("policy", "crafted:same"), "reward_transform": ("ppo", "crafted:doubled"),
          "loss": ("ppo", "crafted:small_memory"), "track": ("run", "crafted:Tracker")}
 OF_TRAININGS = {"track", "loss", "reward_transform"}  # other verbs do not load them
+# The options of a small training.
+CODE = ("--num-envs 32 --horizon 64 --minibatch 1024 --total-steps 4096 --encoder-size 8 --lstm-size 8 --num-threads 1 "
+        "--device cpu --no-dashboard --no-gif --eval-episodes 2 --track none")
 
 
 def write_code(folder: Path) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from safetensors.numpy import save
-from trust_support import MARK, NAMES, OF_TRAININGS, forget, name_code, ran, write_code
+from trust_support import CODE, MARK, NAMES, OF_TRAININGS, forget, name_code, ran, write_code
 from verb_support import refused, run
 
 from examples import play_exported
@@ -24,37 +24,6 @@ from trainer.runs import checkpoint, trust
 VERBS = {"eval": "eval {} --episodes 2", "record": "record {} --episodes 2", "play": "play {} --terminal --episodes 1",
          "play --human": "play {} --human --episodes 1", "export": "export {} --format safetensors", "resume": "--resume {}"}
 CASES = [(verb, kind) for verb in VERBS for kind in NAMES if kind not in OF_TRAININGS or verb == "resume"]
-CODE = ("--num-envs 32 --horizon 64 --minibatch 1024 --total-steps 4096 --encoder-size 8 --lstm-size 8 --num-threads 1 "
-        "--device cpu --no-dashboard --no-gif --eval-episodes 2 --track none")
-
-
-@pytest.fixture
-def here(tmp_path, shared_folder, monkeypatch):
-    """A working folder with crafted code, on sys.path; no training has run it."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.syspath_prepend(tmp_path)
-    for name, value in {"MARKER": tmp_path / "marker", "XDG_DATA_HOME": tmp_path / "data", "ENVS_C_FLAGS": "-O0",
-                        "ENVS_C_CACHE": shared_folder / "crafted", "SDL_VIDEODRIVER": "dummy"}.items():
-        monkeypatch.setenv(name, str(value))
-    write_code(tmp_path)
-    forget()
-    yield tmp_path
-    forget()
-
-
-@pytest.fixture
-def crafted(there, here):
-    """The same folder with a run of cartpole, runs/one."""
-    return here
-
-
-@pytest.fixture
-def own(here, capsys):
-    """The same folder with a training, runs/own, that was started by naming its encoder and memory, and stopped early."""
-    run(capsys, f"cartpole {CODE} --encoder crafted:Small --memory crafted:Exported --run-dir runs/own --stop-at 2048")
-    assert ran() == ["crafted", "helper"]
-    forget()
-    return here
 
 
 @pytest.mark.parametrize(("verb", "kind"), CASES)
