@@ -79,7 +79,7 @@ def make_source(game: str, env: EnvConfig, num_envs: int, seed: int, num_batches
 
 
 def spaces_of(game: str, env: EnvConfig) -> Spaces:
-    """What decides the preset of an environment of Gymnasium. Raises ConfigError as `make_source`."""
+    """The facts that decide the preset of an environment of Gymnasium. Raises ConfigError as `make_source`."""
     with contextlib.closing(make_source(game, env, 1, 0)) as source:
         shape, numbers = source.observation_shape, source.observation_dtype == "float32"
         pictures = len(shape) in (2, 3) and min(shape[-2:]) >= PICTURE

@@ -95,7 +95,7 @@ def _dashed(text: str) -> str:
 
 
 def spaces_for(game: str, argv: Sequence[str], *, trains: bool = True) -> Spaces | None:
-    """What decides the preset of an environment of Gymnasium, which is made once for it; None for other games.
+    """The facts that decide the preset of an environment of Gymnasium, which is made once for it; None for other games.
 
     argv: the options on the command line; those of the environment may change its spaces.
     trains: as for `admitted_training`: the code runs here for the first time.
