@@ -14,7 +14,7 @@ from trainer.files import is_file, read_toml, user_path
 
 
 class Spaces(NamedTuple):
-    """The facts that decide the preset of an environment of Gymnasium; `spaces_of` in trainer/environments.py finds it out.
+    """The facts that decide the preset of an environment of Gymnasium; `spaces_of` in trainer/environments.py finds them.
 
     kind: pictures to observe, or else the kind of the actions.
     numbers: True if the observations have numbers that can be normalized.
