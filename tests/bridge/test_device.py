@@ -78,8 +78,9 @@ def test_every_graph_records_the_memory_that_it_uses(monkeypatch, slow_device, m
         mine = [graph for graph in steps if graph.holds(slab.on_device["observation"])]
         assert [graph.holds(slab.host["observation"]) for graph in mine] == [True, True]
         assert [graph.holds(slab.actions) for graph in mine].count(True) >= 1
+        weights = [tensor for name, tensor in actor.weights.items() if name != "heads_rows"]  # only a CPU's tiles read it
         for graph in mine:
-            assert all(graph.holds(tensor) for tensor in (*actor.weights.values(), actor.h, storage.frames, storage.value))
+            assert all(graph.holds(tensor) for tensor in (*weights, actor.h, storage.frames, storage.value))
             assert graph.holds(actor.steps[batch].clock.t)
 
 

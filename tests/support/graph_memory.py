@@ -20,11 +20,13 @@ from torch.multiprocessing.reductions import StorageWeakRef
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from trainer.kernels import amx, cpu
+from trainer.kernels import amx, cpu, cpu_gaussian, cpu_mingru
 
 KERNELS = ("lstm_forward", "lstm_backward", "lstm_sequence", "lstm_sequence_backward", "sample", "categorical",
            "categorical_backward", "advantages", "stack_frames")
 TILES = ("pack", "lstm_step", "lstm_sequence", "lstm_sequence_backward", "heads", "heads_backward")
+MINGRU = ("mingru", "mingru_backward")
+GAUSSIAN = ("gaussian", "gaussian_sample", "gaussian_backward")
 
 Record = dict[tuple, tuple[Callable[[], bool], str]]
 
@@ -135,6 +137,6 @@ def watch_kernels(monkeypatch):
                     used(tensor, name)
             kernel(*arguments)
         return call
-    for module, names in ((cpu, KERNELS), (amx, TILES)):
+    for module, names in ((cpu, KERNELS), (amx, TILES), (cpu_mingru, MINGRU), (cpu_gaussian, GAUSSIAN)):
         for name in names:
             monkeypatch.setattr(module, name, watched(name, getattr(module, name)))

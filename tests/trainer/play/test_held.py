@@ -143,7 +143,7 @@ def test_pictures_of_gymnasium_s_environments_are_kept_for_a_film_only():
 def test_the_pool_s_matches_keep_no_actions(monkeypatch):
     from trainer.play import matches
     kept = []
-    monkeypatch.setattr(matches, "play", lambda *arguments, filmed, **more: kept.append(filmed))
+    monkeypatch.setattr(matches, "play", lambda *arguments, filmed=0.0, **more: kept.append(filmed))
     league = type("League", (), {"env": EnvConfig(), "anchors": {"one": {}}, "game": "go"})()
     matches._match(league, None, "one", 1, 1)
     assert kept == [0.0]

@@ -68,7 +68,7 @@ def interrupted(monkeypatch, owner, name, call=1):
 
 def test_after_a_training_and_its_evaluation(tmp_path, toys):
     trained(tmp_path / "run", eval_episodes=3)
-    assert closed(toys, 4 + 3)
+    assert closed(toys, 4 + 2 * 3)  # sampled and greedy actions
 
 
 def test_after_a_resume(tmp_path, toys):
@@ -128,7 +128,7 @@ def test_after_every_verb(tmp_path, toys, capsys):
     folder = str(trained(tmp_path / "run"))
     toys.clear()
     assert main(["eval", folder, "--episodes=3", "--device=cpu"]) == 0
-    assert closed(toys, 1 + 3)
+    assert closed(toys, 1 + 2 * 3)
     toys.clear()
     assert main(["export", folder]) == 0
     assert len(toys) > 1 and closed(toys, len(toys))
