@@ -7,7 +7,7 @@ from pathlib import Path
 import envs_c
 from envs_c.arcade.serve import Route
 from trainer.config.games import GameName
-from trainer.errors import CheckpointError
+from trainer.errors import CheckpointError, TrainerError
 from trainer.export.agents import agent_bytes
 from trainer.files import open_file
 from trainer.runs import checkpoint
@@ -73,10 +73,9 @@ class Follower:
         if kept is None or kept[0] != newest.name:
             try:
                 kept = self._agent = newest.name, agent_bytes(newest)[1]
-            except CheckpointError:
-                if newest.exists():
-                    raise
-                raise LookupError("the training has replaced this checkpoint") from None
+            except TrainerError as error:  # damaged, or of code that was replaced; or gone
+                reason = str(error) if newest.exists() else "the training has replaced this checkpoint"
+                raise LookupError(reason) from None
         return kept[1], "application/octet-stream"
 
 

@@ -18,6 +18,7 @@ from collections.abc import Iterable
 import torch
 
 from trainer.kernels import cpu, cuda, reference
+from trainer.kernels.arguments import check, check_counter, check_dtype, check_rows
 
 BACKENDS = {"cpu": cpu, "cuda": cuda}
 
@@ -86,47 +87,6 @@ def _run(name: str, inputs: tuple, outs: tuple):
             out.copy_(result)
 
 
-def _check(like, dtype: torch.dtype, shape: tuple, *, strides: bool = True, **tensors):
-    """Check dtype, shape, the device of `like`, and contiguity if `strides`."""
-    for name, tensor in tensors.items():
-        if tensor is None:
-            continue
-        if tensor.dtype != dtype:
-            raise TypeError(f"{name} must be {dtype}, not {tensor.dtype}")
-        if tensor.shape != shape:
-            raise ValueError(f"{name} must have the shape {tuple(shape)}, not {tuple(tensor.shape)}")
-        if tensor.device != like.device:
-            raise ValueError(f"{name} must be on '{like.device}' like the other tensors, not on '{tensor.device}'")
-        if strides and not tensor.is_contiguous():
-            raise ValueError(f"{name} must be contiguous, not of shape {tuple(tensor.shape)} with strides {tensor.stride()}")
-
-
-def _check_rows(first, *others):
-    """The checks of each time step: one device, contiguity, and the dtype of `first`.
-
-    Shapes are not checked: with 64 environments this would take a third of the kernel's time.
-    """
-    _check_dtype("a kernel's tensor", first, torch.float32, torch.bfloat16)
-    device = first.device
-    for tensor in (first, *others):
-        if not tensor.is_contiguous():
-            raise ValueError(f"a kernel's tensors must be contiguous, not of shape {tuple(tensor.shape)} with strides "
-                             f"{tensor.stride()}")
-        if tensor.device != device:
-            raise ValueError(f"a kernel's tensors must be on one device, not on '{device}' and '{tensor.device}'")
-
-
-def _check_dtype(name: str, tensor, *dtypes: torch.dtype):
-    if tensor.dtype not in dtypes:
-        raise TypeError(f"{name} must be {' or '.join(map(str, dtypes))}, not {tensor.dtype}")
-
-
-def _check_counter(name: str, counter, like):
-    """Check a counter: an int, or a tensor (1,) in the device's memory for captured graphs."""
-    if isinstance(counter, torch.Tensor):
-        _check(like, torch.int64, (1,), **{name: counter})
-
-
 def lstm_forward(gx, gh, bias, c_prev, keep, keep_next, gates, c, h, h_next):
     """One time step of an LSTM: `reference.lstm_forward`.
 
@@ -138,7 +98,7 @@ def lstm_forward(gx, gh, bias, c_prev, keep, keep_next, gates, c, h, h_next):
 
     The caller guarantees the shapes, and the dtypes of all tensors but gx.
     """
-    _check_rows(gx, gh, bias, c_prev, keep, keep_next, gates, c, h, h_next)
+    check_rows(gx, gh, bias, c_prev, keep, keep_next, gates, c, h, h_next)
     _run("lstm_forward", (gx, gh, bias, c_prev, keep, keep_next), (gates, c, h, h_next))
 
 
@@ -153,7 +113,7 @@ def lstm_backward(gates, c_prev, keep, c, dh, dh_next, keep_next, dc):
 
     The caller guarantees the shapes, and the dtypes of all tensors but gates.
     """
-    _check_rows(gates, c_prev, keep, c, dh, dh_next, keep_next, dc)
+    check_rows(gates, c_prev, keep, c, dh, dh_next, keep_next, dc)
     _run("lstm_backward", (gates, c_prev, keep, c, dh, dh_next, keep_next, dc), (gates, dc))
 
 
@@ -178,7 +138,7 @@ def lstm_sequence(x, weight_x, weight_h, bias, keep, gates, recurrent, cells, hi
     hidden: OUT (T, B, n).
     """
     _check_sequence(x, weight_x, weight_h, keep, gates, recurrent, cells, hidden=hidden)
-    _check(x, torch.float32, weight_x.shape[:1], bias=bias)
+    check(x, torch.float32, weight_x.shape[:1], bias=bias)
     cpu.lstm_sequence(x, weight_x, weight_h, bias, keep, gates, recurrent, cells, hidden)
 
 
@@ -191,8 +151,8 @@ def lstm_sequence_backward(x, weight_x, weight_h, keep, gates, recurrent, cells,
     dweights: OUT (E + n + 1, 4n) float32: the gradients of weight_x transposed, weight_h transposed and bias.
     """
     _check_sequence(x, weight_x, weight_h, keep, gates, recurrent, cells, dhidden=dhidden)
-    _check(x, x.dtype, x.shape, dx=dx)
-    _check(x, torch.float32, (weight_x.shape[1] + weight_h.shape[1] + 1, len(weight_x)), dweights=dweights)
+    check(x, x.dtype, x.shape, dx=dx)
+    check(x, torch.float32, (weight_x.shape[1] + weight_h.shape[1] + 1, len(weight_x)), dweights=dweights)
     cpu.lstm_sequence_backward(x, weight_x, weight_h, keep, gates, recurrent, cells, dhidden, dx, dweights)
 
 
@@ -201,14 +161,14 @@ def _check_sequence(x, weight_x, weight_h, keep, gates, recurrent, cells, **hidd
     if not takes_sequences(x, n):
         raise ValueError(f"there is no kernel for whole sequences of {x.dtype} on '{x.device}' with {inputs} inputs and {n} "
                          "units; call trainer.kernels.takes_sequences first, and otherwise do single steps")
-    _check(x, x.dtype, (steps, batch, inputs), x=x)
-    _check(x, x.dtype, (4 * n, inputs), weight_x=weight_x)
-    _check(x, x.dtype, (4 * n, n), weight_h=weight_h)
-    _check(x, x.dtype, (steps, batch, 4 * n), gates=gates)
-    _check(x, x.dtype, (steps, batch, n), **hidden)
-    _check(x, x.dtype, (steps + 1, batch, n), recurrent=recurrent)
-    _check(x, torch.float32, (steps + 1, batch, n), cells=cells)
-    _check(x, torch.float32, (steps + 1, batch), keep=keep)
+    check(x, x.dtype, (steps, batch, inputs), x=x)
+    check(x, x.dtype, (4 * n, inputs), weight_x=weight_x)
+    check(x, x.dtype, (4 * n, n), weight_h=weight_h)
+    check(x, x.dtype, (steps, batch, 4 * n), gates=gates)
+    check(x, x.dtype, (steps, batch, n), **hidden)
+    check(x, x.dtype, (steps + 1, batch, n), recurrent=recurrent)
+    check(x, torch.float32, (steps + 1, batch, n), cells=cells)
+    check(x, torch.float32, (steps + 1, batch), keep=keep)
 
 
 def sample(logits, legal, seed: int, first: int, step, action, log_prob, num_actions: int, value=None):
@@ -224,11 +184,11 @@ def sample(logits, legal, seed: int, first: int, step, action, log_prob, num_act
     value: OUT (B,) float32, the last column of logits; or None.
     """
     rows, width = len(logits), num_actions + 1 if value is not None else max(num_actions, logits.shape[1])
-    _check(logits, torch.float32, (rows, width), logits=logits)
-    _check(logits, torch.uint8, (rows, num_actions), legal=legal)
-    _check(logits, torch.int32, (rows,), action=action)
-    _check(logits, torch.float32, (rows,), log_prob=log_prob, value=value)
-    _check_counter("step", step, logits)
+    check(logits, torch.float32, (rows, width), logits=logits)
+    check(logits, torch.uint8, (rows, num_actions), legal=legal)
+    check(logits, torch.int32, (rows,), action=action)
+    check(logits, torch.float32, (rows,), log_prob=log_prob, value=value)
+    check_counter("step", step, logits)
     _run("sample", (logits, legal, seed, first, step, num_actions), (action, log_prob, value))
 
 
@@ -242,9 +202,9 @@ def categorical(logits, legal, action):
     """
     if _backend(logits, "categorical") is reference:
         return reference.categorical(logits, legal, action)
-    _check(logits, torch.float32, (*action.shape, logits.shape[-1]), strides=False, logits=logits)
-    _check(logits, torch.uint8, logits.shape, legal=legal)
-    _check(logits, torch.int32, logits.shape[:-1], action=action)
+    check(logits, torch.float32, (*action.shape, logits.shape[-1]), strides=False, logits=logits)
+    check(logits, torch.uint8, logits.shape, legal=legal)
+    check(logits, torch.int32, logits.shape[:-1], action=action)
     try:
         rows = logits.view(-1, logits.shape[-1])
     except RuntimeError:
@@ -286,9 +246,9 @@ def advantages(reward, terminated, truncated, valid, value, gamma: float, lam: f
     """
     steps, rows = reward.shape
     out = torch.empty_like(reward) if out is None else out
-    _check(reward, torch.float32, (steps, rows), reward=reward, terminated=terminated, truncated=truncated, valid=valid,
+    check(reward, torch.float32, (steps, rows), reward=reward, terminated=terminated, truncated=truncated, valid=valid,
            ratio=ratio, out=out)
-    _check(reward, torch.float32, (steps + 1, rows), value=value)
+    check(reward, torch.float32, (steps + 1, rows), value=value)
     _run("advantages", (reward, terminated, truncated, valid, value, gamma, lam, ratio, rho_clip, c_clip), (out,))
     return out
 
@@ -306,16 +266,16 @@ def stack_frames(frames, start, t, scale: float, out):
     Returns out.
     """
     steps, batch, count = out.shape[:3]
-    _check_dtype("frames", frames, torch.uint8, torch.float32, torch.bfloat16)
-    _check_dtype("out", out, torch.float32, torch.bfloat16)
-    _check(frames, out.dtype, (steps, batch, count, *frames.shape[2:]), out=out)
-    _check(frames, frames.dtype, (len(frames), batch, *out.shape[3:]), strides=False, frames=frames)
-    _check(frames, torch.float32, frames.shape[:2], strides=False, start=start)
+    check_dtype("frames", frames, torch.uint8, torch.float32, torch.bfloat16)
+    check_dtype("out", out, torch.float32, torch.bfloat16)
+    check(frames, out.dtype, (steps, batch, count, *frames.shape[2:]), out=out)
+    check(frames, frames.dtype, (len(frames), batch, *out.shape[3:]), strides=False, frames=frames)
+    check(frames, torch.float32, frames.shape[:2], strides=False, start=start)
     for name, tensor in (("frames", frames), ("start", start)):
         if not tensor[0].is_contiguous():
             raise ValueError(f"{name} of one time must be contiguous, not of shape {tuple(tensor.shape)} with strides "
                              f"{tensor.stride()}")
-    _check_counter("t", t, frames)
+    check_counter("t", t, frames)
     if frames.device.type == "cpu" or not isinstance(t, torch.Tensor):
         last = len(frames) - steps - count + 1
         if not 0 <= int(t) <= last:

@@ -3,7 +3,8 @@
 import torch
 
 from trainer.kernels import cpu, cpu_gaussian, reference
-from trainer.kernels.dispatch import _backend, _check, _check_counter, _fast
+from trainer.kernels.arguments import check, check_counter
+from trainer.kernels.dispatch import _backend, _fast
 
 
 def _compiled(backend):
@@ -22,11 +23,11 @@ def gaussian_sample(mean, log_deviation, seed: int, first: int, step, action, lo
     value: OUT (B,) float32, the last column of mean; or None.
     """
     rows, count = len(mean), len(log_deviation)
-    _check(mean, torch.float32, (rows, count + 1 if value is not None else max(count, mean.shape[1])), mean=mean)
-    _check(mean, torch.float32, (count,), log_deviation=log_deviation)
-    _check(mean, torch.float32, (rows, count), action=action)
-    _check(mean, torch.float32, (rows,), log_prob=log_prob, value=value)
-    _check_counter("step", step, mean)
+    check(mean, torch.float32, (rows, count + 1 if value is not None else max(count, mean.shape[1])), mean=mean)
+    check(mean, torch.float32, (count,), log_deviation=log_deviation)
+    check(mean, torch.float32, (rows, count), action=action)
+    check(mean, torch.float32, (rows,), log_prob=log_prob, value=value)
+    check_counter("step", step, mean)
     version = _compiled(_backend(mean, "gaussian_sample"))
     inputs, outs = (mean, log_deviation, seed, first, step), (action, log_prob, value)
     if version is not reference:
@@ -47,9 +48,9 @@ def gaussian(mean, log_deviation, action):
     """
     if _backend(mean, "gaussian") is reference:
         return reference.gaussian(mean, log_deviation, action)
-    _check(mean, torch.float32, action.shape, strides=False, mean=mean)
-    _check(mean, torch.float32, action.shape[-1:], log_deviation=log_deviation)
-    _check(mean, torch.float32, action.shape, action=action)
+    check(mean, torch.float32, action.shape, strides=False, mean=mean)
+    check(mean, torch.float32, action.shape[-1:], log_deviation=log_deviation)
+    check(mean, torch.float32, action.shape, action=action)
     try:
         rows = mean.view(-1, mean.shape[-1])
     except RuntimeError:

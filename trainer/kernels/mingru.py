@@ -4,7 +4,8 @@ dispatch.py."""
 import torch
 
 from trainer.kernels import cpu, cpu_mingru, reference
-from trainer.kernels.dispatch import _backend, _check, _check_dtype, _run
+from trainer.kernels.arguments import check, check_dtype
+from trainer.kernels.dispatch import _backend, _run
 
 
 def mingru(product, bias, keep, state, x, states, hidden):
@@ -33,8 +34,8 @@ def mingru_backward(product, bias, keep, state, states, x, dout, dproduct, dx):
     dx: OUT (T, B, n) float32, or None without a highway.
     """
     _check_common(product, bias, keep, state, x, states, dx)
-    _check(product, states.dtype, states.shape, states=states, dout=dout)
-    _check(product, product.dtype, product.shape, dproduct=dproduct)
+    check(product, states.dtype, states.shape, states=states, dout=dout)
+    check(product, product.dtype, product.shape, dproduct=dproduct)
     _run_compiled("mingru_backward", (product, bias, keep, state, states, x, dout), (dproduct, dx))
 
 
@@ -43,15 +44,15 @@ def _check_common(product, bias, keep, state, x, states, out):
     if _backend(product) is reference:
         return
     (steps, batch, n), gates = states.shape, 2 if x is None else 3
-    _check_dtype("product", product, torch.float32, torch.bfloat16)
-    _check(product, product.dtype, (steps, batch, gates * n), product=product)
-    _check(product, torch.float32, (gates * n,), bias=bias)
-    _check(product, torch.float32, (steps, batch), keep=keep)
-    _check(product, torch.float32, states.shape, x=x, out=out)
+    check_dtype("product", product, torch.float32, torch.bfloat16)
+    check(product, product.dtype, (steps, batch, gates * n), product=product)
+    check(product, torch.float32, (gates * n,), bias=bias)
+    check(product, torch.float32, (steps, batch), keep=keep)
+    check(product, torch.float32, states.shape, x=x, out=out)
     if (x is None) != (out is None):
         raise ValueError("x and the output that belongs to it must be two tensors or two None")
     for name, tensor, shape in (("state", state, (batch, n)), ("states", states, (steps, batch, n))):
-        _check(product, torch.float32, shape, strides=False, **{name: tensor})
+        check(product, torch.float32, shape, strides=False, **{name: tensor})
         if n > 1 and tensor.stride(-1) != 1:
             raise ValueError(f"the rows of {name} must be contiguous, not of strides {tensor.stride()}")
 

@@ -9,7 +9,8 @@ those of dispatch.py.
 import torch
 
 from trainer.kernels import amx, cpu
-from trainer.kernels.dispatch import _backend, _check
+from trainer.kernels.arguments import check
+from trainer.kernels.dispatch import _backend
 
 
 def takes_tiles(x, units: int) -> bool:
@@ -39,12 +40,12 @@ def lstm_step_tiles(x, packed, bias, keep, keep_next, h, c, hidden):
     """
     (batch, inputs), n = x.shape, h.shape[1]
     _require(x, n)
-    _check(x, torch.bfloat16, (batch, inputs), x=x)
-    _check(x, torch.bfloat16, (4 * n * (inputs + n),), packed=packed)
-    _check(x, torch.float32, (4 * n,), bias=bias)
-    _check(x, torch.float32, (batch,), keep=keep, keep_next=keep_next)
-    _check(x, torch.bfloat16, (batch, n), h=h, hidden=hidden)
-    _check(x, torch.float32, (batch, n), c=c)
+    check(x, torch.bfloat16, (batch, inputs), x=x)
+    check(x, torch.bfloat16, (4 * n * (inputs + n),), packed=packed)
+    check(x, torch.float32, (4 * n,), bias=bias)
+    check(x, torch.float32, (batch,), keep=keep, keep_next=keep_next)
+    check(x, torch.bfloat16, (batch, n), h=h, hidden=hidden)
+    check(x, torch.float32, (batch, n), c=c)
     amx.lstm_step(x, packed, bias, keep, keep_next, h, c, hidden)
 
 
@@ -72,7 +73,7 @@ def lstm_tiles_backward(x, weight_x, weight_h, bias, keep, h, cells, hidden, dhi
     Returns the gradients of weight_x, weight_h and bias, float32.
     """
     _check_sequence(x, weight_x, weight_h, bias, keep, h, cells, hidden=hidden, dhidden=dhidden)
-    _check(x, torch.bfloat16, x.shape, dx=dx)
+    check(x, torch.bfloat16, x.shape, dx=dx)
     gradients = [torch.empty_like(weight, dtype=torch.float32) for weight in (weight_x, weight_h, bias)]
     amx.lstm_sequence_backward(x, weight_x, weight_h, bias, keep, h, cells, hidden, dhidden, dx, *gradients)
     return gradients
@@ -97,12 +98,12 @@ def heads(hidden, weight, bias, out=None):
     if not takes_heads(hidden, outputs):
         raise ValueError(f"there is no kernel for {outputs} outputs of {n} hidden states in {hidden.dtype} on "
                          f"'{hidden.device}'; call trainer.kernels.takes_heads first")
-    _check(hidden, torch.bfloat16, hidden.shape, hidden=hidden)
-    _check(hidden, torch.float32, (outputs, n), weight=weight)
-    _check(hidden, torch.float32, (outputs,), bias=bias)
+    check(hidden, torch.bfloat16, hidden.shape, hidden=hidden)
+    check(hidden, torch.float32, (outputs, n), weight=weight)
+    check(hidden, torch.float32, (outputs,), bias=bias)
     if out is None:
         return _Heads.apply(hidden, weight, bias)
-    _check(hidden, torch.float32, (*hidden.shape[:-1], outputs), out=out)
+    check(hidden, torch.float32, (*hidden.shape[:-1], outputs), out=out)
     amx.heads(hidden.view(-1, n), weight, bias, out)
     return out
 
@@ -131,20 +132,20 @@ class _Heads(torch.autograd.Function):
 def _check_sequence(x, weight_x, weight_h, bias, keep, h, cells, **hidden):
     (steps, batch, inputs), n = x.shape, weight_h.shape[1]
     _check_weights(x, weight_x, weight_h)
-    _check(x, torch.bfloat16, (steps, batch, inputs), x=x)
-    _check(x, torch.bfloat16, (4 * n, inputs), weight_x=weight_x)
-    _check(x, torch.float32, (4 * n,), bias=bias)
-    _check(x, torch.float32, (steps + 1, batch), keep=keep)
-    _check(x, torch.bfloat16, (batch, n), h=h)
-    _check(x, torch.float32, (steps + 1, batch, n), cells=cells)
-    _check(x, torch.bfloat16, (steps, batch, n), **hidden)
+    check(x, torch.bfloat16, (steps, batch, inputs), x=x)
+    check(x, torch.bfloat16, (4 * n, inputs), weight_x=weight_x)
+    check(x, torch.float32, (4 * n,), bias=bias)
+    check(x, torch.float32, (steps + 1, batch), keep=keep)
+    check(x, torch.bfloat16, (batch, n), h=h)
+    check(x, torch.float32, (steps + 1, batch, n), cells=cells)
+    check(x, torch.bfloat16, (steps, batch, n), **hidden)
 
 
 def _check_weights(x, weight_x, weight_h):
     n = weight_h.shape[1]
     _require(x, n)
-    _check(x, torch.bfloat16, (4 * n, weight_x.shape[1]), weight_x=weight_x)
-    _check(x, torch.bfloat16, (4 * n, n), weight_h=weight_h)
+    check(x, torch.bfloat16, (4 * n, weight_x.shape[1]), weight_x=weight_x)
+    check(x, torch.bfloat16, (4 * n, n), weight_h=weight_h)
 
 
 def _require(x, n: int):

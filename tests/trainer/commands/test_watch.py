@@ -74,6 +74,13 @@ def test_a_checkpoint_that_the_training_has_just_removed_is_asked_for_again(foll
         follower.agent({})
 
 
+def test_a_checkpoint_that_cannot_be_loaded_is_no_crash(following):
+    folder, follower = following
+    checkpoint.latest(folder).write_bytes(b"damaged")
+    with pytest.raises(LookupError, match="checkpoint"):
+        follower.agent({})
+
+
 def test_a_run_without_files_yet_has_no_metrics_and_no_agent(following):
     folder, follower = following
     for path in [*folder.glob("*.safetensors"), folder / "metrics.jsonl"]:
