@@ -16,7 +16,6 @@ from trainer.kernels import reference
 
 KINDS = {kind: row for kind, row in MEMORIES.items() if kind not in ("own", "gymnasium")} | {
     "lstm of the arcade": ("breakout", "features", {"encoder_size": 128, "lstm_size": 64})}  # matrices in int8
-STEPS = {"conv": 12, "board": 12}  # of 8 environments, else 125: plain JavaScript needs 10 ms for a picture or a board
 
 
 def rounded(policy, compact: bytes):
@@ -30,8 +29,7 @@ def rounded(policy, compact: bytes):
 
 @needs_browser_tools
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_policy_in_javascript_equals_the_trainers(kind, tmp_path, monkeypatch):
-    monkeypatch.setattr(check, "STEPS", STEPS.get(kind, check.STEPS))
+def test_every_policy_in_javascript_equals_the_trainers(kind, tmp_path):
     game, view, settings = KINDS[kind]
     (path,) = export_run(str(save(tmp_path / "run", game, view, settings)), ("safetensors",), None, trust_code=True).files
     (tmp_path / "small").write_bytes(agents.compact(path.read_bytes()))
@@ -43,7 +41,7 @@ def test_every_policy_in_javascript_equals_the_trainers(kind, tmp_path, monkeypa
     logits, values = rows[:, :-check.ENVIRONMENTS].reshape(played.logits.shape), rows[:, -check.ENVIRONMENTS:]
     found = check.Difference(np.abs(logits - played.logits).max(), np.abs(values - played.value).max())
     check.require(found, played, "policy.js")
-    assert played.start.size == 8 * STEPS.get(kind, 125)
+    assert played.start.size == 1000
 
 
 @needs_browser_tools
