@@ -24,3 +24,13 @@ def plain(x, weight_x, weight_h, bias, keep, h, c, weight):
         hidden.append(h)
     hidden = torch.stack(hidden)
     return hidden.detach(), *torch.autograd.grad((hidden * weight).sum(), leaves)
+
+
+def unroll(function, x, weight_x, weight_h, bias, keep, h, c, weight, inputs=True):
+    """The results of `plain`, by an autograd function for sequences. inputs: False leaves out the gradient by x."""
+    leaves = [x.clone(), weight_x.clone(), weight_h.clone(), bias.clone()]
+    for leaf in leaves[0 if inputs else 1:]:
+        leaf.requires_grad_()
+    hidden = function.apply(*leaves, keep, (h, c), [])
+    (hidden * weight).sum().backward()
+    return hidden.detach(), *(leaf.grad for leaf in leaves if leaf.grad is not None)

@@ -17,6 +17,9 @@ WIDTHS = [360, 1280, 2560]
 CLIPBOARD = "Object.defineProperty(navigator, 'clipboard', {value: {writeText: async (text) => { window.copied = text; }}})"
 UNNAMED = """[...document.querySelectorAll('button, a, input, select, summary, canvas')].filter((each) =>
     !(each.textContent.trim() || each.getAttribute('aria-label') || each.labels?.length)).map((each) => each.outerHTML)"""
+FROZEN = """const request = window.requestAnimationFrame.bind(window);
+window.requestAnimationFrame = (call) => request(() => call(0)); performance.now = () => 0;"""
+GAMEPAD = """navigator.getGamepads = () => [{connected: true, buttons: [], axes: [-1, 0]}];"""
 TURNS = 12  # frames a second: games with fewer wait for a key
 READY = 60_000  # ms to load on a busy machine
 
@@ -44,8 +47,9 @@ def visit(address, chromium):
     """A function: the page at a fragment of the address, whose errors and foreign requests fail the test."""
     opened = []
 
-    def go(fragment: str, **options):
+    def go(fragment: str, script: str = "", **options):
         opened.append(Watched(chromium, address, **options))
+        opened[-1].page.add_init_script(script)
         opened[-1].page.goto(f"{address}/{fragment}")
         return opened[-1].page
 
@@ -92,7 +96,6 @@ def test_a_game_played_by_keys_equals_the_native_game_on_the_same_actions(visit,
     page = visit(f"#play/{name}")
     page.wait_for_selector(".play canvas", timeout=READY)
     page.select_option("#speed", "4")
-    page.evaluate(CLIPBOARD)
     for k in range(24):
         page.keyboard.down(KEYS[k * 7 % 5])
         page.wait_for_timeout(50)
@@ -100,14 +103,11 @@ def test_a_game_played_by_keys_equals_the_native_game_on_the_same_actions(visit,
     page.get_by_role("button", name="Pause").click()
     page.wait_for_timeout(200)
     shown = score(page)
-    page.get_by_role("button", name="Copy a link").click()
-    until(page, "window.copied")
-    link = page.evaluate("window.copied")
-    replay = links.parse(link)
+    replay = copied(page)
     played = links.play(replay)
     assert len(replay.actions) >= (1 if envs_c.game(name).fps < TURNS else 8)  # a pole falls soon
     assert score(page) == shown == pytest.approx(played.score, abs=0.01)
-    there = visit(link[link.index("#"):])
+    there = visit(links.link_of(replay))
     there.get_by_role("button", name="Checksum").click(timeout=READY)
     until(there, "[...document.querySelectorAll('output')].some((each) => /^[0-9a-f]{8}$/.test(each.textContent))")
     assert played.checksum in there.locator("output").all_inner_texts()
@@ -121,14 +121,60 @@ def test_the_agent_of_breakout_passes_fifty_points_in_a_minute_of_the_game(visit
     assert 97 <= sum(shares) <= 103
 
 
+def copied(page) -> links.Replay:
+    """The replay of the link that the page copies."""
+    page.evaluate(CLIPBOARD)
+    page.get_by_role("button", name="Copy a link").click()
+    until(page, "window.copied")
+    return links.parse(page.evaluate("window.copied"))
+
+
 def test_a_person_and_the_agent_begin_with_the_same_picture(visit):
-    page = visit("#compete/pong")
+    """Time stands still, so both games stay at their first picture; food lies elsewhere after most restarts."""
+    page, seen = visit("#compete/snake", script=FROZEN), set()
     page.wait_for_selector(".compete canvas >> nth=1", timeout=READY)
-    page.get_by_role("button", name="Pause").click()
-    page.get_by_role("button", name="Restart").click()
-    page.keyboard.press("p")
-    assert page.locator(".scores").count() == 2
-    assert page.locator(".compete .table canvas").count() == 2
+    for _ in range(6):
+        page.get_by_role("button", name="Restart").click()
+        page.wait_for_timeout(200)
+        mine, theirs = page.locator(".compete .table canvas").evaluate_all("all => all.map((each) => each.toDataURL())")
+        assert mine == theirs
+        seen.add(mine)
+    assert len(seen) > 1
+
+
+def test_options_and_the_seed_of_the_form_are_those_of_the_game(visit):
+    page = visit("#play/breakout")
+    page.locator("summary").click(timeout=READY)
+    page.fill("#option-lives", "2")
+    page.fill("#option-seed", "77")
+    page.get_by_role("button", name="Start with these").click()
+    until(page, "document.querySelector('.scores').textContent.includes('lives 2')")
+    replay = copied(page)
+    assert (replay.seed, replay.options["lives"]) == (77, 2)
+
+
+def test_the_best_score_stays_in_the_browser(visit):
+    page = visit("#play/cartpole")
+    page.wait_for_selector(".play canvas", timeout=READY)
+    page.keyboard.press("ArrowLeft")
+    until(page, "document.querySelector('.scores').textContent.includes('over')")
+    best = page.locator("p output").nth(1).inner_text()
+    assert float(best) > 0
+    page.reload()
+    page.wait_for_selector(".play canvas", timeout=READY)
+    assert page.locator("p output").nth(1).inner_text() == best
+
+
+@pytest.mark.parametrize("way", ["touch", "gamepad"])
+def test_touch_and_gamepads_play_too(visit, way):
+    page = visit("#play/breakout", script=GAMEPAD if way == "gamepad" else "", has_touch=True,
+                 viewport={"width": 360, "height": 740})
+    page.wait_for_selector(".play canvas", timeout=READY)
+    if way == "touch":
+        page.get_by_role("button", name="left").dispatch_event("pointerdown", {"pointerId": 1})
+    page.wait_for_timeout(700)
+    actions = envs_c.game("breakout").actions
+    assert "LEFT" in {actions[action] for action in copied(page).actions}
 
 
 def test_a_saved_state_is_restored_and_steps_show_their_features(visit):

@@ -1,6 +1,9 @@
 """An LSTM over whole sequences gives the same by one call of a kernel as step by step, for any sizes, threads and other
 environments."""
 
+from functools import partial
+
+import lstm_twin
 import pytest
 import torch
 from kernel_devices import TOLERANCE, close
@@ -28,14 +31,7 @@ def set_takes_sequences(monkeypatch, value: bool):
         monkeypatch.setattr(module, "takes_sequences", lambda x, units: value)
 
 
-def unroll(x, weight_x, weight_h, bias, keep, h, c, weight, inputs=True):
-    """The hidden states, and the gradient of their weighted sum by x (if `inputs`), both weights and the bias."""
-    leaves = [x.clone(), weight_x.clone(), weight_h.clone(), bias.clone()]
-    for leaf in leaves[0 if inputs else 1:]:
-        leaf.requires_grad_()
-    hidden = LstmSequence.apply(*leaves, keep, (h, c), [])
-    (hidden * weight).sum().backward()
-    return hidden.detach(), *(leaf.grad for leaf in leaves if leaf.grad is not None)
+unroll = partial(lstm_twin.unroll, LstmSequence)
 
 
 @pytest.mark.parametrize(("steps", "batch", "size", "n", "dtype"), CASES)

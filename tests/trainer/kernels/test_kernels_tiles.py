@@ -1,6 +1,9 @@
 """An LSTM with matrix tiles equals float64 autograd for any numbers of environments and resets, in sequences and in steps.
 Sizes and CPUs without tiles go step by step."""
 
+from functools import partial
+
+import lstm_twin
 import pytest
 import torch
 from kernel_devices import close
@@ -18,15 +21,7 @@ SIZES = [  # steps, environments, inputs, units: less than a tile and many block
     (1, 1, 32, 32), (7, 3, 128, 64), (5, 31, 64, 128), (3, 1023, 32, 64), (17, 33, 96, 256), (64, 16, 128, 128)]
 RESETS = {"none": [], "first": [0], "middle": [3], "last": [6], "all": range(7)}
 
-
-def unroll(x, weight_x, weight_h, bias, keep, h, c, weight, inputs=True):
-    """The hidden states, and the gradient of their weighted sum by x (if `inputs`), both weights and the bias."""
-    leaves = [x.clone(), weight_x.clone(), weight_h.clone(), bias.clone()]
-    for leaf in leaves[0 if inputs else 1:]:
-        leaf.requires_grad_()
-    hidden = LstmTiles.apply(*leaves, keep, (h, c), [])
-    (hidden * weight).sum().backward()
-    return hidden.detach(), *(leaf.grad for leaf in leaves if leaf.grad is not None)
+unroll = partial(lstm_twin.unroll, LstmTiles)
 
 
 @with_tiles
