@@ -1,11 +1,12 @@
-"""`arcade`: writes the games and their agents as a page for browsers, and serves it on this machine."""
+"""`arcade`: writes the games and their agents as a page for browsers, and serves it on this machine.
+
+The compiler's and the server's modules are imported by `run`: the other verbs load this file too.
+"""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import envs_c
-from envs_c.arcade.serve import serve, server
-from envs_c.arcade.site import make_site, own_agents, size
 from envs_c.game import Game
 
 OUT = Path("build/arcade")
@@ -24,6 +25,8 @@ def run(arguments, agents: Mapping[str, bytes] | None = None) -> None:
 
     agents: exported policies by game, in place of the package's own.
     """
+    from envs_c.arcade.serve import serve, server
+    from envs_c.arcade.site import own_agents
     names = [*envs_c.games(), *(name for name in arguments.games if name not in envs_c.games())]
     games = [envs_c.game(name) for name in names]
     agents = {**own_agents(games), **(agents or {})}
@@ -38,6 +41,7 @@ def run(arguments, agents: Mapping[str, bytes] | None = None) -> None:
 
 def write(folder: Path, games: Sequence[Game], agents: Mapping[str, bytes]) -> None:
     """Write the page to a folder, with a line before and after."""
+    from envs_c.arcade.site import make_site, size
     print(f"compiling {len(games)} games for browsers into {folder}", flush=True)
     make_site(folder, games, agents)
     print(f"{folder}/index.html and its files: {size(folder) / 1e6:.2f} MB, for any static host")
