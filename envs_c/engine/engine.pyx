@@ -11,6 +11,7 @@ from libc.string cimport memset
 import numpy as np
 
 from envs_c.engine import checks
+from envs_c.engine.runtime import find as find_runtime
 from envs_c.engine.busy import busy_message
 from envs_c.errors import Busy, Closed, ContractError, InvalidArgument, NotReset
 from envs_c.engine.busy cimport Mark, enter as try_to_enter, generation, leave
@@ -19,6 +20,7 @@ from envs_c.io cimport draw_fn, mask_fn, observe_fn, reset_fn, step_fn
 from envs_c.machine import cores
 from envs_c.engine.painter cimport Painter, paint
 from envs_c.engine.pool cimport pool_free, pool_new, pool_run
+from envs_c.engine.runtime cimport runtime
 from envs_c.rng cimport rng_seed
 
 
@@ -113,7 +115,8 @@ cdef class Engine:
         if self.states == NULL:
             raise memory.error("the system gives no more")
         memset(self.states, 0, self.num_envs * self.stride)
-        self.pool = pool_new(self.num_threads)
+        find_runtime()
+        self.pool = pool_new(self.num_threads, &runtime)
         if self.pool == NULL:
             raise MemoryError("no memory for a pool of threads")
         self.unstarted = self.mark.hi = self.num_envs

@@ -1,226 +1,19 @@
 /* A pool of threads that share the chunks of one call, the engine's own.
  *
- * The calling thread works too. All take chunks from one atomic range, the caller at its start and helpers at its end, so that
- * each finds the environments of its last call in its core's cache. A helper that comes late, because it sleeps or has no core,
- * is not waited for: the caller takes its chunks. The caller waits only for chunks that a helper has begun.
+ * The calling thread works too. All take chunks from one atomic range, the caller at its start and the others at its end, so
+ * that each finds the environments of its last call in its core's cache. A thread that comes late, because it sleeps or has no
+ * core, is not waited for: the caller takes its chunks. The caller waits only for chunks that another thread has begun.
  *
- * team.h decides how many threads take part in a call. A helper of the team spins for its next call for at most SPIN_MOST,
- * and only if calls follow each other as fast as that; then it sleeps, and the caller must wake it.
+ * team.h decides how many threads take part in a call. They are the pool's helpers (helpers.h), or, if the whole team is asked
+ * for and torch has loaded an OpenMP runtime, the threads of that runtime (runtime.h); its region ends when all of them came.
  *
- * A pool has one caller at a time. A second one, or a caller that finds no helpers, does all chunks by itself. Helpers start
- * with the first call that needs them, block all signals, know nothing of Python, and end with the pool. In a child process
- * after a fork they do not exist: the first call there starts new ones.
- *
- * GCC's and Clang's atomic builtins, POSIX threads.
+ * A pool has one caller at a time. A second one, or a caller that finds no helpers, does all chunks by itself.
  */
 
 #ifndef ENVS_C_POOL_H
 #define ENVS_C_POOL_H
 
-#include <pthread.h>
-#include <signal.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <time.h>
-
-#include "team.h"
-#ifdef OLD_GLIBC
-#include "old_glibc.h"
-#endif
-
-#define SPIN_MOST 100000   /* ns; about the time in which a sleeping thread wakes */
-#define SPIN_MARGIN 10000  /* ns that a helper waits longer than calls usually take to follow */
-#define SPIN_CALL 2000000  /* ns that a helper spins at most until the others have done their last chunks of a call */
-#define POOL_KINDS 3       /* kinds of calls with a team each */
-#define CACHE_LINE 64
-
-#define pool_load(at) __atomic_load_n(at, __ATOMIC_SEQ_CST)
-#define pool_store(at, value) __atomic_store_n(at, value, __ATOMIC_SEQ_CST)
-
-typedef void (*pool_work)(void *job, int chunk);
-
-struct Pool;
-
-typedef struct {
-    struct Pool *pool;
-    pthread_t thread;
-    pthread_mutex_t mutex;
-    pthread_cond_t called;
-    int index;    /* 1 ...: it takes part in calls of more threads than this */
-    int asleep;   /* 1 while it sleeps or is about to */
-    int wanted;   /* 1 to wake it; under the mutex */
-} __attribute__((aligned(2 * CACHE_LINE))) Helper;
-
-typedef struct Pool {
-    /* The job. The range `left` guards the other fields: a thread reads them after it has taken a chunk, and then the job
-       cannot end before this thread is done. */
-    pool_work work;
-    void *job;
-    uint64_t left __attribute__((aligned(2 * CACHE_LINE)));  /* chunks that nobody has taken: the first << 32 | the end */
-    int size;                                                /* threads that take part */
-    int64_t spin;                                            /* ns that helpers spin after it */
-    int stop;                                                /* 1: helpers end */
-    int pending __attribute__((aligned(2 * CACHE_LINE)));    /* chunks that are not done */
-    int waiting;                                             /* 1 while the caller sleeps until they are */
-    pthread_mutex_t mutex;
-    pthread_cond_t finished;
-    /* The caller's. */
-    int holder __attribute__((aligned(2 * CACHE_LINE)));     /* the process's generation during a call, else 0 */
-    int generation;                                          /* of the process in which the helpers run */
-    int most;                                                /* threads, with the caller */
-    int started;                                             /* helpers that run */
-    int64_t last;                                            /* end of the last call */
-    Team teams[POOL_KINDS];
-    Helper *helpers;                                         /* most - 1 */
-} Pool;
-
-static inline int64_t pool_clock(clockid_t clock) {
-    struct timespec time;
-    clock_gettime(clock, &time);
-    return time.tv_sec * (int64_t)1000000000 + time.tv_nsec;
-}
-
-static inline void pool_pause(void) {
-#if defined(__x86_64__) || defined(__i386__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    __asm__ __volatile__("yield");
-#endif
-}
-
-static inline int pool_is_empty(uint64_t left) {
-    return left >> 32 >= (uint32_t)left;
-}
-
-/* Do chunks until all are taken. Returns their number. at_end: 1 to take them at the range's end. */
-static inline int pool_take(Pool *p, int at_end) {
-    int done = 0;
-    uint64_t left = pool_load(&p->left);
-    while (!pool_is_empty(left)) {
-        uint64_t rest = at_end ? left - 1 : left + ((uint64_t)1 << 32);
-        if (__atomic_compare_exchange_n(&p->left, &left, rest, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
-            p->work(p->job, at_end ? (int)(uint32_t)rest : (int)(left >> 32));
-            done++;
-            left = pool_load(&p->left);
-        }
-    }
-    return done;
-}
-
-static inline int pool_has_work(Helper *h) {
-    return !pool_is_empty(pool_load(&h->pool->left)) && h->index < pool_load(&h->pool->size);
-}
-
-/* Wait for work for the time that helpers spin at present, which begins at the end of the call. Returns 0 if none came. */
-static inline int pool_spin(Helper *h) {
-    Pool *p = h->pool;
-    int64_t spin = h->index < pool_load(&p->size) ? pool_load(&p->spin) : 0;
-    int64_t now = pool_clock(CLOCK_MONOTONIC), until = now + spin, latest = now + SPIN_CALL;
-    while (!pool_load(&p->stop) && now < until) {
-        for (int k = 0; k < 16; k++, pool_pause())
-            if (pool_has_work(h)) return 1;
-        now = pool_clock(CLOCK_MONOTONIC);
-        if (pool_load(&p->pending) && now < latest) until = now + spin;
-    }
-    return pool_has_work(h);
-}
-
-static inline void *pool_help(void *argument) {
-    Helper *h = argument;
-    Pool *p = h->pool;
-    for (;;) {
-        int done = pool_has_work(h) ? pool_take(p, 1) : 0;
-        if (done && __atomic_sub_fetch(&p->pending, done, __ATOMIC_SEQ_CST) == 0 && pool_load(&p->waiting)) {
-            pthread_mutex_lock(&p->mutex);
-            pthread_cond_signal(&p->finished);
-            pthread_mutex_unlock(&p->mutex);
-        }
-        if (done || pool_spin(h)) continue;
-        pthread_mutex_lock(&h->mutex);
-        pool_store(&h->asleep, 1);
-        while (!h->wanted && !pool_load(&p->stop) && !pool_has_work(h)) pthread_cond_wait(&h->called, &h->mutex);
-        h->wanted = 0;
-        pool_store(&h->asleep, 0);
-        pthread_mutex_unlock(&h->mutex);
-        if (pool_load(&p->stop)) return NULL;
-    }
-}
-
-/* Start the missing helpers of a team. Fewer start if the system allows no more. */
-static inline void pool_start(Pool *p, int size) {
-    sigset_t all, before;
-    if (p->started >= size - 1) return;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    for (; p->started < size - 1; p->started++) {
-        Helper *h = &p->helpers[p->started];
-        *h = (Helper){.pool = p, .index = p->started + 1};
-        pthread_mutex_init(&h->mutex, NULL);
-        pthread_cond_init(&h->called, NULL);
-        if (pthread_create(&h->thread, NULL, pool_help, h)) break;
-    }
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-}
-
-/* Wake the sleeping helpers of a team. */
-static inline void pool_wake(Pool *p, int size) {
-    for (int k = 0; k < size - 1 && k < p->started; k++) {
-        Helper *h = &p->helpers[k];
-        if (!pool_load(&h->asleep) || pthread_mutex_trylock(&h->mutex)) continue;
-        h->wanted = 1;
-        pthread_cond_signal(&h->called);
-        pthread_mutex_unlock(&h->mutex);
-    }
-}
-
-/* Wait until the chunks that helpers have begun are done: spin, then sleep. */
-static inline void pool_wait(Pool *p) {
-    int64_t until = 0;
-    for (int k = 1; pool_load(&p->pending); k++, pool_pause()) {
-        if (k % 16) continue;
-        if (!until) until = pool_clock(CLOCK_MONOTONIC) + SPIN_MOST;
-        if (pool_clock(CLOCK_MONOTONIC) < until) continue;
-        pthread_mutex_lock(&p->mutex);
-        pool_store(&p->waiting, 1);
-        while (pool_load(&p->pending)) pthread_cond_wait(&p->finished, &p->mutex);
-        pool_store(&p->waiting, 0);
-        pthread_mutex_unlock(&p->mutex);
-        return;
-    }
-}
-
-/* A pool of at most `most` threads, with the caller. NULL if there is no memory. */
-static inline Pool *pool_new(int most) {
-    Pool *p = NULL;
-    if (posix_memalign((void **)&p, 2 * CACHE_LINE, sizeof(Pool))) return NULL;
-    *p = (Pool){.most = most};
-    for (int k = 0; k < POOL_KINDS; k++) team_init(&p->teams[k], most);
-    if (posix_memalign((void **)&p->helpers, 2 * CACHE_LINE, (most > 1 ? most - 1 : 1) * sizeof(Helper))) {
-        free(p);
-        return NULL;
-    }
-    pthread_mutex_init(&p->mutex, NULL);
-    pthread_cond_init(&p->finished, NULL);
-    return p;
-}
-
-/* End the helpers and free the pool; no call may run. generation: of this process, as for pool_run. */
-static inline void pool_free(Pool *p, int generation) {
-    if (!p) return;
-    if (p->generation != generation) p->started = 0;  /* helpers of a parent process */
-    pool_store(&p->stop, 1);
-    for (int k = 0; k < p->started; k++) {
-        Helper *h = &p->helpers[k];
-        pthread_mutex_lock(&h->mutex);
-        pthread_cond_signal(&h->called);
-        pthread_mutex_unlock(&h->mutex);
-        pthread_join(h->thread, NULL);
-        pthread_cond_destroy(&h->called);
-        pthread_mutex_destroy(&h->mutex);
-    }
-    free(p->helpers);
-    free(p);
-}
+#include "helpers.h"
 
 /* Begin a call in a process that has no helpers yet: a new pool's first, or the first after a fork, which may have come in
    the middle of a call of another thread. */
@@ -232,22 +25,51 @@ static inline void pool_enter_process(Pool *p, int generation) {
     pthread_cond_init(&p->finished, NULL);
 }
 
-/* Offer the chunks of a job to the helpers of a team of `size` threads, and wake those that sleep. */
-static inline void pool_offer(Pool *p, int size, pool_work work, void *job, int chunks, double gap) {
+/* Publish the chunks of a job to a team of `size` threads. */
+static inline void pool_publish(Pool *p, int size, pool_work work, void *job, int chunks, double gap) {
     int64_t spin = (int64_t)(2 * gap) + SPIN_MARGIN;
-    pool_start(p, size);
     p->work = work;
     p->job = job;
     pool_store(&p->spin, spin < SPIN_MOST ? spin : 0);
     pool_store(&p->size, size);
     pool_store(&p->pending, chunks);
     pool_store(&p->left, (uint64_t)chunks);
-    pool_wake(p, size);
 }
 
 static inline int pool_alone(pool_work work, void *job, int chunks) {
     for (int k = 0; k < chunks; k++) work(job, k);
     return chunks;
+}
+
+/* The calling thread's part of a call. */
+typedef struct {
+    Pool *pool;
+    pthread_t thread;
+    pool_work work;
+    void *job;
+    int chunks;
+    int measured;  /* 1 to take the CPU time */
+    int done;      /* chunks */
+    Call *call;
+} Share;
+
+/* Do the calling thread's chunks. alone: 1 for all chunks, without a look at others. */
+static inline void pool_do_own(Share *s, int alone) {
+    int64_t begin = pool_clock(CLOCK_MONOTONIC), cpu = s->measured ? pool_clock(CLOCK_THREAD_CPUTIME_ID) : 0;
+    s->done = alone ? pool_alone(s->work, s->job, s->chunks) : pool_take(s->pool, 0);
+    s->call->own_cpu = s->measured ? pool_clock(CLOCK_THREAD_CPUTIME_ID) - cpu : -1;
+    s->call->own_ns = pool_clock(CLOCK_MONOTONIC) - begin;
+}
+
+/* A thread of the runtime's team. */
+static inline void pool_region(void *share) {
+    Share *s = share;
+    if (pthread_equal(s->thread, pthread_self())) {
+        pool_do_own(s, 0);
+        return;
+    }
+    int done = pool_take(s->pool, 1);
+    if (done) __atomic_sub_fetch(&s->pool->pending, done, __ATOMIC_SEQ_CST);
 }
 
 /* Do the chunks 0 .. chunks-1 of a job, each by one call of work(job, chunk).
@@ -265,22 +87,25 @@ static inline void pool_run(Pool *p, int kind, pool_work work, void *job, int ch
     }
     if (p->generation != generation) pool_enter_process(p, generation);
     Team *t = &p->teams[kind];
-    int size = all ? p->most : team_size(t, items), measured = !all && team_wants_cpu(t, items);
-    int64_t begin = pool_clock(CLOCK_MONOTONIC), own = begin;
-    if (size > 1) {
-        pool_offer(p, size, work, job, chunks, t->gap);
-        own = pool_clock(CLOCK_MONOTONIC);
+    int size = all ? p->most : team_size(t, items), region = size > 1 && runtime_fits(p->runtime, size, generation);
+    int64_t begin = pool_clock(CLOCK_MONOTONIC);
+    Call call = {.items = items, .gap = p->last ? begin - p->last : 0};
+    Share share = {.pool = p, .thread = pthread_self(), .work = work, .job = job, .chunks = chunks,
+                   .measured = !all && team_wants_cpu(t, items), .call = &call};
+    if (size > 1) pool_publish(p, region ? 1 : size, work, job, chunks, t->gap);
+    if (region) {
+        p->runtime->used = 1;
+        p->runtime->parallel(pool_region, &share, size, 0);
+    } else if (size > 1) {
+        pool_start(p, size);
+        pool_wake(p, size);
+        pool_do_own(&share, 0);
+    } else {
+        pool_do_own(&share, 1);
     }
-    int64_t cpu = measured ? pool_clock(CLOCK_THREAD_CPUTIME_ID) : 0;
-    int done = size > 1 ? pool_take(p, 0) : pool_alone(work, job, chunks);
-    cpu = measured ? pool_clock(CLOCK_THREAD_CPUTIME_ID) - cpu : -1;
+    if (size > 1 && __atomic_sub_fetch(&p->pending, share.done, __ATOMIC_SEQ_CST)) pool_wait(p);
     int64_t end = pool_clock(CLOCK_MONOTONIC);
-    Call call = {.items = items, .gap = p->last ? begin - p->last : 0, .own_items = items * done / chunks,
-                 .own_ns = end - own, .own_cpu = cpu};
-    if (size > 1 && __atomic_sub_fetch(&p->pending, done, __ATOMIC_SEQ_CST)) {
-        pool_wait(p);
-        end = pool_clock(CLOCK_MONOTONIC);
-    }
+    call.own_items = items * share.done / chunks;
     call.ns = end - begin;
     team_follow(t, call.gap);
     if (!all) team_note(t, size, &call);

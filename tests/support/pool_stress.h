@@ -34,10 +34,32 @@ static void *call(void *argument) {
     return NULL;
 }
 
+#ifndef NO_THREADS
+/* A runtime of OpenMP with threads for one region only. Of the two callers it serves the one that starts it. */
+static int team = 3, regions = 0;
+
+static void parallel(void (*work)(void *), void *data, unsigned threads, unsigned flags) {
+    pthread_t others[8];
+    (void)flags;
+    regions++;
+    for (unsigned k = 1; k < threads; k++) pthread_create(&others[k], NULL, (void *(*)(void *))(void *)work, data);
+    work(data);
+    for (unsigned k = 1; k < threads; k++) pthread_join(others[k], NULL);
+}
+
+static int threads(void) { return team; }
+#endif
+
 int main(void) {
     int wrong = 0;
+#ifdef NO_THREADS
+    Runtime *offered = NULL;
+#else
+    Runtime runtime = {.parallel = parallel, .threads = threads, .main = (unsigned long)pthread_self(), .generation = PROCESS};
+    Runtime *offered = &runtime;
+#endif
     for (int most = 1; most <= 6; most++) {
-        Caller one = {.pool = pool_new(most)}, other = {.pool = one.pool};
+        Caller one = {.pool = pool_new(most, offered)}, other = {.pool = one.pool};
         call(&one);
 #ifndef NO_THREADS
         pthread_t thread;
@@ -48,6 +70,9 @@ int main(void) {
         pool_free(one.pool, PROCESS);
         wrong += one.wrong + other.wrong;
     }
+#ifndef NO_THREADS
+    wrong += regions == 0 || !runtime.used;
+#endif
     puts(wrong ? "wrong" : "ok");
     return 0;
 }
