@@ -9,26 +9,26 @@ NO_ROCK, BROKEN = 255, 64  # the kind of an empty slot; bit of the kind of a roc
 
 class Breakout(Machine):
     GAME = "breakout"
-    STATE = struct(("x y vx vy", "i4"), ("score gone", "i2"), ("lives in_play met hits turn knob paddle width", "u1"),
+    STATE = struct(("x y vx vy", "i4"), ("score", "i2"), ("gone rules lives in_play met hits turn knob paddle width", "u1"),
                    ("brick", "u1", 108))
 
 
 class Pong(Machine):
     GAME = "pong"
     STATE = struct(("x y free enemy paddle before knob vx vy", "i4"), ("clock", "u4"), ("action", "i4"), ("up phase", "u1"),
-                   ("score", "u1", 2), ("points", "u1"))
+                   ("score", "u1", 2), ("points rules rest", "u1"))
 
 
 class Freeway(Machine):
     GAME = "freeway"
     STATE = struct(("x wait pause move", "i2", 16), ("frame", "i4"), ("pace kind", "u1", 10),
-                   ("y score timer pose touch late met register changing difficulty", "u1"))
+                   ("y score timer pose touch late met register changing difficulty rules", "u1"))
 
 
 class Asterix(Machine):
     GAME = "asterix"
     STATE = struct(("score next_bonus", "i4"), ("x", "i2", 8), ("kind wait", "u1", 8), ("hero", "i2"),
-                   ("lane right lives stage taken bonus stun title clock held touch met_obelix", "u1"))
+                   ("lane right lives stage taken bonus stun title clock held touch met_obelix rules", "u1"))
 
 
 class Seaquest(Machine):

@@ -26,8 +26,10 @@ def close_state(signature: dict, count: int, raw: bytes) -> bytes:
     return MAGIC + len(text).to_bytes(LENGTH, "little") + text + raw
 
 
-def open_state(state: bytes, signature: dict, count: int) -> bytes:
+def open_state(state: bytes, signature: dict, count: int, defaults: dict) -> bytes:
     """Return the memory of the `count` environments in a snapshot.
+
+    defaults: the game's options with their default values, which hold for options that are newer than the snapshot.
 
     Raises InvalidState if the bytes are no snapshot, are damaged, or have another signature or count.
     """
@@ -36,6 +38,8 @@ def open_state(state: bytes, signature: dict, count: int) -> bytes:
     if state[: len(MAGIC)] != MAGIC:
         raise InvalidState(f"this state has format {state[len(MAGIC) - 1]}; this version of envs_c reads format {MAGIC[-1]}")
     head, raw = _parse(state)
+    if isinstance(head.get("options"), dict):
+        head["options"] = {**defaults, **head["options"]}
     for key, ours in signature.items():
         if head.get(key) != ours:
             raise InvalidState(f"this state has {key} {head.get(key)!r}; these environments have {ours!r}")

@@ -288,7 +288,7 @@ cdef class VecEnv(Engine):
         """
         self.check_open()
         rows = checks.rows(indices, self.num_envs)
-        raw = open_state(state, self._signature(), len(rows))
+        raw = open_state(state, self._signature(), len(rows), self.game.check_options({}))
         cdef const unsigned char[::1] view = raw
         cdef int k
         self.check_states(view)

@@ -10,6 +10,7 @@ from support import restart, vector
 
 import envs_c
 from envs_c import InvalidState, VecEnv
+from envs_c.engine.state import _parse, close_state
 from envs_c.testing.play import actions_of, bind, buffers
 
 N = 6
@@ -220,6 +221,22 @@ def test_another_version_of_a_game_or_of_the_format_is_refused(toy):
         core.set_state(state.replace(b'"version": 3', b'"version": 2'))
     with pytest.raises(InvalidState, match=r"format 9.*reads format 1"):
         core.set_state(state[:7] + b"\x09" + state[8:])
+
+
+@pytest.mark.parametrize("now, fits", [({}, True), ({"lazy_enemy": 0}, True), ({"lazy_enemy": 1}, False)])
+def test_a_state_that_is_older_than_an_option_had_its_default(now, fits):
+    state = played(envs_c.game("pong")).core.get_state()
+    head, raw = _parse(state)
+    for option in ("lazy_enemy", "fast_serve", "hidden_enemy"):
+        del head["options"][option]
+    core = VecEnv(envs_c.game("pong"), N, options=now)
+    old = close_state({key: head[key] for key in core._signature()}, N, raw)
+    if fits:
+        core.set_state(old)
+        assert core.get_state() == state
+    else:
+        with pytest.raises(InvalidState, match="options"):
+            core.set_state(old)
 
 
 def test_observe_shows_the_present_state(game, view):

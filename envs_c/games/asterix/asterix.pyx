@@ -40,6 +40,10 @@ End. The last life ends one frame before the end of its stun, and the episode wi
 Start. All first things are treasures. The clock is random (2 to 128), the counter is 1, things in even lanes start at one
 random x, things in odd lanes at another. With scatter=0 they start at x 4 and x 145, with the clock at 1 and the counter at
 0: the game then goes as on the cartridge from its first frame on.
+
+Changed rules. With harmless_lyres=1 a lyre that is touched becomes an empty place, and nothing else happens. With
+random_things=1 the things that come in in a frame are all treasures or all lyres, each with probability 1/2. With
+quick_points=1 the wait after each treasure is 7 frames.
 """
 
 from libc.stdint cimport uint8_t, uint16_t, uint32_t
@@ -50,10 +54,10 @@ from envs_c.games.asterix.picture cimport (
     BLACK, DIGITS, HEROES, LIVES_X, LIVES_Y, PITCH, SCORE_X, SCORE_Y, STANDING, WIDTH, draw_hero, draw_sprite, draw_thing,
     draw_title, make_stamps)
 from envs_c.games.asterix.rules cimport (
-    LANES, LAST_STAGE, LEFT, LYRE, NOTHING, RIGHT, ROUND, START_X, STUN, TITLE_FRAMES, TREASURE, Asterix, begin, hero_of,
-    look_for_touch, move_hero, move_things, pace, pass_waits, show_title, start_again, take_treasure)
+    HARMLESS_LYRES, LANES, LAST_STAGE, LEFT, LYRE, NOTHING, RANDOM_THINGS, RIGHT, ROUND, START_X, STUN, TITLE_FRAMES, TREASURE,
+    Asterix, begin, hero_of, look_for_touch, move_hero, move_things, pace, pass_waits, show_title, start_again, take_treasure)
 from envs_c.games.asterix.valid cimport valid
-from envs_c.rng cimport Rng
+from envs_c.rng cimport Rng, rng_next
 from envs_c.screen cimport SMALL, Canvas, canvas_rect
 from envs_c.stamp cimport CELLS, Sheet, finish_rows, sheet_of, sum_backdrop
 
@@ -75,7 +79,7 @@ cdef extern from *:
 
 
 cdef void reset(void* state, const double* options, Rng* rng) noexcept nogil:
-    begin(<Asterix*>state, <int>options[0], <int>options[1], options[2] != 0.0, rng)
+    begin(<Asterix*>state, options, rng)
 
 
 cdef float step(void* state, int action, Rng* rng, bint* over) noexcept nogil:
@@ -101,11 +105,13 @@ cdef float step(void* state, int action, Rng* rng, bint* over) noexcept nogil:
             game.lives -= 1
             start_again(game, NOTHING)
         return 0.0
+    if game.rules & RANDOM_THINGS:
+        entering = <uint8_t>(LYRE + (rng_next(rng) >> 31))
     move_things(game, entering)
     if game.touch:
         if game.kind[game.lane] == LYRE:
             game.kind[game.lane] = NOTHING
-            game.stun = STUN
+            game.stun = 0 if game.rules & HARMLESS_LYRES else STUN
         else:
             points = take_treasure(game)
     move_hero(game, action, step_lane)
@@ -210,6 +216,9 @@ GAME = Game(
         "lives": Option(3, 1, 8, "lives at first"),
         "first_stage": Option(0, 0, LAST_STAGE, "stage to begin with"),
         "scatter": Option(1, 0, 1, "0: things and clock start as on the cartridge"),
+        "harmless_lyres": Option(0, 0, 1, "1: a lyre that is touched becomes an empty place, with no stun"),
+        "random_things": Option(0, 0, 1, "1: chance decides what comes in, not clock and counter"),
+        "quick_points": Option(0, 0, 1, "1: points wait 7 frames in all stages"),
     },
     features=(
         Feature("hero x", -2, 2, help="(x - 76) / 36 pixels"),

@@ -15,6 +15,7 @@ cdef enum:
     STAGE = 50, OBELIX = 4, FAST = 16, LAST_STAGE = 24
     STUN = 126, TITLE_FRAMES = 255
     ROUND = 128, MOST_LIVES = 8
+    HARMLESS_LYRES = 1, RANDOM_THINGS = 2, QUICK_POINTS = 4     # bits of `rules`: changes of the cartridge's rules
     LYRES = 9, PRICES = 11                          # sprites: 0 .. 8 treasures, 9 and 10 lyres, 11 .. 16 points
 
 cdef extern from *:
@@ -50,6 +51,7 @@ ctypedef struct Asterix:
     uint8_t clock, held         # held: the second counter
     uint8_t touch               # 1 if hero and thing touched at the end of the last frame
     uint8_t met_obelix          # 1 if the title was shown
+    uint8_t rules               # the changed ones
 
 
 cdef inline int pace(const Asterix* game) noexcept nogil:
@@ -57,20 +59,26 @@ cdef inline int pace(const Asterix* game) noexcept nogil:
     return 1 + (game.stage >= OBELIX) + (game.stage >= FAST)
 
 
-cdef inline void begin(Asterix* game, int lives, int stage, bint scatter, Rng* rng) noexcept nogil:
+cdef inline int rules_of(const double* options) noexcept nogil:
+    """The bits of `rules` under these options."""
+    return (options[3] != 0.0) * HARMLESS_LYRES | (options[4] != 0.0) * RANDOM_THINGS | (options[5] != 0.0) * QUICK_POINTS
+
+
+cdef inline void begin(Asterix* game, const double* options, Rng* rng) noexcept nogil:
     """Begin a new episode."""
     cdef int i
     memset(game, 0, sizeof(Asterix))
-    game.lives = <uint8_t>lives
+    game.rules = <uint8_t>rules_of(options)
+    game.lives = <uint8_t>options[0]
     game.next_bonus = BONUS[0]
     game.hero, game.lane = START_X, START_LANE
     game.clock = 1
     for i in range(LANES):
         game.x[i] = EXIT + 2 if i & 1 else ENTRY - 1
         game.kind[i] = TREASURE
-    game.stage = <uint8_t>stage
+    game.stage = <uint8_t>options[1]
     game.met_obelix = game.stage >= OBELIX
-    if scatter:
+    if options[2] != 0.0:
         game.clock = <uint8_t>(2 + rng_below(rng, ROUND - 1))
         game.held = 1
         game.x[0] = <int16_t>(ENTRY + rng_below(rng, EXIT - ENTRY))
@@ -135,7 +143,7 @@ cdef inline float take_treasure(Asterix* game) noexcept nogil:
             game.met_obelix = True
             game.title = TITLE_FRAMES
     game.kind[lane] = <uint8_t>(POINTS + price)
-    game.wait[lane] = WAIT[game.stage]
+    game.wait[lane] = WAIT[LAST_STAGE if game.rules & QUICK_POINTS else game.stage]
     return PRICE[price]
 
 

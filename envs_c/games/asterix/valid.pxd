@@ -1,8 +1,8 @@
 """The check of a restored game of Asterix."""
 
 from envs_c.games.asterix.rules cimport (
-    BONUS, ENTRY, EXIT, FAST, LANES, LAST_STAGE, LEFT_END, LYRE, MOST_LIVES, OBELIX, POINTS, RIGHT_END, STAGE, STUN, TREASURE,
-    Asterix)
+    BONUS, ENTRY, EXIT, FAST, HARMLESS_LYRES, LANES, LAST_STAGE, LEFT_END, LYRE, MOST_LIVES, OBELIX, POINTS, RIGHT_END, STAGE,
+    STUN, TREASURE, Asterix, rules_of)
 from envs_c.valid cimport between
 
 
@@ -40,7 +40,8 @@ cdef inline bint valid(const void* state, const double* options, bint over) noex
     """True if hero, things and counts can be those of one game."""
     cdef const Asterix* game = <const Asterix*>state
     cdef int least = 2 if game.stun == 1 else 1  # lives; the last one ends with a stun of 1
-    return (between(game.lives, 0 if over else least, MOST_LIVES) and game.stun <= STUN and has_score(game) and has_things(game)
+    return (game.rules == rules_of(options) and game.stun <= (0 if game.rules & HARMLESS_LYRES else STUN)
+            and between(game.lives, 0 if over else least, MOST_LIVES) and has_score(game) and has_things(game)
             and between(game.hero, LEFT_END - FASTEST, RIGHT_END + FASTEST) and game.lane < LANES and game.right <= 1
             and between(game.stage, min(<int>options[1], FAST), LAST_STAGE) and game.taken < STAGE
             and game.met_obelix == (game.stage >= OBELIX) and (game.title == 0 or (game.stage == OBELIX and game.stun == 0))

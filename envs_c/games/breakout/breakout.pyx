@@ -40,6 +40,9 @@ Points. A brick gives 7, 7, 4, 4, 1 or 1 points by its row from the top, so a wa
 second wall appears in the frame after the paddle's next return; in that frame things move, but no other rule applies.
 
 End. The episode ends with the last life, or when the second wall is gone, at 864 points.
+
+Changed rules. With keep_width=1 the paddle stays 16 wide in rule 3. With fast_ball=1 all returns of the paddle have the
+speeds of 12 and more. With hidden_bricks=1 the picture and the features "bricks" show no brick; the ball hits them as before.
 """
 
 from libc.stdint cimport uint8_t, uint32_t
@@ -47,7 +50,7 @@ from libc.stdint cimport uint8_t, uint32_t
 from envs_c.game cimport Game, Io, run_chunk
 from envs_c.games.breakout.rules cimport (
     BALL_HEIGHT, BALL_WIDTH, BRICKS, BRICK_HEIGHT, BRICK_WIDTH, CEILING, COLUMNS, FLOOR, LEFT_WALL, ONE, PADDLE_HEIGHT,
-    PADDLE_WIDTH, PADDLE_Y, RIGHT_WALL, ROWS, WALL_END, WALL_Y, Breakout, begin, brick_at, play_frame)
+    HIDDEN_BRICKS, PADDLE_WIDTH, PADDLE_Y, RIGHT_WALL, ROWS, WALL_END, WALL_Y, Breakout, begin, brick_at, play_frame)
 from envs_c.games.breakout.valid cimport valid
 from envs_c.rng cimport Rng
 from envs_c.screen cimport Canvas, canvas_rect, canvas_swap
@@ -73,7 +76,7 @@ cdef extern from *:
 
 
 cdef void reset(void* state, const double* options, Rng* rng) noexcept nogil:
-    begin(<Breakout*>state, <int>options[0], rng)
+    begin(<Breakout*>state, options, rng)
 
 
 cdef float step(void* state, int action, Rng* rng, bint* over) noexcept nogil:
@@ -89,7 +92,7 @@ cdef void observe(const void* state, void* out) noexcept nogil:
     """
     cdef const Breakout* game = <const Breakout*>state
     cdef float* features = <float*>out
-    cdef int i
+    cdef int i, hidden = (game.rules & HIDDEN_BRICKS) != 0
     features[0] = (game.paddle - MIDDLE_PADDLE) * <float>(1.0 / 36)
     features[1] = (game.x - MIDDLE_X * ONE if game.in_play else 0) * <float>(1.0 / (36 * ONE))
     features[2] = (game.y - MIDDLE_Y * ONE if game.in_play else 0) * <float>(1.0 / (48 * ONE))
@@ -101,7 +104,7 @@ cdef void observe(const void* state, void* out) noexcept nogil:
     features[8] = (PADDLE_WIDTH - game.width) * <float>(1.0 / 4)
     features[9] = game.in_play
     for i in range(BRICKS):
-        features[10 + i] = 1 - game.brick[i]
+        features[10 + i] = 1 - game.brick[i] | hidden
 
 
 cdef inline void draw_digit(Canvas* canvas, int x, int digit) noexcept nogil:
@@ -121,7 +124,7 @@ cdef void backdrop(const double* options, Canvas* canvas) noexcept nogil:
     canvas_rect(canvas, RIGHT_WALL, CEILING, 8, PADDLE_Y - CEILING, GREY)
     canvas_rect(canvas, 0, PADDLE_Y, LEFT_WALL, FLOOR - PADDLE_Y, GREEN)
     canvas_rect(canvas, RIGHT_WALL, PADDLE_Y, 8, FLOOR - PADDLE_Y - 1, RED)
-    for row in range(ROWS):
+    for row in range(0 if options[3] != 0.0 else ROWS):
         canvas_rect(canvas, LEFT_WALL, WALL_Y + row * BRICK_HEIGHT, COLUMNS * BRICK_WIDTH, BRICK_HEIGHT, COLOUR[row])
 
 
@@ -149,7 +152,7 @@ cdef inline void draw_ball(const Breakout* game, Canvas* canvas) noexcept nogil:
         return
     for y in range(y0, y1):
         for x in range(x0, x1):
-            if not brick_at(game, x, y) and not (
+            if (game.rules & HIDDEN_BRICKS or not brick_at(game, x, y)) and not (
                     PADDLE_Y <= y < PADDLE_Y + PADDLE_HEIGHT and game.paddle <= x < game.paddle + game.width):
                 canvas_swap(canvas, x, y, 1, 1, BLACK, GREY if y < WALL_Y else RED if y >= WALL_END
                             else COLOUR[(y - WALL_Y) // BRICK_HEIGHT])
@@ -161,7 +164,8 @@ cdef void draw(const void* state, Canvas* canvas) noexcept nogil:
     draw_digit(canvas, 52, game.score // 10 % 10)
     draw_digit(canvas, 68, game.score % 10)
     draw_digit(canvas, 100, game.lives if game.lives > 0 else 1)
-    draw_gaps(game, canvas)
+    if not game.rules & HIDDEN_BRICKS:
+        draw_gaps(game, canvas)
     canvas_swap(canvas, game.paddle, PADDLE_Y, min(game.width, RIGHT_WALL - game.paddle), PADDLE_HEIGHT, BLACK, RED)
     if game.in_play:
         draw_ball(game, canvas)
@@ -180,7 +184,12 @@ GAME = Game(
     name="breakout", title="Breakout", version=1, summary="Break two walls of bricks with a ball and a paddle.",
     actions=("NOOP", "FIRE", "RIGHT", "LEFT"), feature_shape=(10 + BRICKS,), frame_skip=4,
     feature_low=(-2, -5, -3, -2, -2) + (0,) * (5 + BRICKS), feature_high=(2, 5, 3, 2, 2) + (1,) * (5 + BRICKS),
-    options={"lives": Option(5, 1, 5, "balls an episode")},
+    options={
+        "lives": Option(5, 1, 5, "balls an episode"),
+        "keep_width": Option(0, 0, 1, "1: the ceiling does not make the paddle shorter"),
+        "fast_ball": Option(0, 0, 1, "1: each return counts as the 12th of the ball, so it is fast from the first one on"),
+        "hidden_bricks": Option(0, 0, 1, "1: picture and features show all bricks as gone"),
+    },
     features=(
         Feature("paddle x", -2, 2, help="(x - 72) / 36 pixels"),
         Feature("ball x", -5, 5, help="(x - 80) / 36 pixels; 0 without a ball"),

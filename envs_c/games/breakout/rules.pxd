@@ -18,6 +18,7 @@ cdef enum:
     KNOB_MIDDLE = 50, KNOB_END = 100, KNOB_TURN = 3
     MANY_HITS = 12                          # hits are counted up to this
     FAST = 16                               # in place of the hits: the ball took a brick of the top three rows
+    KEEP_WIDTH = 1, FAST_BALL = 2, HIDDEN_BRICKS = 4    # bits of `rules`: changes of the cartridge's rules
 
 cdef extern from *:
     """
@@ -41,7 +42,9 @@ cdef extern from *:
 
 ctypedef struct Breakout:
     int32_t x, y, vx, vy    # ball: 1/256 pixel, 1/256 pixel a frame
-    int16_t score, gone     # points; bricks gone of both walls
+    int16_t score           # points
+    uint8_t gone            # bricks gone of both walls
+    uint8_t rules           # the changed ones
     uint8_t lives, in_play  # in_play: 0 or 1
     uint8_t met             # NOTHING, PADDLE, BRICK or WALL_DUE
     uint8_t hits            # 0 .. MANY_HITS, or FAST
@@ -51,12 +54,24 @@ ctypedef struct Breakout:
     uint8_t[BRICKS] brick   # 1 if the brick is there, row by row from the top
 
 
-cdef inline void begin(Breakout* game, int lives, Rng* rng) noexcept nogil:
+cdef inline int rules_of(const double* options) noexcept nogil:
+    """The bits of `rules` under these options."""
+    return (options[1] != 0.0) * KEEP_WIDTH | (options[2] != 0.0) * FAST_BALL | (options[3] != 0.0) * HIDDEN_BRICKS
+
+
+cdef inline uint8_t first_hits(const Breakout* game) noexcept nogil:
+    """The hits of a new ball."""
+    return MANY_HITS if game.rules & FAST_BALL else 0
+
+
+cdef inline void begin(Breakout* game, const double* options, Rng* rng) noexcept nogil:
     """Begin a new episode."""
     memset(game, 0, sizeof(Breakout))
+    game.rules = <uint8_t>rules_of(options)
+    game.hits = first_hits(game)
     memset(game.brick, 1, BRICKS)
     game.turn = <uint8_t>rng_below(rng, 4)
-    game.lives = <uint8_t>lives
+    game.lives = <uint8_t>options[0]
     game.knob, game.paddle = KNOB_MIDDLE, TARGET[KNOB_MIDDLE] - 1
     game.width = PADDLE_WIDTH
 
@@ -103,7 +118,8 @@ cdef inline void hit_paddle(Breakout* game, int x) noexcept nogil:
 
 
 cdef inline void lose_ball(Breakout* game, bint* over) noexcept nogil:
-    game.in_play = game.met = game.hits = game.vx = game.vy = 0
+    game.in_play = game.met = game.vx = game.vy = 0
+    game.hits = first_hits(game)
     game.width = PADDLE_WIDTH
     game.lives -= 1
     over[0] = game.lives == 0
@@ -122,7 +138,7 @@ cdef inline float turn_ball(Breakout* game, bint* over) noexcept nogil:
     elif y < CEILING + 2:
         game.vy = game.vy if game.vy > 0 else -game.vy
         game.met = NOTHING
-        game.width = SHORT_WIDTH
+        game.width = PADDLE_WIDTH if game.rules & KEEP_WIDTH else SHORT_WIDTH
     elif WALL_Y - 2 <= y <= WALL_END and game.met != BRICK:
         points = take_brick(game, x, y, over)
     if x < LEFT_WALL and y < FLOOR and game.vx < 0:

@@ -3,8 +3,8 @@
 from libc.stdint cimport int64_t
 
 from envs_c.games.breakout.rules cimport (
-    BRICKS, COLUMNS, FAST, KNOB_END, LEFT_WALL, MANY_HITS, ONE, PADDLE_END, PADDLE_WIDTH, POINTS, SHORT_WIDTH, WALL_DUE,
-    Breakout)
+    BRICKS, COLUMNS, FAST, FAST_BALL, KEEP_WIDTH, KNOB_END, LEFT_WALL, MANY_HITS, ONE, PADDLE_END, PADDLE_WIDTH, POINTS,
+    SHORT_WIDTH, WALL_DUE, Breakout, rules_of)
 from envs_c.valid cimport between
 
 
@@ -44,7 +44,8 @@ cdef inline bint has_ball(const Breakout* game) noexcept nogil:
 cdef inline bint valid(const void* state, const double* options, bint over) noexcept nogil:
     """True if bricks, ball and paddle can be those of one game."""
     cdef const Breakout* game = <const Breakout*>state
-    return (between(game.lives, 1 - over, <int>options[0]) and game.in_play <= 1
-            and (game.hits <= MANY_HITS or game.hits == FAST) and game.knob <= KNOB_END
+    return (game.rules == rules_of(options) and between(game.lives, 1 - over, <int>options[0]) and game.in_play <= 1
+            and (game.hits == FAST or between(game.hits, MANY_HITS if game.rules & FAST_BALL else 0, MANY_HITS))
+            and game.knob <= KNOB_END and (game.width == PADDLE_WIDTH or not game.rules & KEEP_WIDTH)
             and between(game.paddle, LEFT_WALL, PADDLE_END) and game.width in (SHORT_WIDTH, PADDLE_WIDTH)
             and has_bricks(game, over) and has_ball(game))

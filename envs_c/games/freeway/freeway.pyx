@@ -39,6 +39,10 @@ End. The episode ends after 8,192 frames. In the last 512 the score flashes.
 Start. The cars are at random places, and the register is random, but not 0. With scatter=0 all lanes are at x 0 and the
 register is 132, as on the cartridge. Then everything goes as there, with two differences in the picture: the cartridge
 paints a new score, and a fall to 6 at once, one frame late, and it shows its maker's name below the road.
+
+Changed rules. With frozen_traffic=1 no car moves, in games 5 to 8 neither: all lanes stay at x 0, where no car is in the
+chicken's way. With fast_traffic=1 all lanes begin with pace 0, and keep it in games 1 to 4. With harmless_cars=1 touching a
+car has no effect.
 """
 
 from libc.stdint cimport uint16_t
@@ -50,7 +54,7 @@ from envs_c.games.freeway.picture cimport (
     draw_scores, ground, make_stamps, put_shape)
 from envs_c.games.freeway.rules cimport (
     BOTTOM, CHICKEN_ROWS, CHICKEN_X, COUNT, FRAMES, LANES, POSE, RIGHT_LANES, STAND, STUN, Freeway, begin, change_pace,
-    look_for_cars, move_cars, move_chicken)
+    look_for_cars, move_cars, move_chicken, rules_of)
 from envs_c.games.freeway.valid cimport valid
 from envs_c.rng cimport Rng
 from envs_c.screen cimport SMALL, Canvas, canvas_rect, canvas_swap
@@ -64,13 +68,13 @@ cdef enum:
 
 cdef extern from *:
     """
-    static const float SPEED[6] = {2.0f, 1.0f, 1.0f / 2, 1.0f / 3, 1.0f / 4, 1.0f / 5};  // pixels a frame, by pace
+    static const float SPEED[7] = {2.0f, 1.0f, 1.0f / 2, 1.0f / 3, 1.0f / 4, 1.0f / 5, 0.0f};  // pixels a frame, by pace
     """
-    const float[6] SPEED
+    const float[7] SPEED
 
 
 cdef void reset(void* state, const double* options, Rng* rng) noexcept nogil:
-    begin(<Freeway*>state, <int>options[0] - 1, options[1] != 0.0, options[2] != 0.0, rng)
+    begin(<Freeway*>state, <int>options[0] - 1, options[1] != 0.0, options[2] != 0.0, rules_of(options), rng)
 
 
 cdef float step(void* state, int action, Rng* rng, bint* over) noexcept nogil:
@@ -149,6 +153,9 @@ GAME = Game(
         "game": Option(1, 1, 8, "number of the game on the cartridge, its traffic"),
         "difficulty": Option(0, 0, 1, "1: a hit sends the chicken back to the start"),
         "scatter": Option(1, 0, 1, "0: all cars start at the edge of the screen, as on the cartridge"),
+        "frozen_traffic": Option(0, 0, 1, "1: the cars stand still where they start with scatter=0"),
+        "fast_traffic": Option(0, 0, 1, "1: all lanes start with pace 0, 2 pixels a frame"),
+        "harmless_cars": Option(0, 0, 1, "1: cars do not hit the chicken"),
     },
     features=(
         Feature("chicken height", -2, 2, help="(height - 90) / 50 pixels; height is 6 to 177"),

@@ -15,8 +15,9 @@ cdef enum:
     PITCH = 16, CAR_ROWS = 10, REACH = 13       # a chicken of height 13 .. 29 overlaps the rows of lane 0
     STUNNED = 64, WON = 128, COUNT = 63         # bits of the timer: why the chicken waits, and the counter
     STUN = 28, REST = 15, SAFE = 22, FALL = 16
-    SLOWEST = 5, TRUCK = 5, SEED = 132
+    SLOWEST = 5, STILL = 6, TRUCK = 5, SEED = 132   # STILL: the pace of cars that do not move
     STAND = 0, WALK, FLAP                       # poses
+    FROZEN_TRAFFIC = 1, FAST_TRAFFIC = 2, HARMLESS_CARS = 4     # bits of `rules`: changes of the cartridge's rules
 
 cdef extern from *:
     """
@@ -55,15 +56,16 @@ ctypedef struct Freeway:
     uint8_t late                # 1 if they overlap in lane 0
     uint8_t met                 # 1 if the chicken can be hit in the next frame
     uint8_t register, changing, difficulty
+    uint8_t rules               # the changed ones
 
 
 cdef inline int pause_of(int pace) noexcept nogil:
-    return max(pace - 1, 0)
+    return 0 if pace == STILL else max(pace - 1, 0)
 
 
 cdef inline int move_of(int lane, int pace) noexcept nogil:
     """Pixels to the right, each time the lane moves."""
-    cdef int pixels = 2 if pace == 0 else 1
+    cdef int pixels = 2 if pace == 0 else 0 if pace == STILL else 1
     return pixels if lane < RIGHT_LANES else -pixels
 
 
@@ -73,24 +75,40 @@ cdef inline void set_pace(Freeway* game, int lane, int pace) noexcept nogil:
     game.move[lane] = <int16_t>move_of(lane, pace)
 
 
-cdef inline void begin(Freeway* game, int number, bint difficulty, bint scatter, Rng* rng) noexcept nogil:
+cdef inline int rules_of(const double* options) noexcept nogil:
+    """The bits of `rules` under these options."""
+    return (options[3] != 0.0) * FROZEN_TRAFFIC | (options[4] != 0.0) * FAST_TRAFFIC | (options[5] != 0.0) * HARMLESS_CARS
+
+
+cdef inline int first_pace(int rules, int number, int lane) noexcept nogil:
+    """A lane's pace at the start. number: the cartridge's game, less 1."""
+    return STILL if rules & FROZEN_TRAFFIC else 0 if rules & FAST_TRAFFIC else PACE[number & 3][lane]
+
+
+cdef inline bint paces_change(int rules, int number) noexcept nogil:
+    return number >= 4 and not rules & FROZEN_TRAFFIC
+
+
+cdef inline void begin(Freeway* game, int number, bint difficulty, bint scatter, int rules, Rng* rng) noexcept nogil:
     """Begin a new episode.
 
     number: the cartridge's game, less 1.
     difficulty: a hit puts the chicken back to the start.
     scatter: lanes and register are random.
+    rules: bits of the changed rules.
     """
     cdef int lane
     memset(game, 0, sizeof(Freeway))
     game.y = BOTTOM
     game.difficulty = difficulty
-    game.changing = number >= 4
+    game.rules = <uint8_t>rules
+    game.changing = paces_change(rules, number)
     game.register = <uint8_t>(1 + rng_below(rng, 255)) if scatter else SEED
     for lane in range(LANES):
-        set_pace(game, lane, PACE[number & 3][lane])
+        set_pace(game, lane, first_pace(rules, number, lane))
         game.kind[lane] = KIND[number & 3][lane]
         game.wait[lane] = 1
-        if scatter:
+        if scatter and not rules & FROZEN_TRAFFIC:
             game.x[lane] = <int16_t>rng_below(rng, WIDTH)
             game.wait[lane] = <int16_t>rng_below(rng, game.pause[lane] + 1)
 
@@ -181,7 +199,7 @@ cdef inline float move_chicken(Freeway* game, int action) noexcept nogil:
     elif game.timer & FALL and game.y > BOTTOM:
         game.y -= 1
     if game.met and game.timer & COUNT <= SAFE:
-        game.timer = STUNNED | STUN
+        game.timer = (STUNNED | STUN) * (game.rules < HARMLESS_CARS)  # a product costs less here than a branch
     game.pose = STAND if game.y & 4 else FLAP if game.timer else WALK
     if game.timer and game.frame & 1 == 0:
         game.timer -= 1

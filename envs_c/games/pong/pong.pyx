@@ -43,6 +43,10 @@ side, up or down at random, in a random frame of 28 .. 59. With random_serve=0 t
 enemy, down, in frame 59, as on the cartridge; the whole game then equals the cartridge's. Only the picture differs: if x is
 175 or more, one row of the ball may differ, because there the beam reaches the ball before the cartridge has decided
 whether to show it.
+
+Changed rules. With lazy_enemy=1 the enemy does not move in frames after whose move the ball flies to the right, or in which
+it flew there into a point. With fast_serve=1 each serve goes 2 pixels a frame across. With hidden_enemy=1 the enemy's paddle
+is not painted and its feature is 0; it plays as before.
 """
 
 from libc.stdint cimport uint8_t, uint32_t
@@ -53,8 +57,8 @@ from envs_c.games.pong.picture cimport (
     BALL_LEFT, BALL_TOP, BLACK, BROWN, COURT_END, COURT_Y, EARLY_X, ENEMY_LEFT, ENEMY_TOP, GREEN, LENGTH, ORANGE, PLAYER_LEFT,
     PLAYER_TOP, SIDE, STRIP, WALL_Y, WHITE, WIDTH, draw_ball, draw_figure, draw_score, make_scores)
 from envs_c.games.pong.rules cimport (
-    FIRST_CLOCK, FIRST_ENEMY, FIRST_PADDLE, FIRST_WAIT, GONE, KNOB_END, KNOB_MIDDLE, PACE, TARGET, TURN, Pong, ball_x,
-    shown_paddle, turn_ball)
+    FIRST_CLOCK, FIRST_ENEMY, FIRST_PADDLE, FIRST_WAIT, GONE, HIDDEN_ENEMY, KNOB_END, KNOB_MIDDLE, PACE, TARGET, TURN, Pong,
+    ball_x, rules_of, shown_paddle, turn_ball)
 from envs_c.games.pong.valid cimport valid
 from envs_c.rng cimport Rng, rng_next
 from envs_c.screen cimport Canvas, canvas_rect
@@ -71,6 +75,7 @@ cdef void reset(void* state, const double* options, Rng* rng) noexcept nogil:
     cdef uint32_t bits = rng_next(rng)
     memset(game, 0, sizeof(Pong))
     game.points = <uint8_t>options[0]
+    game.rules = <uint8_t>rules_of(options)
     game.vx, game.free, game.clock, game.phase = -1, FIRST_WAIT - 1, FIRST_CLOCK, GONE
     if options[1] != 0.0:
         game.vx = 1 if bits & 1 else -1
@@ -91,7 +96,7 @@ cdef inline float step(void* state, int action, Rng* rng, bint* over) noexcept n
     else:
         points = turn_ball(game, over)
     game.clock += 1
-    game.enemy += PACE[game.clock & 7] * ((game.y > game.enemy) - (game.y < game.enemy))
+    game.enemy += PACE[game.clock & 7 | game.rest] * ((game.y > game.enemy) - (game.y < game.enemy))
     game.knob = min(max(game.knob + TURN[action & 7], 0), KNOB_END)
     if game.clock & 1 == 0:
         game.before = game.paddle
@@ -104,9 +109,9 @@ cdef void observe(const void* state, void* out) noexcept nogil:
     """8 float32; the rows of GAME's `features` name them."""
     cdef const Pong* game = <const Pong*>state
     cdef float* features = <float*>out
-    cdef int ball = game.y != 0
+    cdef int ball = game.y != 0, hidden = (game.rules & HIDDEN_ENEMY) != 0
     features[0] = (game.paddle - MIDDLE_Y) * <float>(1.0 / 50)
-    features[1] = (game.enemy - MIDDLE_Y) * ball * <float>(1.0 / 50)
+    features[1] = (game.enemy - MIDDLE_Y) * (ball & ~hidden) * <float>(1.0 / 50)
     features[2] = (ball_x(game) - MIDDLE_X) * ball * <float>(1.0 / 40)
     features[3] = (game.y - game.paddle - 7) * ball * <float>(1.0 / 50)
     features[4] = game.vx * ball
@@ -127,7 +132,10 @@ cdef void draw(const void* state, Canvas* canvas) noexcept nogil:
     cdef const Pong* game = <const Pong*>state
     cdef int x = ball_x(game), enemy = game.enemy - ENEMY_TOP, player = (shown_paddle(game) + 1 & ~1) - PLAYER_TOP
     draw_score(game, canvas)
-    draw_figure(canvas, ENEMY_LEFT, enemy, WIDTH, LENGTH, ORANGE)
+    if game.rules & HIDDEN_ENEMY:
+        enemy = -LENGTH  # above the court
+    else:
+        draw_figure(canvas, ENEMY_LEFT, enemy, WIDTH, LENGTH, ORANGE)
     draw_figure(canvas, PLAYER_LEFT, player, WIDTH, LENGTH, GREEN)
     if game.y:
         draw_ball(canvas, x - BALL_LEFT, game.y - BALL_TOP - (game.y & (x >= EARLY_X)), enemy, player)
@@ -148,6 +156,9 @@ GAME = Game(
     options={
         "points": Option(21, 1, 21, "points of one side that end the episode"),
         "random_serve": Option(1, 0, 1, "0: the first serve is always the cartridge's"),
+        "lazy_enemy": Option(0, 0, 1, "1: the enemy rests while the ball flies away from it"),
+        "fast_serve": Option(0, 0, 1, "1: a serve goes 2 pixels a frame across, not 1"),
+        "hidden_enemy": Option(0, 0, 1, "1: picture and features do not show the enemy's paddle"),
     },
     features=(
         Feature("paddle y", -1.8, 1.6, help="the player's paddle: (y - 126) / 50 in pixels; positive is lower"),

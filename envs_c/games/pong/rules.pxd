@@ -21,10 +21,12 @@ cdef enum:
     WAIT = 63, FIRST_WAIT = 59              # frames from a point, and from the start, to the serve
     FIRST_PADDLE = 109, FIRST_ENEMY = 22, FIRST_CLOCK = 7
     KNOB_MIDDLE = 50, KNOB_END = 100
+    LAZY_ENEMY = 1, FAST_SERVE = 2, HIDDEN_ENEMY = 4    # bits of `rules`: changes of the cartridge's rules
+    RESTING = 8                             # index in PACE
 
 cdef extern from *:
     """
-    static const signed char PACE[8] = {2, 0, 2, 2, 2, 2, 2, 2};    // the enemy's pixels a frame, by clock
+    static const signed char PACE[16] = {2, 0, 2, 2, 2, 2, 2, 2};   // the enemy's pixels a frame, by clock; from RESTING on 0
     static const signed char TURN[8] = {0, 0, -3, 3, -3, 3};        // knob's turn, by action
     static const unsigned char TARGET[101] = {  // the paddle's y, by knob
          38,  38,  38,  38,  38,  38,  38,  38,  38,  38,  38,  38,  38,  38,  40,  42,  44,  46,  48,  50,
@@ -33,7 +35,8 @@ cdef extern from *:
         128, 130, 132, 134, 136, 138, 140, 142, 144, 146, 148, 150, 152, 152, 156, 158, 158, 162, 164, 164,
         166, 170, 170, 172, 174, 176, 178, 180, 182, 184, 186, 188, 190, 192, 194, 196, 198, 198, 202, 204, 204};
     """
-    const int8_t[8] PACE, TURN
+    const int8_t[16] PACE
+    const int8_t[8] TURN
     const uint8_t[101] TARGET
 
 
@@ -52,6 +55,8 @@ ctypedef struct Pong:
     uint8_t phase           # PLAY, POINT or GONE
     uint8_t[2] score        # the enemy's, the player's
     uint8_t points          # the episode ends when a side has this many
+    uint8_t rules           # the changed ones
+    uint8_t rest            # RESTING while the enemy rests from a ball that flies away, else 0
 
 
 cdef inline int ball_x(const Pong* game) noexcept nogil:
@@ -98,10 +103,20 @@ cdef inline float score_point(Pong* game, int side, bint* over) noexcept nogil:
     return 1.0 if side else -1.0
 
 
+cdef inline int rules_of(const double* options) noexcept nogil:
+    """The bits of `rules` under these options."""
+    return (options[2] != 0.0) * LAZY_ENEMY | (options[3] != 0.0) * FAST_SERVE | (options[4] != 0.0) * HIDDEN_ENEMY
+
+
+cdef inline int rest_of(const Pong* game) noexcept nogil:
+    return RESTING if game.rules & LAZY_ENEMY and game.vx > 0 and game.phase != GONE else 0
+
+
 cdef inline void serve(Pong* game) noexcept nogil:
+    cdef int speed = 2 if game.rules & FAST_SERVE else 1
     game.phase = PLAY
     game.x = game.y = game.enemy = MIDDLE
-    game.vx = 1 if game.vx > 0 else -1
+    game.vx = speed if game.vx > 0 else -speed
     game.vy = -1 if game.up else 1
 
 
@@ -113,6 +128,7 @@ cdef inline float turn_ball(Pong* game, bint* over) noexcept nogil:
         game.up = game.vy < 0
         game.y = game.vy = 0
         game.free = WAIT - 2
+        game.rest = 0
         return 0.0
     if game.phase == GONE:
         serve(game)
@@ -136,5 +152,6 @@ cdef inline float turn_ball(Pong* game, bint* over) noexcept nogil:
         game.vy = (behind + 3 >> 2) - 2
     game.x += game.vx
     game.y += game.vy
+    game.rest = <uint8_t>rest_of(game)
     fly(game)
     return 0.0

@@ -2,7 +2,7 @@
 
 from envs_c.games.pong.rules cimport (
     CEILING, ENEMY_X, FLOOR, GONE, KNOB_END, LEFT_END, LEFT_FIRE, NOOP, PLAYER_X, POINT, RIGHT_END, TARGET, TOP_SPEED, Pong,
-    ball_x)
+    ball_x, rest_of, rules_of)
 from envs_c.valid cimport between
 
 
@@ -27,7 +27,8 @@ cdef inline bint valid(const void* state, const double* options, bint over) noex
     """True if ball, paddles and score can be those of one game."""
     cdef const Pong* game = <const Pong*>state
     cdef int points = <int>options[0], most = points - 1 + over
-    return (game.points == points and game.score[0] <= most and game.score[1] <= most and game.phase <= GONE
+    return (game.rules == rules_of(options) and game.points == points and game.score[0] <= most and game.score[1] <= most
+            and game.phase <= GONE and game.rest == rest_of(game)
             and between(game.vx, -TOP_SPEED, TOP_SPEED) and game.vx != 0 and between(game.free, 0, LONGEST_FLIGHT)
             and has_ball(game) and between(game.enemy, -ENEMY_STEP, Y_END + ENEMY_STEP)
             and between(game.paddle, TARGET[0], TARGET[KNOB_END]) and between(game.before, TARGET[0], TARGET[KNOB_END])
