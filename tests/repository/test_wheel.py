@@ -90,6 +90,20 @@ def test_a_wheel_has_the_games_and_the_kernels_for_each_level_and_the_rest_once(
     assert [name for name in marches if "engine" in name and "x86" in name] == []
 
 
+def test_a_second_wheel_finds_the_tools_of_the_first_and_no_old_modules(tmp_path, monkeypatch):
+    module = load(TOOLS / "build_wheel.py")
+    monkeypatch.setattr(module, "BUILD", tmp_path)
+    monkeypatch.setattr(module, "TOOLS", tmp_path / module.TOOLS.name)
+    monkeypatch.setattr(module, "run", lambda command: (tmp_path / "wheel-raw" / "a.whl").write_text("", encoding="utf-8"))
+    monkeypatch.setattr(module, "check", lambda wheel, folder: wheel)
+    for folder in (module.TOOLS / "lib", tmp_path / "wheel-123" / "lib.linux", tmp_path / "wheel-raw"):
+        folder.mkdir(parents=True)
+    monkeypatch.setattr(module.shutil, "rmtree", lambda path, ignore_errors=False: path.exists() and removed.append(path.name))
+    removed = []
+    module.build(tmp_path / "dist")
+    assert removed == ["lib.linux", "wheel-raw"]
+
+
 def test_march_is_refused_for_a_wheel():
     result = run(sys.executable, "setup.py", "bdist_wheel", "--help", MARCH="native")
     assert result.returncode == 1

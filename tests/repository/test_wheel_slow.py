@@ -60,11 +60,19 @@ def test_the_wheel_brings_and_links_no_openmp(wheel):
     assert not any("gomp" in name for name in names) and b"libgomp" not in kernels and b"GOMP_parallel" in kernels
 
 
-@pytest.fixture(scope="module")
-def own(wheel, tmp_path_factory) -> Path:
+def interpreter(version: str) -> str:
+    """A Python of this version: this one, or one that pyenv or uv has installed beside it."""
+    if sys.version_info[:2] == tuple(map(int, version.split("."))):
+        return sys.executable
+    found = sorted(Path(sys.base_prefix).parent.glob(f"*{version}*/bin/python{version}"))
+    return str(found[-1]) if found else pytest.skip(f"no Python {version} beside {sys.base_prefix}")
+
+
+@pytest.fixture(scope="module", params=["3.11", "3.12", "3.13"])
+def own(wheel, tmp_path_factory, request) -> Path:
     """The Python of an empty environment with the wheel."""
     folder = tmp_path_factory.mktemp("environment")
-    subprocess.run([sys.executable, "-m", "venv", folder], check=True)
+    subprocess.run([interpreter(request.param), "-m", "venv", folder], check=True)
     python = folder / "bin" / "python"
     subprocess.run([python, "-m", "pip", "install", "-q", "--no-input", wheel], check=True)
     return python
