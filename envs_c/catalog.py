@@ -102,7 +102,8 @@ def make(name: str, num_envs: int = 1, *, view: str = "features", picture_size=N
     num_threads: the most threads to step with; 0 is one for each core. How many take part is measured.
     autoreset: "next_step", "same_step" or "disabled", or Gymnasium's AutoresetMode.
     seed: for resets without a seed of their own; None is a seed from the operating system.
-    copy: True returns new arrays from every call, False the same arrays, which the next step overwrites.
+    copy: True returns arrays that no later call changes while somebody has them, False the same arrays, which the next step
+        overwrites.
     render_mode: None or "rgb_array", with which `render()` returns pictures, or "human": a window shows the first 16
         environments at the game's own rate.
     options: the game's own options; `game(name).options` has their ranges. ALE's names are known too: frameskip,

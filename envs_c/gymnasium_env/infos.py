@@ -24,7 +24,7 @@ def add_ends(infos: dict, over, statistics: dict):
 def add_lives(infos: dict, lives, rows):
     """Add the lives left, (N,) int32; None in a game without lives. rows: (N,) bool, the environments that have them."""
     if lives is not None:
-        infos["lives"], infos["_lives"] = lives.copy(), rows.copy()
+        infos["lives"], infos["_lives"] = lives.copy(), rows
 
 
 def row_of(observations, i: int):
@@ -49,7 +49,7 @@ def add_last(infos: dict, over, statistics: dict, observations, masks, lives=Non
     for i in np.flatnonzero(over):
         infos["final_obs"][i] = copied(row_of(observations, i))
     infos["final_info"] = {STATS: statistics, f"_{STATS}": over.copy()}
-    add_lives(infos["final_info"], lives, over)
+    add_lives(infos["final_info"], lives, over.copy())
     if masks is not None:
         infos["final_info"].update(action_mask=masks.view(np.int8).copy(), _action_mask=over.copy())
     infos["_final_obs"], infos["_final_info"] = over.copy(), over.copy()

@@ -16,7 +16,7 @@ from envs_c.engine.vecenv import VecEnv
 from envs_c.errors import InvalidArgument
 from envs_c.game import Game
 from envs_c.gymnasium_env.ale import ACTIONS, checked_actions, game_actions
-from envs_c.gymnasium_env.buffers import aligned_zeros
+from envs_c.gymnasium_env.buffers import Buffers, Turns, aligned_zeros
 from envs_c.gymnasium_env.copies import Copies
 from envs_c.gymnasium_env.infos import add_ends, add_last, add_lives, copied, episode
 from envs_c.gymnasium_env.snapshot import close_snapshot, open_snapshot
@@ -81,23 +81,31 @@ class ArcadeVectorEnv(Copies, VectorEnv[Observations, Actions, npt.NDArray[Any]]
         memory.add("stacked frames", size * self.frame_stack if self.frame_stack > 1 else 0)
         memory.check()
         legal = (n, len(core.actions))
-        self._observation = aligned_zeros(observations, core.observation_dtype)
         self._final = np.zeros(observations, core.observation_dtype) if core.autoreset == "same_step" else None
-        self._picture = aligned_zeros(pictures, np.uint8) if pictures else None
         self._final_picture = np.zeros(pictures, np.uint8) if pictures and self._final is not None else None
         self._mask = np.zeros(legal, np.uint8) if self.game.has_mask else None
         self._final_mask = np.zeros(legal, np.uint8) if self.game.has_mask and self._final is not None else None
         self._actions = np.zeros(n, np.int32)
-        self._reward, self._terminated, self._truncated = np.zeros((3, n), np.float32)
+        self._reward, self._terminated, self._truncated = self._outputs = np.zeros((3, n), np.float32)
+        self._wrong = np.zeros(n, bool)  # scratch
+        self._all, self._none = np.ones(n, bool), np.zeros(n, bool)  # never written
         self._stack = aligned_zeros((n, self.frame_stack, *core.observation_shape), core.observation_dtype) \
             if self.frame_stack > 1 else None
-        self._over = np.zeros(n, bool)  # at an episode's end, before the reset
+        self._over = self._none  # at an episode's end, before the reset
         self._started = np.full(n, time.perf_counter())
-        self._batch = core.bind(
-            0, n, actions=self._actions, observation=self._observation, reward=self._reward,
-            terminated=self._terminated, truncated=self._truncated, final_observation=self._final,
-            action_mask=self._mask, final_action_mask=self._final_mask, picture=self._picture,
-            final_picture=self._final_picture)
+
+        def make() -> Buffers:
+            observation = aligned_zeros(observations, core.observation_dtype)
+            picture = aligned_zeros(pictures, np.uint8) if pictures else None
+            batch = core.bind(
+                0, n, actions=self._actions, observation=observation, reward=self._reward, terminated=self._terminated,
+                truncated=self._truncated, final_observation=self._final, action_mask=self._mask,
+                final_action_mask=self._final_mask, picture=picture, final_picture=self._final_picture)
+            return Buffers(observation, picture, batch)
+
+        self._own = self._latest = make()
+        self._observation, _, self._batch = self._own
+        self._turns = Turns(make)
 
     def reset(self, *, seed: Seed = None, options: Mapping[str, Any] | None = None) -> tuple[Observations, Infos]:
         """Begin new episodes.
@@ -116,8 +124,13 @@ class ArcadeVectorEnv(Copies, VectorEnv[Observations, Actions, npt.NDArray[Any]]
             if seed is not None:
                 self.core.seed(seed, mask)
                 super().reset(seed=seed if isinstance(seed, int) else None)
-            self._batch.reset(mask)
-            self._over[began] = False
+            buffers = self._next_buffers()
+            if mask is not None and buffers is not self._latest:
+                buffers.take(self._latest)  # those of environments that were never reset
+                buffers.batch.observe()     # the others, even if the caller has changed the arrays
+            buffers.batch.reset(mask)
+            self._latest = buffers
+            self._over = self._over & ~began
             self._started[began] = time.perf_counter()
             if self._stack is not None:
                 self._stack[began] = 0
@@ -125,6 +138,10 @@ class ArcadeVectorEnv(Copies, VectorEnv[Observations, Actions, npt.NDArray[Any]]
             if self._human:
                 self._human.show(paced=False)
             return self._observations(), self._infos()
+
+    def _next_buffers(self) -> Buffers:
+        """The buffers that the next call writes to: with `copy`, if possible, some that can be given away."""
+        return self.copy and self._stack is None and self._turns.free() or self._own
 
     def step(self, actions: Actions) -> tuple[Observations, Rewards, Flags, Flags, Infos]:
         """Step all environments.
@@ -136,14 +153,14 @@ class ArcadeVectorEnv(Copies, VectorEnv[Observations, Actions, npt.NDArray[Any]]
         actions = checks.actions(actions, self.num_envs)
         if self._table is not None:
             actions = checked_actions(self.game.name, actions, self._table)
-        if not np.can_cast(actions.dtype, np.int32) and not -1 <= actions.min() <= actions.max() <= 1 << 30:
-            wrong = int(np.flatnonzero((actions < 0) | (actions > 1 << 30))[0])
-            raise InvalidArgument(checks.wrong_action(self.game.name, self.core.actions, wrong, int(actions[wrong])))
         with self._alone:
             np.copyto(self._actions, actions, casting="unsafe")
-            ended = self._batch.step()
-            terminated, truncated = self._terminated != 0, self._truncated != 0
-            over = self.core.ended != 0  # not terminated | truncated: life_loss_info reports lost lives as terminated too
+            if actions.dtype != np.int32:
+                self._check_range(actions)
+            buffers = self._next_buffers()
+            ended = buffers.batch.step()
+            self._latest = buffers
+            over = self.core.ended != 0 if ended else self._none  # not the flags: life_loss_info sets terminated too
             final_stack = self._push(over)
             infos = self._infos()
             if ended:
@@ -151,7 +168,15 @@ class ArcadeVectorEnv(Copies, VectorEnv[Observations, Actions, npt.NDArray[Any]]
             self._over = over
             if self._human:
                 self._human.show(paced=True)
+            terminated, truncated = self._outputs[1:] != 0
             return self._observations(), self._reward.astype(np.float64), terminated, truncated, infos
+
+    def _check_range(self, actions):
+        """Raise InvalidArgument for actions that int32 cannot hold; the engine checks the others."""
+        np.not_equal(self._actions, actions, out=self._wrong)
+        if np.count_nonzero(self._wrong):
+            wrong = int(np.argmax(self._wrong))
+            raise InvalidArgument(checks.wrong_action(self.game.name, self.core.actions, wrong, int(actions[wrong])))
 
     def _push(self, over):
         """Add the newest observation to the frame stacks.
@@ -174,9 +199,9 @@ class ArcadeVectorEnv(Copies, VectorEnv[Observations, Actions, npt.NDArray[Any]]
 
     def _infos(self):
         infos = {}
-        add_lives(infos, self.core.lives, np.ones(self.num_envs, bool))
+        add_lives(infos, self.core.lives, self._all.copy())
         if self._mask is not None:
-            infos.update(action_mask=self._mask.view(np.int8).copy(), _action_mask=np.ones(self.num_envs, bool))
+            infos.update(action_mask=self._mask.view(np.int8).copy(), _action_mask=self._all.copy())
         return infos
 
     def _report(self, infos, over, final):
@@ -194,10 +219,11 @@ class ArcadeVectorEnv(Copies, VectorEnv[Observations, Actions, npt.NDArray[Any]]
             add_last(infos, over, statistics, last, self._final_mask, self.core.final_lives)
 
     def _observations(self):
-        observations = self._observation if self._stack is None else self._stack
-        if self._picture is not None:
-            observations = {"features": observations, "pixels": self._picture}
-        return copied(observations) if self.copy else observations
+        buffers, stack = self._latest, self._stack
+        observations = buffers.observation if stack is None else stack
+        if buffers.picture is not None:
+            observations = {"features": observations, "pixels": buffers.picture}
+        return copied(observations) if self.copy and buffers is self._own else observations
 
     def render(self) -> tuple[Screen, ...] | None:
         """The screens of all environments in colour: a tuple of N (height, width, 3) uint8.
@@ -229,7 +255,10 @@ class ArcadeVectorEnv(Copies, VectorEnv[Observations, Actions, npt.NDArray[Any]]
             self.core.set_state(state, indices)
             if self._stack is not None:
                 self._stack[rows] = np.frombuffer(stack, self._stack.dtype).reshape(len(rows), *self._stack.shape[1:])
-            self._batch.observe()
+            buffers = self._next_buffers()
+            buffers.take(self._latest)
+            buffers.batch.observe()
+            self._latest = buffers
             self._over = self.core.over()
             self._started[rows] = time.perf_counter()
             return self._observations()

@@ -136,7 +136,8 @@ def test_settings_attributes_and_samplers_are_copied(copied):
     other = copied(env)
     for name in settings.keys() - {"lives", "frame_stack", "copy"}:
         assert getattr(other.core, name) == getattr(env.core, name), name
-    assert other.core.options == {"lives": 2} and other.frame_stack == 2 and other.copy is False and other.note == ["kept"]
+    assert other.core.options == env.core.options and other.core.options["lives"] == 2
+    assert other.frame_stack == 2 and other.copy is False and other.note == ["kept"]
     assert other.observation_space == env.observation_space and other.metadata == env.metadata
     assert np.array_equal(env.action_space.sample(), other.action_space.sample())
 
