@@ -141,7 +141,7 @@ class ArcadeVectorEnv(Copies, VectorEnv[Observations, Actions, npt.NDArray[Any]]
 
     def _next_buffers(self) -> Buffers:
         """The buffers that the next call writes to: with `copy`, if possible, some that can be given away."""
-        return self.copy and self._stack is None and self._turns.free() or self._own
+        return (self.copy and self._stack is None and self._turns.free()) or self._own
 
     def step(self, actions: Actions) -> tuple[Observations, Rewards, Flags, Flags, Infos]:
         """Step all environments.
