@@ -36,6 +36,10 @@ class Costs:
 
     The orders of magnitude are those of published measurements: a kernel of an empty stream takes 2 to 3 us from launch to end,
     a node of a graph 1 to 1.5 us, the launch of a graph about 5 us of the host, an operation of torch 5 us.
+
+    A step of a sequence's kernel, besides its product, is estimated from its code for 128 units: 1,300 clocks for the functions
+    of 2,048 units (10 of 16 a clock each), or 2,000 for the reads of the gates' gradients from shared memory, half of it beside
+    the product; loads, stores and a barrier take the rest.
     """
 
     node: float = 1.4e-6        # of a kernel in a graph, besides its work
@@ -48,3 +52,4 @@ class Costs:
     memory: float = 0.8         # reached part of the memory's bandwidth
     products: float = 0.5       # reached part of the products' rate
     product: float = 2.5e-6     # the least time of a product: the way through one tile
+    step: float = 1.2e-6        # of a block's time step in a kernel for whole sequences, besides its product

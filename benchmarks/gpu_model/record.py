@@ -27,6 +27,8 @@ class Operation:
     direction: str
     block: int
     after: tuple[int, ...]
+    steps: int = 0     # of a kernel for whole sequences: time steps, one after another
+    rows: float = 0    # and sequences
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,7 @@ class Part:
 
         def line(one: float, other: float) -> float:
             return max(0.0, one + (other - one) * (size - first) / (second - first))
-        return [replace(one, bytes=line(one.bytes, other.bytes), flops=line(one.flops, other.flops))
+        return [replace(one, **{name: line(getattr(one, name), getattr(other, name)) for name in ("bytes", "flops", "rows")})
                 for one, other in zip(self.small, self.large, strict=True)]
 
 
@@ -111,4 +113,5 @@ def _plain(operations: Sequence) -> list[Operation]:
     """The operations with their places in this list in place of their numbers."""
     places = {one.number: place for place, one in enumerate(operations)}
     return [Operation(one.kind, one.name, one.stream, one.bytes, one.flops, one.direction, one.block,
-                      tuple(places[number] for number in one.after if number in places)) for one in operations]
+                      tuple(places[number] for number in one.after if number in places), one.steps, one.rows)
+            for one in operations]

@@ -10,7 +10,7 @@ from benchmarks.gpu_model.devices import Costs, Device
 from benchmarks.gpu_model.record import Iteration
 from benchmarks.gpu_model.simulate import Result, Setting, simulate
 from bridge.nvrtc import BLOCK
-from trainer.kernels.cuda import module
+from trainer.kernels import cuda, sequence
 from trainer.log.numbers import count
 
 FREE = float("inf")
@@ -57,9 +57,12 @@ KERNEL_COLUMNS = ["kernel", "registers", "shared, bytes", "stack, bytes", "occup
 
 def kernel_rows(device: Device) -> list[list[str]]:
     """Registers, shared memory, stack and occupancy of our kernels on a device. Needs CuPy's NVRTC."""
-    found = usage(module.compile(device.arch))
-    return [[name, one.registers, one.shared, one.stack, f"{one.occupancy(device, BLOCK):.0%}"]
-            for name, one in sorted(found.items())]
+    rows = []
+    for module in (cuda.module, sequence.module) if device.bf16 else (cuda.module,):
+        for name, one in sorted(usage(module.compile(device.arch)).items()):
+            block = sequence.THREADS * int(name.rpartition("_")[2]) if module is sequence.module else BLOCK
+            rows.append([name, one.registers, one.shared, one.stack, f"{one.occupancy(device, block):.0%}"])
+    return rows
 
 
 def write_trace(result: Result, path: Path) -> None:

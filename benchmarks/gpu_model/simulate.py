@@ -6,9 +6,11 @@ other streams can work; then its work has the GPU for itself. Copies of one dire
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from math import ceil
 
 from benchmarks.gpu_model.devices import Costs, Device
 from benchmarks.gpu_model.record import Iteration, Operation
+from trainer.kernels.sequence import SEQUENCES
 
 
 @dataclass(frozen=True)
@@ -123,7 +125,17 @@ class Machine:
         moved = one.bytes / (self.device.bandwidth * self.costs.memory)
         if not one.flops:
             return moved
+        if one.steps:
+            return max(moved, self.sequences(one))
         return max(moved, one.flops / (self.rate * self.costs.products), self.costs.product)
+
+
+    def sequences(self, one: Operation) -> float:
+        """Seconds of a kernel for whole sequences: each multiprocessor has a block of 16 of them at a time."""
+        blocks = ceil(one.rows / SEQUENCES)
+        product = SEQUENCES * one.flops / (one.steps * one.rows)  # FLOP of a block's step
+        rate = self.rate * self.costs.products / self.device.multiprocessors
+        return ceil(blocks / self.device.multiprocessors) * one.steps * (product / rate + self.costs.step)
 
 
 @dataclass(frozen=True)

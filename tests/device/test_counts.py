@@ -90,3 +90,11 @@ def counted(settings: dict) -> Expected:
 @pytest.mark.skipif(not torch.__version__.startswith("2.13."), reason="the numbers are those of torch 2.13's operations")
 def test_operations_and_memory_of_an_iteration_are_those_of_the_table(settings, expected):
     assert counted(settings) == expected
+
+
+@pytest.mark.parametrize(("units", "more"), [(32, 0), (6, 4 * 4)], ids=["whole sequences", "single steps"])
+def test_kernels_of_a_minibatch_grow_with_the_horizon_only_in_single_steps(units, more):
+    """The LSTM in bfloat16: a product and a kernel for each step, forward and backward, or one kernel for all steps."""
+    sizes = [{"precision": "bfloat16", "lstm_size": units, "horizon": horizon, "minibatch": 3 * horizon} for horizon in (4, 8)]
+    short, long = (counted(size).minibatch[0] for size in sizes)
+    assert long - short == more

@@ -11,7 +11,7 @@ from device_runs import config, contents, require_same, trained
 from bridge.errors import DeviceError
 from bridge.nvrtc import CudaModule
 from bridge.on_device import cartpole
-from trainer.kernels import cuda, dispatch
+from trainer.kernels import cuda, dispatch, sequence
 from trainer.kernels.checks import cases, first_start
 from trainer.policy.load import load_policy
 from trainer.training.build import make_session
@@ -106,6 +106,19 @@ def test_a_training_goes_on_with_plain_torch_in_place_of_a_wrong_kernel(unchecke
 
 
 @pytest.mark.parametrize("unchecked", ["sm_90"], indirect=True)
+def test_a_training_does_single_steps_in_place_of_a_wrong_kernel_for_whole_sequences(unchecked, tmp_path, monkeypatch):
+    before, after = "dc[r][e] *= kept_next[r];", ""
+    text = sequence.module.path.read_text()
+    assert text.count(before) == 1
+    (tmp_path / "cuda_sequence.cu").write_text(text.replace(before, after))
+    monkeypatch.setattr(sequence, "module", CudaModule(tmp_path / "cuda_sequence.cu", sequence.module.headers))
+    with pytest.warns(RuntimeWarning, match=r"on a device without a GPU .*: lstm_recurrence \([^)]*\); plain torch is used"):
+        trained(config(precision="bfloat16", lstm_size=32))
+    captured = {one.name for one in unchecked.schedule.operations if one.graph is not None}
+    assert "lstm_backward_bf16" in captured and not any("lstm_recurrence" in name for name in captured)
+
+
+@pytest.mark.parametrize("unchecked", ["sm_90"], indirect=True)
 def test_right_kernels_are_remembered_after_one_line_and_not_checked_again(unchecked, runs, capsys):
     start()
     line, = capsys.readouterr().err.splitlines()
@@ -182,6 +195,12 @@ def test_a_kernel_that_fails_is_an_error_of_one_line(unchecked, monkeypatch):
     monkeypatch.setattr(first_start, "compare", fail)
     with pytest.raises(DeviceError, match=r"^kernels cannot run on .* \(CUDA error.*\): use the CPU \(.*\), and report"):
         start()
+
+
+def test_a_gpu_without_bfloat16_is_checked_without_the_kernels_for_whole_sequences(unchecked, monkeypatch):
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device=None: (7, 5))
+    start()
+    assert first_start.remembered() and not any("lstm_recurrence" in one.name for one in unchecked.schedule.operations)
 
 
 def test_the_check_changes_no_random_number(unchecked):

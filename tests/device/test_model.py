@@ -13,12 +13,16 @@ from benchmarks.gpu_model.record import Iteration, Operation, Part, record
 from benchmarks.gpu_model.simulate import Machine, Setting, simulate
 
 PLAIN = Device("plain", "sm_90", 1, 65536, 2048, 1 << 16, 1e9, 1e12, 1e12, 1e9, 1)  # a byte takes a nanosecond
-NONE = Costs(node=0, kernel=0, copy=0, graph=0, operation=0, sync=0, turn=0, memory=1, products=1, product=0)
+NONE = Costs(node=0, kernel=0, copy=0, graph=0, operation=0, sync=0, turn=0, memory=1, products=1, product=0, step=0)
 SECOND = 10**9  # bytes that take a second
 
 
 def kernel(stream: int = 1, seconds: float = 1, after: tuple[int, ...] = (), flops: float = 0) -> Operation:
     return Operation("kernel", "work", stream, 0 if flops else seconds * SECOND, flops, "", 128, after)
+
+
+def sequences(rows: int, steps: int, flops: float, seconds: float = 0) -> Operation:
+    return Operation("kernel", "sequences", 1, seconds * SECOND, flops, "", 128, (), steps, rows)
 
 
 def copy(direction: str, stream: int = 1, seconds: float = 1) -> Operation:
@@ -42,6 +46,11 @@ ROWS = [  # operations, costs, the time when all is done
     ([kernel(flops=2e12)], {}, 2),
     ([kernel(flops=1e9)], {"product": 3}, 3),
     ([kernel(flops=2e12)], {"products": 0.5}, 4),
+    ([sequences(rows=16, steps=3, flops=16)], {"step": 0.5}, 3 * 0.5),
+    ([sequences(rows=17, steps=3, flops=17)], {"step": 0.5}, 2 * 3 * 0.5),     # two blocks, one multiprocessor
+    ([sequences(rows=16, steps=2, flops=2e12)], {"step": 0.5}, 2 * (0.5 + 1)),
+    ([sequences(rows=4, steps=2, flops=0.5e12)], {}, 2 * 1),                   # a block of few costs as much
+    ([sequences(rows=16, steps=2, flops=16, seconds=9)], {"step": 0.5}, 9),
     ([kernel(), wait(0), kernel()], {"sync": 1}, 2 + 0),              # the wait passes while the kernel works
     ([kernel(), Operation("wait", "event", 2, 0, 0, "", 0, (0,)), kernel(2, 1)], {}, 2),
 ]
@@ -99,6 +108,13 @@ def test_bytes_and_flop_of_a_third_size_are_on_the_line_of_the_two(recorded, mon
     for one, two in zip(recorded.minibatch.at(8), other.minibatch.large, strict=True):
         assert (one.name, one.flops) == (two.name, pytest.approx(two.flops))
         assert one.bytes == pytest.approx(two.bytes, rel=0.05, abs=600)  # memory is given in blocks of 512 bytes
+
+
+def test_a_kernel_for_whole_sequences_is_recorded_with_its_steps_sequences_and_flop():
+    made = record("cartpole", horizon=4, precision="bfloat16", memory="lstm", width=32)
+    for one in [one for one in made.minibatch.at(10) if one.name.startswith("lstm_recurrence")]:
+        assert (one.steps, one.rows, one.flops) == (4, 10, 2 * 4 * 10 * 4 * 32 * 32)
+    assert len([one for one in made.minibatch.at(10) if one.steps]) == 2
 
 
 SOURCE = """extern "C" __global__ void shares(float* x) {

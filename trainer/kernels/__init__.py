@@ -6,6 +6,7 @@
     gaussian.py     the same as dispatch.py for continuous actions; cpu_gaussian.pyx is their version for CPU tensors
     mingru.py       the same for minimal gated recurrent units; with cpu_mingru.pyx and cpu_mingru.h for CPU tensors
     cuda.py         the version for CUDA tensors; with cuda.cu
+    sequence.py     the recurrence of an LSTM over whole sequences in bfloat16, for CUDA tensors; with cuda_sequence.cu
     checks/         the check of cuda.cu at a trainer's first start on a GPU
     tiles.py        an LSTM and heads for CPUs with Intel's AMX: amx.pyx with cpu_amx_lstm.h, _pack.h, _heads.h and cpu_amx.h
     rows.h          the arithmetic of one row, shared by cpu.pyx and cuda.cu
@@ -33,6 +34,7 @@ from trainer.kernels.dispatch import (  # noqa: E402  loads cpu, of the chosen v
 )
 from trainer.kernels.gaussian import gaussian, gaussian_sample  # noqa: E402
 from trainer.kernels.mingru import mingru, mingru_backward  # noqa: E402
+from trainer.kernels.sequence import lstm_recurrence, lstm_recurrence_backward, takes_recurrence  # noqa: E402
 from trainer.kernels.tiles import (  # noqa: E402
     heads,
     lstm_step_tiles,
@@ -44,6 +46,6 @@ from trainer.kernels.tiles import (  # noqa: E402
 )
 
 __all__ = ["BACKENDS", "advantages", "categorical", "gaussian", "gaussian_sample", "heads", "lstm_backward", "lstm_forward",
-           "lstm_sequence", "lstm_sequence_backward", "lstm_step_tiles", "lstm_tiles", "lstm_tiles_backward", "mingru",
-           "mingru_backward", "pack_tiles", "replaced", "sample", "stack_frames", "takes_heads", "takes_sequences",
-           "takes_tiles", "use_reference"]
+           "lstm_recurrence", "lstm_recurrence_backward", "lstm_sequence", "lstm_sequence_backward", "lstm_step_tiles",
+           "lstm_tiles", "lstm_tiles_backward", "mingru", "mingru_backward", "pack_tiles", "replaced", "sample",
+           "stack_frames", "takes_heads", "takes_recurrence", "takes_sequences", "takes_tiles", "use_reference"]

@@ -78,9 +78,14 @@ def _fast(tensor):
 def _run(name: str, inputs: tuple, outs: tuple):
     """Run the kernel `name`; an output that is None is not written."""
     backend = _backend(outs[0], name)
-    if backend is not reference:
+    if backend is reference:
+        _run_reference(name, inputs, outs)
+    else:
         getattr(backend, name)(*inputs, *outs)
-        return
+
+
+def _run_reference(name: str, inputs: tuple, outs: tuple):
+    """The same in plain torch."""
     results = getattr(reference, name)(*inputs)
     for out, result in zip(outs, results if isinstance(results, tuple) else (results,), strict=True):
         if out is not None:

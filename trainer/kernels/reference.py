@@ -54,6 +54,41 @@ def lstm_backward(gates, c_prev, keep, c, dh, dh_next, keep_next, dc):
     return torch.cat([di, df, dg, do], dim=1), d * f
 
 
+def lstm_recurrence(products, weight_h, bias, keep, h, c):
+    """T time steps of an LSTM with resets, after the input product.
+
+    products: (T, B, 4n), the input products.
+    weight_h: (4n, n).
+    bias: (4n,).
+    keep: (T + 1, B), as in `lstm_forward`; the last row is for the step after the sequence.
+    h: (B, n), the hidden state before the first step, times keep[0]; c: (B, n).
+    Returns activated gates (T, B, 4n); the hidden states times keep, with h (T + 1, B, n), which the recurrent products read
+    in the dtype of weight_h; the cell states, with c (T + 1, B, n); and the hidden states (T, B, n).
+    """
+    gates, inputs, cells, hidden = [], [wide(h)], [wide(c)], []
+    for t in range(len(products)):
+        product = wide(inputs[-1].to(weight_h.dtype)) @ wide(weight_h).t()
+        activated, c, h, h_next = lstm_forward(products[t], product, bias, cells[-1], keep[t], keep[t + 1])
+        for results, result in zip((gates, cells, hidden, inputs), (activated, c, h, h_next), strict=True):
+            results.append(result)
+    return tuple(torch.stack(results) for results in (gates, inputs, cells, hidden))
+
+
+def lstm_recurrence_backward(gates, weight_h, keep, cells, dhidden):
+    """The gradient of `lstm_recurrence`.
+
+    gates, cells: its results; weight_h, keep: as there.
+    dhidden: (T, B, n), dL/d(hidden states) from the layer above.
+    Returns dL/d(pre-activations) (T, B, 4n); the recurrent products read them in the dtype of weight_h.
+    """
+    dh, dc, gradients = torch.zeros_like(cells[0]), torch.zeros_like(cells[0]), []
+    for t in reversed(range(len(gates))):
+        dgates, dc = lstm_backward(gates[t], cells[t], keep[t], cells[t + 1], dhidden[t], dh, keep[t + 1], dc)
+        dh = wide(dgates.to(weight_h.dtype)) @ wide(weight_h)
+        gradients.append(dgates)
+    return torch.stack(gradients[::-1])
+
+
 def mingru(product, bias, keep, state, x=None):
     """T time steps of minimal gated recurrent units (Feng et al., 2024, arXiv:2410.01201), the log-free form, with resets.
 

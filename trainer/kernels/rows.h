@@ -70,9 +70,9 @@ ROW void row_lstm_unit(float *i, float *f, float *g, float *o, float c_prev, flo
     *h = *o * row_tanh(*c);
 }
 
-/* The gradient of row_lstm_unit. i, f, g, o: IN activated gates, OUT dL/d(pre-activations). dc: IN dL/dc, OUT dL/dc_prev. */
-ROW void row_lstm_unit_backward(float *i, float *f, float *g, float *o, float c_prev, float c, float dh, float *dc) {
-    float t = row_tanh(c);
+/* The gradient of row_lstm_unit. i, f, g, o: IN activated gates, OUT dL/d(pre-activations). t: tanh(c).
+ * dc: IN dL/dc, OUT dL/dc_prev. */
+ROW void row_lstm_unit_gradient(float *i, float *f, float *g, float *o, float c_prev, float t, float dh, float *dc) {
     float d = *dc + dh * *o * (1.0f - t * t);
     float di = d * *g * *i * (1.0f - *i);
     float df = d * c_prev * *f * (1.0f - *f);
@@ -82,6 +82,11 @@ ROW void row_lstm_unit_backward(float *i, float *f, float *g, float *o, float c_
     *i = di;
     *f = df;
     *g = dg;
+}
+
+/* row_lstm_unit_gradient from the cell state c. */
+ROW void row_lstm_unit_backward(float *i, float *f, float *g, float *o, float c_prev, float c, float dh, float *dc) {
+    row_lstm_unit_gradient(i, f, g, o, c_prev, row_tanh(c), dh, dc);
 }
 
 /* One unit of a minimal gated recurrent unit (Feng et al., 2024, arXiv:2410.01201). z, u: pre-activations. before: the state

@@ -173,6 +173,9 @@ def forward_steps(x, weight_x, weight_h, bias, keeps, space: SequenceSpace, hidd
     """The forward pass step by step; writes `hidden` and the space."""
     gates, inputs, cells = space.gates, space.inputs, space.cells
     torch.mm(x.flatten(0, 1), weight_x.t(), out=gates.flatten(0, 1))
+    if kernels.takes_recurrence(x, weight_h.shape[1]):
+        kernels.lstm_recurrence(gates, weight_h, bias, keeps, gates, inputs, cells, hidden)
+        return
     for t in range(len(gates)):
         torch.mm(inputs[t], weight_h.t(), out=space.product)
         kernels.lstm_forward(gates[t], space.product, bias, cells[t], keeps[t], keeps[t + 1],
@@ -187,11 +190,14 @@ def backward_steps(x, weight_x, weight_h, keeps, space: SequenceSpace, dhidden, 
     Returns the gradients of weight_x, weight_h and the bias, float32.
     """
     cells, gates = space.cells, space.gates
-    space.dh.zero_()
-    space.dc.zero_()
-    for t in reversed(range(len(gates))):
-        kernels.lstm_backward(gates[t], cells[t], keeps[t], cells[t + 1], dhidden[t], space.dh, keeps[t + 1], space.dc)
-        torch.mm(gates[t], weight_h, out=space.dh)
+    if kernels.takes_recurrence(x, weight_h.shape[1]):
+        kernels.lstm_recurrence_backward(gates, weight_h, keeps, cells, dhidden, gates)
+    else:
+        space.dh.zero_()
+        space.dc.zero_()
+        for t in reversed(range(len(gates))):
+            kernels.lstm_backward(gates[t], cells[t], keeps[t], cells[t + 1], dhidden[t], space.dh, keeps[t + 1], space.dc)
+            torch.mm(gates[t], weight_h, out=space.dh)
     dgates = gates.flatten(0, 1)  # now holds the gradient of the pre-activations
     if dx is not None:
         torch.mm(dgates, weight_x, out=dx.flatten(0, 1))

@@ -1,6 +1,7 @@
 """Launches of the kernels in .cu files, on the device's addresses.
 
-They are emulated from NVRTC's PTX (tests/support/ptx), or, in less time, compiled by a C++ compiler (cuda_on_cpu.py).
+They are emulated from NVRTC's PTX (tests/support/ptx), or, in less time, compiled by a C++ compiler (cuda_on_cpu.py); then
+those of cuda_sequence.cu are done in plain torch (sequence_on_cpu.py).
 """
 
 import functools
@@ -10,12 +11,13 @@ from pathlib import Path
 
 import torch
 from cuda_on_cpu import CpuModule
+from sequence_on_cpu import SequencesOnCpu
 
 from cuda_double.machine import Machine, Region, Work
 from cuda_double.memory import Memory
 from cuda_double.ordering import DeviceFault
 
-_SIGNATURE = re.compile(r"__global__\s+void\s+(?:__launch_bounds__\(\d+\)\s+)?(\w+?)(_?##\w+)?\s*\(([^)]*)\)")
+_SIGNATURE = re.compile(r"__global__\s+void\s+(?:__launch_bounds__\([^)]*\)\s+)?(\w+?)(_?##\w+)?\s*\(([^)]*)\)")
 
 
 @functools.cache
@@ -34,8 +36,8 @@ def signature(path: Path, name: str) -> list[bool | None]:
 
 
 @functools.cache
-def compiled(module) -> CpuModule:
-    return CpuModule(module)
+def compiled(module) -> CpuModule | SequencesOnCpu:
+    return SequencesOnCpu() if module.path.name == "cuda_sequence.cu" else CpuModule(module)
 
 
 def emulate(memory: Memory, regions: list[Region], arch: str, module, name: str, grid, block, packed):
@@ -47,6 +49,14 @@ def emulate(memory: Memory, regions: list[Region], arch: str, module, name: str,
         written = memory.written[at.offset: at.offset + at.bytes]
         known.add(memory.address + at.offset, memory.array(at.offset, at.bytes), written, at.asked)
     to_ptx(module.path, arch, tuple(module.headers)).kernel(name)(grid, block, packed, 0, known)
+
+
+def recurrence(name: str, packed) -> dict[str, int]:
+    """Time steps, sequences and FLOP of a kernel of cuda_sequence.cu; nothing for the others."""
+    if not name.startswith("lstm_recurrence"):
+        return {}
+    (steps, rows), n = map(int, packed[-2:]), int(name.rpartition("_")[2])
+    return {"steps": steps, "rows": rows, "flops": 2 * steps * rows * 4 * n * n}
 
 
 class Launcher:
@@ -74,8 +84,8 @@ class Launcher:
                     compiled(module).run(name, packed)
                 else:
                     emulate(machine.device, [*reads, *writes], self.arch, module, name, grid, block, packed)
-            work = Work(name, run=run, reads=reads, writes=writes, facts={"grid": grid[0], "block": block[0]},
-                        partial=self.arch is not None)
+            facts = {"grid": grid[0], "block": block[0], **recurrence(name, packed)}
+            work = Work(name, run=run, reads=reads, writes=writes, facts=facts, partial=self.arch is not None)
             self.machine.queue(work, self.machine.streams[stream])
         return kernel
 

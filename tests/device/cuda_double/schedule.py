@@ -20,12 +20,14 @@ class Operation:
     stream: int      # 0 is the default stream; -1 for a wait of the host
     thread: int      # the host's thread that queued it, from 0
     bytes: int = 0   # of a copy: its size; of a kernel: the bytes that it reads and writes
-    flops: int = 0   # of a matrix product or a convolution
+    flops: int = 0   # of a matrix product, a convolution or a kernel for whole sequences
     direction: str = ""              # of a copy: "to device", "to host" or "on device"
     pinned: bool = False             # the copy's host memory is page-locked
     graph: int | None = None         # number of the graph it belongs to
     grid: int = 0                    # of a kernel from a .cu file: blocks
     block: int = 0                   # and threads per block
+    steps: int = 0                   # of a kernel for whole sequences: time steps
+    rows: int = 0                    # and sequences
     after: tuple[int, ...] = ()      # numbers of the operations that it waits for; the host queues it after those before it
 
 

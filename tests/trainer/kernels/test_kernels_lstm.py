@@ -43,6 +43,17 @@ def test_a_sequence_and_its_gradients_equal_float64_autograd(name, steps, batch,
         close(ours, theirs, dtype)
 
 
+@pytest.mark.gpu
+@pytest.mark.parametrize(("steps", "batch", "n"), [(1, 1, 128), (5, 17, 32), (64, 40, 64), (64, 512, 128), (64, 5000, 128)])
+def test_whole_sequences_on_a_gpu_equal_float64_autograd(steps, batch, n):
+    arguments = draw(steps, batch, 32, n, torch.bfloat16)
+    on_gpu = [one.cuda() for one in arguments]
+    if not kernels.takes_recurrence(on_gpu[0], n):
+        pytest.skip("the GPU has no products in bfloat16")
+    for ours, theirs in zip(unroll(*on_gpu), plain(*arguments), strict=True):
+        close(ours, theirs, torch.bfloat16)
+
+
 @pytest.mark.parametrize("dtype", TOLERANCE)
 def test_bits_depend_neither_on_threads_nor_on_the_run(dtype, way):
     way("whole")

@@ -14,7 +14,7 @@ from bridge.on_device.cartpole import MODULE as CARTPOLE_MODULE
 from bridge.on_device.cartpole import CartPole, CartPoleKernel
 from bridge.on_device.cartpole_tensors import CartPoleTensors
 from trainer import kernels
-from trainer.kernels import cuda, dispatch
+from trainer.kernels import cuda, dispatch, sequence
 
 F32, BF16, U8 = torch.float32, torch.bfloat16, torch.uint8
 # Largest difference, relative to the largest magnitude (or 1). The GPU's logf, sqrtf and cosf have errors of their own in the
@@ -67,6 +67,19 @@ def lstm_backward(make: Inputs, rows: int, n: int = 5, dtype=F32):
     dh, dh_next = make.normal(2, rows, n, dtype=dtype)
     kernels.lstm_backward(gates, c_prev, make.flags(rows), c, dh, dh_next, make.flags(rows), dc)
     return gates, dc
+
+
+def lstm_recurrence(make: Inputs, rows: int, n: int, steps: int = 5):
+    """Both passes."""
+    products, weight_h = make.normal(steps, rows, 4 * n, dtype=BF16), make.normal(4 * n, n) / n ** 0.5
+    bias, keep, (h, c) = make.normal(4 * n), make.flags(steps + 1, rows, share=0.7), make.normal(2, rows, n).tanh()
+    inputs, cells = make.out(steps + 1, rows, n, dtype=BF16), make.out(steps + 1, rows, n)
+    hidden, weight_h = make.out(steps, rows, n, dtype=BF16), weight_h.to(BF16)
+    inputs[0], cells[0] = h * keep[0, :, None], c
+    gates, dgates = make.out(*products.shape, dtype=BF16), make.out(*products.shape, dtype=BF16)
+    kernels.lstm_recurrence(products, weight_h, bias, keep, gates, inputs, cells, hidden)
+    kernels.lstm_recurrence_backward(gates, weight_h, keep, cells, make.normal(steps, rows, n, dtype=BF16), dgates)
+    return gates, inputs, cells, hidden, dgates
 
 
 def mingru(make: Inputs, rows: int, n: int = 5, dtype=F32, highway: bool = False):
@@ -136,6 +149,7 @@ Cases = dict[str, dict[str, Callable[..., tuple[torch.Tensor, ...]]]]
 CASES: Cases = {  # the function of trainer.kernels, and its cases by name
     "lstm_forward": {"float32": lstm_forward, "bfloat16": P(lstm_forward, dtype=BF16), "wide": P(lstm_forward, n=130)},
     "lstm_backward": {"float32": lstm_backward, "bfloat16": P(lstm_backward, dtype=BF16), "wide": P(lstm_backward, n=130)},
+    "lstm_recurrence": {f"{n} units": P(lstm_recurrence, n=n) for n in sequence.UNITS},
     "mingru": {"float32": mingru, "bfloat16": P(mingru, dtype=BF16), "highway": P(mingru, highway=True)},
     "sample": {"all legal": sample, "masked": P(sample, masked=True), "step in memory": P(sample, memory=True),
                "many actions": P(sample, actions=70)},
@@ -151,15 +165,15 @@ CASES: Cases = {  # the function of trainer.kernels, and its cases by name
 
 
 class Group(NamedTuple):
-    """Kernels that are checked together: those of one source."""
+    """Kernels that are checked together."""
 
     title: str
-    module: Callable[[], object]  # the CudaModule of the source
+    modules: Callable[[], tuple]  # the CudaModules of their sources
     cases: Cases
 
 
-KERNELS = Group("kernels", lambda: cuda.module, CASES)
-CARTPOLE = Group("CartPole on the device", lambda: CARTPOLE_MODULE, {"cartpole": {"8 steps": cartpole}})
+KERNELS = Group("kernels", lambda: (cuda.module, sequence.module), CASES)
+CARTPOLE = Group("CartPole on the device", lambda: (CARTPOLE_MODULE,), {"cartpole": {"8 steps": cartpole}})
 
 
 class Outcome(NamedTuple):
@@ -177,9 +191,11 @@ class Outcome(NamedTuple):
 
 
 def compare(group: Group, device: torch.device, rows: Iterable[int]) -> list[Outcome]:
-    """Run all cases of a group on a device."""
+    """Run all cases of a group on a device; those of `lstm_recurrence` only if the GPU has it."""
     found = []
     for kernel, cases in group.cases.items():
+        if kernel == "lstm_recurrence" and not sequence.multiplies_bf16(device):
+            continue
         for name, case in cases.items():
             for count in rows:
                 with torch.enable_grad(), dispatch.without_replacements():

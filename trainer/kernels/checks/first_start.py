@@ -68,8 +68,7 @@ def _check(group: Group, device: torch.device, facts: dict[str, str], quiet: boo
 
 def facts_of(group: Group, device: torch.device) -> dict[str, str]:
     """The GPU, its driver, our version, the compiler's and a hash of the sources: if one changes, the check runs again."""
-    module = group.module()
-    texts = [path.read_bytes() for path in (module.path, *module.headers)]
+    texts = [path.read_bytes() for module in group.modules() for path in (module.path, *module.headers)]
     return {"gpu": torch.cuda.get_device_name(device), "driver": driver(), "version": envs_c.__version__,
             "nvrtc": nvrtc.version(), "sources": hashlib.sha256(repr(texts).encode()).hexdigest()}
 
