@@ -14,6 +14,7 @@ MEMORIES = {  # game, view, settings of the policy
     "none": ("cartpole", "features", {"memory": "none"}),
     "none, frames": ("cartpole", "features", {"memory": "none", "frame_stack": 2}),
     "conv": ("pong", "pixels", {"frame_stack": 2}),
+    "pixels": ("pong", "pixels", {"encoder": "pixels", "frame_stack": 2}),
     "board": ("go", "features", {"encoder": "board"}),
     "cells": ("g2048", "features", {"encoder": "cells", "memory": "none"}),
     "own": ("cartpole", "features", {"encoder": "own_encoders:Small"}),

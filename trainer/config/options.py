@@ -49,7 +49,10 @@ def parse_new(game: str, argv: Sequence[str], changes: dict[str, dict[str, Any]]
     verb, options: for messages, the verb that trains, such as "sweep ", and the dataclass of its own options.
     """
     file = value_of("--preset", argv)
-    start = preset(game, spaces) if file is None or file.lower() == "none" else preset_file(game, file)
+    if file is None or file.lower() == "none":
+        start = preset(game, spaces, value_of("--view", argv) or "features")
+    else:
+        start = preset_file(game, file)
     return parse_training(game, argv, overlay(start, changes or {}), verb, options)
 
 

@@ -1,5 +1,6 @@
 """Presets: TOML files with the settings for a game. Read here, and written for a sweep."""
 
+from dataclasses import fields
 from importlib import resources
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -8,7 +9,7 @@ import tomli_w
 
 from trainer.config.config import Config, full_name, overlay
 from trainer.config.games import GameName
-from trainer.config.sections import OF_ONE_SESSION, OF_THE_MACHINE
+from trainer.config.sections import OF_ONE_SESSION, OF_THE_MACHINE, EnvConfig
 from trainer.errors import ConfigError, SettingError
 from trainer.files import is_file, read_toml, user_path
 
@@ -24,8 +25,11 @@ class Spaces(NamedTuple):
     numbers: bool
 
 
-def preset(game: str, spaces: Spaces | None = None) -> Config:
+def preset(game: str, spaces: Spaces | None = None, view: str = "features") -> Config:
     """The settings of a game: the defaults, changed by presets/GAME.toml if there is one.
+
+    For a game of this package with view "pixels", only the environments' settings come from there: presets/pixels.toml changes
+    some of them, and has the policy and the learning for all games.
 
     A game given as a path to its .pyx has its preset beside it: my_game.toml beside my_game.pyx. ALE's games under
     Gymnasium share one preset; other environments of Gymnasium have the one for their spaces.
@@ -38,13 +42,18 @@ def preset(game: str, spaces: Spaces | None = None) -> Config:
     label = str(user_path(game).with_suffix(".toml")) if name.is_file else f"presets/{game}.toml"
     if spaces is not None and name.is_gym and not name.is_ale:
         label = f"presets/gym_{spaces.kind}.toml"
-        config = _overlaid(game, resources.files("trainer.presets").joinpath(f"gym_{spaces.kind}.toml"), label)
+        config = _overlaid(Config(game), resources.files("trainer.presets").joinpath(f"gym_{spaces.kind}.toml"), label)
         return overlay(config, {} if spaces.numbers else {"policy": {"normalize_observations": False}})
     stem = "gym_ale" if name.is_ale else game
     file = Path(label) if name.is_file else resources.files("trainer.presets").joinpath(f"{stem}.toml")
-    if not (name.is_file or stem.isidentifier()) or not file.is_file():
-        return Config(game)
-    return _overlaid(game, file, label)
+    exists = (name.is_file or stem.isidentifier()) and file.is_file()
+    config = _overlaid(Config(game), file, label) if exists else Config(game)
+    if view != "pixels" or name.is_file or name.is_gym:
+        return config
+    pixels = _overlaid(Config(game), resources.files("trainer.presets").joinpath("pixels.toml"), "presets/pixels.toml")
+    default = EnvConfig()
+    return overlay(pixels, {"env": {one.name: getattr(config.env, one.name) for one in fields(EnvConfig)
+                                    if getattr(pixels.env, one.name) == getattr(default, one.name)}})
 
 
 def preset_file(game: str, path: str) -> Config:
@@ -55,14 +64,14 @@ def preset_file(game: str, path: str) -> Config:
     file = user_path(path)
     if not is_file(file):
         raise ConfigError(f"there is no preset at {path}; preset must be a .toml file of settings, such as a sweep's best.toml")
-    return _overlaid(game, file, str(file))
+    return _overlaid(Config(game), file, str(file))
 
 
-def _overlaid(game: str, file: Path, label: str) -> Config:
-    """The defaults, changed by a preset; errors begin with `label`."""
+def _overlaid(start: Config, file: Path, label: str) -> Config:
+    """The settings in `start`, changed by a preset; errors begin with `label`."""
     tables = read_toml(file, label)
     try:
-        config = overlay(Config(game), tables)
+        config = overlay(start, tables)
     except SettingError as error:
         raise ConfigError(f"{label}: {error.renamed(full_name(error.name))}") from None
     except ConfigError as error:

@@ -58,7 +58,7 @@ def describe(policy: Policy, config: Config, source, meta: dict[str, Any]) -> di
         "num_actions": policy.num_actions, "masked": bool(source.num_masked), "actions": describe_actions(policy, source),
         "memory": config.policy.memory, "layers": policy.layers, "frame_stack": policy.frames,
         **({"highway": True} if config.policy.highway else {}),
-        "encoder": choose_encoder(policy.shape) if shaped else kind,
+        "encoder": choose_encoder(policy.shape) if shaped else "conv" if kind == "pixels" else kind,  # the same in float32
         **({} if policy.layout is None else {"layout": policy.layout.to_list(), "convolutions": [
             None if kind == "mlp" or part.kinds else choose_convolutions(part.shape) for part in policy.layout.parts]}),
         **({"observations": config.env.observations} if config.name.is_gym else {}),

@@ -9,6 +9,7 @@
     sequence.py     the recurrence of an LSTM over whole sequences in bfloat16, for CUDA tensors; with cuda_sequence.cu
     checks/         the check of cuda.cu at a trainer's first start on a GPU
     tiles.py        an LSTM and heads for CPUs with Intel's AMX: amx.pyx with cpu_amx_lstm.h, _pack.h, _heads.h and cpu_amx.h
+    pictures.py     convolutions over pictures of bytes for such CPUs: amx_pictures.pyx with cpu_amx_pictures.h, _back.h
     rows.h          the arithmetic of one row, shared by cpu.pyx and cuda.cu
 
 Callers write `from trainer import kernels` and `kernels.lstm_forward(...)`.
@@ -34,6 +35,13 @@ from trainer.kernels.dispatch import (  # noqa: E402  loads cpu, of the chosen v
 )
 from trainer.kernels.gaussian import gaussian, gaussian_sample  # noqa: E402
 from trainer.kernels.mingru import mingru, mingru_backward  # noqa: E402
+from trainer.kernels.pictures import (  # noqa: E402
+    pack_pictures,
+    picture_features,
+    pictures,
+    pictures_step,
+    takes_pictures,
+)
 from trainer.kernels.sequence import lstm_recurrence, lstm_recurrence_backward, takes_recurrence  # noqa: E402
 from trainer.kernels.tiles import (  # noqa: E402
     heads,
@@ -47,5 +55,6 @@ from trainer.kernels.tiles import (  # noqa: E402
 
 __all__ = ["BACKENDS", "advantages", "categorical", "gaussian", "gaussian_sample", "heads", "lstm_backward", "lstm_forward",
            "lstm_recurrence", "lstm_recurrence_backward", "lstm_sequence", "lstm_sequence_backward", "lstm_step_tiles",
-           "lstm_tiles", "lstm_tiles_backward", "mingru", "mingru_backward", "pack_tiles", "replaced", "sample",
-           "stack_frames", "takes_heads", "takes_recurrence", "takes_sequences", "takes_tiles", "use_reference"]
+           "lstm_tiles", "lstm_tiles_backward", "mingru", "mingru_backward", "pack_pictures", "pack_tiles", "picture_features",
+           "pictures", "pictures_step", "replaced", "sample", "stack_frames", "takes_heads", "takes_pictures",
+           "takes_recurrence", "takes_sequences", "takes_tiles", "use_reference"]

@@ -57,6 +57,8 @@ cdef extern from "cpu_rows.h" nogil:
                         float lambda_, float rho_clip, float c_clip)
     void stack_u8_f32(const void* newest, long stride, const float* start, long start_stride, int count, float scale,
                       void* out, long n)
+    void stack_u8_u8(const void* newest, long stride, const float* start, long start_stride, int count, float scale,
+                     void* out, long n)
     void stack_u8_bf16(const void* newest, long stride, const float* start, long start_stride, int count, float scale,
                        void* out, long n)
     void stack_bf16_f32(const void* newest, long stride, const float* start, long start_stride, int count, float scale,
@@ -280,7 +282,7 @@ def stack_frames(frames, start, t, float scale, int steps, int count, out):
     cdef bint half = out.dtype == torch.bfloat16
     cdef stack_fn stack
     if size == 1:
-        stack = stack_u8_bf16 if half else stack_u8_f32
+        stack = stack_u8_u8 if out.dtype == torch.uint8 else stack_u8_bf16 if half else stack_u8_f32
     elif size == 2:
         stack = stack_bf16_bf16 if half else stack_bf16_f32
     else:

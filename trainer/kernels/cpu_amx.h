@@ -31,7 +31,7 @@
 #define FENCE __asm__ volatile("" ::: "memory") /* the compiler does not see the memory that a tile is loaded from */
 
 /* 1 if the CPU has the instructions and the system lets this process use them; Linux wants to be asked once. */
-static int amx_permitted(void) {
+static inline int amx_permitted(void) {
     unsigned a, b, c, d;
     if (!__get_cpuid_count(7, 0, &a, &b, &c, &d) || !(d >> 22 & 1) || !(d >> 24 & 1)) return 0; /* AMX-BF16, AMX-TILE */
     if (!(b >> 16 & 1) || !(b >> 17 & 1) || !(b >> 30 & 1) || !(b >> 31 & 1)) return 0;         /* AVX-512 F, DQ, BW, VL */
@@ -93,6 +93,63 @@ TILES_INLINE void tiles_leave(float *to, long row, long across, long down) {
     FENCE;
 }
 
+/* 16 rows of 16 words, transposed in registers. */
+TILES_INLINE void amx_transpose(__m512i r[16]) {
+    __m512i t[16];
+    for (int k = 0; k < 16; k += 2) {
+        t[k] = _mm512_unpacklo_epi32(r[k], r[k + 1]);
+        t[k + 1] = _mm512_unpackhi_epi32(r[k], r[k + 1]);
+    }
+    for (int k = 0; k < 16; k += 4)
+        for (int j = 0; j < 2; j++) {
+            r[k + 2 * j] = _mm512_unpacklo_epi64(t[k + j], t[k + j + 2]);
+            r[k + 2 * j + 1] = _mm512_unpackhi_epi64(t[k + j], t[k + j + 2]);
+        }
+    for (int k = 0; k < 16; k += 8)
+        for (int j = 0; j < 4; j++) {
+            t[k + j] = _mm512_shuffle_i32x4(r[k + j], r[k + j + 4], 0x88);
+            t[k + j + 4] = _mm512_shuffle_i32x4(r[k + j], r[k + j + 4], 0xDD);
+        }
+    for (int j = 0; j < 8; j++) {
+        r[j] = _mm512_shuffle_i32x4(t[j], t[j + 8], 0x88);
+        r[j + 8] = _mm512_shuffle_i32x4(t[j], t[j + 8], 0xDD);
+    }
+}
+
+/* Pairs of rows: lower columns to `low`, upper ones to `high`, of 32 columns. */
+TILES_INLINE void amx_pair(__m512i even, __m512i odd, __m512i *low, __m512i *high) {
+    const __m512i first = _mm512_set_epi16(47, 15, 46, 14, 45, 13, 44, 12, 43, 11, 42, 10, 41, 9, 40, 8, 39, 7, 38, 6, 37, 5,
+                                           36, 4, 35, 3, 34, 2, 33, 1, 32, 0);
+    *low = _mm512_permutex2var_epi16(even, first, odd);
+    *high = _mm512_permutex2var_epi16(even, _mm512_add_epi16(first, _mm512_set1_epi16(16)), odd);
+}
+
+/* Pack 32 rows and 32 columns as two right-hand tiles. Rows from `rows` on are zeros. */
+TILES_INLINE void amx_pack(const bf16 *from, long stride, long rows, bf16 *to) {
+    for (long p = 0; p < SIDE; p++) {
+        const __m512i even = 2 * p < rows ? _mm512_loadu_si512(from + 2 * p * stride) : _mm512_setzero_si512();
+        const __m512i odd = 2 * p + 1 < rows ? _mm512_loadu_si512(from + (2 * p + 1) * stride) : _mm512_setzero_si512();
+        __m512i low, high;
+        amx_pair(even, odd, &low, &high);
+        _mm512_storeu_si512(to + p * DEEP, low);
+        _mm512_storeu_si512(to + NUMBERS + p * DEEP, high);
+    }
+}
+
+/* The same, transposed: two left-hand tiles of 16 columns each. */
+TILES_INLINE void amx_pack_transposed(const bf16 *from, long stride, long rows, bf16 *to) {
+    __m512i low[SIDE], high[SIDE];
+    for (int p = 0; p < SIDE; p++) {
+        const __m512i even = 2 * p < rows ? _mm512_loadu_si512(from + 2 * p * stride) : _mm512_setzero_si512();
+        const __m512i odd = 2 * p + 1 < rows ? _mm512_loadu_si512(from + (2 * p + 1) * stride) : _mm512_setzero_si512();
+        amx_pair(even, odd, &low[p], &high[p]);
+    }
+    amx_transpose(low);
+    for (int p = 0; p < SIDE; p++) _mm512_storeu_si512(to + p * DEEP, low[p]);
+    amx_transpose(high);
+    for (int p = 0; p < SIDE; p++) _mm512_storeu_si512(to + NUMBERS + p * DEEP, high[p]);
+}
+
 /* 2^z to a relative error of 4e-6. z: at most 126. The polynomial is exact at 0 and 1, so the function is continuous. */
 TILES_INLINE __m512 amx_exp2(__m512 z) {
     __m512 r = _mm512_reduce_ps(z, 0x01), p = _mm512_set1_ps(0.0135557470f); /* z - floor(z) */
@@ -126,6 +183,6 @@ TILES_INLINE void amx_narrow(bf16 *to, __m512 from) {
 }
 
 #else
-static int amx_permitted(void) { return 0; }
+static inline int amx_permitted(void) { return 0; }
 #endif
 #endif

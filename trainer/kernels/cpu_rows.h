@@ -69,6 +69,7 @@ LSTM_ROWS(lstm_bf16, bf16, row_from_bf16, row_to_bf16)
     }
 
 STACK_ROWS(stack_u8_f32, uint8_t, float, (float), SAME)
+STACK_ROWS(stack_u8_u8, uint8_t, uint8_t, (float), (uint8_t))
 STACK_ROWS(stack_u8_bf16, uint8_t, bf16, (float), row_to_bf16)
 STACK_ROWS(stack_f32_f32, float, float, SAME, SAME)
 STACK_ROWS(stack_f32_bf16, float, bf16, SAME, row_to_bf16)

@@ -267,12 +267,13 @@ def stack_frames(frames, start, t, scale: float, out):
     t: an int, or a tensor (1,) int64 in the device's memory, read when the kernel runs. L must be at least t + S + K - 1; the
         caller guarantees this if t is in the memory of a GPU.
     scale: factor of the frames.
-    out: OUT (S, B, K, *shape) float32 or bfloat16, for S steps of K frames.
+    out: OUT (S, B, K, *shape) float32 or bfloat16, for S steps of K frames; on a CPU also uint8, from uint8 by the scale 1.
     Returns out.
     """
     steps, batch, count = out.shape[:3]
     check_dtype("frames", frames, torch.uint8, torch.float32, torch.bfloat16)
-    check_dtype("out", out, torch.float32, torch.bfloat16)
+    check_dtype("out", out, torch.float32, torch.bfloat16,
+                *[torch.uint8] * (out.is_cpu and frames.dtype == torch.uint8 and scale == 1))
     check(frames, out.dtype, (steps, batch, count, *frames.shape[2:]), out=out)
     check(frames, frames.dtype, (len(frames), batch, *out.shape[3:]), strides=False, frames=frames)
     check(frames, torch.float32, frames.shape[:2], strides=False, start=start)

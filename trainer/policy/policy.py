@@ -15,6 +15,7 @@ from trainer import kernels
 from trainer.errors import ExportError, SettingError
 from trainer.policy.distributions import Discrete
 from trainer.policy.encoders.make import make_encoder
+from trainer.policy.encoders.pixels import Pixels
 from trainer.policy.heads import LinearHeads, make_heads
 
 
@@ -83,7 +84,7 @@ class Policy(nn.Module):
         """One step of B environments, without gradients.
 
         weights: result of `cast_weights`.
-        x: (B, K, *shape) in `precision`, the encoder's input.
+        x: (B, K, *shape) in `precision` (uint8 if `reads_bytes`), the encoder's input.
         keep, keep_next: (B,) float32, 0.0 if this (the next) observation is the first of its episode, else 1.0.
         h, c: (B, ...), the memory before this step; updated in place.
         space: buffers; a step allocates no memory.
@@ -94,7 +95,7 @@ class Policy(nn.Module):
     def unroll(self, x, start, state) -> tuple[torch.Tensor, torch.Tensor]:
         """T steps of B environments, with gradients.
 
-        x: (T, B, K, *shape) in `precision`, the result of `preprocess_rollout`.
+        x: (T, B, K, *shape), the result of `preprocess_rollout`.
         start: (T, B) float32, 1.0 if an observation is the first of its episode; the memory is zeroed before it.
         state: (h, c) before the first step, as in `initial_state`.
         Returns logits (T, B, A) and values (T, B), float32.
@@ -136,18 +137,26 @@ class Policy(nn.Module):
 
     def needs_preprocessing(self, dtype: torch.dtype) -> bool:
         """True if observations stored in `dtype` must be stacked, scaled or cast before the encoder reads them."""
-        return self.frames > 1 or self.scale != 1.0 or dtype != self.precision
+        return self.frames > 1 or (not self.reads_bytes(dtype) and (self.scale != 1.0 or dtype != self.precision))
+
+    def reads_bytes(self, dtype: torch.dtype) -> bool:
+        """True if the encoder reads observations stored in `dtype` as bytes, and scales them itself."""
+        return dtype == torch.uint8 and isinstance(self.encoder, Pixels) and self.encoder.reads_bytes(self.precision)
+
+    def input_dtype(self, dtype: torch.dtype) -> torch.dtype:
+        """The dtype of the encoder's input for observations stored in `dtype`."""
+        return torch.uint8 if self.reads_bytes(dtype) else self.precision
 
     def preprocess(self, frames, starts, t, out):
         """The encoder's input at steps t, t + 1, ...: see `kernels.stack_frames`."""
-        return kernels.stack_frames(frames, starts, t, self.scale, out)
+        return kernels.stack_frames(frames, starts, t, 1.0 if out.dtype == torch.uint8 else self.scale, out)
 
     def preprocess_rollout(self, frames, starts):
         """The encoder's input at all T steps, (T, B, K, *shape), from frames (T + K - 1, B, *shape)."""
         if not self.needs_preprocessing(frames.dtype):
             return frames[:, :, None]
         steps, batch = frames.shape[0] - self.frames + 1, frames.shape[1]
-        out = torch.empty(steps, batch, self.frames, *self.shape, dtype=self.precision, device=frames.device)
+        out = torch.empty(steps, batch, self.frames, *self.shape, dtype=self.input_dtype(frames.dtype), device=frames.device)
         return self.preprocess(frames, starts, 0, out)
 
     def apply_heads(self, hidden: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -168,11 +177,14 @@ class Policy(nn.Module):
 
 
 class StepSpace:
-    """Buffers of one step of a batch, made once: a step allocates no memory."""
+    """Buffers of one step of a batch, made once: a step allocates no memory.
 
-    def __init__(self, policy: Policy, batch: int, device="cpu"):
+    stored: dtype of the stored observations.
+    """
+
+    def __init__(self, policy: Policy, batch: int, device="cpu", stored: torch.dtype = torch.float32):
         cast = {"dtype": policy.precision, "device": device}
-        self.inputs = torch.zeros(1, batch, policy.frames, *policy.shape, **cast)
+        self.inputs = torch.zeros(1, batch, policy.frames, *policy.shape, dtype=policy.input_dtype(stored), device=device)
         self.encoded = torch.zeros(batch, policy.encoder_size, **cast)
         self.core = {name: torch.zeros(batch, width, dtype=dtype, device=device)
                      for name, (width, dtype) in policy.core_space().items()}

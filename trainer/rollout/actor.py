@@ -73,7 +73,7 @@ class BatchStep:
         self.slab = actor.pipeline.slab(batch)
         device, count = actor.pipeline.device, batch.hi - batch.lo
         self.clock = DeviceClock(device) if captured else HostClock()
-        self.space = StepSpace(actor.policy, count, device)
+        self.space = StepSpace(actor.policy, count, device, actor.storage.frames.dtype)
         self.ones = torch.ones(count, device=device)
         self.keep, self.keep_next, self.log_prob, self.value, self.over = (torch.zeros(count, device=device) for _ in range(5))
         self.h, self.c = actor.policy.initial_state(count, device)  # copies for the bootstrap

@@ -31,7 +31,7 @@ class Opponents:
         self.starts = torch.zeros(frames, count, device=device)  # 1 if this frame is the first of its game
         self.h, self.c = policy.initial_state(count, device)
         self.new = torch.ones(count, device=device)              # 1 if the next frame is the first of its game
-        self.space = StepSpace(policy, count, device)
+        self.space = StepSpace(policy, count, device, self.frames.dtype)
         self.out = torch.zeros(count, policy.num_actions + 1, device=device)  # logits, then the value
         self.action = torch.zeros(count, dtype=torch.int32, device=device)
         self.log_prob, self.value = torch.zeros(count, device=device), torch.zeros(count, device=device)

@@ -44,7 +44,10 @@ def preset(game: str, file: str | Path | None = None, **settings: Any) -> Config
     Raises ConfigError for an unknown game or setting, and for the first bad value.
     """
     name = checked_game(game)
-    return _changed(presets.preset(name) if file is None else presets.preset_file(name, str(file)), settings)
+    if file is not None:
+        return _changed(presets.preset_file(name, str(file)), settings)
+    start = presets.preset(name, view=settings.get("view", "features"))
+    return _changed(start, settings)
 
 
 def train(config: Config | str | None = None, *, resume: str | Path | None = None, on_rollout: Callback | None = None,
@@ -194,7 +197,7 @@ def _chosen(config: Config | str | None, resume: str | Path | None,
         saved = saved_config(path, run)
         return resumed_config(path, saved, _changed(saved, settings), str), texts, path
     if isinstance(config, str):
-        config = preset(config)
+        config = preset(config, **{name: value for name, value in settings.items() if name == "view"})
         texts.add(config.game)
     if not isinstance(config, Config):
         raise ConfigError(f"config must be a Config or the name of a game, not {config!r}")

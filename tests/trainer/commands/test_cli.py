@@ -117,7 +117,6 @@ def test_a_game_alone_trains_with_its_preset(trained):
     ("--num_envs 2_048", "env", "num_envs", 2048),
     ("--frame-skip 2", "env", "frame_skip", 2),
     ("--frame-skip none", "env", "frame_skip", None),
-    ("--view pixels", "env", "view", "pixels"),
     ("--options lives=3 speed=0.5", "env", "options", {"lives": 3.0, "speed": 0.5}),
     ("--learning-rate 3e-4", "ppo", "learning_rate", 3e-4),
     ("--total-steps=1000", "ppo", "total_steps", 1000),
@@ -131,6 +130,12 @@ def test_a_game_alone_trains_with_its_preset(trained):
 def test_an_option_changes_its_setting_and_no_other(trained, words, section, name, value):
     assert main(["breakout", *words.split()]) == 0
     assert trained == [overlay(preset("breakout"), {section: {name: value}})]
+
+
+@pytest.mark.parametrize("words", ["--view pixels", "--view=pixels", "--view pixels --preset none"])
+def test_pictures_have_a_preset_of_their_own(trained, words):
+    assert main(["breakout", "--gamma", "0.9", *words.split()]) == 0
+    assert trained == [overlay(preset("breakout", view="pixels"), {"ppo": {"gamma": 0.9}})]
 
 
 @pytest.mark.parametrize(("argv", "sentence"), [

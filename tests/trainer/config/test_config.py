@@ -41,7 +41,7 @@ REFUSED = [
     (PolicyConfig, "encoder_size", 0, "an integer from 1"),
     (PolicyConfig, "lstm_size", 0, "an integer from 1"),
     (PolicyConfig, "memory", "gru", "lstm, mingru, none"),
-    (PolicyConfig, "encoder", "transformer", "auto, mlp, conv, board, cells"),
+    (PolicyConfig, "encoder", "transformer", "auto, mlp, conv, pixels, board, cells"),
     (PolicyConfig, "precision", "float16", "auto, float32, bfloat16 or measure"),
     (PPOConfig, "total_steps", 0, "an integer from 1"),
     (PPOConfig, "horizon", 0, "an integer from 1"),
@@ -208,6 +208,20 @@ def test_from_dict_is_strict(change, sentence):
 @pytest.mark.parametrize("game", envs_c.games())
 def test_presets_load(game):
     assert preset(game).game == game
+
+
+@pytest.mark.parametrize("game", ["breakout", "cartpole"])
+def test_the_preset_for_pictures_keeps_the_environments_of_the_game_and_is_the_same_for_all_games_otherwise(game):
+    pixels, features = preset(game, view="pixels"), preset(game)
+    assert pixels.env == dataclasses.replace(features.env, view="pixels", num_envs=pixels.env.num_envs, noop_max=30)
+    assert (pixels.policy, pixels.ppo) == (preset("pong", view="pixels").policy, preset("pong", view="pixels").ppo)
+    assert pixels.policy.encoder == "pixels" and pixels.ppo != features.ppo
+
+
+def test_the_preset_of_a_game_of_one_s_own_holds_for_pictures_too(tmp_path):
+    (tmp_path / "mine.toml").write_text("[ppo]\ngamma = 0.5")
+    assert preset(str(tmp_path / "mine.pyx"), view="pixels") == preset(str(tmp_path / "mine.pyx"))
+    assert preset(str(tmp_path / "mine.pyx")).ppo.gamma == 0.5
 
 
 def test_a_game_without_a_preset_has_the_defaults():

@@ -45,7 +45,7 @@ def test_a_board_s_encoder_sees_a_point_s_neighbours_before_its_layer():
     ("conv", (118,), ["'conv'", "(118,)", "--encoder mlp"]),
     ("board", (118,), ["'board'", "(118,)", "--encoder mlp"]),
     ("board", (84, 84), ["'board'", f"{LARGEST_BOARD} x {LARGEST_BOARD}", "(84, 84)", "--encoder conv"]),
-    ("tree", (118,), ["'tree'", "auto, mlp, conv, board", "my_encoders:Small"]),
+    ("tree", (118,), ["'tree'", "auto, mlp, conv, pixels, board", "my_encoders:Small"]),
 ])
 def test_an_encoder_that_does_not_fit_is_refused(kind, shape, texts):
     with pytest.raises(ValueError) as error:

@@ -105,6 +105,7 @@ def test_train_takes_settings_by_name_and_code_itself(tmp_path):
 
 def test_preset_starts_from_the_game_s_preset_or_from_a_file(tmp_path):
     assert trainer.preset("cartpole").env.num_envs == 64 and trainer.preset("cartpole", seed=3).run.seed == 3
+    assert trainer.preset("cartpole", view="pixels").policy.encoder == "pixels"
     (tmp_path / "mine.toml").write_text("[env]\nnum_envs = 8\n[ppo]\nminibatch = 64\n")
     own = trainer.preset("cartpole", file=tmp_path / "mine.toml", horizon=16, minibatch=128)
     assert (own.env.num_envs, own.ppo.horizon) == (8, 16)

@@ -25,10 +25,11 @@ from trainer.policy.encoders.custom import Custom
 from trainer.policy.encoders.mlp import Mlp
 from trainer.policy.encoders.parts import Parts
 from trainer.policy.encoders.pictures import Board, Conv, choose_convolutions
+from trainer.policy.encoders.pixels import Pixels
 from trainer.policy.encoders.transformed import Transformed, find_transform
 
 # The encoder class for each value of the setting `encoder`.
-ENCODERS: dict[str, type[nn.Module]] = {"mlp": Mlp, "conv": Conv, "board": Board, "cells": Cells}
+ENCODERS: dict[str, type[nn.Module]] = {"mlp": Mlp, "conv": Conv, "pixels": Pixels, "board": Board, "cells": Cells}
 
 
 def choose_encoder(shape: tuple[int, ...]) -> str:

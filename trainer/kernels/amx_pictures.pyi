@@ -1,0 +1,6 @@
+from torch import Tensor
+
+def forward(pictures: Tensor, weights: list[Tensor], bias: Tensor, features: Tensor) -> None: ...
+def backward(
+    pictures: Tensor, weights: list[Tensor], back: list[Tensor], bias: Tensor, features: Tensor, dfeatures: Tensor,
+) -> Tensor: ...
