@@ -48,17 +48,17 @@ class SpaceInvaders(Machine):
 
 class Asteroids(Machine):
     GAME = "asteroids"
-    STATE = struct(("x y score", "i4"), ("vx vy", "i2"),
+    STATE = struct(("x y score", "i4"), ("vx vy", "i2"), ("numbers", "u2"),
                    ("lives way frame drift blast hidden fired dived watch rocks broken", "u1"),
                    ("shot_x shot_y shot_way shot_life", "u1", 2), ("rock_x rock_y kind", "u1", 16))
 
     @staticmethod
     def rocks_as_fields(*rocks) -> dict:
         """The fields of rocks. A rock is (x, line, kind, whether it sinks)."""
-        fields = np.full((3, 16), [[0], [0], [NO_ROCK]])
+        fields = np.full((3, 16), [[4], [0], [NO_ROCK]])
         free = [0, 8]
         for x, y, kind, sinks in rocks:
-            fields[:, free[sinks]] = x % 160, y % 89, kind
+            fields[:, free[sinks]] = x, y % 89, kind
             free[sinks] += 1
         return {"rock_x": fields[0], "rock_y": fields[1], "kind": fields[2], "rocks": len(rocks),
                 "broken": sum(kind & BROKEN != 0 for _, _, kind, _ in rocks)}

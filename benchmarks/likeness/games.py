@@ -73,9 +73,12 @@ def space_invaders(state) -> Values:
 
 
 def asteroids(state) -> Values:
-    there = np.asarray(state["kind"]) < 255
-    return {"ship": column(state, "x", "y", scale=256), "rocks": shown(np.stack(
-        [state["rock_x"], state["rock_y"]]).astype(float), there).ravel()}
+    """Rocks by half, line and x: the two sides may have them in other slots."""
+    x, line, there = (np.asarray(state[name]).astype(float) for name in ("rock_x", "rock_y", "kind"))
+    order = np.lexsort((x, line, there == 255, np.arange(16) >= 8))
+    return {"ship": column(state, "x", "y", scale=256),
+            "shots": shown(column(state, "shot_x", "shot_y"), np.tile(np.asarray(state["shot_life"]) > 0, 2)),
+            "rocks": shown(np.stack([x, line])[:, order], there[order] < 255).ravel()}
 
 
 def enduro(state) -> Values:
@@ -89,6 +92,6 @@ GAMES = {
     "freeway": Compared(TOGETHER, 3000, freeway, ("score", "timer", "pace")),
     "seaquest": Compared(SET, 2000, seaquest, ("score", "lives", "oxygen", "crew", "alive", "sub")),
     "space_invaders": Compared(SET, 600, space_invaders, ("score", "lives", "count", "row")),
-    "asteroids": Compared(SET, 600, asteroids, ("score", "lives", "kind", "way")),
+    "asteroids": Compared(SET, 2000, asteroids, ("score", "lives", "way", "blast", "hidden", "numbers")),
     "enduro": Compared(TOGETHER, 600, enduro, ("speed", "left", "day", "phase", "slot")),
 }

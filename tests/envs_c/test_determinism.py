@@ -16,8 +16,8 @@ GOLDEN_SIZE = {"num_envs": 16, "steps": 400, "seed": 7}
 GOLDEN = {
     ("asterix", "features"): "f312f782dfc1b43f",
     ("asterix", "pixels"): "7f63826831e1fcc9",
-    ("asteroids", "features"): "fe95da2b69e24415",
-    ("asteroids", "pixels"): "c145c4a4d493cf8c",
+    ("asteroids", "features"): "ce345c98eb33adfd",
+    ("asteroids", "pixels"): "70dc0b4d330871c5",
     ("breakout", "features"): "889b7c00af1ef688",
     ("breakout", "pixels"): "bee807af1e75f5f4",
     ("cartpole", "features"): "736152a0b57f9fde",

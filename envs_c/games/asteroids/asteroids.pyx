@@ -2,23 +2,28 @@
 
 Screen. 160x210 pixels. The field has the rows 18 to 194: it is 160 pixels wide and 89 lines of two pixels high; of the last
 line only one pixel is shown. Opposite edges of the field join. The x and line of a thing are those of its top left corner.
-The cartridge flickers: it draws rocks in odd frames and all else in even ones. Here everything is drawn in every frame. A
-thing at x 6 to 18 is shown 2 pixels farther left, as on the cartridge. The ship hides shots and rocks; shots hide rocks; a
-rock hides those in later slots.
+x goes from 4 to 165, and 160 to 165 are shown in columns 0 to 5. As on the cartridge, what goes right from x 16 comes to 19;
+rocks also come from 19 to 16, but ship and shots that go left pass 18 and 17. The cartridge flickers: it draws rocks in odd
+frames and all else in even ones. Here everything is drawn in every frame. The ship hides shots and rocks; shots hide rocks;
+a rock hides those in later slots.
 
 Turns. Rocks move in odd frames. Ship and shots move in even frames; these are the turns counted below. Keys are read in
 turns only.
 
 Actions. LEFT and RIGHT turn the ship, UP pushes it ahead, FIRE shoots, DOWN goes through hyperspace.
 
-Rocks. They come in waves. In the turn after the last rock is gone, 4 large rocks come; from 1,000 points on 6, from 15,000
+Random numbers. They are the bits of a register of 16 bits, that of the cartridge: in each frame, and for each number drawn,
+it moves one bit to the left, and its new lowest bit is the exclusive or of bits 13 and 14. At the start of an episode it is
+random; with scatter=0 the episode is the cartridge's own.
+
+Rocks. They come in waves. In the frame after the last rock is gone, 4 large rocks come; from 1,000 points on 6, from 15,000
 on 8. Half of them climb and half sink, by one line in every odd frame. In every seventh odd frame all rocks also drift by
-one pixel; each drifts to the left or to the right, with equal probability. In each half one rock begins in line 1 and one
-in line 63, at a random x of 19 to 63 or 106 to 135. The third one begins in line 42 if it climbs and in line 21 if it
-sinks, and the fourth one in the other of these two lines; both at a random odd x of -9 to 5. A rock that is hit in one
-frame breaks in the next, and its pieces climb or sink as it did:
+one pixel, to the left or to the right. In each half one rock begins in line 1 and one in line 63, at x 19 to 63 or 106 to
+135. The third one begins in line 42 if it climbs and in line 21 if it sinks, and the fourth one in the other of these two
+lines; both at an odd x of 151 to 165. A rock that is hit in one frame breaks in the next, and its pieces climb or sink as it
+did:
   - A large rock (16 pixels wide, 15 lines deep) becomes two medium rocks, one in its place and one 10 lines below, which
-    drift in opposite directions.
+    drift in opposite directions. The second one does not come if its half has 7 rocks; those at the lower edge count twice.
   - A medium rock (8 pixels, 9 lines) becomes one small rock, which drifts to a random side.
   - A small rock (4 pixels, 6 lines) is gone.
 
@@ -28,22 +33,25 @@ Points. Large rocks give 20 points, medium ones 50, small ones 100, no matter wh
 Ship. It has 16 directions, 0 straight up. LEFT and RIGHT turn it by one direction in every second turn. The unit of its
 speed is 1/4096 pixel a turn across, and 1/4096 line a turn up and down. UP adds 127 units ahead. In turns without UP the
 ship loses 1/128 of its speed, rounded so that it comes to rest. If the speed along an axis would exceed 16,384 units, 256
-are taken off. The ship begins at x 84, line 41, pointing up, at rest.
+are taken off, and the ship moves 15/16 pixel or line less in this turn. The ship begins at x 84, line 41, pointing up, at
+rest.
 
 Shots. FIRE shoots if it was not held in the turn before and fewer than two shots fly. A shot begins 3 lines below the
 ship's corner. In that turn and in each later one it moves by up to 4 pixels and 4 lines in the direction that the ship had,
 plus the ship's present speed in whole pixels and lines a turn, plus 1 pixel if it goes to the right. It lasts 24 to 44
 frames, by its direction, or until it hits a rock.
 
-Hyperspace. DOWN in two successive turns takes the ship away for 31 turns. It comes back at rest, at a random x of 19 to 63
-or 106 to 135 and in a random line of 0 to 78, even if a rock is there.
+Hyperspace. DOWN in two successive turns takes the ship away for 31 turns. It comes back at rest, at x 19 to 63 or 106 to
+135 and in a line of 0 to 78, even if a rock is there.
 
 Hits. In each frame either the ship or one of the shots is compared with all rocks, in a fixed order: ship, first shot,
-second, first, ship, second, first, second, and again. Those that are not on the field are skipped. A rock of width w and
-depth d at (x, line) is hit by a shot at (X, Y) if X - w < x < X + 4 and Y - d <= line <= Y, and by the ship if X - w < x <
-X + 6 and Y - d <= line <= Y + 2. If several rocks match, the one in the first slot is hit. A shot is then gone. The ship
-explodes for 6 turns and a life is lost. After 63 more turns the next ship comes, at the place of the first one, as soon as
-no rock's corner is at x 64 to 105 in lines 8 to 63.
+second, first, ship, second, first, second, and again. Shots that do not fly are skipped. Nothing is compared in the frame in
+which a rock breaks or a wave comes. A rock of width w and depth d at (x, line) is hit by a shot at (X, Y) if X - w < x <
+X + 4 and Y - d <= line <= Y, and by the ship if X - w < x < X + 6 and Y - d <= line <= Y + 2; for this, 2 is added to an x
+below 19. There is no hit across the left edge, x 4. A rock from line 75 on (83 if medium, 86 if small) is also compared 89
+lines higher. If several rocks match, the highest of those that climb is hit, then of those that sink. A shot is then gone.
+The ship explodes for 6 turns and a life is lost. After 63 more turns the next ship comes, at the place of the first one, as
+soon as no rock's corner is at x 64 to 105 in lines 24 to 55, or at x 79 to 93 in lines 8 to 63.
 
 Lives. 4 at first, one more at every 5,000 points, up to 9.
 
@@ -52,17 +60,18 @@ game: ALE's default is difficulty B.
 """
 
 from libc.math cimport sqrtf
-from libc.stdint cimport int32_t, uint8_t, uint32_t
+from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t
 from libc.string cimport memset
 
 from envs_c.game cimport Game, Io, run_chunk
 from envs_c.games.asteroids.picture cimport EXPLOSION, SHIP, SHOT, Figures, draw_digit, draw_figure, lay_out, place
+from envs_c.games.asteroids.rocks cimport begin_wave, meet_rocks, move_rocks, split_rocks
 from envs_c.games.asteroids.rules cimport (
-    BLAST, BONUS, COLOUR, DOWN, DRIFT, FIRE, HIGH, KEYS, LEFTWARD, MOST_LIVES, NONE, ONE, POINTS_END, PUSH_X, PUSH_Y, REST,
-    SINKS, SLOTS, START_X, START_Y, WIDE, Asteroids, begin_wave, is_here, jump, meet_rocks, move_rocks, move_ship, move_shots,
-    rest, ship_x, ship_y, shot_speed, split_rocks, steer)
+    BLAST, BONUS, COLOUR, DOWN, DRIFT, FIRE, FIRST_X, HIGH, KEYS, LEFTWARD, MOST_LIVES, NONE, NUMBERS, ONE, POINTS_END,
+    PUSH_X, PUSH_Y, REST, SINKS, SLOTS, START_X, START_Y, WIDE, Asteroids, draw as draw_number, is_here, ship_line, ship_x)
+from envs_c.games.asteroids.ship cimport burn, come_back, jump, move_ship, move_shots, shot_speed, steer
 from envs_c.games.asteroids.valid cimport valid
-from envs_c.rng cimport Rng
+from envs_c.rng cimport Rng, rng_below
 from envs_c.screen cimport SMALL, Canvas, canvas_row
 from envs_c.game import Feature, Option
 
@@ -73,6 +82,7 @@ cdef enum:
     FAR = 1 << 30   # sorts empty slots behind all rocks
     LARGE_LINE = 6, ROCK_LINE = 4   # pixels from a rock's line to the first row of its picture
     LIVES_X = 132
+    FIRST_NUMBER = 0x46  # the register before the first wave on the cartridge
     PINK = 0xF08080, BLUE = 0x75B5EF
 
 cdef extern from *:
@@ -87,10 +97,13 @@ cdef void reset(void* state, const double* options, Rng* rng) noexcept nogil:
     cdef Asteroids* game = <Asteroids*>state
     memset(game, 0, sizeof(Asteroids))
     memset(game.kind, NONE, SLOTS)
+    memset(game.rock_x, FIRST_X, SLOTS)
+    memset(game.shot_x, FIRST_X, 2)
     game.lives = <uint8_t>options[0]
+    game.numbers = <uint16_t>(1 + rng_below(rng, NUMBERS) if options[1] else FIRST_NUMBER)
     game.x, game.y = START_X * ONE, START_Y * ONE
     game.drift = DRIFT
-    begin_wave(game, rng)
+    begin_wave(game)
 
 
 cdef inline float score_points(Asteroids* game, int points) noexcept nogil:
@@ -103,30 +116,43 @@ cdef inline float score_points(Asteroids* game, int points) noexcept nogil:
     return points
 
 
+cdef inline void turn(Asteroids* game, int keys, bint there, bint* over) noexcept nogil:
+    """Ship and shots in an even frame. there: the ship was there in the frame before."""
+    cdef int slip_x = 0, slip_y = 0
+    if game.blast:
+        burn(game, over)
+    elif there and keys & DOWN and game.dived:
+        jump(game)
+    elif there:
+        steer(game, keys, &slip_x, &slip_y)
+        game.fired = keys & FIRE
+        game.dived = (keys & DOWN) > 0
+    move_shots(game)
+    if there and is_here(game):
+        move_ship(game, slip_x, slip_y)
+
+
 cdef float step(void* state, int action, Rng* rng, bint* over) noexcept nogil:
     cdef Asteroids* game = <Asteroids*>state
-    cdef int keys = KEYS[action], points
+    cdef bint there = game.hidden == 0, wave = game.rocks == 0, breaks = game.broken > 0
+    cdef int points
     game.frame = (game.frame + 1) & 3
-    if game.broken:
-        split_rocks(game, rng)
+    draw_number(game)
     if game.frame & 1:
-        move_rocks(game)
-    else:
-        if game.rocks == 0:
-            begin_wave(game, rng)
-        if not is_here(game):
-            rest(game, over)
-            move_shots(game)
-        elif keys & DOWN and game.dived:
-            jump(game, rng)
-            move_shots(game)
-        else:
-            steer(game, keys, rng)
-            move_shots(game)
-            move_ship(game)
-        game.fired = keys & FIRE
-        game.dived = keys & DOWN and is_here(game)
-    points = meet_rocks(game)
+        game.drift = game.drift - 1 if game.drift > 1 else DRIFT
+        if not wave:
+            move_rocks(game)
+    if wave:
+        begin_wave(game)
+    if game.hidden:
+        come_back(game)
+    if not game.frame & 1:
+        turn(game, KEYS[action], there, over)
+    if breaks:
+        split_rocks(game)
+    if breaks or wave:
+        return 0
+    points = meet_rocks(game, there and not game.hidden)
     return score_points(game, points) if points else <float>0
 
 
@@ -136,7 +162,7 @@ cdef inline void observe_rocks(const Asteroids* game, float* features) noexcept 
     cdef float[ROCK_FEATURES][SLOTS] seen
     cdef uint8_t[SLOTS] slots
     cdef long slot, other, k
-    cdef int x = ship_x(game) + 3, y = ship_y(game) + 2, across, down, size, breadth, rock
+    cdef int x = ship_x(game) + 3, y = ship_line(game) + 2, across, down, size, breadth, rock
     cdef float far, inverse, ahead_x = -PUSH_X[game.way] * <float>(1.0 / 127), ahead_y = PUSH_Y[game.way] * <float>(1.0 / 127)
     for slot in range(SLOTS):  # all slots, also empty ones, in 32-bit integers, so that the compiler uses vectors
         dx[slot] = game.rock_x[slot] - x
@@ -177,16 +203,16 @@ cdef void observe(const void* state, void* out) noexcept nogil:
     """Write the features that GAME describes. Distances are the shorter way around the field."""
     cdef const Asteroids* game = <const Asteroids*>state
     cdef float* features = <float*>out
-    cdef int x = ship_x(game), y = ship_y(game), i, dx, dy
+    cdef int x = ship_x(game), y = ship_line(game), i, dx, dy
     memset(out, 0, FEATURES * sizeof(float))
-    features[0] = (x - WIDE // 2) * <float>(1.0 / 46)
+    features[0] = ((x if x < WIDE else x - WIDE) - WIDE // 2) * <float>(1.0 / 46)
     features[1] = (y - HIGH // 2) * <float>(1.0 / 26)
     features[2] = -PUSH_X[game.way] * <float>(1.0 / 127)
     features[3] = PUSH_Y[game.way] * <float>(1.0 / 127)
     features[4] = -game.vx * <float>(1.0 / 4096)
     features[5] = game.vy * <float>(1.0 / 2048)
     features[6] = not is_here(game)
-    features[7] = game.hidden * <float>(1.0 / REST)
+    features[7] = (game.hidden - 1 if game.hidden else 0) * <float>(1.0 / (REST - 1))
     features[8] = game.blast * <float>(1.0 / BLAST)
     features[9] = game.fired != 0
     features[10] = game.dived != 0
@@ -258,11 +284,12 @@ cdef void prepare() noexcept nogil:
 
 
 GAME = Game(
-    name="asteroids", title="Asteroids", version=1, summary="Shoot rocks to pieces, and keep out of their way.",
+    name="asteroids", title="Asteroids", version=2, summary="Shoot rocks to pieces, and keep out of their way.",
     actions=("NOOP", "FIRE", "UP", "RIGHT", "LEFT", "DOWN", "UPRIGHT", "UPLEFT", "UPFIRE", "RIGHTFIRE", "LEFTFIRE", "DOWNFIRE",
              "UPRIGHTFIRE", "UPLEFTFIRE"),
     feature_shape=(FEATURES,), frame_skip=4, feature_low=-8, feature_high=8,
-    options={"lives": Option(4, 1, MOST_LIVES, "lives at first")},
+    options={"lives": Option(4, 1, MOST_LIVES, "lives at first"),
+             "scatter": Option(1, 0, 1, "0: the random numbers begin as on the cartridge")},
     features=(
         Feature("ship x", -2, 2, help="(x - 80) / 46 pixels"),
         Feature("ship y", -2, 2, help="(line - 44) / 26 lines of two pixels"),
@@ -285,6 +312,6 @@ GAME = Game(
                 "nearness, 24 / (distance in pixels + 12); drift, 1 to the right and -1 to the left; 1 if it sinks and -1 if "
                 "it climbs; size, 1 large, 0 medium, -0.5 small"),
     ),
-    compared_with="The cartridge under ale-py, frame by frame: ship, shots, rocks, hits, points and pictures; its random "
-                  "choices are drawn from our own generator.",
+    compared_with="The cartridge under ale-py, frame by frame, from its own start: ship, shots, rocks, hits, points, random "
+                  "numbers and pictures.",
 ).bind(chunk, backdrop, draw, sizeof(Asteroids), has_mask=False, valid=valid, lives=lives, prepare=prepare)

@@ -73,12 +73,12 @@ cdef inline void place(Figures* figures, int shape, int x, int right, int y, uin
     """Add a figure.
 
     shape: index of the picture.
-    x: of the thing; at 6 .. 18 it is shown 2 pixels farther left.
+    x: of the thing, 4 .. 165.
     right: pixels to the right of x at which the picture begins.
     y: first row, in pixels of the field.
     """
     cdef int number = figures.number
-    x += right - (2 if 6 <= x <= 18 else 0)
+    x += right
     figures.x[number] = <uint8_t>(x - WIDE if x >= WIDE else x + WIDE if x < 0 else x)
     figures.y[number] = <uint8_t>(y - FIELD_HIGH if y >= FIELD_HIGH else y + FIELD_HIGH if y < 0 else y)
     figures.broad[number] = BROAD[shape]
