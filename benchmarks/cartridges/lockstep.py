@@ -2,8 +2,9 @@
 
 from benchmarks.cartridges.twins import TWINS
 
-EXACT = ("breakout", "pong", "freeway", "asterix")  # equal to the cartridge in every frame from the start
-SETTINGS = {"pong": {"random_serve": 0}, "freeway": {"scatter": 0}, "asterix": {"scatter": 0}}  # the cartridge's own start
+EXACT = ("breakout", "pong", "freeway", "asterix", "asteroids")  # equal to the cartridge in every frame from the start
+SETTINGS = {"pong": {"random_serve": 0}, "freeway": {"scatter": 0}, "asterix": {"scatter": 0},
+            "asteroids": {"scatter": 0}}  # the cartridge's own start
 REST = {"space_invaders": 128}  # frames of ours before the cartridge's first frame
 
 

@@ -49,7 +49,7 @@ class SpaceInvaders(Machine):
 class Asteroids(Machine):
     GAME = "asteroids"
     STATE = struct(("x y score", "i4"), ("vx vy", "i2"), ("numbers", "u2"),
-                   ("lives way frame drift blast hidden fired dived watch rocks broken", "u1"),
+                   ("lives way frame drift blast hidden fired dived watch rocks broken rules", "u1"),
                    ("shot_x shot_y shot_way shot_life", "u1", 2), ("rock_x rock_y kind", "u1", 16))
 
     @staticmethod

@@ -1,7 +1,10 @@
 """Asteroids.
 
-    asteroids.pyx      the rules in prose; one frame, the observation, the picture, and `GAME`
-    rules.pxd          the state, its constants, and how a frame changes it
+    asteroids.pyx      the rules in prose; one frame, the picture, and `GAME`
+    rules.pxd          the state, its constants, random numbers, places
+    rocks.pxd          waves, hits and pieces of rocks
+    ship.pxd           ship and shots
+    features.pxd       the observation
     picture.pxd        sprites and colours, and how they are painted
     valid.pxd          the check of a restored state
 """

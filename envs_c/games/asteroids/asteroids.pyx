@@ -57,19 +57,22 @@ Lives. 4 at first, one more at every 5,000 points, up to 9.
 
 End. The episode ends with the last life. Satellites and UFOs, which the cartridge sends at difficulty A, are not in this
 game: ALE's default is difficulty B.
+
+Changed rules. With still_rocks=1 rocks neither climb nor sink nor drift. With no_drag=1 the ship loses no speed in turns
+without UP. With whole_rocks=1 large and medium rocks that are hit are gone, as small ones are; points stay the same.
 """
 
-from libc.math cimport sqrtf
-from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t
+from libc.stdint cimport uint8_t, uint16_t, uint32_t
 from libc.string cimport memset
 
 from envs_c.game cimport Game, Io, run_chunk
+from envs_c.games.asteroids.features cimport FEATURES, NEAREST, ROCK_FEATURES, SHOT_FEATURES, observe_all
 from envs_c.games.asteroids.picture cimport EXPLOSION, SHIP, SHOT, Figures, draw_digit, draw_figure, lay_out, place
 from envs_c.games.asteroids.rocks cimport begin_wave, meet_rocks, move_rocks, split_rocks
 from envs_c.games.asteroids.rules cimport (
-    BLAST, BONUS, COLOUR, DOWN, DRIFT, FIRE, FIRST_X, HIGH, KEYS, LEFTWARD, MOST_LIVES, NONE, NUMBERS, ONE, POINTS_END,
-    PUSH_X, PUSH_Y, REST, SINKS, SLOTS, START_X, START_Y, WIDE, Asteroids, draw as draw_number, is_here, ship_line, ship_x)
-from envs_c.games.asteroids.ship cimport burn, come_back, jump, move_ship, move_shots, shot_speed, steer
+    BONUS, COLOUR, DOWN, DRIFT, FIRE, FIRST_X, KEYS, MOST_LIVES, NONE, NUMBERS, ONE, POINTS_END, SINKS, SLOTS, START_X, START_Y,
+    STILL_ROCKS, Asteroids, draw as draw_number, is_here, rules_of, ship_x)
+from envs_c.games.asteroids.ship cimport burn, come_back, jump, move_ship, move_shots, steer
 from envs_c.games.asteroids.valid cimport valid
 from envs_c.rng cimport Rng, rng_below
 from envs_c.screen cimport SMALL, Canvas, canvas_row
@@ -77,9 +80,6 @@ from envs_c.game import Feature, Option
 
 
 cdef enum:
-    SHIP_FEATURES = 13, SHOT_FEATURES = 6, ROCK_FEATURES = 9, NEAREST = 8
-    FEATURES = 97   # SHIP_FEATURES + 2 * SHOT_FEATURES + NEAREST * ROCK_FEATURES
-    FAR = 1 << 30   # sorts empty slots behind all rocks
     LARGE_LINE = 6, ROCK_LINE = 4   # pixels from a rock's line to the first row of its picture
     LIVES_X = 132
     FIRST_NUMBER = 0x46  # the register before the first wave on the cartridge
@@ -100,6 +100,7 @@ cdef void reset(void* state, const double* options, Rng* rng) noexcept nogil:
     memset(game.rock_x, FIRST_X, SLOTS)
     memset(game.shot_x, FIRST_X, 2)
     game.lives = <uint8_t>options[0]
+    game.rules = <uint8_t>rules_of(options)
     game.numbers = <uint16_t>(1 + rng_below(rng, NUMBERS) if options[1] else FIRST_NUMBER)
     game.x, game.y = START_X * ONE, START_Y * ONE
     game.drift = DRIFT
@@ -140,7 +141,7 @@ cdef float step(void* state, int action, Rng* rng, bint* over) noexcept nogil:
     draw_number(game)
     if game.frame & 1:
         game.drift = game.drift - 1 if game.drift > 1 else DRIFT
-        if not wave:
+        if not wave and not game.rules & STILL_ROCKS:
             move_rocks(game)
     if wave:
         begin_wave(game)
@@ -156,82 +157,9 @@ cdef float step(void* state, int action, Rng* rng, bint* over) noexcept nogil:
     return score_points(game, points) if points else <float>0
 
 
-cdef inline void observe_rocks(const Asteroids* game, float* features) noexcept nogil:
-    """Write the features of the nearest rocks. Distance is between the middles of rock and ship."""
-    cdef int32_t[SLOTS] dx, dy, kind, order, rank
-    cdef float[ROCK_FEATURES][SLOTS] seen
-    cdef uint8_t[SLOTS] slots
-    cdef long slot, other, k
-    cdef int x = ship_x(game) + 3, y = ship_line(game) + 2, across, down, size, breadth, rock
-    cdef float far, inverse, ahead_x = -PUSH_X[game.way] * <float>(1.0 / 127), ahead_y = PUSH_Y[game.way] * <float>(1.0 / 127)
-    for slot in range(SLOTS):  # all slots, also empty ones, in 32-bit integers, so that the compiler uses vectors
-        dx[slot] = game.rock_x[slot] - x
-        dy[slot] = game.rock_y[slot] - y
-        kind[slot] = game.kind[slot]
-        rank[slot] = 0
-    for slot in range(SLOTS):
-        size = kind[slot] & 48
-        breadth = 4 if size == 48 else 8 if size == 32 else 16
-        across = dx[slot] + (breadth >> 1)
-        down = dy[slot] + (4 if size == 48 else 5 if size == 32 else 9)
-        across = across - WIDE if across > WIDE // 2 else across + WIDE if across < -WIDE // 2 else across
-        down = down - HIGH if down > HIGH // 2 else down + HIGH if down < -HIGH // 2 else down
-        order[slot] = (FAR if kind[slot] == NONE else (across * across + 4 * down * down) * SLOTS) + <int>slot
-        far = sqrtf(across * across + 4 * down * down)
-        inverse = 1 / (far + 1)
-        seen[0][slot] = 1
-        seen[1][slot] = across * <float>(1.0 / 40)
-        seen[2][slot] = 2 * down * <float>(1.0 / 44)
-        seen[3][slot] = (across * ahead_x + 2 * down * ahead_y) * inverse
-        seen[4][slot] = (2 * down * ahead_x - across * ahead_y) * inverse
-        seen[5][slot] = 24 / (far + 12)
-        seen[6][slot] = 1 - ((kind[slot] & LEFTWARD) >> 2)
-        seen[7][slot] = 1 if slot >= SINKS else -1
-        seen[8][slot] = breadth * <float>(1.0 / 8) - 1
-    for other in range(SLOTS):
-        for slot in range(SLOTS):
-            rank[slot] += order[other] < order[slot]
-    for slot in range(SLOTS):
-        slots[rank[slot]] = <uint8_t>slot
-    for rock in range(min(game.rocks, NEAREST)):
-        for k in range(ROCK_FEATURES):
-            features[k] = seen[k][slots[rock]]
-        features += ROCK_FEATURES
-
-
 cdef void observe(const void* state, void* out) noexcept nogil:
-    """Write the features that GAME describes. Distances are the shorter way around the field."""
-    cdef const Asteroids* game = <const Asteroids*>state
-    cdef float* features = <float*>out
-    cdef int x = ship_x(game), y = ship_line(game), i, dx, dy
-    memset(out, 0, FEATURES * sizeof(float))
-    features[0] = ((x if x < WIDE else x - WIDE) - WIDE // 2) * <float>(1.0 / 46)
-    features[1] = (y - HIGH // 2) * <float>(1.0 / 26)
-    features[2] = -PUSH_X[game.way] * <float>(1.0 / 127)
-    features[3] = PUSH_Y[game.way] * <float>(1.0 / 127)
-    features[4] = -game.vx * <float>(1.0 / 4096)
-    features[5] = game.vy * <float>(1.0 / 2048)
-    features[6] = not is_here(game)
-    features[7] = (game.hidden - 1 if game.hidden else 0) * <float>(1.0 / (REST - 1))
-    features[8] = game.blast * <float>(1.0 / BLAST)
-    features[9] = game.fired != 0
-    features[10] = game.dived != 0
-    features[11] = (game.lives - 4) * <float>(1.0 / 4)
-    features[12] = (game.rocks - 4) * <float>(1.0 / 4)
-    features += SHIP_FEATURES
-    for i in range(2):
-        if game.shot_life[i] > 0:
-            features[0] = 1
-            dx = game.shot_x[i] - x
-            dy = game.shot_y[i] - y
-            features[1] = (dx - WIDE if dx > WIDE // 2 else dx + WIDE if dx < -WIDE // 2 else dx) * <float>(1.0 / 40)
-            features[2] = (dy - HIGH if dy > HIGH // 2 else dy + HIGH if dy < -HIGH // 2 else dy) * <float>(1.0 / 22)
-            shot_speed(game, i, &dx, &dy)
-            features[3] = dx * <float>(1.0 / 4)
-            features[4] = dy * <float>(1.0 / 4)
-            features[5] = game.shot_life[i] * <float>(1.0 / 8)
-        features += SHOT_FEATURES
-    observe_rocks(game, features)
+    """Write the features that GAME describes."""
+    observe_all(<const Asteroids*>state, <float*>out)
 
 
 cdef void backdrop(const double* options, Canvas* canvas) noexcept nogil:
@@ -289,7 +217,10 @@ GAME = Game(
              "UPRIGHTFIRE", "UPLEFTFIRE"),
     feature_shape=(FEATURES,), frame_skip=4, feature_low=-8, feature_high=8,
     options={"lives": Option(4, 1, MOST_LIVES, "lives at first"),
-             "scatter": Option(1, 0, 1, "0: the random numbers begin as on the cartridge")},
+             "scatter": Option(1, 0, 1, "0: the random numbers begin as on the cartridge"),
+             "still_rocks": Option(0, 0, 1, "1: rocks do not move"),
+             "no_drag": Option(0, 0, 1, "1: without UP the ship keeps its speed"),
+             "whole_rocks": Option(0, 0, 1, "1: a rock that is hit is gone, whatever its size")},
     features=(
         Feature("ship x", -2, 2, help="(x - 80) / 46 pixels"),
         Feature("ship y", -2, 2, help="(line - 44) / 26 lines of two pixels"),

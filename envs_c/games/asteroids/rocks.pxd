@@ -4,7 +4,7 @@ from libc.stdint cimport uint8_t
 
 from envs_c.games.asteroids.rules cimport (
     BEYOND, BLAST, BROKEN, COLOUR, DRIFT, ENTRIES, FIRST_X, HIGH, LAST_X, LEFTWARD, MANY, MEDIUM, MORE, NONE, PALER, POINTS,
-    SEAM, SINKS, SIZE, SLOTS, SMALL, THE_SHIP, WATCH, Asteroids, draw, far_x, is_here, met_at, ship_x)
+    SEAM, SINKS, SIZE, SLOTS, SMALL, THE_SHIP, WATCH, WHOLE_ROCKS, Asteroids, draw, far_x, is_here, met_at, ship_x)
 
 
 cdef inline int edge(int size) noexcept nogil:
@@ -58,7 +58,7 @@ cdef inline void split_rocks(Asteroids* game) noexcept nogil:
         kind = game.kind[slot]
         if kind == NONE or not kind & BROKEN:
             continue
-        if kind & SIZE == SMALL:
+        if kind & SIZE == SMALL or game.rules & WHOLE_ROCKS:
             game.kind[slot] = NONE
             game.rocks -= 1
         elif kind & SIZE == MEDIUM:

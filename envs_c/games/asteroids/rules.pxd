@@ -22,6 +22,7 @@ cdef enum:
     MANY = 1000, MORE = 15000               # points from which a wave has 6 and 8 rocks
     ENTRIES = 7                             # rocks of a half, and those at the lower edge again, from which none is added
     NUMBERS = 32767                         # states of the register of random numbers, but for bit 15
+    STILL_ROCKS = 1, NO_DRAG = 2, WHOLE_ROCKS = 4   # bits of `rules`: changes of the cartridge's rules
 
 cdef extern from *:
     """
@@ -54,9 +55,15 @@ ctypedef struct Asteroids:
     uint8_t fired, dived        # not 0 if FIRE, DOWN was held in the ship's last turn
     uint8_t watch               # place in WATCH
     uint8_t rocks, broken       # number of rocks; number of those hit in this frame
+    uint8_t rules               # the changed ones
     uint8_t[2] shot_x, shot_y, shot_way
     uint8_t[2] shot_life        # 0 if there is no shot
     uint8_t[SLOTS] rock_x, rock_y, kind
+
+
+cdef inline int rules_of(const double* options) noexcept nogil:
+    """The bits of `rules` under these options."""
+    return (STILL_ROCKS * (options[2] != 0)) | (NO_DRAG * (options[3] != 0)) | (WHOLE_ROCKS * (options[4] != 0))
 
 
 # --- random numbers --------------------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from libc.stdint cimport int16_t, uint8_t
 
 from envs_c.games.asteroids.rules cimport (
-    END_Y, FAST, FIRE, HIGH, JUMP, LEFT, LIFE, NONE, ONE, PUSH_X, PUSH_Y, REST, RIGHT, SHOT_X, SHOT_Y, SLOTS, START_X,
+    END_Y, FAST, FIRE, HIGH, JUMP, LEFT, LIFE, NONE, NO_DRAG, ONE, PUSH_X, PUSH_Y, REST, RIGHT, SHOT_X, SHOT_Y, SLOTS, START_X,
     START_Y, TOP_Y, UP, Asteroids, far_x, moved, ship_line, ship_x)
 
 
@@ -45,7 +45,7 @@ cdef inline void steer(Asteroids* game, int keys, int* slip_x, int* slip_y) noex
     if keys & UP:
         game.vx = <int16_t>push(game.vx + PUSH_X[game.way], slip_x)
         game.vy = <int16_t>push(game.vy + PUSH_Y[game.way], slip_y)
-    else:
+    elif not game.rules & NO_DRAG:
         game.vx = <int16_t>slow(game.vx)
         game.vy = <int16_t>slow(game.vy)
     if keys & FIRE and not game.fired:

@@ -2,7 +2,7 @@
 
 from envs_c.games.asteroids.rules cimport (
     BLAST, BROKEN, DRIFT, END_Y, FAST, FIRST_X, HIGH, LAST_X, LIFE, MOST_LIVES, NONE, NUMBERS, ONE, POINTS_END, REST, SLOTS,
-    TOP_Y, Asteroids)
+    TOP_Y, Asteroids, rules_of)
 from envs_c.valid cimport all_between, between
 
 
@@ -30,7 +30,8 @@ cdef inline bint has_shots(const Asteroids* game) noexcept nogil:
 cdef inline bint valid(const void* state, const double* options, bint over) noexcept nogil:
     """True if ship, shots and rocks are on the field and all counts are in their ranges."""
     cdef const Asteroids* game = <const Asteroids*>state
-    return (between(game.x, (FIRST_X - 1) * ONE + 1, LAST_X * ONE) and between(game.y, TOP_Y * ONE, END_Y * ONE - 1)
+    return (game.rules == rules_of(options)
+            and between(game.x, (FIRST_X - 1) * ONE + 1, LAST_X * ONE) and between(game.y, TOP_Y * ONE, END_Y * ONE - 1)
             and between(game.score, 0, POINTS_END - 1)
             and between(game.vx, -FAST, FAST - 1) and between(game.vy, -FAST, FAST - 1)
             and between(game.lives, 1 - over, MOST_LIVES) and game.way < 16 and game.frame < 4

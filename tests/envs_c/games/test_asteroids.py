@@ -1,8 +1,9 @@
-"""Asteroids: the rules that its file states, and a comparison with the cartridge under ale-py, frame by frame."""
+"""Asteroids: the rules that its file states, its plain twin, and its options."""
 
 import numpy as np
 import pytest
 from asteroids_machine import Machine
+from asteroids_twin import Twin
 
 import envs_c
 
@@ -158,7 +159,8 @@ def test_keys_held_only_in_odd_frames_do_nothing(machine):
     assert machine.vy == machine.way == machine.hidden == 0 and not any(machine.shot_life)
 
 
-@pytest.mark.parametrize("option", [{"lives": 0}, {"lives": 10}, {"lives": 1.5}])
+@pytest.mark.parametrize("option", [{"lives": 0}, {"lives": 10}, {"lives": 1.5}, {"scatter": 2}, {"still_rocks": 2},
+                                    {"no_drag": 0.5}, {"whole_rocks": -1}])
 def test_refuses_wrong_options(option):
     with pytest.raises(envs_c.InvalidArgument, match=next(iter(option))):
         envs_c.make("asteroids", **option)
@@ -173,143 +175,83 @@ def test_features_describe_the_nearest_rock_as_seen_from_the_ship(machine):
     assert abs(cosine) < 0.1 and sine == pytest.approx(1, abs=0.05)
 
 
-# --- the cartridge ---------------------------------------------------------------------------------------------------
-
-@pytest.fixture(scope="module")
-def console():
-    pytest.importorskip("ale_py")
-    from benchmarks.cartridges.asteroids import Cartridge
-    return Cartridge()
-
-
-@pytest.fixture
-def cartridge(console):
-    return console.restart()
-
-
-def test_has_the_cartridges_actions_and_lives(cartridge):
-    assert [action.name for action in cartridge.actions] == ACTIONS
-    assert cartridge.ale.lives() == cartridge.ship()["lives"] == Machine().lives == 4
-
+# --- the plain twin, and options that change a rule ------------------------------------------------------------------
 
 STYLES = {"all": range(14), "fire": (1, 9, 10, 9, 10, 1, 0, 0, 4, 3), "fast": (2, 8, 6, 7, 12, 13, 8, 8, 0),
           "jumps": (5, 5, 11, 1, 8, 0, 9)}
+CHANGES = ("still_rocks", "no_drag", "whole_rocks")
 
 
-def different(machine, cartridge) -> dict:
-    """The fields that differ: name to (ours, the cartridge's)."""
-    ours, theirs = machine.read(), cartridge.state()
-    pairs = {name: (ours[name].tolist(), theirs[name]) for name in cartridge.ship()} | {
-        name: (int(ours[name]), int(theirs[name])) for name in ("frame", "numbers", "drift", "watch", "rocks", "broken")}
-    pairs["shots"] = [tuple(int(ours[name][k]) for name in ("shot_x", "shot_y", "shot_way", "shot_life"))
-                      if ours["shot_life"][k] else None for k in range(2)], cartridge.shots()
-    pairs["all rocks"] = machine.rocks_now(), cartridge.rocks_now()
-    return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
+def shots_of(machine) -> list:
+    fields = zip(machine.shot_x, machine.shot_y, machine.shot_way, machine.shot_life, strict=True)
+    return [list(shot) if shot[3] else None for shot in fields]
 
 
-@pytest.mark.parametrize("style, score", [("all", None), ("fast", None), ("jumps", None), ("fire", 950), ("fire", 14900),
-                                          ("all", 14900), ("fire", 4900), ("all", 99900)])
-def test_equals_the_cartridge_in_every_frame_from_its_own_start(cartridge, style, score):
-    """Waves, pieces, landings, speed limits and edges included, all random numbers too."""
-    machine, rng, action, away = Machine(scatter=0), np.random.default_rng(len(style) + (score or 0)), 0, []
-    for frame in range(900):
-        if frame == 20 and score:  # nearer to more rocks, to a life and to the score's end
-            digits = f"{score // 10:04}"
-            cartridge.poke({60: 0x90 | int(cartridge.ram[60]) & 15, 61: int(digits[:2], 16), 62: int(digits[2:], 16)})
-            machine.change(score=score, lives=9)
-        if rng.random() < 0.35:
-            action = int(rng.choice(STYLES[style]))
-        theirs, ours = cartridge.step(action), machine.step(action)
-        assert theirs[1] == ours[1] and (frame == 20 or theirs[0] == ours[0]), f"frame {frame}"
-        if theirs[1]:
-            break
-        if frame > 0:  # the first frame's `watch` has no effect
-            assert different(machine, cartridge) == {}, f"frame {frame}"
-        if frame % 20 == 10:
-            away.append(np.mean(machine.picture() != cartridge.screen()))
-    assert np.mean(away) < 0.003
+@pytest.mark.parametrize("style, changes", [*((style, {}) for style in STYLES), *(("all", {name: 1}) for name in CHANGES),
+                                            ("fast", dict.fromkeys(CHANGES, 1))], ids=str)
+def test_equals_its_plain_twin_in_every_frame(style, changes):
+    machine, rng, action = Machine(scatter=0, lives=9, **changes), np.random.default_rng(len(style)), 0
+    twin = Twin(lives=9, **changes)
+    for score in (0, 1000, 15000):
+        machine.change(score=score)
+        twin.score = score
+        for frame in range(300):
+            if rng.random() < 0.3:
+                action = int(rng.choice(STYLES[style]))
+            ours, theirs = machine.step(action), twin.step(action)
+            assert ours == theirs, f"frame {frame}"
+            if ours[1]:
+                return
+            state = machine.read()
+            assert {name: int(state[name]) for name in twin.fields()} == twin.fields(), f"frame {frame}"
+            assert machine.rocks_now() == sorted(map(tuple, twin.rocks)) and shots_of(machine) == twin.shots, f"frame {frame}"
 
 
-@pytest.mark.parametrize("kind", [LARGE, OTHER, MEDIUM | 1, SMALL | 2, LARGE | 11, MEDIUM | 12])
-@pytest.mark.parametrize("sinks", [SINKS, CLIMBS])
-def test_rocks_move_and_look_as_on_the_cartridge(cartridge, kind, sinks):
-    machine = Machine()
-    cartridge.step(0)
-    for x in (151, 160, 4, 17, 19, 40, 112, 140):
-        cartridge.put_rocks((x, 42 if sinks else 50, kind, sinks))
-        cartridge.inject_into(machine)
-        for frame in range(20):
-            cartridge.step(0), machine.step()
-            assert machine.rocks_now() == cartridge.rocks_now(), f"frame {frame} from {x}"
-            picture = cartridge.ale.getScreenRGB()
-            if frame > 2 and cartridge.ram[57] & 1 and machine.drift < 7:  # it shows the drift of climbing rocks 2 frames late
-                ours = machine.env.render()[0]
-                ours[machine_ship(ours)] = 0
-                assert (ours[18:] == picture[18:]).all(), f"frame {frame} from {x}"
+@pytest.mark.parametrize("lines", [(75, 86), (40, 3)])
+def test_a_half_with_seven_rocks_gets_no_second_piece(machine, lines):
+    """A rock at the lower edge counts twice."""
+    for rocks, pieces in ((4, 2), (5, 2 if lines[0] == 40 else 1), (6, 1)):
+        small = [(30, 9 * k + 12, SMALL, SINKS) for k in range(rocks - 1)]
+        machine.put_rocks((100, lines[0], LARGE | 64, SINKS), (30, lines[1], SMALL, SINKS), *small)
+        machine.change(frame=1)
+        machine.step()
+        assert sum(kind & SMALL == MEDIUM for _, _, kind, _ in machine.rocks_now()) == pieces
 
 
-def machine_ship(picture):
-    return (picture == [0xF0, 0x80, 0x80]).all(-1)
+@pytest.mark.parametrize("x, action, places", [(16, "RIGHT", [19]), (17, "RIGHT", [18]), (165, "RIGHT", [4]),
+                                               (19, "LEFT", [18, 17, 16]), (4, "LEFT", [165, 164])])
+def test_a_ship_passes_more_places_to_the_left_than_to_the_right(machine, x, action, places):
+    speed = -4096 if action == "RIGHT" else 4096
+    for place in places:
+        machine.change(x=x * 256, vx=speed + 50 * (speed > 0), vy=0, frame=1)
+        machine.step()
+        x = (machine.x + 255) >> 8
+        assert x == place
 
 
-@pytest.mark.parametrize("way", range(16))
-def test_the_ship_looks_as_on_the_cartridge(cartridge, way):
-    machine = Machine()
-    cartridge.put_rocks((30, 60, LARGE, SINKS))
-    cartridge.poke({60: 0x40 | way, 73: 0x3D})
-    cartridge.step(0)
-    cartridge.inject_into(machine)
-    if cartridge.ram[57] & 1:
-        cartridge.step(0), machine.step()
-    ours, theirs = machine_ship(machine.env.render()[0]), machine_ship(cartridge.ale.getScreenRGB())
-    assert theirs.any() and (ours[18:] == theirs[18:]).all()
+def test_still_rocks_stay_where_they_are():
+    machine = Machine(still_rocks=1)
+    before = machine.rocks_now()
+    machine.play(*["NOOP"] * 100)
+    assert machine.rocks_now() == before
 
 
-@pytest.mark.parametrize("score, lives", [(0, 4), (120, 1), (3450, 2), (67890, 5), (10000, 9)])
-def test_score_and_lives_look_as_on_the_cartridge(cartridge, score, lives):
-    machine = Machine()
-    cartridge.put_rocks((30, 60, LARGE, SINKS))
-    digits = f"{score // 10:04}"
-    cartridge.poke({60: lives << 4, 61: int(digits[:2], 16), 62: int(digits[2:], 16)})
-    for _ in range(4):
-        cartridge.step(0)
-    cartridge.inject_into(machine)
-    assert machine.score == score and (machine.env.render()[0][:18] == cartridge.screen()[:18]).all()
+def test_without_drag_a_ship_keeps_its_speed():
+    speeds = []
+    for no_drag in (0, 1):
+        machine = Machine(no_drag=no_drag)
+        machine.play(*["UP"] * 20, *["NOOP"] * 20)
+        speeds.append(machine.vy)
+    assert -1270 < speeds[0] < -1000 and speeds[1] == -1270
 
 
-@pytest.mark.parametrize("kind, points", [(LARGE, 20), (MEDIUM, 50), (SMALL, 100)])
-@pytest.mark.parametrize("target", ["ship", "shot"])
-def test_hits_are_those_of_the_cartridge(cartridge, kind, points, target):
-    machine, rng, hits = Machine(), np.random.default_rng(kind), 0
-    for _ in range(24):
-        x, sinks, away = int(rng.integers(66, 92)), bool(rng.integers(2)), int(rng.integers(1, 4))
-        line = 41 - {LARGE: 15, MEDIUM: 9, SMALL: 6}[kind] - away if sinks else 43 + away
-        cartridge.ale.reset_game()
-        cartridge.look()
-        cartridge.step(0), cartridge.step(0)
-        for _ in range(2):
-            cartridge.put_rocks((x, line, kind, sinks), (20, 70, LARGE, SINKS))
-            cartridge.step(int(target == "shot"))
-        cartridge.inject_into(machine)
-        machine.change(fired=target == "shot")
-        for frame in range(12):
-            rewards = cartridge.step(0)[0], machine.step()[0]
-            assert rewards[0] == rewards[1], f"({x}, {line}) {sinks}, frame {frame}"
-            if rewards[0]:
-                assert rewards[0] == points
-                hits += 1
-                break
-    assert 3 < hits < 24
+@pytest.mark.parametrize("kind, points", [(LARGE, 20), (OTHER, 20), (MEDIUM, 50), (SMALL, 100)])
+def test_whole_rocks_are_gone_after_one_hit(kind, points):
+    machine = Machine(whole_rocks=1)
+    machine.put_rocks((84, 8, kind, SINKS), FAR_OFF)
+    assert machine.play(*["FIRE"] * 26) == points and machine.rocks == 1
 
 
-def test_the_episode_ends_in_the_cartridges_frame(cartridge):
-    machine = Machine()
-    cartridge.put_rocks((84, 45, LARGE, CLIMBS), (30, 60, LARGE, SINKS))
-    cartridge.poke({60: 0x10})
-    cartridge.inject_into(machine)
-    for frame in range(40):
-        ends = cartridge.step(0), machine.step()
-        assert ends[0] == ends[1], f"frame {frame}"
-        if ends[0][1]:
-            return
-    raise AssertionError("neither ended")
+def test_scatter_begins_with_the_cartridges_numbers_or_with_random_ones():
+    assert len({Machine(seed).numbers for seed in range(20)}) > 15
+    assert {Machine(seed, scatter=0).numbers for seed in range(3)} == {0x460}
