@@ -29,7 +29,7 @@ def preset(game: str, spaces: Spaces | None = None, view: str = "features") -> C
     """The settings of a game: the defaults, changed by presets/GAME.toml if there is one.
 
     For a game of this package with view "pixels", only the environments' settings come from there: presets/pixels.toml changes
-    some of them, and has the policy and the learning for all games.
+    some of them, and has the policy and the learning for all games; presets/GAME_pixels.toml, if there is one, changes these.
 
     A game given as a path to its .pyx has its preset beside it: my_game.toml beside my_game.pyx. ALE's games under
     Gymnasium share one preset; other environments of Gymnasium have the one for their spaces.
@@ -50,8 +50,16 @@ def preset(game: str, spaces: Spaces | None = None, view: str = "features") -> C
     config = _overlaid(Config(game), file, label) if exists else Config(game)
     if view != "pixels" or name.is_file or name.is_gym:
         return config
-    pixels = _overlaid(Config(game), resources.files("trainer.presets").joinpath("pixels.toml"), "presets/pixels.toml")
-    default = EnvConfig()
+    return _for_pixels(config)
+
+
+def _for_pixels(config: Config) -> Config:
+    """The settings for pictures of a game; config: those of its preset."""
+    pixels, default = Config(config.game), EnvConfig()
+    for stem in ("pixels", f"{config.game}_pixels"):
+        file = resources.files("trainer.presets").joinpath(f"{stem}.toml")
+        if stem == "pixels" or file.is_file():
+            pixels = _overlaid(pixels, file, f"presets/{stem}.toml")
     return overlay(pixels, {"env": {one.name: getattr(config.env, one.name) for one in fields(EnvConfig)
                                     if getattr(pixels.env, one.name) == getattr(default, one.name)}})
 

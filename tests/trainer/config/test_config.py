@@ -210,10 +210,10 @@ def test_presets_load(game):
     assert preset(game).game == game
 
 
-@pytest.mark.parametrize("game", ["breakout", "cartpole"])
-def test_the_preset_for_pictures_keeps_the_environments_of_the_game_and_is_the_same_for_all_games_otherwise(game):
+@pytest.mark.parametrize(("game", "noops"), [("breakout", 30), ("asterix", 0), ("cartpole", 0)])
+def test_the_preset_for_pictures_keeps_the_environments_of_the_game_and_is_the_same_for_all_games_otherwise(game, noops):
     pixels, features = preset(game, view="pixels"), preset(game)
-    assert pixels.env == dataclasses.replace(features.env, view="pixels", num_envs=pixels.env.num_envs, noop_max=30)
+    assert pixels.env == dataclasses.replace(features.env, view="pixels", num_envs=pixels.env.num_envs, noop_max=noops)
     assert (pixels.policy, pixels.ppo) == (preset("pong", view="pixels").policy, preset("pong", view="pixels").ppo)
     assert pixels.policy.encoder == "pixels" and pixels.ppo != features.ppo
 
