@@ -22,6 +22,18 @@ def is_page_locked(array: npt.NDArray[Any]) -> bool:
     return bool(runtime.pointerGetAttributes(array.ctypes.data).type == runtime.memoryTypeHost)
 
 
+def page_locked(size: int) -> npt.NDArray[np.uint8]:
+    """Return (size,) uint8 of zeros in page-locked memory. Raises DeviceError if the system has too little of it."""
+    try:
+        memory = cupy.cuda.alloc_pinned_memory(size)
+    except (runtime.CUDARuntimeError, MemoryError) as error:
+        raise DeviceError(f"cannot allocate {size:,} bytes of page-locked memory ({error}): use fewer environments "
+                          "(num_envs), or raise the limit (ulimit -l, or the container's)") from error
+    array = np.frombuffer(memory, np.uint8, size)
+    array[:] = 0
+    return array
+
+
 class CudaDevice:
     """One GPU."""
 
@@ -36,14 +48,7 @@ class CudaDevice:
 
     def host_bytes(self, size: int) -> npt.NDArray[np.uint8]:
         """Return (size,) uint8 of zeros in page-locked memory. Raises DeviceError if the system has too little of it."""
-        try:
-            memory = cupy.cuda.alloc_pinned_memory(size)
-        except (runtime.CUDARuntimeError, MemoryError) as error:
-            raise DeviceError(f"cannot allocate {size:,} bytes of page-locked memory ({error}): use fewer environments "
-                              "(num_envs), or raise the limit (ulimit -l, or the container's)") from error
-        array = np.frombuffer(memory, np.uint8, size)
-        array[:] = 0
-        return array
+        return page_locked(size)
 
     def device_bytes(self, host_bytes: npt.NDArray[np.uint8]) -> torch.Tensor:
         """Return the device's memory for a copy of `host_bytes`: (size,) uint8. Raises DeviceError if there is too little."""
@@ -67,6 +72,10 @@ class CudaStream:
         self._cupy = cupy.cuda.Stream(non_blocking=True)
         self._torch = torch.cuda.ExternalStream(self._cupy.ptr, device=device)
         self._event = cupy.cuda.Event(disable_timing=True)
+
+    def host_bytes(self, size: int) -> npt.NDArray[np.uint8]:
+        """Return (size,) uint8 of zeros for `upload` and `download`, which do not wait for copies of such memory."""
+        return page_locked(size)
 
     def upload(self, device_bytes: torch.Tensor, host_bytes: npt.NDArray[np.uint8]) -> None:
         """Queue a copy to the device."""

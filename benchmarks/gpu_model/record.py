@@ -19,7 +19,7 @@ SMALL, LARGE = 4, 8  # environments of the two runs; a minibatch has half as man
 class Operation:
     """A kernel, a copy, a wait of a stream or of the host. after: places in its list of operations that it waits for."""
 
-    kind: str          # kernel, copy, wait or sync
+    kind: str          # kernel, copy, wait, sync, or the launch of a graph whose operations follow
     name: str
     stream: int
     bytes: float
@@ -29,6 +29,7 @@ class Operation:
     after: tuple[int, ...]
     steps: int = 0     # of a kernel for whole sequences: time steps, one after another
     rows: float = 0    # and sequences
+    captured: bool = False  # it belongs to a graph
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ class Iteration:
     step: Part          # the graph of a step of one batch
     rollout: Part       # of a rollout, outside the graphs
     minibatch: Part     # the graph of a minibatch
-    update: Part        # of an update, outside the graphs
+    update: Part        # of an update, outside the minibatches' graphs
     horizon: int
     precision: str
 
@@ -97,8 +98,10 @@ def _run(game: str, count: int, **sizes) -> list[list[Operation]]:
             made.learner.update()
         made.pipeline.settle()
         rollout, update = schedule.of("rollout"), schedule.of("update")
+    minibatches = [graph for graph in launches(update) if any(one.name == "_fused_adam_" for one in graph)]
+    graphs = {one[0].graph for one in minibatches}
     return [_plain(launches(rollout)[0][1:]), _plain([one for one in rollout if one.graph is None and one.kind != "launch"]),
-            _plain(launches(update)[0][1:]), _plain([one for one in update if one.graph is None and one.kind != "launch"])]
+            _plain(minibatches[0][1:]), _plain([one for one in update if one.graph not in graphs])]
 
 
 def _config(game: str, count: int, *, horizon: int, precision: str, memory: str, width: int):
@@ -113,5 +116,6 @@ def _plain(operations: Sequence) -> list[Operation]:
     """The operations with their places in this list in place of their numbers."""
     places = {one.number: place for place, one in enumerate(operations)}
     return [Operation(one.kind, one.name, one.stream, one.bytes, one.flops, one.direction, one.block,
-                      tuple(places[number] for number in one.after if number in places), one.steps, one.rows)
+                      tuple(places[number] for number in one.after if number in places), one.steps, one.rows,
+                      one.graph is not None)
             for one in operations]

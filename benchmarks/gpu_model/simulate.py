@@ -70,9 +70,14 @@ class Machine:
                 self.wait([nodes[place] for place in one.after])
                 nodes.append(Node(one, -1, self.host, [], graph, self.host))
                 continue
-            if not graph and one.kind != "wait":
+            if one.kind == "launch":
+                self.busy("graph", self.costs.graph)
+                nodes.append(Node(one, -1, self.host, [], graph, self.host))
+                continue
+            captured = graph or one.captured
+            if not captured and one.kind != "wait":
                 self.busy(one.name, self.costs.operation)
-            node = Node(one, streams.get(one.stream, one.stream), self.host, [nodes[place] for place in one.after], graph)
+            node = Node(one, streams.get(one.stream, one.stream), self.host, [nodes[place] for place in one.after], captured)
             self.queues.setdefault(node.stream, []).append(node)
             nodes.append(node)
         return nodes

@@ -5,6 +5,7 @@ import torch
 from cuda_double.install import installed
 
 from trainer.config import Config, EnvConfig, PolicyConfig, PPOConfig, RunConfig, SelfPlayConfig
+from trainer.rollout.actor import collect
 from trainer.training.build import make_session
 from trainer.training.session import Session
 from trainer.training.train import iterate
@@ -58,9 +59,18 @@ def require_same(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor], t
                                        msg=lambda text, name=name: f"{name}: {text}")
 
 
-def rank_contents(settings: Config) -> tuple[dict[str, torch.Tensor], list]:
-    """`contents` of a training of several ranks, and the faults; called in the process of each rank."""
+def rank_contents(settings: Config) -> tuple[dict[str, torch.Tensor], list, list[str]]:
+    """Of a training of several ranks: `contents`, the faults, and the operations of a further update on the host's queues,
+    each graph by its first operation. Called in the process of each rank."""
     with installed(gpus=2) as machine:
-        made = contents(trained(settings, ranks=ranks_support.joined))
+        session = trained(settings, ranks=ranks_support.joined)
+        made = {name: one.clone() for name, one in contents(session).items()}
+        collect(session.actor)
+        with machine.schedule.part("update"):
+            session.learner.update()
+        session.pipeline.settle()
         machine.synchronize_all("the end")
-    return made, machine.faults
+    operations = machine.schedule.of("update")
+    queued = [operations[k + 1].name if one.kind == "launch" else "a wait of the host" if one.kind == "sync" else one.name
+              for k, one in enumerate(operations) if one.graph is None or one.kind == "launch"]
+    return made, machine.faults, queued

@@ -10,7 +10,7 @@ from device_runs import config, trained
 from bridge import DeviceError, Slab, open_device
 from bridge.pipeline import Pipeline
 from trainer.ppo import learner
-from trainer.ppo.gradients import Gradients
+from trainer.ppo.gradients import Gradients, flat_memory
 from trainer.rollout.storage import Storage
 
 UNORDERED, FREED = "nothing orders two uses of the same memory: ", "uses memory that was freed after its capture: "
@@ -30,7 +30,12 @@ def without_waits(monkeypatch, name: str):
 
 def gradients_that_move(monkeypatch):
     """The fault of an earlier version: `backward` allocates the gradients anew for each step of the optimizer."""
-    monkeypatch.setattr(learner, "Gradients", lambda parameters, *, fixed: Gradients(parameters, fixed=False))
+    class Moving(Gradients):
+        def backward(self, loss, first, gradient=None):
+            if first:
+                self.flat, self.memory = flat_memory(self.parameters)
+            super().backward(loss, first, gradient)
+    monkeypatch.setattr(learner, "Gradients", Moving)
 
 
 def games_that_do_not_wait(monkeypatch):

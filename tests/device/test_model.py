@@ -51,6 +51,7 @@ ROWS = [  # operations, costs, the time when all is done
     ([sequences(rows=16, steps=2, flops=2e12)], {"step": 0.5}, 2 * (0.5 + 1)),
     ([sequences(rows=4, steps=2, flops=0.5e12)], {}, 2 * 1),                   # a block of few costs as much
     ([sequences(rows=16, steps=2, flops=16, seconds=9)], {"step": 0.5}, 9),
+    ([Operation("launch", "graph", 1, 0, 0, "", 0, ()), kernel()], {"graph": 2}, 2 + 1),
     ([kernel(), wait(0), kernel()], {"sync": 1}, 2 + 0),              # the wait passes while the kernel works
     ([kernel(), Operation("wait", "event", 2, 0, 0, "", 0, (0,)), kernel(2, 1)], {}, 2),
 ]
@@ -140,8 +141,8 @@ def test_shared_memory_registers_and_stack_are_read_from_a_cubin(arch, tmp_path)
 def test_our_kernels_spill_nothing_and_half_of_a_multiprocessor_s_threads_fit(arch):
     pytest.importorskip("cupy", reason="CuPy, of the extra cuda, compiles the kernels")
     from bridge.nvrtc import BLOCK
-    from trainer.kernels.cuda import module
-    for name, one in usage(module.compile(arch)).items():
+    from trainer.kernels import cuda, fused
+    for name, one in (usage(cuda.module.compile(arch)) | usage(fused.module.compile(arch))).items():
         assert one.stack == 0, name
         assert one.occupancy(DEVICES["h100"], BLOCK) >= 0.5, name
 

@@ -110,12 +110,22 @@ def test_an_evaluation_has_the_scores_of_the_cpu_s(double, settings, greedy):
     assert one.returns.tolist() == other.returns.tolist() and one.lengths.tolist() == other.lengths.tolist()
 
 
+# Of two ranks, in 2 epochs of 2 minibatches: graphs by their first operation, and collective calls.
+IN_AN_UPDATE = {"select_sequences_16": 4, "linalg_vector_norm": 4,
+                "c10d::allreduce_": 4 + 2,   # the gradients, and an epoch's diagnostics
+                "c10d::allgather_": 2 + 2,   # the statistics of an epoch's advantages, and those of the explained variance
+                "a wait of the host": 1}
+
+
 def test_two_ranks_have_no_fault_and_equal_those_on_the_cpu():
     pair = Pair()
     try:
         on_device, on_cpu = (pair(rank_contents, config(device, num_envs=8, num_batches=2)) for device in ("cuda", "cpu"))
     finally:
         pair.close()
-    for (made, faults), (plain, _) in zip(on_device, on_cpu, strict=True):
+    for (made, faults, queued), (plain, *_) in zip(on_device, on_cpu, strict=True):
         assert not faults
         require_same(made, plain)
+        assert {name: queued.count(name) for name in IN_AN_UPDATE} == IN_AN_UPDATE
+
+

@@ -64,6 +64,16 @@ def test_the_upper_half_of_a_product_is_exact(function, dtype, wanted, launch):
     assert out.tolist() == [wanted(x, y) for x, y in zip(a.tolist(), b.tolist(), strict=True)]
 
 
+@pytest.mark.parametrize(("digits", "wanted"), [
+    (0x3210, 0x44332281), (0x7654, 0x88776695), (0x0123, 0x81223344), (0x4180, 0x9522FF81), (0x8C8F, 0xFFFFFFFF),
+    (0x9A0B, 0x00008100)])
+def test_bytes_are_permuted_by_digits_of_which_those_above_7_give_the_sign(digits, wanted, launch):
+    out = np.array([0x44332281, 0x88776695, digits, 0], np.uint32)
+    launch("""extern "C" __global__ void k(unsigned *x) {
+        asm("prmt.b32 %0, %1, %2, %3;" : "=r"(x[3]) : "r"(x[0]), "r"(x[1]), "r"(x[2])); }""", out, block=(1,))
+    assert out[3] == wanted
+
+
 def exact_sum(a: float, b: float, c: float) -> np.float32:
     """a * b + c rounded once, by exact fractions."""
     from fractions import Fraction

@@ -203,6 +203,20 @@ def test_bfloat16_is_rounded_as_by_torch(arch):
     assert (same | (ours.isnan() & wanted.isnan())).all() and ours.isnan().any() and ours.isinf().any()
 
 
+def test_hidden_states_in_float32_are_those_in_bfloat16(arch):
+    from ptx import EmulatedModule
+
+    def hidden(rows: int, dtype=BF16):
+        gates, c, h_next = torch.randn(rows, 20).to(BF16), torch.randn(rows, 5), torch.empty(rows, 5, dtype=BF16)
+        h = torch.empty(rows, 5, dtype=dtype)
+        kernels.lstm_forward(gates, gates, torch.randn(20), c, flags(rows), flags(rows), gates, c, h, h_next)
+        return [h]
+    module = EmulatedModule(cuda.module, arch)
+    narrow, wide = results(hidden, 33, module)[0], results(P(hidden, dtype=F32), 33, module)[0]
+    assert torch.equal(narrow.float(), wide)
+    assert torch.equal(wide, results(P(hidden, dtype=F32), 33, on_cpu())[0])
+
+
 @pytest.mark.parametrize("multiprocessors", [1, 132])
 def test_the_number_of_multiprocessors_changes_no_bit(multiprocessors, arch):
     from ptx import EmulatedModule
@@ -222,6 +236,7 @@ def test_every_kernel_of_the_source_has_a_case(arch):
             super().launch(name, *values, **settings)
     for case, _ in CASES.values():
         results(case, 1, Watched(cuda.module, arch))
+    launched.add("lstm_forward_bf16_f32")  # of the test above
     from ptx.launch import compiled
     assert launched == set(compiled(cuda.module.path, arch, tuple(cuda.module.headers)).entries)
 

@@ -2,42 +2,12 @@
  * has the rules for writing kernels; cuda.py launches them. Threads do not depend on each other, so an output of an LSTM's pass
  * can use the memory of its input.
  */
-#include "rows.h"
+#include "threads.h"
 
-typedef long long int64;
-
-/* Loads and stores of numbers of each dtype. */
-ROW float number(float x) { return x; }
-ROW float number(bf16 x) { return row_from_bf16(x); }
-ROW float number(uint8_t x) { return (float)x; }
-ROW void put(float *at, float x) { *at = x; }
-ROW void put(bf16 *at, float x) { *at = row_to_bf16(x); }
-
-/* The rows of a thread if one thread has a complete row: `first`, `first + stride`, ... */
-struct Share {
-    int64 first, stride;
-};
-
-ROW Share share() {
-    return {(int64)blockIdx.x * blockDim.x + threadIdx.x, (int64)gridDim.x * blockDim.x};
-}
-
-/* The elements of a thread if a team of threads has a row of n units: the rows `row`, `row + rows`, ..., and in each row the
- * units `unit`, `unit + units`, ... Neighbouring threads have neighbouring units, so that their memory accesses coalesce. */
-struct Place {
-    int64 row, rows, unit, units;
-};
-
-ROW Place place(int64 n) {
-    int64 team = n < blockDim.x ? n : blockDim.x;
-    int64 thread = (int64)blockIdx.x * blockDim.x + threadIdx.x, teams = (int64)gridDim.x * blockDim.x / team;
-    bool spare = thread / team >= teams; /* it belongs to an incomplete last team, which gets no row */
-    return {spare ? 1LL << 62 : thread / team, teams, thread % team, team};
-}
-
-template <class T>
+/* h: OUT in the dtype T, or the same numbers in float32. */
+template <class T, class H>
 ROW void lstm_forward(const T *gx, const T *gh, const float *bias, const float *c_prev, const float *keep,
-                      const float *keep_next, T *gates, float *c, T *h, T *h_next, int64 rows, int64 n) {
+                      const float *keep_next, T *gates, float *c, H *h, T *h_next, int64 rows, int64 n) {
     Place at = place(n);
     for (int64 row = at.row; row < rows; row += at.rows) {
         for (int64 unit = at.unit; unit < n; unit += at.units) {
@@ -49,7 +19,9 @@ ROW void lstm_forward(const T *gx, const T *gh, const float *bias, const float *
             float cell, hidden;
             row_lstm_unit(&i, &f, &g, &o, c_prev[u] * keep[row], &cell, &hidden);
             c[u] = cell;
-            put(h + u, hidden);
+            T rounded;
+            put(&rounded, hidden);
+            put(h + u, number(rounded));
             put(h_next + u, hidden * keep_next[row]);
             put(gates + k, i);
             put(gates + k + n, f);
@@ -159,6 +131,12 @@ ROW void stack_frames(const In *frames, int64 stride, const float *start, int64 
 
 LSTM(f32, float)
 LSTM(bf16, bf16)
+
+extern "C" __global__ void lstm_forward_bf16_f32(
+    const bf16 *gx, const bf16 *gh, const float *bias, const float *c_prev, const float *keep, const float *keep_next,
+    bf16 *gates, float *c, float *h, bf16 *h_next, int64 rows, int64 n) {
+    lstm_forward(gx, gh, bias, c_prev, keep, keep_next, gates, c, h, h_next, rows, n);
+}
 
 #define MINGRU(NAME, T)                                                                                                   \
     extern "C" __global__ void mingru_##NAME(                                                                             \

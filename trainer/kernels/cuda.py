@@ -14,7 +14,7 @@ _FOLDER = Path(__file__).parent
 _NAMES = {torch.float32: "f32", torch.bfloat16: "bf16", torch.uint8: "u8"}
 _WARP = 32  # threads of a block if each thread has a whole row: few rows then still use all multiprocessors
 
-module = CudaModule(_FOLDER / "cuda.cu", [_FOLDER / "rows.h"])
+module = CudaModule(_FOLDER / "cuda.cu", [_FOLDER / "rows.h", _FOLDER / "threads.h"])
 
 
 def _counter(number) -> tuple:
@@ -25,8 +25,9 @@ def _counter(number) -> tuple:
 def lstm_forward(gx, gh, bias, c_prev, keep, keep_next, gates, c, h, h_next):
     """`reference.lstm_forward`, into gates, c, h and h_next."""
     rows, n = c.shape
-    module.launch(f"lstm_forward_{_NAMES[gx.dtype]}", rows * min(n, BLOCK), gx, gh, bias, c_prev, keep, keep_next, gates, c,
-                  h, h_next, rows, n)
+    wider = "_f32" if h.dtype != gx.dtype else ""
+    module.launch(f"lstm_forward_{_NAMES[gx.dtype]}{wider}", rows * min(n, BLOCK), gx, gh, bias, c_prev, keep, keep_next,
+                  gates, c, h, h_next, rows, n)
 
 
 def lstm_backward(gates, c_prev, keep, c, dh, dh_next, keep_next, dc, dgates, dc_prev):

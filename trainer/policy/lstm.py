@@ -4,6 +4,7 @@ import torch
 from torch import nn
 
 from trainer import kernels
+from trainer.kernels import fused
 from trainer.policy.policy import Policy, StepSpace
 
 
@@ -47,8 +48,9 @@ class LstmPolicy(Policy):
             return self.apply_heads_step(weights, space.hidden, space)
         torch.mm(encoded, weights["input"], out=gates)
         torch.mm(h, weights["recurrent"], out=product)
-        kernels.lstm_forward(gates, product, weights["bias"], c, keep, keep_next, gates, c, space.hidden, h)
-        return self.apply_heads_step(weights, space.hidden, space)
+        hidden = space.hidden32 if fused.widens_hidden(gates) else space.hidden
+        kernels.lstm_forward(gates, product, weights["bias"], c, keep, keep_next, gates, c, hidden, h)
+        return self.apply_heads_step(weights, hidden, space)
 
     def unroll(self, x, start, state):
         encoded = self.encoder(x.flatten(0, 1)).view(*start.shape, -1)

@@ -165,10 +165,14 @@ class Policy(nn.Module):
         return out[..., :-1], out[..., -1]
 
     def apply_heads_step(self, weights: dict[str, torch.Tensor], hidden: torch.Tensor, space: "StepSpace") -> torch.Tensor:
-        """Logits and value (B, A + 1), float32 in the space's memory, of hidden (B, n); for `step`."""
+        """Logits and value (B, A + 1), float32 in the space's memory, of hidden (B, n); for `step`.
+
+        hidden: in the dtype of the products, or space.hidden32.
+        """
         if self._heads_in_one_call(hidden):
             return kernels.heads(hidden, weights["heads_rows"], weights["heads_bias"], space.out)
-        space.hidden32.copy_(hidden)
+        if hidden is not space.hidden32:
+            space.hidden32.copy_(hidden)
         return self.heads.step(weights, space.hidden32, space.out)
 
     def _heads_in_one_call(self, hidden: torch.Tensor) -> bool:

@@ -13,25 +13,44 @@ class Gradients:
     `torch.Tensor.backward` allocates gradients anew after `zero_grad(set_to_none=True)`. Graphs that were captured before
     would still write to the old memory. `zero_grad(set_to_none=False)` keeps the memory, but the optimizers would then also
     step parameters that the loss does not depend on. So the first gradient of a step overwrites the one of the last step.
+
+    flat: all gradients in this memory, one behind the other, zeros for a parameter without one; None if they are not fixed.
     """
 
     def __init__(self, parameters: Iterable[nn.Parameter], *, fixed: bool):
         self.parameters = list(parameters)
-        self.memory = [torch.empty_like(parameter) for parameter in self.parameters] if fixed else None
+        self.flat, self.memory = flat_memory(self.parameters) if fixed else (None, None)
 
-    def backward(self, loss: torch.Tensor, first: bool):
+    def backward(self, loss: torch.Tensor, first: bool, gradient: torch.Tensor | None = None):
         """Add the gradient of `loss` to each parameter's `grad`.
 
         first: replace the gradients instead. A parameter that the loss does not depend on then has the gradient None.
+        gradient: if `loss` is not a scalar: the gradient of the loss by it.
         """
         before = [None if first else parameter.grad for parameter in self.parameters]
         for parameter in self.parameters if first or self.memory else ():
             parameter.grad = None
-        loss.backward()
+        loss.backward(gradient)
         if self.memory is None:
             return
+        new, added, absent = [], [], []
         for parameter, memory, old in zip(self.parameters, self.memory, before, strict=True):
             if parameter.grad is None:
                 parameter.grad = old
+                absent += [memory] if old is None else []
             else:
-                parameter.grad = memory.copy_(parameter.grad) if old is None else memory.add_(parameter.grad)
+                (new if old is None else added).append((memory, parameter.grad))
+                parameter.grad = memory
+        for operation, tensors in ((torch._foreach_copy_, new), (torch._foreach_add_, added)):
+            if tensors:
+                operation(*map(list, zip(*tensors, strict=True)))
+        if absent:
+            torch._foreach_zero_(absent)
+
+
+def flat_memory(parameters: list[nn.Parameter]) -> tuple[torch.Tensor, list[torch.Tensor]]:
+    """Zeros for the gradients of all parameters, which must have one dtype, and its part for each of them."""
+    flat = parameters[0].new_zeros(sum(parameter.numel() for parameter in parameters))
+    parts = flat.split([parameter.numel() for parameter in parameters])
+    return flat, [part.as_strided(parameter.shape, parameter.stride())
+                  for part, parameter in zip(parts, parameters, strict=True)]

@@ -138,17 +138,27 @@ class Learner:
         self.history.clear()
         self.probability = None
         for _ in range(ppo.epochs):
-            begin = len(self.history)
+            begin = self.done
             self._epoch(reward)
             self._sum_history(begin)
             if ppo.target_kl is not None and self._mean("kl", begin).item() > ppo.target_kl:
                 break
-        explained = explained_variance(self.advantage, storage.value[:-1], storage.valid, self.ranks)
-        numbers = torch.stack([*map(self._mean, self.latest), explained])  # one copy from a GPU, which waits for it
-        metrics = dict(zip((*self.latest, "explained_variance"), numbers.tolist(), strict=True))
-        if not all(math.isfinite(metrics[name]) for name in self.latest):
+        metrics = self._metrics()
+        if not all(math.isfinite(value) for name, value in metrics.items() if name != "explained_variance"):
             self._raise_not_finite()
         return metrics
+
+    def _metrics(self) -> dict[str, float]:
+        """The mean diagnostics of this update."""
+        storage = self.storage
+        explained = explained_variance(self.advantage, storage.value[:-1], storage.valid, self.ranks)
+        numbers = torch.stack([*map(self._mean, self.latest), explained])  # one copy from a GPU, which waits for it
+        return dict(zip((*self.latest, "explained_variance"), numbers.tolist(), strict=True))
+
+    @property
+    def done(self) -> int:
+        """Minibatches of this update so far."""
+        return len(self.history)
 
     def _reward(self):
         """The rewards (T, N) for learning: transformed, normalized and scaled, if so set."""

@@ -58,11 +58,32 @@ def joint_statistics(values, valid, ranks: Ranks) -> JointStatistics:
     """
     wide, valid = values.double(), valid.double()
     mean = masked_mean(wide, valid)
-    counts, means, squares = ranks.rows(torch.stack([valid.sum(), mean, ((wide - mean).square() * valid).sum()])).unbind(1)
-    count = counts.sum().clamp(min=1)
-    mean = (counts * means).sum() / count
-    variance = (squares + counts * (means - mean).square()).sum() / count
-    return JointStatistics(*(one.to(values.dtype) for one in (count, mean, variance)))
+    rows = ranks.rows(torch.stack([valid.sum(), mean, ((wide - mean).square() * valid).sum()]))
+    return JointStatistics(*(one.to(values.dtype) for one in merged(rows)))
+
+
+def merged(rows) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Count (at least 1), mean and variance of parts; rows: (K, 3, ...), count, mean and sum of squared differences of each."""
+    counts, means, squares = rows.unbind(1)
+    count = counts.sum(0).clamp(min=1)
+    mean = (counts * means).sum(0) / count
+    return count, mean, (squares + counts * (means - mean).square()).sum(0) / count
+
+
+def statistics_of_minibatches(values, valid, order, ranks: Ranks = ALONE):
+    """(K, 3) The count, mean and variance of `values` (T, N) over the valid steps of each minibatch, of all ranks together.
+
+    order: (K, S) int64, this rank's columns of each minibatch.
+    """
+    wide, valid = (one.index_select(1, order.flatten()).double().unflatten(1, order.shape) for one in (values, valid))
+    count = valid.sum((0, 2))
+    mean = (wide * valid).sum((0, 2)) / count.clamp(min=1)
+    square = ((wide - mean[:, None]).square() * valid).sum((0, 2))
+    if ranks.joined:
+        found = merged(ranks.rows(torch.stack([count, mean, square])))
+    else:
+        found = (count.clamp(min=1), mean, square / count.clamp(min=1))
+    return torch.stack(found, 1).to(values.dtype)
 
 
 def masked_mean(values, valid, joint: JointStatistics | None = None):

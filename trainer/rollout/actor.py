@@ -6,6 +6,8 @@ import torch
 
 from bridge import Pipeline
 from bridge.spans import span
+from trainer.kernels import fused
+from trainer.policy.distributions import Discrete
 from trainer.policy.policy import Policy, StepSpace
 from trainer.ranks import ALONE, Ranks
 from trainer.rollout.clock import DeviceClock, HostClock
@@ -29,7 +31,8 @@ class Actor:
         self.h, self.c = policy.initial_state(pipeline.num_envs, pipeline.device)
         self.over = torch.zeros(pipeline.num_envs, device=pipeline.device)  # flags of the observation before the current one
         self.seconds = {"forward": 0.0, "sample": 0.0}
-        self.steps = [BatchStep(self, batch, pipeline.streams[batch.index].captures) for batch in pipeline.batches]
+        kind = DeviceBatchStep if pipeline.device.type == "cuda" else BatchStep
+        self.steps = [kind(self, batch, pipeline.streams[batch.index].captures) for batch in pipeline.batches]
 
     def begin(self):
         """Prepare a rollout: take the policy's present weights and store the memory before step 0."""
@@ -90,15 +93,12 @@ class BatchStep:
         middle = time.perf_counter()
         with span("sample", self.index):
             self._act(out)
-        self.clock.tick()
         actor.seconds["forward"] += middle - begin
         actor.seconds["sample"] += time.perf_counter() - middle
 
     def _act(self, out):
-        """Choose actions by the policy's output (B, A + 1), and store them."""
+        """Choose actions by the policy's output (B, A + 1), and store them: the end of a step."""
         actor, storage, slab, rows, clock = self.actor, self.actor.storage, self.slab, self.rows, self.clock
-        if storage.action_mask is not None:
-            clock.store(storage.action_mask, rows, slab.action_mask)
         distribution = actor.policy.distribution
         if actor.greedy:
             distribution.greedy(out[:, :-1], slab.action_mask, slab.actions)
@@ -109,6 +109,7 @@ class BatchStep:
         clock.store(storage.log_prob, rows, self.log_prob)
         clock.store(storage.action, rows, slab.actions)
         clock.store(storage.value, rows, self.value)
+        clock.tick()
 
     @torch.no_grad()
     def bootstrap(self):
@@ -126,21 +127,63 @@ class BatchStep:
         h, c: (B, ...), the policy's memory, updated in place.
         Returns (B, A + 1): logits, then the value.
         """
-        actor, storage, slab, rows, clock = self.actor, self.actor.storage, self.slab, self.rows, self.clock
+        policy, rows, storage = self.actor.policy, self.rows, self.actor.storage
+        inputs = self._store(over)[:, None]
+        if policy.needs_preprocessing(storage.frames.dtype):
+            inputs = policy.preprocess(storage.frames[:, rows], storage.starts[:, rows], self.clock.t, self.space.inputs)[0]
+        return policy.step(self.actor.weights, inputs, self.keep, self.keep_next, h, c, self.space)
+
+    def _store(self, over) -> torch.Tensor:
+        """Store the slab's contents; write `keep` and `keep_next`. The bootstrap has no actions, and stores no mask of them.
+
+        Returns the observations (B, *shape) in the dtype of the storage.
+        """
+        storage, slab, rows, clock = self.actor.storage, self.slab, self.rows, self.clock
         clock.store(storage.start, rows, over)
         torch.sub(self.ones, over, out=self.keep)
         torch.maximum(slab.terminated, slab.truncated, out=over)
         torch.sub(self.ones, over, out=self.keep_next)
         for name in ("reward", "terminated", "truncated"):
             clock.store(getattr(storage, name), rows, getattr(slab, name))
-        observation = slab.observation
-        if storage.sample is not None:
-            clock.store_every(storage.sample_period, storage.sample, rows, observation)
-            observation = actor.policy.normalizer(observation, self.normalized)
-        inputs = clock.store(storage.observation, rows, observation)[:, None]
-        if actor.policy.needs_preprocessing(storage.frames.dtype):
-            inputs = actor.policy.preprocess(storage.frames[:, rows], storage.starts[:, rows], clock.t, self.space.inputs)[0]
-        return actor.policy.step(actor.weights, inputs, self.keep, self.keep_next, h, c, self.space)
+        if storage.action_mask is not None and over is not self.over:
+            clock.store(storage.action_mask, rows, slab.action_mask)
+        return clock.store(storage.observation, rows, self._observation())
+
+    def _observation(self) -> torch.Tensor:
+        """The slab's observations (B, *shape), normalized if so set. Samples of them are stored for the statistics."""
+        storage, observation = self.actor.storage, self.slab.observation
+        if storage.sample is None:
+            return observation
+        self.clock.store_every(storage.sample_period, storage.sample, self.rows, observation)
+        return self.actor.policy.normalizer(observation, self.normalized)
+
+
+class DeviceBatchStep(BatchStep):
+    """A step on a GPU, where kernels of trainer/kernels/fused.py do most of the work outside the policy."""
+
+    def __init__(self, actor: Actor, batch, captured: bool):
+        super().__init__(actor, batch, captured)
+        frames, observation = actor.storage.frames, self.slab.observation
+        self.inputs = None  # of the policy, if they are neither the slab's nor `preprocess`ed
+        if observation.dtype != frames.dtype and not actor.policy.needs_preprocessing(frames.dtype):
+            self.inputs = frames.new_zeros(len(observation), frames.stride(1))[:, : observation[0].numel()]
+
+    def _store(self, over):
+        storage, slab, rows = self.actor.storage, self.slab, self.rows
+        observation = self._observation()
+        masks = None if storage.action_mask is None or over is self.over else storage.action_mask[:, rows]
+        columns = [getattr(storage, name)[:, rows] for name in ("observation", "start", "reward", "terminated", "truncated")]
+        fused.store_step((observation, slab.reward, slab.terminated, slab.truncated, slab.action_mask), self.clock.numbers,
+                         over, *columns, masks, self.keep, self.keep_next, self.inputs)
+        return observation if self.inputs is None else self.inputs.view_as(observation)
+
+    def _act(self, out):
+        actor, storage, rows = self.actor, self.actor.storage, self.rows
+        if actor.greedy or type(actor.policy.distribution) is not Discrete:
+            super()._act(out)
+            return
+        fused.sample_step(out, self.slab.action_mask, actor.seed, self.first, self.clock.numbers, self.slab.actions,
+                          *(getattr(storage, name)[:, rows] for name in ("action", "log_prob", "value")))
 
 
 def collect(actor: Actor, *, bootstrap: bool = True):

@@ -32,10 +32,11 @@ class HostClock:
 
 
 class DeviceClock:
-    """t and step are tensors (1,) int64 on `device`."""
+    """t and step are tensors (1,) int64 on `device`: the first two of `numbers` (4,). The others belong to kernels.fused."""
 
     def __init__(self, device: torch.device):
-        self.t, self.step = (torch.zeros(1, dtype=torch.int64, device=device) for _ in range(2))
+        self.numbers = torch.zeros(4, dtype=torch.int64, device=device)
+        self.t, self.step = self.numbers[:1], self.numbers[1:2]
 
     def begin(self, step: int):
         """A rollout begins at `step`."""
@@ -44,8 +45,7 @@ class DeviceClock:
 
     def tick(self):
         """A step has been played."""
-        self.t += 1
-        self.step += 1
+        self.numbers[:2] += 1
 
     def store(self, target: torch.Tensor, rows: slice, value: torch.Tensor) -> torch.Tensor:
         """target[t, rows] = value. Returns the value in the target's dtype."""

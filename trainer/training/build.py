@@ -19,6 +19,7 @@ from trainer.log import trackers
 from trainer.policy import precision
 from trainer.policy.make import make_policy
 from trainer.policy.policy import Policy
+from trainer.ppo.graph_learner import GraphLearner
 from trainer.ppo.learner import Learner
 from trainer.process import keep_freed_memory
 from trainer.ranks import ALONE, Ranks
@@ -106,8 +107,8 @@ def _assemble(plan: Plan, ranks: Ranks, pipeline: Pipeline | OnDevicePipeline) -
     actor = Actor(policy, pipeline, storage, config.run.seed, ranks=ranks)
     league = _make_league(plan, policy, actor) if config.self_play.self_play else None
     generator = torch.Generator().manual_seed(config.run.seed)
-    learner = Learner(policy, storage, config.ppo, share.sequences_per_minibatch, generator, pipeline.new_stream(), GRAPHS,
-                      ranks)
+    kind = GraphLearner if pipeline.device.type == "cuda" else Learner
+    learner = kind(policy, storage, config.ppo, share.sequences_per_minibatch, generator, pipeline.new_stream(), GRAPHS, ranks)
     pipeline.reset()
     return Session(config, ranks, pipeline, policy, storage, actor, learner, league, generator,
                    facts=_facts(plan, ranks, policy), notes=[weights] if weights else [])

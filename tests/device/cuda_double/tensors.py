@@ -8,7 +8,6 @@ several kernels for one operation, such as a large sum.
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_flatten, tree_leaves, tree_map, tree_unflatten
-from torch.utils.flop_counter import flop_registry
 
 from cuda_double.machine import Machine, Region, Work
 from cuda_double.memory import Owner
@@ -16,6 +15,7 @@ from cuda_double.schema import Schema, is_allocation, schema_of, waits_for_devic
 
 aten = torch.ops.aten
 DEVICE = torch.device("cuda", 0)
+PRODUCTS = (aten.mm, aten.bmm, aten.addmm, aten.baddbmm, aten._addmm_activation)
 ON_DEVICE = ("cuda", "meta")  # C++ takes a device tensor for one on "meta", since torch is built without CUDA
 
 
@@ -243,12 +243,8 @@ def host_copy(to: torch.Tensor, source: torch.Tensor):
 
 
 def flops(operation, args) -> dict[str, int]:
-    """The floating-point operations of a matrix product or a convolution, as a fact for its work."""
-    count = flop_registry.get(operation._overloadpacket)
-    if count is None:
+    """The floating-point operations of a matrix product, as a fact for its work."""
+    if operation._overloadpacket not in PRODUCTS:
         return {}
-    shapes = [one for one in args if isinstance(one, torch.Tensor)]
-    if operation._overloadpacket in (aten.mm, aten.bmm, aten.addmm, aten.baddbmm):
-        a, b = (one.shape for one in shapes[-2:])
-        return {"flops": 2 * a.numel() * b[-1]}
-    return {}
+    a, b = [one.shape for one in args if isinstance(one, torch.Tensor)][-2:]
+    return {"flops": 2 * a.numel() * b[-1]}

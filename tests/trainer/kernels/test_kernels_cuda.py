@@ -15,8 +15,8 @@ from trainer import kernels
 from trainer.kernels import cuda
 
 KERNELS = {
-    "lstm_forward_f32", "lstm_forward_bf16", "lstm_backward_f32", "lstm_backward_bf16", "mingru_f32", "mingru_bf16",
-    "mingru_backward_f32", "mingru_backward_bf16", "sample", "categorical", "categorical_backward", "gaussian",
+    "lstm_forward_f32", "lstm_forward_bf16", "lstm_forward_bf16_f32", "lstm_backward_f32", "lstm_backward_bf16", "mingru_f32",
+    "mingru_bf16", "mingru_backward_f32", "mingru_backward_bf16", "sample", "categorical", "categorical_backward", "gaussian",
     "gaussian_sample", "gaussian_backward", "advantages", "stack_frames_u8_f32", "stack_frames_u8_bf16", "stack_frames_f32_f32",
     "stack_frames_f32_bf16", "stack_frames_bf16_f32", "stack_frames_bf16_bf16"}
 

@@ -14,45 +14,15 @@ from bridge.on_device.cartpole import MODULE as CARTPOLE_MODULE
 from bridge.on_device.cartpole import CartPole, CartPoleKernel
 from bridge.on_device.cartpole_tensors import CartPoleTensors
 from trainer import kernels
-from trainer.kernels import cuda, dispatch, sequence
+from trainer.kernels import cuda, dispatch, fused, sequence
+from trainer.kernels.checks import fused_cases
+from trainer.kernels.checks.inputs import Inputs
 
 F32, BF16, U8 = torch.float32, torch.bfloat16, torch.uint8
 # Largest difference, relative to the largest magnitude (or 1). The GPU's logf, sqrtf and cosf have errors of their own in the
 # last bits, and nobody can correct a tolerance that is too small for a new GPU: training would be slow there for no reason.
 TOLERANCE = {F32: 1e-4, BF16: 2e-2}
 SEED, STEP = 2**64 - 1, 5_000_000_000  # more than 32 bits
-
-
-class Inputs:
-    """Makes the inputs and outputs of a case on a device."""
-
-    def __init__(self, device: torch.device, seed: int):
-        self.device, self.generator = device, torch.Generator().manual_seed(seed)
-
-    def normal(self, *shape: int, dtype=F32) -> torch.Tensor:
-        return torch.randn(*shape, generator=self.generator).to(dtype).to(self.device)
-
-    def uniform(self, *shape: int, dtype=F32) -> torch.Tensor:
-        return torch.rand(*shape, generator=self.generator).to(dtype).to(self.device)
-
-    def integers(self, high: int, *shape: int, dtype=torch.int32) -> torch.Tensor:
-        return torch.randint(high, shape, generator=self.generator).to(dtype).to(self.device)
-
-    def flags(self, *shape: int, share: float = 0.3, dtype=F32) -> torch.Tensor:
-        return (torch.rand(*shape, generator=self.generator) < share).to(dtype).to(self.device)
-
-    def mask(self, rows: int, actions: int) -> torch.Tensor:
-        """(rows, actions) uint8; the last row has no legal action."""
-        legal = self.flags(rows, actions, share=0.6, dtype=U8)
-        legal[-1] = 0
-        return legal
-
-    def counter(self, value: int, memory: bool):
-        """A counter as a number, or in the device's memory."""
-        return torch.full((1,), value, device=self.device) if memory else value
-
-    def out(self, *shape: int, dtype=F32) -> torch.Tensor:
-        return torch.full(shape, torch.nan if dtype.is_floating_point else -1, dtype=dtype, device=self.device)
 
 
 def lstm_forward(make: Inputs, rows: int, n: int = 5, dtype=F32):
@@ -172,7 +142,7 @@ class Group(NamedTuple):
     cases: Cases
 
 
-KERNELS = Group("kernels", lambda: (cuda.module, sequence.module), CASES)
+KERNELS = Group("kernels", lambda: (cuda.module, sequence.module, fused.module), CASES | fused_cases.CASES)
 CARTPOLE = Group("CartPole on the device", lambda: (CARTPOLE_MODULE,), {"cartpole": {"8 steps": cartpole}})
 
 

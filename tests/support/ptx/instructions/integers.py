@@ -121,6 +121,23 @@ def funnel(decoder: Decoder, instruction: Instruction):
     return decoder.function(instruction, ["b32", "b32", "u32"], "b32", compute)
 
 
+@family("prmt")
+def permute(decoder: Decoder, instruction: Instruction):
+    """Four bytes of the 64 bits b:a, chosen by four digits of a number; a digit above 7 fills the byte with the sign."""
+    if instruction.opcode[1:] != ["b32"]:
+        raise unknown(instruction)
+
+    def compute(a, b, by):
+        both, result = b.astype(np.uint64) << np.uint64(32) | a, np.zeros_like(a)
+        for place in range(4):
+            digit = by >> np.uint32(4 * place) & np.uint32(15)
+            byte = (both >> (8 * (digit & np.uint32(7))).astype(np.uint64)).astype(np.uint32) & np.uint32(255)
+            sign = np.where(byte & np.uint32(128), np.uint32(255), np.uint32(0))
+            result = result | np.where(digit & np.uint32(8), sign, byte) << np.uint32(8 * place)
+        return result
+    return decoder.function(instruction, ["b32", "b32", "b32"], "b32", compute)
+
+
 @family("popc")
 def count_bits(decoder: Decoder, instruction: Instruction):
     """The number of set bits."""
