@@ -1,8 +1,8 @@
 """Training from pictures: `python -m benchmarks.pixels`.
 
-Breakout's 84x84 pictures with the settings of presets/pixels.toml in bfloat16, for the encoders `pixels` and `conv` and for some
-numbers of frames. One thread, in microseconds of the CPU a step, so that a busy machine changes little. Beside it the matrix products of a
-step only, by torch.mm on their own: rollout, and learning with its gradients.
+Breakout's 84x84 pictures with the settings of presets/pixels.toml in bfloat16, by encoder and number of frames. One thread, in
+microseconds of the CPU a step, so that a busy machine changes little. Beside it the matrix products of a step only, by torch.mm
+on their own: rollout, and learning with its gradients.
 """
 
 import time
