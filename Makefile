@@ -19,7 +19,7 @@ IDENTITY := import sys; print(sys.version, sys.base_prefix)
 CACHE := $(if $(filter Darwin,$(shell uname)),$(HOME)/Library/Caches,$(or $(XDG_CACHE_HOME),$(HOME)/.cache))/envs_c
 
 .DEFAULT_GOAL := help
-.PHONY: help setup cuda breakout test learn lint types pages docs arcade bench asm sanitize crafted fuzz wheel isa clean
+.PHONY: help setup cuda breakout test learn lint types pages docs arcade bench asm sanitize crafted fuzz wheel isa peers clean
 
 help: ## list the commands
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{printf "%-14s %s\n", $$1, $$2}'
@@ -95,6 +95,11 @@ wheel: setup ## build the wheel for every CPU of this kind and every Python from
 
 isa: setup ## compare the games on other CPUs and compilers with the golden checksums; ARGS="--games pong aarch64"
 	@$(BIN)/python -m tools.isa $(ARGS)
+
+peers: setup ## make build/peers, an environment with other packages, and compare insertcoin with them; ARGS="--minutes 10"
+	@test -x build/peers/bin/python || $(BIN)/python -m venv build/peers
+	@build/peers/bin/python -m pip install -q --no-input -r requirements.txt -r requirements-peers.txt
+	@$(BIN)/python -m benchmarks.peers --python build/peers/bin/python $(ARGS)
 
 clean: ## remove everything that these commands made, the compile cache too, except the runs of the trainer
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .ruff_cache .mypy_cache .import_linter_cache .hypothesis \

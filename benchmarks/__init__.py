@@ -9,6 +9,7 @@
     compile.py      torch.compile
     foreign.py      environments of Gymnasium with our preset and with stable-baselines3's PPO
     sb3.py          stable-baselines3 with its own environments and with these
+    peers/          other packages on the same work: random play, the same training, time to a score
     busy.py         several processes at once on the same cores, alone and beside torch
     busy_player.py  one of these processes
     scaling.py      runtime of a step against the number of environments
@@ -17,6 +18,7 @@
     gpu_model/      a model of a training's time on a GPU
     compare.py      two revisions, built in worktrees and measured alternately
     likeness/       games beside their cartridges, frame by frame
+    modified.py     trained policies on games with one rule changed
     cartridges/     the cartridges under ale-py, their RAM in our games' terms
     common.py       shared by all: timing, heads of pages, output
 """

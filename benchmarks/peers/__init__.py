@@ -1,0 +1,8 @@
+"""insertcoin beside its peers, on the same work in the same run.
+
+    __main__.py       the command: processes in turn, and the tables
+    child.py          one process: it measures one row when it is told to
+    environments.py   Breakout, or what comes nearest to it, of each package
+    trainings.py      the same PPO with an LSTM of each package
+    plain.py          such a PPO in PyTorch, in one file, as CleanRL writes it
+"""

@@ -1,0 +1,136 @@
+"""insertcoin beside its peers: `python -m benchmarks.peers [--python PYTHON] [--out FILE]`.
+
+It installs nothing: each row runs in a process of PYTHON, an interpreter that has some of the packages, and a row whose package
+is missing says so. `make peers` makes such an environment in build/peers:
+
+    make peers
+    python -m benchmarks.peers --python build/peers/bin/python --minutes 10 --out benchmarks/results/peers.md
+
+Three tables: random play of Breakout, the same training (PPO with an LSTM on our Breakout's features), and with --minutes the
+time of that training to a mean of 300 points. The rows of the first two take turns; a figure is the median of the rounds.
+"""
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+
+from benchmarks.common import head, new_parser, publish
+from benchmarks.peers.environments import ENVIRONMENTS
+from benchmarks.peers.trainings import TARGET, TRAININGS
+from trainer.log.numbers import count
+from trainer.log.text import markdown
+
+TREE = Path(__file__).resolve().parents[2]
+CHUNK = 15  # seconds of training between two looks at the score
+
+
+class Row:
+    """One process, which measures when it is told to. missing: why it cannot; None if it can."""
+
+    def __init__(self, python: Path, kind: str, name: str, num_envs: int):
+        self.name, self.num_envs = name, num_envs
+        environment = {**os.environ, "PYTHONPATH": str(TREE), "PYTHONWARNINGS": "ignore"}
+        command = [python, "-m", "benchmarks.peers.child", kind, name, str(num_envs)]
+        self.process = subprocess.Popen(command, cwd=TREE, text=True, env=environment, stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        answer = self.answer()
+        self.missing, self.version = answer.get("missing"), answer.get("version", "")
+        self.rates = []
+
+    def answer(self) -> dict:
+        """The next line of JSON; other lines are what a package prints."""
+        for line in self.process.stdout:
+            if line.startswith("{"):
+                return json.loads(line)
+        return {"missing": f"it ended with status {self.process.wait()}"}
+
+    def measure(self, seconds: float) -> dict:
+        """What the process answers after this many seconds of work."""
+        self.process.stdin.write(f"{seconds}\n")
+        self.process.stdin.flush()
+        answer = self.answer()
+        self.missing = answer.get("missing")
+        if not self.missing:
+            self.rates.append(answer["rate"])
+        return answer
+
+    def close(self):
+        self.process.kill()
+        self.process.wait()
+
+
+def turns(python: Path, kind: str, cases: list[tuple[str, int]], rounds: int, seconds: float) -> list[Row]:
+    """Measure (name, environments) in turn. A process waits while it has no turn."""
+    rows = [Row(python, kind, *case) for case in cases]
+    for k in range(rounds):
+        for row in rows:
+            print(f"round {k + 1} of {rounds}: {row.name}, {row.num_envs}", file=sys.stderr, flush=True)
+            if not row.missing:
+                row.measure(seconds)
+    for row in rows:
+        row.close()
+    return rows
+
+
+def table(rows: list[Row], about: dict, reference: str) -> str:
+    """The rows with their rates. reference: the row that the others are compared with, at the same number of environments."""
+    ours = {row.num_envs: statistics.median(row.rates) for row in rows if row.name == reference and row.rates}
+    lines = []
+    for row in rows:
+        rate = statistics.median(row.rates) if row.rates and not row.missing else None
+        of_ours = f"{rate / ours[row.num_envs]:.3g}" if rate and row.num_envs in ours else ""
+        lines.append([row.name, row.version, row.num_envs, count(rate) if rate else f"not measured: {row.missing}", of_ours,
+                      about[row.name].work])
+    return markdown(["", "version", "environments", "steps/s", f"of {reference}", "work"], lines)
+
+
+def times(python: Path, num_envs: int, minutes: float) -> str:
+    """The table of the minutes of training to TARGET."""
+    lines = []
+    for name in TRAININGS:
+        row, answer = Row(python, "trainings", name, num_envs), {"seconds": 0.0, "score": 0.0, "steps": 0}
+        while not row.missing and answer["seconds"] < 60 * minutes and answer["score"] < TARGET:
+            answer = row.measure(CHUNK)
+            print(f"{name}: {answer}", file=sys.stderr, flush=True)
+        row.close()
+        if row.missing:
+            lines.append([name, f"not measured: {row.missing}", "", ""])
+            continue
+        reached = f"{answer['seconds'] / 60:.1f}" if answer["score"] >= TARGET else f"not in {answer['seconds'] / 60:.0f}"
+        lines.append([name, reached, count(answer["steps"]), f"{answer['score']:.1f}"])
+    return markdown(["", f"minutes to {TARGET} points", "steps", "mean of the last 100 episodes"], lines)
+
+
+def main():
+    parser = new_parser("peers", __doc__)
+    parser.add_argument("--python", type=Path, default=Path(sys.executable), help="with the packages (default: this one)")
+    parser.add_argument("--num-envs", type=int, nargs="+", default=[64, 1024],
+                        help="environments of random play; trainings have the last number (default: 64 1024)")
+    parser.add_argument("--rounds", type=int, default=3, help="measurements of each row (default: 3)")
+    parser.add_argument("--seconds", type=float, default=3, help="of one measurement (default: 3)")
+    parser.add_argument("--minutes", type=float, default=0, help="most minutes of a training to 300 points (default: 0, none)")
+    parser.add_argument("--out", type=Path, help="file to write the tables to")
+    options = parser.parse_args()
+    if not options.python.is_file():
+        parser.error(f"--python must be an interpreter, not {options.python}: `make peers` makes build/peers/bin/python")
+    python = options.python.absolute()
+    numbers, most = sorted(set(options.num_envs)), max(options.num_envs)
+    cases = [(name, n) for name, each in ENVIRONMENTS.items() for n in sorted({min(n, each.most) for n in numbers})]
+    played = turns(python, "environments", cases, options.rounds, options.seconds)
+    pixels, features = ([row for row in played if (ENVIRONMENTS[row.name].work.startswith("84x84")) is grey]
+                        for grey in (True, False))
+    trained = turns(python, "trainings", [(name, most) for name in TRAININGS], options.rounds, 2 * options.seconds)
+    parts = [head("insertcoin beside its peers"),
+             "## Random play of Breakout: pictures\n", table(pixels, ENVIRONMENTS, "insertcoin, pixels"),
+             "## Random play of Breakout: features\n", table(features, ENVIRONMENTS, "insertcoin, features"),
+             "## Training on our Breakout's features\n", table(trained, TRAININGS, "insertcoin")]
+    if options.minutes:
+        parts += [f"## Time to {TARGET} points\n", times(python, most, options.minutes)]
+    publish("\n".join(parts), options.out)
+
+
+if __name__ == "__main__":
+    main()

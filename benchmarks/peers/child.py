@@ -1,0 +1,59 @@
+"""One process of the comparison: `python -m benchmarks.peers.child environments|trainings NAME NUM_ENVS`.
+
+It prints a line of JSON when it is ready: {"version": ...}, or {"missing": reason}. For each line with a number of seconds it
+measures that long and prints {"rate": steps per second}. A training prints {"rate", "steps", "seconds", "score"} and goes on
+with the next line where it was; seconds are those of training since its begin.
+"""
+
+import importlib.metadata
+import json
+import sys
+import time
+from collections.abc import Iterator
+
+from benchmarks.peers.environments import ENVIRONMENTS
+from benchmarks.peers.trainings import TRAININGS
+
+
+def say(**fields):
+    print(json.dumps(fields), flush=True)
+
+
+def rates(play, seconds: Iterator[float]):
+    """Measure `play` for each number of seconds."""
+    for limit in seconds:
+        play()
+        begin, steps = time.perf_counter(), 0
+        while time.perf_counter() - begin < limit:
+            steps += play()
+        say(rate=steps / (time.perf_counter() - begin))
+
+
+def progress(iterations: Iterator[tuple[int, float]], seconds: Iterator[float]):
+    """Train for each number of seconds. iterations: after each, (steps so far, mean score of the last 100 episodes)."""
+    steps, score = next(iterations)  # memory is touched, functions are compiled
+    trained = 0.0
+    for limit in seconds:
+        begin, before = time.perf_counter(), steps
+        while time.perf_counter() - begin < limit:
+            steps, score = next(iterations)
+        spent = time.perf_counter() - begin
+        trained += spent
+        say(rate=(steps - before) / spent, steps=steps, seconds=trained, score=score)
+
+
+def main(kind: str, name: str, num_envs: str):
+    row = ENVIRONMENTS[name] if kind == "environments" else TRAININGS[name]
+    try:
+        made = row.make(int(num_envs))
+        version = importlib.metadata.version(row.package)
+    except Exception as error:  # of any package: the row says it
+        say(missing=f"{type(error).__name__}: {error}"[:200])
+        return
+    say(version=version)
+    seconds = (float(line) for line in sys.stdin)
+    (rates if kind == "environments" else progress)(made, seconds)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

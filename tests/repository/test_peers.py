@@ -1,0 +1,62 @@
+"""The comparison with other packages (benchmarks/peers): its processes, its tables, and the plain PPO in it."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+from setup_support import ROOT, run
+
+from benchmarks.peers import plain
+from benchmarks.peers.__main__ import Row, table
+from benchmarks.peers.environments import ENVIRONMENTS, Environment
+from benchmarks.peers.trainings import Work
+
+
+def child(*words: str, lines: str = "") -> list[dict]:
+    """What a process of the comparison answers."""
+    done = subprocess.run([sys.executable, "-m", "benchmarks.peers.child", *words], cwd=ROOT, input=lines, capture_output=True,
+                          text=True, check=True)
+    return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+
+
+def test_a_process_answers_with_its_version_and_then_with_a_rate_for_each_line():
+    version, *rates = child("environments", "insertcoin, features", "4", lines="0.01\n0.01\n")
+    assert version.keys() == {"version"} and [rate["rate"] > 1000 for rate in rates] == [True, True]
+
+
+def test_a_training_goes_on_from_line_to_line():
+    _, first, second = child("trainings", "insertcoin", "4", lines="0.01\n0.01\n")
+    assert second["steps"] > first["steps"] > 0 and second["seconds"] > first["seconds"] > 0
+
+
+def test_a_package_that_is_missing_is_a_row_with_the_reason(monkeypatch):
+    row = Row(sys.executable, "environments", "PufferLib", 4)
+    row.close()
+    assert "pufferlib" in row.missing
+    assert "not measured: ModuleNotFoundError" in table([row], ENVIRONMENTS, "insertcoin, features")
+
+
+def test_rates_are_compared_at_the_same_number_of_environments():
+    class Done:
+        version, missing = "1", None
+
+        def __init__(self, name, num_envs, rates):
+            self.name, self.num_envs, self.rates = name, num_envs, rates
+
+    about = {name: Environment("", "", None) for name in ("ours", "theirs")}
+    rows = [Done("ours", 4, [90, 100, 200]), Done("ours", 8, [10]), Done("theirs", 4, [25]), Done("theirs", 16, [7])]
+    text = table(rows, about, "ours")
+    shares = [line.split("|")[5].strip() for line in text.splitlines()[2:]]
+    assert shares == ["1", "1", "0.25", ""]
+
+
+def test_the_plain_ppo_plays_and_learns():
+    trained = plain.train(Work(num_envs=8, horizon=16, minibatch=64))
+    assert [next(trained)[0] for _ in range(2)] == [128, 256]
+
+
+@pytest.mark.parametrize("words", [["--python", "/nowhere/python"]])
+def test_an_interpreter_that_does_not_exist_is_refused(words):
+    result = run(sys.executable, "-m", "benchmarks.peers", *words)
+    assert result.returncode == 2 and "--python must be an interpreter, not /nowhere/python" in result.stderr
