@@ -10,6 +10,15 @@ class Cartridge(console.Cartridge):
 
     def __init__(self, game: int = 1, difficulty: int = 0):
         super().__init__("freeway", game - 1, difficulty)
+        self.first = 0  # the counter of frames at the start; after some episodes it begins at 1
+
+    def restart(self):
+        self.first = 0
+        return super().restart()
+
+    def new_episode(self):
+        super().new_episode()
+        self.first = int(self.ram[1])
 
     def read(self) -> dict:
         """Height of the chicken, counter, score, and x and paces of the lanes, lane 0 first, (10,) each.
@@ -26,4 +35,4 @@ class Cartridge(console.Cartridge):
         """Fields of our struct."""
         read = self.read()
         return {"x": np.append(read["x"], np.zeros(6, int)), "pace": read["pace"], "y": read["y"], "score": read["score"],
-                "timer": self.ram[106], "frame": self.frames}
+                "timer": self.ram[106], "frame": self.frames + self.first}

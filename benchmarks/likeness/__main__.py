@@ -2,7 +2,8 @@
 
 From random starts our game and the cartridge play on with the same random actions, frame by frame. The table says in which
 share of the starts all frames are identical (every compared object and count), how far the objects are apart, and how the
-pictures differ. Where a cartridge shows its maker's name, the pictures are not compared.
+pictures differ. Where a cartridge shows its maker's name, the pictures are not compared. Scores of random play and of a
+scripted player, which plays both sides, show how like the games are over whole episodes.
 """
 
 import sys
@@ -11,14 +12,16 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.common import new_parser
-from benchmarks.likeness import pictures, random
+from benchmarks.likeness import pictures
 from benchmarks.likeness.compare import Comparison, compare_all
 from benchmarks.likeness.games import GAMES
+from benchmarks.likeness.players import player_of
+from benchmarks.likeness.scores import both_sides
+from benchmarks.likeness.table import BEGIN, END, write
 from trainer.log.text import markdown
 
-BEGIN, END = "<!-- written by python -m benchmarks.likeness -->", "<!-- end of the table -->"
 COLUMNS = ["game", "starts", "frames into the game", "identical", "first difference", "mean distance, px", "grey", "colour",
-           "equal pixels", "random play, cartridge", "random play, here"]
+           "equal pixels", "random play, cartridge", "random play, here", "scripted player, cartridge", "scripted player, here"]
 
 
 def options_of(argv: list[str]):
@@ -27,16 +30,19 @@ def options_of(argv: list[str]):
     parser.add_argument("games", nargs="*", metavar="GAME", help=f"games to compare (default: all of {', '.join(GAMES)})")
     parser.add_argument("--starts", type=int, default=60, help="random starts of each game (default: 60)")
     parser.add_argument("--frames", type=int, default=150, help="frames from each start (default: 150)")
-    parser.add_argument("--episodes", type=int, default=20, help="random episodes on the cartridge, ten times as many here; "
-                                                                "0: none (default: 20)")
+    parser.add_argument("--episodes", type=int, default=20, help="random episodes on each side; 0: none (default: 20)")
+    parser.add_argument("--scripted", type=int, default=20, help="episodes of the scripted player on each side; 0: none "
+                                                                "(default: 20)")
     parser.add_argument("--seed", type=int, default=0, help="of starts and actions (default: 0)")
     parser.add_argument("--pictures", type=Path, help="folder for GAME.png: both sides and the difference")
-    parser.add_argument("--out", type=Path, help=f"Markdown file whose lines between {BEGIN} and {END} become the table")
+    parser.add_argument("--film", type=Path, help="folder for GAME.gif: four seconds of both sides and the difference")
+    parser.add_argument("--out", type=Path, help=f"Markdown file whose lines between {BEGIN} and {END} become the table; rows "
+                                                 "of other games stay")
     options = parser.parse_args(argv)
     for game in options.games:
         if game not in GAMES:
             parser.error(f"GAME must be one of {', '.join(GAMES)}, not {game}: only these have a cartridge")
-    for name, least in (("starts", 1), ("frames", 1), ("episodes", 0), ("seed", 0)):
+    for name, least in (("starts", 1), ("frames", 1), ("episodes", 0), ("scripted", 0), ("seed", 0)):
         if getattr(options, name) < least:
             parser.error(f"--{name} must be an integer of at least {least}, not {getattr(options, name)}")
     if options.out and (not options.out.is_file() or BEGIN not in options.out.read_text(encoding="utf-8")):
@@ -44,7 +50,7 @@ def options_of(argv: list[str]):
     return options
 
 
-def row_of(game: str, found: list[Comparison], episodes: int, seed: int) -> list[str]:
+def row_of(game: str, found: list[Comparison], options) -> list[str]:
     """The table's row of a game."""
     first = [comparison.first for comparison in found]
     differ = sorted(value for value in first if value)
@@ -56,15 +62,14 @@ def row_of(game: str, found: list[Comparison], episodes: int, seed: int) -> list
             f"{np.mean([not value for value in first]):.0%}",
             f"frame {differ[0]} to {differ[-1]}, median {differ[len(differ) // 2]}" if differ else "none",
             ", ".join(f"{name} {np.mean(values):.2g}" for name, values in away.items() if values),
-            f"{grey:.2g}", f"{colour:.2g}", f"{equal:.2%}", *random_scores(game, episodes, seed)]
+            f"{grey:.2g}", f"{colour:.2g}", f"{equal:.2%}", *scores_of(game, options)]
 
 
-def random_scores(game: str, episodes: int, seed: int) -> list[str]:
-    """Mean score and standard error of random play, on the cartridge and here."""
-    if not episodes:
-        return ["", ""]
-    sides = random.on_cartridge(game, episodes, seed), random.here(game, 10 * episodes, seed)
-    return [f"{scores.mean():.4g} ± {scores.std() / len(scores) ** 0.5:.2g}" for scores in sides]
+def scores_of(game: str, options) -> list[str]:
+    """Mean scores and their standard errors: random play on the cartridge and here, then the scripted player."""
+    none = ["not measured"] * 2
+    random = both_sides(game, options.episodes, options.seed) if options.episodes else none
+    return [*random, *(both_sides(game, options.scripted, options.seed, player_of(game)) if options.scripted else none)]
 
 
 def main(argv: list[str] | None = None):
@@ -72,16 +77,15 @@ def main(argv: list[str] | None = None):
     rows = []
     for game in options.games or GAMES:
         found = compare_all(game, options.starts, options.frames, options.seed)
-        rows.append(row_of(game, found, options.episodes, options.seed))
+        rows.append(row_of(game, found, options))
         print(" | ".join(rows[-1]), flush=True)
         if options.pictures:
             pictures.write(game, options.pictures / f"{game}.png", options.seed)
-    table = markdown(COLUMNS, rows)
-    print(table)
-    if options.out:
-        text = options.out.read_text(encoding="utf-8")
-        head, rest = text.split(BEGIN, 1)
-        options.out.write_text(f"{head}{BEGIN}\n\n{table.strip()}\n\n{END}{rest.split(END, 1)[1]}", encoding="utf-8")
+        if options.film:
+            pictures.film(game, options.film / f"{game}.gif", options.seed)
+        if options.out:  # after each game: a run that is stopped loses nothing
+            write(options.out, COLUMNS, rows, list(GAMES))
+    print(markdown(COLUMNS, rows))
 
 
 if __name__ == "__main__":

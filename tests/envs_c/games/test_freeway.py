@@ -6,9 +6,10 @@ from by_features import Featured
 from support import assert_grey_is_average, assert_in_space
 
 import envs_c
+from benchmarks.cartridges.twins import TWINS
 
 NOOP, UP, DOWN = range(3)
-FRAMES, LANES = 8192, 10
+FRAMES, LANES, STUNNED = 8192, 10, 64
 
 
 class Road(Featured):
@@ -174,3 +175,37 @@ def test_every_frame_of_a_player_that_only_goes_up_equals_the_cartridge(cartridg
     for frame in range(3000):
         assert road.step(UP) == theirs.step(UP), f"frame {frame}"
     assert road.score == theirs.read()["score"] > 5
+
+
+def assert_equal_stuns(theirs, seed: int, frames: int) -> int:
+    """Play on from an episode's first frame; returns the number of stuns that began."""
+    ours, rng, action, stuns = TWINS["freeway"](scatter=0), np.random.default_rng(seed), UP, 0
+    ours.change(frame=theirs.state()["frame"])
+    for frame in range(frames):
+        action, before = walk(rng, action), ours.timer
+        over = ours.step(action), theirs.step(action)
+        assert over[0] == over[1], f"frame {frame}"
+        if over[0][1]:
+            break
+        assert all(ours.read()[name] == theirs.state()[name] for name in ("timer", "y", "score", "frame")), f"frame {frame}"
+        stuns += before == 0 and ours.timer > STUNNED
+    return stuns
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_stuns_keep_to_the_cartridges_frames_also_if_its_counter_begins_at_1(cartridge, first):
+    theirs = cartridge()
+    theirs.poke({1: first})
+    theirs.first = first
+    assert assert_equal_stuns(theirs, 1, 900) >= 3
+
+
+@pytest.mark.slow
+def test_stuns_keep_to_the_cartridges_frames_in_one_episode_after_another(cartridge):
+    """After some episodes the cartridge's counter of frames begins at 1."""
+    theirs, began = cartridge(), set()
+    for seed in range(5):
+        theirs.new_episode()
+        began.add(theirs.state()["frame"])
+        assert_equal_stuns(theirs, seed, FRAMES)
+    assert began == {0, 1}

@@ -1,5 +1,6 @@
 """The short form of `python -m benchmarks.likeness`: exact games are identical, and a difference is found and drawn."""
 
+from dataclasses import replace
 from importlib.util import find_spec
 
 import imageio.v3 as iio
@@ -7,24 +8,52 @@ import numpy as np
 import pytest
 
 from benchmarks.cartridges.features import open_cartridge
-from benchmarks.likeness.__main__ import BEGIN, END, main
+from benchmarks.likeness.__main__ import COLUMNS, main
 from benchmarks.likeness.compare import begin, compare, difference
-from benchmarks.likeness.games import GAMES
+from benchmarks.likeness.games import GAMES, SET
 from benchmarks.likeness.pictures import side_by_side
+from benchmarks.likeness.players import SCRIPTS, player_of
+from benchmarks.likeness.scores import here, on_cartridge
+from benchmarks.likeness.table import BEGIN, END
 
 pytestmark = pytest.mark.skipif(find_spec("ale_py") is None, reason="needs ale-py")
 
 
-def test_pong_and_asterix_are_identical_from_all_starts(tmp_path):
+def test_exact_games_are_identical_from_all_starts_and_other_rows_stay(tmp_path):
     page = tmp_path / "page.md"
-    page.write_text(f"before\n{BEGIN}\nold\n{END}\nafter\n", encoding="utf-8")
-    main(["pong", "asterix", "--starts", "2", "--frames", "60", "--episodes", "0", "--out", str(page),
-          "--pictures", str(tmp_path)])
+    old = f"| {' | '.join(COLUMNS[:4])} |\n| --- | --- | --- | --- |\n| enduro | 7 | 8 | 9% |\n| pong | old | old | old |\n"
+    page.write_text(f"before\n{BEGIN}\n{old}\n{END}\nafter\n", encoding="utf-8")
+    main(["pong", "asterix", "freeway", "--starts", "2", "--frames", "60", "--episodes", "0", "--scripted", "0", "--out",
+          str(page), "--pictures", str(tmp_path)])
     text = page.read_text(encoding="utf-8")
-    rows = [line for line in text.splitlines() if line.startswith(("| pong", "| asterix"))]
-    assert len(rows) == 2 and all("100%" in row and "none" in row for row in rows), rows
+    rows = {line.split()[1]: [cell.strip() for cell in line.strip("| ").split("|")] for line in text.splitlines()[5:-2] if line}
+    assert [*rows] == ["pong", "asterix", "freeway", "enduro"]
+    for game in ("pong", "asterix", "freeway"):
+        assert rows[game][3:5] == ["100%", "none"] and float(rows[game][6]) < 0.1 and rows[game][9:] == ["not measured"] * 4
+    assert rows["enduro"] == ["enduro", "7", "8", "9%", *["not measured"] * 9]
     assert text.startswith("before") and text.endswith("after\n") and "old" not in text
     assert iio.imread(tmp_path / "pong.png").shape == (428, 328, 3)
+
+
+def test_a_film_shows_both_sides_and_is_small(tmp_path):
+    main(["pong", "--starts", "1", "--frames", "10", "--episodes", "0", "--scripted", "0", "--film", str(tmp_path)])
+    film = iio.imread(tmp_path / "pong.gif")
+    assert film.shape == (60, 428, 328, 3) and (tmp_path / "pong.gif").stat().st_size < 300_000
+    assert (film[:, :210, :160] == film[:, :210, 168:]).all() and (film[0] != film[-1]).any()
+
+
+def test_every_compared_game_has_a_scripted_player_of_both_sides():
+    assert set(SCRIPTS) == set(GAMES)
+    for game in GAMES:
+        theirs, player = open_cartridge(game), player_of(game)
+        for _ in range(30):
+            theirs.step(player(theirs.state(), np.random.default_rng(0)) if theirs.frames else 0)
+
+
+@pytest.mark.parametrize("game, scripted", [("breakout", False), ("asterix", False), ("freeway", True)])
+def test_equal_games_have_equal_scores_episode_by_episode(game, scripted):
+    theirs, ours = (play(game, 2, 3, player_of(game) if scripted else None) for play in (on_cartridge, here))
+    assert np.array_equal(theirs, ours) and theirs.any()
 
 
 @pytest.mark.parametrize("game", ["seaquest", "space_invaders", "asteroids"])
@@ -33,6 +62,13 @@ def test_our_game_begins_in_the_cartridges_state(game):
     ours, theirs = pair.states()
     mine, other = GAMES[game].objects(ours), GAMES[game].objects(theirs)
     assert all(np.array_equal(mine[name], other[name], equal_nan=True) for name in mine)
+
+
+def test_a_game_that_refuses_all_starts_is_an_error(monkeypatch):
+    monkeypatch.setattr("benchmarks.likeness.compare.set_start", lambda pair, compared: False)
+    monkeypatch.setitem(GAMES, "pong", replace(GAMES["pong"], start=SET, reach=10))
+    with pytest.raises(RuntimeError, match="pong: 200 starts"):
+        begin("pong", np.random.default_rng(2), open_cartridge("pong"))
 
 
 def test_a_changed_game_is_found_at_once():
@@ -57,6 +93,7 @@ def test_the_makers_strip_is_not_compared_and_pictures_show_the_difference():
     (["chess"], "GAME must be one of breakout"),
     (["pong", "--starts", "0"], "--starts must be an integer of at least 1, not 0"),
     (["pong", "--out", "missing.md"], "--out must be a file with a line"),
+    (["pong", "--scripted", "-1"], "--scripted must be an integer of at least 0, not -1"),
 ])
 def test_wrong_arguments_are_refused_in_a_line(arguments, text, capsys):
     with pytest.raises(SystemExit):
