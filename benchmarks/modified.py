@@ -1,0 +1,91 @@
+"""How policies that were trained on the original games fare on the changed ones: `python -m benchmarks.modified RUN ...`.
+
+RUN is a run's folder or one of its checkpoints, of a game written after a cartridge. A changed game is the game with one of its
+options at 1 that are 0 on the cartridge. Actions are sampled, as in training.
+"""
+
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
+
+import numpy as np
+from rich.console import Console
+
+import envs_c
+from benchmarks.cartridges.twins import TWINS
+from benchmarks.common import new_parser, publish
+from trainer.errors import TrainerError
+from trainer.log.text import markdown
+from trainer.log.ticker import Ticker
+from trainer.play import evaluate
+from trainer.policy.load import load_run
+
+COLUMNS = ["game", "option", "the change", "mean score", "of the original"]
+ABOUT = """# Changed games
+
+`python -m benchmarks.modified RUN ... --episodes {episodes}`, {day}
+
+The games after cartridges have options that change one rule each, which nobody can do on a cartridge. Off, they are the
+cartridges' games bit for bit. The table shows policies that were trained on the original games, without any further training.
+A score may fall since the changed game is harder for everybody, or since the policy relies on something that the option takes
+away. Scores are means over {episodes} episodes with their standard errors; the last column is a ratio of means, if both are
+positive.
+
+"""
+
+
+def changes_of(game: str) -> dict[str, str]:
+    """The options that change a rule, by name: their help without "1: "."""
+    return {name: option.help.removeprefix("1: ") for name, option in envs_c.game(game).options.items()
+            if (option.default, option.low, option.high) == (0, 0, 1)}
+
+
+def rows_of(run: str, episodes: int, seed: int) -> Iterator[list[str]]:
+    """The rows of one run: the original game, then each change of it. Raises TrainerError if the run has no such game."""
+    _, policy, config = load_run(run, "cpu")
+    if config.game not in TWINS or config.env.options:
+        raise TrainerError(f"RUN must be of {', '.join(TWINS)} without options, not {run} of {config.game} with "
+                           f"{config.env.options or 'none'}: only these games have cartridges")
+    original = None
+    for option, change in {"": "", **changes_of(config.game)}.items():
+        settings = replace(config.env, options={option: 1.0} if option else {})
+        with Ticker(f"{config.game} {option}", Console(stderr=True), line_seconds=60) as tick:
+            scores = evaluate.play(policy, config.game, settings, episodes=episodes, seed=seed, tick=tick).returns
+        original = scores.mean() if original is None else original
+        error = scores.std(ddof=1) / np.sqrt(episodes)
+        share = f"{scores.mean() / original:.0%}" if option and min(original, scores.mean()) > 0 else "-"
+        yield [config.game, option or "-", change or "the original", f"{number(scores.mean())} ± {number(error)}", share]
+
+
+def number(value: float) -> str:
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+
+
+def main(argv: list[str] | None = None) -> list[list[str]]:
+    """Print the page; returns the table's rows."""
+    parser = new_parser("modified", __doc__)
+    parser.add_argument("runs", nargs="+", metavar="RUN")
+    parser.add_argument("--episodes", type=int, default=100, help="episodes of each row (default: 100)")
+    parser.add_argument("--seed", type=int, default=1, help="of the episodes and the actions (default: 1)")
+    parser.add_argument("--out", type=Path, help="file to write the page to")
+    options = parser.parse_args(argv)
+    for name, least in (("episodes", 2), ("seed", 0)):
+        if getattr(options, name) < least:
+            parser.error(f"--{name} must be an integer of at least {least}, not {getattr(options, name)}")
+    rows = []
+    try:
+        for run in options.runs:
+            for row in rows_of(run, options.episodes, options.seed):
+                rows.append(row)
+                print(" | ".join(row), file=sys.stderr, flush=True)
+    except TrainerError as error:
+        sys.exit(f"error: {error}")
+    about = ABOUT.format(episodes=options.episodes, day=date.today().isoformat())
+    publish(about + markdown(COLUMNS, rows), options.out)
+    return rows
+
+
+if __name__ == "__main__":
+    main()

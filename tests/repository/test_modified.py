@@ -1,0 +1,61 @@
+"""The benchmark of changed games: a row for each option that changes a rule; other runs are refused."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import torch
+
+import envs_c
+from benchmarks import modified
+from benchmarks.cartridges.twins import TWINS
+from trainer.config import Config
+from trainer.environments import make_source
+from trainer.policy.make import make_policy
+
+
+def tiny(game: str, **options) -> tuple:
+    """What `load_run` returns, of an untrained policy; an episode has at most 20 steps."""
+    config = Config(game)
+    config = replace(config, env=replace(config.env, time_limit=20, options=options),
+                     policy=replace(config.policy, encoder_size=16, lstm_size=8))
+    source = make_source(game, config.env, 1, 0)
+    policy = make_policy(config.policy, source, 0, torch.float32)
+    source.close()
+    return None, policy, config
+
+
+def test_the_table_has_the_original_and_each_changed_rule(monkeypatch, tmp_path):
+    monkeypatch.setattr(modified, "load_run", lambda run, device: tiny(run))
+    rows = modified.main(["breakout", "freeway", "--episodes", "2", "--out", str(tmp_path / "page.md")])
+    names = {"breakout": ["-", "keep_width", "fast_ball", "hidden_bricks"],
+             "freeway": ["-", "difficulty", "frozen_traffic", "fast_traffic", "harmless_cars"]}
+    assert [row[:2] for row in rows] == [[game, name] for game in names for name in names[game]]
+    text = (tmp_path / "page.md").read_text(encoding="utf-8")
+    assert text.startswith("# Changed games") and text.count("\n| breakout") == 4 and "over 2 episodes" in text
+
+
+def test_each_row_plays_the_game_that_it_names(monkeypatch):
+    played = []
+
+    def play(policy, game, settings, **more):
+        played.append(settings.options)
+        return SimpleNamespace(returns=np.array([1.0, 2.0]))
+    monkeypatch.setattr(modified, "load_run", lambda run, device: tiny(run))
+    monkeypatch.setattr(modified.evaluate, "play", play)
+    assert [row[3] for row in modified.rows_of("pong", 2, 1)] == ["1.5 ± 0.5"] * 4
+    assert played == [{}, {"lazy_enemy": 1.0}, {"fast_serve": 1.0}, {"hidden_enemy": 1.0}]
+
+
+@pytest.mark.parametrize("game, options", [("cartpole", {}), ("breakout", {"lives": 3.0})])
+def test_a_run_of_another_game_or_with_options_is_refused(monkeypatch, game, options):
+    monkeypatch.setattr(modified, "load_run", lambda run, device: tiny(game, **options))
+    with pytest.raises(SystemExit, match="RUN must be of breakout"):
+        modified.main(["runs/x"])
+
+
+def test_at_least_three_rules_change_in_each_exact_game():
+    for game in ("breakout", "pong", "freeway", "asterix"):
+        assert len(modified.changes_of(game)) >= 3 and game in TWINS
+        assert all(envs_c.game(game).options[name].default == 0 for name in modified.changes_of(game))
