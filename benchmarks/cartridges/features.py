@@ -11,7 +11,7 @@ import envs_c
 from benchmarks.cartridges import open_state
 from benchmarks.cartridges.twins import TWINS
 
-GAMES = ("breakout", "pong", "freeway", "asterix", "seaquest", "asteroids")  # whose RAM tells all features
+GAMES = ("breakout", "pong", "freeway", "asterix", "seaquest", "asteroids", "space_invaders")  # whose RAM tells all features
 
 
 def open_cartridge(game: str):

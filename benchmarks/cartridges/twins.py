@@ -41,9 +41,9 @@ class Seaquest(Machine):
 class SpaceInvaders(Machine):
     GAME = "space_invaders"
     STATE = struct(
-        ("score", "i4"), ("x y saucer_x saucer_wait cannon shot_x shot_y", "i2"), ("bomb_x bomb_y", "i2", 2), ("row", "u1", 6),
-        ("shield", "u1", (3, 9)), ("gone", "u1", 24), ("count wave lives march", "u1"), ("way saucer_way", "i1"),
-        ("pose odd quarter bomb_age bomb_rest phase rest blast blast_row blast_column", "u1"))
+        ("score", "i4"), ("x y saucer_x cannon shown shot_x shot_y", "i2"), ("bomb_x bomb_y", "i2", 2), ("row", "u1", 6),
+        ("shield", "u1", (3, 9)), ("gone", "u1", 24), ("count wave lives clock seed first", "u1"), ("way saucer_way", "i1"),
+        ("saucer_wait pose phase sheltered blast blast_row blast_column rules", "u1"))
 
 
 class Asteroids(Machine):

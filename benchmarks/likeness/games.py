@@ -67,9 +67,14 @@ def seaquest(state) -> Values:
 
 
 def space_invaders(state) -> Values:
+    """A shot or bomb that is out of sight is at its place too."""
     bombs = np.asarray(state["bomb_y"]) > 0
-    return {"cannon": column(state, "cannon"), "formation": column(state, "x", "y"),
-            "bombs": shown(np.stack([state["bomb_x"], state["bomb_y"]]).astype(float), bombs).ravel()}
+    there = np.asarray(state["row"])[:, None] >> np.arange(6) & 1
+    return {"cannon": column(state, "cannon"),
+            "invaders": shown(np.tile(state["x"] + 16.0 * np.arange(6), (6, 1)), there).ravel(),
+            "formation": column(state, "x", "y"), "shot": shown(column(state, "shot_x", "shot_y"), state["shot_y"] > 0),
+            "bombs": shown(np.stack([state["bomb_x"], state["bomb_y"]]).astype(float), bombs).ravel(),
+            "saucer": shown(column(state, "saucer_x"), state["saucer_x"] >= 0)}
 
 
 def asteroids(state) -> Values:
@@ -91,7 +96,7 @@ GAMES = {
     "asterix": Compared(TOGETHER, 1000, asterix, ("score", "lives", "stage", "kind", "stun")),
     "freeway": Compared(TOGETHER, 3000, freeway, ("score", "timer", "pace")),
     "seaquest": Compared(SET, 2000, seaquest, ("score", "lives", "oxygen", "crew", "alive", "sub")),
-    "space_invaders": Compared(SET, 600, space_invaders, ("score", "lives", "count", "row")),
+    "space_invaders": Compared(TOGETHER, 1500, space_invaders, ("score", "lives", "count", "shield", "clock", "seed", "wave")),
     "asteroids": Compared(SET, 2000, asteroids, ("score", "lives", "way", "blast", "hidden", "numbers")),
     "enduro": Compared(TOGETHER, 600, enduro, ("speed", "left", "day", "phase", "slot")),
 }

@@ -7,49 +7,40 @@ canvas. So no two shapes may cover the same pixel: hidden pixels are left out.
 from libc.stdint cimport int16_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
+from envs_c.games.space_invaders.shapes cimport BLAST, INVADERS, SAUCER, SHAPE, SHAPES
 from envs_c.games.space_invaders.state cimport (
-    BOMBS, BOMB_HIGH, CANNON_Y, COLUMNS, HIGH, PITCH_X, PITCH_Y, ROWS, SHIELDS, SHIELD_END, SHIELD_PITCH, SHIELD_X, SHIELD_Y,
-    Invaders, lowest_y)
+    BOMBS, BOMB_HIGH, CANNON_Y, COLUMNS, GROUND_Y, HIGH, PITCH_X, PITCH_Y, ROWS, SHIELDS, SHIELD_END, SHIELD_PITCH, SHIELD_X,
+    SHIELD_Y, Invaders, lowest_y)
 from envs_c.screen cimport SMALL, Canvas, canvas_bitmap, canvas_rect, grey_of
 from envs_c.stamp cimport AREA, CELL_X, CELL_Y, STAMP, UNIT_X, UNIT_Y, cell_at, cover_bits, cover_row
 
 
 cdef enum:
-    INVADERS = 0, BLAST = 12, CANNON = 13, WRECK = 14, SAUCER = 16, SHAPES = 17     # of SHAPE; invaders by row, then pose
     LINES = 10                              # rows of a shape
-    STAMP_ROWS = 5, THIN_ROWS = 5, SHIELD_STAMP = 8     # grey rows of a shape, of a shot or bomb, of a shield
+    STAMP_ROWS = 5, THIN_ROWS = 7, SHIELD_STAMP = 8     # grey rows of a shape, of a shot or bomb, of a shield
     SHIELD_ROW = 62                         # first grey row of the shields
-    DIGIT_PLACES = 5, DIGIT_ROWS = 4, LIVES_PLACE = 4, DIGIT_WIDE = 4, DIGIT_HIGH = 2   # a digit is 3x5 blocks of this size
-    SHOT_SEEN = 20                          # first row in which shots are visible
+    DIGIT_PLACES = 9, LIVES_PLACE = 4, OTHER_PLACE = 5      # 4 of the score, the lives, 4 of the other player's score
+    DIGIT_ROWS = 5
+    DIGIT_WIDE = 4, DIGIT_PITCH = 2         # a digit is 3x5 blocks; those of a score are 1 row high
+    SHOT_SEEN = 23, GROUND_LINE = 183       # first row in which shots are visible; in which bombs are lower
     BLACK = 0x000000, OLIVE = 0x86861D, GREEN = 0x328432, BROWN = 0xA28638, RUST = 0xB55328, SILVER = 0x8E8E8E
     PURPLE = 0x97197A, EARTH = 0x505916
 
 cdef extern from *:
     """
-    static const unsigned char SHAPE[17][10] = {  // a bit a pixel, the highest at the left
-        {128, 66, 37, 25, 124, 86, 126, 126, 66, 198}, {60, 126, 90, 255, 165, 153, 90, 90, 90, 66},
-        {0, 24, 90, 189, 153, 153, 165, 36, 66, 36}, {60, 126, 215, 126, 60, 36, 66, 90, 36, 0},
-        {60, 126, 207, 207, 255, 58, 34, 34, 34, 238}, {24, 126, 219, 255, 66, 66, 34, 17, 17, 9},
-        {1, 66, 164, 152, 62, 107, 126, 126, 66, 231}, {60, 126, 90, 255, 165, 153, 153, 165, 165, 165},
-        {129, 129, 165, 189, 90, 24, 24, 24, 36, 195}, {60, 126, 235, 126, 60, 36, 36, 66, 66, 129},
-        {60, 126, 243, 243, 255, 92, 68, 68, 68, 119}, {24, 90, 219, 255, 66, 66, 68, 136, 136, 144},
-        {32, 16, 72, 18, 99, 36, 74, 18, 0, 0}, {16, 56, 56, 124, 56, 56, 254, 124, 254, 254},
-        {16, 40, 100, 102, 133, 36, 91, 93, 190, 182}, {40, 20, 76, 60, 99, 89, 107, 93, 190, 182},
-        {56, 124, 254, 170, 254, 254, 124, 56, 0, 0}};
     static const unsigned char DIGIT[10][5] = {  // 3 bits a row
-        {7, 5, 5, 5, 7}, {1, 1, 1, 1, 1}, {7, 1, 7, 4, 7}, {7, 1, 7, 1, 7}, {5, 5, 7, 1, 1},
-        {7, 4, 7, 1, 7}, {7, 4, 7, 5, 7}, {7, 1, 1, 1, 1}, {7, 5, 7, 5, 7}, {7, 5, 7, 1, 7}};
-    static const short DIGIT_X[5] = {4, 20, 36, 52, 84}, DIGIT_Y[5] = {10, 10, 10, 10, 185};
+        {7, 5, 5, 5, 7}, {2, 6, 2, 2, 7}, {7, 1, 7, 4, 7}, {7, 1, 7, 1, 7}, {5, 5, 7, 1, 1},
+        {7, 4, 7, 1, 7}, {4, 4, 7, 5, 7}, {7, 1, 1, 1, 1}, {7, 5, 7, 5, 7}, {7, 5, 7, 1, 1}};
+    static const short DIGIT_X[9] = {4, 20, 36, 52, 84, 84, 100, 116, 132}, DIGIT_Y[9] = {10, 11, 11, 10, 185, 10, 11, 11, 10};
     // Made when space_invaders.pyx is imported, then constant:
     static unsigned char STAMPS[17][5][40][5][8];       // [shape][y % 5][x % 40]: 5 x 8 grey pixels
-    static unsigned char DIGIT_STAMPS[10][5][4][8];     // [digit][place]: 4 x 8 grey pixels
+    static unsigned char DIGIT_STAMPS[10][9][5][8];     // [digit][place]: 5 x 8 grey pixels
     static unsigned char SPREAD[256][3][8];  // [bits of a row][shield]: units covered of 8 grey pixels
     """
-    const uint8_t[17][10] SHAPE
     const uint8_t[10][5] DIGIT
-    const int16_t[5] DIGIT_X, DIGIT_Y
+    const int16_t[9] DIGIT_X, DIGIT_Y
     uint8_t[17][5][40][5][8] STAMPS
-    uint8_t[10][5][4][8] DIGIT_STAMPS
+    uint8_t[10][9][5][8] DIGIT_STAMPS
     uint8_t[256][3][8] SPREAD
 
 
@@ -86,6 +77,11 @@ cdef inline uint16_t digit_row(int number, int row) noexcept nogil:
     return <uint16_t>((bits >> 2) * 0xF000 | (bits >> 1 & 1) * 0x0F00 | (bits & 1) * 0x00F0)
 
 
+cdef inline int digit_high(int place) noexcept nogil:
+    """Rows of a digit's blocks."""
+    return DIGIT_PITCH if place == LIVES_PLACE else 1
+
+
 cdef inline void make_digits() noexcept nogil:
     """Fill DIGIT_STAMPS."""
     cdef uint8_t[DIGIT_ROWS][2 * STAMP] units
@@ -94,13 +90,14 @@ cdef inline void make_digits() noexcept nogil:
         for place in range(DIGIT_PLACES):
             x, y = DIGIT_X[place], DIGIT_Y[place]
             memset(units, 0, sizeof(units))
-            for unit in range(UNIT_Y * y, UNIT_Y * (y + 5 * DIGIT_HIGH)):
+            for unit in range(UNIT_Y * y, UNIT_Y * (y + 5 * DIGIT_PITCH)):
                 row = unit // CELL_Y - UNIT_Y * y // CELL_Y
-                cover_row(digit_row(number, (unit // UNIT_Y - y) // DIGIT_HIGH), x, units[row])
+                if (unit // UNIT_Y - y) % DIGIT_PITCH < digit_high(place):
+                    cover_row(digit_row(number, (unit // UNIT_Y - y) // DIGIT_PITCH), x, units[row])
             for row in range(DIGIT_ROWS):
                 for column in range(STAMP):
                     DIGIT_STAMPS[number][place][row][column] = shade(
-                        units[row][column], grey_of(BROWN if place == LIVES_PLACE else GREEN))
+                        units[row][column], grey_of(BROWN if place >= LIVES_PLACE else GREEN))
 
 
 cdef inline void make_spread() noexcept nogil:
@@ -137,7 +134,7 @@ cdef inline void put_shape(Canvas* canvas, int x, int y, int shape) noexcept nog
 
 
 cdef inline void put_digit(Canvas* canvas, int place, int number) noexcept nogil:
-    """Draw a digit of the score, or of the lives at LIVES_PLACE."""
+    """Draw a digit of a score, or of the lives at LIVES_PLACE."""
     cdef int row, x = DIGIT_X[place], y = DIGIT_Y[place]
     cdef uint8_t bits
     if canvas.rgb == NULL:
@@ -146,8 +143,8 @@ cdef inline void put_digit(Canvas* canvas, int place, int number) noexcept nogil
         return
     for row in range(5):
         bits = <uint8_t>(DIGIT[number][row] << 5)
-        canvas_bitmap(canvas, x, y + DIGIT_HIGH * row, &bits, 1, DIGIT_WIDE, DIGIT_HIGH,
-                      BROWN if place == LIVES_PLACE else GREEN)
+        canvas_bitmap(canvas, x, y + DIGIT_PITCH * row, &bits, 1, DIGIT_WIDE, digit_high(place),
+                      BROWN if place >= LIVES_PLACE else GREEN)
 
 
 # --- shots, bombs and shields -----------------------------------------------------------------------------------------
@@ -169,14 +166,26 @@ cdef inline uint8_t invader_bits(const Invaders* game, int x, int y) noexcept no
     return bits & 255
 
 
+cdef inline int lowered(const Invaders* game, int y) noexcept nogil:
+    """How many rows lower a shot or bomb appears in row y than its own y says."""
+    cdef int line = (y - game.y) % PITCH_Y
+    if y < game.y:
+        return -3
+    if y >= GROUND_LINE:
+        return 2
+    return line <= HIGH and y < game.y + PITCH_Y * ROWS
+
+
 cdef inline bint covered(const Invaders* game, int x, int y) noexcept nogil:
-    """True if a pixel of a shot or bomb is hidden: by a shield or an invader, or outside the visible rows."""
-    cdef int shield = (x - SHIELD_X) >> 5, column = (x - SHIELD_X) & (SHIELD_PITCH - 1)
-    if y < SHOT_SEEN or y >= CANNON_Y:
+    """True if a pixel of a shot or bomb is hidden: by a shield, an invader or the cannon, or outside the visible rows."""
+    cdef int shield = (x - SHIELD_X) >> 5, column = (x - SHIELD_X) & (SHIELD_PITCH - 1), dx = x - game.shown
+    if y < SHOT_SEEN or y >= GROUND_Y:
         return True
-    if SHIELD_Y <= y < SHIELD_END and 0 <= shield < SHIELDS and column < 8:
+    if SHIELD_Y <= y < SHIELD_END and 0 <= shield < SHIELDS and column < 8 and game.sheltered:
         if game.shield[shield][(y - SHIELD_Y) >> 1] & 128 >> column:
             return True
+    if y >= CANNON_Y and 0 <= dx < 8:
+        return True
     return invader_bits(game, x, y) & 128
 
 
@@ -184,26 +193,26 @@ cdef inline bint on_bomb(const Invaders* game, int x, int y) noexcept nogil:
     """True if a bomb is at (x, y)."""
     cdef int k
     for k in range(BOMBS):
-        if game.bomb_x[k] == x and game.bomb_y[k] > 0 and game.bomb_y[k] <= y < game.bomb_y[k] + BOMB_HIGH:
+        if game.bomb_x[k] == x and game.bomb_y[k] > 0 and 0 <= y - game.bomb_y[k] - lowered(game, y) < BOMB_HIGH:
             return True
     return False
 
 
 cdef inline void draw_thin(const Invaders* game, Canvas* canvas, int x, int y, int lines, bint shot) noexcept nogil:
     """Draw a shot or a bomb without its hidden pixels; bombs hide a shot."""
-    cdef int line, row, unit, wide = min(CELL_X - UNIT_X * x % CELL_X, UNIT_X)
-    cdef int[THIN_ROWS] units = [0, 0, 0, 0, 0]
+    cdef int line, row, unit, wide = min(CELL_X - UNIT_X * x % CELL_X, UNIT_X), top = y - 3
+    cdef int[THIN_ROWS] units = [0, 0, 0, 0, 0, 0, 0]
     cdef uint8_t* pixels
-    for line in range(y, y + lines):
-        if covered(game, x, line) or (shot and on_bomb(game, x, line)):
+    for line in range(top, y + lines + 2):
+        if not 0 <= line - y - lowered(game, line) < lines or covered(game, x, line) or (shot and on_bomb(game, x, line)):
             continue
         if canvas.rgb != NULL:
             canvas_rect(canvas, x, line, 1, 1, SILVER)
         for unit in range(UNIT_Y * line, UNIT_Y * (line + 1)):
-            units[unit // CELL_Y - UNIT_Y * y // CELL_Y] += 1
+            units[unit // CELL_Y - UNIT_Y * top // CELL_Y] += 1
     for row in range(THIN_ROWS if canvas.rgb == NULL else 0):
         if units[row]:
-            pixels = canvas.grey + cell_at(x, y) + row * SMALL
+            pixels = canvas.grey + cell_at(x, top) + row * SMALL
             pixels[0] += shade(units[row] * wide, grey_of(SILVER))
             pixels[1] += shade(units[row] * (UNIT_X - wide), grey_of(SILVER))
 

@@ -1,218 +1,233 @@
-"""Space Invaders' rules: what happens in a frame. The prose is in space_invaders.pyx."""
+"""Space Invaders' rules: what happens in a frame. The prose is in space_invaders.pyx; hits are in hits.pxd."""
 
-from libc.stdint cimport int8_t, int16_t, uint8_t
+from libc.stdint cimport int16_t, uint8_t, uint64_t
 
+from envs_c.games.space_invaders.hits cimport crumble, invader_at, meets_cannon, meets_saucer, remove, shield_at
 from envs_c.games.space_invaders.state cimport (
-    BLAST_FRAMES, BOMBS, BOMB_AGAIN, BOMB_HIGH, BOMB_STEP, BOMB_WAIT, BURN, CANNON_END, CANNON_WIDE, CANNON_X, CANNON_Y,
-    COLUMNS, DROP, FIRE, FIRST_X, GROUND_Y, HIGH, LANDED_Y, LAST_X, LEFT, LEFT_FIRE, PACE, PITCH_X, PITCH_Y, PLAY, REST,
-    REST_FRAMES, RIGHT, RIGHT_FIRE, ROWS, SAUCER_END, SAUCER_HIGH, SAUCER_POINTS, SAUCER_WAIT, SAUCER_WIDE, SAUCER_Y, SHIELDS,
-    SHIELD_END, SHIELD_PITCH, SHIELD_ROWS, SHIELD_X, SHIELD_Y, SHOT_END, SHOT_HIGH, SHOT_STEP, SHOT_Y, SHOW, SHOW_FRAMES,
-    STRIDE, WIDE, Invaders, begin_wave, clear_sky, clz, columns_of, ctz, lowest_y)
-from envs_c.rng cimport Rng, rng_below
+    BLAST_TIME, BOMBS, BOMB_APART, BOMB_END, BOMB_STEP, BURN, BURN_CLOCK, CANNON_END, CANNON_X, CLEAR, CLEAR_CLOCK, COLUMNS,
+    DROP, FIRE, FIRST_X, GROUNDED_Y, Invaders, LANDED_Y, LAST_X, LEFT, LEFT_FIRE, NEXT, NO_BOMBS, NO_SAUCER, PITCH_X, PITCH_Y,
+    PLAY, RIGHT, RIGHT_FIRE, ROWS, SAUCER_END, SAUCER_ESCORT, SAUCER_POINTS, SAUCER_ROW, SAUCER_WAIT, SHELTER_Y, SHOT_END,
+    SHOT_STEP, SHOT_Y, SHOW, SHOW_CLOCK, SPENT_END, SPENT_Y, STRIDE, TABLE, UNAIMED, begin_wave, clz, columns_of, ctz,
+    lowest_y, random_byte, times_of)
 
 
-cdef inline void march(Invaders* game) noexcept nogil:
+# --- the clock --------------------------------------------------------------------------------------------------------
+
+cdef inline void next_phase(Invaders* game, bint* over) noexcept nogil:
+    """The clock has reached 0 outside of play."""
+    game.clock = SHOW_CLOCK
+    if game.phase == SHOW:
+        game.phase, game.saucer_wait = PLAY, SAUCER_WAIT
+        return
+    if game.phase == BURN:
+        game.lives -= 1
+        over[0] = game.lives == 0
+        game.cannon, game.saucer_x = CANNON_X, -1
+    else:
+        game.wave += game.wave < 255
+        game.way = 1
+        begin_wave(game)
+    game.phase = SHOW
+
+
+cdef inline void call_saucer(Invaders* game) noexcept nogil:
+    """The clock has gone round once in play: perhaps a saucer comes."""
+    game.saucer_wait -= 1
+    if game.saucer_wait == 0 and game.count >= SAUCER_ESCORT and not game.rules & NO_SAUCER:
+        if random_byte(game) & 1:
+            game.saucer_way = -game.saucer_way
+        game.saucer_x = 0 if game.saucer_way > 0 else SAUCER_END
+
+
+cdef inline void fade(Invaders* game) noexcept nogil:
+    """Every 8 frames: the blast grows older; the saucer goes with its own."""
+    if game.blast:
+        game.blast -= 1
+        if game.blast == 0 and game.blast_row == SAUCER_ROW:
+            game.saucer_x = -1
+
+
+cdef inline void move_saucer(Invaders* game) noexcept nogil:
+    """Every 4 frames: the saucer moves on, unless it has been hit."""
+    if game.blast and game.blast_row == SAUCER_ROW:
+        return
+    game.saucer_x += game.saucer_way
+    if game.saucer_x < 0 or game.saucer_x > SAUCER_END:
+        game.saucer_x, game.saucer_wait = -1, SAUCER_WAIT
+
+
+# --- invaders ---------------------------------------------------------------------------------------------------------
+
+cdef inline void come_down(Invaders* game, bint* over) noexcept nogil:
+    """Turn, and come down; the episode ends if they have landed."""
+    game.way = -game.way
+    game.y += DROP
+    if lowest_y(game) >= LANDED_Y:
+        game.y += <int16_t>(GROUNDED_Y - lowest_y(game))
+        over[0] = True
+
+
+cdef inline void march(Invaders* game, bint* over) noexcept nogil:
     """One march of all invaders; at the end of the way they come down and turn."""
     cdef int columns = columns_of(game), stride = STRIDE[game.count]
     cdef int left = game.x + PITCH_X * ctz(columns), right = game.x + PITCH_X * (31 - clz(columns))
-    game.march = PACE[game.count]
     game.pose ^= 1
     if game.way > 0:
-        stride = min(stride, LAST_X - right)
+        game.x += min(stride, LAST_X - right)
         if right + stride >= LAST_X:
-            game.way = -1
-            game.y += DROP
-        game.x += stride
+            come_down(game, over)
     else:
-        stride = min(stride, left - FIRST_X)
-        if left - stride <= FIRST_X:
-            game.way = 1
-            game.y += DROP
-        game.x -= stride
+        game.x -= min(stride, left - FIRST_X)
+        if left - stride < FIRST_X:
+            come_down(game, over)
 
 
-cdef inline bint crumble(Invaders* game, int x, int y, int behind) noexcept nogil:
-    """Take away the shield's pixel at the tip of a shot or bomb, and the next one in its course.
-
-    x, y: the tip.
-    behind: -1 for a shot, 1 for a bomb.
-    Returns True if a pixel was at the tip.
-    """
-    cdef int shield = (x - SHIELD_X) >> 5, column = (x - SHIELD_X) & (SHIELD_PITCH - 1), row = (y - SHIELD_Y) >> 1, _tip
-    cdef uint8_t bit
-    if not (SHIELD_Y <= y < SHIELD_END and 0 <= shield < SHIELDS and column < 8):
-        return False
-    bit = 128 >> column
-    if not game.shield[shield][row] & bit:
-        return False
-    for _tip in range(2):
-        if 0 <= row < SHIELD_ROWS and game.shield[shield][row] & bit:
-            game.shield[shield][row] ^= bit
-            game.gone[8 * shield + column] += 1
-        row += behind
-    return True
+cdef inline int aim(const Invaders* game, int columns, int luck) noexcept nogil:
+    """The column near the cannon from which a bomb falls, or -1. columns: those with invaders, from the first on."""
+    cdef int near = (game.cannon - game.x - PITCH_X * game.first + 2) >> 4, above
+    near = max(-1, min(near, COLUMNS - 1))
+    above = columns >> (near + 1) << (near + 1)
+    if not luck & 16 and above:
+        return ctz(above)
+    columns &= (2 << max(near, 0)) - 1
+    return 31 - clz(columns) if columns else -1
 
 
-cdef inline int hit_invader(Invaders* game) noexcept nogil:
-    """Destroy the invader whose box the shot is in; returns its points, or 0."""
-    cdef int dx = game.shot_x - game.x, column = dx >> 4, row, line
-    if dx < 0 or column >= COLUMNS or (dx & 15) >= WIDE:
-        return 0
-    line = game.shot_y - game.y + PITCH_Y  # pixels below the top of an imaginary row above the first
-    if line < 0 or line >= PITCH_Y * (ROWS + 1):
-        return 0
-    row = line // PITCH_Y - 1
-    line -= PITCH_Y * (row + 1)
-    if line >= HIGH:
-        if line + SHOT_HIGH <= PITCH_Y:
-            return 0
-        row += 1  # the shot's tail is in the next row
-    if not 0 <= row < ROWS or not game.row[row] >> column & 1:
-        return 0
-    game.row[row] ^= 1 << column
-    game.count -= 1
-    game.blast, game.blast_row, game.blast_column = BLAST_FRAMES, row, column
-    return 5 * (ROWS - row)
-
-
-cdef inline int move_shot(Invaders* game) noexcept nogil:
-    """Move the shot as far as it goes in two frames, and let it hit; returns the points."""
-    cdef int points
-    game.shot_y -= SHOT_STEP
-    points = hit_invader(game)
-    if game.saucer_x >= 0 and game.shot_y < SAUCER_Y + SAUCER_HIGH \
-            and game.saucer_x <= game.shot_x < game.saucer_x + SAUCER_WIDE:
-        points += SAUCER_POINTS
-        game.saucer_x, game.saucer_wait = -1, SAUCER_WAIT
-    if points > 0 or game.shot_y < SHOT_END or crumble(game, game.shot_x, game.shot_y, -1):
-        game.shot_y = 0
-    return points
-
-
-cdef inline bint move_bombs(Invaders* game) noexcept nogil:
-    """Move the bombs as far as they go in two frames; True if one has hit the cannon."""
-    cdef int k, tip
-    cdef bint hit = False
-    for k in range(BOMBS):
-        if game.bomb_y[k] == 0:
-            continue
-        game.bomb_y[k] += BOMB_STEP
-        tip = game.bomb_y[k] + BOMB_HIGH - 1
-        if tip >= CANNON_Y and 0 <= game.bomb_x[k] - game.cannon < CANNON_WIDE and game.phase == PLAY:
-            hit = True
-            game.bomb_y[k] = 0
-        elif tip >= GROUND_Y - 1 or crumble(game, game.bomb_x[k], tip, 1):
-            game.bomb_y[k] = 0
-    return hit
-
-
-cdef inline void drop_bomb(Invaders* game, Rng* rng) noexcept nogil:
-    """Drop a bomb from a random column; the newest bomb becomes the older one."""
-    cdef int columns = columns_of(game), chosen = 0, column, away, least = 1000, middle = game.cannon + 3 - game.x - 3, row
-    cdef int luck = <int>rng_below(rng, 2 * COLUMNS)
-    for column in range(COLUMNS):
-        away = middle - PITCH_X * column
-        away = away if away >= 0 else -away
-        if columns >> column & 1 and away < least:
-            chosen, least = column, away
-    if luck == 2 * COLUMNS - 1:
-        luck = chosen + 1
-    if luck < COLUMNS and columns >> luck & 1:
-        chosen = luck
-    row = ROWS - 1
-    while not game.row[row] >> chosen & 1:
-        row -= 1
-    if game.bomb_y[0] > 0:
-        game.bomb_x[1], game.bomb_y[1] = game.bomb_x[0], game.bomb_y[0]
-    game.bomb_x[0] = game.x + PITCH_X * chosen + 3
-    game.bomb_y[0] = game.y + PITCH_Y * row + 1
-    game.bomb_age = game.bomb_rest = 0
-
-
-cdef inline void move_saucer(Invaders* game, Rng* rng) noexcept nogil:
-    """Move the saucer, or wait for the next one."""
-    if game.saucer_x < 0:
-        game.saucer_wait -= 1
-        if game.saucer_wait == 0:
-            game.saucer_way = 1 - 2 * <int8_t>rng_below(rng, 2)
-            game.saucer_x = 0 if game.saucer_way > 0 else SAUCER_END
-            game.quarter = 0
+cdef inline void drop_bomb(Invaders* game) noexcept nogil:
+    """Let a bomb fall from a random column, unless it would be too near to the other one."""
+    cdef int columns = columns_of(game) >> game.first, luck, column, row = ROWS - 1, x, y, k
+    if columns == 0 or game.rules & NO_BOMBS:
         return
-    game.quarter = (game.quarter + 1) & 3
-    if game.quarter == 0:
-        game.saucer_x += game.saucer_way
-        if game.saucer_x < 0 or game.saucer_x > SAUCER_END:
-            game.saucer_x, game.saucer_wait = -1, SAUCER_WAIT
-
-
-cdef inline void go_on(Invaders* game, bint* over) noexcept nogil:
-    """Begin the next phase when a rest is over."""
-    if game.phase == BURN:
-        game.lives -= 1
-        clear_sky(game)
-        game.cannon = CANNON_X
-        game.phase, game.rest = SHOW, SHOW_FRAMES
-        over[0] = game.lives == 0
+    luck = random_byte(game)
+    if luck & 128 or game.rules & UNAIMED:
+        column = TABLE[luck & 31]
+        while not columns >> column & 1:
+            column = NEXT[luck & 3][column]
     else:
-        if game.count == 0:
-            game.wave += game.wave < 255
-            begin_wave(game)
-            game.shot_y = game.bomb_y[0] = game.bomb_y[1] = 0
-        game.phase = PLAY
+        column = aim(game, columns, luck)
+        if column < 0:
+            return
+    column += game.first
+    while not game.row[row] >> column & 1:
+        row -= 1
+    x, y = game.x + PITCH_X * column + 3, game.y + PITCH_Y * row + 1
+    k = game.bomb_y[0] > 0 and y >= game.bomb_y[0]
+    if game.bomb_y[0] > 0:
+        if -BOMB_APART < y - game.bomb_y[0] < BOMB_APART:
+            return
+        if k == 0:
+            game.bomb_x[1], game.bomb_y[1] = game.bomb_x[0], game.bomb_y[0]
+    game.bomb_x[k], game.bomb_y[k] = <int16_t>x, <int16_t>y
 
 
-cdef inline int fly(Invaders* game) noexcept nogil:
-    """Move shot and bombs in every other frame; returns the points."""
-    cdef int points = 0
-    game.odd ^= 1
-    if game.odd:
-        return 0
-    if game.shot_y > 0:
-        points = move_shot(game)
-    if move_bombs(game):
-        game.phase, game.rest = BURN, REST_FRAMES
-    return points
+cdef inline void close_ranks(Invaders* game) noexcept nogil:
+    """Note the first column that is not empty; the blast of the last one of a column is not seen."""
+    cdef int first = ctz(columns_of(game))
+    if first != game.first:
+        game.first = <uint8_t>first
+        game.blast = 0
+
+
+# --- even and odd frames ----------------------------------------------------------------------------------------------
+
+cdef inline void attack(Invaders* game, bint playing) noexcept nogil:
+    """In even frames: a bomb is dropped if there is a place for it."""
+    if game.bomb_y[0] == 0 and game.bomb_y[1] > 0:
+        game.bomb_x[0], game.bomb_y[0], game.bomb_y[1] = game.bomb_x[1], game.bomb_y[1], 0
+    elif game.bomb_y[1] == 0 and playing and game.clock:
+        drop_bomb(game)
+
+
+cdef inline void fall(Invaders* game) noexcept nogil:
+    """In odd frames: bombs fall."""
+    cdef int k
+    random_byte(game)
+    for k in range(BOMBS):
+        if game.bomb_y[k] > 0:
+            game.bomb_y[k] = 0 if game.bomb_y[k] >= BOMB_END else game.bomb_y[k] + BOMB_STEP
 
 
 cdef inline void steer(Invaders* game, int action) noexcept nogil:
-    """Move the cannon, and fire if no shot is on its way."""
-    cdef int x = game.cannon
-    if not game.odd:
-        x += (action == RIGHT or action == RIGHT_FIRE) - (action == LEFT or action == LEFT_FIRE)
-        game.cannon = <int16_t>min(max(x, CANNON_X), CANNON_END)
-    if game.shot_y == 0 and (action == FIRE or action >= RIGHT_FIRE):
-        game.shot_x, game.shot_y = game.cannon + 4, SHOT_Y
+    """In even frames: the cannon moves."""
+    cdef int x = game.cannon + (action == RIGHT or action == RIGHT_FIRE) - (action == LEFT or action == LEFT_FIRE)
+    game.cannon = <int16_t>min(max(x, CANNON_X), CANNON_END)
 
 
-cdef inline void attack(Invaders* game, Rng* rng, bint* over) noexcept nogil:
-    """The invaders' part of a frame: march, drop bombs, send the saucer."""
-    game.march -= 1
-    if game.march == 0:
-        march(game)
-        over[0] = lowest_y(game) >= LANDED_Y
-    game.bomb_age += game.bomb_age < 255
-    game.bomb_rest = 0 if game.bomb_y[0] > 0 else min(game.bomb_rest + 1, 255)
-    if (game.bomb_age >= BOMB_WAIT and game.bomb_y[1] == 0) or game.bomb_rest >= BOMB_AGAIN:
-        drop_bomb(game, rng)
-    move_saucer(game, rng)
+cdef inline void bomb(Invaders* game) noexcept nogil:
+    """In even frames: bombs hit shields and the cannon."""
+    cdef int k, shield
+    for k in range(BOMBS):
+        shield = shield_at(game, game.bomb_x[k], game.bomb_y[k])
+        if shield >= 0:
+            crumble(game, shield, game.bomb_x[k], False)
+            game.bomb_y[k] = 0
+    for k in range(BOMBS):
+        if game.phase == PLAY and meets_cannon(game, game.bomb_x[k], game.bomb_y[k]):
+            game.phase, game.clock = BURN, BURN_CLOCK
 
 
-cdef inline int play_frame(Invaders* game, int action, Rng* rng, bint* over) noexcept nogil:
+cdef inline int shoot(Invaders* game) noexcept nogil:
+    """In odd frames: the shot hits saucer, invader, or shield; returns the points."""
+    cdef int points = 0, found, shield
+    if not 0 < game.shot_y <= SHOT_Y:
+        return 0
+    if not (game.blast and game.blast_row == SAUCER_ROW) and meets_saucer(game):
+        game.blast, game.blast_row, game.blast_column = BLAST_TIME, SAUCER_ROW, 0
+        game.saucer_wait = SAUCER_WAIT
+        points = SAUCER_POINTS
+    found = invader_at(game)
+    if found >= 0:
+        points += remove(game, found)
+        game.shot_y = 0
+        if game.count == 0:
+            game.phase, game.clock = CLEAR, CLEAR_CLOCK
+        return points
+    shield = shield_at(game, game.shot_x, game.shot_y)
+    if shield >= 0:
+        crumble(game, shield, game.shot_x, True)
+        game.shot_y = SPENT_Y
+    return points
+
+
+cdef inline int play_frame(Invaders* game, int action, bint* over) noexcept nogil:
     """One frame; returns the points."""
+    cdef bint playing = game.phase == PLAY, saucer = game.saucer_x >= 0, free, even
     cdef int points = 0
-    game.blast -= game.blast > 0
-    if game.phase != PLAY:
-        if game.phase == BURN:
-            points = fly(game)
-        game.rest -= 1
-        if game.rest == 0:
-            go_on(game, over)
-    else:
-        steer(game, action)
-        points = fly(game)
-        if game.count > 0:
-            attack(game, rng, over)
+    game.clock -= 1
+    if game.clock == 0:
+        if playing:
+            call_saucer(game)
         else:
-            game.phase, game.rest = REST, REST_FRAMES
+            next_phase(game, over)
+    even = not game.clock & 1
+    if even:
+        attack(game, playing)
+    else:
+        fall(game)
+    if game.count:
+        close_ranks(game)
+    free = game.phase == PLAY or game.phase == CLEAR
+    if even:
+        if game.shot_y > 0:
+            game.shot_y -= SHOT_STEP
+            if game.shot_y == SHOT_END or game.shot_y == SPENT_END:
+                game.shot_y = 0
+    elif game.shot_y == 0 and free and (action == FIRE or action >= RIGHT_FIRE):
+        game.shot_x, game.shot_y = game.cannon + 4, SHOT_Y
+    if game.phase == PLAY and times_of(game.count) >> (game.clock & 63) & 1:
+        march(game, over)
+    if game.count and lowest_y(game) >= SHELTER_Y:
+        game.sheltered = 0
+    game.shown = game.cannon
+    if even:
+        bomb(game)
+        if game.phase == PLAY or game.phase == CLEAR:
+            steer(game, action)
+    else:
+        points = shoot(game)
+    if not game.clock & 3 and saucer and game.saucer_x >= 0:
+        move_saucer(game)
+    if not game.clock & 7:
+        fade(game)
     game.score += points
     return points

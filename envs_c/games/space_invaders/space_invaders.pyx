@@ -5,54 +5,71 @@ invader is 8 wide and 10 high. In wave w, counted from 0, the first is at x 22 a
 pixels wide and 9 rows of 2 lines high, stand at x 42, 74 and 106 and y 157. The ground begins at y 195. On it stands the
 cannon, 7 wide and 10 high.
 
-Actions. LEFT and RIGHT move the cannon by 1 pixel every other frame; its left end stays within x 34 .. 116. FIRE sends a
-shot if none is on its way. A shot is 1 pixel wide and 6 high; it starts at y 174, 1 pixel right of the cannon's middle,
-rises by 4 pixels every other frame and is gone at y 10. RIGHTFIRE and LEFTFIRE do both.
+Clock. A clock counts down by 1 in every frame, from 255 again after 0. In even frames (of the clock) the cannon moves, and
+bombs appear and hit; in odd frames bombs fall, and the shot appears and hits.
 
-March. The invaders march all at once, to the right first, and change their pose. When the outermost one reaches x 22 or
-129, it stops there; all come down by 10 and turn. Time and distance of a march depend on the number of invaders left:
+Actions. LEFT and RIGHT move the cannon by 1 pixel in even frames; its left end stays within x 34 .. 116. FIRE sends a shot in
+an odd frame if none is on its way. A shot is 1 pixel wide and 8 high; it starts at y 174, 1 pixel right of the cannon's
+middle, rises by 4 pixels in even frames and is gone at y 6. RIGHTFIRE and LEFTFIRE do both.
 
-    22 .. 36  every 32 frames by 1     5 .. 7  every 16 by 3     3  every 7 by 3     1  every 4 by 5
-     8 .. 21  every 21 frames by 2          4  every 13 by 3     2  every 7 by 4
+March. The invaders march all at once, to the right first, and change their pose. If the outermost one would reach x 129, or
+go beyond x 22, it stops there; all come down by 10 and turn. The number of invaders left gives the distance of a march, and
+the frames, by the clock modulo 64:
 
-Bombs. A bomb is 1 pixel wide and 8 high and falls by 2 pixels every other frame to the ground. There are at most two. A
-bomb falls 2 frames after the newest bomb is gone, or 32 frames after the newest began if the other one is gone. It falls
-from the lowest invader of a column: of 12 times, 6 times from any column, 5 times from the column nearest to the cannon,
-and once from the column to the right of that; if the chosen column is empty, from the nearest one.
+    22 .. 36  1 pixel at 0 and 32          3  3 pixels at 0, 7, 14, .. 56
+     8 .. 21  2 pixels at 0, 21 and 42     2  4 pixels at 0, 7, 14, .. 56
+     5 .. 7   3 pixels at 0, 16, 32, 48    1  5 pixels at 0, 4, 8, .. 60
+          4  3 pixels at 0, 11, 22, 33, 44
 
-Hits. A shot destroys the invader whose 8x10 pixels it enters. A shot or bomb whose tip meets a pixel of a shield takes it
-away, and the next pixel in its course, and is gone. A bomb destroys the cannon if its tip is in the cannon's 7 columns at y
-185 or more. Shots and bombs do not meet.
+Bombs. A bomb is 1 pixel wide and 8 high and falls by 2 pixels in odd frames. There are at most two, the upper one first. One
+that is out of sight below the ground keeps its place until y 218. If there is a place for it, a bomb appears in an even frame
+in a random column, below the lowest invader, unless it would be less than 32 pixels above or below the other one.
 
-Saucer. 832 frames of play after the start, a lost life or the last saucer, a saucer crosses at y 12, from a random side, 7
-wide and 8 high, by 1 pixel every 4 frames. A shot in its pixels destroys it. The screen shows the score modulo 10,000, and
-no score while there is a saucer.
+Random numbers. r = 5 r + 89 modulo 256, once in every odd frame, and before each choice. The column of a bomb: from r = 128
+on the lower 5 bits of r choose it from a table, and if it is empty, the lowest 2 bits choose the order in which others are
+tried. Below 128 it is the column over the cannon, or the next one to the left if that is empty, if bit 4 of r is set; else
+the next column to the right that is not empty, or if there is none, as before. Columns count from the first one that is not
+empty.
 
-Rests. Before the first wave, and after the last invader of a wave, only the clock runs for 128 frames; before the first
-wave the lives are shown and the cannon blinks. Then the wave begins, with whole shields. When the cannon is hit it burns
-for 128 frames, in which only shot and bombs move. Then a life is lost; bombs, shot and saucer are removed; the cannon
-stands at x 34; the lives are shown for 64 frames; and the game continues.
+Hits. A shot destroys the invader, and a bomb the cannon, if they share a pixel. A shot that meets a pixel of a shield takes
+away the lowest pixel in its column, and a bomb the highest one; in the rows above and below it they take away the pixel
+beside it too. In each of the three rows, r from 192 to 223 also takes the pixel to the left, and from 224 the one to the
+right. The bomb is gone; the next shot can be sent after 8 frames. When the lowest invaders are at y 145 or more, the shields
+are gone. Shots and bombs do not meet.
+
+Saucer. When the clock has turned 4 times in play after its start, a lost life, or the last saucer, and 7 invaders are left, a
+saucer crosses at y 12, 7 wide and 8 high, by 1 pixel every 4 frames. It comes from the side of the last one, or if r is odd,
+from the other side. A hit saucer stays until its time is over. The screen shows the score modulo 10,000, and no score while
+there is a saucer.
+
+Rests. The first wave begins after 128 frames, in which the lives are shown and the cannon blinks. When the cannon is hit it
+burns for 128 frames, in which only shot and bombs move. Then a life is lost, the saucer is gone, the cannon stands at x 34,
+the lives are shown for 64 frames, and the game continues. 97 frames after the last invader of a wave, in which the cannon is
+free and shots and bombs fly on, the lives are shown for 64 frames; then the next wave begins, with whole shields.
 
 Points. An invader gives 5 in the lowest row, then 10, 15, 20, 25, and 30 in the highest. The saucer gives 200.
 
-End. The episode ends when the last of 3 lives (option `lives`) is lost, or when the invaders have landed: after a march the
+End. The episode ends when the last of 3 lives (option `lives`) is lost, or when the invaders have landed: after a turn the
 lowest of them is at y 169 or more.
 
-Differences. The random columns and sides are not the cartridge's, and its shields crumble a little less evenly.
+Differences. An episode begins with a random r (option `scatter`). The cartridge draws bombs in even frames and the shot in
+odd ones; here both are drawn in every frame (option `flicker`). A shot, a bomb or a blast can be drawn a few rows or a frame
+off.
 """
 
 from libc.string cimport memcpy, memset
 
 from envs_c.game cimport Game, Io, run_chunk
 from envs_c.games.space_invaders.picture cimport (
-    BLAST, BROWN, CANNON, EARTH, GREEN, INVADERS, LIVES_PLACE, SAUCER, WRECK, draw_shields, draw_thin, make_digits, make_spread,
-    make_stamps, put_digit, put_shape)
+    BROWN, EARTH, GREEN, LIVES_PLACE, OTHER_PLACE, draw_shields, draw_thin, make_digits, make_spread, make_stamps,
+    put_digit, put_shape)
 from envs_c.games.space_invaders.rules cimport play_frame
+from envs_c.games.space_invaders.shapes cimport BLAST, CANNON, INVADERS, SAUCER, WRECK
 from envs_c.games.space_invaders.state cimport (
-    BOMBS, BOMB_HIGH, BURN, CANNON_Y, COLUMNS, GROUND_Y, PACE, PITCH_X, PITCH_Y, PLAY, ROWS, SAUCER_Y, SHOT_HIGH, SHOW, STRIDE,
-    TOP_Y, Invaders, begin, columns_of, ctz, lowest_y)
+    BOMBS, BOMB_HIGH, BOMB_SEEN, BURN, CANNON_Y, COLUMNS, FLICKER, GROUNDED_Y, GROUND_Y, PACE, PITCH_X, PITCH_Y, ROWS, SAUCER_Y,
+    SHOT_HIGH, SHOT_Y, SHOW, START_SEED, STRIDE, TOP_Y, Invaders, begin, columns_of, ctz, frames_to_march, lowest_y)
 from envs_c.games.space_invaders.valid cimport valid
-from envs_c.rng cimport Rng
+from envs_c.rng cimport Rng, rng_below
 from envs_c.screen cimport SMALL, Canvas, canvas_rect
 
 from envs_c.game import Feature, Option
@@ -63,11 +80,11 @@ cdef enum:
 
 
 cdef void reset(void* state, const double* options, Rng* rng) noexcept nogil:
-    begin(<Invaders*>state, <int>options[0], <int>options[1])
+    begin(<Invaders*>state, options, <int>rng_below(rng, 256) if options[2] else START_SEED)
 
 
 cdef float step(void* state, int action, Rng* rng, bint* over) noexcept nogil:
-    return <float>play_frame(<Invaders*>state, action, rng, over)
+    return <float>play_frame(<Invaders*>state, action, over)
 
 
 cdef void observe(const void* state, void* out) noexcept nogil:
@@ -79,7 +96,7 @@ cdef void observe(const void* state, void* out) noexcept nogil:
         for c in range(COLUMNS):
             features[COLUMNS * r + c] = 1 - (game.row[r] >> c & 1)
     for k in range(24):
-        features[36 + k] = game.gone[k] * <float>0.125
+        features[36 + k] = game.gone[k] * <float>0.125 if game.sheltered else <float>1
     features[60] = (game.x + 3 - middle) * <float>(1.0 / 40)
     features[61] = (game.y - TOP_Y) * <float>(1.0 / 40)
     features[62] = game.way
@@ -87,19 +104,19 @@ cdef void observe(const void* state, void* out) noexcept nogil:
     features[64] = (lowest_y(game) - 121) * <float>(1.0 / 40) if game.count else <float>0
     features[65] = (36 - game.count) * <float>(1.0 / 36)
     features[66] = (game.cannon - 75) * <float>(1.0 / 25)
-    features[67] = game.shot_y > 0
-    features[68] = (game.shot_y - 90) * <float>(1.0 / 50) if game.shot_y > 0 else <float>0
+    features[67] = 0 < game.shot_y <= SHOT_Y
+    features[68] = (game.shot_y - 90) * <float>(1.0 / 50) if features[67] else <float>0
     for k in range(BOMBS):
-        features[69 + 3 * k] = game.bomb_y[k] > 0
-        features[70 + 3 * k] = (game.bomb_x[k] - middle) * <float>(1.0 / 20) if game.bomb_y[k] > 0 else <float>0
-        features[71 + 3 * k] = (game.bomb_y[k] - 140) * <float>(1.0 / 30) if game.bomb_y[k] > 0 else <float>0
+        features[69 + 3 * k] = 0 < game.bomb_y[k] <= BOMB_SEEN
+        features[70 + 3 * k] = (game.bomb_x[k] - middle) * <float>(1.0 / 20) if features[69 + 3 * k] else <float>0
+        features[71 + 3 * k] = (game.bomb_y[k] - 140) * <float>(1.0 / 30) if features[69 + 3 * k] else <float>0
     features[75] = game.saucer_x >= 0
     features[76] = (game.saucer_x + 3 - middle) * <float>(1.0 / 40) if game.saucer_x >= 0 else <float>0
     features[77] = game.saucer_way if game.saucer_x >= 0 else 0
     features[78] = (game.lives - 3) * <float>0.5
     features[79] = game.wave * <float>0.25
-    features[80] = game.phase != PLAY
-    features[81] = game.march * <float>(1.0 / 32)
+    features[80] = game.phase == SHOW or game.phase == BURN
+    features[81] = frames_to_march(game) * <float>(1.0 / 32)
     for c in range(COLUMNS):
         bottom = 0
         for r in range(ROWS):
@@ -123,32 +140,34 @@ cdef void draw(const void* state, Canvas* canvas) noexcept nogil:
     if canvas.rgb == NULL:
         memcpy(canvas.grey, canvas.screen.backdrop_grey, SMALL * SMALL)
         memset(canvas.touched, 2, SMALL)
-    if game.shot_y > 0:
+    if 0 < game.shot_y <= SHOT_Y and not (game.rules & FLICKER and not game.clock & 1):
         draw_thin(game, canvas, game.shot_x, game.shot_y, SHOT_HIGH, True)
     for k in range(BOMBS):
-        if game.bomb_y[k] > 0:
+        if 0 < game.bomb_y[k] < GROUND_Y and not (game.rules & FLICKER and game.clock & 1):
             draw_thin(game, canvas, game.bomb_x[k], game.bomb_y[k], BOMB_HIGH, False)
-    draw_shields(game, canvas)
+    if game.sheltered:
+        draw_shields(game, canvas)
     for r in range(ROWS):
         left = game.row[r]
         while left:
             c = ctz(left)
             left &= left - 1
             put_shape(canvas, game.x + PITCH_X * c, game.y + PITCH_Y * r, INVADERS + r + ROWS * game.pose)
-    if game.blast > 0:
+    if game.blast > 0 and game.blast_row < ROWS and game.y + PITCH_Y * game.blast_row <= GROUNDED_Y:
         put_shape(canvas, game.x + PITCH_X * game.blast_column, game.y + PITCH_Y * game.blast_row, BLAST)
     if game.saucer_x >= 0:
         put_shape(canvas, game.saucer_x, SAUCER_Y, SAUCER)
     else:
         for k in range(4):
             put_digit(canvas, 3 - k, score % 10)
+            put_digit(canvas, OTHER_PLACE + k, 0)
             score //= 10
     if game.phase == SHOW:
         put_digit(canvas, LIVES_PLACE, min(<int>game.lives, 9))
     if game.phase == BURN:
-        put_shape(canvas, game.cannon, CANNON_Y, WRECK + (game.rest >> 2 & 1))
-    elif game.phase != SHOW or game.rest >> 3 & 1:
-        put_shape(canvas, game.cannon, CANNON_Y, CANNON)
+        put_shape(canvas, game.shown, CANNON_Y, WRECK + (game.clock >> 2 & 1))
+    elif game.phase != SHOW or game.clock >> 3 & 1:
+        put_shape(canvas, game.shown, CANNON_Y, CANNON)
 
 
 cdef int lives(const void* state) noexcept nogil:
@@ -167,26 +186,33 @@ cdef void prepare() noexcept nogil:
 
 
 GAME = Game(
-    name="space_invaders", title="SpaceInvaders", version=2, summary="Shoot invaders before they land, from behind shields.",
+    name="space_invaders", title="SpaceInvaders", version=3, summary="Shoot invaders before they land, from behind shields.",
     actions=("NOOP", "FIRE", "RIGHT", "LEFT", "RIGHTFIRE", "LEFTFIRE"), feature_shape=(FEATURES,), frame_skip=4,
     feature_low=-10, feature_high=70,
     options={"lives": Option(3, 1, 9, "lives at the start"),
-             "first_wave": Option(0, 0, 4, "first wave; each starts 10 pixels lower than the one before, up to 40")},
+             "first_wave": Option(0, 0, 4, "first wave; each starts 10 pixels lower than the one before, up to 40"),
+             "scatter": Option(1, 0, 1, "1: episodes begin with a random number of their own; 0: as on the cartridge"),
+             "flicker": Option(0, 0, 1, "1: bombs are drawn in even frames and the shot in odd ones, as on the cartridge"),
+             "shields": Option(1, 0, 1, "0: there are no shields"),
+             "saucer": Option(1, 0, 1, "0: no saucer comes"),
+             "bombs": Option(1, 0, 1, "0: the invaders drop no bombs"),
+             "aimed_bombs": Option(1, 0, 1, "0: no bomb is aimed at the cannon")},
     features=(
         Feature("invaders gone", 0, 1, count=ROWS * COLUMNS, help="6 x 6 row by row from the top: 1 if destroyed"),
-        Feature("shields gone", 0, 1, count=24, help="8 columns of each of 3 shields, from the left: pixels taken away / 8"),
+        Feature("shields gone", 0, 1, count=24, help="8 columns of each of 3 shields, from the left: pixels taken away / 8; 1 "
+                                                     "when the invaders are low"),
         Feature("formation x", -4.4, 2.4, help="(x of the first column - cannon's x) / 40 in pixels, even if it is empty"),
-        Feature("formation y", 0, 3.5, help="(y of the first row - 31) / 40 in pixels, even if it is empty"),
+        Feature("formation y", 0, 3.8, help="(y of the first row - 31) / 40 in pixels, even if it is empty"),
         Feature("direction", -1, 1, help="1 if the invaders march right, -1 left"),
         Feature("speed", 0, 1.22, help="pixels a frame of the march, less 1/32"),
-        Feature("lowest row", -2.25, 1.45, help="(y of the lowest row that is not empty - 121) / 40 in pixels; 0 without "
+        Feature("lowest row", -2.25, 1.55, help="(y of the lowest row that is not empty - 121) / 40 in pixels; 0 without "
                                                 "invaders"),
         Feature("share gone", 0, 1, help="share of the 36 invaders that are destroyed"),
         Feature("cannon x", -1.64, 1.64, help="(x - 75) / 25 in pixels"),
         Feature("shot", 0, 1, help="1 if a shot is on its way"),
-        Feature("shot y", -1.56, 1.68, help="(y - 90) / 50 in pixels, positive is lower; 0 without a shot"),
-        *(row for name in ("newest bomb", "other bomb") for row in (
-            Feature(name, 0, 1, help="1 if it is falling"),
+        Feature("shot y", -1.6, 1.68, help="(y - 90) / 50 in pixels, positive is lower; 0 without a shot"),
+        *(row for name in ("upper bomb", "lower bomb") for row in (
+            Feature(name, 0, 1, help="1 if it is falling, down to y 186"),
             Feature(f"{name} x", -4.75, 4.75, help="(x - the middle of the cannon) / 20 in pixels; 0 without it"),
             Feature(f"{name} y", -3.6, 1.54, help="(y - 140) / 30 in pixels, positive is lower; 0 without it"))),
         Feature("saucer", 0, 1, help="1 if a saucer is on the screen"),
@@ -194,11 +220,11 @@ GAME = Game(
         Feature("saucer's direction", -1, 1, help="1 right, -1 left; 0 without a saucer"),
         Feature("lives", -1.5, 3, help="(lives - 3) / 2, the current one included"),
         Feature("wave", 0, 63.75, help="wave / 4, counted from 0"),
-        Feature("rest", 0, 1, help="1 while the game rests: actions have no effect"),
+        Feature("rest", 0, 1, help="1 while lives are shown or the cannon burns: actions have no effect"),
         Feature("next march", 0, 1, help="frames to the next march / 32"),
         Feature("column x", -2.4, 2.4, count=COLUMNS, help="for each column (x - cannon's x) / 40 in pixels; 0 if it is empty"),
         Feature("column's end", -1, 0, count=COLUMNS, help="for each column (lowest row, 1 .. 6) / 6 - 1; -1 if it is empty"),
     ),
-    compared_with="The cartridge under ale-py: pictures, march, turns, landing, cannon and points; the random choices of bombs "
-                  "are our own.",
+    compared_with="The cartridge under ale-py, in every frame of whole games: places of all things, shields, points, lives and "
+                  "random numbers are equal; pictures nearly.",
 ).bind(chunk, backdrop, draw, sizeof(Invaders), has_mask=False, valid=valid, lives=lives, prepare=prepare)

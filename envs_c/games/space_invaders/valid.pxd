@@ -3,16 +3,14 @@
 from libc.stdint cimport uint8_t
 
 from envs_c.games.space_invaders.state cimport (
-    BLAST_FRAMES, BOMBS, BURN, CANNON_END, CANNON_X, COLUMNS, DROP, FIRST_X, GROUND_Y, LANDED_Y, LAST_X, PITCH_X, PITCH_Y, PLAY,
-    REST, REST_FRAMES, ROWS, SAUCER_END, SAUCER_WAIT, SHIELDS, SHIELD_ROWS, SHOT_END, SHOT_Y, SHOW, TOP_Y, WHOLE, Invaders, clz,
-    columns_of, ctz, lowest_y)
-from envs_c.valid cimport all_between, between
+    BLAST_TIME, BOMBS, BOMB_END, BURN, BURN_CLOCK, CANNON_END, CANNON_X, CLEAR, CLEAR_CLOCK, COLUMNS, FIRST_X, GROUNDED_Y,
+    Invaders, LANDED_Y, LAST_X, NO_SHIELDS, PITCH_X, PLAY, ROWS, SAUCER_END, SAUCER_ROW, SHIELDS, SHIELD_ROWS, SHOT_END,
+    SHOT_STEP, SHOT_Y, SHOW, SPENT_END, SPENT_Y, START_CLOCK, TOP_Y, WHOLE, clz, columns_of, ctz, lowest_y, rules_of)
+from envs_c.valid cimport between
 
 
 cdef enum:
     HIGHEST_SCORE = 2_000_000_000           # int32 holds some more
-    LOWEST_Y = LANDED_Y + DROP - 1          # y of an invader that has landed
-    LONGEST_MARCH = 32                      # frames; the largest of PACE
     AIM = 4, HATCH = 3                      # pixels: from the cannon's x to its shot, from an invader's x to its bomb
 
 
@@ -24,13 +22,13 @@ cdef inline bint has_invaders(const Invaders* game, bint over) noexcept nogil:
             return False
         for column in range(COLUMNS):
             count += game.row[row] >> column & 1
-    if (game.count != count or not between(game.y, TOP_Y, LOWEST_Y)
+    if (game.count != count or not between(game.y, TOP_Y, GROUNDED_Y) or (game.y - TOP_Y) & 1
             or not between(game.x, FIRST_X - PITCH_X * (COLUMNS - 1), LAST_X)):
         return False
-    if game.blast and game.y + PITCH_Y * game.blast_row > LOWEST_Y:
-        return False
-    return count == 0 or (lowest_y(game) < (LOWEST_Y + 1 if over else LANDED_Y) and game.x + PITCH_X * ctz(columns) >= FIRST_X
-                          and game.x + PITCH_X * (31 - clz(columns)) <= LAST_X)
+    if count == 0:
+        return game.first < COLUMNS
+    return (lowest_y(game) < (GROUNDED_Y + 1 if over else LANDED_Y) and game.first <= ctz(columns)
+            and game.x + PITCH_X * ctz(columns) >= FIRST_X and game.x + PITCH_X * (31 - clz(columns)) <= LAST_X)
 
 
 cdef inline bint has_shields(const Invaders* game) noexcept nogil:
@@ -42,7 +40,7 @@ cdef inline bint has_shields(const Invaders* game) noexcept nogil:
             gone = 0
             for row in range(SHIELD_ROWS):
                 missing = game.shield[shield][row] ^ WHOLE[row]
-                if missing & ~WHOLE[row]:
+                if missing & ~WHOLE[row] or (game.rules & NO_SHIELDS and game.shield[shield][row]):
                     return False
                 gone += missing >> (7 - column) & 1
             if game.gone[8 * shield + column] != gone:
@@ -51,23 +49,28 @@ cdef inline bint has_shields(const Invaders* game) noexcept nogil:
 
 
 cdef inline bint has_missiles(const Invaders* game) noexcept nogil:
-    """True if shot, bombs and saucer are on the screen, or not there."""
+    """True if shot, bombs and saucer are on their way, or not there."""
     cdef int k
     for k in range(BOMBS):
-        if not between(game.bomb_x[k], 0, LAST_X + HATCH) or (game.bomb_y[k] and not between(game.bomb_y[k], TOP_Y, GROUND_Y)):
+        if not between(game.bomb_x[k], 0, LAST_X + HATCH) or (
+                game.bomb_y[k] and (not between(game.bomb_y[k], TOP_Y, BOMB_END) or game.bomb_y[k] & 1)):
             return False
-    if not between(game.shot_x, 0, CANNON_END + AIM) or (game.shot_y and not between(game.shot_y, SHOT_END, SHOT_Y)):
+    if not between(game.shot_x, 0, CANNON_END + AIM):
         return False
-    if game.saucer_x == -1:
-        return between(game.saucer_wait, 1, SAUCER_WAIT)
-    return between(game.saucer_x, 0, SAUCER_END) and game.saucer_wait == 0 and game.saucer_way in (-1, 1)
+    if game.shot_y and (not between(game.shot_y, SHOT_END + SHOT_STEP, SPENT_Y) or (game.shot_y - SHOT_Y) % SHOT_STEP
+                        or between(game.shot_y, SHOT_Y + 1, SPENT_END)):
+        return False
+    return between(game.saucer_x, -1, SAUCER_END) and game.saucer_way in (-1, 1)
 
 
 cdef inline bint has_phase(const Invaders* game) noexcept nogil:
-    """True if the frames that are left of a rest belong to the phase."""
+    """True if the clock belongs to the phase."""
     if game.phase == PLAY:
-        return game.rest == 0 and game.count > 0
-    return between(game.rest, 1, REST_FRAMES) and (game.phase in (BURN, SHOW) or (game.phase == REST and game.count == 0))
+        return game.count > 0
+    if game.phase == CLEAR:
+        return game.count == 0 and between(game.clock, 1, CLEAR_CLOCK)
+    return game.phase in (SHOW, BURN) and game.count > 0 and between(
+        game.clock, 1, START_CLOCK if game.phase == SHOW else BURN_CLOCK)
 
 
 cdef inline bint valid(const void* state, const double* options, bint over) noexcept nogil:
@@ -75,7 +78,7 @@ cdef inline bint valid(const void* state, const double* options, bint over) noex
     cdef const Invaders* game = <const Invaders*>state
     return (between(game.score, 0, HIGHEST_SCORE) and between(game.lives, 1 - over, <int>options[0])
             and between(game.wave, <int>options[1], 255) and between(game.cannon, CANNON_X, CANNON_END)
-            and between(game.march, 1, LONGEST_MARCH) and game.way in (-1, 1) and between(game.saucer_way, -1, 1)
-            and game.pose <= 1 and game.odd <= 1 and game.quarter <= 3 and game.blast <= BLAST_FRAMES
-            and game.blast_row < ROWS and game.blast_column < COLUMNS
+            and between(game.shown, CANNON_X, CANNON_END)
+            and game.way in (-1, 1) and game.pose <= 1 and game.sheltered <= 1 and game.blast <= BLAST_TIME
+            and game.blast_row <= SAUCER_ROW and game.blast_column < COLUMNS and game.rules == rules_of(options)
             and has_invaders(game, over) and has_shields(game) and has_missiles(game) and has_phase(game))
