@@ -27,7 +27,13 @@ class Cartridge(console.Cartridge):
         return 7 if x > 3 else 8 if x < -3 else 1
 
     def state(self) -> dict:
-        """Fields of our struct, as far as RAM is understood: not the bends, and of the cars only in which slots they are."""
-        read = self.read()
-        return {"speed": read["speed"], "x": 64 * read["x"], "phase": read["phase"], "left": read["left"], "day": read["day"],
-                "slot": (read["slots"] != 0).astype(int)}
+        """The fields of our struct."""
+        ram, read = self.ram, self.read()
+        day = self.bcd(45)
+        frame = (63 - ram[49] % 64 - 12 * (ram[49] % 64 < 36)) * 256 + 255 - ram[48]
+        return {
+            "odometer": 256 * read["way"] + ram[39], "day": day, "frame": frame, "left": read["left"],
+            "speed": max(read["speed"], 6), "x": read["x"], "travelled": ram[24], "phase": ram[25], "rolls": ram[36],
+            "marks": ram[37], "bend": ram[38], "hills": ram[54], "crash": ram[35], "serial": ram[71], "rest": ram[21],
+            "random": ram[[0, 1]], "slot": ram[27:34],
+        }

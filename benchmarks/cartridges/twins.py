@@ -75,9 +75,16 @@ class Asteroids(Machine):
 
 
 class Enduro(Machine):
+    """`shown` is the same struct one frame ago, which the picture shows; `change` sets it too."""
+
     GAME = "enduro"
-    STATE = struct(("odometer", "i4"), ("day frame left speed x phase road bend toward rolls hills crash slide", "i2"),
-                   ("slot", "u1", 7))
+    STATE = struct(("odometer", "i4"), ("day frame left speed", "i2"), ("x", "i1"),
+                   ("travelled phase rolls marks bend hills crash serial rest", "u1"), ("random", "u1", 2), ("slot", "u1", 7),
+                   ("changes", "u1"), ("shown", "u1", 32))
+
+    def change(self, **fields):
+        super().change(**fields)
+        super().change(shown=np.frombuffer(self.read().tobytes(), np.uint8, 32))
 
 
 TWINS = {twin.GAME: twin for twin in (Breakout, Pong, Asterix, Freeway, Seaquest, SpaceInvaders, Asteroids, Enduro)}

@@ -87,7 +87,7 @@ def asteroids(state) -> Values:
 
 
 def enduro(state) -> Values:
-    return {"road": column(state, "x", scale=64)}
+    return {"road": column(state, "x")}
 
 
 GAMES = {
@@ -98,5 +98,5 @@ GAMES = {
     "seaquest": Compared(SET, 2000, seaquest, ("score", "lives", "oxygen", "crew", "alive", "sub")),
     "space_invaders": Compared(TOGETHER, 1500, space_invaders, ("score", "lives", "count", "shield", "clock", "seed", "wave")),
     "asteroids": Compared(SET, 2000, asteroids, ("score", "lives", "way", "blast", "hidden", "numbers")),
-    "enduro": Compared(TOGETHER, 600, enduro, ("speed", "left", "day", "phase", "slot")),
+    "enduro": Compared(TOGETHER, 3000, enduro, ("speed", "left", "day", "phase", "slot", "bend", "crash")),
 }

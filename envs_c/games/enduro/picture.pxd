@@ -4,17 +4,17 @@ A grey picture is a sum: the ground first, then for every figure its grey minus 
 for each cell that it covers. Where one figure hides another, the hidden part is subtracted again.
 """
 
-from libc.stdint cimport int16_t, uint8_t, uint16_t, uint32_t
+from libc.stdint cimport int8_t, int16_t, uint8_t, uint16_t, uint32_t
 from libc.string cimport memcpy
 
-from envs_c.games.enduro.rules cimport (
-    BEND_STEP, CAR_ROWS, CAR_WIDTH, DEPTHS, FOG, FOG_DEPTH, HIGH, NIGHT, SLOTS, TOP, WIDE, Enduro, car_left, car_top, lane_x,
-    season_of, size_of)
+from envs_c.games.enduro.contact cimport car_shape, own_shape, own_wheels
+from envs_c.games.enduro.road cimport (
+    CAR_ROWS, GROUPS, ROAD_END, ROAD_ROWS, ROAD_Y, TOP, car_column, curve, find_edges, own_column, own_top)
+from envs_c.games.enduro.state cimport FOG, HILLS, SLOTS, Race, clock_of, lit_slots, season_of
 from envs_c.games.enduro.tables cimport (
-    BLACK, CARS, CLEAR, COVER, COVER_COLUMNS, COVER_ROWS, DIGIT, DOT, DOTS, DOT_WIDE, DRUM, DRUM_X, DRUM_Y, EDGE_ABOVE,
-    EDGE_COLOUR, EDGE_GREY, EDGE_LINE, EDGE_PAIRS, GREEN, HILL, HILLS, HILL_COVER, HILL_ROW, LIGHTS, LIGHTS_SHAPE, LIGHT_COVER,
-    LIGHT_ROWS, LIGHT_UP, MARGIN, OFFSET, OWN, PLACES, PLACE_X, PLACE_Y, ROAD_END, ROAD_ROWS, ROAD_Y, SAND, SHAPE, SKY, STAMPS,
-    STAMP_ROWS, STRAIGHT)
+    BLACK, CARS, CAR_WIDTH, CLEAR, COVER, COVER_COLUMNS, COVER_ROWS, DIGIT, DOT, DOTS, DOT_WIDE, DRUM, DRUM_X, DRUM_Y, EDGES,
+    EDGE_ABOVE, EDGE_LINE, EDGE_PAIRS, FLAG, GREEN, GROUND, HILL, HILLS_AT, HILLS_SHAPE, HILL_COVER, HILL_ROW, LIGHT_COVER,
+    MARGIN, OWN, PLACES, PLACE_X, PLACE_Y, RED, SAND, SIGN, SKY, STAMPS, STAMP_ROWS)
 from envs_c.screen cimport SMALL, grey_of
 from envs_c.stamp cimport CELL_X, CELL_Y, STAMP, UNIT_X, WIDTH, Sheet, add_cover, add_stamp, cell_at, put, put_row
 
@@ -24,6 +24,38 @@ ctypedef struct Scene:
     Sheet sheet
     uint32_t ground             # colour of the ground
     int16_t[2][ROAD_ROWS] edge  # columns of the road's left and right edge
+    uint32_t[ROAD_ROWS] paint   # their colours
+
+
+cdef inline void put_background(Sheet* sheet, int palette) noexcept nogil:
+    """Paint sky, ground and the panel's frame. All grey sums must be 0 before the call."""
+    cdef int k
+    put(sheet, MARGIN, 0, WIDTH, 45, BLACK, SKY[palette][0])
+    for k in range(1, 4):
+        put(sheet, MARGIN, 43 + 2 * k, WIDTH, 2, BLACK, SKY[palette][k])
+    put(sheet, MARGIN, 51, WIDTH, ROAD_END - 51, BLACK, GROUND[palette])
+    put(sheet, 48, 161, 64, 30, BLACK, RED)
+
+
+cdef inline void put_panel(Sheet* sheet, bint done, int wave) noexcept nogil:
+    """Paint the panel's boxes without digits.
+
+    done: no car is left to pass; paint flags.
+    wave: 0 or 1, the state of the flags.
+    """
+    cdef uint32_t box = GREEN if done else SAND
+    cdef int k, row
+    put(sheet, 56, 164, 40, 9, RED, SAND)
+    put(sheet, 96, 164, 8, 9, RED, BLACK)
+    put(sheet, 56, 179, 8, 9, RED, box)
+    put(sheet, 72, 179, 32, 9, RED, BLACK if done else SAND)
+    for row in range(7):
+        if not done:
+            put_row(sheet, 72, 180 + row, SIGN[row], SAND, BLACK)
+    if done:
+        for row in range(8):
+            for k in range(4):
+                put_row(sheet, 72 + 8 * k + 2 * wave, 180 + row, FLAG[row], BLACK, GREEN)
 
 
 cdef inline void put_digit(Sheet* sheet, int place, int digit, uint32_t under) noexcept nogil:
@@ -32,30 +64,37 @@ cdef inline void put_digit(Sheet* sheet, int place, int digit, uint32_t under) n
         put_row(sheet, PLACE_X[place], PLACE_Y[place] + row, DIGIT[digit][row], under, BLACK)
 
 
-cdef inline void put_drum(Sheet* sheet, int eighths) noexcept nogil:
-    """Paint the last digit of the distance, which rolls on by one row with each eighth."""
+cdef inline void put_roll(Sheet* sheet, int x, int digit, int part, uint32_t under, uint32_t colour) noexcept nogil:
+    """Paint a digit of the distance that has rolled down by `part` of 8 rows; the next digit comes from above."""
     cdef int row, place
     for row in range(9):
-        place = row - 1 + eighths
-        if place >= 0 and place & 7 < 7:
-            put_row(sheet, DRUM_X, DRUM_Y + row, DIGIT[(place >> 3) % 10][place & 7], BLACK, SAND)
+        place = row + 7 - part
+        if place & 7 < 7:
+            put_row(sheet, x, DRUM_Y + row, DIGIT[digit if place >= 8 else (digit + 1) % 10][place & 7], under, colour)
 
 
-cdef inline void draw_numbers(const Enduro* game, Sheet* sheet) noexcept nogil:
-    """Paint the distance, the day and the cars to pass."""
-    cdef int way = (game.odometer >> 8) % 10000, left = game.left, k
-    cdef int[PLACES] digits = [0, way // 1000, way // 100 % 10, way // 10 % 10, game.day % 10,
+cdef inline void put_drum(Sheet* sheet, int eighths) noexcept nogil:
+    """Paint the last digit of the distance."""
+    put_roll(sheet, DRUM_X, eighths >> 3, eighths & 7, BLACK, SAND)
+
+
+cdef inline void draw_numbers(const Race* race, Sheet* sheet) noexcept nogil:
+    """Paint the distance, the day and the cars to pass. A digit of the distance rolls if all that follow are 9."""
+    cdef int way = (race.odometer >> 8) % 10000, left = race.left, part = race.odometer >> 5 & 7, k
+    cdef int[PLACES] digits = [0, way // 1000, way // 100 % 10, way // 10 % 10, race.day % 10,
                                left // 100, left // 10 % 10, left % 10]
-    cdef int last = 8 * (way % 10) + (game.odometer >> 5 & 7)
+    cdef int rolls = 3 if way % 10 < 9 else 2 if way % 100 < 99 else 1 if way % 1000 < 999 else 0 if way < 9999 else -1
     for k in range(PLACES if left > 0 else 5):
-        if sheet.canvas != NULL or (k == 4 and left == 0):
+        if k < 4 and k > rolls and part:
+            put_roll(sheet, PLACE_X[k], digits[k], part, SAND, BLACK)
+        elif sheet.canvas != NULL or (k == 4 and left == 0):
             put_digit(sheet, k, digits[k], SAND if left > 0 or k < 4 else GREEN)
         else:
             add_stamp(sheet.sums + cell_at(PLACE_X[k], PLACE_Y[k]), &STAMPS[k][digits[k]][0][0], 3)
     if sheet.canvas != NULL:
-        put_drum(sheet, last)
+        put_drum(sheet, 8 * (way % 10) + part)
     else:
-        add_stamp(sheet.sums + cell_at(DRUM_X, DRUM_Y), &DRUM[last][0][0], STAMP_ROWS)
+        add_stamp(sheet.sums + cell_at(DRUM_X, DRUM_Y), &DRUM[8 * (way % 10) + part][0][0], STAMP_ROWS)
 
 
 cdef inline void put_hills(Sheet* sheet, int x, uint32_t under, uint32_t colour, int first, int last) noexcept nogil:
@@ -63,18 +102,17 @@ cdef inline void put_hills(Sheet* sheet, int x, uint32_t under, uint32_t colour,
     cdef int row, around
     for row in range(first, last):
         for around in range(2):
-            put(sheet, x - WIDTH * around + HILLS[row][0], 45 + row, HILLS[row][1], 1, under, colour)
-            put(sheet, x - WIDTH * around + HILLS[row][2], 45 + row, HILLS[row][3], 1, under, colour)
-            if HILLS[row][4]:
-                put(sheet, x - WIDTH * around + HILLS[row][4], 45 + row, 4, 1, under, colour)
+            put(sheet, x - WIDTH * around + HILLS_SHAPE[row][0], 45 + row, HILLS_SHAPE[row][1], 1, under, colour)
+            put(sheet, x - WIDTH * around + HILLS_SHAPE[row][2], 45 + row, HILLS_SHAPE[row][3], 1, under, colour)
+            if HILLS_SHAPE[row][4]:
+                put(sheet, x - WIDTH * around + HILLS_SHAPE[row][4], 45 + row, 4, 1, under, colour)
 
 
-cdef inline void draw_hills(const Enduro* game, Sheet* sheet, int palette) noexcept nogil:
-    cdef int x = (game.hills >> 5) + (game.x >> 6), part, grey
+cdef inline void draw_hills(const Race* race, Sheet* sheet, int palette) noexcept nogil:
+    cdef int x = (race.hills + HILLS_AT) % HILLS, part, grey
     cdef uint16_t* line
     cdef const uint8_t* cover
     cdef long k
-    x = x - WIDTH if x >= WIDTH else x + WIDTH if x < 0 else x
     for part in range(3 if sheet.canvas != NULL else 0):
         put_hills(sheet, x, SKY[palette][1 + part], HILL[palette], 2 * part, 2 * part + 2)
     for part in range(0 if sheet.canvas != NULL else 5):
@@ -101,7 +139,7 @@ cdef inline void draw_edge(Scene* scene, int side, int ground) noexcept nogil:
     cdef long k
     for k in range(ROAD_ROWS):
         x = scene.edge[side][k]
-        grey[EDGE_ABOVE + k] = <uint16_t>(EDGE_GREY[k] - ground)
+        grey[EDGE_ABOVE + k] = <uint16_t>(grey_of(scene.paint[k]) - ground)
         if x < MARGIN or x >= WIDTH or (side == 1 and x == scene.edge[0][k]):
             grey[EDGE_ABOVE + k] = 0
         x = <int16_t>(MARGIN if x < MARGIN else WIDTH - 1 if x >= WIDTH else x)
@@ -129,54 +167,21 @@ cdef inline void draw_edge(Scene* scene, int side, int ground) noexcept nogil:
             line, dot = line + STAMP, dot + STAMP
 
 
-cdef inline void draw_edges(const Enduro* game, Scene* scene) noexcept nogil:
-    """Paint the road, with a narrow place that comes nearer as the car drives on."""
-    cdef int sign = 1 if game.bend >= 0 else -1, top = TOP[DEPTHS - 1 - (game.road >> 4)] - ROAD_Y, side, row, end, narrow
-    cdef const int16_t* offset = OFFSET[sign * game.bend // BEND_STEP]
-    cdef int16_t x = game.x >> 6
-    cdef long k
-    end = min(top + (top >> 2) + 3, ROAD_ROWS)
-    for side in range(2):
-        for k in range(ROAD_ROWS):
-            scene.edge[side][k] = <int16_t>(((STRAIGHT[side][k] + sign * offset[k]) >> 4) + x)
-        for row in range(top, end):
-            narrow = min((row - top + 2) >> 1, 3 if top > 20 else 1)
-            scene.edge[side][row] += -narrow if side else narrow
+cdef inline void draw_edges(const Race* race, const int8_t* groups, Scene* scene) noexcept nogil:
+    """Paint the road. Its edges get another colour at the tops of three slots, the third but one by the traffic's way."""
+    cdef int row, zone = 0, part = race.phase >> 4, first = 3 if part else 4
+    find_edges(race, groups, 0, scene.edge[0], scene.edge[1])
+    for row in range(ROAD_ROWS):
+        if zone < 3 and ROAD_Y + row >= TOP[16 * (first - zone) + part]:
+            zone += 1
+        scene.paint[row] = EDGES[4 if zone == 2 and 1 <= part <= 8 else zone]
     if scene.sheet.canvas == NULL:
         draw_edge(scene, 0, grey_of(scene.ground))
         draw_edge(scene, 1, grey_of(scene.ground))
         return
     for row in range(ROAD_ROWS):
-        put(&scene.sheet, scene.edge[1][row], ROAD_Y + row, 1, 1, BLACK, EDGE_COLOUR[row])
-        put(&scene.sheet, scene.edge[0][row], ROAD_Y + row, 1, 1, BLACK, EDGE_COLOUR[row])
-
-
-cdef inline bint tail_lights(int season) noexcept nogil:
-    return season == NIGHT or season == FOG
-
-
-cdef inline int column_of(const Enduro* game, int slot, int depth) noexcept nogil:
-    """Column of the left end of a slot's car."""
-    cdef int size = size_of(depth), row = min(TOP[depth] + HIGH[size], ROAD_END) - 1
-    cdef int sign = 1 if game.bend >= 0 else -1
-    cdef int bend = sign * OFFSET[sign * game.bend // BEND_STEP][row - ROAD_Y] >> 4
-    return 88 + (game.x >> 6) + bend + lane_x(game.slot[slot] & 3, row) - WIDE[size] // 2
-
-
-cdef inline const uint16_t* shape_of(int size, bint dark, int wheels, int* rows, int* cover) noexcept nogil:
-    """The rows of bits of a car, or of its tail lights only.
-
-    size: number of the shape, 0 the biggest.
-    dark: tail lights only.
-    wheels: state of the wheels, 0 or 1.
-    rows: OUT, number of rows.
-    cover: OUT, index in COVER.
-    """
-    rows[0] = LIGHT_ROWS[size] if dark else HIGH[size]
-    cover[0] = LIGHT_COVER + size if dark else 2 * size + wheels
-    if dark:
-        return LIGHTS_SHAPE[size]
-    return SHAPE[size][wheels]
+        put(&scene.sheet, scene.edge[1][row], ROAD_Y + row, 1, 1, BLACK, scene.paint[row])
+        put(&scene.sheet, scene.edge[0][row], ROAD_Y + row, 1, 1, BLACK, scene.paint[row])
 
 
 cdef inline void hide_edges(Scene* scene, int x, int y, const uint16_t* shape, int rows) noexcept nogil:
@@ -190,7 +195,7 @@ cdef inline void hide_edges(Scene* scene, int x, int y, const uint16_t* shape, i
         for side in range(2):
             away = (right[row] if side else left[row]) - x
             if 0 <= away < CAR_WIDTH and shape[row] & 0x8000 >> away:
-                put(&scene.sheet, x + away, y + row, 1, 1, EDGE_COLOUR[y - ROAD_Y + row], scene.ground)
+                put(&scene.sheet, x + away, y + row, 1, 1, scene.paint[y - ROAD_Y + row], scene.ground)
 
 
 cdef inline void draw_car(Scene* scene, int x, int y, const uint16_t* shape, int rows, int cover,
@@ -207,25 +212,24 @@ cdef inline void draw_car(Scene* scene, int x, int y, const uint16_t* shape, int
         hide_edges(scene, x, y, shape, min(rows, ROAD_END - y))
 
 
-cdef inline void draw_traffic(const Enduro* game, Scene* scene) noexcept nogil:
+cdef inline void draw_traffic(const Race* race, const int8_t* groups, bint bent, Scene* scene) noexcept nogil:
     """Paint all cars, the own one over the others. From grey sums the hidden parts of the nearest two are subtracted."""
-    cdef int season = season_of(game), left = car_left(game), top = car_top(game)
-    cdef int slot, depth, size, x, y, row, rows, cover, away, wheels = game.road >> 3 & 1
-    cdef bint dark = tail_lights(season)
+    cdef int left = own_column(race), top = own_top(race), lit = lit_slots(race), slot, x, y, row, rows, up, away
     cdef const uint16_t* shape
+    cdef const uint16_t* own = own_shape(race)
     cdef uint32_t colour, bits
     for slot in range(SLOTS - 1, -1, -1):
-        depth = 16 * slot + (game.phase >> 4)
-        if game.slot[slot] == 0 or (season == FOG and depth >= FOG_DEPTH):
+        if race.slot[slot] == 0 or (season_of(race) == FOG and slot >= lit):
             continue
-        size = size_of(depth)
-        colour = LIGHTS if dark else CARS[game.slot[slot] >> 2]
-        shape = shape_of(size, dark, game.phase >> 4 & 1, &rows, &cover)
-        x, y = column_of(game, slot, depth), TOP[depth] - (LIGHT_UP[size] if dark else 0)
-        draw_car(scene, x, y, shape, rows, cover, colour)
+        colour = CARS[(4 | race.slot[slot] >> 4 & 1) if slot < lit else race.slot[slot] >> 4]
+        shape = car_shape(race, slot, slot < lit, &rows, &up)
+        x, y = car_column(race, slot, groups, bent), TOP[16 * slot + (race.phase >> 4)] - up
+        if y >= ROAD_END:
+            continue
+        draw_car(scene, x, y, shape, rows, LIGHT_COVER + slot if slot < lit else 2 * slot + (clock_of(race) >> 1 & 1), colour)
         away = x - left
         if scene.sheet.canvas == NULL and slot < 2 and -CAR_WIDTH < away < CAR_WIDTH:
             for row in range(max(y, top), min(y + rows, top + CAR_ROWS)):
                 bits = shape[row - y] >> away if away >= 0 else shape[row - y] << -away
-                put_row(&scene.sheet, left, row, <uint16_t>bits & SHAPE[0][wheels][row - top], colour, scene.ground)
-    draw_car(scene, left, top, SHAPE[0][wheels], CAR_ROWS, wheels, OWN)
+                put_row(&scene.sheet, left, row, <uint16_t>bits & own[row - top], colour, scene.ground)
+    draw_car(scene, left, top, own, CAR_ROWS, own_wheels(race), OWN)

@@ -1,28 +1,37 @@
 """The check of a restored game of Enduro."""
 
-from envs_c.games.enduro.rules cimport (
-    CRASH, DAY, FASTEST, FIRST_QUOTA, FULL, IN_RIGHT, LEFT_EDGE, MOST_ROLLS, NOBODY, PHASE, QUOTA, RIGHT_EDGE, SLIDE, SLOTS,
-    SLOWEST, WAY, Enduro)
+from envs_c.games.enduro.state cimport (
+    AT_EDGE, COMING, DAY, FASTEST, FIRST_QUOTA, HILLS, HIT, LEFT_BEND, NO_BEND, QUOTA, REST, RIGHT_BEND, SLIDING_RIGHT, SLOTS,
+    SLOWEST, WAY, WIDEST, Enduro, Race)
 from envs_c.valid cimport between
 
 
-cdef inline bint has_cars(const Enduro* game) noexcept nogil:
-    """True if each slot is empty or has a car with a lane and a hue."""
+cdef inline bint has_bend(int bend) noexcept nogil:
+    """True if both bends are known ones, and another one comes up in 1 to COMING steps or is there."""
+    cdef int old = bend >> 6, new = bend >> 4 & 3, left = bend & 15
+    if (old != NO_BEND and old != LEFT_BEND and old != RIGHT_BEND) or (
+            new != NO_BEND and new != LEFT_BEND and new != RIGHT_BEND):
+        return False
+    return between(left, 1, COMING) if old != new else left == 0
+
+
+cdef inline bint has_crash(int crash) noexcept nogil:
+    """True if the car is under control, has hit a car, or is at the edge."""
+    return crash == 0 or ((crash & (HIT | AT_EDGE) == HIT or crash & (HIT | AT_EDGE) == AT_EDGE) and not crash & 32)
+
+
+cdef inline bint valid_race(const Race* race) noexcept nogil:
     cdef int k
     for k in range(SLOTS):
-        if game.slot[k] != NOBODY and not (game.slot[k] & IN_RIGHT and between(game.slot[k], 4, 63)):
+        if race.slot[k] and race.slot[k] & 14 != 6:
             return False
-    return True
+    return (between(race.odometer, 0, WAY - 1) and between(race.day, 1, 9999) and between(race.frame, 0, DAY - 1)
+            and between(race.left, 0, FIRST_QUOTA if race.day == 1 else QUOTA) and between(race.speed, SLOWEST, FASTEST)
+            and between(race.x, -WIDEST, WIDEST) and has_bend(race.bend) and between(race.hills, 0, HILLS - 1)
+            and has_crash(race.crash) and between(race.rest, 0, REST) and between(race.changes, 0, 15))
 
 
 cdef inline bint valid(const void* state, const double* options, bint over) noexcept nogil:
-    """True if day, car, road and traffic are in their ranges."""
+    """True if day, car, road and traffic are in their ranges, now and a frame ago."""
     cdef const Enduro* game = <const Enduro*>state
-    return (between(game.odometer, 0, WAY - 1) and between(game.day, 1, 9999) and between(game.frame, 0, DAY - 1)
-            and between(game.left, 0, FIRST_QUOTA if game.day == 1 else QUOTA)
-            and between(game.speed, SLOWEST, FASTEST) and between(game.x, RIGHT_EDGE, LEFT_EDGE)
-            and between(game.phase, 0, PHASE - 1) and between(game.road, 0, SLOTS * PHASE - 1)
-            and between(game.bend, -FULL, FULL) and (game.toward == 0 or game.toward == FULL or game.toward == -FULL)
-            and between(game.rolls, 1, MOST_ROLLS) and between(game.hills, 0, 160 * 32 - 1)
-            and between(game.crash, 0, CRASH) and (game.slide == 0 or game.slide == SLIDE or game.slide == -SLIDE)
-            and has_cars(game))
+    return valid_race(&game.now) and valid_race(&game.shown)

@@ -4,21 +4,32 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from enduro_race import DAY, FULL_BEND, Race
+from enduro_race import (
+    AT_EDGE,
+    DAY,
+    HIT,
+    IN_LEFT,
+    IN_MIDDLE,
+    IN_RIGHT,
+    LEFT_BEND,
+    LEFT_COMES,
+    NO_BEND,
+    RIGHT_BEND,
+    RIGHT_COMES,
+    Race,
+)
 from support import assert_in_space
 
 import envs_c
 from envs_c.testing.rules import area_average
 
 NOOP, FIRE, RIGHT, LEFT, DOWN, DOWNRIGHT, DOWNLEFT, RIGHTFIRE, LEFTFIRE = range(9)
-IN_LEFT, IN_MIDDLE, IN_RIGHT = 1, 2, 3
-CAR = 4 * 5  # the bits of a hue; a lane is added to them
 SUMMER, SNOW, DUSK, NIGHT, FOG, DAWN = 100, 4000, 6500, 8000, 10000, 13000  # a frame of each season
 
 
 def driver(race) -> int:
     """The action of a driver who is fast and stays in the middle."""
-    return RIGHTFIRE if race.x > 192 else LEFTFIRE if race.x < -192 else FIRE
+    return RIGHTFIRE if race.x > 3 else LEFTFIRE if race.x < -3 else FIRE
 
 
 def test_has_its_actions_features_and_screen():
@@ -43,10 +54,12 @@ def test_starts_at_the_speed_of_its_option(speed):
     assert Race(start_speed=speed).speed == speed
 
 
-@pytest.mark.parametrize("speed", [5, 121])
-def test_refuses_wrong_options(speed):
-    with pytest.raises(envs_c.InvalidArgument, match="start_speed"):
-        envs_c.make("enduro", start_speed=speed)
+@pytest.mark.parametrize("option, value", [
+    ("start_speed", 5), ("start_speed", 121), ("scatter", 2), ("weather", 2), ("bends", -1), ("crashes", 2), ("overtaking", 2),
+])
+def test_refuses_wrong_options(option, value):
+    with pytest.raises(envs_c.InvalidArgument, match=option):
+        envs_c.make("enduro", **{option: value})
 
 
 @pytest.mark.parametrize("action", [DOWN, DOWNRIGHT, DOWNLEFT])
@@ -75,26 +88,26 @@ def test_snow_is_slippery():
     moved = {}
     for frame in (SUMMER, SNOW):
         race = Race()
-        race.change(frame=frame, speed=90)
-        race.step(LEFT)
-        moved[frame] = race.x
-    assert moved[SNOW] * 4 < moved[SUMMER]
+        race.change(frame=frame, speed=90, x=-11)
+        race.play(*[LEFT] * 16)
+        moved[frame] = race.x + 11
+    assert moved == {SUMMER: 22, SNOW: 11}
 
 
-@pytest.mark.parametrize("bend", [-FULL_BEND, FULL_BEND])
-def test_a_bend_pulls_outwards_and_more_at_speed(bend):
+@pytest.mark.parametrize("bend, way", [(LEFT_BEND, -1), (RIGHT_BEND, 1)])
+def test_a_bend_pulls_outwards_and_more_at_speed(bend, way):
     pulls = []
     for speed in (10, 60, 110):
         race = Race()
-        race.change(bend=bend, toward=bend, speed=speed)
-        race.step(NOOP)
-        pulls.append(race.x * np.sign(bend))
-    assert 0 < pulls[0] < pulls[1] < pulls[2]
+        race.change(bend=bend, rolls=200, speed=speed)
+        race.play(*[NOOP] * 16)
+        pulls.append(race.x * way)
+    assert pulls == [1, 3, 5]
 
 
 def test_a_car_that_is_passed_gives_a_point():
     race = Race()
-    race.change(left=150, speed=60, phase=30, road=0, slot=[CAR + IN_RIGHT, 0, 0, 0, 0, 0, 0], x=-300)
+    race.change(left=150, speed=60, phase=30, travelled=200, slot=[IN_RIGHT, 0, 0, 0, 0, 0, 0], x=-5)
     assert [race.step()[0] for _ in range(2)] == [1, 0]
     assert race.left == 149 and race.slot[0] == 0
 
@@ -103,62 +116,65 @@ def test_a_car_that_is_passed_gives_a_point():
 def test_a_car_that_passes_takes_a_point_but_never_more_than_were_given(left, point):
     race = Race()
     for _ in range(400):
-        race.change(left=left, phase=250, slot=[0] * 7, crash=0, frame=SUMMER)
+        race.change(left=left, phase=250, travelled=200, slot=[0] * 7, crash=0, frame=SUMMER)
         reward, _ = race.step()
         if race.slot[0]:
             break
     assert race.slot[0] and reward == point and race.left == left - point
 
 
-@pytest.mark.parametrize("x, lane", [(-200, IN_LEFT), (200, IN_RIGHT)])
+@pytest.mark.parametrize("x, lane", [(-3, 0), (3, 1)])
 def test_cars_from_behind_come_on_the_other_side(x, lane):
-    race, lanes = Race(), set()
+    race, cars = Race(), []
     for _ in range(200):
-        race.change(phase=250, slot=[0] * 7, x=x)
+        race.change(phase=250, travelled=200, slot=[0] * 7, x=x)
         race.step()
-        lanes.add(race.slot[0] & 3)
-    assert lanes == {0, lane}
+        cars.append(race.slot[0])
+    assert {car & 1 for car in cars if car} == {lane}
+    assert all(car & 16 for car in cars if car)
 
 
 @pytest.mark.parametrize("lane, x, crashes", [
-    (IN_LEFT, 900, True), (IN_LEFT, -600, False), (IN_MIDDLE, 0, True), (IN_RIGHT, -1200, True), (IN_RIGHT, 600, False),
+    (IN_LEFT, 14, True), (IN_LEFT, -9, False), (IN_MIDDLE, 3, True), (IN_RIGHT, -18, True), (IN_RIGHT, 9, False),
 ])
 def test_touching_a_car_ends_all_speed(lane, x, crashes):
     race = Race()
-    race.change(speed=40, phase=200, slot=[CAR + lane, 0, 0, 0, 0, 0, 0], x=x)
+    race.change(speed=40, phase=200, slot=[lane, 0, 0, 0, 0, 0, 0], x=x)
     race.step()
-    assert (race.crash > 0) == crashes and (race.speed == 6) == crashes
+    assert bool(race.crash & HIT) == crashes and (race.speed == 6) == crashes
     if crashes:
-        for _ in range(3):
-            race.step(LEFTFIRE)
-        assert race.speed == 6 and np.sign(race.slide) == (-1 if x > 0 else 1)
+        race.play(*[LEFTFIRE] * 3)
+        assert race.speed == 6 and bool(race.crash & 16) == (x < 0)
 
 
-@pytest.mark.parametrize("action, slide", [(LEFT, -1), (RIGHT, 1)])
-def test_the_edge_of_the_road_throws_back_and_takes_a_quarter_of_the_speed(action, slide):
+@pytest.mark.parametrize("action, way", [(LEFT, -1), (RIGHT, 1)])
+def test_the_edge_of_the_road_throws_back_and_takes_a_quarter_of_the_speed(action, way):
     race = Race()
     race.change(speed=80)
-    while race.crash == 0:
+    for _ in range(60):
         race.clear()
         race.step(action)
-    assert race.speed == 60 and np.sign(race.slide) == slide and race.crash == 19
-    at = race.x
-    for _ in range(19):
+        if race.crash:
+            break
+    assert race.speed == 60 and race.crash & AT_EDGE
+    at, frames = race.x, 0
+    while race.crash:
         race.clear()
         race.step(action)
-    assert race.x - at == 19 * 24 * slide and race.crash == 0
+        frames += 1
+    assert 16 <= frames <= 24 and 4 <= (race.x - at) * way <= 10
 
 
-def test_neighbours_keep_their_lane_and_some_cars_take_each():
-    race, lanes = Race(seed=3), set()
-    race.change(speed=120)
-    for _ in range(8000):
-        race.change(speed=120, crash=0, x=0)
-        race.step(NOOP)
-        slots = [car & 3 for car in race.slot]
-        lanes |= set(slots)
-        assert all(0 in pair or pair[0] == pair[1] for pair in pairwise(slots))
-    assert lanes == {0, 1, 2, 3}
+def test_neighbours_keep_their_side_and_some_cars_take_each_lane():
+    race, lanes, random = Race(seed=3), set(), np.random.default_rng(0)
+    for _ in range(3000):
+        race.change(speed=120, crash=0, x=0, left=200)
+        race.step(int(random.integers(9)))
+        slots = race.slot
+        lanes |= {"middle" if not car & 16 else car & 1 for car in slots if car}
+        assert all(0 in pair or pair[0] & 1 == pair[1] & 1 for pair in pairwise(slots))
+        assert sum(car > 0 for car in slots) <= 4
+    assert lanes == {0, 1, "middle"}
 
 
 @pytest.mark.parametrize("left, over", [(1, True), (0, False)])
@@ -172,8 +188,27 @@ def test_a_day_ends_the_game_or_asks_for_300_more(left, over):
 
 def test_nothing_counts_when_none_is_left():
     race = Race()
-    race.change(left=0, speed=60, phase=30, road=0, slot=[CAR + IN_RIGHT, 0, 0, 0, 0, 0, 0], x=-300)
+    race.change(left=0, speed=60, phase=30, travelled=200, slot=[IN_RIGHT, 0, 0, 0, 0, 0, 0], x=-5)
     assert race.step() == (0, False) and race.left == 0
+
+
+def test_the_race_rests_after_the_days_last_car():
+    race = Race()
+    race.change(left=1, speed=60, phase=30, travelled=200, slot=[IN_RIGHT, 0, 0, 0, 0, 0, 0], x=-5)
+    assert race.step(FIRE) == (1, False)
+    way, frames = race.odometer, 0
+    while race.odometer == way:
+        race.step(FIRE)
+        frames += 1
+    assert frames in (103, 104)
+
+
+@pytest.mark.parametrize("day, pace", [(1, 24), (2, 31), (3, 38), (4, 41), (5, 44), (6, 45), (8, 47)])
+def test_the_others_are_faster_on_later_days(day, pace):
+    race = Race()
+    race.change(day=day, speed=20, phase=0, travelled=200, slot=[0] * 7)
+    race.step()
+    assert race.phase == pace - 20
 
 
 def test_points_are_the_cars_passed():
@@ -184,22 +219,59 @@ def test_points_are_the_cars_passed():
     assert points > 10
 
 
-def test_bends_come_to_both_sides():
-    race, bends = Race(), set()
-    for _ in range(9000):
+def bends_of(race, frames=4000):
+    """The bends that come in so many frames."""
+    bends = set()
+    for _ in range(frames):
         race.change(slot=[0] * 7, crash=0, x=0, speed=110)
         race.step()
         bends.add(race.bend)
-    assert min(bends) == -FULL_BEND and max(bends) == FULL_BEND
+    return bends
+
+
+def test_bends_come_to_both_sides():
+    assert {NO_BEND, LEFT_BEND, RIGHT_BEND} <= bends_of(Race(scatter=0))
 
 
 def test_fog_hides_the_far_cars_from_the_features_and_the_picture():
-    cars = [0, 0, CAR + IN_LEFT, 0, 0, CAR + IN_RIGHT, 0]
+    cars = [0, 0, IN_LEFT, 0, 0, IN_RIGHT, 0]
     for frame, seen in ((SUMMER, 2), (NIGHT, 2), (FOG, 1)):
         race = Race()
         race.change(frame=frame, slot=cars, phase=50)
         race.step()
         assert race.seen[15:36].sum() == seen
+
+
+def test_without_weather_it_is_always_summer():
+    pictures = []
+    for frame in (SUMMER, SNOW, NIGHT, FOG):
+        race = Race(weather=0, scatter=0)
+        race.change(frame=frame, slot=[0, 0, 0, 0, 0, IN_RIGHT, 0], phase=50)
+        pictures.append(race.picture()[:90])
+        race.step()
+        assert race.seen[4:10].tolist() == [1, 0, 0, 0, 0, 0] and race.slot[5] == IN_RIGHT
+    assert all((picture == pictures[0]).all() for picture in pictures)
+
+
+def test_without_bends_the_road_stays_straight():
+    assert bends_of(Race(scatter=0, bends=0)) == {NO_BEND}
+
+
+def test_without_crashes_cars_drive_through_each_other_but_not_off_the_road():
+    race = Race(crashes=0)
+    race.change(speed=40, phase=200, slot=[IN_MIDDLE, 0, 0, 0, 0, 0, 0])
+    race.step()
+    assert race.crash == 0 and race.speed == 40
+    race.play(*[LEFT] * 60)
+    assert race.x < 30
+
+
+def test_without_overtaking_no_car_comes_from_behind():
+    race = Race(overtaking=0)
+    for _ in range(300):
+        race.change(phase=250, travelled=200, slot=[0] * 7)
+        race.step()
+        assert race.slot[0] == 0
 
 
 def test_features_stay_in_their_space():
@@ -212,7 +284,7 @@ def test_features_stay_in_their_space():
 @pytest.mark.parametrize("left", [123, 0])
 def test_the_grey_picture_is_the_area_average_of_the_coloured_one(frame, left):
     race = Race(view="pixels", seed=frame)
-    race.change(frame=frame, left=left, toward=FULL_BEND if left else -FULL_BEND, rolls=100)
+    race.change(frame=frame, left=left, bend=RIGHT_COMES if left else LEFT_COMES, rolls=100)
     for step in range(250):
         race.step(FIRE if step % 3 else LEFTFIRE)
         if step % 5 == 0:

@@ -2,7 +2,10 @@
 
 from benchmarks.cartridges.twins import Enduro
 
-FULL_BEND, DAY = 1764, 13312
+DAY = 13312
+NO_BEND, LEFT_BEND, RIGHT_BEND, LEFT_COMES, RIGHT_COMES = 0, 0x50, 0xF0, 0x17, 0x37
+IN_LEFT, IN_MIDDLE, IN_RIGHT = 0x96, 0x86, 0x97  # cars of one colour
+AT_EDGE, HIT = 64, 128
 
 
 class Race(Enduro):

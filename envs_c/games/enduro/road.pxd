@@ -1,0 +1,152 @@
+"""The road of Enduro on the screen: its bends, its edges row by row, and where the cars are on it.
+
+The road has 103 rows in 26 groups of four; group 0 is the nearest. Going down the screen, in each row the left edge moves to
+the left and the right edge to the right, by as many sixteenths of a pixel as the group of the row says. A bend adds to both.
+At a narrow place of the road, one group adds to one edge what it takes from the other.
+"""
+
+from libc.stdint cimport int8_t, int16_t, uint8_t
+
+from envs_c.games.enduro.state cimport LEFT_BEND, NO_BEND, RIGHT_BEND, SLOTS, Race
+
+
+cdef enum:
+    ROAD_Y = 52, ROAD_ROWS = 103, ROAD_END = ROAD_Y + ROAD_ROWS
+    GROUPS = 26
+    MIDDLE = 87               # column of a straight road's far end
+    GROWTH = 8                # sixteenths of a pixel that an edge of a straight road moves in each row
+    NARROW = 15               # the nearest narrow place; each farther one is narrower by 2 less
+    CAR_ROWS = 11             # rows of the biggest shape
+    CAR_TOP = 144             # row of the own car at rest; it climbs by one for every 8 of speed, at most by CLIMB
+    CLIMB = 9
+
+cdef extern from *:
+    """
+    // TOP: first row of a car by its depth, slot * 16 + phase / 16. HIGH: rows of a slot's shape.
+    static const unsigned char TOP[112] = {
+        160, 160, 154, 154, 153, 151, 149, 148, 146, 144, 143, 141, 140, 139, 137, 136,
+        134, 133, 132, 131, 129, 128, 126, 125, 124, 122, 121, 120, 118, 117, 116, 115,
+        113, 112, 111, 110, 109, 108, 107, 106, 105, 104, 102, 101, 100, 99, 98, 97,
+        97, 96, 95, 94, 93, 93, 92, 91, 91, 90, 89, 88, 87, 87, 86, 85,
+        85, 84, 83, 83, 82, 81, 81, 80, 79, 79, 78, 78, 77, 76, 76, 75,
+        74, 74, 73, 73, 72, 72, 71, 71, 71, 70, 70, 69, 69, 69, 69, 69,
+        68, 68, 67, 67, 67, 66, 66, 65, 65, 65, 64, 64, 64, 64, 64, 64};
+    static const unsigned char HIGH[7] = {11, 8, 6, 4, 3, 2, 1};
+    // How much a full bend adds in each group; the first group that a bend has reached, by the steps that it still has to go.
+    static const signed char CURVE[26] = {
+        0, 0, 1, 1, 2, 2, 3, 3, 4, 5, 5, 6, 7, 7, 8, 9, 10, 10, 11, 12, 13, 14, 15, 16, 18, 21};
+    static const unsigned char REACHED[8] = {0, 6, 11, 15, 19, 22, 24, 25};
+    // Columns from the middle of a car in a slot to the left end of its shape; sixteenths of a pixel from the road's middle to
+    // that of a lane (left, right, middle) at the screen's lower end, and by how much each row adds to them.
+    static const unsigned char SHAPE_LEFT[7] = {7, 5, 4, 3, 2, 2, 1};
+    static const short LANE[3] = {-486, 502, 10};
+    static const signed char LANE_ROW[3] = {5, -5, 0};
+    """
+    const uint8_t[112] TOP
+    const uint8_t[7] HIGH, SHAPE_LEFT
+    const int8_t[26] CURVE
+    const uint8_t[8] REACHED
+    const int16_t[3] LANE
+    const int8_t[3] LANE_ROW
+
+
+cdef inline int side_of(int code) noexcept nogil:
+    """-1, 0 or 1 for a bend to the left, none, and to the right."""
+    return 1 if code == RIGHT_BEND else -1 if code == LEFT_BEND else 0
+
+
+cdef inline bint curve(const Race* race, int8_t* groups) noexcept nogil:
+    """Write what the bends add in each group; returns whether that is not 0 everywhere."""
+    cdef int old = side_of(race.bend >> 6), new = side_of(race.bend >> 4 & 3), left = race.bend & 15
+    cdef int change = new - old, size = 2 if change * change == 4 else 1, way = 255 - race.travelled, come, ripple, k, more
+    if left == 0:
+        for k in range(GROUPS):
+            groups[k] = <int8_t>(new * CURVE[k])
+        return new != 0
+    come = 3 * size * (7 - left) + (3 * size * way >> 8)
+    ripple = (12 * size * way >> 8) & 3
+    for k in range(GROUPS):
+        more = size * CURVE[k] - (21 * size - come)
+        more = more if more > 0 and k >= REACHED[left] else 0
+        if (k == 20 and left == 3) or ((k == 16 or k == 21) and left <= 2) or (k == 10 and left == 1):
+            more += ripple
+        groups[k] = <int8_t>(old * CURVE[k] + (more if change > 0 else -more))
+    return True
+
+
+cdef inline int shift_at(const int8_t* groups, int rows) noexcept nogil:
+    """Sixteenths of a pixel that bends add between the screen's lower end and the row that is `rows` above it."""
+    cdef int k, total = 0
+    for k in range(min(rows >> 2, GROUPS)):
+        total += 4 * groups[k]
+    if rows >> 2 < GROUPS:
+        total += (rows & 3) * groups[rows >> 2]
+    return total
+
+
+cdef inline int car_column(const Race* race, int slot, const int8_t* groups, bint bent) noexcept nogil:
+    """Column of the left end of a slot's car."""
+    cdef int lane = 2 if not race.slot[slot] & 16 else race.slot[slot] & 1
+    cdef int rows = 158 - TOP[16 * slot + (race.phase >> 4)] + (4 if slot == 0 else 0)
+    cdef int across = LANE[lane] + LANE_ROW[lane] * rows + (shift_at(groups, rows) if bent else 0)
+    return MIDDLE + race.x + (across >> 4) - SHAPE_LEFT[slot]
+
+
+cdef inline int own_column(const Race* race) noexcept nogil:
+    """Column of the own car's left end."""
+    return 77 - (race.x >> 1) - ((race.x + 1) >> 4)
+
+
+cdef inline int own_top(const Race* race) noexcept nogil:
+    return CAR_TOP - min(race.speed >> 3, CLIMB)
+
+
+cdef inline void narrow_groups(const Race* race, int* far, int* near, int* size) noexcept nogil:
+    """The groups at both ends of the narrow place, and how narrow it is. `near` is -1 if that end is below the screen."""
+    cdef int k = min(race.marks & 7, SLOTS - 1), part = race.travelled >> 4
+    size[0] = NARROW - 2 * k
+    far[0] = (160 - TOP[16 * k + part]) >> 2
+    near[0] = (160 - TOP[16 * (k - 1) + part]) >> 2 if k else -1
+
+
+cdef inline void find_edges(const Race* race, const int8_t* groups, int first, int16_t* left, int16_t* right) noexcept nogil:
+    """Write the columns of both edges, of (ROAD_ROWS,) each, from row `first` on.
+
+    As on the cartridge, sixteenths are added with the carry of an 8-bit sum: that of the left edge goes into the sum of the
+    right one, and in a row above each of the nearest six slots that of the right edge into the next sum of the left one. If
+    a new group begins in such a row, it begins one row later. Rows of a group that need no care are added at once.
+    """
+    cdef int8_t[GROUPS] out, back
+    cdef int k, slot = SLOTS - 2, far, near, size, group, rows, at, to, part = 0, rest = 0, carry = 0, add, step, total = 0
+    cdef int depth = race.phase >> 4, special = TOP[16 * slot + depth] - 54
+    for k in range(GROUPS):
+        total += groups[k]
+        out[k], back[k] = <int8_t>(groups[k] + GROWTH), <int8_t>(groups[k] - GROWTH)
+    narrow_groups(race, &far, &near, &size)
+    out[far], back[far] = <int8_t>(out[far] - size), <int8_t>(back[far] + size)
+    if near >= 0:
+        out[near], back[near] = <int8_t>(out[near] + size), <int8_t>(back[near] - size)
+    at = to = MIDDLE + race.x + (total >> 2)
+    left[0] = left[1] = right[0] = right[1] = <int16_t>at
+    k = 2
+    while k < ROAD_ROWS:
+        group = GROUPS - 1 - ((k - 1) >> 2) + (1 if k == special and k & 3 == 1 else 0)
+        rows = 1 if k >= first or k >= special - 1 else min(((k - 1) | 3) + 2, special - 1, first) - k
+        add = out[group]
+        part += rows * add + (carry if k == special else 0)
+        step = part >> 4
+        part &= 15
+        at -= step
+        rest += rows + step if -16 <= add < 0 else 0  # so many times the left edge's sum had a carry
+        add = back[group]
+        rest += rows * add
+        step = rest >> 4
+        rest &= 15
+        to -= step
+        carry = add < 0 and step >= 0
+        if k >= first:
+            left[k], right[k] = <int16_t>at, <int16_t>to
+        k += rows
+        if k > special:
+            slot -= 1
+            special = TOP[16 * slot + depth] - 54 if slot >= 0 else ROAD_ROWS + 1
