@@ -77,6 +77,10 @@ class GymnasiumSource:
     def restore(self, state: dict[str, torch.Tensor]) -> None:
         """Does nothing: there is no saved state, and the environments begin new episodes."""
 
+    def reseed(self, seed: int) -> None:
+        """Seed the environments at the next reset."""
+        self.seed = seed
+
     def environment_dims(self) -> dict[str, int | str]:
         """Names in `state`: none."""
         return {}

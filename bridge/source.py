@@ -126,6 +126,10 @@ class GameSource:
     def restore(self, state: dict[str, torch.Tensor]) -> None:
         self.env.set_state(state["environments"].numpy().tobytes())
 
+    def reseed(self, seed: int) -> None:
+        """Seed the environments as new ones with this seed are; it acts at their next reset."""
+        self.env.seed(seed)
+
     def environment_dims(self) -> dict[str, int | str]:
         """Names in `state`, with their environment dimension or "snapshot" for the bytes of an envs_c snapshot."""
         return {"environments": "snapshot"}

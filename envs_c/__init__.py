@@ -41,6 +41,7 @@ from envs_c.errors import (
     InvalidState,
     NoScreen,
     NotReset,
+    OtherVersion,
     OutOfTurn,
     UnknownGame,
     UnknownSetting,
@@ -49,7 +50,7 @@ from envs_c.errors import (
 __version__ = "0.1.0"
 
 __all__ = ["Batch", "Busy", "CannotCopy", "Closed", "CompileFailed", "ContractError", "EnvsError", "InvalidArgument",
-           "InvalidState", "NoScreen", "NotReset", "OutOfTurn", "UnknownGame", "UnknownSetting", "VecEnv", "__version__",
+           "InvalidState", "NoScreen", "NotReset", "OtherVersion", "OutOfTurn", "UnknownGame", "UnknownSetting", "VecEnv", "__version__",
            "game", "games", "load", "make", "make_async", "register"]
 
 for _name in built_in():

@@ -27,6 +27,10 @@ class InvalidState(EnvsError, ValueError):
     """`set_state` was given damaged bytes, a snapshot of another game, version or set of options, or an impossible state."""
 
 
+class OtherVersion(InvalidState):
+    """`set_state` was given a snapshot of another version of the same game."""
+
+
 class NotReset(EnvsError, RuntimeError):
     """`step` was called before `reset`, or after an episode's end under autoreset "disabled"."""
 

@@ -9,7 +9,7 @@
 import json
 import zlib
 
-from envs_c.errors import InvalidState
+from envs_c.errors import InvalidState, OtherVersion
 
 MAGIC = b"envs_c\x00\x01"
 LENGTH = 4  # bytes
@@ -31,7 +31,8 @@ def open_state(state: bytes, signature: dict, count: int, defaults: dict) -> byt
 
     defaults: the game's options with their default values, which hold for options that are newer than the snapshot.
 
-    Raises InvalidState if the bytes are no snapshot, are damaged, or have another signature or count.
+    Raises InvalidState if the bytes are no snapshot, are damaged, or have another signature or count; OtherVersion if that is
+    another version of the game.
     """
     if not isinstance(state, bytes) or not state.startswith(MAGIC[:-1]):
         raise InvalidState("this is not a state of envs_c; pass the bytes that get_state returned")
@@ -42,7 +43,8 @@ def open_state(state: bytes, signature: dict, count: int, defaults: dict) -> byt
         head["options"] = {**defaults, **head["options"]}
     for key, ours in signature.items():
         if head.get(key) != ours:
-            raise InvalidState(f"this state has {key} {head.get(key)!r}; these environments have {ours!r}")
+            error = OtherVersion if key in ("version", "stride") else InvalidState  # the game is compared before
+            raise error(f"this state has {key} {head.get(key)!r}; these environments have {ours!r}")
     if head["count"] != count:
         raise InvalidState(f"this state holds {head['count']} environments, not {count}: select them with indices=...")
     return raw

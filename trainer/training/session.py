@@ -125,8 +125,13 @@ class Session:
             tensors = shares.local(self.ranks, content.tensors, self.environment_dims())
             self._require_forms(tensors)
             self.policy.load_state_dict(under("policy.", tensors))
+            anew = not self.pipeline.source.saves
             for prefix, part in self._parts().items():
-                part.restore(under(prefix, tensors))
+                try:
+                    part.restore(under(prefix, tensors))
+                except envs_c.OtherVersion:
+                    anew = True
+                    self.notes.append(f"{self.config.game} has changed since {path} was written: new episodes begin")
             self.generator.set_state(tensors["generator"])
         except (IndexError, KeyError, RuntimeError, ValueError, envs_c.InvalidState) as error:
             raise CheckpointError(f"{path} does not fit this run's settings: {error}") from error
@@ -134,13 +139,13 @@ class Session:
         self.actor.step = self.iteration * self.config.ppo.horizon
         self.recent.extend((score, length) for score, length in meta["recent"])
         self.saved = path
-        if not self.pipeline.source.saves:
+        if anew:
             self.begin_episodes()
 
     def begin_episodes(self):
-        """Begin new episodes in all environments, for a resumed run whose environments could not be saved."""
+        """Begin new episodes in all environments, for a resumed run whose environments cannot go on."""
         first = self.ranks.rank * self.pipeline.num_envs
-        self.pipeline.source.seed = resumed_seed(self.config.run.seed, self.step) + first
+        self.pipeline.source.reseed(resumed_seed(self.config.run.seed, self.step) + first)
         self.pipeline.reset()
         self.actor.begin_episodes()
         if self.learner.reward_norm is not None:

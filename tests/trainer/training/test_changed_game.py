@@ -1,0 +1,75 @@
+"""A run whose game has another version than its checkpoint goes on with new episodes, and says so."""
+
+import re
+
+import pytest
+import torch
+
+import envs_c
+from trainer.config import Config, EnvConfig, PolicyConfig, PPOConfig, RunConfig, SelfPlayConfig
+from trainer.ppo.losses import losses, select
+from trainer.rollout.actor import collect
+from trainer.runs import checkpoint
+from trainer.training.build import make_session
+from trainer.training.train import iterate
+
+RUN = RunConfig(device="cpu", dashboard=False, eval_episodes=0, gif=False)
+SMALL = PolicyConfig(encoder="mlp", encoder_size=16, lstm_size=12, precision="float32")
+PPO = PPOConfig(horizon=8, minibatch=32, total_steps=1000)
+CONFIGS = {
+    "games": Config("breakout", EnvConfig(num_envs=8, num_threads=1), SMALL, PPO, RUN),
+    "self-play": Config("go", EnvConfig(num_envs=8, num_threads=1, options={"size": 5, "komi": 0.5}), SMALL, PPO, run=RUN,
+                        self_play=SelfPlayConfig(self_play=True, pool_size=3, snapshot_every=1, anchor_games=2)),
+}
+
+
+@pytest.fixture(params=CONFIGS)
+def older(request, tmp_path):
+    """A config, and the path and content of a checkpoint that another version of the game has written."""
+    settings = CONFIGS[request.param]
+    session = make_session(settings)
+    iterate(session)
+    path = session.save(tmp_path)
+    session.close()
+    content = checkpoint.load(path)
+    state = bytes(content.tensors["pipeline.environments"].numpy())
+    other = re.sub(rb'"version": \d', b'"version": 0', state)
+    tensors = {**content.tensors, "pipeline.environments": torch.frombuffer(bytearray(other), dtype=torch.uint8)}
+    return settings, path, content._replace(tensors=tensors)
+
+
+def test_it_goes_on_with_the_weights_and_new_episodes(older):
+    settings, path, content = older
+    session = make_session(settings)
+    first = session.pipeline.state()["environments"]
+    session.restore(content, path)
+    assert session.notes == [f"{settings.game} has changed since {path} was written: new episodes begin"]
+    assert session.iteration == 1 and torch.equal(session.policy.heads.weight, content.tensors["policy.heads.weight"])
+    assert not torch.equal(session.pipeline.state()["environments"], first)  # other episodes than those of the run's begin
+    collect(session.actor)
+    stored = session.storage
+    assert stored.start[0].all()
+    batch = select(session.policy, stored, stored.advantages(stored.reward[1:], 0.99, 0.95), torch.arange(4))
+    with torch.no_grad():
+        assert (losses(session.policy, batch, session.config.ppo)[2] - 1).abs().max() <= 1e-5
+    session.close()
+
+
+def test_two_resumes_begin_the_same_episodes(older):
+    settings, path, content = older
+    states = []
+    for _ in range(2):
+        session = make_session(settings)
+        session.restore(content, path)
+        states.append(session.pipeline.state()["environments"])
+        session.close()
+    assert torch.equal(*states)
+
+
+def test_the_error_of_another_version_is_told_from_other_errors():
+    state = envs_c.make("pong", 1, seed=1).get_state()
+    with pytest.raises(envs_c.InvalidState) as error:
+        envs_c.make("breakout", 1).set_state(state)
+    assert not isinstance(error.value, envs_c.OtherVersion)
+    with pytest.raises(envs_c.OtherVersion, match="this state has version 0"):
+        envs_c.make("pong", 1).set_state(re.sub(rb'"version": \d', b'"version": 0', state))
