@@ -50,8 +50,8 @@ from envs_c.errors import (
 __version__ = "0.1.0"
 
 __all__ = ["Batch", "Busy", "CannotCopy", "Closed", "CompileFailed", "ContractError", "EnvsError", "InvalidArgument",
-           "InvalidState", "NoScreen", "NotReset", "OtherVersion", "OutOfTurn", "UnknownGame", "UnknownSetting", "VecEnv", "__version__",
-           "game", "games", "load", "make", "make_async", "register"]
+           "InvalidState", "NoScreen", "NotReset", "OtherVersion", "OutOfTurn", "UnknownGame", "UnknownSetting", "VecEnv",
+           "__version__", "game", "games", "load", "make", "make_async", "register"]
 
 for _name in built_in():
     register(game(_name))
