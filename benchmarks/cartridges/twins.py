@@ -33,9 +33,10 @@ class Asterix(Machine):
 
 class Seaquest(Machine):
     GAME = "seaquest"
-    STATE = struct(("score", "i4"), ("x guest", "i2", 4), ("x_ship y torpedo patrol wait", "i2"), ("frame pace rescues", "u2"),
-                   ("alive right sub diver", "u1", 4),
-                   ("phase facing torpedo_right lives oxygen crew docked enemy_part diver_part shot_part", "u1"))
+    STATE = struct(("score", "i4"), ("x guest", "i2", 4), ("x_ship y torpedo patrol", "i2"), ("frame pace rescues", "u2"),
+                   ("alive right sub diver pose chased", "u1", 4),
+                   ("phase facing torpedo_right lives oxygen crew sinks chance stroke enemy_part diver_part shot_part", "u1"),
+                   ("sway tint rules", "u1"))
 
 
 class SpaceInvaders(Machine):

@@ -95,7 +95,7 @@ GAMES = {
     "pong": Compared(TOGETHER, 3000, pong, ("score",)),
     "asterix": Compared(TOGETHER, 1000, asterix, ("score", "lives", "stage", "kind", "stun")),
     "freeway": Compared(TOGETHER, 3000, freeway, ("score", "timer", "pace")),
-    "seaquest": Compared(SET, 2000, seaquest, ("score", "lives", "oxygen", "crew", "alive", "sub")),
+    "seaquest": Compared(TOGETHER, 3000, seaquest, ("score", "lives", "oxygen", "crew", "alive", "sub", "diver", "patrol")),
     "space_invaders": Compared(TOGETHER, 1500, space_invaders, ("score", "lives", "count", "shield", "clock", "seed", "wave")),
     "asteroids": Compared(SET, 2000, asteroids, ("score", "lives", "way", "blast", "hidden", "numbers")),
     "enduro": Compared(TOGETHER, 3000, enduro, ("speed", "left", "day", "phase", "slot", "bend", "crash")),

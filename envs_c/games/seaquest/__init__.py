@@ -1,8 +1,10 @@
 """Seaquest.
 
     seaquest.pyx       rules in prose, reset, step, observation and `GAME`
-    rules.pxd          state, submarine, lanes and oxygen
+    rules.pxd          state, submarine and oxygen
+    lanes.pxd          waves, divers and shots
     hits.pxd           collisions
+    shapes.pxd         the figures' shapes
     picture.pxd        how the picture is drawn
 """
 

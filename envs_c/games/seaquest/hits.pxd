@@ -1,82 +1,208 @@
-"""Collisions in Seaquest and their effects. The rules are in prose in seaquest.pyx."""
+"""Collisions in Seaquest and their effects. The rules are in prose in seaquest.pyx.
 
+The console notes which figures share a pixel while it shows a frame, and the game reads the notes in the next frame.
+"""
+
+from libc.stdint cimport uint8_t, uint32_t
 from libc.string cimport memset
 
+from envs_c.games.seaquest.lanes cimport FROM_LEFT, FROM_RIGHT, send_wave
 from envs_c.games.seaquest.rules cimport (
-    COPIES, CREW, GAP, LANES, LANE_Y, NOBODY, PITCH, SAVED, SHARK_ROWS, SHIP, SHIP_ROWS, SHIP_Y, SHOT_ROW, SPRITE, SURFACE,
-    TORPEDO_ROW, Seaquest, begin_death, bob, enemy_points, lane_y, score, send_wave)
-from envs_c.rng cimport Rng, rng_next
+    COPIES, CREW, DIES, GAP, LANES, LANE_ROWS, LANE_Y, NOBODY, PITCH, PLAYS, SAVED, SHARK_ROWS, SHIP, SHIP_ROWS, SHIP_Y,
+    SHOT_ROW, SHOT_ROWS, SHOT_X, SPRITE, SUB_ROW, SWIMMER_ROWS, TORPEDO_ROW, Seaquest, begin_death, bob, enemy_points, lane_y,
+    patrol_rows, patrol_y, score, screw)
+from envs_c.games.seaquest.shapes cimport MIRROR, SHARK, SHOT, SUBMARINE, SWIMMER, TORPEDO_BITS, hull
+from envs_c.stamp cimport WIDTH, doubled
 
 
-cdef inline int copy_at(const Seaquest* game, int lane, int x, int width) noexcept nogil:
-    """The bit of an enemy of the lane that shares a column with x .. x + width - 1, or 0."""
-    cdef int copy, away
+cdef enum:
+    HIT_FROM = 8, HIT_TO = 152      # x of torpedoes that hit
+    NO_LANE = -1
+
+ctypedef struct Thing:
+    # A figure of eight columns.
+    const uint8_t* bits
+    int x, y, rows
+    bint mirrored
+
+ctypedef struct Contacts:
+    # What touched in the frame that was shown last: lanes or NO_LANE.
+    int hit         # torpedo and enemy
+    int run         # submarine and enemy
+    int met         # submarine and the lane's diver or shot
+    bint patrol     # submarine and patrol
+    uint8_t[LANES] pushed   # shark and diver
+
+
+cdef inline uint32_t row_of(const Thing* thing, int y) noexcept nogil:
+    """The eight bits of a figure in a row of the screen."""
+    cdef int row = y - thing.y
+    if row < 0 or row >= thing.rows:
+        return 0
+    return MIRROR[thing.bits[row]] if thing.mirrored else thing.bits[row]
+
+
+cdef inline bint share_pixel(const Thing* one, const Thing* other) noexcept nogil:
+    """True if two figures share a pixel."""
+    cdef int away = other.x - one.x, y
+    if not -SPRITE < away < SPRITE:
+        return False
+    for y in range(max(one.y, other.y), min(one.y + one.rows, other.y + other.rows)):
+        if row_of(one, y) << SPRITE & row_of(other, y) << (SPRITE - away):
+            return True
+    return False
+
+
+cdef inline bint meets_ship(const Seaquest* game, const Thing* thing) noexcept nogil:
+    """True if a figure shares a pixel with the submarine."""
+    cdef int away = thing.x - game.x_ship, top = game.y + SHIP_Y, y
+    cdef const uint8_t* rows = hull(game)
+    cdef uint32_t bits
+    if not -SPRITE < away < SHIP:
+        return False
+    for y in range(max(top, thing.y), min(top + SHIP_ROWS, thing.y + thing.rows)):
+        bits = rows[y - top]
+        if doubled(bits if game.facing else MIRROR[bits]) << SPRITE & row_of(thing, y) << (SHIP - away):
+            return True
+    return False
+
+
+cdef inline void set_enemy(Thing* thing, const Seaquest* game, int lane) noexcept nogil:
+    """The lane's enemies, without their x."""
+    thing.mirrored = not game.right[lane]
+    if game.sub[lane]:
+        thing.bits = &SUBMARINE[screw(game)][0]
+        thing.rows, thing.y = SHIP_ROWS, lane_y(lane) + SUB_ROW
+    else:
+        thing.bits = &SHARK[game.pose[lane] > 0][0]
+        thing.rows, thing.y = SHARK_ROWS, lane_y(lane) + bob(game)
+
+
+cdef inline bint set_copy(Thing* thing, const Seaquest* game, int lane, int copy) noexcept nogil:
+    """The x of a copy; returns whether it is on the screen."""
+    thing.x = game.x[lane] + GAP * copy
+    return (game.alive[lane] & (4 >> copy)) != 0 and 0 <= thing.x < WIDTH
+
+
+cdef inline void set_guest(Thing* thing, const Seaquest* game, int lane) noexcept nogil:
+    """The lane's diver or shot."""
+    if game.sub[lane]:
+        thing.bits = SHOT
+        thing.rows, thing.mirrored = SHOT_ROWS, False
+        thing.x, thing.y = game.guest[lane] + SHOT_X, lane_y(lane) + SHOT_ROW
+    else:
+        thing.bits = &SWIMMER[game.pose[lane]][0]
+        thing.rows, thing.mirrored = SWIMMER_ROWS, not game.right[lane]
+        thing.x, thing.y = game.guest[lane], lane_y(lane)
+
+
+cdef inline int lane_at(int top, int rows) noexcept nogil:
+    """The only lane that these rows of the screen can meet, or NO_LANE."""
+    cdef int lane = max((LANE_Y + PITCH - top - rows) // PITCH, 0)
+    return lane if lane < LANES and top < lane_y(lane) + LANE_ROWS else NO_LANE
+
+
+cdef inline bint pushes(const Seaquest* game, int lane) noexcept nogil:
+    """True if a shark touches the lane's diver."""
+    cdef Thing shark, diver
+    cdef int copy
+    if game.sub[lane] or game.guest[lane] == 0:
+        return False
+    set_enemy(&shark, game, lane)
+    set_guest(&diver, game, lane)
     for copy in range(COPIES):
-        away = game.x[lane] + GAP * copy - x
-        if -SPRITE < away < width and game.alive[lane] & (4 >> copy):
-            return 4 >> copy
-    return 0
+        if set_copy(&shark, game, lane, copy) and share_pixel(&diver, &shark):
+            return True
+    return False
 
 
-cdef inline float lose_copy(Seaquest* game, int lane, int bit, Rng* rng) noexcept nogil:
-    """Remove the enemy with this bit, and send the next wave if it was the last; returns the points."""
-    game.alive[lane] &= ~bit
-    if game.alive[lane] == 0 and not (game.sub[lane] and game.guest[lane] > 0):
-        send_wave(game, lane, False, rng_next(rng))
+cdef inline void find_contacts(const Seaquest* game, Contacts* found) noexcept nogil:
+    """Find what touched in the frame that was shown last. OUT found."""
+    cdef Thing thing, torpedo
+    cdef int lane, copy
+    found.hit = found.run = found.met = NO_LANE
+    found.patrol = False
+    if 0 < game.patrol < WIDTH:
+        thing.bits = &SUBMARINE[screw(game)][0]
+        thing.rows, thing.mirrored = patrol_rows(game), True
+        thing.x, thing.y = game.patrol, patrol_y(game)
+        found.patrol = meets_ship(game, &thing)
+    for lane in range(LANES):
+        found.pushed[lane] = pushes(game, lane)
+    if game.phase != PLAYS and game.phase != DIES:
+        return
+    lane = lane_at(game.y + SHIP_Y, SHIP_ROWS)
+    if lane != NO_LANE and game.guest[lane] > 0:
+        set_guest(&thing, game, lane)
+        if meets_ship(game, &thing):
+            found.met = lane
+    if game.phase != PLAYS:
+        return
+    if lane != NO_LANE:
+        set_enemy(&thing, game, lane)
+        for copy in range(COPIES):
+            if set_copy(&thing, game, lane, copy) and meets_ship(game, &thing):
+                found.run = lane
+    lane = lane_at(game.y + TORPEDO_ROW, 1)
+    if lane != NO_LANE and HIT_FROM <= game.torpedo <= HIT_TO:
+        torpedo.bits = TORPEDO_BITS
+        torpedo.rows, torpedo.mirrored = 1, False
+        torpedo.x, torpedo.y = game.torpedo, game.y + TORPEDO_ROW
+        set_enemy(&thing, game, lane)
+        for copy in range(COPIES):
+            if set_copy(&thing, game, lane, copy) and share_pixel(&torpedo, &thing):
+                found.hit = lane
+
+
+cdef inline float lose_copies(Seaquest* game, int lane, int x, int width, int chance) noexcept nogil:
+    """Remove the enemies that share a column with x .. x + width - 1; after the last shark comes the next wave.
+
+    Returns the points, which are those of one enemy.
+    """
+    cdef int copy
+    for copy in range(COPIES):
+        if -SPRITE < game.x[lane] + GAP * copy - x < width:
+            game.alive[lane] &= ~(4 >> copy)
+    game.chased[lane] = 0
+    if game.alive[lane] == 0 and not game.sub[lane]:
+        send_wave(game, lane, False, chance)
     return score(game, enemy_points(game))
 
 
-cdef inline float hit_enemies(Seaquest* game, Rng* rng) noexcept nogil:
-    """Let the torpedo hit an enemy of the only lane whose rows it can meet; returns the points."""
-    cdef int row = game.y + TORPEDO_ROW, lane = (LANE_Y + PITCH - 1 - row) // PITCH, above, bit
-    lane = min(max(lane, 0), LANES - 1)
-    above = row - lane_y(lane)
-    if game.sub[lane]:
-        above -= 3
-    else:
-        above -= bob(game)
-    if game.torpedo == 0 or above < 0 or above >= (SHIP_ROWS - 1 if game.sub[lane] else SHARK_ROWS):
-        return 0.0
-    bit = copy_at(game, lane, game.torpedo + 1, SPRITE)
-    if bit == 0:
-        return 0.0
-    game.torpedo = 0
-    return lose_copy(game, lane, bit, rng)
+cdef inline void take_diver(Seaquest* game, int lane) noexcept nogil:
+    """Take the lane's diver on board. When those of all lanes were taken, new ones may come."""
+    game.guest[lane] = game.chased[lane] = 0
+    game.diver[lane] = SAVED
+    game.crew += 1
+    if game.diver[0] == game.diver[1] == game.diver[2] == game.diver[3] == SAVED:
+        memset(game.diver, NOBODY, sizeof(game.diver))
 
 
-cdef inline float touch_lane(Seaquest* game, int lane, Rng* rng) noexcept nogil:
-    """Let the submarine touch shot, diver and enemies of a lane; returns the points."""
-    cdef int above = game.y + SHIP_Y - lane_y(lane), away = game.guest[lane] - game.x_ship, top, bit
-    cdef bint dead = False
+cdef inline float collide(Seaquest* game, const Contacts* found, int chance) noexcept nogil:
+    """The effects of the last frame's contacts, except for the patrol's; returns the points."""
     cdef float points = 0.0
-    if game.guest[lane] > 0 and -SPRITE < away < SHIP:
-        if game.sub[lane]:
-            if away < SHIP - 2 and SHOT_ROW - SHIP_ROWS + 1 < above <= SHOT_ROW + 3:
-                game.guest[lane] = 0
-                dead = True
-        elif game.crew < CREW and -6 < away and -9 < above < 10:
-            game.guest[lane] = 0
-            game.diver[lane] = SAVED
-            game.crew += 1
-            if game.diver[0] == game.diver[1] == game.diver[2] == game.diver[3] == SAVED:
-                memset(game.diver, NOBODY, sizeof(game.diver))
-    top = 3 if game.sub[lane] else bob(game)
-    if top - SHIP_ROWS + (1 if game.sub[lane] else 2) < above < top + (SHIP_ROWS - 1 if game.sub[lane] else SHARK_ROWS):
-        bit = copy_at(game, lane, game.x_ship, SHIP)
-        if bit:
-            points = lose_copy(game, lane, bit, rng)
+    cdef bint dead = False
+    if found.hit != NO_LANE:
+        points = lose_copies(game, found.hit, game.torpedo, SPRITE, chance)
+        game.torpedo = 0
+    if found.met != NO_LANE:
+        if game.sub[found.met]:
+            game.guest[found.met] = 0
             dead = True
+        elif game.crew < CREW:
+            take_diver(game, found.met)
+    if found.run != NO_LANE:
+        points += lose_copies(game, found.run, game.x_ship, SHIP, chance)
+        dead = True
     if dead:
+        game.torpedo = 0
         begin_death(game)
     return points
 
 
-cdef inline float touch(Seaquest* game, Rng* rng) noexcept nogil:
-    """Let the submarine touch the patrol, or things in the only lane that it can reach; returns the points."""
-    cdef int lane = (LANE_Y + PITCH - SHIP_ROWS + 1 - game.y - SHIP_Y) // PITCH, away
-    if game.patrol > 0 and game.y <= SURFACE + 1:
-        away = game.patrol - 1 - game.x_ship
-        if -SPRITE < away < SHIP:
-            begin_death(game)
-            return 0.0
-    return touch_lane(game, min(max(lane, 0), LANES - 1), rng)
+cdef inline void chase(Seaquest* game, const Contacts* found) noexcept nogil:
+    """Let divers flee from sharks that touched them, unless the next wave has just started."""
+    cdef int lane
+    for lane in range(LANES):
+        if found.pushed[lane] and game.guest[lane] > 0 and FROM_LEFT < game.x[lane] < FROM_RIGHT:
+            game.chased[lane] = 1

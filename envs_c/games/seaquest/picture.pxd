@@ -8,7 +8,9 @@ from libc.stdint cimport int16_t, uint8_t, uint16_t, uint32_t
 from libc.string cimport memcpy, memset
 
 from envs_c.games.seaquest.rules cimport (
-    COPIES, CREW, DIES, GAP, LOW, PLAYS, SHARK_ROWS, SHIP_ROWS, SHIP_Y, SHOT_ROW, SPRITE, Seaquest, bob, lane_y)
+    COPIES, COUNTS, CREW, DIES, EMPTIED, GAP, LOW, PLAYS, SHARK_ROWS, SHIP_ROWS, SHIP_Y, SHOT_ROW, SHOT_X, SPRITE, SURFACE,
+    Seaquest, lane_y, screw)
+from envs_c.games.seaquest.shapes cimport MIRROR, SHARK, SHOT, SUBMARINE, SWIMMER, foam, hull, make_mirror
 from envs_c.screen cimport SMALL, grey_of
 from envs_c.stamp cimport CELLS, CELL_X, HEIGHT, STAMP, WIDTH, Sheet, cell_at, cover_bits, doubled, put, put_row, to_bytes
 
@@ -19,32 +21,22 @@ cdef enum:
     SCORE_X = 98, SCORE_Y = 9, ICONS_X = 58, LIVES_Y = 22, CREW_Y = 178, ICON_CELLS = 4
     BAR_X = 49, BAR_Y = 170, BAR = 63, BAR_ROWS = 5
     UNDER_WATER = 53, BELOW_WATER = 57          # the rows between hide the submarine
+    WAVES_Y = 45, WAVES_END = 55                # rows of the water's edge, each of one of two blues
+    SEA = 0x001C88, FOAM = 0x183B9D
     BLACK = 0x000000, SAND = 0x8E8E8E, YELLOW = 0xBBBB35, GOLD = 0xD2D240, GREY = 0xAAAAAA, DIVER = 0x4248C8
     CREW_BLUE = 0x181AA7, LIGHT = 0xD6D6D6, RED = 0xA33915, FLASH = 0xECECEC
 
 cdef extern from *:
     """
-    static const unsigned BANDS[24][2] = {  // first row and colour of each band of the background
+    static const unsigned BANDS[18][2] = {  // first row and colour of each band of the background
         {0, 0x000000}, {7, 0x2D32B8}, {33, 0x4E32B5}, {35, 0x7D30AD}, {37, 0xA8308F}, {39, 0xB83232}, {41, 0xB55328},
-        {43, 0xA26221}, {44, 0x86861D}, {45, 0x183B9D}, {47, 0x001C88}, {48, 0x183B9D}, {50, 0x001C88}, {51, 0x183B9D},
-        {55, 0x000000}, {56, 0x001C88}, {153, 0x003064}, {155, 0x004030}, {157, 0x004400}, {162, 0x8E8E8E}, {188, 0x000000},
-        {210, 0}};
+        {43, 0xA26221}, {44, 0x86861D}, {45, 0x001C88}, {55, 0x000000}, {56, 0x001C88}, {153, 0x003064},
+        {155, 0x004030}, {157, 0x004400}, {162, 0x8E8E8E}, {188, 0x000000}, {210, 0}};
     static const unsigned SHARKS[8] = {  // by pace
         0x5CBA5C, 0xA0AB4F, 0xC659B3, 0xC66C3A, 0x48A048, 0xA0AB4F, 0x5CBA5C, 0xC66C3A};
-    static const unsigned char SHARK[2][7] = {
-        {0x08, 0x0C, 0xDF, 0x7F, 0x7F, 0xD8, 0x10}, {0x08, 0x8C, 0xDF, 0x7F, 0x7E, 0xDB, 0x91}};
-    static const unsigned char SUBMARINE[3][11] = {
-        {0x04, 0x0C, 0x0C, 0x0C, 0x0C, 0x3F, 0xFF, 0xFD, 0x7F, 0xFE, 0x80},
-        {0x04, 0x0C, 0x0C, 0x0C, 0x0C, 0xBF, 0x7F, 0xFD, 0xFF, 0x7E, 0x80},
-        {0x04, 0x0C, 0x0C, 0x0C, 0x0C, 0xBF, 0xFF, 0x7D, 0xFF, 0xFE, 0x00}};
-    static const unsigned char SWIMMER[3][14] = {
-        {0x00, 0x20, 0x10, 0x00, 0x08, 0x02, 0x02, 0x0C, 0x0F, 0x18, 0xF0, 0x20, 0x40, 0x80},
-        {0x20, 0x00, 0x20, 0x10, 0x00, 0x02, 0x02, 0x0C, 0x0F, 0x18, 0x30, 0x60, 0x80, 0x00},
-        {0x20, 0x20, 0x00, 0x08, 0x08, 0x02, 0x02, 0x0C, 0x0F, 0x18, 0xF0, 0x20, 0x40, 0x80}};
-    static const unsigned char SHOT[4] = {0x3C, 0x00, 0x00, 0xF0};
-    static const unsigned char BURST[2][11] = {
-        {0, 0, 0, 0x10, 0, 0x28, 0, 0x10}, {0, 0x82, 0, 0x10, 0, 0x54, 0, 0x10, 0, 0x82}};
-    static const unsigned char TORPEDO_BITS[1] = {0xFF};
+    static const unsigned FADING[15] = {  // colour of a burst, by the steps left of a death; at last that of the sea
+        0x001C88, 0x001C88, 0x001C88, 0x001C88, 0x001C88, 0x001C88, 0x183B9D, 0x2D57B0, 0x4272C2, 0x548AD2, 0x65A0E1,
+        0x75B5EF, 0x75B5EF, 0x75B5EF, 0x75B5EF};
     static const unsigned char LIFE[8] = {0x04, 0x0C, 0x0C, 0xBE, 0xFE, 0xFE, 0xFC, 0x80};
     static const unsigned char ABOARD[9] = {0x02, 0x02, 0x0C, 0x0F, 0x18, 0xF0, 0x20, 0x40, 0x80};
     static const unsigned char DIGIT[10][8] = {
@@ -59,18 +51,12 @@ cdef extern from *:
     static unsigned char COVER[40][256][8];         // [x % 40][bits of a row]: units covered of 8 grey pixels
     static unsigned GROUND[210];                    // [row]: colour behind all figures
     static short GROUND_GREY[210];
-    static unsigned char MIRROR[256];               // [bits]: bits from right to left
     static unsigned short STANDING[84 * 84];        // sums of the backdrop
     static unsigned char ICONS[2][7][4][84];        // grey rows by lives or divers; no other thing is drawn there
     """
-    const uint32_t[24][2] BANDS
+    const uint32_t[18][2] BANDS
     const uint32_t[8] SHARKS
-    const uint8_t[2][7] SHARK
-    const uint8_t[3][11] SUBMARINE
-    const uint8_t[3][14] SWIMMER
-    const uint8_t[4] SHOT
-    const uint8_t[2][11] BURST
-    const uint8_t[1] TORPEDO_BITS
+    const uint32_t[15] FADING
     const uint8_t[8] LIFE
     const uint8_t[9] ABOARD
     const uint8_t[10][8] DIGIT
@@ -79,7 +65,6 @@ cdef extern from *:
     uint8_t[40][256][8] COVER
     uint32_t[210] GROUND
     int16_t[210] GROUND_GREY
-    uint8_t[256] MIRROR
     uint16_t[84 * 84] STANDING
     uint8_t[2][7][4][84] ICONS
 
@@ -162,31 +147,47 @@ cdef inline void paint(Sheet* sheet, const Figure* figure, uint32_t colour) noex
     stamp(sheet, figure.x, figure.y, figure.bits, figure.rows, colour)
 
 
+cdef inline void draw_waves(const Seaquest* game, Sheet* sheet) noexcept nogil:
+    """Paint the lighter rows of the water's edge."""
+    cdef int rows = foam(game), row
+    for row in range(WAVES_Y, WAVES_END):
+        if rows >> (row - WAVES_Y) & 1:
+            put(sheet, EDGE, row, WIDTH - EDGE, 1, SEA, FOAM)
+
+
+cdef inline void dip(const Seaquest* game, Sheet* sheet, const Figure* figure) noexcept nogil:
+    """Darken the water's edge behind a figure, which is painted over it next."""
+    cdef int rows = foam(game), row
+    for row in range(max(WAVES_Y, figure.y), min(WAVES_END, figure.y + figure.rows)):
+        if rows >> (row - WAVES_Y) & 1:
+            put_row(sheet, figure.x, row, <uint16_t>(figure.bits[row - figure.y] << 8), FOAM, SEA)
+
+
 cdef inline void draw_ship(const Seaquest* game, Sheet* sheet, Figure* front) noexcept nogil:
     """Paint the submarine or its remains, without the rows that the water's edge hides.
 
     front: OUT, its two halves.
     """
-    cdef const uint8_t* bits = &SUBMARINE[(game.frame >> 2) % 3][0]
+    cdef const uint8_t* bits = hull(game)
     cdef uint32_t colour = YELLOW
     cdef uint8_t b
-    cdef int row
+    cdef int row, half
     if game.phase == DIES:
-        colour = FLASH if game.wait & 4 else BLACK
-        if game.wait <= 60:
-            bits = &BURST[game.wait <= 42][0]
-            colour = 0x75B5EF if game.wait > 42 else 0x4272C2 if game.wait > 28 else 0x183B9D
+        colour = FLASH if game.sinks & 1 else BLACK
+        if game.sinks <= EMPTIED:
+            colour = FADING[game.sinks]
     for row in range(SHIP_ROWS):
         b = bits[row] if game.facing else MIRROR[bits[row]]
-        if UNDER_WATER <= game.y + SHIP_Y + row < BELOW_WATER or (game.phase == DIES and game.wait <= 14):
+        if UNDER_WATER <= game.y + SHIP_Y + row < BELOW_WATER:
             b = 0
         front[0].bits[row] = <uint8_t>(doubled(b) >> 8)
         front[1].bits[row] = <uint8_t>doubled(b)
     front[0].x, front[1].x = game.x_ship, game.x_ship + SPRITE
     front[0].y = front[1].y = game.y + SHIP_Y
     front[0].rows = front[1].rows = SHIP_ROWS
-    paint(sheet, &front[0], colour)
-    paint(sheet, &front[1], colour)
+    for half in range(2):
+        dip(game, sheet, &front[half])
+        paint(sheet, &front[half], colour)
 
 
 cdef inline void draw_lane(const Seaquest* game, Sheet* sheet, int lane, Figure* front, int fronts) noexcept nogil:
@@ -200,13 +201,13 @@ cdef inline void draw_lane(const Seaquest* game, Sheet* sheet, int lane, Figure*
     cdef uint32_t colour
     cdef int before = fronts
     if game.sub[lane]:
-        bits = &SUBMARINE[(game.frame >> 2) % 3][0]
+        bits = &SUBMARINE[screw(game)][0]
         rows, colour = SHIP_ROWS, GREY
         y += 3
     else:
-        bits = &SHARK[game.frame >> 1 & 1][0]
-        rows, colour = SHARK_ROWS, SHARKS[game.pace & 7]
-        y += bob(game)
+        bits = &SHARK[game.pose[lane] > 0][0]
+        rows, colour = SHARK_ROWS, SHARKS[game.tint]
+        y += game.sway
     for copy in range(COPIES):
         if game.alive[lane] & (4 >> copy):
             place(&front[fronts], game.x[lane] + GAP * copy, y, bits, rows, not game.right[lane])
@@ -216,9 +217,9 @@ cdef inline void draw_lane(const Seaquest* game, Sheet* sheet, int lane, Figure*
             fronts += 1
     if game.guest[lane] > 0:
         if game.sub[lane]:
-            place(&guest, game.guest[lane] + 2, lane_y(lane) + SHOT_ROW, SHOT, 4, not game.right[lane])
+            place(&guest, game.guest[lane] + SHOT_X, lane_y(lane) + SHOT_ROW, SHOT, 4, False)
         else:
-            place(&guest, game.guest[lane], lane_y(lane) - 1, SWIMMER[2 - (game.frame >> 3) % 3], TALL, not game.right[lane])
+            place(&guest, game.guest[lane], lane_y(lane), SWIMMER[game.pose[lane]], TALL, not game.right[lane])
         for k in range(fronts):
             hide(&guest, &front[k])
         paint(sheet, &guest, DIVER)
@@ -239,10 +240,15 @@ cdef inline int icons_cell(int aboard) noexcept nogil:
     return cell_at(0, CREW_Y if aboard else LIVES_Y)
 
 
+cdef inline int crew_shown(const Seaquest* game) noexcept nogil:
+    """Icons of divers; six of them blink until they go ashore."""
+    return 0 if game.crew == CREW and game.phase != COUNTS and not game.frame & 8 else game.crew
+
+
 cdef inline void copy_icons(const Seaquest* game, uint8_t* grey) noexcept nogil:
     """Draw lives in reserve and divers in grey, after everything else."""
     memcpy(grey + icons_cell(0), ICONS[0][max(game.lives - 1, 0)], ICON_CELLS * SMALL)
-    memcpy(grey + icons_cell(1), ICONS[1][game.crew], ICON_CELLS * SMALL)
+    memcpy(grey + icons_cell(1), ICONS[1][crew_shown(game)], ICON_CELLS * SMALL)
 
 
 cdef inline void draw_numbers(const Seaquest* game, Sheet* sheet) noexcept nogil:
@@ -256,16 +262,19 @@ cdef inline void draw_numbers(const Seaquest* game, Sheet* sheet) noexcept nogil
             break
     if sheet.canvas != NULL:
         put_icons(sheet, 0, max(game.lives - 1, 0))
-        put_icons(sheet, 1, game.crew)
+        put_icons(sheet, 1, crew_shown(game))
+    if left == 0:
+        put(sheet, BAR_X - 1, BAR_Y, 1, BAR_ROWS, SAND, RED)
     if left < BAR:
         put(sheet, BAR_X + left, BAR_Y, BAR - left, BAR_ROWS, LIGHT, RED)
-    if game.oxygen <= LOW and game.phase == PLAYS and not game.frame & 16:
+    if game.oxygen <= LOW and game.phase == PLAYS and game.y != SURFACE and not game.frame & 16:
         put(sheet, BAR_X, BAR_Y, left, BAR_ROWS, LIGHT, BLACK)
 
 
 cdef inline void make_tables() noexcept nogil:
     """Fill GROUND, GROUND_GREY, COVER and MIRROR."""
     cdef int bits, k, band = 0
+    make_mirror()
     for k in range(HEIGHT):
         band += k == <int>BANDS[band + 1][0]
         GROUND[k] = BANDS[band][1]
@@ -273,8 +282,6 @@ cdef inline void make_tables() noexcept nogil:
     for bits in range(256):
         for k in range(CELL_X):
             cover_bits(bits, k, COVER[k][bits])
-        for k in range(SPRITE):
-            MIRROR[bits] |= (bits >> k & 1) << (SPRITE - 1 - k)
 
 
 cdef inline void make_icons() noexcept nogil:

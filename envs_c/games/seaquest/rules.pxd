@@ -1,45 +1,41 @@
-"""Seaquest's constants, state, and how the submarine, the lanes and the sea behave. The prose is in seaquest.pyx."""
+"""Seaquest's constants, state, and how the submarine and the sea behave. The prose is in seaquest.pyx."""
 
-from libc.stdint cimport int8_t, int16_t, int32_t, uint8_t, uint16_t, uint32_t
+from libc.stdint cimport int8_t, int16_t, int32_t, uint8_t, uint16_t
 from libc.string cimport memset
 
-from envs_c.rng cimport Rng, rng_next
+from envs_c.rng cimport Rng, rng_below
 
 
 cdef enum:
     NOOP, FIRE, UP, RIGHT, LEFT, DOWN, UPRIGHT  # the first of the 18 actions
     LANES = 4, COPIES = 3, GAP = 16             # a wave's enemies (copies of one figure), GAP pixels apart
-    FROM_LEFT = -88, FROM_RIGHT = 215, WAY = 247        # x of a wave's first place at the start; pixels that it moves
     SPRITE = 8, SHIP = 16                       # widths of enemies and of the submarine
-    SHIP_ROWS = 11, SHARK_ROWS = 7
+    SHIP_ROWS = 11, SHARK_ROWS = 7, SWIMMER_ROWS = 14, SHOT_ROWS = 4
     SHIP_Y = 33, SURFACE = 13, SEA_FLOOR = 108, LEFT_END = 21, RIGHT_END = 134, START_X = 76
     DEEP_ENOUGH_TO_FIRE = 18, BREATHES_BELOW = 20
     TORPEDO_ROW = 40, TORPEDO_SPEED = 5, FIRE_RIGHT = 13, FIRE_LEFT = 3
-    LANE_Y = 137, PITCH = 24                    # screen row of lane 0, the lowest; sharks bob below it
-    SHOT_ROW = 8, SHOT_FROM = 39, SHOT_TO = 126         # row of a lane's shot; x from which submarines fire
+    LANE_Y = 137, PITCH = 24, LANE_ROWS = 14    # screen row of lane 0, the lowest; rows of a lane
+    SUB_ROW = 3, SHOT_ROW = 8, SHOT_X = 2       # rows of a lane's submarines and shot; first column of the shot's figure
     TANK = 64, BREATH = 32, LOW = 16            # units of oxygen; frames a unit lasts; alarm
     CREW = 6                                    # most divers on board
-    DROWN = 92, EMPTIED = 56, BONUS_UNIT = 2, BONUS_DIVER = 16        # frames
+    SINKS = 23, EMPTIED = 14, SINK = 4          # steps of a death; step at which the tank is empty; frames a step
+    UNIT = 2, AN_ASHORE = 16                    # frames from one unit of oxygen, one diver to the next
     MOST_LIVES = 7, LIFE_POINTS = 10_000, MOST_POINTS = 999_999
-    PATROL_FROM = 2                             # rescues before the first patrol
-    PATROL_PACE = 4                             # frames a pixel of the patrol
-    FASTEST = 250, FIRST_FRAME = 67
+    PATROL_FROM = 2, FAST_PATROL_FROM = 5       # rescues before the first patrol, and before it is twice as fast
+    FASTEST = 250
+    FRAMES = 768, FIRST_FRAME = 67, FIRST_CHANCE = 204, CHANCES = 217
     NOBODY = 0, WAITING, SAVED                  # a lane's diver
     FILLS = 0, PLAYS, DIES, COUNTS              # phases
+    ENDLESS_OXYGEN = 1, SILENT_SUBMARINES = 2, EARLY_PATROL = 4     # bits of `rules`: changes of the cartridge's rules
 
 cdef extern from *:
     """
     static const signed char ACROSS[18] = {0, 0, 0, 1, -1, 0, 1, -1, 1, -1, 0, 1, -1, 0, 1, -1, 1, -1};  // by action
     static const signed char DOWNWARDS[18] = {0, 0, -1, 0, 0, 1, -1, -1, 1, 1, -1, 0, 0, 1, -1, -1, 1, 1};
     static const unsigned char FIRES[18] = {0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1};
-    static const unsigned char FORMATION[2][4] = {{4, 6, 5, 7}, {1, 3, 5, 7}};  // [right][pace / 2 % 4]: bits 4 (left), 2, 1
-    static const unsigned char SPREAD[8] = {0, 32, 16, 32, 0, 32, 16, 32};      // [alive]: offset of the rightmost copy
-    static const unsigned char LEAD[8] = {0, 32, 16, 16, 0, 0, 0, 0};           // [alive]: offset of the leftmost copy
     """
     const int8_t[18] ACROSS, DOWNWARDS
     const uint8_t[18] FIRES
-    const uint8_t[2][4] FORMATION
-    const uint8_t[8] SPREAD, LEAD
 
 
 ctypedef struct Seaquest:
@@ -47,17 +43,30 @@ ctypedef struct Seaquest:
     int16_t[LANES] x            # of the wave's left place, -88 .. 215, even if no copy is there
     int16_t[LANES] guest        # x of the lane's diver (sharks) or shot (submarines); 0: none
     int16_t x_ship, y, torpedo, patrol      # torpedo and patrol are x; 0: none
-    int16_t wait                # frames left of a phase
-    uint16_t frame, pace, rescues
+    uint16_t frame              # 0 .. 767: all that repeats has periods that divide 768
+    uint16_t pace, rescues
     uint8_t[LANES] alive        # bits of the copies, 4 for the left
     uint8_t[LANES] right        # 1: moves to the right
     uint8_t[LANES] sub          # 1: submarines, 0: sharks
     uint8_t[LANES] diver        # NOBODY, WAITING or SAVED
+    uint8_t[LANES] pose         # 0 .. 2, of sharks and their diver
+    uint8_t[LANES] chased       # 1: a shark has touched the lane's diver
     uint8_t phase, facing       # facing and torpedo_right: 1 is right
     uint8_t torpedo_right
     uint8_t lives, oxygen, crew
-    uint8_t docked              # 1: the tank is filled at the surface
+    uint8_t sinks               # steps left of a death, 0 in other phases
+    uint8_t chance              # the cartridge's random number
+    uint8_t stroke              # pose of sharks and divers that are not chased
     uint8_t enemy_part, diver_part, shot_part           # 1/16 pixels carried over to the next frame
+    uint8_t sway                # rows by which sharks are below their lane's row, 0 .. 7
+    uint8_t tint                # colour of the sharks: pace % 8 before the frame
+    uint8_t rules               # the changed ones
+
+
+cdef inline int rules_of(const double* options) noexcept nogil:
+    """The bits of `rules` under these options."""
+    return ((options[3] != 0.0) * ENDLESS_OXYGEN | (options[4] != 0.0) * SILENT_SUBMARINES
+            | (options[5] != 0.0) * EARLY_PATROL)
 
 
 cdef inline int lane_y(int lane) noexcept nogil:
@@ -71,12 +80,33 @@ cdef inline int bob(const Seaquest* game) noexcept nogil:
     return turn if turn < 8 else 15 - turn
 
 
+cdef inline int screw(const Seaquest* game) noexcept nogil:
+    """The pose of all submarines, 0 .. 2."""
+    return ((game.frame + 3) >> 2) % 3
+
+
+cdef inline uint8_t next_chance(int chance) noexcept nogil:
+    """Three steps of a shift register of 8 bits with taps at bits 7 and 4."""
+    cdef int _
+    for _ in range(3):
+        chance = (chance << 1 & 255) | ((chance >> 7 ^ chance >> 4) & 1)
+    return <uint8_t>chance
+
+
+cdef inline uint8_t last_chance(int chance) noexcept nogil:
+    """The number whose `next_chance` this is."""
+    cdef int _
+    for _ in range(3):
+        chance = chance >> 1 | ((chance ^ chance >> 5) & 1) << 7
+    return <uint8_t>chance
+
+
 cdef inline float score(Seaquest* game, int points) noexcept nogil:
     """Add points, and a life at each ten thousand; returns the points added."""
-    cdef int before = game.score, lives
+    cdef int before = game.score
     game.score = min(before + points, MOST_POINTS)
-    lives = game.score // LIFE_POINTS - before // LIFE_POINTS
-    game.lives = <uint8_t>min(game.lives + lives, max(MOST_LIVES, game.lives))
+    if game.score // LIFE_POINTS > before // LIFE_POINTS and game.lives < MOST_LIVES:
+        game.lives += 1
     return game.score - before
 
 
@@ -85,56 +115,51 @@ cdef inline int enemy_points(const Seaquest* game) noexcept nogil:
     return 10 * min(game.rescues + 2, 9)
 
 
-cdef inline void send_wave(Seaquest* game, int lane, bint sub, uint32_t chance) noexcept nogil:
-    """Start the lane's next wave, with the enemies left of the last one, or complete if none is left.
-
-    sub: True for submarines.
-    chance: random bits that choose its side and its diver.
-    """
-    cdef int right = chance & 1
-    game.right[lane] = <uint8_t>right
-    game.x[lane] = FROM_LEFT if right else FROM_RIGHT
-    if game.alive[lane] == 0:
-        game.alive[lane] = FORMATION[right][game.pace >> 1 & 3]
-    if game.diver[lane] == NOBODY and chance >> 1 & 3:
-        game.diver[lane] = WAITING
-    game.sub[lane] = sub
-    if not sub and game.diver[lane] == WAITING and game.guest[lane] == 0:
-        game.guest[lane] = 1 if right else 159
-
-
 cdef inline void clear_sea(Seaquest* game) noexcept nogil:
     """Begin to fill the tank: an empty sea with the submarine at its start."""
     memset(game.alive, 0, sizeof(game.alive))
     memset(game.guest, 0, sizeof(game.guest))
     memset(game.sub, 0, sizeof(game.sub))
+    memset(game.chased, 0, sizeof(game.chased))
     game.x_ship, game.y = START_X, SURFACE
-    game.torpedo = game.oxygen = game.docked = 0
+    game.facing = 1
+    game.torpedo = game.oxygen = 0
     game.phase = FILLS
-    game.wait = 2 * TANK
+
+
+cdef inline void begin(Seaquest* game, const double* options, Rng* rng) noexcept nogil:
+    """Begin a new episode."""
+    cdef int _
+    memset(game, 0, sizeof(Seaquest))
+    game.rules = <uint8_t>rules_of(options)
+    game.lives = <uint8_t>options[0]
+    game.rescues = game.pace = <uint8_t>options[1]
+    memset(game.right, 1, sizeof(game.right))
+    game.tint = <uint8_t>(game.pace & 7)
+    game.frame = FIRST_FRAME
+    game.chance = FIRST_CHANCE
+    if options[2] != 0.0:
+        game.frame = <uint16_t>(2 * rng_below(rng, FRAMES // 2) + 1)
+        for _ in range(<int>rng_below(rng, CHANCES)):
+            game.chance = next_chance(game.chance)
+    clear_sea(game)
 
 
 cdef inline void begin_death(Seaquest* game) noexcept nogil:
     """Destroy the submarine."""
     game.phase = DIES
-    game.wait = DROWN
-    game.torpedo = game.patrol = game.docked = 0
+    game.sinks = SINKS
 
 
-cdef inline void keep_waiting(Seaquest* game, Rng* rng, bint* over) noexcept nogil:
-    """One frame of the phase FILLS or DIES."""
-    cdef int lane
-    game.wait -= 1
-    if game.phase == FILLS:
-        game.oxygen = <uint8_t>(TANK - (game.wait >> 1))
-        if game.wait == 0:
-            game.phase = PLAYS
-            for lane in range(LANES):
-                send_wave(game, lane, False, rng_next(rng))
+cdef inline void sink(Seaquest* game, bint* over) noexcept nogil:
+    """One frame of a death."""
+    if game.frame % SINK != 0:
         return
-    if game.wait <= EMPTIED:
+    game.patrol = 0
+    game.sinks -= 1
+    if game.sinks == EMPTIED:
         game.oxygen = 0
-    if game.wait == 0:
+    elif game.sinks == 0:
         game.lives -= 1
         over[0] = game.lives == 0
         game.crew -= game.crew > 0
@@ -143,14 +168,13 @@ cdef inline void keep_waiting(Seaquest* game, Rng* rng, bint* over) noexcept nog
 
 cdef inline float count_bonus(Seaquest* game) noexcept nogil:
     """One frame of a rescue's bonus, first for the oxygen left, then for the divers; returns the points."""
-    game.wait -= 1
-    if game.wait > 0:
-        return 0.0
     if game.oxygen > 0:
+        if game.frame % UNIT != 0:
+            return 0.0
         game.oxygen -= 1
-        game.wait = BONUS_UNIT if game.oxygen > 0 else BONUS_DIVER // 2
         return score(game, enemy_points(game))
-    game.wait = BONUS_DIVER
+    if game.frame % AN_ASHORE != 0:
+        return 0.0
     if game.crew > 0:
         game.crew -= 1
         return score(game, min(50 * (game.rescues + 1), 1000))
@@ -160,14 +184,30 @@ cdef inline float count_bonus(Seaquest* game) noexcept nogil:
     return 0.0
 
 
+cdef inline int patrol_y(const Seaquest* game) noexcept nogil:
+    """First row of the patrol on the screen. It is one row higher if less than two lives are in reserve."""
+    return SURFACE + SHIP_Y - (game.lives < 3)
+
+
+cdef inline int patrol_rows(const Seaquest* game) noexcept nogil:
+    """Rows of the patrol that are above the water."""
+    return 7 + (game.lives < 3)
+
+
+cdef inline void move_patrol(Seaquest* game) noexcept nogil:
+    """Move the patrol, which goes round through x 255 .. 0."""
+    cdef int rest = 4 if game.rescues < FAST_PATROL_FROM else 2
+    if (game.rescues >= PATROL_FROM or game.rules & EARLY_PATROL) and game.phase != COUNTS and game.frame % rest == 0:
+        game.patrol = (game.patrol - 1) & 255
+
+
 cdef inline void steer(Seaquest* game, int action) noexcept nogil:
     """Move the submarine and its torpedo, or fire."""
     cdef int across = ACROSS[action]
-    if not game.docked:
-        if across != 0:
-            game.facing = across > 0
-        game.x_ship = <int16_t>min(max(game.x_ship + across, LEFT_END), RIGHT_END)
-        game.y = <int16_t>min(max(game.y + DOWNWARDS[action], SURFACE), SEA_FLOOR)
+    if across != 0:
+        game.facing = across > 0
+    game.x_ship = <int16_t>min(max(game.x_ship + across, LEFT_END), RIGHT_END)
+    game.y = <int16_t>min(max(game.y + DOWNWARDS[action], SURFACE), SEA_FLOOR)
     if game.torpedo > 0:
         game.torpedo += TORPEDO_SPEED if game.torpedo_right else -TORPEDO_SPEED
         if game.torpedo > 159 or game.torpedo < 1:
@@ -177,85 +217,27 @@ cdef inline void steer(Seaquest* game, int action) noexcept nogil:
         game.torpedo = game.x_ship + (FIRE_RIGHT if game.facing else FIRE_LEFT)
 
 
-cdef inline void breathe(Seaquest* game) noexcept nogil:
-    """Use oxygen below the surface; at the surface fill the tank, begin a rescue or a death."""
-    if game.y == SURFACE:
-        if game.docked:
-            game.oxygen += game.frame & 1
-            if game.oxygen >= TANK:
-                game.docked = 0
-                game.crew -= 1
-                game.pace = <uint16_t>min(game.pace + 1, FASTEST)
-        elif game.oxygen < TANK:
-            if game.crew == 0:
-                begin_death(game)
-            elif game.crew == CREW:
-                game.phase = COUNTS
-                game.wait = BONUS_UNIT
-                game.torpedo = 0
-            else:
-                game.docked = 1
-    elif game.y >= BREATHES_BELOW and game.frame & (BREATH - 1) == 0:
+cdef inline bint docked(const Seaquest* game) noexcept nogil:
+    """True while the tank is filled at the surface, and in the frame before a rescue or a death there."""
+    return game.phase == PLAYS and game.y == SURFACE and game.oxygen < TANK
+
+
+cdef inline void surface(Seaquest* game, int action) noexcept nogil:
+    """Fill the tank at the surface, or begin a rescue or a death; if the submarine is free, steer it and use oxygen."""
+    if docked(game):
+        if game.crew == 0:
+            begin_death(game)
+            return
+        if game.crew == CREW:
+            game.phase = COUNTS
+            return
+        game.oxygen += game.frame % UNIT == 0
+        if game.oxygen < TANK:
+            return
+        game.crew -= 1
+        game.pace = <uint16_t>min(game.pace + 1, FASTEST)
+    steer(game, action)
+    if game.y >= BREATHES_BELOW and game.frame % BREATH == 0 and not game.rules & ENDLESS_OXYGEN:
         game.oxygen -= 1
         if game.oxygen == 0:
             begin_death(game)
-
-
-cdef inline int owed(uint8_t* part, int sixteenths) noexcept nogil:
-    """Whole pixels of a move of `sixteenths`; the remainder is kept in `part` for the next frame."""
-    cdef int total = part[0] + sixteenths
-    part[0] = <uint8_t>(total & 15)
-    return total >> 4
-
-
-cdef inline bint pushed(const Seaquest* game, int lane) noexcept nogil:
-    """True if a shark is at the heels of the lane's diver."""
-    cdef int copy, ahead
-    for copy in range(COPIES):
-        if game.alive[lane] & (4 >> copy):
-            ahead = game.guest[lane] - game.x[lane] - GAP * copy
-            if 0 <= (ahead if game.right[lane] else -ahead) <= 5:
-                return True
-    return False
-
-
-cdef inline void move_guest(Seaquest* game, int lane, int enemy, int diver, int shot) noexcept nogil:
-    """Move the lane's diver or shot, or fire a shot.
-
-    enemy, diver, shot: pixels that each moves in this frame.
-    """
-    cdef int front, step
-    if game.guest[lane] > 0:
-        step = shot if game.sub[lane] else enemy if pushed(game, lane) else diver
-        game.guest[lane] += step if game.right[lane] else -step
-        if game.guest[lane] > 159 or game.guest[lane] < 1:
-            game.guest[lane] = 0
-            if not game.sub[lane]:
-                game.diver[lane] = NOBODY
-    elif game.sub[lane] and game.alive[lane]:
-        front = game.x[lane] + (SPREAD[game.alive[lane]] if game.right[lane] else LEAD[game.alive[lane]])
-        if SHOT_FROM <= front <= SHOT_TO:
-            game.guest[lane] = <int16_t>(front + (1 if game.right[lane] else -1))
-
-
-cdef inline void move_lanes(Seaquest* game, Rng* rng) noexcept nogil:
-    """One frame of all lanes; waves that end are followed by the next."""
-    cdef int enemy = owed(&game.enemy_part, 6 + game.pace)
-    cdef int diver = owed(&game.diver_part, 3 + (game.pace >> 1))
-    cdef int shot = owed(&game.shot_part, 16 + game.pace)
-    cdef uint32_t chance = 0
-    cdef bint drawn = False, passed
-    cdef int lane
-    for lane in range(LANES):
-        game.x[lane] += enemy if game.right[lane] else -enemy
-        move_guest(game, lane, enemy, diver, shot)
-        passed = game.x[lane] >= FROM_LEFT + WAY if game.right[lane] else game.x[lane] <= FROM_RIGHT - WAY
-        if game.alive[lane] and not passed:
-            continue
-        if game.sub[lane] and game.guest[lane] > 0:  # the next wave waits for the last shot
-            game.x[lane] = FROM_LEFT + WAY if game.right[lane] else FROM_RIGHT - WAY
-            continue
-        if not drawn:
-            chance = rng_next(rng)  # waves that start in one frame share their random bits
-            drawn = True
-        send_wave(game, lane, passed and game.alive[lane] and not game.sub[lane] and game.guest[lane] == 0, chance)

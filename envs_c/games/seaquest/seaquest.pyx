@@ -1,4 +1,4 @@
-"""Seaquest as on the Atari 2600 cartridge of 1983, except for its random numbers and some details of drawing.
+"""Seaquest as on the Atari 2600 cartridge of 1983, equal to it frame by frame.
 
 Screen. 160x210 pixels, x to the right, y down. All numbers below are pixels unless stated otherwise.
 
@@ -7,60 +7,72 @@ within 21 .. 134 and y within 13 (the surface) .. 108.
 
 Actions. The 18 actions combine a direction with FIRE. From y 18 on FIRE sends a torpedo to the side that the submarine
 faces, one at a time, 5 a frame. While FIRE is held, the next torpedo starts when the last is gone. A torpedo stays at the
-submarine's height, also when the submarine moves up or down.
+submarine's height, also when the submarine moves up or down. It hits at x 8 .. 152.
 
-Lanes. Four lanes lie 24 rows apart; lane 0 is the lowest. In each lane a wave crosses the sea, from left or right at
-random, at 6/16 pixel a frame; each step of pace adds 1/16. A wave has, for two paces each: one enemy; two 16 apart; two 32
-apart; three; then one again. A wave ends after 247 pixels. If it was not shot completely, the next wave is of the other
-kind (sharks or enemy submarines; but sharks again if a diver is still in the lane) and lacks the enemies that were shot. If
-it was, new sharks follow: at once, or when a submarine's shot is gone. The first waves of a life are sharks. Sharks move up
-and down by 7 rows in 64 frames.
+Lanes. Four lanes lie 24 rows apart; lane 0 is the lowest. In each lane a wave crosses the sea at 6/16 pixel a frame; each step
+of pace adds 1/16. A wave has, for two paces each: one enemy; two 16 apart; two 32 apart; three; then one again. A wave ends
+after 248 pixels. If it was not shot completely, the next wave is of the other kind (sharks or enemy submarines; but sharks
+again if a diver is still in the lane) and lacks the enemies that were shot. If it was, new sharks follow: at once after a
+shark, after a submarine in the next frame without a shot in the lane. The first waves of a life are sharks. Sharks move up and
+down by 7 rows in 64 frames.
 
-Shots. The foremost submarine of a wave fires when its x is within 39 .. 126 and the lane's last shot is gone. A shot moves
-ahead at 1 + p/16 a frame at pace p. Torpedoes do not stop it.
+Chance. A number of 8 bits, a shift register with taps at bits 7 and 4, takes three steps every 8 frames. A new wave comes from
+the right if its bit 3 is set, and brings a diver if it is 80 or more. For the first waves of a life the number is the frame's
+(its low 8 bits), shifted right by 3 less than the lane's number.
 
-Divers. If a lane has no diver, a new wave brings one with a probability of 3/4. He enters the sea with the lane's next wave
-of sharks and swims in their direction at 3/16 a frame, 1/16 more at every second pace, and as fast as a shark that is at
-his heels; he turns when the next wave comes from the other side. Beyond the edge he is lost. The submarine takes him in by
-touching him, up to six. A lane whose diver was taken brings no other until the divers of all four lanes were taken.
+Shots. The foremost submarine of a wave fires when its x is within 39 .. 126 and the lane has no shot. A shot moves ahead at
+1 + p/16 a frame at pace p. Torpedoes do not stop it. A wave of submarines waits at its end for its shot.
 
-Oxygen. The tank holds 64 units. Below y 20 one unit is used every 32 frames; when the last is used the submarine is lost.
+Divers. If a lane has no diver, a new wave may bring one (see Chance). He enters the sea with the lane's next wave of sharks and
+swims in their direction at 3/16 a frame, 1/16 more at every second pace; from a shark's touch on, as fast as the sharks, until
+one of them is shot. He turns when the next wave comes from the other side. Beyond the edge he is lost. The submarine takes
+him in by touching him, up to six. A lane whose diver was taken brings no other until the divers of all four were taken.
+
+Oxygen. The tank holds 64 units. From y 20 on one unit is used every 32 frames; when the last is used the submarine is lost.
 At the surface with less than 64 units:
 
   - Without divers the submarine is lost.
-  - With 1 to 5 divers the tank is filled by a unit every other frame, during which the submarine cannot leave. Then one
-    diver goes ashore and the pace rises by 1.
+  - With 1 to 5 divers the tank is filled by a unit every other frame, during which the submarine cannot leave and its torpedo
+    rests. Then one diver goes ashore and the pace rises by 1.
   - With 6 divers it is a rescue: see Points. The pace rises by 1 if it is below the number of rescues, and the sea begins
     again as after a lost life.
 
 Patrol. From the second rescue on, a submarine that cannot be shot crosses the surface to the left at 1 pixel every fourth
-frame. It comes again every 1024 frames. It is deadly at y 13 and 14.
+frame, from the fifth rescue on every second. It goes round through 256 pixels. It is there while the tank is filled after a
+rescue, too.
 
-Dangers. Shots, sharks, submarines and the patrol destroy the submarine when they touch it. An enemy that is run into counts
-as shot.
+Dangers. Figures touch if they share a pixel; it has an effect in the next frame. Shots, sharks, submarines and the patrol
+destroy the submarine. Enemies that are run into are gone; one of them counts as shot.
 
 Points. An enemy gives 20, and 10 more for each rescue made, up to 90. A rescue gives as much as an enemy for each unit of
 oxygen left, and for each diver 50, and 50 more for each rescue made before, up to 1000. The score stops at 999,999.
 
-Lives. There are 4 (option `lives`). A lost life also costs a diver. 92 frames pass; then the sea is empty and the tank is
-filled for 128 frames, as at the start. Each 10,000 points give a life if there are fewer than seven.
+Lives. There are 4 (option `lives`). A lost life also costs a diver. A death takes 23 steps of 4 frames; then the sea is empty
+and the tank is filled for 128 frames, as at the start. Each 10,000 points give a life if there are fewer than seven.
 
 End. The episode ends when the last life is lost.
+
+Start. Frame and chance are random. With scatter=0 they are those of the cartridge: all games with equal actions are equal.
+
+Changed rules. With endless_oxygen=1 no oxygen is used below the surface. With silent_submarines=1 enemy submarines do not
+fire. With early_patrol=1 the patrol comes from the start on.
 
 Picture. The cartridge shows its maker's name below the sand, in rows 188 to 209. Here they are black.
 """
 
 from libc.stdint cimport uint8_t, uint16_t
-from libc.string cimport memcpy, memset
+from libc.string cimport memcpy
 
 from envs_c.game cimport Game, Io, run_chunk
-from envs_c.games.seaquest.hits cimport hit_enemies, touch
+from envs_c.games.seaquest.hits cimport NO_LANE, Contacts, chase, collide, find_contacts, take_diver
+from envs_c.games.seaquest.lanes cimport fill, move_lanes, swim
 from envs_c.games.seaquest.picture cimport (
-    BAR, BAR_ROWS, BAR_X, BAR_Y, BLACK, EDGE, GREY, GROUND, LIGHT, OXYGEN, SAND, SEABED, STANDING, SUBMARINE,
-    TORPEDO_BITS, YELLOW, Figure, copy_icons, draw_lane, draw_numbers, draw_ship, hide, make_icons, make_tables, paint, place)
+    BAR, BAR_ROWS, BAR_X, BAR_Y, BELOW_WATER, BLACK, EDGE, GREY, GROUND, LIGHT, OXYGEN, SAND, SEABED, STANDING, YELLOW, Figure,
+    copy_icons, dip, draw_lane, draw_numbers, draw_ship, draw_waves, hide, make_icons, make_tables, paint, place)
 from envs_c.games.seaquest.rules cimport (
-    COPIES, COUNTS, CREW, DIES, FIRST_FRAME, GAP, LANES, LOW, PATROL_FROM, PATROL_PACE, PLAYS, SHIP_Y, SPRITE, START_X, SURFACE,
-    TANK, TORPEDO_ROW, Seaquest, breathe, clear_sea, count_bonus, keep_waiting, lane_y, move_lanes, steer)
+    COPIES, COUNTS, CREW, DIES, FILLS, FRAMES, GAP, LANES, LOW, PLAYS, SHIP_Y, SPRITE, START_X, TANK, TORPEDO_ROW, Seaquest,
+    begin, begin_death, count_bonus, docked, lane_y, move_patrol, next_chance, patrol_rows, patrol_y, screw, sink, surface)
+from envs_c.games.seaquest.shapes cimport SUBMARINE, TORPEDO_BITS
 from envs_c.games.seaquest.valid cimport valid
 from envs_c.rng cimport Rng
 from envs_c.screen cimport SMALL, Canvas, canvas_rect, canvas_swap
@@ -75,32 +87,42 @@ cdef enum:
 
 
 cdef void reset(void* state, const double* options, Rng* rng) noexcept nogil:
-    cdef Seaquest* game = <Seaquest*>state
-    memset(game, 0, sizeof(Seaquest))
-    game.lives = <uint8_t>options[0]
-    game.rescues = game.pace = <uint8_t>options[1]
-    game.frame = FIRST_FRAME
-    game.facing = 1
-    clear_sea(game)
+    begin(<Seaquest*>state, options, rng)
 
 
 cdef float step(void* state, int action, Rng* rng, bint* over) noexcept nogil:
     cdef Seaquest* game = <Seaquest*>state
+    cdef int phase = game.phase, chance = game.chance
     cdef float points = 0.0
-    game.frame += 1
-    if game.rescues >= PATROL_FROM and game.phase != DIES and game.frame & (PATROL_PACE - 1) == 0:
-        game.patrol = (game.patrol - 1) & 255
-    if game.phase == PLAYS:
-        steer(game, action)
-        breathe(game)
-        if game.phase == PLAYS:
-            move_lanes(game, rng)
-            points = hit_enemies(game, rng)
-            points += touch(game, rng)
-    elif game.phase == COUNTS:
+    cdef Contacts found
+    find_contacts(game, &found)
+    game.tint = <uint8_t>(game.pace & 7)
+    game.frame = <uint16_t>((game.frame + 1) % FRAMES)
+    if game.frame & 7 == 0:
+        game.chance = next_chance(chance)
+        if phase == PLAYS or phase == DIES:
+            game.stroke = <uint8_t>((game.stroke + 2) % 3)
+    move_patrol(game)
+    if phase == PLAYS:
+        points = collide(game, &found, chance)
+    elif found.met != NO_LANE and not game.sub[found.met] and game.crew < CREW:  # also while the submarine sinks
+        take_diver(game, found.met)
+    chase(game, &found)
+    if found.patrol and (phase == FILLS or phase == PLAYS):
+        game.patrol = game.torpedo = 0
+        begin_death(game)
+    swim(game)
+    if game.phase == DIES:
+        if phase == DIES:
+            game.torpedo = 0
+        sink(game, over)
+    elif phase == FILLS:
+        fill(game)
+    elif phase == COUNTS:
         points = count_bonus(game)
     else:
-        keep_waiting(game, rng, over)
+        move_lanes(game, chance)
+        surface(game, action)
     return points
 
 
@@ -124,7 +146,7 @@ cdef void observe(const void* state, void* out) noexcept nogil:
     features[10] = (game.lives - 3) * <float>(1.0 / 2)
     features[11] = game.rescues * <float>(1.0 / 4)
     features[12] = game.pace * <float>(1.0 / 8)
-    features[13] = game.docked
+    features[13] = docked(game)
     features[14] = game.phase != PLAYS
     features[15] = EDGE - SPRITE < game.patrol < WIDTH
     features[16] = features[15] * (game.patrol - game.x_ship) * <float>(1.0 / 40)
@@ -172,18 +194,20 @@ cdef void draw(const void* state, Canvas* canvas) noexcept nogil:
     cdef Sheet sheet = sheet_of(canvas, sums, EDGE)
     if canvas.rgb == NULL:
         memcpy(sums, STANDING, END_ROW * SMALL * sizeof(uint16_t))
+    draw_waves(game, &sheet)
     draw_numbers(game, &sheet)
     draw_ship(game, &sheet, front)
-    if game.torpedo > 0:
-        place(&front[2], game.torpedo + 1, game.y + TORPEDO_ROW, TORPEDO_BITS, 1, False)
+    if game.torpedo > 0 and game.y + TORPEDO_ROW >= BELOW_WATER:
+        place(&front[2], game.torpedo, game.y + TORPEDO_ROW, TORPEDO_BITS, 1, False)
         hide(&front[2], &front[0])
         hide(&front[2], &front[1])
         paint(&sheet, &front[2], YELLOW)
         fronts = 3
     if 0 < game.patrol < WIDTH:
-        place(&patrol, game.patrol, SURFACE + SHIP_Y, SUBMARINE[0], 7, True)
+        place(&patrol, game.patrol, patrol_y(game), SUBMARINE[screw(game)], patrol_rows(game), True)
         hide(&patrol, &front[0])
         hide(&patrol, &front[1])
+        dip(game, &sheet, &patrol)
         paint(&sheet, &patrol, GREY)
     for lane in range(LANES):
         draw_lane(game, &sheet, lane, front, fronts)
@@ -208,13 +232,17 @@ cdef void prepare() noexcept nogil:
 
 
 GAME = Game(
-    name="seaquest", title="Seaquest", version=1, summary="Bring divers home in a submarine before the oxygen runs out.",
+    name="seaquest", title="Seaquest", version=2, summary="Bring divers home in a submarine before the oxygen runs out.",
     actions=("NOOP", "FIRE", "UP", "RIGHT", "LEFT", "DOWN", "UPRIGHT", "UPLEFT", "DOWNRIGHT", "DOWNLEFT", "UPFIRE", "RIGHTFIRE",
              "LEFTFIRE", "DOWNFIRE", "UPRIGHTFIRE", "UPLEFTFIRE", "DOWNRIGHTFIRE", "DOWNLEFTFIRE"),
     feature_shape=(SELF + LANES * LANE,), frame_skip=4, feature_low=-70, feature_high=70,
     options={
         "lives": Option(4, 1, 7, "lives at the start"),
         "first_level": Option(0, 0, 20, "rescues that count as made at the start; also the first pace"),
+        "scatter": Option(1, 0, 1, "0: frame and random number start as on the cartridge"),
+        "endless_oxygen": Option(0, 0, 1, "1: no oxygen is used below the surface"),
+        "silent_submarines": Option(0, 0, 1, "1: enemy submarines do not fire"),
+        "early_patrol": Option(0, 0, 1, "1: the patrol comes from the start on"),
     },
     features=(
         Feature("submarine x", -1.84, 1.94, help="(x - 76) / 30 in pixels, 0 at the start"),
@@ -248,5 +276,5 @@ GAME = Game(
             Feature(f"lane {k}: shot", 0, 1, help="1 if a submarine's shot is there"),
             Feature(f"lane {k}: shot's x", -3.4, 3.5, help="(its x - submarine's x) / 40 in pixels; 0 without a shot"))),
     ),
-    compared_with="The cartridge under ale-py: submarine, oxygen, points, lives and pace are equal, enemies within 2 pixels.",
+    compared_with="The cartridge under ale-py: every frame's state and picture are equal; a plain Python twin, field by field.",
 ).bind(chunk, backdrop, draw, sizeof(Seaquest), has_mask=False, valid=valid, lives=lives, prepare=prepare)

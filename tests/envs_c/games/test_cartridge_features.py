@@ -28,7 +28,7 @@ def test_every_frame_of_random_play_has_our_features(game):
     assert over[0] == over[1] and frame > 300
 
 
-@pytest.mark.parametrize("game, away", [("seaquest", 0.06), ("asteroids", 0.02)])
+@pytest.mark.parametrize("game, away", [("asteroids", 0.02)])
 def test_features_stay_close_from_the_same_state(game, away):
     """Both play on from a state of the cartridge: the mean difference of all features in 60 frames without an action."""
     theirs, ours = open_cartridge(game), twin_of(game)

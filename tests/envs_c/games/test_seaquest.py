@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 from sea import ACTIONS, DIES, DOWN, FILLING, FIRE, LEFT, NOOP, PLAYS, RIGHT, UP, Sea, empty, start
-from support import assert_grey_is_average
+from support import assert_grey_is_average, play_core
 
 import envs_c
+from benchmarks.cartridges.open_state import write
 
 
 @pytest.fixture
@@ -27,7 +28,7 @@ def test_the_tank_is_filled_before_anything_moves():
     for _ in range(FILLING - 1):
         sea.step(RIGHT)
         levels.append(sea.oxygen)
-    assert levels[0] == 0 and levels[-1] == 64 and max(np.diff(levels)) == 1
+    assert levels[0] == 0 and levels[-1] == 63 and max(np.diff(levels)) == 1
     assert (sea.x_ship, sea.y, sea.alive) == (76, 13, [0] * 4)
     sea.step()
     assert sea.oxygen == 64 and all(sea.alive) and sea.phase == PLAYS
@@ -82,21 +83,27 @@ def test_the_end_of_the_oxygen_takes_a_life(sea):
 def test_at_the_surface_the_tank_is_filled_for_a_diver(sea, crew):
     empty(sea, y=14, oxygen=40, crew=crew)
     sea.step(UP)
-    for _ in range(50):
-        assert sea.crew == crew
+    for _ in range(48):
+        if sea.oxygen == 64:
+            break
+        assert sea.crew == crew and sea.y == 13
         sea.step(DOWN)
         empty(sea)
-        if not sea.docked:
-            break
-    assert (sea.oxygen, sea.crew, sea.pace, sea.y) == (64, crew - 1, 1, 13)
-    sea.step(DOWN)
-    assert sea.y == 14
+    assert (sea.oxygen, sea.crew, sea.pace, sea.y) == (64, crew - 1, 1, 14)
+
+
+def test_a_torpedo_rests_while_the_tank_is_filled(sea):
+    empty(sea, y=14, oxygen=60, crew=1, torpedo=90, torpedo_right=1)
+    sea.play(UP, 5)
+    assert sea.torpedo == 95 and sea.oxygen < 64
+    sea.play(UP, 6)
+    assert sea.torpedo > 95
 
 
 def test_at_the_surface_without_divers_is_death_unless_the_tank_is_full(sea):
     for oxygen, phase in ((64, PLAYS), (63, DIES)):
         empty(sea, y=14, oxygen=oxygen, crew=0)
-        sea.step(UP)
+        sea.play(UP, 2)
         assert sea.phase == phase
 
 
@@ -124,9 +131,9 @@ def test_the_episode_ends_with_the_last_life():
         for _ in range(lives):
             assert not ends
             empty(sea, y=14, oxygen=9)
-            ends = [sea.step(UP)[1] for _ in range(93)].count(True)
+            ends = [sea.step(UP)[1] for _ in range(96)].count(True)
             if not ends:
-                sea.play(NOOP, FILLING)
+                sea.play(NOOP, FILLING + 1)
         assert ends == 1
 
 
@@ -169,7 +176,7 @@ def test_waves_that_pass_alternate_and_keep_their_losses(sea):
     kinds = []
     for _ in range(4):
         empty(sea)
-        sea.change(alive=[4, 2, 1, 4], sub=[len(kinds) % 2] * 4, x=[-31] * 4, enemy_part=15)
+        sea.change(alive=[4, 2, 1, 4], sub=[len(kinds) % 2] * 4, x=[-32] * 4, enemy_part=15)
         sea.step()
         kinds.append(sea.sub)
         assert sea.alive == [4, 2, 1, 4] and set(sea.x) <= {215, -88}
@@ -188,9 +195,9 @@ def test_a_wave_that_was_shot_is_followed_by_sharks(sea, sub):
     assert sea.sub[3] == 0 and sea.alive[3] in (1, 4)
 
 
-def test_the_patrol_kills_at_the_surface_only():
+def test_the_patrol_kills_where_it_touches_the_submarine():
     sea = start(first_level=2)
-    for y, phase in ((15, PLAYS), (14, DIES)):
+    for y, phase in ((20, PLAYS), (19, DIES)):
         empty(sea, y=y, patrol=80, crew=1)
         sea.step()
         assert sea.phase == phase
@@ -201,6 +208,70 @@ def test_features_show_torpedo_and_lanes(sea):
     seen = sea.env.step([FIRE])[0][0]
     assert seen[7] == 1 and np.isclose(seen[8], 13 / 40) and seen[9] == 1
     assert np.isclose(seen[17 + 13 * 3], (65 - 93) / 28) and seen[17 + 3] == 1 and np.isclose(seen[17 + 4], 145 / 40)
+
+
+def test_starts_differ_by_frame_and_random_number_unless_scatter_is_0():
+    starts = {(sea.frame, sea.chance) for sea in map(Sea, range(20))}
+    assert len(starts) > 15 and all(frame % 2 for frame, _ in starts)
+    assert {(sea.frame, sea.chance) for sea in (Sea(seed, scatter=0) for seed in range(3))} == {(67, 204)}
+
+
+def differences(option, mend=lambda after, without: {}, frames=1500, **fields):
+    """Play a changed game and, from each of its states, the plain one; returns how often the plain one's frame differed.
+
+    mend: of the states after the frame with the option and without, the fields that may differ, with their values.
+    """
+    changed, plain, random, action, differed = Sea(3, **{option: 1}), Sea(3), np.random.default_rng(1), 0, 0
+    changed.play(NOOP, FILLING)
+    for frame in range(frames):
+        if frame % 150 == 0 and changed.phase == PLAYS:
+            changed.change(y=60, **fields)
+        before = changed.read()
+        start = before.copy()
+        start["rules"] = 0
+        write(plain.core, start.reshape(1))
+        if random.random() < 0.2:
+            action = int(random.choice([FIRE, RIGHT, LEFT, DOWN, 8, 9, 16, 17]))
+        over = changed.step(action)[1], plain.step(action)[1]
+        assert over[0] == over[1]
+        if over[0]:
+            break
+        after, without = changed.read(), plain.read()
+        mended = {name: np.asarray(value) for name, value in mend(after, without, before).items()}
+        for name in set(after.dtype.names) - {"rules"}:
+            assert np.array_equal(after[name], mended.get(name, without[name])), f"frame {frame}: {name}"
+        differed += any(not np.array_equal(value, without[name]) for name, value in mended.items())
+    return differed
+
+
+def keep_oxygen(after, without, before):
+    used = before["phase"] == PLAYS and without["oxygen"] < before["oxygen"] and without["phase"] == PLAYS
+    return {"oxygen": before["oxygen"]} if used else {}
+
+
+def no_shots(after, without, before):
+    fired = (without["sub"] == 1) & (before["guest"] == 0)
+    return {"guest": np.where(fired, 0, without["guest"])}
+
+
+def moved_patrol(after, without, before):
+    moves = before["phase"] < DIES and after["phase"] != DIES and after["frame"] % 4 == 0
+    return {"patrol": (before["patrol"] - 1) % 256} if moves else {}
+
+
+@pytest.mark.parametrize("option, mend, fields", [
+    ("endless_oxygen", keep_oxygen, {}),
+    ("silent_submarines", no_shots, {"sub": [1] * 4, "guest": [0] * 4, "x": [60] * 4, "alive": [4] * 4}),
+    ("early_patrol", moved_patrol, {})])
+def test_an_option_changes_just_what_it_says(option, mend, fields):
+    assert differences(option, mend, **fields) >= 3
+
+
+def test_off_the_options_change_no_bit():
+    game, options = envs_c.game("seaquest"), ("endless_oxygen", "silent_submarines", "early_patrol")
+    for view in ("features", "pixels"):
+        play = [play_core(game, 8, 300, view=view, seed=7, options=chosen) for chosen in ({}, dict.fromkeys(options, 0))]
+        assert play[0] == play[1]
 
 
 @pytest.mark.parametrize("option", [{"lives": 0}, {"lives": 8}, {"first_level": 21}, {"first_level": 0.5}])
