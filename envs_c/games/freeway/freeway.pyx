@@ -54,7 +54,7 @@ from envs_c.games.freeway.picture cimport (
     DIGIT, EDGE, FEET, PAVEMENT, PINK, RIVAL_SCORE_X, RIVAL_X, ROAD, SCORE_Y, STANDING, YELLOW, draw_chicken, draw_lane,
     draw_scores, ground, make_stamps, put_shape)
 from envs_c.games.freeway.rules cimport (
-    BOTTOM, CHICKEN_ROWS, CHICKEN_X, COUNT, FRAMES, LANES, POSE, RIGHT_LANES, STAND, STUN, Freeway, begin, change_pace,
+    BOTTOM, CHICKEN_ROWS, CHICKEN_X, COUNT, FRAMES, LANES, POSE, RIGHT_LANES, STAND, STUN, Freeway, apply_changes, begin,
     look_for_cars, move_cars, move_chicken, rules_of)
 from envs_c.games.freeway.valid cimport valid
 from envs_c.rng cimport Rng
@@ -84,9 +84,9 @@ cdef float step(void* state, int action, Rng* rng, bint* over) noexcept nogil:
     game.frame += 1
     points = move_chicken(game, action)
     move_cars(game)
-    if game.changing:
-        change_pace(game)
     look_for_cars(game)
+    if game.changing:
+        apply_changes(game)
     over[0] = game.frame == FRAMES
     return points
 

@@ -18,6 +18,7 @@ cdef enum:
     SLOWEST = 5, STILL = 6, TRUCK = 5, SEED = 132   # STILL: the pace of cars that do not move
     STAND = 0, WALK, FLAP                       # poses
     FROZEN_TRAFFIC = 1, FAST_TRAFFIC = 2, HARMLESS_CARS = 4     # bits of `rules`: changes of the cartridge's rules
+    CHANGE_PACES = 1, IGNORE_HITS = 2           # bits of `changing`
 
 cdef extern from *:
     """
@@ -55,7 +56,9 @@ ctypedef struct Freeway:
     uint8_t touch               # 1 if chicken and car overlap in this frame
     uint8_t late                # 1 if they overlap in lane 0
     uint8_t met                 # 1 if the chicken can be hit in the next frame
-    uint8_t register, changing, difficulty
+    uint8_t register
+    uint8_t changing            # CHANGE_PACES and IGNORE_HITS: what is done after each frame; 0 in most games
+    uint8_t difficulty
     uint8_t rules               # the changed ones
 
 
@@ -85,8 +88,9 @@ cdef inline int first_pace(int rules, int number, int lane) noexcept nogil:
     return STILL if rules & FROZEN_TRAFFIC else 0 if rules & FAST_TRAFFIC else PACE[number & 3][lane]
 
 
-cdef inline bint paces_change(int rules, int number) noexcept nogil:
-    return number >= 4 and not rules & FROZEN_TRAFFIC
+cdef inline int changes_of(int rules, int number) noexcept nogil:
+    """The bits of `changing`. number: the cartridge's game, less 1."""
+    return (number >= 4 and not rules & FROZEN_TRAFFIC) * CHANGE_PACES | (rules & HARMLESS_CARS != 0) * IGNORE_HITS
 
 
 cdef inline void begin(Freeway* game, int number, bint difficulty, bint scatter, int rules, Rng* rng) noexcept nogil:
@@ -102,7 +106,7 @@ cdef inline void begin(Freeway* game, int number, bint difficulty, bint scatter,
     game.y = BOTTOM
     game.difficulty = difficulty
     game.rules = <uint8_t>rules
-    game.changing = paces_change(rules, number)
+    game.changing = <uint8_t>changes_of(rules, number)
     game.register = <uint8_t>(1 + rng_below(rng, 255)) if scatter else SEED
     for lane in range(LANES):
         set_pace(game, lane, first_pace(rules, number, lane))
@@ -138,6 +142,14 @@ cdef inline void change_pace(Freeway* game) noexcept nogil:
         set_pace(game, lane, pace)
     if game.frame & 31 == 0:
         game.register = <uint8_t>(game.register << 1 | (game.register >> 7 ^ game.register >> 4) & 1)
+
+
+cdef inline void apply_changes(Freeway* game) noexcept nogil:
+    """What follows a frame in games with changing paces or harmless cars: one check in all other games."""
+    if game.changing & CHANGE_PACES:
+        change_pace(game)
+    if game.changing & IGNORE_HITS:
+        game.met = 0
 
 
 cdef inline const uint16_t* shape_of(const Freeway* game, int lane) noexcept nogil:
@@ -199,7 +211,7 @@ cdef inline float move_chicken(Freeway* game, int action) noexcept nogil:
     elif game.timer & FALL and game.y > BOTTOM:
         game.y -= 1
     if game.met and game.timer & COUNT <= SAFE:
-        game.timer = (STUNNED | STUN) * (game.rules < HARMLESS_CARS)  # a product costs less here than a branch
+        game.timer = STUNNED | STUN
     game.pose = STAND if game.y & 4 else FLAP if game.timer else WALK
     if game.timer and game.frame & 1 == 0:
         game.timer -= 1

@@ -93,8 +93,8 @@ def serve(before, after):
 
 
 def unhit(before, after):
-    hit = bool(after["timer"] & STUNNED)
-    return ({"timer": 0} if hit else {}), hit
+    """`met` would let the next frame begin a stun."""
+    return {"met": 0}, after["met"]
 
 
 def no_stun(before, after):
@@ -123,7 +123,7 @@ ROWS = [
     Row("pong", "lazy_enemy", meet_ball, lazy),
     Row("pong", "fast_serve", meet_ball, serve, free=("x", "free")),
     Row("pong", "hidden_enemy", meet_ball, same),
-    Row("freeway", "harmless_cars", go_up, unhit, free=("pose",)),
+    Row("freeway", "harmless_cars", go_up, unhit, free=("changing",)),
     Row("asterix", "harmless_lyres", wander, no_stun),
     Row("asterix", "random_things", wander, drawn, free=("kind", "touch")),
     Row("asterix", "quick_points", wander, short_wait, put={"kind": TREASURE, "wait": 0, "lives": 8, "stun": 0}),
@@ -139,7 +139,7 @@ def frames(row: Row, count: int = 3000):
             changed.change(**row.put)
         before = changed.read()
         start = before.copy()
-        for name in {"rules", "rest"} & set(start.dtype.names):
+        for name in {"rules", "rest", "changing"} & set(start.dtype.names):
             start[name] = 0
         open_state.write(plain.core, start.reshape(1))
         action = row.act(before, random)
@@ -228,6 +228,11 @@ def test_frozen_cars_stay_and_are_in_nobodys_way(game, settings):
         state = road.read()
         assert not state["x"].any() and not state["timer"] & STUNNED and not road.seen[15:].any()
     assert points == 5
+
+
+def test_harmless_cars_do_not_stop_the_chicken():
+    road = TWINS["freeway"](3, game=8, harmless_cars=1)
+    assert sum(road.step(1)[0] for _ in range(1000)) == 5
 
 
 @pytest.mark.parametrize("game", [1, 4, 6])
