@@ -2,11 +2,10 @@
 
     python -m examples.play_the_cartridge runs/breakout-... runs/pong-... --episodes 100 --sticky 0 0.25 --out scores.jsonl
 
-RUN is a run's folder or one of its checkpoints. Its game must be one that was written after a cartridge. A policy of features
-gets the features that benchmarks/cartridges/features.py reads from the cartridge's RAM, where the RAM tells all of them. A
-policy of pixels gets the cartridge's screen, without the maker's name. Actions are sampled, as in training. With --out each
-group of episodes is written as soon as it has ended; the same command then goes on where it was stopped. ale-py brings the
-ROMs: `pip install ale-py`.
+RUN is a run's folder or one of its checkpoints. Its game must be one of the eight that were written after cartridges. A policy
+of features gets the features that benchmarks/cartridges/features.py reads from the cartridge's RAM. A policy of pixels gets the
+cartridge's screen, without the maker's name. Actions are sampled, as in training. With --out each group of episodes is written
+as soon as it has ended; the same command then goes on where it was stopped. ale-py brings the ROMs: `pip install ale-py`.
 """
 
 import argparse
@@ -71,9 +70,6 @@ def check(config: Config) -> None:
         raise TrainerError(f"RUN must be of {', '.join(TWINS)}, not of {config.game}: only these games have a cartridge")
     if config.env.options:
         raise TrainerError(f"RUN must have no options of the game, not {config.env.options}: the cartridge has none")
-    if config.env.view == "features" and config.game not in features.GAMES:
-        raise TrainerError(f"RUN must be trained with --view pixels for {config.game}: its features cannot be read from the "
-                           "cartridge's RAM")
 
 
 @torch.no_grad()

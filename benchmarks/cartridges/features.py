@@ -11,8 +11,6 @@ import envs_c
 from benchmarks.cartridges import open_state
 from benchmarks.cartridges.twins import TWINS
 
-GAMES = ("breakout", "pong", "freeway", "asterix", "seaquest", "asteroids", "space_invaders")  # whose RAM tells all features
-
 
 def open_cartridge(game: str):
     """The cartridge of one of our games, at its start. Raises ImportError without ale-py."""
@@ -23,8 +21,8 @@ class Observer:
     """Reads a cartridge's features. `read` returns them, (F,) float32, those of `envs_c.make(game)`."""
 
     def __init__(self, cartridge, game: str):
-        if game not in GAMES:
-            raise ValueError(f"features are read from RAM for {', '.join(GAMES)} only, not for {game}")
+        if game not in TWINS:
+            raise ValueError(f"features are read from RAM for {', '.join(TWINS)} only, not for {game}")
         self.cartridge, self.layout = cartridge, TWINS[game].STATE
         self.core = envs_c.VecEnv(envs_c.game(game), 1, num_threads=1)
         self.features = np.zeros((1, *self.core.observation_shape), np.float32)

@@ -10,6 +10,7 @@ import torch
 
 import envs_c
 from benchmarks.cartridges.features import Camera, open_cartridge
+from benchmarks.cartridges.twins import TWINS
 from examples import play_the_cartridge
 from trainer.config import Config
 from trainer.environments import make_source
@@ -30,9 +31,9 @@ def tiny(game: str, **settings) -> tuple:
     return policy, config
 
 
-@pytest.mark.parametrize("view", ["features", "pixels"])
-def test_a_policy_plays_the_cartridge(view):
-    policy, config = tiny("breakout", view=view)
+@pytest.mark.parametrize("game, view", [*((game, "features") for game in TWINS), ("breakout", "pixels")])
+def test_a_policy_plays_the_cartridge(game, view):
+    policy, config = tiny(game, view=view)
     scores = play_the_cartridge.play(policy, config, 2, sticky=0.25)
     assert scores.shape == (2,) and (scores >= 0).all()
 
@@ -77,7 +78,6 @@ def test_wrong_arguments_are_refused_in_a_line(two_runs, arguments, text, capsys
 
 @pytest.mark.parametrize("game, settings, text", [
     ("cartpole", {}, "only these games have a cartridge"),
-    ("enduro", {}, "must be trained with --view pixels for enduro"),
     ("breakout", {"options": {"lives": 3.0}}, "must have no options of the game"),
 ])
 def test_a_run_that_no_cartridge_plays_is_refused(game, settings, text):

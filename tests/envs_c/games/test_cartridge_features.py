@@ -44,9 +44,9 @@ def test_features_stay_close_from_the_same_state(game, away):
     assert np.mean(differences) < away and differences[0] < away / 2
 
 
-def test_a_game_whose_ram_is_not_understood_is_refused():
-    with pytest.raises(ValueError, match="not for enduro"):
-        Observer(open_cartridge("enduro"), "enduro")
+def test_a_game_without_a_cartridge_is_refused():
+    with pytest.raises(ValueError, match="not for snake"):
+        Observer(open_cartridge("enduro"), "snake")
 
 
 def test_the_features_have_the_games_shape():
