@@ -3,13 +3,37 @@
 from libc.stdint cimport int8_t, int16_t, uint16_t
 
 from envs_c.games.enduro.road cimport (
-    CAR_ROWS, GROUPS, HIGH, ROAD_END, ROAD_ROWS, ROAD_Y, TOP, car_column, curve, find_edges, own_column, own_top)
+    CAR_ROWS, GROUPS, HIGH, ROAD_END, ROAD_ROWS, ROAD_Y, TOP, car_column, curve, find_edges, narrow_groups, own_column,
+    own_top, side_of)
 from envs_c.games.enduro.state cimport Race, clock_of, lit_slots
 from envs_c.games.enduro.tables cimport LIGHTS_SHAPE, LIGHT_ROWS, LIGHT_UP, SHAPE
 
 
 cdef enum:
-    NEAR = 24  # columns between two cars from which on they cannot touch, however the road bends
+    NEAR = 24      # columns between two cars from which on they cannot touch, however the road bends
+    SPARE = 2      # columns by which an edge may be off from FREE
+    LOW_GROUP = 5  # the farthest group of the road in which the own car can be
+
+cdef extern from *:
+    """
+    // Columns of the left and the right edge for a full bend to the left, none, and one to the right, without a narrow place
+    // near by, if the road is in its middle place. Filled when enduro.pyx is imported.
+    static short FREE[3][2][103];
+    """
+    int16_t[3][2][103] FREE
+
+
+cdef inline bint may_touch_edge(const Race* race, int x, int row) noexcept nogil:
+    """False if no edge can be at the own car, whose left end is at column x and its top in this row of the road."""
+    cdef int far, near, size, spare = SPARE, bend = side_of(race.bend >> 6) + 1, clear = (row - 83) >> 1
+    if x - race.x > 52 - clear and x - race.x < 104 + clear:
+        return False
+    if race.bend & 15:
+        return True
+    narrow_groups(race, &far, &near, &size)
+    if near <= LOW_GROUP:
+        spare += (size + 3) >> 2
+    return x - race.x <= FREE[bend][0][row] + spare or x + 15 - race.x >= FREE[bend][1][row] - spare
 
 
 cdef inline int own_wheels(const Race* race) noexcept nogil:
@@ -59,8 +83,8 @@ cdef inline bint hits_edge(const Race* race) noexcept nogil:
     cdef int8_t[GROUPS] groups
     cdef int16_t[ROAD_ROWS] left, right
     cdef const uint16_t* own = own_shape(race)
-    cdef int top = own_top(race), x = own_column(race), row, away, clear = (top - 135) >> 1
-    if x - race.x > 52 - clear and x - race.x < 104 + clear:
+    cdef int top = own_top(race), x = own_column(race), row, away
+    if not may_touch_edge(race, x, top - ROAD_Y):
         return False
     curve(race, groups)
     find_edges(race, groups, top - ROAD_Y, left, right)
