@@ -97,28 +97,38 @@ cdef inline int hit_rock(Asteroids* game, int x, int y, int breadth, int above) 
     y: a line, -5 .. 88. A rock that reaches across the lower edge is also met 89 lines higher. The first is the highest of
     those that climb, then of those that sink.
     """
-    cdef uint8_t left = met_at(<uint8_t>x), top = <uint8_t>y, dx, dy, size, wide, high, lies, again, there, key, first = NONE
-    cdef uint8_t[SLOTS] keys
+    cdef uint8_t left = met_at(<uint8_t>x), top = <uint8_t>y, at, dx, dy, size, wide, high, low, reach, meets, key
+    cdef uint8_t first = SLOTS, best = NONE
+    cdef uint8_t[SLOTS] met
     cdef long slot
+    cdef bint lies_low  # met at its own line, not 89 lines higher
     for slot in range(SLOTS):  # bytes, without branches: so the compiler takes 16 slots at once
         size = game.kind[slot] & SIZE
         wide = 4 if size == SMALL else 8 if size == MEDIUM else 16
         high = 6 if size == SMALL else 9 if size == MEDIUM else 15
-        dx = <uint8_t>(met_at(game.rock_x[slot]) - left)
+        low = 86 if size == SMALL else 83 if size == MEDIUM else 75  # as in `edge`
+        at = game.rock_x[slot]
+        dx = <uint8_t>(at - left + (2 if at < BEYOND else 0))
         dy = <uint8_t>(game.rock_y[slot] - top + high)
-        lies = dy <= <uint8_t>(high + above)
-        again = (<uint8_t>(dy - HIGH) <= <uint8_t>(high + above)) & (game.rock_y[slot] >= <uint8_t>edge(size))
-        there = ((dx < <uint8_t>breadth) | (dx > <uint8_t>(256 - wide))) & ((game.kind[slot] & BROKEN) == 0)  # NONE has it, too
-        key = <uint8_t>(game.rock_y[slot] + (15 if lies else 15 - HIGH) + (128 if slot >= SINKS else 0))
-        keys[slot] = key if there & (lies | again) else <uint8_t>NONE
-        first = min(first, keys[slot])
-    if first == NONE:
+        reach = <uint8_t>(high + above)
+        meets = (((dx < <uint8_t>breadth) | (dx > <uint8_t>(256 - wide)))
+                 & ((dy <= reach) | ((<uint8_t>(dy - HIGH) <= reach) & (game.rock_y[slot] >= low)))
+                 & ((game.kind[slot] & BROKEN) == 0))  # NONE has this bit, too
+        met[slot] = meets
+        first = min(first, <uint8_t>slot if meets else <uint8_t>SLOTS)
+    if first == SLOTS:
         return 0
-    slot = 0
-    while keys[slot] != first:
-        slot += 1
-    size = game.kind[slot] >> 4
-    game.kind[slot] |= BROKEN | PALER
+    for slot in range(first, SLOTS):
+        if met[slot]:
+            size = game.kind[slot] & SIZE
+            high = 6 if size == SMALL else 9 if size == MEDIUM else 15
+            lies_low = <uint8_t>(game.rock_y[slot] - top + high) <= <uint8_t>(high + above)
+            key = <uint8_t>(game.rock_y[slot] + (15 if lies_low else 15 - HIGH) + (128 if slot >= SINKS else 0))
+            if key < best:
+                best = key
+                first = <uint8_t>slot
+    size = game.kind[first] >> 4
+    game.kind[first] |= BROKEN | PALER
     game.broken += 1
     return POINTS[size]
 
