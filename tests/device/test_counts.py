@@ -103,3 +103,25 @@ def test_kernels_of_a_minibatch_grow_with_the_horizon_only_in_single_steps(units
     sizes = [{"precision": "bfloat16", "lstm_size": units, "horizon": horizon, "minibatch": 3 * horizon} for horizon in (4, 8)]
     short, long = (counted(size).minibatch[0] for size in sizes)
     assert long - short == more
+
+
+def test_self_play_waits_for_moves_only_and_plays_another_batch_meanwhile():
+    """Two batches, 4 steps and the bootstrap: a wait for the learner's actions and one for the opponents' moves in each."""
+    settings = {"game": "go", "memory": "none", "encoder": "mlp", "num_envs": 4, "num_batches": 2, "options": {"size": 5},
+                "self_play": {"self_play": True, "pool_size": 3, "snapshot_every": 1, "anchor_games": 0}}
+    with installed() as machine:
+        made = make_session(config(**settings))
+        for _ in range(3):
+            iterate(made)
+        with machine.schedule.part("rollout"):
+            collect(made.actor)
+        made.pipeline.settle()
+    operations = machine.schedule.of("rollout")
+    assert all(one.pinned for one in operations if one.kind == "copy")
+    waits = [one for one in operations if one.kind == "sync"]
+    assert len(waits) == 2 * 2 * 4
+    sources = {one.number: one for one in operations}
+    moves = [(sources[max(one.after)], one) for one in waits if sources[max(one.after)].graph is None]
+    beside = [any(one.kind == "copy" and one.stream != queued.stream and queued.number < one.number < waited.number
+                  for one in operations) for queued, waited in moves]
+    assert len(moves) == 2 * 4 and sum(beside) >= len(moves) - 1  # behind the last batch of a rollout there is none

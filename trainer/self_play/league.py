@@ -17,6 +17,7 @@ from trainer.files import write_atomically
 from trainer.policy.policy import Policy
 from trainer.ranks import Ranks
 from trainer.self_play import ratings
+from trainer.self_play.device_opponents import DeviceOpponents
 from trainer.self_play.opponents import Opponents
 from trainer.self_play.pool import Pool
 from trainer.self_play.source import SelfPlaySource
@@ -71,14 +72,18 @@ class League:
     new_policy: makes a policy of the same kind.
     device: the policies' device.
     batch_steps: steps of one iteration, all environments together.
+    new_stream: makes a stream of a GPU.
     """
 
     def __init__(self, game: str, env: EnvConfig, settings: SelfPlayConfig, seed: int, source: SelfPlaySource, policy: Policy,
-                 weights, new_policy, device: torch.device, batch_steps: int):
+                 weights, new_policy, device: torch.device, batch_steps: int, new_stream=None):
         self.game, self.env, self.settings, self.seed, self.source = game, env, settings, seed, source
         self.batch_steps = batch_steps
         self.pool = Pool(settings, policy, weights, new_policy, seed)
-        source.opponents = Opponents(self.pool, policy, source, device, seed)
+        if device.type == "cuda":
+            source.opponents = DeviceOpponents(self.pool, policy, source, device, seed, new_stream)
+        else:
+            source.opponents = Opponents(self.pool, policy, source, device, seed)
         self.anchors: dict[str, dict] = find_game(game).two_players.opponents  # the game's options for each
         self.anchor_points = np.zeros((len(self.anchors), 2, 1))  # points and games of each member and of the learner
         self.rated = 0  # members with games against the anchors

@@ -22,6 +22,8 @@ class Opponents:
     seed: of the sampling. The number of the environment and the number of the step are the other keys.
     """
 
+    overlaps = False  # True if `queue` does not wait for the moves
+
     def __init__(self, pool: Pool, policy: Policy, source, device: torch.device, seed: int):
         self.pool, self.policy, self.device, self.seed = pool, policy, device, seed + SEED_OFFSET
         count, frames, self.first = source.num_envs, policy.frames, source.env.first
@@ -41,17 +43,16 @@ class Opponents:
         self.new[torch.from_numpy(environments).to(self.device)] = 1
 
     @torch.no_grad()
-    def act(self, lo: int, rows: np.ndarray, opponent: np.ndarray, step: int, host: dict, actions: np.ndarray):
-        """Choose the moves of some rows of a batch of B environments.
+    def queue(self, lo: int, rows: np.ndarray, opponent: np.ndarray, step: int, host: dict):
+        """Begin to choose the moves of some rows of a batch of B environments.
 
         lo: number of the batch's first environment.
         rows: (R,) rows in which the opponent moves.
         opponent: (B,) int64, the number of the opponent in each row.
         step: steps since the run began; keys the sampling.
-        host: the batch's arrays; observations and masks of the side to move.
-        actions: (B,) int32, OUT: only `rows` are written.
+        host: the batch's arrays; observations and masks of the side to move. They must not change before `fetch`.
         """
-        batch = slice(lo, lo + len(actions))
+        batch = slice(lo, lo + len(opponent))
         for number in np.unique(opponent[rows]):
             self._forward(self.pool.player(int(number)), lo, torch.from_numpy(rows[opponent[rows] == number]),
                           host["observation"])
@@ -59,28 +60,37 @@ class Opponents:
         legal = None if mask is None else torch.from_numpy(mask).to(self.device)
         kernels.sample(self.out[batch], legal, self.seed, self.first + lo, step, self.action[batch], self.log_prob[batch],
                        self.policy.num_actions, self.value[batch])
-        actions[rows] = self.action[batch].cpu().numpy()[rows]
+
+    def fetch(self, lo: int, rows: np.ndarray, actions: np.ndarray):
+        """Write the moves of the last `queue` of this batch to `rows` of actions (B,) int32."""
+        actions[rows] = self.action[lo: lo + len(actions)].cpu().numpy()[rows]
 
     def _forward(self, player, lo: int, rows: torch.Tensor, observation: np.ndarray):
         """One player's forward pass in its rows: writes their logits to `out` and updates their recurrent states."""
-        policy, weights = player
         newest = torch.from_numpy(observation)[rows].to(self.device)
         at = (rows + lo).to(self.device)
+        self._step(player, self, at, newest, self.new[at], part(self.space, len(rows)))
+        self.new[at] = 0
+
+    def _step(self, player, memory, at, newest, new, space):
+        """One player's step in the rows `at` of `memory`: an object with frames, starts, h, c and out.
+
+        newest: (R, *shape) observations; new: (R,), 1 if they are the first of a game.
+        """
+        policy, weights = player
         if policy.normalizer is not None:
             newest = policy.normalizer(newest, torch.empty_like(newest))
-        frames = torch.cat([self.frames[1:, at], newest[None].to(self.frames.dtype)])
-        starts = torch.cat([self.starts[1:, at], self.new[at][None]])
-        self.frames[:, at], self.starts[:, at] = frames, starts
-        self.new[at] = 0
-        space = part(self.space, len(rows))
+        frames = torch.cat([memory.frames[1:, at], newest[None].to(memory.frames.dtype)])
+        starts = torch.cat([memory.starts[1:, at], new[None]])
+        memory.frames[:, at], memory.starts[:, at] = frames, starts
         x = frames[0][:, None]
         if policy.needs_preprocessing(frames.dtype):
             x = policy.preprocess(frames, starts, 0, space.inputs)[0]
-        h, c = self.h[at], self.c[at]
+        h, c = memory.h[at], memory.c[at]
         keep = 1 - starts[-1]  # the step itself resets c by `keep`, but expects h to be reset already
         h *= keep.to(h.dtype)[:, None]
-        self.out[at] = policy.step(weights, x, keep, torch.ones_like(keep), h, c, space)
-        self.h[at], self.c[at] = h, c
+        memory.out[at] = policy.step(weights, x, keep, torch.ones_like(keep), h, c, space)
+        memory.h[at], memory.c[at] = h, c
 
     def state(self) -> dict[str, torch.Tensor]:
         """Tensors for a checkpoint, (N, ...) each."""

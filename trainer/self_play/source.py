@@ -9,6 +9,8 @@ One step of the learner is two half steps of the games. Each side moves once (en
 The learner sees the two as one step. The next observation is its own turn again. Its reward is the reward of its own move
 minus the opponent's reward of the answer. `terminated` is set if either half ends the game; the next step only resets.
 
+On a GPU the opponents' moves of a batch are computed while the host plays the learner's half of the next batch.
+
 The sides change from game to game: in game number g of environment i, both counted from 0, the learner moves first if i + g
 is even.
 """
@@ -36,6 +38,7 @@ class SelfPlaySource(GameSource):
         super().__init__(env)
         n = env.num_envs
         self.opponents: Opponents | None = None
+        self.bound: list[_Bound] = []
         self.finished: list[tuple[np.ndarray, np.ndarray]] = []
         self.steps = np.zeros(n, np.int64)       # steps since the run began, equal in all environments
         self.games = np.zeros(n, np.int64)       # games begun so far
@@ -46,7 +49,15 @@ class SelfPlaySource(GameSource):
         self.lengths = np.zeros(n, np.int32)     # the learner's steps so far in the current game
 
     def bind(self, lo: int, hi: int, host: dict, actions: np.ndarray):
-        return _Bound(self, lo, hi, host, actions)
+        self.bound.append(_Bound(self, lo, hi, host, actions))
+        return self.bound[-1]
+
+    def begin_next(self, batch: "_Bound"):
+        """Play the learner's half of the batch after this one, if its turn has begun."""
+        following = self.bound[(self.bound.index(batch) + 1) % len(self.bound)]
+        if following.begun and following.moves is None:
+            following.wait()
+            following.move()
 
     def state(self) -> dict[str, torch.Tensor]:
         arrays = {name: torch.from_numpy(array.copy()) for name, array in self._arrays().items()}
@@ -77,6 +88,9 @@ class _Bound(BoundGames):
     def __init__(self, source: SelfPlaySource, lo: int, hi: int, host: dict, actions: np.ndarray):
         super().__init__(source.env.bind(lo, hi, actions=actions, **host))
         self.source, self.lo, self.hi, self.host = source, lo, hi, host
+        self.begun = False                     # a step: its actions are on their way, or it is half played
+        self.moves: np.ndarray | None = None   # (B,) bool, the rows in which the opponent moves, between the two halves
+        self.first = np.zeros(hi - lo, bool)   # the rows in which this step begins a game
         self.answers = np.zeros(hi - lo, np.int32)  # the opponents' actions
         self.theirs = {name: np.zeros(hi - lo, np.float32) for name in ("reward", "terminated", "truncated")}
         self.other = source.env.bind(lo, hi, actions=self.answers, **(host | self.theirs))
@@ -90,22 +104,42 @@ class _Bound(BoundGames):
         self.batch.reset()
         self.over[:] = False
         self._begin_games(np.ones(self.hi - self.lo, bool))
-        self._answer(self.second.copy())
+        self.begun, self.moves = False, self.second.copy()
+        self._queue()
+        self.answer()
+
+    def begin(self, ready):
+        super().begin(ready)
+        self.begun = True
+
+    def wait(self):
+        if self.moves is None:
+            super().wait()
 
     def finish(self, log: EpisodeLog) -> tuple[float, float]:
         begin = time.perf_counter()
-        reset = self.over.copy()
-        self.steps += 1
-        self.batch.step()
-        self._begin_games(reset)
-        ended = self.host["terminated"] != 0
-        self._answer(np.where(reset, self.second, ~ended))
+        if self.moves is None:
+            self.move()
+        if self.source.opponents.overlaps:
+            self.source.begin_next(self)
+        self.answer()
+        self.begun = False
         self.returns += self.host["reward"]
-        self.lengths += ~reset
+        self.lengths += ~self.first
         self.over[:] = self.host["terminated"] != 0
         if self.over.any():
             self._log(np.flatnonzero(self.over), log)
         return self.waited, time.perf_counter() - begin
+
+    def move(self):
+        """Play the learner's half, and begin to choose the opponents' moves."""
+        self.first = self.over.copy()
+        self.steps += 1
+        self.batch.step()
+        self._begin_games(self.first)
+        ended = self.host["terminated"] != 0
+        self.moves = np.where(self.first, self.second, ~ended)
+        self._queue()
 
     def _begin_games(self, new: np.ndarray):
         """Choose sides and opponents in the rows in which a game begins; new: (B,) bool."""
@@ -119,11 +153,17 @@ class _Bound(BoundGames):
         self.returns[rows], self.lengths[rows] = 0, 0
         self.source.opponents.forget(self.lo + rows)
 
-    def _answer(self, moves: np.ndarray):
-        """Play the opponent's half; moves: (B,) bool, the rows in which the opponent moves."""
+    def _queue(self):
+        """Begin to choose the opponents' moves."""
+        if self.moves.any():
+            self.source.opponents.queue(self.lo, np.flatnonzero(self.moves), self.opponent, int(self.steps[0]), self.host)
+
+    def answer(self):
+        """Play the opponent's half."""
+        moves, self.moves = self.moves, None
         if not moves.any():
             return
-        self.source.opponents.act(self.lo, np.flatnonzero(moves), self.opponent, int(self.steps[0]), self.host, self.answers)
+        self.source.opponents.fetch(self.lo, np.flatnonzero(moves), self.answers)
         self.other.step(moves)
         self.host["reward"] -= self.theirs["reward"]
         np.maximum(self.host["terminated"], self.theirs["terminated"], out=self.host["terminated"])

@@ -190,7 +190,8 @@ def _make_league(plan: Plan, policy: Policy, actor: Actor) -> League:
     """The opponents of self-play."""
     config, source, device = plan.config, actor.pipeline.source, plan.device.torch_device
     return League(config.game, config.env, config.self_play, config.run.seed, source, policy, actor.weights,
-                  lambda: _make_policy(plan, source).to(device), device, config.batch_steps)
+                  lambda: _make_policy(plan, source).to(device), device, config.batch_steps,
+                  actor.pipeline.new_stream)
 
 
 def _facts(plan: Plan, ranks: Ranks, policy: Policy) -> dict[str, str]:

@@ -54,8 +54,29 @@ class WatchedBatch:
             self.machine.transfers.touched(array, writes=True, what=f"{what} ({name})")
 
 
+class WatchedHalves(WatchedBatch):
+    """A bound batch of self-play, whose step has two halves at different times."""
+
+    def __init__(self, machine: Machine, bound, host, actions):
+        super().__init__(machine, bound, host, actions)
+        move, answer = bound.move, bound.answer
+
+        def watched_move():
+            self._step()
+            move()
+
+        def watched_answer():
+            answer()  # waits for the moves
+            self._step()
+        bound.move, bound.answer = watched_move, watched_answer
+
+    def finish(self, log):
+        return self.bound.finish(log)
+
+
 def watching(machine: Machine, bind):
     """A source's method `bind` whose batches are watched."""
     def watched(source, lo, hi, host, actions):
-        return WatchedBatch(machine, bind(source, lo, hi, host, actions), host, actions)
+        kind = WatchedHalves if hasattr(source, "opponents") else WatchedBatch
+        return kind(machine, bind(source, lo, hi, host, actions), host, actions)
     return watched

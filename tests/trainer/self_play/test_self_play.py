@@ -39,10 +39,12 @@ def test_opponents_equal_their_policies_unrolled_from_the_start_of_each_game(set
     """Their logits and value equal those of `unroll` over all observations of the game so far."""
     session = make_session(config(policy=settings, iterations=100))
     opponents, games, compared = session.league.source.opponents, {}, set()
-    act = opponents.act
+    queue, fetch = opponents.queue, opponents.fetch
 
-    def checked(lo, rows, opponent, step, host, actions):
-        act(lo, rows, opponent, step, host, actions)
+    def checked(lo, rows, opponent, step, host):
+        actions = np.zeros(len(opponent), np.int32)
+        queue(lo, rows, opponent, step, host)
+        fetch(lo, rows, actions)
         for row in rows:
             key = lo + row, session.pipeline.source.games[lo + row]
             network, _ = session.league.pool.player(int(opponent[row]))
@@ -62,7 +64,7 @@ def test_opponents_equal_their_policies_unrolled_from_the_start_of_each_game(set
             assert torch.allclose(opponents.out[lo + row, -1], value[-1, 0], atol=1e-5)
             compared.add((int(opponent[row]), len(frames) > 1))
 
-    monkeypatch.setattr(opponents, "act", checked)
+    monkeypatch.setattr(opponents, "queue", checked)
     session.pipeline.reset()  # so that `checked` gets every move
     for _ in range(7):
         train.iterate(session)
