@@ -36,6 +36,8 @@ def test_t_maze_is_solved_by_an_lstm_and_not_by_a_policy_without_memory(tmp_path
     pytest.param("gym:CartPole-v1 --total-steps 300_000", 475, id="Gymnasium's CartPole: 475 of 500"),
     pytest.param("gym:Pendulum-v1 --total-steps 200_000", -250, id="Gymnasium's Pendulum, with continuous actions: -250"),
     pytest.param("breakout --total-steps 20_000_000", 300, id="Breakout: 300 of 864"),
+    pytest.param("breakout --view pixels --total-steps 1_200_000 --lr-schedule constant --no-eval-greedy", 5,
+                 id="Breakout from pictures: 5 of 864 (random play: 1.2)"),
     pytest.param("go --options size=5 opponent=0 --total-steps 8_000_000 --eval-episodes 1000", 0.9,
                  id="Go 5x5: 95% of games won, at 1 and -1 a game"),
 ])
