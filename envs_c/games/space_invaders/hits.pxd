@@ -3,7 +3,7 @@
 from libc.stdint cimport uint8_t
 
 from envs_c.games.space_invaders.state cimport (
-    BLAST_TIME, CANNON_HIGH, CANNON_Y, COLUMNS, HIGH, PITCH_Y, ROWS, SAUCER_HIGH, SAUCER_Y, SHIELDS, SHIELD_PITCH,
+    BLAST_TIME, CANNON_HIGH, CANNON_Y, COLUMNS, FAR_X, HIGH, PITCH_Y, ROWS, SAUCER_HIGH, SAUCER_Y, SHIELDS, SHIELD_PITCH,
     SHIELD_ROWS, SHIELD_X, SHIELD_Y, SHOT_HIGH, Invaders, random_byte)
 from envs_c.games.space_invaders.shapes cimport CANNON, INVADERS, SAUCER, SHAPE
 
@@ -20,12 +20,12 @@ cdef inline bint touches(int shape, int column, int top, int high, int y) noexce
 
 
 cdef inline bint meets_cannon(const Invaders* game, int x, int y) noexcept nogil:
-    """True if a bomb is in the cannon. Missiles appear up to 2 rows lower here, and 4 higher at the saucer."""
-    return y > 0 and touches(CANNON, x - game.cannon, CANNON_Y, CANNON_HIGH, y + 2)
+    """True if a bomb is in the cannon. Bombs appear 2 rows lower here, or 1 row from x = FAR_X on."""
+    return y > 0 and touches(CANNON, x - game.cannon, CANNON_Y, CANNON_HIGH, y + (2 if x < FAR_X else 1))
 
 
 cdef inline bint meets_saucer(const Invaders* game) noexcept nogil:
-    """True if the shot is in the saucer."""
+    """True if the shot is in the saucer, where it appears 4 rows higher."""
     return game.saucer_x >= 0 and touches(SAUCER, game.shot_x - game.saucer_x, SAUCER_Y, SAUCER_HIGH, game.shot_y - 4)
 
 

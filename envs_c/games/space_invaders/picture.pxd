@@ -9,8 +9,8 @@ from libc.string cimport memcpy, memset
 
 from envs_c.games.space_invaders.shapes cimport BLAST, INVADERS, SAUCER, SHAPE, SHAPES
 from envs_c.games.space_invaders.state cimport (
-    BOMBS, BOMB_HIGH, CANNON_Y, COLUMNS, GROUND_Y, HIGH, PITCH_X, PITCH_Y, ROWS, SHIELDS, SHIELD_END, SHIELD_PITCH, SHIELD_X,
-    SHIELD_Y, Invaders, lowest_y)
+    BOMBS, BOMB_HIGH, CANNON_Y, COLUMNS, FAR_X, GROUND_Y, HIGH, PITCH_X, PITCH_Y, ROWS, SHIELDS, SHIELD_END, SHIELD_PITCH,
+    SHIELD_X, SHIELD_Y, Invaders, lowest_y)
 from envs_c.screen cimport SMALL, Canvas, canvas_bitmap, canvas_rect, grey_of
 from envs_c.stamp cimport AREA, CELL_X, CELL_Y, STAMP, UNIT_X, UNIT_Y, cell_at, cover_bits, cover_row
 
@@ -166,13 +166,13 @@ cdef inline uint8_t invader_bits(const Invaders* game, int x, int y) noexcept no
     return bits & 255
 
 
-cdef inline int lowered(const Invaders* game, int y) noexcept nogil:
-    """How many rows lower a shot or bomb appears in row y than its own y says."""
+cdef inline int lowered(const Invaders* game, int x, int y) noexcept nogil:
+    """How many rows lower a shot or bomb appears at (x, y) than its own y says."""
     cdef int line = (y - game.y) % PITCH_Y
     if y < game.y:
         return -3
     if y >= GROUND_LINE:
-        return 2
+        return 2 if x < FAR_X else 1
     return line <= HIGH and y < game.y + PITCH_Y * ROWS
 
 
@@ -193,7 +193,7 @@ cdef inline bint on_bomb(const Invaders* game, int x, int y) noexcept nogil:
     """True if a bomb is at (x, y)."""
     cdef int k
     for k in range(BOMBS):
-        if game.bomb_x[k] == x and game.bomb_y[k] > 0 and 0 <= y - game.bomb_y[k] - lowered(game, y) < BOMB_HIGH:
+        if game.bomb_x[k] == x and game.bomb_y[k] > 0 and 0 <= y - game.bomb_y[k] - lowered(game, x, y) < BOMB_HIGH:
             return True
     return False
 
@@ -204,7 +204,7 @@ cdef inline void draw_thin(const Invaders* game, Canvas* canvas, int x, int y, i
     cdef int[THIN_ROWS] units = [0, 0, 0, 0, 0, 0, 0]
     cdef uint8_t* pixels
     for line in range(top, y + lines + 2):
-        if not 0 <= line - y - lowered(game, line) < lines or covered(game, x, line) or (shot and on_bomb(game, x, line)):
+        if not 0 <= line - y - lowered(game, x, line) < lines or covered(game, x, line) or (shot and on_bomb(game, x, line)):
             continue
         if canvas.rgb != NULL:
             canvas_rect(canvas, x, line, 1, 1, SILVER)

@@ -88,6 +88,28 @@ def test_the_saucer_and_fast_invaders_equal_the_cartridges(cartridge, column, wa
         assert all(np.array_equal(mine[name], other[name], equal_nan=True) for name in mine), f"frame {frame}"
 
 
+@pytest.mark.parametrize("cannon", [34, 70, 104, 107, 110, 111, 116])
+def test_a_bomb_hits_the_cannon_in_the_cartridges_row_and_column(cartridge, cannon):
+    machine = twin_of("space_invaders")
+    for game in (machine, cartridge):
+        game.step(NOOP)
+        game.step(NOOP)
+    cartridge.poke({28: cannon + 1, 83: 20})
+    start, state = cartridge.ale.cloneState(include_rng=True), cartridge.state()
+    hits = 0
+    for y in range(84, 92):
+        for column in range(-1, 8):
+            cartridge.ale.restoreState(start)
+            cartridge.poke({81: 20, 82: y, 84: cannon + column + 2})
+            machine.change(**state)
+            machine.change(bomb_x=[18, cannon + column], bomb_y=[44, 2 * y + 4])
+            for game in (machine, cartridge):
+                game.step(NOOP)
+            assert machine.phase == cartridge.state()["phase"], f"bomb {y}, column {column}"
+            hits += machine.phase == 2
+    assert 15 < hits < 60
+
+
 def test_has_the_cartridges_actions_and_lives(cartridge):
     assert [action.name for action in cartridge.actions] == list(envs_c.game("space_invaders").actions)
     assert cartridge.ale.lives() == Space().lives == 3

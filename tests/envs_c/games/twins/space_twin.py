@@ -164,7 +164,7 @@ class Twin:
             if self.crumbles(self.bomb_x[k], self.bomb_y[k], False):
                 self.bomb_y[k] = 0
         cannon = pixels(CANNON, self.cannon, 185)
-        if self.phase == PLAY and any(y and cannon & {(x, y + 2 + line) for line in range(8)}
+        if self.phase == PLAY and any(y and cannon & {(x, y + (2 if x < 112 else 1) + line) for line in range(8)}
                                       for x, y in zip(self.bomb_x, self.bomb_y, strict=True)):
             self.phase, self.clock = BURN, 128
 
