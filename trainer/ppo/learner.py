@@ -37,7 +37,8 @@ class Learner:
     generator: random numbers for the order of the sequences; the same on all ranks.
     stream: the device's stream to learn in; None on the CPU.
     graphs: capture work as graphs if the device can. A loss of the user's own is a part of them: it must not read tensors on
-        the host. With several ranks nothing is captured, since they wait for each other.
+        the host. With several ranks nothing is captured, since they wait for each other (GraphLearner captures the parts
+        between).
     ranks: each rank learns from its part of every minibatch.
 
     Raises SettingError if a function of the user's own does not fit.
