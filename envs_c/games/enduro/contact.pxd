@@ -6,7 +6,7 @@ from envs_c.games.enduro.road cimport (
     CAR_ROWS, GROUPS, HIGH, ROAD_END, ROAD_ROWS, ROAD_Y, TOP, car_column, curve, find_edges, narrow_groups, own_column,
     own_top, side_of)
 from envs_c.games.enduro.state cimport Race, clock_of, lit_slots
-from envs_c.games.enduro.tables cimport LIGHTS_SHAPE, LIGHT_ROWS, LIGHT_UP, SHAPE
+from envs_c.games.enduro.tables cimport LIGHTS_SHAPE, LIGHT_DOWN, LIGHT_ROWS, SHAPE
 
 
 cdef enum:
@@ -46,10 +46,10 @@ cdef inline const uint16_t* own_shape(const Race* race) noexcept nogil:
     return SHAPE[0][own_wheels(race)]
 
 
-cdef inline const uint16_t* car_shape(const Race* race, int slot, bint lit, int* rows, int* up) noexcept nogil:
-    """The rows of bits of a slot's car, or of its tail lights, their number, and by how much they begin above TOP."""
+cdef inline const uint16_t* car_shape(const Race* race, int slot, bint lit, int* rows, int* down) noexcept nogil:
+    """The rows of bits of a slot's car, or of its tail lights, their number, and by how much they begin below TOP."""
     rows[0] = LIGHT_ROWS[slot] if lit else HIGH[slot]
-    up[0] = LIGHT_UP[slot] if lit else 0
+    down[0] = LIGHT_DOWN[slot] if lit else 0
     if lit:
         return LIGHTS_SHAPE[slot]
     return SHAPE[slot][clock_of(race) >> 1 & 1]
@@ -60,12 +60,12 @@ cdef inline bint hits_car(const Race* race) noexcept nogil:
     cdef int8_t[GROUPS] groups
     cdef const uint16_t* own = own_shape(race)
     cdef const uint16_t* other
-    cdef int slot, rows, up, top = own_top(race), away, row, y
+    cdef int slot, rows, down, top = own_top(race), away, row, y
     cdef bint bent = False
     for slot in range(2):
         if race.slot[slot]:
-            other = car_shape(race, slot, slot < lit_slots(race), &rows, &up)
-            y = TOP[16 * slot + (race.phase >> 4)] - up
+            other = car_shape(race, slot, slot < lit_slots(race), &rows, &down)
+            y = TOP[16 * slot + (race.phase >> 4)] + down
             if y + rows <= top or y >= ROAD_END or not NEAR > car_column(race, slot, groups, False) - own_column(race) > -NEAR:
                 continue
             if race.bend and not bent:

@@ -214,7 +214,7 @@ cdef inline void draw_car(Scene* scene, int x, int y, const uint16_t* shape, int
 
 cdef inline void draw_traffic(const Race* race, const int8_t* groups, bint bent, Scene* scene) noexcept nogil:
     """Paint all cars, the own one over the others. From grey sums the hidden parts of the nearest two are subtracted."""
-    cdef int left = own_column(race), top = own_top(race), lit = lit_slots(race), slot, x, y, row, rows, up, away
+    cdef int left = own_column(race), top = own_top(race), lit = lit_slots(race), slot, x, y, row, rows, down, away
     cdef const uint16_t* shape
     cdef const uint16_t* own = own_shape(race)
     cdef uint32_t colour, bits
@@ -222,8 +222,8 @@ cdef inline void draw_traffic(const Race* race, const int8_t* groups, bint bent,
         if race.slot[slot] == 0 or (season_of(race) == FOG and slot >= lit):
             continue
         colour = CARS[(4 | race.slot[slot] >> 4 & 1) if slot < lit else race.slot[slot] >> 4]
-        shape = car_shape(race, slot, slot < lit, &rows, &up)
-        x, y = car_column(race, slot, groups, bent), TOP[16 * slot + (race.phase >> 4)] - up
+        shape = car_shape(race, slot, slot < lit, &rows, &down)
+        x, y = car_column(race, slot, groups, bent), TOP[16 * slot + (race.phase >> 4)] + down
         if y >= ROAD_END:
             continue
         draw_car(scene, x, y, shape, rows, LIGHT_COVER + slot if slot < lit else 2 * slot + (clock_of(race) >> 1 & 1), colour)

@@ -61,8 +61,8 @@ cdef extern from *:
         {{0x6000, 0xF000}, {0x6000, 0xF000}}, {{0xC000}, {0xC000}}};
     static const unsigned short LIGHTS_SHAPE[7][3] = {
         {0x3C3C, 0x3C3C, 0x3C3C}, {0xF0F0, 0xF0F0, 0xF0F0}, {0x6600, 0x6600}, {0xCC00, 0xCC00}, {0x9000, 0x9000},
-        {0x9000}, {0xC000}};
-    static const unsigned char LIGHT_ROWS[7] = {3, 3, 2, 2, 2, 1, 1}, LIGHT_UP[7] = {2, 1, 0, 0, 0, 0, 0};
+        {0x9000, 0x9000}, {0xC000}};
+    static const unsigned char LIGHT_ROWS[7] = {3, 3, 2, 2, 2, 2, 1}, LIGHT_DOWN[7] = {1, 1, 1, 1, 1, 1, 0};
     static const unsigned CARS[16] = {0x8E8E8E, 0xA2A22A, 0xB47A30, 0xC66C3A, 0xC84848, 0xB846A2, 0x9246C0, 0x6848C6, 0x4248C8,
                                       0x4272C2, 0x4288B0, 0x429E82, 0x48A048, 0x6E9C42, 0x88923E, 0xA28638};
     static const unsigned short DIGIT[10][7] = {
@@ -94,7 +94,7 @@ cdef extern from *:
     const uint16_t[7][2][11] SHAPE
     const uint16_t[7][3] LIGHTS_SHAPE
     const uint16_t[7] SIGN
-    const uint8_t[7] LIGHT_ROWS, LIGHT_UP
+    const uint8_t[7] LIGHT_ROWS, LIGHT_DOWN
     const uint32_t[16] CARS
     const uint16_t[10][7] DIGIT
     const uint16_t[8] FLAG

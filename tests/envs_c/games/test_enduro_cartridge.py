@@ -91,6 +91,20 @@ def test_the_days_last_car_and_the_next_day_equal_the_cartridges(theirs, day):
     assert race.day == day + 1 and race.left > 290
 
 
+@pytest.mark.slow
+def test_a_whole_day_of_a_driver_equals_the_cartridges(theirs):
+    race, points, action = Race(scatter=0), 0, FIRE
+    for frame in range(DAY - 1):
+        if frame % 4 == 0:
+            action = theirs.keep_middle()
+        reward, over = theirs.step(action)
+        assert race.step(action) == (reward, over), f"frame {frame}"
+        points += reward
+        if frame % 256 == 255:
+            assert_equal(race, theirs, frame)
+    assert points > 40
+
+
 def test_a_day_is_as_long_as_the_cartridges(theirs):
     theirs.step(NOOP)
     theirs.poke({48: 3, 49: 192})
