@@ -16,6 +16,8 @@ SIZE = 5
 class Script:
     """Opponents whose moves depend only on the observation; also their pool, which records the games drawn."""
 
+    overlaps = False
+
     def __init__(self):
         self.pool, self.games = self, []
 
@@ -26,9 +28,12 @@ class Script:
     def forget(self, environments):
         """Does nothing: a scripted opponent has no state."""
 
-    def act(self, lo, rows, opponent, step, host, actions):
+    def queue(self, lo, rows, opponent, step, host):
+        self.queued = {row: scripted(host["observation"][row], host["action_mask"][row]) for row in rows}
+
+    def fetch(self, lo, rows, actions):
         for row in rows:
-            actions[row] = scripted(host["observation"][row], host["action_mask"][row])
+            actions[row] = self.queued[row]
 
 
 def scripted(observation, mask) -> int:
