@@ -143,12 +143,12 @@ cdef float step(void* state, int action, Rng* rng, bint* over) noexcept nogil:
         game.drift = game.drift - 1 if game.drift > 1 else DRIFT
         if not wave and not game.rules & STILL_ROCKS:
             move_rocks(game)
-    if wave:
-        begin_wave(game)
     if game.hidden:
         come_back(game)
     if not game.frame & 1:
         turn(game, KEYS[action], there, over)
+    if wave:
+        begin_wave(game)
     if breaks:
         split_rocks(game)
     if breaks or wave:

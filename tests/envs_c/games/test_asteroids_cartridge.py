@@ -148,3 +148,16 @@ def test_the_episode_ends_in_the_cartridges_frame(cartridge):
         if ends[0][1]:
             return
     raise AssertionError("neither ended")
+
+
+def test_a_jump_in_a_waves_frame_draws_its_landing_first(cartridge):
+    machine = Machine()
+    for _ in range(4):
+        cartridge.step(5)
+        if cartridge.ship()["dived"]:
+            break
+    cartridge.step(5)
+    cartridge.put_rocks()
+    cartridge.inject_into(machine)
+    cartridge.step(5), machine.step(5)
+    assert machine.hidden == 32 and machine.rocks == 4 and different(machine, cartridge) == {}

@@ -79,12 +79,12 @@ class Twin:
         if self.frame % 2:
             self.drift = self.drift - 1 or 7
             self.move_rocks()
-        if wave:
-            self.begin_wave()
         if self.hidden:
             self.come_back()
         if self.frame % 2 == 0:
             over = self.turn(KEYS[action], there)
+        if wave:
+            self.begin_wave()
         if broken:
             self.split()
         points = 0 if broken or wave else self.meet(there and not self.hidden)
