@@ -216,7 +216,7 @@ cdef inline int play_frame(Invaders* game, int action, bint* over) noexcept nogi
         game.shot_x, game.shot_y = game.cannon + 4, SHOT_Y
     if game.phase == PLAY and times_of(game.count) >> (game.clock & 63) & 1:
         march(game, over)
-    if game.count and lowest_y(game) >= SHELTER_Y:
+    if game.y >= SHELTER_Y - PITCH_Y * (ROWS - 1) and game.count and lowest_y(game) >= SHELTER_Y:
         game.sheltered = 0
     game.shown = game.cannon
     if even:

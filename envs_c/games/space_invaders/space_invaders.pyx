@@ -96,7 +96,10 @@ cdef void observe(const void* state, void* out) noexcept nogil:
         for c in range(COLUMNS):
             features[COLUMNS * r + c] = 1 - (game.row[r] >> c & 1)
     for k in range(24):
-        features[36 + k] = game.gone[k] * <float>0.125 if game.sheltered else <float>1
+        features[36 + k] = game.gone[k] * <float>0.125
+    if not game.sheltered:
+        for k in range(24):
+            features[36 + k] = 1
     features[60] = (game.x + 3 - middle) * <float>(1.0 / 40)
     features[61] = (game.y - TOP_Y) * <float>(1.0 / 40)
     features[62] = game.way
