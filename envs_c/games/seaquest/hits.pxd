@@ -102,11 +102,16 @@ cdef inline int lane_at(int top, int rows) noexcept nogil:
     return lane if lane < LANES and top < lane_y(lane) + LANE_ROWS else NO_LANE
 
 
+cdef inline bint near(const Seaquest* game, int lane, int x, int width) noexcept nogil:
+    """True if a place of the lane's wave can share a column with x .. x + width - 1."""
+    return -width < x - game.x[lane] < SPRITE + GAP * (COPIES - 1)
+
+
 cdef inline bint pushes(const Seaquest* game, int lane) noexcept nogil:
     """True if a shark touches the lane's diver."""
     cdef Thing shark, diver
     cdef int copy
-    if game.sub[lane] or game.guest[lane] == 0:
+    if game.sub[lane] or game.guest[lane] == 0 or not near(game, lane, game.guest[lane], SPRITE):
         return False
     set_enemy(&shark, game, lane)
     set_guest(&diver, game, lane)
@@ -116,35 +121,25 @@ cdef inline bint pushes(const Seaquest* game, int lane) noexcept nogil:
     return False
 
 
-cdef inline void find_contacts(const Seaquest* game, Contacts* found) noexcept nogil:
-    """Find what touched in the frame that was shown last. OUT found."""
+cdef inline void meet_lane(const Seaquest* game, Contacts* found) noexcept nogil:
+    """Find what touches the submarine in its lane, and what the torpedo hits. OUT found."""
     cdef Thing thing, torpedo
-    cdef int lane, copy
-    found.hit = found.run = found.met = NO_LANE
-    found.patrol = False
-    if 0 < game.patrol < WIDTH:
-        thing.bits = &SUBMARINE[screw(game)][0]
-        thing.rows, thing.mirrored = patrol_rows(game), True
-        thing.x, thing.y = game.patrol, patrol_y(game)
-        found.patrol = meets_ship(game, &thing)
-    for lane in range(LANES):
-        found.pushed[lane] = pushes(game, lane)
-    if game.phase != PLAYS and game.phase != DIES:
-        return
-    lane = lane_at(game.y + SHIP_Y, SHIP_ROWS)
-    if lane != NO_LANE and game.guest[lane] > 0:
+    cdef int lane = lane_at(game.y + SHIP_Y, SHIP_ROWS), copy
+    if lane != NO_LANE and game.guest[lane] > 0 and -SPRITE - SHOT_X < game.guest[lane] - game.x_ship < SHIP:
         set_guest(&thing, game, lane)
         if meets_ship(game, &thing):
             found.met = lane
     if game.phase != PLAYS:
         return
-    if lane != NO_LANE:
+    if lane != NO_LANE and game.alive[lane] and near(game, lane, game.x_ship, SHIP):
         set_enemy(&thing, game, lane)
         for copy in range(COPIES):
             if set_copy(&thing, game, lane, copy) and meets_ship(game, &thing):
                 found.run = lane
+    if not HIT_FROM <= game.torpedo <= HIT_TO:
+        return
     lane = lane_at(game.y + TORPEDO_ROW, 1)
-    if lane != NO_LANE and HIT_FROM <= game.torpedo <= HIT_TO:
+    if lane != NO_LANE and game.alive[lane] and near(game, lane, game.torpedo, SPRITE):
         torpedo.bits = TORPEDO_BITS
         torpedo.rows, torpedo.mirrored = 1, False
         torpedo.x, torpedo.y = game.torpedo, game.y + TORPEDO_ROW
@@ -152,6 +147,26 @@ cdef inline void find_contacts(const Seaquest* game, Contacts* found) noexcept n
         for copy in range(COPIES):
             if set_copy(&thing, game, lane, copy) and share_pixel(&torpedo, &thing):
                 found.hit = lane
+
+
+cdef inline void find_contacts(const Seaquest* game, Contacts* found) noexcept nogil:
+    """Find what touched in the frame that was shown last. OUT found."""
+    cdef Thing thing
+    cdef int lane
+    found.hit = found.run = found.met = NO_LANE
+    found.patrol = False
+    memset(found.pushed, 0, sizeof(found.pushed))
+    if 0 < game.patrol < WIDTH:
+        thing.bits = &SUBMARINE[screw(game)][0]
+        thing.rows, thing.mirrored = patrol_rows(game), True
+        thing.x, thing.y = game.patrol, patrol_y(game)
+        found.patrol = meets_ship(game, &thing)
+    if game.phase != PLAYS and game.phase != DIES:
+        return
+    meet_lane(game, found)
+    for lane in range(LANES):
+        if not game.chased[lane] or lane == found.hit or lane == found.run:  # else he flees already
+            found.pushed[lane] = pushes(game, lane)
 
 
 cdef inline float lose_copies(Seaquest* game, int lane, int x, int width, int chance) noexcept nogil:

@@ -3,7 +3,7 @@
 from libc.stdint cimport int16_t, uint8_t
 
 from envs_c.games.seaquest.rules cimport (
-    COUNTS, LANES, NOBODY, PLAYS, SILENT_SUBMARINES, TANK, UNIT, WAITING, Seaquest, bob, screw)
+    COUNTS, LANES, NOBODY, PLAYS, SILENT_SUBMARINES, TANK, UNIT, WAITING, Seaquest, bob)
 
 
 cdef enum:
@@ -43,7 +43,7 @@ cdef inline void send_wave(Seaquest* game, int lane, bint sub, int chance) noexc
 cdef inline void fill(Seaquest* game) noexcept nogil:
     """One frame in which the tank is filled in the empty sea. The frame's number chooses the first waves."""
     cdef int lane
-    if game.frame % UNIT != 0:
+    if game.frame & (UNIT - 1) != 0:
         return
     game.oxygen += 1
     if game.oxygen == TANK:
@@ -53,15 +53,13 @@ cdef inline void fill(Seaquest* game) noexcept nogil:
 
 
 cdef inline void swim(Seaquest* game) noexcept nogil:
-    """Choose the poses of this frame."""
+    """Choose the poses of sharks and divers in this frame."""
     cdef int lane
+    cdef uint8_t quick = game.frame >> 1 & 1
     if game.phase != COUNTS:
         game.sway = <uint8_t>bob(game)
     for lane in range(LANES):
-        if game.sub[lane]:
-            game.pose[lane] = <uint8_t>(2 - screw(game))
-        else:
-            game.pose[lane] = game.frame >> 1 & 1 if game.chased[lane] else game.stroke
+        game.pose[lane] = quick if game.chased[lane] else game.stroke
 
 
 cdef inline int owed(uint8_t* part, int sixteenths) noexcept nogil:

@@ -8,11 +8,14 @@ from libc.stdint cimport int16_t, uint8_t, uint16_t, uint32_t
 from libc.string cimport memcpy, memset
 
 from envs_c.games.seaquest.rules cimport (
-    COPIES, COUNTS, CREW, DIES, EMPTIED, GAP, LOW, PLAYS, SHARK_ROWS, SHIP_ROWS, SHIP_Y, SHOT_ROW, SHOT_X, SPRITE, SURFACE,
-    Seaquest, lane_y, screw)
-from envs_c.games.seaquest.shapes cimport MIRROR, SHARK, SHOT, SUBMARINE, SWIMMER, foam, hull, make_mirror
+    COPIES, CREW, DIES, EMPTIED, GAP, LOW, PLAYS, SHARK_ROWS, SHIP_ROWS, SHIP_Y, SHOT_ROW, SHOT_X, SPRITE, SURFACE,
+    Seaquest, crew_shown, lane_y, screw)
+from envs_c.games.seaquest.shapes cimport (
+    ABOARD, DIGIT, LIFE, MIRROR, SHARK, SHOT, SUBMARINE, SWIMMER, foam, hull, make_mirror)
 from envs_c.screen cimport SMALL, grey_of
-from envs_c.stamp cimport CELLS, CELL_X, HEIGHT, STAMP, WIDTH, Sheet, cell_at, cover_bits, doubled, put, put_row, to_bytes
+from envs_c.stamp cimport (
+    CELLS, CELL_X, CELL_Y, HEIGHT, STAMP, UNIT_X, UNIT_Y, WIDTH, Sheet, add_units, cell_at, cover_bits, doubled, put, put_row,
+    to_bytes)
 
 
 cdef enum:
@@ -37,14 +40,6 @@ cdef extern from *:
     static const unsigned FADING[15] = {  // colour of a burst, by the steps left of a death; at last that of the sea
         0x001C88, 0x001C88, 0x001C88, 0x001C88, 0x001C88, 0x001C88, 0x183B9D, 0x2D57B0, 0x4272C2, 0x548AD2, 0x65A0E1,
         0x75B5EF, 0x75B5EF, 0x75B5EF, 0x75B5EF};
-    static const unsigned char LIFE[8] = {0x04, 0x0C, 0x0C, 0xBE, 0xFE, 0xFE, 0xFC, 0x80};
-    static const unsigned char ABOARD[9] = {0x02, 0x02, 0x0C, 0x0F, 0x18, 0xF0, 0x20, 0x40, 0x80};
-    static const unsigned char DIGIT[10][8] = {
-        {0x3C, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x3C}, {0x18, 0x38, 0x18, 0x18, 0x18, 0x18, 0x18, 0x3C},
-        {0x3C, 0x46, 0x06, 0x06, 0x3C, 0x60, 0x60, 0x7E}, {0x3C, 0x46, 0x06, 0x0C, 0x0C, 0x06, 0x46, 0x3C},
-        {0x0C, 0x1C, 0x2C, 0x4C, 0x7E, 0x0C, 0x0C, 0x0C}, {0x7E, 0x60, 0x60, 0x7C, 0x06, 0x06, 0x46, 0x7C},
-        {0x3C, 0x62, 0x60, 0x7C, 0x66, 0x66, 0x66, 0x3C}, {0x7E, 0x42, 0x06, 0x0C, 0x18, 0x18, 0x18, 0x18},
-        {0x3C, 0x66, 0x66, 0x3C, 0x3C, 0x66, 0x66, 0x3C}, {0x3C, 0x66, 0x66, 0x66, 0x3E, 0x06, 0x46, 0x3C}};
     static const unsigned OXYGEN[5] = {0xEAAED2, 0xAEE89A, 0xA44ADE, 0xAE4A96, 0xEA4ED2};  // the word OXYGEN, 24 columns
     static const unsigned char SEABED[8] = {162, 161, 161, 162, 163, 164, 164, 163};  // first row of sand, for 4 columns each
     // Made when seaquest.pyx is imported, then constant:
@@ -52,20 +47,19 @@ cdef extern from *:
     static unsigned GROUND[210];                    // [row]: colour behind all figures
     static short GROUND_GREY[210];
     static unsigned short STANDING[84 * 84];        // sums of the backdrop
+    static unsigned char FOAMING[256][4];           // [first 8 rows that are lighter]: units down of grey rows 18 .. 21
     static unsigned char ICONS[2][7][4][84];        // grey rows by lives or divers; no other thing is drawn there
     """
     const uint32_t[18][2] BANDS
     const uint32_t[8] SHARKS
     const uint32_t[15] FADING
-    const uint8_t[8] LIFE
-    const uint8_t[9] ABOARD
-    const uint8_t[10][8] DIGIT
     const uint32_t[5] OXYGEN
     const uint8_t[8] SEABED
     uint8_t[40][256][8] COVER
     uint32_t[210] GROUND
     int16_t[210] GROUND_GREY
     uint16_t[84 * 84] STANDING
+    uint8_t[256][4] FOAMING
     uint8_t[2][7][4][84] ICONS
 
 
@@ -85,14 +79,17 @@ cdef inline void stamp(Sheet* sheet, int x, int y, const uint8_t* bits, int rows
     if x <= EDGE - SPRITE or x >= WIDTH:
         return
     if sheet.canvas == NULL:
-        stamp_grey(sheet.sums, x, y, bits, rows, grey_of(colour))
+        stamp_grey(sheet.sums, x, y, bits, rows, grey_of(colour), 0)
         return
     for row in range(rows):
         put_row(sheet, x, y + row, <uint16_t>(bits[row] << 8), GROUND[y + row], colour)
 
 
-cdef inline void stamp_grey(uint16_t* sums, int x, int y, const uint8_t* bits, int rows, int grey) noexcept nogil:
-    """As `stamp`, in grey: five rows of pixels, which are two grey rows, at a time."""
+cdef inline void stamp_grey(uint16_t* sums, int x, int y, const uint8_t* bits, int rows, int grey, int waves) noexcept nogil:
+    """As `stamp`, in grey: five rows of pixels, which are two grey rows, at a time.
+
+    waves: the lighter rows of the water's edge behind the figure, as `foam` gives them.
+    """
     cdef int mask = 0xFF, above = y % BLOCK, block, row
     cdef uint8_t[TALLEST] padded
     cdef uint16_t[STAMP] upper, lower
@@ -113,6 +110,8 @@ cdef inline void stamp_grey(uint16_t* sums, int x, int y, const uint8_t* bits, i
         for row in range(BLOCK):
             at[row] = STAMP * (padded[BLOCK * block + row] & mask)
             weight[row] = grey - GROUND_GREY[y + BLOCK * block + row]
+            if waves and 0 <= y + BLOCK * block + row - WAVES_Y < WAVES_END - WAVES_Y:
+                weight[row] -= (waves >> (y + BLOCK * block + row - WAVES_Y) & 1) * (grey_of(FOAM) - grey_of(SEA))
         memcpy(upper, sums, sizeof(upper))
         memcpy(lower, sums + SMALL, sizeof(lower))
         for k in range(STAMP):
@@ -148,19 +147,25 @@ cdef inline void paint(Sheet* sheet, const Figure* figure, uint32_t colour) noex
 
 
 cdef inline void draw_waves(const Seaquest* game, Sheet* sheet) noexcept nogil:
-    """Paint the lighter rows of the water's edge."""
-    cdef int rows = foam(game), row
-    for row in range(WAVES_Y, WAVES_END):
-        if rows >> (row - WAVES_Y) & 1:
-            put(sheet, EDGE, row, WIDTH - EDGE, 1, SEA, FOAM)
+    """Paint the lighter rows of the water's edge, which is four rows of grey cells."""
+    cdef int rows = foam(game), light = grey_of(FOAM) - grey_of(SEA), row
+    if sheet.canvas == NULL:
+        for row in range(4):
+            if FOAMING[rows & 255][row]:
+                add_units(sheet.sums + cell_at(0, WAVES_Y) + SMALL * row, UNIT_X * EDGE, UNIT_X * WIDTH,
+                          FOAMING[rows & 255][row] * light)
+        return
+    for row in range(WAVES_END - WAVES_Y):
+        if rows >> row & 1:
+            put(sheet, EDGE, WAVES_Y + row, WIDTH - EDGE, 1, SEA, FOAM)
 
 
-cdef inline void dip(const Seaquest* game, Sheet* sheet, const Figure* figure) noexcept nogil:
-    """Darken the water's edge behind a figure, which is painted over it next."""
-    cdef int rows = foam(game), row
-    for row in range(max(WAVES_Y, figure.y), min(WAVES_END, figure.y + figure.rows)):
-        if rows >> (row - WAVES_Y) & 1:
-            put_row(sheet, figure.x, row, <uint16_t>(figure.bits[row - figure.y] << 8), FOAM, SEA)
+cdef inline void paint_wet(const Seaquest* game, Sheet* sheet, const Figure* figure, uint32_t colour) noexcept nogil:
+    """Paint a figure that may be at the water's edge."""
+    if sheet.canvas != NULL or figure.y >= WAVES_END:
+        paint(sheet, figure, colour)
+    elif EDGE - SPRITE < figure.x < WIDTH:
+        stamp_grey(sheet.sums, figure.x, figure.y, figure.bits, figure.rows, grey_of(colour), foam(game))
 
 
 cdef inline void draw_ship(const Seaquest* game, Sheet* sheet, Figure* front) noexcept nogil:
@@ -186,8 +191,7 @@ cdef inline void draw_ship(const Seaquest* game, Sheet* sheet, Figure* front) no
     front[0].y = front[1].y = game.y + SHIP_Y
     front[0].rows = front[1].rows = SHIP_ROWS
     for half in range(2):
-        dip(game, sheet, &front[half])
-        paint(sheet, &front[half], colour)
+        paint_wet(game, sheet, &front[half], colour)
 
 
 cdef inline void draw_lane(const Seaquest* game, Sheet* sheet, int lane, Figure* front, int fronts) noexcept nogil:
@@ -240,11 +244,6 @@ cdef inline int icons_cell(int aboard) noexcept nogil:
     return cell_at(0, CREW_Y if aboard else LIVES_Y)
 
 
-cdef inline int crew_shown(const Seaquest* game) noexcept nogil:
-    """Icons of divers; six of them blink until they go ashore."""
-    return 0 if game.crew == CREW and game.phase != COUNTS and not game.frame & 8 else game.crew
-
-
 cdef inline void copy_icons(const Seaquest* game, uint8_t* grey) noexcept nogil:
     """Draw lives in reserve and divers in grey, after everything else."""
     memcpy(grey + icons_cell(0), ICONS[0][max(game.lives - 1, 0)], ICON_CELLS * SMALL)
@@ -272,7 +271,7 @@ cdef inline void draw_numbers(const Seaquest* game, Sheet* sheet) noexcept nogil
 
 
 cdef inline void make_tables() noexcept nogil:
-    """Fill GROUND, GROUND_GREY, COVER and MIRROR."""
+    """Fill GROUND, GROUND_GREY, COVER, FOAMING and MIRROR."""
     cdef int bits, k, band = 0
     make_mirror()
     for k in range(HEIGHT):
@@ -282,6 +281,9 @@ cdef inline void make_tables() noexcept nogil:
     for bits in range(256):
         for k in range(CELL_X):
             cover_bits(bits, k, COVER[k][bits])
+        memset(FOAMING[bits], 0, sizeof(FOAMING[bits]))
+        for k in range(UNIT_Y * (WAVES_END - WAVES_Y)):
+            FOAMING[bits][k // CELL_Y] += bits >> (k // UNIT_Y & 7) & 1
 
 
 cdef inline void make_icons() noexcept nogil:

@@ -153,7 +153,7 @@ cdef inline void begin_death(Seaquest* game) noexcept nogil:
 
 cdef inline void sink(Seaquest* game, bint* over) noexcept nogil:
     """One frame of a death."""
-    if game.frame % SINK != 0:
+    if game.frame & (SINK - 1) != 0:
         return
     game.patrol = 0
     game.sinks -= 1
@@ -169,11 +169,11 @@ cdef inline void sink(Seaquest* game, bint* over) noexcept nogil:
 cdef inline float count_bonus(Seaquest* game) noexcept nogil:
     """One frame of a rescue's bonus, first for the oxygen left, then for the divers; returns the points."""
     if game.oxygen > 0:
-        if game.frame % UNIT != 0:
+        if game.frame & (UNIT - 1) != 0:
             return 0.0
         game.oxygen -= 1
         return score(game, enemy_points(game))
-    if game.frame % AN_ASHORE != 0:
+    if game.frame & (AN_ASHORE - 1) != 0:
         return 0.0
     if game.crew > 0:
         game.crew -= 1
@@ -194,10 +194,15 @@ cdef inline int patrol_rows(const Seaquest* game) noexcept nogil:
     return 7 + (game.lives < 3)
 
 
+cdef inline int crew_shown(const Seaquest* game) noexcept nogil:
+    """Icons of divers; six of them blink until they go ashore."""
+    return 0 if game.crew == CREW and game.phase != COUNTS and not game.frame & 8 else game.crew
+
+
 cdef inline void move_patrol(Seaquest* game) noexcept nogil:
     """Move the patrol, which goes round through x 255 .. 0."""
-    cdef int rest = 4 if game.rescues < FAST_PATROL_FROM else 2
-    if (game.rescues >= PATROL_FROM or game.rules & EARLY_PATROL) and game.phase != COUNTS and game.frame % rest == 0:
+    cdef int moving = 3 if game.rescues < FAST_PATROL_FROM else 1
+    if (game.rescues >= PATROL_FROM or game.rules & EARLY_PATROL) and game.phase != COUNTS and game.frame & moving == 0:
         game.patrol = (game.patrol - 1) & 255
 
 
@@ -231,13 +236,13 @@ cdef inline void surface(Seaquest* game, int action) noexcept nogil:
         if game.crew == CREW:
             game.phase = COUNTS
             return
-        game.oxygen += game.frame % UNIT == 0
+        game.oxygen += game.frame & (UNIT - 1) == 0
         if game.oxygen < TANK:
             return
         game.crew -= 1
         game.pace = <uint16_t>min(game.pace + 1, FASTEST)
     steer(game, action)
-    if game.y >= BREATHES_BELOW and game.frame % BREATH == 0 and not game.rules & ENDLESS_OXYGEN:
+    if game.y >= BREATHES_BELOW and game.frame & (BREATH - 1) == 0 and not game.rules & ENDLESS_OXYGEN:
         game.oxygen -= 1
         if game.oxygen == 0:
             begin_death(game)

@@ -68,7 +68,8 @@ from envs_c.games.seaquest.hits cimport NO_LANE, Contacts, chase, collide, find_
 from envs_c.games.seaquest.lanes cimport fill, move_lanes, swim
 from envs_c.games.seaquest.picture cimport (
     BAR, BAR_ROWS, BAR_X, BAR_Y, BELOW_WATER, BLACK, EDGE, GREY, GROUND, LIGHT, OXYGEN, SAND, SEABED, STANDING, YELLOW, Figure,
-    copy_icons, dip, draw_lane, draw_numbers, draw_ship, draw_waves, hide, make_icons, make_tables, paint, place)
+    copy_icons, draw_lane, draw_numbers, draw_ship, draw_waves, hide, make_icons, make_tables, paint, paint_wet,
+    place)
 from envs_c.games.seaquest.rules cimport (
     COPIES, COUNTS, CREW, DIES, FILLS, FRAMES, GAP, LANES, LOW, PLAYS, SHIP_Y, SPRITE, START_X, TANK, TORPEDO_ROW, Seaquest,
     begin, begin_death, count_bonus, docked, lane_y, move_patrol, next_chance, patrol_rows, patrol_y, screw, sink, surface)
@@ -97,7 +98,7 @@ cdef float step(void* state, int action, Rng* rng, bint* over) noexcept nogil:
     cdef Contacts found
     find_contacts(game, &found)
     game.tint = <uint8_t>(game.pace & 7)
-    game.frame = <uint16_t>((game.frame + 1) % FRAMES)
+    game.frame = <uint16_t>(game.frame + 1 if game.frame + 1 < FRAMES else 0)
     if game.frame & 7 == 0:
         game.chance = next_chance(chance)
         if phase == PLAYS or phase == DIES:
@@ -207,8 +208,7 @@ cdef void draw(const void* state, Canvas* canvas) noexcept nogil:
         place(&patrol, game.patrol, patrol_y(game), SUBMARINE[screw(game)], patrol_rows(game), True)
         hide(&patrol, &front[0])
         hide(&patrol, &front[1])
-        dip(game, &sheet, &patrol)
-        paint(&sheet, &patrol, GREY)
+        paint_wet(game, &sheet, &patrol, GREY)
     for lane in range(LANES):
         draw_lane(game, &sheet, lane, front, fronts)
     if canvas.rgb == NULL:

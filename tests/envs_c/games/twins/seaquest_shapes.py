@@ -33,7 +33,7 @@ class Pictures:
         if not self.alive[lane] & (4 >> n) or not 0 <= x < 160:
             return set()
         if self.sub[lane]:
-            return figure(x, y + 3, SUBMARINE[2 - self.pose[lane]], not self.right[lane])
+            return figure(x, y + 3, SUBMARINE[(self.frame + 3) // 4 % 3], not self.right[lane])
         bob = self.frame // 4 % 16
         return figure(x, y + (bob if bob < 8 else 15 - bob), SHARK[self.pose[lane] > 0], not self.right[lane])
 

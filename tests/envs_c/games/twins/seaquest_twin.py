@@ -45,7 +45,8 @@ class Twin(Pictures):
         elif phase == DIES:
             for lane in touched[2]:
                 self.take_diver(lane)
-        self.chase(touched[3])
+        if phase in (PLAYS, DIES):
+            self.chase(touched[3])
         if phase in (FILLS, PLAYS) and touched[4]:
             self.patrol = self.torpedo = 0
             self.begin_death()
@@ -67,10 +68,7 @@ class Twin(Pictures):
         if self.phase != COUNTS:
             self.sway = min(self.frame // 4 % 16, 15 - self.frame // 4 % 16)
         for lane in range(4):
-            if self.sub[lane]:
-                self.pose[lane] = 2 - (self.frame + 3) // 4 % 3
-            else:
-                self.pose[lane] = self.frame // 2 % 2 if self.chased[lane] else self.stroke
+            self.pose[lane] = self.frame // 2 % 2 if self.chased[lane] else self.stroke
 
     def contacts(self):
         """The lanes where torpedo, submarine and guests touch, as they were last shown."""
