@@ -23,7 +23,8 @@ distances for each pair. The touch takes effect in the next frame, after all thi
   - Treasure. It gives its points and becomes their picture, which stands still until a wait is over. Then an empty place
     goes on from there. The points are 50, 100, 200, 300 and 400 in stages 0 to 4, and 500 from stage 5 on. The wait is 254,
     134, 66 and 32 frames in stages 0 to 3, again in 4 to 7, and again in 16 to 19; it is 16 frames in stages 8 to 15 and 20
-    to 23, and 7 in stage 24. The last treasure of a stage has the wait of the next stage.
+    to 23, and 7 in stage 24. The last treasure of a stage has the wait of the next stage; points that wait then go on
+    in the next frame.
   - Lyre. It becomes an empty place, and the hero is stunned for 126 frames. In these nothing moves, but the clock and the
     waits go on. Then a life is lost, all things become empty places, and the hero stands at its start.
 

@@ -127,6 +127,23 @@ cdef inline void pass_waits(Asterix* game) noexcept nogil:
         game.wait[i] = <uint8_t>(game.wait[i] - (game.wait[i] != 0))
 
 
+cdef inline int wait_of(const Asterix* game) noexcept nogil:
+    """Frames that the points of a treasure wait."""
+    return WAIT[LAST_STAGE if game.rules & QUICK_POINTS else game.stage]
+
+
+cdef inline void next_stage(Asterix* game) noexcept nogil:
+    """Begin the next stage. Points that wait now go on in the next frame."""
+    cdef int i
+    game.taken = 0
+    game.stage = <uint8_t>(FAST if game.stage == LAST_STAGE else game.stage + 1)
+    for i in range(LANES):
+        game.wait[i] = game.wait[i] != 0
+    if game.stage == OBELIX and not game.met_obelix:
+        game.met_obelix = True
+        game.title = TITLE_FRAMES
+
+
 cdef inline float take_treasure(Asterix* game) noexcept nogil:
     """Take the treasure in the hero's lane; returns its points."""
     cdef int price = min(<int>game.stage, 5), lane = game.lane
@@ -137,13 +154,9 @@ cdef inline float take_treasure(Asterix* game) noexcept nogil:
         game.lives += game.lives < MOST_LIVES
     game.taken += 1
     if game.taken == STAGE:
-        game.taken = 0
-        game.stage = <uint8_t>(FAST if game.stage == LAST_STAGE else game.stage + 1)
-        if game.stage == OBELIX and not game.met_obelix:
-            game.met_obelix = True
-            game.title = TITLE_FRAMES
+        next_stage(game)
     game.kind[lane] = <uint8_t>(POINTS + price)
-    game.wait[lane] = WAIT[LAST_STAGE if game.rules & QUICK_POINTS else game.stage]
+    game.wait[lane] = <uint8_t>wait_of(game)
     return PRICE[price]
 
 

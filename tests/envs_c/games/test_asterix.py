@@ -6,6 +6,8 @@ from by_features import Featured
 from support import assert_grey_is_average, assert_in_space
 
 import envs_c
+from benchmarks.cartridges.twins import TWINS
+from benchmarks.likeness.players import player_of
 
 NOOP, UP, RIGHT, LEFT, DOWN = range(5)
 NOTHING, LYRE, TREASURE, POINTS = range(4)
@@ -153,3 +155,24 @@ def test_every_frame_equals_the_cartridge(cartridge, stage, often):
             assert (village.env.render()[0] == theirs.screen()).all(), f"frame {frame}"
         frame += 1
     assert frame > 300
+
+
+@pytest.mark.parametrize("stage", [0, 1])
+def test_points_that_wait_when_a_stage_ends_have_the_cartridges_wait(cartridge, stage):
+    """Both begin with 46 treasures taken, and play on until the next stage has lasted for some time."""
+    village, theirs = TWINS["asterix"](scatter=0, first_stage=stage), cartridge()
+    theirs.start_stage(stage, taken=46)
+    village.change(taken=46)
+    player, rng, waiting, since, action = player_of("asterix"), np.random.default_rng(stage + 1), 0, 0, NOOP
+    for frame in range(3000):
+        action = player(village.read(), rng) if frame % 4 == 0 else action
+        before = village.read()
+        assert village.step(action) == theirs.step(action), f"frame {frame}"
+        after, read = village.read(), theirs.read()
+        assert np.array_equal(after["x"], read["x"]) and after["stage"] == read["stage"], f"frame {frame}"
+        if after["stage"] != before["stage"]:
+            waiting += ((before["kind"] >= POINTS) & (before["wait"] > 1)).any()
+        since += after["stage"] != stage
+        if (after["lives"] == 1 and after["stun"] > 0) or since > 300:
+            break
+    assert waiting and since > 100
