@@ -16,10 +16,10 @@ SIZE = 5
 class Script:
     """Opponents whose moves depend only on the observation; also their pool, which records the games drawn."""
 
-    overlaps = False
+    overlaps = True
 
     def __init__(self):
-        self.pool, self.games = self, []
+        self.pool, self.games, self.queued = self, [], {}
 
     def draw(self, environments, games):
         self.games += zip(environments.tolist(), games.tolist(), strict=True)
@@ -29,11 +29,11 @@ class Script:
         """Does nothing: a scripted opponent has no state."""
 
     def queue(self, lo, rows, opponent, step, host):
-        self.queued = {row: scripted(host["observation"][row], host["action_mask"][row]) for row in rows}
+        self.queued[lo] = {row: scripted(host["observation"][row], host["action_mask"][row]) for row in rows}
 
     def fetch(self, lo, rows, actions):
         for row in rows:
-            actions[row] = self.queued[row]
+            actions[row] = self.queued[lo][row]
 
 
 def scripted(observation, mask) -> int:
