@@ -55,14 +55,14 @@ from libc.stdint cimport int8_t, uint8_t, uint16_t
 from libc.string cimport memcpy, memset
 
 from envs_c.game cimport Game, Io, run_chunk
-from envs_c.games.enduro.contact cimport FREE
+from envs_c.games.enduro.contact cimport make_low
 from envs_c.games.enduro.picture cimport (
     Scene, draw_edges, draw_hills, draw_numbers, draw_traffic, put_background, put_digit, put_drum, put_hills, put_panel)
-from envs_c.games.enduro.road cimport GROUPS, HIGH, curve, find_edges, own_column, side_of
+from envs_c.games.enduro.road cimport GROUPS, HIGH, curve, own_column, side_of
 from envs_c.games.enduro.rules cimport begin, play_frame, quota_of
 from envs_c.games.enduro.state cimport (
-    CLEAR_WEATHER, COMING, DAY, DEPTHS, FOG, LEFT_BEND, NO_BEND, NO_OVERTAKING, PHASE, RIGHT_BEND, SLIDING_RIGHT, SLOTS,
-    SOFT_CARS, STRAIGHT_ROAD, Enduro, Race, clock_of, season_of)
+    CLEAR_WEATHER, COMING, DAY, DEPTHS, FOG, NO_OVERTAKING, PHASE, SLIDING_RIGHT, SLOTS, SOFT_CARS, STRAIGHT_ROAD, Enduro,
+    Race, clock_of, season_of)
 from envs_c.games.enduro.tables cimport (
     COVER, DOT, DOT_WIDE, DRUM, DRUM_X, DRUM_Y, GROUND, GROUNDS, GROUND_ROW, HILL_COVER, HILL_ROW, LIGHTS_SHAPE, LIGHT_COVER,
     LIGHT_ROWS, MARGIN, NUMBERS, NUMBERS_END, PALETTE, PALETTES, PANELS, PANEL_ROW, PICTURES, PLACES, PLACE_X, PLACE_Y, SAND,
@@ -176,18 +176,6 @@ cdef inline void finish_row_blocks(const uint16_t* sums, const uint8_t* picture,
     memcpy(grey + NUMBERS_END * SMALL, picture + NUMBERS_END * SMALL, (SMALL - NUMBERS_END) * SMALL)
 
 
-cdef void make_free() noexcept nogil:
-    cdef int8_t[GROUPS] groups
-    cdef Race race
-    cdef int k
-    memset(&race, 0, sizeof(race))
-    race.marks = SLOTS - 1
-    for k in range(3):
-        race.bend = 80 * (LEFT_BEND if k == 0 else NO_BEND if k == 1 else RIGHT_BEND)
-        curve(&race, groups)
-        find_edges(&race, groups, 0, FREE[k][0], FREE[k][1])
-
-
 cdef void make_dots() noexcept nogil:
     cdef int k
     for k in range(CELL_X):
@@ -255,7 +243,7 @@ cdef void chunk(char* states, Io* io, int lo, int hi) noexcept nogil:
 
 cdef void prepare() noexcept nogil:
     make_dots()
-    make_free()
+    make_low()
     make_pictures()
     make_covers()
 

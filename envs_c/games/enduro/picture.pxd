@@ -9,7 +9,7 @@ from libc.string cimport memcpy
 
 from envs_c.games.enduro.contact cimport car_shape, own_shape, own_wheels
 from envs_c.games.enduro.road cimport (
-    CAR_ROWS, GROUPS, ROAD_END, ROAD_ROWS, ROAD_Y, TOP, car_column, curve, find_edges, own_column, own_top)
+    CAR_ROWS, ROAD_END, ROAD_ROWS, ROAD_SPACE, ROAD_Y, TOP, car_column, find_edges, own_column, own_top)
 from envs_c.games.enduro.state cimport FOG, HILLS, SLOTS, Race, clock_of, lit_slots, season_of
 from envs_c.games.enduro.tables cimport (
     BLACK, CARS, CAR_WIDTH, CLEAR, COVER, COVER_COLUMNS, COVER_ROWS, DIGIT, DOT, DOTS, DOT_WIDE, DRUM, DRUM_X, DRUM_Y, EDGES,
@@ -23,8 +23,9 @@ ctypedef struct Scene:
     # The sheet to paint on, and the road on it.
     Sheet sheet
     uint32_t ground             # colour of the ground
-    int16_t[2][ROAD_ROWS] edge  # columns of the road's left and right edge
-    uint32_t[ROAD_ROWS] paint   # their colours
+    int16_t[2][ROAD_SPACE] edge  # columns of the road's left and right edge
+    uint32_t[ROAD_ROWS] paint    # their colours
+    uint16_t[ROAD_ROWS] more     # the grey of these minus the ground's
 
 
 cdef inline void put_background(Sheet* sheet, int palette) noexcept nogil:
@@ -123,7 +124,7 @@ cdef inline void draw_hills(const Race* race, Sheet* sheet, int palette) noexcep
             line[k] += <uint16_t>(cover[k] * grey)
 
 
-cdef inline void draw_edge(Scene* scene, int side, int ground) noexcept nogil:
+cdef inline void draw_edge(Scene* scene, int side) noexcept nogil:
     """Add one edge of the road to the grey sums, five rows of pixels (two of cells) at a time.
 
     In rows where both edges meet only the left one is painted.
@@ -139,7 +140,7 @@ cdef inline void draw_edge(Scene* scene, int side, int ground) noexcept nogil:
     cdef long k
     for k in range(ROAD_ROWS):
         x = scene.edge[side][k]
-        grey[EDGE_ABOVE + k] = <uint16_t>(grey_of(scene.paint[k]) - ground)
+        grey[EDGE_ABOVE + k] = scene.more[k]
         if x < MARGIN or x >= WIDTH or (side == 1 and x == scene.edge[0][k]):
             grey[EDGE_ABOVE + k] = 0
         x = <int16_t>(MARGIN if x < MARGIN else WIDTH - 1 if x >= WIDTH else x)
@@ -169,15 +170,21 @@ cdef inline void draw_edge(Scene* scene, int side, int ground) noexcept nogil:
 
 cdef inline void draw_edges(const Race* race, const int8_t* groups, Scene* scene) noexcept nogil:
     """Paint the road. Its edges get another colour at the tops of three slots, the third but one by the traffic's way."""
-    cdef int row, zone = 0, part = race.phase >> 4, first = 3 if part else 4
-    find_edges(race, groups, 0, scene.edge[0], scene.edge[1])
-    for row in range(ROAD_ROWS):
-        if zone < 3 and ROAD_Y + row >= TOP[16 * (first - zone) + part]:
-            zone += 1
-        scene.paint[row] = EDGES[4 if zone == 2 and 1 <= part <= 8 else zone]
+    cdef int row = 0, zone, end, part = race.phase >> 4, first = 3 if part else 4
+    cdef uint32_t colour
+    cdef uint16_t more
+    find_edges(race, groups, scene.edge[0], scene.edge[1])
+    for zone in range(4):
+        colour, end = EDGES[4 if zone == 2 and 1 <= part <= 8 else zone], ROAD_ROWS
+        more = <uint16_t>(grey_of(colour) - grey_of(scene.ground))
+        if zone < 3:
+            end = min(TOP[16 * (first - zone) + part] - ROAD_Y, ROAD_ROWS)
+        while row < end:
+            scene.paint[row], scene.more[row] = colour, more
+            row += 1
     if scene.sheet.canvas == NULL:
-        draw_edge(scene, 0, grey_of(scene.ground))
-        draw_edge(scene, 1, grey_of(scene.ground))
+        draw_edge(scene, 0)
+        draw_edge(scene, 1)
         return
     for row in range(ROAD_ROWS):
         put(&scene.sheet, scene.edge[1][row], ROAD_Y + row, 1, 1, BLACK, scene.paint[row])

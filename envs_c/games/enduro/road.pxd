@@ -7,11 +7,12 @@ At a narrow place of the road, one group adds to one edge what it takes from the
 
 from libc.stdint cimport int8_t, int16_t, uint8_t
 
-from envs_c.games.enduro.state cimport LEFT_BEND, NO_BEND, RIGHT_BEND, SLOTS, Race
+from envs_c.games.enduro.state cimport SLOTS, Race
 
 
 cdef enum:
     ROAD_Y = 52, ROAD_ROWS = 103, ROAD_END = ROAD_Y + ROAD_ROWS
+    ROAD_SPACE = 108          # length of an array of columns that find_edges writes
     GROUPS = 26
     MIDDLE = 87               # column of a straight road's far end
     GROWTH = 8                # sixteenths of a pixel that an edge of a straight road moves in each row
@@ -51,8 +52,8 @@ cdef extern from *:
 
 
 cdef inline int side_of(int code) noexcept nogil:
-    """-1, 0 or 1 for a bend to the left, none, and to the right."""
-    return 1 if code == RIGHT_BEND else -1 if code == LEFT_BEND else 0
+    """-1, 0 or 1 for a bend to the left, none, and to the right: LEFT_BEND, NO_BEND, RIGHT_BEND."""
+    return (code & 2) - (code & 1)
 
 
 cdef inline bint curve(const Race* race, int8_t* groups) noexcept nogil:
@@ -109,44 +110,48 @@ cdef inline void narrow_groups(const Race* race, int* far, int* near, int* size)
     near[0] = (160 - TOP[16 * (k - 1) + part]) >> 2 if k else -1
 
 
-cdef inline void find_edges(const Race* race, const int8_t* groups, int first, int16_t* left, int16_t* right) noexcept nogil:
-    """Write the columns of both edges, of (ROAD_ROWS,) each, from row `first` on.
+cdef inline void find_edges(const Race* race, const int8_t* groups, int16_t* left, int16_t* right) noexcept nogil:
+    """Write the columns of both edges, of (ROAD_SPACE,) each; those from ROAD_ROWS on mean nothing.
 
     As on the cartridge, sixteenths are added with the carry of an 8-bit sum: that of the left edge goes into the sum of the
     right one, and in a row above each of the nearest six slots that of the right edge into the next sum of the left one. If
-    a new group begins in such a row, it begins one row later. Rows of a group that need no care are added at once.
+    a new group begins in such a row, it begins one row later. The sums of rows that have a group in common need no loop.
     """
-    cdef int8_t[GROUPS] out, back
-    cdef int k, slot = SLOTS - 2, far, near, size, group, rows, at, to, part = 0, rest = 0, carry = 0, add, step, total = 0
+    cdef int k, slot = SLOTS - 2, far, near, size, group, rows, at, to, part = 0, rest = 0, out, back, carries, total = 0
     cdef int depth = race.phase >> 4, special = TOP[16 * slot + depth] - 54
+    cdef int8_t[GROUPS] narrow
+    cdef int step, j
     for k in range(GROUPS):
         total += groups[k]
-        out[k], back[k] = <int8_t>(groups[k] + GROWTH), <int8_t>(groups[k] - GROWTH)
+        narrow[k] = GROWTH
     narrow_groups(race, &far, &near, &size)
-    out[far], back[far] = <int8_t>(out[far] - size), <int8_t>(back[far] + size)
+    narrow[far] = <int8_t>(narrow[far] - size)
     if near >= 0:
-        out[near], back[near] = <int8_t>(out[near] + size), <int8_t>(back[near] - size)
+        narrow[near] = <int8_t>(narrow[near] + size)
     at = to = MIDDLE + race.x + (total >> 2)
     left[0] = left[1] = right[0] = right[1] = <int16_t>at
     k = 2
     while k < ROAD_ROWS:
-        group = GROUPS - 1 - ((k - 1) >> 2) + (1 if k == special and k & 3 == 1 else 0)
-        rows = 1 if k >= first or k >= special - 1 else min(((k - 1) | 3) + 2, special - 1, first) - k
-        add = out[group]
-        part += rows * add + (carry if k == special else 0)
-        step = part >> 4
-        part &= 15
-        at -= step
-        rest += rows + step if -16 <= add < 0 else 0  # so many times the left edge's sum had a carry
-        add = back[group]
-        rest += rows * add
-        step = rest >> 4
-        rest &= 15
-        to -= step
-        carry = add < 0 and step >= 0
-        if k >= first:
-            left[k], right[k] = <int16_t>at, <int16_t>to
-        k += rows
-        if k > special:
+        group, rows = GROUPS - 1 - ((k - 1) >> 2), 4 - ((k - 1) & 3)
+        if k == special:
             slot -= 1
-            special = TOP[16 * slot + depth] - 54 if slot >= 0 else ROAD_ROWS + 1
+            special = TOP[16 * slot + depth] - 54 if slot >= 0 else ROAD_SPACE
+            if rows == 4:
+                group, rows = group + 1, 1
+        elif special < k + rows:
+            rows = special - k
+        out, back = groups[group] + narrow[group], groups[group] - narrow[group]
+        carries = -16 <= out < 0  # whether the left edge's sum may have a carry
+        for j in range(4):
+            step = (part + (j + 1) * out) >> 4
+            left[k + j] = <int16_t>(at - step)
+            right[k + j] = <int16_t>(to - ((rest + (j + 1) * back + carries * (j + 1 + step)) >> 4))
+        part += rows * out
+        rest += rows * back + carries * (rows + (part >> 4))
+        at -= part >> 4
+        to -= rest >> 4
+        part &= 15
+        rest &= 15
+        k += rows
+        if k == special and back < 0:
+            part += right[k - 1] <= right[k - 2]  # the right edge's sum had a carry

@@ -1,9 +1,10 @@
 """How a frame changes a race of Enduro. enduro.pyx states the rules in prose."""
 
-from libc.stdint cimport int8_t, int16_t, uint8_t
-from libc.string cimport memset
+from libc.stdint cimport int8_t, int16_t, uint8_t, uint64_t
+from libc.string cimport memcpy, memset
 
 from envs_c.games.enduro.contact cimport hits_car, hits_edge
+from envs_c.games.enduro.road cimport side_of
 from envs_c.games.enduro.state cimport (
     AT_EDGE, COMING, DAY, FASTEST, FIRST_QUOTA, HILLS, HIT, LEFT_BEND, NIGHT, NO_BEND, NO_OVERTAKING, PHASE, QUOTA, REST,
     RIGHT_BEND, SEASON, SLIDING_RIGHT, SLOTS, SLOWEST, SNOW, SOFT_CARS, STRAIGHT_ROAD, WAY, WIDEST, Enduro, Race,
@@ -28,6 +29,7 @@ cdef extern from *:
     static const unsigned char ORDER[16] = {0, 15, 7, 11, 3, 13, 5, 9, 1, 14, 6, 10, 2, 12, 4, 8};
     // The others' speed on the first days; on later ones it grows by 1 a day.
     static const unsigned char TRAFFIC[6] = {0, 24, 31, 38, 41, 44};
+    #define EACH 0x0101010101010101ULL
     // Colour and lane of a car by its number, as in `slot`.
     static const unsigned char LOOK[256] = {
         0xB7, 0x16, 0x97, 0x36, 0x96, 0x17, 0x97, 0x16, 0xB7, 0xF6, 0xF6, 0x16, 0x97, 0x17, 0xB6, 0xD6,
@@ -50,6 +52,7 @@ cdef extern from *:
     const uint8_t[16] ORDER
     const uint8_t[6] TRAFFIC
     const uint8_t[256] LOOK
+    const uint64_t EACH
 
 
 cdef inline int steps(int pixels, int clock) noexcept nogil:
@@ -58,11 +61,19 @@ cdef inline int steps(int pixels, int clock) noexcept nogil:
 
 
 cdef inline bint turns_left(int action) noexcept nogil:
-    return action == LEFT or action == DOWNLEFT or action == LEFTFIRE
+    return (1 << LEFT | 1 << DOWNLEFT | 1 << LEFTFIRE) >> action & 1
 
 
 cdef inline bint turns_right(int action) noexcept nogil:
-    return action == RIGHT or action == DOWNRIGHT or action == RIGHTFIRE
+    return (1 << RIGHT | 1 << DOWNRIGHT | 1 << RIGHTFIRE) >> action & 1
+
+
+cdef inline bint drives(int action) noexcept nogil:
+    return (1 << FIRE | 1 << RIGHTFIRE | 1 << LEFTFIRE) >> action & 1
+
+
+cdef inline bint brakes(int action) noexcept nogil:
+    return (1 << DOWN | 1 << DOWNRIGHT | 1 << DOWNLEFT) >> action & 1
 
 
 cdef inline int quota_of(const Race* race) noexcept nogil:
@@ -72,7 +83,7 @@ cdef inline int quota_of(const Race* race) noexcept nogil:
 cdef inline void collide(Race* race) noexcept nogil:
     """Touching a car or the road's edge, in the picture that the screen shows."""
     cdef int sliding = SLIDING_RIGHT if race.x < 0 else 0
-    if (race.slot[0] or race.slot[1]) and not race.changes & SOFT_CARS and hits_car(race):
+    if not race.changes & SOFT_CARS and hits_car(race):
         race.crash = <uint8_t>(HIT | sliding | HIT_STEPS)
         race.speed = SLOWEST
     elif hits_edge(race):
@@ -83,35 +94,22 @@ cdef inline void collide(Race* race) noexcept nogil:
 
 
 cdef inline void steer(Race* race, int action) noexcept nogil:
-    """Motor, brake, wheel and the bend's pull, or the slide of a crash; hills move against a bend."""
-    cdef int clock = clock_of(race), side, turn, hills, pixels
+    """Motor, brake, wheel and the bend's pull, or the slide of a crash; hills move against a bend.
+
+    What differs from one environment to the next is computed without jumps, which no CPU could predict.
+    """
+    cdef int clock = clock_of(race), side = side_of(race.bend >> 6), gain = 2 if race.speed < SOON else 1, turn, hills, pixels
     if race.crash and clock & 7 == 0:
         race.crash = race.crash - 1 if race.crash & 15 else 0
-    if not race.crash:
-        if action == FIRE or action >= RIGHTFIRE:
-            if clock & 7 == 1:
-                race.speed = <int16_t>min(race.speed + (2 if race.speed < SOON else 1), FASTEST)
-        elif DOWN <= action <= DOWNLEFT:
-            race.speed = <int16_t>max(race.speed - 1, SLOWEST)
-    pixels = min(race.speed >> 2, FAST_TURN)
-    if season_of(race) == SNOW:
-        pixels >>= 1
-    pixels = max(pixels, SLOW_TURN)
-    turn = 0
-    if race.crash:
-        pixels = SLIDE
-        turn = 1 if race.crash & SLIDING_RIGHT else -1
-    elif turns_left(action):
-        turn = 1
-    elif turns_right(action):
-        turn = -1
+    gain = (gain if clock & 7 == 1 else 0) * drives(action) - brakes(action)
+    race.speed = <int16_t>max(SLOWEST, min(race.speed + (0 if race.crash else gain), FASTEST))
+    pixels = max(min(race.speed >> 2, FAST_TURN) >> (season_of(race) == SNOW), SLOW_TURN)
+    pixels = SLIDE if race.crash else pixels
+    turn = 2 * (race.crash & SLIDING_RIGHT != 0) - 1 if race.crash else turns_left(action) - turns_right(action)
     turn = turn * steps(pixels, clock)
-    hills = race.hills + turn
-    side = race.bend >> 6
-    if side != NO_BEND:  # the bend that was there last pulls until the new one has come
-        side = 1 if side == RIGHT_BEND else -1
-        turn += side * steps(pixels >> 2, clock)
-        hills -= side * steps(min(race.speed >> 1, 2 * FAST_TURN), clock)
+    # The bend that was there last pulls until the new one has come.
+    hills = race.hills + turn - side * steps(min(race.speed >> 1, 2 * FAST_TURN), clock)
+    turn += side * steps(pixels >> 2, clock)
     race.x = <int8_t>max(-WIDEST, min(race.x + turn, WIDEST))
     race.hills = <uint8_t>(hills + HILLS if hills < 0 else hills - HILLS if hills >= HILLS else hills)
 
@@ -135,12 +133,15 @@ cdef inline void come_bend(Race* race) noexcept nogil:
             race.bend = <uint8_t>((race.bend & 192) | to << 4 | COMING)
 
 
-cdef inline void dim(Race* race) noexcept nogil:
-    """In the dark all cars that are seen get the colour of tail lights, and keep it."""
-    cdef int k
-    for k in range(lit_slots(race)):
-        if race.slot[k]:
-            race.slot[k] = 0x46 | race.slot[k] & 17
+cdef inline void dim(Race* race, int lit) noexcept nogil:
+    """In the dark all cars that are seen, those of the first `lit` slots, get the colour of tail lights, and keep it."""
+    cdef char* end = <char*>race + sizeof(Race) - sizeof(uint64_t)  # the slots and one more byte, which does not change
+    cdef uint64_t slots, dark, cars
+    memcpy(&slots, end, sizeof(slots))
+    cars = (slots >> 1 & (EACH >> 8 * (8 - lit))) * 255  # bit 1 is set in the bytes of all cars
+    dark = slots & ~cars | cars & (0x46 * EACH | slots & 17 * EACH)
+    if dark != slots:
+        memcpy(end, &dark, sizeof(dark))
 
 
 cdef inline void come_nearer(Race* race, bint comes, int cars, float* reward) noexcept nogil:
@@ -215,7 +216,7 @@ cdef inline void drive(Race* race, int pace, bint dark, float* reward) noexcept 
 cdef inline float play_frame(Enduro* game, int action, bint* over) noexcept nogil:
     cdef Race* race = &game.now
     cdef float reward = 0.0
-    cdef int clock = clock_of(race), old = race.random[0]
+    cdef int clock = clock_of(race), old = race.random[0], lit
     cdef bint dark = race.day > 1 or SEASON[race.frame >> 8] >= NIGHT
     cdef bint last = race.frame == DAY - 1 and race.left > 0
     game.shown = race[0]
@@ -230,8 +231,9 @@ cdef inline float play_frame(Enduro* game, int action, bint* over) noexcept nogi
         collide(race)
         steer(race, action)
         race.random[0] = <uint8_t>(race.random[0] + (not race.crash and not turns_right(action)))
-        if lit_slots(race):
-            dim(race)
+        lit = lit_slots(race)
+        if lit:
+            dim(race, lit)
         drive(race, traffic_of(race), dark, &reward)
     race.frame = <int16_t>(race.frame + 1 if race.frame < DAY - 1 else DAY - 1 if last else 0)
     over[0] = last

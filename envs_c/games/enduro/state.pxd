@@ -49,7 +49,7 @@ ctypedef struct Race:
     uint8_t rest            # of the pause after the day's last car; 0: none
     uint8_t[2] random       # the last two random numbers
     uint8_t[SLOTS] slot     # colour of the car: 16 * hue + 6, plus 1 in the right lane; even hue: middle lane; 0: no car
-    uint8_t changes
+    uint8_t changes         # of the rules; the byte after the slots, and the last one
 
 
 ctypedef struct Enduro:
