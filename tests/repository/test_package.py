@@ -11,7 +11,7 @@ from setup_support import ROOT, TOOLS, load, run
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 TARGETS = ("help", "setup", "cuda", "breakout", "test", "learn", "lint", "types", "pages", "docs", "arcade", "bench", "asm",
-           "sanitize", "crafted", "fuzz", "wheel", "isa", "clean")
+           "sanitize", "crafted", "fuzz", "wheel", "isa", "peers", "clean")
 
 
 def test_games_compile_without_anything_that_makes_their_bits_depend_on_the_machine(monkeypatch):

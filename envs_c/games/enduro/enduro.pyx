@@ -262,7 +262,7 @@ GAME = Game(
     },
     features=(
         Feature("speed", -2, 3, help="(speed - 45) / 30; speed is 6 to 120"),
-        Feature("road position", -2.5, 2, help="pixels of the road to the right of its middle place / 12; the car is on the "
+        Feature("road position", -2.5, 2.5, help="pixels of the road to the right of its middle place / 12; the car is on the "
                 "other side"),
         Feature("road bend", -1, 1, help="1 in a full bend to the right, -1 to the left, 0 on a straight road"),
         Feature("time without control", -2, 2, help="frames left / 64; negative if the road slides to the left meanwhile"),
