@@ -177,6 +177,8 @@ cdef inline int shoot(Invaders* game) noexcept nogil:
         points = SAUCER_POINTS
     found = invader_at(game)
     if found >= 0:
+        if game.blast and game.blast_row == SAUCER_ROW:
+            game.saucer_x = -1  # its blast ends with the invader's
         points += remove(game, found)
         game.shot_y = 0
         if game.count == 0:

@@ -179,6 +179,8 @@ class Twin:
                 if self.row[row] >> column & 1 and shot & shape:
                     self.row[row] ^= 1 << column
                     self.count -= 1
+                    if self.blast and self.blast_row == 6:
+                        self.saucer_x = -1  # its blast ends with the invader's
                     self.blast, self.blast_row, self.blast_column, self.shot_y = 4, row, column, 0
                     if not self.count:
                         self.phase, self.clock = CLEAR, 97
