@@ -29,10 +29,12 @@ def rates(play, seconds: Iterator[float]):
         say(rate=steps / (time.perf_counter() - begin))
 
 
-def progress(iterations: Iterator[tuple[int, float]], seconds: Iterator[float]):
-    """Train for each number of seconds. iterations: after each, (steps so far, mean score of the last 100 episodes)."""
-    steps, score = next(iterations)  # memory is touched, functions are compiled
-    trained = 0.0
+def progress(iterations: Iterator[tuple[int, float]], steps: int, seconds: Iterator[float]):
+    """Train for each number of seconds.
+
+    iterations: after each, (steps so far, mean score of the last 100 episodes). steps: those of the first one.
+    """
+    trained, score = 0.0, 0.0
     for limit in seconds:
         begin, before = time.perf_counter(), steps
         while time.perf_counter() - begin < limit:
@@ -46,13 +48,17 @@ def main(kind: str, name: str, num_envs: str):
     row = ENVIRONMENTS[name] if kind == "environments" else TRAININGS[name]
     try:
         made = row.make(int(num_envs))
+        steps = next(made)[0] if kind == "trainings" else 0  # memory is touched, functions are compiled
         version = importlib.metadata.version(row.package)
     except Exception as error:  # of any package: the row says it
-        say(missing=f"{type(error).__name__}: {error}"[:200])
+        say(missing=" ".join(f"{type(error).__name__}: {error}".split())[:120])
         return
     say(version=version)
     seconds = (float(line) for line in sys.stdin)
-    (rates if kind == "environments" else progress)(made, seconds)
+    if kind == "trainings":
+        progress(made, steps, seconds)
+    else:
+        rates(made, seconds)
 
 
 if __name__ == "__main__":
