@@ -1,9 +1,10 @@
-"""A fixture that runs hand-written kernels on the emulator."""
+"""Fixtures: hand-written kernels on the emulator, and the architectures that all of our own are tested on."""
 
 import functools
 
 import numpy as np
 import pytest
+from ptx_runs import ARCHITECTURES
 
 
 @pytest.fixture
@@ -28,6 +29,16 @@ def launch():
             args.append(value)
         compiled(source, arch).kernel("k")(grid, block, args, shared, memory)
     return run
+
+
+@pytest.fixture(params=ARCHITECTURES)
+def arch(request):
+    """The name of an architecture that the installed NVRTC compiles for."""
+    pytest.importorskip("cupy", reason="CuPy, of the extra cuda, is not there to compile CUDA sources")
+    from ptx.compiler import architectures
+    if request.param not in architectures():
+        pytest.skip(f"this NVRTC does not compile for {request.param}")
+    return request.param
 
 
 @functools.cache

@@ -2,17 +2,17 @@
 
 import functools
 
+import ptx_runs
 import pytest
 import torch
 from cuda_on_cpu import CpuModule
 from kernel_devices import close
 
-from trainer import kernels
-from trainer.kernels import cuda, fused
+from trainer.kernels import fused
 
 F32, BF16, U8, I64 = torch.float32, torch.bfloat16, torch.uint8, torch.int64
 ROWS = (1, 3, 33, 129)
-ARCHITECTURES = ("sm_80", "sm_90", "sm_120")
+results = functools.partial(ptx_runs.results, fused)
 SEED, T = 2**64 - 1, 4
 
 
@@ -99,30 +99,6 @@ CASES = {  # the case: does the C++ compiler give the same bits
     "end_minibatch": (end_minibatch, True), "end_minibatch, small gradients": (P(end_minibatch, most=1e6), True),
     "end_minibatch, not the last": (P(end_minibatch, last=False), True),
 }
-
-
-@pytest.fixture(params=ARCHITECTURES)
-def arch(request):
-    pytest.importorskip("cupy", reason="CuPy, of the extra cuda, is not there to compile CUDA sources")
-    from ptx.compiler import architectures
-    if request.param not in architectures():
-        pytest.skip(f"this NVRTC does not compile for {request.param}")
-    return request.param
-
-
-def results(case, rows: int, module=None, written=None) -> list[torch.Tensor]:
-    """The outputs of a case: of the reference, or of the kernels in `module`, for the same inputs."""
-    torch.manual_seed(rows)
-    with pytest.MonkeyPatch.context() as patch:
-        if module is None:
-            with kernels.use_reference():
-                return [*case(rows)]
-        patch.setitem(kernels.BACKENDS, "cpu", cuda)
-        patch.setattr(fused, "module", module)
-        if written is None:
-            return [*case(rows)]
-        with written:
-            return [*case(rows)]
 
 
 @functools.cache

@@ -7,6 +7,7 @@ are results of logf, sqrtf and the like, whose last bits are the libraries' own.
 import functools
 
 import numpy as np
+import ptx_runs
 import pytest
 import torch
 from cuda_on_cpu import CpuModule
@@ -17,7 +18,7 @@ from trainer.kernels import cuda, reference
 
 F32, BF16, U8 = torch.float32, torch.bfloat16, torch.uint8
 ROWS = (1, 3, 31, 33, 129, 1023)  # a block has 32 or 128 threads
-ARCHITECTURES = ("sm_80", "sm_90", "sm_120")
+results = functools.partial(ptx_runs.results, cuda)
 SEED, STEP = 2**64 - 1, 5_000_000_000
 
 
@@ -126,30 +127,6 @@ WIDE = {  # rows of more units than a block has threads, or many actions
     "stack_frames": (P(stack_frames, n=130), True), "sample": (P(sample, actions=362, masked=True), False),
     "categorical": (P(categorical, actions=70), False), "gaussian": (P(gaussian, count=17), True),
 }
-
-
-@pytest.fixture(params=ARCHITECTURES)
-def arch(request):
-    pytest.importorskip("cupy", reason="CuPy, of the extra cuda, is not there to compile CUDA sources")
-    from ptx.compiler import architectures
-    if request.param not in architectures():
-        pytest.skip(f"this NVRTC does not compile for {request.param}")
-    return request.param
-
-
-def results(case, rows: int, module=None, written=None) -> list[torch.Tensor]:
-    """The outputs of a case: of the reference, or of the CUDA kernels in `module`, for the same inputs."""
-    torch.manual_seed(rows)
-    with pytest.MonkeyPatch.context() as patch:
-        if module is None:
-            with kernels.use_reference():
-                return [*case(rows)]
-        patch.setitem(kernels.BACKENDS, "cpu", cuda)
-        patch.setattr(cuda, "module", module)
-        if written is None:
-            return [*case(rows)]
-        with written:
-            return [*case(rows)]
 
 
 def check(case, exact: bool, rows: int, arch: str):

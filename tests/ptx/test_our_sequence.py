@@ -5,6 +5,7 @@ import lstm_twin
 import pytest
 import torch
 from kernel_devices import close
+from ptx_runs import ARCHITECTURES
 
 from benchmarks.gpu_model.cubin import usage
 from bridge import nvrtc
@@ -15,7 +16,6 @@ from trainer.policy.lstm import LstmSequence
 
 F32, BF16 = torch.float32, torch.bfloat16
 BATCHES = (1, 3, 16, 17, 40)  # a block has 16 sequences
-ARCHITECTURES = ("sm_80", "sm_90", "sm_120")
 NEW_GPU = (9, 0)
 
 
