@@ -23,13 +23,15 @@ ctypedef void (*parallel_fn)(void (*)(void*) noexcept nogil, void*, unsigned, un
 ctypedef int (*threads_fn)() noexcept nogil
 
 _library = None  # keeps the runtime loaded
+_looked = False  # torch loads its runtime when it is imported: one look is enough
 
 
 def find():
-    """Take the runtime if torch has loaded one. Once it is found, and before torch is imported, this only looks for a name."""
-    global _library
-    if _library is not None or "torch" not in sys.modules or not sys.platform.startswith("linux"):
+    """Take the runtime if torch has loaded one. It is looked for once, after torch was imported."""
+    global _library, _looked
+    if _looked or not hasattr(sys.modules.get("torch"), "set_num_threads") or not sys.platform.startswith("linux"):
         return
+    _looked = True
     with contextlib.suppress(OSError, AttributeError):  # no /proc; a runtime without one of the functions
         maps = Path("/proc/self/maps").read_text(encoding="utf-8", errors="surrogateescape")
         path = choose(maps, os.path.dirname(sys.modules["torch"].__file__))
