@@ -85,7 +85,7 @@ def variant_flags() -> tuple[list[str], list[str]]:
 def extensions() -> list[Extension]:
     """The Extension of each .pyx file; in a wheel more than one of those in REPEATED.
 
-    It is rebuilt if the file, a module that it cimports, or a header beside it changed.
+    It is rebuilt if the file, a module that it cimports, or a header beside it or in the folder above changed.
     """
     compile_flags, link_flags = variant_flags()
     openmp = doctor.openmp_flags()
@@ -94,12 +94,13 @@ def extensions() -> list[Extension]:
     for root in ROOTS:
         for source in sorted(Path(root).rglob("*.pyx")):
             name = ".".join(source.with_suffix("").parts)
+            folders = [str(source.parent), str(source.parent.parent), "envs_c/engine"]  # engine.pxd includes pool.h
             for level in LEVELS if WHEEL and name.startswith(REPEATED) else LEVELS[:1]:
                 made.append(Extension(
                     name_at(name, level),
                     [str(source)],
-                    depends=sorted(map(str, source.parent.glob("*.h"))),
-                    include_dirs=[str(source.parent), "envs_c/engine"],  # engine.pxd includes pool.h
+                    depends=sorted(str(header) for folder in folders for header in Path(folder).glob("*.h")),
+                    include_dirs=folders,
                     extra_compile_args=own_flags[root][0] + LINES + compile_flags + (wheel_flags(level) if WHEEL else []),
                     extra_link_args=own_flags[root][1] + link_flags,
                     py_limited_api=ABI3,

@@ -10,7 +10,8 @@ from benchmarks.gpu_model.devices import Costs, Device
 from benchmarks.gpu_model.record import Iteration
 from benchmarks.gpu_model.simulate import Result, Setting, simulate
 from bridge.nvrtc import BLOCK
-from trainer.kernels import cuda, sequence
+from trainer.kernels.cuda import rows as cuda
+from trainer.kernels.cuda import sequence
 from trainer.log.numbers import count
 
 FREE = float("inf")

@@ -11,8 +11,10 @@ from device_runs import config, contents, require_same, trained
 from bridge.errors import DeviceError
 from bridge.nvrtc import CudaModule
 from bridge.on_device import cartpole
-from trainer.kernels import cuda, dispatch, sequence
+from trainer.kernels import dispatch
 from trainer.kernels.checks import cases, first_start
+from trainer.kernels.cuda import rows as cuda
+from trainer.kernels.cuda import sequence
 from trainer.policy.load import load_policy
 from trainer.training.build import make_session
 
@@ -57,8 +59,8 @@ def plant(tmp_path, monkeypatch):
         before, after = PLANTED[kernel]
         text = cuda.module.path.read_text()
         assert text.count(before) == 1
-        (tmp_path / "cuda.cu").write_text(text.replace(before, after))
-        monkeypatch.setattr(cuda, "module", CudaModule(tmp_path / "cuda.cu", cuda.module.headers))
+        (tmp_path / "rows.cu").write_text(text.replace(before, after))
+        monkeypatch.setattr(cuda, "module", CudaModule(tmp_path / "rows.cu", cuda.module.headers))
     return changed
 
 
@@ -110,8 +112,8 @@ def test_a_training_does_single_steps_in_place_of_a_wrong_kernel_for_whole_seque
     before, after = "dc[r][e] *= kept_next[r];", ""
     text = sequence.module.path.read_text()
     assert text.count(before) == 1
-    (tmp_path / "cuda_sequence.cu").write_text(text.replace(before, after))
-    monkeypatch.setattr(sequence, "module", CudaModule(tmp_path / "cuda_sequence.cu", sequence.module.headers))
+    (tmp_path / "sequence.cu").write_text(text.replace(before, after))
+    monkeypatch.setattr(sequence, "module", CudaModule(tmp_path / "sequence.cu", sequence.module.headers))
     with pytest.warns(RuntimeWarning, match=r"on a device without a GPU .*: lstm_recurrence \([^)]*\); plain torch is used"):
         trained(config(precision="bfloat16", lstm_size=32))
     captured = {one.name for one in unchecked.schedule.operations if one.graph is not None}

@@ -141,7 +141,8 @@ def test_shared_memory_registers_and_stack_are_read_from_a_cubin(arch, tmp_path)
 def test_our_kernels_spill_nothing_and_half_of_a_multiprocessor_s_threads_fit(arch):
     pytest.importorskip("cupy", reason="CuPy, of the extra cuda, compiles the kernels")
     from bridge.nvrtc import BLOCK
-    from trainer.kernels import cuda, fused
+    from trainer.kernels import fused
+    from trainer.kernels.cuda import rows as cuda
     for name, one in (usage(cuda.module.compile(arch)) | usage(fused.module.compile(arch))).items():
         assert one.stack == 0, name
         assert one.occupancy(DEVICES["h100"], BLOCK) >= 0.5, name

@@ -8,7 +8,8 @@ from cuda_double.install import installed
 from benchmarks import gpu as gpu_benchmark
 from bridge import selftest as visit
 from bridge.graphs import Captured
-from trainer.kernels import cuda, reference
+from trainer.kernels import reference
+from trainer.kernels.cuda import rows as cuda
 from trainer.training import selftest
 
 

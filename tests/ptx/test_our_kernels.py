@@ -1,4 +1,4 @@
-"""The trainer's kernels as NVRTC compiles them, launched by trainer/kernels/cuda.py with CPU tensors, equal their twins.
+"""The trainer's kernels as NVRTC compiles them, launched by trainer/kernels/cuda/rows.py with CPU tensors, equal their twins.
 
 Twins: reference.py up to rounding; and bit for bit the same source compiled for the CPU, which equals the CPU's kernels. Exempt
 are results of logf, sqrtf and the like, whose last bits are the libraries' own.
@@ -14,7 +14,8 @@ from cuda_on_cpu import CpuModule
 from kernel_devices import close
 
 from trainer import kernels
-from trainer.kernels import cuda, reference
+from trainer.kernels import reference
+from trainer.kernels.cuda import rows as cuda
 
 F32, BF16, U8 = torch.float32, torch.bfloat16, torch.uint8
 ROWS = (1, 3, 31, 33, 129, 1023)  # a block has 32 or 128 threads

@@ -1,4 +1,4 @@
-"""The kernels of whole LSTM sequences (trainer/kernels/cuda_sequence.cu) as NVRTC compiles them, on the emulator: they equal
+"""The kernels of whole LSTM sequences (trainer/kernels/cuda/sequence.cu) as NVRTC compiles them, on the emulator: they equal
 plain torch, for any number of sequences and steps; planted faults are caught; nothing is spilled."""
 
 import lstm_twin
@@ -11,7 +11,9 @@ from benchmarks.gpu_model.cubin import usage
 from bridge import nvrtc
 from bridge.nvrtc import CudaModule
 from trainer import kernels
-from trainer.kernels import cuda, dispatch, sequence
+from trainer.kernels import dispatch
+from trainer.kernels.cuda import rows as cuda
+from trainer.kernels.cuda import sequence
 from trainer.policy.lstm import LstmSequence
 
 F32, BF16 = torch.float32, torch.bfloat16
@@ -155,7 +157,7 @@ def test_a_nan_stays_in_its_sequence_from_its_step_on(emulate):
 
 BARRIER = "            __syncthreads();\n"
 OUTSIDE, RACE = "outside every live allocation", "without a barrier between"
-FAULTS = {  # a change of cuda_sequence.cu, and the fault
+FAULTS = {  # a change of sequence.cu, and the fault
     "no barrier": (BARRIER, "", RACE),
     "no barrier before the first step": ("        __syncthreads();\n        for", "        for", f"{RACE}|never written"),
     "one tile": ("tiles[(t + 1) & 1]", "tiles[0]", f"{RACE}|never written"),
@@ -174,8 +176,8 @@ def plant(tmp_path):
         text, _, _ = sequence.module.path.read_text().partition("RECURRENCE(32)\n")
         assert old in text
         text += sizes
-        (tmp_path / "cuda_sequence.cu").write_text(text.replace(old, new))
-        return CudaModule(tmp_path / "cuda_sequence.cu", sequence.module.headers)
+        (tmp_path / "sequence.cu").write_text(text.replace(old, new))
+        return CudaModule(tmp_path / "sequence.cu", sequence.module.headers)
     return changed
 
 

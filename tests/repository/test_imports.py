@@ -52,7 +52,7 @@ def test_the_games_load_no_openmp():
 
 @needs_maps
 @pytest.mark.skipif(not importlib.util.find_spec("torch") or "SANITIZE" in os.environ, reason="needs torch as it is")
-@pytest.mark.parametrize("order", ["import torch, envs_c, trainer.kernels", "import envs_c, trainer.kernels.cpu, torch"])
+@pytest.mark.parametrize("order", ["import torch, envs_c, trainer.kernels", "import envs_c, trainer.kernels.cpu.rows, torch"])
 @pytest.mark.parametrize("work", [(PLAY, MULTIPLY), (MULTIPLY, PLAY)], ids=["play-first", "multiply-first"])
 def test_torch_and_the_kernels_share_one_openmp_runtime(order, work):
     runtimes = openmp_runtimes(f"{order}; {work[0]}; {work[1]}; {work[0]}")

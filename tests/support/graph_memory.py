@@ -3,8 +3,8 @@ be allocated.
 
 A CUDA graph holds addresses. A replay calls no Python: it reads and writes the same addresses again, even if their memory was
 freed. The test device runs the Python of the work at each replay instead, and would not notice. So it records the memory that
-each graph uses: of the arguments of torch's operations (backward passes too), of the kernels in cpu.pyx and amx.pyx, and of
-copies between host and device. The first replay, directly after the capture, stands for the capture. Memory that the work
+each graph uses: of the arguments of torch's operations (backward passes too), of the kernels in cpu/ and amx/, and
+of copies between host and device. The first replay, directly after the capture, stands for the capture. Memory that the work
 itself allocates belongs to the graph's own pool and is not recorded; the work must not keep it, since the next replay on the
 test device allocates anew.
 """
@@ -20,7 +20,10 @@ from torch.multiprocessing.reductions import StorageWeakRef
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from trainer.kernels import amx, cpu, cpu_gaussian, cpu_mingru
+from trainer.kernels.amx import tiles as amx
+from trainer.kernels.cpu import gaussian as cpu_gaussian
+from trainer.kernels.cpu import mingru as cpu_mingru
+from trainer.kernels.cpu import rows as cpu
 
 KERNELS = ("lstm_forward", "lstm_backward", "lstm_sequence", "lstm_sequence_backward", "sample", "categorical",
            "categorical_backward", "advantages", "stack_frames")

@@ -5,7 +5,7 @@ import torch
 from cuda_on_cpu import CpuModule
 
 from trainer import kernels
-from trainer.kernels import cuda
+from trainer.kernels.cuda import rows as cuda
 
 DEVICES = ["cpu", "cuda kernels on the cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
 TOLERANCE = {torch.float32: 1e-5, torch.bfloat16: 1e-2}

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from trainer import kernels
-from trainer.kernels import cuda
+from trainer.kernels.cuda import rows as cuda
 
 ARCHITECTURES = ("sm_80", "sm_90", "sm_120")
 

@@ -1,4 +1,4 @@
-"""Stands in for the kernels of cuda_sequence.cu, whose threads work together: plain torch, called with a kernel's arguments.
+"""Stands in for the kernels of sequence.cu, whose threads work together: plain torch, called with a kernel's arguments.
 
 The device without a GPU runs this where no architecture is emulated. It does not test the kernels.
 """

@@ -2,18 +2,17 @@
 
     dispatch.py     checks the arguments and calls the version for the tensors' device; its functions are re-exported here
     reference.py    the same functions in plain torch: slow, for any device; the tests compare the fast versions with it
-    cpu.pyx         the version for CPU tensors; with cpu_rows.h, cpu_lstm.h (whole sequences) and cpu_products.h
-    gaussian.py     the same as dispatch.py for continuous actions; cpu_gaussian.pyx is their version for CPU tensors
-    mingru.py       the same for minimal gated recurrent units; with cpu_mingru.pyx and cpu_mingru.h for CPU tensors
-    cuda.py         the version for CUDA tensors; with cuda.cu
-    fused.py        several operations of a rollout or an update in one kernel, for CUDA tensors; with fused.cu, and
-                    reference_fused.py, the same in plain torch
-    sequence.py     the recurrence of an LSTM over whole sequences in bfloat16, for CUDA tensors; with cuda_sequence.cu
-    checks/         the check of cuda.cu at a trainer's first start on a GPU
-    tiles.py        an LSTM and heads for CPUs with Intel's AMX: amx.pyx with cpu_amx_lstm.h, _pack.h, _heads.h and cpu_amx.h
-    pictures.py     convolutions over pictures of bytes for such CPUs: amx_pictures.pyx with cpu_amx_pictures.h, _back.h
-    rows.h          the arithmetic of one row, shared by cpu.pyx and cuda.cu
-    threads.h       the work of a thread, shared by cuda.cu and fused.cu
+    gaussian.py     the same as dispatch.py for continuous actions
+    mingru.py       the same for minimal gated recurrent units
+    tiles.py        an LSTM and heads on CPUs with Intel's AMX
+    pictures.py     convolutions over pictures of bytes on such CPUs
+    fused.py        several operations of a rollout or an update in one kernel on GPUs; reference_fused.py: in plain torch
+    sequence.py     the recurrence of an LSTM over whole sequences on GPUs
+    rows.h          the arithmetic of one row, shared by all versions
+    cpu/            the versions for CPU tensors
+    amx/            those for CPUs with Intel's AMX
+    cuda/           those for CUDA tensors
+    checks/         the check of cuda/ at a trainer's first start on a GPU
 
 Callers write `from trainer import kernels` and `kernels.lstm_forward(...)`.
 """

@@ -1,6 +1,6 @@
 """One dispatcher over the versions of the kernels.
 
-CPU tensors go to cpu.pyx. CUDA tensors go to cuda.cu: a launch on torch's current stream, without waiting for it;
+CPU tensors go to cpu/rows.pyx. CUDA tensors go to cuda/rows.cu: a launch on torch's current stream, without waiting for it;
 calls can be captured in a graph. `use_reference()` sends all calls to reference.py, for tests and for measuring the gain;
 `replace` sends those of some functions on a GPU there.
 
@@ -17,8 +17,10 @@ from collections.abc import Iterable
 
 import torch
 
-from trainer.kernels import cpu, cuda, reference
+from trainer.kernels import reference
 from trainer.kernels.arguments import check, check_counter, check_dtype, check_rows
+from trainer.kernels.cpu import rows as cpu
+from trainer.kernels.cuda import rows as cuda
 
 BACKENDS = {"cpu": cpu, "cuda": cuda}
 
@@ -124,7 +126,7 @@ def lstm_backward(gates, c_prev, keep, c, dh, dh_next, keep_next, dc):
 
 def takes_sequences(x, units: int) -> bool:
     """True if `lstm_sequence` supports inputs x (T, B, E) of an LSTM with `units`, and is faster than single steps: on a
-    CPU for which this build's own products are not slower than torch's (see cpu_products.h)."""
+    CPU for which this build's own products are not slower than torch's (see cpu/products.h)."""
     return _backend(x) is cpu and cpu.takes_sequences(x.dtype, x.shape[-1], units)
 
 

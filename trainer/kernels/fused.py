@@ -1,7 +1,7 @@
 """Several operations in one kernel, for GPUs: storing a step of a rollout, and the parts of a minibatch's update outside the
-policy. fused.cu has the kernels, reference_fused.py the same in plain torch, which is also called for tensors on the CPU.
+policy. cuda/fused.cu has the kernels, reference_fused.py the same in plain torch, which is also called for tensors on the CPU.
 
-The checks and errors are those of dispatch.py, the launches those of cuda.py. Shapes are those of reference_fused.py.
+The checks and errors are those of dispatch.py, the launches those of cuda/rows.py. Shapes are those of reference_fused.py.
 """
 
 from pathlib import Path
@@ -10,16 +10,17 @@ import numpy as np
 import torch
 
 from bridge.nvrtc import BLOCK, CudaModule
-from trainer.kernels import cuda, reference_fused
+from trainer.kernels import reference_fused
 from trainer.kernels.arguments import check
-from trainer.kernels.cuda import _NAMES, _WARP
+from trainer.kernels.cuda import rows as cuda
+from trainer.kernels.cuda.rows import _NAMES, _WARP
 from trainer.kernels.dispatch import _backend
 
 _FOLDER = Path(__file__).parent
 _STORED = {(torch.uint8, torch.uint8), (torch.float32, torch.float32), (torch.float32, torch.bfloat16)}
 PARTS = ("loss_policy", "loss_value", "entropy", "kl", "clip_fraction")  # rows of `ppo_loss`'s parts
 
-module = CudaModule(_FOLDER / "fused.cu", [_FOLDER / "rows.h", _FOLDER / "threads.h"])
+module = CudaModule(_FOLDER / "cuda" / "fused.cu", [_FOLDER / "rows.h", _FOLDER / "cuda" / "threads.h"])
 
 
 def _on_gpu(name: str, tensor) -> bool:

@@ -2,8 +2,10 @@
 
 import torch
 
-from trainer.kernels import cpu, cpu_gaussian, reference
+from trainer.kernels import reference
 from trainer.kernels.arguments import check, check_counter
+from trainer.kernels.cpu import gaussian as cpu_gaussian
+from trainer.kernels.cpu import rows as cpu
 from trainer.kernels.dispatch import _backend, _fast
 
 

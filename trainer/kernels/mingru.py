@@ -3,8 +3,10 @@ dispatch.py."""
 
 import torch
 
-from trainer.kernels import cpu, cpu_mingru, reference
+from trainer.kernels import reference
 from trainer.kernels.arguments import check, check_dtype
+from trainer.kernels.cpu import mingru as cpu_mingru
+from trainer.kernels.cpu import rows as cpu
 from trainer.kernels.dispatch import _backend, _run
 
 

@@ -1,6 +1,6 @@
 """Three convolutions over pictures of bytes in bfloat16, on CPUs with matrix tiles (Intel's AMX), with their gradients.
 
-amx_pictures.pyx does the work. The arithmetic is that of torch's conv2d and ReLU on scaled bytes, with outputs rounded to
+amx/pictures.pyx does the work. The arithmetic is that of torch's conv2d and ReLU on scaled bytes, with outputs rounded to
 bfloat16. The weights are those of torch.nn.Conv2d in float32: 8 x 8 pixels with strides of 4 to 16 channels, 4 x 4 with strides
 of 2 to 32, 3 x 3 to 32.
 """
@@ -9,8 +9,10 @@ from collections.abc import Sequence
 
 import torch
 
-from trainer.kernels import amx, amx_pictures, cpu
+from trainer.kernels.amx import pictures as amx_pictures
+from trainer.kernels.amx import tiles as amx
 from trainer.kernels.arguments import check
+from trainer.kernels.cpu import rows as cpu
 from trainer.kernels.dispatch import _backend
 
 CHANNELS = (16, 32, 32)

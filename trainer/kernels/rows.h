@@ -1,7 +1,7 @@
 /* The arithmetic of one row, written once: plain C that compiles as C, as C++ and as CUDA.
  *
- * cpu.pyx gives each OpenMP thread some rows; cuda.cu gives each row or unit its own thread. reference.py has the same in plain
- * torch. Matrices are row-major; a row of gates is i | f | g | o, each of n units. A mask `legal` has one byte for each action,
+ * cpu/rows.pyx gives each OpenMP thread some rows; cuda/rows.cu gives each row or unit its own thread. reference.py has the
+ * same in plain torch. Matrices are row-major; a row of gates is i | f | g | o, each of n units. A mask `legal` has one byte for each action,
  * 0 if it is illegal, and is NULL if all actions are legal.
  */
 #ifndef INSERTCOIN_ROWS_H

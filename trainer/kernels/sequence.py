@@ -1,7 +1,7 @@
-"""The recurrence of an LSTM over whole sequences on a GPU: cuda_sequence.cu, in place of a product and a kernel for each step.
+"""The recurrence of an LSTM over whole sequences on a GPU: cuda/sequence.cu, in place of a product and a kernel for each step.
 
 `takes_recurrence` says for which GPUs and sizes it is there; for others `trainer.policy.lstm` does single steps. The checks and
-errors are those of dispatch.py, the launches those of cuda.py.
+errors are those of dispatch.py, the launches those of cuda/rows.py.
 """
 
 from pathlib import Path
@@ -9,8 +9,9 @@ from pathlib import Path
 import torch
 
 from bridge.nvrtc import CudaModule
-from trainer.kernels import cuda, reference
+from trainer.kernels import reference
 from trainer.kernels.arguments import check
+from trainer.kernels.cuda import rows as cuda
 from trainer.kernels.dispatch import _backend, _run_reference
 
 _FOLDER = Path(__file__).parent
@@ -19,7 +20,7 @@ CAPABILITY = (8, 0)    # of the oldest GPUs that multiply in bfloat16
 SEQUENCES = 16         # of a block
 THREADS = 4            # of a block, for each unit
 
-module = CudaModule(_FOLDER / "cuda_sequence.cu", [_FOLDER / "rows.h"])
+module = CudaModule(_FOLDER / "cuda" / "sequence.cu", [_FOLDER / "rows.h"])
 
 
 def takes_recurrence(x, units: int) -> bool:
@@ -29,7 +30,7 @@ def takes_recurrence(x, units: int) -> bool:
 
 
 def multiplies_bf16(device: torch.device) -> bool:
-    """True if a GPU can run cuda_sequence.cu."""
+    """True if a GPU can run sequence.cu."""
     return torch.cuda.get_device_capability(device) >= CAPABILITY
 
 

@@ -1,15 +1,16 @@
 """An LSTM in bfloat16 on CPUs with matrix tiles (Intel's AMX), whole sequences and single steps, and the heads after it.
 
-amx.pyx does the work. Unlike `lstm_sequence` of dispatch.py, these functions keep no gates: computing them again is faster
-than reading them from memory. The arithmetic is that of `reference.lstm_forward` with gx = x @ weight_x.T and
+amx/tiles.pyx does the work. Unlike `lstm_sequence` of dispatch.py, these functions keep no gates: computing them again is
+faster than reading them from memory. The arithmetic is that of `reference.lstm_forward` with gx = x @ weight_x.T and
 gh = h @ weight_h.T, not rounded to bfloat16. All tensors of a call must be contiguous and on the CPU; the checks and errors are
 those of dispatch.py.
 """
 
 import torch
 
-from trainer.kernels import amx, cpu
+from trainer.kernels.amx import tiles as amx
 from trainer.kernels.arguments import check
+from trainer.kernels.cpu import rows as cpu
 from trainer.kernels.dispatch import _backend
 
 

@@ -32,7 +32,7 @@ class HostClock:
 
 
 class DeviceClock:
-    """t and step are tensors (1,) int64 on `device`: the first two of `numbers` (4,). The others belong to kernels.fused."""
+    """t and step are tensors (1,) int64 on `device`: the first two of `numbers` (4,). The others belong to fused.py."""
 
     def __init__(self, device: torch.device):
         self.numbers = torch.zeros(4, dtype=torch.int64, device=device)

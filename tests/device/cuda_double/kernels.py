@@ -1,7 +1,7 @@
 """Launches of the kernels in .cu files, on the device's addresses.
 
 They are emulated from NVRTC's PTX (tests/support/ptx), or, in less time, compiled by a C++ compiler (cuda_on_cpu.py); then
-those of cuda_sequence.cu are done in plain torch (sequence_on_cpu.py).
+those of sequence.cu are done in plain torch (sequence_on_cpu.py).
 """
 
 import functools
@@ -37,7 +37,7 @@ def signature(path: Path, name: str) -> list[bool | None]:
 
 @functools.cache
 def compiled(module) -> CpuModule | SequencesOnCpu:
-    return SequencesOnCpu() if module.path.name == "cuda_sequence.cu" else CpuModule(module)
+    return SequencesOnCpu() if module.path.name == "sequence.cu" else CpuModule(module)
 
 
 def emulate(memory: Memory, regions: list[Region], arch: str, module, name: str, grid, block, packed):
@@ -52,7 +52,7 @@ def emulate(memory: Memory, regions: list[Region], arch: str, module, name: str,
 
 
 def recurrence(name: str, packed) -> dict[str, int]:
-    """Time steps, sequences and FLOP of a kernel of cuda_sequence.cu; nothing for the others."""
+    """Time steps, sequences and FLOP of a kernel of sequence.cu; nothing for the others."""
     if not name.startswith("lstm_recurrence"):
         return {}
     (steps, rows), n = map(int, packed[-2:]), int(name.rpartition("_")[2])

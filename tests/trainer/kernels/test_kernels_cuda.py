@@ -12,7 +12,7 @@ from bridge.errors import DeviceError
 from bridge.nvrtc import CudaModule, arguments
 from envs_c import install
 from trainer import kernels
-from trainer.kernels import cuda
+from trainer.kernels.cuda import rows as cuda
 
 KERNELS = {
     "lstm_forward_f32", "lstm_forward_bf16", "lstm_forward_bf16_f32", "lstm_backward_f32", "lstm_backward_bf16", "mingru_f32",

@@ -6,7 +6,7 @@ from kernel_devices import close
 from torch.nn import functional
 
 from trainer import kernels
-from trainer.kernels import amx
+from trainer.kernels.amx import tiles as amx
 
 HALF = torch.bfloat16
 SCALE = 1 / 255

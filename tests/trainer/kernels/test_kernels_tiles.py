@@ -11,7 +11,7 @@ from lstm_twin import draw, plain
 
 from envs_c.machine import cpu_features
 from trainer import kernels
-from trainer.kernels import amx
+from trainer.kernels.amx import tiles as amx
 from trainer.policy.lstm import LstmPolicy, LstmTiles
 from trainer.policy.policy import StepSpace
 

@@ -5,7 +5,7 @@ import torch
 
 from trainer import kernels
 from trainer.config import Config, EnvConfig, PolicyConfig, PPOConfig, RunConfig
-from trainer.kernels import amx
+from trainer.kernels.amx import tiles as amx
 from trainer.policy.encoders.make import make_encoder
 from trainer.policy.feed_forward import FeedForwardPolicy
 from trainer.policy.lstm import LstmPolicy

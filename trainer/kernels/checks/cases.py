@@ -14,9 +14,10 @@ from bridge.on_device.cartpole import MODULE as CARTPOLE_MODULE
 from bridge.on_device.cartpole import CartPole, CartPoleKernel
 from bridge.on_device.cartpole_tensors import CartPoleTensors
 from trainer import kernels
-from trainer.kernels import cuda, dispatch, fused, sequence
+from trainer.kernels import dispatch, fused, sequence
 from trainer.kernels.checks import fused_cases
 from trainer.kernels.checks.inputs import Inputs
+from trainer.kernels.cuda import rows as cuda
 
 F32, BF16, U8 = torch.float32, torch.bfloat16, torch.uint8
 # Largest difference, relative to the largest magnitude (or 1). The GPU's logf, sqrtf and cosf have errors of their own in the

@@ -1,4 +1,4 @@
-"""The kernels on a GPU: each function launches one kernel of cuda.cu on torch's current stream, without waiting for it.
+"""The kernels on a GPU: each function launches one kernel of rows.cu on torch's current stream, without waiting for it.
 
 The functions take torch tensors, first the inputs, then the outputs, like those of cpu.pyx. dispatch.py has checked them.
 """
@@ -14,7 +14,7 @@ _FOLDER = Path(__file__).parent
 _NAMES = {torch.float32: "f32", torch.bfloat16: "bf16", torch.uint8: "u8"}
 _WARP = 32  # threads of a block if each thread has a whole row: few rows then still use all multiprocessors
 
-module = CudaModule(_FOLDER / "cuda.cu", [_FOLDER / "rows.h", _FOLDER / "threads.h"])
+module = CudaModule(_FOLDER / "rows.cu", [_FOLDER.parent / "rows.h", _FOLDER / "threads.h"])
 
 
 def _counter(number) -> tuple:

@@ -1,9 +1,9 @@
-/* The gradient of the convolutions of cpu_amx_pictures.h. The outputs of the first two are computed again: that takes less time
+/* The gradient of the convolutions of pictures.h. The outputs of the first two are computed again: that takes less time
  * than to keep them in memory. */
 #ifndef INSERTCOIN_CPU_AMX_PICTURES_BACK_H
 #define INSERTCOIN_CPU_AMX_PICTURES_BACK_H
 
-#include "cpu_amx_pictures.h"
+#include "pictures.h"
 
 #define TILES_OF_SECOND 8 /* of depth: 2 rows of 2 points with 64 channels */
 #define TILES_OF_THIRD 9  /* 3 rows of 3 points with 32 channels */

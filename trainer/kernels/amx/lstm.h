@@ -8,7 +8,7 @@
 #ifndef INSERTCOIN_CPU_AMX_LSTM_H
 #define INSERTCOIN_CPU_AMX_LSTM_H
 
-#include "cpu_amx_pack.h"
+#include "pack.h"
 
 #define DEEP_ENOUGH 8 /* tiles of depth in one pass over the gradient of the weights: all then stays in the second cache */
 

@@ -10,7 +10,7 @@ from libc.stdint cimport uint8_t
 import torch
 
 
-cdef extern from "cpu_amx_pictures_back.h" nogil:
+cdef extern from "pictures_back.h" nogil:
     ctypedef unsigned short bf16
     ctypedef struct AmxPictures:
         long planes, height, width

@@ -2,14 +2,14 @@
  * waiting for other threads. The gradient does the same backwards; then the gradient of the weights is one product over all
  * steps and environments.
  *
- * The arithmetic is that of single steps: the products of x and of h, each rounded to the dtype, then cpu_rows.h. There are
+ * The arithmetic is that of single steps: the products of x and of h, each rounded to the dtype, then units.h. There are
  * two differences: the order of the sums in a product, and the bfloat16 gradient of h, which stays float32 between steps.
  */
 #ifndef INSERTCOIN_CPU_LSTM_H
 #define INSERTCOIN_CPU_LSTM_H
 
-#include "cpu_products.h"
-#include "cpu_rows.h"
+#include "products.h"
+#include "units.h"
 
 #define DEPTH 128 /* words of a long product's depth in one pass: both sides then stay in the cache of the thread */
 #define GROUP (4 * TILE) /* environments that a thread does together */

@@ -9,7 +9,7 @@ from cython.parallel cimport prange, threadid
 import torch
 
 
-cdef extern from "cpu_amx_lstm.h" nogil:
+cdef extern from "lstm.h" nogil:
     ctypedef unsigned short bf16
     ctypedef struct AmxSequence:
         long steps, batch, inputs, units
@@ -37,7 +37,7 @@ cdef extern from "cpu_amx_lstm.h" nogil:
     void amx_sum(long inputs, long n, const float* sums, long parts, long c, float* dweight_x, float* dweight_h, float* dbias)
 
 
-cdef extern from "cpu_amx_heads.h" nogil:
+cdef extern from "heads.h" nogil:
     ctypedef struct AmxHeads:
         long rows, units, outputs
         const bf16* hidden

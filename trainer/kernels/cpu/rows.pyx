@@ -10,7 +10,7 @@ from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
 import torch
 
 
-cdef extern from "cpu_lstm.h" nogil:
+cdef extern from "lstm.h" nogil:
     ctypedef unsigned int word
     ctypedef struct Sequence:
         long steps, batch, inputs, units
@@ -36,7 +36,7 @@ cdef extern from "cpu_lstm.h" nogil:
     void sequence_weights(bint half, const Sequence* s, long lo, long hi, long first, long last, float* space)
 
 
-cdef extern from "cpu_rows.h" nogil:
+cdef extern from "units.h" nogil:
     ctypedef unsigned short bf16
     void lstm_f32_forward(const float* gx, const float* gh, long apart, const float* bias, const float* c_prev, float keep,
                           float keep_next, float* gates, float* c, float* h, float* h_next, long n, long count)

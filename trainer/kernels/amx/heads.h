@@ -2,7 +2,7 @@
 #ifndef INSERTCOIN_CPU_AMX_HEADS_H
 #define INSERTCOIN_CPU_AMX_HEADS_H
 
-#include "cpu_amx.h"
+#include "products.h"
 
 #define CHUNK 1024 /* rows whose gradients of the weights are added up in one sum, whatever the number of threads */
 

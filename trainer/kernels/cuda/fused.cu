@@ -54,7 +54,7 @@ STORE(u8_u8, uint8_t, uint8_t)
 STORE(f32_f32, float, float)
 STORE(f32_bf16, float, bf16)
 
-/* `sample` of cuda.cu, at step clock[3], which also stores actions, log-probabilities and values in row clock[2] of the storage.
+/* `sample` of rows.cu, at step clock[3], which also stores actions, log-probabilities and values in row clock[2] of the storage.
  * clock: OUT t and step of the next step. */
 extern "C" __global__ void sample_step(const float *logits, const uint8_t *legal, int64 actions, uint64_t seed, int64 first,
                                        int64 *clock, int32_t *action, int32_t *stored, float *log_probs, float *values,

@@ -13,7 +13,7 @@
 #ifndef INSERTCOIN_CPU_AMX_PICTURES_H
 #define INSERTCOIN_CPU_AMX_PICTURES_H
 
-#include "cpu_amx.h"
+#include "products.h"
 
 #define FIRST 16                     /* channels of the first convolution */
 #define CHANNELS 32                  /* of the second and the third */

@@ -11,7 +11,7 @@ cdef enum:
     GROUP = 16  # environments that go through the steps together: their states stay in the first cache
 
 
-cdef extern from "cpu_mingru.h" nogil:
+cdef extern from "mingru.h" nogil:
     ctypedef struct Units:
         long steps, batch, units, state_apart, apart
         const void* product

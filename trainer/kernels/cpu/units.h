@@ -5,8 +5,8 @@
  * the products, gates are `apart` numbers from each other; activated gates are n apart. A forward pass does the first `count`
  * units.
  */
-#ifndef INSERTCOIN_CPU_ROWS_H
-#define INSERTCOIN_CPU_ROWS_H
+#ifndef INSERTCOIN_CPU_UNITS_H
+#define INSERTCOIN_CPU_UNITS_H
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #ifndef INSERTCOIN_CPU_AMX_PACK_H
 #define INSERTCOIN_CPU_AMX_PACK_H
 
-#include "cpu_amx.h"
+#include "products.h"
 
 /* Numbers of a gradient of the weights as amx_weights writes it. */
 static long amx_gradient(long inputs, long n) { return (inputs + n + 1) * 4 * n; }
