@@ -1,7 +1,7 @@
 """Writes docs/games/NAME.md, a page for each game, and their index docs/games/README.md: `make docs`.
 
 Everything on a page comes from the game itself (the docstring of its module, its `Game(...)`) and from
-benchmarks/results/presets.json. tests/repository/test_game_pages.py writes the pages again and compares.
+benchmarks/results/presets.json. tests/repository/pages/test_game_pages.py writes the pages again and compares.
 """
 
 import importlib

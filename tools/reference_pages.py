@@ -1,7 +1,7 @@
 """Writes docs/settings.md and the tree of files in docs/architecture.md: `make docs`.
 
 The settings' texts are the docstrings in trainer/config/sections.py; a file's line in the tree is the first sentence of its
-docstring. tests/repository/test_reference_pages.py writes both again and compares.
+docstring. tests/repository/pages/test_reference_pages.py writes both again and compares.
 """
 
 import ast

@@ -2,7 +2,7 @@
 
 The sources are copied to build/sanitize-NAME and built there; the modules of the source tree do not change. It runs the test
 files that import neither torch nor a module that needs torch, then a million random steps of every game in each view
-(tests/envs_c/test_million.py), then crafted states (tools/crafted_states.py). Only the last of these runs if the first
+(tests/envs_c/states/test_million.py), then crafted states (tools/crafted_states.py). Only the last of these runs if the first
 argument is `crafted`; the others are that tool's. GCC only.
 """
 
@@ -51,7 +51,7 @@ def main(sanitizer: str, arguments: list[str]) -> int:
     status = subprocess.run(test, cwd=tree, env=environment, check=False).returncode
     if arguments or status:
         return status
-    million = [*test[:6], "-m", "slow", "--durations=0", "--durations-min=1", "tests/envs_c/test_million.py"]
+    million = [*test[:6], "-m", "slow", "--durations=0", "--durations-min=1", "tests/envs_c/states/test_million.py"]
     status = subprocess.run(million, cwd=tree, env=environment, check=False).returncode
     return status or try_crafted(tree, environment, [])
 

@@ -1,5 +1,5 @@
 /* Jobs on pools of several sizes from one and from two threads, each chunk counted. Prints "ok" if each was done once.
- * Compiled by tests/envs_c/test_pool.py, also with NO_THREADS, under which no helper can be started. */
+ * Compiled by tests/envs_c/stepping/test_pool.py, also with NO_THREADS, under which no helper can be started. */
 
 #ifdef NO_THREADS
 #include <pthread.h>

@@ -12,7 +12,7 @@ from pathlib import Path
 
 def golden(tests: Path) -> dict:
     """The constants GOLDEN and GOLDEN_SIZE of test_determinism.py."""
-    tree = ast.parse((tests / "envs_c" / "test_determinism.py").read_text(encoding="utf-8"))
+    tree = ast.parse((tests / "envs_c" / "states" / "test_determinism.py").read_text(encoding="utf-8"))
     return {node.targets[0].id: ast.literal_eval(node.value) for node in tree.body
             if isinstance(node, ast.Assign) and node.targets[0].id in ("GOLDEN", "GOLDEN_SIZE")}
 

@@ -1,4 +1,4 @@
-"""Enduro: the rules that its file states, its features and its picture. test_enduro_cartridge.py compares it with ALE."""
+"""Enduro: the rules that its file states, its features and its picture. cartridges/ compares it with ALE."""
 
 from itertools import pairwise
 

@@ -1,4 +1,4 @@
-"""Seaquest's rules, one by one. test_seaquest_cartridge.py compares the game with the cartridge."""
+"""Seaquest's rules, one by one. cartridges/ compares the game with the cartridge."""
 
 import numpy as np
 import pytest

@@ -63,6 +63,7 @@ def largest_tiles(result: evaluate.Evaluation) -> np.ndarray:
 
 
 @pytest.mark.learn
+@pytest.mark.slow  # 160 million steps: as long as all others together
 def test_2048_s_preset_reaches_the_tile_of_2048_in_half_of_its_games(tmp_path):
     folder = tmp_path / "run"
     assert main(["g2048", "--device", "cpu", "--no-gif", "--eval-episodes", "0", "--run-dir", str(folder)]) == 0

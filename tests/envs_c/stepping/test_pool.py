@@ -23,25 +23,35 @@ from envs_c.engine import engine
 from envs_c.testing.play import bind, buffers
 
 ENGINE = Path(engine.__file__).parent
-STRESS = Path(__file__).parents[1] / "support" / "pool_stress.h"
+STRESS = Path(__file__).parents[2] / "support" / "pool_stress.h"
 
 SIMULATION = """
+#include "crowd.h"
 #include "team.h"
 
-/* Calls that take work / size + each * (size - 1) + wake (if size > 1) ns, where work = items * item.
-   cpu: CPU time of the caller per time, with one thread and with more. sizes: (calls,) the threads of each call. */
-void simulate(Team *t, int calls, double items, double item, double each, double wake, double cpu_alone, double cpu, int *sizes)
+typedef struct { Team team; Crowd crowd; } Caller;
+
+/* Calls that take work / size + each * (size - 1) + wake (if size > 1) ns, where work = items * item. The caller works for `gap`
+   ns between them. cpu: the part of the time in which it has a core, with one thread and with more.
+   sizes, times: (calls,) the threads and ns of each call. */
+void simulate(Caller *c, int calls, double items, double item, double each, double wake, double gap, double cpu_alone, double cpu,
+              int *sizes, double *times)
 {
     for (int k = 0; k < calls; k++) {
-        int size = sizes[k] = team_size(t, items);
-        double own = items * item / size, ns = own + (size > 1 ? each * (size - 1) + wake : 0);
-        Call call = {.items = items, .ns = ns, .gap = 2e4, .own_items = items / size, .own_ns = own,
-                     .own_cpu = team_wants_cpu(t, items) ? own * (size > 1 ? cpu : cpu_alone) : -1};
-        team_note(t, size, &call);
+        int crowded = crowd_is_here(&c->crowd), size = sizes[k] = team_size(&c->team, items, crowded);
+        double own = items * item / size, ns = times[k] = own + (size > 1 ? each * (size - 1) + wake : 0);
+        double ran = (ns + gap) * (size > 1 ? cpu : cpu_alone);
+        Call call = {.items = items, .ns = ns, .gap = gap, .own_items = items / size, .own_ns = own};
+        crowd_note(&c->crowd, ran, ns + gap - ran);
+        team_note(&c->team, size, crowded, &call);
     }
 }
 
-int team_bytes(void) { return sizeof(Team); }
+void *caller_new(int most) {
+    Caller *c = calloc(1, sizeof *c);
+    team_init(&c->team, most);
+    return c;
+}
 """
 
 
@@ -54,20 +64,20 @@ def compiled(folder: Path, *arguments: str) -> Path:
 
 @pytest.fixture(scope="module")
 def simulated(tmp_path_factory):
-    """A function that simulates calls of a new or a given team. Returns the threads of each call, and the team."""
+    """A function that simulates calls of a new or a given caller. Returns the threads and ns of each call, and the caller."""
     folder = tmp_path_factory.mktemp("team")
     (folder / "simulation.c").write_text(SIMULATION, encoding="utf-8")
-    library = ctypes.CDLL(str(compiled(folder, "-shared", "-fPIC", str(folder / "simulation.c"), f"-I{ENGINE}")))
-    double = ctypes.c_double
+    library = ctypes.CDLL(str(compiled(folder, "-shared", "-fPIC", str(folder / "simulation.c"))))
+    library.caller_new.restype = ctypes.c_void_p
+    double, pointer = ctypes.c_double, ctypes.c_void_p
 
-    def simulate(calls=20_000, most=2, items=1000, item=1000.0, each=0.0, wake=0.0, cpu_alone=1.0, cpu=1.0, team=None):
-        if team is None:
-            team = ctypes.create_string_buffer(library.team_bytes())
-            ctypes.memmove(team, np.array([most, 1, 1, 1], np.int32).tobytes(), 16)  # most, size, best, up
-        sizes = np.zeros(calls, np.int32)
-        library.simulate(team, calls, double(items), double(item), double(each), double(wake), double(cpu_alone), double(cpu),
-                         ctypes.c_void_p(sizes.ctypes.data))
-        return sizes, team
+    def simulate(calls=20_000, most=2, items=1000, item=1000.0, each=0.0, wake=0.0, gap=2e4, cpu_alone=1.0, cpu=1.0,
+                 caller=None):
+        caller = caller or library.caller_new(most)
+        sizes, times = np.zeros(calls, np.int32), np.zeros(calls)
+        library.simulate(pointer(caller), calls, *map(double, (items, item, each, wake, gap, cpu_alone, cpu)),
+                         pointer(sizes.ctypes.data), pointer(times.ctypes.data))
+        return sizes, times, caller
     return simulate
 
 
@@ -84,16 +94,50 @@ def simulated(tmp_path_factory):
     ({"items": 5, "item": 100e3, "most": 4}, 4),                                         # few items of much work
 ], ids=["small", "1 ms", "16 threads", "awake", "asleep", "5 of 16", "busy", "busy with helpers", "few"])
 def test_calls_run_with_as_many_threads_as_pay(simulated, case, best):
-    sizes, _ = simulated(**case)
+    sizes = simulated(**case)[0]
     assert (sizes[200:] == best).mean() > 0.9, np.bincount(sizes)
 
 
 @needs_compiler
 def test_a_machine_that_becomes_busy_or_free_changes_the_number_of_threads(simulated):
-    free, team = simulated()
-    busy, team = simulated(team=team, cpu_alone=0.5, cpu=0.5)
-    again, _ = simulated(team=team)
+    free, _, caller = simulated()
+    busy, _, caller = simulated(caller=caller, cpu_alone=0.5, cpu=0.5)
+    again, _, caller = simulated(caller=caller)
     assert [(sizes[1000:] == best).mean() > 0.9 for sizes, best in ((free, 2), (busy, 1), (again, 2))] == [True] * 3
+
+
+@needs_compiler
+@pytest.mark.parametrize("case", [
+    {"items": 1000, "item": 30.0, "gap": 6e6},   # 30 us, then torch's threads wait for a core
+    {"items": 4000, "item": 30.0, "gap": 6e6},
+    {"items": 1000, "item": 30.0, "gap": 80e6},
+    {"items": 4000, "item": 600.0, "gap": 6e6},  # the first guess is two threads
+    {"items": 1000, "item": 1000.0, "gap": 0.0},
+], ids=["features", "more features", "very busy", "pixels", "no pauses"])
+def test_no_second_thread_is_tried_while_others_want_the_cores(simulated, case):
+    sizes, times, _ = simulated(calls=3000, wake=4e6, cpu_alone=0.6, cpu=0.4, **case)
+    evidence = 10e6  # ns
+    assert (sizes[np.cumsum(times + case["gap"]) > evidence + times + case["gap"]] == 1).all()
+
+
+@needs_compiler
+@pytest.mark.parametrize("wake", [5e3, 30e3, 1e6, 4e6, 80e6])
+@pytest.mark.parametrize("item", [30.0, 100.0, 1000.0])
+def test_trials_that_fail_cost_two_percent_at_most(simulated, item, wake):
+    """After the first ones, which know nothing yet. A trial ends with its first call if threads wait for a core in it."""
+    sizes, times, _ = simulated(calls=200_000, item=item, each=1000 * item, wake=wake)
+    alone = 1000 * item
+    later = np.cumsum(times) > 0.1 * times.sum()
+    lost = times[later].sum() - alone * later.sum()
+    assert (sizes == 2).any() and lost < 0.02 * times[later].sum() + 9 * wake  # a trial that has just ended
+    assert wake < 2e6 + alone or not (sizes[:-1] + sizes[1:] == 4).any()
+
+
+@needs_compiler
+def test_a_short_interruption_does_not_end_the_team(simulated):
+    """Less than a quarter of the time waits for a core, as beside a program that needs one now and then."""
+    sizes = simulated(cpu_alone=0.85, cpu=0.85)[0]
+    assert (sizes[200:] == 2).mean() > 0.9
 
 
 @needs_compiler

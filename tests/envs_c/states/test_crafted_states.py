@@ -14,7 +14,7 @@ import pytest
 import envs_c
 from tools import crafted_states
 
-FRAGILE = Path(__file__).parents[1] / "support" / "fragile" / "fragile.pyx"
+FRAGILE = Path(__file__).parents[2] / "support" / "fragile" / "fragile.pyx"
 
 
 @pytest.mark.parametrize("states, steps, depth", [
