@@ -1,8 +1,8 @@
 """The outputs of environment i depend on (seed, i) and on its actions only: hashes of all outputs are compared.
 
-`PYTHONPATH=.:tests/support python tests/envs_c/states/test_determinism.py` prints the table of golden checksums. After a change of
-a game's rules, picture or random numbers, its checksum differs: add a line to the change log, and increase the game's version
-unless only the picture changed.
+`PYTHONPATH=.:tests/support python tests/envs_c/states/test_determinism.py` prints the table of golden checksums. After a change
+of a game's rules, picture or random numbers, its checksum differs: add a line to the change log, and increase the game's
+version unless only the picture changed.
 """
 
 import pytest

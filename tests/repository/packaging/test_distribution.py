@@ -199,7 +199,8 @@ def test_the_wheel_and_the_tests_build_from_the_source_archive(archive, tmp_path
     assert done.returncode == 0, done.stdout + done.stderr
     collected = run(python, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider", cwd=tree)
     assert collected.returncode == 0, collected.stdout[-3000:]
-    some = ("tests/envs_c/states/test_determinism.py", "tests/envs_c/games/test_cartpole.py", "tests/repository/packaging/test_package.py")
+    some = ("tests/envs_c/states/test_determinism.py", "tests/envs_c/games/test_cartpole.py",
+            "tests/repository/packaging/test_package.py")
     tests = run(python, "-m", "pytest", "-q", "-p", "no:cacheprovider", *some, cwd=tree)
     assert tests.returncode == 0, tests.stdout[-3000:]
     where = run(python, "-c", "import envs_c; print(envs_c.__file__)", cwd=tmp_path).stdout
