@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "crowd.h"
 #include "runtime.h"
 #include "team.h"
 #ifdef OLD_GLIBC

@@ -15,6 +15,8 @@
 
 #include "helpers.h"
 
+static _Thread_local Crowd pool_crowd;
+
 /* Begin a call in a process that has no helpers yet: a new pool's first, or the first after a fork, which may have come in
    the middle of a call of another thread. */
 static inline void pool_enter_process(Pool *p, int generation) {
@@ -57,8 +59,9 @@ typedef struct {
 static inline void pool_do_own(Share *s, int alone) {
     int64_t begin = pool_clock(CLOCK_MONOTONIC), cpu = s->measured ? pool_clock(CLOCK_THREAD_CPUTIME_ID) : 0;
     s->done = alone ? pool_alone(s->work, s->job, s->chunks) : pool_take(s->pool, 0);
-    s->call->own_cpu = s->measured ? pool_clock(CLOCK_THREAD_CPUTIME_ID) - cpu : -1;
-    s->call->own_ns = pool_clock(CLOCK_MONOTONIC) - begin;
+    int64_t ran = s->measured ? pool_clock(CLOCK_THREAD_CPUTIME_ID) - cpu : 0, own = pool_clock(CLOCK_MONOTONIC) - begin;
+    if (s->measured) crowd_note(&pool_crowd, (double)ran, (double)(own - ran));
+    s->call->own_ns = (double)own;
 }
 
 /* A thread of the runtime's team. */
@@ -87,11 +90,15 @@ static inline void pool_run(Pool *p, int kind, pool_work work, void *job, int ch
     }
     if (p->generation != generation) pool_enter_process(p, generation);
     Team *t = &p->teams[kind];
-    int size = all ? p->most : team_size(t, items), region = size > 1 && runtime_fits(p->runtime, size, generation);
     int64_t begin = pool_clock(CLOCK_MONOTONIC);
+    int worth = !all && team_is_worth_it(t, items);
+    if (worth) crowd_look(&pool_crowd, begin);
+    int crowded = crowd_is_here(&pool_crowd);
+    int size = all ? p->most : team_size(t, items, crowded);
+    int region = size > 1 && runtime_fits(p->runtime, size, generation);
     Call call = {.items = items, .gap = p->last ? begin - p->last : 0};
     Share share = {.pool = p, .thread = pthread_self(), .work = work, .job = job, .chunks = chunks,
-                   .measured = !all && team_wants_cpu(t, items), .call = &call};
+                   .measured = worth && pool_crowd.blind, .call = &call};
     if (size > 1) pool_publish(p, region ? 1 : size, work, job, chunks, t->gap);
     if (region) {
         p->runtime->used = 1;
@@ -108,7 +115,7 @@ static inline void pool_run(Pool *p, int kind, pool_work work, void *job, int ch
     call.own_items = items * share.done / chunks;
     call.ns = end - begin;
     team_follow(t, call.gap);
-    if (!all) team_note(t, size, &call);
+    if (!all) team_note(t, size, crowded, &call);
     p->last = end;
     __atomic_store_n(&p->holder, 0, __ATOMIC_RELEASE);
 }

@@ -31,11 +31,11 @@ SIMULATION = """
 
 typedef struct { Team team; Crowd crowd; } Caller;
 
-/* Calls that take work / size + each * (size - 1) + wake (if size > 1) ns, where work = items * item. The caller works for `gap`
-   ns between them. cpu: the part of the time in which it has a core, with one thread and with more.
+/* Calls that take work / size + each * (size - 1) + wake (if size > 1) ns, where work = items * item. The caller works
+   for `gap` ns between them. cpu: the part of the time in which it has a core, with one thread and with more.
    sizes, times: (calls,) the threads and ns of each call. */
-void simulate(Caller *c, int calls, double items, double item, double each, double wake, double gap, double cpu_alone, double cpu,
-              int *sizes, double *times)
+void simulate(Caller *c, int calls, double items, double item, double each, double wake, double gap, double cpu_alone,
+              double cpu, int *sizes, double *times)
 {
     for (int k = 0; k < calls; k++) {
         int crowded = crowd_is_here(&c->crowd), size = sizes[k] = team_size(&c->team, items, crowded);
@@ -52,7 +52,17 @@ void *caller_new(int most) {
     team_init(&c->team, most);
     return c;
 }
+
+void look(Crowd *c, int64_t now) { crowd_look(c, now); }
 """
+SCHEDSTAT = Path("/proc/thread-self/schedstat")
+
+
+class Crowd(ctypes.Structure):
+    """Crowd of crowd.h."""
+
+    _fields_ = [("ran", ctypes.c_double), ("waited", ctypes.c_double), ("looked", ctypes.c_int64),
+                ("counters", ctypes.c_uint64 * 2), ("blind", ctypes.c_int)]
 
 
 def compiled(folder: Path, *arguments: str) -> Path:
@@ -63,12 +73,19 @@ def compiled(folder: Path, *arguments: str) -> Path:
 
 
 @pytest.fixture(scope="module")
-def simulated(tmp_path_factory):
-    """A function that simulates calls of a new or a given caller. Returns the threads and ns of each call, and the caller."""
+def library(tmp_path_factory):
+    """SIMULATION, compiled."""
     folder = tmp_path_factory.mktemp("team")
     (folder / "simulation.c").write_text(SIMULATION, encoding="utf-8")
     library = ctypes.CDLL(str(compiled(folder, "-shared", "-fPIC", str(folder / "simulation.c"))))
     library.caller_new.restype = ctypes.c_void_p
+    library.look.argtypes = [ctypes.POINTER(Crowd), ctypes.c_int64]
+    return library
+
+
+@pytest.fixture(scope="module")
+def simulated(library):
+    """A function that simulates calls of a new or a given caller. Returns the threads and ns of each call, and the caller."""
     double, pointer = ctypes.c_double, ctypes.c_void_p
 
     def simulate(calls=20_000, most=2, items=1000, item=1000.0, each=0.0, wake=0.0, gap=2e4, cpu_alone=1.0, cpu=1.0,
@@ -138,6 +155,28 @@ def test_a_short_interruption_does_not_end_the_team(simulated):
     """Less than a quarter of the time waits for a core, as beside a program that needs one now and then."""
     sizes = simulated(cpu_alone=0.85, cpu=0.85)[0]
     assert (sizes[200:] == 2).mean() > 0.9
+
+
+@needs_compiler
+@pytest.mark.skipif(not SCHEDSTAT.exists() or SCHEDSTAT.read_text().split()[2] == "0", reason="needs Linux's counters")
+def test_a_thread_compares_what_the_system_counted_since_its_last_look(library):
+    crowd, then = Crowd(), 1 << 40
+    library.look(crowd, then)
+    seen, now = list(crowd.counters), [int(word) for word in SCHEDSTAT.read_text().split()]
+    assert not crowd.blind and 0 < seen[0] <= now[0] and seen[1] <= now[1]
+    share = seen[1] / sum(seen)  # a thread's first look compares its whole life
+    assert crowd.waited / (crowd.ran + crowd.waited) == pytest.approx(share)
+
+    crowd.ran, crowd.waited, crowd.counters[0], crowd.counters[1] = 0, 0, seen[0] - 1000, seen[1]
+    library.look(crowd, then + 1000)
+    assert crowd.ran == crowd.waited == 0  # too soon
+    library.look(crowd, then + 10**7)
+    assert crowd.ran >= 1000
+
+    crowd.ran, crowd.waited, crowd.counters[0] = 0, 0, 1 << 60
+    library.look(crowd, then + 10**8)
+    assert crowd.ran == crowd.waited == 0  # the counters are those of a child process, which began anew
+    assert crowd.counters[0] < 1 << 60
 
 
 @needs_compiler
