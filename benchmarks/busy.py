@@ -1,13 +1,14 @@
 """Stepping on a busy machine: `python -m benchmarks.busy`.
 
 Several processes at once step Breakout with random actions, each as fast as it can, with the default settings and with others
-chosen by hand: one thread, two threads, and, with --old, another built copy of this repository whose engine uses OpenMP.
-GOMP_SPINCOUNT is how long waiting threads of OpenMP spin. Alone, it concerns only the old engine, which runs with three values.
-Beside torch, each step is followed by a product of two 256x256 matrices in the same process. There it concerns torch too, so
-all settings of a case have the same value, by default or 1000.
+chosen by hand: one thread, two threads in each call, and, with --old, another built copy of this repository whose engine uses
+OpenMP. GOMP_SPINCOUNT is how long waiting threads of OpenMP spin. Alone, it concerns only the old engine, which runs with three
+values. Beside torch, each step is followed by a product of two 256x256 matrices in the same process. There it concerns torch
+too, so all settings of a case have the same value, by default or 1000. With two runtimes, an empty region of the system's
+OpenMP comes after it; torch has a runtime of its own.
 
 The settings of a case take turns in each round; a figure is the median of the rounds, the sum over the processes. The last
-column is the default's figure as a part of the best one by hand.
+column is the default's figure as a part of the best one by hand; the first table is the least and the most of it.
 """
 
 import json
@@ -26,8 +27,9 @@ TREE = Path(__file__).resolve().parent.parent
 PLAYER = Path(__file__).with_name("busy_player.py").read_text(encoding="utf-8")
 VARIABLES = ("GOMP_SPINCOUNT", "OMP_WAIT_POLICY", "OMP_NUM_THREADS")  # of this process, which the players do not get
 DEFAULT, ALONE = "default", "alone"
-BESIDE = [ALONE, "torch first", "torch last"]
-BY_HAND = ("1 thread", "2 threads", "OpenMP", "OpenMP, spin 1000", "OpenMP, spin 0")
+BESIDE = [ALONE, "torch first", "torch last", "two runtimes"]
+BY_HAND = ["1 thread", "2 threads"]
+OLD = ["OpenMP", "OpenMP, spin 1000", "OpenMP, spin 0"]
 CASES = [(num_envs, view) for num_envs in (64, 1024, 4096) for view in ("features", "pixels")]
 
 
@@ -38,6 +40,7 @@ class Setting(NamedTuple):
     tree: Path
     num_threads: int
     spin: str | None
+    always: bool = False  # all threads in each call
 
 
 def settings(beside: str, spin: str | None, old: Path | None) -> list[Setting]:
@@ -45,7 +48,8 @@ def settings(beside: str, spin: str | None, old: Path | None) -> list[Setting]:
 
     spin: GOMP_SPINCOUNT; None leaves it unset.
     """
-    all_settings = [Setting(DEFAULT, TREE, 0, spin), Setting("1 thread", TREE, 1, spin), Setting("2 threads", TREE, 2, spin)]
+    all_settings = [Setting(DEFAULT, TREE, 0, spin), Setting("1 thread", TREE, 1, spin),
+                    Setting("2 threads", TREE, 2, spin, always=True)]
     if old is not None:
         all_settings.append(Setting("OpenMP", old, 0, spin))
         if beside == ALONE:
@@ -61,7 +65,7 @@ class Group:
         environment["PYTHONPATH"] = str(setting.tree)
         if setting.spin is not None:
             environment["GOMP_SPINCOUNT"] = setting.spin
-        command = [sys.executable, "-c", PLAYER, str(setting.num_threads), beside]
+        command = [sys.executable, "-c", PLAYER, str(setting.num_threads), str(int(setting.always)), beside]
         self.players = [subprocess.Popen(command, cwd=setting.tree, env=environment, stdin=subprocess.PIPE,
                                          stdout=subprocess.PIPE, text=True) for _ in range(processes)]
         for player in self.players:
@@ -81,10 +85,15 @@ class Group:
             player.wait()
 
 
+def by_hand(options) -> list[str]:
+    """The names of all settings but the default, of which a row has one figure each at most."""
+    return BY_HAND + (OLD if options.old else [])
+
+
 def measure(processes: int, beside: str, spin: str | None, options) -> list[list[str]]:
     """The rows of all cases with this number of processes."""
     groups = {setting.name: Group(setting, processes, beside) for setting in settings(beside, spin, options.old)}
-    rows = []
+    rows, names = [], by_hand(options)
     for num_envs, view in CASES:
         print(f"{processes} processes, {beside}, spin {spin}: {num_envs} {view}", file=sys.stderr, flush=True)
         figures = {name: [] for name in groups}
@@ -95,11 +104,22 @@ def measure(processes: int, beside: str, spin: str | None, options) -> list[list
         ours = medians.pop(DEFAULT)
         best = max(medians, key=medians.get)
         cells = {name: count(each) for name, each in medians.items()}
-        rows.append([processes, beside, spin or "", num_envs, view, count(ours), *(cells.get(name, "") for name in BY_HAND),
-                     best, f"{ours / medians[best]:.2f}"])
+        rows.append([processes, beside, spin or "", num_envs, view, count(ours), *(cells.get(name, "") for name in names),
+                     best, ours / medians[best]])
     for group in groups.values():
         group.close()
     return rows
+
+
+def summary(rows: list[list]) -> str:
+    """The least and the most of the last column: a row for each number of processes, a column for what they are beside."""
+    cells = {}
+    for processes, beside, spin, *_, ratio in rows:
+        cells.setdefault((processes, f"{beside}, spin {spin}" if spin else beside), []).append(ratio)
+    numbers, columns = (list(dict.fromkeys(names)) for names in zip(*cells, strict=True))
+    spans = {case: f"{min(ratios):.2f} .. {max(ratios):.2f}" for case, ratios in cells.items()}
+    return markdown(["processes", *columns], [[number, *(spans.get((number, beside), "") for beside in columns)]
+                                              for number in numbers])
 
 
 def main():
@@ -107,7 +127,7 @@ def main():
     parser.add_argument("--old", type=Path, help="folder of a built copy of this repository to compare with")
     parser.add_argument("--processes", type=int, nargs="+", default=[1, 4, 20], help="processes at once (default: 1 4 20)")
     parser.add_argument("--beside", nargs="+", default=BESIDE, choices=BESIDE,
-                        help="beside nothing or torch, and when torch is imported (default: all)")
+                        help="beside nothing, torch (and when it is imported), or torch and another runtime (default: all)")
     parser.add_argument("--seconds", type=float, default=0.9, help="of one measurement (default: 0.9)")
     parser.add_argument("--rounds", type=int, default=3, help="measurements of a case (default: 3)")
     parser.add_argument("--short", action="store_true", help="one round of 0.6 seconds, and no torch beside 20 processes")
@@ -122,9 +142,10 @@ def main():
             for spin in (None,) if beside == ALONE else (None, "1000"):
                 if not options.short or processes < 20 or beside == ALONE:
                     rows += measure(processes, beside, spin, options)
-    columns = ["processes", "beside", "GOMP_SPINCOUNT", "environments", "view", DEFAULT, *BY_HAND, "best by hand",
+    columns = ["processes", "beside", "GOMP_SPINCOUNT", "environments", "view", DEFAULT, *by_hand(options), "best by hand",
                "default / best"]
-    publish(head("Stepping on a busy machine") + "\n" + markdown(columns, rows), options.out)
+    table = markdown(columns, [[*row, f"{ratio:.2f}"] for *row, ratio in rows])
+    publish("\n".join([head("Stepping on a busy machine"), summary(rows), table]), options.out)
 
 
 if __name__ == "__main__":
