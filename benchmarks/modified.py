@@ -1,7 +1,8 @@
-"""How policies that were trained on the original games fare on the changed ones: `python -m benchmarks.modified RUN ...`.
+"""How policies that were trained on the original games fare on changed ones: `python -m benchmarks.modified [GAME or RUN ...]`.
 
-RUN is a run's folder or one of its checkpoints, of a game written after a cartridge. A changed game is the game with one of its
-options at 1 that are 0 on the cartridge. Actions are sampled, as in training.
+For a game, the arcade's agent plays, which comes with the package. RUN is a run's folder or one of its checkpoints, of a game
+written after a cartridge. A changed game is the game with one of its options that change a rule, which are off by default.
+Actions are sampled, as in training.
 """
 
 import sys
@@ -14,21 +15,23 @@ import numpy as np
 from rich.console import Console
 
 import envs_c
+from benchmarks.cartridges.agents import PLAIN, Agent, load_agent
 from benchmarks.cartridges.twins import TWINS
 from benchmarks.common import new_parser, publish
 from trainer.errors import TrainerError
 from trainer.log.text import markdown
 from trainer.log.ticker import Ticker
 from trainer.play import evaluate
-from trainer.policy.load import load_run
 
+STARTS_AND_PICTURES = "scatter", "random_serve", "flicker"  # options with which the game is the cartridge's, too
 COLUMNS = ["game", "option", "the change", "mean score", "of the original"]
 ABOUT = """# Changed games
 
-`python -m benchmarks.modified RUN ... --episodes {episodes}`, {day}
+`python -m benchmarks.modified{names} --episodes {episodes}`, {day}
 
 The games after cartridges have options that change one rule each, which nobody can do on a cartridge. Off, they are the
-cartridges' games bit for bit. The table shows policies that were trained on the original games, without any further training.
+cartridges' games bit for bit. The table shows policies that were trained on the original games, without any further training:
+the agents of the arcade, which come with the package, if no runs are named.
 A score may fall since the changed game is harder for everybody, or since the policy relies on something that the option takes
 away. Scores are means over {episodes} episodes with their standard errors; the last column is a ratio of means, if both are
 positive.
@@ -36,21 +39,21 @@ positive.
 """
 
 
-def changes_of(game: str) -> dict[str, str]:
-    """The options that change a rule, by name: their help without "1: "."""
-    return {name: option.help.removeprefix("1: ") for name, option in envs_c.game(game).options.items()
-            if (option.default, option.low, option.high) == (0, 0, 1)}
+def changes_of(game: str) -> dict[str, tuple[int, str]]:
+    """The options that change a rule, by name: the value that does, and their help without it."""
+    found = {}
+    for name, option in envs_c.game(game).options.items():
+        value = int(1 - option.default)
+        if (option.low, option.high) == (0, 1) and option.help.startswith(f"{value}: ") and name not in STARTS_AND_PICTURES:
+            found[name] = value, option.help.removeprefix(f"{value}: ")
+    return found
 
 
-def rows_of(run: str, episodes: int, seed: int) -> Iterator[list[str]]:
-    """The rows of one run: the original game, then each change of it. Raises TrainerError if the run has no such game."""
-    _, policy, config = load_run(run, "cpu")
-    if config.game not in TWINS or config.env.options:
-        raise TrainerError(f"RUN must be of {', '.join(TWINS)} without options, not {run} of {config.game} with "
-                           f"{config.env.options or 'none'}: only these games have cartridges")
-    original = None
-    for option, change in {"": "", **changes_of(config.game)}.items():
-        settings = replace(config.env, options={option: 1.0} if option else {})
+def rows_of(agent: Agent, episodes: int, seed: int) -> Iterator[list[str]]:
+    """The rows of one agent: the original game, then each change of it."""
+    policy, config, original = agent.policy, agent.config, None
+    for option, (value, change) in {"": (0, ""), **changes_of(config.game)}.items():
+        settings = replace(config.env, options={option: float(value)} if option else {})
         with Ticker(f"{config.game} {option}", Console(stderr=True), line_seconds=60) as tick:
             scores = evaluate.play(policy, config.game, settings, episodes=episodes, seed=seed, tick=tick).returns
         original = scores.mean() if original is None else original
@@ -66,7 +69,8 @@ def number(value: float) -> str:
 def main(argv: list[str] | None = None) -> list[list[str]]:
     """Print the page; returns the table's rows."""
     parser = new_parser("modified", __doc__)
-    parser.add_argument("runs", nargs="+", metavar="RUN")
+    parser.add_argument("runs", nargs="*", metavar="GAME or RUN", help=f"what plays (default: all of {', '.join(TWINS)})")
+    parser.add_argument("--plain", action="store_true", help=PLAIN)
     parser.add_argument("--episodes", type=int, default=100, help="episodes of each row (default: 100)")
     parser.add_argument("--seed", type=int, default=1, help="of the episodes and the actions (default: 1)")
     parser.add_argument("--out", type=Path, help="file to write the page to")
@@ -76,13 +80,14 @@ def main(argv: list[str] | None = None) -> list[list[str]]:
             parser.error(f"--{name} must be an integer of at least {least}, not {getattr(options, name)}")
     rows = []
     try:
-        for run in options.runs:
-            for row in rows_of(run, options.episodes, options.seed):
+        for agent in [load_agent(name, plain=options.plain) for name in options.runs or TWINS]:
+            for row in rows_of(agent, options.episodes, options.seed):
                 rows.append(row)
                 print(" | ".join(row), file=sys.stderr, flush=True)
     except TrainerError as error:
         sys.exit(f"error: {error}")
-    about = ABOUT.format(episodes=options.episodes, day=date.today().isoformat())
+    names = "".join(f" {name}" for name in options.runs)
+    about = ABOUT.format(names=names, episodes=options.episodes, day=date.today().isoformat())
     publish(about + markdown(COLUMNS, rows), options.out)
     return rows
 

@@ -1,5 +1,7 @@
 """Our game and its cartridge side by side: both get the same actions, frame by frame."""
 
+import envs_c
+from benchmarks.cartridges import open_state
 from benchmarks.cartridges.twins import TWINS
 
 # equal to the cartridge in every frame from the start
@@ -17,3 +19,14 @@ def twin_of(game: str):
     twin = TWINS[game](0, **SETTINGS.get(game, {}))
     twin.change(**FIELDS.get(game, {}))
     return twin
+
+
+def twins_of(game: str, count: int, **settings):
+    """So many of our games at the start that the cartridge has. Later episodes start as our game does."""
+    env, layout = envs_c.make(game, count, **SETTINGS.get(game, {}), **settings), TWINS[game].STATE
+    env.reset()
+    states = open_state.read(env.core, layout)
+    for name, value in FIELDS.get(game, {}).items():
+        states[name] = value
+    open_state.write(env.core, states)
+    return env

@@ -6,7 +6,8 @@ from benchmarks.cartridges import console
 
 NONE = 246                                          # the place of a shot or bomb that is not there
 NO_SAUCER, SAUCER_BLAST = 180, 57                   # the saucer's place if there is none; the blast of the saucer
-PHASES = {0: 0, 1: 1, 4: 2, 8: 3}                   # our numbers of play, lives shown, cannon burning, wave cleared
+PHASES = {0: 0, 1: 1, 4: 2, 8: 3, 12: 3}            # our numbers of play, lives shown, cannon burning, wave cleared
+BOTH, CLEAR_CLOCK = 12, 97                          # burning after a cleared wave, which our game has not; its longest clear
 POSE = 255                                          # the byte of our pose 1
 
 
@@ -64,7 +65,8 @@ class Cartridge(console.Cartridge):
                 "first": self.first, "wave": self.wave, "shield": shield, "gone": gone.ravel(), "sheltered": ram[24] >> 6 & 1,
                 "bomb_x": [x for x, _ in bombs], "bomb_y": [y for _, y in bombs], "shot_x": shot[0], "shot_y": shot[1],
                 "saucer_x": ram[30] - 1 if ram[30] != NO_SAUCER else -1, "saucer_way": 1 if ram[24] & 1 else -1,
-                "saucer_wait": ram[70], "way": 1 if ram[24] & 2 else -1, "pose": int(ram[11] == POSE), "clock": ram[74],
+                "saucer_wait": ram[70], "way": 1 if ram[24] & 2 else -1, "pose": int(ram[11] == POSE),
+                "clock": min(ram[74], CLEAR_CLOCK) if ram[42] == BOTH else ram[74],
                 "seed": ram[106], "phase": PHASES[ram[42]], "blast": blast * seen,
                 "blast_row": 6 if place == SAUCER_BLAST else 5 - (place >> 3) if seen else 0,
                 "blast_column": min((place & 7) + self.first, 5) if place < 48 else 0}

@@ -2,10 +2,9 @@
 
 import numpy as np
 
-import envs_c
 from benchmarks.cartridges import open_state
 from benchmarks.cartridges.features import open_cartridge
-from benchmarks.cartridges.lockstep import FIELDS, SETTINGS
+from benchmarks.cartridges.lockstep import twins_of
 from benchmarks.cartridges.twins import TWINS
 from benchmarks.likeness.players import Player
 
@@ -32,14 +31,8 @@ def on_cartridge(game: str, episodes: int, seed: int, player: Player | None = No
 
 def here(game: str, episodes: int, seed: int, player: Player | None = None) -> np.ndarray:
     """The same in our game, an episode in each environment."""
-    settings = {"frame_skip": HOLD, "seed": seed, "time_limit": LONGEST, **SETTINGS.get(game, {})}
-    env, layout = envs_c.make(game, episodes, **settings), TWINS[game].STATE
+    env, layout = twins_of(game, episodes, frame_skip=HOLD, seed=seed, time_limit=LONGEST), TWINS[game].STATE
     random, scores, running = generators(episodes, seed), np.zeros(episodes), np.ones(episodes, bool)
-    env.reset()
-    states = open_state.read(env.core, layout)
-    for name, value in FIELDS.get(game, {}).items():
-        states[name] = value
-    open_state.write(env.core, states)
     actions, step = np.zeros(episodes, int), 0
     while running.any():
         states = open_state.read(env.core, layout) if player and step else None

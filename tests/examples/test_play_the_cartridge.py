@@ -2,16 +2,18 @@
 
 from dataclasses import replace
 from importlib.util import find_spec
-from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
 import envs_c
+from benchmarks.cartridges.agents import Agent, load_agent
 from benchmarks.cartridges.features import Camera, open_cartridge
+from benchmarks.cartridges.replay import Record, same_here
 from benchmarks.cartridges.twins import TWINS
 from examples import play_the_cartridge
+from trainer import Session
 from trainer.config import Config
 from trainer.environments import make_source
 from trainer.errors import TrainerError
@@ -34,15 +36,25 @@ def tiny(game: str, **settings) -> tuple:
 @pytest.mark.parametrize("game, view", [*((game, "features") for game in TWINS), ("breakout", "pixels")])
 def test_a_policy_plays_the_cartridge(game, view):
     policy, config = tiny(game, view=view)
-    scores = play_the_cartridge.play(policy, config, 2, sticky=0.25)
-    assert scores.shape == (2,) and (scores >= 0).all()
+    played = play_the_cartridge.play(policy, config, 2, sticky=0.25)
+    assert played.scores.shape == (2,) and (played.scores >= 0).all() and (played.lengths == 12).all()
+    assert played.same.all()  # our game repeats both episodes
+
+
+def test_an_episode_that_our_game_does_not_repeat_is_found():
+    theirs, actions = open_cartridge("breakout"), [1] * 200
+    points = [theirs.step(action)[0] for action in actions]
+    same = Record(actions, points, False)
+    assert sum(points) == 0 and theirs.state()["lives"] == 3  # two balls were lost
+    assert same_here("breakout", [same, same._replace(points=[*points[:-1], 1]), same._replace(over=True)]).tolist() == [
+        True, False, False]
 
 
 @pytest.fixture
 def two_runs(monkeypatch):
     """The arguments of two runs, whose policies are untrained."""
-    made = {game: (Path(game, "step_1.safetensors"), *tiny(game)) for game in ("breakout", "freeway")}
-    monkeypatch.setattr(play_the_cartridge, "load_run", lambda run, device: made[run])
+    made = {game: Agent("untrained", *tiny(game), game) for game in ("breakout", "freeway")}
+    monkeypatch.setattr(play_the_cartridge, "load_agent", lambda run, plain: made[run])
     return list(made)
 
 
@@ -50,10 +62,10 @@ def test_several_runs_and_sticky_values_give_one_table_and_what_was_played_is_ke
     arguments = [*two_runs, "--episodes", "3", "--sticky", "0", "0.25", "--noops", "4", "--out", str(tmp_path / "scores.jsonl")]
     monkeypatch.setattr(play_the_cartridge, "GROUP", 2)
     rows = play_the_cartridge.main(arguments)
-    expected = [[game, "features", sticky, "3"] for game in two_runs for sticky in ("0", "0.25")]
-    assert [row[:3] + row[6:] for row in rows] == expected
+    expected = [[game, "untrained", "features", sticky, "3 of 3", "3"] for game in two_runs for sticky in ("0", "0.25")]
+    assert [row[:4] + row[8:] for row in rows] == expected
     lines = (tmp_path / "scores.jsonl").read_text(encoding="utf-8").splitlines()
-    assert len(lines) == 2 * 2 * 2 * 2 and capsys.readouterr().out.count("| freeway") == 2
+    assert len(lines) == 2 * 2 * 2 * 3 and capsys.readouterr().out.count("| freeway") == 2
     (tmp_path / "scores.jsonl").write_text("\n".join(lines[:-1]) + "\n", encoding="utf-8")
     played = []
     monkeypatch.setattr(play_the_cartridge, "play", lambda *_: pytest.fail("this was played"))
@@ -83,6 +95,21 @@ def test_wrong_arguments_are_refused_in_a_line(two_runs, arguments, text, capsys
 def test_a_run_that_no_cartridge_plays_is_refused(game, settings, text):
     with pytest.raises(TrainerError, match=text):
         play_the_cartridge.play(*tiny(game, **settings), 1, 0.0)
+
+
+def test_the_agents_of_the_arcade_play_the_game_without_options_and_with_a_limit():
+    for game in TWINS:
+        agent = load_agent(game)
+        assert agent.config.game == game and not agent.config.env.options and agent.config.env.time_limit == 27_000
+
+
+def test_a_run_with_options_is_refused_unless_they_are_to_be_left_out(tmp_path):
+    with Session("enduro", num_envs=1, horizon=8, minibatch=8, total_steps=8, encoder_size=16, lstm_size=8) as session:
+        path = session.save(tmp_path / "run")
+    with pytest.raises(TrainerError, match=r"must have no options of the game, .* add --plain"):
+        load_agent(str(path.parent))
+    agent = load_agent(str(path.parent), plain=True)
+    assert (agent.name, agent.config.env.options, agent.config.env.time_limit) == ("run/step_000000000000", {}, 27_000)
 
 
 def test_the_grey_picture_is_the_one_of_our_game():

@@ -1,0 +1,59 @@
+"""Policies for the cartridges: of a run, or the arcade's agents, which come with the package."""
+
+import json
+import zlib
+from dataclasses import replace
+from typing import NamedTuple
+
+import safetensors.torch
+import torch
+
+from benchmarks.cartridges.twins import TWINS
+from envs_c.arcade import agents
+from trainer.config import Config, EnvConfig
+from trainer.errors import TrainerError
+from trainer.export.weights import rebuild
+from trainer.log.numbers import count
+from trainer.policy.load import load_run
+from trainer.policy.policy import Policy
+
+LONGEST = 27_000  # steps of an episode; 108,000 frames are usual for this console
+PLAIN = "play the games without the options of the run (default: a run with options is refused)"  # help of --plain
+
+
+class Agent(NamedTuple):
+    """A policy, the settings that it plays with, and its name in tables."""
+
+    name: str
+    policy: Policy
+    config: Config
+    checksum: str  # of its file
+
+
+def load_agent(name: str, *, plain: bool = False) -> Agent:
+    """The agent of a run, of one of its checkpoints, or, if `name` is a game, the arcade's one. Its episodes are limited.
+
+    plain: leave out the options of the game that a run has. Raises TrainerError if no cartridge can be played.
+    """
+    if name in TWINS:
+        data = (agents.FOLDER / f"{name}.safetensors").read_bytes()
+        tensors = {key: torch.tensor(array) for key, array in agents.weights(data).items()}
+        policy, about = rebuild(safetensors.torch.save(tensors, {"policy": json.dumps(agents.described(data))}))
+        title, config = f"the arcade's, {count(about['step'])} steps", Config(name, env=EnvConfig(**about["env"]))
+    else:
+        path, policy, config = load_run(name, "cpu")
+        data, title = path.read_bytes(), f"{path.parent.name}/{path.stem}"
+        if plain:
+            config = replace(config, env=replace(config.env, options={}))
+        check(config)
+    limit = min(config.env.time_limit or LONGEST, LONGEST)
+    return Agent(title, policy, replace(config, env=replace(config.env, time_limit=limit)), f"{zlib.crc32(data):08x}")
+
+
+def check(config: Config) -> None:
+    """Raise TrainerError if the run's game cannot be played on a cartridge."""
+    if config.game not in TWINS:
+        raise TrainerError(f"RUN must be of {', '.join(TWINS)}, not of {config.game}: only these games have a cartridge")
+    if config.env.options:
+        raise TrainerError(f"RUN must have no options of the game, not {config.env.options}: the cartridge has none; add "
+                           "--plain to play without them")

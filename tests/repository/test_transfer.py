@@ -1,0 +1,117 @@
+"""The table of policies on cartridges, and the learning curves on both: short forms of the commands."""
+
+import json
+from importlib.util import find_spec
+
+import numpy as np
+import pytest
+import torch
+
+from benchmarks import curves_on_both, transfer
+from benchmarks.cartridges.agents import load_agent
+from benchmarks.cartridges.environment import Cartridge
+from benchmarks.likeness.table import END
+from examples import play_the_cartridge
+from trainer import Session
+
+pytestmark = pytest.mark.skipif(find_spec("ale_py") is None, reason="needs ale-py")
+
+
+@pytest.fixture
+def short(monkeypatch):
+    """Agents whose episodes have at most ten steps."""
+    def load(name, plain):
+        agent = load_agent(name, plain=plain)
+        config = agent.config
+        return agent._replace(config=type(config)(config.game, env=type(config.env)(time_limit=10)))
+    monkeypatch.setattr(play_the_cartridge, "load_agent", load)
+
+
+def test_the_table_gets_a_row_for_each_game_and_probability_and_keeps_the_others(short, tmp_path, monkeypatch):
+    page, scores = tmp_path / "page.md", tmp_path / "scores.jsonl"
+    page.write_text(f"before\n{transfer.BEGIN}\n{END}\nafter\n", encoding="utf-8")
+    common = ["--episodes", "2", "--scores", str(scores), "--out", str(page)]
+    rows = transfer.main(["pong", "freeway", *common])
+    assert [(row[0], row[3], *row[-2:]) for row in rows] == [
+        (game, sticky, "2 of 2", "2") for game in ("pong", "freeway") for sticky in ("0", "0.25")]
+    assert all("(2 cut)" in row[4] and "(2 cut)" in row[5] for row in rows)
+    played = len(scores.read_text(encoding="utf-8").splitlines())
+    monkeypatch.setattr(play_the_cartridge, "play", lambda *_: pytest.fail("this was played"))
+    transfer.main(["freeway", *common, "--sticky", "0"])
+    text = page.read_text(encoding="utf-8")
+    assert text.count("| pong") == text.count("| freeway") == 2 and text.startswith("before") and text.endswith("after\n")
+    assert played == 12 == len(scores.read_text(encoding="utf-8").splitlines())
+
+
+@pytest.mark.parametrize("arguments, text", [
+    (["--episodes", "0"], "--episodes must be an integer of at least 1, not 0"),
+    (["--scores", "missing/scores.jsonl"], "--scores must be a file in a folder that exists"),
+    (["--out", __file__], "--out must be a file with a line"),
+    (["cartpole"], "there is no run at cartpole"),
+])
+def test_wrong_arguments_of_the_table_are_refused_in_a_line(arguments, text, tmp_path, capsys):
+    with pytest.raises(SystemExit) as caught:
+        transfer.main([*(["--scores", str(tmp_path / "x")] if "--scores" not in arguments else []), *arguments])
+    assert text in f"{caught.value} {capsys.readouterr().err.splitlines()[-1:]}"
+
+
+@pytest.fixture
+def two_environments(monkeypatch):
+    """Trainings on two environments, since opening a cartridge takes a while."""
+    monkeypatch.setitem(curves_on_both.SETUP, "num_envs", 2)
+    monkeypatch.setitem(curves_on_both.SETUP, "minibatch", 64)
+
+
+def test_both_sides_of_the_curves_begin_with_the_same_policy_and_settings(two_environments):
+    made = {}
+    for side in curves_on_both.SIDES:
+        with Session(curves_on_both.config_of("breakout", side, 1, 2048), trust_code=True) as session:
+            made[side] = session.policy.state_dict(), session.config, session.policy.scale
+    (ours, our_config, scale), (theirs, their_config, their_scale) = made.values()
+    assert ours.keys() == theirs.keys() and all(torch.equal(ours[name], theirs[name]) for name in ours) and scale == their_scale
+    assert (our_config.policy, our_config.ppo) == (their_config.policy, their_config.ppo)
+    assert our_config.env.reward_clip == their_config.env.reward_clip
+
+
+def test_the_environment_of_a_cartridge_holds_actions_and_gives_the_features_of_our_game():
+    env = Cartridge("breakout", noop_max=4, time_limit=3)
+    seen, _ = env.reset(seed=1)
+    assert env.observation_space.contains(seen) and 1 <= env.cartridge.frames <= 4
+    frames = env.cartridge.frames
+    steps = [env.step(1) for _ in range(3)]
+    assert env.cartridge.frames == frames + 12 and not np.array_equal(steps[0][0], steps[1][0])
+    assert [step[2:4] for step in steps] == [(False, False), (False, False), (False, True)]
+    env.reset()
+    assert env.cartridge.frames <= 4
+
+
+def test_curves_of_both_sides_are_drawn_and_finished_trainings_are_kept(tmp_path, monkeypatch):
+    def train(game, side, seed, steps):
+        return {"steps": steps, "cpu_seconds": 30.0 if side == "cartridge" else 3.0,
+                "scores": [None, *(seed + 10.0 * part for part in range(1, 20))]}
+    monkeypatch.setattr(curves_on_both, "train", train)
+    rows = curves_on_both.main(["pong", "--seeds", "3", "--steps", "2000", "--out", str(tmp_path)])
+    assert rows[0][5].startswith("0.00, from -") and rows[0][3] == rows[0][4] == "102.00 ± 2.48" and rows[0][-1] == "10"
+    assert (tmp_path / "curves_on_both_pong.png").stat().st_size > 10_000
+    known = json.loads((tmp_path / "curves_on_both.json").read_text(encoding="utf-8"))
+    assert len(known) == 6
+    monkeypatch.setattr(curves_on_both, "train", lambda *_: pytest.fail("this was trained"))
+    assert curves_on_both.main(["pong", "--seeds", "3", "--steps", "2000", "--out", str(tmp_path)]) == rows
+
+
+@pytest.mark.parametrize("arguments, text", [
+    (["cartpole"], "GAME must be one of breakout"),
+    (["pong", "--seeds", "1"], "--seeds must be an integer from 2 to 11, not 1"),
+    (["pong", "--steps", "100"], "--steps must be an integer of at least 1024"),
+    (["pong", "--out", "missing"], "--out must be a folder that exists"),
+])
+def test_wrong_arguments_of_the_curves_are_refused_in_a_line(arguments, text, capsys):
+    with pytest.raises(SystemExit):
+        curves_on_both.main(arguments)
+    assert text in capsys.readouterr().err.splitlines()[-1]
+
+
+def test_two_trainings_of_a_rollout_make_a_curve(two_environments):
+    for side in curves_on_both.SIDES:
+        entry = curves_on_both.train("breakout", side, 1, 128)
+        assert entry["steps"] == 128 and len(entry["scores"]) == curves_on_both.BINS and entry["cpu_seconds"] > 0
