@@ -1,12 +1,17 @@
 """The fuzzer (tools/fuzz): it names planted faults with the commands that repeat them, and finds none in the real surfaces."""
 
+import os
 import random
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
 from tools.fuzz import SURFACES, pool
 from tools.fuzz.__main__ import main
 
+ROOT = Path(__file__).resolve().parents[2]
 CASES, BAD = 6, 3  # the cases of a planted surface; the one with the fault
 
 SURFACE = """
@@ -79,6 +84,14 @@ def test_memory_that_grows_from_case_to_case_is_a_fault(plant, tmp_path):
     file.write_text("kept = []\ndef setup(box): pass\ndef case(rng, box): kept.append(b'x' * 2_000_000)\n", encoding="utf-8")
     assert fuzz(tmp_path / "report.txt", "--surface", surface, "--cases=300") == 1
     assert "memory grew by " in (tmp_path / "report.txt").read_text(encoding="utf-8")
+
+
+def test_the_compiler_is_loaded_before_the_memory_is_measured(tmp_path):
+    code = "import sys; from pathlib import Path; from tools.fuzz import api; from tools.fuzz.case import Box\n" \
+           "api.setup(Box(Path(sys.argv[1]))); sys.exit('Cython.Build' not in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code, str(tmp_path)], cwd=ROOT, check=False,
+                          env=os.environ | {"ENVS_C_CACHE": str(tmp_path / "games")})
+    assert done.returncode == 0
 
 
 def test_a_surface_without_a_fault_ends_with_0_and_an_empty_report(plant, tmp_path, capsys):

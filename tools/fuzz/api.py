@@ -1,5 +1,6 @@
 """Random calls of envs_c with right, odd and hostile arguments: VecEnv, Batch, the Gymnasium interface, the registry."""
 
+import importlib
 import secrets
 from random import Random
 
@@ -20,7 +21,8 @@ GYMNASIUM = (*ALLOWED, gymnasium.error.Error)
 
 
 def setup(box: Box) -> None:
-    """Make the cache of compiled games."""
+    """Make the cache of compiled games, and load the compiler: its 170 MB are no growth from case to case."""
+    importlib.import_module("Cython.Build")
     outside.cache_folder().mkdir(mode=0o700)
 
 
