@@ -9,6 +9,7 @@ from bridge import probe
 from trainer.play import evaluate
 from trainer.rollout.actor import BatchStep
 from trainer.training import build as build_module
+from trainer.training import overlap
 from trainer.training.build import make_session
 from trainer.training.train import iterate
 
@@ -25,12 +26,16 @@ RUNS = {
     "Muon": {"optimizer": "muon"},
     "normalized": {"normalize_observations": True, "normalize_rewards": True, "num_batches": 2},
     "target_kl": {"target_kl": 1e-9, "epochs": 3},
+    "overlap, three batches": {"overlap": True, "vtrace": True, "num_batches": 3, "normalize_observations": True},
+    "overlap, Gymnasium": {"overlap": True, "game": "gym:Pendulum-v1", "epochs": 1},
     "Gymnasium": {"game": "gym:Acrobot-v1", "num_batches": 2},
     "Gymnasium, continuous actions": {"game": "gym:Pendulum-v1", "normalize_observations": True},
     "self-play": {"game": "go", "memory": "none", "encoder": "mlp", "num_envs": 4, "num_batches": 2, "options": {"size": 5},
                   "self_play": {"self_play": True, "pool_size": 3, "snapshot_every": 1, "anchor_games": 1}},
     "self-play, LSTM": {"game": "go", "encoder": "mlp", "num_envs": 4, "options": {"size": 5},
                         "self_play": {"self_play": True, "pool_size": 3, "snapshot_every": 1, "anchor_games": 0}},
+    "overlap, self-play": {"overlap": True, "game": "go", "memory": "none", "encoder": "mlp", "num_envs": 4, "epochs": 1,
+                           "options": {"size": 5}, "self_play": {"self_play": True, "snapshot_every": 1, "anchor_games": 0}},
     "games on the device": {"sim": "device"},
     "games on the device, in tensors": {"sim": "tensors", "serial": True},
 }
@@ -52,13 +57,39 @@ def test_bfloat16_is_close_to_the_cpu_s(double, settings):
     assert any(one.name == "lstm_recurrence_32" for one in double.schedule.operations) == ("lstm_size" in settings)
 
 
-def test_work_without_graphs_equals_captured_work(double, monkeypatch):
-    captured = contents(trained(config(num_batches=2)))
+@pytest.mark.parametrize("settings", [{}, {"overlap": True}], ids=str)
+def test_work_without_graphs_equals_captured_work(double, monkeypatch, settings):
+    captured = contents(trained(config(num_batches=2, **settings)))
     count = double.graphs
     monkeypatch.setattr(build_module, "GRAPHS", False)
-    eager = contents(trained(config(num_batches=2)))
+    eager = contents(trained(config(num_batches=2, **settings)))
     assert double.graphs == count
     assert all(torch.equal(tensor, eager[name]) for name, tensor in captured.items())
+
+
+def test_with_overlap_a_rollout_waits_for_nothing_of_the_update(double, monkeypatch):
+    made = trained(config(overlap=True, num_batches=2))
+    schedule = double.schedule
+
+    def part_of(owner, name, function):
+        def called(*arguments):
+            with schedule.part(name):
+                return function(*arguments)
+        monkeypatch.setattr(owner, name, called)
+    part_of(made.learner, "begin", made.learner.begin)
+    part_of(overlap, "play", overlap.play)
+    iterate(made)
+    made.pipeline.settle()
+    update, rollout = ({one.number for one in schedule.of(name)} for name in ("begin", "play"))
+    assert update and rollout and max(update) < min(rollout)
+    before = set()  # the operations that those of the rollout wait for
+    waiting = [number for one in schedule.of("play") for number in one.after]
+    while waiting:
+        number = waiting.pop()
+        if number not in before:
+            before.add(number)
+            waiting += schedule.operations[number].after
+    assert before and not before & update
 
 
 def test_work_that_cannot_be_captured_runs_without_a_graph_after_one_warning(double, monkeypatch):
@@ -84,7 +115,7 @@ def test_the_number_of_batches_is_chosen_by_a_measurement(double, monkeypatch):
 
 
 @pytest.mark.parametrize("settings", [{}, {"game": "gym:Acrobot-v1", "normalize_observations": True, "num_batches": 2},
-                                      {"sim": "tensors"}], ids=str)
+                                      {"sim": "tensors"}, {"overlap": True}], ids=str)
 def test_a_resumed_training_goes_on_as_the_first_one_did(double, tmp_path, settings):
     made = trained(config(**settings), 2)
     path = made.save(tmp_path)

@@ -146,6 +146,7 @@ SAVED = {
     "action masks": {"game": "go", "policy": {"memory": "mingru"}},
     "on the device": {"env": {"sim": "tensors"}},
     "gymnasium's": {"game": "gym:Acrobot-v1"},
+    "overlap": {"overlap": True, "policy": {"normalize_observations": True, "frame_stack": 2}},
 }
 
 
@@ -175,8 +176,9 @@ def test_a_checkpoint_does_not_depend_on_the_number_of_ranks(pair, tmp_path, set
     assert meta["iteration"] == 2
 
 
-def test_two_ranks_train_as_one_does(pair, tmp_path):
-    settings = config(epochs=3, env={"time_limit": 40})
+@pytest.mark.parametrize("settings", [{}, {"overlap": True, "policy": {"normalize_observations": True}}], ids=str)
+def test_two_ranks_train_as_one_does(pair, tmp_path, settings):
+    settings = config(epochs=3, env={"time_limit": 40}, **settings)
     (path, metrics, score, episodes), other = pair(work.trained, settings, tmp_path / "two", 3)
     assert other[2:] == (score, episodes)
     alone, wanted, wanted_score, wanted_episodes = work.trained(settings, tmp_path / "one", 3, None, ALONE)

@@ -25,7 +25,7 @@ OF_ONE_SESSION = frozenset({"run_dir", "resume", "stop_at"})  # in no preset
 # Settings that the first checkpoints do not have, with the value by which such a run goes on as before.
 ADDED_LATER: dict[str, Any] = {"heads": "linear", "observation_transform": None, "reward_transform": None, "loss": None,
                                "init_from": None, "vectorization": "auto", "wrap": "none", "observations": "plain",
-                               "eval_greedy": True, "highway": False}
+                               "eval_greedy": True, "highway": False, "overlap": False}
 
 SEEDS = 2**63  # a run's seed is lower than this
 
@@ -180,10 +180,12 @@ class PPOConfig(Section):
     """Decay of generalised advantage estimation."""
     vtrace: bool = False
     """Estimate advantages again before each minibatch, with the current ratios clipped as in V-trace."""
+    overlap: bool = False
+    """Play the next rollout while the last is learned from. Its policy is one update old, which V-trace corrects."""
     rho_clip: float = within(1.0, 0, above=True)
-    """With vtrace: upper bound of the weight of a step's own error."""
+    """With vtrace or overlap: upper bound of the weight of a step's own error."""
     c_clip: float = within(1.0, 0, above=True)
-    """With vtrace: upper bound of the weight of later errors."""
+    """With vtrace or overlap: upper bound of the weight of later errors."""
     priority_alpha: float = within(0.0, 0, 10)
     """Draw sequences with probability ~ (mean absolute advantage)^alpha. 0: each once an epoch, in random order."""
     priority_beta: float = within(1.0, 0, 1)

@@ -46,19 +46,26 @@ class GraphLearner(Learner):
     def done(self):
         return self._done
 
-    def update(self):
-        found = []
+    def begin(self):
         self.stream.wait_for_caller()
         try:
-            self.stream.run(lambda: found.append(self._update()))
+            self.stream.run(self._begin)
+        except BaseException:
+            self.stream.make_caller_wait()
+            raise
+
+    def _begin(self):
+        self._done = self._epochs = 0
+        self.position.zero_()
+        super().begin()
+
+    def end(self):
+        found = []
+        try:
+            self.stream.run(lambda: found.append(super(GraphLearner, self).end()))
         finally:
             self.stream.make_caller_wait()
         return found[0]
-
-    def _update(self) -> dict[str, float]:
-        self._done = self._epochs = 0
-        self.position.zero_()
-        return super().update()
 
     def _epoch(self, reward):
         ppo = self.ppo
@@ -68,9 +75,7 @@ class GraphLearner(Learner):
             self._upload(order)
         for k in range(self.per_epoch):
             if weighed and self._done:
-                self.storage.advantages(reward, ppo.gamma, ppo.gae_lambda, ratio=self.ratio, rho_clip=ppo.rho_clip,
-                                        c_clip=ppo.c_clip, out=self.advantage)
-                self.probability = None
+                self._estimate_again(reward)
             if drawn:
                 self.order[0].copy_(self._prioritized())
             if k == 0 or drawn or weighed:

@@ -12,6 +12,7 @@ from trainer.config import PPOConfig
 from trainer.errors import LearningError
 from trainer.policy.normalize import RewardNorm
 from trainer.policy.policy import Policy
+from trainer.ppo.catch_up import CatchUp
 from trainer.ppo.gradients import Gradients
 from trainer.ppo.losses import explained_variance, joint_statistics, losses, select
 from trainer.ppo.optimizers import make_optimizers, set_learning_rate
@@ -66,6 +67,7 @@ class Learner:
         self._try_own_code()
         self.graphs = Graphs(graphs and not ranks.joined)
         self.work: dict[tuple[bool, bool], Captured] = {}  # the captured `minibatch`, by its arguments
+        self.catch_up = CatchUp(policy, storage, sequences_per_minibatch, self.stream, graphs) if ppo.overlap else None
 
     def _try_own_code(self):
         """Call the functions of the user's own with the storage's zeros. Raises SettingError if they do not fit."""
@@ -130,20 +132,29 @@ class Learner:
 
         Returns the mean diagnostics. Raises LearningError if a loss or a gradient is not finite.
         """
-        ppo, storage = self.ppo, self.storage
+        self.begin()
+        return self.end()
+
+    def begin(self):
+        """The first part of `update`, which queues the work on a device. Nothing else may use the storage until `end`."""
         with span("advantages"):
+            if self.catch_up is not None:
+                self.catch_up()
             reward = self._reward()
-            storage.advantages(reward, ppo.gamma, ppo.gae_lambda, out=self.advantage)
+            self._estimate(reward, None if self.catch_up is None else self.catch_up.lag)
         if self.ratio is not None:
             self.ratio.fill_(1.0)
         self.history.clear()
         self.probability = None
-        for _ in range(ppo.epochs):
+        for _ in range(self.ppo.epochs):
             begin = self.done
             self._epoch(reward)
             self._sum_history(begin)
-            if ppo.target_kl is not None and self._mean("kl", begin).item() > ppo.target_kl:
+            if self.ppo.target_kl is not None and self._mean("kl", begin).item() > self.ppo.target_kl:
                 break
+
+    def end(self) -> dict[str, float]:
+        """The second part of `update`, which waits for the device and returns the result."""
         metrics = self._metrics()
         if not all(math.isfinite(value) for name, value in metrics.items() if name != "explained_variance"):
             self._raise_not_finite()
@@ -170,15 +181,24 @@ class Learner:
                                       ppo.gamma, self.ranks)
         return reward if ppo.reward_scale == 1.0 else reward * ppo.reward_scale
 
+    def _estimate(self, reward, ratio):
+        """Estimate the advantages; ratio: (T, N) importance weights of V-trace, or None."""
+        ppo = self.ppo
+        self.storage.advantages(reward, ppo.gamma, ppo.gae_lambda, ratio=ratio, rho_clip=ppo.rho_clip, c_clip=ppo.c_clip,
+                                out=self.advantage)
+
+    def _estimate_again(self, reward):
+        """Estimate the advantages with the present ratios."""
+        self._estimate(reward, self.ratio if self.catch_up is None else self.ratio * self.catch_up.lag)
+        self.probability = None
+
     def _epoch(self, reward):
         """One pass over the sequences."""
         ppo, count = self.ppo, self.advantage.shape[1] // len(self.sequences)
         order = self._order().to(self.sequences.device).split(len(self.sequences))  # one copy to a GPU, which waits for it
         for k in range(count):
             if self.ratio is not None and self.history:
-                self.storage.advantages(reward, ppo.gamma, ppo.gae_lambda, ratio=self.ratio, rho_clip=ppo.rho_clip,
-                                        c_clip=ppo.c_clip, out=self.advantage)
-                self.probability = None
+                self._estimate_again(reward)
             self.sequences.copy_(self._prioritized() if self.weight is not None else order[k])
             first, last = k % ppo.accumulate == 0, (k + 1) % ppo.accumulate == 0
             self.stream.wait_for_caller()

@@ -44,6 +44,11 @@ class Actor:
             step.clock.begin(self.step)
         self.pipeline.wait_for_caller()
 
+    def note_observations(self):
+        """Add a sample of the rollout's observations to the statistics of a normalizer, on all ranks."""
+        if self.storage.sample is not None:
+            self.policy.normalizer.update(self.storage.sample.flatten(0, 1), self.ranks)
+
     def state(self) -> dict[str, torch.Tensor]:
         """Tensors for a checkpoint: all but the policy's weights and `step`."""
         return {"h": self.h, "c": self.c, "over": self.over, **self.storage.last}
@@ -189,10 +194,18 @@ class DeviceBatchStep(BatchStep):
 def collect(actor: Actor, *, bootstrap: bool = True):
     """Play one rollout into the actor's storage, from the step after the last rollout.
 
-    bootstrap: also run the policy on the result of the last step, for learning.
+    bootstrap: also run the policy on the result of the last step, for learning; and add the rollout to the statistics of a
+        normalizer.
 
     Raises LearningError if an observation that is not finite has entered the statistics of a normalizer.
     """
+    play(actor, bootstrap=bootstrap)
+    if bootstrap:
+        actor.note_observations()
+
+
+def play(actor: Actor, *, bootstrap: bool = True):
+    """The part of `collect` in which ranks exchange nothing: all but the statistics of a normalizer."""
     pipeline, storage = actor.pipeline, actor.storage
     actor.begin()
     for _ in range(storage.horizon):
@@ -202,5 +215,3 @@ def collect(actor: Actor, *, bootstrap: bool = True):
         pipeline.turn(batch, actor.steps[batch.index].bootstrap, act=False)
     pipeline.make_caller_wait()
     actor.step += storage.horizon
-    if bootstrap and storage.sample is not None:
-        actor.policy.normalizer.update(storage.sample.flatten(0, 1), actor.ranks)

@@ -10,7 +10,7 @@ in the next step, whatever the action ("next_step" autoreset). So at step t
 Therefore the value of a truncated episode's last observation, which bootstraps it, is value[t].
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import torch
 
@@ -95,6 +95,20 @@ class Storage:
         """The K - 1 rows of frames and starts that the next rollout has before its step 0."""
         rows = slice(self.horizon, self.horizon + self.before)
         return {"frames": self.frames[rows], "starts": self.starts[rows]}
+
+    def state(self) -> dict[str, torch.Tensor]:
+        """All tensors by name, in the storage's own memory."""
+        tensors = {one.name: getattr(self, one.name) for one in fields(self)}
+        return {name: tensor for name, tensor in tensors.items() if tensor is not None}
+
+    def environment_dims(self) -> dict[str, int]:
+        """The environment dimension of each tensor of `state()`."""
+        return {name: 0 if name in ("h", "c") else 1 for name in self.state()}
+
+    def restore(self, state: dict[str, torch.Tensor]):
+        """Copy the result of `state`, of this or of an equal storage."""
+        for name, tensor in self.state().items():
+            tensor.copy_(state[name])
 
     def roll(self):
         """Copy the last frames to the rows before step 0, for a new rollout."""

@@ -73,13 +73,14 @@ class League:
     device: the policies' device.
     batch_steps: steps of one iteration, all environments together.
     new_stream: makes a stream of a GPU.
+    acting: as for `Pool`.
     """
 
     def __init__(self, game: str, env: EnvConfig, settings: SelfPlayConfig, seed: int, source: SelfPlaySource, policy: Policy,
-                 weights, new_policy, device: torch.device, batch_steps: int, new_stream=None):
+                 weights, new_policy, device: torch.device, batch_steps: int, new_stream=None, acting: Policy | None = None):
         self.game, self.env, self.settings, self.seed, self.source = game, env, settings, seed, source
         self.batch_steps = batch_steps
-        self.pool = Pool(settings, policy, weights, new_policy, seed)
+        self.pool = Pool(settings, policy, weights, new_policy, seed, acting)
         if device.type == "cuda":
             source.opponents = DeviceOpponents(self.pool, policy, source, device, seed, new_stream)
         else:

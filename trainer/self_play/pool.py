@@ -31,11 +31,13 @@ class Pool:
     weights: the learner's weights for steps (Policy.cast_weights); the current policy plays with them.
     new_policy: makes a policy of the same kind.
     seed: of the draws.
+    acting: the current policy as an opponent, if it is not `policy`: a copy of it as it was when the rollout began.
     """
 
     def __init__(self, settings: SelfPlayConfig, policy: Policy, weights: dict[str, torch.Tensor],
-                 new_policy: Callable[[], Policy], seed: int):
+                 new_policy: Callable[[], Policy], seed: int, acting: Policy | None = None):
         self.settings, self.policy, self.weights, self.new_policy, self.seed = settings, policy, weights, new_policy, seed
+        self.acting = acting or policy
         self.players: dict[int, tuple[Policy, dict[str, torch.Tensor]]] = {}  # members, and former ones with unfinished games
         self.members: list[int] = []
         self.joined: list[int] = []                       # iteration of joining, by number
@@ -52,7 +54,7 @@ class Pool:
 
     def player(self, number: int) -> tuple[Policy, dict[str, torch.Tensor]]:
         """A policy and its weights for steps."""
-        return (self.policy, self.weights) if number == CURRENT else self.players[number]
+        return (self.acting, self.weights) if number == CURRENT else self.players[number]
 
     def add(self, iteration: int):
         """A copy of the learner joins. If the pool is full, another member leaves."""

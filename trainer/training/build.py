@@ -29,6 +29,7 @@ from trainer.runs import checkpoint
 from trainer.runs.folder import new_run_folder
 from trainer.self_play.league import League, make_self_play
 from trainer.training.initial import initial_weights
+from trainer.training.overlap import Overlap
 from trainer.training.session import Session, precision_name
 from trainer.training.shares import share_of
 
@@ -104,14 +105,25 @@ def _assemble(plan: Plan, ranks: Ranks, pipeline: Pipeline | OnDevicePipeline) -
         policy.load_state_dict(state)
     policy = policy.to(plan.device.torch_device)
     storage = Storage.empty(config.ppo.horizon, pipeline, policy)
-    actor = Actor(policy, pipeline, storage, config.run.seed, ranks=ranks)
+    actor = _make_actor(plan, policy, pipeline, storage, ranks)
     league = _make_league(plan, policy, actor) if config.self_play.self_play else None
     generator = torch.Generator().manual_seed(config.run.seed)
     kind = GraphLearner if pipeline.device.type == "cuda" else Learner
     learner = kind(policy, storage, config.ppo, share.sequences_per_minibatch, generator, pipeline.new_stream(), GRAPHS, ranks)
+    overlap = Overlap(actor, learner, league) if config.ppo.overlap else None
     pipeline.reset()
     return Session(config, ranks, pipeline, policy, storage, actor, learner, league, generator,
-                   facts=_facts(plan, ranks, policy), notes=[weights] if weights else [])
+                   facts=_facts(plan, ranks, policy), overlap=overlap, notes=[weights] if weights else [])
+
+
+def _make_actor(plan: Plan, policy: Policy, pipeline: Pipeline | OnDevicePipeline, storage: Storage, ranks: Ranks) -> Actor:
+    """The actor. With `overlap` it has a policy and a storage of its own, and shares the policy's normalizer."""
+    if plan.config.ppo.overlap:
+        normalizer = policy.normalizer
+        policy = _make_policy(plan, pipeline.source).to(pipeline.device)
+        policy.normalizer = normalizer
+        storage = Storage.empty(plan.config.ppo.horizon, pipeline, policy)
+    return Actor(policy, pipeline, storage, plan.config.run.seed, ranks=ranks)
 
 
 def _with_exact_observations(plan: Plan, source) -> Plan:
@@ -191,7 +203,7 @@ def _make_league(plan: Plan, policy: Policy, actor: Actor) -> League:
     config, source, device = plan.config, actor.pipeline.source, plan.device.torch_device
     return League(config.game, config.env, config.self_play, config.run.seed, source, policy, actor.weights,
                   lambda: _make_policy(plan, source).to(device), device, config.batch_steps,
-                  actor.pipeline.new_stream)
+                  actor.pipeline.new_stream, actor.policy)
 
 
 def _facts(plan: Plan, ranks: Ranks, policy: Policy) -> dict[str, str]:

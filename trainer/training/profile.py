@@ -8,6 +8,7 @@ from torch.profiler import ProfilerActivity, profile
 
 from bridge.spans import recording
 from trainer.config import Config
+from trainer.errors import SettingError
 from trainer.training.build import make_session
 from trainer.training.train import iterate
 
@@ -21,8 +22,11 @@ def profile_run(config: Config, iterations: int, out: Path) -> str:
 
     iterations: number of traced iterations, after a warm-up.
     out: file of the trace, .json or .json.gz.
+    Raises SettingError if two threads would work (`overlap` on the CPU): the trace is that of one.
     """
     with contextlib.closing(make_session(config)) as session:
+        if config.ppo.overlap and session.device.type == "cpu":
+            raise SettingError("overlap", "must be false for a profile on the CPU, which records one thread, not true")
         for _ in range(WARM_UP):
             iterate(session)
         activities = [ProfilerActivity.CPU, *([ProfilerActivity.CUDA] if session.device.type == "cuda" else [])]

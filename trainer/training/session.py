@@ -25,6 +25,7 @@ from trainer.self_play.league import League
 from trainer.tensors import form, require_forms, under, with_prefix
 from trainer.training import shares
 from trainer.training.callbacks import Callbacks
+from trainer.training.overlap import Overlap
 
 RECENT = 256  # episodes whose mean is score_mean
 
@@ -40,12 +41,13 @@ class Session:
     ranks: Ranks
     pipeline: Pipeline | OnDevicePipeline
     policy: Policy
-    storage: Storage
+    storage: Storage                      # the rollout to learn from
     actor: Actor
     learner: Learner
     league: League | None                 # the opponents of self-play
     generator: torch.Generator            # of the minibatches
     facts: dict[str, str]                 # for the log
+    overlap: Overlap | None = None        # if the next rollout is played during an update
     recent: deque[tuple[float, int]] = field(default_factory=lambda: deque(maxlen=RECENT))  # return, length; newest last
     episodes: int = 0                     # finished
     iteration: int = 0                    # rollouts played and learned from
@@ -68,6 +70,11 @@ class Session:
     def stop(self) -> None:
         """End the training after this iteration, with a checkpoint and without an evaluation; for callbacks."""
         self.stopped = True
+
+    def rollouts(self) -> list[tuple[int, Storage]]:
+        """The stored rollouts, each with the steps of every environment before it."""
+        played = self.actor.step - self.storage.horizon, self.actor.storage
+        return [played] if self.overlap is None else [(self.iteration * self.storage.horizon, self.storage), played]
 
     def note_episodes(self):
         """Count the episodes finished since the last call, on all ranks."""
@@ -136,7 +143,8 @@ class Session:
         except (IndexError, KeyError, RuntimeError, ValueError, envs_c.InvalidState) as error:
             raise CheckpointError(f"{path} does not fit this run's settings: {error}") from error
         self.iteration, self.seconds, self.episodes = meta["iteration"], meta["seconds"], meta["episodes"]
-        self.actor.step = self.iteration * self.config.ppo.horizon
+        ahead = self.overlap is not None and self.overlap.ready
+        self.actor.step = (self.iteration + ahead) * self.config.ppo.horizon
         self.recent.extend((score, length) for score, length in meta["recent"])
         self.saved = path
         if anew:
@@ -144,6 +152,8 @@ class Session:
 
     def begin_episodes(self):
         """Begin new episodes in all environments, for a resumed run whose environments cannot go on."""
+        if self.overlap is not None:
+            self.overlap.drop()
         first = self.ranks.rank * self.pipeline.num_envs
         self.pipeline.source.reseed(resumed_seed(self.config.run.seed, self.step) + first)
         self.pipeline.reset()
@@ -153,6 +163,8 @@ class Session:
 
     def close(self):
         """End the threads of the environments, and close those that the trainer has made."""
+        if self.overlap is not None:
+            self.overlap.close()
         self.pipeline.close()
 
     def _require_forms(self, tensors: dict[str, torch.Tensor]):
@@ -162,15 +174,18 @@ class Session:
             wanted |= with_prefix(prefix, part.state())
         if self.league is not None:
             wanted |= with_prefix("league.", _league_forms(self.league, self.policy, under("league.", tensors)))
+        if self.overlap is not None and under("ahead.", tensors):
+            wanted |= with_prefix("ahead.", self.actor.storage.state())
         for name, dim in self.environment_dims().items():
             if dim == shares.SNAPSHOT and name in tensors:  # the environments check its size
                 wanted[name] = form((tensors[name].numel(),), torch.uint8)
         require_forms({name: one for name, one in tensors.items() if not name.startswith("optimizer.")}, wanted)
 
-    def _parts(self) -> dict[str, Learner | Actor | Pipeline | OnDevicePipeline | League]:
+    def _parts(self) -> dict[str, Learner | Actor | Pipeline | OnDevicePipeline | Overlap | League]:
         """The parts with a state, by the prefix of their tensors in a checkpoint."""
-        parts = {"optimizer.": self.learner, "actor.": self.actor, "pipeline.": self.pipeline}
-        return parts if self.league is None else parts | {"league.": self.league}
+        parts = {"optimizer.": self.learner, "actor.": self.actor, "pipeline.": self.pipeline, "ahead.": self.overlap,
+                 "league.": self.league}
+        return {prefix: part for prefix, part in parts.items() if part is not None}
 
 
 def _league_forms(league: League, policy: Policy, state: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:

@@ -156,9 +156,10 @@ def loop(session: Session, folder: Path, log: RunLog | NoLog, interrupt: Interru
 
 def explain(session: Session, error: LearningError) -> str:
     """The text of an error of learning: its place, its cause if this is known, and what to do. All ranks call it."""
-    actor, ranks = session.actor, session.ranks
-    begin, first = actor.step - session.storage.horizon, ranks.rank * session.pipeline.num_envs
-    fault = min(filter(None, ranks.everyone(first_fault(session.storage, begin, first))), default=None)
+    ranks, first = session.ranks, session.ranks.rank * session.pipeline.num_envs
+    found = [first_fault(storage, begin, first) for begin, storage in session.rollouts()]
+    every = ranks.everyone(min(filter(None, found), default=None))
+    fault = min(filter(None, every), default=None)
     kept = f"{error}, iteration {session.iteration + 1:,}; the last good checkpoint is {session.saved}"
     if session.saved is None:
         return f"{fault.text}; {error}" if fault else f"{error}, iteration {session.iteration + 1:,}; nothing was saved"
@@ -187,13 +188,14 @@ def iterate(session: Session) -> dict[str, float | None]:
     before = stage_seconds(session)
     rate = learning_rate(session.config.ppo, session.step)
     session.learner.set_rate(rate, entropy_coef(session.config.ppo, session.step))
-    if session.league is not None:
-        session.league.begin(session.iteration)
-    collect(session.actor)
+    if session.overlap is not None:
+        session.overlap.fetch()
+    else:
+        if session.league is not None:
+            session.league.begin(session.iteration)
+        collect(session.actor)
     session.callbacks.rollout(session)
-    middle = time.perf_counter()
-    metrics = session.learner.update()
-    learned = time.perf_counter()
+    metrics, learning = learn(session)
     session.note_episodes()
     session.iteration += 1
     if session.league is not None:
@@ -201,12 +203,22 @@ def iterate(session: Session) -> dict[str, float | None]:
     elapsed = time.perf_counter() - begin
     session.seconds += elapsed
     stages = {name: seconds - before[name] for name, seconds in stage_seconds(session).items()}
-    stages["time_learn"] = learned - middle
+    stages["time_learn"] = learning
     stages["time_other"] = max(0.0, elapsed - sum(stages.values()))
     metrics = {"score_mean": session.score_mean(), "length_mean": session.length_mean(), "episodes": session.episodes,
                "sps": session.config.batch_steps / elapsed, "learning_rate": rate, **metrics, **stages}
     session.callbacks.update(session, metrics)
+    if session.overlap is not None:
+        session.overlap.require_rollout()
     return metrics
+
+
+def learn(session: Session) -> tuple[dict[str, float], float]:
+    """Learn from the rollout in session.storage; returns the metrics, and the seconds that the learning took."""
+    if session.overlap is not None:
+        return session.overlap.update(), session.overlap.seconds
+    begin = time.perf_counter()
+    return session.learner.update(), time.perf_counter() - begin
 
 
 def stage_seconds(session: Session) -> dict[str, float]:

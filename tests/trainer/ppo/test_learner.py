@@ -161,6 +161,7 @@ def test_sequences_with_large_advantages_are_drawn_more_often_with_less_weight()
 OPTIONS = {
     "muon": {"optimizer": "muon"},
     "v-trace": {"vtrace": True, "rho_clip": 0.9},
+    "overlap": {"overlap": True, "vtrace": True},
     "priorities": {"priority_alpha": 0.8, "priority_beta": 0.5},
     "accumulation": {"accumulate": 2},
     "accumulation, four graphs": {"accumulate": 4},
