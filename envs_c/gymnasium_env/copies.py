@@ -33,7 +33,7 @@ class Copies:
             self.core.close()
         else:
             self.set_state(state["state"])
-        self._started = time.perf_counter() - state["seconds"]
+        self._started[:] = time.perf_counter() - state["seconds"]
         vars(self).update({**state["attributes"], "render_mode": self.render_mode})
 
     def __copy__(self):

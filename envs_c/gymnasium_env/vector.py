@@ -18,7 +18,8 @@ from envs_c.game import Game
 from envs_c.gymnasium_env.ale import ACTIONS, checked_actions, game_actions
 from envs_c.gymnasium_env.buffers import Buffers, Turns, aligned_zeros
 from envs_c.gymnasium_env.copies import Copies
-from envs_c.gymnasium_env.infos import add_ends, add_last, add_lives, copied, episode
+from envs_c.gymnasium_env.infos import add_ends, add_last, add_lives, copied
+from envs_c.gymnasium_env.results import Results
 from envs_c.gymnasium_env.snapshot import close_snapshot, open_snapshot
 from envs_c.gymnasium_env.spaces import batched, observation_space
 from envs_c.play.human import Human
@@ -86,13 +87,13 @@ class ArcadeVectorEnv(Copies, VectorEnv[Observations, Actions, npt.NDArray[Any]]
         self._mask = np.zeros(legal, np.uint8) if self.game.has_mask else None
         self._final_mask = np.zeros(legal, np.uint8) if self.game.has_mask and self._final is not None else None
         self._actions = np.zeros(n, np.int32)
-        self._reward, self._terminated, self._truncated = self._outputs = np.zeros((3, n), np.float32)
-        self._wrong = np.zeros(n, bool)  # scratch
+        self._reward, self._terminated, self._truncated = outputs = np.zeros((3, n), np.float32)
         self._all, self._none = np.ones(n, bool), np.zeros(n, bool)  # never written
         self._stack = aligned_zeros((n, self.frame_stack, *core.observation_shape), core.observation_dtype) \
             if self.frame_stack > 1 else None
         self._over = self._none  # at an episode's end, before the reset
         self._started = np.full(n, time.perf_counter())
+        self._results = Results(self._actions, outputs, core, self._started)
 
         def make() -> Buffers:
             observation = aligned_zeros(observations, core.observation_dtype)
@@ -154,29 +155,21 @@ class ArcadeVectorEnv(Copies, VectorEnv[Observations, Actions, npt.NDArray[Any]]
         if self._table is not None:
             actions = checked_actions(self.game.name, actions, self._table)
         with self._alone:
-            np.copyto(self._actions, actions, casting="unsafe")
-            if actions.dtype != np.int32:
-                self._check_range(actions)
+            wrong = self._results.take(actions)
+            if wrong >= 0:
+                raise InvalidArgument(checks.wrong_action(self.game.name, self.core.actions, wrong, int(actions[wrong])))
             buffers = self._next_buffers()
             ended = buffers.batch.step()
             self._latest = buffers
-            over = self.core.ended != 0 if ended else self._none  # not the flags: life_loss_info sets terminated too
-            final_stack = self._push(over)
+            over, statistics = self._results.episodes(time.perf_counter()) if ended else (self._none, None)
+            final = self._push(over)
             infos = self._infos()
             if ended:
-                self._report(infos, over, final_stack)
+                self._report(infos, over, statistics, final)
             self._over = over
             if self._human:
                 self._human.show(paced=True)
-            terminated, truncated = self._outputs[1:] != 0
-            return self._observations(), self._reward.astype(np.float64), terminated, truncated, infos
-
-    def _check_range(self, actions):
-        """Raise InvalidArgument for actions that int32 cannot hold; the engine checks the others."""
-        np.not_equal(self._actions, actions, out=self._wrong)
-        if np.count_nonzero(self._wrong):
-            wrong = int(np.argmax(self._wrong))
-            raise InvalidArgument(checks.wrong_action(self.game.name, self.core.actions, wrong, int(actions[wrong])))
+            return self._observations(), *self._results.outcome(), infos
 
     def _push(self, over):
         """Add the newest observation to the frame stacks.
@@ -204,15 +197,12 @@ class ArcadeVectorEnv(Copies, VectorEnv[Observations, Actions, npt.NDArray[Any]]
             infos.update(action_mask=self._mask.view(np.int8).copy(), _action_mask=self._all.copy())
         return infos
 
-    def _report(self, infos, over, final):
+    def _report(self, infos, over, statistics, final):
         """Add to `infos` the statistics of the episodes that ended in this step, and their last observations.
 
-        over: (N,) bool, the environments of these episodes.
-        final: (N, *shape), their last observations, under autoreset "same_step".
+        over, statistics: from `Results.episodes`.
+        final: (N, *shape), the last observations, under autoreset "same_step".
         """
-        now = time.perf_counter()
-        statistics = episode(self.core, over, now - self._started)
-        self._started[over] = now
         add_ends(infos, over, statistics)
         if self.core.autoreset == "same_step":
             last = final if self._final_picture is None else {"features": final, "pixels": self._final_picture}
