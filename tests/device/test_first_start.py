@@ -11,10 +11,9 @@ from device_runs import config, contents, require_same, trained
 from bridge.errors import DeviceError
 from bridge.nvrtc import CudaModule
 from bridge.on_device import cartpole
-from trainer.kernels import dispatch
+from trainer.kernels import dispatch, sequence
 from trainer.kernels.checks import cases, first_start
 from trainer.kernels.cuda import rows as cuda
-from trainer.kernels.cuda import sequence
 from trainer.policy.load import load_policy
 from trainer.training.build import make_session
 

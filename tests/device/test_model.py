@@ -1,7 +1,9 @@
 """The model of a GPU's time (benchmarks/gpu_model): its simulation against times by hand, its record, and cubins."""
 
 import json
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -146,6 +148,19 @@ def test_our_kernels_spill_nothing_and_half_of_a_multiprocessor_s_threads_fit(ar
     for name, one in (usage(cuda.module.compile(arch)) | usage(fused.module.compile(arch))).items():
         assert one.stack == 0, name
         assert one.occupancy(DEVICES["h100"], BLOCK) >= 0.5, name
+
+
+@pytest.mark.parametrize(("device", "sources"), [("rtx2080", ("rows", "fused")), ("h100", ("rows", "fused", "sequence"))])
+def test_the_table_of_registers_has_each_kernel_of_our_cuda_sources(device, sources):
+    pytest.importorskip("cupy", reason="CuPy, of the extra cuda, compiles the kernels")
+    from trainer.kernels import cuda
+    listed = [row[0] for row in report.kernel_rows(DEVICES[device])]
+    for source in sources:
+        text = (Path(cuda.__file__).parent / f"{source}.cu").read_text(encoding="utf-8")
+        names = re.findall(r'extern "C" __global__ void\s+(?:__launch_bounds__\([^)]*\)[\s\\]*)?(\w+?)(?:##\w+)?\(', text)
+        assert len(names) > 1
+        for name in names:
+            assert any(one.startswith(name) for one in listed), name
 
 
 @pytest.mark.parametrize(("registers", "shared", "block", "part"), [

@@ -11,9 +11,8 @@ from benchmarks.gpu_model.cubin import usage
 from bridge import nvrtc
 from bridge.nvrtc import CudaModule
 from trainer import kernels
-from trainer.kernels import dispatch
+from trainer.kernels import dispatch, sequence
 from trainer.kernels.cuda import rows as cuda
-from trainer.kernels.cuda import sequence
 from trainer.policy.lstm import LstmSequence
 
 F32, BF16 = torch.float32, torch.bfloat16
