@@ -13,6 +13,7 @@ ARGS ?=
 WORKERS ?= auto
 # Another choice of tests: TESTS='-m slow tests/envs_c'.
 TESTS ?=
+TYPESCRIPT := typescript@7.0.2
 PINS := requirements.txt constraints.txt pyproject.toml
 IDENTITY := import sys; print(sys.version, sys.base_prefix)
 # The compiled games from outside the package (see envs_c/outside.py), in the user's cache folder.
@@ -55,9 +56,11 @@ lint: setup ## check the style of Python and Cython sources, and which folder ma
 	@PATH="$(CURDIR)/$(BIN):$$PATH" cython-lint $(wildcard envs_c trainer tests examples benchmarks)
 	@$(BIN)/lint-imports --no-logo --verbose >build/imports.log 2>&1 || { cat build/imports.log; exit 1; }
 
-types: setup ## check the types of the examples and of the interfaces that they use, with mypy and pyright
+types: setup ## check the types of the examples and of the interfaces that they use; with npx also of the page's scripts
 	@$(BIN)/mypy
 	@$(BIN)/pyright --pythonpath $(BIN)/python
+	@if command -v npx >/dev/null; then npx --yes --package $(TYPESCRIPT) tsc -p envs_c/arcade; \
+	else echo "types: no npx: the scripts of the arcade's page are not checked" >&2; fi
 
 pages: setup ## write the pages that come from the sources: each game, the settings, the tree of files
 	@$(BIN)/python tools/game_pages.py

@@ -11,6 +11,7 @@ from urllib.parse import parse_qs, urlsplit
 from envs_c.errors import InvalidArgument
 
 ADDRESS = "127.0.0.1"
+HTTP = 80  # the port of an address without one
 TYPES = {".js": "text/javascript", ".json": "application/json", ".wasm": "application/wasm", ".css": "text/css",
          ".html": "text/html; charset=utf-8", ".safetensors": "application/octet-stream"}
 
@@ -31,8 +32,9 @@ class Handler(http.server.SimpleHTTPRequestHandler):
 
     def send_head(self):
         """Refuse requests for other hosts: a page of the web that resolves its name to this address cannot read from here."""
-        host, port = self.headers.get("Host", ""), self.server.server_address[1]
-        if host not in (f"{ADDRESS}:{port}", f"localhost:{port}"):
+        port = self.server.server_address[1]
+        ends = (f":{port}", "") if port == HTTP else (f":{port}",)  # browsers leave out the port of the protocol
+        if self.headers.get("Host", "") not in [name + end for name in (ADDRESS, "localhost") for end in ends]:
             self.send_error(HTTPStatus.FORBIDDEN, "unknown Host")
             return None
         parts = urlsplit(self.path)

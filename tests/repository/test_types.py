@@ -3,6 +3,7 @@
 import ast
 import inspect
 import re
+import shutil
 import sys
 from pathlib import Path
 from typing import get_args
@@ -101,6 +102,18 @@ def test_type_checkers_see_the_promised_types_and_find_wrong_calls(tmp_path, com
     output = run(sys.executable, "-m", *command, script).stdout
     numbers = {int(number) for number in re.findall(r"script\.py:(\d+).*error", output)}
     assert [script.read_text().splitlines()[number - 1] for number in sorted(numbers)] == REFUSED, output
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not shutil.which("npx"), reason="needs npx, and the registry of npm")
+def test_typescript_reads_every_script_of_the_page_and_finds_a_wrong_call_in_each(tmp_path):
+    version = re.search(r"^TYPESCRIPT := (\S+)", (ROOT / "Makefile").read_text(), re.MULTILINE).group(1)
+    shutil.copytree(ROOT / "envs_c" / "arcade", tmp_path, dirs_exist_ok=True, ignore=shutil.ignore_patterns("agents"))
+    scripts = sorted((tmp_path / "page").rglob("*.js"))
+    for script in scripts:
+        script.write_text(script.read_text() + "\nMath.max('a').nothing();\n")
+    output = run("npx", "--yes", "--package", version, "tsc", "-p", tmp_path, "--pretty", "false").stdout
+    assert {tmp_path / "page" / found for found in re.findall(r"page/(\S+)\(\d+,\d+\): error TS2345", output)} == set(scripts)
 
 
 def test_an_installation_has_the_stubs(tmp_path):

@@ -93,7 +93,7 @@ def test_every_file_that_the_page_imports_or_links_to_is_there():
 
 @pytest.fixture
 def running(tmp_path):
-    """A server of a folder with one file and one route: (port, the folder)."""
+    """A server of a folder with one file and one route: (port, the folder, the server)."""
     (tmp_path / "index.html").write_text("hello")
     (tmp_path / "inner").mkdir()
     (tmp_path.parent / "secret.txt").write_text("secret")
@@ -106,7 +106,7 @@ def running(tmp_path):
     with server(tmp_path, 0, {"/run/status.json": route}) as made:
         thread = threading.Thread(target=made.serve_forever)
         thread.start()
-        yield made.server_address[1], tmp_path
+        yield made.server_address[1], tmp_path, made
         made.shutdown()
         thread.join()
 
@@ -134,6 +134,13 @@ def test_the_server_gives_its_files_and_routes_and_nothing_else(running, path, s
 def test_the_server_refuses_other_hosts(running, host):
     assert ask(running[0], "/", host or " ")[0] == 403
     assert ask(running[0], "/run/status.json", host or " ")[0] == 403
+
+
+@pytest.mark.parametrize(("host", "status"), [
+    ("127.0.0.1", 200), ("localhost", 200), ("localhost:80", 200), ("localhost:81", 403), ("example.com", 403)])
+def test_on_port_80_a_browser_leaves_the_port_out(running, monkeypatch, host, status):
+    monkeypatch.setattr(running[2], "server_address", ("127.0.0.1", 80))
+    assert ask(running[0], "/", host)[0] == status
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS"])
