@@ -15,7 +15,9 @@ import trainer.config.preset as presets
 from envs_c.errors import did_you_mean
 from trainer.config import Config
 from trainer.config.config import SECTIONS, full_name, overlay
+from trainer.config.fields import Section, within
 from trainer.config.games import checked_game
+from trainer.config.sections import seed_setting
 from trainer.errors import ConfigError, LearningError, RunError, SettingError, TrustError
 from trainer.play import evaluate as evaluation
 from trainer.policy.load import load_run
@@ -69,6 +71,15 @@ def train(config: Config | str | None = None, *, resume: str | Path | None = Non
         return train_run(chosen, lambda made: Session._adopt(made, callbacks))
 
 
+@dataclasses.dataclass(frozen=True)
+class Asked(Section):
+    """The arguments of an evaluation, which are checked as settings are."""
+
+    episodes: int = within(100, 1)
+    seed: int = seed_setting()
+    greedy: bool = False
+
+
 class Agent(NamedTuple):
     """A trained policy, and the config of its run."""
 
@@ -81,6 +92,8 @@ class Agent(NamedTuple):
         episodes: number of episodes.
         seed: the same seed gives the same episodes.
         greedy: take the most likely action instead of sampling.
+
+        Raises SettingError.
         """
         return _evaluated(self.policy, self.config, episodes, seed, greedy)
 
@@ -178,8 +191,7 @@ def evaluate(run: str | Path, episodes: int = 100, *, seed: int = 1, greedy: boo
 
 
 def _evaluated(policy: Policy, config: Config, episodes: int, seed: int, greedy: bool) -> dict[str, Any]:
-    if not isinstance(episodes, int) or episodes < 1:
-        raise SettingError("episodes", f"must be an integer of at least 1, not {episodes!r}")
+    Asked(episodes, seed, greedy)
     return evaluation.play(policy, config.game, config.env, episodes=episodes, seed=seed, greedy=greedy).summary()
 
 

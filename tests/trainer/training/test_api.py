@@ -133,6 +133,21 @@ def test_wrong_calls_are_refused_and_write_nothing(tmp_path, monkeypatch, call, 
     assert words in str(caught.value) and list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize(("arguments", "words"), [
+    ({"episodes": True}, "episodes must be an integer of at least 1, not True"),
+    ({"episodes": 0}, "episodes must be an integer of at least 1, not 0"),
+    ({"episodes": 2.0}, "episodes must be an integer of at least 1, not 2.0"),
+    ({"seed": True}, "seed must be an integer from 0 to 9,223,372,036,854,775,807, not True"),
+    ({"seed": -1}, "seed must be an integer from 0 to 9,223,372,036,854,775,807, not -1"),
+    ({"seed": "1"}, "seed must be an integer from 0 to 9,223,372,036,854,775,807, not '1'"),
+    ({"greedy": "no"}, "greedy must be true or false, not 'no'"),
+])
+def test_wrong_arguments_of_an_evaluation_are_refused(arguments, words):
+    with trainer.Session("cartpole", **SMALL) as session, pytest.raises(SettingError) as caught:
+        session.evaluate(**{"episodes": 1, **arguments})
+    assert str(caught.value) == words
+
+
 @pytest.mark.parametrize("allowed", [{"trust_code": True}, {"loss": "own_learning:zero"}, {"loss": own_learning.zero}])
 def test_code_in_a_config_is_allowed_by_the_call(allowed):
     settings = trainer.preset("cartpole", total_steps=ROLLOUT, loss="own_learning:zero", **SMALL)
