@@ -3,7 +3,7 @@
 x is one byte: the low half chooses a base, and the high half, -8 to 6, is the distance to the left of it. Rocks are in two
 lists, one for climbing and one for sinking rocks; the byte 224 in place of a line ends a list. A rock that crosses the lower
 edge has a second entry, 89 lines off. Bit 7 of a rock's kind has no effect in the default game. The cartridge shows rocks in
-odd frames and all else in even ones, so a picture is the brighter one of the last two frames.
+odd frames and all else in even ones, so a picture is the brighter one of the last two frames. UFOs come in difficulty 3.
 """
 
 import numpy as np
@@ -18,8 +18,8 @@ PLACES = {(left & 15) << 4 | low: 4 + (base - left - 4) % (162 if low == 10 else
 BYTE = {place: byte for byte, place in PLACES.items() if byte not in (0x42, 0x52, 0x62)}  # those are not used
 LISTS = (3, 21, 39), (12, 30, 48)   # RAM of lines, x, kinds; climbing, sinking
 END, LONG = 224, 9                  # end of a list, and its length
-AWAY = 224                          # line of a ship that is not on the field
-ORDER = [128, 64, 1, 66, 192, 0, 65, 2]   # values of RAM 97 by our `watch`
+AWAY = 224                          # line of a ship or a UFO that is not on the field
+ORDER = [128, 64, 193, 1, 130, 66, 192, 0, 129, 65, 194, 2]     # values of RAM 97 by our `watch`
 
 
 def place(byte: int) -> int:
@@ -30,6 +30,7 @@ def place(byte: int) -> int:
 class Cartridge(console.Cartridge):
     def __init__(self, difficulty: int = 0):
         super().__init__("asteroids", difficulty=difficulty)
+        self.ufos = difficulty > 0
         self.last = self.ale.getScreenRGB()
 
     def step(self, action: int):
@@ -75,16 +76,25 @@ class Cartridge(console.Cartridge):
         }
 
     def shots(self) -> list:
-        """The two shots in the order of our slots: (x, line, way, life), or None if the shot does not fly."""
+        """The shots in the order of our slots: (x, line, way, life), or None if the shot does not fly."""
         ram = [int(value) for value in self.ram]
-        return [None if ram[life] < 16 else (place(ram[x]), ram[y] % 89, ram[life] & 15, ram[life] >> 4)
-                for x, y, life in ((84, 87, 90), (83, 86, 89))]
+        return [None if ram[life] < 16 else (place(ram[x]), ram[y], ram[life] & 15, ram[life] >> 4)
+                for x, y, life in ((84, 87, 90), (83, 86, 89), (85, 88, 91))]
+
+    def ufo(self) -> dict:
+        """The fields of our struct that are about the UFO."""
+        ram, bits = [int(value) for value in self.ram], int(self.ram[71])
+        if not self.ufos:
+            return {"ufo_x": 162, "ufo_y": AWAY, "ufo_course": 0, "ufo_small": 0, "ufo_timer": 0, "ufo_burst": 0}
+        return {"ufo_x": place(ram[81]), "ufo_y": ram[82], "ufo_course": bits & 7, "ufo_small": bits >> 5 & 1,
+                "ufo_timer": ram[70], "ufo_burst": bits >> 3 & 1}
 
     def state(self) -> dict:
         """All fields of our struct."""
         shots = [shot or (4, 0, 0, 0) for shot in self.shots()]
-        return {**Asteroids.rocks_as_fields(*self.rocks_now()), **self.ship(), "frame": self.ram[57] & 3,
-                "numbers": self.ram[1] << 8 | self.ram[2], "drift": self.ram[59] >> 4, "watch": ORDER.index(self.ram[97]),
+        return {**Asteroids.rocks_as_fields(*self.rocks_now()), **self.ship(), **self.ufo(),
+                "frame": self.ram[58] << 8 | self.ram[57], "numbers": self.ram[1] << 8 | self.ram[2],
+                "drift": self.ram[59] >> 4, "watch": ORDER.index(self.ram[97]),
                 **dict(zip(("shot_x", "shot_y", "shot_way", "shot_life"), zip(*shots, strict=True), strict=True))}
 
     def inject_into(self, machine):

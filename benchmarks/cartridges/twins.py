@@ -4,6 +4,7 @@ import numpy as np
 
 from benchmarks.cartridges.open_state import Machine, struct
 
+NO_UFO = 224               # the line of a UFO that is not there
 NO_ROCK, BROKEN = 255, 64  # the kind of an empty slot; bit of the kind of a rock that was hit in this frame
 
 
@@ -49,9 +50,10 @@ class SpaceInvaders(Machine):
 
 class Asteroids(Machine):
     GAME = "asteroids"
-    STATE = struct(("x y score", "i4"), ("vx vy", "i2"), ("numbers", "u2"),
-                   ("lives way frame drift blast hidden fired dived watch rocks broken rules", "u1"),
-                   ("shot_x shot_y shot_way shot_life", "u1", 2), ("rock_x rock_y kind", "u1", 16))
+    STATE = struct(("x y score", "i4"), ("vx vy", "i2"), ("numbers frame", "u2"),
+                   ("lives way drift blast hidden fired dived watch rocks broken rules", "u1"),
+                   ("shot_x shot_y shot_way shot_life", "u1", 3),
+                   ("ufo_x ufo_y ufo_course ufo_small ufo_timer ufo_burst", "u1"), ("rock_x rock_y kind", "u1", 16))
 
     @staticmethod
     def rocks_as_fields(*rocks) -> dict:
@@ -73,6 +75,11 @@ class Asteroids(Machine):
         s = self.read()
         return sorted((int(s["rock_x"][k]), int(s["rock_y"][k]), int(s["kind"][k]), k >= 8)
                       for k in range(16) if s["kind"][k] != NO_ROCK)
+
+    def ufo_now(self) -> list | None:
+        """The UFO: [x, line, bits of its course, whether it is small], or None."""
+        x, line, course, small = (int(self.read()[name]) for name in ("ufo_x", "ufo_y", "ufo_course", "ufo_small"))
+        return None if line == NO_UFO else [x, line, course, small == 1]
 
 
 class Enduro(Machine):

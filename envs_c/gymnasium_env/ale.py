@@ -14,11 +14,11 @@ from envs_c.game import Game
 # in ALE's order, which its users number actions by
 ACTIONS = ("NOOP", "FIRE", "UP", "RIGHT", "LEFT", "DOWN", "UPRIGHT", "UPLEFT", "DOWNRIGHT", "DOWNLEFT", "UPFIRE", "RIGHTFIRE",
            "LEFTFIRE", "DOWNFIRE", "UPRIGHTFIRE", "UPLEFTFIRE", "DOWNRIGHTFIRE", "DOWNLEFTFIRE")
-# the games after cartridges: for ALE's mode and difficulty, the option and the value that ALE's 0 stands for; without a row the
-# game has the cartridge's mode 0 or difficulty 0 only
-CARTRIDGES: dict[str, dict[str, tuple[str, int]]] = {
-    "asterix": {}, "asteroids": {}, "breakout": {}, "enduro": {},
-    "freeway": {"mode": ("game", 1), "difficulty": ("difficulty", 0)},
+# the games after cartridges: for ALE's mode and difficulty, the option and ALE's numbers for its values from the lowest on;
+# without a row the game has the cartridge's mode 0 or difficulty 0 only
+CARTRIDGES: dict[str, dict[str, tuple[str, tuple[int, ...]]]] = {
+    "asterix": {}, "asteroids": {"difficulty": ("ufos", (0, 3))}, "breakout": {}, "enduro": {},
+    "freeway": {"mode": ("game", tuple(range(8))), "difficulty": ("difficulty", (0, 1))},
     "pong": {}, "seaquest": {}, "space_invaders": {},
 }
 SETTINGS = ("frameskip", "repeat_action_probability", "obs_type", "full_action_space", "mode", "difficulty")
@@ -78,14 +78,18 @@ def _set_option(game: Game, name: str, value, options: dict):
                               f"cartridges; {own}")
     if name not in CARTRIDGES[game.name]:
         if checks.integer(name, value, 0, 255) != 0:
+            others = ", ".join(other for other, row in CARTRIDGES.items() if name in row)
             raise InvalidArgument(f"{name} must be 0 for {game.name}, not {value}: the game is the cartridge's {name} 0; games "
-                                  "with others: freeway")
+                                  f"with others: {others}")
         return
-    option, zero = CARTRIDGES[game.name][name]
+    option, numbers = CARTRIDGES[game.name][name]
     if option in options:
         raise InvalidArgument(f"{name} and {option} must not be given together: they are one option; leave {name} out")
-    known = game.options[option]
-    options[option] = zero + checks.integer(name, value, int(known.low) - zero, int(known.high) - zero)
+    number = checks.integer(name, value, numbers[0], numbers[-1])
+    if number not in numbers:
+        raise InvalidArgument(f"{name} must be {' or '.join(map(str, numbers))} for {game.name}, not {number}: ALE "
+                              f"has no others; they are {option}={game.options[option].low:g} to {game.options[option].high:g}")
+    options[option] = int(game.options[option].low) + numbers.index(number)
 
 
 def game_actions(names: tuple[str, ...]) -> np.ndarray:

@@ -65,4 +65,7 @@ def test_at_least_three_rules_change_in_each_game_and_none_by_default():
     for game in TWINS:
         changes = modified.changes_of(game)
         assert len(changes) >= 3 and "scatter" not in changes
-        assert all(envs_c.game(game).options[name].default == 1 - value for name, (value, _) in changes.items())
+        known = envs_c.game(game)
+        assert all(known.options[name].default == 1 - value for name, (value, _) in changes.items())
+        assert {known.describe(known.check_options({name: value}))[1] for name, (value, _) in changes.items()} == {
+            known.feature_shape}  # else no agent of the original could play them

@@ -2,8 +2,10 @@
 
     asteroids.pyx      the rules in prose; one frame, the picture, and `GAME`
     rules.pxd          the state, its constants, random numbers, places
-    rocks.pxd          waves, hits and pieces of rocks
+    rocks.pxd          waves, movement and pieces of rocks
     ship.pxd           ship and shots
+    ufo.pxd            UFOs
+    hits.pxd           what hits what
     features.pxd       the observation
     picture.pxd        sprites and colours, and how they are painted
     valid.pxd          the check of a restored state

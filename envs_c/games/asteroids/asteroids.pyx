@@ -46,17 +46,37 @@ Hyperspace. DOWN in two successive turns takes the ship away for 31 turns. It co
 
 Hits. In each frame either the ship or one of the shots is compared with all rocks, in a fixed order: ship, first shot,
 second, first, ship, second, first, second, and again. Shots that do not fly are skipped. Nothing is compared in the frame in
-which a rock breaks or a wave comes. A rock of width w and depth d at (x, line) is hit by a shot at (X, Y) if X - w < x <
-X + 4 and Y - d <= line <= Y, and by the ship if X - w < x < X + 6 and Y - d <= line <= Y + 2; for this, 2 is added to an x
-below 19. There is no hit across the left edge, x 4. A rock from line 75 on (83 if medium, 86 if small) is also compared 89
+which a rock breaks, a wave or a ship comes. A rock of width w and depth d at (x, line) is hit by a shot at (X, Y) if X - w <
+x < X + 4 and Y - d <= line <= Y, and by the ship if X - w < x < X + 6 and Y - d <= line <= Y + 2; for this, 2 is added to an
+x below 19. There is no hit across the left edge, x 4. A rock from line 75 on (83 if medium, 86 if small) is also compared 89
 lines higher. If several rocks match, the highest of those that climb is hit, then of those that sink. A shot is then gone.
 The ship explodes for 6 turns and a life is lost. After 63 more turns the next ship comes, at the place of the first one, as
 soon as no rock's corner is at x 64 to 105 in lines 24 to 55, or at x 79 to 93 in lines 8 to 63.
 
 Lives. 4 at first, one more at every 5,000 points, up to 9.
 
-End. The episode ends with the last life. Satellites and UFOs, which the cartridge sends at difficulty A, are not in this
-game: ALE's default is difficulty B.
+End. The episode ends with the last life.
+
+UFOs. With ufos=1 they come, as in ALE's difficulty 3; by default there are none, as in difficulty 0. After the first 1,024
+frames, and again after each UFO, 256 odd frames are counted in which the ship or its explosion is on the field. Then a UFO
+comes at x 162, in a random line of 0 to 79. Below 7,000 points it is large (7 pixels, 6 lines, 200 points), from 15,000 on
+small (5 pixels, 4 lines, 1,000 points), between them one or the other. In odd frames it moves one pixel, to a random side;
+half of them also climb or sink by one line, and turn back in lines 0 and 79. One that climbs from line 0 or sinks from line
+79 leaves the field and is not seen. Back at x 162 the UFO is gone. In each odd frame in which its shot does not fly it
+shoots: in a random direction, and a small one in one of the 4 directions of the quarter in which the ship is. The shot
+begins 3 lines below the UFO's corner, moves as the ship's shots do, and lasts up to 44 frames.
+
+Hits with UFOs. The order is then: ship, first shot, UFO's shot, second, UFO, first, ship, second, UFO's shot, first, UFO,
+second. The UFO breaks rocks as a ship of 8 pixels and 4 lines would (6 and 2 if small) and explodes; its shot breaks them,
+too. There are no points for these rocks. Ship and shots are compared with the rocks, then with the UFO: in the formulas
+above, Y + 3 is in place of Y and Y + 5 in place of Y + 2. The UFO's shot hits the ship as a UFO of 5 pixels and 4 lines. A
+UFO explodes for 3 turns, in which it flies on. If it leaves meanwhile, the count to the next one gains 6 frames in each
+turn, until a gain makes it 18; then it begins anew. After a lost life the next ship waits until UFO and shot are gone, too,
+and no ship comes back in a frame in which a rock breaks. From a small UFO to the next large one the ship's first shot has
+the UFO's colour.
+
+UFO features. With ufos=1, 12 more follow. For the UFO, all 0 if there is none: 1; x and y from the ship as of a shot; 1 if it
+flies to the right and -1 to the left; 1 if it sinks, -1 if it climbs; 1 if it is small. For its shot 6 as for the ship's.
 
 Changed rules. With still_rocks=1 rocks neither climb nor sink nor drift. With no_drag=1 the ship loses no speed in turns
 without UP. With whole_rocks=1 large and medium rocks that are hit are gone, as small ones are; points stay the same.
@@ -66,13 +86,15 @@ from libc.stdint cimport uint8_t, uint16_t, uint32_t
 from libc.string cimport memset
 
 from envs_c.game cimport Game, Io, run_chunk
-from envs_c.games.asteroids.features cimport FEATURES, NEAREST, ROCK_FEATURES, SHOT_FEATURES, observe_all
-from envs_c.games.asteroids.picture cimport EXPLOSION, SHIP, SHOT, Figures, draw_digit, draw_figure, lay_out, place
-from envs_c.games.asteroids.rocks cimport begin_wave, meet_rocks, move_rocks, split_rocks
+from envs_c.games.asteroids.features cimport FEATURES, NEAREST, ROCK_FEATURES, SHOT_FEATURES, UFO_FEATURES, observe_all
+from envs_c.games.asteroids.hits cimport lay_out_watch, meet
+from envs_c.games.asteroids.picture cimport EXPLOSION, SHIP, SHOT, UFO, Figures, draw_digit, draw_figure, lay_out, place
+from envs_c.games.asteroids.rocks cimport begin_wave, move_rocks, split_rocks
 from envs_c.games.asteroids.rules cimport (
-    BONUS, COLOUR, DOWN, DRIFT, FIRE, FIRST_X, KEYS, MOST_LIVES, NONE, NUMBERS, ONE, POINTS_END, SINKS, SLOTS, START_X, START_Y,
-    STILL_ROCKS, Asteroids, draw as draw_number, is_here, rules_of, ship_x)
+    BONUS, BURST, COLOUR, DOWN, DRIFT, FIRE, FIRST_X, HIGH, KEYS, MOST_LIVES, NONE, NO_UFO, NUMBERS, ONE, POINTS_END, SINKS,
+    SLOTS, START_X, START_Y, STILL_ROCKS, UFOS, UFO_X, Asteroids, draw as draw_number, is_here, rules_of, ship_x)
 from envs_c.games.asteroids.ship cimport burn, come_back, jump, move_ship, move_shots, steer
+from envs_c.games.asteroids.ufo cimport burst, fly_ufo
 from envs_c.games.asteroids.valid cimport valid
 from envs_c.rng cimport Rng, rng_below
 from envs_c.screen cimport SMALL, Canvas, canvas_row
@@ -83,7 +105,8 @@ cdef enum:
     LARGE_LINE = 6, ROCK_LINE = 4   # pixels from a rock's line to the first row of its picture
     LIVES_X = 132
     FIRST_NUMBER = 0x46  # the register before the first wave on the cartridge
-    PINK = 0xF08080, BLUE = 0x75B5EF
+    LAST_UFO_LINE = 83  # the cartridge shows UFOs up to here on the field
+    PINK = 0xF08080, BLUE = 0x75B5EF, LIME = 0xCCD86E
 
 cdef extern from *:
     """
@@ -98,12 +121,14 @@ cdef void reset(void* state, const double* options, Rng* rng) noexcept nogil:
     memset(game, 0, sizeof(Asteroids))
     memset(game.kind, NONE, SLOTS)
     memset(game.rock_x, FIRST_X, SLOTS)
-    memset(game.shot_x, FIRST_X, 2)
+    memset(game.shot_x, FIRST_X, 3)
     game.lives = <uint8_t>options[0]
     game.rules = <uint8_t>rules_of(options)
     game.numbers = <uint16_t>(1 + rng_below(rng, NUMBERS) if options[1] else FIRST_NUMBER)
     game.x, game.y = START_X * ONE, START_Y * ONE
     game.drift = DRIFT
+    game.ufo_x, game.ufo_y = UFO_X, NO_UFO
+    game.ufo_burst = (game.rules & UFOS) > 0    # as on the cartridge; it is over before a UFO comes
     begin_wave(game)
 
 
@@ -120,6 +145,8 @@ cdef inline float score_points(Asteroids* game, int points) noexcept nogil:
 cdef inline void turn(Asteroids* game, int keys, bint there, bint* over) noexcept nogil:
     """Ship and shots in an even frame. there: the ship was there in the frame before."""
     cdef int slip_x = 0, slip_y = 0
+    if game.ufo_burst:
+        burst(game)
     if game.blast:
         burn(game, over)
     elif there and keys & DOWN and game.dived:
@@ -137,23 +164,25 @@ cdef float step(void* state, int action, Rng* rng, bint* over) noexcept nogil:
     cdef Asteroids* game = <Asteroids*>state
     cdef bint there = game.hidden == 0, wave = game.rocks == 0, breaks = game.broken > 0
     cdef int points
-    game.frame = (game.frame + 1) & 3
+    game.frame += 1
     draw_number(game)
     if game.frame & 1:
         game.drift = game.drift - 1 if game.drift > 1 else DRIFT
         if not wave and not game.rules & STILL_ROCKS:
             move_rocks(game)
-    if game.hidden:
-        come_back(game)
-    if not game.frame & 1:
+        if game.rules & UFOS:
+            fly_ufo(game, there)
+    else:
         turn(game, KEYS[action], there, over)
+    if not there:
+        come_back(game, breaks)
     if wave:
         begin_wave(game)
     if breaks:
         split_rocks(game)
-    if breaks or wave:
+    if breaks or wave or not (there or game.hidden):
         return 0
-    points = meet_rocks(game, there and not game.hidden)
+    points = meet(game, there and not game.hidden)
     return score_points(game, points) if points else <float>0
 
 
@@ -170,6 +199,7 @@ cdef void draw(const void* state, Canvas* canvas) noexcept nogil:
     cdef const Asteroids* game = <const Asteroids*>state
     cdef Figures figures
     cdef int i, kind, size, left = game.score // 10, x = 52
+    cdef uint32_t ufo_colour = LIME if game.ufo_small else BLUE  # also that of the ship's first shot
     memset(&figures, 0, sizeof(Figures))
     if canvas.rgb == NULL:
         for i in range(SMALL):
@@ -179,9 +209,14 @@ cdef void draw(const void* state, Canvas* canvas) noexcept nogil:
         place(&figures, EXPLOSION + 2 - (game.blast - 1) // 2, ship_x(game), -1, game.y >> 7, PINK)
     elif not game.hidden:
         place(&figures, SHIP + game.way, ship_x(game), -1, game.y >> 7, PINK)
-    for i in range(2):
-        if game.shot_life[i] > 0:
-            place(&figures, SHOT, game.shot_x[i], 1, 2 * game.shot_y[i] - 1, PINK if i else BLUE)
+    for i in range(3):
+        if game.shot_life[i] > 0 and game.shot_y[i] < HIGH:
+            place(&figures, SHOT, game.shot_x[i], 1, 2 * game.shot_y[i] - 1, PINK if i else ufo_colour)
+    if game.ufo_y <= LAST_UFO_LINE:
+        if game.ufo_timer >= BURST:
+            place(&figures, EXPLOSION - 1 + game.ufo_timer // BURST, game.ufo_x, -1, 2 * game.ufo_y + 2, ufo_colour)
+        else:
+            place(&figures, UFO + game.ufo_small, game.ufo_x, game.ufo_small - 1, 2 * game.ufo_y + 2, ufo_colour)
     for i in range(SLOTS):
         kind = game.kind[i]
         if kind != NONE:
@@ -209,15 +244,18 @@ cdef void chunk(char* states, Io* io, int lo, int hi) noexcept nogil:
 
 cdef void prepare() noexcept nogil:
     lay_out()
+    lay_out_watch()
 
 
 GAME = Game(
-    name="asteroids", title="Asteroids", version=2, summary="Shoot rocks to pieces, and keep out of their way.",
+    name="asteroids", title="Asteroids", version=3, summary="Shoot rocks to pieces, and keep out of their way.",
     actions=("NOOP", "FIRE", "UP", "RIGHT", "LEFT", "DOWN", "UPRIGHT", "UPLEFT", "UPFIRE", "RIGHTFIRE", "LEFTFIRE", "DOWNFIRE",
              "UPRIGHTFIRE", "UPLEFTFIRE"),
-    feature_shape=(FEATURES,), frame_skip=4, feature_low=-8, feature_high=8,
+    feature_shape=lambda options: (FEATURES + UFO_FEATURES * (options["ufos"] > 0),), feature_low=-8, feature_high=8,
+    frame_skip=4,
     options={"lives": Option(4, 1, MOST_LIVES, "lives at first"),
              "scatter": Option(1, 0, 1, "0: the random numbers begin as on the cartridge"),
+             "ufos": Option(0, 0, 1, "UFOs: 0 none, 1 as in ALE's difficulty 3; 12 features more"),
              "still_rocks": Option(0, 0, 1, "1: rocks do not move"),
              "no_drag": Option(0, 0, 1, "1: without UP the ship keeps its speed"),
              "whole_rocks": Option(0, 0, 1, "1: a rock that is hit is gone, whatever its size")},

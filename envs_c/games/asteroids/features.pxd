@@ -5,13 +5,15 @@ from libc.stdint cimport int32_t, uint8_t
 from libc.string cimport memset
 
 from envs_c.games.asteroids.rules cimport (
-    BLAST, HIGH, LEFTWARD, NONE, PUSH_X, PUSH_Y, REST, SINKS, SLOTS, WIDE, Asteroids, is_here, ship_line, ship_x)
+    BLAST, HIGH, LEFTWARD, NONE, PUSH_X, PUSH_Y, REST, SINKS, SLOTS, UFOS, UFO_DOWN, UFO_LEFT, UFO_SHOT, UFO_UP, WIDE,
+    Asteroids, is_here, ship_line, ship_x)
 from envs_c.games.asteroids.ship cimport shot_speed
 
 
 cdef enum:
     SHIP_FEATURES = 13, SHOT_FEATURES = 6, ROCK_FEATURES = 9, NEAREST = 8
     FEATURES = 97   # SHIP_FEATURES + 2 * SHOT_FEATURES + NEAREST * ROCK_FEATURES
+    UFO_FEATURES = 12   # the UFO, then its shot; only if UFOs can come
     FAR = 1 << 30   # sorts empty slots behind all rocks
 
 
@@ -58,9 +60,38 @@ cdef inline void observe_rocks(const Asteroids* game, float* features) noexcept 
         features += ROCK_FEATURES
 
 
+cdef inline void observe_place(int dx, int dy, float* features) noexcept nogil:
+    """Write 1 and the way from the ship to a thing that is dx pixels to the right and dy lines below."""
+    features[0] = 1
+    features[1] = (dx - WIDE if dx > WIDE // 2 else dx + WIDE if dx < -WIDE // 2 else dx) * <float>(1.0 / 40)
+    features[2] = (dy - HIGH if dy > HIGH // 2 else dy + HIGH if dy < -HIGH // 2 else dy) * <float>(1.0 / 22)
+
+
+cdef inline void observe_shot(const Asteroids* game, int shot, int x, int y, float* features) noexcept nogil:
+    """Write the features of a shot that flies, as seen from (x, y)."""
+    cdef int dx, dy
+    observe_place(game.shot_x[shot] - x, game.shot_y[shot] - y, features)
+    shot_speed(game, shot, &dx, &dy)
+    features[3] = dx * <float>(1.0 / 4)
+    features[4] = dy * <float>(1.0 / 4)
+    features[5] = game.shot_life[shot] * <float>(1.0 / 8)
+
+
+cdef inline void observe_ufo(const Asteroids* game, int x, int y, float* features) noexcept nogil:
+    """Write the features of the UFO and its shot, as seen from (x, y). What is below the field is not seen."""
+    memset(features, 0, UFO_FEATURES * sizeof(float))
+    if game.ufo_y < HIGH and not game.ufo_burst:
+        observe_place(game.ufo_x - x, game.ufo_y - y, features)
+        features[3] = -1 if game.ufo_course & UFO_LEFT else 1
+        features[4] = ((game.ufo_course & UFO_DOWN) > 0) - ((game.ufo_course & UFO_UP) > 0)
+        features[5] = game.ufo_small
+    if game.shot_life[UFO_SHOT] > 0 and game.shot_y[UFO_SHOT] < HIGH:
+        observe_shot(game, UFO_SHOT, x, y, features + UFO_FEATURES - SHOT_FEATURES)
+
+
 cdef inline void observe_all(const Asteroids* game, float* features) noexcept nogil:
     """Write all features. Distances are the shorter way around the field."""
-    cdef int x = ship_x(game), y = ship_line(game), i, dx, dy
+    cdef int x = ship_x(game), y = ship_line(game), i
     memset(features, 0, FEATURES * sizeof(float))
     features[0] = ((x if x < WIDE else x - WIDE) - WIDE // 2) * <float>(1.0 / 46)
     features[1] = (y - HIGH // 2) * <float>(1.0 / 26)
@@ -78,14 +109,8 @@ cdef inline void observe_all(const Asteroids* game, float* features) noexcept no
     features += SHIP_FEATURES
     for i in range(2):
         if game.shot_life[i] > 0:
-            features[0] = 1
-            dx = game.shot_x[i] - x
-            dy = game.shot_y[i] - y
-            features[1] = (dx - WIDE if dx > WIDE // 2 else dx + WIDE if dx < -WIDE // 2 else dx) * <float>(1.0 / 40)
-            features[2] = (dy - HIGH if dy > HIGH // 2 else dy + HIGH if dy < -HIGH // 2 else dy) * <float>(1.0 / 22)
-            shot_speed(game, i, &dx, &dy)
-            features[3] = dx * <float>(1.0 / 4)
-            features[4] = dy * <float>(1.0 / 4)
-            features[5] = game.shot_life[i] * <float>(1.0 / 8)
+            observe_shot(game, i, x, y, features)
         features += SHOT_FEATURES
     observe_rocks(game, features)
+    if game.rules & UFOS:
+        observe_ufo(game, x, y, features + NEAREST * ROCK_FEATURES)

@@ -14,20 +14,21 @@ from envs_c.stamp cimport AREA, CELL_X, CELL_Y, UNIT_X, UNIT_Y, cover_bits
 
 
 cdef enum:
-    SHIP = 8, EXPLOSION = 24, SHOT = 27, DIGIT = 28, SHAPES = 38    # pictures; 0 .. 3: rocks by size, 4 .. 7: the same, hit
+    SHIP = 8, EXPLOSION = 24, SHOT = 27, DIGIT = 28     # pictures; 0 .. 3: rocks by size, 4 .. 7: the same, hit
+    UFO = 38, SHAPES = 40                                       # large, small; number of pictures
     ROWS = 14, LINES = 28                                       # of the highest picture; a row has two lines
     FIELD_Y = 18, FIELD_HIGH = 178  # pixels
     SCORE_Y = 5
     STAMP_ROWS = 13, NARROW = 12                                # a picture up to NARROW pixels wide takes 8 cells, others 16
     FIRST_ROW = 7, END_ROW = 78                                 # rows of the grey canvas with the field
-    FIGURES = 19, LANES = 32                                    # at most: ship, 2 shots, 16 rocks; rounded up for vectors
+    FIGURES = 21, LANES = 32                                    # at most: ship, UFO, 3 shots, 16 rocks; rounded up for vectors
     RED = 0xB83232
 
 cdef extern from *:
     """
-    static const unsigned char HEIGHT[38] = {14, 14, 7, 4, 11, 11, 8, 4, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5,
-                                             5, 5, 5, 1, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5};
-    static const unsigned short PICTURE[38][14] = {  // rows of two lines, the high bit at the left
+    static const unsigned char HEIGHT[40] = {14, 14, 7, 4, 11, 11, 8, 4, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5,
+                                             5, 5, 5, 1, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 3};
+    static const unsigned short PICTURE[40][14] = {  // rows of two lines, the high bit at the left
         {0x0300, 0x07E0, 0x07F8, 0x1FF8, 0x1FFE, 0x7FFE, 0xFFFF, 0x7FFE, 0xFFFF, 0x7FFE, 0x0FFC, 0x0FFC, 0x03F0, 0x00F0},
         {0x0FF0, 0x3FFC, 0x3FFF, 0x0FFF, 0x3FFF, 0xFFFF, 0xFFFC, 0xFFFC, 0x7FFE, 0x7FFE, 0x1FFE, 0x0FFC, 0x0FFC, 0x03F0},
         {0x1800, 0x3C00, 0x7E00, 0xFF00, 0xFF00, 0x7E00, 0x0C00}, {0x6000, 0xF000, 0xF000, 0x2000},
@@ -48,11 +49,12 @@ cdef extern from *:
         {0xFFF0, 0x00F0, 0xFFF0, 0xF000, 0xFFF0}, {0xFFF0, 0x00F0, 0x0FF0, 0x00F0, 0xFFF0},
         {0xF0F0, 0xF0F0, 0xFFF0, 0x00F0, 0x00F0}, {0xFFF0, 0xF000, 0xFFF0, 0x00F0, 0xFFF0},
         {0xF000, 0xF000, 0xFFF0, 0xF0F0, 0xFFF0}, {0xFFF0, 0x00F0, 0x00F0, 0x00F0, 0x00F0},
-        {0xFFF0, 0xF0F0, 0xFFF0, 0xF0F0, 0xFFF0}, {0xFFF0, 0xF0F0, 0xFFF0, 0x00F0, 0x00F0}};
+        {0xFFF0, 0xF0F0, 0xFFF0, 0xF0F0, 0xFFF0}, {0xFFF0, 0xF0F0, 0xFFF0, 0x00F0, 0x00F0},
+        {0x1000, 0x3800, 0xFE00, 0x7C00, 0x3800}, {0x2000, 0xF800, 0x7000}};
     // Filled by lay_out:
-    static unsigned char BROAD[38];                  // width of a picture, in pixels
+    static unsigned char BROAD[40];                  // width of a picture, in pixels
     static unsigned char EIGHT[256][40][16];         // units covered in each cell, by 8 pixels in a row and x modulo 40
-    static unsigned char STAMP[38][5][40][13][16];   // units covered in each cell, by picture, y modulo 5 and x modulo 40
+    static unsigned char STAMP[40][5][40][13][16];   // units covered in each cell, by picture, y modulo 5 and x modulo 40
     """
     const uint8_t[SHAPES] HEIGHT
     const uint16_t[SHAPES][ROWS] PICTURE

@@ -3,8 +3,8 @@
 from libc.stdint cimport int16_t, uint8_t
 
 from envs_c.games.asteroids.rules cimport (
-    END_Y, FAST, FIRE, HIGH, JUMP, LEFT, LIFE, NONE, NO_DRAG, ONE, PUSH_X, PUSH_Y, REST, RIGHT, SHOT_X, SHOT_Y, SLOTS, START_X,
-    START_Y, TOP_Y, UP, Asteroids, far_x, moved, ship_line, ship_x)
+    END_Y, FAST, FIRE, HIGH, JUMP, LEFT, LIFE, NONE, NO_DRAG, NO_UFO, ONE, PUSH_X, PUSH_Y, REST, RIGHT, SHOT_X, SHOT_Y, SLOTS,
+    START_X, START_Y, TOP_Y, UFOS, UFO_SHOT, UP, Asteroids, far_x, moved, ship_line, ship_x)
 
 
 cdef inline int slow(int v) noexcept nogil:
@@ -40,7 +40,7 @@ cdef inline void fire(Asteroids* game) noexcept nogil:
 cdef inline void steer(Asteroids* game, int keys, int* slip_x, int* slip_y) noexcept nogil:
     """Obey the keys. The ship moves later, in `move_ship`: the shots move before it does."""
     slip_x[0] = slip_y[0] = 0
-    if game.frame == 2:
+    if game.frame & 3 == 2:
         game.way = (game.way + ((keys & LEFT) > 0) - ((keys & RIGHT) > 0)) & 15
     if keys & UP:
         game.vx = <int16_t>push(game.vx + PUSH_X[game.way], slip_x)
@@ -76,23 +76,31 @@ cdef inline void shot_speed(const Asteroids* game, int shot, int* dx, int* dy) n
     dy[0] = SHOT_Y[game.shot_way[shot]] + carried(game.vy)
 
 
+cdef inline uint8_t line_of(int y) noexcept nogil:
+    """The line of a shot that has come to y. The cartridge counts lines in a byte and leaves 128 to 166, which only a UFO below
+    the field can shoot from, as they are."""
+    cdef uint8_t line = <uint8_t>y
+    return <uint8_t>(line - HIGH if HIGH <= line < 128 else line + HIGH if line >= 256 - HIGH else line)
+
+
 cdef inline void move_shots(Asteroids* game) noexcept nogil:
-    cdef int shot, dx, dy, y
-    for shot in range(2):
+    cdef int shot, dx, dy
+    for shot in range(3 if game.rules & UFOS else 2):
         if game.shot_life[shot] == 0:
             continue
-        game.shot_life[shot] -= game.frame == 0
+        game.shot_life[shot] -= game.frame & 3 == 0
         shot_speed(game, shot, &dx, &dy)
-        y = game.shot_y[shot] + dy
         game.shot_x[shot] = <uint8_t>moved(game.shot_x[shot], dx)
-        game.shot_y[shot] = <uint8_t>(y - HIGH if y >= HIGH else y + HIGH if y < 0 else y)
+        game.shot_y[shot] = line_of(game.shot_y[shot] + dy)
 
 
 # --- away ------------------------------------------------------------------------------------------------------------
 
 cdef inline bint is_clear(const Asteroids* game) noexcept nogil:
-    """Whether no rock is near the place at which ships begin."""
+    """Whether there is no UFO, no shot of one, and no rock near the place at which ships begin."""
     cdef int slot, x, y
+    if game.ufo_y != NO_UFO or game.shot_life[UFO_SHOT]:
+        return False
     for slot in range(SLOTS):
         x = game.rock_x[slot]
         y = game.rock_y[slot]
@@ -113,10 +121,13 @@ cdef inline void burn(Asteroids* game, bint* over) noexcept nogil:
         game.way = 0
 
 
-cdef inline void come_back(Asteroids* game) noexcept nogil:
-    """A frame without a ship: it is in hyperspace, or the next one is waited for. No jump ends at START_X."""
+cdef inline void come_back(Asteroids* game, bint breaks) noexcept nogil:
+    """A frame without a ship: it is in hyperspace, or the next one is waited for. No jump ends at START_X.
+
+    breaks: a rock breaks in this frame; then no ship comes.
+    """
     if game.hidden > 1 and not game.frame & 1:
         game.hidden -= 1
-    if game.hidden == 1 and (game.x != START_X * ONE or is_clear(game)):
+    if game.hidden == 1 and not breaks and (game.x != START_X * ONE or is_clear(game)):
         game.hidden = 0
         game.vx = game.vy = 0

@@ -36,6 +36,11 @@ def test_freeways_modes_and_difficulties_are_its_games(mode, difficulty):
     assert (options["game"], options["difficulty"]) == (mode + 1, difficulty)
 
 
+@pytest.mark.parametrize(("difficulty", "ufos"), [(None, 0), (0, 0), (3, 1)])
+def test_asteroids_sends_ufos_at_ales_difficulty_3(difficulty, ufos):
+    assert envs_c.make("asteroids", difficulty=difficulty).core.options["ufos"] == ufos
+
+
 def test_a_game_with_an_own_option_of_ales_name_keeps_it():
     assert envs_c.make("platformer", difficulty=3).core.options["difficulty"] == 3
 
@@ -48,6 +53,10 @@ def test_a_game_with_an_own_option_of_ales_name_keeps_it():
     ("pong", {"frameskip": (4, 4)}, r"frame_skip must be an integer from 1 to 1,000, or \(low, high\) with .*, not \(4, 4\)"),
     ("pong", {"repeat_action_probability": 2}, "sticky must be a number from 0 to 1, not 2"),
     ("pong", {"mode": 1}, "mode must be 0 for pong, not 1: the game is the cartridge's mode 0; games with others: freeway"),
+    ("pong", {"difficulty": 1}, "difficulty must be 0 for pong, not 1: .*; games with others: asteroids, freeway"),
+    ("asteroids", {"difficulty": 1}, "difficulty must be 0 or 3 for asteroids, not 1: .* ufos=0 to 1"),
+    ("asteroids", {"difficulty": 4}, "difficulty must be an integer from 0 to 3, not 4"),
+    ("asteroids", {"difficulty": 3, "ufos": 1}, "difficulty and ufos must not be given together"),
     ("freeway", {"mode": 8}, "mode must be an integer from 0 to 7, not 8"),
     ("freeway", {"mode": 1, "game": 2}, "mode and game must not be given together"),
     ("snake", {"mode": 1}, "mode must be left out for snake, not 1: .*; its options are size, wrap, patience"),

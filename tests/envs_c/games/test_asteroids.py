@@ -138,9 +138,9 @@ def test_speed_is_limited_and_the_field_goes_round(machine):
 
 def test_two_shots_fly_and_fire_must_be_released_between_them(machine):
     machine.play(*["FIRE"] * 6)
-    assert [life > 0 for life in machine.shot_life] == [True, False]
+    assert [life > 0 for life in machine.shot_life] == [True, False, False]
     machine.play("NOOP", "NOOP", "FIRE", "FIRE", "NOOP", "NOOP", "FIRE", "FIRE")
-    assert all(machine.shot_life) and machine.shot_x == [84, 84]
+    assert all(machine.shot_life[:2]) and machine.shot_x[:2] == [84, 84]
     machine.play(*["NOOP"] * 30)
     assert not any(machine.shot_life)
 
@@ -160,7 +160,7 @@ def test_keys_held_only_in_odd_frames_do_nothing(machine):
 
 
 @pytest.mark.parametrize("option", [{"lives": 0}, {"lives": 10}, {"lives": 1.5}, {"scatter": 2}, {"still_rocks": 2},
-                                    {"no_drag": 0.5}, {"whole_rocks": -1}])
+                                    {"no_drag": 0.5}, {"whole_rocks": -1}, {"ufos": 2}])
 def test_refuses_wrong_options(option):
     with pytest.raises(envs_c.InvalidArgument, match=next(iter(option))):
         envs_c.make("asteroids", **option)
@@ -188,14 +188,21 @@ def shots_of(machine) -> list:
 
 
 @pytest.mark.parametrize("style, changes", [*((style, {}) for style in STYLES), *(("all", {name: 1}) for name in CHANGES),
-                                            ("fast", dict.fromkeys(CHANGES, 1))], ids=str)
+                                            ("fast", dict.fromkeys(CHANGES, 1)), *((style, {"ufos": 1}) for style in STYLES)],
+                         ids=str)
 def test_equals_its_plain_twin_in_every_frame(style, changes):
+    """With UFOs, they come soon and often."""
     machine, rng, action = Machine(scatter=0, lives=9, **changes), np.random.default_rng(len(style)), 0
     twin = Twin(lives=9, **changes)
-    for score in (0, 1000, 15000):
-        machine.change(score=score)
-        twin.score = score
-        for frame in range(300):
+    machine.change(frame=1024)
+    twin.frame = 1024
+    for score in (0, 1000, 7000, 15000):
+        machine.change(score=score, lives=9)
+        twin.score, twin.lives = score, 9
+        for frame in range(225):
+            if twin.timer > 9 and not twin.burst:
+                machine.change(ufo_timer=9)
+                twin.timer = 9
             if rng.random() < 0.3:
                 action = int(rng.choice(STYLES[style]))
             ours, theirs = machine.step(action), twin.step(action)
@@ -205,6 +212,7 @@ def test_equals_its_plain_twin_in_every_frame(style, changes):
             state = machine.read()
             assert {name: int(state[name]) for name in twin.fields()} == twin.fields(), f"frame {frame}"
             assert machine.rocks_now() == sorted(map(tuple, twin.rocks)) and shots_of(machine) == twin.shots, f"frame {frame}"
+            assert machine.ufo_now() == twin.ufo, f"frame {frame}"
 
 
 @pytest.mark.parametrize("lines", [(75, 86), (40, 3)])

@@ -37,8 +37,12 @@ def different(machine, cartridge) -> dict:
     pairs = {name: (ours[name].tolist(), theirs[name]) for name in cartridge.ship()} | {
         name: (int(ours[name]), int(theirs[name])) for name in ("frame", "numbers", "drift", "watch", "rocks", "broken")}
     pairs["shots"] = [tuple(int(ours[name][k]) for name in ("shot_x", "shot_y", "shot_way", "shot_life"))
-                      if ours["shot_life"][k] else None for k in range(2)], cartridge.shots()
+                      if ours["shot_life"][k] else None for k in range(3)], cartridge.shots()
     pairs["all rocks"] = machine.rocks_now(), cartridge.rocks_now()
+    ufo = cartridge.ufo()
+    pairs |= {name: (int(ours[name]), ufo[name]) for name in ("ufo_small", "ufo_timer", "ufo_burst")}
+    pairs["ufo"] = machine.ufo_now(), None if ufo["ufo_y"] == 224 else [
+        ufo["ufo_x"], ufo["ufo_y"], ufo["ufo_course"], ufo["ufo_small"] == 1]
     return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
 
 
@@ -161,3 +165,70 @@ def test_a_jump_in_a_waves_frame_draws_its_landing_first(cartridge):
     cartridge.inject_into(machine)
     cartridge.step(5), machine.step(5)
     assert machine.hidden == 32 and machine.rocks == 4 and different(machine, cartridge) == {}
+
+
+# --- difficulty 3 ----------------------------------------------------------------------------------------------------
+
+@pytest.fixture(scope="module")
+def hard_console():
+    pytest.importorskip("ale_py")
+    from benchmarks.cartridges.asteroids import Cartridge
+    return Cartridge(difficulty=3)
+
+
+def begin_with_ufos(console, score: int):
+    """Our game and the cartridge from its own start, 40 frames on, with this score and past the frames without UFOs."""
+    cartridge, machine = console.restart(), Machine(scatter=0, ufos=1)
+    for frame in range(40):
+        cartridge.step(0), machine.step(0)
+        assert frame == 0 or different(machine, cartridge) == {}, f"frame {frame}"
+    digits = f"{score // 10:04}"
+    cartridge.poke({58: 8, 60: 0x90 | int(cartridge.ram[60]) & 15, 61: int(digits[:2], 16), 62: int(digits[2:], 16), 70: 30})
+    machine.change(score=score, lives=9, frame=int(8 << 8 | cartridge.ram[57]), ufo_timer=30)
+    return cartridge, machine
+
+
+@pytest.mark.parametrize("style, score", [("all", 0), ("fire", 0), ("jumps", 6900), ("fast", 6900), ("all", 14_700),
+                                          ("fire", 14_700)])
+def test_equals_the_cartridge_with_ufos_in_every_frame(hard_console, style, score):
+    """When they come, their course, shots and hits, and how long the ship waits for them, all random numbers too."""
+    (cartridge, machine), rng, action = begin_with_ufos(hard_console, score), np.random.default_rng(score + len(style)), 0
+    ufos = away = 0
+    for frame in range(600):
+        if cartridge.ufo()["ufo_timer"] > 20 and not cartridge.ufo()["ufo_burst"]:  # the next one comes sooner
+            cartridge.poke({70: 9})
+            machine.change(ufo_timer=9)
+        if rng.random() < 0.25:
+            action = int(rng.choice(STYLES[style]))
+        there = machine.ufo_now() is not None
+        theirs, ours = cartridge.step(action), machine.step(action)
+        assert theirs[1] == ours[1] and (frame == 0 or theirs[0] == ours[0]), f"frame {frame}"
+        if theirs[1]:
+            break
+        assert different(machine, cartridge) == {}, f"frame {frame}"
+        ufos += not there and machine.ufo_now() is not None
+        if frame % 20 == 9:
+            away = max(away, np.mean((machine.picture() != cartridge.screen()).any(-1)))
+    assert ufos and away < 0.02
+
+
+@pytest.mark.parametrize("small", [0, 1])
+@pytest.mark.parametrize("burst", [0, 1])
+def test_ufos_look_as_on_the_cartridge(hard_console, small, burst):
+    """In all but single pixels, where a shot flies across the UFO."""
+    from benchmarks.cartridges.asteroids import BYTE
+    cartridge, machine = begin_with_ufos(hard_console, 0)
+    if not cartridge.ram[57] & 1:
+        cartridge.step(0)
+    for number, x in enumerate((4, 15, 19, 60, 101, 140, 158, 165)):
+        cartridge.put_rocks((84, 40, SMALL, SINKS))
+        cartridge.poke({71: number | small << 5 | burst << 3, 81: BYTE[x], 82: 7 + 9 * number, 70: 0, 88: 224, 91: 0})
+        cartridge.inject_into(machine)
+        for frame in range(4):
+            cartridge.step(0), machine.step(0)
+            if frame and not cartridge.ram[57] & 1:
+                ours, theirs = (picture[18:196] for picture in (machine.picture(), cartridge.ale.getScreenRGB()))
+                for colour in ((0xCC, 0xD8, 0x6E), (0x75, 0xB5, 0xEF)):
+                    mine, other = (ours == colour).all(-1), (theirs == colour).all(-1)
+                    assert (mine != other).sum() <= 1, f"x {x}, frame {frame}"
+        cartridge.step(0)
