@@ -29,7 +29,7 @@ ABOUT = """# Changed games
 
 `python -m benchmarks.modified{names} --episodes {episodes}`, {day}
 
-The games after cartridges have options that change one rule each, which nobody can do on a cartridge. Off, they are the
+The games after cartridges have options that change one rule each, which nobody can do on a cartridge. By default they are the
 cartridges' games bit for bit. The table shows policies that were trained on the original games, without any further training:
 the agents of the arcade, which come with the package, if no runs are named.
 A score may fall since the changed game is harder for everybody, or since the policy relies on something that the option takes

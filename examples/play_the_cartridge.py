@@ -20,7 +20,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -57,7 +57,7 @@ class Played(NamedTuple):
 class Console:
     """A cartridge as an environment: frame skip, no-op start, sticky actions and observations as in training."""
 
-    def __init__(self, cartridge, config: Config, sticky: float, seed: int):
+    def __init__(self, cartridge: Any, config: Config, sticky: float, seed: int):
         self.cartridge, self.sticky, self.random = cartridge.restart(), sticky, np.random.default_rng(seed)
         self.skip = config.env.frame_skip or game_of(config.game).frame_skip
         self.held, self.record = 0, Record([], [], False)
@@ -68,6 +68,7 @@ class Console:
 
     def frame(self, action: int) -> float:
         """Play one frame; returns its points."""
+        points: float
         points, over = self.cartridge.step(action)
         self.record.actions.append(action)
         self.record.points.append(points)
@@ -87,7 +88,7 @@ class Console:
 
 
 @cache
-def cartridge_of(game: str, place: int):
+def cartridge_of(game: str, place: int) -> Any:
     """The cartridge in this place of a group. Opening one takes as long as a thousand frames, so features share it."""
     return features.open_cartridge(game)
 
@@ -155,9 +156,9 @@ def play_here(policy: Policy, config: Config, episodes: int, sticky: float, seed
     return Played(played.returns, played.lengths, np.ones(episodes, bool))
 
 
-def play_from_its_start(policy: Policy, config: Config, *arguments) -> Played:
+def play_from_its_start(policy: Policy, config: Config, *arguments: Any) -> Played:
     """The same in our game, with the start of the cartridge."""
-    start = {name: float(value) for name, value in SETTINGS.get(config.game, {}).items()}
+    start: dict[str, float | str] = {name: float(value) for name, value in SETTINGS.get(config.game, {}).items()}
     return play_here(policy, replace(config, env=replace(config.env, options=start)), *arguments)
 
 
