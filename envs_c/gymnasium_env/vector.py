@@ -95,14 +95,14 @@ class ArcadeVectorEnv(Copies, VectorEnv[Observations, Actions, npt.NDArray[Any]]
         self._started = np.full(n, time.perf_counter())
         self._results = Results(self._actions, outputs, core, self._started)
 
-        def make() -> Buffers:
+        shared = {"actions": self._actions, "reward": self._reward, "terminated": self._terminated,
+                  "truncated": self._truncated, "final_observation": self._final, "action_mask": self._mask,
+                  "final_action_mask": self._final_mask, "final_picture": self._final_picture}
+
+        def make() -> Buffers:  # without self: the environments are freed with the last reference to them
             observation = aligned_zeros(observations, core.observation_dtype)
             picture = aligned_zeros(pictures, np.uint8) if pictures else None
-            batch = core.bind(
-                0, n, actions=self._actions, observation=observation, reward=self._reward, terminated=self._terminated,
-                truncated=self._truncated, final_observation=self._final, action_mask=self._mask,
-                final_action_mask=self._final_mask, picture=picture, final_picture=self._final_picture)
-            return Buffers(observation, picture, batch)
+            return Buffers(observation, picture, core.bind(0, n, observation=observation, picture=picture, **shared))
 
         self._own = self._latest = make()
         self._observation, _, self._batch = self._own

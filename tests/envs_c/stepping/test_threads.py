@@ -1,9 +1,11 @@
 """Threads and memory: stepping releases the GIL, and memory neither grows nor stays after the environments are gone."""
 
+import gc
 import os
 import sys
 import threading
 import time
+import weakref
 from pathlib import Path
 
 import numpy as np
@@ -105,6 +107,23 @@ def test_closed_and_dropped_environments_free_their_memory(toy):
     for k in range(20):
         make_one(close=k % 2)
     assert memory() - before < 4 * size * 128  # bytes of the states of 4 of these 20
+
+
+@pytest.mark.parametrize("steps", [0, 5])
+@pytest.mark.parametrize("settings", [{}, {"copy": False}, {"view": "both"}, {"autoreset": "same_step"}, {"frame_stack": 2}],
+                         ids=str)
+def test_dropped_environments_are_freed_without_the_garbage_collector(toy, settings, steps):
+    gc.disable()
+    try:
+        env = vector(toy, 3, seed=1, **settings)
+        env.reset()
+        for _ in range(steps):
+            env.step(np.zeros(3, np.int32))
+        freed = weakref.ref(env)
+        del env
+        assert freed() is None
+    finally:
+        gc.enable()
 
 
 def test_a_batch_keeps_its_buffers_and_environments_alive(toy):
