@@ -4,32 +4,35 @@ from libc.stdint cimport int8_t, int16_t, uint8_t, uint16_t, uint32_t
 from libc.string cimport memset
 
 from envs_c.games.enduro.road cimport (
-    CAR_ROWS, CAR_TOP, CLIMB, GROUPS, HIGH, MIDDLE, ROAD_END, ROAD_SPACE, ROAD_Y, TOP, car_column, curve,
-    find_edges, own_column, own_top, side_of)
-from envs_c.games.enduro.state cimport SLOTS, Race, clock_of, lit_slots
+    CAR_ROWS, CAR_TOP, CLIMB, CODE, GROUPS, HIGH, KNOWN, KNOWN_SPACE, MARKS, MIDDLE, ROAD_END, ROAD_SPACE, ROAD_Y, TOP,
+    car_column, curve, find_edges, known_edges, own_column, own_top)
+from envs_c.games.enduro.state cimport WIDEST, Race, clock_of, lit_slots
 from envs_c.games.enduro.tables cimport LIGHTS_SHAPE, LIGHT_DOWN, LIGHT_ROWS, SHAPE
 
 
 cdef enum:
     NEAR = 24          # columns between two cars from which on they cannot touch, however the road bends
     CLIMBED = CAR_TOP - CLIMB                   # first row in which the own car can be
-    LOW_ROWS = ROAD_END - CLIMBED               # so many rows of the road follow
-    MARKS = SLOTS      # places of the narrow place
+    LOW_ROW = CLIMBED - ROAD_Y                  # that row of the road
     SPARE = 1          # columns by which an edge may be off from the farthest one of both bends while one comes up
+    NOWHERE = 500      # columns from the middle to a car that is not there, or that the own car cannot touch
+    LEVELS = 16        # of speed / 8
 
 cdef extern from *:
     """
-    // Filled when enduro.pyx is imported. LOW: columns of both edges from MIDDLE in the rows of the own car, by the bend (to
-    // the left, none, to the right), the narrow place, and the way of own car and traffic into their slots, if the road is in
-    // its middle place and no bend comes up. REACH: the last column of the left edge and the first one of the right edge, from
-    // MIDDLE, in the rows of an own car with its top so many rows below CLIMBED, by both bends, as in `bend`, and the narrow
-    // place.
-    static const unsigned char CODE[3] = {1, 0, 3};  // in `bend`
-    static signed char LOW[3][7][16][16][2][20], REACH[16][7][10][2];
+    // Filled when enduro.pyx is imported. Columns are from the road's middle. FREE: those between the edges in which the own
+    // car touches neither, the first one and their number, by both bends, as in `bend`, the narrow place, and speed / 8. AWAY:
+    // that of a car in the nearest two slots of a straight road, by the low bits of `slot` and its depth. PLACE: that of the
+    // own car, by the road's x + 48.
+    static signed char FREE[16][8][16][2];
+    static short AWAY[32][32];
+    static signed char PLACE[97];
     """
-    const uint8_t[3] CODE
-    int8_t[3][7][16][16][2][20] LOW
-    int8_t[16][7][10][2] REACH
+    int8_t[16][8][LEVELS][2] FREE
+    int16_t[32][32] AWAY
+    int8_t[2 * WIDEST + 1] PLACE
+    int ctz "__builtin_ctz"(unsigned int) noexcept nogil
+    int clz "__builtin_clz"(unsigned int) noexcept nogil
 
 
 cdef inline int own_wheels(const Race* race) noexcept nogil:
@@ -49,6 +52,21 @@ cdef inline const uint16_t* car_shape(const Race* race, int slot, bint lit, int*
     if lit:
         return LIGHTS_SHAPE[slot]
     return SHAPE[slot][clock_of(race) >> 1 & 1]
+
+
+cdef inline int own_place(const Race* race) noexcept nogil:
+    """Columns from the road's middle to the own car's left end."""
+    return PLACE[WIDEST + race.x]
+
+
+cdef inline bint is_clear(const Race* race) noexcept nogil:
+    """True if tables tell that the own car touches nothing: nearly always, so that all else needs no speed."""
+    cdef int place = own_place(race), depth = race.phase >> 4
+    cdef const int8_t* free = FREE[race.bend >> 4][race.marks & 7][race.speed >> 3]
+    cdef uint32_t edge = <uint32_t>(place - free[0])
+    cdef uint32_t first = <uint32_t>(AWAY[race.slot[0] & 31][depth] - place + NEAR - 1)
+    cdef uint32_t second = <uint32_t>(AWAY[race.slot[1] & 31][16 + depth] - place + NEAR - 1)
+    return (edge < <uint32_t>free[1]) & (first >= 2 * NEAR - 1) & (second >= 2 * NEAR - 1)
 
 
 cdef inline bint is_near(const Race* race, int slot, int top, int own) noexcept nogil:
@@ -79,18 +97,6 @@ cdef inline bint hits_car(const Race* race) noexcept nogil:
     return False
 
 
-cdef inline void find_low(const Race* race, int8_t* low) noexcept nogil:
-    """Write the columns of both edges from MIDDLE, of (2, LOW_ROWS), in the rows of the own car; as if x were 0."""
-    cdef int8_t[GROUPS] groups
-    cdef int16_t[ROAD_SPACE] left, right
-    cdef int row, middle = MIDDLE + race.x
-    curve(race, groups)
-    find_edges(race, groups, left, right)
-    for row in range(LOW_ROWS):
-        low[row] = <int8_t>(left[CLIMBED - ROAD_Y + row] - middle)
-        low[LOW_ROWS + row] = <int8_t>(right[CLIMBED - ROAD_Y + row] - middle)
-
-
 cdef inline bint covers_edge(const uint16_t* own, int x, const int8_t* edge) noexcept nogil:
     """Whether a pixel of the own car, x columns from MIDDLE, covers one of an edge, by columns of its rows from MIDDLE."""
     cdef int row, covered = 0
@@ -101,48 +107,73 @@ cdef inline bint covers_edge(const uint16_t* own, int x, const int8_t* edge) noe
     return covered != 0
 
 
+cdef inline bint hits_coming(const Race* race, bint right) noexcept nogil:
+    """As hits_edge, for one edge while a bend comes up."""
+    cdef int8_t[GROUPS] groups
+    cdef int16_t[2][ROAD_SPACE] edges
+    cdef int8_t[CAR_ROWS] edge
+    cdef int row, top = own_top(race) - ROAD_Y, middle = MIDDLE + race.x
+    curve(race, groups)
+    find_edges(race, groups, edges[0], edges[1], LOW_ROW)
+    for row in range(CAR_ROWS):
+        edge[row] = <int8_t>(edges[right][top + row] - middle)
+    return covers_edge(own_shape(race), own_place(race), edge)
+
+
 cdef inline bint hits_edge(const Race* race) noexcept nogil:
-    """Whether a pixel of the own car covers one of the road's edges. Far from both, nothing is computed."""
-    cdef int8_t[2 * LOW_ROWS] low
-    cdef const int8_t* edges = low
-    cdef int row = own_top(race) - CLIMBED, x = own_column(race) - race.x - MIDDLE, mark = min(race.marks & 7, MARKS - 1)
-    cdef const int8_t* reach = REACH[race.bend >> 4][mark][row]
-    if (reach[0] < x) & (x < reach[1] - 15):
+    """Whether a pixel of the own car covers one of the road's edges."""
+    cdef const int8_t* free = FREE[race.bend >> 4][race.marks & 7][race.speed >> 3]
+    cdef int place = own_place(race)
+    cdef bint right = place >= free[0]
+    if right and place < free[0] + free[1]:
         return False
     if race.bend & 15:
-        find_low(race, low)
-    else:
-        edges = LOW[side_of(race.bend >> 6) + 1][mark][race.travelled >> 4][race.phase >> 4][0]
-    return covers_edge(own_shape(race), x, edges + row + (0 if x <= reach[0] else LOW_ROWS))
+        return hits_coming(race, right)
+    return covers_edge(own_shape(race), place, known_edges(race) + KNOWN_SPACE * right + own_top(race) - ROAD_Y)
 
 
-cdef inline void make_reach(int old, int new) noexcept nogil:
-    """Fill REACH for two bends, -1, 0 or 1 each."""
-    cdef int bend, mark, place, top, row, spare = SPARE if old != new else 0
-    cdef int8_t* reach
+cdef inline void make_free(int old, int new) noexcept nogil:
+    """Fill FREE for two bends, -1, 0 or 1 each."""
+    cdef int bend, mark, place, level, row, top, left, right, spare = SPARE if old != new else 0
+    cdef int8_t* free
     cdef const int8_t* edges
-    for mark in range(MARKS):
-        for top in range(CLIMB + 1):
-            reach = REACH[CODE[old + 1] << 2 | CODE[new + 1]][mark][top]
-            reach[0], reach[1] = -128, 127
+    cdef uint32_t bits
+    for mark in range(MARKS + 1):
+        for level in range(LEVELS):
+            top, left, right = CLIMB - min(level, CLIMB), -128, 127
             for bend in range(min(old, new), max(old, new) + 1):
                 for place in range(256):
-                    edges = LOW[bend + 1][mark][place >> 4][place & 15][0]
-                    for row in range(top, top + CAR_ROWS):
-                        reach[0] = <int8_t>max(reach[0], edges[row] + spare)
-                        reach[1] = <int8_t>min(reach[1], edges[LOW_ROWS + row] - spare)
+                    edges = KNOWN[bend + 1][min(mark, MARKS - 1)][place >> 4][place & 15][0] + LOW_ROW + top
+                    for row in range(CAR_ROWS):
+                        bits = SHAPE[0][0][row] | SHAPE[0][1][row]
+                        left = max(left, edges[row] + spare - (clz(bits) - 16))
+                        right = min(right, edges[KNOWN_SPACE + row] - spare - (15 - ctz(bits)))
+            free = FREE[CODE[old + 1] << 2 | CODE[new + 1]][mark][level]
+            free[0], free[1] = <int8_t>(left + 1), <int8_t>max(right - left - 1, 0)
 
 
-cdef inline void make_low() noexcept nogil:
-    cdef int bend, mark, place, new
+cdef inline void make_away() noexcept nogil:
+    cdef int slot, depth, look
     cdef Race race
     memset(&race, 0, sizeof(race))
-    for bend in range(3):
-        race.bend = <uint8_t>(80 * CODE[bend])
-        for mark in range(MARKS):
-            for place in range(256):
-                race.marks, race.travelled, race.phase = <uint8_t>mark, <uint8_t>(place & 240), <uint8_t>(place << 4)
-                find_low(&race, LOW[bend][mark][place >> 4][place & 15][0])
+    for depth in range(32):
+        for look in range(32):
+            race.phase, slot = <uint8_t>(depth << 4), depth >> 4
+            race.slot[slot] = <uint8_t>look
+            AWAY[look][depth] = NOWHERE
+            if look and TOP[depth] < CAR_TOP + CAR_ROWS and TOP[depth] + HIGH[slot] > CLIMBED:
+                AWAY[look][depth] = <int16_t>(car_column(&race, slot, NULL, False) - MIDDLE)
+
+
+cdef inline void make_contact() noexcept nogil:
+    """Fill the tables. KNOWN must be filled before."""
+    cdef int bend, new, x
+    cdef Race race
+    memset(&race, 0, sizeof(race))
+    for x in range(-WIDEST, WIDEST + 1):
+        race.x = <int8_t>x
+        PLACE[WIDEST + x] = <int8_t>(own_column(&race) - x - MIDDLE)
     for bend in range(-1, 2):
         for new in range(-1, 2):
-            make_reach(bend, new)
+            make_free(bend, new)
+    make_away()

@@ -51,18 +51,19 @@ Fidelity. With scatter=0 all of this equals the cartridge under ale-py frame by 
 The cartridge shows its maker's emblem and name below the panel, in rows 191 to 209. Here they are black.
 """
 
-from libc.stdint cimport int8_t, uint8_t, uint16_t
+from libc.stdint cimport int8_t, uint8_t, uint16_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from envs_c.game cimport Game, Io, run_chunk
-from envs_c.games.enduro.contact cimport make_low
+from envs_c.games.enduro.contact cimport make_contact, own_place
 from envs_c.games.enduro.picture cimport (
-    Scene, draw_edges, draw_hills, draw_numbers, draw_traffic, put_background, put_digit, put_drum, put_hills, put_panel)
-from envs_c.games.enduro.road cimport GROUPS, HIGH, curve, own_column, side_of
+    MORE, Scene, draw_edges, draw_hills, draw_numbers, draw_traffic, make_more, put_background, put_digit, put_drum, put_hills,
+    put_panel)
+from envs_c.games.enduro.road cimport GROUPS, HIGH, KNOWN_SPACE, curve, known_edges, make_known, side_of
 from envs_c.games.enduro.rules cimport begin, play_frame, quota_of
 from envs_c.games.enduro.state cimport (
-    CLEAR_WEATHER, COMING, DAY, DEPTHS, FOG, NO_OVERTAKING, PHASE, SLIDING_RIGHT, SLOTS, SOFT_CARS, STRAIGHT_ROAD, Enduro,
-    Race, clock_of, season_of)
+    CAR_BITS, CLEAR_WEATHER, COMING, DAY, DEPTHS, LANES, NO_OVERTAKING, NO_SLOT, PHASE, SLIDING_RIGHT, SLOTS, SOFT_CARS,
+    STRAIGHT_ROAD, Enduro, Race, cars_seen, clock_of, ctzll, prefetch, season_of)
 from envs_c.games.enduro.tables cimport (
     COVER, DOT, DOT_WIDE, DRUM, DRUM_X, DRUM_Y, GROUND, GROUNDS, GROUND_ROW, HILL_COVER, HILL_ROW, LIGHTS_SHAPE, LIGHT_COVER,
     LIGHT_ROWS, MARGIN, NUMBERS, NUMBERS_END, PALETTE, PALETTES, PANELS, PANEL_ROW, PICTURES, PLACES, PLACE_X, PLACE_Y, SAND,
@@ -79,8 +80,6 @@ from envs_c.game import Feature, Option
 
 cdef enum:
     FEATURES = 40
-    FOG_DEPTH = 64            # fog hides cars from this depth on
-    LANE_PIXELS = 26          # from the middle of the road to that of a lane, beside the own car
 
 
 cdef void reset(void* state, const double* options, Rng* rng) noexcept nogil:
@@ -102,12 +101,13 @@ cdef inline float bend_of(const Race* race) noexcept nogil:
 
 
 cdef void observe(const void* state, void* out) noexcept nogil:
-    """Write the features that GAME describes. Cars hidden by fog are left out."""
+    """Write the features that GAME describes. Cars hidden by fog are left out. No jump depends on the traffic."""
     cdef const Race* race = &(<const Enduro*>state).now
     cdef float* features = <float*>out
-    cdef int k, lane, depth, control, season = season_of(race), sight = FOG_DEPTH if season == FOG else DEPTHS
-    cdef float own = own_column(race) + 7 - race.x - 87
-    cdef float* near = features + 36
+    cdef int k, slot, depth, look, control, season = season_of(race)
+    cdef uint64_t cars = cars_seen(race, season), bits = cars & CAR_BITS
+    cdef int own = own_place(race) + 7
+    cdef bint there
     memset(features, 0, FEATURES * sizeof(float))
     features[0] = (race.speed - 45) * <float>(1.0 / 30)
     features[1] = race.x * <float>(1.0 / 12)
@@ -121,15 +121,14 @@ cdef void observe(const void* state, void* out) noexcept nogil:
     features[12] = min(race.day - 1, 8) * <float>(0.25)
     features[13] = race.frame * <float>(2.0 / DAY) - 1
     features[14] = race.phase * <float>(2.0 / PHASE) - 1
-    for k in range(SLOTS):
-        if race.slot[k]:
-            lane, depth = 1 if not race.slot[k] & 16 else 2 * (race.slot[k] & 1), 16 * k + (race.phase >> 4)
-            if depth < sight:
-                features[15 + 3 * k + lane] = 1.0
-                if near < features + FEATURES:
-                    near[0] = 1.0 - depth * <float>(1.0 / DEPTHS)
-                    near[1] = (LANE_PIXELS * (lane - 1) - own) * <float>(1.0 / 25)
-                    near += 2
+    for k in range(SLOTS):  # each writes 4 places, of which the next one owns the last
+        memcpy(features + 15 + 3 * k, LANES[cars >> 8 * k & 31], 4 * sizeof(float))
+    for k in range(2):
+        slot = ctzll(bits | NO_SLOT) >> 3
+        there, depth, look = bits != 0, 16 * slot + (race.phase >> 4), cars >> 8 * slot & 31
+        features[36 + 2 * k] = <float>((1.0 - depth * <float>(1.0 / DEPTHS)) * there + 0.0)  # never -0
+        features[37 + 2 * k] = (LANES[look][3] - own) * <float>(1.0 / 25) * there + <float>0.0
+        bits &= bits - 1
 
 
 cdef void backdrop(const double* options, Canvas* canvas) noexcept nogil:
@@ -146,7 +145,10 @@ cdef void draw(const void* state, Canvas* canvas) noexcept nogil:
     cdef uint16_t[CELLS] sums
     cdef Scene scene
     cdef bint bent = curve(race, groups)
-    scene.ground = GROUND[palette]
+    for row in range(0, 2 * KNOWN_SPACE, 64):
+        prefetch(known_edges(race) + row)  # read after the ground is painted
+    scene.part = race.phase >> 4
+    scene.ground, scene.more = GROUND[palette], MORE[palette][scene.part]
     scene.sheet = sheet_of(canvas, sums, MARGIN)
     if canvas.rgb != NULL:
         put_background(&scene.sheet, palette)
@@ -243,7 +245,9 @@ cdef void chunk(char* states, Io* io, int lo, int hi) noexcept nogil:
 
 cdef void prepare() noexcept nogil:
     make_dots()
-    make_low()
+    make_known()
+    make_contact()
+    make_more()
     make_pictures()
     make_covers()
 

@@ -9,14 +9,21 @@ from libc.string cimport memcpy
 
 from envs_c.games.enduro.contact cimport car_shape, own_shape, own_wheels
 from envs_c.games.enduro.road cimport (
-    CAR_ROWS, ROAD_END, ROAD_ROWS, ROAD_SPACE, ROAD_Y, TOP, car_column, find_edges, own_column, own_top)
+    CAR_ROWS, ROAD_END, ROAD_ROWS, ROAD_SPACE, ROAD_Y, TOP, car_column, own_column, own_top, place_edges)
 from envs_c.games.enduro.state cimport FOG, HILLS, SLOTS, Race, clock_of, lit_slots, season_of
 from envs_c.games.enduro.tables cimport (
     BLACK, CARS, CAR_WIDTH, CLEAR, COVER, COVER_COLUMNS, COVER_ROWS, DIGIT, DOT, DOTS, DOT_WIDE, DRUM, DRUM_X, DRUM_Y, EDGES,
     EDGE_ABOVE, EDGE_LINE, EDGE_PAIRS, FLAG, GREEN, GROUND, HILL, HILLS_AT, HILLS_SHAPE, HILL_COVER, HILL_ROW, LIGHT_COVER,
-    MARGIN, OWN, PLACES, PLACE_X, PLACE_Y, RED, SAND, SIGN, SKY, STAMPS, STAMP_ROWS)
+    MARGIN, OWN, PALETTES, PLACES, PLACE_X, PLACE_Y, RED, SAND, SIGN, SKY, STAMPS, STAMP_ROWS)
 from envs_c.screen cimport SMALL, grey_of
 from envs_c.stamp cimport CELL_X, CELL_Y, STAMP, UNIT_X, WIDTH, Sheet, add_cover, add_stamp, cell_at, put, put_row
+
+
+cdef extern from *:
+    """
+    static unsigned short MORE[15][16][103];  // Scene.more by palette and part, filled when enduro.pyx is imported
+    """
+    uint16_t[PALETTES][16][ROAD_ROWS] MORE
 
 
 ctypedef struct Scene:
@@ -24,8 +31,8 @@ ctypedef struct Scene:
     Sheet sheet
     uint32_t ground             # colour of the ground
     int16_t[2][ROAD_SPACE] edge  # columns of the road's left and right edge
-    uint32_t[ROAD_ROWS] paint    # their colours
-    uint16_t[ROAD_ROWS] more     # the grey of these minus the ground's
+    const uint16_t* more         # the grey of these minus the ground's, of (ROAD_ROWS,)
+    int part                     # of the traffic's way into its slots, 0 .. 15
 
 
 cdef inline void put_background(Sheet* sheet, int palette) noexcept nogil:
@@ -134,16 +141,17 @@ cdef inline void draw_edge(Scene* scene, int side) noexcept nogil:
     cdef uint16_t[STAMP] upper, lower
     cdef uint16_t* line
     cdef const uint16_t* dot
+    cdef const int16_t* edge = scene.edge[side]
+    cdef const int16_t* first_edge = scene.edge[0]
     cdef int pair, first, left, right, _part
     cdef uint16_t middle
-    cdef int16_t x
+    cdef int16_t x, seen
     cdef long k
-    for k in range(ROAD_ROWS):
-        x = scene.edge[side][k]
-        grey[EDGE_ABOVE + k] = scene.more[k]
-        if x < MARGIN or x >= WIDTH or (side == 1 and x == scene.edge[0][k]):
-            grey[EDGE_ABOVE + k] = 0
-        x = <int16_t>(MARGIN if x < MARGIN else WIDTH - 1 if x >= WIDTH else x)
+    for k in range(ROAD_ROWS):  # without jumps, so that compilers use vectors
+        x = edge[k]
+        seen = (x >= MARGIN) & (x < WIDTH) & ((x != first_edge[k]) | (side == 0))
+        grey[EDGE_ABOVE + k] = scene.more[k] & <uint16_t>-seen
+        x = min(max(x, <int16_t>MARGIN), <int16_t>(WIDTH - 1))
         cell[EDGE_ABOVE + k] = <uint16_t>(UNIT_X * x) // CELL_X
         place[EDGE_ABOVE + k] = <int16_t>(DOTS * (UNIT_X * x - CELL_X * cell[EDGE_ABOVE + k]) + DOT_WIDE - cell[EDGE_ABOVE + k])
     for k in range(EDGE_ABOVE):
@@ -168,27 +176,36 @@ cdef inline void draw_edge(Scene* scene, int side) noexcept nogil:
             line, dot = line + STAMP, dot + STAMP
 
 
+cdef inline uint32_t edge_colour(int row, int part) noexcept nogil:
+    """The colour of the road's edges in a row of the road. It changes at the tops of three slots, by the traffic's way."""
+    cdef int first = 3 if part else 4, zone = 0
+    while zone < 3 and row >= TOP[16 * (first - zone) + part] - ROAD_Y:
+        zone += 1
+    return EDGES[4 if zone == 2 and 1 <= part <= 8 else zone]
+
+
+cdef inline void make_more() noexcept nogil:
+    """Fill MORE."""
+    cdef int palette, part, row
+    for palette in range(PALETTES):
+        for part in range(16):
+            for row in range(ROAD_ROWS):
+                MORE[palette][part][row] = <uint16_t>(grey_of(edge_colour(row, part)) - grey_of(GROUND[palette]))
+
+
 cdef inline void draw_edges(const Race* race, const int8_t* groups, Scene* scene) noexcept nogil:
-    """Paint the road. Its edges get another colour at the tops of three slots, the third but one by the traffic's way."""
-    cdef int row = 0, zone, end, part = race.phase >> 4, first = 3 if part else 4
+    """Paint the road's edges."""
+    cdef int row
     cdef uint32_t colour
-    cdef uint16_t more
-    find_edges(race, groups, scene.edge[0], scene.edge[1])
-    for zone in range(4):
-        colour, end = EDGES[4 if zone == 2 and 1 <= part <= 8 else zone], ROAD_ROWS
-        more = <uint16_t>(grey_of(colour) - grey_of(scene.ground))
-        if zone < 3:
-            end = min(TOP[16 * (first - zone) + part] - ROAD_Y, ROAD_ROWS)
-        while row < end:
-            scene.paint[row], scene.more[row] = colour, more
-            row += 1
+    place_edges(race, groups, scene.edge[0], scene.edge[1])
     if scene.sheet.canvas == NULL:
         draw_edge(scene, 0)
         draw_edge(scene, 1)
         return
     for row in range(ROAD_ROWS):
-        put(&scene.sheet, scene.edge[1][row], ROAD_Y + row, 1, 1, BLACK, scene.paint[row])
-        put(&scene.sheet, scene.edge[0][row], ROAD_Y + row, 1, 1, BLACK, scene.paint[row])
+        colour = edge_colour(row, scene.part)
+        put(&scene.sheet, scene.edge[1][row], ROAD_Y + row, 1, 1, BLACK, colour)
+        put(&scene.sheet, scene.edge[0][row], ROAD_Y + row, 1, 1, BLACK, colour)
 
 
 cdef inline void hide_edges(Scene* scene, int x, int y, const uint16_t* shape, int rows) noexcept nogil:
@@ -202,7 +219,7 @@ cdef inline void hide_edges(Scene* scene, int x, int y, const uint16_t* shape, i
         for side in range(2):
             away = (right[row] if side else left[row]) - x
             if 0 <= away < CAR_WIDTH and shape[row] & 0x8000 >> away:
-                put(&scene.sheet, x + away, y + row, 1, 1, scene.paint[y - ROAD_Y + row], scene.ground)
+                put(&scene.sheet, x + away, y + row, 1, 1, edge_colour(y - ROAD_Y + row, scene.part), scene.ground)
 
 
 cdef inline void draw_car(Scene* scene, int x, int y, const uint16_t* shape, int rows, int cover,

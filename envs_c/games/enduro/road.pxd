@@ -6,6 +6,7 @@ At a narrow place of the road, one group adds to one edge what it takes from the
 """
 
 from libc.stdint cimport int8_t, int16_t, uint8_t
+from libc.string cimport memset
 
 from envs_c.games.enduro.state cimport SLOTS, Race
 
@@ -13,6 +14,8 @@ from envs_c.games.enduro.state cimport SLOTS, Race
 cdef enum:
     ROAD_Y = 52, ROAD_ROWS = 103, ROAD_END = ROAD_Y + ROAD_ROWS
     ROAD_SPACE = 108          # length of an array of columns that find_edges writes
+    KNOWN_SPACE = 104         # length of one of KNOWN
+    MARKS = SLOTS             # places of the narrow place
     GROUPS = 26
     MIDDLE = 87               # column of a straight road's far end
     GROWTH = 8                # sixteenths of a pixel that an edge of a straight road moves in each row
@@ -42,8 +45,17 @@ cdef extern from *:
     static const unsigned char SHAPE_LEFT[7] = {7, 5, 4, 3, 2, 2, 1};
     static const short LANE[3] = {-486, 502, 10};
     static const signed char LANE_ROW[3] = {5, -5, 0};
+    // By code, as in `bend`: -1, 0 or 1 for a bend to the left, none, and to the right; and back.
+    static const signed char SIDE[4] = {0, -1, 0, 1};
+    static const unsigned char CODE[3] = {1, 0, 3};
+    // Filled when enduro.pyx is imported: the columns of both edges from the road's middle if no bend comes up, by the bend (to
+    // the left, none, to the right), the narrow place, and the ways of own car and traffic into their slots.
+    static signed char KNOWN[3][7][16][16][2][104];
     """
     const uint8_t[112] TOP
+    const int8_t[4] SIDE
+    const uint8_t[3] CODE
+    int8_t[3][7][16][16][2][104] KNOWN
     const uint8_t[7] HIGH, SHAPE_LEFT
     const int8_t[26] CURVE
     const uint8_t[8] REACHED
@@ -53,7 +65,7 @@ cdef extern from *:
 
 cdef inline int side_of(int code) noexcept nogil:
     """-1, 0 or 1 for a bend to the left, none, and to the right: LEFT_BEND, NO_BEND, RIGHT_BEND."""
-    return (code & 2) - (code & 1)
+    return SIDE[code]
 
 
 cdef inline bint curve(const Race* race, int8_t* groups) noexcept nogil:
@@ -104,14 +116,14 @@ cdef inline int own_top(const Race* race) noexcept nogil:
 
 cdef inline void narrow_groups(const Race* race, int* far, int* near, int* size) noexcept nogil:
     """The groups at both ends of the narrow place, and how narrow it is. `near` is -1 if that end is below the screen."""
-    cdef int k = min(race.marks & 7, SLOTS - 1), part = race.travelled >> 4
+    cdef int k = min(race.marks & 7, MARKS - 1), part = race.travelled >> 4
     size[0] = NARROW - 2 * k
     far[0] = (160 - TOP[16 * k + part]) >> 2
     near[0] = (160 - TOP[16 * (k - 1) + part]) >> 2 if k else -1
 
 
-cdef inline void find_edges(const Race* race, const int8_t* groups, int16_t* left, int16_t* right) noexcept nogil:
-    """Write the columns of both edges, of (ROAD_SPACE,) each; those from ROAD_ROWS on mean nothing.
+cdef inline void find_edges(const Race* race, const int8_t* groups, int16_t* left, int16_t* right, int first) noexcept nogil:
+    """Write the columns of both edges from row `first` on, of (ROAD_SPACE,) each; those from ROAD_ROWS on mean nothing.
 
     As on the cartridge, sixteenths are added with the carry of an 8-bit sum: that of the left edge goes into the sum of the
     right one, and in a row above each of the nearest six slots that of the right edge into the next sum of the left one. If
@@ -120,7 +132,7 @@ cdef inline void find_edges(const Race* race, const int8_t* groups, int16_t* lef
     cdef int k, slot = SLOTS - 2, far, near, size, group, rows, at, to, part = 0, rest = 0, out, back, carries, total = 0
     cdef int depth = race.phase >> 4, special = TOP[16 * slot + depth] - 54
     cdef int8_t[GROUPS] narrow
-    cdef int step, j
+    cdef int step, j, come, carry
     for k in range(GROUPS):
         total += groups[k]
         narrow[k] = GROWTH
@@ -142,16 +154,59 @@ cdef inline void find_edges(const Race* race, const int8_t* groups, int16_t* lef
             rows = special - k
         out, back = groups[group] + narrow[group], groups[group] - narrow[group]
         carries = -16 <= out < 0  # whether the left edge's sum may have a carry
-        for j in range(4):
-            step = (part + (j + 1) * out) >> 4
-            left[k + j] = <int16_t>(at - step)
-            right[k + j] = <int16_t>(to - ((rest + (j + 1) * back + carries * (j + 1 + step)) >> 4))
+        if k + 4 > first:
+            for j in range(4):
+                step = (part + (j + 1) * out) >> 4
+                left[k + j] = <int16_t>(at - step)
+                right[k + j] = <int16_t>(to - ((rest + (j + 1) * back + carries * (j + 1 + step)) >> 4))
         part += rows * out
-        rest += rows * back + carries * (rows + (part >> 4))
-        at -= part >> 4
-        to -= rest >> 4
-        part &= 15
-        rest &= 15
+        step = part >> 4
+        come = rest + rows * back + carries * (rows + step)  # the right edge's sum
+        at -= step
+        to -= come >> 4
+        rest = come & 15
         k += rows
-        if k == special and back < 0:
-            part += right[k - 1] <= right[k - 2]  # the right edge's sum had a carry
+        carry = 0
+        if k == special and back < 0:  # whether the right edge's sum had a carry: it came no further to the left in this row
+            carry = come >> 4 >= (come - back - carries * (1 + step - ((part - out) >> 4))) >> 4
+        part = (part & 15) + carry
+
+
+cdef inline const int8_t* known_edges(const Race* race) noexcept nogil:
+    """The columns of both edges from the road's middle, (2, KNOWN_SPACE); only while no bend comes up."""
+    return KNOWN[1 + side_of(race.bend >> 6)][min(race.marks & 7, MARKS - 1)][race.travelled >> 4][race.phase >> 4][0]
+
+
+cdef inline void place_edges(const Race* race, const int8_t* groups, int16_t* left, int16_t* right) noexcept nogil:
+    """Write the columns of both edges, of (ROAD_SPACE,) each; those from ROAD_ROWS on mean nothing."""
+    cdef const int8_t* known
+    cdef int16_t middle = <int16_t>(MIDDLE + race.x)
+    cdef long k
+    if race.bend & 15:
+        find_edges(race, groups, left, right, 0)
+        return
+    known = known_edges(race)
+    for k in range(KNOWN_SPACE):
+        left[k] = <int16_t>(middle + known[k])
+    for k in range(KNOWN_SPACE):
+        right[k] = <int16_t>(middle + known[KNOWN_SPACE + k])
+
+
+cdef inline void make_known() noexcept nogil:
+    cdef int8_t[GROUPS] groups
+    cdef int16_t[2][ROAD_SPACE] edges
+    cdef int8_t* known
+    cdef int bend, mark, place, side, k
+    cdef Race race
+    memset(&race, 0, sizeof(race))
+    for bend in range(3):
+        race.bend = <uint8_t>(80 * CODE[bend])
+        curve(&race, groups)
+        for mark in range(MARKS):
+            for place in range(256):
+                race.marks, race.travelled, race.phase = <uint8_t>mark, <uint8_t>(place & 240), <uint8_t>(place << 4)
+                find_edges(&race, groups, edges[0], edges[1], 0)
+                known = KNOWN[bend][mark][place >> 4][place & 15][0]
+                for side in range(2):
+                    for k in range(ROAD_ROWS):
+                        known[KNOWN_SPACE * side + k] = <int8_t>(edges[side][k] - MIDDLE)

@@ -3,12 +3,12 @@
 from libc.stdint cimport int8_t, int16_t, uint8_t, uint64_t
 from libc.string cimport memcpy, memset
 
-from envs_c.games.enduro.contact cimport hits_car, hits_edge
+from envs_c.games.enduro.contact cimport hits_car, hits_edge, is_clear
 from envs_c.games.enduro.road cimport side_of
 from envs_c.games.enduro.state cimport (
-    AT_EDGE, COMING, DAY, FASTEST, FIRST_QUOTA, HILLS, HIT, LEFT_BEND, NIGHT, NO_BEND, NO_OVERTAKING, PHASE, QUOTA, REST,
+    AT_EDGE, COMING, DAY, FASTEST, FIRST_QUOTA, HILLS, HIT, LEFT_BEND, LIT, NIGHT, NO_BEND, NO_OVERTAKING, PHASE, QUOTA, REST,
     RIGHT_BEND, SEASON, SLIDING_RIGHT, SLOTS, SLOWEST, SNOW, SOFT_CARS, STRAIGHT_ROAD, WAY, WIDEST, Enduro, Race,
-    clock_of, lit_slots, season_of)
+    clock_of, season_of)
 from envs_c.rng cimport Rng, rng_below
 
 
@@ -18,15 +18,21 @@ cdef enum:
     EDGE_STEPS = 2            # of eight frames without control at the edge; after a hit there are HIT_STEPS
     HIT_STEPS = 15
     SLIDE = 6                 # pixels in 16 frames without control
-    SLOW_TURN = 4             # bounds of the pixels in 16 frames that the wheel moves the road
-    FAST_TURN = 22
+    FAST_HILLS = 44           # most pixels in 16 frames that the hills move
     MOST_CARS = 4             # in sight; no other comes while there are so many
     LATE = 4                  # day from which on more cars come in the middle lane
 
 cdef extern from *:
     """
-    // In which order the 16 frames get the steps of something that moves fewer than 16 times in them.
-    static const unsigned char ORDER[16] = {0, 15, 7, 11, 3, 13, 5, 9, 1, 14, 6, 10, 2, 12, 4, 8};
+    // In which order the 16 frames get the steps of something that moves fewer than 16 times in them: 15 is the first.
+    static const unsigned char ORDER[16] = {15, 0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 7};
+    // By action: the way of the road that the wheel turns (1 to the right), motor, brake.
+    static const signed char WHEEL[9] = {0, 0, -1, 1, 0, -1, 1, -1, 1};
+    static const unsigned char MOTOR[9] = {0, 1, 0, 0, 0, 0, 0, 1, 1}, BRAKE[9] = {0, 0, 0, 0, 1, 1, 1, 0, 0};
+    // Pixels in 16 frames that the wheel moves the road, without snow and in it, by speed / 4.
+    static const unsigned char TURNS[2][31] = {
+        {4, 4, 4, 4, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 22, 22, 22, 22, 22, 22, 22, 22},
+        {4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 5, 5, 6, 6, 7, 7, 8, 8, 9, 9, 10, 10, 11, 11, 11, 11, 11, 11, 11, 11, 11}};
     // The others' speed on the first days; on later ones it grows by 1 a day.
     static const unsigned char TRAFFIC[6] = {0, 24, 31, 38, 41, 44};
     #define EACH 0x0101010101010101ULL
@@ -50,6 +56,9 @@ cdef extern from *:
         0x96, 0x97, 0x96, 0xB6, 0x96, 0x96, 0xB7, 0x16, 0x97, 0x96, 0xD6, 0x16, 0xF7, 0x96, 0xB7, 0xF6};
     """
     const uint8_t[16] ORDER
+    const uint8_t[2][31] TURNS
+    const int8_t[9] WHEEL
+    const uint8_t[9] MOTOR, BRAKE
     const uint8_t[6] TRAFFIC
     const uint8_t[256] LOOK
     const uint64_t EACH
@@ -57,23 +66,7 @@ cdef extern from *:
 
 cdef inline int steps(int pixels, int clock) noexcept nogil:
     """Pixels to move in this frame, of so many in 16 frames."""
-    return (pixels >> 4) + (ORDER[clock & 15] < (pixels & 15))
-
-
-cdef inline bint turns_left(int action) noexcept nogil:
-    return (1 << LEFT | 1 << DOWNLEFT | 1 << LEFTFIRE) >> action & 1
-
-
-cdef inline bint turns_right(int action) noexcept nogil:
-    return (1 << RIGHT | 1 << DOWNRIGHT | 1 << RIGHTFIRE) >> action & 1
-
-
-cdef inline bint drives(int action) noexcept nogil:
-    return (1 << FIRE | 1 << RIGHTFIRE | 1 << LEFTFIRE) >> action & 1
-
-
-cdef inline bint brakes(int action) noexcept nogil:
-    return (1 << DOWN | 1 << DOWNRIGHT | 1 << DOWNLEFT) >> action & 1
+    return (pixels + ORDER[clock & 15]) >> 4
 
 
 cdef inline int quota_of(const Race* race) noexcept nogil:
@@ -82,7 +75,10 @@ cdef inline int quota_of(const Race* race) noexcept nogil:
 
 cdef inline void collide(Race* race) noexcept nogil:
     """Touching a car or the road's edge, in the picture that the screen shows."""
-    cdef int sliding = SLIDING_RIGHT if race.x < 0 else 0
+    cdef int sliding
+    if is_clear(race):
+        return
+    sliding = SLIDING_RIGHT if race.x < 0 else 0
     if not race.changes & SOFT_CARS and hits_car(race):
         race.crash = <uint8_t>(HIT | sliding | HIT_STEPS)
         race.speed = SLOWEST
@@ -93,22 +89,25 @@ cdef inline void collide(Race* race) noexcept nogil:
             race.speed = <int16_t>max((race.speed >> 1) + (race.speed >> 2) + (race.speed >> 1 & 1), SLOWEST)
 
 
-cdef inline void steer(Race* race, int action) noexcept nogil:
+cdef inline void steer(Race* race, int action, int season) noexcept nogil:
     """Motor, brake, wheel and the bend's pull, or the slide of a crash; hills move against a bend.
 
     What differs from one environment to the next is computed without jumps, which no CPU could predict.
     """
-    cdef int clock = clock_of(race), side = side_of(race.bend >> 6), gain = 2 if race.speed < SOON else 1, turn, hills, pixels
-    if race.crash and clock & 7 == 0:
+    cdef int clock = clock_of(race), side = side_of(race.bend >> 6), gain, turn, hills, pixels, slides, speed
+    if clock & 7 == 0 and race.crash:
         race.crash = race.crash - 1 if race.crash & 15 else 0
-    gain = (gain if clock & 7 == 1 else 0) * drives(action) - brakes(action)
-    race.speed = <int16_t>max(SLOWEST, min(race.speed + (0 if race.crash else gain), FASTEST))
-    pixels = max(min(race.speed >> 2, FAST_TURN) >> (season_of(race) == SNOW), SLOW_TURN)
-    pixels = SLIDE if race.crash else pixels
-    turn = 2 * (race.crash & SLIDING_RIGHT != 0) - 1 if race.crash else turns_left(action) - turns_right(action)
+    slides = -(race.crash != 0)
+    gain = -BRAKE[action]
+    if clock & 7 == 1:
+        gain += MOTOR[action] << (race.speed < SOON)
+    speed = max(SLOWEST, min(race.speed + (gain & ~slides), FASTEST))
+    race.speed = <int16_t>speed
+    pixels = TURNS[season == SNOW][speed >> 2] & ~slides | SLIDE & slides
+    turn = WHEEL[action] & ~slides | (((race.crash & SLIDING_RIGHT) >> 3) - 1) & slides
     turn = turn * steps(pixels, clock)
     # The bend that was there last pulls until the new one has come.
-    hills = race.hills + turn - side * steps(min(race.speed >> 1, 2 * FAST_TURN), clock)
+    hills = race.hills + turn - side * steps(min(speed >> 1, FAST_HILLS), clock)
     turn += side * steps(pixels >> 2, clock)
     race.x = <int8_t>max(-WIDEST, min(race.x + turn, WIDEST))
     race.hills = <uint8_t>(hills + HILLS if hills < 0 else hills - HILLS if hills >= HILLS else hills)
@@ -216,7 +215,7 @@ cdef inline void drive(Race* race, int pace, bint dark, float* reward) noexcept 
 cdef inline float play_frame(Enduro* game, int action, bint* over) noexcept nogil:
     cdef Race* race = &game.now
     cdef float reward = 0.0
-    cdef int clock = clock_of(race), old = race.random[0], lit
+    cdef int old = race.random[0], season = season_of(race), lit
     cdef bint dark = race.day > 1 or SEASON[race.frame >> 8] >= NIGHT
     cdef bint last = race.frame == DAY - 1 and race.left > 0
     game.shown = race[0]
@@ -226,12 +225,12 @@ cdef inline float play_frame(Enduro* game, int action, bint* over) noexcept nogi
         race.day = <int16_t>min(race.day + 1, 9999)
         race.left = QUOTA
     if race.rest:
-        race.rest -= clock & 1
+        race.rest -= clock_of(race) & 1
     if not race.rest:
         collide(race)
-        steer(race, action)
-        race.random[0] = <uint8_t>(race.random[0] + (not race.crash and not turns_right(action)))
-        lit = lit_slots(race)
+        steer(race, action, season)
+        race.random[0] += (race.crash == 0) & (WHEEL[action] >= 0)
+        lit = LIT[season]
         if lit:
             dim(race, lit)
         drive(race, traffic_of(race), dark, &reward)

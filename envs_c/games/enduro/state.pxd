@@ -1,6 +1,7 @@
 """The state of a race of Enduro, and its constants. enduro.pyx states the rules in prose."""
 
-from libc.stdint cimport int8_t, int16_t, int32_t, uint8_t
+from libc.stdint cimport int8_t, int16_t, int32_t, uint8_t, uint64_t
+from libc.string cimport memcpy
 
 
 cdef enum:
@@ -24,11 +25,27 @@ cdef enum:
 
 cdef extern from *:
     """
-    // SEASON: by frame / 256.
+    // SEASON: by frame / 256. LIT: by season, of how many slots, from the nearest, only the tail lights are seen.
     static const unsigned char SEASON[52] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2,
                                              3, 3, 3, 3, 3, 3, 3, 3, 4, 4, 4, 4, 4, 4, 4, 4, 3, 3, 3, 3, 5, 5, 5, 5};
+    static const unsigned char LIT[6] = {0, 0, 0, 7, 4, 0};
     """
     const uint8_t[52] SEASON
+    const uint8_t[6] LIT
+
+
+cdef extern from *:
+    """
+    // By the low bits of `slot`: 1 for its lane (left, middle, right); columns from the middle of the road to that of the
+    // lane, beside the own car.
+    static const float LANES[32][4] = {[6] = {0, 1, 0, 0}, [7] = {0, 1, 0, 0}, [22] = {1, 0, 0, -26}, [23] = {0, 0, 1, 26}};
+    #define CAR_BITS 0x0202020202020202ULL  // one for each car in 8 slots
+    #define NO_SLOT (1ULL << 56)            // a bit in the byte after the slots
+    """
+    const float[32][4] LANES
+    const uint64_t CAR_BITS, NO_SLOT
+    void prefetch "__builtin_prefetch"(const void*) noexcept nogil
+    int ctzll "__builtin_ctzll"(unsigned long long) noexcept nogil
 
 
 ctypedef struct Race:
@@ -68,5 +85,11 @@ cdef inline int season_of(const Race* race) noexcept nogil:
 
 cdef inline int lit_slots(const Race* race) noexcept nogil:
     """Of how many slots, from the nearest, only the tail lights are seen; fog hides the others."""
-    cdef int season = season_of(race)
-    return SLOTS if season == NIGHT else 4 if season == FOG else 0
+    return LIT[season_of(race)]
+
+
+cdef inline uint64_t cars_seen(const Race* race, int season) noexcept nogil:
+    """The bytes of `slot`, the nearest one lowest, without cars that fog hides."""
+    cdef uint64_t slots
+    memcpy(&slots, <const char*>race + sizeof(Race) - sizeof(slots), sizeof(slots))
+    return slots & ((NO_SLOT >> 24) - 1 if season == FOG else NO_SLOT - 1)
