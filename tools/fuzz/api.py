@@ -251,7 +251,9 @@ def registry(rng: Random, box: Box) -> None:
     elif kind == 2:
         box.attempt(lambda: envs_c.register(rng.choice([value, Game.__new__(Game), some_game(rng)])))
     elif kind == 3:
-        game = box.attempt(lambda: Game(**description(rng)), (*ALLOWED, OverflowError, AttributeError))  # it is written as code
+        # It is written as code. ZeroDivisionError: NumPy's message about a dtype shows the value, whose __repr__ may raise it.
+        allowed = (*ALLOWED, OverflowError, AttributeError, ZeroDivisionError)
+        game = box.attempt(lambda: Game(**description(rng)), allowed)
         if game is not None:
             box.attempt(lambda: rng.choice([lambda: envs_c.VecEnv(game, 2), lambda: repr(game), game.check_options])({}))
     elif rng.random() < 0.05:  # Cython takes its time
