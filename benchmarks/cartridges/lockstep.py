@@ -8,22 +8,31 @@ from benchmarks.cartridges.twins import TWINS
 EXACT = ("breakout", "pong", "freeway", "asterix", "seaquest", "asteroids", "space_invaders",
          "enduro")
 SETTINGS = {"pong": {"random_serve": 0}, "freeway": {"scatter": 0}, "asterix": {"scatter": 0}, "seaquest": {"scatter": 0},
-            "asteroids": {"scatter": 0}, "enduro": {"scatter": 0},
+            "asteroids": {"scatter": 0}, "asteroids_ufos": {"scatter": 0, "ufos": 1}, "enduro": {"scatter": 0},
             "space_invaders": {"scatter": 0, "flicker": 1}}  # the cartridge's own start
 # of the struct at that start, if no setting gives them; the cartridge of space_invaders starts after its first rest
 FIELDS = {"breakout": {"turn": 0}, "space_invaders": {"clock": 1, "seed": 213}}
 
 
+VARIANTS = {"asteroids_ufos": "asteroids"}  # names of games under other options, which SETTINGS has, and of their cartridges
+
+
+def class_of(game: str) -> type[open_state.Machine]:
+    """The class in TWINS of a game or a variant of one."""
+    return TWINS[VARIANTS.get(game, game)]
+
+
 def twin_of(game: str):
     """Our game at the start that the cartridge has."""
-    twin = TWINS[game](0, **SETTINGS.get(game, {}))
+    twin = class_of(game)(0, **SETTINGS.get(game, {}))
     twin.change(**FIELDS.get(game, {}))
     return twin
 
 
 def twins_of(game: str, count: int, **settings):
     """So many of our games at the start that the cartridge has. Later episodes start as our game does."""
-    env, layout = envs_c.make(game, count, **SETTINGS.get(game, {}), **settings), TWINS[game].STATE
+    twin = class_of(game)
+    env, layout = envs_c.make(twin.GAME, count, **SETTINGS.get(game, {}), **settings), twin.STATE
     env.reset()
     states = open_state.read(env.core, layout)
     for name, value in FIELDS.get(game, {}).items():

@@ -63,7 +63,7 @@ class Comparison:
 
 
 def begin(game: str, random: np.random.Generator, theirs) -> Pair:
-    """Both sides at a random start of at most `reach` frames into the game.
+    """Both sides at a random start, `after` to `reach` frames into the game.
 
     theirs: the cartridge, which is put back to its reset.
     """
@@ -73,14 +73,14 @@ def begin(game: str, random: np.random.Generator, theirs) -> Pair:
         if compared.start == SET:
             if set_start(pair, compared):  # else another start is drawn
                 return pair
-        elif not any(pair.step() for _ in range(int(random.integers(2, compared.reach)))):
+        elif not any(pair.step() for _ in range(int(random.integers(compared.after, compared.reach)))):
             return pair
     raise RuntimeError(f"{game}: {TRIES} starts ended too early or were refused by our game: {game}.py reads RAM wrongly")
 
 
 def set_start(pair: Pair, compared: Compared) -> bool:
     """Let the cartridge play alone, then set our game to it; returns False if it has ended or our game has no such state."""
-    for _ in range(int(pair.random.integers(2, compared.reach))):
+    for _ in range(int(pair.random.integers(compared.after, compared.reach))):
         if pair.random.random() < OFTEN:
             pair.action = int(pair.random.integers(len(pair.theirs.actions)))
         if pair.theirs.step(pair.action)[1]:

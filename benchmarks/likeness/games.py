@@ -9,6 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from benchmarks.cartridges.twins import NO_UFO
+
 TOGETHER, SET = "together", "set"
 Values = dict[str, np.ndarray]
 
@@ -23,15 +25,17 @@ class Compared:
     """A game under comparison.
 
     start: TOGETHER or SET.
-    reach: a start is at most so many frames into the game.
+    reach: a start is fewer frames into the game.
     objects: of a state, name to places in pixels; nan for what is not there.
     counts: of a state, the numbers that must be equal too in a frame that is called identical.
+    after: a start is at least so many frames into the game.
     """
 
     start: str
     reach: int
     objects: Callable[[dict], Values]
     counts: tuple[str, ...]
+    after: int = 2
 
 
 def shown(places: np.ndarray, there) -> np.ndarray:
@@ -86,6 +90,10 @@ def asteroids(state) -> Values:
             "rocks": shown(np.stack([x, line])[:, order], there[order] < 255).ravel()}
 
 
+def asteroids_ufos(state) -> Values:
+    return asteroids(state) | {"UFO": shown(column(state, "ufo_x", "ufo_y"), state["ufo_y"] != NO_UFO)}
+
+
 def enduro(state) -> Values:
     return {"road": column(state, "x")}
 
@@ -98,5 +106,7 @@ GAMES = {
     "seaquest": Compared(TOGETHER, 3000, seaquest, ("score", "lives", "oxygen", "crew", "alive", "sub", "diver", "patrol")),
     "space_invaders": Compared(TOGETHER, 1500, space_invaders, ("score", "lives", "count", "shield", "clock", "seed", "wave")),
     "asteroids": Compared(SET, 2000, asteroids, ("score", "lives", "way", "blast", "hidden", "numbers")),
+    "asteroids_ufos": Compared(TOGETHER, 3500, asteroids_ufos, (
+        "score", "lives", "way", "blast", "hidden", "numbers", "ufo_small", "ufo_timer", "ufo_burst"), after=1800),
     "enduro": Compared(TOGETHER, 3000, enduro, ("speed", "left", "day", "phase", "slot", "bend", "crash")),
 }

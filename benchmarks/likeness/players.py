@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 import envs_c
+from benchmarks.cartridges.lockstep import VARIANTS
 
 Player = Callable[[Mapping, np.random.Generator], int]
 
@@ -78,12 +79,12 @@ def enduro(state) -> str:
 
 
 SCRIPTS = {script.__name__: script for script in (
-    breakout, pong, asterix, freeway, seaquest, space_invaders, asteroids, enduro)}
+    breakout, pong, asterix, freeway, seaquest, space_invaders, asteroids, enduro)} | {"asteroids_ufos": asteroids}
 
 
 def player_of(game: str) -> Player:
     """The scripted player of a game."""
-    script, actions = SCRIPTS[game], envs_c.game(game).actions
+    script, actions = SCRIPTS[game], envs_c.game(VARIANTS.get(game, game)).actions
 
     def play(state: Mapping, random: np.random.Generator) -> int:
         return int(random.integers(len(actions))) if random.random() < SLIP else actions.index(script(state))

@@ -4,8 +4,7 @@ import numpy as np
 
 from benchmarks.cartridges import open_state
 from benchmarks.cartridges.features import open_cartridge
-from benchmarks.cartridges.lockstep import twins_of
-from benchmarks.cartridges.twins import TWINS
+from benchmarks.cartridges.lockstep import class_of, twins_of
 from benchmarks.likeness.players import Player
 
 HOLD, LONGEST = 4, 27_000  # frames of an action; steps of an episode
@@ -31,7 +30,7 @@ def on_cartridge(game: str, episodes: int, seed: int, player: Player | None = No
 
 def here(game: str, episodes: int, seed: int, player: Player | None = None) -> np.ndarray:
     """The same in our game, an episode in each environment."""
-    env, layout = twins_of(game, episodes, frame_skip=HOLD, seed=seed, time_limit=LONGEST), TWINS[game].STATE
+    env, layout = twins_of(game, episodes, frame_skip=HOLD, seed=seed, time_limit=LONGEST), class_of(game).STATE
     random, scores, running = generators(episodes, seed), np.zeros(episodes), np.ones(episodes, bool)
     actions, step = np.zeros(episodes, int), 0
     while running.any():
