@@ -53,7 +53,8 @@ def test_every_compared_game_has_a_scripted_player_of_both_sides():
 
 @pytest.mark.parametrize("game, episodes, scripted", [
     ("breakout", 2, False), ("asterix", 2, False), ("freeway", 1, True), ("space_invaders", 1, True), ("seaquest", 1, False),
-    ("asteroids_ufos", 1, False), *(pytest.param(game, 2, True, marks=pytest.mark.slow) for game in ("breakout", "pong", "asterix", "asteroids"))])
+    ("asteroids_ufos", 1, False),
+    *(pytest.param(game, 2, True, marks=pytest.mark.slow) for game in ("breakout", "pong", "asterix", "asteroids"))])
 def test_equal_games_have_equal_scores_episode_by_episode(game, episodes, scripted):
     theirs, ours = (play(game, episodes, 3, player_of(game) if scripted else None) for play in (on_cartridge, here))
     assert np.array_equal(theirs, ours)
