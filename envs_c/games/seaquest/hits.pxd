@@ -31,7 +31,7 @@ ctypedef struct Contacts:
     int run         # submarine and enemy
     int met         # submarine and the lane's diver or shot
     bint patrol     # submarine and patrol
-    uint8_t[LANES] pushed   # shark and diver
+    int pushed      # shark and diver: a bit for each lane
 
 
 cdef inline uint32_t row_of(const Thing* thing, int y) noexcept nogil:
@@ -104,15 +104,13 @@ cdef inline int lane_at(int top, int rows) noexcept nogil:
 
 cdef inline bint near(const Seaquest* game, int lane, int x, int width) noexcept nogil:
     """True if a place of the lane's wave can share a column with x .. x + width - 1."""
-    return -width < x - game.x[lane] < SPRITE + GAP * (COPIES - 1)
+    return <uint32_t>(x - game.x[lane] + width - 1) < <uint32_t>(width - 1 + SPRITE + GAP * (COPIES - 1))
 
 
 cdef inline bint pushes(const Seaquest* game, int lane) noexcept nogil:
-    """True if a shark touches the lane's diver."""
+    """True if a shark touches the lane's diver. Both must be there."""
     cdef Thing shark, diver
     cdef int copy
-    if game.sub[lane] or game.guest[lane] == 0 or not near(game, lane, game.guest[lane], SPRITE):
-        return False
     set_enemy(&shark, game, lane)
     set_guest(&diver, game, lane)
     for copy in range(COPIES):
@@ -152,10 +150,10 @@ cdef inline void meet_lane(const Seaquest* game, Contacts* found) noexcept nogil
 cdef inline void find_contacts(const Seaquest* game, Contacts* found) noexcept nogil:
     """Find what touched in the frame that was shown last. OUT found."""
     cdef Thing thing
-    cdef int lane
+    cdef int lane, beside, met = 0
     found.hit = found.run = found.met = NO_LANE
     found.patrol = False
-    memset(found.pushed, 0, sizeof(found.pushed))
+    found.pushed = 0
     if 0 < game.patrol < WIDTH:
         thing.bits = &SUBMARINE[screw(game)][0]
         thing.rows, thing.mirrored = patrol_rows(game), True
@@ -164,9 +162,13 @@ cdef inline void find_contacts(const Seaquest* game, Contacts* found) noexcept n
     if game.phase != PLAYS and game.phase != DIES:
         return
     meet_lane(game, found)
-    for lane in range(LANES):
-        if not game.chased[lane] or lane == found.hit or lane == found.run:  # else he flees already
-            found.pushed[lane] = pushes(game, lane)
+    for lane in range(LANES):  # without jumps; a chased diver flees already
+        beside = (game.sub[lane] == 0) & (game.guest[lane] != 0) & near(game, lane, game.guest[lane], SPRITE)
+        beside &= (game.chased[lane] == 0) | (lane == found.hit) | (lane == found.run)
+        met |= beside << lane
+    for lane in range(LANES if met else 0):
+        if met >> lane & 1 and pushes(game, lane):
+            found.pushed |= 1 << lane
 
 
 cdef inline float lose_copies(Seaquest* game, int lane, int x, int width, int chance) noexcept nogil:
@@ -218,6 +220,6 @@ cdef inline float collide(Seaquest* game, const Contacts* found, int chance) noe
 cdef inline void chase(Seaquest* game, const Contacts* found) noexcept nogil:
     """Let divers flee from sharks that touched them, unless the next wave has just started."""
     cdef int lane
-    for lane in range(LANES):
-        if found.pushed[lane] and game.guest[lane] > 0 and FROM_LEFT < game.x[lane] < FROM_RIGHT:
+    for lane in range(LANES if found.pushed else 0):
+        if found.pushed >> lane & 1 and game.guest[lane] > 0 and FROM_LEFT < game.x[lane] < FROM_RIGHT:
             game.chased[lane] = 1

@@ -1,6 +1,7 @@
 """Seaquest's lanes: waves of enemies, divers and shots. The prose is in seaquest.pyx."""
 
-from libc.stdint cimport int16_t, uint8_t
+from libc.stdint cimport int16_t, uint8_t, uint32_t
+from libc.string cimport memcpy
 
 from envs_c.games.seaquest.rules cimport (
     COUNTS, LANES, NOBODY, PLAYS, SILENT_SUBMARINES, TANK, UNIT, WAITING, Seaquest, bob)
@@ -16,11 +17,11 @@ cdef enum:
 cdef extern from *:
     """
     static const unsigned char FORMATION[2][4] = {{4, 6, 5, 7}, {1, 3, 5, 7}};  // [right][pace / 2 % 4]: bits 4 (left), 2, 1
-    static const unsigned char SPREAD[8] = {0, 32, 16, 32, 0, 32, 16, 32};      // [alive]: offset of the rightmost copy
-    static const unsigned char LEAD[8] = {0, 32, 16, 16, 0, 0, 0, 0};           // [alive]: offset of the leftmost copy
+    // [right][alive]: offset of the foremost copy
+    static const unsigned char FRONT[2][8] = {{0, 32, 16, 16, 0, 0, 0, 0}, {0, 32, 16, 32, 0, 32, 16, 32}};
     """
     const uint8_t[2][4] FORMATION
-    const uint8_t[8] SPREAD, LEAD
+    const uint8_t[2][8] FRONT
 
 
 cdef inline void send_wave(Seaquest* game, int lane, bint sub, int chance) noexcept nogil:
@@ -54,12 +55,12 @@ cdef inline void fill(Seaquest* game) noexcept nogil:
 
 cdef inline void swim(Seaquest* game) noexcept nogil:
     """Choose the poses of sharks and divers in this frame."""
-    cdef int lane
-    cdef uint8_t quick = game.frame >> 1 & 1
+    cdef uint32_t chased, quick = game.frame >> 1 & 1, each = 0x01010101
     if game.phase != COUNTS:
         game.sway = <uint8_t>bob(game)
-    for lane in range(LANES):
-        game.pose[lane] = quick if game.chased[lane] else game.stroke
+    memcpy(&chased, game.chased, LANES)
+    chased = chased * 255 & quick * each | ~(chased * 255) & game.stroke * each
+    memcpy(game.pose, &chased, LANES)
 
 
 cdef inline int owed(uint8_t* part, int sixteenths) noexcept nogil:
@@ -100,7 +101,7 @@ cdef inline void move_guest(Seaquest* game, int lane, int step) noexcept nogil:
     cdef int front
     if game.sub[lane]:
         if game.guest[lane] == 0 and game.alive[lane] and not game.rules & SILENT_SUBMARINES:
-            front = game.x[lane] + (SPREAD[game.alive[lane]] if game.right[lane] else LEAD[game.alive[lane]])
+            front = game.x[lane] + FRONT[game.right[lane]][game.alive[lane]]
             if SHOT_FROM <= front <= SHOT_TO:
                 game.guest[lane] = <int16_t>front
         if game.guest[lane] == 0:
@@ -118,18 +119,48 @@ cdef inline void move_guest(Seaquest* game, int lane, int step) noexcept nogil:
             game.diver[lane] = NOBODY
 
 
+cdef inline void move_lane(Seaquest* game, int lane, int enemy, int diver, int extra, int chance) noexcept nogil:
+    """Move a lane's wave and its diver or shot.
+
+    enemy, diver, extra: pixels that enemies move, that divers move, and that a shot moves beyond 1.
+    """
+    cdef bint sub = game.sub[lane], gone = sub and game.right[lane] and game.guest[lane] == LAST_X
+    cdef int step = 1 + extra if sub else enemy if game.chased[lane] else diver
+    if gone:
+        game.guest[lane] = 0
+    if move_wave(game, lane, enemy, chance) and not gone:
+        move_guest(game, lane, extra - (game.pace >> 4) if sub and not game.sub[lane] else step)
+
+
+cdef inline bint glide(Seaquest* game, int lane, int enemy, int diver, int extra) noexcept nogil:
+    """Do what move_lane does if wave and guest only move on; returns False, with nothing done, if more happens.
+
+    No jump but the last depends on what the lane holds: no CPU could predict it.
+    """
+    cdef int sub = game.sub[lane], right = game.right[lane], way = 2 * right - 1, alive = game.alive[lane]
+    cdef int x = game.x[lane] + way * enemy, past = way * x + (PAST_LEFT & (right - 1)) - (PAST_RIGHT & -right)
+    cdef int guest = game.guest[lane], waiting = (sub == 0) & (game.diver[lane] == WAITING), empty = guest == 0
+    cdef int step = diver + game.chased[lane] * (enemy - diver), front, fires, ends
+    step += sub * (1 + extra - step)
+    x -= (ROUND * way) & -(past >= MARGIN)
+    ends = ((alive == 0) & ((sub == 0) | empty)) | ((past >= 0) & (past < MARGIN)) | (sub & right & (guest == LAST_X))
+    front = x + FRONT[right][alive]
+    fires = sub & (alive != 0) & (front >= SHOT_FROM) & (front <= SHOT_TO) & ((game.rules & SILENT_SUBMARINES) == 0)
+    ends |= empty & (fires | (waiting & (step > 0)))
+    guest += way * step & -(1 - empty & (sub | waiting))
+    ends |= (guest > LAST_X) | (guest < 0) | (guest == 0) & (1 - empty)
+    if ends:
+        return False
+    game.x[lane], game.guest[lane] = <int16_t>x, <int16_t>guest
+    return True
+
+
 cdef inline void move_lanes(Seaquest* game, int chance) noexcept nogil:
     """One frame of all lanes; waves that end are followed by the next."""
     cdef int enemy = owed(&game.enemy_part, 6 + game.pace)
     cdef int diver = owed(&game.diver_part, 3 + (game.pace >> 1))
     cdef int extra = owed(&game.shot_part, game.pace)
-    cdef int lane, step
-    cdef bint gone, sub
+    cdef int lane
     for lane in range(LANES):
-        sub = game.sub[lane]
-        step = 1 + extra if sub else enemy if game.chased[lane] else diver
-        gone = sub and game.right[lane] and game.guest[lane] == LAST_X
-        if gone:
-            game.guest[lane] = 0
-        if move_wave(game, lane, enemy, chance) and not gone:
-            move_guest(game, lane, extra - (game.pace >> 4) if sub and not game.sub[lane] else step)
+        if not glide(game, lane, enemy, diver, extra):
+            move_lane(game, lane, enemy, diver, extra, chance)

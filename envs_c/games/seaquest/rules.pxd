@@ -77,7 +77,7 @@ cdef inline int lane_y(int lane) noexcept nogil:
 cdef inline int bob(const Seaquest* game) noexcept nogil:
     """Rows by which sharks are below their lane's row now, 0 .. 7."""
     cdef int turn = game.frame >> 2 & 15
-    return turn if turn < 8 else 15 - turn
+    return turn ^ 15 * (turn >> 3)  # 15 - turn from 8 on
 
 
 cdef inline int screw(const Seaquest* game) noexcept nogil:

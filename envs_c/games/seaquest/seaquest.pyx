@@ -155,7 +155,7 @@ cdef void observe(const void* state, void* out) noexcept nogil:
         away = game.x[lane] - game.x_ship
         alive, sub = game.alive[lane], game.sub[lane]
         lane_of[0] = (lane_y(lane) - game.y - SHIP_Y) * <float>(1.0 / 28)
-        lane_of[1] = speed if game.right[lane] else -speed
+        lane_of[1] = speed * (2 * game.right[lane] - 1)
         lane_of[2] = sub
         for copy in range(COPIES):
             there = alive >> (2 - copy) & 1
