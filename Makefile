@@ -102,6 +102,7 @@ isa: setup ## compare the games on other CPUs and compilers with the golden chec
 peers: setup ## make build/peers, an environment with other packages, and compare insertcoin with them; ARGS="--minutes 10"
 	@test -x build/peers/bin/python || $(BIN)/python -m venv build/peers
 	@build/peers/bin/python -m pip install -q --no-input -r requirements.txt -r requirements-peers.txt
+	@build/peers/bin/python -m benchmarks.peers.puffer || echo "PufferLib is not there: its rows say so"
 	@$(BIN)/python -m benchmarks.peers --python build/peers/bin/python $(ARGS)
 
 clean: ## remove everything that these commands made, the compile cache too, except the runs of the trainer

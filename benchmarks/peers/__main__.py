@@ -4,10 +4,11 @@ It installs nothing: each row runs in a process of PYTHON, an interpreter that h
 is missing says so. `make peers` makes such an environment in build/peers:
 
     make peers
-    python -m benchmarks.peers --python build/peers/bin/python --minutes 10 --out benchmarks/results/peers.md
+    python -m benchmarks.peers --python build/peers/bin/python --minutes 1 --out benchmarks/results/peers.md
 
-Three tables: random play of Breakout, the same training (PPO with an LSTM on our Breakout's features), and with --minutes the
-time of that training to a mean of 300 points. The rows of the first two take turns; a figure is the median of the rounds.
+Tables of random play of Breakout and Pong, of the same training (PPO with an LSTM on our Breakout's features), and with
+--minutes of the time of that training to a mean of 300 points, or of the score that it has reached in so many minutes. The rows
+of a table take turns; a figure is the median of the rounds.
 """
 
 import json
@@ -24,7 +25,14 @@ from trainer.log.numbers import count
 from trainer.log.text import markdown
 
 TREE = Path(__file__).resolve().parents[2]
-CHUNK = 15  # seconds of training between two looks at the score
+ABOUT = """The games differ, so the column "work" says what a step is. All processes share the cores of this machine. JAXtari
+needs pictures that are not free: its row is measured where their owner has installed them. Procgen has no such game.
+PufferLib's rows are the C and Python code of its package, compiled by `benchmarks/peers/puffer.py` with the package's flags.
+"""
+TIMES = """Each training has the settings of our preset, which were searched for with our trainer; one seed. The time is that of
+the training, without the first rollout. The mean of the last 100 episodes is behind the policy, more so in a faster training.
+"""
+CHUNK = 5  # seconds of training between two looks at the score
 
 
 class Row:
@@ -52,7 +60,7 @@ class Row:
         self.process.stdin.write(f"{seconds}\n")
         self.process.stdin.flush()
         answer = self.answer()
-        self.missing = answer.get("missing")
+        self.missing, self.last = answer.get("missing"), answer
         if not self.missing:
             self.rates.append(answer["rate"])
         return answer
@@ -63,15 +71,13 @@ class Row:
 
 
 def turns(python: Path, kind: str, cases: list[tuple[str, int]], rounds: int, seconds: float) -> list[Row]:
-    """Measure (name, environments) in turn. A process waits while it has no turn."""
+    """Measure (name, environments) in turn. A process waits while it has no turn, and afterwards until it is closed."""
     rows = [Row(python, kind, *case) for case in cases]
     for k in range(rounds):
         for row in rows:
             print(f"round {k + 1} of {rounds}: {row.name}, {row.num_envs}", file=sys.stderr, flush=True)
             if not row.missing:
                 row.measure(seconds)
-    for row in rows:
-        row.close()
     return rows
 
 
@@ -87,20 +93,20 @@ def table(rows: list[Row], about: dict, reference: str) -> str:
     return markdown(["", "version", "environments", "steps/s", f"of {reference}", "work"], lines)
 
 
-def times(python: Path, num_envs: int, minutes: float) -> str:
-    """The table of the minutes of training to TARGET."""
+def times(rows: list[Row], minutes: float) -> str:
+    """The table of the minutes of training to TARGET. rows: trainings, which go on where they are."""
     lines = []
-    for name in TRAININGS:
-        row, answer = Row(python, "trainings", name, num_envs), {"seconds": 0.0, "score": 0.0, "steps": 0}
+    for row in rows:
+        answer = row.last
         while not row.missing and answer["seconds"] < 60 * minutes and answer["score"] < TARGET:
-            answer = row.measure(CHUNK)
-            print(f"{name}: {answer}", file=sys.stderr, flush=True)
-        row.close()
+            answer = row.measure(min(CHUNK, 60 * minutes - answer["seconds"]))
+            print(f"{row.name}: {answer}", file=sys.stderr, flush=True)
         if row.missing:
-            lines.append([name, f"not measured: {row.missing}", "", ""])
+            lines.append([row.name, f"not measured: {row.missing}", "", ""])
             continue
-        reached = f"{answer['seconds'] / 60:.1f}" if answer["score"] >= TARGET else f"not in {answer['seconds'] / 60:.0f}"
-        lines.append([name, reached, count(answer["steps"]), f"{answer['score']:.1f}"])
+        spent = answer["seconds"] / 60
+        reached = f"{spent:.1f}" if answer["score"] >= TARGET else f"not in {spent:.1f}"
+        lines.append([row.name, reached, count(answer["steps"]), f"{answer['score']:.1f}"])
     return markdown(["", f"minutes to {TARGET} points", "steps", "mean of the last 100 episodes"], lines)
 
 
@@ -119,16 +125,19 @@ def main():
     python = options.python.absolute()
     numbers, most = sorted(set(options.num_envs)), max(options.num_envs)
     cases = [(name, n) for name, each in ENVIRONMENTS.items() for n in sorted({min(n, each.most) for n in numbers})]
-    played = turns(python, "environments", cases, options.rounds, options.seconds)
-    pixels, features = ([row for row in played if (ENVIRONMENTS[row.name].work.startswith("84x84")) is grey]
-                        for grey in (True, False))
-    trained = turns(python, "trainings", [(name, most) for name in TRAININGS], options.rounds, 2 * options.seconds)
-    parts = [head("insertcoin beside its peers"),
-             "## Random play of Breakout: pictures\n", table(pixels, ENVIRONMENTS, "insertcoin, pixels"),
-             "## Random play of Breakout: features\n", table(features, ENVIRONMENTS, "insertcoin, features"),
-             "## Training on our Breakout's features\n", table(trained, TRAININGS, "insertcoin")]
+    rows = turns(python, "environments", cases, options.rounds, options.seconds)
+    parts = [head("insertcoin beside its peers"), ABOUT]
+    for section, reference in dict.fromkeys((each.section, each.reference) for each in ENVIRONMENTS.values()):
+        parts += [f"## Random play of {section}\n",
+                  table([row for row in rows if ENVIRONMENTS[row.name].section == section], ENVIRONMENTS, reference)]
+    for row in rows:
+        row.close()
+    rows = turns(python, "trainings", [(name, most) for name in TRAININGS], options.rounds, 2 * options.seconds)
+    parts += ["## Training on our Breakout's features\n", table(rows, TRAININGS, "insertcoin")]
     if options.minutes:
-        parts += [f"## Time to {TARGET} points\n", times(python, most, options.minutes)]
+        parts += [f"## Time to {TARGET} points\n", TIMES, times(rows, options.minutes)]
+    for row in rows:
+        row.close()
     publish("\n".join(parts), options.out)
 
 

@@ -7,6 +7,7 @@ with the next line where it was; seconds are those of training since its begin.
 
 import importlib.metadata
 import json
+import re
 import sys
 import time
 from collections.abc import Iterator
@@ -51,7 +52,8 @@ def main(kind: str, name: str, num_envs: str):
         steps = next(made)[0] if kind == "trainings" else 0  # memory is touched, functions are compiled
         version = importlib.metadata.version(row.package)
     except Exception as error:  # of any package: the row says it
-        say(missing=" ".join(f"{type(error).__name__}: {error}".split())[:120])
+        plain = re.sub(r"[^ -~]|-{4,}", " ", f"{type(error).__name__}: {error}")
+        say(missing=" ".join(plain.split())[:120])
         return
     say(version=version)
     seconds = (float(line) for line in sys.stdin)

@@ -1,4 +1,4 @@
-"""Breakout of each package: a function of the number of environments that returns a function `play`.
+"""Breakout of each package, and Pong of one: a function of the number of environments that returns a function `play`.
 
 `play` steps all environments with random actions and returns the number of steps that it made, those that an agent would choose
 an action for. A package is imported in its function, so that the others need not be there.
@@ -22,6 +22,8 @@ class Environment(NamedTuple):
     work: str      # what one step is
     make: Callable[[int], Play]
     most: int = 1 << 20  # environments
+    section: str = "Breakout: features"
+    reference: str = "insertcoin, features"  # the row of the section that the others are compared with
 
 
 def stepped(env, num_envs: int, actions: int) -> Play:
@@ -38,11 +40,11 @@ def stepped(env, num_envs: int, actions: int) -> Play:
     return play
 
 
-def ours(**settings) -> Callable[[int], Play]:
-    """Our Breakout with these settings of `envs_c.make`."""
+def ours(game: str, **settings) -> Callable[[int], Play]:
+    """Our game with these settings of `envs_c.make`."""
     def make(num_envs: int) -> Play:
         import envs_c
-        env = envs_c.make("breakout", num_envs, seed=1, **settings)
+        env = envs_c.make(game, num_envs, seed=1, **settings)
         return stepped(env, num_envs, env.single_action_space.n)
     return make
 
@@ -128,22 +130,35 @@ def jaxtari(num_envs: int) -> Play:
     return scanned(reset, step, num_envs, 4)
 
 
-def pufferlib(num_envs: int) -> Play:
-    """PufferLib's Breakout in C, one process."""
-    from pufferlib.ocean.breakout import breakout
-    return stepped(breakout.Breakout(num_envs=num_envs), num_envs, 3)
+def pufferlib(game: str, **settings) -> Callable[[int], Play]:
+    """PufferLib's game in C (puffer.py compiles it), one thread."""
+    def make(num_envs: int) -> Play:
+        import importlib
+        module = importlib.import_module(f"pufferlib.ocean.{game}.{game}")
+        return stepped(getattr(module, game.capitalize())(num_envs=num_envs, **settings), num_envs, 3)
+    return make
 
 
 FRAMES = "84x84 grey, 4 frames stacked, frame skip 4"
 EMULATED = f"{FRAMES}; the cartridge in an emulator"
+PICTURES = {"section": "Breakout: pictures", "reference": "insertcoin, pixels"}
+PONG = {"section": "Pong: features", "reference": "insertcoin, Pong"}
+OWN = "a game of its own, frame skip 4, one thread"
 ENVIRONMENTS = {
-    "insertcoin, pixels": Environment("insertcoin", FRAMES, ours(view="pixels", frame_skip=4, frame_stack=4, copy=False)),
-    "EnvPool": Environment("envpool", EMULATED, envpool),
-    "ale-py AtariVectorEnv": Environment("ale-py", EMULATED, ale),
-    "Gymnasium sync": Environment("gymnasium", EMULATED, gymnasium("sync"), 16),
-    "Gymnasium async": Environment("gymnasium", f"{EMULATED}, a process each", gymnasium("async"), 16),
-    "insertcoin, features": Environment("insertcoin", "118 features, each frame", ours(copy=False)),
-    "PufferLib": Environment("pufferlib", "118 features, a game of its own, each frame", pufferlib),
-    "gymnax": Environment("gymnax", "MinAtar's 10x10 game, compiled by JAX", gymnax),
+    "insertcoin, pixels": Environment("insertcoin", f"{FRAMES}; a game that equals the cartridge, several threads", ours(
+        "breakout", view="pixels", frame_skip=4, frame_stack=4, copy=False), **PICTURES),
+    "EnvPool": Environment("envpool", EMULATED, envpool, **PICTURES),
+    "ale-py AtariVectorEnv": Environment("ale-py", EMULATED, ale, **PICTURES),
+    "Gymnasium sync": Environment("gymnasium", EMULATED, gymnasium("sync"), 16, **PICTURES),
+    "Gymnasium async": Environment("gymnasium", f"{EMULATED}, a process each", gymnasium("async"), 16, **PICTURES),
+    "insertcoin, features": Environment("insertcoin", "118 features, frame skip 4, several threads", ours(
+        "breakout", frame_skip=4, copy=False)),
+    "insertcoin, one thread": Environment("insertcoin", "118 features, frame skip 4", ours(
+        "breakout", frame_skip=4, copy=False, num_threads=1)),
+    "PufferLib": Environment("pufferlib", f"118 features, {OWN}", pufferlib("breakout", frameskip=4)),
+    "gymnax": Environment("gymnax", "MinAtar's 10x10 game, each frame, compiled by JAX", gymnax),
     "JAXtari": Environment("JAXtari", "objects, a copy of the game by hand, compiled by JAX", jaxtari),
+    "insertcoin, Pong": Environment("insertcoin", "8 features, frame skip 4, one thread", ours(
+        "pong", frame_skip=4, copy=False, num_threads=1), **PONG),
+    "PufferLib, Pong": Environment("pufferlib", f"8 features, {OWN}", pufferlib("pong", frameskip=4), **PONG),
 }

@@ -133,10 +133,56 @@ def torchrl(num_envs: int) -> Iterator[tuple[int, float]]:
         yield steps, float(np.mean(scores)) if scores else 0.0
 
 
+def pufferlib(num_envs: int) -> Iterator[tuple[int, float]]:
+    """PufferLib's trainer with its policy and LSTM (puffer.py compiles it), without priorities and without annealing."""
+    import pufferlib as package
+    from pufferlib import models, pufferl
+
+    import envs_c
+
+    work, scores = Work(num_envs, minibatch=min(8192, 64 * num_envs)), deque(maxlen=100)
+
+    class Games(package.PufferEnv):
+        def __init__(self):
+            self.games = envs_c.make("breakout", num_envs, seed=1, autoreset="same_step", reward_clip=1)
+            self.single_observation_space = self.games.single_observation_space
+            self.single_action_space = self.games.single_action_space
+            self.num_agents = self.agents_per_batch = num_envs
+            super().__init__()
+
+        def reset(self, seed=None):
+            self.observations[:] = self.games.reset()[0]
+            return self.observations, []
+
+        def step(self, actions):
+            self.observations[:], self.rewards[:], self.terminals[:], self.truncations[:], infos = self.games.step(actions)
+            if "episode_stats" in infos:
+                scores.extend(infos["episode_stats"]["r"][infos["_episode_stats"]])
+            return self.observations, self.rewards, self.terminals, self.truncations, []
+
+    pufferl.ADVANTAGE_CUDA = False
+    pufferl.PuffeRL.print_dashboard = lambda self, *words, **settings: None
+    games = Games()
+    policy = models.LSTMWrapper(games, models.Default(games, work.size), work.size, work.size)
+    learner = pufferl.PuffeRL({
+        "seed": 1, "torch_deterministic": True, "cpu_offload": False, "device": "cpu", "use_rnn": True, "optimizer": "adam",
+        "anneal_lr": False, "precision": "float32", "total_timesteps": 1 << 40, "learning_rate": work.learning_rate,
+        "gamma": work.gamma, "gae_lambda": work.gae_lambda, "update_epochs": 1, "clip_coef": work.clip,
+        "vf_coef": work.value_coef, "vf_clip_coef": 1e9, "max_grad_norm": work.max_grad_norm, "ent_coef": work.entropy_coef,
+        "adam_beta1": 0.9, "adam_beta2": 0.999, "adam_eps": 1e-5, "checkpoint_interval": 1 << 40, "batch_size": "auto",
+        "minibatch_size": work.minibatch, "max_minibatch_size": work.minibatch, "bptt_horizon": work.horizon, "compile": False,
+        "vtrace_rho_clip": 1.0, "vtrace_c_clip": 1.0, "prio_alpha": 0.0, "prio_beta0": 1.0}, games, policy)
+    while True:
+        learner.evaluate()
+        learner.train()
+        yield learner.global_step, float(np.mean(scores)) if scores else 0.0
+
+
 TRAININGS = {
     "insertcoin": Training("insertcoin", "", ours("auto")),
     "insertcoin, float32": Training("insertcoin", "products in float32, as the rows below", ours("float32")),
     "plain PyTorch": Training("torch", "the form of CleanRL's ppo_atari_lstm; one file, torch's LSTM step by step", plain),
     "sb3-contrib RecurrentPPO": Training("sb3-contrib", "no dense layer before the LSTM", sb3_contrib),
+    "PufferLib": Training("pufferlib", "GELU in the dense layer, the LSTM begins each rollout at zero", pufferlib),
     "torchrl": Training("torchrl", "scores are of clipped rewards", torchrl),
 }

@@ -8,7 +8,7 @@ import pytest
 from setup_support import ROOT, run
 
 from benchmarks.peers import plain
-from benchmarks.peers.__main__ import Row, table
+from benchmarks.peers.__main__ import Row, table, times
 from benchmarks.peers.environments import ENVIRONMENTS, Environment
 from benchmarks.peers.trainings import Work
 
@@ -49,6 +49,30 @@ def test_rates_are_compared_at_the_same_number_of_environments():
     text = table(rows, about, "ours")
     shares = [line.split("|")[5].strip() for line in text.splitlines()[2:]]
     assert shares == ["1", "1", "0.25", ""]
+
+
+class Learner:
+    """A training whose score grows by `gain` in each second."""
+
+    def __init__(self, name: str, gain: float, missing: str | None = None):
+        self.name, self.gain, self.missing, self.last = name, gain, missing, {"seconds": 0.0, "score": 0.0, "steps": 0}
+
+    def measure(self, seconds: float) -> dict:
+        spent = self.last["seconds"] + seconds
+        self.last = {"seconds": spent, "score": self.gain * spent, "steps": 1000 * spent}
+        return self.last
+
+
+def test_a_training_goes_on_to_the_target_or_for_the_minutes():
+    lines = times([Learner("fast", 30), Learner("slow", 1), Learner("none", 1, "no package")], 0.5).splitlines()[2:]
+    cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines]
+    assert [row[1] for row in cells] == ["0.2", "not in 0.5", "not measured: no package"]
+    assert [row[3] for row in cells] == ["300.0", "30.0", ""]
+
+
+def test_each_row_is_compared_with_a_row_of_its_section():
+    for each in ENVIRONMENTS.values():
+        assert ENVIRONMENTS[each.reference].section == each.section
 
 
 def test_the_plain_ppo_plays_and_learns():
