@@ -3,8 +3,8 @@
 from libc.stdint cimport uint8_t
 
 from envs_c.games.space_invaders.state cimport (
-    BLAST_TIME, CANNON_HIGH, CANNON_Y, COLUMNS, FAR_X, HIGH, PITCH_Y, ROWS, SAUCER_HIGH, SAUCER_Y, SHIELDS, SHIELD_PITCH,
-    SHIELD_ROWS, SHIELD_X, SHIELD_Y, SHOT_HIGH, Invaders, random_byte)
+    BLAST_TIME, CANNON_HIGH, CANNON_Y, COLUMNS, FAR_X, HIGH, PITCH_Y, ROWS, SAUCER_HIGH, SAUCER_Y, SHIELDS, SHIELD_END,
+    SHIELD_PITCH, SHIELD_ROWS, SHIELD_X, SHIELD_Y, SHOT_HIGH, Invaders, random_byte)
 from envs_c.games.space_invaders.shapes cimport CANNON, INVADERS, SAUCER, SHAPE
 
 
@@ -55,8 +55,8 @@ cdef inline int remove(Invaders* game, int found) noexcept nogil:
 cdef inline int shield_at(const Invaders* game, int x, int y) noexcept nogil:
     """The shield that a shot or bomb is in, or -1."""
     cdef int shield = (x - SHIELD_X) >> 5, column = (x - SHIELD_X) & (SHIELD_PITCH - 1), row
-    if y <= 0 or not game.sheltered or not 0 <= shield < SHIELDS or column >= 8:
-        return -1
+    if not ((y > SHIELD_Y - SHOT_HIGH) & (y < SHIELD_END) & (shield >= 0) & (shield < SHIELDS) & (column < 8) & game.sheltered):
+        return -1  # one condition, since single ones would be guessed wrong
     for row in range(max(0, (y - SHIELD_Y) >> 1), min(SHIELD_ROWS - 1, (y + SHOT_HIGH - 1 - SHIELD_Y) >> 1) + 1):
         if game.shield[shield][row] & 128 >> column:
             return shield

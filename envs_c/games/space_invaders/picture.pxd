@@ -10,9 +10,9 @@ from libc.string cimport memcpy, memset
 from envs_c.games.space_invaders.shapes cimport BLAST, INVADERS, SAUCER, SHAPE, SHAPES
 from envs_c.games.space_invaders.state cimport (
     BOMBS, BOMB_HIGH, CANNON_Y, COLUMNS, FAR_X, GROUND_Y, HIGH, PITCH_X, PITCH_Y, ROWS, SHIELDS, SHIELD_END, SHIELD_PITCH,
-    SHIELD_X, SHIELD_Y, Invaders, lowest_y)
+    SHIELD_ROWS, SHIELD_X, SHIELD_Y, Invaders, lowest_y)
 from envs_c.screen cimport SMALL, Canvas, canvas_bitmap, canvas_rect, grey_of
-from envs_c.stamp cimport AREA, CELL_X, CELL_Y, STAMP, UNIT_X, UNIT_Y, cell_at, cover_bits, cover_row
+from envs_c.stamp cimport AREA, CELL_X, CELL_Y, STAMP, UNIT_X, UNIT_Y, cell_at, cover_bits, cover_row, to_bytes
 
 
 cdef enum:
@@ -217,25 +217,41 @@ cdef inline void draw_thin(const Invaders* game, Canvas* canvas, int x, int y, i
             pixels[1] += shade(units[row] * (UNIT_X - wide), grey_of(SILVER))
 
 
+cdef inline void cover_shield(const Invaders* game, int s, uint64_t* units) noexcept nogil:
+    """Write the units that a whole row of a shield covers, 8 grey pixels in each of SHIELD_STAMP + 1 numbers."""
+    cdef int line, unit, here
+    cdef uint64_t covered
+    for line in range(SHIELD_ROWS):  # of 2 lines of the screen, so of 4 units, in at most 2 grey rows
+        unit = UNIT_Y * (SHIELD_Y + 2 * line)
+        here = min(CELL_Y - unit % CELL_Y, 2 * UNIT_Y)
+        memcpy(&covered, SPREAD[game.shield[s][line]][s], STAMP)
+        units[unit // CELL_Y - SHIELD_ROW] += here * covered
+        units[unit // CELL_Y - SHIELD_ROW + 1] += (2 * UNIT_Y - here) * covered
+
+
 cdef inline void draw_shields(const Invaders* game, Canvas* canvas) noexcept nogil:
-    """Draw the shields row by row, without the pixels that invaders cover."""
-    cdef uint8_t[SHIELD_STAMP][STAMP] units
+    """Draw the shields, without the pixels that invaders cover; then line by line."""
+    cdef uint64_t[SHIELD_STAMP + 1] units
+    cdef uint16_t[SHIELD_STAMP * STAMP] sums
+    cdef uint8_t[SHIELD_STAMP * STAMP] greys
     cdef bint low = game.count > 0 and lowest_y(game) + HIGH > SHIELD_Y
-    cdef int s, k, x, y, unit, row
-    cdef uint8_t grey = grey_of(RUST), bits
-    cdef uint8_t* pixels
+    cdef const uint8_t* unit_of = <const uint8_t*>units
+    cdef int s, x, y, unit, row
+    cdef long k
+    cdef uint8_t bits
     for s in range(SHIELDS):
         x = SHIELD_X + SHIELD_PITCH * s
         memset(units, 0, sizeof(units))
-        for y in range(SHIELD_Y, SHIELD_END):
-            bits = game.shield[s][(y - SHIELD_Y) >> 1]
-            if low:
-                bits &= ~invader_bits(game, x, y)
+        if not low and canvas.rgb == NULL:
+            cover_shield(game, s, units)
+        for y in range(SHIELD_Y, SHIELD_END if low or canvas.rgb != NULL else SHIELD_Y):
+            bits = game.shield[s][(y - SHIELD_Y) >> 1] & ~(invader_bits(game, x, y) if low else <uint8_t>0)
             if canvas.rgb != NULL:
                 canvas_bitmap(canvas, x, y, &bits, 1, 1, 1, RUST)
             for unit in range(UNIT_Y * y, UNIT_Y * (y + 1)):
-                add(units[unit // CELL_Y - SHIELD_ROW], SPREAD[bits][s])
+                add(<uint8_t*>&units[unit // CELL_Y - SHIELD_ROW], SPREAD[bits][s])
+        for k in range(SHIELD_STAMP * STAMP):
+            sums[k] = <uint16_t>(unit_of[k] * grey_of(RUST))
+        to_bytes(sums, greys, SHIELD_STAMP * STAMP)
         for row in range(SHIELD_STAMP if canvas.rgb == NULL else 0):
-            pixels = canvas.grey + SHIELD_ROW * SMALL + row * SMALL + UNIT_X * x // CELL_X
-            for k in range(STAMP):
-                pixels[k] += (units[row][k] * grey + AREA // 2) // AREA
+            add(canvas.grey + (SHIELD_ROW + row) * SMALL + UNIT_X * x // CELL_X, greys + STAMP * row)

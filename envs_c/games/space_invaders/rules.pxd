@@ -140,11 +140,11 @@ cdef inline void attack(Invaders* game, bint playing) noexcept nogil:
 
 cdef inline void fall(Invaders* game) noexcept nogil:
     """In odd frames: bombs fall."""
-    cdef int k
+    cdef int k, y
     random_byte(game)
     for k in range(BOMBS):
-        if game.bomb_y[k] > 0:
-            game.bomb_y[k] = 0 if game.bomb_y[k] >= BOMB_END else game.bomb_y[k] + BOMB_STEP
+        y = game.bomb_y[k]
+        game.bomb_y[k] = <int16_t>(y + BOMB_STEP if (y > 0) & (y < BOMB_END) else 0)
 
 
 cdef inline void steer(Invaders* game, int action) noexcept nogil:
@@ -227,7 +227,7 @@ cdef inline int play_frame(Invaders* game, int action, bint* over) noexcept nogi
             steer(game, action)
     else:
         points = shoot(game)
-    if not game.clock & 3 and saucer and game.saucer_x >= 0:
+    if saucer and game.saucer_x >= 0 and not game.clock & 3:
         move_saucer(game)
     if not game.clock & 7:
         fade(game)

@@ -57,6 +57,7 @@ odd ones; here both are drawn in every frame (option `flicker`). A shot, a bomb 
 off.
 """
 
+from libc.stdint cimport uint64_t
 from libc.string cimport memcpy, memset
 
 from envs_c.game cimport Game, Io, run_chunk
@@ -67,7 +68,8 @@ from envs_c.games.space_invaders.rules cimport play_frame
 from envs_c.games.space_invaders.shapes cimport BLAST, CANNON, INVADERS, SAUCER, WRECK
 from envs_c.games.space_invaders.state cimport (
     BOMBS, BOMB_HIGH, BOMB_SEEN, BURN, CANNON_Y, COLUMNS, FLICKER, GROUNDED_Y, GROUND_Y, PACE, PITCH_X, PITCH_Y, ROWS, SAUCER_Y,
-    SHOT_HIGH, SHOT_Y, SHOW, START_SEED, STRIDE, TOP_Y, Invaders, begin, columns_of, ctz, frames_to_march, lowest_y)
+    SHOT_HIGH, SHOT_Y, SHOW, START_SEED, STRIDE, TOP_Y, Invaders, begin, clzll, columns_of, ctz,
+    frames_to_march, lowest_y)
 from envs_c.games.space_invaders.valid cimport valid
 from envs_c.rng cimport Rng, rng_below
 from envs_c.screen cimport SMALL, Canvas, canvas_rect
@@ -77,6 +79,14 @@ from envs_c.game import Feature, Option
 
 cdef enum:
     FEATURES = 94
+
+cdef extern from *:
+    """
+    #define EACH_ROW 0x010101010101ULL
+    static float GONE[64][6];  // by the bits of a row: 1 for each invader that is gone; filled when this file is imported
+    """
+    const uint64_t EACH_ROW
+    float[64][COLUMNS] GONE
 
 
 cdef void reset(void* state, const double* options, Rng* rng) noexcept nogil:
@@ -91,10 +101,11 @@ cdef void observe(const void* state, void* out) noexcept nogil:
     """94 float32; the rows of GAME's `features` name them. Usual states have 0 in most places."""
     cdef const Invaders* game = <const Invaders*>state
     cdef float* features = <float*>out
-    cdef int middle = game.cannon + 3, columns = columns_of(game), k, r, c, bottom
+    cdef int middle = game.cannon + 3, columns = columns_of(game), k, r, c
+    cdef uint64_t rows = 0
+    memcpy(&rows, game.row, ROWS)
     for r in range(ROWS):
-        for c in range(COLUMNS):
-            features[COLUMNS * r + c] = 1 - (game.row[r] >> c & 1)
+        memcpy(features + COLUMNS * r, GONE[game.row[r]], COLUMNS * sizeof(float))
     for k in range(24):
         features[36 + k] = game.gone[k] * <float>0.125
     if not game.sheltered:
@@ -121,11 +132,9 @@ cdef void observe(const void* state, void* out) noexcept nogil:
     features[80] = game.phase == SHOW or game.phase == BURN
     features[81] = frames_to_march(game) * <float>(1.0 / 32)
     for c in range(COLUMNS):
-        bottom = 0
-        for r in range(ROWS):
-            bottom = r + 1 if game.row[r] >> c & 1 else bottom
-        features[82 + c] = (game.x + PITCH_X * c + 3 - middle) * <float>(1.0 / 40) if columns >> c & 1 else <float>0
-        features[88 + c] = bottom * <float>(1.0 / 6) - 1
+        features[82 + c] = (game.x + PITCH_X * c + 3 - middle) * <float>(1.0 / 40) * (columns >> c & 1) + <float>0  # never -0
+        r = (63 - clzll((rows >> c & EACH_ROW) << 8 | 1)) >> 3  # number of its lowest row, 0 if it is empty
+        features[88 + c] = r * <float>(1.0 / 6) - 1
 
 
 cdef void backdrop(const double* options, Canvas* canvas) noexcept nogil:
@@ -183,6 +192,10 @@ cdef void chunk(char* states, Io* io, int lo, int hi) noexcept nogil:
 
 
 cdef void prepare() noexcept nogil:
+    cdef int bits, c
+    for bits in range(64):
+        for c in range(COLUMNS):
+            GONE[bits][c] = 1 - (bits >> c & 1)
     make_stamps()
     make_digits()
     make_spread()
