@@ -61,6 +61,8 @@ class Cartridge(console.Cartridge):
         result = super().step(action)
         if not (self.ram[71] and self.before[71]):
             self.hero = self.ram[41]
+        elif self.ram[71] >= self.before[71]:  # the stun begins again
+            self.hero -= 4
         return result
 
     def state(self) -> dict:

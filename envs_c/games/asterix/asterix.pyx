@@ -26,12 +26,16 @@ distances for each pair. The touch takes effect in the next frame, after all thi
     to 23, and 7 in stage 24. The last treasure of a stage has the wait of the next stage; points that wait then go on
     in the next frame.
   - Lyre. It becomes an empty place, and the hero is stunned for 126 frames. In these nothing moves, but the clock and the
-    waits go on. Then a life is lost, all things become empty places, and the hero stands at its start.
+    waits go on. Then a life is lost, all things become empty places, and the hero stands at its start. If the stun begins in
+    the frame in which the hero changes its lane, he can still touch the thing in the new lane: as he is in that frame, and in
+    the next one as he is drawn then. Twice as wide he reaches 3 pixels farther to the left and 5 to the right, Obelix 2 and 4.
+    A treasure gives its points, another lyre begins the stun again, 4 pixels to the left.
 
 Stages. 50 treasures make a stage. Stage 24 is followed by stage 16. The stage decides how treasures look, also those that
 are on the screen when it begins. The hero is Obelix in stages 4 to 7, 12 to 15 and 20 to 24, otherwise Asterix. When Obelix
 comes for the first time, with stage 4, the screen shows his name for 255 frames, in which only the clock goes on, here to
-255 and then from 0. After that all things are treasures at the places where they were, and he stands at the start.
+255 and then from 0. After that all things are treasures at the places where they were, and he stands at the start. A stun
+ends first.
 
 Lives. 3 at first. One more at 10,000, 30,000, 50,000, 80,000 and 110,000 points and then every 40,000, but never more than
 8.
@@ -55,8 +59,8 @@ from envs_c.games.asterix.picture cimport (
     BLACK, DIGITS, HEROES, LIVES_X, LIVES_Y, PITCH, SCORE_X, SCORE_Y, STANDING, WIDTH, draw_hero, draw_sprite, draw_thing,
     draw_title, make_stamps)
 from envs_c.games.asterix.rules cimport (
-    HARMLESS_LYRES, LANES, LAST_STAGE, LEFT, LYRE, NOTHING, RANDOM_THINGS, RIGHT, ROUND, START_X, STUN, TITLE_FRAMES, TREASURE,
-    Asterix, begin, hero_of, look_for_touch, move_hero, move_things, pace, pass_waits, show_title, start_again, take_treasure)
+    LANES, LAST_STAGE, LEFT, LYRE, RANDOM_THINGS, RIGHT, ROUND, START_X, STUN, TITLE_FRAMES, TREASURE, Asterix, begin, hero_of,
+    look_for_touch, move_hero, move_things, pace, pass_waits, show_title, stay_stunned, take_thing)
 from envs_c.games.asterix.valid cimport valid
 from envs_c.rng cimport Rng, rng_next
 from envs_c.screen cimport SMALL, Canvas, canvas_rect
@@ -98,26 +102,15 @@ cdef float step(void* state, int action, Rng* rng, bint* over) noexcept nogil:
     game.clock += 1
     pass_waits(game)
     if game.stun:
-        game.stun -= 1
-        if game.stun == 1 and game.lives == 1:
-            game.lives = 0
-            over[0] = True
-        elif game.stun == 0:
-            game.lives -= 1
-            start_again(game, NOTHING)
-        return 0.0
+        return stay_stunned(game, over)
     if game.rules & RANDOM_THINGS:
         entering = <uint8_t>(LYRE + (rng_next(rng) >> 31))
     move_things(game, entering)
     if game.touch:
-        if game.kind[game.lane] == LYRE:
-            game.kind[game.lane] = NOTHING
-            game.stun = 0 if game.rules & HARMLESS_LYRES else STUN
-        else:
-            points = take_treasure(game)
+        points = take_thing(game)
     move_hero(game, action, step_lane)
-    if game.stun == 0 and game.title == 0:
-        look_for_touch(game)
+    if game.title == 0:
+        look_for_touch(game, False)
     else:
         game.touch = 0
     return points
@@ -208,7 +201,7 @@ cdef void prepare() noexcept nogil:
 
 
 GAME = Game(
-    name="asterix", title="Asterix", version=1, summary="Gather treasures that cross eight lanes, and keep off the lyres.",
+    name="asterix", title="Asterix", version=2, summary="Gather treasures that cross eight lanes, and keep off the lyres.",
     actions=("NOOP", "UP", "RIGHT", "LEFT", "DOWN", "UPRIGHT", "UPLEFT", "DOWNRIGHT", "DOWNLEFT"),
     feature_shape=(FEATURES,), frame_skip=4,
     feature_low=(-2, -2, -1, 0, 0, 0, -2, 0) + (0, 0, -4, -2) * SLOTS,

@@ -129,7 +129,7 @@ cdef inline uint64_t hero_bits(const Asterix* game, int row) noexcept nogil:
 
 
 cdef inline int hero_x(const Asterix* game) noexcept nogil:
-    return game.hero - (WIDTH // 2 if is_wide(game) else 0)
+    return game.hero - (WIDTH // 2 - 1 if is_wide(game) else 0)
 
 
 cdef inline void draw_behind(const Asterix* game, Sheet* sheet, int lane) noexcept nogil:
@@ -151,7 +151,7 @@ cdef inline void draw_hero(const Asterix* game, Sheet* sheet) noexcept nogil:
 
 
 cdef inline void draw_thing(const Asterix* game, Sheet* sheet, int lane) noexcept nogil:
-    cdef int near = WIDTH + (WIDTH // 2 if is_wide(game) else 0)
+    cdef int near = WIDTH + (WIDTH // 2 + 1 if is_wide(game) else 0)
     if game.kind[lane] == NOTHING:
         return
     if lane == game.lane and game.lives > 0 and -near < game.hero - game.x[lane] < near:

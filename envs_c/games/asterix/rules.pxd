@@ -14,6 +14,8 @@ cdef enum:
     ENTRY = 5, EXIT = 143                           # x of things that come in from the left and from the right
     STAGE = 50, OBELIX = 4, FAST = 16, LAST_STAGE = 24
     STUN = 126, TITLE_FRAMES = 255
+    WIDE_LEFT = 3, WIDE_RIGHT = 5                   # pixels by which a stunned Asterix reaches farther; Obelix 1 less
+    AGAIN = 4                                       # pixels by which a stun that begins again moves the hero to the left
     ROUND = 128, MOST_LIVES = 8
     HARMLESS_LYRES = 1, RANDOM_THINGS = 2, QUICK_POINTS = 4     # bits of `rules`: changes of the cartridge's rules
     LYRES = 9, PRICES = 11                          # sprites: 0 .. 8 treasures, 9 and 10 lyres, 11 .. 16 points
@@ -132,6 +134,13 @@ cdef inline int wait_of(const Asterix* game) noexcept nogil:
     return WAIT[LAST_STAGE if game.rules & QUICK_POINTS else game.stage]
 
 
+cdef inline void meet_obelix(Asterix* game) noexcept nogil:
+    """Begin to show the title if it is due."""
+    if game.stage == OBELIX and not game.met_obelix:
+        game.met_obelix = True
+        game.title = TITLE_FRAMES
+
+
 cdef inline void next_stage(Asterix* game) noexcept nogil:
     """Begin the next stage. Points that wait now go on in the next frame."""
     cdef int i
@@ -139,9 +148,8 @@ cdef inline void next_stage(Asterix* game) noexcept nogil:
     game.stage = <uint8_t>(FAST if game.stage == LAST_STAGE else game.stage + 1)
     for i in range(LANES):
         game.wait[i] = game.wait[i] != 0
-    if game.stage == OBELIX and not game.met_obelix:
-        game.met_obelix = True
-        game.title = TITLE_FRAMES
+    if game.stun == 0:
+        meet_obelix(game)
 
 
 cdef inline float take_treasure(Asterix* game) noexcept nogil:
@@ -173,14 +181,44 @@ cdef inline void move_hero(Asterix* game, int action, bint step_lane) noexcept n
         game.lane = <uint8_t>min(max(lane, 0), LANES - 1)
 
 
-cdef inline void look_for_touch(Asterix* game) noexcept nogil:
-    """Set `touch` for the next frame. Only treasures and lyres can be touched."""
-    cdef int lane = game.lane, away = game.hero - game.x[lane]
+cdef inline void look_for_touch(Asterix* game, bint stunned) noexcept nogil:
+    """Set `touch` for the next frame. Only treasures and lyres can be touched. A stunned hero is wider."""
+    cdef int lane = game.lane, away = game.hero - game.x[lane], hero = hero_of(game)
+    cdef int obelix = hero >> 1, left = stunned * (WIDE_LEFT - obelix), right = stunned * (WIDE_RIGHT - obelix)
     cdef const signed char* reach
     game.touch = 0
     if game.kind[lane] == LYRE or game.kind[lane] == TREASURE:
-        reach = REACH[sprite_of(game, lane)][hero_of(game)]
-        game.touch = reach[0] <= away <= reach[1]
+        reach = REACH[sprite_of(game, lane)][hero]
+        game.touch = reach[0] - right <= away <= reach[1] + left
+
+
+cdef inline float take_thing(Asterix* game) noexcept nogil:
+    """The touch of the last frame takes effect; returns its points."""
+    if game.kind[game.lane] == TREASURE:
+        return take_treasure(game)
+    game.kind[game.lane] = NOTHING
+    game.hero -= <int16_t>(AGAIN if game.stun else 0)
+    game.stun = 0 if game.rules & HARMLESS_LYRES else STUN
+    return 0.0
+
+
+cdef inline float stay_stunned(Asterix* game, bint* over) noexcept nogil:
+    """One frame of a stun; returns the points of a treasure that the hero had touched."""
+    cdef float points = 0.0
+    game.stun -= 1
+    if game.stun == 1 and game.lives == 1:
+        game.lives = 0
+        over[0] = True
+    elif game.stun == 0:
+        game.lives -= 1
+        start_again(game, NOTHING)
+        meet_obelix(game)
+    elif game.touch:
+        points = take_thing(game)
+    game.touch = 0
+    if game.stun == STUN - 1:
+        look_for_touch(game, True)
+    return points
 
 
 cdef inline void show_title(Asterix* game) noexcept nogil:

@@ -1,8 +1,8 @@
 """The check of a restored game of Asterix."""
 
 from envs_c.games.asterix.rules cimport (
-    BONUS, ENTRY, EXIT, FAST, HARMLESS_LYRES, LANES, LAST_STAGE, LEFT_END, LYRE, MOST_LIVES, OBELIX, POINTS, RIGHT_END, STAGE,
-    STUN, TREASURE, Asterix, rules_of)
+    AGAIN, BONUS, ENTRY, EXIT, FAST, HARMLESS_LYRES, LANES, LAST_STAGE, LEFT_END, LYRE, MOST_LIVES, OBELIX, POINTS, RIGHT_END,
+    STAGE, STUN, TREASURE, Asterix, rules_of)
 from envs_c.valid cimport between
 
 
@@ -36,13 +36,21 @@ cdef inline bint has_things(const Asterix* game) noexcept nogil:
     return True
 
 
+cdef inline bint has_met_obelix(const Asterix* game, const double* options) noexcept nogil:
+    """True if Obelix was met in his first stage. If that begins in a stun, he comes when the stun has ended."""
+    if game.stage == OBELIX and game.stun and options[1] < OBELIX and game.taken == 0 and game.met_obelix == 0:
+        return True
+    return game.met_obelix == (game.stage >= OBELIX)
+
+
 cdef inline bint valid(const void* state, const double* options, bint over) noexcept nogil:
     """True if hero, things and counts can be those of one game."""
     cdef const Asterix* game = <const Asterix*>state
     cdef int least = 2 if game.stun == 1 else 1  # lives; the last one ends with a stun of 1
     return (game.rules == rules_of(options) and game.stun <= (0 if game.rules & HARMLESS_LYRES else STUN)
             and between(game.lives, 0 if over else least, MOST_LIVES) and has_score(game) and has_things(game)
-            and between(game.hero, LEFT_END - FASTEST, RIGHT_END + FASTEST) and game.lane < LANES and game.right <= 1
+            and between(game.hero, LEFT_END - FASTEST - (AGAIN if game.stun else 0), RIGHT_END + FASTEST)
+            and game.lane < LANES and game.right <= 1
             and between(game.stage, min(<int>options[1], FAST), LAST_STAGE) and game.taken < STAGE
-            and game.met_obelix == (game.stage >= OBELIX) and (game.title == 0 or (game.stage == OBELIX and game.stun == 0))
+            and has_met_obelix(game, options) and (game.title == 0 or (game.stage == OBELIX and game.stun == 0))
             and (game.touch == 0 or (game.touch == 1 and game.kind[game.lane] in (LYRE, TREASURE))))

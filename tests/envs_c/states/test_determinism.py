@@ -15,7 +15,7 @@ ALL_AT_ONCE = {"sticky": 0.25, "time_limit": 45, "reward_clip": 1.0}
 GOLDEN_SIZE = {"num_envs": 16, "steps": 400, "seed": 7}
 GOLDEN = {
     ("asterix", "features"): "f312f782dfc1b43f",
-    ("asterix", "pixels"): "7f63826831e1fcc9",
+    ("asterix", "pixels"): "f82a90133f0d02fc",
     ("asteroids", "features"): "ce345c98eb33adfd",
     ("asteroids", "pixels"): "70dc0b4d330871c5",
     ("breakout", "features"): "889b7c00af1ef688",
