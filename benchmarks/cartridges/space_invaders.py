@@ -6,16 +6,18 @@ from benchmarks.cartridges import console
 
 NONE = 246                                          # the place of a shot or bomb that is not there
 NO_SAUCER, SAUCER_BLAST = 180, 57                   # the saucer's place if there is none; the blast of the saucer
-PHASES = {0: 0, 1: 1, 4: 2, 8: 3, 12: 3}            # our numbers of play, lives shown, cannon burning, wave cleared
-BOTH, CLEAR_CLOCK = 12, 97                          # burning after a cleared wave, which our game has not; its longest clear
+PHASES = {0: 0, 1: 1, 4: 2, 8: 3, 12: 2}            # our numbers of play, lives shown, cannon burning, wave cleared; 12: both
 POSE = 255                                          # the byte of our pose 1
 
 
 class Cartridge(console.Cartridge):
-    """first, wave: empty columns at the left, which RAM leaves out, and the wave's number; counted from frame to frame."""
+    """first, wave, emptied: empty columns at the left, which RAM leaves out, the wave's number, and our field.
+
+    They are counted from frame to frame.
+    """
 
     def __init__(self):
-        self.first = self.wave = 0
+        self.first = self.wave = self.emptied = 0
         super().__init__("space_invaders")
         while self.ram[74] != 1:  # the last frame of the rest
             self.step(0)
@@ -28,19 +30,23 @@ class Cartridge(console.Cartridge):
                 "score": self.bcd(102, 104), "saucer": ram[30]}
 
     def restart(self):
-        self.first = self.wave = 0
+        self.first = self.wave = self.emptied = 0
         return super().restart()
 
     def new_episode(self):
-        self.first = self.wave = 0
+        self.first = self.wave = self.emptied = 0
         super().new_episode()
 
     def step(self, action: int):
         result = super().step(action)
+        before, after = (np.bitwise_or.reduce(ram[18:24]) for ram in (self.before, self.ram))
+        self.emptied = 0
         if self.before[17] == 0 < self.ram[17]:
             self.first, self.wave = 0, self.wave + 1
         elif self.ram[26] - self.before[26] > 8:  # more than a march
             self.first += (self.ram[26] - self.before[26] + 8) // 16
+        else:
+            self.emptied = (before & ~after) << self.first & 63
         return result
 
     def leave(self, rows):
@@ -66,7 +72,6 @@ class Cartridge(console.Cartridge):
                 "bomb_x": [x for x, _ in bombs], "bomb_y": [y for _, y in bombs], "shot_x": shot[0], "shot_y": shot[1],
                 "saucer_x": ram[30] - 1 if ram[30] != NO_SAUCER else -1, "saucer_way": 1 if ram[24] & 1 else -1,
                 "saucer_wait": ram[70], "way": 1 if ram[24] & 2 else -1, "pose": int(ram[11] == POSE),
-                "clock": min(ram[74], CLEAR_CLOCK) if ram[42] == BOTH else ram[74],
-                "seed": ram[106], "phase": PHASES[ram[42]], "blast": blast * seen,
+                "clock": ram[74], "emptied": self.emptied, "seed": ram[106], "phase": PHASES[ram[42]], "blast": blast * seen,
                 "blast_row": 6 if place == SAUCER_BLAST else 5 - (place >> 3) if seen else 0,
                 "blast_column": min((place & 7) + self.first, 5) if place < 48 else 0}

@@ -45,7 +45,7 @@ class SpaceInvaders(Machine):
     STATE = struct(
         ("score", "i4"), ("x y saucer_x cannon shown shot_x shot_y", "i2"), ("bomb_x bomb_y", "i2", 2), ("row", "u1", 6),
         ("shield", "u1", (3, 9)), ("gone", "u1", 24), ("count wave lives clock seed first", "u1"), ("way saucer_way", "i1"),
-        ("saucer_wait pose phase sheltered blast blast_row blast_column rules", "u1"))
+        ("saucer_wait pose phase sheltered blast blast_row blast_column rules emptied", "u1"))
 
 
 class Asteroids(Machine):

@@ -4,7 +4,7 @@ from libc.stdint cimport uint8_t
 
 from envs_c.games.space_invaders.state cimport (
     BLAST_TIME, CANNON_HIGH, CANNON_Y, COLUMNS, FAR_X, HIGH, PITCH_Y, ROWS, SAUCER_HIGH, SAUCER_Y, SHIELDS, SHIELD_END,
-    SHIELD_PITCH, SHIELD_ROWS, SHIELD_X, SHIELD_Y, SHOT_HIGH, Invaders, random_byte)
+    SHIELD_PITCH, SHIELD_ROWS, SHIELD_X, SHIELD_Y, SHOT_HIGH, Invaders, columns_of, random_byte)
 from envs_c.games.space_invaders.shapes cimport CANNON, INVADERS, SAUCER, SHAPE
 
 
@@ -45,8 +45,9 @@ cdef inline int invader_at(const Invaders* game) noexcept nogil:
 
 cdef inline int remove(Invaders* game, int found) noexcept nogil:
     """Destroy an invader; returns its points."""
-    cdef int row = found // COLUMNS, column = found % COLUMNS
+    cdef int row = found // COLUMNS, column = found % COLUMNS, before = columns_of(game)
     game.row[row] ^= 1 << column
+    game.emptied = <uint8_t>(before ^ columns_of(game))
     game.count -= 1
     game.blast, game.blast_row, game.blast_column = BLAST_TIME, row, column
     return 5 * (ROWS - row)

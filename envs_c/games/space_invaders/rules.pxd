@@ -23,7 +23,7 @@ cdef inline void next_phase(Invaders* game, bint* over) noexcept nogil:
         game.lives -= 1
         over[0] = game.lives == 0
         game.cannon, game.saucer_x = CANNON_X, -1
-    else:
+    if game.count == 0:
         game.wave += game.wave < 255
         game.way = 1
         begin_wave(game)
@@ -94,8 +94,8 @@ cdef inline int aim(const Invaders* game, int columns, int luck) noexcept nogil:
 
 
 cdef inline void drop_bomb(Invaders* game) noexcept nogil:
-    """Let a bomb fall from a random column, unless it would be too near to the other one."""
-    cdef int columns = columns_of(game) >> game.first, luck, column, row = ROWS - 1, x, y, k
+    """Let a bomb fall from a random column, unless it would be too near to the other one, or the column was just emptied."""
+    cdef int there = columns_of(game), columns = (there | game.emptied) >> game.first, luck, column, row = ROWS - 1, x, y, k
     if columns == 0 or game.rules & NO_BOMBS:
         return
     luck = random_byte(game)
@@ -108,6 +108,8 @@ cdef inline void drop_bomb(Invaders* game) noexcept nogil:
         if column < 0:
             return
     column += game.first
+    if not there >> column & 1:
+        return
     while not game.row[row] >> column & 1:
         row -= 1
     x, y = game.x + PITCH_X * column + 3, game.y + PITCH_Y * row + 1
@@ -136,6 +138,7 @@ cdef inline void attack(Invaders* game, bint playing) noexcept nogil:
         game.bomb_x[0], game.bomb_y[0], game.bomb_y[1] = game.bomb_x[1], game.bomb_y[1], 0
     elif game.bomb_y[1] == 0 and playing and game.clock:
         drop_bomb(game)
+    game.emptied = 0
 
 
 cdef inline void fall(Invaders* game) noexcept nogil:
@@ -162,7 +165,7 @@ cdef inline void bomb(Invaders* game) noexcept nogil:
             crumble(game, shield, game.bomb_x[k], False)
             game.bomb_y[k] = 0
     for k in range(BOMBS):
-        if game.phase == PLAY and meets_cannon(game, game.bomb_x[k], game.bomb_y[k]):
+        if (game.phase == PLAY or game.phase == CLEAR) and meets_cannon(game, game.bomb_x[k], game.bomb_y[k]):
             game.phase, game.clock = BURN, BURN_CLOCK
 
 
@@ -182,7 +185,7 @@ cdef inline int shoot(Invaders* game) noexcept nogil:
         points += remove(game, found)
         game.shot_y = 0
         if game.count == 0:
-            game.phase, game.clock = CLEAR, CLEAR_CLOCK
+            game.phase, game.clock = BURN if game.phase == BURN else CLEAR, CLEAR_CLOCK
         return points
     shield = shield_at(game, game.shot_x, game.shot_y)
     if shield >= 0:

@@ -23,7 +23,8 @@ the frames, by the clock modulo 64:
 
 Bombs. A bomb is 1 pixel wide and 8 high and falls by 2 pixels in odd frames. There are at most two, the upper one first. One
 that is out of sight below the ground keeps its place until y 218. If there is a place for it, a bomb appears in an even frame
-in a random column, below the lowest invader, unless it would be less than 32 pixels above or below the other one.
+in a random column, below the lowest invader, unless it would be less than 32 pixels above or below the other one. In the
+first frame after the last invader of a column was hit, this column can still be chosen; then no bomb appears.
 
 Random numbers. r = 5 r + 89 modulo 256, once in every odd frame, and before each choice. The column of a bomb: from r = 128
 on the lower 5 bits of r choose it from a table, and if it is empty, the lowest 2 bits choose the order in which others are
@@ -45,7 +46,9 @@ there is a saucer.
 Rests. The first wave begins after 128 frames, in which the lives are shown and the cannon blinks. When the cannon is hit it
 burns for 128 frames, in which only shot and bombs move. Then a life is lost, the saucer is gone, the cannon stands at x 34,
 the lives are shown for 64 frames, and the game continues. 97 frames after the last invader of a wave, in which the cannon is
-free and shots and bombs fly on, the lives are shown for 64 frames; then the next wave begins, with whole shields.
+free and shots and bombs fly on, the lives are shown for 64 frames; then the next wave begins, with whole shields. If a bomb
+hits the cannon in these 97 frames, or the shot of a cannon that burns hits the last invader, both follow from the last one: a
+life is lost, after 128 or 97 frames, and the next wave begins.
 
 Points. An invader gives 5 in the lowest row, then 10, 15, 20, 25, and 30 in the highest. The saucer gives 200.
 
@@ -202,7 +205,7 @@ cdef void prepare() noexcept nogil:
 
 
 GAME = Game(
-    name="space_invaders", title="SpaceInvaders", version=3, summary="Shoot invaders before they land, from behind shields.",
+    name="space_invaders", title="SpaceInvaders", version=4, summary="Shoot invaders before they land, from behind shields.",
     actions=("NOOP", "FIRE", "RIGHT", "LEFT", "RIGHTFIRE", "LEFTFIRE"), feature_shape=(FEATURES,), frame_skip=4,
     feature_low=-10, feature_high=70,
     options={"lives": Option(3, 1, 9, "lives at the start"),

@@ -83,6 +83,7 @@ ctypedef struct Invaders:
     uint8_t sheltered               # 0: the shields are gone, as the invaders have come low
     uint8_t blast, blast_row, blast_column  # blast: what is left of the last blast's BLAST_TIME
     uint8_t rules                   # bits of options
+    uint8_t emptied                 # bit of the column whose last invader was shot in the last frame
 
 
 cdef inline uint8_t rules_of(const double* options) noexcept nogil:

@@ -69,8 +69,9 @@ cdef inline bint has_phase(const Invaders* game) noexcept nogil:
         return game.count > 0
     if game.phase == CLEAR:
         return game.count == 0 and between(game.clock, 1, CLEAR_CLOCK)
-    return game.phase in (SHOW, BURN) and game.count > 0 and between(
-        game.clock, 1, START_CLOCK if game.phase == SHOW else BURN_CLOCK)
+    if game.phase == BURN:
+        return between(game.clock, 1, BURN_CLOCK)
+    return game.phase == SHOW and game.count > 0 and between(game.clock, 1, START_CLOCK)
 
 
 cdef inline bint valid(const void* state, const double* options, bint over) noexcept nogil:
@@ -81,4 +82,5 @@ cdef inline bint valid(const void* state, const double* options, bint over) noex
             and between(game.shown, CANNON_X, CANNON_END)
             and game.way in (-1, 1) and game.pose <= 1 and game.sheltered <= 1 and game.blast <= BLAST_TIME
             and game.blast_row <= SAUCER_ROW and game.blast_column < COLUMNS and game.rules == rules_of(options)
+            and game.emptied & (game.emptied - 1 | columns_of(game)) == 0 and game.emptied < 1 << COLUMNS
             and has_invaders(game, over) and has_shields(game) and has_missiles(game) and has_phase(game))

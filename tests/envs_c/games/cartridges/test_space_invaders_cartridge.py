@@ -2,14 +2,14 @@
 
 import numpy as np
 import pytest
-from space_machine import FIRE, NOOP, Space
+from space_machine import FIRE, NOOP, RIGHT_FIRE, Space
 
 import envs_c
 
 pytest.importorskip("ale_py")
 
 from benchmarks.cartridges.lockstep import twin_of
-from benchmarks.cartridges.space_invaders import Cartridge
+from benchmarks.cartridges.space_invaders import NONE, Cartridge
 from benchmarks.likeness.compare import difference
 from benchmarks.likeness.games import GAMES
 
@@ -45,12 +45,7 @@ def test_every_frame_of_a_game_equals_the_cartridges(cartridge, seed, chance, fr
         assert ours == theirs, f"frame {frame}"
         if ours[1]:
             break
-        state, other = machine.read(), cartridge.state()
-        mine, places = GAMES["space_invaders"].objects(state), GAMES["space_invaders"].objects(other)
-        for name in mine:
-            assert np.array_equal(mine[name], places[name], equal_nan=True), f"frame {frame}: {name}"
-        for name in COUNTS:
-            assert np.array_equal(np.ravel(state[name]), np.ravel(other[name])), f"frame {frame}: {name}"
+        assert_equal(machine, cartridge, frame)
     assert frame > 300 and machine.score > 0
 
 
@@ -152,3 +147,79 @@ def test_invaders_land_at_the_cartridges_height(cartridge, rows, y, lands):
             break
         assert machine.y == cartridge.state()["y"]
     assert ours[1] == lands
+
+
+def set_last(cartridge, rows, column: int):
+    """Keep these invaders; a shot is below the lowest one of the column, and no bomb falls."""
+    cartridge.leave(rows)
+    lowest_row = max(row for row in range(6) if rows[row] >> column & 1)
+    state = cartridge.state()
+    cartridge.poke({81: NONE, 82: NONE, 85: (state["y"] + 18 * lowest_row + 2) // 2 | 1, 87: state["x"] + 16 * column + 6})
+
+
+def assert_equal(machine, cartridge, frame: int):
+    state, other = machine.read(), cartridge.state()
+    mine, places = GAMES["space_invaders"].objects(state), GAMES["space_invaders"].objects(other)
+    for name in mine:
+        assert np.array_equal(mine[name], places[name], equal_nan=True), f"frame {frame}: {name}"
+    for name in COUNTS:
+        assert np.array_equal(np.ravel(state[name]), np.ravel(other[name])), f"frame {frame}: {name}"
+
+
+@pytest.mark.parametrize("column", range(6))
+@pytest.mark.parametrize("others", [63, 51, 45])
+def test_a_column_that_was_just_emptied_may_be_chosen_and_drops_no_bomb(cartridge, column, others):
+    """Every random number, in the frame after the hit and two frames later."""
+    machine, none = twin_of("space_invaders"), 0
+    for _ in range(5):
+        cartridge.step(NOOP)
+    set_last(cartridge, [others & ~(1 << column), 0, 0, 1 << column, 0, 0], column)
+    machine.change(**cartridge.state())
+    while cartridge.step(NOOP)[0] == 0:
+        machine.step(NOOP)
+    machine.step(NOOP)
+    for frame in (0, 2):
+        machine.change(bomb_y=[0, 0])
+        cartridge.poke({81: NONE, 82: NONE})
+        before, saved = cartridge.ale.cloneState(include_rng=True), machine.core.get_state()
+        for seed in range(256):
+            cartridge.ale.restoreState(before)
+            cartridge.poke({106: seed})
+            machine.core.set_state(saved)
+            machine.change(seed=seed)
+            machine.step(NOOP)
+            cartridge.step(NOOP)
+            theirs = sorted(place for place in (cartridge.missile(83 + k, 81 + k) for k in (0, 1)) if place[1])
+            ours = sorted((x, y) for x, y in zip(machine.bomb_x, machine.bomb_y, strict=True) if y)
+            assert ours == theirs, f"frame {frame}, seed {seed}"
+            none += frame == 0 and not ours
+        cartridge.ale.restoreState(before)
+        machine.core.set_state(saved)
+        for _ in range(2):
+            cartridge.step(NOOP)
+            machine.step(NOOP)
+    assert none > 0
+
+
+@pytest.mark.parametrize("burns_first, wait, lives", [
+    (False, 0, 3), (False, 61, 3), (False, 93, 2), (False, 4, 1), (True, 0, 3), (True, 1, 3), (True, 90, 2), (True, 5, 1)])
+def test_a_cannon_that_burns_as_a_wave_ends_equals_the_cartridges(cartridge, burns_first, wait, lives):
+    """A bomb hits it after the last invader was shot, or its shot hits the last invader after the bomb; to the next wave."""
+    machine, burned, cleared = twin_of("space_invaders"), 0, 0
+    for _ in range(5):
+        cartridge.step(NOOP)
+    cartridge.poke({73: lives})
+    for frame in range(420):
+        if frame == (3 + wait if burns_first else 0):
+            set_last(cartridge, [1, 0, 0, 0, 0, 0], 0)
+            machine.change(**cartridge.state())
+        if frame == (0 if burns_first else 3 + wait):
+            cartridge.poke({81: 88, 82: NONE, 83: cartridge.ram[28] + 4})
+            machine.change(**cartridge.state())
+        ours, theirs = machine.step(RIGHT_FIRE), cartridge.step(RIGHT_FIRE)
+        assert ours == theirs, f"frame {frame}"
+        if ours[1]:
+            break
+        assert_equal(machine, cartridge, frame)
+        burned, cleared = burned + (machine.phase == 2), cleared + (machine.count == 0)
+    assert burned > 80 and cleared > 80 and ours[1] == (lives == 1)

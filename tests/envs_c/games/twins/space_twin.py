@@ -58,6 +58,7 @@ class Twin:
             self.turn_of_the_clock()
         even = self.clock % 2 == 0
         self.drop(before) if even else self.fall()
+        self.emptied = 0
         if self.count and self.first != self.columns()[0]:
             self.first, self.blast = self.columns()[0], 0
         if even and self.shot_y:
@@ -93,13 +94,14 @@ class Twin:
         if self.phase == SHOW:
             self.phase, self.saucer_wait = PLAY, 4
             return
-        if self.phase == CLEAR:
+        lost = self.phase == BURN
+        if self.count == 0:
             self.wave = min(self.wave + 1, 255)
             self.row, self.count, self.first, self.sheltered, self.way = [63] * 6, 36, 0, 1, 1
             self.x, self.y = 22, 31 + 10 * min(self.wave, 4)
             self.shield, self.gone = [list(WHOLE) for _ in range(3)], [0] * 24
             self.shot_y, self.bomb_y = 0, [0, 0]
-        else:
+        if lost:
             self.lives -= 1
             self.over = self.lives == 0
         self.phase, self.cannon, self.saucer_x = SHOW, 34, -1
@@ -120,13 +122,14 @@ class Twin:
         self.bomb_y = [0 if y in (0, 218) else y + 2 for y in self.bomb_y]
 
     def drop(self, before: int):
-        (first, second), columns = self.bomb_y, [column - self.first for column in self.columns()]
+        (first, second), columns = self.bomb_y, [
+            column - self.first for column in range(6) if column in self.columns() or self.emptied >> column & 1]
         if second and not first:
             self.bomb_y, self.bomb_x[0] = [second, 0], self.bomb_x[1]
         if second or before != PLAY or not self.clock or not columns or self.rules & NO_BOMBS:
             return
         column = self.column(columns, self.random())
-        if column is None:
+        if column is None or column + self.first not in self.columns():
             return
         column += self.first
         y = self.y + 18 * max(row for row in range(6) if self.row[row] >> column & 1) + 1
@@ -164,7 +167,7 @@ class Twin:
             if self.crumbles(self.bomb_x[k], self.bomb_y[k], False):
                 self.bomb_y[k] = 0
         cannon = pixels(CANNON, self.cannon, 185)
-        if self.phase == PLAY and any(y and cannon & {(x, y + (2 if x < 112 else 1) + line) for line in range(8)}
+        if self.phase in (PLAY, CLEAR) and any(y and cannon & {(x, y + (2 if x < 112 else 1) + line) for line in range(8)}
                                       for x, y in zip(self.bomb_x, self.bomb_y, strict=True)):
             self.phase, self.clock = BURN, 128
 
@@ -178,12 +181,13 @@ class Twin:
                 shape = pixels(SHAPES[row + 6 * self.pose], self.x + 16 * column, self.y + 18 * row)
                 if self.row[row] >> column & 1 and shot & shape:
                     self.row[row] ^= 1 << column
+                    self.emptied = 0 if column in self.columns() else 1 << column
                     self.count -= 1
                     if self.blast and self.blast_row == 6:
                         self.saucer_x = -1  # its blast ends with the invader's
                     self.blast, self.blast_row, self.blast_column, self.shot_y = 4, row, column, 0
                     if not self.count:
-                        self.phase, self.clock = CLEAR, 97
+                        self.phase, self.clock = BURN if self.phase == BURN else CLEAR, 97
                     return points + 5 * (6 - row)
         if self.crumbles(self.shot_x, self.shot_y, True):
             self.shot_y = 258
