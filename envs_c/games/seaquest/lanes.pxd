@@ -86,7 +86,7 @@ cdef inline bint move_wave(Seaquest* game, int lane, int enemy, int chance) noex
         x -= enemy
         passed = PAST_LEFT - MARGIN < x <= PAST_LEFT
         x += ROUND if x <= PAST_LEFT - MARGIN else 0
-    if game.alive[lane] == 0 and not busy:
+    if game.alive[lane] == 0 and not busy and not passed:
         send_wave(game, lane, False, chance)
         return False
     if not passed:
@@ -129,7 +129,7 @@ cdef inline void move_lane(Seaquest* game, int lane, int enemy, int diver, int e
     if gone:
         game.guest[lane] = 0
     if move_wave(game, lane, enemy, chance) and not gone:
-        move_guest(game, lane, extra - (game.pace >> 4) if sub and not game.sub[lane] else step)
+        move_guest(game, lane, (enemy if chance & 1 else diver) if sub and not game.sub[lane] else step)
 
 
 cdef inline bint glide(Seaquest* game, int lane, int enemy, int diver, int extra) noexcept nogil:

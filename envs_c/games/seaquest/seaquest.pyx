@@ -25,8 +25,9 @@ Shots. The foremost submarine of a wave fires when its x is within 39 .. 126 and
 
 Divers. If a lane has no diver, a new wave may bring one (see Chance). He enters the sea with the lane's next wave of sharks and
 swims in their direction at 3/16 a frame, 1/16 more at every second pace; from a shark's touch on, as fast as the sharks, until
-one of them is shot. He turns when the next wave comes from the other side. Beyond the edge he is lost. The submarine takes
-him in by touching him, up to six. A lane whose diver was taken brings no other until the divers of all four were taken.
+one of them is shot. If the sharks follow submarines and the chance is odd, he enters by a step of theirs. He turns when the
+next wave comes from the other side. Beyond the edge he is lost. The submarine takes him in by touching him, up to six. A lane
+whose diver was taken brings no other until the divers of all four were taken.
 
 Oxygen. The tank holds 64 units. From y 20 on one unit is used every 32 frames; when the last is used the submarine is lost.
 At the surface with less than 64 units:
@@ -232,7 +233,7 @@ cdef void prepare() noexcept nogil:
 
 
 GAME = Game(
-    name="seaquest", title="Seaquest", version=2, summary="Bring divers home in a submarine before the oxygen runs out.",
+    name="seaquest", title="Seaquest", version=3, summary="Bring divers home in a submarine before the oxygen runs out.",
     actions=("NOOP", "FIRE", "UP", "RIGHT", "LEFT", "DOWN", "UPRIGHT", "UPLEFT", "DOWNRIGHT", "DOWNLEFT", "UPFIRE", "RIGHTFIRE",
              "LEFTFIRE", "DOWNFIRE", "UPRIGHTFIRE", "UPLEFTFIRE", "DOWNRIGHTFIRE", "DOWNLEFTFIRE"),
     feature_shape=(SELF + LANES * LANE,), frame_skip=4, feature_low=-70, feature_high=70,

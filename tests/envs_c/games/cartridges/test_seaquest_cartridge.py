@@ -138,3 +138,26 @@ def test_surfacing_and_what_follows_equal_the_cartridges(cartridge, divers, leve
         assert_equal(theirs, ours, frame)
         if frame % 5 == 4:
             assert np.array_equal(theirs.screen()[:188], ours.picture()[:188]), f"frame {frame}: picture"
+
+
+@pytest.mark.parametrize("pace", [0, 7, 20])
+@pytest.mark.parametrize("chance", [3, 90, 130, 255])
+def test_a_diver_enters_with_the_sharks_after_submarines_as_on_the_cartridge(cartridge, chance, pace):
+    """In all lanes at once, to both sides: submarines, shot or not, are about to leave, and a diver waits."""
+    theirs, ours, random, entered = cartridge(), start(), np.random.default_rng(pace), 0
+    theirs.play(NOOP, 300)
+    before = theirs.ale.cloneState(include_rng=True)
+    for _ in range(20):
+        theirs.ale.restoreState(before)
+        parts, left, alive = random.integers(16, size=3), random.integers(2, size=4), random.choice([0, 1, 4], size=4)
+        theirs.poke({2: chance, 61: pace, 79: parts[0], 80: parts[1], 81: parts[2]})
+        for lane in range(4):
+            theirs.poke({30 + lane: 224 if left[lane] else 159, 36 + lane: alive[lane], 71 + lane: 0, 113 + lane: 1,
+                         89 + lane: 4 | 8 * int(left[lane])})
+        ours.change(**theirs.state())
+        assert ours.step(NOOP) == theirs.step(NOOP)
+        mine, other = ours.read(), theirs.state()
+        for name in ("x", "guest", "right", "sub", "diver"):
+            assert np.array_equal(mine[name], other[name]), f"{name}, parts {parts}, left {left}, alive {alive}"
+        entered += (mine["guest"] > 0).sum()
+    assert entered > 0

@@ -197,13 +197,12 @@ class Twin(Pictures):
         self.shot_part %= 16
         for lane in range(4):
             step = shot if self.sub[lane] else enemy if self.chased[lane] else diver
-            extra = shot - 1 - self.pace // 16
             gone = self.sub[lane] and self.right[lane] and self.guest[lane] == 159
             if gone:
                 self.guest[lane] = 0
             was_sub = self.sub[lane]
             if self.move_wave(lane, enemy, chance) and not gone:
-                self.move_guest(lane, extra if was_sub and not self.sub[lane] else step)
+                self.move_guest(lane, (enemy if chance % 2 else diver) if was_sub and not self.sub[lane] else step)
 
     def move_wave(self, lane, enemy, chance):
         x = self.x[lane] + (enemy if self.right[lane] else -enemy)
@@ -213,7 +212,7 @@ class Twin(Pictures):
         elif not self.right[lane] and x < -40:
             x += 256
         busy = self.sub[lane] and self.guest[lane]
-        if passed and not busy and self.alive[lane]:
+        if passed and not busy:
             self.send_wave(lane, int(not self.sub[lane] and not self.guest[lane]), chance)
         elif not self.alive[lane] and not busy:
             self.send_wave(lane, 0, chance)
