@@ -20,24 +20,25 @@ the speed in 16 frames. If the car's pixels touch an edge of the road, the road 
 a quarter of its speed, and slides back for 17 to 24 frames without control, by 6 pixels in 16 frames.
 
 Traffic. Seven slots of the road are in sight, each 256 units long with at most one car. All other cars drive 24 units a
-frame through them on the first day (31, 38, 41 and 44 on the next ones, then 1 more each day), except in a frame in which
-the own car comes into a new slot of its road: in that frame they keep its pace. So if the own car is faster, the slots come
-nearer; if it is slower, they move away. When the nearest slot has come nearer by its length, its car is passed, and a new
+frame through them on the first day (31, 38, 41 and 44 on the next ones, then 1 more each day up to 68), except in a frame in
+which the own car comes into a new slot of its road: in that frame they keep its pace. So if the own car is faster, the slots
+come nearer; if it is slower, they move away. When the nearest slot has come nearer by its length, its car is passed, and a new
 slot comes into sight at the far end. When the slots have moved away by one length, a car may come from behind into the slot
 that is now the nearest, if the slot ahead of it is empty. A new car comes in either case if fewer than four are in sight and
 the random number is 64 to 127; from the first night on also if it is 0 to 63.
 
-Lanes. Cars have numbers, which grow towards the back; a car's number tells its colour and its side, left or right. But behind
-a car that drives directly ahead at the far end it takes that car's side, and from behind it comes on the side of the road
-where the own car is not. At the far end some cars drive in the middle: those of half of the colours, if the random number is
-a multiple of 4; from the fourth day on of 2. In the dark all cars that are seen lose their colour for good.
+Lanes. Cars have numbers, which grow towards the back; a car's number tells its colour and its side, left or right. But on the
+first six days a new car takes the side of a car that drives directly ahead at the far end, and from behind it comes on the
+side of the road where the own car is not. At the far end some cars drive in the middle: those of half of the colours, if the
+random number is a multiple of 4; from the fourth day on of 2. In the dark all cars that are seen lose their colour for good.
 
 Crash. If the own car's pixels touch another's, speed drops to 6. The car slides without control towards the farther edge
 until it touches it, or for 113 to 120 frames.
 
 Points. A car that is passed gives 1 point, and one car less is left. A car that passes takes 1 point, and one more is left,
 but never more than the day's number: then it takes nothing. The first day asks for 200 cars, each later day for 300. When
-none is left, all stands still for 103 or 104 frames, the panel shows flags, and nothing counts until the day ends.
+none is left, all stands still for 103 or 104 frames, the panel shows flags, and nothing counts until the day ends. Only the
+time without control goes on while all stands still, and cars lose their colour in the dark.
 
 Day. It has 13,312 frames. It begins in summer; snow begins at frame 3,072, dusk at 5,120, night at 7,168, fog at 9,216,
 a second night at 11,264, and dawn at 12,288. At night and in fog only the tail lights of other cars are shown; fog also
@@ -47,8 +48,10 @@ End. If cars are left when a day ends, the episode ends. Otherwise the next day 
 
 Start. The random numbers begin anywhere, so that no two races are equal. With scatter=0 they begin as on the cartridge.
 
-Fidelity. With scatter=0 all of this equals the cartridge under ale-py frame by frame, as far as it was compared: days 1 to 9.
-The cartridge shows its maker's emblem and name below the panel, in rows 191 to 209. Here they are black.
+Fidelity. With scatter=0 all of this equals the cartridge under ale-py frame by frame, as far as it was compared: whole games
+of trained agents, and parts of days up to 85. ALE counts 1,800 points more when day 10, 20, 30, ... begins: it takes the
+day's two decimal digits for one number. After day 99 the cartridge counts from 0; here day 100 follows. The cartridge shows
+its maker's emblem and name below the panel, in rows 191 to 209. Here they are black.
 """
 
 from libc.stdint cimport int8_t, uint8_t, uint16_t, uint64_t
@@ -253,7 +256,7 @@ cdef void prepare() noexcept nogil:
 
 
 GAME = Game(
-    name="enduro", title="Enduro", version=2, summary="Race through days and nights; pass so many cars before each day ends.",
+    name="enduro", title="Enduro", version=3, summary="Race through days and nights; pass so many cars before each day ends.",
     actions=("NOOP", "FIRE", "RIGHT", "LEFT", "DOWN", "DOWNRIGHT", "DOWNLEFT", "RIGHTFIRE", "LEFTFIRE"),
     feature_shape=(FEATURES,), screen=(WIDTH, HEIGHT), frame_skip=4, feature_low=-4, feature_high=4,
     options={

@@ -88,13 +88,14 @@ cdef inline bint curve(const Race* race, int8_t* groups) noexcept nogil:
 
 
 cdef inline int shift_at(const int8_t* groups, int rows) noexcept nogil:
-    """Sixteenths of a pixel that bends add between the screen's lower end and the row that is `rows` above it."""
-    cdef int k, total = 0
-    for k in range(min(rows >> 2, GROUPS)):
+    """Sixteenths of a pixel that bends add between the screen's lower end and the row that is `rows` above it.
+
+    As in find_edges, a group that begins just there begins one row later: its one row still counts as the group before.
+    """
+    cdef int k, last = (rows >> 2) - (rows & 3 == 1), total = 0
+    for k in range(last):
         total += 4 * groups[k]
-    if rows >> 2 < GROUPS:
-        total += (rows & 3) * groups[rows >> 2]
-    return total
+    return total + (rows - 4 * last) * groups[last]
 
 
 cdef inline int car_column(const Race* race, int slot, const int8_t* groups, bint bent) noexcept nogil:

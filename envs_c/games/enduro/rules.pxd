@@ -21,6 +21,8 @@ cdef enum:
     FAST_HILLS = 44           # most pixels in 16 frames that the hills move
     MOST_CARS = 4             # in sight; no other comes while there are so many
     LATE = 4                  # day from which on more cars come in the middle lane
+    MIXED = 7                 # day from which on a car may come in another lane than the car directly ahead of it
+    LAST_PACE = 29            # day from which on the others are no faster than on the day before
 
 cdef extern from *:
     """
@@ -33,8 +35,9 @@ cdef extern from *:
     static const unsigned char TURNS[2][31] = {
         {4, 4, 4, 4, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 22, 22, 22, 22, 22, 22, 22, 22},
         {4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 5, 5, 6, 6, 7, 7, 8, 8, 9, 9, 10, 10, 11, 11, 11, 11, 11, 11, 11, 11, 11}};
-    // The others' speed on the first days; on later ones it grows by 1 a day.
-    static const unsigned char TRAFFIC[6] = {0, 24, 31, 38, 41, 44};
+    // The others' speed by day; from the last of these days on it stays.
+    static const unsigned char TRAFFIC[30] = {0, 24, 31, 38, 41, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53,
+                                              54, 55, 56, 57, 58, 59, 60, 61, 62, 63, 64, 65, 66, 67, 68};
     #define EACH 0x0101010101010101ULL
     // Colour and lane of a car by its number, as in `slot`.
     static const unsigned char LOOK[256] = {
@@ -59,7 +62,7 @@ cdef extern from *:
     const uint8_t[2][31] TURNS
     const int8_t[9] WHEEL
     const uint8_t[9] MOTOR, BRAKE
-    const uint8_t[6] TRAFFIC
+    const uint8_t[30] TRAFFIC
     const uint8_t[256] LOOK
     const uint64_t EACH
 
@@ -95,8 +98,6 @@ cdef inline void steer(Race* race, int action, int season) noexcept nogil:
     What differs from one environment to the next is computed without jumps, which no CPU could predict.
     """
     cdef int clock = clock_of(race), side = side_of(race.bend >> 6), gain, turn, hills, pixels, slides, speed
-    if clock & 7 == 0 and race.crash:
-        race.crash = race.crash - 1 if race.crash & 15 else 0
     slides = -(race.crash != 0)
     gain = -BRAKE[action]
     if clock & 7 == 1:
@@ -159,7 +160,7 @@ cdef inline void come_nearer(Race* race, bint comes, int cars, float* reward) no
     if comes:
         if look >= 128 and race.random[1] & (1 if race.day >= LATE else 3) == 0:
             look -= 16
-        if race.slot[SLOTS - 2]:
+        if race.slot[SLOTS - 2] and race.day < MIXED:
             look = look & 254 | race.slot[SLOTS - 2] & 1
         race.slot[SLOTS - 1] = <uint8_t>look
 
@@ -181,7 +182,7 @@ cdef inline void go_ahead(Race* race, bint comes, float* reward) noexcept nogil:
 
 cdef inline int traffic_of(const Race* race) noexcept nogil:
     """Speed of all other cars."""
-    return TRAFFIC[race.day] if race.day < 6 else min(TRAFFIC[5] + race.day - 5, FASTEST)
+    return TRAFFIC[min(race.day, LAST_PACE)]
 
 
 cdef inline void drive(Race* race, int pace, bint dark, float* reward) noexcept nogil:
@@ -228,11 +229,14 @@ cdef inline float play_frame(Enduro* game, int action, bint* over) noexcept nogi
         race.rest -= clock_of(race) & 1
     if not race.rest:
         collide(race)
+    if race.crash and clock_of(race) & 7 == 0:
+        race.crash = race.crash - 1 if race.crash & 15 else 0
+    lit = LIT[season]
+    if lit:
+        dim(race, lit)
+    if not race.rest:
         steer(race, action, season)
         race.random[0] += (race.crash == 0) & (WHEEL[action] >= 0)
-        lit = LIT[season]
-        if lit:
-            dim(race, lit)
         drive(race, traffic_of(race), dark, &reward)
     race.frame = <int16_t>(race.frame + 1 if race.frame < DAY - 1 else DAY - 1 if last else 0)
     over[0] = last

@@ -203,7 +203,9 @@ def test_the_race_rests_after_the_days_last_car():
     assert frames in (103, 104)
 
 
-@pytest.mark.parametrize("day, pace", [(1, 24), (2, 31), (3, 38), (4, 41), (5, 44), (6, 45), (8, 47)])
+@pytest.mark.parametrize("day, pace", [
+    (1, 24), (2, 31), (3, 38), (4, 41), (5, 44), (6, 45), (8, 47), (29, 68), (30, 68), (99, 68),
+])
 def test_the_others_are_faster_on_later_days(day, pace):
     race = Race()
     race.change(day=day, speed=20, phase=0, travelled=200, slot=[0] * 7)

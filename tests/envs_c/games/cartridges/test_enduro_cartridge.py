@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from enduro_race import DAY, IN_LEFT, IN_RIGHT, LEFT_BEND, LEFT_COMES, NO_BEND, RIGHT_BEND, Race
+from enduro_race import AT_EDGE, DAY, HIT, IN_LEFT, IN_MIDDLE, IN_RIGHT, LEFT_BEND, LEFT_COMES, NO_BEND, RIGHT_BEND, Race
 
 import envs_c
 
@@ -45,6 +45,21 @@ def together(theirs, race, random, frames):
         yield frame
 
 
+def start(theirs, **ram):
+    """Our game in the state of the cartridge, a frame after these bytes of its RAM were written: r22=50 for byte 22."""
+    theirs.step(NOOP)
+    theirs.poke({int(name[1:]): value for name, value in ram.items()})
+    theirs.step(NOOP)  # its reward is of the changed RAM
+    race = Race()
+    race.change(**theirs.state())
+    return race
+
+
+def columns_of(picture, colour):
+    """The columns of the road in which this colour is."""
+    return (picture[52:155] == list(colour.to_bytes(3, "big"))).all(-1).any(0)
+
+
 def share_of_equal_pixels(race, theirs):
     return (race.picture()[:theirs.MAKER] == theirs.screen()[:theirs.MAKER]).all(-1).mean()
 
@@ -78,17 +93,57 @@ def test_every_season_equals_the_cartridges(theirs, frame, bend):
     assert np.mean(equal) > 0.999
 
 
-@pytest.mark.parametrize("day", [1, 2, 3, 4, 5, 8])
-def test_the_days_last_car_and_the_next_day_equal_the_cartridges(theirs, day):
-    theirs.step(NOOP)
-    theirs.poke({22: 60, 24: 250, 25: 60, 27: IN_RIGHT, 43: 1, 44: 0, 45: day, 46: 251, 48: 150, 49: 192,
-                 56: [0, 24, 31, 38, 41, 44, 45, 46, 47, 48][day]})
-    theirs.step(NOOP)  # its reward is of the changed RAM
+@pytest.mark.parametrize("bend", [LEFT_BEND, NO_BEND, RIGHT_BEND, LEFT_COMES])
+@pytest.mark.parametrize("slot", range(5))
+@pytest.mark.parametrize("car, colour", [(IN_LEFT, 0x4272C2), (IN_RIGHT, 0x4272C2), (IN_MIDDLE, 0x4248C8)])
+def test_cars_in_bends_are_in_the_cartridges_columns(console, bend, slot, car, colour):
     race = Race()
-    race.change(**theirs.state())
+    for phase in range(8, 256, 16):
+        console.restart().step(NOOP)
+        console.poke({22: 24, 24: 100, 25: phase, 37: 7, 38: bend, 46: 231, 27 + slot: car})
+        console.step(NOOP)
+        race.change(**console.state())
+        console.step(NOOP)
+        race.step(NOOP)
+        assert np.array_equal(columns_of(race.picture(), colour), columns_of(console.screen(), colour)), phase
+
+
+def test_hits_a_car_in_a_bend_in_the_cartridges_frame(theirs):
+    race = start(theirs, r22=61, r24=203, r25=68, r28=IN_MIDDLE, r38=LEFT_BEND, r46=247, r48=100)
+    for _ in together(theirs, race, np.random.default_rng(0), 3):
+        pass
+    assert race.crash & HIT
+
+
+@pytest.mark.parametrize("frame", [3000, 7136, 9000, 9180])  # in summer, from dusk to night, at night, from night to fog
+@pytest.mark.parametrize("crash", [0, HIT | 9, AT_EDGE | 2])
+def test_what_goes_on_in_the_pause_equals_the_cartridges(theirs, frame, crash):
+    high = 255 - (frame >> 8) - 12 * (frame >= 7168)
+    race = start(theirs, r21=52, r22=80, r28=IN_LEFT, r31=IN_RIGHT, r33=IN_MIDDLE, r35=crash, r43=0, r44=0, r46=251,
+                 r48=255 - (frame & 255), r49=high)
+    for _ in together(theirs, race, np.random.default_rng(frame), 150):
+        pass
+    assert race.rest == 0
+
+
+@pytest.mark.parametrize("day", [1, 2, 3, 4, 5, 8, 27, 28, 30, 55])
+def test_the_days_last_car_and_the_next_day_equal_the_cartridges(theirs, day):
+    pace = [0, 24, 31, 38, 41][day] if day < 5 else 39 + min(day, 29)
+    race = start(theirs, r22=80, r24=250, r25=60, r27=IN_RIGHT, r43=1, r44=0, r45=int(str(day), 16), r46=251, r48=150, r49=192,
+                 r56=pace)
     for _ in together(theirs, race, np.random.default_rng(day), 400):
         pass
     assert race.day == day + 1 and race.left > 290
+
+
+@pytest.mark.parametrize("day", [6, 7, 9, 30, 85])
+@pytest.mark.parametrize("frame", [3000, 9000])
+def test_traffic_on_later_days_equals_the_cartridges(theirs, day, frame):
+    high = 191 - (frame >> 8) - 12 * (frame >= 7168)
+    race = start(theirs, r22=100, r27=IN_RIGHT, r43=0x50, r44=1, r45=int(str(day), 16), r46=251, r48=255 - (frame & 255),
+                 r49=high, r56=39 + min(day, 29))
+    seen = {bytes(race.slot) for _ in together(theirs, race, np.random.default_rng(day), 600)}
+    assert len(seen) > 5
 
 
 @pytest.mark.slow
