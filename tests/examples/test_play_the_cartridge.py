@@ -10,13 +10,16 @@ import torch
 import envs_c
 from benchmarks.cartridges.agents import Agent, load_agent
 from benchmarks.cartridges.features import Camera, open_cartridge
-from benchmarks.cartridges.replay import Record, same_here
 from benchmarks.cartridges.twins import TWINS
+from benchmarks.transfer import table
+from benchmarks.transfer.play import play
+from benchmarks.transfer.replay import Record, same_here
 from examples import play_the_cartridge
 from trainer import Session
 from trainer.config import Config
 from trainer.environments import make_source
 from trainer.errors import TrainerError
+from trainer.play import evaluate
 from trainer.policy.make import make_policy
 
 pytestmark = pytest.mark.skipif(find_spec("ale_py") is None, reason="needs ale-py")
@@ -36,7 +39,7 @@ def tiny(game: str, **settings) -> tuple:
 @pytest.mark.parametrize("game, view", [*((game, "features") for game in TWINS), ("breakout", "pixels")])
 def test_a_policy_plays_the_cartridge(game, view):
     policy, config = tiny(game, view=view)
-    played = play_the_cartridge.play(policy, config, 2, sticky=0.25)
+    played = play(policy, config, 2, sticky=0.25)
     assert played.scores.shape == (2,) and (played.scores >= 0).all() and (played.lengths == 12).all()
     assert played.same.all()  # our game repeats both episodes
 
@@ -54,13 +57,13 @@ def test_an_episode_that_our_game_does_not_repeat_is_found():
 def two_runs(monkeypatch):
     """The arguments of two runs, whose policies are untrained."""
     made = {game: Agent("untrained", *tiny(game), game) for game in ("breakout", "freeway")}
-    monkeypatch.setattr(play_the_cartridge, "load_agent", lambda run, plain: made[run])
+    monkeypatch.setattr(table, "load_agent", lambda run, plain: made[run])
     return list(made)
 
 
 def test_several_runs_and_sticky_values_give_one_table_and_what_was_played_is_kept(two_runs, tmp_path, capsys, monkeypatch):
     arguments = [*two_runs, "--episodes", "3", "--sticky", "0", "0.25", "--noops", "4", "--out", str(tmp_path / "scores.jsonl")]
-    monkeypatch.setattr(play_the_cartridge, "GROUP", 2)
+    monkeypatch.setattr(table, "GROUP", 2)
     rows = play_the_cartridge.main(arguments)
     expected = [[game, "untrained", "features", sticky, "3 of 3", "3"] for game in two_runs for sticky in ("0", "0.25")]
     assert [row[:4] + row[8:] for row in rows] == expected
@@ -68,9 +71,9 @@ def test_several_runs_and_sticky_values_give_one_table_and_what_was_played_is_ke
     assert len(lines) == 2 * 2 * 2 * 3 and capsys.readouterr().out.count("| freeway") == 2
     (tmp_path / "scores.jsonl").write_text("\n".join(lines[:-1]) + "\n", encoding="utf-8")
     played = []
-    monkeypatch.setattr(play_the_cartridge, "play", lambda *_: pytest.fail("this was played"))
-    real = play_the_cartridge.evaluate.play
-    monkeypatch.setattr(play_the_cartridge.evaluate, "play", lambda *a, **b: (played.append(1), real(*a, **b))[1])
+    monkeypatch.setattr(table, "play", lambda *_: pytest.fail("this was played"))
+    real = evaluate.play
+    monkeypatch.setattr(evaluate, "play", lambda *a, **b: (played.append(1), real(*a, **b))[1])
     assert play_the_cartridge.main(arguments) == rows and len(played) == 1
     assert (tmp_path / "scores.jsonl").read_text(encoding="utf-8").splitlines() == lines
 
@@ -94,7 +97,7 @@ def test_wrong_arguments_are_refused_in_a_line(two_runs, arguments, text, capsys
 ])
 def test_a_run_that_no_cartridge_plays_is_refused(game, settings, text):
     with pytest.raises(TrainerError, match=text):
-        play_the_cartridge.play(*tiny(game, **settings), 1, 0.0)
+        play(*tiny(game, **settings), 1, 0.0)
 
 
 def test_the_agents_of_the_arcade_play_the_game_without_options_and_with_a_limit():

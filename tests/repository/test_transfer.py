@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 import torch
 
-from benchmarks import curves_on_both, transfer
+from benchmarks import curves_on_both
 from benchmarks.cartridges.agents import load_agent
 from benchmarks.cartridges.environment import Cartridge
 from benchmarks.likeness.table import END
-from examples import play_the_cartridge
+from benchmarks.transfer import __main__ as transfer
+from benchmarks.transfer import table
 from trainer import Session
 
 pytestmark = pytest.mark.skipif(find_spec("ale_py") is None, reason="needs ale-py")
@@ -24,7 +25,7 @@ def short(monkeypatch):
         agent = load_agent(name, plain=plain)
         config = agent.config
         return agent._replace(config=type(config)(config.game, env=type(config.env)(time_limit=10)))
-    monkeypatch.setattr(play_the_cartridge, "load_agent", load)
+    monkeypatch.setattr(table, "load_agent", load)
 
 
 def test_the_table_gets_a_row_for_each_game_and_probability_and_keeps_the_others(short, tmp_path, monkeypatch):
@@ -36,7 +37,7 @@ def test_the_table_gets_a_row_for_each_game_and_probability_and_keeps_the_others
         (game, sticky, "2 of 2", "2") for game in ("pong", "freeway") for sticky in ("0", "0.25")]
     assert all("(2 cut)" in row[4] and "(2 cut)" in row[5] for row in rows)
     played = len(scores.read_text(encoding="utf-8").splitlines())
-    monkeypatch.setattr(play_the_cartridge, "play", lambda *_: pytest.fail("this was played"))
+    monkeypatch.setattr(table, "play", lambda *_: pytest.fail("this was played"))
     transfer.main(["freeway", *common, "--sticky", "0"])
     text = page.read_text(encoding="utf-8")
     assert text.count("| pong") == text.count("| freeway") == 2 and text.startswith("before") and text.endswith("after\n")

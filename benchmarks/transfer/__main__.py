@@ -6,8 +6,8 @@ actions are sampled; an episode ends after 108,000 frames. The cartridge always 
 with that start, "random start" as it is trained by default. "same in our game" counts the cartridge's episodes that our game
 repeats: with the same actions it gives the same points in each frame, and ends after the same frame.
 
-examples/play_the_cartridge.py plays. Its groups of episodes are kept in --scores: a command that was stopped goes on, and the
-same command with another --out plays nothing.
+Groups of episodes are kept in --scores: a command that was stopped goes on, and the same command with another --out plays
+nothing.
 """
 
 import sys
@@ -18,7 +18,7 @@ import torch
 from benchmarks.cartridges.twins import TWINS
 from benchmarks.common import new_parser
 from benchmarks.likeness.table import END, write
-from examples import play_the_cartridge as example
+from benchmarks.transfer import table
 
 BEGIN = "<!-- written by python -m benchmarks.transfer -->"
 NAMES = 4  # columns that name a row: game, agent, view, sticky
@@ -28,14 +28,14 @@ def main(argv: list[str] | None = None) -> list[list[str]]:
     """Print the table; returns its rows."""
     parser = new_parser("transfer", __doc__)
     parser.add_argument("runs", nargs="*", metavar="GAME or RUN", help=f"what plays (default: all of {', '.join(TWINS)})")
-    example.add_options(parser)
+    table.add_options(parser)
     parser.add_argument("--scores", type=Path, default=Path("benchmarks/results/transfer.jsonl"),
                         help="file for the episodes (default: %(default)s)")
     parser.add_argument("--out", type=Path, help=f"Markdown file whose lines between {BEGIN} and {END} become the table; other "
                                                  "rows stay")
     parser.set_defaults(episodes=100, sticky=[0.0, 0.25], noops=30)
     options = parser.parse_args(sys.argv[1:] if argv is None else argv)
-    example.check_options(parser, options)
+    table.check_options(parser, options)
     if options.scores.is_dir() or not options.scores.absolute().parent.is_dir():
         parser.error(f"--scores must be a file in a folder that exists, not {options.scores}")
     if options.out and (not options.out.is_file() or BEGIN not in options.out.read_text(encoding="utf-8")):
@@ -45,8 +45,8 @@ def main(argv: list[str] | None = None) -> list[list[str]]:
 
     def put(rows: list[list[str]]) -> None:
         if options.out:  # after each row: a command that is stopped loses nothing
-            write(options.out, example.COLUMNS, rows, list(TWINS), names=NAMES, begin=BEGIN)
-    return example.print_rows(options, options.scores, put)
+            write(options.out, table.COLUMNS, rows, list(TWINS), names=NAMES, begin=BEGIN)
+    return table.print_rows(options, options.scores, put)
 
 
 if __name__ == "__main__":
