@@ -1,9 +1,8 @@
-/* Whether other threads want the cores, which decides whether a second thread of ours would find one.
+/* Detects that other threads occupy the cores, so that a second thread of the pool would have to wait for one.
  *
- * The sign is the time in which the calling thread waits for a core, as a part of the time in which it runs or waits. Sleep is
- * neither. Linux counts both times for each thread, also between the pool's calls: that is where a thread waits if threads of
- * OpenMP spin there. Elsewhere, and if the system does not count, the calling thread's own work in a call is compared with its
- * CPU time.
+ * The measure is the time that the calling thread waits for a core, divided by the time that it runs or waits. Sleep counts as
+ * neither. Linux counts both times for each thread, also between the pool's calls, when spinning threads of OpenMP may occupy
+ * the cores. On other systems the pool compares the duration of the calling thread's work in a call with its CPU time.
  */
 
 #ifndef ENVS_C_CROWD_H
