@@ -14,6 +14,8 @@
     busy_player.py  one of these processes
     scaling.py      runtime of a step against the number of environments
     simulations.py  the simulations that scaling.py compares
+    gnu_go.py       policies of Go against GNU Go
+    seeds.py        the page of a bench: ten seeds of each game
     gpu.py          everything that needs a GPU
     gpu_model/      a model of a training's time on a GPU
     compare.py      two revisions, built in worktrees and measured alternately
@@ -23,6 +25,6 @@
     common.py       shared by all: timing, heads of pages, output
 """
 
-from trainer.process import limit_openmp_spin
+from trainer.waiting import share_cores
 
-limit_openmp_spin()  # before torch loads OpenMP
+share_cores()

@@ -54,6 +54,11 @@ def median_seconds(work: Callable[[], object], *, rounds: int = 7, seconds: floa
     return statistics.median(results)
 
 
+def score(value: float) -> str:
+    """Format a score, such as 12,345 or 1.234."""
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+
+
 def head(title: str) -> str:
     """Return the head of a Markdown page: title, command, machine and versions."""
     packages = ", ".join(f"{package} {version}" for package, version in versions(PACKAGES).items())

@@ -141,11 +141,11 @@ SIDES = {"ours": ours, "sb3": theirs}
 def row(name: str, side: str, entries: list[dict[str, Any]]) -> list[str]:
     """The row of a side of an environment in the table. entries: of its seeds."""
     done = [entry for entry in entries if entry["reached"]]
-    spread = [f"{count(min(values))} to {count(max(values))}" if values else "-" for values in [[one["steps"] for one in done]]]
+    spread = " to ".join(dict.fromkeys(count(end(one["steps"] for one in done)) for end in (min, max))) if done else "-"
     minutes = f"{statistics.fmean(one['minutes'] for one in done):.2f}" if done else "-"
     missed = ", ".join(f"{one['mean']:g} after {count(one['steps'])}" for one in entries if not one["reached"])
     return [name, f"{TASKS[name].target:g}", {"ours": "preset", "sb3": "SB3, zoo"}[side], f"{len(done)} of {len(entries)}",
-            *spread, minutes, missed or "-"]
+            spread, minutes, missed or "-"]
 
 
 def main():
@@ -174,7 +174,8 @@ def main():
     rows = [row(name, side, entries) for name in TASKS for side in SIDES
             if (entries := [entry for key, entry in results.items() if key.startswith(f"{name} {side} ")])]
     columns = ["environment", "target", "side", "seeds that reached it", "after steps", "processor's minutes", "others"]
-    publish(head("Environments of Gymnasium") + "\n" + markdown(columns, rows), options.out)
+    note = "Missing environments and seeds were not trained. `others`: the last mean score of seeds below the target.\n"
+    publish(head("Environments of Gymnasium") + "\n" + markdown(columns, rows) + "\n" + note, options.out)
 
 
 if __name__ == "__main__":

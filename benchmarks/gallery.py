@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 import envs_c
-from benchmarks.common import check_games, head, new_parser, publish
+from benchmarks.common import check_games, head, new_parser, publish, score
 from trainer.config.preset import preset
 from trainer.environments import make_env
 from trainer.log.text import markdown
@@ -45,10 +45,15 @@ def random_score(game: str) -> float:
     return float(returns.mean())
 
 
-def train(game: str, root: Path, gif: Path, seconds: float, more: list[str]) -> dict:
-    """Train, evaluate and film one game. Returns its entry in presets.json."""
+def train(game: str, root: Path, more: list[str]) -> Path:
+    """Train one game; returns the run's folder."""
     folder = root / game
     subprocess.run([sys.executable, "-m", "trainer", game, "--run-dir", str(folder), "--eval-episodes", "0", *more], check=True)
+    return folder
+
+
+def show(game: str, folder: Path, gif: Path, seconds: float) -> dict:
+    """Evaluate and film one game's run. Returns its entry in presets.json."""
     last = json.loads((folder / "metrics.jsonl").read_text(encoding="utf-8").splitlines()[-1])
     policy, config = load_policy(checkpoint.latest(str(folder)), "cpu")
     result = evaluate.play(policy, config.game, config.env, episodes=EPISODES, seed=config.run.seed, filmed=seconds)
@@ -58,11 +63,6 @@ def train(game: str, root: Path, gif: Path, seconds: float, more: list[str]) -> 
     made = date.today().isoformat()
     return {"made": made, "steps": last["step"], "minutes": last["seconds"] / 60, "random": random_score(game),
             **result.summary()}
-
-
-def score(value: float) -> str:
-    """Format a score, such as 12,345 or 1.234."""
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
 
 
 def rows_of(scores: dict[str, dict]) -> list[list[str]]:
@@ -79,13 +79,18 @@ def main():
     parser.add_argument("--gifs", type=Path, default=Path("docs/gallery"), help="folder for the films (default: docs/gallery)")
     parser.add_argument("--out", type=Path, default=Path("benchmarks/results"),
                         help="folder for the results (default: benchmarks/results)")
+    parser.add_argument("--runs", type=Path, metavar="FOLDER",
+                        help="take the runs of a bench in this folder, seed 1 without sticky actions, in place of training")
     options, more = parser.parse_known_args()
+    if more and options.runs:
+        parser.error(f"no training is made with --runs, so {more[0]} has no meaning")
     check_games(parser, options.games)
     kept = options.out / "presets.json"
     scores = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else {}
     for game in options.games or envs_c.games():
         with tempfile.TemporaryDirectory() as root:
-            scores[game] = train(game, Path(root), options.gifs / f"{game}.gif", options.seconds, more)
+            folder = options.runs / f"{game}-sticky0-s1" if options.runs else train(game, Path(root), more)
+            scores[game] = show(game, folder, options.gifs / f"{game}.gif", options.seconds)
         options.out.mkdir(parents=True, exist_ok=True)
         kept.write_text(json.dumps(scores, indent=1, sort_keys=True) + "\n", encoding="utf-8")
         columns = ["game", "steps", "minutes", "random play", f"mean of {EPISODES} episodes", "standard error", "min", "max",

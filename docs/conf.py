@@ -12,10 +12,6 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "tools")]
 
-from trainer.process import limit_openmp_spin  # noqa: E402, isort: skip
-
-limit_openmp_spin()  # as the command line does: the pages of the API load torch
-
 import docstrings  # noqa: E402
 from docutils.nodes import Text  # noqa: E402
 from sphinx.addnodes import literal_strong  # noqa: E402

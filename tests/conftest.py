@@ -3,10 +3,6 @@
 Only fixtures that need torch load it: the sanitizers run the games' tests without torch.
 """
 
-from trainer.process import limit_openmp_spin  # isort: skip
-
-limit_openmp_spin()  # before torch loads OpenMP
-
 import os
 import shutil
 
@@ -15,6 +11,9 @@ from support import TOY
 
 import envs_c
 from envs_c import outside
+from trainer.waiting import share_cores
+
+share_cores()
 
 TINY = ["--num-envs=32", "--horizon=64", "--minibatch=1024", "--total-steps=4096", "--encoder-size=8", "--lstm-size=8",
         "--num-threads=1", "--device=cpu", "--no-dashboard", "--no-gif", "--eval-episodes=5"]
@@ -109,7 +108,7 @@ def device(request, exact):
 
 @pytest.fixture
 def slow_device(monkeypatch):
-    """A function that makes a SlowDevice (tests/support/slow_device.py). Their threads end with the test."""
+    """A function that makes a SlowDevice (tests/support/devices/slow_device.py). Their threads end with the test."""
     from graph_memory import watch_kernels
     from slow_device import SlowDevice
     watch_kernels(monkeypatch)

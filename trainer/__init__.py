@@ -12,7 +12,7 @@
     kernels/          compiled kernels for CPU and CUDA
     environments.py   the environments of a run
     config/           the settings
-    ranks.py, process.py, files.py, errors.py, tensors.py, imports.py
+    ranks.py, process.py, waiting.py, files.py, errors.py, tensors.py, imports.py
 
 Imports run down this list. Importing this package loads nothing else; its public names are loaded at their first use:
 
@@ -31,7 +31,7 @@ def __getattr__(name):
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
-    import_module("trainer.process").limit_openmp_spin_in_a_library()  # loads no torch, unlike the next line
+    import_module("trainer.waiting").share_cores()
     return getattr(import_module("trainer.training.api"), name)
 
 

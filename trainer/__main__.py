@@ -22,13 +22,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     if sys.version_info < OLDEST_PYTHON:
         return _refuse("Python {}.{}".format(*OLDEST_PYTHON) + " or newer")
-    from trainer.process import end_with_parent, is_console_script, limit_openmp_spin
+    from trainer.process import end_with_parent, is_console_script
+    from trainer.waiting import share_cores
     if not end_with_parent():
         print("error: the sweep that started this training has ended", file=sys.stderr)
         return 2
     for stream in filter(lambda stream: isinstance(stream, io.TextIOWrapper), (sys.stdout, sys.stderr)):
         stream.reconfigure(errors="backslashreplace")  # names of files may be no text, or not in the terminal's encoding
-    limit_openmp_spin()  # before anything loads OpenMP
+    share_cores()
     try:
         from trainer.commands.main import run  # loads OWN_PACKAGES: an editable install is searched after sys.path
         if is_console_script():

@@ -1,4 +1,4 @@
-"""The whole process: OpenMP's waiting, freed memory, its command, signals, and the variables of torchrun.
+"""The whole process: freed memory, its command, signals, and the variables of torchrun.
 
 Loads no torch.
 """
@@ -10,7 +10,6 @@ import os
 import signal
 import sys
 import threading
-import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,40 +17,12 @@ from trainer.errors import RanksError
 
 CONSOLE_SCRIPT = "insertcoin"
 PARENT = "INSERTCOIN_PARENT"  # an environment variable: the number of the process that started this one
-SPIN_COUNT = "1000"  # iterations of a waiting OpenMP thread, some microseconds
 TORCHRUN_VARIABLES = ("RANK", "WORLD_SIZE", "LOCAL_RANK")  # torchrun sets all three; another program may set one of them
 
 _PR_SET_PDEATHSIG = 1                      # an operation of prctl(2)
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # parameters of mallopt(3)
 _LARGEST_MMAP_THRESHOLD = 32 << 20         # bytes, the largest value accepted by glibc
 _KEPT_BYTES = (1 << 31) - 1                # free memory at the top of the heap kept by the process
-
-
-def limit_openmp_spin() -> None:
-    """Make waiting OpenMP threads give up their core early. Call this before anything loads OpenMP (torch, trainer.kernels).
-
-    By default GNU's runtime lets a waiting thread spin for milliseconds. If another program keeps the cores busy, the
-    spinning thread takes time from the working threads: each of two trainings on the same two cores ran at 2% of the speed of
-    a single training. With a short spin each of them reaches 46%, and on idle cores it costs nothing.
-
-    A user's own GOMP_SPINCOUNT or OMP_WAIT_POLICY is kept.
-    """
-    if "OMP_WAIT_POLICY" not in os.environ:
-        os.environ.setdefault("GOMP_SPINCOUNT", SPIN_COUNT)
-
-
-def limit_openmp_spin_in_a_library() -> None:
-    """`limit_openmp_spin` for a program that uses the trainer's Python API. Call it before the trainer loads torch.
-
-    OpenMP reads the variables when it is loaded. If the program has loaded torch before, they only act on processes that it
-    starts, and one warning says so.
-    """
-    late = "torch" in sys.modules and not {"OMP_WAIT_POLICY", "GOMP_SPINCOUNT"} & os.environ.keys()
-    limit_openmp_spin()
-    if late:
-        warnings.warn("torch was imported before trainer, so its waiting threads spin for milliseconds, which slows training "
-                      "down several times on a busy machine: write `from trainer import ...` above `import torch`, or set "
-                      f"GOMP_SPINCOUNT={SPIN_COUNT} before Python starts", RuntimeWarning, stacklevel=3)
 
 
 def end_with_parent() -> bool:

@@ -36,10 +36,7 @@ def load_agent(name: str, *, plain: bool = False) -> Agent:
     plain: leave out the options of the game that a run has. Raises TrainerError if no cartridge can be played.
     """
     if name in TWINS:
-        data = (agents.FOLDER / f"{name}.safetensors").read_bytes()
-        tensors = {key: torch.tensor(array) for key, array in agents.weights(data).items()}
-        policy, about = rebuild(safetensors.torch.save(tensors, {"policy": json.dumps(agents.described(data))}))
-        title, config = f"the arcade's, {count(about['step'])} steps", Config(name, env=EnvConfig(**about["env"]))
+        title, policy, config, data = arcade_agent(name)
     else:
         path, policy, config = load_run(name, "cpu")
         data, title = path.read_bytes(), f"{path.parent.name}/{path.stem}"
@@ -48,6 +45,14 @@ def load_agent(name: str, *, plain: bool = False) -> Agent:
         check(config)
     limit = min(config.env.time_limit or LONGEST, LONGEST)
     return Agent(title, policy, replace(config, env=replace(config.env, time_limit=limit)), f"{zlib.crc32(data):08x}")
+
+
+def arcade_agent(game: str) -> tuple[str, Policy, Config, bytes]:
+    """The arcade's agent of a game, which comes with the package: its name, policy and settings, and its file."""
+    data = (agents.FOLDER / f"{game}.safetensors").read_bytes()
+    tensors = {key: torch.tensor(array) for key, array in agents.weights(data).items()}
+    policy, about = rebuild(safetensors.torch.save(tensors, {"policy": json.dumps(agents.described(data))}))
+    return f"the arcade's, {count(about['step'])} steps", policy, Config(game, env=EnvConfig(**about["env"])), data
 
 
 def check(config: Config) -> None:

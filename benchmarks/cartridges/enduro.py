@@ -3,6 +3,11 @@
 from benchmarks.cartridges import console
 
 
+def traffic(day: int) -> int:
+    """Byte 56 of RAM on a day, the speed of the other cars: it tells how often RAM's day has gone round."""
+    return (58 * (day // 100) + (17, 24, 31, 38, 41, 44)[min(day % 100, 5)] + max(min(day % 100, 29) - 5, 0)) % 256
+
+
 class Cartridge(console.Cartridge):
     MAKER = 191
 
@@ -30,6 +35,7 @@ class Cartridge(console.Cartridge):
         """The fields of our struct."""
         ram, read = self.ram, self.read()
         day = self.bcd(45)
+        day += next(days for days in range(0, 12_800, 100) if traffic(day + days) == ram[56])
         frame = (63 - ram[49] % 64 - 12 * (ram[49] % 64 < 36)) * 256 + 255 - ram[48]
         return {
             "odometer": 256 * read["way"] + ram[39], "day": day, "frame": frame, "left": read["left"],

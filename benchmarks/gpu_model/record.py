@@ -80,7 +80,7 @@ def record(game: str, *, horizon: int, precision: str, memory: str, width: int) 
 
 def _run(game: str, count: int, **sizes) -> list[list[Operation]]:
     """The four lists of an iteration with this many environments."""
-    sys.path[:0] = [str(TESTS / "device"), str(TESTS / "support")]
+    sys.path[:0] = [str(TESTS / folder) for folder in ("device", "support", "support/devices")]
     from cuda_double.install import installed
     from cuda_double.schedule import launches
 

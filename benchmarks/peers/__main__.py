@@ -16,6 +16,8 @@ import os
 import statistics
 import subprocess
 import sys
+import tempfile
+import textwrap
 from pathlib import Path
 
 from benchmarks.common import head, new_parser, publish
@@ -41,8 +43,8 @@ class Row:
     def __init__(self, python: Path, kind: str, name: str, num_envs: int):
         self.name, self.num_envs = name, num_envs
         environment = {**os.environ, "PYTHONPATH": str(TREE), "PYTHONWARNINGS": "ignore"}
-        command = [python, "-m", "benchmarks.peers.child", kind, name, str(num_envs)]
-        self.process = subprocess.Popen(command, cwd=TREE, text=True, env=environment, stdin=subprocess.PIPE,
+        command = [Path(python).absolute(), "-m", "benchmarks.peers.child", kind, name, str(num_envs)]
+        self.process = subprocess.Popen(command, cwd=tempfile.gettempdir(), text=True, env=environment, stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         answer = self.answer()
         self.missing, self.version = answer.get("missing"), answer.get("version", "")
@@ -87,8 +89,9 @@ def table(rows: list[Row], about: dict, reference: str) -> str:
     lines = []
     for row in rows:
         rate = statistics.median(row.rates) if row.rates and not row.missing else None
+        speed = count(rate) if rate else f"not measured: {textwrap.shorten(row.missing, 60)}"
         of_ours = f"{rate / ours[row.num_envs]:.3g}" if rate and row.num_envs in ours else ""
-        lines.append([row.name, row.version, row.num_envs, count(rate) if rate else f"not measured: {row.missing}", of_ours,
+        lines.append([row.name, row.version, row.num_envs, speed, of_ours,
                       about[row.name].work])
     return markdown(["", "version", "environments", "steps/s", f"of {reference}", "work"], lines)
 
@@ -102,7 +105,7 @@ def times(rows: list[Row], minutes: float) -> str:
             answer = row.measure(min(CHUNK, 60 * minutes - answer["seconds"]))
             print(f"{row.name}: {answer}", file=sys.stderr, flush=True)
         if row.missing:
-            lines.append([row.name, f"not measured: {row.missing}", "", ""])
+            lines.append([row.name, f"not measured: {textwrap.shorten(row.missing, 60)}", "", ""])
             continue
         spent = answer["seconds"] / 60
         reached = f"{spent:.1f}" if answer["score"] >= TARGET else f"not in {spent:.1f}"

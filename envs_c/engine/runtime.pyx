@@ -27,22 +27,26 @@ _looked = False  # torch loads its runtime when it is imported: one look is enou
 
 
 def find():
-    """Take the runtime if torch has loaded one. It is looked for once, after torch was imported."""
+    """Take the runtime if torch has loaded one, and return it as ctypes loads it, or None.
+
+    It is looked for once, after torch was imported.
+    """
     global _library, _looked
     if _looked or not hasattr(sys.modules.get("torch"), "set_num_threads") or not sys.platform.startswith("linux"):
-        return
+        return _library
     _looked = True
     with contextlib.suppress(OSError, AttributeError):  # no /proc; a runtime without one of the functions
         maps = Path("/proc/self/maps").read_text(encoding="utf-8", errors="surrogateescape")
         path = choose(maps, os.path.dirname(sys.modules["torch"].__file__))
         if path is None or was_forked(Path("/proc/self/stat").read_text(encoding="utf-8", errors="replace")):
-            return
+            return None
         library = ctypes.CDLL(path, mode=os.RTLD_NOLOAD)
         _, threads, parallel = library.omp_pause_resource_all, library.omp_get_max_threads, library.GOMP_parallel
         runtime.main, runtime.generation = threading.main_thread().ident, generation
         runtime.threads = <threads_fn><size_t>ctypes.cast(threads, ctypes.c_void_p).value
         runtime.parallel = <parallel_fn><size_t>ctypes.cast(parallel, ctypes.c_void_p).value
         _library = library
+    return _library
 
 
 def choose(maps: str, folder: str) -> str | None:

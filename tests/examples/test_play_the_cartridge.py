@@ -107,7 +107,8 @@ def test_the_agents_of_the_arcade_play_the_game_without_options_and_with_a_limit
 
 
 def test_a_run_with_options_is_refused_unless_they_are_to_be_left_out(tmp_path):
-    with Session("enduro", num_envs=1, horizon=8, minibatch=8, total_steps=8, encoder_size=16, lstm_size=8) as session:
+    with Session("enduro", options={"start_speed": 60}, num_envs=1, horizon=8, minibatch=8, total_steps=8, encoder_size=16,
+                 lstm_size=8) as session:
         path = session.save(tmp_path / "run")
     with pytest.raises(TrainerError, match=r"must have no options of the game, .* add --plain"):
         load_agent(str(path.parent))

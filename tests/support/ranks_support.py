@@ -1,9 +1,5 @@
 """Two processes that are the ranks of one job over Gloo, and the functions that tests call in them."""
 
-from trainer.process import limit_openmp_spin  # isort: skip
-
-limit_openmp_spin()  # before torch loads OpenMP
-
 import importlib
 import os
 import socket
@@ -26,6 +22,9 @@ from trainer.training import shares
 from trainer.training.build import make_session
 from trainer.training.session import Session
 from trainer.training.train import iterate
+from trainer.waiting import share_cores
+
+share_cores()
 
 N, T = 16, 32
 joined: ranks.Ranks = ranks.ALONE  # in a process of `Pair`: its rank

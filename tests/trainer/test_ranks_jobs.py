@@ -16,6 +16,7 @@ from trainer_support import wait_for
 
 from trainer.config import Config
 from trainer.config.options import parse_training
+from trainer.config.preset import preset
 from trainer.runs import checkpoint
 from trainer.training import train
 from trainer.training.build import make_session
@@ -73,7 +74,7 @@ def steps(folder: Path) -> list[int]:
 
 
 def settings(folder: Path, *more: str) -> Config:
-    return parse_training("cartpole", [*SMALL, "--run-dir", str(folder), *more], Config("cartpole"))
+    return parse_training("cartpole", [*SMALL, "--run-dir", str(folder), *more], preset("cartpole"))
 
 
 def workers(process: subprocess.Popen) -> list[int]:

@@ -25,7 +25,7 @@ OF_ONE_SESSION = frozenset({"run_dir", "resume", "stop_at"})  # in no preset
 # Settings that the first checkpoints do not have, with the value by which such a run goes on as before.
 ADDED_LATER: dict[str, Any] = {"heads": "linear", "observation_transform": None, "reward_transform": None, "loss": None,
                                "init_from": None, "vectorization": "auto", "wrap": "none", "observations": "plain",
-                               "eval_greedy": True, "highway": False, "overlap": False}
+                               "eval_greedy": True, "highway": False, "overlap": False, "noise_hold": 1}
 
 SEEDS = 2**63  # a run's seed is lower than this
 
@@ -129,6 +129,8 @@ class PolicyConfig(Section):
     """Width of the LSTM, of the layers of mingru, or of the layer without memory."""
     normalize_observations: bool = False
     """Normalize features to mean 0 and deviation 1 by running statistics."""
+    noise_hold: int = within(1, 1, 1000)
+    """Exploration: steps for which one in four environments keeps its random numbers. 1: drawn anew in each step."""
     precision: Literal["auto", "float32", "bfloat16", "measure"] = "auto"
     """Type of the matrix products. auto: by a table of the CPU's or GPU's features; measure: the faster one, measured."""
 

@@ -49,7 +49,7 @@ def make_policy(settings: PolicyConfig, source, seed: int, dtype: torch.dtype) -
     seed: the initial weights depend on this only.
     dtype: of the matrix products, float32 or bfloat16.
 
-    Raises SettingError if the encoder or the memory cannot be made for these observations.
+    Raises SettingError if the encoder or the memory cannot be made for these observations, or a setting does not fit them.
     """
     memory = memory_class(settings.memory)
     checked = user_errors("memory", settings.memory, "making it") if ":" in settings.memory else contextlib.nullcontext()

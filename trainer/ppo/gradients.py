@@ -5,6 +5,8 @@ from collections.abc import Iterable
 import torch
 from torch import nn
 
+from trainer.ranks import Ranks
+
 
 class Gradients:
     """The gradients of parameters.
@@ -20,6 +22,15 @@ class Gradients:
     def __init__(self, parameters: Iterable[nn.Parameter], *, fixed: bool):
         self.parameters = list(parameters)
         self.flat, self.memory = flat_memory(self.parameters) if fixed else (None, None)
+
+    def sum_over(self, ranks: Ranks):
+        """Replace the gradients by their sum over all ranks."""
+        if not ranks.joined:
+            return
+        grads = [parameter.grad for parameter in self.parameters if parameter.grad is not None]
+        joined = ranks.sum_(torch.cat([grad.reshape(-1) for grad in grads]))
+        for grad, part in zip(grads, joined.split([grad.numel() for grad in grads]), strict=True):
+            grad.copy_(part.view_as(grad))
 
     def backward(self, loss: torch.Tensor, first: bool, gradient: torch.Tensor | None = None):
         """Add the gradient of `loss` to each parameter's `grad`.

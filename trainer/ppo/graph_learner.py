@@ -1,8 +1,5 @@
 """Learning on a GPU: a minibatch is one graph, and nothing in an update waits for the device but the reading of its results."""
 
-import contextlib
-from collections.abc import Iterator
-
 import numpy as np
 import torch
 
@@ -12,6 +9,7 @@ from trainer.kernels import fused
 from trainer.policy.distributions import Discrete
 from trainer.ppo.learner import Learner
 from trainer.ppo.losses import JointStatistics, explained_variance, losses, select, statistics_of_minibatches
+from trainer.ppo.one_kernel import are_columns, outputs_of
 
 
 class GraphLearner(Learner):
@@ -198,22 +196,3 @@ class GraphLearner(Learner):
     def _explain(self):
         storage = self.storage
         self.results[-1].copy_(explained_variance(self.advantage, storage.value[:-1], storage.valid, self.ranks))
-
-
-@contextlib.contextmanager
-def outputs_of(policy) -> Iterator[list[torch.Tensor]]:
-    """A list that receives the outputs of the policy's heads in this context."""
-    seen: list[torch.Tensor] = []
-    handle = policy.heads.register_forward_hook(lambda module, inputs, out: seen.append(out))
-    try:
-        yield seen
-    finally:
-        handle.remove()
-
-
-def are_columns(logits, value, out) -> bool:
-    """True if logits (T, S, A) and value (T, S) are the columns of `out` (T, S, A + 1), in its memory."""
-    wanted = out[..., :-1], out[..., -1]
-    return out.is_contiguous() and out.dtype == torch.float32 and all(
-        one.shape == two.shape and one.stride() == two.stride() and one.data_ptr() == two.data_ptr()
-        for one, two in zip((logits, value), wanted, strict=True))

@@ -12,6 +12,7 @@ from trainer.config import PPOConfig
 from trainer.errors import LearningError
 from trainer.policy.normalize import RewardNorm
 from trainer.policy.policy import Policy
+from trainer.ppo import one_kernel
 from trainer.ppo.catch_up import CatchUp
 from trainer.ppo.gradients import Gradients
 from trainer.ppo.losses import explained_variance, joint_statistics, losses, select
@@ -249,30 +250,27 @@ class Learner:
         first: this minibatch is the first of those that make one step of the optimizer; gradients start at zero.
         last: it is the last of them; the optimizer steps.
         """
-        ppo = self.ppo
-        batch = select(self.policy, self.storage, self.advantage, self.sequences, self.weight)
-        joint = joint_statistics(batch.advantage, batch.valid, self.ranks) if self.ranks.joined else None
-        loss, parts, ratio = losses(self.policy, batch, ppo, self.entropy_coef, joint, self.own_loss)
-        self.gradients.backward(loss if ppo.accumulate == 1 else loss / ppo.accumulate, first)
+        parts = one_kernel.add_gradients(self, first)
+        if parts is None:
+            parts = self._add_step_by_step(first)
         if last:
-            self._sum_gradients()
-            parts["grad_norm"] = nn.utils.clip_grad_norm_(self.policy.parameters(), ppo.max_grad_norm).detach()
+            self.gradients.sum_over(self.ranks)
+            parts["grad_norm"] = nn.utils.clip_grad_norm_(self.policy.parameters(), self.ppo.max_grad_norm).detach()
             self.optimizers[0].step()
-        if self.ratio is not None:
-            self.ratio.index_copy_(1, self.sequences, ratio)
         for name, part in parts.items():
             if name not in self.latest:
                 self.latest[name] = torch.zeros_like(part)
             self.latest[name].copy_(part)
 
-    def _sum_gradients(self):
-        """Replace the gradients by their sum over all ranks."""
-        if not self.ranks.joined:
-            return
-        grads = [parameter.grad for parameter in self.policy.parameters() if parameter.grad is not None]
-        joined = self.ranks.sum_(torch.cat([grad.reshape(-1) for grad in grads]))
-        for grad, part in zip(grads, joined.split([grad.numel() for grad in grads]), strict=True):
-            grad.copy_(part.view_as(grad))
+    def _add_step_by_step(self, first: bool) -> dict[str, torch.Tensor]:
+        """Add the gradients of a minibatch, by the operations of losses.py. Returns its losses and diagnostics."""
+        batch = select(self.policy, self.storage, self.advantage, self.sequences, self.weight)
+        joint = joint_statistics(batch.advantage, batch.valid, self.ranks) if self.ranks.joined else None
+        loss, parts, ratio = losses(self.policy, batch, self.ppo, self.entropy_coef, joint, self.own_loss)
+        self.gradients.backward(loss if self.ppo.accumulate == 1 else loss / self.ppo.accumulate, first)
+        if self.ratio is not None:
+            self.ratio.index_copy_(1, self.sequences, ratio)
+        return parts
 
     def _sum_history(self, begin: int):
         """Replace the diagnostics of the minibatches from `begin` on by their sums over all ranks.

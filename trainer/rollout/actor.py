@@ -11,6 +11,7 @@ from trainer.policy.distributions import Discrete
 from trainer.policy.policy import Policy, StepSpace
 from trainer.ranks import ALONE, Ranks
 from trainer.rollout.clock import DeviceClock, HostClock
+from trainer.rollout.held_noise import HeldNoise
 from trainer.rollout.storage import Storage
 
 
@@ -19,13 +20,14 @@ class Actor:
 
     seed: of the sampling; the number of the step and of the environment are the other keys.
     greedy: take the most probable action instead of sampling: the mean of a continuous one.
+    noise_hold: steps for which a part of the environments uses the same random numbers; for training.
     ranks: the pipeline has this rank's part of all environments.
     """
 
     def __init__(self, policy: Policy, pipeline: Pipeline, storage: Storage, seed: int, *, greedy: bool = False,
-                 ranks: Ranks = ALONE):
+                 noise_hold: int = 1, ranks: Ranks = ALONE):
         self.policy, self.pipeline, self.storage, self.seed, self.greedy = policy, pipeline, storage, seed, greedy
-        self.ranks = ranks
+        self.noise_hold, self.ranks = noise_hold, ranks
         self.step = 0  # steps of every environment since the run began; keys the sampling
         self.weights = policy.cast_weights()
         self.h, self.c = policy.initial_state(pipeline.num_envs, pipeline.device)
@@ -81,6 +83,9 @@ class BatchStep:
         self.slab = actor.pipeline.slab(batch)
         device, count = actor.pipeline.device, batch.hi - batch.lo
         self.clock = DeviceClock(device) if captured else HostClock()
+        self.distribution = actor.policy.distribution
+        if actor.noise_hold > 1:
+            self.distribution = HeldNoise(self.distribution, actor.noise_hold, self.first, count, device)
         self.space = StepSpace(actor.policy, count, device, actor.storage.frames.dtype)
         self.ones = torch.ones(count, device=device)
         self.keep, self.keep_next, self.log_prob, self.value, self.over = (torch.zeros(count, device=device) for _ in range(5))
@@ -104,13 +109,12 @@ class BatchStep:
     def _act(self, out):
         """Choose actions by the policy's output (B, A + 1), and store them: the end of a step."""
         actor, storage, slab, rows, clock = self.actor, self.actor.storage, self.slab, self.rows, self.clock
-        distribution = actor.policy.distribution
         if actor.greedy:
-            distribution.greedy(out[:, :-1], slab.action_mask, slab.actions)
+            actor.policy.distribution.greedy(out[:, :-1], slab.action_mask, slab.actions)
             self.value.copy_(out[:, -1])
         else:
-            distribution.sample(out, slab.action_mask, actor.seed, self.first, clock.step, slab.actions, self.log_prob,
-                                self.value)
+            self.distribution.sample(out, slab.action_mask, actor.seed, self.first, clock.step, slab.actions, self.log_prob,
+                                     self.value)
         clock.store(storage.log_prob, rows, self.log_prob)
         clock.store(storage.action, rows, slab.actions)
         clock.store(storage.value, rows, self.value)
@@ -184,7 +188,7 @@ class DeviceBatchStep(BatchStep):
 
     def _act(self, out):
         actor, storage, rows = self.actor, self.actor.storage, self.rows
-        if actor.greedy or type(actor.policy.distribution) is not Discrete:
+        if actor.greedy or type(self.distribution) is not Discrete:
             super()._act(out)
             return
         fused.sample_step(out, self.slab.action_mask, actor.seed, self.first, self.clock.numbers, self.slab.actions,

@@ -49,9 +49,16 @@ End. If cars are left when a day ends, the episode ends. Otherwise the next day 
 Start. The random numbers begin anywhere, so that no two races are equal. With scatter=0 they begin as on the cartridge.
 
 Fidelity. With scatter=0 all of this equals the cartridge under ale-py frame by frame, as far as it was compared: whole games
-of trained agents, and parts of days up to 85. ALE counts 1,800 points more when day 10, 20, 30, ... begins: it takes the
-day's two decimal digits for one number. After day 99 the cartridge counts from 0; here day 100 follows. The cartridge shows
-its maker's emblem and name below the panel, in rows 191 to 209. Here they are black.
+of trained agents, and parts of days up to 5,000. ALE counts 1,800 points more when day 10, 20, 30, ... begins: it takes the
+day's two decimal digits for one number. The cartridge shows its maker's emblem and name below the panel, in rows 191 to 209.
+Here they are black.
+
+Days after 99. The cartridge counts from 0 again, and shows no 0. Then lanes and bends are those of the day that it counts,
+but as many cars come as at night. The others are 58 units faster than a hundred days before (less 256 from 256 on): 75 on day
+100, 126 on day 129. If they are faster than the own car by more than 128, they seem to drive by 256 less. On day 100, 101,
+200, ... 300 cars are to be passed, but a car from behind counts as on the first day: nothing while 200 to 299 are left, and
+two cars if there are more. ALE takes off 45,800 points when day 100 begins, and has no points on it; here all days count
+alike.
 """
 
 from libc.stdint cimport int8_t, uint8_t, uint16_t, uint64_t
@@ -63,10 +70,10 @@ from envs_c.games.enduro.picture cimport (
     MORE, Scene, draw_edges, draw_hills, draw_numbers, draw_traffic, make_more, put_background, put_digit, put_drum, put_hills,
     put_panel)
 from envs_c.games.enduro.road cimport GROUPS, HIGH, KNOWN_SPACE, curve, known_edges, make_known, side_of
-from envs_c.games.enduro.rules cimport begin, play_frame, quota_of
+from envs_c.games.enduro.rules cimport begin, play_frame
 from envs_c.games.enduro.state cimport (
-    CAR_BITS, CLEAR_WEATHER, COMING, DAY, DEPTHS, LANES, NO_OVERTAKING, NO_SLOT, PHASE, SLIDING_RIGHT, SLOTS, SOFT_CARS,
-    STRAIGHT_ROAD, Enduro, Race, cars_seen, clock_of, ctzll, prefetch, season_of)
+    CAR_BITS, CLEAR_WEATHER, COMING, DAY, DEPTHS, FIRST_QUOTA, LANES, NO_OVERTAKING, NO_SLOT, PHASE, QUOTA, SLIDING_RIGHT,
+    SLOTS, SOFT_CARS, STRAIGHT_ROAD, Enduro, Race, cars_seen, clock_of, ctzll, prefetch, season_of)
 from envs_c.games.enduro.tables cimport (
     COVER, DOT, DOT_WIDE, DRUM, DRUM_X, DRUM_Y, GROUND, GROUNDS, GROUND_ROW, HILL_COVER, HILL_ROW, LIGHTS_SHAPE, LIGHT_COVER,
     LIGHT_ROWS, MARGIN, NUMBERS, NUMBERS_END, PALETTE, PALETTES, PANELS, PANEL_ROW, PICTURES, PLACES, PLACE_X, PLACE_Y, SAND,
@@ -119,7 +126,7 @@ cdef void observe(const void* state, void* out) noexcept nogil:
         control = 8 * (race.crash & 15) + (clock_of(race) & 7) + 1
         features[3] = control * (<float>(1.0 / 64) if race.crash & SLIDING_RIGHT else <float>(-1.0 / 64))
     features[4 + season] = 1.0
-    features[10] = race.left * (<float>1.0 / quota_of(race))
+    features[10] = min(race.left, QUOTA) * (<float>1.0 / (FIRST_QUOTA if race.day == 1 else QUOTA))
     features[11] = race.left == 0
     features[12] = min(race.day - 1, 8) * <float>(0.25)
     features[13] = race.frame * <float>(2.0 / DAY) - 1
@@ -256,7 +263,7 @@ cdef void prepare() noexcept nogil:
 
 
 GAME = Game(
-    name="enduro", title="Enduro", version=3, summary="Race through days and nights; pass so many cars before each day ends.",
+    name="enduro", title="Enduro", version=4, summary="Race through days and nights; pass so many cars before each day ends.",
     actions=("NOOP", "FIRE", "RIGHT", "LEFT", "DOWN", "DOWNRIGHT", "DOWNLEFT", "RIGHTFIRE", "LEFTFIRE"),
     feature_shape=(FEATURES,), screen=(WIDTH, HEIGHT), frame_skip=4, feature_low=-4, feature_high=4,
     options={

@@ -10,11 +10,12 @@ from libc.string cimport memcpy
 from envs_c.games.enduro.contact cimport car_shape, own_shape, own_wheels
 from envs_c.games.enduro.road cimport (
     CAR_ROWS, ROAD_END, ROAD_ROWS, ROAD_SPACE, ROAD_Y, TOP, car_column, own_column, own_top, place_edges)
-from envs_c.games.enduro.state cimport FOG, HILLS, SLOTS, Race, clock_of, lit_slots, season_of
+from envs_c.games.enduro.state cimport FOG, HILLS, ROUND, SLOTS, Race, clock_of, lit_slots, season_of
 from envs_c.games.enduro.tables cimport (
     BLACK, CARS, CAR_WIDTH, CLEAR, COVER, COVER_COLUMNS, COVER_ROWS, DIGIT, DOT, DOTS, DOT_WIDE, DRUM, DRUM_X, DRUM_Y, EDGES,
     EDGE_ABOVE, EDGE_LINE, EDGE_PAIRS, FLAG, GREEN, GROUND, HILL, HILLS_AT, HILLS_SHAPE, HILL_COVER, HILL_ROW, LIGHT_COVER,
-    MARGIN, OWN, PALETTES, PLACES, PLACE_X, PLACE_Y, RED, SAND, SIGN, SKY, STAMPS, STAMP_ROWS)
+    MARGIN, OWN, PALETTES, PLACES, PLACE_X, PLACE_Y, RED, SAND, SIGN, SKY, STAMPS, STAMP_ROWS,
+    TROPHY, TROPHY_FROM)
 from envs_c.screen cimport SMALL, grey_of
 from envs_c.stamp cimport CELL_X, CELL_Y, STAMP, UNIT_X, WIDTH, Sheet, add_cover, add_stamp, cell_at, put, put_row
 
@@ -86,13 +87,37 @@ cdef inline void put_drum(Sheet* sheet, int eighths) noexcept nogil:
     put_roll(sheet, DRUM_X, eighths >> 3, eighths & 7, BLACK, SAND)
 
 
+cdef inline void put_second_digit(Sheet* sheet, int digit, uint32_t box) noexcept nogil:
+    """Paint the day's last digit beside the first one."""
+    cdef int row
+    put(sheet, 64, 179, 8, 9, RED, box)
+    for row in range(7):
+        put_row(sheet, 64, 180 + row, DIGIT[digit][row], box, BLACK)
+
+
+cdef inline void put_trophy(Sheet* sheet) noexcept nogil:
+    """Paint a trophy in place of the sign of a car."""
+    cdef int row
+    for row in range(7):
+        put_row(sheet, 72, 180 + row, SIGN[row], BLACK, SAND)
+    for row in range(8):
+        put_row(sheet, 72, 179 + row, TROPHY[row], SAND, BLACK)
+
+
 cdef inline void draw_numbers(const Race* race, Sheet* sheet) noexcept nogil:
     """Paint the distance, the day and the cars to pass. A digit of the distance rolls if all that follow are 9."""
     cdef int way = (race.odometer >> 8) % 10000, left = race.left, part = race.odometer >> 5 & 7, k
-    cdef int[PLACES] digits = [0, way // 1000, way // 100 % 10, way // 10 % 10, race.day % 10,
-                               left // 100, left // 10 % 10, left % 10]
+    cdef int day = race.day if race.day < ROUND else race.day % ROUND
+    cdef int[PLACES] digits = [0, way // 1000, way // 100 % 10, way // 10 % 10, day if day < 10 else day // 10,
+                               left // 100 % 10, left // 10 % 10, left % 10]
     cdef int rolls = 3 if way % 10 < 9 else 2 if way % 100 < 99 else 1 if way % 1000 < 999 else 0 if way < 9999 else -1
+    if day >= 10:
+        put_second_digit(sheet, day % 10, SAND if left > 0 else GREEN)
+    if day >= TROPHY_FROM and left > 0:
+        put_trophy(sheet)
     for k in range(PLACES if left > 0 else 5):
+        if k == 4 and day == 0:  # the cartridge shows none
+            continue
         if k < 4 and k > rolls and part:
             put_roll(sheet, PLACE_X[k], digits[k], part, SAND, BLACK)
         elif sheet.canvas != NULL or (k == 4 and left == 0):

@@ -6,9 +6,9 @@ from libc.string cimport memcpy, memset
 from envs_c.games.enduro.contact cimport hits_car, hits_edge, is_clear
 from envs_c.games.enduro.road cimport side_of
 from envs_c.games.enduro.state cimport (
-    AT_EDGE, COMING, DAY, FASTEST, FIRST_QUOTA, HILLS, HIT, LEFT_BEND, LIT, NIGHT, NO_BEND, NO_OVERTAKING, PHASE, QUOTA, REST,
-    RIGHT_BEND, SEASON, SLIDING_RIGHT, SLOTS, SLOWEST, SNOW, SOFT_CARS, STRAIGHT_ROAD, WAY, WIDEST, Enduro, Race,
-    clock_of, season_of)
+    AT_EDGE, COMING, DAY, FASTEST, FIRST_QUOTA, HILLS, HIT, LEFT_BEND, LIT, MOST_LEFT, NIGHT, NO_BEND, NO_OVERTAKING, PHASE,
+    QUOTA, REST, RIGHT_BEND, ROUND, SEASON, SLIDING_RIGHT, SLOTS, SLOWEST, SNOW, SOFT_CARS, STRAIGHT_ROAD, WAY, WIDEST,
+    Enduro, Race, clock_of, season_of)
 from envs_c.rng cimport Rng, rng_below
 
 
@@ -23,6 +23,8 @@ cdef enum:
     LATE = 4                  # day from which on more cars come in the middle lane
     MIXED = 7                 # day from which on a car may come in another lane than the car directly ahead of it
     LAST_PACE = 29            # day from which on the others are no faster than on the day before
+    ROUND_PACE = 58           # by which they are faster a hundred days later
+    FASTER = 128              # by more than which the others are so fast that they seem to come nearer
 
 cdef extern from *:
     """
@@ -36,7 +38,7 @@ cdef extern from *:
         {4, 4, 4, 4, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 22, 22, 22, 22, 22, 22, 22, 22},
         {4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 5, 5, 6, 6, 7, 7, 8, 8, 9, 9, 10, 10, 11, 11, 11, 11, 11, 11, 11, 11, 11}};
     // The others' speed by day; from the last of these days on it stays.
-    static const unsigned char TRAFFIC[30] = {0, 24, 31, 38, 41, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53,
+    static const unsigned char TRAFFIC[30] = {17, 24, 31, 38, 41, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53,
                                               54, 55, 56, 57, 58, 59, 60, 61, 62, 63, 64, 65, 66, 67, 68};
     #define EACH 0x0101010101010101ULL
     // Colour and lane of a car by its number, as in `slot`.
@@ -72,8 +74,20 @@ cdef inline int steps(int pixels, int clock) noexcept nogil:
     return (pixels + ORDER[clock & 15]) >> 4
 
 
-cdef inline int quota_of(const Race* race) noexcept nogil:
-    return FIRST_QUOTA if race.day == 1 else QUOTA
+cdef inline int counted_day(const Race* race) noexcept nogil:
+    """The day as the cartridge counts it: 0 after 99."""
+    return race.day if race.day < ROUND else race.day % ROUND
+
+
+cdef inline int more_left(const Race* race) noexcept nogil:
+    """By how many more cars are left if one comes from behind. The hundreds of the day's number are reached only once.
+
+    As on the cartridge, day 100 asks for 300 cars, but its hundreds are those of the first day.
+    """
+    cdef int hundreds = race.left // 100, limit = (FIRST_QUOTA if counted_day(race) < 2 else QUOTA) // 100
+    if hundreds == limit or race.left == 0 or race.left > MOST_LEFT - 2:
+        return 0
+    return 1 + (hundreds > limit)
 
 
 cdef inline void collide(Race* race) noexcept nogil:
@@ -126,7 +140,7 @@ cdef inline void come_bend(Race* race) noexcept nogil:
         race.rolls -= 1
     else:
         to = NO_BEND if not race.random[0] & 16 else RIGHT_BEND if race.random[0] & 32 else LEFT_BEND
-        race.rolls = race.random[1] >> ((race.day > 2) + (to == NO_BEND))
+        race.rolls = race.random[1] >> ((counted_day(race) > 2) + (to == NO_BEND))
         if race.changes & STRAIGHT_ROAD:
             to = NO_BEND
         if to != race.bend >> 6:
@@ -158,16 +172,16 @@ cdef inline void come_nearer(Race* race, bint comes, int cars, float* reward) no
         race.slot[k] = race.slot[k + 1]
     race.slot[SLOTS - 1] = 0
     if comes:
-        if look >= 128 and race.random[1] & (1 if race.day >= LATE else 3) == 0:
+        if look >= 128 and race.random[1] & (1 if counted_day(race) >= LATE else 3) == 0:
             look -= 16
-        if race.slot[SLOTS - 2] and race.day < MIXED:
+        if race.slot[SLOTS - 2] and counted_day(race) < MIXED:
             look = look & 254 | race.slot[SLOTS - 2] & 1
         race.slot[SLOTS - 1] = <uint8_t>look
 
 
 cdef inline void go_ahead(Race* race, bint comes, float* reward) noexcept nogil:
     """Lose sight of the farthest slot; a car from behind may come on the other side of the road."""
-    cdef int k
+    cdef int k, more
     comes = comes and not race.slot[0] and not race.changes & NO_OVERTAKING
     for k in range(SLOTS - 1, 0, -1):
         race.slot[k] = race.slot[k - 1]
@@ -175,14 +189,14 @@ cdef inline void go_ahead(Race* race, bint comes, float* reward) noexcept nogil:
     if comes:
         race.serial += 1
         race.slot[0] = <uint8_t>(LOOK[race.serial] & 254 | (race.x >= 0))
-        if 0 < race.left < quota_of(race):
-            race.left += 1
-            reward[0] = -1.0
+        more = more_left(race)
+        race.left += more
+        reward[0] = -more
 
 
 cdef inline int traffic_of(const Race* race) noexcept nogil:
     """Speed of all other cars."""
-    return TRAFFIC[min(race.day, LAST_PACE)]
+    return TRAFFIC[min(counted_day(race), LAST_PACE)] + (ROUND_PACE * (race.day // ROUND) if race.day >= ROUND else 0) & 255
 
 
 cdef inline void drive(Race* race, int pace, bint dark, float* reward) noexcept nogil:
@@ -200,7 +214,7 @@ cdef inline void drive(Race* race, int pace, bint dark, float* reward) noexcept 
     if new:
         come_bend(race)
     else:
-        phase += pace - race.speed
+        phase += pace - race.speed - (PHASE if pace - race.speed > FASTER else 0)
     race.phase = <uint8_t>phase
     if 0 <= phase < PHASE:
         return

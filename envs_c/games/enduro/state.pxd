@@ -11,6 +11,8 @@ cdef enum:
     DAY = 13312               # frames in a day
     FIRST_QUOTA = 200         # cars to pass on the first day
     QUOTA = 300               # cars to pass on each later day
+    MOST_LEFT = 9999          # most cars to pass; there can be more than QUOTA after day 99
+    ROUND = 100               # the cartridge's count of days begins again at 0 after day 99
     SLOWEST = 6               # speeds, in 1/256 slots a frame
     FASTEST = 120
     WAY = 10000 * 256         # the odometer begins again here

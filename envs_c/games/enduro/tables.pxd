@@ -20,6 +20,7 @@ cdef enum:
     DOT_WIDE = 16, DOTS = 2 * DOT_WIDE          # cells painted at a time; length of a row of DOT
     CAR_WIDTH = 16
     CLEAR = 14                # within the rows of a car, an edge of the road shifts by fewer columns than this
+    TROPHY_FROM = 5           # day from which on a trophy replaces the panel's car
     PLACES = 8                # digits on the panel: 4 of the distance, 1 of the day, 3 of the cars
     DRUM_X = 96, DRUM_Y = 164  # corner of the last digit of the distance
     STAMP_ROWS = 5
@@ -72,6 +73,7 @@ cdef extern from *:
         {0x3C00, 0x6200, 0x6000, 0x7C00, 0x6600, 0x6600, 0x3C00}, {0x7E00, 0x4200, 0x0600, 0x0C00, 0x1800, 0x1800, 0x1800},
         {0x3C00, 0x6600, 0x6600, 0x3C00, 0x6600, 0x6600, 0x3C00}, {0x3C00, 0x6600, 0x6600, 0x3E00, 0x0600, 0x4600, 0x3C00}};
     static const unsigned short SIGN[7] = {0x4200, 0x7E00, 0x5A00, 0x1800, 0x5A00, 0x7E00, 0x5A00};  // the panel's car
+    static const unsigned short TROPHY[8] = {0x7E00, 0x7D00, 0x7D00, 0x7D00, 0x7E00, 0x3800, 0x1000, 0x3800};
     static const unsigned short FLAG[8] = {0x0800, 0x3800, 0x7800, 0x7800, 0x7800, 0x4800, 0x0800, 0x0800};
     static const unsigned char PLACE_X[8] = {64, 72, 80, 88, 56, 80, 88, 96};
     static const unsigned char PLACE_Y[8] = {165, 165, 165, 165, 180, 180, 180, 180};
@@ -94,6 +96,7 @@ cdef extern from *:
     const uint16_t[7][2][11] SHAPE
     const uint16_t[7][3] LIGHTS_SHAPE
     const uint16_t[7] SIGN
+    const uint16_t[8] TROPHY
     const uint8_t[7] LIGHT_ROWS, LIGHT_DOWN
     const uint32_t[16] CARS
     const uint16_t[10][7] DIGIT

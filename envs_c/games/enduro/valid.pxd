@@ -1,8 +1,8 @@
 """The check of a restored game of Enduro."""
 
 from envs_c.games.enduro.state cimport (
-    AT_EDGE, COMING, DAY, FASTEST, FIRST_QUOTA, HILLS, HIT, LEFT_BEND, NO_BEND, QUOTA, REST, RIGHT_BEND, SLIDING_RIGHT, SLOTS,
-    SLOWEST, WAY, WIDEST, Enduro, Race)
+    AT_EDGE, COMING, DAY, FASTEST, FIRST_QUOTA, HILLS, HIT, LEFT_BEND, MOST_LEFT, NO_BEND, QUOTA, REST, RIGHT_BEND, ROUND,
+    SLIDING_RIGHT, SLOTS, SLOWEST, WAY, WIDEST, Enduro, Race)
 from envs_c.valid cimport between
 
 
@@ -26,7 +26,8 @@ cdef inline bint valid_race(const Race* race) noexcept nogil:
         if race.slot[k] and race.slot[k] & 14 != 6:
             return False
     return (between(race.odometer, 0, WAY - 1) and between(race.day, 1, 9999) and between(race.frame, 0, DAY - 1)
-            and between(race.left, 0, FIRST_QUOTA if race.day == 1 else QUOTA) and between(race.speed, SLOWEST, FASTEST)
+            and between(race.left, 0, FIRST_QUOTA if race.day == 1 else QUOTA if race.day < ROUND else MOST_LEFT)
+            and between(race.speed, SLOWEST, FASTEST)
             and between(race.x, -WIDEST, WIDEST) and has_bend(race.bend) and between(race.hills, 0, HILLS - 1)
             and has_crash(race.crash) and between(race.rest, 0, REST) and between(race.changes, 0, 15))
 

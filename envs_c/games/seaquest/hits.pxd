@@ -6,7 +6,7 @@ The console notes which figures share a pixel while it shows a frame, and the ga
 from libc.stdint cimport uint8_t, uint32_t
 from libc.string cimport memset
 
-from envs_c.games.seaquest.lanes cimport FROM_LEFT, FROM_RIGHT, send_wave
+from envs_c.games.seaquest.lanes cimport BRINGS_DIVER, FROM_LEFT, FROM_RIGHT, send_sharks
 from envs_c.games.seaquest.rules cimport (
     COPIES, CREW, DIES, GAP, LANES, LANE_ROWS, LANE_Y, NOBODY, PITCH, PLAYS, SAVED, SHARK_ROWS, SHIP, SHIP_ROWS, SHIP_Y,
     SHOT_ROW, SHOT_ROWS, SHOT_X, SPRITE, SUB_ROW, SWIMMER_ROWS, TORPEDO_ROW, Seaquest, begin_death, bob, enemy_points, lane_y,
@@ -17,6 +17,8 @@ from envs_c.stamp cimport WIDTH, doubled
 
 cdef enum:
     HIT_FROM = 8, HIT_TO = 152      # x of torpedoes that hit
+    PUSH_FROM = 8, PUSH_TO = 150    # x of divers that flee from a shark
+    BOTH_RIGHT = 3                  # bits of the middle and the right place of a wave
     NO_LANE = -1
 
 ctypedef struct Thing:
@@ -127,14 +129,12 @@ cdef inline void meet_lane(const Seaquest* game, Contacts* found) noexcept nogil
         set_guest(&thing, game, lane)
         if meets_ship(game, &thing):
             found.met = lane
-    if game.phase != PLAYS:
-        return
     if lane != NO_LANE and game.alive[lane] and near(game, lane, game.x_ship, SHIP):
         set_enemy(&thing, game, lane)
         for copy in range(COPIES):
             if set_copy(&thing, game, lane, copy) and meets_ship(game, &thing):
                 found.run = lane
-    if not HIT_FROM <= game.torpedo <= HIT_TO:
+    if game.phase != PLAYS or not HIT_FROM <= game.torpedo <= HIT_TO:
         return
     lane = lane_at(game.y + TORPEDO_ROW, 1)
     if lane != NO_LANE and game.alive[lane] and near(game, lane, game.torpedo, SPRITE):
@@ -163,26 +163,28 @@ cdef inline void find_contacts(const Seaquest* game, Contacts* found) noexcept n
         return
     meet_lane(game, found)
     for lane in range(LANES):  # without jumps; a chased diver flees already
-        beside = (game.sub[lane] == 0) & (game.guest[lane] != 0) & near(game, lane, game.guest[lane], SPRITE)
-        beside &= (game.chased[lane] == 0) | (lane == found.hit) | (lane == found.run)
+        beside = (game.sub[lane] == 0) & (game.guest[lane] >= PUSH_FROM) & (game.guest[lane] <= PUSH_TO)
+        beside &= near(game, lane, game.guest[lane], SPRITE)
+        beside &= (game.chased[lane] == 0) | (lane == found.hit)
         met |= beside << lane
     for lane in range(LANES if met else 0):
         if met >> lane & 1 and pushes(game, lane):
             found.pushed |= 1 << lane
 
 
-cdef inline float lose_copies(Seaquest* game, int lane, int x, int width, int chance) noexcept nogil:
-    """Remove the enemies that share a column with x .. x + width - 1; after the last shark comes the next wave.
-
-    Returns the points, which are those of one enemy.
-    """
-    cdef int copy
+cdef inline int copies_at(const Seaquest* game, int lane, int x, int width) noexcept nogil:
+    """The bits of the places of a wave that share a column with x .. x + width - 1."""
+    cdef int bits = 0, copy
     for copy in range(COPIES):
-        if -SPRITE < game.x[lane] + GAP * copy - x < width:
-            game.alive[lane] &= ~(4 >> copy)
-    game.chased[lane] = 0
+        bits |= (4 >> copy) * (-SPRITE < game.x[lane] + GAP * copy - x < width)
+    return bits
+
+
+cdef inline float lose_copies(Seaquest* game, int lane, int bits, int chance) noexcept nogil:
+    """Remove these enemies; after the last shark comes the next wave. Returns the points, which are those of one enemy."""
+    game.alive[lane] &= ~bits
     if game.alive[lane] == 0 and not game.sub[lane]:
-        send_wave(game, lane, False, chance)
+        send_sharks(game, lane, chance, BRINGS_DIVER)
     return score(game, enemy_points(game))
 
 
@@ -196,22 +198,24 @@ cdef inline void take_diver(Seaquest* game, int lane) noexcept nogil:
 
 
 cdef inline float collide(Seaquest* game, const Contacts* found, int chance) noexcept nogil:
-    """The effects of the last frame's contacts, except for the patrol's; returns the points."""
+    """The effects of the last frame's contacts, except for the patrol's; returns the points.
+
+    A shot that hits the submarine comes first: enemies that are hit or run into stay in this frame.
+    """
     cdef float points = 0.0
-    cdef bint dead = False
+    cdef bint dead = found.run != NO_LANE
+    if found.met != NO_LANE and game.sub[found.met]:
+        game.guest[found.met] = game.torpedo = 0
+        begin_death(game)
+        return 0.0
     if found.hit != NO_LANE:
-        points = lose_copies(game, found.hit, game.torpedo, SPRITE, chance)
-        game.torpedo = 0
-    if found.met != NO_LANE:
-        if game.sub[found.met]:
-            game.guest[found.met] = 0
-            dead = True
-        elif game.crew < CREW:
-            take_diver(game, found.met)
-    if found.run != NO_LANE:
-        points += lose_copies(game, found.run, game.x_ship, SHIP, chance)
-        dead = True
+        points = lose_copies(game, found.hit, copies_at(game, found.hit, game.torpedo, SPRITE), chance)
+        game.torpedo = game.chased[found.hit] = 0
+    if found.met != NO_LANE and game.crew < CREW:
+        take_diver(game, found.met)
     if dead:
+        points += lose_copies(game, found.run, copies_at(game, found.run, game.x_ship, SHIP + 1)
+                              if 0 <= game.x[found.run] < WIDTH else BOTH_RIGHT, chance)
         game.torpedo = 0
         begin_death(game)
     return points

@@ -4,7 +4,7 @@ from libc.stdint cimport int16_t, uint8_t, uint32_t
 from libc.string cimport memcpy
 
 from envs_c.games.seaquest.rules cimport (
-    COUNTS, LANES, NOBODY, PLAYS, SILENT_SUBMARINES, TANK, UNIT, WAITING, Seaquest, bob)
+    BYTE, COUNTS, LANES, NOBODY, PLAYS, SILENT_SUBMARINES, TANK, UNIT, WAITING, Seaquest, bob, enemy_speed)
 
 
 cdef enum:
@@ -12,6 +12,8 @@ cdef enum:
     PAST_RIGHT = 160, PAST_LEFT = -33, MARGIN = 8       # a wave ends on the first MARGIN x from here on; behind, it comes again
     ROUND = 256
     SIDE = 8, BRINGS_DIVER = 80                 # bit of the chance that sends a wave from the right; least chance with a diver
+    SURELY = 0                                  # least chance with a diver, if one comes in any case
+    UNIT_SHOT = 16                              # sixteenths of a pixel that a shot moves in a frame at pace 0
     SHOT_FROM = 39, SHOT_TO = 126, LAST_X = 159         # x from which submarines fire; the last x of a guest
 
 cdef extern from *:
@@ -24,21 +26,26 @@ cdef extern from *:
     const uint8_t[2][8] FRONT
 
 
-cdef inline void send_wave(Seaquest* game, int lane, bint sub, int chance) noexcept nogil:
-    """Start the lane's next wave, with the enemies left of the last one, or complete if none is left.
+cdef inline void send_wave(Seaquest* game, int lane, bint sub, int chance, int least) noexcept nogil:
+    """Start the lane's next wave, with the enemies left of the last one.
 
     sub: True for submarines.
     chance: the random number that chooses its side and its diver.
+    least: the least chance with which it brings a diver: BRINGS_DIVER or SURELY.
     """
     cdef int right = not chance & SIDE
     game.right[lane] = <uint8_t>right
     game.x[lane] = FROM_LEFT if right else FROM_RIGHT
-    if game.alive[lane] == 0:
-        game.alive[lane] = FORMATION[right][game.pace >> 1 & 3]
-    if game.diver[lane] == NOBODY and chance >= BRINGS_DIVER:
+    if game.diver[lane] == NOBODY and chance >= least:
         game.diver[lane] = WAITING
     game.sub[lane] = sub
     game.pose[lane] = game.chased[lane] = 0
+
+
+cdef inline void send_sharks(Seaquest* game, int lane, int chance, int least) noexcept nogil:
+    """Start a complete wave of sharks."""
+    send_wave(game, lane, False, chance, least)
+    game.alive[lane] = FORMATION[game.right[lane]][game.pace >> 1 & 3]
 
 
 cdef inline void fill(Seaquest* game) noexcept nogil:
@@ -50,7 +57,7 @@ cdef inline void fill(Seaquest* game) noexcept nogil:
     if game.oxygen == TANK:
         game.phase = PLAYS
         for lane in range(LANES):
-            send_wave(game, lane, False, (game.frame & 255) >> (LANES - 1 - lane))
+            send_sharks(game, lane, (game.frame & 255) >> (LANES - 1 - lane), BRINGS_DIVER)
 
 
 cdef inline void swim(Seaquest* game) noexcept nogil:
@@ -71,11 +78,10 @@ cdef inline int owed(uint8_t* part, int sixteenths) noexcept nogil:
 
 
 cdef inline bint move_wave(Seaquest* game, int lane, int enemy, int chance) noexcept nogil:
-    """Move a lane's wave, or start the next one; returns False if the wave was shot completely and the next one has started.
+    """Move a lane's wave, or start the next one; returns False if sharks that were all gone have started anew.
 
     enemy: pixels that it moves.
     """
-    cdef bint busy = game.sub[lane] and game.guest[lane] > 0  # the next wave waits for the last shot
     cdef bint passed
     cdef int x = game.x[lane]
     if game.right[lane]:
@@ -86,13 +92,13 @@ cdef inline bint move_wave(Seaquest* game, int lane, int enemy, int chance) noex
         x -= enemy
         passed = PAST_LEFT - MARGIN < x <= PAST_LEFT
         x += ROUND if x <= PAST_LEFT - MARGIN else 0
-    if game.alive[lane] == 0 and not busy and not passed:
-        send_wave(game, lane, False, chance)
-        return False
     if not passed:
         game.x[lane] = <int16_t>x
-    elif not busy:
-        send_wave(game, lane, not game.sub[lane] and game.guest[lane] == 0, chance)
+    elif not game.sub[lane] and game.alive[lane] == 0 and game.guest[lane] == 0:
+        send_sharks(game, lane, chance, SURELY)
+        return False
+    else:
+        send_wave(game, lane, not game.sub[lane], chance, BRINGS_DIVER)
     return True
 
 
@@ -119,20 +125,21 @@ cdef inline void move_guest(Seaquest* game, int lane, int step) noexcept nogil:
             game.diver[lane] = NOBODY
 
 
-cdef inline void move_lane(Seaquest* game, int lane, int enemy, int diver, int extra, int chance) noexcept nogil:
-    """Move a lane's wave and its diver or shot.
+cdef inline void move_lane(Seaquest* game, int lane, int enemy, int diver, int shot, int chance) noexcept nogil:
+    """Move a lane's wave and its diver or shot. After submarines that were all shot sharks come, when their shot is gone.
 
-    enemy, diver, extra: pixels that enemies move, that divers move, and that a shot moves beyond 1.
+    enemy, diver, shot: pixels that enemies, divers and shots move.
     """
-    cdef bint sub = game.sub[lane], gone = sub and game.right[lane] and game.guest[lane] == LAST_X
-    cdef int step = 1 + extra if sub else enemy if game.chased[lane] else diver
-    if gone:
-        game.guest[lane] = 0
-    if move_wave(game, lane, enemy, chance) and not gone:
-        move_guest(game, lane, (enemy if chance & 1 else diver) if sub and not game.sub[lane] else step)
+    cdef bint fast = chance & 1 if game.sub[lane] else game.chased[lane]
+    cdef bint moves = move_wave(game, lane, enemy, chance)
+    cdef bint at_0 = game.guest[lane] > 0 and not game.right[lane] and game.guest[lane] == shot  # it keeps the lane for a frame
+    if moves:
+        move_guest(game, lane, shot if game.sub[lane] else enemy if fast else diver)
+    if game.sub[lane] and game.alive[lane] == 0 and game.guest[lane] == 0 and not at_0:
+        send_sharks(game, lane, chance, SURELY)
 
 
-cdef inline bint glide(Seaquest* game, int lane, int enemy, int diver, int extra) noexcept nogil:
+cdef inline bint glide(Seaquest* game, int lane, int enemy, int diver, int shot) noexcept nogil:
     """Do what move_lane does if wave and guest only move on; returns False, with nothing done, if more happens.
 
     No jump but the last depends on what the lane holds: no CPU could predict it.
@@ -141,9 +148,9 @@ cdef inline bint glide(Seaquest* game, int lane, int enemy, int diver, int extra
     cdef int x = game.x[lane] + way * enemy, past = way * x + (PAST_LEFT & (right - 1)) - (PAST_RIGHT & -right)
     cdef int guest = game.guest[lane], waiting = (sub == 0) & (game.diver[lane] == WAITING), empty = guest == 0
     cdef int step = diver + game.chased[lane] * (enemy - diver), front, fires, ends
-    step += sub * (1 + extra - step)
+    step += sub * (shot - step)
     x -= (ROUND * way) & -(past >= MARGIN)
-    ends = ((alive == 0) & ((sub == 0) | empty)) | ((past >= 0) & (past < MARGIN)) | (sub & right & (guest == LAST_X))
+    ends = (sub & (alive == 0) & empty) | ((past >= 0) & (past < MARGIN))
     front = x + FRONT[right][alive]
     fires = sub & (alive != 0) & (front >= SHOT_FROM) & (front <= SHOT_TO) & ((game.rules & SILENT_SUBMARINES) == 0)
     ends |= empty & (fires | (waiting & (step > 0)))
@@ -157,10 +164,10 @@ cdef inline bint glide(Seaquest* game, int lane, int enemy, int diver, int extra
 
 cdef inline void move_lanes(Seaquest* game, int chance) noexcept nogil:
     """One frame of all lanes; waves that end are followed by the next."""
-    cdef int enemy = owed(&game.enemy_part, 6 + game.pace)
-    cdef int diver = owed(&game.diver_part, 3 + (game.pace >> 1))
-    cdef int extra = owed(&game.shot_part, game.pace)
+    cdef int enemy = owed(&game.enemy_part, enemy_speed(game))
+    cdef int diver = owed(&game.diver_part, enemy_speed(game) >> 1)
+    cdef int shot = owed(&game.shot_part, UNIT_SHOT + game.pace & BYTE)
     cdef int lane
     for lane in range(LANES):
-        if not glide(game, lane, enemy, diver, extra):
-            move_lane(game, lane, enemy, diver, extra, chance)
+        if not glide(game, lane, enemy, diver, shot):
+            move_lane(game, lane, enemy, diver, shot, chance)

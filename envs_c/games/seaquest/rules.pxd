@@ -22,7 +22,7 @@ cdef enum:
     UNIT = 2, AN_ASHORE = 16                    # frames from one unit of oxygen, one diver to the next
     MOST_LIVES = 7, LIFE_POINTS = 10_000, MOST_POINTS = 999_999
     PATROL_FROM = 2, FAST_PATROL_FROM = 5       # rescues before the first patrol, and before it is twice as fast
-    FASTEST = 250
+    BYTE = 255                                  # pace and rescues begin again at 0 after it
     FRAMES = 768, FIRST_FRAME = 67, FIRST_CHANCE = 204, CHANCES = 217
     NOBODY = 0, WAITING, SAVED                  # a lane's diver
     FILLS = 0, PLAYS, DIES, COUNTS              # phases
@@ -110,9 +110,14 @@ cdef inline float score(Seaquest* game, int points) noexcept nogil:
     return game.score - before
 
 
+cdef inline int enemy_speed(const Seaquest* game) noexcept nogil:
+    """Sixteenths of a pixel that enemies move in a frame; divers move half as much."""
+    return 6 + game.pace & BYTE
+
+
 cdef inline int enemy_points(const Seaquest* game) noexcept nogil:
     """Points of an enemy, and of a unit of oxygen in a rescue."""
-    return 10 * min(game.rescues + 2, 9)
+    return 10 * min(game.rescues + 2 & BYTE, 9)
 
 
 cdef inline void clear_sea(Seaquest* game) noexcept nogil:
@@ -178,7 +183,7 @@ cdef inline float count_bonus(Seaquest* game) noexcept nogil:
     if game.crew > 0:
         game.crew -= 1
         return score(game, min(50 * (game.rescues + 1), 1000))
-    game.rescues = <uint16_t>min(game.rescues + 1, FASTEST)
+    game.rescues = game.rescues + 1 & BYTE
     game.pace += game.pace < game.rescues
     clear_sea(game)
     return 0.0
@@ -240,7 +245,7 @@ cdef inline void surface(Seaquest* game, int action) noexcept nogil:
         if game.oxygen < TANK:
             return
         game.crew -= 1
-        game.pace = <uint16_t>min(game.pace + 1, FASTEST)
+        game.pace = game.pace + 1 & BYTE
     steer(game, action)
     if game.y >= BREATHES_BELOW and game.frame & (BREATH - 1) == 0 and not game.rules & ENDLESS_OXYGEN:
         game.oxygen -= 1

@@ -11,23 +11,23 @@ submarine's height, also when the submarine moves up or down. It hits at x 8 .. 
 
 Lanes. Four lanes lie 24 rows apart; lane 0 is the lowest. In each lane a wave crosses the sea at 6/16 pixel a frame; each step
 of pace adds 1/16. A wave has, for two paces each: one enemy; two 16 apart; two 32 apart; three; then one again. A wave ends
-after 248 pixels. If it was not shot completely, the next wave is of the other kind (sharks or enemy submarines; but sharks
-again if a diver is still in the lane) and lacks the enemies that were shot. If it was, new sharks follow: at once after a
-shark, after a submarine in the next frame without a shot in the lane. The first waves of a life are sharks. Sharks move up and
-down by 7 rows in 64 frames.
+after 248 pixels. If it was not shot completely, the next wave is of the other kind (sharks or enemy submarines) and lacks the
+enemies that were shot. If it was, new sharks follow: at once after a shark, after a submarine as soon as no shot is in the
+lane; only if the last submarine is shot in the frame in which its wave ends, a wave of sharks without sharks comes first. The
+first waves of a life are sharks. Sharks move up and down by 7 rows in 64 frames.
 
 Chance. A number of 8 bits, a shift register with taps at bits 7 and 4, takes three steps every 8 frames. A new wave comes from
-the right if its bit 3 is set, and brings a diver if it is 80 or more. For the first waves of a life the number is the frame's
-(its low 8 bits), shifted right by 3 less than the lane's number.
+the right if its bit 3 is set, and brings a diver if it is 80 or more; after submarines that were all shot, always. For the
+first waves of a life the number is the frame's (its low 8 bits), shifted right by 3 less than the lane's number.
 
 Shots. The foremost submarine of a wave fires when its x is within 39 .. 126 and the lane has no shot. A shot moves ahead at
-1 + p/16 a frame at pace p. Torpedoes do not stop it. A wave of submarines waits at its end for its shot.
+1 + p/16 a frame at pace p. Torpedoes do not stop it.
 
 Divers. If a lane has no diver, a new wave may bring one (see Chance). He enters the sea with the lane's next wave of sharks and
-swims in their direction at 3/16 a frame, 1/16 more at every second pace; from a shark's touch on, as fast as the sharks, until
-one of them is shot. If the sharks follow submarines and the chance is odd, he enters by a step of theirs. He turns when the
-next wave comes from the other side. Beyond the edge he is lost. The submarine takes him in by touching him, up to six. A lane
-whose diver was taken brings no other until the divers of all four were taken.
+swims in their direction at 3/16 a frame, 1/16 more at every second pace; from a shark's touch at x 8 .. 150 on, as fast as the
+sharks, until one of them is shot. If the sharks follow submarines and the chance is odd, he enters by a step of theirs. He
+turns when the next wave comes from the other side. Beyond the edge he is lost. The submarine takes him in by touching him, up
+to six. A lane whose diver was taken brings no other until the divers of all four were taken.
 
 Oxygen. The tank holds 64 units. From y 20 on one unit is used every 32 frames; when the last is used the submarine is lost.
 At the surface with less than 64 units:
@@ -43,10 +43,14 @@ frame, from the fifth rescue on every second. It goes round through 256 pixels. 
 rescue, too.
 
 Dangers. Figures touch if they share a pixel; it has an effect in the next frame. Shots, sharks, submarines and the patrol
-destroy the submarine. Enemies that are run into are gone; one of them counts as shot.
+destroy the submarine. Enemies that are run into are gone, with those up to one pixel beside it; one of them counts as shot. If
+the wave's first place is not on the screen, both others are gone. A shot that hits comes first: in that frame an enemy that is
+hit or run into stays. The remains touch, too: then the death begins again.
 
 Points. An enemy gives 20, and 10 more for each rescue made, up to 90. A rescue gives as much as an enemy for each unit of
 oxygen left, and for each diver 50, and 50 more for each rescue made before, up to 1000. The score stops at 999,999.
+
+Pace and rescues begin again at 0 after 255; the speeds in 1/16 pixel, too, and the points of an enemy with the rescues.
 
 Lives. There are 4 (option `lives`). A lost life also costs a diver. A death takes 23 steps of 4 frames; then the sea is empty
 and the tank is filled for 128 frames, as at the start. Each 10,000 points give a life if there are fewer than seven.
@@ -65,7 +69,7 @@ from libc.stdint cimport uint8_t, uint16_t
 from libc.string cimport memcpy
 
 from envs_c.game cimport Game, Io, run_chunk
-from envs_c.games.seaquest.hits cimport NO_LANE, Contacts, chase, collide, find_contacts, take_diver
+from envs_c.games.seaquest.hits cimport Contacts, chase, collide, find_contacts
 from envs_c.games.seaquest.lanes cimport fill, move_lanes, swim
 from envs_c.games.seaquest.picture cimport (
     BAR, BAR_ROWS, BAR_X, BAR_Y, BELOW_WATER, BLACK, EDGE, GREY, GROUND, LIGHT, OXYGEN, SAND, SEABED, STANDING, YELLOW, Figure,
@@ -73,7 +77,8 @@ from envs_c.games.seaquest.picture cimport (
     place)
 from envs_c.games.seaquest.rules cimport (
     COPIES, COUNTS, CREW, DIES, FILLS, FRAMES, GAP, LANES, LOW, PLAYS, SHIP_Y, SPRITE, START_X, TANK, TORPEDO_ROW, Seaquest,
-    begin, begin_death, count_bonus, docked, lane_y, move_patrol, next_chance, patrol_rows, patrol_y, screw, sink, surface)
+    begin, begin_death, count_bonus, docked, enemy_speed, lane_y, move_patrol, next_chance, patrol_rows, patrol_y, screw, sink,
+    surface)
 from envs_c.games.seaquest.shapes cimport SUBMARINE, TORPEDO_BITS
 from envs_c.games.seaquest.valid cimport valid
 from envs_c.rng cimport Rng
@@ -105,10 +110,8 @@ cdef float step(void* state, int action, Rng* rng, bint* over) noexcept nogil:
         if phase == PLAYS or phase == DIES:
             game.stroke = <uint8_t>((game.stroke + 2) % 3)
     move_patrol(game)
-    if phase == PLAYS:
+    if phase == PLAYS or phase == DIES:
         points = collide(game, &found, chance)
-    elif found.met != NO_LANE and not game.sub[found.met] and game.crew < CREW:  # also while the submarine sinks
-        take_diver(game, found.met)
     chase(game, &found)
     if found.patrol and (phase == FILLS or phase == PLAYS):
         game.patrol = game.torpedo = 0
@@ -133,7 +136,7 @@ cdef void observe(const void* state, void* out) noexcept nogil:
     cdef const Seaquest* game = <const Seaquest*>state
     cdef float* features = <float*>out
     cdef float* lane_of = features + SELF
-    cdef float speed = (6 + game.pace) * <float>(1.0 / 12), there, away
+    cdef float speed = enemy_speed(game) * <float>(1.0 / 12), there, away
     cdef int lane, copy, alive, sub
     features[0] = (game.x_ship - START_X) * <float>(1.0 / 30)
     features[1] = (game.y - 60) * <float>(1.0 / 28)
@@ -233,7 +236,7 @@ cdef void prepare() noexcept nogil:
 
 
 GAME = Game(
-    name="seaquest", title="Seaquest", version=3, summary="Bring divers home in a submarine before the oxygen runs out.",
+    name="seaquest", title="Seaquest", version=4, summary="Bring divers home in a submarine before the oxygen runs out.",
     actions=("NOOP", "FIRE", "UP", "RIGHT", "LEFT", "DOWN", "UPRIGHT", "UPLEFT", "DOWNRIGHT", "DOWNLEFT", "UPFIRE", "RIGHTFIRE",
              "LEFTFIRE", "DOWNFIRE", "UPRIGHTFIRE", "UPLEFTFIRE", "DOWNRIGHTFIRE", "DOWNLEFTFIRE"),
     feature_shape=(SELF + LANES * LANE,), frame_skip=4, feature_low=-70, feature_high=70,
@@ -257,8 +260,8 @@ GAME = Game(
         Feature("torpedo x", -3.4, 3.5, help="(torpedo's x - submarine's x) / 40 in pixels; 0 without a torpedo"),
         Feature("torpedo's side", -1, 1, help="1 if it moves right, -1 left; 0 without a torpedo"),
         Feature("lives", -1.5, 2, help="(lives - 3) / 2, the current one included"),
-        Feature("rescues", 0, 62.5, help="rescues made / 4"),
-        Feature("pace", 0, 31.25, help="pace / 8"),
+        Feature("rescues", 0, 63.75, help="rescues made / 4"),
+        Feature("pace", 0, 31.875, help="pace / 8"),
         Feature("docked", 0, 1, help="1 while the tank is filled at the surface"),
         Feature("waiting", 0, 1, help="1 while the sea is empty, in a death and in a rescue: actions have no effect"),
         Feature("patrol", 0, 1, help="1 if the patrol is on the screen"),

@@ -2,7 +2,7 @@
 
 from envs_c.games.seaquest.lanes cimport FROM_LEFT, FROM_RIGHT
 from envs_c.games.seaquest.rules cimport (
-    COUNTS, CREW, DIES, EMPTIED, FASTEST, FILLS, FRAMES, LANES, LEFT_END, MOST_LIVES, MOST_POINTS, PLAYS, RIGHT_END, SAVED,
+    BYTE, COUNTS, CREW, DIES, EMPTIED, FILLS, FRAMES, LANES, LEFT_END, MOST_LIVES, MOST_POINTS, PLAYS, RIGHT_END, SAVED,
     SEA_FLOOR, SINKS, START_X, SURFACE, TANK, Seaquest, rules_of)
 from envs_c.stamp cimport WIDTH
 from envs_c.valid cimport all_between, between
@@ -34,7 +34,7 @@ cdef inline bint valid(const void* state, const double* options, bint over) noex
     cdef const Seaquest* game = <const Seaquest*>state
     return (game.rules == rules_of(options) and between(game.score, 0, MOST_POINTS)
             and between(game.lives, 1 - over, MOST_LIVES) and game.oxygen <= TANK and game.crew <= CREW
-            and between(game.rescues, <int>options[1], FASTEST) and between(game.pace, <int>options[1], FASTEST)
+            and game.rescues <= BYTE and game.pace <= BYTE
             and between(game.x_ship, LEFT_END, RIGHT_END) and between(game.y, SURFACE, SEA_FLOOR)
             and between(game.torpedo, 0, WIDTH - 1) and between(game.patrol, 0, 255) and game.frame < FRAMES
             and game.phase <= COUNTS and game.facing <= 1 and game.torpedo_right <= 1 and game.stroke <= 2

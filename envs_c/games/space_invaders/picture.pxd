@@ -7,10 +7,10 @@ canvas. So no two shapes may cover the same pixel: hidden pixels are left out.
 from libc.stdint cimport int16_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
-from envs_c.games.space_invaders.shapes cimport BLAST, INVADERS, SAUCER, SHAPE, SHAPES
+from envs_c.games.space_invaders.shapes cimport BLAST, BLASTS, INVADERS, SAUCER, SHAPE, SHAPES
 from envs_c.games.space_invaders.state cimport (
-    BOMBS, BOMB_HIGH, CANNON_Y, COLUMNS, FAR_X, GROUND_Y, HIGH, PITCH_X, PITCH_Y, ROWS, SHIELDS, SHIELD_END, SHIELD_PITCH,
-    SHIELD_ROWS, SHIELD_X, SHIELD_Y, Invaders, lowest_y)
+    BLAST_TIME, BOMBS, BOMB_HIGH, CANNON_Y, COLUMNS, FAR_X, GROUND_Y, HIGH, PITCH_X, PITCH_Y, ROWS, SHIELDS, SHIELD_END,
+    SHIELD_PITCH, SHIELD_ROWS, SHIELD_X, SHIELD_Y, Invaders, lowest_y)
 from envs_c.screen cimport SMALL, Canvas, canvas_bitmap, canvas_rect, grey_of
 from envs_c.stamp cimport AREA, CELL_X, CELL_Y, STAMP, UNIT_X, UNIT_Y, cell_at, cover_bits, cover_row, to_bytes
 
@@ -33,20 +33,20 @@ cdef extern from *:
         {7, 4, 7, 1, 7}, {4, 4, 7, 5, 7}, {7, 1, 1, 1, 1}, {7, 5, 7, 5, 7}, {7, 5, 7, 1, 1}};
     static const short DIGIT_X[9] = {4, 20, 36, 52, 84, 84, 100, 116, 132}, DIGIT_Y[9] = {10, 11, 11, 10, 185, 10, 11, 11, 10};
     // Made when space_invaders.pyx is imported, then constant:
-    static unsigned char STAMPS[17][5][40][5][8];       // [shape][y % 5][x % 40]: 5 x 8 grey pixels
+    static unsigned char STAMPS[20][5][40][5][8];       // [shape][y % 5][x % 40]: 5 x 8 grey pixels
     static unsigned char DIGIT_STAMPS[10][9][5][8];     // [digit][place]: 5 x 8 grey pixels
     static unsigned char SPREAD[256][3][8];  // [bits of a row][shield]: units covered of 8 grey pixels
     """
     const uint8_t[10][5] DIGIT
     const int16_t[9] DIGIT_X, DIGIT_Y
-    uint8_t[17][5][40][5][8] STAMPS
+    uint8_t[20][5][40][5][8] STAMPS
     uint8_t[10][9][5][8] DIGIT_STAMPS
     uint8_t[256][3][8] SPREAD
 
 
 cdef inline uint32_t colour_of(int shape) noexcept nogil:
     """Colour of a shape."""
-    return OLIVE if shape <= BLAST else PURPLE if shape == SAUCER else GREEN
+    return OLIVE if shape < BLAST + BLASTS else PURPLE if shape == SAUCER else GREEN
 
 
 cdef inline uint8_t shade(int units, int grey) noexcept nogil:
@@ -149,6 +149,11 @@ cdef inline void put_digit(Canvas* canvas, int place, int number) noexcept nogil
 
 # --- shots, bombs and shields -----------------------------------------------------------------------------------------
 
+cdef inline int blast_shape(const Invaders* game) noexcept nogil:
+    """The shape of the invader's blast, which changes a frame after the blast has grown older."""
+    return BLAST + BLAST_TIME - min(game.blast + (game.clock & 7 == 0), BLAST_TIME)
+
+
 cdef inline uint8_t invader_bits(const Invaders* game, int x, int y) noexcept nogil:
     """Bits of the 8 pixels from (x, y) on that an invader or a blast covers, the highest at the left."""
     cdef int row = (y - game.y) // PITCH_Y, line = y - game.y - PITCH_Y * row, c, dx, shape, bits = 0
@@ -159,7 +164,7 @@ cdef inline uint8_t invader_bits(const Invaders* game, int x, int y) noexcept no
         if -8 < dx < 8:
             shape = INVADERS + row + ROWS * game.pose
             if game.blast > 0 and game.blast_row == row and game.blast_column == c:
-                shape = BLAST
+                shape = blast_shape(game)
             elif not game.row[row] >> c & 1:
                 continue
             bits |= SHAPE[shape][line] >> dx if dx >= 0 else SHAPE[shape][line] << -dx

@@ -56,8 +56,8 @@ End. The episode ends when the last of 3 lives (option `lives`) is lost, or when
 lowest of them is at y 169 or more.
 
 Differences. An episode begins with a random r (option `scatter`). The cartridge draws bombs in even frames and the shot in
-odd ones; here both are drawn in every frame (option `flicker`). A shot, a bomb or a blast can be drawn a few rows or a frame
-off.
+odd ones; here both are drawn in every frame (option `flicker`). A row of a shot or bomb can be drawn a row off; the score and
+the begin and end of a blast, a frame earlier.
 """
 
 from libc.stdint cimport uint64_t
@@ -65,10 +65,10 @@ from libc.string cimport memcpy, memset
 
 from envs_c.game cimport Game, Io, run_chunk
 from envs_c.games.space_invaders.picture cimport (
-    BROWN, EARTH, GREEN, LIVES_PLACE, OTHER_PLACE, draw_shields, draw_thin, make_digits, make_spread, make_stamps,
-    put_digit, put_shape)
+    BROWN, EARTH, GREEN, LIVES_PLACE, OTHER_PLACE, blast_shape, draw_shields, draw_thin, make_digits, make_spread,
+    make_stamps, put_digit, put_shape)
 from envs_c.games.space_invaders.rules cimport play_frame
-from envs_c.games.space_invaders.shapes cimport BLAST, CANNON, INVADERS, SAUCER, WRECK
+from envs_c.games.space_invaders.shapes cimport CANNON, INVADERS, SAUCER, WRECK
 from envs_c.games.space_invaders.state cimport (
     BOMBS, BOMB_HIGH, BOMB_SEEN, BURN, CANNON_Y, COLUMNS, FLICKER, GROUNDED_Y, GROUND_Y, PACE, PITCH_X, PITCH_Y, ROWS, SAUCER_Y,
     SHOT_HIGH, SHOT_Y, SHOW, START_SEED, STRIDE, TOP_Y, Invaders, begin, clzll, columns_of, ctz,
@@ -169,7 +169,7 @@ cdef void draw(const void* state, Canvas* canvas) noexcept nogil:
             left &= left - 1
             put_shape(canvas, game.x + PITCH_X * c, game.y + PITCH_Y * r, INVADERS + r + ROWS * game.pose)
     if game.blast > 0 and game.blast_row < ROWS and game.y + PITCH_Y * game.blast_row <= GROUNDED_Y:
-        put_shape(canvas, game.x + PITCH_X * game.blast_column, game.y + PITCH_Y * game.blast_row, BLAST)
+        put_shape(canvas, game.x + PITCH_X * game.blast_column, game.y + PITCH_Y * game.blast_row, blast_shape(game))
     if game.saucer_x >= 0:
         put_shape(canvas, game.saucer_x, SAUCER_Y, SAUCER)
     else:
@@ -180,7 +180,7 @@ cdef void draw(const void* state, Canvas* canvas) noexcept nogil:
     if game.phase == SHOW:
         put_digit(canvas, LIVES_PLACE, min(<int>game.lives, 9))
     if game.phase == BURN:
-        put_shape(canvas, game.shown, CANNON_Y, WRECK + (game.clock >> 2 & 1))
+        put_shape(canvas, game.shown, CANNON_Y, WRECK + (~game.clock >> 2 & 1))
     elif game.phase != SHOW or game.clock >> 3 & 1:
         put_shape(canvas, game.shown, CANNON_Y, CANNON)
 

@@ -1,7 +1,7 @@
 """Launches of the kernels in .cu files, on the device's addresses.
 
-They are emulated from NVRTC's PTX (tests/support/ptx), or, in less time, compiled by a C++ compiler (cuda_on_cpu.py); then
-those of sequence.cu are done in plain torch (sequence_on_cpu.py).
+They are emulated from NVRTC's PTX (tests/support/devices/ptx), or, in less time, compiled by a C++ compiler (cuda_on_cpu.py);
+then those of sequence.cu are done in plain torch (sequence_on_cpu.py).
 """
 
 import functools

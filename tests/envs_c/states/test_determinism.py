@@ -41,7 +41,7 @@ GOLDEN = {
     ("snake", "features"): "f5a000c045f10303",
     ("snake", "pixels"): "d11211a2445c500d",
     ("space_invaders", "features"): "26f5c65ee123e2d3",
-    ("space_invaders", "pixels"): "3a80e1232d4522df",
+    ("space_invaders", "pixels"): "d4a1826c42d24091",
     ("tetris", "features"): "7ef9e223c0fb0497",
     ("tetris", "pixels"): "1fec853973dfdd4b",
     ("tmaze", "features"): "9308ec27b7b8328b",

@@ -30,6 +30,8 @@ def play(code: str):
     needed = {package for word, package in PACKAGES.items() if word in words}
     if missing := sorted(package for package in needed if importlib.util.find_spec(package) is None):
         pytest.skip(f"not installed: {', '.join(missing)}")
+    if "make_atari_env" in words:
+        importlib.import_module("ale_py")  # it registers the games that make_atari_env names
     exec(compile(code, "<page>", "exec"), {"__name__": "page"})
 
 

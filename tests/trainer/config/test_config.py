@@ -210,11 +210,17 @@ def test_presets_load(game):
     assert preset(game).game == game
 
 
-@pytest.mark.parametrize(("game", "noops"), [("breakout", 30), ("asterix", 0), ("cartpole", 0)])
-def test_the_preset_for_pictures_keeps_the_environments_of_the_game_and_is_the_same_for_all_games_otherwise(game, noops):
-    pixels, features = preset(game, view="pixels"), preset(game)
-    assert pixels.env == dataclasses.replace(features.env, view="pixels", num_envs=pixels.env.num_envs, noop_max=noops)
-    assert (pixels.policy, pixels.ppo) == (preset("pong", view="pixels").policy, preset("pong", view="pixels").ppo)
+@pytest.mark.parametrize(("game", "env", "own"), [
+    ("asterix", {}, {}), ("cartpole", {}, {}), ("breakout", {"noop_max": 30}, {"total_steps": 10_000_000}),
+    ("pong", {"noop_max": 30}, {"total_steps": 8_000_000, "minibatch": 512}),
+    ("freeway", {"noop_max": 30, "frame_skip": 8}, {"total_steps": 5_000_000, "minibatch": 512, "reward_scale": 5.0,
+                                                    "entropy_coef": 0.03, "entropy_final": 0.005}),
+])
+def test_the_preset_for_pictures_keeps_the_environments_of_the_game_and_shares_the_rest(game, env, own):
+    """tetris has no file of its own for pictures."""
+    pixels, features, shared = preset(game, view="pixels"), preset(game), preset("tetris", view="pixels")
+    assert pixels.env == dataclasses.replace(features.env, view="pixels", num_envs=pixels.env.num_envs, **env)
+    assert (pixels.policy, pixels.ppo) == (shared.policy, dataclasses.replace(shared.ppo, **own))
     assert pixels.policy.encoder == "pixels" and pixels.ppo != features.ppo
 
 

@@ -14,7 +14,7 @@ from trainer.config.options import parse_new
 from trainer.environments import make_source
 from trainer.errors import ConfigError, FileError, TrainerError
 
-SUPPORT = Path(__file__).parents[2] / "support"
+SUPPORT = Path(__file__).parents[2] / "support" / "own"
 FILE = SUPPORT / "own_environments.py"
 LINE = "gym:own_environments:Line"
 

@@ -18,7 +18,8 @@ from trainer.policy.policy import StepSpace
 HALF = torch.bfloat16
 with_tiles = pytest.mark.skipif(not amx.AVAILABLE, reason="this CPU has no matrix tiles")
 SIZES = [  # steps, environments, inputs, units: less than a tile and many blocks, with and without a remainder
-    (1, 1, 32, 32), (7, 3, 128, 64), (5, 31, 64, 128), (3, 1023, 32, 64), (17, 33, 96, 256), (64, 16, 128, 128)]
+    (1, 1, 32, 32), (7, 3, 128, 64), (5, 31, 64, 128), (3, 1023, 32, 64), (17, 33, 96, 256), (64, 16, 128, 128),
+    (19, 9, 32, 64), (35, 80, 32, 32)]  # the last group, of at most 16, has a step without a second one for its tiles
 RESETS = {"none": [], "first": [0], "middle": [3], "last": [6], "all": range(7)}
 
 unroll = partial(lstm_twin.unroll, LstmTiles)
@@ -61,8 +62,9 @@ def test_steps_give_the_bits_of_a_sequence(batch):
 
 
 @with_tiles
-def test_bits_depend_neither_on_threads_nor_on_the_run():
-    arguments, threads = draw(9, 75, 32, 64, HALF), torch.get_num_threads()
+@pytest.mark.parametrize("batch", (27, 75))
+def test_bits_depend_neither_on_threads_nor_on_the_run(batch):
+    arguments, threads = draw(9, batch, 32, 64, HALF), torch.get_num_threads()
     first = unroll(*arguments)
     try:
         for count in (1, 2, 3, 16, threads):

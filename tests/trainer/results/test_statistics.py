@@ -79,9 +79,9 @@ def test_normalized_scores_are_0_for_random_play_and_1_for_the_human(game):
     assert published(game, {"lives": 1.0}) is None
 
 
-def test_breakout_of_dqn_is_normalized_to_the_published_percentage():
-    """Mnih et al. (2015) print 401.2 points and 1,327 % for their DQN."""
-    assert PUBLISHED["breakout"].normalized(401.2) == pytest.approx(13.27, abs=0.005)
-    assert PUBLISHED["pong"].normalized(18.9) == pytest.approx(1.32, abs=0.005)
-    assert PUBLISHED["asterix"].normalized(6012) == pytest.approx(0.70, abs=0.005)
-    assert PUBLISHED["freeway"].normalized(30.3) == pytest.approx(1.024, abs=0.005)
+@pytest.mark.parametrize(("game", "percent"), [("asterix", 70), ("asteroids", 7.3), ("breakout", 1327), ("enduro", 97.5),
+                                              ("freeway", 102.4), ("pong", 132), ("seaquest", 25.9), ("space_invaders", 121.5)])
+def test_dqn_is_normalized_to_the_published_percentage(game, percent):
+    """Mnih et al. (2015), extended data table 2: the last column."""
+    row = PUBLISHED[game]
+    assert 100 * row.normalized(row.dqn) == pytest.approx(percent, rel=0.005)

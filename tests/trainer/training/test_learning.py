@@ -35,6 +35,7 @@ def test_t_maze_is_solved_by_an_lstm_and_not_by_a_policy_without_memory(tmp_path
     pytest.param("cartpole", 475, id="CartPole: 475 of 500"),
     pytest.param("gym:CartPole-v1 --total-steps 300_000", 475, id="Gymnasium's CartPole: 475 of 500"),
     pytest.param("gym:Pendulum-v1 --total-steps 200_000", -250, id="Gymnasium's Pendulum, with continuous actions: -250"),
+    pytest.param("gym:MountainCarContinuous-v0 --total-steps 200_000", 90, id="Gymnasium's MountainCarContinuous: 90 of 100"),
     pytest.param("breakout --total-steps 20_000_000", 300, id="Breakout: 300 of 864"),
     pytest.param("breakout --view pixels --total-steps 1_200_000 --lr-schedule constant --no-eval-greedy", 5,
                  id="Breakout from pictures: 5 of 864 (random play: 1.2)"),

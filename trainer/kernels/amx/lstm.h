@@ -64,7 +64,7 @@ typedef struct {
     const float *sums, *bias; /* (4, BLOCK, SIDE) and (4, SIDE) */
     long row, unit;           /* row: t B + the first row of the group */
     long rows, done;          /* `done` of `rows` rows are activated */
-    long slot;                /* of the packed gradient, backward only */
+    long slot, first;         /* of the packed gradient, and its row for row 0; backward only */
     bf16 *h_next;             /* (BLOCK, n), forward only */
 } AmxUnits;
 
@@ -137,7 +137,7 @@ TILES_INLINE void amx_rows_backward(const AmxSequence *s, const AmxSpace *m, con
         const long column = gate * n + w->unit, tile = (column / DEEP * DEEP_ENOUGH + w->slot) * 2 + column / SIDE % 2;
         _mm256_storeu_si256((__m256i *)(m->dgates + r * 4 * n + column), _mm512_castsi512_si256(d));
         _mm256_storeu_si256((__m256i *)(m->dgates + (r + 1) * 4 * n + column), _mm512_extracti64x4_epi64(d, 1));
-        _mm512_storeu_si512(m->right + tile * NUMBERS + r / 2 * DEEP, _mm512_permutexvar_epi16(pairs, d));
+        _mm512_storeu_si512(m->right + tile * NUMBERS + (w->first + r) / 2 * DEEP, _mm512_permutexvar_epi16(pairs, d));
     }
 }
 
@@ -152,9 +152,10 @@ TILES_INLINE void amx_some(const int back, const AmxSequence *s, const AmxSpace 
         }
 }
 
-/* Products and activation of step t for `rows` environments from `row` on. slot: of the packed gradient. */
-TILES_INLINE void amx_gates(const int back, const AmxSequence *s, const AmxSpace *m, long t, long row, long rows, long slot) {
-    const long n = s->units, inputs = s->inputs, depth = (inputs + n) / DEEP, second = rows > SIDE ? SIDE : 0;
+/* Products and activation of step t for `rows` environments from `row` on. slot, first: of the packed gradient. */
+TILES_INLINE void amx_gates(const int back, const AmxSequence *s, const AmxSpace *m, long t, long row, long rows, long slot,
+                            long first) {
+    const long n = s->units, inputs = s->inputs, depth = (inputs + n) / DEEP;
     const long some = (BLOCK / 2 + 2 * depth - 1) / (2 * depth) * 2; /* rows to activate beside one tile of depth */
     const bf16 *x = s->x + (t * s->batch + row) * inputs, *h = m->h[t & 1], *weights = s->weights;
     AmxUnits units = {0};
@@ -163,16 +164,18 @@ TILES_INLINE void amx_gates(const int back, const AmxSequence *s, const AmxSpace
         for (long half = 0; half < 2; half++) { /* gates i and f, then g and o */
             tiles_zero();
             for (long k = 0; k < inputs + n; k += DEEP, weights += 2 * NUMBERS) {
-                if (k < inputs)
-                    tiles_add(x + k, x + second * inputs + k, inputs, 0, weights, 1);
+                const long width = k < inputs ? inputs : n;
+                const bf16 *from = k < inputs ? x + k : h + k - inputs;
+                if (rows > SIDE)
+                    tiles_add(from, from + SIDE * width, width, 0, weights, 1);
                 else
-                    tiles_add(h + k - inputs, h + second * n + k - inputs, n, 0, weights, 1);
+                    tiles_add_one(from, width, 0, weights, 1);
                 amx_some(back, s, m, &units, some);
             }
             tiles_leave(sums + half * 2 * BLOCK * SIDE, SIDE, BLOCK * SIDE, SIDE * SIDE);
         }
         amx_some(back, s, m, &units, BLOCK);
-        units = (AmxUnits){sums, m->bias + 4 * u, t * s->batch + row, u, rows, 0, slot, m->h[~t & 1]};
+        units = (AmxUnits){sums, m->bias + 4 * u, t * s->batch + row, u, rows, 0, slot, first, m->h[~t & 1]};
     }
     amx_some(back, s, m, &units, BLOCK);
 }
@@ -204,92 +207,12 @@ TILES static void amx_forward(const AmxSequence *s, long row, long rows, char *m
     amx_space(s->inputs, s->units, memory, &space);
     amx_begin(s, m, rows);
     amx_recurrent(s, m, 0, row, rows);
-    for (long t = 0; t < s->steps; t++) amx_gates(0, s, m, t, row, rows, 0);
+    for (long t = 0; t < s->steps; t++) amx_gates(0, s, m, t, row, rows, 0, 0);
     _tile_release();
     if (s->h_last) memcpy(s->h_last + row * s->units, m->h[s->steps & 1], rows * s->units * sizeof(bf16));
 }
 
-/* The gradient by x and h in step t, from m->dgates. */
-TILES_INLINE void amx_inputs(const AmxSequence *s, const AmxSpace *m, long t, long row, long rows) {
-    const long n = s->units, inputs = s->inputs, depth = 4 * n / DEEP, second = rows > SIDE ? SIDE : 0;
-    for (long k = s->dx ? 0 : inputs; k < inputs + n; k += DEEP) {
-        tiles_zero();
-        tiles_add(m->dgates, m->dgates + second * 4 * n, 4 * n, DEEP, s->weights_back + k * depth * 2 * SIDE, depth);
-        if (k >= inputs) {
-            tiles_leave(m->dh + k - inputs, n, SIDE, SIDE * n);
-            continue;
-        }
-        tiles_leave(m->dx, BLOCK, SIDE, SIDE * BLOCK);
-        bf16 *dx = s->dx + (t * s->batch + row) * inputs + k;
-        for (const float *sums = m->dx; sums < m->dx + rows * BLOCK; sums += BLOCK, dx += inputs)
-            _mm512_storeu_si512(dx, (__m512i)_mm512_cvtne2ps_pbh(_mm512_loadu_ps(sums + SIDE), _mm512_loadu_ps(sums)));
-    }
-}
-
-/* Add the product of m->left and m->right, `depth` tiles deep, to the gradient of the weights: (4n / BLOCK, (E + n) / BLOCK)
- * parts of four tiles, then that of the bias (4n,). more: there is something to add to. */
-TILES_INLINE void amx_weights(const AmxSequence *s, const AmxSpace *m, long depth, int more, float *out) {
-    const long columns = 4 * s->units, rows = s->inputs + s->units;
-    const __m512bh ones = (__m512bh)_mm512_set1_epi32(0x3F803F80);
-    float *bias = out + rows * columns;
-    tiles_begin(BLOCK);
-    for (long c = 0; c < columns; c += BLOCK) {
-        const bf16 *b = m->right + c * DEEP_ENOUGH * DEEP, *a = m->left;
-        for (long r = 0; r < rows; r += BLOCK, out += BLOCK * BLOCK, a += DEEP_ENOUGH * 2 * NUMBERS) {
-            for (long k = 0; k < BLOCK * BLOCK; k += SIDE) __builtin_prefetch(out + BLOCK * BLOCK + k, 1);
-            if (more)
-                tiles_take(out, SIDE, SIDE * SIDE, 2 * SIDE * SIDE);
-            else
-                tiles_zero();
-            tiles_add(a, a + NUMBERS, DEEP, 2 * NUMBERS, b, depth);
-            tiles_leave(out, SIDE, SIDE * SIDE, 2 * SIDE * SIDE);
-        }
-        for (long half = 0; half < 2; half++) {
-            __m512 sums[4] = {_mm512_setzero_ps(), _mm512_setzero_ps(), _mm512_setzero_ps(), _mm512_setzero_ps()};
-            if (more) sums[0] = _mm512_loadu_ps(bias + c + half * SIDE);
-            for (long k = 0; k < depth; k++)
-                for (long p = 0; p < SIDE; p++) {
-                    const __m512i pair = _mm512_loadu_si512(b + (2 * k + half) * NUMBERS + p * DEEP);
-                    sums[p % 4] = _mm512_dpbf16_ps(sums[p % 4], (__m512bh)pair, ones);
-                }
-            sums[0] = _mm512_add_ps(_mm512_add_ps(sums[0], sums[1]), _mm512_add_ps(sums[2], sums[3]));
-            _mm512_storeu_ps(bias + c + half * SIDE, sums[0]);
-        }
-    }
-}
-
-/* The gradient of amx_forward for `rows` environments. out: that of the weights, as amx_weights writes it, added to its numbers
- * if `more`. */
-TILES static void amx_backward(const AmxSequence *s, long row, long rows, int more, float *out, char *memory) {
-    const long n = s->units, inputs = s->inputs;
-    AmxSpace space;
-    const AmxSpace *m = &space;
-    amx_space(inputs, n, memory, &space);
-    amx_begin(s, m, rows);
-    memset(m->dh, 0, BLOCK * n * sizeof(float));
-    memset(m->dc, 0, BLOCK * n * sizeof(float));
-    memset(m->right, 0, 4 * n * DEEP * DEEP_ENOUGH * sizeof(bf16)); /* rows without an environment stay zero */
-    for (long t = s->steps - 1, slot = 0; t >= 0; t--) {
-        amx_recurrent(s, m, t, row, rows);
-        for (long k = 0; k < inputs + n; k += DEEP) {
-            bf16 *to = m->left + (k / DEEP * DEEP_ENOUGH + slot) * 2 * NUMBERS;
-            if (k < inputs)
-                amx_pack_transposed(s->x + (t * s->batch + row) * inputs + k, inputs, rows, to);
-            else
-                amx_pack_transposed(m->h[t & 1] + k - inputs, n, rows, to);
-        }
-        amx_gates(1, s, m, t, row, rows, slot);
-        amx_inputs(s, m, t, row, rows);
-        if (++slot < DEEP_ENOUGH && t) continue;
-        amx_weights(s, m, slot, more, out);
-        more = 1, slot = 0;
-        tiles_begin(rows);
-    }
-    _tile_release();
-}
-
 #else
 static void amx_forward(const AmxSequence *s, long row, long rows, char *memory) {}
-static void amx_backward(const AmxSequence *s, long row, long rows, int more, float *out, char *memory) {}
 #endif
 #endif

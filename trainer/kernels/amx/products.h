@@ -76,6 +76,18 @@ TILES_INLINE void tiles_add(const bf16 *first, const bf16 *second, long a_row, l
     }
 }
 
+/* The same with one tile of rows of a. */
+TILES_INLINE void tiles_add_one(const bf16 *a, long a_row, long a_next, const bf16 *b, long depth) {
+    FENCE;
+    for (long k = 0; k < depth; k++, a += a_next, b += 2 * NUMBERS) {
+        _tile_loadd(6, b, 64);
+        _tile_loadd(4, a, a_row * 2);
+        _tile_loadd(7, b + NUMBERS, 64);
+        _tile_dpbf16ps(0, 4, 6);
+        _tile_dpbf16ps(1, 4, 7);
+    }
+}
+
 /* Load or store the four tiles of sums: 32 x 32 numbers, the second columns `across` and the second rows `down` numbers on. */
 TILES_INLINE void tiles_take(const float *from, long row, long across, long down) {
     FENCE;
@@ -136,18 +148,24 @@ TILES_INLINE void amx_pack(const bf16 *from, long stride, long rows, bf16 *to) {
     }
 }
 
-/* The same, transposed: two left-hand tiles of 16 columns each. */
-TILES_INLINE void amx_pack_transposed(const bf16 *from, long stride, long rows, bf16 *to) {
+/* The same, transposed: two left-hand tiles of 16 columns each. Rows 16 to 31 are `more` rows from `second` on. */
+TILES_INLINE void amx_pack_both(const bf16 *first, long rows, const bf16 *second, long more, long stride, bf16 *to) {
     __m512i low[SIDE], high[SIDE];
     for (int p = 0; p < SIDE; p++) {
-        const __m512i even = 2 * p < rows ? _mm512_loadu_si512(from + 2 * p * stride) : _mm512_setzero_si512();
-        const __m512i odd = 2 * p + 1 < rows ? _mm512_loadu_si512(from + (2 * p + 1) * stride) : _mm512_setzero_si512();
+        const long row = 2 * p % SIDE, count = p < SIDE / 2 ? rows : more;
+        const bf16 *from = (p < SIDE / 2 ? first : second) + row * stride;
+        const __m512i even = row < count ? _mm512_loadu_si512(from) : _mm512_setzero_si512();
+        const __m512i odd = row + 1 < count ? _mm512_loadu_si512(from + stride) : _mm512_setzero_si512();
         amx_pair(even, odd, &low[p], &high[p]);
     }
     amx_transpose(low);
     for (int p = 0; p < SIDE; p++) _mm512_storeu_si512(to + p * DEEP, low[p]);
     amx_transpose(high);
     for (int p = 0; p < SIDE; p++) _mm512_storeu_si512(to + NUMBERS + p * DEEP, high[p]);
+}
+
+TILES_INLINE void amx_pack_transposed(const bf16 *from, long stride, long rows, bf16 *to) {
+    amx_pack_both(from, rows, from + SIDE * stride, rows - SIDE, stride, to);
 }
 
 /* 2^z to a relative error of 4e-6. z: at most 126. The polynomial is exact at 0 and 1, so the function is continuous. */

@@ -1,7 +1,8 @@
 """An LSTM in bfloat16 with the matrix tiles of Intel's AMX, shared among as many OpenMP threads as torch has.
 
-tiles.py has checked the tensors. A thread takes up to BLOCK environments at a time. Their gradients of the weights are added to
-PARTS sums, in an order that does not depend on the number of threads; neither do the bits.
+tiles.py has checked the tensors. A thread takes up to BLOCK environments at a time; in the backward pass up to SIDE if there
+are no more than FEW, so that more threads have work. Their gradients of the weights are added to PARTS sums, in an order that
+does not depend on the number of threads; neither do the bits.
 """
 
 from cython.parallel cimport prange, threadid
@@ -33,8 +34,11 @@ cdef extern from "lstm.h" nogil:
     void amx_pack_forward(const bf16* weight_x, const bf16* weight_h, long inputs, long n, long u, bf16* to)
     void amx_pack_backward(const bf16* weight_x, const bf16* weight_h, long inputs, long n, long c, bf16* to)
     void amx_forward(const AmxSequence* s, long row, long rows, char* memory)
-    void amx_backward(const AmxSequence* s, long row, long rows, bint more, float* out, char* memory)
     void amx_sum(long inputs, long n, const float* sums, long parts, long c, float* dweight_x, float* dweight_h, float* dbias)
+
+
+cdef extern from "lstm_back.h" nogil:
+    void amx_backward(const AmxSequence* s, long row, long rows, bint more, float* out, char* memory)
 
 
 cdef extern from "heads.h" nogil:
@@ -50,6 +54,7 @@ cdef extern from "heads.h" nogil:
     void amx_heads_backward(const AmxHeads* s, long first, long last, float* sums)
 
 
+cdef long FEW = 4 * SIDE
 cdef long PARTS = 16  # sums of the weights' gradient, at most; no more threads than this share a backward pass
 ctypedef bf16* halves
 ctypedef float* floats
@@ -133,8 +138,8 @@ def lstm_sequence_backward(x, weight_x, weight_h, bias, keep, h, cells, hidden, 
     cdef int threads = torch.get_num_threads()
     describe(&s, x, bias, keep, h, cells, hidden)
     cdef long k, group, inputs = s.inputs, n = s.units, batch = s.batch, size = amx_space(inputs, n, NULL, NULL)
-    cdef long groups = (batch + BLOCK - 1) // BLOCK, parts = min(groups, PARTS), numbers = amx_gradient(inputs, n)
-    cdef long blocks = (inputs + n) // BLOCK, columns = 4 * n // BLOCK
+    cdef long rows = SIDE if batch <= FEW else BLOCK, groups = (batch + rows - 1) // rows, parts = min(groups, PARTS)
+    cdef long numbers = amx_gradient(inputs, n), blocks = (inputs + n) // BLOCK, columns = 4 * n // BLOCK
     packed, packed_back = torch.empty(2, weight_x.numel() + weight_h.numel(), dtype=x.dtype)
     pack(weight_x, weight_h, packed)
     bytes_of, summed = torch.empty(threads * size + 63, dtype=torch.uint8), torch.empty(parts * numbers)
@@ -147,7 +152,7 @@ def lstm_sequence_backward(x, weight_x, weight_h, bias, keep, h, cells, hidden, 
             amx_pack_backward(from_x, from_h, inputs, n, k, back)
         for k in prange(parts, schedule="static", num_threads=threads):
             for group in range(groups * k // parts, groups * (k + 1) // parts):
-                amx_backward(&s, group * BLOCK, min(BLOCK, batch - group * BLOCK), group > groups * k // parts,
+                amx_backward(&s, group * rows, min(rows, batch - group * rows), group > groups * k // parts,
                              sums + k * numbers, memory + threadid() * size)
         for k in prange(columns, schedule="static", num_threads=threads):
             amx_sum(inputs, n, sums, parts, k * BLOCK, to_x, to_h, to_bias)

@@ -161,7 +161,7 @@ extern "C" __global__ void __launch_bounds__(128, 8) ppo_loss(
         parts[k + 2 * rows] = entropy * share_of;
         parts[k + 3 * rows] = (ratio - 1.0f - log_ratio) * share_of;
         parts[k + 4 * rows] = distance > clip ? share_of : 0.0f;
-        if (ratios) ratios[at] = ratio;
+        if (ratios) ratios[at] = ratio;  // a sequence that was drawn twice has the same ratio both times
     }
 }
 

@@ -146,6 +146,37 @@ def test_traffic_on_later_days_equals_the_cartridges(theirs, day, frame):
     assert len(seen) > 5
 
 
+@pytest.mark.parametrize("day", [100, 101, 102, 104, 107, 129, 199, 200, 201, 229, 250, 330, 402, 1000, 5005])
+@pytest.mark.parametrize("left, speed, frame", [
+    (150, 30, 600), (200, 100, 7400), (297, 80, 9400), (395, 50, 9400), (303, 110, 600)])
+def test_traffic_after_day_99_equals_the_cartridges(theirs, day, left, speed, frame):
+    """ALE's points of the days that the cartridge counts as 0 and 1 are others."""
+    from benchmarks.cartridges.enduro import traffic
+    theirs.step(NOOP)
+    high = 191 - (frame >> 8) - 12 * (frame >= 7168)
+    race = start(theirs, r22=speed, r43=int(f"{left % 100}", 16), r44=left // 100, r45=int(f"{day % 100}", 16), r46=251,
+                 r48=255 - (frame & 255), r49=high, r56=traffic(day))
+    random, action = np.random.default_rng(day + left), FIRE
+    for step in range(120):
+        action = actions_of(theirs, random, action)
+        over = theirs.step(action), race.step(action)
+        assert over[0] == over[1] or (day % 100 < 2 and over[0][1] == over[1][1]), f"frame {step}"
+        assert_equal(race, theirs, step)
+    assert race.day == day
+
+
+@pytest.mark.parametrize("day", [3, 4, 8, 9, 22, 50, 99, 100, 101, 127, 128, 129, 199])
+def test_a_day_begins_and_is_shown_as_the_cartridges(theirs, day):
+    from benchmarks.cartridges.enduro import traffic
+    race = start(theirs, r22=80, r43=0, r44=0, r45=int(f"{day % 100}", 16), r46=251, r48=10, r49=192, r56=traffic(day))
+    for step in range(60):
+        over = theirs.step(FIRE)[1], race.step(FIRE)[1]
+        assert over == (False, False)
+        assert_equal(race, theirs, step)
+    assert race.day == day + 1 and race.left >= 300
+    assert np.array_equal(race.picture()[176:191], theirs.screen()[176:191])
+
+
 @pytest.mark.slow
 def test_a_whole_day_of_a_driver_equals_the_cartridges(theirs):
     race, points, action = Race(scatter=0), 0, FIRE

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from sea import ACTIONS, DIES, FIRE, NOOP, UP, Sea, empty, start
+from sea import ACTIONS, DIES, FIRE, NOOP, UP, Sea, assert_equal, empty, start
 
 
 @pytest.fixture
@@ -78,18 +78,6 @@ def test_the_cartridge_ends_with_the_last_life_too(cartridge):
     theirs.poke({59: 0, 97: 15, 62: 0, 102: 40})
     ends = [theirs.step(UP)[1] for _ in range(100)]
     assert ends.index(True) in range(90, 97)
-
-
-def assert_equal(theirs, ours, frame):
-    """The RAM and the fields of our struct are equal, except for the side of a torpedo that is not there."""
-    mine, other = ours.read(), theirs.state()
-    for name in set(other) - ({"torpedo_right"} if not mine["torpedo"] else set()):
-        if name in ("x", "right", "pose", "chased"):  # of waves and divers that are there
-            there = (mine["alive"] > 0) | (mine["guest"] > 0)
-            there &= (mine["sub"] == 0) | (name in ("x", "right"))
-            assert np.array_equal(mine[name][there], other[name][there]), f"frame {frame}: {name}"
-        else:
-            assert np.array_equal(mine[name], other[name]), f"frame {frame}: {name} is {mine[name]}, not {other[name]}"
 
 
 def play_both(theirs, ours, seed, frames, pictures=7):

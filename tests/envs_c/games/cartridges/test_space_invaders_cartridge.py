@@ -114,6 +114,25 @@ def test_the_first_picture_is_the_cartridges(cartridge):
     assert np.array_equal(twin_of("space_invaders").picture(), cartridge.screen())
 
 
+def test_blasts_and_a_burning_cannon_are_drawn_as_on_the_cartridge(cartridge):
+    """A blast's first frame, of 32, shows the invader there."""
+    machine, random, action, seen = twin_of("space_invaders"), np.random.default_rng(3), 0, {"blast": [], "burn": []}
+    for _ in range(1500):
+        if random.random() < 0.2:
+            action = int(random.integers(6)) if random.random() < 0.3 else lowest(cartridge)
+        if machine.step(action)[1] | cartridge.step(action)[1]:
+            break
+        state, places = machine.read(), []
+        if state["blast"] > 0 and state["blast_row"] < 6 and state["x"] >= 0:
+            places.append(("blast", state["x"] + 16 * state["blast_column"], state["y"] + 18 * state["blast_row"], 10))
+        if state["phase"] == 2:
+            places.append(("burn", state["shown"], 185, 6))  # above what bombs reach
+        for name, x, y, high in places:
+            part = (slice(y, y + high), slice(x, x + 8))
+            seen[name].append(np.array_equal(machine.picture()[part], cartridge.screen()[part]))
+    assert min(map(len, seen.values())) > 60 and min(map(np.mean, seen.values())) > 0.9
+
+
 def test_pictures_differ_from_the_cartridges_by_less_than_a_tenth_of_a_grey_value(cartridge):
     """With flicker, as on the cartridge: shots and bombs may differ by some rows, and a blast by a frame."""
     machine, random, found, action = twin_of("space_invaders"), np.random.default_rng(6), [], 0

@@ -129,13 +129,16 @@ def answer(board: Board, opponent: int, rng: Pcg32) -> int | None:
 
 
 class GnuGo:
-    """GNU Go with our rules. `ask` sends commands and returns the answers."""
+    """GNU Go with our rules. `ask` sends commands and returns the answers.
+
+    options: of its command line, besides the rules.
+    """
 
     PATH = shutil.which("gnugo", path="/usr/games:/usr/local/games") or shutil.which("gnugo")
     RULES = ("--chinese-rules", "--positional-superko", "--forbid-suicide")
 
-    def __init__(self):
-        self.process = subprocess.Popen([self.PATH, "--mode", "gtp", "--level", "1", *self.RULES], text=True,
+    def __init__(self, *options: str):
+        self.process = subprocess.Popen([self.PATH, "--mode", "gtp", "--level", "1", *self.RULES, *options], text=True,
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
 
     def ask(self, commands: list[str]) -> list[str]:

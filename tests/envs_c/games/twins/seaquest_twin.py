@@ -40,11 +40,8 @@ class Twin(Pictures):
                 self.stroke = (self.stroke + 2) % 3
         if (self.rescues >= 2 or self.rules & EARLY_PATROL) and phase != COUNTS:
             self.patrol = (self.patrol - (self.frame % (4 if self.rescues < 5 else 2) == 0)) % 256
-        if phase == PLAYS:
+        if phase in (PLAYS, DIES):
             self.collide(touched, chance)
-        elif phase == DIES:
-            for lane in touched[2]:
-                self.take_diver(lane)
         if phase in (PLAYS, DIES):
             self.chase(touched[3])
         if phase in (FILLS, PLAYS) and touched[4]:
@@ -85,28 +82,28 @@ class Twin(Pictures):
 
     def collide(self, touched, chance):
         hit, run, met = touched[:3]
-        dead = False
-        for lane in hit:
+        shot = any(self.sub[lane] for lane in met)  # then enemies that are hit or run into stay
+        for lane in [] if shot or self.phase == DIES else hit:
             self.torpedo_hits(lane, chance)
         for lane in met:
-            if self.sub[lane]:
-                self.guest[lane] = 0
-                dead = True
-            self.take_diver(lane)
-        for lane in run:
-            copies = [n for n in range(3) if -16 < self.x_ship - self.x[lane] - 16 * n < 8]
+            self.meet(lane)
+        for lane in [] if shot else run:
+            x = self.x[lane]
+            copies = [n for n in range(3) if -17 < self.x_ship - x - 16 * n < 8] if 0 <= x < 160 else [1, 2]
             self.lose(lane, sum(4 >> n for n in copies), chance)
-            dead = True
-        if dead:
+        if shot or run:
             self.torpedo = 0
             self.begin_death()
 
     def chase(self, pushed):
         for lane in range(4):
-            if pushed[lane] and self.guest[lane] and self.x[lane] not in (-88, 215):  # not if the next wave has just started
+            if pushed[lane] and 8 <= self.guest[lane] <= 150 and self.x[lane] not in (-88, 215):  # not in a new wave
                 self.chased[lane] = 1
 
-    def take_diver(self, lane):
+    def meet(self, lane):
+        """The submarine or its remains touch the lane's diver or shot."""
+        if self.sub[lane]:
+            self.guest[lane] = 0
         if self.sub[lane] or self.crew == 6:
             return
         self.guest[lane] = self.chased[lane] = 0
@@ -117,15 +114,14 @@ class Twin(Pictures):
 
     def torpedo_hits(self, lane, chance):
         bit = sum(4 >> n for n in range(3) if -8 < self.torpedo - self.x[lane] - 16 * n < 8)
-        self.torpedo = 0
+        self.torpedo = self.chased[lane] = 0
         self.lose(lane, bit, chance)
 
     def lose(self, lane, bits, chance):
         self.alive[lane] &= ~bits
-        self.chased[lane] = 0
-        self.gain(10 * min(self.rescues + 2, 9))
+        self.gain(10 * min((self.rescues + 2) % 256, 9))
         if not self.alive[lane] and not self.sub[lane]:
-            self.send_wave(lane, False, chance)
+            self.send_sharks(lane, chance)
 
     def gain(self, points):
         before = self.score
@@ -162,47 +158,53 @@ class Twin(Pictures):
         if self.oxygen == 64:
             self.phase = PLAYS
             for lane in range(4):
-                self.send_wave(lane, False, self.frame % 256 >> (3 - lane))
+                self.send_sharks(lane, self.frame % 256 >> (3 - lane))
 
     def count(self):
         if self.oxygen:
             if self.frame % 2 == 0:
                 self.oxygen -= 1
-                self.gain(10 * min(self.rescues + 2, 9))
+                self.gain(10 * min((self.rescues + 2) % 256, 9))
         elif self.frame % 16 == 0:
             if self.crew:
                 self.crew -= 1
                 self.gain(min(50 * (self.rescues + 1), 1000))
             else:
-                self.rescues = min(self.rescues + 1, 250)
+                self.rescues = (self.rescues + 1) % 256
                 self.pace += self.pace < self.rescues
                 self.clear_sea()
 
-    def send_wave(self, lane, sub, chance):
+    def send_wave(self, lane, sub, chance, surely=False):
+        """The next wave, with the enemies left of the last one. surely: with a diver, whatever the chance."""
         self.right[lane] = 1 - (chance >> 3 & 1)
         self.x[lane] = -88 if self.right[lane] else 215
-        if not self.alive[lane]:
-            self.alive[lane] = FORMATION[self.right[lane]][self.pace // 2 % 4]
-        if self.diver[lane] == NOBODY and chance >= 80:
+        if self.diver[lane] == NOBODY and (surely or chance >= 80):
             self.diver[lane] = WAITING
         self.sub[lane], self.pose[lane], self.chased[lane] = sub, 0, 0
 
+    def send_sharks(self, lane, chance, surely=False):
+        """A complete wave of sharks."""
+        self.send_wave(lane, 0, chance, surely)
+        self.alive[lane] = FORMATION[self.right[lane]][self.pace // 2 % 4]
+
     def move_lanes(self, chance):
-        self.enemy_part += 6 + self.pace
-        self.diver_part += 3 + self.pace // 2
-        self.shot_part += self.pace
-        enemy, diver, shot = self.enemy_part // 16, self.diver_part // 16, 1 + self.shot_part // 16
+        self.enemy_part += (6 + self.pace) % 256
+        self.diver_part += (6 + self.pace) % 256 // 2
+        self.shot_part += (16 + self.pace) % 256
+        enemy, diver, shot = self.enemy_part // 16, self.diver_part // 16, self.shot_part // 16
         self.enemy_part %= 16
         self.diver_part %= 16
         self.shot_part %= 16
         for lane in range(4):
-            step = shot if self.sub[lane] else enemy if self.chased[lane] else diver
-            gone = self.sub[lane] and self.right[lane] and self.guest[lane] == 159
-            if gone:
-                self.guest[lane] = 0
+            chased = self.chased[lane]
             was_sub = self.sub[lane]
-            if self.move_wave(lane, enemy, chance) and not gone:
-                self.move_guest(lane, (enemy if chance % 2 else diver) if was_sub and not self.sub[lane] else step)
+            moves = self.move_wave(lane, enemy, chance)
+            at_0 = self.guest[lane] and not self.right[lane] and self.guest[lane] == shot  # there the lane waits another frame
+            if moves:
+                fast = chance % 2 if was_sub else chased
+                self.move_guest(lane, shot if self.sub[lane] else enemy if fast else diver)
+            if self.sub[lane] and not self.alive[lane] and not self.guest[lane] and not at_0:
+                self.send_sharks(lane, chance, surely=True)
 
     def move_wave(self, lane, enemy, chance):
         x = self.x[lane] + (enemy if self.right[lane] else -enemy)
@@ -211,14 +213,13 @@ class Twin(Pictures):
             x -= 256
         elif not self.right[lane] and x < -40:
             x += 256
-        busy = self.sub[lane] and self.guest[lane]
-        if passed and not busy:
-            self.send_wave(lane, int(not self.sub[lane] and not self.guest[lane]), chance)
-        elif not self.alive[lane] and not busy:
-            self.send_wave(lane, 0, chance)
-            return False
-        elif not (passed and busy):
+        if not passed:
             self.x[lane] = x
+        elif not self.sub[lane] and not self.alive[lane] and not self.guest[lane]:
+            self.send_sharks(lane, chance, surely=True)
+            return False
+        else:
+            self.send_wave(lane, int(not self.sub[lane]), chance)
         return True
 
     def move_guest(self, lane, step):
@@ -256,7 +257,7 @@ class Twin(Pictures):
             if self.oxygen < 64:
                 return
             self.crew -= 1
-            self.pace = min(self.pace + 1, 250)
+            self.pace = (self.pace + 1) % 256
         self.steer(action)
         if self.y >= 20 and self.frame % 32 == 0 and not self.rules & ENDLESS_OXYGEN:
             self.oxygen -= 1

@@ -1,0 +1,113 @@
+"""Many seeds of each game: `python -m benchmarks.seeds FOLDER ... [--out FILE]` makes the page of a bench.
+
+The trainings are those of `python -m trainer bench`, whose folders are named here:
+
+    python -m trainer bench breakout pong --out FOLDER      # 10 seeds, without and with sticky actions
+    python -m benchmarks.seeds FOLDER --out benchmarks/results/seeds.md
+
+The page has the means, interquartile means and their intervals over the seeds, minutes and steps, and the published scores of
+games that equal their cartridge. A file .json beside --out keeps the score of each seed and a curve of 32 points. Trainings
+that have not ended are left out; a column says how many seeds a row has.
+"""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.common import head, new_parser, publish, score
+from trainer.errors import RunError
+from trainer.log.text import markdown
+from trainer.results import published
+from trainer.results.groups import about
+from trainer.runs.folder import CONFIG
+from trainer.runs.metrics import read_metrics
+from trainer.runs.summary import Run, read_run
+
+POINTS = 32  # of a curve
+COLUMNS = ["game", "sticky", "seeds", "steps", "minutes", "mean", "interquartile mean", "95% interval", "greedy, mean",
+           "human-normalized", "PPO", "DQN", "Rainbow"]
+NOTES = f"""Raw scores to game over, actions sampled (and greedy in one column), {{episodes}} episodes of each training.
+"sticky" is the probability of a sticky action, in training and evaluation. Minutes are the least of the seeds, with one thread
+and beside another training: other programs slow some of them. Statistics are over the seeds, intervals from a stratified
+bootstrap.
+
+Our agents read features; the published ones read pictures: PPO after 10M steps ({published.PPO_SOURCE}), DQN and Rainbow after
+50M ({published.SOURCE}; {published.RAINBOW_SOURCE}), all without sticky actions. "human-normalized" is 0 for random play and 1
+for the human of the first of these tables.
+"""
+
+
+def finished(folders: Iterable[Path]) -> Iterator[Run]:
+    """The trainings in these folders that have ended with an evaluation."""
+    for folder in folders:
+        for path in sorted(folder.iterdir()):
+            if (path / CONFIG).is_file():
+                run = read_run(path)
+                if run.evaluations and not run.running and run.step >= run.total_steps:
+                    yield run
+
+
+def curve(run: Run) -> list[list[float]]:
+    """Pairs of a step and the mean score of recent episodes, POINTS of them at most."""
+    entries = [entry for entry in read_metrics(run.folder) if entry.get("score_mean") is not None]
+    picked = np.unique(np.linspace(0, len(entries) - 1, min(POINTS, len(entries))).round().astype(int))
+    return [[entries[index]["step"], float(f"{entries[index]['score_mean']:.4g}")] for index in picked]
+
+
+def facts(run: Run) -> dict[str, Any]:
+    """What the page and its file need of a training."""
+    scores = {one["protocol"]["actions"]: one["mean"] for one in run.evaluations}
+    return {"game": run.name.short, "sticky": run.config["env"]["sticky"], "seed": run.seed, "steps": run.step,
+            "minutes": round(run.seconds / 60, 2), "options": run.config["env"].get("options") or {}, "scores": scores,
+            "episodes": run.evaluations[0]["episodes"], "curve": curve(run)}
+
+
+def table(trainings: Iterable[dict[str, Any]]) -> list[list[str]]:
+    """A row for each game and probability of sticky actions."""
+    groups = defaultdict(list)
+    for one in trainings:
+        groups[one["game"], one["sticky"]].append(one)
+    return [row(game, sticky, members) for (game, sticky), members in sorted(groups.items())]
+
+
+def row(game: str, sticky: float, members: list[dict[str, Any]]) -> list[str]:
+    """The statistics over the seeds of one game."""
+    about_scores = about(np.array([one["scores"]["sampled"] for one in members]))
+    greedy = [one["scores"]["greedy"] for one in members if "greedy" in one["scores"]]
+    between = " to ".join(map(score, about_scores["iqm_interval"] or ()))
+    cartridge = published.published(game, members[0]["options"])
+    others = ["", "", "", ""] if cartridge is None else [
+        f"{cartridge.normalized(about_scores['mean']):.2f}", *map(score, (cartridge.ppo, cartridge.dqn, cartridge.rainbow))]
+    return [game, f"{sticky:g}", str(len(members)), f"{np.mean([one['steps'] for one in members]) / 1e6:.1f}M",
+            f"{min(one['minutes'] for one in members):.1f}", score(about_scores["mean"]), score(about_scores["iqm"]),
+            between, score(np.mean(greedy)) if greedy else "", *others]
+
+
+def main(argv: list[str] | None = None):
+    parser = new_parser("seeds", __doc__)
+    parser.add_argument("folders", nargs="+", type=Path, metavar="FOLDER", help="folders of benches")
+    parser.add_argument("--out", type=Path, help="Markdown file for the page")
+    options = parser.parse_args(argv)
+    for folder in options.folders:
+        if not folder.is_dir():
+            parser.error(f"FOLDER must be the folder of a bench, not {folder}: `python -m trainer bench GAME --out {folder}` "
+                         "makes it")
+    try:
+        trainings = [facts(run) for run in finished(options.folders)]
+    except RunError as error:
+        parser.error(str(error))
+    if not trainings:
+        parser.error(f"no training in {', '.join(map(str, options.folders))} has ended with an evaluation")
+    episodes = ", ".join(str(each) for each in sorted({one["episodes"] for one in trainings}))
+    publish(f"{head('Seeds')}\n{NOTES.format(episodes=episodes)}\n{markdown(COLUMNS, table(trainings))}", options.out)
+    if options.out:
+        lines = ",\n".join(json.dumps(one) for one in trainings)
+        options.out.with_suffix(".json").write_text(f"[\n{lines}\n]\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

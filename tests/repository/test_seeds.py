@@ -1,0 +1,45 @@
+"""The page of a bench (benchmarks/seeds.py)."""
+
+import json
+import shutil
+
+import pytest
+from verb_support import rewrite
+
+from benchmarks import seeds
+
+
+def test_the_page_has_statistics_over_the_finished_seeds_of_each_game(there, capsys):
+    """Two finished runs of CartPole, and one that was stopped."""
+    shutil.copytree(there / "runs" / "one", there / "runs" / "stopped")
+    rewrite(there / "runs" / "stopped", lambda config: config["ppo"].update(total_steps=10**6))
+    (there / "results").mkdir()
+    seeds.main([str(there / "runs"), "--out", str(there / "results" / "seeds.md")])
+    kept = json.loads((there / "results" / "seeds.json").read_text())
+    assert len(kept) == 2 and all(2 <= len(one["curve"]) <= seeds.POINTS for one in kept)
+    scores = [one["scores"]["sampled"] for one in kept]
+    cells = capsys.readouterr().out.strip().splitlines()[-1].split("|")[1:-1]
+    facts = dict(zip(seeds.COLUMNS, map(str.strip, cells), strict=True))
+    assert (facts["game"], facts["sticky"], facts["seeds"], facts["PPO"]) == ("cartpole", "0", "2", "")
+    assert float(facts["mean"]) == pytest.approx(sum(scores) / 2, rel=1e-3)
+    low, high = map(float, facts["95% interval"].split(" to "))
+    assert min(scores) * 0.999 <= low <= high <= max(scores) * 1.001
+
+
+def test_games_that_equal_their_cartridge_have_published_scores_beside_theirs():
+    members = [{"seed": seed, "steps": 10**7, "minutes": 1.0, "options": {}, "scores": {"sampled": mean}}
+               for seed, mean in enumerate((300.0, 500.0))]
+    facts = dict(zip(seeds.COLUMNS, seeds.row("breakout", 0.25, members), strict=True))
+    assert facts["human-normalized"] == f"{(400 - 1.7) / (31.8 - 1.7):.2f}" and facts["greedy, mean"] == ""
+    assert (facts["PPO"], facts["DQN"], facts["Rainbow"]) == ("274.8", "401.2", "417.5")
+    other = seeds.row("breakout", 0.25, [one | {"options": {"lives": 1}} for one in members])
+    assert other[-4:] == ["", "", "", ""]
+
+
+@pytest.mark.parametrize(("folder", "message"), [("nowhere", "FOLDER must be the folder of a bench, not nowhere"),
+                                                 (".", "no training in . has ended with an evaluation")])
+def test_a_folder_without_trainings_is_refused(folder, message, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit):
+        seeds.main([folder])
+    assert message in capsys.readouterr().err

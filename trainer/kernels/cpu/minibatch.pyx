@@ -1,0 +1,80 @@
+"""The loss of a minibatch on the CPU, shared among as many OpenMP threads as torch has.
+
+minibatch.py has checked the tensors. A thread takes whole steps, and sums over steps are added in their order: the bits do not
+depend on the number of threads.
+"""
+
+from cython.parallel cimport prange
+from libc.math cimport sqrt
+from libc.stdint cimport int32_t, int64_t, uint8_t
+
+import torch
+
+
+cdef extern from "loss.h" nogil:
+    ctypedef struct Loss:
+        long steps, environments, sequences, actions
+        const int64_t* numbers
+        const float* out
+        const uint8_t* mask
+        const int32_t* action
+        const float* log_prob
+        const float* value
+        const float* advantage
+        const float* terminated
+        const float* truncated
+        const float* weight
+        float entropy_coef, clip, value_clip, value_coef, scale
+        double count, mean, deviation
+        float* dout
+        float* ratios
+    void loss_statistics(const Loss* s, long t, double* sums)
+    void loss_step(const Loss* s, long t, double* sums)
+
+
+cdef size_t address(tensor) except? 0:
+    """The address of a tensor's numbers; 0 for None."""
+    return 0 if tensor is None else tensor.data_ptr()
+
+
+cdef void add_up(const double* sums, long steps, long width, double* total) noexcept nogil:
+    """The sums over the rows of `sums` (steps, width), to total (width,)."""
+    cdef long t, k
+    for k in range(width):
+        total[k] = 0
+        for t in range(steps):
+            total[k] += sums[t * width + k]
+
+
+def ppo_loss(out, stored, numbers, weight, float entropy_coef, float clip, float value_clip, float value_coef, float scale,
+             dout, parts, ratios):
+    """The gradient by `out`, to dout, and the losses and diagnostics, to parts (5,)."""
+    cdef Loss s
+    cdef long t, k, _turn
+    cdef int threads = torch.get_num_threads()
+    mask, action, log_prob, value, advantage, terminated, truncated = stored
+    s.steps, s.sequences, s.actions, s.environments = out.shape[0], out.shape[1], out.shape[2] - 1, action.shape[1]
+    s.numbers, s.out, s.mask = <const int64_t*>address(numbers), <const float*>address(out), <const uint8_t*>address(mask)
+    s.action, s.log_prob = <const int32_t*>address(action), <const float*>address(log_prob)
+    s.value, s.advantage = <const float*>address(value), <const float*>address(advantage)
+    s.terminated, s.truncated = <const float*>address(terminated), <const float*>address(truncated)
+    s.weight, s.dout, s.ratios = <const float*>address(weight), <float*>address(dout), <float*>address(ratios)
+    s.entropy_coef, s.clip, s.value_clip, s.value_coef, s.scale = entropy_coef, clip, value_clip, value_coef, scale
+    s.mean = 0
+    rows = torch.empty(s.steps, 5, dtype=torch.float64)
+    cdef double* sums = <double*>address(rows)
+    cdef double total[5]
+    cdef float* to = <float*>address(parts)
+    with nogil:
+        for _turn in range(2):  # the mean, then the squares of the differences from it
+            for t in range(s.steps):  # microseconds: less than threads would wait for each other
+                loss_statistics(&s, t, sums + 3 * t)
+            add_up(sums, s.steps, 3, total)
+            s.count = max(total[0], 1.0)
+            s.mean += total[1] / s.count
+        s.deviation = sqrt(total[2] / s.count)
+        for t in prange(s.steps, schedule="static", num_threads=threads):
+            loss_step(&s, t, sums + 5 * t)
+        add_up(sums, s.steps, 5, total)
+        for k in range(5):
+            to[k] = <float>total[k]

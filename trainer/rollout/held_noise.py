@@ -1,0 +1,35 @@
+"""Exploration with random numbers that stay the same for some steps."""
+
+import torch
+
+SHARE = 4  # one in so many environments holds its random numbers
+_SEED = 0xD1B54A32D192ED03  # between the seeds of held and of other random numbers
+
+
+class HeldNoise:
+    """Sampling in which every fourth environment uses the same random numbers for `steps` steps.
+
+    Noise that stays moves a slow system farther than noise that is drawn anew in each step. The other environments draw it
+    anew, since learning takes actions as independent of the steps before: with held noise in all environments Pendulum-v1 is
+    not learned. Log-probabilities are those of a single step, as for the held noise of gSDE (Raffin et al., 2021,
+    arXiv:2005.05719).
+
+    distribution: one of trainer/policy/distributions.py.
+    first, count: the environments of a batch, among those of all ranks.
+    """
+
+    def __init__(self, distribution, steps: int, first: int, count: int, device: torch.device):
+        held = range(-(-first // SHARE) * SHARE, first + count, SHARE)
+        self.distribution, self.steps, self.first = distribution, steps, held.start // SHARE
+        self.rows = torch.tensor([number - first for number in held], dtype=torch.int64, device=device)
+
+    def sample(self, out, legal, seed: int, first: int, step, action, log_prob, value):
+        """As `sample` of the distribution."""
+        self.distribution.sample(out, legal, seed, first, step, action, log_prob, value)
+        if not len(self.rows):
+            return
+        parts = [None if one is None else one[self.rows] for one in (out, legal, action, log_prob, value)]
+        own, allowed, *results = parts
+        self.distribution.sample(own, allowed, (seed + _SEED) % 2**64, self.first, step // self.steps, *results)
+        for whole, part in zip((action, log_prob), results, strict=False):
+            whole.index_copy_(0, self.rows, part)
