@@ -3,7 +3,7 @@
 from libc.stdint cimport uint8_t
 
 from envs_c.games.space_invaders.state cimport (
-    BLAST_TIME, CANNON_HIGH, CANNON_Y, COLUMNS, FAR_X, HIGH, PITCH_Y, ROWS, SAUCER_HIGH, SAUCER_Y, SHIELDS, SHIELD_END,
+    BLAST_TIME, CANNON_HIGH, CANNON_Y, COLUMNS, FAR_X, HIGH, NEAR_X, PITCH_Y, ROWS, SAUCER_HIGH, SAUCER_Y, SHIELDS, SHIELD_END,
     SHIELD_PITCH, SHIELD_ROWS, SHIELD_X, SHIELD_Y, SHOT_HIGH, Invaders, columns_of, random_byte)
 from envs_c.games.space_invaders.shapes cimport CANNON, INVADERS, SAUCER, SHAPE
 
@@ -25,8 +25,9 @@ cdef inline bint meets_cannon(const Invaders* game, int x, int y) noexcept nogil
 
 
 cdef inline bint meets_saucer(const Invaders* game) noexcept nogil:
-    """True if the shot is in the saucer, where it appears 4 rows higher."""
-    return game.saucer_x >= 0 and touches(SAUCER, game.shot_x - game.saucer_x, SAUCER_Y, SAUCER_HIGH, game.shot_y - 4)
+    """True if the shot is in the saucer, where it appears 4 rows higher, or 3 rows left of x = NEAR_X."""
+    return game.saucer_x >= 0 and touches(SAUCER, game.shot_x - game.saucer_x, SAUCER_Y, SAUCER_HIGH,
+                                          game.shot_y - (3 if game.shot_x < NEAR_X else 4))
 
 
 cdef inline int invader_at(const Invaders* game) noexcept nogil:

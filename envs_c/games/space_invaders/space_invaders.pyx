@@ -205,7 +205,7 @@ cdef void prepare() noexcept nogil:
 
 
 GAME = Game(
-    name="space_invaders", title="SpaceInvaders", version=4, summary="Shoot invaders before they land, from behind shields.",
+    name="space_invaders", title="SpaceInvaders", version=5, summary="Shoot invaders before they land, from behind shields.",
     actions=("NOOP", "FIRE", "RIGHT", "LEFT", "RIGHTFIRE", "LEFTFIRE"), feature_shape=(FEATURES,), frame_skip=4,
     feature_low=-10, feature_high=70,
     options={"lives": Option(3, 1, 9, "lives at the start"),

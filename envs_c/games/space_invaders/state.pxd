@@ -15,6 +15,7 @@ cdef enum:
     SHOT_Y = 174, SHOT_HIGH = 8, SHOT_STEP = 4, SHOT_END = 6
     SPENT_Y = 258, SPENT_END = 242      # a shot that has hit a shield: counted down like a flight, not seen
     FAR_X = 112                         # from this x on, bombs appear a row higher at the cannon
+    NEAR_X = 52                         # left of this x, a shot appears a row lower at the saucer
     BOMBS = 2, BOMB_HIGH = 8, BOMB_STEP = 2, BOMB_END = 218, BOMB_SEEN = 186, BOMB_APART = 32, GROUND_Y = 195
     SAUCER_Y = 12, SAUCER_HIGH = 8, SAUCER_WIDE = 7, SAUCER_END = 150, SAUCER_POINTS = 200
     SAUCER_WAIT = 4, SAUCER_ESCORT = 7  # clock's turns to the next saucer; it comes if so many invaders are left

@@ -105,6 +105,26 @@ def test_a_bomb_hits_the_cannon_in_the_cartridges_row_and_column(cartridge, cann
     assert 15 < hits < 60
 
 
+@pytest.mark.parametrize("way", [1, -1])
+@pytest.mark.parametrize("saucer", [20, 44, 48, 51, 53, 60, 110])
+def test_a_shot_hits_the_saucer_in_the_cartridges_row_and_column(cartridge, saucer, way):
+    machine = twin_of("space_invaders")
+    for game in (machine, cartridge):
+        game.step(NOOP)
+    cartridge.poke({30: saucer + 1, 24: cartridge.ram[24] & 254 | (way > 0), 81: NONE, 82: NONE})
+    start, state, hits = cartridge.ale.cloneState(include_rng=True), cartridge.state(), 0
+    for y in range(3, 16, 2):
+        for column in range(-2, 10):
+            cartridge.ale.restoreState(start)
+            cartridge.poke({85: y, 87: saucer + column + 2})
+            machine.change(**state)
+            machine.change(shot_x=saucer + column, shot_y=2 * y + 4)
+            scores = [game.step(NOOP)[0] for game in (machine, cartridge)]
+            assert scores[0] == scores[1], f"shot {y}, column {column}"
+            hits += scores[0] > 0
+    assert 8 < hits < 60
+
+
 def test_has_the_cartridges_actions_and_lives(cartridge):
     assert [action.name for action in cartridge.actions] == list(envs_c.game("space_invaders").actions)
     assert cartridge.ale.lives() == Space().lives == 3

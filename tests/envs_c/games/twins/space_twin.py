@@ -172,7 +172,7 @@ class Twin:
             self.phase, self.clock = BURN, 128
 
     def shot_hits(self) -> int:
-        points, saucer = 0, {(self.shot_x, self.shot_y - 4 + line) for line in range(8)}
+        points, saucer = 0, {(self.shot_x, self.shot_y - (3 if self.shot_x < 52 else 4) + line) for line in range(8)}
         if self.saucer_x >= 0 and not (self.blast and self.blast_row == 6) and saucer & pixels(SAUCER, self.saucer_x, 12):
             self.blast, self.blast_row, self.blast_column, self.saucer_wait, points = 4, 6, 0, 4, 200
         shot = {(self.shot_x, self.shot_y + 1 + line) for line in range(8)}
