@@ -7,10 +7,12 @@ The trainings are those of `python -m trainer bench`, whose folders are named he
 
 The page has the means, interquartile means and their intervals over the seeds, minutes and steps, and the published scores of
 games that equal their cartridge. A file .json beside --out keeps the score of each seed and a curve of 32 points. Trainings
-that have not ended are left out; a column says how many seeds a row has.
+that have not ended are left out; a column says how many seeds a row has. With --add the trainings that are in that file already,
+of another machine for example, stay, but for those whose settings are not those of the folders' trainings of their game.
 """
 
 import json
+import zlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -19,6 +21,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks.common import head, new_parser, publish, score
+from trainer.config import Config
+from trainer.config.sections import OF_THE_MACHINE
 from trainer.errors import RunError
 from trainer.log.text import markdown
 from trainer.results import published
@@ -58,12 +62,32 @@ def curve(run: Run) -> list[list[float]]:
     return [[entries[index]["step"], float(f"{entries[index]['score_mean']:.4g}")] for index in picked]
 
 
+def settings(config: dict[str, Any]) -> str:
+    """A checksum of what a preset sets: all that is not a default, without the seed, sticky actions and the machine's threads."""
+    defaults, aside = Config(config["game"]).to_dict(), {*OF_THE_MACHINE, "sticky"}
+    own = {name: {key: value for key, value in config[name].items() if key not in aside and value != section.get(key)}
+           for name, section in defaults.items() if isinstance(section, dict) and name != "run"}
+    return f"{zlib.crc32(json.dumps(own, sort_keys=True).encode()):08x}"
+
+
 def facts(run: Run) -> dict[str, Any]:
     """What the page and its file need of a training."""
     scores = {one["protocol"]["actions"]: one["mean"] for one in run.evaluations}
     return {"game": run.name.short, "sticky": run.config["env"]["sticky"], "seed": run.seed, "steps": run.step,
-            "minutes": round(run.seconds / 60, 2), "options": run.config["env"].get("options") or {}, "scores": scores,
+            "settings": settings(run.config), "minutes": round(run.seconds / 60, 2), "options": run.config["env"].get("options") or {}, "scores": scores,
             "episodes": run.evaluations[0]["episodes"], "curve": curve(run)}
+
+
+def with_published(trainings: list[dict[str, Any]], file: Path) -> list[dict[str, Any]]:
+    """These trainings and those of a file that they do not replace. Says how many of it have other settings."""
+    now = {one["game"]: one["settings"] for one in trainings}
+    done = {(one["game"], one["sticky"], one["seed"]) for one in trainings}
+    others = [one for one in json.loads(file.read_text(encoding="utf-8"))
+              if (one["game"], one["sticky"], one["seed"]) not in done]
+    kept = [one for one in others if now.get(one["game"], one["settings"]) == one["settings"]]
+    if len(kept) < len(others):
+        print(f"{len(others) - len(kept)} trainings of {file} are left out: their games have other settings now")
+    return sorted(trainings + kept, key=lambda one: (one["game"], one["sticky"], one["seed"]))
 
 
 def table(trainings: Iterable[dict[str, Any]]) -> list[list[str]]:
@@ -91,7 +115,11 @@ def main(argv: list[str] | None = None):
     parser = new_parser("seeds", __doc__)
     parser.add_argument("folders", nargs="+", type=Path, metavar="FOLDER", help="folders of benches")
     parser.add_argument("--out", type=Path, help="Markdown file for the page")
+    parser.add_argument("--add", action="store_true", help="keep the trainings that the .json beside --out has")
     options = parser.parse_args(argv)
+    file = options.out and options.out.with_suffix(".json")
+    if options.add and not (file and file.is_file()):
+        parser.error(f"--add needs the .json of an earlier page beside --out, which is {file or 'not given'}: leave it out")
     for folder in options.folders:
         if not folder.is_dir():
             parser.error(f"FOLDER must be the folder of a bench, not {folder}: `python -m trainer bench GAME --out {folder}` "
@@ -102,11 +130,13 @@ def main(argv: list[str] | None = None):
         parser.error(str(error))
     if not trainings:
         parser.error(f"no training in {', '.join(map(str, options.folders))} has ended with an evaluation")
+    if options.add:
+        trainings = with_published(trainings, file)
     episodes = ", ".join(str(each) for each in sorted({one["episodes"] for one in trainings}))
     publish(f"{head('Seeds')}\n{NOTES.format(episodes=episodes)}\n{markdown(COLUMNS, table(trainings))}", options.out)
-    if options.out:
+    if file:
         lines = ",\n".join(json.dumps(one) for one in trainings)
-        options.out.with_suffix(".json").write_text(f"[\n{lines}\n]\n", encoding="utf-8")
+        file.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

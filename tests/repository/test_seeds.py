@@ -26,6 +26,27 @@ def test_the_page_has_statistics_over_the_finished_seeds_of_each_game(there, cap
     assert min(scores) * 0.999 <= low <= high <= max(scores) * 1.001
 
 
+def test_trainings_of_an_earlier_page_stay_unless_they_are_replaced_or_have_other_settings(there, capsys):
+    page = there / "page.md"
+    seeds.main([str(there / "runs"), "--out", str(page)])
+    first = json.loads(page.with_suffix(".json").read_text())
+    replaced, stays = first[0] | {"steps": 1}, first[0] | {"seed": 77}
+    other_game, old = first[0] | {"game": "pong", "settings": "1"}, first[0] | {"seed": 78, "settings": "1"}
+    page.with_suffix(".json").write_text(json.dumps([replaced, stays, other_game, old]))
+    capsys.readouterr()
+    seeds.main([str(there / "runs"), "--out", str(page), "--add"])
+    kept = json.loads(page.with_suffix(".json").read_text())
+    assert sorted(map(str, kept)) == sorted(map(str, [*first, stays, other_game]))
+    assert "1 trainings of" in capsys.readouterr().out
+
+
+def test_settings_are_what_a_preset_changes(there):
+    one, *others = seeds.finished([there / "runs"])
+    same = one.config | {"env": one.config["env"] | {"sticky": 0.25, "num_threads": 7}}
+    assert {seeds.settings(each.config) for each in others} == {seeds.settings(one.config)} == {seeds.settings(same)}
+    assert seeds.settings(one.config | {"ppo": one.config["ppo"] | {"gamma": 0.5}}) != seeds.settings(one.config)
+
+
 def test_games_that_equal_their_cartridge_have_published_scores_beside_theirs():
     members = [{"seed": seed, "steps": 10**7, "minutes": 1.0, "options": {}, "scores": {"sampled": mean}}
                for seed, mean in enumerate((300.0, 500.0))]
@@ -34,6 +55,12 @@ def test_games_that_equal_their_cartridge_have_published_scores_beside_theirs():
     assert (facts["PPO"], facts["DQN"], facts["Rainbow"]) == ("274.8", "401.2", "417.5")
     other = seeds.row("breakout", 0.25, [one | {"options": {"lives": 1}} for one in members])
     assert other[-4:] == ["", "", "", ""]
+
+
+def test_nothing_is_added_to_a_page_that_is_not_there(tmp_path, capsys):
+    with pytest.raises(SystemExit):
+        seeds.main([str(tmp_path), "--out", str(tmp_path / "page.md"), "--add"])
+    assert "--add needs the .json of an earlier page" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("folder", "message"), [("nowhere", "FOLDER must be the folder of a bench, not nowhere"),
