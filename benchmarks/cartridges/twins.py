@@ -29,7 +29,8 @@ class Freeway(Machine):
 class Asterix(Machine):
     GAME = "asterix"
     STATE = struct(("score next_bonus", "i4"), ("x", "i2", 8), ("kind wait", "u1", 8), ("hero", "i2"),
-                   ("lane right lives stage taken bonus stun title clock held touch met_obelix rules", "u1"))
+                   ("lane right lives stage taken bonus stun title clock held touch met_obelix rules old_stage "
+                    "old_lanes", "u1"))
 
 
 class Seaquest(Machine):

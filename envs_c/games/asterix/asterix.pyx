@@ -32,10 +32,11 @@ distances for each pair. The touch takes effect in the next frame, after all thi
     A treasure gives its points, another lyre begins the stun again, 4 pixels to the left.
 
 Stages. 50 treasures make a stage. Stage 24 is followed by stage 16. The stage decides how treasures look, also those that
-are on the screen when it begins. The hero is Obelix in stages 4 to 7, 12 to 15 and 20 to 24, otherwise Asterix. When Obelix
-comes for the first time, with stage 4, the screen shows his name for 255 frames, in which only the clock goes on, here to
-255 and then from 0. After that all things are treasures at the places where they were, and he stands at the start. A stun
-ends first.
+are on the screen when it begins; but in the frame in which the last treasure of a stage is taken, treasures in the lanes
+above it still look as before. A hero who goes up in this frame touches the treasure there by this look. He moves at the old
+speed in this frame. The hero is Obelix in stages 4 to 7, 12 to 15 and 20 to 24, otherwise Asterix. When Obelix comes for the
+first time, with stage 4, the screen shows his name for 255 frames, in which only the clock goes on, here to 255 and then
+from 0. After that all things are treasures at the places where they were, and he stands at the start. A stun ends first.
 
 Lives. 3 at first. One more at 10,000, 30,000, 50,000, 80,000 and 110,000 points and then every 40,000, but never more than
 8.
@@ -91,7 +92,9 @@ cdef float step(void* state, int action, Rng* rng, bint* over) noexcept nogil:
     cdef Asterix* game = <Asterix*>state
     cdef uint8_t entering = LYRE if (game.clock ^ game.held) & 1 else TREASURE
     cdef bint step_lane = game.clock & 3 == 0
+    cdef int speed = 2 * pace(game)
     cdef float points = 0.0
+    game.old_lanes = 0
     if game.title:
         show_title(game)
         return 0.0
@@ -108,7 +111,7 @@ cdef float step(void* state, int action, Rng* rng, bint* over) noexcept nogil:
     move_things(game, entering)
     if game.touch:
         points = take_thing(game)
-    move_hero(game, action, step_lane)
+    move_hero(game, action, speed, step_lane)
     if game.title == 0:
         look_for_touch(game, False)
     else:
@@ -201,7 +204,7 @@ cdef void prepare() noexcept nogil:
 
 
 GAME = Game(
-    name="asterix", title="Asterix", version=2, summary="Gather treasures that cross eight lanes, and keep off the lyres.",
+    name="asterix", title="Asterix", version=3, summary="Gather treasures that cross eight lanes, and keep off the lyres.",
     actions=("NOOP", "UP", "RIGHT", "LEFT", "DOWN", "UPRIGHT", "UPLEFT", "DOWNRIGHT", "DOWNLEFT"),
     feature_shape=(FEATURES,), frame_skip=4,
     feature_low=(-2, -2, -1, 0, 0, 0, -2, 0) + (0, 0, -4, -2) * SLOTS,

@@ -29,9 +29,9 @@ cdef extern from *:
     static const int BONUS[6] = {10000, 20000, 20000, 30000, 30000, 40000};  // points from one more life to the next
     // By the sprites of thing and hero: they touch if x of the hero less x of the thing lies between these two.
     static const signed char REACH[11][4][2] = {
-        {{-7, 7}, {-6, 7}}, {{-4, 5}, {-6, 6}}, {{-6, 5}, {-6, 5}}, {{-7, 6}, {-5, 6}},
+        {{-7, 7}, {-6, 7}}, {{-4, 5}, {-6, 6}}, {{-6, 5}, {-6, 5}}, {{-7, 6}, {-5, 6}, {-6, 6}, {-6, 6}},
         {{0, 0}, {0, 0}, {-5, 6}, {-6, 5}}, {{0, 0}, {0, 0}, {-6, 6}, {-6, 6}}, {{0, 0}, {0, 0}, {-3, 4}, {-5, 2}},
-        {{0, 0}, {0, 0}, {-6, 5}, {-6, 3}}, {{0, 0}, {0, 0}, {-6, 6}, {-6, 5}},
+        {{-7, 6}, {-7, 3}, {-6, 5}, {-6, 3}}, {{-7, 6}, {-6, 7}, {-6, 6}, {-6, 5}},
         {{-6, 5}, {-7, 6}, {-6, 5}, {-6, 4}}, {{-6, 7}, {-5, 6}, {-4, 6}, {-5, 6}}};
     """
     const signed char[9] STICK_X, STICK_Y
@@ -54,6 +54,7 @@ ctypedef struct Asterix:
     uint8_t touch               # 1 if hero and thing touched at the end of the last frame
     uint8_t met_obelix          # 1 if the title was shown
     uint8_t rules               # the changed ones
+    uint8_t old_stage, old_lanes  # in the frame that ends old_stage, treasures in lanes above old_lanes look as in it
 
 
 cdef inline int pace(const Asterix* game) noexcept nogil:
@@ -96,10 +97,10 @@ cdef inline int hero_of(const Asterix* game) noexcept nogil:
 
 cdef inline int sprite_of(const Asterix* game, int lane) noexcept nogil:
     """The sprite of the thing in a lane that is not empty."""
-    cdef int kind = game.kind[lane]
+    cdef int kind = game.kind[lane], stage = game.old_stage if lane < game.old_lanes else game.stage
     if kind == LYRE:
         return LYRES + (lane & 1)
-    return PRICES + kind - POINTS if kind >= POINTS else 8 if game.stage == LAST_STAGE else game.stage & 7
+    return PRICES + kind - POINTS if kind >= POINTS else 8 if stage == LAST_STAGE else stage & 7
 
 
 cdef inline void start_again(Asterix* game, int kind) noexcept nogil:
@@ -141,11 +142,16 @@ cdef inline void meet_obelix(Asterix* game) noexcept nogil:
         game.title = TITLE_FRAMES
 
 
+cdef inline int stage_after(int stage) noexcept nogil:
+    return FAST if stage == LAST_STAGE else stage + 1
+
+
 cdef inline void next_stage(Asterix* game) noexcept nogil:
-    """Begin the next stage. Points that wait now go on in the next frame."""
+    """Begin the next stage. Points that wait now go on in the next frame, lanes above the hero's get the new look then."""
     cdef int i
     game.taken = 0
-    game.stage = <uint8_t>(FAST if game.stage == LAST_STAGE else game.stage + 1)
+    game.old_stage, game.old_lanes = game.stage, game.lane
+    game.stage = <uint8_t>stage_after(game.stage)
     for i in range(LANES):
         game.wait[i] = game.wait[i] != 0
     if game.stun == 0:
@@ -168,8 +174,8 @@ cdef inline float take_treasure(Asterix* game) noexcept nogil:
     return PRICE[price]
 
 
-cdef inline void move_hero(Asterix* game, int action, bint step_lane) noexcept nogil:
-    cdef int speed = 2 * pace(game), lane
+cdef inline void move_hero(Asterix* game, int action, int speed, bint step_lane) noexcept nogil:
+    cdef int lane
     if STICK_X[action]:
         game.right = STICK_X[action] > 0
         if game.right and game.hero < RIGHT_END:

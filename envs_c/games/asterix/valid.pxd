@@ -2,7 +2,7 @@
 
 from envs_c.games.asterix.rules cimport (
     AGAIN, BONUS, ENTRY, EXIT, FAST, HARMLESS_LYRES, LANES, LAST_STAGE, LEFT_END, LYRE, MOST_LIVES, OBELIX, POINTS, RIGHT_END,
-    STAGE, STUN, TREASURE, Asterix, rules_of)
+    STAGE, STUN, TREASURE, Asterix, rules_of, stage_after)
 from envs_c.valid cimport between
 
 
@@ -43,6 +43,13 @@ cdef inline bint has_met_obelix(const Asterix* game, const double* options) noex
     return game.met_obelix == (game.stage >= OBELIX)
 
 
+cdef inline bint has_old_look(const Asterix* game) noexcept nogil:
+    """True if no lane looks as in the stage before, or the last treasure of that stage was just taken."""
+    return game.old_lanes == 0 or (
+        game.old_lanes < LANES and game.old_stage <= LAST_STAGE and game.stage == stage_after(game.old_stage)
+        and game.taken == 0 and game.kind[game.old_lanes] >= POINTS)
+
+
 cdef inline bint valid(const void* state, const double* options, bint over) noexcept nogil:
     """True if hero, things and counts can be those of one game."""
     cdef const Asterix* game = <const Asterix*>state
@@ -52,5 +59,6 @@ cdef inline bint valid(const void* state, const double* options, bint over) noex
             and between(game.hero, LEFT_END - FASTEST - (AGAIN if game.stun else 0), RIGHT_END + FASTEST)
             and game.lane < LANES and game.right <= 1
             and between(game.stage, min(<int>options[1], FAST), LAST_STAGE) and game.taken < STAGE
-            and has_met_obelix(game, options) and (game.title == 0 or (game.stage == OBELIX and game.stun == 0))
+            and has_met_obelix(game, options) and has_old_look(game)
+            and (game.title == 0 or (game.stage == OBELIX and game.stun == 0))
             and (game.touch == 0 or (game.touch == 1 and game.kind[game.lane] in (LYRE, TREASURE))))

@@ -1,4 +1,4 @@
-"""Asterix beside the cartridge under ale-py: what a hero can touch who changes his lane when a stun begins."""
+"""Asterix beside the cartridge under ale-py: what a hero can touch who changes his lane when a stun begins or a stage ends."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ pytest.importorskip("ale_py")
 
 from benchmarks.cartridges.asterix import LYRE, POINTS, TREASURE, Cartridge
 
-NOOP, UP, RIGHT, LEFT = range(4)
+NOOP, UP, RIGHT, LEFT, DOWN, UP_RIGHT, UP_LEFT = range(7)
 READ = ("hero", "lane", "stun", "stage", "lives", "score", "x", "clock", "taken")
 
 
@@ -18,10 +18,11 @@ def theirs():
     return Cartridge()
 
 
-def begin(theirs, stage: int, taken: int, above: int, away: int):
-    """Both sides, two frames before a stun: the hero is at x 76 in a lane with a lyre, where it touches it in the next frame.
+def begin(theirs, stage: int, taken: int, above: int, away: int, here: int = LYRE):
+    """Both sides, two frames before a lyre, or another thing, is taken: it touches the hero at x 76 in the next frame.
 
-    The lane above has a thing of this kind, which will be `away` pixels right of the hero when the stun begins.
+    here: the kind of the thing in the hero's lane.
+    above: the kind of the thing in the lane above, which will be at x 76 + away when the other one is taken.
     """
     theirs.restart().start_stage(stage)
     random, lane = np.random.default_rng(stage), 0
@@ -30,7 +31,7 @@ def begin(theirs, stage: int, taken: int, above: int, away: int):
         theirs.step(int(random.choice([NOOP, RIGHT, LEFT])))
         kinds = theirs.read()["kind"]
         if theirs.ram[7] % 4 == 3 and not theirs.ram[71] and not theirs.ram[68] and POINTS not in kinds:
-            lane = next((lane for lane in range(1, 7) if kinds[lane] == LYRE and kinds[lane - 1] == above), 0)
+            lane = next((lane for lane in range(1, 7) if kinds[lane] == here and kinds[lane - 1] == above), 0)
     pace = (1 + (stage >= 4) + (stage >= 16)) * (-1 if lane % 2 else 1)
     theirs.put(lane, 76)
     theirs.poke({42 + lane: 76, 41 + lane: 76 + away + 2 * pace, 66: taken})
@@ -68,3 +69,23 @@ def test_a_stunned_hero_still_touches_what_the_cartridges_touches(theirs, stage,
         if (frame < 5 or 40 < frame < 60) and ours.stun < 126:  # a stun that begins again is drawn as any other
             assert np.array_equal(ours.picture(), theirs.screen()), f"frame {frame}: picture"
     assert frame > 130 and ((points > 0, stuns) == ((touches, 1) if above == TREASURE else (False, 1 + touches)))
+
+
+@pytest.mark.parametrize("stage, action, first, last", [
+    (0, UP_LEFT, -9, 5), (0, UP_RIGHT, -5, 8), (2, UP_LEFT, -7, 4), (5, UP_RIGHT, -2, 10), (6, UP_LEFT, -8, -1),
+    (7, UP_LEFT, -10, 3), (7, UP_RIGHT, 1, 11), (11, UP_LEFT, -10, 2), (11, UP_RIGHT, -2, 10), (15, UP_LEFT, -10, 3),
+    (15, UP_RIGHT, 1, 11), (23, UP_RIGHT, 3, 12), (24, UP_LEFT, -12, 1), (24, UP_RIGHT, -1, 12),
+])
+def test_a_hero_who_goes_up_as_a_stage_ends_touches_treasures_by_their_old_look(theirs, stage, action, first, last):
+    """He touches them from `first` to `last` pixels right of x 76; the picture has the old look, too, in this frame."""
+    for away in first - 1, first, last, last + 1:
+        ours, points = begin(theirs, stage, 49, TREASURE, away, here=TREASURE), []
+        for frame in range(5):
+            result = ours.step(action if frame == 1 else NOOP)
+            assert result == theirs.step(action if frame == 1 else NOOP), f"away {away}, frame {frame}"
+            points.append(result[0])
+            mine, other = ours.read(), theirs.state()
+            for name in READ:
+                assert np.array_equal(mine[name], other[name]), f"away {away}, frame {frame}: {name}"
+            assert np.array_equal(ours.picture(), theirs.screen()), f"away {away}, frame {frame}: picture"
+        assert (points[2] > 0) == (first <= away <= last) and points[1] > 0, f"away {away}"
