@@ -25,7 +25,7 @@ which the own car comes into a new slot of its road: in that frame they keep its
 come nearer; if it is slower, they move away. When the nearest slot has come nearer by its length, its car is passed, and a new
 slot comes into sight at the far end. When the slots have moved away by one length, a car may come from behind into the slot
 that is now the nearest, if the slot ahead of it is empty. A new car comes in either case if fewer than four are in sight and
-the random number is 64 to 127; from the first night on also if it is 0 to 63.
+the random number is 64 to 127; from the frame before the first night on also if it is 0 to 63.
 
 Lanes. Cars have numbers, which grow towards the back; a car's number tells its colour and its side, left or right. But on the
 first six days a new car takes the side of a car that drives directly ahead at the far end, and from behind it comes on the
@@ -37,14 +37,15 @@ until it touches it, or for 113 to 120 frames.
 
 Points. A car that is passed gives 1 point, and one car less is left. A car that passes takes 1 point, and one more is left,
 but never more than the day's number: then it takes nothing. The first day asks for 200 cars, each later day for 300. When
-none is left, all stands still for 103 or 104 frames, the panel shows flags, and nothing counts until the day ends. Only the
-time without control goes on while all stands still, and cars lose their colour in the dark.
+none is left, all stands still for 103 or 104 frames, the panel shows flags, and nothing counts until the day ends. While all
+stands still, only the time without control goes on, the own car touches cars and edges, and cars lose their colour in the dark.
 
 Day. It has 13,312 frames. It begins in summer; snow begins at frame 3,072, dusk at 5,120, night at 7,168, fog at 9,216,
 a second night at 11,264, and dawn at 12,288. At night and in fog only the tail lights of other cars are shown; fog also
 hides the farther three slots.
 
-End. If cars are left when a day ends, the episode ends. Otherwise the next day begins, without limit.
+End. If cars are left when a day ends, the episode ends; in its last frame no car moves. Otherwise the next day begins, without
+limit.
 
 Start. The random numbers begin anywhere, so that no two races are equal. With scatter=0 they begin as on the cartridge.
 

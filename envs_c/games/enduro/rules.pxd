@@ -6,8 +6,8 @@ from libc.string cimport memcpy, memset
 from envs_c.games.enduro.contact cimport hits_car, hits_edge, is_clear
 from envs_c.games.enduro.road cimport side_of
 from envs_c.games.enduro.state cimport (
-    AT_EDGE, COMING, DAY, FASTEST, FIRST_QUOTA, HILLS, HIT, LEFT_BEND, LIT, MOST_LEFT, NIGHT, NO_BEND, NO_OVERTAKING, PHASE,
-    QUOTA, REST, RIGHT_BEND, ROUND, SEASON, SLIDING_RIGHT, SLOTS, SLOWEST, SNOW, SOFT_CARS, STRAIGHT_ROAD, WAY, WIDEST,
+    AT_EDGE, COMING, DAY, FASTEST, FIRST_QUOTA, HILLS, HIT, LEFT_BEND, LIT, MOST_LEFT, NO_BEND, NO_OVERTAKING, PHASE,
+    QUOTA, REST, RIGHT_BEND, ROUND, SLIDING_RIGHT, SLOTS, SLOWEST, SNOW, SOFT_CARS, STRAIGHT_ROAD, WAY, WIDEST,
     Enduro, Race, clock_of, season_of)
 from envs_c.rng cimport Rng, rng_below
 
@@ -24,6 +24,7 @@ cdef enum:
     MIXED = 7                 # day from which on a car may come in another lane than the car directly ahead of it
     LAST_PACE = 29            # day from which on the others are no faster than on the day before
     ROUND_PACE = 58           # by which they are faster a hundred days later
+    DARK = 7167               # frame of the first day from which on more cars come: the last one before the night
     FASTER = 128              # by more than which the others are so fast that they seem to come nearer
 
 cdef extern from *:
@@ -231,7 +232,7 @@ cdef inline float play_frame(Enduro* game, int action, bint* over) noexcept nogi
     cdef Race* race = &game.now
     cdef float reward = 0.0
     cdef int old = race.random[0], season = season_of(race), lit
-    cdef bint dark = race.day > 1 or SEASON[race.frame >> 8] >= NIGHT
+    cdef bint dark = race.day > 1 or race.frame >= DARK
     cdef bint last = race.frame == DAY - 1 and race.left > 0
     game.shown = race[0]
     race.random[0] = <uint8_t>((old << 1 | race.random[1] >> 7) ^ race.random[1])
@@ -241,14 +242,13 @@ cdef inline float play_frame(Enduro* game, int action, bint* over) noexcept nogi
         race.left = QUOTA
     if race.rest:
         race.rest -= clock_of(race) & 1
-    if not race.rest:
-        collide(race)
+    collide(race)
     if race.crash and clock_of(race) & 7 == 0:
         race.crash = race.crash - 1 if race.crash & 15 else 0
     lit = LIT[season]
     if lit:
         dim(race, lit)
-    if not race.rest:
+    if not (race.rest or last):
         steer(race, action, season)
         race.random[0] += (race.crash == 0) & (WHEEL[action] >= 0)
         drive(race, traffic_of(race), dark, &reward)

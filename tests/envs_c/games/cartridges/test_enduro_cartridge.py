@@ -126,6 +126,18 @@ def test_what_goes_on_in_the_pause_equals_the_cartridges(theirs, frame, crash):
     assert race.rest == 0
 
 
+@pytest.mark.parametrize("rest, crash, x, car", [
+    (52, 0, 30, 0), (52, 0, -30, 0), (52, HIT | 9, 30, 0), (20, 0, 0, IN_MIDDLE), (0, 0, -28, 0)])
+def test_the_own_car_touches_edges_and_cars_in_the_cartridges_pause(theirs, rest, crash, x, car):
+    """If `rest` is 0, the last car is passed in the frame after the start."""
+    race = start(theirs, r21=rest, r22=100, r24=250, r25=194 if rest else 90, r27=car or IN_RIGHT, r35=crash,
+                 r43=int(rest == 0), r44=0, r46=x % 256)
+    x, crash, touched = race.x, race.crash, False
+    for _ in together(theirs, race, np.random.default_rng(0), 120):
+        touched |= race.rest > 0 and (race.x != x or race.crash > crash)
+    assert touched and race.rest == 0
+
+
 @pytest.mark.parametrize("day", [1, 2, 3, 4, 5, 8, 27, 28, 30, 55])
 def test_the_days_last_car_and_the_next_day_equal_the_cartridges(theirs, day):
     pace = [0, 24, 31, 38, 41][day] if day < 5 else 39 + min(day, 29)
@@ -199,3 +211,18 @@ def test_a_day_is_as_long_as_the_cartridges(theirs):
     for frame in range(4):
         over = theirs.step(NOOP)[1], race.step(NOOP)[1]
         assert over == (frame == 3, frame == 3)
+
+
+@pytest.mark.parametrize("frame, comes", [(7166, False), (7167, True), (7168, True)])
+def test_more_cars_come_from_the_cartridges_frame_before_the_night(theirs, frame, comes):
+    last = frame - 1
+    race = start(theirs, r0=10, r1=5, r22=100, r24=250, r25=90, r48=255 - (last & 255), r49=255 - (last >> 8))
+    for _ in together(theirs, race, np.random.default_rng(0), 1):
+        pass
+    assert (race.slot[6] != 0) == comes
+
+
+@pytest.mark.parametrize("speed, phase, car", [(6, 219, 0), (100, 90, IN_LEFT)])  # from behind; a car that is passed
+def test_no_car_passes_in_the_last_frame_of_the_cartridges_episode(theirs, speed, phase, car):
+    race = start(theirs, r0=10, r1=5, r22=speed, r24=250, r25=phase, r27=car, r43=0x43, r44=0, r45=2, r48=1, r49=128, r56=31)
+    assert theirs.step(NOOP) == race.step(NOOP) == (0, True)
