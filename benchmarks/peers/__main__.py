@@ -46,7 +46,7 @@ class Row:
         command = [Path(python).absolute(), "-m", "benchmarks.peers.child", kind, name, str(num_envs)]
         self.process = subprocess.Popen(command, cwd=tempfile.gettempdir(), text=True, env=environment, stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-        answer = self.answer()
+        answer = self.last = self.answer()
         self.missing, self.version = answer.get("missing"), answer.get("version", "")
         self.rates = []
 

@@ -35,6 +35,7 @@ def test_a_package_that_is_missing_is_a_row_with_the_reason(monkeypatch):
     row.close()
     assert "pufferlib" in row.missing
     assert "not measured: ModuleNotFoundError" in table([row], ENVIRONMENTS, "insertcoin, features")
+    assert "not measured: ModuleNotFoundError" in times([row], 1.0)
 
 
 def test_rates_are_compared_at_the_same_number_of_environments():
