@@ -7,8 +7,8 @@ The trainings are those of `python -m trainer bench`, whose folders are named he
 
 The page has the means, interquartile means and their intervals over the seeds, minutes and steps, and the published scores of
 games that equal their cartridge. A file .json beside --out keeps the score of each seed and a curve of 32 points. Trainings
-that have not ended are left out; a column says how many seeds a row has. With --add the trainings that are in that file already,
-of another machine for example, stay, but for those whose settings are not those of the folders' trainings of their game.
+that have not ended are left out; a column says how many seeds a row has. With --add the trainings that are in that file
+already, of another machine for example, stay, but for those of games whose trainings in the folders have other settings.
 """
 
 import json
@@ -63,7 +63,7 @@ def curve(run: Run) -> list[list[float]]:
 
 
 def settings(config: dict[str, Any]) -> str:
-    """A checksum of what a preset sets: all that is not a default, without the seed, sticky actions and the machine's threads."""
+    """A checksum of what a preset sets: all that is not a default, but for sticky actions and the machine's threads."""
     defaults, aside = Config(config["game"]).to_dict(), {*OF_THE_MACHINE, "sticky"}
     own = {name: {key: value for key, value in config[name].items() if key not in aside and value != section.get(key)}
            for name, section in defaults.items() if isinstance(section, dict) and name != "run"}
@@ -74,8 +74,9 @@ def facts(run: Run) -> dict[str, Any]:
     """What the page and its file need of a training."""
     scores = {one["protocol"]["actions"]: one["mean"] for one in run.evaluations}
     return {"game": run.name.short, "sticky": run.config["env"]["sticky"], "seed": run.seed, "steps": run.step,
-            "settings": settings(run.config), "minutes": round(run.seconds / 60, 2), "options": run.config["env"].get("options") or {}, "scores": scores,
-            "episodes": run.evaluations[0]["episodes"], "curve": curve(run)}
+            "settings": settings(run.config), "minutes": round(run.seconds / 60, 2),
+            "options": run.config["env"].get("options") or {}, "scores": scores, "episodes": run.evaluations[0]["episodes"],
+            "curve": curve(run)}
 
 
 def with_published(trainings: list[dict[str, Any]], file: Path) -> list[dict[str, Any]]:
