@@ -2,9 +2,10 @@
 
 Each revision is checked out and built in a worktree of its own under build/, without changes that are not committed. Then its
 own `benchmarks.envs` and `benchmarks.train` run in a short form, in the order A B, B A, A B, ..., so that a machine which slows
-down slows both. The tables' speeds are compared round by round: the geometric mean of the ratios, with an interval that has
-95% of the means of 10,000 bootstrap samples of the rounds. The speeds have three digits: a ratio nearer to 1 than 0.5% can be
-rounding. The worktrees are removed at the end, also after Ctrl-C.
+down slows both. With --games only `benchmarks.envs` runs, on these games: for changes of their rules. The tables' speeds are
+compared round by round: the geometric mean of the ratios, with an interval that has 95% of the means of 10,000 bootstrap
+samples of the rounds. The speeds have three digits: a ratio nearer to 1 than 0.5% can be rounding. The worktrees are removed at
+the end, also after Ctrl-C.
 """
 
 import argparse
@@ -20,14 +21,15 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.common import head, new_parser, publish
+from benchmarks.common import check_games, head, new_parser, publish
 from trainer.log.numbers import count
 from trainer.log.text import markdown
 
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = (sys.executable, "setup.py", "-q", "build_ext", "--inplace")
+GAMES = (sys.executable, "-m", "benchmarks.envs")
 WORK = {  # the commands that a round runs in each worktree; each prints Markdown tables
-    "envs": (sys.executable, "-m", "benchmarks.envs", "breakout"),
+    "envs": (*GAMES, "breakout"),
     "train": (sys.executable, "-m", "benchmarks.train", "--iterations=5"),
 }
 SPEED = re.compile(r"steps/s|insertcoin$")  # the columns with speeds; others are limits, shares and ratios
@@ -93,14 +95,17 @@ def speeds(benchmark: str, text: str) -> Speeds:
     return found
 
 
-def measure(trees: list[Path], rounds: int) -> list[list[Speeds]]:
-    """The speeds of each tree in each round."""
+def measure(trees: list[Path], rounds: int, work: dict[str, tuple[str, ...]]) -> list[list[Speeds]]:
+    """The speeds of each tree in each round.
+
+    work: the commands by the names of the benchmarks, as in WORK.
+    """
     results: list[list[Speeds]] = [[] for _ in trees]
     for number in range(rounds):
         order = range(len(trees)) if number % 2 == 0 else reversed(range(len(trees)))
         for k in order:
             print(f"round {number + 1} of {rounds}: {trees[k].name}", file=sys.stderr, flush=True)
-            results[k].append({key: value for name, command in WORK.items()
+            results[k].append({key: value for name, command in work.items()
                                for key, value in speeds(name, run(command, trees[k])).items()})
     return results
 
@@ -132,8 +137,10 @@ def main(arguments: list[str] | None = None):
     parser = new_parser("compare", __doc__)
     parser.add_argument("revisions", nargs="+", metavar="REV", help="one or two commits; one is compared with HEAD")
     parser.add_argument("--rounds", type=int, default=7, help="rounds, each with both revisions (default: 7)")
+    parser.add_argument("--games", nargs="+", default=[], metavar="GAME", help="measure only these games, and no training")
     parser.add_argument("--out", type=Path, help="file to write the table to")
     options = parser.parse_args(arguments)
+    check_games(parser, options.games)
     try:
         compare(options)
     except CompareError as error:
@@ -153,7 +160,7 @@ def compare(options: argparse.Namespace):
         for tree in trees:
             print(f"building {tree.name}", file=sys.stderr, flush=True)
             run(BUILD, tree)
-        before, after = measure(trees, options.rounds)
+        before, after = measure(trees, options.rounds, {"envs": (*GAMES, *options.games)} if options.games else WORK)
     publish(head("Two revisions") + "\n" + table(before, after, names), options.out)
 
 

@@ -19,9 +19,9 @@ TABLE = """# Speeds
 | float32 | 64 x 64 | 1.50K | 2.0 |
 """
 STUB = """
-import pathlib
+import pathlib, sys
 log = pathlib.Path("{log}")
-log.write_text(log.read_text() + pathlib.Path("speed").read_text() + " ")
+log.write_text(log.read_text() + ",".join([pathlib.Path("speed").read_text(), *sys.argv[1:]]) + " ")
 assert pathlib.Path("built").exists()
 print(pathlib.Path("table").read_text().replace("SPEED", pathlib.Path("speed").read_text()))
 """
@@ -47,7 +47,9 @@ def repository(tmp_path, monkeypatch):
         git(folder, "tag", tag)
     monkeypatch.setattr(compare, "ROOT", folder)
     monkeypatch.setattr(compare, "BUILD", (sys.executable, "-c", "open('built', 'w')"))
-    monkeypatch.setattr(compare, "WORK", {"stub": (sys.executable, "-c", STUB.format(log=tmp_path / "log"))})
+    stub = (sys.executable, "-c", STUB.format(log=tmp_path / "log"))
+    monkeypatch.setattr(compare, "WORK", {"stub": stub})
+    monkeypatch.setattr(compare, "GAMES", stub)
     return folder
 
 
@@ -68,7 +70,15 @@ def test_ratios_of_two_revisions_measured_alternately(repository, tmp_path, caps
     assert leftovers(repository) == []
 
 
+def test_chosen_games_are_measured_alone(repository, tmp_path, capsys):
+    compare.main(["slow", "fast", "--rounds=3", "--games", "pong", "go"])
+    assert "| envs      | pong features" in capsys.readouterr().out
+    assert (tmp_path / "log").read_text().split()[:2] == ["2.00M,pong,go", "3.00M,pong,go"]
+    assert leftovers(repository) == []
+
+
 @pytest.mark.parametrize(("arguments", "text"), [
+    (["slow", "--games", "chess"], "chess"),
     (["nowhere"], "REV must be a commit of this repository, not 'nowhere'"),
     (["slow", "fast", "slow"], "REV must be one or two commits, not 3"),
     (["slow", "--rounds=1"], "--rounds must be at least 3, not 1"),
