@@ -16,6 +16,7 @@ from rich.console import Console
 
 import envs_c
 from benchmarks.cartridges.agents import PLAIN, Agent, load_agent
+from benchmarks.cartridges.features import MORE_FEATURES, more_features
 from benchmarks.cartridges.twins import TWINS
 from benchmarks.common import new_parser, publish
 from trainer.errors import TrainerError
@@ -23,7 +24,7 @@ from trainer.log.text import markdown
 from trainer.log.ticker import Ticker
 from trainer.play import evaluate
 
-STARTS_AND_PICTURES = "scatter", "random_serve", "flicker"  # options with which the game is the cartridge's, too
+NO_CHANGES = {"scatter", "random_serve", "flicker"} | MORE_FEATURES  # options with which the game is the cartridge's, too
 COLUMNS = ["game", "option", "the change", "mean score", "of the original"]
 ABOUT = """# Changed games
 
@@ -44,7 +45,7 @@ def changes_of(game: str) -> dict[str, tuple[int, str]]:
     found = {}
     for name, option in envs_c.game(game).options.items():
         value = int(1 - option.default)
-        if (option.low, option.high) == (0, 1) and option.help.startswith(f"{value}: ") and name not in STARTS_AND_PICTURES:
+        if (option.low, option.high) == (0, 1) and option.help.startswith(f"{value}: ") and name not in NO_CHANGES:
             found[name] = value, option.help.removeprefix(f"{value}: ")
     return found
 
@@ -53,7 +54,7 @@ def rows_of(agent: Agent, episodes: int, seed: int) -> Iterator[list[str]]:
     """The rows of one agent: the original game, then each change of it."""
     policy, config, original = agent.policy, agent.config, None
     for option, (value, change) in {"": (0, ""), **changes_of(config.game)}.items():
-        settings = replace(config.env, options={option: float(value)} if option else {})
+        settings = replace(config.env, options=more_features(config.env.options) | ({option: float(value)} if option else {}))
         with Ticker(f"{config.game} {option}", Console(stderr=True), line_seconds=60) as tick:
             scores = evaluate.play(policy, config.game, settings, episodes=episodes, seed=seed, tick=tick).returns
         original = scores.mean() if original is None else original

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import safetensors.torch
 import torch
 
+from benchmarks.cartridges.features import more_features
 from benchmarks.cartridges.twins import TWINS
 from envs_c.arcade import agents
 from trainer.config import Config, EnvConfig
@@ -18,7 +19,8 @@ from trainer.policy.load import load_run
 from trainer.policy.policy import Policy
 
 LONGEST = 27_000  # steps of an episode; 108,000 frames are usual for this console
-PLAIN = "play the games without the options of the run (default: a run with options is refused)"  # help of --plain
+# The help of --plain
+PLAIN = "play the games without the run's options that change them (default: a run with such options is refused)"
 
 
 class Agent(NamedTuple):
@@ -41,7 +43,7 @@ def load_agent(name: str, *, plain: bool = False) -> Agent:
         path, policy, config = load_run(name, "cpu")
         data, title = path.read_bytes(), f"{path.parent.name}/{path.stem}"
         if plain:
-            config = replace(config, env=replace(config.env, options={}))
+            config = replace(config, env=replace(config.env, options=more_features(config.env.options)))
         check(config)
     limit = min(config.env.time_limit or LONGEST, LONGEST)
     return Agent(title, policy, replace(config, env=replace(config.env, time_limit=limit)), f"{zlib.crc32(data):08x}")
@@ -59,6 +61,6 @@ def check(config: Config) -> None:
     """Raise TrainerError if the run's game cannot be played on a cartridge."""
     if config.game not in TWINS:
         raise TrainerError(f"RUN must be of {', '.join(TWINS)}, not of {config.game}: only these games have a cartridge")
-    if config.env.options:
-        raise TrainerError(f"RUN must have no options of the game, not {config.env.options}: the cartridge has none; add "
-                           "--plain to play without them")
+    if config.env.options != more_features(config.env.options):
+        raise TrainerError(f"RUN must have no options that change the game, not {config.env.options}: the cartridge has none; "
+                           "add --plain to play without them")

@@ -4,12 +4,16 @@ For features the cartridge's RAM is written into the struct of our game, and our
 """
 
 import importlib
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
 import envs_c
 from benchmarks.cartridges import open_state
 from benchmarks.cartridges.twins import TWINS
+
+MORE_FEATURES = {"forecast"}  # options that only change what is observed: a game with them is the cartridge's, too
 
 
 def open_cartridge(game: str):
@@ -18,13 +22,16 @@ def open_cartridge(game: str):
 
 
 class Observer:
-    """Reads a cartridge's features. `read` returns them, (F,) float32, those of `envs_c.make(game)`."""
+    """Reads a cartridge's features. `read` returns them, (F,) float32, those of `envs_c.make(game, **options)`.
 
-    def __init__(self, cartridge, game: str):
+    options: only those of MORE_FEATURES.
+    """
+
+    def __init__(self, cartridge, game: str, options: Mapping[str, float] | None = None):
         if game not in TWINS:
             raise ValueError(f"features are read from RAM for {', '.join(TWINS)} only, not for {game}")
         self.cartridge, self.layout = cartridge, TWINS[game].STATE
-        self.core = envs_c.VecEnv(envs_c.game(game), 1, num_threads=1)
+        self.core = envs_c.VecEnv(envs_c.game(game), 1, num_threads=1, options=options)
         self.features = np.zeros((1, *self.core.observation_shape), np.float32)
         outputs = np.zeros((3, 1), np.float32)
         self.batch = self.core.bind(0, 1, actions=np.zeros(1, np.int32), observation=self.features, reward=outputs[0],
@@ -41,9 +48,14 @@ class Observer:
         return self.features[0].copy()
 
 
-def reader_of(cartridge, game: str, view: str) -> "Observer | Camera":
-    """The reader of a cartridge's features, or of its pictures if `view` is "pixels"."""
-    return Camera(cartridge) if view == "pixels" else Observer(cartridge, game)
+def more_features(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of a game's options that give more features and leave the game as it is."""
+    return {name: value for name, value in options.items() if name in MORE_FEATURES}
+
+
+def reader_of(cartridge, game: str, view: str, options: Mapping[str, Any]) -> "Observer | Camera":
+    """The reader of a cartridge's features, with `more_features` of these options, or of its pictures if `view` is "pixels"."""
+    return Camera(cartridge) if view == "pixels" else Observer(cartridge, game, more_features(options))
 
 
 class Camera:

@@ -22,9 +22,9 @@ def class_of(game: str) -> type[open_state.Machine]:
     return TWINS[VARIANTS.get(game, game)]
 
 
-def twin_of(game: str):
-    """Our game at the start that the cartridge has."""
-    twin = class_of(game)(0, **SETTINGS.get(game, {}))
+def twin_of(game: str, **settings):
+    """Our game at the start that the cartridge has. settings: more of them, for `envs_c.make`."""
+    twin = class_of(game)(0, **SETTINGS.get(game, {}), **settings)
     twin.change(**FIELDS.get(game, {}))
     return twin
 

@@ -39,7 +39,7 @@ class Console:
         if config.env.noop_max:
             for _ in range(int(self.random.integers(1, config.env.noop_max + 1))):
                 self.frame(0)
-        self.reader = features.reader_of(self.cartridge, config.game, config.env.view)
+        self.reader = features.reader_of(self.cartridge, config.game, config.env.view, config.env.options)
 
     def frame(self, action: int) -> float:
         """Play one frame; returns its points."""
@@ -108,4 +108,5 @@ def play_here(policy: Policy, config: Config, episodes: int, sticky: float, seed
 def play_from_its_start(policy: Policy, config: Config, *arguments: Any) -> Played:
     """The same in our game, with the start of the cartridge."""
     start: dict[str, float | str] = {name: float(value) for name, value in SETTINGS.get(config.game, {}).items()}
+    start |= features.more_features(config.env.options)
     return play_here(policy, replace(config, env=replace(config.env, options=start)), *arguments)

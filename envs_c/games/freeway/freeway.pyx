@@ -44,9 +44,15 @@ frames may begin at 1 in later episodes on the same console; they then have a fr
 Changed rules. With frozen_traffic=1 no car moves, in games 5 to 8 neither: all lanes stay at x 0, where no car is in the
 chicken's way. With fast_traffic=1 all lanes begin with pace 0, and keep it in games 1 to 4. With harmless_cars=1 touching a
 car has no effect.
+
+Forecast. With forecast=1, 20 more features follow, and the game itself is the same. They are for a chicken that goes up all
+the time. 10 say where the first car of each lane will be (for a lane below: was) when the chicken is in the middle of the lane,
+at height 21 + 16 * lane: pixels to the right of the chicken, -80 to 79 around the screen, / 46. The other 10 say how near that
+is to a hit: (1 - (d / 20)^2)^2, with d = these pixels - 1, and 0 if d is beyond -20 .. 20.
 """
 
 from libc.stdint cimport uint16_t
+from libc.math cimport floorf
 from libc.string cimport memcpy
 
 from envs_c.game cimport Game, Io, run_chunk
@@ -54,8 +60,8 @@ from envs_c.games.freeway.picture cimport (
     DIGIT, EDGE, FEET, PAVEMENT, PINK, RIVAL_SCORE_X, RIVAL_X, ROAD, SCORE_Y, STANDING, YELLOW, draw_chicken, draw_lane,
     draw_scores, ground, make_stamps, put_shape)
 from envs_c.games.freeway.rules cimport (
-    BOTTOM, CHICKEN_ROWS, CHICKEN_X, COUNT, FRAMES, LANES, POSE, RIGHT_LANES, STAND, STUN, Freeway, apply_changes, begin,
-    look_for_cars, move_cars, move_chicken, rules_of)
+    BOTTOM, CHICKEN_ROWS, CHICKEN_X, COUNT, FORECAST, FRAMES, LANES, PITCH, POSE, RIGHT_LANES, STAND, STUN, Freeway,
+    apply_changes, begin, look_for_cars, move_cars, move_chicken, rules_of)
 from envs_c.games.freeway.valid cimport valid
 from envs_c.rng cimport Rng
 from envs_c.screen cimport SMALL, Canvas, canvas_rect, canvas_swap
@@ -65,6 +71,9 @@ from envs_c.game import Feature, Option
 
 
 cdef enum:
+    FEATURES = 5 + 2 * LANES        # without the forecast
+    MIDDLE = 21                     # height of a chicken in the middle of lane 0
+    NEAR = 20
     FIRST_ROW = 2, END_ROW = 78     # rows of the grey canvas; things move only between them
 
 cdef extern from *:
@@ -91,6 +100,19 @@ cdef float step(void* state, int action, Rng* rng, bint* over) noexcept nogil:
     return points
 
 
+cdef inline void forecast(const Freeway* game, float* features) noexcept nogil:
+    """Write the 20 features of the option forecast."""
+    cdef int lane
+    cdef float away, near
+    for lane in range(LANES):
+        away = SPEED[game.pace[lane]] if lane < RIGHT_LANES else -SPEED[game.pace[lane]]
+        away = game.x[lane] - CHICKEN_X - 2 + away * (MIDDLE + PITCH * lane - game.y)
+        away -= WIDTH * floorf((away + WIDTH // 2) * <float>(1.0 / WIDTH))
+        near = max(1 - (away - 1) * (away - 1) * <float>(1.0 / (NEAR * NEAR)), <float>0.0)
+        features[lane] = away * <float>(1.0 / 46)
+        features[LANES + lane] = near * near
+
+
 cdef void observe(const void* state, void* out) noexcept nogil:
     """Write the features that GAME describes. Each has a standard deviation of about 1 in play."""
     cdef const Freeway* game = <const Freeway*>state
@@ -107,6 +129,8 @@ cdef void observe(const void* state, void* out) noexcept nogil:
         features[5 + lane] = away * <float>(1.0 / 46)
     for lane in range(LANES):
         features[5 + LANES + lane] = SPEED[game.pace[lane]] if lane < RIGHT_LANES else -SPEED[game.pace[lane]]
+    if game.rules & FORECAST:
+        forecast(game, features + FEATURES)
 
 
 cdef void backdrop(const double* options, Canvas* canvas) noexcept nogil:
@@ -148,8 +172,10 @@ cdef void prepare() noexcept nogil:
 
 GAME = Game(
     name="freeway", title="Freeway", version=1, summary="Lead a chicken across ten lanes of traffic, as often as time allows.",
-    actions=("NOOP", "UP", "DOWN"), feature_shape=(5 + 2 * LANES,), frame_skip=4,
-    feature_low=(-2, 0, 0, 0, -1) + (-2,) * (2 * LANES), feature_high=(2, 1, 1, 4, 1) + (2,) * (2 * LANES),
+    actions=("NOOP", "UP", "DOWN"), frame_skip=4,
+    feature_shape=lambda options: (FEATURES + 2 * LANES * (options["forecast"] > 0),),
+    feature_low=lambda options: (-2, 0, 0, 0, -1) + (-2,) * 20 + ((-2,) * 10 + (0,) * 10 if options["forecast"] else ()),
+    feature_high=lambda options: (2, 1, 1, 4, 1) + (2,) * 20 + ((2,) * 10 + (1,) * 10 if options["forecast"] else ()),
     options={
         "game": Option(1, 1, 8, "number of the game on the cartridge, its traffic"),
         "difficulty": Option(0, 0, 1, "1: a hit sends the chicken back to the start"),
@@ -157,6 +183,7 @@ GAME = Game(
         "frozen_traffic": Option(0, 0, 1, "1: the cars stand still where they start with scatter=0"),
         "fast_traffic": Option(0, 0, 1, "1: all lanes start with pace 0, 2 pixels a frame"),
         "harmless_cars": Option(0, 0, 1, "1: cars do not hit the chicken"),
+        "forecast": Option(0, 0, 1, "1: 20 more features, where cars will be when the chicken is there; the game is the same"),
     },
     features=(
         Feature("chicken height", -2, 2, help="(height - 90) / 50 pixels; height is 6 to 177"),

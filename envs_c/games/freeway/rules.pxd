@@ -18,6 +18,7 @@ cdef enum:
     SLOWEST = 5, STILL = 6, TRUCK = 5, SEED = 132   # STILL: the pace of cars that do not move
     STAND = 0, WALK, FLAP                       # poses
     FROZEN_TRAFFIC = 1, FAST_TRAFFIC = 2, HARMLESS_CARS = 4     # bits of `rules`: changes of the cartridge's rules
+    FORECAST = 8                                # another bit of it: the features of the forecast follow
     CHANGE_PACES = 1, IGNORE_HITS = 2           # bits of `changing`
 
 cdef extern from *:
@@ -59,7 +60,7 @@ ctypedef struct Freeway:
     uint8_t register
     uint8_t changing            # CHANGE_PACES and IGNORE_HITS: what is done after each frame; 0 in most games
     uint8_t difficulty
-    uint8_t rules               # the changed ones
+    uint8_t rules               # the changed ones, and FORECAST
 
 
 cdef inline int pause_of(int pace) noexcept nogil:
@@ -80,7 +81,8 @@ cdef inline void set_pace(Freeway* game, int lane, int pace) noexcept nogil:
 
 cdef inline int rules_of(const double* options) noexcept nogil:
     """The bits of `rules` under these options."""
-    return (options[3] != 0.0) * FROZEN_TRAFFIC | (options[4] != 0.0) * FAST_TRAFFIC | (options[5] != 0.0) * HARMLESS_CARS
+    return ((options[3] != 0.0) * FROZEN_TRAFFIC | (options[4] != 0.0) * FAST_TRAFFIC | (options[5] != 0.0) * HARMLESS_CARS
+            | (options[6] != 0.0) * FORECAST)
 
 
 cdef inline int first_pace(int rules, int number, int lane) noexcept nogil:

@@ -21,7 +21,7 @@ class Road(Featured):
         self.y, self.rival, self.counter, self.score = np.rint(seen[:4] * [50, 1, 28, 32] + [90, 6, 0, 0]).astype(int)
         self.left = round((seen[4] + 1) * FRAMES / 2)
         self.x = np.rint(seen[5:15] * 46 + 46).astype(int) % 160
-        self.speed = seen[15:]
+        self.speed, self.meets, self.risk = seen[15:25], seen[25:35] * 46, seen[35:]
         self.pace = np.where(np.abs(self.speed) > 1.5, 0, np.rint(1 / np.abs(self.speed))).astype(int)
 
     def state(self) -> dict:
@@ -127,8 +127,9 @@ def test_refuses_wrong_options(option):
         envs_c.make("freeway", **option)
 
 
-def test_features_stay_in_their_space():
-    env = envs_c.make("freeway", 64, seed=0, game=7)
+@pytest.mark.parametrize("forecast", [0, 1])
+def test_features_stay_in_their_space(forecast):
+    env = envs_c.make("freeway", 64, seed=0, game=7, forecast=forecast)
     assert_in_space(env, np.random.default_rng(0).choice([NOOP, UP, UP, DOWN], (2_100, 64)))
 
 
@@ -136,6 +137,44 @@ def test_features_stay_in_their_space():
 def test_the_grey_picture_is_the_area_average_of_the_coloured_one(game):
     env = envs_c.make("freeway", 4, view="pixels", seed=2, game=game, num_threads=1)
     assert_grey_is_average(env, np.random.default_rng(1).choice([NOOP, UP, UP, UP, DOWN], (300, 4)), every=25)
+
+
+@pytest.mark.parametrize("game", [1, 6])
+def test_the_forecast_says_where_cars_will_be_when_the_chicken_is_there(game):
+    road, rng, action, highest = Road(game=game, forecast=1), np.random.default_rng(0), NOOP, 0
+    assert road.env.single_observation_space.shape == (45,)
+    for _ in range(1_500):
+        action = walk(rng, action)
+        road.step(action)
+        away = (road.x - 46 + road.speed * (21 + 16 * np.arange(LANES) - road.y) + 80) % 160 - 80
+        around = np.abs(road.meets - away) % 160
+        assert np.minimum(around, 160 - around).max() < 1e-2
+        np.testing.assert_allclose(road.risk, np.maximum(0, 1 - ((away - 1) / 20) ** 2) ** 2, atol=1e-3)
+        highest = max(highest, road.y)
+    assert highest > 100
+
+
+def test_the_forecast_tells_a_free_way_from_a_hit():
+    """In game 1, for a chicken that goes up all the time from the start."""
+    free = hit = 0
+    for seed in range(40):
+        road = Road(seed=seed, forecast=1)
+        risk = road.risk.max()
+        while road.counter == 0:
+            road.step(UP)
+        free, hit = free + (risk < 0.6), hit + (risk > 0.7)
+        assert not (risk < 0.6 and road.score == 0) and not (risk > 0.7 and road.score == 1)
+    assert free > 5 and hit > 5
+
+
+def test_the_forecast_changes_nothing_in_the_game():
+    plain, told = Road(seed=3), Road(seed=3, forecast=1)
+    rng, action = np.random.default_rng(5), UP
+    for _ in range(1_000):
+        action = walk(rng, action)
+        assert plain.step(action) == told.step(action)
+        np.testing.assert_equal(plain.state(), told.state())
+    assert plain.score > 0
 
 
 # --- the cartridge ---------------------------------------------------------------------------------------------------

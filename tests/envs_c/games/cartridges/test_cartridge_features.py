@@ -14,10 +14,10 @@ pytestmark = pytest.mark.skipif(find_spec("ale_py") is None, reason="needs ale-p
 FRAMES = 350
 
 
-@pytest.mark.parametrize("game", EXACT)
-def test_every_frame_of_random_play_has_our_features(game):
-    theirs, ours = open_cartridge(game), twin_of(game)
-    observer, random, action = Observer(theirs, game), np.random.default_rng(4), 0
+@pytest.mark.parametrize("game, options", [*((game, {}) for game in EXACT), ("freeway", {"forecast": 1})])
+def test_every_frame_of_random_play_has_our_features(game, options):
+    theirs, ours = open_cartridge(game), twin_of(game, **options)
+    observer, random, action = Observer(theirs, game, options), np.random.default_rng(4), 0
     for frame in range(FRAMES):
         if random.random() < 0.1:
             action = int(random.integers(len(theirs.actions)))
