@@ -16,13 +16,13 @@ from rich.console import Console
 
 import envs_c
 from benchmarks.cartridges.agents import PLAIN, Agent, load_agent
-from benchmarks.cartridges.features import MORE_FEATURES, more_features
 from benchmarks.cartridges.twins import TWINS
 from benchmarks.common import new_parser, publish
 from trainer.errors import TrainerError
 from trainer.log.text import markdown
 from trainer.log.ticker import Ticker
 from trainer.play import evaluate
+from trainer.results.published import MORE_FEATURES, more_features
 
 NO_CHANGES = {"scatter", "random_serve", "flicker"} | MORE_FEATURES  # options with which the game is the cartridge's, too
 COLUMNS = ["game", "option", "the change", "mean score", "of the original"]

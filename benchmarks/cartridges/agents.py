@@ -8,7 +8,6 @@ from typing import NamedTuple
 import safetensors.torch
 import torch
 
-from benchmarks.cartridges.features import more_features
 from benchmarks.cartridges.twins import TWINS
 from envs_c.arcade import agents
 from trainer.config import Config, EnvConfig
@@ -17,6 +16,7 @@ from trainer.export.weights import rebuild
 from trainer.log.numbers import count
 from trainer.policy.load import load_run
 from trainer.policy.policy import Policy
+from trainer.results.published import more_features
 
 LONGEST = 27_000  # steps of an episode; 108,000 frames are usual for this console
 # The help of --plain

@@ -12,8 +12,7 @@ import numpy as np
 import envs_c
 from benchmarks.cartridges import open_state
 from benchmarks.cartridges.twins import TWINS
-
-MORE_FEATURES = {"forecast"}  # options that only change what is observed: a game with them is the cartridge's, too
+from trainer.results.published import more_features
 
 
 def open_cartridge(game: str):
@@ -24,7 +23,7 @@ def open_cartridge(game: str):
 class Observer:
     """Reads a cartridge's features. `read` returns them, (F,) float32, those of `envs_c.make(game, **options)`.
 
-    options: only those of MORE_FEATURES.
+    options: only those that `more_features` leaves.
     """
 
     def __init__(self, cartridge, game: str, options: Mapping[str, float] | None = None):
@@ -46,11 +45,6 @@ class Observer:
         open_state.write(self.core, structs)
         self.batch.observe()
         return self.features[0].copy()
-
-
-def more_features(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Those of a game's options that give more features and leave the game as it is."""
-    return {name: value for name, value in options.items() if name in MORE_FEATURES}
 
 
 def reader_of(cartridge, game: str, view: str, options: Mapping[str, Any]) -> "Observer | Camera":

@@ -17,6 +17,7 @@ from trainer.config import Config
 from trainer.export.graph import StepGraph
 from trainer.play import evaluate
 from trainer.policy.policy import Policy
+from trainer.results.published import more_features
 
 Tick = Callable[[int, int, str], None]  # as of trainer/log/ticker.py
 
@@ -108,5 +109,5 @@ def play_here(policy: Policy, config: Config, episodes: int, sticky: float, seed
 def play_from_its_start(policy: Policy, config: Config, *arguments: Any) -> Played:
     """The same in our game, with the start of the cartridge."""
     start: dict[str, float | str] = {name: float(value) for name, value in SETTINGS.get(config.game, {}).items()}
-    start |= features.more_features(config.env.options)
+    start |= more_features(config.env.options)
     return play_here(policy, replace(config, env=replace(config.env, options=start)), *arguments)

@@ -7,11 +7,14 @@ PPO: Schulman et al. (2017), arXiv:1707.06347, table 6: the last 100 episodes of
 Rainbow: Hessel et al. (2018), arXiv:1710.02298, table 6, with no-op starts, after 50M steps (200M frames).
 """
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 SOURCE = "Mnih et al. 2015, Nature 518, extended data table 2"
 PPO_SOURCE = "Schulman et al. 2017, arXiv:1707.06347, table 6"
 RAINBOW_SOURCE = "Hessel et al. 2018, arXiv:1710.02298, table 6"
+
+MORE_FEATURES = frozenset({"forecast"})  # options that only change what is observed: the game is the cartridge's, too
 
 
 class Published(NamedTuple):
@@ -40,6 +43,11 @@ PUBLISHED = {
 }
 
 
-def published(game: str, options: dict[str, float]) -> Published | None:
+def more_features(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of a game's options that give more features and leave the game as it is."""
+    return {name: value for name, value in options.items() if name in MORE_FEATURES}
+
+
+def published(game: str, options: Mapping[str, Any]) -> Published | None:
     """The published scores of a game; None without any, or if options change the game."""
-    return None if options else PUBLISHED.get(game)
+    return None if options != more_features(options) else PUBLISHED.get(game)

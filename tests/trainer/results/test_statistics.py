@@ -76,7 +76,8 @@ def test_intervals_of_seeds_cover_the_true_mean():
 def test_normalized_scores_are_0_for_random_play_and_1_for_the_human(game):
     row = published(game, {})
     assert (row.normalized(row.random), row.normalized(row.human)) == (0, 1)
-    assert published(game, {"lives": 1.0}) is None
+    assert published(game, {"lives": 1.0}) is published(game, {"lives": 1.0, "forecast": 1.0}) is None
+    assert published(game, {"forecast": 1.0}) == row  # more features of the same game
 
 
 @pytest.mark.parametrize(("game", "percent"), [("asterix", 70), ("asteroids", 7.3), ("breakout", 1327), ("enduro", 97.5),
