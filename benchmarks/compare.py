@@ -27,7 +27,7 @@ from trainer.log.text import markdown
 
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = (sys.executable, "setup.py", "-q", "build_ext", "--inplace")
-GAMES = (sys.executable, "-m", "benchmarks.envs")
+GAMES = (sys.executable, "-m", "benchmarks.envs")  # followed by games
 WORK = {  # the commands that a round runs in each worktree; each prints Markdown tables
     "envs": (*GAMES, "breakout"),
     "train": (sys.executable, "-m", "benchmarks.train", "--iterations=5"),
