@@ -4,11 +4,11 @@ from libc.stdint cimport int16_t, uint8_t, uint64_t
 
 from envs_c.games.space_invaders.hits cimport crumble, invader_at, meets_cannon, meets_saucer, remove, shield_at
 from envs_c.games.space_invaders.state cimport (
-    BLAST_TIME, BOMBS, BOMB_APART, BOMB_END, BOMB_STEP, BURN, BURN_CLOCK, CANNON_END, CANNON_X, CLEAR, CLEAR_CLOCK, COLUMNS,
-    DROP, FIRE, FIRST_X, GROUNDED_Y, Invaders, LANDED_Y, LAST_X, LEFT, LEFT_FIRE, NEXT, NO_BOMBS, NO_SAUCER, PITCH_X, PITCH_Y,
-    PLAY, RIGHT, RIGHT_FIRE, ROWS, SAUCER_END, SAUCER_ESCORT, SAUCER_POINTS, SAUCER_ROW, SAUCER_WAIT, SHELTER_Y, SHOT_END,
-    SHOT_STEP, SHOT_Y, SHOW, SHOW_CLOCK, SPENT_END, SPENT_Y, STRIDE, TABLE, UNAIMED, begin_wave, clz, columns_of, ctz,
-    lowest_y, random_byte, times_of)
+    BLAST_TIME, BOMBS, BOMB_APART, BOMB_END, BOMB_STEP, BURN, BURN_CLOCK, CANNON_END, CANNON_X, CLEAR, CLEAR_CLOCK,
+    COLUMNS, DROP, FIRE, FIRST_X, GROUNDED_Y, Invaders, LANDED_Y, LAST_X, LEFT, LEFT_FIRE, MUZZLE, NEXT, NO_BOMBS,
+    NO_SAUCER, PITCH_X, PITCH_Y, PLAY, RIGHT, RIGHT_FIRE, ROWS, SAUCER_END, SAUCER_ESCORT, SAUCER_POINTS, SAUCER_ROW,
+    SAUCER_WAIT, SHELTER_Y, SHOT_END, SHOT_STEP, SHOT_Y, SHOW, SHOW_CLOCK, SPENT_END, SPENT_Y, STRIDE, TABLE, UNAIMED,
+    begin_wave, clz, columns_of, ctz, lowest_y, random_byte, times_of)
 
 
 # --- the clock --------------------------------------------------------------------------------------------------------
@@ -218,7 +218,7 @@ cdef inline int play_frame(Invaders* game, int action, bint* over) noexcept nogi
             if game.shot_y == SHOT_END or game.shot_y == SPENT_END:
                 game.shot_y = 0
     elif game.shot_y == 0 and free and (action == FIRE or action >= RIGHT_FIRE):
-        game.shot_x, game.shot_y = game.cannon + 4, SHOT_Y
+        game.shot_x, game.shot_y = game.cannon + MUZZLE, SHOT_Y
     if game.phase == PLAY and times_of(game.count) >> (game.clock & 63) & 1:
         march(game, over)
     if game.y >= SHELTER_Y - PITCH_Y * (ROWS - 1) and game.count and lowest_y(game) >= SHELTER_Y:

@@ -52,6 +52,13 @@ life is lost, after 128 or 97 frames, and the next wave begins.
 
 Points. An invader gives 5 in the lowest row, then 10, 15, 20, 25, and 30 in the highest. The saucer gives 200.
 
+Forecast. With forecast=1, 27 more features follow, and the game itself is the same. They take the invaders to march on at
+their mean speed without a turn, and a shot to rise by 2 pixels a frame from now on. For the lowest invader of each column, then
+for the saucer, d says how many pixels to the right of a shot sent now it will be when both are at one height: d / 20, -3 to 3;
+how near that is to a hit: (1 - (d / 12)^2)^2, and 0 beyond 12 pixels; and this for the shot on its way, if it is still below.
+For each bomb, with d the pixels from the cannon's middle to it, and s = 1 - (frames until it is down at the cannon) / 60, at
+least 0: s d / 6, -2 to 2; (1 - (d / 12)^2)^2; and s times that.
+
 End. The episode ends when the last of 3 lives (option `lives`) is lost, or when the invaders have landed: after a turn the
 lowest of them is at y 169 or more.
 
@@ -64,13 +71,14 @@ from libc.stdint cimport uint64_t
 from libc.string cimport memcpy, memset
 
 from envs_c.game cimport Game, Io, run_chunk
+from envs_c.games.space_invaders.forecast cimport FORECAST_FEATURES, forecast
 from envs_c.games.space_invaders.picture cimport (
     BROWN, EARTH, GREEN, LIVES_PLACE, OTHER_PLACE, blast_shape, draw_shields, draw_thin, make_digits, make_spread,
     make_stamps, put_digit, put_shape)
 from envs_c.games.space_invaders.rules cimport play_frame
 from envs_c.games.space_invaders.shapes cimport CANNON, INVADERS, SAUCER, WRECK
 from envs_c.games.space_invaders.state cimport (
-    BOMBS, BOMB_HIGH, BOMB_SEEN, BURN, CANNON_Y, COLUMNS, FLICKER, GROUNDED_Y, GROUND_Y, PACE, PITCH_X, PITCH_Y, ROWS, SAUCER_Y,
+    BOMBS, BOMB_HIGH, BOMB_SEEN, BURN, CANNON_Y, COLUMNS, FLICKER, FORECAST, GROUNDED_Y, GROUND_Y, PACE, PITCH_X, PITCH_Y, ROWS, SAUCER_Y,
     SHOT_HIGH, SHOT_Y, SHOW, START_SEED, STRIDE, TOP_Y, Invaders, begin, clzll, columns_of, ctz,
     frames_to_march, lowest_y)
 from envs_c.games.space_invaders.valid cimport valid
@@ -81,7 +89,7 @@ from envs_c.game import Feature, Option
 
 
 cdef enum:
-    FEATURES = 94
+    FEATURES = 94       # without the forecast
 
 cdef extern from *:
     """
@@ -101,7 +109,7 @@ cdef float step(void* state, int action, Rng* rng, bint* over) noexcept nogil:
 
 
 cdef void observe(const void* state, void* out) noexcept nogil:
-    """94 float32; the rows of GAME's `features` name them. Usual states have 0 in most places."""
+    """94 float32, or 121 with a forecast; the rows of GAME's `features` name them. Usual states have 0 in most places."""
     cdef const Invaders* game = <const Invaders*>state
     cdef float* features = <float*>out
     cdef int middle = game.cannon + 3, columns = columns_of(game), k, r, c
@@ -138,6 +146,8 @@ cdef void observe(const void* state, void* out) noexcept nogil:
         features[82 + c] = (game.x + PITCH_X * c + 3 - middle) * <float>(1.0 / 40) * (columns >> c & 1) + <float>0  # never -0
         r = (63 - clzll((rows >> c & EACH_ROW) << 8 | 1)) >> 3  # number of its lowest row, 0 if it is empty
         features[88 + c] = r * <float>(1.0 / 6) - 1
+    if game.rules & FORECAST:
+        forecast(game, features + FEATURES)
 
 
 cdef void backdrop(const double* options, Canvas* canvas) noexcept nogil:
@@ -206,7 +216,8 @@ cdef void prepare() noexcept nogil:
 
 GAME = Game(
     name="space_invaders", title="SpaceInvaders", version=5, summary="Shoot invaders before they land, from behind shields.",
-    actions=("NOOP", "FIRE", "RIGHT", "LEFT", "RIGHTFIRE", "LEFTFIRE"), feature_shape=(FEATURES,), frame_skip=4,
+    actions=("NOOP", "FIRE", "RIGHT", "LEFT", "RIGHTFIRE", "LEFTFIRE"), frame_skip=4,
+    feature_shape=lambda options: (FEATURES + FORECAST_FEATURES * (options["forecast"] > 0),),
     feature_low=-10, feature_high=70,
     options={"lives": Option(3, 1, 9, "lives at the start"),
              "first_wave": Option(0, 0, 4, "first wave; each starts 10 pixels lower than the one before, up to 40"),
@@ -215,7 +226,8 @@ GAME = Game(
              "shields": Option(1, 0, 1, "0: there are no shields"),
              "saucer": Option(1, 0, 1, "0: no saucer comes"),
              "bombs": Option(1, 0, 1, "0: the invaders drop no bombs"),
-             "aimed_bombs": Option(1, 0, 1, "0: no bomb is aimed at the cannon")},
+             "aimed_bombs": Option(1, 0, 1, "0: no bomb is aimed at the cannon"),
+             "forecast": Option(0, 0, 1, "1: 27 more features, what a shot will hit and where bombs fall; the game is the same")},
     features=(
         Feature("invaders gone", 0, 1, count=ROWS * COLUMNS, help="6 x 6 row by row from the top: 1 if destroyed"),
         Feature("shields gone", 0, 1, count=24, help="8 columns of each of 3 shields, from the left: pixels taken away / 8; 1 "

@@ -12,6 +12,7 @@ cdef enum:
     SHELTER_Y = 145                     # once the lowest row is at this y the shields are gone
     LOWEST_START = 4                    # from this wave on a wave begins no lower
     CANNON_X = 34, CANNON_END = 116, CANNON_Y = 185, CANNON_WIDE = 7, CANNON_HIGH = 10
+    MUZZLE = 4                          # from the cannon's x to its shot
     SHOT_Y = 174, SHOT_HIGH = 8, SHOT_STEP = 4, SHOT_END = 6
     SPENT_Y = 258, SPENT_END = 242      # a shot that has hit a shield: counted down like a flight, not seen
     FAR_X = 112                         # from this x on, bombs appear a row higher at the cannon
@@ -24,8 +25,8 @@ cdef enum:
     START_CLOCK = 129, SHOW_CLOCK = 64, BURN_CLOCK = 128, CLEAR_CLOCK = 97      # at the begin of a phase
     BLAST_TIME = 4, SAUCER_ROW = 6      # of a blast: 8 frames each; the row of the saucer's
     START_SEED = 21
-    # Bits of `rules`, for options that are not as on the cartridge
-    FLICKER = 1, NO_SHIELDS = 2, NO_SAUCER = 4, NO_BOMBS = 8, UNAIMED = 16
+    # Bits of `rules`, for options that are not as on the cartridge, and for further features
+    FLICKER = 1, NO_SHIELDS = 2, NO_SAUCER = 4, NO_BOMBS = 8, UNAIMED = 16, FORECAST = 32
 
 cdef extern from *:
     """
@@ -90,7 +91,7 @@ ctypedef struct Invaders:
 cdef inline uint8_t rules_of(const double* options) noexcept nogil:
     """Bits of the options from `flicker` on."""
     return <uint8_t>(FLICKER * <int>options[3] | NO_SHIELDS * (options[4] == 0) | NO_SAUCER * (options[5] == 0)
-                     | NO_BOMBS * (options[6] == 0) | UNAIMED * (options[7] == 0))
+                     | NO_BOMBS * (options[6] == 0) | UNAIMED * (options[7] == 0) | FORECAST * (options[8] != 0))
 
 
 cdef inline int random_byte(Invaders* game) noexcept nogil:

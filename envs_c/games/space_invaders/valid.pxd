@@ -4,14 +4,14 @@ from libc.stdint cimport uint8_t
 
 from envs_c.games.space_invaders.state cimport (
     BLAST_TIME, BOMBS, BOMB_END, BURN, BURN_CLOCK, CANNON_END, CANNON_X, CLEAR, CLEAR_CLOCK, COLUMNS, FIRST_X, GROUNDED_Y,
-    Invaders, LANDED_Y, LAST_X, NO_SHIELDS, PITCH_X, PLAY, ROWS, SAUCER_END, SAUCER_ROW, SHIELDS, SHIELD_ROWS, SHOT_END,
+    Invaders, LANDED_Y, LAST_X, MUZZLE, NO_SHIELDS, PITCH_X, PLAY, ROWS, SAUCER_END, SAUCER_ROW, SHIELDS, SHIELD_ROWS, SHOT_END,
     SHOT_STEP, SHOT_Y, SHOW, SPENT_END, SPENT_Y, START_CLOCK, TOP_Y, WHOLE, clz, columns_of, ctz, lowest_y, rules_of)
 from envs_c.valid cimport between
 
 
 cdef enum:
     HIGHEST_SCORE = 2_000_000_000           # int32 holds some more
-    AIM = 4, HATCH = 3                      # pixels: from the cannon's x to its shot, from an invader's x to its bomb
+    HATCH = 3                               # pixels: from an invader's x to its bomb
 
 
 cdef inline bint has_invaders(const Invaders* game, bint over) noexcept nogil:
@@ -55,7 +55,7 @@ cdef inline bint has_missiles(const Invaders* game) noexcept nogil:
         if not between(game.bomb_x[k], 0, LAST_X + HATCH) or (
                 game.bomb_y[k] and (not between(game.bomb_y[k], TOP_Y, BOMB_END) or game.bomb_y[k] & 1)):
             return False
-    if not between(game.shot_x, 0, CANNON_END + AIM):
+    if not between(game.shot_x, 0, CANNON_END + MUZZLE):
         return False
     if game.shot_y and (not between(game.shot_y, SHOT_END + SHOT_STEP, SPENT_Y) or (game.shot_y - SHOT_Y) % SHOT_STEP
                         or between(game.shot_y, SHOT_Y + 1, SPENT_END)):
