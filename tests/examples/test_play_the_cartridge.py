@@ -37,7 +37,8 @@ def tiny(game: str, **settings) -> tuple:
 
 
 @pytest.mark.parametrize("game, settings", [
-    *((game, {}) for game in TWINS), ("breakout", {"view": "pixels"}), ("freeway", {"options": {"forecast": 1.0}})])
+    *((game, {}) for game in TWINS), ("breakout", {"view": "pixels"}),
+    *((game, {"options": {"forecast": 1.0}}) for game in ("freeway", "seaquest", "space_invaders"))])
 def test_a_policy_plays_the_cartridge(game, settings):
     policy, config = tiny(game, **settings)
     played = play(policy, config, 2, sticky=0.25)

@@ -34,6 +34,7 @@ from trainer.config.games import hold, path_of, release
 from trainer.errors import TrustError
 
 LIBRARIES = {"envs_c", "ale_py", "tensorboard", "wandb", "trackio"}  # need no permission where they are installed
+OWN_CODE = {"trainer.ppo.bonuses:seaquest"}                              # functions of this package that presets name
 OF_THE_POLICY = ("encoder", "observation_transform", "memory", "heads")  # settings in the section policy that may name code
 OF_THE_LEARNING = ("reward_transform", "loss")                           # those in the section ppo; only trainings load it
 ADVICE = "read it, then allow it with --trust-code"
@@ -121,7 +122,7 @@ def names_of(config: Config, learns: bool = False) -> list[tuple[str, str, str |
         names += [(setting, getattr(config.ppo, setting)) for setting in OF_THE_LEARNING]
         names += [("track", name) for name in config.run.trackers]
     return found + [(setting, name, name.partition(":")[0]) for setting, name in names
-                    if name is not None and (setting == "track" or ":" in name)]
+                    if name is not None and name not in OWN_CODE and (setting == "track" or ":" in name)]
 
 
 def option_of(setting: str) -> str:

@@ -27,6 +27,7 @@ cdef enum:
     NOBODY = 0, WAITING, SAVED                  # a lane's diver
     FILLS = 0, PLAYS, DIES, COUNTS              # phases
     ENDLESS_OXYGEN = 1, SILENT_SUBMARINES = 2, EARLY_PATROL = 4     # bits of `rules`: changes of the cartridge's rules
+    FORECAST = 8                                # another bit of it: the features of the forecast follow
 
 cdef extern from *:
     """
@@ -60,13 +61,13 @@ ctypedef struct Seaquest:
     uint8_t enemy_part, diver_part, shot_part           # 1/16 pixels carried over to the next frame
     uint8_t sway                # rows by which sharks are below their lane's row, 0 .. 7
     uint8_t tint                # colour of the sharks: pace % 8 before the frame
-    uint8_t rules               # the changed ones
+    uint8_t rules               # the changed ones, and FORECAST
 
 
 cdef inline int rules_of(const double* options) noexcept nogil:
     """The bits of `rules` under these options."""
     return ((options[3] != 0.0) * ENDLESS_OXYGEN | (options[4] != 0.0) * SILENT_SUBMARINES
-            | (options[5] != 0.0) * EARLY_PATROL)
+            | (options[5] != 0.0) * EARLY_PATROL | (options[6] != 0.0) * FORECAST)
 
 
 cdef inline int lane_y(int lane) noexcept nogil:

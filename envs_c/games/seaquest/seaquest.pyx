@@ -62,6 +62,16 @@ Start. Frame and chance are random. With scatter=0 they are those of the cartrid
 Changed rules. With endless_oxygen=1 no oxygen is used below the surface. With silent_submarines=1 enemy submarines do not
 fire. With early_patrol=1 the patrol comes from the start on.
 
+Forecast. With forecast=1, 45 more features follow, and the game itself is the same. "Near d to r" stands for (1 - (d /
+r)^2)^2, and 0 beyond r. All are in pixels, from the middle of the submarine to the middle of a figure, x to the right. Each
+lane has 8: for its enemies to the right, then to the left, within 84, the most of (near y to 9) (1 - |x| / 90), with y from
+the torpedo's row; in the same way (near x to 36) (near y to 22), with x 4 pixels on in the enemy's direction; for its shot, if
+it is 6 pixels on to the right, then if to the left, (near x to 48) (near y to 18); for its diver (near x to 60) (near y to
+30); and 1 if the lane is below, else -1. Then the nearest diver, all 0 without one: x / 20 and y / 14, -2 to 2; 1; 1 - (|x| +
+|y|) / 240. Last, with a = (frames for which the oxygen lasts) - (pixels up to the surface): a / 512, 0 to 1; what is missing
+to 1 with divers on board, without divers; near a to 128; this with divers on board; near the surface to 30 if oxygen was used,
+with divers, without divers; near the surface to 12; 1 with divers on board.
+
 Picture. The cartridge shows its maker's name below the sand, in rows 188 to 209. Here they are black.
 """
 
@@ -69,6 +79,7 @@ from libc.stdint cimport uint8_t, uint16_t
 from libc.string cimport memcpy
 
 from envs_c.game cimport Game, Io, run_chunk
+from envs_c.games.seaquest.forecast cimport FORECAST_FEATURES, forecast
 from envs_c.games.seaquest.hits cimport Contacts, chase, collide, find_contacts
 from envs_c.games.seaquest.lanes cimport fill, move_lanes, swim
 from envs_c.games.seaquest.picture cimport (
@@ -76,9 +87,9 @@ from envs_c.games.seaquest.picture cimport (
     copy_icons, draw_lane, draw_numbers, draw_ship, draw_waves, hide, make_icons, make_tables, paint, paint_wet,
     place)
 from envs_c.games.seaquest.rules cimport (
-    COPIES, COUNTS, CREW, DIES, FILLS, FRAMES, GAP, LANES, LOW, PLAYS, SHIP_Y, SPRITE, START_X, TANK, TORPEDO_ROW, Seaquest,
-    begin, begin_death, count_bonus, docked, enemy_speed, lane_y, move_patrol, next_chance, patrol_rows, patrol_y, screw, sink,
-    surface)
+    COPIES, COUNTS, CREW, DIES, FILLS, FORECAST, FRAMES, GAP, LANES, LOW, PLAYS, SHIP_Y, SPRITE, START_X, TANK, TORPEDO_ROW,
+    Seaquest, begin, begin_death, count_bonus, docked, enemy_speed, lane_y, move_patrol, next_chance, patrol_rows, patrol_y,
+    screw, sink, surface)
 from envs_c.games.seaquest.shapes cimport SUBMARINE, TORPEDO_BITS
 from envs_c.games.seaquest.valid cimport valid
 from envs_c.rng cimport Rng
@@ -89,7 +100,7 @@ from envs_c.game import Feature, Option
 
 
 cdef enum:
-    SELF = 17, LANE = 13            # features of the submarine, of each lane
+    SELF = 17, LANE = 13, FEATURES = SELF + LANES * LANE    # features of the submarine, of each lane, without the forecast
     FIRST_ROW = 3, END_ROW = 70     # grey rows in which things move
 
 
@@ -132,7 +143,7 @@ cdef float step(void* state, int action, Rng* rng, bint* over) noexcept nogil:
 
 
 cdef void observe(const void* state, void* out) noexcept nogil:
-    """69 float32; the rows of GAME's `features` name them. Usual states have 0 in most places."""
+    """69 float32, or 114 with a forecast; the rows of GAME's `features` name them. Usual states have 0 in most places."""
     cdef const Seaquest* game = <const Seaquest*>state
     cdef float* features = <float*>out
     cdef float* lane_of = features + SELF
@@ -172,6 +183,8 @@ cdef void observe(const void* state, void* out) noexcept nogil:
         lane_of[11] = there * sub
         lane_of[12] = lane_of[11] * away
         lane_of += LANE
+    if game.rules & FORECAST:
+        forecast(game, features + FEATURES)
 
 
 cdef void backdrop(const double* options, Canvas* canvas) noexcept nogil:
@@ -239,7 +252,8 @@ GAME = Game(
     name="seaquest", title="Seaquest", version=4, summary="Bring divers home in a submarine before the oxygen runs out.",
     actions=("NOOP", "FIRE", "UP", "RIGHT", "LEFT", "DOWN", "UPRIGHT", "UPLEFT", "DOWNRIGHT", "DOWNLEFT", "UPFIRE", "RIGHTFIRE",
              "LEFTFIRE", "DOWNFIRE", "UPRIGHTFIRE", "UPLEFTFIRE", "DOWNRIGHTFIRE", "DOWNLEFTFIRE"),
-    feature_shape=(SELF + LANES * LANE,), frame_skip=4, feature_low=-70, feature_high=70,
+    feature_shape=lambda options: (FEATURES + FORECAST_FEATURES * (options["forecast"] > 0),), frame_skip=4, feature_low=-70,
+    feature_high=70,
     options={
         "lives": Option(4, 1, 7, "lives at the start"),
         "first_level": Option(0, 0, 20, "rescues that count as made at the start; also the first pace"),
@@ -247,6 +261,7 @@ GAME = Game(
         "endless_oxygen": Option(0, 0, 1, "1: no oxygen is used below the surface"),
         "silent_submarines": Option(0, 0, 1, "1: enemy submarines do not fire"),
         "early_patrol": Option(0, 0, 1, "1: the patrol comes from the start on"),
+        "forecast": Option(0, 0, 1, "1: 45 more features, what is near and how long the air lasts; the game is the same"),
     },
     features=(
         Feature("submarine x", -1.84, 1.94, help="(x - 76) / 30 in pixels, 0 at the start"),

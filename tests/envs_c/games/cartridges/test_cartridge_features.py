@@ -14,7 +14,8 @@ pytestmark = pytest.mark.skipif(find_spec("ale_py") is None, reason="needs ale-p
 FRAMES = 350
 
 
-@pytest.mark.parametrize("game, options", [*((game, {}) for game in EXACT), ("freeway", {"forecast": 1})])
+@pytest.mark.parametrize("game, options", [
+    *((game, {}) for game in EXACT), *((game, {"forecast": 1}) for game in ("freeway", "seaquest", "space_invaders"))])
 def test_every_frame_of_random_play_has_our_features(game, options):
     theirs, ours = open_cartridge(game), twin_of(game, **options)
     observer, random, action = Observer(theirs, game, options), np.random.default_rng(4), 0
