@@ -15,6 +15,7 @@ cdef enum:
     DOOR_X = 2048, DOOR_Y = 1472, HOME_Y = 1856, START_Y = 3008, FRUIT_Y = 2240     # 1/16 pixel
     EYES_SPEED = 32, LEVELS = 21, LAST_WAVE = 7
     NO_UP = 16                              # bit of EXITS: ghosts do not turn up here
+    FORECAST = 1                            # bit of `rules`: the features of the forecast follow
 
 cdef extern from *:
     """
@@ -92,8 +93,14 @@ ctypedef struct Pacman:
     uint8_t elroy, rests    # elroy: 0, 1 or 2 (faster); rests: 1 if he is suspended
     uint8_t lives, level, dots  # dots: left
     uint8_t[DOTS + 12] dot  # [number]: 1 if it is there; dot[DOTS] is always 0
+    uint8_t rules           # bits of options: FORECAST
     uint32_t[ROWS] row      # dots as bits 1 << column
     uint32_t[WIDE] column   # dots as bits 1 << row
+
+
+cdef inline int rules_of(const double* options) noexcept nogil:
+    """The bits of `rules` under these options."""
+    return (options[2] != 0.0) * FORECAST
 
 
 cdef inline bint closed(int column, int row) noexcept nogil:

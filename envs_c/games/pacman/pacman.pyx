@@ -54,6 +54,15 @@ Fruit. When 70 and when 170 dots are eaten, fruit appears below the house for 9 
 Points. A dot gives 10, a pellet 50. The ghosts eaten with one pellet give 200, 400, 800 and 1600. Fruit gives 100 to 5000
 by level. The first 10,000 points give one extra life.
 
+Forecast. With forecast=1, 36 more features follow, and the game itself is the same. They are nine times four, for the tile
+above the player's, the one to the left, below and to the right; all nine are 0 if a wall is there. They count tiles to go from
+it. For the nearest dot at d: 1 / (1 + d), or 0 if no dot is left; and 1 - d / 30. For the nearest pellet at d: 1 - d / 20. For
+the nearest ghost: 1 - d / 12, with d the tiles that it has to go if its first step is not back; blue ghosts, eyes and ghosts in
+the house do not count. For the nearest blue ghost at d: 1 - d / 20. These four are at least 0. For the fruit at d: 1 / (1 + d),
+or 0 without fruit. Then the safe tiles. They are those that the player can reach in n steps, 1 to 24, over safe tiles, if every
+such ghost needs more than n + 1 steps. A tile belongs to the way on which he reaches it first; of equals the first of up, left,
+down, right. The features are the number of safe tiles / 40, at most 1; the highest n / 24; and 1 if there is no safe tile.
+
 End. A level ends when all dots are eaten. The episode ends when the last of 3 lives (option `lives`) is lost, or after
 level 21. The machine's pauses are left out; but before a level and after a lost life READY! lasts for 1 to 60 frames
 (random), so that episodes differ.
@@ -63,9 +72,10 @@ from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memset
 
 from envs_c.game cimport Game, Io, run_chunk
+from envs_c.games.pacman.forecast cimport FORECAST_FEATURES, forecast, lay_paths
 from envs_c.games.pacman.maze cimport (
-    DOOR_X, DOTS, DOT_AT, DX, DY, EXITS, EYES, FRUIT, FRUIT_Y, HALF, HOME, LEFT, LEVEL, LEVELS, MAZE, NEAR, PELLETS, ROWS,
-    SINKS, TILE, UP, WALL_COLUMN, WALL_ROW, WIDE, Pacman, clz, closed, ctz, lay_out)
+    DOOR_X, DOTS, DOT_AT, DX, DY, EXITS, EYES, FORECAST, FRUIT, FRUIT_Y, HALF, HOME, LEFT, LEVEL, LEVELS, MAZE, NEAR, PELLETS,
+    ROWS, SINKS, TILE, UP, WALL_COLUMN, WALL_ROW, WIDE, Pacman, clz, closed, ctz, lay_out, rules_of)
 from envs_c.games.pacman.picture cimport (
     BLACK, BLUE_WALL, CELL, PEACH, PINK, RED, YELLOW, cell_y, draw_ghost, draw_gone, draw_number, paint)
 from envs_c.games.pacman.rules cimport (
@@ -78,7 +88,7 @@ from envs_c.game import Feature, Option
 
 
 cdef enum:
-    FEATURES = 52    # before the dots
+    BEFORE = 52, FEATURES = BEFORE + DOTS       # features before the dots, and without the forecast
 
 
 cdef void reset(void* state, const double* options, Rng* rng) noexcept nogil:
@@ -86,6 +96,7 @@ cdef void reset(void* state, const double* options, Rng* rng) noexcept nogil:
     memset(game, 0, sizeof(Pacman))
     game.lives = <uint8_t>options[0]
     game.level = <uint8_t>options[1]
+    game.rules = <uint8_t>rules_of(options)
     begin_level(game, rng)
 
 
@@ -142,7 +153,7 @@ cdef inline float look_back(uint32_t dots, uint32_t walls, int at) noexcept nogi
 
 
 cdef void observe(const void* state, void* out) noexcept nogil:
-    """296 float32; the rows of GAME's `features` name them. Usual states have 0 in most places."""
+    """296 float32, or 332 with a forecast; the rows of GAME's `features` name them. Usual states have 0 in most places."""
     cdef const Pacman* game = <const Pacman*>state
     cdef float* features = <float*>out
     cdef float* ghost
@@ -180,7 +191,9 @@ cdef void observe(const void* state, void* out) noexcept nogil:
     features[50] = (DOTS - game.dots) * <float>(1.0 / DOTS)
     features[51] = game.ready * <float>(1.0 / 60)
     for i in range(DOTS):
-        features[FEATURES + i] = 1 - game.dot[i]
+        features[BEFORE + i] = 1 - game.dot[i]
+    if game.rules & FORECAST:
+        forecast(game, features + FEATURES)
 
 
 cdef void backdrop(const double* options, Canvas* canvas) noexcept nogil:
@@ -240,13 +253,15 @@ cdef void chunk(char* states, Io* io, int lo, int hi) noexcept nogil:
 
 cdef void prepare() noexcept nogil:
     lay_out()
+    lay_paths()
 
 
 GAME = Game(
     name="pacman", title="Pacman", version=1, summary="Eat all dots of a maze, and the ghosts when they are blue.",
-    actions=("NOOP", "UP", "LEFT", "DOWN", "RIGHT"), feature_shape=(FEATURES + DOTS,), frame_skip=4, screen=(252, 252),
-    feature_low=-4, feature_high=4,
-    options={"lives": Option(3, 1, 5, "lives at the start"), "first_level": Option(1, 1, LEVELS, "first level")},
+    actions=("NOOP", "UP", "LEFT", "DOWN", "RIGHT"), frame_skip=4, screen=(252, 252), feature_low=-4, feature_high=4,
+    feature_shape=lambda options: (FEATURES + FORECAST_FEATURES * (options["forecast"] > 0),),
+    options={"lives": Option(3, 1, 5, "lives at the start"), "first_level": Option(1, 1, LEVELS, "first level"),
+             "forecast": Option(0, 0, 1, "1: 36 more features, ways to dots, ghosts and safety; the game is the same")},
     features=(
         Feature("player x", -2, 2, help="in units of 8 tiles to the right, 0 in the maze's middle"),
         Feature("player y", -1.82, 1.69, help="in units of 8 tiles down, 0 at the top of row 16"),

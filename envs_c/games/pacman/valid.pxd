@@ -2,7 +2,7 @@
 
 from envs_c.games.pacman.maze cimport (
     DOOR_X, DOOR_Y, DOTS, DOWN, DX, DY, EXITS, EYES, EYES_SPEED, HALF, HOME, HOME_Y, LAST_WAVE, LEVELS, OUT, ROUND, ROWS, SEAT,
-    SINKS, TILE, UP, WIDE, Pacman)
+    SINKS, TILE, UP, WIDE, Pacman, rules_of)
 from envs_c.valid cimport between
 
 
@@ -75,5 +75,5 @@ cdef inline bint valid(const void* state, const double* options, bint over) noex
             return False
     return (game.facing <= 3 and exits_at(game.px, game.py) != 0 and between(game.lives, 1 - over, <int>options[0] + EXTRA_LIFE)
             and between(game.level, <int>options[1], LEVELS) and between(game.score, 0, MOST_POINTS)
-            and game.chain <= GHOSTS and game.elroy <= 2 and game.shared <= 1 and game.rests <= 1
-            and game.waiting & 1 == 0 and game.waiting < 16 and has_clocks(game) and has_dots(game, over))
+            and game.rules == rules_of(options) and game.chain <= GHOSTS and game.elroy <= 2 and game.shared <= 1
+            and game.rests <= 1 and game.waiting & 1 == 0 and game.waiting < 16 and has_clocks(game) and has_dots(game, over))

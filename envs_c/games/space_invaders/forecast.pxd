@@ -30,7 +30,7 @@ cdef inline float within(float x, float most) noexcept nogil:
 
 
 cdef inline void take_aim(const Invaders* game, float x, float y, float speed, float* features, int apart) noexcept nogil:
-    """Write the three features, `apart` places apart, of a target at (x, y) that moves by `speed` pixels a frame to the right."""
+    """Write three features, `apart` places apart, of a target at (x, y) that moves by `speed` pixels a frame to the right."""
     cdef float away = x + speed * (SHOT_Y - y) * <float>(1.0 / SHOT_SPEED) - (game.cannon + MUZZLE)
     features[0] = within(away * <float>(1.0 / 20), 3)
     features[apart] = nearness(away)
@@ -48,11 +48,12 @@ cdef inline void forecast(const Invaders* game, float* features) noexcept nogil:
             row = ROWS - 1
             while not game.row[row] >> c & 1:
                 row -= 1
-            take_aim(game, game.x + PITCH_X * c + TARGET_X, game.y + PITCH_Y * row + TARGET_Y, speed, features + c, COLUMNS)
+            take_aim(game, game.x + PITCH_X * c + TARGET_X, game.y + PITCH_Y * row + TARGET_Y, speed, features + c,
+                     COLUMNS)
     features += 3 * COLUMNS
     if game.saucer_x >= 0:
-        take_aim(game, game.saucer_x + SAUCER_MIDDLE, SAUCER_Y + SAUCER_TARGET_Y, game.saucer_way * <float>(1.0 / SAUCER_FRAMES),
-                 features, 1)
+        take_aim(game, game.saucer_x + SAUCER_MIDDLE, SAUCER_Y + SAUCER_TARGET_Y,
+                 game.saucer_way * <float>(1.0 / SAUCER_FRAMES), features, 1)
     features += 3
     for k in range(BOMBS):
         if 0 < game.bomb_y[k] <= BOMB_SEEN:

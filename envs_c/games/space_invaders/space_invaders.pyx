@@ -78,8 +78,8 @@ from envs_c.games.space_invaders.picture cimport (
 from envs_c.games.space_invaders.rules cimport play_frame
 from envs_c.games.space_invaders.shapes cimport CANNON, INVADERS, SAUCER, WRECK
 from envs_c.games.space_invaders.state cimport (
-    BOMBS, BOMB_HIGH, BOMB_SEEN, BURN, CANNON_Y, COLUMNS, FLICKER, FORECAST, GROUNDED_Y, GROUND_Y, PACE, PITCH_X, PITCH_Y, ROWS, SAUCER_Y,
-    SHOT_HIGH, SHOT_Y, SHOW, START_SEED, STRIDE, TOP_Y, Invaders, begin, clzll, columns_of, ctz,
+    BOMBS, BOMB_HIGH, BOMB_SEEN, BURN, CANNON_Y, COLUMNS, FLICKER, FORECAST, GROUNDED_Y, GROUND_Y, PACE, PITCH_X, PITCH_Y,
+    ROWS, SAUCER_Y, SHOT_HIGH, SHOT_Y, SHOW, START_SEED, STRIDE, TOP_Y, Invaders, begin, clzll, columns_of, ctz,
     frames_to_march, lowest_y)
 from envs_c.games.space_invaders.valid cimport valid
 from envs_c.rng cimport Rng, rng_below
@@ -227,7 +227,7 @@ GAME = Game(
              "saucer": Option(1, 0, 1, "0: no saucer comes"),
              "bombs": Option(1, 0, 1, "0: the invaders drop no bombs"),
              "aimed_bombs": Option(1, 0, 1, "0: no bomb is aimed at the cannon"),
-             "forecast": Option(0, 0, 1, "1: 27 more features, what a shot will hit and where bombs fall; the game is the same")},
+             "forecast": Option(0, 0, 1, "1: 27 more features, what a shot will hit, where bombs fall; the game is the same")},
     features=(
         Feature("invaders gone", 0, 1, count=ROWS * COLUMNS, help="6 x 6 row by row from the top: 1 if destroyed"),
         Feature("shields gone", 0, 1, count=24, help="8 columns of each of 3 shields, from the left: pixels taken away / 8; 1 "

@@ -79,7 +79,7 @@ class Machine(Opened):
     STATE = struct(("to_x to_y left speed dx dy x y", "i2", 4), ("way next phase blue reverse count", "u1", 4),
                    ("score wave_left", "i4"), ("px py power fruit idle", "i2"),
                    ("facing pause ready wave chain waiting shared total elroy rests lives level dots", "u1"),
-                   ("dot", "u1", 256), ("row", "u4", 31), ("column", "u4", 32))
+                   ("dot", "u1", 256), ("rules", "u1"), ("row", "u4", 31), ("column", "u4", 32))
 
     def view(self):
         """The values compared with `Twin.view`."""
