@@ -56,6 +56,7 @@ cdef inline void fill(Seaquest* game) noexcept nogil:
     game.oxygen += 1
     if game.oxygen == TANK:
         game.phase = PLAYS
+        game.torpedo = 0
         for lane in range(LANES):
             send_sharks(game, lane, (game.frame & 255) >> (LANES - 1 - lane), BRINGS_DIVER)
 

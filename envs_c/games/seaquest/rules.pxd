@@ -122,15 +122,20 @@ cdef inline int enemy_points(const Seaquest* game) noexcept nogil:
 
 
 cdef inline void clear_sea(Seaquest* game) noexcept nogil:
-    """Begin to fill the tank: an empty sea with the submarine at its start."""
+    """Begin to fill the tank at the surface: an empty sea."""
     memset(game.alive, 0, sizeof(game.alive))
     memset(game.guest, 0, sizeof(game.guest))
     memset(game.sub, 0, sizeof(game.sub))
     memset(game.chased, 0, sizeof(game.chased))
-    game.x_ship, game.y = START_X, SURFACE
-    game.facing = 1
-    game.torpedo = game.oxygen = 0
+    game.y = SURFACE
+    game.oxygen = 0
     game.phase = FILLS
+
+
+cdef inline void begin_life(Seaquest* game) noexcept nogil:
+    """Put the submarine at its start in an empty sea."""
+    clear_sea(game)
+    game.x_ship, game.facing, game.torpedo = START_X, 1, 0
 
 
 cdef inline void begin(Seaquest* game, const double* options, Rng* rng) noexcept nogil:
@@ -148,7 +153,7 @@ cdef inline void begin(Seaquest* game, const double* options, Rng* rng) noexcept
         game.frame = <uint16_t>(2 * rng_below(rng, FRAMES // 2) + 1)
         for _ in range(<int>rng_below(rng, CHANCES)):
             game.chance = next_chance(game.chance)
-    clear_sea(game)
+    begin_life(game)
 
 
 cdef inline void begin_death(Seaquest* game) noexcept nogil:
@@ -169,7 +174,7 @@ cdef inline void sink(Seaquest* game, bint* over) noexcept nogil:
         game.lives -= 1
         over[0] = game.lives == 0
         game.crew -= game.crew > 0
-        clear_sea(game)
+        begin_life(game)
 
 
 cdef inline float count_bonus(Seaquest* game) noexcept nogil:

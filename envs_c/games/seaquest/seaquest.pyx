@@ -36,7 +36,7 @@ At the surface with less than 64 units:
   - With 1 to 5 divers the tank is filled by a unit every other frame, during which the submarine cannot leave and its torpedo
     rests. Then one diver goes ashore and the pace rises by 1.
   - With 6 divers it is a rescue: see Points. The pace rises by 1 if it is below the number of rescues, and the sea begins
-    again as after a lost life.
+    again as after a lost life, with the submarine where it is; its torpedo rests, and is gone when the tank is full.
 
 Patrol. From the second rescue on, a submarine that cannot be shot crosses the surface to the left at 1 pixel every fourth
 frame, from the fifth rescue on every second. It goes round through 256 pixels. It is there while the tank is filled after a
@@ -249,7 +249,7 @@ cdef void prepare() noexcept nogil:
 
 
 GAME = Game(
-    name="seaquest", title="Seaquest", version=4, summary="Bring divers home in a submarine before the oxygen runs out.",
+    name="seaquest", title="Seaquest", version=5, summary="Bring divers home in a submarine before the oxygen runs out.",
     actions=("NOOP", "FIRE", "UP", "RIGHT", "LEFT", "DOWN", "UPRIGHT", "UPLEFT", "DOWNRIGHT", "DOWNLEFT", "UPFIRE", "RIGHTFIRE",
              "LEFTFIRE", "DOWNFIRE", "UPRIGHTFIRE", "UPLEFTFIRE", "DOWNRIGHTFIRE", "DOWNLEFTFIRE"),
     feature_shape=lambda options: (FEATURES + FORECAST_FEATURES * (options["forecast"] > 0),), frame_skip=4, feature_low=-70,

@@ -3,13 +3,13 @@
 from envs_c.games.seaquest.lanes cimport FROM_LEFT, FROM_RIGHT
 from envs_c.games.seaquest.rules cimport (
     BYTE, COUNTS, CREW, DIES, EMPTIED, FILLS, FRAMES, LANES, LEFT_END, MOST_LIVES, MOST_POINTS, PLAYS, RIGHT_END, SAVED,
-    SEA_FLOOR, SINKS, START_X, SURFACE, TANK, Seaquest, rules_of)
+    SEA_FLOOR, SINKS, SURFACE, TANK, Seaquest, rules_of)
 from envs_c.stamp cimport WIDTH
 from envs_c.valid cimport all_between, between
 
 
 cdef inline bint has_phase(const Seaquest* game) noexcept nogil:
-    """True if the steps that are left, the oxygen and the torpedo belong to the phase."""
+    """True if the steps that are left and the oxygen belong to the phase."""
     if game.phase == DIES:
         return between(game.sinks, 1, SINKS) and (game.sinks > EMPTIED or game.oxygen == 0)
     if game.sinks != 0:
@@ -17,8 +17,7 @@ cdef inline bint has_phase(const Seaquest* game) noexcept nogil:
     if game.phase == PLAYS:
         return game.oxygen >= 1
     if game.phase == FILLS:
-        return (game.oxygen < TANK and game.torpedo == 0 and game.x_ship == START_X and game.y == SURFACE
-                and all_between(game.alive, LANES, 0, 0))
+        return game.oxygen < TANK and game.y == SURFACE and all_between(game.alive, LANES, 0, 0)
     return game.y == SURFACE
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from sea import ACTIONS, DIES, FIRE, NOOP, UP, Sea, assert_equal, empty, start
+from sea import ACTIONS, DIES, FIRE, NOOP, PLAYS, UP, Sea, assert_equal, empty, start
 
 
 @pytest.fixture
@@ -44,6 +44,23 @@ def test_a_rescue_gives_the_cartridges_points_and_pace(cartridge, rescues):
     empty(ours, y=14, pace=rescues // 2, rescues=rescues, crew=6, oxygen=30, patrol=200)
     assert theirs.play(UP, 190) == ours.play(UP, 190)
     assert theirs.ram[60] == ours.rescues == rescues + 1 and theirs.ram[61] == ours.pace
+
+
+@pytest.mark.parametrize("x, right, torpedo", [(40, 1, 0), (100, 0, 60), (134, 1, 6)])
+def test_the_submarine_stays_where_it_is_after_a_rescue(cartridge, x, right, torpedo):
+    theirs, ours = cartridge(), start()
+    theirs.play(NOOP, 420)
+    theirs.poke({97: 14, 60: 0, 61: 0, 62: 6, 70: x, 86: 0 if right else 8, 102: 6, 103: torpedo, 118: 0})
+    theirs.poke({87: 0 if right else 8})
+    empty(ours, y=14, rescues=0, pace=0, crew=6, x_ship=x, facing=right, oxygen=6, patrol=0, torpedo=torpedo,
+          torpedo_right=right, frame=theirs.state()["frame"])
+    for frame in range(260):
+        theirs.step(UP)
+        ours.step(UP)
+        state = theirs.state()
+        for name in ("x_ship", "y", "facing", "torpedo", "phase", "oxygen", "crew", "rescues"):
+            assert state[name] == getattr(ours, name), f"frame {frame}: {name}"
+    assert ours.rescues == 1 and ours.x_ship == x and ours.phase == PLAYS
 
 
 @pytest.mark.parametrize("score, lives", [(9_990, 4), (9_990, 7), (4_990, 4), (19_990, 3), (99_990, 6)])

@@ -142,21 +142,24 @@ class Twin(Pictures):
         if self.sinks == 0:
             self.lives -= 1
             self.crew -= self.crew > 0
-            self.clear_sea()
+            self.begin_life()
         return self.lives == 0
 
     def clear_sea(self):
         self.alive, self.guest, self.sub, self.chased = [0] * 4, [0] * 4, [0] * 4, [0] * 4
-        self.x_ship, self.y, self.facing = 76, 13, 1
-        self.torpedo = self.oxygen = 0
-        self.phase = FILLS
+        self.y, self.phase = 13, FILLS
+        self.oxygen = 0
+
+    def begin_life(self):
+        self.clear_sea()
+        self.x_ship, self.facing, self.torpedo = 76, 1, 0
 
     def fill(self):
         if self.frame % 2:
             return
         self.oxygen += 1
         if self.oxygen == 64:
-            self.phase = PLAYS
+            self.phase, self.torpedo = PLAYS, 0
             for lane in range(4):
                 self.send_sharks(lane, self.frame % 256 >> (3 - lane))
 
