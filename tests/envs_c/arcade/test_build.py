@@ -51,7 +51,8 @@ def test_every_change_of_actions_and_features_by_an_option_is_described():
             for value, found in values.items():
                 env = envs_c.VecEnv(game, 1, options={option: int(value)})
                 assert (found["actions"], found["featureShape"]) == (list(env.actions), list(env.observation_shape))
-    assert {name for name in envs_c.games() if build.variants(envs_c.game(name))} == {"asteroids", "freeway", "go", "snake"}
+    assert {name for name in envs_c.games() if build.variants(envs_c.game(name))} == {
+        "asteroids", "freeway", "go", "pacman", "seaquest", "snake", "space_invaders"}
 
 
 def own_game(tmp_path, monkeypatch, text: str):
