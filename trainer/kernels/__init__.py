@@ -3,7 +3,7 @@
     dispatch.py     checks the arguments and calls the version for the tensors' device; its functions are re-exported here
     reference.py    the same functions in plain torch: slow, for any device; the tests compare the fast versions with it
     gaussian.py     the same as dispatch.py for continuous actions
-    minibatch.py    the loss of a minibatch on CPUs
+    minibatch.py    a minibatch's sequences, and its loss, on CPUs
     mingru.py       the same for minimal gated recurrent units
     tiles.py        an LSTM and heads on CPUs with Intel's AMX
     dense.py        a layer with ReLU on such CPUs
@@ -40,7 +40,7 @@ from trainer.kernels.dispatch import (  # noqa: E402  loads cpu, of the chosen v
 )
 from trainer.kernels.gaussian import gaussian, gaussian_sample  # noqa: E402
 from trainer.kernels.mingru import mingru, mingru_backward  # noqa: E402
-from trainer.kernels.minibatch import minibatch_loss, takes_loss  # noqa: E402
+from trainer.kernels.minibatch import minibatch_loss, take, takes_loss  # noqa: E402
 from trainer.kernels.pictures import (  # noqa: E402
     pack_pictures,
     picture_features,
@@ -63,5 +63,5 @@ __all__ = ["BACKENDS", "advantages", "categorical", "dense", "dense_step", "gaus
            "lstm_backward", "lstm_forward", "lstm_recurrence", "lstm_recurrence_backward", "lstm_sequence",
            "lstm_sequence_backward", "lstm_step_tiles", "lstm_tiles", "lstm_tiles_backward", "mingru", "mingru_backward",
            "minibatch_loss", "pack_dense", "pack_pictures", "pack_tiles", "picture_features", "pictures", "pictures_step",
-           "replaced", "sample", "stack_frames", "takes_dense", "takes_heads", "takes_loss", "takes_pictures",
+           "replaced", "sample", "stack_frames", "take", "takes_dense", "takes_heads", "takes_loss", "takes_pictures",
            "takes_recurrence", "takes_sequences", "takes_tiles", "use_reference"]

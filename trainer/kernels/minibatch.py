@@ -1,4 +1,4 @@
-"""The loss of a minibatch in one kernel on the CPU. fused.py has that for GPUs.
+"""A minibatch's sequences, and its loss in one kernel, on the CPU. fused.py has the loss for GPUs.
 
 cpu/minibatch.pyx does the work. The checks and errors are those of dispatch.py.
 """
@@ -41,3 +41,18 @@ def minibatch_loss(out, stored, numbers, weight, entropy_coef: float, *, clip: f
     dout, parts = torch.empty_like(out), out.new_empty(5)
     cpu_minibatch.ppo_loss(out, stored, numbers, weight, entropy_coef, clip, value_clip, value_coef, scale, dout, parts, ratios)
     return dout, parts
+
+
+def take(stored, numbers):
+    """The sequences `numbers` (S,) int64 of a tensor (T, N, ...) of any dtype: a new one (T, S, ...).
+
+    Raises IndexError if there is no such sequence.
+    """
+    if _backend(stored) is not cpu:
+        return stored.index_select(1, numbers)
+    check(stored, stored.dtype, stored.shape, stored=stored)
+    check(stored, torch.int64, (len(numbers),), numbers=numbers)
+    out = stored.new_empty(len(stored), len(numbers), *stored.shape[2:])
+    if out.numel():
+        cpu_minibatch.take(stored, numbers, out)
+    return out

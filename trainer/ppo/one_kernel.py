@@ -23,10 +23,10 @@ def add_gradients(learner, first: bool) -> dict[str, torch.Tensor] | None:
             type(policy.distribution) is not Discrete or type(policy) not in MEMORIES.values() or \
             not kernels.takes_loss(storage.value):  # a policy of the user's own may use no heads: nothing is computed twice
         return None
-    frames, starts = (one[:-1].index_select(1, numbers) for one in (storage.frames, storage.starts))
+    frames, starts = (kernels.take(one[:-1], numbers) for one in (storage.frames, storage.starts))
     with outputs_of(policy) as seen:
         logits, value = policy.unroll(policy.preprocess_rollout(frames, starts), starts[storage.before:],
-                                      (storage.h[numbers], storage.c[numbers]))
+                                      (storage.h.index_select(0, numbers), storage.c.index_select(0, numbers)))
     if len(seen) != 1 or not are_columns(logits, value, seen[0]):
         return None
     stored = (storage.action_mask, storage.action, storage.log_prob, storage.value[:-1], learner.advantage,

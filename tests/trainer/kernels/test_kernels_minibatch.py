@@ -1,4 +1,4 @@
-"""The loss of a minibatch in one kernel equals its twin for any sizes, masks and weights."""
+"""A minibatch is the rollout's sequences; its loss in one kernel equals its twin for any sizes, masks and weights."""
 
 from functools import partial
 
@@ -101,3 +101,30 @@ def test_the_loss_refuses_invalid_arguments(error, text, place, value):
     out, stored, *rest = draw()
     with pytest.raises(error, match=text):
         kernels.minibatch_loss(out, (*stored[:place], value, *stored[place + 1:]), *rest, 0.01, **LIMITS)
+
+
+@pytest.mark.parametrize("dtype", (torch.bfloat16, torch.float32, torch.uint8))
+@pytest.mark.parametrize("shape", ((1, 1), (3, 50), (64, 40, 7), (5, 30, 2, 3)), ids=str)
+def test_a_minibatch_is_the_sequences_of_its_numbers(shape, dtype):
+    stored = (torch.rand(*shape) * 200).to(dtype)
+    numbers = torch.randint(0, shape[1], (max(shape[1] // 2, 1),))
+    assert torch.equal(kernels.take(stored, numbers), stored[:, numbers])
+
+
+@pytest.mark.parametrize("stored", (torch.rand(0, 4), torch.rand(4, 4, 0)), ids=("no steps", "no numbers"))
+def test_a_minibatch_of_nothing_is_empty(stored):
+    assert kernels.take(stored, torch.tensor([2, 1])).shape == stored[:, :2].shape
+
+
+@pytest.mark.parametrize("number", (-1, 4))
+def test_a_sequence_that_does_not_exist_is_refused(number):
+    with pytest.raises(IndexError, match=rf"numbers\[1\] is {number}; there are columns 0 to 3"):
+        kernels.take(torch.rand(3, 4), torch.tensor([0, number]))
+
+
+@pytest.mark.parametrize(("error", "text", "stored", "numbers"), (
+    (ValueError, "stored must be contiguous", torch.rand(4, 8)[:, ::2], torch.tensor([0])),
+    (TypeError, "numbers must be torch.int64, not torch.int32", torch.rand(4, 8), torch.tensor([0], dtype=torch.int32))))
+def test_taking_a_minibatch_refuses_invalid_arguments(error, text, stored, numbers):
+    with pytest.raises(error, match=text):
+        kernels.take(stored, numbers)

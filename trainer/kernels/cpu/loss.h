@@ -34,45 +34,107 @@ static void loss_statistics(const Loss *s, long t, double *sums) {
     }
 }
 
+/* Some sequences of one step: LOSS_WIDE or fewer. By action, loops go over the sequences, so that they vectorize. */
+enum { LOSS_WIDE = 32 };
+
+typedef struct {
+    long count, at[LOSS_WIDE];                          /* sequences, and their places in tensors (T, N) */
+    const float *out;                                   /* (count, A + 1) */
+    const uint8_t *mask;                                /* of the step's sequences: at[k] * A bytes further; or NULL */
+    float legal[LOSS_WIDE];                             /* of the present action: 1 or 0 */
+    float most[LOSS_WIDE], total[LOSS_WIDE], weighted[LOSS_WIDE];   /* see row_weights */
+    float dlog_prob[LOSS_WIDE], dentropy[LOSS_WIDE];
+} LossRows;
+
+static inline void loss_legal(LossRows *r, long actions, long a) {
+    for (long k = 0; k < r->count; k++) r->legal[k] = !r->mask || r->mask[r->at[k] * actions + a] ? 1.0f : 0.0f;
+}
+
+/* row_weights of all rows. */
+static void loss_weights(LossRows *r, long actions) {
+    for (long k = 0; k < r->count; k++) r->most[k] = -3.0e38f, r->total[k] = r->weighted[k] = 0.0f;
+    for (long a = 0; a < actions; a++) {
+        loss_legal(r, actions, a);
+        for (long k = 0; k < r->count; k++) {
+            const float logit = r->out[k * (actions + 1) + a];
+            r->most[k] = r->legal[k] != 0.0f && logit > r->most[k] ? logit : r->most[k];
+        }
+    }
+    for (long a = 0; a < actions; a++) {
+        loss_legal(r, actions, a);
+        for (long k = 0; k < r->count; k++) {
+            const float x = r->out[k * (actions + 1) + a] - r->most[k], w = row_exp(x);
+            r->total[k] += r->legal[k] != 0.0f ? w : 0.0f;
+            r->weighted[k] += r->legal[k] != 0.0f ? w * x : 0.0f;
+        }
+    }
+}
+
+/* row_categorical_backward of all rows, to dout (count, A + 1). */
+static void loss_logits_backward(LossRows *r, long actions, const int32_t *action, float *dout) {
+    for (long a = 0; a < actions; a++) {
+        loss_legal(r, actions, a);
+        for (long k = 0; k < r->count; k++) {
+            const float x = r->out[k * (actions + 1) + a] - r->most[k], p = row_exp(x) / r->total[k];
+            const float gradient = r->dlog_prob[k] * ((a == action[r->at[k]] ? 1.0f : 0.0f) - p)
+                                   - r->dentropy[k] * p * (x - r->weighted[k] / r->total[k]);
+            dout[k * (actions + 1) + a] = r->legal[k] != 0.0f ? gradient : 0.0f;
+        }
+    }
+}
+
+/* The loss of row k of sequence `sequence`, its gradient by the value, and those by log-probability and entropy to r. */
+static inline void loss_row(const Loss *s, LossRows *r, long k, long sequence, float *dvalue_to, double *sums) {
+    const long actions = s->actions, at = r->at[k], action = s->action[at];
+    const float mean = (float)s->mean, deviation = (float)s->deviation + 1e-8f, *row = r->out + k * (actions + 1);
+    const float valid = loss_valid(s, at), share = valid / (float)s->count, heavy = s->weight ? s->weight[sequence] : 1.0f;
+    const float log_total = ROW_LOG(r->total[k]);
+    const int known = action >= 0 && action < actions && (!r->mask || r->mask[at * actions + action]);
+    const float chosen = known ? row[action] - r->most[k] : ROW_LOG(0.0f);
+    const float new_log_prob = r->total[k] == 0.0f ? 0.0f : chosen - log_total;
+    const float entropy = r->total[k] == 0.0f ? 0.0f : log_total - r->weighted[k] / r->total[k];
+
+    const float log_ratio = new_log_prob - s->log_prob[at], ratio = row_exp(log_ratio);
+    const float gain = (s->advantage[at] - mean) * valid / deviation * heavy;
+    const float clipped = ratio < 1.0f - s->clip ? 1.0f - s->clip : ratio > 1.0f + s->clip ? 1.0f + s->clip : ratio;
+    const int lower = ratio * gain < clipped * gain;
+    r->dlog_prob[k] = (clipped == ratio || lower ? -gain * ratio * share : 0.0f) * s->scale;
+    r->dentropy[k] = -s->entropy_coef * share * s->scale;
+
+    const float old = s->value[at], target = old + s->advantage[at], error = row[actions] - target;
+    const float change = row[actions] - old;
+    float square = error * error, dvalue = 2.0f * error;
+    if (s->value_clip > 0.0f) { /* where both errors are equal, each has half of the gradient, as in torch.maximum */
+        const float limited = change < -s->value_clip ? -s->value_clip : change > s->value_clip ? s->value_clip : change;
+        const float other = old + limited - target, slope = limited == change ? 2.0f * other : 0.0f;
+        dvalue = other * other > square ? slope : other * other == square ? 0.5f * (dvalue + slope) : dvalue;
+        square = other * other > square ? other * other : square;
+    }
+    *dvalue_to = 0.5f * s->value_coef * dvalue * heavy * share * s->scale;
+
+    const float distance = ratio > 1.0f ? ratio - 1.0f : 1.0f - ratio;
+    sums[0] -= (lower ? ratio * gain : clipped * gain) * share;
+    sums[1] += 0.5f * square * heavy * share;
+    sums[2] += entropy * share;
+    sums[3] += (ratio - 1.0f - log_ratio) * share;
+    sums[4] += distance > s->clip ? share : 0.0f;
+    if (s->ratios) s->ratios[at] = ratio; /* a sequence that was drawn twice has the same ratio both times */
+}
+
 /* The gradient of step t. sums: the parts of losses and diagnostics. */
 static void loss_step(const Loss *s, long t, double *sums) {
-    const long actions = s->actions;
-    const float mean = (float)s->mean, deviation = (float)s->deviation + 1e-8f;
+    const long width = s->actions + 1;
     for (long part = 0; part < 5; part++) sums[part] = 0.0;
-    for (long k = 0; k < s->sequences; k++) {
-        const long at = t * s->environments + s->numbers[k];
-        const float *row = s->out + (t * s->sequences + k) * (actions + 1);
-        float *drow = s->dout + (t * s->sequences + k) * (actions + 1), new_log_prob, entropy;
-        const uint8_t *legal = s->mask ? s->mask + at * actions : 0;
-        const float valid = loss_valid(s, at), share = valid / (float)s->count, heavy = s->weight ? s->weight[k] : 1.0f;
-        row_categorical(row, legal, (int)actions, s->action[at], &new_log_prob, &entropy);
-
-        const float log_ratio = new_log_prob - s->log_prob[at], ratio = row_exp(log_ratio);
-        const float gain = (s->advantage[at] - mean) * valid / deviation * heavy;
-        const float clipped = ratio < 1.0f - s->clip ? 1.0f - s->clip : ratio > 1.0f + s->clip ? 1.0f + s->clip : ratio;
-        const int lower = ratio * gain < clipped * gain;
-        const float dlog_prob = clipped == ratio || lower ? -gain * ratio * share : 0.0f;
-
-        const float old = s->value[at], target = old + s->advantage[at], error = row[actions] - target;
-        const float change = row[actions] - old;
-        float square = error * error, dvalue = 2.0f * error;
-        if (s->value_clip > 0.0f) { /* where both errors are equal, each has half of the gradient, as in torch.maximum */
-            const float limited = change < -s->value_clip ? -s->value_clip : change > s->value_clip ? s->value_clip : change;
-            const float other = old + limited - target, slope = limited == change ? 2.0f * other : 0.0f;
-            dvalue = other * other > square ? slope : other * other == square ? 0.5f * (dvalue + slope) : dvalue;
-            square = other * other > square ? other * other : square;
-        }
-        drow[actions] = 0.5f * s->value_coef * dvalue * heavy * share * s->scale;
-        row_categorical_backward(row, legal, (int)actions, s->action[at], dlog_prob * s->scale,
-                                 -s->entropy_coef * share * s->scale, drow);
-
-        const float distance = ratio > 1.0f ? ratio - 1.0f : 1.0f - ratio;
-        sums[0] -= (lower ? ratio * gain : clipped * gain) * share;
-        sums[1] += 0.5f * square * heavy * share;
-        sums[2] += entropy * share;
-        sums[3] += (ratio - 1.0f - log_ratio) * share;
-        sums[4] += distance > s->clip ? share : 0.0f;
-        if (s->ratios) s->ratios[at] = ratio; /* a sequence that was drawn twice has the same ratio both times */
+    for (long first = 0; first < s->sequences; first += LOSS_WIDE) {
+        LossRows r;
+        float *dout = s->dout + (t * s->sequences + first) * width;
+        r.count = s->sequences - first < LOSS_WIDE ? s->sequences - first : LOSS_WIDE;
+        r.out = s->out + (t * s->sequences + first) * width;
+        r.mask = s->mask;
+        for (long k = 0; k < r.count; k++) r.at[k] = t * s->environments + s->numbers[first + k];
+        loss_weights(&r, s->actions);
+        for (long k = 0; k < r.count; k++) loss_row(s, &r, k, first + k, dout + k * width + s->actions, sums);
+        loss_logits_backward(&r, s->actions, s->action, dout);
     }
 }
 

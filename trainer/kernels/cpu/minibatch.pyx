@@ -1,4 +1,4 @@
-"""The loss of a minibatch on the CPU, shared among as many OpenMP threads as torch has.
+"""A minibatch of sequences on the CPU, taken out of a rollout, and its loss; shared among as many OpenMP threads as torch has.
 
 minibatch.py has checked the tensors. A thread takes whole steps, and sums over steps are added in their order: the bits do not
 depend on the number of threads.
@@ -7,6 +7,7 @@ depend on the number of threads.
 from cython.parallel cimport prange
 from libc.math cimport sqrt
 from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.string cimport memcpy
 
 import torch
 
@@ -67,7 +68,7 @@ def ppo_loss(out, stored, numbers, weight, float entropy_coef, float clip, float
     cdef float* to = <float*>address(parts)
     with nogil:
         for _turn in range(2):  # the mean, then the squares of the differences from it
-            for t in range(s.steps):  # microseconds: less than threads would wait for each other
+            for t in prange(s.steps, schedule="static", num_threads=threads):
                 loss_statistics(&s, t, sums + 3 * t)
             add_up(sums, s.steps, 3, total)
             s.count = max(total[0], 1.0)
@@ -78,3 +79,19 @@ def ppo_loss(out, stored, numbers, weight, float entropy_coef, float clip, float
         add_up(sums, s.steps, 5, total)
         for k in range(5):
             to[k] = <float>total[k]
+
+
+def take(stored, numbers, out):
+    """The columns `numbers` (S,) of stored (T, N, ...), to out (T, S, ...)."""
+    cdef long steps = stored.shape[0], columns = stored.shape[1], sequences = numbers.shape[0], t, k
+    cdef size_t size = out.nbytes // (steps * sequences)
+    cdef const int64_t* number = <const int64_t*>address(numbers)
+    cdef const char* source = <const char*>address(stored)
+    cdef char* to = <char*>address(out)
+    cdef int threads = torch.get_num_threads()
+    for k in range(sequences):
+        if not 0 <= number[k] < columns:
+            raise IndexError(f"numbers[{k}] is {number[k]}; there are columns 0 to {columns - 1}")
+    for t in prange(steps, schedule="static", num_threads=threads, nogil=True):
+        for k in range(sequences):
+            memcpy(to + (t * sequences + k) * size, source + (t * columns + number[k]) * size, size)
