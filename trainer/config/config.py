@@ -104,8 +104,19 @@ def full_name(name: str) -> str:
 
 
 def overlay(config: Config, changes: dict[str, dict[str, Any]]) -> Config:
-    """A config with some settings changed, such as {"ppo": {"gamma": 0.9}}. Raises ConfigError for an unknown setting."""
+    """A config with some settings changed, such as {"ppo": {"gamma": 0.9}}. A game's options are changed by `added_options`.
+
+    Raises ConfigError for an unknown setting.
+    """
     refuse_unknown(changes, set(SECTIONS), "")
     for name, change in changes.items():
         refuse_unknown(change, {one.name for one in fields(SECTIONS[name])}, f"{name}.")
+    options = changes.get("env", {}).get("options")
+    if isinstance(options, dict):  # else its check says what it must be
+        changes = changes | {"env": changes["env"] | {"options": added_options(config.env.options, options)}}
     return replace(config, **{name: replace(getattr(config, name), **change) for name, change in changes.items()})
+
+
+def added_options(options: dict[str, float | str], more: dict[str, float | str]) -> dict[str, float | str]:
+    """A game's options and more of them, which win over those of the same name; no more of them take all away."""
+    return options | more if more else {}

@@ -10,7 +10,7 @@ import io
 import itertools
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin
 
@@ -19,7 +19,17 @@ from tyro.conf import OmitArgPrefixes, PositionalMetavarFromFieldName
 from tyro.constructors import ConstructorRegistry, PrimitiveConstructorSpec, PrimitiveTypeInfo
 
 from envs_c.errors import did_you_mean
-from trainer.config.config import SECTIONS, Config, EnvConfig, PolicyConfig, PPOConfig, RunConfig, SelfPlayConfig, overlay
+from trainer.config.config import (
+    SECTIONS,
+    Config,
+    EnvConfig,
+    PolicyConfig,
+    PPOConfig,
+    RunConfig,
+    SelfPlayConfig,
+    added_options,
+    overlay,
+)
 from trainer.config.fields import Section, checked_later
 from trainer.config.preset import Spaces, preset, preset_file
 from trainer.config.sections import OF_ONE_SESSION
@@ -74,7 +84,8 @@ def parse_training(game: str, argv: Sequence[str], default: Config, verb: str = 
     _refuse_unknown(rest, (_TrainOptions, *SECTIONS.values(), *filter(None, [options])), program)
     for section in (parsed.env, parsed.policy, parsed.ppo, parsed.run, parsed.self_play):
         section.check()
-    return Config(game, parsed.env, parsed.policy, parsed.ppo, parsed.run, parsed.self_play)
+    env = replace(parsed.env, options=added_options(default.env.options, parsed.env.options))
+    return Config(game, env, parsed.policy, parsed.ppo, parsed.run, parsed.self_play)
 
 
 def parse(options: type, argv: Sequence[str], verb: str, description: str):

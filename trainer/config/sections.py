@@ -79,7 +79,7 @@ class EnvConfig(Section):
     num_batches: int = within(0, 0, 1024)
     """Batches of environments on a device: one is stepped while another is on the device. 0: measured at the start."""
     options: dict[str, float | str] = field(default_factory=dict)
-    """Options of the game itself, such as lives=3, or map_name=8x8 and is_slippery=false of an environment of Gymnasium."""
+    """Options of the game itself, such as lives=3 or map_name=8x8, added to those of the preset. none: none of them either."""
     vectorization: Literal["auto", "sync", "async", "native"] = "auto"
     """Gymnasium: sync steps a batch in one process, async each environment in its own; native: the environment's own class."""
     wrap: str = matching("none", *_WRAP)

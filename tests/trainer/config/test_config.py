@@ -12,11 +12,13 @@ from trainer.config import Config, EnvConfig, PolicyConfig, PPOConfig, RunConfig
 from trainer.config import preset as preset_module
 from trainer.config.config import full_name, overlay
 from trainer.config.games import GameName
+from trainer.config.options import parse_new
 from trainer.config.preset import preset
 from trainer.errors import ConfigError
 from trainer.log.trackers import TRACKERS
 from trainer.policy.encoders.make import ENCODERS
 from trainer.policy.make import MEMORIES
+from trainer.training import api
 
 SECTIONS = [EnvConfig, PolicyConfig, PPOConfig, SelfPlayConfig, RunConfig]
 FIELDS = [(section, one.name) for section in SECTIONS for one in dataclasses.fields(section)]
@@ -254,3 +256,17 @@ def test_overlay_changes_only_the_named_settings():
     config = overlay(Config("x"), {"ppo": {"gamma": 0.9}, "run": {"seed": 7}})
     assert (config.ppo.gamma, config.run.seed) == (0.9, 7)
     assert config.env == EnvConfig()
+
+
+@pytest.mark.parametrize(("words", "given", "options"), [
+    (["lives=2"], {"lives": 2}, {"forecast": 1, "lives": 2}),
+    (["forecast=0"], {"forecast": 0}, {"forecast": 0}),
+    (["none"], {}, {}),
+])
+def test_options_are_added_to_those_of_the_preset(words, given, options):
+    assert parse_new("seaquest", ["--options", *words]).env.keywords == options
+    assert api.preset("seaquest", options=given).env.keywords == options
+
+
+def test_without_options_those_of_the_preset_stay():
+    assert parse_new("seaquest", ["--seed", "3"]).env.keywords == api.preset("seaquest", seed=3).env.keywords == {"forecast": 1}
