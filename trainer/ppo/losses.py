@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import torch
 
+from trainer import kernels
 from trainer.config import PPOConfig
 from trainer.policy.policy import Policy
 from trainer.ppo.own_code import REPLACED, Outputs, OwnLoss, hidden_of
@@ -34,7 +35,7 @@ def select(policy: Policy, storage: Storage, advantage, sequences, weight=None) 
     weight: (S,), or None.
     """
     def columns(tensor):
-        return None if tensor is None else tensor.index_select(1, sequences)
+        return None if tensor is None else kernels.take(tensor, sequences)
 
     starts = columns(storage.starts[:-1])
     return Minibatch(policy.preprocess_rollout(columns(storage.frames[:-1]), starts),
