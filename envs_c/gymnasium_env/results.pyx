@@ -8,9 +8,11 @@ cimport cython
 from cpython.buffer cimport PyBUF_FORMAT, PyBUF_STRIDES, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
 from libc.math cimport rint
 from libc.stdint cimport int32_t, int64_t, uint8_t
-from libc.string cimport memchr, memcpy
+from libc.string cimport memchr, memcpy, memset
 
 import numpy as np
+
+FLAG, LENGTH = np.dtype(bool), np.dtype(np.int32)  # NumPy takes a dtype faster than a type
 
 
 cdef void* memory(array) except NULL:
@@ -81,16 +83,19 @@ cdef class Results:
 
     def outcome(self):
         """The last step's rewards, (N,) float64, and its flags terminated and truncated, (N,) bool."""
-        rewards, flags = np.empty(self.n), np.empty((2, self.n), bool)
+        rewards, terminated, truncated = np.empty(self.n), np.empty(self.n, FLAG), np.empty(self.n, FLAG)
         cdef double* reward = <double*>memory(rewards)
-        cdef uint8_t* flag = <uint8_t*>memory(flags)
+        cdef uint8_t* is_terminated = <uint8_t*>memory(terminated)
+        cdef uint8_t* is_truncated = <uint8_t*>memory(truncated)
         cdef const float* outputs = &self.outputs[0, 0]  # in a variable: bytes that are written could be part of `self`
         cdef Py_ssize_t i, n = self.n
         for i in range(n):
             reward[i] = outputs[i]
-        for i in range(2 * n):
-            flag[i] = outputs[n + i] != 0
-        return rewards, flags[0], flags[1]
+        for i in range(n):
+            is_terminated[i] = outputs[n + i] != 0
+        for i in range(n):
+            is_truncated[i] = outputs[2 * n + i] != 0
+        return rewards, terminated, truncated
 
     @cython.cdivision(True)
     def episodes(self, double now):
@@ -98,8 +103,8 @@ cdef class Results:
 
         over: (N,) bool, the environments of these episodes. Their next episodes begin at `now`.
         """
-        over = np.empty(self.n, bool)
-        returns, lengths, seconds = np.zeros(self.n), np.zeros(self.n, np.int32), np.zeros(self.n)
+        over = np.empty(self.n, FLAG)
+        returns, lengths, seconds = np.zeros(self.n), np.empty(self.n, LENGTH), np.zeros(self.n)
         cdef uint8_t* is_over = <uint8_t*>memory(over)
         cdef double* total = <double*>memory(returns)
         cdef int32_t* length = <int32_t*>memory(lengths)
@@ -108,6 +113,7 @@ cdef class Results:
         cdef const uint8_t* one = <const uint8_t*>memchr(ended, 1, self.n)
         cdef Py_ssize_t i
         memcpy(is_over, ended, self.n)
+        memset(length, 0, self.n * sizeof(int32_t))
         while one != NULL:
             i = one - ended
             total[i], length[i] = self.ended_return[i], self.ended_length[i]
