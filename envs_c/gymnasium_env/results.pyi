@@ -1,7 +1,12 @@
+from typing import Final
+
 import numpy as np
 import numpy.typing as npt
 
 from envs_c.engine.vecenv import VecEnv
+
+FLAG: Final[np.dtype[np.bool_]]
+LENGTH: Final[np.dtype[np.int32]]
 
 class Results:
     def __init__(

@@ -5,14 +5,14 @@
     gaussian.py     the same as dispatch.py for continuous actions
     minibatch.py    a minibatch's sequences, and its loss, on CPUs
     mingru.py       the same for minimal gated recurrent units
-    tiles.py        an LSTM and heads on CPUs with Intel's AMX
+    tiles.py        an LSTM and heads on CPUs that multiply bfloat16
     dense.py        a layer with ReLU on such CPUs
     pictures.py     convolutions over pictures of bytes on such CPUs
     fused.py        several operations of a rollout or an update in one kernel on GPUs; reference_fused.py: in plain torch
     sequence.py     the recurrence of an LSTM over whole sequences on GPUs
     rows.h          the arithmetic of one row, shared by all versions
     cpu/            the versions for CPU tensors
-    amx/            those for CPUs with Intel's AMX
+    tiled/          those for CPUs that multiply bfloat16
     cuda/           those for CUDA tensors
     checks/         the check of cuda/ at a trainer's first start on a GPU
 
@@ -57,6 +57,7 @@ from trainer.kernels.tiles import (  # noqa: E402
     pack_tiles,
     takes_heads,
     takes_tiles,
+    tiles_keep_gates,
 )
 
 __all__ = ["BACKENDS", "advantages", "categorical", "dense", "dense_step", "gaussian", "gaussian_sample", "heads",
@@ -64,4 +65,5 @@ __all__ = ["BACKENDS", "advantages", "categorical", "dense", "dense_step", "gaus
            "lstm_sequence_backward", "lstm_step_tiles", "lstm_tiles", "lstm_tiles_backward", "mingru", "mingru_backward",
            "minibatch_loss", "pack_dense", "pack_pictures", "pack_tiles", "picture_features", "pictures", "pictures_step",
            "replaced", "sample", "stack_frames", "take", "takes_dense", "takes_heads", "takes_loss", "takes_pictures",
-           "takes_recurrence", "takes_sequences", "takes_tiles", "use_reference"]
+           "takes_recurrence", "takes_sequences", "takes_tiles",
+           "tiles_keep_gates", "use_reference"]

@@ -1,25 +1,25 @@
-"""A layer with ReLU in bfloat16 on CPUs with matrix tiles (Intel's AMX), with its gradient.
+"""A layer with ReLU in bfloat16 on CPUs that multiply bfloat16, with its gradient.
 
-amx/dense.pyx does the work. The result is relu(x @ weight.T + bias) with the weights rounded to bfloat16 and sums in float32,
+tiled/dense.pyx does the work. The result is relu(x @ weight.T + bias) with the weights rounded to bfloat16 and sums in float32,
 rounded to bfloat16. The checks and errors are those of dispatch.py.
 """
 
 import torch
 
-from trainer.kernels.amx import dense as amx_dense
-from trainer.kernels.amx import tiles as amx
 from trainer.kernels.arguments import check
 from trainer.kernels.cpu import rows as cpu
 from trainer.kernels.dispatch import _backend
+from trainer.kernels.tiled import dense as tiled_dense
+from trainer.kernels.tiled import tiles as tiled
 
 INPUTS = 1024  # at most: a thread's memory fits the second cache
 
 
 def takes_dense(x, outputs: int) -> bool:
-    """True if the functions below support inputs x (..., K) of a layer with `outputs`: bfloat16 on a CPU with tiles, at most
-    INPUTS of them, outputs a multiple of 32."""
+    """True if the functions below support inputs x (..., K) of a layer with `outputs`: bfloat16 on a CPU that multiplies it,
+    at most INPUTS of them, outputs a multiple of 32."""
     return _backend(x) is cpu and x.dtype == torch.bfloat16 and x.numel() > 0 and x.shape[-1] <= INPUTS and \
-        amx.takes(amx_dense.padded(x.shape[-1]), outputs)
+        tiled.takes(tiled_dense.padded(x.shape[-1]), outputs)
 
 
 def pack_dense(weight):
@@ -27,8 +27,8 @@ def pack_dense(weight):
     weight = weight.contiguous()
     _require(weight[:1].to(torch.bfloat16), len(weight))
     check(weight, torch.float32, weight.shape, weight=weight)
-    packed = weight.new_empty(len(weight) * amx_dense.padded(weight.shape[1]), dtype=torch.bfloat16)
-    amx_dense.pack(weight, packed)
+    packed = weight.new_empty(len(weight) * tiled_dense.padded(weight.shape[1]), dtype=torch.bfloat16)
+    tiled_dense.pack(weight, packed)
     return packed
 
 
@@ -44,10 +44,10 @@ def dense_step(x, packed, bias, out):
     (rows, inputs), outputs = x.shape, len(bias)
     _require(x, outputs)
     check(x, torch.bfloat16, (rows, inputs), x=x)
-    check(x, torch.bfloat16, (outputs * amx_dense.padded(inputs),), packed=packed)
+    check(x, torch.bfloat16, (outputs * tiled_dense.padded(inputs),), packed=packed)
     check(x, torch.float32, (outputs,), bias=bias)
     check(x, torch.bfloat16, (rows, outputs), out=out)
-    amx_dense.forward(x, packed, bias, out)
+    tiled_dense.forward(x, packed, bias, out)
     return out
 
 
@@ -78,7 +78,7 @@ class _Dense(torch.autograd.Function):
     def backward(ctx, dout):
         x, weight, out = ctx.saved_tensors
         dout, dweight, dbias = dout.contiguous(), torch.empty_like(weight), weight.new_empty(len(weight))
-        amx_dense.backward(x, out, dout, dweight, dbias)
+        tiled_dense.backward(x, out, dout, dweight, dbias)
         dx = torch.mm(dout * (out > 0), weight.to(x.dtype)) if ctx.needs_input_grad[0] else None
         return dx, dweight, dbias
 

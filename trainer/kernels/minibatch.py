@@ -5,16 +5,17 @@ cpu/minibatch.pyx does the work. The checks and errors are those of dispatch.py.
 
 import torch
 
-from trainer.kernels.amx import tiles as amx
 from trainer.kernels.arguments import check
 from trainer.kernels.cpu import minibatch as cpu_minibatch
 from trainer.kernels.cpu import rows as cpu
 from trainer.kernels.dispatch import _backend
+from trainer.kernels.tiled import tiles as tiled
 
 
 def takes_loss(like) -> bool:
-    """True if `minibatch_loss` takes tensors like this one: on a CPU with tiles. Others keep the bits of plain torch."""
-    return _backend(like) is cpu and amx.AVAILABLE
+    """True if `minibatch_loss` takes tensors like this one: on a CPU that multiplies bfloat16. Others keep the bits of
+    plain torch."""
+    return _backend(like) is cpu and tiled.AVAILABLE
 
 
 def minibatch_loss(out, stored, numbers, weight, entropy_coef: float, *, clip: float, value_clip: float, value_coef: float,

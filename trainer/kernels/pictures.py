@@ -1,6 +1,6 @@
-"""Three convolutions over pictures of bytes in bfloat16, on CPUs with matrix tiles (Intel's AMX), with their gradients.
+"""Three convolutions over pictures of bytes in bfloat16, on CPUs that multiply it, with their gradients.
 
-amx/pictures.pyx does the work. The arithmetic is that of torch's conv2d and ReLU on scaled bytes, with outputs rounded to
+tiled/pictures.pyx does the work. The arithmetic is that of torch's conv2d and ReLU on scaled bytes, with outputs rounded to
 bfloat16. The weights are those of torch.nn.Conv2d in float32: 8 x 8 pixels with strides of 4 to 16 channels, 4 x 4 with strides
 of 2 to 32, 3 x 3 to 32.
 """
@@ -9,11 +9,11 @@ from collections.abc import Sequence
 
 import torch
 
-from trainer.kernels.amx import pictures as amx_pictures
-from trainer.kernels.amx import tiles as amx
 from trainer.kernels.arguments import check
 from trainer.kernels.cpu import rows as cpu
 from trainer.kernels.dispatch import _backend
+from trainer.kernels.tiled import pictures as tiled_pictures
+from trainer.kernels.tiled import tiles as tiled
 
 CHANNELS = (16, 32, 32)
 LARGEST = 252  # pixels a side: a picture's numbers fit the second cache
@@ -22,9 +22,9 @@ PLANES = 16    # at most
 
 def takes_pictures(like, shape: tuple[int, ...]) -> bool:
     """True if `pictures` supports weights on the device of `like` and pictures of `shape`, (planes, height, width), in
-    bfloat16: on a CPU with tiles, with sides of 8k + 4 pixels from 36 to 252, and at most 16 planes."""
+    bfloat16: on a CPU that multiplies it, with sides of 8k + 4 pixels from 36 to 252, and at most 16 planes."""
     planes, *sides = shape
-    return _backend(like) is cpu and amx.AVAILABLE and 1 <= planes <= PLANES and \
+    return _backend(like) is cpu and tiled.AVAILABLE and 1 <= planes <= PLANES and \
         all(36 <= side <= LARGEST and side % 8 == 4 for side in sides)
 
 
@@ -50,7 +50,7 @@ def pictures_step(x, packed: dict[str, torch.Tensor]):
         check(x, torch.bfloat16, (size,), **{f"packed{k}": weights[k]})
     check(x, torch.float32, (sum(CHANNELS),), biases=packed["biases"])
     out = x.new_empty(len(x), *picture_features(x.shape[1:]), dtype=torch.bfloat16)
-    amx_pictures.forward(x, weights, packed["biases"], out)
+    tiled_pictures.forward(x, weights, packed["biases"], out)
     return out
 
 
@@ -87,7 +87,7 @@ class _Pictures(torch.autograd.Function):
     def backward(ctx, dfeatures):
         x, second, third, features, *weights, biases = ctx.saved_tensors
         back = _back_of_second(second), _back_of_third(third)
-        sums = amx_pictures.backward(x, weights, back, biases, features, dfeatures.contiguous()).sum(0)
+        sums = tiled_pictures.backward(x, weights, back, biases, features, dfeatures.contiguous()).sum(0)
         planes, (a, b, c) = x.shape[1], CHANNELS
         parts = sums.split((planes * 2 * a * 32, 8 * b * 32, 9 * c * 32, a, b, c))
         first = parts[0].view(planes, 2, a, 32).permute(1, 0, 3, 2).reshape(2, 2, planes, 4, 4, a)

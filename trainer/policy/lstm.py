@@ -142,32 +142,35 @@ class LstmSequence(torch.autograd.Function):
 
 
 class LstmTiles(torch.autograd.Function):
-    """`LstmSequence` if `kernels.takes_tiles`. `free` is a list of tensors for the cell states."""
+    """`LstmSequence` if `kernels.takes_tiles`. `free` is a list of tensors for the cell states and the gates."""
 
     @staticmethod
     def forward(ctx, x, weight_x, weight_h, bias, keep, state, free):
         steps, batch, n = *keep.shape, weight_h.shape[1]
         x, weight_x, weight_h = x.contiguous(), weight_x.to(x.dtype), weight_h.to(x.dtype)
         shape = steps + 1, batch, n
-        fitting = [k for k, cells in enumerate(free) if cells.shape == shape]
-        cells = free.pop(fitting[0]) if fitting else x.new_empty(shape, dtype=torch.float32)
+        fitting = [k for k, (cells, _) in enumerate(free) if cells.shape == shape]
+        cells, gates = free.pop(fitting[0]) if fitting else (
+            x.new_empty(shape, dtype=torch.float32),
+            x.new_empty(steps, batch, 4 * n) if kernels.tiles_keep_gates() else None)
         h, cells[0] = state
         hidden, keeps = x.new_empty(steps, batch, n), torch.cat([keep, torch.ones_like(keep[:1])])
-        kernels.lstm_tiles(x, weight_x, weight_h, bias, keeps, h, cells, hidden)
+        kernels.lstm_tiles(x, weight_x, weight_h, bias, keeps, h, cells, hidden, gates)
         ctx.save_for_backward(x, weight_x, weight_h, bias, keeps, h, hidden)
-        ctx.cells, ctx.free = cells, free
+        ctx.space, ctx.free = (cells, gates), free
         return hidden
 
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx, dhidden):
-        if ctx.cells is None:
+        if ctx.space is None:
             raise RuntimeError("the gradient of this unroll was already computed; call unroll again")
         x, weight_x, weight_h, bias, keeps, h, hidden = ctx.saved_tensors
-        cells, ctx.cells = ctx.cells, None
+        (cells, gates), ctx.space = ctx.space, None
         dx = torch.empty_like(x) if ctx.needs_input_grad[0] else None
-        gradients = kernels.lstm_tiles_backward(x, weight_x, weight_h, bias, keeps, h, cells, hidden, dhidden.contiguous(), dx)
-        ctx.free.append(cells)
+        gradients = kernels.lstm_tiles_backward(x, weight_x, weight_h, bias, keeps, h, cells, hidden, dhidden.contiguous(), dx,
+                                                gates)
+        ctx.free.append((cells, gates))
         return dx, *gradients, None, None, None
 
 

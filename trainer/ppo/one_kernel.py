@@ -12,7 +12,7 @@ from trainer.policy.make import MEMORIES
 
 
 def add_gradients(learner, first: bool) -> dict[str, torch.Tensor] | None:
-    """Add the gradients of a minibatch on a CPU with matrix tiles. Other CPUs keep the bits of torch's operations.
+    """Add the gradients of a minibatch on a CPU that multiplies bfloat16. Other CPUs keep the bits of torch's operations.
 
     learner: a trainer.ppo.learner.Learner.
     first: replace the gradients instead.

@@ -3,7 +3,7 @@ be allocated.
 
 A CUDA graph holds addresses. A replay calls no Python: it reads and writes the same addresses again, even if their memory was
 freed. The test device runs the Python of the work at each replay instead, and would not notice. So it records the memory that
-each graph uses: of the arguments of torch's operations (backward passes too), of the kernels in cpu/ and amx/, and
+each graph uses: of the arguments of torch's operations (backward passes too), of the kernels in cpu/ and tiled/, and
 of copies between host and device. The first replay, directly after the capture, stands for the capture. Memory that the work
 itself allocates belongs to the graph's own pool and is not recorded; the work must not keep it, since the next replay on the
 test device allocates anew.
@@ -20,10 +20,10 @@ from torch.multiprocessing.reductions import StorageWeakRef
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from trainer.kernels.amx import tiles as amx
 from trainer.kernels.cpu import gaussian as cpu_gaussian
 from trainer.kernels.cpu import mingru as cpu_mingru
 from trainer.kernels.cpu import rows as cpu
+from trainer.kernels.tiled import tiles as tiled
 
 KERNELS = ("lstm_forward", "lstm_backward", "lstm_sequence", "lstm_sequence_backward", "sample", "categorical",
            "categorical_backward", "advantages", "stack_frames")
@@ -140,6 +140,6 @@ def watch_kernels(monkeypatch):
                     used(tensor, name)
             kernel(*arguments)
         return call
-    for module, names in ((cpu, KERNELS), (amx, TILES), (cpu_mingru, MINGRU), (cpu_gaussian, GAUSSIAN)):
+    for module, names in ((cpu, KERNELS), (tiled, TILES), (cpu_mingru, MINGRU), (cpu_gaussian, GAUSSIAN)):
         for name in names:
             monkeypatch.setattr(module, name, watched(name, getattr(module, name)))

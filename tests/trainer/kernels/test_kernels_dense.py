@@ -6,11 +6,11 @@ from kernel_devices import close
 from torch.nn import functional
 
 from trainer import kernels
-from trainer.kernels.amx import tiles as amx
+from trainer.kernels.tiled import tiles as tiled
 from trainer.policy.encoders.mlp import Mlp
 
 HALF = torch.bfloat16
-with_tiles = pytest.mark.skipif(not amx.AVAILABLE, reason="this CPU has no matrix tiles")
+with_tiles = pytest.mark.usefixtures("unit")
 SIZES = [  # rows, inputs, outputs: less than a tile and many sums, with and without a remainder
     (1, 1, 32), (33, 7, 64), (64, 32, 32), (300, 118, 128), (513, 65, 96), (9000, 33, 32), (70, 1024, 64)]
 
@@ -84,12 +84,12 @@ def test_nan_shows_in_its_row_and_in_the_gradients():
 
 @pytest.mark.parametrize("tiles", (True, False))
 def test_the_encoder_of_features_steps_as_it_learns_with_tiles_and_without(tiles, monkeypatch):
-    monkeypatch.setattr(amx, "AVAILABLE", tiles and amx.AVAILABLE)
+    monkeypatch.setattr(tiled, "AVAILABLE", tiles and tiled.AVAILABLE)
     torch.manual_seed(0)
     encoder, x, out = Mlp((1, 7), 64), torch.randn(20, 1, 7).to(HALF), torch.empty(20, 64, dtype=HALF)
     encoder.initialize()
     weights = encoder.cast(HALF)
-    assert ("encoder_packed" in weights) == amx.AVAILABLE
+    assert ("encoder_packed" in weights) == tiled.AVAILABLE
     assert torch.equal(encoder.step({name: one.detach() for name, one in weights.items()}, x, out), encoder(x))
 
 

@@ -8,10 +8,10 @@ from kernel_devices import close
 
 from trainer import kernels
 from trainer.kernels import reference_fused
-from trainer.kernels.amx import tiles as amx
+from trainer.kernels.tiled import tiles as tiled
 from trainer.ppo.losses import statistics_of_minibatches
 
-with_tiles = pytest.mark.skipif(not amx.AVAILABLE, reason="this CPU has no matrix tiles")
+with_tiles = pytest.mark.usefixtures("unit")
 LIMITS = {"clip": 0.2, "value_clip": 0.2, "value_coef": 0.5}
 
 
@@ -80,7 +80,7 @@ def test_nan_shows_in_the_losses(place):
 
 
 def test_other_cpus_have_no_kernel_for_the_loss(monkeypatch):
-    monkeypatch.setattr(amx, "AVAILABLE", False)
+    monkeypatch.setattr(tiled, "AVAILABLE", False)
     arguments = draw()
     assert not kernels.takes_loss(arguments[0])
     with pytest.raises(ValueError, match="no kernel for the loss on 'cpu'"):

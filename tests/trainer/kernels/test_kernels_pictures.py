@@ -6,11 +6,11 @@ from kernel_devices import close
 from torch.nn import functional
 
 from trainer import kernels
-from trainer.kernels.amx import tiles as amx
+from trainer.kernels.tiled import tiles as tiled
 
 HALF = torch.bfloat16
 SCALE = 1 / 255
-with_tiles = pytest.mark.skipif(not amx.AVAILABLE, reason="this CPU has no matrix tiles")
+with_tiles = pytest.mark.usefixtures("unit")
 SIZES = [  # pictures, planes, height, width
     (1, 1, 84, 84), (33, 4, 84, 84), (70, 2, 36, 44), (5, 3, 84, 100), (2, 16, 36, 36), (3, 1, 252, 60)]
 
@@ -74,7 +74,7 @@ def test_bits_depend_neither_on_threads_nor_on_the_other_pictures():
     ((4, 84, 260), False)])
 def test_pictures_are_taken_by_their_size_where_the_cpu_has_tiles(shape, supported):
     like = torch.zeros(1)
-    assert kernels.takes_pictures(like, shape) == (supported and amx.AVAILABLE)
+    assert kernels.takes_pictures(like, shape) == (supported and tiled.AVAILABLE)
     with kernels.use_reference():
         assert not kernels.takes_pictures(like, shape)
 

@@ -1,4 +1,4 @@
-"""An LSTM with matrix tiles equals float64 autograd for any numbers of environments and resets, in sequences and in steps.
+"""An LSTM in tiles equals float64 autograd for any numbers of environments and resets, in sequences and in steps.
 Sizes and CPUs without tiles go step by step."""
 
 from functools import partial
@@ -11,12 +11,12 @@ from lstm_twin import draw, plain
 
 from envs_c.machine import cpu_features
 from trainer import kernels
-from trainer.kernels.amx import tiles as amx
+from trainer.kernels.tiled import tiles as tiled
 from trainer.policy.lstm import LstmPolicy, LstmTiles
 from trainer.policy.policy import StepSpace
 
 HALF = torch.bfloat16
-with_tiles = pytest.mark.skipif(not amx.AVAILABLE, reason="this CPU has no matrix tiles")
+with_tiles = pytest.mark.usefixtures("unit")
 SIZES = [  # steps, environments, inputs, units: less than a tile and many blocks, with and without a remainder
     (1, 1, 32, 32), (7, 3, 128, 64), (5, 31, 64, 128), (3, 1023, 32, 64), (17, 33, 96, 256), (64, 16, 128, 128),
     (19, 9, 32, 64), (35, 80, 32, 32)]  # the last group, of at most 16, has a step without a second one for its tiles
@@ -42,6 +42,23 @@ def test_tiles_and_their_gradients_equal_float64_autograd_with_resets_anywhere(r
     arguments = x, weight_x, weight_h, bias, keep, *rest
     for ours, theirs in zip(unroll(*arguments), plain(*arguments), strict=True):
         close(ours, theirs, HALF)
+
+
+@with_tiles
+@pytest.mark.parametrize("batch", (3, 40))
+def test_gates_in_memory_give_the_gradients_of_gates_computed_again(batch):
+    x, weight_x, weight_h, bias, keep, h, c, dhidden = draw(6, batch, 64, 96, HALF)
+    weights, keeps = (weight_x.to(HALF), weight_h.to(HALF)), torch.cat([keep, torch.ones(1, batch)])
+    cells, hidden, gates = torch.empty(7, batch, 96), torch.empty(6, batch, 96, dtype=HALF), x.new_empty(6, batch, 4 * 96)
+    cells[0] = c
+    arguments = x, *weights, bias, keeps, h, cells, hidden
+    kernels.lstm_tiles(*arguments, gates)
+    results = []
+    for kept in (gates, None):
+        dx = torch.empty_like(x)
+        results.append([dx, *kernels.lstm_tiles_backward(*arguments, dhidden.to(HALF), dx, kept)])
+    for one, other in zip(*results, strict=True):
+        close(one, other, HALF)
 
 
 @with_tiles
@@ -127,18 +144,21 @@ def test_the_policy_steps_as_it_unrolls(n):
 
 
 def test_tiles_are_found_where_the_cpu_has_them():
-    if "amx_bf16" not in cpu_features():
-        assert not amx.AVAILABLE
+    features = cpu_features()
+    if "avx512_bf16" not in features:
+        assert not tiled.AVAILABLE
+    if "amx_bf16" not in features:
+        assert tiled.unit() < tiled.UNITS["amx"]
     takes = [kernels.takes_tiles(torch.zeros(2, 3, inputs, dtype=dtype), units)
              for inputs, units, dtype in [(32, 128, HALF), (33, 128, HALF), (32, 72, HALF), (32, 128, torch.float32)]]
-    assert takes == [amx.AVAILABLE, False, False, False]
+    assert takes == [tiled.AVAILABLE, False, False, False]
     with kernels.use_reference():
         assert not kernels.takes_tiles(torch.zeros(2, 3, 32, dtype=HALF), 32)
 
 
 @pytest.mark.parametrize(("n", "tiles"), [(72, True), (64, False)])
 def test_other_sizes_and_cpus_go_step_by_step(n, tiles, monkeypatch):
-    monkeypatch.setattr(amx, "AVAILABLE", tiles and amx.AVAILABLE)
+    monkeypatch.setattr(tiled, "AVAILABLE", tiles and tiled.AVAILABLE)
     policy = LstmPolicy((7,), 3, 64, n, precision=HALF)
     assert "input" in policy.cast_weights()
     logits, _ = policy.unroll(torch.randn(4, 5, 1, 7).to(HALF), torch.zeros(4, 5), policy.initial_state(5))
@@ -155,6 +175,7 @@ REFUSED = {  # (error, its text, change of valid arguments)
     "keep": (ValueError, r"keep must have the shape \(4, 2\), not \(3, 2\)", {"keep": torch.zeros(3, 2)}),
     "h": (ValueError, r"h must have the shape \(2, 64\)", {"h": torch.zeros(3, 64, dtype=HALF)}),
     "cells": (ValueError, r"cells must have the shape \(4, 2, 64\)", {"cells": torch.zeros(3, 2, 64)}),
+    "gates": (ValueError, r"gates must have the shape \(3, 2, 256\)", {"gates": torch.zeros(3, 2, 64, dtype=HALF)}),
 }
 
 

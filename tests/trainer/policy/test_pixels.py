@@ -5,7 +5,7 @@ import torch
 
 from trainer import kernels
 from trainer.config import Config, EnvConfig, PolicyConfig, PPOConfig, RunConfig
-from trainer.kernels.amx import tiles as amx
+from trainer.kernels.tiled import tiles as tiled
 from trainer.policy.encoders.make import make_encoder
 from trainer.policy.feed_forward import FeedForwardPolicy
 from trainer.policy.lstm import LstmPolicy
@@ -14,7 +14,7 @@ from trainer.training.build import make_session
 from trainer.training.train import iterate
 
 HALF, STEPS, BATCH = torch.bfloat16, 6, 3
-with_tiles = pytest.mark.skipif(not amx.AVAILABLE, reason="this CPU has no matrix tiles")
+with_tiles = pytest.mark.usefixtures("unit")
 
 
 def make_policy(kind, frames, precision, encoder="pixels"):
@@ -92,9 +92,9 @@ def test_steps_give_the_bits_of_a_sequence(kind, frames):
     ("conv", HALF, torch.uint8, True, HALF),
 ])
 def test_bytes_are_read_only_in_bfloat16_with_tiles(monkeypatch, encoder, precision, stored, tiles, read):
-    if tiles and not amx.AVAILABLE:
-        pytest.skip("this CPU has no matrix tiles")
-    monkeypatch.setattr(amx, "AVAILABLE", tiles)
+    if tiles and not tiled.AVAILABLE:
+        pytest.skip("this CPU does not multiply bfloat16")
+    monkeypatch.setattr(tiled, "AVAILABLE", tiles)
     policy = make_policy(FeedForwardPolicy, 2, precision, encoder)
     assert policy.input_dtype(stored) == StepSpace(policy, 4, stored=stored).inputs.dtype == read
     assert ("encoder_last" in policy.cast_weights()) == (encoder == "pixels" and precision == HALF and tiles)

@@ -4,12 +4,12 @@ import pytest
 import torch
 
 from trainer.config import Config, EnvConfig, PolicyConfig, PPOConfig
-from trainer.kernels.amx import tiles as amx
+from trainer.kernels.tiled import tiles as tiled
 from trainer.ppo import one_kernel
 from trainer.rollout.actor import collect
 from trainer.training.build import make_session
 
-with_tiles = pytest.mark.skipif(not amx.AVAILABLE, reason="this CPU has no matrix tiles")
+with_tiles = pytest.mark.usefixtures("unit")
 WAYS = {"defaults": ("cartpole", {}, {}), "masks": ("g2048", {}, {}), "ratios": ("cartpole", {}, {"vtrace": True}),
         "weights": ("cartpole", {}, {"priority_alpha": 0.8}), "no clip": ("cartpole", {}, {"value_clip": 0.0}),
         "frames": ("cartpole", {"frame_stack": 3}, {}), "mingru": ("cartpole", {"memory": "mingru"}, {}),
@@ -57,7 +57,7 @@ def test_one_kernel_equals_the_operations(game, policy, ppo):
                                                ({"memory": "own_memories:Leaky"}, True)],
                          ids=("float32", "no tiles", "a memory of one's own"))
 def test_other_learners_keep_the_operations_and_compute_nothing_twice(policy, tiles, monkeypatch):
-    monkeypatch.setattr(amx, "AVAILABLE", tiles and amx.AVAILABLE)
+    monkeypatch.setattr(tiled, "AVAILABLE", tiles and tiled.AVAILABLE)
     session = made(policy=policy)
     monkeypatch.setattr(type(session.policy), "unroll", None)  # not to be called
     assert one_kernel.add_gradients(session.learner, True) is None

@@ -1,4 +1,4 @@
-"""The encoder for pictures of bytes: `Conv`, with kernels that read the bytes on CPUs with matrix tiles."""
+"""The encoder for pictures of bytes: `Conv`, with kernels that read the bytes on CPUs that multiply bfloat16."""
 
 import math
 
@@ -13,8 +13,8 @@ from trainer.tensors import under, with_prefix
 class Pixels(Conv):
     """The parameters and the results of `Conv`: (B, K, height, width) or (B, K, channels, height, width) to (B, size).
 
-    In bfloat16 on a CPU with tiles it reads pictures as uint8, and convolutions and their gradients are one pass over each
-    picture. Other pictures are stored channels last, the fastest layout for torch's convolutions on a CPU.
+    In bfloat16 on a CPU that multiplies it, it reads pictures as uint8, and convolutions and their gradients are one pass over
+    each picture. Other pictures are stored channels last, the fastest layout for torch's convolutions on a CPU.
     """
 
     def __init__(self, shape: tuple[int, ...], size: int, scale: float = 1.0):

@@ -1,16 +1,16 @@
-/* The weights of an LSTM on their way to the tiles of AMX, and their gradient on its way back. */
-#ifndef INSERTCOIN_CPU_AMX_PACK_H
-#define INSERTCOIN_CPU_AMX_PACK_H
+/* The weights of an LSTM on their way to tiles, and their gradient on its way back. */
+#ifndef INSERTCOIN_TILED_PACK_H
+#define INSERTCOIN_TILED_PACK_H
 
 #include "products.h"
 
-/* Numbers of a gradient of the weights as amx_weights writes it. */
-static long amx_gradient(long inputs, long n) { return (inputs + n + 1) * 4 * n; }
+/* Numbers of a gradient of the weights as tiled_weights writes it. */
+static long tiled_gradient(long inputs, long n) { return (inputs + n + 1) * 4 * n; }
 
-#ifdef HAVE_AMX
+#ifdef HAVE_TILES
 
 /* Pack units 16u to 16u + 15 for the forward pass: gates i and f, then g and o. A tile holds one gate of them. */
-TILES static void amx_pack_forward(const bf16 *weight_x, const bf16 *weight_h, long inputs, long n, long u, bf16 *to) {
+TILES static void tiled_pack_forward(const bf16 *weight_x, const bf16 *weight_h, long inputs, long n, long u, bf16 *to) {
     const long depth = (inputs + n) / DEEP;
     for (long gate = 0; gate < 4; gate++)
         for (long k = 0; k < depth; k++) {
@@ -19,24 +19,24 @@ TILES static void amx_pack_forward(const bf16 *weight_x, const bf16 *weight_h, l
             const bf16 *from = (of_h ? weight_h : weight_x) + (gate * n + u * SIDE) * width + column;
             __m512i words[SIDE];
             for (int unit = 0; unit < SIDE; unit++) words[unit] = _mm512_loadu_si512(from + unit * width);
-            amx_transpose(words);
+            tiled_transpose(words);
             bf16 *tile = to + ((u * 2 + gate / 2) * depth + k) * 2 * NUMBERS + gate % 2 * NUMBERS;
             for (int p = 0; p < SIDE; p++) _mm512_storeu_si512(tile + p * DEEP, words[p]);
         }
 }
 
 /* Pack columns 32c to 32c + 31 of (weight_x, weight_h), (4n, E + n), for the backward pass. */
-TILES static void amx_pack_backward(const bf16 *weight_x, const bf16 *weight_h, long inputs, long n, long c, bf16 *to) {
+TILES static void tiled_pack_backward(const bf16 *weight_x, const bf16 *weight_h, long inputs, long n, long c, bf16 *to) {
     const int of_h = c >= inputs / DEEP;
     const long width = of_h ? n : inputs, column = c * DEEP - (of_h ? inputs : 0), depth = 4 * n / DEEP;
     const bf16 *from = (of_h ? weight_h : weight_x) + column;
-    for (long k = 0; k < depth; k++) amx_pack(from + k * DEEP * width, width, DEEP, to + (c * depth + k) * 2 * NUMBERS);
+    for (long k = 0; k < depth; k++) tiled_pack(from + k * DEEP * width, width, DEEP, to + (c * depth + k) * 2 * NUMBERS);
 }
 
-/* Columns c to c + 31 of the sum of `parts` results of amx_weights: dweight_x (4n, E), dweight_h (4n, n), dbias (4n,). */
-TILES static void amx_sum(long inputs, long n, const float *from, long parts, long c, float *dweight_x, float *dweight_h,
+/* Columns c to c + 31 of the sum of `parts` results of tiled_weights: dweight_x (4n, E), dweight_h (4n, n), dbias (4n,). */
+TILES static void tiled_sum(long inputs, long n, const float *from, long parts, long c, float *dweight_x, float *dweight_h,
                           float *dbias) {
-    const long size = amx_gradient(inputs, n), rows = inputs + n;
+    const long size = tiled_gradient(inputs, n), rows = inputs + n;
     for (long r = 0; r < rows; r += SIDE) {
         float *to = r < inputs ? dweight_x + c * inputs + r : dweight_h + c * n + r - inputs;
         for (long half = 0; half < 2; half++) {
@@ -48,7 +48,7 @@ TILES static void amx_sum(long inputs, long n, const float *from, long parts, lo
                     sum = _mm512_add_ps(sum, _mm512_loadu_ps(tile + part * size + k * SIDE));
                 sums[k] = _mm512_castps_si512(sum);
             }
-            amx_transpose(sums);
+            tiled_transpose(sums);
             for (int k = 0; k < SIDE; k++) _mm512_storeu_si512(to + (half * SIDE + k) * (r < inputs ? inputs : n), sums[k]);
         }
     }
@@ -59,9 +59,9 @@ TILES static void amx_sum(long inputs, long n, const float *from, long parts, lo
 }
 
 #else
-static void amx_pack_forward(const bf16 *weight_x, const bf16 *weight_h, long inputs, long n, long u, bf16 *to) {}
-static void amx_pack_backward(const bf16 *weight_x, const bf16 *weight_h, long inputs, long n, long c, bf16 *to) {}
-static void amx_sum(long inputs, long n, const float *from, long parts, long c, float *dweight_x, float *dweight_h,
+static void tiled_pack_forward(const bf16 *weight_x, const bf16 *weight_h, long inputs, long n, long u, bf16 *to) {}
+static void tiled_pack_backward(const bf16 *weight_x, const bf16 *weight_h, long inputs, long n, long c, bf16 *to) {}
+static void tiled_sum(long inputs, long n, const float *from, long parts, long c, float *dweight_x, float *dweight_h,
                     float *dbias) {}
 #endif
 #endif

@@ -1,4 +1,4 @@
-/* Three convolutions over pictures of bytes, with the tiles of AMX: 8 x 8 pixels by strides of 4 to 16 channels, 4 x 4 by
+/* Three convolutions over pictures of bytes, in tiles: 8 x 8 pixels by strides of 4 to 16 channels, 4 x 4 by
  * strides of 2 to 32, 3 x 3 to 32, each with ReLU.
  *
  * A thread takes one picture after another through all three, and all numbers of a picture stay in its caches. Pictures are read
@@ -10,8 +10,8 @@
  * run of memory, and those of the next output begin one point later: a tile is loaded from the points themselves. Outputs beyond
  * the right edge are computed as well, and not used.
  */
-#ifndef INSERTCOIN_CPU_AMX_PICTURES_H
-#define INSERTCOIN_CPU_AMX_PICTURES_H
+#ifndef INSERTCOIN_TILED_PICTURES_H
+#define INSERTCOIN_TILED_PICTURES_H
 
 #include "products.h"
 
@@ -28,14 +28,14 @@ typedef struct {
     const float *bias;               /* (FIRST + 2 CHANNELS,) */
     bf16 *features;                  /* (B, rows, columns, CHANNELS): OUT; backward: IN */
     const bf16 *dfeatures;           /* the gradient; backward only */
-} AmxPictures;
+} TiledPictures;
 
 /* Sizes in points: of each convolution's input, W columns a row; of its output, rows and columns. */
 typedef struct {
     long W[3], rows[3], columns[3];
 } Geometry;
 
-static Geometry geometry(const AmxPictures *s) {
+static Geometry geometry(const TiledPictures *s) {
     const long high = s->height / 4, wide = s->width / 4; /* both odd */
     Geometry g = {{wide, wide / 2, wide / 2}, {high - 1, high / 2 - 1, high / 2 - 3}, {wide - 1, wide / 2 - 1, wide / 2 - 3}};
     return g;
@@ -54,7 +54,7 @@ typedef struct {
 static long room(long points, long W) { return (points + 2 * GROUP_POINTS + 3 * W + 3) / GROUP_POINTS * GROUP_POINTS; }
 
 /* Bytes of a thread's memory; with `space`, sets its addresses from `at` on. */
-static long picture_space(const AmxPictures *s, char *at, PictureSpace *space) {
+static long picture_space(const TiledPictures *s, char *at, PictureSpace *space) {
     const Geometry g = geometry(s);
     long sizes[9], used = 0;
     const long channels[3] = {16 * s->planes, 4 * FIRST, CHANNELS}, outputs[3] = {FIRST, CHANNELS, CHANNELS};
@@ -83,7 +83,7 @@ static long picture_space(const AmxPictures *s, char *at, PictureSpace *space) {
     return used;
 }
 
-#ifdef HAVE_AMX
+#ifdef HAVE_TILES
 
 /* Bytes as bfloat16s, without rounding. */
 TILES_INLINE void store_bytes(bf16 *to, __m128i bytes) {
@@ -92,7 +92,7 @@ TILES_INLINE void store_bytes(bf16 *to, __m128i bytes) {
 }
 
 /* The points of picture b: (row, column, plane, 4, 4). */
-TILES_INLINE void read_picture(const AmxPictures *s, long b, bf16 *to) {
+TILES_INLINE void read_picture(const TiledPictures *s, long b, bf16 *to) {
     const long wide = s->width / 4, channels = 16 * s->planes;
     for (long plane = 0; plane < s->planes; plane++) {
         const uint8_t *from = s->pictures + (b * s->planes + plane) * s->height * s->width;
@@ -115,36 +115,25 @@ TILES_INLINE void read_picture(const AmxPictures *s, long b, bf16 *to) {
 }
 
 /* The products of 32 points, for 32 outputs, to sums (BLOCK, BLOCK): `rows` rows of the kernel with `depth` tiles each. */
-TILES_INLINE void convolve_32(const bf16 *in, long channels, long W, long rows, long depth, const bf16 *weights, float *sums) {
-    tiles_zero();
+TILES_INLINE void convolve_32(Tiles *t, const bf16 *in, long channels, long W, long rows, long depth, const bf16 *weights,
+                              float *sums) {
+    tiles_zero(t);
     for (long row = 0; row < rows; row++, in += W * channels, weights += depth * 2 * NUMBERS)
-        tiles_add(in, in + SIDE * channels, channels, DEEP, weights, depth);
-    tiles_leave(sums, BLOCK, SIDE, SIDE * BLOCK);
+        tiles_add(t, in, in + SIDE * channels, channels, DEEP, weights, depth);
+    tiles_leave(t, sums, BLOCK, SIDE, SIDE * BLOCK);
 }
 
 /* The products of 64 points for 16 outputs, to sums (GROUP_POINTS, SIDE): two rows of the kernel with `depth` tiles each. */
-TILES_INLINE void convolve_64(const bf16 *in, long channels, long W, long depth, const bf16 *weights, float *sums) {
-    tiles_zero();
-    FENCE;
-    for (long row = 0; row < 2; row++, in += W * channels)
-        for (long k = 0; k < depth; k++, weights += NUMBERS) {
-            const bf16 *from = in + k * DEEP;
-            _tile_loadd(6, weights, 64);
-            _tile_loadd(4, from, channels * 2);
-            _tile_loadd(5, from + SIDE * channels, channels * 2);
-            _tile_dpbf16ps(0, 4, 6);
-            _tile_dpbf16ps(1, 5, 6);
-            _tile_loadd(4, from + 2 * SIDE * channels, channels * 2);
-            _tile_loadd(5, from + 3 * SIDE * channels, channels * 2);
-            _tile_dpbf16ps(2, 4, 6);
-            _tile_dpbf16ps(3, 5, 6);
-        }
-    tiles_leave(sums, SIDE, SIDE * SIDE, 2 * SIDE * SIDE);
+TILES_INLINE void convolve_64(Tiles *t, const bf16 *in, long channels, long W, long depth, const bf16 *weights, float *sums) {
+    tiles_zero(t);
+    for (long row = 0; row < 2; row++, in += W * channels, weights += depth * NUMBERS)
+        tiles_add_tall(t, in, channels, weights, depth);
+    tiles_leave(t, sums, SIDE, SIDE * SIDE, 2 * SIDE * SIDE);
 }
 
 /* ReLU of 16 sums and their biases. */
 TILES_INLINE void activate(bf16 *to, const float *sums, const float *bias) {
-    amx_narrow(to, _mm512_max_ps(_mm512_add_ps(_mm512_loadu_ps(sums), _mm512_loadu_ps(bias)), _mm512_setzero_ps()));
+    tiled_narrow(to, _mm512_max_ps(_mm512_add_ps(_mm512_loadu_ps(sums), _mm512_loadu_ps(bias)), _mm512_setzero_ps()));
 }
 
 /* Where the second convolution reads the first one's output (y, x): numbers from the first point on. */
@@ -153,18 +142,18 @@ TILES_INLINE long place_of(const Geometry *g, long y, long x) {
 }
 
 /* The first two convolutions of picture b. */
-TILES_INLINE void early_layers(const AmxPictures *s, const Geometry *g, const PictureSpace *m, long b) {
+TILES_INLINE void early_layers(Tiles *t, const TiledPictures *s, const Geometry *g, const PictureSpace *m, long b) {
     read_picture(s, b, m->in[0]);
     long y = 0, x = 0;
     for (long p = 0; p < g->rows[0] * g->W[0]; p += GROUP_POINTS) {
-        convolve_64(m->in[0] + p * 16 * s->planes, 16 * s->planes, g->W[0], s->planes, s->weights[0], m->sums);
+        convolve_64(t, m->in[0] + p * 16 * s->planes, 16 * s->planes, g->W[0], s->planes, s->weights[0], m->sums);
         for (long k = 0; k < GROUP_POINTS && y < g->rows[0]; k++) {
             if (x < g->columns[0]) activate(m->in[1] + place_of(g, y, x), m->sums + k * SIDE, s->bias);
             if (++x == g->W[0]) x = 0, y++;
         }
     }
     for (long p = 0; p < g->rows[1] * g->W[1]; p += BLOCK) {
-        convolve_32(m->in[1] + p * 4 * FIRST, 4 * FIRST, g->W[1], 2, 4, s->weights[1], m->sums);
+        convolve_32(t, m->in[1] + p * 4 * FIRST, 4 * FIRST, g->W[1], 2, 4, s->weights[1], m->sums);
         for (long k = 0; k < BLOCK; k++) {
             bf16 *to = m->in[2] + (p + k) * CHANNELS;
             activate(to, m->sums + k * BLOCK, s->bias + FIRST);
@@ -174,17 +163,18 @@ TILES_INLINE void early_layers(const AmxPictures *s, const Geometry *g, const Pi
 }
 
 /* The features of pictures `first` to `last` - 1. */
-TILES static void amx_pictures(const AmxPictures *s, long first, long last, char *memory) {
+TILES static void tiled_pictures(const TiledPictures *s, long first, long last, char *memory) {
     const Geometry g = geometry(s);
     PictureSpace m;
+    Tiles t;
     memset(memory, 0, picture_space(s, memory, &m));
-    tiles_begin(BLOCK);
+    tiles_begin(&t, BLOCK);
     for (long b = first; b < last; b++) {
-        early_layers(s, &g, &m, b);
+        early_layers(&t, s, &g, &m, b);
         bf16 *to = s->features + b * g.rows[2] * g.columns[2] * CHANNELS;
         long x = 0;
         for (long p = 0; p < g.rows[2] * g.W[2]; p += BLOCK) {
-            convolve_32(m.in[2] + p * CHANNELS, CHANNELS, g.W[2], 3, 3, s->weights[2], m.sums);
+            convolve_32(&t, m.in[2] + p * CHANNELS, CHANNELS, g.W[2], 3, 3, s->weights[2], m.sums);
             for (long k = 0; k < BLOCK && p + k < g.rows[2] * g.W[2]; k++) {
                 if (x < g.columns[2]) {
                     activate(to, m.sums + k * BLOCK, s->bias + FIRST + CHANNELS);
@@ -195,10 +185,10 @@ TILES static void amx_pictures(const AmxPictures *s, long first, long last, char
             }
         }
     }
-    _tile_release();
+    tiles_end();
 }
 
 #else
-static void amx_pictures(const AmxPictures *s, long first, long last, char *memory) {}
+static void tiled_pictures(const TiledPictures *s, long first, long last, char *memory) {}
 #endif
 #endif

@@ -1,6 +1,7 @@
-"""The kernels for CPUs with Intel's AMX, a unit that multiplies tiles of bfloat16.
+"""The kernels for CPUs that multiply bfloat16, on tiles of 16 rows: by Intel's AMX or by vectors of AVX512-BF16.
 
-    products.h     products of tiles, and the vector functions beside them
+    vectors.h      functions of vectors
+    products.h     products of tiles, by both units
     tiles.pyx      an LSTM's sequences and steps, and the last layer of a policy; with lstm.h, lstm_back.h, pack.h
                    and heads.h
     dense.pyx      a layer with ReLU, with dense.h

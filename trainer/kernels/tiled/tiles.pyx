@@ -1,4 +1,4 @@
-"""An LSTM in bfloat16 with the matrix tiles of Intel's AMX, shared among as many OpenMP threads as torch has.
+"""An LSTM in bfloat16 in tiles, shared among as many OpenMP threads as torch has.
 
 tiles.py has checked the tensors. A thread takes up to BLOCK environments at a time; in the backward pass up to SIDE if there
 are no more than FEW, so that more threads have work. Their gradients of the weights are added to PARTS sums, in an order that
@@ -12,7 +12,7 @@ import torch
 
 cdef extern from "lstm.h" nogil:
     ctypedef unsigned short bf16
-    ctypedef struct AmxSequence:
+    ctypedef struct TiledSequence:
         long steps, batch, inputs, units
         const bf16* x
         const bf16* weights
@@ -27,22 +27,25 @@ cdef extern from "lstm.h" nogil:
         bf16* hidden
         const bf16* dhidden
         bf16* dx
+        bf16* gates
+    int tiles_unit
+    const int VECTORS, AMX
+    int tiles_best()
     const long BLOCK, SIDE, DEEP
-    int amx_permitted()
-    long amx_space(long inputs, long n, char* at, void* space)
-    long amx_gradient(long inputs, long n)
-    void amx_pack_forward(const bf16* weight_x, const bf16* weight_h, long inputs, long n, long u, bf16* to)
-    void amx_pack_backward(const bf16* weight_x, const bf16* weight_h, long inputs, long n, long c, bf16* to)
-    void amx_forward(const AmxSequence* s, long row, long rows, char* memory)
-    void amx_sum(long inputs, long n, const float* sums, long parts, long c, float* dweight_x, float* dweight_h, float* dbias)
+    long tiled_space(long inputs, long n, char* at, void* space)
+    long tiled_gradient(long inputs, long n)
+    void tiled_pack_forward(const bf16* weight_x, const bf16* weight_h, long inputs, long n, long u, bf16* to)
+    void tiled_pack_backward(const bf16* weight_x, const bf16* weight_h, long inputs, long n, long c, bf16* to)
+    void tiled_forward(const TiledSequence* s, long row, long rows, char* memory)
+    void tiled_sum(long inputs, long n, const float* sums, long parts, long c, float* dweight_x, float* dweight_h, float* dbias)
 
 
 cdef extern from "lstm_back.h" nogil:
-    void amx_backward(const AmxSequence* s, long row, long rows, bint more, float* out, char* memory)
+    void tiled_backward(const TiledSequence* s, long row, long rows, bint more, float* out, char* memory)
 
 
 cdef extern from "heads.h" nogil:
-    ctypedef struct AmxHeads:
+    ctypedef struct TiledHeads:
         long rows, units, outputs
         const bf16* hidden
         const float* weight
@@ -50,8 +53,8 @@ cdef extern from "heads.h" nogil:
         float* out
         bf16* dhidden
     const long CHUNK
-    void amx_heads(const AmxHeads* s, long first, long last)
-    void amx_heads_backward(const AmxHeads* s, long first, long last, float* sums)
+    void tiled_heads(const TiledHeads* s, long first, long last)
+    void tiled_heads_backward(const TiledHeads* s, long first, long last, float* sums)
 
 
 cdef long FEW = 4 * SIDE
@@ -59,8 +62,23 @@ cdef long PARTS = 16  # sums of the weights' gradient, at most; no more threads 
 ctypedef bf16* halves
 ctypedef float* floats
 
+UNITS = {"vectors": VECTORS, "amx": AMX}
 ROWS = CHUNK  # of a part in heads_backward
-AVAILABLE = bool(amx_permitted())  # the CPU has tiles, and the system lets this process use them
+AVAILABLE = bool(tiles_best())  # the CPU multiplies tiles, and the system lets this process use them
+
+
+def use(int unit):
+    """Multiply by this one of UNITS from now on, in this module."""
+    global tiles_unit
+    tiles_unit = unit
+
+
+def unit():
+    """The number in UNITS of what multiplies."""
+    return tiles_unit
+
+
+use(tiles_best())
 
 
 def takes(long inputs, long units):
@@ -90,56 +108,58 @@ def pack(weight_x, weight_h, packed):
     cdef int threads = torch.get_num_threads()
     with nogil:
         for k in prange(units, schedule="static", num_threads=threads):
-            amx_pack_forward(from_x, from_h, inputs, n, k, to)
+            tiled_pack_forward(from_x, from_h, inputs, n, k, to)
 
 
-cdef void run_forward(AmxSequence* s) except *:
+cdef void run_forward(TiledSequence* s) except *:
     """The forward pass. Groups are smaller than BLOCK if threads would otherwise have none."""
     cdef int threads = torch.get_num_threads()
     cdef long k, rows = min(BLOCK, (s.batch + threads - 1) // threads), groups = (s.batch + rows - 1) // rows
-    cdef long size = amx_space(s.inputs, s.units, NULL, NULL)
+    cdef long size = tiled_space(s.inputs, s.units, NULL, NULL)
     bytes_of = torch.empty(threads * size + 63, dtype=torch.uint8)
     cdef char* memory = working_memory(bytes_of)
     with nogil:
         for k in prange(groups, schedule="static", num_threads=threads):
-            amx_forward(s, k * rows, min(rows, s.batch - k * rows), memory + threadid() * size)
+            tiled_forward(s, k * rows, min(rows, s.batch - k * rows), memory + threadid() * size)
 
 
 def lstm_step(x, packed, bias, keep, keep_next, h, c, hidden):
     """One step; h, c: IN the state before it, OUT that after it. hidden: OUT."""
-    cdef AmxSequence s
+    cdef TiledSequence s
+    s.gates = NULL
     s.steps, s.batch, s.inputs, s.units = 1, x.shape[0], x.shape[1], h.shape[1]
     s.x, s.weights, s.bias, s.keep, s.keep_next = bf16s(x), bf16s(packed), reals(bias), reals(keep), reals(keep_next)
     s.h, s.h_last, s.cells, s.cells_next, s.hidden = bf16s(h), bf16s(h), reals(c), reals(c), bf16s(hidden)
     run_forward(&s)
 
 
-cdef void describe(AmxSequence* s, x, bias, keep, h, cells, hidden) except *:
+cdef void describe(TiledSequence* s, x, bias, keep, h, cells, hidden, gates) except *:
     """Set the fields of `s` that both passes over a sequence use."""
     s.steps, s.batch, s.inputs, s.units = x.shape[0], x.shape[1], x.shape[2], h.shape[1]
     s.x, s.bias, s.keep, s.keep_next = bf16s(x), reals(bias), reals(keep), reals(keep) + s.batch
     s.h, s.h_last, s.cells, s.cells_next = bf16s(h), NULL, reals(cells), reals(cells) + s.batch * s.units
-    s.hidden = bf16s(hidden)
+    s.hidden, s.gates = bf16s(hidden), bf16s(gates)
 
 
-def lstm_sequence(x, weight_x, weight_h, bias, keep, h, cells, hidden):
-    """All T steps. cells (T + 1, B, n): IN row 0, OUT the others. hidden: OUT."""
-    cdef AmxSequence s
-    describe(&s, x, bias, keep, h, cells, hidden)
+def lstm_sequence(x, weight_x, weight_h, bias, keep, h, cells, hidden, gates):
+    """All T steps. cells (T + 1, B, n): IN row 0, OUT the others. hidden, and gates unless it is None: OUT."""
+    cdef TiledSequence s
+    describe(&s, x, bias, keep, h, cells, hidden, gates)
     packed = torch.empty(weight_x.numel() + weight_h.numel(), dtype=x.dtype)
     pack(weight_x, weight_h, packed)
     s.weights = bf16s(packed)
     run_forward(&s)
 
 
-def lstm_sequence_backward(x, weight_x, weight_h, bias, keep, h, cells, hidden, dhidden, dx, dweight_x, dweight_h, dbias):
+def lstm_sequence_backward(x, weight_x, weight_h, bias, keep, h, cells, hidden, gates, dhidden, dx, dweight_x, dweight_h,
+                           dbias):
     """The gradient of `lstm_sequence`, from its arguments: to dx, unless it is None, and to the last three tensors."""
-    cdef AmxSequence s
+    cdef TiledSequence s
     cdef int threads = torch.get_num_threads()
-    describe(&s, x, bias, keep, h, cells, hidden)
-    cdef long k, group, inputs = s.inputs, n = s.units, batch = s.batch, size = amx_space(inputs, n, NULL, NULL)
+    describe(&s, x, bias, keep, h, cells, hidden, gates)
+    cdef long k, group, inputs = s.inputs, n = s.units, batch = s.batch, size = tiled_space(inputs, n, NULL, NULL)
     cdef long rows = SIDE if batch <= FEW else BLOCK, groups = (batch + rows - 1) // rows, parts = min(groups, PARTS)
-    cdef long numbers = amx_gradient(inputs, n), blocks = (inputs + n) // BLOCK, columns = 4 * n // BLOCK
+    cdef long numbers = tiled_gradient(inputs, n), blocks = (inputs + n) // BLOCK, columns = 4 * n // BLOCK
     packed, packed_back = torch.empty(2, weight_x.numel() + weight_h.numel(), dtype=x.dtype)
     pack(weight_x, weight_h, packed)
     bytes_of, summed = torch.empty(threads * size + 63, dtype=torch.uint8), torch.empty(parts * numbers)
@@ -149,16 +169,16 @@ def lstm_sequence_backward(x, weight_x, weight_h, bias, keep, h, cells, hidden, 
     s.weights, s.weights_back, s.dhidden, s.dx = bf16s(packed), back, bf16s(dhidden), bf16s(dx)
     with nogil:
         for k in prange(blocks, schedule="static", num_threads=threads):
-            amx_pack_backward(from_x, from_h, inputs, n, k, back)
+            tiled_pack_backward(from_x, from_h, inputs, n, k, back)
         for k in prange(parts, schedule="static", num_threads=threads):
             for group in range(groups * k // parts, groups * (k + 1) // parts):
-                amx_backward(&s, group * rows, min(rows, batch - group * rows), group > groups * k // parts,
-                             sums + k * numbers, memory + threadid() * size)
+                tiled_backward(&s, group * rows, min(rows, batch - group * rows), group > groups * k // parts,
+                               sums + k * numbers, memory + threadid() * size)
         for k in prange(columns, schedule="static", num_threads=threads):
-            amx_sum(inputs, n, sums, parts, k * BLOCK, to_x, to_h, to_bias)
+            tiled_sum(inputs, n, sums, parts, k * BLOCK, to_x, to_h, to_bias)
 
 
-cdef void describe_heads(AmxHeads* s, hidden, weight, bias, out, dhidden) except *:
+cdef void describe_heads(TiledHeads* s, hidden, weight, bias, out, dhidden) except *:
     """Set the fields of `s`."""
     s.rows, s.units, s.outputs = hidden.shape[0], hidden.shape[1], weight.shape[0]
     s.hidden, s.weight, s.bias, s.out, s.dhidden = bf16s(hidden), reals(weight), reals(bias), reals(out), bf16s(dhidden)
@@ -166,22 +186,22 @@ cdef void describe_heads(AmxHeads* s, hidden, weight, bias, out, dhidden) except
 
 def heads(hidden, weight, bias, out):
     """hidden (B, n) times weight (O, n) transposed, plus bias (O,), to out (B, O)."""
-    cdef AmxHeads s
+    cdef TiledHeads s
     cdef int threads = torch.get_num_threads()
     cdef long k, rows = hidden.shape[0], share = (rows + threads - 1) // threads
     describe_heads(&s, hidden, weight, bias, out, None)
     with nogil:
         for k in prange(threads, schedule="static", num_threads=threads):
-            amx_heads(&s, min(rows, k * share), min(rows, (k + 1) * share))
+            tiled_heads(&s, min(rows, k * share), min(rows, (k + 1) * share))
 
 
 def heads_backward(hidden, weight, dout, dhidden, sums):
     """The gradient of `heads` by hidden, to dhidden; by weight and bias, in parts to sums (ceil(B / CHUNK), O * (n + 1))."""
-    cdef AmxHeads s
+    cdef TiledHeads s
     cdef int threads = torch.get_num_threads()
     cdef long k, rows = hidden.shape[0], chunks = sums.shape[0], numbers = sums.shape[1]
     cdef floats parts = reals(sums)
     describe_heads(&s, hidden, weight, weight, dout, dhidden)
     with nogil:
         for k in prange(chunks, schedule="static", num_threads=threads):
-            amx_heads_backward(&s, k * CHUNK, min(rows, (k + 1) * CHUNK), parts + k * numbers)
+            tiled_heads_backward(&s, k * CHUNK, min(rows, (k + 1) * CHUNK), parts + k * numbers)

@@ -1,4 +1,4 @@
-"""A layer with ReLU in bfloat16 with the matrix tiles of Intel's AMX, shared among as many OpenMP threads as torch has.
+"""A layer with ReLU in bfloat16 in tiles, shared among as many OpenMP threads as torch has.
 
 dense.py has checked the tensors. The gradients of PART rows and more are added up in one sum, in an order
 that does not depend on the number of threads; neither do the bits.
@@ -12,28 +12,39 @@ import torch
 cdef extern from "products.h" nogil:
     ctypedef unsigned short bf16
     const long BLOCK, SIDE
+    int tiles_unit
+    int tiles_best()
 
 
 cdef extern from "dense.h" nogil:
-    ctypedef struct AmxDense:
+    ctypedef struct TiledDense:
         long rows, inputs, outputs
         const bf16* x
         const bf16* packed
         const float* bias
         bf16* out
         const bf16* dout
-    long amx_padded(long inputs)
-    long amx_dense_gradient(long inputs, long outputs)
-    long amx_dense_space(long inputs, long outputs, char* at, void* space)
-    void amx_dense_pack(const float* weight, long inputs, long u, bf16* to)
-    void amx_dense(const AmxDense* s, long first, long last, char* memory)
-    void amx_dense_backward(const AmxDense* s, long first, long last, float* sums, char* memory)
-    void amx_dense_sum(const AmxDense* s, const float* sums, long parts, long o, float* dweight, float* dbias)
+    long tiled_padded(long inputs)
+    long tiled_dense_gradient(long inputs, long outputs)
+    long tiled_dense_space(long inputs, long outputs, char* at, void* space)
+    void tiled_dense_pack(const float* weight, long inputs, long u, bf16* to)
+    void tiled_dense(const TiledDense* s, long first, long last, char* memory)
+    void tiled_dense_backward(const TiledDense* s, long first, long last, float* sums, char* memory)
+    void tiled_dense_sum(const TiledDense* s, const float* sums, long parts, long o, float* dweight, float* dbias)
 
 
 cdef long PART = 512, PARTS = 16  # rows of a sum of gradients, at least; number of sums, at most
 ctypedef bf16* halves
 ctypedef float* floats
+
+
+def use(int unit):
+    """Multiply by this one of tiles.UNITS from now on, in this module."""
+    global tiles_unit
+    tiles_unit = unit
+
+
+use(tiles_best())
 
 
 cdef halves bf16s(tensor) except? NULL:
@@ -53,7 +64,7 @@ cdef char* aligned(tensor) except NULL:
 
 def padded(long inputs):
     """The number of inputs that the tiles multiply."""
-    return amx_padded(inputs)
+    return tiled_padded(inputs)
 
 
 def pack(weight, packed):
@@ -63,38 +74,38 @@ def pack(weight, packed):
     cdef halves to = bf16s(packed)
     with nogil:
         for u in range(units):
-            amx_dense_pack(numbers, inputs, u, to)
+            tiled_dense_pack(numbers, inputs, u, to)
 
 
 def forward(x, packed, bias, out):
     """x (B, K) to out (B, E)."""
-    cdef AmxDense s
+    cdef TiledDense s
     cdef int threads = torch.get_num_threads()
     s.rows, s.inputs, s.outputs = x.shape[0], x.shape[1], out.shape[1]
     s.x, s.packed, s.bias, s.out = bf16s(x), bf16s(packed), reals(bias), bf16s(out)
     cdef long k, share = ((s.rows + threads - 1) // threads + SIDE - 1) // SIDE * SIDE
-    cdef long size = amx_dense_space(s.inputs, s.outputs, NULL, NULL)
+    cdef long size = tiled_dense_space(s.inputs, s.outputs, NULL, NULL)
     bytes_of = torch.empty(threads * size + 63, dtype=torch.uint8)
     cdef char* memory = aligned(bytes_of)
     with nogil:
         for k in prange(threads, schedule="static", num_threads=threads):
-            amx_dense(&s, min(s.rows, k * share), min(s.rows, (k + 1) * share), memory + k * size)
+            tiled_dense(&s, min(s.rows, k * share), min(s.rows, (k + 1) * share), memory + k * size)
 
 
 def backward(x, out, dout, dweight, dbias):
     """The gradients of `forward` by the weights, to dweight (E, K), and by the bias, to dbias (E,)."""
-    cdef AmxDense s
+    cdef TiledDense s
     cdef int threads = torch.get_num_threads()
     s.rows, s.inputs, s.outputs = x.shape[0], x.shape[1], out.shape[1]
     s.x, s.out, s.dout = bf16s(x), bf16s(out), bf16s(dout)
-    cdef long k, outputs = s.outputs, size = amx_dense_space(s.inputs, outputs, NULL, NULL)
+    cdef long k, outputs = s.outputs, size = tiled_dense_space(s.inputs, outputs, NULL, NULL)
     cdef long rows = max(PART, (s.rows // PARTS + BLOCK) // BLOCK * BLOCK), parts = (s.rows + rows - 1) // rows
-    cdef long numbers = amx_dense_gradient(s.inputs, outputs)
+    cdef long numbers = tiled_dense_gradient(s.inputs, outputs)
     bytes_of, summed = torch.empty(threads * size + 63, dtype=torch.uint8), torch.empty(parts * numbers)
     cdef char* memory = aligned(bytes_of)
     cdef floats sums = reals(summed), to_weight = reals(dweight), to_bias = reals(dbias)
     with nogil:
         for k in prange(parts, schedule="static", num_threads=threads):
-            amx_dense_backward(&s, k * rows, min(s.rows, (k + 1) * rows), sums + k * numbers, memory + threadid() * size)
+            tiled_dense_backward(&s, k * rows, min(s.rows, (k + 1) * rows), sums + k * numbers, memory + threadid() * size)
         for k in prange(outputs, schedule="static", num_threads=threads):
-            amx_dense_sum(&s, sums, parts, k, to_weight, to_bias)
+            tiled_dense_sum(&s, sums, parts, k, to_weight, to_bias)

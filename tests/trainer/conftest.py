@@ -1,0 +1,18 @@
+"""What multiplies tiles of bfloat16: a test with this fixture runs once with each unit that the CPU has."""
+
+import pytest
+
+from trainer.kernels.tiled import dense, pictures, tiles
+
+
+@pytest.fixture(params=tiles.UNITS)
+def unit(request):
+    """"vectors" or "amx"; the kernels multiply with it during the test."""
+    best = tiles.unit()
+    if tiles.UNITS[request.param] > best:
+        pytest.skip(f"this CPU does not multiply bfloat16 with {request.param}")
+    for module in (tiles, dense, pictures):
+        module.use(tiles.UNITS[request.param])
+    yield request.param
+    for module in (tiles, dense, pictures):
+        module.use(best)
