@@ -168,7 +168,9 @@ def test_a_transform_may_change_the_shape(game, view, path, factor):
     assert inputs == math.prod(shape) * factor
 
 
-def test_heads_of_one_s_own_that_equal_the_built_in_ones_give_the_same_bits():
+def test_heads_of_one_s_own_that_equal_the_built_in_ones_learn_the_same():
+    """To the last bit or two: a product with a transposed copy of the weights, which the built-in heads read in a rollout, is
+    rounded in another order on some CPUs (Zen 4)."""
     def weights(settings):
         with contextlib.closing(make_session(settings)) as session:
             for parameter in session.policy.parameters():
@@ -176,4 +178,4 @@ def test_heads_of_one_s_own_that_equal_the_built_in_ones_give_the_same_bits():
             iterate(session)
             return {name.replace("heads.module.", "heads."): tensor for name, tensor in session.policy.state_dict().items()}
     mine, built_in = (own(None, "loss", changes={"policy": {"heads": kind}}) for kind in ("own_learning:linear", "linear"))
-    same(weights(mine), weights(built_in))
+    torch.testing.assert_close(weights(mine), weights(built_in), rtol=0, atol=1e-7)
