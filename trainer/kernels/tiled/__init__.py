@@ -2,6 +2,7 @@
 
     vectors.h      functions of vectors
     products.h     products of tiles, by both units
+    shared.pxi     what the modules have in common: the unit that multiplies, addresses in tensors
     tiles.pyx      an LSTM's sequences and steps, and the last layer of a policy; with lstm.h, lstm_back.h, pack.h
                    and heads.h
     dense.pyx      a layer with ReLU, with dense.h

@@ -8,12 +8,7 @@ from cython.parallel cimport prange, threadid
 
 import torch
 
-
-cdef extern from "products.h" nogil:
-    ctypedef unsigned short bf16
-    const long BLOCK, SIDE
-    int tiles_unit
-    int tiles_best()
+include "shared.pxi"
 
 
 cdef extern from "dense.h" nogil:
@@ -34,32 +29,6 @@ cdef extern from "dense.h" nogil:
 
 
 cdef long PART = 512, PARTS = 16  # rows of a sum of gradients, at least; number of sums, at most
-ctypedef bf16* halves
-ctypedef float* floats
-
-
-def use(int unit):
-    """Multiply by this one of tiles.UNITS from now on, in this module."""
-    global tiles_unit
-    tiles_unit = unit
-
-
-use(tiles_best())
-
-
-cdef halves bf16s(tensor) except? NULL:
-    """The address of a bfloat16 tensor's numbers."""
-    return <halves><size_t>tensor.data_ptr()
-
-
-cdef floats reals(tensor) except? NULL:
-    """The address of a float32 tensor's numbers."""
-    return <floats><size_t>tensor.data_ptr()
-
-
-cdef char* aligned(tensor) except NULL:
-    """The first address in a tensor of bytes that is a multiple of 64."""
-    return <char*>((<size_t>tensor.data_ptr() + 63) & ~<size_t>63)
 
 
 def padded(long inputs):

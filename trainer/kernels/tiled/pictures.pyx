@@ -9,9 +9,10 @@ from libc.stdint cimport uint8_t
 
 import torch
 
+include "shared.pxi"
+
 
 cdef extern from "pictures_back.h" nogil:
-    ctypedef unsigned short bf16
     ctypedef struct TiledPictures:
         long planes, height, width
         const uint8_t* pictures
@@ -20,8 +21,6 @@ cdef extern from "pictures_back.h" nogil:
         const float* bias
         bf16* features
         const bf16* dfeatures
-    int tiles_unit
-    int tiles_best()
     long picture_space(const TiledPictures* s, char* at, void* space)
     long tiled_pictures_gradient(long planes)
     void tiled_pictures(const TiledPictures* s, long first, long last, char* memory)
@@ -32,32 +31,13 @@ cdef long RUN = 32    # pictures of a thread before it takes others
 cdef long PARTS = 16  # sums of the gradients, at most; no more threads than this share a backward pass
 
 
-def use(int unit):
-    """Multiply by this one of tiles.UNITS from now on, in this module."""
-    global tiles_unit
-    tiles_unit = unit
-
-
-use(tiles_best())
-
-
-cdef void* address(tensor) except? NULL:
-    """The address of a tensor's numbers; NULL for None."""
-    return NULL if tensor is None else <void*><size_t>tensor.data_ptr()
-
-
 cdef void describe(TiledPictures* s, pictures, weights, bias, features) except *:
     """Set the fields of `s` that both passes use."""
     s.planes, s.height, s.width = pictures.shape[1], pictures.shape[2], pictures.shape[3]
-    s.pictures, s.bias, s.features = <uint8_t*>address(pictures), <float*>address(bias), <bf16*>address(features)
+    s.pictures, s.bias, s.features = <uint8_t*>address(pictures), reals(bias), bf16s(features)
     cdef int k
     for k in range(3):
-        s.weights[k] = <bf16*>address(weights[k])
-
-
-cdef char* aligned(tensor) except NULL:
-    """The first address in a tensor of bytes that is a multiple of 64."""
-    return <char*>((<size_t>tensor.data_ptr() + 63) & ~<size_t>63)
+        s.weights[k] = bf16s(weights[k])
 
 
 def forward(pictures, weights, bias, features):
@@ -81,11 +61,11 @@ def backward(pictures, weights, back, bias, features, dfeatures):
     cdef int threads = torch.get_num_threads()
     cdef long k, count = pictures.shape[0], parts = max(1, min(PARTS, count))
     describe(&s, pictures, weights, bias, features)
-    s.back[1], s.back[2], s.dfeatures = <bf16*>address(back[0]), <bf16*>address(back[1]), <bf16*>address(dfeatures)
+    s.back[1], s.back[2], s.dfeatures = bf16s(back[0]), bf16s(back[1]), bf16s(dfeatures)
     cdef long size = picture_space(&s, NULL, NULL), numbers = tiled_pictures_gradient(s.planes)
     bytes_of, sums = torch.empty(threads * size + 63, dtype=torch.uint8), torch.empty(parts, numbers)
     cdef char* memory = aligned(bytes_of)
-    cdef float* to = <float*>address(sums)
+    cdef float* to = reals(sums)
     with nogil:
         for k in prange(parts, schedule="dynamic", num_threads=threads):
             tiled_pictures_backward(&s, count * k // parts, count * (k + 1) // parts, to + k * numbers,

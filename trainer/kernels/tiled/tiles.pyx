@@ -9,9 +9,10 @@ from cython.parallel cimport prange, threadid
 
 import torch
 
+include "shared.pxi"
+
 
 cdef extern from "lstm.h" nogil:
-    ctypedef unsigned short bf16
     ctypedef struct TiledSequence:
         long steps, batch, inputs, units
         const bf16* x
@@ -28,10 +29,6 @@ cdef extern from "lstm.h" nogil:
         const bf16* dhidden
         bf16* dx
         bf16* gates
-    int tiles_unit
-    const int VECTORS, AMX
-    int tiles_best()
-    const long BLOCK, SIDE, DEEP
     long tiled_space(long inputs, long n, char* at, void* space)
     long tiled_gradient(long inputs, long n)
     void tiled_pack_forward(const bf16* weight_x, const bf16* weight_h, long inputs, long n, long u, bf16* to)
@@ -59,18 +56,10 @@ cdef extern from "heads.h" nogil:
 
 cdef long FEW = 4 * SIDE
 cdef long PARTS = 16  # sums of the weights' gradient, at most; no more threads than this share a backward pass
-ctypedef bf16* halves
-ctypedef float* floats
 
 UNITS = {"vectors": VECTORS, "amx": AMX}
 ROWS = CHUNK  # of a part in heads_backward
 AVAILABLE = bool(tiles_best())  # the CPU multiplies tiles, and the system lets this process use them
-
-
-def use(int unit):
-    """Multiply by this one of UNITS from now on, in this module."""
-    global tiles_unit
-    tiles_unit = unit
 
 
 def unit():
@@ -78,27 +67,9 @@ def unit():
     return tiles_unit
 
 
-use(tiles_best())
-
-
 def takes(long inputs, long units):
     """True if there are tiles, and matrices of these sizes fill them."""
     return AVAILABLE and inputs > 0 and units > 0 and inputs % DEEP == 0 and units % DEEP == 0
-
-
-cdef halves bf16s(tensor) except? NULL:
-    """The address of a bfloat16 tensor's numbers; NULL for None."""
-    return NULL if tensor is None else <halves><size_t>tensor.data_ptr()
-
-
-cdef floats reals(tensor) except? NULL:
-    """The address of a float32 tensor's numbers."""
-    return <floats><size_t>tensor.data_ptr()
-
-
-cdef char* working_memory(tensor) except NULL:
-    """The first address in a tensor of bytes that is a multiple of 64."""
-    return <char*>((<size_t>tensor.data_ptr() + 63) & ~<size_t>63)
 
 
 def pack(weight_x, weight_h, packed):
@@ -117,7 +88,7 @@ cdef void run_forward(TiledSequence* s) except *:
     cdef long k, rows = min(BLOCK, (s.batch + threads - 1) // threads), groups = (s.batch + rows - 1) // rows
     cdef long size = tiled_space(s.inputs, s.units, NULL, NULL)
     bytes_of = torch.empty(threads * size + 63, dtype=torch.uint8)
-    cdef char* memory = working_memory(bytes_of)
+    cdef char* memory = aligned(bytes_of)
     with nogil:
         for k in prange(groups, schedule="static", num_threads=threads):
             tiled_forward(s, k * rows, min(rows, s.batch - k * rows), memory + threadid() * size)
@@ -161,9 +132,10 @@ def lstm_sequence_backward(x, weight_x, weight_h, bias, keep, h, cells, hidden, 
     cdef long rows = SIDE if batch <= FEW else BLOCK, groups = (batch + rows - 1) // rows, parts = min(groups, PARTS)
     cdef long numbers = tiled_gradient(inputs, n), blocks = (inputs + n) // BLOCK, columns = 4 * n // BLOCK
     packed, packed_back = torch.empty(2, weight_x.numel() + weight_h.numel(), dtype=x.dtype)
-    pack(weight_x, weight_h, packed)
+    if gates is None:  # the gates are computed anew
+        pack(weight_x, weight_h, packed)
     bytes_of, summed = torch.empty(threads * size + 63, dtype=torch.uint8), torch.empty(parts * numbers)
-    cdef char* memory = working_memory(bytes_of)
+    cdef char* memory = aligned(bytes_of)
     cdef floats sums = reals(summed), to_x = reals(dweight_x), to_h = reals(dweight_h), to_bias = reals(dbias)
     cdef halves from_x = bf16s(weight_x), from_h = bf16s(weight_h), back = bf16s(packed_back)
     s.weights, s.weights_back, s.dhidden, s.dx = bf16s(packed), back, bf16s(dhidden), bf16s(dx)
