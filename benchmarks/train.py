@@ -1,8 +1,8 @@
 """Steps per second of training: `python -m benchmarks.train`.
 
-Breakout's 118 features, an encoder and an LSTM of size 128, 1,024 environments, horizon 64, minibatch 32,768, one epoch, on the
-CPU. The same run also measures two things for comparison: the speed of training if only its matrix products took time, and the
-learner's forward and backward pass beside that of torch's own LSTM.
+Breakout's 118 features, an encoder and an LSTM of size 128, 1,024 environments, horizon 64, one epoch, on the CPU. The same
+run also measures two things for comparison: the speed of training if only its matrix products took time, and the learner's
+forward and backward pass beside that of torch's own LSTM.
 """
 
 import statistics
@@ -28,15 +28,15 @@ FLOP = 2 * (FEATURES * SIZE + 2 * SIZE * 4 * SIZE + SIZE * (ACTIONS + 1)) * 4
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 
 
-def config(precision: str, threads: int) -> Config:
+def config(precision: str, threads: int, minibatch: int) -> Config:
     return Config("breakout", EnvConfig(num_envs=1024, num_threads=threads),
                   PolicyConfig(encoder_size=SIZE, lstm_size=SIZE, precision=precision),
-                  PPOConfig(horizon=64, minibatch=32_768, epochs=1, total_steps=10**9), RunConfig(device="cpu"))
+                  PPOConfig(horizon=64, minibatch=minibatch, epochs=1, total_steps=10**9), RunConfig(device="cpu"))
 
 
-def end_to_end(precision: str, threads: int, iterations: int) -> list[str]:
+def end_to_end(precision: str, threads: int, minibatch: int, iterations: int) -> list[str]:
     """Return a row of the table: steps/s of training and of the products only, their ratio, and the share of each stage."""
-    session = make_session(config(precision, threads))
+    session = make_session(config(precision, threads, minibatch))
     for _ in range(2):
         iterate(session)
     metrics = [iterate(session) for _ in range(iterations)]
@@ -46,7 +46,7 @@ def end_to_end(precision: str, threads: int, iterations: int) -> list[str]:
     total = session.config.batch_steps / speed
     dtype = DTYPES[precision]
     limit = measure(torch.device("cpu"), (dtype,), rows=4096)[dtype] / FLOP
-    return [precision, threads, count(speed), count(limit), f"{speed / limit:.0%}",
+    return [precision, threads, f"{minibatch:,}", count(speed), count(limit), f"{speed / limit:.0%}",
             *(f"{seconds / total:.0%}" for seconds in stages.values())]
 
 
@@ -88,15 +88,18 @@ def main():
     parser.add_argument("--precision", choices=DTYPES, action="append",
                         help="precision; repeat the option for several (default: all)")
     parser.add_argument("--threads", type=int, default=0, help="number of threads (default: all cores)")
+    parser.add_argument("--minibatch", type=int, action="append", metavar="STEPS",
+                        help="steps of a minibatch; repeat the option for several (default: 32768)")
     parser.add_argument("--iterations", type=int, default=15, help="measured iterations (default: 15)")
     parser.add_argument("--out", type=Path, help="file to write the tables to")
     options = parser.parse_args()
     precisions = options.precision or list(DTYPES)
-    runs = [end_to_end(name, options.threads or cores(), options.iterations) for name in precisions]
+    runs = [end_to_end(name, options.threads or cores(), minibatch, options.iterations)
+            for name in precisions for minibatch in options.minibatch or [32_768]]
     learners = [learner(name, DTYPES[name], batch) for name in precisions for batch in (64, 512)]
     publish(head("Training steps per second") + "\n" + markdown(
-        ["precision", "threads", "steps/s", "products only", "ratio", "games", "forward", "sample", "learn", "other"],
-        runs) + "\nForward and backward pass of complete sequences, steps/s:\n\n" + markdown(
+        ["precision", "threads", "minibatch", "steps/s", "products only", "ratio", "games", "forward", "sample", "learn",
+         "other"], runs) + "\nForward and backward pass of complete sequences, steps/s:\n\n" + markdown(
         ["precision", "steps x environments", "insertcoin", "plain kernels", "torch's LSTM, no resets", "insertcoin / torch"],
         learners), options.out)
 
