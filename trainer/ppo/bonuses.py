@@ -1,13 +1,23 @@
 """Bonuses that presets add to the rewards for learning (the setting reward_transform); scores stay raw."""
 
+import torch
 from torch import Tensor
 
 import envs_c
 from trainer.ppo.own_code import Rollout
 
+# Seaquest
 LOW = 24          # units of oxygen
 AIR = 0.5         # for a unit of oxygen
 TANK = 64
+
+# Space Invaders
+INVADERS = 6      # in a row, and in a column
+APART = 18        # rows, in pixels
+TOP = 31          # y of the first row as the first wave begins
+LAST = 161        # y of the lowest row as the fifth wave begins; it lands at the next turn
+HALF = 20         # pixels above LAST, where an invader is half the danger
+DANGER = 100.0    # points for the danger of one invader at LAST
 
 
 def seaquest(rollout: Rollout) -> Tensor:
@@ -19,11 +29,8 @@ def seaquest(rollout: Rollout) -> Tensor:
 
     Raises ValueError for other observations than the game's features as they are.
     """
-    seen, places = rollout.observation.float(), _places("seaquest")
-    docked = seen[..., places["docked"]] if seen.ndim == 3 and seen.shape[-1] >= len(places) else None
-    if docked is None or not ((docked == 0) | (docked == 1)).all():
-        raise ValueError("these are not Seaquest's features as they are: use the game seaquest with view features, without "
-                         "normalize_observations, or set reward_transform to none")
+    seen, places = _features(rollout, "seaquest", "docked")
+    docked = seen[..., places["docked"]]
     divers = (seen[..., places["divers"]] * 3).round()
     oxygen = TANK - seen[..., places["oxygen used"]] * TANK / 2
     fills = (docked[:-1] == 1) & (seen[1:, :, places["waiting"]] == 0)
@@ -32,10 +39,37 @@ def seaquest(rollout: Rollout) -> Tensor:
     return rollout.reward + rollout.valid * bonus
 
 
-def _places(game: str) -> dict[str, int]:
-    """The column of each of a game's features by its name, without those of options."""
+def space_invaders(rollout: Rollout) -> Tensor:
+    """Rewards (T, N) for Space Invaders' features: 100 points for each fall of the danger by 1, -100 for each rise.
+
+    An invader at y is a danger of 2^((y - 161) / 20); the danger is the sum over all of them. Without it a policy learns to
+    shoot column by column, and from the fifth wave on the lowest row lands first. Within a wave the differences add up to the
+    same in whatever order invaders are shot, so nothing is gained by letting them come down. These are the shaped rewards
+    of Ng, Harada and Russell (1999, "Policy invariance under reward transformations") without a discount. A new wave and a new
+    episode count nothing.
+
+    Raises ValueError for other observations than the game's features as they are.
+    """
+    seen, places = _features(rollout, "space_invaders", "saucer")
+    first = places["invaders gone"]
+    left = INVADERS - seen[..., first:first + INVADERS ** 2].unflatten(-1, (INVADERS, INVADERS)).sum(-1)  # in each row
+    height = TOP + 40 * seen[..., places["formation y"], None] + APART * torch.arange(INVADERS, device=seen.device)
+    danger, wave = (left * 2 ** ((height - LAST) / HALF)).sum(-1), seen[..., places["wave"]]
+    return rollout.reward - rollout.valid * DANGER * danger.diff(dim=0) * (wave[1:] == wave[:-1])
+
+
+def _features(rollout: Rollout, game: str, flag: str) -> tuple[Tensor, dict[str, int]]:
+    """A rollout's features (T + 1, N, F) float32, and the column of each feature by its name, without those of options.
+
+    flag: a feature that is 0 or 1. Raises ValueError if the observations are not the game's features as they are.
+    """
     places, column = {}, 0
     for feature in envs_c.game(game).features:
         places[feature.name] = column
         column += feature.count
-    return places
+    seen = rollout.observation.float()
+    flags = seen[..., places[flag]] if seen.ndim == 3 and seen.shape[-1] >= column else None
+    if flags is None or not ((flags == 0) | (flags == 1)).all():
+        raise ValueError(f"these are not the features of {game} as they are: use this game with view features, without "
+                         "normalize_observations, or set reward_transform to none")
+    return seen, places

@@ -34,7 +34,7 @@ from trainer.config.games import hold, path_of, release
 from trainer.errors import TrustError
 
 LIBRARIES = {"envs_c", "ale_py", "tensorboard", "wandb", "trackio"}  # need no permission where they are installed
-OWN_CODE = {"trainer.ppo.bonuses:seaquest"}                              # functions of this package that presets name
+OWN_CODE = {"trainer.ppo.bonuses:seaquest", "trainer.ppo.bonuses:space_invaders"}  # functions of this package that presets name
 OF_THE_POLICY = ("encoder", "observation_transform", "memory", "heads")  # settings in the section policy that may name code
 OF_THE_LEARNING = ("reward_transform", "loss")                           # those in the section ppo; only trainings load it
 ADVICE = "read it, then allow it with --trust-code"
