@@ -25,6 +25,7 @@ RUNS = {
     "priorities": {"priority_alpha": 0.6},
     "Muon": {"optimizer": "muon"},
     "normalized": {"normalize_observations": True, "normalize_rewards": True, "num_batches": 2},
+    "waiting for a signal": {"wait_for_signal": True, "num_batches": 2},
     "target_kl": {"target_kl": 1e-9, "epochs": 3},
     "overlap, three batches": {"overlap": True, "vtrace": True, "num_batches": 3, "normalize_observations": True},
     "overlap, Gymnasium": {"overlap": True, "game": "gym:Pendulum-v1", "epochs": 1},

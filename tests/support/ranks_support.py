@@ -16,7 +16,7 @@ from trainer.config import Config, EnvConfig, PolicyConfig, PPOConfig, RunConfig
 from trainer.errors import TrainerError
 from trainer.policy.normalize import Moments
 from trainer.ppo import learner as ppo
-from trainer.ppo.losses import explained_variance
+from trainer.ppo.losses import explained_variance, has_signal
 from trainer.rollout.actor import collect
 from trainer.training import shares
 from trainer.training.build import make_session
@@ -130,6 +130,14 @@ def moments(rows: torch.Tensor):
     made.add(mine, joined)
     advantage, value, valid = mine[:, 0], mine[:, 1], (mine[:, 2] > 0).float()
     return made.mean, made.deviation, explained_variance(advantage, value, valid, joined)
+
+
+def signal(other: int | None) -> float:
+    """The signal in rewards of -1, one of which is 0 in the rank `other`."""
+    reward = torch.full((3, 2), -1.0)
+    if joined.rank == other:
+        reward[1, 0] = 0.0
+    return has_signal(reward, torch.zeros(3, 2), torch.ones(3, 2), joined).item()
 
 
 def prepared(settings: Config, among: ranks.Ranks) -> Session:

@@ -86,6 +86,7 @@ GRADIENTS = {
     "weights": {"priority_alpha": 1.0},
     "accumulated": {"accumulate": 2, "minibatch": N * T // 2},
     "normalized": {"normalize_rewards": True, "policy": {"normalize_observations": True}},
+    "waiting for a signal": {"wait_for_signal": True},
 }
 
 
@@ -124,6 +125,11 @@ def test_moments_and_explained_variance_are_those_of_all_ranks(pair):
         torch.testing.assert_close(mean, rows.double().mean(0))
         torch.testing.assert_close(deviation, rows.double().std(0, correction=0))
         assert got.item() == pytest.approx(explained.item(), rel=1e-5)
+
+
+@pytest.mark.parametrize("rank", [None, 0, 1])
+def test_a_reward_in_one_rank_is_a_signal_for_all(pair, rank):
+    assert pair(work.signal, rank) == [0.0 if rank is None else 1.0] * 2
 
 
 def test_all_ranks_share_one_shuffle_of_all_sequences(pair):

@@ -25,7 +25,8 @@ OF_ONE_SESSION = frozenset({"run_dir", "resume", "stop_at"})  # in no preset
 # Settings that the first checkpoints do not have, with the value by which such a run goes on as before.
 ADDED_LATER: dict[str, Any] = {"heads": "linear", "observation_transform": None, "reward_transform": None, "loss": None,
                                "init_from": None, "vectorization": "auto", "wrap": "none", "observations": "plain",
-                               "eval_greedy": True, "highway": False, "overlap": False, "noise_hold": 1}
+                               "eval_greedy": True, "highway": False, "overlap": False, "noise_hold": 1,
+                               "wait_for_signal": False}
 
 SEEDS = 2**63  # a run's seed is lower than this
 
@@ -176,6 +177,8 @@ class PPOConfig(Section):
     """Rewards are multiplied by this for learning, after clipping; scores stay raw."""
     normalize_rewards: bool = False
     """Divide rewards by the running deviation of the discounted return, for learning."""
+    wait_for_signal: bool = False
+    """After a rollout of equal rewards in which no episode terminated, learn no policy: advantages are the value's errors."""
     gamma: float = within(0.99, 0, 1)
     """Discount of rewards per step."""
     gae_lambda: float = within(0.95, 0, 1)

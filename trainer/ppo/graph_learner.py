@@ -124,7 +124,8 @@ class GraphLearner(Learner):
 
     def _add_gradients(self, first: bool):
         """Add the gradients of this minibatch, and write its diagnostics to `sums`."""
-        if self.own_loss is not None or type(self.policy.distribution) is not Discrete or not self._add_in_one_kernel(first):
+        if self.own_loss is not None or self.signal is not None or type(self.policy.distribution) is not Discrete or \
+                not self._add_in_one_kernel(first):
             self._add_step_by_step(first)
 
     def _add_in_one_kernel(self, first: bool) -> bool:
@@ -150,7 +151,7 @@ class GraphLearner(Learner):
         """`_add_gradients`, by the operations of trainer/ppo/losses.py."""
         ppo, at = self.ppo, self.position[:1]
         numbers = self.order.index_select(0, at)[0]
-        batch = select(self.policy, self.storage, self.advantage, numbers, self.weight)
+        batch = select(self.policy, self.storage, self.advantage, numbers, self.weight, self.signal)
         joint = JointStatistics(*self.statistics.index_select(0, at)[0])
         loss, parts, ratio = losses(self.policy, batch, ppo, self.entropy_coef, joint, self.own_loss)
         self.gradients.backward(loss if ppo.accumulate == 1 else loss / ppo.accumulate, first)

@@ -9,21 +9,17 @@ from bridge.device import HostStream
 from bridge.graphs import Captured, Graphs
 from bridge.spans import span
 from trainer.config import PPOConfig
-from trainer.errors import LearningError
 from trainer.policy.normalize import RewardNorm
 from trainer.policy.policy import Policy
 from trainer.ppo import one_kernel
 from trainer.ppo.catch_up import CatchUp
 from trainer.ppo.gradients import Gradients
-from trainer.ppo.losses import explained_variance, joint_statistics, losses, select
+from trainer.ppo.losses import explained_variance, has_signal, joint_statistics, losses, raise_not_finite, select
 from trainer.ppo.optimizers import make_optimizers, set_learning_rate
 from trainer.ppo.own_code import OwnLoss, RewardTransform
 from trainer.ranks import ALONE, Ranks
 from trainer.rollout.storage import Storage
 from trainer.tensors import form, require_forms, under, with_prefix
-
-NAMES = {"loss_policy": "the policy's loss", "loss_value": "the value's loss", "entropy": "the entropy",
-         "grad_norm": "the gradient"}  # of diagnostics, in error messages
 
 
 class Learner:
@@ -59,6 +55,7 @@ class Learner:
         self.entropy_coef = torch.tensor(ppo.entropy_coef, device=device)
         self.advantage = torch.zeros_like(storage.log_prob)
         self.ratio = torch.ones_like(storage.log_prob) if ppo.vtrace else None
+        self.signal = torch.ones((), device=device) if ppo.wait_for_signal else None
         self.reward_norm = RewardNorm(storage.value.shape[1]).to(device) if ppo.normalize_rewards else None
         self.probability: torch.Tensor | None = None      # (N,) float64 on the CPU: of drawing each sequence, if prioritized
         self.latest: dict[str, torch.Tensor] = {}         # diagnostics of the last minibatch, written by captured work
@@ -143,6 +140,8 @@ class Learner:
                 self.catch_up()
             reward = self._reward()
             self._estimate(reward, None if self.catch_up is None else self.catch_up.lag)
+        if self.signal is not None:
+            self.signal.copy_(has_signal(reward, self.storage.terminated[1:], self.storage.valid, self.ranks))
         if self.ratio is not None:
             self.ratio.fill_(1.0)
         self.history.clear()
@@ -158,7 +157,7 @@ class Learner:
         """The second part of `update`, which waits for the device and returns the result."""
         metrics = self._metrics()
         if not all(math.isfinite(value) for name, value in metrics.items() if name != "explained_variance"):
-            self._raise_not_finite()
+            raise_not_finite(self.history)
         return metrics
 
     def _metrics(self) -> dict[str, float]:
@@ -264,7 +263,7 @@ class Learner:
 
     def _add_step_by_step(self, first: bool) -> dict[str, torch.Tensor]:
         """Add the gradients of a minibatch, by the operations of losses.py. Returns its losses and diagnostics."""
-        batch = select(self.policy, self.storage, self.advantage, self.sequences, self.weight)
+        batch = select(self.policy, self.storage, self.advantage, self.sequences, self.weight, self.signal)
         joint = joint_statistics(batch.advantage, batch.valid, self.ranks) if self.ranks.joined else None
         loss, parts, ratio = losses(self.policy, batch, self.ppo, self.entropy_coef, joint, self.own_loss)
         self.gradients.backward(loss if self.ppo.accumulate == 1 else loss / self.ppo.accumulate, first)
@@ -288,11 +287,3 @@ class Learner:
         """The mean of a diagnostic over the minibatches from `begin` on."""
         values = [parts[name] for parts in self.history[begin:] if name in parts]
         return torch.stack(values).mean()
-
-    def _raise_not_finite(self):
-        """Raise LearningError that names the first diagnostic that is not finite, and its minibatch."""
-        for k, parts in enumerate(self.history):
-            for name, part in parts.items():
-                if not torch.isfinite(part):
-                    raise LearningError(f"{NAMES.get(name, name)} is {part.item()} in minibatch {k + 1} of {len(self.history)} "
-                                        "of an update")

@@ -1,15 +1,20 @@
 """The loss of proximal policy optimization (Schulman et al., 2017, arXiv:1707.06347), as functions of tensors."""
 
+import math
 from typing import NamedTuple
 
 import torch
 
 from trainer import kernels
 from trainer.config import PPOConfig
+from trainer.errors import LearningError
 from trainer.policy.policy import Policy
 from trainer.ppo.own_code import REPLACED, Outputs, OwnLoss, hidden_of
 from trainer.ranks import ALONE, Ranks
 from trainer.rollout.storage import Storage
+
+NAMES = {"loss_policy": "the policy's loss", "loss_value": "the value's loss", "entropy": "the entropy",
+         "grad_norm": "the gradient"}  # of diagnostics, in error messages
 
 
 class Minibatch(NamedTuple):
@@ -25,14 +30,16 @@ class Minibatch(NamedTuple):
     action_mask: torch.Tensor | None           # (T, S, A)
     state: tuple[torch.Tensor, torch.Tensor]   # the memory before step 0, (S, ...) each
     weight: torch.Tensor | None = None         # (S,): weight of each sequence; None if all have the same
+    signal: torch.Tensor | None = None         # (): factor of policy loss and entropy bonus; None for 1
 
 
-def select(policy: Policy, storage: Storage, advantage, sequences, weight=None) -> Minibatch:
+def select(policy: Policy, storage: Storage, advantage, sequences, weight=None, signal=None) -> Minibatch:
     """The minibatch of some environments' sequences.
 
     advantage: (T, N).
     sequences: (S,) int64, numbers of environments.
     weight: (S,), or None.
+    signal: (), or None.
     """
     def columns(tensor):
         return None if tensor is None else kernels.take(tensor, sequences)
@@ -41,7 +48,7 @@ def select(policy: Policy, storage: Storage, advantage, sequences, weight=None) 
     return Minibatch(policy.preprocess_rollout(columns(storage.frames[:-1]), starts),
                      columns(storage.action), columns(storage.log_prob),
                      columns(storage.value[:-1]), columns(advantage), columns(storage.valid), starts[storage.before:],
-                     columns(storage.action_mask), (storage.h[sequences], storage.c[sequences]), weight)
+                     columns(storage.action_mask), (storage.h[sequences], storage.c[sequences]), weight, signal)
 
 
 class JointStatistics(NamedTuple):
@@ -87,6 +94,17 @@ def statistics_of_minibatches(values, valid, order, ranks: Ranks = ALONE):
     return torch.stack(found, 1).to(values.dtype)
 
 
+def has_signal(reward, terminated, valid, ranks: Ranks = ALONE) -> torch.Tensor:
+    """1.0 if the rewards of the valid steps of all ranks differ, or an episode terminated in one of these steps, else 0.0 ().
+
+    reward, terminated, valid: (T, N) of this rank.
+    """
+    used = valid > 0
+    least, most = (torch.where(used, reward, sign * math.inf) for sign in (1, -1))
+    rows = ranks.rows(torch.stack([least.min(), most.max(), (terminated * valid).max()]))
+    return ((rows[:, 0].min() < rows[:, 1].max()) | (rows[:, 2].max() > 0)).to(reward.dtype)
+
+
 def masked_mean(values, valid, joint: JointStatistics | None = None):
     """The mean over valid steps. With `joint`, this rank's share of the mean over all ranks: the shares add up to it."""
     return (values * valid).sum() / (valid.sum().clamp(min=1) if joint is None else joint.count)
@@ -106,7 +124,8 @@ def losses(policy: Policy, batch: Minibatch, ppo: PPOConfig, entropy_coef=None, 
     With r the new probability of an action over the old one, the policy loss is -min(r A, clip(r, 1 - clip, 1 + clip) A)
     (equation 7). The value loss is half the squared error of the new value, or of the new value clipped to within value_clip
     of the old value, whichever is larger. The entropy bonus is entropy_coef times the mean entropy. Each sequence has its
-    weight in the means of policy loss and value loss.
+    weight in the means of policy loss and value loss. `batch.signal` is a factor of the advantages A in the policy loss, and
+    of the entropy bonus.
 
     entropy_coef: weight of the entropy bonus; ppo.entropy_coef if None.
     joint: statistics of the advantages over all ranks, if the batch is this rank's part of a minibatch. The results are then
@@ -120,8 +139,9 @@ def losses(policy: Policy, batch: Minibatch, ppo: PPOConfig, entropy_coef=None, 
     log_ratio = log_prob - batch.log_prob
     ratio = log_ratio.exp()
     advantage = normalize(batch.advantage, batch.valid, joint)
-    if batch.weight is not None:
-        advantage = advantage * batch.weight
+    for factor in (batch.weight, batch.signal):
+        if factor is not None:
+            advantage = advantage * factor
     clipped = ratio.clamp(1 - ppo.clip, 1 + ppo.clip)
     policy_loss = masked_mean(-torch.minimum(ratio * advantage, clipped * advantage), batch.valid, joint)
 
@@ -136,6 +156,8 @@ def losses(policy: Policy, batch: Minibatch, ppo: PPOConfig, entropy_coef=None, 
 
     entropy = masked_mean(entropies, batch.valid, joint)
     entropy_coef = ppo.entropy_coef if entropy_coef is None else entropy_coef
+    if batch.signal is not None:
+        entropy_coef = entropy_coef * batch.signal
     terms = {"policy": policy_loss, "value": value_loss, "entropy": entropy}
     if own is not None:
         share = 1.0 if joint is None else batch.valid.sum().clamp(min=1) / joint.count
@@ -161,3 +183,15 @@ def explained_variance(advantage, value, valid, ranks: Ranks = ALONE) -> torch.T
         return masked_mean((x - masked_mean(x, valid)).square(), valid)
 
     return 1 - variance(advantage) / variance(value + advantage).clamp(min=1e-8)
+
+
+def raise_not_finite(history: list[dict[str, torch.Tensor]]):
+    """Raise LearningError that names the first diagnostic that is not finite, and its minibatch.
+
+    history: the diagnostics of each minibatch.
+    """
+    for k, parts in enumerate(history):
+        for name, part in parts.items():
+            if not torch.isfinite(part):
+                raise LearningError(f"{NAMES.get(name, name)} is {part.item()} in minibatch {k + 1} of {len(history)} of an "
+                                    "update")

@@ -16,11 +16,12 @@ def add_gradients(learner, first: bool) -> dict[str, torch.Tensor] | None:
 
     learner: a trainer.ppo.learner.Learner.
     first: replace the gradients instead.
-    Returns the losses and diagnostics by name; None, with nothing done, if there is no such kernel for this learner.
+    Returns the losses and diagnostics by name; None, with nothing done, if there is no such kernel for this learner (as for
+        a factor of the advantages).
     """
     policy, storage, ppo, numbers = learner.policy, learner.storage, learner.ppo, learner.sequences
-    if policy.precision != torch.bfloat16 or learner.own_loss is not None or learner.ranks.joined or \
-            type(policy.distribution) is not Discrete or type(policy) not in MEMORIES.values() or \
+    if policy.precision != torch.bfloat16 or learner.own_loss is not None or learner.signal is not None or \
+            learner.ranks.joined or type(policy.distribution) is not Discrete or type(policy) not in MEMORIES.values() or \
             not kernels.takes_loss(storage.value):  # a policy of the user's own may use no heads: nothing is computed twice
         return None
     frames, starts = (kernels.take(one[:-1], numbers) for one in (storage.frames, storage.starts))

@@ -168,6 +168,7 @@ OPTIONS = {
     "normalized rewards": {"normalize_rewards": True},
     "normalized observations": {"policy": {"normalize_observations": True}},
     "an entropy schedule": {"entropy_final": 0.001},
+    "waiting for a signal": {"wait_for_signal": True},
     "all": {"optimizer": "muon", "vtrace": True, "priority_alpha": 0.8, "accumulate": 2, "normalize_rewards": True,
             "entropy_final": 0.0, "target_kl": 0.05, "policy": {"normalize_observations": True, "frame_stack": 2}},
 }
