@@ -24,15 +24,15 @@ SECTIONS = [EnvConfig, PolicyConfig, PPOConfig, SelfPlayConfig, RunConfig]
 FIELDS = [(section, one.name) for section in SECTIONS for one in dataclasses.fields(section)]
 
 # Never longer: a checkpoint without a later setting must go on, so such a setting belongs in `sections.ADDED_LATER`.
-IN_THE_FIRST_CHECKPOINTS = """
-    view num_envs frame_skip sticky noop_max time_limit reward_clip sim num_threads num_batches options
-    memory layers encoder frame_stack encoder_size lstm_size normalize_observations precision
-    total_steps horizon minibatch epochs accumulate target_kl optimizer learning_rate lr_schedule reward_scale normalize_rewards
-    gamma gae_lambda vtrace rho_clip c_clip priority_alpha priority_beta clip value_clip value_coef entropy_coef entropy_final
-    max_grad_norm muon_momentum adam_beta1 adam_beta2 adam_eps
-    seed device serial run_dir resume stop_at dashboard checkpoint_seconds eval_episodes gif track
-    self_play pool_size pool_active current_share opponent_draw snapshot_every snapshot_win_rate anchor_games
-""".split()
+IN_THE_FIRST_CHECKPOINTS = [
+    "view", "num_envs", "frame_skip", "sticky", "noop_max", "time_limit", "reward_clip", "sim", "num_threads",
+    "num_batches", "options", "memory", "layers", "encoder", "frame_stack", "encoder_size", "lstm_size",
+    "normalize_observations", "precision", "total_steps", "horizon", "minibatch", "epochs", "accumulate", "target_kl",
+    "optimizer", "learning_rate", "lr_schedule", "reward_scale", "normalize_rewards", "gamma", "gae_lambda", "vtrace",
+    "rho_clip", "c_clip", "priority_alpha", "priority_beta", "clip", "value_clip", "value_coef", "entropy_coef",
+    "entropy_final", "max_grad_norm", "muon_momentum", "adam_beta1", "adam_beta2", "adam_eps", "seed", "device", "serial",
+    "run_dir", "resume", "stop_at", "dashboard", "checkpoint_seconds", "eval_episodes", "gif", "track", "self_play",
+    "pool_size", "pool_active", "current_share", "opponent_draw", "snapshot_every", "snapshot_win_rate", "anchor_games"]
 
 REFUSED = [
     (EnvConfig, "view", "sound", "features or pixels"),
