@@ -203,8 +203,12 @@ def test_an_interrupt_ends_the_evaluation_at_once(tmp_path, monkeypatch, capsys)
         signal.raise_signal(signal.SIGINT)
         pytest.fail("the evaluation went on")
     monkeypatch.setattr(evaluate, "play", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        train.train(config(tmp_path / "run", eval_episodes=3))
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores SIGINT
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            train.train(config(tmp_path / "run", eval_episodes=3))
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert "the evaluation was interrupted; python -m trainer eval" in capsys.readouterr().out
 
 
