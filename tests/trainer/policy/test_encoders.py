@@ -41,6 +41,20 @@ def test_a_board_s_encoder_sees_a_point_s_neighbours_before_its_layer():
     assert math.isclose(changed.sum().item(), min(7, 2 * reach + 1) ** 2, abs_tol=4)
 
 
+@pytest.mark.parametrize("kind", ["conv", "pixels"])
+def test_at_first_a_bright_background_gives_the_features_of_a_dark_one(kind):
+    torch.manual_seed(0)
+    encoder = make_encoder(kind, (84, 84), 2, 8)
+    encoder.initialize()
+    pictures = torch.zeros(3, 2, 84, 84)
+    pictures[1:] = 0.9
+    pictures[2, 1, 40:44, 40] = 0.2  # a ball
+    with torch.no_grad():
+        dark, bright, ball = encoder.convolve(pictures, encoder.convolution_weights(torch.float32))
+    assert torch.allclose(dark, bright, atol=1e-5)
+    assert (ball - bright).abs().max() > 0.01
+
+
 @pytest.mark.parametrize(("kind", "shape", "texts"), [
     ("conv", (118,), ["'conv'", "(118,)", "--encoder mlp"]),
     ("board", (118,), ["'board'", "(118,)", "--encoder mlp"]),

@@ -130,7 +130,7 @@ def test_a_start_forgets_the_past(memory, encoder):
     policy = make(**memory, encoder=encoder[0], shape=encoder[1])
     frames, start, state = draw(policy, [(3, 1)])
     other = frames.clone()
-    other[:3, 1] += 5.0
+    other[:3, 1] *= -5.0
     with torch.no_grad():
         before = unroll(policy, frames, start, state)
         after = unroll(policy, other, start, (state[0] + 1, state[1] + 1))

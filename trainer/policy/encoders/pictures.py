@@ -67,6 +67,16 @@ class Conv(Convolutional):
         super().__init__([nn.Conv2d(channels[k], channels[k + 1], kernel, stride)
                           for k, (kernel, stride) in enumerate(((8, 4), (4, 2), (3, 1)))], shape, size)
 
+    def initialize(self):
+        """As for the other convolutions, but the weights of each first filter sum to 0: a flat background gives 0.
+
+        Otherwise a bright background decides the features, and what moves on it hardly changes them.
+        """
+        super().initialize()
+        with torch.no_grad():
+            weight = self.convolutions[0].weight
+            weight -= weight.mean((2, 3), keepdim=True)
+
     @staticmethod
     def why_unfit(shape: tuple[int, ...], scale: float) -> str:
         if is_picture(shape):
