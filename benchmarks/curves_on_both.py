@@ -1,14 +1,20 @@
 """Learning curves of the same PPO in our game and on its cartridge (ale-py): `python -m benchmarks.curves_on_both GAME ...`.
 
 Both sides have the same settings, features, frame skip and start (1 to 30 frames of NOOP from the cartridge's own start). The
-cartridge is an environment of Gymnasium (benchmarks/cartridges/environment.py) whose features are read from RAM. All trainings
-have one thread; the ratio of times is that of the processor's seconds, which other programs on the machine change less than the
-clock's. Finished trainings are kept in OUT/curves_on_both.json: a command that was stopped goes on.
+cartridge is an environment of Gymnasium (benchmarks/cartridges/environment.py) whose features are read from RAM. Our game is
+trained on twice: as the same environment of Gymnasium, where the same seed gives the same starts, so that the whole training
+must be the cartridge's, bit for bit; and as usual, by its own vector of environments with their own random starts, whose time
+is compared.
+
+All trainings have one thread; the ratio of times is that of the processor's seconds, which other programs on the machine change
+less than the clock's. Finished trainings are kept in OUT/curves_on_both.json: a command that was stopped goes on. Trainings on
+processors of another kind have other roundings: delete the file there.
 """
 
 import json
 import sys
 import time
+import zlib
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -32,14 +38,16 @@ BINS, NOOPS = 20, 30
 STUDENT = 12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228
 SETUP = {"num_envs": 16, "horizon": 64, "minibatch": 256, "epochs": 4, "learning_rate": 0.001, "lr_schedule": "constant",
          "memory": "none", "lstm_size": 64, "encoder_size": 64, "precision": "float32", "num_threads": 1, "device": "cpu"}
-CARTRIDGE = "gym:benchmarks.cartridges.environment:Cartridge"
-SIDES = {"here": "our game", "cartridge": "cartridge"}
-COLUMNS = ["game", "seeds", "steps", "mean score, cartridge", "mean score, here", "difference", "last tenth, cartridge",
-           "last tenth, here", "us a step, cartridge", "us a step, here", "ratio"]
+FACES = {"cartridge": "gym:benchmarks.cartridges.environment:Cartridge", "same": "gym:benchmarks.cartridges.environment:Ours"}
+SIDES = {"here": "our game", "cartridge": "cartridge", "same": "our game with the cartridge's starts"}
+COLUMNS = ["game", "seeds", "steps", "equal trainings", "mean score, cartridge", "mean score, here", "difference",
+           "last tenth, cartridge", "last tenth, here", "us a step, cartridge", "us a step, here", "ratio"]
 
 ABOUT = f"""
 The same PPO ({SETUP["num_envs"]} environments, no LSTM) with the same settings and features in our game and on the cartridge
-under ale-py. A mean score is that of the whole training: of {BINS} equal parts of the steps, each with the episodes that ended
+under ale-py. "equal trainings": with the same random starts, our game and the cartridge gave the same scores in each part of the
+training, and at its end the same policy, bit for bit. All other columns compare the cartridge with our game's own random starts.
+A mean score is that of the whole training: of {BINS} equal parts of the steps, each with the episodes that ended
 in it. Intervals are 95% intervals over the seeds by Student's t. The curves differ if the difference's interval lacks 0.
 Times are the processor's for a step of one environment in the whole training, learning included.
 
@@ -50,11 +58,11 @@ def config_of(game: str, side: str, seed: int, steps: int) -> Config:
     """The settings of a training; the sides differ in the environment only."""
     start = {name: float(value) for name, value in SETTINGS.get(game, {}).items()}
     config = preset(game, **SETUP, total_steps=steps, seed=seed, noop_max=NOOPS, options=start)
-    if side == "here":
+    if side not in FACES:
         return config
     env = EnvConfig(num_envs=SETUP["num_envs"], num_threads=1, reward_clip=config.env.reward_clip, vectorization="sync",
                     options={"game": game, "noop_max": float(NOOPS)})
-    return replace(config, game=CARTRIDGE, env=env)
+    return replace(config, game=FACES[side], env=env)
 
 
 def train(game: str, side: str, seed: int, steps: int) -> dict:
@@ -69,10 +77,21 @@ def train(game: str, side: str, seed: int, steps: int) -> dict:
             Session(config_of(game, side, seed, steps), trust_code=True, on_episode=ended) as session:
         for _ in session:
             tick(session.step, steps, "steps")
-        played = session.step
+        played, weights = session.step, checksum(session.policy)
     seconds = time.process_time() - begin
-    return {"steps": played, "cpu_seconds": round(seconds, 2),
+    return {"steps": played, "cpu_seconds": round(seconds, 2), "weights": weights,
             "scores": [round(float(np.mean(part)), 3) if part else None for part in parts]}
+
+
+def checksum(policy: torch.nn.Module) -> str:
+    """A checksum of all parameters."""
+    return f"{zlib.crc32(b''.join(tensor.numpy().tobytes() for tensor in policy.state_dict().values())):08x}"
+
+
+def equal(sides: dict[str, list[dict]]) -> int:
+    """The number of seeds whose training in our game was that on the cartridge."""
+    return sum(all(one[name] == other[name] for name in ("steps", "scores", "weights"))
+               for one, other in zip(sides["cartridge"], sides["same"], strict=True))
 
 
 def stacked(entries: list[dict]) -> np.ndarray:
@@ -88,7 +107,7 @@ def spread(values: np.ndarray) -> np.ndarray:
 def row_of(game: str, steps: int, sides: dict[str, list[dict]]) -> list[str]:
     """The table's row. The interval of the difference has the fewer degrees of freedom of the two, so it is a wide one."""
     means, lasts, times = {}, {}, {}
-    for side, entries in sides.items():
+    for side, entries in ((side, sides[side]) for side in ("cartridge", "here")):
         scores = stacked(entries)[:, np.isfinite(stacked(entries)).all(0)]  # the parts in which all seeds ended an episode
         if not scores.size:
             sys.exit(f"error: --steps must be more than {steps}: no episode of {game} ended in some of the trainings")
@@ -99,8 +118,9 @@ def row_of(game: str, steps: int, sides: dict[str, list[dict]]) -> list[str]:
     error = STUDENT[seeds - 2] * ((means["cartridge"].var(ddof=1) + means["here"].var(ddof=1)) / seeds) ** 0.5
     texts = [f"{values[side].mean():.2f} ± {spread(values[side]):.2f}" for values in (means, lasts)
              for side in ("cartridge", "here")]
-    return [game, str(seeds), count(steps), *texts[:2], f"{apart:.2f}, from {apart - error:.2f} to {apart + error:.2f}",
-            *texts[2:], f"{times['cartridge']:.0f}", f"{times['here']:.0f}", f"{times['cartridge'] / times['here']:.0f}"]
+    return [game, str(seeds), count(steps), f"{equal(sides)} of {seeds}", *texts[:2],
+            f"{apart:.2f}, from {apart - error:.2f} to {apart + error:.2f}", *texts[2:],
+            f"{times['cartridge']:.0f}", f"{times['here']:.0f}", f"{times['cartridge'] / times['here']:.0f}"]
 
 
 def draw(game: str, steps: int, sides: dict[str, list[dict]], path: Path) -> None:
@@ -116,7 +136,7 @@ def draw(game: str, steps: int, sides: dict[str, list[dict]], path: Path) -> Non
 
 
 def rows_of(games: list[str], seeds: int, steps: int, out: Path) -> Iterator[list[str]]:
-    """Train what the file lacks, one seed on both sides after the other; draw; the rows."""
+    """Train what the file lacks, one seed on all sides after the other; draw; the rows."""
     path = out / "curves_on_both.json"
     for game in games:
         for seed in range(1, seeds + 1):

@@ -77,6 +77,11 @@ class Asteroids(Machine):
         return sorted((int(s["rock_x"][k]), int(s["rock_y"][k]), int(s["kind"][k]), k >= 8)
                       for k in range(16) if s["kind"][k] != NO_ROCK)
 
+    def state(self) -> dict:
+        """The fields as the cartridge's reader gives them: with sorted rocks, which decides between rocks at the same distance."""
+        struct = self.read()
+        return {name: struct[name] for name in self.STATE.names} | self.rocks_as_fields(*self.rocks_now())
+
     def ufo_now(self) -> list | None:
         """The UFO: [x, line, bits of its course, whether it is small], or None."""
         x, line, course, small = (int(self.read()[name]) for name in ("ufo_x", "ufo_y", "ufo_course", "ufo_small"))

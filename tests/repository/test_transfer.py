@@ -9,7 +9,8 @@ import torch
 
 from benchmarks import curves_on_both
 from benchmarks.cartridges.agents import load_agent
-from benchmarks.cartridges.environment import Cartridge
+from benchmarks.cartridges.environment import Cartridge, Ours
+from benchmarks.cartridges.twins import TWINS
 from benchmarks.likeness.table import END
 from benchmarks.transfer import __main__ as transfer
 from benchmarks.transfer import table
@@ -63,39 +64,61 @@ def two_environments(monkeypatch):
     monkeypatch.setitem(curves_on_both.SETUP, "minibatch", 64)
 
 
-def test_both_sides_of_the_curves_begin_with_the_same_policy_and_settings(two_environments):
+def test_all_sides_of_the_curves_begin_with_the_same_policy_and_settings(two_environments):
     made = {}
     for side in curves_on_both.SIDES:
         with Session(curves_on_both.config_of("breakout", side, 1, 2048), trust_code=True) as session:
             made[side] = session.policy.state_dict(), session.config, session.policy.scale
-    (ours, our_config, scale), (theirs, their_config, their_scale) = made.values()
-    assert ours.keys() == theirs.keys() and all(torch.equal(ours[name], theirs[name]) for name in ours) and scale == their_scale
-    assert (our_config.policy, our_config.ppo) == (their_config.policy, their_config.ppo)
-    assert our_config.env.reward_clip == their_config.env.reward_clip
+    ours, our_config, scale = made.pop("here")
+    for theirs, their_config, their_scale in made.values():
+        assert ours.keys() == theirs.keys() and all(torch.equal(ours[name], theirs[name]) for name in ours)
+        assert (our_config.policy, our_config.ppo, scale) == (their_config.policy, their_config.ppo, their_scale)
+        assert our_config.env.reward_clip == their_config.env.reward_clip
 
 
 def test_the_environment_of_a_cartridge_holds_actions_and_gives_the_features_of_our_game():
     env = Cartridge("breakout", noop_max=4, time_limit=3)
     seen, _ = env.reset(seed=1)
-    assert env.observation_space.contains(seen) and 1 <= env.cartridge.frames <= 4
-    frames = env.cartridge.frames
+    assert env.observation_space.contains(seen) and 1 <= env.machine.frames <= 4
+    frames = env.machine.frames
     steps = [env.step(1) for _ in range(3)]
-    assert env.cartridge.frames == frames + 12 and not np.array_equal(steps[0][0], steps[1][0])
+    assert env.machine.frames == frames + 12 and not np.array_equal(steps[0][0], steps[1][0])
     assert [step[2:4] for step in steps] == [(False, False), (False, False), (False, True)]
     env.reset()
-    assert env.cartridge.frames <= 4
+    assert env.machine.frames <= 4
+
+
+@pytest.mark.parametrize("game", TWINS)
+def test_our_game_as_that_environment_gives_what_the_cartridge_gives(game):
+    cartridge, ours = (kind(game, noop_max=20, time_limit=80) for kind in (Cartridge, Ours))
+    actions = np.random.default_rng(2).integers(cartridge.action_space.n, size=160)
+    assert cartridge.action_space == ours.action_space and cartridge.observation_space == ours.observation_space
+    for number in range(2):
+        seen = [env.reset(seed=None if number else 3)[0] for env in (cartridge, ours)]
+        assert np.array_equal(*seen)
+        for action in actions[80 * number:][:80]:
+            (theirs, *their_rest), (our, *our_rest) = (env.step(action) for env in (cartridge, ours))
+            assert np.array_equal(theirs, our) and their_rest == our_rest
+
+
+def test_a_training_in_our_game_with_the_cartridge_s_starts_is_that_on_the_cartridge(two_environments, monkeypatch):
+    monkeypatch.setitem(curves_on_both.SETUP, "horizon", 32)
+    sides = {side: [curves_on_both.train("breakout", side, 1, 512)] for side in curves_on_both.SIDES}
+    assert curves_on_both.equal(sides) == 1 and any(score is not None for score in sides["same"][0]["scores"])
+    assert sides["here"][0]["weights"] != sides["same"][0]["weights"]
 
 
 def test_curves_of_both_sides_are_drawn_and_finished_trainings_are_kept(tmp_path, monkeypatch):
     def train(game, side, seed, steps):
         return {"steps": steps, "cpu_seconds": 30.0 if side == "cartridge" else 3.0,
-                "scores": [None, *(seed + 10.0 * part for part in range(1, 20))]}
+                "weights": "other" if side == "same" and seed == 2 else "some", "scores": [None, *(seed + 10.0 * part for part in range(1, 20))]}
     monkeypatch.setattr(curves_on_both, "train", train)
     rows = curves_on_both.main(["pong", "--seeds", "3", "--steps", "2000", "--out", str(tmp_path)])
-    assert rows[0][5].startswith("0.00, from -") and rows[0][3] == rows[0][4] == "102.00 ± 2.48" and rows[0][-1] == "10"
+    assert rows[0][6].startswith("0.00, from -") and rows[0][4] == rows[0][5] == "102.00 ± 2.48" and rows[0][-1] == "10"
+    assert rows[0][3] == "2 of 3"
     assert (tmp_path / "curves_on_both_pong.png").stat().st_size > 10_000
     known = json.loads((tmp_path / "curves_on_both.json").read_text(encoding="utf-8"))
-    assert len(known) == 6
+    assert len(known) == 9
     monkeypatch.setattr(curves_on_both, "train", lambda *_: pytest.fail("this was trained"))
     assert curves_on_both.main(["pong", "--seeds", "3", "--steps", "2000", "--out", str(tmp_path)]) == rows
 
