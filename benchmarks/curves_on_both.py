@@ -45,9 +45,9 @@ COLUMNS = ["game", "seeds", "steps", "equal trainings", "mean score, cartridge",
 
 ABOUT = f"""
 The same PPO ({SETUP["num_envs"]} environments, no LSTM) with the same settings and features in our game and on the cartridge
-under ale-py. "equal trainings": with the same random starts, our game and the cartridge gave the same scores in each part of the
-training, and at its end the same policy, bit for bit. All other columns compare the cartridge with our game's own random starts.
-A mean score is that of the whole training: of {BINS} equal parts of the steps, each with the episodes that ended
+under ale-py. "equal trainings": with the same random starts, our game and the cartridge gave the same scores in each part of
+the training, and at its end the same policy, bit for bit. All other columns compare the cartridge with our game's own random
+starts. A mean score is that of the whole training: of {BINS} equal parts of the steps, each with the episodes that ended
 in it. Intervals are 95% intervals over the seeds by Student's t. The curves differ if the difference's interval lacks 0.
 Times are the processor's for a step of one environment in the whole training, learning included.
 

@@ -78,7 +78,7 @@ class Asteroids(Machine):
                       for k in range(16) if s["kind"][k] != NO_ROCK)
 
     def state(self) -> dict:
-        """The fields as the cartridge's reader gives them: with sorted rocks, which decides between rocks at the same distance."""
+        """The fields as the cartridge's reader gives them, with sorted rocks: two at the same distance have one order."""
         struct = self.read()
         return {name: struct[name] for name in self.STATE.names} | self.rocks_as_fields(*self.rocks_now())
 

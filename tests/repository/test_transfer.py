@@ -111,7 +111,8 @@ def test_a_training_in_our_game_with_the_cartridge_s_starts_is_that_on_the_cartr
 def test_curves_of_both_sides_are_drawn_and_finished_trainings_are_kept(tmp_path, monkeypatch):
     def train(game, side, seed, steps):
         return {"steps": steps, "cpu_seconds": 30.0 if side == "cartridge" else 3.0,
-                "weights": "other" if side == "same" and seed == 2 else "some", "scores": [None, *(seed + 10.0 * part for part in range(1, 20))]}
+                "weights": "other" if side == "same" and seed == 2 else "some",
+                "scores": [None, *(seed + 10.0 * part for part in range(1, 20))]}
     monkeypatch.setattr(curves_on_both, "train", train)
     rows = curves_on_both.main(["pong", "--seeds", "3", "--steps", "2000", "--out", str(tmp_path)])
     assert rows[0][6].startswith("0.00, from -") and rows[0][4] == rows[0][5] == "102.00 ± 2.48" and rows[0][-1] == "10"

@@ -26,7 +26,7 @@ OF_ONE_SESSION = frozenset({"run_dir", "resume", "stop_at"})  # in no preset
 ADDED_LATER: dict[str, Any] = {"heads": "linear", "observation_transform": None, "reward_transform": None, "loss": None,
                                "init_from": None, "vectorization": "auto", "wrap": "none", "observations": "plain",
                                "eval_greedy": True, "highway": False, "overlap": False, "noise_hold": 1,
-                               "wait_for_signal": False}
+                               "noise_hold_after": "any", "wait_for_signal": False}
 
 SEEDS = 2**63  # a run's seed is lower than this
 
@@ -132,6 +132,8 @@ class PolicyConfig(Section):
     """Normalize features to mean 0 and deviation 1 by running statistics."""
     noise_hold: int = within(1, 1, 1000)
     """Exploration: steps for which one in four environments keeps its random numbers. 1: drawn anew in each step."""
+    noise_hold_after: Literal["any", "truncation"] = "any"
+    """With noise_hold: keep them after any end of an episode, or only before the first end and after a truncation."""
     precision: Literal["auto", "float32", "bfloat16", "measure"] = "auto"
     """Type of the matrix products. auto: by a table of the CPU's or GPU's features; measure: the faster one, measured."""
 

@@ -21,17 +21,19 @@ class Actor:
     seed: of the sampling; the number of the step and of the environment are the other keys.
     greedy: take the most probable action instead of sampling: the mean of a continuous one.
     noise_hold: steps for which a part of the environments uses the same random numbers; for training.
+    noise_hold_after: "any", or "truncation" for only those whose last episode was truncated, or that have ended none.
     ranks: the pipeline has this rank's part of all environments.
     """
 
     def __init__(self, policy: Policy, pipeline: Pipeline, storage: Storage, seed: int, *, greedy: bool = False,
-                 noise_hold: int = 1, ranks: Ranks = ALONE):
+                 noise_hold: int = 1, noise_hold_after: str = "any", ranks: Ranks = ALONE):
         self.policy, self.pipeline, self.storage, self.seed, self.greedy = policy, pipeline, storage, seed, greedy
         self.noise_hold, self.ranks = noise_hold, ranks
         self.step = 0  # steps of every environment since the run began; keys the sampling
         self.weights = policy.cast_weights()
         self.h, self.c = policy.initial_state(pipeline.num_envs, pipeline.device)
         self.over = torch.zeros(pipeline.num_envs, device=pipeline.device)  # flags of the observation before the current one
+        self.held = None if noise_hold_after == "any" else torch.ones_like(self.over)  # flags of environments that hold noise
         self.seconds = {"forward": 0.0, "sample": 0.0}
         kind = DeviceBatchStep if pipeline.device.type == "cuda" else BatchStep
         self.steps = [kind(self, batch, pipeline.streams[batch.index].captures) for batch in pipeline.batches]
@@ -53,11 +55,12 @@ class Actor:
 
     def state(self) -> dict[str, torch.Tensor]:
         """Tensors for a checkpoint: all but the policy's weights and `step`."""
-        return {"h": self.h, "c": self.c, "over": self.over, **self.storage.last}
+        held = {} if self.held is None else {"held": self.held}
+        return {"h": self.h, "c": self.c, "over": self.over, **held, **self.storage.last}
 
     def environment_dims(self) -> dict[str, int]:
         """The environment dimension of each tensor of `state()`."""
-        return {"h": 0, "c": 0, "over": 0, "frames": 1, "starts": 1}
+        return {name: 1 if name in ("frames", "starts") else 0 for name in self.state()}
 
     def restore(self, state: dict[str, torch.Tensor]):
         """Take the tensors returned by `state`."""
@@ -69,6 +72,8 @@ class Actor:
         self.h.zero_()
         self.c.zero_()
         self.over.fill_(1)
+        if self.held is not None:
+            self.held.fill_(1)
 
 
 class BatchStep:
@@ -83,9 +88,10 @@ class BatchStep:
         self.slab = actor.pipeline.slab(batch)
         device, count = actor.pipeline.device, batch.hi - batch.lo
         self.clock = DeviceClock(device) if captured else HostClock()
-        self.distribution = actor.policy.distribution
+        self.distribution, self.noise = actor.policy.distribution, None
         if actor.noise_hold > 1:
-            self.distribution = HeldNoise(self.distribution, actor.noise_hold, self.first, count, device)
+            held = None if actor.held is None else actor.held[self.rows]
+            self.distribution = self.noise = HeldNoise(self.distribution, actor.noise_hold, self.first, count, device, held)
         self.space = StepSpace(actor.policy, count, device, actor.storage.frames.dtype)
         self.ones = torch.ones(count, device=device)
         self.keep, self.keep_next, self.log_prob, self.value, self.over = (torch.zeros(count, device=device) for _ in range(5))
@@ -113,6 +119,8 @@ class BatchStep:
             actor.policy.distribution.greedy(out[:, :-1], slab.action_mask, slab.actions)
             self.value.copy_(out[:, -1])
         else:
+            if self.noise is not None:
+                self.noise.note(slab.terminated, slab.truncated)
             self.distribution.sample(out, slab.action_mask, actor.seed, self.first, clock.step, slab.actions, self.log_prob,
                                      self.value)
         clock.store(storage.log_prob, rows, self.log_prob)

@@ -14,14 +14,24 @@ class HeldNoise:
     not learned. Log-probabilities are those of a single step, as for the held noise of gSDE (Raffin et al., 2021,
     arXiv:2005.05719).
 
+    With `hold`, an environment does so until one of its episodes terminates, and again from its next truncation on: an episode
+    that is truncated may have stood still, and one that terminates has found what to avoid or to reach.
+
     distribution: one of trainer/policy/distributions.py.
     first, count: the environments of a batch, among those of all ranks.
+    hold: (count,) float32, 1 in environments that may hold their random numbers, which `note` updates. None: always 1.
     """
 
-    def __init__(self, distribution, steps: int, first: int, count: int, device: torch.device):
+    def __init__(self, distribution, steps: int, first: int, count: int, device: torch.device,
+                 hold: torch.Tensor | None = None):
         held = range(-(-first // SHARE) * SHARE, first + count, SHARE)
-        self.distribution, self.steps, self.first = distribution, steps, held.start // SHARE
+        self.distribution, self.steps, self.first, self.hold = distribution, steps, held.start // SHARE, hold
         self.rows = torch.tensor([number - first for number in held], dtype=torch.int64, device=device)
+
+    def note(self, terminated: torch.Tensor, truncated: torch.Tensor):
+        """Take the flags of a step, (count,) float32 each."""
+        if self.hold is not None:
+            torch.maximum(self.hold, truncated, out=self.hold).mul_(1 - terminated)
 
     def sample(self, out, legal, seed: int, first: int, step, action, log_prob, value):
         """As `sample` of the distribution."""
@@ -32,4 +42,7 @@ class HeldNoise:
         own, allowed, *results = parts
         self.distribution.sample(own, allowed, (seed + _SEED) % 2**64, self.first, step // self.steps, *results)
         for whole, part in zip((action, log_prob), results, strict=False):
+            if self.hold is not None:
+                may = self.hold[self.rows].bool().view(-1, *(1 for _ in part.shape[1:]))
+                part = torch.where(may, part, whole[self.rows])
             whole.index_copy_(0, self.rows, part)

@@ -123,7 +123,8 @@ def _make_actor(plan: Plan, policy: Policy, pipeline: Pipeline | OnDevicePipelin
         policy = _make_policy(plan, pipeline.source).to(pipeline.device)
         policy.normalizer = normalizer
         storage = Storage.empty(plan.config.ppo.horizon, pipeline, policy)
-    return Actor(policy, pipeline, storage, plan.config.run.seed, noise_hold=plan.config.policy.noise_hold, ranks=ranks)
+    return Actor(policy, pipeline, storage, plan.config.run.seed, noise_hold=plan.config.policy.noise_hold,
+                 noise_hold_after=plan.config.policy.noise_hold_after, ranks=ranks)
 
 
 def _with_exact_observations(plan: Plan, source) -> Plan:

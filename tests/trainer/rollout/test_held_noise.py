@@ -5,6 +5,7 @@ import pytest
 import torch
 
 from bridge.actions import Actions
+from trainer import Session, preset
 from trainer.config import Config, EnvConfig, PolicyConfig, PPOConfig, RunConfig
 from trainer.play import evaluate
 from trainer.policy.distributions import make_distribution
@@ -17,11 +18,15 @@ KINDS = {"box": (Actions("box", low=(-1.0, -1.0), high=(1.0, 1.0)), 2), "discret
          "multi_discrete": (Actions("multi_discrete", (3, 2)), 5)}
 
 
-def drawn(kind: str, first: int = 0, hold: int = HOLD, masked: bool = False, tensor_steps: bool = False):
-    """Actions (STEPS, ENVIRONMENTS, ...) and their log-probabilities, with the same outputs in each step. hold 0: not held."""
+def drawn(kind: str, first: int = 0, hold: int = HOLD, masked: bool = False, tensor_steps: bool = False, ends=None):
+    """Actions (STEPS, ENVIRONMENTS, ...) and their log-probabilities, with the same outputs in each step. hold 0: not held.
+
+    ends: of steps, as (environment, "terminated" or "truncated"), for noise that is held after truncations only.
+    """
     actions, width = KINDS[kind]
     distribution = make_distribution(actions)
-    sampler = HeldNoise(distribution, hold, first, ENVIRONMENTS, torch.device("cpu")) if hold else distribution
+    may = None if ends is None else torch.ones(ENVIRONMENTS)
+    sampler = HeldNoise(distribution, hold, first, ENVIRONMENTS, torch.device("cpu"), may) if hold else distribution
     out = torch.randn(1, width + 1, generator=torch.Generator().manual_seed(1)).repeat(ENVIRONMENTS, 1)
     legal = torch.ones(ENVIRONMENTS, width, dtype=torch.uint8) if masked else None
     if masked:
@@ -31,6 +36,11 @@ def drawn(kind: str, first: int = 0, hold: int = HOLD, masked: bool = False, ten
     log_probs, value = torch.zeros(STEPS, ENVIRONMENTS), torch.zeros(ENVIRONMENTS)
     for step in range(STEPS):
         number = torch.tensor([step]) if tensor_steps else step
+        if ends is not None:
+            flags = {"terminated": torch.zeros(ENVIRONMENTS), "truncated": torch.zeros(ENVIRONMENTS)}
+            for environment, kind_of_end in ends.get(step, ()):
+                flags[kind_of_end][environment] = 1
+            sampler.note(**flags)
         sampler.sample(out, legal, 3, first, number, taken[step], log_probs[step], value)
         assert torch.equal(value, out[:, -1])
         outputs, mask = out[None, :, :-1].contiguous(), None if legal is None else legal[None]
@@ -60,6 +70,37 @@ def test_the_noise_of_an_environment_does_not_depend_on_its_batch():
 def test_a_step_in_memory_gives_the_same_actions():
     for one, other in zip(drawn("discrete"), drawn("discrete", tensor_steps=True), strict=True):
         assert torch.equal(one, other)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_noise_is_held_before_the_first_end_and_after_a_truncation_if_so_set(kind):
+    ends = {8: [(0, "terminated"), (4, "truncated"), (8, "terminated"), (8, "truncated")], 12: [(4, "terminated")],
+            16: [(0, "truncated"), (1, "truncated")]}
+    mixed, held, plain = drawn(kind, ends=ends)[0], drawn(kind)[0], drawn(kind, hold=0)[0]
+    fresh = {0: range(8, 16), 4: range(12, 24), 8: range(8, 24)}
+    for index in range(ENVIRONMENTS):
+        for step in range(STEPS):
+            wanted = plain if step in fresh.get(index, ()) else held
+            assert torch.equal(mixed[step, index], wanted[step, index])
+
+
+def test_a_resumed_run_knows_which_environments_hold_their_noise(tmp_path):
+    settings = {"num_envs": 8, "horizon": 32, "minibatch": 64, "time_limit": 15, "noise_hold": 8,
+                "noise_hold_after": "truncation",
+                "memory": "none", "encoder_size": 8, "lstm_size": 8, "precision": "float32", "device": "cpu", "num_threads": 1}
+    config = preset("cartpole", **settings)
+    with Session(config) as whole, Session(config) as first:
+        for session in (whole, first):
+            next(iter(session))
+            next(iter(session))
+        assert whole.actor.held.unique().tolist() == [0, 1]      # some have fallen
+        first.save(tmp_path)
+        with Session(resume=tmp_path) as second:
+            assert torch.equal(second.actor.held, whole.actor.held)
+            next(iter(second))
+            next(iter(whole))
+            for name, one in whole.policy.state_dict().items():
+                assert torch.equal(one, second.policy.state_dict()[name])
 
 
 def test_illegal_actions_are_not_drawn():
