@@ -4,6 +4,7 @@ For features the cartridge's RAM is written into the struct of our game, and our
 """
 
 import importlib
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -57,15 +58,21 @@ class Camera:
 
     def __init__(self, cartridge):
         self.cartridge = cartridge
-        self.rows, self.columns = (shares(length) for length in cartridge.screen().shape[:2])
+        self.rows, self.columns = (units(length) for length in cartridge.screen().shape[:2])
+        self.area = self.rows[0].sum() * self.columns[0].sum()
 
     def read(self) -> np.ndarray:
         grey = (self.cartridge.masked().astype(int) @ [299, 587, 114] + 500) // 1000
-        return np.rint(self.rows @ grey @ self.columns.T).astype(np.uint8)
+        sums = self.rows @ grey @ self.columns.T
+        return ((2 * sums + self.area) // (2 * self.area)).astype(np.uint8)  # halves up
 
 
-def shares(length: int, small: int = 84) -> np.ndarray:
-    """(small, length): the share of each pixel in the mean of the length / small pixels below each small one."""
-    step = length / small
-    pixel, place = np.arange(length), np.arange(small)[:, None]
-    return np.clip(np.minimum(pixel + 1, (place + 1) * step) - np.maximum(pixel, place * step), 0, None) / step
+def units(length: int, small: int = 84) -> np.ndarray:
+    """(small, length) float64: how much of each pixel is in the area below each small one, in units of their common part.
+
+    The numbers are integers, so that products of them are exact.
+    """
+    part = math.gcd(length, small)
+    pixel, place = np.arange(length) * (small // part), np.arange(small)[:, None] * (length // part)
+    ends = np.minimum(pixel + small // part, place + length // part)
+    return np.clip(ends - np.maximum(pixel, place), 0, None).astype(float)
