@@ -1,5 +1,6 @@
 """`Config`: all settings of a run, with sizes derived from them."""
 
+from collections.abc import Collection
 from dataclasses import Field, asdict, dataclass, field, fields, replace
 from typing import Any
 
@@ -79,10 +80,15 @@ class Config:
         for name, section in SECTIONS.items():
             known = {one.name for one in fields(section)}
             refuse_unknown(settings[name], known, f"{name}.")
-            given = {later: value for later, value in ADDED_LATER.items() if later in known} | settings[name]
+            given = with_added(settings[name], known)
             refuse_missing(given, known, f"{name}.")
             sections[name] = section(**given)
         return cls(settings["game"], **sections)
+
+
+def with_added(settings: dict[str, Any], known: Collection[str]) -> dict[str, Any]:
+    """A section as an older version wrote it, with those of the `known` settings that this version has added."""
+    return {later: value for later, value in ADDED_LATER.items() if later in known} | settings
 
 
 def setting(section: str, name: str) -> Field:

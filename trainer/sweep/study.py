@@ -22,6 +22,7 @@ from optuna.storages.journal import JournalFileBackend
 from optuna.trial import FrozenTrial, TrialState
 
 from trainer.config import Config
+from trainer.config.config import with_added
 from trainer.config.sections import OF_THE_MACHINE
 from trainer.errors import SweepError
 from trainer.files import user_path
@@ -259,18 +260,30 @@ def _facts(study: optuna.Study) -> dict[str, Any]:
     return study.user_attrs["facts"]
 
 
+def first_difference(there: Any, here: dict[str, Any]) -> str | None:
+    """The first difference between nested settings in a storage and those of this command, in words; None if they are equal.
+
+    Settings that were added after the storage was written are no difference while they have the value from before.
+    """
+    if not isinstance(there, dict):
+        return "they are damaged"
+    for section in sorted(there.keys() | here.keys()):
+        before, settings = there.get(section), here.get(section)
+        if not (isinstance(before, dict) and isinstance(settings, dict)):
+            if before != settings:
+                return f"{section} is {settings!r} and was {before!r}"
+            continue
+        before = with_added(before, settings)
+        if before != settings:
+            key = min(key for key in settings.keys() | before.keys() if settings.get(key) != before.get(key))
+            return f"{key} is {settings.get(key)!r} and was {before.get(key)!r}"
+    return None
+
+
 def _check_same(name: str, there: dict[str, Any], here: dict[str, Any]) -> None:
     """Raise SweepError with the first difference between the facts of a study and those of this command."""
-    for section, settings in {**here["settings"], "ranges": here["ranges"]}.items():
-        before = there["ranges"] if section == "ranges" else there["settings"].get(section)
-        if settings == before:
-            continue
-        if not isinstance(settings, dict) or not isinstance(before, dict):
-            difference = f"{section} is {settings!r} and was {before!r}"
-        else:
-            key = min(key for key in settings.keys() | before.keys() if settings.get(key) != before.get(key))
-            label = f"the range of {key}" if section == "ranges" else key
-            difference = f"{label} is {settings.get(key)!r} and was {before.get(key)!r}"
+    ranges = [{"ranges": {f"the range of {key}": line for key, line in facts["ranges"].items()}} for facts in (there, here)]
+    if difference := first_difference(there["settings"], here["settings"]) or first_difference(*ranges):
         raise SweepError(f"the sweep {name!r} exists, but {difference}; give the options of its first command, or choose "
                          "another --name")
 

@@ -15,7 +15,7 @@ from optuna.storages._heartbeat import BaseHeartbeat
 from optuna.trial import FrozenTrial, TrialState
 
 from trainer.errors import SweepError
-from trainer.sweep.study import fail_the_dead, identity, this_process
+from trainer.sweep.study import fail_the_dead, first_difference, identity, this_process
 
 _KIND, _JOIN = "bench", 10  # the mark of a bench's study; seconds to wait for it
 _BEAT = 15.0                # seconds between two heartbeats of a trial
@@ -63,25 +63,10 @@ def open_bench(storage: optuna.storages.BaseStorage, name: str, settings: dict[s
         there = study.user_attrs.get(f"game {game}")
         if there is None:
             study.set_user_attr(f"game {game}", ours)
-        elif there != ours:
-            raise SweepError(f"the bench {name!r} exists, but {game} had other settings ({_difference(there, ours)}): give the "
-                             "options of its first command, or choose another --name and --out")
+        elif difference := first_difference(there, ours):
+            raise SweepError(f"the bench {name!r} exists, but {game} had other settings ({difference}): give the options of "
+                             "its first command, or choose another --name and --out")
     return study
-
-
-def _difference(there: Any, ours: dict[str, Any]) -> str:
-    """The first difference between two nested tables of settings, in words."""
-    if not isinstance(there, dict):
-        return "they are damaged"
-    for section in sorted(there.keys() | ours.keys()):
-        one, other = there.get(section), ours.get(section)
-        if one == other:
-            continue
-        if not (isinstance(one, dict) and isinstance(other, dict)):
-            return f"{section} is {other!r} and was {one!r}"
-        name = min(name for name in one.keys() | other.keys() if one.get(name) != other.get(name))
-        return f"{name} is {other.get(name)!r} and was {one.get(name)!r}"
-    return "none"
 
 
 class Tasks:

@@ -1,0 +1,56 @@
+"""Sweeps and benches that older versions began: settings that were added since are no difference."""
+
+import copy
+
+import optuna
+import pytest
+
+from trainer.config import Config
+from trainer.errors import SweepError
+from trainer.sweep.study import facts_of, first_difference, open_study
+from trainer.sweep.tasks import open_bench
+
+PPO = {"gamma": 0.99, "noise_hold": 1, "loss": None}
+
+
+@pytest.mark.parametrize(("there", "here", "difference"), [
+    ({"ppo": PPO}, {"ppo": PPO}, None),
+    ({"ppo": {"gamma": 0.99}}, {"ppo": PPO}, None),
+    ({"ppo": {"gamma": 0.99}}, {"ppo": PPO | {"noise_hold": 4}}, "noise_hold is 4 and was 1"),
+    ({"ppo": {"gamma": 0.5}}, {"ppo": PPO}, "gamma is 0.99 and was 0.5"),
+    ({"ppo": {"noise_hold": 1, "loss": None}}, {"ppo": PPO}, "gamma is 0.99 and was None"),
+    ({"ppo": PPO | {"old": 3}}, {"ppo": PPO}, "old is None and was 3"),
+    ({"game": "pong", "ppo": PPO}, {"game": "breakout", "ppo": PPO}, "game is 'breakout' and was 'pong'"),
+    ({"ppo": 3}, {"ppo": PPO}, f"ppo is {PPO!r} and was 3"),
+    (None, {"ppo": PPO}, "they are damaged")])
+def test_a_difference_is_named_and_added_settings_count_with_their_value_from_before(there, here, difference):
+    assert first_difference(there, here) == difference
+
+
+def of_an_older_version(study, attribute, sections):
+    """Take a setting that was added later out of the study; `sections` finds the sections in the attribute."""
+    value = copy.deepcopy(study.user_attrs[attribute])
+    del sections(value)["policy"]["noise_hold_after"]
+    study.set_user_attr(attribute, value)
+
+
+@pytest.fixture
+def storage():
+    return optuna.storages.InMemoryStorage()
+
+
+def test_a_bench_of_an_older_version_goes_on(storage):
+    settings = Config("pong").to_dict()
+    of_an_older_version(open_bench(storage, "bench", {"pong": settings}), "game pong", lambda value: value)
+    open_bench(storage, "bench", {"pong": settings})
+    with pytest.raises(SweepError, match=r"pong had other settings \(noise_hold_after is 'truncation' and was 'any'\)"):
+        open_bench(storage, "bench", {"pong": settings | {"policy": settings["policy"] | {"noise_hold_after": "truncation"}}})
+
+
+def test_a_sweep_of_an_older_version_goes_on(storage):
+    facts = facts_of(Config("pong"), ())
+    of_an_older_version(open_study(storage, "sweep", facts, None)[0], "facts", lambda value: value["settings"])
+    assert open_study(storage, "sweep", facts, None)[1] is False
+    facts["settings"]["policy"]["noise_hold_after"] = "truncation"
+    with pytest.raises(SweepError, match="exists, but noise_hold_after is 'truncation' and was 'any'; give the options"):
+        open_study(storage, "sweep", facts, None)
