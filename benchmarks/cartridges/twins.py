@@ -10,8 +10,8 @@ NO_ROCK, BROKEN = 255, 64  # the kind of an empty slot; bit of the kind of a roc
 
 class Breakout(Machine):
     GAME = "breakout"
-    STATE = struct(("x y vx vy", "i4"), ("score", "i2"), ("gone rules lives in_play met hits turn knob paddle width", "u1"),
-                   ("brick", "u1", 108))
+    STATE = struct(("x y vx vy", "i4"), ("score", "i2"),
+                   ("gone rules lives in_play met hits turn knob paddle width", "u1"), ("brick", "u1", 108), ("points lost", "u1"))
 
 
 class Pong(Machine):
@@ -30,7 +30,7 @@ class Asterix(Machine):
     GAME = "asterix"
     STATE = struct(("score next_bonus", "i4"), ("x", "i2", 8), ("kind wait", "u1", 8), ("hero", "i2"),
                    ("lane right lives stage taken bonus stun title clock held touch met_obelix rules old_stage "
-                    "old_lanes", "u1"))
+                    "old_lanes late again", "u1"))
 
 
 class Seaquest(Machine):

@@ -94,7 +94,7 @@ cdef float step(void* state, int action, Rng* rng, bint* over) noexcept nogil:
     cdef bint step_lane = game.clock & 3 == 0
     cdef int speed = 2 * pace(game)
     cdef float points = 0.0
-    game.old_lanes = 0
+    game.old_lanes = game.again = 0
     if game.title:
         show_title(game)
         return 0.0

@@ -3,7 +3,7 @@
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memset
 
-from envs_c.games.asterix.rules cimport NOTHING, STUN, Asterix, hero_of, sprite_of
+from envs_c.games.asterix.rules cimport AGAIN, NOTHING, STUN, Asterix, hero_of, sprite_of
 from envs_c.stamp cimport CELLS, CELL_X, CELL_Y, STAMP, Sheet, add_stamp, cell_at, cut_stamp, doubled, put_bits
 
 
@@ -119,7 +119,7 @@ cdef inline void draw_title(Sheet* sheet) noexcept nogil:
 
 cdef inline bint is_wide(const Asterix* game) noexcept nogil:
     """Whether the hero is drawn twice as wide around its middle: it is in the first frames of a stun."""
-    return WIDE <= game.stun < STUN
+    return WIDE <= game.stun < STUN or game.again
 
 
 cdef inline uint64_t hero_bits(const Asterix* game, int row) noexcept nogil:
@@ -129,7 +129,12 @@ cdef inline uint64_t hero_bits(const Asterix* game, int row) noexcept nogil:
 
 
 cdef inline int hero_x(const Asterix* game) noexcept nogil:
-    return game.hero - (WIDTH // 2 - 1 if is_wide(game) else 0)
+    return game.hero + AGAIN * game.again - (WIDTH // 2 - 1 if is_wide(game) else 0)
+
+
+cdef inline int lane_shown(const Asterix* game) noexcept nogil:
+    """The lane in which the hero is drawn. After a stun and the title it stays in its lane until UP and DOWN work again."""
+    return game.late - 1 if game.late else game.lane
 
 
 cdef inline void draw_behind(const Asterix* game, Sheet* sheet, int lane) noexcept nogil:
@@ -142,7 +147,7 @@ cdef inline void draw_behind(const Asterix* game, Sheet* sheet, int lane) noexce
 
 
 cdef inline void draw_hero(const Asterix* game, Sheet* sheet) noexcept nogil:
-    cdef int sprite = HEROES + hero_of(game), y = THING_Y + PITCH * game.lane, row
+    cdef int sprite = HEROES + hero_of(game), y = THING_Y + PITCH * lane_shown(game), row
     if not is_wide(game):
         draw_sprite(sheet, sprite, game.hero, y)
         return
@@ -154,7 +159,7 @@ cdef inline void draw_thing(const Asterix* game, Sheet* sheet, int lane) noexcep
     cdef int near = WIDTH + (WIDTH // 2 + 1 if is_wide(game) else 0)
     if game.kind[lane] == NOTHING:
         return
-    if lane == game.lane and game.lives > 0 and -near < game.hero - game.x[lane] < near:
+    if lane == lane_shown(game) and game.lives > 0 and -near < game.hero + AGAIN * game.again - game.x[lane] < near:
         draw_behind(game, sheet, lane)
     else:
         draw_sprite(sheet, sprite_of(game, lane), game.x[lane], THING_Y + PITCH * lane)

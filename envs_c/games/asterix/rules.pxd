@@ -55,6 +55,8 @@ ctypedef struct Asterix:
     uint8_t met_obelix          # 1 if the title was shown
     uint8_t rules               # the changed ones
     uint8_t old_stage, old_lanes  # in the frame that ends old_stage, treasures in lanes above old_lanes look as in it
+    uint8_t late                # 1 + the lane in which the picture shows the hero still, who is at its start; else 0
+    uint8_t again               # 1 in the frame in which a stun begins again; the picture shows the hero as before
 
 
 cdef inline int pace(const Asterix* game) noexcept nogil:
@@ -107,6 +109,7 @@ cdef inline void start_again(Asterix* game, int kind) noexcept nogil:
     """Put the hero at its start; make all things of one kind, at their places, and let them move."""
     memset(game.kind, kind, LANES)
     memset(game.wait, 0, LANES)
+    game.late = <uint8_t>(game.lane + 1)
     game.hero, game.lane = START_X, START_LANE
 
 
@@ -183,6 +186,7 @@ cdef inline void move_hero(Asterix* game, int action, int speed, bint step_lane)
         elif not game.right and game.hero > LEFT_END:
             game.hero -= <int16_t>speed
     if step_lane:
+        game.late = 0
         lane = game.lane + STICK_Y[action]
         game.lane = <uint8_t>min(max(lane, 0), LANES - 1)
 
@@ -203,6 +207,7 @@ cdef inline float take_thing(Asterix* game) noexcept nogil:
     if game.kind[game.lane] == TREASURE:
         return take_treasure(game)
     game.kind[game.lane] = NOTHING
+    game.again = game.stun > 0
     game.hero -= <int16_t>(AGAIN if game.stun else 0)
     game.stun = 0 if game.rules & HARMLESS_LYRES else STUN
     return 0.0

@@ -57,7 +57,7 @@ cdef inline bint valid(const void* state, const double* options, bint over) noex
     return (game.rules == rules_of(options) and game.stun <= (0 if game.rules & HARMLESS_LYRES else STUN)
             and between(game.lives, 0 if over else least, MOST_LIVES) and has_score(game) and has_things(game)
             and between(game.hero, LEFT_END - FASTEST - (AGAIN if game.stun else 0), RIGHT_END + FASTEST)
-            and game.lane < LANES and game.right <= 1
+            and game.lane < LANES and game.right <= 1 and game.late <= LANES and game.again <= (game.stun == STUN)
             and between(game.stage, min(<int>options[1], FAST), LAST_STAGE) and game.taken < STAGE
             and has_met_obelix(game, options) and has_old_look(game)
             and (game.title == 0 or (game.stage == OBELIX and game.stun == 0))

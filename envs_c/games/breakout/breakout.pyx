@@ -37,7 +37,8 @@ the ball's x at the last of them:
 A brick of the top three rows makes the speed 2 and 3.375 at once, until the ball is lost.
 
 Points. A brick gives 7, 7, 4, 4, 1 or 1 points by its row from the top, so a wall gives 432. After all bricks are gone, a
-second wall appears in the frame after the paddle's next return; in that frame things move, but no other rule applies.
+second wall appears in the frame after the paddle's next return; in that frame things move, but no other rule applies. The
+picture shows points and lost balls one frame later.
 
 End. The episode ends with the last life, or when the second wall is gone, at 864 points.
 
@@ -66,11 +67,13 @@ cdef enum:
 cdef extern from *:
     """
     static const unsigned COLOUR[6] = {0xC84848, 0xC66C3A, 0xB47A30, 0xA2A22A, 0x48A048, 0x4248C8};  // of the bricks, by row
+    static const unsigned char LAST_ROW_END[2] = {46, 56};  // by the last bit of the ball's y
     static const unsigned char CUTS[10][3][4] = {  // x, y, width, height: rectangles to cut from 3x5 cells to leave a digit
         {{1, 1, 1, 3}}, {{0, 0, 1, 5}, {2, 0, 1, 5}}, {{0, 1, 2, 1}, {1, 3, 2, 1}},
         {{0, 1, 1, 3}, {1, 1, 1, 1}, {1, 3, 1, 1}}, {{1, 0, 1, 2}, {0, 3, 2, 2}}, {{1, 1, 2, 1}, {0, 3, 2, 1}},
         {{1, 0, 2, 2}, {1, 3, 1, 1}}, {{0, 1, 2, 4}}, {{1, 1, 1, 1}, {1, 3, 1, 1}}, {{1, 1, 1, 1}, {0, 3, 2, 2}}};
     """
+    const uint8_t[2] LAST_ROW_END
     const uint8_t[10][3][4] CUTS
     const uint32_t[6] COLOUR
 
@@ -142,11 +145,16 @@ cdef inline void draw_gaps(const Breakout* game, Canvas* canvas) noexcept nogil:
 
 
 cdef inline void draw_ball(const Breakout* game, Canvas* canvas) noexcept nogil:
-    """Paint the ball behind walls and bricks, in the colour of its row. Above WALL_END it is painted 1 pixel higher."""
+    """Paint the ball behind walls and bricks, in the colour of its row. Above WALL_END it is painted 1 pixel higher.
+
+    The console turns the ball off within the court's last row: only its pixels left of that place are painted.
+    """
     cdef int x, y, left = game.x >> 8, top = game.y >> 8
     cdef int x0 = max(left, LEFT_WALL), x1 = min(left + BALL_WIDTH, RIGHT_WALL)
     cdef int y0 = max(top - (top <= WALL_END), CEILING)
     cdef int y1 = min(top + BALL_HEIGHT - (top + BALL_HEIGHT <= WALL_END), FLOOR - 1)
+    if top <= FLOOR - 1 < top + BALL_HEIGHT:
+        canvas_swap(canvas, x0, FLOOR - 1, min(x1, LAST_ROW_END[top & 1]) - x0, 1, BLACK, RED)
     if y1 <= WALL_Y or (y0 >= WALL_END and (y1 <= PADDLE_Y or y0 >= PADDLE_Y + PADDLE_HEIGHT)):
         canvas_swap(canvas, x0, y0, x1 - x0, y1 - y0, BLACK, GREY if y1 <= WALL_Y else RED)
         return
@@ -160,10 +168,11 @@ cdef inline void draw_ball(const Breakout* game, Canvas* canvas) noexcept nogil:
 
 cdef void draw(const void* state, Canvas* canvas) noexcept nogil:
     cdef const Breakout* game = <const Breakout*>state
-    draw_digit(canvas, 36, game.score // 100)
-    draw_digit(canvas, 52, game.score // 10 % 10)
-    draw_digit(canvas, 68, game.score % 10)
-    draw_digit(canvas, 100, game.lives if game.lives > 0 else 1)
+    cdef int score = game.score - game.points
+    draw_digit(canvas, 36, score // 100)
+    draw_digit(canvas, 52, score // 10 % 10)
+    draw_digit(canvas, 68, score % 10)
+    draw_digit(canvas, 100, game.lives + game.lost)
     if not game.rules & HIDDEN_BRICKS:
         draw_gaps(game, canvas)
     canvas_swap(canvas, game.paddle, PADDLE_Y, min(game.width, RIGHT_WALL - game.paddle), PADDLE_HEIGHT, BLACK, RED)

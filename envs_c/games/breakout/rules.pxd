@@ -52,6 +52,7 @@ ctypedef struct Breakout:
     uint8_t knob            # 0 (right) .. KNOB_END (left)
     uint8_t paddle, width   # of the paddle: x and width, in pixels
     uint8_t[BRICKS] brick   # 1 if the brick is there, row by row from the top
+    uint8_t points, lost    # of the last frame: its points, and whether a ball was lost; the picture does not show them yet
 
 
 cdef inline int rules_of(const double* options) noexcept nogil:
@@ -92,6 +93,7 @@ cdef inline float take_brick(Breakout* game, int x, int y, bint* over) noexcept 
                                                       or brick_at(game, x, y + 2) or brick_at(game, x + 1, y + 2)):
         return 0.0
     game.brick[row * COLUMNS + column] = 0
+    game.points = POINTS[row]
     game.met = BRICK
     game.gone += 1
     game.score += POINTS[row]
@@ -122,6 +124,7 @@ cdef inline void lose_ball(Breakout* game, bint* over) noexcept nogil:
     game.hits = first_hits(game)
     game.width = PADDLE_WIDTH
     game.lives -= 1
+    game.lost = True
     over[0] = game.lives == 0
 
 
@@ -157,6 +160,7 @@ cdef inline void move_paddle(Breakout* game, int action) noexcept nogil:
 cdef inline float play_frame(Breakout* game, int action, bint* over) noexcept nogil:
     """Play one frame; returns the points."""
     cdef float points = 0.0
+    game.points = game.lost = 0
     if game.in_play:
         if game.met == WALL_DUE:
             memset(game.brick, 1, BRICKS)

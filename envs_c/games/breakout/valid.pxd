@@ -48,4 +48,5 @@ cdef inline bint valid(const void* state, const double* options, bint over) noex
             and (game.hits == FAST or between(game.hits, MANY_HITS if game.rules & FAST_BALL else 0, MANY_HITS))
             and game.knob <= KNOB_END and (game.width == PADDLE_WIDTH or not game.rules & KEEP_WIDTH)
             and between(game.paddle, LEFT_WALL, PADDLE_END) and game.width in (SHORT_WIDTH, PADDLE_WIDTH)
+            and game.points in (0, 1, 4, 7) and game.points <= game.score and game.lost <= (game.lives < <int>options[0])
             and has_bricks(game, over) and has_ball(game))

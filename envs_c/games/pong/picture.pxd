@@ -6,7 +6,7 @@ The score changes rarely, so its grey rows are made once for each score and then
 from libc.stdint cimport uint8_t, uint16_t, uint32_t
 from libc.string cimport memcpy, memset
 
-from envs_c.games.pong.rules cimport POINT, Pong
+from envs_c.games.pong.rules cimport KNOB_MIDDLE, POINT, TARGET, Pong, ball_x
 from envs_c.screen cimport Canvas, canvas_rect, canvas_row, canvas_swap, grey_of
 
 
@@ -14,7 +14,7 @@ cdef enum:
     LENGTH = 16, WIDTH = 4, BALL_HEIGHT = 4, BALL_WIDTH = 2
     BALL_LEFT = 49, BALL_TOP = 14, ENEMY_TOP = 15, PLAYER_TOP = 14      # subtracted from console coordinates for the screen
     ENEMY_LEFT = 16, PLAYER_LEFT = 140, WALL_Y = 24, COURT_Y = 34, COURT_END = 194, STRIP = 8
-    EARLY_X = 182                           # from here on a ball with an odd y is drawn 1 row higher
+    EVEN_X = 139, ODD_X = 158, ROW = 3, KNOB = 6, KNOB_TOP = 12     # see `switch_column`
     CELL = 4, DIGIT_Y = 1, TENS_X = 20, UNITS_X = 36    # the score's digits: pixels
     SIDE = 80                               # pixels: the enemy's score is left of it, the player's right
     SCORES = 22, SCORE_ROWS = 9, HALF = 42      # scores 0 .. 21; grey rows with digits; half the grey columns
@@ -104,16 +104,27 @@ cdef inline uint32_t colour_behind(int x, int y, int enemy, int player) noexcept
     return BROWN
 
 
-cdef inline void draw_ball(Canvas* canvas, int x, int y, int enemy, int player) noexcept nogil:
-    """Draw the ball in front of the paddles.
+cdef inline int switch_column(const Pong* game, int row, int enemy, int player) noexcept nogil:
+    """The first column in which `row` shows already whether the ball is in row + 1.
 
-    x, y: the ball's left column and first row.
+    The console decides that within the row. It counts rows in pairs, and decides sooner in rows with paddles, and in those
+    below the target of the knob that it reads in this frame: the player's, or in odd frames the other one, which rests in
+    its middle. Measured on the cartridge with balls and paddles in all rows, for columns 116 to 156.
     enemy, player: first rows of the paddles.
     """
-    cdef int i, j
-    if ENEMY_LEFT + WIDTH <= x <= PLAYER_LEFT - BALL_WIDTH:
+    cdef int column = ODD_X if row & 1 else EVEN_X - ROW * (enemy <= row + 1 < enemy + LENGTH)
+    cdef int pair = row + 1 & ~1, target = TARGET[KNOB_MIDDLE if game.clock & 1 else game.knob]
+    return column - ROW * (player <= pair < player + LENGTH) - KNOB * (pair >= target - KNOB_TOP)
+
+
+cdef inline void draw_ball(const Pong* game, Canvas* canvas, int enemy, int player) noexcept nogil:
+    """Draw the ball in front of the paddles. enemy, player: first rows of the paddles."""
+    cdef int i, j, x = ball_x(game) - BALL_LEFT, y = game.y - BALL_TOP
+    cdef int on = switch_column(game, y - 1, enemy, player), off = switch_column(game, y + BALL_HEIGHT - 1, enemy, player)
+    if ENEMY_LEFT + WIDTH <= x <= PLAYER_LEFT - BALL_WIDTH and x + BALL_WIDTH <= min(on, off):
         draw_figure(canvas, x, y, BALL_WIDTH, BALL_HEIGHT, WHITE)
         return
-    for j in range(max(y, COURT_Y), min(y + BALL_HEIGHT, COURT_END)):
-        for i in range(x, x + BALL_WIDTH):
+    for i in range(x, x + BALL_WIDTH):
+        i = i if i < 2 * SIDE else i - 2 * SIDE  # the right end goes on at the left
+        for j in range(max(y - (i >= on), COURT_Y), min(y + BALL_HEIGHT - (i >= off), COURT_END)):
             canvas_swap(canvas, i, j, 1, 1, colour_behind(i, j, enemy, player), WHITE)

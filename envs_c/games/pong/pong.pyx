@@ -4,8 +4,9 @@ Screen. 160x210 pixels, x to the right, y down. White walls fill rows 24 .. 33 a
 .. 19, the player's at x 140 .. 143; both are 16 rows high. The ball is 2 pixels wide and 4 high.
 
 Coordinates. All rules below use the console's coordinates. The ball's x is 49 more than on the screen. On the screen the
-enemy's rows begin at y - 15; the player's at y - 14, or y - 13 if y is odd; the ball's at y - 14, or y - 15 if y is odd and
-x is 182 or more.
+enemy's rows begin at y - 15; the player's at y - 14, or y - 13 if y is odd; the ball's at y - 14. Near the right end, from
+columns on that depend on the paddles, the ball is one row higher: the beam comes there only after the console has decided
+whether the next row shows it (`switch_column` in picture.pxd).
 
 Frame. A clock counts frames modulo 8. In each frame the clock advances by 1; then the ball moves by the rules below; then
 the enemy moves; then the knob turns and the player's paddle moves.
@@ -40,9 +41,7 @@ End. The episode ends when a side has 21 points (option `points`).
 
 Start. The knob is at 50, the paddle at y 109, the enemy at y 22. The clock is random. The first serve goes to a random
 side, up or down at random, in a random frame of 28 .. 59. With random_serve=0 the clock is 7 and the serve goes to the
-enemy, down, in frame 59, as on the cartridge; the whole game then equals the cartridge's. Only the picture differs: if x is
-175 or more, one row of the ball may differ, because there the beam reaches the ball before the cartridge has decided
-whether to show it.
+enemy, down, in frame 59, as on the cartridge; the whole game then equals the cartridge's, and its pictures do.
 
 Changed rules. With lazy_enemy=1 the enemy does not move in frames after whose move the ball flies to the right, or in which
 it flew there into a point. With fast_serve=1 each serve goes 2 pixels a frame across. With hidden_enemy=1 the enemy's paddle
@@ -54,7 +53,7 @@ from libc.string cimport memset
 
 from envs_c.game cimport Game, Io, run_chunk
 from envs_c.games.pong.picture cimport (
-    BALL_LEFT, BALL_TOP, BLACK, BROWN, COURT_END, COURT_Y, EARLY_X, ENEMY_LEFT, ENEMY_TOP, GREEN, LENGTH, ORANGE, PLAYER_LEFT,
+    BLACK, BROWN, COURT_END, COURT_Y, ENEMY_LEFT, ENEMY_TOP, GREEN, LENGTH, ORANGE, PLAYER_LEFT,
     PLAYER_TOP, SIDE, STRIP, WALL_Y, WHITE, WIDTH, draw_ball, draw_figure, draw_score, make_scores)
 from envs_c.games.pong.rules cimport (
     FIRST_CLOCK, FIRST_ENEMY, FIRST_PADDLE, FIRST_WAIT, GONE, HIDDEN_ENEMY, KNOB_END, KNOB_MIDDLE, PACE, TARGET, TURN, Pong,
@@ -130,7 +129,7 @@ cdef void backdrop(const double* options, Canvas* canvas) noexcept nogil:
 
 cdef void draw(const void* state, Canvas* canvas) noexcept nogil:
     cdef const Pong* game = <const Pong*>state
-    cdef int x = ball_x(game), enemy = game.enemy - ENEMY_TOP, player = (shown_paddle(game) + 1 & ~1) - PLAYER_TOP
+    cdef int enemy = game.enemy - ENEMY_TOP, player = (shown_paddle(game) + 1 & ~1) - PLAYER_TOP
     draw_score(game, canvas)
     if game.rules & HIDDEN_ENEMY:
         enemy = -LENGTH  # above the court
@@ -138,7 +137,7 @@ cdef void draw(const void* state, Canvas* canvas) noexcept nogil:
         draw_figure(canvas, ENEMY_LEFT, enemy, WIDTH, LENGTH, ORANGE)
     draw_figure(canvas, PLAYER_LEFT, player, WIDTH, LENGTH, GREEN)
     if game.y:
-        draw_ball(canvas, x - BALL_LEFT, game.y - BALL_TOP - (game.y & (x >= EARLY_X)), enemy, player)
+        draw_ball(game, canvas, enemy, player)
 
 
 cdef void chunk(char* states, Io* io, int lo, int hi) noexcept nogil:

@@ -239,19 +239,15 @@ PLAYERS = {
 @pytest.mark.parametrize("player, frames", [
     (player, 12_000 if name == "both-score" else 5_000) for name, player in PLAYERS.items()], ids=PLAYERS)
 def test_every_frame_equals_the_cartridge(cartridge, player, frames):
-    table, rows = Table(random_serve=0), []
+    table = Table(random_serve=0)
     for frame in range(frames):
         action = player.act(table)
         ours, theirs = table.step(action), cartridge.step(action)
         assert ours == theirs, f"frame {frame}"
         assert table.state() == cartridge.read(), f"frame {frame}"
-        if frame % 25 == 1 and not ours[0]:
-            differs = (table.env.render()[0] != cartridge.screen()).any(axis=-1)
-            rows.append(differs.any(axis=1).sum())
-            # From x 175 on the cartridge decides too late whether to show the ball in a row: one row may differ.
-            assert rows[-1] == 0 or table.x >= 175, f"frame {frame}"
+        if frame % 3 == 1:
+            assert (table.env.render()[0] == cartridge.screen()).all(), f"frame {frame}"
         if ours[1]:
             break
-    assert max(rows) <= 2 and np.mean(rows) < 0.1
     if player is PLAYERS["both-score"]:
         assert min(table.scores) >= 10  # both sides have shown all digits
