@@ -11,7 +11,8 @@ NO_ROCK, BROKEN = 255, 64  # the kind of an empty slot; bit of the kind of a roc
 class Breakout(Machine):
     GAME = "breakout"
     STATE = struct(("x y vx vy", "i4"), ("score", "i2"),
-                   ("gone rules lives in_play met hits turn knob paddle width", "u1"), ("brick", "u1", 108), ("points lost", "u1"))
+                   ("gone rules lives in_play met hits turn knob paddle width", "u1"), ("brick", "u1", 108),
+                   ("points lost", "u1"))
 
 
 class Pong(Machine):

@@ -11,7 +11,7 @@ import torch
 from benchmarks.cartridges import features
 from benchmarks.cartridges.agents import LONGEST, check
 from benchmarks.cartridges.lockstep import SETTINGS
-from benchmarks.transfer.replay import Record, same_here
+from benchmarks.transfer.replay import Record, checksum, same_here
 from envs_c.catalog import game as game_of
 from trainer.config import Config
 from trainer.export.graph import StepGraph
@@ -36,7 +36,7 @@ class Console:
     def __init__(self, cartridge: Any, config: Config, sticky: float, seed: int):
         self.cartridge, self.sticky, self.random = cartridge.restart(), sticky, np.random.default_rng(seed)
         self.skip = config.env.frame_skip or game_of(config.game).frame_skip
-        self.held, self.record = 0, Record([], [], False)
+        self.held, self.record, self.pixels = 0, Record([], [], False, {}), config.env.view == "pixels"
         if config.env.noop_max:
             for _ in range(int(self.random.integers(1, config.env.noop_max + 1))):
                 self.frame(0)
@@ -50,6 +50,13 @@ class Console:
         self.record.points.append(points)
         self.record = self.record._replace(over=over)
         return points
+
+    def read(self) -> np.ndarray:
+        """The observation."""
+        seen = self.reader.read()
+        if self.pixels and self.record.actions:
+            self.record.pictures[len(self.record.actions)] = checksum(seen)
+        return seen
 
     def step(self, action: int) -> tuple[float, bool]:
         """Hold an action for the frames of a step; returns the points and whether the game is over."""
@@ -77,7 +84,7 @@ def play(policy: Policy, config: Config, episodes: int, sticky: float, seed: int
     shared = cartridge_of if config.env.view == "features" else cartridge_of.__wrapped__  # a restart leaves the last picture
     consoles = [Console(shared(config.game, k), config, sticky, seed + k) for k in range(episodes)]
     torch.manual_seed(seed)
-    seen = torch.from_numpy(np.stack([console.reader.read() for console in consoles]))
+    seen = torch.from_numpy(np.stack([console.read() for console in consoles]))
     _, *memory = graph.zeros(episodes, seen.dtype)
     scores, lengths, running = np.zeros(episodes), np.zeros(episodes, int), np.ones(episodes, bool)
     for step in range(config.env.time_limit or LONGEST):
@@ -92,7 +99,7 @@ def play(policy: Policy, config: Config, episodes: int, sticky: float, seed: int
             lengths[k] += 1
             running[k] = not over
             if not over:
-                seen[k] = torch.from_numpy(consoles[k].reader.read())
+                seen[k] = torch.from_numpy(consoles[k].read())
         if tick:
             tick(episodes - int(running.sum()), episodes, f"have ended, at step {step + 1:,}")
         if not running.any():

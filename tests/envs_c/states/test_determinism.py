@@ -15,11 +15,11 @@ ALL_AT_ONCE = {"sticky": 0.25, "time_limit": 45, "reward_clip": 1.0}
 GOLDEN_SIZE = {"num_envs": 16, "steps": 400, "seed": 7}
 GOLDEN = {
     ("asterix", "features"): "f312f782dfc1b43f",
-    ("asterix", "pixels"): "f82a90133f0d02fc",
+    ("asterix", "pixels"): "06c679644c6ef9f2",
     ("asteroids", "features"): "ce345c98eb33adfd",
     ("asteroids", "pixels"): "70dc0b4d330871c5",
     ("breakout", "features"): "889b7c00af1ef688",
-    ("breakout", "pixels"): "bee807af1e75f5f4",
+    ("breakout", "pixels"): "136aa40ebc76b510",
     ("cartpole", "features"): "736152a0b57f9fde",
     ("cartpole", "pixels"): "ce1b2fa2457e6b21",
     ("enduro", "features"): "754ef3c96a4e84e6",
@@ -35,7 +35,7 @@ GOLDEN = {
     ("platformer", "features"): "a5bb12c214b34811",
     ("platformer", "pixels"): "db1799a70068cc99",
     ("pong", "features"): "312c8635d8f630c0",
-    ("pong", "pixels"): "f3a76d0b6e8dc88a",
+    ("pong", "pixels"): "78f83b23c344674c",
     ("seaquest", "features"): "4c4f4dbb8e413959",
     ("seaquest", "pixels"): "82624892c5e07cbc",
     ("snake", "features"): "f5a000c045f10303",
