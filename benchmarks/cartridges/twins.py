@@ -24,7 +24,7 @@ class Pong(Machine):
 class Freeway(Machine):
     GAME = "freeway"
     STATE = struct(("x wait pause move", "i2", 16), ("frame", "i4"), ("pace kind", "u1", 10),
-                   ("y score timer pose touch late met register changing difficulty rules", "u1"))
+                   ("y score timer pose touch late met register changing difficulty rules unseen fell", "u1"))
 
 
 class Asterix(Machine):
@@ -47,7 +47,14 @@ class SpaceInvaders(Machine):
     STATE = struct(
         ("score", "i4"), ("x y saucer_x cannon shown shot_x shot_y", "i2"), ("bomb_x bomb_y", "i2", 2), ("row", "u1", 6),
         ("shield", "u1", (3, 9)), ("gone", "u1", 24), ("count wave lives clock seed first", "u1"), ("way saucer_way", "i1"),
-        ("saucer_wait pose phase sheltered blast blast_row blast_column rules emptied", "u1"))
+        ("saucer_wait pose phase sheltered blast blast_row blast_column rules emptied", "u1"),
+        ("late old_phase old_shot old_blast old_blast_row old_blast_column points", "u1"), ("old_saucer", "i2"),
+        ("old_bomb", "u1", 2), ("old_shield", "u1", (3, 9)))
+    SHOWN = ("late", "points", *(name for name in STATE.names if name.startswith("old_")))  # what only the picture needs
+
+    def change(self, **fields):
+        """Set fields of the struct. The picture then shows them at once, without the last frame's hits."""
+        super().change(**{"late": 0, "points": 0, **fields})
 
 
 class Asteroids(Machine):

@@ -37,9 +37,9 @@ a hit costs about 24 pixels. With difficulty 1 the chicken is at 6 from the firs
 End. The episode ends after 8,192 frames. In the last 512 the score flashes.
 
 Start. The cars are at random places, and the register is random, but not 0. With scatter=0 all lanes are at x 0 and the
-register is 132, as on the cartridge. Then everything goes as there, with two differences in the picture: the cartridge
-paints a new score, and a fall to 6 at once, one frame late, and it shows its maker's name below the road. Its counter of
-frames may begin at 1 in later episodes on the same console; they then have a frame less, and stuns and rests change with it.
+register is 132, as on the cartridge. Then everything goes as there, and the pictures do, but for the maker's name that the
+cartridge shows below the road. (They show a new score in the next odd frame, and a fall to 6 at once a frame late.) The
+cartridge's counter of frames may begin at 1 in later episodes on the same console; they then have a frame less, and stuns and rests change with it.
 
 Changed rules. With frozen_traffic=1 no car moves, in games 5 to 8 neither: all lanes stay at x 0, where no car is in the
 chicken's way. With fast_traffic=1 all lanes begin with pace 0, and keep it in games 1 to 4. With harmless_cars=1 touching a

@@ -101,12 +101,13 @@ cdef inline void draw_digit(Sheet* sheet, int place, int digit, uint32_t under, 
 
 cdef inline void draw_scores(const Freeway* game, Sheet* sheet) noexcept nogil:
     cdef uint32_t colour = PINK
+    cdef int score = game.score - game.unseen
     if game.frame >= FRAMES - FLASH:
         colour = FLASHES[(game.frame & 255) >> 1]
         draw_digit(sheet, 2, 0, PINK, colour)
-    if game.score >= 10:
-        draw_digit(sheet, 0, game.score // 10, ROAD, colour)
-    draw_digit(sheet, 1, game.score % 10, ROAD, colour)
+    if score >= 10:
+        draw_digit(sheet, 0, score // 10, ROAD, colour)
+    draw_digit(sheet, 1, score % 10, ROAD, colour)
 
 
 # --- the chicken ------------------------------------------------------------------------------------------------------
@@ -138,10 +139,11 @@ cdef inline void put_chicken(Sheet* sheet, int pose, int y, const Freeway* cars)
 
 
 cdef inline void draw_chicken(const Freeway* game, Sheet* sheet) noexcept nogil:
+    cdef int y = game.fell if game.fell else game.y
     if sheet.canvas != NULL or game.touch:
-        put_chicken(sheet, game.pose, game.y, game if game.touch else NULL)
+        put_chicken(sheet, game.pose, y, game if game.touch else NULL)
     else:
-        add_stamp(sheet.sums + cell_at(CHICKEN_X, FEET - game.y), &CHICKEN_STAMPS[game.pose][game.y][0][0], SMALL_STAMP)
+        add_stamp(sheet.sums + cell_at(CHICKEN_X, FEET - y), &CHICKEN_STAMPS[game.pose][y][0][0], SMALL_STAMP)
 
 
 # --- cars -------------------------------------------------------------------------------------------------------------

@@ -61,6 +61,8 @@ ctypedef struct Freeway:
     uint8_t changing            # CHANGE_PACES and IGNORE_HITS: what is done after each frame; 0 in most games
     uint8_t difficulty
     uint8_t rules               # the changed ones, and FORECAST
+    uint8_t unseen              # points that the picture does not show yet: it takes them over in odd frames
+    uint8_t fell                # y before a fall to BOTTOM at once in this frame, where the picture shows the chicken; or 0
 
 
 cdef inline int pause_of(int pace) noexcept nogil:
@@ -200,12 +202,15 @@ cdef inline void look_for_cars(Freeway* game) noexcept nogil:
 cdef inline float move_chicken(Freeway* game, int action) noexcept nogil:
     """Move the chicken, or count its stun or rest down; returns the points."""
     cdef float points = 0.0
+    game.fell = 0
+    game.unseen &= ~game.frame & 1
     if game.timer == 0:
         if action == UP:
             game.y += 1
             if game.y > TOP:
                 game.y = BOTTOM
                 game.score += 1
+                game.unseen = 1
                 game.timer = WON | REST
                 points = 1.0
         elif action == DOWN and game.y > BOTTOM:
@@ -220,5 +225,6 @@ cdef inline float move_chicken(Freeway* game, int action) noexcept nogil:
         if game.timer & COUNT == 0:
             game.timer = 0
         if game.difficulty and game.timer & STUNNED:
+            game.fell = game.y
             game.y = BOTTOM
     return points

@@ -33,5 +33,6 @@ cdef inline bint valid(const void* state, const double* options, bint over) noex
             and game.score * (TOP + 1 - BOTTOM) + game.y - BOTTOM <= game.frame  # the chicken walks 1 pixel a frame
             and (game.timer == 0 or (between(game.timer, STUNNED + 1, STUNNED + STUN) and not game.rules & HARMLESS_CARS)
                  or between(game.timer, WON + 1, WON + REST))
+            and game.unseen <= (game.score > 0) and (game.fell == 0 or between(game.fell, BOTTOM, TOP))
             and game.pose <= FLAP and game.touch <= 1 and game.late <= 1 and game.register != 0
             and game.met <= (0 if game.rules & HARMLESS_CARS else 1))

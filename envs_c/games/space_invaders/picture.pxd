@@ -7,22 +7,21 @@ canvas. So no two shapes may cover the same pixel: hidden pixels are left out.
 from libc.stdint cimport int16_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
-from envs_c.games.space_invaders.shapes cimport BLAST, BLASTS, INVADERS, SAUCER, SHAPE, SHAPES
+from envs_c.games.space_invaders.shapes cimport BLAST, BLASTS, CANNON, INVADERS, SAUCER, SAUCER_BLAST, SHAPE, SHAPES, WRECK
 from envs_c.games.space_invaders.state cimport (
-    BLAST_TIME, BOMBS, BOMB_HIGH, CANNON_Y, COLUMNS, FAR_X, GROUND_Y, HIGH, PITCH_X, PITCH_Y, ROWS, SHIELDS, SHIELD_END,
-    SHIELD_PITCH, SHIELD_ROWS, SHIELD_X, SHIELD_Y, Invaders, lowest_y)
-from envs_c.screen cimport SMALL, Canvas, canvas_bitmap, canvas_rect, grey_of
+    BLAST_TIME, BURN, COLUMNS, HIGH, PITCH_X, PITCH_Y, ROWS, SAUCER_ROW, SHIELDS, SHIELD_END, SHIELD_PITCH, SHIELD_ROWS,
+    SHIELD_X, SHIELD_Y, SHOW, Invaders, lowest_y)
+from envs_c.screen cimport SMALL, Canvas, canvas_bitmap, grey_of
 from envs_c.stamp cimport AREA, CELL_X, CELL_Y, STAMP, UNIT_X, UNIT_Y, cell_at, cover_bits, cover_row, to_bytes
 
 
 cdef enum:
     LINES = 10                              # rows of a shape
-    STAMP_ROWS = 5, THIN_ROWS = 7, SHIELD_STAMP = 8     # grey rows of a shape, of a shot or bomb, of a shield
+    STAMP_ROWS = 5, SHIELD_STAMP = 8        # grey rows of a shape, of a shield
     SHIELD_ROW = 62                         # first grey row of the shields
     DIGIT_PLACES = 9, LIVES_PLACE = 4, OTHER_PLACE = 5      # 4 of the score, the lives, 4 of the other player's score
     DIGIT_ROWS = 5
     DIGIT_WIDE = 4, DIGIT_PITCH = 2         # a digit is 3x5 blocks; those of a score are 1 row high
-    SHOT_SEEN = 23, GROUND_LINE = 183       # first row in which shots are visible; in which bombs are lower
     BLACK = 0x000000, OLIVE = 0x86861D, GREEN = 0x328432, BROWN = 0xA28638, RUST = 0xB55328, SILVER = 0x8E8E8E
     PURPLE = 0x97197A, EARTH = 0x505916
 
@@ -33,20 +32,20 @@ cdef extern from *:
         {7, 4, 7, 1, 7}, {4, 4, 7, 5, 7}, {7, 1, 1, 1, 1}, {7, 5, 7, 5, 7}, {7, 5, 7, 1, 1}};
     static const short DIGIT_X[9] = {4, 20, 36, 52, 84, 84, 100, 116, 132}, DIGIT_Y[9] = {10, 11, 11, 10, 185, 10, 11, 11, 10};
     // Made when space_invaders.pyx is imported, then constant:
-    static unsigned char STAMPS[20][5][40][5][8];       // [shape][y % 5][x % 40]: 5 x 8 grey pixels
+    static unsigned char STAMPS[24][5][40][5][8];       // [shape][y % 5][x % 40]: 5 x 8 grey pixels
     static unsigned char DIGIT_STAMPS[10][9][5][8];     // [digit][place]: 5 x 8 grey pixels
     static unsigned char SPREAD[256][3][8];  // [bits of a row][shield]: units covered of 8 grey pixels
     """
     const uint8_t[10][5] DIGIT
     const int16_t[9] DIGIT_X, DIGIT_Y
-    uint8_t[20][5][40][5][8] STAMPS
+    uint8_t[24][5][40][5][8] STAMPS
     uint8_t[10][9][5][8] DIGIT_STAMPS
     uint8_t[256][3][8] SPREAD
 
 
 cdef inline uint32_t colour_of(int shape) noexcept nogil:
     """Colour of a shape."""
-    return OLIVE if shape < BLAST + BLASTS else PURPLE if shape == SAUCER else GREEN
+    return OLIVE if shape < BLAST + BLASTS else PURPLE if shape >= SAUCER else GREEN
 
 
 cdef inline uint8_t shade(int units, int grey) noexcept nogil:
@@ -147,11 +146,23 @@ cdef inline void put_digit(Canvas* canvas, int place, int number) noexcept nogil
                       BROWN if place >= LIVES_PLACE else GREEN)
 
 
-# --- shots, bombs and shields -----------------------------------------------------------------------------------------
+# --- invaders and shields ----------------------------------------------------------------------------------------------
+
+cdef inline int cannon_shape(const Invaders* game) noexcept nogil:
+    """The shape of the cannon, or -1 while it is not shown: it blinks in rests."""
+    if game.phase == BURN:
+        return WRECK + (~game.clock >> 2 & 1)
+    return CANNON if game.phase != SHOW or game.clock >> 3 & 1 else -1
+
+
+cdef inline int saucer_shape(const Invaders* game) noexcept nogil:
+    """The shape of the saucer. That of its blast is a row higher."""
+    return SAUCER_BLAST + (game.blast & 1) if game.blast and game.blast_row == SAUCER_ROW else SAUCER
+
 
 cdef inline int blast_shape(const Invaders* game) noexcept nogil:
-    """The shape of the invader's blast, which changes a frame after the blast has grown older."""
-    return BLAST + BLAST_TIME - min(game.blast + (game.clock & 7 == 0), BLAST_TIME)
+    """The shape of the invader's blast."""
+    return BLAST + BLAST_TIME - game.blast
 
 
 cdef inline uint8_t invader_bits(const Invaders* game, int x, int y) noexcept nogil:
@@ -169,57 +180,6 @@ cdef inline uint8_t invader_bits(const Invaders* game, int x, int y) noexcept no
                 continue
             bits |= SHAPE[shape][line] >> dx if dx >= 0 else SHAPE[shape][line] << -dx
     return bits & 255
-
-
-cdef inline int lowered(const Invaders* game, int x, int y) noexcept nogil:
-    """How many rows lower a shot or bomb appears at (x, y) than its own y says."""
-    cdef int line = (y - game.y) % PITCH_Y
-    if y < game.y:
-        return -3
-    if y >= GROUND_LINE:
-        return 2 if x < FAR_X else 1
-    return line <= HIGH and y < game.y + PITCH_Y * ROWS
-
-
-cdef inline bint covered(const Invaders* game, int x, int y) noexcept nogil:
-    """True if a pixel of a shot or bomb is hidden: by a shield, an invader or the cannon, or outside the visible rows."""
-    cdef int shield = (x - SHIELD_X) >> 5, column = (x - SHIELD_X) & (SHIELD_PITCH - 1), dx = x - game.shown
-    if y < SHOT_SEEN or y >= GROUND_Y:
-        return True
-    if SHIELD_Y <= y < SHIELD_END and 0 <= shield < SHIELDS and column < 8 and game.sheltered:
-        if game.shield[shield][(y - SHIELD_Y) >> 1] & 128 >> column:
-            return True
-    if y >= CANNON_Y and 0 <= dx < 8:
-        return True
-    return invader_bits(game, x, y) & 128
-
-
-cdef inline bint on_bomb(const Invaders* game, int x, int y) noexcept nogil:
-    """True if a bomb is at (x, y)."""
-    cdef int k
-    for k in range(BOMBS):
-        if game.bomb_x[k] == x and game.bomb_y[k] > 0 and 0 <= y - game.bomb_y[k] - lowered(game, x, y) < BOMB_HIGH:
-            return True
-    return False
-
-
-cdef inline void draw_thin(const Invaders* game, Canvas* canvas, int x, int y, int lines, bint shot) noexcept nogil:
-    """Draw a shot or a bomb without its hidden pixels; bombs hide a shot."""
-    cdef int line, row, unit, wide = min(CELL_X - UNIT_X * x % CELL_X, UNIT_X), top = y - 3
-    cdef int[THIN_ROWS] units = [0, 0, 0, 0, 0, 0, 0]
-    cdef uint8_t* pixels
-    for line in range(top, y + lines + 2):
-        if not 0 <= line - y - lowered(game, x, line) < lines or covered(game, x, line) or (shot and on_bomb(game, x, line)):
-            continue
-        if canvas.rgb != NULL:
-            canvas_rect(canvas, x, line, 1, 1, SILVER)
-        for unit in range(UNIT_Y * line, UNIT_Y * (line + 1)):
-            units[unit // CELL_Y - UNIT_Y * top // CELL_Y] += 1
-    for row in range(THIN_ROWS if canvas.rgb == NULL else 0):
-        if units[row]:
-            pixels = canvas.grey + cell_at(x, top) + row * SMALL
-            pixels[0] += shade(units[row] * wide, grey_of(SILVER))
-            pixels[1] += shade(units[row] * (UNIT_X - wide), grey_of(SILVER))
 
 
 cdef inline void cover_shield(const Invaders* game, int s, uint64_t* units) noexcept nogil:

@@ -1,14 +1,15 @@
 """Space Invaders' rules: what happens in a frame. The prose is in space_invaders.pyx; hits are in hits.pxd."""
 
-from libc.stdint cimport int16_t, uint8_t, uint64_t
+from libc.stdint cimport int16_t, uint8_t
 
 from envs_c.games.space_invaders.hits cimport crumble, invader_at, meets_cannon, meets_saucer, remove, shield_at
+from envs_c.games.space_invaders.shown cimport keep_blast, keep_shields, keep_shot
 from envs_c.games.space_invaders.state cimport (
-    BLAST_TIME, BOMBS, BOMB_APART, BOMB_END, BOMB_STEP, BURN, BURN_CLOCK, CANNON_END, CANNON_X, CLEAR, CLEAR_CLOCK,
-    COLUMNS, DROP, FIRE, FIRST_X, GROUNDED_Y, Invaders, LANDED_Y, LAST_X, LEFT, LEFT_FIRE, MUZZLE, NEXT, NO_BOMBS,
-    NO_SAUCER, PITCH_X, PITCH_Y, PLAY, RIGHT, RIGHT_FIRE, ROWS, SAUCER_END, SAUCER_ESCORT, SAUCER_POINTS, SAUCER_ROW,
-    SAUCER_WAIT, SHELTER_Y, SHOT_END, SHOT_STEP, SHOT_Y, SHOW, SHOW_CLOCK, SPENT_END, SPENT_Y, STRIDE, TABLE, UNAIMED,
-    begin_wave, clz, columns_of, ctz, lowest_y, random_byte, times_of)
+    BLAST_TIME, BOMBS, BOMB_APART, BOMB_END, BOMB_STEP, BURN, BURN_CLOCK, CANNON_END, CANNON_X, CLEAR, CLEAR_CLOCK, COLUMNS,
+    DROP, ENTERING, FIRE, FIRST_X, GROUNDED_Y, Invaders, LANDED_Y, LAST_X, LEFT, LEFT_FIRE, MUZZLE, NEXT, NO_BOMBS, NO_SAUCER,
+    OLD_BOMBS, OLD_INVADER, OLD_PHASE, OLD_SAUCER, PITCH_X, PITCH_Y, PLAY, RIGHT, RIGHT_FIRE, ROWS, SAUCER_END, SAUCER_ESCORT,
+    SAUCER_POINTS, SAUCER_ROW, SAUCER_WAIT, SHELTER_Y, SHOT_END, SHOT_STEP, SHOT_Y, SHOW, SHOW_CLOCK, SPENT_END, SPENT_Y,
+    STRIDE, TABLE, UNAIMED, begin_wave, clz, columns_of, ctz, lowest_y, random_byte, times_of)
 
 
 # --- the clock --------------------------------------------------------------------------------------------------------
@@ -42,6 +43,7 @@ cdef inline void call_saucer(Invaders* game) noexcept nogil:
 cdef inline void fade(Invaders* game) noexcept nogil:
     """Every 8 frames: the blast grows older; the saucer goes with its own."""
     if game.blast:
+        keep_blast(game)
         game.blast -= 1
         if game.blast == 0 and game.blast_row == SAUCER_ROW:
             game.saucer_x = -1
@@ -160,12 +162,17 @@ cdef inline void bomb(Invaders* game) noexcept nogil:
     """In even frames: bombs hit shields and the cannon."""
     cdef int k, shield
     for k in range(BOMBS):
+        game.old_bomb[k] = <uint8_t>game.bomb_y[k]
+    for k in range(BOMBS):
         shield = shield_at(game, game.bomb_x[k], game.bomb_y[k])
         if shield >= 0:
+            keep_shields(game)
             crumble(game, shield, game.bomb_x[k], False)
             game.bomb_y[k] = 0
+            game.late |= OLD_BOMBS
     for k in range(BOMBS):
         if (game.phase == PLAY or game.phase == CLEAR) and meets_cannon(game, game.bomb_x[k], game.bomb_y[k]):
+            game.late, game.old_phase = game.late | OLD_PHASE, game.phase
             game.phase, game.clock = BURN, BURN_CLOCK
 
 
@@ -175,11 +182,15 @@ cdef inline int shoot(Invaders* game) noexcept nogil:
     if not 0 < game.shot_y <= SHOT_Y:
         return 0
     if not (game.blast and game.blast_row == SAUCER_ROW) and meets_saucer(game):
+        keep_blast(game)
         game.blast, game.blast_row, game.blast_column = BLAST_TIME, SAUCER_ROW, 0
         game.saucer_wait = SAUCER_WAIT
         points = SAUCER_POINTS
     found = invader_at(game)
     if found >= 0:
+        keep_shot(game)
+        keep_blast(game)
+        game.late |= OLD_INVADER
         if game.blast and game.blast_row == SAUCER_ROW:
             game.saucer_x = -1  # its blast ends with the invader's
         points += remove(game, found)
@@ -189,6 +200,8 @@ cdef inline int shoot(Invaders* game) noexcept nogil:
         return points
     shield = shield_at(game, game.shot_x, game.shot_y)
     if shield >= 0:
+        keep_shot(game)
+        keep_shields(game)
         crumble(game, shield, game.shot_x, True)
         game.shot_y = SPENT_Y
     return points
@@ -224,6 +237,9 @@ cdef inline int play_frame(Invaders* game, int action, bint* over) noexcept nogi
     if game.y >= SHELTER_Y - PITCH_Y * (ROWS - 1) and game.count and lowest_y(game) >= SHELTER_Y:
         game.sheltered = 0
     game.shown = game.cannon
+    game.late, game.old_saucer = 0, game.saucer_x
+    if not saucer and game.saucer_x >= 0:  # it is seen a pixel farther out first
+        game.old_saucer = ENTERING if game.saucer_way > 0 else SAUCER_END + 1
     if even:
         bomb(game)
         if game.phase == PLAY or game.phase == CLEAR:
@@ -234,5 +250,8 @@ cdef inline int play_frame(Invaders* game, int action, bint* over) noexcept nogi
         move_saucer(game)
     if not game.clock & 7:
         fade(game)
+    if game.saucer_x != game.old_saucer:
+        game.late |= OLD_SAUCER
+    game.points = <uint8_t>points
     game.score += points
     return points

@@ -5,11 +5,12 @@ from libc.stdint cimport uint8_t
 
 cdef enum:
     # Of SHAPE; invaders by row, then pose; BLASTS are what is left of an invader, the first frames' shape first
-    INVADERS = 0, BLAST = 12, BLASTS = 4, CANNON = 16, WRECK = 17, SAUCER = 19, SHAPES = 20
+    INVADERS = 0, BLAST = 12, BLASTS = 4, CANNON = 16, WRECK = 17, SAUCER = 19, SAUCER_BLAST = 22, SHAPES = 24
+    SAUCER_CUT = 20, SAUCER_REST = 21   # the saucer at x -1: at the left end, and what is seen at the right end
 
 cdef extern from *:
     """
-    static const unsigned char SHAPE[20][10] = {  // a bit a pixel, the highest at the left
+    static const unsigned char SHAPE[24][10] = {  // a bit a pixel, the highest at the left
         {128, 66, 37, 25, 124, 86, 126, 126, 66, 198}, {60, 126, 90, 255, 165, 153, 90, 90, 90, 66},
         {0, 24, 90, 189, 153, 153, 165, 36, 66, 36}, {60, 126, 215, 126, 60, 36, 66, 90, 36, 0},
         {60, 126, 207, 207, 255, 58, 34, 34, 34, 238}, {24, 126, 219, 255, 66, 66, 34, 17, 17, 9},
@@ -20,6 +21,8 @@ cdef extern from *:
         {109, 218, 205, 126, 45, 204, 119, 182, 187, 93}, {129, 153, 165, 147, 84, 195, 83, 37, 84, 130},
         {16, 56, 56, 124, 56, 56, 254, 124, 254, 254},
         {16, 40, 100, 102, 133, 36, 91, 93, 190, 182}, {40, 20, 76, 60, 99, 89, 107, 93, 190, 182},
-        {56, 124, 254, 170, 254, 254, 124, 56, 0, 0}};
+        {56, 124, 254, 170, 254, 254, 124, 56, 0, 0},
+        {112, 248, 252, 84, 252, 252, 248, 112, 0, 0}, {0, 0, 128, 128, 128, 128, 0, 0, 0, 0},
+        {64, 32, 144, 36, 199, 72, 149, 36, 1, 0}, {129, 153, 165, 147, 84, 195, 83, 37, 84, 130}};
     """
-    const uint8_t[20][10] SHAPE
+    const uint8_t[24][10] SHAPE

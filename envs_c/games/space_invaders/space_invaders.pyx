@@ -62,9 +62,12 @@ least 0: s d / 6, -2 to 2; (1 - (d / 12)^2)^2; and s times that.
 End. The episode ends when the last of 3 lives (option `lives`) is lost, or when the invaders have landed: after a turn the
 lowest of them is at y 169 or more.
 
+Picture. A frame's picture shows what was there before its hits, and the score before its points. The console's loops show some
+rows of shots and bombs sooner or later than their y says (missiles.pxd). With scatter=0 and flicker=1 all pictures equal the
+cartridge's.
+
 Differences. An episode begins with a random r (option `scatter`). The cartridge draws bombs in even frames and the shot in
-odd ones; here both are drawn in every frame (option `flicker`). A row of a shot or bomb can be drawn a row off; the score and
-the begin and end of a blast, a frame earlier.
+odd ones; here both are drawn in every frame (option `flicker`).
 """
 
 from libc.stdint cimport uint64_t
@@ -72,15 +75,16 @@ from libc.string cimport memcpy, memset
 
 from envs_c.game cimport Game, Io, run_chunk
 from envs_c.games.space_invaders.forecast cimport FORECAST_FEATURES, forecast
+from envs_c.games.space_invaders.missiles cimport draw_thin
 from envs_c.games.space_invaders.picture cimport (
-    BROWN, EARTH, GREEN, LIVES_PLACE, OTHER_PLACE, blast_shape, draw_shields, draw_thin, make_digits, make_spread,
-    make_stamps, put_digit, put_shape)
+    BROWN, EARTH, GREEN, LIVES_PLACE, OTHER_PLACE, blast_shape, cannon_shape, draw_shields, make_digits, make_spread,
+    make_stamps, put_digit, put_shape, saucer_shape)
 from envs_c.games.space_invaders.rules cimport play_frame
-from envs_c.games.space_invaders.shapes cimport CANNON, INVADERS, SAUCER, WRECK
+from envs_c.games.space_invaders.shapes cimport INVADERS, SAUCER, SAUCER_CUT, SAUCER_REST
+from envs_c.games.space_invaders.shown cimport as_shown
 from envs_c.games.space_invaders.state cimport (
-    BOMBS, BOMB_HIGH, BOMB_SEEN, BURN, CANNON_Y, COLUMNS, FLICKER, FORECAST, GROUNDED_Y, GROUND_Y, PACE, PITCH_X, PITCH_Y,
-    ROWS, SAUCER_Y, SHOT_HIGH, SHOT_Y, SHOW, START_SEED, STRIDE, TOP_Y, Invaders, begin, clzll, columns_of, ctz,
-    frames_to_march, lowest_y)
+    BOMBS, BOMB_SEEN, BURN, CANNON_Y, COLUMNS, ENTERING, FLICKER, FORECAST, GROUNDED_Y, GROUND_Y, PACE, PITCH_X, PITCH_Y, ROWS,
+    SAUCER_Y, SHOT_Y, SHOW, START_SEED, STRIDE, TOP_Y, Invaders, begin, clzll, columns_of, ctz, frames_to_march, lowest_y)
 from envs_c.games.space_invaders.valid cimport valid
 from envs_c.rng cimport Rng, rng_below
 from envs_c.screen cimport SMALL, Canvas, canvas_rect
@@ -90,6 +94,7 @@ from envs_c.game import Feature, Option
 
 cdef enum:
     FEATURES = 94       # without the forecast
+    RIGHTMOST = 159     # column
 
 cdef extern from *:
     """
@@ -159,17 +164,18 @@ cdef void backdrop(const double* options, Canvas* canvas) noexcept nogil:
 
 
 cdef void draw(const void* state, Canvas* canvas) noexcept nogil:
-    cdef const Invaders* game = <const Invaders*>state
+    cdef Invaders shown = as_shown(<const Invaders*>state)
+    cdef const Invaders* game = &shown
     cdef int r, c, k, score = game.score
     cdef unsigned int left
     if canvas.rgb == NULL:
         memcpy(canvas.grey, canvas.screen.backdrop_grey, SMALL * SMALL)
         memset(canvas.touched, 2, SMALL)
     if 0 < game.shot_y <= SHOT_Y and not (game.rules & FLICKER and not game.clock & 1):
-        draw_thin(game, canvas, game.shot_x, game.shot_y, SHOT_HIGH, True)
+        draw_thin(game, canvas, game.shot_x, game.shot_y, not game.rules & FLICKER)
     for k in range(BOMBS):
         if 0 < game.bomb_y[k] < GROUND_Y and not (game.rules & FLICKER and game.clock & 1):
-            draw_thin(game, canvas, game.bomb_x[k], game.bomb_y[k], BOMB_HIGH, False)
+            draw_thin(game, canvas, game.bomb_x[k], game.bomb_y[k], False)
     if game.sheltered:
         draw_shields(game, canvas)
     for r in range(ROWS):
@@ -181,7 +187,10 @@ cdef void draw(const void* state, Canvas* canvas) noexcept nogil:
     if game.blast > 0 and game.blast_row < ROWS and game.y + PITCH_Y * game.blast_row <= GROUNDED_Y:
         put_shape(canvas, game.x + PITCH_X * game.blast_column, game.y + PITCH_Y * game.blast_row, blast_shape(game))
     if game.saucer_x >= 0:
-        put_shape(canvas, game.saucer_x, SAUCER_Y, SAUCER)
+        put_shape(canvas, game.saucer_x, SAUCER_Y - (saucer_shape(game) != SAUCER), saucer_shape(game))
+    elif game.saucer_x == ENTERING:
+        put_shape(canvas, 0, SAUCER_Y, SAUCER_CUT)
+        put_shape(canvas, RIGHTMOST, SAUCER_Y, SAUCER_REST)
     else:
         for k in range(4):
             put_digit(canvas, 3 - k, score % 10)
@@ -189,10 +198,8 @@ cdef void draw(const void* state, Canvas* canvas) noexcept nogil:
             score //= 10
     if game.phase == SHOW:
         put_digit(canvas, LIVES_PLACE, min(<int>game.lives, 9))
-    if game.phase == BURN:
-        put_shape(canvas, game.shown, CANNON_Y, WRECK + (~game.clock >> 2 & 1))
-    elif game.phase != SHOW or game.clock >> 3 & 1:
-        put_shape(canvas, game.shown, CANNON_Y, CANNON)
+    if cannon_shape(game) >= 0:
+        put_shape(canvas, game.shown, CANNON_Y, cannon_shape(game))
 
 
 cdef int lives(const void* state) noexcept nogil:

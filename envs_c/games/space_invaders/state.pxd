@@ -25,6 +25,8 @@ cdef enum:
     START_CLOCK = 129, SHOW_CLOCK = 64, BURN_CLOCK = 128, CLEAR_CLOCK = 97      # at the begin of a phase
     BLAST_TIME = 4, SAUCER_ROW = 6      # of a blast: 8 frames each; the row of the saucer's
     START_SEED = 21
+    OLD_PHASE = 1, OLD_SHOT = 2, OLD_BLAST = 4, OLD_SAUCER = 8, OLD_BOMBS = 16, OLD_SHIELDS = 32, OLD_INVADER = 64  # `late`
+    ENTERING = -2
     # Bits of `rules`, for options that are not as on the cartridge, and for further features
     FLICKER = 1, NO_SHIELDS = 2, NO_SAUCER = 4, NO_BOMBS = 8, UNAIMED = 16, FORECAST = 32
 
@@ -86,6 +88,12 @@ ctypedef struct Invaders:
     uint8_t blast, blast_row, blast_column  # blast: what is left of the last blast's BLAST_TIME
     uint8_t rules                   # bits of options
     uint8_t emptied                 # bit of the column whose last invader was shot in the last frame
+    # The picture of a frame shows what was there before its hits: bits of what these changed, and its values before.
+    uint8_t late
+    uint8_t old_phase, old_shot, old_blast, old_blast_row, old_blast_column, points
+    int16_t old_saucer              # ENTERING: in part, in the first frame of one that comes from the left
+    uint8_t[BOMBS] old_bomb         # y
+    uint8_t[SHIELDS][SHIELD_ROWS] old_shield
 
 
 cdef inline uint8_t rules_of(const double* options) noexcept nogil:

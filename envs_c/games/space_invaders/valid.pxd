@@ -3,9 +3,10 @@
 from libc.stdint cimport uint8_t
 
 from envs_c.games.space_invaders.state cimport (
-    BLAST_TIME, BOMBS, BOMB_END, BURN, BURN_CLOCK, CANNON_END, CANNON_X, CLEAR, CLEAR_CLOCK, COLUMNS, FIRST_X, GROUNDED_Y,
-    Invaders, LANDED_Y, LAST_X, MUZZLE, NO_SHIELDS, PITCH_X, PLAY, ROWS, SAUCER_END, SAUCER_ROW, SHIELDS, SHIELD_ROWS, SHOT_END,
-    SHOT_STEP, SHOT_Y, SHOW, SPENT_END, SPENT_Y, START_CLOCK, TOP_Y, WHOLE, clz, columns_of, ctz, lowest_y, rules_of)
+    BLAST_TIME, BOMBS, BOMB_END, BURN, BURN_CLOCK, CANNON_END, CANNON_X, CLEAR, CLEAR_CLOCK, COLUMNS, ENTERING, FIRST_X,
+    GROUNDED_Y, Invaders, LANDED_Y, LAST_X, MUZZLE, NO_SHIELDS, OLD_INVADER, PITCH_X, PLAY, ROWS, SAUCER_END, SAUCER_ROW,
+    SHIELDS, SHIELD_ROWS, SHOT_END, SHOT_STEP, SHOT_Y, SHOW, SPENT_END, SPENT_Y, START_CLOCK, TOP_Y, WHOLE, clz, columns_of,
+    ctz, lowest_y, rules_of)
 from envs_c.valid cimport between
 
 
@@ -74,6 +75,18 @@ cdef inline bint has_phase(const Invaders* game) noexcept nogil:
     return game.phase == SHOW and game.count > 0 and between(game.clock, 1, START_CLOCK)
 
 
+cdef inline bint has_old_values(const Invaders* game) noexcept nogil:
+    """True if what the picture shows still can be drawn."""
+    cdef int shield, row
+    for shield in range(SHIELDS):
+        for row in range(SHIELD_ROWS):
+            if game.old_shield[shield][row] & ~WHOLE[row]:
+                return False
+    return (game.late < 2 * OLD_INVADER and (game.blast_row < ROWS or not game.late & OLD_INVADER)
+            and game.old_blast <= BLAST_TIME and game.old_blast_row <= SAUCER_ROW and game.old_blast_column < COLUMNS
+            and game.old_phase <= CLEAR and between(game.old_saucer, ENTERING, SAUCER_END + 1) and game.points <= game.score)
+
+
 cdef inline bint valid(const void* state, const double* options, bint over) noexcept nogil:
     """True if invaders, cannon, shields and counts can be those of one game."""
     cdef const Invaders* game = <const Invaders*>state
@@ -83,4 +96,5 @@ cdef inline bint valid(const void* state, const double* options, bint over) noex
             and game.way in (-1, 1) and game.pose <= 1 and game.sheltered <= 1 and game.blast <= BLAST_TIME
             and game.blast_row <= SAUCER_ROW and game.blast_column < COLUMNS and game.rules == rules_of(options)
             and game.emptied & (game.emptied - 1 | columns_of(game)) == 0 and game.emptied < 1 << COLUMNS
-            and has_invaders(game, over) and has_shields(game) and has_missiles(game) and has_phase(game))
+            and has_invaders(game, over) and has_shields(game) and has_missiles(game) and has_phase(game)
+            and has_old_values(game))

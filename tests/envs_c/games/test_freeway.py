@@ -199,12 +199,10 @@ def test_every_frame_equals_the_cartridge(cartridge, game, difficulty, frames):
     rng, action = np.random.default_rng(game), UP
     for frame in range(frames):
         action = walk(rng, action)
-        score, counter = road.score, road.counter
         assert road.step(action) == theirs.step(action), f"frame {frame}"
         for name, value in theirs.read().items():
             assert np.array_equal(road.state()[name], value), f"frame {frame}: {name}"
-        late = road.score != score or (difficulty and road.counter > counter - 2 and road.counter >= 27)
-        if frame > 1 and frame % 40 == 0 and not late:  # the cartridge paints a new score and a fall to 6 one frame late
+        if frame > 1 and frame % 5 == 0:
             assert (road.env.render()[0][:195] == theirs.screen()[:195]).all(), f"frame {frame}"
     assert road.left == FRAMES - frames
 

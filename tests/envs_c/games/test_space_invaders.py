@@ -35,7 +35,7 @@ def test_every_frame_of_random_play_equals_the_twin_in_plain_python(options):
         action = int(random.integers(6)) if random.random() < 0.7 else FIRE
         assert machine.step(action) == twin.step(action)
         state = machine.read()
-        for name in state.dtype.names:
+        for name in set(state.dtype.names) - set(machine.SHOWN):
             assert np.array_equal(state[name], getattr(twin, name)), f"frame {frame}: {name}"
 
 

@@ -10,7 +10,6 @@ pytest.importorskip("ale_py")
 
 from benchmarks.cartridges.lockstep import twin_of
 from benchmarks.cartridges.space_invaders import NONE, Cartridge
-from benchmarks.likeness.compare import difference
 from benchmarks.likeness.games import GAMES
 
 COUNTS = ("score", "lives", "count", "shield", "gone", "clock", "seed", "way", "pose", "phase", "sheltered", "blast")
@@ -46,6 +45,8 @@ def test_every_frame_of_a_game_equals_the_cartridges(cartridge, seed, chance, fr
         if ours[1]:
             break
         assert_equal(machine, cartridge, frame)
+        if frame % 3 == 0:
+            assert np.array_equal(machine.picture(), cartridge.screen()), f"frame {frame}"
     assert frame > 300 and machine.score > 0
 
 
@@ -132,39 +133,6 @@ def test_has_the_cartridges_actions_and_lives(cartridge):
 
 def test_the_first_picture_is_the_cartridges(cartridge):
     assert np.array_equal(twin_of("space_invaders").picture(), cartridge.screen())
-
-
-def test_blasts_and_a_burning_cannon_are_drawn_as_on_the_cartridge(cartridge):
-    """A blast's first frame, of 32, shows the invader there."""
-    machine, random, action, seen = twin_of("space_invaders"), np.random.default_rng(3), 0, {"blast": [], "burn": []}
-    for _ in range(1500):
-        if random.random() < 0.2:
-            action = int(random.integers(6)) if random.random() < 0.3 else lowest(cartridge)
-        if machine.step(action)[1] | cartridge.step(action)[1]:
-            break
-        state, places = machine.read(), []
-        if state["blast"] > 0 and state["blast_row"] < 6 and state["x"] >= 0:
-            places.append(("blast", state["x"] + 16 * state["blast_column"], state["y"] + 18 * state["blast_row"], 10))
-        if state["phase"] == 2:
-            places.append(("burn", state["shown"], 185, 6))  # above what bombs reach
-        for name, x, y, high in places:
-            part = (slice(y, y + high), slice(x, x + 8))
-            seen[name].append(np.array_equal(machine.picture()[part], cartridge.screen()[part]))
-    assert min(map(len, seen.values())) > 60 and min(map(np.mean, seen.values())) > 0.9
-
-
-def test_pictures_differ_from_the_cartridges_by_less_than_a_tenth_of_a_grey_value(cartridge):
-    """With flicker, as on the cartridge: shots and bombs may differ by some rows, and a blast by a frame."""
-    machine, random, found, action = twin_of("space_invaders"), np.random.default_rng(6), [], 0
-    for frame in range(900):
-        if random.random() < 0.2:
-            action = lowest(cartridge)
-        machine.step(action)
-        if cartridge.step(action)[1]:
-            break
-        if frame % 7 == 0:
-            found.append(difference(machine.picture(), cartridge))
-    assert np.mean(found, 0)[0] < 0.1 and np.mean(found, 0)[2] > 0.999
 
 
 @pytest.mark.parametrize("rows, y, lands", [
