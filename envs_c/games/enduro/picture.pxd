@@ -20,6 +20,9 @@ from envs_c.screen cimport SMALL, grey_of
 from envs_c.stamp cimport CELL_X, CELL_Y, STAMP, UNIT_X, WIDTH, Sheet, add_cover, add_stamp, cell_at, put, put_row
 
 
+cdef enum:
+    FIRST_SEEN = 61             # first column in which the road's first row shows an edge
+
 cdef extern from *:
     """
     static unsigned short MORE[15][16][103];  // Scene.more by palette and part, filled when enduro.pyx is imported
@@ -219,10 +222,13 @@ cdef inline void make_more() noexcept nogil:
 
 
 cdef inline void draw_edges(const Race* race, const int8_t* groups, Scene* scene) noexcept nogil:
-    """Paint the road's edges."""
-    cdef int row
+    """Paint the road's edges. The console shows them from column FIRST_SEEN of the road's first row on."""
+    cdef int row, side
     cdef uint32_t colour
     place_edges(race, groups, scene.edge[0], scene.edge[1])
+    for side in range(2):
+        if scene.edge[side][0] < FIRST_SEEN:
+            scene.edge[side][0] = -1
     if scene.sheet.canvas == NULL:
         draw_edge(scene, 0)
         draw_edge(scene, 1)
