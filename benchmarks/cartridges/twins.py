@@ -62,7 +62,8 @@ class Asteroids(Machine):
     STATE = struct(("x y score", "i4"), ("vx vy", "i2"), ("numbers frame", "u2"),
                    ("lives way drift blast hidden fired dived watch rocks broken rules", "u1"),
                    ("shot_x shot_y shot_way shot_life", "u1", 3),
-                   ("ufo_x ufo_y ufo_course ufo_small ufo_timer ufo_burst", "u1"), ("rock_x rock_y kind", "u1", 16))
+                   ("ufo_x ufo_y ufo_course ufo_small ufo_timer ufo_burst", "u1"), ("rock_x rock_y kind", "u1", 16),
+                   ("unseen", "u1"))
 
     @staticmethod
     def rocks_as_fields(*rocks) -> dict:

@@ -88,11 +88,13 @@ from libc.string cimport memset
 from envs_c.game cimport Game, Io, run_chunk
 from envs_c.games.asteroids.features cimport FEATURES, NEAREST, ROCK_FEATURES, SHOT_FEATURES, UFO_FEATURES, observe_all
 from envs_c.games.asteroids.hits cimport lay_out_watch, meet
-from envs_c.games.asteroids.picture cimport EXPLOSION, SHIP, SHOT, UFO, Figures, draw_digit, draw_figure, lay_out, place
-from envs_c.games.asteroids.rocks cimport begin_wave, move_rocks, split_rocks
+from envs_c.games.asteroids.picture cimport (
+    EXPLOSION, FIELD_HIGH, LOWER_PART, SHIP, SHOT, UFO, UPPER_PART, Figures, draw_above, draw_digit, draw_figure, lay_out, place)
+from envs_c.games.asteroids.rocks cimport begin_wave, edge, move_rocks, split_rocks
 from envs_c.games.asteroids.rules cimport (
-    BONUS, BURST, COLOUR, DOWN, DRIFT, FIRE, FIRST_X, HIGH, KEYS, MOST_LIVES, NONE, NO_UFO, NUMBERS, ONE, POINTS_END, SINKS,
-    SLOTS, START_X, START_Y, STILL_ROCKS, UFOS, UFO_X, Asteroids, draw as draw_number, is_here, rules_of, ship_x)
+    BONUS, BURST, COLOUR, DOWN, DRIFT, FIRE, FIRST_X, HIGH, KEYS, LEFTWARD, MOST_LIVES, NONE, NO_UFO, NUMBERS, ONE,
+    POINTS_END, SINKS, SIZE, SLOTS, START_X, START_Y, STILL_ROCKS, UFOS, UFO_X, Asteroids, draw as draw_number, drifted,
+    is_here, rules_of, ship_x)
 from envs_c.games.asteroids.ship cimport burn, come_back, jump, move_ship, move_shots, steer
 from envs_c.games.asteroids.ufo cimport burst, fly_ufo
 from envs_c.games.asteroids.valid cimport valid
@@ -145,6 +147,7 @@ cdef inline float score_points(Asteroids* game, int points) noexcept nogil:
 cdef inline void turn(Asteroids* game, int keys, bint there, bint* over) noexcept nogil:
     """Ship and shots in an even frame. there: the ship was there in the frame before."""
     cdef int slip_x = 0, slip_y = 0
+    game.unseen = 0
     if game.ufo_burst:
         burst(game)
     if game.blast:
@@ -195,23 +198,40 @@ cdef void backdrop(const double* options, Canvas* canvas) noexcept nogil:
     """Paint nothing: the ground is black and everything moves."""
 
 
+cdef inline int late_rock(const Asteroids* game) noexcept nogil:
+    """The rock that the picture shows before it drifted, if the rocks have just drifted: the highest that climbs; or -1."""
+    cdef int slot, line, found = -1, highest = HIGH
+    if game.drift < DRIFT or game.rules & STILL_ROCKS:
+        return -1
+    for slot in range(SINKS):
+        if game.kind[slot] != NONE:
+            line = game.rock_y[slot] - (HIGH if game.rock_y[slot] >= edge(game.kind[slot] & SIZE) else 0)
+            if line < highest:
+                found, highest = slot, line
+    return found
+
+
 cdef void draw(const void* state, Canvas* canvas) noexcept nogil:
     cdef const Asteroids* game = <const Asteroids*>state
     cdef Figures figures
-    cdef int i, kind, size, left = game.score // 10, x = 52
+    cdef int i, kind, size, x, y, cut, late = late_rock(game), left = game.score // 10
     cdef uint32_t ufo_colour = LIME if game.ufo_small else BLUE  # also that of the ship's first shot
     memset(&figures, 0, sizeof(Figures))
     if canvas.rgb == NULL:
         for i in range(SMALL):
             canvas_row(canvas, i)
         memset(canvas.grey, 0, SMALL * SMALL)
-    if game.blast:
+    if game.unseen:
+        pass
+    elif game.blast:
         place(&figures, EXPLOSION + 2 - (game.blast - 1) // 2, ship_x(game), -1, game.y >> 7, PINK)
     elif not game.hidden:
         place(&figures, SHIP + game.way, ship_x(game), -1, game.y >> 7, PINK)
     for i in range(3):
         if game.shot_life[i] > 0 and game.shot_y[i] < HIGH:
             place(&figures, SHOT, game.shot_x[i], 1, 2 * game.shot_y[i] - 1, PINK if i else ufo_colour)
+            if game.shot_y[i] == 0:
+                draw_above(canvas, game.shot_x[i], PINK if i else ufo_colour)
     if game.ufo_y <= LAST_UFO_LINE:
         if game.ufo_timer >= BURST:
             place(&figures, EXPLOSION - 1 + game.ufo_timer // BURST, game.ufo_x, -1, 2 * game.ufo_y + 2, ufo_colour)
@@ -221,12 +241,22 @@ cdef void draw(const void* state, Canvas* canvas) noexcept nogil:
         kind = game.kind[i]
         if kind != NONE:
             size = kind >> 4 & 7
-            place(&figures, size, game.rock_x[i], -(size > 1),
-                  2 * game.rock_y[i] + (LARGE_LINE if size < 2 else ROCK_LINE) + (i >= SINKS), COLOURS[kind & COLOUR])
+            cut = (i >= SINKS) if game.rock_y[i] >= edge(kind & SIZE) else UPPER_PART
+            y = 2 * game.rock_y[i] + (LARGE_LINE if size < 2 else ROCK_LINE) + (i >= SINKS)
+            if i != late:
+                place(&figures, size, game.rock_x[i], -(size > 1), y, COLOURS[kind & COLOUR], cut)
+                continue
+            x = drifted(game.rock_x[i], not kind & LEFTWARD)
+            if cut == UPPER_PART or y >= FIELD_HIGH:
+                place(&figures, size, x, -(size > 1), y, COLOURS[kind & COLOUR], cut)
+                continue
+            place(&figures, size, x, -(size > 1), y, COLOURS[kind & COLOUR], LOWER_PART)
+            place(&figures, size, game.rock_x[i], -(size > 1), y, COLOURS[kind & COLOUR], UPPER_PART)
     for i in range(figures.number):
         draw_figure(&figures, i, canvas)
     draw_digit(canvas, LIVES_X, game.lives)
     draw_digit(canvas, 68, 0)
+    x = 52
     while left > 0:
         draw_digit(canvas, x, left % 10)
         left //= 10

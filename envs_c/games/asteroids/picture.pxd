@@ -21,7 +21,8 @@ cdef enum:
     SCORE_Y = 5
     STAMP_ROWS = 13, NARROW = 12                                # a picture up to NARROW pixels wide takes 8 cells, others 16
     FIRST_ROW = 7, END_ROW = 78                                 # rows of the grey canvas with the field
-    FIGURES = 21, LANES = 32                                    # at most: ship, UFO, 3 shots, 16 rocks; rounded up for vectors
+    FIGURES = 22, LANES = 32            # at most: ship, UFO, 3 shots, 16 rocks, one of them in two parts; rounded up for vectors
+    UPPER_PART = LINES, LOWER_PART      # `cut`: what of a figure across the lower edge is not seen
     RED = 0xB83232
 
 cdef extern from *:
@@ -67,17 +68,20 @@ ctypedef struct Figures:
     # The figures on the field. Each hides those after it.
     uint8_t[LANES] x, y                 # corners: 0 .. 159, 0 .. 177, in pixels of the field
     uint8_t[LANES] broad, high, shape   # size in pixels; index of the picture
+    uint8_t[LANES] cut                  # rows without it at the field's upper edge, if it reaches across the lower one
     uint32_t[FIGURES] colour
     int number
 
 
-cdef inline void place(Figures* figures, int shape, int x, int right, int y, uint32_t colour) noexcept nogil:
+cdef inline void place(Figures* figures, int shape, int x, int right, int y, uint32_t colour, int cut=0) noexcept nogil:
     """Add a figure.
 
     shape: index of the picture.
     x: of the thing, 4 .. 165.
     right: pixels to the right of x at which the picture begins.
     y: first row, in pixels of the field.
+    cut: rows at the field's upper edge that do not show it, if it reaches across the lower one: UPPER_PART for all of them;
+        LOWER_PART: it is seen at the upper edge only.
     """
     cdef int number = figures.number
     x += right
@@ -86,6 +90,7 @@ cdef inline void place(Figures* figures, int shape, int x, int right, int y, uin
     figures.broad[number] = BROAD[shape]
     figures.high[number] = 2 * HEIGHT[shape]
     figures.shape[number] = <uint8_t>shape
+    figures.cut[number] = <uint8_t>cut
     figures.colour[number] = colour
     figures.number = number + 1
 
@@ -110,19 +115,25 @@ cdef inline int around(int difference, int whole) noexcept nogil:
     return difference - whole if 2 * difference > whole else difference + whole if 2 * difference < -whole else difference
 
 
+cdef inline bint is_cut(const Figures* figures, int number, int line) noexcept nogil:
+    """Whether a figure's line is not seen: the one in the field's last row, and those that `cut` leaves out."""
+    cdef int last = FIELD_HIGH - 1 - figures.y[number]
+    return line <= last if figures.cut[number] == LOWER_PART else last <= line <= last + figures.cut[number]
+
+
 cdef inline void look(const Figures* figures, int number, uint16_t* seen) noexcept nogil:
     """Set `seen` to the bits of a figure's lines, without pixels in the field's last row or behind earlier figures."""
     cdef int high = figures.high[number], line, other, dx, dy, hidden
     for line in range(high):
         seen[line] = PICTURE[figures.shape[number]][line >> 1]
-    if figures.y[number] + high >= FIELD_HIGH:
-        seen[FIELD_HIGH - 1 - figures.y[number]] = 0
+        if is_cut(figures, number, line):
+            seen[line] = 0
     for other in range(number):
         dx = around(figures.x[other] - figures.x[number], WIDE)
         dy = around(figures.y[other] - figures.y[number], FIELD_HIGH)
         if -16 < dx < 16:
             for line in range(max(dy, 0), min(dy + figures.high[other], high)):
-                hidden = PICTURE[figures.shape[other]][(line - dy) >> 1]
+                hidden = 0 if is_cut(figures, other, line - dy) else PICTURE[figures.shape[other]][(line - dy) >> 1]
                 seen[line] &= <uint16_t>~(hidden >> dx if dx >= 0 else hidden << -dx)
 
 
@@ -226,6 +237,16 @@ cdef inline void draw_figure(const Figures* figures, int number, Canvas* canvas)
     add_stamp(canvas.grey, shape, x, FIELD_Y + y, FIRST_ROW, END_ROW, seen, colour)
     if y + high > FIELD_HIGH:
         add_stamp(canvas.grey, shape, x, FIELD_Y + y - FIELD_HIGH, FIRST_ROW, END_ROW, seen, colour)
+
+
+cdef inline void draw_above(Canvas* canvas, int x, uint32_t colour) noexcept nogil:
+    """Paint the upper line of a shot in the field's first line, which is above the field. x: of the shot, 4 .. 165."""
+    cdef uint16_t[2] seen = [0x8000, 0]
+    x = (x + 1) % WIDE
+    if canvas.rgb != NULL:
+        paint_line(canvas, 0x8000, x, FIELD_Y - 1, colour)
+    else:
+        add_stamp(canvas.grey, SHOT, x, FIELD_Y - 1, FIRST_ROW - 1, END_ROW, seen, colour)
 
 
 cdef inline void draw_digit(Canvas* canvas, int x, int digit) noexcept nogil:

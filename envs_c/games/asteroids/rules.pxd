@@ -73,6 +73,7 @@ ctypedef struct Asteroids:
     uint8_t ufo_timer           # odd frames until the next UFO; while one explodes, its time
     uint8_t ufo_burst           # 1: it explodes
     uint8_t[SLOTS] rock_x, rock_y, kind
+    uint8_t unseen              # 1 from the ship's return to its next turn: the picture does not show it yet
 
 
 cdef inline int rules_of(const double* options) noexcept nogil:

@@ -47,5 +47,5 @@ cdef inline bint valid(const void* state, const double* options, bint over) noex
             and between(game.vx, -FAST, FAST - 1) and between(game.vy, -FAST, FAST - 1)
             and between(game.lives, 1 - over, MOST_LIVES) and game.way < 16
             and between(game.drift, 1, DRIFT) and game.blast <= BLAST and game.hidden <= REST
-            and not (game.blast and game.hidden) and game.fired <= 1 and game.dived <= 1 and game.watch < ROUND
+            and not (game.blast and game.hidden) and game.fired <= 1 and game.dived <= 1 and game.unseen <= 1 and game.watch < ROUND
             and game.numbers & NUMBERS and has_shots(game) and has_rocks(game) and has_ufo(game))
