@@ -63,7 +63,19 @@ class Asteroids(Machine):
                    ("lives way drift blast hidden fired dived watch rocks broken rules", "u1"),
                    ("shot_x shot_y shot_way shot_life", "u1", 3),
                    ("ufo_x ufo_y ufo_course ufo_small ufo_timer ufo_burst", "u1"), ("rock_x rock_y kind", "u1", 16),
-                   ("unseen", "u1"))
+                   ("rocks_seen", "u1", 16), ("ship_seen shots_seen ufo_seen ufo_seen_x ufo_seen_y", "u1"),
+                   ("gains lives_seen", "u1", 2))
+    SHOWN = ("rocks_seen", "ship_seen", "shots_seen", "ufo_seen", "ufo_seen_x", "ufo_seen_y", "gains", "lives_seen")
+
+    def change(self, **fields):
+        """Set fields of the struct. The picture then shows them at once."""
+        super().change(**fields)
+        if not fields.keys() & set(self.SHOWN):
+            s = self.read()
+            flies = 0 if s["ufo_y"] == NO_UFO else 1 + s["ufo_timer"] // 6 if s["ufo_timer"] >= 6 else 1
+            super().change(rocks_seen=NO_ROCK - s["kind"], ship_seen=0 if s["hidden"] else 1 + s["blast"],
+                           shots_seen=(s["shot_life"] > 0) @ [1, 2, 4], ufo_seen=flies, ufo_seen_x=s["ufo_x"],
+                           ufo_seen_y=s["ufo_y"], gains=0, lives_seen=0)
 
     @staticmethod
     def rocks_as_fields(*rocks) -> dict:

@@ -27,9 +27,10 @@ distances for each pair. The touch takes effect in the next frame, after all thi
     in the next frame.
   - Lyre. It becomes an empty place, and the hero is stunned for 126 frames. In these nothing moves, but the clock and the
     waits go on. Then a life is lost, all things become empty places, and the hero stands at its start, where the picture shows
-    it from the next frame on in which UP and DOWN work. If the stun begins in the frame in which the hero changes its lane, he can still touch the thing in the new lane: as he is in that frame, and in
-    the next one as he is drawn then. Twice as wide he reaches 3 pixels farther to the left and 5 to the right, Obelix 2 and 4.
-    A treasure gives its points, another lyre begins the stun again, 4 pixels to the left.
+    it from the next frame on in which UP and DOWN work. If the stun begins in the frame in which the hero changes its lane, he
+    can still touch the thing in the new lane: as he is in that frame, and in the next one as he is drawn then. Twice as wide he
+    reaches 3 pixels farther to the left and 5 to the right, Obelix 2 and 4. A treasure gives its points, another lyre begins
+    the stun again, 4 pixels to the left.
 
 Stages. 50 treasures make a stage. Stage 24 is followed by stage 16. The stage decides how treasures look, also those that
 are on the screen when it begins; but in the frame in which the last treasure of a stage is taken, treasures in the lanes

@@ -7,7 +7,8 @@
     ufo.pxd            UFOs
     hits.pxd           what hits what
     features.pxd       the observation
-    picture.pxd        sprites and colours, and how they are painted
+    picture.pxd        sprites, and how they are painted
+    shown.pxd          what the picture shows of the state, and in which colours
     valid.pxd          the check of a restored state
 """
 

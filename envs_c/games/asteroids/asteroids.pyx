@@ -78,24 +78,27 @@ the UFO's colour.
 UFO features. With ufos=1, 12 more follow. For the UFO, all 0 if there is none: 1; x and y from the ship as of a shot; 1 if it
 flies to the right and -1 to the left; 1 if it sinks, -1 if it climbs; 1 if it is small. For its shot 6 as for the ship's.
 
+Picture. The console shows rocks in odd frames and all else in even ones; a picture is the brighter one of the last two frames,
+as ALE's users take it. It shows what was there before the frame's hits. It is not the cartridge's where a shot or the ship
+covers a rock (the colours are not mixed), where a shot crosses the left edge, and if rocks drift while one breaks.
+
 Changed rules. With still_rocks=1 rocks neither climb nor sink nor drift. With no_drag=1 the ship loses no speed in turns
 without UP. With whole_rocks=1 large and medium rocks that are hit are gone, as small ones are; points stay the same.
 """
 
-from libc.stdint cimport uint8_t, uint16_t, uint32_t
+from libc.stdint cimport uint8_t, uint16_t
 from libc.string cimport memset
 
 from envs_c.game cimport Game, Io, run_chunk
 from envs_c.games.asteroids.features cimport FEATURES, NEAREST, ROCK_FEATURES, SHOT_FEATURES, UFO_FEATURES, observe_all
 from envs_c.games.asteroids.hits cimport lay_out_watch, meet
-from envs_c.games.asteroids.picture cimport (
-    EXPLOSION, FIELD_HIGH, LOWER_PART, SHIP, SHOT, UFO, UPPER_PART, Figures, draw_above, draw_digit, draw_figure, lay_out, place)
-from envs_c.games.asteroids.rocks cimport begin_wave, edge, move_rocks, split_rocks
+from envs_c.games.asteroids.picture cimport Figures, draw_digit, draw_figure, lay_out
+from envs_c.games.asteroids.rocks cimport begin_wave, move_rocks, split_rocks
 from envs_c.games.asteroids.rules cimport (
-    BONUS, BURST, COLOUR, DOWN, DRIFT, FIRE, FIRST_X, HIGH, KEYS, LEFTWARD, MOST_LIVES, NONE, NO_UFO, NUMBERS, ONE,
-    POINTS_END, SINKS, SIZE, SLOTS, START_X, START_Y, STILL_ROCKS, UFOS, UFO_X, Asteroids, draw as draw_number, drifted,
-    is_here, rules_of, ship_x)
+    BONUS, DOWN, DRIFT, FIRE, FIRST_X, KEYS, MOST_LIVES, NONE, NO_UFO, NUMBERS, ONE, POINTS_END, SLOTS, START_X, START_Y,
+    STILL_ROCKS, UFOS, UFO_X, Asteroids, draw as draw_number, is_here, rules_of)
 from envs_c.games.asteroids.ship cimport burn, come_back, jump, move_ship, move_shots, steer
+from envs_c.games.asteroids.shown cimport lives_seen, note_numbers, note_rocks, note_ship, place_others, place_rocks, score_seen
 from envs_c.games.asteroids.ufo cimport burst, fly_ufo
 from envs_c.games.asteroids.valid cimport valid
 from envs_c.rng cimport Rng, rng_below
@@ -104,18 +107,8 @@ from envs_c.game import Feature, Option
 
 
 cdef enum:
-    LARGE_LINE = 6, ROCK_LINE = 4   # pixels from a rock's line to the first row of its picture
     LIVES_X = 132
     FIRST_NUMBER = 0x46  # the register before the first wave on the cartridge
-    LAST_UFO_LINE = 83  # the cartridge shows UFOs up to here on the field
-    PINK = 0xF08080, BLUE = 0x75B5EF, LIME = 0xCCD86E
-
-cdef extern from *:
-    """
-    static const unsigned COLOURS[8] = {
-        0xD6D6D6, 0xB83232, 0x75B5EF, 0xBBBB35, 0xB47A30, 0xB846A2, 0x6848C6, 0x88923E};
-    """
-    const uint32_t[8] COLOURS
 
 
 cdef void reset(void* state, const double* options, Rng* rng) noexcept nogil:
@@ -132,11 +125,14 @@ cdef void reset(void* state, const double* options, Rng* rng) noexcept nogil:
     game.ufo_x, game.ufo_y = UFO_X, NO_UFO
     game.ufo_burst = (game.rules & UFOS) > 0    # as on the cartridge; it is over before a UFO comes
     begin_wave(game)
+    note_rocks(game)
+    note_ship(game)
 
 
 cdef inline float score_points(Asteroids* game, int points) noexcept nogil:
     cdef int before = game.score // BONUS
     game.score += points
+    game.gains[0] = <uint8_t>(points // 10)
     if game.score // BONUS > before and game.lives < MOST_LIVES:
         game.lives += 1
     if game.score >= POINTS_END:
@@ -147,7 +143,6 @@ cdef inline float score_points(Asteroids* game, int points) noexcept nogil:
 cdef inline void turn(Asteroids* game, int keys, bint there, bint* over) noexcept nogil:
     """Ship and shots in an even frame. there: the ship was there in the frame before."""
     cdef int slip_x = 0, slip_y = 0
-    game.unseen = 0
     if game.ufo_burst:
         burst(game)
     if game.blast:
@@ -175,8 +170,11 @@ cdef float step(void* state, int action, Rng* rng, bint* over) noexcept nogil:
             move_rocks(game)
         if game.rules & UFOS:
             fly_ufo(game, there)
+        note_rocks(game)
     else:
         turn(game, KEYS[action], there, over)
+        note_ship(game)
+    note_numbers(game)
     if not there:
         come_back(game, breaks)
     if wave:
@@ -198,68 +196,24 @@ cdef void backdrop(const double* options, Canvas* canvas) noexcept nogil:
     """Paint nothing: the ground is black and everything moves."""
 
 
-cdef inline int late_rock(const Asteroids* game) noexcept nogil:
-    """The rock that the picture shows before it drifted, if the rocks have just drifted: the highest that climbs; or -1."""
-    cdef int slot, line, found = -1, highest = HIGH
-    if game.drift < DRIFT or game.rules & STILL_ROCKS:
-        return -1
-    for slot in range(SINKS):
-        if game.kind[slot] != NONE:
-            line = game.rock_y[slot] - (HIGH if game.rock_y[slot] >= edge(game.kind[slot] & SIZE) else 0)
-            if line < highest:
-                found, highest = slot, line
-    return found
-
-
 cdef void draw(const void* state, Canvas* canvas) noexcept nogil:
     cdef const Asteroids* game = <const Asteroids*>state
     cdef Figures figures
-    cdef int i, kind, size, x, y, cut, late = late_rock(game), left = game.score // 10
-    cdef uint32_t ufo_colour = LIME if game.ufo_small else BLUE  # also that of the ship's first shot
+    cdef int i, x = 52, left = score_seen(game, 0), before = score_seen(game, 1)
     memset(&figures, 0, sizeof(Figures))
     if canvas.rgb == NULL:
         for i in range(SMALL):
             canvas_row(canvas, i)
         memset(canvas.grey, 0, SMALL * SMALL)
-    if game.unseen:
-        pass
-    elif game.blast:
-        place(&figures, EXPLOSION + 2 - (game.blast - 1) // 2, ship_x(game), -1, game.y >> 7, PINK)
-    elif not game.hidden:
-        place(&figures, SHIP + game.way, ship_x(game), -1, game.y >> 7, PINK)
-    for i in range(3):
-        if game.shot_life[i] > 0 and game.shot_y[i] < HIGH:
-            place(&figures, SHOT, game.shot_x[i], 1, 2 * game.shot_y[i] - 1, PINK if i else ufo_colour)
-            if game.shot_y[i] == 0:
-                draw_above(canvas, game.shot_x[i], PINK if i else ufo_colour)
-    if game.ufo_y <= LAST_UFO_LINE:
-        if game.ufo_timer >= BURST:
-            place(&figures, EXPLOSION - 1 + game.ufo_timer // BURST, game.ufo_x, -1, 2 * game.ufo_y + 2, ufo_colour)
-        else:
-            place(&figures, UFO + game.ufo_small, game.ufo_x, game.ufo_small - 1, 2 * game.ufo_y + 2, ufo_colour)
-    for i in range(SLOTS):
-        kind = game.kind[i]
-        if kind != NONE:
-            size = kind >> 4 & 7
-            cut = (i >= SINKS) if game.rock_y[i] >= edge(kind & SIZE) else UPPER_PART
-            y = 2 * game.rock_y[i] + (LARGE_LINE if size < 2 else ROCK_LINE) + (i >= SINKS)
-            if i != late:
-                place(&figures, size, game.rock_x[i], -(size > 1), y, COLOURS[kind & COLOUR], cut)
-                continue
-            x = drifted(game.rock_x[i], not kind & LEFTWARD)
-            if cut == UPPER_PART or y >= FIELD_HIGH:
-                place(&figures, size, x, -(size > 1), y, COLOURS[kind & COLOUR], cut)
-                continue
-            place(&figures, size, x, -(size > 1), y, COLOURS[kind & COLOUR], LOWER_PART)
-            place(&figures, size, game.rock_x[i], -(size > 1), y, COLOURS[kind & COLOUR], UPPER_PART)
+    place_others(game, &figures, canvas)
+    place_rocks(game, &figures)
     for i in range(figures.number):
         draw_figure(&figures, i, canvas)
-    draw_digit(canvas, LIVES_X, game.lives)
-    draw_digit(canvas, 68, 0)
-    x = 52
+    draw_digit(canvas, LIVES_X, lives_seen(game, 0), lives_seen(game, 1))
+    draw_digit(canvas, 68, 0, 0)
     while left > 0:
-        draw_digit(canvas, x, left % 10)
-        left //= 10
+        draw_digit(canvas, x, left % 10, before % 10 if before else left % 10)
+        left, before = left // 10, before // 10
         x -= 16
 
 

@@ -21,7 +21,7 @@ cdef enum:
     SCORE_Y = 5
     STAMP_ROWS = 13, NARROW = 12                                # a picture up to NARROW pixels wide takes 8 cells, others 16
     FIRST_ROW = 7, END_ROW = 78                                 # rows of the grey canvas with the field
-    FIGURES = 22, LANES = 32            # at most: ship, UFO, 3 shots, 16 rocks, one of them in two parts; rounded up for vectors
+    FIGURES = 22, LANES = 32    # at most: ship, UFO, 3 shots, 16 rocks, one of them in two parts; rounded up for vectors
     UPPER_PART = LINES, LOWER_PART      # `cut`: what of a figure across the lower edge is not seen
     RED = 0xB83232
 
@@ -249,13 +249,18 @@ cdef inline void draw_above(Canvas* canvas, int x, uint32_t colour) noexcept nog
         add_stamp(canvas.grey, SHOT, x, FIELD_Y - 1, FIRST_ROW - 1, END_ROW, seen, colour)
 
 
-cdef inline void draw_digit(Canvas* canvas, int x, int digit) noexcept nogil:
+cdef inline void draw_digit(Canvas* canvas, int x, int digit, int before) noexcept nogil:
+    """Paint the digit of two frames. before: of the frame before."""
     cdef int row
+    cdef uint16_t[10] more
+    for row in range(10):
+        more[row] = PICTURE[DIGIT + before][row >> 1] & ~PICTURE[DIGIT + digit][row >> 1]
+        if canvas.rgb != NULL:
+            paint_line(canvas, PICTURE[DIGIT + digit][row >> 1] | more[row], x, SCORE_Y + row, RED)
     if canvas.rgb == NULL:
         add_stamp(canvas.grey, DIGIT + digit, x, SCORE_Y, 0, FIRST_ROW, NULL, RED)
-        return
-    for row in range(10):
-        paint_line(canvas, PICTURE[DIGIT + digit][row >> 1], x, SCORE_Y + row, RED)
+        if before != digit:
+            add_stamp(canvas.grey, DIGIT + before, x, SCORE_Y, 0, FIRST_ROW, more, RED)
 
 
 cdef inline void lay_out() noexcept nogil:

@@ -73,7 +73,11 @@ ctypedef struct Asteroids:
     uint8_t ufo_timer           # odd frames until the next UFO; while one explodes, its time
     uint8_t ufo_burst           # 1: it explodes
     uint8_t[SLOTS] rock_x, rock_y, kind
-    uint8_t unseen              # 1 from the ship's return to its next turn: the picture does not show it yet
+    # What the picture shows (shown.pxd); 0 in all is an empty field.
+    uint8_t[SLOTS] rocks_seen   # NONE less the kind
+    uint8_t ship_seen, shots_seen           # ship: 0 none, 1 whole, 1 + blast; shots: bit k: shot k
+    uint8_t ufo_seen, ufo_seen_x, ufo_seen_y    # ufo_seen: 0 none, 1 whole, more: its explosion
+    uint8_t[2] gains, lives_seen            # of the last frame and the one before: points / 10; 1 + lives
 
 
 cdef inline int rules_of(const double* options) noexcept nogil:

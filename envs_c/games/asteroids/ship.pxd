@@ -129,5 +129,5 @@ cdef inline void come_back(Asteroids* game, bint breaks) noexcept nogil:
     if game.hidden > 1 and not game.frame & 1:
         game.hidden -= 1
     if game.hidden == 1 and not breaks and (game.x != START_X * ONE or is_clear(game)):
-        game.hidden, game.unseen = 0, 1
+        game.hidden = 0
         game.vx = game.vy = 0

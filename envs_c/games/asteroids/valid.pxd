@@ -38,6 +38,13 @@ cdef inline bint has_ufo(const Asteroids* game) noexcept nogil:
             and (game.ufo_y == NO_UFO or (game.ufo_timer < BURST_END and game.ufo_timer % BURST == 0)))
 
 
+cdef inline bint has_shown(const Asteroids* game) noexcept nogil:
+    """True if what the picture shows can be drawn."""
+    return (game.ship_seen <= 1 + BLAST and game.shots_seen < 8 and game.ufo_seen <= BURST_END // BURST
+            and (game.ufo_seen == 0 or (between(game.ufo_seen_x, FIRST_X, LAST_X) and game.ufo_seen_y < HIGH))
+            and game.lives_seen[0] <= MOST_LIVES + 1 and game.lives_seen[1] <= MOST_LIVES + 1)
+
+
 cdef inline bint valid(const void* state, const double* options, bint over) noexcept nogil:
     """True if ship, shots, rocks and UFO are on the field and all counts are in their ranges."""
     cdef const Asteroids* game = <const Asteroids*>state
@@ -47,5 +54,6 @@ cdef inline bint valid(const void* state, const double* options, bint over) noex
             and between(game.vx, -FAST, FAST - 1) and between(game.vy, -FAST, FAST - 1)
             and between(game.lives, 1 - over, MOST_LIVES) and game.way < 16
             and between(game.drift, 1, DRIFT) and game.blast <= BLAST and game.hidden <= REST
-            and not (game.blast and game.hidden) and game.fired <= 1 and game.dived <= 1 and game.unseen <= 1 and game.watch < ROUND
-            and game.numbers & NUMBERS and has_shots(game) and has_rocks(game) and has_ufo(game))
+            and not (game.blast and game.hidden) and game.fired <= 1 and game.dived <= 1 and game.watch < ROUND
+            and game.numbers & NUMBERS and has_shots(game) and has_rocks(game) and has_ufo(game)
+            and has_shown(game))

@@ -182,6 +182,8 @@ cdef inline void draw_edge(Scene* scene, int side) noexcept nogil:
         x = min(max(x, <int16_t>MARGIN), <int16_t>(WIDTH - 1))
         cell[EDGE_ABOVE + k] = <uint16_t>(UNIT_X * x) // CELL_X
         place[EDGE_ABOVE + k] = <int16_t>(DOTS * (UNIT_X * x - CELL_X * cell[EDGE_ABOVE + k]) + DOT_WIDE - cell[EDGE_ABOVE + k])
+    if edge[0] < FIRST_SEEN:
+        grey[EDGE_ABOVE] = 0
     for k in range(EDGE_ABOVE):
         cell[k], place[k], grey[k] = cell[EDGE_ABOVE], place[EDGE_ABOVE], 0
     for pair in range(EDGE_PAIRS):
@@ -226,17 +228,15 @@ cdef inline void draw_edges(const Race* race, const int8_t* groups, Scene* scene
     cdef int row, side
     cdef uint32_t colour
     place_edges(race, groups, scene.edge[0], scene.edge[1])
-    for side in range(2):
-        if scene.edge[side][0] < FIRST_SEEN:
-            scene.edge[side][0] = -1
     if scene.sheet.canvas == NULL:
         draw_edge(scene, 0)
         draw_edge(scene, 1)
         return
     for row in range(ROAD_ROWS):
         colour = edge_colour(row, scene.part)
-        put(&scene.sheet, scene.edge[1][row], ROAD_Y + row, 1, 1, BLACK, colour)
-        put(&scene.sheet, scene.edge[0][row], ROAD_Y + row, 1, 1, BLACK, colour)
+        for side in range(1, -1, -1):
+            if row > 0 or scene.edge[side][row] >= FIRST_SEEN:
+                put(&scene.sheet, scene.edge[side][row], ROAD_Y + row, 1, 1, BLACK, colour)
 
 
 cdef inline void hide_edges(Scene* scene, int x, int y, const uint16_t* shape, int rows) noexcept nogil:

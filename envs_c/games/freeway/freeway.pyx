@@ -39,7 +39,8 @@ End. The episode ends after 8,192 frames. In the last 512 the score flashes.
 Start. The cars are at random places, and the register is random, but not 0. With scatter=0 all lanes are at x 0 and the
 register is 132, as on the cartridge. Then everything goes as there, and the pictures do, but for the maker's name that the
 cartridge shows below the road. (They show a new score in the next odd frame, and a fall to 6 at once a frame late.) The
-cartridge's counter of frames may begin at 1 in later episodes on the same console; they then have a frame less, and stuns and rests change with it.
+cartridge's counter of frames may begin at 1 in later episodes on the same console; they then have a frame less, and stuns and
+rests change with it.
 
 Changed rules. With frozen_traffic=1 no car moves, in games 5 to 8 neither: all lanes stay at x 0, where no car is in the
 chicken's way. With fast_traffic=1 all lanes begin with pace 0, and keep it in games 1 to 4. With harmless_cars=1 touching a

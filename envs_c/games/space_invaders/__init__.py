@@ -6,6 +6,8 @@
     hits.pxd             what shots and bombs meet
     shapes.pxd           shapes, for hits and the picture
     picture.pxd          how the picture is drawn
+    missiles.pxd         how shots and bombs are drawn
+    shown.pxd            what a picture shows: the state before the frame's hits
     valid.pxd            the check of a restored state
 """
 

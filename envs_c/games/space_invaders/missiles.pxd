@@ -28,7 +28,7 @@ cdef enum:
 
 cdef extern from *:
     """
-    // The last y that a row shows, less the row: in the rows above the formation, and in those from one of invaders to the next.
+    // The last y that a row shows, less the row: in the rows above the formation, and from one row of invaders to the next.
     static const signed char BEFORE[7] = {2, 1, 0, 1, 2, 1, 0};
     static const signed char INSIDE[18] = {-1, -2, -1, -2, -1, -2, -1, -2, -1, -2, -1, 0, 1, 0, -1, 0, 1, 0};
     """
