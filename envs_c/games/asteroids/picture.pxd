@@ -115,25 +115,33 @@ cdef inline int around(int difference, int whole) noexcept nogil:
     return difference - whole if 2 * difference > whole else difference + whole if 2 * difference < -whole else difference
 
 
-cdef inline bint is_cut(const Figures* figures, int number, int line) noexcept nogil:
-    """Whether a figure's line is not seen: the one in the field's last row, and those that `cut` leaves out."""
-    cdef int last = FIELD_HIGH - 1 - figures.y[number]
-    return line <= last if figures.cut[number] == LOWER_PART else last <= line <= last + figures.cut[number]
+cdef inline int last_line(const Figures* figures, int number) noexcept nogil:
+    """The figure's line in the field's last row, which is never seen; those after it are at the field's upper edge."""
+    return FIELD_HIGH - 1 - figures.y[number]
 
 
 cdef inline void look(const Figures* figures, int number, uint16_t* seen) noexcept nogil:
-    """Set `seen` to the bits of a figure's lines, without pixels in the field's last row or behind earlier figures."""
-    cdef int high = figures.high[number], line, other, dx, dy, hidden
+    """Set `seen` to the bits of a figure's lines that are seen: neither cut off nor behind earlier figures."""
+    cdef int high = figures.high[number], line, other, dx, dy, hidden, first, end, last = last_line(figures, number)
     for line in range(high):
         seen[line] = PICTURE[figures.shape[number]][line >> 1]
-        if is_cut(figures, number, line):
+    if last < high:
+        first = 0 if figures.cut[number] == LOWER_PART else last
+        end = last + 1 if figures.cut[number] == LOWER_PART else min(last + 1 + figures.cut[number], high)
+        for line in range(first, end):
             seen[line] = 0
     for other in range(number):
         dx = around(figures.x[other] - figures.x[number], WIDE)
         dy = around(figures.y[other] - figures.y[number], FIELD_HIGH)
         if -16 < dx < 16:
-            for line in range(max(dy, 0), min(dy + figures.high[other], high)):
-                hidden = 0 if is_cut(figures, other, line - dy) else PICTURE[figures.shape[other]][(line - dy) >> 1]
+            last = last_line(figures, other)
+            first, end = dy, dy + figures.high[other]
+            if last < figures.high[other] and figures.cut[other] == LOWER_PART:
+                first += last + 1
+            elif last < figures.high[other] and figures.cut[other] == UPPER_PART:
+                end = dy + last
+            for line in range(max(first, 0), min(end, high)):
+                hidden = PICTURE[figures.shape[other]][(line - dy) >> 1]
                 seen[line] &= <uint16_t>~(hidden >> dx if dx >= 0 else hidden << -dx)
 
 
@@ -253,14 +261,16 @@ cdef inline void draw_digit(Canvas* canvas, int x, int digit, int before) noexce
     """Paint the digit of two frames. before: of the frame before."""
     cdef int row
     cdef uint16_t[10] more
+    if canvas.rgb == NULL:
+        add_stamp(canvas.grey, DIGIT + digit, x, SCORE_Y, 0, FIRST_ROW, NULL, RED)
+        if before == digit:
+            return
     for row in range(10):
         more[row] = PICTURE[DIGIT + before][row >> 1] & ~PICTURE[DIGIT + digit][row >> 1]
         if canvas.rgb != NULL:
             paint_line(canvas, PICTURE[DIGIT + digit][row >> 1] | more[row], x, SCORE_Y + row, RED)
     if canvas.rgb == NULL:
-        add_stamp(canvas.grey, DIGIT + digit, x, SCORE_Y, 0, FIRST_ROW, NULL, RED)
-        if before != digit:
-            add_stamp(canvas.grey, DIGIT + before, x, SCORE_Y, 0, FIRST_ROW, more, RED)
+        add_stamp(canvas.grey, DIGIT + before, x, SCORE_Y, 0, FIRST_ROW, more, RED)
 
 
 cdef inline void lay_out() noexcept nogil:
