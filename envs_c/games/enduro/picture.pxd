@@ -10,18 +10,19 @@ from libc.string cimport memcpy
 from envs_c.games.enduro.contact cimport car_shape, own_shape, own_wheels
 from envs_c.games.enduro.road cimport (
     CAR_ROWS, ROAD_END, ROAD_ROWS, ROAD_SPACE, ROAD_Y, TOP, car_column, own_column, own_top, place_edges)
-from envs_c.games.enduro.state cimport FOG, HILLS, ROUND, SLOTS, Race, clock_of, lit_slots, season_of
+from envs_c.games.enduro.state cimport DAY, FOG, HILLS, ROUND, SLOTS, Race, clock_of, lit_slots, season_of
 from envs_c.games.enduro.tables cimport (
     BLACK, CARS, CAR_WIDTH, CLEAR, COVER, COVER_COLUMNS, COVER_ROWS, DIGIT, DOT, DOTS, DOT_WIDE, DRUM, DRUM_X, DRUM_Y, EDGES,
     EDGE_ABOVE, EDGE_LINE, EDGE_PAIRS, FLAG, GREEN, GROUND, HILL, HILLS_AT, HILLS_SHAPE, HILL_COVER, HILL_ROW, LIGHT_COVER,
-    MARGIN, OWN, PALETTES, PLACES, PLACE_X, PLACE_Y, RED, SAND, SIGN, SKY, STAMPS, STAMP_ROWS,
-    TROPHY, TROPHY_FROM)
+    MARGIN, OWN, PALETTES, PLACES, PLACE_X, PLACE_Y, RED, SAND, SIGN, SKY, STAMPS, STAMP_ROWS, TROPHY, TROPHY_FROM)
 from envs_c.screen cimport SMALL, grey_of
 from envs_c.stamp cimport CELL_X, CELL_Y, STAMP, UNIT_X, WIDTH, Sheet, add_cover, add_stamp, cell_at, put, put_row
 
 
 cdef enum:
     FIRST_SEEN = 61             # first column in which the road's first row shows an edge
+    HALF_LIT = 5                # slot whose tail lights have a single row just before they come into the next slot
+    LATE = 2048, FLASH = 32     # the day's last frames, in which the sign flashes: bit of the frame's number
 
 cdef extern from *:
     """
@@ -98,26 +99,30 @@ cdef inline void put_second_digit(Sheet* sheet, int digit, uint32_t box) noexcep
         put_row(sheet, 64, 180 + row, DIGIT[digit][row], box, BLACK)
 
 
-cdef inline void put_trophy(Sheet* sheet) noexcept nogil:
-    """Paint a trophy in place of the sign of a car."""
+cdef inline void put_other_sign(Sheet* sheet, bint trophy) noexcept nogil:
+    """Take out the sign of a car, and paint a trophy in its place or nothing."""
     cdef int row
     for row in range(7):
         put_row(sheet, 72, 180 + row, SIGN[row], BLACK, SAND)
-    for row in range(8):
+    for row in range(8 if trophy else 0):
         put_row(sheet, 72, 179 + row, TROPHY[row], SAND, BLACK)
 
 
 cdef inline void draw_numbers(const Race* race, Sheet* sheet) noexcept nogil:
-    """Paint the distance, the day and the cars to pass. A digit of the distance rolls if all that follow are 9."""
+    """Paint the distance, the day and the cars to pass. A digit of the distance rolls if all that follow are 9.
+
+    The sign before the cars flashes in the day's last LATE frames.
+    """
     cdef int way = (race.odometer >> 8) % 10000, left = race.left, part = race.odometer >> 5 & 7, k
     cdef int day = race.day if race.day < ROUND else race.day % ROUND
     cdef int[PLACES] digits = [0, way // 1000, way // 100 % 10, way // 10 % 10, day if day < 10 else day // 10,
                                left // 100 % 10, left // 10 % 10, left % 10]
     cdef int rolls = 3 if way % 10 < 9 else 2 if way % 100 < 99 else 1 if way % 1000 < 999 else 0 if way < 9999 else -1
+    cdef bint off = race.frame >= DAY - LATE and race.frame & FLASH
     if day >= 10:
         put_second_digit(sheet, day % 10, SAND if left > 0 else GREEN)
-    if day >= TROPHY_FROM and left > 0:
-        put_trophy(sheet)
+    if left > 0 and (day >= TROPHY_FROM or off):
+        put_other_sign(sheet, not off)
     for k in range(PLACES if left > 0 else 5):
         if k == 4 and day == 0:  # the cartridge shows none
             continue
@@ -255,9 +260,9 @@ cdef inline void hide_edges(Scene* scene, int x, int y, const uint16_t* shape, i
 
 cdef inline void draw_car(Scene* scene, int x, int y, const uint16_t* shape, int rows, int cover,
                           uint32_t colour) noexcept nogil:
-    """Paint a shape with its corner at (x, y), cut off at the road's lower end."""
+    """Paint a shape with its corner at (x, y), cut off at the road's lower end. cover: its index in COVER; -1 for a part."""
     cdef int row
-    if scene.sheet.canvas == NULL and MARGIN <= x <= WIDTH - CAR_WIDTH:
+    if cover >= 0 and scene.sheet.canvas == NULL and MARGIN <= x <= WIDTH - CAR_WIDTH:
         add_cover(scene.sheet.sums + cell_at(x, y), COVER[cover][x % CELL_X][y % CELL_Y][0], COVER_ROWS, COVER_COLUMNS,
                   grey_of(colour) - grey_of(scene.ground))
     else:
@@ -269,7 +274,7 @@ cdef inline void draw_car(Scene* scene, int x, int y, const uint16_t* shape, int
 
 cdef inline void draw_traffic(const Race* race, const int8_t* groups, bint bent, Scene* scene) noexcept nogil:
     """Paint all cars, the own one over the others. From grey sums the hidden parts of the nearest two are subtracted."""
-    cdef int left = own_column(race), top = own_top(race), lit = lit_slots(race), slot, x, y, row, rows, down, away
+    cdef int left = own_column(race), top = own_top(race), lit = lit_slots(race), slot, x, y, row, rows, down, away, cover
     cdef const uint16_t* shape
     cdef const uint16_t* own = own_shape(race)
     cdef uint32_t colour, bits
@@ -281,7 +286,10 @@ cdef inline void draw_traffic(const Race* race, const int8_t* groups, bint bent,
         x, y = car_column(race, slot, groups, bent), TOP[16 * slot + (race.phase >> 4)] + down
         if y >= ROAD_END:
             continue
-        draw_car(scene, x, y, shape, rows, LIGHT_COVER + slot if slot < lit else 2 * slot + (clock_of(race) >> 1 & 1), colour)
+        cover = LIGHT_COVER + slot if slot < lit else 2 * slot + (clock_of(race) >> 1 & 1)
+        if slot == HALF_LIT and slot < lit and scene.part == 15:
+            cover, rows = -1, 1
+        draw_car(scene, x, y, shape, rows, cover, colour)
         away = x - left
         if scene.sheet.canvas == NULL and slot < 2 and -CAR_WIDTH < away < CAR_WIDTH:
             for row in range(max(y, top), min(y + rows, top + CAR_ROWS)):

@@ -60,8 +60,8 @@ def columns_of(picture, colour):
     return (picture[52:155] == list(colour.to_bytes(3, "big"))).all(-1).any(0)
 
 
-def share_of_equal_pixels(race, theirs):
-    return (race.picture()[:theirs.MAKER] == theirs.screen()[:theirs.MAKER]).all(-1).mean()
+def pictures_differ(race, theirs):
+    return not np.array_equal(race.picture()[:theirs.MAKER], theirs.screen()[:theirs.MAKER])
 
 
 def test_has_the_cartridges_actions(theirs):
@@ -70,11 +70,10 @@ def test_has_the_cartridges_actions(theirs):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_every_frame_equals_the_cartridges_from_its_start(theirs, seed):
-    race, equal = Race(scatter=0), []
+    race, different = Race(scatter=0), 0
     for frame in together(theirs, race, np.random.default_rng(seed), 1500):
-        if frame % 50 == 49:
-            equal.append(share_of_equal_pixels(race, theirs))
-    assert np.mean(equal) > 0.9995
+        different += frame % 10 == 9 and pictures_differ(race, theirs)
+    assert different <= 1  # of 150: a car may hide a pixel of an edge there and not here
 
 
 @pytest.mark.parametrize("frame", range(1000, DAY - 1000, 1024))
@@ -86,11 +85,10 @@ def test_every_season_equals_the_cartridges(theirs, frame, bend):
     theirs.step(NOOP)
     race = Race()
     race.change(**theirs.state())
-    equal = []
+    different = 0
     for step in together(theirs, race, np.random.default_rng(frame), 60):
-        if step % 10 == 9:
-            equal.append(share_of_equal_pixels(race, theirs))
-    assert np.mean(equal) > 0.999
+        different += step % 3 == 2 and pictures_differ(race, theirs)
+    assert different <= 1  # of 20: at nightfall the sky's last rows change a frame late
 
 
 @pytest.mark.parametrize("bend", [LEFT_BEND, NO_BEND, RIGHT_BEND, LEFT_COMES])
@@ -187,6 +185,18 @@ def test_a_day_begins_and_is_shown_as_the_cartridges(theirs, day):
         assert_equal(race, theirs, step)
     assert race.day == day + 1 and race.left >= 300
     assert np.array_equal(race.picture()[176:191], theirs.screen()[176:191])
+
+
+@pytest.mark.parametrize("day", [1, 5, 12])
+def test_the_sign_before_the_cars_flashes_late_in_the_day_as_the_cartridges(theirs, day):
+    from benchmarks.cartridges.enduro import traffic
+    race, panels = start(theirs, r43=0x50, r44=1, r45=int(f"{day}", 16), r48=254, r49=199, r56=traffic(day)), set()
+    for step in range(100):
+        assert race.step(NOOP)[1] == theirs.step(NOOP)[1]
+        ours, other = (picture[176:191, 70:82] for picture in (race.picture(), theirs.screen()))
+        assert step < 2 or np.array_equal(ours, other), f"step {step}"
+        panels.add(other.tobytes())
+    assert len(panels) >= 2
 
 
 @pytest.mark.slow
