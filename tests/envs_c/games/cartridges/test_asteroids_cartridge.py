@@ -66,7 +66,7 @@ def test_equals_the_cartridge_in_every_frame_from_its_own_start(cartridge, style
             assert different(machine, cartridge) == {}, f"frame {frame}"
         if frame % 20 == 10:
             away.append(np.mean(machine.picture() != cartridge.screen()))
-    assert np.mean(away) < 0.003
+    assert np.mean(away) < 0.0002
 
 
 @pytest.mark.parametrize("kind", [LARGE, OTHER, MEDIUM | 1, SMALL | 2, LARGE | 11, MEDIUM | 12])
@@ -209,7 +209,7 @@ def test_equals_the_cartridge_with_ufos_in_every_frame(hard_console, style, scor
         ufos += not there and machine.ufo_now() is not None
         if frame % 20 == 9:
             away = max(away, np.mean((machine.picture() != cartridge.screen()).any(-1)))
-    assert ufos and away < 0.02
+    assert ufos and away < 0.005
 
 
 @pytest.mark.parametrize("small", [0, 1])
