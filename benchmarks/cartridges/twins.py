@@ -4,7 +4,7 @@ import numpy as np
 
 from benchmarks.cartridges.open_state import Machine, struct
 
-NO_UFO = 224               # the line of a UFO that is not there
+NO_UFO, BURST = 224, 6     # the line of a UFO that is not there; from this timer on it explodes, with a shape for each BURST
 NO_ROCK, BROKEN = 255, 64  # the kind of an empty slot; bit of the kind of a rock that was hit in this frame
 
 
@@ -48,7 +48,7 @@ class SpaceInvaders(Machine):
         ("score", "i4"), ("x y saucer_x cannon shown shot_x shot_y", "i2"), ("bomb_x bomb_y", "i2", 2), ("row", "u1", 6),
         ("shield", "u1", (3, 9)), ("gone", "u1", 24), ("count wave lives clock seed first", "u1"), ("way saucer_way", "i1"),
         ("saucer_wait pose phase sheltered blast blast_row blast_column rules emptied", "u1"),
-        ("late old_phase old_shot old_blast old_blast_row old_blast_column points", "u1"), ("old_saucer", "i2"),
+        ("late old_shot old_blast old_blast_row old_blast_column points", "u1"), ("old_saucer", "i2"),
         ("old_bomb", "u1", 2), ("old_shield", "u1", (3, 9)))
     SHOWN = ("late", "points", *(name for name in STATE.names if name.startswith("old_")))  # what only the picture needs
 
@@ -72,9 +72,9 @@ class Asteroids(Machine):
         super().change(**fields)
         if not fields.keys() & set(self.SHOWN):
             s = self.read()
-            flies = 0 if s["ufo_y"] == NO_UFO else 1 + s["ufo_timer"] // 6 if s["ufo_timer"] >= 6 else 1
+            ufo = 0 if s["ufo_y"] == NO_UFO else 1 + s["ufo_timer"] // BURST if s["ufo_timer"] >= BURST else 1
             super().change(rocks_seen=NO_ROCK - s["kind"], ship_seen=0 if s["hidden"] else 1 + s["blast"],
-                           shots_seen=(s["shot_life"] > 0) @ [1, 2, 4], ufo_seen=flies, ufo_seen_x=s["ufo_x"],
+                           shots_seen=(s["shot_life"] > 0) @ [1, 2, 4], ufo_seen=ufo, ufo_seen_x=s["ufo_x"],
                            ufo_seen_y=s["ufo_y"], gains=0, lives_seen=0)
 
     @staticmethod

@@ -128,8 +128,13 @@ cdef inline uint64_t hero_bits(const Asterix* game, int row) noexcept nogil:
     return <uint64_t>doubled(bits) << 48 if is_wide(game) else <uint64_t>bits << 56
 
 
+cdef inline int hero_shown(const Asterix* game) noexcept nogil:
+    """The x of the hero in the picture, while it is not wide."""
+    return game.hero + AGAIN * game.again
+
+
 cdef inline int hero_x(const Asterix* game) noexcept nogil:
-    return game.hero + AGAIN * game.again - (WIDTH // 2 - 1 if is_wide(game) else 0)
+    return hero_shown(game) - (WIDTH // 2 - 1 if is_wide(game) else 0)
 
 
 cdef inline int lane_shown(const Asterix* game) noexcept nogil:
@@ -159,7 +164,7 @@ cdef inline void draw_thing(const Asterix* game, Sheet* sheet, int lane) noexcep
     cdef int near = WIDTH + (WIDTH // 2 + 1 if is_wide(game) else 0)
     if game.kind[lane] == NOTHING:
         return
-    if lane == lane_shown(game) and game.lives > 0 and -near < game.hero + AGAIN * game.again - game.x[lane] < near:
+    if lane == lane_shown(game) and game.lives > 0 and -near < hero_shown(game) - game.x[lane] < near:
         draw_behind(game, sheet, lane)
     else:
         draw_sprite(sheet, sprite_of(game, lane), game.x[lane], THING_Y + PITCH * lane)

@@ -78,9 +78,10 @@ the UFO's colour.
 UFO features. With ufos=1, 12 more follow. For the UFO, all 0 if there is none: 1; x and y from the ship as of a shot; 1 if it
 flies to the right and -1 to the left; 1 if it sinks, -1 if it climbs; 1 if it is small. For its shot 6 as for the ship's.
 
-Picture. The console shows rocks in odd frames and all else in even ones; a picture is the brighter one of the last two frames,
-as ALE's users take it. It shows what was there before the frame's hits. It is not the cartridge's where a shot or the ship
-covers a rock (the colours are not mixed), where a shot crosses the left edge, and if rocks drift while one breaks.
+Picture. The console draws rocks in odd frames and all else in even ones. A picture here is the maximum of the last two frames,
+as is usual with ALE. It shows what was there before the frame's hits. It differs from the cartridge's in three cases: where a
+shot or the ship covers a rock (no maximum of the two colours is taken), where a shot crosses the left edge, and where rocks
+drift in the frame in which one breaks.
 
 Changed rules. With still_rocks=1 rocks neither climb nor sink nor drift. With no_drag=1 the ship loses no speed in turns
 without UP. With whole_rocks=1 large and medium rocks that are hit are gone, as small ones are; points stay the same.

@@ -7,7 +7,7 @@ from envs_c.games.space_invaders.shown cimport keep_blast, keep_shields, keep_sh
 from envs_c.games.space_invaders.state cimport (
     BLAST_TIME, BOMBS, BOMB_APART, BOMB_END, BOMB_STEP, BURN, BURN_CLOCK, CANNON_END, CANNON_X, CLEAR, CLEAR_CLOCK, COLUMNS,
     DROP, ENTERING, FIRE, FIRST_X, GROUNDED_Y, Invaders, LANDED_Y, LAST_X, LEFT, LEFT_FIRE, MUZZLE, NEXT, NO_BOMBS, NO_SAUCER,
-    OLD_BOMBS, OLD_INVADER, OLD_PHASE, OLD_SAUCER, PITCH_X, PITCH_Y, PLAY, RIGHT, RIGHT_FIRE, ROWS, SAUCER_END, SAUCER_ESCORT,
+    OLD_BOMBS, OLD_INVADER, OLD_SAUCER, PITCH_X, PITCH_Y, PLAY, RIGHT, RIGHT_FIRE, ROWS, SAUCER_END, SAUCER_ESCORT,
     SAUCER_POINTS, SAUCER_ROW, SAUCER_WAIT, SHELTER_Y, SHOT_END, SHOT_STEP, SHOT_Y, SHOW, SHOW_CLOCK, SPENT_END, SPENT_Y,
     STRIDE, TABLE, UNAIMED, begin_wave, clz, columns_of, ctz, lowest_y, random_byte, times_of)
 
@@ -172,7 +172,6 @@ cdef inline void bomb(Invaders* game) noexcept nogil:
             game.late |= OLD_BOMBS
     for k in range(BOMBS):
         if (game.phase == PLAY or game.phase == CLEAR) and meets_cannon(game, game.bomb_x[k], game.bomb_y[k]):
-            game.late, game.old_phase = game.late | OLD_PHASE, game.phase
             game.phase, game.clock = BURN, BURN_CLOCK
 
 

@@ -4,7 +4,8 @@ from libc.stdint cimport uint8_t
 from libc.string cimport memcpy
 
 from envs_c.games.space_invaders.state cimport (
-    BOMBS, Invaders, OLD_BLAST, OLD_BOMBS, OLD_INVADER, OLD_PHASE, OLD_SAUCER, OLD_SHIELDS, OLD_SHOT, SHIELDS, SHIELD_ROWS)
+    BOMBS, BURN, BURN_CLOCK, Invaders, OLD_BLAST, OLD_BOMBS, OLD_INVADER, OLD_SAUCER, OLD_SHIELDS, OLD_SHOT, PLAY, SHIELDS,
+    SHIELD_ROWS)
 
 
 cdef inline void keep_blast(Invaders* game) noexcept nogil:
@@ -31,16 +32,14 @@ cdef inline Invaders as_shown(const Invaders* game) noexcept nogil:
     """The game as the picture of this frame shows it: before hits, and before the saucer and the blast changed."""
     cdef Invaders shown = game[0]
     cdef int k
-    if not game.late and not game.points:
-        return shown
+    if game.phase == BURN and game.clock == BURN_CLOCK:  # the cannon has been hit in this frame
+        shown.phase = PLAY
     shown.score -= game.points
     if game.late & OLD_INVADER:
         shown.row[game.blast_row] |= 1 << game.blast_column
         shown.count += 1
     if game.late & OLD_BLAST:
         shown.blast, shown.blast_row, shown.blast_column = game.old_blast, game.old_blast_row, game.old_blast_column
-    if game.late & OLD_PHASE:
-        shown.phase = game.old_phase
     if game.late & OLD_SHOT:
         shown.shot_y = game.old_shot
     if game.late & OLD_SAUCER:

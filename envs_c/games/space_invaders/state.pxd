@@ -25,7 +25,7 @@ cdef enum:
     START_CLOCK = 129, SHOW_CLOCK = 64, BURN_CLOCK = 128, CLEAR_CLOCK = 97      # at the begin of a phase
     BLAST_TIME = 4, SAUCER_ROW = 6      # of a blast: 8 frames each; the row of the saucer's
     START_SEED = 21
-    OLD_PHASE = 1, OLD_SHOT = 2, OLD_BLAST = 4, OLD_SAUCER = 8, OLD_BOMBS = 16, OLD_SHIELDS = 32, OLD_INVADER = 64  # `late`
+    OLD_SHOT = 1, OLD_BLAST = 2, OLD_SAUCER = 4, OLD_BOMBS = 8, OLD_SHIELDS = 16, OLD_INVADER = 32  # `late`
     ENTERING = -2
     # Bits of `rules`, for options that are not as on the cartridge, and for further features
     FLICKER = 1, NO_SHIELDS = 2, NO_SAUCER = 4, NO_BOMBS = 8, UNAIMED = 16, FORECAST = 32
@@ -90,7 +90,7 @@ ctypedef struct Invaders:
     uint8_t emptied                 # bit of the column whose last invader was shot in the last frame
     # The picture of a frame shows what was there before its hits: bits of what these changed, and its values before.
     uint8_t late
-    uint8_t old_phase, old_shot, old_blast, old_blast_row, old_blast_column, points
+    uint8_t old_shot, old_blast, old_blast_row, old_blast_column, points
     int16_t old_saucer              # ENTERING: in part, in the first frame of one that comes from the left
     uint8_t[BOMBS] old_bomb         # y
     uint8_t[SHIELDS][SHIELD_ROWS] old_shield

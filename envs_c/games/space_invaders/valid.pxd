@@ -84,7 +84,7 @@ cdef inline bint has_old_values(const Invaders* game) noexcept nogil:
                 return False
     return (game.late < 2 * OLD_INVADER and (game.blast_row < ROWS or not game.late & OLD_INVADER)
             and game.old_blast <= BLAST_TIME and game.old_blast_row <= SAUCER_ROW and game.old_blast_column < COLUMNS
-            and game.old_phase <= CLEAR and between(game.old_saucer, ENTERING, SAUCER_END + 1) and game.points <= game.score)
+            and between(game.old_saucer, ENTERING, SAUCER_END + 1) and game.points <= game.score)
 
 
 cdef inline bint valid(const void* state, const double* options, bint over) noexcept nogil:
