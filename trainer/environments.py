@@ -6,6 +6,7 @@ import inspect
 import itertools
 import operator
 from collections.abc import Callable
+from dataclasses import replace
 from types import ModuleType
 
 import gymnasium
@@ -15,7 +16,7 @@ from gymnasium.envs.registration import EnvSpec
 from gymnasium.vector import VectorEnv
 
 import envs_c
-from bridge.gymnasium_source import GymnasiumSource
+from bridge.gymnasium_source import GymnasiumSource, check_spaces
 from bridge.on_device.cartpole import CartPoleKernel
 from bridge.on_device.cartpole_tensors import CartPoleTensors
 from bridge.source import GameSource
@@ -35,7 +36,7 @@ PICTURE = 36           # least height and width of a picture
 SEED_OFFSET = 1 << 62  # added to a run's seed for its evaluations
 # The same for Gymnasium, whose environment i gets seed + i. ALE's seeds have 31 bits, so seeds start below GYM_SEEDS.
 GYM_OFFSET, GYM_SEEDS = 1 << 30, (1 << 31) - (1 << 20)
-GYM_RATE = 15          # steps per second of Gymnasium's environments: a console's 60 frames, four per step
+GYM_RATE = 15          # steps per second of an environment without `render_fps`: a console's 60 frames, four per step
 
 
 def make_env(game: str, env: EnvConfig, num_envs: int, seed: int, first: int = 0) -> envs_c.VecEnv:
@@ -191,7 +192,31 @@ def resumed_seed(seed: int, step: int) -> int:
 
 def rate_of(source) -> float:
     """Steps per second at the normal speed of a source's game."""
-    return source.env.game.fps / source.env.frame_skip if source.saves else GYM_RATE
+    if source.saves:
+        return source.env.game.fps / source.env.frame_skip
+    rate = source.envs[0].metadata.get("render_fps")
+    return float(rate) if isinstance(rate, (int, float)) and rate > 0 else GYM_RATE
+
+
+def single(game: str, env: EnvConfig) -> EnvConfig:
+    """The settings for whole episodes, such as those of an evaluation: vectorization sync, if that plays the same game.
+
+    An environment with a vector environment of its own is taken by itself if its spaces are the same (ALE's are not). Each of
+    its episodes then depends on its seed and its actions alone, so that it can be replayed, and is not stepped after its end.
+    """
+    name = GameName.parse(game)
+    if not name.is_gym or name.is_ale or env.vectorization != "auto":
+        return env
+    by_itself = replace(env, vectorization="sync")
+    try:
+        if _spec(name).vector_entry_point is None:
+            return by_itself
+        with (contextlib.closing(make_gymnasium(name, 1, env)) as own,
+              contextlib.closing(make_gymnasium(name, 1, by_itself)) as one):
+            check_spaces(one, own.single_observation_space, own.single_action_space)
+    except (gymnasium.error.Error, ValueError):
+        return env  # there is none by itself, or it shows something else
+    return by_itself
 
 
 def observation_scale(source) -> float:

@@ -48,6 +48,10 @@ class RunError(TrainerError):
     """A run's folder cannot be used: it holds another run, or another process is writing into it."""
 
 
+class FilmError(TrainerError):
+    """An environment cannot be drawn, or an episode cannot be replayed."""
+
+
 class ExportError(TrainerError):
     """A policy cannot be exported, or a package for the export is missing."""
 

@@ -4,6 +4,7 @@ import contextlib
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,10 +17,11 @@ from bridge.source import GameSource
 from envs_c.machine import cores
 from trainer.config import EnvConfig, RunConfig
 from trainer.config.games import GameName
-from trainer.environments import episode_seed, make_env, make_source, rate_of
-from trainer.errors import ConfigError, RunError, SettingError
+from trainer.environments import episode_seed, make_env, make_source, rate_of, single
+from trainer.errors import ConfigError, FilmError, SettingError
 from trainer.files import write_atomically
 from trainer.play import film
+from trainer.play.replay import draws, make_drawn, require_drawn
 from trainer.policy.load import load_run
 from trainer.policy.policy import Policy
 from trainer.rollout.actor import Actor, collect
@@ -43,6 +45,12 @@ class Evaluation(NamedTuple):
     actions: np.ndarray              # (T, E, ...) as in the slab, of the first T steps: those that a film may show
     pictures: list[np.ndarray]       # observations of episode 0 in these steps, if it cannot be replayed and they are pictures
     protocol: dict[str, Any]         # see trainer/runs/evaluation.py
+    redraw: Callable[[int], GymnasiumSource] | None = None  # makes an environment with a seed, to replay an episode and draw it
+
+    @property
+    def replays(self) -> bool:
+        """True if any episode can be replayed and drawn, not only episode 0."""
+        return bool(self.states) or self.redraw is not None
 
     def summary(self) -> dict:
         """The protocol; of the returns mean, median, lowest, highest, standard error, 95% interval of the mean; mean length."""
@@ -88,6 +96,7 @@ def play(policy: Policy, game: str, env: EnvConfig, *, episodes: int, seed: int,
     Raises ConfigError if an environment does not end its episode.
     """
     device = open_device(str(next(policy.parameters()).device))
+    env = single(game, env)
     if not GameName.parse(game).is_gym:
         limit = make_env(game, env, 1, 0).time_limit or LONGEST
         env = replace(env, time_limit=min(limit, LONGEST))
@@ -96,7 +105,8 @@ def play(policy: Policy, game: str, env: EnvConfig, *, episodes: int, seed: int,
     torch.set_num_threads(env.num_threads or cores())
     pipeline = Pipeline(source, 1, device)
     try:
-        return _play(policy, pipeline, seed, greedy, int(min(filmed * rate_of(source), LONGEST)), tick)
+        played = _play(policy, pipeline, seed, greedy, int(min(filmed * rate_of(source), LONGEST)), tick)
+        return played._replace(redraw=partial(make_drawn, game, env)) if draws(source) else played
     finally:
         pipeline.close()
         torch.set_num_threads(threads)
@@ -114,7 +124,7 @@ def _play(policy: Policy, pipeline: Pipeline, seed: int, greedy: bool, kept: int
     count, slab = pipeline.num_envs, pipeline.slabs[0]
     returns, lengths, running = np.zeros(count), np.zeros(count, np.int32), np.ones(count, bool)
     actions, pictures, step = [], [], 0
-    filmable = not states and len(pipeline.source.observation_shape) == 2
+    filmable = not (states or draws(pipeline.source)) and len(pipeline.source.observation_shape) == 2
     while running.any():
         if step == LONGEST:
             raise ConfigError(f"{running.sum()} of {count} episodes did not end within {LONGEST:,} steps; the environment must "
@@ -190,7 +200,7 @@ def evaluate_run(run: str | Path, *, episodes: int, seed: int, device: str, gree
                             filmed=film.SECONDS if out else 0.0, ticker=ticker)
     summary = {**together(played), "path": str(path)}
     if out is not None:
-        summary["film"] = film.write(played[0], best(played[0]), Path(out))
+        summary["film"] = film.write_or_say(played[0], best(played[0]), Path(out))
     return summary
 
 
@@ -209,8 +219,11 @@ def record_run(run: str | Path, *, episodes: int, seed: int, device: str, greedy
     film.check_name(out)
     path, policy, config = load_run(path, device, trust_code=trust_code)
     if GameName.parse(config.game).is_gym:
-        raise RunError(f"record must be able to replay an episode, which environments such as {config.game} do not allow; "
-                       "`eval RUN --out FILE` films the first episode if its observations are pictures")
+        try:
+            require_drawn(config.game, single(config.game, config.env))
+        except FilmError as error:
+            raise FilmError(f"record must be able to draw any episode, but {error}; `eval RUN --out FILE` films the first "
+                            "episode if its observations are pictures") from error
     result = play(policy, config.game, config.env, episodes=episodes, seed=seed, greedy=greedy, filmed=film.SECONDS)
     order = result.returns.argsort(kind="stable")
     chosen = {"best": best(result), "median": order[(len(order) - 1) // 2], "worst": order[0]}
@@ -227,7 +240,7 @@ def finish(policy: Policy, game: str, env: EnvConfig, run: RunConfig, folder: Pa
     write_summary(folder, together(played))
     log.note(describe(played[0].summary()))
     if run.gif:
-        log.note(film.write(played[0], best(played[0]), folder / "episode.gif"))
+        log.note(film.write_or_say(played[0], best(played[0]), folder / "episode.gif"))
     if not run.eval_greedy:
         return
     try:
@@ -246,7 +259,7 @@ def write_summary(folder: Path, summary: dict):
 
 def best(result: Evaluation) -> int:
     """The number of the best episode, or 0 if episodes cannot be replayed: only episode 0 has pictures then."""
-    return int(result.returns.argmax()) if result.states else 0
+    return int(result.returns.argmax()) if result.replays else 0
 
 
 def describe(summary: dict) -> str:

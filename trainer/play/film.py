@@ -1,4 +1,4 @@
-"""Films of episodes as GIF or MP4: an episode is replayed from its first state with the same actions."""
+"""Films of episodes as GIF or MP4. replay.py has their pictures."""
 
 import contextlib
 import importlib.util
@@ -8,14 +8,17 @@ from pathlib import Path
 
 import imageio.v3 as iio
 import numpy as np
+from PIL import Image
 
-import envs_c
 from trainer.environments import rate_of
-from trainer.errors import ConfigError
+from trainer.errors import ConfigError, FilmError
 from trainer.files import may_write
+from trainer.play.replay import frames
 from trainer.runs.evaluation import text
 
 SECONDS = 60                  # length of a film at most
+RATE = 30                     # pictures a second at most
+WIDTH = 320                   # pixels of a GIF at most
 SUFFIXES = (".gif", ".mp4")
 
 
@@ -32,26 +35,6 @@ def check_name(path: str | Path):
         raise ConfigError(f"--out must be in a folder that you may write to, not {str(path.parent)!r}: name a file elsewhere")
 
 
-def frames(evaluation, index: int, limit: int) -> list[np.ndarray]:
-    """Colour screens (height, width, 3) uint8 of episode `index`, one for each step, at most `limit`."""
-    if not evaluation.states:
-        return [np.repeat(picture[..., None], 3, 2) for picture in evaluation.pictures[:limit]]
-    played = evaluation.source.env
-    env = envs_c.VecEnv(played.game, played.num_envs, frame_skip=played.frame_skip, sticky=played.sticky, seed=0,
-                        time_limit=played.time_limit, num_threads=1, options=played.options)
-    env.set_state(evaluation.states["environments"].numpy().tobytes())
-    observation = np.zeros((1, *env.observation_shape), env.observation_dtype)
-    action, outputs = np.zeros(1, np.int32), np.zeros((3, 1), np.float32)
-    batch = env.bind(index, index + 1, actions=action, observation=observation,
-                     reward=outputs[0], terminated=outputs[1], truncated=outputs[2])
-    screens = [env.render(index)]
-    for step in range(min(int(evaluation.lengths[index]), limit - 1)):
-        action[0] = evaluation.actions[step, index]
-        batch.step()
-        screens.append(env.render(index))
-    return screens
-
-
 def write(evaluation, index: int, path: Path, seconds: float = SECONDS, then: Iterable[int] = ()) -> str:
     """Write a film of an episode; returns a line about it.
 
@@ -61,25 +44,37 @@ def write(evaluation, index: int, path: Path, seconds: float = SECONDS, then: It
     seconds: length of the film at most.
     then: further episodes, if there is time left.
 
-    Raises ConfigError if the film cannot be written.
+    Raises ConfigError if the film cannot be written, and FilmError if the episode cannot be drawn.
     """
     check_name(path)
-    if not (evaluation.states or evaluation.pictures):
-        return f"{path} is not written: the environment cannot be replayed, and its observations are not pictures"
+    if not (evaluation.states or evaluation.replays or evaluation.pictures):
+        raise FilmError("the environment has no render mode rgb_array, and its observations are not pictures")
     rate = rate_of(evaluation.source)
-    every = max(1, round(rate / 30))  # at most 30 pictures a second
-    limit = max(1, int(seconds * rate))
-    screens = frames(evaluation, index, limit)
-    # A replayed episode also has the screen after its last step.
-    complete = len(screens) >= evaluation.lengths[index] + bool(evaluation.states)
-    for other in then:
-        if len(screens) < limit:
-            screens += frames(evaluation, other, limit - len(screens))
-    screens, rate = screens[::every], rate / every
-    _save(path, screens, rate)
-    shown = "the whole" if complete else f"the first {seconds:g} s of the"
+    every = max(1, round(rate / RATE))
+    left = limit = max(1, int(seconds * rate))
+    screens = []
+    for one in (index, *then):
+        screens += frames(evaluation, one, left, every)
+        left -= min(left, _pictures(evaluation, one))
+        if not left:
+            break
+    _save(path, screens, rate / every)
+    shown = "the whole" if _pictures(evaluation, index) <= limit else f"the first {seconds:g} s of the"
     how = text({"protocol": evaluation.protocol})
     return f"{path}: {shown} episode that scored {evaluation.returns[index]:g} ({how})"
+
+
+def write_or_say(evaluation, index: int, path: Path) -> str:
+    """Like `write`, but a film that cannot be drawn is not an error: the line says why there is none."""
+    try:
+        return write(evaluation, index, path)
+    except FilmError as error:
+        return f"{path} is not written: {error}"
+
+
+def _pictures(evaluation, index: int) -> int:
+    """The number of pictures of an episode. One that is replayed also has that after its last step."""
+    return int(evaluation.lengths[index]) + bool(evaluation.states or evaluation.replays)
 
 
 def _save(path: Path, screens: list[np.ndarray], rate: float):
@@ -88,9 +83,10 @@ def _save(path: Path, screens: list[np.ndarray], rate: float):
     try:
         temporary.touch()  # fails here and not in imageio, which would print a traceback of its own too
         if path.suffix.lower() == ".gif":
-            iio.imwrite(temporary, screens, duration=1000 / rate, loop=0)
+            iio.imwrite(temporary, [_reduced(screen) for screen in screens], duration=1000 / rate, loop=0)
         else:
-            big = [np.repeat(np.repeat(screen, 2, 0), 2, 1) for screen in screens]
+            factor = 2 if screens[0].shape[1] <= WIDTH else 1
+            big = [np.repeat(np.repeat(screen, factor, 0), factor, 1) for screen in screens]
             iio.imwrite(temporary, big, fps=rate, plugin="FFMPEG", macro_block_size=2)
         os.replace(temporary, path)
     except OSError as error:
@@ -98,3 +94,9 @@ def _save(path: Path, screens: list[np.ndarray], rate: float):
     finally:
         with contextlib.suppress(OSError):  # there is none if its name was refused
             temporary.unlink()
+
+
+def _reduced(screen: np.ndarray) -> np.ndarray:
+    """A screen of at most WIDTH columns, by means of squares of pixels."""
+    factor = -(-screen.shape[1] // WIDTH)
+    return screen if factor == 1 else np.asarray(Image.fromarray(screen).reduce(factor))

@@ -49,7 +49,7 @@ def finish(policy: Policy, league: League, run: RunConfig, folder: Path, log):
         opponents = {name: together(results) for name, results in played.items()}
         write_summary(folder, opponents[name] | {"opponents": opponents})
         if run.gif:
-            log.note(film.write(played[name][0], best(played[name][0]), folder / "episode.gif"))
+            log.note(film.write_or_say(played[name][0], best(played[name][0]), folder / "episode.gif"))
 
 
 def _match(league: League, policy: Policy, name: str, episodes: int, seed: int) -> Evaluation:

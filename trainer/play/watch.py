@@ -6,6 +6,7 @@ envs_c/play/ has the screens, and the games that a person plays.
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -14,8 +15,9 @@ from bridge.source import closed_on_error
 from envs_c.play.session import Ended
 from trainer.config import EnvConfig
 from trainer.config.games import GameName
-from trainer.environments import episode_seed, make_source, rate_of
-from trainer.errors import RunError
+from trainer.environments import episode_seed, make_source, rate_of, single
+from trainer.errors import FilmError
+from trainer.play.replay import draws, make_drawn, picture
 from trainer.policy.policy import Policy
 from trainer.rollout.actor import Actor, collect
 from trainer.rollout.storage import Storage
@@ -32,12 +34,13 @@ class Watched:
     seed: the same seed gives the same episodes.
     greedy: take the most likely action instead of sampling.
 
-    Raises RunError if the environment has no pictures.
+    Raises FilmError if the environment has no pictures.
     """
 
     def __init__(self, game: str, env: EnvConfig, policy: Policy, *, seed: int, greedy: bool = False):
         settings, name = replace(env, num_envs=1, num_batches=1, reward_clip=None, sim="host"), GameName.parse(game)
-        source = make_source(game, settings, 1, episode_seed(game, seed))
+        make = make_drawn if name.is_gym else partial(make_source, num_envs=1)
+        source = make(game, single(game, settings), seed=episode_seed(game, seed))
         self.is_gym, self.title, self.source, self.rate = name.is_gym, name.short, source, rate_of(source)
         with closed_on_error(source):
             self._prepare(policy, seed, greedy)
@@ -45,8 +48,9 @@ class Watched:
     def _prepare(self, policy: Policy, seed: int, greedy: bool):
         """Make the pipeline, and begin the first episode."""
         source = self.source
-        if self.is_gym and (len(source.observation_shape) != 2 or source.observation_dtype != "uint8"):
-            raise RunError(f"{self.title} cannot be watched: its observations are not pictures; `eval` measures its score")
+        if self.is_gym and not draws(source) and (len(source.observation_shape) != 2 or source.observation_dtype != "uint8"):
+            raise FilmError(f"{self.title} cannot be watched: it has no render mode rgb_array, and its observations are not "
+                            "pictures; `eval` measures its score")
         self.pipeline = Pipeline(source, 1, open_device(str(next(policy.parameters()).device)))
         self.slab = self.pipeline.slabs[0]
         self._actor = Actor(policy, self.pipeline, Storage.empty(1, self.pipeline, policy), seed, greedy=greedy)
@@ -55,6 +59,8 @@ class Watched:
 
     def picture(self) -> np.ndarray:
         """The current picture, (height, width, 3) uint8."""
+        if draws(self.source):
+            return picture(self.source)
         if self.is_gym:
             return np.repeat(self.slab.host["observation"][0][..., None], 3, 2)
         return self.source.env.render(0)

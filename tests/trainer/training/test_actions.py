@@ -12,7 +12,7 @@ from trainer_support import same
 from examples import play_exported
 from trainer.__main__ import main
 from trainer.config import EnvConfig
-from trainer.errors import RunError
+from trainer.errors import FilmError
 from trainer.play.evaluate import play
 from trainer.play.watch import Watched
 from trainer.policy.load import load_run
@@ -107,17 +107,17 @@ def test_an_exported_policy_equals_it_and_the_example_plays_it(run, kind, capsys
         assert (actions["kind"], actions["sizes"], actions["start"]) == ("multi_discrete", [3, 2], [1, 0])
 
 
-def test_an_agent_is_watched_only_if_its_observations_are_pictures(run):
+def test_an_agent_is_watched_only_if_there_are_pictures(run):
     _, policy, settings = load_run(run, "cpu")
-    with pytest.raises(RunError, match="cannot be watched: its observations are not pictures"):
+    with pytest.raises(FilmError, match="cannot be watched: it has no render mode rgb_array, and its observations are not"):
         Watched(settings.game, settings.env, policy, seed=1)
 
 
 @pytest.mark.parametrize(("words", "text"), [
-    ("record {run}", "record must be able to replay an episode"),
+    ("record {run}", "record must be able to draw any episode, but gym:{kind}-v0 cannot be drawn"),
     ("gym:{kind}-v0 --self-play --run-dir {run}2", "--self-play must be false for gym:{kind}-v0"),
 ])
-def test_what_needs_one_of_our_games_is_refused_in_one_line(run, kind, words, text, capsys):
+def test_what_an_environment_cannot_do_is_refused_in_one_line(run, kind, words, text, capsys):
     assert main(words.format(run=run, kind=kind).split()) == 2
     printed = capsys.readouterr().err
     assert text.format(kind=kind) in printed and printed.count("\n") == 1

@@ -14,7 +14,7 @@ from gymnasium.vector import SyncVectorEnv
 from bridge import EnvironmentFailed, GymnasiumSource, HostDevice, Pipeline, probe
 from trainer.__main__ import main
 from trainer.environments import make_source
-from trainer.errors import ConfigError, RunError
+from trainer.errors import ConfigError, FilmError
 from trainer.export.export import export_run
 from trainer.log.run_log import RunLog
 from trainer.play import evaluate
@@ -172,7 +172,7 @@ def test_after_watching(tmp_path, toys, monkeypatch, fails):
 def test_what_cannot_be_watched(tmp_path, toys):
     _, policy, settings = load_run(trained(tmp_path / "run"), "cpu")
     toys.clear()
-    with pytest.raises(RunError, match=f"{GAME} cannot be watched: its observations are not pictures"):
+    with pytest.raises(FilmError, match=f"{GAME} cannot be watched: it has no render mode rgb_array, and its observations"):
         Watched(settings.game, settings.env, policy, seed=1)
     assert closed(toys, 1)
 
