@@ -36,8 +36,9 @@ COLUMNS = ["game", "sticky", "seeds", "steps", "minutes", "mean", "interquartile
            "human-normalized", "PPO", "DQN", "Rainbow"]
 NOTES = f"""Raw scores to game over, actions sampled (and greedy in one column), {{episodes}} episodes of each training.
 "sticky" is the probability of a sticky action, in training and evaluation. Minutes are the least of the seeds, with one thread
-and beside another training: other programs slow some of them. Statistics are over the seeds, intervals from a stratified
-bootstrap. A bench has 10 seeds: rows with fewer are unfinished, and the same commands go on with them.
+and beside another training: other programs slow some of them, and they may be of several machines. Statistics are over the
+seeds, intervals from a stratified bootstrap. A bench has 10 seeds: rows with fewer are unfinished, and the same commands go on
+with them.
 
 Our agents read features; the published ones read pictures: PPO after 10M steps ({published.PPO_SOURCE}), DQN and Rainbow after
 50M ({published.SOURCE}; {published.RAINBOW_SOURCE}), all without sticky actions. "human-normalized" is 0 for random play and 1
