@@ -1,12 +1,13 @@
-"""A trained policy of Go against GNU Go: `python -m benchmarks.gnu_go RUN [--level 1] [--games 100]`.
+"""Trained policies of Go against GNU Go: `python -m benchmarks.gnu_go RUN ... [--level 1] [--games 100]`.
 
 Both play with our rules: area scoring, positional superko, no suicide, the komi of the run's game. The policy has black in the
 first game, then the colours change from game to game. GNU Go plays on until all dead stones are captured, since our scoring
 removes none. The policy's moves are sampled, or with --greedy the most likely ones.
 
-RUN is as for `python -m trainer eval`; without it, the arcade's agent plays. Needs GNU Go (Debian's package gnugo).
+RUN is as for `python -m trainer eval`; without any, the arcade's agent plays. Needs GNU Go (Debian's package gnugo).
 """
 
+import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -112,7 +113,7 @@ def interval(wins: float, games: int) -> tuple[float, float]:
     """The 95% interval of a share: Wilson (1927), JASA 22."""
     z, share = 1.96, wins / games
     middle, half = share + z * z / (2 * games), z * ((share * (1 - share) + z * z / (4 * games)) / games) ** 0.5
-    return (middle - half) / (1 + z * z / games), (middle + half) / (1 + z * z / games)
+    return max(0.0, (middle - half) / (1 + z * z / games)), min(1.0, (middle + half) / (1 + z * z / games))
 
 
 def row(name: str, games: Sequence[Game], who: str) -> list[str]:
@@ -123,25 +124,14 @@ def row(name: str, games: Sequence[Game], who: str) -> list[str]:
             f"{np.mean([one.moves for one in games]):.0f}", str(sum(one.resigned for one in games))]
 
 
-def main(argv: list[str] | None = None) -> list[Game]:
-    """Print the table; returns the games."""
-    parser = new_parser("gnu_go", __doc__)
-    parser.add_argument("run", nargs="?", default="go", metavar="RUN", help="what plays (default: the arcade's agent)")
-    parser.add_argument("--games", type=int, default=100, help="number of games (default: 100)")
-    parser.add_argument("--level", type=int, default=1, choices=range(1, 11), metavar="1..10", help="GNU Go's (default: 1)")
-    parser.add_argument("--greedy", action="store_true", help="the policy takes the most likely moves")
-    parser.add_argument("--seed", type=int, default=1, help="of both sides (default: 1)")
-    parser.add_argument("--out", type=Path, help="Markdown file for the table")
-    options = parser.parse_args(sys.argv[1:] if argv is None else argv)
-    if options.games < 1:
-        parser.error(f"--games must be at least 1, not {options.games}")
-    if GnuGo.PATH is None:
-        parser.error("GNU Go is not installed: `apt-get install gnugo` on Debian")
-    try:
-        name, policy, config = open_agent(options.run)
-    except TrainerError as error:
-        parser.error(str(error))
-    torch.set_num_threads(1)
+def rows(name: str, games: Sequence[Game]) -> list[list[str]]:
+    """The rows of a policy: all its games, and those with each colour."""
+    sides = [("both", COLOURS), *((one, (one,)) for one in COLOURS)]
+    return [row(name, chosen, who) for who, which in sides if (chosen := [one for one in games if one.colour in which])]
+
+
+def match(policy: Policy, config: Config, options: argparse.Namespace) -> list[Game]:
+    """The games of a policy; config: of its run, options: of the command line."""
     torch.manual_seed(options.seed)
     board = {each: option.default for each, option in envs_c.game("go").options.items()} | config.env.options
     player, games = Player(policy, options.greedy), []
@@ -151,11 +141,33 @@ def main(argv: list[str] | None = None) -> list[Game]:
             games.append(play(player, gnu_go, board, COLOURS[number % 2], options.seed + number))
             tick(number + 1, options.games, "games")
     gnu_go.close()
-    rows = [row(name, [one for one in games if one.colour in which], who)
-            for who, which in (("both", COLOURS), *((one, (one,)) for one in COLOURS)) if any(g.colour in which for g in games)]
+    return games
+
+
+def main(argv: list[str] | None = None) -> dict[str, list[Game]]:
+    """Print the table; returns the games by the names of the policies."""
+    parser = new_parser("gnu_go", __doc__)
+    parser.add_argument("runs", nargs="*", default=["go"], metavar="RUN", help="what plays (default: the arcade's agent)")
+    parser.add_argument("--games", type=int, default=100, help="number of games of each (default: 100)")
+    parser.add_argument("--level", type=int, default=1, choices=range(1, 11), metavar="1..10", help="GNU Go's (default: 1)")
+    parser.add_argument("--greedy", action="store_true", help="the policies take the most likely moves")
+    parser.add_argument("--seed", type=int, default=1, help="of both sides (default: 1)")
+    parser.add_argument("--out", type=Path, help="Markdown file for the table")
+    options = parser.parse_args(sys.argv[1:] if argv is None else argv)
+    if options.games < 1:
+        parser.error(f"--games must be at least 1, not {options.games}")
+    if GnuGo.PATH is None:
+        parser.error("GNU Go is not installed: `apt-get install gnugo` on Debian")
+    try:
+        agents = [open_agent(run) for run in options.runs]
+    except TrainerError as error:
+        parser.error(str(error))
+    torch.set_num_threads(1)
+    games = {name: match(policy, config, options) for name, policy, config in agents}
     columns = ["policy", "its colour", "games", "won", "95% interval", "moves", "GNU Go resigned"]
-    publish(f"{head('Go against GNU Go')}\nLevel {options.level}, {'greedy' if options.greedy else 'sampled'} actions.\n\n"
-            + markdown(columns, rows), options.out)
+    table = markdown(columns, [each for name, played in games.items() for each in rows(name, played)])
+    how = f"Level {options.level}, {'greedy' if options.greedy else 'sampled'} actions."
+    publish(f"{head('Go against GNU Go')}\n{how}\n\n{table}", options.out)
     return games
 
 

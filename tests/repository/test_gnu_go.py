@@ -34,13 +34,14 @@ def test_a_policy_that_passes_loses_to_gnu_go(colour):
 
 @pytest.mark.skipif(GnuGo.PATH is None, reason="needs GNU Go: apt-get install gnugo")
 def test_the_arcade_s_agent_plays_a_legal_game(capsys):
-    games = gnu_go.main(["--games", "2"])
+    games, = gnu_go.main(["--games", "2"]).values()
     assert [game.colour for game in games] == ["black", "white"] and all(game.moves > 10 for game in games)
     assert "| both " in capsys.readouterr().out
 
 
 def test_the_interval_is_wilson_s():
     assert np.round(gnu_go.interval(0, 10), 4).tolist() == [0.0, 0.2775]
+    assert gnu_go.interval(0, 60)[0] >= 0.0 and gnu_go.interval(60, 60)[1] <= 1.0  # no rounding beyond a share
     assert np.round(gnu_go.interval(5, 10), 4).tolist() == [0.2366, 0.7634]
 
 

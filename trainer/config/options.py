@@ -60,7 +60,7 @@ def parse_new(game: str, argv: Sequence[str], changes: dict[str, dict[str, Any]]
     """
     file = value_of("--preset", argv)
     if file is None or file.lower() == "none":
-        start = preset(game, spaces, value_of("--view", argv) or "features")
+        start = preset(game, spaces, value_of("--view", argv) or "features", "--self-play" in argv)
     else:
         start = preset_file(game, file)
     return parse_training(game, argv, overlay(start, changes or {}), verb, options)

@@ -25,11 +25,12 @@ class Spaces(NamedTuple):
     numbers: bool
 
 
-def preset(game: str, spaces: Spaces | None = None, view: str = "features") -> Config:
+def preset(game: str, spaces: Spaces | None = None, view: str = "features", self_play: bool = False) -> Config:
     """The settings of a game: the defaults, changed by presets/GAME.toml if there is one.
 
     For a game of this package with view "pixels", only the environments' settings come from there: presets/pixels.toml changes
     some of them, and has the policy and the learning for all games; presets/GAME_pixels.toml, if there is one, changes these.
+    With self_play presets/GAME_self_play.toml, if there is one, changes the preset for features.
 
     A game given as a path to its .pyx has its preset beside it: my_game.toml beside my_game.pyx. ALE's games under
     Gymnasium share one preset; other environments of Gymnasium have the one for their spaces.
@@ -48,18 +49,24 @@ def preset(game: str, spaces: Spaces | None = None, view: str = "features") -> C
     file = Path(label) if name.is_file else resources.files("trainer.presets").joinpath(f"{stem}.toml")
     exists = (name.is_file or stem.isidentifier()) and file.is_file()
     config = _overlaid(Config(game), file, label) if exists else Config(game)
-    if view != "pixels" or name.is_file or name.is_gym:
+    if name.is_file or name.is_gym:
         return config
-    return _for_pixels(config)
+    if view == "pixels":
+        return _for_pixels(config)
+    return _with_file(config, f"{game}_self_play") if self_play else config
+
+
+def _with_file(config: Config, stem: str) -> Config:
+    """The settings, changed by presets/STEM.toml if there is one."""
+    file = resources.files("trainer.presets").joinpath(f"{stem}.toml")
+    return _overlaid(config, file, f"presets/{stem}.toml") if file.is_file() else config
 
 
 def _for_pixels(config: Config) -> Config:
     """The settings for pictures of a game; config: those of its preset."""
     pixels, default = Config(config.game), EnvConfig()
     for stem in ("pixels", f"{config.game}_pixels"):
-        file = resources.files("trainer.presets").joinpath(f"{stem}.toml")
-        if stem == "pixels" or file.is_file():
-            pixels = _overlaid(pixels, file, f"presets/{stem}.toml")
+        pixels = _with_file(pixels, stem)
     return overlay(pixels, {"env": {one.name: getattr(config.env, one.name) for one in fields(EnvConfig)
                                     if getattr(pixels.env, one.name) == getattr(default, one.name)}})
 

@@ -48,7 +48,7 @@ def preset(game: str, file: str | Path | None = None, **settings: Any) -> Config
     name = checked_game(game)
     if file is not None:
         return _changed(presets.preset_file(name, str(file)), settings)
-    start = presets.preset(name, view=settings.get("view", "features"))
+    start = presets.preset(name, view=settings.get("view", "features"), self_play=bool(settings.get("self_play", False)))
     return _changed(start, settings)
 
 
@@ -209,7 +209,7 @@ def _chosen(config: Config | str | None, resume: str | Path | None,
         saved = saved_config(path, run)
         return resumed_config(path, saved, _changed(saved, settings), str), texts, path
     if isinstance(config, str):
-        config = preset(config, **{name: value for name, value in settings.items() if name == "view"})
+        config = preset(config, **{name: value for name, value in settings.items() if name in ("view", "self_play")})
         texts.add(config.game)
     if not isinstance(config, Config):
         raise ConfigError(f"config must be a Config or the name of a game, not {config!r}")

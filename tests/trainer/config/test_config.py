@@ -242,6 +242,16 @@ def test_the_preset_for_pictures_keeps_the_environments_of_the_game_and_shares_t
     assert pixels.policy.encoder == "pixels" and pixels.ppo != features.ppo
 
 
+def test_self_play_has_settings_of_its_own_where_a_file_gives_them():
+    alone, played = preset("go"), preset("go", self_play=True)
+    assert played.self_play.self_play and not alone.self_play.self_play
+    assert played.env == alone.env and played.ppo.total_steps != alone.ppo.total_steps and played.policy.memory == "none"
+    assert parse_new("go", ["--self-play", "--seed", "1"]) == played == api.preset("go", self_play=True)
+    assert parse_new("go", ["--no-self-play"]) == alone == api.preset("go", self_play=False)
+    assert preset("tetris", self_play=True) == preset("tetris")
+    assert preset("go", view="pixels", self_play=True) == preset("go", view="pixels")
+
+
 def test_the_preset_of_a_game_of_one_s_own_holds_for_pictures_too(tmp_path):
     (tmp_path / "mine.toml").write_text("[ppo]\ngamma = 0.5")
     assert preset(str(tmp_path / "mine.pyx"), view="pixels") == preset(str(tmp_path / "mine.pyx"))
