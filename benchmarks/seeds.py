@@ -20,8 +20,10 @@ from typing import Any
 
 import numpy as np
 
+import envs_c
 from benchmarks.common import head, new_parser, publish, score
 from trainer.config import Config
+from trainer.config.preset import preset
 from trainer.config.sections import OF_THE_MACHINE
 from trainer.errors import RunError
 from trainer.log.text import markdown
@@ -38,7 +40,7 @@ NOTES = f"""Raw scores to game over, actions sampled (and greedy in one column),
 "sticky" is the probability of a sticky action, in training and evaluation. Minutes are the least of the seeds, with one thread
 and beside another training: other programs slow some of them, and they may be of several machines. Statistics are over the
 seeds, intervals from a stratified bootstrap. A bench has 10 seeds: rows with fewer are unfinished, and the same commands go on
-with them.
+with them. "of" in the column of steps: the preset has more steps than these trainings.
 
 Our agents read features; the published ones read pictures: PPO after 10M steps ({published.PPO_SOURCE}), DQN and Rainbow after
 50M ({published.SOURCE}; {published.RAINBOW_SOURCE}), all without sticky actions. "human-normalized" is 0 for random play and 1
@@ -108,9 +110,16 @@ def row(game: str, sticky: float, members: list[dict[str, Any]]) -> list[str]:
     cartridge = published.published(game, members[0]["options"])
     others = ["", "", "", ""] if cartridge is None else [
         f"{cartridge.normalized(about_scores['mean']):.2f}", *map(score, (cartridge.ppo, cartridge.dqn, cartridge.rainbow))]
-    return [game, f"{sticky:g}", str(len(members)), f"{np.mean([one['steps'] for one in members]) / 1e6:.1f}M",
+    return [game, f"{sticky:g}", str(len(members)), steps_of(game, members),
             f"{min(one['minutes'] for one in members):.1f}", score(about_scores["mean"]), score(about_scores["iqm"]),
             between, score(np.mean(greedy)) if greedy else "", *others]
+
+
+def steps_of(game: str, members: list[dict[str, Any]]) -> str:
+    """The steps of a training, such as "40.0M of 160.0M" if the game's preset has clearly more."""
+    steps = np.mean([one["steps"] for one in members]) / 1e6
+    whole = preset(game).ppo.total_steps / 1e6 if game in envs_c.games() else 0.0
+    return f"{steps:.1f}M" + (f" of {whole:.1f}M" if steps < 0.9 * whole else "")
 
 
 def main(argv: list[str] | None = None):

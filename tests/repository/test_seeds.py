@@ -57,6 +57,12 @@ def test_games_that_equal_their_cartridge_have_published_scores_beside_theirs():
     assert other[-4:] == ["", "", "", ""]
 
 
+@pytest.mark.parametrize(("game", "steps", "text"), [
+    ("cartpole", [500_000, 501_000], "0.5M"), ("cartpole", [100_000, 300_000], "0.2M of 0.5M"), ("gym:X-v0", [10**6], "1.0M")])
+def test_trainings_shorter_than_the_preset_are_named(game, steps, text):
+    assert seeds.steps_of(game, [{"steps": one} for one in steps]) == text
+
+
 def test_nothing_is_added_to_a_page_that_is_not_there(tmp_path, capsys):
     with pytest.raises(SystemExit):
         seeds.main([str(tmp_path), "--out", str(tmp_path / "page.md"), "--add"])
