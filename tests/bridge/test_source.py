@@ -184,7 +184,7 @@ def config(tmp_path, game="gym:CartPole-v1", policy=None, **env):
 def test_a_run_trains_and_is_evaluated_on_a_gymnasium_environment(tmp_path, capsys):
     folder = train.train(config(tmp_path, num_batches=2))
     assert "3 episodes: mean" in capsys.readouterr().out
-    assert (folder / "evaluation.json").exists() and not (folder / "episode.gif").exists()
+    assert (folder / "evaluation.json").exists() and (folder / "episode.gif").read_bytes()[:4] == b"GIF8"
     resumed = make_session(config(tmp_path, num_batches=2), resume=checkpoint.latest(folder))
     assert resumed.step == 640 and resumed.actor.over.all()  # new episodes begin
     for slab in resumed.pipeline.slabs:
