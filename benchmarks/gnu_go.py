@@ -144,8 +144,8 @@ def match(policy: Policy, config: Config, options: argparse.Namespace) -> list[G
     return games
 
 
-def main(argv: list[str] | None = None) -> dict[str, list[Game]]:
-    """Print the table; returns the games by the names of the policies."""
+def main(argv: list[str] | None = None) -> list[list[Game]]:
+    """Print the table; returns the games of each policy."""
     parser = new_parser("gnu_go", __doc__)
     parser.add_argument("runs", nargs="*", default=["go"], metavar="RUN", help="what plays (default: the arcade's agent)")
     parser.add_argument("--games", type=int, default=100, help="number of games of each (default: 100)")
@@ -163,9 +163,9 @@ def main(argv: list[str] | None = None) -> dict[str, list[Game]]:
     except TrainerError as error:
         parser.error(str(error))
     torch.set_num_threads(1)
-    games = {name: match(policy, config, options) for name, policy, config in agents}
+    games = [match(policy, config, options) for _, policy, config in agents]
     columns = ["policy", "its colour", "games", "won", "95% interval", "moves", "GNU Go resigned"]
-    table = markdown(columns, [each for name, played in games.items() for each in rows(name, played)])
+    table = markdown(columns, [each for (name, *_), played in zip(agents, games, strict=True) for each in rows(name, played)])
     how = f"Level {options.level}, {'greedy' if options.greedy else 'sampled'} actions."
     publish(f"{head('Go against GNU Go')}\n{how}\n\n{table}", options.out)
     return games

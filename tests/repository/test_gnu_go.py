@@ -34,9 +34,10 @@ def test_a_policy_that_passes_loses_to_gnu_go(colour):
 
 @pytest.mark.skipif(GnuGo.PATH is None, reason="needs GNU Go: apt-get install gnugo")
 def test_the_arcade_s_agent_plays_a_legal_game(capsys):
-    games, = gnu_go.main(["--games", "2"]).values()
-    assert [game.colour for game in games] == ["black", "white"] and all(game.moves > 10 for game in games)
-    assert "| both " in capsys.readouterr().out
+    played = gnu_go.main(["go", "go", "--games", "2"])  # runs with one name are two policies
+    for games in played:
+        assert [game.colour for game in games] == ["black", "white"] and all(game.moves > 10 for game in games)
+    assert len(played) == capsys.readouterr().out.count("| both ") == 2
 
 
 def test_the_interval_is_wilson_s():

@@ -29,9 +29,9 @@ def frames(evaluation, index: int, limit: int, every: int = 1) -> list[np.ndarra
 
     evaluation: an Evaluation (trainer/play/evaluate.py) that was `filmed`.
     index: number of the episode.
-    limit: pictures at most, counted before `every` takes some of them. The first is before the first step, the last after the
-        last step.
-    every: the first picture of this many.
+    limit: number of pictures at most, before `every` leaves some out. The first shows the state before the first step, and each
+        other one the state after a step.
+    every: return only each picture whose number is a multiple of this, counted from 0.
 
     Raises FilmError if the environment cannot be drawn, or does not repeat the episode.
     """
