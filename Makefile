@@ -77,7 +77,7 @@ bench: setup ## measure games and training, with the limits beside the figures
 	@$(BIN)/python -m benchmarks.train
 
 bench-compare: setup ## measure two revisions alternately: make bench-compare REV=main (against HEAD), or REV="v1 v2"; ARGS="--games pong"
-	@$(BIN)/python -m benchmarks.compare $(REV) $(ARGS)
+	@$(BIN)/python -m benchmarks.revisions $(REV) $(ARGS)
 
 asm: setup ## write the machine code of a game's step loop beside its C lines: make asm GAME=breakout
 	@$(BIN)/python tools/asm.py $(GAME)

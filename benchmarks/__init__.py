@@ -18,7 +18,7 @@
     seeds.py        the page of a bench: ten seeds of each game
     gpu.py          everything that needs a GPU
     gpu_model/      a model of a training's time on a GPU
-    compare.py      two revisions, built in worktrees and measured alternately
+    revisions.py    two revisions, built in worktrees and measured alternately
     likeness/       games beside their cartridges, frame by frame
     modified.py     trained policies on games with one rule changed
     cartridges/     the cartridges under ale-py, their RAM in our games' terms

@@ -14,7 +14,7 @@ from pathlib import Path
 from benchmarks.common import head, new_parser, publish
 from trainer.log import curves
 from trainer.log.text import markdown
-from trainer.results import compare
+from trainer.results import several_runs
 from trainer.runs.metrics import read_metrics
 
 
@@ -37,10 +37,10 @@ def thin(metrics: list[dict], points: int = 200) -> list[dict]:
     return [{key: entry[key] for key in ("step", "seconds", "score_mean")} for entry in picked]
 
 
-def draw(game: str, members: list[compare.Member], path: Path):
+def draw(game: str, members: list[several_runs.Member], path: Path):
     """Draw score against minutes: a curve for each seed, and their mean and standard deviation."""
-    mean = [compare.mean_curve(game, members)] if len(members) > 1 else []
-    curves.draw_comparison([*mean, *compare.single(members)], path, "minutes", game)
+    mean = [several_runs.mean_curve(game, members)] if len(members) > 1 else []
+    curves.draw_comparison([*mean, *several_runs.single(members)], path, "minutes", game)
 
 
 def row(seed: int, metrics: list[dict], evaluation: dict, scores: list[float]) -> list:
@@ -77,7 +77,7 @@ def main():
             folder = Path(root) / f"seed{seed}"
             metrics, evaluation = train(options.game, seed, folder, more)
             picked[seed] = thin(metrics)
-            members.append(compare.member(folder, "minutes", f"seed {seed}"))
+            members.append(several_runs.member(folder, "minutes", f"seed {seed}"))
             rows.append(row(seed, metrics, evaluation, options.scores))
     options.out.mkdir(parents=True, exist_ok=True)
     name = f"learning_{options.game}"

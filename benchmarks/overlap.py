@@ -16,7 +16,7 @@ from trainer.config import Config
 from trainer.log.text import markdown
 from trainer.training.api import preset
 from trainer.training.build import make_session
-from trainer.training.session import Session
+from trainer.training.session import TrainingSession
 from trainer.training.train import iterate
 
 WARM_UP = 2
@@ -28,7 +28,7 @@ ROWS = (("breakout", "breakout", {}),
         ("gym:Acrobot-v1, in processes", "gym:Acrobot-v1", SMALL | {"vectorization": "async"}))
 
 
-def seconds(session: Session) -> tuple[float, float]:
+def seconds(session: TrainingSession) -> tuple[float, float]:
     """Return the seconds of an iteration, and the CPU's seconds in this process, of all threads."""
     begin, cpu = time.perf_counter(), time.process_time()
     iterate(session)

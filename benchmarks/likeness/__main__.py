@@ -13,8 +13,8 @@ import numpy as np
 
 from benchmarks.common import new_parser
 from benchmarks.likeness import pictures
-from benchmarks.likeness.compare import Comparison, compare_all
 from benchmarks.likeness.games import GAMES
+from benchmarks.likeness.pairs import Comparison, compare_all
 from benchmarks.likeness.players import player_of
 from benchmarks.likeness.scores import both_sides
 from benchmarks.likeness.table import BEGIN, END, write

@@ -7,7 +7,7 @@ import numpy as np
 from PIL import Image
 
 from benchmarks.cartridges.features import open_cartridge
-from benchmarks.likeness.compare import Pair, begin
+from benchmarks.likeness.pairs import Pair, begin
 from benchmarks.likeness.players import player_of
 
 EVERY, LENGTH = 4, 240  # frames from one picture of a film to the next; of a film

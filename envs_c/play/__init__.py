@@ -3,7 +3,7 @@
     keyboard.py   keys for a game's actions, or a cursor over them
     window.py     a window, made with pygame
     terminal.py   a terminal in 24-bit colours; blocks.py its pictures, typed.py its keys
-    session.py    a person plays one environment
+    keyboard_game.py  a person plays one environment
     command.py    the verb `play`
     human.py      render_mode="human"
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from envs_c.engine import checks
 from envs_c.errors import InvalidArgument
-from envs_c.play.session import Session, play
+from envs_c.play.keyboard_game import KeyboardGame, play
 from envs_c.play.terminal import Terminal, check
 from envs_c.play.typed import Typed
 from envs_c.play.window import Window
@@ -51,24 +51,24 @@ def run(arguments: Namespace, find: Callable, make: Callable):
     game, frame_skip = find(arguments.game), _number("--frame-skip", arguments.frame_skip, int, 1, 1000)
     env = make(game, 1, frame_skip=frame_skip, autoreset="disabled", options=_pairs(arguments.options))
     try:
-        show(Session(env, seed), terminal=arguments.terminal, scale=scale, speed=speed, episodes=episodes)
+        show(KeyboardGame(env, seed), terminal=arguments.terminal, scale=scale, speed=speed, episodes=episodes)
     finally:
         env.close()
 
 
-def show(session: Session, *, terminal: bool, scale: int | None = None, speed: float = 1.0, episodes: int | None = None):
-    """Play a session in the terminal or in a window, after a line about the keys; prints a line for each episode."""
+def show(played: KeyboardGame, *, terminal: bool, scale: int | None = None, speed: float = 1.0, episodes: int | None = None):
+    """Play a game in the terminal or in a window, after a line about the keys; prints a line for each episode."""
     if terminal:
         check(sys.stdout)
         keys, ended = Typed(), []
-        screen, keys.tiles = Terminal(typed=keys), session.tiles
+        screen, keys.tiles = Terminal(typed=keys), played.tiles
     else:
         screen = Window(scale)
-        screen.tiles = session.tiles
-    print(session.player.legend(), flush=True)
+        screen.tiles = played.tiles
+    print(played.player.legend(), flush=True)
     try:
         with screen:
-            for number, one in enumerate(play(session, screen, episodes=episodes, speed=speed), 1):
+            for number, one in enumerate(play(played, screen, episodes=episodes, speed=speed), 1):
                 line = f"episode {number}: score {one.score:g}, {one.length} steps"
                 if terminal:
                     ended.append(line)

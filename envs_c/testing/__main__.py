@@ -7,7 +7,7 @@ import os
 import sys
 from pathlib import Path
 
-from envs_c.testing import RULES, Broken, watch
+from envs_c.testing import RULES, Broken, watchdog
 from envs_c.testing.actions import outcomes
 from envs_c.testing.causes import outputs
 from envs_c.testing.endless import ends
@@ -32,7 +32,7 @@ def test(game, rules: list[str]):
     def report(fault: str | None, stops: bool):
         line = json.dumps({"rule": rule, "fault": fault, "stops": stops})
         os.write(sys.stdout.fileno(), f"{line}\n".encode())
-    watch.start(lambda fault: report(fault, True))
+    watchdog.start(lambda fault: report(fault, True))
     for rule in rules:
         try:
             RULES[rule](game)
@@ -45,12 +45,12 @@ def test(game, rules: list[str]):
 def main():
     """Load the game and do the task of the command line."""
     module, task, *rest = sys.argv[1:]
-    watch.end_with_parent()
+    watchdog.end_with_parent()
     game = load(module)
     if task == "rules":
         test(game, rest)
         return
-    watch.start(lambda fault: os.write(sys.stdout.fileno(), f"{fault}\n".encode()))
+    watchdog.start(lambda fault: os.write(sys.stdout.fileno(), f"{fault}\n".encode()))
     if task == "changed":
         changed(game)
     elif task == "ends":

@@ -5,7 +5,7 @@ import json
 
 from envs_c.testing.play import Play, actions_of
 from envs_c.testing.rules import STEPS, need, rule
-from envs_c.testing.watch import note
+from envs_c.testing.watchdog import note
 from envs_c.testing.workers import ask, module_of
 
 NEAR = range(8)  # numbers beyond the last action, counted from it

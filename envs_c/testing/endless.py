@@ -3,7 +3,7 @@
 import numpy as np
 
 from envs_c.testing.play import Play
-from envs_c.testing.watch import note
+from envs_c.testing.watchdog import note
 
 NUM_ENVS, STEPS = 16, 62_500  # a million steps; an episode may take this number of them
 

@@ -5,7 +5,7 @@ import hashlib
 import numpy as np
 
 from envs_c.engine.vecenv import VecEnv
-from envs_c.testing.watch import note
+from envs_c.testing.watchdog import note
 
 GUARD = 4096  # bytes on each side of a buffer; they must stay unchanged
 FILL = 0xA5   # their value

@@ -10,7 +10,7 @@ from envs_c.engine.vecenv import HEAD_SIZE
 from envs_c.errors import InvalidState
 from envs_c.testing.play import Play
 from envs_c.testing.rules import LIMIT, STEPS, VIEWS, Broken, actions_of_core, need, option_sets, padding, rule
-from envs_c.testing.watch import note
+from envs_c.testing.watchdog import note
 from envs_c.testing.workers import ask, module_of
 
 LONG = 5 * STEPS  # steps of play whose states must be accepted

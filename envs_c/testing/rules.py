@@ -5,7 +5,7 @@ import numpy as np
 from envs_c.engine.vecenv import HEAD_SIZE
 from envs_c.testing.causes import cause
 from envs_c.testing.play import Play, actions_of
-from envs_c.testing.watch import note
+from envs_c.testing.watchdog import note
 from envs_c.testing.workers import ask, module_of
 
 SMALL = 84         # rows and columns of the grey picture

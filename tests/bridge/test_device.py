@@ -12,7 +12,7 @@ from trainer.errors import ConfigError
 from trainer.rollout.actor import collect
 from trainer.training import build as build_module
 from trainer.training.build import make_session
-from trainer.training.session import Session
+from trainer.training.session import TrainingSession
 from trainer.training.train import iterate
 
 
@@ -25,14 +25,14 @@ def config(game="cartpole", num_batches=1, *, num_envs=12, serial=False, view="f
                   RunConfig(seed=5, device="cpu", serial=serial))
 
 
-def trained(settings, iterations=5) -> tuple[Session, list]:
+def trained(settings, iterations=5) -> tuple[TrainingSession, list]:
     made = make_session(settings)
     metrics = [iterate(made) for _ in range(iterations)]
     made.pipeline.settle()
     return made, metrics
 
 
-def same(one: Session, other: Session):
+def same(one: TrainingSession, other: TrainingSession):
     for name, tensor in one.policy.state_dict().items():
         assert torch.equal(tensor, other.policy.state_dict()[name]), name
     for name in ("frames", "starts", "action", "log_prob", "value", "reward", "terminated", "truncated", "h", "c"):

@@ -7,7 +7,7 @@ from cuda_double.install import installed
 from trainer.config import Config, EnvConfig, PolicyConfig, PPOConfig, RunConfig, SelfPlayConfig
 from trainer.rollout.actor import collect
 from trainer.training.build import make_session
-from trainer.training.session import Session
+from trainer.training.session import TrainingSession
 from trainer.training.train import iterate
 
 STORED = ("frames", "starts", "action", "reward", "terminated", "truncated")
@@ -30,7 +30,7 @@ def config(device: str = "cuda", game: str = "cartpole", **settings) -> Config:
                   RunConfig(**parts["run"]), self_play)
 
 
-def trained(settings: Config, iterations: int = 3, **options) -> Session:
+def trained(settings: Config, iterations: int = 3, **options) -> TrainingSession:
     """A session after some iterations."""
     made = make_session(settings, **options)
     for _ in range(iterations):
@@ -39,7 +39,7 @@ def trained(settings: Config, iterations: int = 3, **options) -> Session:
     return made
 
 
-def contents(made: Session) -> dict[str, torch.Tensor]:
+def contents(made: TrainingSession) -> dict[str, torch.Tensor]:
     """The tensors of a session's policy, optimizer and rollout, on the CPU."""
     tensors = {f"policy.{name}": one for name, one in made.policy.state_dict().items()}
     tensors |= {f"learner.{name}": one for name, one in made.learner.state().items()}

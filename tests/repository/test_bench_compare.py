@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from benchmarks import compare
+from benchmarks import revisions
 
 TABLE = """# Speeds
 
@@ -45,11 +45,11 @@ def repository(tmp_path, monkeypatch):
         git(folder, "add", ".")
         git(folder, "commit", "-q", "-m", tag)
         git(folder, "tag", tag)
-    monkeypatch.setattr(compare, "ROOT", folder)
-    monkeypatch.setattr(compare, "BUILD", (sys.executable, "-c", "open('built', 'w')"))
+    monkeypatch.setattr(revisions, "ROOT", folder)
+    monkeypatch.setattr(revisions, "BUILD", (sys.executable, "-c", "open('built', 'w')"))
     stub = (sys.executable, "-c", STUB.format(log=tmp_path / "log"))
-    monkeypatch.setattr(compare, "WORK", {"stub": stub})
-    monkeypatch.setattr(compare, "GAMES", stub)
+    monkeypatch.setattr(revisions, "WORK", {"stub": stub})
+    monkeypatch.setattr(revisions, "GAMES", stub)
     return folder
 
 
@@ -60,7 +60,7 @@ def leftovers(folder) -> list[str]:
 
 
 def test_ratios_of_two_revisions_measured_alternately(repository, tmp_path, capsys):
-    compare.main(["slow", "--rounds=3", f"--out={tmp_path / 'page.md'}"])
+    revisions.main(["slow", "--rounds=3", f"--out={tmp_path / 'page.md'}"])
     lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("| stub")]
     assert [[cell.strip() for cell in line.strip("|").split("|")] for line in lines] == [
         ["stub", "pong features", "steps/s, 1 core", "2.00M", "3.00M", "1.500", "1.500 to 1.500", "faster"],
@@ -71,7 +71,7 @@ def test_ratios_of_two_revisions_measured_alternately(repository, tmp_path, caps
 
 
 def test_chosen_games_are_measured_alone(repository, tmp_path, capsys):
-    compare.main(["slow", "fast", "--rounds=3", "--games", "pong", "go"])
+    revisions.main(["slow", "fast", "--rounds=3", "--games", "pong", "go"])
     assert "| envs      | pong features" in capsys.readouterr().out
     assert (tmp_path / "log").read_text().split()[:2] == ["2.00M,pong,go", "3.00M,pong,go"]
     assert leftovers(repository) == []
@@ -85,7 +85,7 @@ def test_chosen_games_are_measured_alone(repository, tmp_path, capsys):
 ])
 def test_arguments_are_checked_before_anything_is_built(repository, arguments, text, capsys):
     with pytest.raises(SystemExit):
-        compare.main(arguments)
+        revisions.main(arguments)
     assert text in capsys.readouterr().err
     assert not (repository / "build").exists()
 
@@ -100,9 +100,9 @@ STOPPED = "import os, signal, time; os.kill(os.getppid(), signal.SIGINT); time.s
 ], ids=["a failed build", "a failed benchmark", "Ctrl-C in a build", "Ctrl-C in a benchmark"])
 def test_no_worktree_is_left_behind(repository, monkeypatch, part, code, status, text, capsys):
     command = (sys.executable, "-c", code)
-    monkeypatch.setattr(compare, part, command if part == "BUILD" else {"stub": command})
+    monkeypatch.setattr(revisions, part, command if part == "BUILD" else {"stub": command})
     with pytest.raises(SystemExit) as ended:
-        compare.main(["slow"])
+        revisions.main(["slow"])
     assert ended.value.code == status and text in capsys.readouterr().err
     assert leftovers(repository) == []
 
@@ -111,13 +111,13 @@ def test_revisions_without_a_speed_in_common_are_an_error(repository, capsys):
     (repository / "table").write_text("nothing")
     git(repository, "commit", "-q", "-a", "-m", "another table")
     with pytest.raises(SystemExit):
-        compare.main(["slow", "--rounds=3"])
+        revisions.main(["slow", "--rounds=3"])
     assert "must print one speed in common" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("noise", "within"), [(0.001, 0.002), (0.05, 0.1)])
 def test_the_interval_holds_the_mean_and_grows_with_the_noise(noise, within):
     before = [100 * (1 + noise * sign) for sign in (1, -1, 0.5, -0.5, 0.2, -0.7)]
-    middle, low, high = compare.ratio(before, [110.0] * 6)
+    middle, low, high = revisions.ratio(before, [110.0] * 6)
     assert low < 1.1 < high and low < middle < high
     assert noise / 4 < high - low < within

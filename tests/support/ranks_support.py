@@ -20,7 +20,7 @@ from trainer.ppo.losses import explained_variance, has_signal
 from trainer.rollout.actor import collect
 from trainer.training import shares
 from trainer.training.build import make_session
-from trainer.training.session import Session
+from trainer.training.session import TrainingSession
 from trainer.training.train import iterate
 from trainer.waiting import share_cores
 
@@ -140,7 +140,7 @@ def signal(other: int | None) -> float:
     return has_signal(reward, torch.zeros(3, 2), torch.ones(3, 2), joined).item()
 
 
-def prepared(settings: Config, among: ranks.Ranks) -> Session:
+def prepared(settings: Config, among: ranks.Ranks) -> TrainingSession:
     """A session with a rollout, and a policy that differs from the one that played the rollout."""
     made = make_session(settings, among)
     collect(made.actor)

@@ -11,7 +11,7 @@ from trainer.config import Config, EnvConfig, PolicyConfig, PPOConfig, RunConfig
 from trainer.rollout.actor import collect
 from trainer.training import build as build_module
 from trainer.training.build import make_session
-from trainer.training.session import Session
+from trainer.training.session import TrainingSession
 from trainer.training.train import iterate
 
 pytestmark = [pytest.mark.gpu, pytest.mark.skipif(bool(why_no_gpu()), reason=why_no_gpu()), pytest.mark.usefixtures("exact")]
@@ -33,7 +33,7 @@ def eagerly(monkeypatch):
     monkeypatch.setattr(build_module, "GRAPHS", False)
 
 
-def trained(settings, iterations=6) -> Session:
+def trained(settings, iterations=6) -> TrainingSession:
     made = make_session(settings)
     for _ in range(iterations):
         iterate(made)
@@ -41,7 +41,7 @@ def trained(settings, iterations=6) -> Session:
     return made
 
 
-def close(one: Session, other: Session, tolerance=2e-3):
+def close(one: TrainingSession, other: TrainingSession, tolerance=2e-3):
     for name, tensor in one.policy.state_dict().items():
         torch.testing.assert_close(tensor.cpu(), other.policy.state_dict()[name].cpu(), rtol=tolerance, atol=tolerance)
 

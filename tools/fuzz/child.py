@@ -15,7 +15,7 @@ import traceback
 import warnings
 from pathlib import Path
 
-from envs_c.testing.watch import end_with_parent
+from envs_c.testing.watchdog import end_with_parent
 from tools.fuzz.case import Box, Fault, resident
 
 WARM_UP = 100        # cases, after which caches are full

@@ -21,8 +21,8 @@ TINY = ["--num-envs=4", "--horizon=8", "--minibatch=32", "--total-steps=64", "--
 WORK = [("trainer.training.train", "train"), ("trainer.play.evaluate", "evaluate_run"), ("trainer.play.evaluate", "record_run"),
         ("trainer.export.export", "export_run"), ("trainer.sweep.sweep", "run_sweep"),
         ("trainer.sweep.bench", "run_bench"), ("trainer.results.report", "write_report"), ("trainer.training.profile",
-        "profile_run"), ("trainer.play.watch", "Watched"), ("trainer.commands.play", "Window"), ("envs_c.play.command", "show"),
-        ("envs_c.arcade.command", "run"), ("trainer.commands.watch", "make_site"),
+        "profile_run"), ("trainer.play.agent_game", "AgentGame"), ("trainer.commands.play", "Window"),
+        ("envs_c.play.command", "show"), ("envs_c.arcade.command", "run"), ("trainer.commands.watch", "make_site"),
         ("envs_c.__main__", "describe"), ("envs_c.testing", "check")]
 VALUES = ["", "0", "1", "-1", "2", "3", "64", "nan", "inf", "1e400", "9" * 400, "9" * 5000, "none", "auto", "cpu", "cuda:99",
           "x", "a b", "a\nb", "~nosuchuser", "a\0b", "../..", "/", ".", "x" * 300, "nosuch:Name", "é", "--", "-x", "lives=3",

@@ -46,21 +46,22 @@ def main(argv: list[str]) -> None:
                     "probabilities of improvement (Agarwal et al. 2021).")
     folders = [folder_of(path) for name in options.run for path in find_all(name)]
     from trainer.log.curves import draw_comparison
-    from trainer.results import compare
+    from trainer.results import several_runs
     from trainer.results.groups import notes, profiles, sentence
     from trainer.results.output import csv_text
-    members = compare.read(folders, options.by)
-    groups = compare.grouped(members) if options.group else None
-    curves = compare.single(members) if groups is None else [compare.mean_curve(label, one) for label, one in groups.items()]
+    members = several_runs.read(folders, options.by)
+    groups = several_runs.grouped(members) if options.group else None
+    curves = (several_runs.single(members) if groups is None
+              else [several_runs.mean_curve(label, one) for label, one in groups.items()])
     draw_comparison(curves, Path(options.out), options.by, GameName.parse(members[0].run.game).short,
-                    None if groups is None else profiles(compare.scores_of(groups)))
-    facts = compare.facts(members, groups)
+                    None if groups is None else profiles(several_runs.scores_of(groups)))
+    facts = several_runs.facts(members, groups)
     if options.json:
         print(json_module.dumps(facts | {"picture": options.out}))
     elif options.csv:
-        print(csv_text(compare.rows(facts)), end="")
+        print(csv_text(several_runs.rows(facts)), end="")
     else:
-        columns, rows = compare.table(members) if groups is None else compare.group_table(groups)
+        columns, rows = several_runs.table(members) if groups is None else several_runs.group_table(groups)
         show(columns, rows, Console(), columns[1:])
         for line in [] if groups is None else [*map(sentence, facts["improvements"]), *notes([one.run for one in members])]:
             print(line)

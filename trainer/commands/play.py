@@ -10,7 +10,7 @@ from typing import Annotated
 
 from envs_c.gymnasium_env import ArcadeVectorEnv
 from envs_c.play import command, terminal
-from envs_c.play.session import Session
+from envs_c.play.keyboard_game import KeyboardGame
 from envs_c.play.window import Window
 from trainer.commands.arguments import DEVICE, GREEDY, CodeOptions, Run, admitted_run
 from trainer.config.fields import within
@@ -68,43 +68,43 @@ def _by_hand(run, options: PlayOptions) -> None:
     made = ArcadeVectorEnv(find_game(config.game), 1, frame_skip=env.frame_skip, sticky=env.sticky, noop_max=env.noop_max,
                            time_limit=env.time_limit, autoreset="disabled", options=env.options)
     try:
-        command.show(Session(made, episode_seed(config.game, _seed(options))), terminal=options.terminal, speed=options.speed,
-                     episodes=options.episodes)
+        command.show(KeyboardGame(made, episode_seed(config.game, _seed(options))), terminal=options.terminal,
+                     speed=options.speed, episodes=options.episodes)
     finally:
         made.close()
 
 
 def _in_terminal(run, options: PlayOptions) -> None:
     terminal.check(sys.stdout)
-    from trainer.play.watch import watch
-    watched, ended = _agent(run, options), []
+    from trainer.play.agent_game import show
+    played, ended = _agent(run, options), []
     try:
         with terminal.Terminal() as screen:
-            for one in watch(watched, screen, episodes=options.episodes, speed=options.speed):
+            for one in show(played, screen, episodes=options.episodes, speed=options.speed):
                 ended.append(one)
     finally:  # also after Ctrl-C
-        watched.close()
+        played.close()
         for number, one in enumerate(ended, 1):
             print(_line(number, one))
 
 
 def _in_window(run, options: PlayOptions) -> None:
     with Window(instead=INSTEAD) as screen:
-        watched = _agent(run, options)
-        from trainer.play.watch import watch
+        played = _agent(run, options)
+        from trainer.play.agent_game import show
         try:
-            for number, one in enumerate(watch(watched, screen, episodes=options.episodes, speed=options.speed), 1):
+            for number, one in enumerate(show(played, screen, episodes=options.episodes, speed=options.speed), 1):
                 print(_line(number, one), flush=True)
         finally:
-            watched.close()
+            played.close()
 
 
 def _agent(run, options: PlayOptions):
     """The environment, played by the run's policy."""
-    from trainer.play.watch import Watched
+    from trainer.play.agent_game import AgentGame
     from trainer.policy.load import load_run
     _, policy, config = load_run(run, options.device)
-    return Watched(config.game, config.env, policy, seed=_seed(options), greedy=options.greedy)
+    return AgentGame(config.game, config.env, policy, seed=_seed(options), greedy=options.greedy)
 
 
 def _seed(options: PlayOptions) -> int:

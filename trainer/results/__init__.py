@@ -1,6 +1,6 @@
 """Results of several runs: comparisons, statistics over seeds, published scores, and reports.
 
-    compare.py      runs of one game, run by run or in groups of equal settings
+    several_runs.py runs of one game, run by run or in groups of equal settings
     groups.py       the statistics of groups
     statistics.py   interquartile means, intervals, performance profiles, probability of improvement
     published.py    random and human scores of the cartridges, and human-normalized scores

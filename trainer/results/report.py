@@ -10,8 +10,8 @@ from trainer.config import Config
 from trainer.files import read_file, read_json, write_atomically, writing
 from trainer.log.numbers import count, duration, number
 from trainer.results import html
-from trainer.results.compare import group_table, grouped, labels, read, scores_of
 from trainer.results.groups import improvements, notes, sentence
+from trainer.results.several_runs import group_table, grouped, labels, read, scores_of
 from trainer.results.svg import COLOURS, Line, chart
 from trainer.runs.evaluation import text
 from trainer.runs.folder import CONFIG

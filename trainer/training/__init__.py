@@ -2,7 +2,7 @@
 
     api.py       the Python API: train, load, evaluate, preset, Session
     build.py     `decide` and `build`: make a session from the settings
-    session.py   `Session`: the parts and counters of a training, saved and restored
+    session.py   `TrainingSession`: the parts and counters of a training, saved and restored
     overlap.py   the next rollout, played while the last one is learned from
     callbacks.py functions of the user's own that a training calls
     initial.py   a start with the weights of another run

@@ -26,10 +26,10 @@ from trainer.runs import checkpoint, trust
 from trainer.runs.find import find
 from trainer.runs.folder import refuse_files, refuse_run
 from trainer.runs.resume import resumed_config, saved_config
-from trainer.training import session as parts
 from trainer.training.build import make_session
 from trainer.training.callbacks import Callback, Callbacks
 from trainer.training.initial import resolved
+from trainer.training.session import TrainingSession
 from trainer.training.train import explain, iterate
 from trainer.training.train import train as train_run
 
@@ -112,7 +112,7 @@ def load(run: str | Path, device: str = "cpu", *, trust_code: bool = False) -> A
     return Agent(policy, config)
 
 
-class Session(parts.Session):
+class Session(TrainingSession):
     """A training in your own loop. It writes nothing by itself.
 
         with Session("cartpole", total_steps=200_000) as session:
@@ -139,13 +139,13 @@ class Session(parts.Session):
             print(note)
 
     @classmethod
-    def _adopt(cls, made: parts.Session, callbacks: Callbacks) -> "Session":
+    def _adopt(cls, made: TrainingSession, callbacks: Callbacks) -> "Session":
         """The same training with the public methods and callbacks."""
         session = cls.__new__(cls)
         session._take(made, callbacks)
         return session
 
-    def _take(self, made: parts.Session, callbacks: Callbacks) -> None:
+    def _take(self, made: TrainingSession, callbacks: Callbacks) -> None:
         super().__init__(**{one.name: getattr(made, one.name) for one in dataclasses.fields(made)})
         self.callbacks = callbacks
 

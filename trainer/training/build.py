@@ -30,7 +30,7 @@ from trainer.runs.folder import new_run_folder
 from trainer.self_play.league import League, make_self_play
 from trainer.training.initial import initial_weights
 from trainer.training.overlap import Overlap
-from trainer.training.session import Session, precision_name
+from trainer.training.session import TrainingSession, precision_name
 from trainer.training.shares import share_of
 
 GRAPHS = True  # capture work as graphs if the device supports it
@@ -79,7 +79,7 @@ def decide(config: Config, ranks: Ranks = ALONE, *, saves: bool = True) -> Plan:
     return Plan(**vars(decisions), config=config, share=share, device=device)
 
 
-def build(plan: Plan, ranks: Ranks = ALONE) -> Session:
+def build(plan: Plan, ranks: Ranks = ALONE) -> TrainingSession:
     """Make the parts of a session and put them together. All ranks call it.
 
     Raises CheckpointError if the checkpoint is damaged or does not fit, and ConfigError if the parts do not fit each other.
@@ -93,7 +93,7 @@ def build(plan: Plan, ranks: Ranks = ALONE) -> Session:
     return session
 
 
-def _assemble(plan: Plan, ranks: Ranks, pipeline: Pipeline | OnDevicePipeline) -> Session:
+def _assemble(plan: Plan, ranks: Ranks, pipeline: Pipeline | OnDevicePipeline) -> TrainingSession:
     """Make the other parts, and reset the environments."""
     plan = _with_exact_observations(plan, pipeline.source)
     config, share = plan.config, plan.share
@@ -112,7 +112,7 @@ def _assemble(plan: Plan, ranks: Ranks, pipeline: Pipeline | OnDevicePipeline) -
     learner = kind(policy, storage, config.ppo, share.sequences_per_minibatch, generator, pipeline.new_stream(), GRAPHS, ranks)
     overlap = Overlap(actor, learner, league) if config.ppo.overlap else None
     pipeline.reset()
-    return Session(config, ranks, pipeline, policy, storage, actor, learner, league, generator,
+    return TrainingSession(config, ranks, pipeline, policy, storage, actor, learner, league, generator,
                    facts=_facts(plan, ranks, policy), overlap=overlap, notes=[weights] if weights else [])
 
 
@@ -141,7 +141,7 @@ def _with_exact_observations(plan: Plan, source) -> Plan:
     return replace(plan, precision=torch.float32, precision_reason=reason)
 
 
-def make_session(config: Config, ranks: Ranks = ALONE, *, resume: Path | None = None) -> Session:
+def make_session(config: Config, ranks: Ranks = ALONE, *, resume: Path | None = None) -> TrainingSession:
     """A session without a folder of its own: for profiles, benchmarks and tests.
 
     resume: a checkpoint to restore.

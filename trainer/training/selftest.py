@@ -22,7 +22,7 @@ from trainer.kernels.checks import cases
 from trainer.rollout.actor import collect
 from trainer.training import build
 from trainer.training.build import make_session
-from trainer.training.session import Session
+from trainer.training.session import TrainingSession
 from trainer.training.train import iterate
 
 ROWS = (1, 3, 31, 33, 129, 1023, 4097)
@@ -151,7 +151,7 @@ def check(part: str, name: str, passed: bool | None, detail: str) -> dict:
     return {"part": part, "check": name, "passed": passed, "detail": detail}
 
 
-def trained(settings: Config, iterations: int) -> Session:
+def trained(settings: Config, iterations: int) -> TrainingSession:
     """A session after some iterations."""
     made = make_session(settings)
     for _ in range(iterations):
@@ -171,18 +171,18 @@ def without_graphs() -> Iterator[None]:
         build.GRAPHS = before
 
 
-def weight_difference(one: Session, other: Session) -> float:
+def weight_difference(one: TrainingSession, other: TrainingSession) -> float:
     """The largest difference of two policies' weights."""
     mine, others = one.policy.state_dict(), other.policy.state_dict()
     return max((tensor.double() - others[name].double()).abs().max().item() for name, tensor in mine.items())
 
 
-def same_actions(one: Session, other: Session) -> float:
+def same_actions(one: TrainingSession, other: TrainingSession) -> float:
     """The part of equal actions in the last rollouts."""
     return (one.storage.action == other.storage.action).float().mean().item()
 
 
-def seconds(made: Session) -> float:
+def seconds(made: TrainingSession) -> float:
     """The time of a rollout."""
     torch.cuda.synchronize()
     begin = time.perf_counter()

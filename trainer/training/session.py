@@ -1,4 +1,4 @@
-"""`Session`: the parts and counters of a training. It holds them, saves them and restores them."""
+"""`TrainingSession`: the parts and counters of a training. It holds them, saves them and restores them."""
 
 from collections import deque
 from dataclasses import dataclass, field
@@ -31,7 +31,7 @@ RECENT = 256  # episodes whose mean is score_mean
 
 
 @dataclass
-class Session:
+class TrainingSession:
     """Environments, policy, optimizer and counters of a run; trainer/training/build.py makes it.
 
     With several ranks each has a session with its share of the environments, and all make the same calls in the same order.

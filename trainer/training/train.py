@@ -22,11 +22,11 @@ from trainer.runs import checkpoint
 from trainer.runs.folder import open_folder
 from trainer.training.build import Plan, build, decide
 from trainer.training.initial import resolved
-from trainer.training.session import Session
+from trainer.training.session import TrainingSession
 from trainer.training.shares import check_alike
 
 
-def train(config: Config, open_session: Callable[[Session], Session] | None = None) -> Path:
+def train(config: Config, open_session: Callable[[TrainingSession], TrainingSession] | None = None) -> Path:
     """Train, from the start or from the checkpoint in `config.run.resume`; returns the run's folder.
 
     The first Ctrl-C (or SIGTERM, or closed terminal) ends the training after the current iteration, with a checkpoint; the
@@ -42,7 +42,7 @@ def train(config: Config, open_session: Callable[[Session], Session] | None = No
         return train_with(config, ranks, open_session)
 
 
-def train_with(config: Config, ranks: Ranks, open_session: Callable[[Session], Session] | None = None) -> Path:
+def train_with(config: Config, ranks: Ranks, open_session: Callable[[TrainingSession], TrainingSession] | None = None) -> Path:
     """`train` in the job `ranks`."""
     config = resolved(config)
     check_alike(config, ranks)
@@ -68,7 +68,7 @@ def train_with(config: Config, ranks: Ranks, open_session: Callable[[Session], S
     return folder
 
 
-def start(plan: Plan, ranks: Ranks) -> Session:
+def start(plan: Plan, ranks: Ranks) -> TrainingSession:
     """The session of a plan; a new run gets its first checkpoint. If this fails, a new folder is removed again."""
     try:
         with closed_on_error(build(plan, ranks)) as session:
@@ -82,7 +82,7 @@ def start(plan: Plan, ranks: Ranks) -> Session:
         raise
 
 
-def finish(session: Session, folder: Path, log: RunLog):
+def finish(session: TrainingSession, folder: Path, log: RunLog):
     """The evaluation at the end; an interrupt ends it at once."""
     config = session.config
     try:
@@ -96,7 +96,7 @@ def finish(session: Session, folder: Path, log: RunLog):
 
 
 @contextlib.contextmanager
-def open_log(session: Session, plan: Plan) -> Iterator["RunLog | NoLog"]:
+def open_log(session: TrainingSession, plan: Plan) -> Iterator["RunLog | NoLog"]:
     """The log of this session: rank 0 writes it, the others get a `NoLog`."""
     config, resume_step = session.config, session.step if plan.checkpoint else None
     if session.ranks.rank:
@@ -127,7 +127,7 @@ class NoLog:
         """Does nothing."""
 
 
-def loop(session: Session, folder: Path, log: RunLog | NoLog, interrupt: Interrupt) -> bool:
+def loop(session: TrainingSession, folder: Path, log: RunLog | NoLog, interrupt: Interrupt) -> bool:
     """Iterate until the end, until stop_at, or until an interrupt or a stop of any rank; returns True at the end."""
     config, ranks = session.config, session.ranks
     end = config.num_iterations * config.batch_steps
@@ -154,7 +154,7 @@ def loop(session: Session, folder: Path, log: RunLog | NoLog, interrupt: Interru
     return session.step >= end and not session.stopped
 
 
-def explain(session: Session, error: LearningError) -> str:
+def explain(session: TrainingSession, error: LearningError) -> str:
     """The text of an error of learning: its place, its cause if this is known, and what to do. All ranks call it."""
     ranks, first = session.ranks, session.ranks.rank * session.pipeline.num_envs
     found = [first_fault(storage, begin, first) for begin, storage in session.rollouts()]
@@ -168,13 +168,13 @@ def explain(session: Session, error: LearningError) -> str:
     return f"{fault.text}; {kept}: correct the game (`{program_name()} check` tests a game), and resume it"
 
 
-def save(session: Session, folder: Path, log: RunLog | NoLog):
+def save(session: TrainingSession, folder: Path, log: RunLog | NoLog):
     """Write a checkpoint. Raises RunError if the folder was removed, moved or replaced: none is written into a new one."""
     log.require_folder()
     session.save(folder)
 
 
-def rescue(session: Session, folder: Path, log: RunLog):
+def rescue(session: TrainingSession, folder: Path, log: RunLog):
     """Save the session after an environment failed; only the current rollout is lost."""
     with contextlib.suppress(EnvironmentFailed):
         session.pipeline.settle()
@@ -182,7 +182,7 @@ def rescue(session: Session, folder: Path, log: RunLog):
     log.note(f"an environment failed; saved at step {session.step:,}, go on with --resume {folder}")
 
 
-def iterate(session: Session) -> dict[str, float | None]:
+def iterate(session: TrainingSession) -> dict[str, float | None]:
     """Play one rollout and learn from it; returns the iteration's metrics."""
     begin = time.perf_counter()
     before = stage_seconds(session)
@@ -213,7 +213,7 @@ def iterate(session: Session) -> dict[str, float | None]:
     return metrics
 
 
-def learn(session: Session) -> tuple[dict[str, float], float]:
+def learn(session: TrainingSession) -> tuple[dict[str, float], float]:
     """Learn from the rollout in session.storage; returns the metrics, and the seconds that the learning took."""
     if session.overlap is not None:
         return session.overlap.update(), session.overlap.seconds
@@ -221,7 +221,7 @@ def learn(session: Session) -> tuple[dict[str, float], float]:
     return session.learner.update(), time.perf_counter() - begin
 
 
-def stage_seconds(session: Session) -> dict[str, float]:
+def stage_seconds(session: TrainingSession) -> dict[str, float]:
     """Seconds of each stage of the rollouts, over this session."""
     return {"time_env": session.pipeline.env_seconds, "time_copy": session.pipeline.copy_seconds,
             "time_forward": session.actor.seconds["forward"], "time_sample": session.actor.seconds["sample"]}

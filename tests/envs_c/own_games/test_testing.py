@@ -141,7 +141,7 @@ def test_an_infinite_loop_is_named_with_its_function_and_ends_the_test(fast_comp
     assert str(module_of(game)) not in "".join(commands())
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="other systems end the child by its watch")
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems end the child by its watchdog")
 def test_a_killed_check_leaves_no_process_that_loops(fast_compiler, tmp_path):
     game = outside.load(broken(tmp_path, [LOOPS["step"][:2]]))
     process = subprocess.Popen([sys.executable, "-m", "envs_c", "check", str(tmp_path / "mine.pyx")], stdout=subprocess.DEVNULL)

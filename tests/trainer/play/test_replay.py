@@ -12,7 +12,7 @@ from gymnasium.vector import SyncVectorEnv
 from trainer.config import Config, EnvConfig
 from trainer.environments import make_source, rate_of, single
 from trainer.errors import FilmError
-from trainer.play import evaluate, film, replay, watch
+from trainer.play import agent_game, evaluate, film, replay
 from trainer.policy.make import make_policy
 
 GAME = "gym:Drawn-v0"
@@ -123,7 +123,7 @@ def test_an_environment_without_pictures_has_no_film(tmp_path, monkeypatch):
     assert not result.replays and not result.pictures
     assert "has no render mode rgb_array" in film.write_or_say(result, 0, tmp_path / "film.gif")
     with pytest.raises(FilmError, match=r"^gym:Drawn-v0 cannot be watched: it has no render mode rgb_array"):
-        watch.Watched(GAME, EnvConfig(), agent()[0], seed=1)
+        agent_game.AgentGame(GAME, EnvConfig(), agent()[0], seed=1)
 
 
 @pytest.mark.parametrize(("game", "asked", "chosen"), [
@@ -159,11 +159,11 @@ def test_large_pictures_are_reduced_in_a_gif_and_small_ones_enlarged_in_an_mp4(t
 
 def test_an_agent_is_watched_in_the_environment_s_own_pictures():
     policy, settings = agent()
-    watched = watch.Watched(GAME, dataclasses.replace(settings.env, num_envs=8), policy, seed=1)
+    played = agent_game.AgentGame(GAME, dataclasses.replace(settings.env, num_envs=8), policy, seed=1)
     try:
-        seen = [watched.picture()[0, 0, 0]]
-        while watched.step() is None:
-            seen.append(watched.picture()[0, 0, 0])
-        assert seen == list(range(len(seen))) and watched.picture()[0, 0, 0] == len(seen) == watched.length
+        seen = [played.picture()[0, 0, 0]]
+        while played.step() is None:
+            seen.append(played.picture()[0, 0, 0])
+        assert seen == list(range(len(seen))) and played.picture()[0, 0, 0] == len(seen) == played.length
     finally:
-        watched.close()
+        played.close()

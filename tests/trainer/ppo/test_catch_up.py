@@ -9,12 +9,12 @@ from trainer.kernels import reference
 from trainer.ppo.losses import losses, select
 from trainer.rollout.actor import collect
 from trainer.training.build import make_session
-from trainer.training.session import Session
+from trainer.training.session import TrainingSession
 
 N, T = 8, 12
 
 
-def collected(game="cartpole", *, env=None, policy=None, changed=0.2, **ppo) -> Session:
+def collected(game="cartpole", *, env=None, policy=None, changed=0.2, **ppo) -> TrainingSession:
     """A session with a second rollout in its storage; then all weights change."""
     made = make_session(Config(
         game, EnvConfig(**{"num_envs": N, "num_threads": 1, **(env or {})}),

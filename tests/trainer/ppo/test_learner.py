@@ -20,7 +20,7 @@ from trainer.runs import checkpoint
 from trainer.training import build as build_module
 from trainer.training import train
 from trainer.training.build import make_session
-from trainer.training.session import Session
+from trainer.training.session import TrainingSession
 from trainer.training.train import iterate
 
 N, T, SEQUENCES = 16, 8, 4
@@ -34,7 +34,7 @@ def config(folder=None, *, policy=None, iterations=8, device="cpu", **settings) 
                             run_dir=None if folder is None else str(folder)))
 
 
-def collected(**settings) -> Session:
+def collected(**settings) -> TrainingSession:
     """A session that has learned from one rollout and has a second one in storage."""
     made = make_session(config(**settings))
     iterate(made)
@@ -42,7 +42,7 @@ def collected(**settings) -> Session:
     return made
 
 
-def watched(made: Session) -> list:
+def watched(made: TrainingSession) -> list:
     """A list that gets the sequences of each minibatch."""
     minibatches, original = [], made.learner.minibatch
 

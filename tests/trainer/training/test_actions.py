@@ -13,8 +13,8 @@ from examples import play_exported
 from trainer.__main__ import main
 from trainer.config import EnvConfig
 from trainer.errors import FilmError
+from trainer.play.agent_game import AgentGame
 from trainer.play.evaluate import play
-from trainer.play.watch import Watched
 from trainer.policy.load import load_run
 from trainer.ppo.losses import losses, select
 from trainer.rollout.actor import collect
@@ -110,7 +110,7 @@ def test_an_exported_policy_equals_it_and_the_example_plays_it(run, kind, capsys
 def test_an_agent_is_watched_only_if_there_are_pictures(run):
     _, policy, settings = load_run(run, "cpu")
     with pytest.raises(FilmError, match="cannot be watched: it has no render mode rgb_array, and its observations are not"):
-        Watched(settings.game, settings.env, policy, seed=1)
+        AgentGame(settings.game, settings.env, policy, seed=1)
 
 
 @pytest.mark.parametrize(("words", "text"), [

@@ -18,7 +18,7 @@ from trainer.errors import ConfigError, FilmError
 from trainer.export.export import export_run
 from trainer.log.run_log import RunLog
 from trainer.play import evaluate
-from trainer.play.watch import Watched
+from trainer.play.agent_game import AgentGame
 from trainer.policy.load import load_run
 from trainer.runs import checkpoint
 from trainer.training import build, train
@@ -163,9 +163,9 @@ def test_after_watching(tmp_path, toys, monkeypatch, fails):
     if fails:
         interrupted(monkeypatch, Pictures, "reset")
     with pytest.raises(KeyboardInterrupt) if fails else contextlib.nullcontext():
-        watched = Watched(settings.game, settings.env, policy, seed=1)
-        watched.step()
-        watched.close()
+        played = AgentGame(settings.game, settings.env, policy, seed=1)
+        played.step()
+        played.close()
     assert closed(toys, 1)
 
 
@@ -173,7 +173,7 @@ def test_what_cannot_be_watched(tmp_path, toys):
     _, policy, settings = load_run(trained(tmp_path / "run"), "cpu")
     toys.clear()
     with pytest.raises(FilmError, match=f"{GAME} cannot be watched: it has no render mode rgb_array, and its observations"):
-        Watched(settings.game, settings.env, policy, seed=1)
+        AgentGame(settings.game, settings.env, policy, seed=1)
     assert closed(toys, 1)
 
 

@@ -21,7 +21,7 @@ from trainer.self_play.pool import CURRENT
 from trainer.training import overlap, train
 from trainer.training.build import make_session
 from trainer.training.profile import profile_run
-from trainer.training.session import Session
+from trainer.training.session import TrainingSession
 from trainer.training.train import iterate
 
 
@@ -39,20 +39,20 @@ SELF_PLAY = Config("go", EnvConfig(num_envs=8, num_threads=1, options={"size": 5
                    SelfPlayConfig(self_play=True, pool_size=3, snapshot_every=1, anchor_games=0))
 
 
-def trained(made: Session, iterations: int) -> Session:
+def trained(made: TrainingSession, iterations: int) -> TrainingSession:
     for _ in range(iterations):
         iterate(made)
     return made
 
 
-def saved(made: Session, folder) -> dict[str, torch.Tensor]:
+def saved(made: TrainingSession, folder) -> dict[str, torch.Tensor]:
     """The tensors of a session's checkpoint, without nan; the session is closed."""
     tensors = checkpoint.load(made.save(folder)).tensors
     made.close()
     return {name: tensor.nan_to_num(9e9) if tensor.is_floating_point() else tensor for name, tensor in tensors.items()}
 
 
-def stored(made: Session) -> dict[str, torch.Tensor]:
+def stored(made: TrainingSession) -> dict[str, torch.Tensor]:
     return {name: tensor.clone() for name, tensor in made.actor.storage.state().items()}
 
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from benchmarks.cartridges.features import open_cartridge
-from benchmarks.likeness import compare as compare_module
+from benchmarks.likeness import pairs
 from benchmarks.likeness.__main__ import COLUMNS, main
-from benchmarks.likeness.compare import begin, compare, difference
 from benchmarks.likeness.games import GAMES, SET
+from benchmarks.likeness.pairs import begin, compare, difference
 from benchmarks.likeness.pictures import side_by_side
 from benchmarks.likeness.players import SCRIPTS, player_of
 from benchmarks.likeness.scores import here, on_cartridge
@@ -70,9 +70,9 @@ def test_our_game_begins_in_the_cartridges_state(game):
 
 
 def test_a_game_that_refuses_all_starts_is_an_error(monkeypatch):
-    monkeypatch.setattr("benchmarks.likeness.compare.set_start", lambda pair, compared: False)
+    monkeypatch.setattr("benchmarks.likeness.pairs.set_start", lambda pair, compared: False)
     monkeypatch.setitem(GAMES, "pong", replace(GAMES["pong"], start=SET, reach=10))
-    monkeypatch.setattr(compare_module, "TRIES", 3)
+    monkeypatch.setattr(pairs, "TRIES", 3)
     with pytest.raises(RuntimeError, match="pong: 3 starts"):
         begin("pong", np.random.default_rng(2), open_cartridge("pong"))
 

@@ -6,8 +6,8 @@ import pytest
 pytest.importorskip("ale_py")
 
 from benchmarks.cartridges.features import open_cartridge
-from benchmarks.likeness.compare import begin
 from benchmarks.likeness.games import GAMES
+from benchmarks.likeness.pairs import begin
 
 # The least share of frames that are equal. Asteroids does not mix the colours where a ship or a shot covers a rock.
 SHARES = {game: 0.96 if game.startswith("asteroids") else 1.0 for game in GAMES}

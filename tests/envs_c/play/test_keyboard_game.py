@@ -8,7 +8,7 @@ import pytest
 import envs_c
 from envs_c import built_in
 from envs_c.gymnasium_env import ArcadeVectorEnv
-from envs_c.play.session import Ended, Session, play
+from envs_c.play.keyboard_game import Ended, KeyboardGame, play
 
 
 class Screen:
@@ -37,27 +37,27 @@ class Screen:
 
 
 @pytest.fixture
-def session():
-    """Makes sessions, and closes their environments."""
+def keyboard_game():
+    """Makes games, and closes their environments."""
     made = []
 
     def make(game, seed=1, options=None, **settings):
         made.append(ArcadeVectorEnv(envs_c.game(game), frame_skip=1, autoreset="disabled", options=options, **settings))
-        return Session(made[-1], seed)
+        return KeyboardGame(made[-1], seed)
     yield make
     for env in made:
         env.close()
 
 
-def run(session, *script, **settings):
+def run(keyboard_game, *script, **settings):
     """The episodes that ended, and the screen, after a script of keys."""
     screen = Screen(*script)
-    return list(play(session, screen, clock=lambda: 7.0, **settings)), screen
+    return list(play(keyboard_game, screen, clock=lambda: 7.0, **settings)), screen
 
 
 @pytest.mark.parametrize("held", ["right", "(right)", "d"])
-def test_the_keys_of_a_person_are_the_games_actions(session, held):
-    ended, screen = run(session("cartpole"), *[held] * 100, episodes=1)
+def test_the_keys_of_a_person_are_the_games_actions(keyboard_game, held):
+    ended, screen = run(keyboard_game("cartpole"), *[held] * 100, episodes=1)
     with contextlib.closing(envs_c.make("cartpole", autoreset="disabled")) as env:
         env.reset(seed=1)
         length = next(k for k in range(1, 100) if env.step([1])[2][0])
@@ -66,62 +66,62 @@ def test_the_keys_of_a_person_are_the_games_actions(session, held):
     assert screen.captions[-1] == f"cartpole  score {length}  step {length}  over: R plays again, Q leaves"
 
 
-def test_one_seed_is_one_game(session):
-    pictures = [run(session("breakout", seed), *["space"] * 30)[1].pictures for seed in (3, 3, 4)]
+def test_one_seed_is_one_game(keyboard_game):
+    pictures = [run(keyboard_game("breakout", seed), *["space"] * 30)[1].pictures for seed in (3, 3, 4)]
     assert np.array_equal(pictures[0], pictures[1]) and not np.array_equal(pictures[0], pictures[2])
 
 
 @pytest.mark.parametrize(("game", "steps"), [("tmaze", "00011"), ("g2048", "00011"), ("cartpole", "00012"), ("snake", "00012")])
-def test_a_game_without_noop_waits_for_a_key_and_then_for_each_if_it_is_slow(session, game, steps):
-    _, screen = run(session(game), "", "x", "left", "")
+def test_a_game_without_noop_waits_for_a_key_and_then_for_each_if_it_is_slow(keyboard_game, game, steps):
+    _, screen = run(keyboard_game(game), "", "x", "left", "")
     assert [caption.split("step ")[1] for caption in screen.captions] == list(steps)
 
 
-def test_p_pauses_until_the_next_p(session):
-    _, screen = run(session("breakout"), "", "p", "(right)", "space", "p", "")
+def test_p_pauses_until_the_next_p(keyboard_game):
+    _, screen = run(keyboard_game("breakout"), "", "p", "(right)", "space", "p", "")
     assert [caption.split("step ")[1] for caption in screen.captions] == [
         "0", "1", *["1  paused: P goes on"] * 3, "2", "3"]
 
 
 @pytest.mark.parametrize("before", ["", "p"])
-def test_r_begins_another_episode_at_once(session, before):
-    _, screen = run(session("breakout"), "", before, "r", "", "")
+def test_r_begins_another_episode_at_once(keyboard_game, before):
+    _, screen = run(keyboard_game("breakout"), "", before, "r", "", "")
     assert [caption.split("step ")[1] for caption in screen.captions[-3:]] == ["0", "1", "2"]
 
 
-def test_after_an_episode_the_game_waits_for_r(session):
-    ended, screen = run(session("cartpole", time_limit=2), "right", "right", "right", "p", "r", "left", "left", "left")
+def test_after_an_episode_the_game_waits_for_r(keyboard_game):
+    ended, screen = run(keyboard_game("cartpole", time_limit=2), "right", "right", "right", "p", "r", "left", "left", "left")
     assert [one.length for one in ended] == [2, 2]
     assert [caption.rpartition("  ")[2] for caption in screen.captions] == [
         "step 0", "step 1", *["over: R plays again, Q leaves"] * 4, "step 0", "step 1", *["over: R plays again, Q leaves"] * 3]
 
 
 @pytest.mark.parametrize(("episodes", "ended"), [(1, 1), (2, 2), (None, 3)])
-def test_it_ends_after_the_asked_episodes(session, episodes, ended):
-    assert len(run(session("cartpole", time_limit=1), *["right", "r"] * 3, episodes=episodes)[0]) == ended
+def test_it_ends_after_the_asked_episodes(keyboard_game, episodes, ended):
+    assert len(run(keyboard_game("cartpole", time_limit=1), *["right", "r"] * 3, episodes=episodes)[0]) == ended
 
 
 @pytest.mark.parametrize(("game", "speed", "seconds"), [
     ("cartpole", 1, 1 / 50), ("breakout", 2, 1 / 120), ("snake", 1, 1 / 12)])
-def test_the_pace_is_the_games_times_speed(session, game, speed, seconds):
-    _, screen = run(session(game), "", "", speed=speed)
+def test_the_pace_is_the_games_times_speed(keyboard_game, game, speed, seconds):
+    _, screen = run(keyboard_game(game), "", "", speed=speed)
     assert screen.waited == pytest.approx([seconds, 2 * seconds, 3 * seconds])
 
 
-def test_a_move_that_is_not_allowed_is_not_taken(session):
-    one = session("go", options={"size": 5, "opponent": 2})
+def test_a_move_that_is_not_allowed_is_not_taken(keyboard_game):
+    one = keyboard_game("go", options={"size": 5, "opponent": 2})
     _, screen = run(one, "space", "space", "left space")
     assert one.length == 2 and screen.captions[-1] == "go  score 0  step 2  B3"
 
 
 @pytest.mark.parametrize("game", built_in())
-def test_every_game_can_be_played(session, game):
-    one = session(game)
+def test_every_game_can_be_played(keyboard_game, game):
+    one = keyboard_game(game)
     run(one, *["right", "up space", "down", "space"] * 3)
     assert one.length >= 3
 
 
-def test_lives_are_shown_if_the_game_reports_them(session):
-    one = session("breakout")
+def test_lives_are_shown_if_the_game_reports_them(keyboard_game):
+    one = keyboard_game("breakout")
     one._infos = {"lives": np.array([4])}
     assert one.caption() == "breakout  score 0  lives 4  step 0"

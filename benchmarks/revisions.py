@@ -1,4 +1,4 @@
-"""Two revisions, measured alternately: `python -m benchmarks.compare REV [REV]`, or `make bench-compare REV=...`.
+"""Two revisions, measured alternately: `python -m benchmarks.revisions REV [REV]`, or `make bench-compare REV=...`.
 
 Each revision is checked out and built in a worktree of its own under build/, without changes that are not committed. Then its
 own `benchmarks.envs` and `benchmarks.train` run in a short form, in the order A B, B A, A B, ..., so that a machine which slows
@@ -39,25 +39,25 @@ SAMPLES = 10_000
 Speeds = dict[tuple[str, str, str], float]  # (benchmark, row, column): steps/s
 
 
-class CompareError(Exception):
+class RevisionError(Exception):
     """A revision that cannot be measured."""
 
 
 def run(command: tuple[str, ...], folder: Path) -> str:
-    """The standard output of a command that uses the modules of `folder`. Raises CompareError if it fails."""
+    """The standard output of a command that uses the modules of `folder`. Raises RevisionError if it fails."""
     done = subprocess.run(command, cwd=folder, env=os.environ | {"PYTHONPATH": str(folder)}, capture_output=True, text=True,
                           check=False)
     if done.returncode:
-        raise CompareError(f"{shlex.join(command)} failed in {folder}: {(done.stderr or done.stdout).strip()[-2000:]}")
+        raise RevisionError(f"{shlex.join(command)} failed in {folder}: {(done.stderr or done.stdout).strip()[-2000:]}")
     return done.stdout
 
 
 def commit_of(revision: str) -> str:
-    """The hash of a revision. Raises CompareError if there is none."""
+    """The hash of a revision. Raises RevisionError if there is none."""
     found = subprocess.run(["git", "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}"], cwd=ROOT,
                            capture_output=True, text=True, check=False)
     if found.returncode:
-        raise CompareError(f"REV must be a commit of this repository, not {revision!r}: see git log --oneline")
+        raise RevisionError(f"REV must be a commit of this repository, not {revision!r}: see git log --oneline")
     return found.stdout.strip()
 
 
@@ -119,10 +119,10 @@ def ratio(before: list[float], after: list[float]) -> tuple[float, float, float]
 
 
 def table(before: list[Speeds], after: list[Speeds], names: list[str]) -> str:
-    """The table of the speeds that every round of both has. Raises CompareError if there are none."""
+    """The table of the speeds that every round of both has. Raises RevisionError if there are none."""
     shared = [key for key in before[0] if all(key in one for one in before + after)]
     if not shared:
-        raise CompareError("the benchmarks of the two revisions must print one speed in common; choose newer revisions")
+        raise RevisionError("the benchmarks of the two revisions must print one speed in common; choose newer revisions")
     rows = []
     for key in shared:
         two = [[one[key] for one in side] for side in (before, after)]
@@ -134,7 +134,7 @@ def table(before: list[Speeds], after: list[Speeds], names: list[str]) -> str:
 
 
 def main(arguments: list[str] | None = None):
-    parser = new_parser("compare", __doc__)
+    parser = new_parser("revisions", __doc__)
     parser.add_argument("revisions", nargs="+", metavar="REV", help="one or two commits; one is compared with HEAD")
     parser.add_argument("--rounds", type=int, default=7, help="rounds, each with both revisions (default: 7)")
     parser.add_argument("--games", nargs="+", default=[], metavar="GAME", help="measure only these games, and no training")
@@ -142,19 +142,19 @@ def main(arguments: list[str] | None = None):
     options = parser.parse_args(arguments)
     check_games(parser, options.games)
     try:
-        compare(options)
-    except CompareError as error:
+        measure_revisions(options)
+    except RevisionError as error:
         parser.error(str(error))
     except KeyboardInterrupt:
         print("stopped; the worktrees are removed", file=sys.stderr)
         sys.exit(130)
 
 
-def compare(options: argparse.Namespace):
+def measure_revisions(options: argparse.Namespace):
     if len(options.revisions) > 2:
-        raise CompareError(f"REV must be one or two commits, not {len(options.revisions)}")
+        raise RevisionError(f"REV must be one or two commits, not {len(options.revisions)}")
     if options.rounds < 3:
-        raise CompareError(f"--rounds must be at least 3, not {options.rounds}: an interval needs several rounds")
+        raise RevisionError(f"--rounds must be at least 3, not {options.rounds}: an interval needs several rounds")
     names = [*options.revisions, "HEAD"][:2]
     with worktrees([commit_of(name) for name in names]) as trees:
         for tree in trees:

@@ -19,7 +19,7 @@ class Ended(NamedTuple):
     length: int   # steps
 
 
-class Session:
+class KeyboardGame:
     """One environment played by a person.
 
     env: an ArcadeVectorEnv of one environment with autoreset "disabled", raw rewards.
@@ -65,28 +65,28 @@ class Session:
         return Ended(self.score, self.length) if self.over else None
 
 
-def play(session: Session, screen, *, episodes: int | None = None, speed: float = 1.0,
+def play(played: KeyboardGame, screen, *, episodes: int | None = None, speed: float = 1.0,
          clock: Callable[[], float] = time.perf_counter) -> Iterator[Ended]:
-    """Play and show a session; yields each episode when it ends. R begins the next one, also before the end; P pauses.
+    """Play and show a game; yields each episode when it ends. R begins the next one, also before the end; P pauses.
 
     screen: see envs_c/play/__init__.py.
     episodes: stop after this many; None to go on until the user leaves.
     speed: multiple of the game's own speed.
     clock: returns the time in seconds.
     """
-    period, due, paused, count = 1 / (session.rate * speed), clock(), False, 0
+    period, due, paused, count = 1 / (played.rate * speed), clock(), False, 0
     while True:
-        screen.show(session.picture(), session.caption("paused: P goes on" if paused else ""))
+        screen.show(played.picture(), played.caption("paused: P goes on" if paused else ""))
         due = max(due + period, clock())  # delays are not made up for
         if not screen.wait(due - clock()):
             return
         keys, pressed = screen.keys(), screen.pressed()
-        paused ^= "p" in pressed and not session.over
+        paused ^= "p" in pressed and not played.over
         if "r" in pressed:
-            session.begin()
+            played.begin()
             paused = False
-        elif not (paused or session.over) and (ended := session.step(keys, pressed)):
-            screen.show(session.picture(), session.caption())
+        elif not (paused or played.over) and (ended := played.step(keys, pressed)):
+            screen.show(played.picture(), played.caption())
             yield ended
             count += 1
             if count == episodes:

@@ -12,7 +12,7 @@ import numpy as np
 
 from bridge import Pipeline, open_device
 from bridge.source import closed_on_error
-from envs_c.play.session import Ended
+from envs_c.play.keyboard_game import Ended
 from trainer.config import EnvConfig
 from trainer.config.games import GameName
 from trainer.environments import episode_seed, make_source, rate_of, single
@@ -25,7 +25,7 @@ from trainer.rollout.storage import Storage
 PAUSE = 1.0  # seconds for the last picture of an episode
 
 
-class Watched:
+class AgentGame:
     """One environment; `score` and `length` belong to the current episode.
 
     game: name of the game.
@@ -82,7 +82,7 @@ class Watched:
         self.pipeline.close()
 
 
-def watch(watched: Watched, screen, *, episodes: int | None = None, speed: float = 1.0,
+def show(played: AgentGame, screen, *, episodes: int | None = None, speed: float = 1.0,
           clock: Callable[[], float] = time.perf_counter) -> Iterator[Ended]:
     """Play and show `watched`; yields each episode when it ends.
 
@@ -91,19 +91,19 @@ def watch(watched: Watched, screen, *, episodes: int | None = None, speed: float
     speed: multiple of the game's own speed.
     clock: returns the time in seconds.
     """
-    period, count, due = 1 / (watched.rate * speed), 1, clock()
+    period, count, due = 1 / (played.rate * speed), 1, clock()
     while True:
-        screen.show(watched.picture(), f"{watched.title}  episode {count}  score {watched.score:g}  step {watched.length}")
+        screen.show(played.picture(), f"{played.title}  episode {count}  score {played.score:g}  step {played.length}")
         due = max(due + period, clock())  # delays are not made up for
         if not screen.wait(due - clock()):
             return
-        ended = watched.step()
+        ended = played.step()
         if ended is None:
             continue
-        screen.show(watched.picture(), f"{watched.title}  episode {count} over  score {ended.score:g}  steps {ended.length}")
+        screen.show(played.picture(), f"{played.title}  episode {count} over  score {ended.score:g}  steps {ended.length}")
         yield ended
         count += 1
         if not screen.wait(PAUSE / speed) or (episodes is not None and count > episodes):
             return
-        watched.step()  # begins the next episode
+        played.step()  # begins the next episode
         due = clock()

@@ -1,4 +1,4 @@
-"""A watch on a process that tests a game: it names the function of the game that does not return, and ends the process."""
+"""A watchdog on a process that tests a game: it names the function of the game that does not return, and ends the process."""
 
 import ctypes
 import os

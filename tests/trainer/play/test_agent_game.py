@@ -5,7 +5,7 @@ import pytest
 
 from trainer.config import Config, EnvConfig, PPOConfig, RunConfig
 from trainer.environments import make_source
-from trainer.play import watch
+from trainer.play import agent_game
 from trainer.policy.make import MEMORIES
 
 
@@ -33,13 +33,13 @@ def config(game="cartpole", **env) -> Config:
 def agent(settings, seed=3, **more):
     source = make_source(settings.game, settings.env, 1, 0)
     policy = MEMORIES["lstm"](source.observation_shape, source.num_actions, 8, 8)
-    return watch.Watched(settings.game, settings.env, policy, seed=seed, **more)
+    return agent_game.AgentGame(settings.game, settings.env, policy, seed=seed, **more)
 
 
 @pytest.mark.parametrize("reward_clip", [None, 0.5])
 def test_an_agents_episodes_are_shown_to_their_ends_with_raw_scores(reward_clip):
     screen = Screen()
-    ended = list(watch.watch(agent(config(reward_clip=reward_clip)), screen, episodes=3))
+    ended = list(agent_game.show(agent(config(reward_clip=reward_clip)), screen, episodes=3))
     assert len(ended) == 3
     assert all(one.score == one.length >= 8 for one in ended)  # CartPole gives 1 a step
     first = ended[0].length
@@ -53,18 +53,18 @@ def test_an_agents_episodes_are_shown_to_their_ends_with_raw_scores(reward_clip)
 
 def test_one_seed_shows_one_game():
     def lengths(seed):
-        return [one.length for one in watch.watch(agent(config(), seed), Screen(), episodes=4)]
+        return [one.length for one in agent_game.show(agent(config(), seed), Screen(), episodes=4)]
     assert lengths(3) == lengths(3) != lengths(4)
 
 
 @pytest.mark.parametrize(("speed", "seconds"), [(1, 1 / 50), (4, 1 / 200)])
 def test_the_pace_is_the_games_times_speed(speed, seconds):
     screen = Screen(5)
-    assert list(watch.watch(agent(config()), screen, speed=speed, clock=lambda: 7.0)) == []
+    assert list(agent_game.show(agent(config()), screen, speed=speed, clock=lambda: 7.0)) == []
     assert screen.waited == pytest.approx([seconds * k for k in range(1, 6)])
 
 
 def test_a_screen_that_is_closed_ends_it():
     screen = Screen(1)
-    assert list(watch.watch(agent(config()), screen)) == []
+    assert list(agent_game.show(agent(config()), screen)) == []
     assert len(screen.pictures) == 1
