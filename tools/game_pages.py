@@ -131,7 +131,7 @@ def reached(game, score: dict | None) -> str:
     mean, error, low, high, random = (number(score[key]) for key in ("mean", "standard_error", "min", "max", "random"))
     return (f"`insertcoin {game.name}` with [its preset](../../trainer/presets/{game.name}.toml) reached a mean score of "
             f"{mean} ± {error} (standard error) over {score['episodes']} episodes. "
-            f"It took {score['steps'] / 1e6:.1f}M steps and {score['minutes']:.1f} minutes ({score['made']}). "
+            f"It took {score['steps'] / 1e6:.1f}M steps and {score['minutes']:.1f} minutes on two cores ({score['made']}). "
             f"The lowest score was {low}, the highest {high}. Random play scores {random}.")
 
 
