@@ -11,7 +11,7 @@ from device_runs import config, contents, require_same, trained
 from bridge.errors import DeviceError
 from bridge.nvrtc import CudaModule
 from bridge.on_device import cartpole
-from trainer.kernels import dispatch, sequence
+from trainer.kernels import choose, sequence
 from trainer.kernels.checks import cases, first_start
 from trainer.kernels.cuda import rows as cuda
 from trainer.policy.load import load_policy
@@ -38,7 +38,7 @@ def new_user(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr(first_start, "_done", [])
     monkeypatch.setattr(first_start, "ROWS", (33,))
-    monkeypatch.setattr(dispatch, "_replaced", frozenset())
+    monkeypatch.setattr(choose, "_replaced", frozenset())
 
 
 @pytest.fixture(params=[None])
@@ -90,7 +90,7 @@ def test_a_wrong_kernel_is_found_and_named(unchecked, plant, kernel):
     with pytest.warns(RuntimeWarning, match=rf"on a device without a GPU .*: {kernel} \([^)]*\); plain torch is used .* please "
                                             r"report it with the file that python -m bridge.selftest writes \(docs/gpu.md"):
         first_start.check_kernels(torch.device("cuda:0"))
-    assert dispatch.replaced() == {kernel, f"{kernel}_backward"} and not first_start.memory_file().exists()
+    assert choose.replaced() == {kernel, f"{kernel}_backward"} and not first_start.memory_file().exists()
 
 
 @pytest.mark.parametrize(("kernel", "settings"), [
@@ -126,7 +126,7 @@ def test_right_kernels_are_remembered_after_one_line_and_not_checked_again(unche
     assert line.startswith("kernels: equal to plain torch on a device without a GPU (driver ") and "checked once" in line
     for _ in range(2):
         start()
-    assert runs == ["kernels"] and not dispatch.replaced() and not capsys.readouterr().err
+    assert runs == ["kernels"] and not choose.replaced() and not capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("name", "value"), [("gpu", "another"), ("driver", "1.2"), ("version", "0.0"), ("nvrtc", "1.0"),

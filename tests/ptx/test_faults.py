@@ -7,6 +7,7 @@ import torch
 from bridge.nvrtc import CudaModule
 from bridge.on_device.cartpole import MODULE, CartPoleKernel
 from trainer import kernels
+from trainer.kernels import choose
 from trainer.kernels.cuda import rows as cuda
 
 REVERSE = """extern "C" __global__ void k(const float *x, float *out) {
@@ -108,7 +109,7 @@ def test_a_planted_fault_in_a_copy_of_our_kernels_is_caught(old, new, text, tmp_
     from ptx import Fault
     from ptx.launch import Written
     with Written() as written:
-        monkeypatch.setitem(kernels.BACKENDS, "cpu", cuda)
+        monkeypatch.setitem(choose.DEVICES, "cpu", choose.CUDA)
         monkeypatch.setattr(cuda, "module", changed(cuda.module, tmp_path, old, new, written=written))
         with pytest.raises(Fault, match=text):
             kernels.advantages(*torch.rand(4, 4, 5), torch.rand(5, 5), 0.99, 0.95, out=torch.empty(4, 5))

@@ -11,7 +11,7 @@ from benchmarks.gpu_model.cubin import usage
 from bridge import nvrtc
 from bridge.nvrtc import CudaModule
 from trainer import kernels
-from trainer.kernels import dispatch, sequence
+from trainer.kernels import choose, sequence
 from trainer.kernels.cuda import rows as cuda
 from trainer.policy.lstm import LstmSequence
 
@@ -34,14 +34,14 @@ def emulate(monkeypatch):
     from ptx.compiler import architectures
     from ptx.launch import Written
 
-    def choose(arch: str = "sm_90", module=None, **settings):
+    def use(arch: str = "sm_90", module=None, **settings):
         if arch not in architectures():
             pytest.skip(f"this NVRTC does not compile for {arch}")
         written = Written()
-        monkeypatch.setitem(kernels.BACKENDS, "cpu", cuda)
+        monkeypatch.setitem(choose.DEVICES, "cpu", choose.CUDA)
         monkeypatch.setattr(sequence, "module", EmulatedModule(module or sequence.module, arch, written=written, **settings))
         return written
-    return choose
+    return use
 
 
 def draw(steps: int, batch: int, n: int) -> dict[str, torch.Tensor]:
@@ -215,7 +215,7 @@ def test_a_kernel_that_was_replaced_the_reference_and_the_cpu_do_single_steps(em
     assert kernels.takes_recurrence(x, 128)
     with kernels.use_reference():
         assert not kernels.takes_recurrence(x, 128)
-    monkeypatch.setattr(dispatch, "_replaced", frozenset({"lstm_recurrence"}))
+    monkeypatch.setattr(choose, "_replaced", frozenset({"lstm_recurrence"}))
     assert not kernels.takes_recurrence(x, 128)
 
 

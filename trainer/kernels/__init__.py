@@ -1,6 +1,7 @@
 """The trainer's hot arithmetic, with a fast version for each device.
 
-    dispatch.py     checks the arguments and calls the version for the tensors' device; its functions are re-exported here
+    choose.py       picks the version of each kernel, for the tensors' device and the sizes
+    dispatch.py     checks the arguments and calls the version that choose.py picks; its functions are re-exported here
     reference.py    the same functions in plain torch: slow, for any device; the tests compare the fast versions with it
     gaussian.py     the same as dispatch.py for continuous actions
     minibatch.py    a minibatch's sequences, and its loss, on CPUs
@@ -23,20 +24,18 @@ from envs_c import isa
 
 __path__[:] = isa.search(__path__)
 
+from trainer.kernels.choose import describe, picked, replaced, use_reference  # noqa: E402
 from trainer.kernels.dense import dense, dense_step, pack_dense, takes_dense  # noqa: E402
 from trainer.kernels.dispatch import (  # noqa: E402  loads cpu, of the chosen variant
-    BACKENDS,
     advantages,
     categorical,
     lstm_backward,
     lstm_forward,
     lstm_sequence,
     lstm_sequence_backward,
-    replaced,
     sample,
     stack_frames,
     takes_sequences,
-    use_reference,
 )
 from trainer.kernels.gaussian import gaussian, gaussian_sample  # noqa: E402
 from trainer.kernels.mingru import mingru, mingru_backward  # noqa: E402
@@ -60,10 +59,9 @@ from trainer.kernels.tiles import (  # noqa: E402
     tiles_keep_gates,
 )
 
-__all__ = ["BACKENDS", "advantages", "categorical", "dense", "dense_step", "gaussian", "gaussian_sample", "heads",
+__all__ = ["advantages", "categorical", "dense", "dense_step", "describe", "gaussian", "gaussian_sample", "heads",
            "lstm_backward", "lstm_forward", "lstm_recurrence", "lstm_recurrence_backward", "lstm_sequence",
            "lstm_sequence_backward", "lstm_step_tiles", "lstm_tiles", "lstm_tiles_backward", "mingru", "mingru_backward",
-           "minibatch_loss", "pack_dense", "pack_pictures", "pack_tiles", "picture_features", "pictures", "pictures_step",
-           "replaced", "sample", "stack_frames", "take", "takes_dense", "takes_heads", "takes_loss", "takes_pictures",
-           "takes_recurrence", "takes_sequences", "takes_tiles",
-           "tiles_keep_gates", "use_reference"]
+           "minibatch_loss", "pack_dense", "pack_pictures", "pack_tiles", "picked", "picture_features", "pictures",
+           "pictures_step", "replaced", "sample", "stack_frames", "take", "takes_dense", "takes_heads", "takes_loss",
+           "takes_pictures", "takes_recurrence", "takes_sequences", "takes_tiles", "tiles_keep_gates", "use_reference"]

@@ -7,8 +7,7 @@ rounded to bfloat16. The checks and errors are those of dispatch.py.
 import torch
 
 from trainer.kernels.arguments import check
-from trainer.kernels.cpu import rows as cpu
-from trainer.kernels.dispatch import _backend
+from trainer.kernels.choose import TILED, pick
 from trainer.kernels.tiled import dense as tiled_dense
 from trainer.kernels.tiled import tiles as tiled
 
@@ -18,8 +17,8 @@ INPUTS = 1024  # at most: a thread's memory fits the second cache
 def takes_dense(x, outputs: int) -> bool:
     """True if the functions below support inputs x (..., K) of a layer with `outputs`: bfloat16 on a CPU that multiplies it,
     at most INPUTS of them, outputs a multiple of 32."""
-    return _backend(x) is cpu and x.dtype == torch.bfloat16 and x.numel() > 0 and x.shape[-1] <= INPUTS and \
-        tiled.takes(tiled_dense.padded(x.shape[-1]), outputs)
+    return x.dtype == torch.bfloat16 and x.numel() > 0 and x.shape[-1] <= INPUTS and \
+        pick("dense", x, lambda version: tiled.takes(tiled_dense.padded(x.shape[-1]), outputs)) == TILED
 
 
 def pack_dense(weight):

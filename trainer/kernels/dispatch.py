@@ -1,97 +1,22 @@
-"""One dispatcher over the versions of the kernels.
+"""The kernels of single steps, distributions and advantages: checks of the arguments, and the version that choose.py picks.
 
-CPU tensors go to cpu/rows.pyx. CUDA tensors go to cuda/rows.cu: a launch on torch's current stream, without waiting for it;
-calls can be captured in a graph. `use_reference()` sends all calls to reference.py, for tests and for measuring the gain;
-`replace` sends those of some functions on a GPU there.
-
-The three modules have the same functions. Those of cpu and cuda take the inputs, then the outputs; those of reference take the
-inputs and return the outputs, and their docstrings define the results. Only the CPU has kernels for whole LSTM sequences;
-on other devices `trainer.policy.lstm` does single steps.
+The modules of the versions have the same functions. Those of cpu and cuda take the inputs, then the outputs; those of reference
+take the inputs and return the outputs, and their docstrings define the results. Only the CPU has kernels for whole LSTM
+sequences; on other devices `trainer.policy.lstm` does single steps.
 
 Unless a docstring says otherwise, all tensors of a call must be contiguous and on one device. The functions raise TypeError
 for an unsupported dtype, and ValueError for an unsupported shape, stride or device.
 """
 
-import contextlib
-from collections.abc import Iterable
-
 import torch
 
 from trainer.kernels import reference
 from trainer.kernels.arguments import check, check_counter, check_dtype, check_rows
+from trainer.kernels.choose import CPU, CUDA, REFERENCE, pick, run
 from trainer.kernels.cpu import rows as cpu
 from trainer.kernels.cuda import rows as cuda
 
-BACKENDS = {"cpu": cpu, "cuda": cuda}
-
-_reference_only = False
-_replaced: frozenset[str] = frozenset()
-
-
-@contextlib.contextmanager
-def use_reference():
-    """Within this context every call uses reference.py, for any device and dtype."""
-    global _reference_only
-    before, _reference_only = _reference_only, True
-    try:
-        yield
-    finally:
-        _reference_only = before
-
-
-def replace(names: Iterable[str]):
-    """From now on, calls of these functions with CUDA tensors use reference.py."""
-    global _replaced
-    _replaced |= frozenset(names)
-
-
-@contextlib.contextmanager
-def without_replacements():
-    """Within this context nothing is replaced."""
-    global _replaced
-    before, _replaced = _replaced, frozenset()
-    try:
-        yield
-    finally:
-        _replaced = before
-
-
-def replaced() -> frozenset[str]:
-    """The names given to `replace`."""
-    return _replaced
-
-
-def _backend(tensor, name: str = ""):
-    """The module whose function `name` is called for tensors like this one."""
-    if _reference_only:
-        return reference
-    backend = _fast(tensor)
-    return reference if backend is cuda and name in _replaced else backend
-
-
-def _fast(tensor):
-    kind = "cpu" if tensor.is_cpu else tensor.device.type
-    if kind not in BACKENDS:
-        raise ValueError(f"tensors must be on {' or '.join(BACKENDS)}, not on '{kind}'; trainer.kernels.use_reference() "
-                         "accepts any device")
-    return BACKENDS[kind]
-
-
-def _run(name: str, inputs: tuple, outs: tuple):
-    """Run the kernel `name`; an output that is None is not written."""
-    backend = _backend(outs[0], name)
-    if backend is reference:
-        _run_reference(name, inputs, outs)
-    else:
-        getattr(backend, name)(*inputs, *outs)
-
-
-def _run_reference(name: str, inputs: tuple, outs: tuple):
-    """The same in plain torch."""
-    results = getattr(reference, name)(*inputs)
-    for out, result in zip(outs, results if isinstance(results, tuple) else (results,), strict=True):
-        if out is not None:
-            out.copy_(result)
+VERSIONS = {REFERENCE: reference, CPU: cpu, CUDA: cuda}
 
 
 def lstm_forward(gx, gh, bias, c_prev, keep, keep_next, gates, c, h, h_next):
@@ -106,7 +31,7 @@ def lstm_forward(gx, gh, bias, c_prev, keep, keep_next, gates, c, h, h_next):
     The caller guarantees the shapes, and the dtypes of all tensors but gx.
     """
     check_rows(gx, gh, bias, c_prev, keep, keep_next, gates, c, h, h_next)
-    _run("lstm_forward", (gx, gh, bias, c_prev, keep, keep_next), (gates, c, h, h_next))
+    run("lstm_forward", VERSIONS, (gx, gh, bias, c_prev, keep, keep_next), (gates, c, h, h_next))
 
 
 def lstm_backward(gates, c_prev, keep, c, dh, dh_next, keep_next, dc):
@@ -121,13 +46,13 @@ def lstm_backward(gates, c_prev, keep, c, dh, dh_next, keep_next, dc):
     The caller guarantees the shapes, and the dtypes of all tensors but gates.
     """
     check_rows(gates, c_prev, keep, c, dh, dh_next, keep_next, dc)
-    _run("lstm_backward", (gates, c_prev, keep, c, dh, dh_next, keep_next, dc), (gates, dc))
+    run("lstm_backward", VERSIONS, (gates, c_prev, keep, c, dh, dh_next, keep_next, dc), (gates, dc))
 
 
 def takes_sequences(x, units: int) -> bool:
     """True if `lstm_sequence` supports inputs x (T, B, E) of an LSTM with `units`, and is faster than single steps: on a
     CPU for which this build's own products are not slower than torch's (see cpu/products.h)."""
-    return _backend(x) is cpu and cpu.takes_sequences(x.dtype, x.shape[-1], units)
+    return pick("lstm_sequence", x) == CPU and cpu.takes_sequences(x.dtype, x.shape[-1], units)
 
 
 def lstm_sequence(x, weight_x, weight_h, bias, keep, gates, recurrent, cells, hidden):
@@ -196,7 +121,7 @@ def sample(logits, legal, seed: int, first: int, step, action, log_prob, num_act
     check(logits, torch.int32, (rows,), action=action)
     check(logits, torch.float32, (rows,), log_prob=log_prob, value=value)
     check_counter("step", step, logits)
-    _run("sample", (logits, legal, seed, first, step, num_actions), (action, log_prob, value))
+    run("sample", VERSIONS, (logits, legal, seed, first, step, num_actions), (action, log_prob, value))
 
 
 def categorical(logits, legal, action):
@@ -207,7 +132,8 @@ def categorical(logits, legal, action):
     action: (B,) or (T, B) int32.
     Returns two float32 tensors of action's shape.
     """
-    if _backend(logits, "categorical") is reference:
+    version = VERSIONS[pick("categorical", logits)]
+    if version is reference:
         return reference.categorical(logits, legal, action)
     check(logits, torch.float32, (*action.shape, logits.shape[-1]), strides=False, logits=logits)
     check(logits, torch.uint8, logits.shape, legal=legal)
@@ -219,17 +145,18 @@ def categorical(logits, legal, action):
     if rows is None or (rows.stride(1) != 1 and rows.shape[1] > 1):
         raise ValueError("the rows of logits must be contiguous and evenly spaced, not of shape "
                          f"{tuple(logits.shape)} with strides {logits.stride()}")
-    return _Categorical.apply(rows, legal, action)
+    return _Categorical.apply(rows, legal, action, version)
 
 
 class _Categorical(torch.autograd.Function):
     """`categorical` of rows (T * B, A)."""
 
     @staticmethod
-    def forward(ctx, rows, legal, action):
+    def forward(ctx, rows, legal, action, version):
         ctx.save_for_backward(rows, legal, action)
+        ctx.version = version
         log_prob, entropy = rows.new_empty(action.shape), rows.new_empty(action.shape)
-        _fast(rows).categorical(rows, legal, action, log_prob, entropy)
+        version.categorical(rows, legal, action, log_prob, entropy)
         return log_prob, entropy
 
     @staticmethod
@@ -237,8 +164,8 @@ class _Categorical(torch.autograd.Function):
     def backward(ctx, dlog_prob, dentropy):
         rows, legal, action = ctx.saved_tensors
         dlogits = torch.empty_like(rows, memory_format=torch.contiguous_format)
-        _fast(rows).categorical_backward(rows, legal, action, dlog_prob.contiguous(), dentropy.contiguous(), dlogits)
-        return dlogits, None, None
+        ctx.version.categorical_backward(rows, legal, action, dlog_prob.contiguous(), dentropy.contiguous(), dlogits)
+        return dlogits, None, None, None
 
 
 def advantages(reward, terminated, truncated, valid, value, gamma: float, lam: float, ratio=None, rho_clip: float = 1.0,
@@ -256,7 +183,7 @@ def advantages(reward, terminated, truncated, valid, value, gamma: float, lam: f
     check(reward, torch.float32, (steps, rows), reward=reward, terminated=terminated, truncated=truncated, valid=valid,
            ratio=ratio, out=out)
     check(reward, torch.float32, (steps + 1, rows), value=value)
-    _run("advantages", (reward, terminated, truncated, valid, value, gamma, lam, ratio, rho_clip, c_clip), (out,))
+    run("advantages", VERSIONS, (reward, terminated, truncated, valid, value, gamma, lam, ratio, rho_clip, c_clip), (out,))
     return out
 
 
@@ -289,5 +216,5 @@ def stack_frames(frames, start, t, scale: float, out):
         if not 0 <= int(t) <= last:
             raise ValueError(f"t must be from 0 to {last} with {len(frames)} frames and {steps} steps of {count} frames each, "
                              f"not {int(t)}")
-    _run("stack_frames", (frames, start, t, scale, steps, count), (out,))
+    run("stack_frames", VERSIONS, (frames, start, t, scale, steps, count), (out,))
     return out

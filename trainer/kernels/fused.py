@@ -12,9 +12,8 @@ import torch
 from bridge.nvrtc import BLOCK, CudaModule
 from trainer.kernels import reference_fused
 from trainer.kernels.arguments import check
-from trainer.kernels.cuda import rows as cuda
+from trainer.kernels.choose import CUDA, pick
 from trainer.kernels.cuda.rows import _NAMES, _WARP
-from trainer.kernels.dispatch import _backend
 
 _FOLDER = Path(__file__).parent
 _STORED = {(torch.uint8, torch.uint8), (torch.float32, torch.float32), (torch.float32, torch.bfloat16)}
@@ -25,7 +24,7 @@ module = CudaModule(_FOLDER / "cuda" / "fused.cu", [_FOLDER / "rows.h", _FOLDER 
 
 def _on_gpu(name: str, tensor) -> bool:
     """True if the kernel `name` runs; False if its function in reference_fused.py does."""
-    return _backend(tensor, name) is cuda
+    return pick(name, tensor) == CUDA
 
 
 def widens_hidden(gates) -> bool:

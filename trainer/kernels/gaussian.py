@@ -1,17 +1,14 @@
-"""The kernels of continuous actions: checks of the arguments, and the version for the tensors' device, as in dispatch.py."""
+"""The kernels of continuous actions: checks of the arguments, and the version that choose.py picks."""
 
 import torch
 
 from trainer.kernels import reference
 from trainer.kernels.arguments import check, check_counter
-from trainer.kernels.cpu import gaussian as cpu_gaussian
-from trainer.kernels.cpu import rows as cpu
-from trainer.kernels.dispatch import _backend, _fast
+from trainer.kernels.choose import CPU, CUDA, REFERENCE, pick, run
+from trainer.kernels.cpu import gaussian as cpu
+from trainer.kernels.cuda import rows as cuda
 
-
-def _compiled(backend):
-    """The module with these kernels for a module of dispatch.py."""
-    return cpu_gaussian if backend is cpu else backend
+VERSIONS = {REFERENCE: reference, CPU: cpu, CUDA: cuda}
 
 
 def gaussian_sample(mean, log_deviation, seed: int, first: int, step, action, log_prob, value=None):
@@ -30,14 +27,7 @@ def gaussian_sample(mean, log_deviation, seed: int, first: int, step, action, lo
     check(mean, torch.float32, (rows, count), action=action)
     check(mean, torch.float32, (rows,), log_prob=log_prob, value=value)
     check_counter("step", step, mean)
-    version = _compiled(_backend(mean, "gaussian_sample"))
-    inputs, outs = (mean, log_deviation, seed, first, step), (action, log_prob, value)
-    if version is not reference:
-        version.gaussian_sample(*inputs, *outs)
-        return
-    for out, result in zip(outs, reference.gaussian_sample(*inputs), strict=True):
-        if out is not None:
-            out.copy_(result)
+    run("gaussian_sample", VERSIONS, (mean, log_deviation, seed, first, step), (action, log_prob, value))
 
 
 def gaussian(mean, log_deviation, action):
@@ -48,7 +38,8 @@ def gaussian(mean, log_deviation, action):
     action: (B, D) or (T, B, D) float32.
     Returns two float32 tensors of the shape of mean without its last dimension.
     """
-    if _backend(mean, "gaussian") is reference:
+    version = VERSIONS[pick("gaussian", mean)]
+    if version is reference:
         return reference.gaussian(mean, log_deviation, action)
     check(mean, torch.float32, action.shape, strides=False, mean=mean)
     check(mean, torch.float32, action.shape[-1:], log_deviation=log_deviation)
@@ -60,17 +51,18 @@ def gaussian(mean, log_deviation, action):
     if rows is None or (rows.stride(1) != 1 and rows.shape[1] > 1):
         raise ValueError(f"the rows of mean must be contiguous and evenly spaced, not of shape {tuple(mean.shape)} with "
                          f"strides {mean.stride()}")
-    return _Gaussian.apply(rows, log_deviation, action)
+    return _Gaussian.apply(rows, log_deviation, action, version)
 
 
 class _Gaussian(torch.autograd.Function):
     """`gaussian` of rows (T * B, D)."""
 
     @staticmethod
-    def forward(ctx, rows, log_deviation, action):
+    def forward(ctx, rows, log_deviation, action, version):
         ctx.save_for_backward(rows, log_deviation, action)
+        ctx.version = version
         log_prob, entropy = rows.new_empty(2, *action.shape[:-1])
-        _compiled(_fast(rows)).gaussian(rows, log_deviation, action, log_prob, entropy)
+        version.gaussian(rows, log_deviation, action, log_prob, entropy)
         return log_prob, entropy
 
     @staticmethod
@@ -79,5 +71,5 @@ class _Gaussian(torch.autograd.Function):
         rows, log_deviation, action = ctx.saved_tensors
         dmean, dlog_deviation = (torch.empty_like(rows, memory_format=torch.contiguous_format) for _ in range(2))
         gradients = (dlog_prob.contiguous(), dentropy.contiguous())
-        _compiled(_fast(rows)).gaussian_backward(rows, log_deviation, action, *gradients, dmean, dlog_deviation)
-        return dmean, dlog_deviation.sum(0), None
+        ctx.version.gaussian_backward(rows, log_deviation, action, *gradients, dmean, dlog_deviation)
+        return dmean, dlog_deviation.sum(0), None, None

@@ -1,13 +1,15 @@
-"""The kernels of minimal gated recurrent units: checks of the arguments, and the version for the tensors' device, as in
-dispatch.py."""
+"""The kernels of minimal gated recurrent units: checks of the arguments, and the version that choose.py
+picks."""
 
 import torch
 
 from trainer.kernels import reference
 from trainer.kernels.arguments import check, check_dtype
-from trainer.kernels.cpu import mingru as cpu_mingru
-from trainer.kernels.cpu import rows as cpu
-from trainer.kernels.dispatch import _backend, _run
+from trainer.kernels.choose import CPU, CUDA, REFERENCE, pick, run
+from trainer.kernels.cpu import mingru as cpu
+from trainer.kernels.cuda import rows as cuda
+
+VERSIONS = {REFERENCE: reference, CPU: cpu, CUDA: cuda}
 
 
 def mingru(product, bias, keep, state, x, states, hidden):
@@ -24,7 +26,7 @@ def mingru(product, bias, keep, state, x, states, hidden):
     _check_common(product, bias, keep, state, x, states, hidden)
     if len(states) > 1 and not states.is_contiguous():
         raise ValueError(f"states of several steps must be contiguous, not of strides {states.stride()}")
-    _run_compiled("mingru", (product, bias, keep, state, x), (states, hidden))
+    run("mingru", VERSIONS, (product, bias, keep, state, x), (states, hidden))
 
 
 def mingru_backward(product, bias, keep, state, states, x, dout, dproduct, dx):
@@ -38,12 +40,12 @@ def mingru_backward(product, bias, keep, state, states, x, dout, dproduct, dx):
     _check_common(product, bias, keep, state, x, states, dx)
     check(product, states.dtype, states.shape, states=states, dout=dout)
     check(product, product.dtype, product.shape, dproduct=dproduct)
-    _run_compiled("mingru_backward", (product, bias, keep, state, states, x, dout), (dproduct, dx))
+    run("mingru_backward", VERSIONS, (product, bias, keep, state, states, x, dout), (dproduct, dx))
 
 
 def _check_common(product, bias, keep, state, x, states, out):
     """Check the tensors of both passes. out: the output that comes with x."""
-    if _backend(product) is reference:
+    if pick("mingru", product) == REFERENCE:
         return
     (steps, batch, n), gates = states.shape, 2 if x is None else 3
     check_dtype("product", product, torch.float32, torch.bfloat16)
@@ -57,11 +59,3 @@ def _check_common(product, bias, keep, state, x, states, out):
         check(product, torch.float32, shape, strides=False, **{name: tensor})
         if n > 1 and tensor.stride(-1) != 1:
             raise ValueError(f"the rows of {name} must be contiguous, not of strides {tensor.stride()}")
-
-
-def _run_compiled(name: str, inputs: tuple, outs: tuple):
-    """`dispatch._run`, with the CPU's kernels in a module of their own."""
-    if _backend(inputs[0]) is cpu:
-        getattr(cpu_mingru, name)(*inputs, *outs)
-    else:
-        _run(name, inputs, outs)

@@ -6,16 +6,14 @@ cpu/minibatch.pyx does the work. The checks and errors are those of dispatch.py.
 import torch
 
 from trainer.kernels.arguments import check
+from trainer.kernels.choose import CPU, TILED, pick
 from trainer.kernels.cpu import minibatch as cpu_minibatch
-from trainer.kernels.cpu import rows as cpu
-from trainer.kernels.dispatch import _backend
-from trainer.kernels.tiled import tiles as tiled
 
 
 def takes_loss(like) -> bool:
     """True if `minibatch_loss` takes tensors like this one: on a CPU that multiplies bfloat16. Others keep the bits of
     plain torch."""
-    return _backend(like) is cpu and tiled.AVAILABLE
+    return pick("loss", like, lambda version: version == TILED) == TILED
 
 
 def minibatch_loss(out, stored, numbers, weight, entropy_coef: float, *, clip: float, value_clip: float, value_coef: float,
@@ -49,7 +47,7 @@ def take(stored, numbers):
 
     Raises IndexError if there is no such sequence.
     """
-    if _backend(stored) is not cpu:
+    if pick("take", stored) != CPU:
         return stored.index_select(1, numbers)
     check(stored, stored.dtype, stored.shape, stored=stored)
     check(stored, torch.int64, (len(numbers),), numbers=numbers)

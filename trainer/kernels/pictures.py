@@ -10,10 +10,8 @@ from collections.abc import Sequence
 import torch
 
 from trainer.kernels.arguments import check
-from trainer.kernels.cpu import rows as cpu
-from trainer.kernels.dispatch import _backend
+from trainer.kernels.choose import TILED, pick
 from trainer.kernels.tiled import pictures as tiled_pictures
-from trainer.kernels.tiled import tiles as tiled
 
 CHANNELS = (16, 32, 32)
 LARGEST = 252  # pixels a side: a picture's numbers fit the second cache
@@ -24,8 +22,8 @@ def takes_pictures(like, shape: tuple[int, ...]) -> bool:
     """True if `pictures` supports weights on the device of `like` and pictures of `shape`, (planes, height, width), in
     bfloat16: on a CPU that multiplies it, with sides of 8k + 4 pixels from 36 to 252, and at most 16 planes."""
     planes, *sides = shape
-    return _backend(like) is cpu and tiled.AVAILABLE and 1 <= planes <= PLANES and \
-        all(36 <= side <= LARGEST and side % 8 == 4 for side in sides)
+    fits = 1 <= planes <= PLANES and all(36 <= side <= LARGEST and side % 8 == 4 for side in sides)
+    return pick("pictures", like, lambda version: version == TILED and fits) == TILED
 
 
 def picture_features(shape: tuple[int, ...]) -> tuple[int, int, int]:

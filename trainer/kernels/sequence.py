@@ -11,8 +11,7 @@ import torch
 from bridge.nvrtc import CudaModule
 from trainer.kernels import reference
 from trainer.kernels.arguments import check
-from trainer.kernels.cuda import rows as cuda
-from trainer.kernels.dispatch import _backend, _run_reference
+from trainer.kernels.choose import CUDA, REFERENCE, pick, write
 
 _FOLDER = Path(__file__).parent
 UNITS = (32, 64, 128)  # with more, the recurrent weights do not fit into a multiprocessor's registers
@@ -26,7 +25,7 @@ module = CudaModule(_FOLDER / "cuda" / "sequence.cu", [_FOLDER / "rows.h"])
 def takes_recurrence(x, units: int) -> bool:
     """True if `lstm_recurrence` supports an LSTM with `units` in the dtype of x on its device: bfloat16 on a GPU of compute
     capability 8.0 or higher, with 32, 64 or 128 units."""
-    return x.dtype == torch.bfloat16 and units in UNITS and _backend(x, "lstm_recurrence") is cuda and multiplies_bf16(x.device)
+    return x.dtype == torch.bfloat16 and units in UNITS and pick("lstm_recurrence", x) == CUDA and multiplies_bf16(x.device)
 
 
 def multiplies_bf16(device: torch.device) -> bool:
@@ -46,8 +45,9 @@ def lstm_recurrence(products, weight_h, bias, keep, gates, inputs, cells, hidden
     cells: (T + 1, B, n) float32: IN row 0, OUT the others.
     hidden: OUT (T, B, n) bfloat16.
     """
-    if _backend(products, "lstm_recurrence") is reference:
-        _run_reference("lstm_recurrence", (products, weight_h, bias, keep, inputs[0], cells[0]), (gates, inputs, cells, hidden))
+    if pick("lstm_recurrence", products) == REFERENCE:
+        results = reference.lstm_recurrence(products, weight_h, bias, keep, inputs[0], cells[0])
+        write((gates, inputs, cells, hidden), results)
         return
     _check(weight_h, keep, cells, {"products": products, "gates": gates}, hidden=hidden)
     check(products, torch.float32, weight_h.shape[:1], bias=bias)
@@ -62,8 +62,8 @@ def lstm_recurrence_backward(gates, weight_h, keep, cells, dhidden, dgates):
     dhidden: (T, B, n) bfloat16.
     dgates: OUT (T, B, 4n) bfloat16, the gradient of the pre-activations. It can be the same tensor as gates.
     """
-    if _backend(gates, "lstm_recurrence") is reference:
-        _run_reference("lstm_recurrence_backward", (gates, weight_h, keep, cells, dhidden), (dgates,))
+    if pick("lstm_recurrence", gates) == REFERENCE:
+        write((dgates,), reference.lstm_recurrence_backward(gates, weight_h, keep, cells, dhidden))
         return
     _check(weight_h, keep, cells, {"gates": gates, "dgates": dgates}, dhidden=dhidden)
     _launch("lstm_recurrence_backward", gates, weight_h, keep, cells, dhidden, dgates)

@@ -9,15 +9,15 @@ checks and errors are those of dispatch.py.
 import torch
 
 from trainer.kernels.arguments import check
-from trainer.kernels.cpu import rows as cpu
-from trainer.kernels.dispatch import _backend
+from trainer.kernels.choose import TILED, pick
 from trainer.kernels.tiled import tiles as tiled
 
 
 def takes_tiles(x, units: int) -> bool:
     """True if the functions below support inputs x (..., E) of an LSTM with `units`: bfloat16 on a CPU that multiplies it, both
     sizes multiples of 32."""
-    return _backend(x) is cpu and x.dtype == torch.bfloat16 and x.numel() > 0 and tiled.takes(x.shape[-1], units)
+    return x.dtype == torch.bfloat16 and x.numel() > 0 and \
+        pick("lstm", x, lambda version: tiled.takes(x.shape[-1], units)) == TILED
 
 
 def pack_tiles(weight_x, weight_h):

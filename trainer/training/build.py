@@ -10,10 +10,10 @@ from bridge import Pipeline, open_device, probe
 from bridge.on_device.pipeline import OnDevicePipeline
 from bridge.source import closed_on_error
 from envs_c.machine import cores
+from trainer import kernels
 from trainer.config import Config
 from trainer.environments import make_simulation, make_source
 from trainer.errors import SettingError
-from trainer.kernels import replaced
 from trainer.kernels.checks.first_start import check_kernels
 from trainer.log import trackers
 from trainer.policy import precision
@@ -159,7 +159,7 @@ def make_pipeline(share: Config, device, num_batches: int, first: int = 0) -> Pi
     elif env.sim == "host":
         source = make_source(share.game, env, env.num_envs, run.seed, num_batches, first)
     else:
-        plain = env.sim == "device" and "cartpole" in replaced()
+        plain = env.sim == "device" and "cartpole" in kernels.replaced()
         simulation = make_simulation(share.game, replace(env, sim="tensors") if plain else env, env.num_envs, run.seed,
                                      device.torch_device, first)
         return OnDevicePipeline(simulation, device, serial=run.serial, graphs=GRAPHS)
@@ -212,5 +212,6 @@ def _facts(plan: Plan, ranks: Ranks, policy: Policy) -> dict[str, str]:
     several = {"ranks": str(ranks.size)} if ranks.joined else {}
     return {**several, "device": str(plan.device.torch_device),
             "precision": f"{precision_name(plan.precision)} ({plan.precision_reason})", "threads": str(plan.threads),
+            "kernels": kernels.describe(plan.device.torch_device, plan.precision),
             "batches": f"{plan.num_batches} ({plan.batches_reason})",
             "parameters": f"{sum(parameter.numel() for parameter in policy.parameters()):,}"}

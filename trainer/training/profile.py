@@ -7,6 +7,7 @@ import torch
 from torch.profiler import ProfilerActivity, profile
 
 from bridge.spans import recording
+from trainer import kernels
 from trainer.config import Config
 from trainer.errors import SettingError
 from trainer.training.build import make_session
@@ -38,7 +39,8 @@ def profile_run(config: Config, iterations: int, out: Path) -> str:
     profiler.export_chrome_trace(str(out))
     seconds = sum(session.config.batch_steps / m["sps"] for m in metrics)
     facts = ", ".join(f"{name} {value}" for name, value in session.facts.items())
-    return f"{config.game}: {iterations} iterations of {config.batch_steps:,} steps, {facts}\n" + \
+    picked = ", ".join(f"{kernel} {version}" for kernel, version in kernels.picked().items())
+    return f"{config.game}: {iterations} iterations of {config.batch_steps:,} steps, {facts}\nkernels: {picked}\n" + \
         table(profiler.key_averages(), iterations, seconds)
 
 

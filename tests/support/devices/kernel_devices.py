@@ -4,7 +4,7 @@ import pytest
 import torch
 from cuda_on_cpu import CpuModule
 
-from trainer import kernels
+from trainer.kernels import choose as versions
 from trainer.kernels.cuda import rows as cuda
 
 DEVICES = ["cpu", "cuda kernels on the cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
@@ -15,7 +15,7 @@ def choose(name: str, monkeypatch) -> torch.device:
     """The device of the tensors for this entry of DEVICES. For the second one, CPU tensors go to CUDA's kernels."""
     if name == "cuda kernels on the cpu":
         monkeypatch.setattr(cuda, "module", CpuModule(cuda.module))
-        monkeypatch.setitem(kernels.BACKENDS, "cpu", cuda)
+        monkeypatch.setitem(versions.DEVICES, "cpu", versions.CUDA)
         name = "cpu"
     return torch.device(name)
 

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from trainer import kernels
-from trainer.kernels.cuda import rows as cuda
+from trainer.kernels import choose
 
 ARCHITECTURES = ("sm_80", "sm_90", "sm_120")
 
@@ -19,7 +19,7 @@ def results(owner, case, rows: int, module=None, written=None) -> list[torch.Ten
         if module is None:
             with kernels.use_reference():
                 return [*case(rows)]
-        patch.setitem(kernels.BACKENDS, "cpu", cuda)
+        patch.setitem(choose.DEVICES, "cpu", choose.CUDA)
         patch.setattr(owner, "module", module)
         if written is None:
             return [*case(rows)]

@@ -12,6 +12,7 @@ from bridge.errors import DeviceError
 from bridge.nvrtc import CudaModule, arguments
 from envs_c import install
 from trainer import kernels
+from trainer.kernels import choose
 from trainer.kernels.cuda import rows as cuda
 
 KERNELS = {
@@ -91,7 +92,7 @@ def test_a_kernel_on_the_cpu_does_every_item_once(blocks, threads, count, scale)
 @pytest.mark.parametrize(("blocks", "threads"), [(1, 1), (2, 5), (5, 2), (1, 64), (3, 7)])
 @pytest.mark.parametrize("n", (1, 3, 5, 12))
 def test_results_do_not_depend_on_the_grid(blocks, threads, n, monkeypatch):
-    monkeypatch.setitem(kernels.BACKENDS, "cpu", cuda)
+    monkeypatch.setitem(choose.DEVICES, "cpu", choose.CUDA)
     frames, start = torch.randint(0, 256, (6, 3, n), dtype=torch.uint8), (torch.rand(6, 3) < 0.3).float()
     gx, bias, c, ones = torch.randn(7, 4 * n), torch.randn(4 * n), torch.randn(7, n), torch.ones(7)
 

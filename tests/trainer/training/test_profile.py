@@ -21,3 +21,4 @@ def test_the_trace_and_the_table_name_the_stages_of_every_batch(tmp_path):
     counts = dict(re.findall(r"^(.*?) {2,}(\d+) ", report, re.MULTILINE))
     assert counts["play, batch 1"] == "8" and counts["minibatch"] == "2" and counts["iteration"] == "1"
     assert report.startswith("cartpole: 2 iterations of 64 steps, device cpu")
+    assert report.splitlines()[1].startswith("kernels: ") and " advantages cpu, " in report.splitlines()[1]

@@ -14,7 +14,7 @@ from bridge.on_device.cartpole import MODULE as CARTPOLE_MODULE
 from bridge.on_device.cartpole import CartPole, CartPoleKernel
 from bridge.on_device.cartpole_tensors import CartPoleTensors
 from trainer import kernels
-from trainer.kernels import dispatch, fused, sequence
+from trainer.kernels import choose, fused, sequence
 from trainer.kernels.checks import fused_cases
 from trainer.kernels.checks.inputs import Inputs
 from trainer.kernels.cuda import rows as cuda
@@ -169,7 +169,7 @@ def compare(group: Group, device: torch.device, rows: Iterable[int]) -> list[Out
             continue
         for name, case in cases.items():
             for count in rows:
-                with torch.enable_grad(), dispatch.without_replacements():
+                with torch.enable_grad(), choose.without_replacements():
                     ours = [one.cpu() for one in case(Inputs(device, count), count)]
                     with kernels.use_reference():
                         wanted = case(Inputs(torch.device("cpu"), count), count)

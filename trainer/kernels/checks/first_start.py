@@ -20,7 +20,7 @@ import envs_c
 from bridge import nvrtc
 from bridge.errors import BridgeError, DeviceError
 from trainer.files import read_json, write_atomically
-from trainer.kernels import dispatch
+from trainer.kernels import choose
 from trainer.kernels.checks.cases import CARTPOLE, KERNELS, Group, compare
 
 ROWS = (3, 33)
@@ -54,7 +54,7 @@ def _check(group: Group, device: torch.device, facts: dict[str, str], quiet: boo
     except RuntimeError as error:
         raise DeviceError(f"{group.title} cannot run on {gpu} ({error}): use the CPU (--device cpu), and {REPORT}") from error
     wrong = {one.kernel: one for one in outcomes if not one.equal}
-    dispatch.replace([*wrong, *(f"{name}_backward" for name in wrong)])  # the gradient of some has this name
+    choose.replace([*wrong, *(f"{name}_backward" for name in wrong)])  # the gradient of some has this name
     if wrong:
         listed = ", ".join(f"{name} ({one.case}: by {one.error:.2g})" for name, one in wrong.items())
         warnings.warn(f"these kernels differ from plain torch on {gpu}: {listed}; plain torch is used for them, which is "
