@@ -6,9 +6,9 @@ The trainings are those of `python -m trainer bench`, whose folders are named he
     python -m benchmarks.seeds FOLDER --out benchmarks/results/seeds.md
 
 The page has the means, interquartile means and their intervals over the seeds, minutes and steps, and the published scores of
-games that equal their cartridge. A file .json beside --out keeps the score of each seed and a curve of 32 points. Trainings
-that have not ended are left out; a column says how many seeds a row has. With --add the trainings that are in that file
-already, of another machine for example, stay, but for those of games whose trainings in the folders have other settings.
+games that equal their cartridge. A file .json beside --out keeps what the page needs of each training. Trainings that have not
+ended are left out; a column says how many seeds a row has. With --add the trainings that are in that file already, of another
+machine for example, stay, but for those of games whose trainings in the folders have other settings.
 """
 
 import json
@@ -30,10 +30,8 @@ from trainer.log.text import markdown
 from trainer.results import published
 from trainer.results.groups import about
 from trainer.runs.folder import CONFIG
-from trainer.runs.metrics import read_metrics
 from trainer.runs.summary import Run, read_run
 
-POINTS = 32  # of a curve
 COLUMNS = ["game", "sticky", "seeds", "steps", "minutes", "mean", "interquartile mean", "95% interval", "greedy, mean",
            "human-normalized", "PPO", "DQN", "Rainbow"]
 NOTES = f"""Raw scores to game over, actions sampled (and greedy in one column), {{episodes}} episodes of each training.
@@ -58,13 +56,6 @@ def finished(folders: Iterable[Path]) -> Iterator[Run]:
                     yield run
 
 
-def curve(run: Run) -> list[list[float]]:
-    """Pairs of a step and the mean score of recent episodes, POINTS of them at most."""
-    entries = [entry for entry in read_metrics(run.folder) if entry.get("score_mean") is not None]
-    picked = np.unique(np.linspace(0, len(entries) - 1, min(POINTS, len(entries))).round().astype(int))
-    return [[entries[index]["step"], float(f"{entries[index]['score_mean']:.4g}")] for index in picked]
-
-
 def settings(config: dict[str, Any]) -> str:
     """A checksum of what a preset sets: all that is not a default, but for sticky actions and the machine's threads."""
     defaults, aside = Config(config["game"]).to_dict(), {*OF_THE_MACHINE, "sticky"}
@@ -78,8 +69,7 @@ def facts(run: Run) -> dict[str, Any]:
     scores = {one["protocol"]["actions"]: one["mean"] for one in run.evaluations}
     return {"game": run.name.short, "sticky": run.config["env"]["sticky"], "seed": run.seed, "steps": run.step,
             "settings": settings(run.config), "minutes": round(run.seconds / 60, 2),
-            "options": run.config["env"].get("options") or {}, "scores": scores, "episodes": run.evaluations[0]["episodes"],
-            "curve": curve(run)}
+            "options": run.config["env"].get("options") or {}, "scores": scores, "episodes": run.evaluations[0]["episodes"]}
 
 
 def with_published(trainings: list[dict[str, Any]], file: Path) -> list[dict[str, Any]]:

@@ -28,6 +28,15 @@ def pytest_runtest_setup(item):
         os.sched_setaffinity(0, {CORES[int(WORKER.removeprefix("gw")) % len(CORES)]} if alone else CORES)
 
 
+def pytest_terminal_summary(terminalreporter):
+    """Print how many tests were skipped because CuPy is missing, and how to run them."""
+    waiting = sum(isinstance(one.longrepr, tuple) and "CuPy" in one.longrepr[2]
+                  for one in terminalreporter.stats.get("skipped", ()))
+    if waiting:
+        terminalreporter.write_line(f"tests that wait for CuPy: {waiting:,}; to run them: make cuda, then make test (no GPU is "
+                                    "needed)", yellow=True)
+
+
 @pytest.fixture(scope="session")
 def shared_folder(tmp_path_factory):
     """A temporary folder that all workers of this session use, so that none builds what another has built."""

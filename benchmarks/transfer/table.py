@@ -7,13 +7,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
-import numpy as np
 from rich.console import Console as Terminal
 
 from benchmarks.cartridges.agents import PLAIN, Agent, load_agent
 from benchmarks.transfer.play import Played, play, play_from_its_start, play_here
 from trainer.errors import TrainerError
+from trainer.files import write_atomically
 from trainer.log.text import markdown
 from trainer.log.ticker import Ticker
 
@@ -22,44 +23,86 @@ COLUMNS = ["game", "agent", "view", "sticky", "cartridge", "here", "cartridge / 
            "episodes a side"]
 
 
+class Tally(NamedTuple):
+    """What the table needs of some episodes."""
+
+    episodes: int
+    total: float    # of the scores
+    squares: float  # sum of the squared scores
+    cut: int        # episodes that ended by the limit of steps
+    same: int       # episodes that our game repeats
+
+    @classmethod
+    def read(cls, numbers: list[float]) -> "Tally":
+        """A tally of a file. Raises ValueError or TypeError if these are not its five numbers."""
+        episodes, total, squares, cut, same = numbers
+        return cls(int(episodes), float(total), float(squares), int(cut), int(same))
+
+    @property
+    def mean(self) -> float:
+        """The mean score."""
+        return self.total / self.episodes
+
+    @property
+    def error(self) -> float:
+        """The standard error of the mean; 0 for one episode."""
+        if self.episodes < 2:
+            return 0.0
+        return (max(0.0, self.squares - self.total * self.mean) / (self.episodes - 1) / self.episodes) ** 0.5
+
+
+def tally(played: Played, limit: int) -> Tally:
+    """The tally of these episodes; limit: of their steps."""
+    return Tally(len(played.scores), float(played.scores.sum()), float((played.scores ** 2).sum()),
+                 int((played.lengths >= limit).sum()), int(played.same.sum()))
+
+
 class Scores:
-    """Groups of episodes by what was played, in a file of JSON lines or only in memory."""
+    """Tallies of groups of episodes by what was played, in a file of JSON lines or only in memory.
+
+    A line has the key, and for each group its first episode and its tally.
+    """
 
     def __init__(self, path: Path | None):
-        self.path, self.known = path, {}
+        self.path = path
+        self.known: dict[str, dict[tuple[int, int], Tally]] = {}  # by the key in JSON, then by a group's first episode and size
         if path and path.exists():
             for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
                 try:
                     row = json.loads(line)
-                    self.known[json.dumps(row["key"])] = Played(*(np.array(row[name], float) for name in Played._fields))
+                    groups = [(int(first), Tally.read(numbers)) for first, *numbers in row["groups"]]
+                    self.known[json.dumps(row["key"])] = {(first, group.episodes): group for first, group in groups}
                 except (ValueError, TypeError, KeyError):
-                    raise TrainerError(f"--out must be a file of this program, not {path}: line {number} is not one of its "
-                                       "lines; name another file, or remove the line") from None
+                    raise TrainerError(f"the file of scores must be one of this program, not {path}: line {number} is not one "
+                                       "of its lines; name another file, or remove the line") from None
 
-    def get(self, key: list[object], make: Callable[[], Played]) -> Played:
-        """The episodes under this key, which `make` plays if they are not known."""
-        name = json.dumps(key)
-        if name not in self.known:
-            self.known[name] = played = make()
+    def get(self, key: list[object], first: int, count: int, make: Callable[[], Tally]) -> Tally:
+        """The tally of the episodes `first` to `first + count - 1` under this key; `make` plays them if they are not known."""
+        groups = self.known.setdefault(json.dumps(key), {})
+        if (first, count) not in groups:
+            groups[first, count] = make()
             if self.path:
-                line = {"key": key, **{part: array.tolist() for part, array in played._asdict().items()}}
-                with self.path.open("a", encoding="utf-8") as file:
-                    file.write(json.dumps(line) + "\n")
-        return self.known[name]
+                write_atomically(self.path, [self._line(name).encode() for name in self.known])
+        return groups[first, count]
+
+    def _line(self, name: str) -> str:
+        groups = [[first, *group] for (first, _), group in sorted(self.known[name].items())]
+        return json.dumps({"key": json.loads(name), "groups": groups}) + "\n"
 
 
-def all_sides(agent: Agent, sticky: float, episodes: int, scores: Scores) -> list[Played]:
+def all_sides(agent: Agent, sticky: float, episodes: int, scores: Scores) -> list[Tally]:
     """The episodes on the cartridge, here with its start, and here with a random one."""
-    terminal, config, sides = Terminal(stderr=True), agent.config, []
+    terminal, config = Terminal(stderr=True), agent.config
     about = [config.game, agent.checksum, config.env.view, sticky, config.env.noop_max, config.env.time_limit]
+
+    def play_group(side: str, player: Callable[..., Played], first: int, count: int) -> Tally:
+        with Ticker(f"{config.game}, {side}, sticky {sticky:g}, from episode {first}", terminal, line_seconds=60) as tick:
+            return tally(player(agent.policy, config, count, sticky, 1 + first, tick), config.env.time_limit)
+    sides = []
     for side, player in (("cartridge", play), ("its start", play_from_its_start), ("here", play_here)):
-        groups = []
-        for first in range(0, episodes, GROUP):
-            count = min(GROUP, episodes - first)
-            with Ticker(f"{config.game}, {side}, sticky {sticky:g}, from episode {first}", terminal, line_seconds=60) as tick:
-                make = partial(player, agent.policy, config, count, sticky, 1 + first, tick)
-                groups.append(scores.get([*about, first, count, side], make))
-        sides.append(Played(*(np.concatenate(parts) for parts in zip(*groups, strict=True))))
+        groups = [scores.get([*about, side], first, count, partial(play_group, side, player, first, count))
+                  for first in range(0, episodes, GROUP) for count in [min(GROUP, episodes - first)]]
+        sides.append(Tally(*map(sum, zip(*groups, strict=True))))
     return sides
 
 
@@ -68,19 +111,16 @@ def number(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
 
 
-def row_of(agent: Agent, sticky: float, theirs: Played, ours: Played, scattered: Played) -> list[str]:
+def row_of(agent: Agent, sticky: float, theirs: Tally, ours: Tally, scattered: Tally) -> list[str]:
     """The table's row: means with standard errors, and the ratio of the means with its own (by the delta method)."""
-    texts, parts = [], []
-    for side in (theirs, ours, scattered):
-        mean, count = side.scores.mean(), len(side.scores)
-        error = side.scores.std(ddof=1) / count ** 0.5 if count > 1 else 0.0
-        cut = int((side.lengths >= agent.config.env.time_limit).sum())
-        texts.append(f"{number(mean)} ± {number(error)}" + (f" ({cut} cut)" if cut else ""))
-        parts.append((mean, error / mean if mean > 0 else 0.0))
-    (mean, part), (base, base_part), _ = parts
-    ratio = f"{mean / base:.3f} ± {mean / base * (part ** 2 + base_part ** 2) ** 0.5:.2g}" if min(mean, base) > 0 else "-"
+    texts = [f"{number(side.mean)} ± {number(side.error)}" + (f" ({side.cut} cut)" if side.cut else "")
+             for side in (theirs, ours, scattered)]
+    ratio = "-"
+    if min(theirs.mean, ours.mean) > 0:
+        part = ((theirs.error / theirs.mean) ** 2 + (ours.error / ours.mean) ** 2) ** 0.5
+        ratio = f"{theirs.mean / ours.mean:.3f} ± {theirs.mean / ours.mean * part:.2g}"
     return [agent.config.game, agent.name, agent.config.env.view, f"{sticky:g}", *texts[:2], ratio, texts[2],
-            f"{int(theirs.same.sum())} of {len(theirs.same)}", str(len(theirs.scores))]
+            f"{theirs.same} of {theirs.episodes}", str(theirs.episodes)]
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

@@ -2,6 +2,8 @@
 
 import json
 from importlib.util import find_spec
+from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,8 +16,12 @@ from benchmarks.cartridges.twins import TWINS
 from benchmarks.likeness.table import END
 from benchmarks.transfer import __main__ as transfer
 from benchmarks.transfer import table
+from benchmarks.transfer.play import Played
 from trainer import Session
+from trainer.config import Config, EnvConfig
+from trainer.errors import TrainerError
 
+ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.skipif(find_spec("ale_py") is None, reason="needs ale-py")
 
 
@@ -37,12 +43,43 @@ def test_the_table_gets_a_row_for_each_game_and_probability_and_keeps_the_others
     assert [(row[0], row[3], *row[-2:]) for row in rows] == [
         (game, sticky, "2 of 2", "2") for game in ("pong", "freeway") for sticky in ("0", "0.25")]
     assert all("(2 cut)" in row[4] and "(2 cut)" in row[5] for row in rows)
-    played = len(scores.read_text(encoding="utf-8").splitlines())
+    before = scores.read_text(encoding="utf-8")
     monkeypatch.setattr(table, "play", lambda *_: pytest.fail("this was played"))
     transfer.main(["freeway", *common, "--sticky", "0"])
     text = page.read_text(encoding="utf-8")
     assert text.count("| pong") == text.count("| freeway") == 2 and text.startswith("before") and text.endswith("after\n")
-    assert played == 12 == len(scores.read_text(encoding="utf-8").splitlines())
+    assert before == scores.read_text(encoding="utf-8") and before.count('"groups": [[0, 2, ') == 12
+
+
+def test_the_published_table_is_made_of_the_file_of_scores():
+    sides = {}
+    for key, groups in table.Scores(ROOT / "benchmarks/results/transfer.jsonl").known.items():
+        *about, side = json.loads(key)
+        sides.setdefault(tuple(about), {})[side] = table.Tally(*map(sum, zip(*groups.values(), strict=True)))
+    made = set()
+    for (game, checksum, view, sticky, _, limit), by_side in sides.items():
+        agent = SimpleNamespace(name=checksum, config=Config(game, EnvConfig(view=view, time_limit=limit)))
+        made.add(tuple(table.row_of(agent, sticky, *(by_side[side] for side in ("cartridge", "its start", "here")))))
+    text = (ROOT / "docs/likeness.md").read_text(encoding="utf-8").split(transfer.BEGIN)[1].split(END)[0]
+    published = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.strip().splitlines()[2:]]
+    assert len(published) == len(made) and {(row[0], *row[2:]) for row in published} == {(row[0], *row[2:]) for row in made}
+
+
+def test_a_tally_has_the_mean_and_the_error_of_the_episodes_whether_they_were_grouped_or_not():
+    scores, lengths = np.random.default_rng(3).integers(0, 10**6, (25,)).astype(float), np.arange(25)
+    played = [Played(scores[part], lengths[part], lengths[part] % 2 > 0) for part in (slice(10), slice(10, 20), slice(20, 25))]
+    one = table.Tally(*map(sum, zip(*(table.tally(part, 20) for part in played), strict=True)))
+    assert one.mean == pytest.approx(scores.mean()) and one.error == pytest.approx(scores.std(ddof=1) / 5)
+    assert (one.episodes, one.cut, one.same) == (25, 5, 12)
+    assert table.Tally(1, 5.0, 25.0, 0, 0).error == table.Tally(3, 6.0, 12.0, 0, 0).error == 0.0
+
+
+@pytest.mark.parametrize("line", ["", "{", "[]", "{}", '{"key": 1}', '{"key": [], "groups": [[0, 1]]}',
+                                  '{"key": [], "groups": [[0, 1, "x", 1, 0, 0]]}'])
+def test_a_file_of_another_program_is_refused_by_its_line(line, tmp_path):
+    (tmp_path / "scores.jsonl").write_text(line + "\n")
+    with pytest.raises(TrainerError, match=r"line 1 is not one of its lines; name another file"):
+        table.Scores(tmp_path / "scores.jsonl")
 
 
 @pytest.mark.parametrize("arguments, text", [

