@@ -12,7 +12,6 @@
     graphs.py            work captured once and then replayed
     nvrtc.py             CUDA sources compiled at run time
     probe.py             measures copies and launches, and chooses the number of batches
-    selftest.py          checks and measures this machine's GPU, and writes one file to send
     spans.py             names in a profiler's trace
     errors.py            the errors of all these
     on_device/           games on the device itself, and their pipeline

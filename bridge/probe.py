@@ -1,4 +1,4 @@
-"""Measure copies and launches on this machine, and choose the number of batches: `python -m bridge.probe`.
+"""Measure copies and launches on this machine, and choose the number of batches.
 
 One step of all environments in K batches takes about as long as the slowest of these three:
 
@@ -10,10 +10,8 @@ More batches hide more of the copies behind the games. But small copies are less
 they hide.
 """
 
-import argparse
 import functools
 import statistics
-import sys
 import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -21,12 +19,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-import envs_c
-from bridge.device import open_device, why_no_gpu
-from bridge.errors import BridgeError
 from bridge.interfaces import Device, Source, Stream, Work
 from bridge.slab import Slab
-from bridge.source import EpisodeLog, GameSource
+from bridge.source import EpisodeLog
 
 SIZES: tuple[int, ...] = tuple(4096 * 4**k for k in range(8))  # bytes: 4 KiB to 64 MiB
 COUNTS = (1, 2, 4, 8, 16)                     # numbers of batches to choose from
@@ -147,41 +142,3 @@ def table(costs: Costs) -> str:
         lines.append(label.rjust(10) + "".join(f"{size / costs.copies[column][k] / 1e9:26.2f}" for column in columns))
     lines.append(f"a launch: {costs.launch * 1e6:.1f} microseconds until its end, {costs.host * 1e6:.1f} of them on the host")
     return "\n".join(lines)
-
-
-def main(argv: list[str] | None = None) -> int:
-    """Run the command line. Returns the exit code."""
-    parser = argparse.ArgumentParser(prog="python -m bridge.probe", description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--game", default="breakout", help="game (default: breakout)")
-    parser.add_argument("--num-envs", type=int, default=4096, help="number of environments (default: 4096)")
-    parser.add_argument("--view", choices=("features", "pixels"), default="features",
-                        help="kind of observation (default: features)")
-    parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:1 (default: auto)")
-    options = parser.parse_args(argv)
-    try:
-        return report(options)
-    except (BridgeError, envs_c.EnvsError) as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-
-
-def report(options: argparse.Namespace) -> int:
-    """Measure, choose and print. Returns the exit code."""
-    device = open_device(options.device)
-    source = GameSource(envs_c.VecEnv(envs_c.game(options.game), options.num_envs, view=options.view, seed=0))
-    size, games = slab_bytes(source), game_seconds(source)
-    print(f"{options.num_envs:,} environments of {options.game} ({options.view}): {size:,} bytes a step, "
-          f"{games * 1e6:.0f} microseconds to play it")
-    if device.torch_device.type == "cpu":
-        print(f"device: cpu ({why_no_gpu() or 'as requested'})\nbatches: 1, since nothing is copied on the CPU")
-        return 0
-    costs = measure(device)
-    choice = choose(costs, size, options.num_envs, games)
-    print(f"device: {torch.cuda.get_device_name(device.torch_device)}\n{table(costs)}\n"
-          f"batches: {choice.num_batches}; {choice.reason}")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

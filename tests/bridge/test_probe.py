@@ -42,19 +42,3 @@ def test_copies_are_measured_in_both_directions(slow_device, monkeypatch):
     assert device.count["upload"] == device.count["download"] >= 2 * 3 * 3
     assert measured.launch >= measured.host > 0
     assert probe.table(measured).count("\n") == 4
-
-
-def test_the_command_prints_its_choice_and_the_reason(capsys):
-    assert probe.main(["--num-envs", "64", "--device", "cpu"]) == 0
-    out = capsys.readouterr().out
-    assert "64 environments of breakout (features)" in out and "batches: 1, since nothing is copied on the CPU" in out
-
-
-@pytest.mark.parametrize(("argv", "sentence"), [
-    (["--device", "tpu"], "device must be auto, cpu, cuda, or cuda:1 for the second GPU, not 'tpu'"),
-    (["--game", "breakot"], "did you mean"),
-])
-def test_a_wrong_option_is_one_line_of_error(capsys, argv, sentence):
-    assert probe.main(argv) == 2
-    err = capsys.readouterr().err
-    assert err.startswith("error: ") and sentence in err and err.count("\n") == 1

@@ -88,7 +88,7 @@ def start(**settings):
 def test_a_wrong_kernel_is_found_and_named(unchecked, plant, kernel):
     plant(kernel)
     with pytest.warns(RuntimeWarning, match=rf"on a device without a GPU .*: {kernel} \([^)]*\); plain torch is used .* please "
-                                            r"report it with the file that python -m bridge.selftest writes \(docs/gpu.md"):
+                                            r"report it with the file that insertcoin selftest writes \(docs/gpu.md"):
         first_start.check_kernels(torch.device("cuda:0"))
     assert choose.replaced() == {kernel, f"{kernel}_backward"} and not first_start.memory_file().exists()
 

@@ -1,16 +1,17 @@
-"""The parts of `python -m bridge.selftest` on the device without a GPU."""
+"""The parts of `insertcoin selftest` on the device without a GPU."""
 
 import json
+import sys
 
 import pytest
 from cuda_double.install import installed
 
-from benchmarks import gpu as gpu_benchmark
-from bridge import selftest as visit
+from bridge import probe
 from bridge.graphs import Captured
+from trainer.commands.main import run as run_command
 from trainer.kernels import reference
 from trainer.kernels.cuda import rows as cuda
-from trainer.training import selftest
+from trainer.selftest import checks, figures, page, visit
 
 
 def failed(results) -> list[str]:
@@ -26,7 +27,7 @@ def fast():
 
 
 def test_every_kernel_passes_its_check(fast):
-    results = list(selftest.kernels((1, 33, 129)))
+    results = list(checks.kernels((1, 33, 129)))
     launching = {name for name, one in vars(cuda).items() if getattr(one, "__module__", "") == cuda.__name__ and name[0] != "_"}
     checked = {one["check"] for one in results}
     assert not failed(results)
@@ -36,7 +37,7 @@ def test_every_kernel_passes_its_check(fast):
 def test_a_kernel_that_differs_fails_its_check(fast, monkeypatch):
     original = reference.advantages
     monkeypatch.setattr(reference, "advantages", lambda *arguments: original(*arguments) + 0.01)
-    results = list(selftest.kernels((1, 33)))
+    results = list(checks.kernels((1, 33)))
     assert failed(results) == ["advantages"]
     assert "V-trace, 33 rows: 0.0" in next(one["detail"] for one in results if one["check"] == "advantages")
 
@@ -44,7 +45,7 @@ def test_a_kernel_that_differs_fails_its_check(fast, monkeypatch):
 @pytest.mark.parametrize("changes", [{"num_batches": 2}, {"accumulate": 4}], ids=str)
 def test_captured_graphs_pass_their_checks(fast, changes):
     small = {"num_envs": 8, "horizon": 4} | changes
-    results = list(selftest.capture({"small": small}, 3))
+    results = list(checks.capture({"small": small}, 3))
     assert len(results) == 3 and not failed(results)
 
 
@@ -53,7 +54,7 @@ def test_work_that_cannot_be_captured_fails_its_check(fast, monkeypatch):
     def refuse(self):
         self.graphs.give_up(self.name, RuntimeError("refused"))
     monkeypatch.setattr(Captured, "_capture", refuse)
-    results = list(selftest.capture({"small": {"num_envs": 8, "horizon": 4}}, 3))
+    results = list(checks.capture({"small": {"num_envs": 8, "horizon": 4}}, 3))
     assert failed(results) == ["small: all work is captured"] and "refused" in results[0]["detail"]
 
 
@@ -68,16 +69,16 @@ def test_graphs_that_are_replayed_too_rarely_fail_their_check(fast, monkeypatch)
                 original()
         self.replay = replay
     monkeypatch.setattr(Captured, "_capture", every_other_time)
-    assert failed(selftest.capture({"small": {"num_envs": 8, "horizon": 4}}, 3)) == [
+    assert failed(checks.capture({"small": {"num_envs": 8, "horizon": 4}}, 3)) == [
         "small: as without graphs", "small: the first rollout is the CPU's"]
 
 
 def test_several_batches_pass_their_checks(fast, monkeypatch):
-    monkeypatch.setattr(selftest, "seconds", lambda made: 0.001)
-    original = selftest.config
-    monkeypatch.setattr(selftest, "config", lambda *arguments, **changes: original(*arguments, **changes | {
+    monkeypatch.setattr(checks, "seconds", lambda made: 0.001)
+    original = checks.config
+    monkeypatch.setattr(checks, "config", lambda *arguments, **changes: original(*arguments, **changes | {
         "num_envs": 16, "horizon": 4}))
-    results = list(selftest.overlap(counts=(2,)))
+    results = list(checks.overlap(counts=(2,)))
     assert len(results) == 3 and not failed(results)
     assert results[-1]["detail"] == "serial: 1.00 ms, 2 batches: 1.00 ms"
 
@@ -85,28 +86,28 @@ def test_several_batches_pass_their_checks(fast, monkeypatch):
 @pytest.mark.parametrize("leaks", [False, True])
 def test_memory_that_grows_fails_its_check(fast, monkeypatch, leaks):
     import torch
-    kept, original = [], selftest.iterate
+    kept, original = [], checks.iterate
 
     def iterate(made):
         original(made)
         if leaks:
             kept.append(torch.zeros(100_000, device="cuda"))
-    monkeypatch.setattr(selftest, "iterate", iterate)
-    config = selftest.config
-    monkeypatch.setattr(selftest, "config", lambda **changes: config(**changes | {"num_envs": 16, "horizon": 4}))
-    results = list(selftest.memory(4))
+    monkeypatch.setattr(checks, "iterate", iterate)
+    config = checks.config
+    monkeypatch.setattr(checks, "config", lambda **changes: config(**changes | {"num_envs": 16, "horizon": 4}))
+    results = list(checks.memory(4))
     assert failed(results) == (["later iterations take no memory of the device"] if leaks else [])
 
 
 def test_a_part_that_raises_is_a_failed_check_and_the_next_one_runs(monkeypatch):
     def broken():
-        yield selftest.check("kernels", "one", True, "")
+        yield checks.check("kernels", "one", True, "")
         raise RuntimeError("CUDA error")
 
     def memory():
-        yield selftest.check("memory", "two", True, "")
-    monkeypatch.setattr(selftest, "CHECKS", (broken, memory))
-    assert [(one["check"], one["passed"]) for one in selftest.results()] == [
+        yield checks.check("memory", "two", True, "")
+    monkeypatch.setattr(checks, "CHECKS", (broken, memory))
+    assert [(one["check"], one["passed"]) for one in checks.results()] == [
         ("one", True), ("runs to its end", False), ("two", True)]
 
 
@@ -114,26 +115,30 @@ def test_a_part_that_raises_is_a_failed_check_and_the_next_one_runs(monkeypatch)
 
 @pytest.fixture
 def gpu(monkeypatch, tmp_path):
-    """A machine with a GPU, whose programs print what the test gives them: a dict of outputs by module."""
+    """A machine with a GPU, whose programs print what the test gives them: a dict of outputs and errors by part."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(visit, "why_no_gpu", lambda: "")
+    monkeypatch.setattr("bridge.why_no_gpu", lambda: "")
     monkeypatch.setattr(visit.torch.cuda, "get_device_name", lambda: "NVIDIA H100 80GB HBM3")
-    figures = [{"batches": batches, "serial": serial, "steps_per_second": 4e6, "rollout_ms": 100.0, "games_ms": 50.0}
-               for batches, serial in ((1, True), (1, False), (4, False))]
+    monkeypatch.setattr(visit, "program", lambda command, seconds: run(command))
+    for folder in ("tests", "benchmarks/gpu_model"):
+        (tmp_path / folder).mkdir(parents=True)
+    measured = {"copies": "GB/s 12", "choice": "4 (of estimates)", "figures": [
+        {"num_envs": 8192, "batches": batches, "serial": serial, "steps_per_second": 4e6, "rollout_steps_per_second": 6e6,
+         "iteration_ms": 131.0, "rollout_ms": 100.0, "games_ms": 50.0, "idle": 0.25, "copy_bytes": 4096, "bandwidth": 0.9}
+        for batches, serial in ((1, True), (1, False), (4, False))]}
     passed = [{"part": "kernels", "check": "sample", "passed": True, "detail": "a | b"}]
-    programs = {"trainer.training.selftest": (json.dumps(passed), ""), "benchmarks.gpu": ("# The page", ""),
-                "benchmarks.gpu_model": (json.dumps([{"steps_per_second": 6e6, "rollout_ms": 80.0}]), "")}
-    calls = []
+    programs = {"checks": (json.dumps(passed), ""), "figures": (json.dumps(measured), ""),
+                "benchmarks.gpu_model": (json.dumps([{"steps_per_second": 6e6, "rollout_ms": 80.0}]), ""),
+                "pytest": ("...\n12 passed in 3 s", ""), "calls": []}
 
-    def program(module, *arguments, seconds):
-        calls.append((module, *arguments))
-        if "--json" in arguments and module == "benchmarks.gpu" and not programs[module][1]:
-            with open(arguments[-1], "w") as file:
-                json.dump(figures, file)
-        return programs[module]
-    monkeypatch.setattr(visit, "program", program)
-    programs["calls"] = calls
+    def run(command):
+        programs["calls"].append(command)
+        return programs[next(name for name in programs if name in command)]
     return programs
+
+
+def selftest(*argv: str) -> int:
+    return run_command(["selftest", *argv])
 
 
 def written(tmp_path) -> tuple[str, dict]:
@@ -141,77 +146,109 @@ def written(tmp_path) -> tuple[str, dict]:
     return text, json.loads(text.split("```json\n")[1].split("```")[0])
 
 
-def test_one_file_has_the_checks_and_the_model_beside_the_figures(gpu, tmp_path, capsys):
-    assert visit.main([]) == 0
+def test_one_file_has_the_checks_the_copies_and_the_model_beside_the_figures(gpu, tmp_path, capsys):
+    assert selftest() == 0
     text, content = written(tmp_path)
-    assert "| kernels | sample | yes | a / b |" in text and "# The page" in text and "Not done" not in text
-    assert "| serial | 4,000,000 |  |  | 100.00 |  |" in text
-    assert "| 4 | 4,000,000 | 6,000,000 | 1.50 | 100.00 | 80.00 |" in text
+    assert "| kernels | sample | yes | a / b |" in text and "GB/s 12" in text and "batches: 4 (of" in text
+    assert "Not done" not in text and "pytest" not in text
+    assert "| serial | 4.00M |  |  | 100.00 |  | 6.00M | 131.00 | 50.00 | 25% | 4,096 | 90% |" in text
+    assert "| 4 | 4.00M | 6.00M | 1.50 | 100.00 | 80.00 | 6.00M | 131.00 | 50.00 | 25% | 4,096 | 90% |" in text
     assert content["facts"]["gpu"] == "NVIDIA H100 80GB HBM3"
     assert {"driver", "torch", "cpu", "python"} <= content["facts"].keys()
-    assert [call[1:3] for call in gpu["calls"] if call[0] == "benchmarks.gpu_model"] == [("--device", "h100")] * 2
+    models = [call[call.index("benchmarks.gpu_model") + 1:] for call in gpu["calls"] if "benchmarks.gpu_model" in call]
+    assert [call[:2] for call in models] == [["--device", "h100"]] * 2
     assert "1 checks passed, 0 failed; please send insertcoin_selftest.md" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(("module", "code"), [("trainer.training.selftest", 1), ("benchmarks.gpu", 0),
-                                              ("benchmarks.gpu_model", 0)])
-def test_a_part_that_fails_is_named_and_the_others_are_in_the_file(gpu, tmp_path, module, code):
-    gpu[module] = "", f"{module} was ended after 3 seconds"
-    assert visit.main([]) == code
+def test_the_full_visit_measures_all_sizes_runs_the_tests_and_has_no_limit_of_time(gpu, tmp_path):
+    assert selftest("--full", "--num-envs", "8192,32768", "--iterations", "10") == 0
+    assert "`pytest -m gpu`: 12 passed in 3 s" in written(tmp_path)[0]
+    figures = next(call for call in gpu["calls"] if "figures" in call)
+    assert figures[-4:] == ["--num-envs", "8192,32768", "--iterations", "10"]
+    assert visit.Clock(None).left(3.0) is None and 1.0 <= visit.Clock(2.0).left(3.0) <= 2.0
+
+
+@pytest.mark.parametrize(("part", "code"), [("checks", 1), ("pytest", 1), ("figures", 0), ("benchmarks.gpu_model", 0)])
+def test_a_part_that_fails_is_named_and_the_others_are_in_the_file(gpu, tmp_path, part, code):
+    gpu[part] = "", f"{part} was ended after 3 seconds"
+    assert selftest("--full") == code
     text, content = written(tmp_path)
-    assert f"{module} was ended after 3 seconds" in text and "## Not done: " in text
-    assert bool(content["checks"]) == (code == 0) and bool(content["figures"]) == (module != "benchmarks.gpu")
+    assert f"{part} was ended after 3 seconds" in text and "## Not done: " in text
+    assert bool(content["checks"]) == (part != "checks") and bool(content["figures"]) == (part != "figures")
 
 
 def test_a_failed_check_is_printed_and_is_the_exit_code(gpu, tmp_path, capsys):
-    gpu["trainer.training.selftest"] = json.dumps([{"part": "memory", "check": "c", "passed": False, "detail": "grew"}]), ""
-    assert visit.main([]) == 1
+    gpu["checks"] = json.dumps([{"part": "memory", "check": "c", "passed": False, "detail": "grew"}]), ""
+    assert selftest() == 1
     assert "failed: memory, c: grew" in capsys.readouterr().err and "**NO**" in written(tmp_path)[0]
 
 
 def test_a_gpu_that_the_model_does_not_know_has_figures_without_it(gpu, monkeypatch, tmp_path):
     monkeypatch.setattr(visit.torch.cuda, "get_device_name", lambda: "NVIDIA GeForce GTX 1080")
-    assert visit.main([]) == 0
+    assert selftest() == 0
     assert "the model does not know NVIDIA GeForce GTX 1080; it has h100" in written(tmp_path)[0]
+
+
+def test_outside_the_repository_its_parts_are_named_as_missing(gpu, tmp_path):
+    for folder in ("tests", "benchmarks/gpu_model"):
+        (tmp_path / folder).rmdir()
+    assert selftest("--full") == 1
+    text, _ = written(tmp_path)
+    assert all(f"not here: {path} is a part of the repository; run this command in its folder" in text
+               for path in ("tests", "benchmarks/gpu_model"))
 
 
 def test_without_a_gpu_one_line_says_what_is_missing(capsys, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(visit, "why_no_gpu", lambda: "CuPy is not installed: make cuda")
-    assert visit.main([]) == 2
+    monkeypatch.setattr("bridge.why_no_gpu", lambda: "CuPy is not installed: make cuda")
+    assert selftest() == 2
     printed = capsys.readouterr()
     assert printed.err == "error: the self-test needs a GPU: CuPy is not installed: make cuda\n" and not printed.out
     assert not list(tmp_path.iterdir())
 
 
-def test_a_file_that_cannot_be_written_is_one_line(gpu, capsys):
-    assert visit.main(["--out", "nowhere/file.md"]) == 2
-    assert "error: cannot write nowhere/file.md: No such file" in capsys.readouterr().err and not gpu["calls"]
+@pytest.mark.parametrize(("argv", "sentence"), [
+    (["--out", "nowhere/file.md"], "--out must be in a folder that exists, not 'nowhere'"),
+    (["--out", "tests"], "--out must be a file, not the folder 'tests'"),
+    (["--num-envs", "0"], "--num-envs must be numbers of environments with commas, such as 8192,32768, not '0'"),
+    (["--iterations", "0"], "--iterations must be an integer of at least 1, not 0"),
+    (["--part", "model"], "--part must be all, checks or figures, not 'model'")])
+def test_a_wrong_option_is_one_line(gpu, capsys, argv, sentence):
+    assert selftest(*argv) == 2
+    error = capsys.readouterr().err
+    assert error.startswith(f"error: {sentence}") and error.count("\n") == 1 and not gpu["calls"]
 
 
-@pytest.mark.parametrize(("module", "arguments", "seconds", "output", "problem"), [
-    ("this_module_is_missing", (), 9, "", "not here: this_module_is_missing is a part of the repository"),
-    ("this_package.is_missing", (), 9, "", "not here: this_package.is_missing is a part of the repository"),
-    ("json.tool", ("--help",), 30, "usage: ", ""),
-    ("json.tool", ("nowhere.json",), 30, "", "json.tool ended with code "),
-    ("http.server", ("0",), 0.3, "", "http.server was ended after 0 seconds"),
+@pytest.mark.parametrize(("arguments", "seconds", "output", "problem"), [
+    (("-m", "json.tool", "--help"), 30, "usage: ", ""),
+    (("-m", "json.tool", "nowhere.json"), 30, "", "-m json.tool nowhere.json ended with code "),
+    (("-m", "http.server", "0"), 0.3, "", "-m http.server 0 was ended after 0 seconds"),
 ])
-def test_a_program_that_is_missing_fails_or_hangs_is_a_problem(module, arguments, seconds, output, problem):
-    printed, why = visit.program(module, *arguments, seconds=seconds)
+def test_a_program_that_fails_or_hangs_is_a_problem(arguments, seconds, output, problem):
+    printed, why = visit.program([sys.executable, *arguments], seconds)
     assert printed.startswith(output) and why.startswith(problem) and bool(why) == bool(problem)
 
 
+@pytest.mark.parametrize("part", ["checks", "figures"])
+def test_a_part_alone_prints_its_results_as_json(gpu, monkeypatch, capsys, part):
+    monkeypatch.setattr(checks, "results", lambda: ["checks"])
+    monkeypatch.setattr(figures, "results", lambda sizes, iterations: ["figures", *sizes, iterations])
+    assert selftest("--part", part, "--num-envs", "64,128", "--iterations", "2") == 0
+    assert json.loads(capsys.readouterr().out) == {"checks": ["checks"], "figures": ["figures", 64, 128, 2]}[part]
+    assert not gpu["calls"]
+
+
 @pytest.mark.slow
-def test_the_figures_of_benchmarks_gpu_are_those_that_the_file_shows(fast, monkeypatch):
-    monkeypatch.setattr(gpu_benchmark, "HORIZON", 4)
-    figures = gpu_benchmark.measure(gpu_benchmark.config(8, 2, False, 2), costs=None, iterations=1)
-    cells = gpu_benchmark.row(figures)
-    assert cells[0] == "2" and len(cells) == 9
-    assert visit.figures_row(figures, {2: {"steps_per_second": 1e6, "rollout_ms": 3.0}})[2] == "1,000,000"
-    assert json.loads(json.dumps(figures))["num_envs"] == 8 and figures["games_ms"] > 0
+def test_the_figures_that_are_measured_are_those_that_the_file_shows(fast, monkeypatch):
+    monkeypatch.setattr(figures, "HORIZON", 4)
+    monkeypatch.setattr(figures, "VARIANTS", (("serial", 1, True), ("2", 2, False)))
+    monkeypatch.setattr(probe, "SIZES", (512, 4096))
+    results = json.loads(json.dumps(figures.results([8], 1)))
+    serial, two = map(page.row, results["figures"])
+    assert serial[0] == "serial" and two[0] == "2" and len(two) == len(page.COLUMNS) and "a launch: " in results["copies"]
+    assert all(one["num_envs"] == 8 and one["games_ms"] > 0 for one in results["figures"]) and results["choice"][0].isdigit()
 
 
-def test_the_modules_that_the_command_runs_exist():
-    assert all(map(visit._exists, ("trainer.training.selftest", "benchmarks.gpu", "benchmarks.gpu_model")))
+def test_the_model_knows_the_devices_that_the_command_names():
     from benchmarks.gpu_model.devices import DEVICES
     assert set(visit.MODELS) == set(DEVICES)

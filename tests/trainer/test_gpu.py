@@ -177,10 +177,9 @@ def test_a_checkpoint_of_one_device_goes_on_another(tmp_path, saved_on, resumed_
     close(made, other)
 
 
-def test_the_probe_measures_this_machine(capsys):
-    assert probe.main(["--num-envs", "512"]) == 0
-    output = capsys.readouterr().out
-    assert torch.cuda.get_device_name() in output and "batches: " in output
+def test_the_probe_measures_this_machine():
+    costs = probe.measure(open_device("cuda"))
+    assert "a launch: " in probe.table(costs) and probe.choose(costs, 100_000, 512, 1e-4).num_batches in probe.COUNTS
 
 
 def test_training_on_the_gpu_learns():

@@ -4,7 +4,7 @@
     arguments.py   arguments of several verbs
     train.py       `GAME` and `--resume RUN`, without a verb
     eval.py, list.py, play.py, record.py, compare.py, report.py, export.py, sweep.py, bench.py, profile.py, games.py, arcade.py,
-    watch.py   the other verbs
+    selftest.py, watch.py   the other verbs
 
 `VERBS` is the registry of verbs. Each has a function `main(argv)`: it parses the arguments after the verb, calls the
 function that does the work, and raises TrainerError for mistakes of the user. Other packages add verbs by entry points in
@@ -49,6 +49,8 @@ VERBS = {
     "profile": Verb("trainer.commands.profile:main", "GAME [options]", "measure how long each stage of a training takes"),
     "arcade": Verb("trainer.commands.arcade:main", "[GAME.pyx ...] [options]",
                    "write the games and their agents as a page for browsers"),
+    "selftest": Verb("trainer.commands.selftest:main", "[options]",
+                     "check and measure this machine's GPU, and write one file to send"),
     "watch": Verb("trainer.commands.watch:main", "RUN [options]", "follow a run in a browser, its newest checkpoint playing"),
     "games": Verb("trainer.commands.games:games", "[GAME ...]", "list the games with their views, actions, options and speed"),
     "new": Verb("trainer.commands.games:new", "NAME", "begin a game of your own"),

@@ -25,7 +25,7 @@ from trainer.kernels.checks.cases import CARTPOLE, KERNELS, Group, compare
 
 ROWS = (3, 33)
 DRIVER = Path("/proc/driver/nvidia/version")  # of Linux
-REPORT = "report it with the file that python -m bridge.selftest writes (docs/gpu.md, The first visit)"
+REPORT = "report it with the file that insertcoin selftest writes (docs/gpu.md, The first visit)"
 
 _done: list[dict[str, str]] = []  # the checks of this process
 

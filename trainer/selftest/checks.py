@@ -1,4 +1,4 @@
-"""Checks of the trainer on this machine's GPU, a part of `python -m bridge.selftest`: prints a JSON list, an object a check.
+"""Checks of the trainer on this machine's GPU, the first part of `insertcoin selftest`.
 
     kernels   each kernel with 1 to 4,097 rows, against plain torch on the CPU
     capture   captured graphs against the same work without graphs, and against the CPU's first rollout
@@ -7,7 +7,6 @@
 """
 
 import contextlib
-import json
 import statistics
 import sys
 import time
@@ -202,7 +201,3 @@ def results() -> list[dict]:
             found.append(check(part.__name__, "runs to its end", False, f"{type(error).__name__}: {error}"))
     return found
 
-
-if __name__ == "__main__":
-    open_device("cuda")
-    print(json.dumps(results()))

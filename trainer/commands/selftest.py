@@ -1,0 +1,74 @@
+"""`insertcoin selftest`: check and measure this machine's GPU, and write one file to send."""
+
+import json
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from trainer.commands.arguments import require_folder
+from trainer.config.fields import Section, matching, path_setting, within
+from trainer.config.options import parse
+from trainer.errors import SettingError
+
+ABOUT = """\
+Check and measure this machine's GPU in less than ten minutes, and write one file to send: Markdown, with all results as JSON at
+its end. It names the machine, the GPU, its driver and the versions.
+
+checks: each kernel against plain torch; captured graphs against the same work without; several batches; memory.
+figures: copies, and training on Breakout with 1 to 16 batches.
+model: the prediction of benchmarks.gpu_model beside each figure; it needs the repository.
+
+Exit code: 0 if all checks pass, 1 if one fails, 2 without a GPU."""
+
+
+@dataclass(frozen=True)
+class SelftestOptions(Section):
+    """Options of the self-test."""
+
+    out: str = path_setting("insertcoin_selftest.md")
+    """The file to write."""
+    num_envs: str = matching("8192", r"[1-9]\d{0,6}(,[1-9]\d{0,6})*", "numbers of environments with commas, such as 8192,32768")
+    """Numbers of environments to measure with."""
+    iterations: int = within(5, 1)
+    """Measured iterations for each number of environments and batches."""
+    full: bool = False
+    """Run `pytest -m gpu` too, which needs the repository, and set no limit of time."""
+    part: Literal["all", "checks", "figures"] = "all"
+    """checks or figures: run only this part, in this process, and print its results as JSON."""
+
+    def check(self) -> None:
+        super().check()
+        require_folder("out", self.out)
+        if Path(self.out).is_dir():
+            raise SettingError("out", f"must be a file, not the folder {self.out!r}")
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The numbers in `num_envs`."""
+        return tuple(map(int, self.num_envs.split(",")))
+
+
+def main(argv: list[str]) -> int:
+    """Run the self-test. Returns the exit code; raises DeviceError without a GPU."""
+    options = parse(SelftestOptions, argv, "selftest", ABOUT)
+    from bridge import DeviceError, why_no_gpu
+    if problem := why_no_gpu():
+        raise DeviceError(f"the self-test needs a GPU: {problem}")
+    if options.part == "all":
+        return _all(options)
+    from trainer.selftest import checks, figures
+    print(json.dumps(checks.results() if options.part == "checks" else figures.results(options.sizes, options.iterations)))
+    return 0
+
+
+def _all(options: SelftestOptions) -> int:
+    """Run all parts, and print what failed. Returns the exit code."""
+    from trainer.selftest.visit import visit
+    results = visit(Path(options.out), options.sizes, options.iterations, full=options.full)
+    failed = [one for one in results["checks"] if one["passed"] is False]
+    for one in failed:
+        print(f"failed: {one['part']}, {one['check']}: {one['detail']}", file=sys.stderr)
+    print(f"{sum(one['passed'] is True for one in results['checks'])} checks passed, {len(failed)} failed; please send "
+          f"{options.out} with an issue")
+    return 1 if failed or {"checks", "tests"} & results["problems"].keys() else 0
