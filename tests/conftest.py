@@ -5,8 +5,12 @@ Only fixtures that need torch load it: the sanitizers run the games' tests witho
 
 import os
 import shutil
+import sys
 
 import pytest
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before NumPy: a worker has one core, on which more threads only wait
+
 from support import TOY
 
 import envs_c
@@ -52,6 +56,16 @@ def data_home(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_DATA_HOME", str(tmp_path_factory.mktemp("data")))
         yield
+
+
+@pytest.fixture(autouse=True)
+def no_curves(monkeypatch):
+    """Trainings in this process write an empty curves.png: to draw it takes longer than a small training.
+
+    tests/trainer/log/test_log.py draws curves, and tests/trainer/training/test_train.py a training's.
+    """
+    if train := sys.modules.get("trainer.training.train"):
+        monkeypatch.setattr(train, "draw_curves", lambda folder: (folder / "curves.png").touch())
 
 
 @pytest.fixture(scope="session")

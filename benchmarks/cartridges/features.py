@@ -53,6 +53,9 @@ def reader_of(cartridge, game: str, view: str, options: Mapping[str, Any]) -> "O
     return Camera(cartridge) if view == "pixels" else Observer(cartridge, game, more_features(options))
 
 
+GREY = np.array([299.0, 587.0, 114.0])  # thousandths of red, green and blue
+
+
 class Camera:
     """Reads a cartridge's grey pictures. `read` returns them, (84, 84) uint8, without the maker's name."""
 
@@ -62,8 +65,9 @@ class Camera:
         self.area = self.rows[0].sum() * self.columns[0].sum()
 
     def read(self) -> np.ndarray:
-        grey = (self.cartridge.masked().astype(int) @ [299, 587, 114] + 500) // 1000
-        sums = self.rows @ grey @ self.columns.T
+        picture = self.cartridge.masked()
+        grey = np.floor((picture.reshape(-1, 3) @ GREY + 500) / 1000)  # float64: exact for integers, and products are fast
+        sums = self.rows @ grey.reshape(picture.shape[:2]) @ self.columns.T
         return ((2 * sums + self.area) // (2 * self.area)).astype(np.uint8)  # halves up
 
 

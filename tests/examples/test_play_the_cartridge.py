@@ -1,5 +1,6 @@
 """The example that plays a cartridge: a tiny policy plays by features and by pixels; what cannot be played is one line."""
 
+import json
 from dataclasses import replace
 from importlib.util import find_spec
 
@@ -73,8 +74,11 @@ def test_several_runs_and_sticky_values_give_one_table_and_what_was_played_is_ke
     expected = [[game, "untrained", "features", sticky, "3 of 3", "3"] for game in two_runs for sticky in ("0", "0.25")]
     assert [row[:4] + row[8:] for row in rows] == expected
     lines = (tmp_path / "scores.jsonl").read_text(encoding="utf-8").splitlines()
-    assert len(lines) == 2 * 2 * 2 * 3 and capsys.readouterr().out.count("| freeway") == 2
-    (tmp_path / "scores.jsonl").write_text("\n".join(lines[:-1]) + "\n", encoding="utf-8")
+    assert len(lines) == 2 * 2 * 3 and capsys.readouterr().out.count("| freeway") == 2
+    last = json.loads(lines[-1])
+    assert [group[:2] for group in last["groups"]] == [[0, 2], [2, 1]]  # the first episode and the number of a group
+    shorter = json.dumps(last | {"groups": last["groups"][:1]})
+    (tmp_path / "scores.jsonl").write_text("\n".join([*lines[:-1], shorter]) + "\n", encoding="utf-8")
     played = []
     monkeypatch.setattr(table, "play", lambda *_: pytest.fail("this was played"))
     real = evaluate.play

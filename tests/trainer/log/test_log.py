@@ -64,6 +64,20 @@ def test_values_that_are_no_numbers_are_null(tmp_path, metrics, console):
     assert draw_curves(tmp_path).stat().st_size > 0
 
 
+@pytest.mark.parametrize("score", [0.001, -250_000.0, 999_999.0])
+def test_labels_of_curves_stay_in_the_picture_and_beside_the_axes(tmp_path, monkeypatch, score):
+    iterations(tmp_path, 1, 3, metrics=METRICS_OF_ITERATION | {"score_mean": score, "loss_value": score, "sps": 9.5e6})
+    figures = []
+    monkeypatch.setattr(curves, "_save", lambda figure, path: figures.append(figure))
+    monkeypatch.setattr(curves, "_title", lambda folder: "cartpole, seed 1\nthe name of the run")
+    draw_curves(tmp_path)
+    figures[0].draw_without_rendering()
+    boxes = [axes.get_tightbbox() for axes in figures[0].axes]
+    assert all(figures[0].bbox.x0 <= box.x0 and box.x1 <= figures[0].bbox.x1 and box.y0 >= 0 for box in boxes)
+    assert not any(one.overlaps(other) for index, one in enumerate(boxes) for other in boxes[:index])
+    assert not any(box.overlaps(figures[0]._suptitle.get_window_extent()) for box in boxes)
+
+
 def test_the_speed_is_measured_if_it_is_not_given(tmp_path):
     iterations(tmp_path, 1, 4, metrics={}, seconds=0.25)
     assert read_metrics(tmp_path)[-1]["sps"] == pytest.approx(STEP / 0.25)

@@ -1,7 +1,10 @@
 """Several choices and continuous actions from the rollout to the exported file."""
 
+import functools
 import importlib.util
 import json
+import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -37,10 +40,16 @@ def kind(request):
     return request.param
 
 
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    """A function that trains with one kind of actions, once; returns the run's folder."""
+    return functools.cache(lambda kind: train(config(tmp_path_factory.mktemp(kind) / "run", kind)))
+
+
 @pytest.fixture
-def run(kind, tmp_path):
-    """A trained run's folder."""
-    return train(config(tmp_path / "run", kind))
+def run(kind, trained, tmp_path):
+    """A copy of a trained run's folder."""
+    return Path(shutil.copytree(trained(kind), tmp_path / "run"))
 
 
 @pytest.mark.parametrize("memory", ["lstm", "mingru", "none"])

@@ -17,6 +17,7 @@ from trainer_support import ROLLOUT, config, same, wait_for
 
 from bridge import DeviceError
 from trainer.errors import ConfigError
+from trainer.log.curves import draw_curves
 from trainer.play import evaluate
 from trainer.ranks import Ranks
 from trainer.runs import checkpoint
@@ -57,12 +58,14 @@ def test_resuming_an_older_checkpoint_goes_the_same_way_again(tmp_path):
     same(wanted, weights(tmp_path))
 
 
-def test_a_run_leaves_everything_in_its_folder(tmp_path):
+def test_a_run_leaves_everything_in_its_folder(tmp_path, monkeypatch):
+    monkeypatch.setattr(train, "draw_curves", draw_curves)
     folder = train.train(config(tmp_path / "run", eval_episodes=5, gif=True))
     names = {path.name for path in folder.iterdir()}
     assert {"config.json", "metrics.jsonl", "curves.png", "report.html", "episode.gif", "evaluation.json",
             "best.safetensors"} <= names
     assert any("tfevents" in name for name in names)
+    assert (folder / "curves.png").read_bytes().startswith(b"\x89PNG")
     assert sum(name.startswith("step_") for name in names) == 3
     last = json.loads((folder / "metrics.jsonl").read_text().splitlines()[-1])
     assert {"step", "seconds", "sps", "score_mean", "time_env", "time_learn"} <= last.keys()
