@@ -12,6 +12,7 @@ Environment variables select the build. If one of them, the compiler or the CPU 
     DEBUG=1      bounds, None and initialization checks in Cython code, -O1 -g
     MARCH=...    the CPU to compile for: native (the default), x86-64-v3, ...; empty for the compiler's default. Not for wheels
     SANITIZE=... address, undefined or thread
+    NO_BUILD=1   `pip install -e .` compiles nothing: `make setup` compiles in place while pip installs
 
 Each combination has its own folder under build/: switching between two of them compiles nothing twice.
 """
@@ -47,6 +48,7 @@ SANITIZERS = ("address", "undefined", "thread")
 DEBUG = os.environ.get("DEBUG", "")
 SANITIZE = os.environ.get("SANITIZE", "")
 WHEEL = "bdist_wheel" in sys.argv
+NO_BUILD = "editable_wheel" in sys.argv and os.environ.get("NO_BUILD") == "1"
 ABI3 = WHEEL and not sysconfig.get_config_var("Py_GIL_DISABLED")  # no stable ABI without the GIL
 REPEATED = ("envs_c.games", "trainer.kernels")  # packages that a wheel holds for each level, in folders of its name
 
@@ -209,7 +211,7 @@ def main():
     if doctor.report():
         sys.exit(1)
     try:
-        ext_modules = extensions()
+        ext_modules = [] if NO_BUILD else extensions()
     except doctor.Missing as missing:
         sys.exit(f"insertcoin: {missing}")
     os.environ["CC"] = " ".join(doctor.compiler())  # setuptools would take the compiler that built Python

@@ -90,7 +90,7 @@ def prose(text: str) -> str:
 
 def making(game) -> str:
     limit = f"an episode is truncated after {game.time_limit:,} steps" if game.time_limit else "no time limit"
-    return (f"```python\nenv = envs_c.make(\"{game.name}\", num_envs=64)\n"
+    return (f"```python\nenv = insertcoin.make(\"{game.name}\", num_envs=64)\n"
             f"env = gymnasium.make(\"envs_c:Arcade/{game.title}-v0\")\n```\n\n"
             f"Defaults: frame skip {game.frame_skip}, {limit}. Screen: {game.screen[0]}x{game.screen[1]}. Windows and films "
             f"show {game.fps} frames a second.")

@@ -32,7 +32,13 @@ def __getattr__(name):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
     import_module("trainer.waiting").share_cores()
-    return getattr(import_module("trainer.training.api"), name)
+    try:
+        return getattr(import_module("trainer.training.api"), name)
+    except ModuleNotFoundError as error:
+        if str(error.name).partition(".")[0] in ("envs_c", "bridge", "trainer"):  # not built, or an error of ours
+            raise
+        advice = f"which is not installed: {import_module('envs_c.install').hint('train')}"
+        raise ModuleNotFoundError(f"trainer.{name} needs {error.name}, {advice}", name=error.name) from None
 
 
 def __dir__():

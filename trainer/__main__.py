@@ -1,4 +1,4 @@
-"""Entry point of `python -m trainer` and of the console script `insertcoin`.
+"""Entry point of `python -m trainer`; insertcoin/__main__.py calls it for the command `insertcoin`.
 
 This file runs in any Python 3, also without the trainer's packages: it then prints one line with the command to type.
 """
@@ -10,9 +10,10 @@ import io
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from types import ModuleType
 
 OLDEST_PYTHON = (3, 11)
-OWN_PACKAGES = ("envs_c", "bridge", "trainer")  # their compiled modules may be missing
+OWN_PACKAGES = ("envs_c", "bridge", "trainer", "insertcoin")  # their compiled modules may be missing
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -31,7 +32,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         stream.reconfigure(errors="backslashreplace")  # names of files may be no text, or not in the terminal's encoding
     share_cores()
     try:
-        from trainer.commands.main import run  # loads OWN_PACKAGES: an editable install is searched after sys.path
+        _load("insertcoin/own.py").bind("envs_c", "bridge")  # whatever else has these names in the working folder
+        from trainer.commands.main import run
         if is_console_script():
             sys.path.append(str(Path.cwd()))  # for import paths of the user's classes; last, so that it hides no package
         return run(sys.argv[1:] if argv is None else list(argv))
@@ -41,7 +43,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         package = str(error.name).partition(".")[0]
         return _refuse(str(error.name) if package in OWN_PACKAGES else package)
     except ImportError as error:
-        if error.name != "envs_c":  # it names what this CPU or INSERTCOIN_ISA lacks
+        if error.name not in OWN_PACKAGES:  # it names what this CPU or INSERTCOIN_ISA lacks, or the file that took a name
             raise
         print(f"error: {error}", file=sys.stderr)
         return 2
@@ -60,10 +62,16 @@ def _refuse(missing: str) -> int:
 
 def _install_command() -> str:
     """The command that installs the trainer's packages, from envs_c/install.py; `import envs_c` itself may be impossible."""
-    spec = importlib.util.spec_from_file_location("install", Path(__file__).parents[1] / "envs_c" / "install.py")
-    install = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(install)
-    return install.hint("train")
+    return _load("envs_c/install.py").hint("train")
+
+
+def _load(path: str) -> ModuleType:
+    """The module in a file of the packages beside this one, without importing its package."""
+    file = Path(__file__).parents[1] / path
+    spec = importlib.util.spec_from_file_location(file.stem, file)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ from typing import Any
 
 from trainer.errors import SettingError, TrainerError
 
-OWN_PACKAGES = ("envs_c", "bridge", "trainer")
+OWN_PACKAGES = ("envs_c", "bridge", "trainer", "insertcoin")
 
 
 def find(setting: str, path: str, arguments: tuple[str, ...], positional: int = 0) -> Callable[..., Any]:

@@ -59,18 +59,23 @@ def keep_freed_memory() -> None:
 
 
 def is_console_script() -> bool:
-    """True if the console script started this process, false for `python -m trainer`."""
+    """True if the console script started this process, false for `python -m`."""
     return Path(sys.argv[0]).stem == CONSOLE_SCRIPT
 
 
 def program_name() -> str:
     """The program's name in usage lines and messages, as the user typed it."""
-    return CONSOLE_SCRIPT if is_console_script() else "python -m trainer"
+    return CONSOLE_SCRIPT if is_console_script() else f"python -m {_package()}"
 
 
 def program_command() -> list[str]:
     """The first arguments of a command for starting this program again."""
-    return [sys.executable, sys.argv[0]] if is_console_script() else [sys.executable, "-m", "trainer"]
+    return [sys.executable, sys.argv[0]] if is_console_script() else [sys.executable, "-m", _package()]
+
+
+def _package() -> str:
+    """The package that `python -m` started: insertcoin, or trainer, which scripts mean too."""
+    return CONSOLE_SCRIPT if Path(sys.argv[0]).parts[-2:] == (CONSOLE_SCRIPT, "__main__.py") else "trainer"
 
 
 class Interrupt:

@@ -24,7 +24,8 @@ follow_imports = skip
 
 HEADER = """from typing import Any, assert_type
 import numpy as np, numpy.typing as npt
-import gymnasium, envs_c
+from pathlib import Path
+import gymnasium, envs_c, insertcoin
 from envs_c.game import Option
 name: str = input()
 env = envs_c.make("breakout", num_envs=8)
@@ -49,6 +50,12 @@ PROMISED = [  # an expression and its type
     ("envs_c.game(name).options", "dict[str, Option]"),
     ('envs_c.make_async("pong", 8, 4).recv()[0]', "npt.NDArray[np.float32 | np.uint8]"),
     ("envs_c.games()", "tuple[str, ...]"),
+    ('insertcoin.make("breakout", 8).reset()[0]', "npt.NDArray[np.float32]"),
+    ('insertcoin.make("pong", 2, view="rgb").reset()[0]', "npt.NDArray[np.uint8]"),
+    ("insertcoin.games()", "tuple[str, ...]"),
+    ("insertcoin.__version__", "str"),
+    ('insertcoin.train("breakout", seed=1)', "Path"),
+    ('insertcoin.load("last").evaluate(episodes=2)', "dict[str, Any]"),
     ("core.observation_shape", "tuple[int, ...]"),
     ("core.ended_return", "npt.NDArray[np.float64]"),
     ("core.get_state()", "bytes"),
@@ -63,6 +70,8 @@ REFUSED = [
     "core.step([0] * 8)",
     'env.reset()[0]["pixels"]',
     "envs_c.game(3)",
+    'insertcoin.make("pong", sticky="0.25")',
+    "insertcoin.train(7)",
 ]
 
 
@@ -121,7 +130,7 @@ def test_an_installation_has_the_stubs(tmp_path):
     assert result.returncode == 0, result.stderr
     for source in SOURCES:
         assert (tmp_path / source).with_suffix(".pyi").is_file(), source
-    assert all((tmp_path / package / "py.typed").is_file() for package in ("envs_c", "bridge", "trainer"))
+    assert all((tmp_path / package / "py.typed").is_file() for package in ("insertcoin", "envs_c", "bridge", "trainer"))
 
 
 @pytest.mark.parametrize(("names", "dtype"), [(FloatGame, "float32"), (ByteGame, "uint8")])

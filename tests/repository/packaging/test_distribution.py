@@ -35,7 +35,8 @@ def test_the_classifiers_name_every_python_that_is_tested():
 
 
 @pytest.mark.parametrize(("classifier", "true"), [
-    ("Typing :: Typed", all((ROOT / package / "py.typed").is_file() for package in ("envs_c", "bridge", "trainer"))),
+    ("Typing :: Typed", all((ROOT / package / "py.typed").is_file() for package in
+                            ("insertcoin", "envs_c", "bridge", "trainer"))),
     ("Programming Language :: Cython", any(ROOT.glob("envs_c/*.pyx"))),
 ])
 def test_a_classifier_is_listed_if_it_is_true(classifier, true):

@@ -15,7 +15,7 @@ EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["p
 GIT = {"url": "https://example.org/games.git", "vcs_info": {"vcs": "git", "commit_id": "0123abc"}}
 BARE = re.compile(r"pip install ['\"]?insertcoin\b(?!\[\w+\] @ )")  # by name alone, which asks an index
 FILES = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"),
-         *(file for name in ("envs_c", "bridge", "trainer", "examples", "benchmarks", "tools")
+         *(file for name in ("insertcoin", "envs_c", "bridge", "trainer", "examples", "benchmarks", "tools")
            for file in (ROOT / name).rglob("*.*") if file.suffix in (".py", ".pyx", ".pxd", ".md", ".txt"))]
 
 

@@ -42,6 +42,7 @@ def test_importing_the_package_loads_nothing_else():
 
 
 @pytest.mark.parametrize(("script", "name"), [("/x/bin/insertcoin", "insertcoin"),
+                                              ("/x/insertcoin/__main__.py", "python -m insertcoin"),
                                               ("/x/trainer/__main__.py", "python -m trainer")])
 @pytest.mark.parametrize("words", ["", "eval", "games", "profile"])
 def test_usage_lines_show_the_name_that_the_user_typed(script, name, words):
@@ -55,6 +56,8 @@ def test_messages_and_commands_have_the_name_that_the_user_typed(capsys, monkeyp
     monkeypatch.setattr(sys, "argv", ["/x/bin/insertcoin"])
     assert (program_name(), program_command()) == ("insertcoin", [sys.executable, "/x/bin/insertcoin"])
     assert "GAME is missing: write insertcoin sweep GAME" in refused(capsys, "sweep")
+    monkeypatch.setattr(sys, "argv", ["/x/insertcoin/__main__.py"])
+    assert (program_name(), program_command()) == ("python -m insertcoin", [sys.executable, "-m", "insertcoin"])
 
 
 def test_the_console_script_finds_modules_of_the_working_folder_after_all_others(tmp_path):
