@@ -14,30 +14,30 @@ WORKERS ?= auto
 # Another choice of tests: TESTS='-m slow tests/envs_c'.
 TESTS ?=
 TYPESCRIPT := typescript@7.0.2
-PINS := requirements.txt constraints.txt pyproject.toml
 IDENTITY := import sys; print(sys.version, sys.base_prefix)
 # The compiled games from outside the package (see envs_c/outside.py), in the user's cache folder.
 CACHE := $(if $(filter Darwin,$(shell uname)),$(HOME)/Library/Caches,$(or $(XDG_CACHE_HOME),$(HOME)/.cache))/envs_c
 
 .DEFAULT_GOAL := help
-.PHONY: help setup cuda breakout test learn lint types pages docs arcade bench asm sanitize crafted fuzz wheel isa peers clean
+.PHONY: help setup dev venv cuda breakout test learn lint types pages docs arcade bench asm sanitize crafted fuzz wheel isa peers clean
 
 help: ## list the commands
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{printf "%-14s %s\n", $$1, $$2}'
 
-setup: ## make .venv, install the pinned dependencies and insertcoin itself, build the extensions
+setup: venv ## make .venv, install what training needs and insertcoin itself, build the extensions
+	@$(BIN)/python tools/install.py
+	@$(if $(filter setup,$(MAKECMDGOALS)),echo "set-up: done. Next: make breakout. For the commands themselves: \
+	. $(BIN)/activate && insertcoin --help")
+
+dev: venv ## the same, and install what tests, linters and pages need
+	@$(BIN)/python tools/install.py dev
+
+venv: # if .venv is missing, is of another Python, or was interrupted before it had pip
 	@$(PYTHON) -c '' 2>/dev/null || { echo "insertcoin: no Python runs as '$(PYTHON)': install Python 3.11 or newer, \
 	or name one, as in 'PYTHON=python3.12 make setup'" >&2; exit 1; }
 	@$(PYTHON) tools/doctor.py python
-	@[ "$$($(BIN)/python -c '$(IDENTITY)' 2>/dev/null)" = "$$($(PYTHON) -c '$(IDENTITY)')" ] || { \
+	@[ -x $(BIN)/pip ] && [ "$$($(BIN)/python -c '$(IDENTITY)' 2>/dev/null)" = "$$($(PYTHON) -c '$(IDENTITY)')" ] || { \
 	$(PYTHON) tools/doctor.py && echo "set-up: making $(VENV)" && $(PYTHON) -m venv --clear $(VENV); }
-	@cat $(PINS) | cmp -s - $(VENV)/pins || { echo "set-up: installing the pinned dependencies, building the extensions"; \
-	$(BIN)/python -m pip install --no-input --progress-bar off -r requirements.txt >$(VENV)/pip.log 2>&1 && \
-	$(BIN)/python -m pip install --no-input --no-build-isolation --no-deps -e . >>$(VENV)/pip.log 2>&1 || \
-	{ $(PYTHON) tools/doctor.py pip $(VENV)/pip.log; exit 1; }; cat $(PINS) >$(VENV)/pins; }
-	@$(BIN)/python setup.py -q build_ext --inplace
-	@$(if $(filter setup,$(MAKECMDGOALS)),echo "set-up: done. Next: make breakout. For the commands themselves: \
-	. $(BIN)/activate && insertcoin --help")
 
 cuda: setup ## install CuPy and NVRTC, which a GPU needs (and which compile the kernels without one)
 	@$(BIN)/python -m pip install -q --no-input -r requirements-cuda.txt
@@ -45,31 +45,31 @@ cuda: setup ## install CuPy and NVRTC, which a GPU needs (and which compile the 
 breakout: setup ## train an agent that plays Breakout, then evaluate it
 	@$(BIN)/python -m trainer breakout $(ARGS)
 
-test: setup ## run all tests but those marked slow, gpu or learn, on several workers
+test: dev ## run all tests but those marked slow, gpu or learn, on several workers
 	@$(BIN)/python -m pytest -n $(WORKERS) --maxprocesses 8 --dist worksteal $(TESTS) $(ARGS)
 
-learn: setup ## run the tests that train agents until they play well (marked learn)
+learn: dev ## run the tests that train agents until they play well (marked learn)
 	@$(BIN)/python -m pytest -n $(WORKERS) --maxprocesses 8 --dist worksteal -m learn $(ARGS)
 
-lint: setup ## check the style of Python and Cython sources, and which folder may import which
+lint: dev ## check the style of Python and Cython sources, and which folder may import which
 	@$(BIN)/ruff check .
 	@PATH="$(CURDIR)/$(BIN):$$PATH" cython-lint $(wildcard envs_c trainer tests examples benchmarks)
 	@$(BIN)/lint-imports --no-logo --verbose >build/imports.log 2>&1 || { cat build/imports.log; exit 1; }
 
-types: setup ## check the types of the examples and of the interfaces that they use; with npx also of the page's scripts
+types: dev ## check the types of the examples and of the interfaces that they use; with npx also of the page's scripts
 	@$(BIN)/mypy
 	@$(BIN)/pyright --pythonpath $(BIN)/python
 	@if command -v npx >/dev/null; then npx --yes --package $(TYPESCRIPT) tsc -p envs_c/arcade; \
 	else echo "types: no npx: the scripts of the arcade's page are not checked" >&2; fi
 
-pages: setup ## write the pages that come from the sources: each game, the settings, the tree of files
+pages: dev ## write the pages that come from the sources: each game, the settings, the tree of files
 	@$(BIN)/python tools/game_pages.py
 	@$(BIN)/python tools/reference_pages.py
 
 docs: pages ## write these pages, then build the site of all pages and docstrings: build/site/index.html
 	@$(BIN)/python tools/build_site.py
 
-arcade: setup ## write the page of all games and their agents for browsers: build/arcade/index.html
+arcade: dev ## write the page of all games and their agents for browsers: build/arcade/index.html
 	@$(BIN)/python -m envs_c arcade --out build/arcade
 
 bench: setup ## measure games and training, with the limits beside the figures
@@ -82,26 +82,26 @@ bench-compare: setup ## measure two revisions alternately: make bench-compare RE
 asm: setup ## write the machine code of a game's step loop beside its C lines: make asm GAME=breakout
 	@$(BIN)/python tools/asm.py $(GAME)
 
-sanitize: setup ## run the games' tests under the address and undefined-behaviour sanitizers
+sanitize: dev ## run the games' tests under the address and undefined-behaviour sanitizers
 	@$(BIN)/python tools/sanitize.py address
 	@$(BIN)/python tools/sanitize.py undefined
 
-crafted: setup ## restore 2,000 crafted states of each game and play on, under the same two sanitizers
+crafted: dev ## restore 2,000 crafted states of each game and play on, under the same two sanitizers
 	@$(BIN)/python tools/sanitize.py address crafted $(ARGS)
 	@$(BIN)/python tools/sanitize.py undefined crafted $(ARGS)
 
-fuzz: setup ## try 20,000 hostile inputs in child processes; more with ARGS="--cases 1000000"
+fuzz: dev ## try 20,000 hostile inputs in child processes; more with ARGS="--cases 1000000"
 	@$(BIN)/python -m tools.fuzz $(ARGS)
 
 wheel: setup ## build the wheel for every CPU of this kind and every Python from 3.11 into dist/
 	@$(BIN)/python tools/build_wheel.py
 
-isa: setup ## compare the games on other CPUs and compilers with the golden checksums; ARGS="--games pong aarch64"
+isa: dev ## compare the games on other CPUs and compilers with the golden checksums; ARGS="--games pong aarch64"
 	@$(BIN)/python -m tools.isa $(ARGS)
 
 peers: setup ## make build/peers, an environment with other packages, and compare insertcoin with them; ARGS="--minutes 10"
 	@test -x build/peers/bin/python || $(BIN)/python -m venv build/peers
-	@build/peers/bin/python -m pip install -q --no-input -r requirements.txt -r requirements-peers.txt
+	@build/peers/bin/python -m pip install -q --no-input -r requirements-dev.txt -r requirements-peers.txt
 	@build/peers/bin/python -m benchmarks.peers.puffer || echo "PufferLib is not there: its rows say so"
 	@$(BIN)/python -m benchmarks.peers --python build/peers/bin/python $(ARGS)
 

@@ -1,6 +1,6 @@
 """Trains Stable-Baselines3's A2C on our games: the usual SB3 script with one line changed.
 
-    pip install -e '.[sb3]'                         # in the repository; `make setup` has done it
+    pip install -e '.[sb3]'                         # in the repository; `make dev` has done it
     python -m examples.sb3_a2c                      # CartPole, solved in a few seconds
     python -m examples.sb3_a2c breakout 2000000     # any game, any number of steps
 

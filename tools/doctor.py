@@ -2,7 +2,6 @@
 
     python tools/doctor.py               run all checks
     python tools/doctor.py python venv   run the named checks only
-    python tools/doctor.py pip LOG       explain in one line why pip failed, from its output
 
 Silent if all is well, but for a note on a Mac without OpenMP; otherwise the exit status is 1. The Makefile and setup.py run
 the same checks. Only the standard library and syntax that Python 2.7 can parse: a Python that is too old must get as far as
@@ -24,6 +23,7 @@ OLDEST_PYTHON = (3, 11)
 BUILD_VARIABLES = ("DEBUG", "MARCH", "SANITIZE", "CC", "CFLAGS", "CPPFLAGS", "LDFLAGS", "LIBOMP_PREFIX")
 LIBOMP_PREFIXES = ("/opt/homebrew/opt/libomp", "/usr/local/opt/libomp")  # Homebrew, on ARM and on Intel
 
+MOST_LINES = 20  # of a failed build's output
 PLAIN_PROGRAM = "int main(void) { return 0; }\n"
 OPENMP_PROGRAM = "#include <omp.h>\nint main(void) { return omp_get_max_threads() < 1; }\n"
 
@@ -178,6 +178,22 @@ def explain_pip(output):
     return "pip failed: %s" % re.sub("^ERROR: ", "", cause)[:200]
 
 
+def explain_build(output):
+    """One line about a build that failed, from the output of setup.py."""
+    ours = [line[len("insertcoin: "):] for line in output.splitlines() if re.match("insertcoin: (?!note: )", line)]
+    errors = error_lines(output) or output.strip().splitlines()[-1:] or ["no reason given"]
+    return ours[-1] if ours else "the build failed: %s" % errors[-1].strip()[:200]
+
+
+def error_lines(output):
+    """The lines of a build's output that say where it failed: Cython's message with the source, or the compiler's errors."""
+    lines = [line for line in output.splitlines() if line.strip()]
+    cython = [number for number, line in enumerate(lines) if line.startswith("Error compiling Cython file")]
+    if cython:
+        return [line for line in lines[cython[0]:] if not line.startswith("insertcoin: ")][:MOST_LINES]
+    return [line for line in lines if re.search(": (fatal )?error: ", line)][:MOST_LINES]
+
+
 def report(names=tuple(CHECKS)):
     """Run the named checks in order. Prints the first problem and returns 1, or returns 0."""
     try:
@@ -190,10 +206,7 @@ def report(names=tuple(CHECKS)):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) == 3 and sys.argv[1] == "pip":
-        with open(sys.argv[2]) as log:
-            sys.exit("insertcoin: %s (the whole log: %s)" % (explain_pip(log.read()), sys.argv[2]))
     unknown = [name for name in sys.argv[1:] if name not in CHECKS]
     if unknown:
-        sys.exit("insertcoin: unknown check %s; the checks are %s, or pip LOG" % (", ".join(unknown), ", ".join(CHECKS)))
+        sys.exit("insertcoin: unknown check %s; the checks are %s" % (", ".join(unknown), ", ".join(CHECKS)))
     sys.exit(report(tuple(sys.argv[1:] or CHECKS)))

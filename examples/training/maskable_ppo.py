@@ -1,6 +1,6 @@
 """sb3-contrib's MaskablePPO learns Go on a 5x5 board against random play. Illegal moves are masked.
 
-    pip install sb3-contrib                        # in the repository; `make setup` has done it
+    pip install sb3-contrib                        # in the repository; `make dev` has done it
     python -m examples.training.maskable_ppo       # a minute
     python -m examples.training.maskable_ppo 500000
 

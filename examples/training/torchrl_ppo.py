@@ -1,6 +1,6 @@
 """PPO with torchrl's parts: its environment, collector, advantages and loss.
 
-    pip install torchrl                            # in the repository; `make setup` has done it
+    pip install torchrl                            # in the repository; `make dev` has done it
     python -m examples.training.torchrl_ppo        # CartPole in a minute
 
 `GymWrapper` takes a vector environment under autoreset="same_step" or "disabled"; `GymEnv("Arcade/Breakout-v0")` a single one.

@@ -10,8 +10,9 @@ from packaging.utils import canonicalize_name
 from setup_support import ROOT, TOOLS, load, run
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-TARGETS = ("help", "setup", "cuda", "breakout", "test", "learn", "lint", "types", "pages", "docs", "arcade", "bench", "asm",
-           "sanitize", "crafted", "fuzz", "wheel", "isa", "peers", "clean")
+TRAINING = "requirements.txt"
+TARGETS = ("help", "setup", "dev", "cuda", "breakout", "test", "learn", "lint", "types", "pages", "docs", "arcade", "bench",
+           "asm", "sanitize", "crafted", "fuzz", "wheel", "isa", "peers", "clean")
 
 
 def test_games_compile_without_anything_that_makes_their_bits_depend_on_the_machine(monkeypatch):
@@ -38,20 +39,28 @@ def pins(name: str) -> dict[str, str]:
 
 
 def test_torch_is_pinned_to_the_version_that_brings_no_cuda():
-    assert pins("requirements.txt")["torch"] == "2.13.0"
+    assert pins(TRAINING)["torch"] == "2.13.0"
 
 
 @pytest.mark.parametrize("extra", ["", "train", "play", "export", "sweep", "arcade", "dev", "docs", "cuda"])
 def test_every_dependency_is_pinned_within_its_range(extra):
     asked = PROJECT["optional-dependencies"][extra] if extra else PROJECT["dependencies"]
-    installed = pins("requirements-cuda.txt" if extra == "cuda" else "requirements.txt")
+    file = {"": TRAINING, "train": TRAINING, "cuda": "requirements-cuda.txt"}.get(extra, "requirements-dev.txt")
+    installed = pins(file) | pins("requirements-build.txt")
     for requirement in map(Requirement, asked):
         assert requirement.specifier.contains(installed[canonicalize_name(requirement.name)]), requirement
 
 
 def test_no_package_is_pinned_twice():
-    named = [name for file in ("requirements.txt", "requirements-cuda.txt", "constraints.txt") for name in pins(file)]
-    assert len(named) == len(set(named))
+    files = ["constraints.txt", *(file.name for file in ROOT.glob("requirements*.txt") if "peers" not in file.name)]
+    named = [name for file in files for name in pins(file)]
+    assert len(named) == len(set(named)) and len(files) == 5
+
+
+def test_a_training_installs_the_packages_of_the_extra_train_and_no_more():
+    asked = [*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["train"]]
+    assert set(pins(TRAINING)) == {canonicalize_name(Requirement(line).name) for line in asked}
+    assert set(pins("requirements-build.txt")) == {"setuptools", "cython"}
 
 
 def test_the_games_alone_ask_for_three_small_packages_only():
