@@ -27,6 +27,7 @@ import doctor
 ROOT = Path(__file__).resolve().parent.parent
 BUILD_PACKAGES, TRAINING, DEVELOPMENT = "requirements-build.txt", "requirements.txt", "requirements-dev.txt"
 PINS = (BUILD_PACKAGES, TRAINING, "constraints.txt", "pyproject.toml")
+PATIENCE = 3  # seconds between SIGINT and SIGTERM
 LOG_EVERY = 30  # seconds between two lines in a log
 # Compiling all of torch to bytecode takes longer than compiling at the first import the part that a training loads.
 PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check", "install", "--no-input", "--no-compile", "--progress-bar",
@@ -47,7 +48,7 @@ class Job:
         with log.open("w", encoding="utf-8") as output:
             self.process = subprocess.Popen(
                 command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
-                env=os.environ | {"PYTHONUNBUFFERED": "1"} | environment)
+                start_new_session=True, env=os.environ | {"PYTHONUNBUFFERED": "1"} | environment)
 
     def text(self) -> str:
         """The log so far."""
@@ -174,12 +175,16 @@ def finish(jobs: list[Job], display: Display) -> None:
 
 
 def end(jobs: list[Job]) -> None:
-    """End the jobs that run, as Ctrl-C does: pip and the compiler remove what is half written."""
+    """End the jobs that run, and their children: pip and the compiler remove what is half written."""
     running = [job for job in jobs if job.process.poll() is None]
     for job in running:
-        job.process.send_signal(signal.SIGINT)
+        os.killpg(job.process.pid, signal.SIGINT)
     for job in running:
-        job.process.wait()
+        try:
+            job.process.wait(PATIENCE)
+        except subprocess.TimeoutExpired:  # the build would compile what is left
+            os.killpg(job.process.pid, signal.SIGTERM)
+            job.process.wait()
 
 
 def pins(*names: str) -> bytes:

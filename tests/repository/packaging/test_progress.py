@@ -1,6 +1,8 @@
 """tools/install.py: the progress of a set-up, its failures, its interruption, and when pip runs again."""
 
 import io
+import os
+import signal
 import sys
 import time
 from types import SimpleNamespace
@@ -138,6 +140,22 @@ def test_ctrl_c_ends_the_jobs_and_says_how_to_go_on(install, tmp_path, capsys, m
         install.main([])
     assert ended.value.code == 130 and "run the same command again" in capsys.readouterr().err
     assert started.process.returncode
+
+
+def test_a_job_that_goes_on_after_ctrl_c_is_ended_with_its_children(install, tmp_path, monkeypatch):
+    monkeypatch.setattr(install, "PATIENCE", 0.2)
+    ignore = "import signal, time; signal.signal(signal.SIGINT, signal.SIG_IGN)"
+    code = (f"import subprocess, sys; {ignore}; subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'])\n"
+            "print('ready', flush=True); time.sleep(600)")
+    stubborn = job(install, tmp_path, code)
+    while "ready" not in stubborn.text():
+        time.sleep(0.05)
+    install.end([stubborn])
+    assert stubborn.process.returncode == -signal.SIGTERM
+    with pytest.raises(ProcessLookupError):  # no process of the group is left, but for one that is ending
+        for _ in range(200):
+            os.killpg(stubborn.process.pid, 0)
+            time.sleep(0.05)
 
 
 def test_an_unknown_argument_is_refused_in_one_line():
