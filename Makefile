@@ -106,7 +106,7 @@ peers: setup ## make build/peers, an environment with other packages, and compar
 	@$(BIN)/python -m benchmarks.peers --python build/peers/bin/python $(ARGS)
 
 clean: ## remove everything that these commands made, the compile cache too, except the runs of the trainer
-	rm -rf $(VENV) build dist *.egg-info .pytest_cache .ruff_cache .mypy_cache .import_linter_cache .hypothesis \
+	rm -rf $(VENV) build dist *.egg-info .pytest_cache .ruff_cache .mypy_cache .import_linter_cache \
 		trace.json.gz "$(CACHE)"
 	find insertcoin envs_c bridge trainer tests examples benchmarks tools \
 		\( -name '*.so' -o -name '*.c' -o -name __pycache__ \) -exec rm -rf {} + 2>/dev/null || true

@@ -113,11 +113,22 @@ def test_fine_tune_goes_on_from_the_short_corridor(tmp_path, capsys):
     assert f"weights of {tmp_path}/short/step_000000001024.safetensors\n" in capsys.readouterr().out
 
 
-def test_the_notebook_has_no_outputs_and_runs(tmp_path):
-    nbformat, nbclient = (pytest.importorskip(name) for name in ("nbformat", "nbclient"))
-    notebook = nbformat.read(EXAMPLES / "training" / "first_steps.ipynb", as_version=4)
-    nbformat.validate(notebook)
+@pytest.fixture
+def notebook():
+    """The notebook of the examples."""
+    nbformat = pytest.importorskip("nbformat")
+    read = nbformat.read(EXAMPLES / "training" / "first_steps.ipynb", as_version=4)
+    nbformat.validate(read)
+    return read
+
+
+def test_the_notebook_has_no_outputs(notebook):
     assert all(not cell.get("outputs") and cell.get("execution_count") is None for cell in notebook.cells)
+
+
+@pytest.mark.slow  # it starts a kernel of Jupyter
+def test_the_notebook_runs(notebook, tmp_path):
+    nbclient = pytest.importorskip("nbclient")
     for cell in notebook.cells:
         cell.source = cell.source.replace("200_000", "8_192").replace("episodes=50", "episodes=5")
     nbclient.NotebookClient(notebook, timeout=300, resources={"metadata": {"path": str(tmp_path)}}).execute()

@@ -88,27 +88,15 @@ def workers(process: subprocess.Popen) -> list[int]:
     return [by_rank[rank] for rank in sorted(by_rank)]
 
 
-def run_of_two_ranks(folder: Path):
-    """A run of two ranks, stopped after three of eight iterations."""
+@pytest.mark.slow
+def test_a_run_of_two_ranks_goes_on_with_one_and_then_with_two(tmp_path):
+    folder = tmp_path / "run"
     process = start("cartpole", *SMALL, "--run-dir", folder, "--stop-at", 3 * ROLLOUT)
     output = finished(process)
     assert process.returncode == 0, output
     assert "ranks 2, device cpu" in output
     assert output.count("checkpoints and curves are in") == 1  # one rank prints it
     assert checkpoint.read_meta(checkpoint.latest(folder))["iteration"] == 3
-
-
-def test_a_run_of_two_ranks_goes_on_with_one(tmp_path):
-    folder = tmp_path / "run"
-    run_of_two_ranks(folder)
-    train.train(settings(folder, "--resume", str(folder)))
-    assert steps(folder) == [ROLLOUT * (k + 1) for k in range(8)]
-
-
-@pytest.mark.slow
-def test_a_run_of_two_ranks_goes_on_with_one_and_then_with_two(tmp_path):
-    folder = tmp_path / "run"
-    run_of_two_ranks(folder)
     train.train(settings(folder, "--resume", str(folder), "--stop-at", str(5 * ROLLOUT)))
     last = start("--resume", folder, "--eval-episodes", 3)
     output = finished(last)
@@ -169,7 +157,7 @@ def test_a_rank_whose_environment_fails_prints_why_and_ends_the_job(tmp_path):
 
 @pytest.mark.parametrize(("arguments", "message"), [
     (["cartpole", "--wings", "2"], "error: unknown option --wings"),
-    (["--resume", "nowhere"], "error: there is no run at nowhere"),
+    pytest.param(["--resume", "nowhere"], "error: there is no run at nowhere", marks=pytest.mark.slow),
 ])
 def test_an_error_of_all_ranks_is_printed_once(arguments, message):
     process = start(*arguments)

@@ -105,8 +105,8 @@ WATCHED = "import threading; {first}; from trainer import preset; print([each.na
 
 
 @LINUX
-@pytest.mark.parametrize("first", ["pass", "import torch"])
-@pytest.mark.parametrize(("environment", "watches"), [({}, True), ({"GOMP_SPINCOUNT": "77"}, False),
-                                                      ({"OMP_WAIT_POLICY": "passive"}, False)])
+@pytest.mark.parametrize(("first", "environment", "watches"), [
+    ("pass", {}, True), ("import torch", {}, True), ("pass", {"GOMP_SPINCOUNT": "77"}, False),
+    ("import torch", {"OMP_WAIT_POLICY": "passive"}, False)])
 def test_the_python_api_watches_the_cores_in_any_order_of_imports_unless_the_user_has_chosen(first, environment, watches):
     assert ("insertcoin-waiting" in python(WATCHED.format(first=first), **environment)) == watches

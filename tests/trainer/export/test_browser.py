@@ -16,6 +16,7 @@ from trainer.kernels import reference
 
 KINDS = {kind: row for kind, row in MEMORIES.items() if kind not in ("own", "gymnasium")} | {
     "lstm of the arcade": ("breakout", "features", {"encoder_size": 128, "lstm_size": 64})}  # matrices in int8
+SLOW = ("conv", "board")  # 10 seconds each; "pixels" has convolutions, too
 
 
 def rounded(policy, compact: bytes):
@@ -28,7 +29,7 @@ def rounded(policy, compact: bytes):
 
 
 @needs_browser_tools
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", [pytest.param(kind, marks=pytest.mark.slow) if kind in SLOW else kind for kind in KINDS])
 def test_every_policy_in_javascript_equals_the_trainers(kind, tmp_path):
     game, view, settings = KINDS[kind]
     (path,) = export_run(str(save(tmp_path / "run", game, view, settings)), ("safetensors",), None, trust_code=True).files
