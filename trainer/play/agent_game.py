@@ -11,6 +11,7 @@ from functools import partial
 import numpy as np
 
 from bridge import Pipeline, open_device
+from bridge.gymnasium_source import GymnasiumSource
 from bridge.source import closed_on_error
 from envs_c.play.keyboard_game import Ended
 from trainer.config import EnvConfig
@@ -23,6 +24,11 @@ from trainer.rollout.actor import Actor, collect
 from trainer.rollout.storage import Storage
 
 PAUSE = 1.0  # seconds for the last picture of an episode
+
+
+def can_show(source: GymnasiumSource) -> bool:
+    """True if environments of Gymnasium can be watched: they draw themselves, or their observations are grey pictures."""
+    return draws(source) or (len(source.observation_shape) == 2 and source.observation_dtype == "uint8")
 
 
 class AgentGame:
@@ -48,7 +54,7 @@ class AgentGame:
     def _prepare(self, policy: Policy, seed: int, greedy: bool):
         """Make the pipeline, and begin the first episode."""
         source = self.source
-        if self.is_gym and not draws(source) and (len(source.observation_shape) != 2 or source.observation_dtype != "uint8"):
+        if self.is_gym and not can_show(source):
             raise FilmError(f"{self.title} cannot be watched: it has no render mode rgb_array, and its observations are not "
                             "pictures; `eval` measures its score")
         self.pipeline = Pipeline(source, 1, open_device(str(next(policy.parameters()).device)))

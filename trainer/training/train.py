@@ -22,6 +22,7 @@ from trainer.runs import checkpoint
 from trainer.runs.folder import open_folder
 from trainer.training.build import Plan, build, decide
 from trainer.training.initial import resolved
+from trainer.training.next_steps import next_steps
 from trainer.training.session import TrainingSession
 from trainer.training.shares import check_alike
 
@@ -60,12 +61,19 @@ def train_with(config: Config, ranks: Ranks, open_session: Callable[[TrainingSes
                 draw_curves(folder)
                 write_report([folder], folder / REPORT, ended=True)
             if interrupt.asked:
-                log.note(f"interrupted at step {session.step:,}; go on with --resume {folder}")
+                say_next(session, folder, log, interrupted=True)
                 raise KeyboardInterrupt
         if finished and config.run.eval_episodes and ranks.rank == 0:
             finish(session, folder, log)
             write_report([folder], folder / REPORT, ended=True)
+        say_next(session, folder, log)
     return folder
+
+
+def say_next(session: TrainingSession, folder: Path, log: "RunLog | NoLog", *, interrupted: bool = False) -> None:
+    """Print what to open and what to type next."""
+    for line in next_steps(session, folder, interrupted=interrupted):
+        log.note(line)
 
 
 def start(plan: Plan, ranks: Ranks) -> TrainingSession:
@@ -91,7 +99,8 @@ def finish(session: TrainingSession, folder: Path, log: RunLog):
         else:
             matches.finish(session.policy, session.league, config.run, folder, log)
     except KeyboardInterrupt:
-        log.note(f"the evaluation was interrupted; {program_name()} eval {folder} runs one")
+        log.note("the evaluation was interrupted")
+        say_next(session, folder, log)
         raise
 
 

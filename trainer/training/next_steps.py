@@ -1,0 +1,29 @@
+"""A training's last lines: the page to open, and the commands to type next."""
+
+import shlex
+from pathlib import Path
+
+from trainer.config.games import GameName
+from trainer.play.agent_game import can_show
+from trainer.process import program_name
+from trainer.results.report import REPORT
+from trainer.training.session import TrainingSession
+
+
+def next_steps(session: TrainingSession, folder: Path, *, interrupted: bool = False) -> list[str]:
+    """Lines about a run whose training has ended, at its last step or before; the last one says how to go on.
+
+    `play` is left out if the environment has no pictures.
+    """
+    path = str(folder) if len(folder.parts) > 1 else f"./{folder}"  # a game's name alone would be the game
+    run, config = shlex.quote(path), session.config
+    lines = [f"open      {folder / REPORT}"]
+    if not GameName.parse(config.game).is_gym or can_show(session.pipeline.source):
+        lines.append(f"watch     {program_name()} play {run}")
+    lines.append(f"evaluate  {program_name()} eval {run}")
+    resume = f"{program_name()} --resume {run}"
+    if interrupted:
+        return [*lines, f"interrupted at step {session.step:,}; go on with {resume}"]
+    if session.step < config.num_iterations * config.batch_steps:
+        return [*lines, f"stopped at step {session.step:,}; go on with {resume}"]
+    return [*lines, f"go on     {resume} --total-steps {2 * config.ppo.total_steps}"]
