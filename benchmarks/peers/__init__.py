@@ -5,5 +5,4 @@
     environments.py   Breakout, or what comes nearest to it, of each package
     trainings.py      the same PPO with an LSTM of each package
     puffer.py         an installation of PufferLib without its set-up
-    plain.py          such a PPO in PyTorch, in one file, as CleanRL writes it
 """

@@ -49,9 +49,9 @@ def ours(precision: str) -> Callable[[int], Iterator[tuple[int, float]]]:
 
 
 def plain(num_envs: int) -> Iterator[tuple[int, float]]:
-    """plain.py."""
-    from benchmarks.peers import plain as module
-    yield from module.train(Work(num_envs, minibatch=min(8192, 64 * num_envs)))
+    """examples/training/one_file.py."""
+    from examples.training import one_file
+    yield from one_file.train(one_file.Settings(num_envs=num_envs, minibatch=min(8192, 64 * num_envs)))
 
 
 def sb3_contrib(num_envs: int) -> Iterator[tuple[int, float]]:
@@ -181,7 +181,7 @@ def pufferlib(num_envs: int) -> Iterator[tuple[int, float]]:
 TRAININGS = {
     "insertcoin": Training("insertcoin", "", ours("auto")),
     "insertcoin, float32": Training("insertcoin", "products in float32, as the rows below", ours("float32")),
-    "plain PyTorch": Training("torch", "the form of CleanRL's ppo_atari_lstm; one file, torch's LSTM step by step", plain),
+    "plain PyTorch": Training("torch", "one file, examples/training/one_file.py; torch's LSTM step by step", plain),
     "sb3-contrib RecurrentPPO": Training("sb3-contrib", "no dense layer before the LSTM", sb3_contrib),
     "PufferLib": Training("pufferlib", "GELU in the dense layer, the LSTM begins each rollout at zero", pufferlib),
     "torchrl": Training("torchrl", "scores are of clipped rewards", torchrl),

@@ -7,10 +7,10 @@ import sys
 import pytest
 from setup_support import ROOT, run
 
-from benchmarks.peers import plain
 from benchmarks.peers.__main__ import Row, table, times
 from benchmarks.peers.environments import ENVIRONMENTS, Environment
-from benchmarks.peers.trainings import Work
+from benchmarks.peers.trainings import TRAININGS, Work
+from examples.training import one_file
 
 
 def child(*words: str, lines: str = "") -> list[dict]:
@@ -76,9 +76,11 @@ def test_each_row_is_compared_with_a_row_of_its_section():
         assert ENVIRONMENTS[each.reference].section == each.section
 
 
-def test_the_plain_ppo_plays_and_learns():
-    trained = plain.train(Work(num_envs=8, horizon=16, minibatch=64))
-    assert [next(trained)[0] for _ in range(2)] == [128, 256]
+def test_the_plain_ppo_trains_with_the_settings_of_the_others():
+    shared, plain = Work(1024)._asdict(), one_file.Settings()._asdict()
+    assert {name: plain[name] for name in shared} == shared
+    trained = TRAININGS["plain PyTorch"].make(8)
+    assert [next(trained)[0] for _ in range(2)] == [8 * 64, 16 * 64]
 
 
 @pytest.mark.parametrize("words", [["--python", "/nowhere/python"]])
