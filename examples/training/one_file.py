@@ -51,14 +51,15 @@ class Agent(nn.Module):
         super().__init__()
         self.encoder, self.lstm, self.heads = nn.Linear(inputs, size), nn.LSTM(size, size), nn.Linear(size, actions + 1)
         nn.init.orthogonal_(self.encoder.weight, math.sqrt(2))
-        for gate in (*self.lstm.weight_ih_l0.data.chunk(4), *self.lstm.weight_hh_l0.data.chunk(4)):
+        input_weight, recurrent_weight, bias, second_bias = self.lstm.parameters()
+        for gate in (*input_weight.data.chunk(4), *recurrent_weight.data.chunk(4)):
             nn.init.orthogonal_(gate)
         nn.init.orthogonal_(self.heads.weight.data[:-1], 0.01)
         nn.init.orthogonal_(self.heads.weight.data[-1:], 1.0)
-        for bias in (self.encoder.bias, self.lstm.bias_ih_l0, self.lstm.bias_hh_l0, self.heads.bias):
-            nn.init.zeros_(bias)
-        nn.init.ones_(self.lstm.bias_ih_l0.data[size: 2 * size])  # forget gates start open
-        self.lstm.bias_hh_l0.requires_grad_(False)                # one bias is enough
+        for each in (self.encoder.bias, bias, second_bias, self.heads.bias):
+            nn.init.zeros_(each)
+        nn.init.ones_(bias.data[size: 2 * size])  # forget gates start open
+        second_bias.requires_grad_(False)         # one bias is enough
 
     def forward(self, observations: Tensor, starts: Tensor, state: State) -> tuple[Categorical, Tensor, State]:
         """observations: (T, B, inputs). starts: (T, B), 1.0 where an episode begins: the LSTM's state is zeroed before it."""
@@ -122,8 +123,10 @@ def play(agent: Agent, envs: Any, now: Moment, state: State, horizon: int,
         if "episode_stats" in infos:
             scores.extend(infos["episode_stats"]["r"][infos["_episode_stats"]])
     values.append(agent(now.observation.unsqueeze(0), now.start.unsqueeze(0), state)[1])
-    rows = map(torch.stack, zip(*moments, strict=True))
-    return Rollout(*rows, torch.cat(values), torch.cat(actions), torch.cat(log_probs), before), now, state
+    rows = Moment(*(torch.stack(tensors) for tensors in zip(*moments, strict=True)))
+    rollout = Rollout(**rows._asdict(), value=torch.cat(values), action=torch.cat(actions), log_prob=torch.cat(log_probs),
+                      state=before)
+    return rollout, now, state
 
 
 def advantages(rollout: Rollout, gamma: float, gae_lambda: float) -> Tensor:
