@@ -23,6 +23,7 @@ import hashlib
 import importlib.util
 import os
 import platform
+import re
 import shutil
 import subprocess
 import sys
@@ -52,14 +53,20 @@ NO_BUILD = "editable_wheel" in sys.argv and os.environ.get("NO_BUILD") == "1"
 ABI3 = WHEEL and not sysconfig.get_config_var("Py_GIL_DISABLED")  # no stable ABI without the GIL
 REPEATED = ("envs_c.games", "trainer.kernels")  # packages that a wheel holds for each level, in folders of its name
 
-_spec = importlib.util.spec_from_file_location("flags", ROOT / "envs_c" / "flags.py")  # envs_c itself is not built yet
-flags = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(flags)
+
+def load(path: Path):
+    """A module of envs_c, which itself is not built yet."""
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+flags, openmp = load(ROOT / "envs_c" / "flags.py"), load(ROOT / "envs_c" / "engine" / "openmp.py")
 
 LEVELS = tuple(flags.LEVELS) if (sys.platform, platform.machine()) == ("linux", "x86_64") else ("",)
 
-# The trainer's kernels are tested with a tolerance, the games bit by bit (see envs_c/flags.py). They alone use OpenMP: the
-# games have threads of their own (envs_c/engine/pool.h).
+# The trainer's kernels are tested with a tolerance, the games bit by bit (see envs_c/flags.py).
 KERNEL_FLAGS = ["-O3", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=fast"]
 LINES = ["-g1"]  # line numbers for profilers and sanitizers
 
@@ -90,21 +97,27 @@ def extensions() -> list[Extension]:
     It is rebuilt if the file, a module that it cimports, or a header beside it or in the folder above changed.
     """
     compile_flags, link_flags = variant_flags()
-    openmp = doctor.openmp_flags()
-    own_flags = {"envs_c": (flags.GAME_FLAGS, []), "trainer": (KERNEL_FLAGS + openmp[0], openmp[1])}
+    threaded, linked = doctor.openmp_flags()
+    if WHEEL and linked:
+        linked += ["-Wl,-rpath,$ORIGIN"]  # where copy_runtime puts the library
+    own_flags = {"envs_c": flags.GAME_FLAGS, "trainer": KERNEL_FLAGS + threaded}
     made = []
     for root in ROOTS:
         for source in sorted(Path(root).rglob("*.pyx")):
             name = ".".join(source.with_suffix("").parts)
-            folders = [str(source.parent), str(source.parent.parent), "envs_c/engine"]  # engine.pxd includes pool.h
+            folders = [str(source.parent), str(source.parent.parent)]
+            if name.startswith("envs_c.asynchronous"):
+                folders.append("envs_c/engine")  # engine.pxd includes team.h
+            engine = name == "envs_c.engine.engine"
             for level in LEVELS if WHEEL and name.startswith(REPEATED) else LEVELS[:1]:
                 made.append(Extension(
                     name_at(name, level),
                     [str(source)],
                     depends=sorted(str(header) for folder in folders for header in Path(folder).glob("*.h")),
                     include_dirs=folders,
-                    extra_compile_args=own_flags[root][0] + LINES + compile_flags + (wheel_flags(level) if WHEEL else []),
-                    extra_link_args=own_flags[root][1] + link_flags,
+                    extra_compile_args=(own_flags[root] + (threaded if engine else []) + LINES + compile_flags
+                                        + (wheel_flags(level) if WHEEL else [])),
+                    extra_link_args=link_flags + (linked if engine else []),
                     py_limited_api=ABI3,
                 ))
     return made
@@ -127,6 +140,26 @@ def name_at(name: str, level: str) -> str:
 def level_of(name: str) -> str:
     """The level that the module of this name is compiled for."""
     return next((level for level in LEVELS[1:] if f".{level}." in name), LEVELS[0])
+
+
+def openmp_library() -> Path | None:
+    """The OpenMP library for a wheel: the compiler's, or torch's if only that one runs on old systems.
+
+    Both are GCC's libgomp; a new compiler's needs a newer glibc than the wheel's other modules. None on a Mac without libomp.
+    """
+    if sys.platform == "darwin":
+        return next((path for prefix in doctor.libomp_prefixes() if (path := Path(prefix, "lib", openmp.NAME)).exists()), None)
+    command = [*doctor.compiler(), f"-print-file-name={openmp.NAME}"]
+    found = [Path(subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()), openmp.of_torch()]
+    found = [path for path in found if path is not None and path.is_absolute()]
+    if not found:
+        raise doctor.Missing(f"{' '.join(command)} finds no library for the wheel: install GCC's libgomp")
+    return next(filter(is_for_old_glibc, found), found[0])
+
+
+def is_for_old_glibc(library: Path) -> bool:
+    """True if a library needs no newer glibc than 2.17."""
+    return all(int(minor) <= 17 for minor in re.findall(rb"GLIBC_2\.(\d+)", library.read_bytes()))
 
 
 def build_folder() -> str:
@@ -186,6 +219,7 @@ class BuildExtensions(build_ext):
         self.extensions, self.build_temp = everything, folder
         if WHEEL:
             self.copy_packages()
+            self.copy_runtime()
 
     def copy_packages(self):
         """Copy the __init__.py of each package beside its modules at the higher levels."""
@@ -194,6 +228,12 @@ class BuildExtensions(build_ext):
             plain = Path(*(part for part in package.parts if part not in LEVELS[1:]))
             if package != plain and package.parts[-2] not in LEVELS:
                 shutil.copyfile(plain, Path(self.build_lib, package))
+
+    def copy_runtime(self):
+        """Copy the OpenMP library beside the engine, which takes it if torch brings none."""
+        library = openmp_library()
+        if library is not None:
+            shutil.copyfile(library, Path(self.build_lib, "envs_c", "engine", openmp.NAME))
 
     def copy_extensions_to_source(self):
         """Copy the built modules to the folders of their sources; remove modules without a source.

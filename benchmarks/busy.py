@@ -1,11 +1,10 @@
 """Stepping on a busy machine: `python -m benchmarks.busy`.
 
 Several processes at once step Breakout with random actions, each as fast as it can, with the default settings and with others
-chosen by hand: one thread, two threads in each call, and, with --old, another built copy of this repository whose engine uses
-OpenMP. GOMP_SPINCOUNT is how long waiting threads of OpenMP spin. Alone, it concerns only the old engine, which runs with three
-values. Beside torch, each step is followed by a product of two 256x256 matrices in the same process. There it concerns torch
-too, so all settings of a case have the same value, by default or 1000. With two runtimes, an empty region of the system's
-OpenMP comes after it; torch has a runtime of its own.
+chosen by hand: one thread, two threads in each call, and, with --old, the default settings of another built copy of this
+repository. GOMP_SPINCOUNT is how long waiting threads of OpenMP spin, in torch too: all settings of a case have the same value,
+by default or 1000. Beside torch, each step is followed by a product of two 256x256 matrices in the same process. With two
+runtimes, an empty region of the system's OpenMP comes after it; torch and the games share another one.
 
 The settings of a case take turns in each round; a figure is the median of the rounds, the sum over the processes. The last
 column is the default's figure as a part of the best one by hand; the first table is the least and the most of it.
@@ -29,7 +28,7 @@ VARIABLES = ("GOMP_SPINCOUNT", "OMP_WAIT_POLICY", "OMP_NUM_THREADS")  # of this 
 DEFAULT, ALONE = "default", "alone"
 BESIDE = [ALONE, "torch first", "torch last", "two runtimes"]
 BY_HAND = ["1 thread", "2 threads"]
-OLD = ["OpenMP", "OpenMP, spin 1000", "OpenMP, spin 0"]
+OLD = "old"
 CASES = [(num_envs, view) for num_envs in (64, 1024, 4096) for view in ("features", "pixels")]
 
 
@@ -43,18 +42,13 @@ class Setting(NamedTuple):
     always: bool = False  # all threads in each call
 
 
-def settings(beside: str, spin: str | None, old: Path | None) -> list[Setting]:
+def settings(spin: str | None, old: Path | None) -> list[Setting]:
     """The settings to compare, the default first.
 
     spin: GOMP_SPINCOUNT; None leaves it unset.
     """
-    all_settings = [Setting(DEFAULT, TREE, 0, spin), Setting("1 thread", TREE, 1, spin),
-                    Setting("2 threads", TREE, 2, spin, always=True)]
-    if old is not None:
-        all_settings.append(Setting("OpenMP", old, 0, spin))
-        if beside == ALONE:
-            all_settings += [Setting(f"OpenMP, spin {each}", old, 0, each) for each in ("1000", "0")]
-    return all_settings
+    by_hand = [Setting("1 thread", TREE, 1, spin), Setting("2 threads", TREE, 2, spin, always=True)]
+    return [Setting(DEFAULT, TREE, 0, spin), *by_hand, *([Setting(OLD, old, 0, spin)] if old else [])]
 
 
 class Group:
@@ -87,12 +81,12 @@ class Group:
 
 def by_hand(options) -> list[str]:
     """The names of all settings but the default, of which a row has one figure each at most."""
-    return BY_HAND + (OLD if options.old else [])
+    return BY_HAND + ([OLD] if options.old else [])
 
 
 def measure(processes: int, beside: str, spin: str | None, options) -> list[list[str]]:
     """The rows of all cases with this number of processes."""
-    groups = {setting.name: Group(setting, processes, beside) for setting in settings(beside, spin, options.old)}
+    groups = {setting.name: Group(setting, processes, beside) for setting in settings(spin, options.old)}
     rows, names = [], by_hand(options)
     for num_envs, view in CASES:
         print(f"{processes} processes, {beside}, spin {spin}: {num_envs} {view}", file=sys.stderr, flush=True)
@@ -139,7 +133,7 @@ def main():
     rows = []
     for processes in options.processes:
         for beside in options.beside:
-            for spin in (None,) if beside == ALONE else (None, "1000"):
+            for spin in (None, "1000"):
                 if not options.short or processes < 20 or beside == ALONE:
                     rows += measure(processes, beside, spin, options)
     columns = ["processes", "beside", "GOMP_SPINCOUNT", "environments", "view", DEFAULT, *by_hand(options), "best by hand",

@@ -1,4 +1,4 @@
-"""Fast arcade games for reinforcement learning: Cython rules, a pool of threads, Gymnasium's vector interface.
+"""Fast arcade games for reinforcement learning: Cython rules, OpenMP's threads, Gymnasium's vector interface.
 
     >>> import envs_c
     >>> env = envs_c.make("breakout", num_envs=64, seed=1)

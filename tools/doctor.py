@@ -83,10 +83,10 @@ def check_openmp():
     compile_flags, link_flags = openmp_flags()
     if not compile_flags:
         sys.stderr.write(
-            "insertcoin: note: no OpenMP library, so the trainer's kernels will use one thread; for more: "
+            "insertcoin: note: no OpenMP library, so games and the trainer's kernels will use one thread; for more: "
             "`brew install libomp`, then build again\n"
         )
-    elif not _compiles(OPENMP_PROGRAM, compile_flags + link_flags):
+    elif sys.platform != "darwin" and not _compiles(OPENMP_PROGRAM, compile_flags + link_flags):
         raise Missing(
             "the C compiler `%s` cannot build a program with OpenMP (%s): install gcc, with libgomp, and set CC=gcc"
             % (" ".join(compiler()), " ".join(compile_flags))
@@ -121,17 +121,25 @@ def compiler():
 
 
 def openmp_flags():
-    """The C compiler's flags for OpenMP, as two lists: for compiling and for linking. Empty on a Mac without libomp."""
+    """The C compiler's flags for OpenMP: a list for compiling, one for linking the engine. Both empty on a Mac without libomp.
+
+    The trainer's kernels are not linked: they take the runtime that torch has loaded. On a Mac the engine is not linked either:
+    envs_c/engine/openmp.py loads a runtime before it.
+    """
     if sys.platform != "darwin":
-        return ["-fopenmp"], []  # not linked: the modules take the runtime that torch has loaded, so there is only one
+        return ["-fopenmp"], ["-fopenmp"]
     # Apple's clang supports OpenMP but comes without its runtime library.
-    prefixes = [os.environ["LIBOMP_PREFIX"]] if os.environ.get("LIBOMP_PREFIX") else LIBOMP_PREFIXES
-    compile_flags, link_flags = ["-Xpreprocessor", "-fopenmp"], ["-lomp"]
-    for prefix in prefixes:
+    compile_flags, libraries = ["-Xpreprocessor", "-fopenmp"], ["-lomp"]
+    for prefix in libomp_prefixes():
         if os.path.isdir(prefix):
-            compile_flags, link_flags = compile_flags + ["-I" + prefix + "/include"], ["-L" + prefix + "/lib"] + link_flags
+            compile_flags, libraries = compile_flags + ["-I" + prefix + "/include"], ["-L" + prefix + "/lib"] + libraries
             break
-    return (compile_flags, link_flags) if _compiles(OPENMP_PROGRAM, compile_flags + link_flags) else ([], [])
+    return (compile_flags, []) if _compiles(OPENMP_PROGRAM, compile_flags + libraries) else ([], [])
+
+
+def libomp_prefixes():
+    """The folders where a Mac may have libomp."""
+    return [os.environ["LIBOMP_PREFIX"]] if os.environ.get("LIBOMP_PREFIX") else LIBOMP_PREFIXES
 
 
 def cpu():

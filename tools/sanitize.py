@@ -20,6 +20,7 @@ LIBRARIES = {"address": "libasan.so", "undefined": "libubsan.so", "thread": "lib
 OPTIONS = {
     "ASAN_OPTIONS": "detect_leaks=0",  # Python does not free everything before it exits
     "UBSAN_OPTIONS": "print_stacktrace=1",
+    "TSAN_OPTIONS": f"suppressions={ROOT / 'tools' / 'thread_sanitizer.txt'}",
     "PYTHONMALLOC": "malloc",  # overruns inside Python's own arenas would not be found
 }
 NOT_COPIED = (".git", ".venv", "build", "runs", "dist", "*.so", "*.egg-info", "__pycache__")

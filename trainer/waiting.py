@@ -121,11 +121,11 @@ def times(before: dict[str, Times]) -> tuple[dict[str, Times], Times]:
 
 
 def _watch() -> None:
-    while not hasattr(sys.modules.get("torch"), "set_num_threads") or "envs_c.engine.runtime" not in sys.modules:
+    while not hasattr(sys.modules.get("torch"), "set_num_threads") or "envs_c.engine.engine" not in sys.modules:
         time.sleep(LOOK)
-    from envs_c.engine import runtime
-    library = runtime.find()
-    if library is None:
+    from envs_c.engine import openmp
+    library = openmp.runtime()
+    if library is None or hasattr(library, "kmp_get_blocktime"):  # none, or LLVM's or Intel's under GNU's name
         return
     team, decision, counters = SleepingTeam(library), Decision(), {}
     team.hold()

@@ -20,6 +20,10 @@
 #include <signal.h>
 #include <stdlib.h>
 
+#ifdef OLD_GLIBC
+#include "old_glibc.h"
+#endif
+
 #define CREW_MOST 32  /* items that a thread takes at once */
 
 typedef void (*crew_work)(void *job, int item);

@@ -30,7 +30,7 @@ cdef int generation = 1
 
 
 def _after_fork():
-    """Called in a child process: the pool's threads and the holders of marks do not exist there."""
+    """Called in a child process: OpenMP's threads and the holders of marks do not exist there."""
     global generation
     generation += 1
 

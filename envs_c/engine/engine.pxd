@@ -3,7 +3,10 @@
 from envs_c.engine.busy cimport Mark
 from envs_c.game cimport Format, Game, Io
 from envs_c.engine.painter cimport Painter
-from envs_c.engine.pool cimport Pool
+
+cdef extern from "team.h":
+    ctypedef struct Team:
+        pass
 
 
 cdef class Engine:
@@ -21,6 +24,7 @@ cdef class Engine:
     cdef readonly bint episodic_life
     cdef readonly bint life_loss_info
     cdef readonly int num_threads
+    cdef int chosen_threads             # the same, if the caller has chosen it; else 0
     cdef readonly int chunk_size        # environments; 0: chosen for each call
     cdef readonly dict options
     cdef readonly tuple actions         # names, in order
@@ -41,7 +45,7 @@ cdef class Engine:
     cdef Io io                          # the settings, shared by all batches
     cdef Painter painter
     cdef Format format
-    cdef Pool* pool                     # its threads start with the first call that needs them
+    cdef Team[3] teams                  # for each Operation, which calls have all threads
     cdef Mark mark                      # held by calls that use all environments; the batches' marks follow it
     cdef tuple arguments                # of __init__: (positional, by name)
     cdef object option_values           # (number of options + 1,) float64; `io` points to them
@@ -49,5 +53,6 @@ cdef class Engine:
     cdef check_open(self)
     cdef int enter(self, Mark* mark) except -1
     cdef void apply(self, Io* io, int lo, int hi)
+    cdef int threads(self) noexcept
     cdef check_started(self, int lo, int hi)
     cdef count_unstarted(self)

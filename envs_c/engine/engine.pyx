@@ -1,17 +1,19 @@
-"""The engine: the memory and the settings of N environments of one game, and the loop over them with a pool of threads.
+"""The engine: the memory and the settings of N environments of one game, and the loop over them, shared among threads.
 
 `VecEnv` (vecenv.pyx) is the public class. Its base class `Engine` is a module of its own, because `Batch` needs
 the engine, and `VecEnv.bind` needs `Batch`.
 """
 
+from cython.parallel cimport prange
 from libc.stdint cimport int32_t, uint8_t, uint64_t
 from libc.stdlib cimport free
 from libc.string cimport memset
 
+import os
+
 import numpy as np
 
-from envs_c.engine import checks
-from envs_c.engine.runtime import find as find_runtime
+from envs_c.engine import checks, openmp
 from envs_c.engine.busy import busy_message
 from envs_c.errors import Busy, Closed, ContractError, InvalidArgument, NotReset
 from envs_c.engine.busy cimport Mark, enter as try_to_enter, generation, leave
@@ -19,16 +21,35 @@ from envs_c.game cimport ENDS, FLAGGED, GOES_ON, SMALL, Autoreset, Game, Head, I
 from envs_c.io cimport draw_fn, mask_fn, observe_fn, reset_fn, step_fn
 from envs_c.machine import cores
 from envs_c.engine.painter cimport Painter, paint
-from envs_c.engine.pool cimport pool_free, pool_new, pool_run
-from envs_c.engine.runtime cimport runtime
 from envs_c.rng cimport rng_seed
 
 
 cdef extern from "stdlib.h" nogil:
     void* aligned_alloc(size_t alignment, size_t size)
 
+cdef extern from "team.h" nogil:
+    ctypedef struct Call:
+        pass
+    bint team_begin(Team* team, Call* call, double items)
+    void team_end(Team* team, const Call* call)
+    enum: TEAM_MOST
+    int omp_get_max_threads()
+    void team_is_used()
+    void team_leave_process()
+    void order_before(char* point)
+    void order_after(char* point)
+
 
 VIEWS = ("features", "pixels", "rgb", "both")
+
+cdef bint LOST = openmp.LOST
+
+
+def _before_fork():
+    team_leave_process()
+
+
+os.register_at_fork(before=_before_fork)
 
 
 ctypedef struct Job:
@@ -39,12 +60,25 @@ ctypedef struct Job:
     int lo
     int hi
     int size
+    char begun  # points of order_before
+    char done
 
 
-cdef void do_chunk(void* job, int k) noexcept nogil:
-    cdef Job* j = <Job*>job
+cdef void do_chunk(Job* j, int k) noexcept nogil:
     cdef int start = j.lo + k * j.size
+    order_after(&j.begun)
     j.chunk(j.states, j.io, start, min(start + j.size, j.hi))
+    order_before(&j.done)
+
+
+cdef void do_chunks(Job* job, int chunks, int threads) noexcept nogil:
+    """Do all chunks with this number of threads. A thread has the same ones in each call, so they stay in its core's cache."""
+    cdef int k
+    team_is_used()
+    order_before(&job.begun)
+    for k in prange(chunks, num_threads=threads, schedule="static"):
+        do_chunk(job, k)
+    order_after(&job.done)
 
 
 cdef void special_rows(reset_fn reset, step_fn step, observe_fn observe, draw_fn draw, mask_fn mask, size_t size, char* states,
@@ -92,7 +126,8 @@ cdef class Engine:
         self.reward_clip = checks.reward_clip(reward_clip)
         self.episodic_life = checks.life_setting("episodic_life", episodic_life, game)
         self.life_loss_info = checks.life_setting("life_loss_info", life_loss_info, game)
-        self.num_threads = checks.integer("num_threads", num_threads, 0, 1024) or cores()
+        self.chosen_threads = checks.integer("num_threads", num_threads, 0, 1024)
+        self.num_threads = self.chosen_threads or cores()
         picture = None if self.picture_size is None else (*self.picture_size, 3) if self.view == "rgb" else self.picture_size
         pixels = self.view in ("pixels", "rgb")
         self.observation_shape = picture if pixels else feature_shape
@@ -115,10 +150,6 @@ cdef class Engine:
         if self.states == NULL:
             raise memory.error("the system gives no more")
         memset(self.states, 0, self.num_envs * self.stride)
-        find_runtime()
-        self.pool = pool_new(self.num_threads, &runtime)
-        if self.pool == NULL:
-            raise MemoryError("no memory for a pool of threads")
         self.unstarted = self.mark.hi = self.num_envs
         if checks.is_sequence(seed):
             self.seed()  # a sequence of seeds may hold None: those generators keep this random seed
@@ -130,7 +161,6 @@ cdef class Engine:
             mark = self.mark.next
             self.mark.next = mark.next
             free(mark)
-        pool_free(self.pool, generation)
         free(self.states)
 
     def __reduce__(self):
@@ -178,7 +208,7 @@ cdef class Engine:
         self.io.lives, self.io.final_lives = &lives[0], &final_lives[0]
 
     def close(self):
-        """Free the states, and end the threads. Any later use raises Closed; a second close does nothing.
+        """Free the states. Any later use raises Closed; a second close does nothing.
 
         Raises Busy, and frees nothing, while another thread uses the environments.
         """
@@ -187,8 +217,6 @@ cdef class Engine:
             self.closed = True
             free(self.states)
             self.states = NULL
-            pool_free(self.pool, generation)
-            self.pool = NULL
             leave(&self.mark)
 
     cdef check_open(self):
@@ -245,12 +273,14 @@ cdef class Engine:
         return over
 
     cdef void apply(self, Io* io, int lo, int hi):
-        """Run io.operation on environments lo .. hi-1, with the pool's threads if they are more than one chunk.
+        """Run io.operation on environments lo .. hi-1, in chunks that the threads share.
 
-        The pool decides how many threads take part, unless the caller of VecEnv chose the size of a chunk: then all do.
+        team.h decides whether the call has all threads or one, unless the caller of VecEnv chose the size of a chunk: then all.
         """
-        cdef int size = self.chunk_size, count = hi - lo, threads = self.num_threads, chunks
+        cdef int size = self.chunk_size, count = hi - lo, threads = self.threads(), chunks
         cdef Job job
+        cdef Call call
+        cdef Team* team = &self.teams[<int>io.operation]
         if size == 0:  # about 8 chunks a thread, whole cache lines of output, none too small to be worth a thread
             size = max(8 if self.picture_size is not None else 64, ((count + 8 * threads - 1) // (8 * threads) + 15) & ~15)
         chunks = (count + size - 1) // size
@@ -258,8 +288,24 @@ cdef class Engine:
         with nogil:
             if threads == 1 or chunks == 1:
                 job.chunk(job.states, io, lo, hi)
+            elif self.chunk_size > 0:
+                do_chunks(&job, chunks, threads)
             else:
-                pool_run(self.pool, io.operation, do_chunk, &job, chunks, count, self.chunk_size > 0, generation)
+                if team_begin(team, &call, count):
+                    do_chunks(&job, chunks, threads)
+                else:
+                    job.chunk(job.states, io, lo, hi)
+                team_end(team, &call)
+
+    cdef int threads(self) noexcept:
+        """The threads that a call may have."""
+        cdef int other
+        if generation > 1 or LOST:  # a child process: a team of its parent does not exist here, and OpenMP would wait for it
+            return 1
+        if self.chosen_threads:
+            return min(self.num_threads, TEAM_MOST)
+        other = omp_get_max_threads()  # torch's, for example: a team of another size would end and start threads each time
+        return min(other if 1 < other < self.num_threads else self.num_threads, TEAM_MOST)
 
     cdef check_started(self, int lo, int hi):
         """Raise NotReset if one of the environments lo .. hi-1 was never reset."""

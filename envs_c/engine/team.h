@@ -1,146 +1,175 @@
-/* How many threads take part in a call, decided by measured times. Plain arithmetic: no clock is read here.
+/* How many threads step a call: the whole team, or the calling thread alone. Plain arithmetic on measured times.
  *
- * A call has some items, and its duration is measured. From time to time a few calls run with twice or half as many threads,
- * a trial; the size with the least time per item stays. So small calls run alone, threads that must be woken take part if it
- * pays, and the costs are those of this machine at present.
+ * The team is OpenMP's: its threads start and end together, so a call waits for a thread that has no core. Alone run
  *
- * A trial that fails costs time, most of all if its threads wait for a core. So it ends with its first call if that one took
- * much too long, and the next trial waits until the loss is a small part of the time.
- *
- * A trial cannot see one thing: on a busy machine a second thread takes its time from other programs, and in the end from the
- * callers themselves. While the cores are crowded (crowd.h), calls run alone, and there are no trials.
+ * - small calls, which cost less than to start and end a parallel region;
+ * - calls on crowded cores: other threads wait there, and a second thread would take its time from them, and in the end from
+ *   the callers themselves. The measure is the time that the calling thread waits for a core, divided by the time that it
+ *   runs or waits. Linux counts both, also between calls;
+ * - all calls for a time after the team took longer than one thread would have. That time grows with the loss, so the team's
+ *   failures cost a small part of the whole;
+ * - a call now and then, to know what one thread needs.
  */
 
 #ifndef ENVS_C_TEAM_H
 #define ENVS_C_TEAM_H
 
-#define TEAM_SMALL 10e3          /* ns: shorter calls run alone, and are not worth a measurement */
-#define TEAM_SHARE 100e3         /* ns of work for each thread in the first guess */
-#define TEAM_TRIAL_CALLS 8       /* of a trial, after one call to start and wake threads */
-#define TEAM_TRIAL_NS 2e6        /* a trial also ends after this time, or with a first call that takes so much too long */
-#define TEAM_PATIENCE 10e6       /* ns of calls between trials; doubled by each trial without a better size ... */
-#define TEAM_MOST_PATIENCE 1e9   /* ... up to this */
-#define TEAM_LOSS 0.02           /* the most of the time that trials may cost */
-#define TEAM_BETTER 0.95         /* more threads must take less than this part of the time */
-#define TEAM_DRIFT 1.5           /* a change of the time per item by this factor brings the next trial forward */
-#define TEAM_LONGEST_GAP 1e6     /* ns: a longer pause between calls counts as this */
+#include <fcntl.h>
+#include <stdint.h>
+#include <time.h>
+#include <unistd.h>
 
+#define TEAM_SMALL 10e3          /* ns: calls that take less with one thread run alone */
+#define TEAM_FIRST 4             /* calls alone before the first of the team */
+#define TEAM_AGAIN 128           /* times the duration of a call alone until the next call alone */
+#define TEAM_LOSS 0.02           /* the most of the time that failures of the team may cost */
+#define TEAM_LOST 200e3          /* ns that the team loses before it ends ... */
+#define TEAM_SAVED 4e6           /* ... beyond what it saved before, of which at most this counts */
+#define TEAM_REST 1e9            /* ns: the longest time without the team */
+#define CROWD_LOOK 2000000       /* ns from one look at the system's counters to the next; a look takes 2 us */
+#define CROWD_EVIDENCE 10000000  /* ns of running and waiting that are compared */
+#define CROWD_SHARE 0.25         /* waiting from which the cores are crowded */
+
+/* The calls of one kind of one engine. It begins with 0. */
 typedef struct {
-    int most;         /* threads that may take part */
-    int size;         /* threads that take part in the next call */
-    int best;         /* the size that was found best */
-    int up;           /* 1 if the next trial is of more threads */
-    double item;      /* ns of one thread's work for an item, a moving average; 0: not known */
-    double cost;      /* ns of a call per item with `best` threads, a moving average; 0: not known */
-    double anchor;    /* `cost` soon after the last decision; 0: not known */
-    double since;     /* ns of calls since the last decision */
-    double patience;  /* ns of calls until the next trial */
-    double trial_ns;  /* of the present trial without its first call, and its items */
-    double trial_items;
-    double lost;      /* ns by which the calls of the last trial took longer than with `best` threads */
-    int calls;        /* since the last decision, or of the trial */
-    double gap;       /* ns from the end of a call to the next, a moving average */
+    int busy;      /* 1 during a measured call */
+    int calls;     /* alone, up to TEAM_FIRST */
+    double item;   /* ns of one thread for an environment, a moving average */
+    double since;  /* ns of the team's calls since the last call alone */
+    double lost;   /* ns that the team took longer than one thread would have; below 0: shorter */
+    double rest;   /* ns of calls that run alone until the team is tried again */
 } Team;
 
+/* The cores as one calling thread finds them. It begins with 0. */
+typedef struct {
+    int crowded;
+    int blind;             /* 1 if the system does not count */
+    int64_t looked;        /* time of the last look */
+    uint64_t ran, waited;  /* ns of this thread since its start, at the last comparison */
+    uint64_t sums[2];      /* where the system does not count: ns of running and of waiting in calls */
+} Crowd;
+
+static _Thread_local Crowd team_crowd;
+
+static inline int64_t team_clock(clockid_t clock) {
+    struct timespec time;
+    clock_gettime(clock, &time);
+    return time.tv_sec * (int64_t)1000000000 + time.tv_nsec;
+}
+
+/* Compare the counters of a thread with those of the last comparison. */
+static inline void crowd_compare(Crowd *c, uint64_t ran, uint64_t waited) {
+    uint64_t waits = waited - c->waited, both = ran - c->ran + waits;
+    if (both < CROWD_EVIDENCE) return;
+    c->crowded = waits > CROWD_SHARE * both;
+    c->ran = ran, c->waited = waited;
+}
+
+/* Look at the system's counters of this thread if the last look was long ago. now: ns. */
+static inline void crowd_look(Crowd *c, int64_t now) {
+    char text[64];
+    uint64_t numbers[3] = {0};  /* ns of running and of waiting, and how often the thread got a core */
+    if (c->blind || now < c->looked + CROWD_LOOK) return;
+    c->looked = now;
+    int file = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
+    ssize_t length = file < 0 ? 0 : read(file, text, sizeof text);
+    if (file >= 0) close(file);
+    for (int at = 0, k = 0; at < length && k < 3; at++)
+        if (text[at] >= '0' && text[at] <= '9') numbers[k] = 10 * numbers[k] + (uint64_t)(text[at] - '0');
+        else k++;
+    if (numbers[2]) crowd_compare(c, numbers[0], numbers[1]);
+    else c->blind = 1;  /* all three are 0 if the system does not count */
+}
+
+/* True if the whole team steps the next call. */
+static inline int team_plays(const Team *t, double items, int crowded) {
+    double alone = items * t->item;
+    return t->calls >= TEAM_FIRST && alone >= TEAM_SMALL && !crowded && t->rest <= 0 && t->since < TEAM_AGAIN * alone;
+}
+
+/* Take note of a call of `items` that took `ns`, with the whole team or alone. */
+static inline void team_note(Team *t, double items, double ns, int whole) {
+    double item = ns / items;
+    if (whole) {
+        t->since += ns;
+        t->lost += ns - items * t->item;
+        if (t->lost < -TEAM_SAVED) t->lost = -TEAM_SAVED;
+        if (t->lost < TEAM_LOST) return;
+        t->rest = t->lost < TEAM_LOSS * TEAM_REST ? t->lost / TEAM_LOSS : TEAM_REST;
+        t->lost = 0;
+        return;
+    }
+    t->since = 0;
+    t->rest -= ns;
+    if (t->calls < TEAM_FIRST) t->item = t->calls++ && t->item < item ? t->item : item;  /* the first ones find no memory */
+    else if (item < t->item) t->item += (item - t->item) / 2;
+    else t->item += ((item < 2 * t->item ? item : 2 * t->item) - t->item) / 8;  /* it may be an interruption */
+}
+
+/* A call: first team_begin, which returns 1 for the whole team, then team_end. */
 typedef struct {
     double items;
-    double ns;        /* of the call */
-    double gap;       /* ns since the last call */
-    double own_items; /* done by the calling thread */
-    double own_ns;
+    int64_t begin, cpu;  /* ns */
+    int whole;
+    int measured;        /* 0 if another thread's call of this kind is */
 } Call;
 
-static inline double team_mean(double mean, double value, double weight) {
-    return mean > 0 ? mean + (value - mean) * weight : value;
-}
-
-static inline void team_init(Team *t, int most) {
-    *t = (Team){.most = most, .size = 1, .best = 1, .up = 1};
-}
-
-/* True if a call of `items` may have more than one thread. */
-static inline int team_is_worth_it(const Team *t, double items) {
-    return items * t->item >= TEAM_SMALL;
-}
-
-/* The threads for a call of `items`. crowded: 1 if the cores are. */
-static inline int team_size(const Team *t, double items, int crowded) {
-    return crowded || !team_is_worth_it(t, items) ? 1 : t->size;
-}
-
-/* Go on with `best` threads; the next trial comes after `patience`. */
-static inline void team_settle(Team *t, int best, double cost, double patience) {
-    t->size = t->best = best;
-    t->cost = cost;
-    t->anchor = 0;
-    t->patience = patience < TEAM_MOST_PATIENCE ? patience : TEAM_MOST_PATIENCE;
-    t->since = 0;
-    t->calls = 0;
-}
-
-/* Begin a trial of more or fewer threads, in turn. */
-static inline void team_try(Team *t) {
-    int more = 2 * t->best < t->most ? 2 * t->best : t->most, fewer = t->best / 2 > 1 ? t->best / 2 : 1;
-    int size = t->up ? more : fewer;
-    t->up = !t->up;
-    if (size == t->best) size = more + fewer - size;
-    if (size == t->best) return;
-    t->size = size;
-    t->calls = 0;
-    t->trial_ns = t->trial_items = t->lost = 0;
-}
-
-static inline void team_judge(Team *t, const Call *call) {
-    double usual = call->items * t->cost;
-    t->lost += call->ns - usual;
-    if (t->calls++ == 0) {
-        if (call->ns < 2 * usual + TEAM_TRIAL_NS) return;
-        team_settle(t, t->best, t->cost, t->patience > 0 ? 2 * t->patience : TEAM_PATIENCE);
-        return;
+static inline int team_begin(Team *t, Call *call, double items) {
+    *call = (Call){.items = items, .measured = !__atomic_exchange_n(&t->busy, 1, __ATOMIC_ACQUIRE)};
+    if (!call->measured) return 0;
+    call->begin = team_clock(CLOCK_MONOTONIC);
+    if (items * t->item >= TEAM_SMALL) {
+        crowd_look(&team_crowd, call->begin);
+        if (team_crowd.blind) call->cpu = team_clock(CLOCK_THREAD_CPUTIME_ID);
     }
-    t->trial_ns += call->ns;
-    t->trial_items += call->items;
-    if (t->calls <= TEAM_TRIAL_CALLS && t->trial_ns < TEAM_TRIAL_NS) return;
-    double cost = t->trial_ns / t->trial_items;
-    if (cost < t->cost * (t->size > t->best ? TEAM_BETTER : 1)) team_settle(t, t->size, cost, t->patience);
-    else team_settle(t, t->best, t->cost, t->patience > 0 ? 2 * t->patience : TEAM_PATIENCE);
+    return call->whole = team_plays(t, items, team_crowd.crowded);
 }
 
-/* Take note of the time since the last call. */
-static inline void team_follow(Team *t, double gap) {
-    t->gap = team_mean(t->gap, gap < TEAM_LONGEST_GAP ? gap : TEAM_LONGEST_GAP, 0.125);
+static inline void team_end(Team *t, const Call *call) {
+    if (!call->measured) return;
+    int64_t ns = team_clock(CLOCK_MONOTONIC) - call->begin;
+    if (call->cpu) {
+        int64_t ran = team_clock(CLOCK_THREAD_CPUTIME_ID) - call->cpu;
+        team_crowd.sums[0] += (uint64_t)ran;
+        team_crowd.sums[1] += (uint64_t)(ns > ran ? ns - ran : 0);
+        crowd_compare(&team_crowd, team_crowd.sums[0], team_crowd.sums[1]);
+    }
+    team_note(t, call->items, (double)ns, call->whole);
+    __atomic_store_n(&t->busy, 0, __ATOMIC_RELEASE);
 }
 
-/* Take note of a call with `size` threads. crowded: as for team_size. */
-static inline void team_note(Team *t, int size, int crowded, const Call *call) {
-    int first = t->item == 0;
-    double cost = call->ns / call->items;
-    if (call->own_items > 0) t->item = team_mean(t->item, call->own_ns / call->own_items, 0.125);
-    if (first) {  /* also the first use of this memory: no measure for later calls */
-        double guess = call->items * t->item / TEAM_SHARE;
-        team_settle(t, guess >= t->most ? t->most : guess > 1 ? (int)guess : 1, 0, 0);
-        return;
-    }
-    if (!team_is_worth_it(t, call->items)) return;
-    if (crowded) {
-        int alone = t->best == 1 && t->size == 1;
-        team_settle(t, 1, alone ? team_mean(t->cost, cost, 0.0625) : 0, alone ? t->patience : 2 * t->patience + TEAM_PATIENCE);
-        return;
-    }
-    if (size != t->size) return;
-    if (t->size != t->best) {
-        team_judge(t, call);
-        return;
-    }
-    t->cost = team_mean(t->cost, cost, 0.0625);
-    t->since += call->ns;
-    if (t->calls++ < TEAM_TRIAL_CALLS && t->since < TEAM_TRIAL_NS) return;
-    if (t->anchor == 0) t->anchor = t->cost;
-    if (t->patience > TEAM_PATIENCE && (t->cost > TEAM_DRIFT * t->anchor || t->anchor > TEAM_DRIFT * t->cost)) {
-        t->patience = TEAM_PATIENCE;
-        t->anchor = t->cost;
-    }
-    if (t->since > t->patience && t->since * TEAM_LOSS > t->lost) team_try(t);
+/* OpenMP, or one thread if the module is compiled without it. */
+#ifdef _OPENMP
+#include <omp.h>
+#pragma weak omp_pause_resource_all /* NULL: the runtime of a GCC before 9 */
+#define TEAM_MOST 1024
+#else
+#define TEAM_MOST 1
+#define omp_get_max_threads() 1
+#endif
+
+static _Thread_local int team_used; /* 1 if this thread has a team */
+
+static inline void team_is_used(void) {
+    team_used = 1;
 }
+
+/* Before a fork: end this thread's team, for OpenMP in the child would wait for it. It starts again with the next region. */
+static inline void team_leave_process(void) {
+#ifdef _OPENMP
+    if (team_used && omp_pause_resource_all) omp_pause_resource_all(omp_pause_soft);
+#endif
+    team_used = 0;
+}
+
+/* The thread sanitizer does not see what OpenMP orders, for GCC's runtime is not compiled for it: it is told here. */
+#ifdef __SANITIZE_THREAD__
+extern void __tsan_release(void *), __tsan_acquire(void *);
+#define order_before(point) __tsan_release(point)
+#define order_after(point) __tsan_acquire(point)
+#else
+#define order_before(point) ((void)(point))
+#define order_after(point) ((void)(point))
+#endif
 
 #endif

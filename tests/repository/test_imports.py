@@ -45,15 +45,39 @@ def openmp_runtimes(code: str) -> set[str]:
             if any(kind in Path(path).name for kind in ("gomp", "iomp", "libomp"))}
 
 
-@needs_maps
-def test_the_games_load_no_openmp():
-    assert openmp_runtimes(f"import envs_c; {PLAY}") == set()
+needs_torch = pytest.mark.skipif(not importlib.util.find_spec("torch") or "SANITIZE" in os.environ,
+                                 reason="needs torch as it is")
 
 
 @needs_maps
-@pytest.mark.skipif(not importlib.util.find_spec("torch") or "SANITIZE" in os.environ, reason="needs torch as it is")
+@needs_torch
 @pytest.mark.parametrize("order", ["import torch, envs_c, trainer.kernels", "import envs_c, trainer.kernels.cpu.rows, torch"])
 @pytest.mark.parametrize("work", [(PLAY, MULTIPLY), (MULTIPLY, PLAY)], ids=["play-first", "multiply-first"])
-def test_torch_and_the_kernels_share_one_openmp_runtime(order, work):
+def test_torch_the_games_and_the_kernels_share_one_openmp_runtime(order, work):
     runtimes = openmp_runtimes(f"{order}; {work[0]}; {work[1]}; {work[0]}")
+    assert len(runtimes) == 1, runtimes
+
+
+@needs_maps
+@needs_torch
+def test_the_games_alone_load_the_runtime_of_torch_and_no_torch():
+    (runtime,) = openmp_runtimes(f"import envs_c; {PLAY}")
+    assert Path(runtime).is_relative_to(Path(importlib.util.find_spec("torch").origin).parent)
+
+
+@needs_maps
+def test_without_torch_the_games_load_one_openmp_runtime():
+    """torch is left out of the search for modules. The runtime is the system's, or that of the installed wheel."""
+    hidden = ("import importlib.machinery as m; find = m.PathFinder.find_spec; "
+              "m.PathFinder.find_spec = lambda name, *rest: None if name == 'torch' else find(name, *rest)")
+    runtimes = openmp_runtimes(f"{hidden}; import envs_c; {PLAY}")
+    assert len(runtimes) == 1 and "/torch" not in runtimes.pop()
+
+
+@needs_maps
+@needs_torch
+def test_a_runtime_that_the_process_has_loaded_is_kept():
+    """Another module may be linked with the system's libgomp.so.1. The engine takes it too, and so does torch later."""
+    system = "import ctypes; ctypes.CDLL('libgomp.so.1')"
+    runtimes = openmp_runtimes(f"{system}; import envs_c; {PLAY}; import torch; {MULTIPLY}")
     assert len(runtimes) == 1, runtimes

@@ -62,7 +62,8 @@ def test_threads_that_began_or_ended_between_two_looks_count_nothing(tmp_path, m
 
 TEAMS = """
 import os, sys, time
-import torch, envs_c.engine.runtime as runtime
+import torch
+from envs_c.engine import openmp
 from trainer.waiting import SleepingTeam
 
 def switches():  # how often any thread went to sleep
@@ -82,7 +83,7 @@ torch.set_num_threads(2)
 if len(os.sched_getaffinity(0)) < 2:  # two threads are more than the cores: they sleep soon anyway
     sys.exit("one core")
 sleeps()
-team = SleepingTeam(runtime.find())
+team = SleepingTeam(openmp.runtime())
 for step in "hold", "hold", "drop", "drop", "hold":
     getattr(team, step)()
     time.sleep(0.2)

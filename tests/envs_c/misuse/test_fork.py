@@ -1,4 +1,4 @@
-"""After a fork the child process steps with threads of its own, to the same results, and waits for nobody."""
+"""After a fork the child process steps to the same results, and waits for nobody."""
 
 import os
 import subprocess

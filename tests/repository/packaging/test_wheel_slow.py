@@ -53,11 +53,12 @@ def test_the_baseline_has_no_wide_registers_and_the_variants_do(code):
     assert not any("%zmm" in code[name] for name in code if "/x86-64-v3/" in name)
 
 
-def test_the_wheel_brings_and_links_no_openmp(wheel):
+def test_the_wheel_brings_one_openmp_runtime_for_the_engine(wheel):
     with zipfile.ZipFile(wheel) as archive:
-        names = archive.namelist()
-        kernels = archive.read("trainer/kernels/cpu/rows.abi3.so")
-    assert not any("gomp" in name for name in names) and b"libgomp" not in kernels and b"GOMP_parallel" in kernels
+        names = [name for name in archive.namelist() if "gomp" in name]
+        engine, kernels = (archive.read(f"{name}.abi3.so") for name in ("envs_c/engine/engine", "trainer/kernels/cpu/rows"))
+    assert names == ["envs_c/engine/libgomp.so.1"] and b"libgomp.so.1" in engine
+    assert b"libgomp" not in kernels and b"GOMP_parallel" in kernels  # they take torch's
 
 
 def interpreter(version: str) -> str:
@@ -84,6 +85,13 @@ def play(command: list, folder: Path, level: str, environment: dict[str, str]) -
                           env={**environment, "INSERTCOIN_ISA": level, "PATH": "/nonexistent"}, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
+
+
+def test_the_games_step_with_the_runtime_of_the_wheel(own, tmp_path):
+    code = ("import envs_c; env = envs_c.VecEnv(envs_c.game('pong'), 64, num_threads=2); "
+            "print({line.split()[-1] for line in open('/proc/self/maps') if 'gomp' in line})")
+    done = subprocess.run([own, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.stdout.count("libgomp") == 1 and "envs_c/engine/libgomp.so.1" in done.stdout, done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("level", LEVELS)

@@ -1,9 +1,0 @@
-from ctypes import CDLL
-from typing import Final
-
-FORKED: Final[int]
-SOFT: Final[int]
-
-def find() -> CDLL | None: ...
-def choose(maps: str, folder: str) -> str | None: ...
-def was_forked(stat: str) -> bool: ...
