@@ -20,25 +20,25 @@ from trainer.training.train import iterate
 ROWS = (("lstm", "features", 512), ("none", "features", 512), ("mingru", "features", 512), ("none", "pixels", 64))
 
 
-def update_seconds(memory: str, view: str, num_envs: int, losses, iterations: int) -> float:
-    """Return the median seconds of an update, with the function `losses` in place of trainer.ppo.losses.losses."""
+def update_seconds(memory: str, view: str, num_envs: int, loss, iterations: int) -> float:
+    """Return the median seconds of an update, with the function `loss` in place of trainer.ppo.losses.minibatch_loss."""
     session = make_session(Config("breakout", EnvConfig(num_envs=num_envs, view=view), PolicyConfig(memory=memory),
                              PPOConfig(horizon=64, minibatch=num_envs * 16), RunConfig(device="cpu")))
-    plain, learner.losses = learner.losses, losses
+    plain, learner.minibatch_loss = learner.minibatch_loss, loss
     try:
         return statistics.median([iterate(session)["time_learn"] for _ in range(iterations + 3)][3:])
     finally:
-        learner.losses = plain
+        learner.minibatch_loss = plain
         session.pipeline.close()
 
 
 def row(memory: str, view: str, num_envs: int, iterations: int) -> list[str]:
     """Return a row of the table: milliseconds of both and their ratio, or torch's error if the loss does not compile."""
-    plain = update_seconds(memory, view, num_envs, learner.losses, iterations)
+    plain = update_seconds(memory, view, num_envs, learner.minibatch_loss, iterations)
     cells = [memory, view, f"{num_envs}", f"{plain * 1e3:.1f}"]
     torch.compiler.reset()
     try:
-        compiled = update_seconds(memory, view, num_envs, torch.compile(learner.losses), iterations)
+        compiled = update_seconds(memory, view, num_envs, torch.compile(learner.minibatch_loss), iterations)
     except RuntimeError as error:  # torch's compiler raises it for its own bugs too
         return [*cells, "-", f"does not compile ({type(error).__name__})"]
     return [*cells, f"{compiled * 1e3:.1f}", f"{plain / compiled:.2f}"]

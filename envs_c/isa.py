@@ -60,9 +60,14 @@ def chosen() -> str:
 
 
 def search(path: list[str]) -> list[str]:
-    """The `__path__` of a package with variants: the folder of the chosen one in front, if it has a folder."""
-    folder = Path(path[0], f"x86-64-{chosen()}")
-    return [str(folder), *path] if folder.is_dir() else list(path)
+    """The `__path__` of a package with variants: the folder of the chosen one in front, if it has a folder.
+
+    A package inside of one, which was found in that folder, also has the files beside it that exist once.
+    """
+    here, level = Path(path[0]), f"x86-64-{chosen()}"
+    if here.parent.name == level:
+        return [*path, str(here.parents[1] / here.name)]
+    return [str(here / level), *path] if (here / level).is_dir() else list(path)
 
 
 def text() -> str:

@@ -12,6 +12,7 @@ from benchmarks.gpu_model.simulate import Result, Setting, simulate
 from bridge.nvrtc import BLOCK
 from trainer.kernels import fused, sequence
 from trainer.kernels.cuda import rows as cuda
+from trainer.kernels.loss import cuda as minibatch
 from trainer.log.numbers import count
 
 FREE = float("inf")
@@ -59,7 +60,7 @@ KERNEL_COLUMNS = ["kernel", "registers", "shared, bytes", "stack, bytes", "occup
 def kernel_rows(device: Device) -> list[list[str]]:
     """Registers, shared memory, stack and occupancy of our kernels on a device. Needs CuPy's NVRTC."""
     rows = []
-    for module in (cuda.module, fused.module, sequence.module) if device.bf16 else (cuda.module, fused.module):
+    for module in (cuda.module, fused.module, minibatch.module, *([sequence.module] if device.bf16 else [])):
         for name, one in sorted(usage(module.compile(device.arch)).items()):
             block = sequence.THREADS * int(name.rpartition("_")[2]) if module is sequence.module else BLOCK
             rows.append([name, one.registers, one.shared, one.stack, f"{one.occupancy(device, block):.0%}"])

@@ -66,10 +66,11 @@ def test_every_graph_records_the_memory_that_it_uses(monkeypatch, slow_device, m
     device = slow_device(captures=True, slowest=0)
     monkeypatch.setattr(build_module, "open_device", lambda name: device)
     made, _ = trained(config(num_batches=2, memory=memory))
-    learning = [graph for graph in device.graphs if graph.holds(made.learner.sequences)]
-    steps = [graph for graph in device.graphs if graph not in learning]
+    learning = [graph for graph in device.graphs if graph.holds(made.learner.order)]
+    after = made.learner.diagnostics.results  # of the explained variance
+    steps = [graph for graph in device.graphs if not graph.holds(after)]
     assert (len(learning), len(steps)) == (1, 4)  # two batches: a step and a bootstrap each
-    adam, storage, actor = made.learner.optimizers[0], made.storage, made.actor
+    adam, storage, actor = made.learner.optimizers.parts[0].torch, made.storage, made.actor
     for parameter in made.policy.parameters():
         for tensor in (parameter, parameter.grad, *adam.state[parameter].values()):
             assert learning[0].holds(tensor)

@@ -145,18 +145,22 @@ def test_our_kernels_spill_nothing_and_half_of_a_multiprocessor_s_threads_fit(ar
     from bridge.nvrtc import BLOCK
     from trainer.kernels import fused
     from trainer.kernels.cuda import rows as cuda
-    for name, one in (usage(cuda.module.compile(arch)) | usage(fused.module.compile(arch))).items():
+    from trainer.kernels.loss import cuda as minibatch
+    modules = cuda.module, fused.module, minibatch.module
+    for name, one in [found for module in modules for found in usage(module.compile(arch)).items()]:
         assert one.stack == 0, name
         assert one.occupancy(DEVICES["h100"], BLOCK) >= 0.5, name
 
 
-@pytest.mark.parametrize(("device", "sources"), [("rtx2080", ("rows", "fused")), ("h100", ("rows", "fused", "sequence"))])
+@pytest.mark.parametrize(("device", "sources"), [
+    ("rtx2080", ("cuda/rows", "cuda/fused", "loss/cuda")),
+    ("h100", ("cuda/rows", "cuda/fused", "cuda/sequence", "loss/cuda"))])
 def test_the_table_of_registers_has_each_kernel_of_our_cuda_sources(device, sources):
     pytest.importorskip("cupy", reason="CuPy, of the extra cuda, compiles the kernels")
-    from trainer.kernels import cuda
+    from trainer import kernels
     listed = [row[0] for row in report.kernel_rows(DEVICES[device])]
     for source in sources:
-        text = (Path(cuda.__file__).parent / f"{source}.cu").read_text(encoding="utf-8")
+        text = (Path(kernels.__file__).parent / f"{source}.cu").read_text(encoding="utf-8")
         names = re.findall(r'extern "C" __global__ void\s+(?:__launch_bounds__\([^)]*\)[\s\\]*)?(\w+?)(?:##\w+)?\(', text)
         assert len(names) > 1
         for name in names:

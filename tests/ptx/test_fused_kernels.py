@@ -6,7 +6,6 @@ import ptx_runs
 import pytest
 import torch
 from cuda_on_cpu import CpuModule
-from kernel_devices import close
 
 from trainer.kernels import fused
 
@@ -47,57 +46,12 @@ def sample_step(rows: int, actions: int = 4, masked: bool = False):
     return action, stored, log_prob, value, clock
 
 
-def numbered(rows: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """The order of three minibatches of `rows` sequences of 2 * rows environments, and a position."""
-    return torch.stack([torch.randperm(2 * rows)[:rows] for _ in range(3)]), torch.tensor([1, 5])
-
-
-def select_sequences(rows: int, n: int = 7, dtype=F32, wide: int = 0, h=F32):
-    frames = torch.randint(0, 256, (T, 2 * rows, n + wide)).to(dtype)
-    return fused.select_sequences(frames[..., :n], flags(T, 2 * rows), torch.randn(2 * rows, 5).to(h), torch.randn(2 * rows, 3),
-                                  *numbered(rows))
-
-
-def ppo_loss(rows: int, actions: int = 4, masked: bool = False, weighed: bool = False, value_clip: float = 0.2):
-    order, position = numbered(rows)
-    count = 2 * rows
-    legal = flags(T, count, actions, share=0.6).to(U8) if masked else None
-    action = torch.randint(0, actions, (T, count)).int()
-    if masked:
-        legal.scatter_(2, action.long()[..., None], 1)
-        legal[0, 0] = 0
-    stored = (legal, action, -torch.rand(T, count) - 0.5, *torch.randn(2, T, count), flags(T, count),
-              flags(T, count, share=0.1))
-    ratios = torch.zeros(T, count) if weighed else None
-    statistics = torch.rand(3, 3) + torch.tensor([rows * 3.0, 0.0, 0.5])
-    out = torch.randn(T, rows, actions + 1) * 0.5
-    weight = torch.rand(rows) if weighed else None
-    results = fused.ppo_loss(out, stored, statistics, weight, torch.tensor(0.01), order, position, clip=0.2,
-                             value_clip=value_clip, value_coef=0.5, scale=0.25, ratios=ratios)
-    return *results, *([] if ratios is None else [ratios])
-
-
-def end_minibatch(rows: int, last: bool = True, most: float = 0.5):
-    sums, gradients, history = torch.randn(5), torch.randn(rows), torch.zeros(4, 6)
-    position = torch.tensor([2, 1])
-    fused.end_minibatch(sums, gradients.norm() if last else None, gradients, history, position, 3, most)
-    return gradients, history, position
-
-
 P = functools.partial
 CASES = {  # the case: does the C++ compiler give the same bits
     "store_step f32": (store_step, True), "store_step, bf16, longer rows": (P(store_step, to=BF16, wide=1), True),
     "store_step, bytes": (P(store_step, of=U8, to=U8, n=130), True), "store_step, masks": (P(store_step, actions=11), True),
     "store_step, the last row": (P(store_step, t=T), True),
     "sample_step": (sample_step, False), "sample_step, masked": (P(sample_step, masked=True), False),
-    "select, units of 4 bytes": (select_sequences, True), "select, of 1": (P(select_sequences, dtype=U8), True),
-    "select, of 16, longer rows": (P(select_sequences, dtype=BF16, wide=1, h=BF16), True),
-    "select, wide": (P(select_sequences, n=544), True),
-    "ppo_loss": (ppo_loss, False), "ppo_loss, masked": (P(ppo_loss, masked=True), False),
-    "ppo_loss, weights and ratios": (P(ppo_loss, weighed=True), False),
-    "ppo_loss, values not clipped": (P(ppo_loss, value_clip=0.0), False),
-    "end_minibatch": (end_minibatch, True), "end_minibatch, small gradients": (P(end_minibatch, most=1e6), True),
-    "end_minibatch, not the last": (P(end_minibatch, last=False), True),
 }
 
 
@@ -109,33 +63,12 @@ def on_cpu() -> CpuModule:
 @pytest.mark.parametrize("rows", ROWS)
 @pytest.mark.parametrize(("case", "exact"), CASES.values(), ids=CASES)
 def test_what_the_compiler_emits_equals_the_twins(case, exact, rows, arch):
-    from ptx import EmulatedModule
-    from ptx.launch import Written
-    written = Written()
-    ours = results(case, rows, EmulatedModule(fused.module, arch, written=written), written)
-    assert written.all(*ours)  # no element is left out
-    for mine, wanted, built in zip(ours, results(case, rows), results(case, rows, on_cpu()), strict=True):
-        if not mine.is_floating_point():
-            assert torch.equal(mine, wanted)
-            assert torch.equal(mine, built)
-        else:
-            close(mine, wanted, mine.dtype)
-            close(mine, built, mine.dtype)
-            assert not exact or torch.equal(mine, built)
+    ptx_runs.require_equal(fused, case, rows, arch, on_cpu(), exact)
 
 
 def test_every_kernel_of_the_source_has_a_case(arch):
-    from ptx import EmulatedModule
-    from ptx.launch import compiled
-    launched = set()
-
-    class Watched(EmulatedModule):
-        def launch(self, name, *values, **settings):
-            launched.add(name)
-            super().launch(name, *values, **settings)
-    for case, _ in CASES.values():
-        results(case, 1, Watched(fused.module, arch))
-    assert launched == set(compiled(fused.module.path, arch, tuple(fused.module.headers)).entries)
+    names = ptx_runs.launched(fused, [case for case, _ in CASES.values()], arch)
+    assert names == ptx_runs.compiled_kernels(fused, arch)
 
 
 def test_observations_that_the_kernel_does_not_convert_are_refused(arch):

@@ -15,8 +15,8 @@ from trainer import ranks
 from trainer.config import Config, EnvConfig, PolicyConfig, PPOConfig, RunConfig
 from trainer.errors import TrainerError
 from trainer.policy.normalize import Moments
-from trainer.ppo import learner as ppo
-from trainer.ppo.losses import explained_variance, has_signal
+from trainer.ppo import losses as ppo
+from trainer.ppo.statistics import explained_variance, has_signal
 from trainer.rollout.actor import collect
 from trainer.training import shares
 from trainer.training.build import make_session
@@ -164,13 +164,19 @@ def gradients(settings: Config, minibatches: list[list[int]], among: ranks.Ranks
     learner, count = made.learner, N // among.size
     for k, numbers in enumerate(minibatches):
         mine = torch.tensor([number - among.rank * count for number in numbers if number // count == among.rank])
-        learner.sequences = mine
+        learner.order = mine[None]
+        learner.position[0] = 0
         if learner.weight is not None:
             learner.weight = (mine + among.rank * count + 1) / N
-        learner.minibatch(k == 0, k == len(minibatches) - 1)
-        learner.history.append({name: part.clone() for name, part in learner.latest.items()})
-    learner._sum_history(0)
-    return torch.cat([parameter.grad.flatten() for parameter in made.policy.parameters()]), learner.history
+        if learner.statistics is not None:
+            learner.statistics = learner.statistics[:1]
+            learner._measure()
+        learner._learn(k == 0, k == len(minibatches) - 1)
+        learner.diagnostics.done += 1
+    learner.diagnostics.sum_over(learner.ranks, 0)
+    table = learner.diagnostics.table[: len(minibatches)].tolist()
+    history = [dict(zip(learner.diagnostics.names, row, strict=True)) for row in table]
+    return torch.cat([parameter.grad.flatten() for parameter in made.policy.parameters()]), history
 
 
 def drawn(settings: Config):

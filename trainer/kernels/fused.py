@@ -1,5 +1,5 @@
-"""Several operations in one kernel, for GPUs: storing a step of a rollout, and the parts of a minibatch's update outside the
-policy. cuda/fused.cu has the kernels, reference_fused.py the same in plain torch, which is also called for tensors on the CPU.
+"""Several operations in one kernel, for GPUs: storing a step of a rollout, and choosing and storing actions. cuda/fused.cu has
+the kernels, reference_fused.py the same in plain torch, which is also called for tensors on the CPU.
 
 The checks and errors are those of dispatch.py, the launches those of cuda/rows.py. Shapes are those of reference_fused.py.
 """
@@ -17,7 +17,6 @@ from trainer.kernels.cuda.rows import _NAMES, _WARP
 
 _FOLDER = Path(__file__).parent
 _STORED = {(torch.uint8, torch.uint8), (torch.float32, torch.float32), (torch.float32, torch.bfloat16)}
-PARTS = ("loss_policy", "loss_value", "entropy", "kl", "clip_fraction")  # rows of `ppo_loss`'s parts
 
 module = CudaModule(_FOLDER / "cuda" / "fused.cu", [_FOLDER / "rows.h", _FOLDER / "cuda" / "threads.h"])
 
@@ -75,68 +74,3 @@ def sample_step(out, legal, seed: int, first: int, clock, action, actions, log_p
     check(out, torch.int64, (4,), clock=clock)
     module.launch("sample_step", rows, out, legal, count, np.uint64(seed), first, clock, action, actions, log_prob, value,
                   actions.stride(0), rows, block=_WARP)
-
-
-def select_sequences(frames, starts, h, c, order, position):
-    """The sequences of a minibatch: `reference_fused.select_sequences`. Returns frames, starts, h and c of S sequences.
-
-    Rows of frames can be longer than an observation of one dimension: those of the result are as long.
-    """
-    (steps, environments), sequences = starts.shape, order.shape[1]
-    row = frames.stride(1)
-    wide = frames.new_empty(steps, sequences, row)
-    outs = (wide[..., : frames[0, 0].numel()].view(steps, sequences, *frames.shape[2:]),
-            starts.new_empty(steps, sequences), h.new_empty(sequences, *h.shape[1:]), c.new_empty(sequences, *c.shape[1:]))
-    size = row * frames.element_size()
-    memory = [one[0].numel() * one.element_size() for one in (h, c)]
-    if not _on_gpu("select_sequences", starts) or any(one % 2 for one in memory):
-        reference_fused.select_sequences(frames, starts, h, c, order, position, *outs)
-        return outs
-    check(starts, torch.float32, (steps, environments), starts=starts)
-    check(starts, torch.int64, (2,), position=position)
-    check(starts, torch.int64, order.shape, order=order)
-    unit = 16 if size % 16 == 0 else 4 if size % 4 == 0 else 1
-    module.launch(f"select_sequences_{unit}", steps * sequences * min(size // unit, BLOCK), frames, starts, h, c, order,
-                  position, wide, *outs[1:], steps, environments, sequences, size // unit, *(one // 2 for one in memory))
-    return outs
-
-
-def ppo_loss(out, stored, statistics, weight, entropy_coef, order, position, *, clip: float, value_clip: float,
-             value_coef: float, scale: float = 1.0, ratios=None):
-    """The loss of PPO and its gradient: `reference_fused.ppo_loss`. Returns the gradient by `out`, and the parts.
-
-    out: (T, S, A + 1) float32, contiguous.
-    stored: the mask and six more tensors (T, N, ...), contiguous.
-    """
-    steps, sequences, width = out.shape
-    dout, parts = torch.empty_like(out), out.new_empty(len(PARTS), steps * sequences)
-    numbers = clip, value_clip, value_coef, scale
-    if not _on_gpu("ppo_loss", out):
-        reference_fused.ppo_loss(out, stored, statistics, weight, entropy_coef, order, position, *numbers, dout, parts, ratios)
-        return dout, parts
-    mask, action, *figures = stored
-    shape = action.shape
-    check(out, torch.float32, (steps, sequences, width), out=out)
-    check(out, torch.int32, (steps, shape[1]), action=action)
-    check(out, torch.uint8, (*shape, width - 1), mask=mask)
-    for one in (*figures, *([] if ratios is None else [ratios])):
-        check(out, torch.float32, shape, storage=one)
-    check(out, torch.int64, (len(statistics), sequences), order=order)
-    check(out, torch.float32, (sequences,), weight=weight)
-    module.launch("ppo_loss", steps * sequences, out, mask, action, *figures, statistics, weight, entropy_coef, order, position,
-                  dout, parts, ratios, steps, shape[1], sequences, width - 1, *map(float, numbers), block=_WARP)
-    return dout, parts
-
-
-def end_minibatch(sums, norm, gradients, history, position, batches: int, most: float):
-    """The end of a minibatch: `reference_fused.end_minibatch`."""
-    if not _on_gpu("end_minibatch", sums):
-        reference_fused.end_minibatch(sums, norm, gradients, history, position, batches, most)
-        return
-    count = len(sums)
-    check(sums, torch.float32, (count,), sums=sums)
-    check(sums, torch.float32, (len(history), count + 1), history=history)
-    check(sums, torch.float32, gradients.shape, gradients=gradients)
-    check(sums, torch.int64, (2,), position=position)
-    size = gradients.numel() if norm is not None else 1
-    module.launch("end_minibatch", size, sums, norm, gradients, history, position, count, size, batches, float(most))

@@ -20,9 +20,10 @@ class Discrete(nn.Module):
     """One of A actions.
 
     output: name of the policy's outputs in exported files.
+    categorical: True if an action is one number, drawn by the softmax of all outputs.
     """
 
-    output = "logits"
+    output, categorical = "logits", True
 
     def sample(self, out, legal, seed: int, first: int, step, action, log_prob, value):
         """Draw an action for each of B environments.
@@ -50,6 +51,8 @@ class Discrete(nn.Module):
 
 class MultiDiscrete(Discrete):
     """M independent choices; sizes: of the heads."""
+
+    categorical = False
 
     def __init__(self, sizes: tuple[int, ...]):
         super().__init__()
@@ -84,7 +87,7 @@ class MultiDiscrete(Discrete):
 class Box(nn.Module):
     """D numbers, each with a normal distribution; log_deviation (D,) is learned, and 0 at first."""
 
-    output = "mean"
+    output, categorical = "mean", False
 
     def __init__(self, count: int):
         super().__init__()

@@ -19,6 +19,18 @@ from trainer.policy.encoders.pixels import Pixels
 from trainer.policy.heads import LinearHeads, make_heads
 
 
+class Unrolled(tuple):
+    """What `unroll` returns if the outputs of the heads are one tensor: logits (T, B, A) and values (T, B), its columns.
+
+    out: that tensor, (T, B, A + 1). A kernel can then compute the gradient of the loss by it.
+    """
+
+    def __new__(cls, out: torch.Tensor) -> "Unrolled":
+        made = super().__new__(cls, (out[..., :-1], out[..., -1]))
+        made.out = out
+        return made
+
+
 class Policy(nn.Module):
     """Encoder and heads; the subclass adds the core between them, its memory.
 
@@ -98,7 +110,7 @@ class Policy(nn.Module):
         x: (T, B, K, *shape), the result of `preprocess_rollout`.
         start: (T, B) float32, 1.0 if an observation is the first of its episode; the memory is zeroed before it.
         state: (h, c) before the first step, as in `initial_state`.
-        Returns logits (T, B, A) and values (T, B), float32.
+        Returns logits (T, B, A) and values (T, B), float32: the result of `apply_heads`, or any others.
         """
         raise NotImplementedError
 
@@ -159,10 +171,9 @@ class Policy(nn.Module):
         out = torch.empty(steps, batch, self.frames, *self.shape, dtype=self.input_dtype(frames.dtype), device=frames.device)
         return self.preprocess(frames, starts, 0, out)
 
-    def apply_heads(self, hidden: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    def apply_heads(self, hidden: torch.Tensor) -> Unrolled:
         """Logits (T, B, A) and values (T, B), float32, of hidden (T, B, n); for `unroll`."""
-        out = self.heads(hidden if self._heads_in_one_call(hidden) else hidden.float())
-        return out[..., :-1], out[..., -1]
+        return Unrolled(self.heads(hidden if self._heads_in_one_call(hidden) else hidden.float()))
 
     def apply_heads_step(self, weights: dict[str, torch.Tensor], hidden: torch.Tensor, space: "StepSpace") -> torch.Tensor:
         """Logits and value (B, A + 1), float32 in the space's memory, of hidden (B, n); for `step`.

@@ -28,12 +28,12 @@ class CatchUp:
     The memory before the first step stays that of mu.
 
     sequences: number of sequences that are unrolled together; a divisor of their number.
-    stream: the learner's.
+    stream: the learner's, in which it is called.
     graphs: capture the work as a graph if the device can; ranks do not wait for each other in it.
     """
 
     def __init__(self, policy: Policy, storage: Storage, sequences: int, stream: HostStream, graphs: bool):
-        self.policy, self.storage, self.stream = policy, storage, stream
+        self.policy, self.storage = policy, storage
         self.lag = torch.ones_like(storage.log_prob)
         self._groups = torch.arange(storage.log_prob.shape[1], device=self.lag.device).split(sequences)
         self._group = self._groups[0].clone()  # in memory that a captured graph reads
@@ -42,9 +42,7 @@ class CatchUp:
     def __call__(self):
         for group in self._groups:
             self._group.copy_(group)
-            self.stream.wait_for_caller()
             self._captured()
-            self.stream.make_caller_wait()
 
     @torch.no_grad()
     def _evaluate(self):

@@ -27,6 +27,9 @@ class Gradients:
         """Replace the gradients by their sum over all ranks."""
         if not ranks.joined:
             return
+        if self.flat is not None:
+            ranks.sum_(self.flat)
+            return
         grads = [parameter.grad for parameter in self.parameters if parameter.grad is not None]
         joined = ranks.sum_(torch.cat([grad.reshape(-1) for grad in grads]))
         for grad, part in zip(grads, joined.split([grad.numel() for grad in grads]), strict=True):

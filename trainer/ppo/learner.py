@@ -1,32 +1,37 @@
 """Learning from rollouts by proximal policy optimization: epochs of minibatches."""
 
-import math
+from collections.abc import Callable
 
+import numpy as np
 import torch
-from torch import nn
 
 from bridge.device import HostStream
 from bridge.graphs import Captured, Graphs
 from bridge.spans import span
+from trainer import kernels
 from trainer.config import PPOConfig
 from trainer.policy.normalize import RewardNorm
 from trainer.policy.policy import Policy
-from trainer.ppo import one_kernel
 from trainer.ppo.catch_up import CatchUp
+from trainer.ppo.diagnostics import Diagnostics
 from trainer.ppo.gradients import Gradients
-from trainer.ppo.losses import explained_variance, has_signal, joint_statistics, losses, raise_not_finite, select
-from trainer.ppo.optimizers import make_optimizers, set_learning_rate
+from trainer.ppo.losses import losses, minibatch_loss, select
+from trainer.ppo.optimizers import Optimizers
 from trainer.ppo.own_code import OwnLoss, RewardTransform
+from trainer.ppo.statistics import explained_variance, has_signal, statistics_of_minibatches
 from trainer.ranks import ALONE, Ranks
 from trainer.rollout.storage import Storage
-from trainer.tensors import form, require_forms, under, with_prefix
+from trainer.tensors import under, with_prefix
 
 
 class Learner:
     """Learns from the rollout in a storage: epochs of random minibatches of whole sequences.
 
-    On a device whose streams capture, the gradients of a minibatch and Adam's step are one graph. At each replay it reads the
-    sequences' numbers, their weights, the learning rate and the entropy's weight from memory. (Muon steps outside the graph.)
+    All work is queued on the learner's stream. If the stream captures, a minibatch is one graph: the gradients, their clipping
+    and Adam's step (Muon steps outside). At each replay it reads the sequences' numbers, their weights, the learning rate and
+    the entropy's weight from memory, counts for itself which minibatch it is, and writes its diagnostics to a table: nothing
+    in an update waits for the device but the reading of the results. With several ranks a minibatch is two graphs, and the sum
+    of the gradients over the ranks between them.
 
     policy: is changed by `update`.
     storage: holds the rollout.
@@ -35,8 +40,7 @@ class Learner:
     generator: random numbers for the order of the sequences; the same on all ranks.
     stream: the device's stream to learn in; None on the CPU.
     graphs: capture work as graphs if the device can. A loss of the user's own is a part of them: it must not read tensors on
-        the host. With several ranks nothing is captured, since they wait for each other (GraphLearner captures the parts
-        between).
+        the host.
     ranks: each rank learns from its part of every minibatch.
 
     Raises SettingError if a function of the user's own does not fit.
@@ -44,27 +48,30 @@ class Learner:
 
     def __init__(self, policy: Policy, storage: Storage, ppo: PPOConfig, sequences_per_minibatch: int,
                  generator: torch.Generator, stream=None, graphs: bool = True, ranks: Ranks = ALONE):
-        self.ranks = ranks
-        self.policy, self.storage, self.ppo, self.generator = policy, storage, ppo, generator
+        self.policy, self.storage, self.ppo, self.generator, self.ranks = policy, storage, ppo, generator, ranks
         self.stream = stream or HostStream()
-        device = storage.value.device
-        self.optimizers = make_optimizers(policy, ppo, device)
-        self.gradients = Gradients(policy.parameters(), fixed=self.stream.captures)
-        self.sequences = torch.zeros(sequences_per_minibatch, dtype=torch.int64, device=device)
-        self.weight = torch.ones(sequences_per_minibatch, device=device) if ppo.priority_alpha else None
-        self.entropy_coef = torch.tensor(ppo.entropy_coef, device=device)
+        device, count = storage.value.device, storage.value.shape[1]
         self.advantage = torch.zeros_like(storage.log_prob)
+        self.per_epoch = count // sequences_per_minibatch
+        rows = 1 if ppo.priority_alpha else self.per_epoch  # with priorities a minibatch is drawn after the one before
+        self.order = torch.zeros(rows, sequences_per_minibatch, dtype=torch.int64, device=device)
+        self.position = torch.zeros(2, dtype=torch.int64, device=device)  # row of `order`, minibatch of the update
+        self.staged = [self.stream.host_bytes(8 * count) for _ in range(ppo.epochs)] if self.stream.copies else []
+        self.statistics = kernels.space_for_statistics(self.advantage, rows, joint=ranks.joined)  # by row of `order`
+        self.weight = torch.ones(sequences_per_minibatch, device=device) if ppo.priority_alpha else None
+        self.probability: torch.Tensor | None = None  # (N,) float64 on the CPU: of drawing each sequence, if prioritized
+        self.entropy_coef = torch.tensor(ppo.entropy_coef, device=device)
         self.ratio = torch.ones_like(storage.log_prob) if ppo.vtrace else None
         self.signal = torch.ones((), device=device) if ppo.wait_for_signal else None
-        self.reward_norm = RewardNorm(storage.value.shape[1]).to(device) if ppo.normalize_rewards else None
-        self.probability: torch.Tensor | None = None      # (N,) float64 on the CPU: of drawing each sequence, if prioritized
-        self.latest: dict[str, torch.Tensor] = {}         # diagnostics of the last minibatch, written by captured work
-        self.history: list[dict[str, torch.Tensor]] = []  # diagnostics of each minibatch of this update
+        self.reward_norm = RewardNorm(count).to(device) if ppo.normalize_rewards else None
         self.own_loss = None if ppo.loss is None else OwnLoss(ppo.loss)
         self.reward_transform = None if ppo.reward_transform is None else RewardTransform(ppo.reward_transform)
         self._try_own_code()
-        self.graphs = Graphs(graphs and not ranks.joined)
-        self.work: dict[tuple[bool, bool], Captured] = {}  # the captured `minibatch`, by its arguments
+        self.optimizers = Optimizers(policy, ppo)
+        self.gradients = Gradients(policy.parameters(), fixed=self.stream.captures)
+        self.diagnostics = Diagnostics(self.advantage, ppo.epochs * self.per_epoch, ppo.accumulate)
+        self.graphs = Graphs(graphs)
+        self.work: dict[tuple, Captured] = {}  # what was or will be captured
         self.catch_up = CatchUp(policy, storage, sequences_per_minibatch, self.stream, graphs) if ppo.overlap else None
 
     def _try_own_code(self):
@@ -74,23 +81,22 @@ class Learner:
                 self.reward_transform(self.storage)
             if self.own_loss is not None:
                 weight = None if self.weight is None else self.weight[:1]
-                batch = select(self.policy, self.storage, self.advantage, self.sequences[:1], weight)
+                batch = select(self.policy, self.storage, self.advantage, self.order[0, :1], weight)
                 legal = None if batch.action_mask is None else torch.ones_like(batch.action_mask)
                 losses(self.policy, batch._replace(action_mask=legal), self.ppo, own=self.own_loss)
 
     def set_rate(self, rate: float, entropy: float | None = None):
         """Set the learning rate (and the entropy's weight) of the next updates."""
-        set_learning_rate(self.optimizers, rate)
+        self.optimizers.set_rate(rate)
         if entropy is not None:
             self.entropy_coef.fill_(entropy)
 
     def state(self) -> dict[str, torch.Tensor]:
         """Tensors for a checkpoint: the optimizers' by parameter, and the statistics of rewards."""
-        state = {f"{name}.{key}": tensor for name, parameter in self.policy.named_parameters()
-                 for optimizer in self.optimizers for key, tensor in optimizer.state.get(parameter, {}).items()}
-        if self.reward_norm is not None:
-            state |= with_prefix("reward_norm.", self.reward_norm.state_dict())
-        return state
+        return self.optimizers.state() | self._rewards()
+
+    def _rewards(self) -> dict[str, torch.Tensor]:
+        return {} if self.reward_norm is None else with_prefix("reward_norm.", self.reward_norm.state_dict())
 
     def environment_dims(self) -> dict[str, int]:
         """The environment dimension of tensors of `state()`; the others have none."""
@@ -101,29 +107,9 @@ class Learner:
 
         Raises ValueError that names the first tensor that is missing, unknown, or of another shape or dtype.
         """
-        require_forms(state, self._forms(state), "optimizer.")
+        self.optimizers.restore(state, self._rewards())
         if self.reward_norm is not None:
             self.reward_norm.load_state_dict(under("reward_norm.", state))
-        owners = {parameter: optimizer for optimizer in self.optimizers for group in optimizer.param_groups
-                  for parameter in group["params"]}
-        for name, parameter in self.policy.named_parameters():
-            on_cpu = parameter.device.type == "cpu"  # Adam's step count is on the CPU, unless its steps are captured
-            owners[parameter].state[parameter] = {
-                key: tensor if key == "step" and on_cpu else tensor.to(parameter.device)
-                for key, tensor in under(f"{name}.", state).items()}
-
-    def _forms(self, state: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-        """The names, shapes and dtypes for `restore`. A parameter that never had a gradient has no tensors in `state`."""
-        forms = {} if self.reward_norm is None else with_prefix("reward_norm.", self.reward_norm.state_dict())
-        names = {parameter: name for name, parameter in self.policy.named_parameters()}
-        for optimizer in self.optimizers:
-            keys = ("exp_avg", "exp_avg_sq") if isinstance(optimizer, torch.optim.Adam) else ("momentum_buffer",)
-            for parameter in (one for group in optimizer.param_groups for one in group["params"]):
-                name = names[parameter]
-                if under(f"{name}.", state):
-                    forms |= {f"{name}.{key}": form(parameter.shape, parameter.dtype) for key in keys}
-                    forms |= {f"{name}.step": form((), torch.float32)} if len(keys) == 2 else {}
-        return forms
 
     def update(self) -> dict[str, float]:
         """Learn from the rollout in storage, `epochs` passes over its sequences.
@@ -135,6 +121,26 @@ class Learner:
 
     def begin(self):
         """The first part of `update`, which queues the work on a device. Nothing else may use the storage until `end`."""
+        self.stream.wait_for_caller()
+        try:
+            self.stream.run(self._begin)
+        except BaseException:
+            self.stream.make_caller_wait()
+            raise
+
+    def end(self) -> dict[str, float]:
+        """The second part of `update`, which waits for the device and returns the result."""
+        found: list[dict[str, float]] = []
+        try:
+            self.stream.run(lambda: found.append(self._end()))
+        finally:
+            self.stream.make_caller_wait()
+        return found[0]
+
+    def _begin(self):
+        diagnostics, target_kl = self.diagnostics, self.ppo.target_kl
+        diagnostics.done = 0
+        self.position.zero_()
         with span("advantages"):
             if self.catch_up is not None:
                 self.catch_up()
@@ -144,33 +150,21 @@ class Learner:
             self.signal.copy_(has_signal(reward, self.storage.terminated[1:], self.storage.valid, self.ranks))
         if self.ratio is not None:
             self.ratio.fill_(1.0)
-        self.history.clear()
         self.probability = None
-        for _ in range(self.ppo.epochs):
-            begin = self.done
-            self._epoch(reward)
-            self._sum_history(begin)
-            if self.ppo.target_kl is not None and self._mean("kl", begin).item() > self.ppo.target_kl:
+        for epoch in range(self.ppo.epochs):
+            begin = diagnostics.done
+            self._epoch(reward, epoch)
+            diagnostics.sum_over(self.ranks, begin)
+            if target_kl is not None and diagnostics.mean("kl", begin) > target_kl:
                 break
 
-    def end(self) -> dict[str, float]:
-        """The second part of `update`, which waits for the device and returns the result."""
-        metrics = self._metrics()
-        if not all(math.isfinite(value) for name, value in metrics.items() if name != "explained_variance"):
-            raise_not_finite(self.history)
-        return metrics
+    def _end(self) -> dict[str, float]:
+        self._exchanging("the explained variance", self._explain)
+        return self.diagnostics.read()
 
-    def _metrics(self) -> dict[str, float]:
-        """The mean diagnostics of this update."""
+    def _explain(self):
         storage = self.storage
-        explained = explained_variance(self.advantage, storage.value[:-1], storage.valid, self.ranks)
-        numbers = torch.stack([*map(self._mean, self.latest), explained])  # one copy from a GPU, which waits for it
-        return dict(zip((*self.latest, "explained_variance"), numbers.tolist(), strict=True))
-
-    @property
-    def done(self) -> int:
-        """Minibatches of this update so far."""
-        return len(self.history)
+        self.diagnostics.explained.copy_(explained_variance(self.advantage, storage.value[:-1], storage.valid, self.ranks))
 
     def _reward(self):
         """The rewards (T, N) for learning: transformed, normalized and scaled, if so set."""
@@ -192,23 +186,34 @@ class Learner:
         self._estimate(reward, self.ratio if self.catch_up is None else self.ratio * self.catch_up.lag)
         self.probability = None
 
-    def _epoch(self, reward):
+    def _epoch(self, reward, epoch: int):
         """One pass over the sequences."""
-        ppo, count = self.ppo, self.advantage.shape[1] // len(self.sequences)
-        order = self._order().to(self.sequences.device).split(len(self.sequences))  # one copy to a GPU, which waits for it
-        for k in range(count):
-            if self.ratio is not None and self.history:
+        ppo, drawn, again = self.ppo, self.weight is not None, self.ratio is not None
+        order = self._order()  # also with priorities: the generator's next numbers are the same
+        if not drawn:
+            self._send(order, epoch)
+        for k in range(self.per_epoch):
+            if again and self.diagnostics.done:
                 self._estimate_again(reward)
-            self.sequences.copy_(self._prioritized() if self.weight is not None else order[k])
-            first, last = k % ppo.accumulate == 0, (k + 1) % ppo.accumulate == 0
-            self.stream.wait_for_caller()
+            if drawn:
+                self.order[0].copy_(self._prioritized())
+            if self.statistics is not None and (k == 0 or drawn or again):
+                self._exchanging("statistics of the advantages", self._measure)
             with span("minibatch"):
-                self._captured(first, last)()
-            self.stream.make_caller_wait()
-            if last:
-                for optimizer in self.optimizers[1:]:
-                    optimizer.step()
-            self.history.append({name: part.clone() for name, part in self.latest.items() if last or name != "grad_norm"})
+                self._learn(k % ppo.accumulate == 0, (k + 1) % ppo.accumulate == 0)
+            self.diagnostics.done += 1
+
+    def _send(self, order: torch.Tensor, epoch: int):
+        """Queue the copy of an epoch's order to the device, from memory of its own."""
+        if not self.stream.copies:
+            self.order.view(-1).copy_(order)
+            return
+        self.staged[epoch].view(np.int64)[:] = order.numpy()
+        self.stream.upload(self.order, self.staged[epoch])
+
+    def _measure(self):
+        """Compute the statistics of the advantages of all minibatches in `order`."""
+        self.statistics.copy_(statistics_of_minibatches(self.advantage, self.storage.valid, self.order, self.ranks))
 
     def _order(self):
         """This rank's sequences in random order. All ranks shuffle the sequences of all, with the same random numbers."""
@@ -228,7 +233,7 @@ class Learner:
             size = (self.advantage.abs() * valid).sum(0) / valid.sum(0).clamp(min=1)
             priority = (size + 1e-6).pow(ppo.priority_alpha).cpu().double()
             self.probability = priority / priority.sum()
-        probability, count, ranks = self.probability, len(self.sequences), self.ranks
+        probability, count, ranks = self.probability, self.order.shape[1], self.ranks
         # All ranks draw as many random numbers, and each uses its own part of them.
         drawn = torch.multinomial(probability, count * ranks.size, replacement=True, generator=self.generator)
         drawn = drawn[ranks.rank * count: (ranks.rank + 1) * count]
@@ -236,54 +241,51 @@ class Learner:
         self.weight.copy_(weight / ranks.rows(weight.max()).max())
         return drawn
 
-    def _captured(self, first: bool, last: bool) -> Captured:
-        """`minibatch(first, last)` as work for a graph: one graph for each pair of arguments."""
-        key = first, last
-        if key not in self.work:
-            self.work[key] = Captured("a minibatch's update", lambda: self.minibatch(first, last), self.stream, self.graphs)
-        return self.work[key]
+    def _learn(self, first: bool, last: bool):
+        """Queue a minibatch.
 
-    def minibatch(self, first: bool, last: bool):
-        """Add the gradients of the sequences numbered in `sequences`, and write their diagnostics to `latest`.
-
-        first: this minibatch is the first of those that make one step of the optimizer; gradients start at zero.
+        first: it is the first of those that make one step of the optimizer; gradients start at zero.
         last: it is the last of them; the optimizer steps.
         """
-        parts = one_kernel.add_gradients(self, first)
-        if parts is None:
-            parts = self._add_step_by_step(first)
+        if self.ranks.joined:
+            self._captured("the gradients of a minibatch", lambda: self._add_gradients(first), first)
+            if last:
+                self.gradients.sum_over(self.ranks)
+            self._captured("the end of a minibatch", lambda: self._step(last), last)
+        else:
+            self._captured("a minibatch's update", lambda: self.minibatch(first, last), first, last)
         if last:
-            self.gradients.sum_over(self.ranks)
-            parts["grad_norm"] = nn.utils.clip_grad_norm_(self.policy.parameters(), self.ppo.max_grad_norm).detach()
-            self.optimizers[0].step()
-        for name, part in parts.items():
-            if name not in self.latest:
-                self.latest[name] = torch.zeros_like(part)
-            self.latest[name].copy_(part)
+            self.optimizers.step(captured=False)
 
-    def _add_step_by_step(self, first: bool) -> dict[str, torch.Tensor]:
-        """Add the gradients of a minibatch, by the operations of losses.py. Returns its losses and diagnostics."""
-        batch = select(self.policy, self.storage, self.advantage, self.sequences, self.weight, self.signal)
-        joint = joint_statistics(batch.advantage, batch.valid, self.ranks) if self.ranks.joined else None
-        loss, parts, ratio = losses(self.policy, batch, self.ppo, self.entropy_coef, joint, self.own_loss)
-        self.gradients.backward(loss if self.ppo.accumulate == 1 else loss / self.ppo.accumulate, first)
-        if self.ratio is not None:
-            self.ratio.index_copy_(1, self.sequences, ratio)
-        return parts
+    def minibatch(self, first: bool, last: bool):
+        """Learn from the minibatch at `position`; see `_learn`."""
+        self._add_gradients(first)
+        self._step(last)
 
-    def _sum_history(self, begin: int):
-        """Replace the diagnostics of the minibatches from `begin` on by their sums over all ranks.
+    def _add_gradients(self, first: bool):
+        """Add the gradients of this minibatch, and note its diagnostics."""
+        loss = minibatch_loss(self.policy, self.storage, self.advantage, self.order, self.position, self.ppo, self.entropy_coef,
+                              statistics=self.statistics, weight=self.weight, signal=self.signal, ratios=self.ratio,
+                              own=self.own_loss)
+        self.gradients.backward(loss.root, first, loss.gradient)
+        self.diagnostics.note(loss.names, loss.parts)
 
-        The gradient's norm is the exception: it belongs to the summed gradients already.
-        """
-        if not self.ranks.joined:
-            return
-        names = [name for name in self.history[begin] if name != "grad_norm"]
-        rows = [torch.stack([parts[name] for name in names]) for parts in self.history[begin:]]
-        for parts, row in zip(self.history[begin:], self.ranks.sum_(torch.stack(rows)), strict=True):
-            parts.update(zip(names, row, strict=True))
+    def _step(self, last: bool):
+        """End this minibatch, and step if it is the last one of those that make a step."""
+        kernels.end_minibatch(self.diagnostics.sums, self.gradients.parameters if last else None, self.gradients.flat,
+                              self.diagnostics.table, self.position, len(self.order), self.ppo.max_grad_norm)
+        if last:
+            self.optimizers.step(captured=True)
 
-    def _mean(self, name: str, begin: int = 0) -> torch.Tensor:
-        """The mean of a diagnostic over the minibatches from `begin` on."""
-        values = [parts[name] for parts in self.history[begin:] if name in parts]
-        return torch.stack(values).mean()
+    def _exchanging(self, name: str, work: Callable[[], None]):
+        """Queue work in which ranks exchange numbers: as a graph if there is only one."""
+        if self.ranks.joined:
+            work()
+        else:
+            self._captured(name, work)
+
+    def _captured(self, name: str, work: Callable[[], None], *key: bool):
+        """Queue work, which is captured once for each `key` if the stream captures."""
+        if (name, *key) not in self.work:
+            self.work[name, *key] = Captured(name, work, self.stream, self.graphs)
+        self.work[name, *key]()

@@ -1,20 +1,18 @@
-"""The loss of proximal policy optimization (Schulman et al., 2017, arXiv:1707.06347), as functions of tensors."""
+"""The loss of a policy for a minibatch. Its arithmetic, proximal policy optimization, is in trainer/kernels/loss."""
 
-import math
 from typing import NamedTuple
 
 import torch
 
 from trainer import kernels
 from trainer.config import PPOConfig
-from trainer.errors import LearningError
+from trainer.kernels.loss import reference
+from trainer.kernels.loss.reference import Statistics, masked_mean
 from trainer.policy.policy import Policy
 from trainer.ppo.own_code import REPLACED, Outputs, OwnLoss, hidden_of
-from trainer.ranks import ALONE, Ranks
 from trainer.rollout.storage import Storage
 
-NAMES = {"loss_policy": "the policy's loss", "loss_value": "the value's loss", "entropy": "the entropy",
-         "grad_norm": "the gradient"}  # of diagnostics, in error messages
+__all__ = ["Minibatch", "losses", "masked_mean", "minibatch_loss", "select"]
 
 
 class Minibatch(NamedTuple):
@@ -33,6 +31,46 @@ class Minibatch(NamedTuple):
     signal: torch.Tensor | None = None         # (): factor of policy loss and entropy bonus; None for 1
 
 
+class Forward(NamedTuple):
+    """The policy's outputs for a minibatch, with gradients."""
+
+    outputs: tuple[torch.Tensor, torch.Tensor]  # logits and values, the result of `unroll`
+    hidden: list[torch.Tensor]                  # what the heads have read, only for a loss of the user's own
+
+
+def minibatch_loss(policy: Policy, storage: Storage, advantage, order, position, ppo: PPOConfig, entropy_coef, *,
+                   statistics=None, weight=None, signal=None, ratios=None, own: OwnLoss | None = None) -> kernels.Loss:
+    """The loss of a minibatch, by the fastest version for this policy and device (trainer/kernels/loss).
+
+    advantage: (T, N).
+    order: (K, S) int64, the environments of each minibatch.
+    position: (2,) int64; the first is this minibatch's row of `order`.
+    entropy_coef: (), weight of the entropy bonus.
+    statistics: (K, 3) count, mean and variance of each minibatch's advantages, of all ranks; None: each computes its own.
+    weight, signal: as in Minibatch.
+    ratios: OUT (T, N), the new probabilities of this minibatch's actions over the rollout's; or None.
+    own: a function of the user's own, whose terms are added or replace others.
+    """
+    frames, starts, *state = kernels.select_sequences(storage.frames[:-1], storage.starts[:-1], storage.h, storage.c, order,
+                                                      position)
+    inputs, start = policy.preprocess_rollout(frames, starts), starts[storage.before:]
+    forward = _forward(policy, inputs, start, tuple(state), own)
+
+    def plain():
+        at = position[:1]
+        batch = _minibatch(storage, advantage, order.index_select(0, at)[0], inputs, start, tuple(state), weight, signal)
+        joint = None if statistics is None else Statistics(*statistics.index_select(0, at)[0])
+        return losses(policy, batch, ppo, entropy_coef, joint, own, forward)
+
+    rollout = kernels.Rollout(storage.action_mask, storage.action, storage.log_prob, storage.value[:-1], advantage,
+                              storage.terminated[:-1], storage.truncated[:-1])
+    return kernels.ppo_loss(
+        getattr(forward.outputs, "out", None), rollout, order, position, discrete=policy.distribution.categorical,
+        precision=policy.precision, statistics=statistics, weight=weight, entropy_coef=entropy_coef, clip=ppo.clip,
+        value_clip=ppo.value_clip, value_coef=ppo.value_coef, accumulate=ppo.accumulate, ratios=ratios, plain=plain,
+        only_plain=own is not None or signal is not None)
+
+
 def select(policy: Policy, storage: Storage, advantage, sequences, weight=None, signal=None) -> Minibatch:
     """The minibatch of some environments' sequences.
 
@@ -41,157 +79,50 @@ def select(policy: Policy, storage: Storage, advantage, sequences, weight=None, 
     weight: (S,), or None.
     signal: (), or None.
     """
+    starts = kernels.take(storage.starts[:-1], sequences)
+    inputs = policy.preprocess_rollout(kernels.take(storage.frames[:-1], sequences), starts)
+    state = storage.h[sequences], storage.c[sequences]
+    return _minibatch(storage, advantage, sequences, inputs, starts[storage.before:], state, weight, signal)
+
+
+def _minibatch(storage: Storage, advantage, sequences, inputs, start, state, weight, signal) -> Minibatch:
     def columns(tensor):
         return None if tensor is None else kernels.take(tensor, sequences)
 
-    starts = columns(storage.starts[:-1])
-    return Minibatch(policy.preprocess_rollout(columns(storage.frames[:-1]), starts),
-                     columns(storage.action), columns(storage.log_prob),
-                     columns(storage.value[:-1]), columns(advantage), columns(storage.valid), starts[storage.before:],
-                     columns(storage.action_mask), (storage.h[sequences], storage.c[sequences]), weight, signal)
+    return Minibatch(inputs, columns(storage.action), columns(storage.log_prob), columns(storage.value[:-1]),
+                     columns(advantage), columns(storage.valid), start, columns(storage.action_mask), state, weight, signal)
 
 
-class JointStatistics(NamedTuple):
-    """Statistics of a quantity over the valid steps of all ranks: scalars of its dtype."""
-
-    count: torch.Tensor     # valid steps, at least 1
-    mean: torch.Tensor
-    variance: torch.Tensor
+def _forward(policy: Policy, inputs, start, state, own: OwnLoss | None) -> Forward:
+    with hidden_of(policy, own is not None) as hidden:
+        return Forward(policy.unroll(inputs, start, state), hidden)
 
 
-def joint_statistics(values, valid, ranks: Ranks) -> JointStatistics:
-    """The statistics of `values` over all ranks; this rank passes its part.
+def losses(policy: Policy, batch: Minibatch, ppo: PPOConfig, entropy_coef=None, joint: Statistics | None = None,
+           own: OwnLoss | None = None, forward: Forward | None = None):
+    """The loss of a minibatch, and its diagnostics, by torch's operations: policy loss + value_coef * value loss -
+    entropy_coef * entropy, as `reference.terms` defines them, and the terms of `own`.
 
-    The parts are merged as in Chan et al., 1979 ("Updating formulae and a pairwise algorithm for computing sample variances").
-    """
-    wide, valid = values.double(), valid.double()
-    mean = masked_mean(wide, valid)
-    rows = ranks.rows(torch.stack([valid.sum(), mean, ((wide - mean).square() * valid).sum()]))
-    return JointStatistics(*(one.to(values.dtype) for one in merged(rows)))
-
-
-def merged(rows) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Count (at least 1), mean and variance of parts; rows: (K, 3, ...), count, mean and sum of squared differences of each."""
-    counts, means, squares = rows.unbind(1)
-    count = counts.sum(0).clamp(min=1)
-    mean = (counts * means).sum(0) / count
-    return count, mean, (squares + counts * (means - mean).square()).sum(0) / count
-
-
-def statistics_of_minibatches(values, valid, order, ranks: Ranks = ALONE):
-    """(K, 3) The count, mean and variance of `values` (T, N) over the valid steps of each minibatch, of all ranks together.
-
-    order: (K, S) int64, this rank's columns of each minibatch.
-    """
-    wide, valid = (one.index_select(1, order.flatten()).double().unflatten(1, order.shape) for one in (values, valid))
-    count = valid.sum((0, 2))
-    mean = (wide * valid).sum((0, 2)) / count.clamp(min=1)
-    square = ((wide - mean[:, None]).square() * valid).sum((0, 2))
-    if ranks.joined:
-        found = merged(ranks.rows(torch.stack([count, mean, square])))
-    else:
-        found = (count.clamp(min=1), mean, square / count.clamp(min=1))
-    return torch.stack(found, 1).to(values.dtype)
-
-
-def has_signal(reward, terminated, valid, ranks: Ranks = ALONE) -> torch.Tensor:
-    """1.0 if the rewards of the valid steps of all ranks differ, or an episode terminated in one of these steps, else 0.0 ().
-
-    reward, terminated, valid: (T, N) of this rank.
-    """
-    used = valid > 0
-    least, most = (torch.where(used, reward, sign * math.inf) for sign in (1, -1))
-    rows = ranks.rows(torch.stack([least.min(), most.max(), (terminated * valid).max()]))
-    return ((rows[:, 0].min() < rows[:, 1].max()) | (rows[:, 2].max() > 0)).to(reward.dtype)
-
-
-def masked_mean(values, valid, joint: JointStatistics | None = None):
-    """The mean over valid steps. With `joint`, this rank's share of the mean over all ranks: the shares add up to it."""
-    return (values * valid).sum() / (valid.sum().clamp(min=1) if joint is None else joint.count)
-
-
-def normalize(advantage, valid, joint: JointStatistics | None = None):
-    """Advantages with mean 0 and deviation 1 over valid steps (with `joint`, over those of all ranks); 0 if constant."""
-    mean = masked_mean(advantage, valid) if joint is None else joint.mean
-    variance = masked_mean((advantage - mean).square(), valid) if joint is None else joint.variance
-    return (advantage - mean) * valid / (variance.sqrt() + 1e-8)
-
-
-def losses(policy: Policy, batch: Minibatch, ppo: PPOConfig, entropy_coef=None, joint: JointStatistics | None = None,
-           own: OwnLoss | None = None):
-    """The loss of a minibatch, and its diagnostics.
-
-    With r the new probability of an action over the old one, the policy loss is -min(r A, clip(r, 1 - clip, 1 + clip) A)
-    (equation 7). The value loss is half the squared error of the new value, or of the new value clipped to within value_clip
-    of the old value, whichever is larger. The entropy bonus is entropy_coef times the mean entropy. Each sequence has its
-    weight in the means of policy loss and value loss. `batch.signal` is a factor of the advantages A in the policy loss, and
-    of the entropy bonus.
-
-    entropy_coef: weight of the entropy bonus; ppo.entropy_coef if None.
-    joint: statistics of the advantages over all ranks, if the batch is this rank's part of a minibatch. The results are then
-        this rank's shares, which add up to those of the minibatch.
+    entropy_coef: weight of the entropy bonus; ppo.entropy_coef if None. `batch.signal` is a factor of it.
+    joint: as in `reference.terms`.
     own: a function of the user's own, whose terms are added or replace those above.
+    forward: the policy's outputs; None to compute them.
     Returns the loss (a scalar); the losses and diagnostics by name, detached; and the ratios r (T, S), detached.
     """
-    with hidden_of(policy, own is not None) as hidden:
-        logits, value = policy.unroll(batch.inputs, batch.start, batch.state)
+    if forward is None:
+        forward = _forward(policy, batch.inputs, batch.start, batch.state, own)
+    logits, value = forward.outputs
     log_prob, entropies = policy.distribution.evaluate(logits, batch.action_mask, batch.action)
-    log_ratio = log_prob - batch.log_prob
-    ratio = log_ratio.exp()
-    advantage = normalize(batch.advantage, batch.valid, joint)
-    for factor in (batch.weight, batch.signal):
-        if factor is not None:
-            advantage = advantage * factor
-    clipped = ratio.clamp(1 - ppo.clip, 1 + ppo.clip)
-    policy_loss = masked_mean(-torch.minimum(ratio * advantage, clipped * advantage), batch.valid, joint)
-
-    target = batch.value + batch.advantage
-    error = (value - target).square()
-    if ppo.value_clip > 0:
-        clipped_value = batch.value + (value - batch.value).clamp(-ppo.value_clip, ppo.value_clip)
-        error = torch.maximum(error, (clipped_value - target).square())
-    if batch.weight is not None:
-        error = error * batch.weight
-    value_loss = 0.5 * masked_mean(error, batch.valid, joint)
-
-    entropy = masked_mean(entropies, batch.valid, joint)
+    found = reference.terms(log_prob, entropies, value, batch, ppo.clip, ppo.value_clip, joint)
     entropy_coef = ppo.entropy_coef if entropy_coef is None else entropy_coef
     if batch.signal is not None:
         entropy_coef = entropy_coef * batch.signal
-    terms = {"policy": policy_loss, "value": value_loss, "entropy": entropy}
+    terms = {"policy": found.policy, "value": found.value, "entropy": found.entropy}
     if own is not None:
         share = 1.0 if joint is None else batch.valid.sum().clamp(min=1) / joint.count
-        outputs = Outputs(logits, value, hidden[0], log_prob, entropies, ratio, advantage.detach(), policy)
+        outputs = Outputs(logits, value, forward.hidden[0], log_prob, entropies, found.ratio, found.advantage.detach(), policy)
         terms |= own.terms(batch, outputs, share)
     loss = terms["policy"] + ppo.value_coef * terms["value"] - entropy_coef * terms["entropy"]
     loss = sum((term for name, term in terms.items() if name not in REPLACED), loss)
-    with torch.no_grad():
-        parts = {"entropy" if name == "entropy" else f"loss_{name}": term for name, term in terms.items()}
-        parts |= {"kl": masked_mean(ratio - 1 - log_ratio, batch.valid, joint),  # Schulman's k3 estimate, never negative
-                 "clip_fraction": masked_mean(((ratio - 1).abs() > ppo.clip).float(), batch.valid, joint)}
-    return loss, {name: part.detach() for name, part in parts.items()}, ratio.detach()
-
-
-def explained_variance(advantage, value, valid, ranks: Ranks = ALONE) -> torch.Tensor:
-    """1 - Var(target - value) / Var(target) over the valid steps of all ranks.
-
-    It is 1 for a perfect critic, and 0 for one that predicts only the mean.
-    """
-    def variance(x):
-        if ranks.joined:
-            return joint_statistics(x, valid, ranks).variance
-        return masked_mean((x - masked_mean(x, valid)).square(), valid)
-
-    return 1 - variance(advantage) / variance(value + advantage).clamp(min=1e-8)
-
-
-def raise_not_finite(history: list[dict[str, torch.Tensor]]):
-    """Raise LearningError that names the first diagnostic that is not finite, and its minibatch.
-
-    history: the diagnostics of each minibatch.
-    """
-    for k, parts in enumerate(history):
-        for name, part in parts.items():
-            if not torch.isfinite(part):
-                raise LearningError(f"{NAMES.get(name, name)} is {part.item()} in minibatch {k + 1} of {len(history)} of an "
-                                    "update")
+    parts = {"entropy" if name == "entropy" else f"loss_{name}": term.detach() for name, term in terms.items()}
+    return loss, parts | reference.changes(log_prob, found.ratio, batch, ppo.clip, joint), found.ratio.detach()

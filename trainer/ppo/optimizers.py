@@ -1,12 +1,15 @@
 """The optimizers of a policy, and the schedules of the learning rate and the entropy's weight."""
 
 import math
+from dataclasses import dataclass
 
 import torch
 
 from trainer.config import PPOConfig
 from trainer.errors import SettingError
+from trainer.kernels.adam import adam
 from trainer.policy.policy import Policy
+from trainer.tensors import form, require_forms, under
 
 
 def schedule(name: str, step: int, total_steps: int) -> float:
@@ -30,35 +33,81 @@ def entropy_coef(ppo: PPOConfig, step: int) -> float:
     return ppo.entropy_final + (ppo.entropy_coef - ppo.entropy_final) * schedule("linear", step, ppo.total_steps)
 
 
-def make_optimizers(policy: Policy, ppo: PPOConfig, device: torch.device) -> list[torch.optim.Optimizer]:
-    """Adam for all parameters; or Adam for the rest and Muon for the matrices between input and heads.
+@dataclass(frozen=True)
+class Part:
+    """The optimizer of some parameters, and what it can do.
 
-    On CUDA Adam's learning rate is a tensor on the device, so that captured steps read the present value.
+    captured: its step can be a part of a captured graph.
+    averages: names of its tensors in the shape of each parameter.
+    counts: it also has the number of its steps, `step` () float32.
+    """
+
+    torch: torch.optim.Optimizer
+    captured: bool
+    averages: tuple[str, ...]
+    counts: bool
+
+    def parameters(self) -> list[torch.nn.Parameter]:
+        return [parameter for group in self.torch.param_groups for parameter in group["params"]]
+
+    def forms(self, parameter: torch.nn.Parameter) -> dict[str, torch.Tensor]:
+        """The names, shapes and dtypes of its tensors of one parameter."""
+        forms = {name: form(parameter.shape, parameter.dtype) for name in self.averages}
+        return forms | ({"step": form((), torch.float32)} if self.counts else {})
+
+
+class Optimizers:
+    """Adam for all parameters of a policy; or Adam for the rest and Muon for the matrices between input and heads.
 
     Raises SettingError if this torch has no Muon.
     """
-    cuda = device.type == "cuda"
-    rate = torch.tensor(ppo.learning_rate, device=device) if cuda else ppo.learning_rate
-    parameters = dict(policy.named_parameters())
-    matrices = [] if ppo.optimizer == "adam" else [
-        parameter for name, parameter in parameters.items() if parameter.ndim == 2 and not name.startswith("heads.")]
-    rest = [parameter for parameter in parameters.values() if all(parameter is not matrix for matrix in matrices)]
-    made = [torch.optim.Adam(rest, lr=rate, eps=ppo.adam_eps, betas=(ppo.adam_beta1, ppo.adam_beta2), fused=True,
-                             capturable=cuda)]
-    if matrices:
-        if not hasattr(torch.optim, "Muon"):
-            raise SettingError("optimizer", f"must be 'adam' with torch {torch.__version__}, which has no Muon, not 'muon'; "
-                                            "install torch 2.9 or newer for it")
-        made.append(torch.optim.Muon(matrices, lr=ppo.learning_rate, momentum=ppo.muon_momentum, weight_decay=0.0,
-                                     adjust_lr_fn="match_rms_adamw"))
-    return made
 
+    def __init__(self, policy: Policy, ppo: PPOConfig):
+        self.names = {parameter: name for name, parameter in policy.named_parameters()}
+        matrices = [] if ppo.optimizer == "adam" else [
+            parameter for parameter, name in self.names.items() if parameter.ndim == 2 and not name.startswith("heads.")]
+        rest = [parameter for parameter in self.names if all(parameter is not matrix for matrix in matrices)]
+        made = adam(rest, ppo.learning_rate, ppo.adam_eps, (ppo.adam_beta1, ppo.adam_beta2))
+        self.parts = [Part(made, captured=True, averages=("exp_avg", "exp_avg_sq"), counts=True)]
+        if matrices:
+            self.parts.append(Part(muon(matrices, ppo), captured=False, averages=("momentum_buffer",), counts=False))
 
-def set_learning_rate(optimizers: list[torch.optim.Optimizer], rate: float):
-    """Set the learning rate of all parameters, in place if it is a tensor."""
-    for optimizer in optimizers:
-        for group in optimizer.param_groups:
+    def step(self, *, captured: bool):
+        """Step those whose step can be captured, or the others."""
+        for part in self.parts:
+            if part.captured == captured:
+                part.torch.step()
+
+    def set_rate(self, rate: float):
+        """Set the learning rate of all parameters, in place if it is a tensor."""
+        for group in (group for part in self.parts for group in part.torch.param_groups):
             if isinstance(group["lr"], torch.Tensor):
                 group["lr"].fill_(rate)
             else:
                 group["lr"] = rate
+
+    def state(self) -> dict[str, torch.Tensor]:
+        """The tensors of each parameter as PARAMETER.KEY. A parameter that never had a gradient has none."""
+        return {f"{name}.{key}": tensor for parameter, name in self.names.items() for part in self.parts
+                for key, tensor in part.torch.state.get(parameter, {}).items()}
+
+    def restore(self, state: dict[str, torch.Tensor], others: dict[str, torch.Tensor]):
+        """Take the tensors returned by `state`, among which may be `others`.
+
+        Raises ValueError that names the first tensor that is missing, unknown, or of another shape or dtype.
+        """
+        owned = [(part, parameter, f"{self.names[parameter]}.") for part in self.parts for parameter in part.parameters()]
+        forms = {name + key: one for part, parameter, name in owned if under(name, state)
+                 for key, one in part.forms(parameter).items()}
+        require_forms(state, forms | others, "optimizer.")
+        for part, parameter, name in owned:
+            part.torch.state[parameter] = {key: tensor.to(parameter.device) for key, tensor in under(name, state).items()}
+
+
+def muon(matrices: list[torch.nn.Parameter], ppo: PPOConfig) -> torch.optim.Optimizer:
+    """torch's Muon. Raises SettingError if this torch has none."""
+    if not hasattr(torch.optim, "Muon"):
+        raise SettingError("optimizer", f"must be 'adam' with torch {torch.__version__}, which has no Muon, not 'muon'; "
+                                        "install torch 2.9 or newer for it")
+    return torch.optim.Muon(matrices, lr=ppo.learning_rate, momentum=ppo.muon_momentum, weight_decay=0.0,
+                            adjust_lr_fn="match_rms_adamw")

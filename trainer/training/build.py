@@ -19,7 +19,6 @@ from trainer.log import trackers
 from trainer.policy import precision
 from trainer.policy.make import make_policy
 from trainer.policy.policy import Policy
-from trainer.ppo.graph_learner import GraphLearner
 from trainer.ppo.learner import Learner
 from trainer.process import keep_freed_memory
 from trainer.ranks import ALONE, Ranks
@@ -108,8 +107,8 @@ def _assemble(plan: Plan, ranks: Ranks, pipeline: Pipeline | OnDevicePipeline) -
     actor = _make_actor(plan, policy, pipeline, storage, ranks)
     league = _make_league(plan, policy, actor) if config.self_play.self_play else None
     generator = torch.Generator().manual_seed(config.run.seed)
-    kind = GraphLearner if pipeline.device.type == "cuda" else Learner
-    learner = kind(policy, storage, config.ppo, share.sequences_per_minibatch, generator, pipeline.new_stream(), GRAPHS, ranks)
+    learner = Learner(policy, storage, config.ppo, share.sequences_per_minibatch, generator, pipeline.new_stream(), GRAPHS,
+                      ranks)
     overlap = Overlap(actor, learner, league) if config.ppo.overlap else None
     pipeline.reset()
     return TrainingSession(config, ranks, pipeline, policy, storage, actor, learner, league, generator,

@@ -55,6 +55,8 @@ def test_the_folder_of_the_variant_is_searched_first_if_there_is_one(tmp_path, m
     assert isa.search([str(tmp_path)]) == [str(tmp_path)]
     (tmp_path / "x86-64-v3").mkdir()
     assert isa.search([str(tmp_path)]) == [str(tmp_path / "x86-64-v3"), str(tmp_path)]
+    inside = str(tmp_path / "x86-64-v3" / "loss")  # a package that is found in this folder
+    assert isa.search([inside]) == [inside, str(tmp_path / "loss")]
 
 
 # The flags of each build.

@@ -27,7 +27,7 @@ setup(script_args=["-q", "build_ext", "--inplace"], packages=[], py_modules=[], 
     for name in ("tiles", "dense", "pictures")], compiler_directives=flags.directives(), quiet=True))
 """
 TESTS = [*(f"tests/trainer/kernels/test_kernels_{name}.py" for name in ("tiles", "dense", "pictures")),
-         "tests/trainer/ppo/test_one_kernel.py", "tests/trainer/policy/test_pixels.py"]
+         "tests/trainer/ppo/test_minibatch_loss.py", "tests/trainer/policy/test_pixels.py"]
 OTHERS = "not where_the_cpu_has_them"  # the CPU has no AMX
 
 

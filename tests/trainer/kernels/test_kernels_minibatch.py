@@ -1,4 +1,4 @@
-"""A minibatch is the rollout's sequences; its loss in one kernel equals its twin for any sizes, masks and weights."""
+"""A minibatch is the rollout's sequences; the kernel of its loss equals autograd for any sizes, masks and weights."""
 
 from functools import partial
 
@@ -7,84 +7,75 @@ import torch
 from kernel_devices import close
 
 from trainer import kernels
-from trainer.kernels import reference_fused
-from trainer.kernels.tiled import tiles as tiled
-from trainer.ppo.losses import statistics_of_minibatches
+from trainer.kernels import Rollout
+from trainer.ppo.statistics import statistics_of_minibatches
 
-with_tiles = pytest.mark.usefixtures("unit")
 LIMITS = {"clip": 0.2, "value_clip": 0.2, "value_coef": 0.5}
+ENTROPY = torch.tensor(0.01)
 
 
-def draw(steps=9, environments=40, sequences=13, actions=4, masked=False, weighed=False):
-    """Arguments of `minibatch_loss` but the limits: some ratios and values are clipped, some steps only reset."""
+def draw(steps=9, environments=40, sequences=13, actions=4, masked=False, weighed=False, joint=False):
+    """Arguments of `ppo_gradient` but the limits: some ratios and values are clipped, some steps only reset."""
     torch.manual_seed(steps)
     shape = steps, environments
     mask = (torch.rand(*shape, actions) < 0.7).to(torch.uint8) if masked else None
     action = torch.randint(0, actions, shape, dtype=torch.int32)
     if masked:
         mask.scatter_(2, action[..., None].long(), 1)
-    stored = (mask, action, -torch.rand(shape) * 2, torch.randn(shape), torch.randn(shape) * 3 + 1,
-              (torch.rand(shape) < 0.1).float(), (torch.rand(shape) < 0.1).float())
-    numbers = torch.randperm(environments)[:sequences]
-    return torch.randn(steps, sequences, actions + 1), stored, numbers, torch.rand(sequences) if weighed else None
-
-
-def plain(out, stored, numbers, weight, entropy, *, ratios, **limits):
-    """The twin, with the same results."""
-    valid = 1 - torch.maximum(*stored[-2:])
-    statistics = statistics_of_minibatches(stored[4], valid, numbers[None])
-    dout, parts = torch.empty_like(out), out.new_empty(5, out[..., 0].numel())
-    reference_fused.ppo_loss(out, stored, statistics, weight, torch.tensor(entropy), numbers[None], torch.zeros(2).long(),
-                             *(limits[name] for name in ("clip", "value_clip", "value_coef", "scale")), dout, parts, ratios)
-    return dout, parts.sum(1)
+    rollout = Rollout(mask, action, -torch.rand(shape) * 2, torch.randn(shape), torch.randn(shape) * 3 + 1,
+                      (torch.rand(shape) < 0.1).float(), (torch.rand(shape) < 0.1).float())
+    order, position = torch.stack([torch.randperm(environments)[:sequences] for _ in range(3)]), torch.tensor([1, 7])
+    statistics = None
+    if joint:
+        valid = 1 - torch.maximum(rollout.terminated, rollout.truncated)
+        statistics = statistics_of_minibatches(rollout.advantage, valid, order)
+    return (torch.randn(steps, sequences, actions + 1), rollout, order, position, statistics,
+            torch.rand(sequences) if weighed else None, ENTROPY)
 
 
 CASES = {"plain": draw, "one step": partial(draw, steps=1, environments=1, sequences=1, actions=1),
          "masks": partial(draw, masked=True, actions=7), "weights": partial(draw, weighed=True),
+         "statistics of all ranks": partial(draw, joint=True),
          "all": partial(draw, steps=64, environments=64, sequences=64, actions=18, masked=True, weighed=True)}
 
 
-@with_tiles
 @pytest.mark.parametrize("value_clip", (0.2, 0.0))
 @pytest.mark.parametrize("make", CASES.values(), ids=CASES.keys())
-def test_the_loss_and_its_gradient_equal_the_twin(make, value_clip):
-    out, stored, numbers, weight = make()
-    ours, theirs = torch.ones(2, *stored[1].shape).unbind()
-    limits = LIMITS | {"value_clip": value_clip, "scale": 0.25}
-    mine = kernels.minibatch_loss(out, stored, numbers, weight, 0.01, ratios=ours, **limits)
-    wanted = plain(out, stored, numbers, weight, 0.01, ratios=theirs, **limits)
+def test_the_kernel_of_the_loss_equals_autograd(make, value_clip):
+    arguments, limits = make(), LIMITS | {"value_clip": value_clip, "scale": 0.25}
+    ours, theirs = torch.ones(2, *arguments[1].action.shape).unbind()
+    mine = kernels.ppo_gradient(*arguments, ratios=ours, **limits)
+    with kernels.use_reference():
+        wanted = kernels.ppo_gradient(*arguments, ratios=theirs, **limits)
     for one, other in zip((*mine, ours), (*wanted, theirs), strict=True):
         close(one, other, torch.float32)
 
 
-@with_tiles
+def test_statistics_in_advance_give_the_loss_that_a_minibatch_s_own_give():
+    own, given = draw(), draw(joint=True)
+    for one, other in zip(*(kernels.ppo_gradient(*arguments, **LIMITS) for arguments in (own, given)), strict=True):
+        close(one, other, torch.float32)
+
+
 def test_bits_of_the_loss_do_not_depend_on_threads():
     arguments, threads, seen = draw(steps=33), torch.get_num_threads(), []
     try:
         for count in (1, 2, 5):
             torch.set_num_threads(count)
-            seen.append(kernels.minibatch_loss(*arguments, 0.01, **LIMITS))
+            seen.append(kernels.ppo_gradient(*arguments, **LIMITS))
     finally:
         torch.set_num_threads(threads)
     assert all(torch.equal(one, first) for run in seen[1:] for one, first in zip(run, seen[0], strict=True))
 
 
-@with_tiles
 @pytest.mark.parametrize("place", (2, 3, 4))
 def test_nan_shows_in_the_losses(place):
-    out, stored, numbers, weight = draw()
-    stored[place][3, numbers[2]] = torch.nan
-    stored[5][3] = stored[6][3] = 0
-    _, parts = kernels.minibatch_loss(out, stored, numbers, weight, 0.01, **LIMITS)
-    assert parts[:2].isnan().any()
-
-
-def test_other_cpus_have_no_kernel_for_the_loss(monkeypatch):
-    monkeypatch.setattr(tiled, "AVAILABLE", False)
     arguments = draw()
-    assert not kernels.takes_loss(arguments[0])
-    with pytest.raises(ValueError, match="no kernel for the loss on 'cpu'"):
-        kernels.minibatch_loss(*arguments, 0.01, **LIMITS)
+    rollout, numbers = arguments[1], arguments[2][1]
+    rollout[place][3, numbers[2]] = torch.nan
+    rollout.terminated[3] = rollout.truncated[3] = 0
+    _, parts = kernels.ppo_gradient(*arguments, **LIMITS)
+    assert parts[:2].isnan().any()
 
 
 REFUSED = {  # (error, its text, place in `stored`, its value)
@@ -95,12 +86,11 @@ REFUSED = {  # (error, its text, place in `stored`, its value)
 }
 
 
-@with_tiles
 @pytest.mark.parametrize(("error", "text", "place", "value"), REFUSED.values(), ids=REFUSED.keys())
 def test_the_loss_refuses_invalid_arguments(error, text, place, value):
-    out, stored, *rest = draw()
+    out, rollout, *rest = draw()
     with pytest.raises(error, match=text):
-        kernels.minibatch_loss(out, (*stored[:place], value, *stored[place + 1:]), *rest, 0.01, **LIMITS)
+        kernels.ppo_gradient(out, Rollout(*rollout[:place], value, *rollout[place + 1:]), *rest, **LIMITS)
 
 
 @pytest.mark.parametrize("dtype", (torch.bfloat16, torch.float32, torch.uint8))

@@ -10,7 +10,8 @@ from trainer_support import config, same
 
 from trainer.config.config import overlay
 from trainer.errors import LearningError, SettingError
-from trainer.ppo.losses import JointStatistics, losses, select
+from trainer.kernels.loss.reference import Statistics
+from trainer.ppo.losses import losses, select
 from trainer.training.build import make_session
 from trainer.training.train import iterate
 
@@ -94,7 +95,7 @@ def test_the_terms_of_ranks_add_up_to_those_of_the_whole():
             batch = select(session.policy, storage, advantage, torch.tensor(sequences))
             return losses(session.policy, batch, settings.ppo, joint=joint, own=session.learner.own_loss)[1]["loss_hidden"]
         count = storage.valid[:, :16].sum()
-        joint = JointStatistics(count, advantage.mean(), advantage.var())
+        joint = Statistics(count, advantage.mean(), advantage.var())
         parts = [term(list(range(5)), joint), term(list(range(5, 16)), joint)]
         whole = term(list(range(16)))
     torch.testing.assert_close(sum(parts), whole)

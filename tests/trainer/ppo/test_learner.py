@@ -12,7 +12,7 @@ from trainer_support import same
 from trainer import kernels
 from trainer.config import Config, EnvConfig, PolicyConfig, PPOConfig, RunConfig
 from trainer.errors import ConfigError, LearningError
-from trainer.ppo import learner
+from trainer.ppo import losses as losses_module
 from trainer.ppo.losses import losses, select
 from trainer.ppo.optimizers import entropy_coef
 from trainer.rollout.actor import collect
@@ -47,7 +47,7 @@ def watched(made: TrainingSession) -> list:
     minibatches, original = [], made.learner.minibatch
 
     def minibatch(first, last):
-        minibatches.append(made.learner.sequences.tolist())
+        minibatches.append(made.learner.order[made.learner.position[0]].tolist())
         original(first, last)
     made.learner.minibatch = minibatch
     return minibatches
@@ -93,8 +93,9 @@ def test_the_gradient_s_length_is_that_of_the_optimizer_s_steps():
     made = collected(accumulate=2, max_grad_norm=1e9)
     made.learner.set_rate(0.0)
     minibatches, lengths = watched(made), []
-    steps = made.learner.optimizers[0].step
-    made.learner.optimizers[0].step = lambda: (lengths.append(torch.nn.utils.get_total_norm(
+    adam = made.learner.optimizers.parts[0].torch
+    steps = adam.step
+    adam.step = lambda: (lengths.append(torch.nn.utils.get_total_norm(
         [one.grad for one in made.policy.parameters()]).item()), steps())
     metrics = made.learner.update()
     assert len(minibatches) == 4 and len(lengths) == 2
@@ -134,7 +135,7 @@ def test_v_trace_estimates_advantages_again_with_the_present_ratios():
                                 settings.gamma, settings.gae_lambda, ratio, 0.9, 0.8)
     estimates = []
     made.learner.minibatch = lambda first, last: estimates.append(made.learner.advantage.clone())
-    made.learner._epoch(storage.reward[1:])
+    made.learner._epoch(storage.reward[1:], 0)
     assert torch.equal(estimates[0], wanted)
     assert not torch.equal(wanted, storage.advantages(storage.reward[1:], settings.gamma, settings.gae_lambda))
 
@@ -214,7 +215,7 @@ def test_a_number_that_is_not_finite_ends_the_run_and_names_minibatch_and_checkp
                 return loss * torch.tensor(math.nan), parts, ratio
             return loss, {**parts, "loss_value": torch.tensor(math.inf)}, ratio
         return loss, parts, ratio
-    monkeypatch.setattr(learner, "losses", broken)
+    monkeypatch.setattr(losses_module, "losses", broken)
     with pytest.raises(LearningError, match=rf"{number} is (nan|inf) in minibatch 2 of 4 of an update, iteration 3; the last "
                                             r"good checkpoint is .*step_000000000256.safetensors: resume"):
         train.train(config(tmp_path / "run"))

@@ -7,8 +7,9 @@ import torch
 
 from trainer.config import PPOConfig
 from trainer.policy.lstm import LstmPolicy
-from trainer.ppo.losses import Minibatch, explained_variance, losses
+from trainer.ppo.losses import Minibatch, losses
 from trainer.ppo.optimizers import learning_rate
+from trainer.ppo.statistics import explained_variance
 
 STEPS, BATCH, ACTIONS = 6, 4, 3
 

@@ -5,7 +5,7 @@ import torch
 
 from trainer.config import Config, EnvConfig, PolicyConfig, PPOConfig, RunConfig
 from trainer.policy.make import MEMORIES
-from trainer.ppo.losses import has_signal
+from trainer.ppo.statistics import has_signal
 from trainer.rollout.actor import collect
 from trainer.training.build import make_session
 

@@ -15,9 +15,10 @@ from bridge.on_device.cartpole import CartPole, CartPoleKernel
 from bridge.on_device.cartpole_tensors import CartPoleTensors
 from trainer import kernels
 from trainer.kernels import choose, fused, sequence
-from trainer.kernels.checks import fused_cases
+from trainer.kernels.checks import fused_cases, minibatch_cases
 from trainer.kernels.checks.inputs import Inputs
 from trainer.kernels.cuda import rows as cuda
+from trainer.kernels.loss import cuda as loss_cuda
 
 F32, BF16, U8 = torch.float32, torch.bfloat16, torch.uint8
 # Largest difference, relative to the largest magnitude (or 1). The GPU's logf, sqrtf and cosf have errors of their own in the
@@ -143,7 +144,8 @@ class Group(NamedTuple):
     cases: Cases
 
 
-KERNELS = Group("kernels", lambda: (cuda.module, sequence.module, fused.module), CASES | fused_cases.CASES)
+KERNELS = Group("kernels", lambda: (cuda.module, sequence.module, fused.module, loss_cuda.module),
+                CASES | fused_cases.CASES | minibatch_cases.CASES)
 CARTPOLE = Group("CartPole on the device", lambda: (CARTPOLE_MODULE,), {"cartpole": {"8 steps": cartpole}})
 
 

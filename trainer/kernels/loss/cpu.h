@@ -1,8 +1,8 @@
-/* The loss of PPO and its gradient for a minibatch: the ppo_loss of cuda/fused.cu, and the statistics of the advantages. */
-#ifndef INSERTCOIN_CPU_LOSS_H
-#define INSERTCOIN_CPU_LOSS_H
+/* The loss of PPO and its gradient for a minibatch on the CPU, by the arithmetic of row.h; and the advantages' statistics. */
+#ifndef INSERTCOIN_LOSS_CPU_H
+#define INSERTCOIN_LOSS_CPU_H
 
-#include "rows.h"
+#include "row.h"
 
 /* T steps of S of N environments with A actions. */
 typedef struct {
@@ -13,20 +13,19 @@ typedef struct {
     const int32_t *action;          /* (T, N) as the following five */
     const float *log_prob, *value, *advantage, *terminated, *truncated;
     const float *weight;            /* (S,), or NULL */
-    float entropy_coef, clip, value_clip, value_coef, scale;
-    double count, mean, deviation;  /* of the advantages of valid steps */
+    LossSettings settings;
     float *dout;                    /* (T, S, A + 1): OUT the gradient */
     float *ratios;                  /* (T, N): OUT, or NULL */
 } Loss;
 
 static inline int loss_valid(const Loss *s, long at) { return s->terminated[at] == 0.0f && s->truncated[at] == 0.0f; }
 
-/* The valid steps of step t, and the sums of their advantages' differences from s->mean, and of the squares: to `sums`. */
-static void loss_statistics(const Loss *s, long t, double *sums) {
+/* The valid steps of step t, and the sums of their advantages' differences from `mean`, and of the squares: to `sums`. */
+static void loss_statistics(const Loss *s, long t, double mean, double *sums) {
     sums[0] = sums[1] = sums[2] = 0.0;
     for (long k = 0; k < s->sequences; k++) {
         const long at = t * s->environments + s->numbers[k];
-        const double difference = s->advantage[at] - s->mean;
+        const double difference = s->advantage[at] - mean;
         if (!loss_valid(s, at)) continue;
         sums[0] += 1.0;
         sums[1] += difference;
@@ -84,47 +83,26 @@ static void loss_logits_backward(LossRows *r, long actions, const int32_t *actio
 }
 
 /* The loss of row k of sequence `sequence`, its gradient by the value, and those by log-probability and entropy to r. */
-static inline void loss_row(const Loss *s, LossRows *r, long k, long sequence, float *dvalue_to, double *sums) {
+static inline void loss_row(const Loss *s, LossRows *r, long k, long sequence, float *dvalue, double *sums) {
     const long actions = s->actions, at = r->at[k], action = s->action[at];
-    const float mean = (float)s->mean, deviation = (float)s->deviation + 1e-8f, *row = r->out + k * (actions + 1);
-    const float valid = loss_valid(s, at), share = valid / (float)s->count, heavy = s->weight ? s->weight[sequence] : 1.0f;
-    const float log_total = ROW_LOG(r->total[k]);
+    const float total = r->total[k], log_total = ROW_LOG(total), *row = r->out + k * (actions + 1);
     const int known = action >= 0 && action < actions && (!r->mask || r->mask[at * actions + action]);
     const float chosen = known ? row[action] - r->most[k] : ROW_LOG(0.0f);
-    const float new_log_prob = r->total[k] == 0.0f ? 0.0f : chosen - log_total;
-    const float entropy = r->total[k] == 0.0f ? 0.0f : log_total - r->weighted[k] / r->total[k];
-
-    const float log_ratio = new_log_prob - s->log_prob[at], ratio = row_exp(log_ratio);
-    const float gain = (s->advantage[at] - mean) * valid / deviation * heavy;
-    const float clipped = ratio < 1.0f - s->clip ? 1.0f - s->clip : ratio > 1.0f + s->clip ? 1.0f + s->clip : ratio;
-    const int lower = ratio * gain < clipped * gain;
-    r->dlog_prob[k] = (clipped == ratio || lower ? -gain * ratio * share : 0.0f) * s->scale;
-    r->dentropy[k] = -s->entropy_coef * share * s->scale;
-
-    const float old = s->value[at], target = old + s->advantage[at], error = row[actions] - target;
-    const float change = row[actions] - old;
-    float square = error * error, dvalue = 2.0f * error;
-    if (s->value_clip > 0.0f) { /* where both errors are equal, each has half of the gradient, as in torch.maximum */
-        const float limited = change < -s->value_clip ? -s->value_clip : change > s->value_clip ? s->value_clip : change;
-        const float other = old + limited - target, slope = limited == change ? 2.0f * other : 0.0f;
-        dvalue = other * other > square ? slope : other * other == square ? 0.5f * (dvalue + slope) : dvalue;
-        square = other * other > square ? other * other : square;
-    }
-    *dvalue_to = 0.5f * s->value_coef * dvalue * heavy * share * s->scale;
-
-    const float distance = ratio > 1.0f ? ratio - 1.0f : 1.0f - ratio;
-    sums[0] -= (lower ? ratio * gain : clipped * gain) * share;
-    sums[1] += 0.5f * square * heavy * share;
-    sums[2] += entropy * share;
-    sums[3] += (ratio - 1.0f - log_ratio) * share;
-    sums[4] += distance > s->clip ? share : 0.0f;
-    if (s->ratios) s->ratios[at] = ratio; /* a sequence that was drawn twice has the same ratio both times */
+    const float weight = s->weight ? s->weight[sequence] : 1.0f;
+    const LossStep old = {s->log_prob[at], s->value[at], s->advantage[at], loss_valid(s, at), weight};
+    const LossGradient g = row_loss(&s->settings, old, total == 0.0f ? 0.0f : chosen - log_total,
+                                    total == 0.0f ? 0.0f : log_total - r->weighted[k] / total, row[actions]);
+    r->dlog_prob[k] = g.dlog_prob;
+    r->dentropy[k] = g.dentropy;
+    *dvalue = g.dvalue;
+    for (long part = 0; part < LOSS_PARTS; part++) sums[part] += g.parts[part];
+    if (s->ratios) s->ratios[at] = g.ratio; /* a sequence that was drawn twice has the same ratio both times */
 }
 
 /* The gradient of step t. sums: the parts of losses and diagnostics. */
 static void loss_step(const Loss *s, long t, double *sums) {
     const long width = s->actions + 1;
-    for (long part = 0; part < 5; part++) sums[part] = 0.0;
+    for (long part = 0; part < LOSS_PARTS; part++) sums[part] = 0.0;
     for (long first = 0; first < s->sequences; first += LOSS_WIDE) {
         LossRows r;
         float *dout = s->dout + (t * s->sequences + first) * width;

@@ -12,7 +12,13 @@ from libc.string cimport memcpy
 import torch
 
 
-cdef extern from "loss.h" nogil:
+cdef extern from "row.h" nogil:
+    ctypedef struct LossSettings:
+        float clip, value_clip, value_coef, entropy_coef, scale
+        float count, mean, deviation
+
+
+cdef extern from "cpu.h" nogil:
     ctypedef struct Loss:
         long steps, environments, sequences, actions
         const int64_t* numbers
@@ -25,11 +31,10 @@ cdef extern from "loss.h" nogil:
         const float* terminated
         const float* truncated
         const float* weight
-        float entropy_coef, clip, value_clip, value_coef, scale
-        double count, mean, deviation
+        LossSettings settings
         float* dout
         float* ratios
-    void loss_statistics(const Loss* s, long t, double* sums)
+    void loss_statistics(const Loss* s, long t, double mean, double* sums)
     void loss_step(const Loss* s, long t, double* sums)
 
 
@@ -47,11 +52,29 @@ cdef void add_up(const double* sums, long steps, long width, double* total) noex
             total[k] += sums[t * width + k]
 
 
-def ppo_loss(out, stored, numbers, weight, float entropy_coef, float clip, float value_clip, float value_coef, float scale,
-             dout, parts, ratios):
-    """The gradient by `out`, to dout, and the losses and diagnostics, to parts (5,)."""
+cdef void measure(Loss* s, double* sums, int threads) noexcept nogil:
+    """The statistics of this minibatch's advantages, to its settings. sums: memory for 3 numbers of each step."""
+    cdef long t, _turn
+    cdef double total[3]
+    cdef double mean = 0, count = 1
+    for _turn in range(2):  # the mean, then the squares of the differences from it
+        for t in prange(s.steps, schedule="static", num_threads=threads):
+            loss_statistics(s, t, mean, sums + 3 * t)
+        add_up(sums, s.steps, 3, total)
+        count = max(total[0], 1.0)
+        mean += total[1] / count
+    s.settings.count, s.settings.mean = <float>count, <float>mean
+    s.settings.deviation = <float>sqrt(total[2] / count) + <float>1e-8
+
+
+def ppo_loss(out, stored, numbers, statistics, weight, float entropy_coef, float clip, float value_clip, float value_coef,
+             float scale, dout, parts, ratios):
+    """The gradient by `out`, to dout, and the losses and diagnostics, to parts (5,).
+
+    statistics: (3,) float32, as in `reference.gradient`; None for those of this minibatch.
+    """
     cdef Loss s
-    cdef long t, k, _turn
+    cdef long t, k
     cdef int threads = torch.get_num_threads()
     mask, action, log_prob, value, advantage, terminated, truncated = stored
     s.steps, s.sequences, s.actions, s.environments = out.shape[0], out.shape[1], out.shape[2] - 1, action.shape[1]
@@ -60,20 +83,19 @@ def ppo_loss(out, stored, numbers, weight, float entropy_coef, float clip, float
     s.value, s.advantage = <const float*>address(value), <const float*>address(advantage)
     s.terminated, s.truncated = <const float*>address(terminated), <const float*>address(truncated)
     s.weight, s.dout, s.ratios = <const float*>address(weight), <float*>address(dout), <float*>address(ratios)
-    s.entropy_coef, s.clip, s.value_clip, s.value_coef, s.scale = entropy_coef, clip, value_clip, value_coef, scale
-    s.mean = 0
+    s.settings.clip, s.settings.value_clip, s.settings.value_coef = clip, value_clip, value_coef
+    s.settings.entropy_coef, s.settings.scale = entropy_coef, scale
     rows = torch.empty(s.steps, 5, dtype=torch.float64)
     cdef double* sums = <double*>address(rows)
     cdef double total[5]
     cdef float* to = <float*>address(parts)
+    if statistics is None:
+        with nogil:
+            measure(&s, sums, threads)
+    else:
+        s.settings.count, s.settings.mean, s.settings.deviation = statistics.tolist()
+        s.settings.deviation = <float>sqrt(s.settings.deviation) + <float>1e-8
     with nogil:
-        for _turn in range(2):  # the mean, then the squares of the differences from it
-            for t in prange(s.steps, schedule="static", num_threads=threads):
-                loss_statistics(&s, t, sums + 3 * t)
-            add_up(sums, s.steps, 3, total)
-            s.count = max(total[0], 1.0)
-            s.mean += total[1] / s.count
-        s.deviation = sqrt(total[2] / s.count)
         for t in prange(s.steps, schedule="static", num_threads=threads):
             loss_step(&s, t, sums + 5 * t)
         add_up(sums, s.steps, 5, total)
