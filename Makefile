@@ -55,6 +55,7 @@ lint: dev ## check the style of Python and Cython sources, and which folder may 
 	@$(BIN)/ruff check .
 	@PATH="$(CURDIR)/$(BIN):$$PATH" cython-lint $(wildcard envs_c trainer tests examples benchmarks)
 	@$(BIN)/lint-imports --no-logo --verbose >build/imports.log 2>&1 || { cat build/imports.log; exit 1; }
+	@$(BIN)/python tools/kernel_questions.py
 
 types: dev ## check the types of the examples and of the interfaces that they use; with npx also of the page's scripts
 	@$(BIN)/mypy

@@ -45,6 +45,7 @@ except ImportError as error:
 
 ROOT = Path(__file__).resolve().parent
 ROOTS = ("envs_c", "trainer")
+HEADERS = {"envs_c.asynchronous": "envs_c/engine", "trainer.kernels": "trainer/kernels/shared"}  # more folders of headers
 SANITIZERS = ("address", "undefined", "thread")
 DEBUG = os.environ.get("DEBUG", "")
 SANITIZE = os.environ.get("SANITIZE", "")
@@ -94,7 +95,7 @@ def variant_flags() -> tuple[list[str], list[str]]:
 def extensions() -> list[Extension]:
     """The Extension of each .pyx file; in a wheel more than one of those in REPEATED.
 
-    It is rebuilt if the file, a module that it cimports, or a header beside it or in the folder above changed.
+    It is rebuilt if the file, a module that it cimports, or a header beside it, in the folder above or in HEADERS changed.
     """
     compile_flags, link_flags = variant_flags()
     threaded, linked = doctor.openmp_flags()
@@ -106,8 +107,7 @@ def extensions() -> list[Extension]:
         for source in sorted(Path(root).rglob("*.pyx")):
             name = ".".join(source.with_suffix("").parts)
             folders = [str(source.parent), str(source.parent.parent)]
-            if name.startswith("envs_c.asynchronous"):
-                folders.append("envs_c/engine")  # engine.pxd includes team.h
+            folders += [folder for package, folder in HEADERS.items() if name.startswith(package)]
             engine = name == "envs_c.engine.engine"
             for level in LEVELS if WHEEL and name.startswith(REPEATED) else LEVELS[:1]:
                 made.append(Extension(

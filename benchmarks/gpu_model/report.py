@@ -9,10 +9,7 @@ from benchmarks.gpu_model.cubin import usage
 from benchmarks.gpu_model.devices import Costs, Device
 from benchmarks.gpu_model.record import Iteration
 from benchmarks.gpu_model.simulate import Result, Setting, simulate
-from bridge.nvrtc import BLOCK
-from trainer.kernels import fused, sequence
-from trainer.kernels.cuda import rows as cuda
-from trainer.kernels.loss import cuda as minibatch
+from trainer.kernels.checks import sources
 from trainer.log.numbers import count
 
 FREE = float("inf")
@@ -60,10 +57,10 @@ KERNEL_COLUMNS = ["kernel", "registers", "shared, bytes", "stack, bytes", "occup
 def kernel_rows(device: Device) -> list[list[str]]:
     """Registers, shared memory, stack and occupancy of our kernels on a device. Needs CuPy's NVRTC."""
     rows = []
-    for module in (cuda.module, fused.module, minibatch.module, *([sequence.module] if device.bf16 else [])):
+    for module in sources.modules(bf16=device.bf16):
         for name, one in sorted(usage(module.compile(device.arch)).items()):
-            block = sequence.THREADS * int(name.rpartition("_")[2]) if module is sequence.module else BLOCK
-            rows.append([name, one.registers, one.shared, one.stack, f"{one.occupancy(device, block):.0%}"])
+            occupancy = one.occupancy(device, sources.block_of(name))
+            rows.append([name, one.registers, one.shared, one.stack, f"{occupancy:.0%}"])
     return rows
 
 

@@ -10,7 +10,7 @@ from math import ceil
 
 from benchmarks.gpu_model.devices import Costs, Device
 from benchmarks.gpu_model.record import Iteration, Operation
-from trainer.kernels.sequence import SEQUENCES
+from trainer.kernels.checks.sources import SEQUENCES
 
 
 @dataclass(frozen=True)

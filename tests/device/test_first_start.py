@@ -11,9 +11,10 @@ from device_runs import config, contents, require_same, trained
 from bridge.errors import DeviceError
 from bridge.nvrtc import CudaModule
 from bridge.on_device import cartpole
-from trainer.kernels import choose, sequence
+from trainer.kernels import choose
 from trainer.kernels.checks import cases, first_start
-from trainer.kernels.cuda import rows as cuda
+from trainer.kernels.checks.sources import OWNERS
+from trainer.kernels.lstm import recurrence
 from trainer.policy.load import load_policy
 from trainer.training.build import make_session
 
@@ -56,10 +57,10 @@ def plant(tmp_path, monkeypatch):
     """A function that plants a fault in a copy of the source."""
     def changed(kernel: str):
         before, after = PLANTED[kernel]
-        text = cuda.module.path.read_text()
+        (owner, text), = [(one, text) for one in OWNERS if before in (text := one.module.path.read_text())]
         assert text.count(before) == 1
-        (tmp_path / "rows.cu").write_text(text.replace(before, after))
-        monkeypatch.setattr(cuda, "module", CudaModule(tmp_path / "rows.cu", cuda.module.headers))
+        (tmp_path / "cuda.cu").write_text(text.replace(before, after))
+        monkeypatch.setattr(owner, "module", CudaModule(tmp_path / "cuda.cu", owner.module.headers))
     return changed
 
 
@@ -109,11 +110,11 @@ def test_a_training_goes_on_with_plain_torch_in_place_of_a_wrong_kernel(unchecke
 @pytest.mark.parametrize("unchecked", ["sm_90"], indirect=True)
 def test_a_training_does_single_steps_in_place_of_a_wrong_kernel_for_whole_sequences(unchecked, tmp_path, monkeypatch):
     before, after = "dc[r][e] *= kept_next[r];", ""
-    text = sequence.module.path.read_text()
+    text = recurrence.module.path.read_text()
     assert text.count(before) == 1
     (tmp_path / "sequence.cu").write_text(text.replace(before, after))
-    monkeypatch.setattr(sequence, "module", CudaModule(tmp_path / "sequence.cu", sequence.module.headers))
-    with pytest.warns(RuntimeWarning, match=r"on a device without a GPU .*: lstm_recurrence \([^)]*\); plain torch is used"):
+    monkeypatch.setattr(recurrence, "module", CudaModule(tmp_path / "sequence.cu", recurrence.module.headers))
+    with pytest.warns(RuntimeWarning, match=r"on a device without a GPU .*: lstm_sequence \([^)]*\); plain torch is used"):
         trained(config(precision="bfloat16", lstm_size=32))
     captured = {one.name for one in unchecked.schedule.operations if one.graph is not None}
     assert "lstm_backward_bf16" in captured and not any("lstm_recurrence" in name for name in captured)

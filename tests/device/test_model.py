@@ -3,7 +3,6 @@
 import json
 import re
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -143,24 +142,20 @@ def test_shared_memory_registers_and_stack_are_read_from_a_cubin(arch, tmp_path)
 def test_our_kernels_spill_nothing_and_half_of_a_multiprocessor_s_threads_fit(arch):
     pytest.importorskip("cupy", reason="CuPy, of the extra cuda, compiles the kernels")
     from bridge.nvrtc import BLOCK
-    from trainer.kernels import fused
-    from trainer.kernels.cuda import rows as cuda
-    from trainer.kernels.loss import cuda as minibatch
-    modules = cuda.module, fused.module, minibatch.module
-    for name, one in [found for module in modules for found in usage(module.compile(arch)).items()]:
+    from trainer.kernels.checks import sources
+    for name, one in [found for module in sources.modules(bf16=False) for found in usage(module.compile(arch)).items()]:
         assert one.stack == 0, name
         assert one.occupancy(DEVICES["h100"], BLOCK) >= 0.5, name
 
 
-@pytest.mark.parametrize(("device", "sources"), [
-    ("rtx2080", ("cuda/rows", "cuda/fused", "loss/cuda")),
-    ("h100", ("cuda/rows", "cuda/fused", "cuda/sequence", "loss/cuda"))])
-def test_the_table_of_registers_has_each_kernel_of_our_cuda_sources(device, sources):
+@pytest.mark.parametrize(("device", "bf16"), [("rtx2080", False), ("h100", True)])
+def test_the_table_of_registers_has_each_kernel_of_our_cuda_sources(device, bf16):
     pytest.importorskip("cupy", reason="CuPy, of the extra cuda, compiles the kernels")
-    from trainer import kernels
+    from trainer.kernels.checks import sources
     listed = [row[0] for row in report.kernel_rows(DEVICES[device])]
-    for source in sources:
-        text = (Path(kernels.__file__).parent / f"{source}.cu").read_text(encoding="utf-8")
+    assert any(one.startswith("lstm_recurrence") for one in listed) == bf16
+    for module in sources.modules(bf16=bf16):
+        text = module.path.read_text(encoding="utf-8")
         names = re.findall(r'extern "C" __global__ void\s+(?:__launch_bounds__\([^)]*\)[\s\\]*)?(\w+?)(?:##\w+)?\(', text)
         assert len(names) > 1
         for name in names:

@@ -9,8 +9,11 @@ from cuda_double.install import installed
 from bridge import probe
 from bridge.graphs import Captured
 from trainer.commands.main import run as run_command
-from trainer.kernels import reference
-from trainer.kernels.cuda import rows as cuda
+from trainer.kernels.actions import cuda as actions
+from trainer.kernels.lstm import cuda as lstm
+from trainer.kernels.mingru import cuda as mingru
+from trainer.kernels.rollout import cuda as rollout
+from trainer.kernels.rollout import reference
 from trainer.selftest import checks, figures, page, visit
 
 
@@ -28,7 +31,8 @@ def fast():
 
 def test_every_kernel_passes_its_check(fast):
     results = list(checks.kernels((1, 33, 129)))
-    launching = {name for name, one in vars(cuda).items() if getattr(one, "__module__", "") == cuda.__name__ and name[0] != "_"}
+    launching = {name for owner in (actions, lstm, mingru, rollout) for name, one in vars(owner).items()
+                 if getattr(one, "__module__", "") == owner.__name__}
     checked = {one["check"] for one in results}
     assert not failed(results)
     assert "cartpole" in checked and all(name in checked or name.removesuffix("_backward") in checked for name in launching)

@@ -8,7 +8,7 @@ from bridge.nvrtc import CudaModule
 from bridge.on_device.cartpole import MODULE, CartPoleKernel
 from trainer import kernels
 from trainer.kernels import choose
-from trainer.kernels.cuda import rows as cuda
+from trainer.kernels.rollout import cuda
 
 REVERSE = """extern "C" __global__ void k(const float *x, float *out) {
     __shared__ float tile[64]; int t = threadIdx.x;
@@ -95,7 +95,7 @@ def changed(module: CudaModule, tmp_path, old: str, new: str, **settings):
 
 
 THREAD = "(int64)blockIdx.x * blockDim.x + threadIdx.x, "
-OURS = {  # a change of trainer/kernels/cuda/rows.cu or rows.h, and the fault
+OURS = {  # a change of trainer/kernels/rollout/cuda.cu or rows.h, and the fault
     "a row too far": ("k < batch; k += mine.stride", "k <= batch; k += mine.stride", rf"rows\.h:\d+: .*({OUTSIDE}|{RACE})"),
     "a step too far": ("int t = steps - 1", "int t = steps", OUTSIDE),
     "two threads a row": (THREAD, THREAD.replace("threadIdx.x, ", "threadIdx.x / 2, "), RACE),

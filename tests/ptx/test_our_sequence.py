@@ -1,4 +1,4 @@
-"""The kernels of whole LSTM sequences (trainer/kernels/cuda/sequence.cu) as NVRTC compiles them, on the emulator: they equal
+"""The kernels of whole LSTM sequences (trainer/kernels/lstm/sequence.cu) as NVRTC compiles them, on the emulator: they equal
 plain torch, for any number of sequences and steps; planted faults are caught; nothing is spilled."""
 
 import lstm_twin
@@ -11,9 +11,9 @@ from benchmarks.gpu_model.cubin import usage
 from bridge import nvrtc
 from bridge.nvrtc import CudaModule
 from trainer import kernels
-from trainer.kernels import choose, sequence
-from trainer.kernels.cuda import rows as cuda
-from trainer.policy.lstm import LstmSequence
+from trainer.kernels import choose
+from trainer.kernels.lstm import cuda, recurrence
+from trainer.kernels.lstm.recurrence import lstm_recurrence, lstm_recurrence_backward
 
 F32, BF16 = torch.float32, torch.bfloat16
 BATCHES = (1, 3, 16, 17, 40)  # a block has 16 sequences
@@ -39,7 +39,8 @@ def emulate(monkeypatch):
             pytest.skip(f"this NVRTC does not compile for {arch}")
         written = Written()
         monkeypatch.setitem(choose.DEVICES, "cpu", choose.CUDA)
-        monkeypatch.setattr(sequence, "module", EmulatedModule(module or sequence.module, arch, written=written, **settings))
+        emulated = EmulatedModule(module or recurrence.module, arch, written=written, **settings)
+        monkeypatch.setattr(recurrence, "module", emulated)
         return written
     return use
 
@@ -61,10 +62,10 @@ def both_passes(products, weight_h, bias, keep, h, c, dhidden, *, place: bool = 
     inputs, hidden = torch.empty(steps + 1, batch, n, dtype=BF16), torch.empty(steps, batch, n, dtype=BF16)
     cells = torch.empty(steps + 1, batch, n)
     inputs[0], cells[0] = h, c
-    kernels.lstm_recurrence(gates if place else products, weight_h, bias, keep, gates, inputs, cells, hidden)
+    lstm_recurrence(gates if place else products, weight_h, bias, keep, gates, inputs, cells, hidden)
     activated = gates.clone()
     dgates = gates if place else torch.empty_like(gates)
-    kernels.lstm_recurrence_backward(gates, weight_h, keep, cells, dhidden, dgates)
+    lstm_recurrence_backward(gates, weight_h, keep, cells, dhidden, dgates)
     return [activated, inputs, cells, hidden, dgates]
 
 
@@ -106,7 +107,7 @@ def test_a_policy_s_unroll_and_its_gradients_equal_float64_autograd(steps, batch
     monkeypatch.setattr(cuda, "lstm_forward", None)  # single steps would fail
     emulate()
     arguments = lstm_twin.draw(steps, batch, 24, n, BF16)
-    ours = lstm_twin.unroll(LstmSequence, *arguments)
+    ours = lstm_twin.unroll(*arguments)
     for mine, wanted in zip(ours, lstm_twin.plain(*arguments), strict=True):
         close(mine, wanted, BF16)
 
@@ -172,11 +173,11 @@ FAULTS = {  # a change of sequence.cu, and the fault
 def plant(tmp_path):
     """A function that returns the module with one change of its source."""
     def changed(old: str, new: str, sizes: str = "RECURRENCE(32)\n") -> CudaModule:
-        text, _, _ = sequence.module.path.read_text().partition("RECURRENCE(32)\n")
+        text, _, _ = recurrence.module.path.read_text().partition("RECURRENCE(32)\n")
         assert old in text
         text += sizes
         (tmp_path / "sequence.cu").write_text(text.replace(old, new))
-        return CudaModule(tmp_path / "sequence.cu", sequence.module.headers)
+        return CudaModule(tmp_path / "sequence.cu", recurrence.module.headers)
     return changed
 
 
@@ -205,18 +206,21 @@ def test_wrong_arithmetic_differs_from_plain_torch(old, new, plant, emulate):
 def test_sizes_dtypes_and_devices_without_a_kernel_do_single_steps(dtype, n, capability, takes, emulate, monkeypatch):
     emulate()
     monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device=None: capability)
-    assert kernels.takes_recurrence(torch.zeros(1, dtype=dtype), n) == takes
+    assert recurrence.supports(torch.zeros(1), dtype, 1, n) == takes
 
 
 def test_a_kernel_that_was_replaced_the_reference_and_the_cpu_do_single_steps(emulate, monkeypatch):
-    x = torch.zeros(1, dtype=BF16)
-    assert not kernels.takes_recurrence(x, 128)
+    def version():
+        lstm_twin.unroll(*lstm_twin.draw(1, 2, 24, 32, BF16))
+        return kernels.picked()["lstm_sequence"]
+
+    assert version() == "reference"
     emulate()
-    assert kernels.takes_recurrence(x, 128)
+    assert version() == "cuda"
     with kernels.use_reference():
-        assert not kernels.takes_recurrence(x, 128)
-    monkeypatch.setattr(choose, "_replaced", frozenset({"lstm_recurrence"}))
-    assert not kernels.takes_recurrence(x, 128)
+        assert version() == "reference"
+    monkeypatch.setattr(choose, "_replaced", frozenset({"lstm_sequence", "lstm_forward", "lstm_backward"}))
+    assert version() == "reference"
 
 
 REFUSED = {  # (error, its text, change of valid inputs)
@@ -244,12 +248,12 @@ REGISTERS = 65536  # of a multiprocessor
 
 @pytest.mark.parametrize("arch", ["sm_80", "sm_90", "sm_100", "sm_120"])
 def test_weights_stay_in_registers_and_a_block_fits_on_every_gpu(arch):
-    found = usage(sequence.module.compile(arch))
-    assert found.keys() == {f"lstm_recurrence{way}_{n}" for way in ("", "_backward") for n in sequence.UNITS}
+    found = usage(recurrence.module.compile(arch))
+    assert found.keys() == {f"lstm_recurrence{way}_{n}" for way in ("", "_backward") for n in recurrence.UNITS}
     for name, one in found.items():
         n = int(name.rpartition("_")[2])
         assert one.stack == 0, name                                              # nothing is spilled
-        assert n // 2 < one.registers <= min(128, REGISTERS // (sequence.THREADS * n)), name  # the weights are there
+        assert n // 2 < one.registers <= min(128, REGISTERS // (recurrence.THREADS * n)), name  # the weights are there
         assert one.shared <= 48 << 10, name                                      # no opt-in to more is needed
 
 
@@ -260,13 +264,13 @@ def test_too_few_registers_show_as_spills(plant):
 
 def test_every_kernel_of_the_source_has_a_case(emulate, monkeypatch):
     from ptx.launch import compiled
-    launched, original = set(), sequence.module
+    launched, original = set(), recurrence.module
 
     class Watched(CudaModule):
         def launch(self, name, *values, **settings):
             launched.add(name)
     emulate()
-    monkeypatch.setattr(sequence, "module", Watched(original.path, original.headers))
-    for n in sequence.UNITS:
+    monkeypatch.setattr(recurrence, "module", Watched(original.path, original.headers))
+    for n in recurrence.UNITS:
         both_passes(**draw(1, 1, n))
     assert launched == set(compiled(original.path, "sm_90", tuple(original.headers)).entries)

@@ -51,7 +51,7 @@ needs_torch = pytest.mark.skipif(not importlib.util.find_spec("torch") or "SANIT
 
 @needs_maps
 @needs_torch
-@pytest.mark.parametrize("order", ["import torch, envs_c, trainer.kernels", "import envs_c, trainer.kernels.cpu.rows, torch"])
+@pytest.mark.parametrize("order", ["import torch, envs_c, trainer.kernels", "import envs_c, trainer.kernels.lstm.cpu, torch"])
 @pytest.mark.parametrize("work", [(PLAY, MULTIPLY), (MULTIPLY, PLAY)], ids=["play-first", "multiply-first"])
 def test_torch_the_games_and_the_kernels_share_one_openmp_runtime(order, work):
     runtimes = openmp_runtimes(f"{order}; {work[0]}; {work[1]}; {work[0]}")

@@ -2,6 +2,7 @@
 
 import torch
 
+from trainer import kernels
 from trainer.kernels import reference
 
 
@@ -26,11 +27,11 @@ def plain(x, weight_x, weight_h, bias, keep, h, c, weight):
     return hidden.detach(), *torch.autograd.grad((hidden * weight).sum(), leaves)
 
 
-def unroll(function, x, weight_x, weight_h, bias, keep, h, c, weight, inputs=True):
-    """The results of `plain`, by an autograd function for sequences. inputs: False leaves out the gradient by x."""
+def unroll(x, weight_x, weight_h, bias, keep, h, c, weight, inputs=True):
+    """The results of `plain`, by `kernels.lstm`. inputs: False leaves out the gradient by x."""
     leaves = [x.clone(), weight_x.clone(), weight_h.clone(), bias.clone()]
     for leaf in leaves[0 if inputs else 1:]:
         leaf.requires_grad_()
-    hidden = function.apply(*leaves, keep, (h, c), [])
+    hidden = kernels.lstm(*leaves, keep, (h, c), kernels.LstmBuffers())
     (hidden * weight).sum().backward()
     return hidden.detach(), *(leaf.grad for leaf in leaves if leaf.grad is not None)

@@ -2,7 +2,13 @@
 
 import pytest
 
-from trainer.kernels.tiled import dense, pictures, tiles
+from trainer.kernels.dense import tiled as dense
+from trainer.kernels.heads import tiled as heads
+from trainer.kernels.lstm import tiled as lstm
+from trainer.kernels.pictures import tiled as pictures
+from trainer.kernels.shared import tiles
+
+MODULES = tiles, dense, heads, lstm, pictures
 
 
 @pytest.fixture(params=tiles.UNITS)
@@ -11,8 +17,8 @@ def unit(request):
     best = tiles.unit()
     if tiles.UNITS[request.param] > best:
         pytest.skip(f"this CPU does not multiply bfloat16 with {request.param}")
-    for module in (tiles, dense, pictures):
+    for module in MODULES:
         module.use(tiles.UNITS[request.param])
     yield request.param
-    for module in (tiles, dense, pictures):
+    for module in MODULES:
         module.use(best)

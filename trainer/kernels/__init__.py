@@ -1,45 +1,26 @@
 """The trainer's hot arithmetic, with a fast version for each device.
 
-    choose.py       picks the version of each kernel, for the tensors' device and the sizes
-    dispatch.py     checks the arguments and calls the version that choose.py picks; its functions are re-exported here
-    reference.py    the same functions in plain torch: slow, for any device; the tests compare the fast versions with it
-    gaussian.py     the same as dispatch.py for continuous actions
-    loss/           a minibatch: its sequences, PPO's loss with its gradient, and its end; all versions
-    mingru.py       the same for minimal gated recurrent units
-    tiles.py        an LSTM and heads on CPUs that multiply bfloat16
-    dense.py        a layer with ReLU on such CPUs
-    pictures.py     convolutions over pictures of bytes on such CPUs
-    fused.py        several operations of a rollout in one kernel on GPUs; reference_fused.py: in plain torch
-    sequence.py     the recurrence of an LSTM over whole sequences on GPUs
-    rows.h          the arithmetic of one row, shared by all versions
-    cpu/            the versions for CPU tensors
-    tiled/          those for CPUs that multiply bfloat16
-    cuda/           those for CUDA tensors
-    checks/         the check of cuda/ at a trainer's first start on a GPU
+Each operation has a folder: its function, the plain version in torch (reference.py), those compiled for the CPU (cpu.pyx,
+tiled.pyx), and those for GPUs (cuda.cu). choose.py picks among them. shared/ has what they have in common, checks/ the check of
+the CUDA kernels at a trainer's first start on a GPU.
 
-Callers write `from trainer import kernels` and `kernels.lstm_forward(...)`.
+Callers write `from trainer import kernels` and `kernels.lstm(...)`. Unless a docstring says otherwise, all tensors of a call
+must be contiguous and on one device. The functions raise TypeError for an unsupported dtype, and ValueError for an unsupported
+shape, stride or device.
 """
 
 from envs_c import isa
 
 __path__[:] = isa.search(__path__)
 
+from trainer.kernels.actions import categorical, gaussian, gaussian_sample, sample  # noqa: E402
+from trainer.kernels.adam import adam  # noqa: E402
 from trainer.kernels.choose import describe, picked, replaced, use_reference  # noqa: E402
-from trainer.kernels.dense import dense, dense_step, pack_dense, takes_dense  # noqa: E402
-from trainer.kernels.dispatch import (  # noqa: E402  loads cpu, of the chosen variant
-    advantages,
-    categorical,
-    lstm_backward,
-    lstm_forward,
-    lstm_sequence,
-    lstm_sequence_backward,
-    sample,
-    stack_frames,
-    takes_sequences,
-)
-from trainer.kernels.gaussian import gaussian, gaussian_sample  # noqa: E402
-from trainer.kernels.loss.minibatch import (  # noqa: E402
+from trainer.kernels.dense import dense, dense_step, pack_dense  # noqa: E402
+from trainer.kernels.heads import heads, heads_step, widened  # noqa: E402
+from trainer.kernels.loss import (  # noqa: E402
     Loss,
+    Rollout,
     end_minibatch,
     ppo_gradient,
     ppo_loss,
@@ -47,31 +28,33 @@ from trainer.kernels.loss.minibatch import (  # noqa: E402
     space_for_statistics,
     take,
 )
-from trainer.kernels.loss.reference import Rollout  # noqa: E402
+from trainer.kernels.lstm import LstmBuffers, lstm, lstm_backward, lstm_forward, lstm_step, pack_lstm  # noqa: E402
 from trainer.kernels.mingru import mingru, mingru_backward  # noqa: E402
 from trainer.kernels.pictures import (  # noqa: E402
+    convolve,
     pack_pictures,
     picture_features,
     pictures,
     pictures_step,
-    takes_pictures,
+    reads_pictures,
 )
-from trainer.kernels.sequence import lstm_recurrence, lstm_recurrence_backward, takes_recurrence  # noqa: E402
-from trainer.kernels.tiles import (  # noqa: E402
-    heads,
-    lstm_step_tiles,
-    lstm_tiles,
-    lstm_tiles_backward,
-    pack_tiles,
-    takes_heads,
-    takes_tiles,
-    tiles_keep_gates,
+from trainer.kernels.rollout import (  # noqa: E402
+    Columns,
+    DeviceClock,
+    HostClock,
+    Slab,
+    advantages,
+    cast_buffer,
+    new_rows,
+    sample_step,
+    stack_frames,
+    store_actions,
+    store_step,
 )
 
-__all__ = ["Loss", "Rollout", "advantages", "categorical", "dense", "dense_step", "describe", "end_minibatch", "gaussian",
-           "gaussian_sample", "heads", "lstm_backward", "lstm_forward", "lstm_recurrence", "lstm_recurrence_backward",
-           "lstm_sequence", "lstm_sequence_backward", "lstm_step_tiles", "lstm_tiles", "lstm_tiles_backward", "mingru",
-           "mingru_backward", "pack_dense", "pack_pictures", "pack_tiles", "picked", "picture_features", "pictures",
-           "pictures_step", "ppo_gradient", "ppo_loss", "replaced", "sample", "select_sequences", "space_for_statistics",
-           "stack_frames", "take", "takes_dense", "takes_heads", "takes_pictures", "takes_recurrence", "takes_sequences",
-           "takes_tiles", "tiles_keep_gates", "use_reference"]
+__all__ = ["Columns", "DeviceClock", "HostClock", "Loss", "LstmBuffers", "Rollout", "Slab", "adam", "advantages", "cast_buffer",
+           "categorical", "convolve", "dense", "dense_step", "describe", "end_minibatch", "gaussian", "gaussian_sample",
+           "heads", "heads_step", "lstm", "lstm_backward", "lstm_forward", "lstm_step", "mingru", "mingru_backward",
+           "new_rows", "pack_dense", "pack_lstm", "pack_pictures", "picked", "picture_features", "pictures", "pictures_step",
+           "ppo_gradient", "ppo_loss", "reads_pictures", "replaced", "sample", "sample_step", "select_sequences",
+           "space_for_statistics", "stack_frames", "store_actions", "store_step", "take", "use_reference", "widened"]

@@ -21,7 +21,7 @@ from types import ModuleType
 
 import torch
 
-from trainer.kernels.tiled import tiles
+from trainer.kernels.shared import tiles
 
 REFERENCE, CPU, TILED, CUDA = "reference", "cpu", "tiled", "cuda"
 DEVICES = {"cpu": CPU, "cuda": CUDA}  # the compiled version for each kind of device

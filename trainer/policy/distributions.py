@@ -16,6 +16,12 @@ from trainer import kernels
 HEAD_SEED = 0x9E3779B97F4A7C15  # between the seeds of the heads of one step; head 0 has the seed of the run
 
 
+def sample_and_store(distribution, out, legal, seed: int, first: int, clock, action, columns: kernels.Columns, log_prob, value):
+    """Sample actions, and store them: `kernels.sample_step` for any distribution. log_prob, value: (B,) float32, buffers."""
+    distribution.sample(out, legal, seed, first, clock.step, action, log_prob, value)
+    kernels.store_actions(clock, columns, action, log_prob, value)
+
+
 class Discrete(nn.Module):
     """One of A actions.
 
@@ -35,6 +41,13 @@ class Discrete(nn.Module):
         log_prob, value: OUT (B,) float32.
         """
         kernels.sample(out, legal, seed, first, step, action, log_prob, out.shape[1] - 1, value)
+
+    def sample_step(self, out, legal, seed: int, first: int, clock, action, columns: kernels.Columns, log_prob, value):
+        """Draw actions as `sample` does, store them, and end the step.
+
+        clock: of the rollout. columns: of the batch. log_prob, value: (B,) float32, buffers.
+        """
+        kernels.sample_step(out, legal, seed, first, clock, action, columns, log_prob, value)
 
     def greedy(self, outputs, legal, action):
         """Write the most likely action of each environment; outputs: (B, P), legal: (B, P) or None."""
@@ -68,6 +81,8 @@ class MultiDiscrete(Discrete):
             log_prob += chance
         value.copy_(out[:, -1])
 
+    sample_step = sample_and_store
+
     def greedy(self, outputs, legal, action):
         for head, (logits, allowed) in enumerate(self._heads(outputs, legal)):
             super().greedy(logits, allowed, action[:, head])
@@ -95,6 +110,8 @@ class Box(nn.Module):
 
     def sample(self, out, legal, seed: int, first: int, step, action, log_prob, value):
         kernels.gaussian_sample(out, self.log_deviation.detach(), seed, first, step, action, log_prob, value)
+
+    sample_step = sample_and_store
 
     def greedy(self, outputs, legal, action):
         action.copy_(outputs)

@@ -3,10 +3,12 @@
 Heads are a torch.nn.Module, made by Heads(size, outputs) for `outputs` numbers; the last one is the value, the others belong to
 the actions. `forward` and `step` do the same arithmetic in the same order.
 
-    initialize()                 set the parameters
-    cast()                       the weights for `step` by name
-    forward(hidden)              (..., size) float32 to (..., outputs), for learning
-    step(weights, hidden, out)   (B, size) to (B, outputs) without gradients, for the rollout; writes and returns `out`
+    initialize()                       set the parameters
+    cast()                             the weights for `step` by name
+    forward(hidden)                    (..., size) to (..., outputs) float32, for learning
+    step(weights, hidden, wide, out)   (B, size) to (B, outputs) without gradients, for the rollout; writes and returns `out`
+
+Hidden states are float32, or bfloat16 if the products are. wide: (B, size) float32, a buffer, or the hidden states themselves.
 """
 
 import torch
@@ -32,12 +34,10 @@ class LinearHeads(nn.Linear):
         return {"heads": self.weight.t(), "heads_rows": self.weight, "heads_bias": self.bias}
 
     def forward(self, hidden):
-        if hidden.dtype == torch.bfloat16:
-            return kernels.heads(hidden, self.weight, self.bias)
-        return super().forward(hidden)
+        return kernels.heads(hidden, self.weight, self.bias)
 
-    def step(self, weights, hidden, out):
-        return torch.addmm(weights["heads_bias"], hidden, weights["heads"], out=out)
+    def step(self, weights, hidden, wide, out):
+        return kernels.heads_step(hidden, weights["heads_rows"], weights["heads"], weights["heads_bias"], wide, out)
 
 
 class CustomHeads(nn.Module):
@@ -68,10 +68,10 @@ class CustomHeads(nn.Module):
         return {}
 
     def forward(self, hidden):
-        return self.module(hidden.reshape(-1, hidden.shape[-1])).view(*hidden.shape[:-1], -1)
+        return self.module(hidden.float().reshape(-1, hidden.shape[-1])).view(*hidden.shape[:-1], -1)
 
-    def step(self, weights, hidden, out):
-        return out.copy_(self.module(hidden))
+    def step(self, weights, hidden, wide, out):
+        return out.copy_(self.module(kernels.widened(hidden, wide)))
 
 
 def make_heads(kind: str, size: int, outputs: int) -> LinearHeads | CustomHeads:

@@ -76,7 +76,7 @@ class MinGruPolicy(Policy):
             through = hidden[None] if self.highway else None
             kernels.mingru(product[None], weights[f"core{k}_bias"], keep[None], state, through, state[None], through)
             x = space.hidden.copy_(hidden if self.highway else hidden.add_(state))
-        return self.heads.step(weights, hidden, space.out)
+        return self.apply_heads_step(weights, hidden, space)
 
     def unroll(self, x, start, state):
         x, keep = self.encoder(x.flatten(0, 1)), 1 - start

@@ -15,8 +15,7 @@ from trainer import kernels
 from trainer.errors import ExportError, SettingError
 from trainer.policy.distributions import Discrete
 from trainer.policy.encoders.make import make_encoder
-from trainer.policy.encoders.pixels import Pixels
-from trainer.policy.heads import LinearHeads, make_heads
+from trainer.policy.heads import make_heads
 
 
 class Unrolled(tuple):
@@ -153,7 +152,11 @@ class Policy(nn.Module):
 
     def reads_bytes(self, dtype: torch.dtype) -> bool:
         """True if the encoder reads observations stored in `dtype` as bytes, and scales them itself."""
-        return dtype == torch.uint8 and isinstance(self.encoder, Pixels) and self.encoder.reads_bytes(self.precision)
+        return dtype == torch.uint8 and self.encoder.reads_bytes(self.precision)
+
+    def reads_rows(self, dtype: torch.dtype) -> bool:
+        """True if the encoder reads observations stored in `dtype` as they are, at any distance from each other."""
+        return self.encoder.reads_rows and not self.needs_preprocessing(dtype)
 
     def input_dtype(self, dtype: torch.dtype) -> torch.dtype:
         """The dtype of the encoder's input for observations stored in `dtype`."""
@@ -173,22 +176,14 @@ class Policy(nn.Module):
 
     def apply_heads(self, hidden: torch.Tensor) -> Unrolled:
         """Logits (T, B, A) and values (T, B), float32, of hidden (T, B, n); for `unroll`."""
-        return Unrolled(self.heads(hidden if self._heads_in_one_call(hidden) else hidden.float()))
+        return Unrolled(self.heads(hidden))
 
     def apply_heads_step(self, weights: dict[str, torch.Tensor], hidden: torch.Tensor, space: "StepSpace") -> torch.Tensor:
         """Logits and value (B, A + 1), float32 in the space's memory, of hidden (B, n); for `step`.
 
-        hidden: in the dtype of the products, or space.hidden32.
+        hidden: in the dtype of the products, or float32.
         """
-        if self._heads_in_one_call(hidden):
-            return kernels.heads(hidden, weights["heads_rows"], weights["heads_bias"], space.out)
-        if hidden is not space.hidden32:
-            space.hidden32.copy_(hidden)
-        return self.heads.step(weights, space.hidden32, space.out)
-
-    def _heads_in_one_call(self, hidden: torch.Tensor) -> bool:
-        """True if a kernel does the heads, from the hidden states as they are."""
-        return isinstance(self.heads, LinearHeads) and kernels.takes_heads(hidden, self.heads.out_features)
+        return self.heads.step(weights, hidden, space.hidden32, space.out)
 
 
 class StepSpace:

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import torch
 
+from trainer import kernels
 from trainer.config import PPOConfig
 from trainer.errors import SettingError
-from trainer.kernels.adam import adam
 from trainer.policy.policy import Policy
 from trainer.tensors import form, require_forms, under
 
@@ -67,7 +67,7 @@ class Optimizers:
         matrices = [] if ppo.optimizer == "adam" else [
             parameter for parameter, name in self.names.items() if parameter.ndim == 2 and not name.startswith("heads.")]
         rest = [parameter for parameter in self.names if all(parameter is not matrix for matrix in matrices)]
-        made = adam(rest, ppo.learning_rate, ppo.adam_eps, (ppo.adam_beta1, ppo.adam_beta2))
+        made = kernels.adam(rest, ppo.learning_rate, ppo.adam_eps, (ppo.adam_beta1, ppo.adam_beta2))
         self.parts = [Part(made, captured=True, averages=("exp_avg", "exp_avg_sq"), counts=True)]
         if matrices:
             self.parts.append(Part(muon(matrices, ppo), captured=False, averages=("momentum_buffer",), counts=False))

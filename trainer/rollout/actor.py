@@ -6,11 +6,9 @@ import torch
 
 from bridge import Pipeline
 from bridge.spans import span
-from trainer.kernels import fused
-from trainer.policy.distributions import Discrete
+from trainer import kernels
 from trainer.policy.policy import Policy, StepSpace
 from trainer.ranks import ALONE, Ranks
-from trainer.rollout.clock import DeviceClock, HostClock
 from trainer.rollout.held_noise import HeldNoise
 from trainer.rollout.storage import Storage
 
@@ -35,8 +33,7 @@ class Actor:
         self.over = torch.zeros(pipeline.num_envs, device=pipeline.device)  # flags of the observation before the current one
         self.held = None if noise_hold_after == "any" else torch.ones_like(self.over)  # flags of environments that hold noise
         self.seconds = {"forward": 0.0, "sample": 0.0}
-        kind = DeviceBatchStep if pipeline.device.type == "cuda" else BatchStep
-        self.steps = [kind(self, batch, pipeline.streams[batch.index].captures) for batch in pipeline.batches]
+        self.steps = [BatchStep(self, batch, pipeline.streams[batch.index].captures) for batch in pipeline.batches]
 
     def begin(self):
         """Prepare a rollout: take the policy's present weights and store the memory before step 0."""
@@ -87,17 +84,20 @@ class BatchStep:
         self.first = actor.ranks.rank * actor.pipeline.num_envs + batch.lo  # number among the environments of all ranks
         self.slab = actor.pipeline.slab(batch)
         device, count = actor.pipeline.device, batch.hi - batch.lo
-        self.clock = DeviceClock(device) if captured else HostClock()
+        self.clock = kernels.DeviceClock(device) if captured else kernels.HostClock()
         self.distribution, self.noise = actor.policy.distribution, None
         if actor.noise_hold > 1:
             held = None if actor.held is None else actor.held[self.rows]
             self.distribution = self.noise = HeldNoise(self.distribution, actor.noise_hold, self.first, count, device, held)
-        self.space = StepSpace(actor.policy, count, device, actor.storage.frames.dtype)
-        self.ones = torch.ones(count, device=device)
+        storage, policy = actor.storage, actor.policy
+        self.columns = storage.columns(self.rows)
+        self.sample = None if storage.sample is None else storage.sample[:, self.rows]
+        self.space = StepSpace(policy, count, device, storage.frames.dtype)
         self.keep, self.keep_next, self.log_prob, self.value, self.over = (torch.zeros(count, device=device) for _ in range(5))
-        self.h, self.c = actor.policy.initial_state(count, device)  # copies for the bootstrap
-        self.normalized = torch.zeros(self.slab.observation.shape, device=device) \
-            if actor.policy.normalizer is not None else None
+        self.h, self.c = policy.initial_state(count, device)  # copies for the bootstrap
+        self.normalized = None if policy.normalizer is None else torch.zeros(self.slab.observation.shape, device=device)
+        self.cast = None if policy.needs_preprocessing(storage.frames.dtype) else \
+            kernels.cast_buffer(self._returned(self.slab.observation), self.columns.frames)
 
     @torch.no_grad()
     def __call__(self):
@@ -114,19 +114,16 @@ class BatchStep:
 
     def _act(self, out):
         """Choose actions by the policy's output (B, A + 1), and store them: the end of a step."""
-        actor, storage, slab, rows, clock = self.actor, self.actor.storage, self.slab, self.rows, self.clock
+        actor, slab = self.actor, self.slab
         if actor.greedy:
             actor.policy.distribution.greedy(out[:, :-1], slab.action_mask, slab.actions)
             self.value.copy_(out[:, -1])
-        else:
-            if self.noise is not None:
-                self.noise.note(slab.terminated, slab.truncated)
-            self.distribution.sample(out, slab.action_mask, actor.seed, self.first, clock.step, slab.actions, self.log_prob,
-                                     self.value)
-        clock.store(storage.log_prob, rows, self.log_prob)
-        clock.store(storage.action, rows, slab.actions)
-        clock.store(storage.value, rows, self.value)
-        clock.tick()
+            kernels.store_actions(self.clock, self.columns, slab.actions, self.log_prob, self.value)
+            return
+        if self.noise is not None:
+            self.noise.note(slab.terminated, slab.truncated)
+        self.distribution.sample_step(out, slab.action_mask, actor.seed, self.first, self.clock, slab.actions, self.columns,
+                                      self.log_prob, self.value)
 
     @torch.no_grad()
     def bootstrap(self):
@@ -134,73 +131,37 @@ class BatchStep:
         actor, rows = self.actor, self.rows
         for mine, theirs in ((self.over, actor.over), (self.h, actor.h), (self.c, actor.c)):
             mine.copy_(theirs[rows])
-        out = self._forward(self.over, self.h, self.c)
-        self.clock.store(actor.storage.value, rows, out[:, -1])
+        out = self._forward(self.over, self.h, self.c, last=True)
+        self.clock.store(self.columns.value, out[:, -1])
 
-    def _forward(self, over, h, c):
+    def _forward(self, over, h, c, *, last: bool = False):
         """Store the slab's contents, and run the policy on them.
 
         over: (B,), updated in place: IN the flags before this step, OUT those of this step.
         h, c: (B, ...), the policy's memory, updated in place.
+        last: this is the step after the rollout, whose value bootstraps it; no actions are chosen.
         Returns (B, A + 1): logits, then the value.
         """
         policy, rows, storage = self.actor.policy, self.rows, self.actor.storage
-        inputs = self._store(over)[:, None]
+        slab = self._returned(self._observation())
+        inputs = kernels.store_step(slab, self.clock, over, self.columns, self.keep, self.keep_next, self.cast, last=last)
+        inputs = inputs[:, None]
         if policy.needs_preprocessing(storage.frames.dtype):
             inputs = policy.preprocess(storage.frames[:, rows], storage.starts[:, rows], self.clock.t, self.space.inputs)[0]
         return policy.step(self.actor.weights, inputs, self.keep, self.keep_next, h, c, self.space)
 
-    def _store(self, over) -> torch.Tensor:
-        """Store the slab's contents; write `keep` and `keep_next`. The bootstrap has no actions, and stores no mask of them.
-
-        Returns the observations (B, *shape) in the dtype of the storage.
-        """
-        storage, slab, rows, clock = self.actor.storage, self.slab, self.rows, self.clock
-        clock.store(storage.start, rows, over)
-        torch.sub(self.ones, over, out=self.keep)
-        torch.maximum(slab.terminated, slab.truncated, out=over)
-        torch.sub(self.ones, over, out=self.keep_next)
-        for name in ("reward", "terminated", "truncated"):
-            clock.store(getattr(storage, name), rows, getattr(slab, name))
-        if storage.action_mask is not None and over is not self.over:
-            clock.store(storage.action_mask, rows, slab.action_mask)
-        return clock.store(storage.observation, rows, self._observation())
+    def _returned(self, observation) -> kernels.Slab:
+        """The slab with these observations."""
+        slab = self.slab
+        return kernels.Slab(observation, slab.reward, slab.terminated, slab.truncated, slab.action_mask)
 
     def _observation(self) -> torch.Tensor:
         """The slab's observations (B, *shape), normalized if so set. Samples of them are stored for the statistics."""
-        storage, observation = self.actor.storage, self.slab.observation
-        if storage.sample is None:
+        observation = self.slab.observation
+        if self.sample is None:
             return observation
-        self.clock.store_every(storage.sample_period, storage.sample, self.rows, observation)
+        self.clock.store_every(self.actor.storage.sample_period, self.sample, observation)
         return self.actor.policy.normalizer(observation, self.normalized)
-
-
-class DeviceBatchStep(BatchStep):
-    """A step on a GPU, where kernels of trainer/kernels/fused.py do most of the work outside the policy."""
-
-    def __init__(self, actor: Actor, batch, captured: bool):
-        super().__init__(actor, batch, captured)
-        frames, observation = actor.storage.frames, self.slab.observation
-        self.inputs = None  # of the policy, if they are neither the slab's nor `preprocess`ed
-        if observation.dtype != frames.dtype and not actor.policy.needs_preprocessing(frames.dtype):
-            self.inputs = frames.new_zeros(len(observation), frames.stride(1))[:, : observation[0].numel()]
-
-    def _store(self, over):
-        storage, slab, rows = self.actor.storage, self.slab, self.rows
-        observation = self._observation()
-        masks = None if storage.action_mask is None or over is self.over else storage.action_mask[:, rows]
-        columns = [getattr(storage, name)[:, rows] for name in ("observation", "start", "reward", "terminated", "truncated")]
-        fused.store_step((observation, slab.reward, slab.terminated, slab.truncated, slab.action_mask), self.clock.numbers,
-                         over, *columns, masks, self.keep, self.keep_next, self.inputs)
-        return observation if self.inputs is None else self.inputs.view_as(observation)
-
-    def _act(self, out):
-        actor, storage, rows = self.actor, self.actor.storage, self.rows
-        if actor.greedy or type(self.distribution) is not Discrete:
-            super()._act(out)
-            return
-        fused.sample_step(out, self.slab.action_mask, actor.seed, self.first, self.clock.numbers, self.slab.actions,
-                          *(getattr(storage, name)[:, rows] for name in ("action", "log_prob", "value")))
 
 
 def collect(actor: Actor, *, bootstrap: bool = True):

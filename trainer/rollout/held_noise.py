@@ -2,6 +2,8 @@
 
 import torch
 
+from trainer.policy.distributions import sample_and_store
+
 SHARE = 4  # one in so many environments holds its random numbers
 _SEED = 0xD1B54A32D192ED03  # between the seeds of held and of other random numbers
 
@@ -46,3 +48,5 @@ class HeldNoise:
                 may = self.hold[self.rows].bool().view(-1, *(1 for _ in part.shape[1:]))
                 part = torch.where(may, part, whole[self.rows])
             whole.index_copy_(0, self.rows, part)
+
+    sample_step = sample_and_store

@@ -16,10 +16,8 @@ import torch
 
 from bridge import Pipeline
 from trainer import kernels
-from trainer.policy.encoders.mlp import Mlp
 from trainer.policy.policy import Policy
 
-ROW_BYTES = 16
 SAMPLES = 8  # steps of a rollout from which observations are sampled for their statistics
 
 
@@ -55,7 +53,9 @@ class Storage:
         h, c = policy.initial_state(n, device)
         sample = None if policy.normalizer is None else torch.zeros(
             -(-horizon // sample_period(horizon)), n, *slab.observation.shape[1:], device=device)
-        return cls(frames=padded(before + horizon + 1, n, slab.observation.shape[1:], dtype, policy, device),
+        frames = kernels.new_rows(before + horizon + 1, n, slab.observation.shape[1:], dtype, device,
+                                  apart=policy.reads_rows(dtype))
+        return cls(frames=frames,
                    starts=torch.zeros(before + horizon + 1, n, device=device),
                    action=torch.zeros(horizon, n, *slab.actions.shape[1:], dtype=slab.actions.dtype, device=device),
                    log_prob=torch.zeros(horizon, n, device=device), action_mask=mask, h=h, c=c, sample=sample, **rows)
@@ -96,6 +96,12 @@ class Storage:
         rows = slice(self.horizon, self.horizon + self.before)
         return {"frames": self.frames[rows], "starts": self.starts[rows]}
 
+    def columns(self, rows: slice) -> kernels.Columns:
+        """The columns of some environments, for the steps from step 0 on."""
+        names = ("observation", "start", "reward", "terminated", "truncated", "action_mask", "action", "log_prob", "value")
+        tensors = [getattr(self, name) for name in names]
+        return kernels.Columns(*(None if tensor is None else tensor[:, rows] for tensor in tensors))
+
     def state(self) -> dict[str, torch.Tensor]:
         """All tensors by name, in the storage's own memory."""
         tensors = {one.name: getattr(self, one.name) for one in fields(self)}
@@ -124,15 +130,6 @@ class Storage:
         """
         return kernels.advantages(reward, self.terminated[1:], self.truncated[1:], self.valid, self.value, gamma, lam,
                                   **options)
-
-
-def padded(steps: int, count: int, shape: tuple[int, ...], dtype: torch.dtype, policy: Policy, device) -> torch.Tensor:
-    """Zeros (steps, count, *shape). On a GPU, rows of features that the encoder reads as they are begin at multiples of
-    ROW_BYTES, with zeros between them: products and copies then read 16 bytes at once."""
-    if device.type != "cuda" or len(shape) != 1 or policy.needs_preprocessing(dtype) or not isinstance(policy.encoder, Mlp):
-        return torch.zeros(steps, count, *shape, dtype=dtype, device=device)
-    unit = ROW_BYTES // dtype.itemsize
-    return torch.zeros(steps, count, -(-shape[0] // unit) * unit, dtype=dtype, device=device)[..., : shape[0]]
 
 
 def sample_period(horizon: int) -> int:

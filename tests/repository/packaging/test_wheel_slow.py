@@ -56,7 +56,7 @@ def test_the_baseline_has_no_wide_registers_and_the_variants_do(code):
 def test_the_wheel_brings_one_openmp_runtime_for_the_engine(wheel):
     with zipfile.ZipFile(wheel) as archive:
         names = [name for name in archive.namelist() if "gomp" in name]
-        engine, kernels = (archive.read(f"{name}.abi3.so") for name in ("envs_c/engine/engine", "trainer/kernels/cpu/rows"))
+        engine, kernels = (archive.read(f"{name}.abi3.so") for name in ("envs_c/engine/engine", "trainer/kernels/lstm/cpu"))
     assert names == ["envs_c/engine/libgomp.so.1"] and b"libgomp.so.1" in engine
     assert b"libgomp" not in kernels and b"GOMP_parallel" in kernels  # they take torch's
 

@@ -1,4 +1,4 @@
-/* The instructions of AMX in C, for CPUs without it: trainer/kernels/tiled compiled with `-include amx_in_c.h` runs its products
+/* The instructions of AMX in C, for CPUs without it: the files tiled.pyx in trainer/kernels compiled with `-include amx_in_c.h` runs its products
  * for AMX. Semantics: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2, TDPBF16PS and the following.
  * Rounding is that of single operations. An instruction without a configuration ends the process, as on the CPU. */
 #include <immintrin.h>

@@ -3,7 +3,7 @@ be allocated.
 
 A CUDA graph holds addresses. A replay calls no Python: it reads and writes the same addresses again, even if their memory was
 freed. The test device runs the Python of the work at each replay instead, and would not notice. So it records the memory that
-each graph uses: of the arguments of torch's operations (backward passes too), of the kernels in cpu/ and tiled/, and
+each graph uses: of the arguments of torch's operations (backward passes too), of the compiled kernels, and
 of copies between host and device. The first replay, directly after the capture, stands for the capture. Memory that the work
 itself allocates belongs to the graph's own pool and is not recorded; the work must not keep it, since the next replay on the
 test device allocates anew.
@@ -20,16 +20,21 @@ from torch.multiprocessing.reductions import StorageWeakRef
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from trainer.kernels.cpu import gaussian as cpu_gaussian
-from trainer.kernels.cpu import mingru as cpu_mingru
-from trainer.kernels.cpu import rows as cpu
-from trainer.kernels.tiled import tiles as tiled
+from trainer.kernels.actions import cpu as actions
+from trainer.kernels.heads import tiled as heads_tiled
+from trainer.kernels.lstm import cpu as lstm
+from trainer.kernels.lstm import tiled as lstm_tiled
+from trainer.kernels.mingru import cpu as mingru
+from trainer.kernels.rollout import cpu as rollout
 
-KERNELS = ("lstm_forward", "lstm_backward", "lstm_sequence", "lstm_sequence_backward", "sample", "categorical",
-           "categorical_backward", "advantages", "stack_frames")
-TILES = ("pack", "lstm_step", "lstm_sequence", "lstm_sequence_backward", "heads", "heads_backward")
-MINGRU = ("mingru", "mingru_backward")
-GAUSSIAN = ("gaussian", "gaussian_sample", "gaussian_backward")
+KERNELS = {
+    actions: ("sample", "categorical", "categorical_backward", "gaussian", "gaussian_sample", "gaussian_backward"),
+    lstm: ("lstm_forward", "lstm_backward", "lstm_sequence", "lstm_sequence_backward"),
+    lstm_tiled: ("pack", "lstm_step", "lstm_sequence", "lstm_sequence_backward"),
+    heads_tiled: ("heads", "heads_backward"),
+    mingru: ("mingru", "mingru_backward"),
+    rollout: ("advantages", "stack_frames"),
+}
 
 Record = dict[tuple, tuple[Callable[[], bool], str]]
 
@@ -140,6 +145,6 @@ def watch_kernels(monkeypatch):
                     used(tensor, name)
             kernel(*arguments)
         return call
-    for module, names in ((cpu, KERNELS), (tiled, TILES), (cpu_mingru, MINGRU), (cpu_gaussian, GAUSSIAN)):
+    for module, names in KERNELS.items():
         for name in names:
             monkeypatch.setattr(module, name, watched(name, getattr(module, name)))

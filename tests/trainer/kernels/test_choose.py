@@ -6,7 +6,7 @@ import torch
 from trainer import kernels
 from trainer.kernels import choose
 from trainer.kernels.choose import CPU, CUDA, REFERENCE, TILED
-from trainer.kernels.tiled import tiles
+from trainer.kernels.shared import tiles
 
 HALF = torch.bfloat16
 

@@ -20,11 +20,13 @@ from setuptools import Extension, setup
 sys.path.insert(0, "envs_c")
 import flags
 
-folder = "trainer/kernels/tiled"
+shared = "trainer/kernels/shared"
 setup(script_args=["-q", "build_ext", "--inplace"], packages=[], py_modules=[], ext_modules=cythonize([
-    Extension(folder.replace("/", ".") + "." + name, [f"{folder}/{name}.pyx"], include_dirs=[folder, "trainer/kernels"],
+    Extension(f"trainer.kernels.{name}".replace("/", "."), [f"trainer/kernels/{name}.pyx"],
+              include_dirs=["trainer/kernels/" + name.partition("/")[0], shared],
               extra_compile_args=["-O2", "-fopenmp", "-include", "tests/support/amx/amx_in_c.h"], extra_link_args=["-fopenmp"])
-    for name in ("tiles", "dense", "pictures")], compiler_directives=flags.directives(), quiet=True))
+    for name in ("shared/tiles", "dense/tiled", "heads/tiled", "lstm/tiled", "pictures/tiled")],
+    compiler_directives=flags.directives(), quiet=True))
 """
 TESTS = [*(f"tests/trainer/kernels/test_kernels_{name}.py" for name in ("tiles", "dense", "pictures")),
          "tests/trainer/ppo/test_minibatch_loss.py", "tests/trainer/policy/test_pixels.py"]
@@ -44,7 +46,7 @@ def test_the_kernels_for_amx_pass_their_tests_with_its_instructions_in_c(tmp_pat
     ignored = shutil.ignore_patterns("__pycache__", "*.html")
     for name in ("trainer", "envs_c", "bridge", "tests/support", "tests/trainer"):
         shutil.copytree(ROOT / name, tmp_path / name, ignore=ignored)
-    for module in (tmp_path / "trainer" / "kernels" / "tiled").glob("*.so"):
+    for module in [*(tmp_path / "trainer" / "kernels").glob("*/tile*.so")]:
         module.unlink()
     built = run(tmp_path, "-c", BUILD)
     assert built.returncode == 0, built.stderr

@@ -13,13 +13,19 @@ from bridge.nvrtc import CudaModule, arguments
 from envs_c import install
 from trainer import kernels
 from trainer.kernels import choose
-from trainer.kernels.cuda import rows as cuda
+from trainer.kernels.actions import cuda as actions
+from trainer.kernels.checks.sources import OWNERS
+from trainer.kernels.lstm import cuda as lstm
+from trainer.kernels.lstm import recurrence
+from trainer.kernels.mingru import cuda as mingru
+from trainer.kernels.rollout import cuda as rollout
 
 KERNELS = {
     "lstm_forward_f32", "lstm_forward_bf16", "lstm_forward_bf16_f32", "lstm_backward_f32", "lstm_backward_bf16", "mingru_f32",
     "mingru_bf16", "mingru_backward_f32", "mingru_backward_bf16", "sample", "categorical", "categorical_backward", "gaussian",
     "gaussian_sample", "gaussian_backward", "advantages", "stack_frames_u8_f32", "stack_frames_u8_bf16", "stack_frames_f32_f32",
-    "stack_frames_f32_bf16", "stack_frames_bf16_f32", "stack_frames_bf16_bf16"}
+    "stack_frames_f32_bf16", "stack_frames_bf16_f32", "stack_frames_bf16_bf16", "store_step_u8_u8", "store_step_f32_f32",
+    "store_step_f32_bf16", "sample_step"}
 
 SCALE = """
 #include "factor.h"
@@ -45,9 +51,12 @@ def scale(tmp_path):
 
 @pytest.mark.parametrize("arch", ["sm_75", "sm_86", "sm_90"])
 def test_every_kernel_compiles_without_a_gpu(arch, nvrtc):
-    cubin = cuda.module.compile(arch)
-    assert cubin.startswith(b"\x7fELF")
-    assert {name.decode() for name in re.findall(rb"\0\.text\.(\w+)(?=\0)", cubin)} == KERNELS
+    found = set()
+    for owner in (actions, lstm, mingru, rollout):
+        cubin = owner.module.compile(arch)
+        assert cubin.startswith(b"\x7fELF")
+        found |= {name.decode() for name in re.findall(rb"\0\.text\.(\w+)(?=\0)", cubin)}
+    assert found == KERNELS
 
 
 @pytest.mark.parametrize(("source", "arch", "text"), [
@@ -96,19 +105,22 @@ def test_results_do_not_depend_on_the_grid(blocks, threads, n, monkeypatch):
     frames, start = torch.randint(0, 256, (6, 3, n), dtype=torch.uint8), (torch.rand(6, 3) < 0.3).float()
     gx, bias, c, ones = torch.randn(7, 4 * n), torch.randn(4 * n), torch.randn(7, n), torch.ones(7)
 
-    def results(module):
-        monkeypatch.setattr(cuda, "module", module)
+    sources = {owner: owner.module for owner in (lstm, rollout)}
+
+    def results(*grid):
+        for owner, source in sources.items():
+            monkeypatch.setattr(owner, "module", CpuModule(source, *grid))
         gates, cell, h, h_next = (torch.full((7, size), torch.nan) for size in (4 * n, n, n, n))
         kernels.lstm_forward(gx, gx, bias, c, ones, ones, gates, cell, h, h_next)
         return gates, cell, h, h_next, kernels.stack_frames(frames, start, 0, 1.0, torch.full((3, 3, 4, n), torch.nan))
 
-    module = cuda.module
-    for ours, wanted in zip(results(CpuModule(module, blocks, threads)), results(CpuModule(module)), strict=True):
+    for ours, wanted in zip(results(blocks, threads), results(), strict=True):
         assert torch.equal(ours, wanted)
 
 
 def test_no_kernel_synchronizes_threads():
-    text = "".join(path.read_text() for path in (cuda.module.path, *cuda.module.headers))
+    modules = [owner.module for owner in OWNERS if owner is not recurrence]
+    text = "".join(path.read_text() for one in modules for path in (one.path, *one.headers))
     assert not re.search(r"__sync|__shfl|atomic|__shared__", text)
 
 

@@ -6,7 +6,7 @@ from kernel_devices import close
 from torch.nn import functional
 
 from trainer import kernels
-from trainer.kernels.tiled import tiles as tiled
+from trainer.kernels.shared import tiles as tiled
 from trainer.policy.encoders.mlp import Mlp
 
 HALF = torch.bfloat16
@@ -42,7 +42,8 @@ def test_a_layer_and_its_gradients_equal_float64_autograd(size):
     for mine, wanted in zip(ours[1:], theirs[1:], strict=True):  # outputs next to 0 are rounded to it: their gradient is lost
         assert (mine - wanted).norm() <= 0.01 * wanted.norm()
     out = torch.empty_like(ours[0])
-    assert kernels.dense_step(arguments[0], kernels.pack_dense(arguments[1].detach()), arguments[2].detach(), out) is out
+    packed = kernels.pack_dense(arguments[1].detach(), arguments[2].detach(), HALF)
+    assert kernels.dense_step(arguments[0], *packed, out) is out
     assert torch.equal(out, ours[0])
 
 
@@ -89,16 +90,18 @@ def test_the_encoder_of_features_steps_as_it_learns_with_tiles_and_without(tiles
     encoder, x, out = Mlp((1, 7), 64), torch.randn(20, 1, 7).to(HALF), torch.empty(20, 64, dtype=HALF)
     encoder.initialize()
     weights = encoder.cast(HALF)
-    assert ("encoder_packed" in weights) == tiled.AVAILABLE
+    assert (weights["encoder"].ndim == 1) == tiled.AVAILABLE
     assert torch.equal(encoder.step({name: one.detach() for name, one in weights.items()}, x, out), encoder(x))
 
 
-def test_other_sizes_and_dtypes_have_no_kernel():
-    for inputs, outputs, dtype in ((7, 33, HALF), (7, 64, torch.float32), (1025, 64, HALF)):
-        x = torch.zeros(2, inputs, dtype=dtype)
-        assert not kernels.takes_dense(x, outputs)
-        with pytest.raises(ValueError, match=f"no kernel for a layer of {outputs} outputs and {inputs} inputs in {dtype}"):
-            kernels.dense(x, torch.zeros(outputs, inputs), torch.zeros(outputs))
+@pytest.mark.parametrize(("inputs", "outputs", "dtype"), [(7, 33, HALF), (7, 64, torch.float32), (1025, 64, HALF)])
+def test_other_sizes_and_dtypes_are_torch_s_products(inputs, outputs, dtype):
+    x, weight, bias = torch.randn(6, inputs).to(dtype), torch.randn(outputs, inputs), torch.randn(outputs)
+    wanted = functional.linear(x.float(), weight.to(dtype).float(), bias.to(dtype).float()).relu()
+    close(kernels.dense(x, weight, bias), wanted, dtype)
+    out = torch.empty(6, outputs, dtype=dtype)
+    close(kernels.dense_step(x, *kernels.pack_dense(weight, bias, dtype), out), wanted, dtype)
+    assert kernels.picked()["dense"] == "reference"
 
 
 REFUSED = {  # (error, its text, change of valid arguments)

@@ -1,17 +1,13 @@
 """An LSTM over whole sequences gives the same by one call of a kernel as step by step, for any sizes, threads and other
 environments."""
 
-from functools import partial
-
-import lstm_twin
 import pytest
 import torch
 from kernel_devices import TOLERANCE, close
-from lstm_twin import draw, plain
+from lstm_twin import draw, plain, unroll
 
 from trainer import kernels
-from trainer.kernels import dispatch
-from trainer.policy.lstm import LstmSequence
+from trainer.kernels.lstm import recurrence, whole
 
 WAYS = {"whole": True, "steps": False}
 SIZES = [  # steps, environments, inputs, units: less than a tile and many tiles, with and without a remainder
@@ -22,16 +18,7 @@ CASES = [*((*size, dtype) for size in SIZES for dtype in TOLERANCE), (5, 3, 3, 5
 @pytest.fixture
 def way(monkeypatch):
     """A function that chooses one of WAYS. Builds whose own products are slow have the kernels as well."""
-    return lambda name: set_takes_sequences(monkeypatch, WAYS[name])
-
-
-def set_takes_sequences(monkeypatch, value: bool):
-    """Let `takes_sequences` return `value`, for the policy and for the check of the kernel's arguments."""
-    for module in (kernels, dispatch):
-        monkeypatch.setattr(module, "takes_sequences", lambda x, units: value)
-
-
-unroll = partial(lstm_twin.unroll, LstmSequence)
+    return lambda name: monkeypatch.setattr(whole, "supports", lambda like, dtype, inputs, units: WAYS[name])
 
 
 @pytest.mark.parametrize(("steps", "batch", "size", "n", "dtype"), CASES)
@@ -48,7 +35,7 @@ def test_a_sequence_and_its_gradients_equal_float64_autograd(name, steps, batch,
 def test_whole_sequences_on_a_gpu_equal_float64_autograd(steps, batch, n):
     arguments = draw(steps, batch, 32, n, torch.bfloat16)
     on_gpu = [one.cuda() for one in arguments]
-    if not kernels.takes_recurrence(on_gpu[0], n):
+    if not recurrence.multiplies_bf16(on_gpu[0].device):
         pytest.skip("the GPU has no products in bfloat16")
     for ours, theirs in zip(unroll(*on_gpu), plain(*arguments), strict=True):
         close(ours, theirs, torch.bfloat16)
@@ -102,12 +89,21 @@ def test_nan_shows_in_its_environment_and_in_the_gradients_of_the_weights(name, 
 
 def test_only_the_cpu_has_kernels_for_sequences():
     """With bfloat16 a row must consist of words of 32 bits."""
-    whole = torch.zeros(2, 3, 4, dtype=torch.bfloat16)
-    assert not kernels.takes_sequences(whole, 5)
-    assert not kernels.takes_sequences(whole[..., :3], 4)
-    assert not kernels.takes_sequences(torch.zeros(2, 3, 4, dtype=torch.float64), 4)
+    cpu, half = torch.zeros(1), torch.bfloat16
+    assert not whole.supports(cpu, half, 4, 5)
+    assert not whole.supports(cpu, half, 3, 4)
+    assert not whole.supports(cpu, torch.float64, 4, 4)
+    assert not whole.supports(torch.zeros(1, device="meta"), torch.float32, 4, 4)
+
+
+@pytest.mark.parametrize(("name", "version"), [("whole", "cpu"), ("steps", "reference")])
+def test_the_version_is_picked_by_what_it_supports(name, version, way):
+    way(name)
+    unroll(*draw(2, 3, 4, 6))
+    assert kernels.picked()["lstm_sequence"] == version
     with kernels.use_reference():
-        assert not kernels.takes_sequences(torch.zeros(2, 3, 4), 4)
+        unroll(*draw(2, 3, 4, 6))
+        assert kernels.picked()["lstm_sequence"] == "reference"
 
 
 REFUSED = {  # (error, its text, change of valid arguments)
@@ -126,12 +122,12 @@ def test_sequences_refuse_invalid_arguments(error, text, change, way):
     fits = {"x": torch.zeros(3, 2, 4), "weight_x": torch.zeros(24, 4), "weight_h": torch.zeros(24, 6), "bias": torch.zeros(24),
             "keep": torch.ones(4, 2), "gates": torch.zeros(3, 2, 24), "recurrent": torch.zeros(4, 2, 6),
             "cells": torch.zeros(4, 2, 6), "hidden": torch.zeros(3, 2, 6)}
-    kernels.lstm_sequence(**fits)
+    whole.lstm_sequence(**fits)
     with pytest.raises(error, match=text):
-        kernels.lstm_sequence(**fits | change)
+        whole.lstm_sequence(**fits | change)
 
 
-def test_sequences_refuse_sizes_without_a_kernel(monkeypatch):
-    set_takes_sequences(monkeypatch, False)
+def test_sequences_refuse_sizes_without_a_kernel(way):
+    way("steps")
     with pytest.raises(ValueError, match=r"no kernel for whole sequences of torch\.float32 on 'cpu' with 4 inputs and 6 units"):
-        kernels.lstm_sequence(torch.zeros(3, 2, 4), torch.zeros(24, 4), torch.zeros(24, 6), *[None] * 6)
+        whole.lstm_sequence(torch.zeros(3, 2, 4), torch.zeros(24, 4), torch.zeros(24, 6), *[None] * 6)

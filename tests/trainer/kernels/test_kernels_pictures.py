@@ -6,7 +6,7 @@ from kernel_devices import close
 from torch.nn import functional
 
 from trainer import kernels
-from trainer.kernels.tiled import tiles as tiled
+from trainer.kernels.shared import tiles as tiled
 
 HALF = torch.bfloat16
 SCALE = 1 / 255
@@ -74,9 +74,10 @@ def test_bits_depend_neither_on_threads_nor_on_the_other_pictures():
     ((4, 84, 260), False)])
 def test_pictures_are_taken_by_their_size_where_the_cpu_has_tiles(shape, supported):
     like = torch.zeros(1)
-    assert kernels.takes_pictures(like, shape) == (supported and tiled.AVAILABLE)
+    assert kernels.reads_pictures(like, shape, HALF) == (supported and tiled.AVAILABLE)
+    assert not kernels.reads_pictures(like, shape, torch.float32)
     with kernels.use_reference():
-        assert not kernels.takes_pictures(like, shape)
+        assert not kernels.reads_pictures(like, shape, HALF)
 
 
 @with_tiles

@@ -1,18 +1,16 @@
 """An LSTM in tiles equals float64 autograd for any numbers of environments and resets, in sequences and in steps.
 Sizes and CPUs without tiles go step by step."""
 
-from functools import partial
-
-import lstm_twin
 import pytest
 import torch
 from kernel_devices import close
-from lstm_twin import draw, plain
+from lstm_twin import draw, plain, unroll
 
 from envs_c.machine import cpu_features
 from trainer import kernels
-from trainer.kernels.tiled import tiles as tiled
-from trainer.policy.lstm import LstmPolicy, LstmTiles
+from trainer.kernels.lstm import tiles as lstm_tiles
+from trainer.kernels.shared import tiles as tiled
+from trainer.policy.lstm import LstmPolicy
 from trainer.policy.policy import StepSpace
 
 HALF = torch.bfloat16
@@ -21,9 +19,6 @@ SIZES = [  # steps, environments, inputs, units: less than a tile and many block
     (1, 1, 32, 32), (7, 3, 128, 64), (5, 31, 64, 128), (3, 1023, 32, 64), (17, 33, 96, 256), (64, 16, 128, 128),
     (19, 9, 32, 64), (35, 80, 32, 32)]  # the last group, of at most 16, has a step without a second one for its tiles
 RESETS = {"none": [], "first": [0], "middle": [3], "last": [6], "all": range(7)}
-
-unroll = partial(lstm_twin.unroll, LstmTiles)
-
 
 @with_tiles
 @pytest.mark.parametrize(("steps", "batch", "size", "n"), SIZES)
@@ -52,11 +47,11 @@ def test_gates_in_memory_give_the_gradients_of_gates_computed_again(batch):
     cells, hidden, gates = torch.empty(7, batch, 96), torch.empty(6, batch, 96, dtype=HALF), x.new_empty(6, batch, 4 * 96)
     cells[0] = c
     arguments = x, *weights, bias, keeps, h, cells, hidden
-    kernels.lstm_tiles(*arguments, gates)
+    lstm_tiles.lstm_tiles(*arguments, gates)
     results = []
     for kept in (gates, None):
         dx = torch.empty_like(x)
-        results.append([dx, *kernels.lstm_tiles_backward(*arguments, dhidden.to(HALF), dx, kept)])
+        results.append([dx, *lstm_tiles.lstm_tiles_backward(*arguments, dhidden.to(HALF), dx, kept)])
     for one, other in zip(*results, strict=True):
         close(one, other, HALF)
 
@@ -69,10 +64,10 @@ def test_steps_give_the_bits_of_a_sequence(batch):
     weights, keeps = (weight_x.to(HALF), weight_h.to(HALF)), torch.cat([keep, torch.ones(1, batch)])
     cells, hidden, one = torch.empty(7, batch, 96), torch.empty(6, batch, 96, dtype=HALF), torch.empty(batch, 96, dtype=HALF)
     cells[0] = c
-    kernels.lstm_tiles(x, *weights, bias, keeps, h, cells, hidden)
-    packed, h = kernels.pack_tiles(*weights), h * keeps[0, :, None].to(HALF)
+    lstm_tiles.lstm_tiles(x, *weights, bias, keeps, h, cells, hidden)
+    packed, h = lstm_tiles.pack_tiles(*weights), h * keeps[0, :, None].to(HALF)
     for t in range(6):
-        kernels.lstm_step_tiles(x[t], packed, bias, keeps[t], keeps[t + 1], h, c, one)
+        lstm_tiles.lstm_step_tiles(x[t], packed, bias, keeps[t], keeps[t + 1], h, c, one)
         assert torch.equal(one, hidden[t])
         assert torch.equal(c, cells[t + 1])
         assert torch.equal(h, hidden[t] * keeps[t + 1, :, None].to(HALF))
@@ -149,11 +144,10 @@ def test_tiles_are_found_where_the_cpu_has_them():
         assert not tiled.AVAILABLE
     if "amx_bf16" not in features:
         assert tiled.unit() < tiled.UNITS["amx"]
-    takes = [kernels.takes_tiles(torch.zeros(2, 3, inputs, dtype=dtype), units)
+    takes = [lstm_tiles.supports(torch.zeros(1), dtype, inputs, units)
              for inputs, units, dtype in [(32, 128, HALF), (33, 128, HALF), (32, 72, HALF), (32, 128, torch.float32)]]
     assert takes == [tiled.AVAILABLE, False, False, False]
-    with kernels.use_reference():
-        assert not kernels.takes_tiles(torch.zeros(2, 3, 32, dtype=HALF), 32)
+    assert not lstm_tiles.supports(torch.zeros(1, device="meta"), HALF, 32, 128)
 
 
 @pytest.mark.parametrize(("n", "tiles"), [(72, True), (64, False)])
@@ -164,7 +158,7 @@ def test_other_sizes_and_cpus_go_step_by_step(n, tiles, monkeypatch):
     logits, _ = policy.unroll(torch.randn(4, 5, 1, 7).to(HALF), torch.zeros(4, 5), policy.initial_state(5))
     logits.sum().backward()
     with pytest.raises(ValueError, match=f"no kernel with tiles for torch.bfloat16 on 'cpu' with 64 inputs and {n} units"):
-        kernels.pack_tiles(torch.zeros(4 * n, 64, dtype=HALF), torch.zeros(4 * n, n, dtype=HALF))
+        lstm_tiles.pack_tiles(torch.zeros(4 * n, 64, dtype=HALF), torch.zeros(4 * n, n, dtype=HALF))
 
 
 REFUSED = {  # (error, its text, change of valid arguments)
@@ -185,9 +179,9 @@ def test_tiles_refuse_invalid_arguments(error, text, change):
     fits = {"x": torch.zeros(3, 2, 32, dtype=HALF), "weight_x": torch.zeros(256, 32, dtype=HALF),
             "weight_h": torch.zeros(256, 64, dtype=HALF), "bias": torch.zeros(256), "keep": torch.ones(4, 2),
             "h": torch.zeros(2, 64, dtype=HALF), "cells": torch.zeros(4, 2, 64), "hidden": torch.zeros(3, 2, 64, dtype=HALF)}
-    kernels.lstm_tiles(**fits)
+    lstm_tiles.lstm_tiles(**fits)
     with pytest.raises(error, match=text):
-        kernels.lstm_tiles(**fits | change)
+        lstm_tiles.lstm_tiles(**fits | change)
 
 
 @with_tiles
@@ -207,8 +201,9 @@ def test_heads_and_their_gradients_equal_float64_autograd(shape, n, outputs):
     ours = gradients(kernels.heads, hidden, weight, bias)
     for place, (one, other) in enumerate(zip(ours, wanted, strict=True)):
         close(one, other, HALF if place == 1 else torch.float32)  # that of the hidden states is rounded to bfloat16
-    out = torch.empty(*shape, outputs)
-    assert kernels.heads(hidden, weight, bias, out) is out and torch.equal(out, ours[0])
+    rows, out = hidden.detach().view(-1, n), torch.empty(hidden[..., 0].numel(), outputs)
+    assert kernels.heads_step(rows, weight.detach(), None, bias.detach(), None, out) is out
+    assert torch.equal(out.view_as(ours[0]), ours[0])
 
 
 @with_tiles
@@ -225,8 +220,10 @@ def test_heads_bits_do_not_depend_on_threads():
     assert all(torch.equal(one, first) for run in seen[1:] for one, first in zip(run, seen[0], strict=True))
 
 
-def test_heads_refuse_sizes_without_a_kernel():
-    for hidden, outputs in ((torch.zeros(2, 64), 3), (torch.zeros(2, 65, dtype=HALF), 3), (torch.zeros(2, 64, dtype=HALF), 17)):
-        assert not kernels.takes_heads(hidden, outputs)
-        with pytest.raises(ValueError, match=f"no kernel for {outputs} outputs of {hidden.shape[1]} hidden states"):
-            kernels.heads(hidden, torch.zeros(outputs, hidden.shape[1]), torch.zeros(outputs))
+@pytest.mark.parametrize(("n", "outputs", "dtype"), [(64, 3, torch.float32), (65, 3, HALF), (64, 17, HALF)])
+def test_other_heads_are_torch_s_products_in_float32(n, outputs, dtype):
+    hidden, weight, bias = torch.randn(5, n).to(dtype), torch.randn(outputs, n), torch.randn(outputs)
+    wanted = hidden.float() @ weight.t() + bias
+    close(kernels.heads(hidden, weight, bias), wanted)
+    close(kernels.heads_step(hidden, weight, weight.t(), bias, torch.empty(5, n), torch.empty(5, outputs)), wanted)
+    assert kernels.picked()["heads"] == "reference"

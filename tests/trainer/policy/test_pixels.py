@@ -5,7 +5,7 @@ import torch
 
 from trainer import kernels
 from trainer.config import Config, EnvConfig, PolicyConfig, PPOConfig, RunConfig
-from trainer.kernels.tiled import tiles as tiled
+from trainer.kernels.shared import tiles as tiled
 from trainer.policy.encoders.make import make_encoder
 from trainer.policy.feed_forward import FeedForwardPolicy
 from trainer.policy.lstm import LstmPolicy

@@ -14,11 +14,10 @@ from bridge.on_device.cartpole import MODULE as CARTPOLE_MODULE
 from bridge.on_device.cartpole import CartPole, CartPoleKernel
 from bridge.on_device.cartpole_tensors import CartPoleTensors
 from trainer import kernels
-from trainer.kernels import choose, fused, sequence
-from trainer.kernels.checks import fused_cases, minibatch_cases
+from trainer.kernels import choose
+from trainer.kernels.checks import minibatch_cases, rollout_cases, sources
 from trainer.kernels.checks.inputs import Inputs
-from trainer.kernels.cuda import rows as cuda
-from trainer.kernels.loss import cuda as loss_cuda
+from trainer.kernels.lstm import recurrence
 
 F32, BF16, U8 = torch.float32, torch.bfloat16, torch.uint8
 # Largest difference, relative to the largest magnitude (or 1). The GPU's logf, sqrtf and cosf have errors of their own in the
@@ -41,7 +40,7 @@ def lstm_backward(make: Inputs, rows: int, n: int = 5, dtype=F32):
     return gates, dc
 
 
-def lstm_recurrence(make: Inputs, rows: int, n: int, steps: int = 5):
+def lstm_sequence(make: Inputs, rows: int, n: int, steps: int = 5):
     """Both passes."""
     products, weight_h = make.normal(steps, rows, 4 * n, dtype=BF16), make.normal(4 * n, n) / n ** 0.5
     bias, keep, (h, c) = make.normal(4 * n), make.flags(steps + 1, rows, share=0.7), make.normal(2, rows, n).tanh()
@@ -49,8 +48,8 @@ def lstm_recurrence(make: Inputs, rows: int, n: int, steps: int = 5):
     hidden, weight_h = make.out(steps, rows, n, dtype=BF16), weight_h.to(BF16)
     inputs[0], cells[0] = h * keep[0, :, None], c
     gates, dgates = make.out(*products.shape, dtype=BF16), make.out(*products.shape, dtype=BF16)
-    kernels.lstm_recurrence(products, weight_h, bias, keep, gates, inputs, cells, hidden)
-    kernels.lstm_recurrence_backward(gates, weight_h, keep, cells, make.normal(steps, rows, n, dtype=BF16), dgates)
+    recurrence.lstm_recurrence(products, weight_h, bias, keep, gates, inputs, cells, hidden)
+    recurrence.lstm_recurrence_backward(gates, weight_h, keep, cells, make.normal(steps, rows, n, dtype=BF16), dgates)
     return gates, inputs, cells, hidden, dgates
 
 
@@ -121,7 +120,7 @@ Cases = dict[str, dict[str, Callable[..., tuple[torch.Tensor, ...]]]]
 CASES: Cases = {  # the function of trainer.kernels, and its cases by name
     "lstm_forward": {"float32": lstm_forward, "bfloat16": P(lstm_forward, dtype=BF16), "wide": P(lstm_forward, n=130)},
     "lstm_backward": {"float32": lstm_backward, "bfloat16": P(lstm_backward, dtype=BF16), "wide": P(lstm_backward, n=130)},
-    "lstm_recurrence": {f"{n} units": P(lstm_recurrence, n=n) for n in sequence.UNITS},
+    "lstm_sequence": {f"{n} units": P(lstm_sequence, n=n) for n in recurrence.UNITS},
     "mingru": {"float32": mingru, "bfloat16": P(mingru, dtype=BF16), "highway": P(mingru, highway=True)},
     "sample": {"all legal": sample, "masked": P(sample, masked=True), "step in memory": P(sample, memory=True),
                "many actions": P(sample, actions=70)},
@@ -144,8 +143,7 @@ class Group(NamedTuple):
     cases: Cases
 
 
-KERNELS = Group("kernels", lambda: (cuda.module, sequence.module, fused.module, loss_cuda.module),
-                CASES | fused_cases.CASES | minibatch_cases.CASES)
+KERNELS = Group("kernels", sources.modules, CASES | rollout_cases.CASES | minibatch_cases.CASES)
 CARTPOLE = Group("CartPole on the device", lambda: (CARTPOLE_MODULE,), {"cartpole": {"8 steps": cartpole}})
 
 
@@ -164,10 +162,10 @@ class Outcome(NamedTuple):
 
 
 def compare(group: Group, device: torch.device, rows: Iterable[int]) -> list[Outcome]:
-    """Run all cases of a group on a device; those of `lstm_recurrence` only if the GPU has it."""
+    """Run all cases of a group on a device; those of `lstm_sequence` only if the GPU has it."""
     found = []
     for kernel, cases in group.cases.items():
-        if kernel == "lstm_recurrence" and not sequence.multiplies_bf16(device):
+        if kernel == "lstm_sequence" and not recurrence.multiplies_bf16(device):
             continue
         for name, case in cases.items():
             for count in rows:

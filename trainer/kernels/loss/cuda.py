@@ -4,12 +4,12 @@ for it. minibatch.py has checked the tensors. Outputs come last.
 
 from pathlib import Path
 
-from bridge.nvrtc import BLOCK, CudaModule
-from trainer.kernels.cuda.rows import _WARP
+from bridge.nvrtc import BLOCK
+from trainer.kernels.shared.launch import WARP, cuda_module
 
 _FOLDER = Path(__file__).parent
 
-module = CudaModule(_FOLDER / "cuda.cu", [_FOLDER.parent / "rows.h", _FOLDER.parent / "cuda" / "threads.h", _FOLDER / "row.h"])
+module = cuda_module(_FOLDER / "cuda.cu", _FOLDER / "row.h")
 
 
 def select_sequences(frames, starts, h, c, order, position, frames_out, starts_out, h_out, c_out):
@@ -29,7 +29,7 @@ def ppo_loss(out, rollout, order, position, statistics, weight, entropy_coef, nu
     """
     (steps, sequences, width), environments = out.shape, rollout.action.shape[1]
     module.launch("ppo_loss", steps * sequences, out, *rollout, statistics, weight, entropy_coef, order, position, dout, parts,
-                  ratios, steps, environments, sequences, width - 1, *map(float, numbers), block=_WARP)
+                  ratios, steps, environments, sequences, width - 1, *map(float, numbers), block=WARP)
 
 
 def end_minibatch(sums, norm, gradients, history, position, batches: int, most: float):

@@ -1,7 +1,7 @@
 """A minibatch of a rollout: its sequences, its loss with the gradient, and its end.
 
 A GPU has kernels for all of it (cuda.cu). A CPU that multiplies bfloat16 has one for the loss of a policy in bfloat16
-(cpu.pyx); in float32 the bits of torch's own operations are kept. The checks and errors are those of dispatch.py.
+(cpu.pyx); in float32 the bits of torch's own operations are kept.
 """
 
 from collections.abc import Callable
@@ -10,10 +10,10 @@ from typing import NamedTuple
 import torch
 from torch import nn
 
-from trainer.kernels.arguments import check
 from trainer.kernels.choose import CPU, CUDA, REFERENCE, TILED, pick
 from trainer.kernels.loss import cpu, cuda, reference
 from trainer.kernels.loss.reference import PARTS, Rollout
+from trainer.kernels.shared.arguments import check
 
 
 class Loss(NamedTuple):

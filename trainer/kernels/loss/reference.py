@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import torch
 
-from trainer.kernels import reference
+from trainer.kernels.actions import reference as actions
 
 PARTS = ("loss_policy", "loss_value", "entropy", "kl", "clip_fraction")  # names of the results of the kernels
 
@@ -127,7 +127,7 @@ def gradient(out, rollout: Rollout, numbers, statistics, weight, entropy_coef, c
     joint = None if statistics is None else Statistics(*statistics)
     with torch.enable_grad():
         outputs = out.detach().requires_grad_()
-        log_prob, entropies = reference.categorical(outputs[..., :-1], mask, action)
+        log_prob, entropies = actions.categorical(outputs[..., :-1], mask, action)
         found = terms(log_prob, entropies, outputs[..., -1], batch, clip, value_clip, joint)
         loss = found.policy + value_coef * found.value - entropy_coef * found.entropy
         dout.copy_(torch.autograd.grad(loss * scale, outputs)[0])

@@ -9,10 +9,12 @@ import torch
 from torch import nn
 from torch.nn import functional
 
+from trainer.policy.encoders.encoder import Encoder
+
 MOST_KINDS = 64
 
 
-class Cells(nn.Module):
+class Cells(Encoder):
     """A one-hot input for each cell and kind, then two layers with ReLU: (B, K, *shape) to (B, size).
 
     scale: factor that maps the observation's bytes to 0 .. 1; its inverse is the highest kind.

@@ -6,10 +6,11 @@ from torch import nn
 from bridge.layout import Layout
 from trainer.errors import SettingError
 from trainer.imports import describe, find, user_errors
+from trainer.policy.encoders.encoder import Encoder
 from trainer.policy.trial import try_rows
 
 
-class Custom(nn.Module):
+class Custom(Encoder):
     """An encoder around a module of the user's own: (B, K, *shape) to (B, size).
 
     path: import path of a class or function that is called with shape=(K, *shape) and size=size, and returns a

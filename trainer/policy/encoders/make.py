@@ -1,27 +1,12 @@
-"""Make an encoder: the part of a policy that turns an observation into a vector of `size` numbers.
-
-An encoder is a torch.nn.Module, made by Encoder(shape, size, scale):
-
-    shape: (K, *shape of an observation); K frames are read at once.
-    size: width of the output.
-    scale: factor by which observations are multiplied before the encoder reads them.
-
-It has these methods. `forward` and `step` do the same arithmetic in the same order.
-
-    why_unfit(shape, scale)   static: why it cannot read observations of `shape` (without K), "" if it can
-    initialize()              set the parameters: orthogonal weights, as usual for PPO
-    cast(dtype)               the weights for `step` by name, in the dtype of the matrix products
-    forward(x)                (B, K, *shape) to (B, size), differentiable, for learning
-    step(weights, x, out)     the same without gradients, for the rollout; weights: those of `cast`; writes and returns `out`
-"""
+"""Make an encoder by its name, or by the import path of one of the user's own."""
 
 import torch
-from torch import nn
 
 from bridge.layout import Layout
 from trainer.errors import SettingError
 from trainer.policy.encoders.cells import Cells
 from trainer.policy.encoders.custom import Custom
+from trainer.policy.encoders.encoder import Encoder
 from trainer.policy.encoders.mlp import Mlp
 from trainer.policy.encoders.parts import Parts
 from trainer.policy.encoders.pictures import Board, Conv, choose_convolutions
@@ -29,7 +14,7 @@ from trainer.policy.encoders.pixels import Pixels
 from trainer.policy.encoders.transformed import Transformed, find_transform
 
 # The encoder class for each value of the setting `encoder`.
-ENCODERS: dict[str, type[nn.Module]] = {"mlp": Mlp, "conv": Conv, "pixels": Pixels, "board": Board, "cells": Cells}
+ENCODERS: dict[str, type[Encoder]] = {"mlp": Mlp, "conv": Conv, "pixels": Pixels, "board": Board, "cells": Cells}
 
 
 def choose_encoder(shape: tuple[int, ...]) -> str:
@@ -46,7 +31,7 @@ def choose_plain_encoder(shape: tuple[int, ...]) -> str:
 
 def make_encoder(kind: str, shape: tuple[int, ...], frames: int, size: int,
                  precision: torch.dtype = torch.float32, scale: float = 1.0, transform: str | None = None,
-                 layout: Layout | None = None) -> nn.Module:
+                 layout: Layout | None = None) -> Encoder:
     """A new encoder.
 
     kind: a name in ENCODERS, "auto" (see `choose_encoder`), or an import path "package.module:Name" (see custom.py).

@@ -7,11 +7,12 @@ from torch import nn
 from torch.nn import functional
 
 from bridge.layout import Layout
+from trainer.policy.encoders.encoder import Encoder
 from trainer.policy.encoders.pictures import Board, Conv, choose_convolutions
 from trainer.tensors import under, with_prefix
 
 
-class Parts(nn.Module):
+class Parts(Encoder):
     """Joins all parts, then one layer with ReLU: rows (B, K, n) to (B, size).
 
     Numbers enter scaled. A number that names one of several kinds has an input for each kind (one-hot). A picture or a board

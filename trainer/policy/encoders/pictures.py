@@ -6,7 +6,8 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from trainer.policy.encoders.convolution import convolve
+from trainer import kernels
+from trainer.policy.encoders.encoder import Encoder
 from trainer.tensors import under, with_prefix
 
 CHANNELS = (16, 32, 32)   # of the convolutions over pictures
@@ -16,7 +17,7 @@ LARGEST_BOARD = SMALLEST_PICTURE - 1  # points a side
 SMALLEST_BOARD = 4        # points a side; "auto" takes smaller observations for vectors
 
 
-class Convolutional(nn.Module):
+class Convolutional(Encoder):
     """Convolutions, then one layer: (B, K, *shape) to (B, size).
 
     The subclass has `convolve(x, weights)`, which applies the convolutions and returns one row for each observation.
@@ -87,7 +88,7 @@ class Conv(Convolutional):
     def convolve(self, x, weights):
         x = x.flatten(1, -3)
         for k, layer in enumerate(self.convolutions):
-            x = convolve(x, weights[f"weight{k}"], weights[f"bias{k}"], layer.stride[0]).relu()
+            x = kernels.convolve(x, weights[f"weight{k}"], weights[f"bias{k}"], layer.stride[0]).relu()
         return x.flatten(1)
 
 
@@ -113,7 +114,7 @@ class Board(Convolutional):
     def convolve(self, x, weights):
         x = x.flatten(1, -3).contiguous(memory_format=torch.channels_last)
         for k in range(LAYERS):
-            y = convolve(x, weights[f"weight{k}"], weights[f"bias{k}"], padding=1)
+            y = kernels.convolve(x, weights[f"weight{k}"], weights[f"bias{k}"], padding=1)
             x = (y.add_(x) if k else y).relu_()
         return x.permute(0, 2, 3, 1).flatten(1)
 

@@ -26,8 +26,7 @@ class Pixels(Conv):
         return Conv.why_unfit(shape, scale).replace("'conv'", "'pixels'")
 
     def reads_bytes(self, precision: torch.dtype) -> bool:
-        """True if `forward` and `step` take pictures in uint8 too, which are not scaled, for products in `precision`."""
-        return precision == torch.bfloat16 and kernels.takes_pictures(self.layer.weight, self.pictures)
+        return kernels.reads_pictures(self.layer.weight, self.pictures, precision)
 
     def cast(self, dtype: torch.dtype) -> dict[str, torch.Tensor]:
         weights = super().cast(dtype)

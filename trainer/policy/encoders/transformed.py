@@ -3,9 +3,9 @@
 from collections.abc import Callable
 
 import torch
-from torch import nn
 
 from trainer.imports import find
+from trainer.policy.encoders.encoder import Encoder
 from trainer.policy.trial import try_rows
 
 
@@ -24,14 +24,14 @@ def find_transform(path: str, shape: tuple[int, ...], precision: torch.dtype) ->
     return function, tuple(out.shape[1:])
 
 
-class Transformed(nn.Module):
+class Transformed(Encoder):
     """An encoder that reads transformed observations.
 
     function: the result of `find_transform`.
     inner: an encoder for the transformed shape.
     """
 
-    def __init__(self, function: Callable, inner: nn.Module):
+    def __init__(self, function: Callable, inner: Encoder):
         super().__init__()
         self.function, self.inner = function, inner
 

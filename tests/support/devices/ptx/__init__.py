@@ -1,6 +1,6 @@
 """An emulator of PTX: runs what NVRTC emits for a CUDA kernel, on NumPy arrays, without a GPU.
 
-    module = Module(Path("trainer/kernels/cuda/rows.cu"), "sm_90", headers=[Path("trainer/kernels/rows.h")])
+    module = Module(Path("trainer/kernels/actions/cuda.cu"), "sm_90", headers=[...])
     memory = Memory()                                # the live allocations, by address
     memory.add(address, data)                        # data: a uint8 array; or memory.add_array(array)
     module.kernel("sample")(grid, block, args, shared_bytes=0, memory=memory)
@@ -10,7 +10,7 @@ pointer is an np.uint64. `memory` is any object with `find(address) -> Allocatio
 A call returns when the kernel has ended. It raises Fault for an access outside a live allocation or not aligned, a race, a
 read of memory that was never written, or a barrier that not all threads reach.
 
-`EmulatedModule` (launch.py) stands in for `bridge.nvrtc.CudaModule`: the functions of trainer/kernels/cuda/rows.py and
+`EmulatedModule` (launch.py) stands in for `bridge.nvrtc.CudaModule`: the functions of the files cuda.py in trainer/kernels and
 CartPoleKernel run on it with CPU tensors.
 
     compiler.py     NVRTC: CUDA source to PTX

@@ -1,0 +1,9 @@
+from typing import Final
+
+from torch import Tensor
+
+ROWS: Final[int]
+
+def use(unit: int) -> None: ...
+def heads(hidden: Tensor, weight: Tensor, bias: Tensor, out: Tensor) -> None: ...
+def heads_backward(hidden: Tensor, weight: Tensor, dout: Tensor, dhidden: Tensor, sums: Tensor) -> None: ...

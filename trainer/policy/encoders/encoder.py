@@ -1,0 +1,42 @@
+"""The base of all encoders: the part of a policy that turns an observation into a vector of `size` numbers."""
+
+import torch
+from torch import nn
+
+
+class Encoder(nn.Module):
+    """An encoder, made by Encoder(shape, size, scale).
+
+    shape: (K, *shape of an observation); K frames are read at once.
+    size: width of the output.
+    scale: factor by which observations are multiplied before the encoder reads them.
+
+    `forward` and `step` do the same arithmetic in the same order.
+    """
+
+    reads_rows = False  # True if `step` and `forward` only need the numbers of one observation to be contiguous
+
+    @staticmethod
+    def why_unfit(shape: tuple[int, ...], scale: float) -> str:
+        """Why it cannot read observations of `shape` (without K), "" if it can."""
+        raise NotImplementedError
+
+    def initialize(self) -> None:
+        """Set the parameters: orthogonal weights, as usual for PPO."""
+        raise NotImplementedError
+
+    def reads_bytes(self, precision: torch.dtype) -> bool:
+        """True if `forward` and `step` read observations in uint8 too, which are not scaled, for products in `precision`."""
+        return False
+
+    def cast(self, dtype: torch.dtype) -> dict[str, torch.Tensor]:
+        """The weights for `step` by name, in the dtype of the matrix products."""
+        raise NotImplementedError
+
+    def forward(self, x):
+        """(B, K, *shape) to (B, size), differentiable, for learning."""
+        raise NotImplementedError
+
+    def step(self, weights: dict[str, torch.Tensor], x, out):
+        """The same without gradients, for the rollout. weights: those of `cast`. Writes and returns `out` (B, size)."""
+        raise NotImplementedError
