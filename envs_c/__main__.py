@@ -25,6 +25,7 @@ from envs_c.arcade import links
 from envs_c.gymnasium_env import ArcadeVectorEnv
 from envs_c.new import new
 from envs_c.play import command
+from envs_c.views import names
 
 SECONDS = 0.1  # of play for one measurement
 MANY_ACTIONS = 18  # a game with more shows the first and the last only
@@ -47,16 +48,24 @@ def speed(game, view: str, num_envs: int = 256) -> float:
     return steps * num_envs / elapsed
 
 
+def views(game) -> list[tuple[str, str]]:
+    """The views that the game itself writes, each with shape, dtype and speed as text."""
+    rows = []
+    for view in names(lambda view: view.plain):
+        core = envs_c.VecEnv(game, view=view, num_threads=1)
+        shape = " x ".join(map(str, core.observation_shape))
+        rows.append((view, f"{shape} {core.observation_dtype}, {speed(game, view) / 1e6:.1f}M steps/s a core"))
+    return rows
+
+
 def describe(game) -> str:
     """A few lines about a game."""
-    shape = " x ".join(map(str, game.feature_shape))
     count = len(game.actions)
     actions = " ".join(game.actions) if count <= MANY_ACTIONS else f"{count}, {game.actions[0]} to {game.actions[-1]}"
     limit = f", at most {game.time_limit} steps" if game.time_limit else ""
     lines = [f"{game.name}  Arcade/{game.title}-v0", f"    {game.summary}", f"    actions   {actions}",
-             f"    features  {shape} {game.feature_dtype}, {speed(game, 'features') / 1e6:.1f}M steps/s a core "
-             f"(frame skip {game.frame_skip}{limit})",
-             f"    pixels    84 x 84 uint8, {speed(game, 'pixels') / 1e6:.1f}M steps/s a core"]
+             *(f"    {view:<10}{text}" for view, text in views(game))]
+    lines[3] += f" (frame skip {game.frame_skip}{limit})"
     lines += [f"    option    {name}={option.default:g}: {option.help}, {option.low:g} to {option.high:g}"
               for name, option in game.options.items()]
     return "\n".join(lines)

@@ -22,6 +22,7 @@ from envs_c import catalog, install
 from envs_c.engine import checks
 from envs_c.errors import InvalidArgument, OutOfTurn
 from envs_c.gymnasium_env import ArcadeVectorEnv
+from envs_c.views import VIEWS, listed
 
 try:
     from stable_baselines3.common.monitor import Monitor
@@ -76,14 +77,14 @@ class ArcadeVecEnv(VecEnv):
 
     def __init__(self, vector: ArcadeVectorEnv, channels_last: bool = False):
         self.vector = vector
-        self.pixels = vector.core.view == "pixels"
+        self.pixels = VIEWS[vector.core.view].main.channels == 1  # grey: SB3 needs an axis of channels
         if vector.core.life_loss_info:
             raise InvalidArgument("life_loss_info must be False with stable-baselines3, not True: there a done episode begins "
                                   "again; episodic_life does that")
         self.channels_last = bool(channels_last)
         if self.channels_last and not self.pixels:
-            raise InvalidArgument("channels_last must be False for view='features', not True: features have no channels; "
-                                  "leave it out, or choose view='pixels'")
+            raise InvalidArgument(f"channels_last must be False for view={vector.core.view!r}, not True: it is for grey "
+                                  f"pictures; leave it out, or choose view={listed(lambda view: view.main.channels == 1)}")
         self.render_mode = vector.render_mode
         self.spec = registry.get(f"Arcade/{vector.game.title}-v0")
         kind = MaskedEnvironment if vector.game.has_mask else Environment

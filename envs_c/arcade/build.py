@@ -21,6 +21,7 @@ from envs_c import flags, install, machine, outside
 from envs_c.bare import emit
 from envs_c.errors import CompileFailed
 from envs_c.game import Game
+from envs_c.views import VIEWS
 
 HERE = Path(__file__).parent
 CAPACITY = 256  # environments of one instance
@@ -109,6 +110,7 @@ def describe(game) -> dict:
                      for row in game.features],
         "screen": list(game.screen), "frameSkip": game.frame_skip, "fps": game.fps, "timeLimit": game.time_limit,
         "options": {name: {**option._asdict()} for name, option in game.options.items()},
+        "views": {view.name: {"picture": view.main.channels > 0} for view in VIEWS.values() if view.plain},
         "variants": variants(game), "hasMask": game.has_mask, "hasLives": game.has_lives, "capacity": CAPACITY,
     }
 

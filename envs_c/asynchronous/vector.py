@@ -17,6 +17,7 @@ from envs_c.gymnasium_env.buffers import aligned_zeros
 from envs_c.gymnasium_env.infos import add_ends, add_last, add_lives, episode
 from envs_c.machine import cores
 from envs_c.types import Actions, AnyArray, Flags, Infos, Integers, Rewards, Screen, Seed
+from envs_c.views import VIEWS, listed
 
 
 def make_async(name: str, num_envs: int, batch_size: int | None = None, *, num_threads: int = 0,
@@ -55,8 +56,9 @@ class ArcadeAsyncEnv(VectorEnv[AnyArray, Actions, Any]):
     """
 
     def __init__(self, vector: ArcadeVectorEnv, batch_size: int | None = None, num_threads: int = 0) -> None:
-        if vector.core.view == "both":
-            raise InvalidArgument("view must be 'features', 'pixels' or 'rgb' with make_async, not 'both': choose one of them")
+        if VIEWS[vector.core.view].beside is not None:
+            raise InvalidArgument(f"view must be {listed(lambda view: view.beside is None)} with make_async, not "
+                                  f"{vector.core.view!r}: choose one of them")
         self.vector = vector
         self.core, self.game = vector.core, vector.game
         self.num_envs = n = vector.num_envs

@@ -14,6 +14,7 @@ import numpy as np
 
 from envs_c.errors import InvalidArgument
 from envs_c.machine import free_memory
+from envs_c.views import View
 
 SEED_MAX = (1 << 64) - 1
 UNITS = ((1e3, "kB"), (1e6, "MB"), (1e9, "GB"), (1e12, "TB"))
@@ -72,18 +73,18 @@ def choice(name: str, value, choices: tuple[str, ...]) -> str:
     return text
 
 
-def picture_size(value, view: str, screen: tuple[int, int], small: int) -> tuple[int, int] | None:
-    """(height, width) of a view's pictures; None under view "features".
+def picture_size(value, view: View, screen: tuple[int, int], small: int) -> tuple[int, int] | None:
+    """(height, width) of a view's pictures; None under a view without.
 
-    value: an integer for squares, a pair, or None: the whole screen for "rgb", `small` for grey pictures.
+    value: an integer for squares, a pair, or None: the whole screen, or `small`, as the view says.
     screen: (width, height) of the game's screen.
     """
-    if view == "features":
+    if view.picture is None:
         if value is not None:
-            raise InvalidArgument(f"picture_size must be None under view 'features', not {shown(value)}: it is for pictures")
+            raise InvalidArgument(f"picture_size must be None under view {view.name!r}, not {shown(value)}: it is for pictures")
         return None
     if value is None:
-        return (screen[1], screen[0]) if view == "rgb" else (small, small)
+        return (screen[1], screen[0]) if view.picture.whole else (small, small)
     pair = value if isinstance(value, (tuple, list)) else (value, value)
     try:
         height, width = (integer("picture_size", side, 1, 1024) for side in pair)

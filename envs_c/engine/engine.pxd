@@ -15,7 +15,7 @@ cdef class Engine:
     cdef readonly int first             # the number of environment 0 for seeds
     cdef readonly str view
     cdef readonly str autoreset
-    cdef readonly object picture_size   # (height, width) of pictures; None under view "features"
+    cdef readonly object picture_size   # (height, width) of pictures; None under a view without
     cdef readonly object frame_skip     # an int, or (low, high)
     cdef readonly int noop_max
     cdef readonly int time_limit        # steps; 0: none

@@ -7,8 +7,6 @@ from gymnasium.vector import AutoresetMode
 from envs_c.game import Game
 from envs_c.types import Flags, FrameSkip, Mask, Options, RewardClip, Seed, Size
 
-VIEWS: Final[tuple[str, ...]]
-
 def restored(kind: type[Engine], args: tuple[Any, ...], settings: dict[str, Any], state: bytes | None) -> Engine: ...
 
 class Engine:

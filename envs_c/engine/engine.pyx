@@ -22,6 +22,7 @@ from envs_c.io cimport draw_fn, mask_fn, observe_fn, reset_fn, step_fn
 from envs_c.machine import cores
 from envs_c.engine.painter cimport Painter, paint
 from envs_c.rng cimport rng_seed
+from envs_c.views import VIEWS
 
 
 cdef extern from "stdlib.h" nogil:
@@ -39,8 +40,6 @@ cdef extern from "team.h" nogil:
     void order_before(char* point)
     void order_after(char* point)
 
-
-VIEWS = ("features", "pixels", "rgb", "both")
 
 cdef bint LOST = openmp.LOST
 
@@ -116,8 +115,9 @@ cdef class Engine:
         self.actions, feature_shape, self.feature_low, self.feature_high = game.describe(self.options)
         self.num_envs = checks.integer("num_envs", num_envs, 1, 1 << 24)
         self.first = checks.integer("first", first, 0, 1 << 30)
-        self.view = checks.choice("view", view, VIEWS)
-        self.picture_size = checks.picture_size(picture_size, self.view, game.screen, SMALL)
+        self.view = checks.choice("view", view, tuple(VIEWS))
+        shown = VIEWS[self.view]
+        self.picture_size = checks.picture_size(picture_size, shown, game.screen, SMALL)
         self.autoreset = checks.choice("autoreset", autoreset, ("next_step", "same_step", "disabled"))
         self.frame_skip = checks.frame_skip(game.frame_skip if frame_skip is None else frame_skip)
         self.noop_max = checks.noop_max(noop_max, game.name, self.actions)
@@ -128,11 +128,9 @@ cdef class Engine:
         self.life_loss_info = checks.life_setting("life_loss_info", life_loss_info, game)
         self.chosen_threads = checks.integer("num_threads", num_threads, 0, 1024)
         self.num_threads = self.chosen_threads or cores()
-        picture = None if self.picture_size is None else (*self.picture_size, 3) if self.view == "rgb" else self.picture_size
-        pixels = self.view in ("pixels", "rgb")
-        self.observation_shape = picture if pixels else feature_shape
-        self.observation_dtype = np.dtype("uint8") if pixels else game.feature_dtype
-        self.picture_shape = None if pixels else picture
+        self.observation_shape = shown.main.shape(feature_shape, self.picture_size)
+        self.observation_dtype = np.dtype(shown.main.dtype or game.feature_dtype)
+        self.picture_shape = None if shown.beside is None else shown.beside.shape(feature_shape, self.picture_size)
         self.chunk_size = checks.integer("chunk_size", chunk_size, 0, 1 << 24)
         self.stride = state_stride(game.state_size)
         memory = checks.Memory(f"{self.num_envs:,} environments of {game.name}")
@@ -185,14 +183,15 @@ cdef class Engine:
         io.options = &options[0]
         self.painter = Painter(self.game, options)
         io.screen = &self.painter.screen
-        if self.view == "rgb" or self.view != "features" and self.picture_size != (SMALL, SMALL):
+        shown = VIEWS[self.view]
+        if shown.picture is not None and (shown.picture.channels != 1 or self.picture_size != (SMALL, SMALL)):
             height, width = self.picture_size
-            self.format = self.painter.format(height, width, 3 if self.view == "rgb" else 1)
+            self.format = self.painter.format(height, width, shown.picture.channels)
             io.format, io.paint = &self.format, paint
         io.observation_bytes = int(np.prod(self.observation_shape)) * self.observation_dtype.itemsize
         io.picture_bytes = 0 if self.picture_shape is None else int(np.prod(self.picture_shape))
         io.num_actions = len(self.actions)
-        io.pixels = self.view in ("pixels", "rgb")
+        io.pixels = shown.main.channels > 0
         low, high = self.frame_skip if isinstance(self.frame_skip, tuple) else (self.frame_skip, self.frame_skip + 1)
         io.frame_skip, io.frame_skip_span, io.noop_max, io.time_limit = low, high - low, self.noop_max, self.time_limit
         io.sticky = self.sticky

@@ -19,6 +19,7 @@ from envs_c.engine.busy cimport add_mark, drop_mark, leave
 from envs_c.game cimport DISABLED, OBSERVE, RESET, STEP, Head, Operation
 from envs_c.engine.restore cimport aligned_alloc, can_exist
 from envs_c.engine.state import close_state, open_state
+from envs_c.views import listed
 
 
 BUFFERS = ("actions", "observation", "reward", "terminated", "truncated", "final_observation", "action_mask",
@@ -62,7 +63,8 @@ cdef class Batch:
         if env.picture_shape is not None:
             self.bind_pictures(env, (count, *env.picture_shape), picture, final_picture)
         elif picture is not None or final_picture is not None:
-            raise InvalidArgument(f"picture and final_picture must be None under view {env.view!r}: they are for view 'both'")
+            raise InvalidArgument(f"picture and final_picture must be None under view {env.view!r}: they are for view "
+                                  f"{listed(lambda view: view.beside)}")
         self.buffers = (actions, observation, reward, terminated, truncated, final_observation, action_mask,
                         final_action_mask, picture, final_picture)
         checks.apart(dict(zip(BUFFERS, self.buffers)))
@@ -72,7 +74,7 @@ cdef class Batch:
             raise MemoryError("no memory for a batch")
 
     cdef bind_pictures(self, Engine env, shape, picture, final_picture):
-        """Connect the buffers of pictures under view "both". shape: theirs."""
+        """Connect the buffers of pictures beside the features. shape: theirs."""
         self.io.picture = <uint8_t*><size_t>checks.address("picture", picture, shape, "uint8")
         if final_picture is not None or env.autoreset == "same_step":
             self.io.final_picture = <uint8_t*><size_t>checks.address("final_picture", final_picture, shape, "uint8")
@@ -223,8 +225,8 @@ cdef class VecEnv(Engine):
         final_observation: as observation; required under autoreset "same_step".
         action_mask: (B, num_actions) uint8, optional.
         final_action_mask: the same for final_observation.
-        picture: (B, *picture_shape) uint8; required under view "both", where `observation` holds the features.
-        final_picture: the same for final_observation; required under view "both" with autoreset "same_step".
+        picture: (B, *picture_shape) uint8; required under a view with a picture beside the features ("both").
+        final_picture: the same for final_observation; required under such a view with autoreset "same_step".
 
         Every buffer is an aligned, C-contiguous NumPy array; no two share memory. Raises InvalidArgument, which names the
         wrong buffer.

@@ -10,6 +10,7 @@ from envs_c.engine import checks
 from envs_c.engine.vecenv import VecEnv
 from envs_c.errors import InvalidArgument
 from envs_c.game import Game
+from envs_c.views import DEFAULT, VIEWS
 
 # in ALE's order, which its users number actions by
 ACTIONS = ("NOOP", "FIRE", "UP", "RIGHT", "LEFT", "DOWN", "UPRIGHT", "UPLEFT", "DOWNRIGHT", "DOWNLEFT", "UPFIRE", "RIGHTFIRE",
@@ -59,15 +60,17 @@ def _use(settings: dict, name: str, value, ours: str, default):
 
 
 def _set_view(game: Game, settings: dict, value):
-    if settings["view"] != "features" or settings["picture_size"] is not None:
+    if settings["view"] != DEFAULT or settings["picture_size"] is not None:
         raise InvalidArgument("obs_type and view or picture_size must not be given together: they are one setting; leave "
                               "obs_type out")
-    if value == "ram":
+    chosen = {view.obs_type: view for view in VIEWS.values() if view.obs_type}
+    if value == "ram" and value not in chosen:
         raise InvalidArgument("obs_type must be 'rgb' or 'grayscale', not 'ram': the games are no emulation and have no RAM; "
                               "view='features' is their own vector")
-    width, height = game.screen
-    settings["picture_size"] = (height, width)
-    settings["view"] = {"rgb": "rgb", "grayscale": "pixels"}[checks.choice("obs_type", value, ("rgb", "grayscale"))]
+    view = chosen[checks.choice("obs_type", value, tuple(chosen))]
+    settings["view"] = view.name
+    if view.picture is not None:
+        settings["picture_size"] = game.screen[::-1]
 
 
 def _set_option(game: Game, name: str, value, options: dict):

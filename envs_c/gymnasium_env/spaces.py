@@ -5,6 +5,7 @@ from gymnasium import spaces
 from gymnasium.vector.utils import batch_space
 
 from envs_c.engine.vecenv import VecEnv
+from envs_c.views import VIEWS
 
 
 def batched(single: spaces.Box | spaces.Dict, num_envs: int) -> spaces.Box | spaces.Dict:
@@ -22,16 +23,17 @@ def batched(single: spaces.Box | spaces.Dict, num_envs: int) -> spaces.Box | spa
 
 
 def observation_space(core: VecEnv, frame_stack: int) -> spaces.Box | spaces.Dict:
-    """The space of one environment's observations: a Dict of "features" and "pixels" under view "both", else a Box."""
-    if core.view == "both":
-        return spaces.Dict({"features": box(core, frame_stack), "pixels": spaces.Box(0, 255, core.picture_shape, np.uint8)})
-    return box(core, frame_stack)
+    """The space of one environment's observations: a Dict if there is a picture beside the features, else a Box."""
+    main, beside = VIEWS[core.view].main, VIEWS[core.view].beside
+    if beside is None:
+        return box(core, frame_stack)
+    return spaces.Dict({main.name: box(core, frame_stack), beside.name: spaces.Box(0, 255, core.picture_shape, np.uint8)})
 
 
 def box(core: VecEnv, frame_stack: int) -> spaces.Box:
     """The space of one environment's array of observations."""
     shape, dtype = core.observation_shape, core.observation_dtype
-    low, high = (0, 255) if core.view in ("pixels", "rgb") else (core.feature_low, core.feature_high)
+    low, high = (0, 255) if VIEWS[core.view].main.dtype == "uint8" else (core.feature_low, core.feature_high)
     if dtype == np.uint8:
         low, high = np.clip(low, 0, 255), np.clip(high, 0, 255)
     low, high = (np.broadcast_to(np.asarray(bound, dtype), shape) for bound in (low, high))

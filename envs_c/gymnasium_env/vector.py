@@ -24,6 +24,7 @@ from envs_c.gymnasium_env.snapshot import close_snapshot, open_snapshot
 from envs_c.gymnasium_env.spaces import batched, observation_space
 from envs_c.play.human import Human
 from envs_c.types import Actions, Flags, Infos, Integers, Observations, Options, Rewards, Screen, Seed
+from envs_c.views import VIEWS
 
 METADATA = {"render_modes": ["human", "rgb_array"], "render_fps": 60}  # of the class; an environment has its game's frame rate
 MODES = {mode.value.lower().replace("-", ""): mode for mode in AutoresetMode}
@@ -53,8 +54,10 @@ class ArcadeVectorEnv(Copies, VectorEnv[Observations, Actions, npt.NDArray[Any]]
         self.game = game
         self.num_envs = num_envs = self.core.num_envs
         self.frame_stack = checks.integer("frame_stack", frame_stack, 1, 64)
-        if self.frame_stack > 1 and self.core.view == "both":
-            raise InvalidArgument(f"frame_stack must be 1 under view 'both', not {frame_stack}: stack the parts yourself")
+        self._parts = tuple(part.name for part in VIEWS[self.core.view].parts)
+        if self.frame_stack > 1 and len(self._parts) > 1:
+            raise InvalidArgument(f"frame_stack must be 1 under view {self.core.view!r}, not {frame_stack}: stack the parts "
+                                  "yourself")
         self.copy = checks.boolean("copy", copy)
         self.render_mode = checks.choice("render_mode", "rgb_array" if render_mode is None else render_mode,
                                          ("human", "rgb_array"))
@@ -205,15 +208,19 @@ class ArcadeVectorEnv(Copies, VectorEnv[Observations, Actions, npt.NDArray[Any]]
         """
         add_ends(infos, over, statistics)
         if self.core.autoreset == "same_step":
-            last = final if self._final_picture is None else {"features": final, "pixels": self._final_picture}
+            last = final if self._final_picture is None else self._both(final, self._final_picture)
             add_last(infos, over, statistics, last, self._final_mask, self.core.final_lives)
 
     def _observations(self):
         buffers, stack = self._latest, self._stack
         observations = buffers.observation if stack is None else stack
         if buffers.picture is not None:
-            observations = {"features": observations, "pixels": buffers.picture}
+            observations = self._both(observations, buffers.picture)
         return copied(observations) if self.copy and buffers is self._own else observations
+
+    def _both(self, features, picture):
+        """Features and the picture beside them, as one observation."""
+        return dict(zip(self._parts, (features, picture), strict=True))
 
     def render(self) -> tuple[Screen, ...] | None:
         """The screens of all environments in colour: a tuple of N (height, width, 3) uint8.

@@ -7,11 +7,12 @@ from envs_c.testing.causes import cause
 from envs_c.testing.play import Play, actions_of
 from envs_c.testing.watchdog import note
 from envs_c.testing.workers import ask, module_of
+from envs_c.views import names
 
 SMALL = 84         # rows and columns of the grey picture
 STEPS = 120
 LIMIT = 23         # steps: short, for many ends in every game, some of them in the same step
-VIEWS = ("features", "pixels")
+VIEWS = names(lambda view: view.plain)
 RULES = {}
 
 

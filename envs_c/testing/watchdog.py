@@ -10,6 +10,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from envs_c.views import VIEWS
+
 SECONDS = 3.0  # of CPU time, for one call of the engine, which takes microseconds; a busy machine does not change it
 PAUSE = 0.2    # seconds between two looks
 STALLED = 70   # exit status of a process that was ended
@@ -60,7 +62,7 @@ def suspects(call: str, play, rows: slice) -> str:
     """
     if call not in ("step", "reset", "observe"):
         return call
-    view = ["draw" if play.core.view == "pixels" else "observe", *(["mask"] if play.game.has_mask else [])]
+    view = ["draw" if VIEWS[play.core.view].main.channels else "observe", *(["mask"] if play.game.has_mask else [])]
     if call == "observe":
         return " or ".join(view)
     waiting = np.flatnonzero(np.isnan(play.arrays["reward"][rows]))

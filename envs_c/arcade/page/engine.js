@@ -30,6 +30,7 @@ import { check, checkSeed, complete, randomSeed } from "./settings.js";
  * @property {number} fps frames a second
  * @property {number|null} timeLimit the default, in steps
  * @property {Object<string, Option>} options in their order
+ * @property {Object<string, {picture: boolean}>} views what an observation can show, by the name of the view; the default first
  * @property {Object<string, Object<string, {actions: string[], featureShape: number[]}>>} variants by option and value: the
  *     actions and features where they differ from the default's
  * @property {boolean} hasMask some actions are illegal at times
@@ -43,7 +44,7 @@ import { check, checkSeed, complete, randomSeed } from "./settings.js";
  * Settings, all optional; those of `envs_c.make`.
  * @typedef {object} Settings
  * @property {number} [count] environments; 1
- * @property {"features"|"pixels"} [view] the content of `observation`; "features"
+ * @property {string} [view] the content of `observation`: one of `About.views`, or the first
  * @property {number} [frameSkip] frames of a step; the game's own
  * @property {number} [sticky] probability that a frame repeats the last action; 0
  * @property {number} [noopMax] most frames of NOOP after a reset; 0
@@ -112,7 +113,7 @@ export class Game {
   /** @type {WebAssembly.Module} for more instances: `Game.create(game.module, game.about, ...)` */ module;
   /** @type {Required<Settings>} as completed with the defaults */ settings;
   /** @type {string[]} names of the actions under these options */ actions = [];
-  /** @type {number[]} shape of one observation: [118], or [84, 84] under view "pixels" */ shape = [];
+  /** @type {number[]} shape of one observation: [118], or [84, 84] of a picture */ shape = [];
   /** @type {number} numbers of one observation */ size = 0;
   /** @type {number} features of one environment */ featureSize = 0;
   /** @type {number} environments */ count = 1;
@@ -152,20 +153,21 @@ export class Game {
   /** Set up the environments under `settings`. */
   #setUp() {
     const { count, view, options, frameSkip, sticky, noopMax, timeLimit } = this.settings, about = this.about;
+    const { picture } = about.views[view];
     const buffer = this.#wasm.memory.buffer, at = this.#at;
     new Float64Array(buffer, at.options, Object.keys(options).length).set(Object.values(options));
     let variant = { actions: about.actions, featureShape: about.featureShape };
     for (const [name, values] of Object.entries(about.variants)) variant = values[options[name]] ?? variant;
     const features = variant.featureShape.reduce((product, length) => product * length, 1);
-    this.#wasm.setup(count, randomSeed(), Number(view === "pixels"), variant.actions.length, features, frameSkip, sticky,
+    this.#wasm.setup(count, randomSeed(), Number(picture), variant.actions.length, features, frameSkip, sticky,
       noopMax, timeLimit ?? 0);
     this.#started = false;
     this.actions = variant.actions;
     this.count = count;
-    this.shape = view === "pixels" ? [SMALL, SMALL] : variant.featureShape;
-    this.size = view === "pixels" ? SMALL * SMALL : features;
+    this.shape = picture ? [SMALL, SMALL] : variant.featureShape;
+    this.size = picture ? SMALL * SMALL : features;
     this.featureSize = features;
-    const bytes = view === "pixels" || about.featureDtype === "uint8";
+    const bytes = picture || about.featureDtype === "uint8";
     this.observation = new (bytes ? Uint8Array : Float32Array)(buffer, at.observation, count * this.size);
     this.reward = new Float32Array(buffer, at.reward, count);
     this.terminated = new Float32Array(buffer, at.terminated, count);

@@ -32,8 +32,8 @@ export function complete(about, given) {
   for (const name of Object.keys(given.options ?? {}))
     if (!(name in options)) throw new RangeError(`option ${name} of ${about.name} does not exist: it has ` +
       (Object.keys(options).join(", ") || "none"));
-  const view = given.view ?? "features";
-  if (view !== "features" && view !== "pixels") throw new RangeError(`view must be features or pixels, not ${view}`);
+  const views = Object.keys(about.views), view = given.view ?? views[0];
+  if (!views.includes(view)) throw new RangeError(`view must be ${views.join(" or ")}, not ${view}`);
   const noopMax = check("noopMax", given.noopMax ?? 0, 0, 10000);
   if (noopMax && about.actions[0] !== "NOOP") throw new RangeError(`noopMax must be 0 in ${about.name}, which has no NOOP`);
   return {
