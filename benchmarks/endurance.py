@@ -12,6 +12,7 @@ from rich.console import Console
 
 from benchmarks.common import head, new_parser, publish
 from trainer.config.config import overlay
+from trainer.config.games import GameName
 from trainer.config.preset import preset
 from trainer.log.run_log import RunLog
 from trainer.log.text import markdown
@@ -38,7 +39,7 @@ def note(rows: list[list[str]], sizes: list[float], seconds: float, step: int):
 
 def run(game: str, minutes: float, folder: Path) -> tuple[list[list[str]], float, float]:
     """Train for some minutes. Returns the rows, the log's share of the time, and the growth in MiB since the first row."""
-    config = overlay(preset(game), {"ppo": {"total_steps": 2**50}, "run": {"device": "cpu", "run_dir": str(folder)}})
+    config = overlay(preset(GameName(game)), {"ppo": {"total_steps": 2**50}, "run": {"device": "cpu", "run_dir": str(folder)}})
     session = make_session(config)
     rows, sizes = [], []
     with (folder.parent / "screen").open("w", encoding="utf-8") as screen:

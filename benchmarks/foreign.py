@@ -25,6 +25,7 @@ from stable_baselines3.common.vec_env import VecNormalize
 
 from benchmarks.common import head, new_parser, publish
 from trainer.config import EnvConfig
+from trainer.config.games import GameName
 from trainer.config.preset import preset
 from trainer.environments import spaces_of
 from trainer.log.numbers import count
@@ -95,7 +96,7 @@ class Watch:
 
 def ours(name: str, task: Task, seed: int) -> Watch:
     """Train with the trainer's preset."""
-    config = preset(f"gym:{name}", spaces_of(f"gym:{name}", EnvConfig()))
+    config = preset(GameName(f"gym:{name}"), spaces_of(GameName(f"gym:{name}"), EnvConfig()))
     config = replace(config, env=replace(config.env, num_threads=1), run=replace(config.run, seed=seed, device="cpu"))
     watch, session = Watch(task), make_session(config)
     take = session.pipeline.take_episodes

@@ -16,6 +16,7 @@ import numpy as np
 
 import envs_c
 from benchmarks.common import check_games, head, new_parser, publish, score
+from trainer.config.games import GameName
 from trainer.config.preset import preset
 from trainer.environments import make_env
 from trainer.log.text import markdown
@@ -26,7 +27,7 @@ from trainer.runs import checkpoint
 EPISODES = 100
 
 
-def random_score(game: str) -> float:
+def random_score(game: GameName) -> float:
     """Return the mean raw return of EPISODES episodes of random play with the preset's settings."""
     settings = preset(game).env
     env = make_env(game, settings, EPISODES, 7)
@@ -87,7 +88,7 @@ def main():
     check_games(parser, options.games)
     kept = options.out / "presets.json"
     scores = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else {}
-    for game in options.games or envs_c.games():
+    for game in map(GameName, options.games or envs_c.games()):
         with tempfile.TemporaryDirectory() as root:
             folder = options.runs / f"{game}-sticky0-s1" if options.runs else train(game, Path(root), more)
             scores[game] = show(game, folder, options.gifs / f"{game}.gif", options.seconds)

@@ -13,6 +13,7 @@ import torch
 
 from benchmarks.common import head, new_parser, publish
 from trainer.config.config import overlay
+from trainer.config.games import GameName
 from trainer.config.preset import preset
 from trainer.log.text import markdown
 from trainer.training.build import make_session
@@ -51,7 +52,7 @@ def products(frames: int) -> float:
 
 def training(encoder: str, frames: int, iterations: int) -> float:
     """CPU seconds of a step of training."""
-    session = make_session(overlay(preset("breakout", view="pixels"), {
+    session = make_session(overlay(preset(GameName("breakout"), view="pixels"), {
         "env": {"num_threads": 1}, "policy": {"encoder": encoder, "frame_stack": frames, "precision": "bfloat16"},
         "run": {"device": "cpu"}}))
     return least(lambda: iterate(session), iterations) / session.config.batch_steps

@@ -23,6 +23,7 @@ import numpy as np
 import envs_c
 from benchmarks.common import head, new_parser, publish, score
 from trainer.config import Config
+from trainer.config.games import GameName
 from trainer.config.preset import preset
 from trainer.config.sections import OF_THE_MACHINE
 from trainer.errors import RunError
@@ -108,7 +109,7 @@ def row(game: str, sticky: float, members: list[dict[str, Any]]) -> list[str]:
 def steps_of(game: str, members: list[dict[str, Any]]) -> str:
     """The steps of a training, such as "40.0M of 160.0M" if the game's preset has clearly more."""
     steps = np.mean([one["steps"] for one in members]) / 1e6
-    whole = preset(game).ppo.total_steps / 1e6 if game in envs_c.games() else 0.0
+    whole = preset(GameName(game)).ppo.total_steps / 1e6 if game in envs_c.games() else 0.0
     return f"{steps:.1f}M" + (f" of {whole:.1f}M" if steps < 0.9 * whole else "")
 
 

@@ -21,6 +21,7 @@ from bridge.on_device.cartpole import CartPoleKernel
 from bridge.on_device.cartpole_tensors import CartPoleTensors
 from bridge.source import GameSource
 from envs_c import install
+from envs_c.views import VIEWS
 from trainer import imports
 from trainer.config import EnvConfig
 from trainer.config.games import GameName, find_game, load_environments
@@ -39,7 +40,7 @@ GYM_OFFSET, GYM_SEEDS = 1 << 30, (1 << 31) - (1 << 20)
 GYM_RATE = 15          # steps per second of an environment without `render_fps`: a console's 60 frames, four per step
 
 
-def make_env(game: str, env: EnvConfig, num_envs: int, seed: int, first: int = 0) -> envs_c.VecEnv:
+def make_env(game: GameName, env: EnvConfig, num_envs: int, seed: int, first: int = 0) -> envs_c.VecEnv:
     """Environments of one of our games.
 
     num_envs: number of environments, in place of env.num_envs.
@@ -50,14 +51,13 @@ def make_env(game: str, env: EnvConfig, num_envs: int, seed: int, first: int = 0
                          num_threads=env.num_threads, seed=seed, options=env.options, first=first)
 
 
-def make_source(game: str, env: EnvConfig, num_envs: int, seed: int, num_batches: int = 1, first: int = 0):
+def make_source(game: GameName, env: EnvConfig, num_envs: int, seed: int, num_batches: int = 1, first: int = 0):
     """The bridge's source of environments of any game. num_envs, first: as in `make_env`.
 
     num_batches: number of batches for Gymnasium's environments; the pipeline divides our own games into batches.
     Raises ConfigError if a Gymnasium environment is unknown or unsuitable, or if a setting does not apply to it.
     """
-    name = GameName.parse(game)
-    if not name.is_gym:
+    if not game.is_gym:
         if changed := _changed(env, GYM_SETTINGS):
             raise ConfigError(f"{' and '.join(changed)} cannot be set for {game}: only environments of Gymnasium have these "
                               "settings; leave them out")
@@ -69,17 +69,17 @@ def make_source(game: str, env: EnvConfig, num_envs: int, seed: int, num_batches
     edges, made = [num_envs * k // num_batches for k in range(num_batches + 1)], []
     with contextlib.ExitStack() as failed:
         for lo, hi in itertools.pairwise(edges):
-            made.append(make_gymnasium(name, hi - lo, env))
+            made.append(make_gymnasium(game, hi - lo, env))
             failed.callback(made[-1].close)
         try:
             source = GymnasiumSource(made, env.reward_clip, seed + first, owned=True, plain=env.observations == "plain")
         except ValueError as error:
-            raise ConfigError(f"{name.short}: {error}") from None
+            raise ConfigError(f"{game.short}: {error}") from None
         failed.pop_all()
     return source
 
 
-def spaces_of(game: str, env: EnvConfig) -> Spaces:
+def spaces_of(game: GameName, env: EnvConfig) -> Spaces:
     """The facts that decide the preset of an environment of Gymnasium. Raises ConfigError as `make_source`."""
     with contextlib.closing(make_source(game, env, 1, 0)) as source:
         shape, numbers = source.observation_shape, source.observation_dtype == "float32"
@@ -88,7 +88,7 @@ def spaces_of(game: str, env: EnvConfig) -> Spaces:
                       numbers and not pictures)
 
 
-def make_simulation(game: str, env: EnvConfig, num_envs: int, seed: int, device: torch.device, first: int = 0):
+def make_simulation(game: GameName, env: EnvConfig, num_envs: int, seed: int, device: torch.device, first: int = 0):
     """Environments simulated on the device itself. num_envs, first: as in `make_env`.
 
     Raises ConfigError for a game or a setting without a simulation, and for sim "device" without a GPU.
@@ -104,17 +104,17 @@ def make_simulation(game: str, env: EnvConfig, num_envs: int, seed: int, device:
                                 sticky=env.sticky, first=first)
 
 
-def make_gymnasium(name: GameName, num_envs: int, env: EnvConfig) -> VectorEnv:
+def make_gymnasium(game: GameName, num_envs: int, env: EnvConfig) -> VectorEnv:
     """A vector environment of Gymnasium with the options, the wrappers and the vectorization of `env`.
 
     Raises ConfigError if it cannot be made.
     """
     wrappers, spec = [_wrapper(path) for path in env.wrappers], None
     try:
-        spec = _spec(name)
+        spec = _spec(game)
         native = env.vectorization == "native" or (env.vectorization == "auto" and not wrappers and spec.vector_entry_point)
         if native and (wrappers or spec.vector_entry_point is None):
-            reason = "with wrappers" if wrappers else f"for {name.short}, which has no vector environment of its own"
+            reason = "with wrappers" if wrappers else f"for {game.short}, which has no vector environment of its own"
             raise SettingError("vectorization", f"must be auto, sync or async {reason}, not 'native'")
         atari = ATARI if native and str(spec.vector_entry_point).startswith("ale_py.vector_env") else {}
         kind = "vector_entry_point" if native else "async" if env.vectorization == "async" else "sync"
@@ -122,39 +122,39 @@ def make_gymnasium(name: GameName, num_envs: int, env: EnvConfig) -> VectorEnv:
     except TrainerError:
         raise
     except Exception as error:  # of the environment's code
-        hint = f" (ALE's games need ale-py: {install.hint('oracle')})" if name.is_ale else ""
+        hint = f" (ALE's games need ale-py: {install.hint('oracle')})" if game.is_ale else ""
         text = f"{type(error).__name__}: {error}" if type(error).__module__ == "builtins" else str(error)
         made = spec and spec.entry_point
         place = imports.line_of(error, inspect.getsourcefile(made)) if inspect.isclass(made) else ""
-        raise ConfigError(f"gymnasium.make_vec({name.gym_id!r}) failed: {' '.join(text.split())}{place}{hint}") from error
+        raise ConfigError(f"gymnasium.make_vec({game.gym_id!r}) failed: {' '.join(text.split())}{place}{hint}") from error
 
 
-def _spec(name: GameName) -> EnvSpec:
+def _spec(game: GameName) -> EnvSpec:
     """The specification of an environment; its module or file is loaded.
 
     Raises gymnasium.error.Error for an unknown ID, and ConfigError if a file or a module cannot be loaded or has no such name.
     """
-    if name.is_ale and importlib.util.find_spec("ale_py"):
+    if game.is_ale and importlib.util.find_spec("ale_py"):
         import ale_py
         gymnasium.register_envs(ale_py)
-    if name.env_file is not None:
-        with imports.user_errors("game", name.text, "running the file", name.env_file):
-            module = load_environments(name.text)
-    elif name.env_module is not None:
-        module = imports.load("game", name.text, name.env_module)
+    if game.env_file is not None:
+        with imports.user_errors("game", game, "running the file", game.env_file):
+            module = load_environments(game)
+    elif game.env_module is not None:
+        module = imports.load("game", game, game.env_module)
     else:
-        return gymnasium.spec(name.gym_id)
+        return gymnasium.spec(game.gym_id)
     try:
-        made = operator.attrgetter(name.env_name)(module)
+        made = operator.attrgetter(game.env_name)(module)
     except AttributeError:
-        if name.env_name in gymnasium.registry or not name.env_name.isidentifier():
-            return gymnasium.spec(name.env_name)
-        raise ConfigError(f"{name.text}: {module.__file__} has no environment {name.env_name}; it has "
+        if game.env_name in gymnasium.registry or not game.env_name.isidentifier():
+            return gymnasium.spec(game.env_name)
+        raise ConfigError(f"{game}: {module.__file__} has no environment {game.env_name}; it has "
                           f"{', '.join(_environments(module)) or 'no class of an environment'}") from None
     if not callable(made):
-        raise ConfigError(f"{name.text} must be a class or a function that makes an environment, not {imports.describe(made)}")
+        raise ConfigError(f"{game} must be a class or a function that makes an environment, not {imports.describe(made)}")
     is_vector = isinstance(made, type) and issubclass(made, VectorEnv)
-    return EnvSpec(name.env_name, **{"vector_entry_point" if is_vector else "entry_point": made})
+    return EnvSpec(game.env_name, **{"vector_entry_point" if is_vector else "entry_point": made})
 
 
 def _environments(module: ModuleType) -> list[str]:
@@ -176,9 +176,9 @@ def _wrapper(path: str) -> Callable[[gymnasium.Env], gymnasium.Env]:
     return wrapped
 
 
-def episode_seed(game: str, seed: int) -> int:
+def episode_seed(game: GameName, seed: int) -> int:
     """The seed for an evaluation's environments: its episodes differ from those of a training with the same seed."""
-    return (seed + GYM_OFFSET) % GYM_SEEDS if GameName.parse(game).is_gym else seed + SEED_OFFSET
+    return (seed + GYM_OFFSET) % GYM_SEEDS if game.is_gym else seed + SEED_OFFSET
 
 
 def resumed_seed(seed: int, step: int) -> int:
@@ -198,21 +198,20 @@ def rate_of(source) -> float:
     return float(rate) if isinstance(rate, (int, float)) and rate > 0 else GYM_RATE
 
 
-def single(game: str, env: EnvConfig) -> EnvConfig:
+def single(game: GameName, env: EnvConfig) -> EnvConfig:
     """The settings for whole episodes, such as those of an evaluation: vectorization sync, if that plays the same game.
 
     An environment with a vector environment of its own is taken by itself if its spaces are the same (ALE's are not). Each of
     its episodes then depends on its seed and its actions alone, so that it can be replayed, and is not stepped after its end.
     """
-    name = GameName.parse(game)
-    if not name.is_gym or name.is_ale or env.vectorization != "auto":
+    if not game.is_gym or game.is_ale or env.vectorization != "auto":
         return env
     by_itself = replace(env, vectorization="sync")
     try:
-        if _spec(name).vector_entry_point is None:
+        if _spec(game).vector_entry_point is None:
             return by_itself
-        with (contextlib.closing(make_gymnasium(name, 1, env)) as own,
-              contextlib.closing(make_gymnasium(name, 1, by_itself)) as one):
+        with (contextlib.closing(make_gymnasium(game, 1, env)) as own,
+              contextlib.closing(make_gymnasium(game, 1, by_itself)) as one):
             check_spaces(one, own.single_observation_space, own.single_action_space)
     except (gymnasium.error.Error, ValueError):
         return env  # there is none by itself, or it shows something else
@@ -227,7 +226,7 @@ def observation_scale(source) -> float:
     if source.observation_dtype != "uint8":
         return 1.0
     env = getattr(source, "env", None)
-    highest = 255.0 if env is None or env.view == "pixels" else float(np.max(env.feature_high))
+    highest = 255.0 if env is None or VIEWS[env.view].main.dtype else float(np.max(env.feature_high))
     return 1.0 / min(highest, 255.0)
 
 

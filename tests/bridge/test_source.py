@@ -10,6 +10,7 @@ import envs_c
 from bridge import EnvironmentFailed, GymnasiumSource, Pipeline
 from trainer.__main__ import main
 from trainer.config import Config, EnvConfig, PolicyConfig, PPOConfig, RunConfig
+from trainer.config.games import GameName
 from trainer.environments import make_source
 from trainer.errors import ConfigError
 from trainer.runs import checkpoint
@@ -222,7 +223,7 @@ def test_a_run_whose_environment_raises_ends_with_a_checkpoint(tmp_path, faulty,
 ])
 def test_unknown_environments_and_settings_are_refused(game, settings, message):
     with pytest.raises(ConfigError, match=message):
-        make_source(game, EnvConfig(**settings), 2, 0)
+        make_source(GameName(game), EnvConfig(**settings), 2, 0)
 
 
 def test_the_command_line_prints_one_line_of_error(capsys):

@@ -34,7 +34,7 @@ def tiny(game: str, **settings) -> tuple:
     config = Config(game)
     config = replace(config, env=replace(config.env, time_limit=12, **settings),
                      policy=replace(config.policy, encoder_size=16, lstm_size=8))
-    source = make_source(game, config.env, 1, 0)
+    source = make_source(config.game, config.env, 1, 0)
     policy = make_policy(config.policy, source, 0, torch.float32)
     source.close()
     return policy, config

@@ -9,8 +9,9 @@ import gymnasium
 import numpy as np
 
 from trainer.config import Config, EnvConfig, PolicyConfig, PPOConfig, RunConfig
+from trainer.config.games import GameName
 
-GAME = "gym:Toy-v0"
+GAME = GameName("gym:Toy-v0")
 
 
 class Toy(gymnasium.Env):

@@ -7,11 +7,12 @@ import math
 from rich.console import Console
 
 from trainer.config.config import overlay
+from trainer.config.games import GameName
 from trainer.config.preset import preset
 from trainer.log.run_log import RunLog
 from trainer.runs.folder import open_folder
 
-CONFIG_OF_RUN = overlay(preset("breakout"), {"ppo": {"total_steps": 10_000_000}})
+CONFIG_OF_RUN = overlay(preset(GameName("breakout")), {"ppo": {"total_steps": 10_000_000}})
 STEP = CONFIG_OF_RUN.batch_steps
 FACTS = {"device": "cpu", "precision": "bfloat16"}
 METRICS_OF_ITERATION = {

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from trainer.config.games import GameName
 from trainer.config.preset import preset_file
 from trainer.errors import ConfigError, ExportError, FileError
 from trainer.export.weights import rebuild
@@ -35,7 +36,7 @@ def test_a_file_in_a_folder_without_permission_is_named(monkeypatch):
     def refuse(*given, **more):
         raise PermissionError(13, "Permission denied")
     monkeypatch.setattr(Path, "stat", refuse)
-    for read in (lambda: preset_file("pong", "closed/x.toml"), lambda: read_space("closed/x.toml")):
+    for read in (lambda: preset_file(GameName("pong"), "closed/x.toml"), lambda: read_space("closed/x.toml")):
         with pytest.raises(FileError, match=r"^cannot read closed/x.toml: Permission denied$"):
             read()
 

@@ -15,6 +15,7 @@ import torch
 from trainer_support import wait_for
 
 from trainer.config import Config
+from trainer.config.games import GameName
 from trainer.config.options import parse_training
 from trainer.config.preset import preset
 from trainer.runs import checkpoint
@@ -74,7 +75,7 @@ def steps(folder: Path) -> list[int]:
 
 
 def settings(folder: Path, *more: str) -> Config:
-    return parse_training("cartpole", [*SMALL, "--run-dir", str(folder), *more], preset("cartpole"))
+    return parse_training(GameName("cartpole"), [*SMALL, "--run-dir", str(folder), *more], preset(GameName("cartpole")))
 
 
 def workers(process: subprocess.Popen) -> list[int]:

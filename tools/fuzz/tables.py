@@ -9,6 +9,7 @@ import tomli_w
 from tools.fuzz.case import Box, Fault
 from tools.fuzz.values import changed, damaged, deep, plain
 from trainer.config import Config
+from trainer.config.games import GameName
 from trainer.config.preset import preset, preset_file, preset_text
 from trainer.errors import ConfigError
 from trainer.sweep.space import draw, read_space, values_of
@@ -22,7 +23,7 @@ TEXTS = ["a = " + "[" * 100_000, "a = " + "{a=" * 10_000, "a = " + "9" * 10_000,
 def setup(box: Box) -> None:
     """Read the tables to change."""
     optuna.logging.set_verbosity(optuna.logging.ERROR)
-    box.preset = {name: section for name, section in asdict(preset("breakout")).items() if name != "game"}
+    box.preset = {name: section for name, section in asdict(preset(GameName("breakout"))).items() if name != "game"}
     box.space = {"ppo": {"learning_rate": {"low": 0.0001, "high": 0.01, "log": True}, "horizon": {"choices": [16, 32]},
                          "minibatch": {"choices": [2048, 4096]}, "gamma": {"low": 0.9, "high": 1.0, "step": 0.01},
                          "target_kl": {"choices": ["none", 0.1]}},
@@ -36,7 +37,7 @@ def case(rng: Random, box: Box) -> None:
     kind, path = rng.choice(["preset", "space"]), box.folder / FILE
     path.write_bytes(content(rng, getattr(box, kind)))
     if kind == "preset":
-        config = box.attempt(lambda: own(lambda: preset_file("breakout", str(path))), (ConfigError,))
+        config = box.attempt(lambda: own(lambda: preset_file(GameName("breakout"), str(path))), (ConfigError,))
         if config is not None:
             own(lambda: preset_text(config, "again", own=True))
         return

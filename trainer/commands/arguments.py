@@ -70,7 +70,8 @@ def admitted_run(run: Path, options: CodeOptions) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def admitted_training(config: Config, game: str | None, argv: Sequence[str], *, trains: bool = True) -> Iterator[list[str]]:
+def admitted_training(config: Config, game: GameName | None, argv: Sequence[str], *,
+                       trains: bool = True) -> Iterator[list[str]]:
     """Let the code of a training be loaded in this context, if it is allowed; gives the arguments in `argv` that allow code.
 
     game: on the command line; None if it is not there.
@@ -94,15 +95,15 @@ def _dashed(text: str) -> str:
     return (name.replace("_", "-") if name.startswith("--") else name) + equals + value
 
 
-def spaces_for(game: str, argv: Sequence[str], *, trains: bool = True) -> Spaces | None:
+def spaces_for(game: GameName, argv: Sequence[str], *, trains: bool = True) -> Spaces | None:
     """The facts that decide the preset of an environment of Gymnasium, which is made once for it; None for other games.
 
     argv: the options on the command line; those of the environment may change its spaces.
     trains: as for `admitted_training`: the code runs here for the first time.
     Raises ConfigError if it cannot be made, and TrustError as `admitted_training`.
     """
-    name, file = GameName.parse(game), value_of("--preset", argv) or "none"
-    if not name.is_gym or name.is_ale or file.lower() != "none":
+    file = value_of("--preset", argv) or "none"
+    if not game.is_gym or game.is_ale or file.lower() != "none":
         return None
     env, _ = parse_some(EnvConfig, argv, game)
     env = replace(env, num_envs=EnvConfig().num_envs, num_batches=0)  # these fit only the preset, which is not known yet
@@ -111,7 +112,7 @@ def spaces_for(game: str, argv: Sequence[str], *, trains: bool = True) -> Spaces
         return spaces_of(game, env)
 
 
-def game_of(argv: list[str], command: str) -> str:
+def game_of(argv: list[str], command: str) -> GameName:
     """The game at the head of `argv`.
 
     command: the arguments before it, for the error message, such as "profile ".

@@ -10,6 +10,7 @@ from trainer.commands.arguments import admitted_training, game_of, spaces_for
 from trainer.commands.eval import numbers_setting
 from trainer.config import Config
 from trainer.config.fields import Section, matching, path_setting, within
+from trainer.config.games import GameName
 from trainer.config.options import parse, parse_new, parse_some, refuse_run_options
 from trainer.errors import ConfigError, SettingError, SweepError
 
@@ -69,7 +70,7 @@ def main(argv: list[str]) -> None:
     _run(options, configs, rest)
 
 
-def _run(options: BenchOptions, configs: dict[str, Config], rest: list[str]) -> None:
+def _run(options: BenchOptions, configs: dict[GameName, Config], rest: list[str]) -> None:
     """Run the bench, with the code of all its games admitted."""
     from trainer.sweep.bench import Plan, run_bench
     from trainer.sweep.study import default_storage

@@ -9,7 +9,6 @@ from rich.console import Console
 
 from trainer.commands.arguments import Runs, require_folder
 from trainer.config.fields import Section, matching
-from trainer.config.games import GameName
 from trainer.config.options import parse
 from trainer.errors import SettingError
 from trainer.log.text import show
@@ -53,7 +52,7 @@ def main(argv: list[str]) -> None:
     groups = several_runs.grouped(members) if options.group else None
     curves = (several_runs.single(members) if groups is None
               else [several_runs.mean_curve(label, one) for label, one in groups.items()])
-    draw_comparison(curves, Path(options.out), options.by, GameName.parse(members[0].run.game).short,
+    draw_comparison(curves, Path(options.out), options.by, members[0].run.game.short,
                     None if groups is None else profiles(several_runs.scores_of(groups)))
     facts = several_runs.facts(members, groups)
     if options.json:

@@ -8,7 +8,6 @@ from pathlib import Path
 from rich.console import Console
 
 from trainer.config.fields import Section, path_setting
-from trainer.config.games import GameName
 from trainer.config.options import parse
 from trainer.errors import RunError, SettingError
 from trainer.log.numbers import count, minutes, number
@@ -68,6 +67,6 @@ def note_about(folder: Path) -> str:
 
 def row(run: Run) -> list[str]:
     """A run's row of the table."""
-    return [run.folder.name, GameName.parse(run.game).short, str(run.seed), f"{count(run.step)} of {count(run.total_steps)}",
+    return [run.folder.name, run.game.short, str(run.seed), f"{count(run.step)} of {count(run.total_steps)}",
             minutes(run.seconds), number(run.score), number(run.best), number(run.evaluation),
             f"{run.started:%Y-%m-%d %H:%M}", run.state]

@@ -14,7 +14,7 @@ from envs_c.play.keyboard_game import KeyboardGame
 from envs_c.play.window import Window
 from trainer.commands.arguments import DEVICE, GREEDY, CodeOptions, Run, admitted_run
 from trainer.config.fields import within
-from trainer.config.games import GameName, find_game
+from trainer.config.games import find_game
 from trainer.config.options import parse
 from trainer.config.sections import device_setting, seed_setting
 from trainer.errors import RunError
@@ -61,7 +61,7 @@ def _by_hand(run, options: PlayOptions) -> None:
     from trainer.environments import episode_seed
     from trainer.runs.checkpoint import latest, read_config
     config = read_config(latest(run))
-    if GameName.parse(config.game).is_gym:
+    if config.game.is_gym:
         raise RunError(f"{config.game} cannot be played with keys, since Gymnasium does not name its actions: leave --human "
                        "out to watch the agent")
     env = config.env

@@ -2,6 +2,7 @@
 
 from trainer.commands.arguments import admitted_training, game_of, spaces_for
 from trainer.config import Config
+from trainer.config.games import GameName
 from trainer.config.options import parse_new, parse_training, value_of
 from trainer.errors import ConfigError
 from trainer.runs.find import find, hint
@@ -22,7 +23,7 @@ def main(argv: list[str]) -> None:
         train(config)
 
 
-def _resumed(game: str | None, options: list[str], resume: str) -> Config:
+def _resumed(game: GameName | None, options: list[str], resume: str) -> Config:
     """The settings of a saved run, changed by free options. Raises ConfigError for any other change."""
     if value_of("--preset", options) is not None:
         raise ConfigError("--preset is for new runs, and a resumed run keeps its settings: leave --preset or --resume out")

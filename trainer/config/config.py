@@ -15,12 +15,12 @@ SECTIONS = {"env": EnvConfig, "policy": PolicyConfig, "ppo": PPOConfig, "self_pl
 
 @dataclass(frozen=True)
 class Config:
-    """All settings of a run.
+    """All settings of a run. The game may be given as text.
 
     Raises ConfigError for a bad value, and for settings of two sections which exclude each other.
     """
 
-    game: str
+    game: GameName
     env: EnvConfig = field(default_factory=EnvConfig)
     policy: PolicyConfig = field(default_factory=PolicyConfig)
     ppo: PPOConfig = field(default_factory=PPOConfig)
@@ -30,6 +30,7 @@ class Config:
     def __post_init__(self) -> None:
         if not isinstance(self.game, str) or not self.game:
             raise ConfigError(f"game must be the name of a game, such as 'breakout', not {self.game!r}")
+        object.__setattr__(self, "game", GameName(self.game))
         horizon, minibatch, num_envs = self.ppo.horizon, self.ppo.minibatch, self.env.num_envs
         if minibatch % horizon or self.batch_steps % minibatch:
             sizes = choices(named_minibatches(num_envs, horizon, minibatch))
@@ -38,11 +39,6 @@ class Config:
         if self.num_minibatches % self.ppo.accumulate:
             raise SettingError("accumulate", f"must divide the rollout's {self.num_minibatches:,} minibatches, which "
                                              f"{self.ppo.accumulate:,} does not")
-
-    @property
-    def name(self) -> GameName:
-        """The game's name and its kind."""
-        return GameName.parse(self.game)
 
     @property
     def batch_steps(self) -> int:
@@ -66,7 +62,7 @@ class Config:
 
     def to_dict(self) -> dict[str, Any]:
         """Nested plain dicts, ready for JSON; `from_dict` is the inverse."""
-        return asdict(self)
+        return asdict(self) | {"game": str(self.game)}
 
     @classmethod
     def from_dict(cls, settings: dict[str, Any]) -> "Config":

@@ -1,5 +1,8 @@
 """Names of games: a game of envs_c, a path to a game's .pyx, or an environment of Gymnasium.
 
+A text becomes a `GameName` where it enters: on the command line, in the Python API, and from a preset, a checkpoint or a run's
+folder. Everything behind takes the `GameName`. Files keep the text.
+
     gym:ID           registered at Gymnasium
     gym:MODULE:ID    registered when MODULE is imported
     gym:MODULE:NAME  a class or a function in MODULE that makes an environment
@@ -12,7 +15,6 @@ import hashlib
 import os
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
@@ -28,35 +30,36 @@ _LARGEST_SOURCE = 16 << 20  # bytes of a file of environments
 _held: dict[Path, dict[str, bytes]] = {}  # the contents of files of games, see `hold`
 
 
-@dataclass(frozen=True)
-class GameName:
-    """The name of a game as the user wrote it, and its kind.
+class GameName(str):
+    """The name of a game, such as breakout, my_games/dodge.pyx or gym:ALE/Breakout-v5, with its kind and its parts.
 
-    text: the name as written, such as breakout, my_games/dodge.pyx or gym:ALE/Breakout-v5.
-    is_gym: True for an environment of Gymnasium.
-    is_file: True for a path to a game's .pyx.
+    It is the text itself, so it is printed, compared and written to files as such. The kind follows from the form of the text;
+    whether there is such a game is not checked.
     """
 
-    text: str
-    is_gym: bool
-    is_file: bool
+    __slots__ = ()
 
-    @classmethod
-    def parse(cls, text: str) -> "GameName":
-        """The name `text` by its form; whether there is such a game is not checked."""
-        return cls(text, is_gym=text.startswith(_GYM), is_file=not text.startswith(_GYM) and text.endswith(".pyx"))
+    @property
+    def is_gym(self) -> bool:
+        """True for an environment of Gymnasium."""
+        return self.startswith(_GYM)
+
+    @property
+    def is_file(self) -> bool:
+        """True for a path to a game's .pyx."""
+        return not self.is_gym and self.endswith(".pyx")
 
     @property
     def short(self) -> str:
         """The name for titles and tables: a file without its folder, a game's also without its ending."""
         if self.env_file is not None:
             return f"gym:{Path(self.env_file).name}:{self.env_name}"
-        return Path(self.text).stem if self.is_file else self.text
+        return Path(self).stem if self.is_file else str(self)
 
     @property
     def gym_id(self) -> str:
         """The ID for gymnasium.make."""
-        return self.text.removeprefix(_GYM)
+        return self.removeprefix(_GYM)
 
     @property
     def env_name(self) -> str:
@@ -85,50 +88,49 @@ def names() -> str:
     return "one of " + ", ".join(envs_c.games())
 
 
-def checked_game(text: str, verbs: Iterable[str] = ()) -> str:
+def checked_game(text: str, verbs: Iterable[str] = ()) -> GameName:
     """The name of an existing game as `whole` returns it. No code of environments is loaded.
 
     verbs: other first arguments of the command line, which the error suggests too.
     Raises ConfigError with the nearest name, FileError if there is no file of an environment, and EnvsError if a .pyx cannot
     be loaded.
     """
-    text = whole(text)
-    name, games = GameName.parse(text), envs_c.games()
-    if name.is_file:
-        envs_c.load(text)
-    elif name.env_file is not None and not is_file(Path(name.env_file)):
-        raise FileError(f"there is no file {name.env_file}; an environment in a file must be named FILE.py:CLASS")
-    elif text.endswith(".py"):
-        raise ConfigError(f"an environment in a file must be named FILE.py:CLASS, such as {text}:MyEnv, not {text}")
-    elif name.is_gym and not name.env_name:
-        raise ConfigError(f"an environment must be named gym:ID, gym:MODULE:NAME or gym:FILE.py:NAME, not {text}")
-    elif not name.is_gym and text not in games:
-        hint = did_you_mean(text, [*games, *verbs], 0.5)
-        raise ConfigError(f"there is no game {text!r}; {hint}{' ' if hint else ''}GAME must be {names()}"
+    game, games = whole(text), envs_c.games()
+    if game.is_file:
+        envs_c.load(game)
+    elif game.env_file is not None and not is_file(Path(game.env_file)):
+        raise FileError(f"there is no file {game.env_file}; an environment in a file must be named FILE.py:CLASS")
+    elif game.endswith(".py"):
+        raise ConfigError(f"an environment in a file must be named FILE.py:CLASS, such as {game}:MyEnv, not {game}")
+    elif game.is_gym and not game.env_name:
+        raise ConfigError(f"an environment must be named gym:ID, gym:MODULE:NAME or gym:FILE.py:NAME, not {game}")
+    elif not game.is_gym and game not in games:
+        hint = did_you_mean(game, [*games, *verbs], 0.5)
+        raise ConfigError(f"there is no game {game!r}; {hint}{' ' if hint else ''}GAME must be {names()}"
                           f"{', or eval for a trained agent' if verbs else ''}")
-    return text
+    return game
 
 
-def whole(text: str) -> str:
+def whole(text: str) -> GameName:
     """A name as runs keep it: the path of a file is absolute, so that the run resumes from any folder, and an environment's
     name begins with "gym:". Raises FileError if no file can have the path."""
-    name = GameName.parse(text)
-    if not name.is_file and not name.is_gym and ":" in text:
-        name = GameName.parse(_GYM + text)
-    if name.is_file:
-        return str(path_of(text))
-    return name.text if name.env_file is None else f"{_GYM}{path_of(name.text)}:{name.env_name}"
+    game = GameName(text)
+    if not game.is_file and not game.is_gym and ":" in text:
+        game = GameName(_GYM + text)
+    if game.is_file:
+        return GameName(path_of(game))
+    return game if game.env_file is None else GameName(f"{_GYM}{path_of(game)}:{game.env_name}")
 
 
-def hold(text: str) -> str:
+def hold(game: GameName) -> str:
     """Read the files of a game given as a .pyx, or of an environment given as a .py, once: from now on `find_game` and
     `load_environments` load it from these bytes, until `release`.
 
     Returns the SHA-256 of a .py; of a .pyx that of the names and contents of the .pyx and of the .pxd and .pxi files beside it,
     which are compiled with it. Raises OSError.
     """
-    path = path_of(text)
-    if GameName.parse(text).env_file is not None:
+    path = path_of(game)
+    if game.env_file is not None:
         data = read_file(path, _LARGEST_SOURCE)
         _held[path] = {path.name: data}
         return hashlib.sha256(data).hexdigest()
@@ -140,26 +142,26 @@ def hold(text: str) -> str:
     return digest.hexdigest()
 
 
-def release(text: str) -> None:
+def release(game: GameName) -> None:
     """The inverse of `hold`: the files are read again."""
-    _held.pop(path_of(text), None)
+    _held.pop(path_of(game), None)
 
 
-def find_game(text: str) -> Game:
+def find_game(game: GameName) -> Game:
     """The `Game` of a name, which is not gym:ID. A .pyx is compiled from the bytes that `hold` read."""
-    if not GameName.parse(text).is_file or path_of(text) not in _held:
-        return envs_c.game(text)
-    found = outside.load(text, _held[path_of(text)])
+    if not game.is_file or path_of(game) not in _held:
+        return envs_c.game(game)
+    found = outside.load(game, _held[path_of(game)])
     catalog.register(found)
     return found
 
 
-def load_environments(text: str) -> ModuleType:
+def load_environments(game: GameName) -> ModuleType:
     """The module made from the .py of an environment, from the bytes that `hold` read. Raises the errors of the file's code.
 
     The module is not found by `import`. So its classes are pickled by their code, for environments in other processes.
     """
-    path = path_of(text)
+    path = path_of(game)
     data = _held[path][path.name] if path in _held else read_file(path, _LARGEST_SOURCE)
     name = f"{path.stem}_{hashlib.sha256(os.fsencode(path) + data).hexdigest()[:16]}"
     if name in sys.modules:
@@ -177,6 +179,6 @@ def load_environments(text: str) -> ModuleType:
     return module
 
 
-def path_of(text: str) -> Path:
+def path_of(game: GameName) -> Path:
     """The absolute path of a game given as a .pyx, or of the .py of an environment. Raises FileError if no file can have it."""
-    return user_path(GameName.parse(text).env_file or text).resolve()
+    return user_path(game.env_file or game).resolve()

@@ -19,6 +19,7 @@ from tyro.conf import OmitArgPrefixes, PositionalMetavarFromFieldName
 from tyro.constructors import ConstructorRegistry, PrimitiveConstructorSpec, PrimitiveTypeInfo
 
 from envs_c.errors import did_you_mean
+from envs_c.views import DEFAULT
 from trainer.config.config import (
     SECTIONS,
     Config,
@@ -31,6 +32,7 @@ from trainer.config.config import (
     overlay,
 )
 from trainer.config.fields import Section, checked_later
+from trainer.config.games import GameName
 from trainer.config.preset import Spaces, preset, preset_file
 from trainer.config.sections import OF_ONE_SESSION
 from trainer.errors import ConfigError
@@ -50,7 +52,7 @@ class _TrainOptions:
     run: RunConfig
 
 
-def parse_new(game: str, argv: Sequence[str], changes: dict[str, dict[str, Any]] | None = None, verb: str = "",
+def parse_new(game: GameName, argv: Sequence[str], changes: dict[str, dict[str, Any]] | None = None, verb: str = "",
               options: type | None = None, spaces: Spaces | None = None) -> Config:
     """The settings of a new run.
 
@@ -60,13 +62,13 @@ def parse_new(game: str, argv: Sequence[str], changes: dict[str, dict[str, Any]]
     """
     file = value_of("--preset", argv)
     if file is None or file.lower() == "none":
-        start = preset(game, spaces, value_of("--view", argv) or "features", "--self-play" in argv)
+        start = preset(game, spaces, value_of("--view", argv) or DEFAULT, "--self-play" in argv)
     else:
         start = preset_file(game, file)
     return parse_training(game, argv, overlay(start, changes or {}), verb, options)
 
 
-def parse_training(game: str, argv: Sequence[str], default: Config, verb: str = "", options: type | None = None) -> Config:
+def parse_training(game: GameName, argv: Sequence[str], default: Config, verb: str = "", options: type | None = None) -> Config:
     """The settings in `default`, changed by the options in `argv`.
 
     verb, options: as for `parse_new`.

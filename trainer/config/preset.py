@@ -2,11 +2,13 @@
 
 from dataclasses import fields
 from importlib import resources
+from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Literal, NamedTuple
 
 import tomli_w
 
+from envs_c.views import DEFAULT, VIEWS
 from trainer.config.config import Config, full_name, overlay
 from trainer.config.games import GameName
 from trainer.config.sections import OF_ONE_SESSION, OF_THE_MACHINE, EnvConfig
@@ -25,11 +27,12 @@ class Spaces(NamedTuple):
     numbers: bool
 
 
-def preset(game: str, spaces: Spaces | None = None, view: str = "features", self_play: bool = False) -> Config:
+def preset(game: GameName, spaces: Spaces | None = None, view: str = DEFAULT, self_play: bool = False) -> Config:
     """The settings of a game: the defaults, changed by presets/GAME.toml if there is one.
 
-    For a game of this package with view "pixels", only the environments' settings come from there: presets/pixels.toml changes
-    some of them, and has the policy and the learning for all games; presets/GAME_pixels.toml, if there is one, changes these.
+    For a game of this package with a view that has a preset of its own, presets/VIEW.toml, only the environments' settings come
+    from there: VIEW.toml changes some of them, and has the policy and the learning for all games; presets/GAME_VIEW.toml, if
+    there is one, changes these.
     With self_play presets/GAME_self_play.toml, if there is one, changes the preset for features.
 
     A game given as a path to its .pyx has its preset beside it: my_game.toml beside my_game.pyx. ALE's games under
@@ -39,39 +42,43 @@ def preset(game: str, spaces: Spaces | None = None, view: str = "features", self
 
     Raises ConfigError if the file names an unknown setting or gives a setting a bad value.
     """
-    name = GameName.parse(game)
-    label = str(user_path(game).with_suffix(".toml")) if name.is_file else f"presets/{game}.toml"
-    if spaces is not None and name.is_gym and not name.is_ale:
+    label = str(user_path(game).with_suffix(".toml")) if game.is_file else f"presets/{game}.toml"
+    if spaces is not None and game.is_gym and not game.is_ale:
         label = f"presets/gym_{spaces.kind}.toml"
-        config = _overlaid(Config(game), resources.files("trainer.presets").joinpath(f"gym_{spaces.kind}.toml"), label)
+        config = _overlaid(Config(game), _file(f"gym_{spaces.kind}"), label)
         return overlay(config, {} if spaces.numbers else {"policy": {"normalize_observations": False}})
-    stem = "gym_ale" if name.is_ale else game
-    file = Path(label) if name.is_file else resources.files("trainer.presets").joinpath(f"{stem}.toml")
-    exists = (name.is_file or stem.isidentifier()) and file.is_file()
+    stem = "gym_ale" if game.is_ale else game
+    file = Path(label) if game.is_file else _file(stem)
+    exists = (game.is_file or stem.isidentifier()) and file.is_file()
     config = _overlaid(Config(game), file, label) if exists else Config(game)
-    if name.is_file or name.is_gym:
+    if game.is_file or game.is_gym:
         return config
-    if view == "pixels":
-        return _for_pixels(config)
+    if view in VIEWS and _file(view).is_file():
+        return _for_view(config, view)
     return _with_file(config, f"{game}_self_play") if self_play else config
+
+
+def _file(stem: str) -> Traversable:
+    """presets/STEM.toml."""
+    return resources.files("trainer.presets").joinpath(f"{stem}.toml")
 
 
 def _with_file(config: Config, stem: str) -> Config:
     """The settings, changed by presets/STEM.toml if there is one."""
-    file = resources.files("trainer.presets").joinpath(f"{stem}.toml")
+    file = _file(stem)
     return _overlaid(config, file, f"presets/{stem}.toml") if file.is_file() else config
 
 
-def _for_pixels(config: Config) -> Config:
-    """The settings for pictures of a game; config: those of its preset."""
-    pixels, default = Config(config.game), EnvConfig()
-    for stem in ("pixels", f"{config.game}_pixels"):
-        pixels = _with_file(pixels, stem)
-    return overlay(pixels, {"env": {one.name: getattr(config.env, one.name) for one in fields(EnvConfig)
-                                    if getattr(pixels.env, one.name) == getattr(default, one.name)}})
+def _for_view(config: Config, view: str) -> Config:
+    """The settings for a view of a game; config: those of its preset."""
+    made, default = Config(config.game), EnvConfig()
+    for stem in (view, f"{config.game}_{view}"):
+        made = _with_file(made, stem)
+    return overlay(made, {"env": {one.name: getattr(config.env, one.name) for one in fields(EnvConfig)
+                                  if getattr(made.env, one.name) == getattr(default, one.name)}})
 
 
-def preset_file(game: str, path: str) -> Config:
+def preset_file(game: GameName, path: str) -> Config:
     """The defaults, changed by the user's own preset at `path`; the game's preset is not read.
 
     Raises ConfigError if there is no such file, and as `preset` does.
@@ -82,7 +89,7 @@ def preset_file(game: str, path: str) -> Config:
     return _overlaid(Config(game), file, str(file))
 
 
-def _overlaid(start: Config, file: Path, label: str) -> Config:
+def _overlaid(start: Config, file: Path | Traversable, label: str) -> Config:
     """The settings in `start`, changed by a preset; errors begin with `label`."""
     tables = read_toml(file, label)
     try:

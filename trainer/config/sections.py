@@ -7,6 +7,7 @@ checked when a section is made, whatever they come from: the command line, a pre
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from envs_c.views import DEFAULT, names
 from trainer.config.fields import Section, matching, path_setting, within
 from trainer.errors import SettingError
 
@@ -59,7 +60,7 @@ def seed_setting(default: int | None = 1) -> int:
 class EnvConfig(Section):
     """The environments."""
 
-    view: Literal["features", "pixels"] = "features"
+    view: Literal[names(lambda view: view.trained)] = DEFAULT
     """The observations: the game's feature vector, or its 84x84 grey screen."""
     num_envs: int = within(1024, 1, 2**20)
     """Environments played side by side."""

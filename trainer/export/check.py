@@ -8,6 +8,7 @@ import torch
 
 from bridge import Pipeline, open_device
 from trainer.config import EnvConfig
+from trainer.config.games import GameName
 from trainer.environments import make_source
 from trainer.errors import ExportError
 from trainer.export.graph import StepGraph, in_float32
@@ -39,7 +40,7 @@ class Difference(NamedTuple):
 
 
 @torch.no_grad()
-def gather(policy: Policy, game: str, env: EnvConfig) -> Played:
+def gather(policy: Policy, game: GameName, env: EnvConfig) -> Played:
     """Play with the policy in float32, with the same code as rollouts."""
     policy = in_float32(policy)
     pipeline = Pipeline(make_source(game, env, ENVIRONMENTS, SEED), 1, open_device("cpu"))

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import envs_c
 from envs_c.arcade.serve import Route
-from trainer.config.games import GameName
 from trainer.errors import CheckpointError, TrainerError
 from trainer.export.agents import agent_bytes
 from trainer.files import open_file
@@ -39,8 +38,7 @@ class Follower:
         """
         newest = self.newest()
         name = envs_c.game(self.game).name if playable else None
-        title = GameName.parse(self.game).short
-        return {"run": self.folder.name, "game": name, "title": title, "total_steps": self.total_steps,
+        return {"run": self.folder.name, "game": name, "title": self.game.short, "total_steps": self.total_steps,
                 "running": is_locked(self.folder), "checkpoint": newest and newest.name,
                 "metrics": file_number(self.folder / METRICS)}
 

@@ -61,7 +61,7 @@ def describe(policy: Policy, config: Config, source, meta: dict[str, Any]) -> di
         "encoder": choose_encoder(policy.shape) if shaped else "conv" if kind == "pixels" else kind,  # the same in float32
         **({} if policy.layout is None else {"layout": policy.layout.to_list(), "convolutions": [
             None if kind == "mlp" or part.kinds else choose_convolutions(part.shape) for part in policy.layout.parts]}),
-        **({"observations": config.env.observations} if config.name.is_gym else {}),
+        **({"observations": config.env.observations} if config.game.is_gym else {}),
         **({} if transform is None else {"observation_transform": transform}),
         **({} if config.policy.heads == "linear" else {"heads": config.policy.heads}),
         "encoder_size": policy.encoder_size, "core_size": policy.core_size,

@@ -43,11 +43,11 @@ class AgentGame:
     Raises FilmError if the environment has no pictures.
     """
 
-    def __init__(self, game: str, env: EnvConfig, policy: Policy, *, seed: int, greedy: bool = False):
-        settings, name = replace(env, num_envs=1, num_batches=1, reward_clip=None, sim="host"), GameName.parse(game)
-        make = make_drawn if name.is_gym else partial(make_source, num_envs=1)
+    def __init__(self, game: GameName, env: EnvConfig, policy: Policy, *, seed: int, greedy: bool = False):
+        settings = replace(env, num_envs=1, num_batches=1, reward_clip=None, sim="host")
+        make = make_drawn if game.is_gym else partial(make_source, num_envs=1)
         source = make(game, single(game, settings), seed=episode_seed(game, seed))
-        self.is_gym, self.title, self.source, self.rate = name.is_gym, name.short, source, rate_of(source)
+        self.is_gym, self.title, self.source, self.rate = game.is_gym, game.short, source, rate_of(source)
         with closed_on_error(source):
             self._prepare(policy, seed, greedy)
 

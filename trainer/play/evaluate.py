@@ -79,7 +79,7 @@ def interval(scores: np.ndarray, confidence: float = 0.95) -> list[float] | None
     return np.quantile(np.concatenate(means), [tail, 1 - tail]).tolist()
 
 
-def play(policy: Policy, game: str, env: EnvConfig, *, episodes: int, seed: int, greedy: bool = False,
+def play(policy: Policy, game: GameName, env: EnvConfig, *, episodes: int, seed: int, greedy: bool = False,
          filmed: float = 0.0, tick: Ticks | None = None) -> Evaluation:
     """Play whole episodes side by side, one in each environment.
 
@@ -97,7 +97,7 @@ def play(policy: Policy, game: str, env: EnvConfig, *, episodes: int, seed: int,
     """
     device = open_device(str(next(policy.parameters()).device))
     env = single(game, env)
-    if not GameName.parse(game).is_gym:
+    if not game.is_gym:
         limit = make_env(game, env, 1, 0).time_limit or LONGEST
         env = replace(env, time_limit=min(limit, LONGEST))
     source = make_source(game, env, episodes, episode_seed(game, seed))
@@ -149,7 +149,7 @@ def _play(policy: Policy, pipeline: Pipeline, seed: int, greedy: bool, kept: int
     return Evaluation(returns, lengths, pipeline.source, states, _stacked(actions, slab.host_actions), pictures, used)
 
 
-def play_protocols(policy: Policy, game: str, env: EnvConfig, *, greedy: bool | None, sticky: Sequence[float] = (),
+def play_protocols(policy: Policy, game: GameName, env: EnvConfig, *, greedy: bool | None, sticky: Sequence[float] = (),
                    filmed: float = 0.0, ticker: Callable[[str], Any] | None = None, episodes: int,
                    seed: int) -> list[Evaluation]:
     """Evaluations side by side, each as by `play`: sampled and then greedy actions, for each probability of sticky actions.
@@ -160,7 +160,7 @@ def play_protocols(policy: Policy, game: str, env: EnvConfig, *, greedy: bool | 
     ticker: makes a context manager that shows progress; called with a text, see trainer/log/ticker.py.
     Raises SettingError if a Gymnasium environment is to get sticky actions.
     """
-    if sticky and GameName.parse(game).is_gym:
+    if sticky and game.is_gym:
         raise SettingError("sticky", f"must be left out for {game}: only our own games have this setting, and the environment "
                                      "may have an option of its own")
     played = []
@@ -218,7 +218,7 @@ def record_run(run: str | Path, *, episodes: int, seed: int, device: str, greedy
     out = path.parent / "episode.gif" if out is None else Path(out)
     film.check_name(out)
     path, policy, config = load_run(path, device, trust_code=trust_code)
-    if GameName.parse(config.game).is_gym:
+    if config.game.is_gym:
         try:
             require_drawn(config.game, single(config.game, config.env))
         except FilmError as error:
@@ -230,7 +230,7 @@ def record_run(run: str | Path, *, episodes: int, seed: int, device: str, greedy
     return [film.write(result, int(index), out.with_name(f"{out.stem}-{name}{out.suffix}")) for name, index in chosen.items()]
 
 
-def finish(policy: Policy, game: str, env: EnvConfig, run: RunConfig, folder: Path, log):
+def finish(policy: Policy, game: GameName, env: EnvConfig, run: RunConfig, folder: Path, log):
     """Evaluate the policy at the end of a training: log each summary, write evaluation.json, film the best episode.
 
     Sampled actions come first and are written, so an interrupt or a greedy policy that ends no episode loses only the rest.

@@ -18,6 +18,7 @@ from bridge.source import GameSource
 from envs_c.play.window import DISPLAYS
 from trainer import imports
 from trainer.config import EnvConfig
+from trainer.config.games import GameName
 from trainer.environments import make_source
 from trainer.errors import FilmError
 
@@ -87,7 +88,7 @@ def draws(source: GameSource | GymnasiumSource) -> bool:
     return type(made.unwrapped) in (SyncVectorEnv, AsyncVectorEnv) and MODE in (made.metadata.get("render_modes") or ())
 
 
-def require_drawn(game: str, env: EnvConfig):
+def require_drawn(game: GameName, env: EnvConfig):
     """Raise FilmError if `make_drawn` makes an environment that cannot be drawn."""
     with contextlib.closing(make_drawn(game, env, 0)) as source:
         if not draws(source):
@@ -96,7 +97,7 @@ def require_drawn(game: str, env: EnvConfig):
         picture(source)
 
 
-def make_drawn(game: str, env: EnvConfig, seed: int) -> GymnasiumSource:
+def make_drawn(game: GameName, env: EnvConfig, seed: int) -> GymnasiumSource:
     """One environment of Gymnasium, with the render mode for `picture` if it has it."""
     source = make_source(game, env, 1, seed)
     if not draws(source):

@@ -42,7 +42,7 @@ def page(folders: Sequence[Path], *, ended: bool = False) -> bytes:
     runs = dict(zip(labels(folders), map(read_run, folders), strict=True))
     if ended:
         runs = {label: replace(run, running=False) for label, run in runs.items()}
-    games = list(dict.fromkeys(run.name.short for run in runs.values()))
+    games = list(dict.fromkeys(run.game.short for run in runs.values()))
     title = f"{', '.join(games)}: {next(iter(runs)) if len(runs) == 1 else f'{len(runs)} runs'}"
     body = [f"<h1>{html.escape(', '.join(games))}</h1>\n", f'<p class="dim">{html.escape(_line(runs))}</p>\n', _summary(runs),
             html.section("Evaluation", _evaluations(runs)), html.section("Over the seeds", *_statistics(runs, folders)),
@@ -61,7 +61,7 @@ def _summary(runs: dict[str, Run]) -> str:
     """The main numbers: boxes for one run, a table for several."""
     if len(runs) > 1:
         columns = ("run", "game", "seed", "state", "steps", "minutes", "score", "best", "evaluation")
-        rows = [(label, run.name.short, run.seed, run.state, count(run.step), f"{run.seconds / 60:.1f}", _digits(run.score),
+        rows = [(label, run.game.short, run.seed, run.state, count(run.step), f"{run.seconds / 60:.1f}", _digits(run.score),
                  _digits(run.best), _digits(run.evaluation)) for label, run in runs.items()]
         return html.table(columns, rows, columns[4:])
     run = next(iter(runs.values()))

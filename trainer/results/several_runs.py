@@ -43,11 +43,11 @@ def read(folders: Sequence[Path], by: str) -> list[Member]:
         raise RunError(f"compare needs two runs or more, and {named}; {hint()}")
     chosen = list(unique.values())
     members = [member(folder, by, label) for folder, label in zip(chosen, labels(chosen), strict=True)]
-    games: dict[str, str] = {}
+    games: dict[GameName, str] = {}
     for one in members:
         games.setdefault(one.run.game, one.label)
     if len(games) > 1:
-        which = ", ".join(f"{folder} plays {GameName.parse(game).short}" for game, folder in games.items())
+        which = ", ".join(f"{folder} plays {game.short}" for game, folder in games.items())
         raise RunError(f"scores of different games cannot be compared: {which}; name runs of one game")
     return members
 
@@ -84,7 +84,7 @@ def grouped(members: Sequence[Member]) -> dict[str, list[Member]]:
                  if len({json.dumps(one.get(name), sort_keys=True) for one in settings}) > 1]
     groups: dict[str, list[Member]] = {}
     for member, one in zip(members, settings, strict=True):
-        label = ", ".join(f"{name} {_text(one.get(name))}" for name in differing) or member.run.name.short
+        label = ", ".join(f"{name} {_text(one.get(name))}" for name in differing) or member.run.game.short
         groups.setdefault(label, []).append(member)
     return groups
 

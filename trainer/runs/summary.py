@@ -28,14 +28,8 @@ class Run:
     running: bool             # True if a process is training in the folder now
 
     @property
-    def name(self) -> GameName:
-        """The name of the game."""
-        return GameName.parse(self.game)
-
-    @property
-    def game(self) -> str:
-        """The name of the game as text."""
-        return self.config["game"]
+    def game(self) -> GameName:
+        return GameName(self.config["game"])
 
     @property
     def evaluation(self) -> float | None:

@@ -112,9 +112,9 @@ def names_of(config: Config, learns: bool = False) -> list[tuple[str, str, str |
 
     learns: also of the code that only a training loads.
     """
-    is_file = config.name.is_file or config.name.env_file is not None
+    is_file = config.game.is_file or config.game.env_file is not None
     found: list[tuple[str, str, str | None]] = [("game", config.game, None)] if is_file else []
-    if not is_file and config.name.is_gym and (module := _module_of_gym(config.name.gym_id)):
+    if not is_file and (module := config.game.env_module or ("ale_py" if config.game.is_ale else None)):
         found.append(("game", config.game, module))
     names = [("wrap", path) for path in config.env.wrappers]
     names += [(setting, getattr(config.policy, setting)) for setting in OF_THE_POLICY]
@@ -143,12 +143,6 @@ def hashes() -> set[str]:
     _require_private(file)
     lines = map(_LINE.fullmatch, file.read_text(encoding="utf-8", errors="replace").splitlines())
     return {line[1] for line in lines if line}
-
-
-def _module_of_gym(gym_id: str) -> str | None:
-    """The module that Gymnasium imports for an id: my_module for my_module:MyGame-v0, ale_py for ALE's games."""
-    module, colon, _ = gym_id.rpartition(":")
-    return module if colon else "ale_py" if gym_id.startswith("ALE/") else None
 
 
 def _code(setting: str, name: str, module: str | None) -> Code | None:

@@ -27,7 +27,7 @@ SETTINGS = ("frame_skip", "sticky", "noop_max", "time_limit", "reward_clip", "si
 SHOWN = 8  # members in the printed table
 
 
-def make_self_play(game: str, env: EnvConfig, seed: int, first: int = 0) -> SelfPlaySource:
+def make_self_play(game: GameName, env: EnvConfig, seed: int, first: int = 0) -> SelfPlaySource:
     """The environments of a self-play run.
 
     game: name of a two-player game.
@@ -42,9 +42,9 @@ def make_self_play(game: str, env: EnvConfig, seed: int, first: int = 0) -> Self
     return SelfPlaySource(make_env(game, replace(env, options=env.options | both), env.num_envs, seed, first))
 
 
-def check(game: str, env: EnvConfig):
+def check(game: GameName, env: EnvConfig):
     """Raises SettingError if the game is not a two-player game, or a setting does not fit self-play."""
-    if GameName.parse(game).is_gym or find_game(game).two_players is None:
+    if game.is_gym or find_game(game).two_players is None:
         known = [name for name in envs_c.games() if envs_c.game(name).two_players is not None]
         raise SettingError("self_play", f"must be false for {game}: self-play needs a two-player game of this package "
                                         f"({', '.join(known)})")
@@ -76,8 +76,9 @@ class League:
     acting: as for `Pool`.
     """
 
-    def __init__(self, game: str, env: EnvConfig, settings: SelfPlayConfig, seed: int, source: SelfPlaySource, policy: Policy,
-                 weights, new_policy, device: torch.device, batch_steps: int, new_stream=None, acting: Policy | None = None):
+    def __init__(self, game: GameName, env: EnvConfig, settings: SelfPlayConfig, seed: int, source: SelfPlaySource,
+                 policy: Policy, weights, new_policy, device: torch.device, batch_steps: int, new_stream=None,
+                 acting: Policy | None = None):
         self.game, self.env, self.settings, self.seed, self.source = game, env, settings, seed, source
         self.batch_steps = batch_steps
         self.pool = Pool(settings, policy, weights, new_policy, seed, acting)

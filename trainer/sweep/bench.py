@@ -34,7 +34,7 @@ _WAIT = 2.0  # seconds between two looks for tasks of other processes that have 
 class Plan:
     """A bench, without its name and storage."""
 
-    configs: dict[str, Config]  # by game; the seed is that of the first training
+    configs: dict[GameName, Config]  # by game; the seed is that of the first training
     stickies: tuple[float, ...]  # probabilities of sticky actions, each a training; () for that of the preset
     seeds: int
     jobs: int                   # trainings at once; 0: one for each core
@@ -47,10 +47,10 @@ class Plan:
         tasks = []
         for number in range(self.seeds):
             for game, config in self.configs.items():
-                own = (None,) if GameName.parse(game).is_gym else self.stickies or (config.env.sticky,)
+                own = (None,) if game.is_gym else self.stickies or (config.env.sticky,)
                 for sticky in own:
                     seed = config.run.seed + number
-                    name = re.sub(r"[^\w.-]+", "_", GameName.parse(game).short)
+                    name = re.sub(r"[^\w.-]+", "_", game.short)
                     middle = "" if sticky is None else f"-sticky{sticky:g}"
                     tasks.append(Task(f"{name}{middle}-s{seed}", game, sticky, seed))
         if len({task.name for task in tasks}) < len(tasks):

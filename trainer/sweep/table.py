@@ -56,13 +56,13 @@ def table(tasks: Sequence[Task], results: Mapping[str, FrozenTrial], options: Ma
     return rows
 
 
-def _row(game: str, sticky: float | None, done: Sequence[tuple[int, dict[str, Any]]], kind: int,
+def _row(game: GameName, sticky: float | None, done: Sequence[tuple[int, dict[str, Any]]], kind: int,
          cartridge: Published | None) -> dict[str, Any]:
     """The statistics of one kind of evaluation over the seeds of a game."""
     evaluations = [facts["evaluations"][kind] for _, facts in done]
     scores = np.array([one["mean"] for one in evaluations], float)
     facts = about(scores)
-    return {"game": GameName.parse(game).short, "sticky": sticky,
+    return {"game": game.short, "sticky": sticky,
             "actions": (evaluations[0].get("protocol") or {}).get("actions", ""), "seeds": [seed for seed, _ in done],
             "scores": scores.tolist(), **facts,
             "human_normalized": None if cartridge is None else cartridge.normalized(facts["mean"]),

@@ -14,6 +14,7 @@ import optuna
 from optuna.storages._heartbeat import BaseHeartbeat
 from optuna.trial import FrozenTrial, TrialState
 
+from trainer.config.games import GameName
 from trainer.errors import SweepError
 from trainer.sweep.study import fail_the_dead, first_difference, identity, this_process
 
@@ -31,7 +32,7 @@ class Task:
     """
 
     name: str
-    game: str
+    game: GameName
     sticky: float | None
     seed: int
 

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import trainer.config.preset as presets
 from envs_c.errors import did_you_mean
+from envs_c.views import DEFAULT
 from trainer.config import Config
 from trainer.config.config import SECTIONS, full_name, overlay
 from trainer.config.fields import Section, within
@@ -48,7 +49,7 @@ def preset(game: str, file: str | Path | None = None, **settings: Any) -> Config
     name = checked_game(game)
     if file is not None:
         return _changed(presets.preset_file(name, str(file)), settings)
-    start = presets.preset(name, view=settings.get("view", "features"), self_play=bool(settings.get("self_play", False)))
+    start = presets.preset(name, view=settings.get("view", DEFAULT), self_play=bool(settings.get("self_play", False)))
     return _changed(start, settings)
 
 

@@ -57,8 +57,9 @@ def test_debug_builds_it_with_bounds_checks(folder, monkeypatch):
 
 def test_the_trainer_trains_on_its_path_with_its_settings(folder, tmp_path, monkeypatch):
     from trainer.__main__ import main as train
+    from trainer.config.games import GameName
     from trainer.config.preset import preset
-    assert preset(str(folder / "star_fall.pyx")).env.num_envs == 256
+    assert preset(GameName(folder / "star_fall.pyx")).env.num_envs == 256
     assert train([str(folder / "star_fall.pyx"), "--total-steps", "16384", "--encoder-size", "8", "--lstm-size", "8",
                   "--eval-episodes", "2", "--device", "cpu", "--run-dir", str(tmp_path / "run")]) == 0
 

@@ -14,6 +14,7 @@ import envs_c
 from envs_c import catalog, outside
 from envs_c.__main__ import main as envs_main
 from trainer.__main__ import main
+from trainer.config.games import GameName
 
 
 @pytest.fixture(scope="module")
@@ -94,7 +95,7 @@ def test_settings_beside_the_game_are_its_preset(cache, tmp_path):
     game = tmp_path / "toy.pyx"
     game.write_text(TOY.read_text())
     (tmp_path / "toy.toml").write_text("[ppo]\ngamma = 0.5\n")
-    assert preset(str(game)).ppo.gamma == 0.5
+    assert preset(GameName(game)).ppo.gamma == 0.5
 
 
 @pytest.mark.parametrize(("text", "kind", "parts"), [

@@ -13,6 +13,7 @@ from trainer.__main__ import main
 from trainer.commands.eval import progress
 from trainer.config import Config, EnvConfig, PolicyConfig, PPOConfig, RunConfig, SelfPlayConfig
 from trainer.config.config import overlay
+from trainer.config.games import GameName
 from trainer.config.preset import preset
 from trainer.runs import checkpoint
 
@@ -47,7 +48,7 @@ def evaluated(monkeypatch):
 @pytest.fixture
 def saved(tmp_path):
     """A saved run of breakout: its folder and its config."""
-    config = overlay(preset("breakout"), {"env": {"num_envs": 512}, "ppo": {"gamma": 0.987654321},
+    config = overlay(preset(GameName("breakout")), {"env": {"num_envs": 512}, "ppo": {"gamma": 0.987654321},
                                           "run": {"stop_at": 1000, "gif": False}})
     folder = tmp_path / "run"
     checkpoint.save(folder, 64, {"x": torch.ones(1)}, {"config": config.to_dict()}, score=None)
@@ -97,7 +98,7 @@ def test_every_field_is_a_flat_option_of_a_game(capsys, name):
 
 def test_the_help_shows_the_presets_defaults(capsys):
     text = " ".join(helptext(capsys, "breakout", "--help").replace("│", " ").split())
-    assert f"on a longer schedule. (default: {preset('breakout').ppo.total_steps:_})" in text
+    assert f"on a longer schedule. (default: {preset(GameName('breakout')).ppo.total_steps:_})" in text
     assert "--no-dashboard" in text
     assert "None" not in text
 
@@ -109,7 +110,7 @@ def test_the_help_of_eval_names_its_options(capsys):
 
 def test_a_game_alone_trains_with_its_preset(trained):
     assert main(["breakout"]) == 0
-    assert trained == [preset("breakout")]
+    assert trained == [preset(GameName("breakout"))]
 
 
 @pytest.mark.parametrize(("words", "section", "name", "value"), [
@@ -129,13 +130,13 @@ def test_a_game_alone_trains_with_its_preset(trained):
 ])
 def test_an_option_changes_its_setting_and_no_other(trained, words, section, name, value):
     assert main(["breakout", *words.split()]) == 0
-    assert trained == [overlay(preset("breakout"), {section: {name: value}})]
+    assert trained == [overlay(preset(GameName("breakout")), {section: {name: value}})]
 
 
 @pytest.mark.parametrize("words", ["--view pixels", "--view=pixels", "--view pixels --preset none"])
 def test_pictures_have_a_preset_of_their_own(trained, words):
     assert main(["breakout", "--gamma", "0.9", *words.split()]) == 0
-    assert trained == [overlay(preset("breakout", view="pixels"), {"ppo": {"gamma": 0.9}})]
+    assert trained == [overlay(preset(GameName("breakout"), view="pixels"), {"ppo": {"gamma": 0.9}})]
 
 
 @pytest.mark.parametrize(("argv", "sentence"), [

@@ -8,6 +8,7 @@ from gymnasium import spaces
 from trainer.commands import train as train_command
 from trainer.commands.arguments import spaces_for
 from trainer.config import Config, EnvConfig
+from trainer.config.games import GameName
 from trainer.config.preset import Spaces, preset
 from trainer.environments import spaces_of
 from trainer.training import train
@@ -47,7 +48,7 @@ def registered():
     ({"pixels": 1.0, "continuous": 1.0}, Spaces("pictures", False)),
 ])
 def test_pictures_decide_and_then_the_actions(options, wanted):
-    assert spaces_of("gym:Blank-v0", EnvConfig(options=options)) == wanted
+    assert spaces_of(GameName("gym:Blank-v0"), EnvConfig(options=options)) == wanted
 
 
 @pytest.mark.parametrize(("game", "words", "wanted"), [
@@ -58,7 +59,7 @@ def test_pictures_decide_and_then_the_actions(options, wanted):
     ("cartpole", "", None),
 ])
 def test_the_options_of_the_environment_count_and_other_games_are_not_made(game, words, wanted):
-    assert spaces_for(game, words.split()) == wanted
+    assert spaces_for(GameName(game), words.split()) == wanted
 
 
 @pytest.mark.parametrize(("words", "wanted"), [
@@ -78,6 +79,6 @@ def test_a_training_without_an_option_has_the_preset_and_options_change_it(monke
 @pytest.mark.parametrize("kind", ["discrete", "continuous", "pictures"])
 @pytest.mark.parametrize("numbers", [True, False])
 def test_observations_without_numbers_are_not_normalized(kind, numbers):
-    config = preset("gym:X-v0", Spaces(kind, numbers))
+    config = preset(GameName("gym:X-v0"), Spaces(kind, numbers))
     assert config.policy.normalize_observations == (numbers and kind != "pictures")
     assert config != Config("gym:X-v0")

@@ -3,6 +3,7 @@
 import dataclasses
 import inspect
 import json
+import pickle
 import re
 
 import pytest
@@ -165,10 +166,16 @@ def test_sets_of_settings_hold_only_settings(names):
     ("gym:ALE/Breakout-v5", (True, False), "gym:ALE/Breakout-v5"), ("gym:x.pyx", (True, False), "gym:x.pyx"),
 ])
 def test_a_game_s_name_has_a_kind(text, kind, short):
-    name = GameName.parse(text)
-    assert (name.text, (name.is_gym, name.is_file), name.short) == (text, kind, short)
+    name = GameName(text)
+    assert (name, (name.is_gym, name.is_file), name.short) == (text, kind, short)
     assert name.gym_id == text.removeprefix("gym:")
-    assert Config(text).name == name
+
+
+def test_a_config_parses_its_game_once_and_files_keep_the_text():
+    made = Config("gym:X-v0")
+    for config in (made, Config.from_dict(made.to_dict()), pickle.loads(pickle.dumps(made))):
+        assert type(config.game) is GameName and config.game.is_gym
+        assert config.game == "gym:X-v0" and type(config.to_dict()["game"]) is str
 
 
 @pytest.mark.parametrize("changes", [
@@ -180,7 +187,7 @@ def test_a_written_preset_gives_the_same_settings(tmp_path, changes):
     path = tmp_path / "best.toml"
     path.write_text(preset_module.preset_text(config, "Two lines\nof comment."))
     assert path.read_text().startswith("# Two lines\n# of comment.\n")
-    assert preset_module.preset_file("x", str(path)) == config
+    assert preset_module.preset_file(GameName("x"), str(path)) == config
 
 
 @pytest.mark.parametrize("game", ["", None, 3])
@@ -225,7 +232,7 @@ def test_from_dict_is_strict(change, sentence):
 
 @pytest.mark.parametrize("game", envs_c.games())
 def test_presets_load(game):
-    assert preset(game).game == game
+    assert preset(GameName(game)).game == game
 
 
 @pytest.mark.parametrize(("game", "env", "own"), [
@@ -236,31 +243,33 @@ def test_presets_load(game):
 ])
 def test_the_preset_for_pictures_keeps_the_environments_of_the_game_and_shares_the_rest(game, env, own):
     """tetris has no file of its own for pictures."""
-    pixels, features, shared = preset(game, view="pixels"), preset(game), preset("tetris", view="pixels")
+    game = GameName(game)
+    pixels, features, shared = preset(game, view="pixels"), preset(game), preset(GameName("tetris"), view="pixels")
     assert pixels.env == dataclasses.replace(features.env, view="pixels", num_envs=pixels.env.num_envs, **env)
     assert (pixels.policy, pixels.ppo) == (shared.policy, dataclasses.replace(shared.ppo, **own))
     assert pixels.policy.encoder == "pixels" and pixels.ppo != features.ppo
 
 
 def test_self_play_has_settings_of_its_own_where_a_file_gives_them():
-    alone, played = preset("go"), preset("go", self_play=True)
+    alone, played = preset(GameName("go")), preset(GameName("go"), self_play=True)
     assert played.self_play.self_play and not alone.self_play.self_play
     assert played.env == alone.env and played.ppo.total_steps != alone.ppo.total_steps and played.policy.memory == "none"
-    assert parse_new("go", ["--self-play", "--seed", "1"]) == played == api.preset("go", self_play=True)
-    assert parse_new("go", ["--no-self-play"]) == alone == api.preset("go", self_play=False)
-    assert preset("tetris", self_play=True) == preset("tetris")
-    assert preset("go", view="pixels", self_play=True) == preset("go", view="pixels")
+    assert parse_new(GameName("go"), ["--self-play", "--seed", "1"]) == played == api.preset("go", self_play=True)
+    assert parse_new(GameName("go"), ["--no-self-play"]) == alone == api.preset("go", self_play=False)
+    assert preset(GameName("tetris"), self_play=True) == preset(GameName("tetris"))
+    assert preset(GameName("go"), view="pixels", self_play=True) == preset(GameName("go"), view="pixels")
 
 
 def test_the_preset_of_a_game_of_one_s_own_holds_for_pictures_too(tmp_path):
     (tmp_path / "mine.toml").write_text("[ppo]\ngamma = 0.5")
-    assert preset(str(tmp_path / "mine.pyx"), view="pixels") == preset(str(tmp_path / "mine.pyx"))
-    assert preset(str(tmp_path / "mine.pyx")).ppo.gamma == 0.5
+    game = GameName(tmp_path / "mine.pyx")
+    assert preset(game, view="pixels") == preset(game)
+    assert preset(game).ppo.gamma == 0.5
 
 
 def test_a_game_without_a_preset_has_the_defaults():
-    assert preset("no_such_game") == Config("no_such_game")
-    assert preset("../breakout") == Config("../breakout")
+    assert preset(GameName("no_such_game")) == Config("no_such_game")
+    assert preset(GameName("../breakout")) == Config("../breakout")
 
 
 @pytest.mark.parametrize(("text", "sentence"), [
@@ -275,7 +284,7 @@ def test_a_bad_preset_is_refused_by_name(tmp_path, monkeypatch, text, sentence):
     (tmp_path / "game.toml").write_text(text)
     monkeypatch.setattr(preset_module.resources, "files", lambda package: tmp_path)
     with pytest.raises(ConfigError, match=re.escape(sentence)):
-        preset("game")
+        preset(GameName("game"))
 
 
 def test_overlay_changes_only_the_named_settings():
@@ -290,9 +299,10 @@ def test_overlay_changes_only_the_named_settings():
     (["none"], {}, {}),
 ])
 def test_options_are_added_to_those_of_the_preset(words, given, options):
-    assert parse_new("seaquest", ["--options", *words]).env.keywords == options
+    assert parse_new(GameName("seaquest"), ["--options", *words]).env.keywords == options
     assert api.preset("seaquest", options=given).env.keywords == options
 
 
 def test_without_options_those_of_the_preset_stay():
-    assert parse_new("seaquest", ["--seed", "3"]).env.keywords == api.preset("seaquest", seed=3).env.keywords == {"forecast": 1}
+    seeded = parse_new(GameName("seaquest"), ["--seed", "3"]).env.keywords
+    assert seeded == api.preset("seaquest", seed=3).env.keywords == {"forecast": 1}

@@ -16,7 +16,7 @@ from trainer.errors import ConfigError, FileError, TrainerError
 
 SUPPORT = Path(__file__).parents[2] / "support" / "own"
 FILE = SUPPORT / "own_environments.py"
-LINE = "gym:own_environments:Line"
+LINE = GameName("gym:own_environments:Line")
 
 
 def made(game, **env):
@@ -36,7 +36,7 @@ def test_a_class_is_found_in_a_module_and_in_a_file(game, vectorization, kind):
 def test_a_file_s_path_becomes_absolute(monkeypatch):
     monkeypatch.chdir(SUPPORT)
     assert checked_game("own_environments.py:Line") == checked_game("gym:own_environments.py:Line") == f"gym:{FILE}:Line"
-    assert GameName.parse(f"gym:{FILE}:Line").short == "gym:own_environments.py:Line"
+    assert GameName(f"gym:{FILE}:Line").short == "gym:own_environments.py:Line"
 
 
 @pytest.fixture
@@ -96,19 +96,19 @@ def test_a_name_that_does_not_exist_is_refused(game, error, sentence):
     (["a=TRUE", 'b="7"', "c=7", "d=0.5", "e=x=y", "f=1e3"], {"a": True, "b": "7", "c": 7, "d": 0.5, "e": "x=y", "f": 1000}),
 ])
 def test_options_are_numbers_texts_true_and_false(words, options):
-    config = parse_new("gym:X-v0", ["--options", *words])
+    config = parse_new(GameName("gym:X-v0"), ["--options", *words])
     assert config.env.keywords == options
     assert all(type(value) is type(options[name]) for name, value in config.env.keywords.items())
     assert Config.from_dict(config.to_dict()) == config
     from trainer.config.options import _option_text
     again = [f"{name}={_option_text(value)}" for name, value in config.env.options.items()]
-    assert parse_new("gym:X-v0", ["--options", *again]) == config
+    assert parse_new(GameName("gym:X-v0"), ["--options", *again]) == config
 
 
 @pytest.mark.parametrize("words", [["lives"], ["=3"], ["lives="], ["a=1", "a=2"], ["a=nan"], ["a=inf"]])
 def test_options_of_another_form_are_refused(words):
     with pytest.raises(ConfigError, match="options must be names of options with a value each, such as lives=3 or map"):
-        parse_new("gym:X-v0", ["--options", *words])
+        parse_new(GameName("gym:X-v0"), ["--options", *words])
 
 
 def test_a_text_option_reaches_the_environment():

@@ -9,6 +9,7 @@ from export_support import MEMORIES, save
 import envs_c
 from envs_c.arcade import agents
 from trainer.config import EnvConfig
+from trainer.config.games import GameName
 from trainer.export import check
 from trainer.export.export import export_run
 from trainer.export.weights import rebuild
@@ -35,7 +36,7 @@ def test_every_policy_in_javascript_equals_the_trainers(kind, tmp_path):
     (path,) = export_run(str(save(tmp_path / "run", game, view, settings)), ("safetensors",), None, trust_code=True).files
     (tmp_path / "small").write_bytes(agents.compact(path.read_bytes()))
     policy = rounded(rebuild(path.read_bytes())[0], (tmp_path / "small").read_bytes())
-    played = check.gather(policy, game, EnvConfig(view=view))
+    played = check.gather(policy, GameName(game), EnvConfig(view=view))
     given = played.observation.tobytes() + played.start.tobytes()
     output = node("forward.mjs", tmp_path / "small", *played.start.shape, given=given)
     rows = np.frombuffer(output, np.float32).reshape(len(played.start), -1)

@@ -11,6 +11,7 @@ import pytest
 import torch
 
 from trainer.config import Config, EnvConfig, RunConfig
+from trainer.config.games import GameName
 from trainer.environments import episode_seed, make_source
 from trainer.errors import ConfigError, SettingError
 from trainer.files import read_json
@@ -48,7 +49,7 @@ def test_equal_seeds_give_equal_results_and_other_seeds_others():
 
 def test_greedy_play_takes_the_likeliest_action():
     settings = config()
-    policy = make_policy(settings.policy, make_source("cartpole", settings.env, 1, 0), settings.run.seed, torch.float32)
+    policy = make_policy(settings.policy, make_source(settings.game, settings.env, 1, 0), settings.run.seed, torch.float32)
     with torch.no_grad():
         policy.heads.bias[:2] = torch.tensor([0.0, 0.5])  # RIGHT is more likely everywhere
     greedy, sampled = (evaluate.play(policy, settings.game, settings.env, episodes=20, seed=4, greedy=greedy, filmed=math.inf)
@@ -63,7 +64,7 @@ def test_an_evaluation_of_endless_play_ends(monkeypatch, limit):
     monkeypatch.setattr(evaluate, "LONGEST", 50)
     settings = config("breakout")
     settings = dataclasses.replace(settings, env=dataclasses.replace(settings.env, time_limit=limit))
-    policy = make_policy(settings.policy, make_source("breakout", settings.env, 1, 0), settings.run.seed, torch.float32)
+    policy = make_policy(settings.policy, make_source(settings.game, settings.env, 1, 0), settings.run.seed, torch.float32)
     with torch.no_grad():
         policy.heads.weight.zero_()
         policy.heads.bias[:4] = torch.tensor([50.0, 0.0, 0.0, 0.0])  # never serves
@@ -128,15 +129,15 @@ def test_both_views_can_be_evaluated(view):
 
 @pytest.mark.parametrize(("game", "limit"), [("cartpole", 2**64), ("gym:ALE/Breakout-v5", 2**31 - 2**20)])
 def test_seeds_of_evaluations_differ_from_those_of_trainings_and_fit(game, limit):
-    seeds = [episode_seed(game, seed) for seed in (0, 1, 2, 2**31 - 1, 2**40, 2**62 - 1)]
+    seeds = [episode_seed(GameName(game), seed) for seed in (0, 1, 2, 2**31 - 1, 2**40, 2**62 - 1)]
     assert len(set(seeds)) == len(seeds)
     assert all(2**20 < seed < limit for seed in seeds[:3]) and max(seeds) < limit
 
 
 def test_sampled_and_greedy_actions_and_both_protocols_stand_side_by_side():
     settings = config("breakout", time_limit=60, frame_skip=2)
-    policy = make_policy(settings.policy, make_source("breakout", settings.env, 1, 0), settings.run.seed, torch.float32)
-    played = evaluate.play_protocols(policy, "breakout", settings.env, greedy=None, sticky=(0.0, 0.25), episodes=3, seed=1)
+    policy = make_policy(settings.policy, make_source(settings.game, settings.env, 1, 0), settings.run.seed, torch.float32)
+    played = evaluate.play_protocols(policy, settings.game, settings.env, greedy=None, sticky=(0.0, 0.25), episodes=3, seed=1)
     summary = evaluate.together(played)
     assert [(one["protocol"]["sticky"], one["protocol"]["actions"]) for one in every(summary)] == [
         (0.0, "sampled"), (0.0, "greedy"), (0.25, "sampled"), (0.25, "greedy")]
@@ -146,7 +147,8 @@ def test_sampled_and_greedy_actions_and_both_protocols_stand_side_by_side():
     lines = evaluate.describe(summary).splitlines()
     assert len(lines) == 4
     assert lines[3].startswith("evaluation with greedy actions, sticky 0.25, raw scores to game over or step 60, 3 episodes: ")
-    alone = evaluate.play(policy, "breakout", dataclasses.replace(settings.env, sticky=0.25), episodes=3, seed=1, greedy=True)
+    changed = dataclasses.replace(settings.env, sticky=0.25)
+    alone = evaluate.play(policy, settings.game, changed, episodes=3, seed=1, greedy=True)
     assert (alone.returns == played[3].returns).all() and (alone.lengths == played[3].lengths).all()
 
 
@@ -160,7 +162,7 @@ def test_an_evaluation_of_an_earlier_version_says_that_its_protocol_is_unknown()
 
 def test_sticky_actions_are_refused_for_a_gymnasium_environment():
     with pytest.raises(SettingError, match=r"^sticky must be left out for gym:CartPole-v1"):
-        evaluate.play_protocols(None, "gym:CartPole-v1", EnvConfig(), greedy=None, sticky=(0.0,), episodes=1, seed=1)
+        evaluate.play_protocols(None, GameName("gym:CartPole-v1"), EnvConfig(), greedy=None, sticky=(0.0,), episodes=1, seed=1)
 
 
 def test_an_evaluation_shows_how_many_episodes_have_ended():
@@ -179,7 +181,7 @@ def test_the_end_of_a_training_keeps_the_sampled_evaluation_if_greedy_episodes_d
         return real(*arguments, greedy=greedy, **more)
     log = SimpleNamespace(note=notes.append, ticker=lambda text: contextlib.nullcontext())
     settings = dataclasses.replace(config(), run=RunConfig(seed=2, device="cpu", eval_episodes=3, gif=False))
-    policy = make_policy(settings.policy, make_source("cartpole", settings.env, 1, 0), 2, torch.float32)
+    policy = make_policy(settings.policy, make_source(settings.game, settings.env, 1, 0), 2, torch.float32)
     evaluate.finish(policy, "cartpole", settings.env, settings.run, tmp_path, log)
     assert [one["protocol"]["actions"] for one in every(read_json(tmp_path / "evaluation.json"))] == ["sampled", "greedy"]
     assert [note.split(",")[0] for note in notes] == ["evaluation with sampled actions", "evaluation with greedy actions"]

@@ -90,7 +90,7 @@ def test_gymnasium_s_environments_are_stepped_to_the_end_of_their_episode_only()
 
 def policy_and(game, **env):
     settings = Config(game, EnvConfig(num_threads=1, **env))
-    return make_policy(settings.policy, make_source(game, settings.env, 1, 0), 1, torch.float32), settings
+    return make_policy(settings.policy, make_source(settings.game, settings.env, 1, 0), 1, torch.float32), settings
 
 
 def test_our_games_are_stepped_to_the_end_of_their_episode_only(monkeypatch):
@@ -102,7 +102,7 @@ def test_our_games_are_stepped_to_the_end_of_their_episode_only(monkeypatch):
         stepped[:] += np.ones(8, int) if self.stepped is None else self.stepped
         return original(self, log)
     monkeypatch.setattr(BoundGames, "finish", finish)
-    result = evaluate.play(policy, "breakout", settings.env, episodes=8, seed=3)
+    result = evaluate.play(policy, settings.game, settings.env, episodes=8, seed=3)
     assert len(set(result.lengths.tolist())) > 1
     assert stepped.tolist() == result.lengths.tolist()
 
@@ -110,7 +110,7 @@ def test_our_games_are_stepped_to_the_end_of_their_episode_only(monkeypatch):
 @pytest.mark.parametrize(("filmed", "steps"), [(0.0, 0), (0.5, 25), (math.inf, None)])
 def test_actions_are_kept_for_the_seconds_of_a_film_only(filmed, steps):
     policy, settings = policy_and("cartpole")  # 50 steps a second
-    result = evaluate.play(policy, "cartpole", settings.env, episodes=8, seed=3, filmed=filmed)
+    result = evaluate.play(policy, settings.game, settings.env, episodes=8, seed=3, filmed=filmed)
     longest = int(result.lengths.max())
     assert longest > 30
     assert result.actions.shape == (longest if steps is None else steps, 8)
@@ -120,8 +120,8 @@ def test_actions_are_kept_for_the_seconds_of_a_film_only(filmed, steps):
 def test_the_film_of_an_episode_needs_no_more_actions_than_are_kept(tmp_path, monkeypatch):
     monkeypatch.setattr(film, "SECONDS", 0.5)
     policy, settings = policy_and("cartpole")
-    result = evaluate.play(policy, "cartpole", settings.env, episodes=8, seed=3, filmed=film.SECONDS)
-    whole = evaluate.play(policy, "cartpole", settings.env, episodes=8, seed=3, filmed=math.inf)
+    result = evaluate.play(policy, settings.game, settings.env, episodes=8, seed=3, filmed=film.SECONDS)
+    whole = evaluate.play(policy, settings.game, settings.env, episodes=8, seed=3, filmed=math.inf)
     longest = int(result.returns.argmax())
     screens = film.frames(result, longest, 25)
     assert len(screens) == 25

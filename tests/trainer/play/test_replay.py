@@ -10,12 +10,13 @@ import torch
 from gymnasium.vector import SyncVectorEnv
 
 from trainer.config import Config, EnvConfig
+from trainer.config.games import GameName
 from trainer.environments import make_source, rate_of, single
 from trainer.errors import FilmError
 from trainer.play import agent_game, evaluate, film, replay
 from trainer.policy.make import make_policy
 
-GAME = "gym:Drawn-v0"
+GAME = GameName("gym:Drawn-v0")
 
 
 class Drawn(gymnasium.Env):
@@ -73,12 +74,12 @@ def registered():
 
 def agent(game=GAME, **env):
     settings = Config(game, EnvConfig(num_threads=1, **env))
-    return make_policy(settings.policy, make_source(game, settings.env, 1, 0), 1, torch.float32), settings
+    return make_policy(settings.policy, make_source(settings.game, settings.env, 1, 0), 1, torch.float32), settings
 
 
 def played(game=GAME, episodes=5, **env):
     policy, settings = agent(game, **env)
-    return evaluate.play(policy, game, settings.env, episodes=episodes, seed=1, filmed=film.SECONDS)
+    return evaluate.play(policy, settings.game, settings.env, episodes=episodes, seed=1, filmed=film.SECONDS)
 
 
 @pytest.mark.parametrize("vectorization", ["auto", "sync", "async"])
@@ -131,7 +132,7 @@ def test_an_environment_without_pictures_has_no_film(tmp_path, monkeypatch):
     ("gym:Both-v0", "native", "native"), ("gym:Wide-v0", "auto", "auto"), ("gym:ALE/Pong-v5", "auto", "auto"),
     ("breakout", "auto", "auto")])
 def test_whole_episodes_are_played_one_by_one_where_that_is_the_same_game(game, asked, chosen):
-    assert single(game, EnvConfig(vectorization=asked)).vectorization == chosen
+    assert single(GameName(game), EnvConfig(vectorization=asked)).vectorization == chosen
 
 
 def test_the_best_of_several_episodes_is_filmed_of_an_environment_with_a_vector_class():

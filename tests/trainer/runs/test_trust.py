@@ -15,7 +15,7 @@ from verb_support import refused, run
 
 from examples import play_exported
 from trainer.__main__ import main
-from trainer.config.games import find_game, hold, release
+from trainer.config.games import GameName, find_game, hold, release
 from trainer.errors import TrustError
 from trainer.export.weights import rebuild
 from trainer.policy.load import load_policy
@@ -197,7 +197,7 @@ def test_a_game_of_one_s_own_runs_again_until_a_file_beside_it_changes(here, cap
 
 
 def test_what_was_hashed_is_compiled_though_the_file_changes_meanwhile(here):
-    path = str(here / "crafted.pyx")
+    path = GameName(here / "crafted.pyx")
     hold(path)
     Path(path).write_text("this is no game")
     assert find_game(path).name == "toy"

@@ -15,6 +15,7 @@ from run_support import summary
 from trainer.__main__ import main
 from trainer.config import Config
 from trainer.config.config import overlay
+from trainer.config.games import GameName
 from trainer.errors import ConfigError, SweepError
 from trainer.results import statistics
 from trainer.sweep import bench as bench_module
@@ -156,7 +157,7 @@ def test_another_command_for_the_same_bench_is_refused(bench):
         bench(eval_episodes=7)
     optuna.create_study(storage=open_storage(default_storage(bench.folder)), study_name="sweep").set_user_attr("facts", {})
     with pytest.raises(SweepError, match="'sweep' is no bench"):
-        run_bench(Plan({"cartpole": config()}, (), 1, 1, bench.folder), "sweep", default_storage(bench.folder))
+        run_bench(Plan({GameName("cartpole"): config()}, (), 1, 1, bench.folder), "sweep", default_storage(bench.folder))
 
 
 def test_two_games_with_one_folder_are_refused(bench):
@@ -167,7 +168,7 @@ def test_two_games_with_one_folder_are_refused(bench):
 @pytest.mark.parametrize(("jobs", "own", "threads"), [(0, 0, 1), (1, 0, 8), (2, 0, 4), (3, 0, 2), (16, 0, 1), (2, 3, 3)])
 def test_trainings_share_the_cores(monkeypatch, tmp_path, jobs, own, threads):
     monkeypatch.setattr(bench_module, "cores", lambda: 8)
-    plan = Plan({"cartpole": overlay(config(), {"env": {"num_threads": own}})}, (0.25,), 1, jobs, tmp_path)
+    plan = Plan({GameName("cartpole"): overlay(config(), {"env": {"num_threads": own}})}, (0.25,), 1, jobs, tmp_path)
     made = plan.config_of(plan.tasks[0])
     assert (made.env.num_threads, made.env.sticky, made.run.seed) == (threads, 0.25, 1)
 
@@ -176,7 +177,7 @@ def test_trainings_share_the_cores(monkeypatch, tmp_path, jobs, own, threads):
 def tasks(request, tmp_path):
     """A function: the tasks of a bench of two, as a process of its own sees them."""
     url = f"journal:{tmp_path / 'j'}" if request.param == "journal" else f"sqlite:///{tmp_path / 'd'}"
-    listed = [Task(f"t{seed}", "cartpole", 0.0, seed) for seed in (1, 2)]
+    listed = [Task(f"t{seed}", GameName("cartpole"), 0.0, seed) for seed in (1, 2)]
     return lambda: Tasks(open_bench(open_storage(url), "bench", {"cartpole": {}}), listed)
 
 

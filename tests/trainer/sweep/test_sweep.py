@@ -10,6 +10,7 @@ import pytest
 from trainer.__main__ import main
 from trainer.config import Config
 from trainer.config.config import overlay
+from trainer.config.games import GameName
 from trainer.config.preset import preset_file
 from trainer.errors import SweepError
 from trainer.sweep import report as sweep_report
@@ -82,7 +83,7 @@ def failing_at(*numbers, error):
 def test_a_sweep_ends_with_its_best_settings_a_table_and_pictures(sweep, capsys):
     study = sweep(10, pictures=True)
     assert states(study) == [COMPLETE] * 10
-    assert preset_file("cartpole", str(sweep.folder / "best.toml")) == settings_of(study, study.best_trial)
+    assert preset_file(GameName("cartpole"), str(sweep.folder / "best.toml")) == settings_of(study, study.best_trial)
     assert settings_of(study, study.best_trial).ppo.learning_rate == study.best_params["learning_rate"]
     for name in ("history.png", "curves.png", "pareto.png", "importances.png"):
         assert (sweep.folder / name).read_bytes().startswith(b"\x89PNG")

@@ -13,6 +13,7 @@ from optuna.trial import TrialState
 from envs_c import install
 from trainer.__main__ import main
 from trainer.config import Config
+from trainer.config.games import GameName
 from trainer.config.preset import preset_file
 from trainer.sweep.study import counted, default_storage, load_study, open_storage
 from trainer.sweep.trial import MetricsReader, TrialFailed, run_trial
@@ -125,7 +126,7 @@ def shared(tmp_path, trials, **program):
     assert {trial.user_attrs["pid"] for trial in counted(study)} == {process.pid for process in processes}
     assert len({trial.params["learning_rate"] for trial in counted(study)}) == trials
     assert max(printed, key=len).count("best.toml: the best settings") == 1
-    settings = preset_file("cartpole", str(tmp_path / "one" / "best.toml"))
+    settings = preset_file(GameName("cartpole"), str(tmp_path / "one" / "best.toml"))
     assert settings.ppo.learning_rate in {trial.params["learning_rate"] for trial in counted(study)}
     return study
 

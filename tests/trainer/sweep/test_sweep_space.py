@@ -10,6 +10,7 @@ import envs_c
 from trainer.__main__ import main
 from trainer.config import Config
 from trainer.config.config import overlay
+from trainer.config.games import GameName
 from trainer.config.minibatches import nearest_minibatch
 from trainer.config.preset import preset, preset_file, preset_text
 from trainer.errors import ConfigError
@@ -76,7 +77,7 @@ def test_a_missing_file_is_refused():
 
 @pytest.mark.parametrize("game", envs_c.games())
 def test_every_draw_of_the_default_space_is_a_config_that_trains(drawn, game):
-    base = preset(game)
+    base = preset(GameName(game))
     configs = drawn(read_space(None), base)  # Config checks the minibatches
     assert len({config.ppo.horizon for config in configs}) == 4
     assert len({config.ppo.minibatch for config in configs}) > 1
@@ -110,7 +111,7 @@ def test_a_minibatch_is_the_nearest_that_divides_the_rollout(num_envs, horizon, 
 
 
 def test_a_presets_settings_are_a_draw_if_the_ranges_hold_them(drawn):
-    base = preset("breakout")
+    base = preset(GameName("breakout"))
     values = values_of(read_space(None), base)
     assert values["learning_rate"] == base.ppo.learning_rate
     study = optuna.create_study()
@@ -121,6 +122,7 @@ def test_a_presets_settings_are_a_draw_if_the_ranges_hold_them(drawn):
 
 @pytest.mark.parametrize("game", envs_c.games())
 def test_a_written_preset_is_read_back_unchanged(tmp_path, game):
+    game = GameName(game)
     config = overlay(preset(game), {"ppo": {"learning_rate": 1.23e-05, "target_kl": 0.1}, "env": {"options": {"a b": 1.5}},
                                     "policy": {"encoder": 'own"encoders:Small'}})
     path = tmp_path / "best.toml"
@@ -129,7 +131,8 @@ def test_a_written_preset_is_read_back_unchanged(tmp_path, game):
 
 
 def test_a_preset_for_others_has_no_settings_of_this_machine():
-    config = overlay(preset("breakout"), {"env": {"num_threads": 2}, "run": {"device": "cpu", "run_dir": "x", "gif": False}})
+    config = overlay(preset(GameName("breakout")), {"env": {"num_threads": 2},
+                                                    "run": {"device": "cpu", "run_dir": "x", "gif": False}})
     assert not any(word in preset_text(config, "") for word in ("num_threads", "device", "run_dir", "gif"))
     own = preset_text(config, "", own=True)
     assert "num_threads = 2" in own and 'device = "cpu"' in own and "gif = false" in own and "run_dir" not in own
