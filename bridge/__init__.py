@@ -1,21 +1,5 @@
 """Carries observations from games to the learner and actions back. Knows buffers and batches, but no learning.
 
-    interfaces.py        the interfaces of devices and sources, for type checkers
-    source.py            our games as a source of observations; the log of ended episodes
-    gymnasium_source.py  Gymnasium vector environments as a source
-    layout.py            the observations of Gymnasium's spaces as rows of numbers
-    actions.py           the kinds of actions
-    slab.py              the buffers of one batch, on the host and on the device
-    pipeline.py          steps the batches of a source and overlaps games, copies and policy
-    device.py            the interface of a device; the CPU
-    cuda.py              the GPU
-    graphs.py            work captured once and then replayed
-    nvrtc.py             CUDA sources compiled at run time
-    probe.py             measures copies and launches, and chooses the number of batches
-    spans.py             names in a profiler's trace
-    errors.py            the errors of all these
-    on_device/           games on the device itself, and their pipeline
-
 The names below are loaded on first use. `import bridge.errors` runs this file too, and it must not load torch: the command
 line catches these errors before it knows whether it needs torch.
 """

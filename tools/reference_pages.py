@@ -18,7 +18,7 @@ from trainer.config.fields import requirement
 ROOT = Path(__file__).resolve().parent.parent
 SETTINGS = ROOT / "docs" / "settings.md"
 ARCHITECTURE = ROOT / "docs" / "architecture.md"
-TREES = ("insertcoin", "trainer", "bridge", "envs_c")
+TREES = ("insertcoin", "trainer", "bridge", "envs_c", "benchmarks", "tools")
 SOURCES = (".py", ".pyx", ".pxd", ".h", ".cu")
 BEGIN, END = "<!-- the tree, written by make docs -->\n", "<!-- end of the tree -->"
 WIDTH = 128

@@ -1,9 +1,4 @@
-"""Asynchronous stepping: `make_async` makes N environments that threads step while Python does something else.
-
-    crew.h         the threads and their two queues, in C
-    workers.pyx    `Workers`: the threads of one batch of environments
-    vector.py      `ArcadeAsyncEnv`: `async_reset`, `send` and `recv`, and `make_async`
-"""
+"""Asynchronous stepping: `make_async` makes N environments that threads step while Python does something else."""
 
 from envs_c.asynchronous.vector import ArcadeAsyncEnv, make_async
 

@@ -6,9 +6,6 @@
 The same on the command line: `python -m envs_c check my_game.pyx`. The rules run in another process: a game may then
 write outside its memory without other harm. `RULES` has the rules by name; each is a function of a `Game` and raises
 `Broken`. These are the rules of all games; tests of one game's own rules lie beside the game.
-
-Files: rules.py, actions.py and restored.py the rules, causes.py why outputs differ, endless.py the search for an episode's
-end, play.py random play with a record of every output, watchdog.py the end of infinite loops, workers.py the other processes.
 """
 
 import json

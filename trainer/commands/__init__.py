@@ -1,10 +1,4 @@
-"""The command line.
-
-    main.py        runs a command line: picks the verb, prints errors
-    arguments.py   arguments of several verbs
-    train.py       `GAME` and `--resume RUN`, without a verb
-    eval.py, list.py, play.py, record.py, compare.py, report.py, export.py, sweep.py, bench.py, profile.py, games.py, arcade.py,
-    selftest.py, watch.py   the other verbs
+"""The command line: a module for each verb.
 
 `VERBS` is the registry of verbs. Each has a function `main(argv)`: it parses the arguments after the verb, calls the
 function that does the work, and raises TrainerError for mistakes of the user. Other packages add verbs by entry points in

@@ -1,9 +1,4 @@
-"""Asterix.
-
-    asterix.pyx        the rules in prose; one frame, the observation, the picture, and `GAME`
-    rules.pxd          the state, its constants, and how a frame changes it
-    picture.pxd        sprites and colours, and how they are painted
-"""
+"""Asterix: `envs_c.make("asterix")`. asterix.pyx begins with the rules in prose."""
 
 from envs_c.games.asterix.asterix import GAME
 

@@ -1,8 +1,4 @@
-"""Breakout.
-
-    breakout.pyx       the rules in prose; the observation, the picture, and `GAME`
-    rules.pxd          the state, its constants, and how a frame changes it
-"""
+"""Breakout: `envs_c.make("breakout")`. breakout.pyx begins with the rules in prose."""
 
 from envs_c.games.breakout.breakout import GAME
 

@@ -1,8 +1,4 @@
-"""2048.
-
-    g2048.pyx          the rules in prose; the observation, the picture, and `GAME`
-    rules.pxd          the state, and how a move changes it
-"""
+"""2048: `envs_c.make("g2048")`. g2048.pyx begins with the rules in prose."""
 
 from envs_c.games.g2048.g2048 import GAME
 

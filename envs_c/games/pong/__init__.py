@@ -1,9 +1,4 @@
-"""Pong.
-
-    pong.pyx           rules in prose, reset, step, observation and `GAME`
-    rules.pxd          state, and how a frame changes it
-    picture.pxd        how the picture is drawn
-"""
+"""Pong: `envs_c.make("pong")`. pong.pyx begins with the rules in prose."""
 
 from envs_c.games.pong.pong import GAME
 

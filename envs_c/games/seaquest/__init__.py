@@ -1,12 +1,4 @@
-"""Seaquest.
-
-    seaquest.pyx       rules in prose, reset, step, observation and `GAME`
-    rules.pxd          state, submarine and oxygen
-    lanes.pxd          waves, divers and shots
-    hits.pxd           collisions
-    shapes.pxd         the figures' shapes
-    picture.pxd        how the picture is drawn
-"""
+"""Seaquest: `envs_c.make("seaquest")`. seaquest.pyx begins with the rules in prose."""
 
 from envs_c.games.seaquest.seaquest import GAME
 

@@ -1,8 +1,4 @@
-"""Tetris.
-
-    tetris.pyx         rules in prose, reset, step, observation, picture and `GAME`
-    rules.pxd          state, and how an action changes it
-"""
+"""Tetris: `envs_c.make("tetris")`. tetris.pyx begins with the rules in prose."""
 
 from envs_c.games.tetris.tetris import GAME
 
