@@ -46,7 +46,8 @@ class Plan:
         """All trainings: those with the first seed of all games come first."""
         tasks = []
         for number in range(self.seeds):
-            for game, config in self.configs.items():
+            for config in self.configs.values():
+                game = config.game
                 own = (None,) if game.is_gym else self.stickies or (config.env.sticky,)
                 for sticky in own:
                     seed = config.run.seed + number

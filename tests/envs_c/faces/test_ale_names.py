@@ -47,7 +47,7 @@ def test_a_game_with_an_own_option_of_ales_name_keeps_it():
 
 @pytest.mark.parametrize(("game", "settings", "message"), [
     ("pong", {"obs_type": "ram"}, "obs_type must be 'rgb' or 'grayscale', not 'ram': the games are no emulation"),
-    ("pong", {"obs_type": "text"}, "obs_type must be one of 'rgb', 'grayscale', not 'text'"),
+    ("pong", {"obs_type": "text"}, "obs_type must be one of 'grayscale', 'rgb', not 'text'"),
     ("pong", {"obs_type": "rgb", "view": "pixels"}, "obs_type and view or picture_size must not be given together"),
     ("pong", {"frameskip": 4, "frame_skip": 4}, "frameskip and frame_skip must not be given together"),
     ("pong", {"frameskip": (4, 4)}, r"frame_skip must be an integer from 1 to 1,000, or \(low, high\) with .*, not \(4, 4\)"),

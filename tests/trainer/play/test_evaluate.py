@@ -182,12 +182,12 @@ def test_the_end_of_a_training_keeps_the_sampled_evaluation_if_greedy_episodes_d
     log = SimpleNamespace(note=notes.append, ticker=lambda text: contextlib.nullcontext())
     settings = dataclasses.replace(config(), run=RunConfig(seed=2, device="cpu", eval_episodes=3, gif=False))
     policy = make_policy(settings.policy, make_source(settings.game, settings.env, 1, 0), 2, torch.float32)
-    evaluate.finish(policy, "cartpole", settings.env, settings.run, tmp_path, log)
+    evaluate.finish(policy, settings.game, settings.env, settings.run, tmp_path, log)
     assert [one["protocol"]["actions"] for one in every(read_json(tmp_path / "evaluation.json"))] == ["sampled", "greedy"]
     assert [note.split(",")[0] for note in notes] == ["evaluation with sampled actions", "evaluation with greedy actions"]
-    evaluate.finish(policy, "cartpole", settings.env, dataclasses.replace(settings.run, eval_greedy=False), tmp_path, log)
+    evaluate.finish(policy, settings.game, settings.env, dataclasses.replace(settings.run, eval_greedy=False), tmp_path, log)
     assert [one["protocol"]["actions"] for one in every(read_json(tmp_path / "evaluation.json"))] == ["sampled"]
     monkeypatch.setattr(evaluate, "play", endless)
-    evaluate.finish(policy, "cartpole", settings.env, settings.run, tmp_path, log)
+    evaluate.finish(policy, settings.game, settings.env, settings.run, tmp_path, log)
     assert [one["protocol"]["actions"] for one in every(read_json(tmp_path / "evaluation.json"))] == ["sampled"]
     assert notes[-1] == "there is no evaluation with greedy actions: 20 of 20 episodes did not end"
