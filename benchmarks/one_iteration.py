@@ -22,6 +22,7 @@ import envs_c
 import trainer
 from benchmarks.common import head, new_parser, publish
 from trainer.config import options
+from trainer.config.games import GameName
 from trainer.log.text import markdown
 from trainer.training.build import make_session
 from trainer.training.train import iterate
@@ -114,7 +115,7 @@ def main():
     parser.add_argument("--files", action="store_true", help="also print a row for each file")
     parser.add_argument("--out", type=Path, help="file to write the table to")
     given, settings = parser.parse_known_args()
-    session = make_session(options.parse_new(given.game, settings))
+    session = make_session(options.parse_new(GameName(given.game), settings))
     for _ in range(3):
         iterate(session)
     entered = Entered(lambda: iterate(session))

@@ -68,7 +68,7 @@ def settings(config: dict[str, Any]) -> str:
 def facts(run: Run) -> dict[str, Any]:
     """What the page and its file need of a training."""
     scores = {one["protocol"]["actions"]: one["mean"] for one in run.evaluations}
-    return {"game": run.name.short, "sticky": run.config["env"]["sticky"], "seed": run.seed, "steps": run.step,
+    return {"game": run.game.short, "sticky": run.config["env"]["sticky"], "seed": run.seed, "steps": run.step,
             "settings": settings(run.config), "minutes": round(run.seconds / 60, 2),
             "options": run.config["env"].get("options") or {}, "scores": scores, "episodes": run.evaluations[0]["episodes"]}
 

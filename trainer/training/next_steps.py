@@ -3,7 +3,6 @@
 import shlex
 from pathlib import Path
 
-from trainer.config.games import GameName
 from trainer.play.agent_game import can_show
 from trainer.process import program_name
 from trainer.results.report import REPORT
@@ -18,7 +17,7 @@ def next_steps(session: TrainingSession, folder: Path, *, interrupted: bool = Fa
     path = str(folder) if len(folder.parts) > 1 else f"./{folder}"  # a game's name alone would be the game
     run, config = shlex.quote(path), session.config
     lines = [f"open      {folder / REPORT}"]
-    if not GameName.parse(config.game).is_gym or can_show(session.pipeline.source):
+    if not config.game.is_gym or can_show(session.pipeline.source):
         lines.append(f"watch     {program_name()} play {run}")
     lines.append(f"evaluate  {program_name()} eval {run}")
     resume = f"{program_name()} --resume {run}"
