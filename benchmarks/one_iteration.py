@@ -104,7 +104,8 @@ def compiled_files(modules: set[ModuleType]) -> dict[Path, int]:
         found[path] = text.count("\n")
         for header, *imported in INCLUDED.findall(text):
             name = header or f"{''.join(imported).replace('.', '/')}.pxd"
-            beside = [path.parent / name, path.parents[1] / name, folder / "envs_c" / "engine" / name, folder / name]
+            headers = [folder / "envs_c" / "engine", folder / "trainer" / "kernels" / "shared"]
+            beside = [one / name for one in (path.parent, path.parents[1], *headers, folder)]
             left += [one.resolve() for one in beside if one.is_file()][:1]
     return found
 
