@@ -11,6 +11,7 @@ import gymnasium
 from gymnasium.envs.registration import registry
 
 from envs_c import outside
+from envs_c.console import cartridges
 from envs_c.engine import checks
 from envs_c.errors import InvalidArgument, UnknownGame, UnknownSetting, did_you_mean
 from envs_c.game import Game
@@ -42,12 +43,15 @@ def games() -> tuple[str, ...]:
 def game(name: str):
     """The `Game` of that name.
 
-    name: one of `games()`, or a path to a .pyx, which is loaded.
+    name: one of `games()`; a path to a .pyx, which is loaded; or atari:NAME or atari:PATH.bin, a cartridge of the user's for
+        the console.
     Raises UnknownGame, which suggests the most similar name.
     """
     name = os.fspath(name) if isinstance(name, os.PathLike) else name
     if isinstance(name, str) and name.endswith(".pyx"):
         return load(name)
+    if isinstance(name, str) and name.startswith(cartridges.PREFIX):
+        return cartridges.cartridge(name)
     if not isinstance(name, str):
         raise UnknownGame(f"unknown game {checks.shown(name)}: a name must be a str. The games are {', '.join(games())}")
     if name in _registered:

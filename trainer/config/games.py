@@ -20,6 +20,7 @@ from types import ModuleType
 
 import envs_c
 from envs_c import catalog, outside
+from envs_c.console.cartridges import PREFIX
 from envs_c.errors import did_you_mean
 from envs_c.game import Game
 from trainer.errors import ConfigError, FileError
@@ -78,6 +79,11 @@ class GameName(str):
         return (self.gym_id.rpartition(":")[0] or None) if self.is_gym and self.env_file is None else None
 
     @property
+    def is_cartridge(self) -> bool:
+        """True for a cartridge of the console, atari:NAME."""
+        return self.startswith(PREFIX)
+
+    @property
     def is_ale(self) -> bool:
         """True for an Atari game of ale-py."""
         return self.is_gym and self.gym_id.startswith(("ALE/", "ale_py:"))
@@ -104,6 +110,8 @@ def checked_game(text: str, verbs: Iterable[str] = ()) -> GameName:
         raise ConfigError(f"an environment in a file must be named FILE.py:CLASS, such as {game}:MyEnv, not {game}")
     elif game.is_gym and not game.env_name:
         raise ConfigError(f"an environment must be named gym:ID, gym:MODULE:NAME or gym:FILE.py:NAME, not {game}")
+    elif game.is_cartridge:
+        envs_c.game(game)
     elif not game.is_gym and game not in games:
         hint = did_you_mean(game, [*games, *verbs], 0.5)
         raise ConfigError(f"there is no game {game!r}; {hint}{' ' if hint else ''}GAME must be {names()}"
@@ -115,7 +123,7 @@ def whole(text: str) -> GameName:
     """A name as runs keep it: the path of a file is absolute, so that the run resumes from any folder, and an environment's
     name begins with "gym:". Raises FileError if no file can have the path."""
     game = GameName(text)
-    if not game.is_file and not game.is_gym and ":" in text:
+    if not game.is_file and not game.is_gym and not game.is_cartridge and ":" in text:
         game = GameName(_GYM + text)
     if game.is_file:
         return GameName(path_of(game))

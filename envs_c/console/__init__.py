@@ -1,0 +1,1 @@
+"""The Atari 2600: a console that plays the user's own cartridges as ale-py plays them."""

@@ -1,0 +1,118 @@
+"""The address space: cartridge at 1000 to 1FFF, RAM and RIOT where bit 7 is set, the TIA elsewhere; 13 bits count."""
+
+from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t
+
+from envs_c.console.cartridge cimport rom_byte, switch_bank
+from envs_c.console.riot cimport riot_read, riot_write
+from envs_c.console.tia cimport tia_read
+from envs_c.console.tia_rows cimport tia_run
+from envs_c.console.state cimport CLOCKS, LINE, LOG, Console, Cpu, Rom
+
+
+cdef enum:
+    VSYNC = 0
+    VBLANK = 1
+    WSYNC = 2
+
+
+cdef inline void replay(Console* m, int clock) noexcept nogil:
+    """Let the TIA see the log's new writes, and advance it to `clock`."""
+    tia_run(&m.tia, m.log + m.replayed, m.logged - m.replayed, clock, NULL)
+    m.replayed = m.logged
+
+
+cdef inline int chip_read(Console* m, const Rom* rom, int address, int cycle, int bus) noexcept nogil:
+    """A read that is neither from RAM nor from ROM."""
+    if address & 0x80:
+        return riot_read(m, address, cycle)
+    address &= 0x0F
+    if address < 8:
+        replay(m, 3 * cycle)
+        return tia_read(&m.tia, address) | (bus & 0x3F)
+    if address < 12:
+        return 0x80 | (bus & 0x3F) if charged(m, address & 3, cycle) else bus & 0x3F
+    if address < 14:
+        return (0 if m.triggers & (1 << (address & 1)) else 0x80) | (bus & 0x3F)
+    return bus & 0x3F
+
+
+cdef inline bint charged(const Console* m, int paddle, int cycle) noexcept nogil:
+    """True if the capacitor of a paddle is charged: 0.01 uF through the paddle's resistance."""
+    if m.vblank & 0x80:
+        return False
+    return cycle - m.dumped > <int32_t>(1.6 * m.paddles[paddle] * 0.01e-6 * 1.19e6)
+
+
+cdef inline void chip_write(Console* m, const Rom* rom, int address, int value, int32_t* cycle) noexcept nogil:
+    """A write to the TIA, to the RIOT's ports or timer, or to the cartridge."""
+    cdef int clock
+    if address & 0x1000:
+        return
+    if address & 0x80:
+        riot_write(m, address, value, cycle[0])
+        return
+    address &= 0x3F
+    clock = 3 * cycle[0]
+    if clock >= (m.last_line + 1) * CLOCKS:
+        m.done = 1
+    if address == WSYNC:
+        cycle[0] = (cycle[0] + LINE - 1) // LINE * LINE
+    elif address == VSYNC:
+        if value & 2:
+            if m.vsync < 0:
+                m.vsync = clock
+        elif m.vsync >= 0:
+            if clock - m.vsync >= CLOCKS:
+                m.done = 1
+            m.vsync = -1
+    else:
+        if address == VBLANK:
+            if m.vblank & 0x80 and not value & 0x80:
+                m.dumped = cycle[0]
+            m.vblank = <uint8_t>value
+        if m.logged == LOG:  # only a hostile program comes here: the rows until now are lost to the picture
+            replay(m, clock)
+            m.before = m.tia
+            m.logged = m.replayed = 0
+        m.log[m.logged] = <uint32_t>clock << 14 | <uint32_t>(address << 8 | value)
+        m.logged += 1
+
+
+cdef inline int load(Cpu* cpu, Console* m, const Rom* rom, int address) noexcept nogil:
+    cdef int value
+    if address & 0x1000:
+        if (address & 0xFFF) >= rom.hot:
+            switch_bank(m, rom, address & 0xFFF)
+        value = rom_byte(m, rom, address)
+    elif address & 0x280 == 0x80:
+        value = m.ram[address & 0x7F]
+    else:
+        value = chip_read(m, rom, address, cpu.cycle, cpu.bus)
+    cpu.bus = <uint8_t>value
+    return value
+
+
+cdef inline void store(Cpu* cpu, Console* m, const Rom* rom, int address, int value) noexcept nogil:
+    value &= 0xFF
+    cpu.bus = <uint8_t>value
+    if address & 0x1280 == 0x80:
+        m.ram[address & 0x7F] = <uint8_t>value
+    else:
+        if address & 0x1000 and (address & 0xFFF) >= rom.hot:
+            switch_bank(m, rom, address & 0xFFF)
+        chip_write(m, rom, address, value, &cpu.cycle)
+
+
+cdef inline int fetch(Cpu* cpu, Console* m, const Rom* rom) noexcept nogil:
+    """The next byte of the program."""
+    cdef int address = cpu.pc
+    cpu.pc += 1
+    if address & 0x1000:
+        cpu.bus = rom_byte(m, rom, address)
+        return cpu.bus
+    return load(cpu, m, rom, address)
+
+
+cdef inline int fetch_word(Cpu* cpu, Console* m, const Rom* rom) noexcept nogil:
+    cdef int low = fetch(cpu, m, rom)
+    return low | fetch(cpu, m, rom) << 8

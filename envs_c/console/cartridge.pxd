@@ -1,0 +1,56 @@
+"""Cartridges: up to 4 KB plain, larger ones in banks that the program switches by reading or writing certain addresses."""
+
+from libc.stdint cimport uint8_t, uint16_t
+
+from envs_c.console.state cimport Console, Rom
+
+
+cdef enum Kind:
+    PLAIN
+    F8        # 8 KB in two banks: 1FF8, 1FF9
+    F6        # 16 KB in four: 1FF6 to 1FF9
+    F4        # 32 KB in eight: 1FF4 to 1FFB
+    E0        # 8 KB in eight slices of 1 KB; three of the four places can be switched: 1FE0 to 1FF7
+    FE        # 8 KB in two banks, chosen by bit 13 of the address
+
+
+cdef inline void set_bank(Console* m, int bank) noexcept nogil:
+    cdef int k
+    for k in range(8):
+        m.slice[k] = <uint16_t>(bank * 4096 + (k & 3) * 1024)
+
+
+cdef inline void insert(Console* m, const Rom* rom) noexcept nogil:
+    """The banks at power-on."""
+    cdef int k
+    set_bank(m, 0)
+    if rom.kind == PLAIN and rom.size <= 2048:
+        for k in range(8):
+            m.slice[k] = <uint16_t>((k & 1) * 1024)
+    elif rom.kind == F8:
+        set_bank(m, 1)
+    elif rom.kind == E0:
+        for k in range(8):
+            m.slice[k] = <uint16_t>((4 + (k & 3)) * 1024)
+    elif rom.kind == FE:
+        for k in range(4):
+            m.slice[k] = <uint16_t>(4096 + k * 1024)
+            m.slice[4 + k] = <uint16_t>(k * 1024)
+
+
+cdef inline uint8_t rom_byte(const Console* m, const Rom* rom, int address) noexcept nogil:
+    return rom.bytes[m.slice[((address >> 10) & 3) | ((address >> 11) & 4)] + (address & 0x3FF)]
+
+
+cdef inline void switch_bank(Console* m, const Rom* rom, int address) noexcept nogil:
+    """An access to `address`, 12 bits, from rom.hot on."""
+    cdef int k
+    if rom.kind == F8 and 0xFF8 <= address <= 0xFF9:
+        set_bank(m, address - 0xFF8)
+    elif rom.kind == F6 and 0xFF6 <= address <= 0xFF9:
+        set_bank(m, address - 0xFF6)
+    elif rom.kind == F4 and 0xFF4 <= address <= 0xFFB:
+        set_bank(m, address - 0xFF4)
+    elif rom.kind == E0 and 0xFE0 <= address <= 0xFF7:
+        k = (address - 0xFE0) >> 3
+        m.slice[k] = m.slice[k + 4] = <uint16_t>((address & 7) * 1024)

@@ -1,0 +1,80 @@
+"""One frame of the console."""
+
+from libc.stdint cimport int32_t, uint8_t
+from libc.string cimport memcpy, memset
+
+from envs_c.console.bus cimport replay
+from envs_c.console.tia cimport tia_end_frame, tia_init
+from envs_c.console.cartridge cimport insert, rom_byte
+from envs_c.console.instructions cimport execute
+from envs_c.console.power_on cimport POWER_ON_RAM, POWER_ON_TIMERS
+from envs_c.console.riot cimport riot_end_frame
+from envs_c.console.state cimport LINE, Console, Cpu, Rom
+
+
+cdef enum:
+    INSTRUCTIONS = 25000   # after which a frame ends in any case
+
+
+cdef inline void power_on(Console* m, const Rom* rom) noexcept nogil:
+    """A console that was never on before."""
+    memset(m, 0, sizeof(Console))
+    memcpy(m.ram, POWER_ON_RAM, 128)
+    m.cartridge = rom.key
+    power_on_again(m, rom, POWER_ON_TIMERS[0])
+
+
+cdef inline void power_on_again(Console* m, const Rom* rom, int timer) noexcept nogil:
+    """Turn the console off and on: everything begins anew, but the RAM keeps its bytes. timer: its value at power-on."""
+    insert(m, rom)
+    memset(&m.cpu, 0, sizeof(Cpu))
+    m.cpu.sp = 0xFF
+    m.cpu.zero = 1
+    m.cpu.pc = rom_byte(m, rom, 0xFFFC) | rom_byte(m, rom, 0xFFFD) << 8
+    m.timer = <uint8_t>timer
+    m.shift = 6
+    m.timer_set = 0
+    m.late = -1
+    m.port_a = m.port_a_out = m.port_b = m.port_b_out = 0
+    m.sticks = 0xFF
+    m.switches = m.switches_set = 0x3F
+    m.cut = 0
+    m.triggers = m.vblank = m.latched = m.done = m.odd = m.odd_next = 0
+    m.dumped = 0
+    m.vsync = -1
+    m.last_line = rom.facts.last_line
+    tia_init(&m.tia)
+    m.tia.top = rom.facts.top
+    m.tia.height = rom.facts.height
+    m.tia.no_comb = rom.facts.no_comb
+
+
+cdef inline void set_switches(Console* m, int switches) noexcept nogil:
+    """SWCHB's inputs for the next frame; after a frame that was cut off, those of the call before count once more."""
+    m.switches = m.switches_set if m.cut else <uint8_t>switches
+    m.switches_set = <uint8_t>switches
+
+
+cdef inline void run_frame(Console* m, const Rom* rom) noexcept nogil:
+    """Run to the end of the frame, with the switches that `set_switches` set."""
+    cdef Cpu cpu = m.cpu
+    cdef int left = INSTRUCTIONS
+    m.done = 0
+    m.logged = m.replayed = 0
+    m.before = m.tia
+    while not m.done and left > 0:
+        execute(&cpu, m, rom)
+        left -= 1
+    m.cut = not m.done
+    cdef int32_t cycles = cpu.cycle - cpu.cycle % LINE
+    m.shown = 3 * cpu.cycle
+    m.odd = m.odd_next
+    m.odd_next = cycles // LINE & 1 if m.last_line > 300 else 0
+    replay(m, m.shown)
+    tia_end_frame(&m.tia, 3 * cycles)
+    riot_end_frame(m, cycles)
+    m.dumped = max(m.dumped - cycles, -(1 << 28))
+    if m.vsync >= 0:
+        m.vsync -= 3 * cycles
+    cpu.cycle -= cycles
+    m.cpu = cpu

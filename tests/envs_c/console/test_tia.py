@@ -1,0 +1,68 @@
+"""The TIA: its two forms equal each other on any log, and ale-py's screen and collisions on programs."""
+
+import numpy as np
+import pytest
+
+from envs_c.console.tia_probe import Chip
+from tools.console_tia.program import REGISTERS, Program, assemble
+from tools.console_tia.random_programs import OTHERS, random_program, shrink
+
+FRAME = 262 * 228  # clocks
+
+
+def random_log(rng: np.random.Generator, count: int) -> np.ndarray:
+    """(count,) uint32: any registers and values; clocks that only grow, now and then far."""
+    gaps = 3 * rng.integers(0, 20, count) + rng.integers(0, 3, count) * (rng.random() < 0.3)
+    gaps = np.where(rng.random(count) < 0.1, rng.integers(0, 2000, count), gaps)
+    clocks = np.minimum(np.cumsum(gaps), (1 << 18) - 1)
+    names = rng.integers(0, 64, count)
+    names = np.where(rng.random(count) < 0.8, [REGISTERS[OTHERS[i]] for i in rng.integers(0, len(OTHERS), count)], names)
+    values = rng.integers(0, 256, count)
+    for start in range(0, count - 2, 97):  # the stars
+        names[start:start + 3] = REGISTERS["HMM0"], REGISTERS["HMOVE"], REGISTERS["HMM0"]
+        values[start:start + 3] = 0x70, 0, 0x60
+        clocks[start + 2:] = np.maximum(clocks[start + 2:], clocks[start + 1] + 63)
+    clocks = np.minimum(clocks, (1 << 18) - 1)
+    return (clocks << 14 | names << 8 | values).astype(np.uint32)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_masks_equal_pixels_after_every_part_of_any_log(seed):
+    rng, chips = np.random.default_rng(seed), (Chip(True), Chip(False))
+    for _ in range(3):
+        log = random_log(rng, int(rng.integers(5, 600)))
+        done = 0
+        while done < len(log):
+            count = min(len(log), done + int(rng.integers(1, 100)))
+            until, draw = int(log[count - 1] >> 14) + int(rng.integers(0, 300)), bool(rng.random() < 0.8)
+            for chip in chips:
+                chip.run(log[done:count], until, draw)
+            assert chips[0].equals(chips[1])
+            done = count
+        for chip in chips:
+            chip.end_frame(FRAME)
+
+
+def test_a_picture_is_not_needed_for_collisions():
+    rng, chips = np.random.default_rng(0), (Chip(False), Chip(False))
+    for _ in range(20):
+        log = random_log(rng, 300)
+        chips[0].run(log, FRAME, True)
+        chips[1].run(log, FRAME, False)
+        assert [chips[0].read(address) for address in range(8)] == [chips[1].read(address) for address in range(8)]
+        for chip in chips:
+            chip.end_frame(FRAME)
+
+
+def test_a_bad_program_is_refused():
+    with pytest.raises(ValueError, match="cycles must be 0 or at least 2, not 1"):
+        Program(262).wait(1)
+    with pytest.raises(ValueError, match="must end by line 259"):
+        assemble([("line",)] * 260)
+
+
+def test_shrinking_keeps_what_fails():
+    program = random_program(3)
+    wanted = program.index(next(step for step in program[20:] if step[0] == "write"))
+    small = shrink(program, lambda steps: steps[wanted] == program[wanted])
+    assert [step for step in small[14:] if step[0] in ("write", "read")] == [program[wanted]]
