@@ -96,9 +96,9 @@ def test_with_overlap_a_rollout_waits_for_nothing_of_the_update(double, monkeypa
 def test_work_that_cannot_be_captured_runs_without_a_graph_after_one_warning(double, monkeypatch):
     original = BatchStep._forward
 
-    def synchronizing(self, over, h, c):
+    def synchronizing(self, over, h, c, **last):
         over.sum().item()
-        return original(self, over, h, c)
+        return original(self, over, h, c, **last)
     monkeypatch.setattr(BatchStep, "_forward", synchronizing)
     with pytest.warns(RuntimeWarning, match="a batch step cannot be captured as a graph") as warned:
         made = contents(trained(config(num_batches=3)))

@@ -137,9 +137,9 @@ def test_work_that_cannot_be_captured_runs_without_a_graph_after_one_warning(mon
     from trainer.rollout.actor import BatchStep
     original = BatchStep._forward
 
-    def synchronizing(self, over, h, c):
+    def synchronizing(self, over, h, c, **last):
         over.sum().item()
-        return original(self, over, h, c)
+        return original(self, over, h, c, **last)
     monkeypatch.setattr(BatchStep, "_forward", synchronizing)
     made = make_session(config(num_batches=3))
     with pytest.warns(RuntimeWarning, match="a batch step cannot be captured as a graph") as warned:
