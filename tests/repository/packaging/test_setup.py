@@ -128,7 +128,8 @@ def test_an_unknown_kind_of_build_is_refused_in_one_line(variable, value):
 @pytest.fixture
 def tree(tmp_path):
     """A small package of two modules, of which one cimports from the other, with our setup.py."""
-    for name in ("setup.py", "pyproject.toml", "tools/doctor.py", "tools/package_page.py", "envs_c/flags.py"):
+    for name in ("setup.py", "pyproject.toml", "tools/doctor.py", "tools/package_page.py", "envs_c/flags.py",
+                 "envs_c/engine/openmp.py"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)
     (tmp_path / "README.md").touch()
