@@ -28,7 +28,7 @@ def new(name: str, folder: str | Path = ".") -> Path:
     """
     if not (name.isidentifier() and name.islower() and name.isascii()):
         raise InvalidArgument(f"a game's name must be lower-case letters, digits and _, as in my_game, not {name!r}")
-    if name in catalog.games() or name in ("envs_c", "bridge", "trainer", "insertcoin"):
+    if name in catalog.games() or name in ("envs_c", "bridge", "trainer"):
         raise InvalidArgument(f"the name {name!r} is taken; choose a name other than {', '.join(catalog.games())}")
     fault = unusable(name)
     if fault:

@@ -6,6 +6,7 @@ from gymnasium.vector import AutoresetMode
 
 from envs_c.game import Game
 from envs_c.types import Flags, FrameSkip, Mask, Options, RewardClip, Seed, Size
+from envs_c.views import VIEWS as VIEWS
 
 def restored(kind: type[Engine], args: tuple[Any, ...], settings: dict[str, Any], state: bytes | None) -> Engine: ...
 
