@@ -103,7 +103,8 @@ def make(name: str, num_envs: int = 1, *, view: str = "features", picture_size=N
     reward_clip: None, c for rewards clipped to [-c, c], or (low, high). Episode returns are not clipped.
     episodic_life: True ends an episode, and resets the game, when a life is lost.
     life_loss_info: True reports a lost life as terminated, while the game and the episode go on.
-    num_threads: the most threads to step with; 0 is one for each core. How many take part is measured.
+    num_threads: the most threads to step with; 0 is one for each core. A call has all of them or one, as
+        measured times decide.
     autoreset: "next_step", "same_step" or "disabled", or Gymnasium's AutoresetMode.
     seed: for resets without a seed of their own; None is a seed from the operating system.
     copy: True returns arrays that no later call changes while somebody has them, False the same arrays, which the next step

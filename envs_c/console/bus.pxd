@@ -55,6 +55,7 @@ cdef inline void chip_write(Console* m, const Rom* rom, int address, int value, 
     clock = 3 * cycle[0]
     if clock >= (m.last_line + 1) * CLOCKS:
         m.done = 1
+        clock = min(clock, (1 << 18) - 1)  # 18 bits of the log; the picture has ended long before
     if address == WSYNC:
         cycle[0] = (cycle[0] + LINE - 1) // LINE * LINE
     elif address == VSYNC:

@@ -66,8 +66,8 @@ def cartridge(name: str):
         return game_of_file(Path(name).expanduser())
     if name not in table():
         hint = did_you_mean(name, table())
-        raise UnknownGame(" ".join(filter(None, [f"there is no cartridge {PREFIX}{name} in the table.", hint,
-                                                 f"A file is played as {PREFIX}PATH.bin"])))
+        raise UnknownGame(f"there is no cartridge {PREFIX}{name} in the table; {hint}{' ' if hint else ''}a file is played as "
+                          f"{PREFIX}PATH.bin")
     if name not in present():
         raise UnknownGame(f"the cartridge of {PREFIX}{name} is not on this machine: {how_to_get()}")
     return game_of_file(present()[name])

@@ -39,7 +39,7 @@ cdef inline void power_on_again(Console* m, const Rom* rom, int timer) noexcept 
     m.sticks = 0xFF
     m.switches = m.switches_set = 0x3F
     m.cut = 0
-    m.triggers = m.vblank = m.latched = m.done = m.odd = m.odd_next = 0
+    m.triggers = m.vblank = m.done = m.odd = m.odd_next = 0
     m.dumped = 0
     m.vsync = -1
     m.last_line = rom.facts.last_line

@@ -55,7 +55,6 @@ ctypedef struct Console:
     int32_t dumped        # cycle at which the paddles' capacitors began to charge
     int32_t last_line     # after which a write to the TIA ends the frame
     uint8_t vblank        # last value written to VBLANK
-    uint8_t latched       # triggers that were pressed since latching began
     uint8_t done          # the frame has ended
     uint8_t odd           # a PAL picture after a frame with an odd number of lines: it has no colours
     uint8_t odd_next
