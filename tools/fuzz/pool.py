@@ -130,9 +130,9 @@ def note(result: Result, fault: Fault, found: Callable[[Fault], None]) -> None:
 
 
 def environment(folder: str) -> dict[str, str]:
-    """The environment of a child: its home and its temporary files lie in its own folder."""
+    """The environment of a child: its home and temporary files lie in its own folder; no compiler cache leaves files there."""
     path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
     return os.environ | {"PYTHONPATH": path, "HOME": folder, "TMPDIR": folder, "XDG_CACHE_HOME": folder,
                          "ENVS_C_CACHE": str(Path(folder, "games")), "ENVS_C_FLAGS": "-O0", "OMP_WAIT_POLICY": "passive",
-                         "PYTHONHASHSEED": "0",
+                         "PYTHONHASHSEED": "0", "CCACHE_DISABLE": "1",
                          "SDL_VIDEODRIVER": "dummy", "MPLBACKEND": "agg", "COLUMNS": "200"}
