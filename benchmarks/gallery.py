@@ -33,13 +33,13 @@ def random_score(game: GameName) -> float:
     env = make_env(game, settings, EPISODES, 7)
     actions, outputs = np.zeros(EPISODES, np.int32), np.zeros((3, EPISODES), np.float32)
     observation = np.zeros((EPISODES, *env.observation_shape), env.observation_dtype)
-    mask = np.ones((EPISODES, len(env.actions)), np.uint8)
+    action_mask = np.ones((EPISODES, len(env.actions)), np.uint8)
     batch = env.bind(0, EPISODES, actions=actions, observation=observation, reward=outputs[0], terminated=outputs[1],
-                     truncated=outputs[2], action_mask=mask)
+                     truncated=outputs[2], action_mask=action_mask)
     batch.reset()
     random, returns = np.random.default_rng(0), np.full(EPISODES, np.nan)
     while np.isnan(returns).any():
-        actions[:] = (random.random(mask.shape) * mask).argmax(1)
+        actions[:] = (random.random(action_mask.shape) * action_mask).argmax(1)
         batch.step()
         ended = (env.ended != 0) & np.isnan(returns)
         returns[ended] = env.ended_return[ended]

@@ -46,8 +46,8 @@ class Player:
         self.memory = None
 
     @torch.no_grad()
-    def move(self, observation: np.ndarray, mask: np.ndarray) -> int:
-        """The action in an observation (1, ...) with the mask (1, A) of legal actions."""
+    def move(self, observation: np.ndarray, action_mask: np.ndarray) -> int:
+        """The action in an observation (1, ...) with the action_mask (1, A) of legal actions."""
         seen = torch.from_numpy(observation)
         if self.memory is None:
             _, *self.memory = self.graph.zeros(1, seen.dtype)
@@ -58,7 +58,7 @@ class Player:
             self.memory[0] = torch.tensor([start])
         logits, _, *after = self.graph(seen, *self.memory)
         self.memory[1:] = after
-        logits = logits.masked_fill(torch.from_numpy(mask) == 0, float("-inf"))
+        logits = logits.masked_fill(torch.from_numpy(action_mask) == 0, float("-inf"))
         chosen = logits.argmax(-1) if self.greedy else torch.distributions.Categorical(logits=logits).sample()
         return int(chosen.item())
 

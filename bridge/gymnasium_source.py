@@ -50,11 +50,11 @@ class GymnasiumSource:
         for env in envs:
             check_spaces(env, space, actions)
         self.num_envs = sum(env.num_envs for env in envs)
-        self.action_space, self.num_masked = actions_of(actions), self.observations.masked
+        self.action_space, self.action_mask_size = actions_of(actions), self.observations.action_mask_size
         self.num_actions = self.action_space.columns
-        if self.num_masked not in (0, sum(self.action_space.sizes)):
+        if self.action_mask_size not in (0, sum(self.action_space.sizes)):
             raise ValueError(f"the action_mask of observations must have one number for each action of {actions}, not "
-                             f"{self.num_masked}: give it another name if it is no mask")
+                             f"{self.action_mask_size}: give it another name if it is no mask")
         self.layout, self.observation_shape, self.observation_dtype = \
             self.observations.layout, self.observations.shape, self.observations.dtype
         self._to_close = list(envs) if owned else []
@@ -162,8 +162,9 @@ class _BoundVectorEnv:
         source = self.source
         try:
             source.observations.write(observation, self.host["observation"])
-            if source.num_masked:
-                source.observations.write_mask(observation, self.over, source.action_space.sizes, self.host["action_mask"])
+            if source.action_mask_size:
+                source.observations.write_action_mask(observation, self.over, source.action_space.sizes,
+                                                      self.host["action_mask"])
         except WrongObservation as error:
             raise EnvironmentFailed(f"environment {self.lo + error.row} ({self.name}) {error.problem}: correct the environment "
                                     "or its space") from None

@@ -61,7 +61,7 @@ class Source(Protocol):
     num_envs: int
     num_actions: int
     action_space: Actions
-    num_masked: int
+    action_mask_size: int
     observation_shape: tuple[int, ...]
     observation_dtype: np.dtype[Any]
 

@@ -15,7 +15,7 @@ from gymnasium import spaces
 
 MOST_KINDS = 2**14        # kinds in a row, all together: each becomes an input of the policy
 LARGEST_BOUND = 2.0**16   # bounds above this are no scale
-MASK = "action_mask"      # the key of a Dict under which an environment gives its legal actions
+ACTION_MASK = "action_mask"  # the key of a Dict under which an environment gives its legal actions
 
 Array: TypeAlias = npt.NDArray[Any]
 Path: TypeAlias = tuple[str | int, ...]
@@ -113,7 +113,7 @@ class Observations:
     layout: of a row, or None for a Box that keeps its shape.
     shape, dtype: of one observation in the slab; dtype is uint8 or float32.
     scale: factor for a Box without layout.
-    masked: number of actions in the mask under the key "action_mask" of a Dict, which is no part of the row; 0 without a mask.
+    action_mask_size: number of actions in the mask under the key "action_mask" of a Dict, which is no part of the row; or 0.
 
     Raises ValueError for a space that is not made of the spaces above.
     """
@@ -123,11 +123,11 @@ class Observations:
             raise ValueError(f"observations must be a Box of numbers with --observations plain, not {space}")
         self.plain = plain
         leaves = [_Leaf(path, leaf) for path, leaf in _leaves(space, ())]
-        self._mask = next((leaf for leaf in leaves if leaf.path == (MASK,)), None)
-        self._leaves = [leaf for leaf in leaves if leaf is not self._mask]
+        self._action_mask = next((leaf for leaf in leaves if leaf.path == (ACTION_MASK,)), None)
+        self._leaves = [leaf for leaf in leaves if leaf is not self._action_mask]
         if not self._leaves or not all(np.prod(leaf.space.shape, dtype=int) for leaf in self._leaves if leaf.space.shape):
             raise ValueError(f"observations must have at least one number in each part, not {space}")
-        self.masked = 0 if self._mask is None else _mask_size(self._mask.space)
+        self.action_mask_size = 0 if self._action_mask is None else _action_mask_size(self._action_mask.space)
         parts = [_part(leaf, plain) for leaf in self._leaves]
         self._first = [_first_kind(leaf.space) for leaf in self._leaves]
         is_box = len(parts) == 1 and isinstance(self._leaves[0].space, spaces.Box)
@@ -152,21 +152,21 @@ class Observations:
                 values = self._kinds(index, values)
             host[:, columns] = np.reshape(values, (len(host), -1))
 
-    def write_mask(self, observation: Any, over: Array, sizes: tuple[int, ...], host: Array) -> None:
-        """Write the action masks of B environments to `host`, (B, masked). Raises WrongObservation.
+    def write_action_mask(self, observation: Any, over: Array, sizes: tuple[int, ...], host: Array) -> None:
+        """Write the action masks of B environments to `host`, (B, action_mask_size). Raises WrongObservation.
 
         over: (B,) bool, the episode has ended: no action needs to be legal, and the mask has no effect.
         sizes: the number of actions in each choice; of each at least one must be legal.
         """
-        assert self._mask is not None
-        host[:] = self._mask.batch(observation) != 0
+        assert self._action_mask is not None
+        host[:] = self._action_mask.batch(observation) != 0
         for end, size in zip(np.cumsum(sizes).tolist(), sizes, strict=True):
             choice = host[:, end - size: end]
             empty = ~choice.any(1)
             choice[empty] = 1
             if (wrong := np.flatnonzero(empty & ~over)).size:
-                raise WrongObservation(int(wrong[0]), f"returned an {MASK} that allows none of {size} actions, but one must be "
-                                                      "legal until the episode ends")
+                raise WrongObservation(int(wrong[0]), f"returned an {ACTION_MASK} that allows none of {size} actions, but one "
+                                                      "must be legal until the episode ends")
 
     def _read(self, index: int, observation: Any) -> Array:
         """The numbers of a part, the channels of pictures first."""
@@ -256,12 +256,12 @@ def _scale(space: spaces.Box) -> float:
     return 1 / largest if same and 1 < largest <= LARGEST_BOUND else 1.0
 
 
-def _mask_size(space: spaces.Space[Any]) -> int:
+def _action_mask_size(space: spaces.Space[Any]) -> int:
     """The number of actions in a space of action masks. Raises ValueError."""
     shape = space.shape or ()
     bits = isinstance(space, spaces.MultiBinary) or (
         isinstance(space, spaces.Box) and np.min(space.low) >= 0 and np.max(space.high) <= 1)
     if not bits or len(shape) != 1:
-        raise ValueError(f"the {MASK} of observations must be MultiBinary(n), or a Box of shape (n,) from 0 to 1, for n "
+        raise ValueError(f"the {ACTION_MASK} of observations must be MultiBinary(n), or a Box of shape (n,) from 0 to 1, for n "
                          f"actions, not {space}: give it another name if it is no mask")
     return int(shape[0])

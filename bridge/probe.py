@@ -117,12 +117,12 @@ def choose(costs: Costs, size: int, num_envs: int, games: float) -> Choice:
 
 def slab_bytes(source: Source) -> int:
     """Return the bytes copied to the device per step of all environments of a source."""
-    return Slab(source.num_envs, source.observation_shape, source.observation_dtype, source.num_masked).nbytes
+    return Slab(source.num_envs, source.observation_shape, source.observation_dtype, source.action_mask_size).nbytes
 
 
 def game_seconds(source: Source, steps: int = 20) -> float:
     """Return the median seconds of a step of all environments of a source. Plays them, so pass a source made for this."""
-    slab = Slab(source.num_envs, source.observation_shape, source.observation_dtype, source.num_masked)
+    slab = Slab(source.num_envs, source.observation_shape, source.observation_dtype, source.action_mask_size)
     bound = source.bind(0, source.num_envs, slab.host, slab.host_actions)
     bound.reset()
     times, ended = [], EpisodeLog(0)

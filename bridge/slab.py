@@ -26,26 +26,26 @@ class Slab:
     count: B, number of environments.
     shape: of one observation.
     dtype: of observations, uint8 or float32.
-    num_masked: number of actions in the action mask; 0 for no mask.
+    action_mask_size: number of actions in the action mask; 0 for no mask.
     device: device (bridge.device); default: the CPU.
     actions: the kind of the actions; default: one choice.
 
     Attributes:
     host: NumPy arrays by name, B rows each: observation (B, *shape), reward, terminated, truncated (B,) float32, and
-        action_mask (B, num_masked) uint8 if there is a mask.
+        action_mask (B, action_mask_size) uint8 if there is a mask.
     on_device: the same as torch tensors on the device; also as the attributes observation, reward, terminated, truncated and
         action_mask (None without a mask).
     host_actions, actions: on the host and on the device: (B,) int32 for one choice, (B, M) int32 for several choices,
         (B, D) float32 for continuous actions.
     """
 
-    def __init__(self, count: int, shape: tuple[int, ...], dtype: npt.DTypeLike, num_masked: int = 0,
+    def __init__(self, count: int, shape: tuple[int, ...], dtype: npt.DTypeLike, action_mask_size: int = 0,
                  device: Device | None = None, actions: Actions | None = None) -> None:
         device = device or HostDevice()
         parts: Parts = {"observation": ((count, *shape), dtype), "reward": ((count,), "float32"),
                  "terminated": ((count,), "float32"), "truncated": ((count,), "float32")}
-        if num_masked:
-            parts["action_mask"] = ((count, num_masked), "uint8")
+        if action_mask_size:
+            parts["action_mask"] = ((count, action_mask_size), "uint8")
         offsets, total = layout(parts)
         self._host_bytes = device.host_bytes(total)
         self._device_bytes = device.device_bytes(self._host_bytes)

@@ -1,7 +1,7 @@
 """Sources of observations: our games, and the log of ended episodes. bridge/gymnasium_source.py has the other source.
 
-A source has num_envs, num_actions, action_space (bridge/actions.py), num_masked (0 without action masks), observation_shape and
-observation_dtype, and
+A source has num_envs, num_actions, action_space (bridge/actions.py), action_mask_size (0 without action masks),
+observation_shape and observation_dtype, and
 
     edges(num_batches)            the first environment of each batch, and the end;
     bind(lo, hi, host, actions)   environments lo .. hi-1, writing to the arrays `host` and reading `actions`;
@@ -108,7 +108,7 @@ class GameSource:
         self.env = env
         self.num_envs, self.num_actions = env.num_envs, len(env.actions)
         self.action_space = discrete(self.num_actions)
-        self.num_masked = self.num_actions if env.game.has_mask else 0
+        self.action_mask_size = self.num_actions if env.game.has_mask else 0
         self.observation_shape, self.observation_dtype = env.observation_shape, env.observation_dtype
 
     def edges(self, num_batches: int) -> list[int]:

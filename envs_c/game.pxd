@@ -13,7 +13,7 @@ the engine saves, forks and restores an environment with a memcpy.
         Paint everything that never moves. Called once, with a colour canvas.
     void  draw(const void* state, Canvas* canvas)
         Paint everything that moves, over the backdrop.
-    void  mask(const void* state, uint8_t* legal)
+    void  mask(const void* state, uint8_t* action_mask)
         Optional: write 1 for each legal action and 0 for each illegal one.
     int   lives(const void* state)
         Optional: the lives left, the current one included; 0 after the last. `bind` takes it. Callers then get the lives of
@@ -112,13 +112,13 @@ cdef inline uint8_t* picture_of(const Io* io, bint plain, void* observation, uin
 
 
 cdef inline void see(observe_fn observe, draw_fn draw, mask_fn mask, const void* game, Io* io, bint plain,
-                     void* out, uint8_t* picture, uint8_t* legal) noexcept nogil:
+                     void* out, uint8_t* picture, uint8_t* action_mask) noexcept nogil:
     """Write one environment's observation and its action mask.
 
     plain: as for `run_rows`.
     out: the features, unless io.pixels.
     picture: the picture, or NULL.
-    legal: num_actions bytes, or NULL.
+    action_mask: num_actions bytes, or NULL.
     """
     cdef Canvas canvas
     cdef float[SMALL * SMALL] sums
@@ -136,8 +136,8 @@ cdef inline void see(observe_fn observe, draw_fn draw, mask_fn mask, const void*
         memset(touched, 0, SMALL)
         draw(game, &canvas)
         canvas_finish(&canvas)
-    if mask != NULL and legal != NULL:
-        mask(game, legal)
+    if mask != NULL and action_mask != NULL:
+        mask(game, action_mask)
 
 
 cdef inline void run_chunk(reset_fn reset, step_fn step, observe_fn observe, draw_fn draw, mask_fn mask,
@@ -175,7 +175,7 @@ cdef inline void run_rows(reset_fn reset, step_fn step, observe_fn observe, draw
     cdef size_t stride = state_stride(size)
     cdef Head* head
     cdef void* game
-    cdef uint8_t* legal = NULL
+    cdef uint8_t* action_mask = NULL
     cdef int i, row, lives = 0
     cdef bint over, late
     cdef float reward
@@ -184,7 +184,7 @@ cdef inline void run_rows(reset_fn reset, step_fn step, observe_fn observe, draw
         game = states + i * stride + sizeof(Head)
         row = i - io.first
         if io.action_mask != NULL:
-            legal = io.action_mask + row * io.num_actions
+            action_mask = io.action_mask + row * io.num_actions
         if io.operation == STEP:
             io.ended[i] = 0
             if io.step_mask != NULL and not io.step_mask[row]:
@@ -222,7 +222,7 @@ cdef inline void run_rows(reset_fn reset, step_fn step, observe_fn observe, draw
             if not head.started:
                 continue
         see(observe, draw, mask, game, io, plain, <char*>io.observation + row * io.observation_bytes,
-            picture_of(io, plain, io.observation, io.picture, row), legal)
+            picture_of(io, plain, io.observation, io.picture, row), action_mask)
 
 
 cdef class Game:

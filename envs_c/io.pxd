@@ -11,7 +11,7 @@ ctypedef float (*step_fn)(void* state, int action, Rng* rng, bint* over) noexcep
 ctypedef void (*observe_fn)(const void* state, void* out) noexcept nogil
 ctypedef void (*backdrop_fn)(const double* options, Canvas* canvas) noexcept nogil
 ctypedef void (*draw_fn)(const void* state, Canvas* canvas) noexcept nogil
-ctypedef void (*mask_fn)(const void* state, uint8_t* legal) noexcept nogil
+ctypedef void (*mask_fn)(const void* state, uint8_t* action_mask) noexcept nogil
 ctypedef int (*lives_fn)(const void* state) noexcept nogil
 ctypedef void (*prepare_fn)() noexcept nogil
 ctypedef bint (*valid_fn)(const void* state, const double* options, bint over) noexcept nogil

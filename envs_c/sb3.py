@@ -165,8 +165,8 @@ class ArcadeVecEnv(VecEnv):
         infos = [{} for _ in self.envs]
         for info, lives in zip(infos, all_infos["lives"].tolist() if "lives" in all_infos else (), strict=False):
             info["lives"] = lives
-        for info, mask in zip(infos, all_infos.get("action_mask", ()), strict=False):
-            info["action_mask"] = mask
+        for info, action_mask in zip(infos, all_infos.get("action_mask", ()), strict=False):
+            info["action_mask"] = action_mask
         return infos
 
     def _add_ends(self, infos, all_infos, ended, terminated):
@@ -278,4 +278,4 @@ class MaskedEnvironment(Environment):
 
     def action_masks(self):
         """(num_actions,) bool, True for each legal action. sb3-contrib's MaskablePPO calls this."""
-        return self.parent.vector._mask[self.index] != 0
+        return self.parent.vector._action_mask[self.index] != 0

@@ -179,7 +179,7 @@ def reader(about: About, env: gymnasium.vector.VectorEnv[Any, Any, Any]) -> Call
     def rows(observation: Any, infos: dict[str, Any]) -> Array:
         host = np.zeros((env.num_envs, *read.shape), read.dtype)
         read.write(observation, host)
-        if read.masked:
+        if read.action_mask_size:
             infos["action_mask"] = observation["action_mask"]
         return host
     return rows

@@ -100,7 +100,7 @@ def actions(game) -> str:
     numbered = [f"`{i}` {name}" for i, name in enumerate(game.actions)]
     if len(numbered) > LISTED_ACTIONS:
         numbered = [*numbered[:3], "...", *numbered[-2:]]
-    mask = " `info[\"action_mask\"]` marks the legal ones." if game.has_mask else ""
+    mask = " `info[\"action_mask\"]` marks the action_mask ones." if game.has_mask else ""
     return f"{len(game.actions)} actions: {', '.join(numbered)}.{mask}"
 
 

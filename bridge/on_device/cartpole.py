@@ -43,7 +43,7 @@ class CartPole:
     """
 
     saves = True    # `state` holds the environments
-    num_masked = 0  # there is no action mask
+    action_mask_size = 0  # there is no action mask
 
     def __init__(self, num_envs: int, device, seed: int, *, time_limit: int | None = None, reward_clip=None,
                  sticky: float = 0.0, work: int = 1, first: int = 0):

@@ -111,7 +111,7 @@ def describe(game) -> dict:
         "screen": list(game.screen), "frameSkip": game.frame_skip, "fps": game.fps, "timeLimit": game.time_limit,
         "options": {name: {**option._asdict()} for name, option in game.options.items()},
         "views": {view.name: {"picture": view.main.channels > 0} for view in VIEWS.values() if view.plain},
-        "variants": variants(game), "hasMask": game.has_mask, "hasLives": game.has_lives, "capacity": CAPACITY,
+        "variants": variants(game), "hasActionMask": game.has_mask, "hasLives": game.has_lives, "capacity": CAPACITY,
     }
 
 

@@ -170,16 +170,16 @@ class ArcadeAsyncEnv(VectorEnv[AnyArray, Actions, Any]):
         infos = {"env_id": rows.copy()}
         lives, final_lives = (None if left is None else left[rows] for left in (self.core.lives, self.core.final_lives))
         add_lives(infos, lives, np.ones(len(rows), bool))
-        if vector._mask is not None:
-            infos.update(action_mask=vector._mask[rows].view(np.int8), _action_mask=np.ones(len(rows), bool))
+        if vector._action_mask is not None:
+            infos.update(action_mask=vector._action_mask[rows].view(np.int8), _action_mask=np.ones(len(rows), bool))
         if over.any():
             now = time.perf_counter()
             statistics = episode(self.core, over, now - vector._started[rows], rows)
             vector._started[rows[over]] = now
             add_ends(infos, over, statistics)
             if final is not None:
-                masks = None if vector._mask is None else vector._final_mask[rows]
-                add_last(infos, over, statistics, final, masks, final_lives)
+                action_mask = None if vector._action_mask is None else vector._final_action_mask[rows]
+                add_last(infos, over, statistics, final, action_mask, final_lives)
         return observations, vector._reward[rows].astype(np.float64), terminated, truncated, infos
 
     def _observations(self, rows, over):

@@ -41,7 +41,7 @@ cdef class Batch:
             raise InvalidArgument(f"a batch must be one environment or more of 0 .. {env.num_envs - 1}, not {lo} .. {hi - 1}")
         cdef int count = hi - lo
         shape, dtype = (count, *env.observation_shape), env.observation_dtype
-        legal = (count, len(env.actions))
+        of_actions = (count, len(env.actions))
         if env.autoreset == "same_step" and final_observation is None:
             raise InvalidArgument("final_observation must be a buffer under autoreset 'same_step', not None: the last "
                                   "observations of episodes are written there")
@@ -56,10 +56,10 @@ cdef class Batch:
             self.io.final_observation = <void*><size_t>checks.address(
                 "final_observation", final_observation, shape, dtype)
         if action_mask is not None:
-            self.io.action_mask = <uint8_t*><size_t>checks.address("action_mask", action_mask, legal, "uint8")
+            self.io.action_mask = <uint8_t*><size_t>checks.address("action_mask", action_mask, of_actions, "uint8")
         if final_action_mask is not None:
             self.io.final_action_mask = <uint8_t*><size_t>checks.address(
-                "final_action_mask", final_action_mask, legal, "uint8")
+                "final_action_mask", final_action_mask, of_actions, "uint8")
         if env.picture_shape is not None:
             self.bind_pictures(env, (count, *env.picture_shape), picture, final_picture)
         elif picture is not None or final_picture is not None:

@@ -37,12 +37,12 @@ def copied(observations):
     return {name: part.copy() for name, part in observations.items()} if isinstance(observations, dict) else observations.copy()
 
 
-def add_last(infos: dict, over, statistics: dict, observations, masks, lives=None):
+def add_last(infos: dict, over, statistics: dict, observations, action_mask, lives=None):
     """Add the last observations and infos of the episodes that ended in this step, as Gymnasium's "same_step" has them.
 
     over: (N,) bool, the environments of these episodes.
     observations: (N, *shape), or a dict of such.
-    masks: (N, num_actions) uint8, or None if the game has no illegal moves.
+    action_mask: (N, num_actions) uint8, or None if the game has no illegal moves.
     lives: (N,) int32, the lives left at the episodes' ends, or None if the game has none.
     """
     infos["final_obs"] = np.full(len(over), None, dtype=object)
@@ -50,8 +50,8 @@ def add_last(infos: dict, over, statistics: dict, observations, masks, lives=Non
         infos["final_obs"][i] = copied(row_of(observations, i))
     infos["final_info"] = {STATS: statistics, f"_{STATS}": over.copy()}
     add_lives(infos["final_info"], lives, over.copy())
-    if masks is not None:
-        infos["final_info"].update(action_mask=masks.view(np.int8).copy(), _action_mask=over.copy())
+    if action_mask is not None:
+        infos["final_info"].update(action_mask=action_mask.view(np.int8).copy(), _action_mask=over.copy())
     infos["_final_obs"], infos["_final_info"] = over.copy(), over.copy()
 
 

@@ -84,11 +84,11 @@ class ArcadeVectorEnv(Copies, VectorEnv[Observations, Actions, npt.NDArray[Any]]
         memory.add("last observations", size if core.autoreset == "same_step" else 0)
         memory.add("stacked frames", size * self.frame_stack if self.frame_stack > 1 else 0)
         memory.check()
-        legal = (n, len(core.actions))
+        of_actions = (n, len(core.actions))
         self._final = np.zeros(observations, core.observation_dtype) if core.autoreset == "same_step" else None
         self._final_picture = np.zeros(pictures, np.uint8) if pictures and self._final is not None else None
-        self._mask = np.zeros(legal, np.uint8) if self.game.has_mask else None
-        self._final_mask = np.zeros(legal, np.uint8) if self.game.has_mask and self._final is not None else None
+        self._action_mask = np.zeros(of_actions, np.uint8) if self.game.has_mask else None
+        self._final_action_mask = np.zeros(of_actions, np.uint8) if self.game.has_mask and self._final is not None else None
         self._actions = np.zeros(n, np.int32)
         self._reward, self._terminated, self._truncated = outputs = np.zeros((3, n), np.float32)
         self._all, self._none = np.ones(n, bool), np.zeros(n, bool)  # never written
@@ -99,8 +99,8 @@ class ArcadeVectorEnv(Copies, VectorEnv[Observations, Actions, npt.NDArray[Any]]
         self._results = Results(self._actions, outputs, core, self._started)
 
         shared = {"actions": self._actions, "reward": self._reward, "terminated": self._terminated,
-                  "truncated": self._truncated, "final_observation": self._final, "action_mask": self._mask,
-                  "final_action_mask": self._final_mask, "final_picture": self._final_picture}
+                  "truncated": self._truncated, "final_observation": self._final, "action_mask": self._action_mask,
+                  "final_action_mask": self._final_action_mask, "final_picture": self._final_picture}
 
         def make() -> Buffers:  # without self: the environments are freed with the last reference to them
             observation = aligned_zeros(observations, core.observation_dtype)
@@ -196,8 +196,8 @@ class ArcadeVectorEnv(Copies, VectorEnv[Observations, Actions, npt.NDArray[Any]]
     def _infos(self):
         infos = {}
         add_lives(infos, self.core.lives, self._all.copy())
-        if self._mask is not None:
-            infos.update(action_mask=self._mask.view(np.int8).copy(), _action_mask=self._all.copy())
+        if self._action_mask is not None:
+            infos.update(action_mask=self._action_mask.view(np.int8).copy(), _action_mask=self._all.copy())
         return infos
 
     def _report(self, infos, over, statistics, final):
@@ -209,7 +209,7 @@ class ArcadeVectorEnv(Copies, VectorEnv[Observations, Actions, npt.NDArray[Any]]
         add_ends(infos, over, statistics)
         if self.core.autoreset == "same_step":
             last = final if self._final_picture is None else self._both(final, self._final_picture)
-            add_last(infos, over, statistics, last, self._final_mask, self.core.final_lives)
+            add_last(infos, over, statistics, last, self._final_action_mask, self.core.final_lives)
 
     def _observations(self):
         buffers, stack = self._latest, self._stack

@@ -21,7 +21,7 @@ def actions_of(game, steps: int, num_envs: int, seed: int = 0) -> np.ndarray:
 
 def buffers(core: VecEnv) -> dict[str, np.ndarray]:
     """Arrays for all environments of `core`, by the names of VecEnv.bind's arguments."""
-    n, legal = core.num_envs, (core.num_envs, len(core.actions))
+    n, of_actions = core.num_envs, (core.num_envs, len(core.actions))
     observation = (n, *core.observation_shape)
     pictures = () if core.picture_shape is None else ("picture", "final_picture")
     return {
@@ -31,8 +31,8 @@ def buffers(core: VecEnv) -> dict[str, np.ndarray]:
         "terminated": np.zeros(n, np.float32),
         "truncated": np.zeros(n, np.float32),
         "final_observation": np.zeros(observation, core.observation_dtype),
-        "action_mask": np.zeros(legal, np.uint8),
-        "final_action_mask": np.zeros(legal, np.uint8),
+        "action_mask": np.zeros(of_actions, np.uint8),
+        "final_action_mask": np.zeros(of_actions, np.uint8),
         **{name: np.zeros((n, *core.picture_shape), np.uint8) for name in pictures},
     }
 

@@ -143,15 +143,15 @@ def actions_of_core(play: Play, steps: int) -> np.ndarray:
 def check_ranges(play: Play, step: int, options: dict):
     """Raise Broken if an output of the last step is out of range."""
     where = f" in step {step}{f' with {options}' if options else ''}"
-    features, mask, core = play.arrays["observation"], play.arrays["action_mask"], play.core
+    features, action_mask, core = play.arrays["observation"], play.arrays["action_mask"], play.core
     need(np.isfinite(features).all(), f"a feature is not finite{where}")
     for bound, wrong in ((core.feature_low, features < core.feature_low), (core.feature_high, features > core.feature_high)):
         for place in np.argwhere(wrong)[:1]:
             raise Broken(f"feature {place[1:].tolist()} is {features[tuple(place)]}{where}, beyond its bound {np.max(bound)}")
     need(np.isfinite(play.arrays["reward"]).all(), f"a reward is not finite{where}")
     if play.game.has_mask:
-        need(np.isin(mask, (0, 1)).all(), f"a mask has bytes other than 0 and 1{where}")
-        need(mask.any(1).all(), f"no action is legal{where}")
+        need(np.isin(action_mask, (0, 1)).all(), f"a mask has bytes other than 0 and 1{where}")
+        need(action_mask.any(1).all(), f"no action is legal{where}")
 
 
 @rule

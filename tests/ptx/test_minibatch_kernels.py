@@ -34,12 +34,12 @@ def select_sequences(rows: int, n: int = 7, dtype=F32, wide: int = 0, h=F32):
 def ppo_loss(rows: int, actions: int = 4, masked: bool = False, weighed: bool = False, value_clip: float = 0.2):
     order, position = numbered(rows)
     count = 2 * rows
-    legal = flags(T, count, actions, share=0.6).to(U8) if masked else None
+    action_mask = flags(T, count, actions, share=0.6).to(U8) if masked else None
     action = torch.randint(0, actions, (T, count)).int()
     if masked:
-        legal.scatter_(2, action.long()[..., None], 1)
-        legal[0, 0] = 0
-    rollout = Rollout(legal, action, -torch.rand(T, count) - 0.5, *torch.randn(2, T, count), flags(T, count),
+        action_mask.scatter_(2, action.long()[..., None], 1)
+        action_mask[0, 0] = 0
+    rollout = Rollout(action_mask, action, -torch.rand(T, count) - 0.5, *torch.randn(2, T, count), flags(T, count),
                       flags(T, count, share=0.1))
     ratios = torch.zeros(T, count) if weighed else None
     statistics = torch.rand(3, 3) + torch.tensor([rows * 3.0, 0.0, 0.5])

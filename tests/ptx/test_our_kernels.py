@@ -60,9 +60,9 @@ def mingru(rows: int, n: int = 5, dtype=F32, highway: bool = False):
 
 def mask(rows: int, actions: int) -> torch.Tensor:
     """(rows, actions); the last row has no legal action."""
-    legal = (torch.rand(rows, actions) > 0.4).to(U8)
-    legal[-1] = 0
-    return legal
+    action_mask = (torch.rand(rows, actions) > 0.4).to(U8)
+    action_mask[-1] = 0
+    return action_mask
 
 
 def sample(rows: int, actions: int = 4, masked: bool = False, memory: bool = False):
@@ -75,8 +75,8 @@ def sample(rows: int, actions: int = 4, masked: bool = False, memory: bool = Fal
 
 def categorical(rows: int, actions: int = 4, masked: bool = False):
     wide = (3 * torch.randn(rows, actions + 1)).requires_grad_()  # rows at a distance
-    legal, action = mask(rows, actions) if masked else None, torch.randint(0, actions, (rows,)).int()
-    results = kernels.categorical(wide[:, :actions], legal, action)
+    action_mask, action = mask(rows, actions) if masked else None, torch.randint(0, actions, (rows,)).int()
+    results = kernels.categorical(wide[:, :actions], action_mask, action)
     if masked:
         results = [result.nan_to_num(neginf=-1.0) for result in results]
     torch.autograd.backward(results, [*torch.randn(2, rows)])

@@ -44,12 +44,13 @@ def store_step(rows: int, n: int = 7, of=F32, to=F32, actions: int = 0, wide: in
 
 
 def sample_step(rows: int, actions: int = 4, masked: bool = False):
-    legal = flags(rows, actions, share=0.6).to(U8) if masked else None
+    action_mask = flags(rows, actions, share=0.6).to(U8) if masked else None
     clock, action = clock_of(0, 0, 1, 5_000_000_000), torch.empty(rows, dtype=torch.int32)
     stored, (log_prob, value) = torch.zeros(T, rows + 2, dtype=torch.int32), torch.zeros(2, T, rows + 2)
     mine = slice(1, rows + 1)
     columns = kernels.Columns(*[None] * 6, stored[:, mine], log_prob[:, mine], value[:, mine])
-    kernels.sample_step(3 * torch.randn(rows, actions + 1), legal, SEED, 100, clock, action, columns, *torch.empty(2, rows))
+    logits = 3 * torch.randn(rows, actions + 1)
+    kernels.sample_step(logits, action_mask, SEED, 100, clock, action, columns, *torch.empty(2, rows))
     return action, stored, log_prob, value, clock.numbers
 
 

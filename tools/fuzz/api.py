@@ -161,13 +161,13 @@ def core(rng: Random, box: Box) -> None:
 
 def buffers(rng: Random, env) -> dict[str, np.ndarray]:
     """Arrays for all environments."""
-    n, observation, legal = env.num_envs, env.observation_shape, len(env.actions)
+    n, observation, action_mask = env.num_envs, env.observation_shape, len(env.actions)
     made = {"actions": np.zeros(n, np.int32), "observation": np.zeros((n, *observation), env.observation_dtype),
             **{name: np.zeros(n, np.float32) for name in ("reward", "terminated", "truncated")}}
     if env.autoreset == "same_step" or rng.random() < 0.3:
         made["final_observation"] = np.zeros((n, *observation), env.observation_dtype)
     if rng.random() < 0.5:
-        made |= {name: np.zeros((n, legal), np.uint8) for name in ("action_mask", "final_action_mask")}
+        made |= {name: np.zeros((n, action_mask), np.uint8) for name in ("action_mask", "final_action_mask")}
     return made
 
 

@@ -55,7 +55,7 @@ def describe(policy: Policy, config: Config, source, meta: dict[str, Any]) -> di
         "options": config.env.keywords, **({"wrap": config.env.wrappers} if config.env.wrappers else {}),
         "observation_shape": list(policy.shape), "observation_dtype": str(source.observation_dtype),
         "scale": policy.scale, "normalize": policy.normalizer is not None, "normalize_clip": CLIP,
-        "num_actions": policy.num_actions, "masked": bool(source.num_masked), "actions": describe_actions(policy, source),
+        "num_actions": policy.num_actions, "masked": bool(source.action_mask_size), "actions": describe_actions(policy, source),
         "memory": config.policy.memory, "layers": policy.layers, "frame_stack": policy.frames,
         **({"highway": True} if config.policy.highway else {}),
         "encoder": choose_encoder(policy.shape) if shaped else "conv" if kind == "pixels" else kind,  # the same in float32

@@ -16,9 +16,10 @@ from trainer import kernels
 HEAD_SEED = 0x9E3779B97F4A7C15  # between the seeds of the heads of one step; head 0 has the seed of the run
 
 
-def sample_and_store(distribution, out, legal, seed: int, first: int, clock, action, columns: kernels.Columns, log_prob, value):
+def sample_and_store(distribution, out, action_mask, seed: int, first: int, clock, action, columns: kernels.Columns, log_prob,
+                     value):
     """Sample actions, and store them: `kernels.sample_step` for any distribution. log_prob, value: (B,) float32, buffers."""
-    distribution.sample(out, legal, seed, first, clock.step, action, log_prob, value)
+    distribution.sample(out, action_mask, seed, first, clock.step, action, log_prob, value)
     kernels.store_actions(clock, columns, action, log_prob, value)
 
 
@@ -31,35 +32,35 @@ class Discrete(nn.Module):
 
     output, categorical = "logits", True
 
-    def sample(self, out, legal, seed: int, first: int, step, action, log_prob, value):
+    def sample(self, out, action_mask, seed: int, first: int, step, action, log_prob, value):
         """Draw an action for each of B environments.
 
         out: (B, P + 1) float32, contiguous: the policy's outputs, then the value.
-        legal: (B, P) uint8, 0 for illegal actions; or None. Continuous actions have no mask.
+        action_mask: (B, P) uint8, 0 for illegal actions; or None. Continuous actions have no mask.
         seed, first, step: keys of the random numbers, as in `kernels.sample`.
         action: OUT (B, ...), in the shape and dtype of the slab's.
         log_prob, value: OUT (B,) float32.
         """
-        kernels.sample(out, legal, seed, first, step, action, log_prob, out.shape[1] - 1, value)
+        kernels.sample(out, action_mask, seed, first, step, action, log_prob, out.shape[1] - 1, value)
 
-    def sample_step(self, out, legal, seed: int, first: int, clock, action, columns: kernels.Columns, log_prob, value):
+    def sample_step(self, out, action_mask, seed: int, first: int, clock, action, columns: kernels.Columns, log_prob, value):
         """Draw actions as `sample` does, store them, and end the step.
 
         clock: of the rollout. columns: of the batch. log_prob, value: (B,) float32, buffers.
         """
-        kernels.sample_step(out, legal, seed, first, clock, action, columns, log_prob, value)
+        kernels.sample_step(out, action_mask, seed, first, clock, action, columns, log_prob, value)
 
-    def greedy(self, outputs, legal, action):
-        """Write the most likely action of each environment; outputs: (B, P), legal: (B, P) or None."""
-        allowed = outputs if legal is None else outputs.masked_fill(legal == 0, -1e9)
-        action.copy_(allowed.argmax(1))
+    def greedy(self, outputs, action_mask, action):
+        """Write the most likely action of each environment; outputs: (B, P), action_mask: (B, P) or None."""
+        possible = outputs if action_mask is None else outputs.masked_fill(action_mask == 0, -1e9)
+        action.copy_(possible.argmax(1))
 
-    def evaluate(self, outputs, legal, action):
+    def evaluate(self, outputs, action_mask, action):
         """The log-probabilities of actions, and the entropies of the distributions, (T, B) float32 each, with gradients.
 
-        outputs: (T, B, P); legal: (T, B, P) or None; action: (T, B, ...).
+        outputs: (T, B, P); action_mask: (T, B, P) or None; action: (T, B, ...).
         """
-        return kernels.categorical(outputs, legal, action)
+        return kernels.categorical(outputs, action_mask, action)
 
 
 class MultiDiscrete(Discrete):
@@ -71,11 +72,11 @@ class MultiDiscrete(Discrete):
         super().__init__()
         self.sizes = sizes
 
-    def sample(self, out, legal, seed: int, first: int, step, action, log_prob, value):
+    def sample(self, out, action_mask, seed: int, first: int, step, action, log_prob, value):
         chosen, chance = action.new_empty(len(action)), torch.empty_like(log_prob)
         log_prob.zero_()
-        for head, (logits, allowed) in enumerate(self._heads(out[:, :-1], legal)):
-            kernels.sample(logits.contiguous(), allowed, (seed + head * HEAD_SEED) % 2**64, first, step, chosen, chance,
+        for head, (logits, one_mask) in enumerate(self._heads(out[:, :-1], action_mask)):
+            kernels.sample(logits.contiguous(), one_mask, (seed + head * HEAD_SEED) % 2**64, first, step, chosen, chance,
                            self.sizes[head])
             action[:, head] = chosen
             log_prob += chance
@@ -83,20 +84,21 @@ class MultiDiscrete(Discrete):
 
     sample_step = sample_and_store
 
-    def greedy(self, outputs, legal, action):
-        for head, (logits, allowed) in enumerate(self._heads(outputs, legal)):
-            super().greedy(logits, allowed, action[:, head])
+    def greedy(self, outputs, action_mask, action):
+        for head, (logits, one_mask) in enumerate(self._heads(outputs, action_mask)):
+            super().greedy(logits, one_mask, action[:, head])
 
-    def evaluate(self, outputs, legal, action):
-        parts = [kernels.categorical(logits, allowed, action[..., head].contiguous())
-                 for head, (logits, allowed) in enumerate(self._heads(outputs, legal))]
+    def evaluate(self, outputs, action_mask, action):
+        parts = [kernels.categorical(logits, one_mask, action[..., head].contiguous())
+                 for head, (logits, one_mask) in enumerate(self._heads(outputs, action_mask))]
         log_probs, entropies = zip(*parts, strict=True)
         return sum(log_probs), sum(entropies)
 
-    def _heads(self, outputs, legal):
-        """The logits and the mask of each head."""
-        masks = [None] * len(self.sizes) if legal is None else [one.contiguous() for one in legal.split(self.sizes, -1)]
-        return zip(outputs.split(self.sizes, -1), masks, strict=True)
+    def _heads(self, outputs, action_mask):
+        """The logits and the action mask of each head."""
+        action_masks = [None] * len(self.sizes) if action_mask is None else \
+            [one.contiguous() for one in action_mask.split(self.sizes, -1)]
+        return zip(outputs.split(self.sizes, -1), action_masks, strict=True)
 
 
 class Box(nn.Module):
@@ -108,15 +110,15 @@ class Box(nn.Module):
         super().__init__()
         self.log_deviation = nn.Parameter(torch.zeros(count))
 
-    def sample(self, out, legal, seed: int, first: int, step, action, log_prob, value):
+    def sample(self, out, action_mask, seed: int, first: int, step, action, log_prob, value):
         kernels.gaussian_sample(out, self.log_deviation.detach(), seed, first, step, action, log_prob, value)
 
     sample_step = sample_and_store
 
-    def greedy(self, outputs, legal, action):
+    def greedy(self, outputs, action_mask, action):
         action.copy_(outputs)
 
-    def evaluate(self, outputs, legal, action):
+    def evaluate(self, outputs, action_mask, action):
         return kernels.gaussian(outputs, self.log_deviation, action)
 
 

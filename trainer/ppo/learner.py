@@ -82,8 +82,8 @@ class Learner:
             if self.own_loss is not None:
                 weight = None if self.weight is None else self.weight[:1]
                 batch = select(self.policy, self.storage, self.advantage, self.order[0, :1], weight)
-                legal = None if batch.action_mask is None else torch.ones_like(batch.action_mask)
-                losses(self.policy, batch._replace(action_mask=legal), self.ppo, own=self.own_loss)
+                action_mask = None if batch.action_mask is None else torch.ones_like(batch.action_mask)
+                losses(self.policy, batch._replace(action_mask=action_mask), self.ppo, own=self.own_loss)
 
     def set_rate(self, rate: float, entropy: float | None = None):
         """Set the learning rate (and the entropy's weight) of the next updates."""

@@ -35,14 +35,14 @@ class HeldNoise:
         if self.hold is not None:
             torch.maximum(self.hold, truncated, out=self.hold).mul_(1 - terminated)
 
-    def sample(self, out, legal, seed: int, first: int, step, action, log_prob, value):
+    def sample(self, out, action_mask, seed: int, first: int, step, action, log_prob, value):
         """As `sample` of the distribution."""
-        self.distribution.sample(out, legal, seed, first, step, action, log_prob, value)
+        self.distribution.sample(out, action_mask, seed, first, step, action, log_prob, value)
         if not len(self.rows):
             return
-        parts = [None if one is None else one[self.rows] for one in (out, legal, action, log_prob, value)]
-        own, allowed, *results = parts
-        self.distribution.sample(own, allowed, (seed + _SEED) % 2**64, self.first, step // self.steps, *results)
+        parts = [None if one is None else one[self.rows] for one in (out, action_mask, action, log_prob, value)]
+        own, own_mask, *results = parts
+        self.distribution.sample(own, own_mask, (seed + _SEED) % 2**64, self.first, step // self.steps, *results)
         for whole, part in zip((action, log_prob), results, strict=False):
             if self.hold is not None:
                 may = self.hold[self.rows].bool().view(-1, *(1 for _ in part.shape[1:]))

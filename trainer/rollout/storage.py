@@ -47,7 +47,7 @@ class Storage:
         n, device, before = pipeline.num_envs, pipeline.device, policy.frames - 1
         slab = pipeline.slab(pipeline.batches[0])
         dtype = torch.uint8 if slab.observation.dtype == torch.uint8 else policy.precision
-        mask = None if slab.action_mask is None else \
+        action_mask = None if slab.action_mask is None else \
             torch.zeros(horizon, n, pipeline.num_actions, dtype=torch.uint8, device=device)
         rows = {name: torch.zeros(horizon + 1, n, device=device) for name in ("value", "reward", "terminated", "truncated")}
         h, c = policy.initial_state(n, device)
@@ -58,7 +58,7 @@ class Storage:
         return cls(frames=frames,
                    starts=torch.zeros(before + horizon + 1, n, device=device),
                    action=torch.zeros(horizon, n, *slab.actions.shape[1:], dtype=slab.actions.dtype, device=device),
-                   log_prob=torch.zeros(horizon, n, device=device), action_mask=mask, h=h, c=c, sample=sample, **rows)
+                   log_prob=torch.zeros(horizon, n, device=device), action_mask=action_mask, h=h, c=c, sample=sample, **rows)
 
     @property
     def horizon(self) -> int:

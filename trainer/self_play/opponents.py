@@ -56,9 +56,10 @@ class Opponents:
         for number in np.unique(opponent[rows]):
             self._forward(self.pool.player(int(number)), lo, torch.from_numpy(rows[opponent[rows] == number]),
                           host["observation"])
-        mask = host.get("action_mask")
-        legal = None if mask is None else torch.from_numpy(mask).to(self.device)
-        kernels.sample(self.out[batch], legal, self.seed, self.first + lo, step, self.action[batch], self.log_prob[batch],
+        action_mask = host.get("action_mask")
+        if action_mask is not None:
+            action_mask = torch.from_numpy(action_mask).to(self.device)
+        kernels.sample(self.out[batch], action_mask, self.seed, self.first + lo, step, self.action[batch], self.log_prob[batch],
                        self.policy.num_actions, self.value[batch])
 
     def fetch(self, lo: int, rows: np.ndarray, actions: np.ndarray):

@@ -33,7 +33,7 @@ import { check, checkSeed, complete, randomSeed } from "./settings.js";
  * @property {Object<string, {picture: boolean}>} views what an observation can show, by the name of the view; the default first
  * @property {Object<string, Object<string, {actions: string[], featureShape: number[]}>>} variants by option and value: the
  *     actions and features where they differ from the default's
- * @property {boolean} hasMask some actions are illegal at times
+ * @property {boolean} hasActionMask some actions are illegal at times
  * @property {boolean} hasLives
  * @property {number} capacity the most environments of one instance
  */
@@ -78,7 +78,7 @@ const SMALL = 84; // rows and columns of the grey picture
  */
 
 /** The order of `address` in shim.h. */
-const PLACES = ["observation", "reward", "terminated", "truncated", "mask", "lives", "ended", "endedScore", "endedLength",
+const PLACES = ["observation", "reward", "terminated", "truncated", "actionMask", "lives", "ended", "endedScore", "endedLength",
   "actions", "options", "state", "view", "rgba"];
 
 /** @param {string|URL|BufferSource|WebAssembly.Module} source @returns {Promise<WebAssembly.Module>} */
@@ -123,7 +123,7 @@ export class Game {
   /** @type {Float32Array} (count) the raw reward */ reward = new Float32Array(0);
   /** @type {Float32Array} (count) 0 or 1 */ terminated = new Float32Array(0);
   /** @type {Float32Array} (count) 0 or 1: the time limit */ truncated = new Float32Array(0);
-  /** @type {Uint8Array|null} (count * actions.length) 1 for each legal action; null if all are legal */ mask = null;
+  /** @type {Uint8Array|null} (count * actions.length) 1 for each legal action; null if all are legal */ actionMask = null;
   /** @type {Int32Array|null} (count) lives left; null in a game without */ lives = null;
   /** @type {Uint8Array} (count) 1 if the last step ended an episode, with: */ ended = new Uint8Array(0);
   /** @type {Float64Array} (count) its score */ endedScore = new Float64Array(0);
@@ -172,7 +172,7 @@ export class Game {
     this.reward = new Float32Array(buffer, at.reward, count);
     this.terminated = new Float32Array(buffer, at.terminated, count);
     this.truncated = new Float32Array(buffer, at.truncated, count);
-    this.mask = about.hasMask ? new Uint8Array(buffer, at.mask, count * this.actions.length) : null;
+    this.actionMask = about.hasActionMask ? new Uint8Array(buffer, at.actionMask, count * this.actions.length) : null;
     this.lives = about.hasLives ? new Int32Array(buffer, at.lives, count) : null;
     this.ended = new Uint8Array(buffer, at.ended, count);
     this.endedScore = new Float64Array(buffer, at.endedScore, count);

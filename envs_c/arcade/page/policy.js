@@ -179,9 +179,9 @@ export class Agent {
     const { logits, values } = this.policy.forward(game.observation, this.#start, this.#memory);
     const chosen = new Int32Array(this.count);
     for (let i = 0; i < this.count; i++) {
-      const at = i * actions, legal = game.mask ? game.mask.subarray(at, at + actions) : null;
+      const at = i * actions, actionMask = game.actionMask ? game.actionMask.subarray(at, at + actions) : null;
       const random = this.greedy ? null : randomBits(this.#seed, i, this.#step);
-      const { action, probabilities } = choose(logits.subarray(at, at + actions), legal, random);
+      const { action, probabilities } = choose(logits.subarray(at, at + actions), actionMask, random);
       chosen[i] = action;
       this.probabilities.set(probabilities, at);
       this.#start[i] = Number(game.terminated[i] || game.truncated[i]);

@@ -48,24 +48,24 @@ function exponential(x) {
 /**
  * The weights e^(logit - highest) of the legal actions, 0 of others.
  * @param {Float32Array} logits
- * @param {Uint8Array|null} legal
+ * @param {Uint8Array|null} actionMask
  * @returns {Float32Array}
  */
-function weightsOf(logits, legal) {
+function weightsOf(logits, actionMask) {
   let highest = -3.0e38;
-  for (let a = 0; a < logits.length; a++) if ((!legal || legal[a]) && logits[a] > highest) highest = logits[a];
-  return Float32Array.from(logits, (logit, a) => legal && !legal[a] ? 0 : exponential(round(logit - highest)));
+  for (let a = 0; a < logits.length; a++) if ((!actionMask || actionMask[a]) && logits[a] > highest) highest = logits[a];
+  return Float32Array.from(logits, (logit, a) => actionMask && !actionMask[a] ? 0 : exponential(round(logit - highest)));
 }
 
 /**
  * The probabilities of the actions, and one drawn from them by 32 random bits.
  * @param {Float32Array} logits
- * @param {Uint8Array|null} legal
+ * @param {Uint8Array|null} actionMask
  * @param {number|null} random null takes the most probable action
  * @returns {{action: number, probabilities: Float32Array}} action 0 if none is legal
  */
-export function choose(logits, legal, random) {
-  const weights = weightsOf(logits, legal);
+export function choose(logits, actionMask, random) {
+  const weights = weightsOf(logits, actionMask);
   let total = 0, action = 0, passed = 0;
   for (const weight of weights) total = round(total + weight);
   const probabilities = weights.map((weight) => total ? weight / total : 0);
@@ -75,7 +75,7 @@ export function choose(logits, legal, random) {
   }
   const limit = round(round((random >>> 8) / 16777216) * total);
   for (let a = 0; a < weights.length; a++) {
-    if (legal && !legal[a]) continue;
+    if (actionMask && !actionMask[a]) continue;
     action = a; // the last legal one if rounding keeps the sum below the limit
     passed = round(passed + weights[a]);
     if (passed > limit) break;

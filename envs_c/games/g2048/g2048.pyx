@@ -68,12 +68,12 @@ cdef void observe(const void* state, void* out) noexcept nogil:
     memcpy(out, (<const Board*>state).cells, 16)
 
 
-cdef void mask(const void* state, uint8_t* legal) noexcept nogil:
+cdef void mask(const void* state, uint8_t* action_mask) noexcept nogil:
     """Write the legal actions. At the end of an episode, with none legal, all are marked legal."""
     cdef uint8_t bits = (<const Board*>state).legal
     cdef int k
     for k in range(4):
-        legal[k] = (bits if bits else 15) >> k & 1
+        action_mask[k] = (bits if bits else 15) >> k & 1
 
 
 cdef bint valid(const void* state, const double* options, bint over) noexcept nogil:

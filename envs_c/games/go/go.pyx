@@ -194,12 +194,12 @@ cdef void draw(const void* state, Canvas* canvas) noexcept nogil:
     canvas_swap(canvas, 0, SIDE - 2, SIDE, 2, WOOD, PAPER if go.to_play else INK)
 
 
-cdef void mask(const void* state, uint8_t* legal) noexcept nogil:
+cdef void mask(const void* state, uint8_t* action_mask) noexcept nogil:
     cdef const Go* go = <const Go*>state
     cdef int i, area = go.size * go.size
     for i in range(go.words):
-        write_bits(go.word[i].legal, legal + 64 * i, min(64, area - 64 * i))
-    legal[area] = 1
+        write_bits(go.word[i].legal, action_mask + 64 * i, min(64, area - 64 * i))
+    action_mask[area] = 1
 
 
 cdef void chunk(char* states, Io* io, int lo, int hi) noexcept nogil:

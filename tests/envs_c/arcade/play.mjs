@@ -23,7 +23,7 @@ function write(array) {
 
 function writeOutputs() {
   for (const array of [game.observation, game.reward, game.terminated, game.truncated]) write(array);
-  write(game.mask ?? new Uint8Array(game.count * game.actions.length));
+  write(game.actionMask ?? new Uint8Array(game.count * game.actions.length));
 }
 
 game.reset(BigInt(seed));

@@ -6,10 +6,10 @@ import { choose, randomBits } from "../../../envs_c/arcade/page/sampling.js";
 const [seed, step, actions, masked] = process.argv.slice(2).map(Number), input = readFileSync(0);
 const size = input.length / (masked ? 5 : 4);
 const logits = new Float32Array(input.buffer.slice(input.byteOffset, input.byteOffset + 4 * size));
-const legal = masked ? new Uint8Array(input.buffer.slice(input.byteOffset + 4 * size)) : null;
+const actionMask = masked ? new Uint8Array(input.buffer.slice(input.byteOffset + 4 * size)) : null;
 const drawn = new Int32Array(size / actions);
 for (let i = 0; i < drawn.length; i++) {
   const at = i * actions, random = randomBits(BigInt(seed), i, step);
-  drawn[i] = choose(logits.subarray(at, at + actions), legal && legal.subarray(at, at + actions), random).action;
+  drawn[i] = choose(logits.subarray(at, at + actions), actionMask && actionMask.subarray(at, at + actions), random).action;
 }
 writeSync(1, new Uint8Array(drawn.buffer));

@@ -12,7 +12,7 @@ MIXED = spaces.Dict({
 
 
 class Sampling(gymnasium.Env):
-    """Observations drawn from `observation_space`; episodes of 7 steps. Action 1 is never legal, if there is a mask."""
+    """Observations drawn from `observation_space`; episodes of 7 steps. Action 1 is never action_mask, if there is a mask."""
 
     action_space = spaces.Discrete(3)
     observation_space = MIXED
@@ -31,7 +31,7 @@ class Sampling(gymnasium.Env):
 
     def step(self, action):
         if action == 1 and "action_mask" in getattr(self.observation_space, "spaces", ()):
-            raise ValueError("action 1 is not legal")
+            raise ValueError("action 1 is not action_mask")
         self.steps += 1
         return self._observe(), float(action), self.steps == 7, False, {}
 

@@ -74,12 +74,12 @@ cdef void observe(const void* state, void* out) noexcept nogil:
     features[3], features[4], features[5] = <uint8_t>toy.frames, <uint8_t>toy.jumps, <uint8_t>toy.noise
 
 
-cdef void mask(const void* state, uint8_t* legal) noexcept nogil:
+cdef void mask(const void* state, uint8_t* action_mask) noexcept nogil:
     cdef const Toy* toy = <const Toy*>state
-    legal[NOOP] = 1
-    legal[LEFT] = toy.cell > 0
-    legal[RIGHT] = toy.cell < toy.length - 1
-    legal[JUMP] = toy.jumps > 0
+    action_mask[NOOP] = 1
+    action_mask[LEFT] = toy.cell > 0
+    action_mask[RIGHT] = toy.cell < toy.length - 1
+    action_mask[JUMP] = toy.jumps > 0
 
 
 cdef void backdrop(const double* options, Canvas* canvas) noexcept nogil:

@@ -51,10 +51,11 @@ def test_every_policy_in_javascript_equals_the_trainers(kind, tmp_path):
 def test_actions_are_sampled_as_in_the_trainer(masked):
     random = np.random.default_rng(3)
     logits = (random.standard_normal((2000, 7)) * 4).astype(np.float32)
-    legal = (random.random((2000, 7)) < 0.5).astype(np.uint8) if masked else None
+    action_mask = (random.random((2000, 7)) < 0.5).astype(np.uint8) if masked else None
     drawn = np.frombuffer(node("sample.mjs", 5, 1234567, 7, int(masked),
-                               given=logits.tobytes() + (legal.tobytes() if masked else b"")), np.int32)
-    wanted = reference.sample(torch.from_numpy(logits), None if legal is None else torch.from_numpy(legal), 5, 0, 1234567, 7)[0]
+                               given=logits.tobytes() + (action_mask.tobytes() if masked else b"")), np.int32)
+    masks = None if action_mask is None else torch.from_numpy(action_mask)
+    wanted = reference.sample(torch.from_numpy(logits), masks, 5, 0, 1234567, 7)[0]
     assert (drawn == wanted.numpy()).all()
     assert len(set(drawn)) == 7
 

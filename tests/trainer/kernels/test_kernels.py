@@ -107,18 +107,18 @@ def test_random_bits_are_philox():
 
 def masks(rows, actions):
     """(rows, actions) uint8 with at least one legal action in each row, and exactly one in the last row."""
-    legal = (torch.rand(rows, actions) > 0.4).to(torch.uint8)
-    legal[:, 0] |= legal.sum(1) == 0
-    legal[-1] = torch.arange(actions) == actions // 2
-    return legal
+    action_mask = (torch.rand(rows, actions) > 0.4).to(torch.uint8)
+    action_mask[:, 0] |= action_mask.sum(1) == 0
+    action_mask[-1] = torch.arange(actions) == actions // 2
+    return action_mask
 
 
-def draw(device, logits, legal=None, seed=3, first=0, step=9, actions=None, value=None):
+def draw(device, logits, action_mask=None, seed=3, first=0, step=9, actions=None, value=None):
     """`kernels.sample` on `device`, for CPU tensors; the results are moved to the CPU."""
     action = torch.empty(len(logits), dtype=torch.int32, device=device)
     log_prob = torch.empty(len(logits), device=device)
-    legal = None if legal is None else legal.to(device)
-    kernels.sample(logits.to(device), legal, seed, first, step, action, log_prob, actions or logits.shape[1], value)
+    action_mask = None if action_mask is None else action_mask.to(device)
+    kernels.sample(logits.to(device), action_mask, seed, first, step, action, log_prob, actions or logits.shape[1], value)
     return action.cpu(), log_prob.cpu()
 
 
@@ -128,16 +128,16 @@ def draw(device, logits, legal=None, seed=3, first=0, step=9, actions=None, valu
 @pytest.mark.parametrize("seed", (7, 2**64 - 1))
 def test_sampling_equals_the_reference(actions, rows, masked, seed, device):
     torch.manual_seed(actions)
-    logits, legal = 3 * torch.randn(rows, actions + 1), masks(rows, actions) if masked else None
+    logits, action_mask = 3 * torch.randn(rows, actions + 1), masks(rows, actions) if masked else None
     value = torch.empty(rows, device=device)
-    action, log_prob = draw(device, logits, legal, seed, 100, 5_000_000_000, actions, value)
-    wanted, wanted_log_prob, wanted_value = reference.sample(logits, legal, seed, 100, 5_000_000_000, actions)
+    action, log_prob = draw(device, logits, action_mask, seed, 100, 5_000_000_000, actions, value)
+    wanted, wanted_log_prob, wanted_value = reference.sample(logits, action_mask, seed, 100, 5_000_000_000, actions)
     same = action == wanted
     assert same.float().mean() > 0.998  # a random point exactly between two actions can fall to either side
     torch.testing.assert_close(log_prob[same], wanted_log_prob[same], rtol=1e-5, atol=1e-5)
     assert torch.equal(value.cpu(), wanted_value)
     if masked:
-        assert legal.gather(1, action[:, None].long()).all()
+        assert action_mask.gather(1, action[:, None].long()).all()
 
 
 def test_sampling_follows_the_probabilities(device):
@@ -168,11 +168,11 @@ def test_a_step_in_memory_is_read_when_the_kernel_runs(step, plain, device):
 
 
 def test_a_row_without_a_legal_action_gives_zeros(device):
-    logits, legal = torch.randn(3, 4), torch.tensor([[1, 1, 1, 1], [0, 0, 0, 0], [0, 1, 0, 1]], dtype=torch.uint8)
-    for action, log_prob in (draw(device, logits, legal), reference.sample(logits, legal, 3, 0, 9, 4)[:2]):
+    logits, action_mask = torch.randn(3, 4), torch.tensor([[1, 1, 1, 1], [0, 0, 0, 0], [0, 1, 0, 1]], dtype=torch.uint8)
+    for action, log_prob in (draw(device, logits, action_mask), reference.sample(logits, action_mask, 3, 0, 9, 4)[:2]):
         assert action[1] == 0 and log_prob[1] == 0 and (log_prob[[0, 2]] < 0).all()
     leaf = logits.to(device).requires_grad_()
-    log_prob, entropy = kernels.categorical(leaf, legal.to(device), torch.zeros(3, dtype=torch.int32, device=device))
+    log_prob, entropy = kernels.categorical(leaf, action_mask.to(device), torch.zeros(3, dtype=torch.int32, device=device))
     (log_prob[:2].sum() + entropy.sum()).backward()
     assert log_prob[1] == 0 and entropy[1] == 0 and (leaf.grad[1] == 0).all() and leaf.grad.isfinite().all()
 
@@ -185,9 +185,9 @@ def test_categorical_and_its_gradients_equal_autograd_in_float64(actions, shape,
     torch.manual_seed(actions)
     rows = math.prod(shape)
     wide = 3 * torch.randn(*shape, actions + width)
-    legal = masks(rows, actions) if masked else torch.ones(rows, actions, dtype=torch.uint8)
-    action = torch.multinomial(legal.float(), 1).int().view(shape)
-    legal, (dlog_prob, dentropy) = legal.view(*shape, actions) if masked else None, torch.randn(2, *shape)
+    action_mask = masks(rows, actions) if masked else torch.ones(rows, actions, dtype=torch.uint8)
+    action = torch.multinomial(action_mask.float(), 1).int().view(shape)
+    action_mask, (dlog_prob, dentropy) = action_mask.view(*shape, actions) if masked else None, torch.randn(2, *shape)
 
     def gradients(function, leaf, *others):
         leaf.requires_grad_()
@@ -195,21 +195,22 @@ def test_categorical_and_its_gradients_equal_autograd_in_float64(actions, shape,
         torch.autograd.backward(outputs, others[2:])
         return (*outputs, leaf.grad)
 
-    expected = gradients(reference.categorical, wide.double(), legal, action, dlog_prob.double(), dentropy.double())
-    others = (None if tensor is None else tensor.to(device) for tensor in (legal, action, dlog_prob, dentropy))
+    expected = gradients(reference.categorical, wide.double(), action_mask, action, dlog_prob.double(), dentropy.double())
+    others = (None if tensor is None else tensor.to(device) for tensor in (action_mask, action, dlog_prob, dentropy))
     actual = gradients(kernels.categorical, wide.to(device), *others)
     for ours, wanted in zip(actual, expected, strict=True):
         close(ours, wanted)
     if masked:
-        alone = (legal.sum(-1) == 1).to(device)
+        alone = (action_mask.sum(-1) == 1).to(device)
         assert (actual[0][alone] == 0).all() and (actual[1][alone] == 0).all() and (actual[2][alone] == 0).all()
-        assert (actual[2][..., :actions][legal.to(device) == 0] == 0).all()
+        assert (actual[2][..., :actions][action_mask.to(device) == 0] == 0).all()
 
 
 def test_an_illegal_action_has_no_probability(device):
-    legal, action = torch.tensor([[1, 0, 1]], dtype=torch.uint8, device=device), torch.ones(1, dtype=torch.int32, device=device)
-    assert kernels.categorical(torch.zeros(1, 3, device=device), legal, action)[0].item() == -math.inf
-    assert reference.categorical(torch.zeros(1, 3), legal.cpu(), action.cpu())[0].item() == -math.inf
+    action_mask = torch.tensor([[1, 0, 1]], dtype=torch.uint8, device=device)
+    action = torch.ones(1, dtype=torch.int32, device=device)
+    assert kernels.categorical(torch.zeros(1, 3, device=device), action_mask, action)[0].item() == -math.inf
+    assert reference.categorical(torch.zeros(1, 3), action_mask.cpu(), action.cpu())[0].item() == -math.inf
 
 
 def test_categorical_has_no_second_derivative(device):
@@ -230,7 +231,7 @@ ACTION = torch.zeros(4, 2, dtype=torch.int32)
 REFUSED = {  # invalid arguments: (error, its text, the call)
     "strides": (ValueError, "contiguous", lambda: draw("cpu", torch.zeros(4, 8).t())),
     "dtype": (TypeError, "logits must be torch.float32, not torch.float64", lambda: draw("cpu", torch.zeros(4, 4).double())),
-    "mask": (ValueError, r"legal must have the shape \(4, 4\), not \(4, 3\)",
+    "mask": (ValueError, r"action_mask must have the shape \(4, 4\), not \(4, 3\)",
              lambda: draw("cpu", torch.zeros(4, 4), torch.ones(4, 3, dtype=torch.uint8))),
     "no column for the value": (ValueError, r"logits must have the shape \(4, 5\), not \(4, 4\)",
                                 lambda: draw("cpu", torch.zeros(4, 4), value=torch.zeros(4))),

@@ -79,7 +79,7 @@ def test_nan_shows_in_the_losses(place):
 
 
 REFUSED = {  # (error, its text, place in `stored`, its value)
-    "mask": (ValueError, r"mask must have the shape \(9, 40, 4\)", 0, torch.zeros(9, 40, 5, dtype=torch.uint8)),
+    "mask": (ValueError, r"action_mask must have the shape \(9, 40, 4\)", 0, torch.zeros(9, 40, 5, dtype=torch.uint8)),
     "action": (TypeError, "action must be torch.int32, not torch.int64", 1, torch.zeros(9, 40, dtype=torch.int64)),
     "value": (ValueError, r"storage must have the shape \(9, 40\), not \(10, 40\)", 3, torch.zeros(10, 40)),
     "strides": (ValueError, "storage must be contiguous", 4, torch.zeros(9, 80)[:, ::2]),

@@ -15,21 +15,22 @@ BOX = Actions("box", low=(-1.0, 0.0), high=(1.0, 5.0), shape=(2,), dtype="float3
 
 def masks(rows):
     """(rows, 9) uint8 with a legal action in each head."""
-    legal = torch.ones(rows, 9, dtype=torch.uint8)
-    legal[:, 1] = legal[::2, 4] = legal[:, 7] = 0
-    return legal
+    action_mask = torch.ones(rows, 9, dtype=torch.uint8)
+    action_mask[:, 1] = action_mask[::2, 4] = action_mask[:, 7] = 0
+    return action_mask
 
 
 @pytest.mark.parametrize("masked", [False, True])
 def test_several_choices_have_the_probabilities_and_the_entropy_of_their_product(masked):
     torch.manual_seed(0)
-    outputs, legal = torch.randn(1, 1, 9), masks(1)[None] if masked else None
+    outputs, action_mask = torch.randn(1, 1, 9), masks(1)[None] if masked else None
     every = torch.tensor(list(itertools.product(*map(range, SIZES))), dtype=torch.int32)
     if masked:
         every = every[(every[:, 0] != 1) & (every[:, 1] != 1) & (every[:, 2] != 2)]
     count = len(every)
-    log_prob, entropy = make_distribution(SEVERAL).evaluate(outputs.expand(1, count, 9).contiguous(),
-                                                            None if legal is None else legal.expand(1, count, 9), every[None])
+    if masked:
+        action_mask = action_mask.expand(1, count, 9)
+    log_prob, entropy = make_distribution(SEVERAL).evaluate(outputs.expand(1, count, 9).contiguous(), action_mask, every[None])
     assert log_prob.exp().sum().item() == pytest.approx(1, abs=1e-5)
     torch.testing.assert_close(entropy[0, 0], -(log_prob.exp() * log_prob).sum())
 
@@ -37,15 +38,15 @@ def test_several_choices_have_the_probabilities_and_the_entropy_of_their_product
 @pytest.mark.parametrize("masked", [False, True])
 def test_the_heads_of_a_step_are_drawn_independently_with_their_probabilities(masked):
     rows, logits = 40_000, torch.tensor([0.5, 0.0, -0.5, 1.0, 0.0, 0.0, 0.5, 1.0, 0.0])
-    out, legal = torch.cat([logits, torch.tensor([7.0])]).repeat(rows, 1), masks(rows) if masked else None
+    out, action_mask = torch.cat([logits, torch.tensor([7.0])]).repeat(rows, 1), masks(rows) if masked else None
     action, log_prob, value = torch.zeros(rows, 3, dtype=torch.int32), torch.zeros(rows), torch.zeros(rows)
     distribution = make_distribution(SEVERAL)
-    distribution.sample(out, legal, 3, 0, 9, action, log_prob, value)
+    distribution.sample(out, action_mask, 3, 0, 9, action, log_prob, value)
     assert (value == 7).all()
-    found, _ = distribution.evaluate(out[None, :, :-1], None if legal is None else legal[None], action[None])
+    found, _ = distribution.evaluate(out[None, :, :-1], None if action_mask is None else action_mask[None], action[None])
     assert torch.equal(found[0], log_prob)
     if masked:
-        assert legal.gather(1, action.long() + torch.tensor([0, 3, 5])).all()
+        assert action_mask.gather(1, action.long() + torch.tensor([0, 3, 5])).all()
         return
     joint = torch.zeros(SIZES).index_put_(tuple(action.long().t()), torch.tensor(1.0 / rows), accumulate=True)
     parts = [part.softmax(0) for part in logits.split(SIZES)]

@@ -28,9 +28,9 @@ def drawn(kind: str, first: int = 0, hold: int = HOLD, masked: bool = False, ten
     may = None if ends is None else torch.ones(ENVIRONMENTS)
     sampler = HeldNoise(distribution, hold, first, ENVIRONMENTS, torch.device("cpu"), may) if hold else distribution
     out = torch.randn(1, width + 1, generator=torch.Generator().manual_seed(1)).repeat(ENVIRONMENTS, 1)
-    legal = torch.ones(ENVIRONMENTS, width, dtype=torch.uint8) if masked else None
+    action_mask = torch.ones(ENVIRONMENTS, width, dtype=torch.uint8) if masked else None
     if masked:
-        legal[:, 0] = 0
+        action_mask[:, 0] = 0
     shape, dtype = ((actions.columns,), torch.float32) if kind == "box" else ((2,) if "multi" in kind else (), torch.int32)
     taken = torch.zeros(STEPS, ENVIRONMENTS, *shape, dtype=dtype)
     log_probs, value = torch.zeros(STEPS, ENVIRONMENTS), torch.zeros(ENVIRONMENTS)
@@ -41,9 +41,9 @@ def drawn(kind: str, first: int = 0, hold: int = HOLD, masked: bool = False, ten
             for environment, kind_of_end in ends.get(step, ()):
                 flags[kind_of_end][environment] = 1
             sampler.note(**flags)
-        sampler.sample(out, legal, 3, first, number, taken[step], log_probs[step], value)
+        sampler.sample(out, action_mask, 3, first, number, taken[step], log_probs[step], value)
         assert torch.equal(value, out[:, -1])
-        outputs, mask = out[None, :, :-1].contiguous(), None if legal is None else legal[None]
+        outputs, mask = out[None, :, :-1].contiguous(), None if action_mask is None else action_mask[None]
         wanted, _ = distribution.evaluate(outputs, mask, taken[step][None])
         torch.testing.assert_close(log_probs[step], wanted[0])
     return taken, log_probs

@@ -92,9 +92,9 @@ def test_the_source_equals_its_twin_at_every_step(batches):
                 result = host["reward"][row], host["terminated"][row], host["truncated"][row]
                 assert result == (expected[i], over[i], 0), where
                 assert over[i] or board.to_play == hands[i].learner, where
-                legal = np.flatnonzero(host["action_mask"][row])
+                action_mask = np.flatnonzero(host["action_mask"][row])
                 passes = rng.random() < 0.15  # so that both sides end games, some with their last move
-                actions[i] = SIZE * SIZE if passes else rng.choice(legal[:-1]) if len(legal) > 1 else legal[0]
+                actions[i] = SIZE * SIZE if passes else rng.choice(action_mask[:-1]) if len(action_mask) > 1 else action_mask[0]
         for batch, slab in zip(pipeline.batches, pipeline.slabs, strict=True):
             chosen = torch.from_numpy(actions[batch.lo: batch.hi])
             pipeline.turn(batch, lambda slab=slab, chosen=chosen: slab.actions.copy_(chosen))

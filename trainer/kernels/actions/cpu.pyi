@@ -3,12 +3,12 @@ from typing import SupportsInt
 from torch import Tensor
 
 def sample(
-    logits: Tensor, legal: Tensor | None, seed: int, first: int, step: SupportsInt, actions: int,
+    logits: Tensor, action_mask: Tensor | None, seed: int, first: int, step: SupportsInt, actions: int,
     action: Tensor, log_prob: Tensor, value: Tensor | None,
 ) -> None: ...
-def categorical(logits: Tensor, legal: Tensor | None, action: Tensor, log_prob: Tensor, entropy: Tensor) -> None: ...
+def categorical(logits: Tensor, action_mask: Tensor | None, action: Tensor, log_prob: Tensor, entropy: Tensor) -> None: ...
 def categorical_backward(
-    logits: Tensor, legal: Tensor | None, action: Tensor, dlog_prob: Tensor, dentropy: Tensor, dlogits: Tensor,
+    logits: Tensor, action_mask: Tensor | None, action: Tensor, dlog_prob: Tensor, dentropy: Tensor, dlogits: Tensor,
 ) -> None: ...
 def gaussian_sample(
     mean: Tensor, log_deviation: Tensor, seed: int, first: int, step: SupportsInt,

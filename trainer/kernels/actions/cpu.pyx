@@ -13,10 +13,10 @@ include "../shared/addresses.pxi"
 
 cdef extern from "rows.h" nogil:
     uint32_t row_random(uint64_t seed, uint32_t environment, uint64_t step)
-    int row_sample(const float* logits, const uint8_t* legal, int actions, uint32_t random, float* log_prob)
-    void row_categorical(const float* logits, const uint8_t* legal, int actions, int action, float* log_prob,
+    int row_sample(const float* logits, const uint8_t* action_mask, int actions, uint32_t random, float* log_prob)
+    void row_categorical(const float* logits, const uint8_t* action_mask, int actions, int action, float* log_prob,
                          float* entropy)
-    void row_categorical_backward(const float* logits, const uint8_t* legal, int actions, int action, float dlog_prob,
+    void row_categorical_backward(const float* logits, const uint8_t* action_mask, int actions, int action, float dlog_prob,
                                   float dentropy, float* dlogits)
     void row_gaussian_sample(const float* mean, const float* log_deviation, int n, uint64_t seed, uint32_t environment,
                              uint64_t step, float* action, float* log_prob)
@@ -26,46 +26,46 @@ cdef extern from "rows.h" nogil:
                                float dentropy, float* dmean, float* dlog_deviation)
 
 
-def sample(logits, legal, uint64_t seed, uint32_t first, step, int actions, action, log_prob, value):
+def sample(logits, action_mask, uint64_t seed, uint32_t first, step, int actions, action, log_prob, value):
     """`reference.sample`, into action, log_prob and, unless it is None, value."""
     cdef int k, rows = logits.shape[0], threads = torch.get_num_threads()
     cdef size_t width = logits.shape[1]
     cdef uint64_t at = int(step)
     cdef floats numbers = reals(logits), chances = reals(log_prob), values = reals(value)
-    cdef uint8_t* mask = bytes_of(legal)
+    cdef uint8_t* masks = bytes_of(action_mask)
     cdef int32_t* chosen = <int32_t*><size_t>action.data_ptr()
     with nogil:
         for k in prange(rows, schedule="static", num_threads=threads):
-            chosen[k] = row_sample(numbers + k * width, NULL if mask == NULL else mask + <size_t>k * actions, actions,
+            chosen[k] = row_sample(numbers + k * width, NULL if masks == NULL else masks + <size_t>k * actions, actions,
                                    row_random(seed, first + k, at), chances + k)
             if values != NULL:
                 values[k] = numbers[k * width + actions]
 
 
-def categorical(logits, legal, action, log_prob, entropy):
+def categorical(logits, action_mask, action, log_prob, entropy):
     """`reference.categorical` of rows at a distance of logits.stride(0), into log_prob and entropy."""
     cdef int k, rows = logits.shape[0], actions = logits.shape[1], threads = torch.get_num_threads()
     cdef size_t stride = logits.stride(0)
     cdef floats numbers = reals(logits), chances = reals(log_prob), entropies = reals(entropy)
-    cdef uint8_t* mask = bytes_of(legal)
+    cdef uint8_t* masks = bytes_of(action_mask)
     cdef int32_t* chosen = <int32_t*><size_t>action.data_ptr()
     with nogil:
         for k in prange(rows, schedule="static", num_threads=threads):
-            row_categorical(numbers + k * stride, NULL if mask == NULL else mask + <size_t>k * actions, actions, chosen[k],
+            row_categorical(numbers + k * stride, NULL if masks == NULL else masks + <size_t>k * actions, actions, chosen[k],
                             chances + k, entropies + k)
 
 
-def categorical_backward(logits, legal, action, dlog_prob, dentropy, dlogits):
+def categorical_backward(logits, action_mask, action, dlog_prob, dentropy, dlogits):
     """The gradient of `categorical`, into dlogits (contiguous rows)."""
     cdef int k, rows = logits.shape[0], actions = logits.shape[1], threads = torch.get_num_threads()
     cdef size_t stride = logits.stride(0)
     cdef floats numbers = reals(logits), dchances = reals(dlog_prob), dentropies = reals(dentropy)
     cdef floats gradient = reals(dlogits)
-    cdef uint8_t* mask = bytes_of(legal)
+    cdef uint8_t* masks = bytes_of(action_mask)
     cdef int32_t* chosen = <int32_t*><size_t>action.data_ptr()
     with nogil:
         for k in prange(rows, schedule="static", num_threads=threads):
-            row_categorical_backward(numbers + k * stride, NULL if mask == NULL else mask + <size_t>k * actions, actions,
+            row_categorical_backward(numbers + k * stride, NULL if masks == NULL else masks + <size_t>k * actions, actions,
                                      chosen[k], dchances[k], dentropies[k], gradient + <size_t>k * actions)
 
 

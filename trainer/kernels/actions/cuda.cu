@@ -3,33 +3,34 @@
 
 /* step_memory: address of the step if a captured graph counts it; NULL: the number `step`.
  * value: OUT the column after the logits; or NULL. */
-extern "C" __global__ void sample(const float *logits, int64 width, const uint8_t *legal, int64 actions, uint64_t seed,
+extern "C" __global__ void sample(const float *logits, int64 width, const uint8_t *action_mask, int64 actions, uint64_t seed,
                                   int64 first, const int64 *step_memory, int64 step, int32_t *action, float *log_prob,
                                   float *value, int64 rows) {
     if (step_memory) step = *step_memory;
     Share mine = share();
     for (int64 k = mine.first; k < rows; k += mine.stride) {
         const float *row = logits + k * width;
-        action[k] = row_sample(row, legal ? legal + k * actions : nullptr, (int)actions,
+        action[k] = row_sample(row, action_mask ? action_mask + k * actions : nullptr, (int)actions,
                                row_random(seed, (uint32_t)(first + k), (uint64_t)step), log_prob + k);
         if (value) value[k] = row[actions];
     }
 }
 
-extern "C" __global__ void categorical(const float *logits, int64 stride, const uint8_t *legal, int64 actions,
+extern "C" __global__ void categorical(const float *logits, int64 stride, const uint8_t *action_mask, int64 actions,
                                        const int32_t *action, float *log_prob, float *entropy, int64 rows) {
     Share mine = share();
     for (int64 k = mine.first; k < rows; k += mine.stride)
-        row_categorical(logits + k * stride, legal ? legal + k * actions : nullptr, (int)actions, action[k], log_prob + k,
+        row_categorical(logits + k * stride, action_mask ? action_mask + k * actions : nullptr, (int)actions, action[k],
+                        log_prob + k,
                         entropy + k);
 }
 
-extern "C" __global__ void categorical_backward(const float *logits, int64 stride, const uint8_t *legal, int64 actions,
+extern "C" __global__ void categorical_backward(const float *logits, int64 stride, const uint8_t *action_mask, int64 actions,
                                                 const int32_t *action, const float *dlog_prob, const float *dentropy,
                                                 float *dlogits, int64 rows) {
     Share mine = share();
     for (int64 k = mine.first; k < rows; k += mine.stride)
-        row_categorical_backward(logits + k * stride, legal ? legal + k * actions : nullptr, (int)actions, action[k],
+        row_categorical_backward(logits + k * stride, action_mask ? action_mask + k * actions : nullptr, (int)actions, action[k],
                                  dlog_prob[k], dentropy[k], dlogits + k * actions);
 }
 

@@ -9,23 +9,24 @@ from trainer.kernels.shared.launch import WARP, counter_arguments, cuda_module
 module = cuda_module(Path(__file__).parent / "cuda.cu")
 
 
-def sample(logits, legal, seed, first, step, actions, action, log_prob, value):
+def sample(logits, action_mask, seed, first, step, actions, action, log_prob, value):
     """`reference.sample`, into action, log_prob and, unless it is None, value."""
     rows, width = logits.shape
-    module.launch("sample", rows, logits, width, legal, actions, np.uint64(seed), first, *counter_arguments(step), action,
+    module.launch("sample", rows, logits, width, action_mask, actions, np.uint64(seed), first, *counter_arguments(step), action,
                   log_prob, value, rows, block=WARP)
 
 
-def categorical(logits, legal, action, log_prob, entropy):
+def categorical(logits, action_mask, action, log_prob, entropy):
     """`reference.categorical` of rows at a distance of logits.stride(0), into log_prob and entropy."""
     rows, actions = logits.shape
-    module.launch("categorical", rows, logits, logits.stride(0), legal, actions, action, log_prob, entropy, rows, block=WARP)
+    module.launch("categorical", rows, logits, logits.stride(0), action_mask, actions, action, log_prob, entropy, rows,
+                  block=WARP)
 
 
-def categorical_backward(logits, legal, action, dlog_prob, dentropy, dlogits):
+def categorical_backward(logits, action_mask, action, dlog_prob, dentropy, dlogits):
     """The gradient of `categorical`, into dlogits (contiguous rows)."""
     rows, actions = logits.shape
-    module.launch("categorical_backward", rows, logits, logits.stride(0), legal, actions, action, dlog_prob, dentropy,
+    module.launch("categorical_backward", rows, logits, logits.stride(0), action_mask, actions, action, dlog_prob, dentropy,
                   dlogits, rows, block=WARP)
 
 

@@ -1,6 +1,6 @@
 """The kernels of actions in plain torch: slow, for any device and dtype. Tests compare the compiled versions with them.
 
-Shapes: B rows (environments), A actions, D dimensions of a continuous action. A mask `legal` (B, A) is 0 for illegal actions,
+Shapes: B rows (environments), A actions, D dimensions of a continuous action. `action_mask` (B, A) is 0 for illegal actions,
 or None if all actions are legal. A counter `step` is an int or a tensor (1,) int64; nothing waits for the device to read it, so
 calls can be captured.
 """
@@ -40,18 +40,18 @@ def product(a: int, b):
     return (high << 16 | low & 0xFFFF) & MASK32, high >> 16 & MASK32
 
 
-def log_softmax(logits, legal):
-    """Log-probabilities (..., A), and whether any action is legal, (...) bool.
+def log_softmax(logits, action_mask):
+    """Log-probabilities (..., A), and whether any action is action_mask, (...) bool.
 
     Illegal actions have -inf. If no action is legal, the log-probabilities are those without a mask.
     """
-    if legal is None:
+    if action_mask is None:
         return logits.log_softmax(-1), torch.ones_like(logits[..., 0], dtype=torch.bool)
-    some = legal.bool().any(-1)
-    return logits.masked_fill(~legal.bool() & some[..., None], float("-inf")).log_softmax(-1), some
+    some = action_mask.bool().any(-1)
+    return logits.masked_fill(~action_mask.bool() & some[..., None], float("-inf")).log_softmax(-1), some
 
 
-def sample(logits, legal, seed: int, first: int, step, num_actions: int):
+def sample(logits, action_mask, seed: int, first: int, step, num_actions: int):
     """Draw an action for each row from softmax(logits), with the random bits of (seed, first + row, step).
 
     logits: (B, width) float32; the first `num_actions` columns are the logits.
@@ -60,7 +60,7 @@ def sample(logits, legal, seed: int, first: int, step, num_actions: int):
     the critic's value (B,), or None if there is no such column.
     """
     value = logits[:, num_actions] if logits.shape[1] > num_actions else None
-    log_probs, some = log_softmax(logits[:, :num_actions], legal)
+    log_probs, some = log_softmax(logits[:, :num_actions], action_mask)
     environments = torch.arange(first, first + len(logits), device=logits.device)
     point = (random_bits(seed, environments, step) >> 8).double() / (1 << 24)
     weights = log_probs.exp().double()
@@ -71,15 +71,15 @@ def sample(logits, legal, seed: int, first: int, step, num_actions: int):
     return actions.int(), log_probs.gather(1, actions[:, None]).squeeze(1).where(some, 0), value
 
 
-def categorical(logits, legal, action):
+def categorical(logits, action_mask, action):
     """The log-probability of each action under softmax(logits), and that distribution's entropy in nats; differentiable.
 
     logits: (..., A).
     action: (...).
     Returns two tensors (...). An illegal action has log-probability -inf, and illegal actions get no gradient. If no action is
-    legal, both are 0, and so is the gradient.
+    action_mask, both are 0, and so is the gradient.
     """
-    log_probs, some = log_softmax(logits, legal)
+    log_probs, some = log_softmax(logits, action_mask)
     log_prob = log_probs.gather(-1, action.long()[..., None]).squeeze(-1)
     entropy = -(log_probs.exp() * log_probs.masked_fill(log_probs == float("-inf"), 0)).sum(-1)
     return log_prob.where(some, 0), entropy.where(some, 0)

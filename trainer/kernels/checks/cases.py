@@ -66,14 +66,15 @@ def mingru(make: Inputs, rows: int, n: int = 5, dtype=F32, highway: bool = False
 
 def sample(make: Inputs, rows: int, actions: int = 4, masked: bool = False, memory: bool = False):
     action, log_prob, value = make.out(rows, dtype=torch.int32), make.out(rows), make.out(rows)
-    kernels.sample(make.normal(rows, actions + 1), make.mask(rows, actions) if masked else None, SEED, 100,
+    kernels.sample(make.normal(rows, actions + 1), make.action_mask(rows, actions) if masked else None, SEED, 100,
                    make.counter(STEP, memory), action, log_prob, actions, value)
     return action, log_prob, value
 
 
 def categorical(make: Inputs, rows: int, actions: int = 4, masked: bool = False):
     wide = make.normal(rows, actions + 1).requires_grad_()  # rows at a distance
-    results = kernels.categorical(wide[:, :actions], make.mask(rows, actions) if masked else None, make.integers(actions, rows))
+    action_mask = make.action_mask(rows, actions) if masked else None
+    results = kernels.categorical(wide[:, :actions], action_mask, make.integers(actions, rows))
     results = [result.nan_to_num(neginf=-1.0) for result in results]  # illegal actions
     gradient, = torch.autograd.grad(results, wide, [make.normal(rows), make.normal(rows)])
     return *(result.detach() for result in results), gradient
@@ -122,9 +123,9 @@ CASES: Cases = {  # the function of trainer.kernels, and its cases by name
     "lstm_backward": {"float32": lstm_backward, "bfloat16": P(lstm_backward, dtype=BF16), "wide": P(lstm_backward, n=130)},
     "lstm_sequence": {f"{n} units": P(lstm_sequence, n=n) for n in recurrence.UNITS},
     "mingru": {"float32": mingru, "bfloat16": P(mingru, dtype=BF16), "highway": P(mingru, highway=True)},
-    "sample": {"all legal": sample, "masked": P(sample, masked=True), "step in memory": P(sample, memory=True),
+    "sample": {"all action_mask": sample, "masked": P(sample, masked=True), "step in memory": P(sample, memory=True),
                "many actions": P(sample, actions=70)},
-    "categorical": {"all legal": categorical, "masked": P(categorical, masked=True),
+    "categorical": {"all action_mask": categorical, "masked": P(categorical, masked=True),
                     "many actions": P(categorical, actions=70)},
     "gaussian_sample": {"step as a number": gaussian_sample, "step in memory": P(gaussian_sample, memory=True)},
     "gaussian": {"3 numbers": gaussian, "17 numbers": P(gaussian, count=17)},

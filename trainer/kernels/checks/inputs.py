@@ -23,11 +23,11 @@ class Inputs:
     def flags(self, *shape: int, share: float = 0.3, dtype=F32) -> torch.Tensor:
         return (torch.rand(*shape, generator=self.generator) < share).to(dtype).to(self.device)
 
-    def mask(self, rows: int, actions: int) -> torch.Tensor:
+    def action_mask(self, rows: int, actions: int) -> torch.Tensor:
         """(rows, actions) uint8; the last row has no legal action."""
-        legal = self.flags(rows, actions, share=0.6, dtype=U8)
-        legal[-1] = 0
-        return legal
+        action_mask = self.flags(rows, actions, share=0.6, dtype=U8)
+        action_mask[-1] = 0
+        return action_mask
 
     def counter(self, value: int, memory: bool):
         """A counter as a number, or in the device's memory."""

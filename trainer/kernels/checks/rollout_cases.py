@@ -15,22 +15,23 @@ T = 4                                  # steps of a rollout
 def store_step(make: Inputs, rows: int, of=F32, to=F32, actions: int = 0):
     """Row 1 of a storage for one environment more, in rows of 8 numbers."""
     slab = (make.integers(256, rows, 7, dtype=of), make.normal(rows), make.flags(rows), make.flags(rows),
-            make.mask(rows, actions) if actions else None)
+            make.action_mask(rows, actions) if actions else None)
     clock, over = clock_of(make, [1, 1, 1, 1]), make.flags(rows)
     frames = make.flags(T, rows + 1, 8, share=0, dtype=to)
     columns = make.flags(4, T, rows + 1, share=0)
-    masks = make.flags(T, rows + 1, actions, share=0, dtype=U8) if actions else None
+    action_masks = make.flags(T, rows + 1, actions, share=0, dtype=U8) if actions else None
     keep, keep_next, inputs = make.out(rows), make.out(rows), make.flags(rows, 8, share=0, dtype=to)
     kernels.store_step(kernels.Slab(*slab), clock, over, columns_of(
-        frames[..., :7], *columns, masks), keep, keep_next, inputs[:, :7])
-    return clock.numbers, over, frames, columns, keep, keep_next, inputs, *(() if masks is None else (masks,))
+        frames[..., :7], *columns, action_masks), keep, keep_next, inputs[:, :7])
+    return clock.numbers, over, frames, columns, keep, keep_next, inputs, *(() if action_masks is None else (action_masks,))
 
 
 def sample_step(make: Inputs, rows: int, masked: bool = False):
     clock = clock_of(make, [0, 0, 1, STEP])
     action, stored = make.out(rows, dtype=torch.int32), make.integers(1, T, rows + 1)
     columns = make.flags(2, T, rows + 1, share=0)
-    kernels.sample_step(make.normal(rows, 5), make.mask(rows, 4) if masked else None, SEED, 100, clock, action, columns_of(
+    action_mask = make.action_mask(rows, 4) if masked else None
+    kernels.sample_step(make.normal(rows, 5), action_mask, SEED, 100, clock, action, columns_of(
         *[None] * 6, stored, *columns), make.out(rows), make.out(rows))
     return action, stored, columns, clock.numbers
 
@@ -52,5 +53,5 @@ P = functools.partial
 CASES = {
     "store_step": {"float32": store_step, "bfloat16, masks": P(store_step, to=BF16, actions=5),
                    "bytes": P(store_step, of=U8, to=U8)},
-    "sample_step": {"all legal": sample_step, "masked": P(sample_step, masked=True)},
+    "sample_step": {"all action_mask": sample_step, "masked": P(sample_step, masked=True)},
 }

@@ -9,7 +9,7 @@ typedef struct {
     long steps, environments, sequences, actions;
     const int64_t *numbers;         /* (S,): the environment of each sequence */
     const float *out;               /* (T, S, A + 1): logits and values */
-    const uint8_t *mask;            /* (T, N, A), or NULL */
+    const uint8_t *action_mask;     /* (T, N, A), or NULL */
     const int32_t *action;          /* (T, N) as the following five */
     const float *log_prob, *value, *advantage, *terminated, *truncated;
     const float *weight;            /* (S,), or NULL */
@@ -39,32 +39,33 @@ enum { LOSS_WIDE = 32 };
 typedef struct {
     long count, at[LOSS_WIDE];                          /* sequences, and their places in tensors (T, N) */
     const float *out;                                   /* (count, A + 1) */
-    const uint8_t *mask;                                /* of the step's sequences: at[k] * A bytes further; or NULL */
-    float legal[LOSS_WIDE];                             /* of the present action: 1 or 0 */
+    const uint8_t *action_mask;                         /* of the step's sequences: at[k] * A bytes further; or NULL */
+    float possible[LOSS_WIDE];                           /* of the present action: 1 or 0 */
     float most[LOSS_WIDE], total[LOSS_WIDE], weighted[LOSS_WIDE];   /* see row_weights */
     float dlog_prob[LOSS_WIDE], dentropy[LOSS_WIDE];
 } LossRows;
 
-static inline void loss_legal(LossRows *r, long actions, long a) {
-    for (long k = 0; k < r->count; k++) r->legal[k] = !r->mask || r->mask[r->at[k] * actions + a] ? 1.0f : 0.0f;
+static inline void loss_possible(LossRows *r, long actions, long a) {
+    for (long k = 0; k < r->count; k++)
+        r->possible[k] = !r->action_mask || r->action_mask[r->at[k] * actions + a] ? 1.0f : 0.0f;
 }
 
 /* row_weights of all rows. */
 static void loss_weights(LossRows *r, long actions) {
     for (long k = 0; k < r->count; k++) r->most[k] = -3.0e38f, r->total[k] = r->weighted[k] = 0.0f;
     for (long a = 0; a < actions; a++) {
-        loss_legal(r, actions, a);
+        loss_possible(r, actions, a);
         for (long k = 0; k < r->count; k++) {
             const float logit = r->out[k * (actions + 1) + a];
-            r->most[k] = r->legal[k] != 0.0f && logit > r->most[k] ? logit : r->most[k];
+            r->most[k] = r->possible[k] != 0.0f && logit > r->most[k] ? logit : r->most[k];
         }
     }
     for (long a = 0; a < actions; a++) {
-        loss_legal(r, actions, a);
+        loss_possible(r, actions, a);
         for (long k = 0; k < r->count; k++) {
             const float x = r->out[k * (actions + 1) + a] - r->most[k], w = row_exp(x);
-            r->total[k] += r->legal[k] != 0.0f ? w : 0.0f;
-            r->weighted[k] += r->legal[k] != 0.0f ? w * x : 0.0f;
+            r->total[k] += r->possible[k] != 0.0f ? w : 0.0f;
+            r->weighted[k] += r->possible[k] != 0.0f ? w * x : 0.0f;
         }
     }
 }
@@ -72,12 +73,12 @@ static void loss_weights(LossRows *r, long actions) {
 /* row_categorical_backward of all rows, to dout (count, A + 1). */
 static void loss_logits_backward(LossRows *r, long actions, const int32_t *action, float *dout) {
     for (long a = 0; a < actions; a++) {
-        loss_legal(r, actions, a);
+        loss_possible(r, actions, a);
         for (long k = 0; k < r->count; k++) {
             const float x = r->out[k * (actions + 1) + a] - r->most[k], p = row_exp(x) / r->total[k];
             const float gradient = r->dlog_prob[k] * ((a == action[r->at[k]] ? 1.0f : 0.0f) - p)
                                    - r->dentropy[k] * p * (x - r->weighted[k] / r->total[k]);
-            dout[k * (actions + 1) + a] = r->legal[k] != 0.0f ? gradient : 0.0f;
+            dout[k * (actions + 1) + a] = r->possible[k] != 0.0f ? gradient : 0.0f;
         }
     }
 }
@@ -86,7 +87,7 @@ static void loss_logits_backward(LossRows *r, long actions, const int32_t *actio
 static inline void loss_row(const Loss *s, LossRows *r, long k, long sequence, float *dvalue, double *sums) {
     const long actions = s->actions, at = r->at[k], action = s->action[at];
     const float total = r->total[k], log_total = ROW_LOG(total), *row = r->out + k * (actions + 1);
-    const int known = action >= 0 && action < actions && (!r->mask || r->mask[at * actions + action]);
+    const int known = action >= 0 && action < actions && (!r->action_mask || r->action_mask[at * actions + action]);
     const float chosen = known ? row[action] - r->most[k] : ROW_LOG(0.0f);
     const float weight = s->weight ? s->weight[sequence] : 1.0f;
     const LossStep old = {s->log_prob[at], s->value[at], s->advantage[at], loss_valid(s, at), weight};
@@ -108,7 +109,7 @@ static void loss_step(const Loss *s, long t, double *sums) {
         float *dout = s->dout + (t * s->sequences + first) * width;
         r.count = s->sequences - first < LOSS_WIDE ? s->sequences - first : LOSS_WIDE;
         r.out = s->out + (t * s->sequences + first) * width;
-        r.mask = s->mask;
+        r.action_mask = s->action_mask;
         for (long k = 0; k < r.count; k++) r.at[k] = t * s->environments + s->numbers[first + k];
         loss_weights(&r, s->actions);
         for (long k = 0; k < r.count; k++) loss_row(s, &r, k, first + k, dout + k * width + s->actions, sums);

@@ -23,7 +23,7 @@ cdef extern from "cpu.h" nogil:
         long steps, environments, sequences, actions
         const int64_t* numbers
         const float* out
-        const uint8_t* mask
+        const uint8_t* action_mask
         const int32_t* action
         const float* log_prob
         const float* value
@@ -76,9 +76,10 @@ def ppo_loss(out, stored, numbers, statistics, weight, float entropy_coef, float
     cdef Loss s
     cdef long t, k
     cdef int threads = torch.get_num_threads()
-    mask, action, log_prob, value, advantage, terminated, truncated = stored
+    action_mask, action, log_prob, value, advantage, terminated, truncated = stored
     s.steps, s.sequences, s.actions, s.environments = out.shape[0], out.shape[1], out.shape[2] - 1, action.shape[1]
-    s.numbers, s.out, s.mask = <const int64_t*>address(numbers), <const float*>address(out), <const uint8_t*>address(mask)
+    s.numbers, s.out = <const int64_t*>address(numbers), <const float*>address(out)
+    s.action_mask = <const uint8_t*>address(action_mask)
     s.action, s.log_prob = <const int32_t*>address(action), <const float*>address(log_prob)
     s.value, s.advantage = <const float*>address(value), <const float*>address(advantage)
     s.terminated, s.truncated = <const float*>address(terminated), <const float*>address(truncated)

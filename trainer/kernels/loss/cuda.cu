@@ -48,7 +48,7 @@ SELECT(16, Bytes16)
  * weight: of each sequence; or NULL.
  * dout: OUT like `out`. parts: OUT 5 rows, each step's parts of LossGradient. ratios: OUT of these sequences; or NULL. */
 extern "C" __global__ void __launch_bounds__(128, 8) ppo_loss(
-    const float *out, const uint8_t *mask, const int32_t *action, const float *log_prob, const float *value,
+    const float *out, const uint8_t *action_mask, const int32_t *action, const float *log_prob, const float *value,
     const float *advantage, const float *terminated, const float *truncated, const float *statistics, const float *weight,
     const float *entropy_coef, const int64 *order, const int64 *position, float *dout, float *parts, float *ratios,
     int64 steps, int64 environments, int64 sequences, int64 actions, float clip, float value_clip, float value_coef,
@@ -62,12 +62,12 @@ extern "C" __global__ void __launch_bounds__(128, 8) ppo_loss(
     for (int64 k = mine.first; k < rows; k += mine.stride) {
         int64 at = k / sequences * environments + numbers[k % sequences];
         const float *row = out + k * (actions + 1);
-        const uint8_t *legal = mask ? mask + at * actions : nullptr;
+        const uint8_t *possible = action_mask ? action_mask + at * actions : nullptr;
         float over = terminated[at] > truncated[at] ? terminated[at] : truncated[at], new_log_prob, entropy;
-        row_categorical(row, legal, (int)actions, action[at], &new_log_prob, &entropy);
+        row_categorical(row, possible, (int)actions, action[at], &new_log_prob, &entropy);
         const LossStep old = {log_prob[at], value[at], advantage[at], 1.0f - over, weight ? weight[k % sequences] : 1.0f};
         const LossGradient g = row_loss(&settings, old, new_log_prob, entropy, row[actions]);
-        row_categorical_backward(row, legal, (int)actions, action[at], g.dlog_prob, g.dentropy, dout + k * (actions + 1));
+        row_categorical_backward(row, possible, (int)actions, action[at], g.dlog_prob, g.dentropy, dout + k * (actions + 1));
         dout[k * (actions + 1) + actions] = g.dvalue;
         for (int part = 0; part < LOSS_PARTS; part++) parts[k + part * rows] = g.parts[part];
         if (ratios) ratios[at] = g.ratio;  // a sequence that was drawn twice has the same ratio both times

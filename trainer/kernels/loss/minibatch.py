@@ -79,7 +79,7 @@ def ppo_gradient(out, rollout: Rollout, order, position, statistics, weight, ent
     (steps, sequences, width), shape = out.shape, rollout.action.shape
     check(out, torch.float32, out.shape, out=out)
     check(out, torch.int32, (steps, shape[1]), action=rollout.action)
-    check(out, torch.uint8, (*shape, width - 1), mask=rollout.action_mask)
+    check(out, torch.uint8, (*shape, width - 1), action_mask=rollout.action_mask)
     for one in (*rollout[2:], ratios):
         check(out, torch.float32, shape, storage=one)
     check(out, torch.int64, (len(order), sequences), order=order)

@@ -122,12 +122,13 @@ def gradient(out, rollout: Rollout, numbers, statistics, weight, entropy_coef, c
     parts: OUT (5,), the numbers named in PARTS.
     ratios: OUT (T, N), only the columns of this minibatch; or None.
     """
-    mask, action, *figures, terminated, truncated = (None if one is None else one.index_select(1, numbers) for one in rollout)
+    columns = (None if one is None else one.index_select(1, numbers) for one in rollout)
+    action_mask, action, *figures, terminated, truncated = columns
     batch = _Batch(*figures, 1 - torch.maximum(terminated, truncated), weight)
     joint = None if statistics is None else Statistics(*statistics)
     with torch.enable_grad():
         outputs = out.detach().requires_grad_()
-        log_prob, entropies = actions.categorical(outputs[..., :-1], mask, action)
+        log_prob, entropies = actions.categorical(outputs[..., :-1], action_mask, action)
         found = terms(log_prob, entropies, outputs[..., -1], batch, clip, value_clip, joint)
         loss = found.policy + value_coef * found.value - entropy_coef * found.entropy
         dout.copy_(torch.autograd.grad(loss * scale, outputs)[0])

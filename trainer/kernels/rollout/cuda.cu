@@ -2,14 +2,15 @@
 #include "threads.h"
 
 /* Store a step of a rollout for some environments, in row clock[0] of the storage. A team of threads has an observation of n
- * numbers; rows of `frames` are `width` numbers apart. The outputs with an s at the end of their names, `frames` and `masks`
- * have a row for each step and a column for each of `environments`; they begin at the first environment of this batch.
+ * numbers; rows of `frames` are `width` numbers apart. The outputs with an s at the end of their names, `frames` and
+ * `action_masks` have a row for each step and a column for each of `environments`; they begin at the first environment of this
+ * batch.
  * over: IN the flags before this step, OUT those of this step. inputs: the observations once more, in such rows; or NULL.
  * clock: t, step, and OUT the same again for `sample_step`, which changes the first two. */
 template <class In, class Out>
 ROW void store_step(const In *observation, const float *reward, const float *terminated, const float *truncated,
-                    const uint8_t *mask, int64 *clock, float *over, Out *frames, float *starts, float *rewards,
-                    float *terminateds, float *truncateds, uint8_t *masks, float *keep, float *keep_next, Out *inputs,
+                    const uint8_t *action_mask, int64 *clock, float *over, Out *frames, float *starts, float *rewards,
+                    float *terminateds, float *truncateds, uint8_t *action_masks, float *keep, float *keep_next, Out *inputs,
                     int64 rows, int64 n, int64 width, int64 environments, int64 actions) {
     int64 t = clock[0];
     Place at = place(n);
@@ -20,8 +21,8 @@ ROW void store_step(const In *observation, const float *reward, const float *ter
             put(frames + stored * width + unit, x);
             if (inputs) put(inputs + row * width + unit, x);
         }
-        for (int64 action = at.unit; mask && action < actions; action += at.units)
-            masks[stored * actions + action] = mask[row * actions + action];
+        for (int64 action = at.unit; action_mask && action < actions; action += at.units)
+            action_masks[stored * actions + action] = action_mask[row * actions + action];
         if (at.unit) continue;
         float before = over[row], now = terminated[row] > truncated[row] ? terminated[row] : truncated[row];
         starts[stored] = before;
@@ -40,29 +41,31 @@ ROW void store_step(const In *observation, const float *reward, const float *ter
 
 #define STORE(NAME, IN, OUT)                                                                                              \
     extern "C" __global__ void __launch_bounds__(128, 8) store_step_##NAME(                                               \
-        const IN *observation, const float *reward, const float *terminated, const float *truncated, const uint8_t *mask, \
-        int64 *clock, float *over, OUT *frames, float *starts, float *rewards, float *terminateds, float *truncateds,     \
-        uint8_t *masks, float *keep, float *keep_next, OUT *inputs, int64 rows, int64 n, int64 width,                     \
-        int64 environments, int64 actions) {                                                                              \
-        store_step(observation, reward, terminated, truncated, mask, clock, over, frames, starts, rewards, terminateds,   \
-                   truncateds, masks, keep, keep_next, inputs, rows, n, width, environments, actions);                    \
+        const IN *observation, const float *reward, const float *terminated, const float *truncated,                      \
+        const uint8_t *action_mask, int64 *clock, float *over, OUT *frames, float *starts, float *rewards,                \
+        float *terminateds, float *truncateds, uint8_t *action_masks, float *keep, float *keep_next, OUT *inputs,         \
+        int64 rows, int64 n, int64 width, int64 environments, int64 actions) {                                            \
+        store_step(observation, reward, terminated, truncated, action_mask, clock, over, frames, starts, rewards,         \
+                   terminateds, truncateds, action_masks, keep, keep_next, inputs, rows, n, width, environments,          \
+                   actions);                                                                                              \
     }
 
 STORE(u8_u8, uint8_t, uint8_t)
 STORE(f32_f32, float, float)
 STORE(f32_bf16, float, bf16)
 
-/* `sample` of actions/cuda.cu, at step clock[3], which also stores actions, log-probabilities and values in row clock[2] of the storage.
+/* `sample` of actions/cuda.cu, at step clock[3], which also stores actions, log-probabilities and values in row clock[2] of
+ * the storage.
  * clock: OUT t and step of the next step. */
-extern "C" __global__ void sample_step(const float *logits, const uint8_t *legal, int64 actions, uint64_t seed, int64 first,
-                                       int64 *clock, int32_t *action, int32_t *stored, float *log_probs, float *values,
+extern "C" __global__ void sample_step(const float *logits, const uint8_t *action_mask, int64 actions, uint64_t seed,
+                                       int64 first, int64 *clock, int32_t *action, int32_t *stored, float *log_probs, float *values,
                                        int64 environments, int64 rows) {
     int64 t = clock[2], step = clock[3];
     Share mine = share();
     for (int64 k = mine.first; k < rows; k += mine.stride) {
         const float *row = logits + k * (actions + 1);
         int64 at = t * environments + k;
-        action[k] = row_sample(row, legal ? legal + k * actions : nullptr, (int)actions,
+        action[k] = row_sample(row, action_mask ? action_mask + k * actions : nullptr, (int)actions,
                                row_random(seed, (uint32_t)(first + k), (uint64_t)step), log_probs + at);
         stored[at] = action[k];
         values[at] = row[actions];

@@ -24,17 +24,20 @@ def stack_frames(frames, start, t, scale, steps, count, out):
                   frames.stride(0), start, start.stride(0), *counter_arguments(t), float(scale), out, steps, batch, count, n)
 
 
-def store_step(slab, clock, over, frames, starts, reward, terminated, truncated, masks, keep, keep_next, inputs):
+def store_step(slab, clock, over, frames, starts, reward, terminated, truncated,
+                  action_masks, keep, keep_next, inputs):
     """`reference.store_step`."""
-    observation, *figures, mask = slab
-    rows, n, actions = len(over), observation[0].numel(), 0 if masks is None else masks.shape[-1]
+    observation, *figures, action_mask = slab
+    rows, n, actions = len(over), observation[0].numel(), 0 if action_masks is None else action_masks.shape[-1]
     module.launch(f"store_step_{NAMES[observation.dtype]}_{NAMES[frames.dtype]}", rows * min(n, BLOCK), observation, *figures,
-                  None if masks is None else mask, clock, over, frames, starts, reward, terminated, truncated, masks, keep,
+                  None if action_masks is None else action_mask, clock, over, frames, starts, reward, terminated, truncated,
+                  action_masks, keep,
                   keep_next, inputs, rows, n, frames.stride(1), starts.stride(0), actions)
 
 
-def sample_step(out, legal, seed, first, clock, action, actions, log_prob, value):
+def sample_step(out, action_mask, seed, first, clock, action, actions, log_prob, value):
     """`reference.sample_step`."""
     rows, width = out.shape
-    module.launch("sample_step", rows, out, legal, width - 1, np.uint64(seed), first, clock, action, actions, log_prob, value,
+    module.launch("sample_step", rows, out, action_mask, width - 1, np.uint64(seed), first, clock, action, actions, log_prob,
+                  value,
                   actions.stride(0), rows, block=WARP)

@@ -60,21 +60,22 @@ def stack_frames(frames, start, t, scale: float, steps: int, count: int):
     return torch.stack(stacks)
 
 
-def store_step(slab, clock, over, frames, starts, reward, terminated, truncated, masks, keep, keep_next, inputs):
+def store_step(slab, clock, over, frames, starts, reward, terminated, truncated, action_masks, keep, keep_next, inputs):
     """Store a step of a rollout. The storage's tensors are the columns of this batch, one row for each step.
 
     slab: (observation, reward, terminated, truncated, action_mask or None) of B environments.
     clock: (4,) int64, t and step, OUT followed by the same.
     over: (B,), IN 1.0 if the last step ended an episode, OUT if this one does.
-    frames, starts, reward, terminated, truncated, masks: OUT row t. masks is None without action masks, and if they are not
-        stored.
+    frames, starts, reward, terminated, truncated, action_masks: OUT row t. action_masks is None without them, and if they
+        are not stored.
     keep, keep_next: OUT (B,), 0.0 if this (the next) observation is the first of its episode, else 1.0.
     inputs: OUT (B, numbers of an observation), the observations in the dtype of frames; or None.
     """
-    observation, *figures, mask = slab
+    observation, *figures, action_mask = slab
     t = clock[:1]
     rows = [(frames, observation), (starts, over)]
-    rows += [*zip((reward, terminated, truncated), figures, strict=True)] + ([] if masks is None else [(masks, mask)])
+    rows += zip((reward, terminated, truncated), figures, strict=True)
+    rows += [] if action_masks is None else [(action_masks, action_mask)]
     for stored, row in rows:
         stored.index_copy_(0, t, row[None].to(stored.dtype))
     if inputs is not None:
@@ -85,13 +86,13 @@ def store_step(slab, clock, over, frames, starts, reward, terminated, truncated,
     clock[2:] = clock[:2]
 
 
-def sample_step(out, legal, seed: int, first: int, clock, action, actions, log_prob, value):
+def sample_step(out, action_mask, seed: int, first: int, clock, action, actions, log_prob, value):
     """`sample` of actions/reference.py at step clock[3], stored in row clock[2] of the storage; clock goes on by one step.
 
     out: (B, A + 1), logits and values. The storage's actions, log_prob and value are the columns of this batch.
     """
     t = clock[2:3]
-    chosen, *figures = sample(out, legal, seed, first, clock[3:4], out.shape[1] - 1)
+    chosen, *figures = sample(out, action_mask, seed, first, clock[3:4], out.shape[1] - 1)
     action.copy_(chosen)
     for stored, row in zip((actions, log_prob, value), (chosen, *figures), strict=True):
         stored.index_copy_(0, t, row[None])

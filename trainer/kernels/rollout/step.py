@@ -79,29 +79,29 @@ def store_step(slab: Slab, clock: HostClock | DeviceClock, over, columns: Column
     last: this is the step after the rollout, in which no actions are chosen: action masks are not stored.
     Returns the observations (B, *shape) in the dtype of the columns.
     """
-    version, masks = pick("store_step", over), None if last else columns.action_mask
+    version, action_masks = pick("store_step", over), None if last else columns.action_mask
     if version == CUDA:
-        _store_on_gpu(slab, clock.numbers, over, columns, masks, keep, keep_next, cast)
+        _store_on_gpu(slab, clock.numbers, over, columns, action_masks, keep, keep_next, cast)
     elif version == REFERENCE and clock.numbers is not None:
-        reference.store_step(slab, clock.numbers, over, *columns[:5], masks, keep, keep_next, cast)
+        reference.store_step(slab, clock.numbers, over, *columns[:5], action_masks, keep, keep_next, cast)
     else:
-        return _store_on_cpu(slab, clock, over, columns, masks, keep, keep_next)
+        return _store_on_cpu(slab, clock, over, columns, action_masks, keep, keep_next)
     return slab.observation if cast is None else cast.view_as(slab.observation)
 
 
-def _store_on_cpu(slab: Slab, clock, over, columns: Columns, masks, keep, keep_next) -> torch.Tensor:
+def _store_on_cpu(slab: Slab, clock, over, columns: Columns, action_masks, keep, keep_next) -> torch.Tensor:
     clock.store(columns.starts, over)
     torch.sub(_ONE, over, out=keep)
     torch.maximum(slab.terminated, slab.truncated, out=over)
     torch.sub(_ONE, over, out=keep_next)
     for column, numbers in zip(columns[2:5], slab[1:4], strict=True):
         clock.store(column, numbers)
-    if masks is not None:
-        clock.store(masks, slab.action_mask)
+    if action_masks is not None:
+        clock.store(action_masks, slab.action_mask)
     return clock.store(columns.frames, slab.observation)
 
 
-def _store_on_gpu(slab: Slab, numbers, over, columns: Columns, masks, keep, keep_next, cast):
+def _store_on_gpu(slab: Slab, numbers, over, columns: Columns, action_masks, keep, keep_next, cast):
     observation, *figures, _ = slab
     frames, starts, reward, terminated, truncated = columns[:5]
     rows, n = len(over), observation[0].numel()
@@ -111,14 +111,15 @@ def _store_on_gpu(slab: Slab, numbers, over, columns: Columns, masks, keep, keep
           keep_next=keep_next)
     check(over, frames.dtype, (rows, n), strides=False, cast=cast)
     check(over, torch.int64, (4,), clock=numbers)
-    cuda.store_step(slab, numbers, over, frames, starts, reward, terminated, truncated, masks, keep, keep_next, cast)
+    cuda.store_step(slab, numbers, over, frames, starts, reward, terminated, truncated, action_masks, keep, keep_next, cast)
 
 
-def sample_step(out, legal, seed: int, first: int, clock: HostClock | DeviceClock, action, columns: Columns, log_prob, value):
+def sample_step(out, action_mask, seed: int, first: int, clock: HostClock | DeviceClock, action, columns: Columns, log_prob,
+                value):
     """Choose one of A actions in each environment as `sample` does, store them in row t of the columns, and end the step.
 
     out: (B, A + 1) float32, contiguous: logits, then the value.
-    legal: (B, A) uint8, or None.
+    action_mask: (B, A) uint8, or None.
     seed, first: as for `sample`.
     action: OUT (B,) int32.
     log_prob, value: (B,) float32, buffers.
@@ -127,14 +128,14 @@ def sample_step(out, legal, seed: int, first: int, clock: HostClock | DeviceCloc
     rows, count = out.shape[0], out.shape[1] - 1
     if version == CUDA:
         check(out, torch.float32, (rows, count + 1), out=out)
-        check(out, torch.uint8, (rows, count), legal=legal)
+        check(out, torch.uint8, (rows, count), action_mask=action_mask)
         check(out, torch.int32, (rows,), action=action)
         check(out, torch.int64, (4,), clock=clock.numbers)
-        cuda.sample_step(out, legal, seed, first, clock.numbers, action, *columns[6:])
+        cuda.sample_step(out, action_mask, seed, first, clock.numbers, action, *columns[6:])
     elif version == REFERENCE and clock.numbers is not None:
-        reference.sample_step(out, legal, seed, first, clock.numbers, action, *columns[6:])
+        reference.sample_step(out, action_mask, seed, first, clock.numbers, action, *columns[6:])
     else:
-        sample(out, legal, seed, first, clock.step, action, log_prob, count, value)
+        sample(out, action_mask, seed, first, clock.step, action, log_prob, count, value)
         store_actions(clock, columns, action, log_prob, value)
 
 

@@ -1,8 +1,8 @@
 /* The arithmetic of one row, written once: plain C that compiles as C, as C++ and as CUDA.
  *
  * The files cpu.pyx give each OpenMP thread some rows; the files cuda.cu give each row or unit its own thread. The files
- * reference.py have the same in plain torch. Matrices are row-major; a row of gates is i | f | g | o, each of n units. A mask `legal` has one byte for each action,
- * 0 if it is illegal, and is NULL if all actions are legal.
+ * reference.py have the same in plain torch. Matrices are row-major; a row of gates is i | f | g | o, each of n units. An
+ * `action_mask` has one byte for each action, 0 if it is illegal, and is NULL if all actions are legal.
  */
 #ifndef INSERTCOIN_ROWS_H
 #define INSERTCOIN_ROWS_H
@@ -165,12 +165,12 @@ ROW float row_normal(uint32_t word0, uint32_t word1) {
 
 /* The sums over legal actions of w = e^x (returned, 0 if no action is legal) and of w x (weighted);
  * x = logit - highest. */
-ROW float row_weights(const float *logits, const uint8_t *legal, int actions, float *highest, float *weighted) {
+ROW float row_weights(const float *logits, const uint8_t *action_mask, int actions, float *highest, float *weighted) {
     float most = -3.0e38f, total = 0.0f, products = 0.0f;
     for (int a = 0; a < actions; a++)
-        if ((!legal || legal[a]) && logits[a] > most) most = logits[a];
+        if ((!action_mask || action_mask[a]) && logits[a] > most) most = logits[a];
     for (int a = 0; a < actions; a++) {
-        if (legal && !legal[a]) continue;
+        if (action_mask && !action_mask[a]) continue;
         float x = logits[a] - most, w = row_exp(x);
         total += w;
         products += w * x;
@@ -182,13 +182,13 @@ ROW float row_weights(const float *logits, const uint8_t *legal, int actions, fl
 
 /* Draw an action from softmax(logits) over the legal actions, by inverting its distribution function at `random`. Writes the
  * action's log-probability. If no action is legal: action 0 and log-probability 0. */
-ROW int row_sample(const float *logits, const uint8_t *legal, int actions, uint32_t random, float *log_prob) {
+ROW int row_sample(const float *logits, const uint8_t *action_mask, int actions, uint32_t random, float *log_prob) {
     float highest, weighted, passed = 0.0f;
-    float total = row_weights(logits, legal, actions, &highest, &weighted);
+    float total = row_weights(logits, action_mask, actions, &highest, &weighted);
     float point = (float)(random >> 8) * (1.0f / 16777216.0f);
     int chosen = 0;
     for (int a = 0; a < actions; a++) {
-        if (legal && !legal[a]) continue;
+        if (action_mask && !action_mask[a]) continue;
         chosen = a; /* the last legal one if rounding keeps the sum below the point */
         passed += row_exp(logits[a] - highest);
         if (passed > point * total) break;
@@ -199,25 +199,25 @@ ROW int row_sample(const float *logits, const uint8_t *legal, int actions, uint3
 
 /* The log-probability of an action under softmax(logits), -infinity if it is illegal; and the entropy of the distribution in
  * nats, log(sum w) - sum(w x) / sum w. Both are 0 if no action is legal. */
-ROW void row_categorical(const float *logits, const uint8_t *legal, int actions, int action, float *log_prob, float *entropy) {
+ROW void row_categorical(const float *logits, const uint8_t *action_mask, int actions, int action, float *log_prob, float *entropy) {
     float highest, weighted, chosen = ROW_LOG(0.0f);
-    float total = row_weights(logits, legal, actions, &highest, &weighted), log_total = ROW_LOG(total);
+    float total = row_weights(logits, action_mask, actions, &highest, &weighted), log_total = ROW_LOG(total);
     for (int a = 0; a < actions; a++) /* never reads logits[action] of an action that does not exist */
-        if (a == action && (!legal || legal[a])) chosen = logits[a] - highest;
+        if (a == action && (!action_mask || action_mask[a])) chosen = logits[a] - highest;
     *log_prob = total == 0.0f ? 0.0f : chosen - log_total;
     *entropy = total == 0.0f ? 0.0f : log_total - weighted / total;
 }
 
 /* The gradient of row_categorical. With p = softmax(logits) and H the entropy, d log p[action] / d logit[a] = [a == action] -
  * p[a], and dH / d logit[a] = -p[a] (log p[a] + H), with log p[a] + H = x[a] - sum(w x) / sum w. Illegal actions get 0. */
-ROW void row_categorical_backward(const float *logits, const uint8_t *legal, int actions, int action, float dlog_prob,
+ROW void row_categorical_backward(const float *logits, const uint8_t *action_mask, int actions, int action, float dlog_prob,
                                   float dentropy, float *dlogits) {
     float highest, weighted;
-    float total = row_weights(logits, legal, actions, &highest, &weighted), mean = weighted / total;
+    float total = row_weights(logits, action_mask, actions, &highest, &weighted), mean = weighted / total;
     for (int a = 0; a < actions; a++) {
         float x = logits[a] - highest, p = row_exp(x) / total;
         float gradient = dlog_prob * ((a == action ? 1.0f : 0.0f) - p) - dentropy * p * (x - mean);
-        dlogits[a] = !legal || legal[a] ? gradient : 0.0f;
+        dlogits[a] = !action_mask || action_mask[a] ? gradient : 0.0f;
     }
 }
 

@@ -27,7 +27,7 @@ export class Person {
     let action = this.controls.choose(this.#tiles ? pressed : down, pressed);
     if (action === null && !this.#turns) action = this.#last;
     this.#last = action;
-    return action === null || game.mask?.[action] === 0 ? null : action;
+    return action === null || game.actionMask?.[action] === 0 ? null : action;
   }
 
   restart() { this.#last = null; }

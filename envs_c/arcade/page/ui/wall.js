@@ -58,10 +58,10 @@ export async function showWall(place, entry) {
 
 /** The actions, with the first legal one in place of an illegal one. @param {import("../engine.js").Game} game @param {Int32Array} actions */
 function legal(game, actions) {
-  const { mask } = game, size = game.actions.length;
-  if (!mask) return actions;
+  const { actionMask } = game, size = game.actions.length;
+  if (!actionMask) return actions;
   return actions.map((action, i) => {
-    const row = mask.subarray(i * size, (i + 1) * size);
+    const row = actionMask.subarray(i * size, (i + 1) * size);
     return row[action] ? action : Math.max(row.indexOf(1, action), row.indexOf(1));
   });
 }
