@@ -5,6 +5,8 @@ streams. A non-blocking stream does not wait for the legacy default stream, on w
 `make_caller_wait` order the two.
 """
 
+import contextlib
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -15,6 +17,10 @@ import torch
 from cupy.cuda import runtime
 
 from bridge.errors import DeviceError
+
+HIGH_PRIORITY = -1  # of a stream; lower numbers run first, and 0 is the lowest priority
+_refused: list[torch.cuda.CUDAGraph] = []  # kept: torch's allocator of host memory still calls them
+_threads = threading.local()  # their current GPU, as this module has set it
 
 
 def is_page_locked(array: npt.NDArray[Any]) -> bool:
@@ -28,7 +34,7 @@ def page_locked(size: int) -> npt.NDArray[np.uint8]:
         memory = cupy.cuda.alloc_pinned_memory(size)
     except (runtime.CUDARuntimeError, MemoryError) as error:
         raise DeviceError(f"cannot allocate {size:,} bytes of page-locked memory ({error}): use fewer environments "
-                          "(num_envs), or raise the limit (ulimit -l, or the container's)") from error
+                          "(num_envs), or free memory of the host; a container's limit counts this memory") from error
     array = np.frombuffer(memory, np.uint8, size)
     array[:] = 0
     return array
@@ -57,21 +63,29 @@ class CudaDevice:
         except torch.OutOfMemoryError as error:
             raise DeviceError(f"the GPU has no {host_bytes.size:,} bytes left: use fewer environments (num_envs)") from error
 
-    def stream(self) -> "CudaStream":
-        """Make a new stream."""
-        return CudaStream(self.torch_device)
+    def stream(self, *, high_priority: bool = False) -> "CudaStream":
+        """Make a new stream. With high_priority, its kernels run before waiting kernels of other streams."""
+        return CudaStream(self.torch_device, HIGH_PRIORITY if high_priority else 0)
 
 
 class CudaStream:
-    """A CUDA stream, used by CuPy and torch. See HostStream for the interface."""
+    """A CUDA stream, used by CuPy and torch. See HostStream for the interface.
+
+    captures: False, for all streams of the process, after a capture has failed.
+    """
 
     captures = copies = True
 
-    def __init__(self, device: torch.device) -> None:
+    def __init__(self, device: torch.device, priority: int = 0) -> None:
         self._device = device
-        self._cupy = cupy.cuda.Stream(non_blocking=True)
+        self._cupy = cupy.cuda.Stream(non_blocking=True, priority=priority)
         self._torch = torch.cuda.ExternalStream(self._cupy.ptr, device=device)
         self._event = cupy.cuda.Event(disable_timing=True)
+
+    @property
+    def pointer(self) -> int:
+        """The address of the cudaStream_t."""
+        return int(self._cupy.ptr)
 
     def host_bytes(self, size: int) -> npt.NDArray[np.uint8]:
         """Return (size,) uint8 of zeros for `upload` and `download`, which do not wait for copies of such memory."""
@@ -97,22 +111,46 @@ class CudaStream:
 
         The graph reads and writes the same memory at each replay. It has its own memory pool, since graphs of different
         streams run at the same time.
+
+        After an error no stream of this process captures any more. Torch (2.13) leaves its state behind: `graph.__exit__`
+        ends an invalid capture before it restores the current stream, and the error keeps it from ending the pool.
         """
-        graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph, stream=self._torch, capture_error_mode="thread_local"):
-            work()
+        graph, pool, done = torch.cuda.CUDAGraph(), torch.cuda.graph_pool_handle(), False
+        try:
+            with torch.cuda.stream(self._torch), \
+                    torch.cuda.graph(graph, pool=pool, stream=self._torch, capture_error_mode="thread_local"):
+                work()
+            done = True
+        finally:
+            if not done:
+                self._abandon(graph, pool)
 
         def replay() -> None:
             with torch.cuda.stream(self._torch):
                 graph.replay()
         return replay
 
+    def _abandon(self, graph: torch.cuda.CUDAGraph, pool: tuple[int, int]) -> None:
+        """Clean up after a failed capture of `graph`, whose memory came from `pool`."""
+        CudaStream.captures = False
+        graph.reset()
+        _refused.append(graph)
+        with contextlib.suppress(RuntimeError):  # torch has ended the pool, if the capture was valid
+            torch._C._cuda_endAllocateToPool(self._device.index, pool)
+            torch._C._cuda_releasePool(self._device.index, pool)
+
     def mark(self) -> None:
         """Record the stream's event."""
         self._event.record(self._cupy)
 
     def wait(self) -> None:
-        """Wait for the stream's event. Raises the error of any work before it."""
+        """Wait for the stream's event. Raises the error of any work before it.
+
+        Any thread may call it. A new thread's current device is GPU 0, and a wait would make a context there.
+        """
+        if getattr(_threads, "gpu", None) != self._device.index:
+            runtime.setDevice(self._device.index)
+            _threads.gpu = self._device.index
         self._event.synchronize()
 
     def wait_for_caller(self) -> None:

@@ -14,6 +14,7 @@ import torch
 
 from bridge.errors import DeviceError
 from bridge.interfaces import Device
+from bridge.nvrtc import cuda_extra
 from envs_c import install
 
 ALIGNMENT = 64  # bytes: a cache line
@@ -34,8 +35,8 @@ class HostDevice:
         """Return memory of the device for a copy of `host_bytes`: (size,) uint8. On the CPU it is the same memory."""
         return torch.from_numpy(host_bytes)
 
-    def stream(self) -> "HostStream":
-        """Make a new stream."""
+    def stream(self, *, high_priority: bool = False) -> "HostStream":
+        """Make a new stream. With high_priority, a GPU runs its work before waiting work of other streams."""
         return HostStream()
 
 
@@ -95,6 +96,8 @@ def open_device(name: str) -> Device:
 def why_no_gpu() -> str:
     """Return why no GPU can be used on this machine, with advice, or "" if one can be used."""
     if torch.version.cuda is None:
+        if torch.version.hip is not None or torch.backends.mps.is_available():
+            return "the trainer uses NVIDIA's GPUs only, not AMD's or Apple's"
         return f"torch {torch.__version__} is a build without CUDA: install one from pytorch.org"
     if not torch.cuda.is_available():
         return (f"torch, built for CUDA {torch.version.cuda}, finds no GPU: check nvidia-smi, and update the driver if it is "
@@ -103,7 +106,8 @@ def why_no_gpu() -> str:
         import cupy
         cupy.cuda.runtime.getDeviceCount()
     except ImportError:
-        return f"CuPy is not installed: {install.hint('cuda')}"
-    except RuntimeError as error:
-        return f"CuPy cannot use the driver ({error}): update it, or install the cupy package for its CUDA version"
+        return f"CuPy is not installed: {install.hint(cuda_extra())}"
+    except (RuntimeError, AssertionError) as error:  # CuPy asserts that it finds its libraries
+        return (f"CuPy cannot use the driver ({error}): update it, or, for torch's CUDA {torch.version.cuda}, "
+                f"{install.hint(cuda_extra())}")
     return ""

@@ -8,7 +8,7 @@ Compiling for a GPU does not need one either.
 import functools
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -39,7 +39,7 @@ def arguments(values: Sequence[Any]) -> list[Any]:
 
 
 class CudaModule:
-    """The kernels of one .cu file, compiled for the current device at the first launch.
+    """The kernels of one .cu file, compiled for the current GPU at its first launch.
 
     path: the .cu file.
     headers: the files it includes, by name without a folder.
@@ -50,31 +50,53 @@ class CudaModule:
 
     def compile(self, arch: str) -> bytes:
         """Return the cubin for an architecture such as "sm_90". Raises DeviceError with NVRTC's log if it does not compile."""
+        return self._compile(f"-arch={arch}", arch, "getCUBIN")
+
+    def image(self, capability: str) -> bytes:
+        """Return what a GPU loads: a cubin, or PTX if the GPU is newer than NVRTC. Its driver then compiles the PTX.
+
+        capability: the GPU's compute capability without its point, such as "90".
+        Raises DeviceError if the source does not compile, or the GPU is too old.
+        """
+        known = _nvrtc().getSupportedArchs()
+        if int(capability) in known:
+            return self.compile(f"sm_{capability}")
+        older = [one for one in known if one < int(capability)]
+        if not older:
+            raise DeviceError(f"the GPU has compute capability {capability[:-1]}.{capability[-1]}, and NVRTC {version()} "
+                              f"compiles for {min(known) // 10}.{min(known) % 10} and higher: {install.hint('cuda12')}")
+        return self._compile(f"-arch=compute_{max(older)}", f"compute_{max(older)}", "getPTX")
+
+    def _compile(self, option: str, target: str, result: str) -> bytes:
         nvrtc = _nvrtc()
         sources = [*(header.read_bytes() for header in self.headers), STDINT]
         names = [*(header.name.encode() for header in self.headers), b"stdint.h"]
         program = nvrtc.createProgram(self.path.read_text(encoding="utf-8"), self.path.name, sources, names)
         try:
-            nvrtc.compileProgram(program, (f"-arch={arch}", *OPTIONS))
-            cubin: bytes = nvrtc.getCUBIN(program)
-            return cubin
+            nvrtc.compileProgram(program, (option, *OPTIONS))
+            compiled: bytes = getattr(nvrtc, result)(program)
+            return compiled
         except nvrtc.NVRTCError as error:
-            raise DeviceError(f"{self.path.name} does not compile for {arch}:\n{nvrtc.getProgramLog(program)}") from error
+            raise DeviceError(f"{self.path.name} does not compile for {target}:\n{nvrtc.getProgramLog(program)}") from error
         finally:
             nvrtc.destroyProgram(program)
 
-    @functools.cached_property
-    def _module(self) -> Any:
-        _nvrtc()
+    @functools.cache  # noqa: B019  (modules live as long as the process)
+    def _module(self, gpu: int) -> Any:
         import cupy
         module = cupy.cuda.function.Module()
-        module.load(self.compile(f"sm_{cupy.cuda.Device().compute_capability}"))
+        module.load(self.image(cupy.cuda.Device(gpu).compute_capability))
         return module
 
-    @functools.cache  # noqa: B019  (modules live as long as the process)
+    @functools.cache  # noqa: B019
+    def _function(self, name: str, gpu: int) -> Any:
+        return self._module(gpu).get_function(name)
+
     def function(self, name: str) -> Any:
-        """Return the kernel with this name."""
-        return self._module.get_function(name)
+        """Return the kernel with this name, for torch's current GPU."""
+        import torch
+        _nvrtc()
+        return self._function(name, torch.cuda.current_device())
 
     def launch(self, name: str, items: int, *values: Any, block: int = BLOCK) -> None:
         """Launch a kernel on torch's current stream.
@@ -85,20 +107,27 @@ class CudaModule:
         block: threads per block.
         """
         import torch
-        grid = max(1, min(-(-items // block), WAVES * _multiprocessors()))
-        self.function(name)((grid,), (block,), tuple(arguments(values)), 0, _stream(torch.cuda.current_stream().cuda_stream))
+        grid = max(1, min(-(-items // block), WAVES * _multiprocessors(torch.cuda.current_device())))
+        stream = TorchStream(torch.cuda.current_stream().cuda_stream)
+        self.function(name)((grid,), (block,), tuple(arguments(values)), 0, stream)
+
+
+class TorchStream(NamedTuple):
+    """A stream of torch, as CuPy's kernels take it."""
+
+    ptr: int  # the address of the cudaStream_t
 
 
 @functools.cache
-def _stream(address: int) -> Any:
-    import cupy
-    return cupy.cuda.ExternalStream(address)
-
-
-@functools.cache
-def _multiprocessors() -> int:
+def _multiprocessors(gpu: int) -> int:
     import torch
-    return torch.cuda.get_device_properties(torch.cuda.current_device()).multi_processor_count
+    return int(torch.cuda.get_device_properties(gpu).multi_processor_count)
+
+
+def cuda_extra() -> str:
+    """Return the extra of this package with the CuPy for torch's version of CUDA: "cuda12" or "cuda" (13)."""
+    import torch
+    return "cuda12" if (torch.version.cuda or "").startswith("12.") else "cuda"
 
 
 def version() -> str:
@@ -111,5 +140,5 @@ def _nvrtc() -> Any:
         from cupy.cuda import nvrtc
         nvrtc.getVersion()
     except (ImportError, RuntimeError) as error:
-        raise DeviceError(f"CuPy with NVRTC cannot be loaded ({error}): {install.hint('cuda')}") from None
+        raise DeviceError(f"CuPy with NVRTC cannot be loaded ({error}): {install.hint(cuda_extra())}") from None
     return nvrtc

@@ -93,7 +93,7 @@ class Pipeline:
             self.batches = [BatchRange(k, edges[k], edges[k + 1]) for k in range(num_batches)]
             self.slabs = [Slab(b.hi - b.lo, self.source.observation_shape, self.source.observation_dtype,
                                self.source.action_mask_size, self._device, self.source.action_space) for b in self.batches]
-            self.streams = [self._device.stream() for _ in self.batches]
+            self.streams = [self._device.stream(high_priority=True) for _ in self.batches]
             self._bound = [self.source.bind(b.lo, b.hi, slab.host, slab.host_actions)
                            for b, slab in zip(self.batches, self.slabs, strict=True)]
         self._must_step = [False] * num_batches  # by batch: the actions of its last turn are not yet played

@@ -94,8 +94,10 @@ class Joined(Ranks):
 
         Raises RanksError on all ranks if one of them has no device of its own.
         """
+        seen = self.everyone(gpu_name())
+        own_gpus = all(seen) and len(set(seen)) == self.size
         try:
-            chosen, problem = own_device(name, self.local_rank, self.local_size), None
+            chosen, problem = own_device(name, self.local_rank, self.local_size, own_gpus=own_gpus), None
         except RanksError as error:
             chosen, problem = "", str(error)
         every = self.everyone((chosen, problem))
@@ -180,12 +182,20 @@ def join(timeout: timedelta = TIMEOUT) -> Ranks:
     return Joined(timeout) if in_torchrun() else ALONE
 
 
-def own_device(name: str, local_rank: int, local_size: int) -> str:
+def gpu_name() -> str:
+    """The identity of the GPU that this process sees, or "" if it sees another number than one, or torch does not know it."""
+    if why_no_gpu() or torch.cuda.device_count() != 1:
+        return ""
+    return str(getattr(torch.cuda.get_device_properties(0), "uuid", ""))
+
+
+def own_device(name: str, local_rank: int, local_size: int, *, own_gpus: bool = False) -> str:
     """The device of one process.
 
     name: the setting `device`.
     local_rank: number of the process on this machine.
     local_size: processes of the job on this machine.
+    own_gpus: each process sees one GPU, which no other sees (Slurm's --gpus-per-task=1).
     Raises RanksError if there is no device for it.
     """
     if name == "cpu" or (name == "auto" and why_no_gpu()):
@@ -198,6 +208,8 @@ def own_device(name: str, local_rank: int, local_size: int) -> str:
     if why_no_gpu():
         raise RanksError(f"--device {name} is not possible: {why_no_gpu()}; or use the CPU (--device cpu)")
     count = torch.cuda.device_count()
+    if count == 1 and own_gpus:
+        return "cuda:0"
     if local_rank >= count:
         raise RanksError(f"{local_size} ranks were started on a machine with {count} GPU{'s' if count > 1 else ''}, and each "
                          f"needs one; start {count} there (--nproc-per-node {count}), or use the CPU (--device cpu)")

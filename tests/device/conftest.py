@@ -17,3 +17,11 @@ def double():
         machine.synchronize_all("the end of the test")  # ends all copies and checks their memory
     torch.set_num_threads(threads)
     assert not machine.faults, machine.faults
+
+
+@pytest.fixture
+def faulty():
+    """A Machine in the place of CUDA, for tests that expect a fault. Its kernels are compiled for the CPU."""
+    from cuda_double.install import installed
+    with installed() as machine:
+        yield machine

@@ -4,6 +4,7 @@ import ranks_support
 import torch
 from cuda_double.install import installed
 
+from bridge import open_device
 from trainer.config import Config, EnvConfig, PolicyConfig, PPOConfig, RunConfig, SelfPlayConfig
 from trainer.rollout.actor import collect
 from trainer.training.build import make_session
@@ -13,6 +14,23 @@ from trainer.training.train import iterate
 STORED = ("frames", "starts", "action", "reward", "terminated", "truncated")
 KINDS = {"env": EnvConfig, "policy": PolicyConfig, "ppo": PPOConfig, "run": RunConfig}
 SECTIONS = {name: section for section, kind in KINDS.items() for name in kind.__dataclass_fields__}
+
+
+class Two:
+    """Two streams and a tensor."""
+
+    def __init__(self):
+        device = open_device("cuda")
+        self.one, self.other = device.stream(), device.stream()
+        self.data = torch.zeros(8, device="cuda:0")
+        for stream in (self.one, self.other):
+            stream.wait_for_caller()
+
+    def write(self):
+        self.data.add_(1)
+
+    def read(self):
+        self.data.sum()
 
 
 def config(device: str = "cuda", game: str = "cartpole", **settings) -> Config:

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 import torch
 from cuda_double import DeviceFault
-from cuda_double.install import installed
-from device_runs import config, trained
+from device_runs import Two, config, trained
 
 from bridge import DeviceError, Slab, open_device
 from bridge.pipeline import Pipeline
@@ -14,13 +13,6 @@ from trainer.ppo.gradients import Gradients, flat_memory
 from trainer.rollout.storage import Storage
 
 UNORDERED, FREED = "nothing orders two uses of the same memory: ", "uses memory that was freed after its capture: "
-
-
-@pytest.fixture
-def faulty():
-    """A Machine in the place of CUDA, for tests that expect a fault. Its kernels are compiled for the CPU."""
-    with installed() as machine:
-        yield machine
 
 
 def without_waits(monkeypatch, name: str):
@@ -72,23 +64,6 @@ def test_a_fault_of_the_training_is_found(faulty, monkeypatch, plant, settings, 
     with pytest.raises(DeviceFault, match=message):
         trained(config(**settings))
     assert faulty.faults
-
-
-class Two:
-    """Two streams and a tensor."""
-
-    def __init__(self):
-        device = open_device("cuda")
-        self.one, self.other = device.stream(), device.stream()
-        self.data = torch.zeros(8, device="cuda:0")
-        for stream in (self.one, self.other):
-            stream.wait_for_caller()
-
-    def write(self):
-        self.data.add_(1)
-
-    def read(self):
-        self.data.sum()
 
 
 @pytest.mark.parametrize(("first", "second", "fault"), [
@@ -242,19 +217,6 @@ def test_too_little_memory_is_refused_in_a_sentence(faulty):
         open_device("cuda").device_bytes(np.zeros(100_000_000, np.uint8))
     with pytest.raises(DeviceError, match=r"page-locked memory .*use fewer environments"):
         open_device("cuda").host_bytes(1 << 40)
-
-
-@pytest.mark.parametrize("work", [
-    lambda data: data.sum().item(), lambda data: data.cpu(), lambda data: data.nonzero(), lambda data: data[data > 0],
-    lambda data: data.copy_(torch.ones(8)), lambda data: torch.cuda.synchronize()],
-    ids=["item", "cpu", "nonzero", "mask", "pageable copy", "synchronize"])
-def test_a_capture_refuses_what_waits_for_the_device(double, work):
-    two = Two()
-    with pytest.raises(RuntimeError, match="previous error during capture"):
-        two.one.capture(lambda: work(two.data))
-    two.one.run(lambda: two.data.add_(1))  # the stream goes on
-    two.one.make_caller_wait()
-    assert two.data.sum().item() == 8.0
 
 
 def test_tensors_of_host_and_device_do_not_mix(double):

@@ -15,6 +15,7 @@ from trainer.kernels.mingru import cuda as mingru
 from trainer.kernels.rollout import cuda as rollout
 from trainer.kernels.rollout import reference
 from trainer.selftest import checks, figures, page, visit
+from trainer.training.train import iterate
 
 
 def failed(results) -> list[str]:
@@ -103,16 +104,14 @@ def test_memory_that_grows_fails_its_check(fast, monkeypatch, leaks):
     assert failed(results) == (["later iterations take no memory of the device"] if leaks else [])
 
 
-def test_a_part_that_raises_is_a_failed_check_and_the_next_one_runs(monkeypatch):
+@pytest.mark.parametrize("error", [RuntimeError, AssertionError, ImportError])
+def test_a_part_that_raises_any_error_ends_with_a_failed_check_that_names_it(monkeypatch, error):
     def broken():
         yield checks.check("kernels", "one", True, "")
-        raise RuntimeError("CUDA error")
-
-    def memory():
-        yield checks.check("memory", "two", True, "")
-    monkeypatch.setattr(checks, "CHECKS", (broken, memory))
-    assert [(one["check"], one["passed"]) for one in checks.results()] == [
-        ("one", True), ("runs to its end", False), ("two", True)]
+        raise error("CUDA error")
+    monkeypatch.setitem(checks.CHECKS, "kernels", broken)
+    assert [(one["check"], one["passed"], one["detail"]) for one in checks.results("kernels")] == [
+        ("one", True, ""), ("runs to its end", False, f"{error.__name__}: CUDA error")]
 
 
 # The command
@@ -130,8 +129,10 @@ def gpu(monkeypatch, tmp_path):
         {"num_envs": 8192, "batches": batches, "serial": serial, "steps_per_second": 4e6, "rollout_steps_per_second": 6e6,
          "iteration_ms": 131.0, "rollout_ms": 100.0, "games_ms": 50.0, "idle": 0.25, "copy_bytes": 4096, "bandwidth": 0.9}
         for batches, serial in ((1, True), (1, False), (4, False))]}
-    passed = [{"part": "kernels", "check": "sample", "passed": True, "detail": "a | b"}]
-    programs = {"checks": (json.dumps(passed), ""), "figures": (json.dumps(measured), ""),
+    passed = {"part": "kernels", "check": "sample", "passed": True, "detail": "a | b"}
+    lines = [{"copies": measured["copies"]}, {"choice": measured["choice"]}, *({"figure": one} for one in measured["figures"])]
+    programs = {**dict.fromkeys(checks.CHECKS, ("", "")), "kernels": (json.dumps(passed), ""),
+                "figures": ("\n".join(map(json.dumps, lines)), ""),
                 "benchmarks.gpu_model": (json.dumps([{"steps_per_second": 6e6, "rollout_ms": 80.0}]), ""),
                 "pytest": ("...\n12 passed in 3 s", ""), "calls": []}
 
@@ -172,17 +173,29 @@ def test_the_full_visit_measures_all_sizes_runs_the_tests_and_has_no_limit_of_ti
     assert visit.Clock(None).left(3.0) is None and 1.0 <= visit.Clock(2.0).left(3.0) <= 2.0
 
 
-@pytest.mark.parametrize(("part", "code"), [("checks", 1), ("pytest", 1), ("figures", 0), ("benchmarks.gpu_model", 0)])
+@pytest.mark.parametrize(("part", "code"), [("kernels", 1), ("pytest", 1), ("figures", 0), ("benchmarks.gpu_model", 0)])
 def test_a_part_that_fails_is_named_and_the_others_are_in_the_file(gpu, tmp_path, part, code):
     gpu[part] = "", f"{part} was ended after 3 seconds"
     assert selftest("--full") == code
     text, content = written(tmp_path)
     assert f"{part} was ended after 3 seconds" in text and "## Not done: " in text
-    assert bool(content["checks"]) == (part != "checks") and bool(content["figures"]) == (part != "figures")
+    assert bool(content["checks"]) == (part != "kernels") and bool(content["figures"]) == (part != "figures")
+
+
+def test_the_results_before_a_crash_are_in_the_file(gpu, tmp_path):
+    lines = gpu["figures"][0].splitlines()
+    failed = json.dumps({"problem": "8192 environments, 4: OutOfMemoryError"})
+    gpu["figures"] = "\n".join([*lines[:3], failed, '{"figure": {"nu']), "an illegal address"
+    gpu["capture"] = json.dumps({"part": "capture", "check": "first", "passed": True, "detail": ""}), "an illegal address"
+    assert selftest() == 1
+    text, content = written(tmp_path)
+    assert [one["check"] for one in content["checks"]] == ["sample", "first"] and len(content["figures"]) == 1
+    assert "## Not done: capture\n\n```\nan illegal address" in text
+    assert "8192 environments, 4: OutOfMemoryError\nan illegal" in text
 
 
 def test_a_failed_check_is_printed_and_is_the_exit_code(gpu, tmp_path, capsys):
-    gpu["checks"] = json.dumps([{"part": "memory", "check": "c", "passed": False, "detail": "grew"}]), ""
+    gpu["memory"] = json.dumps({"part": "memory", "check": "c", "passed": False, "detail": "grew"}), ""
     assert selftest() == 1
     assert "failed: memory, c: grew" in capsys.readouterr().err and "**NO**" in written(tmp_path)[0]
 
@@ -216,7 +229,7 @@ def test_without_a_gpu_one_line_says_what_is_missing(capsys, monkeypatch, tmp_pa
     (["--out", "tests"], "--out must be a file, not the folder 'tests'"),
     (["--num-envs", "0"], "--num-envs must be numbers of environments with commas, such as 8192,32768, not '0'"),
     (["--iterations", "0"], "--iterations must be an integer of at least 1, not 0"),
-    (["--part", "model"], "--part must be all, checks or figures, not 'model'")])
+    (["--part", "model"], "--part must be all, kernels, capture, overlap, memory or figures, not 'model'")])
 def test_a_wrong_option_is_one_line(gpu, capsys, argv, sentence):
     assert selftest(*argv) == 2
     error = capsys.readouterr().err
@@ -226,20 +239,49 @@ def test_a_wrong_option_is_one_line(gpu, capsys, argv, sentence):
 @pytest.mark.parametrize(("arguments", "seconds", "output", "problem"), [
     (("-m", "json.tool", "--help"), 30, "usage: ", ""),
     (("-m", "json.tool", "nowhere.json"), 30, "", "-m json.tool nowhere.json ended with code "),
-    (("-m", "http.server", "0"), 0.3, "", "-m http.server 0 was ended after 0 seconds"),
+    (("-c", "print('one', flush=True); import time; time.sleep(60)"), 3, "one", "-c print('one', flush=True); import time; "
+     "time.sleep(60) was ended after 3 seconds"),
 ])
 def test_a_program_that_fails_or_hangs_is_a_problem(arguments, seconds, output, problem):
     printed, why = visit.program([sys.executable, *arguments], seconds)
     assert printed.startswith(output) and why.startswith(problem) and bool(why) == bool(problem)
 
 
-@pytest.mark.parametrize("part", ["checks", "figures"])
-def test_a_part_alone_prints_its_results_as_json(gpu, monkeypatch, capsys, part):
-    monkeypatch.setattr(checks, "results", lambda: ["checks"])
-    monkeypatch.setattr(figures, "results", lambda sizes, iterations: ["figures", *sizes, iterations])
+@pytest.mark.parametrize("part", ["memory", "figures"])
+def test_a_part_alone_prints_a_line_of_json_for_each_result(gpu, monkeypatch, capsys, part):
+    monkeypatch.setattr(checks, "results", lambda name: [name, 1])
+    monkeypatch.setattr(figures, "results", lambda sizes, iterations: [*sizes, iterations])
     assert selftest("--part", part, "--num-envs", "64,128", "--iterations", "2") == 0
-    assert json.loads(capsys.readouterr().out) == {"checks": ["checks"], "figures": ["figures", 64, 128, 2]}[part]
+    printed = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert printed == {"memory": ["memory", 1], "figures": [64, 128, 2]}[part]
     assert not gpu["calls"]
+
+
+def test_a_measured_session_leaves_no_memory_of_the_device(fast, monkeypatch):
+    monkeypatch.setattr(figures, "HORIZON", 4)
+    monkeypatch.setattr(figures, "figures_of", lambda session, costs, iterations: [iterate(session) for _ in range(3)])
+    monkeypatch.setattr(figures.torch.cuda, "empty_cache", lambda: None)
+    live = []
+    for batches, serial in ((1, True), (2, False), (2, False)):
+        figures.measure(figures.config(8, batches, serial), None, 1)
+        live.append(fast.device.live)
+    assert live[0] == live[1] == live[2] < fast.device.peak / 10  # constants that torch's modules keep
+
+
+def test_a_measurement_that_fails_is_named_and_the_next_one_runs(monkeypatch):
+    def measure(settings, costs, iterations):
+        if settings.env.num_batches == 2:
+            raise MemoryError("no memory")
+        return settings.env.num_batches
+    monkeypatch.setattr(figures, "measure", measure)
+    monkeypatch.setattr(figures, "VARIANTS", (("1", 1, False), ("2", 2, False), ("4", 4, False)))
+    monkeypatch.setattr(figures, "open_device", lambda name: None)
+    monkeypatch.setattr(figures, "choice", lambda *arguments: "4")
+    for name in ("measure", "table"):
+        monkeypatch.setattr(probe, name, lambda given: "a table")
+    assert list(figures.results([64], 1)) == [
+        {"copies": "a table"}, {"choice": "4"}, {"figure": 1}, {"problem": "64 environments, 2: MemoryError: no memory"},
+        {"figure": 4}]
 
 
 @pytest.mark.slow
@@ -247,10 +289,11 @@ def test_the_figures_that_are_measured_are_those_that_the_file_shows(fast, monke
     monkeypatch.setattr(figures, "HORIZON", 4)
     monkeypatch.setattr(figures, "VARIANTS", (("serial", 1, True), ("2", 2, False)))
     monkeypatch.setattr(probe, "SIZES", (512, 4096))
-    results = json.loads(json.dumps(figures.results([8], 1)))
-    serial, two = map(page.row, results["figures"])
-    assert serial[0] == "serial" and two[0] == "2" and len(two) == len(page.COLUMNS) and "a launch: " in results["copies"]
-    assert all(one["num_envs"] == 8 and one["games_ms"] > 0 for one in results["figures"]) and results["choice"][0].isdigit()
+    copies, choice, *found = json.loads(json.dumps(list(figures.results([8], 1))))
+    measured = [one["figure"] for one in found]
+    serial, two = map(page.row, measured)
+    assert serial[0] == "serial" and two[0] == "2" and len(two) == len(page.COLUMNS) and "a launch: " in copies["copies"]
+    assert all(one["num_envs"] == 8 and one["games_ms"] > 0 for one in measured) and choice["choice"][0].isdigit()
 
 
 def test_the_model_knows_the_devices_that_the_command_names():

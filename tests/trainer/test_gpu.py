@@ -133,27 +133,6 @@ def test_host_buffers_are_page_locked():
         assert runtime.pointerGetAttributes(array.ctypes.data).type == runtime.memoryTypeHost
 
 
-def test_work_that_cannot_be_captured_runs_without_a_graph_after_one_warning(monkeypatch):
-    from trainer.rollout.actor import BatchStep
-    original = BatchStep._forward
-
-    def synchronizing(self, over, h, c, **last):
-        over.sum().item()
-        return original(self, over, h, c, **last)
-    monkeypatch.setattr(BatchStep, "_forward", synchronizing)
-    made = make_session(config(num_batches=3))
-    with pytest.warns(RuntimeWarning, match="a batch step cannot be captured as a graph") as warned:
-        for _ in range(5):
-            collect(made.actor)
-    assert len([one for one in warned if "batch step" in str(one.message)]) == 1
-    monkeypatch.undo()
-    wanted = make_session(config(num_batches=3))
-    for _ in range(5):
-        collect(wanted.actor)
-    torch.cuda.synchronize()
-    assert (made.storage.action == wanted.storage.action).float().mean() > 0.98
-
-
 def test_too_much_memory_is_refused_in_a_sentence():
     device = open_device("cuda")
     with pytest.raises(DeviceError, match=r"page-locked memory.*num_envs"):

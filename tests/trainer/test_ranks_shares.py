@@ -1,5 +1,7 @@
 """Shares of ranks: settings, devices, episodes and states of environments; no second process is started."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import ranks_support as work
@@ -72,6 +74,33 @@ def test_each_rank_has_its_own_device(monkeypatch, name, local_size, count, want
     except RanksError as error:
         result = str(error)
     assert wanted in result
+
+
+def test_a_rank_that_sees_its_own_gpu_only_takes_it(monkeypatch):
+    monkeypatch.setattr(ranks, "why_no_gpu", lambda: "")
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
+    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda number: SimpleNamespace(uuid="GPU-7"))
+    assert ranks.gpu_name() == "GPU-7" and own_device("cuda", 3, 4, own_gpus=True) == "cuda:0"
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    assert ranks.gpu_name() == "" and own_device("cuda", 1, 2, own_gpus=True) == "cuda:1"
+
+
+@pytest.mark.parametrize(("names", "wanted"), [(("GPU-1", "GPU-2"), "cuda:0"), (("GPU-1", "GPU-1"), "2 ranks were started")])
+def test_ranks_agree_on_whether_each_sees_its_own_gpu(monkeypatch, names, wanted):
+    monkeypatch.setattr(ranks, "why_no_gpu", lambda: "")
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
+    monkeypatch.setattr(torch.cuda, "set_device", lambda device: None)
+    monkeypatch.setattr(ranks.dist, "new_group", lambda **options: None)
+    monkeypatch.setattr(ranks, "gpu_name", lambda: names[1])
+    rank = object.__new__(ranks.Joined)
+    rank.rank = rank.local_rank = 1
+    rank.size, rank.local_size, rank._timeout = 2, 2, None
+    rank.everyone = lambda value: list(names) if isinstance(value, str) else [value, value]
+    if wanted == "cuda:0":
+        assert rank.device("cuda") == wanted
+    else:
+        with pytest.raises(RanksError, match=wanted):
+            rank.device("cuda")
 
 
 def test_a_missing_device_is_an_error(monkeypatch):

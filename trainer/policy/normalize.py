@@ -110,10 +110,18 @@ class RewardNorm(Moments):
         ranks: the deviation covers the returns of all ranks.
         """
         gathered = torch.empty_like(reward)
+        self.gather(reward, over, gamma, gathered)
+        return self.scaled(reward, gathered, valid, ranks)
+
+    def gather(self, reward, over, gamma: float, out):
+        """Write the discounted return after each step to `out` (T, N). A graph can capture it."""
         for t in range(len(reward)):
             self.gathered.mul_(gamma).add_(reward[t])
-            gathered[t] = self.gathered
+            out[t] = self.gathered
             self.gathered.mul_(1 - over[t])
+
+    def scaled(self, reward, gathered, valid, ranks: Ranks = ALONE):
+        """The scaled rewards, after the discounted returns `gathered` are added to the statistics."""
         wide, valid = gathered.double(), valid.double()
         count = valid.sum()
         mean = (wide * valid).sum() / count.clamp(min=1)

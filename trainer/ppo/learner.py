@@ -64,6 +64,8 @@ class Learner:
         self.ratio = torch.ones_like(storage.log_prob) if ppo.vtrace else None
         self.signal = torch.ones((), device=device) if ppo.wait_for_signal else None
         self.reward_norm = RewardNorm(count).to(device) if ppo.normalize_rewards else None
+        if ppo.normalize_rewards:
+            self.raw_reward, self.returns = (torch.zeros_like(storage.log_prob) for _ in range(2))
         self.own_loss = None if ppo.loss is None else OwnLoss(ppo.loss)
         self.reward_transform = None if ppo.reward_transform is None else RewardTransform(ppo.reward_transform)
         self._try_own_code()
@@ -171,9 +173,15 @@ class Learner:
         storage, ppo = self.storage, self.ppo
         reward = storage.reward[1:] if self.reward_transform is None else self.reward_transform(storage)
         if self.reward_norm is not None:
-            reward = self.reward_norm(reward, torch.maximum(storage.terminated[1:], storage.truncated[1:]), storage.valid,
-                                      ppo.gamma, self.ranks)
+            self.raw_reward.copy_(reward)
+            self._captured("discounted returns", self._gather)
+            reward = self.reward_norm.scaled(self.raw_reward, self.returns, storage.valid, self.ranks)
         return reward if ppo.reward_scale == 1.0 else reward * ppo.reward_scale
+
+    def _gather(self):
+        """Write the discounted return after each step."""
+        over = torch.maximum(self.storage.terminated[1:], self.storage.truncated[1:])
+        self.reward_norm.gather(self.raw_reward, over, self.ppo.gamma, self.returns)
 
     def _estimate(self, reward, ratio):
         """Estimate the advantages; ratio: (T, N) importance weights of V-trace, or None."""

@@ -15,7 +15,8 @@ import envs_c
 from envs_c.machine import cpu_name
 
 _PACKAGES = ("torch", "numpy", "gymnasium", "safetensors", "tensorboard", "rich", "tyro", "imageio", "imageio-ffmpeg",
-             "matplotlib", "cython", "cupy-cuda13x", "nvidia-cuda-nvrtc", "ale-py", "stable-baselines3", "onnx", "onnxscript",
+             "matplotlib", "cython", "cupy-cuda12x", "cupy-cuda13x", "nvidia-cuda-nvrtc", "nvidia-cuda-nvrtc-cu12",
+             "ale-py", "stable-baselines3", "onnx", "onnxscript",
              "onnxruntime", "wandb", "trackio")
 _TIMEOUT = 10.0  # seconds for another program
 

@@ -5,10 +5,12 @@ serial and with 1, 2, 4, 8 and 16 batches: the speed of a rollout and of an iter
 device is idle, and the bandwidth of the copies, divided by the bandwidth that the probe measured for copies of the same size.
 """
 
+import contextlib
+import gc
 import statistics
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import torch
@@ -19,6 +21,7 @@ from trainer.config import Config, EnvConfig, PolicyConfig, PPOConfig, RunConfig
 from trainer.environments import make_source
 from trainer.rollout.actor import collect
 from trainer.training.build import make_session
+from trainer.training.session import TrainingSession
 from trainer.training.train import iterate
 
 VARIANTS = (("serial", 1, True), *((str(number), number, False) for number in (1, 2, 4, 8, 16)))  # name, batches, serial
@@ -58,8 +61,19 @@ def copy_share(events, costs: probe.Costs, size: int) -> float:
 
 
 def measure(settings: Config, costs: probe.Costs, iterations: int) -> dict[str, float]:
-    """Train and play with these settings, and return the figures by name."""
-    session = make_session(settings)
+    """Train and play with these settings, and return the figures by name. Frees the device's memory at its end."""
+    try:
+        with contextlib.closing(make_session(settings)) as session:
+            return figures_of(session, costs, iterations)
+    finally:
+        session = None
+        gc.collect()  # a session's parts refer to each other
+        torch.cuda.empty_cache()
+
+
+def figures_of(session: TrainingSession, costs: probe.Costs, iterations: int) -> dict[str, float]:
+    """Train and play a session, and return the figures by name."""
+    settings = session.config
     for _ in range(6):  # the graphs are captured in these iterations
         iterate(session)
     torch.cuda.synchronize()
@@ -82,26 +96,28 @@ def measure(settings: Config, costs: probe.Costs, iterations: int) -> dict[str, 
     events = profiler.events()
     size = session.pipeline.slabs[0].nbytes
     env = session.pipeline.env_seconds / (session.actor.step / HORIZON)
-    session.pipeline.close()
     return {"num_envs": settings.env.num_envs, "batches": settings.env.num_batches, "serial": settings.run.serial,
             "steps_per_second": steps / iteration, "rollout_steps_per_second": steps / rollout, "iteration_ms": 1e3 * iteration,
             "rollout_ms": 1e3 * rollout, "games_ms": 1e3 * env, "idle": 1 - busy_seconds(events) / traced, "copy_bytes": size,
             "bandwidth": copy_share(events, costs, size)}
 
 
-
-def results(sizes: Sequence[int], iterations: int) -> dict[str, Any]:
+def results(sizes: Sequence[int], iterations: int) -> Iterator[dict[str, Any]]:
     """Measure training with each number of environments in `sizes`, `iterations` times.
 
-    Returns {"copies": the probe's table, "choice": its number of batches for the last size, "figures": a list of what
-    `measure` returns}.
+    Yields {"copies": the probe's table}, {"choice": its number of batches for the last size}, and for each measurement
+    {"figure": what `measure` returns}, or {"problem": the error}.
     """
-    costs, found = probe.measure(open_device("cuda")), []
+    costs = probe.measure(open_device("cuda"))
+    yield {"copies": probe.table(costs)}
+    yield {"choice": choice(config(sizes[-1], 1, False), costs)}
     for num_envs in sizes:
         for name, num_batches, serial in VARIANTS:
             print(f"{num_envs} environments, {name}", file=sys.stderr, flush=True)
-            found.append(measure(config(num_envs, num_batches, serial), costs, iterations))
-    return {"copies": probe.table(costs), "choice": choice(config(sizes[-1], 1, False), costs), "figures": found}
+            try:
+                yield {"figure": measure(config(num_envs, num_batches, serial), costs, iterations)}
+            except Exception as error:
+                yield {"problem": f"{num_envs} environments, {name}: {type(error).__name__}: {error}"}
 
 
 def choice(settings: Config, costs: probe.Costs) -> str:

@@ -18,12 +18,13 @@ import envs_c
 from envs_c.machine import cores, cpu_name
 from trainer.files import write_atomically, writing
 from trainer.process import program_command
+from trainer.selftest.checks import CHECKS
 from trainer.selftest.figures import HORIZON, MINIBATCHES
 from trainer.selftest.page import page
 
 PACKAGES = ("torch", "numpy", "cupy-cuda12x", "cupy-cuda13x", "nvidia-cuda-nvrtc", "nvidia-cuda-nvrtc-cu12")
 SECONDS = 570.0                                             # for all parts together
-CHECKS, FIGURES, MODEL = 240.0, 240.0, 40.0                 # at most, for one program
+CHECK_SECONDS, FIGURES, MODEL = 240.0, 240.0, 40.0          # at most: for all checks, and for one program
 MODELS = ("h100", "h200", "rtx5090", "rtx4090", "rtx2080")  # of benchmarks.gpu_model
 LAST_LINES, OUTPUT = 12, 6000                               # of a failed program's errors; characters of failed tests
 
@@ -42,20 +43,25 @@ class Clock:
 
 
 def program(command: list[str], seconds: float | None) -> tuple[str, str]:
-    """Run a command and return its output and the reason why it failed, or ""."""
+    """Run a command and return its output, as far as there is some, and the reason why it failed, or ""."""
     name = " ".join(command[1:])
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=seconds, check=False)
-    except subprocess.TimeoutExpired:
-        return "", f"{name} was ended after {seconds:.0f} seconds"
+    except subprocess.TimeoutExpired as late:
+        output = late.stdout or b""  # bytes, whatever `text` is
+        return output.decode(errors="replace"), f"{name} was ended after {seconds:.0f} seconds"
     errors = "\n".join(done.stderr.splitlines()[-LAST_LINES:])
     return done.stdout, f"{name} ended with code {done.returncode}:\n{errors}" if done.returncode else ""
 
 
-def own_part(part: str, *arguments: str, seconds: float | None) -> tuple[Any, str]:
-    """Run one part of the self-test in a process; returns its results, and the reason why there are none, or ""."""
+def own_part(part: str, *arguments: str, seconds: float | None) -> tuple[list[Results], str]:
+    """Run one part of the self-test in a process; returns its results so far, and the reason why it ended early, or ""."""
     output, problem = program([*program_command(), "selftest", "--part", part, *arguments], seconds)
-    return (None, problem) if problem else (json.loads(output), "")
+    found = []
+    for line in output.splitlines():
+        with contextlib.suppress(json.JSONDecodeError):  # the line at which the process ended
+            found.append(json.loads(line))
+    return found, problem
 
 
 def of_the_repository(path: str, *command: str, seconds: float | None) -> tuple[str, str]:
@@ -130,16 +136,20 @@ def visit(out: Path, sizes: Sequence[int], iterations: int, *, full: bool = Fals
         print(f"{name}: {problem or 'done'}", file=sys.stderr, flush=True)
         write()
     write()
-    found, problem = own_part("checks", seconds=clock.left(CHECKS))
-    results["checks"] = found or []
-    note("checks", problem)
+    checking = Clock(clock.left(CHECK_SECONDS))
+    for part in CHECKS:
+        found, problem = own_part(part, seconds=checking.left(CHECK_SECONDS))
+        results["checks"] += found
+        note(part, problem)
     if full:
         output, problem = of_the_repository("tests", "pytest", "-q", "-m", "gpu", "tests", seconds=None)
         results["tests"] = "".join(output.splitlines()[-1:])
         note("tests", problem and f"{problem}\n{output[-OUTPUT:]}")
     found, problem = own_part("figures", "--num-envs", ",".join(map(str, sizes)), "--iterations", str(iterations),
                               seconds=clock.left(FIGURES))
-    results.update(found or {})
-    note("figures", problem)
+    for one in found:
+        results.update({name: one[name] for name in ("copies", "choice") if name in one})
+    results["figures"] = [one["figure"] for one in found if "figure" in one]
+    note("figures", "\n".join([*(one["problem"] for one in found if "problem" in one), *([problem] if problem else [])]))
     note("model", predict(clock, results["facts"]["gpu"], results["figures"]))
     return results

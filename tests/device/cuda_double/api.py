@@ -4,6 +4,8 @@ import contextlib
 import ctypes
 from types import ModuleType, SimpleNamespace
 
+import torch
+
 from cuda_double.graphs import Graph
 from cuda_double.machine import MULTIPROCESSORS, Event, Machine, Stream, Work
 from cuda_double.ordering import DeviceFault
@@ -18,19 +20,22 @@ class CUDARuntimeError(RuntimeError):
 def cupy_of(machine: Machine) -> ModuleType:
     """A module with the interface of CuPy."""
     class CupyStream:
-        def __init__(self, non_blocking: bool):
+        def __init__(self, non_blocking: bool, priority: int = 0):
             if not non_blocking:
                 raise DeviceFault("a stream that waits for the default stream is not modelled: use non_blocking=True")
-            self.ptr = machine.new_stream().number
+            self.ptr = machine.new_stream(priority).number
 
     class CupyEvent:
         def __init__(self, disable_timing: bool):
-            self.event = Event()
+            self.event, self.gpu = Event(), machine.gpu
 
         def record(self, stream: CupyStream):
             machine.record(self.event, machine.streams[stream.ptr])
 
         def synchronize(self):
+            if machine.gpu != self.gpu:
+                raise DeviceFault(f"a thread whose current device is GPU {machine.gpu} waits for an event of GPU {self.gpu}: "
+                                  "CUDA makes a context on both")
             machine.synchronize(self.event, "wait for an event")
 
     def alloc_pinned_memory(size: int) -> ctypes.Array:
@@ -62,7 +67,7 @@ def cupy_of(machine: Machine) -> ModuleType:
 
     module, module.cuda = ModuleType("cupy"), ModuleType("cupy.cuda")
     module.cuda.runtime = SimpleNamespace(
-        setDevice=lambda number: None, getDeviceCount=lambda: 1, memcpyAsync=copy, memcpyHostToDevice=TO_DEVICE,
+        setDevice=machine.set_gpu, getDeviceCount=lambda: 1, memcpyAsync=copy, memcpyHostToDevice=TO_DEVICE,
         memcpyDeviceToHost=TO_HOST, CUDARuntimeError=CUDARuntimeError, driverGetVersion=lambda: 12080,
         memoryTypeHost=1, pointerGetAttributes=lambda address: SimpleNamespace(type=int(machine.pinned.holds(address))))
     module.cuda.alloc_pinned_memory, module.cuda.Stream, module.cuda.Event = alloc_pinned_memory, CupyStream, CupyEvent
@@ -108,19 +113,31 @@ def torch_cuda(machine: Machine, gpus: int) -> dict[str, object]:
         def replay(self):
             self.graph.replay(machine.stream)
 
+        def reset(self):
+            self.graph.complete = False
+
+        def __del__(self):
+            self.graph.drop()
+
     @contextlib.contextmanager
-    def graph(cuda_graph: CUDAGraph, stream: TorchStream | None = None, capture_error_mode: str = "global"):
+    def graph(cuda_graph: CUDAGraph, pool: tuple[int, int] | None = None, stream: TorchStream | None = None,
+              capture_error_mode: str = "global"):
         on = machine.new_stream() if stream is None else stream.stream
+        key = pool or (cuda_graph.graph.number + 1, 0)
+        before, machine.current.stream = machine.stream, on
         cuda_graph.graph.begin(on)
-        with machine.on(on):
-            try:
-                yield
-            finally:
-                cuda_graph.graph.end(on)
+        machine.pools.add(key)
+        try:
+            yield
+        finally:  # as torch 2.13: a refused capture raises here, before the pool is ended and the stream restored
+            cuda_graph.graph.end(on)
+            machine.pools.remove(key)
+            machine.current.stream = before
 
     properties = SimpleNamespace(multi_processor_count=MULTIPROCESSORS)
     return {"_lazy_init": lambda: None, "is_available": lambda: True, "device_count": lambda: gpus, "current_device": lambda: 0,
-            "set_device": lambda device: None, "get_device_capability": lambda device=None: (9, 0),
+            "set_device": lambda device: machine.set_gpu(torch.device(device).index),
+            "get_device_capability": lambda device=None: (9, 0),
             "get_device_name": lambda device=None: "a device without a GPU",
             "get_device_properties": lambda device=None: properties,
             "ExternalStream": lambda pointer, device=None: TorchStream(machine, machine.streams[pointer]),
@@ -129,4 +146,14 @@ def torch_cuda(machine: Machine, gpus: int) -> dict[str, object]:
             "synchronize": lambda device=None: machine.synchronize_all("torch.cuda.synchronize"),
             "is_current_stream_capturing": lambda: machine.stream.graph is not None,
             "memory_reserved": lambda device=None: machine.device.reserved,
+            "graph_pool_handle": lambda: (0, machine.graphs + 1),
             "Event": TorchEvent, "CUDAGraph": CUDAGraph, "graph": graph}
+
+
+def torch_c(machine: Machine) -> dict[str, object]:
+    """Functions of torch._C by name."""
+    def end_allocate(device: int, pool: tuple[int, int]):
+        if pool not in machine.pools:
+            raise RuntimeError("endAllocatePool: not currently recording to mempool_id")
+        machine.pools.remove(pool)
+    return {"_cuda_endAllocateToPool": end_allocate, "_cuda_releasePool": lambda device, pool: None}

@@ -11,6 +11,8 @@ class Graph:
         self.machine, self.number = machine, machine.graphs
         machine.graphs += 1
         self.work: list[Work] = []
+        self.stream: Stream | None = None  # of its capture
+        self.dropped = 0                   # graphs of this stream that were dropped before
         self.broken = self.complete = False
 
     def add(self, work: Work):
@@ -21,6 +23,8 @@ class Graph:
         """Begin the capture of a stream."""
         if stream.graph is not None:
             raise RuntimeError("CUDA error: the stream is capturing already")
+        if self.machine.refused:
+            raise DeviceFault("a capture after one that was refused")
         self.machine.synchronize_all("capture")  # as torch.cuda.graph does
         stream.graph = self
 
@@ -28,15 +32,27 @@ class Graph:
         """End the capture."""
         stream.graph = None
         if self.broken:
+            self.machine.refused = True
             raise RuntimeError("CUDA error: operation failed due to a previous error during capture")
-        self.complete = True
+        self.complete, self.stream, self.dropped = True, stream, stream.dropped
+
+    def drop(self):
+        """Free the graph."""
+        if self.stream is not None:
+            self.stream.dropped += 1
+            self.stream = None
 
     def replay(self, stream: Stream):
-        """Queue all operations. Raises DeviceFault if they use memory that was freed after the capture."""
+        """Queue all operations. Raises DeviceFault if they use memory that was freed after the capture.
+
+        With a graph torch frees cuBLAS's workspace of its stream, also if other graphs of the stream use it (issue 193402).
+        """
         if not self.complete:
             raise RuntimeError("the graph's capture was not completed")
         machine = self.machine
         with machine.lock, machine.noted():
+            if self.stream.dropped > self.dropped:
+                raise DeviceFault("a replay after another graph of its stream was dropped: cuBLAS's workspace is freed")
             for work in self.work:
                 for region in (*work.reads, *work.writes):
                     allocation = region.allocation

@@ -13,7 +13,7 @@ from torch.utils import _foreach_utils
 from bridge import nvrtc
 from bridge.gymnasium_source import GymnasiumSource
 from bridge.source import GameSource
-from cuda_double.api import cupy_of, torch_cuda
+from cuda_double.api import cupy_of, torch_c, torch_cuda
 from cuda_double.host import watching
 from cuda_double.kernels import Launcher
 from cuda_double.machine import Machine
@@ -73,6 +73,8 @@ def _bridge_cuda(cupy) -> Iterator[None]:
 def _patch_torch(patch: pytest.MonkeyPatch, machine: Machine, gpus: int):
     for name, value in torch_cuda(machine, gpus).items():
         patch.setattr(torch.cuda, name, value)
+    for name, value in torch_c(machine).items():
+        patch.setattr(torch._C, name, value)
     patch.setattr(torch.version, "cuda", "12.8")
     new_group = torch.distributed.new_group
     patch.setattr(torch.distributed, "new_group", lambda *args, backend, **options: new_group(*args, backend="gloo", **options))
@@ -93,7 +95,6 @@ def _patch_bridge(patch: pytest.MonkeyPatch, machine: Machine, arch: str | None)
     launcher = Launcher(machine, nvrtc.CudaModule.launch, arch)
     patch.setattr(nvrtc.CudaModule, "launch", lambda *args, **options: launcher.launch(*args, **options))
     patch.setattr(nvrtc.CudaModule, "function", lambda module, name: launcher.function(module, name))
-    patch.setattr(nvrtc, "_stream", lambda address: address)
-    patch.setattr(nvrtc, "_multiprocessors", lambda: 4)
+    patch.setattr(nvrtc, "_multiprocessors", lambda gpu: 4)
     for source in (GameSource, SelfPlaySource, GymnasiumSource):
         patch.setattr(source, "bind", watching(machine, source.bind))

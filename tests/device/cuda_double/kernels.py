@@ -86,7 +86,7 @@ class Launcher:
                     emulate(machine.device, [*reads, *writes], self.arch, module, name, grid, block, packed)
             facts = {"grid": grid[0], "block": block[0], **recurrence(name, packed)}
             work = Work(name, run=run, reads=reads, writes=writes, facts=facts, partial=self.arch is not None)
-            self.machine.queue(work, self.machine.streams[stream])
+            self.machine.queue(work, self.machine.streams[stream.ptr])
         return kernel
 
     def _regions(self, module, name: str, values) -> tuple[list[Region], list[Region]]:

@@ -67,6 +67,11 @@ class Stream(Timeline):
 
     graph = None
 
+    def __init__(self, actor: int, number: int, priority: int = 0):
+        super().__init__(actor, number)
+        self.priority = priority  # lower numbers run first
+        self.dropped = 0  # captured graphs that are no more
+
 
 class Event:
     """A mark in a stream; new events are in the past."""
@@ -79,6 +84,8 @@ class Machine:
     """One device and the threads of the host that use it.
 
     faults: the DeviceFaults raised so far, also those that somebody caught.
+    pools: the memory pools to which a capture allocates.
+    refused: a capture was refused; torch's state is then not what it was.
     """
 
     def __init__(self, device_bytes: int = DEVICE_BYTES):
@@ -90,16 +97,26 @@ class Machine:
         self.lock = threading.RLock()
         self.actors, self.hosts = 0, {}
         self.streams: list[Stream] = []
-        self.graphs = 0
+        self.graphs, self.refused = 0, False
+        self.pools: set[tuple[int, int]] = set()
         self.current = threading.local()
         self.new_stream()  # the default stream
 
     # Streams and threads
 
-    def new_stream(self) -> Stream:
+    def new_stream(self, priority: int = 0) -> Stream:
         with self.lock:
-            self.streams.append(Stream(self._actor(), len(self.streams)))
+            self.streams.append(Stream(self._actor(), len(self.streams), priority))
             return self.streams[-1]
+
+    @property
+    def gpu(self) -> int:
+        """The number of this thread's current GPU: 0 in a new thread."""
+        return getattr(self.current, "gpu", 0)
+
+    def set_gpu(self, number: int):
+        """Set this thread's current GPU."""
+        self.current.gpu = number
 
     def _actor(self) -> int:
         self.actors += 1

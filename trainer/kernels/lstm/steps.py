@@ -41,7 +41,14 @@ def gradients(x, weight_x, space: SequenceSpace, dx):
     dgates = space.gates.flatten(0, 1)
     if dx is not None:
         torch.mm(dgates, weight_x, out=dx.flatten(0, 1))
-    dweight_x = torch.mm(dgates.t(), x.flatten(0, 1)).float()
-    dweight_h = torch.mm(dgates.t(), space.inputs[:-1].flatten(0, 1)).float()
-    dbias = torch.mm(space.ones.view(1, -1), dgates).view(-1).float()  # sum over rows
+    dweight_x = product(dgates.t(), x.flatten(0, 1))
+    dweight_h = product(dgates.t(), space.inputs[:-1].flatten(0, 1))
+    dbias = product(space.ones.view(1, -1), dgates).view(-1)  # sum over rows
     return dweight_x, dweight_h, dbias
+
+
+def product(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    """The product in float32. Only a GPU's products of bfloat16 can leave out the rounding to bfloat16."""
+    if a.is_cuda and a.dtype != torch.float32:
+        return torch.mm(a, b, out_dtype=torch.float32)
+    return torch.mm(a, b).float()

@@ -52,8 +52,9 @@ class EmulatedModule(CudaModule):
                 if self._memory.find(storage.data_ptr()) is None:
                     self._memory.add(storage.data_ptr(), bytes_of(storage), self.written and self.written.of(value),
                                      f"a tensor {tuple(value.shape)} of {value.dtype}")
-        with mock.patch.multiple("bridge.nvrtc", _stream=lambda address: None, _multiprocessors=lambda: self.multiprocessors), \
-                mock.patch.object(torch.cuda, "current_stream", lambda: types.SimpleNamespace(cuda_stream=0)):
+        with mock.patch("bridge.nvrtc._multiprocessors", lambda gpu: self.multiprocessors), \
+                mock.patch.multiple(torch.cuda, current_stream=lambda: types.SimpleNamespace(cuda_stream=0),
+                                    current_device=lambda: 0):
             super().launch(name, items, *values, block=block)
 
 

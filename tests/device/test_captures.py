@@ -1,0 +1,78 @@
+"""Captures of graphs on the device without a GPU: those that CUDA refuses, and what stays behind; and streams of a batch."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+import torch
+from cuda_double import DeviceFault
+from cuda_double.install import installed
+from device_runs import Two, config, trained
+
+from bridge import open_device
+from bridge.graphs import Captured, Graphs
+
+
+@pytest.mark.parametrize("work", [
+    lambda data: data.sum().item(), lambda data: data.cpu(), lambda data: data.nonzero(), lambda data: data[data > 0],
+    lambda data: data.copy_(torch.ones(8)), lambda data: torch.cuda.synchronize()],
+    ids=["item", "cpu", "nonzero", "mask", "pageable copy", "synchronize"])
+def test_a_capture_refuses_what_waits_for_the_device(double, work):
+    two = Two()
+    with pytest.raises(RuntimeError, match="previous error during capture"):
+        two.one.capture(lambda: work(two.data))
+    two.one.run(lambda: two.data.add_(1))  # the stream goes on
+    two.one.make_caller_wait()
+    assert two.data.sum().item() == 8.0
+
+
+def test_after_a_refused_capture_stream_and_pools_are_as_before_and_nothing_more_is_captured(double):
+    two, graphs = Two(), Graphs()
+    queued = Captured("a step", lambda: two.data.sum().item(), two.one, graphs)
+    with pytest.warns(RuntimeWarning, match="a step cannot be captured as a graph"):
+        for _ in range(4):
+            queued()
+    assert torch.cuda.current_stream().cuda_stream == 0 and not double.pools and double.graphs == 1
+    later = Captured("another", two.write, open_device("cuda").stream(), Graphs())
+    two.one.make_caller_wait()
+    later.stream.wait_for_caller()
+    for _ in range(4):
+        later()
+    assert later.replay is None and double.graphs == 1
+    later.stream.make_caller_wait()
+    assert two.data.tolist() == [4.0] * 8
+
+
+def test_a_graph_must_not_be_dropped_before_the_others_of_its_stream(faulty):
+    two = Two()
+    one, other = (two.one.capture(work) for work in (two.write, two.read))
+    one()
+    other()
+    del other
+    with pytest.raises(DeviceFault, match="another graph of its stream was dropped"):
+        one()
+
+
+def test_an_error_of_captured_work_is_raised_and_leaves_stream_and_pools_as_before(double):
+    two = Two()
+
+    def broken():
+        two.write()
+        raise RuntimeError("not CUDA's")
+    with pytest.raises(RuntimeError, match="not CUDA's"):
+        two.one.capture(broken)
+    assert torch.cuda.current_stream().cuda_stream == 0 and not double.pools
+
+
+def test_another_thread_waits_for_the_second_gpu_without_a_context_on_the_first():
+    with installed(gpus=2) as machine, ThreadPoolExecutor(1) as threads:
+        stream = open_device("cuda:1").stream()
+        stream.mark()
+        threads.submit(stream.wait).result()
+        assert threads.submit(lambda: machine.gpu).result() == 1
+
+
+def test_batches_run_before_the_learner(double):
+    made = trained(config(num_batches=2), 1)
+    learner, batches = made.learner.stream, made.pipeline.streams
+    priorities = {double.streams[one.pointer].priority for one in batches}
+    assert max(priorities) < double.streams[learner.pointer].priority
