@@ -2,7 +2,9 @@
 
 Features. The 128 bytes of RAM.
 
-Pictures. The 160x210 pixels that ale-py shows, 250 rows for a PAL cartridge.
+Pictures. The 160x210 pixels that ale-py shows, 250 rows for a PAL cartridge. Grey pictures of 84x84 are those of
+`ale_py.AtariVectorEnv` (grey.pxd): after a step of several frames, the brighter pixels of the last two of them; after a reset,
+and in steps of one frame, the last frame alone.
 
 Actions, points, lives, ends and starts are ALE's, as games.toml has them.
 """
@@ -14,13 +16,14 @@ from libc.string cimport memcpy, memset
 from envs_c.console.facts cimport (
     BCD, BIN, HI, LO, LOW3, SIGNED, is_over, lives_left, press, reward, start)
 from envs_c.console.frame cimport power_on, run_frame
+from envs_c.console.grey cimport Axis, make_axis, shrink_frames
 from envs_c.console.palette cimport NTSC, PAL
-from envs_c.console.state cimport LOG, Console, Facts, Rom
+from envs_c.console.state cimport LOG, Console, Facts, Frame, Rom
 from envs_c.console.tia cimport Tia
 from envs_c.console.tia_rows cimport tia_run
-from envs_c.game cimport Game, Io, run_chunk
+from envs_c.game cimport Game, Head, Io, picture_of, run_chunk, see, state_stride
 from envs_c.rng cimport Rng
-from envs_c.screen cimport Canvas, canvas_rect
+from envs_c.screen cimport SMALL, Canvas, canvas_rect, grey_of
 from envs_c.valid cimport all_between, between
 
 from envs_c.game import Option
@@ -36,6 +39,9 @@ cdef Rom* cartridges[MOST_CARTRIDGES]
 cdef Console* loaded[MOST_CARTRIDGES]  # a console after ALE's loadROM
 cdef int cartridge_count = 0
 cdef uint32_t[2][256] palette              # 0xRRGGBB of NTSC and PAL; PAL's odd numbers are those after an odd frame
+cdef float[4][256] greys                   # of NTSC and PAL, and of both after an odd frame
+cdef Axis columns
+cdef Axis[2] rows                          # of a screen of 210 and of MOST_ROWS rows
 
 
 cdef inline int place_of(uint64_t key) noexcept nogil:
@@ -57,13 +63,22 @@ cdef void reset(void* state, const double* options, Rng* rng) noexcept nogil:
     else:
         resets += 1
     start(m, cartridges[k], resets)
+    m.two = 0
     m.full = options[1] != 0
+
+
+cdef inline void keep_frame(Console* m) noexcept nogil:
+    """Keep the last frame's log, for pictures of two frames."""
+    m.two = 1
+    m.earlier.before, m.earlier.shown, m.earlier.odd, m.earlier.logged = m.before, m.shown, m.odd, m.logged
+    memcpy(m.earlier.log, m.log, m.logged * sizeof(uint32_t))
 
 
 cdef float step(void* state, int action, Rng* rng, bint* over) noexcept nogil:
     cdef Console* m = <Console*>state
     cdef const Rom* rom = cartridges[place_of(m.cartridge)]
     press(m, &rom.facts, action if m.full else rom.facts.actions[action])
+    keep_frame(m)
     run_frame(m, rom)
     over[0] = is_over(m, &rom.facts)
     return <float>reward(m, &rom.facts)
@@ -78,15 +93,47 @@ cdef void backdrop(const double* options, Canvas* canvas) noexcept nogil:
 
 
 cdef void draw(const void* state, Canvas* canvas) noexcept nogil:
+    """The last frame."""
     cdef const Console* m = <const Console*>state
     cdef uint8_t[WIDTH * MOST_ROWS] picture
-    cdef Tia tia = m.before
+    paint_frame(&m.before, m.log, m.logged, m.shown, picture)
+    if canvas.rgb == NULL:
+        shrink(m, picture, NULL, canvas)
+    else:
+        colour(m, picture, canvas)
+
+
+cdef void draw_two(const void* state, Canvas* canvas) noexcept nogil:
+    """The brighter pixels of the last two frames of the episode, on a grey canvas."""
+    cdef const Console* m = <const Console*>state
+    cdef uint8_t[WIDTH * MOST_ROWS] picture, other
+    paint_frame(&m.before, m.log, m.logged, m.shown, picture)
+    if m.two:
+        paint_frame(&m.earlier.before, m.earlier.log, m.earlier.logged, m.earlier.shown, other)
+    shrink(m, picture, other if m.two else NULL, canvas)
+
+
+cdef inline void paint_frame(const Tia* before, const uint32_t* log, int logged, int shown, uint8_t* picture) noexcept nogil:
+    """The colours of a frame's pixels. picture: (MOST_ROWS, WIDTH), of which the screen's rows are written."""
+    cdef Tia tia = before[0]
+    memset(picture, 0, WIDTH * tia.height)
+    tia_run(&tia, log, logged, shown, picture)
+
+
+cdef inline void shrink(const Console* m, const uint8_t* picture, const uint8_t* other, Canvas* canvas) noexcept nogil:
+    cdef bint pal = m.last_line > 300
+    cdef float[MOST_ROWS * SMALL] narrow
+    cdef int[MOST_ROWS] kept
+    shrink_frames(picture, greys[2 * m.odd + pal], other, greys[2 * m.earlier.odd + pal], m.tia.height, &columns,
+                  &rows[m.tia.height == MOST_ROWS], narrow, kept, canvas)
+
+
+cdef inline void colour(const Console* m, const uint8_t* picture, Canvas* canvas) noexcept nogil:
+    """Paint a frame on a canvas in colour."""
+    cdef const uint32_t* colours = palette[m.last_line > 300]
+    cdef const uint8_t* row
     cdef int y, x, first
-    cdef uint8_t* row
-    cdef const uint32_t* colours = palette[1 if m.last_line > 300 else 0]
-    memset(picture, 0, sizeof(picture))
-    tia_run(&tia, m.log, m.logged, m.shown, picture)
-    for y in range(tia.height):
+    for y in range(m.tia.height):
         row = picture + y * WIDTH
         x = 0
         while x < WIDTH:
@@ -119,11 +166,31 @@ cdef bint valid(const void* state, const double* options, bint over) noexcept no
             and between(m.cpu.cycle, 0, 1 << 16) and between(m.shown, 0, 1 << 20) and between(m.vsync, -(1 << 20), 1 << 20)
             and between(m.timer_set, -(1 << 25), 1 << 16) and between(m.late, -1, 1 << 26)
             and between(m.dumped, -(1 << 30), 1 << 16) and m.last_line == cartridges[k].facts.last_line
-            and safe(&m.tia, &cartridges[k].facts) and safe(&m.before, &cartridges[k].facts))
+            and safe(&m.tia, &cartridges[k].facts) and safe(&m.before, &cartridges[k].facts) and m.odd < 2
+            and between(m.earlier.logged, 0, LOG) and between(m.earlier.shown, 0, 1 << 20) and m.earlier.odd < 2
+            and (not m.two or safe(&m.earlier.before, &cartridges[k].facts)))
 
 
 cdef void chunk(char* states, Io* io, int lo, int hi) noexcept nogil:
-    run_chunk(reset, step, observe, draw, NULL, sizeof(Console), states, io, lo, hi)
+    cdef bint two = io.frame_skip > 1 or io.frame_skip_span > 1
+    run_chunk(reset, step, observe, draw_two if two else draw, NULL, sizeof(Console), states, io, lo, hi)
+    if two and io.noop_max > 0 and io.paint == NULL:
+        draw_starts(states, io, lo, hi)
+
+
+cdef void draw_starts(char* states, Io* io, int lo, int hi) noexcept nogil:
+    """Observe again where an episode began with frames of NOOP: its first picture shows the last frame alone."""
+    cdef size_t stride = state_stride(sizeof(Console))
+    cdef const Head* head
+    cdef uint8_t* picture
+    cdef void* out
+    cdef int i
+    for i in range(lo, hi):
+        head = <const Head*>(states + i * stride)
+        out = <char*>io.observation + (i - io.first) * io.observation_bytes
+        picture = picture_of(io, False, <uint8_t*>io.observation, io.picture, i - io.first)
+        if head.started and head.episode_length == 0 and picture != NULL:
+            see(observe, draw, NULL, states + i * stride + sizeof(Head), io, True, out, picture, NULL)
 
 
 cdef void fill(Facts* f, facts):
@@ -177,15 +244,24 @@ def insert(bytes data, uint64_t key, facts):
     cartridge_count += 1
 
 
-cdef uint32_t grey_of(uint32_t colour):
+cdef inline uint32_t without_colour(uint32_t colour) noexcept nogil:
     """The grey of a PAL colour after a frame with an odd number of lines."""
     cdef int grey = <int>(0.2989 * (colour >> 16) + 0.5870 * (colour >> 8 & 255) + 0.1140 * (colour & 255) + 0.5)
     return <uint32_t>(grey << 16 | grey << 8 | grey)
 
 
-for _i in range(256):
-    palette[0][_i] = NTSC[_i >> 1]
-    palette[1][_i] = grey_of(PAL[_i >> 1]) if _i & 1 else PAL[_i >> 1]
+cdef void prepare() noexcept nogil:
+    cdef int k, pal
+    for k in range(256):
+        palette[0][k] = NTSC[k >> 1]
+        palette[1][k] = without_colour(PAL[k >> 1]) if k & 1 else PAL[k >> 1]
+    for k in range(256):
+        for pal in range(2):
+            greys[pal][k] = grey_of(palette[pal][k])
+            greys[2 + pal][k] = grey_of(palette[pal][k | 1])
+    make_axis(&columns, WIDTH)
+    make_axis(&rows[0], 210)
+    make_axis(&rows[1], MOST_ROWS)
 
 
 def game_of(str name, str title, uint64_t key, facts, names, all_names):
@@ -198,4 +274,4 @@ def game_of(str name, str title, uint64_t key, facts, names, all_names):
         options={"cartridge": Option(key, key, key, "the cartridge's digest"),
                  "full_action_space": Option(0, 0, 1, "1: all 18 actions of ALE")},
         compared_with="ale-py, frame by frame: RAM, picture, reward, lives and end.",
-    ).bind(chunk, backdrop, draw, sizeof(Console), has_mask=False, valid=valid, lives=lives)
+    ).bind(chunk, backdrop, draw, sizeof(Console), has_mask=False, valid=valid, lives=lives, prepare=prepare)

@@ -28,6 +28,15 @@ ctypedef struct Cpu:
     uint8_t bus           # the last byte on the data bus
 
 
+ctypedef struct Frame:
+    # What draws a frame: the TIA at the first write of the log, and the log.
+    Tia before
+    int32_t shown         # clock at the end of the frame
+    int32_t logged
+    uint8_t odd           # a PAL picture after a frame with an odd number of lines: it has no colours
+    uint32_t[LOG] log     # clock << 14 | register << 8 | value
+
+
 ctypedef struct Console:
     Cpu cpu
     uint8_t[128] ram
@@ -68,8 +77,10 @@ ctypedef struct Console:
     int32_t score         # after the last frame
     int32_t ohm           # the player's paddle
     uint8_t full          # 1: actions are ALE's 18, not the game's own
+    uint8_t two           # 1: `earlier` is a frame of this episode
     int32_t logged
     uint32_t[LOG] log     # clock << 14 | register << 8 | value
+    Frame earlier         # the frame before the last one
 
 
 ctypedef struct Term:
