@@ -12,7 +12,7 @@ writes to buffers of the caller. The package needs NumPy, Gymnasium and platform
 
 from envs_c import references  # noqa: F401  games can be pickled
 from envs_c.asynchronous import make_async
-from envs_c.catalog import built_in, game, games, load, make, register
+from envs_c.catalog import built_in, game, games, load, make, register, register_cartridges
 from envs_c.engine.vecenv import Batch, VecEnv
 from envs_c.errors import (
     Busy,
@@ -39,3 +39,4 @@ __all__ = ["Batch", "Busy", "CannotCopy", "Closed", "CompileFailed", "ContractEr
 
 for _name in built_in():
     register(game(_name))
+register_cartridges()

@@ -13,6 +13,7 @@
 import argparse
 import os
 import sys
+import textwrap
 import time
 import warnings
 
@@ -22,6 +23,7 @@ import envs_c
 from envs_c import isa, outside, testing
 from envs_c.arcade import command as arcade
 from envs_c.arcade import links
+from envs_c.console import cartridges
 from envs_c.gymnasium_env import ArcadeVectorEnv
 from envs_c.new import new
 from envs_c.play import command
@@ -58,12 +60,12 @@ def views(game) -> list[tuple[str, str]]:
     return rows
 
 
-def describe(game) -> str:
-    """A few lines about a game."""
+def describe(game, name: str | None = None) -> str:
+    """A few lines about a game. name: as the user wrote it, if that is not its own name."""
     count = len(game.actions)
     actions = " ".join(game.actions) if count <= MANY_ACTIONS else f"{count}, {game.actions[0]} to {game.actions[-1]}"
     limit = f", at most {game.time_limit} steps" if game.time_limit else ""
-    lines = [f"{game.name}  Arcade/{game.title}-v0", f"    {game.summary}", f"    actions   {actions}",
+    lines = [f"{name or game.name}  {game.gym_id}", f"    {game.summary}", f"    actions   {actions}",
              *(f"    {view:<10}{text}" for view, text in views(game))]
     lines[3] += f" (frame skip {game.frame_skip}{limit})"
     lines += [f"    option    {name}={option.default:g}: {option.help}, {option.low:g} to {option.high:g}"
@@ -84,9 +86,19 @@ def feature_rows(game) -> list[tuple[str, str, str, str]]:
 
 def list_games(arguments):
     """Print the description of the games."""
-    for game in [envs_c.game(name) for name in arguments.games or envs_c.games()]:
-        print(describe(game), end="\n\n")
+    for name in arguments.games or envs_c.games():
+        print(describe(envs_c.game(name), name), end="\n\n")
+    if not arguments.games:
+        print(cartridge_lines(), end="\n\n")
     print(f"The games are {isa.text()}.")
+
+
+def cartridge_lines() -> str:
+    """The cartridges for the console that are on this machine, and how to get others."""
+    there, known = cartridges.present(), len(cartridges.table())
+    names = textwrap.fill(" ".join(there), 110, initial_indent="    ", subsequent_indent="    ", break_on_hyphens=False)
+    head = f"{cartridges.PREFIX}NAME  cartridges for the Atari 2600 that are here: {len(there)} of {known}"
+    return "\n".join(filter(None, [head, names, f"    {cartridges.how_to_get()}; {cartridges.PREFIX}PATH.bin plays any file"]))
 
 
 def version() -> str:

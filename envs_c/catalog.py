@@ -59,8 +59,12 @@ def game(name: str):
     if name not in built_in() and name in installed():
         register(loaded := installed()[name].load())
         return loaded
+    if name == cartridges.ANY:
+        raise UnknownGame(f"a cartridge must be named {cartridges.PREFIX}NAME, or {name} with rom=PATH, its file")
     if name not in built_in():
-        hint = " ".join(filter(None, [did_you_mean(name, games()), f"The games are {', '.join(games())}"]))
+        known = name in cartridges.table()
+        cartridge = f"the console plays a cartridge of this name, {cartridges.PREFIX}{name}." if known else ""
+        hint = " ".join(filter(None, [cartridge or did_you_mean(name, games()), f"The games are {', '.join(games())}"]))
         raise UnknownGame(f"unknown game {checks.shown(name)}: {hint}")
     return _built_in_game(name)
 
@@ -88,10 +92,10 @@ def make(name: str, num_envs: int = 1, *, view: str = "features", picture_size=N
          copy: bool = True, render_mode=None, **options) -> ArcadeVectorEnv:
     """Make N environments of a game as one `gymnasium.vector.VectorEnv`.
 
-    name: one of `games()`, or a path to a game's .pyx.
+    name: one of `games()`, a path to a game's .pyx, or atari:NAME or atari:PATH.bin, a cartridge for the console.
     num_envs: N, the number of environments.
     view: "features", the game's compact vector; "pixels", an (84, 84) uint8 grey picture; "rgb", the screen in colour,
-        (height, width, 3) uint8; or "both", a dict of "features" and "pixels".
+        (height, width, 3) uint8; "both", a dict of "features" and "pixels"; or "ram", the RAM of a cartridge, (128,) uint8.
     picture_size: of the pictures, an integer for squares or (height, width), up to 1,024; None is the size above.
     frame_skip: frames of a step, with the action repeated; (low, high) for a random number from low to high - 1; None is the
         game's default.
@@ -112,11 +116,12 @@ def make(name: str, num_envs: int = 1, *, view: str = "features", picture_size=N
     render_mode: None or "rgb_array", with which `render()` returns pictures, or "human": a window shows the first 16
         environments at the game's own rate.
     options: the game's own options; `game(name).options` has their ranges. ALE's names are known too: frameskip,
-        repeat_action_probability, obs_type, full_action_space, mode and difficulty (envs_c/gymnasium_env/ale.py).
+        repeat_action_probability, obs_type, full_action_space, mode, difficulty and max_num_frames_per_episode
+        (envs_c/gymnasium_env/ale.py). A cartridge may have `rom`, the path of its file; the name "atari" needs it.
 
     Raises UnknownGame, InvalidArgument, or UnknownSetting, which is a TypeError too and suggests the most similar name.
     """
-    chosen = game(name)
+    chosen = cartridge_at(name, options.pop("rom")) if "rom" in options and takes_rom(name) else game(name)
     settings = {"view": view, "picture_size": picture_size, "frame_skip": frame_skip, "frame_stack": frame_stack,
                 "sticky": sticky, "noop_max": noop_max, "time_limit": time_limit, "reward_clip": reward_clip,
                 "episodic_life": episodic_life, "life_loss_info": life_loss_info, "num_threads": num_threads,
@@ -124,6 +129,18 @@ def make(name: str, num_envs: int = 1, *, view: str = "features", picture_size=N
     ale.translate(chosen, settings, options)
     check_names(chosen, options)
     return ArcadeVectorEnv(chosen, num_envs, options=options, **settings)
+
+
+def takes_rom(name) -> bool:
+    """True if the setting `rom` is for this name."""
+    return isinstance(name, str) and (name == cartridges.ANY or name.startswith(cartridges.PREFIX))
+
+
+def cartridge_at(name: str, rom):
+    """The `Game` of a cartridge whose file is given. rom: its path, or None to look for it."""
+    if rom is not None and not (isinstance(rom, (str, os.PathLike)) and isinstance(os.fspath(rom), str)):
+        raise InvalidArgument(f"rom must be the path of a cartridge, a str or Path, not {checks.shown(rom)}")
+    return cartridges.cartridge(name, None if rom is None else os.fspath(rom))
 
 
 def check_names(game: Game, options: dict):
@@ -163,7 +180,7 @@ def register(game) -> str:
         raise InvalidArgument(f"game must be a Game(...) with a name, not {checks.shown(game)}")
     if game.name in built_in() and _built_in_game(game.name) is not game:
         raise InvalidArgument(f"game {game.name!r} has the name of a built-in game; choose another name")
-    name = f"Arcade/{game.title}-v0"
+    name = game.gym_id
     other = registry[name].kwargs.get("name") if name in registry else game.name
     if other != game.name:
         raise InvalidArgument(f"game {game.name!r} has the title {game.title!r}, which the game {other!r} has already; choose "
@@ -174,3 +191,10 @@ def register(game) -> str:
         gymnasium.register(id=name, entry_point="envs_c.catalog:make_single",
                            vector_entry_point="envs_c.catalog:make_vector", kwargs={"name": game.name})
     return name
+
+
+def register_cartridges():
+    """Make the cartridges of the table known in Gymnasium's registry. Their files are looked for when they are made."""
+    for gym_id, name in cartridges.ids().items():
+        gymnasium.register(id=gym_id, entry_point="envs_c.catalog:make_single",
+                           vector_entry_point="envs_c.catalog:make_vector", kwargs={"name": name})

@@ -53,6 +53,14 @@ def make(  # type: ignore[overload-overlap]  # a variable with the text "both" i
 ) -> ArcadeVectorEnv[Both]: ...
 @overload
 def make(
+    name: str | PathLike[str], num_envs: int = 1, *, view: Literal["ram"], picture_size: None = None,
+    frame_skip: FrameSkip = None, frame_stack: int = 1, sticky: float = 0.0, noop_max: int = 0, time_limit: int | None = None,
+    reward_clip: RewardClip = None, episodic_life: bool = False, life_loss_info: bool = False, num_threads: int = 0,
+    autoreset: Autoreset | AutoresetMode = "next_step", seed: Seed = None, copy: bool = True,
+    render_mode: Literal["human", "rgb_array"] | None = None, **options: float | str | PathLike[str],
+) -> ArcadeVectorEnv[Cells]: ...
+@overload
+def make(
     name: FloatGame, num_envs: int = 1, *, view: Literal["features"] = "features", picture_size: Size = None,
     frame_skip: FrameSkip = None, frame_stack: int = 1, sticky: float = 0.0, noop_max: int = 0, time_limit: int | None = None,
     reward_clip: RewardClip = None, episodic_life: bool = False, life_loss_info: bool = False, num_threads: int = 0,
@@ -73,8 +81,11 @@ def make(
     frame_skip: FrameSkip = None, frame_stack: int = 1, sticky: float = 0.0, noop_max: int = 0, time_limit: int | None = None,
     reward_clip: RewardClip = None, episodic_life: bool = False, life_loss_info: bool = False, num_threads: int = 0,
     autoreset: Autoreset | AutoresetMode = "next_step", seed: Seed = None, copy: bool = True,
-    render_mode: Literal["human", "rgb_array"] | None = None, **options: float | str,
+    render_mode: Literal["human", "rgb_array"] | None = None, **options: float | str | PathLike[str],
 ) -> ArcadeVectorEnv[AnyArray]: ...
+def takes_rom(name: object) -> bool: ...
+def cartridge_at(name: str, rom: str | PathLike[str] | None) -> Game: ...
+def register_cartridges() -> None: ...
 def make_vector(
     name: str, num_envs: int = 1, render_mode: str | None = None, **settings: Any
 ) -> ArcadeVectorEnv[Any]: ...

@@ -46,6 +46,10 @@ class Game:
     has_mask: Final[bool]
     has_valid: Final[bool]
     has_lives: Final[bool]
+    @property
+    def gym_id(self) -> str: ...
+    @property
+    def has_ram(self) -> bool: ...
     def __init__(
         self,
         *,

@@ -94,6 +94,16 @@ cdef class Game:
             {name: float(option.default) for name, option in self.options.items()})
         self._check()
 
+    @property
+    def gym_id(self):
+        """The id in Gymnasium's registry."""
+        return f"Arcade/{self.title}-v0"
+
+    @property
+    def has_ram(self):
+        """True for a cartridge of the console, whose features are the RAM."""
+        return False
+
     def _check(self):
         """Raise ContractError if the description is inconsistent."""
         name, (width, height) = f"game {self.name!r}", self.screen if len(self.screen) == 2 else (0, 0)

@@ -3,6 +3,7 @@
 - a game in the package, or offered by an installed one: its name;
 - a game from outside: its path, and a hash of its files. Reading the pickle loads the game, and may compile it, from this path
   only, and only if the files there have the same bytes;
+- a cartridge of the console: its file, and its key, by which the file is checked;
 - another game: the module that holds it as `GAME`, and the module is imported.
 """
 
@@ -13,6 +14,7 @@ from pathlib import Path
 
 from envs_c import outside
 from envs_c.catalog import built_in, game, installed
+from envs_c.console import cartridges
 from envs_c.engine import checks
 from envs_c.errors import CannotCopy, InvalidArgument
 from envs_c.game import Game
@@ -23,6 +25,8 @@ def reference(chosen: Game):
     if chosen in outside.SOURCES:
         path, digest = outside.SOURCES[chosen]
         return from_path, (str(path), digest)
+    if isinstance(chosen, cartridges.Cartridge) and chosen.path is not None:
+        return cartridges.again, (str(chosen.path), chosen.key)
     if chosen.name in (*built_in(), *installed()) and game(chosen.name) is chosen:
         return game, (chosen.name,)
     for name, module in list(sys.modules.items()):
@@ -53,4 +57,5 @@ def from_module(name: str) -> Game:
     return found
 
 
-copyreg.pickle(Game, reference)
+for _kind in (Game, cartridges.Cartridge):
+    copyreg.pickle(_kind, reference)

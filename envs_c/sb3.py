@@ -86,7 +86,7 @@ class ArcadeVecEnv(VecEnv):
             raise InvalidArgument(f"channels_last must be False for view={vector.core.view!r}, not True: it is for grey "
                                   f"pictures; leave it out, or choose view={listed(lambda view: view.main.channels == 1)}")
         self.render_mode = vector.render_mode
-        self.spec = registry.get(f"Arcade/{vector.game.title}-v0")
+        self.spec = registry.get(vector.game.gym_id)
         kind = MaskedEnvironment if vector.game.has_mask else Environment
         self.envs = [kind(self, i) for i in range(vector.num_envs)]
         self._actions = None

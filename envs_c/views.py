@@ -28,6 +28,7 @@ class Part:
 
 
 FEATURES = Part("features", lambda features, size: features)
+RAM = Part("ram", lambda features, size: features)  # the features of a cartridge are its console's RAM
 GREY = Part("pixels", lambda features, size: size, "uint8", channels=1)
 COLOUR = Part("rgb", lambda features, size: (*size, 3), "uint8", channels=3, whole=True)
 
@@ -40,12 +41,14 @@ class View:
     parts: the arrays of an observation, one or two.
     obs_type: ALE's name of the view, or None.
     trained: True if it is a value of the trainer's setting `view`.
+    of_ram: True if only a game with `has_ram`, a cartridge of the console, has it.
     """
 
     name: str
     parts: tuple[Part, ...]
     obs_type: str | None = None
     trained: bool = False
+    of_ram: bool = False
 
     @property
     def main(self) -> Part:
@@ -73,8 +76,14 @@ VIEWS = {view.name: view for view in (
     View("pixels", (GREY,), obs_type="grayscale", trained=True),
     View("rgb", (COLOUR,), obs_type="rgb"),
     View("both", (FEATURES, GREY)),
+    View("ram", (RAM,), obs_type="ram", trained=True, of_ram=True),
 )}
 DEFAULT = next(iter(VIEWS))
+
+
+def of_game(game) -> tuple[View, ...]:
+    """The views that a `Game` has."""
+    return tuple(view for view in VIEWS.values() if game.has_ram or not view.of_ram)
 
 
 def names(holds: Callable[[View], object]) -> tuple[str, ...]:

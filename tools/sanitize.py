@@ -3,7 +3,8 @@
 The sources are copied to build/sanitize-NAME and built there; the modules of the source tree do not change. It runs the test
 files that import neither torch nor a module that needs torch, then a million random steps of every game in each view
 (tests/envs_c/states/test_million.py), then crafted states (tools/crafted_states.py). Only the last of these runs if the first
-argument is `crafted`; the others are that tool's. GCC only.
+argument is `crafted`; the others are that tool's. `fuzz --surface roms --cases 100000` runs the fuzzer (tools/fuzz) instead. GCC
+only.
 """
 
 import os
@@ -41,7 +42,9 @@ def main(sanitizer: str, arguments: list[str]) -> int:
     if sanitizer != "undefined":  # the other two must be loaded before all other libraries
         environment["LD_PRELOAD"] = library(LIBRARIES[sanitizer])
     if arguments[:1] == ["crafted"]:
-        return try_crafted(tree, environment, arguments[1:])
+        return run_tool("crafted_states", tree, environment, arguments[1:])
+    if arguments[:1] == ["fuzz"]:
+        return run_tool("fuzz", tree, environment, arguments[1:])
     tests = arguments or [str(file.relative_to(tree)) for file in game_tests(tree)]
     if not tests:
         sys.exit("insertcoin: no test of the games found under tests/")
@@ -54,12 +57,12 @@ def main(sanitizer: str, arguments: list[str]) -> int:
         return status
     million = [*test[:6], "-m", "slow", "--durations=0", "--durations-min=1", "tests/envs_c/states/test_million.py"]
     status = subprocess.run(million, cwd=tree, env=environment, check=False).returncode
-    return status or try_crafted(tree, environment, [])
+    return status or run_tool("crafted_states", tree, environment, [])
 
 
-def try_crafted(tree: Path, environment: dict, arguments: list[str]) -> int:
-    """Run tools/crafted_states.py on the built modules; returns its status."""
-    command = [sys.executable, "-m", "tools.crafted_states", *arguments]
+def run_tool(name: str, tree: Path, environment: dict, arguments: list[str]) -> int:
+    """Run a module of tools/ on the built modules; returns its status."""
+    command = [sys.executable, "-m", f"tools.{name}", *arguments]
     return subprocess.run(command, cwd=tree, env=environment | {"PYTHONMALLOC": "default"}, check=False).returncode
 
 

@@ -1,20 +1,27 @@
 """The user's cartridges: where their files are, which game one holds, and its `Game`.
 
-`pip install ale-py` brings the files of ALE's games. ENVS_C_ROMS can name a folder with others; `make("atari:PATH.bin")`
-plays one file.
+`pip install ale-py` brings the files of ALE's games. ENVS_C_ROMS can name a folder with others, which are known by their
+bytes, not by their names. `make("atari:qbert", rom=PATH)` takes one file for a game of the table, `make("atari:PATH.bin")`
+plays any file.
 """
 
 import functools
 import hashlib
 import importlib.util
 import os
+import re
 import tomllib
+import warnings
 from pathlib import Path
 
 from envs_c.console import console
+from envs_c.console.console import Cartridge
+from envs_c.engine.checks import shown
 from envs_c.errors import InvalidArgument, UnknownGame, did_you_mean
 
+TABLE = Path(__file__).parent / "games.toml"
 PREFIX = "atari:"
+ANY = PREFIX.removesuffix(":")  # the name for a file only: make("atari", rom=PATH)
 FILE_ENDINGS = (".bin", ".a26", ".rom")
 LARGEST = 32 << 10  # bytes of a cartridge
 KINDS = {"plain": (0, 0x1000), "F8": (1, 0xFF8), "F6": (2, 0xFF6), "F4": (3, 0xFF4), "E0": (4, 0xFE0), "FE": (5, 0x1000)}
@@ -28,25 +35,57 @@ UNKNOWN = {"kind": "", "start": "RRRR", "begin": [], "actions": list(range(18)),
 @functools.cache
 def table() -> dict[str, dict]:
     """The rows of games.toml by name."""
-    with (Path(__file__).parent / "games.toml").open("rb") as file:
+    with TABLE.open("rb") as file:
         return {name: {**UNKNOWN, **row} for name, row in tomllib.load(file).items()}
 
 
-def folders() -> list[Path]:
-    """The folders in which cartridges are looked for: ENVS_C_ROMS, then that of ale-py."""
-    found = [Path(os.environ["ENVS_C_ROMS"]).expanduser()] if os.environ.get("ENVS_C_ROMS") else []
-    spec = importlib.util.find_spec("ale_py")  # found, not imported
-    if spec is not None and spec.submodule_search_locations:
-        found += [Path(place) / "roms" for place in spec.submodule_search_locations]
-    return [folder for folder in found if folder.is_dir()]
+def ids() -> dict[str, str]:
+    """Gymnasium's ids of the games in the table, with their names for `make`. It reads only the table's headings, which is
+    faster: this is called when the package is imported."""
+    names = re.findall(r"^\[(\w+)\]$", TABLE.read_text(encoding="utf-8"), re.MULTILINE)
+    return {f"Atari/{title_of(name)}-v0": f"{PREFIX}{name}" for name in names}
+
+
+def title_of(name: str) -> str:
+    """ALE's title of a game: MsPacman for ms_pacman."""
+    return "".join(word.capitalize() for word in name.split("_"))
+
+
+def own_folder() -> Path | None:
+    """The folder of ENVS_C_ROMS, or None. Raises InvalidArgument if it is no folder."""
+    named = os.environ.get("ENVS_C_ROMS")
+    if named and not Path(named).expanduser().is_dir():
+        raise InvalidArgument(f"ENVS_C_ROMS must name a folder with cartridges, not {shown(named)}")
+    return Path(named).expanduser() if named else None
+
+
+def folder_of_ale() -> Path | None:
+    """The folder with the files of ale-py, which is not imported; None if it is not installed."""
+    spec = importlib.util.find_spec("ale_py")
+    places = spec.submodule_search_locations if spec is not None else None
+    return next((Path(place) / "roms" for place in places or () if (Path(place) / "roms").is_dir()), None)
 
 
 def present() -> dict[str, Path]:
-    """The games of the table whose cartridge is there, by name."""
-    files = {}
-    for folder in reversed(folders()):
-        files |= {path.stem: path for path in folder.iterdir() if path.suffix in FILE_ENDINGS and path.stem in table()}
+    """The games of the table whose cartridge is there, by name: in ENVS_C_ROMS, or else in ale-py."""
+    ale, own = folder_of_ale(), own_folder()
+    files = {path.stem: path for path in cartridge_files(ale) if path.stem in table()}
+    names = {row["md5"]: name for name, row in table().items()}
+    for path in cartridge_files(own):
+        if 0 < path.stat().st_size <= LARGEST and (name := names.get(md5_of(path.read_bytes()))):
+            files[name] = path
     return dict(sorted(files.items()))
+
+
+def cartridge_files(folder: Path | None) -> list[Path]:
+    """The files in a folder that may be cartridges, by their endings."""
+    return [] if folder is None else sorted(path for path in folder.iterdir()
+                                            if path.suffix in FILE_ENDINGS and path.is_file())
+
+
+def md5_of(data: bytes) -> str:
+    """The digest by which the table knows a cartridge."""
+    return hashlib.md5(data, usedforsecurity=False).hexdigest()
 
 
 def how_to_get() -> str:
@@ -55,48 +94,85 @@ def how_to_get() -> str:
 
 
 @functools.cache
-def cartridge(name: str):
+def cartridge(name: str, rom: str | None = None) -> Cartridge:
     """The `Game` of "atari:NAME" or "atari:PATH.bin".
 
+    rom: the path of its file, as a str, with which the name may be "atari"; None looks for it.
+
     Raises UnknownGame if the name is in no row of the table, or if its cartridge is not there, and InvalidArgument if the file
-    cannot be a cartridge.
+    cannot be a cartridge, or is another one than the name says.
     """
     name = name.removeprefix(PREFIX)
+    if rom is not None and (name == ANY or name.endswith(FILE_ENDINGS)):
+        if name != ANY:
+            raise InvalidArgument(f"rom must be left out for {PREFIX}{name}, not {shown(rom)}: the name is a file already")
+        return game_of_file(Path(rom).expanduser())
     if name.endswith(FILE_ENDINGS):
         return game_of_file(Path(name).expanduser())
     if name not in table():
         hint = did_you_mean(name, table())
         raise UnknownGame(f"there is no cartridge {PREFIX}{name} in the table; {hint}{' ' if hint else ''}a file is played as "
                           f"{PREFIX}PATH.bin")
-    if name not in present():
+    if rom is None and name not in present():
         raise UnknownGame(f"the cartridge of {PREFIX}{name} is not on this machine: {how_to_get()}")
-    return game_of_file(present()[name])
+    return game_of_file(present()[name] if rom is None else Path(rom).expanduser(), name)
 
 
-def game_of_file(path: Path):
-    """The `Game` of a file; its row of the table is found by its digest."""
+def again(path: str, key: int) -> Cartridge:
+    """The `Game` of a pickle. Raises InvalidArgument if the file has other bytes than it had."""
+    found = game_of_file(Path(path))
+    if found.key != key:
+        raise InvalidArgument(f"the cartridge {path} must be as it was when the environments were pickled, but it has changed")
+    return found
+
+
+def game_of_file(path: Path, expected: str | None = None) -> Cartridge:
+    """The `Game` of a file; its row of the table is found by its digest.
+
+    expected: the name of the row that it must be.
+    """
     try:
         data = path.read_bytes() if path.stat().st_size <= LARGEST else b""
-    except OSError as error:
-        raise InvalidArgument(f"the cartridge {path} cannot be read: {error.strerror}") from None
+    except (OSError, ValueError) as error:
+        raise InvalidArgument(f"the cartridge {shown(str(path))} cannot be read: {getattr(error, 'strerror', error)}") from None
     if not data:
         raise InvalidArgument(f"a cartridge must be a file of 1 to {LARGEST:,} bytes, not {path} with "
                               f"{path.stat().st_size:,}")
-    md5 = hashlib.md5(data, usedforsecurity=False).hexdigest()
-    name, row = next(((name, row) for name, row in table().items() if row["md5"] == md5), (None, UNKNOWN))
-    return game_of(data, name, row)
+    return game_of_bytes(data, path.resolve(), expected)
 
 
-def game_of(data: bytes, name: str | None, row: dict):
+@functools.cache
+def game_of_bytes(data: bytes, path: Path, expected: str | None = None) -> Cartridge:
+    """The `Game` of the bytes of a file. A cartridge that is not in the table is named in a warning, once."""
+    md5 = md5_of(data)
+    name = next((name for name, row in table().items() if row["md5"] == md5), None)
+    if expected is not None and name != expected:
+        other = f", the one of {PREFIX}{name}" if name else ""
+        raise InvalidArgument(f"the cartridge of {PREFIX}{expected} must have the MD5 digest {table()[expected]['md5']}, but "
+                              f"{path} has {md5}{other}: {PREFIX}PATH.bin plays any file")
+    if name is None:
+        warnings.warn(f"the cartridge {path} (MD5 {md5}) is not in the table of games: it plays with screen and RAM, without "
+                      "rewards, lives and ends", stacklevel=2)
+    game = game_of(data, name, table().get(name, UNKNOWN))
+    game.path = path
+    return game
+
+
+def game_of(data: bytes, name: str | None, row: dict) -> Cartridge:
     """The `Game` of a cartridge's bytes. row: of the table."""
     key = int.from_bytes(hashlib.sha256(data).digest()[:6], "big")  # 48 bits: exact as a float64
-    data, kind = filled(data, row["kind"])
-    number, hot = KINDS[kind]
-    facts = {**row, "kind": number, "hot": hot}
+    data, facts = made(data, row)
     console.insert(data, key, facts)
-    title = "".join(word.capitalize() for word in (name or f"rom_{key:012x}").split("_"))
+    title = title_of(name or f"rom_{key:012x}")
     names = tuple(ACTIONS[number] for number in row["actions"])
     return console.game_of(f"atari_{name or f'rom_{key:012x}'}", title, key, facts, names, ACTIONS)
+
+
+def made(data: bytes, row: dict) -> tuple[bytes, dict]:
+    """The bytes and the facts for `console.insert`. row: of the table."""
+    data, kind = filled(data, row["kind"])
+    number, hot = KINDS[kind]
+    return data, {**row, "kind": number, "hot": hot}
 
 
 def filled(data: bytes, kind: str) -> tuple[bytes, str]:

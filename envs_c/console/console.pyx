@@ -10,7 +10,7 @@ Actions, points, lives, ends and starts are ALE's, as games.toml has them.
 """
 
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
-from libc.stdlib cimport calloc, malloc
+from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
 
 from envs_c.console.facts cimport (
@@ -23,7 +23,7 @@ from envs_c.console.tia cimport Tia
 from envs_c.console.tia_rows cimport tia_run
 from envs_c.game cimport Game, Head, Io, picture_of, run_chunk, see, state_stride
 from envs_c.rng cimport Rng
-from envs_c.screen cimport SMALL, Canvas, canvas_rect, grey_of
+from envs_c.screen cimport SMALL, Canvas, Screen, canvas_rect, grey_of
 from envs_c.valid cimport all_between, between
 
 from envs_c.game import Option
@@ -33,6 +33,7 @@ cdef enum:
     MOST_CARTRIDGES = 1024
     WIDTH = 160
     MOST_ROWS = 250
+    GUARD = 4096          # bytes around the state in `try_rom`
 
 
 cdef Rom* cartridges[MOST_CARTRIDGES]
@@ -244,6 +245,67 @@ def insert(bytes data, uint64_t key, facts):
     cartridge_count += 1
 
 
+def try_rom(bytes data, facts, actions, *, int seed=0):
+    """Play a ROM that is not kept, from two resets each, with a picture in colour and a grey one of two frames after each.
+
+    data, facts: as for `insert`.
+    actions: ALE's numbers, one a frame.
+    seed: fills the memory around the state.
+
+    Returns the RAM, 128 bytes. Raises RuntimeError if the console wrote outside its state.
+    """
+    global cartridge_count
+    cdef size_t size = sizeof(Console)
+    cdef int k
+    cdef char* memory
+    cdef uint8_t* rgb
+    cdef double[16] options
+    cdef Rng rng
+    cdef bint over = False, whole = True
+    memset(&options, 0, sizeof(options))
+    memset(&rng, 0, sizeof(rng))
+    options[1] = 1
+    insert(data, 0, facts)
+    memory = <char*>malloc(size + 2 * GUARD)
+    rgb = <uint8_t*>malloc(3 * WIDTH * MOST_ROWS + SMALL * SMALL + SMALL)
+    memset(memory, seed, size + 2 * GUARD)
+    memset(memory + GUARD, 0, size)
+    for _ in range(2):
+        reset(memory + GUARD, options, &rng)
+        for action in actions:
+            step(memory + GUARD, action, &rng, &over)
+            draw_once(memory + GUARD, rgb, facts["height"])
+    for k in range(GUARD):
+        whole = whole and memory[k] == <char>seed and memory[size + GUARD + k] == <char>seed
+    observe(memory + GUARD, rgb)
+    ram = bytes(rgb[:128])
+    free(memory)
+    free(rgb)
+    cartridge_count -= 1
+    free(loaded[cartridge_count])
+    free(cartridges[cartridge_count].bytes)
+    free(cartridges[cartridge_count])
+    if not whole:
+        raise RuntimeError("the console wrote outside its state")
+    return ram
+
+
+cdef void draw_once(const void* state, uint8_t* memory, int height) noexcept nogil:
+    """A picture in colour, and a grey one."""
+    cdef Canvas canvas
+    cdef Screen screen
+    memset(&canvas, 0, sizeof(canvas))
+    memset(&screen, 0, sizeof(screen))
+    screen.x.length, screen.y.length = WIDTH, height
+    canvas.screen = &screen
+    canvas.rgb = memory
+    draw(state, &canvas)
+    canvas.rgb = NULL
+    canvas.grey = memory + 3 * WIDTH * MOST_ROWS
+    canvas.touched = canvas.grey + SMALL * SMALL
+    draw_two(state, &canvas)
+
+
 cdef inline uint32_t without_colour(uint32_t colour) noexcept nogil:
     """The grey of a PAL colour after a frame with an odd number of lines."""
     cdef int grey = <int>(0.2989 * (colour >> 16) + 0.5870 * (colour >> 8 & 255) + 0.1140 * (colour & 255) + 0.5)
@@ -264,9 +326,26 @@ cdef void prepare() noexcept nogil:
     make_axis(&rows[1], MOST_ROWS)
 
 
+class Cartridge(Game):
+    """The `Game` of a cartridge.
+
+    path: its file, or None.
+    key: by which the console knows it, from its bytes.
+    """
+
+    has_ram = True
+    path = None
+    key = 0
+
+    @property
+    def gym_id(self):
+        """The id in Gymnasium's registry, of a game in the table."""
+        return f"Atari/{self.title}-v0"
+
+
 def game_of(str name, str title, uint64_t key, facts, names, all_names):
     """The `Game` of an inserted cartridge."""
-    return Game(
+    cdef Game game = Cartridge(
         name=name, title=title, version=1, summary=f"The Atari 2600 cartridge {title}, as ale-py plays it.",
         actions=lambda options: all_names if options["full_action_space"] else names,
         feature_shape=(128,), feature_dtype="uint8", feature_low=0, feature_high=255, screen=(WIDTH, facts["height"]),
@@ -274,4 +353,6 @@ def game_of(str name, str title, uint64_t key, facts, names, all_names):
         options={"cartridge": Option(key, key, key, "the cartridge's digest"),
                  "full_action_space": Option(0, 0, 1, "1: all 18 actions of ALE")},
         compared_with="ale-py, frame by frame: RAM, picture, reward, lives and end.",
-    ).bind(chunk, backdrop, draw, sizeof(Console), has_mask=False, valid=valid, lives=lives, prepare=prepare)
+    )
+    game.key = key
+    return game.bind(chunk, backdrop, draw, sizeof(Console), has_mask=False, valid=valid, lives=lives, prepare=prepare)

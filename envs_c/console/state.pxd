@@ -26,6 +26,7 @@ ctypedef struct Cpu:
     uint8_t d
     uint8_t i
     uint8_t bus           # the last byte on the data bus
+    uint8_t[3] unused     # in place of padding, which would get any bytes when a copy is written back
 
 
 ctypedef struct Frame:

@@ -14,7 +14,7 @@ import numpy as np
 
 from envs_c.errors import InvalidArgument
 from envs_c.machine import free_memory
-from envs_c.views import View
+from envs_c.views import VIEWS, View, of_game
 
 SEED_MAX = (1 << 64) - 1
 UNITS = ((1e3, "kB"), (1e6, "MB"), (1e9, "GB"), (1e12, "TB"))
@@ -71,6 +71,14 @@ def choice(name: str, value, choices: tuple[str, ...]) -> str:
     if not isinstance(text, str) or text not in choices:
         raise InvalidArgument(f"{name} must be one of {', '.join(map(repr, choices))}, not {shown(value)}")
     return text
+
+
+def view(value, game) -> str:
+    """The name of a view that the game has."""
+    if value in VIEWS and VIEWS[value] not in of_game(game):
+        raise InvalidArgument(f"view must be one of {', '.join(repr(one.name) for one in of_game(game))} for {game.name}, not "
+                              f"{shown(value)}: only a cartridge of the console has a RAM")
+    return choice("view", value, tuple(one.name for one in of_game(game)))
 
 
 def picture_size(value, view: View, screen: tuple[int, int], small: int) -> tuple[int, int] | None:

@@ -115,7 +115,7 @@ cdef class Engine:
         self.actions, feature_shape, self.feature_low, self.feature_high = game.describe(self.options)
         self.num_envs = checks.integer("num_envs", num_envs, 1, 1 << 24)
         self.first = checks.integer("first", first, 0, 1 << 30)
-        self.view = checks.choice("view", view, tuple(VIEWS))
+        self.view = checks.view(view, game)
         shown = VIEWS[self.view]
         self.picture_size = checks.picture_size(picture_size, shown, game.screen, SMALL)
         self.autoreset = checks.choice("autoreset", autoreset, ("next_step", "same_step", "disabled"))

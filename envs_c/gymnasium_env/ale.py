@@ -10,7 +10,7 @@ from envs_c.engine import checks
 from envs_c.engine.vecenv import VecEnv
 from envs_c.errors import InvalidArgument
 from envs_c.game import Game
-from envs_c.views import DEFAULT, VIEWS
+from envs_c.views import DEFAULT, of_game
 
 # in ALE's order, which its users number actions by
 ACTIONS = ("NOOP", "FIRE", "UP", "RIGHT", "LEFT", "DOWN", "UPRIGHT", "UPLEFT", "DOWNRIGHT", "DOWNLEFT", "UPFIRE", "RIGHTFIRE",
@@ -22,7 +22,8 @@ CARTRIDGES: dict[str, dict[str, tuple[str, tuple[int, ...]]]] = {
     "freeway": {"mode": ("game", tuple(range(8))), "difficulty": ("difficulty", (0, 1))},
     "pong": {}, "seaquest": {}, "space_invaders": {},
 }
-SETTINGS = ("frameskip", "repeat_action_probability", "obs_type", "full_action_space", "mode", "difficulty")
+SETTINGS = ("frameskip", "repeat_action_probability", "obs_type", "full_action_space", "mode", "difficulty",
+            "max_num_frames_per_episode")
 
 
 def translate(game: Game, settings: dict, options: dict):
@@ -40,6 +41,10 @@ def translate(game: Game, settings: dict, options: dict):
         _use(settings, "repeat_action_probability", given["repeat_action_probability"], "sticky", 0.0)
     if "obs_type" in given:
         _set_view(game, settings, given["obs_type"])
+    if "max_num_frames_per_episode" in given:
+        _set_limit(game, settings, given["max_num_frames_per_episode"])
+    if "full_action_space" in game.options and "full_action_space" in options:
+        options["full_action_space"] = int(checks.boolean("full_action_space", options["full_action_space"]))
     if checks.boolean("full_action_space", given.get("full_action_space", False)):
         if game.name not in CARTRIDGES:
             raise InvalidArgument(f"full_action_space must be False for {game.name}, not True: it is for the games after "
@@ -63,7 +68,7 @@ def _set_view(game: Game, settings: dict, value):
     if settings["view"] != DEFAULT or settings["picture_size"] is not None:
         raise InvalidArgument("obs_type and view or picture_size must not be given together: they are one setting; leave "
                               "obs_type out")
-    chosen = {view.obs_type: view for view in VIEWS.values() if view.obs_type}
+    chosen = {view.obs_type: view for view in of_game(game) if view.obs_type}
     if value == "ram" and value not in chosen:
         raise InvalidArgument("obs_type must be 'rgb' or 'grayscale', not 'ram': the games are no emulation and have no RAM; "
                               "view='features' is their own vector")
@@ -71,6 +76,16 @@ def _set_view(game: Game, settings: dict, value):
     settings["view"] = view.name
     if view.picture is not None:
         settings["picture_size"] = game.screen[::-1]
+
+
+def _set_limit(game: Game, settings: dict, value):
+    """Set the limit of steps for ALE's limit of frames."""
+    frames = checks.integer("max_num_frames_per_episode", value, 0, 1 << 30)
+    skip = checks.frame_skip(game.frame_skip if settings["frame_skip"] is None else settings["frame_skip"])
+    if isinstance(skip, tuple) or frames % skip:
+        raise InvalidArgument("max_num_frames_per_episode must be a multiple of frame_skip, whole steps of one length, not "
+                              f"{frames} with frame_skip={skip}")
+    _use(settings, "max_num_frames_per_episode", frames // skip, "time_limit", None)
 
 
 def _set_option(game: Game, name: str, value, options: dict):

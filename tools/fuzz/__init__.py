@@ -5,4 +5,4 @@ only from the run's seed, the surface's name and the case's number, so that thes
 """
 
 # Each surface with its share of the cases, in percent: cheap cases are many.
-SURFACES = {"api": 45, "states": 25, "tables": 18, "checkpoints": 8, "lines": 4}
+SURFACES = {"api": 45, "states": 24, "roms": 1, "tables": 18, "checkpoints": 8, "lines": 4}

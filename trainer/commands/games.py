@@ -6,6 +6,7 @@ from pathlib import Path
 
 import envs_c
 from envs_c.__main__ import main
+from envs_c.console.cartridges import PREFIX
 from envs_c.errors import did_you_mean
 from trainer.errors import ConfigError, RunError
 from trainer.process import program_name
@@ -43,7 +44,7 @@ def play(argv: list[str]) -> int:
     name, helps = _named(argv), not {"-h", "--help"}.isdisjoint(argv)
     if name is None and not helps:
         raise ConfigError(f"GAME or RUN is missing; `{program_name()} play --help` lists the options")
-    if name is None or not (name.endswith(".pyx") or name in envs_c.games()):
+    if name is None or not (name.endswith(".pyx") or name.startswith(PREFIX) or name in envs_c.games()):
         if name is None:
             with contextlib.suppress(SystemExit):
                 main(["play", "--help"], program_name())

@@ -9,6 +9,9 @@ folder. Everything behind takes the `GameName`. Files keep the text.
     gym:FILE.py:NAME the same in a file, or an ID that the file registers
 
 If there is a second part, "gym:" may be left out.
+
+    atari:NAME       a cartridge for the console
+    atari:FILE.bin   a cartridge in a file
 """
 
 import hashlib
@@ -20,7 +23,7 @@ from types import ModuleType
 
 import envs_c
 from envs_c import catalog, outside
-from envs_c.console.cartridges import PREFIX
+from envs_c.console.cartridges import FILE_ENDINGS, PREFIX
 from envs_c.errors import did_you_mean
 from envs_c.game import Game
 from trainer.errors import ConfigError, FileError
@@ -55,6 +58,8 @@ class GameName(str):
         """The name for titles and tables: a file without its folder, a game's also without its ending."""
         if self.env_file is not None:
             return f"gym:{Path(self.env_file).name}:{self.env_name}"
+        if self.cartridge_file is not None:
+            return f"{PREFIX}{Path(self.cartridge_file).name}"
         return Path(self).stem if self.is_file else str(self)
 
     @property
@@ -82,6 +87,12 @@ class GameName(str):
     def is_cartridge(self) -> bool:
         """True for a cartridge of the console, atari:NAME."""
         return self.startswith(PREFIX)
+
+    @property
+    def cartridge_file(self) -> str | None:
+        """The file of a cartridge, atari:FILE.bin; None for others."""
+        place = self.removeprefix(PREFIX)
+        return place if self.is_cartridge and place.endswith(FILE_ENDINGS) else None
 
     @property
     def is_ale(self) -> bool:
@@ -127,6 +138,8 @@ def whole(text: str) -> GameName:
         game = GameName(_GYM + text)
     if game.is_file:
         return GameName(path_of(game))
+    if game.cartridge_file is not None:
+        return GameName(f"{PREFIX}{path_of(game)}")
     return game if game.env_file is None else GameName(f"{_GYM}{path_of(game)}:{game.env_name}")
 
 
@@ -188,5 +201,8 @@ def load_environments(game: GameName) -> ModuleType:
 
 
 def path_of(game: GameName) -> Path:
-    """The absolute path of a game given as a .pyx, or of the .py of an environment. Raises FileError if no file can have it."""
-    return user_path(game.env_file or game).resolve()
+    """The absolute path of a game given as a .pyx, of a cartridge's file, or of the .py of an environment.
+
+    Raises FileError if no file can have it.
+    """
+    return user_path(game.cartridge_file or game.env_file or game).resolve()

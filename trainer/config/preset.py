@@ -33,6 +33,7 @@ def preset(game: GameName, spaces: Spaces | None = None, view: str = DEFAULT, se
     For a game of this package with a view that has a preset of its own, presets/VIEW.toml, only the environments' settings come
     from there: VIEW.toml changes some of them, and has the policy and the learning for all games; presets/GAME_VIEW.toml, if
     there is one, changes these.
+    A cartridge of the console has presets/atari_ram.toml, and for a view with pictures presets/atari.toml.
     With self_play presets/GAME_self_play.toml, if there is one, changes the preset for features.
 
     A game given as a path to its .pyx has its preset beside it: my_game.toml beside my_game.pyx. ALE's games under
@@ -42,6 +43,8 @@ def preset(game: GameName, spaces: Spaces | None = None, view: str = DEFAULT, se
 
     Raises ConfigError if the file names an unknown setting or gives a setting a bad value.
     """
+    if game.is_cartridge:
+        return _with_file(Config(game), "atari" if view in VIEWS and VIEWS[view].picture else "atari_ram")
     label = str(user_path(game).with_suffix(".toml")) if game.is_file else f"presets/{game}.toml"
     if spaces is not None and game.is_gym and not game.is_ale:
         label = f"presets/gym_{spaces.kind}.toml"

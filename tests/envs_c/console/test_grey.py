@@ -1,0 +1,71 @@
+"""Grey pictures of 84x84: those of ale-py's AtariVectorEnv, byte for byte."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip("ale_py")
+
+from ale_py import AtariVectorEnv
+
+import envs_c
+
+# equal to ale-py in RAM and picture for these steps; adventure has the 250 rows of PAL
+GAMES = ["adventure", "amidar", "bank_heist", "breakout", "chopper_command", "frostbite", "kaboom", "pong", "seaquest",
+         "space_invaders"]
+
+
+def pair(name: str, frame_skip: int = 4):
+    """ale-py's vector environment and ours, with the same game and settings."""
+    theirs = AtariVectorEnv(name, 1, stack_num=1, frameskip=frame_skip, noop_max=0, reward_clipping=False, use_fire_reset=False,
+                            repeat_action_probability=0.0)
+    return theirs, envs_c.make(f"atari:{name}", view="pixels", frame_skip=frame_skip)
+
+
+def check(theirs, ours, steps: int, seed: int = 0) -> int:
+    """Compare the pictures of random play through ends and resets. Returns the number of pictures."""
+    draw, seen = np.random.default_rng(seed), 0
+    pictures = theirs.reset(seed=0)[0][:, 0], ours.reset(seed=0)[0]
+    ended = False
+    for step in range(steps + 1):
+        if not ended:  # an episode's last picture is an earlier one there
+            assert np.array_equal(*pictures), f"step {step}"
+            seen += 1
+        actions = draw.integers(ours.single_action_space.n, size=1)
+        (picture, reward, terminated, *_), ours_now = theirs.step(actions), ours.step(actions)
+        assert reward == ours_now[1] and terminated == ours_now[2]
+        ended, pictures = terminated[0], (picture[:, 0], ours_now[0])
+    return seen
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_pictures_are_those_of_atari_vector_env(name):
+    assert check(*pair(name), 100) > 90
+
+
+@pytest.mark.parametrize("frame_skip", [1, 2, 3])
+def test_a_step_of_one_frame_shows_it_alone_and_others_the_brighter_of_two(frame_skip):
+    assert check(*pair("seaquest", frame_skip), 80) > 70
+
+
+def test_a_later_episode_begins_with_its_own_picture():
+    theirs, ours = pair("kaboom")
+    assert check(theirs, ours, 220, seed=2) > 210
+    assert ours.core.ended_length[0] > 0, "an episode has ended"
+
+
+def test_an_episode_that_begins_with_noops_shows_the_last_of_them_alone():
+    single = envs_c.make("atari:assault", view="both", frame_skip=1)
+    seen = [single.reset()[0], *(single.step([0])[0] for _ in range(9))]
+    for seed in range(6):
+        first = envs_c.make("atari:assault", view="both", noop_max=9, seed=seed).reset()[0]
+        same = [k for k, one in enumerate(seen) if np.array_equal(one["features"], first["features"])]
+        assert len(same) == 1 and same[0] > 0
+        assert np.array_equal(seen[same[0]]["pixels"], first["pixels"])
+
+
+def test_a_snapshot_keeps_both_frames():
+    ours = envs_c.make("atari:seaquest", view="pixels")
+    ours.reset()
+    for action in (1, 5, 3, 4) * 8:
+        picture = ours.step([action])[0]
+    assert np.array_equal(envs_c.make("atari:seaquest", view="pixels").set_state(ours.get_state()), picture)

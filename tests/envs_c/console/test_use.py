@@ -1,0 +1,168 @@
+"""How cartridges are named, found and made: files, Gymnasium's ids, ALE's settings, views, and what is said of wrong ones."""
+
+import pickle
+import warnings
+from pathlib import Path
+
+import gymnasium
+import numpy as np
+import own_rom
+import pytest
+
+import envs_c
+from envs_c.__main__ import main
+from envs_c.console import cartridges
+from envs_c.errors import InvalidArgument, UnknownGame
+from envs_c.machine import cores
+from tools.fuzz import pool
+
+ROMS = cartridges.folder_of_ale()
+needs_ale = pytest.mark.skipif(ROMS is None, reason="needs the cartridges of ale-py")
+
+
+def played(env, steps: int = 30) -> list:
+    """The observations of some steps with all actions in turn."""
+    return [env.reset(seed=1)[0], *(env.step(np.full(env.num_envs, k % 3))[0] for k in range(steps))]
+
+
+@needs_ale
+def test_ram_is_the_features_of_a_cartridge():
+    ram, features = (envs_c.make("atari:pong", 2, view=view) for view in ("ram", "features"))
+    assert ram.single_observation_space == gymnasium.spaces.Box(0, 255, (128,), np.uint8)
+    assert np.array_equal(played(ram), played(features))
+
+
+@pytest.mark.parametrize("settings", [{"view": "ram"}, {"obs_type": "ram"}])
+def test_a_game_without_a_ram_refuses_the_view(settings):
+    with pytest.raises(InvalidArgument, match="not 'ram': .* RAM"):
+        envs_c.make("breakout", **settings)
+
+
+@needs_ale
+@pytest.mark.parametrize(("theirs", "ours"), [
+    ({"obs_type": "ram", "frameskip": 3}, {"view": "ram", "frame_skip": 3}),
+    ({"obs_type": "rgb", "repeat_action_probability": 0.25}, {"view": "rgb", "sticky": 0.25}),
+    ({"obs_type": "grayscale"}, {"view": "pixels", "picture_size": (210, 160)}),
+    ({"full_action_space": True}, {"full_action_space": 1}), ({"full_action_space": False}, {}),
+    ({"max_num_frames_per_episode": 400}, {"time_limit": 100}),
+    ({"max_num_frames_per_episode": 400, "frameskip": 2}, {"time_limit": 200, "frame_skip": 2})])
+def test_ales_settings_are_ours(theirs, ours):
+    one, other = envs_c.make("atari:qbert", seed=0, **theirs), envs_c.make("atari:qbert", seed=0, **ours)
+    assert (one.core.time_limit, one.single_action_space) == (other.core.time_limit, other.single_action_space)
+    assert np.array_equal(played(one), played(other))
+
+
+@pytest.mark.parametrize(("limit", "message"), [(402, "a multiple of frame_skip, whole steps of one length, not 402"),
+                                                (-4, "an integer from 0"), ("1", "an integer from 0")])
+def test_a_limit_of_frames_must_be_whole_steps(limit, message):
+    with pytest.raises(InvalidArgument, match=f"max_num_frames_per_episode must be .*{message}"):
+        envs_c.make("breakout", frame_skip=4, max_num_frames_per_episode=limit)
+
+
+@needs_ale
+def test_gymnasiums_ids_make_cartridges():
+    single = gymnasium.make("envs_c:Atari/MsPacman-v0", obs_type="ram")
+    assert single.unwrapped.get_action_meanings() == list(cartridges.cartridge("atari:ms_pacman").actions)
+    assert single.reset()[0].shape == (128,) and single.unwrapped.ale.lives() == 3
+    assert gymnasium.make_vec("envs_c:Atari/Qbert-v0", 3, obs_type="rgb").reset()[0].shape == (3, 210, 160, 3)
+    assert gymnasium.make_vec("Atari/Qbert-v0", 1, rom=ROMS / "qbert.bin").unwrapped.game.name == "atari_qbert"
+
+
+def test_every_row_of_the_table_has_an_id():
+    assert cartridges.ids() == {f"Atari/{cartridges.title_of(name)}-v0": f"atari:{name}" for name in cartridges.table()}
+    assert set(cartridges.ids()) <= set(gymnasium.registry)
+
+
+def test_a_file_plays_by_its_path(own_cartridge):
+    path = str(own_cartridge.path)
+    for env in (envs_c.make(f"atari:{path}", 2), envs_c.make("atari", 2, rom=path), envs_c.make("atari:own_rom", 2, rom=path)):
+        assert env.game.name == "atari_own_rom" and played(env)[-1][0, 0x10] == 1  # of three lives, after 120 frames
+
+
+def test_a_cartridge_travels_in_a_pickle_by_its_file(own_cartridge, tmp_path):
+    env = envs_c.make(f"atari:{own_cartridge.path}", 2, view="pixels", seed=0)
+    env.reset()
+    env.step([1, 2])
+    again = pickle.loads(pickle.dumps(env))
+    assert all(np.array_equal(env.step([2, k])[0], again.step([2, k])[0]) for k in range(3))
+    other = tmp_path / "other.bin"
+    other.write_bytes(own_rom.DATA[::-1])
+    with pytest.warns(UserWarning), pytest.raises(InvalidArgument, match="has changed"):
+        cartridges.again(str(other), own_cartridge.key)
+
+
+def test_own_files_are_known_by_their_bytes(own_cartridge, tmp_path, monkeypatch):
+    (tmp_path / "a game (1982).a26").write_bytes(own_rom.DATA)
+    (tmp_path / "qbert.bin").write_bytes(b"not qbert")
+    (tmp_path / "notes.txt").write_bytes(own_rom.DATA)
+    monkeypatch.setenv("ENVS_C_ROMS", str(tmp_path))
+    monkeypatch.setattr(cartridges, "folder_of_ale", lambda: None)
+    assert cartridges.present() == {"own_rom": tmp_path / "a game (1982).a26"}
+
+
+def test_an_unknown_cartridge_plays_without_reward_and_says_so_once(tmp_path):
+    path = tmp_path / "unknown.bin"
+    path.write_bytes(own_rom.DATA[:4000] + bytes(96))
+    with pytest.warns(UserWarning, match="not in the table of games: it plays with screen and RAM, without rewards"):
+        env = envs_c.make(f"atari:{path}", view="rgb")
+    assert env.reset()[0].shape == (1, 210, 160, 3) and not env.step([2])[1].any()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        envs_c.make("atari", rom=path)
+
+
+def test_names_files_and_folders_that_are_wrong_are_named(own_cartridge, tmp_path, monkeypatch):
+    wrong = tmp_path / "wrong.bin"
+    wrong.write_bytes(own_rom.DATA)
+    monkeypatch.setattr(cartridges, "folder_of_ale", lambda: None)
+    for error, message, name, settings in [
+            (UnknownGame, "not on this machine: pip install ale-py", "atari:tennis", {}),
+            (UnknownGame, "named atari:NAME, or atari with rom=PATH", "atari", {}),
+            (UnknownGame, "did you mean tennis", "atari:tenis", {}),
+            (UnknownGame, "the console plays a cartridge of this name, atari:qbert", "qbert", {}),
+            (InvalidArgument, "atari:tennis must have the MD5 .* has .*, the one of atari:own_rom", "atari:tennis", {"rom": wrong}),
+            (InvalidArgument, "cannot be read: No such file", "atari", {"rom": tmp_path / "none.bin"}),
+            (InvalidArgument, "rom must be left out for atari:x.bin", "atari:x.bin", {"rom": wrong}),
+            (InvalidArgument, "rom must be the path of a cartridge, a str or Path, not 3", "atari", {"rom": 3}),
+            (InvalidArgument, "unexpected keyword argument 'rom'", "breakout", {"rom": wrong})]:
+        with pytest.raises(error, match=message):
+            envs_c.make(name, **settings)
+    monkeypatch.setenv("ENVS_C_ROMS", str(tmp_path / "nowhere"))
+    cartridges.cartridge.cache_clear()
+    with pytest.raises(InvalidArgument, match="ENVS_C_ROMS must name a folder"):
+        envs_c.make("atari:tennis")
+
+
+def test_the_list_of_games_has_the_cartridges_and_says_how_to_get_them(monkeypatch, capsys):
+    monkeypatch.setattr(cartridges, "present", lambda: {"pong": Path("pong.bin"), "qbert": Path("qbert.bin")})
+    monkeypatch.setattr(envs_c, "games", lambda: ())
+    assert main(["games"]) == 0
+    out = capsys.readouterr().out
+    assert f"cartridges for the Atari 2600 that are here: 2 of {len(cartridges.table())}" in out
+    assert "    pong qbert\n" in out and "pip install ale-py" in out
+
+
+@needs_ale
+def test_a_cartridge_steps_alike_through_every_interface():
+    sb3 = pytest.importorskip("envs_c.sb3", exc_type=ImportError)
+    settings = {"sticky": 0.25, "noop_max": 5, "autoreset": "same_step", "seed": 3}
+    plain, threads = envs_c.make("atari:pong", 4, **settings), envs_c.make("atari:pong", 4, num_threads=2, **settings)
+    other, own = envs_c.make_async("atari:pong", 4, num_threads=2, **settings), envs_c.make("atari:pong", 4, **settings)
+    wrapped = sb3.ArcadeVecEnv(own)
+    other.async_reset()
+    first = plain.reset()[0]
+    assert all(np.array_equal(first, seen) for seen in (threads.reset()[0], other.recv()[0], wrapped.reset()))
+    for row in np.random.default_rng(0).integers(6, size=(25, 4)):
+        other.send(row)
+        seen = plain.step(row)[0]
+        assert all(np.array_equal(seen, one) for one in (threads.step(row)[0], other.recv()[0], wrapped.step(row)[0]))
+
+
+def test_no_stranger_s_cartridge_harms_the_console():
+    found = pool.run([pool.Job("roms", 0, 39)], 5, 1, 60, pytest.fail)["roms"]
+    assert (found.cases, found.counts["accepted"], found.faults) == (40, 40, [])
+
+
+@pytest.mark.slow
+def test_no_stranger_s_cartridge_of_ten_thousand_harms_the_console():
+    assert pool.run(pool.jobs({"roms": 10_000}, cores()), 6, cores(), 60, pytest.fail)["roms"].cases == 10_000
