@@ -3,8 +3,8 @@
 The sources are copied to build/sanitize-NAME and built there; the modules of the source tree do not change. It runs the test
 files that import neither torch nor a module that needs torch, then a million random steps of every game in each view
 (tests/envs_c/states/test_million.py), then crafted states (tools/crafted_states.py). Only the last of these runs if the first
-argument is `crafted`; the others are that tool's. `fuzz --surface roms --cases 100000` runs the fuzzer (tools/fuzz) instead. GCC
-only.
+argument is `crafted`; the others are that tool's. `fuzz --surface roms --cases 100000` runs the fuzzer (tools/fuzz) instead.
+GCC only.
 """
 
 import os

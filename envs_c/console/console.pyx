@@ -18,7 +18,7 @@ from envs_c.console.facts cimport (
 from envs_c.console.frame cimport power_on, run_frame
 from envs_c.console.grey cimport Axis, make_axis, shrink_frames
 from envs_c.console.palette cimport NTSC, PAL
-from envs_c.console.state cimport LOG, Console, Facts, Frame, Rom
+from envs_c.console.state cimport LOG, Console, Facts, Rom
 from envs_c.console.tia cimport Tia
 from envs_c.console.tia_rows cimport tia_run
 from envs_c.game cimport Game, Head, Io, picture_of, run_chunk, see, state_stride

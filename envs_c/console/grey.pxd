@@ -99,7 +99,8 @@ cdef inline void small_rows(const float* narrow, const int* kept, const Axis* y,
 
 
 cdef inline void shrink_frames(const uint8_t* frame, const float* greys, const uint8_t* other, const float* other_greys,
-                               int height, const Axis* x, const Axis* y, float* narrow, int* kept, Canvas* canvas) noexcept nogil:
+                               int height, const Axis* x, const Axis* y, float* narrow, int* kept,
+                               Canvas* canvas) noexcept nogil:
     """Write the small picture of one frame, or of the brighter pixels of two, to a grey canvas.
 
     frame, other: (height, COLUMNS) colours of the last frame and of the one before; other may be NULL.

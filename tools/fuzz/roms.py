@@ -44,7 +44,7 @@ def few_values(rng: Random) -> bytes:
 
 
 def changed(rng: Random) -> bytes:
-    """A cartridge of ale-py, or one of our own if that is not installed, with some bytes changed; now and then cut or doubled."""
+    """A cartridge of ale-py, or one of our own if there is none, with some bytes changed; now and then cut or doubled."""
     files = sorted(cartridges.present().values())
     data = bytearray(rng.choice(files).read_bytes() if files else rom(assemble(random_program(rng.randrange(1000)))))
     for _ in range(rng.choice([1, 5, 50, 1000])):

@@ -85,6 +85,7 @@ STRANGERS = [b"\xea", b"\x02" * 4096, bytes(4096), b"\x4c\x00\xf0" + bytes(8189)
              b"\x60" * 16384, b"\x00" * 32768, b"\xff" * 3000]
 
 
+@pytest.mark.filterwarnings("ignore:the cartridge")
 @pytest.mark.parametrize("number", range(len(STRANGERS) + 12))
 def test_any_bytes_play_without_reward(number, tmp_path):
     draw = random.Random(number)
