@@ -7,7 +7,8 @@ import pytest
 from setup_support import ROOT
 
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-PACKAGES = {"ale_py": "ale_py", "atari": "ale_py", "Atari": "ale_py", "envpool": "envpool", "pufferlib": "pufferlib", "stable_baselines3": "stable_baselines3",
+PACKAGES = {"ale_py": "ale_py", "atari": "ale_py", "Atari": "ale_py", "envpool": "envpool", "pufferlib": "pufferlib",
+            "stable_baselines3": "stable_baselines3",
             "make_atari_env": "cv2", "ResizeObservation": "cv2"}  # a word of a block, and the package that it needs
 PAGES = sorted((ROOT / "docs" / "coming_from").glob("*.md"))
 BLOCKS = [pytest.param(*found, id=f"{page.stem}-{number}") for page in PAGES
