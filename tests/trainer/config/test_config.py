@@ -36,7 +36,7 @@ IN_THE_FIRST_CHECKPOINTS = [
     "pool_size", "pool_active", "current_share", "opponent_draw", "snapshot_every", "snapshot_win_rate", "anchor_games"]
 
 REFUSED = [
-    (EnvConfig, "view", "sound", "features or pixels"),
+    (EnvConfig, "view", "sound", "features, pixels or ram"),
     (EnvConfig, "num_envs", 0, "an integer from 1 to 1,048,576"),
     (EnvConfig, "num_envs", 2.0, "an integer"),
     (EnvConfig, "num_envs", True, "an integer"),
