@@ -5,10 +5,11 @@ The trainings are those of `python -m trainer bench`, whose folders are named he
     python -m trainer bench breakout pong --out FOLDER      # 10 seeds, without and with sticky actions
     python -m benchmarks.seeds FOLDER --out benchmarks/results/seeds.md
 
-The page has the means, interquartile means and their intervals over the seeds, minutes and steps, and the published scores of
-games that equal their cartridge. A file .json beside --out keeps what the page needs of each training. Trainings that have not
-ended are left out; a column says how many seeds a row has. With --add the trainings that are in that file already, of another
-machine for example, stay, but for those of games whose trainings in the folders have other settings.
+The page has means over the seeds with their intervals, interquartile means, minutes and steps, and the published scores of
+games that equal their cartridge; and a table over these games. A file .json beside --out keeps what the page needs of each
+training. Trainings that have not ended are left out; a column says how many seeds a row has. With --add the trainings that are
+in that file already, of another machine for example, stay, but for those of games whose trainings in the folders have other
+settings. With --add and no FOLDER the page is written once more.
 """
 
 import json
@@ -28,22 +29,33 @@ from trainer.config.preset import preset
 from trainer.config.sections import OF_THE_MACHINE
 from trainer.errors import RunError
 from trainer.log.text import markdown
-from trainer.results import published
+from trainer.results import published, statistics
 from trainer.results.groups import about
 from trainer.runs.folder import CONFIG
 from trainer.runs.summary import Run, read_run
 
-COLUMNS = ["game", "sticky", "seeds", "steps", "minutes", "mean", "interquartile mean", "95% interval", "greedy, mean",
+COLUMNS = ["game", "reads", "sticky", "seeds", "steps", "minutes", "mean", "95% interval", "interquartile mean", "greedy, mean",
            "human-normalized", "PPO", "DQN", "Rainbow"]
+OVER_GAMES = ["sticky", "games", "runs", "interquartile mean", "median", "mean"]
+ABOVE = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)  # human-normalized scores of the performance profile
 NOTES = f"""Raw scores to game over, actions sampled (and greedy in one column), {{episodes}} episodes of each training.
-"sticky" is the probability of a sticky action, in training and evaluation. Minutes are the least of the seeds, with one thread
-and beside another training: other programs slow some of them, and they may be of several machines. Statistics are over the
-seeds, intervals from a stratified bootstrap. A bench has 10 seeds: rows with fewer are unfinished, and the same commands go on
-with them. "of" in the column of steps: the preset has more steps than these trainings.
+"sticky" is the probability of a sticky action, in training and evaluation: 0.25 is the protocol to compare with. "reads" says
+what an agent observes, and whether its preset adds a bonus to the rewards of the training. Minutes are medians, with one thread
+and beside another training; they may be of several machines. Intervals are of the mean over the seeds, by Student's t. A bench
+has 10 seeds: rows with fewer are unfinished, and the same commands go on with them. "of" in the column of steps: the preset has
+more steps than these trainings.
 
 Our agents read features; the published ones read pictures: PPO after 10M steps ({published.PPO_SOURCE}), DQN and Rainbow after
 50M ({published.SOURCE}; {published.RAINBOW_SOURCE}), all without sticky actions. "human-normalized" is 0 for random play and 1
-for the human of the first of these tables.
+for the human of the second of these tables, who played for half an hour at most.
+"""
+OVER_NOTES = """
+## Over games
+
+Human-normalized scores of all games above that equal their cartridge, sampled actions, with 95% intervals from a bootstrap over
+the seeds of each game (Agarwal et al. 2021, arXiv:2108.13264). The interquartile mean leaves out a quarter of all runs at
+either end; median and mean are over the games' means. The second table is the performance profile: the part of the runs above a
+score.
 """
 
 
@@ -95,15 +107,60 @@ def table(trainings: Iterable[dict[str, Any]]) -> list[list[str]]:
 
 def row(game: str, sticky: float, members: list[dict[str, Any]]) -> list[str]:
     """The statistics over the seeds of one game."""
-    about_scores = about(np.array([one["scores"]["sampled"] for one in members]))
+    facts_of = about(np.array([one["scores"]["sampled"] for one in members]))
     greedy = [one["scores"]["greedy"] for one in members if "greedy" in one["scores"]]
-    between = " to ".join(map(score, about_scores["iqm_interval"] or ()))
+    between = " to ".join(map(score, facts_of["mean_interval"] or ()))
     cartridge = published.published(game, members[0]["options"])
     others = ["", "", "", ""] if cartridge is None else [
-        f"{cartridge.normalized(about_scores['mean']):.2f}", *map(score, (cartridge.ppo, cartridge.dqn, cartridge.rainbow))]
-    return [game, f"{sticky:g}", str(len(members)), steps_of(game, members),
-            f"{min(one['minutes'] for one in members):.1f}", score(about_scores["mean"]), score(about_scores["iqm"]),
-            between, score(np.mean(greedy)) if greedy else "", *others]
+        f"{cartridge.normalized(facts_of['mean']):.2f}",
+        *("" if one is None else score(one) for one in (cartridge.ppo, cartridge.dqn, cartridge.rainbow))]
+    return [game, reads(game), f"{sticky:g}", str(len(members)), steps_of(game, members),
+            f"{np.median([one['minutes'] for one in members]):.1f}", score(facts_of["mean"]), between, score(facts_of["iqm"]),
+            score(np.mean(greedy)) if greedy else "", *others]
+
+
+def reads(game: str) -> str:
+    """What the game's preset lets an agent observe, and "bonus" if it adds one to the rewards."""
+    if game not in envs_c.games():
+        return ""
+    config = preset(GameName(game))
+    options = envs_c.make(game, 1, **config.env.options).core.options
+    extra = ["forecast"] if options.get("forecast") else []
+    return ", ".join([config.env.view, *extra, *(["bonus"] if config.ppo.reward_transform else [])])
+
+
+def over_games(trainings: Iterable[dict[str, Any]]) -> tuple[list[list[str]], list[list[str]]]:
+    """Rows of OVER_GAMES, and of the performance profile, for each probability of sticky actions with two games or more."""
+    found = defaultdict(lambda: defaultdict(list))
+    for one in trainings:
+        cartridge = published.published(one["game"], one["options"])
+        if cartridge is not None:
+            found[one["sticky"]][one["game"]].append(cartridge.normalized(one["scores"]["sampled"]))
+    totals, profiles = [], []
+    for sticky, games in sorted(found.items()):
+        scores = [np.array(runs) for runs in games.values()]
+        if len(scores) < 2:
+            continue
+        parts = [f"{statistic(scores):.2f}{_between(statistics.interval(statistic, scores))}"
+                 for statistic in (statistics.iqm, statistics.median, statistics.mean)]
+        totals.append([f"{sticky:g}", str(len(scores)), str(sum(map(len, scores))), *parts])
+        profiles.append([f"{sticky:g}", *(f"{part:.0%}" for part in statistics.profile(scores, np.array(ABOVE)))])
+    return totals, profiles
+
+
+def _between(interval: list[float] | None) -> str:
+    return "" if interval is None else f" ({interval[0]:.2f} to {interval[1]:.2f})"
+
+
+def page(trainings: list[dict[str, Any]]) -> str:
+    """The whole page."""
+    episodes = ", ".join(str(each) for each in sorted({one["episodes"] for one in trainings}))
+    text = f"{head('Seeds')}\n{NOTES.format(episodes=episodes)}\n{markdown(COLUMNS, table(trainings))}"
+    totals, profiles = over_games(trainings)
+    if totals:
+        above = ["sticky", *(f"above {score:g}" for score in ABOVE)]
+        text += f"{OVER_NOTES}\n{markdown(OVER_GAMES, totals)}\n{markdown(above, profiles)}"
+    return text
 
 
 def steps_of(game: str, members: list[dict[str, Any]]) -> str:
@@ -115,13 +172,15 @@ def steps_of(game: str, members: list[dict[str, Any]]) -> str:
 
 def main(argv: list[str] | None = None):
     parser = new_parser("seeds", __doc__)
-    parser.add_argument("folders", nargs="+", type=Path, metavar="FOLDER", help="folders of benches")
+    parser.add_argument("folders", nargs="*", type=Path, metavar="FOLDER", help="folders of benches")
     parser.add_argument("--out", type=Path, help="Markdown file for the page")
     parser.add_argument("--add", action="store_true", help="keep the trainings that the .json beside --out has")
     options = parser.parse_args(argv)
     file = options.out and options.out.with_suffix(".json")
     if options.add and not (file and file.is_file()):
         parser.error(f"--add needs the .json of an earlier page beside --out, which is {file or 'not given'}: leave it out")
+    if not (options.folders or options.add):
+        parser.error("FOLDER is missing: name the folders of benches, or give --add to write the page of the .json again")
     for folder in options.folders:
         if not folder.is_dir():
             parser.error(f"FOLDER must be the folder of a bench, not {folder}: `python -m trainer bench GAME --out {folder}` "
@@ -130,12 +189,11 @@ def main(argv: list[str] | None = None):
         trainings = [facts(run) for run in finished(options.folders)]
     except RunError as error:
         parser.error(str(error))
-    if not trainings:
+    if not (trainings or options.add):
         parser.error(f"no training in {', '.join(map(str, options.folders))} has ended with an evaluation")
     if options.add:
         trainings = with_published(trainings, file)
-    episodes = ", ".join(str(each) for each in sorted({one["episodes"] for one in trainings}))
-    publish(f"{head('Seeds')}\n{NOTES.format(episodes=episodes)}\n{markdown(COLUMNS, table(trainings))}", options.out)
+    publish(page(trainings), options.out)
     if file:
         lines = ",\n".join(json.dumps(one) for one in trainings)
         file.write_text(f"[\n{lines}\n]\n", encoding="utf-8")

@@ -1,7 +1,8 @@
 """Writes docs/games/NAME.md, a page for each game, and their index docs/games/README.md: `make docs`.
 
-Everything on a page comes from the game itself (the docstring of its module, its `Game(...)`) and from
-benchmarks/results/presets.json. tests/repository/pages/test_game_pages.py writes the pages again and compares.
+Everything on a page comes from the game itself (the docstring of its module, its `Game(...)`), from
+benchmarks/results/seeds.json, the scores of many seeds, and from presets.json, of the agent in the film.
+tests/repository/pages/test_game_pages.py writes the pages again and compares.
 """
 
 import importlib
@@ -12,11 +13,16 @@ import sys
 import textwrap
 from pathlib import Path
 
+import numpy as np
+
 import envs_c
+from trainer.results.statistics import student_interval
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = ROOT / "docs" / "games"
 PRESETS = ROOT / "benchmarks" / "results" / "presets.json"
+SEEDS = PRESETS.with_name("seeds.json")
+PROTOCOL = 0.25  # the probability of a sticky action whose scores stand in the index: that of published comparisons
 TABLE = re.compile(r" +.*\S {3,}\S|    ")  # an indented line with columns three or more spaces apart
 ITEM = re.compile(r"^ +(-|\d+\.) ", re.MULTILINE)  # of a list
 LISTED_ACTIONS = 18  # a game with more actions names only the first and the last
@@ -36,18 +42,32 @@ def main(folder: Path = PAGES) -> int:
 
 def pages() -> dict[str, str]:
     """The text of every page by its file's name."""
-    scores = json.loads(PRESETS.read_text(encoding="utf-8"))
+    shown = json.loads(PRESETS.read_text(encoding="utf-8"))
     games = [envs_c.game(name) for name in envs_c.built_in()]
-    return {f"{game.name}.md": page(game, scores.get(game.name)) for game in games} | {"README.md": index(games, scores)}
+    return {f"{game.name}.md": page(game, shown.get(game.name), seeds_of(game.name)) for game in games} | {
+        "README.md": index(games, shown)}
 
 
-def page(game, score: dict | None) -> str:
-    """The page of one game; score: its entry in presets.json, None before `python -m benchmarks.gallery NAME` has run."""
+def seeds_of(name: str) -> dict[float, list[dict]]:
+    """The trainings of a game in seeds.json, by the probability of sticky actions."""
+    found = {}
+    for one in json.loads(SEEDS.read_text(encoding="utf-8")):
+        if one["game"] == name:
+            found.setdefault(one["sticky"], []).append(one)
+    return found
+
+
+def page(game, score: dict | None, trainings: dict[float, list[dict]]) -> str:
+    """The page of one game.
+
+    score: of the agent in the film, its entry in presets.json; None before `python -m benchmarks.gallery NAME` has run.
+    trainings: as by `seeds_of`; may be empty.
+    """
     title, rules = rules_of(game)
     picture = f"![{game.title}, played by a trained agent](../gallery/{game.name}.gif)"
     parts = [f"# {game.title}\n\n{title}", picture, making(game),
              f"## Rules\n\n{rules}", "## Actions\n\n" + actions(game), "## Features\n\n" + features(game),
-             "## Options\n\n" + options(game), "## A trained agent\n\n" + reached(game, score),
+             "## Options\n\n" + options(game), "## Trained agents\n\n" + reached(game, score, trainings),
              "## Tests\n\n" + tests(game)]
     return "\n\n".join(parts) + "\n"
 
@@ -125,14 +145,30 @@ def options(game) -> str:
     return "\n".join(["| option | default | range | meaning |", "| --- | --- | --- | --- |", *rows])
 
 
-def reached(game, score: dict | None) -> str:
+def reached(game, score: dict | None, trainings: dict[float, list[dict]]) -> str:
+    """The scores of many seeds, and of the agent in the film."""
+    lines = [over_seeds(sticky, trainings[sticky]) for sticky in sorted(trainings, reverse=True)]
+    if lines:
+        lines.insert(0, f"Mean scores of `insertcoin {game.name}` with [its preset](../../trainer/presets/{game.name}.toml), "
+                        "sampled actions, with the 95% interval of the mean over the seeds by Student's t:\n")
+        lines.append("")
     if score is None:
-        return f"No score yet: `python -m benchmarks.gallery {game.name}` trains, evaluates and films an agent."
-    mean, error, low, high, random = (number(score[key]) for key in ("mean", "standard_error", "min", "max", "random"))
-    return (f"`insertcoin {game.name}` with [its preset](../../trainer/presets/{game.name}.toml) reached a mean score of "
-            f"{mean} ± {error} (standard error) over {score['episodes']} episodes. "
-            f"It took {score['steps'] / 1e6:.1f}M steps and {score['minutes']:.1f} minutes on two cores ({score['made']}). "
-            f"The lowest score was {low}, the highest {high}. Random play scores {random}.")
+        return "\n".join([*lines, f"No film yet: `python -m benchmarks.gallery {game.name}` trains an agent and films it."])
+    mean, low, high, random = (number(score[key]) for key in ("mean", "min", "max", "random"))
+    shown = (f"The agent in the film is seed 1 without sticky actions ({score['made']}): a mean score of {mean} in "
+             f"{score['episodes']} episodes, from {low} to {high}. Random play scores {random}.")
+    return "\n".join([*lines, shown])
+
+
+def over_seeds(sticky: float, trainings: list[dict]) -> str:
+    """A line of a list: the mean score over the seeds, its interval, and what a training took."""
+    scores = np.array([one["scores"]["sampled"] for one in trainings])
+    between = student_interval(scores)
+    known = "" if between is None else f" ({number(between[0])} to {number(between[1])})"
+    kind = f"sticky actions with a probability of {sticky:g}" if sticky else "no sticky actions"
+    steps, minutes = (np.median([one[key] for one in trainings]) for key in ("steps", "minutes"))
+    return (f"- {kind}: {number(scores.mean())}{known}, {len(trainings)} seeds of {steps / 1e6:.1f}M steps, "
+            f"{minutes:.1f} minutes each on one core (median)")
 
 
 def tests(game) -> str:
@@ -141,15 +177,18 @@ def tests(game) -> str:
 
 
 def index(games, scores: dict) -> str:
-    """The table of all games."""
+    """The table of all games. scores: presets.json."""
     lines = ["# The games", "",
-             "Each page has the rules, the actions, every feature by its index, the options, and a trained agent's score.",
+             "Each page has the rules, the actions, every feature by its index, the options, and the scores of trained agents.",
+             "In the table: the mean over the seeds with sticky actions of probability 0.25, sampled actions, and random play.",
              "`make docs` writes these pages from the games' own descriptions; `insertcoin games` prints a summary with",
              "the speed on your machine.", "", "| game | summary | actions | features | agent | random |",
              "| --- | --- | --- | --- | --- | --- |"]
     for game in games:
         shape = " x ".join(map(str, game.feature_shape))
-        agent, random = (number(scores[game.name][key]) if game.name in scores else "-" for key in ("mean", "random"))
+        trainings = seeds_of(game.name).get(PROTOCOL)
+        agent = number(np.mean([one["scores"]["sampled"] for one in trainings])) if trainings else "-"
+        random = number(scores[game.name]["random"]) if game.name in scores else "-"
         lines.append(f"| [{game.name}]({game.name}.md) | {cell(game.summary)} | {len(game.actions)} "
                      f"| {shape} {game.feature_dtype} | {agent} | {random} |")
     return "\n".join(lines) + "\n"

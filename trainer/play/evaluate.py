@@ -20,7 +20,7 @@ from trainer.config.games import GameName
 from trainer.environments import episode_seed, make_env, make_source, rate_of, single
 from trainer.errors import ConfigError, FilmError, SettingError
 from trainer.files import write_atomically
-from trainer.play import film
+from trainer.play import film, scores
 from trainer.play.replay import draws, make_drawn, require_drawn
 from trainer.policy.load import load_run
 from trainer.policy.policy import Policy
@@ -29,8 +29,7 @@ from trainer.rollout.storage import Storage
 from trainer.runs import checkpoint
 from trainer.runs.evaluation import EVALUATION, every, protocol, text
 
-LONGEST = 100_000   # steps: an evaluation truncates episodes here if neither game nor settings do it earlier
-RESAMPLES = 10_000  # of the bootstrap
+LONGEST = 100_000  # steps: an evaluation truncates episodes here if neither game nor settings do it earlier
 
 Ticks = Callable[[int, int, str], None]  # called with episodes that have ended, all episodes, and a note
 
@@ -45,6 +44,7 @@ class Evaluation(NamedTuple):
     actions: np.ndarray              # (T, E, ...) as in the slab, of the first T steps: those that a film may show
     pictures: list[np.ndarray]       # observations of episode 0 in these steps, if it cannot be replayed and they are pictures
     protocol: dict[str, Any]         # see trainer/runs/evaluation.py
+    trails: np.ndarray               # (E,) uint64: equal for equal episodes, see trainer/play/scores.py
     redraw: Callable[[int], GymnasiumSource] | None = None  # makes an environment with a seed, to replay an episode and draw it
 
     @property
@@ -53,30 +53,17 @@ class Evaluation(NamedTuple):
         return bool(self.states) or self.redraw is not None
 
     def summary(self) -> dict:
-        """The protocol; of the returns mean, median, lowest, highest, standard error, 95% interval of the mean; mean length."""
-        scores = self.returns
-        error = scores.std(ddof=1) / len(scores) ** 0.5 if len(scores) > 1 else 0.0
-        return {"protocol": self.protocol, "episodes": len(scores), "mean": float(scores.mean()),
-                "standard_error": float(error), "mean_interval": interval(scores),
-                "median": float(np.median(scores)), "min": float(scores.min()), "max": float(scores.max()),
+        """The protocol; of the returns mean, median, lowest, highest, standard error, 95% interval of the mean; mean length.
+
+        Equal episodes, from the first observation to the last action, count as one score in standard error and interval.
+        """
+        returns = self.returns
+        first, count = scores.weights(self.trails)
+        return {"protocol": self.protocol, "episodes": len(returns), "different_episodes": len(first),
+                "mean": float(returns.mean()), "standard_error": scores.error(returns[first], count),
+                "mean_interval": scores.interval(returns[first], count),
+                "median": float(np.median(returns)), "min": float(returns.min()), "max": float(returns.max()),
                 "mean_length": float(self.lengths.mean())}
-
-
-def interval(scores: np.ndarray, confidence: float = 0.95) -> list[float] | None:
-    """The confidence interval [low, high] of the mean of scores (E,), or None for a single score.
-
-    Percentiles of the bootstrap, which assumes no distribution; scores are seldom normal. Equal scores give equal intervals.
-    Efron and Tibshirani (1993), "An Introduction to the Bootstrap", chapter 13. Agarwal et al. (2021), "Deep Reinforcement
-    Learning at the Edge of the Statistical Precipice", recommend it for evaluations.
-    """
-    if len(scores) < 2:
-        return None
-    random, count = np.random.default_rng(0), len(scores)
-    rows = max(1, 2**20 // count)  # resamples in one array
-    means = [scores[random.integers(count, size=(min(rows, RESAMPLES - done), count))].mean(1)
-             for done in range(0, RESAMPLES, rows)]
-    tail = (1 - confidence) / 2
-    return np.quantile(np.concatenate(means), [tail, 1 - tail]).tolist()
 
 
 def play(policy: Policy, game: GameName, env: EnvConfig, *, episodes: int, seed: int, greedy: bool = False,
@@ -123,7 +110,8 @@ def _play(policy: Policy, pipeline: Pipeline, seed: int, greedy: bool, kept: int
     states = pipeline.source.state()
     count, slab = pipeline.num_envs, pipeline.slabs[0]
     returns, lengths, running = np.zeros(count), np.zeros(count, np.int32), np.ones(count, bool)
-    actions, pictures, step = [], [], 0
+    actions, pictures, step, trails = [], [], 0, scores.Trails(count)
+    trails.add(slab.host["observation"], running)
     filmable = not (states or draws(pipeline.source)) and len(pipeline.source.observation_shape) == 2
     while running.any():
         if step == LONGEST:
@@ -133,6 +121,7 @@ def _play(policy: Policy, pipeline: Pipeline, seed: int, greedy: bool, kept: int
             pictures.append(slab.host["observation"][0].copy())
         collect(actor, bootstrap=False)
         pipeline.settle()
+        trails.add(slab.host_actions, running)
         if step < kept:
             actions.append(slab.host_actions.copy())
         step += 1
@@ -144,9 +133,11 @@ def _play(policy: Policy, pipeline: Pipeline, seed: int, greedy: bool, kept: int
         pipeline.hold(ended.environments)
         if tick:
             tick(count - int(running.sum()), count, f"have ended, at step {step:,}")
+    trails.add(returns, ~running)
     played = pipeline.source.env if pipeline.source.saves else None  # a Gymnasium environment has its own protocol
     used = protocol(greedy=greedy, **{name: getattr(played, name, None) for name in ("sticky", "frame_skip", "time_limit")})
-    return Evaluation(returns, lengths, pipeline.source, states, _stacked(actions, slab.host_actions), pictures, used)
+    return Evaluation(returns, lengths, pipeline.source, states, _stacked(actions, slab.host_actions), pictures, used,
+                      trails.numbers)
 
 
 def play_protocols(policy: Policy, game: GameName, env: EnvConfig, *, greedy: bool | None, sticky: Sequence[float] = (),
@@ -270,6 +261,7 @@ def describe(summary: dict) -> str:
 def _line(summary: dict) -> str:
     between = summary["mean_interval"]
     known = "one episode gives no interval" if between is None else f"95% interval {between[0]:.4g} to {between[1]:.4g}"
-    return (f"evaluation with {text(summary)}, {summary['episodes']} episodes: mean {summary['mean']:.4g} ({known}), "
-            f"median {summary['median']:.4g}, min {summary['min']:g}, "
+    different = "" if summary["different_episodes"] == summary["episodes"] else f", {summary['different_episodes']} different"
+    return (f"evaluation with {text(summary)}, {summary['episodes']} episodes{different}: mean {summary['mean']:.4g} "
+            f"({known}), median {summary['median']:.4g}, min {summary['min']:g}, "
             f"max {summary['max']:g}, mean length {summary['mean_length']:.0f} steps")

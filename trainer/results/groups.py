@@ -21,7 +21,7 @@ def score_of(runs: Sequence[Run]) -> str:
 def about(scores: np.ndarray) -> dict[str, Any]:
     """The statistics of the scores (runs,) of one group, ready for JSON. Intervals are None for a single run."""
     return {"runs": len(scores),
-            "mean": statistics.mean([scores]), "mean_interval": statistics.interval(statistics.mean, [scores]),
+            "mean": statistics.mean([scores]), "mean_interval": statistics.student_interval(scores),
             "iqm": statistics.iqm([scores]), "iqm_interval": statistics.interval(statistics.iqm, [scores]),
             "median": statistics.median([scores]), "min": float(scores.min()), "max": float(scores.max())}
 

@@ -1,8 +1,9 @@
 """Published scores of Atari 2600 cartridges, for games that equal their cartridge frame by frame.
 
-Random play, human and DQN: Mnih et al. (2015), "Human-level control through deep reinforcement learning", Nature 518, extended
-data table 2, with no-op starts in ALE, DQN after 50M steps (200M frames). Wang et al. (2016), arXiv:1511.06581, table 2, have
-the same random scores, and others of the human for Breakout (30.5) and Pong (14.6).
+Random play and human: Wang et al. (2016), arXiv:1511.06581, table 2, with up to 30 no-ops at the start and at most half an hour
+of play (108,000 frames). Rainbow, MuZero and rliable normalize by these scores. Mnih et al. (2015), Nature 518, let their human
+play 5 minutes: 13,157 in Asteroids, for example.
+DQN: the same table, after 50M steps (200M frames), in episodes of the same length.
 PPO: Schulman et al. (2017), arXiv:1707.06347, table 6: the last 100 episodes of 10M steps (40M frames), three seeds.
 Rainbow: Hessel et al. (2018), arXiv:1710.02298, table 6, with no-op starts, after 50M steps (200M frames).
 """
@@ -10,37 +11,53 @@ Rainbow: Hessel et al. (2018), arXiv:1710.02298, table 6, with no-op starts, aft
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-SOURCE = "Mnih et al. 2015, Nature 518, extended data table 2"
+SOURCE = "Wang et al. 2016, arXiv:1511.06581, table 2"
 PPO_SOURCE = "Schulman et al. 2017, arXiv:1707.06347, table 6"
 RAINBOW_SOURCE = "Hessel et al. 2018, arXiv:1710.02298, table 6"
 
 MORE_FEATURES = frozenset({"forecast"})  # options that only change what is observed: the game is the cartridge's, too
+CARTRIDGE = "atari:"                     # the beginning of the name of a cartridge that the console plays
+
+# Random play and human, of ALE's name of the game.
+PLAYERS = {
+    "alien": (227.8, 7127.7), "amidar": (5.8, 1719.5), "assault": (222.4, 742.0), "asterix": (210.0, 8503.3),
+    "asteroids": (719.1, 47388.7), "atlantis": (12850.0, 29028.1), "bank_heist": (14.2, 753.1),
+    "battle_zone": (2360.0, 37187.5), "beam_rider": (363.9, 16926.5), "berzerk": (123.7, 2630.4), "bowling": (23.1, 160.7),
+    "boxing": (0.1, 12.1), "breakout": (1.7, 30.5), "centipede": (2090.9, 12017.0), "chopper_command": (811.0, 7387.8),
+    "crazy_climber": (10780.5, 35829.4), "defender": (2874.5, 18688.9), "demon_attack": (152.1, 1971.0),
+    "double_dunk": (-18.6, -16.4), "enduro": (0.0, 860.5), "fishing_derby": (-91.7, -38.7), "freeway": (0.0, 29.6),
+    "frostbite": (65.2, 4334.7), "gopher": (257.6, 2412.5), "gravitar": (173.0, 3351.4), "hero": (1027.0, 30826.4),
+    "ice_hockey": (-11.2, 0.9), "jamesbond": (29.0, 302.8), "kangaroo": (52.0, 3035.0), "krull": (1598.0, 2665.5),
+    "kung_fu_master": (258.5, 22736.3), "montezuma_revenge": (0.0, 4753.3), "ms_pacman": (307.3, 6951.6),
+    "name_this_game": (2292.3, 8049.0), "phoenix": (761.4, 7242.6), "pitfall": (-229.4, 6463.7), "pong": (-20.7, 14.6),
+    "private_eye": (24.9, 69571.3), "qbert": (163.9, 13455.0), "riverraid": (1338.5, 17118.0), "road_runner": (11.5, 7845.0),
+    "robotank": (2.2, 11.9), "seaquest": (68.4, 42054.7), "skiing": (-17098.1, -4336.9), "solaris": (1236.3, 12326.7),
+    "space_invaders": (148.0, 1668.7), "star_gunner": (664.0, 10250.0), "surround": (-10.0, 6.5), "tennis": (-23.8, -8.3),
+    "time_pilot": (3568.0, 5229.2), "tutankham": (11.4, 167.6), "up_n_down": (533.4, 11693.2), "venture": (0.0, 1187.5),
+    "video_pinball": (16256.9, 17667.9), "wizard_of_wor": (563.5, 4756.5), "yars_revenge": (3092.9, 54576.9),
+    "zaxxon": (32.5, 9173.3),
+}
+
+# DQN, PPO and Rainbow, of our own games.
+AGENTS = {
+    "asterix": (4359.0, 4532.5, 428200.3), "asteroids": (1364.5, 2097.5, 2712.8), "breakout": (385.5, 274.8, 417.5),
+    "enduro": (729.0, 758.3, 2125.9), "freeway": (30.8, 32.5, 34.0), "pong": (19.5, 20.7, 20.9),
+    "seaquest": (5860.6, 1204.5, 15898.9), "space_invaders": (1692.3, 942.5, 18789.0),
+}
 
 
 class Published(NamedTuple):
-    """Scores of a cartridge."""
+    """Scores of a cartridge; None for those of agents that are not kept here."""
 
     random: float
     human: float
-    dqn: float
-    ppo: float
-    rainbow: float
+    dqn: float | None
+    ppo: float | None
+    rainbow: float | None
 
     def normalized(self, score: float) -> float:
-        """The human-normalized score: 0 for random play, 1 for the human of 2015."""
+        """The human-normalized score: 0 for random play, 1 for the human."""
         return (score - self.random) / (self.human - self.random)
-
-
-PUBLISHED = {
-    "asterix": Published(210.0, 8503.0, 6012.0, 4532.5, 428200.3),
-    "asteroids": Published(719.1, 13157.0, 1629.0, 2097.5, 2712.8),
-    "breakout": Published(1.7, 31.8, 401.2, 274.8, 417.5),
-    "enduro": Published(0.0, 309.6, 301.8, 758.3, 2125.9),
-    "freeway": Published(0.0, 29.6, 30.3, 32.5, 34.0),
-    "pong": Published(-20.7, 9.3, 18.9, 20.7, 20.9),
-    "seaquest": Published(68.4, 20182.0, 5286.0, 1204.5, 15898.9),
-    "space_invaders": Published(148.0, 1652.0, 1976.0, 942.5, 18789.0),
-}
 
 
 def more_features(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -49,5 +66,11 @@ def more_features(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def published(game: str, options: Mapping[str, Any]) -> Published | None:
-    """The published scores of a game; None without any, or if options change the game."""
-    return None if options != more_features(options) else PUBLISHED.get(game)
+    """The published scores of a game; None without any, or if options change the game.
+
+    game: the name of one of our games that equals its cartridge, or atari:NAME of one of the literature's 57.
+    """
+    name = game.removeprefix(CARTRIDGE)
+    if options != more_features(options) or name not in PLAYERS or (name == game and game not in AGENTS):
+        return None
+    return Published(*PLAYERS[name], *AGENTS.get(name, (None, None, None)))

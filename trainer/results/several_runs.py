@@ -114,18 +114,19 @@ def table(members: Sequence[Member]) -> tuple[list[str], list[list[str]]]:
 def group_table(groups: dict[str, list[Member]]) -> tuple[list[str], list[list[str]]]:
     """Columns and rows of a table with a row for each group: means over its runs, and ± the standard deviation of scores.
 
+    minutes: the median.
+    95% interval: of the mean of `scores_of`, over the seeds, by Student's t. iqm: their interquartile mean.
     human: the mean human-normalized score of the evaluations.
-    iqm: the interquartile mean of `scores_of`, with its 95% interval over the seeds.
     """
     rows, scores = [], scores_of(groups)
     for label, members in groups.items():
         runs = [member.run for member in members]
         facts = about(scores[label])
         rows.append([label, " ".join(str(run.seed) for run in runs), count(float(np.mean([run.step for run in runs]))),
-                     minutes(float(np.mean([run.seconds for run in runs]))),
+                     minutes(float(np.median([run.seconds for run in runs]))),
                      *(_mean([getattr(run, name) for run in runs]) for name in ("score", "best", "evaluation")),
-                     number(facts["iqm"]), between(facts["iqm_interval"]), _human(runs)])
-    return ["settings", "seeds", "steps", "minutes", "score", "best", "evaluation", "iqm", "95% interval", "human"], rows
+                     between(facts["mean_interval"]), number(facts["iqm"]), _human(runs)])
+    return ["settings", "seeds", "steps", "minutes", "score", "best", "evaluation", "95% interval", "iqm", "human"], rows
 
 
 def scores_of(groups: dict[str, list[Member]]) -> dict[str, np.ndarray]:

@@ -1,4 +1,4 @@
-"""Statistics over the seeds of one or several games, as in Agarwal et al. (2021), arXiv:2108.13264.
+"""Statistics over the seeds of one or several games, as in Agarwal et al. (2021), arXiv:2108.13264; Student's t for one game.
 
 `Scores` has a row of scores for each game (the paper's task), one score for each run. Games may have different numbers of runs.
 Scores of several games must be normalized first, see published.py.
@@ -55,12 +55,39 @@ def interval(statistic: Callable[..., np.ndarray | float], *samples: Scores, con
     """The interval [low, high] of a statistic by the stratified bootstrap: runs are drawn with replacement within each game.
 
     statistic: of as many `Scores` as there are `samples`; a number or an array.
-    Returns percentiles of the resamples; for an array, [lows, highs]. None if no game has two runs or more, since such a
-    bootstrap knows nothing of the spread. The same scores give the same interval.
+    Returns percentiles of the resamples; for an array, [lows, highs]. None if a game has fewer than two runs, since such a
+    bootstrap knows nothing of its spread. The same scores give the same interval.
+
+    With few runs these intervals are too narrow: those of 3 runs cover the mean of a normal distribution in 73% of cases. For
+    the mean of one game there is `student_interval`.
     """
-    if max((len(game) for scores in samples for game in scores), default=0) < 2:
+    if min((len(game) for scores in samples for game in scores), default=0) < 2:
         return None
     random, tail = np.random.default_rng(0), (1 - confidence) / 2
     drawn = [statistic(*([game[random.integers(len(game), size=len(game))] for game in scores] for scores in samples))
              for _ in range(resamples)]
     return np.quantile(drawn, [tail, 1 - tail], axis=0).tolist()
+
+
+def student_interval(scores: np.ndarray, confidence: float = 0.95) -> list[float] | None:
+    """The interval [low, high] of the mean of one game's runs (runs,) by Student's t. None for fewer than two runs.
+
+    Right for runs with a normal distribution, however few they are.
+    """
+    if len(scores) < 2:
+        return None
+    middle = float(scores.mean())
+    width = student_quantile(len(scores) - 1, (1 + confidence) / 2) * float(scores.std(ddof=1)) / len(scores) ** 0.5
+    return [middle - width, middle + width]
+
+
+def student_quantile(degrees: int, probability: float) -> float:
+    """The quantile of Student's t distribution for a probability from 0.5 to 0.999.
+
+    With t = sqrt(degrees) tan(a), the angle a has the density cos(a)^(degrees - 1), apart from a factor. Its integral is taken
+    by the trapezoidal rule; the quantile has 5 digits or more.
+    """
+    angles = np.linspace(0.0, np.pi / 2, 200_001)
+    density = np.cos(angles) ** (degrees - 1)
+    steps = np.concatenate([[0.0], np.cumsum(density[1:] + density[:-1])])
+    return float(degrees ** 0.5 * np.tan(np.interp(probability, 0.5 + steps / steps[-1] / 2, angles)))

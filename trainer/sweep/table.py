@@ -21,7 +21,7 @@ from trainer.runs.evaluation import text
 from trainer.sweep.tasks import Task
 
 CSV, JSON = "results.csv", "results.json"
-_COLUMNS = ("game", "sticky", "actions", "seeds", "mean", "iqm", "95% interval", "human", "minutes", "steps")
+_COLUMNS = ("game", "sticky", "actions", "seeds", "mean", "95% interval", "iqm", "human", "minutes", "steps")
 
 
 def write_table(folder: Path, tasks: Sequence[Task], results: Mapping[str, FrozenTrial], options: Mapping[str, dict]) -> None:
@@ -66,7 +66,7 @@ def _row(game: GameName, sticky: float | None, done: Sequence[tuple[int, dict[st
             "actions": (evaluations[0].get("protocol") or {}).get("actions", ""), "seeds": [seed for seed, _ in done],
             "scores": scores.tolist(), **facts,
             "human_normalized": None if cartridge is None else cartridge.normalized(facts["mean"]),
-            "minutes": float(np.mean([one["minutes"] for _, one in done])),
+            "minutes": float(np.median([one["minutes"] for _, one in done])),
             "steps": float(np.mean([one["steps"] for _, one in done])), "protocol": text(evaluations[0])}
 
 
@@ -86,5 +86,5 @@ def normalized(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 def _shown(row: Mapping[str, Any]) -> list[str]:
     """A row of the printed table."""
     return [row["game"], "-" if row["sticky"] is None else f"{row['sticky']:g}", row["actions"], str(row["runs"]),
-            number(row["mean"]), number(row["iqm"]), between(row["iqm_interval"]), number(row["human_normalized"]),
+            number(row["mean"]), between(row["mean_interval"]), number(row["iqm"]), number(row["human_normalized"]),
             f"{row['minutes']:.1f}", count(row["steps"])]

@@ -27,7 +27,7 @@ RESET = "    toy.action, toy.frames"
 LIBRARY = ("from libc.stdint", "from libc.stdlib cimport malloc, rand\nfrom libc.stdint")
 DYING = 'import atexit, os, sys\nif "envs_c.testing.__main__" in sys.modules:\n    atexit.register(os.abort)\n'
 POINTER = ("    float wind\n", "    float wind\n    int32_t* here\n")
-LEGAL = "    legal[JUMP] = toy.jumps > 0\n"
+LEGAL = "    action_mask[JUMP] = toy.jumps > 0\n"
 LOOP = "    while toy.{0}:\n        pass\n"
 BREAKERS = {  # the mistake: how the toy is changed, the rule broken by it, a part of the message
     "a struct larger than its size": (
@@ -41,13 +41,13 @@ BREAKERS = {  # the mistake: how the toy is changed, the rule broken by it, a pa
     "a feature left out": (
         [(", features[5] =", ", features[4] =")], "stays_in_its_buffers", "is not written"),
     "an action too many in the mask": (
-        [(LEGAL, LEGAL + "    legal[4] = 1\n")], "stays_in_its_buffers", "beside the buffer action_mask"),
+        [(LEGAL, LEGAL + "    action_mask[4] = 1\n")], "stays_in_its_buffers", "beside the buffer action_mask"),
     "a feature beyond its bound": (
         [('feature_dtype="uint8"', 'feature_dtype="uint8", feature_high=8')], "lies_in_its_spaces", "beyond its bound 8"),
     "a reward that is no number": (
         [("else -0.25", "else <float>0.0 / toy.wind * (toy.cell > 9)")], "lies_in_its_spaces", "a reward is not finite"),
     "no legal action": (
-        [("    legal[NOOP] = 1\n", "    legal[NOOP] = 0\n"), ("toy.cell > 0", "0"), ("toy.cell < toy.length - 1", "0")],
+        [("action_mask[NOOP] = 1\n", "action_mask[NOOP] = 0\n"), ("toy.cell > 0", "0"), ("toy.cell < toy.length - 1", "0")],
         "lies_in_its_spaces", "no action is legal"),
     "random numbers of its own": (
         [LIBRARY, ("toy.noise = rng_below(rng, 256)", "toy.noise = rand() % 256")],

@@ -42,5 +42,13 @@ def test_a_game_has_a_score_and_a_film_and_the_readme_shows_it(name):
 
 def test_a_game_without_a_score_has_a_page_that_names_the_command():
     game = envs_c.game("cartpole")
-    assert "No score yet: `python -m benchmarks.gallery cartpole`" in game_pages.page(game, None)
-    assert "| 4 float32 | - | - |" in game_pages.index([game], {})
+    assert "No film yet: `python -m benchmarks.gallery cartpole`" in game_pages.page(game, None, {})
+    assert "| - |\n" in game_pages.index([game], {})
+
+
+def test_scores_of_pages_are_means_over_all_seeds_with_their_interval():
+    """2 and 4: a mean of 3; Student's t of one degree is 12.706, and the standard error 1."""
+    runs = [{"scores": {"sampled": score}, "steps": 2e6, "minutes": minutes} for score, minutes in ((2.0, 1.0), (4.0, 2.0))]
+    assert game_pages.over_seeds(0.25, runs) == (
+        "- sticky actions with a probability of 0.25: 3 (-9.706 to 15.71), 2 seeds of 2.0M steps, 1.5 minutes each on one core "
+        "(median)")

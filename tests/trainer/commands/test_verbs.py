@@ -15,7 +15,7 @@ from envs_c.play import terminal
 from trainer.__main__ import main
 from trainer.commands import VERBS
 from trainer.log import curves
-from trainer.play.evaluate import interval
+from trainer.play.scores import interval
 from trainer.runs.folder import CONFIG, locked
 from trainer.runs.metrics import METRICS
 

@@ -47,6 +47,15 @@ def test_equal_seeds_give_equal_results_and_other_seeds_others():
     assert (first != other).any()
 
 
+def test_equal_episodes_count_as_one_in_the_interval():
+    """Greedy Breakout without sticky actions repeats its few starts; sampled episodes are all different."""
+    greedy, sampled = (play(config("breakout", time_limit=60), greedy=greedy).summary() for greedy in (True, False))
+    assert greedy["episodes"] == sampled["episodes"] == sampled["different_episodes"] == 20
+    assert 1 <= greedy["different_episodes"] < 10
+    assert f"20 episodes, {greedy['different_episodes']} different: mean" in evaluate.describe(greedy)
+    assert "different" not in evaluate.describe(sampled)
+
+
 def test_greedy_play_takes_the_likeliest_action():
     settings = config()
     policy = make_policy(settings.policy, make_source(settings.game, settings.env, 1, 0), settings.run.seed, torch.float32)
@@ -146,7 +155,7 @@ def test_sampled_and_greedy_actions_and_both_protocols_stand_side_by_side():
                                    "end": "game over"}
     lines = evaluate.describe(summary).splitlines()
     assert len(lines) == 4
-    assert lines[3].startswith("evaluation with greedy actions, sticky 0.25, raw scores to game over or step 60, 3 episodes: ")
+    assert lines[3].startswith("evaluation with greedy actions, sticky 0.25, raw scores to game over or step 60, 3 episodes")
     changed = dataclasses.replace(settings.env, sticky=0.25)
     alone = evaluate.play(policy, settings.game, changed, episodes=3, seed=1, greedy=True)
     assert (alone.returns == played[3].returns).all() and (alone.lengths == played[3].lengths).all()

@@ -93,6 +93,19 @@ def policy_and(game, **env):
     return make_policy(settings.policy, make_source(settings.game, settings.env, 1, 0), 1, torch.float32), settings
 
 
+def test_the_first_episode_counts_where_environments_cannot_be_held(monkeypatch):
+    """Environments that go on end more episodes before the longest first one does; their scores are left out."""
+    policy, settings = policy_and("cartpole")
+    held = evaluate.play(policy, settings.game, settings.env, episodes=20, seed=4)
+    ended = []
+    take = Pipeline.take_episodes
+    monkeypatch.setattr(Pipeline, "take_episodes", lambda self: ended.append(take(self)) or ended[-1])
+    monkeypatch.setattr(Pipeline, "hold", lambda self, environments: None)
+    free = evaluate.play(policy, settings.game, settings.env, episodes=20, seed=4)
+    assert sum(len(one.environments) for one in ended) > 20
+    assert free.returns.tolist() == held.returns.tolist() and free.lengths.tolist() == held.lengths.tolist()
+
+
 def test_our_games_are_stepped_to_the_end_of_their_episode_only(monkeypatch):
     policy, settings = policy_and("breakout", time_limit=300)
     stepped = np.zeros(8, int)

@@ -13,7 +13,7 @@ from trainer.errors import RunError
 from trainer.runs.evaluation import read_evaluations
 from trainer.runs.summary import read_run
 
-SCORES = {"a": (1.7, 31.8, 31.8, 61.9), "b": (1.7, 1.7, 1.7, 31.8)}  # of random play and of the human, and others
+SCORES = {"a": (1.7, 30.5, 30.5, 59.3), "b": (1.7, 1.7, 1.7, 30.5)}  # of random play and of the human, and others
 
 
 @pytest.fixture
@@ -41,16 +41,16 @@ def test_a_name_is_not_taken_as_the_beginning_of_others(runs, capsys):
 
 def test_groups_have_interquartile_means_intervals_and_human_normalized_scores(runs, capsys):
     head, *lines = run(capsys, "compare breakout --group").splitlines()
-    assert head.split()[-4:] == ["iqm", "95%", "interval", "human"]
+    assert head.split()[-4:] == ["95%", "interval", "iqm", "human"]
     rows = {line[:10].strip(): line.split() for line in lines[:2]}
-    assert [rows[gamma][-5] for gamma in ("gamma 0.9", "gamma 0.99")] == ["31.8", "1.7"]
+    assert [rows[gamma][-2] for gamma in ("gamma 0.9", "gamma 0.99")] == ["30.5", "1.7"]
     assert [rows[gamma][-1] for gamma in ("gamma 0.9", "gamma 0.99")] == ["1", "0.25"]
-    # pairs: 1.7 of a equals three and loses one; 31.8 wins three and equals one, twice; 61.9 wins four
+    # pairs: 1.7 of a equals three and loses one; 30.5 wins three and equals one, twice; 59.3 wins four
     assert lines[2].startswith(f"probability that a run with gamma 0.9 beats one with gamma 0.99: "
                                f"{(1.5 + 3.5 * 2 + 4) / 16:.4g} (95% interval ")
     assert lines[3] == ("statistics of the mean score of each run's evaluation: sampled actions, sticky 0, raw scores to game "
                         "over or step 27,000")
-    assert lines[4] == "human: 0 for random play, 1 for the human of Mnih et al. 2015, Nature 518, extended data table 2"
+    assert lines[4] == "human: 0 for random play, 1 for the human of Wang et al. 2016, arXiv:1511.06581, table 2"
     assert iio.imread("compare.png").shape[:2] == (550, 1400)  # with the performance profile
 
 

@@ -120,6 +120,7 @@ def test_the_table_has_the_statistics_of_each_protocol(bench, capsys):
         assert float(row["iqm"]) == statistics.iqm([np.array(scores)]) and row["seeds"] == "1 2 3 4"
         assert [float(text) for text in row["scores"].split()] == scores
         assert [float(end) for end in row["iqm_interval"].split()] == statistics.interval(statistics.iqm, [np.array(scores)])
+        assert [float(end) for end in row["mean_interval"].split()] == statistics.student_interval(np.array(scores))
         assert (float(row["minutes"]), float(row["steps"])) == (0.5, 512)
     facts = json.loads((bench.folder / "results.json").read_text())
     assert [row["iqm"] for row in facts["rows"]] == [float(row["iqm"]) for row in rows.values()]

@@ -1,0 +1,73 @@
+"""Statistics of an evaluation's scores, in which an episode that was played twice counts as one observation."""
+
+import numpy as np
+
+RESAMPLES = 10_000  # of the bootstrap
+_FACTOR = np.uint64(0x9E3779B97F4A7C15)  # 2^64 divided by the golden ratio, odd: a product with it mixes the bits
+
+
+class Trails:
+    """A number for each of E episodes, equal for episodes with the same first observation, actions and return.
+
+    Greedy actions without sticky actions play the same episode again and again, from the few starts that a game has.
+    """
+
+    def __init__(self, count: int):
+        self.numbers = np.zeros(count, np.uint64)
+
+    def add(self, part: np.ndarray, running: np.ndarray):
+        """Take a part of each episode, such as its next action.
+
+        part: (E, ...), any dtype. running: (E,) bool, False after the end.
+        """
+        rows = np.ascontiguousarray(part).reshape(len(running), -1).view(np.uint8)
+        for column in rows.T:
+            self.numbers[running] = (self.numbers[running] ^ column[running].astype(np.uint64)) * _FACTOR + np.uint64(1)
+
+
+def weights(trails: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The index of the first of each group of equal episodes (G,), and how many there are (G,). trails: (E,)."""
+    _, first, count = np.unique(trails, return_index=True, return_counts=True)
+    order = first.argsort()
+    return first[order], count[order]
+
+
+def resampled_means(scores: np.ndarray, count: np.ndarray) -> np.ndarray:
+    """The mean score in each resample of the bootstrap, (RESAMPLES,): groups of equal episodes are drawn, with replacement.
+
+    scores: (G,) of each group. count: (G,) episodes in it, the weight of its score.
+    """
+    random, groups = np.random.default_rng(0), len(scores)
+    rows, means = max(1, 2**20 // groups), []  # rows: resamples in one array
+    for done in range(0, RESAMPLES, rows):
+        drawn = random.integers(groups, size=(min(rows, RESAMPLES - done), groups))
+        means.append((scores * count)[drawn].sum(1) / count[drawn].sum(1))
+    return np.concatenate(means)
+
+
+def interval(scores: np.ndarray, count: np.ndarray | None = None, confidence: float = 0.95) -> list[float] | None:
+    """The confidence interval [low, high] of the mean score, or None if there is one score.
+
+    scores, count: as in `resampled_means`; count None: one each.
+
+    Percentiles of the bootstrap, which assumes no distribution; scores are seldom normal. Equal scores give equal intervals.
+    Efron and Tibshirani (1993), "An Introduction to the Bootstrap", chapter 13. Agarwal et al. (2021), "Deep Reinforcement
+    Learning at the Edge of the Statistical Precipice", recommend it for evaluations.
+    """
+    if len(scores) < 2:
+        return None
+    tail = (1 - confidence) / 2
+    means = resampled_means(scores, np.ones(len(scores), np.int64) if count is None else count)
+    return np.quantile(means, [tail, 1 - tail]).tolist()
+
+
+def error(scores: np.ndarray, count: np.ndarray) -> float:
+    """The standard error of the mean score; 0 for a single one. scores, count: as in `resampled_means`.
+
+    Without equal episodes that of independent scores, else the deviation of the resampled means.
+    """
+    if len(scores) < 2:
+        return 0.0
+    if (count == 1).all():
+        return float(scores.std(ddof=1) / len(scores) ** 0.5)
+    return float(resampled_means(scores, count).std())
