@@ -5,6 +5,7 @@ import json
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 from verb_support import rewrite
 
@@ -50,6 +51,13 @@ def test_the_published_page_is_made_of_the_file_beside_it():
     assert seeds.markdown(seeds.COLUMNS, seeds.table(trainings)).strip() in page.read_text()
     for row in itertools.chain(*seeds.over_games(trainings)):
         assert " | ".join(row) in " ".join(page.read_text().split())
+
+
+def test_the_readme_quotes_the_page():
+    trainings = [one for one in json.loads((RESULTS / "seeds.json").read_text()) if one["game"] == "breakout"]
+    sticky, plain = (np.mean([one["scores"]["sampled"] for one in trainings if one["sticky"] == chance]) for chance in (0.25, 0))
+    assert f"[{sticky:.0f} points with sticky actions, {plain:.0f} without](benchmarks/results/seeds.md)" in (
+        RESULTS.parent.parent / "README.md").read_text()
 
 
 def test_a_page_is_written_again_from_its_file(there, capsys):

@@ -6,7 +6,7 @@ from torch import nn
 from trainer.errors import LearningError
 from trainer.ranks import ALONE, Ranks
 
-CLIP = 10.0  # largest magnitude of a normalized observation, in deviations
+CLIP = 10.0  # largest magnitude of a normalized observation or reward, in deviations
 
 
 class Moments(nn.Module):
@@ -87,9 +87,9 @@ class ObservationNorm(Moments):
 
 
 class RewardNorm(Moments):
-    """Divides rewards by the deviation of the discounted return, which each environment accumulates (as OpenAI's baselines do).
+    """Divides rewards by the deviation of the discounted return, which each environment accumulates, and clips them to CLIP.
 
-    Rewards are not shifted and keep their signs.
+    Rewards are not shifted and keep their signs. This is what OpenAI's baselines do (VecNormalize).
     """
 
     def __init__(self, num_envs: int):
@@ -126,4 +126,4 @@ class RewardNorm(Moments):
         count = valid.sum()
         mean = (wide * valid).sum() / count.clamp(min=1)
         self.merge_all(mean, ((wide - mean).square() * valid).sum(), count, ranks)
-        return reward / self.deviation.float()
+        return (reward / self.deviation.float()).clamp_(-CLIP, CLIP)

@@ -44,9 +44,9 @@ def space_invaders(rollout: Rollout) -> Tensor:
 
     An invader at y is a danger of 2^((y - 161) / 20); the danger is the sum over all of them. Without it a policy learns to
     shoot column by column, and from the fifth wave on the lowest row lands first. Within a wave the differences add up to the
-    same in whatever order invaders are shot, so nothing is gained by letting them come down. These are the shaped rewards
-    of Ng, Harada and Russell (1999, "Policy invariance under reward transformations") without a discount. A new wave and a new
-    episode count nothing.
+    same in whatever order invaders are shot, so nothing is gained by letting them come down. A new wave and a new episode count
+    nothing. This is a heuristic: the shaped rewards of Ng, Harada and Russell (1999, "Policy invariance under reward
+    transformations"), which leave the best policy as it is, have a discount, and a potential of 0 at the end of an episode.
 
     Raises ValueError for other observations than the game's features as they are.
     """

@@ -157,7 +157,7 @@ class Learner:
             begin = diagnostics.done
             self._epoch(reward, epoch)
             diagnostics.sum_over(self.ranks, begin)
-            if target_kl is not None and diagnostics.mean("kl", begin) > target_kl:
+            if target_kl is not None and diagnostics.mean("kl", diagnostics.done - 1) > target_kl:  # of the last minibatch
                 break
 
     def _end(self) -> dict[str, float]:

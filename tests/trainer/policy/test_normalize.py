@@ -51,6 +51,18 @@ def test_rewards_are_divided_by_the_deviation_of_the_discounted_return():
         np.testing.assert_allclose(norm(reward, over, valid, gamma), reward / np.std(gathered), rtol=1e-5)
 
 
+@pytest.mark.parametrize("sign", [1, -1])
+def test_normalized_rewards_are_clipped(sign):
+    """A rare reward that is far larger than the returns so far."""
+    norm, ones = RewardNorm(1), torch.ones(1000, 1)
+    reward = torch.zeros(1000, 1)
+    reward[::2] = 0.01
+    norm(reward, 0 * ones, ones, 0.0)
+    reward[500] = sign * 1000.0
+    scaled = norm(reward, 0 * ones, ones, 0.0)
+    assert scaled[500] == sign * 10 and (scaled.abs() <= 10).all()
+
+
 @pytest.mark.parametrize("before", [0, 5])
 def test_a_rollout_of_resets_only_leaves_the_statistics_of_rewards(before):
     norm, ones = RewardNorm(4), torch.ones(1, 4)

@@ -110,6 +110,19 @@ def test_epochs_end_when_the_policy_has_changed_enough(target, epochs):
     assert len(minibatches) == 4 * epochs
 
 
+def test_the_divergence_that_ends_the_epochs_is_that_of_the_last_minibatch():
+    """The first minibatches of an epoch, in which the policy has hardly changed, would hide it."""
+    first = collected(epochs=5)
+    first.learner.update()
+    kl = first.learner.diagnostics.table[:4, first.learner.diagnostics.names.index("kl")]
+    mean, last = kl.mean().item(), kl[-1].item()
+    assert mean < last
+    made = collected(epochs=5, target_kl=(mean + last) / 2)
+    minibatches = watched(made)
+    made.learner.update()
+    assert len(minibatches) == 4
+
+
 @pytest.mark.parametrize(("final", "expected"), [(None, [0.2, 0.2, 0.2, 0.2]), (0.0, [0.2, 0.15, 0.0, 0.0]),
                                                  (0.6, [0.2, 0.3, 0.6, 0.6])])
 def test_the_entropy_s_weight_follows_its_schedule(final, expected):
