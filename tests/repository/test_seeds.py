@@ -55,7 +55,7 @@ def test_the_published_page_is_made_of_the_file_beside_it():
 
 def test_the_readme_quotes_the_page():
     trainings = [one for one in json.loads((RESULTS / "seeds.json").read_text()) if one["game"] == "breakout"]
-    sticky, plain = (np.mean([one["scores"]["sampled"] for one in trainings if one["sticky"] == chance]) for chance in (0.25, 0))
+    sticky, plain = (np.mean([one["scores"]["sampled"] for one in trainings if one["sticky"] == part]) for part in (0.25, 0))
     assert f"[{sticky:.0f} points with sticky actions, {plain:.0f} without](benchmarks/results/seeds.md)" in (
         RESULTS.parent.parent / "README.md").read_text()
 
