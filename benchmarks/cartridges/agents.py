@@ -59,8 +59,9 @@ def arcade_agent(game: str) -> tuple[str, Policy, Config, bytes]:
 
 def check(config: Config) -> None:
     """Raise TrainerError if the run's game cannot be played on a cartridge."""
-    if config.game not in TWINS:
-        raise TrainerError(f"RUN must be of {', '.join(TWINS)}, not of {config.game}: only these games have a cartridge")
+    if config.game not in TWINS and (not config.game.is_cartridge or config.game.cartridge_file):
+        raise TrainerError(f"RUN must be of {', '.join(TWINS)} or atari:NAME, not of {config.game}: only these games have a "
+                           "cartridge")
     if config.env.options != more_features(config.env.options):
         raise TrainerError(f"RUN must have no options that change the game, not {config.env.options}: the cartridge has none; "
                            "add --plain to play without them")

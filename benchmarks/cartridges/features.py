@@ -13,11 +13,14 @@ import numpy as np
 import envs_c
 from benchmarks.cartridges import open_state
 from benchmarks.cartridges.twins import TWINS
+from envs_c.console.cartridges import PREFIX
 from trainer.results.published import more_features
 
 
 def open_cartridge(game: str):
-    """The cartridge of one of our games, at its start. Raises ImportError without ale-py."""
+    """The cartridge of one of our games, or of the console's (atari:NAME), at its start. Raises ImportError without ale-py."""
+    if game.startswith(PREFIX):
+        return importlib.import_module("benchmarks.cartridges.atari").AtariCartridge(game)
     return importlib.import_module(f"benchmarks.cartridges.{game}").Cartridge()
 
 
@@ -48,8 +51,11 @@ class Observer:
         return self.features[0].copy()
 
 
-def reader_of(cartridge, game: str, view: str, options: Mapping[str, Any]) -> "Observer | Camera":
+def reader_of(cartridge, game: str, view: str, options: Mapping[str, Any]):
     """The reader of a cartridge's features, with `more_features` of these options, or of its pictures if `view` is "pixels"."""
+    if game.startswith(PREFIX):
+        atari = importlib.import_module("benchmarks.cartridges.atari")
+        return atari.Brighter(cartridge) if view == "pixels" else atari.Ram(cartridge)
     return Camera(cartridge) if view == "pixels" else Observer(cartridge, game, more_features(options))
 
 

@@ -3,6 +3,7 @@
 import envs_c
 from benchmarks.cartridges import open_state
 from benchmarks.cartridges.twins import TWINS
+from envs_c.console.cartridges import PREFIX
 
 # equal to the cartridge in every frame from the start
 EXACT = ("breakout", "pong", "freeway", "asterix", "seaquest", "asteroids", "space_invaders",
@@ -31,6 +32,10 @@ def twin_of(game: str, **settings):
 
 def twins_of(game: str, count: int, **settings):
     """So many of our games at the start that the cartridge has. Later episodes start as our game does."""
+    if game.startswith(PREFIX):
+        env = envs_c.make(game, count, **settings)
+        env.reset()
+        return env
     twin = class_of(game)
     env, layout = envs_c.make(twin.GAME, count, **SETTINGS.get(game, {}), **settings), twin.STATE
     env.reset()

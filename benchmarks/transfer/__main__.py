@@ -1,7 +1,8 @@
 """Scores of trained policies on the cartridges and in our games: `python -m benchmarks.transfer [GAME or RUN ...]`.
 
 The cartridges run under ale-py. For a game, the arcade's agent plays, which comes with the package, so the table needs no
-training. A RUN is a folder or a checkpoint of a policy of features or pixels. Both sides begin with 1 to 30 frames of NOOP;
+training. A RUN is a folder or a checkpoint of a policy of features or pixels, also of a cartridge of the console (atari:NAME),
+whose episodes are the same if points, RAM and end are. Both sides begin with 1 to 30 frames of NOOP;
 actions are sampled; an episode ends after 108,000 frames. The cartridge always begins in the same state: "here" is our game
 with that start, "random start" as it is trained by default. "same in our game" counts the cartridge's episodes that our game
 repeats: with the same actions it gives the same points in each frame, and ends after the same frame.

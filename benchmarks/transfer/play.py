@@ -36,7 +36,8 @@ class Console:
     def __init__(self, cartridge: Any, config: Config, sticky: float, seed: int):
         self.cartridge, self.sticky, self.random = cartridge.restart(), sticky, np.random.default_rng(seed)
         self.skip = config.env.frame_skip or game_of(config.game).frame_skip
-        self.held, self.record, self.pixels = 0, Record([], [], False, {}), config.env.view == "pixels"
+        self.held, self.record = 0, Record([], [], False, {})
+        self.pixels, self.has_ram = config.env.view == "pixels", config.game.is_cartridge
         if config.env.noop_max:
             for _ in range(int(self.random.integers(1, config.env.noop_max + 1))):
                 self.frame(0)
@@ -54,8 +55,8 @@ class Console:
     def read(self) -> np.ndarray:
         """The observation."""
         seen = self.reader.read()
-        if self.pixels and self.record.actions:
-            self.record.pictures[len(self.record.actions)] = checksum(seen)
+        if (self.pixels or self.has_ram) and self.record.actions:
+            self.record.pictures[len(self.record.actions)] = checksum(self.cartridge.ale.getRAM() if self.has_ram else seen)
         return seen
 
     def step(self, action: int) -> tuple[float, bool]:
@@ -81,7 +82,7 @@ def play(policy: Policy, config: Config, episodes: int, sticky: float, seed: int
     """Play whole episodes on the cartridge, side by side. Raises TrainerError if the game has none."""
     check(config)
     graph = StepGraph(policy)
-    shared = cartridge_of if config.env.view == "features" else cartridge_of.__wrapped__  # a restart leaves the last picture
+    shared = cartridge_of.__wrapped__ if config.env.view == "pixels" else cartridge_of  # a restart leaves the last picture
     consoles = [Console(shared(config.game, k), config, sticky, seed + k) for k in range(episodes)]
     torch.manual_seed(seed)
     seen = torch.from_numpy(np.stack([console.read() for console in consoles]))

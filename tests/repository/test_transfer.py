@@ -9,14 +9,16 @@ import numpy as np
 import pytest
 import torch
 
+import envs_c
 from benchmarks import curves_on_both
 from benchmarks.cartridges.agents import load_agent
+from benchmarks.cartridges.atari import AtariCartridge, Brighter
 from benchmarks.cartridges.environment import Cartridge, Ours
 from benchmarks.cartridges.twins import TWINS
 from benchmarks.likeness.table import END
 from benchmarks.transfer import __main__ as transfer
 from benchmarks.transfer import table
-from benchmarks.transfer.play import Played
+from benchmarks.transfer.play import Played, play
 from trainer import Session
 from trainer.config import Config, EnvConfig
 from trainer.errors import TrainerError
@@ -177,3 +179,21 @@ def test_two_trainings_of_a_rollout_make_a_curve(two_environments):
     for side in curves_on_both.SIDES:
         entry = curves_on_both.train("breakout", side, 1, 128)
         assert entry["steps"] == 128 and len(entry["scores"]) == curves_on_both.BINS and entry["cpu_seconds"] > 0
+
+
+@pytest.mark.parametrize("view", ["ram", "pixels"])
+def test_a_policy_of_the_console_plays_the_same_episodes_under_ale(view):
+    sizes = {"num_envs": 2, "horizon": 8, "minibatch": 16, "encoder_size": 8, "lstm_size": 8}
+    with Session("atari:pong", view=view, device="cpu", noop_max=3, time_limit=12, **sizes) as session:
+        played = play(session.policy, session.config, 2, 0.25)
+    assert played.lengths.tolist() == [12, 12] and played.same.all()
+
+
+def test_the_small_pictures_of_the_oracle_are_those_of_our_console():
+    cartridge, ours = AtariCartridge("atari:pong"), envs_c.make("atari:pong", view="pixels")
+    reader, picture = Brighter(cartridge), ours.reset()[0][0]
+    for action in [2, 3, 0, 5] * 5:
+        assert np.array_equal(reader.read(), picture)
+        for _ in range(4):
+            cartridge.step(action)
+        picture = ours.step([action])[0][0]
