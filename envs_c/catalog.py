@@ -19,7 +19,7 @@ from envs_c.gymnasium_env import ArcadeEnv, ArcadeVectorEnv, ale
 
 PACKAGE = importlib.import_module("envs_c.games")  # the folder; the name `games` is the function below
 GROUP = "envs_c.games"  # of entry points, by which installed packages offer games
-SYNONYMS = {"max_episode_steps": "time_limit", "max_num_frames_per_episode": "time_limit", "stack_num": "frame_stack",
+SYNONYMS = {"max_episode_steps": "time_limit", "stack_num": "frame_stack",
             "n_stack": "frame_stack"}  # names that other packages give to settings, too different for did_you_mean
 _registered = {}  # name -> Game, without the built-in games
 
