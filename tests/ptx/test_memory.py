@@ -58,7 +58,7 @@ KINDS = [(READ, WRITE), (READ, ATOMIC), (READ, READ, READ, WRITE), (WRITE, ATOMI
 def test_races_are_those_of_a_list_of_all_accesses(kinds):
     """12 threads in 4 warps of 2 blocks; one of them accesses memory at a time, until two of them race."""
     choose = random.Random(0)
-    for _ in range(1500):
+    for _ in range(400):
         shadow, plain, block_time, warp_time = Shadow(8, base=choose.choice([0, 8])), AllAccesses(), [0, 0], [0] * 4
         threads, words = choose.sample(range(choose.choice([6, 12])), choose.choice([2, 3, 6])), choose.choice([4, 8])
         for _ in range(40):

@@ -76,7 +76,7 @@ def on_cpu() -> CpuModule:
     return CpuModule(cuda.module)
 
 
-@pytest.mark.parametrize("rows", ROWS)
+@pytest.mark.parametrize(("arch", "rows"), ptx_runs.on_all(ROWS, 33), indirect=["arch"])
 @pytest.mark.parametrize(("case", "exact"), CASES.values(), ids=CASES)
 def test_what_the_compiler_emits_equals_the_twins(case, exact, rows, arch):
     ptx_runs.require_equal(cuda, case, rows, arch, on_cpu(), exact)

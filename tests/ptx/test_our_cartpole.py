@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from ptx_runs import on_all
 
 import envs_c
 from bridge.on_device.cartpole import BLOCKS, MODULE, CartPoleKernel
@@ -10,14 +11,10 @@ from bridge.on_device.cartpole import BLOCKS, MODULE, CartPoleKernel
 PARTS = ("observation", "reward", "terminated", "truncated")
 
 
-@pytest.fixture(params=["sm_80", "sm_90", "sm_120"])
-def module(request):
-    pytest.importorskip("cupy", reason="CuPy, of the extra cuda, is not there to compile CUDA sources")
+@pytest.fixture
+def module(arch):
     from ptx import EmulatedModule
-    from ptx.compiler import architectures
-    if request.param not in architectures():
-        pytest.skip(f"this NVRTC does not compile for {request.param}")
-    return EmulatedModule(MODULE, request.param)
+    return EmulatedModule(MODULE, arch)
 
 
 def buffers(num_envs: int) -> list[torch.Tensor]:
@@ -47,24 +44,25 @@ def play(module, num_envs: int, steps: int, seed: int = 1, block: int | None = N
     return episodes
 
 
-@pytest.mark.parametrize("settings", [
-    {}, {"sticky": 0.25, "time_limit": 20}, {"time_limit": 1}, {"time_limit": 0, "reward_clip": 0.5},
-    {"work": 3, "sticky": 1.0},
-], ids=str)
+STICKY = {"sticky": 0.25, "time_limit": 20}
+SETTINGS = [{}, STICKY, {"time_limit": 1}, {"time_limit": 0, "reward_clip": 0.5}, {"work": 3, "sticky": 1.0}]
+
+
+@pytest.mark.parametrize(("arch", "settings"), on_all(SETTINGS, STICKY), indirect=["arch"], ids=str)
 def test_a_step_has_the_bits_of_the_game(settings, module):
     assert play(module, 129, 70, **settings) > 129
 
 
-@pytest.mark.parametrize("num_envs", [1, 3, 31, 1023])
+@pytest.mark.parametrize(("arch", "num_envs"), on_all((1, 3, 31, 1023), 31), indirect=["arch"])
 def test_the_number_of_environments_changes_nothing(num_envs, module):
     assert play(module, num_envs, 30, sticky=0.1, time_limit=9) > num_envs
 
 
-@pytest.mark.parametrize("block", BLOCKS)
+@pytest.mark.parametrize(("arch", "block"), on_all(BLOCKS, BLOCKS[0]), indirect=["arch"])
 def test_the_size_of_a_block_changes_nothing(block, module):
     assert play(module, 300, 12, block=block, time_limit=5) > 300
 
 
-@pytest.mark.parametrize("seed", [0, 2**63, 2**64 - 1])
+@pytest.mark.parametrize(("arch", "seed"), on_all((0, 2**63, 2**64 - 1), 0), indirect=["arch"])
 def test_every_seed_draws_the_game_s_random_numbers(seed, module):
     assert play(module, 65, 20, seed=seed, sticky=0.5, time_limit=6) > 65

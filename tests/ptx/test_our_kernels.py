@@ -171,13 +171,13 @@ def on_cpu(module) -> CpuModule:
     return CpuModule(module)
 
 
-@pytest.mark.parametrize("rows", ROWS)
+@pytest.mark.parametrize(("arch", "rows"), ptx_runs.on_all(ROWS, 33), indirect=["arch"])
 @pytest.mark.parametrize(("case", "exact"), CASES.values(), ids=CASES)
 def test_what_the_compiler_emits_equals_the_twins(case, exact, rows, arch):
     check(case, exact, rows, arch)
 
 
-@pytest.mark.parametrize("rows", (1, 3, 31))
+@pytest.mark.parametrize(("arch", "rows"), ptx_runs.on_all((1, 3, 31), 3), indirect=["arch"])
 @pytest.mark.parametrize(("case", "exact"), WIDE.values(), ids=WIDE)
 def test_wide_rows_equal_the_twins(case, exact, rows, arch):
     check(case, exact, rows, arch)

@@ -5,7 +5,7 @@ import lstm_twin
 import pytest
 import torch
 from kernel_devices import close
-from ptx_runs import ARCHITECTURES
+from ptx_runs import MAIN, on_all
 
 from benchmarks.gpu_model.cubin import usage
 from bridge import nvrtc
@@ -82,15 +82,13 @@ def check(steps: int, batch: int, n: int, written):
     assert min(same) > 0.98  # the others differ in the last bit
 
 
-@pytest.mark.parametrize("arch", ARCHITECTURES)
 @pytest.mark.parametrize("steps", [1, 5])
-@pytest.mark.parametrize("batch", BATCHES)
+@pytest.mark.parametrize(("arch", "batch"), on_all(BATCHES, 17))
 def test_sequences_equal_plain_torch(batch, steps, arch, emulate):
     check(steps, batch, 32, emulate(arch))
 
 
-@pytest.mark.parametrize("arch", ARCHITECTURES)
-@pytest.mark.parametrize(("batch", "n"), [(3, 64), (17, 128)])
+@pytest.mark.parametrize(("arch", "batch", "n"), [(MAIN, 3, 64), (MAIN, 17, 128), ("sm_80", 3, 128), ("sm_120", 3, 128)])
 def test_more_units_equal_plain_torch(batch, n, arch, emulate):
     check(5, batch, n, emulate(arch))
 

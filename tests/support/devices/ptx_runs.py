@@ -8,6 +8,12 @@ from trainer import kernels
 from trainer.kernels import choose
 
 ARCHITECTURES = ("sm_80", "sm_90", "sm_120")
+MAIN = "sm_90"
+
+
+def on_all(sizes, one) -> list[tuple]:
+    """Pairs of architecture and size: MAIN with each size, and the other architectures with this one."""
+    return [(MAIN, size) for size in sizes] + [(arch, one) for arch in ARCHITECTURES if arch != MAIN]
 
 
 def results(owner, case, rows: int, module=None, written=None) -> list[torch.Tensor]:
