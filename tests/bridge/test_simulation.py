@@ -88,7 +88,7 @@ def test_a_simulation_gives_the_bits_of_the_compiled_game_in_every_step(make, se
     simulation = make(**settings)
     simulation.reset(*out)
     assert same(core, out)
-    episodes, lengths, late = hold(simulation, core, out, 1100)
+    episodes, lengths, late = hold(simulation, core, out, 600)  # the longest episodes have 500 steps
     assert episodes > N and (late > 100) == (settings.get("time_limit") != 0)
     assert simulation.episodes.item() == episodes
     assert simulation.length_sum.item() == lengths

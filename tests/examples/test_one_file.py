@@ -80,6 +80,7 @@ def test_another_setting_gives_other_weights(change):
     assert max((agent.get_parameter(ours) - after[theirs]).abs().max() for ours, theirs in NAMES.items()) > 10 * WEIGHTS
 
 
+@pytest.mark.learn
 def test_it_learns():
     settings = one_file.Settings("cartpole", num_envs=64, minibatch=256, size=32, total_steps=120_000, time_limit=500)
     scores = [score for _, score in one_file.train(settings)]

@@ -18,6 +18,20 @@ CASES = {"lstm": {"memory": "lstm"}, "mingru": {"memory": "mingru"}, "mingru of 
          "none": {"memory": "none"}}
 ENCODERS = {"mlp": ("mlp", (6,)), "conv": ("conv", (40, 36)), "board": ("board", (3, 5, 4)), "flat board": ("board", (4, 4)),
             "own": ("own_encoders:Small", (6,))}
+PRECISIONS = {"f32": torch.float32, "bf16": torch.bfloat16}
+
+
+def rows():
+    """Every memory with every encoder in both precisions, and with episodes that start at every place."""
+    for memory in CASES:
+        for encoder in ENCODERS:
+            yield from ((memory, encoder, precision, "in the middle") for precision in PRECISIONS)
+        yield from ((memory, "mlp", "f32", starts) for starts in STARTS if starts != "in the middle")
+
+
+def policy_of(memory, encoder, precision="f32", device="cpu"):
+    kind, shape = ENCODERS[encoder]
+    return make(**CASES[memory], encoder=kind, shape=shape, precision=PRECISIONS[precision], device=device)
 
 
 def test_every_memory_is_a_case():
@@ -96,13 +110,10 @@ def gradients(policy, out, weight):
     return {name: parameter.grad.clone() for name, parameter in policy.named_parameters()}
 
 
-@pytest.mark.parametrize("starts", STARTS.values(), ids=STARTS.keys())
-@pytest.mark.parametrize(("precision", "tolerance"), [(torch.float32, 1e-5), (torch.bfloat16, 3e-2)], ids=["f32", "bf16"])
-@pytest.mark.parametrize("encoder", ENCODERS.values(), ids=ENCODERS.keys())
-@pytest.mark.parametrize("memory", CASES.values(), ids=CASES.keys())
-def test_unroll_equals_the_step_loop(memory, encoder, precision, tolerance, starts, device):
-    policy = make(**memory, encoder=encoder[0], shape=encoder[1], precision=precision, device=device)
-    frames, start, state = draw(policy, starts)
+@pytest.mark.parametrize(("memory", "encoder", "precision", "starts"), rows())
+def test_unroll_equals_the_step_loop(memory, encoder, precision, starts, device):
+    policy, tolerance = policy_of(memory, encoder, precision, device), {"f32": 1e-5, "bf16": 3e-2}[precision]
+    frames, start, state = draw(policy, STARTS[starts])
     with torch.no_grad():
         whole = unroll(policy, frames, start, state)
     looped = step_loop(policy, policy.preprocess_rollout(frames, start), start, state)
@@ -110,13 +121,10 @@ def test_unroll_equals_the_step_loop(memory, encoder, precision, tolerance, star
     assert (whole - looped).abs().max() <= tolerance * looped.abs().max()
 
 
-@pytest.mark.parametrize("starts", STARTS.values(), ids=STARTS.keys())
-@pytest.mark.parametrize(("precision", "tolerance"), [(torch.float32, 1e-4), (torch.bfloat16, 6e-2)], ids=["f32", "bf16"])
-@pytest.mark.parametrize("encoder", ENCODERS.values(), ids=ENCODERS.keys())
-@pytest.mark.parametrize("memory", CASES.values(), ids=CASES.keys())
-def test_unroll_s_gradients_equal_a_plain_loop_s(memory, encoder, precision, tolerance, starts, device):
-    policy = make(**memory, encoder=encoder[0], shape=encoder[1], precision=precision, device=device)
-    frames, start, state = draw(policy, starts)
+@pytest.mark.parametrize(("memory", "encoder", "precision", "starts"), rows())
+def test_unroll_s_gradients_equal_a_plain_loop_s(memory, encoder, precision, starts, device):
+    policy, tolerance = policy_of(memory, encoder, precision, device), {"f32": 1e-4, "bf16": 6e-2}[precision]
+    frames, start, state = draw(policy, STARTS[starts])
     weight = torch.randn(STEPS, BATCH, ACTIONS + 1).to(device)
     got = gradients(policy, unroll(policy, frames, start, state), weight)
     wanted = gradients(policy, one_by_one(policy, frames, start, state), weight)
@@ -124,10 +132,10 @@ def test_unroll_s_gradients_equal_a_plain_loop_s(memory, encoder, precision, tol
         assert (got[name] - gradient).norm() <= tolerance * gradient.norm(), name
 
 
-@pytest.mark.parametrize("encoder", ENCODERS.values(), ids=ENCODERS.keys())
-@pytest.mark.parametrize("memory", CASES.values(), ids=CASES.keys())
+@pytest.mark.parametrize("encoder", ENCODERS)
+@pytest.mark.parametrize("memory", CASES)
 def test_a_start_forgets_the_past(memory, encoder):
-    policy = make(**memory, encoder=encoder[0], shape=encoder[1])
+    policy = policy_of(memory, encoder)
     frames, start, state = draw(policy, [(3, 1)])
     other = frames.clone()
     other[:3, 1] *= -5.0
@@ -137,7 +145,7 @@ def test_a_start_forgets_the_past(memory, encoder):
     torch.testing.assert_close(before[3:, 1], after[3:, 1], rtol=1e-5, atol=1e-5)
     assert (before[:3, 1] - after[:3, 1]).abs().max() > 1e-2
     remembers = (before[3:, 0] - after[3:, 0]).abs().max() > 1e-2  # without a start the state has an effect
-    assert remembers == (memory["memory"] != "none")
+    assert remembers == (memory != "none")
 
 
 @pytest.mark.parametrize("encoder", ENCODERS.values(), ids=ENCODERS.keys())
