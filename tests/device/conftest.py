@@ -3,16 +3,20 @@
 import pytest
 import torch
 
-ARCH = "sm_90"  # an H100's
-
 
 @pytest.fixture
-def double():
-    """A Machine in the place of CUDA, which emulates the kernels' PTX. A fault that the host code has caught fails the test."""
-    pytest.importorskip("cupy", reason="CuPy, of the extra cuda, compiles the kernels")
+def double(request):
+    """A Machine in the place of CUDA. A fault that the host code has caught fails the test.
+
+    Kernels are compiled for the CPU; with the parameter "sm_90" or another architecture their PTX is emulated, which takes five
+    times as long.
+    """
+    arch = getattr(request, "param", None)
+    if arch:
+        pytest.importorskip("cupy", reason="CuPy, of the extra cuda, compiles the kernels")
     from cuda_double.install import installed
     threads = torch.get_num_threads()
-    with installed(ARCH) as machine:
+    with installed(arch) as machine:
         yield machine
         machine.synchronize_all("the end of the test")  # ends all copies and checks their memory
     torch.set_num_threads(threads)

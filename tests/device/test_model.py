@@ -138,7 +138,7 @@ def test_shared_memory_registers_and_stack_are_read_from_a_cubin(arch, tmp_path)
     assert 2 <= found["shares"].registers <= 64
 
 
-@pytest.mark.parametrize("arch", ["sm_80", "sm_90", "sm_100", "sm_120"])
+@pytest.mark.parametrize("arch", ["sm_80", "sm_90", pytest.param("sm_100", marks=pytest.mark.slow), "sm_120"])
 def test_our_kernels_spill_nothing_and_half_of_a_multiprocessor_s_threads_fit(arch):
     pytest.importorskip("cupy", reason="CuPy, of the extra cuda, compiles the kernels")
     from bridge.nvrtc import BLOCK
@@ -148,7 +148,7 @@ def test_our_kernels_spill_nothing_and_half_of_a_multiprocessor_s_threads_fit(ar
         assert one.occupancy(DEVICES["h100"], BLOCK) >= 0.5, name
 
 
-@pytest.mark.parametrize(("device", "bf16"), [("rtx2080", False), ("h100", True)])
+@pytest.mark.parametrize(("device", "bf16"), [pytest.param("rtx2080", False, marks=pytest.mark.slow), ("h100", True)])
 def test_the_table_of_registers_has_each_kernel_of_our_cuda_sources(device, bf16):
     pytest.importorskip("cupy", reason="CuPy, of the extra cuda, compiles the kernels")
     from trainer.kernels.checks import sources

@@ -16,6 +16,7 @@ from trainer.training import overlap
 from trainer.training.build import make_session
 from trainer.training.train import iterate
 
+H100 = "sm_90"
 RUNS = {
     "features": {},
     "three batches": {"num_batches": 3},
@@ -43,9 +44,19 @@ RUNS = {
     "games on the device": {"sim": "device"},
     "games on the device, in tensors": {"sim": "tensors", "serial": True},
 }
+# These launch kernels for an LSTM, for a minGRU and for continuous actions. tests/ptx emulates every kernel in more sizes.
+EMULATED = ("features", "minGRU", "Gymnasium, continuous actions")
 
 
-@pytest.mark.parametrize("settings", RUNS.values(), ids=RUNS.keys())
+def runs():
+    """The rows of RUNS; the others are emulated too by `pytest -m slow`."""
+    for name, settings in RUNS.items():
+        if name not in EMULATED:
+            yield pytest.param(None, settings, id=name)
+        yield pytest.param(H100, settings, id=f"{name}, emulated", marks=() if name in EMULATED else pytest.mark.slow)
+
+
+@pytest.mark.parametrize(("double", "settings"), runs(), indirect=["double"])
 def test_a_training_has_no_fault_and_equals_the_cpu_s(double, settings):
     made = contents(trained(config(**settings)))
     assert double.graphs > 0
@@ -53,6 +64,7 @@ def test_a_training_has_no_fault_and_equals_the_cpu_s(double, settings):
     require_same(made, contents(trained(config("cpu", **plain))))
 
 
+@pytest.mark.parametrize("double", [H100], indirect=True)
 @pytest.mark.parametrize("settings", [{"frame_stack": 2}, {"lstm_size": 32}], ids=["single steps", "whole sequences"])
 def test_bfloat16_is_close_to_the_cpu_s(double, settings):
     settings = settings | {"precision": "bfloat16"}
@@ -152,6 +164,7 @@ IN_AN_UPDATE = {"select_sequences_16": 4, "linalg_vector_norm": 4,
                 "a wait of the host": 1}
 
 
+@pytest.mark.slow
 def test_two_ranks_have_no_fault_and_equal_those_on_the_cpu():
     pair = Pair()
     try:
