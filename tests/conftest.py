@@ -82,6 +82,16 @@ def game(request):
     return request.getfixturevalue("toy") if request.param == "toy" else envs_c.game(request.param)
 
 
+@pytest.fixture(params=["breakout", "cartpole", "go", "toy"])
+def each_kind(request):
+    """A game of each kind: an Atari game, one whose episodes end soon, one with masks and integers, one from outside.
+
+    It is for what the engine promises, which runs all games by the same code. What a game promises itself, such as to keep
+    nothing outside its state, are the rules of tests/envs_c/own_games/test_every_rule.py, which every game keeps.
+    """
+    return request.getfixturevalue("toy") if request.param == "toy" else envs_c.game(request.param)
+
+
 @pytest.fixture(params=["features", "pixels"])
 def view(request):
     """Both kinds of observation."""

@@ -1,4 +1,4 @@
-"""The engine's promises for every game: outputs, statistics, limits, frame skip, stacks, resets, masks of steps."""
+"""The engine's promises, with games of each kind: outputs, statistics, limits, frame skip, stacks, resets, masks of steps."""
 
 import gymnasium
 import numpy as np
@@ -13,6 +13,11 @@ N = 12
 STEPS = 120
 LIMIT = 23  # steps: short, for many ends in every game, some of them in the same step
 MODES = {"next_step": AutoresetMode.NEXT_STEP, "same_step": AutoresetMode.SAME_STEP, "disabled": AutoresetMode.DISABLED}
+
+
+@pytest.fixture
+def game(each_kind):
+    return each_kind
 
 
 def test_games_are_listed_by_their_own_names():

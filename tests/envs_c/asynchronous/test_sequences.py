@@ -80,8 +80,8 @@ def assert_equal_sequences(game, batch_size, num_threads=3, steps=STEPS, send_in
         assert found[i][: len(expected[i])] == expected[i], i
 
 
-def test_sequences_are_those_of_synchronous_stepping(game, autoreset):
-    assert_equal_sequences(game, 3, autoreset=autoreset, **SETTINGS)
+def test_sequences_are_those_of_synchronous_stepping(each_kind, autoreset):
+    assert_equal_sequences(each_kind, 3, autoreset=autoreset, **SETTINGS)
 
 
 @pytest.mark.parametrize("batch_size", [1, 2, N - 1, N])

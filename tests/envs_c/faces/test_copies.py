@@ -71,12 +71,12 @@ def test_copies_of_vector_environments_continue_equal(copied, autoreset, setting
     assert_equal(play(env, actions), play(other, actions))
 
 
-def test_copies_of_the_engine_continue_equal(game, copied):
-    core = envs_c.VecEnv(game, N, first=5, chunk_size=1, **SETTINGS)
+def test_copies_of_the_engine_continue_equal(each_kind, copied):
+    core = envs_c.VecEnv(each_kind, N, first=5, chunk_size=1, **SETTINGS)
     outputs = []
     batch = bind(core, buffers(core), 0, N)
     batch.reset()
-    actions = actions_of(game, 40, N)
+    actions = actions_of(each_kind, 40, N)
     for env in (core, other := copied(core)):
         arrays = buffers(env)
         batch, tape = bind(env, arrays, 0, N), Tape()

@@ -74,8 +74,8 @@ def test_shared_memory_outlives_its_environments(toy, library):
 
 
 @pytest.mark.parametrize("copy", [True, False])
-def test_results_are_writable_for_libraries_that_refuse_read_only_arrays(game, copy):
-    env = vector(game, 2, seed=1, copy=copy)
+def test_results_are_writable_for_libraries_that_refuse_read_only_arrays(each_kind, copy):
+    env = vector(each_kind, 2, seed=1, copy=copy)
     observation, _ = env.reset()
     results = (observation, *env.step(np.zeros(2, int))[:4])
     assert all(result.flags.writeable and result.flags.c_contiguous for result in results)

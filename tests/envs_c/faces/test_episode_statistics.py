@@ -54,7 +54,7 @@ def test_the_wrapper_works_on_a_single_environment(make, name):
     assert len(lengths) >= 6 and list(env.length_queue) == lengths
 
 
-@pytest.mark.parametrize("name", envs_c.built_in())
+@pytest.mark.parametrize("name", ["breakout", "cartpole", "go"])
 @pytest.mark.parametrize("make", [envs_c.make, make_vec])
 def test_the_vector_wrapper_works_in_each_autoreset_mode(name, make, autoreset):
     env, game = wrappers.RecordEpisodeStatistics(make(name, N, autoreset=autoreset, **LIMIT)), envs_c.game(name)

@@ -53,14 +53,14 @@ def assert_same_infos(ours, theirs, over, same_step):
 
 
 @pytest.mark.parametrize("frame_stack", [1, 2])
-def test_every_step_equals_gymnasiums_own_vector_environment(game, view, autoreset, frame_stack):
+def test_every_step_equals_gymnasiums_own_vector_environment(each_kind, view, autoreset, frame_stack):
     settings = {"view": view, "time_limit": 25, "sticky": 0.25, "frame_stack": frame_stack}
-    ours, theirs = vector(game, N, autoreset=autoreset, **settings), sync_env(game, autoreset, **settings)
+    ours, theirs = vector(each_kind, N, autoreset=autoreset, **settings), sync_env(each_kind, autoreset, **settings)
     assert ours.single_observation_space == theirs.single_observation_space
     assert ours.observation_space == theirs.observation_space and ours.action_space == theirs.action_space
     seeds, over, ends = [3, 1, 4, 1, 5, 9], np.zeros(N, bool), 0
     assert np.array_equal(ours.reset(seed=seeds)[0], theirs.reset(seed=seeds)[0])
-    for actions in actions_of(game, 120, N):
+    for actions in actions_of(each_kind, 120, N):
         observation = restart(ours, over)
         if observation is not None:
             assert np.array_equal(observation, theirs.reset(options={"reset_mask": over.copy()})[0])
@@ -74,11 +74,11 @@ def test_every_step_equals_gymnasiums_own_vector_environment(game, view, autores
     assert ends >= 4 * N
 
 
-def test_the_step_after_an_end_resets_in_next_step_mode(game):
-    env = vector(game, N, time_limit=5, seed=1)
+def test_the_step_after_an_end_resets_in_next_step_mode(each_kind):
+    env = vector(each_kind, N, time_limit=5, seed=1)
     env.reset()
     over, resets = np.zeros(N, bool), 0
-    for actions in actions_of(game, 40, N):
+    for actions in actions_of(each_kind, 40, N):
         _, reward, terminated, truncated, infos = env.step(actions)
         assert not reward[over].any() and not terminated[over].any() and not truncated[over].any()
         assert not (over.any() and "episode_stats" in infos and infos["_episode_stats"][over].any())
@@ -93,8 +93,10 @@ def test_autoreset_takes_gymnasiums_modes_and_names(mode):
     assert envs_c.make("cartpole", autoreset=mode).metadata["autoreset_mode"] is named.get(mode, mode)
 
 
-@pytest.mark.parametrize("name", IDS)
-@pytest.mark.parametrize("settings", [{}, {"view": "pixels", "frame_stack": 3}, {"render_mode": "rgb_array"}], ids=str)
+@pytest.mark.parametrize(("name", "settings"), [
+    *((name, {}) for name in IDS),
+    *((f"Arcade/{title}-v0", settings) for title in ("Breakout", "Go")
+      for settings in ({"view": "pixels", "frame_stack": 3}, {"render_mode": "rgb_array"}))], ids=str)
 def test_single_environments_pass_gymnasiums_checker(name, settings, monkeypatch):
     pytest.importorskip("pygame")  # the checker makes an environment with each render mode
     monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")

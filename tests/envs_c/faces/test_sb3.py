@@ -54,14 +54,14 @@ def assert_same_info(ours, theirs, shape):
 
 
 @pytest.mark.parametrize("frame_stack", [1, 3])
-def test_every_step_equals_sb3s_own_vector_environment(game, view, frame_stack):
+def test_every_step_equals_sb3s_own_vector_environment(each_kind, view, frame_stack):
     settings = {"view": view, "time_limit": 25, "sticky": 0.25, "frame_stack": frame_stack}
-    ours, theirs = ours_of(game, **settings), dummy_of(game, **settings)
+    ours, theirs = ours_of(each_kind, **settings), dummy_of(each_kind, **settings)
     assert ours.action_space == theirs.action_space and ours.num_envs == theirs.num_envs == N
     shape, ends = ours.observation_space.shape, 0
     assert ours.seed(3) == theirs.seed(3) == [3, 4, 5, 6, 7]
     assert np.array_equal(ours.reset(), theirs.reset().reshape(N, *shape))
-    for actions in actions_of(game, 100, N):
+    for actions in actions_of(each_kind, 100, N):
         *our_outputs, our_infos = ours.step(actions)
         *their_outputs, their_infos = theirs.step(actions)
         their_outputs[0] = their_outputs[0].reshape(N, *shape)

@@ -68,24 +68,36 @@ def plain():
     return hash_of
 
 
-@pytest.mark.threads
-@pytest.mark.parametrize("how", [
-    pytest.param({"num_threads": 2}, id="2-threads"),
-    pytest.param({"num_threads": 3}, id="3-threads"),
-    pytest.param({"num_threads": 2, "chunk_size": 1}, id="chunks-of-1"),
-    pytest.param({"num_threads": 3, "chunk_size": 7}, id="chunks-of-7"),
-    pytest.param({"num_threads": 2, "chunk_size": 64}, id="chunks-of-64"),
-    pytest.param({"num_threads": 2, "cuts": (21,)}, id="2-batches"),
-    pytest.param({"num_threads": 3, "chunk_size": 4, "cuts": (3, 31), "shuffle": True}, id="3-batches-in-any-order"),
-])
-def test_outputs_do_not_depend_on_threads_chunks_or_batches(game, view, plain, how):
-    settings = settings_of(game, view, "same_step", **how)
+HOW = {
+    "2 threads": {"num_threads": 2},
+    "3 threads": {"num_threads": 3},
+    "chunks of 1": {"num_threads": 2, "chunk_size": 1},
+    "chunks of 7": {"num_threads": 3, "chunk_size": 7},
+    "chunks of 64": {"num_threads": 2, "chunk_size": 64},
+    "2 batches": {"num_threads": 2, "cuts": (21,)},
+    "3 batches in any order": {"num_threads": 3, "chunk_size": 4, "cuts": (3, 31), "shuffle": True},
+}
+
+
+def check(game, view, plain, how):
+    settings = settings_of(game, view, "same_step", **HOW[how])
     assert play_core(game, *SIZES[view], **settings) == plain(game, view, "same_step")
 
 
-def test_outputs_are_the_same_bits_through_gymnasium(game, view, autoreset, plain):
-    through_gymnasium = play_gymnasium(game, *SIZES[view], **settings_of(game, view, autoreset, num_threads=1))
-    assert through_gymnasium == plain(game, view, autoreset)
+@pytest.mark.threads
+@pytest.mark.parametrize("how", HOW)
+def test_outputs_do_not_depend_on_threads_chunks_or_batches(each_kind, view, plain, how):
+    check(each_kind, view, plain, how)
+
+
+@pytest.mark.threads
+def test_no_game_s_outputs_depend_on_them(game, view, plain):
+    check(game, view, plain, "3 batches in any order")
+
+
+def test_outputs_are_the_same_bits_through_gymnasium(each_kind, view, autoreset, plain):
+    through_gymnasium = play_gymnasium(each_kind, *SIZES[view], **settings_of(each_kind, view, autoreset, num_threads=1))
+    assert through_gymnasium == plain(each_kind, view, autoreset)
 
 
 def test_an_environment_does_not_depend_on_how_many_there_are(game):

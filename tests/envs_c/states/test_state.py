@@ -46,8 +46,8 @@ def future(env, steps=60, rows=None, columns=None) -> bytes:
     return b"".join(outputs)
 
 
-def test_a_restored_state_is_played_again_bit_for_bit(game, view, autoreset):
-    env = played(game, view=view, autoreset=autoreset)
+def test_a_restored_state_is_played_again_bit_for_bit(each_kind, view, autoreset):
+    env = played(each_kind, view=view, autoreset=autoreset)
     observation = env.step(np.zeros(N, int))[0]
     state = env.get_state()
     once = future(env)
@@ -56,19 +56,19 @@ def test_a_restored_state_is_played_again_bit_for_bit(game, view, autoreset):
     assert future(env) == once
 
 
-def test_other_environments_continue_a_state(game, view):
-    env = played(game, view=view)
-    fork = vector(game, N, view=view, seed=99, num_threads=2, **SETTINGS)  # never reset
+def test_other_environments_continue_a_state(each_kind, view):
+    env = played(each_kind, view=view)
+    fork = vector(each_kind, N, view=view, seed=99, num_threads=2, **SETTINGS)  # never reset
     observation = fork.set_state(env.get_state())
     assert np.array_equal(observation, env.set_state(env.get_state()))
     assert future(fork) == future(env)
 
 
-def test_any_environments_are_saved_and_restored_in_any_order(game):
-    env = played(game)
+def test_any_environments_are_saved_and_restored_in_any_order(each_kind):
+    env = played(each_kind)
     rows, places = [4, 0, 3], [1, 5, 2]
     state = env.get_state(rows)
-    other = played(game, seed=2)
+    other = played(each_kind, seed=2)
     kept = other.get_state([0, 3, 4])
     other.set_state(state, indices=np.array(places))
     assert other.get_state([0, 3, 4]) == kept
@@ -76,19 +76,19 @@ def test_any_environments_are_saved_and_restored_in_any_order(game):
     assert future(other, rows=places, columns=rows) == future(env, rows=rows)
 
 
-def test_one_environment_can_be_forked_into_all(game):
-    env = played(game)
+def test_one_environment_can_be_forked_into_all(each_kind):
+    env = played(each_kind)
     one = env.get_state([2])
     for i in range(N):
         env.set_state(one, [i])
-    for actions in actions_of(game, 40, 1):
+    for actions in actions_of(each_kind, 40, 1):
         observation, reward, *_ = env.step(np.repeat(actions, N))
         assert (observation == observation[0]).all() and (reward == reward[0]).all()
 
 
-def test_some_environments_are_restored_if_the_others_were_never_reset(game, view):
-    env = vector(game, 3, view=view, seed=1)
-    observation = env.set_state(played(game, frame_stack=1).get_state([1]), [2])
+def test_some_environments_are_restored_if_the_others_were_never_reset(each_kind, view):
+    env = vector(each_kind, 3, view=view, seed=1)
+    observation = env.set_state(played(each_kind, frame_stack=1).get_state([1]), [2])
     assert not observation[:2].any() and observation[2].any()
     with pytest.raises(envs_c.NotReset, match="environment 0"):
         env.step(np.zeros(3, int))
@@ -239,9 +239,9 @@ def test_a_state_that_is_older_than_an_option_had_its_default(now, fits):
             core.set_state(old)
 
 
-def test_observe_shows_the_present_state(game, view):
-    env = played(game, view=view, frame_stack=1)
-    core = VecEnv(game, N, view=view)
+def test_observe_shows_the_present_state(each_kind, view):
+    env = played(each_kind, view=view, frame_stack=1)
+    core = VecEnv(each_kind, N, view=view)
     arrays = buffers(core)
     batch = core.bind(0, N, **arrays)
     core.set_state(env.core.get_state())

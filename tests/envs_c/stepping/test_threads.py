@@ -53,15 +53,15 @@ def test_another_python_thread_runs_while_a_batch_steps(toy, num_threads):
     assert passed >= 3
 
 
-def test_two_python_threads_step_two_batches_at_once(game):
+def test_two_python_threads_step_two_batches_at_once(each_kind):
     """Each thread steps its own batch; the results are those of one thread."""
     def hashes(parallel):
-        core = VecEnv(game, 200, num_threads=1, seed=1)
+        core = VecEnv(each_kind, 200, num_threads=1, seed=1)
         arrays = buffers(core)
         batches = [bind(core, arrays, 0, 90), bind(core, arrays, 90, 200)]
         for batch in batches:
             batch.reset()
-        arrays["actions"][:] = actions_of(game, 1, 200)[0]
+        arrays["actions"][:] = actions_of(each_kind, 1, 200)[0]
         work = [threading.Thread(target=lambda b=batch: [b.step() for _ in range(300)]) for batch in batches]
         for thread in work:
             thread.start()

@@ -9,7 +9,7 @@ from tools.isa import bare, debian
 from tools.isa.__main__ import ROWS, main
 
 
-@pytest.mark.parametrize("name", ["cartpole", "asterix", "pong"])
+@pytest.mark.parametrize("name", ["asterix", *(pytest.param(name, marks=pytest.mark.slow) for name in ("cartpole", "pong"))])
 def test_a_game_without_python_gives_the_golden_checksums_and_the_same_pictures(name, tmp_path, monkeypatch):
     monkeypatch.setattr(bare, "FOLDER", tmp_path)
     program = bare.compiled(name, "native", ["cc"])

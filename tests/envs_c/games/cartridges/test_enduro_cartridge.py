@@ -156,9 +156,12 @@ def test_traffic_on_later_days_equals_the_cartridges(theirs, day, frame):
     assert len(seen) > 5
 
 
-@pytest.mark.parametrize("day", [100, 101, 102, 104, 107, 129, 199, 200, 201, 229, 250, 330, 402, 1000, 5005])
-@pytest.mark.parametrize("left, speed, frame", [
-    (150, 30, 600), (200, 100, 7400), (297, 80, 9400), (395, 50, 9400), (303, 110, 600)])
+MOMENTS = [(150, 30, 600), (200, 100, 7400), (297, 80, 9400), (395, 50, 9400), (303, 110, 600)]  # left, speed, frame
+DAYS = [100, 101, 102, 104, 107, 129, 199, 200, 201, 229, 250, 330, 402, 1000, 5005]
+
+
+@pytest.mark.parametrize("day, left, speed, frame", [
+    *((day, *MOMENTS[number % 5]) for number, day in enumerate(DAYS)), *((250, *moment) for moment in MOMENTS[:4])])
 def test_traffic_after_day_99_equals_the_cartridges(theirs, day, left, speed, frame):
     """ALE's points of the days that the cartridge counts as 0 and 1 are others."""
     from benchmarks.cartridges.enduro import traffic
