@@ -42,13 +42,13 @@ def same(one: TrainingSession, other: TrainingSession):
         assert torch.equal(tensor, other.pipeline.state()[name]), name
 
 
-@pytest.mark.parametrize("captures", [False, True], ids=["eager", "captured"])
-@pytest.mark.parametrize("settings", [
-    pytest.param({}, id="one batch"),
-    pytest.param({"num_batches": 3}, id="three batches"),
-    pytest.param({"num_batches": 3, "serial": True}, id="serial"),
-    pytest.param({"game": "go", "memory": "none"}, id="masks, no memory"),
-    pytest.param({"game": "pong", "view": "pixels", "frame_stack": 3, "num_envs": 4}, id="stacked frames"),
+@pytest.mark.parametrize(("settings", "captures"), [
+    pytest.param({"num_batches": 3}, False, id="three batches, eager"),
+    pytest.param({}, True, id="one batch"),
+    pytest.param({"num_batches": 3}, True, id="three batches"),
+    pytest.param({"num_batches": 3, "serial": True}, True, id="serial"),
+    pytest.param({"game": "go", "memory": "none"}, True, id="masks, no memory"),
+    pytest.param({"game": "pong", "view": "pixels", "frame_stack": 3, "num_envs": 4}, True, id="stacked frames"),
 ])
 def test_a_run_on_a_slow_device_equals_one_on_the_cpu(monkeypatch, slow_device, settings, captures):
     plain, metrics = trained(config(**settings))
