@@ -56,7 +56,7 @@ def runs():
         yield pytest.param(H100, settings, id=f"{name}, emulated", marks=() if name in EMULATED else pytest.mark.slow)
 
 
-@pytest.mark.parametrize(("double", "settings"), runs(), indirect=["double"])
+@pytest.mark.parametrize(("double", "settings"), [*runs()], indirect=["double"])
 def test_a_training_has_no_fault_and_equals_the_cpu_s(double, settings):
     made = contents(trained(config(**settings)))
     assert double.graphs > 0

@@ -110,7 +110,7 @@ def gradients(policy, out, weight):
     return {name: parameter.grad.clone() for name, parameter in policy.named_parameters()}
 
 
-@pytest.mark.parametrize(("memory", "encoder", "precision", "starts"), rows())
+@pytest.mark.parametrize(("memory", "encoder", "precision", "starts"), [*rows()])
 def test_unroll_equals_the_step_loop(memory, encoder, precision, starts, device):
     policy, tolerance = policy_of(memory, encoder, precision, device), {"f32": 1e-5, "bf16": 3e-2}[precision]
     frames, start, state = draw(policy, STARTS[starts])
@@ -121,7 +121,7 @@ def test_unroll_equals_the_step_loop(memory, encoder, precision, starts, device)
     assert (whole - looped).abs().max() <= tolerance * looped.abs().max()
 
 
-@pytest.mark.parametrize(("memory", "encoder", "precision", "starts"), rows())
+@pytest.mark.parametrize(("memory", "encoder", "precision", "starts"), [*rows()])
 def test_unroll_s_gradients_equal_a_plain_loop_s(memory, encoder, precision, starts, device):
     policy, tolerance = policy_of(memory, encoder, precision, device), {"f32": 1e-4, "bf16": 6e-2}[precision]
     frames, start, state = draw(policy, STARTS[starts])
