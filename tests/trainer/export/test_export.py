@@ -28,15 +28,15 @@ from trainer.training.build import make_session
 
 ONNX = all(importlib.util.find_spec(name) for name in ("onnx", "onnxscript", "onnxruntime"))
 needs_onnx = pytest.mark.skipif(not ONNX, reason="needs the packages of the extra 'export'")
-# The exporter needs a second for each of these.
-LONG = {"mingru of another width", "none", "none, frames", "board", "own", "gymnasium", "parts, flat", "colours"}
+# To export a graph takes seconds: "parts" has a normalizer and stacked frames too, and "pixels" is exported as "conv".
+FAST = {"lstm", "mingru with a highway", "pixels", "parts"}
 FOREIGN = {  # of the user's own environments
     "parts": ("gym:own_environments:Mixed", "features", {"normalize_observations": True, "frame_stack": 2}),
     "parts, flat": ("gym:own_environments:Mixed", "features", {"encoder": "mlp", "memory": "none"}),
     "colours": ("gym:own_environments:Pictures", "features", {"memory": "none"}),
 }
 ALL = MEMORIES | FOREIGN
-KINDS = [pytest.param(kind, marks=pytest.mark.slow if kind in LONG else ()) for kind in ALL]
+KINDS = [pytest.param(kind, marks=() if kind in FAST else pytest.mark.slow) for kind in ALL]
 
 
 @pytest.fixture
@@ -114,7 +114,8 @@ def test_numpy_alone_rebuilds_the_policy(exported, kind):
 
 
 @needs_onnx
-@pytest.mark.parametrize("kind", ["lstm, normalized", "cells", "parts", pytest.param("gymnasium", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("kind", ["parts", *(pytest.param(kind, marks=pytest.mark.slow)
+                                             for kind in ("lstm, normalized", "cells", "gymnasium"))])
 def test_the_graph_plays_as_the_weights_do(exported, kind):
     scores = []
     for file_format in ("onnx", "safetensors"):
