@@ -53,7 +53,7 @@ def mingru(rows: int, n: int = 5, dtype=F32, highway: bool = False):
     bias[n] = 0.0
     x, hidden, dx = [torch.randn(steps, rows, n) for _ in range(3)] if highway else [None] * 3
     states, dproduct = torch.empty(steps, rows, n), torch.empty_like(product)
-    kernels.mingru(product, bias, keep, state, x, states, hidden)
+    kernels.mingru_forward(product, bias, keep, state, x, states, hidden)
     kernels.mingru_backward(product, bias, keep, state, states, x, dout, dproduct, dx)
     return (states, dproduct, hidden, dx) if highway else (states, dproduct)
 

@@ -29,7 +29,7 @@ from trainer.kernels.loss import (  # noqa: E402
     take,
 )
 from trainer.kernels.lstm import LstmBuffers, lstm, lstm_backward, lstm_forward, lstm_step, pack_lstm  # noqa: E402
-from trainer.kernels.mingru import mingru, mingru_backward  # noqa: E402
+from trainer.kernels.mingru import mingru, mingru_backward, mingru_forward  # noqa: E402
 from trainer.kernels.pictures import (  # noqa: E402
     convolve,
     pack_pictures,
@@ -55,6 +55,6 @@ from trainer.kernels.rollout import (  # noqa: E402
 __all__ = ["Columns", "DeviceClock", "HostClock", "Loss", "LstmBuffers", "Rollout", "Slab", "adam", "advantages", "cast_buffer",
            "categorical", "convolve", "dense", "dense_step", "describe", "end_minibatch", "gaussian", "gaussian_sample",
            "heads", "heads_step", "lstm", "lstm_backward", "lstm_forward", "lstm_step", "mingru", "mingru_backward",
-           "new_rows", "pack_dense", "pack_lstm", "pack_pictures", "picked", "picture_features", "pictures", "pictures_step",
+           "mingru_forward", "new_rows", "pack_dense", "pack_lstm", "pack_pictures", "picked", "picture_features", "pictures", "pictures_step",
            "ppo_gradient", "ppo_loss", "reads_pictures", "replaced", "sample", "sample_step", "select_sequences",
            "space_for_statistics", "stack_frames", "store_actions", "store_step", "take", "use_reference", "widened"]

@@ -1,5 +1,4 @@
-"""The minimal gated recurrent unit of Feng et al., 2024 ("Were RNNs All We Needed?", arXiv:2410.01201): the policy, and the
-unit over whole sequences that reset at the start of episodes, with its gradient.
+"""The policy with minimal gated recurrent units (Feng et al., 2024, "Were RNNs All We Needed?", arXiv:2410.01201).
 
 With g(u) = u + 0.5 if u >= 0, else sigmoid(u) (appendix B.2.1, so that a state is never negative):
 
@@ -7,7 +6,7 @@ With g(u) = u + 0.5 if u >= 0, else sigmoid(u) (appendix B.2.1, so that a state 
     h_t = (1 - z_t) * keep_t * h_{t-1} + z_t * g(W_h x_t + b_h)
 
 No matrix product depends on h. The caller computes the products of all steps as one; the rest is one kernel
-(trainer/kernels/mingru.py). A layer's output is x_t + h_t, a residual connection; with the setting `highway` it is that of
+(trainer/kernels/mingru). A layer's output is x_t + h_t, a residual connection; with the setting `highway` it is that of
 PufferLib 4's MinGRU, a highway (Srivastava et al., 2015, arXiv:1505.00387) with a third gate:
 
     p_t = sigmoid(W_p x_t + b_p)
@@ -74,7 +73,7 @@ class MinGruPolicy(Policy):
         for k, state in enumerate(h.split(self.core_size, 1)):
             torch.mm(x, weights[f"core{k}"], out=product)
             through = hidden[None] if self.highway else None
-            kernels.mingru(product[None], weights[f"core{k}_bias"], keep[None], state, through, state[None], through)
+            kernels.mingru_forward(product[None], weights[f"core{k}_bias"], keep[None], state, through, state[None], through)
             x = space.hidden.copy_(hidden if self.highway else hidden.add_(state))
         return self.apply_heads_step(weights, hidden, space)
 
@@ -84,9 +83,9 @@ class MinGruPolicy(Policy):
         for layer, before in zip(self.core, state[0].split(self.core_size, 1), strict=True):
             product = functional.linear(x, layer.weight.to(x.dtype)).view(*start.shape, -1)
             if self.highway:
-                hidden = MinGruSequence.apply(product, layer.bias, keep, before, hidden)
+                hidden = kernels.mingru(product, layer.bias, keep, before, hidden)
             else:
-                hidden = hidden + MinGruSequence.apply(product, layer.bias, keep, before)
+                hidden = hidden + kernels.mingru(product, layer.bias, keep, before)
             x = hidden.to(x.dtype).flatten(0, 1)
         return self.apply_heads(hidden)
 
@@ -118,31 +117,3 @@ def initialize_bias(bias: torch.Tensor):
     gate, candidate = bias.chunk(2)
     torch.neg(torch.linspace(0.0, math.log(LONGEST), len(gate)), out=gate)
     candidate.zero_()
-
-
-class MinGruSequence(torch.autograd.Function):
-    """`kernels.mingru`: minimal gated recurrent units over T steps."""
-
-    @staticmethod
-    def forward(ctx, product, bias, keep, state, x=None):
-        """The states (T, B, n) float32, or, with x, the outputs of the highway.
-
-        product: (T, B, 2n), with x (T, B, 3n); bias: (2n,) or (3n,) float32; keep: (T, B) float32.
-        state: (B, n) float32, before the first step; it gets no gradient.
-        x: (T, B, n) float32, or None.
-        """
-        states, x = bias.new_empty(*keep.shape, state.shape[1]), None if x is None else x.contiguous()
-        hidden = None if x is None else torch.empty_like(states)
-        kernels.mingru(product, bias, keep, state, x, states, hidden)
-        ctx.save_for_backward(product, bias, keep, state, states, x)
-        return states if x is None else hidden
-
-    @staticmethod
-    @torch.autograd.function.once_differentiable
-    def backward(ctx, dout):
-        product, bias, keep, state, states, x = ctx.saved_tensors
-        dproduct, dx = torch.empty_like(product), None if x is None else torch.empty_like(x)
-        kernels.mingru_backward(product, bias, keep, state, states, x, dout.contiguous(), dproduct, dx)
-        rows = dproduct.flatten(0, 1)
-        dbias = torch.mm(rows.new_ones(1, len(rows)), rows).view(-1).to(bias.dtype)  # sum over rows
-        return dproduct, dbias, None, None, dx

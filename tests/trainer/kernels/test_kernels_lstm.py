@@ -7,7 +7,8 @@ from kernel_devices import TOLERANCE, close
 from lstm_twin import draw, plain, unroll
 
 from trainer import kernels
-from trainer.kernels.lstm import recurrence, whole
+from trainer.kernels.lstm import recurrence
+from trainer.kernels.lstm.lstm import Whole
 
 WAYS = {"whole": True, "steps": False}
 SIZES = [  # steps, environments, inputs, units: less than a tile and many tiles, with and without a remainder
@@ -18,7 +19,7 @@ CASES = [*((*size, dtype) for size in SIZES for dtype in TOLERANCE), (5, 3, 3, 5
 @pytest.fixture
 def way(monkeypatch):
     """A function that chooses one of WAYS. Builds whose own products are slow have the kernels as well."""
-    return lambda name: monkeypatch.setattr(whole, "supports", lambda like, dtype, inputs, units: WAYS[name])
+    return lambda name: monkeypatch.setattr(Whole, "supports", lambda like, dtype, inputs, units: WAYS[name])
 
 
 @pytest.mark.parametrize(("steps", "batch", "size", "n", "dtype"), CASES)
@@ -90,10 +91,10 @@ def test_nan_shows_in_its_environment_and_in_the_gradients_of_the_weights(name, 
 def test_only_the_cpu_has_kernels_for_sequences():
     """With bfloat16 a row must consist of words of 32 bits."""
     cpu, half = torch.zeros(1), torch.bfloat16
-    assert not whole.supports(cpu, half, 4, 5)
-    assert not whole.supports(cpu, half, 3, 4)
-    assert not whole.supports(cpu, torch.float64, 4, 4)
-    assert not whole.supports(torch.zeros(1, device="meta"), torch.float32, 4, 4)
+    assert not Whole.supports(cpu, half, 4, 5)
+    assert not Whole.supports(cpu, half, 3, 4)
+    assert not Whole.supports(cpu, torch.float64, 4, 4)
+    assert not Whole.supports(torch.zeros(1, device="meta"), torch.float32, 4, 4)
 
 
 @pytest.mark.parametrize(("name", "version"), [("whole", "cpu"), ("steps", "reference")])
@@ -107,27 +108,33 @@ def test_the_version_is_picked_by_what_it_supports(name, version, way):
 
 
 REFUSED = {  # (error, its text, change of valid arguments)
-    "x": (ValueError, "x must be contiguous", {"x": torch.zeros(3, 2, 8)[..., ::2]}),
+    "dtype": (TypeError, r"x must be torch\.float32 or torch\.bfloat16, not torch\.float64", {"x": torch.zeros(3, 2, 4).double()}),
     "weight": (ValueError, r"weight_x must have the shape \(24, 4\), not \(24, 5\)", {"weight_x": torch.zeros(24, 5)}),
-    "dtype": (TypeError, "gates must be torch.float32, not torch.bfloat16",
-              {"gates": torch.zeros(3, 2, 24, dtype=torch.bfloat16)}),
-    "keep": (ValueError, r"keep must have the shape \(4, 2\), not \(3, 2\)", {"keep": torch.zeros(3, 2)}),
-    "hidden": (ValueError, r"hidden must have the shape .*, not \(4, 2, 6\)", {"hidden": torch.zeros(4, 2, 6)}),
+    "half": (TypeError, "weight_h must be torch.float32, not torch.bfloat16",
+             {"weight_h": torch.zeros(24, 6, dtype=torch.bfloat16)}),
+    "strides": (ValueError, "bias must be contiguous", {"bias": torch.zeros(48)[::2]}),
+    "keep": (ValueError, r"keep must have the shape \(3, 2\), not \(4, 2\)", {"keep": torch.ones(4, 2)}),
+    "keeps": (TypeError, "keep must be torch.float32, not torch.int64", {"keep": torch.ones(3, 2, dtype=torch.int64)}),
+    "h": (ValueError, r"h must have the shape \(2, 6\), not \(2, 5\)", {"state": (torch.zeros(2, 5), torch.zeros(2, 6))}),
+    "c": (ValueError, r"c must have the shape \(2, 6\), not \(6,\)", {"state": (torch.zeros(2, 6), torch.zeros(6))}),
 }
 
 
 @pytest.mark.parametrize(("error", "text", "change"), REFUSED.values(), ids=REFUSED.keys())
-def test_sequences_refuse_invalid_arguments(error, text, change, way):
-    way("whole")
+@pytest.mark.parametrize("name", WAYS)
+def test_sequences_refuse_invalid_arguments(name, error, text, change, way):
+    way(name)
     fits = {"x": torch.zeros(3, 2, 4), "weight_x": torch.zeros(24, 4), "weight_h": torch.zeros(24, 6), "bias": torch.zeros(24),
-            "keep": torch.ones(4, 2), "gates": torch.zeros(3, 2, 24), "recurrent": torch.zeros(4, 2, 6),
-            "cells": torch.zeros(4, 2, 6), "hidden": torch.zeros(3, 2, 6)}
-    whole.lstm_sequence(**fits)
+            "keep": torch.ones(3, 2), "state": (torch.zeros(2, 6), torch.zeros(2, 6)), "buffers": kernels.LstmBuffers()}
+    kernels.lstm(**fits)
     with pytest.raises(error, match=text):
-        whole.lstm_sequence(**fits | change)
+        kernels.lstm(**fits | change)
 
 
-def test_sequences_refuse_sizes_without_a_kernel(way):
-    way("steps")
-    with pytest.raises(ValueError, match=r"no kernel for whole sequences of torch\.float32 on 'cpu' with 4 inputs and 6 units"):
-        whole.lstm_sequence(torch.zeros(3, 2, 4), torch.zeros(24, 4), torch.zeros(24, 6), *[None] * 6)
+@pytest.mark.parametrize("dtype", TOLERANCE)
+def test_inputs_of_any_strides_give_the_bits_of_contiguous_ones(dtype, way):
+    way("whole")
+    x, *rest = draw(3, 5, 6, 8, dtype)
+    apart = x.mT.contiguous().mT
+    assert not apart.clone().is_contiguous()
+    assert all(torch.equal(*pair) for pair in zip(unroll(apart, *rest), unroll(x, *rest), strict=True))

@@ -35,7 +35,7 @@ def both(product, bias, keep, state, x):
     dproduct, (hidden, dx) = torch.full_like(product, torch.nan), (None, None) if x is None else states.new_full(
         (2, *states.shape), torch.nan)
     dout = torch.randn(states.shape, generator=torch.Generator().manual_seed(5)).to(keep.device)
-    kernels.mingru(product, bias, keep, state, x, states, hidden)
+    kernels.mingru_forward(product, bias, keep, state, x, states, hidden)
     kernels.mingru_backward(product, bias, keep, state, states, x, dout, dproduct, dx)
     return [states, dproduct] if x is None else [states, dproduct, hidden, dx]
 
@@ -75,7 +75,7 @@ def test_the_reference_has_the_gradient_of_autograd():
 def test_a_step_can_overwrite_its_state_and_its_input(highway, device):
     given = inputs(1, 5, 6, highway=highway, device=device)
     wanted, state, x = both(*given), given[3], given[4]
-    kernels.mingru(*given, state[None], x)
+    kernels.mingru_forward(*given, state[None], x)
     assert torch.equal(state, wanted[0][0])
     assert not highway or torch.equal(x, wanted[2])
 
@@ -95,7 +95,7 @@ def call(change: str, value):
     """A call of the forward kernel with one argument replaced."""
     names = "product", "bias", "keep", "state", "x", "states", "hidden"
     given = dict(zip(names, (*inputs(2, 4, 6), torch.empty(2, 4, 6), None), strict=True))
-    kernels.mingru(*(given | {change: value}).values())
+    kernels.mingru_forward(*(given | {change: value}).values())
 
 
 REFUSED = {

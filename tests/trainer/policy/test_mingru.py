@@ -11,7 +11,7 @@ from trainer.config import Config, EnvConfig, PolicyConfig, PPOConfig, RunConfig
 from trainer.config.config import ConfigError
 from trainer.policy.feed_forward import FeedForwardPolicy
 from trainer.policy.lstm import LstmPolicy
-from trainer.policy.mingru import LONGEST, MinGruPolicy, MinGruSequence, initialize_bias
+from trainer.policy.mingru import LONGEST, MinGruPolicy, initialize_bias
 from trainer.training.build import make_session
 from trainer.training.train import iterate
 
@@ -57,7 +57,7 @@ def test_outputs_and_gradients_equal_the_formula(starts, dtype, tolerance, gates
     wanted = formula(*wanted_inputs)
     (wanted * weight).sum().backward()
     with twin(dtype):
-        outputs = MinGruSequence.apply(*given)
+        outputs = kernels.mingru(*given)
         (outputs * weight.to(dtype)).sum().backward()
     pairs = [(one.grad, other.grad) for one, other in zip(given, wanted_inputs, strict=True) if other.requires_grad]
     assert len(pairs) == gates
@@ -70,14 +70,14 @@ def test_outputs_and_gradients_equal_the_formula(starts, dtype, tolerance, gates
 def test_gradients_equal_finite_differences(gates):
     product, bias, keep, state, *x = inputs(STARTS["twice"], gates=gates)
     with kernels.use_reference():
-        assert torch.autograd.gradcheck(lambda product, bias, *x: MinGruSequence.apply(product, bias, keep, state, *x),
+        assert torch.autograd.gradcheck(lambda product, bias, *x: kernels.mingru(product, bias, keep, state, *x),
                                         (product, bias, *x))
 
 
 def test_products_in_bfloat16_give_states_in_float32_and_gradients_in_bfloat16():
     product, bias, keep, state = (tensor.detach().float() for tensor in inputs(STARTS["in the middle"]))
     half = product.bfloat16().requires_grad_()
-    states = MinGruSequence.apply(half, bias, keep, state)
+    states = kernels.mingru(half, bias, keep, state)
     assert states.dtype == torch.float32
     torch.testing.assert_close(states, formula(half.detach().float(), bias, keep, state), rtol=1e-6, atol=1e-6)
     states.sum().backward()

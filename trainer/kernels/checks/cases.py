@@ -59,7 +59,7 @@ def mingru(make: Inputs, rows: int, n: int = 5, dtype=F32, highway: bool = False
     before = make.normal(4, rows, width, dtype=dtype), make.normal(width), make.flags(4, rows, share=0.7), make.normal(rows, n)
     x, hidden, dx = (make.normal(4, rows, n), make.out(4, rows, n), make.out(4, rows, n)) if highway else (None, None, None)
     states, dproduct = make.out(4, rows, n), make.out(4, rows, width, dtype=dtype)
-    kernels.mingru(*before, x, states, hidden)
+    kernels.mingru_forward(*before, x, states, hidden)
     kernels.mingru_backward(*before, states, x, make.normal(4, rows, n), dproduct, dx)
     return (states, dproduct, hidden, dx) if highway else (states, dproduct)
 

@@ -1,24 +1,41 @@
 """An LSTM with resets, in single steps for a rollout and over whole sequences with its gradient for learning.
 
-A version over whole sequences is a module with these functions:
-
-    supports(like, dtype, inputs, units)   True if it supports these sizes on the device of the tensor `like`
-    space(steps, batch, n, like)           its buffers
-    forward(x, weight_x, weight_h, bias, keeps, state, space, hidden)
-                                           writes `hidden`; returns the tensors to save for the gradient
-    backward(saved, space, dhidden, dx)    writes `dx` unless it is None; returns the gradients of weight_x, weight_h and bias
-
-The one in plain torch (steps.py) supports all.
+A version over whole sequences is a class with the methods of `Steps` (steps.py), which supports all sizes and devices.
 """
+
+from collections.abc import Callable, Hashable
 
 import torch
 
 from trainer.kernels.choose import CPU, CUDA, REFERENCE, TILED, pick
-from trainer.kernels.lstm import recurrence, steps, tiles, whole
-from trainer.kernels.lstm.cell import lstm_forward
-from trainer.kernels.lstm.space import LstmBuffers
+from trainer.kernels.lstm import cpu, tiles
+from trainer.kernels.lstm.recurrence import Recurrence
+from trainer.kernels.lstm.steps import Steps, lstm_forward
+from trainer.kernels.shared.arguments import check, check_dtype
 
-VERSIONS = {REFERENCE: steps, CPU: whole, TILED: tiles, CUDA: recurrence}
+
+class Whole(Steps):
+    """Whole sequences on a CPU: one call of cpu.pyx does all steps, matrix products included."""
+
+    @staticmethod
+    def supports(like, dtype, inputs, units):
+        """True if this build's own products of these sizes are not slower than torch's (see shared/products.h), on a CPU."""
+        return like.is_cpu and cpu.takes_sequences(dtype, inputs, units)
+
+    def forward(self, x, weight_x, weight_h, bias, keeps, state, hidden):
+        self.begin(state, keeps)
+        cpu.lstm_sequence(x, weight_x, weight_h, bias, keeps, self.gates, self.inputs, self.cells, hidden)
+        return x, weight_x, weight_h, keeps
+
+    def backward(self, saved, dhidden, dx):
+        x, weight_x, weight_h, keeps = saved
+        inputs, units = weight_x.shape[1], weight_h.shape[1]
+        dweights = weight_x.new_empty(inputs + units + 1, 4 * units, dtype=torch.float32)
+        cpu.lstm_sequence_backward(x, weight_x, weight_h, keeps, self.gates, self.inputs, self.cells, dhidden, dx, dweights)
+        return dweights[:inputs].t(), dweights[inputs:-1].t(), dweights[-1]
+
+
+VERSIONS = {REFERENCE: Steps, CPU: Whole, TILED: tiles.Tiles, CUDA: Recurrence}
 
 
 def _pick(like, dtype: torch.dtype, inputs: int, units: int) -> str:
@@ -62,6 +79,25 @@ def lstm_step(weights: dict[str, torch.Tensor], x, keep, keep_next, h, c, gates,
     return out
 
 
+class LstmBuffers:
+    """Buffers of sequences that are not in use, by their form.
+
+    They are kept and used again: fresh pages for tens of megabytes cost more time than the products that fill them.
+    """
+
+    def __init__(self):
+        self._free: dict[Hashable, list[Steps]] = {}
+
+    def take(self, form: Hashable, make: Callable[[], Steps]) -> Steps:
+        """Buffers of this form; `make` makes new ones if all are in use."""
+        free = self._free.get(form)
+        return free.pop() if free else make()
+
+    def give_back(self, form: Hashable, buffers: Steps):
+        """Take buffers back that are not in use any more."""
+        self._free.setdefault(form, []).append(buffers)
+
+
 def lstm(x, weight_x, weight_h, bias, keep, state: tuple[torch.Tensor, torch.Tensor], buffers: LstmBuffers) -> torch.Tensor:
     """The hidden states (T, B, n) of T steps in x's dtype, differentiable once by x, the weights and the bias.
 
@@ -69,10 +105,18 @@ def lstm(x, weight_x, weight_h, bias, keep, state: tuple[torch.Tensor, torch.Ten
     weight_x: (4n, E) float32.
     weight_h: (4n, n) float32.
     bias: (4n,) float32.
-    keep: (T, B), 0.0 at the start of an episode, else 1.0.
+    keep: (T, B) float32, 0.0 at the start of an episode, else 1.0.
     state: (h, c) before the first step, (B, n) each.
     buffers: of the caller, which keeps them for its next call.
     """
+    (steps, batch, inputs), (h, c), n = x.shape, state, weight_h.shape[1]
+    check_dtype("x", x, torch.float32, torch.bfloat16)
+    check(x, torch.float32, (4 * n, inputs), weight_x=weight_x)
+    check(x, torch.float32, (4 * n, n), weight_h=weight_h)
+    check(x, torch.float32, (4 * n,), bias=bias)
+    check(x, torch.float32, (steps, batch), strides=False, keep=keep)
+    check(x, h.dtype, (batch, n), strides=False, h=h)
+    check(x, c.dtype, (batch, n), strides=False, c=c)
     return _Sequence.apply(x, weight_x, weight_h, bias, keep, state, buffers)
 
 
@@ -84,20 +128,19 @@ class _Sequence(torch.autograd.Function):
         steps, batch, n = *keep.shape, weight_h.shape[1]
         version = VERSIONS[_pick(x, x.dtype, x.shape[-1], n)]
         x, weight_x, weight_h = x.contiguous(), weight_x.to(x.dtype), weight_h.to(x.dtype)
-        form = version, steps, batch, n, x.dtype, x.device
-        space = buffers.take(form, lambda: version.space(steps, batch, n, x))
+        ctx.buffers, ctx.form = buffers, (version, steps, batch, n, x.dtype, x.device)
+        ctx.sequence = buffers.take(ctx.form, lambda: version(steps, batch, n, x))
         hidden, keeps = x.new_empty(steps, batch, n), torch.cat([keep, torch.ones_like(keep[:1])])
-        ctx.save_for_backward(*version.forward(x, weight_x, weight_h, bias, keeps, state, space, hidden))
-        ctx.form, ctx.space, ctx.buffers = form, space, buffers
+        ctx.save_for_backward(*ctx.sequence.forward(x, weight_x, weight_h, bias, keeps, state, hidden))
         return hidden
 
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx, dhidden):
-        if ctx.space is None:
+        if ctx.sequence is None:
             raise RuntimeError("the gradient of this unroll was already computed; call unroll again")
-        saved, space, ctx.space = ctx.saved_tensors, ctx.space, None
+        saved, sequence, ctx.sequence = ctx.saved_tensors, ctx.sequence, None
         dx = torch.empty_like(saved[0]) if ctx.needs_input_grad[0] else None
-        gradients = ctx.form[0].backward(saved, space, dhidden.contiguous(), dx)
-        ctx.buffers.give_back(ctx.form, space)
+        gradients = sequence.backward(saved, dhidden.contiguous(), dx)
+        ctx.buffers.give_back(ctx.form, sequence)
         return dx, *gradients, None, None, None

@@ -10,8 +10,7 @@ import torch
 from bridge.nvrtc import CudaModule
 from trainer.kernels.choose import REFERENCE, pick, write
 from trainer.kernels.lstm import reference
-from trainer.kernels.lstm.space import SequenceSpace, begin
-from trainer.kernels.lstm.steps import gradients
+from trainer.kernels.lstm.steps import Steps
 from trainer.kernels.shared.arguments import check
 from trainer.kernels.shared.launch import SHARED
 
@@ -33,20 +32,21 @@ def multiplies_bf16(device: torch.device) -> bool:
     return torch.cuda.get_device_capability(device) >= CAPABILITY
 
 
-space = SequenceSpace
+class Recurrence(Steps):
+    """Whole sequences on a GPU: one matrix product for all inputs, and one kernel for all steps of the recurrence."""
 
+    supports = staticmethod(supports)
 
-def forward(x, weight_x, weight_h, bias, keeps, state, space: SequenceSpace, hidden) -> tuple[torch.Tensor, ...]:
-    begin(space, state, keeps)
-    torch.mm(x.flatten(0, 1), weight_x.t(), out=space.gates.flatten(0, 1))
-    lstm_recurrence(space.gates, weight_h, bias, keeps, space.gates, space.inputs, space.cells, hidden)
-    return x, weight_x, weight_h, keeps
+    def forward(self, x, weight_x, weight_h, bias, keeps, state, hidden):
+        self.begin(state, keeps)
+        torch.mm(x.flatten(0, 1), weight_x.t(), out=self.gates.flatten(0, 1))
+        lstm_recurrence(self.gates, weight_h, bias, keeps, self.gates, self.inputs, self.cells, hidden)
+        return x, weight_x, weight_h, keeps
 
-
-def backward(saved, space: SequenceSpace, dhidden, dx):
-    x, weight_x, weight_h, keeps = saved
-    lstm_recurrence_backward(space.gates, weight_h, keeps, space.cells, dhidden, space.gates)
-    return gradients(x, weight_x, space, dx)
+    def backward(self, saved, dhidden, dx):
+        x, weight_x, weight_h, keeps = saved
+        lstm_recurrence_backward(self.gates, weight_h, keeps, self.cells, dhidden, self.gates)
+        return self.gradients(x, weight_x, dx)
 
 
 def lstm_recurrence(products, weight_h, bias, keep, gates, inputs, cells, hidden):

@@ -20,23 +20,24 @@ def supports(like, dtype: torch.dtype, inputs: int, units: int) -> bool:
     return like.is_cpu and dtype == torch.bfloat16 and shared.takes(inputs, units)
 
 
-def space(steps: int, batch: int, n: int, like) -> tuple[torch.Tensor, torch.Tensor | None]:
-    """Buffers for the cell states, and for the gates or None."""
-    return (like.new_empty(steps + 1, batch, n, dtype=torch.float32),
-            like.new_empty(steps, batch, 4 * n) if tiles_keep_gates() else None)
+class Tiles:
+    """Whole sequences in tiles, with the methods of `Steps`. `gates` is None if they are computed again for the gradient."""
 
+    supports = staticmethod(supports)
 
-def forward(x, weight_x, weight_h, bias, keeps, state, space, hidden) -> tuple[torch.Tensor, ...]:
-    (h, c), (cells, gates) = state, space
-    cells[0] = c
-    lstm_tiles(x, weight_x, weight_h, bias, keeps, h, cells, hidden, gates)
-    return x, weight_x, weight_h, bias, keeps, h, hidden
+    def __init__(self, steps: int, batch: int, n: int, like: torch.Tensor):
+        self.cells = like.new_empty(steps + 1, batch, n, dtype=torch.float32)
+        self.gates = like.new_empty(steps, batch, 4 * n) if tiles_keep_gates() else None
 
+    def forward(self, x, weight_x, weight_h, bias, keeps, state, hidden):
+        h, c = state
+        self.cells[0] = c
+        lstm_tiles(x, weight_x, weight_h, bias, keeps, h, self.cells, hidden, self.gates)
+        return x, weight_x, weight_h, bias, keeps, h, hidden
 
-def backward(saved, space, dhidden, dx):
-    x, weight_x, weight_h, bias, keeps, h, hidden = saved
-    cells, gates = space
-    return lstm_tiles_backward(x, weight_x, weight_h, bias, keeps, h, cells, hidden, dhidden, dx, gates)
+    def backward(self, saved, dhidden, dx):
+        x, weight_x, weight_h, bias, keeps, h, hidden = saved
+        return lstm_tiles_backward(x, weight_x, weight_h, bias, keeps, h, self.cells, hidden, dhidden, dx, self.gates)
 
 
 def pack_tiles(weight_x, weight_h):

@@ -1,5 +1,4 @@
-"""The kernels of minimal gated recurrent units: checks of the arguments, and the version that choose.py
-picks."""
+"""Minimal gated recurrent units: over whole sequences with their gradient, and the kernels of both passes."""
 
 import torch
 
@@ -10,8 +9,17 @@ from trainer.kernels.shared.arguments import check, check_dtype
 VERSIONS = {REFERENCE: reference, CPU: cpu, CUDA: cuda}
 
 
-def mingru(product, bias, keep, state, x, states, hidden):
-    """T steps of B environments with n units: `reference.mingru`.
+def mingru(product, bias, keep, state, x=None) -> torch.Tensor:
+    """The states (T, B, n) float32; or with x the outputs of the highway. Differentiable once by product, bias and x.
+
+    product, bias, keep, x: as for `mingru_forward`.
+    state: (B, n) float32, before the first step; it gets no gradient.
+    """
+    return _Sequence.apply(product, bias, keep, state, x)
+
+
+def mingru_forward(product, bias, keep, state, x, states, hidden):
+    """T steps of B environments with n units, without a gradient: `reference.mingru`.
 
     product: (T, B, 2n) float32 or bfloat16; with x (T, B, 3n).
     bias: (2n,) or (3n,) float32.
@@ -28,9 +36,9 @@ def mingru(product, bias, keep, state, x, states, hidden):
 
 
 def mingru_backward(product, bias, keep, state, states, x, dout, dproduct, dx):
-    """The gradient of `mingru`: `reference.mingru_backward`.
+    """The gradient of `mingru_forward`: `reference.mingru_backward`.
 
-    product, bias, keep, state, x: as for `mingru`; states: (T, B, n) float32, contiguous.
+    product, bias, keep, state, x: as there; states: (T, B, n) float32, contiguous.
     dout: (T, B, n) float32, dL/d(hidden), or dL/d(states) without a highway.
     dproduct: OUT like product.
     dx: OUT (T, B, n) float32, or None without a highway.
@@ -57,3 +65,25 @@ def _check_common(product, bias, keep, state, x, states, out):
         check(product, torch.float32, shape, strides=False, **{name: tensor})
         if n > 1 and tensor.stride(-1) != 1:
             raise ValueError(f"the rows of {name} must be contiguous, not of strides {tensor.stride()}")
+
+
+class _Sequence(torch.autograd.Function):
+    """`mingru`."""
+
+    @staticmethod
+    def forward(ctx, product, bias, keep, state, x):
+        states, x = bias.new_empty(*keep.shape, state.shape[1]), None if x is None else x.contiguous()
+        hidden = None if x is None else torch.empty_like(states)
+        mingru_forward(product, bias, keep, state, x, states, hidden)
+        ctx.save_for_backward(product, bias, keep, state, states, x)
+        return states if x is None else hidden
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx, dout):
+        product, bias, keep, state, states, x = ctx.saved_tensors
+        dproduct, dx = torch.empty_like(product), None if x is None else torch.empty_like(x)
+        mingru_backward(product, bias, keep, state, states, x, dout.contiguous(), dproduct, dx)
+        rows = dproduct.flatten(0, 1)
+        dbias = torch.mm(rows.new_ones(1, len(rows)), rows).view(-1).to(bias.dtype)  # sum over rows
+        return dproduct, dbias, None, None, dx
