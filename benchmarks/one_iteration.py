@@ -2,8 +2,8 @@
 
 Trains three iterations with the game's preset, then watches a fourth: a rollout and the update after it. Counted are the lines
 of the Python functions that it enters, with and without their docstrings, comments and blank lines, and the files that they
-are in; and beside them the lines of the Cython modules of the trainer whose functions it calls, and of those of the games that
-are loaded, with the headers and .pxd files in them.
+are in; and beside them the lines of the Cython modules that run: the trainer's whose functions it calls, the game's, and the
+engine's. These are whole files with all that they include, also functions that do not run.
 """
 
 import ast
@@ -43,7 +43,7 @@ class Entered:
 
     def __init__(self, work: Callable[[], object]):
         self.code: set[tuple[Path, int]] = set()
-        self.modules = set(compiled_modules("envs_c"))
+        self.modules: set[ModuleType] = set()
         with self._noted():
             work()
 
@@ -92,6 +92,14 @@ def lines_of(path: Path, starts: set[int]) -> tuple[set[int], set[int]]:
     return entered, (entered & told) - docs
 
 
+def modules_of(env: envs_c.VecEnv | None) -> set[ModuleType]:
+    """The Cython modules that step environments: the game's, and those of the engine's classes. None: not our own games."""
+    if env is None:
+        return set()
+    games = {module for module in compiled_modules("envs_c") if getattr(module, "GAME", None) is env.game}
+    return games | {sys.modules[kind.__module__] for kind in (*type(env).__mro__, envs_c.Batch) if kind is not object}
+
+
 def compiled_files(modules: set[ModuleType]) -> dict[Path, int]:
     """The sources of Cython modules, with what they include: their lines by path."""
     found, folder = {}, ROOTS[0].parent
@@ -126,10 +134,10 @@ def main():
             starts.setdefault(path, set()).add(line)
     python = {path: tuple(map(len, lines_of(path, lines))) for path, lines in sorted(starts.items())}
     python = {path: lines for path, lines in python.items() if lines[0]}
-    compiled = compiled_files(entered.modules)
+    compiled = compiled_files(entered.modules | modules_of(getattr(session.pipeline.source, "env", None)))
     folder = ROOTS[0].parent
     rows = [["Python functions", len(python), *map(sum, zip(*python.values(), strict=True))],
-            ["Cython and C", len(compiled), sum(compiled.values()), "-"]]
+            ["whole files of Cython and C", len(compiled), sum(compiled.values()), "-"]]
     if given.files:
         rows += [[str(path.relative_to(folder)), "", *lines] for path, lines in python.items()]
         rows += [[str(path.relative_to(folder)), "", lines, "-"] for path, lines in sorted(compiled.items())]

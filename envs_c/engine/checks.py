@@ -223,19 +223,13 @@ class Memory:
     """The memory that something will take, checked before it is allocated: the system may end a process that takes too much.
 
     what: for the message; it is followed by "need".
+    parts: name -> bytes.
+
+    Raises MemoryError if this machine has less memory free.
     """
 
-    def __init__(self, what: str):
-        self.what = what
-        self.parts = {}  # name -> bytes
-
-    def add(self, name: str, size: int):
-        """Count `size` bytes for this part."""
-        if size:
-            self.parts[name] = int(size)
-
-    def check(self):
-        """Raise MemoryError if this machine has less memory free."""
+    def __init__(self, what: str, parts: dict[str, int]):
+        self.what, self.parts = what, {name: int(size) for name, size in parts.items() if size}
         free = free_memory()
         if free is not None and sum(self.parts.values()) > free:
             raise self.error(f"{in_words(free)} are free")

@@ -3,10 +3,7 @@
 from envs_c.engine.busy cimport Mark
 from envs_c.game cimport Format, Game, Io
 from envs_c.engine.painter cimport Painter
-
-cdef extern from "team.h":
-    ctypedef struct Team:
-        pass
+from envs_c.engine.team cimport Team
 
 
 cdef class Engine:

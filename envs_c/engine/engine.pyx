@@ -15,8 +15,12 @@ import numpy as np
 
 from envs_c.engine import checks, openmp
 from envs_c.engine.busy import busy_message
+from envs_c.engine.state import restored
 from envs_c.errors import Busy, Closed, ContractError, InvalidArgument, NotReset
 from envs_c.engine.busy cimport Mark, enter as try_to_enter, generation, leave
+from envs_c.engine.team cimport (
+    TEAM_MOST, Call, Team, omp_get_max_threads, order_after, order_before, team_begin, team_end, team_is_used,
+    team_leave_process)
 from envs_c.game cimport ENDS, FLAGGED, GOES_ON, SMALL, Autoreset, Game, Head, Io, chunk_fn, run_rows, state_stride
 from envs_c.io cimport draw_fn, mask_fn, observe_fn, reset_fn, step_fn
 from envs_c.machine import cores
@@ -28,27 +32,11 @@ from envs_c.views import VIEWS
 cdef extern from "stdlib.h" nogil:
     void* aligned_alloc(size_t alignment, size_t size)
 
-cdef extern from "team.h" nogil:
-    ctypedef struct Call:
-        pass
-    bint team_begin(Team* team, Call* call, double items)
-    void team_end(Team* team, const Call* call)
-    enum: TEAM_MOST
-    int omp_get_max_threads()
-    void team_is_used()
-    void team_leave_process()
-    void order_before(char* point)
-    void order_after(char* point)
-
 
 cdef bint LOST = openmp.LOST
 
 
-def _before_fork():
-    team_leave_process()
-
-
-os.register_at_fork(before=_before_fork)
+os.register_at_fork(before=lambda: team_leave_process())
 
 
 ctypedef struct Job:
@@ -83,16 +71,6 @@ cdef void do_chunks(Job* job, int chunks, int threads) noexcept nogil:
 cdef void special_rows(reset_fn reset, step_fn step, observe_fn observe, draw_fn draw, mask_fn mask, size_t size, char* states,
                        Io* io, int lo, int hi) noexcept nogil:
     run_rows(reset, step, observe, draw, mask, size, states, io, lo, hi, False)
-
-
-def restored(kind, args, settings, state):
-    """Environments from a pickle. kind: VecEnv. state: the snapshot, or None if they were closed."""
-    env = kind(*args, **settings)
-    if state is None:
-        env.close()
-    else:
-        env.set_state(state)
-    return env
 
 
 cdef class Engine:
@@ -133,11 +111,10 @@ cdef class Engine:
         self.picture_shape = None if shown.beside is None else shown.beside.shape(feature_shape, self.picture_size)
         self.chunk_size = checks.integer("chunk_size", chunk_size, 0, 1 << 24)
         self.stride = state_stride(game.state_size)
-        memory = checks.Memory(f"{self.num_envs:,} environments of {game.name}")
-        memory.add("states", self.num_envs * self.stride)
-        memory.add("observations", self.num_envs * int(np.prod(self.observation_shape)) * self.observation_dtype.itemsize)
-        memory.add("pictures", 0 if self.picture_shape is None else self.num_envs * int(np.prod(self.picture_shape)))
-        memory.check()
+        memory = checks.Memory(f"{self.num_envs:,} environments of {game.name}", {
+            "states": self.num_envs * self.stride,
+            "observations": self.num_envs * int(np.prod(self.observation_shape)) * self.observation_dtype.itemsize,
+            "pictures": 0 if self.picture_shape is None else self.num_envs * int(np.prod(self.picture_shape))})
         self._make_io()
         if checks.boolean("count_lives", count_lives) and game.has_lives:
             self._count_lives()

@@ -92,3 +92,13 @@ def _parse(state: bytes) -> tuple[dict, bytes]:
     if not intact:
         raise InvalidState(f"this state ({len(state)} bytes) is damaged or incomplete; use another copy")
     return head, raw
+
+
+def restored(kind, args, settings, state):
+    """Environments from a pickle. kind: VecEnv. state: the snapshot, or None if they were closed."""
+    env = kind(*args, **settings)
+    if state is None:
+        env.close()
+    else:
+        env.set_state(state)
+    return env

@@ -53,8 +53,7 @@ cdef class Batch:
         self.io.terminated = <float*><size_t>checks.address("terminated", terminated, (count,), "float32")
         self.io.truncated = <float*><size_t>checks.address("truncated", truncated, (count,), "float32")
         if final_observation is not None:
-            self.io.final_observation = <void*><size_t>checks.address(
-                "final_observation", final_observation, shape, dtype)
+            self.io.final_observation = <void*><size_t>checks.address("final_observation", final_observation, shape, dtype)
         if action_mask is not None:
             self.io.action_mask = <uint8_t*><size_t>checks.address("action_mask", action_mask, of_actions, "uint8")
         if final_action_mask is not None:

@@ -79,11 +79,9 @@ class ArcadeVectorEnv(Copies, VectorEnv[Observations, Actions, npt.NDArray[Any]]
         observations = (n, *core.observation_shape)
         pictures = None if core.picture_shape is None else (n, *core.picture_shape)  # beside the features
         size = int(np.prod(observations)) * core.observation_dtype.itemsize + (int(np.prod(pictures)) if pictures else 0)
-        memory = checks.Memory(f"{n:,} environments of {self.game.name}")
-        memory.add("observations", size)
-        memory.add("last observations", size if core.autoreset == "same_step" else 0)
-        memory.add("stacked frames", size * self.frame_stack if self.frame_stack > 1 else 0)
-        memory.check()
+        checks.Memory(f"{n:,} environments of {self.game.name}", {
+            "observations": size, "last observations": size if core.autoreset == "same_step" else 0,
+            "stacked frames": size * self.frame_stack if self.frame_stack > 1 else 0})
         of_actions = (n, len(core.actions))
         self._final = np.zeros(observations, core.observation_dtype) if core.autoreset == "same_step" else None
         self._final_picture = np.zeros(pictures, np.uint8) if pictures and self._final is not None else None

@@ -1,6 +1,7 @@
 """The count of an iteration's source: which lines of a function count, and that a training's own functions are found."""
 
-from benchmarks.one_iteration import Entered, compiled_files, lines_of
+import envs_c
+from benchmarks.one_iteration import Entered, compiled_files, lines_of, modules_of
 from trainer.kernels.loss import cpu
 
 SOURCE = '''"""A module."""
@@ -46,3 +47,10 @@ def test_only_functions_that_are_called_are_entered():
 def test_a_cython_module_is_counted_with_its_headers():
     names = {path.name for path in compiled_files({cpu})}
     assert {"cpu.pyx", "cpu.h", "row.h", "rows.h"} <= names
+
+
+def test_of_the_games_only_the_one_that_is_played_is_counted():
+    names = {path.name for path in compiled_files(modules_of(envs_c.VecEnv(envs_c.game("breakout"), 2)))}
+    assert {"engine.pyx", "vecenv.pyx", "team.h", "breakout.pyx"} <= names
+    assert not names & {"pong.pyx", "go.pyx", "console.pyx"}
+    assert modules_of(None) == set()
