@@ -17,7 +17,6 @@ TYPES = {"Encoder", "Mlp", "Conv", "Board", "Pixels", "Cells", "Parts", "Custom"
          "Discrete", "MultiDiscrete", "Box", "Adam", "Muon"}
 KINDS = {"cpu", "cuda"}
 DEVICES = {  # a file, and what it asks a device's type for
-    "trainer/environments.py": "whether a simulation on the device can be made",
     "trainer/ranks.py": "the process group of a tensor",
     "trainer/policy/precision.py": "the table of dtypes, and waiting for the device",
     "trainer/self_play/league.py": "whether moves are queued on a stream",

@@ -98,7 +98,7 @@ def make_simulation(game: GameName, env: EnvConfig, num_envs: int, seed: int, de
         raise SettingError("sim", f"must be host for {game}{' with ' + ' and '.join(changed) if changed else ''}, not "
                                   f"{env.sim!r}: only cartpole has a simulation, with the settings time_limit, reward_clip and "
                                   "sticky")
-    if env.sim == "device" and device.type != "cuda":
+    if device.type not in SIMULATIONS[env.sim].device_types:
         raise SettingError("sim", f"must be host or tensors on the device {device}, not 'device': its kernel needs a GPU")
     return SIMULATIONS[env.sim](num_envs, device, seed, time_limit=env.time_limit, reward_clip=env.reward_clip,
                                 sticky=env.sticky, first=first)

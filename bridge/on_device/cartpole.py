@@ -42,6 +42,7 @@ class CartPole:
     Raises envs_c.InvalidArgument if a setting is out of range.
     """
 
+    device_types: tuple[str, ...] = ("cpu", "cuda")  # where it can run
     saves = True    # `state` holds the environments
     action_mask_size = 0  # there is no action mask
 
@@ -170,6 +171,8 @@ class CartPoleKernel(CartPole):
 
     Raises DeviceError if the device is not a GPU.
     """
+
+    device_types: tuple[str, ...] = ("cuda",)
 
     def __init__(self, num_envs: int, device, seed: int, *, block: int | None = None, module=MODULE, **settings):
         super().__init__(num_envs, device, seed, **settings)

@@ -7,6 +7,8 @@ arithmetic in the same order, so that the probability ratios of the first miniba
 Parameters are float32. Matrix products run in `precision` (see precision.py), everything else in float32.
 """
 
+from abc import ABC, abstractmethod
+
 import torch
 from torch import nn
 
@@ -22,15 +24,20 @@ class Unrolled(tuple):
     """What `unroll` returns if the outputs of the heads are one tensor: logits (T, B, A) and values (T, B), its columns.
 
     out: that tensor, (T, B, A + 1). A kernel can then compute the gradient of the loss by it.
+    hidden: (T, B, n) float32, what the heads have read.
     """
 
-    def __new__(cls, out: torch.Tensor) -> "Unrolled":
+    def __new__(cls, out: torch.Tensor, hidden: torch.Tensor) -> "Unrolled":
         made = super().__new__(cls, (out[..., :-1], out[..., -1]))
-        made.out = out
+        made.out, made._hidden = out, hidden
         return made
 
+    @property
+    def hidden(self) -> torch.Tensor:
+        return self._hidden.float()
 
-class Policy(nn.Module):
+
+class Policy(nn.Module, ABC):
     """Encoder and heads; the subclass adds the core between them, its memory.
 
     shape: of one observation.
@@ -71,26 +78,27 @@ class Policy(nn.Module):
 
     # Methods of the subclass
 
+    @abstractmethod
     def make_core(self):
         """Create the core's parameters, which read (B, encoder_size) and give (B, core_size)."""
-        raise NotImplementedError
 
+    @abstractmethod
     def initialize_core(self):
         """Initialize the core's parameters."""
-        raise NotImplementedError
 
+    @abstractmethod
     def cast_core(self) -> dict[str, torch.Tensor]:
         """The core's parameters by name, as `step` reads them: matrices in `precision`, transposed for x @ W."""
-        raise NotImplementedError
 
     def core_space(self) -> dict[str, tuple[int, torch.dtype]]:
         """Buffers for a step of the core: name to width of the rows and dtype."""
         return {}
 
+    @abstractmethod
     def initial_state(self, batch: int, device="cpu") -> tuple[torch.Tensor, torch.Tensor]:
         """The memory (h, c) at the start of an episode: two tensors of zeros (B, ...)."""
-        raise NotImplementedError
 
+    @abstractmethod
     def step(self, weights, x, keep, keep_next, h, c, space: "StepSpace") -> torch.Tensor:
         """One step of B environments, without gradients.
 
@@ -101,8 +109,8 @@ class Policy(nn.Module):
         space: buffers; a step allocates no memory.
         Returns (B, A + 1) float32 in the space's memory: logits, then the value.
         """
-        raise NotImplementedError
 
+    @abstractmethod
     def unroll(self, x, start, state) -> tuple[torch.Tensor, torch.Tensor]:
         """T steps of B environments, with gradients.
 
@@ -111,7 +119,6 @@ class Policy(nn.Module):
         state: (h, c) before the first step, as in `initial_state`.
         Returns logits (T, B, A) and values (T, B), float32: the result of `apply_heads`, or any others.
         """
-        raise NotImplementedError
 
     @property
     def state_shapes(self) -> dict[str, tuple[int, ...]]:
@@ -176,7 +183,7 @@ class Policy(nn.Module):
 
     def apply_heads(self, hidden: torch.Tensor) -> Unrolled:
         """Logits (T, B, A) and values (T, B), float32, of hidden (T, B, n); for `unroll`."""
-        return Unrolled(self.heads(hidden))
+        return Unrolled(self.heads(hidden), hidden)
 
     def apply_heads_step(self, weights: dict[str, torch.Tensor], hidden: torch.Tensor, space: "StepSpace") -> torch.Tensor:
         """Logits and value (B, A + 1), float32 in the space's memory, of hidden (B, n); for `step`.

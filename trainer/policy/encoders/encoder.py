@@ -1,10 +1,12 @@
 """The base of all encoders: the part of a policy that turns an observation into a vector of `size` numbers."""
 
+from abc import ABC, abstractmethod
+
 import torch
 from torch import nn
 
 
-class Encoder(nn.Module):
+class Encoder(nn.Module, ABC):
     """An encoder, made by Encoder(shape, size, scale).
 
     shape: (K, *shape of an observation); K frames are read at once.
@@ -19,24 +21,24 @@ class Encoder(nn.Module):
     @staticmethod
     def why_unfit(shape: tuple[int, ...], scale: float) -> str:
         """Why it cannot read observations of `shape` (without K), "" if it can."""
-        raise NotImplementedError
+        return ""
 
+    @abstractmethod
     def initialize(self) -> None:
         """Set the parameters: orthogonal weights, as usual for PPO."""
-        raise NotImplementedError
 
     def reads_bytes(self, precision: torch.dtype) -> bool:
         """True if `forward` and `step` read observations in uint8 too, which are not scaled, for products in `precision`."""
         return False
 
+    @abstractmethod
     def cast(self, dtype: torch.dtype) -> dict[str, torch.Tensor]:
         """The weights for `step` by name, in the dtype of the matrix products."""
-        raise NotImplementedError
 
+    @abstractmethod
     def forward(self, x):
         """(B, K, *shape) to (B, size), differentiable, for learning."""
-        raise NotImplementedError
 
+    @abstractmethod
     def step(self, weights: dict[str, torch.Tensor], x, out):
         """The same without gradients, for the rollout. weights: those of `cast`. Writes and returns `out` (B, size)."""
-        raise NotImplementedError

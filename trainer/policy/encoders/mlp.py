@@ -17,10 +17,6 @@ class Mlp(Encoder, nn.Linear):
     def __init__(self, shape: tuple[int, ...], size: int, scale: float = 1.0):
         super().__init__(math.prod(shape), size)
 
-    @staticmethod
-    def why_unfit(shape: tuple[int, ...], scale: float) -> str:
-        return ""
-
     def initialize(self):
         nn.init.orthogonal_(self.weight, math.sqrt(2))
         nn.init.zeros_(self.bias)

@@ -1,6 +1,7 @@
 """Encoders with convolutions: for pictures, and for small boards of several planes."""
 
 import math
+from abc import abstractmethod
 
 import torch
 from torch import nn
@@ -30,9 +31,9 @@ class Convolutional(Encoder):
             width = self.convolve(torch.zeros(1, *shape), self.convolution_weights(torch.float32)).shape[1]
             self.layer = nn.Linear(width, size)
 
+    @abstractmethod
     def convolve(self, x, weights: dict[str, torch.Tensor]):
         """The features (B, width) of x (B, K, *shape); weights: those of `convolution_weights`."""
-        raise NotImplementedError
 
     def convolution_weights(self, dtype: torch.dtype) -> dict[str, torch.Tensor]:
         """Weights and biases of the convolutions in `dtype`, such as "weight0"."""
