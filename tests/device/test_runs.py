@@ -1,14 +1,12 @@
 """Trainings on the device without a GPU: no fault, and the numbers of the CPU."""
 
-from types import SimpleNamespace
-
 import pytest
 import torch
 from device_runs import config, contents, rank_contents, require_same, trained
 from ranks_support import Pair
 
 from bridge import probe
-from trainer.kernels.lstm import steps as lstm_steps
+from trainer.kernels.lstm.steps import Steps
 from trainer.play import evaluate
 from trainer.rollout.actor import BatchStep
 from trainer.training import build as build_module
@@ -186,8 +184,10 @@ def test_weight_gradients_of_bfloat16_products_are_not_rounded(double):
     x, gates = (torch.rand(steps, rows, size, generator=generator).bfloat16() for size in (units, 4 * units))
     inputs = torch.rand(steps + 1, rows, units, generator=generator).bfloat16()
     wanted = [gates.flatten(0, 1).double().t() @ one.flatten(0, 1).double() for one in (x, inputs[:-1])]
-    space = SimpleNamespace(gates=gates.to("cuda:0"), inputs=inputs.to("cuda:0"),
-                            ones=torch.ones(steps * rows, dtype=torch.bfloat16, device="cuda:0"))
-    *found, bias = lstm_steps.gradients(x.to("cuda:0"), None, space, None)
+    x = x.to("cuda:0")
+    sequence = Steps(steps, rows, units, x)
+    sequence.gates.copy_(gates)
+    sequence.inputs.copy_(inputs)
+    *found, bias = sequence.gradients(x, None, None)
     for one, other in zip([*found, bias], [*wanted, gates.double().flatten(0, 1).sum(0)], strict=True):
         torch.testing.assert_close(one.cpu().double(), other, rtol=1e-5, atol=0)

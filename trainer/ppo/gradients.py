@@ -45,8 +45,11 @@ class Gradients:
         for parameter in self.parameters if first or self.memory else ():
             parameter.grad = None
         loss.backward(gradient)
-        if self.memory is None:
-            return
+        if self.memory is not None:
+            self._move_to_memory(before)
+
+    def _move_to_memory(self, before: list[torch.Tensor | None]):
+        """Add the new gradients to the memory. before: the gradients so far, which lie there; None for none."""
         new, added, absent = [], [], []
         for parameter, memory, old in zip(self.parameters, self.memory, before, strict=True):
             if parameter.grad is None:

@@ -15,10 +15,10 @@ from trainer.policy.policy import Policy
 from trainer.ppo.catch_up import CatchUp
 from trainer.ppo.diagnostics import Diagnostics
 from trainer.ppo.gradients import Gradients
-from trainer.ppo.losses import losses, minibatch_loss, select
+from trainer.ppo.losses import minibatch_loss, try_loss
 from trainer.ppo.optimizers import Optimizers
 from trainer.ppo.own_code import OwnLoss, RewardTransform
-from trainer.ppo.statistics import explained_variance, has_signal, statistics_of_minibatches
+from trainer.ppo.statistics import explained_variance, has_signal, priorities, statistics_of_minibatches
 from trainer.ranks import ALONE, Ranks
 from trainer.rollout.storage import Storage
 from trainer.tensors import under, with_prefix
@@ -82,10 +82,7 @@ class Learner:
             if self.reward_transform is not None:
                 self.reward_transform(self.storage)
             if self.own_loss is not None:
-                weight = None if self.weight is None else self.weight[:1]
-                batch = select(self.policy, self.storage, self.advantage, self.order[0, :1], weight)
-                action_mask = None if batch.action_mask is None else torch.ones_like(batch.action_mask)
-                losses(self.policy, batch._replace(action_mask=action_mask), self.ppo, own=self.own_loss)
+                try_loss(self.own_loss, self.policy, self.storage, self.advantage, self.order[0, :1], self.weight, self.ppo)
 
     def set_rate(self, rate: float, entropy: float | None = None):
         """Set the learning rate (and the entropy's weight) of the next updates."""
@@ -161,7 +158,7 @@ class Learner:
                 break
 
     def _end(self) -> dict[str, float]:
-        self._exchanging("the explained variance", self._explain)
+        self._captured("the explained variance", self._explain, exchanges=True)
         return self.diagnostics.read()
 
     def _explain(self):
@@ -206,7 +203,7 @@ class Learner:
             if drawn:
                 self.order[0].copy_(self._prioritized())
             if self.statistics is not None and (k == 0 or drawn or again):
-                self._exchanging("statistics of the advantages", self._measure)
+                self._captured("statistics of the advantages", self._measure, exchanges=True)
             with span("minibatch"):
                 self._learn(k % ppo.accumulate == 0, (k + 1) % ppo.accumulate == 0)
             self.diagnostics.done += 1
@@ -232,15 +229,12 @@ class Learner:
     def _prioritized(self):
         """Draw sequences with large advantages more often, and set their weights. A rank draws from its own sequences.
 
-        p_i ~ (mean |A_i|)^alpha, drawn with replacement. The weight (N p_i)^-beta, divided by the largest one drawn, corrects
-        the bias (Schaul et al., 2015, "Prioritized Experience Replay", arXiv:1511.05952, section 3.4).
+        They are drawn with replacement. The weight (N p_i)^-beta, divided by the largest one drawn, corrects the bias (Schaul
+        et al., 2015, "Prioritized Experience Replay", arXiv:1511.05952, section 3.4).
         """
         ppo = self.ppo
         if self.probability is None:
-            valid = self.storage.valid
-            size = (self.advantage.abs() * valid).sum(0) / valid.sum(0).clamp(min=1)
-            priority = (size + 1e-6).pow(ppo.priority_alpha).cpu().double()
-            self.probability = priority / priority.sum()
+            self.probability = priorities(self.advantage, self.storage.valid, ppo.priority_alpha)
         probability, count, ranks = self.probability, self.order.shape[1], self.ranks
         # All ranks draw as many random numbers, and each uses its own part of them.
         drawn = torch.multinomial(probability, count * ranks.size, replacement=True, generator=self.generator)
@@ -256,14 +250,18 @@ class Learner:
         last: it is the last of them; the optimizer steps.
         """
         if self.ranks.joined:
-            self._captured("the gradients of a minibatch", lambda: self._add_gradients(first), first)
-            if last:
-                self.gradients.sum_over(self.ranks)
-            self._captured("the end of a minibatch", lambda: self._step(last), last)
+            self._learn_together(first, last)
         else:
             self._captured("a minibatch's update", lambda: self.minibatch(first, last), first, last)
         if last:
             self.optimizers.step(captured=False)
+
+    def _learn_together(self, first: bool, last: bool):
+        """Queue a minibatch whose gradients are summed over the ranks."""
+        self._captured("the gradients of a minibatch", lambda: self._add_gradients(first), first)
+        if last:
+            self.gradients.sum_over(self.ranks)
+        self._captured("the end of a minibatch", lambda: self._step(last), last)
 
     def minibatch(self, first: bool, last: bool):
         """Learn from the minibatch at `position`; see `_learn`."""
@@ -285,15 +283,14 @@ class Learner:
         if last:
             self.optimizers.step(captured=True)
 
-    def _exchanging(self, name: str, work: Callable[[], None]):
-        """Queue work in which ranks exchange numbers: as a graph if there is only one."""
-        if self.ranks.joined:
-            work()
-        else:
-            self._captured(name, work)
+    def _captured(self, name: str, work: Callable[[], None], *key: bool, exchanges: bool = False):
+        """Queue work: as a graph, captured once for each `key`, if the stream captures.
 
-    def _captured(self, name: str, work: Callable[[], None], *key: bool):
-        """Queue work, which is captured once for each `key` if the stream captures."""
+        exchanges: ranks exchange numbers in the work, which no graph can do.
+        """
+        if not self.stream.captures or (exchanges and self.ranks.joined):
+            work()
+            return
         if (name, *key) not in self.work:
             self.work[name, *key] = Captured(name, work, self.stream, self.graphs)
         self.work[name, *key]()

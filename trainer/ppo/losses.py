@@ -9,10 +9,10 @@ from trainer.config import PPOConfig
 from trainer.kernels.loss import reference
 from trainer.kernels.loss.reference import Statistics, masked_mean
 from trainer.policy.policy import Policy
-from trainer.ppo.own_code import REPLACED, Outputs, OwnLoss, hidden_of
+from trainer.ppo.own_code import REPLACED, Outputs, OwnLoss
 from trainer.rollout.storage import Storage
 
-__all__ = ["Minibatch", "losses", "masked_mean", "minibatch_loss", "select"]
+__all__ = ["Loss", "Minibatch", "losses", "masked_mean", "minibatch_loss", "select", "try_loss"]
 
 
 class Minibatch(NamedTuple):
@@ -31,16 +31,18 @@ class Minibatch(NamedTuple):
     signal: torch.Tensor | None = None         # (): factor of policy loss and entropy bonus; None for 1
 
 
-class Forward(NamedTuple):
-    """The policy's outputs for a minibatch, with gradients."""
+class Loss(NamedTuple):
+    """The loss of a minibatch, as `torch.Tensor.backward` reads it, and its diagnostics."""
 
-    outputs: tuple[torch.Tensor, torch.Tensor]  # logits and values, the result of `unroll`
-    hidden: list[torch.Tensor]                  # what the heads have read, only for a loss of the user's own
+    root: torch.Tensor             # where the gradient begins
+    gradient: torch.Tensor | None  # of the loss by `root`; None if `root` is the loss itself
+    names: tuple[str, ...]         # of its losses and diagnostics
+    parts: torch.Tensor            # (k, L) without gradients; the sums over L are the losses and diagnostics
 
 
 def minibatch_loss(policy: Policy, storage: Storage, advantage, order, position, ppo: PPOConfig, entropy_coef, *,
-                   statistics=None, weight=None, signal=None, ratios=None, own: OwnLoss | None = None) -> kernels.Loss:
-    """The loss of a minibatch, by the fastest version for this policy and device (trainer/kernels/loss).
+                   statistics=None, weight=None, signal=None, ratios=None, own: OwnLoss | None = None) -> Loss:
+    """The loss of a minibatch divided by ppo.accumulate: by a kernel where there is one, else by `losses`.
 
     advantage: (T, N).
     order: (K, S) int64, the environments of each minibatch.
@@ -54,21 +56,22 @@ def minibatch_loss(policy: Policy, storage: Storage, advantage, order, position,
     frames, starts, *state = kernels.select_sequences(storage.frames[:-1], storage.starts[:-1], storage.h, storage.c, order,
                                                       position)
     inputs, start = policy.preprocess_rollout(frames, starts), starts[storage.before:]
-    forward = _forward(policy, inputs, start, tuple(state), own)
-
-    def plain():
-        at = position[:1]
-        batch = _minibatch(storage, advantage, order.index_select(0, at)[0], inputs, start, tuple(state), weight, signal)
-        joint = None if statistics is None else Statistics(*statistics.index_select(0, at)[0])
-        return losses(policy, batch, ppo, entropy_coef, joint, own, forward)
-
-    rollout = kernels.Rollout(storage.action_mask, storage.action, storage.log_prob, storage.value[:-1], advantage,
-                              storage.terminated[:-1], storage.truncated[:-1])
-    return kernels.ppo_loss(
-        getattr(forward.outputs, "out", None), rollout, order, position, discrete=policy.distribution.categorical,
-        precision=policy.precision, statistics=statistics, weight=weight, entropy_coef=entropy_coef, clip=ppo.clip,
-        value_clip=ppo.value_clip, value_coef=ppo.value_coef, accumulate=ppo.accumulate, ratios=ratios, plain=plain,
-        only_plain=own is not None or signal is not None)
+    outputs = policy.unroll(inputs, start, tuple(state))
+    if policy.distribution.categorical and own is None and signal is None:  # kernels have no further terms and factors
+        out = getattr(outputs, "out", None)
+        found = kernels.ppo_loss(out, kernels.Rollout.of(storage, advantage), order, position, statistics, weight, entropy_coef,
+                                 precision=policy.precision, clip=ppo.clip, value_clip=ppo.value_clip,
+                                 value_coef=ppo.value_coef, scale=1 / ppo.accumulate, ratios=ratios)
+        if found is not None:
+            return Loss(out, found.gradient, kernels.PARTS, found.parts)
+    sequences = kernels.numbers_of(order, position)
+    batch = _minibatch(storage, advantage, sequences, inputs, start, tuple(state), weight, signal)
+    joint = None if statistics is None else Statistics(*kernels.numbers_of(statistics, position))
+    loss, parts, ratio = losses(policy, batch, ppo, entropy_coef, joint, own, outputs)
+    if ratios is not None:
+        ratios.index_copy_(1, sequences, ratio)
+    return Loss(loss if ppo.accumulate == 1 else loss / ppo.accumulate, None, tuple(parts),
+                torch.stack(list(parts.values()))[:, None])
 
 
 def select(policy: Policy, storage: Storage, advantage, sequences, weight=None, signal=None) -> Minibatch:
@@ -93,25 +96,30 @@ def _minibatch(storage: Storage, advantage, sequences, inputs, start, state, wei
                      columns(advantage), columns(storage.valid), start, columns(storage.action_mask), state, weight, signal)
 
 
-def _forward(policy: Policy, inputs, start, state, own: OwnLoss | None) -> Forward:
-    with hidden_of(policy, own is not None) as hidden:
-        return Forward(policy.unroll(inputs, start, state), hidden)
+def try_loss(own: OwnLoss, policy: Policy, storage: Storage, advantage, sequences, weight, ppo: PPOConfig):
+    """Call a function of the user's own with these sequences, in which all actions are legal. Arguments: as for `select`.
+
+    Raises SettingError if the function fails, or returns something else than terms of a loss.
+    """
+    batch = select(policy, storage, advantage, sequences, None if weight is None else weight[: len(sequences)])
+    action_mask = None if batch.action_mask is None else torch.ones_like(batch.action_mask)
+    losses(policy, batch._replace(action_mask=action_mask), ppo, own=own)
 
 
 def losses(policy: Policy, batch: Minibatch, ppo: PPOConfig, entropy_coef=None, joint: Statistics | None = None,
-           own: OwnLoss | None = None, forward: Forward | None = None):
+           own: OwnLoss | None = None, outputs=None):
     """The loss of a minibatch, and its diagnostics, by torch's operations: policy loss + value_coef * value loss -
     entropy_coef * entropy, as `reference.terms` defines them, and the terms of `own`.
 
     entropy_coef: weight of the entropy bonus; ppo.entropy_coef if None. `batch.signal` is a factor of it.
     joint: as in `reference.terms`.
     own: a function of the user's own, whose terms are added or replace those above.
-    forward: the policy's outputs; None to compute them.
+    outputs: logits and values, the result of the policy's `unroll`; None to compute them.
     Returns the loss (a scalar); the losses and diagnostics by name, detached; and the ratios r (T, S), detached.
     """
-    if forward is None:
-        forward = _forward(policy, batch.inputs, batch.start, batch.state, own)
-    logits, value = forward.outputs
+    if outputs is None:
+        outputs = policy.unroll(batch.inputs, batch.start, batch.state)
+    logits, value = outputs
     log_prob, entropies = policy.distribution.evaluate(logits, batch.action_mask, batch.action)
     found = reference.terms(log_prob, entropies, value, batch, ppo.clip, ppo.value_clip, joint)
     entropy_coef = ppo.entropy_coef if entropy_coef is None else entropy_coef
@@ -120,8 +128,8 @@ def losses(policy: Policy, batch: Minibatch, ppo: PPOConfig, entropy_coef=None, 
     terms = {"policy": found.policy, "value": found.value, "entropy": found.entropy}
     if own is not None:
         share = 1.0 if joint is None else batch.valid.sum().clamp(min=1) / joint.count
-        outputs = Outputs(logits, value, forward.hidden[0], log_prob, entropies, found.ratio, found.advantage.detach(), policy)
-        terms |= own.terms(batch, outputs, share)
+        terms |= own.terms(batch, Outputs(logits, value, getattr(outputs, "hidden", None), log_prob, entropies, found.ratio,
+                                          found.advantage.detach(), policy), share)
     loss = terms["policy"] + ppo.value_coef * terms["value"] - entropy_coef * terms["entropy"]
     loss = sum((term for name, term in terms.items() if name not in REPLACED), loss)
     parts = {"entropy" if name == "entropy" else f"loss_{name}": term.detach() for name, term in terms.items()}

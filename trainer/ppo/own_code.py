@@ -3,8 +3,7 @@
 Both are tried with a rollout of zeros before a run begins, so that a wrong one is refused before anything is written.
 """
 
-import contextlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,7 +24,8 @@ class Outputs:
 
     logits: (T, S, A) the outputs for the actions, before illegal actions are masked.
     value: (T, S).
-    hidden: (T, S, n) float32, the memory's output, which the heads read.
+    hidden: (T, S, n) float32, the memory's output, which the heads read; None with a memory of one's own whose `unroll` does
+        not return the result of `apply_heads`.
     log_prob: (T, S), of the actions that were taken.
     entropy: (T, S), of the distribution over legal actions.
     ratio: (T, S), the new probability of the action over the rollout's.
@@ -35,7 +35,7 @@ class Outputs:
 
     logits: torch.Tensor
     value: torch.Tensor
-    hidden: torch.Tensor
+    hidden: torch.Tensor | None
     log_prob: torch.Tensor
     entropy: torch.Tensor
     ratio: torch.Tensor
@@ -77,18 +77,6 @@ class OwnLoss:
                                        f"{', '.join(_TAKEN[len(REPLACED):])}, such as smoothness, not {name!r}")
         if not isinstance(term, torch.Tensor) or term.ndim:
             raise SettingError("loss", f"{self.path!r} must return scalar tensors, but {name} is {_shown(term)}")
-
-
-@contextlib.contextmanager
-def hidden_of(policy: Policy, wanted: bool) -> Iterator[list[torch.Tensor]]:
-    """A list that receives the inputs of the policy's heads in this context; stays empty unless `wanted`."""
-    seen: list[torch.Tensor] = []
-    handle = policy.heads.register_forward_pre_hook(lambda _, inputs: seen.append(inputs[0].float())) if wanted else None
-    try:
-        yield seen
-    finally:
-        if handle is not None:
-            handle.remove()
 
 
 @dataclass(frozen=True)

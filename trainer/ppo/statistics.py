@@ -43,6 +43,13 @@ def statistics_of_minibatches(values, valid, order, ranks: Ranks = ALONE):
     return torch.stack(found, 1).to(values.dtype)
 
 
+def priorities(advantage, valid, alpha: float) -> torch.Tensor:
+    """The probability of drawing each sequence, p_i ~ (mean |A_i|)^alpha over its valid steps: (N,) float64 on the CPU."""
+    size = (advantage.abs() * valid).sum(0) / valid.sum(0).clamp(min=1)
+    priority = (size + 1e-6).pow(alpha).cpu().double()
+    return priority / priority.sum()
+
+
 def has_signal(reward, terminated, valid, ranks: Ranks = ALONE) -> torch.Tensor:
     """1.0 if the rewards of the valid steps of all ranks differ, or an episode terminated in one of these steps, else 0.0 ().
 

@@ -95,9 +95,11 @@ class BatchStep:
         self.space = StepSpace(policy, count, device, storage.frames.dtype)
         self.keep, self.keep_next, self.log_prob, self.value, self.over = (torch.zeros(count, device=device) for _ in range(5))
         self.h, self.c = policy.initial_state(count, device)  # copies for the bootstrap
-        self.normalized = None if policy.normalizer is None else torch.zeros(self.slab.observation.shape, device=device)
-        self.cast = None if policy.needs_preprocessing(storage.frames.dtype) else \
-            kernels.cast_buffer(self._returned(self.slab.observation), self.columns.frames)
+        slab = self.slab
+        observation = slab.observation if self.sample is None else torch.zeros(slab.observation.shape, device=device)
+        self.returned = kernels.Slab(observation, slab.reward, slab.terminated, slab.truncated, slab.action_mask)
+        self.stacks = policy.needs_preprocessing(storage.frames.dtype)
+        self.cast = None if self.stacks else kernels.cast_buffer(self.returned, self.columns.frames)
 
     @torch.no_grad()
     def __call__(self):
@@ -143,25 +145,18 @@ class BatchStep:
         Returns (B, A + 1): logits, then the value.
         """
         policy, rows, storage = self.actor.policy, self.rows, self.actor.storage
-        slab = self._returned(self._observation())
-        inputs = kernels.store_step(slab, self.clock, over, self.columns, self.keep, self.keep_next, self.cast, last=last)
-        inputs = inputs[:, None]
-        if policy.needs_preprocessing(storage.frames.dtype):
+        if self.sample is not None:
+            self._normalize()
+        inputs = kernels.store_step(self.returned, self.clock, over, self.columns, self.keep, self.keep_next, self.cast,
+                                    last=last)[:, None]
+        if self.stacks:
             inputs = policy.preprocess(storage.frames[:, rows], storage.starts[:, rows], self.clock.t, self.space.inputs)[0]
         return policy.step(self.actor.weights, inputs, self.keep, self.keep_next, h, c, self.space)
 
-    def _returned(self, observation) -> kernels.Slab:
-        """The slab with these observations."""
-        slab = self.slab
-        return kernels.Slab(observation, slab.reward, slab.terminated, slab.truncated, slab.action_mask)
-
-    def _observation(self) -> torch.Tensor:
-        """The slab's observations (B, *shape), normalized if so set. Samples of them are stored for the statistics."""
-        observation = self.slab.observation
-        if self.sample is None:
-            return observation
-        self.clock.store_every(self.actor.storage.sample_period, self.sample, observation)
-        return self.actor.policy.normalizer(observation, self.normalized)
+    def _normalize(self):
+        """Normalize the slab's observations (B, *shape). Samples of them are stored for the statistics."""
+        self.clock.store_every(self.actor.storage.sample_period, self.sample, self.slab.observation)
+        self.actor.policy.normalizer(self.slab.observation, self.returned.observation)
 
 
 def collect(actor: Actor, *, bootstrap: bool = True):

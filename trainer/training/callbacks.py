@@ -42,35 +42,41 @@ class Callbacks:
 
     def rollout(self, session: Any) -> None:
         """A rollout was played."""
-        self._call("on_rollout", session)
+        if self.on_rollout is not None:
+            self._call("on_rollout", session)
 
     def update(self, session: Any, metrics: dict[str, Any]) -> None:
         """An iteration is over. Raises ConfigError if the function has added something that is no number to the metrics."""
-        self._call("on_update", session, metrics)
         if self.on_update is not None:
-            for name, value in metrics.items():
-                if value is not None and not (isinstance(name, str) and isinstance(value, (int, float))):
-                    raise ConfigError("on_update may add numbers by name to the metrics, but "
-                                      f"{name!r} is {describe(value)}: use float(...)")
+            self._call("on_update", session, metrics)
+            _require_numbers(metrics)
 
     def episode(self, session: Any, score: float, length: int) -> None:
         """An episode has ended."""
-        self._call("on_episode", session, score, length)
+        if self.on_episode is not None:
+            self._call("on_episode", session, score, length)
 
     def checkpoint(self, session: Any, path: Path) -> None:
         """A checkpoint was written."""
-        self._call("on_checkpoint", session, path)
+        if self.on_checkpoint is not None:
+            self._call("on_checkpoint", session, path)
 
     def _call(self, name: str, session: Any, *arguments: Any) -> None:
-        function: Callback | None = getattr(self, name)
-        if function is None:
-            return
+        """Call the function of this name. What it raises gets a note."""
         try:
-            function(session, *arguments)
+            getattr(self, name)(session, *arguments)
         except Exception as error:
             kept = f"the last checkpoint is {session.saved}" if session.saved is not None else "there is no checkpoint"
             error.add_note(f"raised by {name} at step {session.step:,}; {kept}")
             raise
+
+
+def _require_numbers(metrics: dict[str, Any]) -> None:
+    """Raises ConfigError if on_update has added something else than a number to the metrics."""
+    for name, value in metrics.items():
+        if value is not None and not (isinstance(name, str) and isinstance(value, (int, float))):
+            raise ConfigError("on_update may add numbers by name to the metrics, but "
+                              f"{name!r} is {describe(value)}: use float(...)")
 
 
 def _require(name: str, given: Any, arguments: tuple[str, ...]) -> None:

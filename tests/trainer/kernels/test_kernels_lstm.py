@@ -108,7 +108,7 @@ def test_the_version_is_picked_by_what_it_supports(name, version, way):
 
 
 REFUSED = {  # (error, its text, change of valid arguments)
-    "dtype": (TypeError, r"x must be torch\.float32 or torch\.bfloat16, not torch\.float64", {"x": torch.zeros(3, 2, 4).double()}),
+    "dtype": (TypeError, "x must be torch.float32 or torch.bfloat16, not torch.float64", {"x": torch.zeros(3, 2, 4).double()}),
     "weight": (ValueError, r"weight_x must have the shape \(24, 4\), not \(24, 5\)", {"weight_x": torch.zeros(24, 5)}),
     "half": (TypeError, "weight_h must be torch.float32, not torch.bfloat16",
              {"weight_h": torch.zeros(24, 6, dtype=torch.bfloat16)}),

@@ -4,7 +4,6 @@ A GPU has kernels for all of it (cuda.cu). A CPU that multiplies bfloat16 has on
 (cpu.pyx); in float32 the bits of torch's own operations are kept.
 """
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import torch
@@ -16,42 +15,19 @@ from trainer.kernels.loss.reference import PARTS, Rollout
 from trainer.kernels.shared.arguments import check
 
 
-class Loss(NamedTuple):
-    """The loss of a minibatch, as `torch.Tensor.backward` reads it, and its diagnostics."""
+class Gradient(NamedTuple):
+    """The result of a kernel of the loss."""
 
-    root: torch.Tensor             # where the gradient begins
-    gradient: torch.Tensor | None  # of the loss by `root`; None if `root` is the loss itself
-    names: tuple[str, ...]         # of its losses and diagnostics
-    parts: torch.Tensor            # (k, L) without gradients; the sums over L are the losses and diagnostics
+    gradient: torch.Tensor  # of the loss, by the policy's outputs
+    parts: torch.Tensor     # (5, L) float32, whose sums over L are the numbers named in PARTS
 
 
-Plain = Callable[[], tuple[torch.Tensor, dict[str, torch.Tensor], torch.Tensor]]
+def ppo_loss(out, rollout: Rollout, *arguments, precision: torch.dtype, **numbers) -> Gradient | None:
+    """`ppo_gradient` for a policy with products in `precision`; None if a caller must use torch's operations.
 
-
-def ppo_loss(out, rollout: Rollout, order, position, *, discrete: bool, precision: torch.dtype, statistics, weight,
-             entropy_coef, clip: float, value_clip: float, value_coef: float, accumulate: int = 1, ratios=None, plain: Plain,
-             only_plain: bool = False) -> Loss:
-    """The loss of the minibatch in row position[0] of `order`: by a kernel where there is one, else by `plain`.
-
-    out: (T, S, A + 1) float32, logits and values with gradients; None if the policy's outputs are not one tensor.
-    discrete: True if an action is one of A, by the softmax of the logits.
-    precision: dtype of the policy's products.
-    statistics, weight, entropy_coef, clip, value_clip, value_coef: as in `ppo_gradient`.
-    accumulate: the gradient is divided by this number.
-    ratios: OUT (T, N), the new probabilities of this minibatch's actions over the rollout's; or None.
-    plain: returns the loss, its parts by name and the ratios (T, S), by torch's operations.
-    only_plain: the loss has further terms or factors, which no kernel has.
+    They are the only ones for outputs that are not one tensor (None), and keep their bits in float32 on a CPU.
     """
-    numbers = {"clip": clip, "value_clip": value_clip, "value_coef": value_coef, "scale": 1 / accumulate}
-    if only_plain or not discrete or not _has_kernel(out, precision):
-        loss, parts, ratio = plain()
-        if ratios is not None:
-            ratios.index_copy_(1, numbers_of(order, position), ratio)
-        loss = loss if accumulate == 1 else loss / accumulate
-        return Loss(loss, None, tuple(parts), torch.stack(list(parts.values()))[:, None])
-    gradient, parts = ppo_gradient(out.detach(), rollout, order, position, statistics, weight, entropy_coef, ratios=ratios,
-                                   **numbers)
-    return Loss(out, gradient, PARTS, parts)
+    return ppo_gradient(out.detach(), rollout, *arguments, **numbers) if _has_kernel(out, precision) else None
 
 
 def _has_kernel(out, precision: torch.dtype) -> bool:
@@ -63,7 +39,7 @@ def _has_kernel(out, precision: torch.dtype) -> bool:
 
 
 def ppo_gradient(out, rollout: Rollout, order, position, statistics, weight, entropy_coef, *, clip: float, value_clip: float,
-                 value_coef: float, scale: float = 1.0, ratios=None):
+                 value_coef: float, scale: float = 1.0, ratios=None) -> Gradient:
     """The gradient of the loss by the policy's outputs: `reference.gradient`.
 
     out: (T, S, A + 1) float32, contiguous.
@@ -74,7 +50,9 @@ def ppo_gradient(out, rollout: Rollout, order, position, statistics, weight, ent
         computes them.
     weight: (S,) float32, of each sequence; or None.
     entropy_coef: () float32, weight of the entropy bonus.
-    Returns the gradient like out, and (5, L) float32, whose sums over L are the numbers named in PARTS.
+    clip, value_clip, value_coef: settings of the loss.
+    scale: factor of the gradient.
+    ratios: OUT (T, N), the new probabilities of this minibatch's actions over the rollout's; or None.
     """
     (steps, sequences, width), shape = out.shape, rollout.action.shape
     check(out, torch.float32, out.shape, out=out)
@@ -89,18 +67,18 @@ def ppo_gradient(out, rollout: Rollout, order, position, statistics, weight, ent
     parts = out.new_empty(len(PARTS), steps * sequences if version == CUDA else 1)
     if version == CUDA:
         cuda.ppo_loss(out, rollout, order, position, statistics, weight, entropy_coef, numbers, dout, parts, ratios)
-        return dout, parts
-    columns, row = numbers_of(order, position), None if statistics is None else statistics.index_select(0, position[:1])[0]
+        return Gradient(dout, parts)
+    columns, row = numbers_of(order, position), None if statistics is None else numbers_of(statistics, position)
     if version == CPU:
         cpu.ppo_loss(out, rollout, columns, row, weight, entropy_coef.item(), *numbers, dout, parts, ratios)
     else:
         reference.gradient(out, rollout, columns, row, weight, entropy_coef, *numbers, dout, parts[:, 0], ratios)
-    return dout, parts
+    return Gradient(dout, parts)
 
 
-def numbers_of(order, position):
-    """(S,) The sequences of the minibatch at `position`."""
-    return order.index_select(0, position[:1])[0]
+def numbers_of(rows, position):
+    """The row of `rows` (K, ...) that belongs to the minibatch at `position`, such as its sequences."""
+    return rows.index_select(0, position[:1])[0]
 
 
 def select_sequences(frames, starts, h, c, order, position):
@@ -109,10 +87,13 @@ def select_sequences(frames, starts, h, c, order, position):
     order, position: as in `ppo_gradient`.
     Rows of frames of one dimension can be longer in memory than an observation; on a GPU those of the result are as long.
     """
-    memory = [one[0].numel() * one.element_size() for one in (h, c)]
-    if pick("select_sequences", starts) != CUDA or any(one % 2 for one in memory):
-        numbers = numbers_of(order, position)
-        return take(frames, numbers), take(starts, numbers), h.index_select(0, numbers), c.index_select(0, numbers)
+    if pick("select_sequences", starts) == CUDA and not any(one[0].numel() * one.element_size() % 2 for one in (h, c)):
+        return _select_on_gpu(frames, starts, h, c, order, position)
+    numbers = numbers_of(order, position)
+    return take(frames, numbers), take(starts, numbers), h.index_select(0, numbers), c.index_select(0, numbers)
+
+
+def _select_on_gpu(frames, starts, h, c, order, position):
     (steps, environments), sequences = starts.shape, order.shape[1]
     check(starts, torch.float32, (steps, environments), starts=starts)
     check(starts, torch.int64, (2,), position=position)

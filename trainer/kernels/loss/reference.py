@@ -26,6 +26,12 @@ class Rollout(NamedTuple):
     terminated: torch.Tensor
     truncated: torch.Tensor
 
+    @classmethod
+    def of(cls, storage, advantage) -> "Rollout":
+        """The rollout in a storage, with these advantages (T, N)."""
+        return cls(storage.action_mask, storage.action, storage.log_prob, storage.value[:-1], advantage,
+                   storage.terminated[:-1], storage.truncated[:-1])
+
 
 class Statistics(NamedTuple):
     """Statistics of a quantity over valid steps, such as those of all ranks: scalars of its dtype."""
