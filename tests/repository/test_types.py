@@ -97,7 +97,7 @@ def test_every_overload_of_make_has_all_its_settings():
     stub = ast.parse((ROOT / "envs_c" / "catalog.pyi").read_text())
     overloads = [node.args for node in stub.body if isinstance(node, ast.FunctionDef) and node.name == "make"]
     settings = [name for name in inspect.signature(envs_c.make).parameters if name != "options"]
-    assert [[argument.arg for argument in (*made.args, *made.kwonlyargs)] for made in overloads] == [settings] * 5
+    assert [[argument.arg for argument in (*made.args, *made.kwonlyargs)] for made in overloads] == [settings] * 6
 
 
 @pytest.mark.parametrize("command", [
