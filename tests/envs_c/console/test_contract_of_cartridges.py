@@ -16,7 +16,7 @@ OTHER_RULES = {"is_plain_data", "declares_every_action", "is_safe_in_accepted_st
 LEFT_OUT = {"test_a_seeded_reset_forgets_the_past", "test_equal_seeds_give_equal_bits_and_different_seeds_different_bits"}
 
 
-def tests_of_games() -> dict:
+def collected() -> dict:
     """The tests with a parameter `game` that these modules have."""
     found = {}
     for name in MODULES:
@@ -27,7 +27,7 @@ def tests_of_games() -> dict:
     return found
 
 
-globals().update(tests_of_games())
+globals().update(collected())
 
 
 @pytest.fixture

@@ -1,0 +1,20 @@
+"""Cartridges of the console as games of trainings: their names and their presets."""
+
+import pytest
+
+from trainer.config.games import GameName, whole
+from trainer.config.preset import preset
+
+
+@pytest.mark.parametrize(("view", "encoder", "shown"), [("features", "auto", "features"), ("ram", "auto", "features"),
+                                                         ("pixels", "pixels", "pixels"), ("nowhere", "auto", "features")])
+def test_cartridges_share_a_preset_for_the_ram_and_one_for_pictures(view, encoder, shown):
+    made = preset(GameName("atari:pong"), view=view)
+    assert (made.policy.encoder, made.env.view, made.env.time_limit) == (encoder, shown, 27_000)
+
+
+def test_a_cartridge_in_a_file_is_named_by_its_whole_path(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    game = whole("atari:roms/mine.bin")
+    assert game == f"atari:{tmp_path}/roms/mine.bin" and game.short == "atari:mine.bin"
+    assert whole("atari:pong") == "atari:pong" and GameName("atari:pong").cartridge_file is None
