@@ -56,7 +56,9 @@ def views(game) -> list[tuple[str, str]]:
     for view in names(lambda view: view.plain):
         core = envs_c.VecEnv(game, view=view, num_threads=1)
         shape = " x ".join(map(str, core.observation_shape))
-        rows.append((view, f"{shape} {core.observation_dtype}, {speed(game, view) / 1e6:.1f}M steps/s a core"))
+        rate = speed(game, view)
+        shown = f"{rate / 1e6:.1f}M" if rate > 1e5 else f"{rate / 1e3:.1f}K"
+        rows.append((view, f"{shape} {core.observation_dtype}, {shown} steps/s a core"))
     return rows
 
 
@@ -69,7 +71,7 @@ def describe(game, name: str | None = None) -> str:
              *(f"    {view:<10}{text}" for view, text in views(game))]
     lines[3] += f" (frame skip {game.frame_skip}{limit})"
     lines += [f"    option    {name}={option.default:g}: {option.help}, {option.low:g} to {option.high:g}"
-              for name, option in game.options.items()]
+              for name, option in game.options.items() if option.low < option.high]
     return "\n".join(lines)
 
 
