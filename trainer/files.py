@@ -1,4 +1,4 @@
-"""Files: paths given by the user, checked reading, and atomic writing.
+"""Files: paths given by the user, checked reading, and the errors of writing; envs_c/files.py writes.
 
 A file may be damaged, of another program, or made to do harm: reading parses text and copies bytes, and never runs code.
 """
@@ -7,10 +7,9 @@ import contextlib
 import errno
 import json
 import os
-import re
 import stat
 import tomllib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -107,42 +106,3 @@ def writing(path: str | Path, advice: str) -> Iterator[None]:
         yield
     except OSError as error:
         raise FileError(f"cannot write {path}: {error.strerror or error}; {advice}") from None
-
-
-def write_atomically(path: Path, chunks: Iterable[bytes | memoryview]) -> None:
-    """Write `chunks` to a temporary file beside `path`, sync it to the disk and rename it to `path`.
-
-    A kill leaves the old file or the new one, and at worst a temporary file, `.NAME.PID.tmp`; see `remove_leftovers`. After
-    an OSError there is no temporary file.
-    """
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        with temporary.open("wb") as file:
-            for chunk in chunks:
-                file.write(chunk)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
-    sync_folder(path.parent)
-
-
-def sync_folder(folder: Path) -> None:
-    """Sync a folder's entries to the disk: only then does a new name survive a power cut."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def remove_leftovers(folder: Path, name: str) -> None:
-    """Remove the temporary files that killed processes left beside the files called `name`.
-
-    name: a regular expression; only the caller writes files of this name, so no living process is writing one of them.
-    """
-    named = re.compile(rf"\.(?:{name})\.\d+\.tmp")
-    for path in folder.iterdir():
-        if named.fullmatch(path.name) and path.is_file():
-            path.unlink(missing_ok=True)

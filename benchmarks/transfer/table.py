@@ -13,8 +13,8 @@ from rich.console import Console as Terminal
 
 from benchmarks.cartridges.agents import PLAIN, Agent, load_agent
 from benchmarks.transfer.play import Played, play, play_from_its_start, play_here
+from envs_c.files import write_atomically
 from trainer.errors import TrainerError
-from trainer.files import write_atomically
 from trainer.log.text import markdown
 from trainer.log.ticker import Ticker
 

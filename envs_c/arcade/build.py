@@ -6,7 +6,6 @@ FOLDER then holds NAME.wasm and NAME.json of each game. The compiler is zig, fro
 import hashlib
 import importlib.util
 import json
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -20,6 +19,7 @@ import envs_c
 from envs_c import flags, install, machine, outside
 from envs_c.bare import emit
 from envs_c.errors import CompileFailed
+from envs_c.files import write_atomically
 from envs_c.game import Game
 from envs_c.views import VIEWS
 
@@ -60,8 +60,8 @@ def build(game, folder: Path, *, simd: bool = True) -> Path:
         compile_game(game, Path(scratch), simd)
         folder.mkdir(parents=True, exist_ok=True)
         about.unlink(missing_ok=True)  # the pair is complete only with the description
-        shutil.copyfile(Path(scratch, "game.wasm"), wasm)
-    about.write_text(json.dumps({**describe(game), "digest": digest}), encoding="utf-8")
+        write_atomically(wasm, [Path(scratch, "game.wasm").read_bytes()])
+    write_atomically(about, [json.dumps({**describe(game), "digest": digest}).encode()])
     return wasm
 
 

@@ -2,7 +2,6 @@
 
 import json
 import re
-import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import envs_c
 from envs_c.arcade.agents import FOLDER as AGENTS
 from envs_c.arcade.build import HERE, build_all, compiler
 from envs_c.errors import InvalidArgument
+from envs_c.files import write_atomically
 from envs_c.game import Game
 
 PAGE = HERE / "page"
@@ -36,6 +36,8 @@ def make_site(folder: Path, games: Sequence[Game], agents: Mapping[str, bytes]) 
     if folder.is_dir() and any(folder.iterdir()) and not (folder / CATALOG).exists():
         raise InvalidArgument(f"--out must be a new folder, an empty one or an older page, not {str(folder)!r}, which holds "
                               "other files: name another")
+    if links := [path for path in folder.rglob("*") if path.is_symlink()]:
+        raise InvalidArgument(f"--out must be a folder without links, and {str(links[0])!r} is one: remove it, or name another")
     names = [game.name for game in games]
     if len(set(names)) < len(names):
         raise InvalidArgument(f"the games of an arcade must have different names, not {', '.join(names)}: rename one")
@@ -44,14 +46,20 @@ def make_site(folder: Path, games: Sequence[Game], agents: Mapping[str, bytes]) 
     begin(folder)
     if games:
         build_all(games, folder / "games")
-    shutil.copytree(PAGE, folder, dirs_exist_ok=True)
-    (folder / "agents").mkdir(exist_ok=True)
+    for path in filter(Path.is_file, PAGE.rglob("*")):
+        put(folder / path.relative_to(PAGE), path.read_bytes())
     for name, data in agents.items():
-        (folder / "agents" / f"{name}.safetensors").write_bytes(data)
+        put(folder / "agents" / f"{name}.safetensors", data)
     entries = [{"name": game.name, "title": re.sub(r"(?<=[a-z])(?=[A-Z])", " ", game.title), "agent": game.name in agents}
                for game in games]
-    (folder / CATALOG).write_text(json.dumps(entries), encoding="utf-8")
+    put(folder / CATALOG, json.dumps(entries).encode())
     return folder
+
+
+def put(path: Path, data: bytes) -> None:
+    """Write a file of the page, whose folder is made. A link in its place is replaced."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(path, [data])
 
 
 def begin(folder: Path) -> None:
@@ -59,7 +67,7 @@ def begin(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if not (folder / CATALOG).exists():
-            (folder / CATALOG).write_text("[]", encoding="utf-8")
+            put(folder / CATALOG, b"[]")
     except OSError as error:
         raise InvalidArgument(f"--out must be a folder that you may write to, not {str(folder)!r} ({error.strerror}): name "
                               "another") from None

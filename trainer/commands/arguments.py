@@ -18,6 +18,7 @@ from trainer.errors import ConfigError, SettingError
 from trainer.files import may_write
 from trainer.process import program_name
 from trainer.runs import trust
+from trainer.runs.folder import refuse_links
 
 Run = Annotated[Positional[str], arg(help=f"{RUN_HELP[0].upper()}{RUN_HELP[1:]}.")]
 Runs = Annotated[Positional[tuple[str, ...]], arg(help=f"Two runs or more; each is {RUN_HELP}. The "
@@ -50,10 +51,12 @@ class CodeOptions(Section):
 def admitted_run(run: Path, options: CodeOptions) -> Iterator[None]:
     """Let the code that a run names be loaded in this context, if it is allowed.
 
-    Raises TrustError if it is not, SettingError if an option names other code than the run, and CheckpointError.
+    Raises TrustError if it is not, SettingError if an option names other code than the run, CheckpointError, and RunError if
+    the run's folder holds a link.
     """
     from trainer.runs.checkpoint import latest, read_config
     path = latest(run)
+    refuse_links(path.parent)
     config = read_config(path)
     settings = {"game": config.game, "wrap": config.env.wrap}
     settings |= {setting: getattr(config.policy, setting) for setting in trust.OF_THE_POLICY}

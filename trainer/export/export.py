@@ -9,13 +9,13 @@ from pathlib import Path
 
 import torch
 
+from envs_c.files import write_atomically
 from trainer.environments import make_source
 from trainer.errors import CheckpointError, ExportError
 from trainer.export import check
 from trainer.export.check import Difference
 from trainer.export.graph import StepGraph, onnx_bytes
 from trainer.export.weights import describe, rebuild, weights_bytes
-from trainer.files import write_atomically
 from trainer.policy.load import load_run
 from trainer.runs import checkpoint
 

@@ -11,8 +11,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter
 
+from envs_c.files import write_atomically
 from trainer.errors import ConfigError
-from trainer.files import write_atomically
 from trainer.runs.folder import CONFIG
 from trainer.runs.metrics import read_metrics
 from trainer.runs.summary import read_run

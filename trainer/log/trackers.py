@@ -24,9 +24,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
+from envs_c.files import write_atomically
 from trainer import imports
 from trainer.errors import TrackerError
-from trainer.files import read_json, write_atomically
+from trainer.files import read_json
 from trainer.log.tensorboard import TensorBoard, tagged
 
 PROJECT = "insertcoin"   # unless WANDB_PROJECT or TRACKIO_PROJECT names another one

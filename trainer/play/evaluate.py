@@ -14,12 +14,12 @@ import torch
 from bridge import Pipeline, open_device
 from bridge.gymnasium_source import GymnasiumSource
 from bridge.source import GameSource
+from envs_c.files import write_atomically
 from envs_c.machine import cores
 from trainer.config import EnvConfig, RunConfig
 from trainer.config.games import GameName
 from trainer.environments import episode_seed, make_env, make_source, rate_of, single
 from trainer.errors import ConfigError, FilmError, SettingError
-from trainer.files import write_atomically
 from trainer.play import film, scores
 from trainer.play.replay import draws, make_drawn, require_drawn
 from trainer.policy.load import load_run

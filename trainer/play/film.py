@@ -1,8 +1,7 @@
 """Films of episodes as GIF or MP4. replay.py has their pictures."""
 
-import contextlib
 import importlib.util
-import os
+import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import imageio.v3 as iio
 import numpy as np
 from PIL import Image
 
+from envs_c.files import write_atomically
 from trainer.environments import rate_of
 from trainer.errors import ConfigError, FilmError
 from trainer.files import may_write
@@ -79,21 +79,28 @@ def _pictures(evaluation, index: int) -> int:
 
 def _save(path: Path, screens: list[np.ndarray], rate: float):
     """Write screens (height, width, 3) as a film: the complete file or nothing. Raises ConfigError if it cannot be written."""
-    temporary = path.with_name(f".{path.stem}.{os.getpid()}.tmp{path.suffix}")
     try:
-        temporary.touch()  # fails here and not in imageio, which would print a traceback of its own too
-        if path.suffix.lower() == ".gif":
-            iio.imwrite(temporary, [_reduced(screen) for screen in screens], duration=1000 / rate, loop=0)
-        else:
-            factor = 2 if screens[0].shape[1] <= WIDTH else 1
-            big = [np.repeat(np.repeat(screen, factor, 0), factor, 1) for screen in screens]
-            iio.imwrite(temporary, big, fps=rate, plugin="FFMPEG", macro_block_size=2)
-        os.replace(temporary, path)
+        data = _gif(screens, rate) if path.suffix.lower() == ".gif" else _mp4(screens, rate)
+        write_atomically(path, [data])
     except OSError as error:
-        raise ConfigError(f"cannot write the film {path}: {error.strerror or error}; name another file with --out") from None
-    finally:
-        with contextlib.suppress(OSError):  # there is none if its name was refused
-            temporary.unlink()
+        place = "" if error.filename in (None, str(path)) else f" ({error.filename})"
+        raise ConfigError(f"cannot write the film {path}: {error.strerror or error}{place}; make room, or name another file "
+                          "with --out") from None
+
+
+def _gif(screens: list[np.ndarray], rate: float) -> bytes:
+    return iio.imwrite("<bytes>", [_reduced(screen) for screen in screens], extension=".gif", duration=1000 / rate, loop=0)
+
+
+def _mp4(screens: list[np.ndarray], rate: float) -> bytes:
+    """The film, encoded in a temporary folder, since ffmpeg writes files only. Raises OSError."""
+    factor = 2 if screens[0].shape[1] <= WIDTH else 1
+    big = [np.repeat(np.repeat(screen, factor, 0), factor, 1) for screen in screens]
+    with tempfile.TemporaryDirectory() as scratch:
+        film = Path(scratch, "film.mp4")
+        film.touch()  # a folder without room is an error here, and not in imageio, which would print a traceback too
+        iio.imwrite(film, big, fps=rate, plugin="FFMPEG", macro_block_size=2)
+        return film.read_bytes()
 
 
 def _reduced(screen: np.ndarray) -> np.ndarray:

@@ -6,8 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from envs_c.files import write_atomically
 from trainer.config import Config
-from trainer.files import read_file, read_json, write_atomically, writing
+from trainer.files import read_file, read_json, writing
 from trainer.log.numbers import count, duration, number
 from trainer.results import html
 from trainer.results.groups import improvements, notes, sentence

@@ -15,7 +15,7 @@ import torch
 from envs_c.engine.checks import shown
 from trainer.config import Config
 from trainer.errors import CheckpointError, ConfigError
-from trainer.files import remove_leftovers, write_atomically
+from envs_c.files import remove_leftovers, write_atomically
 from trainer.runs import checkpoint_file
 from trainer.runs.checkpoint_file import DamagedError
 

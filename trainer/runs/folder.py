@@ -15,13 +15,17 @@ from typing import Any
 
 from trainer.config import RunConfig
 from trainer.errors import RunError
-from trainer.files import read_json, write_atomically, writing
+from trainer.files import read_json, writing
+from envs_c.files import write_atomically
 from trainer.process import program_name
 from trainer.runs.machine import machine_facts
 
 CONFIG = "config.json"
 README = "README.md"
 CHECKPOINT = re.compile(r"(best|step_\d{12,})\.safetensors")
+# What trainings and verbs write into a run's folder; .NAME.tmp are the files of an atomic writing.
+OF_A_RUN = (r"(config|evaluation|trackers|ratings)\.json|metrics\.jsonl|README\.md|report\.html|curves\.png|preset\.toml|output\.txt"
+            r"|(best|step)_?\w*\.safetensors|policy\.(onnx|safetensors)|episode.*\.(gif|mp4)|events\.out\.tfevents\..*|wandb|\..*\.tmp")
 BEFORE_A_RUN = ("preset.toml", "output.txt")  # a sweep writes them before it starts the trial
 LOCK_TRIES = 10        # for a run's lock
 LOCK_INTERVAL = 0.02   # seconds between tries
@@ -111,6 +115,17 @@ def refuse_files(folder: Path) -> None:
                        "folder")
 
 
+def refuse_links(folder: Path, names: str = OF_A_RUN) -> None:
+    """Raises RunError if `folder` holds a link where a file of ours belongs: the one who made it may have meant another file.
+
+    names: of our files, a regular expression.
+    """
+    links = sorted(path for path in folder.iterdir() if path.is_symlink() and re.fullmatch(names, path.name))
+    if links:
+        raise RunError(f"{links[0]} is a link to {links[0].readlink()}, and the files in {folder} must be no links: remove it, or "
+                       "put a copy of the file there")
+
+
 @contextlib.contextmanager
 def open_folder(folder: Path, settings: dict[str, Any], facts: dict[str, str], resume_step: int | None) -> Iterator[None]:
     """Lock the folder of a run during one session, and write its config.json and README.md.
@@ -118,10 +133,11 @@ def open_folder(folder: Path, settings: dict[str, Any], facts: dict[str, str], r
     settings: the run's config as nested dicts.
     facts: about this session, such as its device; facts about the machine and versions are added.
     resume_step: the step of the checkpoint to resume from; None for a new run.
-    Raises RunError if the folder holds another run (and resume_step is None), or if another process has locked it.
+    Raises RunError if the folder holds another run (and resume_step is None) or a link, or if another process has locked it.
     """
     folder.mkdir(parents=True, exist_ok=True)
     with locked(folder):
+        refuse_links(folder)
         if resume_step is None:
             refuse_run(folder)
         with writing(folder, "a training writes into its run's folder: let your user write there"):

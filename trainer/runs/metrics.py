@@ -1,4 +1,5 @@
-"""metrics.jsonl: one JSON object for each iteration. Each is written without a buffer, so it survives a kill."""
+"""metrics.jsonl: one JSON object for each iteration. Each is written without a buffer, so it survives a kill, and is complete
+or not there: a disk that is full for a while costs the training, and no entry of it."""
 
 import json
 import math
@@ -9,9 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from trainer.errors import RunError
-from trainer.files import open_file, write_atomically
+from trainer.files import open_file, writing
+from envs_c.files import Appended, write_atomically
 
 METRICS = "metrics.jsonl"
+_ADVICE = "make room, let your user write there, and go on from the last checkpoint with --resume"
 _LONGEST_LINE = 1 << 20       # bytes; a longer line is damaged
 _LARGEST = sys.float_info.max  # larger integers are no floats
 
@@ -27,18 +30,21 @@ class MetricsFile:
         entries = read_metrics(folder) if resume_step is not None else []
         self.kept = [entry for entry in entries if entry["step"] <= resume_step]
         path = folder / METRICS
-        write_atomically(path, [_line(entry) for entry in self.kept])
-        self._path, self._file = path, path.open("ab", buffering=0)
+        self._path = path
+        with writing(path, _ADVICE):
+            write_atomically(path, [_line(entry) for entry in self.kept])
+            self._file = Appended(path)
 
     def append(self, entry: dict[str, Any]) -> None:
-        """Write an entry. Raises as `require_in_place`."""
+        """Write an entry. Raises as `require_in_place`, and FileError if it cannot be written; then nothing of it is there."""
         self.require_in_place()
-        self._file.write(_line(entry))
+        with writing(self._path, _ADVICE):
+            self._file.append(_line(entry))
 
     def require_in_place(self) -> None:
         """Raises RunError if the folder was removed, moved or replaced: then it no longer holds the open file."""
         try:
-            in_place = os.path.samestat(os.fstat(self._file.fileno()), self._path.stat())
+            in_place = os.path.samestat(self._file.status(), self._path.stat())
         except (FileNotFoundError, NotADirectoryError):
             in_place = False
         if not in_place:

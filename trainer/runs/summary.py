@@ -9,7 +9,7 @@ from trainer.config.games import GameName
 from trainer.errors import RunError
 from trainer.files import read_json
 from trainer.runs.evaluation import read_evaluations, text
-from trainer.runs.folder import CONFIG, is_locked
+from trainer.runs.folder import CONFIG, is_locked, refuse_links
 from trainer.runs.metrics import read_metrics
 
 
@@ -56,10 +56,13 @@ class Run:
 
 
 def read_run(folder: Path) -> Run:
-    """The summary of the run in `folder`. Raises RunError if the folder holds no run, or if a file is damaged."""
+    """The summary of the run in `folder`. Raises RunError if the folder holds no run or a link, or if a file
+    is damaged.
+    """
     path = folder / CONFIG
     if not path.is_file():
         raise RunError(f"{folder} holds no run: it has no {CONFIG}")
+    refuse_links(folder)
     try:
         saved = read_json(path)
         config, started = saved["config"], datetime.fromisoformat(saved["sessions"][0]["started"])

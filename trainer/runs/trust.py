@@ -27,6 +27,7 @@ from typing import Any, NamedTuple
 
 import platformdirs
 
+from envs_c.files import Appended
 from envs_c.outside import fault_of
 from trainer import imports
 from trainer.config import Config
@@ -188,13 +189,13 @@ def _remember(digests: Collection[str | None], files: Collection[str], known: se
     file = file_of_hashes()
     try:
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        descriptor = os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        opened = Appended(file, 0o600)
     except OSError as error:
         print(f"note: {file} cannot be written ({error.strerror}): later commands will ask for --trust-code", file=sys.stderr)
         return
-    with os.fdopen(descriptor, "ab", buffering=0) as opened:
+    with contextlib.closing(opened):
         _require_private(file)
-        opened.write("".join(lines).encode())
+        opened.append("".join(lines).encode())
 
 
 def _require_private(file: Path) -> None:

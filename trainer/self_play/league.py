@@ -9,11 +9,11 @@ import numpy as np
 import torch
 
 import envs_c
+from envs_c.files import write_atomically
 from trainer.config import EnvConfig, SelfPlayConfig
 from trainer.config.games import GameName, find_game
 from trainer.environments import make_env
 from trainer.errors import SettingError
-from trainer.files import write_atomically
 from trainer.policy.policy import Policy
 from trainer.ranks import Ranks
 from trainer.self_play import ratings

@@ -15,8 +15,9 @@ from typing import Any
 import torch
 
 import envs_c
+from envs_c.files import write_atomically
 from envs_c.machine import cores, cpu_name
-from trainer.files import write_atomically, writing
+from trainer.files import writing
 from trainer.process import program_command
 from trainer.selftest.checks import CHECKS
 from trainer.selftest.figures import HORIZON, MINIBATCHES

@@ -12,15 +12,16 @@ from typing import Any
 
 from optuna.trial import FrozenTrial
 
+from envs_c.files import remove_leftovers
 from envs_c.machine import cores
 from trainer.config import Config
 from trainer.config.games import GameName
 from trainer.config.sections import OF_THE_MACHINE
 from trainer.errors import ConfigError, SweepError
-from trainer.files import remove_leftovers, writing
+from trainer.files import writing
 from trainer.process import signals_interrupt
 from trainer.runs.find import holds_run
-from trainer.runs.folder import CHECKPOINT, CONFIG
+from trainer.runs.folder import CHECKPOINT, CONFIG, refuse_links
 from trainer.runs.metrics import read_metrics
 from trainer.sweep.study import open_storage, storage_errors
 from trainer.sweep.table import write_table
@@ -88,6 +89,7 @@ def run_bench(plan: Plan, name: str, url: str) -> None:
     listed = plan.tasks
     with writing(plan.folder, "name a folder that you may write to with --out"):
         plan.folder.mkdir(parents=True, exist_ok=True)
+    refuse_links(plan.folder, ".*")
     storage = open_storage(url)
     with storage_errors(url):
         tasks = Tasks(open_bench(storage, name, plan.settings), listed)

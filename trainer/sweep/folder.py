@@ -12,8 +12,9 @@ from pathlib import Path
 
 import optuna
 
+from envs_c.files import write_atomically
 from trainer.errors import SweepError
-from trainer.files import read_json, write_atomically, writing
+from trainer.files import read_json, writing
 from trainer.sweep.study import identity, shown
 from trainer.sweep.trial import PRESET
 

@@ -16,11 +16,11 @@ from optuna.importance import PedAnovaImportanceEvaluator
 from optuna.trial import FrozenTrial, TrialState
 from rich.console import Console
 
+from envs_c.files import write_atomically
 from trainer.config import Config
 from trainer.config.config import overlay
 from trainer.config.preset import preset_text
 from trainer.errors import SweepError
-from trainer.files import write_atomically
 from trainer.log.numbers import number
 from trainer.log.text import show
 from trainer.process import program_name

@@ -18,6 +18,7 @@ from trainer.config import Config
 from trainer.errors import ConfigError
 from trainer.files import writing
 from trainer.process import signals_interrupt
+from trainer.runs.folder import refuse_links
 from trainer.sweep.folder import claim, end_leftovers, folder_of
 from trainer.sweep.report import counts, scored, values_text, write_report
 from trainer.sweep.space import Range, draw, values_of
@@ -79,6 +80,7 @@ def run_sweep(plan: Plan, name: str, url: str) -> None:
     """
     with writing(plan.folder, "name a folder that you may write to with --out"):
         plan.folder.mkdir(parents=True, exist_ok=True)
+    refuse_links(plan.folder, ".*")
     storage = open_storage(url)
     pruner = optuna.pruners.NopPruner()
     if plan.prune:

@@ -9,8 +9,8 @@ import numpy as np
 from optuna.trial import FrozenTrial
 from rich.console import Console
 
+from envs_c.files import write_atomically
 from trainer.config.games import GameName
-from trainer.files import write_atomically
 from trainer.log.numbers import count, number
 from trainer.log.text import show
 from trainer.results import statistics

@@ -11,10 +11,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from envs_c.files import open_new, write_atomically
 from trainer.config import Config
 from trainer.config.preset import preset_text
 from trainer.errors import RunError
-from trainer.files import open_file, write_atomically
+from trainer.files import open_file
 from trainer.process import PARENT, program_command
 from trainer.runs.evaluation import EVALUATION, read_evaluations
 from trainer.runs.metrics import METRICS, entries_of
@@ -63,7 +64,7 @@ class Training:
 
     def __init__(self, folder: Path, arguments: Sequence[str | Path]):
         self.folder, self._metrics = folder, MetricsReader(folder)
-        with (folder / OUTPUT).open("wb") as output:
+        with open_new(folder / OUTPUT) as output:
             # start_new_session: the terminal sends Ctrl-C only to the caller, which then ends the training
             self._process = subprocess.Popen([*program_command(), *arguments], stdin=subprocess.DEVNULL, stdout=output,
                                              stderr=subprocess.STDOUT, start_new_session=True,

@@ -19,7 +19,8 @@ import torch
 import envs_c
 from bridge import nvrtc
 from bridge.errors import BridgeError, DeviceError
-from trainer.files import read_json, write_atomically
+from envs_c.files import write_atomically
+from trainer.files import read_json
 from trainer.kernels import choose
 from trainer.kernels.checks.cases import CARTPOLE, KERNELS, Group, compare
 

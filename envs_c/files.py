@@ -1,0 +1,112 @@
+"""Writing files: whole or not at all, checked, and never through a link that somebody else has put there."""
+
+import contextlib
+import errno
+import os
+import re
+import secrets
+import stat
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+# No link is followed, and a pipe does not wait for its reader. Windows has neither.
+_FLAGS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+_RANDOM = 8  # bytes of a temporary file's name: processes of two machines may have one number
+
+
+def write_atomically(path: Path, chunks: Iterable[bytes | memoryview]) -> None:
+    """Write `chunks` to a temporary file beside `path`, sync it to the disk and rename it to `path`.
+
+    A link at `path` is replaced, and not followed. A kill leaves the old file or the new one, and at worst a temporary file,
+    `.NAME.RANDOM.tmp`; see `remove_leftovers`. After an error there is no temporary file. Raises OSError that names `path`.
+    """
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(_RANDOM)}.tmp")
+    with _naming(path):
+        try:
+            with _open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, "wb") as file:
+                for chunk in chunks:
+                    file.write(chunk)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(temporary, path)
+        finally:
+            temporary.unlink(missing_ok=True)
+    sync_folder(path.parent)
+
+
+def open_new(path: Path) -> BinaryIO:
+    """A new file, open for writing without a buffer. A file or a link that is there is removed first. Raises OSError."""
+    path.unlink(missing_ok=True)
+    return _open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, "wb", buffering=0)
+
+
+class Appended:
+    """A file to which records are appended, each complete or not at all.
+
+    path: of a regular file, or of one that is made; OSError for a link, a pipe and a device.
+    mode: of a file that is made.
+    """
+
+    def __init__(self, path: Path, mode: int = 0o666):
+        self.path = path
+        self._file = _open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, "ab", buffering=0, mode=mode)
+        if not stat.S_ISREG(self.status().st_mode):
+            self.close()
+            raise OSError(errno.EINVAL, "it is not a regular file", str(path))
+
+    def append(self, data: bytes) -> None:
+        """Write `data` at the end. After an OSError, which names the file, nothing of it is there."""
+        size = self.status().st_size
+        with _naming(self.path):
+            try:
+                left = memoryview(data)
+                while left:  # a disk that fills up takes a part, and refuses the rest
+                    left = left[self._file.write(left):]
+            except OSError:
+                with contextlib.suppress(OSError):
+                    os.truncate(self._file.fileno(), size)
+                raise
+
+    def status(self) -> os.stat_result:
+        """What the system knows of the open file."""
+        return os.fstat(self._file.fileno())
+
+    def close(self) -> None:
+        self._file.close()
+
+
+def sync_folder(folder: Path) -> None:
+    """Sync a folder's entries to the disk: only then does a new name survive a power cut."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def remove_leftovers(folder: Path, name: str) -> None:
+    """Remove the temporary files that killed processes left beside the files called `name`.
+
+    name: a regular expression; only the caller writes files of this name, so no living process is writing one of them.
+    """
+    named = re.compile(rf"\.(?:{name})\.[0-9a-f]+\.tmp")
+    for path in folder.iterdir():
+        if named.fullmatch(path.name) and (path.is_symlink() or path.is_file()):
+            path.unlink(missing_ok=True)
+
+
+def _open(path: Path, flags: int, mode_of_file: str, *, buffering: int = -1, mode: int = 0o666) -> BinaryIO:
+    """Open a file; a link in its place is an OSError."""
+    return open(path, mode_of_file, buffering,
+                opener=lambda name, _: os.open(name, flags | _FLAGS, mode))
+
+
+@contextlib.contextmanager
+def _naming(path: Path) -> Iterator[None]:
+    """Name the file in an OSError: those of a write have no name, and those of a temporary file have another."""
+    try:
+        yield
+    except OSError as error:
+        error.filename, error.filename2 = str(path), None
+        raise
