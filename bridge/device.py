@@ -16,6 +16,8 @@ from bridge.errors import DeviceError
 from bridge.interfaces import Device
 from bridge.nvrtc import cuda_extra
 from envs_c import install
+from envs_c.errors import InvalidArgument
+from envs_c.text import shown
 
 ALIGNMENT = 64  # bytes: a cache line
 
@@ -78,8 +80,10 @@ def open_device(name: str) -> Device:
 
     name: "cpu", "cuda", "cuda:1" for the second GPU, or "auto" for the GPU if it can be used and the CPU otherwise
         (`why_no_gpu` gives the reason).
-    Raises DeviceError if the device cannot be used.
+    Raises DeviceError if the device cannot be used, InvalidArgument if the name is no text.
     """
+    if not isinstance(name, str):
+        raise InvalidArgument(f"device must be auto, cpu, cuda, or cuda:1 for the second GPU, not {shown(name)}")
     if name == "auto":
         name = "cpu" if why_no_gpu() else "cuda"
     if name == "cpu":

@@ -1,8 +1,13 @@
 """The bridge's errors. Each message is one sentence and ends with advice. Loads neither torch nor CuPy."""
 
+from envs_c.text import message
+
 
 class BridgeError(RuntimeError):
-    """Base class of the bridge's errors."""
+    """Base class of the bridge's errors. Their texts are printable; see `envs_c.text`."""
+
+    def __init__(self, *parts: object):
+        super().__init__(*(message(part, lines=True) for part in parts))
 
 
 class DeviceError(BridgeError):

@@ -20,7 +20,10 @@ from bridge.errors import EnvironmentFailed
 from bridge.interfaces import AnyVectorEnv, Array, Work
 from bridge.layout import Observations, WrongObservation
 from bridge.source import EpisodeLog, Episodes
+from envs_c.errors import InvalidArgument
+from envs_c.text import shown
 
+VECTOR_ENV = ("num_envs", "single_observation_space", "single_action_space", "reset", "step")  # attributes of a vector env
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 Stepped: TypeAlias = tuple[Episodes, float, float]  # the ended episodes, seconds of waiting, seconds of stepping
@@ -44,7 +47,11 @@ class GymnasiumSource:
 
     def __init__(self, envs: list[AnyVectorEnv], reward_clip: float | None = None, seed: int | None = None, *,
                  owned: bool = False, plain: bool = False) -> None:
-        self.envs, self.reward_clip, self.seed = envs, reward_clip, seed
+        several = isinstance(envs, (list, tuple)) and len(envs) > 0
+        if not several or not all(hasattr(env, name) for env in envs for name in VECTOR_ENV):
+            raise InvalidArgument("envs must be an envs_c.VecEnv or Gymnasium vector environments (gymnasium.make_vec), one or "
+                                  f"more, not {shown(envs)}")
+        self.envs, self.reward_clip, self.seed = list(envs), reward_clip, seed
         space, actions = envs[0].single_observation_space, envs[0].single_action_space
         self.observations = Observations(space, plain)
         for env in envs:

@@ -32,8 +32,6 @@ from bridge.slab import Slab
 from bridge.source import EpisodeLog, Episodes, GameSource, closed_on_error
 from envs_c import VecEnv
 
-VECTOR_ENV = ("num_envs", "single_observation_space", "single_action_space", "reset", "step")  # attributes of a vector env
-
 _T = TypeVar("_T")
 _Ts = TypeVarTuple("_Ts")
 
@@ -57,12 +55,7 @@ def source_of(envs: VecEnv | AnyVectorEnv | Sequence[AnyVectorEnv] | Source, rew
         return GameSource(envs)
     if hasattr(envs, "bind") and hasattr(envs, "edges"):
         return cast("Source", envs)
-    several = list(envs) if isinstance(envs, Sequence) else [envs]
-    for env in several:
-        if not all(hasattr(env, name) for name in VECTOR_ENV):
-            raise TypeError("the pipeline needs an envs_c.VecEnv or Gymnasium vector environments (gymnasium.make_vec), not "
-                            f"{type(env).__name__}")
-    return GymnasiumSource(several, reward_clip)  # pyright: ignore[reportArgumentType]  it does not narrow by hasattr
+    return GymnasiumSource(list(envs) if isinstance(envs, Sequence) else [envs], reward_clip)
 
 
 class Pipeline:

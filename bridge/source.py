@@ -33,6 +33,8 @@ import torch
 
 from bridge.actions import discrete
 from envs_c import Batch, VecEnv
+from envs_c.errors import InvalidArgument
+from envs_c.text import shown
 
 _Number = TypeVar("_Number", bound=np.generic)
 
@@ -103,6 +105,8 @@ class GameSource:
     saves = True  # `state` holds the environments
 
     def __init__(self, env: VecEnv) -> None:
+        if not isinstance(env, VecEnv):
+            raise InvalidArgument(f"env must be an envs_c.VecEnv, not {shown(env)}")
         if env.autoreset != "next_step":
             raise ValueError(f"autoreset must be 'next_step', not {env.autoreset!r}: the pipeline supports no other mode")
         self.env = env

@@ -11,6 +11,7 @@
 """
 
 import argparse
+import errno
 import os
 import sys
 import textwrap
@@ -27,9 +28,11 @@ from envs_c.console import cartridges
 from envs_c.gymnasium_env import ArcadeVectorEnv
 from envs_c.new import new
 from envs_c.play import command
+from envs_c.text import printable, say
 from envs_c.views import names
 
 SECONDS = 0.1  # of play for one measurement
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)  # of a disk without room, or that fails
 MANY_ACTIONS = 18  # a game with more shows the first and the last only
 
 
@@ -127,7 +130,7 @@ def check(arguments):
         testing.check(arguments.game, report=lambda rule, fault: print(
             f"{'ok    ' if fault is None else 'BROKEN'}  {rule}: {testing.rule_text(rule)}", flush=True))
     for warning in caught:
-        print(f"warning: {warning.message}", file=sys.stderr)
+        say(f"warning: {warning.message}", file=sys.stderr)
 
 
 def begin(arguments):
@@ -154,14 +157,14 @@ def replay(arguments):
     """Replay a link and print the scores."""
     found = links.parse(arguments.link)
     played = links.play(found, None if arguments.game is None else envs_c.game(arguments.game))
-    print(f"{found.game}, seed {found.seed}: {played.line()}")
+    say(f"{found.game}, seed {found.seed}: {played.line()}")
 
 
 class Parser(argparse.ArgumentParser):
     """A parser whose errors are one line."""
 
     def error(self, message):
-        self.exit(2, f"error: {' '.join(message.split())}; `{self.prog} --help` lists the arguments\n")
+        self.exit(2, f"error: {printable(' '.join(message.split()))}; `{self.prog} --help` lists the arguments\n")
 
 
 def parse(arguments: list[str], program: str | None = None):
@@ -230,12 +233,21 @@ def main(argv: list[str] | None = None, program: str | None = None) -> int:
         print(f"error: out of memory: {error}".rstrip(": "), file=sys.stderr)
         return 2
     except OSError as error:
-        file = f" ({error.filename})" if error.filename else ""
-        print(f"error: {error.strerror or error}{file}", file=sys.stderr)
+        say(f"error: {about(error)}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         return 130
     return 0
+
+
+def about(error: OSError) -> str:
+    """The text of an error, with its file. Every write to a file names it; one without a name was to the output."""
+    if error.filename:
+        return f"{error.strerror or error} ({error.filename})"
+    if error.errno in FULL:
+        end_quietly()  # Python would try to write the rest again, and print a traceback
+        return f"{error.strerror} (the output of this command)"
+    return str(error.strerror or error)
 
 
 def flush():

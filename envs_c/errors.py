@@ -6,9 +6,16 @@ Every message names the setting, states what it must be, gives the value, and th
 import difflib
 from collections.abc import Iterable
 
+from envs_c.text import message
+
 
 class EnvsError(Exception):
-    """Base class of all errors of this package."""
+    """Base class of all errors of this package. A text may name what others wrote, and is printable; see `envs_c.text`."""
+
+    _lines = False  # True for texts of several lines
+
+    def __init__(self, *parts: object):
+        super().__init__(*(message(part, lines=self._lines) for part in parts))
 
 
 class UnknownGame(EnvsError, ValueError):
@@ -58,9 +65,13 @@ class NoScreen(EnvsError, RuntimeError):
 class CompileFailed(EnvsError, RuntimeError):
     """A game's .pyx does not compile; the message holds the compiler's output."""
 
+    _lines = True
+
 
 class ContractError(EnvsError, TypeError):
     """A game breaks the contract in game.pxd."""
+
+    _lines = True
 
 
 def did_you_mean(name: str, known: Iterable[str], cutoff: float = 0.4) -> str:

@@ -22,7 +22,7 @@ def write_atomically(path: Path, chunks: Iterable[bytes | memoryview]) -> None:
     `.NAME.RANDOM.tmp`; see `remove_leftovers`. After an error there is no temporary file. Raises OSError that names `path`.
     """
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(_RANDOM)}.tmp")
-    with _naming(path):
+    with naming(path):
         try:
             with _open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, "wb") as file:
                 for chunk in chunks:
@@ -58,7 +58,7 @@ class Appended:
     def append(self, data: bytes) -> None:
         """Write `data` at the end. After an OSError, which names the file, nothing of it is there."""
         size = self.status().st_size
-        with _naming(self.path):
+        with naming(self.path):
             try:
                 left = memoryview(data)
                 while left:  # a disk that fills up takes a part, and refuses the rest
@@ -103,7 +103,7 @@ def _open(path: Path, flags: int, mode_of_file: str, *, buffering: int = -1, mod
 
 
 @contextlib.contextmanager
-def _naming(path: Path) -> Iterator[None]:
+def naming(path: Path) -> Iterator[None]:
     """Name the file in an OSError: those of a write have no name, and those of a temporary file have another."""
     try:
         yield

@@ -10,6 +10,7 @@ from gymnasium.envs.registration import registry
 
 from envs_c import catalog
 from envs_c.errors import InvalidArgument
+from envs_c.files import write_atomically
 from envs_c.outside import expanded
 
 TEMPLATES = Path(__file__).parent / "template"
@@ -44,7 +45,7 @@ def new(name: str, folder: str | Path = ".") -> Path:
              for source, file in FILES.items()}
     target.mkdir(parents=True)
     for file, text in texts.items():
-        (target / file).write_text(text, encoding="utf-8")
+        write_atomically(target / file, [text.encode()])
     return target
 
 

@@ -21,6 +21,7 @@ import platformdirs
 
 from envs_c import flags, machine
 from envs_c.errors import CompileFailed, ContractError, InvalidArgument
+from envs_c.files import naming
 from envs_c.game import Game
 
 PACKAGE = Path(__file__).parent
@@ -200,7 +201,8 @@ def compile_module(source: Path, texts: dict[str, bytes], scratch: Path, compile
         raise CompileFailed(f"{source} cannot be compiled without {error.name}: pip install cython setuptools") from None
     output = io.StringIO()
     for name, text in texts.items():
-        (scratch / name).write_bytes(text)
+        with naming(scratch / name):
+            (scratch / name).write_bytes(text)
     try:
         with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
             modules = cythonize([Extension(source.stem, [str(scratch / source.name)], extra_compile_args=compiler_flags)],

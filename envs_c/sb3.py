@@ -138,10 +138,13 @@ class ArcadeVecEnv(VecEnv):
         return self._with_channels(observations)
 
     def step_async(self, actions: np.ndarray) -> None:
-        """Store the actions of all environments, (N,) integers, for `step_wait`, which checks them."""
+        """Store the actions of all environments, (N,) integers, for `step_wait`, which checks that the game has them.
+
+        Raises InvalidArgument if they are no integers of this shape.
+        """
         if self._actions is not None:
             raise OutOfTurn("step_async was called twice; call step_wait() or reset() before the second call")
-        self._actions = np.array(actions)
+        self._actions = np.array(checks.actions(actions, self.num_envs))
 
     def step_wait(self) -> VecEnvStepReturn:
         """Step all environments; returns observations, rewards, dones and infos.

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import importlib.util
 import io
+import signal
 import sys
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
@@ -23,6 +25,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     if sys.version_info < OLDEST_PYTHON:
         return _refuse("Python {}.{}".format(*OLDEST_PYTHON) + " or newer")
+    if argv is None:
+        _ctrl_c(raises=False)
+        threading.excepthook = _say_failed
     from trainer.process import end_with_parent, is_console_script
     from trainer.waiting import share_cores
     if not end_with_parent():
@@ -36,17 +41,38 @@ def main(argv: Sequence[str] | None = None) -> int:
         from trainer.commands.main import run
         if is_console_script():
             sys.path.append(str(Path.cwd()))  # for import paths of the user's classes; last, so that it hides no package
-        return run(sys.argv[1:] if argv is None else list(argv))
+        if argv is not None:
+            return run(list(argv))
+        _ctrl_c(raises=True)
+        try:
+            return run(sys.argv[1:])
+        finally:
+            _ctrl_c(raises=False)
     except KeyboardInterrupt:  # while the packages are loaded
         return 130
+    except OSError as error:  # such as too many open files
+        print(f"error: {error.strerror or error}{f' ({error.filename})' if error.filename else ''}", file=sys.stderr)
+        return 2
     except ModuleNotFoundError as error:
         package = str(error.name).partition(".")[0]
         return _refuse(str(error.name) if package in OWN_PACKAGES else package)
     except ImportError as error:
         if error.name not in OWN_PACKAGES:  # it names what this CPU or INSERTCOIN_ISA lacks, or the file that took a name
             raise
-        print(f"error: {error}", file=sys.stderr)
+        _load("envs_c/text.py").say(f"error: {error}", file=sys.stderr)
         return 2
+
+
+def _ctrl_c(*, raises: bool) -> None:
+    """Let Ctrl-C raise KeyboardInterrupt, or end the process at once: before and after a command nothing is to be saved, and
+    Python would print a traceback. An ignored SIGINT stays ignored."""
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler if raises else signal.SIG_DFL)
+
+
+def _say_failed(failed: threading.ExceptHookArgs) -> None:
+    """Print the error of a thread, such as TensorBoard's, as one line."""
+    print(f"error: a thread failed ({failed.exc_type.__name__}: {failed.exc_value})", file=sys.stderr)
 
 
 def _refuse(missing: str) -> int:

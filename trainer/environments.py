@@ -21,6 +21,7 @@ from bridge.on_device.cartpole import CartPoleKernel
 from bridge.on_device.cartpole_tensors import CartPoleTensors
 from bridge.source import GameSource
 from envs_c import install
+from envs_c.numbers import is_number
 from envs_c.views import VIEWS
 from trainer import imports
 from trainer.config import EnvConfig
@@ -195,7 +196,7 @@ def rate_of(source) -> float:
     if source.saves:
         return source.env.game.fps / source.env.frame_skip
     rate = source.envs[0].metadata.get("render_fps")
-    return float(rate) if isinstance(rate, (int, float)) and rate > 0 else GYM_RATE
+    return float(rate) if is_number(rate) and rate > 0 else GYM_RATE
 
 
 def single(game: GameName, env: EnvConfig) -> EnvConfig:

@@ -4,9 +4,17 @@ They have a module of their own, so that the command line can catch them without
 sentences: the name of the setting or file, the requirement, the value, and how to correct it.
 """
 
+from envs_c.text import message
+
 
 class TrainerError(ValueError):
-    """Base of all errors below. The command line prints its text without a traceback and exits with 2."""
+    """Base of all errors below. The command line prints its text without a traceback and exits with 2.
+
+    The text may name what others wrote, such as a run's files: it is printable, see `envs_c.text`.
+    """
+
+    def __init__(self, *parts: object):
+        super().__init__(*map(message, parts))
 
 
 class ConfigError(TrainerError):
@@ -26,7 +34,7 @@ class SettingError(ConfigError):
 
     def __init__(self, name: str, problem: str):
         super().__init__(name, problem)  # both as arguments: the error is pickled for other ranks
-        self.name, self.problem = name, problem
+        self.name, self.problem = self.args
 
     def __str__(self) -> str:
         return f"{self.name} {self.problem}"

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from envs_c.engine.checks import shown
+from envs_c.text import shown
 from trainer.errors import ConfigError, FileError
 
 LARGEST_JSON, LARGEST_TOML = 64 << 20, 1 << 20  # bytes
@@ -55,21 +55,18 @@ def read_file(path: Path, largest: int) -> bytes:
         return file.read()
 
 
-def open_file(path: Path) -> BinaryIO:
+def open_file(path: Path, *, follow: bool = True) -> BinaryIO:
     """Open a regular file for reading.
 
+    follow: False to refuse a link.
     Raises OSError, also for a folder, and for a pipe or a device, which may have no end.
     """
-    file = open(path, "rb", opener=_without_waiting)  # noqa: SIM115, returned open
+    flags = os.O_NONBLOCK | (0 if follow else os.O_NOFOLLOW)  # a pipe does not wait for its writer
+    file = open(path, "rb", opener=lambda name, given: os.open(name, given | flags))  # noqa: SIM115, returned open
     if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
         file.close()
         raise OSError(errno.EINVAL, "it is not a regular file", str(path))
     return file
-
-
-def _without_waiting(path: str, flags: int) -> int:
-    """Open a file; a pipe does not wait for its writer."""
-    return os.open(path, flags | os.O_NONBLOCK)
 
 
 def read_json(path: Path) -> Any:

@@ -17,6 +17,7 @@ from trainer.errors import RanksError
 
 CONSOLE_SCRIPT = "insertcoin"
 PARENT = "INSERTCOIN_PARENT"  # an environment variable: the number of the process that started this one
+TRIAL = "INSERTCOIN_TRIAL"    # another: the study and the number of the trial whose training this process is
 TORCHRUN_VARIABLES = ("RANK", "WORLD_SIZE", "LOCAL_RANK")  # torchrun sets all three; another program may set one of them
 
 _PR_SET_PDEATHSIG = 1                      # an operation of prctl(2)
@@ -73,6 +74,12 @@ def program_command() -> list[str]:
     return [sys.executable, sys.argv[0]] if is_console_script() else [sys.executable, "-m", _package()]
 
 
+def is_program(command: list[str]) -> bool:
+    """True if these are the arguments of a process that runs this program, as `program_command` starts it."""
+    module = command[1:3] in (["-m", "trainer"], ["-m", CONSOLE_SCRIPT])
+    return module or [Path(word).name for word in command[1:2]] == [CONSOLE_SCRIPT]
+
+
 def _package() -> str:
     """The package that `python -m` started: insertcoin, or trainer, which scripts mean too."""
     return CONSOLE_SCRIPT if Path(sys.argv[0]).parts[-2:] == (CONSOLE_SCRIPT, "__main__.py") else "trainer"
@@ -81,7 +88,8 @@ def _package() -> str:
 class Interrupt:
     """A context manager in which the first SIGINT, SIGTERM or SIGHUP only sets `asked`.
 
-    The second signal acts as usual. An ignored SIGHUP, as under nohup, stays ignored.
+    The second signal acts as usual. An ignored SIGHUP, as under nohup, stays ignored. A signal's own handler is restored when
+    it comes a second time, not before: Python complains of a signal that is pending while its handler is taken away.
     """
 
     def __init__(self):
@@ -96,8 +104,10 @@ class Interrupt:
         return self
 
     def _ask(self, number, frame):
+        if self.asked:
+            signal.signal(number, self._before[number])
+            os.kill(os.getpid(), number)
         self.asked = True
-        self.__exit__()
 
     def __exit__(self, *_):
         for number, handler in self._before.items():

@@ -154,8 +154,8 @@ def play(replay: Replay, game=None) -> Played:
                               "name the file of another game with --game")
     game = envs_c.game(replay.game) if game is None else game
     if (game.name, game.version) != (replay.game, replay.version):
-        raise InvalidArgument(f"the link is of {replay.game} version {replay.version}, but this is {game.name} version "
-                              f"{game.version}: play it with the insertcoin that it was recorded with")
+        raise InvalidArgument(f"the link is of {replay.game} version {checks.shown(replay.version)}, but this is {game.name} "
+                              f"version {game.version}: play it with the insertcoin that it was recorded with")
     core = envs_c.VecEnv(game, 1, seed=replay.seed, options=replay.options, num_threads=1, **replay.settings)
     if len(core.actions) != replay.num_actions:
         raise InvalidArgument(f"the link must be of a game with {len(core.actions)} actions, not {replay.num_actions}")

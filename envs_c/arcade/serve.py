@@ -9,14 +9,16 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 from envs_c.errors import InvalidArgument
+from envs_c.text import printable, say
 
 ADDRESS = "127.0.0.1"
 HTTP = 80  # the port of an address without one
+_LONGEST = 300  # characters of an error's message
 TYPES = {".js": "text/javascript", ".json": "application/json", ".wasm": "application/wasm", ".css": "text/css",
          ".html": "text/html; charset=utf-8", ".safetensors": "application/octet-stream"}
 
 Route = Callable[[dict[str, str]], tuple[bytes, str]]
-"""Gets the query of a request; returns the answer and its content type. LookupError: there is none at present."""
+"""Gets the query of a request; returns the answer and its content type. LookupError, OSError, ValueError: there is none now."""
 
 
 class Handler(http.server.SimpleHTTPRequestHandler):
@@ -37,18 +39,30 @@ class Handler(http.server.SimpleHTTPRequestHandler):
         if self.headers.get("Host", "") not in [name + end for name in (ADDRESS, "localhost") for end in ends]:
             self.send_error(HTTPStatus.FORBIDDEN, "unknown Host")
             return None
-        parts = urlsplit(self.path)
-        if parts.path in self.routes:
-            self.answer(self.routes[parts.path], {key: values[-1] for key, values in parse_qs(parts.query).items()})
+        try:
+            parts = urlsplit(self.path)
+            if parts.path in self.routes:
+                self.answer(self.routes[parts.path], {key: values[-1] for key, values in parse_qs(parts.query).items()})
+                return None
+            return super().send_head()
+        except ValueError:  # a host in brackets that is no address, or NUL in the name of a file
+            self.send_error(HTTPStatus.BAD_REQUEST, "no such address")
             return None
-        return super().send_head()
+
+    def send_error(self, code, message=None, explain=None):
+        """Send an error. Its message may name files, and is sent in printable ASCII."""
+        text = None if message is None else printable(message).encode("ascii", "backslashreplace").decode()[:_LONGEST]
+        super().send_error(code, text, explain)
 
     def answer(self, route: Route, query: dict[str, str]):
         """Send a route's answer to the query."""
         try:
             data, kind = route(query)
-        except LookupError as error:
-            self.send_error(HTTPStatus.NOT_FOUND, str(error.args[0]))
+        except OSError as error:  # the folder was removed, or another thing than a file has its place
+            self.send_error(HTTPStatus.NOT_FOUND, error.strerror or str(error))
+            return
+        except (LookupError, ValueError) as error:
+            self.send_error(HTTPStatus.NOT_FOUND, str(error.args[0] if error.args else error))
             return
         self.send_response(HTTPStatus.OK)
         self.send_header("Content-Type", kind)
@@ -71,7 +85,17 @@ class Handler(http.server.SimpleHTTPRequestHandler):
         """Requests are not logged."""
 
 
-def server(folder: Path, port: int, routes: Mapping[str, Route] | None = None) -> http.server.ThreadingHTTPServer:
+class Server(http.server.ThreadingHTTPServer):
+    """A server whose faults are lines: a browser that goes away is none."""
+
+    def handle_error(self, request, client_address):
+        """Called in an `except` clause, with an error of one request."""
+        error = sys.exc_info()[1]
+        if not isinstance(error, (ConnectionError, TimeoutError)):
+            say(f"error: a request failed ({type(error).__name__}: {error})", file=sys.stderr)
+
+
+def server(folder: Path, port: int, routes: Mapping[str, Route] | None = None) -> Server:
     """A server of a folder on 127.0.0.1; `server_address` has its port.
 
     port: 0 for any that is free.
@@ -82,13 +106,13 @@ def server(folder: Path, port: int, routes: Mapping[str, Route] | None = None) -
     if not 0 <= port <= 65535:
         raise InvalidArgument(f"--port must be from 0 to 65535, not {port}")
     try:
-        return http.server.ThreadingHTTPServer((ADDRESS, port), partial(Handler, directory=str(folder), routes=routes or {}))
+        return Server((ADDRESS, port), partial(Handler, directory=str(folder), routes=routes or {}))
     except OSError as error:
         reason = error.strerror or error
         raise InvalidArgument(f"--port must be a free port, not {port} ({reason}): choose another, or 0 for any") from error
 
 
-def serve(running: http.server.ThreadingHTTPServer, page: str) -> None:
+def serve(running: Server, page: str) -> None:
     """Serve until Ctrl-C.
 
     running: the result of `server`.

@@ -34,7 +34,7 @@ def make_async(name: str, num_envs: int, batch_size: int | None = None, *, num_t
     Raises UnknownGame or InvalidArgument.
     """
     threads = checks.integer("num_threads", num_threads, 0, 1024)
-    if settings.get("render_mode") == "human":
+    if isinstance(mode := settings.get("render_mode"), str) and mode == "human":
         raise InvalidArgument("render_mode must be None or 'rgb_array', not 'human', if the environments do not step together: "
                               "use envs_c.make to watch them")
     return ArcadeAsyncEnv(catalog.make(name, num_envs, num_threads=1, **settings), batch_size, threads)
@@ -93,6 +93,7 @@ class ArcadeAsyncEnv(VectorEnv[AnyArray, Actions, Any]):
             rows = np.arange(self.num_envs, dtype=np.int32) if env_id is None else self._ids(env_id)
             if seed is not None:
                 checks.seeds(seed, self.num_envs)
+                super().reset(seed=checks.common_seed(seed))
             if env_id is None and self.in_flight:
                 self._workers.receive(self.in_flight)
             if seed is not None:
@@ -152,10 +153,7 @@ class ArcadeAsyncEnv(VectorEnv[AnyArray, Actions, Any]):
 
     def _ids(self, env_id):
         """Numbers of environments as an (K,) int32 array."""
-        try:
-            ids = np.asarray(env_id)
-        except (TypeError, ValueError):  # a list of lists of several lengths, for example
-            ids = np.empty(0)
+        ids = checks.array_of("env_id", env_id, f"be one integer or more from 0 to {self.num_envs - 1}")
         if ids.ndim > 1 or ids.dtype.kind not in "iu" or not ids.size or ids.min() < 0 or ids.max() >= self.num_envs:
             raise InvalidArgument(f"env_id must be one integer or more from 0 to {self.num_envs - 1}, not "
                                   f"{checks.shown(env_id)}")

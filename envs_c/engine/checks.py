@@ -14,25 +14,17 @@ import numpy as np
 
 from envs_c.errors import InvalidArgument
 from envs_c.machine import free_memory
+from envs_c.numbers import BOOLEANS, INTEGERS, NUMBERS, is_boolean
+from envs_c.text import shown
 from envs_c.views import VIEWS, View, of_game
 
 SEED_MAX = (1 << 64) - 1
 UNITS = ((1e3, "kB"), (1e6, "MB"), (1e9, "GB"), (1e12, "TB"))
-NUMBERS = (int, float, np.integer, np.floating)
-
-
-def shown(value) -> str:
-    """`value` for a message: one line of at most 100 characters."""
-    try:
-        text = " ".join(repr(value).split())
-    except Exception:  # an integer of more than 4300 digits, or a faulty __repr__
-        return f"a value of type {type(value).__name__} that cannot be shown"
-    return text if len(text) <= 100 else f"{text[:60]}... ({len(text)} characters)"
 
 
 def boolean(name: str, value) -> bool:
     """True or False; 1 and 0 are accepted."""
-    if not isinstance(value, (bool, int, np.bool_)) or value not in (0, 1):
+    if not isinstance(value, BOOLEANS + INTEGERS) or value not in (0, 1):
         raise InvalidArgument(f"{name} must be True or False, not {shown(value)}")
     return bool(value)
 
@@ -50,14 +42,14 @@ def integer(name: str, value, low: int, high: int) -> int:
         number = operator.index(value)
     except TypeError:
         number = None
-    if number is None or isinstance(value, bool) or not low <= number <= high:
+    if number is None or is_boolean(value) or not low <= number <= high:
         raise InvalidArgument(f"{name} must be an integer from {low:,} to {high:,}, not {shown(value)}")
     return number
 
 
 def number(name: str, value, low: float, high: float) -> float:
     """A number from low to high. Bools are refused."""
-    numeric = isinstance(value, NUMBERS) and not isinstance(value, bool)
+    numeric = isinstance(value, NUMBERS) and not is_boolean(value)
     if not numeric or not low <= value <= high:
         raise InvalidArgument(f"{name} must be a number from {low:g} to {high:g}, not {shown(value)}")
     return float(value)
@@ -144,8 +136,8 @@ def reward_clip(value) -> tuple[float, float]:
         return -math.inf, math.inf
     try:
         low, high = value if isinstance(value, (tuple, list)) else (-value, value)
-        numeric = all(isinstance(bound, NUMBERS) and not isinstance(bound, bool) for bound in (low, high))
-        fits = numeric and not isinstance(value, bool) and float(low) <= float(high)
+        numeric = all(isinstance(bound, NUMBERS) and not is_boolean(bound) for bound in (low, high))
+        fits = numeric and not is_boolean(value) and float(low) <= float(high)
         fits = fits and float(low) < math.inf and float(high) > -math.inf
     except (TypeError, ValueError, OverflowError):
         fits = False
@@ -160,6 +152,11 @@ def is_sequence(seed) -> bool:
     return isinstance(seed, (list, tuple)) or (isinstance(seed, np.ndarray) and seed.ndim > 0)
 
 
+def common_seed(seed) -> int | None:
+    """The integer that seeds all environments, as Python's; None if there is none, or one for each environment."""
+    return None if seed is None or is_sequence(seed) else integer("seed", seed, 0, SEED_MAX)
+
+
 def seeds(seed, num_envs: int, first: int = 0) -> Iterable[tuple[int, int] | None]:
     """(key, index) of every environment's random generator, in their order; None for generators to leave alone.
 
@@ -168,6 +165,7 @@ def seeds(seed, num_envs: int, first: int = 0) -> Iterable[tuple[int, int] | Non
     """
     if seed is None:
         seed = secrets.randbits(63)
+    refuse_masked("seed", seed)
     if is_sequence(seed):
         if len(seed) != num_envs:
             raise InvalidArgument(f"seed must have one entry for each of the {num_envs} environments; it has {len(seed)} "
@@ -181,18 +179,37 @@ def rows(indices, num_envs: int) -> Sequence[int]:
     """Indices of environments, each in range and listed once; None is all of them."""
     if indices is None:
         return range(num_envs)
-    try:
-        listed = np.asarray(indices).reshape(-1).tolist()
-    except (TypeError, ValueError) as error:  # a list of lists of several lengths, for example
-        raise InvalidArgument(f"indices must list environments, not {shown(indices)}") from error
+    listed = array_of("indices", indices, "list environments").reshape(-1).tolist()
     picked = [integer("an environment's index", i, 0, num_envs - 1) for i in listed]
     if len(set(picked)) != len(picked) or not picked:
         raise InvalidArgument(f"indices must list one environment or more, each once, not {shown(picked)}")
     return picked
 
 
+def refuse_masked(name: str, value) -> None:
+    """Raise InvalidArgument for a masked array: its mask would be ignored."""
+    if type(value) is not np.ndarray and isinstance(value, np.ma.MaskedArray):
+        raise InvalidArgument(f"{name} must be a plain array, not a masked one, whose mask would be ignored: pass its filled()")
+
+
+def array_of(name: str, value, requirement: str) -> np.ndarray:
+    """The NumPy array of a list, an array or a tensor on the CPU.
+
+    requirement: the rest of the message, such as "be integers of shape (4,)".
+    """
+    refuse_masked(name, value)
+    try:
+        return np.asarray(value)
+    except (TypeError, ValueError, RuntimeError) as error:  # lists of several lengths; a tensor with a gradient or on a GPU
+        parts = value if isinstance(value, (list, tuple)) else [value]
+        advice = f", and a tensor is passed as {name}.detach().cpu()" if any(hasattr(part, "detach") for part in parts) else ""
+        given = f"a {type(value).__name__} ({error})" if advice else shown(value)
+        raise InvalidArgument(f"{name} must {requirement}, not {given}{advice}") from error
+
+
 def mask(name: str, value, count: int) -> np.ndarray:
     """A (count,) bool array with at least one True."""
+    refuse_masked(name, value)
     if not isinstance(value, np.ndarray) or value.dtype != np.bool_ or value.shape != (count,) or not value.any():
         given = f"a {value.dtype} array of shape {value.shape}" if isinstance(value, np.ndarray) else shown(value)
         if isinstance(value, np.ndarray) and value.dtype == np.bool_ and not value.any():
@@ -206,6 +223,7 @@ def address(name: str, array, shape: tuple, dtype, writable: bool = True) -> int
     dtype = np.dtype(dtype)
     kind = "aligned, C-contiguous, writable" if writable else "aligned, C-contiguous"
     required = f"buffer {name} must be an {kind} NumPy array of shape {shape} and dtype {dtype}"
+    refuse_masked(f"buffer {name}", array)
     if not isinstance(array, np.ndarray):
         raise InvalidArgument(f"{required}, not a {type(array).__name__}")
     if array.shape != shape or array.dtype != dtype:
@@ -260,10 +278,7 @@ def apart(buffers: dict):
 
 def actions(value, num_envs: int) -> np.ndarray:
     """Actions as an (N,) array of integers of any width. Their range is checked by the engine."""
-    try:
-        array = np.asarray(value)
-    except (TypeError, ValueError) as error:  # a list of lists of several lengths, for example
-        raise InvalidArgument(f"actions must be integers of shape ({num_envs},), not {shown(value)}") from error
+    array = array_of("actions", value, f"be integers of shape ({num_envs},)")
     if array.shape != (num_envs,) or array.dtype.kind not in "iu":
         raise InvalidArgument(f"actions must be integers of shape ({num_envs},), one for each environment, not {array.dtype} "
                               f"of shape {array.shape}")

@@ -10,6 +10,7 @@ import json
 import zlib
 
 from envs_c.errors import InvalidState, OtherVersion
+from envs_c.text import shown
 
 MAGIC = b"envs_c\x00\x01"
 LENGTH = 4  # bytes
@@ -44,9 +45,9 @@ def open_state(state: bytes, signature: dict, count: int, defaults: dict) -> byt
     for key, ours in signature.items():
         if head.get(key) != ours:
             error = OtherVersion if key in ("version", "stride") else InvalidState  # the game is compared before
-            raise error(f"this state has {key} {head.get(key)!r}; these environments have {ours!r}")
+            raise error(f"this state has {key} {shown(head.get(key))}; these environments have {ours!r}")
     if head["count"] != count:
-        raise InvalidState(f"this state holds {head['count']} environments, not {count}: select them with indices=...")
+        raise InvalidState(f"this state holds {shown(head['count'])} environments, not {count}: select them with indices=...")
     return raw
 
 
@@ -70,7 +71,8 @@ def part_of_state(state: bytes, index: int, count: int) -> bytes:
     """
     head, raw = _parse(state)
     if head["count"] % count:
-        raise InvalidState(f"this state holds {head['count']} environments, which cannot be divided into {count} equal parts")
+        raise InvalidState(f"this state holds {shown(head['count'])} environments, which cannot be divided into {count} equal "
+                           "parts")
     size = len(raw) // count
     return close_state(_signature(head), head["count"] // count, raw[index * size: (index + 1) * size])
 

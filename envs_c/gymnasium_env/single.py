@@ -32,8 +32,7 @@ class ArcadeEnv(gymnasium.Env[Observations, SupportsIndex], Generic[Observations
     def reset(self, *, seed: int | None = None, options: Mapping[str, Any] | None = None) -> tuple[Observations, Infos]:
         """Begin a new episode; returns the observation and info."""
         checks.mapping("options", options)
-        if seed is not None:
-            checks.integer("seed", seed, 0, checks.SEED_MAX)
+        seed = None if seed is None else checks.integer("seed", seed, 0, checks.SEED_MAX)
         super().reset(seed=seed)
         observations, infos = self.vector.reset(seed=seed)
         return row_of(observations, 0), first(infos)

@@ -125,7 +125,7 @@ class ArcadeVectorEnv(Copies, VectorEnv[Observations, Actions, npt.NDArray[Any]]
         with self._alone:
             if seed is not None:
                 self.core.seed(seed, mask)
-                super().reset(seed=seed if isinstance(seed, int) else None)
+                super().reset(seed=checks.common_seed(seed))
             buffers = self._next_buffers()
             if mask is not None and buffers is not self._latest:
                 buffers.take(self._latest)  # those of environments that were never reset

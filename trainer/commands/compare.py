@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from rich.console import Console
-
+from envs_c.text import say
 from trainer.commands.arguments import Runs, require_folder
 from trainer.config.fields import Section, matching
 from trainer.config.options import parse
 from trainer.errors import SettingError
+from trainer.log.console import Terminal
 from trainer.log.text import show
 from trainer.runs.find import find_all, folder_of
 
@@ -61,7 +61,7 @@ def main(argv: list[str]) -> None:
         print(csv_text(several_runs.rows(facts)), end="")
     else:
         columns, rows = several_runs.table(members) if groups is None else several_runs.group_table(groups)
-        show(columns, rows, Console(), columns[1:])
+        show(columns, rows, Terminal(), columns[1:])
         for line in [] if groups is None else [*map(sentence, facts["improvements"]), *notes([one.run for one in members])]:
-            print(line)
-        print(f"{options.out}: the curves")
+            say(line)
+        say(f"{options.out}: the curves")

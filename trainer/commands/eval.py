@@ -4,12 +4,12 @@ import json
 from dataclasses import dataclass
 from typing import Annotated
 
-from rich.console import Console
-
+from envs_c.text import say
 from trainer.commands.arguments import DEVICE, CodeOptions, Run, admitted_run
 from trainer.config.fields import matching, within
 from trainer.config.options import parse
 from trainer.config.sections import device_setting, seed_setting
+from trainer.log.console import Terminal
 from trainer.log.ticker import Ticker
 from trainer.runs.find import find
 
@@ -59,7 +59,7 @@ class EvalOptions(EpisodeOptions):
 
 def progress(text: str) -> Ticker:
     """Shows the progress of an evaluation in a terminal: on stderr, so that stdout has only the results."""
-    return Ticker(text, Console(stderr=True))
+    return Ticker(text, Terminal(stderr=True))
 
 
 def main(argv: list[str]) -> None:
@@ -77,4 +77,4 @@ def main(argv: list[str]) -> None:
         return
     print(describe(result))
     if options.out is not None:
-        print(result["film"])
+        say(result["film"])

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Literal
 
 from envs_c import install
+from envs_c.text import say
 from trainer.commands.arguments import CodeOptions, Run, admitted_run, require_folder
 from trainer.config.fields import path_setting
 from trainer.config.options import parse
@@ -52,7 +53,7 @@ def main(argv: list[str]) -> None:
     run = find(options.run)
     with admitted_run(run, options):
         from trainer.export.export import export_run
-        print("\n".join(export_run(run, options.formats, options.out).lines()))
+        say(*export_run(run, options.formats, options.out).lines())
 
 
 def require_packages() -> None:

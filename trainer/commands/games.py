@@ -8,6 +8,7 @@ import envs_c
 from envs_c.__main__ import main
 from envs_c.console.cartridges import PREFIX
 from envs_c.errors import did_you_mean
+from envs_c.text import say
 from trainer.errors import ConfigError, RunError
 from trainer.process import program_name
 from trainer.runs.find import ROOT, find, holds_run, newest_first
@@ -60,7 +61,7 @@ def play(argv: list[str]) -> int:
                               f"{program_name()} play last {option}")
     if runs := [path for path in (Path(name), *newest_first(ROOT)) if path.name.startswith(name) and holds_run(path)]:
         shown = f"./{runs[0]}" if runs[0] == Path(name) else runs[0]
-        print(f"{name} is the game; to watch the run {runs[0].name}: {program_name()} play {shown}", flush=True)
+        say(f"{name} is the game; to watch the run {runs[0].name}: {program_name()} play {shown}")
     return main(["play", *argv], program_name())
 
 

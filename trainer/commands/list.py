@@ -5,11 +5,11 @@ import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
-from rich.console import Console
-
+from envs_c.text import say
 from trainer.config.fields import Section, path_setting
 from trainer.config.options import parse
 from trainer.errors import RunError, SettingError
+from trainer.log.console import Terminal
 from trainer.log.numbers import count, minutes, number
 from trainer.log.text import show
 from trainer.process import program_name
@@ -40,7 +40,7 @@ def main(argv: list[str]) -> None:
     """Print the table, and a line for each other folder."""
     options = parse(ListOptions, argv, "list", "List the runs, newest first. score: mean of the recent episodes; best: the "
                     "highest value of this mean; evaluation: mean score of the evaluation at the end, with sampled actions.")
-    root, console = Path(options.root), Console()
+    root, console = Path(options.root), Terminal()
     found, notes = [], []
     for folder in newest_first(root):
         try:
@@ -51,7 +51,7 @@ def main(argv: list[str]) -> None:
     if found:
         show(COLUMNS, [row(run) for run in found], console, NUMBERS)
     for note in notes or ([] if found else [f"there are no runs in {root}"]):
-        console.print(note, markup=False, highlight=False, soft_wrap=True)
+        say(note)
 
 
 def note_about(folder: Path) -> str:

@@ -4,7 +4,8 @@ import sys
 
 import envs_c
 from bridge.errors import BridgeError
-from envs_c.__main__ import end_quietly, flush, version
+from envs_c.__main__ import about, end_quietly, flush, version
+from envs_c.text import printable
 from trainer.commands import RUN_HELP, all_verbs, run_verb
 from trainer.config.games import names
 from trainer.errors import RanksError, SettingError, TrainerError
@@ -32,8 +33,7 @@ def run(argv: list[str]) -> int:
     except MemoryError as error:
         _print_error(f"out of memory: {error}".rstrip(": "))
     except OSError as error:
-        file = f" ({error.filename})" if error.filename else ""
-        _print_error(f"{error.strerror or error}{file}")
+        _print_error(about(error))
     except KeyboardInterrupt:
         return 130
     return 2
@@ -62,8 +62,7 @@ def _print_error(text: str, *, lines: bool = False) -> None:
     Characters that a terminal acts on, such as a newline in the name of a file, are printed as escapes.
     lines: True for texts of several lines.
     """
-    error = "error: " + "".join(one if one.isprintable() or (lines and one == "\n") else one.encode("unicode_escape").decode()
-                                for one in text)
+    error = f"error: {printable(text, lines=lines)}"
     if in_torchrun():
         from trainer.ranks import prints_first
         if not prints_first(error):

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from envs_c.text import say
 from trainer.commands.arguments import admitted_training, game_of, require_folder, spaces_for
 from trainer.config.fields import Section, matching, within
 from trainer.config.options import parse_new, parse_some, refuse_run_options
@@ -41,4 +42,4 @@ def main(argv: list[str]) -> None:
     with admitted_training(config, game, rest, trains=False):
         from trainer.training.profile import profile_run
         print(profile_run(config, options.iterations, Path(options.out)))
-    print(f"{options.out}: the trace; open it at ui.perfetto.dev")
+    say(f"{options.out}: the trace; open it at ui.perfetto.dev")

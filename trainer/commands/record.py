@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated
 
+from envs_c.text import say
 from trainer.commands.arguments import GREEDY, admitted_run
 from trainer.commands.eval import EpisodeOptions, film_setting
 from trainer.config.options import parse
@@ -24,5 +25,5 @@ def main(argv: list[str]) -> None:
     run = find(options.run)
     with admitted_run(run, options):
         from trainer.play.evaluate import record_run
-        print(*record_run(run, episodes=options.episodes, seed=options.seed, device=options.device, greedy=options.greedy,
-                          out=options.out), sep="\n")
+        say(*record_run(run, episodes=options.episodes, seed=options.seed, device=options.device, greedy=options.greedy,
+                        out=options.out))

@@ -6,6 +6,7 @@ from typing import Annotated
 
 from tyro.conf import Positional, arg
 
+from envs_c.text import say
 from trainer.commands import RUN_HELP
 from trainer.commands.arguments import require_folder
 from trainer.config.fields import Section, matching
@@ -39,4 +40,4 @@ def main(argv: list[str]) -> None:
     from trainer.results.report import REPORT, write_report
     path = Path(options.out) if options.out else folders[0] / REPORT if len(folders) == 1 else Path(REPORT)
     write_report(folders, path)
-    print(f"{path}: {f'{len(folders)} runs' if len(folders) > 1 else folders[0]}")
+    say(f"{path}: {f'{len(folders)} runs' if len(folders) > 1 else folders[0]}")

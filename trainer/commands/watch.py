@@ -7,6 +7,7 @@ from pathlib import Path
 import envs_c
 from envs_c.arcade.serve import serve, server
 from envs_c.arcade.site import make_site
+from envs_c.text import say
 from trainer.commands.arguments import CodeOptions, Run, admitted_run
 from trainer.config.options import parse
 from trainer.runs.find import find, folder_of
@@ -30,7 +31,7 @@ def main(argv: list[str]) -> None:
         from trainer.export.follow import Follower
         follower = Follower(run)
         playable = not follower.game.is_gym
-        print(f"{follower.game}: {'compiling for browsers' if playable else 'curves only, no game for browsers'}", flush=True)
+        say(f"{follower.game}: {'compiling for browsers' if playable else 'curves only, no game for browsers'}")
         with server(Path(scratch, "page"), options.port, follower.routes(playable=playable)) as running:
             make_site(Path(scratch, "page"), [envs_c.game(follower.game)] if playable else [], {})
             serve(running, "#run")

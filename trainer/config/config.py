@@ -4,6 +4,7 @@ from collections.abc import Collection
 from dataclasses import Field, asdict, dataclass, field, fields, replace
 from typing import Any
 
+from envs_c.text import shown
 from trainer.config.fields import check, choices, refuse_missing, refuse_unknown
 from trainer.config.games import GameName
 from trainer.config.minibatches import named_minibatches
@@ -29,8 +30,11 @@ class Config:
 
     def __post_init__(self) -> None:
         if not isinstance(self.game, str) or not self.game:
-            raise ConfigError(f"game must be the name of a game, such as 'breakout', not {self.game!r}")
+            raise ConfigError(f"game must be the name of a game, such as 'breakout', not {shown(self.game)}")
         object.__setattr__(self, "game", GameName(self.game))
+        for name, kind in SECTIONS.items():
+            if not isinstance(getattr(self, name), kind):
+                raise ConfigError(f"{name} must be of class {kind.__name__}, not {shown(getattr(self, name))}")
         horizon, minibatch, num_envs = self.ppo.horizon, self.ppo.minibatch, self.env.num_envs
         if minibatch % horizon or self.batch_steps % minibatch:
             sizes = choices(named_minibatches(num_envs, horizon, minibatch))

@@ -6,15 +6,15 @@ The sections of a run's settings and the options of each verb are Sections.
 import contextlib
 import math
 import re
-import sys
 from collections.abc import Iterator
 from contextvars import ContextVar
 from dataclasses import Field, field, fields
 from types import UnionType
 from typing import Annotated, Any, Literal, get_args, get_origin
 
-from envs_c.engine.checks import shown
 from envs_c.errors import did_you_mean
+from envs_c.numbers import is_boolean, is_integer, is_number, plain
+from envs_c.text import shown
 from trainer.errors import ConfigError, FileError, SettingError
 from trainer.files import user_path
 
@@ -52,8 +52,7 @@ class Section:
         for one in fields(self):
             value = getattr(self, one.name)
             check(value, one)
-            if plain_type(one) is float and type(value) is int:
-                object.__setattr__(self, one.name, float(value))
+            object.__setattr__(self, one.name, _kept(value, one))
             if one.metadata.get("path") and value is not None:
                 object.__setattr__(self, one.name, _expanded(one.name, value))
 
@@ -75,6 +74,13 @@ def check(value: Any, one: Field) -> None:
     """Raises SettingError if a field must not have this value."""
     if not _fits(value, one):
         raise SettingError(one.name, f"must be {requirement(one)}, not {shown(value)}")
+
+
+def _kept(value: Any, one: Field) -> Any:
+    """A checked value as the settings keep it: Python's numbers, which go into JSON, and floats where floats are asked for."""
+    if isinstance(value, dict):
+        return {name: plain(part) for name, part in value.items()}
+    return float(value) if plain_type(one) is float and value is not None else plain(value)
 
 
 def _expanded(name: str, value: str) -> str:
@@ -105,26 +111,20 @@ def _fits(value: Any, one: Field) -> bool:
     if get_origin(kind) is Literal:
         return isinstance(value, str) and value in get_args(kind)
     if get_origin(kind) is dict:
-        return isinstance(value, dict) and all(isinstance(key, str) and (isinstance(one, (bool, str)) or _is_number(one))
-                                               for key, one in value.items())
+        return isinstance(value, dict) and all(isinstance(key, str) for key in value) and all(
+            isinstance(part, str) or is_boolean(part) or is_number(part) for part in value.values())
     if get_origin(kind) is tuple:
         return isinstance(value, tuple) and all(isinstance(text, str) for text in value)
     if kind in (int, float):
         low, high, above = _range(one)
-        fits_type = _is_number(value) and (kind is float or isinstance(value, int))
+        fits_type = is_number(value) and (kind is float or is_integer(value))
         return fits_type and low <= value <= high and not (above and value == low)
-    return type(value) is kind and ("pattern" not in one.metadata or bool(re.fullmatch(one.metadata["pattern"], value)))
+    return type(plain(value)) is kind and ("pattern" not in one.metadata or bool(re.fullmatch(one.metadata["pattern"], value)))
 
 
 def _range(one: Field) -> tuple[float, float, bool]:
     """The lowest and the highest number of a field, and True if the lowest is excluded."""
     return one.metadata.get("low", -math.inf), one.metadata.get("high", math.inf), one.metadata.get("above", False)
-
-
-def _is_number(value: Any) -> bool:
-    if isinstance(value, int):  # integers beyond the range of floats would raise OverflowError
-        return not isinstance(value, bool) and abs(value) <= sys.float_info.max
-    return isinstance(value, float) and math.isfinite(value)
 
 
 def requirement(one: Field) -> str:

@@ -26,6 +26,7 @@ from envs_c import catalog, outside
 from envs_c.console.cartridges import FILE_ENDINGS, PREFIX
 from envs_c.errors import did_you_mean
 from envs_c.game import Game
+from envs_c.text import shown
 from trainer.errors import ConfigError, FileError
 from trainer.files import is_file, read_file, user_path
 
@@ -112,6 +113,8 @@ def checked_game(text: str, verbs: Iterable[str] = ()) -> GameName:
     Raises ConfigError with the nearest name, FileError if there is no file of an environment, and EnvsError if a .pyx cannot
     be loaded.
     """
+    if not isinstance(text, str):
+        raise ConfigError(f"game must be the name of a game, such as 'breakout', not {shown(text)}")
     game, games = whole(text), envs_c.games()
     if game.is_file:
         envs_c.load(game)

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 from pathlib import Path
+from typing import BinaryIO
 
 import envs_c
 from envs_c.arcade.serve import Route
@@ -11,7 +12,7 @@ from trainer.export.agents import agent_bytes
 from trainer.files import open_file
 from trainer.runs import checkpoint
 from trainer.runs.folder import is_locked
-from trainer.runs.metrics import METRICS
+from trainer.runs.metrics import METRICS, entries_of
 from trainer.runs.summary import read_run
 
 CHUNK = 1 << 20  # bytes of metrics in one answer
@@ -50,17 +51,21 @@ class Follower:
             return None
 
     def metrics(self, query: dict[str, str]) -> tuple[bytes, str]:
-        """The complete lines of metrics.jsonl from the byte `from` on, at most CHUNK bytes. LookupError without the file."""
+        """The complete lines of metrics.jsonl from the byte `from` on, at most CHUNK bytes. LookupError without the file.
+
+        A damaged line, and one that is longer than CHUNK, becomes spaces: the page counts the bytes that it got.
+        """
         begin = query.get("from", "0")
         if not (begin.isascii() and begin.isdigit() and len(begin) < 16):
             raise LookupError("from must be a number of bytes")
         try:
-            with open_file(self.folder / METRICS) as file:
+            with open_file(self.folder / METRICS, follow=False) as file:
+                inside = begin != "0" and ends_inside(file, int(begin))
                 file.seek(int(begin))
                 data = file.read(CHUNK)
         except FileNotFoundError:
             raise LookupError("no metrics yet") from None
-        return data[:data.rfind(b"\n") + 1], "application/x-ndjson"
+        return whole_lines(data, inside=inside), "application/x-ndjson"
 
     def agent(self, _query) -> tuple[bytes, str]:
         """The policy of the newest checkpoint. LookupError before the first."""
@@ -83,3 +88,22 @@ def file_number(path: Path) -> int | None:
         return path.stat().st_ino
     except FileNotFoundError:
         return None
+
+
+def ends_inside(file: BinaryIO, end: int) -> bool:
+    """True if the first `end` bytes of a file end inside a line."""
+    file.seek(end - 1)
+    return file.read(1) not in (b"\n", b"")
+
+
+def whole_lines(data: bytes, *, inside: bool) -> bytes:
+    """The whole lines at the beginning of `data`, which has at most CHUNK bytes; those that are no entries as spaces.
+
+    inside: the data begins inside a line, which was too long for one answer.
+    """
+    *lines, rest = data.split(b"\n")
+    shown = [line if entries_of([line + b"\n"]) and not (inside and index == 0) else b" " * len(line)
+             for index, line in enumerate(lines)]
+    if not lines and (inside or len(data) == CHUNK):  # a line without an end
+        return b" " * len(rest)
+    return b"".join(line + b"\n" for line in shown)

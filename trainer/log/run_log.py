@@ -17,7 +17,9 @@ from typing import Any
 from rich.console import Console
 from rich.live import Live
 
+from envs_c.text import printable
 from trainer.errors import RunError
+from trainer.log.console import LogConsole
 from trainer.log.dashboard import Dashboard, plain_line
 from trainer.log.progress import Progress
 from trainer.log.ticker import Ticker
@@ -56,10 +58,10 @@ class RunLog:
         self.progress = Progress(resume_step or 0, goal)
         self._tracker_names, self._settings = trackers, (settings or {}) | {"facts": facts}
         self._start_seconds, self._resume_step, self._clock = start_seconds, resume_step, clock
-        self._console = console or Console()
+        self._console = console or LogConsole()
         self._live = None
         if dashboard and self._console.is_terminal and not self._console.is_dumb_terminal:
-            shown = Dashboard(title, [str(folder), self._facts_line()], self.progress)
+            shown = Dashboard(printable(title), [printable(folder), printable(self._facts_line())], self.progress)
             self._live = Live(shown, console=self._console, auto_refresh=False)
         self._screen = contextlib.ExitStack()  # the dashboard while it is live
         self._unwritten: tuple[int, dict[str, float | None]] | None = None  # step and metrics for the next write to trackers
@@ -117,6 +119,11 @@ class RunLog:
         self._show(now, arrived)
         self.overhead_seconds += self._clock() - now
 
+    @property
+    def reader_gone(self) -> bool:
+        """True if what reads the output has ended, such as `head -1`: nothing is printed any more."""
+        return getattr(self._console, "reader_gone", False)
+
     def require_folder(self) -> None:
         """Raises RunError if the run's folder was removed, moved or replaced, as `iteration` does."""
         self._metrics.require_in_place()
@@ -133,7 +140,7 @@ class RunLog:
 
     def note(self, text: str) -> None:
         """Print a line: above the dashboard, or between the plain lines."""
-        self._console.print(text, markup=False, emoji=False, highlight=False, soft_wrap=True)
+        self._console.print(printable(text), markup=False, emoji=False, highlight=False, soft_wrap=True)
 
     def _track(self) -> None:
         """Write the newest metrics to the trackers. A failing tracker is reported and dropped."""

@@ -3,6 +3,8 @@
 from pathlib import Path
 from typing import Any
 
+from envs_c.files import naming
+
 # tag in TensorBoard for each metric; other metrics go under charts/
 TAGS = {
     "score_mean": "score/mean", "length_mean": "score/length", "episodes": "score/episodes",
@@ -30,12 +32,16 @@ class TensorBoard:
     def __init__(self, folder: Path, settings: dict[str, Any], resume_step: int | None) -> None:
         from torch.utils.tensorboard import SummaryWriter  # here, since it loads torch
         purge_step = None if resume_step is None else resume_step + 1
-        self._writer = SummaryWriter(str(folder), purge_step=purge_step, max_queue=_QUEUE)
+        self._folder = folder
+        with naming(folder):
+            self._writer = SummaryWriter(str(folder), purge_step=purge_step, max_queue=_QUEUE)
 
     def write(self, step: int, metrics: dict[str, float | None]) -> None:
-        for tag, value in tagged(metrics).items():
-            self._writer.add_scalar(tag, value, step)
-        self._writer.flush()  # a kill must not lose metrics; this function takes 0.8 ms for 22 metrics
+        with naming(self._folder):
+            for tag, value in tagged(metrics).items():
+                self._writer.add_scalar(tag, value, step)
+            self._writer.flush()  # a kill must not lose metrics; this function takes 0.8 ms for 22 metrics
 
     def close(self) -> None:
-        self._writer.close()
+        with naming(self._folder):
+            self._writer.close()

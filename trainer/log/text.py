@@ -1,9 +1,11 @@
-"""Tables as text: aligned columns for a pipe, Markdown for a page, a drawn table for a terminal."""
+"""Tables as text: aligned columns for a pipe, Markdown for a page, a drawn table for a terminal. Cells may be foreign."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
+
+from envs_c.text import printable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -14,6 +16,7 @@ def show(columns: Sequence[str], rows: Sequence[Sequence[str]], console: Console
 
     right: names of the columns to align to the right, such as numbers.
     """
+    rows = [list(map(printable, row)) for row in rows]
     if not console.is_terminal:
         for line in plain(columns, rows, right):
             console.out(line, highlight=False)

@@ -8,6 +8,8 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
+from envs_c.text import printable
+
 _REFRESH_SECONDS = 0.25
 
 
@@ -20,9 +22,9 @@ class Ticker:
 
     def __init__(self, text: str, console: Console, *, line_seconds: float | None = None,
                  clock: Callable[[], float] = time.perf_counter) -> None:
-        self._text, self._console, self._seconds, self._clock = text, console, line_seconds, clock
+        self._text, self._console, self._seconds, self._clock = printable(text), console, line_seconds, clock
         live = console.is_terminal and not console.is_dumb_terminal
-        self._live = Live(Text(text), console=console, auto_refresh=False, transient=True) if live else None
+        self._live = Live(Text(self._text), console=console, auto_refresh=False, transient=True) if live else None
         self._next = 0.0
 
     def __enter__(self) -> "Ticker":
@@ -36,7 +38,7 @@ class Ticker:
         now = self._clock()
         if now < self._next:
             return
-        text = f"{self._text}: {done} of {total} {note}"
+        text = f"{self._text}: {done} of {total} {printable(note)}"
         if self._live:
             self._live.update(Text(text, no_wrap=True, overflow="ellipsis"), refresh=True)
             self._next = self._clock() + _REFRESH_SECONDS

@@ -1,5 +1,6 @@
 """Films of episodes as GIF or MP4. replay.py has their pictures."""
 
+import errno
 import importlib.util
 import tempfile
 from collections.abc import Iterable
@@ -100,7 +101,10 @@ def _mp4(screens: list[np.ndarray], rate: float) -> bytes:
         film = Path(scratch, "film.mp4")
         film.touch()  # a folder without room is an error here, and not in imageio, which would print a traceback too
         iio.imwrite(film, big, fps=rate, plugin="FFMPEG", macro_block_size=2)
-        return film.read_bytes()
+        data = film.read_bytes()
+    if b"moov" not in data:  # the index of a film, which ffmpeg writes at the end; imageio does not notice if it is killed
+        raise OSError(errno.EIO, "ffmpeg ended before the film did, perhaps for lack of room", scratch)
+    return data
 
 
 def _reduced(screen: np.ndarray) -> np.ndarray:

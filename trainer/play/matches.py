@@ -44,7 +44,8 @@ def finish(policy: Policy, league: League, run: RunConfig, folder: Path, log):
         for result in played[name]:
             log.note(f"against {name}: won {(result.returns > 0).mean():.0%}; {describe(result.summary())}")
     league.write(folder)
-    log.note(league.describe())
+    for line in league.describe().splitlines():
+        log.note(line)
     if played:
         opponents = {name: together(results) for name, results in played.items()}
         write_summary(folder, opponents[name] | {"opponents": opponents})

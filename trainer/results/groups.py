@@ -52,7 +52,7 @@ def improvements(groups: Mapping[str, np.ndarray]) -> list[dict[str, Any]]:
 
 def normalized(run: Run, score: float | None) -> float | None:
     """The human-normalized score; None for a game without published scores, or whose options are changed."""
-    row = published(run.game, run.config["env"].get("options") or {})
+    row = published(run.game, run.config.get("env", {}).get("options") or {})
     return None if row is None or score is None else row.normalized(score)
 
 

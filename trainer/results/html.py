@@ -3,6 +3,8 @@
 import html
 from collections.abc import Sequence
 
+from envs_c.text import printable
+
 _LONGEST = 2000  # characters of a text; the rest is cut
 
 # A browser that opens the page runs nothing and loads nothing, whatever a run's files contain.
@@ -41,9 +43,7 @@ details { margin: .5rem 0; } summary { cursor: pointer; }
 
 def escape(text: object) -> str:
     """A text for a page: markup, and characters that are not printed or turn the direction of text, appear as text."""
-    shown = "".join(one if one.isprintable() or one == "\n" else one.encode("unicode_escape").decode()
-                    for one in str(text)[:_LONGEST])
-    return html.escape(shown)
+    return html.escape(printable(str(text)[:_LONGEST], lines=True))
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[object]], numbers: Sequence[str] = ()) -> str:

@@ -12,7 +12,8 @@ from typing import Any, NamedTuple, TypeVar
 
 import torch
 
-from envs_c.engine.checks import shown
+from envs_c.numbers import is_stored
+from envs_c.text import shown
 from trainer.config import Config
 from trainer.errors import CheckpointError, ConfigError
 from envs_c.files import remove_leftovers, write_atomically
@@ -122,10 +123,6 @@ def progress(path: Path, meta: dict[str, Any]) -> dict[str, Any]:
     return {name: meta[name] for name in _PROGRESS}
 
 
-def _is_number(value: Any) -> bool:
-    return type(value) in (int, float) and abs(value) < 1e300
-
-
 def _is_count(value: Any) -> bool:
     return type(value) is int and 0 <= value < 2**53
 
@@ -135,10 +132,10 @@ _PROGRESS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "precision": ("float32 or bfloat16", lambda value: value in ("float32", "bfloat16")),
     "num_batches": ("an integer of at least 1", lambda value: _is_count(value) and value > 0),
     "iteration": ("an integer of at least 0", _is_count),
-    "seconds": ("a number", _is_number),
+    "seconds": ("a number of at least 0", lambda value: is_stored(value) and value >= 0),
     "episodes": ("an integer of at least 0", _is_count),
     "recent": ("a list of returns and lengths", lambda value: isinstance(value, list) and all(
-        isinstance(one, list) and len(one) == 2 and all(map(_is_number, one)) for one in value)),
+        isinstance(one, list) and len(one) == 2 and all(map(is_stored, one)) for one in value)),
 }
 
 

@@ -8,13 +8,13 @@ scores. Here scores are always raw and episodes whole; sticky actions are a sett
 from pathlib import Path
 from typing import Any
 
+from envs_c.numbers import is_stored
 from trainer.errors import RunError
 from trainer.files import read_json
 
 EVALUATION = "evaluation.json"
 UNKNOWN = "sampled or greedy actions, by an earlier version that did not note which"
 _NUMBERS = ("mean", "standard_error", "median", "min", "max", "mean_length")
-_LARGEST = 1e300
 
 
 def protocol(*, greedy: bool, sticky: float | None, frame_skip: int | None, time_limit: int | None) -> dict[str, Any]:
@@ -59,19 +59,15 @@ def read_evaluations(folder: Path) -> list[dict[str, Any]]:
 
 def _is_valid(summary: Any) -> bool:
     """True if a summary has a mean, and of the other numbers only such that can be computed with."""
-    if not isinstance(summary, dict) or not _is_number(summary.get("mean")):
+    if not isinstance(summary, dict) or not is_stored(summary.get("mean")):
         return False
     interval, used = summary.get("mean_interval"), summary.get("protocol")
-    return (all(name not in summary or _is_number(summary[name]) for name in _NUMBERS)
-            and (interval is None or (isinstance(interval, list) and len(interval) == 2 and all(map(_is_number, interval))))
+    return (all(name not in summary or is_stored(summary[name]) for name in _NUMBERS)
+            and (interval is None or (isinstance(interval, list) and len(interval) == 2 and all(map(is_stored, interval))))
             and (used is None or _is_protocol(used)))
 
 
 def _is_protocol(used: Any) -> bool:
     return (isinstance(used, dict) and used.get("actions") in ("sampled", "greedy") and {"sticky", "time_limit"} <= used.keys()
-            and (used["sticky"] is None or _is_number(used["sticky"]))
+            and (used["sticky"] is None or is_stored(used["sticky"]))
             and (used["time_limit"] is None or type(used["time_limit"]) is int))
-
-
-def _is_number(value: Any) -> bool:
-    return type(value) in (int, float) and abs(value) <= _LARGEST  # not NaN either

@@ -2,9 +2,7 @@
 or not there: a disk that is full for a while costs the training, and no entry of it."""
 
 import json
-import math
 import os
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -12,11 +10,11 @@ from typing import Any
 from trainer.errors import RunError
 from trainer.files import open_file, writing
 from envs_c.files import Appended, write_atomically
+from envs_c.numbers import is_stored
 
 METRICS = "metrics.jsonl"
 _ADVICE = "make room, let your user write there, and go on from the last checkpoint with --resume"
 _LONGEST_LINE = 1 << 20       # bytes; a longer line is damaged
-_LARGEST = sys.float_info.max  # larger integers are no floats
 
 
 class MetricsFile:
@@ -91,16 +89,16 @@ def entries_of(lines: Iterable[bytes]) -> list[dict[str, Any]]:
 def _is_valid(entry: dict[str, Any]) -> bool:
     """True if an entry has a step, its seconds, and only numbers that can be computed with."""
     step, seconds = entry.get("step"), entry.get("seconds")
-    return (isinstance(step, int) and step >= 0 and isinstance(seconds, int | float) and seconds >= 0
-            and all(value is None or (isinstance(value, int | float) and abs(value) <= _LARGEST) for value in entry.values()))
+    return (type(step) is int and 0 <= step < 2**63 and is_stored(seconds) and seconds >= 0
+            and all(value is None or is_stored(value) for value in entry.values()))
 
 
 def finite(value: Any) -> float | None:
-    """A number as a float; None for None, and for NaN and infinities, which JSON does not have."""
+    """A number as a float; None for None, for NaN and infinities, which JSON does not have, and for one above LARGEST."""
     if value is None:
         return None
     value = float(value)
-    return value if math.isfinite(value) else None
+    return value if is_stored(value) else None
 
 
 def _line(entry: dict[str, Any]) -> bytes:

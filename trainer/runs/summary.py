@@ -5,6 +5,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from trainer.config.config import SECTIONS
 from trainer.config.games import GameName
 from trainer.errors import RunError
 from trainer.files import read_json
@@ -67,7 +68,9 @@ def read_run(folder: Path) -> Run:
         saved = read_json(path)
         config, started = saved["config"], datetime.fromisoformat(saved["sessions"][0]["started"])
         numbers = config["run"]["seed"], config["ppo"]["total_steps"]
-        known = config["game"].isprintable() and all(isinstance(number, int) and 0 <= number < 2**63 for number in numbers)
+        known = config["game"].isprintable() and all(type(number) is int and 0 <= number < 2**63 for number in numbers)
+        known = known and all(isinstance(config.get(section, {}), dict) for section in SECTIONS)
+        known = known and isinstance(config.get("env", {}).get("options", {}), dict | None)
     except (OSError, ValueError, TypeError, LookupError, AttributeError):
         known = False
     if not known:

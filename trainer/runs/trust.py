@@ -29,6 +29,7 @@ import platformdirs
 
 from envs_c.files import Appended
 from envs_c.outside import fault_of
+from envs_c.text import say
 from trainer import imports
 from trainer.config import Config
 from trainer.config.games import hold, path_of, release
@@ -191,7 +192,7 @@ def _remember(digests: Collection[str | None], files: Collection[str], known: se
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         opened = Appended(file, 0o600)
     except OSError as error:
-        print(f"note: {file} cannot be written ({error.strerror}): later commands will ask for --trust-code", file=sys.stderr)
+        say(f"note: {file} cannot be written ({error.strerror}): later commands will ask for --trust-code", file=sys.stderr)
         return
     with contextlib.closing(opened):
         _require_private(file)

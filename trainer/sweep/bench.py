@@ -14,6 +14,7 @@ from optuna.trial import FrozenTrial
 
 from envs_c.files import remove_leftovers
 from envs_c.machine import cores
+from envs_c.text import say
 from trainer.config import Config
 from trainer.config.games import GameName
 from trainer.config.sections import OF_THE_MACHINE
@@ -93,7 +94,7 @@ def run_bench(plan: Plan, name: str, url: str) -> None:
     storage = open_storage(url)
     with storage_errors(url):
         tasks = Tasks(open_bench(storage, name, plan.settings), listed)
-        _print(f"bench {name}: {len(tasks.results())} of {len(listed)} trainings done, {plan.jobs or cores()} at once, in "
+        say(f"bench {name}: {len(tasks.results())} of {len(listed)} trainings done, {plan.jobs or cores()} at once, in "
                f"{plan.folder}")
         with signals_interrupt():
             _Work(plan, tasks).run()
@@ -123,12 +124,12 @@ class _Work:
                     if not self.tasks.open:
                         return
                     if not waits:
-                        _print("waiting for the trainings of other processes")
+                        say("waiting for the trainings of other processes")
                         waits = True
                     time.sleep(_WAIT)
                 self._watch()
         except KeyboardInterrupt:
-            _print(f"interrupted: {len(self.running)} trainings write their checkpoints; the same command goes on")
+            say(f"interrupted: {len(self.running)} trainings write their checkpoints; the same command goes on")
             raise
         finally:
             self._end()
@@ -148,7 +149,7 @@ class _Work:
             except OSError as error:
                 self.tasks.failed(trial, "failed", f"cannot write {folder}: {error.strerror or error}")
                 continue
-            _print(f"{task.label}: {'goes on' if resumes else 'started'}")
+            say(f"{task.label}: {'goes on' if resumes else 'started'}")
 
     def _watch(self) -> None:
         """Wait for a moment, and note the trainings that have ended."""
@@ -162,11 +163,11 @@ class _Work:
                 facts = _facts(training)
             except TrialFailed as failure:
                 self.tasks.failed(trial, "failed", str(failure))
-                _print(f"{task.label}: failed: {failure}")
+                say(f"{task.label}: failed: {failure}")
                 continue
             self.tasks.done(trial, facts)
             mean, minutes = facts["evaluations"][0]["mean"], facts["minutes"]
-            _print(f"{task.label}: score {mean:.4g} with sampled actions after {minutes:.3g} minutes of training")
+            say(f"{task.label}: score {mean:.4g} with sampled actions after {minutes:.3g} minutes of training")
 
     def _end(self) -> None:
         """Interrupt all trainings at once, then wait for each."""
@@ -195,7 +196,3 @@ def _facts(training: Training) -> dict[str, Any]:
     evaluations = training.evaluations()
     last = (read_metrics(training.folder) or [{"step": 0, "seconds": 0.0}])[-1]
     return {"evaluations": evaluations, "steps": last["step"], "minutes": last["seconds"] / 60, "folder": str(training.folder)}
-
-
-def _print(text: str) -> None:
-    print(text, flush=True)

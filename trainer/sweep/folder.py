@@ -9,12 +9,14 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 import optuna
 
 from envs_c.files import write_atomically
 from trainer.errors import SweepError
 from trainer.files import read_json, writing
+from trainer.process import TRIAL, is_program
 from trainer.sweep.study import identity, shown
 from trainer.sweep.trial import PRESET
 
@@ -58,10 +60,16 @@ def refuse_other(folder: Path, study: optuna.Study) -> None:
                          f"a new folder, such as --out {folder}-2, or go on with that sweep by its --storage and --name")
 
 
+def mark_of(trial: int, study: optuna.Study) -> str:
+    """The mark in the environment of a trial's training."""
+    return f"{identity(study)}/{trial}"
+
+
 def end_leftovers(folder: Path, study: optuna.Study) -> list[int]:
     """End the trainings in `folder` whose sweep was killed; returns the numbers of their trials.
 
-    On Linux they usually end with their sweep, see `trainer.process.end_with_parent`.
+    On Linux they usually end with their sweep, see `trainer.process.end_with_parent`. Only processes with our program and this
+    study's mark are ended.
     Raises SweepError if one does not end.
     """
     stop, ended = time.monotonic() + _PATIENCE, set()
@@ -79,30 +87,48 @@ def end_leftovers(folder: Path, study: optuna.Study) -> list[int]:
 
 def _leftovers(folder: Path, study: optuna.Study) -> dict[int, int]:
     """The trainings in `folder` that are not children of the sweep which runs their trial: process and trial."""
-    running = _trainings(folder)  # before the study is read: a sweep notes its process there before it starts the training
+    running = _trainings(folder, study)  # before the trials are read: a sweep notes its process there first
     if not running:
         return {}
     sweeps = {trial.number: trial.user_attrs.get("pid") for trial in study.get_trials(deepcopy=False)}
     return {process: trial for process, parent, trial in running if sweeps.get(trial) != parent}
 
 
-def _trainings(folder: Path) -> list[tuple[int, int, int]]:
-    """The trainings of trials in `folder` on this machine: process, its parent, and trial."""
-    preset = re.compile(rf"{re.escape(str(folder.resolve()))}/{_TRIAL.pattern}/{re.escape(PRESET)}(?=[\s\0]|$)")
-    return [(process, parent, int(found[1])) for process, parent, command in _processes() if (found := preset.search(command))]
+def _trainings(folder: Path, study: optuna.Study) -> list[tuple[int, int, int]]:
+    """The trainings of the study's trials in `folder` on this machine: process, its parent, and trial.
+
+    A command that names a trial's files may be anyone's, such as an editor's. Ours has our program and the study's mark.
+    """
+    mark = re.compile(rf"(?:^|[\s\0]){TRIAL}={re.escape(mark_of(0, study)).removesuffix('0')}(\d+)(?=[\s\0]|$)")
+    found = []
+    for one in _processes():
+        marked = mark.search(one.environment) if is_program(one.words) else None
+        if marked and str(folder_of(int(marked[1]), folder.resolve()) / PRESET) in one.command:
+            found.append((one.number, one.parent, int(marked[1])))
+    return found
 
 
-def _processes() -> list[tuple[int, int, str]]:
-    """The processes of this machine: number, parent, and command."""
+class _Process(NamedTuple):
+    """A process of this machine."""
+
+    number: int
+    parent: int
+    words: list[str]   # of its command
+    command: str       # these as one text
+    environment: str   # empty for another user's
+
+
+def _processes() -> list[_Process]:
+    """The processes of this machine whose environment can be read."""
     if sys.platform != "linux":
-        lines = subprocess.run(["ps", "-axww", "-o", "pid=,ppid=,args="], capture_output=True, text=True, errors="replace",
+        lines = subprocess.run(["ps", "-axwwE", "-o", "pid=,ppid=,args="], capture_output=True, text=True, errors="replace",
                                check=False).stdout.splitlines()
-        rows = [line.split(None, 2) for line in lines]
-        return [(int(row[0]), int(row[1]), row[2]) for row in rows if len(row) == 3]
+        rows = [line.split(None, 2) for line in lines]  # the environment follows on the command
+        return [_Process(int(row[0]), int(row[1]), row[2].split(), row[2], row[2]) for row in rows if len(row) == 3]
     found = []
     for place in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):  # the process has ended, or is hidden
-            command = (place / "cmdline").read_bytes().decode(errors="replace")
+            command, environment = ((place / name).read_bytes().decode(errors="replace") for name in ("cmdline", "environ"))
             parent = (place / "stat").read_bytes().rpartition(b")")[2].split()[1]
-            found.append((int(place.name), int(parent), command))
+            found.append(_Process(int(place.name), int(parent), command.split("\0"), command, environment))
     return found

@@ -14,13 +14,14 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import EngFormatter
 from optuna.importance import PedAnovaImportanceEvaluator
 from optuna.trial import FrozenTrial, TrialState
-from rich.console import Console
 
 from envs_c.files import write_atomically
+from envs_c.text import say
 from trainer.config import Config
 from trainer.config.config import overlay
 from trainer.config.preset import preset_text
 from trainer.errors import SweepError
+from trainer.log.console import Terminal
 from trainer.log.numbers import number
 from trainer.log.text import show
 from trainer.process import program_name
@@ -41,7 +42,7 @@ def write_report(study: optuna.Study, folder: Path) -> None:
         raise SweepError(f"no trial of {study.study_name} has finished, so there is no report ({counts(study)})")
     ranked = sorted(done, key=lambda trial: (-trial.value, trial.user_attrs["minutes"]))
     columns = ("trial", "score", "±", "minutes", "steps", "settings")
-    show(columns, [_row(trial) for trial in ranked[:_SHOWN]], Console(), right=columns[:-1])
+    show(columns, [_row(trial) for trial in ranked[:_SHOWN]], Terminal(), right=columns[:-1])
     best = ranked[0]
     config = settings_of(study, best)
     facts = best.user_attrs
@@ -49,14 +50,14 @@ def write_report(study: optuna.Study, folder: Path) -> None:
                f"{scored(best.value, facts['standard_error'])} after {facts['minutes']:.3g} minutes of training.")
     _write(folder / BEST, preset_text(config, comment).encode())
     command = f"{program_name()} {shlex.quote(config.game)} --preset {shlex.quote(str(folder / BEST))}"
-    print(f"{folder / BEST}: the best settings; {command}")
+    say(f"{folder / BEST}: the best settings; {command}")
     plt.switch_backend("agg")  # Optuna draws with pyplot; this backend opens no window
     for name, (caption, draw, needed) in _PICTURES.items():
         if len(done) >= needed:
             _write(folder / name, _picture(draw, study))
-            print(f"{folder / name}: {caption}")
+            say(f"{folder / name}: {caption}")
         else:
-            print(f"{name}: not drawn, since {len(done)} trials have finished and it needs {needed}")
+            say(f"{name}: not drawn, since {len(done)} trials have finished and it needs {needed}")
 
 
 def settings_of(study: optuna.Study, trial: FrozenTrial) -> Config:
@@ -107,9 +108,9 @@ def _print_failures(study: optuna.Study) -> None:
                for trial in study.get_trials(deepcopy=False)
                if "failed" in trial.user_attrs or trial.user_attrs.get("reason", "").startswith("refused")]
     for trial_number, reason in reasons[-_REASONS:]:
-        print(f"trial {trial_number}: {reason}")
+        say(f"trial {trial_number}: {reason}")
     if len(reasons) > _REASONS:
-        print(f"... and {len(reasons) - _REASONS} earlier ones")
+        say(f"... and {len(reasons) - _REASONS} earlier ones")
 
 
 def _history(study: optuna.Study) -> Axes:

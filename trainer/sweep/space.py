@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from importlib import resources
 from typing import Any, get_origin
 
-from envs_c.engine.checks import shown
+from envs_c.text import shown
 from trainer.config import Config
 from trainer.config.config import check_setting, overlay, setting
 from trainer.config.fields import is_optional, plain_type

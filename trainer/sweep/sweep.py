@@ -14,12 +14,13 @@ from typing import Any
 
 import optuna
 
+from envs_c.text import say
 from trainer.config import Config
 from trainer.errors import ConfigError
 from trainer.files import writing
 from trainer.process import signals_interrupt
 from trainer.runs.folder import refuse_links
-from trainer.sweep.folder import claim, end_leftovers, folder_of
+from trainer.sweep.folder import claim, end_leftovers, folder_of, mark_of
 from trainer.sweep.report import counts, scored, values_text, write_report
 from trainer.sweep.space import Range, draw, values_of
 from trainer.sweep.study import (
@@ -90,14 +91,14 @@ def run_sweep(plan: Plan, name: str, url: str) -> None:
         study, begun = open_study(storage, name, facts_of(plan.base, plan.ranges), first, pruner=pruner,
                                   sampler=SeededByTrial(plan.base.run.seed, plan.startup))
         claim(plan.folder, study, url)
-        _print(f"sweep {name}: {_opening(study, plan, begun, first)}")
+        say(f"sweep {name}: {_opening(study, plan, begun, first)}")
         try:
             with signals_interrupt():
                 _run_trials(study, plan)
         except KeyboardInterrupt:
-            _print(f"sweep {name}: stopped ({counts(study)}); the same command continues it")
+            say(f"sweep {name}: stopped ({counts(study)}); the same command continues it")
             raise
-        _print(f"sweep {name}: {counts(study)}")
+        say(f"sweep {name}: {counts(study)}")
         write_report(study, plan.folder)
 
 
@@ -105,7 +106,7 @@ def _run_trials(study: optuna.Study, plan: Plan) -> None:
     """Run trials until there are enough, including those of other processes."""
     while True:
         for number in end_leftovers(plan.folder, study):
-            _print(f"trial {number}: ended; a killed sweep had left its training over")
+            say(f"trial {number}: ended; a killed sweep had left its training over")
         fail_the_dead(study)
         if len(counted(study)) >= plan.trials:
             return
@@ -136,22 +137,22 @@ def _objective(plan: Plan, trial: optuna.Trial) -> float:
     trial.set_user_attr("folder", str(folder))
     trial.set_user_attr("settings", {one.name: getattr(getattr(config, one.section), one.name) for one in plan.ranges}
                         | {"minibatch": config.ppo.minibatch})
-    _print(f"{label}: {values_text(trial.params | {'minibatch': config.ppo.minibatch})}")
+    say(f"{label}: {values_text(trial.params | {'minibatch': config.ppo.minibatch})}")
     watch = _Watch(plan, trial, config.ppo.total_steps)
     try:
-        outcome = run_trial(config, folder, watch, plan.allowing)
+        outcome = run_trial(config, folder, watch, plan.allowing, mark_of(trial.number, trial.study))
     except TrialFailed as failure:
         trial.set_user_attr("failed", str(failure))
-        _print(f"{label}: failed: {failure}")
+        say(f"{label}: failed: {failure}")
         raise
     except KeyboardInterrupt:
         trial.set_user_attr("reason", "interrupted")
-        _print(f"{label}: interrupted")
+        say(f"{label}: interrupted")
         raise
     finally:
         watch.note_cost()
     trial.set_user_attr("standard_error", outcome.standard_error)
-    _print(f"{label}: score {scored(outcome.score, outcome.standard_error)} after {watch.minutes:.3g} minutes of training")
+    say(f"{label}: score {scored(outcome.score, outcome.standard_error)} after {watch.minutes:.3g} minutes of training")
     return outcome.score
 
 
@@ -186,9 +187,5 @@ class _Watch:
 def _pruned(trial: optuna.Trial, reason: str) -> optuna.TrialPruned:
     """The exception that prunes a trial; the reason is stored and printed."""
     trial.set_user_attr("reason", reason)
-    _print(f"trial {trial.number}: pruned: {reason}")
+    say(f"trial {trial.number}: pruned: {reason}")
     return optuna.TrialPruned(reason)
-
-
-def _print(text: str) -> None:
-    print(text, flush=True)

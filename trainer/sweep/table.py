@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 from optuna.trial import FrozenTrial
-from rich.console import Console
 
 from envs_c.files import write_atomically
+from envs_c.text import say
 from trainer.config.games import GameName
+from trainer.log.console import Terminal
 from trainer.log.numbers import count, number
 from trainer.log.text import show
 from trainer.results import statistics
@@ -31,17 +32,17 @@ def write_table(folder: Path, tasks: Sequence[Task], results: Mapping[str, Froze
     """
     rows = table(tasks, results, options)
     totals = normalized(rows)
-    show(_COLUMNS, [_shown(row) for row in rows], Console(), right=_COLUMNS[3:])
+    show(_COLUMNS, [_shown(row) for row in rows], Terminal(), right=_COLUMNS[3:])
     for one in totals:
-        print(f"human-normalized, {one['games']} games, sticky {one['sticky']:g}, {one['actions']} actions: interquartile mean "
+        say(f"human-normalized, {one['games']} games, sticky {one['sticky']:g}, {one['actions']} actions: interquartile mean "
               f"{number(one['iqm'])} (95% interval {between(one['iqm_interval'])})")
     for line in sorted({row["protocol"] for row in rows}):
-        print(f"protocol: {line}")
+        say(f"protocol: {line}")
     if any(row["human_normalized"] is not None for row in rows):
-        print(f"human: 0 for random play, 1 for the human of {SOURCE}")
+        say(f"human: 0 for random play, 1 for the human of {SOURCE}")
     write_atomically(folder / CSV, [csv_text(rows).encode()])
     write_atomically(folder / JSON, [json.dumps({"rows": rows, "human_normalized": totals}, indent=2).encode(), b"\n"])
-    print(f"{folder / CSV}, {folder / JSON}: the same with all digits, and the score of each seed")
+    say(f"{folder / CSV}, {folder / JSON}: the same with all digits, and the score of each seed")
 
 
 def table(tasks: Sequence[Task], results: Mapping[str, FrozenTrial], options: Mapping[str, dict]) -> list[dict[str, Any]]:

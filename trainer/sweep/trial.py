@@ -16,7 +16,7 @@ from trainer.config import Config
 from trainer.config.preset import preset_text
 from trainer.errors import RunError
 from trainer.files import open_file
-from trainer.process import PARENT, program_command
+from trainer.process import PARENT, TRIAL, program_command
 from trainer.runs.evaluation import EVALUATION, read_evaluations
 from trainer.runs.metrics import METRICS, entries_of
 
@@ -59,16 +59,17 @@ class Training:
 
     folder: of its run; it exists. Output goes to its output.txt.
     arguments: of the command, after `python -m trainer`.
+    mark: in its environment, by which a later sitting of a killed sweep knows it.
     The process ends with this one, and with the thread that made this object; see `trainer.process.end_with_parent`.
     """
 
-    def __init__(self, folder: Path, arguments: Sequence[str | Path]):
+    def __init__(self, folder: Path, arguments: Sequence[str | Path], mark: str = ""):
         self.folder, self._metrics = folder, MetricsReader(folder)
         with open_new(folder / OUTPUT) as output:
             # start_new_session: the terminal sends Ctrl-C only to the caller, which then ends the training
             self._process = subprocess.Popen([*program_command(), *arguments], stdin=subprocess.DEVNULL, stdout=output,
                                              stderr=subprocess.STDOUT, start_new_session=True,
-                                             env=os.environ | {PARENT: str(os.getpid())})
+                                             env=os.environ | {PARENT: str(os.getpid()), TRIAL: mark})
 
     def ended(self, seconds: float) -> bool:
         """True if it has ended; waits for that up to `seconds`."""
@@ -108,16 +109,17 @@ class Training:
 
 
 def run_trial(config: Config, folder: Path, watch: Callable[[dict[str, Any]], None],
-              options: Sequence[str] = ()) -> Outcome:
+              options: Sequence[str] = (), mark: str = "") -> Outcome:
     """Train an agent with the settings in `config`, and evaluate it.
 
     folder: the folder of the run.
     watch: called with each entry of metrics.jsonl. If it raises, or after Ctrl-C, the training writes a checkpoint and ends,
         and the exception reaches the caller.
     options: more arguments of the command.
+    mark: as for `Training`.
     Raises TrialFailed if the process ends without an evaluation.
     """
-    training = Training(folder, new_training(config, folder, f"A trial of a sweep: {folder.name}.", options))
+    training = Training(folder, new_training(config, folder, f"A trial of a sweep: {folder.name}.", options), mark)
     try:
         running = True
         while running:

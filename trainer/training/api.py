@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import trainer.config.preset as presets
 from envs_c.errors import did_you_mean
+from envs_c.text import say, shown
 from envs_c.views import DEFAULT
 from trainer.config import Config
 from trainer.config.config import SECTIONS, full_name, overlay
@@ -20,6 +21,7 @@ from trainer.config.fields import Section, within
 from trainer.config.games import checked_game
 from trainer.config.sections import seed_setting
 from trainer.errors import ConfigError, LearningError, RunError, SettingError, TrustError
+from trainer.files import user_path
 from trainer.play import evaluate as evaluation
 from trainer.policy.load import load_run
 from trainer.policy.policy import Policy
@@ -136,8 +138,7 @@ class Session(TrainingSession):
         with _admitted(chosen, trust_code, named):
             made = make_session(chosen, resume=path)
         self._take(made, callbacks)
-        for note in self.notes:
-            print(note)
+        say(*self.notes)
 
     @classmethod
     def _adopt(cls, made: TrainingSession, callbacks: Callbacks) -> "Session":
@@ -172,7 +173,7 @@ class Session(TrainingSession):
         folder: a new or an empty one, or one that this session has saved to or was resumed from.
         Raises RunError if it holds something else.
         """
-        folder = Path(folder)
+        folder = user_path(str(folder))
         if folder.exists() and (self.saved is None or folder.resolve() != self.saved.parent.resolve()):
             if not folder.is_dir():
                 raise RunError(f"folder must be a folder or the name of a new one, not {folder}, which is a file")
@@ -202,7 +203,7 @@ def _chosen(config: Config | str | None, resume: str | Path | None,
     if (config is None) == (resume is None):
         raise ConfigError("a training needs one of these: a config or a game, or resume=RUN; give one of them, not "
                           f"{'both' if resume is not None else 'neither'}")
-    named = {_setting_value(name, value) for name, value in settings.items() if name != "options"}
+    named = [_setting_value(name, value) for name, value in settings.items() if name != "options"]
     texts = {part for text in named if isinstance(text, str) for part in (text, *text.split(","))}
     if resume is not None:
         run = find(str(resume))
@@ -213,7 +214,7 @@ def _chosen(config: Config | str | None, resume: str | Path | None,
         config = preset(config, **{name: value for name, value in settings.items() if name in ("view", "self_play")})
         texts.add(config.game)
     if not isinstance(config, Config):
-        raise ConfigError(f"config must be a Config or the name of a game, not {config!r}")
+        raise ConfigError(f"config must be a Config or the name of a game, not {shown(config)}")
     changed = _changed(config, settings)
     if changed.run.resume is not None:
         raise ConfigError("resume is no setting of a config: write train(resume=RUN)")

@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from envs_c.numbers import BOOLEANS, NUMBERS
 from trainer.errors import ConfigError
 from trainer.imports import describe
 
@@ -74,7 +75,7 @@ class Callbacks:
 def _require_numbers(metrics: dict[str, Any]) -> None:
     """Raises ConfigError if on_update has added something else than a number to the metrics."""
     for name, value in metrics.items():
-        if value is not None and not (isinstance(name, str) and isinstance(value, (int, float))):
+        if value is not None and not (isinstance(name, str) and isinstance(value, NUMBERS + BOOLEANS)):
             raise ConfigError("on_update may add numbers by name to the metrics, but "
                               f"{name!r} is {describe(value)}: use float(...)")
 

@@ -1,12 +1,14 @@
 """Profile of a training: a trace for Perfetto, and a table of the time of each stage."""
 
 import contextlib
+import tempfile
 from pathlib import Path
 
 import torch
 from torch.profiler import ProfilerActivity, profile
 
 from bridge.spans import recording
+from envs_c.files import naming, write_atomically
 from trainer import kernels
 from trainer.config import Config
 from trainer.errors import SettingError
@@ -36,7 +38,11 @@ def profile_run(config: Config, iterations: int, out: Path) -> str:
             if session.device.type == "cuda":
                 torch.cuda.synchronize(session.device)
         session.pipeline.settle()
-    profiler.export_chrome_trace(str(out))
+    with tempfile.TemporaryDirectory() as scratch:
+        trace = Path(scratch, out.name)
+        with naming(trace):
+            profiler.export_chrome_trace(str(trace))
+        write_atomically(out, [trace.read_bytes()])
     seconds = sum(session.config.batch_steps / m["sps"] for m in metrics)
     facts = ", ".join(f"{name} {value}" for name, value in session.facts.items())
     picked = ", ".join(f"{kernel} {version}" for kernel, version in kernels.picked().items())

@@ -31,8 +31,8 @@ def train(config: Config, open_session: Callable[[TrainingSession], TrainingSess
     """Train, from the start or from the checkpoint in `config.run.resume`; returns the run's folder.
 
     The first Ctrl-C (or SIGTERM, or closed terminal) ends the training after the current iteration, with a checkpoint; the
-    second one ends it at once. After an interrupt, and after `stop_at`, there is no evaluation. KeyboardInterrupt is raised
-    when everything is written.
+    second one ends it at once. The end of what reads the output, such as `head -1`, acts as the first. After an interrupt, and
+    after `stop_at`, there is no evaluation. KeyboardInterrupt, or BrokenPipeError, is raised when everything is written.
 
     In a job of torchrun all ranks train together. Only rank 0 writes, prints and evaluates. An interrupt of one rank
     interrupts all.
@@ -62,7 +62,7 @@ def train_with(config: Config, ranks: Ranks, open_session: Callable[[TrainingSes
                 write_report([folder], folder / REPORT, ended=True)
             if interrupt.asked:
                 say_next(session, folder, log, interrupted=True)
-                raise KeyboardInterrupt
+                raise BrokenPipeError if log.reader_gone else KeyboardInterrupt
         if finished and config.run.eval_episodes and ranks.rank == 0:
             finish(session, folder, log)
             write_report([folder], folder / REPORT, ended=True)
@@ -126,6 +126,8 @@ def open_log(session: TrainingSession, plan: Plan) -> Iterator["RunLog | NoLog"]
 class NoLog:
     """The log of a rank without a log."""
 
+    reader_gone = False
+
     def iteration(self, step: int, metrics: dict[str, float | None]):
         """Does nothing."""
 
@@ -142,7 +144,7 @@ def loop(session: TrainingSession, folder: Path, log: RunLog | NoLog, interrupt:
     end = config.num_iterations * config.batch_steps
     stop = min(end, config.run.stop_at or end)
     saved_at = time.perf_counter()
-    asked, = ranks.any(interrupt.asked)  # all ranks use the common value, whenever the signal of one arrives
+    asked, = ranks.any(interrupt.asked or log.reader_gone)  # all ranks use the common value, whenever the signal of one arrives
     while session.step < stop and not asked and not session.stopped:
         try:
             metrics = iterate(session)
@@ -153,7 +155,7 @@ def loop(session: TrainingSession, folder: Path, log: RunLog | NoLog, interrupt:
         except LearningError as error:
             raise LearningError(explain(session, error)) from None
         log.iteration(session.step, metrics)
-        asked, session.stopped, due = ranks.any(interrupt.asked, session.stopped,
+        asked, session.stopped, due = ranks.any(interrupt.asked or log.reader_gone, session.stopped,
                                                 time.perf_counter() - saved_at >= config.run.checkpoint_seconds)
         if due:
             save(session, folder, log)

@@ -48,7 +48,7 @@ def sweep(tmp_path, monkeypatch):
     """Runs a sweep of stand-ins in this process and returns its study."""
     def run(trials=6, *, trial=stand_in, name="test", url=None, base=BASE, space=SPACE, startup=3, prune=False, minutes=None,
             pictures=False, folder="sweep"):
-        monkeypatch.setattr(sweep_module, "run_trial", lambda config, folder, watch, options: trial(config, folder, watch))
+        monkeypatch.setattr(sweep_module, "run_trial", lambda config, folder, watch, *_: trial(config, folder, watch))
         if not pictures:
             monkeypatch.setattr(sweep_report, "_PICTURES", {})
         folder = tmp_path / folder

@@ -13,10 +13,11 @@ import pytest
 
 from trainer.config import Config
 from trainer.errors import SweepError
+from trainer.process import TRIAL
 from trainer.sweep import folder as sweep_folder
-from trainer.sweep.folder import OWNER, claim, end_leftovers, folder_of, refuse_other
+from trainer.sweep.folder import OWNER, claim, end_leftovers, folder_of, mark_of, refuse_other
 from trainer.sweep.study import open_storage, open_study
-from trainer.sweep.trial import PRESET, TrialFailed, run_trial
+from trainer.sweep.trial import OUTPUT, PRESET, TrialFailed, run_trial
 
 ROOT = Path(__file__).parents[3]
 
@@ -68,23 +69,32 @@ def test_a_damaged_owner_is_one_line(tmp_path, study, content):
         claim(tmp_path, study("one"), "journal:one")
 
 
-SLEEPER = "import sys, time; print('up', flush=True); time.sleep(600)"
+SLEEPER = "import time; print('up', flush=True); time.sleep(600)"
 
 
-def sleeper(preset):
-    """A process whose command looks like that of a trial's training."""
-    process = subprocess.Popen([sys.executable, "-c", SLEEPER, "--preset", str(preset)], stdout=subprocess.PIPE)
+def sleeper(folder, preset, *, mark=None, program="trainer"):
+    """A process whose command looks like that of a trial's training.
+
+    mark: in its environment; None for none.
+    program: the module that it runs.
+    """
+    (folder / program).mkdir(parents=True, exist_ok=True)
+    (folder / program / "__init__.py").touch()  # a package, which comes before an installed one
+    (folder / program / "__main__.py").write_text(SLEEPER)
+    process = subprocess.Popen([sys.executable, "-m", program, "pong", "--preset", str(preset)], stdout=subprocess.PIPE,
+                               cwd=folder, env=os.environ | ({TRIAL: mark} if mark else {}))
     process.stdout.readline()
     return process
 
 
-def test_without_proc_the_processes_are_those_of_ps(monkeypatch):
-    listed = "    1     0 /sbin/launchd\n  812   811 python -m trainer pong --preset /a b/trial-0007/preset.toml\n  813   1 \n"
+def test_without_proc_the_processes_are_those_of_ps(monkeypatch, study):
+    one, row = study("one"), "python -m trainer pong --preset /a b/trial-0007/preset.toml"
+    marked = f"{row} HOME=/ {TRIAL}={mark_of(7, one)} LANG=C"
+    listed = f"    1     0 /sbin/launchd\n  812   811 {marked}\n  813   1 \n  814   1 {row}\n  815  1 vi {marked}\n"
     monkeypatch.setattr(sweep_folder.subprocess, "run", lambda command, **more: subprocess.CompletedProcess(command, 0, listed))
     monkeypatch.setattr(sweep_folder.sys, "platform", "darwin")
-    assert sweep_folder._processes() == [(1, 0, "/sbin/launchd"),
-                                         (812, 811, "python -m trainer pong --preset /a b/trial-0007/preset.toml")]
-    assert sweep_folder._trainings(Path("/a b")) == [(812, 811, 7)]
+    assert [process[:2] for process in sweep_folder._processes()] == [(1, 0), (812, 811), (814, 1), (815, 1)]
+    assert sweep_folder._trainings(Path("/a b"), one) == [(812, 811, 7)]
 
 
 def test_the_next_sitting_ends_trainings_whose_sweep_is_gone(tmp_path, study):
@@ -93,17 +103,45 @@ def test_the_next_sitting_ends_trainings_whose_sweep_is_gone(tmp_path, study):
     for number, pid in zip(numbers, (os.getpid() + 1, os.getpid(), None), strict=True):
         trial = one._storage.get_trial_id_from_study_id_trial_number(one._study_id, number)
         one._storage.set_trial_user_attr(trial, "pid", pid)
-    processes = [sleeper(folder_of(number, tmp_path) / PRESET) for number in numbers]
-    other = sleeper(tmp_path / "elsewhere" / "trial-0000" / PRESET)
+    presets = [folder_of(number, tmp_path) / PRESET for number in numbers]
+    processes = [sleeper(tmp_path, preset, mark=mark_of(number, one)) for number, preset in zip(numbers, presets, strict=True)]
+    others = [sleeper(tmp_path, tmp_path / "elsewhere" / "trial-0000" / PRESET, mark=mark_of(0, one)),
+              sleeper(tmp_path, presets[0]), sleeper(tmp_path, presets[0], mark=mark_of(0, study("two"))),
+              sleeper(tmp_path, presets[0], mark=mark_of(0, one), program="editor")]
     try:
         assert end_leftovers(tmp_path, one) == [numbers[0], numbers[2]]
         assert [processes[number].wait(10) for number in (0, 2)] == [-signal.SIGKILL] * 2
-        assert processes[1].poll() is None and other.poll() is None
+        assert processes[1].poll() is None and [other.poll() for other in others] == [None] * len(others)
         assert end_leftovers(tmp_path, one) == []
     finally:
-        for process in (*processes, other):
+        for process in (*processes, *others):
             process.kill()
             process.communicate()
+
+
+def test_a_program_that_reads_a_trials_files_is_not_ended(tmp_path, study):
+    """It was, for its command has the path of the preset."""
+    one = study("one")
+    one.ask()
+    preset = folder_of(0, tmp_path) / PRESET
+    preset.parent.mkdir(parents=True)
+    preset.touch()
+    reader = subprocess.Popen(["tail", "-f", preset])
+    try:
+        assert end_leftovers(tmp_path, one) == [] and reader.poll() is None
+    finally:
+        reader.kill()
+        reader.wait()
+
+
+def test_a_training_has_the_mark_of_its_trial(tmp_path, study, monkeypatch):
+    program = tmp_path / "program"
+    program.write_text(f"#!/bin/sh\necho ${TRIAL}\n")
+    program.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(program))
+    with pytest.raises(TrialFailed):
+        run_trial(Config("cartpole"), tmp_path / "trial", lambda entry: None, (), mark_of(5, one := study("one")))
+    assert (tmp_path / "trial" / OUTPUT).read_text() == f"{one.user_attrs['id']}/5\n"
 
 
 START = """\

@@ -32,7 +32,7 @@ from trainer.__main__ import main
 from trainer.sweep import report, sweep
 from trainer.sweep.trial import Outcome
 
-def run_trial(config, folder, watch, options):
+def run_trial(config, folder, watch, options, mark):
     # A trial without a training. It waits for a file WAIT, if there is one, to be removed.
     watch({"step": 2000, "seconds": 1.0, "score_mean": config.ppo.learning_rate})
     folder.mkdir(parents=True)

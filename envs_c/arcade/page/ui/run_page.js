@@ -38,7 +38,7 @@ export async function showRun(place) {
       const response = await fetch(`run/metrics?from=${read}`), text = response.ok ? await response.text() : "";
       if (!text) break;
       read += new TextEncoder().encode(text).length;
-      entries.push(...text.trim().split("\n").map((line) => JSON.parse(line)));
+      entries.push(...text.split("\n").filter((line) => line.trim()).map((line) => JSON.parse(line)));
     }
     const last = entries.at(-1);
     state.textContent = `${now.running ? "running" : "not running"}, ${last ? `step ${short(last.step ?? 0)} of ${short(now.total_steps)}, `
