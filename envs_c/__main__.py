@@ -11,6 +11,7 @@
 """
 
 import argparse
+import contextlib
 import errno
 import os
 import sys
@@ -128,7 +129,8 @@ def check(arguments):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         testing.check(arguments.game, report=lambda rule, fault: print(
-            f"{'ok    ' if fault is None else 'BROKEN'}  {rule}: {testing.rule_text(rule)}", flush=True))
+            f"{'ok    ' if fault is None else 'BROKEN'}  {rule}: {testing.rule_text(rule)}", flush=True),
+            prints=lambda rule, lines: say(*(f"        printed: {line}" for line in lines)))
     for warning in caught:
         say(f"warning: {warning.message}", file=sys.stderr)
 
@@ -245,7 +247,8 @@ def about(error: OSError) -> str:
     if error.filename:
         return f"{error.strerror or error} ({error.filename})"
     if error.errno in FULL:
-        end_quietly()  # Python would try to write the rest again, and print a traceback
+        with contextlib.suppress(OSError):  # an output that is no file
+            end_quietly()                   # else Python writes the rest at its end, and prints a traceback
         return f"{error.strerror} (the output of this command)"
     return str(error.strerror or error)
 

@@ -11,7 +11,7 @@ own_process = __name__ == "__main__" or sys.argv[0].endswith("insertcoin")  # an
 if own_process and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C ends it at once, without a traceback, until the command runs
 
-from insertcoin.own import bind
+from insertcoin.own import bind  # noqa: E402
 
 bind("trainer")
 from trainer.__main__ import main  # noqa: E402  the package that `bind` has imported

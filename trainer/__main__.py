@@ -28,16 +28,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     if argv is None:
         _ctrl_c(raises=False)
         threading.excepthook = _say_failed
-    from trainer.process import end_with_parent, is_console_script
     from trainer.waiting import share_cores
-    if not end_with_parent():
-        print("error: the sweep that started this training has ended", file=sys.stderr)
-        return 2
     for stream in filter(lambda stream: isinstance(stream, io.TextIOWrapper), (sys.stdout, sys.stderr)):
         stream.reconfigure(errors="backslashreplace")  # names of files may be no text, or not in the terminal's encoding
     share_cores()
     try:
         _load("insertcoin/own.py").bind("envs_c", "bridge")  # whatever else has these names in the working folder
+        from trainer.process import end_with_parent, is_console_script
+        if not end_with_parent():
+            print("error: the sweep that started this training has ended", file=sys.stderr)
+            return 2
         from trainer.commands.main import run
         if is_console_script():
             sys.path.append(str(Path.cwd()))  # for import paths of the user's classes; last, so that it hides no package

@@ -5,10 +5,13 @@ contents, before it runs.
 """
 
 import contextlib
+import csv
+import functools
 import hashlib
 import importlib
 import inspect
 import operator
+import os
 import site
 import sys
 import sysconfig
@@ -147,11 +150,30 @@ def runs_code(spec: ModuleSpec) -> bool:
 
 
 def is_installed(spec: ModuleSpec) -> bool:
-    """True for a module in a folder of installed packages, in Python's own, or in our packages."""
+    """True for a module in a folder of installed packages, in Python's own, or in our packages, and for one that was installed
+    into a folder of PYTHONPATH (`pip install --target`, as on clusters)."""
     folders = [*(Path(__file__).parents[1] / name for name in OWN_PACKAGES), *site.getsitepackages(),
                site.getusersitepackages(), *map(sysconfig.get_path, ("stdlib", "platstdlib", "purelib", "platlib"))]
     file = _file_of(spec)
-    return file is not None and any(file.resolve().is_relative_to(Path(folder).resolve()) for folder in folders)
+    return file is not None and (any(file.resolve().is_relative_to(Path(folder).resolve()) for folder in folders)
+                                 or any(file.resolve() in _recorded(folder) for folder in _named_folders()))
+
+
+def _named_folders() -> list[Path]:
+    """The folders that PYTHONPATH names by absolute paths, without the working folder, which may be a stranger's."""
+    named = [Path(name).resolve() for name in os.environ.get("PYTHONPATH", "").split(os.pathsep) if Path(name).is_absolute()]
+    return [folder for folder in named if folder != Path.cwd()]
+
+
+@functools.cache
+def _recorded(folder: Path) -> frozenset[Path]:
+    """The Python files of the packages that pip has installed into a folder, by their RECORDs."""
+    found = set()
+    for record in folder.glob("*.dist-info/RECORD"):
+        with contextlib.suppress(OSError, UnicodeDecodeError):
+            names = [row[0] for row in csv.reader(record.read_text(encoding="utf-8").splitlines()) if row]
+            found.update(folder / name for name in names if name.endswith(".py"))
+    return frozenset(found)
 
 
 @contextlib.contextmanager

@@ -9,9 +9,11 @@ write outside its memory without other harm. `RULES` has the rules by name; each
 """
 
 import json
+import os
 import signal
 import warnings
 from collections.abc import Callable, Iterable, Iterator
+from typing import TextIO
 
 from envs_c import catalog
 from envs_c.errors import ContractError, InvalidArgument
@@ -19,17 +21,23 @@ from envs_c.game import Game
 from envs_c.testing import actions, restored  # noqa: F401  their rules join RULES
 from envs_c.testing.rules import RULES, Broken, rule_text, stays_in_its_state
 from envs_c.testing.workers import ask, module_of, worker
+from envs_c.text import printable
+
+MOST_PRINTS, MOST_LINES = 4000, 20  # bytes and lines that are shown of what a game prints during one rule
 
 __all__ = ["RULES", "Broken", "check", "rule_text", "verdicts"]
 
 
 def check(game: Game | str, rules: Iterable[str] | None = None,
-          report: Callable[[str, str | None], None] | None = None) -> None:
+          report: Callable[[str, str | None], None] | None = None,
+          prints: Callable[[str, list[str]], None] | None = None) -> None:
     """Test a game against the contract.
 
     game: a `Game`, a game's name, or a path to its .pyx.
     rules: names of RULES; None is all of them.
     report: called after each rule with its name and its fault, None if the game keeps it.
+    prints: called after `report` with the rule's name and the first lines that the game has printed while the rule was tested,
+        if there are any.
 
     Warns if the game keeps all rules but no episode ends in a million random steps.
 
@@ -38,9 +46,12 @@ def check(game: Game | str, rules: Iterable[str] | None = None,
     """
     game = game if isinstance(game, Game) else catalog.game(str(game))
     broken = {}
-    for rule, fault in verdicts(game, list(RULES if rules is None else rules)):
+    printed: dict[str, list[str]] = {}
+    for rule, fault in verdicts(game, list(RULES if rules is None else rules), printed):
         if report is not None:
             report(rule, fault)
+        if prints is not None and printed.get(rule):
+            prints(rule, printed[rule])
         if fault is not None:
             broken.setdefault(rule, fault)
     if broken:
@@ -51,8 +62,10 @@ def check(game: Game | str, rules: Iterable[str] | None = None,
                       "Game(...) a time_limit", stacklevel=2)
 
 
-def verdicts(game: Game, rules: list[str]) -> Iterator[tuple[str, str | None]]:
+def verdicts(game: Game, rules: list[str], printed: dict[str, list[str]] | None = None) -> Iterator[tuple[str, str | None]]:
     """Pairs (rule, fault) as they come; fault is None if the game keeps the rule.
+
+    printed: gets the lines that the game has printed, by rule; long prints are cut.
 
     After damaged memory, a crash or an infinite loop, the remaining rules are not tested. If the process fails after its last
     rule, as it may when memory was damaged, the rule `stays_in_its_state` is broken.
@@ -62,9 +75,11 @@ def verdicts(game: Game, rules: list[str]) -> Iterator[tuple[str, str | None]]:
             raise InvalidArgument(f"there is no rule {rule!r}; the rules are {', '.join(RULES)}")
     while rules:
         with worker(module_of(game), "rules", *rules) as (process, errors):
+            read = 0
             for line in process.stdout:
                 verdict = json.loads(line)
                 rules = rules[1:]
+                read = take_prints(errors, read, printed, verdict["rule"])
                 if verdict["stops"]:
                     yield verdict["rule"], verdict["fault"] + untested(rules)
                     return
@@ -72,13 +87,27 @@ def verdicts(game: Game, rules: list[str]) -> Iterator[tuple[str, str | None]]:
             process.wait()
             errors.seek(0)
             output = errors.read().strip()
-        if process.returncode == 0:
-            return
-        rule, rules = rules[0] if rules else stays_in_its_state.__name__, rules[1:]
+            if process.returncode == 0:
+                return
+            rule, rules = rules[0] if rules else stays_in_its_state.__name__, rules[1:]
+            take_prints(errors, read, printed, rule)
         if process.returncode < 0:
             yield rule, ended_by(process.returncode, output) + untested(rules)
             return
         yield rule, ended_by(process.returncode, output)
+
+
+def take_prints(errors: TextIO, begin: int, printed: dict[str, list[str]] | None, rule: str) -> int:
+    """Add to `printed` the first lines of what the process has printed since the byte `begin`; returns the present end.
+
+    The process writes to the same open file, whose position must stay.
+    """
+    end = os.fstat(errors.fileno()).st_size
+    lines = os.pread(errors.fileno(), min(end - begin, MOST_PRINTS), begin).decode(errors="replace").splitlines()
+    if printed is not None and lines:
+        more = ["..."] if end - begin > MOST_PRINTS or len(lines) > MOST_LINES else []
+        printed[rule] = [printable(line) for line in lines[:MOST_LINES]] + more
+    return end
 
 
 def untested(rules: list[str]) -> str:

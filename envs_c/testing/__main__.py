@@ -1,6 +1,7 @@
 """The main program of the processes in workers.py: `rules NAME...`, `future`, `outcomes ACTION...`, `outputs`,
 `changed` or `ends`."""
 
+import ctypes
 import importlib.util
 import json
 import os
@@ -14,6 +15,9 @@ from envs_c.testing.endless import ends
 from envs_c.testing.restored import changed
 from envs_c.testing.rules import MemoryDamaged, future_of
 
+C = ctypes.CDLL(None)
+LINE_BUFFERED = 1  # _IOLBF of glibc and musl
+
 
 def load(module: str):
     """The GAME of a compiled module, by its file."""
@@ -25,13 +29,28 @@ def load(module: str):
     return loaded.GAME
 
 
-def test(game, rules: list[str]):
+def own_channel() -> int:
+    """Keep the standard output for the results; what the game prints goes to the errors from now on. Returns its number."""
+    channel = os.dup(1)
+    os.dup2(2, 1)
+    if sys.platform == "linux":  # line by line, so that a crash loses no whole line
+        C.setvbuf(ctypes.c_void_p.in_dll(C, "stdout"), None, LINE_BUFFERED, 0)
+    return channel
+
+
+def flush_prints():
+    """Write what the game has printed so far; C keeps it in a buffer of its own."""
+    C.fflush(None)
+
+
+def test(game, rules: list[str], channel: int):
     """Write a line of JSON for each rule: its name, its fault or None, and whether no further rule can be tested."""
     rule = ""
 
     def report(fault: str | None, stops: bool):
+        flush_prints()
         line = json.dumps({"rule": rule, "fault": fault, "stops": stops})
-        os.write(sys.stdout.fileno(), f"{line}\n".encode())
+        os.write(channel, f"{line}\n".encode())
     watchdog.start(lambda fault: report(fault, True))
     for rule in rules:
         try:
@@ -46,21 +65,23 @@ def main():
     """Load the game and do the task of the command line."""
     module, task, *rest = sys.argv[1:]
     watchdog.end_with_parent()
+    channel = own_channel()
     game = load(module)
     if task == "rules":
-        test(game, rest)
+        test(game, rest, channel)
         return
-    watchdog.start(lambda fault: os.write(sys.stdout.fileno(), f"{fault}\n".encode()))
-    if task == "changed":
-        changed(game)
-    elif task == "ends":
-        print(json.dumps(ends(game)))
-    elif task == "outputs":
-        print(outputs(game))
-    elif task == "future":
-        sys.stdout.buffer.write(b"".join(future_of(game, sys.stdin.buffer.read())))
-    elif task == "outcomes":
-        print(json.dumps(outcomes(game, [int(action) for action in rest])))
+    watchdog.start(lambda fault: os.write(channel, f"{fault}\n".encode()))
+    with os.fdopen(channel, "w") as results:
+        if task == "changed":
+            changed(game, results)
+        elif task == "ends":
+            print(json.dumps(ends(game)), file=results)
+        elif task == "outputs":
+            print(outputs(game), file=results)
+        elif task == "future":
+            results.buffer.write(b"".join(future_of(game, sys.stdin.buffer.read())))
+        elif task == "outcomes":
+            print(json.dumps(outcomes(game, [int(action) for action in rest])), file=results)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 import signal
 import sys
+from typing import TextIO
 
 import numpy as np
 
@@ -78,8 +79,8 @@ def ended_with(status: int) -> str:
     return f"the process ended by {signal.Signals(-status).name}" if status < 0 else f"the process ended with status {status}"
 
 
-def changed(game):
-    """Play from changed states that `valid` accepts. Prints a line about each, and one about the first fault."""
+def changed(game, results: TextIO):
+    """Play from changed states that `valid` accepts. Writes a line about each, and one about the first fault, to `results`."""
     random = np.random.RandomState(0)
     for options in option_sets(game):
         for view in VIEWS:
@@ -90,11 +91,12 @@ def changed(game):
                 play.step(actions)
                 state = play.core.get_state([1])
                 memory = np.frombuffer(state, np.uint8)[-play.core.stride:].copy()
-                print(change(memory[HEAD_SIZE : HEAD_SIZE + game.state_size], random), flush=True)
+                struct = memory[HEAD_SIZE : HEAD_SIZE + game.state_size]
+                print(change(struct, random), file=results, flush=True)
                 try:
                     try_state(play, middle, memory.tobytes(), random)
                 except Broken as broken:
-                    print(broken)
+                    print(broken, file=results)
                     sys.exit(1)
                 restore(play, state, [1])
 

@@ -238,7 +238,7 @@ def test_wrong_settings_are_refused(arguments, message):
 
 
 def test_other_objects_are_refused():
-    with pytest.raises(TypeError, match=r"an envs_c.VecEnv or Gymnasium vector environments .*, not list"):
+    with pytest.raises(envs_c.InvalidArgument, match=r"^envs must be an envs_c.VecEnv or Gymnasium vector .*, not \[\[1\]\]$"):
         Pipeline([[1]])
 
 

@@ -4,5 +4,6 @@ A surface is a module with `setup(box)`, called once in a process, and `case(rng
 only from the run's seed, the surface's name and the case's number, so that these three repeat it.
 """
 
-# Each surface with its share of the cases, in percent: cheap cases are many.
-SURFACES = {"api": 45, "states": 24, "roms": 1, "tables": 18, "checkpoints": 8, "lines": 4}
+# Each surface with its share of the cases: cheap cases are many.
+SURFACES = {"api": 45, "states": 24, "roms": 1, "tables": 18, "checkpoints": 8, "lines": 4, "links": 1, "pipes": 1, "disks": 1,
+            "characters": 1}

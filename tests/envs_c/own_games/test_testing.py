@@ -213,3 +213,23 @@ def test_the_command_line_names_the_rules_that_a_game_breaks(fast_compiler, tmp_
     assert "BROKEN  resets_everything" in printed.out and "differed from a new one" in printed.err
     assert main(["check", "cartpoel"]) == 2
     assert "did you mean cartpole?" in capsys.readouterr().err
+
+
+PRINTING = [("from libc.stdint", "from libc.stdio cimport printf\nfrom libc.stdint"),
+            (STEP, STEP + '    printf(b"at \\x1b[%d\\n", toy.frames)\n')]
+
+
+def test_what_a_game_prints_is_shown_under_the_rule_that_ran(tmp_path, capfd):
+    printed, rules = {}, ["stays_in_its_state", "is_deterministic"]
+    testing.check(broken(tmp_path, PRINTING), rules, prints=printed.__setitem__)
+    assert list(printed) == rules
+    assert all(lines[0].startswith(r"at \x1b[") and lines[-1] == "..." and len(lines) == 21 for lines in printed.values())
+    assert capfd.readouterr() == ("", "")
+
+
+def test_what_a_game_prints_before_it_crashes_is_shown_too(tmp_path):
+    crash = [PRINTING[0], (STEP, PRINTING[1][1] + "    (<int32_t*>NULL)[0] = 1\n")]
+    printed = {}
+    with pytest.raises(envs_c.ContractError, match="SIGSEGV"):
+        testing.check(broken(tmp_path, crash), ["stays_in_its_state"], prints=printed.__setitem__)
+    assert sys.platform != "linux" or printed["stays_in_its_state"][0].startswith(r"at \x1b[")

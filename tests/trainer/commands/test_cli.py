@@ -201,7 +201,7 @@ def test_errors_of_the_training_are_printed_without_a_traceback(capsys, monkeypa
 
 @pytest.mark.parametrize(("error", "sentence"), [
     (PermissionError(13, "Permission denied", "runs/x"), "error: Permission denied (runs/x)\n"),
-    (OSError(28, "No space left on device"), "error: No space left on device\n"),
+    (OSError(28, "No space left on device"), "error: No space left on device (the output of this command)\n"),
 ])
 def test_errors_of_the_system_are_printed_without_a_traceback(capsys, monkeypatch, error, sentence):
     def train(config):

@@ -97,7 +97,7 @@ def test_output_that_cannot_be_written_is_an_error_of_one_line(words):
     with open("/dev/full", "w") as full:
         done = subprocess.run([sys.executable, "-m", *words.split()], cwd=ROOT, stdout=full, stderr=subprocess.PIPE,
                               check=False)
-    assert (done.returncode, done.stderr) == (2, b"error: No space left on device\n")
+    assert (done.returncode, done.stderr) == (2, b"error: No space left on device (the output of this command)\n")
 
 
 @pytest.mark.parametrize("argv", [["a\nb"], ["breakout", "--a\nb=1"], ["games", "cartpole", "--a\nb"],

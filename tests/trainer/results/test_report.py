@@ -117,7 +117,7 @@ def test_a_file_that_is_no_film_is_not_in_the_page(tmp_path):
     assert "img" not in page.tags and any("is no GIF" in text for text in page.texts)
 
 
-@pytest.mark.parametrize("scores", [(), (1.0,), (2.0, 2.0), tuple(float(k % 7) for k in range(5000)), (1e300, -1e300)])
+@pytest.mark.parametrize("scores", [(), (1.0,), (2.0, 2.0), tuple(float(k % 7) for k in range(5000)), (1e100, -1e100)])
 def test_curves_of_any_number_of_iterations_are_drawn(tmp_path, scores):
     content = report.page([make_run(tmp_path / "run", scores=scores)])
     page = Page(content)

@@ -126,11 +126,3 @@ def test_an_atomic_write_names_its_file(tmp_path):
     with pytest.raises(OSError) as error:
         write_atomically(tmp_path / "file", chunks())
     assert error.value.filename == str(tmp_path / "file") and not list(tmp_path.iterdir())
-
-
-@pytest.mark.parametrize("words", [["--version"], ["--help"], ["games", "pong"], ["list", "--root", "."]])
-def test_an_output_without_room_is_one_line(words):
-    with open("/dev/full", "w") as full:
-        done = subprocess.run([sys.executable, "-m", "insertcoin", *words], cwd=ROOT, stdout=full, stderr=subprocess.PIPE,
-                              text=True, check=False)
-    assert (done.returncode, done.stderr) == (2, "error: No space left on device (the output of this command)\n")
