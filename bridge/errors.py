@@ -6,12 +6,16 @@ from envs_c.text import message
 class BridgeError(RuntimeError):
     """Base class of the bridge's errors. Their texts are printable; see `envs_c.text`."""
 
+    _lines = False  # True for texts of several lines
+
     def __init__(self, *parts: object):
-        super().__init__(*(message(part, lines=True) for part in parts))
+        super().__init__(*(message(part, lines=self._lines) for part in parts))
 
 
 class DeviceError(BridgeError):
     """The device, its driver or a needed package is missing, or the device has too little memory."""
+
+    _lines = True  # a compiler's log
 
 
 class TransferError(BridgeError):
