@@ -19,6 +19,7 @@ import envs_c
 from bridge.gymnasium_source import GymnasiumSource, check_spaces
 from bridge.on_device.cartpole import CartPoleKernel
 from bridge.on_device.cartpole_tensors import CartPoleTensors
+from bridge.on_device.games import DeviceGame
 from bridge.source import GameSource
 from envs_c import install
 from envs_c.numbers import is_number
@@ -95,12 +96,20 @@ def make_simulation(game: GameName, env: EnvConfig, num_envs: int, seed: int, de
     Raises ConfigError for a game or a setting without a simulation, and for sim "device" without a GPU.
     """
     changed = _changed(env, ("view", "frame_skip", "noop_max", "options"))
-    if game != "cartpole" or changed:
-        raise SettingError("sim", f"must be host for {game}{' with ' + ' and '.join(changed) if changed else ''}, not "
-                                  f"{env.sim!r}: only cartpole has a simulation, with the settings time_limit, reward_clip and "
-                                  "sticky")
+    others = game != "cartpole" or bool(changed)
+    if game.is_gym:
+        raise SettingError("sim", f"must be host for {game}, not {env.sim!r}: only our own games are played on the device")
+    if env.sim == "tensors" and others:
+        given = f" with {' and '.join(changed)}" if changed else ""
+        raise SettingError("sim", f"must be host or device for {game}{given}, not 'tensors': only cartpole is simulated in "
+                                  "tensors, with the settings time_limit, reward_clip and sticky")
     if device.type not in SIMULATIONS[env.sim].device_types:
-        raise SettingError("sim", f"must be host or tensors on the device {device}, not 'device': its kernel needs a GPU")
+        raise SettingError("sim", f"must be host{'' if others else ' or tensors'} on the device {device}, not 'device': its "
+                                  "kernel needs a GPU")
+    if others:
+        return DeviceGame(find_game(game), num_envs, device, view=env.view, frame_skip=env.frame_skip, sticky=env.sticky,
+                          noop_max=env.noop_max, time_limit=env.time_limit, reward_clip=env.reward_clip, seed=seed,
+                          options=env.options, first=first)
     return SIMULATIONS[env.sim](num_envs, device, seed, time_limit=env.time_limit, reward_clip=env.reward_clip,
                                 sticky=env.sticky, first=first)
 

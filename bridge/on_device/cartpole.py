@@ -44,6 +44,8 @@ class CartPole:
 
     device_types: tuple[str, ...] = ("cpu", "cuda")  # where it can run
     saves = True    # `state` holds the environments
+    prefix = "simulation."  # of the names in a checkpoint
+    action_mask_size = 0    # there is no action mask
     action_mask_size = 0  # there is no action mask
 
     def __init__(self, num_envs: int, device, seed: int, *, time_limit: int | None = None, reward_clip=None,

@@ -13,13 +13,11 @@ from bridge.pipeline import BatchRange
 from bridge.slab import Slab
 from bridge.source import Episodes
 
-WRITTEN = ("observation", "reward", "terminated", "truncated")  # by a step, in the slab
-
 
 class OnDevicePipeline:
     """All environments of a simulation as one batch on its device.
 
-    simulation: a bridge.on_device.cartpole.CartPole.
+    simulation: a bridge.on_device.games.DeviceGame or bridge.on_device.cartpole.CartPole.
     device: the simulation's device (bridge.open_device).
     serial: wait for the device at each turn. Gives the same results, for debugging.
     graphs: capture the work as graphs, if the device can.
@@ -30,7 +28,8 @@ class OnDevicePipeline:
         self.device: torch.device = device.torch_device
         self.num_envs, self.num_actions = simulation.num_envs, simulation.num_actions
         self.batches = [BatchRange(0, 0, self.num_envs)]
-        self.slabs = [Slab(self.num_envs, simulation.observation_shape, simulation.observation_dtype, 0, device)]
+        self.slabs = [Slab(self.num_envs, simulation.observation_shape, simulation.observation_dtype,
+                           simulation.action_mask_size, device)]
         self.streams = [device.stream(high_priority=True)]
         self.serial, self.graphs = serial, Graphs(graphs)
         self._must_step = False  # the actions of the last turn are not yet played
@@ -39,13 +38,15 @@ class OnDevicePipeline:
 
     def _parts(self):
         slab = self.slabs[0]
-        return slab.observation, slab.reward, slab.terminated, slab.truncated
+        parts = {"observation": slab.observation, "reward": slab.reward, "terminated": slab.terminated,
+                 "truncated": slab.truncated}
+        return parts if slab.action_mask is None else {**parts, "action_mask": slab.action_mask}
 
     def reset(self):
         """Begin new episodes in all environments."""
         self._must_step = False
         self.wait_for_caller()  # the caller's stream may still be filling the games' memory with zeros
-        self.streams[0].run(lambda: self.source.reset(*self._parts()))
+        self.streams[0].run(lambda: self.source.reset(**self._parts()))
 
     def slab(self, batch: BatchRange) -> Slab:
         """Return the slab of a batch."""
@@ -77,7 +78,7 @@ class OnDevicePipeline:
         return step_and_work
 
     def _step(self):
-        self.source.step(self.slabs[0].actions, *self._parts())
+        self.source.step(self.slabs[0].actions, **self._parts())
 
     def settle(self):
         """Play the actions of the last turn, if they are not yet played."""
@@ -104,24 +105,24 @@ class OnDevicePipeline:
         """Return the state of simulation and slab for a checkpoint. Plays the actions of the last turn first."""
         self.settle()
         self.streams[0].make_caller_wait()
-        parts = dict(zip(WRITTEN, self._parts(), strict=True))
-        return {**{f"simulation.{name}": tensor for name, tensor in self.source.state().items()},
-                **{f"slab.{name}": tensor.clone() for name, tensor in parts.items()}}
+        return {**{f"{self.source.prefix}{name}": tensor for name, tensor in self.source.state().items()},
+                **{f"slab.{name}": tensor.clone() for name, tensor in self._parts().items()}}
 
     def restore(self, state: dict[str, torch.Tensor]):
         """Put back the result of `state`."""
         self._must_step = False
         self.streams[0].make_caller_wait()
-        self.source.restore({name.removeprefix("simulation."): tensor for name, tensor in state.items()
-                             if name.startswith("simulation.")})
-        for name, part in zip(WRITTEN, self._parts(), strict=True):
+        prefix = self.source.prefix
+        self.source.restore({name.removeprefix(prefix): tensor for name, tensor in state.items()
+                             if name.startswith(prefix) and not name.startswith("slab.")})
+        for name, part in self._parts().items():
             part.copy_(state[f"slab.{name}"])
         self.wait_for_caller()
 
     def environment_dims(self) -> dict[str, int | str]:
         """Names in `state`, with their environment dimension."""
-        return {**{f"simulation.{name}": dim for name, dim in self.source.environment_dims().items()},
-                **{f"slab.{name}": 0 for name in WRITTEN}}
+        return {**{f"{self.source.prefix}{name}": dim for name, dim in self.source.environment_dims().items()},
+                **{f"slab.{name}": 0 for name in self._parts()}}
 
     def close(self):
         """Does nothing: the caller owns the simulation."""

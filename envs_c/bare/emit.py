@@ -102,6 +102,8 @@ def names(text: str, game: str) -> str:
     for kind in ("valid", "lives", "prepare") if optional else ():
         given = re.findall(rf"^  {optional}\.{kind} = {FUNCTION};", execution[:bind.start()], re.MULTILINE)
         rows |= {kind: given[-1]} if given else {}
+    for kind, name in (("rows", "run_rows"), ("write_lives", "write_lives")):
+        rows[kind] = re.search(rf"^static CYTHON_INLINE void (__pyx_f_\w+_{name})\(", text, re.MULTILINE)[1]
     for kind in TYPES:
         rows[kind] = re.search(rf"^struct (__pyx_t_\w+_{kind});", text, re.MULTILINE)[1]
     for value in ("STEP", "RESET", "OBSERVE", "NEXT_STEP"):

@@ -77,6 +77,17 @@ def part_of_state(state: bytes, index: int, count: int) -> bytes:
     return close_state(_signature(head), head["count"] // count, raw[index * size: (index + 1) * size])
 
 
+def memory_of(state: bytes) -> bytes:
+    """The environments' memory in a snapshot. Raises InvalidState if it is damaged."""
+    return _parse(state)[1]
+
+
+def with_memory(state: bytes, raw: bytes) -> bytes:
+    """A snapshot of environments of the same kind and number with other memory. Raises InvalidState if `state` is damaged."""
+    head, _ = _parse(state)
+    return close_state(_signature(head), head["count"], raw)
+
+
 def _signature(head: dict) -> dict:
     return {key: value for key, value in head.items() if key not in ("count", "crc32")}
 

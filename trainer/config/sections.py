@@ -75,7 +75,7 @@ class EnvConfig(Section):
     reward_clip: float | None = within(None, 0, above=True)
     """Rewards are clipped to [-x, x] for learning; scores stay raw. none: no clipping."""
     sim: Literal["host", "device", "tensors"] = "host"
-    """Where the games run: on the CPU, or (cartpole only) on the device, by a CUDA kernel or by torch tensors."""
+    """Where the games run: on the CPU, on the GPU by a CUDA kernel, or (cartpole only) on the device by torch tensors."""
     num_threads: int = within(0, 0, 1024)
     """Threads for games and learning. 0: all cores; under torchrun, this rank's share of them."""
     num_batches: int = within(0, 0, 1024)

@@ -158,7 +158,7 @@ def make_pipeline(share: Config, device, num_batches: int, first: int = 0) -> Pi
     elif env.sim == "host":
         source = make_source(share.game, env, env.num_envs, run.seed, num_batches, first)
     else:
-        plain = env.sim == "device" and "cartpole" in kernels.replaced()
+        plain = env.sim == "device" and share.game == "cartpole" and "cartpole" in kernels.replaced()
         simulation = make_simulation(share.game, replace(env, sim="tensors") if plain else env, env.num_envs, run.seed,
                                      device.torch_device, first)
         return OnDevicePipeline(simulation, device, serial=run.serial, graphs=GRAPHS)

@@ -11,8 +11,10 @@ from pathlib import Path
 
 import torch
 from cuda_on_cpu import CpuModule
+from games_on_cpu import GameOnCpu
 from sequence_on_cpu import SequencesOnCpu
 
+from bridge.on_device.games import GameModule
 from cuda_double.machine import Machine, Region, Work
 from cuda_double.memory import Memory
 from cuda_double.ordering import DeviceFault
@@ -25,6 +27,9 @@ def signatures(path: Path) -> dict[str, list[bool | None]]:
     """The kernels of a .cu file by the beginning of their names: for each argument, True if its memory is written, False if
     it is only read, None for a number."""
     text = path.read_text(encoding="utf-8").replace("\\\n", " ")
+    if found := re.search(r"#define DEVICE_ARGUMENTS (.*)", text):  # of the games' kernels
+        names = re.findall(r"^DEVICE_KERNEL\((\w+)", text, re.MULTILINE)
+        text += "".join(f"__global__ void {name}({found[1]})\n" for name in names)
     return {name: ["const" not in one if "*" in one else None for one in parameters.split(",")]
             for name, _, parameters in _SIGNATURE.findall(text)}
 
@@ -36,7 +41,9 @@ def signature(path: Path, name: str) -> list[bool | None]:
 
 
 @functools.cache
-def compiled(module) -> CpuModule | SequencesOnCpu:
+def compiled(module) -> CpuModule | SequencesOnCpu | GameOnCpu:
+    if isinstance(module, GameModule):
+        return GameOnCpu(module.game, module.pixels)
     return SequencesOnCpu() if module.path.name == "sequence.cu" else CpuModule(module)
 
 
@@ -78,14 +85,15 @@ class Launcher:
         """`CudaModule.function`: a function with the arguments of CuPy's kernels."""
         def kernel(grid, block, packed, shared, stream):
             reads, writes = self._regions(module, name, self.noted.values)
+            emulated = self.arch is not None and not isinstance(module, GameModule)  # tests/ptx emulates the games
 
             def run(machine, access):
-                if self.arch is None:
+                if not emulated:
                     compiled(module).run(name, packed)
                 else:
                     emulate(machine.device, [*reads, *writes], self.arch, module, name, grid, block, packed)
             facts = {"grid": grid[0], "block": block[0], **recurrence(name, packed)}
-            work = Work(name, run=run, reads=reads, writes=writes, facts=facts, partial=self.arch is not None)
+            work = Work(name, run=run, reads=reads, writes=writes, facts=facts, partial=emulated)
             self.machine.queue(work, self.machine.streams[stream.ptr])
         return kernel
 

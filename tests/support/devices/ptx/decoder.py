@@ -84,7 +84,7 @@ class Decoder:
             value = np.frombuffer(bytes.fromhex(text[2:]), code).astype(code[1:])
             return value if value.dtype == dtype else value.view(dtype)
         try:
-            number = int(text, 0)
+            number = int(text.removesuffix("U"), 0)
         except ValueError:
             raise unknown(instruction) from None
         if dtype is BOOL or dtype.kind == "f":

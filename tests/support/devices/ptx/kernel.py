@@ -10,6 +10,7 @@ import ptx.instructions  # noqa: F401  (it registers the decoders)
 from ptx.compiler import to_ptx
 from ptx.decoder import DTYPES, Decoder
 from ptx.faults import Fault
+from ptx.functions import Globals, linked
 from ptx.memory import GlobalSpace, Memory, PrivateSpace
 from ptx.parser import Entry, Variable, parse
 from ptx.scheduler import Scheduler, runs_of
@@ -34,23 +35,35 @@ class Module:
 
     def __init__(self, source: Path | str, arch: str = "sm_80", options: Sequence[str] = (), headers: Sequence[Path] = ()):
         name, text = (source.name, source.read_text()) if isinstance(source, Path) else ("kernel.cu", source)
-        self.text, self.arch = to_ptx(text, name, arch, headers, options), arch
-        self.entries = parse(self.text)
+        self._load(to_ptx(text, name, arch, headers, options), arch)
+
+    def _load(self, text: str, arch: str):
+        self.text, self.arch = text, arch
+        parsed = parse(text)
+        self.functions, self.globals = parsed.functions, Globals(parsed.globals)
+        self.entries = {name: linked(entry, parsed.functions) for name, entry in parsed.entries.items()}
+
+    @classmethod
+    def of_ptx(cls, text: str, arch: str) -> "Module":
+        """A module of PTX that another compiler than NVRTC has made."""
+        made = cls.__new__(cls)
+        made._load(text, arch)
+        return made
 
     @functools.cache  # noqa: B019  (a module has few kernels)
     def kernel(self, name: str) -> "Kernel":
         """The kernel with this name. Raises UnknownInstruction if the emulator does not know all of its instructions."""
-        return Kernel(self.entries[name], 1024 * SHARED.get(self.arch, 99))
+        return Kernel(self.entries[name], 1024 * SHARED.get(self.arch, 99), self.globals)
 
 
 class Kernel:
-    """A kernel of a module. shared_limit: bytes that a block can have."""
+    """A kernel of a module. shared_limit: bytes that a block can have. variables: of the module."""
 
-    def __init__(self, entry: Entry, shared_limit: int):
-        self.entry, self.shared_limit = entry, shared_limit
+    def __init__(self, entry: Entry, shared_limit: int, variables: Globals):
+        self.entry, self.shared_limit, self.variables = entry, shared_limit, variables
         shared, self.static_bytes = _layout([v for v in entry.variables if v.space == "shared"])
         local, self.local_bytes = _layout([v for v in entry.variables if v.space == "local"])
-        self.decoder = Decoder(entry, shared | local)
+        self.decoder = Decoder(entry, shared | local | variables.addresses)
         self.runs = runs_of(entry, self.decoder)
         self.timed = any(instruction.opcode[0] in ("bar", "barrier") for instruction in entry.instructions)
 
@@ -64,7 +77,7 @@ class Kernel:
         if (wanted := self.static_bytes + shared_bytes) > self.shared_limit:
             raise Fault(f"{self.entry.name}: {wanted} bytes of shared memory for a block are more than {self.shared_limit}")
         parameters, at_once = self._parameters(args), max(1, CHUNK // threads)
-        everything = GlobalSpace(memory if memory is not None else Memory())
+        everything = GlobalSpace(self.variables.find_in(memory if memory is not None else Memory()))
         with np.errstate(all="ignore"):
             for first in range(0, blocks, at_once):
                 chunk = Threads(*sizes, first, min(at_once, blocks - first))

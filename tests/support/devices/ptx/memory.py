@@ -120,10 +120,10 @@ class Space:
 
 
 class GlobalSpace(Space):
-    """Global memory: the allocations of a Memory."""
+    """Global memory. find: returns the allocation with the byte at an address, or None."""
 
-    def __init__(self, memory):
-        self.memory = memory
+    def __init__(self, find: Callable[[int], Allocation | None]):
+        self.find = find
         self.touched: list[Allocation] = []
         self._last: Allocation | None = None
 
@@ -150,7 +150,7 @@ class GlobalSpace(Space):
 
     def _find(self, address: np.ndarray, wanted: int, width: int) -> Allocation:
         """The allocation of an address; it is the first guess for the next access."""
-        allocation = self.memory.find(wanted)
+        allocation = self.find(wanted)
         if allocation is None:
             self._outside(address, int((address == np.uint64(wanted)).argmax()), width)
         if not any(other is allocation for other in self.touched):
@@ -161,7 +161,7 @@ class GlobalSpace(Space):
 
     def _outside(self, address: np.ndarray, position: int, width: int):
         place = int(address[position])
-        below = next((found for back in (1, 4, 16, 64, 256, 1024, 4096) if (found := self.memory.find(place - back))), None)
+        below = next((found for back in (1, 4, 16, 64, 256, 1024, 4096) if (found := self.find(place - back))), None)
         near = f", {place + width - below.end} bytes too far for {below.name} of {len(below.data)} bytes" if below else ""
         self.fault(position, f"accesses {width} bytes at {place:#x}, outside every live allocation{near}")
 

@@ -28,6 +28,15 @@ class Variable:
 
 
 @dataclass
+class Global:
+    """A variable of a module in global memory. data: the bytes it begins with; the others are zeros."""
+
+    name: str
+    size: int
+    data: bytes
+
+
+@dataclass
 class Parameter:
     """A parameter of an entry. `kind` is the PTX type, "bytes" for a struct."""
 
@@ -51,7 +60,11 @@ class Instruction:
 
 @dataclass
 class Entry:
-    """A kernel: instructions, and labels as positions in them."""
+    """A kernel or a function: instructions, and labels as positions in them.
+
+    results: of a function.
+    tables: the labels of each `.branchtargets` by its name.
+    """
 
     name: str
     parameters: list[Parameter] = field(default_factory=list)
@@ -59,34 +72,63 @@ class Entry:
     variables: list[Variable] = field(default_factory=list)
     instructions: list[Instruction] = field(default_factory=list)
     labels: dict[str, int] = field(default_factory=dict)
+    results: list[Parameter] = field(default_factory=list)
+    tables: dict[str, list[str]] = field(default_factory=dict)
+
+
+@dataclass
+class Text:
+    """A PTX text: its kernels and functions by name, and its variables."""
+
+    entries: dict[str, Entry] = field(default_factory=dict)
+    functions: dict[str, Entry] = field(default_factory=dict)
+    globals: list[Global] = field(default_factory=list)
 
 
 REGISTERS = re.compile(r"\.reg \.(\w+)\s+([%\w$]+)(?:<(\d+)>)?;")
+SCOPED = re.compile(r"\{ \.reg \.(\w+) (\w+);.*\}")
 VARIABLE = re.compile(r"(?:\.extern )?\.(shared|local)(?: \.align (\d+))? \.(\w+)\s+([\w$]+)(?:\[(\d*)\])?;")
 PARAMETER = re.compile(r"\.param (?:\.align (\d+) )?\.(\w+)(?: \.ptr(?: \.\w+)?(?: \.align \d+)?)? ([\w$]+)(?:\[(\d+)\])?,?")
 STATEMENT = re.compile(r"(?:@(!?)([%\w$]+)\s+)?([a-z][\w.:]*)\s*(.*);")
 LOCATION = re.compile(r"\.loc\s+(\d+) (\d+)")
 FILE = re.compile(r'\.file\s+(\d+) "([^"]*)"')
-ENTRY = re.compile(r"(?:\.visible |\.weak )*\.entry ([\w$]+)\(?")
+ENTRY = re.compile(r"(?:\.visible |\.weak )*\.(entry|func)\s+(?:\((\.param [^)]*)\) )?([\w$]+)\(?")
+GLOBAL = re.compile(r"(?:\.visible |\.extern )*\.global(?: \.align \d+)? \.(\w+) ([\w$]+)(?:\[(\d+)\])?"
+                    r"(?: = \{?([^}]*)\}?)?;")
+TARGETS = re.compile(r"([\w$]+): \.branchtargets")
 OPERANDS = re.compile(r"\[[^\]]*\]|\{[^}]*\}|[^,\s]+(?:\s*\|\s*[^,\s]+)?")
 
 
-def parse(text: str) -> dict[str, Entry]:
-    """The entries of a PTX text by name."""
+def parse(text: str) -> Text:
+    """The contents of a PTX text."""
     files = {number: Path(path).name for number, path in FILE.findall(text)}
-    entries: dict[str, Entry] = {}
+    made, targets = Text(), None
     module_variables: list[Variable] = []
     entry, depth, source, section = None, 0, "", False
     for number, raw in enumerate(text.splitlines(), 1):
         line = raw.split("//")[0].strip()
+        if found := SCOPED.match(line):  # a scope of one line: other ones may have this name with another type
+            line = re.sub(rf"\b{found[2]}\b", f"{found[2]}_{found[1]}", line)
         if section or not line or line.startswith(IGNORED):
             section = line != "}" and (section or line.startswith(".section"))
         elif found := ENTRY.match(line):
-            entry = entries[found[1]] = Entry(found[1], variables=list(module_variables))
+            kind, result, name = found.groups()
+            entry = Entry(name, variables=list(module_variables))
+            if result:
+                _outside(result, number, entry, made, module_variables)
+                entry.results, entry.parameters = entry.parameters, []
+            (made.entries if kind == "entry" else made.functions)[name] = entry
         elif found := LOCATION.match(line):
             source = f"{files.get(found[1], '?')}:{found[2]}" if found[2] != "0" else source
+        elif entry is not None and not depth and line == ";":  # a declaration
+            entry = None
         elif not depth and line != "{":
-            _outside(line, number, entry, module_variables)
+            _outside(line, number, entry, made, module_variables)
+        elif found := TARGETS.fullmatch(line):
+            targets = entry.tables[found[1]] = []
+        elif targets is not None:
+            targets += [part.strip(" ,;") for part in line.split(",") if part.strip(" ,;")]
+            targets = None if line.endswith(";") else targets
         else:
             for part in _parts(line):
                 if part in "{}":
@@ -96,7 +138,7 @@ def parse(text: str) -> dict[str, Entry]:
                 else:
                     _statement(part, number, source, entry)
             entry = entry if depth else None
-    return entries
+    return made
 
 
 def _parts(line: str) -> list[str]:
@@ -109,7 +151,7 @@ def _parts(line: str) -> list[str]:
     return parts
 
 
-def _outside(line: str, number: int, entry: Entry | None, variables: list[Variable]):
+def _outside(line: str, number: int, entry: Entry | None, made: Text, variables: list[Variable]):
     """A line outside a body: a parameter, or a variable of the module."""
     if entry is not None:
         if found := PARAMETER.fullmatch(line):
@@ -120,7 +162,12 @@ def _outside(line: str, number: int, entry: Entry | None, variables: list[Variab
             raise UnknownInstruction(f"line {number}: {line}")
     elif found := VARIABLE.fullmatch(line):
         variables.append(_variable(found))
-    elif not line.startswith(".global"):  # NVRTC's own unused variables; a use is an unknown operand
+    elif found := GLOBAL.fullmatch(line):
+        kind, name, count, values = found.groups()
+        width, numbers = SIZES[kind], [int(one, 0) for one in (values or "").split(",") if one.strip()]
+        data = b"".join((one % (1 << 8 * width)).to_bytes(width, "little") for one in numbers)
+        made.globals.append(Global(name, width * int(count or 1), data))
+    else:
         raise UnknownInstruction(f"line {number}: {line}")
 
 
@@ -131,6 +178,8 @@ def _variable(found: re.Match) -> Variable:
 
 def _statement(line: str, number: int, source: str, entry: Entry):
     """A line of a body: registers, a variable, or an instruction."""
+    if line.startswith(".param"):  # of a call, named in its instructions
+        return
     if found := REGISTERS.fullmatch(re.sub(r"\s+", " ", line)):
         kind, name, count = found.groups()
         names = [name] if count is None else [f"{name}{k}" for k in range(int(count))]
@@ -143,6 +192,8 @@ def _statement(line: str, number: int, source: str, entry: Entry):
         negated, predicate, opcode, rest = found.groups()
         guard = (predicate, negated == "!") if predicate else None
         operands = [_operand(text.strip()) for text in OPERANDS.findall(rest)]
+        if opcode.startswith("call"):  # its parameters are those of the function
+            operands = [next(text for text in operands if "(" not in text and ")" not in text)]
         entry.instructions.append(Instruction(opcode.replace("::", ":").split("."), operands, guard, number,
                                               re.sub(r"\s+", " ", line), source))
     else:

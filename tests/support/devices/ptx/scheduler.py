@@ -13,6 +13,7 @@ import numpy as np
 
 from ptx.decoder import Decoder, Step, unknown
 from ptx.faults import Fault
+from ptx.functions import ENTRY_OF
 from ptx.instructions.warp import member_mask
 from ptx.parser import Entry, Instruction
 from ptx.threads import Frame
@@ -30,6 +31,9 @@ class Run:
     condition: of the branch at the end or of the only instruction, or None if it always holds. `negated` inverts it.
     to: the run after a branch; DONE for a return; None if there is no branch.
     barrier: True if a barrier of the block ends the run.
+    call: of a call at the end: the function's first run and its name.
+    back: of a function's return: its name.
+    table: of an indexed branch at the end: the runs, and a function of the frame that returns the index.
     """
 
     instruction: Instruction | None
@@ -40,6 +44,9 @@ class Run:
     negated: bool = False
     to: int | None = None
     barrier: bool = False
+    call: tuple[int, str] | None = None
+    back: str | None = None
+    table: tuple[np.ndarray, Callable] | None = None
 
 
 def runs_of(entry: Entry, decoder: Decoder) -> list[Run]:
@@ -47,7 +54,7 @@ def runs_of(entry: Entry, decoder: Decoder) -> list[Run]:
     starts = {0, len(entry.instructions), *entry.labels.values()}
     for place, instruction in enumerate(entry.instructions):
         alone = instruction.guard is not None or member_mask(decoder, instruction) is not None
-        if alone or instruction.opcode[0] in ("bra", "ret", "exit", "bar", "barrier"):
+        if alone or instruction.opcode[0] in ("bra", "brx", "call", "ret", "exit", "bar", "barrier"):
             starts |= {place + 1} | ({place} if alone else set())
     begins = sorted(starts)
     number = {place: run for run, place in enumerate(begins)}
@@ -57,13 +64,13 @@ def runs_of(entry: Entry, decoder: Decoder) -> list[Run]:
         decoder.written = set()
         run = Run(entry.instructions[end - 1])
         for instruction in entry.instructions[begin:end]:
-            _add(run, instruction, decoder, labels)
+            _add(run, instruction, decoder, labels, entry.tables)
         run.written = decoder.written
         runs.append(run)
     return [*runs, Run(None, to=DONE)]
 
 
-def _add(run: Run, instruction: Instruction, decoder: Decoder, labels: dict[str, int]):
+def _add(run: Run, instruction: Instruction, decoder: Decoder, labels: dict[str, int], tables: dict[str, list[str]]):
     """Decode an instruction into its run. A guarded one that is no branch is alone in its run."""
     name = instruction.opcode[0]
     if instruction.guard:
@@ -73,6 +80,16 @@ def _add(run: Run, instruction: Instruction, decoder: Decoder, labels: dict[str,
         if instruction.operands[0] not in labels or instruction.opcode[1:] not in ([], ["uni"]):
             raise unknown(instruction)
         run.to = labels[instruction.operands[0]]
+    elif name in ("call", "brx") or (name == "ret" and instruction.operands):
+        if instruction.guard:
+            raise unknown(instruction)
+        if name == "call":
+            run.call = labels[ENTRY_OF + instruction.operands[0]], instruction.operands[0]
+        elif name == "ret":
+            run.back = instruction.operands[0]
+        else:
+            index, table = instruction.operands
+            run.table = np.array([labels[one] for one in tables[table]]), decoder.source(instruction, index, "u32")
     elif name in ("ret", "exit"):
         run.to = DONE
     elif name in ("bar", "barrier") and instruction.opcode[1] != "warp":
@@ -92,6 +109,7 @@ class Scheduler:
     def __init__(self, runs: list[Run], frame: Frame):
         self.runs, self.frame, self.threads = runs, frame, frame.threads
         self.place = np.zeros(frame.threads.count, np.int32)  # each thread's run, PARKED + its run, or DONE
+        self.returns: dict[str, np.ndarray] = {}              # by function: the run at which each thread goes on
 
     def finish(self):
         """Run until all threads have returned."""
@@ -130,6 +148,15 @@ class Scheduler:
                 raise fault.at(instruction) from None
         if run.barrier:
             following = PARKED + number
+        elif run.call:
+            start, name = run.call
+            self.returns.setdefault(name, np.zeros(self.threads.count, np.int32))[active] = following
+            following = start
+        elif run.back:
+            following = self.returns[run.back][active]
+        elif run.table:
+            table, index = run.table
+            following = table[index(frame)]
         elif run.to is not None:
             following = np.where(run.condition(frame) ^ run.negated, run.to, following) if run.condition else run.to
         self.place[active] = following

@@ -47,6 +47,8 @@ def convert(decoder: Decoder, instruction: Instruction):
     if kinds == ("i", "f") and len(found) == 1 and found[0] in ROUND:
         rounded = ROUND[found[0]]
         return decoder.function(instruction, [of], to, lambda a: to_integer(a, dtype, rounded))
+    if to == of and kinds == ("f", "f") and len(found) == 1 and found[0] in ROUND:  # to a whole number
+        return decoder.function(instruction, [of], to, ROUND[found[0]])
     plain = kinds == ("i", "i") or (to, of) == ("f64", "f32")
     if modifiers(instruction, to, "rn") != ([to] if plain else ["rn", to]) or kinds == ("i", "f"):
         raise unknown(instruction)

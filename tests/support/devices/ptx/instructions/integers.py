@@ -138,11 +138,18 @@ def permute(decoder: Decoder, instruction: Instruction):
     return decoder.function(instruction, ["b32", "b32", "b32"], "b32", compute)
 
 
-@family("popc")
+@family("popc", "clz")
 def count_bits(decoder: Decoder, instruction: Instruction):
-    """The number of set bits."""
+    """The number of set bits, or of zeros above the highest one."""
+    name, kind = instruction.opcode[0], instruction.opcode[-1]
     modifiers(instruction)
-    return decoder.function(instruction, [instruction.opcode[-1]], "u32", lambda a: np.bitwise_count(a).astype(np.uint32))
+
+    def leading(a):
+        for shift in (1, 2, 4, 8, 16, 32):  # then all bits below the highest one are set, too
+            a = a | shifted_right(a, np.uint32(shift))
+        return np.bitwise_count(~a).astype(np.uint32)
+    compute = leading if name == "clz" else lambda a: np.bitwise_count(a).astype(np.uint32)
+    return decoder.function(instruction, [kind], "u32", compute)
 
 
 @family("selp")
@@ -222,3 +229,18 @@ def insert_bits(decoder: Decoder, instruction: Instruction):
         mask = shifted_left(shifted_left(np.ones_like(a), length) - a.dtype.type(1), start)
         return (b & ~mask) | (shifted_left(a, start) & mask)
     return decoder.function(instruction, [kind, kind, "u32", "u32"], kind, compute)
+
+
+@family("bfe")
+def extract_bits(decoder: Decoder, instruction: Instruction):
+    """`length` bits from bit `start` on, extended by zeros or by the sign; bits above the operand's are zeros or its sign."""
+    kind = instruction.opcode[-1]
+    modifiers(instruction)
+
+    def compute(a, start, length):
+        bits = 8 * a.itemsize
+        start, length = (np.minimum(one & np.uint32(255), bits).astype(np.int64) for one in (start, length))
+        left = np.maximum(bits - start - length, 0).astype(np.uint32)
+        found = shifted_right(shifted_left(a, left), left + start.astype(np.uint32))
+        return np.where(length == 0, a.dtype.type(0), found)
+    return decoder.function(instruction, [kind, "u32", "u32"], kind, compute)
