@@ -2,11 +2,11 @@
 
 from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t
 
-from envs_c.console.cartridge cimport rom_byte, switch_bank
+from envs_c.console.cartridge cimport cartridge_read, cartridge_write, rom_byte, switch_bank
 from envs_c.console.riot cimport riot_read, riot_write
 from envs_c.console.tia cimport tia_read
 from envs_c.console.tia_rows cimport tia_run
-from envs_c.console.state cimport CLOCKS, LINE, LOG, Console, Cpu, Rom
+from envs_c.console.state cimport CLOCKS, LINE, LOG, OPEN, Console, Cpu, Rom
 
 
 cdef enum:
@@ -23,6 +23,8 @@ cdef inline void replay(Console* m, int clock) noexcept nogil:
 
 cdef inline int chip_read(Console* m, const Rom* rom, int address, int cycle, int bus) noexcept nogil:
     """A read that is neither from RAM nor from ROM."""
+    if address & 0x1000:
+        return cartridge_read(m, rom, address, bus)
     if address & 0x80:
         return riot_read(m, address, cycle)
     address &= 0x0F
@@ -38,7 +40,7 @@ cdef inline int chip_read(Console* m, const Rom* rom, int address, int cycle, in
 
 cdef inline bint charged(const Console* m, int paddle, int cycle) noexcept nogil:
     """True if the capacitor of a paddle is charged: 0.01 uF through the paddle's resistance."""
-    if m.vblank & 0x80:
+    if m.vblank & 0x80 or m.paddles[paddle] == OPEN:
         return False
     return cycle - m.dumped > <int32_t>(1.6 * m.paddles[paddle] * 0.01e-6 * 1.19e6)
 
@@ -47,6 +49,7 @@ cdef inline void chip_write(Console* m, const Rom* rom, int address, int value, 
     """A write to the TIA, to the RIOT's ports or timer, or to the cartridge."""
     cdef int clock
     if address & 0x1000:
+        cartridge_write(m, rom, address, value)
         return
     if address & 0x80:
         riot_write(m, address, value, cycle[0])
@@ -81,11 +84,11 @@ cdef inline void chip_write(Console* m, const Rom* rom, int address, int value, 
 
 cdef inline int load(Cpu* cpu, Console* m, const Rom* rom, int address) noexcept nogil:
     cdef int value
-    if address & 0x1000:
-        if (address & 0xFFF) >= rom.hot:
-            switch_bank(m, rom, address & 0xFFF)
+    if (address & 0x1FFF) >= rom.plain:
+        if (address & 0x1FFF) >= rom.hot:
+            switch_bank(m, rom, address)
         value = rom_byte(m, rom, address)
-    elif address & 0x280 == 0x80:
+    elif address & 0x1280 == 0x80:
         value = m.ram[address & 0x7F]
     else:
         value = chip_read(m, rom, address, cpu.cycle, cpu.bus)
@@ -99,8 +102,8 @@ cdef inline void store(Cpu* cpu, Console* m, const Rom* rom, int address, int va
     if address & 0x1280 == 0x80:
         m.ram[address & 0x7F] = <uint8_t>value
     else:
-        if address & 0x1000 and (address & 0xFFF) >= rom.hot:
-            switch_bank(m, rom, address & 0xFFF)
+        if (address & 0x1FFF) >= rom.hot:
+            switch_bank(m, rom, address)
         chip_write(m, rom, address, value, &cpu.cycle)
 
 
@@ -108,7 +111,7 @@ cdef inline int fetch(Cpu* cpu, Console* m, const Rom* rom) noexcept nogil:
     """The next byte of the program."""
     cdef int address = cpu.pc
     cpu.pc += 1
-    if address & 0x1000:
+    if (address & 0x1FFF) >= rom.plain:
         cpu.bus = rom_byte(m, rom, address)
         return cpu.bus
     return load(cpu, m, rom, address)

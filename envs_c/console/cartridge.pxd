@@ -1,4 +1,8 @@
-"""Cartridges: up to 4 KB plain, larger ones in banks that the program switches by reading or writing certain addresses."""
+"""Cartridges: up to 4 KB plain, larger ones in banks that the program switches by reading or writing certain addresses.
+
+Some with F8, F6 and F4 also have 128 bytes of RAM: an access to 1000 to 107F writes, one to 1080 to 10FF reads. A read at an
+address for writing stores the last byte of the bus.
+"""
 
 from libc.stdint cimport uint8_t, uint16_t
 
@@ -12,6 +16,9 @@ cdef enum Kind:
     F4        # 32 KB in eight: 1FF4 to 1FFB
     E0        # 8 KB in eight slices of 1 KB; three of the four places can be switched: 1FE0 to 1FF7
     FE        # 8 KB in two banks, chosen by bit 13 of the address
+    F8SC      # F8, F6 and F4 with RAM
+    F6SC
+    F4SC
 
 
 cdef inline void set_bank(Console* m, int bank) noexcept nogil:
@@ -27,7 +34,7 @@ cdef inline void insert(Console* m, const Rom* rom) noexcept nogil:
     if rom.kind == PLAIN and rom.size <= 2048:
         for k in range(8):
             m.slice[k] = <uint16_t>((k & 1) * 1024)
-    elif rom.kind == F8:
+    elif rom.kind == F8 or rom.kind == F8SC:
         set_bank(m, 1)
     elif rom.kind == E0:
         for k in range(8):
@@ -43,14 +50,28 @@ cdef inline uint8_t rom_byte(const Console* m, const Rom* rom, int address) noex
 
 
 cdef inline void switch_bank(Console* m, const Rom* rom, int address) noexcept nogil:
-    """An access to `address`, 12 bits, from rom.hot on."""
+    """An access to `address`, 13 bits, from rom.hot on."""
     cdef int k
-    if rom.kind == F8 and 0xFF8 <= address <= 0xFF9:
+    address &= 0xFFF
+    if rom.kind in (F8, F8SC) and 0xFF8 <= address <= 0xFF9:
         set_bank(m, address - 0xFF8)
-    elif rom.kind == F6 and 0xFF6 <= address <= 0xFF9:
+    elif rom.kind in (F6, F6SC) and 0xFF6 <= address <= 0xFF9:
         set_bank(m, address - 0xFF6)
-    elif rom.kind == F4 and 0xFF4 <= address <= 0xFFB:
+    elif rom.kind in (F4, F4SC) and 0xFF4 <= address <= 0xFFB:
         set_bank(m, address - 0xFF4)
     elif rom.kind == E0 and 0xFE0 <= address <= 0xFF7:
         k = (address - 0xFE0) >> 3
         m.slice[k] = m.slice[k + 4] = <uint16_t>((address & 7) * 1024)
+
+
+cdef inline int cartridge_read(Console* m, const Rom* rom, int address, int bus) noexcept nogil:
+    """A read from below rom.plain, where the cartridge's RAM is."""
+    if address & 0x80 == 0:
+        m.extra[address & 0x7F] = <uint8_t>bus
+    return m.extra[address & 0x7F]
+
+
+cdef inline void cartridge_write(Console* m, const Rom* rom, int address, int value) noexcept nogil:
+    """A write to the cartridge."""
+    if (address & 0x1FFF) < rom.plain and address & 0x80 == 0:
+        m.extra[address & 0x7F] = <uint8_t>value

@@ -14,7 +14,7 @@ import tomllib
 import warnings
 from pathlib import Path
 
-from envs_c.console import console
+from envs_c.console import console, starts
 from envs_c.console.console import Cartridge
 from envs_c.engine.checks import shown
 from envs_c.errors import InvalidArgument, UnknownGame, did_you_mean
@@ -24,12 +24,15 @@ PREFIX = "atari:"
 ANY = PREFIX.removesuffix(":")  # the name for a file only: make("atari", rom=PATH)
 FILE_ENDINGS = (".bin", ".a26", ".rom")
 LARGEST = 32 << 10  # bytes of a cartridge
-KINDS = {"plain": (0, 0x1000), "F8": (1, 0xFF8), "F6": (2, 0xFF6), "F4": (3, 0xFF4), "E0": (4, 0xFE0), "FE": (5, 0x1000)}
+# number, first address that switches banks, first address that only reads the ROM
+KINDS = {"plain": (0, 0x2000, 0x1000), "F8": (1, 0x1FF8, 0x1000), "F6": (2, 0x1FF6, 0x1000), "F4": (3, 0x1FF4, 0x1000),
+         "E0": (4, 0x1FE0, 0x1000), "FE": (5, 0x2000, 0x1000), "F8SC": (6, 0x1FF8, 0x1100), "F6SC": (7, 0x1FF6, 0x1100),
+         "F4SC": (8, 0x1FF4, 0x1100)}
 # ALE's actions in ALE's order, which games.toml numbers
 ACTIONS = ("NOOP", "FIRE", "UP", "RIGHT", "LEFT", "DOWN", "UPRIGHT", "UPLEFT", "DOWNRIGHT", "DOWNLEFT", "UPFIRE", "RIGHTFIRE",
            "LEFTFIRE", "DOWNFIRE", "UPRIGHTFIRE", "UPLEFTFIRE", "DOWNRIGHTFIRE", "DOWNLEFTFIRE")
-UNKNOWN = {"kind": "", "start": "RRRR", "begin": [], "actions": list(range(18)), "paddles": 0, "last_line": 290, "top": 34,
-           "height": 210, "comb": True, "score": [], "wrap": 0, "lives": [], "lives_more": 0, "over": []}
+UNKNOWN = {"kind": "", "start": "R8", "select": [], "modes": [0], "difficulties": [0], "actions": list(range(18)),
+           "ignored": [], "paddles": 0, "right_port": False, "last_line": 290, "top": 34, "height": 210, "comb": True, "score": [], "wrap": 0, "lives": [], "lives_more": 0, "lives_stay": False, "over": []}
 
 
 @functools.cache
@@ -171,8 +174,16 @@ def game_of(data: bytes, name: str | None, row: dict) -> Cartridge:
 def made(data: bytes, row: dict) -> tuple[bytes, dict]:
     """The bytes and the facts for `console.insert`. row: of the table."""
     data, kind = filled(data, row["kind"])
-    number, hot = KINDS[kind]
-    return data, {**row, "kind": number, "hot": hot}
+    number, hot, plain = KINDS[kind]
+    return data, {**row, "kind": number, "hot": hot, "plain": plain, "steps": starts.steps(row["start"]),
+                  "modes": starts.modes(row),
+                  "over": [[(address, values(text)) for address, text in tests] for tests in row["over"]]}
+
+
+def values(text: str) -> list[int]:
+    """The numbers of "0-15 32 40-47"."""
+    parts = [[int(number) for number in part.split("-")] for part in text.split()]
+    return [value for part in parts for value in range(part[0], part[-1] + 1)]
 
 
 def filled(data: bytes, kind: str) -> tuple[bytes, str]:
@@ -180,4 +191,9 @@ def filled(data: bytes, kind: str) -> tuple[bytes, str]:
     size = next(size for size in (2048, 4096, 8192, 16384, 32768) if len(data) <= size)
     if size == 2048:
         data = (data * (2048 // len(data) + 1))[:2048]
-    return data.ljust(size, b"\0"), kind or {8192: "F8", 16384: "F6", 32768: "F4"}.get(size, "plain")
+    data = data.ljust(size, b"\0")
+    if not kind:
+        kind = {8192: "F8", 16384: "F6", 32768: "F4"}.get(size, "plain")
+        if kind != "plain" and all(data[bank:bank + 128] == data[bank + 128:bank + 256] for bank in range(0, size, 4096)):
+            kind += "SC"  # where RAM is, a ROM's bytes are of no use; makers wrote the same twice
+    return data, kind

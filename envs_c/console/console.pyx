@@ -26,6 +26,8 @@ from envs_c.rng cimport Rng
 from envs_c.screen cimport SMALL, Canvas, Screen, canvas_rect, grey_of
 from envs_c.valid cimport all_between, between
 
+from envs_c.engine.checks import shown
+from envs_c.errors import InvalidArgument
 from envs_c.game import Option
 
 
@@ -63,7 +65,7 @@ cdef void reset(void* state, const double* options, Rng* rng) noexcept nogil:
         resets = 2
     else:
         resets += 1
-    start(m, cartridges[k], resets)
+    start(m, cartridges[k], resets, <int>options[2], <int>options[3])
     m.two = 0
     m.full = options[1] != 0
 
@@ -78,7 +80,8 @@ cdef inline void keep_frame(Console* m) noexcept nogil:
 cdef float step(void* state, int action, Rng* rng, bint* over) noexcept nogil:
     cdef Console* m = <Console*>state
     cdef const Rom* rom = cartridges[place_of(m.cartridge)]
-    press(m, &rom.facts, action if m.full else rom.facts.actions[action])
+    action = action if m.full else rom.facts.actions[action]
+    press(m, &rom.facts, 0 if rom.facts.ignored >> action & 1 else action)
     keep_frame(m)
     run_frame(m, rom)
     over[0] = is_over(m, &rom.facts)
@@ -196,28 +199,37 @@ cdef void draw_starts(char* states, Io* io, int lo, int hi) noexcept nogil:
 
 cdef void fill(Facts* f, facts):
     """The facts of a game from a row of games.toml."""
-    cdef int k, v
+    cdef int k, j, v
     codes = {"bin": BIN, "bcd": BCD, "lo": LO, "hi": HI, "signed": SIGNED, "low3": LOW3}
-    for k, letter in enumerate(facts["start"]):
-        f.start[k] = {"R": 1, "S": 2, "N": 0}[letter]
-    f.start_frames = len(facts["start"])
-    for k, v in enumerate(facts["begin"]):
-        f.begin[k] = v
-    f.begin_actions = len(facts["begin"])
+    for k, (switches, action, frames, body) in enumerate(facts["steps"]):
+        f.steps[k].switches, f.steps[k].action, f.steps[k].frames, f.steps[k].body = switches, action, frames, body
+    f.step_count = len(facts["steps"])
+    for k, v in enumerate(facts["select"]):
+        f.select[k] = v - 128
+    f.selects = len(facts["select"])
+    for k, (mode, *values) in enumerate(facts["modes"]):
+        f.modes[k] = mode
+        for v in range(f.selects):
+            f.values[k][v] = values[v]
+    f.mode_count = len(facts["modes"])
     for k, v in enumerate(facts["actions"]):
         f.actions[k] = v
     f.paddles, f.last_line, f.top, f.height = facts["paddles"], facts["last_line"], facts["top"], facts["height"]
-    f.no_comb = not facts["comb"]
+    f.ignored = sum(1 << v for v in facts["ignored"])
+    f.no_comb, f.right_port = not facts["comb"], facts["right_port"]
     for k, (address, coding, factor) in enumerate(facts["score"]):
         f.score[k].address, f.score[k].coding, f.score[k].multiplier = address - 128, codes[coding], factor
     f.scores, f.wrap = len(facts["score"]), facts["wrap"]
     for k, (address, coding, factor) in enumerate(facts["lives"]):
         f.lives[k].address, f.lives[k].coding, f.lives[k].multiplier = address - 128, codes[coding], factor
     f.lives_terms, f.lives_more = len(facts["lives"]), facts["lives_more"]
-    for k, (address, values) in enumerate(facts["over"]):
-        f.ends[k].address = address - 128
-        for v in values:
-            f.ends[k].values[v >> 3] |= 1 << (v & 7)
+    for k, tests in enumerate(facts["over"]):
+        f.ends[k].count = len(tests)
+        for j, (address, values) in enumerate(tests):
+            f.ends[k].tests[j].address = address - 128
+            for v in values:
+                f.ends[k].tests[j].values[v >> 3] |= 1 << (v & 7)
+    f.lives_stay = facts["lives_stay"]
     f.ends_count = len(facts["over"])
 
 
@@ -234,13 +246,14 @@ def insert(bytes data, uint64_t key, facts):
     m = <Console*>malloc(sizeof(Console))
     rom.bytes = <uint8_t*>malloc(len(data))
     memcpy(rom.bytes, <const char*>data, len(data))
-    rom.size, rom.kind, rom.hot, rom.key = len(data), facts["kind"], facts["hot"], key
+    rom.size, rom.kind, rom.key = len(data), facts["kind"], key
+    rom.hot, rom.plain = facts["hot"], facts["plain"]
     fill(&rom.facts, facts)
     with nogil:
         power_on(m, rom)
         for _k in range(60):
             run_frame(m, rom)
-        start(m, rom, 1)
+        start(m, rom, 1, rom.facts.modes[0], 0)
     loaded[cartridge_count], cartridges[cartridge_count] = m, rom
     cartridge_count += 1
 
@@ -343,6 +356,24 @@ class Cartridge(Game):
         return f"Atari/{self.title}-v0"
 
 
+class Choice(Option):
+    """An option that must be one of `numbers`, a sorted list."""
+
+    def check(self, game, name, value):
+        super().check(game, name, value)
+        if value not in self.numbers:
+            raise InvalidArgument(f"option {name!r} of {game} must be {' or '.join(map(str, self.numbers))} ({self.help}), "
+                                  f"not {shown(value)}")
+        return float(value)
+
+
+def choice(numbers, str meaning):
+    """The option that is one of these numbers; its default is the smallest."""
+    option = Choice(min(numbers), min(numbers), max(numbers), meaning)
+    option.numbers = sorted(set(numbers))
+    return option
+
+
 def game_of(str name, str title, uint64_t key, facts, names, all_names):
     """The `Game` of an inserted cartridge."""
     cdef Game game = Cartridge(
@@ -351,7 +382,9 @@ def game_of(str name, str title, uint64_t key, facts, names, all_names):
         feature_shape=(128,), feature_dtype="uint8", feature_low=0, feature_high=255, screen=(WIDTH, facts["height"]),
         frame_skip=4, fps=60,
         options={"cartridge": Option(key, key, key, "the cartridge's digest"),
-                 "full_action_space": Option(0, 0, 1, "1: all 18 actions of ALE")},
+                 "full_action_space": Option(0, 0, 1, "1: all 18 actions of ALE"),
+                 "mode": choice([mode for mode, *_ in facts["modes"]], "ALE's mode of the game"),
+                 "difficulty": choice([0, *facts["difficulties"]], "ALE's difficulty: 1 and 2 are the console's switches")},
         compared_with="ale-py, frame by frame: RAM, picture, reward, lives and end.",
     )
     game.key = key

@@ -2,9 +2,9 @@
 
 from libc.stdint cimport int32_t, uint8_t
 
-from envs_c.console.frame cimport power_on_again, run_frame, set_switches
+from envs_c.console.frame cimport power_on_again, run_frame
 from envs_c.console.power_on cimport POWER_ON_TIMERS
-from envs_c.console.state cimport Console, End, Facts, Rom, Term
+from envs_c.console.state cimport OPEN, Console, End, Facts, Rom, Step, Term
 
 
 cdef enum Coding:
@@ -22,6 +22,7 @@ cdef enum:
     OHM_START = (OHM_LEAST + OHM_MOST) // 2
     OHM_STEP = 23000      # a frame
     ALL_UP = 0x3F         # SWCHB without a switch
+    TURNS = 1024          # presses of SELECT after which a mode that does not come is given up
 
 
 cdef extern from *:
@@ -32,12 +33,12 @@ cdef extern from *:
     const unsigned char[18] PARTS
 
 
-cdef inline void press(Console* m, const Facts* facts, int action) noexcept nogil:
-    """Set the inputs for one of ALE's actions."""
+cdef inline void press(Console* m, const Facts* facts, int action, int switches=0) noexcept nogil:
+    """Set the inputs for one of ALE's actions. switches: those that are pressed, as in Step."""
     cdef int parts = PARTS[action], k
     m.sticks = 0xFF
     m.triggers = 0
-    set_switches(m, ALL_UP)
+    m.switches = <uint8_t>(m.switches_rest & ~switches)
     if facts.paddles:
         k = facts.paddles - 1
         m.ohm += OHM_STEP * ((parts & LEFT != 0) - (parts & RIGHT != 0))
@@ -45,29 +46,57 @@ cdef inline void press(Console* m, const Facts* facts, int action) noexcept nogi
         m.paddles[k] = m.ohm
         if parts & FIRE:
             m.sticks &= ~(0x80 >> k) & 0xFF
+    elif facts.right_port:
+        m.sticks = 0xFF & ~(parts & 15)
+        m.triggers = 2 if parts & FIRE else 0
     else:
         m.sticks = 0xFF & ~((parts & 15) << 4)  # UP to RIGHT are bits 4 to 7 of SWCHA
         m.triggers = 1 if parts & FIRE else 0
 
 
-cdef inline void start(Console* m, const Rom* rom, int resets) noexcept nogil:
-    """Turn the console off and on, with its RAM kept, and begin a game as ALE does."""
+cdef inline bint mode_is_there(const Console* m, const Facts* facts, int mode) noexcept nogil:
+    """True if the RAM holds a mode; mode: its place in facts.modes."""
+    cdef int k
+    for k in range(facts.selects):
+        if m.ram[facts.select[k] & 0x7F] != facts.values[mode][k]:
+            return False
+    return True
+
+
+cdef inline void play_step(Console* m, const Rom* rom, const Step* step) noexcept nogil:
+    cdef int _k
+    for _k in range(step.frames):
+        press(m, &rom.facts, step.action, step.switches)
+        run_frame(m, rom)
+
+
+cdef inline void start(Console* m, const Rom* rom, int resets, int mode, int difficulty) noexcept nogil:
+    """Turn the console off and on, with its RAM kept, and begin a game as ALE does. mode, difficulty: ALE's numbers."""
     cdef const Facts* facts = &rom.facts
-    cdef int k, _k
+    cdef int k, j, place = 0, turns = 0
     power_on_again(m, rom, POWER_ON_TIMERS[resets if resets < 512 else 2 + (resets - 2) % 510])
     m.resets = resets
     m.ohm = OHM_START
     for k in range(4):
-        m.paddles[k] = OHM_START if k < 2 and facts.paddles else OHM_LEAST  # the second pair is not moved
+        m.paddles[k] = OPEN if not facts.paddles else OHM_START if k < 2 else OHM_LEAST  # the second pair is not moved
+    m.switches_rest = <uint8_t>(ALL_UP | (difficulty & 3) << 6)
+    for k in range(facts.mode_count):
+        if facts.modes[k] == mode:
+            place = k
     press(m, facts, 0)
-    for _k in range(60):
+    for k in range(60):
         run_frame(m, rom)
-    for k in range(facts.start_frames):
-        set_switches(m, ALL_UP & ~facts.start[k] & 0xFF)
-        run_frame(m, rom)
-    for k in range(facts.begin_actions):
-        press(m, facts, facts.begin[k])
-        run_frame(m, rom)
+    k = 0
+    while k < facts.step_count:
+        if facts.steps[k].body == 0:
+            play_step(m, rom, &facts.steps[k])
+            k += 1
+        elif turns == TURNS or mode_is_there(m, facts, place):
+            k += facts.steps[k].body + 1
+        else:
+            turns += 1
+            for j in range(facts.steps[k].body):
+                play_step(m, rom, &facts.steps[k + 1 + j])
     m.score = number(m, facts.score, facts.scores)
 
 
@@ -101,14 +130,24 @@ cdef inline int32_t reward(Console* m, const Facts* facts) noexcept nogil:
     return gain
 
 
-cdef inline int lives_left(const Console* m, const Facts* facts) noexcept nogil:
-    return number(m, facts.lives, facts.lives_terms) + facts.lives_more
+cdef inline bint all_true(const Console* m, const End* end) noexcept nogil:
+    cdef int k, value
+    for k in range(end.count):
+        value = m.ram[end.tests[k].address & 0x7F]
+        if not end.tests[k].values[value >> 3] >> (value & 7) & 1:
+            return False
+    return True
 
 
 cdef inline bint is_over(const Console* m, const Facts* facts) noexcept nogil:
-    cdef int k, value
+    cdef int k
     for k in range(facts.ends_count):
-        value = m.ram[facts.ends[k].address & 0x7F]
-        if facts.ends[k].values[value >> 3] >> (value & 7) & 1:
+        if all_true(m, &facts.ends[k]):
             return True
     return False
+
+
+cdef inline int lives_left(const Console* m, const Facts* facts) noexcept nogil:
+    if not facts.lives_stay and is_over(m, facts):
+        return 0
+    return number(m, facts.lives, facts.lives_terms) + facts.lives_more

@@ -37,7 +37,7 @@ cdef inline void power_on_again(Console* m, const Rom* rom, int timer) noexcept 
     m.late = -1
     m.port_a = m.port_a_out = m.port_b = m.port_b_out = 0
     m.sticks = 0xFF
-    m.switches = m.switches_set = 0x3F
+    m.switches = 0x3F
     m.cut = 0
     m.triggers = m.vblank = m.done = m.odd = m.odd_next = 0
     m.dumped = 0
@@ -49,28 +49,30 @@ cdef inline void power_on_again(Console* m, const Rom* rom, int timer) noexcept 
     m.tia.no_comb = rom.facts.no_comb
 
 
-cdef inline void set_switches(Console* m, int switches) noexcept nogil:
-    """SWCHB's inputs for the next frame; after a frame that was cut off, those of the call before count once more."""
-    m.switches = m.switches_set if m.cut else <uint8_t>switches
-    m.switches_set = <uint8_t>switches
-
-
 cdef inline void run_frame(Console* m, const Rom* rom) noexcept nogil:
-    """Run to the end of the frame, with the switches that `set_switches` set."""
+    """Run to the end of the frame.
+
+    A frame that was cut off has passed its last line, and goes on in the next call: up to its next write to the TIA, at most.
+    """
     cdef Cpu cpu = m.cpu
     cdef int left = INSTRUCTIONS
+    cdef int32_t cycles
     m.done = 0
-    m.logged = m.replayed = 0
-    m.before = m.tia
+    if not m.cut:
+        m.logged = m.replayed = 0
+        m.before = m.tia
     while not m.done and left > 0:
         execute(&cpu, m, rom)
         left -= 1
     m.cut = not m.done
-    cdef int32_t cycles = cpu.cycle - cpu.cycle % LINE
     m.shown = 3 * cpu.cycle
-    m.odd = m.odd_next
-    m.odd_next = cycles // LINE & 1 if m.last_line > 300 else 0
     replay(m, m.shown)
+    cycles = cpu.cycle - cpu.cycle % LINE
+    if m.cut:
+        cycles -= (m.last_line + 1) * LINE
+    else:
+        m.odd = m.odd_next
+        m.odd_next = cycles // LINE & 1 if m.last_line > 300 else 0
     tia_end_frame(&m.tia, 3 * cycles)
     riot_end_frame(m, cycles)
     m.dumped = max(m.dumped - cycles, -(1 << 28))

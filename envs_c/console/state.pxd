@@ -9,6 +9,9 @@ cdef enum:
     LOG = 2048            # writes to the TIA that are kept between two replays
     LINE = 76             # cycles of the processor in a line
     CLOCKS = 228          # of the TIA in a line: three a cycle
+    OPEN = -1             # ohm of a paddle that is not there
+    STEPS = 64            # of a game's start, at most
+    MODES = 64            # of a game, at most
 
 
 ctypedef struct Cpu:
@@ -53,10 +56,10 @@ ctypedef struct Console:
     # the user
     uint8_t sticks        # SWCHA's inputs: the right nibble is player 1
     uint8_t switches      # SWCHB's inputs
-    uint8_t switches_set  # by the user; a frame that was cut off delays them by a frame
-    uint8_t cut           # the last frame ended after INSTRUCTIONS
+    uint8_t switches_rest # without a switch pressed; ALE's difficulties are bits 6 and 7
+    uint8_t cut           # the last frame ended after INSTRUCTIONS and goes on
     uint8_t triggers      # bit 0 and 1: the buttons of players 0 and 1 are pressed
-    int32_t[4] paddles    # ohm
+    int32_t[4] paddles    # ohm, or OPEN
     # the cartridge (cartridge.pxd)
     uint16_t[8] slice     # offset in the ROM of each 1 KB of the address space; the second half is for addresses with bit 13
     uint8_t[128] extra    # RAM of the cartridge
@@ -91,20 +94,39 @@ ctypedef struct Term:
     int32_t multiplier
 
 
-ctypedef struct End:
-    # The game is over if ram[address] is in the set.
+ctypedef struct Test:
+    # True if ram[address] is in the set.
     uint8_t address
     uint8_t[32] values    # bit v & 7 of byte v >> 3
 
 
+ctypedef struct End:
+    # The game is over if all tests are true.
+    Test[4] tests
+    int count
+
+
+ctypedef struct Step:
+    # A part of a game's start.
+    uint8_t switches      # SWCHB's switches that are pressed: bit 0 RESET, bit 1 SELECT
+    uint8_t action        # ALE's number
+    uint16_t frames
+    int body              # above 0: the next `body` steps are repeated until the mode is there
+
+
 ctypedef struct Facts:
     # What the console cannot know of a game; games.toml has them.
-    uint8_t[512] start    # SWCHB's switches of each frame after the first 60: bit 0 RESET, bit 1 SELECT
-    int start_frames
-    uint8_t[32] begin     # ALE's numbers of the starting actions
-    int begin_actions
+    Step[STEPS] steps     # of the start, after 60 frames without an input
+    int step_count
+    uint8_t[2] select     # bytes of RAM that hold the mode
+    int selects
+    uint8_t[MODES] modes  # ALE's numbers, and what the bytes hold in each mode
+    uint8_t[MODES][2] values
+    int mode_count
     uint8_t[18] actions   # ALE's numbers of the game's own actions
     int paddles           # 0: joystick, 1: the first paddle, 2: the second one
+    uint32_t ignored      # bit of each of ALE's actions that presses nothing
+    bint right_port       # the joystick is in the right port
     int last_line
     int top               # first line shown
     int height
@@ -115,8 +137,9 @@ ctypedef struct Facts:
     Term[4] lives
     int lives_terms
     int lives_more        # to add
-    End[4] ends
+    End[4] ends           # the game is over at any of these
     int ends_count
+    bint lives_stay       # they are not 0 when the game is over
 
 
 ctypedef struct Rom:
@@ -126,4 +149,5 @@ ctypedef struct Rom:
     int kind              # Kind of cartridge.pxd
     uint64_t key
     Facts facts
-    int hot               # first address (12 bits) of those that switch banks; 0x1000 for none
+    int hot               # first address (13 bits) of those that switch banks; 0x2000 for none
+    int plain             # first address (13 bits) of those that only read the ROM
