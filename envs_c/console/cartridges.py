@@ -32,7 +32,8 @@ KINDS = {"plain": (0, 0x2000, 0x1000), "F8": (1, 0x1FF8, 0x1000), "F6": (2, 0x1F
 ACTIONS = ("NOOP", "FIRE", "UP", "RIGHT", "LEFT", "DOWN", "UPRIGHT", "UPLEFT", "DOWNRIGHT", "DOWNLEFT", "UPFIRE", "RIGHTFIRE",
            "LEFTFIRE", "DOWNFIRE", "UPRIGHTFIRE", "UPLEFTFIRE", "DOWNRIGHTFIRE", "DOWNLEFTFIRE")
 UNKNOWN = {"kind": "", "start": "R8", "select": [], "modes": [0], "difficulties": [0], "actions": list(range(18)),
-           "ignored": [], "paddles": 0, "right_port": False, "last_line": 290, "top": 34, "height": 210, "comb": True, "score": [], "wrap": 0, "lives": [], "lives_more": 0, "lives_stay": False, "over": []}
+           "ignored": [], "paddles": 0, "right_port": False, "last_line": 290, "top": 34, "height": 210, "comb": True,
+           "score": [], "wrap": 0, "lives": [], "lives_more": 0, "lives_stay": False, "over": []}
 
 
 @functools.cache

@@ -14,7 +14,8 @@ from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
 
 from envs_c.console.facts cimport (
-    BCD, BIN, HI, LO, LOW3, SIGNED, is_over, lives_left, press, reward, start)
+    BCD, BIN, EIGHTH, GLYPH, HI, HI3, HI10, LO, LO10, LOW2, LOW3, ONES, ONES3, SIGNED, is_over,
+    lives_left, press, reward, start)
 from envs_c.console.frame cimport power_on, run_frame
 from envs_c.console.grey cimport Axis, make_axis, shrink_frames
 from envs_c.console.palette cimport NTSC, PAL
@@ -200,7 +201,8 @@ cdef void draw_starts(char* states, Io* io, int lo, int hi) noexcept nogil:
 cdef void fill(Facts* f, facts):
     """The facts of a game from a row of games.toml."""
     cdef int k, j, v
-    codes = {"bin": BIN, "bcd": BCD, "lo": LO, "hi": HI, "signed": SIGNED, "low3": LOW3}
+    codes = {"bin": BIN, "bcd": BCD, "lo": LO, "hi": HI, "signed": SIGNED, "low3": LOW3, "hi3": HI3, "ones": ONES,
+             "lo10": LO10, "hi10": HI10, "eighth": EIGHTH, "glyph": GLYPH, "low2": LOW2, "ones3": ONES3}
     for k, (switches, action, frames, body) in enumerate(facts["steps"]):
         f.steps[k].switches, f.steps[k].action, f.steps[k].frames, f.steps[k].body = switches, action, frames, body
     f.step_count = len(facts["steps"])

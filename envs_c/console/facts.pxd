@@ -8,7 +8,8 @@ from envs_c.console.state cimport OPEN, Console, End, Facts, Rom, Step, Term
 
 
 cdef enum Coding:
-    BIN, BCD, LO, HI, SIGNED, LOW3
+    BIN, BCD, LO, HI, SIGNED, LOW3, HI3, ONES, LO10, HI10, EIGHTH, GLYPH,
+    LOW2, ONES3
 
 
 cdef enum:
@@ -109,6 +110,22 @@ cdef inline int decoded(int value, int coding) noexcept nogil:
         return value & 7
     if coding == HI:
         return value >> 4
+    if coding == HI3:
+        return value >> 4 & 7
+    if coding == LOW2:
+        return value & 3
+    if coding == ONES3:   # in the lowest three bits
+        return (value & 1) + (value >> 1 & 1) + (value >> 2 & 1)
+    if coding == LO10:    # digits, of which 10 is a blank
+        return value & 15 if value & 15 != 10 else 0
+    if coding == HI10:
+        return value >> 4 if value >> 4 != 10 else 0
+    if coding == EIGHTH:  # the place of a digit's picture, of which 128 is a blank
+        return value >> 3 if value != 128 else 0
+    if coding == GLYPH:   # the same with blanks for all that is no digit
+        return value >> 3 if value & 7 == 0 and value <= 72 else 0
+    if coding == ONES:  # in the high digit
+        return (value >> 4 & 1) + (value >> 5 & 1) + (value >> 6 & 1) + (value >> 7)
     return value - 256 if coding == SIGNED and value > 127 else value
 
 

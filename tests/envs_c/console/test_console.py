@@ -16,7 +16,8 @@ pytest.importorskip("ale_py")
 from benchmarks.console import PARTS, Console, compare
 
 # One or more of each kind of cartridge and of controls; some read collisions, some end frames late.
-EQUAL = ["amidar", "asterix", "bank_heist", "chopper_command", "frostbite", "kaboom", "pong", "qbert", "seaquest", "solaris"]
+EQUAL = ["amidar", "asterix", "bank_heist", "chopper_command", "double_dunk", "elevator_action", "frostbite", "kaboom", "klax",
+         "name_this_game", "pong", "qbert", "seaquest", "skiing", "solaris", "surround", "tetris"]
 
 
 @pytest.mark.parametrize("name", EQUAL)

@@ -1,0 +1,122 @@
+"""Cartridges of our own beside ale-py: banks, RAM, frames that are cut off; and starts and modes of games.toml."""
+
+import numpy as np
+import pytest
+
+import envs_c
+from envs_c.console import cartridges, starts
+from envs_c.errors import InvalidArgument
+
+pytest.importorskip("ale_py")
+
+from ale_py import Action
+
+from benchmarks.console import Console
+from tools.console_facts.ends import ranges
+from tools.console_facts.programs import Assembler, frame, oracle_of
+
+LIKE = "enduro"  # the game whose name our programs have under ale-py
+
+
+def rams(data: bytes, actions: list[int]) -> tuple[list[bytes], list[bytes]]:
+    """The RAM after the start and after each action, under ale-py and here."""
+    ale = oracle_of(LIKE, data)
+    ale.reset_game()
+    row = {**cartridges.table()[LIKE], "kind": "", "score": [], "lives": [], "over": []}
+    ours = Console(cartridges.game_of(data, None, row))
+    theirs, own = [ale.getRAM().tobytes()], [ours.ram[0].tobytes()]
+    for action in actions:
+        ale.act(Action(action))
+        ours.act(action)
+        theirs.append(ale.getRAM().tobytes())
+        own.append(ours.ram[0].tobytes())
+    return theirs, own
+
+
+def banked(banks: int, hot: int, with_ram: bool) -> bytes:
+    """A program that reads a byte of each bank, and adds 3 to a byte of the cartridge's RAM in each frame."""
+    code = frame(Assembler().label("frame"))
+    for bank in [*range(banks), banks - 1, 0]:
+        code(0xAD, hot + bank & 0xFF, hot + bank >> 8, 0xAD, 0xF0, 0xF2, 0x85, 0x80 + bank)
+        code(0xAD, 0x85, 0xF0, 0x18, 0x69, 3, 0x8D, 0x05, 0xF0, 0x85, 0xA0 + bank)
+    code(0xAD, 0x06, 0xF0, 0xAD, 0x86, 0xF0, 0x85, 0xB0)  # a read at an address for writing
+    code(0xA2, 200).label("line")(0x85, 2, 0xCA, 0xD0, ">line", 0x4C, "frame")
+    rom = bytearray()
+    for bank in range(banks):
+        same = bytes(256) if with_ram else bytes(range(256))
+        rom += code.rom({0: same, 0x2F0: bytes([17 * bank + 1])})
+    return bytes(rom)
+
+
+@pytest.mark.parametrize("with_ram", [False, True])
+@pytest.mark.parametrize("banks, hot", [(2, 0x1FF8), (4, 0x1FF6), (8, 0x1FF4)])
+def test_banks_and_ram_are_found_from_the_bytes_and_work_as_under_ale(banks, hot, with_ram):
+    theirs, own = rams(banked(banks, hot, with_ram), [0] * 5)
+    assert own == theirs
+    assert [own[-1][bank] for bank in range(banks)] == [17 * bank + 1 for bank in range(banks)]
+
+
+@pytest.mark.parametrize("turns", [10, 49, 60, 120])
+def test_frames_that_are_cut_off_go_on_as_under_ale(turns):
+    code = Assembler()(0xA9, 0, 0x85, 0x80, 0x85, 0x81, 0x85, 0x82, 0x85, 0x83).label("frame")
+    frame(code)(0xA2, 200).label("line")(0x85, 2, 0xCA, 0xD0, ">line", 0xE6, 0x82, 0xA5, 0x82, 0xC9, 75, 0xD0, ">frame")
+    code.label("count")(0xA0, turns, 0xE6, 0x83).label("turn")(0xE6, 0x80, 0xD0, ">turn", 0xE6, 0x81)
+    code(0xAD, 0x82, 0x02, 0x85, 0x84, 0xAD, 0x80, 0x02, 0x85, 0x85, 0x88, 0xD0, ">turn", 0x85, 0x09, 0x4C, "count")
+    theirs, own = rams(code.rom({}), [0, 2, 2, 0, 10, 0, 5, 5, 0, 1] * 2)
+    assert own == theirs
+    assert len(set(own)) > 10
+
+
+def test_a_joystick_leaves_the_paddles_unread():
+    code = frame(Assembler().label("frame"))
+    for paddle in range(4):
+        code(0xA5, 8 + paddle, 0x85, 0x80 + paddle)
+    theirs, own = rams(code(0xA2, 200).label("line")(0x85, 2, 0xCA, 0xD0, ">line", 0x4C, "frame").rom({}), [0, 1, 3])
+    assert own == theirs
+    assert all(value < 0x80 for value in own[-1][:4])
+
+
+def test_a_start_is_read_as_steps():
+    assert starts.steps("R4 2[S2 N1] [S1 uf3] f1") == [
+        (1, 0, 4, 0), (2, 0, 2, 0), (0, 0, 1, 0), (2, 0, 2, 0), (0, 0, 1, 0),
+        (0, 0, 0, 2), (2, 0, 1, 0), (0, 10, 3, 0), (0, 1, 1, 0)]
+    for wrong in ("R4 X1", "R", "4R", "R4 ]"):
+        with pytest.raises(ValueError, match="a start has steps"):
+            starts.steps(wrong)
+
+
+def test_every_start_of_the_table_can_be_read():
+    for name, row in cartridges.table().items():
+        assert 1 <= len(starts.steps(row["start"])) <= 64, name
+        assert all(len(mode) == 1 + len(row["select"]) for mode in starts.modes(row)), name
+
+
+def test_numbers_and_their_ranges():
+    assert cartridges.values("0-3 9 250-255") == [0, 1, 2, 3, 9, 250, 251, 252, 253, 254, 255]
+    assert ranges(cartridges.values("0-3 9 250-255")) == "0-3 9 250-255"
+
+
+@pytest.mark.parametrize("name, mode, difficulty", [
+    ("freeway", 3, 1), ("space_invaders", 9, 1), ("surround", 2, 3), ("frogger", 1, 0)])
+def test_modes_and_difficulties_start_as_under_ale(name, mode, difficulty):
+    from benchmarks.console import ale_of
+
+    ale = ale_of(name)
+    ale.setMode(mode)
+    ale.setDifficulty(difficulty)
+    ale.reset_game()
+    env = envs_c.make(f"atari:{name}", 1, mode=mode, difficulty=difficulty, frame_skip=1, full_action_space=True)
+    seen = [env.reset()[0][0]]
+    rams_of_ale = [ale.getRAM().copy()]
+    for action in (0, 1, 2, 5, 3, 4) * 20:
+        ale.act(Action(action))
+        seen.append(env.step(np.array([action]))[0][0].copy())
+        rams_of_ale.append(ale.getRAM().copy())
+    assert np.array_equal(seen, rams_of_ale)
+
+
+def test_a_mode_that_the_game_lacks_is_an_error():
+    with pytest.raises(InvalidArgument, match=r"option 'mode' of atari_bowling must be 0 or 2 or 4 .*, not 1"):
+        envs_c.make("atari:bowling", 1, mode=1)
+    with pytest.raises(InvalidArgument, match=r"option 'difficulty' of atari_breakout must be an integer from 0 to 1"):
+        envs_c.make("atari:breakout", 1, difficulty=2)
