@@ -1,7 +1,8 @@
 """Cartridges: up to 4 KB plain, larger ones in banks that the program switches by reading or writing certain addresses.
 
-Some with F8, F6 and F4 also have 128 bytes of RAM: an access to 1000 to 107F writes, one to 1080 to 10FF reads. A read at an
-address for writing stores the last byte of the bus.
+Some with F8, F6 and F4 also have 128 bytes of RAM: a write to 1000 to 107F stores, a read of 1080 to 10FF gives the byte.
+A read of the first ones stores and gives the last byte of the bus; ale-py gives another one. Power-on leaves zeros, in ale-py
+other bytes.
 """
 
 from libc.stdint cimport uint8_t, uint16_t

@@ -27,7 +27,7 @@ from envs_c.rng cimport Rng
 from envs_c.screen cimport SMALL, Canvas, Screen, canvas_rect, grey_of
 from envs_c.valid cimport all_between, between
 
-from envs_c.engine.checks import shown
+from envs_c.engine import checks
 from envs_c.errors import InvalidArgument
 from envs_c.game import Option
 
@@ -365,7 +365,7 @@ class Choice(Option):
         super().check(game, name, value)
         if value not in self.numbers:
             raise InvalidArgument(f"option {name!r} of {game} must be {' or '.join(map(str, self.numbers))} ({self.help}), "
-                                  f"not {shown(value)}")
+                                  f"not {checks.shown(value)}")
         return float(value)
 
 

@@ -74,7 +74,7 @@ cdef inline void play_step(Console* m, const Rom* rom, const Step* step) noexcep
 cdef inline void start(Console* m, const Rom* rom, int resets, int mode, int difficulty) noexcept nogil:
     """Turn the console off and on, with its RAM kept, and begin a game as ALE does. mode, difficulty: ALE's numbers."""
     cdef const Facts* facts = &rom.facts
-    cdef int k, j, place = 0, turns = 0
+    cdef int k, _k, j, place = 0, turns = 0
     power_on_again(m, rom, POWER_ON_TIMERS[resets if resets < 512 else 2 + (resets - 2) % 510])
     m.resets = resets
     m.ohm = OHM_START
@@ -85,7 +85,7 @@ cdef inline void start(Console* m, const Rom* rom, int resets, int mode, int dif
         if facts.modes[k] == mode:
             place = k
     press(m, facts, 0)
-    for k in range(60):
+    for _k in range(60):
         run_frame(m, rom)
     k = 0
     while k < facts.step_count:

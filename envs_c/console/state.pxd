@@ -56,7 +56,7 @@ ctypedef struct Console:
     # the user
     uint8_t sticks        # SWCHA's inputs: the right nibble is player 1
     uint8_t switches      # SWCHB's inputs
-    uint8_t switches_rest # without a switch pressed; ALE's difficulties are bits 6 and 7
+    uint8_t switches_rest  # without a switch pressed; ALE's difficulties are bits 6 and 7
     uint8_t cut           # the last frame ended after INSTRUCTIONS and goes on
     uint8_t triggers      # bit 0 and 1: the buttons of players 0 and 1 are pressed
     int32_t[4] paddles    # ohm, or OPEN
