@@ -24,4 +24,4 @@ CODE = bytes.fromhex(
     "4C 0F F0")                         #        JMP frame
 DATA = CODE.ljust(4090, b"\xEA") + ORIGIN.to_bytes(2, "little") * 3
 ROW = {**cartridges.UNKNOWN, "md5": cartridges.md5_of(DATA), "actions": [0, 1, 2, 5], "score": [[0x91, "bin", 1]],
-       "lives": [[0x90, "bin", 1]], "over": [[0x90, [0]]], "wrap": 256}
+       "lives": [[0x90, "bin", 1]], "over": [[[0x90, "0"]]], "wrap": 256}
