@@ -60,7 +60,7 @@ REPORTS = {"starts": starts_report, "ends": ends_report}
 
 def within(report, name: str) -> str:
     """The report of a game, from a process of its own."""
-    with multiprocessing.get_context("spawn").Pool(1) as pool:
+    with multiprocessing.get_context("fork").Pool(1) as pool:
         try:
             return pool.apply_async(report, (name,)).get(SECONDS)
         except multiprocessing.TimeoutError:
