@@ -2,9 +2,9 @@
 
 from libc.stdint cimport int32_t, uint8_t
 
-from envs_c.console.frame cimport power_on_again, run_frame, set_switches
+from envs_c.console.frame cimport play_frame, power_on_again, set_switches
 from envs_c.console.power_on cimport POWER_ON_TIMERS
-from envs_c.console.state cimport Console, End, Facts, Rom, Term
+from envs_c.console.state cimport Console, End, Facts, Play, Rom, Term
 
 
 cdef enum Coding:
@@ -50,8 +50,9 @@ cdef inline void press(Console* m, const Facts* facts, int action) noexcept nogi
         m.triggers = 1 if parts & FIRE else 0
 
 
-cdef inline void start(Console* m, const Rom* rom, int resets) noexcept nogil:
+cdef inline void start(Play* p, const Rom* rom, int resets) noexcept nogil:
     """Turn the console off and on, with its RAM kept, and begin a game as ALE does."""
+    cdef Console* m = &p.now
     cdef const Facts* facts = &rom.facts
     cdef int k, _k
     power_on_again(m, rom, POWER_ON_TIMERS[resets if resets < 512 else 2 + (resets - 2) % 510])
@@ -61,13 +62,13 @@ cdef inline void start(Console* m, const Rom* rom, int resets) noexcept nogil:
         m.paddles[k] = OHM_START if k < 2 and facts.paddles else OHM_LEAST  # the second pair is not moved
     press(m, facts, 0)
     for _k in range(60):
-        run_frame(m, rom)
+        play_frame(p, rom)
     for k in range(facts.start_frames):
         set_switches(m, ALL_UP & ~facts.start[k] & 0xFF)
-        run_frame(m, rom)
+        play_frame(p, rom)
     for k in range(facts.begin_actions):
         press(m, facts, facts.begin[k])
-        run_frame(m, rom)
+        play_frame(p, rom)
     m.score = number(m, facts.score, facts.scores)
 
 
