@@ -195,7 +195,7 @@ def compile_module(source: Path, texts: dict[str, bytes], scratch: Path, compile
     try:
         from Cython.Build import cythonize
         from Cython.Compiler.Errors import CompileError
-        from setuptools import Distribution, Extension
+        from setuptools import Extension
         from setuptools.errors import CompileError as CompilerError
     except ImportError as error:
         raise CompileFailed(f"{source} cannot be compiled without {error.name}: pip install cython setuptools") from None
@@ -208,15 +208,36 @@ def compile_module(source: Path, texts: dict[str, bytes], scratch: Path, compile
             modules = cythonize([Extension(source.stem, [str(scratch / source.name)], extra_compile_args=compiler_flags)],
                                 quiet=True, include_path=[str(PACKAGE.parent), str(scratch)], build_dir=str(scratch),
                                 compiler_directives=directives)
-            command = Distribution({"name": source.stem, "ext_modules": modules}).get_command_obj("build_ext")
-            command.build_lib = command.build_temp = str(scratch)
-            command.ensure_finalized()
-            command.run()
+            return linked(modules, scratch)
     except CompileError:
         raise CompileFailed(f"Cython cannot compile {source}:\n{tidy(output.getvalue(), scratch, source)}") from None
     except CompilerError as error:
         raise CompileFailed(f"the C compiler cannot compile {source}: {error}\n{output.getvalue()}") from None
-    return Path(command.get_ext_fullpath(source.stem))
+
+
+def linked(modules: list, scratch: Path) -> Path:
+    """Compile and link one Extension in the folder `scratch`; returns the library's path there."""
+    from setuptools import Distribution
+    command = Distribution({"name": modules[0].name, "ext_modules": modules}).get_command_obj("build_ext")
+    command.build_lib = command.build_temp = str(scratch)
+    command.ensure_finalized()
+    command.run()
+    return Path(command.get_ext_fullpath(modules[0].name))
+
+
+def compile_c(source: Path, compiler_flags: list[str]) -> Path:
+    """Compile a C file that this package wrote; returns the library's path beside it. Raises CompileFailed."""
+    try:
+        from setuptools import Extension
+        from setuptools.errors import CompileError, LinkError
+    except ImportError as error:
+        raise CompileFailed(f"{source.name} cannot be compiled without {error.name}: pip install setuptools") from None
+    output = io.StringIO()
+    try:
+        with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
+            return linked([Extension(source.stem, [str(source)], extra_compile_args=compiler_flags)], source.parent)
+    except (CompileError, LinkError) as error:
+        raise CompileFailed(f"the C compiler cannot compile {source.name}: {error}\n{output.getvalue()}") from None
 
 
 def tidy(text: str, scratch: Path, source: Path) -> str:

@@ -10,6 +10,7 @@ import sys
 import pytest
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before NumPy: a worker has one core, on which more threads only wait
+os.environ.setdefault("ENVS_C_RECOMPILE", "0")  # the console's own tests of it compile at once, others would in the background
 
 from support import TOY
 

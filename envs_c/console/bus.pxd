@@ -1,12 +1,12 @@
 """The address space: cartridge at 1000 to 1FFF, RAM and RIOT where bit 7 is set, the TIA elsewhere; 13 bits count."""
 
-from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t
+from libc.stdint cimport int32_t, uint8_t, uint16_t
 
 from envs_c.console.cartridge cimport cartridge_read, cartridge_write, rom_byte, switch_bank
 from envs_c.console.riot cimport riot_read, riot_write
-from envs_c.console.tia cimport tia_read
-from envs_c.console.tia_rows cimport tia_run
-from envs_c.console.state cimport CLOCKS, LINE, LOG, OPEN, Console, Cpu, Rom
+from envs_c.console.tia cimport tia_forget, tia_read
+from envs_c.console.tia_rows cimport beam, tia_poke
+from envs_c.console.state cimport CLOCKS, LINE, OPEN, Console, Cpu, Drawing, Rom
 
 
 cdef enum:
@@ -15,10 +15,9 @@ cdef enum:
     WSYNC = 2
 
 
-cdef inline void replay(Console* m, int clock) noexcept nogil:
-    """Let the TIA see the log's new writes, and advance it to `clock`."""
-    tia_run(&m.tia, m.log + m.replayed, m.logged - m.replayed, clock, NULL)
-    m.replayed = m.logged
+cdef inline uint8_t* picture_of(Console* m) noexcept nogil:
+    """The picture to draw into, or NULL."""
+    return (<Drawing*>m).picture if m.drawing else NULL
 
 
 cdef inline int chip_read(Console* m, const Rom* rom, int address, int cycle, int bus) noexcept nogil:
@@ -29,7 +28,7 @@ cdef inline int chip_read(Console* m, const Rom* rom, int address, int cycle, in
         return riot_read(m, address, cycle)
     address &= 0x0F
     if address < 8:
-        replay(m, 3 * cycle)
+        beam(&m.tia, 3 * cycle, picture_of(m))
         return tia_read(&m.tia, address) | (bus & 0x3F)
     if address < 12:
         return 0x80 | (bus & 0x3F) if charged(m, address & 3, cycle) else bus & 0x3F
@@ -46,7 +45,11 @@ cdef inline bint charged(const Console* m, int paddle, int cycle) noexcept nogil
 
 
 cdef inline void chip_write(Console* m, const Rom* rom, int address, int value, int32_t* cycle) noexcept nogil:
-    """A write to the TIA, to the RIOT's ports or timer, or to the cartridge."""
+    """A write to the TIA, to the RIOT's ports or timer, or to the cartridge.
+
+    A write to the TIA that changes nothing is left out. Its delay could hold up the next write only if that came less than
+    three cycles later, as those of `push_word` do.
+    """
     cdef int clock
     if address & 0x1000:
         cartridge_write(m, rom, address, value)
@@ -58,7 +61,8 @@ cdef inline void chip_write(Console* m, const Rom* rom, int address, int value, 
     clock = 3 * cycle[0]
     if clock >= (m.last_line + 1) * CLOCKS:
         m.done = 1
-        clock = min(clock, (1 << 18) - 1)  # 18 bits of the log; the picture has ended long before
+    if m.tia.same[address] == value:
+        return
     if address == WSYNC:
         cycle[0] = (cycle[0] + LINE - 1) // LINE * LINE
     elif address == VSYNC:
@@ -74,12 +78,12 @@ cdef inline void chip_write(Console* m, const Rom* rom, int address, int value, 
             if m.vblank & 0x80 and not value & 0x80:
                 m.dumped = cycle[0]
             m.vblank = <uint8_t>value
-        if m.logged == LOG:  # only a hostile program comes here: the rows until now are lost to the picture
-            replay(m, clock)
-            m.before = m.tia
-            m.logged = m.replayed = 0
-        m.log[m.logged] = <uint32_t>clock << 14 | <uint32_t>(address << 8 | value)
-        m.logged += 1
+        tia_poke(&m.tia, address, value, clock, picture_of(m))
+
+
+cdef inline void forget_same(Console* m) noexcept nogil:
+    """The next writes to the TIA are not left out."""
+    tia_forget(&m.tia)
 
 
 cdef inline int load(Cpu* cpu, Console* m, const Rom* rom, int address) noexcept nogil:

@@ -14,10 +14,10 @@ import tomllib
 import warnings
 from pathlib import Path
 
-from envs_c.console import console, starts
+from envs_c.console import console, recompiled, starts
 from envs_c.console.console import Cartridge
 from envs_c.engine.checks import shown
-from envs_c.errors import InvalidArgument, UnknownGame, did_you_mean
+from envs_c.errors import CompileFailed, InvalidArgument, UnknownGame, did_you_mean
 
 TABLE = Path(__file__).parent / "games.toml"
 PREFIX = "atari:"
@@ -28,6 +28,7 @@ LARGEST = 32 << 10  # bytes of a cartridge
 KINDS = {"plain": (0, 0x2000, 0x1000), "F8": (1, 0x1FF8, 0x1000), "F6": (2, 0x1FF6, 0x1000), "F4": (3, 0x1FF4, 0x1000),
          "E0": (4, 0x1FE0, 0x1000), "FE": (5, 0x2000, 0x1000), "F8SC": (6, 0x1FF8, 0x1100), "F6SC": (7, 0x1FF6, 0x1100),
          "F4SC": (8, 0x1FF4, 0x1100)}
+INSERTED = {}  # Game -> (ROM, key, facts): what recompiled/ takes
 # ALE's actions in ALE's order, which games.toml numbers
 ACTIONS = ("NOOP", "FIRE", "UP", "RIGHT", "LEFT", "DOWN", "UPRIGHT", "UPLEFT", "DOWNRIGHT", "DOWNLEFT", "UPFIRE", "RIGHTFIRE",
            "LEFTFIRE", "DOWNFIRE", "UPRIGHTFIRE", "UPLEFTFIRE", "DOWNRIGHTFIRE", "DOWNLEFTFIRE")
@@ -167,9 +168,22 @@ def game_of(data: bytes, name: str | None, row: dict) -> Cartridge:
     key = int.from_bytes(hashlib.sha256(data).digest()[:6], "big")  # 48 bits: exact as a float64
     data, facts = made(data, row)
     console.insert(data, key, facts)
+    recompiled.begin(data, key, facts)
     title = title_of(name or f"rom_{key:012x}")
     names = tuple(ACTIONS[number] for number in row["actions"])
-    return console.game_of(f"atari_{name or f'rom_{key:012x}'}", title, key, facts, names, ACTIONS)
+    game = console.game_of(f"atari_{name or f'rom_{key:012x}'}", title, key, facts, names, ACTIONS)
+    INSERTED[game] = data, key, facts
+    return game
+
+
+def compile_now(name: str) -> Path:
+    """Compile a cartridge into the cache, unless it is there, and use it. name: as in `cartridge`. Raises CompileFailed."""
+    data, key, facts = INSERTED[cartridge(name)]
+    if not recompiled.can_be_compiled(facts):
+        raise CompileFailed(f"{name} has a kind of cartridge that only the interpreter plays")
+    library = recompiled.compiled(data, key, facts)
+    recompiled.attach(library, key)
+    return library
 
 
 def made(data: bytes, row: dict) -> tuple[bytes, dict]:

@@ -9,43 +9,36 @@ and in steps of one frame, the last frame alone.
 Actions, points, lives, ends and starts are ALE's, as games.toml has them.
 """
 
-from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.stdint cimport uint8_t, uint16_t, uint64_t, uintptr_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
 
-from envs_c.console.facts cimport (
-    BCD, BIN, EIGHTH, GLYPH, HI, HI3, HI10, LO, LO10, LOW2, LOW3, ONES, ONES3, SIGNED, is_over,
-    lives_left, press, reward, start)
-from envs_c.console.frame cimport power_on, run_frame
-from envs_c.console.grey cimport Axis, make_axis, shrink_frames
-from envs_c.console.palette cimport NTSC, PAL
-from envs_c.console.state cimport LOG, Console, Facts, Rom
-from envs_c.console.tia cimport Tia
-from envs_c.console.tia_rows cimport tia_run
+from envs_c.console.compiled cimport read_chip, touch_hot, trace_frame, write_chip
+from envs_c.console.facts cimport is_over, lives_left, press, reward, start
+from envs_c.console.frame cimport draw_frame, play_frame, power_on
+from envs_c.console.pictures cimport Tables, colour, make_tables, shrink
+from envs_c.console.pokes cimport poke_of
+from envs_c.console.row cimport fill
+from envs_c.console.snapshot cimport safe_console
+from envs_c.console.state cimport MOST_ROWS, WIDTH, Console, Drawing, Facts, Play, Rom, compiled_fn
 from envs_c.game cimport Game, Head, Io, picture_of, run_chunk, see, state_stride
 from envs_c.rng cimport Rng
-from envs_c.screen cimport SMALL, Canvas, Screen, canvas_rect, grey_of
-from envs_c.valid cimport all_between, between
+from envs_c.screen cimport SMALL, Canvas, Screen
+from envs_c.valid cimport between
 
-from envs_c.engine import checks
-from envs_c.errors import InvalidArgument
+from envs_c.console.choice import choice
 from envs_c.game import Option
 
 
 cdef enum:
     MOST_CARTRIDGES = 1024
-    WIDTH = 160
-    MOST_ROWS = 250
     GUARD = 4096          # bytes around the state in `try_rom`
 
 
 cdef Rom* cartridges[MOST_CARTRIDGES]
-cdef Console* loaded[MOST_CARTRIDGES]  # a console after ALE's loadROM
+cdef Play* loaded[MOST_CARTRIDGES]  # a console after ALE's loadROM
 cdef int cartridge_count = 0
-cdef uint32_t[2][256] palette              # 0xRRGGBB of NTSC and PAL; PAL's odd numbers are those after an odd frame
-cdef float[4][256] greys                   # of NTSC and PAL, and of both after an odd frame
-cdef Axis columns
-cdef Axis[2] rows                          # of a screen of 210 and of MOST_ROWS rows
+cdef Tables tables
 
 
 cdef inline int place_of(uint64_t key) noexcept nogil:
@@ -58,39 +51,33 @@ cdef inline int place_of(uint64_t key) noexcept nogil:
 
 
 cdef void reset(void* state, const double* options, Rng* rng) noexcept nogil:
-    cdef Console* m = <Console*>state
+    cdef Play* p = <Play*>state
     cdef uint64_t key = <uint64_t>options[0]
-    cdef int k = place_of(key), resets = m.resets if m.cartridge == key else 0
+    cdef int k = place_of(key), resets = p.now.resets if p.now.cartridge == key else 0
     if resets < 2 or resets > 1 << 30:
-        memcpy(m, loaded[k], sizeof(Console))
+        p[0] = loaded[k][0]
         resets = 2
     else:
         resets += 1
-    start(m, cartridges[k], resets, <int>options[2], <int>options[3])
-    m.two = 0
-    m.full = options[1] != 0
-
-
-cdef inline void keep_frame(Console* m) noexcept nogil:
-    """Keep the last frame's log, for pictures of two frames."""
-    m.two = 1
-    m.earlier.before, m.earlier.shown, m.earlier.odd, m.earlier.logged = m.before, m.shown, m.odd, m.logged
-    memcpy(m.earlier.log, m.log, m.logged * sizeof(uint32_t))
+    start(p, cartridges[k], resets, <int>options[2], <int>options[3])
+    p.two = 0
+    p.now.full = options[1] != 0
 
 
 cdef float step(void* state, int action, Rng* rng, bint* over) noexcept nogil:
-    cdef Console* m = <Console*>state
+    cdef Play* p = <Play*>state
+    cdef Console* m = &p.now
     cdef const Rom* rom = cartridges[place_of(m.cartridge)]
     action = action if m.full else rom.facts.actions[action]
     press(m, &rom.facts, 0 if rom.facts.ignored >> action & 1 else action)
-    keep_frame(m)
-    run_frame(m, rom)
+    p.two = 1
+    play_frame(p, rom)
     over[0] = is_over(m, &rom.facts)
     return <float>reward(m, &rom.facts)
 
 
 cdef void observe(const void* state, void* out) noexcept nogil:
-    memcpy(out, (<const Console*>state).ram, 128)
+    memcpy(out, (<const Play*>state).now.ram, 128)
 
 
 cdef void backdrop(const double* options, Canvas* canvas) noexcept nogil:
@@ -99,93 +86,50 @@ cdef void backdrop(const double* options, Canvas* canvas) noexcept nogil:
 
 cdef void draw(const void* state, Canvas* canvas) noexcept nogil:
     """The last frame."""
-    cdef const Console* m = <const Console*>state
-    cdef uint8_t[WIDTH * MOST_ROWS] picture
-    paint_frame(&m.before, m.log, m.logged, m.shown, picture)
+    cdef const Play* p = <const Play*>state
+    cdef Drawing drawn
+    draw_frame(&p.before[p.last], cartridges[place_of(p.now.cartridge)], &drawn)
     if canvas.rgb == NULL:
-        shrink(m, picture, NULL, canvas)
+        shrink(&tables, &drawn, NULL, canvas)
     else:
-        colour(m, picture, canvas)
+        colour(&tables, &drawn, canvas)
 
 
 cdef void draw_two(const void* state, Canvas* canvas) noexcept nogil:
     """The brighter pixels of the last two frames of the episode, on a grey canvas."""
-    cdef const Console* m = <const Console*>state
-    cdef uint8_t[WIDTH * MOST_ROWS] picture, other
-    paint_frame(&m.before, m.log, m.logged, m.shown, picture)
-    if m.two:
-        paint_frame(&m.earlier.before, m.earlier.log, m.earlier.logged, m.earlier.shown, other)
-    shrink(m, picture, other if m.two else NULL, canvas)
-
-
-cdef inline void paint_frame(const Tia* before, const uint32_t* log, int logged, int shown, uint8_t* picture) noexcept nogil:
-    """The colours of a frame's pixels. picture: (MOST_ROWS, WIDTH), of which the screen's rows are written."""
-    cdef Tia tia = before[0]
-    memset(picture, 0, WIDTH * tia.height)
-    tia_run(&tia, log, logged, shown, picture)
-
-
-cdef inline void shrink(const Console* m, const uint8_t* picture, const uint8_t* other, Canvas* canvas) noexcept nogil:
-    cdef bint pal = m.last_line > 300
-    cdef float[MOST_ROWS * SMALL] narrow
-    cdef int[MOST_ROWS] kept
-    shrink_frames(picture, greys[2 * m.odd + pal], other, greys[2 * m.earlier.odd + pal], m.tia.height, &columns,
-                  &rows[m.tia.height == MOST_ROWS], narrow, kept, canvas)
-
-
-cdef inline void colour(const Console* m, const uint8_t* picture, Canvas* canvas) noexcept nogil:
-    """Paint a frame on a canvas in colour."""
-    cdef const uint32_t* colours = palette[m.last_line > 300]
-    cdef const uint8_t* row
-    cdef int y, x, first
-    for y in range(m.tia.height):
-        row = picture + y * WIDTH
-        x = 0
-        while x < WIDTH:
-            first = x
-            while x < WIDTH and row[x] == row[first]:
-                x += 1
-            canvas_rect(canvas, first, y, x - first, 1, colours[row[first] | m.odd])
+    cdef const Play* p = <const Play*>state
+    cdef const Rom* rom = cartridges[place_of(p.now.cartridge)]
+    cdef Drawing drawn, other
+    draw_frame(&p.before[p.last], rom, &drawn)
+    if p.two:
+        draw_frame(&p.before[1 - p.last], rom, &other)
+    shrink(&tables, &drawn, &other if p.two else NULL, canvas)
 
 
 cdef int lives(const void* state) noexcept nogil:
-    cdef const Console* m = <const Console*>state
+    cdef const Console* m = &(<const Play*>state).now
     return lives_left(m, &cartridges[place_of(m.cartridge)].facts)
-
-
-cdef inline bint safe(const Tia* tia, const Facts* facts) noexcept nogil:
-    return (tia.top == facts.top and tia.height == facts.height and between(tia.clock, -(1 << 20), 1 << 20)
-            and between(tia.hmove, -(1 << 30), 1 << 20) and all_between(tia.position, 5, 0, WIDTH - 1))
 
 
 cdef bint valid(const void* state, const double* options, bint over) noexcept nogil:
     """Bounds of all that is used as an index, a count or a shift; registers and RAM can hold any bytes."""
-    cdef const Console* m = <const Console*>state
-    cdef int k = place_of(m.cartridge), i
-    if k < 0 or m.cartridge != <uint64_t>options[0]:
-        return False
-    for i in range(8):
-        if m.slice[i] + 1024 > cartridges[k].size or m.slice[i] % 1024 != 0:
-            return False
-    return (between(m.logged, 0, LOG) and between(m.replayed, 0, m.logged) and between(m.shift, 0, 10)
-            and between(m.cpu.cycle, 0, 1 << 16) and between(m.shown, 0, 1 << 20) and between(m.vsync, -(1 << 20), 1 << 20)
-            and between(m.timer_set, -(1 << 25), 1 << 16) and between(m.late, -1, 1 << 26)
-            and between(m.dumped, -(1 << 30), 1 << 16) and m.last_line == cartridges[k].facts.last_line
-            and safe(&m.tia, &cartridges[k].facts) and safe(&m.before, &cartridges[k].facts) and m.odd < 2
-            and between(m.earlier.logged, 0, LOG) and between(m.earlier.shown, 0, 1 << 20) and m.earlier.odd < 2
-            and (not m.two or safe(&m.earlier.before, &cartridges[k].facts)))
+    cdef const Play* p = <const Play*>state
+    cdef int k = place_of(p.now.cartridge)
+    return (k >= 0 and p.now.cartridge == <uint64_t>options[0] and between(p.last, 0, 1)
+            and safe_console(&p.now, cartridges[k]) and safe_console(&p.before[0], cartridges[k])
+            and safe_console(&p.before[1], cartridges[k]))
 
 
 cdef void chunk(char* states, Io* io, int lo, int hi) noexcept nogil:
     cdef bint two = io.frame_skip > 1 or io.frame_skip_span > 1
-    run_chunk(reset, step, observe, draw_two if two else draw, NULL, sizeof(Console), states, io, lo, hi)
+    run_chunk(reset, step, observe, draw_two if two else draw, NULL, sizeof(Play), states, io, lo, hi)
     if two and io.noop_max > 0 and io.paint == NULL:
         draw_starts(states, io, lo, hi)
 
 
 cdef void draw_starts(char* states, Io* io, int lo, int hi) noexcept nogil:
     """Observe again where an episode began with frames of NOOP: its first picture shows the last frame alone."""
-    cdef size_t stride = state_stride(sizeof(Console))
+    cdef size_t stride = state_stride(sizeof(Play))
     cdef const Head* head
     cdef uint8_t* picture
     cdef void* out
@@ -198,66 +142,75 @@ cdef void draw_starts(char* states, Io* io, int lo, int hi) noexcept nogil:
             see(observe, draw, NULL, states + i * stride + sizeof(Head), io, True, out, picture, NULL)
 
 
-cdef void fill(Facts* f, facts):
-    """The facts of a game from a row of games.toml."""
-    cdef int k, j, v
-    codes = {"bin": BIN, "bcd": BCD, "lo": LO, "hi": HI, "signed": SIGNED, "low3": LOW3, "hi3": HI3, "ones": ONES,
-             "lo10": LO10, "hi10": HI10, "eighth": EIGHTH, "glyph": GLYPH, "low2": LOW2, "ones3": ONES3}
-    for k, (switches, action, frames, body) in enumerate(facts["steps"]):
-        f.steps[k].switches, f.steps[k].action, f.steps[k].frames, f.steps[k].body = switches, action, frames, body
-    f.step_count = len(facts["steps"])
-    for k, v in enumerate(facts["select"]):
-        f.select[k] = v - 128
-    f.selects = len(facts["select"])
-    for k, (mode, *values) in enumerate(facts["modes"]):
-        f.modes[k] = mode
-        for v in range(f.selects):
-            f.values[k][v] = values[v]
-    f.mode_count = len(facts["modes"])
-    for k, v in enumerate(facts["actions"]):
-        f.actions[k] = v
-    f.paddles, f.last_line, f.top, f.height = facts["paddles"], facts["last_line"], facts["top"], facts["height"]
-    f.ignored = sum(1 << v for v in facts["ignored"])
-    f.no_comb, f.right_port = not facts["comb"], facts["right_port"]
-    for k, (address, coding, factor) in enumerate(facts["score"]):
-        f.score[k].address, f.score[k].coding, f.score[k].multiplier = address - 128, codes[coding], factor
-    f.scores, f.wrap = len(facts["score"]), facts["wrap"]
-    for k, (address, coding, factor) in enumerate(facts["lives"]):
-        f.lives[k].address, f.lives[k].coding, f.lives[k].multiplier = address - 128, codes[coding], factor
-    f.lives_terms, f.lives_more = len(facts["lives"]), facts["lives_more"]
-    for k, tests in enumerate(facts["over"]):
-        f.ends[k].count = len(tests)
-        for j, (address, values) in enumerate(tests):
-            f.ends[k].tests[j].address = address - 128
-            for v in values:
-                f.ends[k].tests[j].values[v >> 3] |= 1 << (v & 7)
-    f.lives_stay = facts["lives_stay"]
-    f.ends_count = len(facts["over"])
-
-
 def insert(bytes data, uint64_t key, facts):
-    """Make a cartridge known to the console. data: the ROM, 2 KB or a multiple of 4 KB."""
+    """Make a cartridge known to the console. data: the ROM, 2 KB or a multiple of 4 KB. Raises ValueError as `fill` does."""
     global cartridge_count
     cdef Rom* rom
-    cdef Console* m
+    cdef Play* p
+    cdef Facts filled
     if place_of(key) >= 0:
         return
     if cartridge_count == MOST_CARTRIDGES:
         raise MemoryError(f"no room for more than {MOST_CARTRIDGES} cartridges")
+    memset(&filled, 0, sizeof(Facts))
+    fill(&filled, facts)
     rom = <Rom*>calloc(1, sizeof(Rom))
-    m = <Console*>malloc(sizeof(Console))
+    p = <Play*>calloc(1, sizeof(Play))
     rom.bytes = <uint8_t*>malloc(len(data))
     memcpy(rom.bytes, <const char*>data, len(data))
     rom.size, rom.kind, rom.key = len(data), facts["kind"], key
     rom.hot, rom.plain = facts["hot"], facts["plain"]
-    fill(&rom.facts, facts)
+    rom.facts = filled
     with nogil:
-        power_on(m, rom)
+        power_on(&p.now, rom)
         for _k in range(60):
-            run_frame(m, rom)
-        start(m, rom, 1, rom.facts.modes[0], 0)
-    loaded[cartridge_count], cartridges[cartridge_count] = m, rom
+            play_frame(p, rom)
+        start(p, rom, 1, rom.facts.modes[0], 0)
+    loaded[cartridge_count], cartridges[cartridge_count] = p, rom
     cartridge_count += 1
+
+
+def layout() -> dict[str, int]:
+    """The places of the fields that recompiled/prelude.h reads and writes, in bytes from the console's start."""
+    cdef Console m
+    cdef char* first = <char*>&m
+    return {"AT_RAM": <char*>&m.ram - first, "AT_SLICE": <char*>&m.slice - first, "AT_DONE": <char*>&m.done - first,
+            "AT_DRAWING": <char*>&m.drawing - first, "AT_SAME": <char*>&m.tia.same - first,
+            "AT_COLOUR": <char*>&m.tia.colour - first, "AT_TIMER": <char*>&m.timer - first,
+            "AT_SHIFT": <char*>&m.shift - first, "AT_TIMER_SET": <char*>&m.timer_set - first}
+
+
+def callbacks() -> list[int]:
+    """The addresses of read_chip, write_chip and touch_hot, then that of each of the TIA's 64 registers, or 0."""
+    return [<uintptr_t>&read_chip, <uintptr_t>&write_chip, <uintptr_t>&touch_hot,
+            *(<uintptr_t>poke_of(register) for register in range(64))]
+
+
+def attach(uint64_t key, uintptr_t run):
+    """Let an inserted cartridge run by the compiled function at this address; 0 for the interpreter."""
+    cartridges[place_of(key)].compiled = <compiled_fn><void*>run
+
+
+def trace(uint64_t key, const uint8_t[::1] actions):
+    """Play an inserted cartridge by the interpreter, and return its code that was executed.
+
+    actions: ALE's number of each frame's action; they follow a reset.
+
+    Returns `found` and `addresses` of trace_frame as bytes, the second two a place.
+    """
+    cdef int k = place_of(key), i
+    cdef const Rom* rom = cartridges[k]
+    cdef bytearray found = bytearray(8 * rom.size), addresses = bytearray(16 * rom.size)
+    cdef uint8_t* marks = found
+    cdef char* places = addresses
+    cdef Play p = loaded[k][0]
+    with nogil:
+        for i in range(actions.shape[0]):
+            press(&p.now, &rom.facts, actions[i])
+            trace_frame(&p.now, rom, marks, <uint16_t*>places)
+            if is_over(&p.now, &rom.facts):
+                start(&p, rom, p.now.resets + 1, rom.facts.modes[0], 0)
+    return bytes(found), bytes(addresses)
 
 
 def try_rom(bytes data, facts, actions, *, int seed=0):
@@ -270,7 +223,7 @@ def try_rom(bytes data, facts, actions, *, int seed=0):
     Returns the RAM, 128 bytes. Raises RuntimeError if the console wrote outside its state.
     """
     global cartridge_count
-    cdef size_t size = sizeof(Console)
+    cdef size_t size = sizeof(Play)
     cdef int k
     cdef char* memory
     cdef uint8_t* rgb
@@ -321,24 +274,8 @@ cdef void draw_once(const void* state, uint8_t* memory, int height) noexcept nog
     draw_two(state, &canvas)
 
 
-cdef inline uint32_t without_colour(uint32_t colour) noexcept nogil:
-    """The grey of a PAL colour after a frame with an odd number of lines."""
-    cdef int grey = <int>(0.2989 * (colour >> 16) + 0.5870 * (colour >> 8 & 255) + 0.1140 * (colour & 255) + 0.5)
-    return <uint32_t>(grey << 16 | grey << 8 | grey)
-
-
 cdef void prepare() noexcept nogil:
-    cdef int k, pal
-    for k in range(256):
-        palette[0][k] = NTSC[k >> 1]
-        palette[1][k] = without_colour(PAL[k >> 1]) if k & 1 else PAL[k >> 1]
-    for k in range(256):
-        for pal in range(2):
-            greys[pal][k] = grey_of(palette[pal][k])
-            greys[2 + pal][k] = grey_of(palette[pal][k | 1])
-    make_axis(&columns, WIDTH)
-    make_axis(&rows[0], 210)
-    make_axis(&rows[1], MOST_ROWS)
+    make_tables(&tables)
 
 
 class Cartridge(Game):
@@ -358,24 +295,6 @@ class Cartridge(Game):
         return f"Atari/{self.title}-v0"
 
 
-class Choice(Option):
-    """An option that must be one of `numbers`, a sorted list."""
-
-    def check(self, game, name, value):
-        super().check(game, name, value)
-        if value not in self.numbers:
-            raise InvalidArgument(f"option {name!r} of {game} must be {' or '.join(map(str, self.numbers))} ({self.help}), "
-                                  f"not {checks.shown(value)}")
-        return float(value)
-
-
-def choice(numbers, str meaning):
-    """The option that is one of these numbers; its default is the smallest."""
-    option = Choice(min(numbers), min(numbers), max(numbers), meaning)
-    option.numbers = sorted(set(numbers))
-    return option
-
-
 def game_of(str name, str title, uint64_t key, facts, names, all_names):
     """The `Game` of an inserted cartridge."""
     cdef Game game = Cartridge(
@@ -390,4 +309,4 @@ def game_of(str name, str title, uint64_t key, facts, names, all_names):
         compared_with="ale-py, frame by frame: RAM, picture, reward, lives and end.",
     )
     game.key = key
-    return game.bind(chunk, backdrop, draw, sizeof(Console), has_mask=False, valid=valid, lives=lives, prepare=prepare)
+    return game.bind(chunk, backdrop, draw, sizeof(Play), has_mask=False, valid=valid, lives=lives, prepare=prepare)

@@ -6,7 +6,7 @@ Its access to memory happens in its last cycle.
 
 from libc.stdint cimport uint8_t, uint16_t
 
-from envs_c.console.bus cimport fetch, fetch_word, load, store
+from envs_c.console.bus cimport fetch, fetch_word, forget_same, load, store
 from envs_c.console.state cimport Console, Cpu, Rom
 
 
@@ -106,6 +106,14 @@ cdef inline void push(Cpu* cpu, Console* m, const Rom* rom, int value) noexcept 
     cpu.sp -= 1
 
 
+cdef inline void push_word(Cpu* cpu, Console* m, const Rom* rom, int word) noexcept nogil:
+    """Both bytes in one cycle."""
+    if cpu.sp < 0x82:  # the stack lies in the TIA
+        forget_same(m)
+    push(cpu, m, rom, word >> 8)
+    push(cpu, m, rom, word & 0xFF)
+
+
 cdef inline int pull(Cpu* cpu, Console* m, const Rom* rom) noexcept nogil:
     cpu.sp += 1
     return load(cpu, m, rom, 0x100 | cpu.sp)
@@ -130,8 +138,7 @@ cdef inline void jump_indirect(Cpu* cpu, Console* m, const Rom* rom) noexcept no
 cdef inline void jsr(Cpu* cpu, Console* m, const Rom* rom) noexcept nogil:
     cdef int low = fetch(cpu, m, rom)
     cpu.cycle += 6
-    push(cpu, m, rom, cpu.pc >> 8)
-    push(cpu, m, rom, cpu.pc & 0xFF)
+    push_word(cpu, m, rom, cpu.pc)
     cpu.pc = <uint16_t>(low | fetch(cpu, m, rom) << 8)
 
 
@@ -154,8 +161,7 @@ cdef inline void brk(Cpu* cpu, Console* m, const Rom* rom) noexcept nogil:
     cdef int low
     cpu.cycle += 7
     cpu.pc += 1
-    push(cpu, m, rom, cpu.pc >> 8)
-    push(cpu, m, rom, cpu.pc & 0xFF)
+    push_word(cpu, m, rom, cpu.pc)
     push(cpu, m, rom, status(cpu))
     cpu.i = 1
     low = load(cpu, m, rom, 0xFFFE)

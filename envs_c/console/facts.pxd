@@ -2,9 +2,9 @@
 
 from libc.stdint cimport int32_t, uint8_t
 
-from envs_c.console.frame cimport power_on_again, run_frame
+from envs_c.console.frame cimport play_frame, power_on_again
 from envs_c.console.power_on cimport POWER_ON_TIMERS
-from envs_c.console.state cimport OPEN, Console, End, Facts, Rom, Step, Term
+from envs_c.console.state cimport OPEN, Console, End, Facts, Play, Rom, Step, Term
 
 
 cdef enum Coding:
@@ -64,15 +64,16 @@ cdef inline bint mode_is_there(const Console* m, const Facts* facts, int mode) n
     return True
 
 
-cdef inline void play_step(Console* m, const Rom* rom, const Step* step) noexcept nogil:
+cdef inline void play_step(Play* p, const Rom* rom, const Step* step) noexcept nogil:
     cdef int _k
     for _k in range(step.frames):
-        press(m, &rom.facts, step.action, step.switches)
-        run_frame(m, rom)
+        press(&p.now, &rom.facts, step.action, step.switches)
+        play_frame(p, rom)
 
 
-cdef inline void start(Console* m, const Rom* rom, int resets, int mode, int difficulty) noexcept nogil:
+cdef inline void start(Play* p, const Rom* rom, int resets, int mode, int difficulty) noexcept nogil:
     """Turn the console off and on, with its RAM kept, and begin a game as ALE does. mode, difficulty: ALE's numbers."""
+    cdef Console* m = &p.now
     cdef const Facts* facts = &rom.facts
     cdef int k, _k, j, place = 0, turns = 0
     power_on_again(m, rom, POWER_ON_TIMERS[resets if resets < 512 else 2 + (resets - 2) % 510])
@@ -86,18 +87,18 @@ cdef inline void start(Console* m, const Rom* rom, int resets, int mode, int dif
             place = k
     press(m, facts, 0)
     for _k in range(60):
-        run_frame(m, rom)
+        play_frame(p, rom)
     k = 0
     while k < facts.step_count:
         if facts.steps[k].body == 0:
-            play_step(m, rom, &facts.steps[k])
+            play_step(p, rom, &facts.steps[k])
             k += 1
         elif turns == TURNS or mode_is_there(m, facts, place):
             k += facts.steps[k].body + 1
         else:
             turns += 1
             for j in range(facts.steps[k].body):
-                play_step(m, rom, &facts.steps[k + 1 + j])
+                play_step(p, rom, &facts.steps[k + 1 + j])
     m.score = number(m, facts.score, facts.scores)
 
 

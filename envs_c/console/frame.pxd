@@ -3,13 +3,14 @@
 from libc.stdint cimport int32_t, uint8_t
 from libc.string cimport memcpy, memset
 
-from envs_c.console.bus cimport replay
+from envs_c.console.bus cimport picture_of
 from envs_c.console.tia cimport tia_end_frame, tia_init
+from envs_c.console.tia_rows cimport beam
 from envs_c.console.cartridge cimport insert, rom_byte
 from envs_c.console.instructions cimport execute
 from envs_c.console.power_on cimport POWER_ON_RAM, POWER_ON_TIMERS
 from envs_c.console.riot cimport riot_end_frame
-from envs_c.console.state cimport LINE, Console, Cpu, Rom
+from envs_c.console.state cimport LINE, Console, Cpu, Drawing, Play, Rom
 
 
 cdef enum:
@@ -56,27 +57,52 @@ cdef inline void run_frame(Console* m, const Rom* rom) noexcept nogil:
     """
     cdef Cpu cpu = m.cpu
     cdef int left = INSTRUCTIONS
-    cdef int32_t cycles
-    m.done = 0
-    if not m.cut:
-        m.logged = m.replayed = 0
-        m.before = m.tia
+    begin_frame(m)
     while not m.done and left > 0:
+        if rom.compiled:
+            left = rom.compiled(&cpu, m, rom, left)
+            if m.done:
+                break
         execute(&cpu, m, rom)
         left -= 1
+    m.cpu = cpu
+    end_frame(m)
+
+
+cdef inline void begin_frame(Console* m) noexcept nogil:
+    """A frame begins, or one that was cut off goes on."""
+    m.done = 0
+    if not m.cut:
+        m.odd = m.odd_next
+
+
+cdef inline void end_frame(Console* m) noexcept nogil:
+    """The frame has ended, and the next one begins at clock 0; or it was cut off, and goes on after its last line."""
+    cdef int32_t cycles = m.cpu.cycle - m.cpu.cycle % LINE
     m.cut = not m.done
-    m.shown = 3 * cpu.cycle
-    replay(m, m.shown)
-    cycles = cpu.cycle - cpu.cycle % LINE
     if m.cut:
         cycles -= (m.last_line + 1) * LINE
     else:
-        m.odd = m.odd_next
         m.odd_next = cycles // LINE & 1 if m.last_line > 300 else 0
+    beam(&m.tia, 3 * m.cpu.cycle, picture_of(m))
     tia_end_frame(&m.tia, 3 * cycles)
     riot_end_frame(m, cycles)
     m.dumped = max(m.dumped - cycles, -(1 << 28))
     if m.vsync >= 0:
         m.vsync -= 3 * cycles
-    cpu.cycle -= cycles
-    m.cpu = cpu
+    m.cpu.cycle -= cycles
+
+
+cdef inline void play_frame(Play* p, const Rom* rom) noexcept nogil:
+    """`run_frame`, and remember where the frame began: for one that goes on, where it began first, for it has its picture."""
+    p.last ^= 1
+    p.before[p.last] = p.before[1 - p.last] if p.now.cut else p.now
+    run_frame(&p.now, rom)
+
+
+cdef inline void draw_frame(const Console* before, const Rom* rom, Drawing* out) noexcept nogil:
+    """The picture of the frame that began as `before`."""
+    out.console = before[0]
+    out.console.drawing = 1
+    memset(out.picture, 0, sizeof(out.picture))
+    run_frame(&out.console, rom)

@@ -1,17 +1,24 @@
 """The state of one console: a struct without pointers, so that a snapshot is a memcpy."""
 
-from libc.stdint cimport int16_t, int32_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t, uint64_t
 
 from envs_c.console.tia cimport Tia
 
 
 cdef enum:
-    LOG = 2048            # writes to the TIA that are kept between two replays
     LINE = 76             # cycles of the processor in a line
     CLOCKS = 228          # of the TIA in a line: three a cycle
     OPEN = -1             # ohm of a paddle that is not there
-    STEPS = 64            # of a game's start, at most
-    MODES = 64            # of a game, at most
+    WIDTH = 160           # of a picture
+    MOST_ROWS = 250
+    # a game's facts, at most
+    STEPS = 64            # of the start
+    SELECTS = 2
+    MODES = 64
+    SCORES = 8
+    LIVES = 4
+    ENDS = 4
+    TESTS = 4             # of an end
 
 
 ctypedef struct Cpu:
@@ -30,15 +37,6 @@ ctypedef struct Cpu:
     uint8_t i
     uint8_t bus           # the last byte on the data bus
     uint8_t[3] unused     # in place of padding, which would get any bytes when a copy is written back
-
-
-ctypedef struct Frame:
-    # What draws a frame: the TIA at the first write of the log, and the log.
-    Tia before
-    int32_t shown         # clock at the end of the frame
-    int32_t logged
-    uint8_t odd           # a PAL picture after a frame with an odd number of lines: it has no colours
-    uint32_t[LOG] log     # clock << 14 | register << 8 | value
 
 
 ctypedef struct Console:
@@ -71,20 +69,28 @@ ctypedef struct Console:
     uint8_t done          # the frame has ended
     uint8_t odd           # a PAL picture after a frame with an odd number of lines: it has no colours
     uint8_t odd_next
-    Tia tia               # up to the last replayed write
-    Tia before            # at the first write of the log
-    int32_t shown         # clock at the end of the last frame, for its picture
-    int32_t replayed      # entries of the log that `tia` has seen
+    Tia tia
     # the game (facts.pxd)
     uint64_t cartridge    # key of the ROM
     int32_t resets        # power-ons of this console, which decide the timer's value at power-on
     int32_t score         # after the last frame
     int32_t ohm           # the player's paddle
     uint8_t full          # 1: actions are ALE's 18, not the game's own
-    uint8_t two           # 1: `earlier` is a frame of this episode
-    int32_t logged
-    uint32_t[LOG] log     # clock << 14 | register << 8 | value
-    Frame earlier         # the frame before the last one
+    uint8_t drawing       # 1: this is the console of a `Drawing`; 0 in every `Play`
+
+
+ctypedef struct Drawing:
+    # A console that draws while it plays.
+    Console console
+    uint8_t[WIDTH * MOST_ROWS] picture  # palette indices, rows of 160; pixels that the beam did not cross keep theirs
+
+
+ctypedef struct Play:
+    # One environment. A picture is drawn by playing its frame again, if it is looked at.
+    Console now
+    Console[2] before     # at the start of the last two frames
+    int32_t last          # which of them is the last frame's
+    uint8_t two           # 1: a frame of this episode was played, so that two can be drawn
 
 
 ctypedef struct Term:
@@ -102,7 +108,7 @@ ctypedef struct Test:
 
 ctypedef struct End:
     # The game is over if all tests are true.
-    Test[4] tests
+    Test[TESTS] tests
     int count
 
 
@@ -118,10 +124,10 @@ ctypedef struct Facts:
     # What the console cannot know of a game; games.toml has them.
     Step[STEPS] steps     # of the start, after 60 frames without an input
     int step_count
-    uint8_t[2] select     # bytes of RAM that hold the mode
+    uint8_t[SELECTS] select     # bytes of RAM that hold the mode
     int selects
     uint8_t[MODES] modes  # ALE's numbers, and what the bytes hold in each mode
-    uint8_t[MODES][2] values
+    uint8_t[MODES][SELECTS] values
     int mode_count
     uint8_t[18] actions   # ALE's numbers of the game's own actions
     int paddles           # 0: joystick, 1: the first paddle, 2: the second one
@@ -131,15 +137,19 @@ ctypedef struct Facts:
     int top               # first line shown
     int height
     bint no_comb
-    Term[8] score
+    Term[SCORES] score
     int scores
     int32_t wrap          # the score's range, for differences; 0 for none
-    Term[4] lives
+    Term[LIVES] lives
     int lives_terms
     int lives_more        # to add
-    End[4] ends           # the game is over at any of these
+    End[ENDS] ends           # the game is over at any of these
     int ends_count
     bint lives_stay       # they are not 0 when the game is over
+
+
+# Executes up to `left` instructions; returns how many are left when the frame has ended, or when the interpreter must go on.
+ctypedef int (*compiled_fn)(Cpu* cpu, Console* m, const void* rom, int left) noexcept nogil
 
 
 ctypedef struct Rom:
@@ -149,5 +159,6 @@ ctypedef struct Rom:
     int kind              # Kind of cartridge.pxd
     uint64_t key
     Facts facts
+    compiled_fn compiled  # the ROM's code in C, or NULL
     int hot               # first address (13 bits) of those that switch banks; 0x2000 for none
     int plain             # first address (13 bits) of those that only read the ROM

@@ -56,8 +56,17 @@ cdef enum:
     RESP0, RESP1, RESM0, RESM1, RESBL       # registers
     GRP0 = 0x1B, GRP1, ENAM0, ENAM1, ENABL, HMP0, HMP1, HMM0, HMM1, HMBL, VDELP0, VDELP1, VDELBL, RESMP0, RESMP1, HMOVE
     HMCLR, CXCLR
+    REGISTERS = 64
     P0 = 0, P1, M0, M1, BL, PF              # objects
+    NEVER = 256
     REFLECT = 1, SCORE = 2, FIELD_FIRST = 4  # bits of CTRLPF
+
+cdef extern from *:
+    """
+    static const signed char COPIES[8][3] = {
+        {0, -1, -1}, {0, 16, -1}, {0, 32, -1}, {0, 16, 32}, {0, 64, -1}, {0, -1, -1}, {0, 32, 64}, {0, -1, -1}};
+    """
+    const signed char[8][3] COPIES
 
 ctypedef struct Mask:
     uint64_t[3] words       # bit x of 160: the object covers pixel x
@@ -76,9 +85,13 @@ ctypedef struct Tia:
     uint8_t ctrlpf, reflect, enabl, enabl_old, vdelbl, vblank
     uint8_t comb, next_comb, no_comb  # of this line and the next; 1: this cartridge never has combs
     uint8_t star, phase, star_shape  # star: missile 0 moves by itself; star_shape: 1 it is wide, 2 it is hidden
+    # What follows is derived from the above, for tia_rows.pxd
     uint8_t dirty           # bit of an object: its mask is out of date
-    uint8_t known           # 1: `pairs` holds all collisions of a whole line
-    uint16_t pairs
+    int32_t least           # clock to which writes that did not move the beam would have moved it
+    uint8_t live            # bit of an object: it shows something somewhere in the line, see `shown`
+    uint16_t known          # latches whose bit in `pairs` is up to date
+    uint16_t pairs          # latches that a whole line sets
+    uint16_t[64] same       # a write of this value to the register changes nothing; NEVER: no value is known
     Mask[6] masks
 
 
@@ -88,6 +101,14 @@ cdef inline void tia_init(Tia* t) noexcept nogil:
     t.top, t.height = 34, 210
     t.hmove = LONG_AGO
     t.dirty = 63
+    tia_forget(t)
+
+
+cdef inline void tia_forget(Tia* t) noexcept nogil:
+    """From here on no write is left out before it changes something."""
+    cdef int i
+    for i in range(REGISTERS):
+        t.same[i] = NEVER
 
 
 cdef inline int tia_read(const Tia* t, int address) noexcept nogil:
@@ -98,6 +119,7 @@ cdef inline int tia_read(const Tia* t, int address) noexcept nogil:
 cdef inline void tia_end_frame(Tia* t, int clocks) noexcept nogil:
     """Begin a frame `clocks` after the start of the last one. Replay everything before."""
     t.clock = t.clock - clocks if t.clock > clocks else 0
+    t.least = t.least - clocks if t.least > clocks else 0
     t.hmove = t.hmove - clocks if t.hmove > LONG_AGO + clocks else LONG_AGO
 
 
@@ -107,11 +129,7 @@ cdef inline int wrapped(int x) noexcept nogil:
 
 cdef inline int copy_distance(int nusiz, int copy) noexcept nogil:
     """Pixels from the first copy to copy 0, 1 or 2; -1 without such a copy."""
-    if copy == 0:
-        return 0
-    if copy == 1:
-        return -1 if nusiz & 7 in (0, 5, 7) else 64 if nusiz & 7 == 4 else 16 if nusiz & 1 else 32
-    return 32 if nusiz & 7 == 3 else 64 if nusiz & 7 == 6 else -1
+    return COPIES[nusiz & 7][copy]
 
 
 cdef inline int stretch(int nusiz) noexcept nogil:
@@ -136,165 +154,19 @@ cdef inline bint shown_ball(const Tia* t) noexcept nogil:
     return t.enabl_old if t.vdelbl else t.enabl
 
 
-cdef inline int reset_position(int object, int at, int since) noexcept nogil:
-    """Position after RESxx at clock `at` of a line, `since` clocks after HMOVE."""
-    if object < M0:
-        return 3 if at < BLANK else wrapped(at - BLANK + 5)
-    if object == M0:
-        if since == 60 and at == 69:
-            return 8
-    elif since == 9 and at == 18:
-        return 3
-    elif object == BL:
-        if since == 18 and at == 27:
-            return 5
-        if since == 21 and at == 30:
-            return 6
-        if since == 54 and (at == 60 or at == 69):
-            return 10
-    return 2 if at < BLANK else wrapped(at - BLANK + 4)
-
-
-cdef inline int reset_case(const Tia* t, int player, int at) noexcept nogil:
-    """What RESP at clock `at` does: 0 the new copy is drawn, 1 the old ones for 11 more clocks, 2 neither."""
-    cdef int copy, distance
-    for copy in range(3):
-        distance = copy_distance(t.nusiz[player], copy)
-        if distance >= 0:
-            distance = wrapped(reset_position(player, at, 0) - wrapped(t.position[player] + distance))
-            if distance < 4:
-                return 0
-            if distance < (8 << stretch(t.nusiz[player])) + 4:
-                return 1
-    return 2
-
-
-cdef inline int tia_effect(const Tia* t, int register, int clock) noexcept nogil:
-    """The clock to which the beam moves before a write at `clock` takes effect."""
-    cdef int at = clock % LINE
-    if register in (NUSIZ0, NUSIZ1, RESM0, RESM1):
-        return clock + 8
-    if register in (GRP0, GRP1, REFP0, REFP1, VBLANK):
-        return clock + 1
-    if PF0 <= register <= PF2:
-        return clock - at + (at + 5 & ~3)
-    if register in (RESP0, RESP1) and reset_case(t, register - RESP0, at) == 1:
-        return clock + 11
-    return clock
-
-
-cdef inline void move_objects(Tia* t, int clock) noexcept nogil:
-    """HMOVE at `clock`."""
-    cdef int object, taken, shift, at = clock % LINE
-    cdef bint comb = at <= 60 or at >= 225
-    for object in range(5):
-        taken = t.hm[object] >> 4 ^ 8
-        if comb:  # the last pulse of the blank comes at clock 70
-            shift = 8 - (taken if at >= 225 else min(taken, (70 - at) >> 2))
-        else:     # the first one of the next blank comes at clock 223
-            shift = -max(0, taken + 1 - ((226 - at) >> 2))
-        t.position[object] = wrapped(t.position[object] + shift)
-    if comb and not t.no_comb:
-        # Near the line's end it is for the next line, which is this one before the window.
-        if (at == 0 or at >= 225) and t.top <= (clock - 1) // LINE < t.top + t.height:
-            t.next_comb = 1
-        else:
-            t.comb = 1
-    t.hidden[0] = t.hidden[1] = t.star = t.star_shape = 0
-    t.hmove = clock
-    t.dirty |= 31
-
-
-cdef inline void reset_object(Tia* t, int object, int clock) noexcept nogil:
-    """RESP, RESM or RESBL at `clock`."""
-    cdef int at = clock % LINE
-    if object < M0:
-        t.hidden[object] = reset_case(t, object, at) != 0
-    if object == M0:
-        t.star_shape = 0
-    t.position[object] = reset_position(object, at, clock - t.hmove)
-    t.dirty |= 1 << object
-
-
-cdef inline void tia_write(Tia* t, int register, int value, int clock) noexcept nogil:
-    """A write at `clock` takes effect; the beam stands at its `tia_effect`."""
-    cdef int i
-    if register == VBLANK:
-        t.vblank = value >> 1 & 1
-    elif register == NUSIZ0 or register == NUSIZ1:
-        i = register - NUSIZ0
-        t.nusiz[i] = value
-        t.hidden[i] = 0
-        if i == 0:
-            t.star_shape = 0
-        t.dirty |= 5 << i
-    elif COLUP0 <= register <= COLUBK:
-        t.colour[register - COLUP0] = value & 0xFE
-    elif register == CTRLPF:
-        t.ctrlpf = value
-        if clock % LINE < 147:
-            t.reflect = value & REFLECT
-        t.dirty |= 1 << BL | 1 << PF
-    elif register == REFP0 or register == REFP1:
-        t.refp[register - REFP0] = value >> 3 & 1
-        t.dirty |= 1 << (register - REFP0)
-    elif PF0 <= register <= PF2:
-        t.pf[register - PF0], t.dirty = value, t.dirty | 1 << PF
-    elif RESP0 <= register <= RESBL:
-        reset_object(t, register - RESP0, clock)
-    elif register == GRP0:
-        t.grp[0], t.grp_old[1] = value, t.grp[1]
-        t.dirty |= 1 << P0 | 1 << P1
-    elif register == GRP1:
-        t.grp[1], t.grp_old[0], t.enabl_old = value, t.grp[0], t.enabl
-        t.dirty |= 1 << P0 | 1 << P1 | 1 << BL
-    elif register == ENAM0 or register == ENAM1:
-        t.enam[register - ENAM0] = value >> 1 & 1
-        t.dirty |= 4 << (register - ENAM0)
-    elif register == ENABL:
-        t.enabl, t.dirty = value >> 1 & 1, t.dirty | 1 << BL
-    elif HMP0 <= register <= HMBL:
-        if register == HMM0 and t.hm[M0] >> 4 == 7 and value >> 4 == 6 and clock - t.hmove == 63:
-            t.star, t.phase = 1, 0
-        t.hm[register - HMP0] = value
-    elif register == VDELP0 or register == VDELP1:
-        t.vdelp[register - VDELP0] = value & 1
-        t.dirty |= 1 << (register - VDELP0)
-    elif register == VDELBL:
-        t.vdelbl, t.dirty = value & 1, t.dirty | 1 << BL
-    elif register == RESMP0 or register == RESMP1:
-        i = register - RESMP0
-        if t.resmp[i] and not value & 2:
-            t.position[M0 + i] = wrapped(t.position[i] + (4 << stretch(t.nusiz[i])))
-            if i == 0:
-                t.star_shape = 0
-        t.resmp[i] = value >> 1 & 1
-        t.dirty |= 4 << i
-    elif register == HMOVE:
-        move_objects(t, clock)
-    elif register == HMCLR:
-        memset(t.hm, 0, 5)
-    elif register == CXCLR:
-        t.latches = 0
-
-
-cdef inline void move_star(Tia* t) noexcept nogil:
-    cdef int phase = (t.phase + 1) & 3
-    t.phase = phase
-    t.position[M0] = wrapped(t.position[M0] - (33 if phase == 1 else 0 if phase == 2 else 17 if phase == 3 else 18))
-    t.star_shape = phase if phase < 3 else 0
-    t.dirty |= 1 << M0
-
-
-cdef inline void end_line(Tia* t, int row) noexcept nogil:
-    """Line `row` of the window, 0 .. height - 1, has ended. At the end of the last one only the comb changes."""
-    t.comb, t.next_comb = t.next_comb, 0
-    if row == t.height - 1:
-        return
-    if t.reflect != t.ctrlpf & REFLECT:
-        t.reflect = t.ctrlpf & REFLECT
-        t.dirty |= 1 << PF
-    t.dirty |= t.hidden[0] | t.hidden[1] << 1
-    t.hidden[0] = t.hidden[1] = 0
-    if t.star:
-        move_star(t)
+cdef inline int shown(const Tia* t, int objects) noexcept nogil:
+    """Those of these objects that show something somewhere in the line, a bit each; one without its only copy counts."""
+    cdef int found = 0
+    if objects & 1 << P0:
+        found |= (shown_player(t, 0) != 0) << P0
+    if objects & 1 << P1:
+        found |= (shown_player(t, 1) != 0) << P1
+    if objects & 1 << M0:
+        found |= shown_missile(t, 0) << M0
+    if objects & 1 << M1:
+        found |= shown_missile(t, 1) << M1
+    if objects & 1 << BL:
+        found |= shown_ball(t) << BL
+    if objects & 1 << PF:
+        found |= ((t.pf[0] & 0xF0 | t.pf[1] | t.pf[2]) != 0) << PF
+    return found

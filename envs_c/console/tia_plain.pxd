@@ -11,8 +11,9 @@ With VBLANK, and in the comb, a pixel is 0.
 from libc.stdint cimport uint8_t, uint32_t
 
 from envs_c.console.tia cimport (
-    BL, BLANK, FIELD_FIRST, LINE, M0, M1, P0, P1, PF, SCORE, WIDTH, Tia, copy_distance, end_line, missile_width, shown_ball,
-    shown_missile, shown_player, stretch, tia_effect, tia_write, wrapped)
+    BL, BLANK, FIELD_FIRST, LINE, M0, M1, P0, P1, PF, SCORE, WIDTH, Tia, copy_distance, missile_width, shown_ball,
+    shown_missile, shown_player, stretch, wrapped)
+from envs_c.console.tia_writes cimport end_line, tia_effect, tia_write
 
 
 cdef inline bint player_at(const Tia* t, int player, int x) noexcept nogil:

@@ -7,7 +7,7 @@ import numpy as np
 
 from envs_c.console.tia cimport WIDTH, Tia, tia_end_frame, tia_init, tia_read
 from envs_c.console.tia_plain cimport tia_run_plain
-from envs_c.console.tia_rows cimport tia_run
+from envs_c.console.tia_rows cimport beam, tia_poke, tia_run
 
 
 cdef class Chip:
@@ -36,6 +36,15 @@ cdef class Chip:
                 tia_run_plain(&self.tia, writes, count, until, pixels)
             else:
                 tia_run(&self.tia, writes, count, until, pixels)
+
+    def run_without_repeats(self, const uint32_t[::1] log, int until):
+        """As run, by masks, but leave out the writes that change nothing."""
+        cdef uint8_t[:, ::1] picture = self.picture
+        cdef Py_ssize_t i
+        for i in range(log.shape[0]):
+            if self.tia.same[log[i] >> 8 & 63] != log[i] & 255:
+                tia_poke(&self.tia, log[i] >> 8 & 63, log[i] & 255, log[i] >> 14, &picture[0, 0])
+        beam(&self.tia, until, &picture[0, 0])
 
     def end_frame(self, int clocks):
         """Begin a frame `clocks` after the start of the last one."""

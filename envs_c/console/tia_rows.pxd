@@ -1,142 +1,21 @@
 """The TIA by masks: `tia_run`, which equals tia_plain.pxd bit for bit.
 
-A mask has a bit for each pixel of a line. It is made again only if a register of its object has changed. Between two writes
-the beam crosses a part of a line, then whole lines that are all alike: their collisions are found once, and their picture is
-copied. The collisions of a whole line are kept, so a part of it is looked at only if it could set a latch that is not set.
+Between two writes the beam crosses a part of a line, then whole lines that are all alike: their collisions are found once, and
+their picture is copied.
+
+Without a picture the beam waits: it moves only before a write that changes a mask, VBLANK, or how a line ends. Then it looks
+only for latches that are not set yet, and only if both objects show something somewhere.
 """
 
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from envs_c.console.tia cimport (
-    BL, BLANK, FIELD_FIRST, LINE, M0, M1, P0, P1, PF, REFLECT, SCORE, WIDTH, Mask, Tia, copy_distance, end_line,
-    missile_width, shown_ball, shown_missile, shown_player, stretch, tia_effect, tia_write, wrapped)
-
-cdef enum:
-    LAST = 0xFFFFFFFF   # the bits of a mask's last word
-
-
-cdef inline uint64_t spread(uint64_t bits) noexcept nogil:
-    """16 bits, each four times."""
-    bits = (bits | bits << 24) & 0x000000FF000000FFULL
-    bits = (bits | bits << 12) & 0x000F000F000F000FULL
-    bits = (bits | bits << 6) & 0x0303030303030303ULL
-    bits = (bits | bits << 3) & 0x1111111111111111ULL
-    return bits * 15
-
-
-cdef inline uint32_t reversed8(uint32_t bits) noexcept nogil:
-    bits = (bits & 0xF0) >> 4 | (bits & 0x0F) << 4
-    bits = (bits & 0xCC) >> 2 | (bits & 0x33) << 2
-    return (bits & 0xAA) >> 1 | (bits & 0x55) << 1
-
-
-cdef inline uint64_t doubled(uint64_t bits) noexcept nogil:
-    """8 or 16 bits, each twice."""
-    bits = (bits | bits << 8) & 0x00FF00FF
-    bits = (bits | bits << 4) & 0x0F0F0F0F
-    bits = (bits | bits << 2) & 0x33333333
-    bits = (bits | bits << 1) & 0x55555555
-    return bits * 3
-
-
-cdef inline void put(Mask* mask, uint64_t bits, int x) noexcept nogil:
-    """Set up to 32 bits from pixel x on, around the end of the line."""
-    cdef int word = x >> 6, shift = x & 63
-    mask.words[word] |= bits << shift
-    if word < 2 and shift > 32:
-        mask.words[word + 1] |= bits >> (64 - shift)
-    mask.words[0] |= mask.words[2] >> 32
-    mask.words[2] &= LAST
-
-
-cdef inline void put_copies(Mask* mask, uint64_t bits, int x, int nusiz, int first) noexcept nogil:
-    """Set the bits for the copies from `first` on."""
-    cdef int copy, distance
-    if bits:
-        for copy in range(first, 3):
-            distance = copy_distance(nusiz, copy)
-            if distance >= 0:
-                put(mask, bits, wrapped(x + distance))
-
-
-cdef inline void mask_player(Tia* t, int player) noexcept nogil:
-    cdef uint64_t bits = shown_player(t, player)
-    cdef int wide = stretch(t.nusiz[player])
-    if not t.refp[player]:
-        bits = reversed8(bits)
-    if wide:
-        bits = doubled(bits)
-    if wide == 2:
-        bits = doubled(bits)
-    put_copies(&t.masks[player], bits, wrapped(t.position[player] + (wide > 0)), t.nusiz[player], t.hidden[player])
-
-
-cdef inline void mask_playfield(Tia* t) noexcept nogil:
-    cdef uint32_t left = t.pf[0] >> 4 | reversed8(t.pf[1]) << 4 | <uint32_t>t.pf[2] << 12, right = left
-    cdef Mask* mask = &t.masks[PF]
-    if t.reflect:
-        right = reversed8(t.pf[2]) | <uint32_t>t.pf[1] << 8 | reversed8(t.pf[0] & 0xF0) << 16
-    mask.words[0] = spread(left & 0xFFFF)
-    mask.words[1] = spread(left >> 16) | spread(right & 0xFFF) << 16
-    mask.words[2] = spread(right >> 12)
-
-
-cdef inline void make_masks(Tia* t) noexcept nogil:
-    """Make the masks that are out of date."""
-    cdef int object
-    for object in range(6):
-        if t.dirty >> object & 1:
-            memset(&t.masks[object], 0, sizeof(Mask))
-            if object < M0:
-                mask_player(t, object)
-            elif object == PF:
-                mask_playfield(t)
-            elif object == BL:
-                if shown_ball(t):
-                    put(&t.masks[BL], (1 << (1 << (t.ctrlpf >> 4 & 3))) - 1, t.position[BL])
-            elif shown_missile(t, object - M0):
-                put_copies(&t.masks[object], (1 << missile_width(t, object - M0)) - 1, t.position[object],
-                           t.nusiz[object - M0], 0)
-    t.dirty = 0
-    t.known = 0
-
-
-cdef inline int meet(const Mask* a, const Mask* b, const Mask* part) noexcept nogil:
-    return (a.words[0] & b.words[0] & part.words[0] | a.words[1] & b.words[1] & part.words[1]
-            | a.words[2] & b.words[2] & part.words[2]) != 0
-
-
-cdef inline int collisions_in(const Tia* t, const Mask* part) noexcept nogil:
-    """The latches that are set in this part of a line."""
-    cdef const Mask* m = &t.masks[0]
-    return (meet(&m[M0], &m[P0], part) | meet(&m[M0], &m[P1], part) << 1 | meet(&m[M1], &m[P1], part) << 2
-            | meet(&m[M1], &m[P0], part) << 3 | meet(&m[P0], &m[BL], part) << 4 | meet(&m[P0], &m[PF], part) << 5
-            | meet(&m[P1], &m[BL], part) << 6 | meet(&m[P1], &m[PF], part) << 7 | meet(&m[M0], &m[BL], part) << 8
-            | meet(&m[M0], &m[PF], part) << 9 | meet(&m[M1], &m[BL], part) << 10 | meet(&m[M1], &m[PF], part) << 11
-            | meet(&m[BL], &m[PF], part) << 13 | meet(&m[M0], &m[M1], part) << 14 | meet(&m[P0], &m[P1], part) << 15)
-
-
-cdef inline uint64_t below(int x) noexcept nogil:
-    """The bits below x in a word; none for x <= 0, all for x >= 64."""
-    return 0 if x <= 0 else <uint64_t>0xFFFFFFFFFFFFFFFFULL if x >= 64 else (<uint64_t>1 << x) - 1
-
-
-cdef inline void latch(Tia* t, int x0, int x1) noexcept nogil:
-    """Latch the collisions of pixels x0 .. x1 - 1."""
-    cdef Mask part
-    cdef int word
-    if not t.known:
-        part.words[0] = part.words[1] = part.words[2] = <uint64_t>0xFFFFFFFFFFFFFFFFULL
-        t.pairs = collisions_in(t, &part)
-        t.known = 1
-    if t.pairs & ~t.latches:
-        if x1 - x0 == WIDTH:
-            t.latches |= t.pairs
-            return
-        for word in range(3):
-            part.words[word] = below(x1 - 64 * word) & ~below(x0 - 64 * word)
-        t.latches |= collisions_in(t, &part)
+    BL, BLANK, COLUBK, COLUP0, COLUP1, COLUPF, CXCLR, ENABL, ENAM0, ENAM1, FIELD_FIRST, GRP0, GRP1, HMBL, HMCLR, HMM0, HMM1,
+    HMP0, HMP1, LINE, M0, M1, NUSIZ0, NUSIZ1, P0, P1, PF, PF0, PF1, PF2, REFLECT, REFP0, REFP1, RESBL, RESM0, RESM1, RESMP0,
+    RESMP1, SCORE, VDELBL, VDELP0, VDELP1, WIDTH, Mask, Tia, shown_ball, shown_missile, shown_player)
+from envs_c.console.tia_masks cimport LATCHES, below, latch, latch_until, make_masks, wanted
+from envs_c.console.tia_writes cimport end_line, tia_effect, tia_write
 
 
 cdef inline uint64_t pixels(const Mask* mask, int x) noexcept nogil:
@@ -184,10 +63,10 @@ cdef inline void cross(Tia* t, int row, int x0, int x1, uint8_t* picture) noexce
         if picture:
             memset(line + x0, 0, x1 - x0)
         return
-    if t.dirty:
-        make_masks(t)
     latch(t, x0, x1)
     if picture:
+        if t.dirty:
+            make_masks(t, 63)
         if t.comb and x0 < 8:
             memset(line + x0, 0, min(8, x1) - x0)
             x0 = min(8, x1)
@@ -195,10 +74,15 @@ cdef inline void cross(Tia* t, int row, int x0, int x1, uint8_t* picture) noexce
             paint(t, x0, x1, line)
 
 
+cdef inline bint turns(const Tia* t) noexcept nogil:
+    """True if the end of a line changes anything but combs."""
+    return t.hidden[0] or t.hidden[1] or t.star or t.reflect != t.ctrlpf & REFLECT
+
+
 cdef inline int repeat(Tia* t, int row, int until, uint8_t* picture) noexcept nogil:
     """Copy a row to the whole lines that follow before `until` and are equal to it. Returns their number."""
     cdef int i, last = min(until // LINE - t.top, t.height)
-    if t.comb or t.next_comb or t.hidden[0] or t.hidden[1] or t.star or t.reflect != t.ctrlpf & REFLECT:
+    if t.comb or t.next_comb or turns(t):
         return 0
     if picture:
         for i in range(row + 1, last):
@@ -206,10 +90,41 @@ cdef inline int repeat(Tia* t, int row, int until, uint8_t* picture) noexcept no
     return max(0, last - row - 1)
 
 
+cdef inline void end_combs(Tia* t, int until) noexcept nogil:
+    """The ends of all lines of the window between the beam and clock `until`, if they change combs only."""
+    cdef int first = max((t.clock + LINE - 1) // LINE, t.top + 1), last = min((until - 1) // LINE, t.top + t.height)
+    if first == last:
+        t.comb, t.next_comb = t.next_comb, 0
+    elif first < last:
+        t.comb = t.next_comb = 0
+
+
+cdef inline void jump(Tia* t, int until) noexcept nogil:
+    """Move the beam to clock `until` if there is no picture, and no end of a line on the way changes anything but combs."""
+    if not t.vblank and wanted(t):
+        latch_until(t, until)
+    if t.comb or t.next_comb:
+        end_combs(t, until)
+    t.clock = until
+
+
 cdef inline void beam(Tia* t, int until, uint8_t* picture) noexcept nogil:
-    """Move the beam to clock `until`."""
+    """Move the beam to clock `until`, or to where it already waits to move."""
+    until = max(until, t.least)
+    if until > t.clock:
+        if picture or turns(t):
+            creep(t, until, picture)
+        else:
+            jump(t, until)
+
+
+cdef inline void creep(Tia* t, int until, uint8_t* picture) noexcept nogil:
+    """Move the beam to clock `until`, line by line."""
     cdef int row, at, x0, x1, end
     while t.clock < until:
+        if picture == NULL and not turns(t):
+            jump(t, until)
+            return
         row, at = t.clock // LINE - t.top, t.clock % LINE
         if at == 0 and 0 < row <= t.height:
             end_line(t, row - 1)
@@ -225,16 +140,74 @@ cdef inline void beam(Tia* t, int until, uint8_t* picture) noexcept nogil:
                 t.clock += LINE * repeat(t, row, until, picture)
 
 
-cdef inline void tia_run(Tia* t, const uint32_t* log, int count, int until, uint8_t* picture) noexcept nogil:
-    """Replay writes and move the beam.
+cdef inline bint alone(const Tia* t, int object) noexcept nogil:
+    """True if this object, even if it showed something, could set no latch that is not set."""
+    return t.vblank or ((LATCHES[t.live | 1 << object] & ~LATCHES[t.live & ~(1 << object)]) & ~t.latches) == 0
 
-    log: (count,), the writes that follow those replayed before.
-    until: clock up to which the beam moves and collisions are latched.
+
+cdef inline bint same_players(const Tia* t, int player, int value) noexcept nogil:
+    """True if GRP0 or GRP1 changes nothing that collisions depend on."""
+    cdef int other = 1 - player
+    return ((t.vdelp[player] or t.grp[player] == value or alone(t, player))
+            and (not t.vdelp[other] or t.grp_old[other] == t.grp[other] or alone(t, other))
+            and (player == 0 or not t.vdelbl or t.enabl_old == t.enabl or alone(t, BL)))
+
+
+cdef inline void pass_beam(Tia* t, bint waits, int clock, int delay, uint8_t* picture) noexcept nogil:
+    """Move the beam to `delay` after clock `clock`; without a picture it may wait."""
+    if picture or not waits:
+        beam(t, clock + delay, picture)
+    elif delay:
+        t.least = max(t.least, clock + delay)
+
+
+cdef inline bint unseen(const Tia* t, int register, int value) noexcept nogil:
+    """True if a write changes nothing that collisions depend on, so that the beam may wait."""
+    if register in (COLUP0, COLUP1, COLUPF, COLUBK, HMP0, HMP1, HMM1, HMBL, HMCLR):
+        return True
+    if register == HMM0:
+        return t.hm[M0] >> 4 != 7  # HMM0 can begin the stars
+    if register in (GRP0, GRP1):
+        return same_players(t, register - GRP0, value)
+    if register in (PF0, PF1, PF2):
+        return alone(t, PF)
+    if register in (REFP0, REFP1):
+        return alone(t, register - REFP0)
+    if register in (VDELP0, VDELP1):
+        return alone(t, register - VDELP0)
+    if register in (ENABL, VDELBL, RESBL):
+        return alone(t, BL)
+    if t.star:
+        return False
+    if register in (ENAM0, ENAM1):
+        return alone(t, M0 + register - ENAM0)
+    if register in (RESM0, RESM1):
+        return alone(t, M0 + register - RESM0)
+    if register in (RESMP0, RESMP1):
+        return alone(t, M0 + register - RESMP0)
+    if register in (NUSIZ0, NUSIZ1):
+        return not t.hidden[register - NUSIZ0] and alone(t, register - NUSIZ0) and alone(t, M0 + register - NUSIZ0)
+    return False
+
+
+cdef inline void tia_poke(Tia* t, int register, int value, int clock, uint8_t* picture) noexcept nogil:
+    """A write at `clock`: move the beam to where it takes effect, then change the register.
+
     picture: (height, WIDTH) palette indices of the window, or NULL.
     """
-    cdef int i, clock, register
+    if register == CXCLR:
+        t.latches = 0xFFFF  # nobody will read the collisions up to here
+    pass_beam(t, unseen(t, register, value), clock, tia_effect(t, register, clock) - clock, picture)
+    tia_write(t, register, value, clock)
+
+
+cdef inline void tia_run(Tia* t, const uint32_t* log, int count, int until, uint8_t* picture) noexcept nogil:
+    """Replay writes and move the beam to clock `until`, with the collisions of all before.
+
+    log: (count,), writes in the order of their clocks.
+    picture: as in `tia_poke`.
+    """
+    cdef int i
     for i in range(count):
-        clock, register = log[i] >> 14, log[i] >> 8 & 63
-        beam(t, tia_effect(t, register, clock), picture)
-        tia_write(t, register, log[i] & 255, clock)
+        tia_poke(t, log[i] >> 8 & 63, log[i] & 255, log[i] >> 14, picture)
     beam(t, until, picture)

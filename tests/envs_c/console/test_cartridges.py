@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import envs_c
-from envs_c.console import cartridges, starts
+from envs_c.console import cartridges, recompiled, starts
 from envs_c.errors import InvalidArgument
 
 pytest.importorskip("ale_py")
@@ -18,12 +18,16 @@ from tools.console_facts.programs import Assembler, frame, oracle_of
 LIKE = "enduro"  # the game whose name our programs have under ale-py
 
 
+def row_of_our_programs() -> dict:
+    """A row as games.toml has, for programs that ale-py starts as it starts LIKE."""
+    return {**cartridges.table()[LIKE], "kind": "", "score": [], "lives": [], "over": []}
+
+
 def rams(data: bytes, actions: list[int]) -> tuple[list[bytes], list[bytes]]:
     """The RAM after the start and after each action, under ale-py and here."""
     ale = oracle_of(LIKE, data)
     ale.reset_game()
-    row = {**cartridges.table()[LIKE], "kind": "", "score": [], "lives": [], "over": []}
-    ours = Console(cartridges.game_of(data, None, row))
+    ours = Console(cartridges.game_of(data, None, row_of_our_programs()))
     theirs, own = [ale.getRAM().tobytes()], [ours.ram[0].tobytes()]
     for action in actions:
         ale.act(Action(action))
@@ -55,15 +59,34 @@ def test_banks_and_ram_are_found_from_the_bytes_and_work_as_under_ale(banks, hot
     assert [own[-1][bank] for bank in range(banks)] == [17 * bank + 1 for bank in range(banks)]
 
 
-@pytest.mark.parametrize("turns", [10, 49, 60, 120])
-def test_frames_that_are_cut_off_go_on_as_under_ale(turns):
+def long_frames(turns: int) -> bytes:
+    """A program whose frames are cut off now and then: it counts for long between two writes to the TIA."""
     code = Assembler()(0xA9, 0, 0x85, 0x80, 0x85, 0x81, 0x85, 0x82, 0x85, 0x83).label("frame")
     frame(code)(0xA2, 200).label("line")(0x85, 2, 0xCA, 0xD0, ">line", 0xE6, 0x82, 0xA5, 0x82, 0xC9, 75, 0xD0, ">frame")
     code.label("count")(0xA0, turns, 0xE6, 0x83).label("turn")(0xE6, 0x80, 0xD0, ">turn", 0xE6, 0x81)
     code(0xAD, 0x82, 0x02, 0x85, 0x84, 0xAD, 0x80, 0x02, 0x85, 0x85, 0x88, 0xD0, ">turn", 0x85, 0x09, 0x4C, "count")
-    theirs, own = rams(code.rom({}), [0, 2, 2, 0, 10, 0, 5, 5, 0, 1] * 2)
+    return code.rom({})
+
+
+@pytest.mark.parametrize("turns", [10, 49, 60, 120])
+def test_frames_that_are_cut_off_go_on_as_under_ale(turns):
+    theirs, own = rams(long_frames(turns), [0, 2, 2, 0, 10, 0, 5, 5, 0, 1] * 2)
     assert own == theirs
     assert len(set(own)) > 10
+
+
+@pytest.mark.parametrize("turns", [49, 120])
+def test_frames_that_are_cut_off_go_on_the_same_compiled(turns, monkeypatch, tmp_path):
+    monkeypatch.setenv("ENVS_C_FLAGS", "-O1")
+    monkeypatch.setenv("ENVS_C_CACHE", str(tmp_path / "cache"))
+    data = long_frames(turns)
+    theirs, interpreted = rams(data, [0, 2, 5] * 7)
+    game = cartridges.game_of(data, None, row_of_our_programs())
+    recompiled.attach(recompiled.compiled(*cartridges.INSERTED[game]), game.key)
+    try:
+        assert rams(data, [0, 2, 5] * 7) == (theirs, interpreted)
+    finally:
+        recompiled.detach(game.key)
 
 
 def test_a_joystick_leaves_the_paddles_unread():
@@ -82,6 +105,20 @@ def test_a_start_is_read_as_steps():
     for wrong in ("R4 X1", "R", "4R", "R4 ]"):
         with pytest.raises(ValueError, match="a start has steps"):
             starts.steps(wrong)
+
+
+@pytest.mark.parametrize("part, entries, most", [
+    ("start", "N1 " * 65, 64), ("modes", list(range(65)), 64), ("select", [128] * 3, 2), ("score", [[128, "bin", 1]] * 9, 8),
+    ("lives", [[128, "bin", 1]] * 5, 4), ("over", [[[128, "0"]]] * 5, 4), ("over", [[[128, "0"]] * 5], 4)])
+def test_a_row_that_does_not_fit_is_an_error(part, entries, most):
+    row = {**cartridges.UNKNOWN, "select": [128] if part == "modes" else [], "modes": [[0, 1, 2, 3]], part: entries}
+    with pytest.raises(ValueError, match=f"must have {most} (entries|tests) at most, not {most + 1}"):
+        cartridges.game_of(bytes([most] * 2048), None, row)
+
+
+def test_a_start_of_64_steps_fits():
+    row = {**cartridges.UNKNOWN, "start": "N1 " * 64}
+    assert cartridges.game_of(bytes([64] * 2047 + [1]), None, row).actions
 
 
 def test_every_start_of_the_table_can_be_read():

@@ -1,0 +1,38 @@
+"""`python -m envs_c.console.compile GAME...`: compile cartridges into the cache now, such as qbert or ./mine.bin."""
+
+import argparse
+import json
+import os
+import sys
+import time
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="python -m envs_c.console.compile", description=__doc__)
+    parser.add_argument("games", nargs="*", metavar="GAME", help="names such as qbert, or files ending in .bin")
+    parser.add_argument("--task", action="store_true", help=argparse.SUPPRESS)  # one cartridge, from standard input
+    options = parser.parse_args()
+    os.environ["ENVS_C_RECOMPILE"] = "0"  # here it is compiled at once
+    from envs_c.console import cartridges, console, recompiled
+    from envs_c.errors import EnvsError
+    if options.task:
+        task = json.load(sys.stdin)
+        data = bytes.fromhex(task["data"])
+        os.nice(10)
+        console.insert(data, task["key"], task["facts"])
+        recompiled.compiled(data, task["key"], task["facts"])
+        return
+    if not options.games:
+        parser.error(f"GAME must be one or more of {', '.join(cartridges.present()) or 'none'}; {cartridges.how_to_get()}")
+    for name in options.games:
+        try:
+            start = time.perf_counter()
+            cartridges.cartridge(name)
+            library = cartridges.compile_now(name)
+        except EnvsError as error:
+            parser.error(str(error))
+        print(f"{name}: {library} ({time.perf_counter() - start:.1f} s)")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,168 @@
+"""Compiled cartridges: the ROM's code as C, which plays several times as fast as the interpreter and does the same bit for bit.
+
+`python -m envs_c.console.compile GAME...` compiles now. Otherwise a cartridge that is not in the cache is compiled in the
+background, by another process of low priority, once it has been in use for DELAY seconds; the interpreter plays until then.
+The cache is that of games from other folders (envs_c/outside.py). Nothing compiled from a ROM is anywhere else.
+ENVS_C_RECOMPILE=0 leaves the cartridges to the interpreter. Without a C compiler they stay there too, and a warning says so.
+
+    translate.py    the processor's source, from Cython to C
+    follow.py       which bytes of the ROM are code
+    write.py        the C of a cartridge
+    prelude.h       the bus, in C
+"""
+
+import atexit
+import ctypes
+import hashlib
+import json
+import os
+import random
+import stat
+import subprocess
+import sys
+import tempfile
+import threading
+import warnings
+from array import array
+from pathlib import Path
+
+from envs_c import flags, machine, outside
+from envs_c.console import console
+from envs_c.console.recompiled.follow import FE, Place, follow
+from envs_c.console.recompiled.write import source
+from envs_c.errors import CompileFailed, InvalidArgument
+
+DELAY = 5.0         # seconds from the first use of a cartridge to the compiler's start
+FRAMES = 3000       # that are played to find code
+MOST = 16_000       # instructions, for which the C compiler takes about a minute
+HELD = 12           # frames for which an action is held at most
+FLAGS = ["-O2", "-fno-strict-aliasing", "-fno-gcse"]  # GCC's manual advises -fno-gcse for computed gotos
+NAME = "cartridge"
+EXECUTED, ENTRY = 1, 2  # as in compiled.pxd
+VECTORS = (0xFFFC, 0xFFFE)
+
+_libraries: dict[int, ctypes.CDLL] = {}  # by the cartridge's key; they stay loaded
+_ending = threading.Event()
+_compilers: list[subprocess.Popen] = []
+
+
+def wanted() -> bool:
+    """False if ENVS_C_RECOMPILE=0. Raises InvalidArgument for another value than 0 or 1."""
+    value = os.environ.get("ENVS_C_RECOMPILE", "1")
+    if value not in ("0", "1"):
+        raise InvalidArgument(f"ENVS_C_RECOMPILE must be 0 or 1, not {value!r}")
+    return value == "1"
+
+
+def can_be_compiled(facts: dict) -> bool:
+    """True for the kinds of cartridge whose banks `follow` knows."""
+    return facts["kind"] <= FE
+
+
+def c_flags() -> list[str]:
+    """The C compiler's flags; ENVS_C_FLAGS adds some, as for games from other folders."""
+    return [*FLAGS, *outside.NO_WARNINGS, *flags.cpu_flags(), *os.environ.get("ENVS_C_FLAGS", "").split()]
+
+
+def folder_of(data: bytes, facts: dict) -> Path:
+    """The folder of the cache for an inserted cartridge's library."""
+    here = Path(__file__).parent
+    texts = [file.read_bytes() for folder in (here.parent, here) for file in sorted(folder.glob("*")) if file.suffix != ".so"
+             and file.is_file()]
+    known = [data, facts["kind"], facts["last_line"], texts, console.layout(), machine.cpu_facts(), c_flags()]
+    return outside.cache_folder() / hashlib.sha256(repr(known).encode()).hexdigest()[:outside.HASH]
+
+
+def c_of(data: bytes, key: int, facts: dict) -> str:
+    """An inserted cartridge's code in C. Raises CompileFailed if it is too large."""
+    draw, actions = random.Random(0), bytearray()
+    while len(actions) < FRAMES:
+        actions += bytes([draw.choice(facts["actions"])] * draw.randint(1, HELD))
+    found, addresses = console.trace(key, bytes(actions))
+    places = [Place(k % len(data), pc) for k, pc in enumerate(array("H", addresses))]
+    starts = [place for place, mark in zip(places, found, strict=True) if mark]
+    entries = [place for place, mark in zip(places, found, strict=True) if mark & ENTRY]
+    if facts["kind"] == 0:
+        words = [int.from_bytes(data[vector % len(data): vector % len(data) + 2], "little") for vector in VECTORS]
+        entries += [Place(word % len(data), word) for word in words if word & 0x1000]
+    code = follow(data, facts["kind"], starts, entries)
+    if len(code.places) > MOST:
+        raise CompileFailed(f"the cartridge has {len(code.places):,} instructions, more than the {MOST:,} that are compiled")
+    return source(code, console.layout(),
+                  [address != 0 for address in console.callbacks()[3:]], facts["hot"], facts["last_line"])
+
+
+def compiled(data: bytes, key: int, facts: dict) -> Path:
+    """The library of an inserted cartridge; compiles it if the cache does not hold it. Raises CompileFailed."""
+    folder = folder_of(data, facts)
+    library = folder / f"{NAME}.so"
+    outside.make_private(folder.parent)
+    if not os.path.lexists(library):
+        with tempfile.TemporaryDirectory(dir=folder.parent, prefix=outside.SCRATCH) as scratch:
+            text = Path(scratch, f"{NAME}.c")
+            text.write_text(c_of(data, key, facts), encoding="utf-8")
+            made = outside.compile_c(text, c_flags())
+            made.chmod(0o700)
+            outside.make_private(folder)
+            os.replace(made, library)
+    outside.check_private(folder, stat.S_ISDIR)
+    outside.check_private(library, stat.S_ISREG)
+    return library
+
+
+def attach(library: Path, key: int) -> None:
+    """Let an inserted cartridge run by its library from now on."""
+    loaded = ctypes.CDLL(str(library))
+    functions = console.callbacks()
+    loaded.connect((ctypes.c_void_p * len(functions))(*functions))
+    _libraries[key] = loaded
+    console.attach(key, ctypes.cast(loaded.run, ctypes.c_void_p).value)
+
+
+def detach(key: int) -> None:
+    """Let an inserted cartridge run by the interpreter again."""
+    console.attach(key, 0)
+
+
+def begin(data: bytes, key: int, facts: dict) -> None:
+    """Called when a cartridge was inserted: use its library if it is there, else have it compiled in the background."""
+    if not wanted() or not can_be_compiled(facts) or key in _libraries:
+        return
+    library = folder_of(data, facts) / f"{NAME}.so"
+    if os.path.lexists(library):
+        attach(compiled(data, key, facts), key)
+    else:
+        threading.Thread(target=in_background, args=(data, key, facts), name="recompile", daemon=True).start()
+
+
+_one_at_a_time = threading.Lock()
+
+
+def in_background(data: bytes, key: int, facts: dict) -> None:
+    """Compile in another process, and attach the library."""
+    if _ending.wait(DELAY):
+        return
+    task = json.dumps({"data": data.hex(), "key": key, "facts": facts})
+    with _one_at_a_time:
+        if _ending.is_set():
+            return
+        compiler = subprocess.Popen([sys.executable, "-m", "envs_c.console.compile", "--task"], text=True,
+                                    stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        _compilers.append(compiler)
+        said = compiler.communicate(task)[1]
+        _compilers.remove(compiler)
+    if _ending.is_set():
+        return
+    if compiler.returncode != 0:
+        last = (said.strip().splitlines() or ["no message"])[-1]
+        warnings.warn(f"a cartridge was not compiled and plays by the interpreter, more slowly: {last}", stacklevel=1)
+        return
+    attach(compiled(data, key, facts), key)
+
+
+@atexit.register
+def _end():
+    """Compilers in the background end with the process."""
+    _ending.set()
+    for compiler in list(_compilers):
+        compiler.terminate()

@@ -1,0 +1,51 @@
+"""A row of games.toml, as cartridges.py reads it, as the console's Facts."""
+
+from libc.stdint cimport uint32_t
+
+from envs_c.console.facts cimport (
+    BCD, BIN, EIGHTH, GLYPH, HI, HI3, HI10, LO, LO10, LOW2, LOW3, ONES, ONES3, SIGNED)
+from envs_c.console.state cimport ENDS, LIVES, MODES, SCORES, SELECTS, STEPS, TESTS, Facts
+
+
+cdef inline void fill(Facts* f, facts):
+    """The facts of a game from its row. Raises ValueError if the row does not fit into them."""
+    cdef int k, j, v
+    codes = {"bin": BIN, "bcd": BCD, "lo": LO, "hi": HI, "signed": SIGNED, "low3": LOW3, "hi3": HI3, "ones": ONES,
+             "lo10": LO10, "hi10": HI10, "eighth": EIGHTH, "glyph": GLYPH, "low2": LOW2, "ones3": ONES3}
+    for name, most in (("steps", STEPS), ("select", SELECTS), ("modes", MODES), ("score", SCORES), ("lives", LIVES),
+                       ("over", ENDS)):
+        if len(facts[name]) > most:
+            raise ValueError(f"a game's {name} must have {most} entries at most, not {len(facts[name])}")
+    for k, (switches, action, frames, body) in enumerate(facts["steps"]):
+        f.steps[k].switches, f.steps[k].action, f.steps[k].frames, f.steps[k].body = switches, action, frames, body
+    f.step_count = len(facts["steps"])
+    for k, v in enumerate(facts["select"]):
+        f.select[k] = v - 128
+    f.selects = len(facts["select"])
+    for k, (mode, *values) in enumerate(facts["modes"]):
+        f.modes[k] = mode
+        for v in range(f.selects):
+            f.values[k][v] = values[v]
+    f.mode_count = len(facts["modes"])
+    for k, v in enumerate(facts["actions"]):
+        f.actions[k] = v
+    f.paddles, f.last_line, f.top, f.height = facts["paddles"], facts["last_line"], facts["top"], facts["height"]
+    for v in facts["ignored"]:
+        f.ignored |= <uint32_t>1 << v
+    f.no_comb, f.right_port = not facts["comb"], facts["right_port"]
+    for k, (address, coding, factor) in enumerate(facts["score"]):
+        f.score[k].address, f.score[k].coding, f.score[k].multiplier = address - 128, codes[coding], factor
+    f.scores, f.wrap = len(facts["score"]), facts["wrap"]
+    for k, (address, coding, factor) in enumerate(facts["lives"]):
+        f.lives[k].address, f.lives[k].coding, f.lives[k].multiplier = address - 128, codes[coding], factor
+    f.lives_terms, f.lives_more = len(facts["lives"]), facts["lives_more"]
+    for k, tests in enumerate(facts["over"]):
+        if len(tests) > TESTS:
+            raise ValueError(f"an end of a game must have {TESTS} tests at most, not {len(tests)}")
+        f.ends[k].count = len(tests)
+        for j, (address, values) in enumerate(tests):
+            f.ends[k].tests[j].address = address - 128
+            for v in values:
+                f.ends[k].tests[j].values[v >> 3] |= 1 << (v & 7)
+    f.lives_stay = facts["lives_stay"]
+    f.ends_count = len(facts["over"])

@@ -1,0 +1,188 @@
+"""Masks of the TIA's objects, and their collisions.
+
+A mask has a bit for each of the 160 pixels of a line. It is made again only if it is needed and a register of its object has
+changed. The collisions of a whole line are kept, so a part of it is looked at only if it could set a latch that is not set.
+"""
+
+from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
+from libc.string cimport memset
+
+from envs_c.console.tia cimport (
+    BL, BLANK, LINE, M0, PF, WIDTH, Mask, Tia, copy_distance, missile_width, shown_ball, shown_missile, shown_player,
+    stretch, wrapped)
+
+
+cdef enum:
+    LAST = 0xFFFFFFFF   # the bits of a mask's last word
+
+
+cdef extern from *:
+    """
+    /* the two objects of each latch, and the latches that a set of objects, a bit each, can set with each other */
+    static const unsigned char FIRST[16] = {2, 2, 3, 3, 0, 0, 1, 1, 2, 2, 3, 3, 0, 4, 2, 0};
+    static const unsigned char SECOND[16] = {0, 1, 1, 0, 4, 5, 4, 5, 4, 5, 4, 5, 0, 5, 3, 1};
+    #define BOTH(s, a, b, k) (((s) >> (a) & (s) >> (b) & 1) << (k))
+    #define WITHIN(s) (BOTH(s, 2, 0, 0) | BOTH(s, 2, 1, 1) | BOTH(s, 3, 1, 2) | BOTH(s, 3, 0, 3) | BOTH(s, 0, 4, 4) \
+        | BOTH(s, 0, 5, 5) | BOTH(s, 1, 4, 6) | BOTH(s, 1, 5, 7) | BOTH(s, 2, 4, 8) | BOTH(s, 2, 5, 9) | BOTH(s, 3, 4, 10) \
+        | BOTH(s, 3, 5, 11) | BOTH(s, 4, 5, 13) | BOTH(s, 2, 3, 14) | BOTH(s, 0, 1, 15))
+    #define FOUR(s) WITHIN(s), WITHIN(s + 1), WITHIN(s + 2), WITHIN(s + 3)
+    #define SIXTEEN(s) FOUR(s), FOUR(s + 4), FOUR(s + 8), FOUR(s + 12)
+    static const unsigned short LATCHES[64] = {SIXTEEN(0), SIXTEEN(16), SIXTEEN(32), SIXTEEN(48)};
+    """
+    int lowest "__builtin_ctz"(unsigned int bits) noexcept nogil
+    const uint8_t[16] FIRST, SECOND
+    const uint16_t[64] LATCHES
+
+
+cdef inline uint64_t spread(uint64_t bits) noexcept nogil:
+    """16 bits, each four times."""
+    bits = (bits | bits << 24) & 0x000000FF000000FFULL
+    bits = (bits | bits << 12) & 0x000F000F000F000FULL
+    bits = (bits | bits << 6) & 0x0303030303030303ULL
+    bits = (bits | bits << 3) & 0x1111111111111111ULL
+    return bits * 15
+
+
+cdef inline uint32_t reversed8(uint32_t bits) noexcept nogil:
+    bits = (bits & 0xF0) >> 4 | (bits & 0x0F) << 4
+    bits = (bits & 0xCC) >> 2 | (bits & 0x33) << 2
+    return (bits & 0xAA) >> 1 | (bits & 0x55) << 1
+
+
+cdef inline uint64_t doubled(uint64_t bits) noexcept nogil:
+    """8 or 16 bits, each twice."""
+    bits = (bits | bits << 8) & 0x00FF00FF
+    bits = (bits | bits << 4) & 0x0F0F0F0F
+    bits = (bits | bits << 2) & 0x33333333
+    bits = (bits | bits << 1) & 0x55555555
+    return bits * 3
+
+
+cdef inline void put(Mask* mask, uint64_t bits, int x) noexcept nogil:
+    """Set up to 32 bits from pixel x on, around the end of the line."""
+    cdef int word = x >> 6, shift = x & 63
+    mask.words[word] |= bits << shift
+    if word < 2 and shift > 32:
+        mask.words[word + 1] |= bits >> (64 - shift)
+    mask.words[0] |= mask.words[2] >> 32
+    mask.words[2] &= LAST
+
+
+cdef inline void put_copies(Mask* mask, uint64_t bits, int x, int nusiz, int first) noexcept nogil:
+    """Set the bits for the copies from `first` on."""
+    cdef int copy, distance
+    if bits:
+        for copy in range(first, 3):
+            distance = copy_distance(nusiz, copy)
+            if distance >= 0:
+                put(mask, bits, wrapped(x + distance))
+
+
+cdef inline void mask_player(Tia* t, int player) noexcept nogil:
+    cdef uint64_t bits = shown_player(t, player)
+    cdef int wide = stretch(t.nusiz[player])
+    if not t.refp[player]:
+        bits = reversed8(bits)
+    if wide:
+        bits = doubled(bits)
+    if wide == 2:
+        bits = doubled(bits)
+    put_copies(&t.masks[player], bits, wrapped(t.position[player] + (wide > 0)), t.nusiz[player], t.hidden[player])
+
+
+cdef inline void mask_playfield(Tia* t) noexcept nogil:
+    cdef uint32_t left = t.pf[0] >> 4 | reversed8(t.pf[1]) << 4 | <uint32_t>t.pf[2] << 12, right = left
+    cdef Mask* mask = &t.masks[PF]
+    if t.reflect:
+        right = reversed8(t.pf[2]) | <uint32_t>t.pf[1] << 8 | reversed8(t.pf[0] & 0xF0) << 16
+    mask.words[0] = spread(left & 0xFFFF)
+    mask.words[1] = spread(left >> 16) | spread(right & 0xFFF) << 16
+    mask.words[2] = spread(right >> 12)
+
+
+cdef inline void make_mask(Tia* t, int object) noexcept nogil:
+    """Make a mask again, and forget its collisions."""
+    memset(&t.masks[object], 0, sizeof(Mask))
+    if object < M0:
+        mask_player(t, object)
+    elif object == PF:
+        mask_playfield(t)
+    elif object == BL:
+        if shown_ball(t):
+            put(&t.masks[BL], (1 << (1 << (t.ctrlpf >> 4 & 3))) - 1, t.position[BL])
+    elif shown_missile(t, object - M0):
+        put_copies(&t.masks[object], (1 << missile_width(t, object - M0)) - 1, t.position[object], t.nusiz[object - M0], 0)
+    t.known &= <uint16_t>(~LATCHES[63] | LATCHES[63 ^ 1 << object])
+
+
+cdef inline void make_masks(Tia* t, int objects) noexcept nogil:
+    """Make those of these masks that are out of date. objects: a bit each."""
+    cdef int dirty = t.dirty & objects
+    t.dirty &= <uint8_t>~objects
+    while dirty:
+        make_mask(t, lowest(dirty))
+        dirty &= dirty - 1
+
+
+cdef inline uint64_t below(int x) noexcept nogil:
+    """The bits below x in a word; none for x <= 0, all for x >= 64."""
+    return 0 if x <= 0 else <uint64_t>0xFFFFFFFFFFFFFFFFULL if x >= 64 else (<uint64_t>1 << x) - 1
+
+
+cdef inline int collisions_in(const Tia* t, int wanted, int x0, int x1) noexcept nogil:
+    """Those of the wanted latches that pixels x0 .. x1 - 1 set."""
+    cdef const Mask* a
+    cdef const Mask* b
+    cdef int pair, found = 0
+    cdef uint64_t first = below(x1) & ~below(x0), second = below(x1 - 64) & ~below(x0 - 64)
+    cdef uint64_t third = below(x1 - 128) & ~below(x0 - 128)
+    while wanted:
+        pair = lowest(wanted)
+        wanted &= wanted - 1
+        a = &t.masks[FIRST[pair]]
+        b = &t.masks[SECOND[pair]]
+        if a.words[0] & b.words[0] & first | a.words[1] & b.words[1] & second | a.words[2] & b.words[2] & third:
+            found |= 1 << pair
+    return found
+
+
+cdef inline int wanted(const Tia* t) noexcept nogil:
+    """The latches that are not set, but could be."""
+    return LATCHES[t.live] & ~t.latches
+
+
+cdef inline int colliding(Tia* t, int latches) noexcept nogil:
+    """Those of these latches that a whole line sets."""
+    cdef int new
+    if t.dirty & t.live:
+        make_masks(t, t.live)
+    new = latches & ~t.known
+    if new:
+        t.pairs = <uint16_t>(t.pairs & ~new | collisions_in(t, new, 0, WIDTH))
+        t.known |= <uint16_t>new
+    return latches & t.pairs
+
+
+cdef inline void latch(Tia* t, int x0, int x1) noexcept nogil:
+    """Latch the collisions of pixels x0 .. x1 - 1."""
+    cdef int latches = wanted(t)
+    if latches:
+        latches = colliding(t, latches)
+        t.latches |= <uint16_t>(collisions_in(t, latches, x0, x1) if x1 - x0 < WIDTH else latches)
+
+
+cdef inline void latch_until(Tia* t, int until) noexcept nogil:
+    """Latch the collisions from where the beam stands to clock `until`; no line between them changes anything at its end."""
+    cdef int latches = wanted(t), first, last, x0, x1, lines
+    first, last = max(t.clock, t.top * LINE), min(until, (t.top + t.height) * LINE) - 1
+    if first > last:
+        return
+    latches = colliding(t, latches)
+    if not latches:
+        return
+    lines, x0, x1 = last // LINE - first // LINE, max(first % LINE - BLANK, 0), max(last % LINE - BLANK + 1, 0)
+    if lines == 0 and (x0 > 0 or x1 < WIDTH):
+        latches = collisions_in(t, latches, x0, x1) if x0 < x1 else 0
+    elif lines == 1 and x0 > 0 and x1 < WIDTH:
+        latches = collisions_in(t, latches, x0, WIDTH) | collisions_in(t, latches, 0, x1)
+    t.latches |= <uint16_t>latches

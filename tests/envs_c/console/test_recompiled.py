@@ -1,0 +1,146 @@
+"""Compiled cartridges: equal to the interpreter in every byte of the console after every frame, whatever the program is."""
+
+import os
+import random
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from envs_c.console import cartridges, recompiled
+from envs_c.console.recompiled.follow import Place, follow, length
+from envs_c.console.recompiled.translate import processor, rows
+from envs_c.errors import CompileFailed, InvalidArgument
+
+pytest.importorskip("ale_py")
+
+from benchmarks.console import Console
+
+FLOW = {0x00, 0x20, 0x40, 0x4C, 0x60, 0x6C, *range(0x10, 0x100, 0x20)}  # jumps, calls, returns and branches
+ZERO_PAGE = [*range(0x80, 0x100), *range(0x2D)]
+ABSOLUTE = [0x284, 0x280, 0x282, 0x285, 0x296, 0x294, 0x297, 0x80, 0x1F3, 0x02, 0x1B, 0x30, 0x37, 0xF123, 0xF080, 0x10FE]
+
+
+@pytest.fixture(autouse=True)
+def quickly(monkeypatch, tmp_path_factory):
+    monkeypatch.setenv("ENVS_C_FLAGS", "-O1")
+    monkeypatch.setenv("ENVS_C_CACHE", str(tmp_path_factory.getbasetemp() / "cache"))
+
+
+def frames_differ(game, frames: int, seed: int = 0) -> int | None:
+    """The first frame after which an interpreted and a compiled console differ; None without one."""
+    data, key, facts = cartridges.INSERTED[game]
+    library = recompiled.compiled(data, key, facts)
+    sides, draw, action = (Console(game), Console(game)), random.Random(seed), 0
+    try:
+        for frame in range(frames):
+            action = draw.randrange(18) if frame % 5 == 0 else action
+            seen = []
+            for side, start in zip(sides, (recompiled.detach, lambda key: recompiled.attach(library, key)), strict=True):
+                start(key)
+                side.act(action)
+                state = side.env.get_state()[-game.state_size:]  # its head has random numbers, which differ
+                seen.append((state, side.ram.tobytes(), side.env.render().tobytes()))
+                if side.terminated[0]:
+                    side.batch.reset()
+            if seen[0] != seen[1]:
+                return frame
+    finally:
+        recompiled.detach(key)
+    return None
+
+
+def random_rom(seed: int) -> bytes:
+    """4 KB: all instructions but jumps, in a random order with random operands; branches to the next but one; a loop around."""
+    draw, code = random.Random(seed), bytearray()
+    while len(code) < 3800:
+        ops = [op for op in range(256) if op not in FLOW or op & 0x1F == 0x10]
+        draw.shuffle(ops)
+        for op in ops:
+            if op & 0x1F == 0x10:
+                code += bytes([op, 2, 0xA9, draw.randrange(256)])
+            elif length(op) == 3:
+                code += bytes([op]) + draw.choice(ABSOLUTE).to_bytes(2, "little")
+            else:
+                code += bytes([op, draw.choice(ZERO_PAGE)][:length(op)])
+            if draw.random() < 0.02:  # a call, by JSR and RTS, and one through the stack
+                code += bytes([0xA2, 0xFF, 0x9A, 0x20, 0xF0, 0xFF])
+    code = code[:3900] + bytes([0xEA] * 4 + [0x4C, 0x00, 0xF0])
+    return bytes(code.ljust(0xFF0, b"\xea")) + bytes([0xE6, 0x90, 0x60] + [0xEA] * 9 + [0x00, 0xF0, 0x00, 0xF0])
+
+
+def small_rom(number: int) -> bytes:
+    """2 KB: a loop that counts in a byte of RAM."""
+    return bytes([0xE6, 0x90 + number, 0x4C, 0x00, 0xF0]).ljust(2044, b"\xea") + bytes([0x00, 0xF0, 0x00, 0xF0])
+
+
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
+def test_random_programs_do_the_same_compiled(seed):
+    data = random_rom(seed)
+    game = cartridges.game_of(data, None, cartridges.UNKNOWN)
+    assert len({data[place.offset] for place in follow(data, 0, [Place(0, 0xF000)], []).places}) > 200
+    assert frames_differ(game, 30, seed) is None
+
+
+@pytest.mark.parametrize("name", ["pong", *(pytest.param(name, marks=pytest.mark.slow) for name in (
+    "asterix", "solaris", "montezuma_revenge", "robotank", "qbert", "pitfall", "frostbite"))])
+def test_cartridges_do_the_same_compiled(name):
+    assert frames_differ(cartridges.cartridge(f"atari:{name}"), 250) is None
+
+
+def test_every_instruction_is_translated():
+    assert sorted(rows()) == list(range(256))
+    assert "INLINE void adc(Cpu* cpu, int value)" in processor()
+
+
+def test_a_library_is_compiled_once_and_used_from_the_cache(monkeypatch):
+    game = cartridges.game_of(small_rom(7), None, cartridges.UNKNOWN)
+    library = recompiled.compiled(*cartridges.INSERTED[game])
+    monkeypatch.setattr(recompiled, "c_of", None)
+    assert recompiled.compiled(*cartridges.INSERTED[game]) == library
+
+
+def test_without_a_compiler_the_message_says_so(monkeypatch):
+    game = cartridges.game_of(small_rom(8), None, cartridges.UNKNOWN)
+    monkeypatch.setenv("CC", "no_such_compiler")
+    with pytest.raises(CompileFailed, match=r"cannot compile cartridge\.c"):
+        recompiled.compiled(*cartridges.INSERTED[game])
+
+
+@pytest.mark.parametrize("kind, compiles", [("F8", True), ("FE", True), ("F8SC", False), ("F6SC", False), ("F4SC", False)])
+def test_cartridges_with_ram_are_left_to_the_interpreter(kind, compiles):
+    assert recompiled.can_be_compiled({"kind": cartridges.KINDS[kind][0]}) == compiles
+
+
+def test_in_the_background_a_failure_is_a_warning_and_the_interpreter_plays(monkeypatch):
+    monkeypatch.setattr(recompiled, "DELAY", 0.0)
+    monkeypatch.setenv("CC", "no_such_compiler")
+    game = cartridges.game_of(small_rom(9), None, cartridges.UNKNOWN)
+    with pytest.warns(UserWarning, match="plays by the interpreter"):
+        recompiled.in_background(*cartridges.INSERTED[game])
+    ours = Console(game)
+    ours.act(0)
+    assert ours.ram.any()
+
+
+def test_the_switch_must_be_0_or_1(monkeypatch):
+    monkeypatch.setenv("ENVS_C_RECOMPILE", "yes")
+    with pytest.raises(InvalidArgument, match="ENVS_C_RECOMPILE must be 0 or 1, not 'yes'"):
+        recompiled.wanted()
+
+
+def test_the_command_compiles_a_file(tmp_path):
+    path = tmp_path / "mine.bin"
+    path.write_bytes(small_rom(10))
+    command = [sys.executable, "-m", "envs_c.console.compile", str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ}, check=True)
+    assert "cartridge.so" in done.stdout
+
+
+def test_code_is_found_through_calls_and_branches():
+    rom = bytes([0x20, 0x08, 0xF0, 0xD0, 0xFB, 0x60, 0xFF, 0xFF, 0xA9, 0x01, 0x60]).ljust(2048, b"\xea")
+    code = follow(rom, 0, [Place(0, 0xF000)], [])
+    assert {place.offset for place in code.places} == {0, 3, 5, 8, 10}
+    assert {place.offset for place in code.entries} == {3}
+    assert np.all([place.pc & 0xF000 == 0xF000 for place in code.places])
