@@ -171,8 +171,8 @@ def test_a_run_of_games_on_a_slow_device_is_resumed_bit_for_bit(monkeypatch, tmp
 
 
 @pytest.mark.parametrize(("settings", "message"), [
-    ({"game": "breakout"}, "sim must be host for breakout, not 'tensors'"),
-    ({"view": "pixels"}, "sim must be host for cartpole with view"),
+    ({"game": "breakout"}, "sim must be host or device for breakout, not 'tensors'"),
+    ({"view": "pixels"}, "sim must be host or device for cartpole with view"),
 ])
 def test_unsupported_games_are_refused(settings, message):
     played = config(**settings)

@@ -48,7 +48,7 @@ TABLE = {
     "accumulation": ({"num_envs": 8, "minibatch": 8, "accumulate": 2},
         Expected((7, 2, 320, 32), (5, 12, 2, 4), (42, 0), (11, 4, 2, 1), (128, 196), (31744, 50176, 57856))),
     "normalized": ({"normalize_observations": True, "normalize_rewards": True},
-        Expected((13, 2, 320, 24), (5, 45, 2, 6), (45, 0), (8, 39, 2, 1), (96, 100), (37888, 56832, 65024))),
+        Expected((13, 2, 320, 24), (5, 45, 2, 6), (45, 0), (8, 40, 2, 1), (96, 100), (37888, 56832, 65024))),
     "priorities": ({"priority_alpha": 0.6},
         Expected((7, 2, 320, 24), (5, 12, 2, 4), (45, 0), (9, 14, 2, 10), (144, 124), (31744, 50688, 58368))),
     "games on the device": ({"sim": "device"},
