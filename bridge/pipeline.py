@@ -55,7 +55,8 @@ def source_of(envs: VecEnv | AnyVectorEnv | Sequence[AnyVectorEnv] | Source, rew
         return GameSource(envs)
     if hasattr(envs, "bind") and hasattr(envs, "edges"):
         return cast("Source", envs)
-    return GymnasiumSource(list(envs) if isinstance(envs, Sequence) else [envs], reward_clip)
+    several = cast("list[AnyVectorEnv]", list(envs) if isinstance(envs, Sequence) else [envs])
+    return GymnasiumSource(several, reward_clip)
 
 
 class Pipeline:
