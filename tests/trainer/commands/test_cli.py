@@ -172,7 +172,7 @@ def test_pictures_have_a_preset_of_their_own(trained, words):
     ("breakout --num-envs x", "--num-envs must be an integer from 1 to 1,048,576, not 'x'"),
     ("breakout --frame-skip x", "--frame-skip must be none, or an integer from 1 to 1,000, not 'x'"),
     ("breakout --gamma x", "--gamma must be a number from 0 to 1, not 'x'"),
-    ("breakout --view pixel", "--view must be features or pixels, not 'pixel'"),
+    ("breakout --view pixel", "--view must be features, pixels or ram, not 'pixel'"),
     ("breakout --options lives", "names of options with a value each, such as lives=3 or map_name=8x8, not 'lives'"),
     ("breakout --options lives=3 speed", "such as lives=3 or map_name=8x8, not 'lives=3 speed'"),
     ("profile breakout --iteration 3", "did you mean --iterations? `python -m trainer profile breakout --help` lists"),
