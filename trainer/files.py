@@ -98,8 +98,9 @@ def may_write(folder: Path) -> bool:
 
 @contextlib.contextmanager
 def writing(path: str | Path, advice: str) -> Iterator[None]:
-    """Turn an OSError into a FileError: "cannot write PATH: REASON; ADVICE"."""
+    """Turn an OSError into a FileError: "cannot write PATH: REASON; ADVICE". It names the file if PATH is its folder."""
     try:
         yield
     except OSError as error:
-        raise FileError(f"cannot write {path}: {error.strerror or error}; {advice}") from None
+        inside = isinstance(error.filename, str) and Path(error.filename).parent == Path(path)
+        raise FileError(f"cannot write {error.filename if inside else path}: {error.strerror or error}; {advice}") from None
