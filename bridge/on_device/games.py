@@ -66,8 +66,9 @@ class DeviceGame:
     prefix = ""   # of the names in a checkpoint, which are those of bridge.source.GameSource
 
     def __init__(self, game: Game, num_envs: int, device, *, module=None, **settings):
-        if settings.get("view", "features") not in VIEWS:
-            raise envs_c.InvalidArgument(f"view must be {' or '.join(VIEWS)} on the device, not {settings['view']!r}")
+        view = settings.get("view")
+        if view is not None and view not in VIEWS:
+            raise envs_c.InvalidArgument(f"view must be {' or '.join(VIEWS)} on the device, not {view!r}")
         self.env = env = envs_c.VecEnv(game, num_envs, **{"num_threads": 1, "count_lives": True} | settings)
         self.device, self.num_envs = torch.device(device), env.num_envs
         pixels = VIEWS[env.view]
