@@ -67,7 +67,7 @@ def choice(name: str, value, choices: tuple[str, ...]) -> str:
 
 def view(value, game) -> str:
     """The name of a view that the game has."""
-    if value in VIEWS and VIEWS[value] not in of_game(game):
+    if isinstance(value, str) and value in VIEWS and VIEWS[value] not in of_game(game):
         raise InvalidArgument(f"view must be one of {', '.join(repr(one.name) for one in of_game(game))} for {game.name}, not "
                               f"{shown(value)}: only a cartridge of the console has a RAM")
     return choice("view", value, tuple(one.name for one in of_game(game)))

@@ -42,7 +42,7 @@ COMMANDS = [
     ["record", "FOLDER", "--episodes=1"], ["compare", "FOLDER", "runs/one"], ["compare", "FOLDER", "runs/one", "--group"],
     ["compare", "FOLDER", "runs/one", "--csv"], ["compare", "FOLDER", "runs/one", "--json"], ["--resume", "FOLDER"],
     ["eval", "FOLDER", "--episodes=1"], ["export", "FOLDER"], ["eval", "runs/x"], ["--resume", f"{NAME}.nowhere"],
-    ["play", NAME], [NAME], ["cartpole", "--preset", f"{NAME}.toml"], ["cartpole", f"--{NAME}"],
+    ["play", f"{NAME}.nowhere"], [NAME], ["cartpole", "--preset", f"{NAME}.toml"], ["cartpole", f"--{NAME}"],
     ["sweep", "cartpole", "--space", f"{NAME}.toml"], ["replay", f"#replay=1&{NAME}=1"], ["check", NAME],
     ["cartpole", "--run-dir", f"new{NAME}", *TINY],
 ]
