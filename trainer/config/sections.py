@@ -165,8 +165,7 @@ class PPOConfig(Section):
     accumulate: int = within(1, 1, 2**20)
     """Minibatches whose gradients make one step of the optimizer."""
     target_kl: float | None = within(None, 0, above=True)
-    """Skip the remaining epochs if the KL divergence from the rollout's policy is above this in an epoch's last minibatch.
-    none: never."""
+    """Skip the remaining epochs if the KL divergence in an epoch's last minibatch is above this. none: never."""
     optimizer: Literal["adam", "muon"] = "adam"
     """The optimizer. muon: torch's Muon for the matrices between input and heads, Adam for the rest."""
     learning_rate: float = within(0.003, 0, above=True)
