@@ -15,6 +15,7 @@ import envs_c
 from bridge.actions import discrete
 from bridge.errors import DeviceError
 from bridge.nvrtc import CudaModule
+from bridge.on_device.tensors import require_tensor
 from envs_c.engine import checks
 
 MODULE = CudaModule(Path(__file__).parent / "cartpole.cu")
@@ -104,19 +105,14 @@ class CartPole:
         if not self._started:
             raise envs_c.NotReset("these environments of cartpole were never reset: call reset() first")
         self._check(observation, reward, terminated, truncated)
-        self._check_tensor("actions", actions, torch.int32, (self.num_envs,))
+        require_tensor("actions", actions, torch.int32, (self.num_envs,), self.device)
         self._step(actions, observation, reward, terminated, truncated)
 
     def _check(self, observation, reward, terminated, truncated):
-        self._check_tensor("observation", observation, torch.float32, (self.num_envs, 4))
-        self._check_tensor("reward", reward, torch.float32, (self.num_envs,))
-        self._check_tensor("terminated", terminated, torch.float32, (self.num_envs,))
-        self._check_tensor("truncated", truncated, torch.float32, (self.num_envs,))
-
-    def _check_tensor(self, name: str, tensor: torch.Tensor, dtype: torch.dtype, shape: tuple[int, ...]):
-        if tensor.shape != shape or tensor.dtype != dtype or tensor.device != self.device or not tensor.is_contiguous():
-            raise ValueError(f"{name} must be a contiguous {shape} {dtype} on {self.device}, not {tuple(tensor.shape)} "
-                             f"{tensor.dtype} on {tensor.device} with strides {tensor.stride()}")
+        require_tensor("observation", observation, torch.float32, (self.num_envs, 4), self.device)
+        require_tensor("reward", reward, torch.float32, (self.num_envs,), self.device)
+        require_tensor("terminated", terminated, torch.float32, (self.num_envs,), self.device)
+        require_tensor("truncated", truncated, torch.float32, (self.num_envs,), self.device)
 
     def take_ended(self) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """Return the last episode of every environment in which one ended since `clear_totals`, and clear the totals.

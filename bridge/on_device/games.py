@@ -13,6 +13,7 @@ import envs_c
 from bridge.actions import discrete
 from bridge.errors import DeviceError
 from bridge.nvrtc import CudaModule
+from bridge.on_device.tensors import require_tensor
 from envs_c.bare import device as compiler
 from envs_c.engine import painter
 from envs_c.engine.state import memory_of, with_memory
@@ -148,7 +149,7 @@ class DeviceGame:
         if not self._started:
             raise envs_c.NotReset(f"these environments of {self.env.game.name} were never reset: call reset() first")
         self._check(observation, reward, terminated, truncated, action_mask)
-        self._check_tensor("actions", actions, torch.int32, (self.num_envs,))
+        require_tensor("actions", actions, torch.int32, (self.num_envs,), self.states.device)
         self._launch("step", actions, selected, observation, reward, terminated, truncated, action_mask)
 
     def observe(self, observation, action_mask=None):
@@ -165,17 +166,11 @@ class DeviceGame:
 
     def _check(self, observation, reward, terminated, truncated, action_mask):
         dtype = getattr(torch, str(self.observation_dtype))
-        self._check_tensor("observation", observation, dtype, (self.num_envs, *self.observation_shape))
+        require_tensor("observation", observation, dtype, (self.num_envs, *self.observation_shape), self.states.device)
         for name, tensor in (("reward", reward), ("terminated", terminated), ("truncated", truncated)):
-            self._check_tensor(name, tensor, torch.float32, (self.num_envs,))
+            require_tensor(name, tensor, torch.float32, (self.num_envs,), self.states.device)
         if action_mask is not None:
-            self._check_tensor("action_mask", action_mask, torch.uint8, (self.num_envs, self.action_mask_size))
-
-    def _check_tensor(self, name: str, tensor: torch.Tensor, dtype: torch.dtype, shape: tuple[int, ...]):
-        device = self.states.device
-        if tensor.shape != shape or tensor.dtype != dtype or tensor.device != device or not tensor.is_contiguous():
-            raise ValueError(f"{name} must be a contiguous {shape} {dtype} on {device}, not {tuple(tensor.shape)} "
-                             f"{tensor.dtype} on {tensor.device} with strides {tensor.stride()}")
+            require_tensor("action_mask", action_mask, torch.uint8, (self.num_envs, self.action_mask_size), self.states.device)
 
     def take_ended(self) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """Return the last episode of every environment in which one ended since `clear_totals`, and clear the totals.

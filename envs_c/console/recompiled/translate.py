@@ -38,7 +38,7 @@ def expression(node: ast.expr) -> str:
         return f"({expression(node.left)} {SIGNS[type(node.ops[0])]} {expression(node.comparators[0])})"
     if isinstance(node, ast.IfExp):
         return f"({expression(node.test)} ? {expression(node.body)} : {expression(node.orelse)})"
-    raise NotImplementedError(f"no C for {ast.dump(node)}")
+    raise ValueError(f"no C for {ast.dump(node)}")
 
 
 def statement(node: ast.stmt) -> str:
@@ -58,7 +58,7 @@ def statement(node: ast.stmt) -> str:
         return "" if isinstance(node.value, ast.Constant) else f"{expression(node.value)};"
     if isinstance(node, ast.Pass):
         return ""
-    raise NotImplementedError(f"no C for {ast.dump(node)}")
+    raise ValueError(f"no C for {ast.dump(node)}")
 
 
 def block(nodes: list[ast.stmt]) -> str:
@@ -91,7 +91,7 @@ def rows() -> dict[int, str]:
     found = ROW.findall((CONSOLE / "instructions.pxd").read_text(encoding="utf-8"))
     made = {int(op, 16): block(ast.parse(text).body) for op, text in found}
     if len(made) != 256:
-        raise NotImplementedError(f"instructions.pxd has {len(made)} rows, not 256")
+        raise ValueError(f"instructions.pxd has {len(made)} rows, not 256")
     return made
 
 
