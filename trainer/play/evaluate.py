@@ -44,7 +44,7 @@ class Evaluation(NamedTuple):
     actions: np.ndarray              # (T, E, ...) as in the slab, of the first T steps: those that a film may show
     pictures: list[np.ndarray]       # observations of episode 0 in these steps, if it cannot be replayed and they are pictures
     protocol: dict[str, Any]         # see trainer/runs/evaluation.py
-    trails: np.ndarray               # (E,) uint64: equal for equal episodes, see trainer/play/scores.py
+    fingerprints: np.ndarray         # (E,) uint64: equal for equal episodes, see trainer/play/scores.py
     redraw: Callable[[int], GymnasiumSource] | None = None  # makes an environment with a seed, to replay an episode and draw it
 
     @property
@@ -58,7 +58,7 @@ class Evaluation(NamedTuple):
         Equal episodes, from the first observation to the last action, count as one score in standard error and interval.
         """
         returns = self.returns
-        first, count = scores.weights(self.trails)
+        first, count = scores.groups(self.fingerprints)
         return {"protocol": self.protocol, "episodes": len(returns), "different_episodes": len(first),
                 "mean": float(returns.mean()), "standard_error": scores.error(returns[first], count),
                 "mean_interval": scores.interval(returns[first], count),
@@ -110,8 +110,8 @@ def _play(policy: Policy, pipeline: Pipeline, seed: int, greedy: bool, kept: int
     states = pipeline.source.state()
     count, slab = pipeline.num_envs, pipeline.slabs[0]
     returns, lengths, running = np.zeros(count), np.zeros(count, np.int32), np.ones(count, bool)
-    actions, pictures, step, trails = [], [], 0, scores.Trails(count)
-    trails.add(slab.host["observation"], running)
+    actions, pictures, step, fingerprints = [], [], 0, scores.Fingerprints(count)
+    fingerprints.add(slab.host["observation"], running)
     filmable = not (states or draws(pipeline.source)) and len(pipeline.source.observation_shape) == 2
     while running.any():
         if step == LONGEST:
@@ -121,7 +121,7 @@ def _play(policy: Policy, pipeline: Pipeline, seed: int, greedy: bool, kept: int
             pictures.append(slab.host["observation"][0].copy())
         collect(actor, bootstrap=False)
         pipeline.settle()
-        trails.add(slab.host_actions, running)
+        fingerprints.add(slab.host_actions, running)
         if step < kept:
             actions.append(slab.host_actions.copy())
         step += 1
@@ -133,11 +133,11 @@ def _play(policy: Policy, pipeline: Pipeline, seed: int, greedy: bool, kept: int
         pipeline.hold(ended.environments)
         if tick:
             tick(count - int(running.sum()), count, f"have ended, at step {step:,}")
-    trails.add(returns, ~running)
+    fingerprints.add(returns, ~running)
     played = pipeline.source.env if pipeline.source.saves else None  # a Gymnasium environment has its own protocol
     used = protocol(greedy=greedy, **{name: getattr(played, name, None) for name in ("sticky", "frame_skip", "time_limit")})
     return Evaluation(returns, lengths, pipeline.source, states, _stacked(actions, slab.host_actions), pictures, used,
-                      trails.numbers)
+                      fingerprints.numbers)
 
 
 def play_protocols(policy: Policy, game: GameName, env: EnvConfig, *, greedy: bool | None, sticky: Sequence[float] = (),

@@ -6,7 +6,7 @@ RESAMPLES = 10_000  # of the bootstrap
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)  # 2^64 divided by the golden ratio, odd: a product with it mixes the bits
 
 
-class Trails:
+class Fingerprints:
     """A number for each of E episodes, equal for episodes with the same first observation, actions and return.
 
     Greedy actions without sticky actions play the same episode again and again, from the few starts that a game has.
@@ -25,9 +25,9 @@ class Trails:
             self.numbers[running] = (self.numbers[running] ^ column[running].astype(np.uint64)) * _FACTOR + np.uint64(1)
 
 
-def weights(trails: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The index of the first of each group of equal episodes (G,), and how many there are (G,). trails: (E,)."""
-    _, first, count = np.unique(trails, return_index=True, return_counts=True)
+def groups(fingerprints: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The index of the first of each group of equal episodes (G,), and how many there are (G,). fingerprints: (E,)."""
+    _, first, count = np.unique(fingerprints, return_index=True, return_counts=True)
     order = first.argsort()
     return first[order], count[order]
 

@@ -7,27 +7,27 @@ from trainer.play import scores
 
 
 def test_episodes_are_equal_if_all_their_parts_are():
-    trails = scores.Trails(4)
+    fingerprints = scores.Fingerprints(4)
     running = np.ones(4, bool)
-    trails.add(np.array([1, 1, 2, 1], np.int32), running)
-    trails.add(np.array([[0.5, 1], [0.5, 1], [0.5, 1], [0.5, -1]], np.float32), running)
-    first, count = scores.weights(trails.numbers)
+    fingerprints.add(np.array([1, 1, 2, 1], np.int32), running)
+    fingerprints.add(np.array([[0.5, 1], [0.5, 1], [0.5, 1], [0.5, -1]], np.float32), running)
+    first, count = scores.groups(fingerprints.numbers)
     assert (first.tolist(), count.tolist()) == ([0, 2, 3], [2, 1, 1])
 
 
 @pytest.mark.parametrize(("parts", "groups"), [([[1, 1], [2, 2]], 1), ([[1, 2], [2, 1]], 2), ([[0, 1], [0, 0]], 2)])
 def test_the_order_of_the_parts_matters(parts, groups):
-    trails = scores.Trails(2)
+    fingerprints = scores.Fingerprints(2)
     for part in parts:
-        trails.add(np.array(part, np.int32), np.ones(2, bool))
-    assert len(scores.weights(trails.numbers)[0]) == groups
+        fingerprints.add(np.array(part, np.int32), np.ones(2, bool))
+    assert len(scores.groups(fingerprints.numbers)[0]) == groups
 
 
 def test_an_episode_that_has_ended_takes_no_more_parts():
-    trails = scores.Trails(2)
-    trails.add(np.array([1, 1]), np.ones(2, bool))
-    trails.add(np.array([5, 7]), np.array([False, False]))
-    assert trails.numbers[0] == trails.numbers[1]
+    fingerprints = scores.Fingerprints(2)
+    fingerprints.add(np.array([1, 1]), np.ones(2, bool))
+    fingerprints.add(np.array([5, 7]), np.array([False, False]))
+    assert fingerprints.numbers[0] == fingerprints.numbers[1]
 
 
 def test_repeated_episodes_do_not_narrow_the_interval():
