@@ -124,7 +124,7 @@ def test_the_table_has_the_statistics_of_each_protocol(bench, capsys):
         assert (float(row["minutes"]), float(row["steps"])) == (0.5, 512)
     facts = json.loads((bench.folder / "results.json").read_text())
     assert [row["iqm"] for row in facts["rows"]] == [float(row["iqm"]) for row in rows.values()]
-    of_both = [(np.array([21, 22, 23, 24]) - 1.7) / 30.1, (np.array([-5, -4, -3, -2]) + 20.7) / 30]
+    of_both = [(np.array([21, 22, 23, 24]) - 1.7) / (30.5 - 1.7), (np.array([-5, -4, -3, -2]) + 20.7) / (14.6 + 20.7)]
     assert facts["human_normalized"][0]["iqm"] == pytest.approx(statistics.iqm(of_both))
     printed = capsys.readouterr().out
     assert "human-normalized, 2 games, sticky 0, sampled actions: interquartile mean" in printed
