@@ -37,7 +37,7 @@ venv: # if .venv is missing, is of another Python, or was interrupted before it 
 	or name one, as in 'PYTHON=python3.12 make setup'" >&2; exit 1; }
 	@$(PYTHON) tools/doctor.py python
 	@[ -x $(BIN)/pip ] && [ "$$($(BIN)/python -c '$(IDENTITY)' 2>/dev/null)" = "$$($(PYTHON) -c '$(IDENTITY)')" ] || { \
-	$(PYTHON) tools/doctor.py && echo "set-up: making $(VENV)" && $(PYTHON) -m venv --clear $(VENV); }
+	$(PYTHON) tools/doctor.py && $(PYTHON) tools/install.py venv; }
 
 cuda: setup ## install CuPy and NVRTC, which a GPU needs (and which compile the kernels without one)
 	@$(BIN)/python -m pip install -q --no-input -r requirements-cuda.txt

@@ -1,9 +1,10 @@
 """Installs the pinned packages and insertcoin itself into this Python's environment, and builds the extensions meanwhile.
 
-    python tools/install.py        what training needs: requirements.txt
+    python tools/install.py venv   makes .venv, anew if it is there
+    python tools/install.py        installs what training needs: requirements.txt
     python tools/install.py dev    also what tests, linters and pages need: requirements-dev.txt
 
-`make setup` and `make dev` run it with .venv's Python. The build needs only setuptools and Cython, so these come first and then
+`make setup` and `make dev` run the last two with .venv's Python. The build needs only setuptools and Cython, so these come first and then
 both cores have work: pip unpacks torch while modules compile. A terminal shows one line that is written again, a log one line
 each 30 seconds. The files pins and pins-dev in the environment hold the pins that were installed last; if they are the same,
 pip does not run. A build compiles what has changed. After Ctrl-C the same command goes on.
@@ -19,6 +20,7 @@ import subprocess
 import sys
 import sysconfig
 import time
+import venv
 from collections.abc import Callable
 from pathlib import Path
 
@@ -197,6 +199,12 @@ def is_stamped(stamp: Path, content: bytes) -> bool:
     return stamp.is_file() and stamp.read_bytes() == content
 
 
+def make_environment() -> None:
+    """Make .venv of this Python. An interrupted one has no pip, so `make` calls this again."""
+    print("set-up: making .venv", flush=True)
+    venv.create(ROOT / ".venv", clear=True, symlinks=os.name != "nt", with_pip=True)
+
+
 def install_training(display: Display) -> None:
     """Install what training needs unless it is there, and build what has changed."""
     stamp, wanted = ROOT / environment_folder() / "pins", pins(*PINS)
@@ -232,14 +240,17 @@ def install_development(display: Display) -> None:
 
 def main(argv: list[str]) -> None:
     """Run the command line."""
-    if argv not in ([], ["dev"]):
-        sys.exit(f"insertcoin: the argument must be dev or none, not {' '.join(argv)}")
-    display = Display()
+    if argv not in ([], ["dev"], ["venv"]):
+        sys.exit(f"insertcoin: the argument must be venv, dev or none, not {' '.join(argv)}")
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: no child is left behind
     try:
-        install_training(display)
-        if argv:
-            install_development(display)
+        if argv == ["venv"]:
+            make_environment()
+        else:
+            display = Display()
+            install_training(display)
+            if argv:
+                install_development(display)
     except KeyboardInterrupt:
         print("insertcoin: the set-up was interrupted: run the same command again to go on", file=sys.stderr)
         sys.exit(130)

@@ -142,6 +142,18 @@ def test_ctrl_c_ends_the_jobs_and_says_how_to_go_on(install, tmp_path, capsys, m
     assert started.process.returncode
 
 
+def test_ctrl_c_while_the_environment_is_made_says_how_to_go_on(install, capsys, monkeypatch):
+    def interrupted(folder, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(install, "venv", SimpleNamespace(create=interrupted))
+    with pytest.raises(SystemExit) as ended:
+        install.main(["venv"])
+    assert ended.value.code == 130
+    assert capsys.readouterr() == ("set-up: making .venv\n",
+                                   "insertcoin: the set-up was interrupted: run the same command again to go on\n")
+
+
 def test_a_job_that_goes_on_after_ctrl_c_is_ended_with_its_children(install, tmp_path, monkeypatch):
     monkeypatch.setattr(install, "PATIENCE", 0.2)
     ignore = "import signal, time; signal.signal(signal.SIGINT, signal.SIG_IGN)"
