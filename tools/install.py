@@ -4,10 +4,10 @@
     python tools/install.py        installs what training needs: requirements.txt
     python tools/install.py dev    also what tests, linters and pages need: requirements-dev.txt
 
-`make setup` and `make dev` run the last two with .venv's Python. The build needs only setuptools and Cython, so these come first and then
-both cores have work: pip unpacks torch while modules compile. A terminal shows one line that is written again, a log one line
-each 30 seconds. The files pins and pins-dev in the environment hold the pins that were installed last; if they are the same,
-pip does not run. A build compiles what has changed. After Ctrl-C the same command goes on.
+`make setup` and `make dev` run the last two with .venv's Python. The build needs only setuptools and Cython, so these come
+first and then both cores have work: pip unpacks torch while modules compile. A terminal shows one line that is written again,
+a log one line each 30 seconds. The files pins and pins-dev in the environment hold the pins that were installed last; if they
+are the same, pip does not run. A build compiles what has changed. After Ctrl-C the same command goes on.
 
 Standard library only.
 """

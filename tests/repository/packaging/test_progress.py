@@ -173,7 +173,7 @@ def test_a_job_that_goes_on_after_ctrl_c_is_ended_with_its_children(install, tmp
 def test_an_unknown_argument_is_refused_in_one_line():
     result = run(sys.executable, INSTALL, "tests")
     assert result.returncode == 1
-    assert result.stderr == "insertcoin: the argument must be dev or none, not tests\n"
+    assert result.stderr == "insertcoin: the argument must be venv, dev or none, not tests\n"
 
 
 # Which files decide that pip runs.
