@@ -2,6 +2,7 @@
 
 import os
 import random
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -98,7 +99,8 @@ def test_the_compiler_is_loaded_before_the_memory_is_measured(tmp_path):
 def test_a_surface_without_a_fault_ends_with_0_and_an_empty_report(plant, tmp_path, capsys):
     assert fuzz(tmp_path / "report.txt", "--surface", plant("pass"), "--cases", PLANTED_CASES) == 0
     assert (tmp_path / "report.txt").read_text(encoding="utf-8") == ""
-    assert capsys.readouterr().out.splitlines()[2] == f"| planted.surface | {PLANTED_CASES} | {PLANTED_CASES} | 0 | 0 |"
+    row = capsys.readouterr().out.splitlines()[2]
+    assert re.fullmatch(rf"\| planted.surface \| {PLANTED_CASES} \| {PLANTED_CASES} \| 0 \| 0 \| \d+ \|", row)
 
 
 def test_a_surface_that_always_crashes_is_given_up(plant, tmp_path):
@@ -116,7 +118,7 @@ def test_the_same_seed_gives_the_same_cases(surface):
 
 
 def test_the_cases_are_divided_by_the_shares_of_the_surfaces():
-    assert 200 * sum(SURFACES.values()) == CASES  # whole numbers of cases
+    assert CASES % sum(SURFACES.values()) == 0  # whole numbers of cases
     todo = pool.jobs({"states": 25_000, "lines": 7}, 2)
     assert todo == [pool.Job("states", 0, 9999), pool.Job("states", 10_000, 19_999), pool.Job("states", 20_000, 24_999),
                     pool.Job("lines", 0, 3), pool.Job("lines", 4, 6)]

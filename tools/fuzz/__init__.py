@@ -5,5 +5,5 @@ only from the run's seed, the surface's name and the case's number, so that thes
 """
 
 # Each surface with its share of the cases: cheap cases are many.
-SURFACES = {"api": 45, "states": 24, "roms": 1, "tables": 18, "checkpoints": 8, "lines": 4, "links": 1, "pipes": 1, "disks": 1,
-            "characters": 1}
+SURFACES = {"api": 450, "states": 240, "roms": 10, "tables": 180, "checkpoints": 80, "lines": 28, "links": 3, "pipes": 3,
+            "disks": 3, "characters": 3}

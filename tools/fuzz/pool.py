@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -32,9 +33,10 @@ class Fault:
 
 @dataclass
 class Result:
-    """Of one surface: the cases that were run, the calls that were accepted and refused, and the faults."""
+    """Of one surface: cases that were run, calls that were accepted and refused, faults, and seconds of its processes."""
 
     cases: int = 0
+    seconds: float = 0.0
     counts: Counter = field(default_factory=Counter)
     faults: list[Fault] = field(default_factory=list)
 
@@ -97,7 +99,7 @@ def run_job(job: Job, seed: int, seconds: float, result: Result, lock, found) ->
         command = [sys.executable, "-P", "-m", "tools.fuzz.child", job.module, seed, job.first, job.last, seconds, folder]
         child = subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, stderr=errors, text=True, cwd=folder,
                                  env=environment(folder))
-        case, ended = job.first - 1, False
+        case, ended, began = job.first - 1, False, time.monotonic()
         with child.stdout:
             for line in child.stdout:
                 word = json.loads(line)
@@ -112,6 +114,8 @@ def run_job(job: Job, seed: int, seconds: float, result: Result, lock, found) ->
                     else:
                         result.cases += 1
         status = child.wait()
+        with lock:
+            result.seconds += time.monotonic() - began
         if (ended and status == 0) or len(result.faults) >= MOST_FAULTS:
             return None
         errors.seek(0)
