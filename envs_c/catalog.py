@@ -19,8 +19,8 @@ from envs_c.gymnasium_env import ArcadeEnv, ArcadeVectorEnv, ale
 
 PACKAGE = importlib.import_module("envs_c.games")  # the folder; the name `games` is the function below
 GROUP = "envs_c.games"  # of entry points, by which installed packages offer games
-SYNONYMS = {"max_episode_steps": "time_limit", "stack_num": "frame_stack",
-            "n_stack": "frame_stack"}  # names that other packages give to settings, too different for did_you_mean
+SYNONYMS = {"max_episode_steps": "time_limit", "stack_num": "frame_stack", "n_stack": "frame_stack",
+            "grayscale_newaxis": "keepdim"}  # names that other packages give to settings, too different for did_you_mean
 _registered = {}  # name -> Game, without the built-in games
 
 
@@ -87,7 +87,7 @@ def load(path):
 
 
 def make(name: str, num_envs: int = 1, *, view: str = "features", picture_size=None, frame_skip=None, frame_stack: int = 1,
-         sticky: float = 0.0, noop_max: int = 0, time_limit: int | None = None, reward_clip=None,
+         keepdim: bool = False, sticky: float = 0.0, noop_max: int = 0, time_limit: int | None = None, reward_clip=None,
          episodic_life: bool = False, life_loss_info: bool = False, num_threads: int = 0, autoreset="next_step", seed=None,
          copy: bool = True, render_mode=None, **options) -> ArcadeVectorEnv:
     """Make N environments of a game as one `gymnasium.vector.VectorEnv`.
@@ -101,6 +101,7 @@ def make(name: str, num_envs: int = 1, *, view: str = "features", picture_size=N
         game's default.
     frame_stack: k > 1 adds an axis after N with the newest k observations, oldest first; those from before the episode's
         start are zeros.
+    keepdim: True gives grey pictures an axis of one channel, (84, 84, 1), which VecFrameStack of stable-baselines3 stacks.
     sticky: probability, for each frame, that the previous frame's action is repeated instead (Machado et al., 2018).
     noop_max: each episode begins with 1 .. noop_max frames of NOOP, a random number; 0 is none.
     time_limit: steps after which an episode is truncated; None is the game's default (500 for CartPole), 0 is no limit.
@@ -123,9 +124,9 @@ def make(name: str, num_envs: int = 1, *, view: str = "features", picture_size=N
     """
     chosen = cartridge_at(name, options.pop("rom")) if "rom" in options and takes_rom(name) else game(name)
     settings = {"view": view, "picture_size": picture_size, "frame_skip": frame_skip, "frame_stack": frame_stack,
-                "sticky": sticky, "noop_max": noop_max, "time_limit": time_limit, "reward_clip": reward_clip,
-                "episodic_life": episodic_life, "life_loss_info": life_loss_info, "num_threads": num_threads,
-                "autoreset": autoreset, "seed": seed, "copy": copy, "render_mode": render_mode}
+                "keepdim": keepdim, "sticky": sticky, "noop_max": noop_max, "time_limit": time_limit,
+                "reward_clip": reward_clip, "episodic_life": episodic_life, "life_loss_info": life_loss_info,
+                "num_threads": num_threads, "autoreset": autoreset, "seed": seed, "copy": copy, "render_mode": render_mode}
     ale.translate(chosen, settings, options)
     check_names(chosen, options)
     return ArcadeVectorEnv(chosen, num_envs, options=options, **settings)

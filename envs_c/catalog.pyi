@@ -38,49 +38,49 @@ def load(path: str | PathLike[str]) -> Game: ...
 @overload
 def make(  # pyright: ignore[reportOverlappingOverload]
     name: str | PathLike[str], num_envs: int = 1, *, view: Literal["pixels", "rgb"], picture_size: Size = None,
-    frame_skip: FrameSkip = None, frame_stack: int = 1, sticky: float = 0.0, noop_max: int = 0, time_limit: int | None = None,
-    reward_clip: RewardClip = None, episodic_life: bool = False, life_loss_info: bool = False, num_threads: int = 0,
-    autoreset: Autoreset | AutoresetMode = "next_step", seed: Seed = None, copy: bool = True,
+    frame_skip: FrameSkip = None, frame_stack: int = 1, keepdim: bool = False, sticky: float = 0.0, noop_max: int = 0,
+    time_limit: int | None = None, reward_clip: RewardClip = None, episodic_life: bool = False, life_loss_info: bool = False,
+    num_threads: int = 0, autoreset: Autoreset | AutoresetMode = "next_step", seed: Seed = None, copy: bool = True,
     render_mode: Literal["human", "rgb_array"] | None = None, **options: float,
 ) -> ArcadeVectorEnv[Pictures]: ...
 @overload
 def make(  # type: ignore[overload-overlap]  # a variable with the text "both" is not Literal["both"]
     name: str | PathLike[str], num_envs: int = 1, *, view: Literal["both"], picture_size: Size = None,
-    frame_skip: FrameSkip = None, frame_stack: int = 1, sticky: float = 0.0, noop_max: int = 0, time_limit: int | None = None,
-    reward_clip: RewardClip = None, episodic_life: bool = False, life_loss_info: bool = False, num_threads: int = 0,
-    autoreset: Autoreset | AutoresetMode = "next_step", seed: Seed = None, copy: bool = True,
+    frame_skip: FrameSkip = None, frame_stack: int = 1, keepdim: bool = False, sticky: float = 0.0, noop_max: int = 0,
+    time_limit: int | None = None, reward_clip: RewardClip = None, episodic_life: bool = False, life_loss_info: bool = False,
+    num_threads: int = 0, autoreset: Autoreset | AutoresetMode = "next_step", seed: Seed = None, copy: bool = True,
     render_mode: Literal["human", "rgb_array"] | None = None, **options: float,
 ) -> ArcadeVectorEnv[Both]: ...
 @overload
 def make(
     name: str | PathLike[str], num_envs: int = 1, *, view: Literal["ram"], picture_size: None = None,
-    frame_skip: FrameSkip = None, frame_stack: int = 1, sticky: float = 0.0, noop_max: int = 0, time_limit: int | None = None,
-    reward_clip: RewardClip = None, episodic_life: bool = False, life_loss_info: bool = False, num_threads: int = 0,
-    autoreset: Autoreset | AutoresetMode = "next_step", seed: Seed = None, copy: bool = True,
+    frame_skip: FrameSkip = None, frame_stack: int = 1, keepdim: bool = False, sticky: float = 0.0, noop_max: int = 0,
+    time_limit: int | None = None, reward_clip: RewardClip = None, episodic_life: bool = False, life_loss_info: bool = False,
+    num_threads: int = 0, autoreset: Autoreset | AutoresetMode = "next_step", seed: Seed = None, copy: bool = True,
     render_mode: Literal["human", "rgb_array"] | None = None, **options: float | str | PathLike[str],
 ) -> ArcadeVectorEnv[Cells]: ...
 @overload
 def make(
     name: FloatGame, num_envs: int = 1, *, view: Literal["features"] = "features", picture_size: Size = None,
-    frame_skip: FrameSkip = None, frame_stack: int = 1, sticky: float = 0.0, noop_max: int = 0, time_limit: int | None = None,
-    reward_clip: RewardClip = None, episodic_life: bool = False, life_loss_info: bool = False, num_threads: int = 0,
-    autoreset: Autoreset | AutoresetMode = "next_step", seed: Seed = None, copy: bool = True,
+    frame_skip: FrameSkip = None, frame_stack: int = 1, keepdim: bool = False, sticky: float = 0.0, noop_max: int = 0,
+    time_limit: int | None = None, reward_clip: RewardClip = None, episodic_life: bool = False, life_loss_info: bool = False,
+    num_threads: int = 0, autoreset: Autoreset | AutoresetMode = "next_step", seed: Seed = None, copy: bool = True,
     render_mode: Literal["human", "rgb_array"] | None = None, **options: float,
 ) -> ArcadeVectorEnv[Features]: ...
 @overload
 def make(
     name: ByteGame, num_envs: int = 1, *, view: Literal["features"] = "features", picture_size: Size = None,
-    frame_skip: FrameSkip = None, frame_stack: int = 1, sticky: float = 0.0, noop_max: int = 0, time_limit: int | None = None,
-    reward_clip: RewardClip = None, episodic_life: bool = False, life_loss_info: bool = False, num_threads: int = 0,
-    autoreset: Autoreset | AutoresetMode = "next_step", seed: Seed = None, copy: bool = True,
+    frame_skip: FrameSkip = None, frame_stack: int = 1, keepdim: bool = False, sticky: float = 0.0, noop_max: int = 0,
+    time_limit: int | None = None, reward_clip: RewardClip = None, episodic_life: bool = False, life_loss_info: bool = False,
+    num_threads: int = 0, autoreset: Autoreset | AutoresetMode = "next_step", seed: Seed = None, copy: bool = True,
     render_mode: Literal["human", "rgb_array"] | None = None, **options: float,
 ) -> ArcadeVectorEnv[Cells]: ...
 @overload
 def make(
     name: str | PathLike[str], num_envs: int = 1, *, view: str = "features", picture_size: Size = None,
-    frame_skip: FrameSkip = None, frame_stack: int = 1, sticky: float = 0.0, noop_max: int = 0, time_limit: int | None = None,
-    reward_clip: RewardClip = None, episodic_life: bool = False, life_loss_info: bool = False, num_threads: int = 0,
-    autoreset: Autoreset | AutoresetMode = "next_step", seed: Seed = None, copy: bool = True,
+    frame_skip: FrameSkip = None, frame_stack: int = 1, keepdim: bool = False, sticky: float = 0.0, noop_max: int = 0,
+    time_limit: int | None = None, reward_clip: RewardClip = None, episodic_life: bool = False, life_loss_info: bool = False,
+    num_threads: int = 0, autoreset: Autoreset | AutoresetMode = "next_step", seed: Seed = None, copy: bool = True,
     render_mode: Literal["human", "rgb_array"] | None = None, **options: float | str | PathLike[str],
 ) -> ArcadeVectorEnv[AnyArray]: ...
 def takes_rom(name: object) -> bool: ...

@@ -36,7 +36,7 @@ except ModuleNotFoundError as error:
 
 # settings of the games, which cannot change later: those of `catalog.make` that remain in the environments
 FIXED = tuple(name for name in inspect.signature(catalog.make).parameters
-              if name not in ("name", "num_envs", "autoreset", "seed", "copy"))
+              if name not in ("name", "num_envs", "autoreset", "seed", "copy", "keepdim"))
 SHARED = ("action_space", "metadata", "observation_space", "render_mode", "spec")  # equal in all environments
 
 
@@ -44,7 +44,7 @@ def make(name: str, num_envs: int = 1, *, seed: int | None = None, channels_last
     """Make `num_envs` environments of a game as one stable-baselines3 `VecEnv`.
 
     name, num_envs, settings: those of `envs_c.make`, with the game's options; without `autoreset` and `copy`, which SB3
-        prescribes (resets in the same step, and a new array for each output).
+        prescribes (resets in the same step, and a new array for each output), and `keepdim`, for pictures have channels.
     seed: environment i begins with seed + i at the first reset, as in make_vec_env; None is a seed from the operating system.
     channels_last: True for pictures of shape (84, 84, frame_stack), which VecTransposeImage expects; else they are
         (frame_stack, 84, 84), which CnnPolicy expects.
@@ -55,6 +55,9 @@ def make(name: str, num_envs: int = 1, *, seed: int | None = None, channels_last
         if setting in settings:
             raise InvalidArgument(f"{setting} must be left out, not {settings[setting]!r}: stable-baselines3 prescribes resets "
                                   "in the same step and new arrays from every call")
+    if "keepdim" in settings:
+        raise InvalidArgument(f"keepdim must be left out, not {settings['keepdim']!r}: pictures have an axis of channels here; "
+                              "channels_last=True puts it last")
     env = ArcadeVecEnv(catalog.make(name, num_envs, autoreset="same_step", **settings), channels_last)
     if seed is not None:
         env.seed(seed)

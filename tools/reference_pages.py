@@ -4,9 +4,6 @@ The settings' texts are the docstrings in trainer/config/sections.py; a file's l
 docstring. tests/repository/pages/test_reference_pages.py writes both again and compares.
 """
 
-import ast
-import inspect
-import itertools
 import re
 import sys
 from dataclasses import fields
@@ -14,6 +11,7 @@ from pathlib import Path
 
 from trainer.config import EnvConfig, PolicyConfig, PPOConfig, RunConfig, SelfPlayConfig
 from trainer.config.fields import requirement
+from trainer.config.short_help import docstrings
 
 ROOT = Path(__file__).resolve().parent.parent
 SETTINGS = ROOT / "docs" / "settings.md"
@@ -24,7 +22,7 @@ BEGIN, END = "<!-- the tree, written by make docs -->\n", "<!-- end of the tree 
 WIDTH = 128
 INTRODUCTION = """Each setting is an option of `insertcoin GAME` (`num_envs` is `--num-envs`) and a line of a preset, a TOML
 file with a table for each section. A game's preset changes some of these defaults ([trainer/presets](../trainer/presets));
-`insertcoin GAME --help` shows the game's own defaults."""
+`insertcoin GAME --help all` shows the game's own defaults, `--help` those that people change first."""
 
 
 def main() -> int:
@@ -48,13 +46,6 @@ def settings() -> str:
             rows.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
         parts += [f"## [{name}] {section.__doc__.splitlines()[0]}", "\n".join(rows)]
     return "\n\n".join(parts) + "\n"
-
-
-def docstrings(section: type) -> dict[str, str]:
-    """The text below each field of a dataclass."""
-    body = ast.parse(inspect.getsource(section)).body[0].body
-    return {field.target.id: inspect.cleandoc(text.value.value) for field, text in itertools.pairwise(body)
-            if isinstance(field, ast.AnnAssign) and isinstance(text, ast.Expr)}
 
 
 def shown(value) -> str:

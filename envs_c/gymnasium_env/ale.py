@@ -4,13 +4,17 @@ They let scripts written for `ALE/Breakout-v5` run on our games. The meanings ar
 (https://ale.farama.org), which the tests compare with; Machado et al., 2018, explains the settings.
 """
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from envs_c.engine import checks
-from envs_c.engine.vecenv import VecEnv
 from envs_c.errors import InvalidArgument
 from envs_c.game import Game
 from envs_c.views import DEFAULT, of_game
+
+if TYPE_CHECKING:
+    from envs_c.gymnasium_env.vector import ArcadeVectorEnv
 
 # in ALE's order, which its users number actions by
 ACTIONS = ("NOOP", "FIRE", "UP", "RIGHT", "LEFT", "DOWN", "UPRIGHT", "UPLEFT", "DOWNRIGHT", "DOWNLEFT", "UPFIRE", "RIGHTFIRE",
@@ -149,8 +153,8 @@ def checked_actions(game: str, actions: np.ndarray, table: np.ndarray) -> np.nda
 class Interface:
     """The object `env.unwrapped.ale` of a single environment, with the methods that wrappers use of ale-py's ALEInterface."""
 
-    def __init__(self, core: VecEnv):
-        self._core = core
+    def __init__(self, vector: "ArcadeVectorEnv"):
+        self._vector, self._core = vector, vector.core
 
     def lives(self) -> int:
         """The lives left; 0 in a game without lives."""
@@ -173,6 +177,15 @@ class Interface:
         """The screen in grey, (height, width) uint8, by the weights of ITU-R BT.601; written to `out` if it is given."""
         weighted = self._core.render(0) @ np.array([299, 587, 114], np.int32)
         return _written(((weighted + 500) // 1000).astype(np.uint8), out)
+
+    def cloneState(self, include_rng: bool = False) -> bytes:  # noqa: N802
+        """A snapshot for `restoreState`: bytes. The random generator is always in it, as with ALE's include_rng=True."""
+        checks.boolean("include_rng", include_rng)
+        return self._vector.get_state()
+
+    def restoreState(self, state: bytes):  # noqa: N802
+        """Restore a snapshot of `cloneState`. Raises InvalidState, and changes nothing, if the bytes do not fit."""
+        self._vector.set_state(state)
 
 
 def _written(picture: np.ndarray, out: np.ndarray | None) -> np.ndarray:

@@ -9,7 +9,7 @@ import gymnasium
 from envs_c.engine import checks
 from envs_c.gymnasium_env.ale import Interface
 from envs_c.gymnasium_env.infos import first, row_of
-from envs_c.gymnasium_env.vector import METADATA, ArcadeVectorEnv
+from envs_c.gymnasium_env.vector import METADATA, ArcadeVectorEnv, reset_options
 from envs_c.types import Infos, Observations, Screen
 
 
@@ -30,8 +30,8 @@ class ArcadeEnv(gymnasium.Env[Observations, SupportsIndex], Generic[Observations
         self.action_space = vector.single_action_space
 
     def reset(self, *, seed: int | None = None, options: Mapping[str, Any] | None = None) -> tuple[Observations, Infos]:
-        """Begin a new episode; returns the observation and info."""
-        checks.mapping("options", options)
+        """Begin a new episode; returns the observation and info. Raises UnknownSetting if there are any options."""
+        reset_options(options)
         seed = None if seed is None else checks.integer("seed", seed, 0, checks.SEED_MAX)
         super().reset(seed=seed)
         observations, infos = self.vector.reset(seed=seed)
@@ -50,10 +50,29 @@ class ArcadeEnv(gymnasium.Env[Observations, SupportsIndex], Generic[Observations
         screens = self.vector.render() if self.render_mode else None
         return None if screens is None else screens[0]
 
+    def get_state(self) -> bytes:
+        """A snapshot for `set_state`: the game, its random generator, and the stacked frames."""
+        return self.vector.get_state()
+
+    def set_state(self, state: bytes) -> Observations:
+        """Restore a snapshot of `get_state`, also one of another environment with the same game, options and frame_stack.
+
+        Returns the observation. Raises InvalidState, and changes nothing, if the bytes do not fit.
+        """
+        return row_of(self.vector.set_state(state), 0)
+
+    def clone_state(self, include_rng: bool = False) -> bytes:
+        """`get_state` by ALE's name. The random generator is always in it, whatever `include_rng` is."""
+        return self.ale.cloneState(include_rng)
+
+    def restore_state(self, state: bytes) -> None:
+        """`set_state` by ALE's name; it returns nothing, as ALE's."""
+        self.ale.restoreState(state)
+
     @property
     def ale(self) -> Interface:
         """The methods that Gymnasium's and other packages' Atari wrappers call: `lives()`, `getScreenRGB()` and more."""
-        return Interface(self.vector.core)
+        return Interface(self.vector)
 
     @property
     def _frameskip(self) -> int | tuple[int, int]:

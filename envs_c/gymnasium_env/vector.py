@@ -13,7 +13,7 @@ from gymnasium.vector.utils import batch_space
 from envs_c.engine import checks
 from envs_c.engine.busy import Flag
 from envs_c.engine.vecenv import VecEnv
-from envs_c.errors import InvalidArgument
+from envs_c.errors import InvalidArgument, UnknownSetting
 from envs_c.game import Game
 from envs_c.gymnasium_env.ale import ACTIONS, checked_actions, game_actions
 from envs_c.gymnasium_env.buffers import Buffers, Turns, aligned_zeros
@@ -21,10 +21,10 @@ from envs_c.gymnasium_env.copies import Copies
 from envs_c.gymnasium_env.infos import add_ends, add_last, add_lives, copied
 from envs_c.gymnasium_env.results import Results
 from envs_c.gymnasium_env.snapshot import close_snapshot, open_snapshot
-from envs_c.gymnasium_env.spaces import batched, observation_space
+from envs_c.gymnasium_env.spaces import batched, observation_space, shape_of
 from envs_c.play.human import Human
 from envs_c.types import Actions, Flags, Infos, Integers, Observations, Options, Rewards, Screen, Seed
-from envs_c.views import VIEWS
+from envs_c.views import VIEWS, listed
 
 METADATA = {"render_modes": ["human", "rgb_array"], "render_fps": 60}  # of the class; an environment has its game's frame rate
 MODES = {mode.value.lower().replace("-", ""): mode for mode in AutoresetMode}
@@ -46,7 +46,7 @@ class ArcadeVectorEnv(Copies, VectorEnv[Observations, Actions, npt.NDArray[Any]]
 
     _human: Human | None = None  # the window of render_mode "human"
 
-    def __init__(self, game: Game, num_envs: int = 1, *, frame_stack: int = 1, copy: bool = True,
+    def __init__(self, game: Game, num_envs: int = 1, *, frame_stack: int = 1, keepdim: bool = False, copy: bool = True,
                  render_mode: str | None = None, full_action_space: bool = False, options: Options = None,
                  **settings: Any) -> None:
         self.core = VecEnv(game, num_envs, options=options, count_lives=True, **settings)
@@ -58,6 +58,11 @@ class ArcadeVectorEnv(Copies, VectorEnv[Observations, Actions, npt.NDArray[Any]]
         if self.frame_stack > 1 and len(self._parts) > 1:
             raise InvalidArgument(f"frame_stack must be 1 under view {self.core.view!r}, not {frame_stack}: stack the parts "
                                   "yourself")
+        self.keepdim = checks.boolean("keepdim", keepdim)
+        if self.keepdim and not any(part.channels == 1 for part in VIEWS[self.core.view].parts):
+            raise InvalidArgument(f"keepdim must be False under view {self.core.view!r}, not True: it gives grey pictures an "
+                                  "axis of one channel; leave it out, or choose view="
+                                  + listed(lambda view: any(part.channels == 1 for part in view.parts)))
         self.copy = checks.boolean("copy", copy)
         self.render_mode = checks.choice("render_mode", "rgb_array" if render_mode is None else render_mode,
                                          ("human", "rgb_array"))
@@ -66,7 +71,7 @@ class ArcadeVectorEnv(Copies, VectorEnv[Observations, Actions, npt.NDArray[Any]]
         pace = max(1, round(game.fps / np.mean(self.core.frame_skip)))  # rendered steps per second
         self.metadata = {**METADATA, "render_fps": pace, "autoreset_mode": MODES[self.core.autoreset.replace("_", "")]}
         self.autoreset_mode = self.metadata["autoreset_mode"]  # torchrl reads the attribute
-        self.single_observation_space = observation_space(self.core, self.frame_stack)
+        self.single_observation_space = observation_space(self.core, self.frame_stack, self.keepdim)
         self.single_action_space = spaces.Discrete(len(self.action_names))
         self.observation_space = batched(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
@@ -76,8 +81,10 @@ class ArcadeVectorEnv(Copies, VectorEnv[Observations, Actions, npt.NDArray[Any]]
 
     def _make_buffers(self):
         core, n = self.core, self.num_envs
-        observations = (n, *core.observation_shape)
-        pictures = None if core.picture_shape is None else (n, *core.picture_shape)  # beside the features
+        view = VIEWS[core.view]
+        row = shape_of(view.main, core.observation_shape, self.keepdim)
+        observations = (n, *row)
+        pictures = None if view.beside is None else (n, *shape_of(view.beside, core.picture_shape, self.keepdim))
         size = int(np.prod(observations)) * core.observation_dtype.itemsize + (int(np.prod(pictures)) if pictures else 0)
         checks.Memory(f"{n:,} environments of {self.game.name}", {
             "observations": size, "last observations": size if core.autoreset == "same_step" else 0,
@@ -90,20 +97,25 @@ class ArcadeVectorEnv(Copies, VectorEnv[Observations, Actions, npt.NDArray[Any]]
         self._actions = np.zeros(n, np.int32)
         self._reward, self._terminated, self._truncated = outputs = np.zeros((3, n), np.float32)
         self._all, self._none = np.ones(n, bool), np.zeros(n, bool)  # never written
-        self._stack = aligned_zeros((n, self.frame_stack, *core.observation_shape), core.observation_dtype) \
+        self._stack = aligned_zeros((n, self.frame_stack, *row), core.observation_dtype) \
             if self.frame_stack > 1 else None
         self._over = self._none  # at an episode's end, before the reset
         self._started = np.full(n, time.perf_counter())
         self._results = Results(self._actions, outputs, core, self._started)
 
+        def flat(array, shape):  # a view in the engine's shape, without the axis of `keepdim`
+            return None if array is None else array.reshape(n, *shape)
+
         shared = {"actions": self._actions, "reward": self._reward, "terminated": self._terminated,
-                  "truncated": self._truncated, "final_observation": self._final, "action_mask": self._action_mask,
-                  "final_action_mask": self._final_action_mask, "final_picture": self._final_picture}
+                  "truncated": self._truncated, "final_observation": flat(self._final, core.observation_shape),
+                  "action_mask": self._action_mask,
+                  "final_action_mask": self._final_action_mask, "final_picture": flat(self._final_picture, core.picture_shape)}
 
         def make() -> Buffers:  # without self: the environments are freed with the last reference to them
             observation = aligned_zeros(observations, core.observation_dtype)
             picture = aligned_zeros(pictures, np.uint8) if pictures else None
-            return Buffers(observation, picture, core.bind(0, n, observation=observation, picture=picture, **shared))
+            return Buffers(observation, picture, core.bind(0, n, observation=flat(observation, core.observation_shape),
+                                                           picture=flat(picture, core.picture_shape), **shared))
 
         self._own = self._latest = make()
         self._observation, _, self._batch = self._own
@@ -114,11 +126,12 @@ class ArcadeVectorEnv(Copies, VectorEnv[Observations, Actions, npt.NDArray[Any]]
 
         seed: None continues with the present random generators; an integer seeds environment i with (seed, i); a sequence
             of N integers or None seeds each environment by itself.
-        options: {"reset_mask": mask} resets only the environments of a mask, (N,) bool; None resets all.
+        options: {"reset_mask": mask} resets only the environments of a mask, (N,) bool; None resets all. Other names raise
+            UnknownSetting.
 
         Returns the observations of all environments, (N, 118) float32 for Breakout's features, and infos.
         """
-        mask = checks.mapping("options", options).get("reset_mask")
+        mask = reset_options(options, "reset_mask").get("reset_mask")
         if mask is not None:
             mask = checks.mask("options['reset_mask']", mask, self.num_envs)
         began = np.ones(self.num_envs, bool) if mask is None else mask
@@ -264,3 +277,13 @@ class ArcadeVectorEnv(Copies, VectorEnv[Observations, Actions, npt.NDArray[Any]]
             self.core.close()
             if self._human:
                 self._human.close()
+
+
+def reset_options(value, *known: str) -> dict:
+    """The `options` of a reset, a dict, or {} for None. known: the names that it may have. Raises UnknownSetting."""
+    for name in checks.mapping("options", value):
+        if name not in known:
+            raise UnknownSetting(f"options of reset must have no name {checks.shown(name)}: " + (
+                f"it may have {' and '.join(known)}" if known else "it takes none")
+                + "; a game's own options are given to make")
+    return {} if value is None else value

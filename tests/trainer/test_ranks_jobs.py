@@ -102,7 +102,7 @@ def test_a_run_of_two_ranks_goes_on_with_one_and_then_with_two(tmp_path):
     last = start("--resume", folder, "--eval-episodes", 3)
     output = finished(last)
     assert last.returncode == 0, output
-    assert output.count("evaluation with sampled actions") == output.count("evaluation with greedy actions") == 1
+    assert output.count("\nsampled  ") == output.count("\ngreedy ") == 1
     assert steps(folder) == [ROLLOUT * (k + 1) for k in range(8)]
     entries = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
     assert all(one["episodes"] <= other["episodes"] for one, other in pairwise(entries))

@@ -68,7 +68,8 @@ def main(argv: list[str]) -> None:
                     "score of whole episodes with its 95% confidence interval (bootstrap), median, lowest and highest score.")
     run = find(options.run)
     with admitted_run(run, options):
-        from trainer.play.evaluate import describe, evaluate_run
+        from trainer.play.described import describe
+        from trainer.play.evaluate import evaluate_run
         result = evaluate_run(run, episodes=options.episodes, seed=options.seed, device=options.device,
                               greedy=options.greedy or None, out=options.out, ticker=progress,
                               sticky=options.stickies)

@@ -85,5 +85,5 @@ RUN is {RUN_HELP}.
 
   {program} breakout                          train with the settings of the game's preset
   {program} breakout --seed 2 --device cpu    change some of the settings
-  {program} breakout --help                   list all settings, with their defaults
+  {program} breakout --help                   list the settings that people change first; --help all lists all
   {program} eval --help                       list the options of an evaluation"""

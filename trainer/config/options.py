@@ -35,6 +35,7 @@ from trainer.config.fields import Section, checked_later
 from trainer.config.games import GameName
 from trainer.config.preset import Spaces, preset, preset_file
 from trainer.config.sections import OF_ONE_SESSION
+from trainer.config.short_help import ALL, first_options, wants_short, without_all
 from trainer.errors import ConfigError
 from trainer.process import prints_for_job, program_name
 
@@ -81,7 +82,11 @@ def parse_training(game: GameName, argv: Sequence[str], default: Config, verb: s
         about = f"Resume a run of {game}. The defaults below are those of the run."
     start = _TrainOptions(file, False, default.env, default.policy, default.ppo, default.self_play, default.run)
     program = f"{program_name()} {verb}{game}"
-    parsed, rest = _cli(_TrainOptions, argv, program, default=start, description=about, config=(OmitArgPrefixes,),
+    if wants_short(argv):
+        first = first_options((start, default.env, default.policy, default.ppo, default.run))
+        about += f"\n\nThese are the settings that people change first; `{program} --help {ALL}` shows all."
+        _cli(type(first), ["--help"], program, default=first, description=about, console_outputs=prints_for_job())
+    parsed, rest = _cli(_TrainOptions, without_all(argv), program, default=start, description=about, config=(OmitArgPrefixes,),
                         console_outputs=prints_for_job())
     _refuse_unknown(rest, (_TrainOptions, *SECTIONS.values(), *filter(None, [options])), program)
     for section in (parsed.env, parsed.policy, parsed.ppo, parsed.run, parsed.self_play):

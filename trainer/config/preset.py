@@ -1,6 +1,6 @@
 """Presets: TOML files with the settings for a game. Read here, and written for a sweep."""
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -84,12 +84,25 @@ def _for_view(config: Config, view: str) -> Config:
 def preset_file(game: GameName, path: str) -> Config:
     """The defaults, changed by the user's own preset at `path`; the game's preset is not read.
 
+    A file of this package that changes another one, such as presets/breakout_pixels.toml, stands for the whole preset.
     Raises ConfigError if there is no such file, and as `preset` does.
     """
     file = user_path(path)
     if not is_file(file):
         raise ConfigError(f"there is no preset at {path}; preset must be a .toml file of settings, such as a sweep's best.toml")
-    return _overlaid(Config(game), file, str(file))
+    whole = _package_preset(file)
+    return _overlaid(Config(game), file, str(file)) if whole is None else replace(whole, game=game)
+
+
+def _package_preset(file: Path) -> Config | None:
+    """The preset that `file` ends, if it is presets/GAME_VIEW.toml or presets/GAME_self_play.toml; else None."""
+    with resources.as_file(resources.files("trainer.presets")) as folder:
+        if file.resolve().parent != folder.resolve():
+            return None
+    for ending in ("self_play", *filter(lambda view: _file(view).is_file(), VIEWS)):
+        if (game := file.stem.removesuffix(f"_{ending}")) != file.stem:
+            return preset(GameName(game), view=ending if ending in VIEWS else DEFAULT, self_play=ending not in VIEWS)
+    return None
 
 
 def _overlaid(start: Config, file: Path | Traversable, label: str) -> Config:

@@ -21,13 +21,14 @@ from trainer.config.games import GameName
 from trainer.environments import episode_seed, make_env, make_source, rate_of, single
 from trainer.errors import ConfigError, FilmError, SettingError
 from trainer.play import film, scores
+from trainer.play.described import describe
 from trainer.play.replay import draws, make_drawn, require_drawn
 from trainer.policy.load import load_run
 from trainer.policy.policy import Policy
 from trainer.rollout.actor import Actor, collect
 from trainer.rollout.storage import Storage
 from trainer.runs import checkpoint
-from trainer.runs.evaluation import EVALUATION, every, protocol, text
+from trainer.runs.evaluation import EVALUATION, protocol
 
 LONGEST = 100_000  # steps: an evaluation truncates episodes here if neither game nor settings do it earlier
 
@@ -229,7 +230,7 @@ def finish(policy: Policy, game: GameName, env: EnvConfig, run: RunConfig, folde
     common = {"episodes": run.eval_episodes, "seed": run.seed, "ticker": log.ticker}
     played = play_protocols(policy, game, env, greedy=False, filmed=film.SECONDS if run.gif else 0.0, **common)
     write_summary(folder, together(played))
-    log.note(describe(played[0].summary()))
+    note(log, played[0])
     if run.gif:
         log.note(film.write_or_say(played[0], best(played[0]), folder / "episode.gif"))
     if not run.eval_greedy:
@@ -240,7 +241,13 @@ def finish(policy: Policy, game: GameName, env: EnvConfig, run: RunConfig, folde
         log.note(f"there is no evaluation with greedy actions: {error}")
         return
     write_summary(folder, together(played))
-    log.note(describe(played[1].summary()))
+    note(log, played[1])
+
+
+def note(log, played: Evaluation):
+    """Print an evaluation. log: the `RunLog` of a training."""
+    for line in describe(played.summary()).splitlines():
+        log.note(line)
 
 
 def write_summary(folder: Path, summary: dict):
@@ -251,17 +258,3 @@ def write_summary(folder: Path, summary: dict):
 def best(result: Evaluation) -> int:
     """The number of the best episode, or 0 if episodes cannot be replayed: only episode 0 has pictures then."""
     return int(result.returns.argmax()) if result.replays else 0
-
-
-def describe(summary: dict) -> str:
-    """A line of text about each evaluation in a summary of `together` or Evaluation.summary()."""
-    return "\n".join(map(_line, every(summary)))
-
-
-def _line(summary: dict) -> str:
-    between = summary["mean_interval"]
-    known = "one episode gives no interval" if between is None else f"95% interval {between[0]:.4g} to {between[1]:.4g}"
-    different = "" if summary["different_episodes"] == summary["episodes"] else f", {summary['different_episodes']} different"
-    return (f"evaluation with {text(summary)}, {summary['episodes']} episodes{different}: mean {summary['mean']:.4g} "
-            f"({known}), median {summary['median']:.4g}, min {summary['min']:g}, "
-            f"max {summary['max']:g}, mean length {summary['mean_length']:.0f} steps")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from trainer.config import EnvConfig, RunConfig
 from trainer.play import film
-from trainer.play.evaluate import Evaluation, best, describe, play, play_protocols, together, write_summary
+from trainer.play.evaluate import Evaluation, best, note, play, play_protocols, together, write_summary
 from trainer.policy.policy import Policy
 from trainer.ranks import Ranks
 from trainer.self_play.league import League
@@ -42,7 +42,8 @@ def finish(policy: Policy, league: League, run: RunConfig, folder: Path, log):
                                       filmed=film.SECONDS if run.gif else 0.0)
         league.note_anchor(name, played[name][0].returns, league.pool.size)
         for result in played[name]:
-            log.note(f"against {name}: won {(result.returns > 0).mean():.0%}; {describe(result.summary())}")
+            log.note(f"against {name}: won {(result.returns > 0).mean():.0%}")
+            note(log, result)
     league.write(folder)
     for line in league.describe().splitlines():
         log.note(line)

@@ -21,7 +21,8 @@ SETTINGS = [name for name in inspect.signature(envs_c.make).parameters if name n
 @pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
 @pytest.mark.parametrize(("name", "suggestion"), [
     ("frameskips", "frame_skip"), ("n_envs", "num_envs"), ("livse", "lives"), ("num_thread", "num_threads"),
-    ("stack_num", "frame_stack"), ("n_stack", "frame_stack"), ("framestack", "frame_stack")])
+    ("stack_num", "frame_stack"), ("n_stack", "frame_stack"), ("grayscale_newaxis", "keepdim"), ("keep_dim", "keepdim"),
+    ("framestack", "frame_stack")])
 def test_a_misspelt_setting_is_a_type_error_with_a_suggestion(make, name, suggestion):
     with pytest.raises(TypeError, match=rf"make\(\) got an unexpected keyword argument '{name}': did you mean {suggestion}\?"
                        ) as caught:

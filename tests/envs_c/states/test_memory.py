@@ -1,5 +1,6 @@
 """Memory of many environments: hardly more than their observations and states; too many are an error before they are made."""
 
+import copy
 import json
 import os
 import pickle
@@ -58,7 +59,22 @@ def test_the_batched_space_is_gymnasiums(settings):
 def test_the_batched_space_of_a_million_has_one_copy_of_the_bounds():
     space = batched(envs_c.make("breakout", view="pixels").single_observation_space, 1_000_000)
     assert space.shape == (1_000_000, 84, 84)
-    assert space.low.strides[0] == space.high.strides[0] == space.bounded_below.strides[0] == 0
+    assert space.is_bounded() and repr(space).startswith("Box(0, 255, (1000000, 84, 84)")
+    assert not {"low", "high", "bounded_below", "bounded_above"} & vars(space).keys()
+
+
+@pytest.mark.parametrize("name", ["low", "high"])
+def test_a_bound_of_the_batched_space_can_be_written_like_gymnasiums(name):
+    env = envs_c.make("breakout", 5)
+    ours, theirs = env.observation_space, batch_space(env.single_observation_space, 5)
+    for space in (ours, theirs):
+        getattr(space, name)[1, 0] += 0.5
+    assert ours == theirs and ours != envs_c.make("breakout", 5).observation_space
+    ours.seed(3), theirs.seed(3)
+    assert np.array_equal(ours.sample(), theirs.sample())
+    assert not ours.contains(batch_space(env.single_observation_space, 4).low)
+    for other in (pickle.loads(pickle.dumps(ours)), copy.deepcopy(ours)):
+        assert other == theirs and np.array_equal(getattr(other, name), getattr(theirs, name))
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 """The command line: settings, options and errors."""
 
 import dataclasses
+import re
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,6 +16,7 @@ from trainer.config import Config, EnvConfig, PolicyConfig, PPOConfig, RunConfig
 from trainer.config.config import overlay
 from trainer.config.games import GameName
 from trainer.config.preset import preset
+from trainer.config.short_help import FIRST
 from trainer.runs import checkpoint
 
 ROOT = Path(__file__).parents[3]
@@ -93,14 +95,28 @@ def test_the_overview_names_every_game_and_verb(capsys, argv):
 
 @pytest.mark.parametrize("name", FIELDS)
 def test_every_field_is_a_flat_option_of_a_game(capsys, name):
-    assert f"--{name.replace('_', '-')} " in helptext(capsys, "breakout", "--help").replace(",", " ")
+    assert f"--{name.replace('_', '-')} " in helptext(capsys, "breakout", "--help", "all").replace(",", " ")
 
 
 def test_the_help_shows_the_presets_defaults(capsys):
-    text = " ".join(helptext(capsys, "breakout", "--help").replace("│", " ").split())
+    text = " ".join(helptext(capsys, "breakout", "--help", "all").replace("│", " ").split())
     assert f"on a longer schedule. (default: {preset(GameName('breakout')).ppo.total_steps:_})" in text
     assert "--no-dashboard" in text
     assert "None" not in text
+
+
+@pytest.mark.parametrize("words", ["--help", "-h", "--seed 3 --help", "--help --view pixels"])
+def test_the_short_help_shows_a_dozen_settings_with_the_presets_defaults_and_names_the_long_one(capsys, words):
+    text = helptext(capsys, "breakout", *words.split())
+    shown = re.findall(r"^\W*--([a-z-]+) (?:[A-Z]|\{)", text, re.MULTILINE)
+    assert shown == [name.replace("_", "-") for name in FIRST] and len(shown) == 12 and len(text.splitlines()) < 50
+    view = "pixels" if "pixels" in words else "features"
+    steps = preset(GameName("breakout"), view=view).ppo.total_steps
+    assert f"(default: {steps:_})" in text and "breakout --help all` shows all" in text
+
+
+def test_all_is_no_value_for_other_options(trained):
+    assert main(["breakout", "--run-dir", "all"]) == 0 and trained[0].run.run_dir == "all"
 
 
 def test_the_help_of_eval_names_its_options(capsys):

@@ -5,6 +5,8 @@ import inspect
 import json
 import pickle
 import re
+import shutil
+from pathlib import Path
 
 import pytest
 
@@ -21,6 +23,7 @@ from trainer.policy.encoders.make import ENCODERS
 from trainer.policy.make import MEMORIES
 from trainer.training import api
 
+PRESETS = Path(preset_module.__file__).parent.parent / "presets"
 SECTIONS = [EnvConfig, PolicyConfig, PPOConfig, SelfPlayConfig, RunConfig]
 FIELDS = [(section, one.name) for section in SECTIONS for one in dataclasses.fields(section)]
 
@@ -258,6 +261,20 @@ def test_self_play_has_settings_of_its_own_where_a_file_gives_them():
     assert parse_new(GameName("go"), ["--no-self-play"]) == alone == api.preset("go", self_play=False)
     assert preset(GameName("tetris"), self_play=True) == preset(GameName("tetris"))
     assert preset(GameName("go"), view="pixels", self_play=True) == preset(GameName("go"), view="pixels")
+
+
+@pytest.mark.parametrize(("stem", "chosen"), [
+    ("breakout_pixels", {"view": "pixels"}), ("freeway_pixels", {"view": "pixels"}), ("pong_pixels", {"view": "pixels"}),
+    ("go_self_play", {"self_play": True}), ("breakout", {})])
+def test_a_file_of_this_package_given_by_path_stands_for_the_whole_preset(stem, chosen):
+    game, path = GameName(stem.partition("_")[0]), PRESETS / f"{stem}.toml"
+    assert parse_new(game, ["--preset", str(path)]) == preset(game, **chosen) == api.preset(game, path)
+
+
+def test_a_copy_of_a_preset_for_pictures_trains_from_pictures(tmp_path):
+    path = shutil.copy(PRESETS / "breakout_pixels.toml", tmp_path / "mine.toml")
+    assert parse_new(GameName("breakout"), ["--preset", str(path)]).env.view == "pixels"
+    assert parse_new(GameName("pong"), ["--preset", str(PRESETS / "atari_ram.toml")]).env.view == "features"
 
 
 def test_the_preset_of_a_game_of_one_s_own_holds_for_pictures_too(tmp_path):

@@ -3,6 +3,7 @@
 import contextlib
 import dataclasses
 import math
+import re
 from types import SimpleNamespace
 
 import imageio.v3 as iio
@@ -16,6 +17,7 @@ from trainer.environments import episode_seed, make_source
 from trainer.errors import ConfigError, SettingError
 from trainer.files import read_json
 from trainer.play import evaluate, film
+from trainer.play.described import describe
 from trainer.policy.make import make_policy
 from trainer.runs.evaluation import every
 
@@ -52,8 +54,8 @@ def test_equal_episodes_count_as_one_in_the_interval():
     greedy, sampled = (play(config("breakout", time_limit=60), greedy=greedy).summary() for greedy in (True, False))
     assert greedy["episodes"] == sampled["episodes"] == sampled["different_episodes"] == 20
     assert 1 <= greedy["different_episodes"] < 10
-    assert f"20 episodes, {greedy['different_episodes']} different: mean" in evaluate.describe(greedy)
-    assert "different" not in evaluate.describe(sampled)
+    assert f" 20 ({greedy['different_episodes']} different) " in describe(greedy)
+    assert "different" not in describe(sampled)
 
 
 def test_greedy_play_takes_the_likeliest_action():
@@ -89,7 +91,13 @@ def test_the_summary_equals_numpys():
     assert summary["standard_error"] == pytest.approx(scores.std(ddof=1) / 20**0.5)
     assert (summary["median"], summary["min"], summary["max"]) == (np.median(scores), scores.min(), scores.max())
     assert summary["episodes"] == 20
-    assert f"mean {scores.mean():.4g}" in evaluate.describe(summary)
+    heading, names, values = describe(summary).splitlines()
+    assert heading.startswith("evaluation: raw scores to game over")
+    row = dict(zip(re.split(r" {2,}", names), re.split(r" {2,}", values), strict=True))
+    low, high = summary["mean_interval"]
+    assert row == {"actions": "sampled", "sticky": "0", "episodes": "20", "mean": f"{scores.mean():.4g}",
+                   "95% interval": f"{low:.4g} to {high:.4g}", "median": f"{np.median(scores):.4g}",
+                   "min": f"{scores.min():g}", "max": f"{scores.max():g}", "length": f"{summary['mean_length']:.0f}"}
 
 
 @pytest.mark.parametrize("sticky", [0.0, 0.4])
@@ -153,9 +161,10 @@ def test_sampled_and_greedy_actions_and_both_protocols_stand_side_by_side():
     assert [one.source.env.sticky for one in played] == [0.0, 0.0, 0.25, 0.25]
     assert summary["protocol"] == {"actions": "sampled", "sticky": 0.0, "frame_skip": 2, "time_limit": 60, "scores": "raw",
                                    "end": "game over"}
-    lines = evaluate.describe(summary).splitlines()
-    assert len(lines) == 4
-    assert lines[3].startswith("evaluation with greedy actions, sticky 0.25, raw scores to game over or step 60, 3 episodes")
+    lines = describe(summary).splitlines()
+    assert lines[0] == "evaluation: raw scores to game over or step 60" and max(map(len, lines)) < 100
+    assert [line.split()[:3] for line in lines[2:]] == [
+        ["sampled", "0", "3"], ["greedy", "0", "3"], ["sampled", "0.25", "3"], ["greedy", "0.25", "3"]]
     changed = dataclasses.replace(settings.env, sticky=0.25)
     alone = evaluate.play(policy, settings.game, changed, episodes=3, seed=1, greedy=True)
     assert (alone.returns == played[3].returns).all() and (alone.lengths == played[3].lengths).all()
@@ -165,8 +174,9 @@ def test_an_evaluation_of_an_earlier_version_says_that_its_protocol_is_unknown()
     summary = play(config()).summary()
     del summary["protocol"]
     assert every(summary) == [summary]
-    assert evaluate.describe(summary).startswith("evaluation with sampled or greedy actions, by an earlier version that did "
-                                                 "not note which, 20 episodes: mean")
+    lines = describe(summary).splitlines()
+    assert lines[0] == "evaluation: sampled or greedy actions, by an earlier version that did not note which"
+    assert lines[2].split()[:3] == ["unknown", "own", "20"]
 
 
 def test_sticky_actions_are_refused_for_a_gymnasium_environment():
@@ -193,7 +203,7 @@ def test_the_end_of_a_training_keeps_the_sampled_evaluation_if_greedy_episodes_d
     policy = make_policy(settings.policy, make_source(settings.game, settings.env, 1, 0), 2, torch.float32)
     evaluate.finish(policy, settings.game, settings.env, settings.run, tmp_path, log)
     assert [one["protocol"]["actions"] for one in every(read_json(tmp_path / "evaluation.json"))] == ["sampled", "greedy"]
-    assert [note.split(",")[0] for note in notes] == ["evaluation with sampled actions", "evaluation with greedy actions"]
+    assert [note.split()[0] for note in notes] == ["evaluation:", "actions", "sampled", "evaluation:", "actions", "greedy"]
     evaluate.finish(policy, settings.game, settings.env, dataclasses.replace(settings.run, eval_greedy=False), tmp_path, log)
     assert [one["protocol"]["actions"] for one in every(read_json(tmp_path / "evaluation.json"))] == ["sampled"]
     monkeypatch.setattr(evaluate, "play", endless)

@@ -1,0 +1,36 @@
+"""Evaluations as text: a small table, with a row for each."""
+
+from typing import Any
+
+from trainer.log.text import plain
+from trainer.runs.evaluation import every, text
+
+_COLUMNS = ("actions", "sticky", "episodes", "mean", "95% interval", "median", "min", "max", "length")
+
+
+def describe(summary: dict[str, Any]) -> str:
+    """A heading with the rules of the scores, and a table of all evaluations in a summary of `evaluate.together`.
+
+    length is the mean number of steps of an episode. Episodes that are equal count once in the interval, and are then named.
+    """
+    return "\n".join([f"evaluation: {_rules(summary)}", *plain(_COLUMNS, [_row(one) for one in every(summary)], _COLUMNS[1:])])
+
+
+def _rules(summary: dict[str, Any]) -> str:
+    """What the scores of all rows are."""
+    used = summary.get("protocol")
+    return text(summary) if used is None else f"raw scores to game over{_limit(used['time_limit'])}"
+
+
+def _limit(steps: int | None) -> str:
+    return f" or step {steps:,}" if steps else ""
+
+
+def _row(summary: dict[str, Any]) -> list[str]:
+    """The cells of one evaluation."""
+    used = summary.get("protocol") or {"actions": "unknown", "sticky": None}
+    sticky = "own" if used["sticky"] is None else f"{used['sticky']:g}"
+    low_high, episodes, different = summary["mean_interval"], summary["episodes"], summary["different_episodes"]
+    return [used["actions"], sticky, f"{episodes}" if different == episodes else f"{episodes} ({different} different)",
+            f"{summary['mean']:.4g}", "of one: none" if low_high is None else f"{low_high[0]:.4g} to {low_high[1]:.4g}",
+            f"{summary['median']:.4g}", f"{summary['min']:g}", f"{summary['max']:g}", f"{summary['mean_length']:.0f}"]
