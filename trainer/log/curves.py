@@ -1,5 +1,6 @@
 """Pictures of curves: curves.png of one run, drawn from its metrics.jsonl, and the scores of several runs in one picture."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from io import BytesIO
@@ -88,6 +89,7 @@ def draw_comparison(curves: Sequence[Curve], path: Path, by: str, game: str,
     if by == "steps":
         axes.xaxis.set_major_formatter(EngFormatter(sep=""))
     axes.set_xlim(left=0)
+    _apart_from_the_frame(axes)
     axes.legend(frameon=False, fontsize="small")
     try:
         _save(figure, path)
@@ -103,8 +105,16 @@ def _draw_profiles(axes: Axes, profiles: Mapping[str, Mapping[str, Any]]) -> Non
         if one["band"] is not None:
             axes.fill_between(one["at"], *one["band"], alpha=0.2, linewidth=0, color=line.get_color())
     _label(axes, "Performance profile", "score", "part of the runs with a higher score")
-    axes.set_ylim(0, 1)
+    axes.set_ylim(-0.03, 1.03)
     axes.legend(frameon=False, fontsize="small")
+
+
+def _apart_from_the_frame(axes: Axes) -> None:
+    """Leave room below and above the curves: a curve at 0 would lie on the frame."""
+    low, high = axes.dataLim.intervaly
+    room = 0.05 * float(high - low) or 0.5
+    if math.isfinite(low - room) and math.isfinite(high + room):
+        axes.set_ylim(low - room, high + room)
 
 
 def _plain(text: str) -> str:

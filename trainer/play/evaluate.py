@@ -229,7 +229,8 @@ def finish(policy: Policy, game: GameName, env: EnvConfig, run: RunConfig, folde
     """
     common = {"episodes": run.eval_episodes, "seed": run.seed, "ticker": log.ticker}
     played = play_protocols(policy, game, env, greedy=False, filmed=film.SECONDS if run.gif else 0.0, **common)
-    write_summary(folder, together(played))
+    shown = filmed(played[0], run)
+    write_summary(folder, together(played) | shown)
     note(log, played[0])
     if run.gif:
         log.note(film.write_or_say(played[0], best(played[0]), folder / "episode.gif"))
@@ -240,7 +241,7 @@ def finish(policy: Policy, game: GameName, env: EnvConfig, run: RunConfig, folde
     except ConfigError as error:
         log.note(f"there is no evaluation with greedy actions: {error}")
         return
-    write_summary(folder, together(played))
+    write_summary(folder, together(played) | shown)
     note(log, played[1])
 
 
@@ -253,6 +254,11 @@ def note(log, played: Evaluation):
 def write_summary(folder: Path, summary: dict):
     """Write a run's evaluation.json."""
     write_atomically(folder / EVALUATION, [json.dumps(summary, indent=2).encode(), b"\n"])
+
+
+def filmed(played: Evaluation, run: RunConfig) -> dict[str, float]:
+    """The score of the episode in episode.gif, for the run's evaluation.json; empty without a film."""
+    return {"film_score": float(played.returns[best(played)])} if run.gif else {}
 
 
 def best(result: Evaluation) -> int:

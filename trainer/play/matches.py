@@ -5,7 +5,7 @@ from pathlib import Path
 
 from trainer.config import EnvConfig, RunConfig
 from trainer.play import film
-from trainer.play.evaluate import Evaluation, best, note, play, play_protocols, together, write_summary
+from trainer.play.evaluate import Evaluation, best, filmed, note, play, play_protocols, together, write_summary
 from trainer.policy.policy import Policy
 from trainer.ranks import Ranks
 from trainer.self_play.league import League
@@ -49,7 +49,7 @@ def finish(policy: Policy, league: League, run: RunConfig, folder: Path, log):
         log.note(line)
     if played:
         opponents = {name: together(results) for name, results in played.items()}
-        write_summary(folder, opponents[name] | {"opponents": opponents})
+        write_summary(folder, opponents[name] | {"opponents": opponents} | filmed(played[name][0], run))
         if run.gif:
             log.note(film.write_or_say(played[name][0], best(played[name][0]), folder / "episode.gif"))
 

@@ -38,10 +38,15 @@ def profiles(groups: Mapping[str, np.ndarray]) -> dict[str, dict[str, Any]]:
 
 
 def improvements(groups: Mapping[str, np.ndarray]) -> list[dict[str, Any]]:
-    """The probability of improvement of the better over the worse group, for each pair of groups."""
+    """The probability of improvement of the better over the worse group, for each pair of groups.
+
+    One run against one gives none: it would be 0 or 1 whatever the settings are.
+    """
     labels, found = list(groups), []
     for index, one in enumerate(labels):
         for other in labels[index + 1:]:
+            if len(groups[one]) == len(groups[other]) == 1:
+                continue
             chance = statistics.improvement([groups[one]], [groups[other]])
             better, worse = (one, other) if chance >= 0.5 else (other, one)
             pair = [groups[better]], [groups[worse]]

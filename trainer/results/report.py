@@ -7,7 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from envs_c.files import write_atomically
+from envs_c.views import DEFAULT
 from trainer.config import Config
+from trainer.config.preset import preset
+from trainer.errors import TrainerError
 from trainer.files import read_file, read_json, writing
 from trainer.log.numbers import count, duration, number
 from trainer.results import html
@@ -139,19 +142,35 @@ def _films(runs: dict[str, Run]) -> str:
             continue
         left -= len(film)
         parts.append(f'<figure><img alt="{html.escape(f"a film of {label}")}" src="data:image/gif;base64,'
-                     f'{base64.b64encode(film).decode()}"><figcaption>{html.escape(label)}</figcaption></figure>\n')
+                     f'{base64.b64encode(film).decode()}"><figcaption>{html.escape(_caption(label, run))}</figcaption>'
+                     '</figure>\n')
     return f'<div class="films">{"".join(parts)}</div>\n' if parts else ""
 
 
+def _caption(label: str, run: Run) -> str:
+    """The line below a film. A run of an earlier version did not note the score that the film shows."""
+    score = run.evaluations[0].get("film_score") if run.evaluations else None
+    return label if score is None else f"{label}: an episode that scored {_digits(score)} ({run.protocol})"
+
+
 def _settings(runs: dict[str, Run]) -> str:
-    """The settings that are not defaults, or that differ between the runs; all of them in a part that opens."""
-    default, every = Config(next(iter(runs.values())).game).to_dict(), {label: _flat(run.config) for label, run in runs.items()}
+    """The settings that are not the preset's, or that differ between the runs; all of them in a part that opens."""
+    default, every = _preset(next(iter(runs.values()))).to_dict(), {label: _flat(run.config) for label, run in runs.items()}
     names = list(dict.fromkeys(name for settings in every.values() for name in settings))
     usual = _flat(default)
     rows = [(name, *(_shown(settings.get(name)) for settings in every.values()), _shown(usual.get(name))) for name in names]
-    columns = ("setting", *(every if len(runs) > 1 else ("value",)), "default")
+    columns = ("setting", *(every if len(runs) > 1 else ("value",)), "preset")
     changed = [row for row in rows if len(set(row[1:])) > 1]
     return html.table(columns, changed) + html.details("All settings", html.table(columns, rows))
+
+
+def _preset(run: Run) -> Config:
+    """The settings of the run's game, view and kind of play without any change. Defaults, if there is no preset to read."""
+    view, alone = run.config.get("env", {}).get("view"), run.config.get("self_play", {}).get("self_play")
+    try:
+        return preset(run.game, view=view if isinstance(view, str) else DEFAULT, self_play=alone is True)
+    except TrainerError:
+        return Config(run.game)
 
 
 def _machines(runs: dict[str, Run]) -> str:

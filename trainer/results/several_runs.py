@@ -114,6 +114,7 @@ def table(members: Sequence[Member]) -> tuple[list[str], list[list[str]]]:
 def group_table(groups: dict[str, list[Member]]) -> tuple[list[str], list[list[str]]]:
     """Columns and rows of a table with a row for each group: means over its runs, and ± the standard deviation of scores.
 
+    seeds: the number of runs.
     minutes: the median.
     95% interval: of the mean of `scores_of`, over the seeds, by Student's t. iqm: their interquartile mean.
     human: the mean human-normalized score of the evaluations.
@@ -122,7 +123,7 @@ def group_table(groups: dict[str, list[Member]]) -> tuple[list[str], list[list[s
     for label, members in groups.items():
         runs = [member.run for member in members]
         facts = about(scores[label])
-        rows.append([label, " ".join(str(run.seed) for run in runs), count(float(np.mean([run.step for run in runs]))),
+        rows.append([label, str(len(runs)), count(float(np.mean([run.step for run in runs]))),
                      minutes(float(np.median([run.seconds for run in runs]))),
                      *(_mean([getattr(run, name) for run in runs]) for name in ("score", "best", "evaluation")),
                      between(facts["mean_interval"]), number(facts["iqm"]), _human(runs)])

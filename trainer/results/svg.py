@@ -43,11 +43,12 @@ def chart(lines: Sequence[Line], across: str, describe: str, ticks: Callable[[fl
     drawn = [(index, line) for index, line in enumerate(lines) if len(line.across)]
     if not drawn:
         return '<p class="none">nothing recorded</p>'
-    across_ticks = nice(0.0, max(line.across[-1] for _, line in drawn))
+    last = max(line.across[-1] for _, line in drawn)
+    across_ticks = [tick for tick in nice(0.0, last) if tick <= last or last <= 0]
     low, high = min(min(line.up) for _, line in drawn), max(max(line.up) for _, line in drawn)
     up_ticks = nice(min(low, 0.0) if zero else low, high)
     right, top = _WIDTH - _RIGHT, _TOP
-    x = _scale(across_ticks, _LEFT, right)
+    x = _scale((0.0, last) if last > 0 else across_ticks, _LEFT, right)
     y = _scale(up_ticks, _HEIGHT - _BOTTOM, top)
     parts = [f'<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="{escape(describe)}">']
     for tick in up_ticks:

@@ -14,7 +14,7 @@ from trainer.files import read_json
 
 EVALUATION = "evaluation.json"
 UNKNOWN = "sampled or greedy actions, by an earlier version that did not note which"
-_NUMBERS = ("mean", "standard_error", "median", "min", "max", "mean_length")
+_NUMBERS = ("mean", "standard_error", "median", "min", "max", "mean_length", "film_score")
 
 
 def protocol(*, greedy: bool, sticky: float | None, frame_skip: int | None, time_limit: int | None) -> dict[str, Any]:

@@ -5,11 +5,13 @@ import io
 import json
 
 import imageio.v3 as iio
+import numpy as np
 import pytest
 from run_support import make_run, summary
 from verb_support import refused, run
 
 from trainer.errors import RunError
+from trainer.log import curves
 from trainer.runs.evaluation import read_evaluations
 from trainer.runs.summary import read_run
 
@@ -43,6 +45,7 @@ def test_groups_have_interquartile_means_intervals_and_human_normalized_scores(r
     head, *lines = run(capsys, "compare breakout --group").splitlines()
     assert head.split()[-4:] == ["95%", "interval", "iqm", "human"]
     rows = {line[:10].strip(): line.split() for line in lines[:2]}
+    assert head.split()[1] == "seeds" and all(row[2] == "4" for row in rows.values())
     assert [rows[gamma][-2] for gamma in ("gamma 0.9", "gamma 0.99")] == ["30.5", "1.7"]
     assert [rows[gamma][-1] for gamma in ("gamma 0.9", "gamma 0.99")] == ["1", "0.25"]
     # pairs: 1.7 of a equals three and loses one; 30.5 wins three and equals one, twice; 59.3 wins four
@@ -70,6 +73,23 @@ def test_json_and_csv_have_the_same_numbers_with_all_digits(runs, capsys):
     single = list(csv.DictReader(io.StringIO(run(capsys, "compare breakout --csv"))))
     assert [float(row["human_normalized"]) for row in single] == [one["human_normalized"] for one in facts["runs"]]
     assert "--csv must be left out with --json" in refused(capsys, "compare breakout --csv --json")
+
+
+def test_one_run_against_one_has_no_probability(runs, capsys):
+    assert "probability" not in run(capsys, "compare breakout-a1 breakout-b1 --group")
+    assert "probability" in run(capsys, "compare breakout-a1 breakout-a2 breakout-b1 --group")
+
+
+@pytest.mark.parametrize("scores", [(0.0, 0.0), (-3.0, 0.0), (0.0, 5.0)])
+def test_a_group_that_lies_at_0_is_apart_from_the_frame(runs, monkeypatch, scores):
+    kept = []
+    monkeypatch.setattr(curves, "_save", lambda figure, path: kept.append(figure))
+    lines = [curves.Curve(f"{score}", np.array([0.0, 1.0]), np.full(2, score), None) for score in scores]
+    profile = {"at": [0.0, 1.0], "above": [0.0, 0.0], "band": None}
+    curves.draw_comparison(lines, runs / "a.png", "steps", "breakout", {"one": profile})
+    for axes, values in zip(kept[0].axes, (scores, (0.0,)), strict=True):
+        low, high = axes.get_ylim()
+        assert all(low + 0.02 * (high - low) < value < high - 0.02 * (high - low) for value in values)
 
 
 def test_runs_without_an_evaluation_are_compared_by_their_recent_episodes(runs, capsys):

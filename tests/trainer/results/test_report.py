@@ -10,6 +10,9 @@ import pytest
 from run_support import make_run, summary
 from verb_support import refused, run
 
+from trainer.config.games import GameName
+from trainer.config.preset import preset
+from trainer.errors import RunError
 from trainer.results import report
 from trainer.results.html import escape
 from trainer.results.svg import Line, chart, nice
@@ -123,6 +126,36 @@ def test_curves_of_any_number_of_iterations_are_drawn(tmp_path, scores):
     page = Page(content)
     assert ("nothing recorded" in " ".join(page.texts)) == (not scores)
     assert len(content) < 200_000 and b"nan" not in content and b"inf" not in content
+
+
+def test_the_axis_of_a_chart_ends_where_its_curves_end():
+    drawn = chart([Line("a", [0, 61.4], [0, 1]), Line("b", [0, 50], [0, 1])], "steps", "two lines", "{:g}".format)
+    ends = [pair.split()[-1] for pair in re.findall(r'points="([^"]+)"', drawn)]
+    assert ends[0] == "338.0,10.0" and float(ends[1].split(",")[0]) < 338
+    assert re.findall(r'text-anchor="middle">([\d.]+)</text>', drawn) == ["0", "20", "40", "60"]
+
+
+@pytest.mark.parametrize(("score", "caption"), [(462.0, "run: an episode that scored 462 (sampled actions, sticky 0"),
+                                                (None, "run")])
+def test_the_caption_of_a_film_states_its_score_and_its_protocol(tmp_path, score, caption):
+    folder = make_run(tmp_path / "run", evaluation=300)
+    (folder / "episode.gif").write_bytes(b"GIF89a")
+    saved = json.loads((folder / "evaluation.json").read_text()) | ({} if score is None else {"film_score": score})
+    (folder / "evaluation.json").write_text(json.dumps(saved))
+    texts = Page(report.page([folder])).texts
+    assert any(text.startswith(caption) for text in texts)
+    (folder / "evaluation.json").write_text(json.dumps(saved | {"film_score": "<b>"}))
+    with pytest.raises(RunError, match=r"evaluation.json is damaged"):
+        report.page([folder])
+
+
+def test_settings_stand_beside_those_of_the_preset(tmp_path):
+    config = preset(GameName("breakout"), view="pixels").to_dict()
+    config["ppo"]["gamma"] = 0.5
+    folder = make_run(tmp_path / "run", **{name: config[name] for name in ("env", "policy", "ppo")})
+    text = " ".join(Page(report.page([folder])).texts)
+    changed = text[text.index(" setting value preset"):text.index("All settings")]
+    assert "gamma 0.5 0.99" in " ".join(changed.split()) and "num_envs" not in changed and "encoder" not in changed
 
 
 def test_a_chart_maps_the_ends_of_its_axes_to_the_ends_of_its_frame():
