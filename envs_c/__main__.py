@@ -34,6 +34,7 @@ from envs_c.views import names
 
 SECONDS = 0.1  # of play for one measurement
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)  # of a disk without room, or that fails
+VERDICTS = {None: "ok    ", testing.REFUSED: "-     "}  # of a rule's fault; others are BROKEN
 MANY_ACTIONS = 18  # a game with more shows the first and the last only
 
 
@@ -125,14 +126,16 @@ def features(arguments):
 
 
 def check(arguments):
-    """Test a game against the contract and print one line for each rule."""
+    """Test a game against the contract, and print one line for each rule and a summary of random play."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         testing.check(arguments.game, report=lambda rule, fault: print(
-            f"{'ok    ' if fault is None else 'BROKEN'}  {rule}: {testing.rule_text(rule)}", flush=True),
+            f"{VERDICTS.get(fault, 'BROKEN')}  {rule}: {testing.rule_text(rule)}", flush=True),
             prints=lambda rule, lines: say(*(f"        printed: {line}" for line in lines)))
-    for warning in caught:
-        say(f"warning: {warning.message}", file=sys.stderr)
+    lines, suspicious = testing.summary(arguments.game)
+    say("random play:", *(f"    {line}" for line in lines))
+    for text in [*(str(warning.message) for warning in caught), *suspicious]:
+        say(f"warning: {text}", file=sys.stderr)
 
 
 def begin(arguments):

@@ -135,9 +135,14 @@ def digest_of(texts: dict[str, bytes]) -> str:
     return hashlib.sha256(repr(sorted(texts.items())).encode()).hexdigest()
 
 
-def built(source: Path, texts: dict[str, bytes] | None = None) -> Path:
-    """The compiled module of `source`; compiles it if the cache does not hold it. texts: as in `load`."""
+def built(source: Path, texts: dict[str, bytes] | None = None, more: tuple[str, ...] = ()) -> Path:
+    """The compiled module of `source`; compiles it if the cache does not hold it.
+
+    texts: as in `load`.
+    more: flags for the C compiler that find mistakes; their messages then name lines of the .pyx.
+    """
     compiler_flags, directives = build_choices()
+    compiler_flags += more
     texts = texts_of(source) if texts is None else texts
     facts = [source.name, texts, sys.version, compiler_flags, directives, machine.cpu_facts()]
     facts += [contract.read_bytes() for contract in sorted(PACKAGE.glob("*.pxd"))]
@@ -147,7 +152,7 @@ def built(source: Path, texts: dict[str, bytes] | None = None) -> Path:
     make_private(cache)
     if not os.path.lexists(module):
         with tempfile.TemporaryDirectory(dir=cache, prefix=SCRATCH) as scratch:
-            made = compile_module(source, texts, Path(scratch), compiler_flags, directives)
+            made = compile_module(source, texts, Path(scratch), compiler_flags, directives, more)
             made.chmod(0o700)
             make_private(folder)
             os.replace(made, module)  # atomic: two processes may compile the same game at once
@@ -186,11 +191,13 @@ def fault_of(path: Path, kind) -> str:
             f"has the mode {stat.S_IMODE(facts.st_mode):o}" if facts.st_mode & OTHERS else "")
 
 
-def compile_module(source: Path, texts: dict[str, bytes], scratch: Path, compiler_flags: list[str], directives: dict) -> Path:
+def compile_module(source: Path, texts: dict[str, bytes], scratch: Path, compiler_flags: list[str], directives: dict,
+                   more: tuple[str, ...] = ()) -> Path:
     """Translate and compile `source` in the folder `scratch`; returns the module's path there. Raises CompileFailed.
 
     texts: the contents of `source` and of the .pxd and .pxi files beside it, by name. The files may have changed since they
         were read, so copies are compiled.
+    more: those of `compiler_flags` that the linker needs too; messages then name lines of the .pyx, not of the C file.
     """
     try:
         from Cython.Build import cythonize
@@ -205,9 +212,10 @@ def compile_module(source: Path, texts: dict[str, bytes], scratch: Path, compile
             (scratch / name).write_bytes(text)
     try:
         with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
-            modules = cythonize([Extension(source.stem, [str(scratch / source.name)], extra_compile_args=compiler_flags)],
-                                quiet=True, include_path=[str(PACKAGE.parent), str(scratch)], build_dir=str(scratch),
-                                compiler_directives=directives)
+            extension = Extension(source.stem, [str(scratch / source.name)], extra_compile_args=compiler_flags,
+                                  extra_link_args=list(more))
+            modules = cythonize([extension], quiet=True, include_path=[str(PACKAGE.parent), str(scratch)],
+                                build_dir=str(scratch), compiler_directives=directives, emit_linenums=bool(more))
             return linked(modules, scratch)
     except CompileError:
         raise CompileFailed(f"Cython cannot compile {source}:\n{tidy(output.getvalue(), scratch, source)}") from None
@@ -241,7 +249,12 @@ def compile_c(source: Path, compiler_flags: list[str]) -> Path:
 
 
 def tidy(text: str, scratch: Path, source: Path) -> str:
-    """Cython's error report without its ruler lines and heading; the copies in `scratch` are named as the files of the user."""
+    """The first of Cython's errors, for others often follow from it, and how many there are more.
+
+    Ruler lines and headings are left out; the copies in `scratch` are named as the files of the user.
+    """
     text = text.replace(f"{scratch}{os.sep}", f"{source.parent}{os.sep}")
-    lines = [line for line in text.splitlines() if line.strip("-") and line != "Error compiling Cython file:"]
-    return re.sub(r"\n{2,}", "\n", "\n".join(lines)).strip()
+    before, *errors = text.split("Error compiling Cython file:\n")
+    lines = [line for line in (errors[0] if errors else before).splitlines() if line.strip("-")]
+    more = f"\n(and {len(errors) - 1} more, which may follow from this one)" if len(errors) > 1 else ""
+    return re.sub(r"\n{2,}", "\n", "\n".join(lines)).strip() + more

@@ -6,6 +6,7 @@ FOLDER then holds NAME.wasm and NAME.json of each game. The compiler is zig, fro
 import hashlib
 import importlib.util
 import json
+import re
 import subprocess
 import sys
 import tempfile
@@ -25,6 +26,8 @@ from envs_c.views import VIEWS
 
 HERE = Path(__file__).parent
 CAPACITY = 256  # environments of one instance
+# The titles for people that capitals do not give.
+TITLES = {"g2048": "2048", "pacman": "Pac-Man", "tmaze": "T-Maze", "cartpole": "CartPole"}
 MOST_VALUES = 64  # of an option that changes actions or features; larger ranges are left out of the description
 BARE = emit.PACKAGE / "bare" / "bare.h"
 MAIN = '#define BARE_COUNT {}\n#include "{}.h"\n#include "bare.h"\n#include "shim.h"\n'
@@ -104,7 +107,7 @@ def digest_of(game, simd: bool) -> str:
 def describe(game) -> dict:
     """The description of a game, ready for JSON: `About` in page/engine.js."""
     return {
-        "name": game.name, "title": game.title, "summary": game.summary, "version": game.version,
+        "name": game.name, "title": title_of(game), "summary": game.summary, "version": game.version,
         "actions": list(game.actions), "featureShape": list(game.feature_shape), "featureDtype": str(game.feature_dtype),
         "features": [{"name": row.name, "low": bound(row.low), "high": bound(row.high), "count": row.count, "help": row.help}
                      for row in game.features],
@@ -113,6 +116,11 @@ def describe(game) -> dict:
         "views": {view.name: {"picture": view.main.channels > 0} for view in VIEWS.values() if view.plain},
         "variants": variants(game), "hasActionMask": game.has_mask, "hasLives": game.has_lives, "capacity": CAPACITY,
     }
+
+
+def title_of(game) -> str:
+    """The game's title for people: "Space Invaders" for SpaceInvaders."""
+    return TITLES.get(game.name) or re.sub(r"(?<=[a-z])(?=[A-Z])", " ", game.title)
 
 
 def bound(value: float) -> float | None:

@@ -7,6 +7,7 @@ A link is any URL whose fragment has these fields, joined by "&":
     seed=7                       the game was reset with this seed, one environment
     frame_skip, sticky, noop_max, time_limit   settings; left out: those of the game, and 0
     o.NAME=VALUE                 an option of the game; left out: its default
+    steps=400                    the number of actions; left out in older links
     actions=...                  all actions, in base64url without padding
 
 The bytes of `actions` are integers in LEB128 (7 bits a byte, the lowest first; 128 is added to all bytes but the last): first
@@ -64,8 +65,10 @@ class Played(NamedTuple):
 
     def line(self) -> str:
         """The result as one line of text."""
-        ended = f", episodes {' '.join(f'{score:g}' for score in self.episodes)}" if self.episodes else ""
-        return f"{self.steps} steps{ended}, score {self.score:g} after {self.length} steps, checksum {self.checksum}"
+        scores = " and ".join(f"{score:g}" for score in self.episodes)
+        ended = f", {len(self.episodes)} ended with score {scores}" if self.episodes else ""
+        rest = "" if self.episodes and not self.length else f", score {self.score:g} after {self.length} steps"
+        return f"{self.steps} steps{ended}{rest}, checksum {self.checksum}"
 
 
 def parse(link: str) -> Replay:
@@ -83,9 +86,12 @@ def parse(link: str) -> Replay:
         game, version, seed, coded = (fields.pop(name) for name in ("game", "version", "seed", "actions"))
     except KeyError as error:
         raise InvalidArgument(f"the link must have {error.args[0]}=: it was cut off, copy it again") from None
+    steps = number("steps", fields.pop("steps"), int) if "steps" in fields else None
     if fields:
         raise InvalidArgument(f"the link must have known parts only, not {checks.shown(next(iter(fields)))}")
     num_actions, actions = decode(coded)
+    if steps is not None and steps != len(actions):
+        raise InvalidArgument(f"actions of the link must be {steps} steps, not {len(actions)}: it was cut off, copy it again")
     return Replay(game, number("version", version, int), number("seed", seed, int), settings, options, num_actions, actions)
 
 
@@ -100,6 +106,8 @@ def number(name: str, text: str, kind: type) -> float:
 
 def decode(coded: str) -> tuple[int, list[int]]:
     """The number of the game's actions, and the actions of a link. Raises InvalidArgument."""
+    if len(coded) % 4 == 1 and coded.replace("-", "a").replace("_", "a").isalnum():
+        raise InvalidArgument("actions of the link must be complete: it was cut off, copy it again")
     try:
         data = base64.b64decode(coded + "=" * (-len(coded) % 4), altchars=b"-_", validate=True)
     except (binascii.Error, ValueError):
@@ -139,7 +147,8 @@ def link_of(replay: Replay) -> str:
     options = {OPTION + name: f"{value:g}" if float(value).is_integer() else repr(value)
                for name, value in replay.options.items()}
     return "#" + urlencode({"replay": FORMAT, "game": replay.game, "version": replay.version, "seed": replay.seed,
-                            **replay.settings, **options, "actions": encode(replay.num_actions, replay.actions)})
+                            **replay.settings, **options, "steps": len(replay.actions),
+                            "actions": encode(replay.num_actions, replay.actions)})
 
 
 def play(replay: Replay, game=None) -> Played:

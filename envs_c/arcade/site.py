@@ -1,16 +1,22 @@
 """The arcade as a folder of static files: the page, the games and their agents. Any static host can serve it."""
 
+import contextlib
 import json
-import re
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import envs_c
 from envs_c.arcade.agents import FOLDER as AGENTS
-from envs_c.arcade.build import HERE, build_all, compiler
+from envs_c.arcade.build import HERE, build_all, compiler, title_of
 from envs_c.errors import InvalidArgument
 from envs_c.files import write_atomically
 from envs_c.game import Game
+
+try:
+    import fcntl
+except ModuleNotFoundError:  # Windows
+    fcntl = None
 
 PAGE = HERE / "page"
 CATALOG = "catalog.json"  # a folder that has it is an arcade; it is empty until the page is complete
@@ -44,16 +50,39 @@ def make_site(folder: Path, games: Sequence[Game], agents: Mapping[str, bytes]) 
     if games:
         compiler()  # an error before anything is written
     begin(folder)
+    with alone(folder):
+        write(folder, games, agents)
+    return folder
+
+
+def write(folder: Path, games: Sequence[Game], agents: Mapping[str, bytes]) -> None:
+    """Write the games, the page, the agents and the catalog; arguments as for `make_site`."""
     if games:
         build_all(games, folder / "games")
     for path in filter(Path.is_file, PAGE.rglob("*")):
         put(folder / path.relative_to(PAGE), path.read_bytes())
     for name, data in agents.items():
         put(folder / "agents" / f"{name}.safetensors", data)
-    entries = [{"name": game.name, "title": re.sub(r"(?<=[a-z])(?=[A-Z])", " ", game.title), "agent": game.name in agents}
+    entries = [{"name": game.name, "title": title_of(game), "agent": game.name in agents}
                for game in games]
     put(folder / CATALOG, json.dumps(entries).encode())
-    return folder
+
+
+@contextlib.contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """Hold the folder, so that no other process writes it. Raises InvalidArgument if one does."""
+    if fcntl is None:
+        yield  # Windows: files are replaced whole, so the page that ends last counts
+        return
+    held = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    except BlockingIOError:
+        raise InvalidArgument(f"--out must be a folder that no other process writes, and one is writing {str(folder)!r}: wait "
+                              "until it has ended, or name another") from None
+    finally:
+        os.close(held)
 
 
 def put(path: Path, data: bytes) -> None:

@@ -12,6 +12,8 @@ import numpy as np
 KEYS = {**dict.fromkeys(("up", "w"), ("UP", "ROTATE", "JUMP")), **dict.fromkeys(("down", "s"), ("DOWN",)),
         **dict.fromkeys(("left", "a"), ("LEFT",)), **dict.fromkeys(("right", "d"), ("RIGHT",)),
         "space": ("FIRE", "DROP", "JUMP", "ROTATE")}
+# Where an action moves on the screen, in games whose names say something else: a paddle's knob turns right to go up.
+SEEN = {"pong": {"RIGHT": "UP", "LEFT": "DOWN"}}
 WORDS = sorted({word for words in KEYS.values() for word in words})
 COMMANDS = "P pauses, R restarts, Q or Escape leaves"
 MARK = 255, 0, 0  # colour of the cursor
@@ -20,10 +22,15 @@ _POINT = re.compile(r"[A-Z]+\d+")
 _MOVES = {"up": (-1, 0), "w": (-1, 0), "down": (1, 0), "s": (1, 0), "left": (0, -1), "a": (0, -1), "right": (0, 1), "d": (0, 1)}
 
 
-def for_actions(actions: Sequence[str]) -> "Keyboard | Cursor":
-    """A keyboard for actions of these names, or a cursor if a name is neither NOOP nor made of `WORDS`."""
-    named = all(name == "NOOP" or _NAME.fullmatch(name) for name in actions)
-    return Keyboard(actions) if named else Cursor(actions)
+def for_actions(actions: Sequence[str], game: str = "") -> "Keyboard | Cursor":
+    """A keyboard for actions of these names, or a cursor if a name is neither NOOP nor made of `WORDS`.
+
+    game: its name; in those of `SEEN` the keys follow the screen.
+    """
+    if not all(name == "NOOP" or _NAME.fullmatch(name) for name in actions):
+        return Cursor(actions)
+    seen = SEEN.get(game, {})
+    return Keyboard([re.sub("RIGHT|LEFT", lambda word: seen.get(word[0], word[0]), name) for name in actions])
 
 
 class Keyboard:
@@ -55,8 +62,10 @@ class Keyboard:
 
     def legend(self) -> str:
         """A line of text about the keys."""
-        keys = [f"{key}: {self.meaning[key]}" for key in ("up", "down", "left", "right", "space") if self.meaning[key]]
-        return f"{', '.join(keys)}; WASD for the arrows; {COMMANDS}"
+        known = [key for key in ("up", "down", "left", "right", "space") if self.meaning[key]]
+        plain = [key for key in known if self.meaning[key] == key.upper()]
+        others = [f"{key}: {self.meaning[key].lower()}" for key in known if key not in plain]
+        return "; ".join([*([f"arrows or WASD: {', '.join(plain)}"] if plain else []), *others, COMMANDS])
 
 
 class Cursor:

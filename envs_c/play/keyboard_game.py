@@ -29,7 +29,7 @@ class KeyboardGame:
 
     def __init__(self, env, seed: int | None = None):
         self.env, self.title = env, env.game.name
-        self.player = keyboard.for_actions(env.core.actions)
+        self.player = keyboard.for_actions(env.core.actions, env.game.name)
         self.rate = env.game.fps / env.core.frame_skip  # steps a second
         self.tiles, self.turns = env.game.fps < TILES, env.game.fps < TURNS
         self.begin(seed)

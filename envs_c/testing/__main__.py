@@ -1,5 +1,5 @@
-"""The main program of the processes in workers.py: `rules NAME...`, `future`, `outcomes ACTION...`, `outputs`,
-`changed` or `ends`."""
+"""The main program of the processes in workers.py: `rules FIELDS NAME...`, `future`, `outcomes ACTION...`, `outputs`,
+`changed`, `ends` or `summary`."""
 
 import ctypes
 import importlib.util
@@ -8,12 +8,14 @@ import os
 import sys
 from pathlib import Path
 
-from envs_c.testing import RULES, Broken, watchdog
+from envs_c.errors import InvalidState
+from envs_c.testing import REFUSED, RULES, Broken, restored, watchdog
 from envs_c.testing.actions import outcomes
 from envs_c.testing.causes import outputs
 from envs_c.testing.endless import ends
 from envs_c.testing.restored import changed
 from envs_c.testing.rules import MemoryDamaged, future_of
+from envs_c.testing.summary import summary
 
 C = ctypes.CDLL(None)
 LINE_BUFFERED = 1  # _IOLBF of glibc and musl
@@ -43,9 +45,13 @@ def flush_prints():
     C.fflush(None)
 
 
-def test(game, rules: list[str], channel: int):
-    """Write a line of JSON for each rule: its name, its fault or None, and whether no further rule can be tested."""
+def test(game, fields: str, rules: list[str], channel: int):
+    """Write a line of JSON for each rule: its name, its fault or None, and whether no further rule can be tested.
+
+    fields: the fields of the game's struct as JSON.
+    """
     rule = ""
+    restored.FIELDS[:] = json.loads(fields)
 
     def report(fault: str | None, stops: bool):
         flush_prints()
@@ -57,6 +63,8 @@ def test(game, rules: list[str], channel: int):
             RULES[rule](game)
         except Broken as broken:
             report(str(broken), isinstance(broken, MemoryDamaged))
+        except InvalidState:
+            report(REFUSED, False)
         else:
             report(None, False)
 
@@ -68,7 +76,7 @@ def main():
     channel = own_channel()
     game = load(module)
     if task == "rules":
-        test(game, rest, channel)
+        test(game, rest[0], rest[1:], channel)
         return
     watchdog.start(lambda fault: os.write(channel, f"{fault}\n".encode()))
     with os.fdopen(channel, "w") as results:
@@ -76,6 +84,8 @@ def main():
             changed(game, results)
         elif task == "ends":
             print(json.dumps(ends(game)), file=results)
+        elif task == "summary":
+            print(json.dumps(summary(game)), file=results)
         elif task == "outputs":
             print(outputs(game), file=results)
         elif task == "future":

@@ -8,8 +8,9 @@ from envs_c.testing.watchdog import note
 NUM_ENVS, STEPS = 16, 62_500  # a million steps; an episode may take this number of them
 
 
-def ends(game) -> bool:
-    """True if an episode ends in a million random steps, or by the game's own time limit."""
+def ends(game) -> str:
+    """What ends the first episode in a million random steps: "game", else "limit", the game's own time limit, or "nothing"."""
+    found = "nothing"
     play = Play(game, NUM_ENVS)
     play.reset()
     random, actions = np.random.RandomState(0), play.arrays["actions"]
@@ -17,6 +18,8 @@ def ends(game) -> bool:
         actions[...] = random.randint(0, len(game.actions), NUM_ENVS)
         note("step", play)
         play.batch.step()
+        if play.arrays["terminated"].any():
+            return "game"
         if play.core.ended.any():
-            return True
-    return False
+            found = "limit"
+    return found

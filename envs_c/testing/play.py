@@ -8,7 +8,7 @@ from envs_c.engine.vecenv import VecEnv
 from envs_c.testing.watchdog import note
 
 GUARD = 4096  # bytes on each side of a buffer; they must stay unchanged
-FILL = 0xA5   # their value
+FILL = 0xA5   # their value; that of a buffer filled with other bytes differs, so no byte that a game writes is missed twice
 
 
 def actions_of(game, steps: int, num_envs: int, seed: int = 0) -> np.ndarray:
@@ -60,13 +60,14 @@ class Guarded:
     """An array between two strips of bytes; the strips must stay unchanged."""
 
     def __init__(self, array: np.ndarray, fill: int):
-        self.memory = np.full(array.nbytes + 2 * GUARD, FILL, np.uint8)
+        self.guard = FILL ^ fill
+        self.memory = np.full(array.nbytes + 2 * GUARD, self.guard, np.uint8)
         self.array = self.memory[GUARD : GUARD + array.nbytes].view(array.dtype).reshape(array.shape)
         self.array.view(np.uint8)[...] = fill
 
     def damaged(self) -> bool:
         """True if a byte beside the array has changed."""
-        return bool((self.memory[:GUARD] != FILL).any() or (self.memory[-GUARD:] != FILL).any())
+        return bool((self.memory[:GUARD] != self.guard).any() or (self.memory[-GUARD:] != self.guard).any())
 
 
 class Play:

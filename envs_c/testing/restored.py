@@ -6,18 +6,21 @@ from typing import TextIO
 
 import numpy as np
 
-from envs_c.engine.state import close_state
+from envs_c.engine.state import close_state, memory_of, part_of_state, with_memory
 from envs_c.engine.vecenv import HEAD_SIZE
 from envs_c.errors import InvalidState
+from envs_c.testing.bounds import wrong_index
+from envs_c.testing.fields import Field, refused_field
 from envs_c.testing.play import Play
 from envs_c.testing.rules import LIMIT, STEPS, VIEWS, Broken, actions_of_core, need, option_sets, padding, rule
 from envs_c.testing.watchdog import note
-from envs_c.testing.workers import ask, module_of
+from envs_c.testing.workers import ended, module_of
 
 LONG = 5 * STEPS  # steps of play whose states must be accepted
 HOLD = 6          # steps for which an environment repeats an action, at most: this leads farther than random actions
 CHANGED = 150     # changed states for each set of options and view
 AHEAD = 40        # steps after each of them
+FIELDS: list[Field] = []  # of the struct that is tested, if its file is known
 KINDS = ("u1", "i2", "i4", "f4", "f8")  # of the fields that are changed
 INTEGERS = (0, -1, 1, 100, 127, 255, 1000, 1 << 15, 1 << 20, 1 << 30, -1000, -(1 << 30))
 FLOATS = (0, -1, 1, 1e3, -1e3, 1e9, -1e9, 1e30, np.inf, -np.inf, np.nan)
@@ -32,8 +35,9 @@ def accepts_its_own_states(game):
         for time_limit in (None, LIMIT):
             play = Play(game, 8, autoreset="next_step", time_limit=time_limit, options=options)
             play.reset()
+            former = None
             for step, actions in enumerate(held(actions_of_core(play, LONG))):
-                accept_all(play, step, options)
+                former = accept_all(play, step, options, former)
                 play.step(actions)
 
 
@@ -45,11 +49,31 @@ def held(actions: np.ndarray) -> np.ndarray:
     return actions
 
 
-def accept_all(play: Play, step: int, options: dict):
-    """Raise Broken if the present states of a play are not accepted."""
-    over = "; an episode had ended there" if play.core.over().any() else ""
-    need(restore(play, play.core.get_state()), f"valid refuses a state that the game has reached, in step {step}"
-                                               f"{f' with {options}' if options else ''}{over}")
+def accept_all(play: Play, step: int, options: dict, former: bytes | None) -> bytes:
+    """Returns the present states of a play; raises Broken if one is not accepted. former: those of the step before."""
+    states = play.core.get_state()
+    if not restore(play, states):
+        over = "; an episode had ended there" if play.core.over().any() else ""
+        raise Broken(f"valid refuses a state that the game has reached, in step {step}"
+                     f"{f' with {options}' if options else ''}{over}{why(play, states, former)}")
+    return states
+
+
+def why(play: Play, states: bytes, former: bytes | None) -> str:
+    """The field for which the first refused state is refused, as an addition to the fault; "" if no single one is known."""
+    core, count = play.core, play.core.num_envs
+    refused = next(i for i in range(count) if not restore(play, part_of_state(states, i, count), [i]))
+    state = part_of_state(states, refused, count)
+    memory = np.frombuffer(memory_of(state), np.uint8)
+    part = slice(HEAD_SIZE, HEAD_SIZE + core.game.state_size)
+
+    def accepts(struct: np.ndarray) -> bool:
+        changed = memory.copy()
+        changed[part] = struct
+        return restore(play, with_memory(state, changed.tobytes()), [refused])
+    known = None if former is None else np.frombuffer(memory_of(part_of_state(former, refused, count)), np.uint8)[part]
+    field = refused_field(memory[part], known, FIELDS, accepts)
+    return "" if field is None else f": {field}"
 
 
 def restore(play: Play, state: bytes, indices=None) -> bool:
@@ -67,11 +91,12 @@ def is_safe_in_accepted_states(game):
     """No state that `valid` accepts leads to a crash, an infinite loop, damaged memory or outputs that are not finite."""
     if not game.has_valid:
         return  # the rule accepts_its_own_states says so
-    status, output = ask(module_of(game), "changed")
-    if status != 0:
-        lines = output.decode().splitlines()
+    done = ended(module_of(game), "changed")
+    if done.returncode != 0:
+        lines = done.stdout.decode().splitlines()
         state = next((line for line in reversed(lines) if line.startswith("with ")), "with a change")
-        fault = lines[-1] if lines and lines[-1] != state else ended_with(status)
+        fault = (lines[-1] if lines and lines[-1] != state else
+                 wrong_index(done.stderr.decode(errors="replace")) or ended_with(done.returncode))
         raise Broken(f"{fault}, after a state {state}: valid must refuse it")
 
 

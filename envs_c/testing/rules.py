@@ -2,13 +2,17 @@
 
 import numpy as np
 
+from envs_c.engine.state import memory_of, with_memory
 from envs_c.engine.vecenv import HEAD_SIZE
+from envs_c.errors import InvalidState
 from envs_c.testing.causes import cause
 from envs_c.testing.play import Play, actions_of
 from envs_c.testing.watchdog import note
 from envs_c.testing.workers import ask, module_of
 from envs_c.views import names
 
+# Of the bytes behind a struct: who writes one of them is found by another; as integers they are 0, positive and negative.
+PATTERNS = (0x00, 0x5A, 0xA5)
 SMALL = 84         # rows and columns of the grey picture
 STEPS = 120
 LIMIT = 23         # steps: short, for many ends in every game, some of them in the same step
@@ -79,11 +83,22 @@ def interface(game, options: dict):
 
 @rule
 def stays_in_its_state(game):
-    """A game writes only to its struct, whose size it gives to bind()."""
+    """A game reads and writes only its struct, whose size it gives to bind()."""
+    ours, *others = (alone(game, pattern) for pattern in PATTERNS)
+    for theirs in others:
+        need_same(game, ours, theirs, f"it reads behind its struct of {game.state_size} bytes: outputs depend on the bytes there")
+
+
+def alone(game, pattern: int) -> list[bytes]:
+    """The outputs of environment 1 of three, of which only it is stepped. Raises MemoryDamaged if it writes elsewhere.
+
+    pattern: the value of the bytes behind each struct, which must keep it.
+    """
     play = Play(game, 3, autoreset="next_step", time_limit=LIMIT)
     play.reset()
+    behind = fill_padding(play, pattern)
     middle = play.core.bind(1, 2, **{name: array[1:2] for name, array in play.arrays.items()})
-    others = play.core.get_state([0, 2])
+    others, outputs = play.core.get_state([0, 2]), []
     for step in range(STEPS):
         play.arrays["actions"][1] = actions_of(game, STEPS, 1)[step, 0]
         note("step", play, slice(1, 2))
@@ -91,8 +106,24 @@ def stays_in_its_state(game):
         need(play.core.get_state([0, 2]) == others,
              f"stepping environment 1 changed the state of its neighbours, in step {step}", MemoryDamaged)
         state = play.core.get_state([1])
-        need(not any(state[len(state) - padding(play.core):]),
+        need(state[len(state) - len(behind):] == behind,
              f"the bytes behind the struct of {game.state_size} bytes were written, in step {step}", MemoryDamaged)
+        outputs.append(b"".join(play.arrays[name][1].tobytes() for name in ("observation", "reward", "terminated")))
+    return outputs
+
+
+def fill_padding(play, pattern: int) -> bytes:
+    """Write `pattern` into the bytes behind each struct; returns those of one environment: zeros if `valid` is too strict."""
+    core, size = play.core, padding(play.core)
+    state = core.get_state()
+    memory = np.frombuffer(memory_of(state), np.uint8).reshape(core.num_envs, core.stride).copy()
+    memory[:, core.stride - size:] = pattern
+    note("valid")
+    try:
+        core.set_state(with_memory(state, memory.tobytes()))
+    except InvalidState:  # the rule accepts_its_own_states says so
+        return bytes(size)
+    return bytes([pattern]) * size
 
 
 def padding(core) -> int:

@@ -42,10 +42,11 @@ def worker(module: str, *task):
 
 
 def ask(module: str, *task, given: bytes = b"") -> tuple[int, bytes]:
-    """Run a process to its end.
-
-    given: bytes for its standard input.
-    Returns its exit status and its output.
-    """
-    done = subprocess.run(command(module, *task), input=given, capture_output=True, check=False)
+    """`ended`, its exit status and its output only."""
+    done = ended(module, *task, given=given)
     return done.returncode, done.stdout
+
+
+def ended(module: str, *task, given: bytes = b"") -> subprocess.CompletedProcess:
+    """Run a process to its end; returns its status, output and errors. given: bytes for its standard input."""
+    return subprocess.run(command(module, *task), input=given, capture_output=True, check=False)

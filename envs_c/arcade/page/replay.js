@@ -4,7 +4,7 @@
  *     const recorder = new Recorder(game, 7);      // a game of one environment, directly after the reset
  *     game.step([2]);
  *     recorder.add(2);
- *     location.hash = recorder.link();             // "#replay=1&game=pong&version=1&seed=7&frame_skip=4&actions=BgI"
+ *     location.hash = recorder.link();             // "#replay=1&game=pong&version=1&seed=7&frame_skip=4&steps=1&actions=BgI"
  *
  *     const replay = parseLink(location.href);     // throws a RangeError that names the wrong part
  *     const game = await Game.create(`games/${replay.game}.wasm`, about, replay.settings);
@@ -52,21 +52,24 @@ export function parseLink(link) {
     const setting = SETTINGS.get(name);
     if (name.startsWith("o.")) settings.options[name.slice(2)] = number(name, text);
     else if (setting) settings[setting] = number(name, text);
-    else if (!["replay", "game", "version", "seed", "actions"].includes(name))
+    else if (!["replay", "game", "version", "seed", "steps", "actions"].includes(name))
       throw new RangeError(`the link must have known parts only, not ${name}`);
   }
   const seed = fields.get("seed") ?? "";
   if (!/^\d{1,20}$/.test(seed)) throw new RangeError(`seed of the link must be an integer, not ${seed}`);
+  const decoded = decode(fields.get("actions") ?? ""), steps = fields.get("steps");
+  if (steps !== undefined && number("steps", steps) !== decoded.actions.length)
+    throw new RangeError(`actions of the link must be ${steps} steps, not ${decoded.actions.length}: ${CUT}`);
   return {
     game: fields.get("game") ?? "", version: number("version", fields.get("version") ?? ""), seed: BigInt(seed), settings,
-    ...decode(fields.get("actions") ?? ""),
+    ...decoded,
   };
 }
 
 /** @param {string} coded @returns {{numActions: number, actions: number[]}} */
 function decode(coded) {
-  if (!/^[\w-]*$/.test(coded) || coded.length % 4 === 1)
-    throw new RangeError("actions of the link must be in base64url: the link was changed, copy it again");
+  if (!/^[\w-]*$/.test(coded)) throw new RangeError("actions of the link must be in base64url: the link was changed, copy it again");
+  if (coded.length % 4 === 1) throw new RangeError(`actions of the link must be complete: ${CUT}`);
   const bytes = atob(coded.replaceAll("-", "+").replaceAll("_", "/"));
   const numbers = [], actions = /** @type {number[]} */ ([]);
   let value = 0, scale = 1;
@@ -111,6 +114,7 @@ export function formatLink({ game, version, seed, settings, numActions, actions 
   const fields = new URLSearchParams({ replay: "1", game, version: String(version), seed: String(seed) });
   for (const [name, key] of SETTINGS) if (settings[key] != null) fields.set(name, String(settings[key]));
   for (const [name, value] of Object.entries(settings.options ?? {})) fields.set(`o.${name}`, String(value));
+  fields.set("steps", String(actions.length)); // shows that a link was cut off inside its actions
   fields.set("actions", encode(numActions, actions));
   return `#${fields}`;
 }

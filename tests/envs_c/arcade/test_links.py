@@ -7,6 +7,7 @@ import pytest
 from arcade_support import compiled, needs_browser_tools, node
 
 import envs_c
+from envs_c import catalog
 from envs_c.__main__ import main
 from envs_c.arcade import links
 
@@ -39,7 +40,8 @@ def test_a_link_replays_the_same_bits_natively_and_in_javascript(name, settings,
     legal = len(envs_c.game(name).actions)
     actions = np.repeat(random.randint(0, legal, 150), random.randint(1, 40, 150))[:400]
     link = recorded(name, settings, 2**63 + 1, actions)
-    assert link.startswith(f"#replay=1&game={name}&version={envs_c.game(name).version}&seed={2**63 + 1}&{parts}&actions=")
+    assert link.startswith(f"#replay=1&game={name}&version={envs_c.game(name).version}&seed={2**63 + 1}&{parts}"
+                           f"&steps={len(actions)}&actions=")
     replay = links.parse(f"https://example.org/arcade/{link}")
     assert replay.actions == actions.tolist()
     checksum, again = in_node(link)
@@ -63,6 +65,22 @@ def test_the_verb_replay_prints_the_scores_and_the_checksum(capsys):
     assert played.episodes == [score for score in returns if score] and played.steps == 903
 
 
+@pytest.mark.parametrize("cut", range(1, 12))
+def test_a_link_that_was_cut_inside_its_actions_says_so(cut):
+    actions = np.random.RandomState(1).randint(0, 6, 60).tolist()
+    link = links.link_of(links.Replay("pong", 1, 7, {}, {}, 6, actions))
+    assert links.parse(link).actions == actions
+    with pytest.raises(envs_c.InvalidArgument, match="it was cut off, copy it again"):
+        links.parse(link[:-cut])
+
+
+@pytest.mark.parametrize(("episodes", "length", "line"), [
+    ([0.0], 0, "9 steps, 1 ended with score 0, checksum x"), ([], 9, "9 steps, score 1 after 9 steps, checksum x"),
+    ([0.0, 2.5], 3, "9 steps, 2 ended with score 0 and 2.5, score 1 after 3 steps, checksum x")])
+def test_the_line_of_a_replay_counts_its_episodes(episodes, length, line):
+    assert links.Played(9, episodes, 1.0, length, "x").line() == line
+
+
 def test_long_runs_are_short_links():
     assert len(links.encode(4, [1] * 100_000)) < 8
     assert links.decode(links.encode(4, [1] * 100_000 + [3])) == (4, [1] * 100_000 + [3])
@@ -77,6 +95,9 @@ DAMAGED = [  # a change of LINK, a part of both messages
     ("BgI", "BgI*", "base64url"),
     ("BgI", "BoI", "complete"),
     ("BgI", "", "complete"),
+    ("BgI", "BgISE", "it was cut off"),
+    ("actions=BgI", "steps=2&actions=BgI", "actions of the link must be 2 steps, not 1: it was cut off, copy it again"),
+    ("actions=BgI", "steps=x&actions=BgI", "steps of the link must be"),
     ("BgI", "BoKAgICAgICAgICA", "at most 1"),
     ("BgI", "Bv___wc", "at most 1"),
     ("seed=7", "seed=x", "seed of the link must be an integer, not"),
@@ -104,7 +125,8 @@ def test_a_damaged_link_is_refused_in_one_line_by_both(old, new, message, capsys
     assert line.startswith("RangeError: ") and message in line
 
 
-def test_a_link_of_another_game_needs_its_file_and_cannot_name_it(capsys, toy, tmp_path):
+def test_a_link_of_another_game_needs_its_file_and_cannot_name_it(capsys, toy, tmp_path, monkeypatch):
+    monkeypatch.setattr(catalog, "_registered", {})  # another test may have loaded the toy
     (tmp_path / "evil.pyx").write_text("raise SystemExit(9)")
     for name in ("toy", tmp_path / "evil.pyx"):
         link = links.link_of(links.Replay(str(name), toy.version, 3, {}, {}, 4, [1, 2, 3]))

@@ -142,6 +142,67 @@ def test_a_person_and_the_agent_begin_with_the_same_picture(visit):
     assert len(seen) > 1
 
 
+def test_a_person_and_the_agent_begin_together(visit):
+    """Nothing moves until a key is pressed; then both do."""
+    page = visit("#compete/cartpole")
+    page.wait_for_selector(".compete canvas >> nth=1", timeout=READY)
+    page.wait_for_timeout(700)
+    assert page.locator(".scores .score").all_inner_texts() == ["0", "0"]
+    assert "Press a key" in page.locator(".result").inner_text()
+    page.keyboard.down("ArrowLeft")
+    until(page, "[...document.querySelectorAll('.scores .score')].every((each) => Number(each.textContent) > 0)")
+    assert "Press a key" not in page.locator(".result").inner_text()
+
+
+@pytest.mark.parametrize(("action", "key"), [("RIGHT", "ArrowUp"), ("LEFT", "ArrowDown")])
+def test_pongs_keys_follow_the_screen(visit, action, key):
+    page = visit("#play/pong")
+    page.wait_for_selector(".play canvas", timeout=READY)
+    assert page.locator(".legend").inner_text().startswith("arrows or WASD: up, down; space: fire; P pauses")
+    page.keyboard.down(key)
+    page.wait_for_timeout(700)
+    names = envs_c.game("pong").actions
+    assert {names[chosen] for chosen in copied(page).actions} == {"NOOP", action}
+
+
+@pytest.mark.parametrize("view", ["play", "watch"])
+def test_keys_scores_and_buttons_are_seen_without_scrolling_at_1280_by_800(visit, view):
+    page = visit(f"#{view}/breakout", viewport={"width": 1280, "height": 800})
+    page.wait_for_selector(f".{view} canvas", timeout=READY)
+    for seen in (".scores", ".buttons button", ".legend" if view == "play" else ".bars"):
+        box = page.locator(seen).first.bounding_box()
+        assert box["y"] + box["height"] <= 800, seen
+
+
+def test_at_2560_pixels_the_content_is_wide_and_no_name_is_cut(visit):
+    page = visit("#inspect/seaquest", viewport={"width": 2560, "height": 1400})
+    page.wait_for_selector(".features .row", timeout=READY)
+    assert page.locator("main").bounding_box()["width"] > 2400
+    assert page.evaluate("[...document.querySelectorAll('.name')].every((each) => each.scrollWidth <= each.clientWidth)")
+    assert page.locator(".thoughts .row").count() == 18
+    assert page.locator(".thoughts .value").all_inner_texts() == [""] * 18  # before the first step
+
+
+def test_the_fire_button_is_apart_from_the_arrows_on_a_telephone(visit):
+    page = visit("#play/seaquest", viewport={"width": 360, "height": 740}, has_touch=True)
+    page.wait_for_selector(".pad .fire", timeout=READY)
+    right, fire = (page.locator(f".pad .{name}").bounding_box() for name in ("right", "fire"))
+    assert fire["x"] - (right["x"] + right["width"]) >= 24
+
+
+def test_titles_are_names_for_people(visit):
+    page = visit("")
+    page.wait_for_selector(".cabinet .title", timeout=READY)
+    assert {"2048", "Pac-Man", "T-Maze", "CartPole", "Space Invaders"} <= set(page.locator(".cabinet .title").all_inner_texts())
+
+
+def test_a_page_that_is_opened_as_a_file_says_how_to_serve_it(chromium):
+    page = chromium.new_page()
+    page.goto((FOLDER / "page" / "index.html").resolve().as_uri())
+    assert "python -m http.server" in page.locator("main").inner_text()
+    page.close()
+
+
 def test_options_and_the_seed_of_the_form_are_those_of_the_game(visit):
     page = visit("#play/breakout")
     page.locator("summary").click(timeout=READY)

@@ -54,6 +54,18 @@ def test_a_page_that_was_stopped_goes_on_by_the_same_command(tmp_path, small, mo
     assert json.loads((tmp_path / "page" / site.CATALOG).read_text())[0]["name"] == "cartpole"
 
 
+@pytest.mark.skipif(site.fcntl is None, reason="Windows has no flock")
+def test_a_folder_that_another_process_writes_is_refused_in_one_line(tmp_path, small, monkeypatch, capsys):
+    monkeypatch.setattr(site, "compiler", lambda: [])
+    monkeypatch.setattr(site, "build_all", lambda games, folder: [])
+    site.begin(tmp_path / "page")
+    with site.alone(tmp_path / "page"):
+        assert main(["arcade", "--out", str(tmp_path / "page")]) == 2
+    error = capsys.readouterr().err
+    assert "--out must be a folder that no other process writes" in error and error.count("\n") == 1
+    assert main(["arcade", "--out", str(tmp_path / "page")]) == 0
+
+
 @pytest.mark.parametrize("out", ["letter.txt/page", "letter.txt"])
 def test_an_impossible_folder_is_named_with_its_option(tmp_path, small, monkeypatch, capsys, out):
     monkeypatch.setattr(site, "compiler", lambda: [])

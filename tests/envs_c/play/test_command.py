@@ -35,7 +35,7 @@ def test_a_person_plays_in_the_window(capsys, typist, words):
     typist({"right"})
     assert main(["play", *words.split(), "--episodes", "1", "--speed", "1000"]) == 0
     legend, ended = capsys.readouterr().out.splitlines()
-    assert legend == "left: LEFT, right: RIGHT; WASD for the arrows; P pauses, R restarts, Q or Escape leaves"
+    assert legend == "arrows or WASD: left, right; P pauses, R restarts, Q or Escape leaves"
     assert re.fullmatch(r"episode 1: score \d+, \d+ steps", ended)
 
 
@@ -85,7 +85,7 @@ def test_a_person_plays_in_the_terminal_and_leaves(leave):
     code = PLAY.format(module="envs_c.__main__", argv=["play", "breakout", "--terminal", "--seed", "1"])
     output = in_terminal(code, b" " + leave)
     legend, _, shown = output.partition(terminal.ENTER)
-    assert legend.startswith("left: LEFT, right: RIGHT, space: FIRE;")
+    assert legend.startswith("arrows or WASD: left, right; space: fire;")
     picture, _, printed = shown.partition(terminal.LEAVE)
     assert terminal.BLOCK in picture and re.search(r"breakout  score 0  (lives 5  )?step 0", picture)
     assert printed.split() == ["loaded", "0"]

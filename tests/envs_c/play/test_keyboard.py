@@ -24,6 +24,21 @@ def test_keys_give_the_actions_of_their_names(game, keys, action):
     assert (None if index is None else names[index]) == action
 
 
+@pytest.mark.parametrize(("keys", "action"), [("up", "RIGHT"), ("w", "RIGHT"), ("down", "LEFT"), ("down space", "LEFTFIRE"),
+                                              ("left", "NOOP"), ("", "NOOP")])
+def test_pongs_keys_follow_the_screen(keys, action):
+    """RIGHT turns the knob so that the paddle goes up."""
+    names = envs_c.game("pong").actions
+    chosen = keyboard.for_actions(names, "pong")
+    assert names[chosen.action(keys.split())] == action
+    assert chosen.legend().startswith("arrows or WASD: up, down; space: fire; P pauses")
+    env = envs_c.make("pong", 1, seed=1)
+    before = env.reset()[0][0, 0]
+    for _ in range(10):
+        after = env.step([names.index(action)])[0][0, 0]  # the paddle's y, positive is lower
+    assert np.sign(after - before) == {"RIGHT": -1, "NOOP": 0}.get(action, 1)
+
+
 ALE = ("NOOP", "FIRE", "UP", "RIGHT", "LEFT", "DOWN", "UPRIGHT", "UPLEFT", "DOWNRIGHT", "DOWNLEFT", "UPFIRE", "RIGHTFIRE",
        "LEFTFIRE", "DOWNFIRE", "UPRIGHTFIRE", "UPLEFTFIRE", "DOWNRIGHTFIRE", "DOWNLEFTFIRE")
 WITH_KEYS = [game for game in built_in() if isinstance(keyboard.for_actions(envs_c.game(game).actions), keyboard.Keyboard)]

@@ -46,6 +46,11 @@ def test_a_job_may_only_read_unless_it_publishes_and_it_ends(name):
     assert 0 < job["timeout-minutes"] <= 90
 
 
+def test_pages_are_deployed_from_main_only_and_a_running_deployment_is_not_cancelled():
+    assert "github.ref == 'refs/heads/main'" in JOBS["docs/deploy"]["if"]
+    assert FLOWS["docs"]["concurrency"]["cancel-in-progress"] == "${{ github.event_name == 'pull_request' }}"
+
+
 @pytest.mark.parametrize("step", STEPS)
 def test_everything_that_a_step_names_exists(step):
     if step.get("uses", "").startswith("actions/checkout@"):

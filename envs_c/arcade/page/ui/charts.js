@@ -1,7 +1,7 @@
 /* What an agent thinks: bars of its action probabilities, and the course of its value. */
 import { el, short, spoken } from "./dom.js";
 
-const MOST_BARS = 10; // the most probable, in a game with more actions
+const MOST_BARS = 18; // of ALE's actions; the most probable, in a game with more
 
 /** Bars of probabilities. @param {string[]} names */
 export function probabilityBars(names) {
@@ -16,11 +16,13 @@ export function probabilityBars(names) {
     show(probabilities) {
       let order = names.map((_, index) => index);
       if (names.length > MOST_BARS) order = order.sort((a, b) => probabilities[b] - probabilities[a]).slice(0, MOST_BARS);
+      const known = Array.from(probabilities).some((share) => share > 0); // not before the first step
       order.forEach((action, index) => {
-        const { label, bar, value } = rows[index], percent = (100 * (probabilities[action] ?? 0)).toFixed(0);
+        const { label, bar, value } = rows[index];
+        const percent = (100 * (known ? probabilities[action] : 0)).toFixed(0);
         label.textContent = spoken(names[action]);
         bar.style.width = `${percent}%`;
-        value.textContent = `${percent}%`;
+        value.textContent = known ? `${percent}%` : "";
       });
     },
   };

@@ -5,6 +5,9 @@
 const KEYS = {
   up: ["UP", "ROTATE", "JUMP"], down: ["DOWN"], left: ["LEFT"], right: ["RIGHT"], fire: ["FIRE", "DROP", "JUMP", "ROTATE"],
 };
+/** Where an action moves on the screen, in games whose names say something else: a paddle's knob turns right to go up.
+ * @type {Object<string, Object<string, string>>} */
+const SEEN = { pong: { RIGHT: "UP", LEFT: "DOWN" } };
 const WORDS = [...new Set(Object.values(KEYS).flat())];
 const NAME = new RegExp(`^(?:${WORDS.join("|")})+$`);
 /** Names of keys by KeyboardEvent.code. @type {Object<string, string>} */
@@ -64,6 +67,9 @@ export class Keys {
     if (count > 0) this.#down.set(name, count);
     else this.#down.delete(name);
   }
+
+  /** True if a key is down, or was pressed since the last `taken`. */
+  get active() { return this.#down.size > 0 || this.#pressed.size > 0 || padKeys().size > 0; }
 
   /** The keys that are down, and those pressed since the last call. @returns {{down: Set<string>, pressed: Set<string>}} */
   taken() {
@@ -125,7 +131,12 @@ export class Buttons {
     return best;
   }
 
-  legend() { return this.keys().map((key) => `${key === "fire" ? "space" : key}: ${this.#meaning[key]?.toLowerCase()}`).join(", "); }
+  legend() {
+    const plain = this.keys().filter((key) => this.meaning(key).toLowerCase() === key && key !== "fire");
+    const others = this.keys().filter((key) => !plain.includes(key));
+    return [plain.length ? `arrows or WASD: ${plain.join(", ")}` : "",
+      ...others.map((key) => `${key === "fire" ? "space" : key}: ${this.meaning(key).toLowerCase()}`)].filter(Boolean).join("; ");
+  }
 }
 
 /** Actions with other names: a cursor chooses one after the other. Points such as A9 to J1, row by row, are a board. */
@@ -204,7 +215,8 @@ export class Cursor {
   legend() { return "arrows or WASD choose the action, space or Enter takes it; or touch a point of the board"; }
 }
 
-/** The controls for actions of these names. @param {string[]} actions @returns {Buttons|Cursor} */
-export function controlsFor(actions) {
-  return actions.every((name) => name === "NOOP" || NAME.test(name)) ? new Buttons(actions) : new Cursor(actions);
+/** The controls for actions of these names. @param {string[]} actions @param {string} game its name @returns {Buttons|Cursor} */
+export function controlsFor(actions, game) {
+  const seen = SEEN[game] ?? {}, names = actions.map((name) => name.replace(/RIGHT|LEFT/g, (word) => seen[word] ?? word));
+  return actions.every((name) => name === "NOOP" || NAME.test(name)) ? new Buttons(names) : new Cursor(actions);
 }

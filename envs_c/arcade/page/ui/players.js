@@ -15,7 +15,7 @@ export class Person {
 
   /** @param {Game} game @param {Keys} keys */
   constructor(game, keys) {
-    this.controls = controlsFor(game.actions);
+    this.controls = controlsFor(game.actions, game.about.name);
     this.#keys = keys;
     this.#tiles = game.about.fps < TILES;
     this.#turns = game.about.fps < TURNS;

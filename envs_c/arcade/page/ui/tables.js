@@ -81,12 +81,13 @@ async function playTable(place, entry, options, seed, begin) {
   stage.onstep = () => line.show(stage.over ? "over: R or Restart plays again" : "");
   stage.onend = (score) => { keep(entry.name, options, score); showBest(); };
   const link = button("Copy a link to this game", () => copyLink(stage, link));
-  place.replaceChildren(el("div", { class: "table" }, stage.canvas, touchPad(stage, person.controls, keys)), line.element,
-    el("p", {}, "best ", record), bar.element, el("p", { class: "legend" }, `${person.controls.legend()}; P pauses, R restarts, `
-      + "Escape leaves; a gamepad works too"), el("div", { class: "buttons" }, link), error,
-    optionsForm(game.about, options, (next, nextSeed) => begin(next, nextSeed).catch((problem) => {
-      error.textContent = problem.message;
-    })));
+  place.replaceChildren(el("div", { class: "sides" }, el("div", { class: "table" }, stage.canvas, touchPad(stage, person.controls, keys)),
+    el("div", { class: "panel" }, line.element, el("p", {}, "best ", record), bar.element,
+      el("p", { class: "legend" }, `${person.controls.legend()}; P pauses, R restarts, Escape leaves; a gamepad works too`),
+      el("div", { class: "buttons" }, link), error,
+      optionsForm(game.about, options, (next, nextSeed) => begin(next, nextSeed).catch((problem) => {
+        error.textContent = problem.message;
+      })))));
   showBest();
   restart();
   bar.apply();
@@ -119,7 +120,7 @@ export async function agentStage(entry, more = {}) {
   const bars = probabilityBars(game.actions), value = course("value");
   const show = () => {
     bars.show(machine.agent.probabilities);
-    if (machine.agent.values.length) value.add(machine.agent.values[0]);
+    if (machine.agent.values.length && machine.agent.probabilities.some((share) => share > 0)) value.add(machine.agent.values[0]);
   };
   return { stage, machine, trained, show, value, thoughts: el("div", { class: "thoughts" }, el("h2", {}, "What the agent thinks"),
     bars.element, value.element) };
@@ -135,9 +136,10 @@ export async function showWatch(place, entry) {
   stage.onstep = () => { line.show(last); show(); };
   stage.onend = (score) => { last = `last game ${short(score)}`; };
   const draw = setInterval(() => value.draw(), 100), link = button("Copy a link to this game", () => copyLink(stage, link));
-  place.append(el("div", { class: "sides" }, el("div", { class: "table" }, stage.canvas), thoughts), line.element, bar.element,
-    el("div", { class: "buttons" }, link), el("p", { class: "legend" }, `trained for ${short(trained.about.step)} steps; actions are `
-      + "drawn from these probabilities; P pauses, R restarts, Escape leaves"));
+  place.append(el("div", { class: "sides" }, el("div", { class: "table" }, stage.canvas),
+    el("div", { class: "panel" }, line.element, bar.element, thoughts, el("div", { class: "buttons" }, link),
+      el("p", { class: "legend" }, `trained for ${short(trained.about.step)} steps; actions are drawn from these probabilities; `
+        + "P pauses, R restarts, Escape leaves"))));
   restart();
   stage.clock.start();
   return () => { stage.close(); keys.close(); clearInterval(draw); };
@@ -151,11 +153,20 @@ export async function showCompete(place, entry) {
   const mine = new Stage(game, person, `${entry.title}, played by you`), stages = [mine, theirs.stage];
   const lines = [scoreLine(mine, "you"), scoreLine(theirs.stage, "agent")], result = el("p", { class: "result", role: "status" });
   const bar = commandBar(() => stages, () => restart());
+  let waiting = true;
   const restart = () => {
     const seed = newSeed();
     for (const stage of stages) stage.restart(seed);
-    result.textContent = "";
+    for (const stage of stages) stage.clock.paused = true;
+    waiting = true;
+    result.textContent = "Press a key: you and the agent begin together";
   };
+  const begin = setInterval(() => { // the key that begins also counts as the first action
+    if (!waiting || !(keys.active || stages.some((stage) => !stage.clock.paused))) return;
+    waiting = false;
+    for (const stage of stages) stage.clock.paused = false;
+    result.textContent = "";
+  }, 20);
   stages.forEach((stage, index) => {
     stage.onstep = () => lines[index].show(stage.over ? "over" : "");
     stage.onend = () => {
@@ -170,5 +181,5 @@ export async function showCompete(place, entry) {
     el("p", { class: "legend" }, `${person.controls.legend()}; P pauses, R restarts, Escape leaves`));
   restart();
   for (const stage of stages) stage.clock.start();
-  return () => { for (const stage of stages) stage.close(); keys.close(); };
+  return () => { for (const stage of stages) stage.close(); keys.close(); clearInterval(begin); };
 }

@@ -77,7 +77,8 @@ function wallPainter(game, columns) {
   const paint = (/** @type {number} */ index) => {
     const picture = game.picture(index), from = new Uint32Array(picture.buffer, picture.byteOffset, width * height);
     for (let y = 0, at = 0; y < h; y++) for (let x = 0; x < w; x++) to[at++] = from[y * part * width + x * part];
-    context.putImageData(image, (index % columns) * (w + GAP), Math.floor(index / columns) * (h + GAP));
+    const row = Math.floor(index / columns), left = row === rows - 1 ? (rows * columns - game.count) / 2 : 0; // the last is centred
+    context.putImageData(image, Math.round((index % columns + left) * (w + GAP)), row * (h + GAP));
   };
   return Object.assign(paint, { canvas });
 }

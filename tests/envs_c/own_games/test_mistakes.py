@@ -1,0 +1,143 @@
+"""`insertcoin check` finds the mistakes of beginners and says each once: indexes, ranges in `valid`, rewards, ends, typos."""
+
+import re
+from pathlib import Path
+
+import pytest
+from support import TOY
+
+import envs_c
+from envs_c import outside, testing
+from envs_c.__main__ import main
+from envs_c.new import new
+from envs_c.testing.bounds import module_to_test, wrong_index
+from envs_c.testing.fields import layout
+from envs_c.testing.workers import ask, module_of
+
+TOY_TEXT = TOY.read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[3] / "docs" / "writing_a_game.md").read_text(encoding="utf-8")
+STEP = "    toy.frames += 1\n"
+PATH = ("    float wind\n\n", "    float wind\n    int32_t[3] path\n\n")
+LOOP = "    cdef int k\n    cdef int32_t* here = &toy.path[0]\n    for k in range(4):\n        "
+
+
+def changed(tmp_path, *changes, text=TOY_TEXT):
+    """A changed game, loaded from its file."""
+    for old, new_text in changes:
+        assert old in text, old
+        text = text.replace(old, new_text)
+    path = tmp_path / "mine.pyx"
+    path.write_text(text.replace('name="toy", title="Toy"', 'name="mine", title="Mine"'), encoding="utf-8")
+    return outside.load(path)
+
+
+@pytest.mark.parametrize(("body", "part"), [
+    ("here[k] = 0\n", "the bytes behind the struct of 60 bytes were written"),
+    ("toy.jumps += here[k] > 0\n", "it reads behind its struct of 60 bytes: outputs depend on the bytes there, from")])
+def test_a_loop_through_a_pointer_that_goes_one_element_too_far_is_found(fast_compiler, tmp_path, body, part):
+    """It writes zeros, and reads bytes that are mostly 0: only another pattern behind the struct shows it."""
+    game = changed(tmp_path, PATH, ("    toy.noise = rng_below(rng, 256)\n\n", "    toy.noise = rng_below(rng, 256)\n"
+                                    "    toy.path[0] = toy.path[1] = toy.path[2] = 0\n\n"), (STEP, STEP + LOOP + body))
+    (_, fault), = testing.verdicts(game, ["stays_in_its_state"])
+    assert part in fault
+
+
+@pytest.mark.parametrize("body", ["toy.path[k] = 0\n", "toy.jumps += toy.path[k] > 0\n"])
+def test_an_index_beyond_its_array_is_named_with_its_line(fast_compiler, tmp_path, body):
+    loop = "    cdef int k\n    for k in range(4):\n        "
+    game = changed(tmp_path, PATH, (STEP, STEP + loop + body))
+    _, (_, fault) = testing.verdicts(game, ["describes_itself", "stays_in_its_state"], module=module_to_test(game))
+    line = (tmp_path / "mine.pyx").read_text().splitlines().index("        " + body.rstrip()) + 1
+    assert fault == f"index 3 out of bounds for type 'int32_t [3]' (mine.pyx, line {line})"
+
+
+def test_a_report_of_the_sanitizer_is_read_and_other_errors_are_none():
+    assert wrong_index("x\n/tmp/a b/mine.pyx:7:3: runtime error: index -1 out of bounds for type 'int [2]'\n") == (
+        "index -1 out of bounds for type 'int [2]' (mine.pyx, line 7)")
+    assert wrong_index("ImportError: no module") is None
+
+
+def test_a_game_that_changed_after_it_was_loaded_is_refused(fast_compiler, tmp_path):
+    game = changed(tmp_path)
+    (tmp_path / "mine.pyx").write_text("x")
+    with pytest.raises(envs_c.ContractError, match="must be as it was when the game was loaded"):
+        module_to_test(game)
+    assert module_to_test(envs_c.game("pong")) == module_of(envs_c.game("pong"))
+
+
+@pytest.mark.parametrize(("old", "new_text", "fault"), [
+    ("between(toy.jumps, 0, 2)", "between(toy.jumps, 1, 2)", "its field jumps is 0, and valid accepts 1 to 2 there"),
+    ("toy.length - 2 + over", "toy.length - 2", "its field cell is 8, and valid accepts 0 to 7 there"),
+    ("toy.wind == <float>options[1]", "toy.wind == 0", "its field wind is 0.25, and valid accepts 0 to 0 there")])
+def test_a_refused_state_names_the_field_its_value_and_its_range_once(fast_compiler, tmp_path, old, new_text, fault):
+    game = changed(tmp_path, (old, new_text))
+    with pytest.raises(envs_c.ContractError) as caught:
+        testing.check(game, ["accepts_its_own_states", "is_plain_data", "declares_every_action"])
+    assert "breaks 1 of the contract's rules" in str(caught.value)
+    assert re.findall(r"valid refuses a state .*", str(caught.value))[0].endswith(fault)
+
+
+@pytest.mark.parametrize(("text", "size", "names"), [
+    ("ctypedef struct S:  # x\n    int16_t a, b  # c\n    # d\n    float[2] e\n\n\nG = Game().bind(chunk, sizeof(S))", 12,
+     ["a", "b", "e[0]", "e[1]"]),
+    ("    SIDE = 2  # of tiles\nctypedef struct S:\n    uint8_t[SIDE] a\n    double b\n\nGame().bind(1, sizeof(S))", 16,
+     ["a[0]", "a[1]", "b"]),
+    ("ctypedef struct S:\n    Other a\n\nGame().bind(1, sizeof(S))", 4, []),
+    ("ctypedef struct S:\n    int a\n\nGame().bind(1, sizeof(S))", 8, []), ("", 4, [])])
+def test_the_fields_of_a_struct_are_read_from_the_file_or_not_known(text, size, names):
+    assert [name for name, _, _ in layout(text, size)] == names
+
+
+def test_the_summary_names_what_is_suspicious(fast_compiler, tmp_path):
+    """A step without `return`, an action without effect, an end that only the limit brings."""
+    game = changed(tmp_path, ("    return 10.0 if over[0] else -0.25\n", ""), ("action == JUMP and toy.jumps > 0", "False"),
+                   ("    toy.action = action\n", ""), ("<uint8_t>toy.action", "0"),
+                   ("over[0] = toy.cell == toy.length - 1", "over[0] = False"), ("toy.length - 2 + over", "toy.length - 1"),
+                   ('feature_dtype="uint8"', 'feature_dtype="uint8", time_limit=9'))
+    lines, warnings = testing.summary(game)
+    assert lines[0] == "rewards   mean 0, from 0 to 0"
+    assert re.fullmatch(r"episodes  \d+, of 9 to 9 steps, mean 9; ended by the game: 0, by its time limit: \d+", lines[1])
+    assert lines[2].startswith("actions   of 15 states, each did something else than NOOP in: LEFT")
+    assert lines[2].endswith("JUMP 0")
+    assert lines[3].startswith("features  [0] 0 to ") and "[2] 0, " in lines[3]
+    assert warnings == ["every reward is 0: let `step` return it, as in `return reward`",
+                        "no effect of JUMP was seen: each did the same as NOOP in every state that was tried"]
+    assert ask(module_of(game), "ends") == (0, b'"limit"\n')
+
+
+def test_the_summary_of_a_sound_game_warns_of_nothing(fast_compiler, tmp_path):
+    lines, warnings = testing.summary(changed(tmp_path))
+    assert warnings == [] and "from -1 to 10" not in lines[0] and "by its time limit: 0" in lines[1]
+
+
+def test_one_typo_is_one_error(tmp_path, capsys):
+    path = tmp_path / "mine.pyx"
+    path.write_text(TOY_TEXT.replace("toy.cell -= 1", "tyo.cell -= 1; tyo.cell += 1").replace("toy.jumps -= 1", "oyt.jumps"))
+    assert main(["check", str(path)]) == 2
+    text = capsys.readouterr().err
+    assert len(re.findall(r"mine\.pyx:\d+", text)) == 1 and re.search(r"\(and \d+ more, which may follow from this one\)", text)
+
+
+def test_the_first_game_of_the_page_keeps_the_rules_and_its_mistake_is_named(fast_compiler, tmp_path):
+    file = new("my_game", str(tmp_path)) / "my_game.pyx"
+    text = file.read_text(encoding="utf-8")
+    for old, new_text in [
+            ("    int16_t lives\n", "    int16_t lives\n    int16_t fruit\n"),
+            ("    game.row = 0\n    game.column", "    game.row = 0\n    game.fruit = 0\n    game.column"),
+            ("    game.row += 1\n    if game.row == SIDE - 1:\n",
+             "    game.row = min(game.row + (2 if game.fruit % 3 == 2 else 1), SIDE - 1)\n    if game.row == SIDE - 1:\n"
+             "        game.fruit = (game.fruit + 1) % 3\n"),
+            ("    features[4] =", "    features[5] = game.fruit == 2\n    features[4] ="),
+            ("feature_shape=(5,)", "feature_shape=(6,)"),
+            ('help="of 10"),\n', 'help="of 10"),\n        Feature("fast", 0, 1),\n'),
+            ("<int>options[0]))\n", "<int>options[0]) and between(game.fruit, 0, 1))\n")]:
+        assert text.count(old) == 1, old
+        text = text.replace(old, new_text)
+    for quoted in ("game.row = min(game.row + (2 if game.fruit % 3 == 2 else 1), SIDE - 1)",
+                   "game.fruit = (game.fruit + 1) % 3", "features[5] = game.fruit == 2", "between(game.fruit, 0, 1)"):
+        assert quoted in text and quoted in PAGE
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(envs_c.ContractError, match="its field fruit is 2, and valid accepts 0 to 1 there"):
+        testing.check(str(file), ["accepts_its_own_states"])
+    file.write_text(text.replace("between(game.fruit, 0, 1)", "between(game.fruit, 0, 2)"), encoding="utf-8")
+    testing.check(str(file), ["stays_in_its_state", "lies_in_its_spaces", "resets_everything", "accepts_its_own_states"])
