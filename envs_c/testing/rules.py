@@ -86,7 +86,7 @@ def stays_in_its_state(game):
     """A game reads and writes only its struct, whose size it gives to bind()."""
     ours, *others = (alone(game, pattern) for pattern in PATTERNS)
     for theirs in others:
-        need_same(game, ours, theirs, f"it reads behind its struct of {game.state_size} bytes: outputs depend on the bytes there")
+        need_same(game, ours, theirs, f"it reads behind its struct of {game.state_size} bytes: outputs depend on bytes there")
 
 
 def alone(game, pattern: int) -> list[bytes]:

@@ -33,7 +33,7 @@ def changed(tmp_path, *changes, text=TOY_TEXT):
 
 @pytest.mark.parametrize(("body", "part"), [
     ("here[k] = 0\n", "the bytes behind the struct of 60 bytes were written"),
-    ("toy.jumps += here[k] > 0\n", "it reads behind its struct of 60 bytes: outputs depend on the bytes there, from")])
+    ("toy.jumps += here[k] > 0\n", "it reads behind its struct of 60 bytes: outputs depend on bytes there, from")])
 def test_a_loop_through_a_pointer_that_goes_one_element_too_far_is_found(fast_compiler, tmp_path, body, part):
     """It writes zeros, and reads bytes that are mostly 0: only another pattern behind the struct shows it."""
     game = changed(tmp_path, PATH, ("    toy.noise = rng_below(rng, 256)\n\n", "    toy.noise = rng_below(rng, 256)\n"
