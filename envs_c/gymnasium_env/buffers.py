@@ -5,6 +5,7 @@ It begins at a multiple of 64 bytes, so that other libraries can use it without 
 """
 
 import sys
+import sysconfig
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -12,6 +13,18 @@ import numpy as np
 
 ALIGNMENT = 64  # bytes
 MOST_TURNS = 3  # a learner's loop refers to the present and the next observations
+
+
+def counts(version: tuple[int, ...], free_threaded: bool) -> bool:
+    """True if a reference count tells whether somebody else refers to an object.
+
+    Without the GIL another thread may change it meanwhile, and parts of it are kept apart. Since Python 3.14 a function's
+    variables are borrowed: an array that the caller still uses may count as one that nobody has.
+    """
+    return version < (3, 14) and not free_threaded
+
+
+COUNTED = counts(sys.version_info, bool(sysconfig.get_config_var("Py_GIL_DISABLED")))
 
 
 def aligned_zeros(shape: tuple[int, ...], dtype) -> np.ndarray:
@@ -46,6 +59,8 @@ class Buffers(NamedTuple):
 class Turns:
     """Buffers that are given away, and written again once nobody else refers to them: copies without copying.
 
+    If references cannot be counted (`COUNTED`), there are none, and the caller copies.
+
     make: makes further buffers.
     """
 
@@ -54,7 +69,9 @@ class Turns:
         self._all: list[tuple[Buffers, int]] = []  # with the references to each while nobody else has it
 
     def free(self) -> Buffers | None:
-        """Buffers that nobody else refers to; None if all are in use."""
+        """Buffers that nobody else refers to; None if all are in use, or if that is not known."""
+        if not COUNTED:
+            return None
         for buffers, rest in self._all:
             if buffers.references() == rest:
                 return buffers

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import envs_c
+from envs_c.gymnasium_env import buffers
 from envs_c.gymnasium_env.buffers import MOST_TURNS
 
 
@@ -48,6 +49,7 @@ def test_all_observations_of_a_long_list_are_those_of_an_environment_without_cop
     assert all(np.array_equal(one, two) for one, two in zip([env.step(row)[0] for row in actions], expected, strict=True))
 
 
+@pytest.mark.skipif(not buffers.COUNTED, reason="references are not counted in this Python")
 def test_a_loop_that_keeps_two_observations_uses_few_buffers():
     env, actions = env_and_actions()
     seen, before = set(), None
@@ -56,6 +58,25 @@ def test_a_loop_that_keeps_two_observations_uses_few_buffers():
         seen.add(observation.ctypes.data)
         before = observation
     assert before is not None and len(seen) <= MOST_TURNS
+
+
+@pytest.mark.parametrize(("version", "free_threaded", "known"), [
+    ((3, 11, 0), False, True), ((3, 13, 9), False, True), ((3, 14, 0), False, False), ((3, 13, 0), True, False)])
+def test_references_are_counted_only_where_the_count_is_right(version, free_threaded, known):
+    """Free-threaded builds, and Python 3.14 with its borrowed references, copy."""
+    assert buffers.counts(version, free_threaded) == known
+
+
+@pytest.mark.parametrize("settings", [{}, {"view": "pixels"}, {"view": "both"}], ids=str)
+def test_without_the_count_every_step_gives_a_copy(monkeypatch, settings):
+    monkeypatch.setattr(buffers, "COUNTED", False)
+    env, actions = env_and_actions(**settings)
+    other, _ = env_and_actions(copy=False, **settings)
+    for row in actions:
+        given, expected = env.step(row)[0], other.step(row)[0]
+        pairs = (parts.values() if isinstance(parts, dict) else [parts] for parts in (given, expected))
+        for one, two in zip(*pairs, strict=True):
+            assert one.base is None and np.array_equal(one, two)
 
 
 def test_environments_that_a_mask_leaves_out_keep_their_observations():
