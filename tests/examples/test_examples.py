@@ -20,7 +20,8 @@ NAMED = {"encoder": ("tmaze", {"encoder": f"{HOOKS}.encoder:TwoBranches"}, "loss
                                      "observation_transform": f"{HOOKS}.transforms:with_squares"}, "loss_value"),
          "tracker": ("cartpole", {"track": f"{HOOKS}.tracker:Csv"}, "loss_policy")}
 EXAMPLES = Path(__file__).parents[2] / "examples"
-LIBRARIES = {"sb3_ppo": "stable_baselines3", "maskable_ppo": "sb3_contrib", "torchrl_ppo": "torchrl", "record_video": "moviepy",
+LIBRARIES = {"offline_dataset": "minari",
+             "sb3_ppo": "stable_baselines3", "maskable_ppo": "sb3_contrib", "torchrl_ppo": "torchrl", "record_video": "moviepy",
              "dlpack_jax": "jax", "cleanrl_ppo": "torch", "dataloader": "torch", "dlpack_torch": "torch"}
 
 
@@ -46,6 +47,13 @@ def one_thread():
 def test_ppo_learns(name):
     scores = run(name, 8 * 64 * 64)
     assert sum(scores[-50:]) > 2 * sum(scores[:50])
+
+
+def test_an_agent_learns_from_a_dataset_only(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path))
+    agent, imitation = run("offline_dataset", 16)
+    assert agent > 400 and imitation > 400
+    assert "arcade/cartpole/leaning-v0: 16 episodes" in capsys.readouterr().out
 
 
 def test_sb3_ppo_trains():

@@ -1,0 +1,101 @@
+"""Datasets of episodes in Minari's format, for learning offline: `record` plays any agent in any view and writes them.
+
+    from envs_c import datasets
+    env = envs_c.make("breakout", 64)
+    datasets.record("arcade/breakout/random-v0", env, lambda observations, infos: env.action_space.sample(), episodes=100)
+
+    minari.load_dataset("arcade/breakout/random-v0")
+
+It needs the extra `minari`. `import envs_c` loads neither this module nor minari.
+"""
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from envs_c import install
+from envs_c.engine import checks
+from envs_c.errors import InvalidArgument
+from envs_c.gymnasium_env import ArcadeVectorEnv
+from envs_c.gymnasium_env.infos import row_of
+
+try:
+    import minari
+    from minari.data_collector import EpisodeBuffer
+except ModuleNotFoundError as error:
+    if not (error.name or "").startswith("minari"):
+        raise
+    raise ModuleNotFoundError(f"envs_c.datasets needs minari, which is not installed: {install.hint('minari')}",
+                              name=error.name) from error
+
+Act = Callable[[Any, dict[str, Any]], Any]
+"""An agent: gets the observations of all environments, (N, ...), and infos; returns their actions, (N,) integers."""
+
+
+def record(dataset_id: str, env: ArcadeVectorEnv, act: Act, episodes: int, *, seed: int = 0,
+           **about: Any) -> "minari.MinariDataset":
+    """Play whole episodes and write them as a dataset to Minari's folder, MINARI_DATASETS_PATH or ~/.minari.
+
+    dataset_id: Minari's name, such as "arcade/breakout/random-v0"; no dataset has it yet.
+    env: N environments with autoreset "next_step", the default. Each round plays one episode in each, so short episodes are not
+        preferred.
+    act: the agent. It has ended episodes among its rows until the round ends; their actions count for nothing.
+    seed: of the first round; round k is reset with seed + k.
+    about: further arguments of `minari.create_dataset_from_buffers`, such as author, algorithm_name and description; or
+        jpeg_encoding=True for smaller files of pictures, which then are not exact.
+
+    An episode has the observations of T + 1 steps, T actions, rewards and flags, and if the game has illegal moves, the action
+    masks of T + 1 steps in its infos. Raises InvalidArgument.
+    """
+    episodes = checks.integer("episodes", episodes, 1, 1 << 30)
+    if not isinstance(env, ArcadeVectorEnv) or env.core.autoreset != "next_step":
+        raise InvalidArgument(f"env must be environments of envs_c.make with autoreset 'next_step', not {checks.shown(env)}")
+    if dataset_id in minari.list_local_datasets():
+        raise InvalidArgument(f"dataset_id must be a new name, and there is a dataset {checks.shown(dataset_id)}: delete it, "
+                              "or raise the version at its end")
+    made: list[EpisodeBuffer] = []
+    while len(made) < episodes:
+        made += play_round(env, act, seed + len(made) // env.num_envs, len(made))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # Minari names each fact that `about` leaves out
+        return minari.create_dataset_from_buffers(
+            dataset_id, made[:episodes], observation_space=env.single_observation_space, action_space=env.single_action_space,
+            **{"jpeg_encoding": False, **about})
+
+
+def play_round(env: ArcadeVectorEnv, act: Act, seed: int, first: int) -> list[EpisodeBuffer]:
+    """One episode of each environment. first: the number of the first episode."""
+    observations, infos = env.reset(seed=seed)
+    seen, masks = [[row] for row in rows_of(observations, env.num_envs)], [[row] for row in masks_of(infos, env.num_envs)]
+    steps: list[list[tuple]] = [[] for _ in range(env.num_envs)]
+    running = np.ones(env.num_envs, bool)
+    while running.any():
+        actions = np.asarray(act(observations, infos))
+        observations, rewards, terminated, truncated, infos = env.step(actions)
+        rows, legal = rows_of(observations, env.num_envs), masks_of(infos, env.num_envs)
+        for i in np.flatnonzero(running):
+            steps[i].append((int(actions[i]), float(rewards[i]), bool(terminated[i]), bool(truncated[i])))
+            seen[i].append(rows[i])
+            masks[i].append(legal[i])
+        running &= ~(terminated | truncated)
+    return [buffer_of(first + i, seed, seen[i], masks[i], steps[i]) for i in range(env.num_envs)]
+
+
+def rows_of(observations, count: int) -> list:
+    """The observation of each environment."""
+    return [row_of(observations, i) for i in range(count)]
+
+
+def masks_of(infos: dict[str, Any], count: int) -> list:
+    """The action mask of each environment; None in a game without illegal moves."""
+    return list(infos["action_mask"]) if "action_mask" in infos else [None] * count
+
+
+def buffer_of(number: int, seed: int, seen: list, masks: list, steps: list[tuple]) -> EpisodeBuffer:
+    """An episode in Minari's form: lists over the steps, in a dict for observations of several parts."""
+    actions, rewards, terminated, truncated = map(list, zip(*steps, strict=True))
+    parts = {name: [row[name] for row in seen] for name in seen[0]} if isinstance(seen[0], dict) else seen
+    return EpisodeBuffer(id=number, seed=seed, observations=parts, actions=actions, rewards=rewards, terminations=terminated,
+                         truncations=truncated, infos=None if masks[0] is None else {"action_mask": masks})

@@ -1,0 +1,73 @@
+"""Datasets in Minari's format hold exactly the episodes that were played, in every view, and are read by Minari."""
+
+import numpy as np
+import pytest
+
+import envs_c
+
+minari = pytest.importorskip("minari", reason="needs minari, of the extra minari")
+pytest.importorskip("h5py", reason="Minari writes with h5py")
+
+from envs_c import datasets  # noqa: E402
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """Minari's folder."""
+    monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path))
+
+
+def alternating(env):
+    """An agent that takes the game's actions in turn."""
+    turn = iter(range(10**9))
+    return lambda observations, infos: np.full(env.num_envs, next(turn) % len(env.action_names))
+
+
+def part(observations, name, t):
+    return observations[name][t] if isinstance(observations, dict) else observations[t]
+
+
+@pytest.mark.parametrize("view", ["features", "pixels", "both"])
+def test_minari_reads_the_episodes_that_were_played(view):
+    settings = {"view": view, "time_limit": 12, "sticky": 0.25}
+    env = envs_c.make("breakout", 2, **settings)
+    made = datasets.record("arcade/breakout-v0", env, alternating(env), 3, seed=5, author="me", algorithm_name="turns")
+    assert made.total_episodes == 3
+    read = minari.load_dataset("arcade/breakout-v0")
+    assert read.observation_space == env.single_observation_space and read.action_space == env.single_action_space
+    again = envs_c.make("breakout", 2, **settings)
+    expected, _ = again.reset(seed=5)
+    act = alternating(again)
+    first, second, third = read.iterate_episodes()
+    assert (first.id, second.id, third.id) == (0, 1, 2) and len(first.rewards) == 12 and third.truncations[-1]
+    for t in range(12):
+        for i, episode in enumerate((first, second)):
+            for name in ("features", "pixels"):
+                if name in view or view == "both":
+                    one = part(episode.observations, name, t)
+                    assert np.array_equal(one, expected[name][i] if isinstance(expected, dict) else expected[i])
+        actions = act(None, None)
+        expected, rewards, terminated, truncated, _ = again.step(actions)
+        for i, episode in enumerate((first, second)):
+            assert (episode.actions[t], episode.rewards[t]) == (actions[i], rewards[i])
+            assert (episode.terminations[t], episode.truncations[t]) == (terminated[i], truncated[i])
+
+
+def test_a_game_with_illegal_moves_keeps_its_masks():
+    env = envs_c.make("go", 2, size=5, time_limit=9)
+    datasets.record("go-v0", env, lambda _, infos: infos["action_mask"].argmax(1), 2)
+    for episode in minari.load_dataset("go-v0").iterate_episodes():
+        masks = np.asarray(episode.infos["action_mask"])
+        assert len(masks) == len(episode.actions) + 1
+        assert all(mask[action] for mask, action in zip(masks, episode.actions, strict=False))
+
+
+@pytest.mark.parametrize(("change", "message"), [
+    ({"episodes": 0}, "episodes must be an integer from 1"),
+    ({"env": envs_c.make("cartpole", autoreset="same_step")}, "env must be environments of envs_c.make with autoreset"),
+    ({"env": None}, "env must be environments"), ({"dataset_id": "old-v0"}, "there is a dataset 'old-v0': delete it")])
+def test_wrong_arguments_are_refused(change, message):
+    env = envs_c.make("cartpole", 2)
+    datasets.record("old-v0", env, alternating(env), 1)
+    with pytest.raises(envs_c.InvalidArgument, match=message):
+        datasets.record(**{"dataset_id": "new-v0", "env": env, "act": alternating(env), "episodes": 1, **change})
