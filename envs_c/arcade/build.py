@@ -56,15 +56,15 @@ def build(game, folder: Path, *, simd: bool = True) -> Path:
     """
     game = game if isinstance(game, Game) else envs_c.game(str(game))
     wasm, about = folder / f"{game.name}.wasm", folder / f"{game.name}.json"
-    digest = digest_of(game, simd)
-    if wasm.exists() and recorded_digest(about) == digest:
+    current = digest_of(game, simd)
+    if wasm.exists() and recorded_digest(about) == current:
         return wasm
     with tempfile.TemporaryDirectory() as scratch:
         compile_game(game, Path(scratch), simd)
         folder.mkdir(parents=True, exist_ok=True)
         about.unlink(missing_ok=True)  # the pair is complete only with the description
         write_atomically(wasm, [Path(scratch, "game.wasm").read_bytes()])
-    write_atomically(about, [json.dumps({**describe(game), "digest": digest}).encode()])
+    write_atomically(about, [json.dumps({**describe(game), "digest": current}).encode()])
     return wasm
 
 
@@ -86,19 +86,28 @@ def build_all(games, folder: Path, *, simd: bool = True) -> list[Path]:
 def compile_game(game, scratch: Path, simd: bool) -> None:
     """Write game.wasm to the folder `scratch`. Raises CompileFailed."""
     emit.emit(game, scratch)
-    (scratch / "main.c").write_text(MAIN.format(CAPACITY, game.name), encoding="utf-8")
+    compile_c(MAIN.format(CAPACITY, game.name), game.name, scratch, simd)
+
+
+def compile_c(main: str, name: str, scratch: Path, simd: bool) -> None:
+    """Write game.wasm to the folder `scratch` with what emit.py wrote. main: the C file. Raises CompileFailed."""
+    (scratch / "main.c").write_text(main, encoding="utf-8")
     command = [*compiler(), *flags.GAME_FLAGS, *TARGET, *(["-msimd128"] if simd else []), "-I", "include", "-I", ".",
                "-I", str(BARE.parent), "-I", str(HERE), "main.c", "-o", "game.wasm"]
     done = subprocess.run(command, cwd=scratch, capture_output=True, text=True, check=False)
     if done.returncode:
-        raise CompileFailed(f"zig cannot compile {game.name}:\n{done.stderr.strip()}")
+        raise CompileFailed(f"zig cannot compile {name}:\n{done.stderr.strip()}")
 
 
 def digest_of(game, simd: bool) -> str:
     """A hash of everything that a game's two files are made from."""
-    texts = outside.texts_of(emit.path_of(game))
+    return digest([game.name, outside.texts_of(emit.path_of(game))], simd)
+
+
+def digest(own: list, simd: bool) -> str:
+    """A hash of everything that a game's files are made from. own: what only this game has."""
     contract = sorted([*emit.PACKAGE.glob("*.p[xy]*"), *HERE.glob("*.h"), HERE / "build.py", BARE, BARE.with_name("emit.py")])
-    facts = [game.name, texts, [path.read_bytes() for path in contract if path.suffix != ".pyi"], simd, flags.GAME_FLAGS,
+    facts = [*own, [path.read_bytes() for path in contract if path.suffix != ".pyi"], simd, flags.GAME_FLAGS,
              metadata.version("ziglang") if importlib.util.find_spec("ziglang") else None, metadata.version("cython"),
              sys.version]
     return hashlib.sha256(repr(facts).encode()).hexdigest()[:16]
@@ -120,7 +129,12 @@ def describe(game) -> dict:
 
 def title_of(game) -> str:
     """The game's title for people: "Space Invaders" for SpaceInvaders."""
-    return TITLES.get(game.name) or re.sub(r"(?<=[a-z])(?=[A-Z])", " ", game.title)
+    return TITLES.get(game.name) or spaced(game.title)
+
+
+def spaced(title: str) -> str:
+    """A title with a space between its words: Ms Pacman for MsPacman."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", title)
 
 
 def bound(value: float) -> float | None:

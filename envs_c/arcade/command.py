@@ -39,6 +39,12 @@ def run(arguments, agents: Mapping[str, bytes] | None = None) -> None:
         serve(running, "")
 
 
+def cartridge_names() -> set[str]:
+    """The names of the games of cartridges, which a page can have agents for."""
+    from envs_c.console.cartridges import table
+    return {f"atari_{name}" for name in table()}
+
+
 def write(folder: Path, games: Sequence[Game], agents: Mapping[str, bytes]) -> None:
     """Write the page to a folder, with a line before and after."""
     from envs_c.arcade.site import make_site, size

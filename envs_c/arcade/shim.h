@@ -24,6 +24,9 @@ int memcmp(const void *one, const void *other, size_t count) {
 }
 
 #define EXPORT(name) __attribute__((export_name(#name)))
+#ifndef ARCADE_OPTIONS
+#define ARCADE_OPTIONS bare_options /* those that the page sets */
+#endif
 
 static int32_t arcade_actions[BARE_COUNT];
 static char arcade_state[BARE_STATE_BYTES] __attribute__((aligned(64)));            /* of `save` and `restore` */
@@ -38,7 +41,7 @@ static BARE_Head *arcade_head(int i) { return (BARE_Head *)(bare_states + i * BA
 EXPORT(address) const void *arcade_address(int place) {
     const void *places[] = {
         bare.observation, bare.reward, bare.terminated, bare.truncated, bare.action_mask, bare.lives, bare.ended,
-        bare.ended_return, bare.ended_length, arcade_actions, bare_options, arcade_state, arcade_view, arcade_rgba,
+        bare.ended_return, bare.ended_length, arcade_actions, ARCADE_OPTIONS, arcade_state, arcade_view, arcade_rgba,
     };
     return places[place];
 }

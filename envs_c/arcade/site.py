@@ -9,6 +9,7 @@ from pathlib import Path
 import envs_c
 from envs_c.arcade.agents import FOLDER as AGENTS
 from envs_c.arcade.build import HERE, build_all, compiler, title_of
+from envs_c.arcade.cartridges import TABLE, build_console
 from envs_c.errors import InvalidArgument
 from envs_c.files import write_atomically
 from envs_c.game import Game
@@ -29,11 +30,12 @@ def own_agents(games: Sequence[Game]) -> dict[str, bytes]:
     return {name: path.read_bytes() for name, path in paths.items() if path.exists()}
 
 
-def make_site(folder: Path, games: Sequence[Game], agents: Mapping[str, bytes]) -> Path:
+def make_site(folder: Path, games: Sequence[Game], agents: Mapping[str, bytes], *, console: bool = True) -> Path:
     """Write the arcade to a folder: a new one, an empty one, or an arcade, whose files are then brought up to date.
 
     games: in the order of the page.
-    agents: by the game's name, the bytes of exported policies (agents.py).
+    agents: by the game's name, the bytes of exported policies (agents.py). Others than those of `games` are for cartridges.
+    console: True if the page is to play cartridges too; without games it does not.
 
     Returns the folder. Raises InvalidArgument for a folder with other files, before anything is written, and CompileFailed.
     """
@@ -51,20 +53,23 @@ def make_site(folder: Path, games: Sequence[Game], agents: Mapping[str, bytes]) 
         compiler()  # an error before anything is written
     begin(folder)
     with alone(folder):
-        write(folder, games, agents)
+        write(folder, games, agents, console)
     return folder
 
 
-def write(folder: Path, games: Sequence[Game], agents: Mapping[str, bytes]) -> None:
+def write(folder: Path, games: Sequence[Game], agents: Mapping[str, bytes], console: bool) -> None:
     """Write the games, the page, the agents and the catalog; arguments as for `make_site`."""
     if games:
         build_all(games, folder / "games")
+    if not (games and console):
+        put(folder / "console" / TABLE, b"null")
+    else:
+        build_console(folder / "console", sorted(set(agents) - {game.name for game in games}))
     for path in filter(Path.is_file, PAGE.rglob("*")):
         put(folder / path.relative_to(PAGE), path.read_bytes())
     for name, data in agents.items():
         put(folder / "agents" / f"{name}.safetensors", data)
-    entries = [{"name": game.name, "title": title_of(game), "agent": game.name in agents}
-               for game in games]
+    entries = [{"name": game.name, "title": title_of(game), "agent": game.name in agents} for game in games]
     put(folder / CATALOG, json.dumps(entries).encode())
 
 

@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import envs_c
@@ -76,11 +77,16 @@ def emit(game, folder: Path) -> None:
     Raises CompileFailed, and ContractError if the game fills its tables outside `prepare`.
     """
     game = envs_c.game(game) if isinstance(game, str) else game
+    emit_source(path_of(game), game, folder, names)
+
+
+def emit_source(source: Path, game, folder: Path, names_in: Callable[[str, str], str]) -> None:
+    """Write the three for the .pyx of a game. names_in: the macros of names, from the emitted C and the game's name."""
     folder.mkdir(parents=True, exist_ok=True)
     emitted = folder / f"{game.name}.c"
-    run_cython(path_of(game), emitted)
+    run_cython(source, emitted)
     text = emitted.read_text(encoding="utf-8")
-    header = f'{WITHOUT_PYTHON}#include "{game.name}.c"\n{names(text, game.name)}{facts(game)}'
+    header = f'{WITHOUT_PYTHON}#include "{game.name}.c"\n{names_in(text, game.name)}{facts(game)}'
     (folder / f"{game.name}.h").write_text(header, encoding="utf-8")
     copy_headers(folder / "include")
 
@@ -104,10 +110,19 @@ def names(text: str, game: str) -> str:
         rows |= {kind: given[-1]} if given else {}
     for kind, name in (("rows", "run_rows"), ("write_lives", "write_lives")):
         rows[kind] = re.search(rf"^static CYTHON_INLINE void (__pyx_f_\w+_{name})\(", text, re.MULTILINE)[1]
-    for kind in TYPES:
-        rows[kind] = re.search(rf"^struct (__pyx_t_\w+_{kind});", text, re.MULTILINE)[1]
+    return macros(rows | types(text, TYPES))
+
+
+def types(text: str, kinds: Sequence[str]) -> dict[str, str]:
+    """The names of these types, and of the engine's values, in the emitted C."""
+    rows = {kind: re.search(rf"^struct (__pyx_t_\w+_{kind});", text, re.MULTILINE)[1] for kind in kinds}
     for value in ("STEP", "RESET", "OBSERVE", "NEXT_STEP"):
         rows[value] = rows["Io"].replace("__pyx_t_", "__pyx_e_").removesuffix("Io") + value
+    return rows
+
+
+def macros(rows: Mapping[str, object]) -> str:
+    """A macro for each name."""
     return "".join(f"#define BARE_{name} {value}\n" for name, value in rows.items())
 
 
@@ -128,7 +143,7 @@ def facts(game) -> str:
             "FEATURES": math.prod(game.feature_shape), "FEATURE_BYTES": game.feature_dtype.itemsize, "FPS": game.fps,
             "MOST_ACTIONS": max(len(actions) for actions, *_ in described),
             "MOST_FEATURES": max(math.prod(shape) for _, shape, *_ in described)}
-    return "".join(f"#define BARE_{name} {value}\n" for name, value in rows.items())
+    return macros(rows)
 
 
 def extremes(game) -> list[dict[str, float]]:

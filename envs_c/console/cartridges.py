@@ -190,9 +190,13 @@ def made(data: bytes, row: dict) -> tuple[bytes, dict]:
     """The bytes and the facts for `console.insert`. row: of the table."""
     data, kind = filled(data, row["kind"])
     number, hot, plain = KINDS[kind]
-    return data, {**row, "kind": number, "hot": hot, "plain": plain, "steps": starts.steps(row["start"]),
-                  "modes": starts.modes(row),
-                  "over": [[(address, values(text)) for address, text in tests] for tests in row["over"]]}
+    return data, {**facts_of(row), "kind": number, "hot": hot, "plain": plain}
+
+
+def facts_of(row: dict) -> dict:
+    """The facts that do not depend on a file. row: of the table."""
+    return {**row, "steps": starts.steps(row["start"]), "modes": starts.modes(row),
+            "over": [[(address, values(text)) for address, text in tests] for tests in row["over"]]}
 
 
 def values(text: str) -> list[int]:

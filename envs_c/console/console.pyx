@@ -142,9 +142,20 @@ cdef void draw_starts(char* states, Io* io, int lo, int hi) noexcept nogil:
             see(observe, draw, NULL, states + i * stride + sizeof(Head), io, True, out, picture, NULL)
 
 
+cdef void load(Rom* rom, Play* p) noexcept nogil:
+    """Do as ALE's loadROM with a new console, and keep the cartridge and the console. p: zeros."""
+    global cartridge_count
+    cdef int _k
+    power_on(&p.now, rom)
+    for _k in range(60):
+        play_frame(p, rom)
+    start(p, rom, 1, rom.facts.modes[0], 0)
+    loaded[cartridge_count], cartridges[cartridge_count] = p, rom
+    cartridge_count += 1
+
+
 def insert(bytes data, uint64_t key, facts):
     """Make a cartridge known to the console. data: the ROM, 2 KB or a multiple of 4 KB. Raises ValueError as `fill` does."""
-    global cartridge_count
     cdef Rom* rom
     cdef Play* p
     cdef Facts filled
@@ -162,12 +173,15 @@ def insert(bytes data, uint64_t key, facts):
     rom.hot, rom.plain = facts["hot"], facts["plain"]
     rom.facts = filled
     with nogil:
-        power_on(&p.now, rom)
-        for _k in range(60):
-            play_frame(p, rom)
-        start(p, rom, 1, rom.facts.modes[0], 0)
-    loaded[cartridge_count], cartridges[cartridge_count] = p, rom
-    cartridge_count += 1
+        load(rom, p)
+
+
+def bytes_of(facts):
+    """The game's Facts as bytes, for the console in a browser. facts: as for `insert`. Raises ValueError as `fill` does."""
+    cdef Facts filled
+    memset(&filled, 0, sizeof(Facts))
+    fill(&filled, facts)
+    return (<const char*>&filled)[:sizeof(Facts)]
 
 
 def layout() -> dict[str, int]:

@@ -11,6 +11,7 @@ import envs_c
 from envs_c.arcade import command
 from trainer.commands.arguments import CodeOptions, admitted_run
 from trainer.config.fields import path_setting
+from trainer.config.games import GameName
 from trainer.config.options import parse
 from trainer.errors import SettingError
 from trainer.runs.find import find
@@ -43,7 +44,10 @@ def main(argv: list[str]) -> None:
             game, data = agent_bytes(run)
         if game.startswith("gym:"):
             raise SettingError("run", f"must name runs of games that compile for browsers, not {name} of {game}: leave it out")
-        if game not in envs_c.games() and game not in games:
+        label = envs_c.game(game).name
+        if GameName(game).is_cartridge and label not in command.cartridge_names():
+            raise SettingError("run", f"must name runs of games in the console's table, not {name} of {game}: leave it out")
+        if game not in envs_c.games() and game not in games and not GameName(game).is_cartridge:
             games.append(game)
-        agents[envs_c.game(game).name] = data
+        agents[label] = data
     command.run(Namespace(games=games, out=Path(options.out), serve=options.serve, port=options.port), agents)

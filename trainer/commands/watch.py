@@ -30,8 +30,8 @@ def main(argv: list[str]) -> None:
     with admitted_run(run, options), tempfile.TemporaryDirectory() as scratch:
         from trainer.export.follow import Follower
         follower = Follower(run)
-        playable = not follower.game.is_gym
+        playable = not follower.game.is_gym and not follower.game.is_cartridge
         say(f"{follower.game}: {'compiling for browsers' if playable else 'curves only, no game for browsers'}")
         with server(Path(scratch, "page"), options.port, follower.routes(playable=playable)) as running:
-            make_site(Path(scratch, "page"), [envs_c.game(follower.game)] if playable else [], {})
+            make_site(Path(scratch, "page"), [envs_c.game(follower.game)] if playable else [], {}, console=False)
             serve(running, "#run")

@@ -36,9 +36,11 @@ import { check, checkSeed, complete, randomSeed } from "./settings.js";
  * @property {boolean} hasActionMask some actions are illegal at times
  * @property {boolean} hasLives
  * @property {number} capacity the most environments of one instance
+ * @property {boolean} [cartridge] the game is a file of the user's own (console.js)
  */
 
-/** @typedef {{default: number, low: number, high: number, help: string, integer: boolean}} Option */
+/** @typedef {{default: number, low: number, high: number, help: string, integer: boolean, values?: number[]}} Option values:
+ *     those that it may have, if not all */
 
 /**
  * Settings, all optional; those of `envs_c.make`.

@@ -28,6 +28,8 @@ export function complete(about, given) {
   for (const [name, option] of Object.entries(about.options)) {
     const value = given.options?.[name] ?? option.default;
     options[name] = check(`option ${name} of ${about.name}`, value, option.low, option.high, option.integer);
+    if (option.values && !option.values.includes(value))
+      throw new RangeError(`option ${name} of ${about.name} must be ${option.values.join(" or ")}, not ${value}`);
   }
   for (const name of Object.keys(given.options ?? {}))
     if (!(name in options)) throw new RangeError(`option ${name} of ${about.name} does not exist: it has ` +

@@ -9,6 +9,7 @@ from browser import Watched, browser, needs_browser, serving, until
 
 import envs_c
 from envs_c.arcade import links, site
+from envs_c.console import cartridges
 
 pytestmark = [needs_browser_tools, needs_browser, pytest.mark.slow]
 VIEWS = ["play", "watch", "compete", "inspect", "wall"]
@@ -278,3 +279,44 @@ def test_every_control_has_a_name_and_is_reached_by_tab(visit):
         page.keyboard.press("Tab")
         names.append(page.evaluate("document.activeElement.textContent.trim()"))
     assert {"Skip to the content", "Pause", "Restart"} <= set(names)
+
+
+def test_a_person_plays_the_file_of_a_cartridge_which_is_not_sent(visit):
+    rom = cartridges.present().get("pong")
+    if rom is None:
+        pytest.skip("ale-py is not installed")
+    page = visit("#main")
+    page.get_by_role("link", name="cartridge").click(timeout=READY)
+    sent = []
+    page.on("request", lambda request: sent.append((request.method, request.url)))
+    page.set_input_files("#cartridge", rom)
+    page.wait_for_selector(".play canvas", timeout=READY)
+    assert page.url.endswith("#play/atari_pong")
+    assert "There is no sound" in page.locator(".summary").inner_text()
+    picture = page.locator(".play canvas").evaluate("canvas => canvas.toDataURL()")
+    page.keyboard.down("ArrowRight")
+    until(page, "old => document.querySelector('.play canvas').toDataURL() !== old", picture)
+    page.get_by_role("link", name="Many at once").click()
+    until(page, "document.querySelector('.scores output')?.textContent")
+    assert {method for method, _ in sent} == {"GET"}
+    assert all(url.rpartition("/")[2] in ("console.wasm", "cartridges.json") for _, url in sent)
+
+
+def test_a_page_that_is_loaded_again_asks_for_the_cartridge_again(visit):
+    rom = cartridges.present().get("breakout")
+    if rom is None:
+        pytest.skip("ale-py is not installed")
+    page = visit("#inspect/atari_breakout")
+    page.wait_for_selector("#cartridge", timeout=READY)
+    assert "Pick the file of breakout again" in page.locator("p[role=status]").inner_text()
+    page.set_input_files("#cartridge", rom)
+    page.wait_for_selector(".inspect .state", timeout=READY)
+    assert page.locator(".features .row").count() == 128
+
+
+def test_a_file_that_is_no_cartridge_shows_one_line(visit, tmp_path):
+    (tmp_path / "large.bin").write_bytes(b"x" * 40_000)
+    page = visit("#cartridge")
+    page.wait_for_selector("#cartridge", timeout=READY)
+    page.set_input_files("#cartridge", tmp_path / "large.bin")
+    until(page, "document.querySelector('.error').textContent.includes('must be a file of 1 to 32768 bytes, not 40000')")

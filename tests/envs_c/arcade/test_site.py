@@ -19,8 +19,9 @@ LARGEST = 2_000_000  # bytes of the page with all games and agents
 
 @pytest.fixture
 def small(monkeypatch):
-    """A page with one game only: compiling all takes half a minute."""
+    """A page with one game only and no console: compiling all takes half a minute."""
     monkeypatch.setattr(envs_c, "games", lambda: ("cartpole",))
+    monkeypatch.setattr(site, "build_console", lambda folder, agents: None)
 
 
 @needs_browser_tools
@@ -81,7 +82,8 @@ def test_a_page_without_games_needs_no_compiler(tmp_path, monkeypatch):
 
     monkeypatch.setattr(site, "compiler", missing)
     monkeypatch.setattr(site, "build_all", lambda games, folder: missing())
-    assert (site.make_site(tmp_path / "page", [], {}) / "index.html").exists()
+    page = site.make_site(tmp_path / "page", [], {})
+    assert ((page / "index.html").exists(), json.loads((page / "console" / "cartridges.json").read_text())) == (True, None)
 
 
 def test_two_games_of_one_name_are_refused(tmp_path):

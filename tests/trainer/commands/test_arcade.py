@@ -2,19 +2,24 @@
 
 import json
 
+import own_rom
 import pytest
 from arcade_support import needs_browser_tools
 from support import TOY
 
 import envs_c
+from envs_c.arcade import site
 from envs_c.arcade.agents import described
 from trainer.commands.main import run
 
 
 @pytest.fixture
 def small(monkeypatch):
-    """A page with one game of the package: compiling all takes half a minute."""
+    """A page with one game of the package and no console: compiling all takes half a minute. The agents for cartridges."""
+    agents = []
     monkeypatch.setattr(envs_c, "games", lambda: ("cartpole",))
+    monkeypatch.setattr(site, "build_console", lambda folder, names: agents.extend(names))
+    return agents
 
 
 @pytest.fixture(scope="module")
@@ -35,6 +40,32 @@ def test_the_agent_of_a_run_and_a_game_from_outside_join_the_page(trained, small
     assert entries == {"cartpole": True, "toy": False}
     assert described((page / "agents" / "cartpole.safetensors").read_bytes())["step"] == 512
     assert (page / "games" / "toy.wasm").exists()
+
+
+def run_of(game: str, folder) -> str:
+    """The option of a short training's run."""
+    assert run([game, "--num-envs=8", "--horizon=4", "--minibatch=32", "--total-steps=64", "--lstm-size=8", "--noop-max=0",
+                "--device=cpu", "--no-gif", "--no-dashboard", "--eval-episodes=0", f"--run-dir={folder}"]) == 0
+    return f"--run={folder}"
+
+
+@needs_browser_tools
+def test_the_agent_of_a_cartridge_joins_the_page_without_the_cartridge(small, tmp_path):
+    pytest.importorskip("ale_py")
+    page = tmp_path / "page"
+    assert run(["arcade", run_of("atari:pong", tmp_path / "run"), f"--out={page}"]) == 0
+    assert (page / "agents" / "atari_pong.safetensors").exists()
+    assert (small, [path.name for path in (page / "games").glob("atari*")]) == (["atari_pong"], [])
+
+
+def test_a_run_of_an_unknown_cartridge_has_no_place_on_the_page(small, tmp_path, capsys):
+    (tmp_path / "own.bin").write_bytes(own_rom.DATA)
+    with pytest.warns(UserWarning, match="not in the table"):
+        chosen = run_of(f"atari:{tmp_path / 'own.bin'}", tmp_path / "run")
+    capsys.readouterr()
+    assert run(["arcade", chosen, f"--out={tmp_path / 'page'}"]) == 2
+    assert "--run must name runs of games in the console's table" in capsys.readouterr().err
+    assert not (tmp_path / "page").exists()
 
 
 @pytest.mark.parametrize(("words", "text"), [

@@ -10,6 +10,7 @@ from browser import Watched, browser, needs_browser, serving, until
 import envs_c
 from envs_c.arcade.agents import described
 from envs_c.arcade.site import make_site
+from trainer.commands import watch
 from trainer.commands.main import run
 from trainer.errors import RunError
 from trainer.export.follow import Follower
@@ -96,6 +97,15 @@ def test_a_folder_without_a_run_is_an_error(tmp_path):
         Follower(tmp_path)
 
 
+def test_the_run_of_a_cartridge_has_curves_only(tmp_path, monkeypatch, capsys):
+    pytest.importorskip("ale_py")
+    assert run(["atari:pong", "--num-envs=8", "--horizon=4", "--minibatch=32", "--total-steps=64", "--lstm-size=8", "--no-gif",
+                "--device=cpu", "--no-dashboard", "--eval-episodes=0", f"--run-dir={tmp_path / 'run'}"]) == 0
+    monkeypatch.setattr(watch, "serve", lambda running, fragment: None)
+    assert run(["watch", str(tmp_path / "run"), "--port=0"]) == 0
+    assert "curves only" in capsys.readouterr().out
+
+
 def test_watch_without_a_run_names_what_is_missing(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert run(["watch", "nosuchrun"]) == 2
@@ -118,7 +128,7 @@ def test_the_status_shows_that_a_resumed_training_wrote_the_metrics_anew(followi
 def test_the_page_begins_its_curves_again_when_the_training_is_resumed_from_an_earlier_step(following, tmp_path):
     folder, follower = following
     first = json.loads((folder / "metrics.jsonl").read_text().splitlines()[0])["step"]
-    site = make_site(tmp_path / "page", [envs_c.game("cartpole")], {})
+    site = make_site(tmp_path / "page", [envs_c.game("cartpole")], {}, console=False)
     with serving(site, follower.routes(playable=True)) as address, browser() as chromium:
         watched = Watched(chromium, address)
         watched.page.goto(f"{address}/#run")
@@ -137,7 +147,7 @@ def test_the_page_shows_a_new_checkpoint_and_new_metrics(following, tmp_path):
     newest.rename(tmp_path / newest.name)
     lines = (folder / "metrics.jsonl").read_text().splitlines(keepends=True)
     (folder / "metrics.jsonl").write_text("".join(lines[:1]))
-    site = make_site(tmp_path / "page", [envs_c.game("cartpole")], {})
+    site = make_site(tmp_path / "page", [envs_c.game("cartpole")], {}, console=False)
     with serving(site, follower.routes(playable=True)) as address, browser() as chromium:
         watched = Watched(chromium, address)
         watched.page.goto(f"{address}/#run")

@@ -34,8 +34,31 @@ export function about(name) {
   return once(`about ${name}`, async () => (await get(`games/${name}.json`)).json());
 }
 
+/** The console's table of cartridges; null on a page without the console. @returns {Promise<import("../console.js").Table|null>} */
+export function cartridgeTable() {
+  return once("cartridges", async () => (await get("console/cartridges.json")).json());
+}
+
+/** The console. @returns {Promise<WebAssembly.Module>} */
+export function consoleModule() {
+  return once("console", async () => WebAssembly.compile(await (await get("console/console.wasm")).arrayBuffer()));
+}
+
+/** @typedef {(settings: Settings) => Promise<Game>} Open */
+
+/** How to open the games that are not files of the page. @type {Map<string, Open>} */
+const offered = new Map();
+
+/** Add a game that is no file of the page. @param {About} facts @param {Open} open */
+export function offer(facts, open) {
+  offered.set(facts.name, open);
+  kept.set(`about ${facts.name}`, Promise.resolve(facts));
+}
+
 /** Environments of a game, in an instance of their own. @param {string} name @param {Settings} [settings] @returns {Promise<Game>} */
 export async function open(name, settings = {}) {
+  const own = offered.get(name);
+  if (own) return own(settings);
   const [facts, module] = await Promise.all([about(name), once(`module ${name}`, async () =>
     WebAssembly.compile(await (await get(`games/${name}.wasm`)).arrayBuffer()))]);
   return Game.create(module, facts, settings);

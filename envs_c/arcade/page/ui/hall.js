@@ -1,7 +1,7 @@
 /* The hall: a cabinet for each game, in which its agent plays. */
 import { Clock } from "./clock.js";
 import { el, still } from "./dom.js";
-import { about, open, policy } from "./files.js";
+import { about, cartridgeTable, open, policy } from "./files.js";
 import { Agent } from "../policy.js";
 
 /** @typedef {import("./files.js").Entry} Entry */
@@ -19,7 +19,8 @@ export async function showHall(place, games) {
   place.append(el("h1", {}, "Choose a game"),
     el("p", {}, "Each cabinet shows a trained agent that plays now. Play yourself, watch the agent and what it thinks, compete "
       + "with it on the same seed, look inside, or step 256 environments at once."),
-    el("ul", { class: "hall" }, ...cabinets.map((each) => el("li", {}, each.element))));
+    el("ul", { class: "hall" }, ...cabinets.map((each) => el("li", {}, each.element))),
+    await cartridgeTable() ? el("p", {}, el("a", { href: "#cartridge" }, "Play the file of a cartridge of your own")) : "");
   return () => {
     observer.disconnect();
     for (const each of cabinets) each.close();

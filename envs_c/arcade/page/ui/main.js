@@ -2,9 +2,11 @@
  *
  *     #                     the hall
  *     #play/pong            a game: play, watch, compete, inspect or wall
+ *     #cartridge            a file of the user's own, which plays as a game
  *     #replay=1&game=...    a replay
  *     #run                  a training run, on the pages of `insertcoin watch`
  */
+import { cartridges, isCartridge, showCartridges } from "./cartridges.js";
 import { el } from "./dom.js";
 import { catalog } from "./files.js";
 import { showGame } from "./game_page.js";
@@ -25,9 +27,11 @@ async function show(hash, place) {
   if (hash.startsWith("#replay=")) return showReplay(place, hash);
   const [view, name] = hash.slice(1).split("/");
   if (view === "run") return showRun(place);
+  if (view === "cartridge") return showCartridges(place, hash);
   const games = await catalog();
   if (view === "" || view === "main") return showHall(place, games);
-  const entry = games.find((each) => each.name === name);
+  const entry = [...games, ...cartridges()].find((each) => each.name === name);
+  if (!entry && isCartridge(name ?? "")) return showCartridges(place, hash);
   if (!entry) throw new RangeError(`There is no game "${name ?? ""}" here: ${games.map((each) => each.name).join(", ")}`);
   return showGame(place, entry, view);
 }

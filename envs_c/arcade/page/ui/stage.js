@@ -18,7 +18,7 @@ export class Stage {
   /** @type {() => void} after each step */ onstep = () => {};
   /** @type {(score: number) => void} at the end of an episode */ onend = () => {};
   /** @type {boolean} go on with the next episode at the end of one */ endless = false;
-  /** @type {Recorder|null} null after a restored state: a link could not replay it */ recorder = null;
+  /** @type {Recorder|null} null after a restored state and in a cartridge: a link could not replay it */ recorder = null;
   /** @type {number} the last episode's, while it is over */ score = 0;
   #context; #image; #dirty = true; #ended = false;
 
@@ -38,7 +38,7 @@ export class Stage {
     this.seed = seed;
     this.game.reset(seed);
     this.player.restart();
-    this.recorder = new Recorder(this.game, seed);
+    this.recorder = this.game.about.cartridge ? null : new Recorder(this.game, seed);
     this.begun();
   }
 

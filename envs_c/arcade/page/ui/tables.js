@@ -98,7 +98,7 @@ async function playTable(place, entry, options, seed, begin) {
 /** @param {Stage} stage @param {HTMLElement} source the button */
 export async function copyLink(stage, source) {
   const text = source.textContent;
-  if (!stage.recorder) source.textContent = "A restored state has no link";
+  if (!stage.recorder) source.textContent = `A ${stage.game.about.cartridge ? "cartridge" : "restored state"} has no link`;
   else {
     const link = new URL(stage.recorder.link(), location.href).href;
     try {

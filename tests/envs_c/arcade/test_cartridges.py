@@ -1,0 +1,143 @@
+"""The console in WebAssembly: a cartridge of the user's own gives the same bits there as natively, and the page holds none."""
+
+import fcntl
+import hashlib
+import json
+from itertools import pairwise
+
+import numpy as np
+import own_rom
+import pytest
+from arcade_support import FOLDER, needs_browser_tools, node
+from support import play_core
+
+import envs_c
+from envs_c.arcade import cartridges as console_page
+from envs_c.arcade import site
+from envs_c.arcade.build import HERE
+from envs_c.console import cartridges
+from envs_c.testing.play import actions_of
+
+WINDOW = 24  # bytes of a cartridge that would be a part of one
+KINDS = ("pong", "montezuma_revenge", "robotank", "elevator_action", "klax", "combat")  # plain, E0, FE, SC, PAL, 2 KB
+STEPS = 120
+OTHER = {"view": "pixels", "sticky": 0.25, "noop_max": 20, "time_limit": 50}
+
+
+@pytest.fixture(scope="module")
+def folder():
+    """The console for browsers and its table."""
+    made = FOLDER / "console"
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    with (FOLDER / "console.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        console_page.build_console(made, ["atari_pong"])
+    return made
+
+
+def in_browser(folder, game, there: dict, count: int, steps: int, seed: int) -> tuple[str, bytes]:
+    """The checksum of `play_core`, of random play in WebAssembly, and the pictures at the end."""
+    actions = actions_of(game, steps, count).copy()
+    settings = json.dumps({**there, "count": count})
+    output = node("play.mjs", folder, game.name, seed, settings, game.path, given=actions.tobytes())
+    pictures = count * 3 * game.screen[0] * game.screen[1]
+    return hashlib.blake2b(output[:-pictures], digest_size=8).hexdigest(), output[-pictures:]
+
+
+def native_pictures(game, count: int, steps: int, seed: int) -> bytes:
+    env = envs_c.make(f"atari:{game.path}", num_envs=count, seed=seed, view="rgb", num_threads=1)
+    env.reset(seed=seed)
+    for actions in actions_of(game, steps, count):
+        seen = env.step(actions)[0]
+    return np.ascontiguousarray(seen).tobytes()
+
+
+@needs_browser_tools
+@pytest.mark.parametrize("name", [name if name in KINDS[:2] else pytest.param(name, marks=pytest.mark.slow)
+                                  for name in sorted(cartridges.table(), key=lambda name: name not in KINDS)])
+def test_a_cartridge_in_webassembly_gives_the_same_bits_and_pictures_as_natively(name, folder):
+    pytest.importorskip("ale_py")
+    game = cartridges.cartridge(f"atari:{name}")
+    checksum, pictures = in_browser(folder, game, {}, 2, STEPS, 3)
+    assert checksum == play_core(game, 2, STEPS, seed=3)
+    assert pictures == native_pictures(game, 2, STEPS, 3)
+
+
+@needs_browser_tools
+@pytest.mark.parametrize(("there", "here"), [
+    ({"view": "pixels", "sticky": 0.25, "noopMax": 20, "timeLimit": 50}, OTHER),
+    ({"view": "ram", "frameSkip": 1, "options": {"full_action_space": 1}},
+     {"view": "ram", "frame_skip": 1, "options": {"full_action_space": 1}}),
+    ({"options": {"mode": 1, "difficulty": 1}}, {"options": {"mode": 1, "difficulty": 1}})])
+def test_settings_and_options_of_a_cartridge_are_those_of_make(there, here, folder):
+    pytest.importorskip("ale_py")
+    game = cartridges.cartridge("atari:pong")
+    assert in_browser(folder, game, there, 2, STEPS, 5)[0] == play_core(game, 2, STEPS, seed=5, **here)
+
+
+@needs_browser_tools
+def test_a_file_that_is_not_in_the_table_plays_too(tmp_path, folder):
+    path = tmp_path / "own.bin"
+    path.write_bytes(own_rom.DATA)
+    with pytest.warns(UserWarning, match="not in the table"):
+        game = cartridges.game_of_file(path)
+    actions = actions_of(game, STEPS, 1).copy()
+    name = f"atari_rom_{cartridges.md5_of(own_rom.DATA)[:12]}"
+    output = node("play.mjs", folder, name, 3, "{}", path, given=actions.tobytes())
+    pictures = 3 * game.screen[0] * game.screen[1]
+    assert hashlib.blake2b(output[:-pictures], digest_size=8).hexdigest() == play_core(game, 1, STEPS, seed=3)
+
+
+@needs_browser_tools
+def test_wrong_files_and_options_are_refused_by_name(folder):
+    node("cartridges.mjs", folder)
+
+
+@needs_browser_tools
+def test_the_digest_in_javascript_is_md5():
+    data = np.random.default_rng(1).integers(0, 256, 200, np.uint8).tobytes()
+    found = node("md5.mjs", given=data).decode().split()
+    assert found == [hashlib.md5(data[:length], usedforsecurity=False).hexdigest() for length in range(201)]
+
+
+@needs_browser_tools
+def test_the_table_of_the_page_is_that_of_the_console(folder):
+    table = json.loads((folder / console_page.TABLE).read_text())
+    assert {row["name"] for row in table["games"].values()} == set(cartridges.table())
+    assert table["agents"] == ["atari_pong"]
+
+
+def is_distinctive(window: bytes) -> bool:
+    """True if these bytes are neither few values nor a row of numbers, which other files hold too."""
+    steps = {(after - before) & 255 for before, after in pairwise(window)}
+    return len(set(window)) > WINDOW // 2 and len(steps) > WINDOW // 2
+
+
+def part_of_a_cartridge(data: bytes) -> str | None:
+    """The name of a cartridge of which the data hold a part; None if of none."""
+    for name, path in cartridges.present().items():
+        rom = path.read_bytes()
+        windows = (rom[at:at + WINDOW] for at in range(0, len(rom) - WINDOW, WINDOW))
+        if any(is_distinctive(window) and window in data for window in windows):
+            return name
+    return None
+
+
+@needs_browser_tools
+def test_what_the_page_is_made_of_holds_no_part_of_a_cartridge(folder):
+    pytest.importorskip("ale_py")
+    rom = cartridges.present()["pong"].read_bytes()
+    assert part_of_a_cartridge(b"before" + rom[100:1000] + b"after") == "pong"
+    for path in [*folder.iterdir(), *(path for path in site.PAGE.rglob("*") if path.is_file()), *HERE.glob("agents/*")]:
+        assert part_of_a_cartridge(path.read_bytes()) is None, path
+
+
+@needs_browser_tools
+@pytest.mark.slow
+def test_the_whole_page_holds_no_part_of_a_cartridge():
+    pytest.importorskip("ale_py")
+    games = [envs_c.game(name) for name in envs_c.games()]
+    page = site.make_site(FOLDER / "page", games, site.own_agents(games))
+    assert (page / "console" / console_page.WASM).exists()
+    for path in page.rglob("*"):
+        assert not path.is_file() or part_of_a_cartridge(path.read_bytes()) is None, path
