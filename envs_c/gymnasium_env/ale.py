@@ -4,17 +4,16 @@ They let scripts written for `ALE/Breakout-v5` run on our games. The meanings ar
 (https://ale.farama.org), which the tests compare with; Machado et al., 2018, explains the settings.
 """
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from envs_c.engine import checks
+from envs_c.engine.vecenv import VecEnv
 from envs_c.errors import InvalidArgument
 from envs_c.game import Game
 from envs_c.views import DEFAULT, of_game
-
-if TYPE_CHECKING:
-    from envs_c.gymnasium_env.vector import ArcadeVectorEnv
 
 # in ALE's order, which its users number actions by
 ACTIONS = ("NOOP", "FIRE", "UP", "RIGHT", "LEFT", "DOWN", "UPRIGHT", "UPLEFT", "DOWNRIGHT", "DOWNLEFT", "UPFIRE", "RIGHTFIRE",
@@ -153,8 +152,8 @@ def checked_actions(game: str, actions: np.ndarray, table: np.ndarray) -> np.nda
 class Interface:
     """The object `env.unwrapped.ale` of a single environment, with the methods that wrappers use of ale-py's ALEInterface."""
 
-    def __init__(self, vector: "ArcadeVectorEnv"):
-        self._vector, self._core = vector, vector.core
+    def __init__(self, core: VecEnv, save: Callable[[], bytes], load: Callable[[bytes], Any]):
+        self._core, self._save, self._load = core, save, load
 
     def lives(self) -> int:
         """The lives left; 0 in a game without lives."""
@@ -181,11 +180,11 @@ class Interface:
     def cloneState(self, include_rng: bool = False) -> bytes:  # noqa: N802
         """A snapshot for `restoreState`: bytes. The random generator is always in it, as with ALE's include_rng=True."""
         checks.boolean("include_rng", include_rng)
-        return self._vector.get_state()
+        return self._save()
 
     def restoreState(self, state: bytes):  # noqa: N802
         """Restore a snapshot of `cloneState`. Raises InvalidState, and changes nothing, if the bytes do not fit."""
-        self._vector.set_state(state)
+        self._load(state)
 
 
 def _written(picture: np.ndarray, out: np.ndarray | None) -> np.ndarray:

@@ -72,7 +72,7 @@ class ArcadeEnv(gymnasium.Env[Observations, SupportsIndex], Generic[Observations
     @property
     def ale(self) -> Interface:
         """The methods that Gymnasium's and other packages' Atari wrappers call: `lives()`, `getScreenRGB()` and more."""
-        return Interface(self.vector)
+        return Interface(self.vector.core, self.vector.get_state, self.vector.set_state)
 
     @property
     def _frameskip(self) -> int | tuple[int, int]:
