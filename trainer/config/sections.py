@@ -27,7 +27,7 @@ OF_ONE_SESSION = frozenset({"run_dir", "resume", "stop_at"})  # in no preset
 ADDED_LATER: dict[str, Any] = {"heads": "linear", "observation_transform": None, "reward_transform": None, "loss": None,
                                "init_from": None, "vectorization": "auto", "wrap": "none", "observations": "plain",
                                "eval_greedy": True, "highway": False, "overlap": False, "noise_hold": 1,
-                               "noise_hold_after": "any", "wait_for_signal": False}
+                               "noise_hold_after": "any", "wait_for_signal": False, "judge_episodes": 0}
 
 SEEDS = 2**63  # a run's seed is lower than this
 
@@ -266,6 +266,8 @@ class RunConfig(Section):
     """Seconds between checkpoints. 0: one after every iteration."""
     eval_episodes: int = within(100, 0, 2**31 - 1)
     """Episodes of the evaluation at the end. 0: none."""
+    judge_episodes: int | None = within(None, 0, 2**20)
+    """Whole episodes side by side that pick best.safetensors. none: 64 (Gymnasium: 0); 0: the recent episodes do."""
     eval_greedy: bool = True
     """Also evaluate greedy actions at the end. A greedy policy may play on until the time limit."""
     gif: bool = True
