@@ -167,7 +167,7 @@ class PPOConfig(Section):
     target_kl: float | None = within(None, 0, above=True)
     """Skip the remaining epochs if the KL divergence in an epoch's last minibatch is above this. none: never."""
     optimizer: Literal["adam", "muon"] = "adam"
-    """The optimizer. muon: torch's Muon for the matrices between input and heads, Adam for the rest."""
+    """The optimizer. muon: torch's Muon for the hidden matrices, each gate by itself, Adam for the rest."""
     learning_rate: float = within(0.003, 0, above=True)
     """The optimizer's step size at the start."""
     lr_schedule: Literal["constant", "linear", "cosine"] = "cosine"
@@ -187,7 +187,7 @@ class PPOConfig(Section):
     gae_lambda: float = within(0.95, 0, 1)
     """Decay of generalised advantage estimation."""
     vtrace: bool = False
-    """Estimate advantages again before each minibatch, with the current ratios clipped as in V-trace."""
+    """Estimate advantages again before each step, by V-trace. No effect in a first epoch, unless sequences are drawn."""
     overlap: bool = False
     """Play the next rollout while the last is learned from. Its policy is one update old, which V-trace corrects."""
     rho_clip: float = within(1.0, 0, above=True)
