@@ -144,8 +144,8 @@ def test_ranks_draw_as_many_by_priority_each_and_the_mean_weight_of_all_steps_is
     (one, weights, steps), (other, more, others) = pair(work.drawn, config(minibatch=N * T // 2, priority_alpha=1.0))
     assert len(one) == len(other) == N // 4
     assert max(one) < N // 2 <= min(other)
-    means = [np.average(*pair) for pair in ((weights + more, steps + others), (weights, steps))]
-    assert means[0] == pytest.approx(1) and means[1] != pytest.approx(1, rel=1e-3)
+    assert np.average(weights + more, weights=steps + others) == pytest.approx(1)
+    assert np.average(weights, weights=steps) != pytest.approx(1, rel=1e-3)
 
 
 SAVED = {
