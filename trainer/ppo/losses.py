@@ -68,7 +68,7 @@ def minibatch_loss(policy: Policy, storage: Storage, advantage, order, position,
                                  precision=policy.precision, clip=ppo.clip, value_clip=ppo.value_clip,
                                  value_coef=ppo.value_coef, scale=1 / ppo.accumulate, ratios=ratios)
         if found is not None:
-            return Loss(out, found.gradient, kernels.PARTS, found.parts)
+            return Loss(out, found.gradient, found.names, found.parts)
     sequences = kernels.numbers_of(order, position)
     batch = _minibatch(storage, advantage, value_error, sequences, inputs, start, tuple(state), weight, signal)
     joint = None if statistics is None else Statistics(*kernels.numbers_of(statistics, position))
