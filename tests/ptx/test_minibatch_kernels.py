@@ -39,7 +39,7 @@ def ppo_loss(rows: int, actions: int = 4, masked: bool = False, weighed: bool = 
     if masked:
         action_mask.scatter_(2, action.long()[..., None], 1)
         action_mask[0, 0] = 0
-    rollout = Rollout(action_mask, action, -torch.rand(T, count) - 0.5, *torch.randn(2, T, count), flags(T, count),
+    rollout = Rollout(action_mask, action, -torch.rand(T, count) - 0.5, *torch.randn(3, T, count), flags(T, count),
                       flags(T, count, share=0.1))
     ratios = torch.zeros(T, count) if weighed else None
     statistics = torch.rand(3, 3) + torch.tensor([rows * 3.0, 0.0, 0.5])

@@ -162,15 +162,18 @@ def gradients(settings: Config, minibatches: list[list[int]], among: ranks.Ranks
     among = among or joined
     made = prepared(settings, among)
     learner, count = made.learner, N // among.size
-    for k, numbers in enumerate(minibatches):
-        mine = torch.tensor([number - among.rank * count for number in numbers if number // count == among.rank])
-        learner.order = mine[None]
-        learner.position[0] = 0
-        if learner.weight is not None:
-            learner.weight = (mine + among.rank * count + 1) / N
-        if learner.statistics is not None:
-            learner.statistics = learner.statistics[:1]
-            learner._measure()
+    learner.order = torch.tensor([[number - among.rank * count for number in numbers if number // count == among.rank]
+                                  for numbers in minibatches])
+    weights = (learner.order + among.rank * count + 1) / N
+    if learner.prioritized is not None:
+        learner.prioritized.weights = weights
+    if learner.statistics is not None:
+        learner.statistics = torch.zeros(len(minibatches), 3)
+        learner._measure()
+    for k in range(len(minibatches)):
+        learner.position[0] = k
+        if learner.prioritized is not None:
+            learner.weight = weights[k]
         learner._learn(k == 0, k == len(minibatches) - 1)
         learner.diagnostics.done += 1
     learner.diagnostics.sum_over(learner.ranks, 0)
@@ -180,9 +183,13 @@ def gradients(settings: Config, minibatches: list[list[int]], among: ranks.Ranks
 
 
 def drawn(settings: Config):
-    """The sequences of a minibatch, numbered over all ranks, and their weights."""
+    """The sequences of a minibatch, numbered over all ranks, their weights, and their valid steps."""
     made = prepared(settings, joined)
-    return (made.learner._prioritized() + joined.rank * N // joined.size).tolist(), made.learner.weight.tolist()
+    prioritized = made.learner.prioritized
+    prioritized.draw(made.learner.advantage)
+    order = prioritized.order[0]
+    return ((order + joined.rank * N // joined.size).tolist(), prioritized.weights[0].tolist(),
+            made.storage.valid.sum(0)[order].tolist())
 
 
 def orders(settings: Config):

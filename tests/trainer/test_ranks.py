@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 import ranks_support as work
 import torch
@@ -139,11 +140,12 @@ def test_all_ranks_share_one_shuffle_of_all_sequences(pair):
     assert torch.equal(state, same_state)
 
 
-def test_ranks_draw_as_many_by_priority_each_and_the_largest_weight_of_all_is_one(pair):
-    (one, weights), (other, more) = pair(work.drawn, config(minibatch=N * T // 2, priority_alpha=1.0))
+def test_ranks_draw_as_many_by_priority_each_and_the_mean_weight_of_all_steps_is_one(pair):
+    (one, weights, steps), (other, more, others) = pair(work.drawn, config(minibatch=N * T // 2, priority_alpha=1.0))
     assert len(one) == len(other) == N // 4
     assert max(one) < N // 2 <= min(other)
-    assert max(weights + more) == 1.0 and min(max(weights), max(more)) < 1.0
+    assert np.average(weights + more, weights=steps + others) == pytest.approx(1)
+    assert np.average(weights, weights=steps) != pytest.approx(1, rel=1e-3)
 
 
 SAVED = {

@@ -11,6 +11,8 @@ from trainer.config.minibatches import named_minibatches
 from trainer.config.sections import ADDED_LATER, EnvConfig, PolicyConfig, PPOConfig, RunConfig, SelfPlayConfig
 from trainer.errors import ConfigError, SettingError
 
+JUDGES = 64  # environments that judge a policy, by default
+
 SECTIONS = {"env": EnvConfig, "policy": PolicyConfig, "ppo": PPOConfig, "self_play": SelfPlayConfig, "run": RunConfig}
 
 
@@ -63,6 +65,13 @@ class Config:
     def num_iterations(self) -> int:
         """Rollouts until total_steps is reached; the last one may pass it."""
         return -(-self.ppo.total_steps // self.batch_steps)
+
+    @property
+    def judges(self) -> int:
+        """Episodes of a judgment (trainer/training/judge.py); 0 if the recent episodes or, in self-play, ratings judge."""
+        if self.self_play.self_play or (self.run.judge_episodes is None and self.game.is_gym):
+            return 0
+        return JUDGES if self.run.judge_episodes is None else self.run.judge_episodes
 
     def to_dict(self) -> dict[str, Any]:
         """Nested plain dicts, ready for JSON; `from_dict` is the inverse."""

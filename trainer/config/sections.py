@@ -27,7 +27,7 @@ OF_ONE_SESSION = frozenset({"run_dir", "resume", "stop_at"})  # in no preset
 ADDED_LATER: dict[str, Any] = {"heads": "linear", "observation_transform": None, "reward_transform": None, "loss": None,
                                "init_from": None, "vectorization": "auto", "wrap": "none", "observations": "plain",
                                "eval_greedy": True, "highway": False, "overlap": False, "noise_hold": 1,
-                               "noise_hold_after": "any", "wait_for_signal": False}
+                               "noise_hold_after": "any", "wait_for_signal": False, "judge_episodes": 0}
 
 SEEDS = 2**63  # a run's seed is lower than this
 
@@ -167,7 +167,7 @@ class PPOConfig(Section):
     target_kl: float | None = within(None, 0, above=True)
     """Skip the remaining epochs if the KL divergence in an epoch's last minibatch is above this. none: never."""
     optimizer: Literal["adam", "muon"] = "adam"
-    """The optimizer. muon: torch's Muon for the matrices between input and heads, Adam for the rest."""
+    """The optimizer. muon: torch's Muon for the hidden matrices, each gate by itself, Adam for the rest."""
     learning_rate: float = within(0.003, 0, above=True)
     """The optimizer's step size at the start."""
     lr_schedule: Literal["constant", "linear", "cosine"] = "cosine"
@@ -187,7 +187,7 @@ class PPOConfig(Section):
     gae_lambda: float = within(0.95, 0, 1)
     """Decay of generalised advantage estimation."""
     vtrace: bool = False
-    """Estimate advantages again before each minibatch, with the current ratios clipped as in V-trace."""
+    """Estimate advantages again before each step, by V-trace. No effect in a first epoch, unless sequences are drawn."""
     overlap: bool = False
     """Play the next rollout while the last is learned from. Its policy is one update old, which V-trace corrects."""
     rho_clip: float = within(1.0, 0, above=True)
@@ -266,6 +266,8 @@ class RunConfig(Section):
     """Seconds between checkpoints. 0: one after every iteration."""
     eval_episodes: int = within(100, 0, 2**31 - 1)
     """Episodes of the evaluation at the end. 0: none."""
+    judge_episodes: int | None = within(None, 0, 2**20)
+    """Whole episodes side by side that pick best.safetensors. none: 64 (Gymnasium: 0); 0: the recent episodes do."""
     eval_greedy: bool = True
     """Also evaluate greedy actions at the end. A greedy policy may play on until the time limit."""
     gif: bool = True

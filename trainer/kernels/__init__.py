@@ -27,7 +27,7 @@ from trainer.kernels.loss.minibatch import (  # noqa: E402
     space_for_statistics,
     take,
 )
-from trainer.kernels.loss.reference import PARTS, Rollout  # noqa: E402
+from trainer.kernels.loss.reference import Rollout  # noqa: E402
 from trainer.kernels.lstm.lstm import LstmBuffers, lstm, lstm_step, pack_lstm  # noqa: E402
 from trainer.kernels.lstm.steps import lstm_backward, lstm_forward  # noqa: E402
 from trainer.kernels.mingru.mingru import mingru, mingru_backward, mingru_forward  # noqa: E402
@@ -53,8 +53,8 @@ from trainer.kernels.rollout.rollout import (  # noqa: E402
     store_step,
 )
 
-__all__ = ["PARTS", "Columns", "DeviceClock", "HostClock", "LstmBuffers", "Rollout", "Slab", "adam", "advantages",
-           "cast_buffer", "categorical", "convolve", "dense", "dense_step", "describe", "end_minibatch", "gaussian",
+__all__ = ["Columns", "DeviceClock", "HostClock", "LstmBuffers", "Rollout", "Slab", "adam", "advantages", "cast_buffer",
+           "categorical", "convolve", "dense", "dense_step", "describe", "end_minibatch", "gaussian",
            "gaussian_sample", "heads", "heads_step", "lstm", "lstm_backward", "lstm_forward", "lstm_step", "mingru",
            "mingru_backward", "mingru_forward", "new_rows", "numbers_of", "pack_dense", "pack_lstm", "pack_pictures", "picked",
            "picture_features", "pictures", "pictures_step", "ppo_gradient", "ppo_loss", "reads_pictures", "replaced", "sample",

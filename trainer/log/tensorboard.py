@@ -7,7 +7,7 @@ from envs_c.files import naming
 
 # tag in TensorBoard for each metric; other metrics go under charts/
 TAGS = {
-    "score_mean": "score/mean", "length_mean": "score/length", "episodes": "score/episodes",
+    "score_mean": "score/mean", "score_judged": "score/judged", "length_mean": "score/length", "episodes": "score/episodes",
     "sps": "charts/sps", "learning_rate": "charts/learning_rate",
     "loss_policy": "losses/policy", "loss_value": "losses/value", "entropy": "losses/entropy", "kl": "losses/kl",
     "clip_fraction": "losses/clip_fraction", "explained_variance": "losses/explained_variance",

@@ -26,6 +26,9 @@ class LstmPolicy(Policy):
             nn.init.orthogonal_(weight)
         nn.init.constant_(self.bias.data[self.core_size: 2 * self.core_size], 1.0)
 
+    def fused(self, name):
+        return 4 if name in ("input", "recurrent") else 1
+
     def cast_core(self):
         return kernels.pack_lstm(self.input, self.recurrent, self.bias, self.precision)
 

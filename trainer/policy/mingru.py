@@ -54,6 +54,9 @@ class MinGruPolicy(Policy):
             initialize_bias(layer.bias.data[:2 * self.core_size])
             layer.bias.data[2 * self.core_size:] = 0.0
 
+    def fused(self, name):
+        return self.gates if name.startswith("core.") else 1
+
     def cast_core(self):
         weights = {f"core{k}": layer.weight.t().to(self.precision) for k, layer in enumerate(self.core)}
         return weights | {f"core{k}_bias": layer.bias for k, layer in enumerate(self.core)}

@@ -18,7 +18,9 @@ from trainer.ppo.gradients import Gradients
 from trainer.ppo.losses import minibatch_loss, try_loss
 from trainer.ppo.optimizers import Optimizers
 from trainer.ppo.own_code import OwnLoss, RewardTransform
-from trainer.ppo.statistics import explained_variance, has_signal, priorities, statistics_of_minibatches
+from trainer.ppo.prioritized import Prioritized
+from trainer.ppo.statistics import explained_variance, has_signal, statistics_of_minibatches
+from trainer.ppo.vtrace import VTrace
 from trainer.ranks import ALONE, Ranks
 from trainer.rollout.storage import Storage
 from trainer.tensors import under, with_prefix
@@ -53,15 +55,18 @@ class Learner:
         device, count = storage.value.device, storage.value.shape[1]
         self.advantage = torch.zeros_like(storage.log_prob)
         self.per_epoch = count // sequences_per_minibatch
-        rows = 1 if ppo.priority_alpha else self.per_epoch  # with priorities a minibatch is drawn after the one before
+        drawn = ppo.priority_alpha > 0  # then the minibatches of a step are drawn after the step before
+        rows = ppo.accumulate if drawn else self.per_epoch
         self.order = torch.zeros(rows, sequences_per_minibatch, dtype=torch.int64, device=device)
         self.position = torch.zeros(2, dtype=torch.int64, device=device)  # row of `order`, minibatch of the update
         self.staged = [self.stream.host_bytes(8 * count) for _ in range(ppo.epochs)] if self.stream.copies else []
-        self.statistics = kernels.space_for_statistics(self.advantage, rows, joint=ranks.joined)  # by row of `order`
-        self.weight = torch.ones(sequences_per_minibatch, device=device) if ppo.priority_alpha else None
-        self.probability: torch.Tensor | None = None  # (N,) float64 on the CPU: of drawing each sequence, if prioritized
+        joint = ranks.joined or drawn or ppo.accumulate > 1
+        self.statistics = kernels.space_for_statistics(self.advantage, rows, joint=joint)  # by row of `order`
+        self.prioritized = Prioritized(storage, self.order, ppo, generator, ranks) if drawn else None
+        self.weight = torch.ones(sequences_per_minibatch, device=device) if drawn else None  # of the present minibatch
         self.entropy_coef = torch.tensor(ppo.entropy_coef, device=device)
-        self.ratio = torch.ones_like(storage.log_prob) if ppo.vtrace else None
+        self.vtrace = VTrace(storage, ppo) if ppo.vtrace else None
+        self.value_error = self.advantage if self.vtrace is None else self.vtrace.value_error
         self.signal = torch.ones((), device=device) if ppo.wait_for_signal else None
         self.reward_norm = RewardNorm(count).to(device) if ppo.normalize_rewards else None
         if ppo.normalize_rewards:
@@ -144,12 +149,11 @@ class Learner:
             if self.catch_up is not None:
                 self.catch_up()
             reward = self._reward()
-            self._estimate(reward, None if self.catch_up is None else self.catch_up.lag)
+            if self.vtrace is not None:
+                self.vtrace.ratio.fill_(1.0)
+            self._estimate(reward)
         if self.signal is not None:
             self.signal.copy_(has_signal(reward, self.storage.terminated[1:], self.storage.valid, self.ranks))
-        if self.ratio is not None:
-            self.ratio.fill_(1.0)
-        self.probability = None
         for epoch in range(self.ppo.epochs):
             begin = diagnostics.done
             self._epoch(reward, epoch)
@@ -163,7 +167,7 @@ class Learner:
 
     def _explain(self):
         storage = self.storage
-        self.diagnostics.explained.copy_(explained_variance(self.advantage, storage.value[:-1], storage.valid, self.ranks))
+        self.diagnostics.explained.copy_(explained_variance(self.value_error, storage.value[:-1], storage.valid, self.ranks))
 
     def _reward(self):
         """The rewards (T, N) for learning: transformed, normalized and scaled, if so set."""
@@ -180,32 +184,35 @@ class Learner:
         over = torch.maximum(self.storage.terminated[1:], self.storage.truncated[1:])
         self.reward_norm.gather(self.raw_reward, over, self.ppo.gamma, self.returns)
 
-    def _estimate(self, reward, ratio):
-        """Estimate the advantages; ratio: (T, N) importance weights of V-trace, or None."""
-        ppo = self.ppo
-        self.storage.advantages(reward, ppo.gamma, ppo.gae_lambda, ratio=ratio, rho_clip=ppo.rho_clip, c_clip=ppo.c_clip,
-                                out=self.advantage)
-
-    def _estimate_again(self, reward):
-        """Estimate the advantages with the present ratios."""
-        self._estimate(reward, self.ratio if self.catch_up is None else self.ratio * self.catch_up.lag)
-        self.probability = None
+    def _estimate(self, reward):
+        """Estimate the advantages and the errors of the values, with the present ratios."""
+        ppo, lag = self.ppo, None if self.catch_up is None else self.catch_up.lag
+        if self.vtrace is not None:
+            self.vtrace.estimate(reward, lag, self.advantage)
+        else:
+            self.storage.advantages(reward, ppo.gamma, ppo.gae_lambda, ratio=lag, rho_clip=ppo.rho_clip, c_clip=ppo.c_clip,
+                                    out=self.advantage)
+        if self.prioritized is not None:
+            self.prioritized.begin()
 
     def _epoch(self, reward, epoch: int):
         """One pass over the sequences."""
-        ppo, drawn, again = self.ppo, self.weight is not None, self.ratio is not None
+        ppo, drawn, again = self.ppo, self.prioritized is not None, self.vtrace is not None
         order = self._order()  # also with priorities: the generator's next numbers are the same
         if not drawn:
             self._send(order, epoch)
         for k in range(self.per_epoch):
-            if again and self.diagnostics.done:
-                self._estimate_again(reward)
+            row, first = k % ppo.accumulate, k % ppo.accumulate == 0
+            if again and first and self.diagnostics.done:
+                self._estimate(reward)
+            if drawn and first:
+                self.prioritized.draw(self.advantage)
             if drawn:
-                self.order[0].copy_(self._prioritized())
-            if self.statistics is not None and (k == 0 or drawn or again):
+                self.weight.copy_(self.prioritized.weights[row])
+            if self.statistics is not None and (k == 0 or (first and (drawn or again))):
                 self._captured("statistics of the advantages", self._measure, exchanges=True)
             with span("minibatch"):
-                self._learn(k % ppo.accumulate == 0, (k + 1) % ppo.accumulate == 0)
+                self._learn(first, row + 1 == ppo.accumulate)
             self.diagnostics.done += 1
 
     def _send(self, order: torch.Tensor, epoch: int):
@@ -218,30 +225,15 @@ class Learner:
 
     def _measure(self):
         """Compute the statistics of the advantages of all minibatches in `order`."""
-        self.statistics.copy_(statistics_of_minibatches(self.advantage, self.storage.valid, self.order, self.ranks))
+        weights = None if self.prioritized is None else self.prioritized.weights
+        self.statistics.copy_(statistics_of_minibatches(self.advantage, self.storage.valid, self.order, self.ranks,
+                                                        self.ppo.accumulate, weights))
 
     def _order(self):
         """This rank's sequences in random order. All ranks shuffle the sequences of all, with the same random numbers."""
         count, rank = self.advantage.shape[1], self.ranks.rank
         order = torch.randperm(count * self.ranks.size, generator=self.generator)
         return order[order // count == rank] - rank * count if self.ranks.joined else order
-
-    def _prioritized(self):
-        """Draw sequences with large advantages more often, and set their weights. A rank draws from its own sequences.
-
-        They are drawn with replacement. The weight (N p_i)^-beta, divided by the largest one drawn, corrects the bias (Schaul
-        et al., 2015, "Prioritized Experience Replay", arXiv:1511.05952, section 3.4).
-        """
-        ppo = self.ppo
-        if self.probability is None:
-            self.probability = priorities(self.advantage, self.storage.valid, ppo.priority_alpha)
-        probability, count, ranks = self.probability, self.order.shape[1], self.ranks
-        # All ranks draw as many random numbers, and each uses its own part of them.
-        drawn = torch.multinomial(probability, count * ranks.size, replacement=True, generator=self.generator)
-        drawn = drawn[ranks.rank * count: (ranks.rank + 1) * count]
-        weight = (len(probability) * probability[drawn]).pow(-ppo.priority_beta)
-        self.weight.copy_(weight / ranks.rows(weight.max()).max())
-        return drawn
 
     def _learn(self, first: bool, last: bool):
         """Queue a minibatch.
@@ -271,8 +263,8 @@ class Learner:
     def _add_gradients(self, first: bool):
         """Add the gradients of this minibatch, and note its diagnostics."""
         loss = minibatch_loss(self.policy, self.storage, self.advantage, self.order, self.position, self.ppo, self.entropy_coef,
-                              statistics=self.statistics, weight=self.weight, signal=self.signal, ratios=self.ratio,
-                              own=self.own_loss)
+                              value_error=self.value_error, statistics=self.statistics, weight=self.weight,
+                              signal=self.signal, ratios=None if self.vtrace is None else self.vtrace.ratio, own=self.own_loss)
         self.gradients.backward(loss.root, first, loss.gradient)
         self.diagnostics.note(loss.names, loss.parts)
 

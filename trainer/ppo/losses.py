@@ -22,7 +22,8 @@ class Minibatch(NamedTuple):
     action: torch.Tensor                       # (T, S), or (T, S, ...)
     log_prob: torch.Tensor                     # (T, S), as the following ones
     value: torch.Tensor
-    advantage: torch.Tensor
+    advantage: torch.Tensor                    # of the policy's loss
+    value_error: torch.Tensor                  # the value's target minus the value: equal to it without vtrace
     valid: torch.Tensor
     start: torch.Tensor
     action_mask: torch.Tensor | None           # (T, S, A)
@@ -41,31 +42,35 @@ class Loss(NamedTuple):
 
 
 def minibatch_loss(policy: Policy, storage: Storage, advantage, order, position, ppo: PPOConfig, entropy_coef, *,
-                   statistics=None, weight=None, signal=None, ratios=None, own: OwnLoss | None = None) -> Loss:
+                   value_error=None, statistics=None, weight=None, signal=None, ratios=None,
+                   own: OwnLoss | None = None) -> Loss:
     """The loss of a minibatch divided by ppo.accumulate: by a kernel where there is one, else by `losses`.
 
     advantage: (T, N).
     order: (K, S) int64, the environments of each minibatch.
     position: (2,) int64; the first is this minibatch's row of `order`.
     entropy_coef: (), weight of the entropy bonus.
+    value_error: (T, N), the values' targets minus the values; None if the advantages are these, as without vtrace.
     statistics: (K, 3) count, mean and variance of each minibatch's advantages, of all ranks; None: each computes its own.
     weight, signal: as in Minibatch.
     ratios: OUT (T, N), the new probabilities of this minibatch's actions over the rollout's; or None.
     own: a function of the user's own, whose terms are added or replace others.
     """
+    value_error = advantage if value_error is None else value_error
     frames, starts, *state = kernels.select_sequences(storage.frames[:-1], storage.starts[:-1], storage.h, storage.c, order,
                                                       position)
     inputs, start = policy.preprocess_rollout(frames, starts), starts[storage.before:]
     outputs = policy.unroll(inputs, start, tuple(state))
     if policy.distribution.categorical and own is None and signal is None:  # kernels have no further terms and factors
         out = getattr(outputs, "out", None)
-        found = kernels.ppo_loss(out, kernels.Rollout.of(storage, advantage), order, position, statistics, weight, entropy_coef,
+        stored = kernels.Rollout.of(storage, advantage, value_error)
+        found = kernels.ppo_loss(out, stored, order, position, statistics, weight, entropy_coef,
                                  precision=policy.precision, clip=ppo.clip, value_clip=ppo.value_clip,
                                  value_coef=ppo.value_coef, scale=1 / ppo.accumulate, ratios=ratios)
         if found is not None:
-            return Loss(out, found.gradient, kernels.PARTS, found.parts)
+            return Loss(out, found.gradient, found.names, found.parts)
     sequences = kernels.numbers_of(order, position)
-    batch = _minibatch(storage, advantage, sequences, inputs, start, tuple(state), weight, signal)
+    batch = _minibatch(storage, advantage, value_error, sequences, inputs, start, tuple(state), weight, signal)
     joint = None if statistics is None else Statistics(*kernels.numbers_of(statistics, position))
     loss, parts, ratio = losses(policy, batch, ppo, entropy_coef, joint, own, outputs)
     if ratios is not None:
@@ -75,7 +80,7 @@ def minibatch_loss(policy: Policy, storage: Storage, advantage, order, position,
 
 
 def select(policy: Policy, storage: Storage, advantage, sequences, weight=None, signal=None) -> Minibatch:
-    """The minibatch of some environments' sequences.
+    """The minibatch of some environments' sequences, with the values' targets of generalized advantage estimation.
 
     advantage: (T, N).
     sequences: (S,) int64, numbers of environments.
@@ -85,15 +90,17 @@ def select(policy: Policy, storage: Storage, advantage, sequences, weight=None, 
     starts = kernels.take(storage.starts[:-1], sequences)
     inputs = policy.preprocess_rollout(kernels.take(storage.frames[:-1], sequences), starts)
     state = storage.h[sequences], storage.c[sequences]
-    return _minibatch(storage, advantage, sequences, inputs, starts[storage.before:], state, weight, signal)
+    return _minibatch(storage, advantage, advantage, sequences, inputs, starts[storage.before:], state, weight, signal)
 
 
-def _minibatch(storage: Storage, advantage, sequences, inputs, start, state, weight, signal) -> Minibatch:
+def _minibatch(storage: Storage, advantage, value_error, sequences, inputs, start, state, weight, signal) -> Minibatch:
     def columns(tensor):
         return None if tensor is None else kernels.take(tensor, sequences)
 
-    return Minibatch(inputs, columns(storage.action), columns(storage.log_prob), columns(storage.value[:-1]),
-                     columns(advantage), columns(storage.valid), start, columns(storage.action_mask), state, weight, signal)
+    gain = columns(advantage)
+    return Minibatch(inputs, columns(storage.action), columns(storage.log_prob), columns(storage.value[:-1]), gain,
+                     gain if value_error is advantage else columns(value_error), columns(storage.valid), start,
+                     columns(storage.action_mask), state, weight, signal)
 
 
 def try_loss(own: OwnLoss, policy: Policy, storage: Storage, advantage, sequences, weight, ppo: PPOConfig):

@@ -55,28 +55,75 @@ class Part:
         forms = {name: form(parameter.shape, parameter.dtype) for name in self.averages}
         return forms | ({"step": form((), torch.float32)} if self.counts else {})
 
+    def step(self):
+        """One step of the optimizer."""
+        self.torch.step()
+
+    def state(self, parameter: torch.nn.Parameter) -> dict[str, torch.Tensor]:
+        """Its tensors of one parameter by name; {} before the first gradient."""
+        return self.torch.state.get(parameter, {})
+
+    def restore(self, parameter: torch.nn.Parameter, state: dict[str, torch.Tensor]):
+        """Take the result of `state`."""
+        self.torch.state[parameter] = state
+
+
+@dataclass(frozen=True)
+class MatrixPart(Part):
+    """An optimizer of matrices, such as Muon. A fused parameter, such as the gates of an LSTM, is several matrices to it.
+
+    fused: the parameters, and the matrices that lie one below the other in each: parameters that share its memory.
+    """
+
+    fused: tuple[tuple[torch.nn.Parameter, list[torch.nn.Parameter]], ...]
+
+    def parameters(self) -> list[torch.nn.Parameter]:
+        return [parameter for parameter, _ in self.fused]
+
+    def step(self):
+        for parameter, matrices in self.fused:
+            grads = [None] * len(matrices) if parameter.grad is None else parameter.grad.chunk(len(matrices))
+            for matrix, grad in zip(matrices, grads, strict=True):
+                matrix.grad = grad
+        super().step()
+
+    def state(self, parameter: torch.nn.Parameter) -> dict[str, torch.Tensor]:
+        states = [self.torch.state.get(matrix, {}) for matrix in self._matrices(parameter)]
+        return {name: torch.cat([state[name] for state in states]) for name in states[0]}
+
+    def restore(self, parameter: torch.nn.Parameter, state: dict[str, torch.Tensor]):
+        matrices = self._matrices(parameter)
+        for k, matrix in enumerate(matrices):
+            self.torch.state[matrix] = {name: tensor.chunk(len(matrices))[k].clone() for name, tensor in state.items()}
+
+    def _matrices(self, parameter: torch.nn.Parameter) -> list[torch.nn.Parameter]:
+        return next(matrices for one, matrices in self.fused if one is parameter)
+
 
 class Optimizers:
-    """Adam for all parameters of a policy; or Adam for the rest and Muon for the matrices between input and heads.
+    """Adam for all parameters of a policy; or Adam for the rest and Muon for the hidden matrices, each gate by itself.
 
+    Hidden are those between the weights that read observations and the heads.
     Raises SettingError if this torch has no Muon.
     """
 
     def __init__(self, policy: Policy, ppo: PPOConfig):
         self.names = {parameter: name for name, parameter in policy.named_parameters()}
-        matrices = [] if ppo.optimizer == "adam" else [
-            parameter for parameter, name in self.names.items() if parameter.ndim == 2 and not name.startswith("heads.")]
+        matrices = [] if ppo.optimizer == "adam" else hidden_matrices(policy)
         rest = [parameter for parameter in self.names if all(parameter is not matrix for matrix in matrices)]
         made = kernels.adam(rest, ppo.learning_rate, ppo.adam_eps, (ppo.adam_beta1, ppo.adam_beta2))
         self.parts = [Part(made, captured=True, averages=("exp_avg", "exp_avg_sq"), counts=True)]
         if matrices:
-            self.parts.append(Part(muon(matrices, ppo), captured=False, averages=("momentum_buffer",), counts=False))
+            fused = tuple((one, [torch.nn.Parameter(matrix) for matrix in one.detach().chunk(policy.fused(self.names[one]))])
+                          for one in matrices)
+            self.parts.append(MatrixPart(muon([matrix for _, parts in fused for matrix in parts], ppo), captured=False,
+                                         averages=("momentum_buffer",), counts=False, fused=fused))
 
     def step(self, *, captured: bool):
         """Step those whose step can be captured, or the others."""
         for part in self.parts:
             if part.captured == captured:
-                part.torch.step()
+                part.step()
 
     def set_rate(self, rate: float):
         """Set the learning rate of all parameters, in place if it is a tensor."""
@@ -88,20 +135,30 @@ class Optimizers:
 
     def state(self) -> dict[str, torch.Tensor]:
         """The tensors of each parameter as PARAMETER.KEY. A parameter that never had a gradient has none."""
-        return {f"{name}.{key}": tensor for parameter, name in self.names.items() for part in self.parts
-                for key, tensor in part.torch.state.get(parameter, {}).items()}
+        return {f"{self.names[parameter]}.{key}": tensor for part in self.parts for parameter in part.parameters()
+                for key, tensor in part.state(parameter).items()}
 
     def restore(self, state: dict[str, torch.Tensor], others: dict[str, torch.Tensor]):
         """Take the tensors returned by `state`, among which may be `others`.
 
+        Until November 2026 Muon also stepped the weights that read observations. Adam then begins anew for them.
         Raises ValueError that names the first tensor that is missing, unknown, or of another shape or dtype.
         """
         owned = [(part, parameter, f"{self.names[parameter]}.") for part in self.parts for parameter in part.parameters()]
+        before = {f"{name}momentum_buffer" for part, _, name in owned if part.counts and len(self.parts) > 1
+                  and under(name, state).keys() == {"momentum_buffer"}}
+        state = {name: tensor for name, tensor in state.items() if name not in before}
         forms = {name + key: one for part, parameter, name in owned if under(name, state)
                  for key, one in part.forms(parameter).items()}
         require_forms(state, forms | others, "optimizer.")
         for part, parameter, name in owned:
-            part.torch.state[parameter] = {key: tensor.to(parameter.device) for key, tensor in under(name, state).items()}
+            part.restore(parameter, {key: tensor.to(parameter.device) for key, tensor in under(name, state).items()})
+
+
+def hidden_matrices(policy: Policy) -> list[torch.nn.Parameter]:
+    """The matrices of a policy between the weights that read observations and the heads."""
+    ends = [*policy.encoder.input_weights(), *policy.heads.parameters()]
+    return [parameter for parameter in policy.parameters() if parameter.ndim == 2 and all(parameter is not one for one in ends)]
 
 
 def muon(matrices: list[torch.nn.Parameter], ppo: PPOConfig) -> torch.optim.Optimizer:

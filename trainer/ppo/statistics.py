@@ -27,27 +27,27 @@ def merged(rows) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     return count, mean, (squares + counts * (means - mean).square()).sum(0) / count
 
 
-def statistics_of_minibatches(values, valid, order, ranks: Ranks = ALONE):
+def statistics_of_minibatches(values, valid, order, ranks: Ranks = ALONE, group: int = 1, weight=None):
     """(K, 3) The count, mean and variance of `values` (T, N) over the valid steps of each minibatch, of all ranks together.
 
     order: (K, S) int64, this rank's columns of each minibatch.
+    group: minibatches that make one step of the optimizer. Each gets the mean and variance of its whole group, and the group's
+        count divided by `group`: the sum over the group of sums divided by it is `group` times their mean over all steps.
+    weight: (K, S) of each sequence, for weighted means; the count is the sum of the weights. None: all are 1.
     """
     wide, valid = (one.index_select(1, order.flatten()).double().unflatten(1, order.shape) for one in (values, valid))
+    if weight is not None:
+        valid = valid * weight
     count = valid.sum((0, 2))
-    mean = (wide * valid).sum((0, 2)) / count.clamp(min=1)
+    some = count.clamp(min=1e-9)  # a sum of weights may be less than 1
+    mean = (wide * valid).sum((0, 2)) / some
     square = ((wide - mean[:, None]).square() * valid).sum((0, 2))
-    if ranks.joined:
-        found = merged(ranks.rows(torch.stack([count, mean, square])))
-    else:
-        found = (count.clamp(min=1), mean, square / count.clamp(min=1))
-    return torch.stack(found, 1).to(values.dtype)
-
-
-def priorities(advantage, valid, alpha: float) -> torch.Tensor:
-    """The probability of drawing each sequence, p_i ~ (mean |A_i|)^alpha over its valid steps: (N,) float64 on the CPU."""
-    size = (advantage.abs() * valid).sum(0) / valid.sum(0).clamp(min=1)
-    priority = (size + 1e-6).pow(alpha).cpu().double()
-    return priority / priority.sum()
+    if not ranks.joined and group == 1:
+        return torch.stack([count.clamp(min=1), mean, square / some], 1).to(values.dtype)
+    parts = ranks.rows(torch.stack([count, mean, square])).unflatten(2, (-1, group)).movedim(3, 1).flatten(0, 1)
+    found = torch.stack(merged(parts), 1)
+    found[:, 0] /= group
+    return found[:, None].expand(-1, group, -1).flatten(0, 1).to(values.dtype)
 
 
 def has_signal(reward, terminated, valid, ranks: Ranks = ALONE) -> torch.Tensor:

@@ -112,10 +112,11 @@ def latest(run: str | Path) -> Path:
 
 def progress(path: Path, meta: dict[str, Any]) -> dict[str, Any]:
     """The progress of a training in the `meta` of its checkpoint at `path`: precision, num_batches, iteration, seconds,
-    episodes and recent, the returns and lengths of the last episodes.
+    episodes, recent (the returns and lengths of the last episodes), and judged (the steps of all judgments and of the last one).
 
     Raises CheckpointError that names the first one that is missing or has a wrong value.
     """
+    meta = {"judged": [0, 0]} | meta  # the first checkpoints have none
     for name, (requirement, fits) in _PROGRESS.items():
         if name not in meta or not fits(meta[name]):
             given = f", not {shown(meta[name])}" if name in meta else ", and it is missing"
@@ -134,6 +135,8 @@ _PROGRESS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "iteration": ("an integer of at least 0", _is_count),
     "seconds": ("a number of at least 0", lambda value: is_stored(value) and value >= 0),
     "episodes": ("an integer of at least 0", _is_count),
+    "judged": ("a list of two integers of at least 0", lambda value: isinstance(value, list) and len(value) == 2
+               and all(map(_is_count, value))),
     "recent": ("a list of returns and lengths", lambda value: isinstance(value, list) and all(
         isinstance(one, list) and len(one) == 2 and all(map(is_stored, one)) for one in value)),
 }

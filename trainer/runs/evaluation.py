@@ -14,6 +14,8 @@ from trainer.files import read_json
 
 EVALUATION = "evaluation.json"
 UNKNOWN = "sampled or greedy actions, by an earlier version that did not note which"
+JUDGMENTS = 20  # of a training at most, evenly spread over its steps; sweeps compare their trials at these steps
+JUDGED = "score_judged"  # the metric: the mean raw return of a judgment's episodes, see trainer/training/judge.py
 _NUMBERS = ("mean", "standard_error", "median", "min", "max", "mean_length", "film_score")
 
 

@@ -44,7 +44,7 @@ training.
 | `report.html` | one page with the curves, the evaluation, the film, the settings and the machine, for any browser |
 | `curves.png` | the metrics as a picture |
 | `step_*.safetensors` | the last checkpoints, by step: weights, optimizer, environments, random numbers |
-| `best.safetensors` | the checkpoint with the best mean score so far (in self-play: with the best rating) |
+| `best.safetensors` | the best checkpoint so far, by one whole episode in each of 64 environments (in self-play: by rating) |
 | `best_*.safetensors` | a best checkpoint of steps that were given up: the run was resumed from an earlier checkpoint |
 | `evaluation.json` | scores of whole episodes, played at the end |
 | `episode.gif` | the best of these episodes; `record` writes `episode-best.gif` and so on |

@@ -203,7 +203,7 @@ def facts_of(config: Config, ranges: tuple) -> dict[str, Any]:
     run = settings.pop("run")
     for name in OF_THE_MACHINE:
         settings["env"].pop(name)
-    settings["run"] = {name: run[name] for name in ("seed", "eval_episodes")}
+    settings["run"] = {name: run[name] for name in ("seed", "eval_episodes", "judge_episodes")}
     searched = {one.name: {"section": one.section, "choices": list(one.choices)} if one.choices else
                 {"section": one.section, "low": one.low, "high": one.high, "log": one.log, "step": one.step} for one in ranges}
     return {"settings": settings, "ranges": searched}

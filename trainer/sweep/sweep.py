@@ -19,6 +19,7 @@ from trainer.config import Config
 from trainer.errors import ConfigError
 from trainer.files import writing
 from trainer.process import signals_interrupt
+from trainer.runs.evaluation import JUDGED, JUDGMENTS
 from trainer.runs.folder import refuse_links
 from trainer.sweep.folder import claim, end_leftovers, folder_of, mark_of
 from trainer.sweep.report import counts, scored, values_text, write_report
@@ -35,7 +36,7 @@ from trainer.sweep.study import (
 )
 from trainer.sweep.trial import TrialFailed, run_trial
 
-RUNGS = 20   # comparisons of the score during a training
+RUNGS = JUDGMENTS  # comparisons of the score during a training, at the steps at which it judges its policy
 WARM_UP = 5  # the first 1/WARM_UP of a training is never pruned
 
 
@@ -138,7 +139,7 @@ def _objective(plan: Plan, trial: optuna.Trial) -> float:
     trial.set_user_attr("settings", {one.name: getattr(getattr(config, one.section), one.name) for one in plan.ranges}
                         | {"minibatch": config.ppo.minibatch})
     say(f"{label}: {values_text(trial.params | {'minibatch': config.ppo.minibatch})}")
-    watch = _Watch(plan, trial, config.ppo.total_steps)
+    watch = _Watch(plan, trial, config)
     try:
         outcome = run_trial(config, folder, watch, plan.allowing, mark_of(trial.number, trial.study))
     except TrialFailed as failure:
@@ -159,8 +160,10 @@ def _objective(plan: Plan, trial: optuna.Trial) -> float:
 class _Watch:
     """Receives the metrics of a trial, reports its score at the rungs, and prunes it."""
 
-    def __init__(self, plan: Plan, trial: optuna.Trial, total_steps: int):
-        self.plan, self.trial = plan, trial
+    def __init__(self, plan: Plan, trial: optuna.Trial, config: Config):
+        self.plan, self.trial, total_steps = plan, trial, config.ppo.total_steps
+        self.metric = JUDGED if config.judges else "score_mean"
+        self.score: float | None = None  # since the last rung
         self.rungs = iter(range(plan.rung, total_steps, plan.rung))  # without the last step, since pruning there saves nothing
         self.next = next(self.rungs, None)
         self.step, self.minutes = 0, 0.0
@@ -169,14 +172,15 @@ class _Watch:
         self.step, self.minutes = entry["step"], entry["seconds"] / 60
         if self.plan.minutes is not None and self.minutes > self.plan.minutes:
             raise _pruned(self.trial, f"trained for longer than {self.plan.minutes:g} minutes, to step {self.step:,}")
-        crossed = False
+        self.score = entry.get(self.metric) if entry.get(self.metric) is not None else self.score
+        crossed, score = False, self.score
         while self.next is not None and self.step >= self.next:
-            if entry["score_mean"] is not None:
-                self.trial.report(entry["score_mean"], self.next)
-                crossed = True
+            if score is not None:
+                self.trial.report(score, self.next)
+                crossed, self.score = True, None
             self.next = next(self.rungs, None)
         if crossed and self.trial.should_prune():
-            raise _pruned(self.trial, f"below the median at step {self.step:,}, with a score of {entry['score_mean']:.4g}")
+            raise _pruned(self.trial, f"below the median at step {self.step:,}, with a score of {score:.4g}")
 
     def note_cost(self) -> None:
         """Store the cost of the trial."""

@@ -28,6 +28,7 @@ from trainer.runs import checkpoint
 from trainer.runs.folder import new_run_folder
 from trainer.self_play.league import League, make_self_play
 from trainer.training.initial import initial_weights
+from trainer.training.judge import Judge
 from trainer.training.overlap import Overlap
 from trainer.training.session import TrainingSession, precision_name
 from trainer.training.shares import share_of
@@ -112,7 +113,7 @@ def _assemble(plan: Plan, ranks: Ranks, pipeline: Pipeline | OnDevicePipeline) -
     overlap = Overlap(actor, learner, league) if config.ppo.overlap else None
     pipeline.reset()
     return TrainingSession(config, ranks, pipeline, policy, storage, actor, learner, league, generator,
-                   facts=_facts(plan, ranks, policy), overlap=overlap, notes=[weights] if weights else [])
+                   judge=Judge(config), facts=_facts(plan, ranks, policy), overlap=overlap, notes=[weights] if weights else [])
 
 
 def _make_actor(plan: Plan, policy: Policy, pipeline: Pipeline | OnDevicePipeline, storage: Storage, ranks: Ranks) -> Actor:

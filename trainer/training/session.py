@@ -25,6 +25,7 @@ from trainer.self_play.league import League
 from trainer.tensors import form, require_forms, under, with_prefix
 from trainer.training import shares
 from trainer.training.callbacks import Callbacks
+from trainer.training.judge import Judge
 from trainer.training.overlap import Overlap
 
 RECENT = 256  # episodes whose mean is score_mean
@@ -47,6 +48,7 @@ class TrainingSession:
     league: League | None                 # the opponents of self-play
     generator: torch.Generator            # of the minibatches
     facts: dict[str, str]                 # for the log
+    judge: Judge                          # of the policy's records
     overlap: Overlap | None = None        # if the next rollout is played during an update
     recent: deque[tuple[float, int]] = field(default_factory=lambda: deque(maxlen=RECENT))  # return, length; newest last
     episodes: int = 0                     # finished
@@ -114,13 +116,18 @@ class TrainingSession:
             return self.saved
         meta = {"config": self.config.to_dict(), "precision": precision_name(self.policy.precision),
                 "num_batches": len(self.pipeline.batches), "iteration": self.iteration, "seconds": self.seconds,
-                "episodes": self.episodes, "recent": list(self.recent)}
-        score = self.score_mean() if self.league is None else self.league.rating
-        checkpoint.save(folder, self.step, tensors, meta, score=score)
+                "episodes": self.episodes, "recent": list(self.recent), "judged": self.judge.state()}
+        checkpoint.save(folder, self.step, tensors, meta, score=self._record())
         if self.league is not None:
             self.league.write(folder)
         self.callbacks.checkpoint(self, self.saved)
         return self.saved
+
+    def _record(self) -> float | None:
+        """The score by which a checkpoint may become the best one."""
+        if self.league is not None:
+            return self.league.rating
+        return self.judge.score_at(self.step) if self.config.judges else self.score_mean()
 
     def restore(self, content: Checkpoint, path: Path):
         """Restore the checkpoint read from `path`; any number of ranks may have written it.
@@ -146,6 +153,7 @@ class TrainingSession:
         ahead = self.overlap is not None and self.overlap.ready
         self.actor.step = (self.iteration + ahead) * self.config.ppo.horizon
         self.recent.extend((score, length) for score, length in meta["recent"])
+        self.judge.restore(meta["judged"])
         self.saved = path
         if anew:
             self.begin_episodes()

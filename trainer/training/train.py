@@ -19,6 +19,7 @@ from trainer.results.report import REPORT, write_report
 from trainer.rollout.actor import collect
 from trainer.rollout.faults import first_fault
 from trainer.runs import checkpoint
+from trainer.runs.evaluation import JUDGED
 from trainer.runs.folder import open_folder
 from trainer.training.build import Plan, build, decide
 from trainer.training.initial import resolved
@@ -154,15 +155,29 @@ def loop(session: TrainingSession, folder: Path, log: RunLog | NoLog, interrupt:
             raise
         except LearningError as error:
             raise LearningError(explain(session, error)) from None
-        log.iteration(session.step, metrics)
-        asked, session.stopped, due = ranks.any(interrupt.asked or log.reader_gone, session.stopped,
-                                                time.perf_counter() - saved_at >= config.run.checkpoint_seconds)
+        judged = judge(session, lambda: interrupt.asked)
+        log.iteration(session.step, metrics | judged)
+        due = time.perf_counter() - saved_at >= config.run.checkpoint_seconds or (bool(judged) and session.step < stop)
+        asked, session.stopped, due = ranks.any(interrupt.asked or log.reader_gone, session.stopped, due)
         if due:
             save(session, folder, log)
             saved_at = time.perf_counter()
     save(session, folder, log)
     interrupt.asked |= asked
     return session.step >= end and not session.stopped
+
+
+def judge(session: TrainingSession, stop: Callable[[], bool]) -> dict[str, float]:
+    """Judge the policy if that is due; returns the score as a metric, or {}. Rank 0 judges, and the others need no score.
+
+    stop: a judgment ends without a score when it returns True.
+    """
+    if session.ranks.rank or stop() or not session.judge.is_due(session.step):
+        return {}
+    begin = time.perf_counter()
+    score = session.judge.judge(session.policy, session.step, stop)
+    session.seconds += time.perf_counter() - begin
+    return {} if score is None else {JUDGED: score}
 
 
 def explain(session: TrainingSession, error: LearningError) -> str:

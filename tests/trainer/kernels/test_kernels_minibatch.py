@@ -23,7 +23,7 @@ def draw(steps=9, environments=40, sequences=13, actions=4, masked=False, weighe
     if masked:
         mask.scatter_(2, action[..., None].long(), 1)
     rollout = Rollout(mask, action, -torch.rand(shape) * 2, torch.randn(shape), torch.randn(shape) * 3 + 1,
-                      (torch.rand(shape) < 0.1).float(), (torch.rand(shape) < 0.1).float())
+                      torch.randn(shape) * 2, (torch.rand(shape) < 0.1).float(), (torch.rand(shape) < 0.1).float())
     order, position = torch.stack([torch.randperm(environments)[:sequences] for _ in range(3)]), torch.tensor([1, 7])
     statistics = None
     if joint:

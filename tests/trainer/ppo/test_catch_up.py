@@ -135,10 +135,15 @@ def test_v_trace_before_each_minibatch_multiplies_its_ratios_with_those_of_the_o
     made = collected(vtrace=True, epochs=2, learning_rate=0.05)
     learner, storage, ppo = made.learner, made.storage, made.config.ppo
     learner.update()
-    assert (learner.ratio - 1).abs().max() > 0.01
-    learner._estimate_again(storage.reward[1:])
-    wanted = kernels.advantages(storage.reward[1:], storage.terminated[1:], storage.truncated[1:], storage.valid, storage.value,
-                                ppo.gamma, ppo.gae_lambda, learner.ratio * learner.catch_up.lag)
-    assert torch.equal(learner.advantage, wanted)
+    ratio, lag = learner.vtrace.ratio, learner.catch_up.lag
+    assert (ratio - 1).abs().max() > 0.01 and (lag - 1).abs().max() > 0.01
+    learner._estimate(storage.reward[1:])
+    ends = storage.terminated[1:], storage.truncated[1:], storage.valid, storage.value
+    wanted = kernels.advantages(storage.reward[1:], *ends, ppo.gamma, ppo.gae_lambda, ratio * lag)
+    assert torch.equal(learner.value_error, wanted)
+    # The loss has the ratio to the present policy at the start; the advantages have that of this policy to the one that played.
+    plain = kernels.advantages(storage.reward[1:], *ends, ppo.gamma, 0.0)  # one step's errors
+    plain[:-1] += ppo.gamma * ppo.gae_lambda * ((1 - ends[0]) * (1 - ends[1]))[:-1] * wanted[1:] * storage.valid[:-1]
+    torch.testing.assert_close(learner.advantage, plain * lag.clamp(max=ppo.rho_clip))
     made.close()
 

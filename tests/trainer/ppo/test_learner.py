@@ -9,7 +9,6 @@ import pytest
 import torch
 from trainer_support import same
 
-from trainer import kernels
 from trainer.config import Config, EnvConfig, PolicyConfig, PPOConfig, RunConfig
 from trainer.errors import ConfigError, LearningError
 from trainer.ppo import losses as losses_module
@@ -72,21 +71,24 @@ def test_a_learning_rate_of_zero_keeps_every_ratio_at_one(settings, device):
     assert metrics["grad_norm"] > 0
 
 
-def test_accumulated_gradients_are_the_mean_of_their_minibatches_and_one_step():
-    made = collected(accumulate=4, max_grad_norm=1e9)
+@pytest.mark.parametrize("accumulate", [2, 4])
+def test_accumulated_minibatches_are_one_minibatch(accumulate):
+    """Their advantages are normalized together, and every valid step counts the same, in whichever minibatch it is."""
+    made = collected(accumulate=accumulate, max_grad_norm=1e9)
+    made.storage.truncated[3:6, : N // 3] = 1  # minibatches with fewer valid steps than others
+    made.learner.set_rate(0.0)
     minibatches = watched(made)
     policy, storage = made.policy, made.storage
-    before = {name: parameter.clone() for name, parameter in policy.named_parameters()}
     made.learner.update()
+    assert len(minibatches) == 4
+    together = functools.reduce(operator.iadd, minibatches[-accumulate:], [])  # those of the last step
     got = {name: parameter.grad.clone() for name, parameter in policy.named_parameters()}
-    policy.load_state_dict(before)
     policy.zero_grad()
-    for sequences in minibatches:
-        loss, _, _ = losses(policy, select(policy, storage, made.learner.advantage, torch.tensor(sequences)), made.config.ppo)
-        (loss / 4).backward()
+    batch = select(policy, storage, made.learner.advantage, torch.tensor(together))
+    assert len(set(batch.valid.unflatten(1, (accumulate, -1)).sum((0, 2)).tolist())) > 1
+    losses(policy, batch, made.config.ppo)[0].backward()
     for name, parameter in policy.named_parameters():
         torch.testing.assert_close(got[name], parameter.grad, msg=name)
-    assert len(minibatches) == 4
 
 
 def test_the_gradient_s_length_is_that_of_the_optimizer_s_steps():
@@ -139,18 +141,52 @@ def test_the_loss_uses_the_present_weight_of_the_entropy():
 
 
 def test_v_trace_estimates_advantages_again_with_the_present_ratios():
-    made = collected(epochs=2, vtrace=True, rho_clip=0.9, c_clip=0.8, learning_rate=0.05)
-    storage, settings = made.storage, made.config.ppo
-    made.learner.update()
-    ratio = made.learner.ratio
+    """Targets v_t = V_t + rho_t delta_t + gamma c_t (v_{t+1} - V_{t+1}); advantages r_t + gamma v_{t+1} - V_t, without rho."""
+    made = collected(epochs=2, vtrace=True, rho_clip=0.9, c_clip=0.8, learning_rate=0.05, gae_lambda=1.0)
+    storage, gamma, learner = made.storage, made.config.ppo.gamma, made.learner
+    learner.update()
+    ratio = learner.vtrace.ratio
     assert (ratio - 1).abs().max() > 0.05
-    wanted = kernels.advantages(storage.reward[1:], storage.terminated[1:], storage.truncated[1:], storage.valid, storage.value,
-                                settings.gamma, settings.gae_lambda, ratio, 0.9, 0.8)
     estimates = []
-    made.learner.minibatch = lambda first, last: estimates.append(made.learner.advantage.clone())
-    made.learner._epoch(storage.reward[1:], 0)
-    assert torch.equal(estimates[0], wanted)
-    assert not torch.equal(wanted, storage.advantages(storage.reward[1:], settings.gamma, settings.gae_lambda))
+    learner.minibatch = lambda first, last: estimates.append((learner.advantage.clone(), learner.value_error.clone()))
+    learner._epoch(storage.reward[1:], 0)
+    advantage, value_error = estimates[0]
+    following = torch.zeros(N)  # v_{t+1} - V_{t+1}
+    for t in reversed(range(T)):
+        inside = (1 - storage.terminated[t + 1]) * (1 - storage.truncated[t + 1])
+        delta = storage.reward[t + 1] + gamma * (1 - storage.terminated[t + 1]) * storage.value[t + 1] - storage.value[t]
+        torch.testing.assert_close(advantage[t], (delta + gamma * inside * following) * storage.valid[t])
+        following = (ratio[t].clamp(max=0.9) * delta + gamma * inside * ratio[t].clamp(max=0.8) * following) * storage.valid[t]
+        torch.testing.assert_close(value_error[t], following)
+    assert not torch.equal(advantage, value_error)
+
+
+@pytest.mark.parametrize("settings", [{"gae_lambda": 0.9}, {"priority_alpha": 1.0}, {"accumulate": 2, "epochs": 2}])
+def test_v_trace_with_ratios_of_one_is_generalized_advantage_estimation(settings):
+    made, plain = collected(vtrace=True, **settings), collected(**settings)
+    for one in (made, plain):
+        one.learner.set_rate(0.0)
+        one.learner.update()
+    for estimate in (made.learner.advantage, made.learner.value_error):
+        torch.testing.assert_close(estimate, plain.learner.advantage, rtol=1e-4, atol=1e-5)
+
+
+def test_v_trace_has_no_effect_in_a_single_epoch_without_priorities():
+    made, plain = (collected(vtrace=vtrace, max_grad_norm=1e9) for vtrace in (True, False))
+    for one in (made, plain):
+        one.learner.update()
+    assert (made.learner.vtrace.ratio - 1).abs().max() > 0
+    for one, other in zip(made.policy.parameters(), plain.policy.parameters(), strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-3, atol=1e-4)
+
+
+def test_the_value_learns_the_targets_of_v_trace(device):
+    made = collected(vtrace=True, device=device, value_clip=0.0, entropy_coef=0.0)
+    made.learner.set_rate(0.0)
+    made.learner.vtrace.estimate = lambda reward, lag, advantage: (advantage.fill_(1.0), made.learner.value_error.fill_(3.0))
+    metrics = made.learner.update()
+    assert metrics["loss_value"] == pytest.approx(0.5 * 3.0 ** 2)
+    assert metrics["loss_policy"] == pytest.approx(0, abs=1e-6)
 
 
 def test_sequences_with_large_advantages_are_drawn_more_often_with_less_weight():
@@ -159,17 +195,77 @@ def test_sequences_with_large_advantages_are_drawn_more_often_with_less_weight()
     made.learner.advantage[:, 3] = 1.0
     made.storage.terminated.zero_()
     made.storage.truncated.zero_()
-    counts, weights = torch.zeros(N), {}
+    counts, seen, prioritized = torch.zeros(N), 0, made.learner.prioritized
     for _ in range(2000):
-        made.learner.probability = None
-        drawn = made.learner._prioritized()
+        prioritized.begin()
+        prioritized.draw(made.learner.advantage)
+        drawn, weight = prioritized.order[0], prioritized.weights[0]
         counts += torch.bincount(drawn, minlength=N)
-        weights |= {number: weight for number, weight in zip(drawn.tolist(), made.learner.weight.tolist(), strict=True)
-                    if len(set(drawn.tolist())) > 1 and 3 in drawn.tolist()}
+        assert weight.mean().item() == pytest.approx(1)
+        if (drawn == 3).any() and (drawn != 3).any():
+            seen += 1
+            assert weight[drawn == 3][0] / weight[drawn != 3][0] == pytest.approx(0.1, rel=1e-3)  # (N p)^-1
     share = counts / counts.sum()
     assert share[3] == pytest.approx(1 / (1 + 15 * 0.1), abs=0.03)   # |A|^1 over the sum
     assert share[[k for k in range(N) if k != 3]].std() < 0.01
-    assert weights[3] == pytest.approx(0.1, rel=1e-3) and weights[0] == 1.0  # (N p)^-1 over the largest
+    assert seen > 100
+
+
+@pytest.mark.parametrize("accumulate", [1, 2])
+def test_the_loss_of_drawn_sequences_has_weighted_statistics_and_is_divided_by_the_sum_of_the_weights(accumulate):
+    made = collected(priority_alpha=1.0, priority_beta=0.7, accumulate=accumulate, value_clip=0.0, entropy_coef=0.0)
+    made.storage.truncated[3:6, : N // 3] = 1
+    made.learner.set_rate(0.0)
+    made.learner.update()
+    learner, storage, numbers = made.learner, made.storage, made.learner.order.flatten()
+    size = ((learner.advantage.abs() * storage.valid).sum(0) / storage.valid.sum(0)).double() + 1e-6
+    weight = ((size / size.sum()).pow(-0.7)[numbers] * storage.valid[:, numbers]).double()  # (T, sequences), of any scale
+    advantage, total = learner.advantage[:, numbers].double(), weight.sum()
+    mean = (weight * advantage).sum() / total
+    normal = (advantage - mean) / (weight * (advantage - mean).square()).sum().div(total).sqrt()
+    table, names = learner.diagnostics.table[:learner.diagnostics.done], learner.diagnostics.names
+    policy, value = (table[-accumulate:, names.index(f"loss_{name}")].mean().item() for name in ("policy", "value"))
+    assert policy == pytest.approx(-(weight * normal).sum().div(total).item(), abs=1e-5)  # the ratios are 1
+    assert value == pytest.approx(0.5 * (weight * advantage.square()).sum().div(total).item(), rel=1e-4)
+
+
+def test_muon_steps_the_hidden_matrices_and_each_gate_by_itself():
+    made = collected(optimizer="muon")
+    adam, muon = made.learner.optimizers.parts
+    policy = made.policy
+    assert all(one is wanted for one, wanted in zip(muon.parameters(), (policy.input, policy.recurrent), strict=True))
+    assert any(one is policy.encoder.weight for one in adam.parameters())
+    before = policy.recurrent.detach().clone()
+    made.learner.update()
+    assert not torch.equal(before, policy.recurrent)
+    made.learner.optimizers.set_rate(1.0)
+    policy.recurrent.grad[: policy.core_size] *= 1e-3  # one gate's gradient is much smaller: its step is as long
+    before, state = policy.recurrent.detach().clone(), muon.state(policy.recurrent)
+    muon.restore(policy.recurrent, {"momentum_buffer": torch.zeros_like(state["momentum_buffer"])})
+    muon.step()
+    lengths = [gate.norm().item() for gate in (policy.recurrent - before).chunk(4)]
+    assert min(lengths) > 0.5 * max(lengths)
+
+
+@pytest.mark.parametrize(("memory", "fused"), [("lstm", {"input": 4, "recurrent": 4}), ("none", {"layer.weight": 1}),
+                                               ("mingru", {"core.0.weight": 2})])
+def test_the_matrices_of_every_memory_are_split_at_its_gates(memory, fused):
+    optimizers = make_session(config(policy={"memory": memory}, optimizer="muon")).learner.optimizers
+    assert {optimizers.names[whole]: len(matrices) for whole, matrices in optimizers.parts[1].fused} == fused
+
+
+def test_a_run_whose_muon_stepped_the_encoder_goes_on(tmp_path):
+    made = make_session(config(optimizer="muon"))
+    iterate(made)
+    tensors, meta, _ = checkpoint.load(made.save(tmp_path))
+    place = "optimizer.encoder.weight."
+    old = {name: tensor for name, tensor in tensors.items() if not name.startswith(place)}
+    old[f"{place}momentum_buffer"] = tensors[f"{place}exp_avg"]
+    path = checkpoint.save(tmp_path / "old", meta["iteration"], old, meta, score=None)
+    resumed = make_session(config(optimizer="muon"), resume=path)
+    same(resumed.policy.state_dict(), made.policy.state_dict())
+    iterate(resumed)
+    assert torch.equal(resumed.learner.state()["encoder.weight.step"], torch.tensor(float(resumed.learner.diagnostics.done)))
 
 
 OPTIONS = {

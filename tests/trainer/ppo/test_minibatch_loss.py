@@ -38,6 +38,8 @@ def made(game="cartpole", policy=(), ppo=(), precision="bfloat16"):
     torch.manual_seed(1)
     with torch.no_grad():  # ratios, values and advantages as in later minibatches
         session.learner.advantage.normal_()
+        if session.learner.vtrace is not None:
+            session.learner.value_error.normal_()
         for one in (session.storage.log_prob, session.storage.value):
             one.add_(torch.randn_like(one) * 0.2)
     return session
@@ -48,15 +50,14 @@ def loss_of(session, *, statistics=None, signal=None, own=None):
     learner, policy = session.learner, session.policy
     order = torch.randperm(16, generator=torch.Generator().manual_seed(2)).view(2, 8)
     weight = None if learner.weight is None else torch.linspace(0.1, 1, 8)
-    if learner.ratio is not None:
-        learner.ratio.fill_(1.0)
+    ratios = None if learner.vtrace is None else learner.vtrace.ratio.fill_(1.0)
     loss = minibatch_loss(policy, session.storage, learner.advantage, order, torch.tensor([1, 3]), session.config.ppo,
-                          torch.tensor(0.02), weight=weight, statistics=statistics, signal=signal, ratios=learner.ratio,
-                          own=own)
+                          torch.tensor(0.02), value_error=learner.value_error, weight=weight, statistics=statistics,
+                          signal=signal, ratios=ratios, own=own)
     for parameter in policy.parameters():
         parameter.grad = None
     loss.root.backward(loss.gradient)
-    return loss, [parameter.grad for parameter in policy.parameters()], learner.ratio
+    return loss, [parameter.grad for parameter in policy.parameters()], ratios
 
 
 @pytest.mark.parametrize("joint", [False, True], ids=["its own statistics", "those of all ranks"])

@@ -36,7 +36,7 @@ def stand_in(config, folder, watch, before=lambda config: None):
     """A trial of ten iterations whose score grows linearly; `before` may raise."""
     before(config)
     for k in range(1, 11):
-        watch({"step": k * 1000, "seconds": 6.0 * k * config.ppo.epochs, "score_mean": quality(config) * k / 10})
+        watch({"step": k * 1000, "seconds": 6.0 * k * config.ppo.epochs, "score_judged": quality(config) * k / 10})
     return Outcome(quality(config), 1.5)
 
 

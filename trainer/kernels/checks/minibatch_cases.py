@@ -29,7 +29,7 @@ def ppo_loss(make: Inputs, rows: int, weighed: bool = False):
     action_mask = make.action_mask(T * count, 5).view(T, count, 5) if weighed else None
     if action_mask is not None:
         action_mask[..., 0] = 1
-    rollout = Rollout(action_mask, make.integers(1, T, count), make.uniform(T, count) - 2, *make.normal(2, T, count),
+    rollout = Rollout(action_mask, make.integers(1, T, count), make.uniform(T, count) - 2, *make.normal(3, T, count),
                       make.flags(T, count), make.flags(T, count))
     statistics = make.uniform(2, 3) + torch.tensor([rows * 2.0, 0.0, 0.5]).to(make.device)
     ratios = make.flags(T, count, share=0) if weighed else None

@@ -10,8 +10,8 @@ typedef struct {
     const int64_t *numbers;         /* (S,): the environment of each sequence */
     const float *out;               /* (T, S, A + 1): logits and values */
     const uint8_t *action_mask;     /* (T, N, A), or NULL */
-    const int32_t *action;          /* (T, N) as the following five */
-    const float *log_prob, *value, *advantage, *terminated, *truncated;
+    const int32_t *action;          /* (T, N) as the following six */
+    const float *log_prob, *value, *advantage, *value_error, *terminated, *truncated;
     const float *weight;            /* (S,), or NULL */
     LossSettings settings;
     float *dout;                    /* (T, S, A + 1): OUT the gradient */
@@ -90,7 +90,7 @@ static inline void loss_row(const Loss *s, LossRows *r, long k, long sequence, f
     const int known = action >= 0 && action < actions && (!r->action_mask || r->action_mask[at * actions + action]);
     const float chosen = known ? row[action] - r->most[k] : ROW_LOG(0.0f);
     const float weight = s->weight ? s->weight[sequence] : 1.0f;
-    const LossStep old = {s->log_prob[at], s->value[at], s->advantage[at], loss_valid(s, at), weight};
+    const LossStep old = {s->log_prob[at], s->value[at], s->advantage[at], s->value_error[at], loss_valid(s, at), weight};
     const LossGradient g = row_loss(&s->settings, old, total == 0.0f ? 0.0f : chosen - log_total,
                                     total == 0.0f ? 0.0f : log_total - r->weighted[k] / total, row[actions]);
     r->dlog_prob[k] = g.dlog_prob;

@@ -28,6 +28,7 @@ cdef extern from "cpu.h" nogil:
         const float* log_prob
         const float* value
         const float* advantage
+        const float* value_error
         const float* terminated
         const float* truncated
         const float* weight
@@ -76,12 +77,13 @@ def ppo_loss(out, stored, numbers, statistics, weight, float entropy_coef, float
     cdef Loss s
     cdef long t, k
     cdef int threads = torch.get_num_threads()
-    action_mask, action, log_prob, value, advantage, terminated, truncated = stored
+    action_mask, action, log_prob, value, advantage, value_error, terminated, truncated = stored
     s.steps, s.sequences, s.actions, s.environments = out.shape[0], out.shape[1], out.shape[2] - 1, action.shape[1]
     s.numbers, s.out = <const int64_t*>address(numbers), <const float*>address(out)
     s.action_mask = <const uint8_t*>address(action_mask)
     s.action, s.log_prob = <const int32_t*>address(action), <const float*>address(log_prob)
     s.value, s.advantage = <const float*>address(value), <const float*>address(advantage)
+    s.value_error = <const float*>address(value_error)
     s.terminated, s.truncated = <const float*>address(terminated), <const float*>address(truncated)
     s.weight, s.dout, s.ratios = <const float*>address(weight), <float*>address(dout), <float*>address(ratios)
     s.settings.clip, s.settings.value_clip, s.settings.value_coef = clip, value_clip, value_coef

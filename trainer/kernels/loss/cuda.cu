@@ -49,10 +49,10 @@ SELECT(16, Bytes16)
  * dout: OUT like `out`. parts: OUT 5 rows, each step's parts of LossGradient. ratios: OUT of these sequences; or NULL. */
 extern "C" __global__ void __launch_bounds__(128, 8) ppo_loss(
     const float *out, const uint8_t *action_mask, const int32_t *action, const float *log_prob, const float *value,
-    const float *advantage, const float *terminated, const float *truncated, const float *statistics, const float *weight,
-    const float *entropy_coef, const int64 *order, const int64 *position, float *dout, float *parts, float *ratios,
-    int64 steps, int64 environments, int64 sequences, int64 actions, float clip, float value_clip, float value_coef,
-    float scale) {
+    const float *advantage, const float *value_error, const float *terminated, const float *truncated,
+    const float *statistics, const float *weight, const float *entropy_coef, const int64 *order, const int64 *position,
+    float *dout, float *parts, float *ratios, int64 steps, int64 environments, int64 sequences, int64 actions, float clip,
+    float value_clip, float value_coef, float scale) {
     const int64 *numbers = order + position[0] * sequences;
     const float *statistic = statistics + position[0] * 3;
     const LossSettings settings = {clip, value_clip, value_coef, *entropy_coef, scale,
@@ -65,7 +65,8 @@ extern "C" __global__ void __launch_bounds__(128, 8) ppo_loss(
         const uint8_t *possible = action_mask ? action_mask + at * actions : nullptr;
         float over = terminated[at] > truncated[at] ? terminated[at] : truncated[at], new_log_prob, entropy;
         row_categorical(row, possible, (int)actions, action[at], &new_log_prob, &entropy);
-        const LossStep old = {log_prob[at], value[at], advantage[at], 1.0f - over, weight ? weight[k % sequences] : 1.0f};
+        const LossStep old = {log_prob[at],       value[at],   advantage[at],
+                              value_error[at],    1.0f - over, weight ? weight[k % sequences] : 1.0f};
         const LossGradient g = row_loss(&settings, old, new_log_prob, entropy, row[actions]);
         row_categorical_backward(row, possible, (int)actions, action[at], g.dlog_prob, g.dentropy, dout + k * (actions + 1));
         dout[k * (actions + 1) + actions] = g.dvalue;

@@ -19,7 +19,8 @@ class Gradient(NamedTuple):
     """The result of a kernel of the loss."""
 
     gradient: torch.Tensor  # of the loss, by the policy's outputs
-    parts: torch.Tensor     # (5, L) float32, whose sums over L are the numbers named in PARTS
+    parts: torch.Tensor     # (5, L) float32, whose sums over L are the numbers called `names`
+    names = PARTS
 
 
 def ppo_loss(out, rollout: Rollout, *arguments, precision: torch.dtype, **numbers) -> Gradient | None:

@@ -22,14 +22,15 @@ class Rollout(NamedTuple):
     action: torch.Tensor              # (T, N) int32
     log_prob: torch.Tensor            # (T, N) float32, as the following ones
     value: torch.Tensor
-    advantage: torch.Tensor
+    advantage: torch.Tensor           # of the policy's loss
+    value_error: torch.Tensor         # the value's target minus the value
     terminated: torch.Tensor
     truncated: torch.Tensor
 
     @classmethod
-    def of(cls, storage, advantage) -> "Rollout":
-        """The rollout in a storage, with these advantages (T, N)."""
-        return cls(storage.action_mask, storage.action, storage.log_prob, storage.value[:-1], advantage,
+    def of(cls, storage, advantage, value_error) -> "Rollout":
+        """The rollout in a storage, with these advantages and errors (T, N)."""
+        return cls(storage.action_mask, storage.action, storage.log_prob, storage.value[:-1], advantage, value_error,
                    storage.terminated[:-1], storage.truncated[:-1])
 
 
@@ -68,13 +69,14 @@ def terms(log_prob, entropies, value, batch, clip: float, value_clip: float, joi
 
     With r the new probability of an action over the old one, the policy loss is -min(r A, clip(r, 1 - clip, 1 + clip) A)
     (equation 7). The value loss is half the squared error of the new value, or of the new value clipped to within value_clip
-    of the old value, whichever is larger. Each sequence has its weight in the means of policy loss and value loss.
+    of the old value, whichever is larger. Each sequence has its weight in the means of policy loss and value loss. The weights
+    have a mean of 1 over the valid steps, and `joint` is of the weighted advantages.
 
     log_prob, entropies, value: (T, S), of the present policy, with gradients.
-    batch: has log_prob, value, advantage and valid (T, S) of the rollout; the `weight` (S,) of each sequence, or None; and
-        `signal` (), a factor of the advantages, or None.
-    joint: statistics of the advantages over all ranks, if the batch is this rank's part of a minibatch. The results are then
-        this rank's shares, which add up to those of the minibatch.
+    batch: has log_prob, value, advantage, value_error and valid (T, S) of the rollout; the `weight` (S,) of each sequence, or
+        None; and `signal` (), a factor of the advantages, or None.
+    joint: statistics of the advantages over more than the batch, if that is a rank's part of a minibatch, or one of several
+        minibatches of a step. The results are then its shares, which add up to those of the whole.
     """
     ratio = (log_prob - batch.log_prob).exp()
     advantage = normalize(batch.advantage, batch.valid, joint)
@@ -84,7 +86,7 @@ def terms(log_prob, entropies, value, batch, clip: float, value_clip: float, joi
     clipped = ratio.clamp(1 - clip, 1 + clip)
     policy = masked_mean(-torch.minimum(ratio * advantage, clipped * advantage), batch.valid, joint)
 
-    target = batch.value + batch.advantage
+    target = batch.value + batch.value_error
     error = (value - target).square()
     if value_clip > 0:
         clipped_value = batch.value + (value - batch.value).clamp(-value_clip, value_clip)
@@ -109,6 +111,7 @@ class _Batch(NamedTuple):
     log_prob: torch.Tensor
     value: torch.Tensor
     advantage: torch.Tensor
+    value_error: torch.Tensor
     valid: torch.Tensor
     weight: torch.Tensor | None
     signal: None = None

@@ -14,9 +14,10 @@ typedef struct {
     float count, mean, deviation;                            /* valid steps, and their advantages */
 } LossSettings;
 
-/* What the rollout has stored of a step, and the weight of its sequence. valid: 1, or 0 if the environment only reset. */
+/* What the rollout has stored of a step, and the weight of its sequence. value_error: the value's target minus the value. valid: 1,
+ * or 0 if the environment only reset. */
 typedef struct {
-    float log_prob, value, advantage, valid, weight;
+    float log_prob, value, advantage, value_error, valid, weight;
 } LossStep;
 
 /* The gradients by the action's log-probability, by the entropy and by the value; the new probability of the action over the
@@ -37,7 +38,7 @@ ROW LossGradient row_loss(const LossSettings *s, LossStep old, float log_prob, f
     r.dlog_prob = (clipped == ratio || lower ? -gain * ratio * share : 0.0f) * s->scale;
     r.dentropy = -s->entropy_coef * share * s->scale;
 
-    const float target = old.value + old.advantage, error = value - target, change = value - old.value;
+    const float target = old.value + old.value_error, error = value - target, change = value - old.value;
     float square = error * error, dvalue = 2.0f * error;
     if (s->value_clip > 0.0f) { /* where both errors are equal, each has half of the gradient, as in torch.maximum */
         const float limited = change < -s->value_clip ? -s->value_clip : change > s->value_clip ? s->value_clip : change;

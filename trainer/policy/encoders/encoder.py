@@ -27,6 +27,10 @@ class Encoder(nn.Module, ABC):
     def initialize(self) -> None:
         """Set the parameters: orthogonal weights, as usual for PPO."""
 
+    def input_weights(self) -> list[nn.Parameter]:
+        """The weights that read observations: by default the first one of two or more dimensions."""
+        return [parameter for parameter in self.parameters() if parameter.ndim > 1][:1]
+
     def reads_bytes(self, precision: torch.dtype) -> bool:
         """True if `forward` and `step` read observations in uint8 too, which are not scaled, for products in `precision`."""
         return False

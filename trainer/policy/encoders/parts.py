@@ -48,6 +48,9 @@ class Parts(Encoder):
         nn.init.orthogonal_(self.layer.weight, math.sqrt(2))
         nn.init.zeros_(self.layer.bias)
 
+    def input_weights(self):
+        return [self.layer.weight] if len(self.numbers) or len(self.cells) else []
+
     def cast(self, dtype: torch.dtype) -> dict[str, torch.Tensor]:
         weights = {"encoder": self.layer.weight.t().to(dtype), "encoder_bias": self.layer.bias.to(dtype)}
         for index, picture in enumerate(self.pictures):

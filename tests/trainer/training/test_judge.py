@@ -1,0 +1,128 @@
+"""Judgments during a training: one whole episode in each of some environments picks the best checkpoint."""
+
+import json
+from dataclasses import replace
+
+import pytest
+from trainer_support import ROLLOUT, config, same
+
+from trainer.config import Config, RunConfig
+from trainer.config.config import overlay
+from trainer.errors import ConfigError
+from trainer.play import evaluate
+from trainer.policy.load import load_run
+from trainer.runs import checkpoint
+from trainer.runs.checkpoint_file import read
+from trainer.runs.evaluation import JUDGED, JUDGMENTS
+from trainer.training import judge as judge_module
+from trainer.training import train
+from trainer.training.build import make_session
+from trainer.training.judge import SEED, SHARE, Judge
+
+
+def entries(folder):
+    return [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    return train.train(config(tmp_path_factory.mktemp("judged") / "run"))
+
+
+def test_the_best_checkpoint_has_the_mean_of_one_whole_episode_in_each_of_64_environments(run):
+    _, envelope = read(run / checkpoint.BEST)
+    judged = {entry["step"]: entry[JUDGED] for entry in entries(run) if JUDGED in entry}
+    assert envelope["score"] == max(judged.values()) == judged[envelope["step"]]
+    _, policy, settings = load_run(run / checkpoint.BEST, "cpu")
+    played = evaluate.play(policy, settings.game, settings.env, episodes=64, seed=settings.run.seed + SEED)
+    assert played.returns.mean() == envelope["score"]
+
+
+def test_the_end_of_a_training_is_judged(run):
+    assert JUDGED in entries(run)[-1]
+
+
+def test_judgments_change_no_weight(run, tmp_path):
+    without = train.train(config(tmp_path / "without", judge_episodes=0))
+    same(*(checkpoint.load(checkpoint.latest(folder)).tensors for folder in (run, without)))
+    assert not any(JUDGED in entry for entry in entries(without))
+    assert checkpoint.best_score(without) == max(entry["score_mean"] for entry in entries(without))
+
+
+def test_a_resumed_run_judges_at_the_same_steps_with_the_same_scores(run, tmp_path):
+    parts = train.train(config(tmp_path / "parts", stop_at=3 * ROLLOUT))
+    train.train(config(parts, resume=str(parts)))
+    judged = [{entry["step"]: entry[JUDGED] for entry in entries(folder) if JUDGED in entry} for folder in (run, parts)]
+    judged[1].pop(3 * ROLLOUT)  # its first part ended there
+    assert {step: score for step, score in judged[0].items() if step != 3 * ROLLOUT} == judged[1]
+
+
+def test_a_run_from_before_judgments_goes_on_by_its_recent_episodes(tmp_path):
+    folder = train.train(config(tmp_path / "run", stop_at=3 * ROLLOUT, judge_episodes=0))
+    tensors, meta, _ = checkpoint.load(checkpoint.latest(folder))
+    del meta["judged"], meta["config"]["run"]["judge_episodes"]
+    checkpoint.save(folder, 3 * ROLLOUT, tensors, meta, score=None)
+    saved = checkpoint.read_config(checkpoint.latest(folder))
+    train.train(replace(saved, run=replace(saved.run, resume=str(folder), stop_at=None)))
+    assert not any(JUDGED in entry for entry in entries(folder))
+    assert checkpoint.best_score(folder) == max(entry["score_mean"] for entry in entries(folder))
+
+
+@pytest.mark.parametrize("judged", [[1], [1, -1], [1, "2"], [1, 2, 3], None])
+def test_damaged_steps_of_judgments_are_named(run, judged):
+    path = checkpoint.latest(run)
+    with pytest.raises(checkpoint.CheckpointError, match="judged must be a list of two integers of at least 0"):
+        checkpoint.progress(path, checkpoint.read_meta(path) | {"judged": judged})
+
+
+def test_judgments_come_at_the_steps_of_rungs_while_their_steps_are_few():
+    settings = overlay(Config("cartpole"), {"env": {"num_envs": 10},
+                                            "ppo": {"horizon": 10, "minibatch": 100, "total_steps": 10_000}})
+    judge = Judge(settings)
+    steps = range(100, 10_001, 100)
+    assert [step for step in steps if judge.is_due(step)] == [500 * k for k in range(1, JUDGMENTS + 1)]
+    judge.spent, judge.last = 100, 25
+    assert [step for step in steps if judge.is_due(step)] == [step for step in range(500, 10_001, 500) if step >= SHARE * 125]
+    judge.spent = 10_000
+    assert [step for step in steps if judge.is_due(step)] == [10_000]
+
+
+def test_an_interrupt_ends_a_judgment_without_a_score(tmp_path):
+    session = make_session(config(tmp_path))
+    train.iterate(session)
+    calls = []
+    assert session.judge.judge(session.policy, session.step, lambda: calls.append(1) or len(calls) > 3) is None
+    assert len(calls) == 4 and session.judge.score_at(session.step) is None and session.judge.spent == 0
+    score = session.judge.judge(session.policy, session.step)
+    assert session.judge.score_at(session.step) == score and session.judge.score_at(session.step + 1) is None
+    assert session.judge.spent == session.judge.last > 64
+
+
+def test_an_interrupted_training_is_not_judged(tmp_path, monkeypatch):
+    class Interrupted(judge_module.Judge):
+        def is_due(self, step):
+            raise AssertionError("it must not be asked")
+    session = make_session(config(tmp_path))
+    session.judge = Interrupted(session.config)
+    assert train.judge(session, lambda: True) == {}
+
+
+def test_the_default_is_64_for_our_games_and_recent_episodes_for_others():
+    assert Config("pong").judges == 64
+    assert Config("gym:CartPole-v1").judges == 0
+    assert Config("gym:CartPole-v1", run=RunConfig(judge_episodes=8)).judges == 8
+    assert overlay(Config("go"), {"self_play": {"self_play": True}}).judges == 0
+
+
+def test_a_judgment_favours_no_short_episodes(tmp_path):
+    """At the beginning of a training all environments begin together, so the first ends are those of short episodes."""
+    session = make_session(overlay(config(tmp_path), {"env": {"num_envs": 256, "sticky": 0.0, "time_limit": 500},
+                                                      "ppo": {"horizon": 8, "minibatch": 512}}))
+    while session.score_mean() is None:
+        train.iterate(session)
+    assert session.judge.judge(session.policy, session.step) > 1.5 * session.score_mean()
+
+
+def test_bad_numbers_of_episodes_are_refused():
+    with pytest.raises(ConfigError, match="judge_episodes must be none, or an integer from 0 to 1,048,576, not -1"):
+        RunConfig(judge_episodes=-1)

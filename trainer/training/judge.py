@@ -1,0 +1,86 @@
+"""Judging a policy during its training: the scores that pick `best.safetensors` and prune the trials of a sweep.
+
+The recent episodes of a training do not do: environments side by side that began together end their short episodes first, so
+their mean is too low, and the more so the longer a good policy plays. Here each of some environments plays one whole episode,
+as in an evaluation: with sampled actions, the environment's settings, and seeds that training and evaluation do not have.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import torch
+
+from trainer.config import Config
+from trainer.config.sections import SEEDS
+from trainer.play import evaluate
+from trainer.policy.policy import Policy
+from trainer.runs.evaluation import JUDGMENTS
+
+SHARE = 40       # of the training's steps, one in so many is spent on judgments, and those of the one at the end
+SEED = 1 << 61   # added to the run's seed
+
+
+class Stopped(Exception):
+    """A judgment was stopped before its end."""
+
+
+@dataclass
+class Judge:
+    """Judges a policy at up to JUDGMENTS steps of a training, evenly spread, and at its end.
+
+    spent: environment steps of all judgments so far.
+    last: environment steps of the last one.
+    score, step: the mean raw return of the last judgment, and the training's step.
+    """
+
+    config: Config
+    spent: int = 0
+    last: int = 0
+    score: float | None = None
+    step: int = -1
+
+    def is_due(self, step: int) -> bool:
+        """True if a judgment is due after an iteration that ended at `step`. It decides by steps alone, not by a clock."""
+        if not self.config.judges:
+            return False
+        config, rollout = self.config, self.config.batch_steps
+        end = config.num_iterations * rollout
+        if step >= min(end, config.run.stop_at or end):
+            return True
+        interval = max(config.ppo.total_steps // JUDGMENTS, 1)
+        passed = step // interval > (step - rollout) // interval
+        return passed and SHARE * (self.spent + self.last) <= step
+
+    def judge(self, policy: Policy, step: int, stop: Callable[[], bool] = lambda: False) -> float | None:
+        """Play the episodes; returns their mean raw return, or None if `stop` returned True before their end.
+
+        Raises ConfigError if an environment does not end its episode.
+        """
+        config, run = self.config, self.config.run
+        env = replace(config.env, num_threads=torch.get_num_threads())
+        try:
+            played = evaluate.play(policy, config.game, env, episodes=config.judges, seed=(run.seed + SEED) % SEEDS,
+                                   tick=lambda *_: _go_on(stop))
+        except Stopped:
+            return None
+        self.last = int(played.lengths.sum())
+        self.spent += self.last
+        self.step, self.score = step, float(played.returns.mean())
+        return self.score
+
+    def state(self) -> list[int]:
+        """Numbers for a checkpoint."""
+        return [self.spent, self.last]
+
+    def restore(self, state: list[int]) -> None:
+        """Take the result of `state`."""
+        self.spent, self.last = state
+
+    def score_at(self, step: int) -> float | None:
+        """The score of a judgment at `step`, or None."""
+        return self.score if self.step == step else None
+
+
+def _go_on(stop: Callable[[], bool]) -> None:
+    if stop():
+        raise Stopped
