@@ -23,19 +23,25 @@ class Cartridge:
     MAKER = 210  # first row of the strip with the maker's name, which goes to the screen's end
 
     def __init__(self, name: str, mode: int = 0, difficulty: int = 0):
-        ALEInterface.setLoggerMode(LoggerMode.Error)
-        self.ale = ALEInterface()
-        self.ale.setInt("random_seed", 0)
-        self.ale.setInt("frame_skip", 1)
-        self.ale.setFloat("repeat_action_probability", 0.0)
-        self.ale.loadROM(roms.get_rom_path(name))
-        self.ale.setMode(mode)
-        self.ale.setDifficulty(difficulty)
+        self.ale = self.opened(name, mode, difficulty)
         self.actions = self.ale.getMinimalActionSet()
-        self.ale.reset_game()
         self.start = self.ale.cloneState(include_rng=True)
         self.before = self.ram = self.look()
         self.frames = 0
+
+    @staticmethod
+    def opened(name: str, mode: int, difficulty: int):
+        """What plays the cartridge, after its reset: the interface of ale-py, or another one with these methods."""
+        ALEInterface.setLoggerMode(LoggerMode.Error)
+        ale = ALEInterface()
+        ale.setInt("random_seed", 0)
+        ale.setInt("frame_skip", 1)
+        ale.setFloat("repeat_action_probability", 0.0)
+        ale.loadROM(roms.get_rom_path(name))
+        ale.setMode(mode)
+        ale.setDifficulty(difficulty)
+        ale.reset_game()
+        return ale
 
     def restart(self):
         """Go back to the state after the reset, which is faster than a new console; returns the cartridge."""

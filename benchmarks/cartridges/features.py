@@ -17,11 +17,15 @@ from envs_c.console.cartridges import PREFIX
 from trainer.results.published import more_features
 
 
-def open_cartridge(game: str):
-    """The cartridge of one of our games, or of the console's (atari:NAME), at its start. Raises ImportError without ale-py."""
+def open_cartridge(game: str, opened=None):
+    """The cartridge of one of our games, or of the console's (atari:NAME), at its start. Raises ImportError without ale-py.
+
+    opened: what plays the cartridge of one of our games, in place of ale-py: as `opened` of benchmarks/cartridges/console.py.
+    """
     if game.startswith(PREFIX):
         return importlib.import_module("benchmarks.cartridges.atari").AtariCartridge(game)
-    return importlib.import_module(f"benchmarks.cartridges.{game}").Cartridge()
+    cartridge = importlib.import_module(f"benchmarks.cartridges.{game}").Cartridge
+    return cartridge() if opened is None else type("Cartridge", (cartridge,), {"opened": staticmethod(opened)})()
 
 
 class Observer:

@@ -20,6 +20,8 @@ from benchmarks.cartridges.twins import TWINS
 from benchmarks.common import new_parser
 from benchmarks.likeness.table import END, write
 from benchmarks.transfer import table
+from envs_c.console.cartridges import PREFIX
+from envs_c.console.cartridges import table as console_table
 
 BEGIN = "<!-- written by python -m benchmarks.transfer -->"
 NAMES = 4  # columns that name a row: game, agent, view, sticky
@@ -43,10 +45,11 @@ def main(argv: list[str] | None = None) -> list[list[str]]:
         parser.error(f"--out must be a file with a line {BEGIN}, not {options.out}: add this line and {END}")
     options.runs = options.runs or list(TWINS)
     torch.set_num_threads(1)  # the policies are small
+    cartridges = [f"{PREFIX}{name}" for name in console_table()]
 
     def put(rows: list[list[str]]) -> None:
         if options.out:  # after each row: a command that is stopped loses nothing
-            write(options.out, table.COLUMNS, rows, list(TWINS), names=NAMES, begin=BEGIN)
+            write(options.out, table.COLUMNS, rows, [*TWINS, *cartridges], names=NAMES, begin=BEGIN)
     return table.print_rows(options, options.scores, put)
 
 

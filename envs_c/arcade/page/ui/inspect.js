@@ -57,8 +57,7 @@ export async function showInspect(place, entry) {
 function featureTable(game) {
   const names = game.about.features.flatMap((each) => Array.from({ length: each.count }, (_, index) =>
     ({ ...each, name: each.count > 1 ? `${each.name} ${index}` : each.name })));
-  const known = !game.about.views[game.settings.view].picture && names.length === game.size;
-  const rows = Array.from({ length: Math.min(known ? game.size : game.features().length, TABLE_ROWS) }, (_, index) => {
+  const rows = Array.from({ length: Math.min(game.featureSize, TABLE_ROWS) }, (_, index) => {
     const { name = `feature ${index}`, help = "", low = null, high = null } = names[index] ?? {};
     const bar = el("span", { class: "bar" }), value = el("span", { class: "value" });
     return { low, high, bar, value, row: el("div", { class: "row", title: help }, el("span", { class: "name" }, name),
