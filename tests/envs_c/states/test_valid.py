@@ -88,9 +88,12 @@ def test_an_environment_without_any_reset_has_no_struct(toy, values):
 
 @pytest.mark.parametrize("autoreset, lengths", [("next_step", [4, 4, 0, 4]), ("same_step", [4, 4, 0, 4])])
 def test_an_episode_that_had_ended_begins_again_also_in_environments_that_reset_in_the_same_step(toy, autoreset, lengths):
-    core, batch = played(toy, autoreset=autoreset, options={"wind": 0})
+    core, _ = played(toy, autoreset=autoreset, options={"wind": 0})
+    arrays = buffers(core)
+    batch = bind(core, arrays, 0, N)
     core.set_state(changed(core, cell=8, over=1))
     batch.step()
+    assert arrays["reward"][PLACE] == 0 and not arrays["terminated"].any()  # it only reset: no episode ended in this step
     memory = np.frombuffer(core.get_state(), np.uint8)[-N * core.stride:].reshape(N, -1)
     assert memory[:, :HEAD.itemsize].copy().view(HEAD)["episode_length"][:, 0].tolist() == lengths
     assert not core.over().any()
