@@ -2,11 +2,11 @@
 
 from libc.stdint cimport int32_t, uint8_t, uint16_t
 
-from envs_c.console.cartridge cimport cartridge_read, cartridge_write, rom_byte, switch_bank
+from envs_c.console.cartridge cimport K3F, cartridge_read, cartridge_write, rom_byte, switch_bank, switch_below
 from envs_c.console.riot cimport riot_read, riot_write
 from envs_c.console.tia cimport tia_forget, tia_read
 from envs_c.console.tia_rows cimport beam, tia_poke
-from envs_c.console.state cimport CLOCKS, LINE, OPEN, Console, Cpu, Drawing, Rom
+from envs_c.console.state cimport CLOCKS, LINE, NO_VSYNC, OPEN, Console, Cpu, Drawing, Rom
 
 
 cdef enum:
@@ -26,6 +26,8 @@ cdef inline int chip_read(Console* m, const Rom* rom, int address, int cycle, in
         return cartridge_read(m, rom, address, bus)
     if address & 0x80:
         return riot_read(m, address, cycle)
+    if rom.kind >= K3F:
+        switch_below(m, rom, address, -1)
     address &= 0x0F
     if address < 8:
         beam(&m.tia, 3 * cycle, picture_of(m))
@@ -57,6 +59,8 @@ cdef inline void chip_write(Console* m, const Rom* rom, int address, int value, 
     if address & 0x80:
         riot_write(m, address, value, cycle[0])
         return
+    if rom.kind >= K3F:
+        switch_below(m, rom, address, value)
     address &= 0x3F
     clock = 3 * cycle[0]
     if clock >= (m.last_line + 1) * CLOCKS:
@@ -67,12 +71,10 @@ cdef inline void chip_write(Console* m, const Rom* rom, int address, int value, 
         cycle[0] = (cycle[0] + LINE - 1) // LINE * LINE
     elif address == VSYNC:
         if value & 2:
-            if m.vsync < 0:
-                m.vsync = clock
-        elif m.vsync >= 0:
-            if clock - m.vsync >= CLOCKS:
-                m.done = 1
-            m.vsync = -1
+            m.vsync = clock + CLOCKS
+        elif clock >= m.vsync:
+            m.done = 1
+            m.vsync = NO_VSYNC
     else:
         if address == VBLANK:
             if m.vblank & 0x80 and not value & 0x80:

@@ -1,6 +1,6 @@
 """Cartridges: up to 4 KB plain, larger ones in banks that the program switches by reading or writing certain addresses.
 
-Some with F8, F6 and F4 also have 128 bytes of RAM: a write to 1000 to 107F stores, a read of 1080 to 10FF gives the byte.
+Cartridges with F8, F6 and F4 also have 128 bytes of RAM: a write to 1000 to 107F stores, a read of 1080 to 10FF gives the byte.
 A read of the first ones stores and gives the last byte of the bus; ale-py gives another one. Power-on leaves zeros, in ale-py
 other bytes.
 """
@@ -20,6 +20,8 @@ cdef enum Kind:
     F8SC      # F8, F6 and F4 with RAM
     F6SC
     F4SC
+    K3F       # 8 KB in four banks of 2 KB; a write of 0 .. 3 to 0000 to 003F puts one at 1000, the last one stays at 1800
+    UA        # 8 KB in two banks: an access to 0220 or 0240, which is one to the TIA too
 
 
 cdef inline void set_bank(Console* m, int bank) noexcept nogil:
@@ -40,10 +42,29 @@ cdef inline void insert(Console* m, const Rom* rom) noexcept nogil:
     elif rom.kind == E0:
         for k in range(8):
             m.slice[k] = <uint16_t>((4 + (k & 3)) * 1024)
+    elif rom.kind == K3F:
+        set_half(m, rom, 0, 0)
+        set_half(m, rom, 2, rom.size // 2048 - 1)
     elif rom.kind == FE:
         for k in range(4):
             m.slice[k] = <uint16_t>(4096 + k * 1024)
             m.slice[4 + k] = <uint16_t>(k * 1024)
+
+
+cdef inline void set_half(Console* m, const Rom* rom, int place, int bank) noexcept nogil:
+    """A bank of 2 KB in one half of the address space. place: 0, or 2 for the upper half."""
+    cdef int k
+    for k in range(place, place + 2):
+        m.slice[k] = m.slice[k + 4] = <uint16_t>((bank * 2048 + (k & 1) * 1024) % rom.size)
+
+
+cdef inline void switch_below(Console* m, const Rom* rom, int address, int value) noexcept nogil:
+    """An access to the TIA's part of the address space. value: what is written, -1 for a read."""
+    address &= 0x1FFF
+    if rom.kind == UA and (address == 0x220 or address == 0x240):
+        set_bank(m, address == 0x240)
+    elif rom.kind == K3F and value >= 0 and address <= 0x3F:
+        set_half(m, rom, 0, value)
 
 
 cdef inline uint8_t rom_byte(const Console* m, const Rom* rom, int address) noexcept nogil:

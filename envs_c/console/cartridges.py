@@ -27,14 +27,16 @@ LARGEST = 32 << 10  # bytes of a cartridge
 # number, first address that switches banks, first address that only reads the ROM
 KINDS = {"plain": (0, 0x2000, 0x1000), "F8": (1, 0x1FF8, 0x1000), "F6": (2, 0x1FF6, 0x1000), "F4": (3, 0x1FF4, 0x1000),
          "E0": (4, 0x1FE0, 0x1000), "FE": (5, 0x2000, 0x1000), "F8SC": (6, 0x1FF8, 0x1100), "F6SC": (7, 0x1FF6, 0x1100),
-         "F4SC": (8, 0x1FF4, 0x1100)}
+         "F4SC": (8, 0x1FF4, 0x1100), "3F": (9, 0x2000, 0x1000), "UA": (10, 0x2000, 0x1000)}
+ABSOLUTE = frozenset((0x0C, 0x2C, 0x8C, 0x8D, 0x8E, 0xAC, 0xAD, 0xAE, 0xCC, 0xCD, 0xCE))  # instructions with a whole address
 INSERTED = {}  # Game -> (ROM, key, facts): what recompiled/ takes
 # ALE's actions in ALE's order, which games.toml numbers
 ACTIONS = ("NOOP", "FIRE", "UP", "RIGHT", "LEFT", "DOWN", "UPRIGHT", "UPLEFT", "DOWNRIGHT", "DOWNLEFT", "UPFIRE", "RIGHTFIRE",
            "LEFTFIRE", "DOWNFIRE", "UPRIGHTFIRE", "UPLEFTFIRE", "DOWNRIGHTFIRE", "DOWNLEFTFIRE")
-UNKNOWN = {"kind": "", "start": "R8", "select": [], "modes": [0], "difficulties": [0], "actions": list(range(18)),
+UNKNOWN = {"kind": "", "idle": 60, "start": "R8", "select": [], "modes": [0], "difficulties": [0], "actions": list(range(18)),
            "ignored": [], "paddles": 0, "right_port": False, "last_line": 290, "top": 34, "height": 210, "comb": True,
-           "score": [], "wrap": 0, "lives": [], "lives_more": 0, "lives_stay": False, "over": []}
+           "score": [], "wrap": 0, "most_reward": 0, "blank": [], "lives": [], "lives_more": 0, "lives_rule": "now",
+           "lives_first": 0, "lives_tests": [], "lives_stay": False, "over": []}
 
 
 @functools.cache
@@ -196,7 +198,13 @@ def made(data: bytes, row: dict) -> tuple[bytes, dict]:
 def facts_of(row: dict) -> dict:
     """The facts that do not depend on a file. row: of the table."""
     return {**row, "steps": starts.steps(row["start"]), "modes": starts.modes(row),
-            "over": [[(address, values(text)) for address, text in tests] for tests in row["over"]]}
+            "blank": condition(row["blank"]), "lives_tests": condition(row["lives_tests"]),
+            "over": [condition(tests) for tests in row["over"]]}
+
+
+def condition(tests: list[list]) -> list[tuple[int, list[int], bool]]:
+    """Tests of games.toml as (address, values, before): before is True for the RAM before the frame."""
+    return [(address, values(text), bool(before)) for address, text, *before in tests]
 
 
 def values(text: str) -> list[int]:
@@ -212,7 +220,18 @@ def filled(data: bytes, kind: str) -> tuple[bytes, str]:
         data = (data * (2048 // len(data) + 1))[:2048]
     data = data.ljust(size, b"\0")
     if not kind:
-        kind = {8192: "F8", 16384: "F6", 32768: "F4"}.get(size, "plain")
-        if kind != "plain" and all(data[bank:bank + 128] == data[bank + 128:bank + 256] for bank in range(0, size, 4096)):
+        kind = kind_of_8k(data) if size == 8192 else {16384: "F6", 32768: "F4"}.get(size, "plain")
+        if kind in ("F8", "F6", "F4") and all(data[bank:bank + 128] == data[bank + 128:bank + 256] for bank in range(0, size, 4096)):
             kind += "SC"  # where RAM is, a ROM's bytes are of no use; makers wrote the same twice
     return data, kind
+
+
+def kind_of_8k(data: bytes) -> str:
+    """The kind of a cartridge of 8 KB: the one whose switches its instructions touch."""
+    addresses = [int.from_bytes(data[at + 1:at + 3], "little") & 0x1FFF for at in range(len(data) - 2) if data[at] in ABSOLUTE]
+    slices, banks = sum(0x1FE0 <= at <= 0x1FF7 for at in addresses), sum(0x1FF8 <= at <= 0x1FF9 for at in addresses)
+    if slices > banks + 2:
+        return "E0"
+    if banks == 0 and data.count(b"\x85\x3F") > 1:  # STA 3F
+        return "3F"
+    return "UA" if banks == 0 and b"\x8D\x40\x02" in data else "F8"  # STA 0240

@@ -4,13 +4,14 @@ A compiled cartridge executes the same instructions as `execute`, many at a time
 and at code that it does not know: code in RAM, and code that was not found.
 """
 
-from libc.stdint cimport int32_t, uint8_t, uint16_t
+from libc.stdint cimport int32_t, uint8_t, uint16_t, uintptr_t
 from libc.string cimport memcmp, memcpy
 
 from envs_c.console.bus cimport chip_read, chip_write
 from envs_c.console.cartridge cimport E0, switch_bank
 from envs_c.console.frame cimport INSTRUCTIONS, begin_frame, end_frame
 from envs_c.console.instructions cimport execute
+from envs_c.console.pokes cimport poke_of
 from envs_c.console.state cimport Console, Cpu, Rom
 
 
@@ -32,6 +33,22 @@ cdef inline int write_chip(Console* m, const Rom* rom, int address, int value, i
 
 cdef inline void touch_hot(Console* m, const Rom* rom, int address) noexcept nogil:
     switch_bank(m, rom, address)
+
+
+cdef inline dict places():
+    """The places of the fields that recompiled/prelude.h reads and writes, in bytes from the console's start."""
+    cdef Console m
+    cdef char* first = <char*>&m
+    return {"AT_RAM": <char*>&m.ram - first, "AT_SLICE": <char*>&m.slice - first, "AT_DONE": <char*>&m.done - first,
+            "AT_DRAWING": <char*>&m.drawing - first, "AT_SAME": <char*>&m.tia.same - first,
+            "AT_COLOUR": <char*>&m.tia.colour - first, "AT_TIMER": <char*>&m.timer - first,
+            "AT_SHIFT": <char*>&m.shift - first, "AT_TIMER_SET": <char*>&m.timer_set - first}
+
+
+cdef inline list addresses():
+    """Those of the functions that prelude.h calls: the three above, then that of each of the TIA's 64 registers, or 0."""
+    return [<uintptr_t>&read_chip, <uintptr_t>&write_chip, <uintptr_t>&touch_hot,
+            *[<uintptr_t>poke_of(register) for register in range(64)]]
 
 
 cdef inline int offset_of(const Console* m, int address) noexcept nogil:

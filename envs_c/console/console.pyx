@@ -13,17 +13,16 @@ from libc.stdint cimport uint8_t, uint16_t, uint64_t, uintptr_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
 
-from envs_c.console.compiled cimport read_chip, touch_hot, trace_frame, write_chip
-from envs_c.console.facts cimport is_over, lives_left, press, reward, start
-from envs_c.console.frame cimport draw_frame, play_frame, power_on
-from envs_c.console.pictures cimport Tables, colour, make_tables, shrink
-from envs_c.console.pokes cimport poke_of
+from envs_c.console.compiled cimport addresses, places, trace_frame
+from envs_c.console.facts cimport count_lives, is_over, lives_left, press, reward, start
+from envs_c.console.frame cimport play_frame, power_on
+from envs_c.console.pictures cimport Tables, make_tables, paint_both, paint_last, paint_two
 from envs_c.console.row cimport fill
 from envs_c.console.snapshot cimport safe_console
-from envs_c.console.state cimport MOST_ROWS, WIDTH, Console, Drawing, Facts, Play, Rom, compiled_fn
+from envs_c.console.state cimport MOST_ROWS, WIDTH, Console, Facts, Play, Rom, compiled_fn
 from envs_c.game cimport Game, Head, Io, picture_of, run_chunk, see, state_stride
 from envs_c.rng cimport Rng
-from envs_c.screen cimport SMALL, Canvas, Screen
+from envs_c.screen cimport SMALL, Canvas
 from envs_c.valid cimport between
 
 from envs_c.console.choice import choice
@@ -68,11 +67,15 @@ cdef float step(void* state, int action, Rng* rng, bint* over) noexcept nogil:
     cdef Play* p = <Play*>state
     cdef Console* m = &p.now
     cdef const Rom* rom = cartridges[place_of(m.cartridge)]
+    if not p.two and is_over(p, &rom.facts):  # some modes begin with the end of a game, after which ale-py plays no frame
+        over[0] = True
+        return 0
     action = action if m.full else rom.facts.actions[action]
     press(m, &rom.facts, 0 if rom.facts.ignored >> action & 1 else action)
     p.two = 1
     play_frame(p, rom)
-    over[0] = is_over(m, &rom.facts)
+    count_lives(p, &rom.facts)
+    over[0] = is_over(p, &rom.facts)
     return <float>reward(m, &rom.facts)
 
 
@@ -87,28 +90,18 @@ cdef void backdrop(const double* options, Canvas* canvas) noexcept nogil:
 cdef void draw(const void* state, Canvas* canvas) noexcept nogil:
     """The last frame."""
     cdef const Play* p = <const Play*>state
-    cdef Drawing drawn
-    draw_frame(&p.before[p.last], cartridges[place_of(p.now.cartridge)], &drawn)
-    if canvas.rgb == NULL:
-        shrink(&tables, &drawn, NULL, canvas)
-    else:
-        colour(&tables, &drawn, canvas)
+    paint_last(&tables, p, cartridges[place_of(p.now.cartridge)], canvas)
 
 
 cdef void draw_two(const void* state, Canvas* canvas) noexcept nogil:
     """The brighter pixels of the last two frames of the episode, on a grey canvas."""
     cdef const Play* p = <const Play*>state
-    cdef const Rom* rom = cartridges[place_of(p.now.cartridge)]
-    cdef Drawing drawn, other
-    draw_frame(&p.before[p.last], rom, &drawn)
-    if p.two:
-        draw_frame(&p.before[1 - p.last], rom, &other)
-    shrink(&tables, &drawn, &other if p.two else NULL, canvas)
+    paint_two(&tables, p, cartridges[place_of(p.now.cartridge)], canvas)
 
 
 cdef int lives(const void* state) noexcept nogil:
-    cdef const Console* m = &(<const Play*>state).now
-    return lives_left(m, &cartridges[place_of(m.cartridge)].facts)
+    cdef const Play* p = <const Play*>state
+    return lives_left(p, &cartridges[place_of(p.now.cartridge)].facts)
 
 
 cdef bint valid(const void* state, const double* options, bint over) noexcept nogil:
@@ -147,7 +140,7 @@ cdef void load(Rom* rom, Play* p) noexcept nogil:
     global cartridge_count
     cdef int _k
     power_on(&p.now, rom)
-    for _k in range(60):
+    for _k in range(rom.facts.idle):
         play_frame(p, rom)
     start(p, rom, 1, rom.facts.modes[0], 0)
     loaded[cartridge_count], cartridges[cartridge_count] = p, rom
@@ -186,18 +179,12 @@ def bytes_of(facts):
 
 def layout() -> dict[str, int]:
     """The places of the fields that recompiled/prelude.h reads and writes, in bytes from the console's start."""
-    cdef Console m
-    cdef char* first = <char*>&m
-    return {"AT_RAM": <char*>&m.ram - first, "AT_SLICE": <char*>&m.slice - first, "AT_DONE": <char*>&m.done - first,
-            "AT_DRAWING": <char*>&m.drawing - first, "AT_SAME": <char*>&m.tia.same - first,
-            "AT_COLOUR": <char*>&m.tia.colour - first, "AT_TIMER": <char*>&m.timer - first,
-            "AT_SHIFT": <char*>&m.shift - first, "AT_TIMER_SET": <char*>&m.timer_set - first}
+    return places()
 
 
 def callbacks() -> list[int]:
     """The addresses of read_chip, write_chip and touch_hot, then that of each of the TIA's 64 registers, or 0."""
-    return [<uintptr_t>&read_chip, <uintptr_t>&write_chip, <uintptr_t>&touch_hot,
-            *(<uintptr_t>poke_of(register) for register in range(64))]
+    return addresses()
 
 
 def attach(uint64_t key, uintptr_t run):
@@ -214,17 +201,18 @@ def trace(uint64_t key, const uint8_t[::1] actions):
     """
     cdef int k = place_of(key), i
     cdef const Rom* rom = cartridges[k]
-    cdef bytearray found = bytearray(8 * rom.size), addresses = bytearray(16 * rom.size)
+    cdef bytearray found = bytearray(8 * rom.size), at = bytearray(16 * rom.size)
     cdef uint8_t* marks = found
-    cdef char* places = addresses
+    cdef char* first = at
     cdef Play p = loaded[k][0]
     with nogil:
         for i in range(actions.shape[0]):
             press(&p.now, &rom.facts, actions[i])
-            trace_frame(&p.now, rom, marks, <uint16_t*>places)
-            if is_over(&p.now, &rom.facts):
+            p.before[p.last] = p.now
+            trace_frame(&p.now, rom, marks, <uint16_t*>first)
+            if is_over(&p, &rom.facts):
                 start(&p, rom, p.now.resets + 1, rom.facts.modes[0], 0)
-    return bytes(found), bytes(addresses)
+    return bytes(found), bytes(at)
 
 
 def try_rom(bytes data, facts, actions, *, int seed=0):
@@ -256,7 +244,7 @@ def try_rom(bytes data, facts, actions, *, int seed=0):
         reset(memory + GUARD, options, &rng)
         for action in actions:
             step(memory + GUARD, action, &rng, &over)
-            draw_once(memory + GUARD, rgb, facts["height"])
+            paint_both(&tables, <const Play*>(memory + GUARD), cartridges[place_of(0)], rgb)
     for k in range(GUARD):
         whole = whole and memory[k] == <char>seed and memory[size + GUARD + k] == <char>seed
     observe(memory + GUARD, rgb)
@@ -270,22 +258,6 @@ def try_rom(bytes data, facts, actions, *, int seed=0):
     if not whole:
         raise RuntimeError("the console wrote outside its state")
     return ram
-
-
-cdef void draw_once(const void* state, uint8_t* memory, int height) noexcept nogil:
-    """A picture in colour, and a grey one."""
-    cdef Canvas canvas
-    cdef Screen screen
-    memset(&canvas, 0, sizeof(canvas))
-    memset(&screen, 0, sizeof(screen))
-    screen.x.length, screen.y.length = WIDTH, height
-    canvas.screen = &screen
-    canvas.rgb = memory
-    draw(state, &canvas)
-    canvas.rgb = NULL
-    canvas.grey = memory + 3 * WIDTH * MOST_ROWS
-    canvas.touched = canvas.grey + SMALL * SMALL
-    draw_two(state, &canvas)
 
 
 cdef void prepare() noexcept nogil:

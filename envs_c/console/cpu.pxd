@@ -115,6 +115,9 @@ cdef inline void push_word(Cpu* cpu, Console* m, const Rom* rom, int word) noexc
 
 
 cdef inline int pull(Cpu* cpu, Console* m, const Rom* rom) noexcept nogil:
+    """The byte above the stack pointer; the one at it is read first, and the TIA's open bits show it."""
+    if cpu.sp == 0xFF:
+        load(cpu, m, rom, 0x1FF)
     cpu.sp += 1
     return load(cpu, m, rom, 0x100 | cpu.sp)
 

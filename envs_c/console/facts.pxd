@@ -9,7 +9,16 @@ from envs_c.console.state cimport OPEN, Console, End, Facts, Play, Rom, Step, Te
 
 cdef enum Coding:
     BIN, BCD, LO, HI, SIGNED, LOW3, HI3, ONES, LO10, HI10, EIGHTH, GLYPH,
-    LOW2, ONES3
+    LOW2, ONES3, BCD7, STOCK
+
+
+cdef enum Rule:
+    # What ale-py makes of the number of lives in RAM.
+    NOW     # they are that number
+    WHILE   # they change to it only in frames in which the tests are true
+    FALLS   # a fall by one is believed only if the tests are true
+    ONCE    # they are those of an episode's start until the number has been equal to them
+    COUNTED # they fall by one if the number does; it may wrap around at 256
 
 
 cdef enum:
@@ -86,7 +95,7 @@ cdef inline void start(Play* p, const Rom* rom, int resets, int mode, int diffic
         if facts.modes[k] == mode:
             place = k
     press(m, facts, 0)
-    for _k in range(60):
+    for _k in range(facts.idle):
         play_frame(p, rom)
     k = 0
     while k < facts.step_count:
@@ -99,7 +108,8 @@ cdef inline void start(Play* p, const Rom* rom, int resets, int mode, int diffic
             turns += 1
             for j in range(facts.steps[k].body):
                 play_step(p, rom, &facts.steps[k + 1 + j])
-    m.score = number(m, facts.score, facts.scores)
+    m.score = score_of(m, facts)
+    m.lives = -facts.lives_first if facts.lives_rule == ONCE else facts.lives_first
 
 
 cdef inline int decoded(int value, int coding) noexcept nogil:
@@ -115,6 +125,10 @@ cdef inline int decoded(int value, int coding) noexcept nogil:
         return value >> 4 & 7
     if coding == LOW2:
         return value & 3
+    if coding == BCD7:    # without bit 7
+        return (value >> 4 & 7) * 10 + (value & 15)
+    if coding == STOCK:   # the place of a digit's picture, of which 88 is the full number and 89 the last one
+        return 3 if value == 88 else 0 if value == 89 else value >> 3
     if coding == ONES3:   # in the lowest three bits
         return (value & 1) + (value >> 1 & 1) + (value >> 2 & 1)
     if coding == LO10:    # digits, of which 10 is a blank
@@ -139,33 +153,63 @@ cdef inline int32_t number(const Console* m, const Term* terms, int count) noexc
     return total
 
 
-cdef inline int32_t reward(Console* m, const Facts* facts) noexcept nogil:
-    """The score since the last call."""
-    cdef int32_t score = number(m, facts.score, facts.scores), gain = score - m.score
-    m.score = score
-    if facts.wrap > 0 and gain < -(facts.wrap // 2):
-        gain += facts.wrap
-    return gain
-
-
-cdef inline bint all_true(const Console* m, const End* end) noexcept nogil:
+cdef inline bint all_true(const Console* m, const uint8_t* before, const End* end) noexcept nogil:
+    """True if all tests are. before: (128,) the RAM before the frame."""
     cdef int k, value
     for k in range(end.count):
-        value = m.ram[end.tests[k].address & 0x7F]
+        value = end.tests[k].address & 0x7F
+        value = before[value] if end.tests[k].before else m.ram[value]
         if not end.tests[k].values[value >> 3] >> (value & 7) & 1:
             return False
     return True
 
 
-cdef inline bint is_over(const Console* m, const Facts* facts) noexcept nogil:
+cdef inline int32_t score_of(const Console* m, const Facts* facts) noexcept nogil:
+    if facts.blank.count and all_true(m, m.ram, &facts.blank):
+        return 0
+    return number(m, facts.score, facts.scores)
+
+
+cdef inline int32_t reward(Console* m, const Facts* facts) noexcept nogil:
+    """The score since the last call."""
+    cdef int32_t score = score_of(m, facts), gain = score - m.score
+    m.score = score
+    if facts.wrap > 0 and gain < -(facts.wrap // 2):
+        gain += facts.wrap
+    return min(gain, facts.most_reward) if facts.most_reward else gain
+
+
+cdef inline bint is_over(const Play* p, const Facts* facts) noexcept nogil:
     cdef int k
     for k in range(facts.ends_count):
-        if all_true(m, &facts.ends[k]):
+        if all_true(&p.now, p.before[p.last].ram, &facts.ends[k]):
             return True
     return False
 
 
-cdef inline int lives_left(const Console* m, const Facts* facts) noexcept nogil:
-    if not facts.lives_stay and is_over(m, facts):
-        return 0
+cdef inline int32_t lives_in_ram(const Console* m, const Facts* facts) noexcept nogil:
     return number(m, facts.lives, facts.lives_terms) + facts.lives_more
+
+
+cdef inline void count_lives(Play* p, const Facts* facts) noexcept nogil:
+    """Keep the count of lives after a frame, by the game's rule."""
+    cdef Console* m = &p.now
+    cdef int32_t found = lives_in_ram(m, facts)
+    if facts.lives_rule == WHILE:
+        if all_true(m, p.before[p.last].ram, &facts.lives_tests):
+            m.lives = found
+    elif facts.lives_rule == FALLS:
+        if found != m.lives - 1 or all_true(m, p.before[p.last].ram, &facts.lives_tests):
+            m.lives = found
+    elif facts.lives_rule == ONCE:
+        if m.lives >= 0 or found == -m.lives:
+            m.lives = found
+    elif facts.lives_rule == COUNTED:
+        if lives_in_ram(&p.before[p.last], facts) - found & 0xFF == 1:
+            m.lives -= 1
+
+
+cdef inline int lives_left(const Play* p, const Facts* facts) noexcept nogil:
+    if not facts.lives_stay and is_over(p, facts):
+        return 0
+    return lives_in_ram(&p.now, facts) if facts.lives_rule == NOW else max(p.now.lives, -p.now.lives)

@@ -10,7 +10,7 @@ from envs_c.console.cartridge cimport insert, rom_byte
 from envs_c.console.instructions cimport execute
 from envs_c.console.power_on cimport POWER_ON_RAM, POWER_ON_TIMERS
 from envs_c.console.riot cimport riot_end_frame
-from envs_c.console.state cimport LINE, Console, Cpu, Drawing, Play, Rom
+from envs_c.console.state cimport LINE, NO_VSYNC, Console, Cpu, Drawing, Play, Rom
 
 
 cdef enum:
@@ -42,7 +42,7 @@ cdef inline void power_on_again(Console* m, const Rom* rom, int timer) noexcept 
     m.cut = 0
     m.triggers = m.vblank = m.done = m.odd = m.odd_next = 0
     m.dumped = 0
-    m.vsync = -1
+    m.vsync = NO_VSYNC
     m.last_line = rom.facts.last_line
     tia_init(&m.tia)
     m.tia.top = rom.facts.top
@@ -88,8 +88,8 @@ cdef inline void end_frame(Console* m) noexcept nogil:
     tia_end_frame(&m.tia, 3 * cycles)
     riot_end_frame(m, cycles)
     m.dumped = max(m.dumped - cycles, -(1 << 28))
-    if m.vsync >= 0:
-        m.vsync -= 3 * cycles
+    if m.vsync != NO_VSYNC:
+        m.vsync = max(m.vsync - 3 * cycles, -NO_VSYNC)
     m.cpu.cycle -= cycles
 
 

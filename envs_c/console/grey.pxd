@@ -79,17 +79,16 @@ cdef inline void small_rows(const float* narrow, const int* kept, const Axis* y,
     cdef uint32_t[SMALL] bits
     cdef int k, line, j
     for line in range(SMALL):
-        for j in range(MOST):
+        row = narrow + kept[y.first[line]] * SMALL
+        for k in range(SMALL):
+            sums[k] = y.weight[0][line] * row[k]
+        for j in range(1, MOST):
             weight = y.weight[j][line]
             if weight == 0.0:
                 break
             row = narrow + kept[y.first[line] + j] * SMALL
-            if j == 0:
-                for k in range(SMALL):
-                    sums[k] = weight * row[k]
-            else:
-                for k in range(SMALL):
-                    sums[k] += weight * row[k]
+            for k in range(SMALL):
+                sums[k] += weight * row[k]
         for k in range(SMALL):
             sums[k] += 12582912.0  # 3 << 22: leaves the nearest integer in the low bits
         memcpy(bits, sums, sizeof(sums))

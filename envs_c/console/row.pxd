@@ -3,15 +3,29 @@
 from libc.stdint cimport uint32_t
 
 from envs_c.console.facts cimport (
-    BCD, BIN, EIGHTH, GLYPH, HI, HI3, HI10, LO, LO10, LOW2, LOW3, ONES, ONES3, SIGNED)
-from envs_c.console.state cimport ENDS, LIVES, MODES, SCORES, SELECTS, STEPS, TESTS, Facts
+    BCD, BCD7, BIN, COUNTED, EIGHTH, FALLS, GLYPH, HI, HI3, HI10, LO, LO10, LOW2, LOW3, NOW, ONCE, ONES, ONES3, SIGNED, STOCK,
+    WHILE)
+from envs_c.console.state cimport ENDS, LIVES, MODES, SCORES, SELECTS, STEPS, TESTS, End, Facts
+
+
+cdef inline void fill_condition(End* end, tests):
+    """A condition from its tests. Raises ValueError if there are too many."""
+    cdef int k, v
+    if len(tests) > TESTS:
+        raise ValueError(f"an end of a game must have {TESTS} tests at most, not {len(tests)}")
+    end.count = len(tests)
+    for k, (address, values, before) in enumerate(tests):
+        end.tests[k].address, end.tests[k].before = address - 128, before
+        for v in values:
+            end.tests[k].values[v >> 3] |= 1 << (v & 7)
 
 
 cdef inline void fill(Facts* f, facts):
     """The facts of a game from its row. Raises ValueError if the row does not fit into them."""
-    cdef int k, j, v
+    cdef int k, v
     codes = {"bin": BIN, "bcd": BCD, "lo": LO, "hi": HI, "signed": SIGNED, "low3": LOW3, "hi3": HI3, "ones": ONES,
-             "lo10": LO10, "hi10": HI10, "eighth": EIGHTH, "glyph": GLYPH, "low2": LOW2, "ones3": ONES3}
+             "lo10": LO10, "hi10": HI10, "eighth": EIGHTH, "glyph": GLYPH, "low2": LOW2, "ones3": ONES3, "bcd7": BCD7, "stock": STOCK}
+    rules = {"now": NOW, "while": WHILE, "falls": FALLS, "once": ONCE, "counted": COUNTED}
     for name, most in (("steps", STEPS), ("select", SELECTS), ("modes", MODES), ("score", SCORES), ("lives", LIVES),
                        ("over", ENDS)):
         if len(facts[name]) > most:
@@ -29,23 +43,21 @@ cdef inline void fill(Facts* f, facts):
     f.mode_count = len(facts["modes"])
     for k, v in enumerate(facts["actions"]):
         f.actions[k] = v
+    f.idle = facts["idle"]
     f.paddles, f.last_line, f.top, f.height = facts["paddles"], facts["last_line"], facts["top"], facts["height"]
     for v in facts["ignored"]:
         f.ignored |= <uint32_t>1 << v
     f.no_comb, f.right_port = not facts["comb"], facts["right_port"]
     for k, (address, coding, factor) in enumerate(facts["score"]):
         f.score[k].address, f.score[k].coding, f.score[k].multiplier = address - 128, codes[coding], factor
-    f.scores, f.wrap = len(facts["score"]), facts["wrap"]
+    f.scores, f.wrap, f.most_reward = len(facts["score"]), facts["wrap"], facts["most_reward"]
+    fill_condition(&f.blank, facts["blank"])
     for k, (address, coding, factor) in enumerate(facts["lives"]):
         f.lives[k].address, f.lives[k].coding, f.lives[k].multiplier = address - 128, codes[coding], factor
     f.lives_terms, f.lives_more = len(facts["lives"]), facts["lives_more"]
+    f.lives_rule, f.lives_first = rules[facts["lives_rule"]], facts["lives_first"]
+    fill_condition(&f.lives_tests, facts["lives_tests"])
     for k, tests in enumerate(facts["over"]):
-        if len(tests) > TESTS:
-            raise ValueError(f"an end of a game must have {TESTS} tests at most, not {len(tests)}")
-        f.ends[k].count = len(tests)
-        for j, (address, values) in enumerate(tests):
-            f.ends[k].tests[j].address = address - 128
-            for v in values:
-                f.ends[k].tests[j].values[v >> 3] |= 1 << (v & 7)
+        fill_condition(&f.ends[k], tests)
     f.lives_stay = facts["lives_stay"]
     f.ends_count = len(facts["over"])

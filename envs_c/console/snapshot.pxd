@@ -1,6 +1,6 @@
 """Which snapshots of a console can be restored: bounds of all that is used as an index, a count or a shift."""
 
-from envs_c.console.state cimport WIDTH, Console, Facts, Rom
+from envs_c.console.state cimport NO_VSYNC, WIDTH, Console, Facts, Rom
 from envs_c.console.tia cimport Tia
 from envs_c.valid cimport all_between, between
 
@@ -17,6 +17,6 @@ cdef inline bint safe_console(const Console* m, const Rom* rom) noexcept nogil:
         if m.slice[i] + 1024 > rom.size or m.slice[i] % 1024 != 0:
             return False
     return (m.cartridge == rom.key and m.drawing == 0 and m.odd < 2 and m.odd_next < 2 and between(m.shift, 0, 10)
-            and between(m.cpu.cycle, 0, 1 << 16) and between(m.vsync, -(1 << 20), 1 << 20)
+            and between(m.cpu.cycle, 0, 1 << 16) and between(m.vsync, -NO_VSYNC, NO_VSYNC)
             and between(m.timer_set, -(1 << 25), 1 << 16) and between(m.late, -1, 1 << 26)
             and between(m.dumped, -(1 << 30), 1 << 16) and m.last_line == rom.facts.last_line and safe(&m.tia, &rom.facts))

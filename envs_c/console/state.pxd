@@ -8,6 +8,7 @@ from envs_c.console.tia cimport Tia
 cdef enum:
     LINE = 76             # cycles of the processor in a line
     CLOCKS = 228          # of the TIA in a line: three a cycle
+    NO_VSYNC = 1 << 20
     OPEN = -1             # ohm of a paddle that is not there
     WIDTH = 160           # of a picture
     MOST_ROWS = 250
@@ -18,7 +19,7 @@ cdef enum:
     SCORES = 8
     LIVES = 4
     ENDS = 4
-    TESTS = 4             # of an end
+    TESTS = 4             # of an end or another condition
 
 
 ctypedef struct Cpu:
@@ -62,7 +63,7 @@ ctypedef struct Console:
     uint16_t[8] slice     # offset in the ROM of each 1 KB of the address space; the second half is for addresses with bit 13
     uint8_t[128] extra    # RAM of the cartridge
     # the frame (frame.pxd)
-    int32_t vsync         # clock at which VSYNC was set; -1 if it is not set
+    int32_t vsync         # clock from which clearing VSYNC ends the frame: a line after VSYNC was set last; or NO_VSYNC
     int32_t dumped        # cycle at which the paddles' capacitors began to charge
     int32_t last_line     # after which a write to the TIA ends the frame
     uint8_t vblank        # last value written to VBLANK
@@ -74,6 +75,7 @@ ctypedef struct Console:
     uint64_t cartridge    # key of the ROM
     int32_t resets        # power-ons of this console, which decide the timer's value at power-on
     int32_t score         # after the last frame
+    int32_t lives         # the count that ale-py keeps; below 0 until the number in RAM has been equal to it (facts.pxd)
     int32_t ohm           # the player's paddle
     uint8_t full          # 1: actions are ALE's 18, not the game's own
     uint8_t drawing       # 1: this is the console of a `Drawing`; 0 in every `Play`
@@ -103,11 +105,12 @@ ctypedef struct Term:
 ctypedef struct Test:
     # True if ram[address] is in the set.
     uint8_t address
+    uint8_t before        # 1: of the RAM before the frame
     uint8_t[32] values    # bit v & 7 of byte v >> 3
 
 
 ctypedef struct End:
-    # The game is over if all tests are true.
+    # A condition, such as the end of a game: all tests are true.
     Test[TESTS] tests
     int count
 
@@ -122,7 +125,8 @@ ctypedef struct Step:
 
 ctypedef struct Facts:
     # What the console cannot know of a game; games.toml has them.
-    Step[STEPS] steps     # of the start, after 60 frames without an input
+    int idle              # frames without an input before the start; ale-py has 60
+    Step[STEPS] steps     # of the start
     int step_count
     uint8_t[SELECTS] select     # bytes of RAM that hold the mode
     int selects
@@ -140,9 +144,14 @@ ctypedef struct Facts:
     Term[SCORES] score
     int scores
     int32_t wrap          # the score's range, for differences; 0 for none
+    int32_t most_reward   # of a frame; 0 for no limit
+    End blank             # the score is 0 if all of its tests are true; without tests it never is
     Term[LIVES] lives
     int lives_terms
     int lives_more        # to add
+    int lives_rule        # Rule of facts.pxd
+    int lives_first       # of an episode, unless the rule is NOW
+    End lives_tests       # of the rule
     End[ENDS] ends           # the game is over at any of these
     int ends_count
     bint lives_stay       # they are not 0 when the game is over

@@ -1,6 +1,7 @@
 """Cartridges that a stranger made: random bytes, and true cartridges with bytes changed, cut off or repeated.
 
-Whatever a file holds, the console plays it: no crash, no frame without an end, and no write outside its state.
+Whatever a file holds, the console plays it: no crash, no frame without an end, and no write outside its state. A case has few
+frames, so that there can be many: a frame of a ROM without sense takes up to 25,000 instructions.
 """
 
 from random import Random
@@ -10,8 +11,9 @@ from tools.console_tia.program import assemble, rom
 from tools.console_tia.random_programs import random_program
 from tools.fuzz.case import Box
 
-FRAMES = 6  # after each reset
-BANKED = {"F8": 8192, "E0": 8192, "FE": 8192, "F6": 16_384, "F4": 32_768}  # bytes of cartridges with banks
+FRAMES = 4  # after each reset
+IDLE = 2    # before each start, at most
+BANKED = {"F8": 8192, "E0": 8192, "FE": 8192, "3F": 8192, "UA": 8192, "F6": 16_384, "F4": 32_768}  # bytes of cartridges with banks
 SIZES = [1, 2, 7, 1024, 2048, 3000, 4096, 5000, 8192, 12_288, 16_384, 20_000, 32_768]
 
 
@@ -24,7 +26,9 @@ def case(rng: Random, box: Box) -> None:
     data = rng.choice([random_bytes, few_values, changed])(rng)
     kinds = [kind for kind, size in BANKED.items() if size // 2 < len(data) <= size]
     row = {**cartridges.UNKNOWN, "kind": rng.choice(["", *kinds]), "paddles": rng.randrange(3),
-           "comb": rng.random() < 0.5}
+           "comb": rng.random() < 0.5, "idle": rng.randint(0, IDLE), "start": rng.choice(["R1", "N1 f1", "[S1 N1] R1"])}
+    if rng.random() < 0.01:  # a mode that never comes takes 1,024 presses of SELECT
+        row |= {"select": [rng.randrange(128, 256)], "modes": [rng.randrange(256)]}
     if rng.random() < 0.3:
         row |= {"last_line": 342, "height": 250}
     actions = [rng.randrange(18) for _ in range(FRAMES)]

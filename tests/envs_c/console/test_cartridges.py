@@ -23,11 +23,11 @@ def row_of_our_programs() -> dict:
     return {**cartridges.table()[LIKE], "kind": "", "score": [], "lives": [], "over": []}
 
 
-def rams(data: bytes, actions: list[int]) -> tuple[list[bytes], list[bytes]]:
-    """The RAM after the start and after each action, under ale-py and here."""
+def rams(data: bytes, actions: list[int], **row) -> tuple[list[bytes], list[bytes]]:
+    """The RAM after the start and after each action, under ale-py and here. row: what differs from that of our programs."""
     ale = oracle_of(LIKE, data)
     ale.reset_game()
-    ours = Console(cartridges.game_of(data, None, row_of_our_programs()))
+    ours = Console(cartridges.game_of(data, None, {**row_of_our_programs(), **row}))
     theirs, own = [ale.getRAM().tobytes()], [ours.ram[0].tobytes()]
     for action in actions:
         ale.act(Action(action))
@@ -59,6 +59,36 @@ def test_banks_and_ram_are_found_from_the_bytes_and_work_as_under_ale(banks, hot
     assert [own[-1][bank] for bank in range(banks)] == [17 * bank + 1 for bank in range(banks)]
 
 
+def switched_below(switch: list[list[int]], banks: int, size: int) -> bytes:
+    """A program of 8 KB whose switches lie in the TIA's part: it reads a byte of each bank of `size` bytes in each frame."""
+    code = Assembler().label("frame")
+    for bank in [*range(banks), 0]:
+        frame(code)(*switch[bank], 0xAD, 0xF0, 0xF0, 0x85, 0x80 + bank)
+    code(0xA2, 200).label("line")(0x85, 2, 0xCA, 0xD0, ">line", 0xB8, 0x50, ">frame").rom({})  # CLV, BVC frame
+    data = bytearray(8192)
+    for place in range(0, 8192, 2048):
+        data[place + 0x100:place + 0x100 + len(code.code)] = code.code
+        data[place + 0xE0:place + 0xE3] = bytes(3) if size == 2048 else b"\x8D\x40\x02"  # never run: ale-py knows UA by it
+    for bank in range(banks):
+        data[bank * size + 0xF0] = 17 * bank + 1
+    for place in range(4096 - 6, 8192, 4096):
+        data[place:place + 6] = (0xF900).to_bytes(2, "little") * 3
+    return bytes(data)
+
+
+@pytest.mark.parametrize("kind, data", [
+    ("3F", switched_below([[0xA9, bank, 0x85, 0x3F] for bank in range(4)], 4, 2048)),
+    ("UA", switched_below([[0xAD, 0x20 + 0x20 * bank, 0x02] for bank in range(2)], 2, 4096)),
+    ("UA", switched_below([[0xA9, 0, 0x8D, 0x20 + 0x20 * bank, 0x02] for bank in range(2)], 2, 4096))],
+    ids=["3F", "UA by reads", "UA by writes"])
+def test_banks_that_are_switched_below_the_cartridge_work_as_under_ale(kind, data):
+    assert cartridges.filled(data, "")[1] == kind
+    banks = 4 if kind == "3F" else 2
+    theirs, own = rams(data, [0] * 3)
+    assert own == theirs
+    assert list(own[-1][:banks]) == [17 * bank + 1 for bank in range(banks)]
+
+
 def long_frames(turns: int) -> bytes:
     """A program whose frames are cut off now and then: it counts for long between two writes to the TIA."""
     code = Assembler()(0xA9, 0, 0x85, 0x80, 0x85, 0x81, 0x85, 0x82, 0x85, 0x83).label("frame")
@@ -87,6 +117,35 @@ def test_frames_that_are_cut_off_go_on_the_same_compiled(turns, monkeypatch, tmp
         assert rams(data, [0, 2, 5] * 7) == (theirs, interpreted)
     finally:
         recompiled.detach(game.key)
+
+
+SET, CLEAR, LINE, MORE = [0xA9, 2, 0x85, 0], [0xA9, 0, 0x85, 0], [0x85, 2], [0xA9, 0xFF, 0x85, 0]
+
+
+@pytest.mark.parametrize(("vsync", "ends"), [
+    ([*SET, *LINE, *LINE, *CLEAR], True),
+    ([*SET, *LINE, *LINE, *SET, *CLEAR], False),
+    ([*SET, *LINE, *LINE, *MORE, *CLEAR], False),
+    ([*SET, *LINE, *LINE, *MORE, *LINE, *LINE, *CLEAR], True),
+    ([*SET, *CLEAR, *LINE, *LINE, *LINE, *CLEAR], True),
+    ([*CLEAR, *LINE, *LINE, *CLEAR], False)],
+    ids=["set, clear", "set twice", "set with more bits", "set twice, then clear late", "clear early, then late", "clear only"])
+def test_vsync_ends_frames_as_under_ale(vsync, ends):
+    code = Assembler()(0xA9, 0, 0x85, 0x80).label("frame")(*vsync, 0xE6, 0x80, 0xA2, 200)
+    data = code.label("line")(*LINE, 0xCA, 0xD0, ">line", 0x4C, "frame").rom({})
+    # ale-py takes a program whose first frames have many lines for one of a PAL television
+    theirs, own = rams(data, [0] * 8, **({} if ends else {"last_line": 342, "height": 250}))
+    assert own == theirs
+    assert (own[-1][0] - own[0][0] == 8) is ends
+
+
+@pytest.mark.parametrize("byte", [0x00, 0x15, 0x2A, 0x3F])
+@pytest.mark.parametrize("pull", [[0x68], [0x28, 0x08, 0xD8, 0x68]], ids=["PLA", "PLP"])
+def test_the_byte_at_the_stack_pointer_stays_on_the_bus(pull, byte):
+    code = frame(Assembler().label("frame"))(0xA9, byte, 0x85, 0xFF, 0xA2, 0xFF, 0x9A, *pull, 0x85, 0x80, 0xA2, 200)
+    theirs, own = rams(code.label("line")(0x85, 2, 0xCA, 0xD0, ">line", 0x4C, "frame").rom({}), [0, 0])
+    assert own == theirs
+    assert own[-1][0] & 0x0F == byte & 0x0F
 
 
 def test_a_joystick_leaves_the_paddles_unread():

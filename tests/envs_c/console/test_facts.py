@@ -1,0 +1,63 @@
+"""Rewards, lives and ends of games.toml beside ale-py: a game for each form, up to a frame in which it counts."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip("ale_py")
+
+from ale_py import Action
+
+from benchmarks.console import Console, Trial, actions, ale_of, play
+from envs_c.console import cartridges, starts
+
+FORMS = {
+    "a term for the last digits": ("centipede", "held", 300),
+    "a score that is blank at the start": ("demon_attack", "held", 20),
+    "lives that count once their number was there": ("star_gunner", "held", 1000),
+    "lives that count while a byte says so": ("time_pilot", "random", 600),
+    "lives that count while a bit is 0": ("wizard_of_wor", "held", 400),
+    "lives whose fall is believed if a byte says so": ("beam_rider", "random", 1600),
+    "lives that are counted down": ("qbert", "held", 1000),
+    "a counter as a score": ("haunted_house", "held", 700),
+    "points of one at most": ("ice_hockey", "sticky", 700),
+    "an end in bit 7": ("tetris", "long", 700),
+    "any number ends the game": ("hangman", "random", 1600),
+}
+
+
+def in_the_first_mode(name: str, way: str, frames: int) -> dict:
+    """`play` as benchmarks.console does first."""
+    row = cartridges.table()[name]
+    return play(name, Trial(way, frames, starts.modes(row)[0][0], row["difficulties"][0], True))
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_rewards_lives_and_ends_are_those_of_ale(form):
+    assert in_the_first_mode(*FORMS[form])["first"] == {}
+
+
+def test_an_end_depends_on_the_byte_before_the_frame():
+    found = in_the_first_mode("riverraid", "held", 3400)
+    assert (found["first"], found["ends"]) == ({}, 1)
+
+
+@pytest.mark.parametrize("name, mode", [("jamesbond", 1), ("kangaroo", 1), ("demon_attack", 5)])
+def test_modes_whose_byte_has_another_number_start_as_under_ale(name, mode):
+    assert play(name, Trial("held", 60, mode, 0, False))["first"] == {}
+
+
+def test_a_mode_that_begins_with_its_end_plays_no_frame():
+    ours, ale = Console(cartridges.cartridge("atari:demon_attack"), mode=3), ale_of("demon_attack", 3, 0)
+    before = ours.ram.copy()
+    ours.act(1)
+    assert (ale.act(Action(1)), ale.game_over()) == (0, True)
+    assert np.array_equal(ours.ram, before) and np.array_equal(ours.ram[0], ale.getRAM())
+    assert ours.terminated[0] and ours.reward[0] == 0
+
+
+def test_actions_of_a_trial_are_the_same_again():
+    for way in ("random", "held", "long", "sticky"):
+        first, second = (actions(Trial(way, 0, 0, 0, True), 3) for _ in range(2))
+        drawn = [next(first) for _ in range(300)]
+        assert drawn == [next(second) for _ in range(300)]
+        assert set(drawn) <= set(range(18)) and len(set(drawn)) > 1
