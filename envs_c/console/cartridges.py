@@ -221,14 +221,16 @@ def filled(data: bytes, kind: str) -> tuple[bytes, str]:
     data = data.ljust(size, b"\0")
     if not kind:
         kind = kind_of_8k(data) if size == 8192 else {16384: "F6", 32768: "F4"}.get(size, "plain")
-        if kind in ("F8", "F6", "F4") and all(data[bank:bank + 128] == data[bank + 128:bank + 256] for bank in range(0, size, 4096)):
+        if kind in ("F8", "F6", "F4") and all(data[bank:bank + 128] == data[bank + 128:bank + 256]
+                                              for bank in range(0, size, 4096)):
             kind += "SC"  # where RAM is, a ROM's bytes are of no use; makers wrote the same twice
     return data, kind
 
 
 def kind_of_8k(data: bytes) -> str:
     """The kind of a cartridge of 8 KB: the one whose switches its instructions touch."""
-    addresses = [int.from_bytes(data[at + 1:at + 3], "little") & 0x1FFF for at in range(len(data) - 2) if data[at] in ABSOLUTE]
+    addresses = [int.from_bytes(data[at + 1:at + 3], "little") & 0x1FFF
+                 for at in range(len(data) - 2) if data[at] in ABSOLUTE]
     slices, banks = sum(0x1FE0 <= at <= 0x1FF7 for at in addresses), sum(0x1FF8 <= at <= 0x1FF9 for at in addresses)
     if slices > banks + 2:
         return "E0"

@@ -18,7 +18,7 @@ cdef enum Rule:
     WHILE   # they change to it only in frames in which the tests are true
     FALLS   # a fall by one is believed only if the tests are true
     ONCE    # they are those of an episode's start until the number has been equal to them
-    COUNTED # they fall by one if the number does; it may wrap around at 256
+    COUNTED  # they fall by one if the number does; it may wrap around at 256
 
 
 cdef enum:

@@ -24,7 +24,8 @@ cdef inline void fill(Facts* f, facts):
     """The facts of a game from its row. Raises ValueError if the row does not fit into them."""
     cdef int k, v
     codes = {"bin": BIN, "bcd": BCD, "lo": LO, "hi": HI, "signed": SIGNED, "low3": LOW3, "hi3": HI3, "ones": ONES,
-             "lo10": LO10, "hi10": HI10, "eighth": EIGHTH, "glyph": GLYPH, "low2": LOW2, "ones3": ONES3, "bcd7": BCD7, "stock": STOCK}
+             "lo10": LO10, "hi10": HI10, "eighth": EIGHTH, "glyph": GLYPH, "low2": LOW2,
+             "ones3": ONES3, "bcd7": BCD7, "stock": STOCK}
     rules = {"now": NOW, "while": WHILE, "falls": FALLS, "once": ONCE, "counted": COUNTED}
     for name, most in (("steps", STEPS), ("select", SELECTS), ("modes", MODES), ("score", SCORES), ("lives", LIVES),
                        ("over", ENDS)):

@@ -60,14 +60,34 @@ const SIZES = [2048, 4096, 8192, 16384, 32768], LARGEST = 32768;
 const BANK = 4096, EXTRA = 128; // bytes; EXTRA of a cartridge's own RAM
 /** @type {Object<number, string>} kinds by the size of the ROM */
 const KINDS = { 8192: "F8", 16384: "F6", 32768: "F4" };
+/** instructions with a whole address */
+const ABSOLUTE = new Set([0x0c, 0x2c, 0x8c, 0x8d, 0x8e, 0xac, 0xad, 0xae, 0xcc, 0xcd, 0xce]);
+
+/** The kind of a cartridge of 8 KB; as `kind_of_8k` of envs_c/console/cartridges.py. @param {Uint8Array} rom @returns {string} */
+function kindOf8k(rom) {
+  let slices = 0, banks = 0, stores = 0, switches = 0;
+  for (let at = 0; at < rom.length - 2; at++) {
+    const address = (rom[at + 1] | (rom[at + 2] << 8)) & 0x1fff;
+    if (!ABSOLUTE.has(rom[at])) continue;
+    if (address >= 0x1fe0 && address <= 0x1ff7) slices++;
+    if (address >= 0x1ff8 && address <= 0x1ff9) banks++;
+  }
+  for (let at = 0; at < rom.length - 1; at++) {
+    if (rom[at] === 0x85 && rom[at + 1] === 0x3f) stores++;
+    if (rom[at] === 0x8d && rom[at + 1] === 0x40 && rom[at + 2] === 0x02) switches++;
+  }
+  if (slices > banks + 2) return "E0";
+  if (banks === 0 && stores > 1) return "3F";
+  return banks === 0 && switches > 0 ? "UA" : "F8";
+}
 
 /** The bytes repeated to 2 KB or filled up, and the kind of cartridge; as `filled` of envs_c/console/cartridges.py.
  * @param {Uint8Array} bytes @param {string} given @returns {{rom: Uint8Array, kind: string}} */
 function filled(bytes, given) {
   const size = SIZES.find((each) => bytes.length <= each) ?? LARGEST, rom = new Uint8Array(size);
   for (let at = 0; at < (size === SIZES[0] ? size : 1); at += bytes.length) rom.set(bytes.subarray(0, size - at), at);
-  const kind = KINDS[size] ?? "plain";
-  if (given || kind === "plain") return { rom, kind: given || kind };
+  const kind = size === 2 * BANK ? kindOf8k(rom) : KINDS[size] ?? "plain";
+  if (given || !Object.values(KINDS).includes(kind)) return { rom, kind: given || kind };
   for (let bank = 0; bank < size; bank += BANK)
     for (let k = bank; k < bank + EXTRA; k++) if (rom[k] !== rom[k + EXTRA]) return { rom, kind };
   return { rom, kind: `${kind}SC` };

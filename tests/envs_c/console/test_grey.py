@@ -10,8 +10,8 @@ from ale_py import AtariVectorEnv
 import envs_c
 
 # adventure has the 250 rows of PAL, carnival, pooyan and journey_escape have 214, 220 and 230
-GAMES = ["adventure", "amidar", "bank_heist", "breakout", "carnival", "chopper_command", "frostbite", "journey_escape", "kaboom",
-         "pong", "pooyan", "seaquest", "space_invaders"]
+GAMES = ["adventure", "amidar", "bank_heist", "breakout", "carnival", "chopper_command", "frostbite", "journey_escape",
+         "kaboom", "pong", "pooyan", "seaquest", "space_invaders"]
 
 
 def pair(name: str, frame_skip: int = 4):
