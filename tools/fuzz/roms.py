@@ -27,9 +27,7 @@ def case(rng: Random, box: Box) -> None:
     data = rng.choice([random_bytes, few_values, changed])(rng)
     kinds = [kind for kind, size in BANKED.items() if size // 2 < len(data) <= size]
     row = {**cartridges.UNKNOWN, "kind": rng.choice(["", *kinds]), "paddles": rng.randrange(3),
-           "comb": rng.random() < 0.5, "idle": rng.randint(0, IDLE), "start": rng.choice(["R1", "N1 f1", "[S1 N1] R1"])}
-    if rng.random() < 0.01:  # a mode that never comes takes 1,024 presses of SELECT
-        row |= {"select": [rng.randrange(128, 256)], "modes": [rng.randrange(256)]}
+           "comb": rng.random() < 0.5, "idle": rng.randint(0, IDLE), "start": rng.choice(["R1", "N1 f1", "S1 N1 R1"])}
     if rng.random() < 0.3:
         row |= {"last_line": 342, "height": 250}
     actions = [rng.randrange(18) for _ in range(FRAMES)]
