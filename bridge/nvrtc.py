@@ -50,7 +50,13 @@ class CudaModule:
 
     def compile(self, arch: str) -> bytes:
         """Return the cubin for an architecture such as "sm_90". Raises DeviceError with NVRTC's log if it does not compile."""
-        return self._compile(f"-arch={arch}", arch, "getCUBIN")
+        cubin: bytes = self._compile(f"-arch={arch}", arch, "getCUBIN")
+        return cubin
+
+    def report(self, arch: str) -> str:
+        """Return the registers, stack and spills of each kernel, as NVRTC's assembler prints them. Raises as `compile`."""
+        log: str = self._compile(f"-arch={arch}", arch, "getProgramLog", "--ptxas-options=-v")
+        return log
 
     def image(self, capability: str) -> bytes:
         """Return what a GPU loads: a cubin, or PTX if the GPU is newer than NVRTC. Its driver then compiles the PTX.
@@ -65,17 +71,17 @@ class CudaModule:
         if not older:
             raise DeviceError(f"the GPU has compute capability {capability[:-1]}.{capability[-1]}, and NVRTC {version()} "
                               f"compiles for {min(known) // 10}.{min(known) % 10} and higher: {install.hint('cuda12')}")
-        return self._compile(f"-arch=compute_{max(older)}", f"compute_{max(older)}", "getPTX")
+        text: bytes = self._compile(f"-arch=compute_{max(older)}", f"compute_{max(older)}", "getPTX")
+        return text
 
-    def _compile(self, option: str, target: str, result: str) -> bytes:
+    def _compile(self, option: str, target: str, result: str, *options: str) -> Any:
         nvrtc = _nvrtc()
         sources = [*(header.read_bytes() for header in self.headers), STDINT]
         names = [*(header.name.encode() for header in self.headers), b"stdint.h"]
         program = nvrtc.createProgram(self.path.read_text(encoding="utf-8"), self.path.name, sources, names)
         try:
-            nvrtc.compileProgram(program, (option, *OPTIONS))
-            compiled: bytes = getattr(nvrtc, result)(program)
-            return compiled
+            nvrtc.compileProgram(program, (option, *OPTIONS, *options))
+            return getattr(nvrtc, result)(program)
         except nvrtc.NVRTCError as error:
             raise DeviceError(f"{self.path.name} does not compile for {target}:\n{nvrtc.getProgramLog(program)}") from error
         finally:

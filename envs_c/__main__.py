@@ -136,6 +136,11 @@ def check(arguments):
     say("random play:", *(f"    {line}" for line in lines))
     for text in [*(str(warning.message) for warning in caught), *suspicious]:
         say(f"warning: {text}", file=sys.stderr)
+    if arguments.device:
+        from envs_c.bare.check import on_device  # needs the extra cuda
+        for line in on_device(envs_c.game(arguments.game)):
+            say(line)
+            sys.stdout.flush()
 
 
 def begin(arguments):
@@ -195,6 +200,7 @@ def parse(arguments: list[str], program: str | None = None):
     verb.set_defaults(run=lambda arguments: command.run(arguments, envs_c.game, ArcadeVectorEnv))
     verb = verbs.add_parser("check", help="test a game against the contract")
     verb.add_argument("game", metavar="GAME", help="a name or a path to a .pyx")
+    verb.add_argument("--device", action="store_true", help="also compile it for GPUs, and compare it on the emulator of GPUs")
     verb.set_defaults(run=check)
     verb = verbs.add_parser("new", help="write a game of your own")
     verb.add_argument("name", metavar="NAME", help="lower-case letters, digits and _")

@@ -15,6 +15,7 @@ import envs_c
 from bridge.actions import discrete
 from bridge.errors import DeviceError
 from bridge.nvrtc import CudaModule
+from bridge.on_device.snapshots import as_tensor, pack, unpack
 from bridge.on_device.tensors import require_tensor
 from envs_c.engine import checks
 
@@ -44,9 +45,7 @@ class CartPole:
     """
 
     device_types: tuple[str, ...] = ("cpu", "cuda")  # where it can run
-    saves = True    # `state` holds the environments
-    prefix = "simulation."  # of the names in a checkpoint
-    action_mask_size = 0    # there is no action mask
+    saves = True          # `state` holds the environments
     action_mask_size = 0  # there is no action mask
 
     def __init__(self, num_envs: int, device, seed: int, *, time_limit: int | None = None, reward_clip=None,
@@ -66,8 +65,8 @@ class CartPole:
         self.ended_return, self.ended_length = self._zeros(torch.float32), self._zeros(torch.int32)
         self._poles = self._zeros(torch.float64, 4)  # x (m), x_dot (m/s), theta (rad), theta_dot (rad/s)
         self.device = self._poles.device             # now with its index
-        key, first = checks.integer("seed", seed, 0, (1 << 64) - 1), checks.integer("first", first, 0, 1 << 30)
-        self._rng = torch.from_numpy(seeded(key, self.num_envs, first)).to(self.device)
+        key, self._first = checks.integer("seed", seed, 0, (1 << 64) - 1), checks.integer("first", first, 0, 1 << 30)
+        self._rng = torch.from_numpy(seeded(key, self.num_envs, self._first)).to(self.device)
         self._length, self._last_action = self._zeros(torch.int32), self._zeros(torch.int32)
         self._over = self._zeros(torch.uint8)
         self._totals = self._zeros(torch.int64, 2)   # number of ended episodes, and sum of their steps
@@ -128,30 +127,25 @@ class CartPole:
         self._totals.zero_()
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return copies of all tensors needed to go on from here, for a checkpoint."""
-        return {name: tensor.clone() for name, tensor in self._state_tensors().items()}
+        """Return the environments for a checkpoint, as bridge.source.GameSource does."""
+        return {"environments": as_tensor(pack(self.arrays()))}
 
     def restore(self, state: dict[str, torch.Tensor]):
-        """Put back the result of `state`, from this object or another one with as many environments.
-
-        Raises ValueError and changes nothing if a tensor is missing or has another shape or dtype.
-        """
-        for name, mine in self._state_tensors().items():
-            given = state.get(name)
-            if given is None:
-                raise ValueError(f"{name} is missing; {self.num_envs} environments have {tuple(mine.shape)} {mine.dtype}")
-            if given.shape != mine.shape or given.dtype != mine.dtype:
-                raise ValueError(f"{name} must be {tuple(mine.shape)} {mine.dtype} for {self.num_envs} environments, not "
-                                 f"{tuple(given.shape)} {given.dtype}")
-        for name, mine in self._state_tensors().items():
-            mine.copy_(state[name])
+        """Put back the result of `state`, also that of a GameSource. Raises envs_c.InvalidState if it does not fit."""
+        for name, tensor in unpack(state["environments"].numpy().tobytes(), self.num_envs).items():
+            self.arrays()[name].copy_(tensor)
         self._started = True
+
+    def reseed(self, seed: int):
+        """Seed the environments as new ones with this seed are; it acts at their next reset."""
+        self._rng.copy_(torch.from_numpy(seeded(seed, self.num_envs, self._first)))
 
     def environment_dims(self) -> dict[str, int | str]:
         """Names in `state`, with their environment dimension."""
-        return dict.fromkeys(self._state_tensors(), -1)
+        return {"environments": "snapshot"}
 
-    def _state_tensors(self) -> dict[str, torch.Tensor]:
+    def arrays(self) -> dict[str, torch.Tensor]:
+        """Return all tensors needed to go on from here, by name. A step changes them."""
         return {"poles": self._poles, "rng": self._rng, "length": self._length, "last_action": self._last_action,
                 "over": self._over, "totals": self._totals, "ended": self.ended, "ended_return": self.ended_return,
                 "ended_length": self.ended_length}
@@ -195,7 +189,7 @@ class CartPoleKernel(CartPole):
 
     def _search(self, rounds: int = 3, steps: int = 20) -> dict[int, float]:
         """Return the seconds per step with each block size, the least of several rounds. Leaves the environments unchanged."""
-        before = self.state()
+        before = {name: tensor.clone() for name, tensor in self.arrays().items()}
         out = [self._zeros(torch.float32) for _ in range(3)]
         out.insert(0, torch.zeros(self.num_envs, 4, device=self.device))
         actions = torch.zeros(self.num_envs, dtype=torch.int32, device=self.device)
@@ -212,7 +206,8 @@ class CartPoleKernel(CartPole):
                 end.record()
                 end.synchronize()
                 seconds[block] = min(seconds[block], begin.elapsed_time(end) / 1000 / steps)
-        self.restore(before)
+        for name, tensor in before.items():
+            self.arrays()[name].copy_(tensor)
         self._started = False
         return seconds
 

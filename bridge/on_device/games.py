@@ -13,6 +13,7 @@ import envs_c
 from bridge.actions import discrete
 from bridge.errors import DeviceError
 from bridge.nvrtc import CudaModule
+from bridge.on_device.snapshots import as_tensor
 from bridge.on_device.tensors import require_tensor
 from envs_c.bare import device as compiler
 from envs_c.engine import painter
@@ -64,7 +65,6 @@ class DeviceGame:
     """
 
     saves = True  # `state` holds the environments
-    prefix = ""   # of the names in a checkpoint, which are those of bridge.source.GameSource
 
     def __init__(self, game: Game, num_envs: int, device, *, module=None, **settings):
         view = settings.get("view")
@@ -192,17 +192,26 @@ class DeviceGame:
     def set_state(self, state: bytes):
         """Put back a snapshot, of these environments or of an envs_c.VecEnv. Raises envs_c.InvalidState."""
         self.env.set_state(state)
-        memory = torch.frombuffer(bytearray(memory_of(self.env.get_state())), dtype=torch.uint8)
-        self.states.copy_(memory.view_as(self.states))
+        self._take_from_host()
         self._started = True
+
+    def _take_from_host(self):
+        """Copy the states of `env` to the device."""
+        self.states.copy_(as_tensor(memory_of(self.env.get_state())).view_as(self.states))
 
     def state(self) -> dict[str, torch.Tensor]:
         """Return the environments for a checkpoint, as bridge.source.GameSource does."""
-        return {"environments": torch.frombuffer(bytearray(self.get_state()), dtype=torch.uint8)}
+        return {"environments": as_tensor(self.get_state())}
 
     def restore(self, state: dict[str, Any]):
         """Put back the result of `state`."""
         self.set_state(state["environments"].numpy().tobytes())
+
+    def reseed(self, seed: int):
+        """Seed the environments as new ones with this seed are; it acts at their next reset."""
+        self.env.set_state(self.get_state())
+        self.env.seed(seed)
+        self._take_from_host()
 
     def environment_dims(self) -> dict[str, int | str]:
         """Names in `state`, with their environment dimension."""

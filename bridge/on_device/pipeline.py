@@ -105,24 +105,20 @@ class OnDevicePipeline:
         """Return the state of simulation and slab for a checkpoint. Plays the actions of the last turn first."""
         self.settle()
         self.streams[0].make_caller_wait()
-        return {**{f"{self.source.prefix}{name}": tensor for name, tensor in self.source.state().items()},
-                **{f"slab.{name}": tensor.clone() for name, tensor in self._parts().items()}}
+        return {**self.source.state(), **{f"slab.{name}": tensor.clone() for name, tensor in self._parts().items()}}
 
     def restore(self, state: dict[str, torch.Tensor]):
         """Put back the result of `state`."""
         self._must_step = False
         self.streams[0].make_caller_wait()
-        prefix = self.source.prefix
-        self.source.restore({name.removeprefix(prefix): tensor for name, tensor in state.items()
-                             if name.startswith(prefix) and not name.startswith("slab.")})
+        self.source.restore(state)
         for name, part in self._parts().items():
             part.copy_(state[f"slab.{name}"])
         self.wait_for_caller()
 
     def environment_dims(self) -> dict[str, int | str]:
         """Names in `state`, with their environment dimension."""
-        return {**{f"{self.source.prefix}{name}": dim for name, dim in self.source.environment_dims().items()},
-                **{f"slab.{name}": 0 for name in self._parts()}}
+        return {**self.source.environment_dims(), **{f"slab.{name}": 0 for name in self._parts()}}
 
     def close(self):
         """Does nothing: the caller owns the simulation."""

@@ -7,6 +7,7 @@ runs on every GPU from compute capability 7.5 on: its driver, or ptxas, compiles
 import hashlib
 import importlib.util
 import math
+import re
 import subprocess
 import sys
 import tempfile
@@ -23,6 +24,12 @@ ARCH = "sm_75"
 SMALL = 84  # rows and columns of the grey picture
 FLAGS = ["-target", "nvptx64-cuda-none", f"-mcpu={ARCH}", "-O2", "-ffp-contract=off", "-w", "-ferror-limit=5",
          "-D__x86_64__", "-D__LP64__", "-S"]
+LIBRARY = re.compile(r"no libcall available for f?(\w+)")  # clang's error for a function of the C library that it knows
+# In a PTX of clang: a function that is nowhere defined; a defined one with its body; and a call by name.
+EXTERN = re.compile(r"^\.extern \.func\s+(?:\([^)]*\)\s*)?([\w$]+)", re.MULTILINE)
+FUNCTION = re.compile(r"^(?:\.visible |\.weak )*\.(?:entry|func)\s+(?:\([^)]*\)\s*)?([\w$]+)\([^)]*\)[^{;]*\{\n(.*?)^\}",
+                      re.MULTILINE | re.DOTALL)
+CALL = re.compile(r"\bcall(?:\.uni)?\s*(?:\([^)]*\),\s*)?([\w$]+)\s*,")
 # zig's own headers of the C library: Python's headers include them, and nothing of them is called.
 HEADERS = ("x86_64-linux-musl", "generic-musl")
 UNIT = """\
@@ -46,7 +53,8 @@ def ptx(game, *, pixels: bool = False) -> str:
 
     game: a `Game`.
     pixels: with grey pictures as observations in place of features.
-    Raises CompileFailed if zig is not installed or cannot compile the game, and ContractError as `emit`.
+    Raises CompileFailed if zig is not installed or cannot compile the game, or if the game calls what a GPU does not have;
+    ContractError as `emit`.
     """
     zig()
     kept = outside.cache_folder() / digest(game, pixels) / f"{game.name}.ptx"
@@ -90,11 +98,39 @@ def compiled(game, pixels: bool, folder: Path) -> str:
     """The PTX, compiled in an empty folder."""
     write_unit(game, pixels, folder)
     headers = [option for part in HEADERS for option in ("-isystem", str(zig() / "lib" / "libc" / "include" / part))]
-    command = [sys.executable, "-m", "ziglang", "cc", *FLAGS, *headers, "-I", "include", "-I", ".", "-I", str(HEADER.parent)]
+    command = [sys.executable, "-m", "ziglang", "cc", *FLAGS, "-fno-crash-diagnostics", *headers, "-I", "include", "-I", ".",
+               "-I", str(HEADER.parent)]
     done = subprocess.run([*command, "unit.c", "-o", "unit.ptx"], cwd=folder, capture_output=True, text=True, check=False)
-    if done.returncode:
+    missing = LIBRARY.findall(done.stderr)
+    if done.returncode and not missing:
         raise CompileFailed(f"zig cannot compile {game.name} for a GPU:\n{done.stderr.strip()}")
-    return (folder / "unit.ptx").read_text(encoding="utf-8")
+    text = "" if missing else (folder / "unit.ptx").read_text(encoding="utf-8")
+    if missing := missing or [name.replace("vprintf", "printf") for name in EXTERN.findall(text)]:  # clang's name for it
+        raise CompileFailed(f"game {game.name!r} cannot run on a GPU, which has no C library: it calls {', '.join(missing)}")
+    if endless := recursive(text):
+        names = ", ".join(f"{emit.plain(name)}()" for name in endless)
+        raise CompileFailed(f"game {game.name!r} cannot run on a GPU, whose threads have a stack of fixed size: {names} may "
+                            "call itself; write it as a loop")
+    return text
+
+
+def recursive(text: str) -> list[str]:
+    """The functions of a PTX that may call themselves, also through others."""
+    calls = {name: set(CALL.findall(body)) for name, body in FUNCTION.findall(text)}
+
+    def reached(name: str) -> set[str]:
+        found, waiting = set(), [name]
+        while waiting:
+            new = calls.get(waiting.pop(), set()) - found
+            found |= new
+            waiting += new
+        return found
+    return [name for name in calls if name in reached(name)]
+
+
+def doubles(text: str) -> tuple[int, int]:
+    """The number of float64 instructions of a PTX, and of all instructions."""
+    return len(re.findall(r"^\t[a-z][\w.]*\.f64\b", text, re.MULTILINE)), len(re.findall(r"^\t[a-z@]", text, re.MULTILINE))
 
 
 if __name__ == "__main__":

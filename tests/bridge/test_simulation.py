@@ -149,17 +149,43 @@ def test_a_restored_simulation_goes_on_with_the_same_bits(make):
         hold(resumed, again, out, 60)
 
 
-@pytest.mark.parametrize("change", [{"poles": None}, {"rng": torch.zeros(2, 5, dtype=torch.int64)},
-                                    {"totals": torch.zeros(2, N)}], ids=lambda change: next(iter(change)))
-def test_a_state_that_does_not_fit_is_refused_and_nothing_changes(make, change):
+@pytest.mark.parametrize("sticky", [0.0, 0.25])
+def test_the_simulation_and_the_compiled_game_take_each_other_s_snapshots(make, sticky):
+    core, out = Core(N, 1, sticky=sticky), buffers(N)
+    simulation = make(sticky=sticky)
+    simulation.reset(*out)
+    hold(simulation, core, out, 45)
+    ours, theirs = simulation.state()["environments"], core.env.get_state()
+    assert not sticky or ours.numpy().tobytes() == theirs  # without it the simulation keeps no last action
+    core.env.seed(7)
+    core.batch.reset()
+    core.env.set_state(ours.numpy().tobytes())
+    simulation = make(seed=2, sticky=sticky)
+    simulation.restore({"environments": torch.frombuffer(bytearray(theirs), dtype=torch.uint8)})
+    hold(simulation, core, out, 45)
+
+
+@pytest.mark.parametrize("broken", [
+    lambda state: state[:-1], lambda state: envs_c.VecEnv(envs_c.game("cartpole"), 3).get_state(),
+    lambda state: envs_c.VecEnv(envs_c.game("pong"), N).get_state()], ids=["cut", "another number", "another game"])
+def test_a_state_that_does_not_fit_is_refused_and_nothing_changes(make, broken):
     simulation, out = make(), buffers(N)
     simulation.reset(*out)
-    before, broken = simulation.state(), make(seed=5).state()
-    for name, tensor in change.items():
-        broken.pop(name) if tensor is None else broken.update({name: tensor})
-    with pytest.raises(ValueError, match=f"^{next(iter(change))} (is missing|must be)"):
-        simulation.restore(broken)
-    assert all(torch.equal(before[name], tensor) for name, tensor in simulation.state().items())
+    before = {name: tensor.clone() for name, tensor in simulation.arrays().items()}
+    state = broken(simulation.state()["environments"].numpy().tobytes())
+    with pytest.raises(envs_c.InvalidState):
+        simulation.restore({"environments": torch.frombuffer(bytearray(state), dtype=torch.uint8)})
+    assert all(torch.equal(before[name], tensor) for name, tensor in simulation.arrays().items())
+
+
+def test_reseeded_environments_begin_as_new_ones_do(make):
+    core, out = Core(N, 9, first=3), buffers(N)
+    simulation = make(seed=1, first=3)
+    simulation.reset(*out)
+    simulation.reseed(9)
+    simulation.reset(*out)
+    assert same(core, out)
+    hold(simulation, core, out, 20)
 
 
 @pytest.mark.parametrize(("settings", "message"), [
@@ -184,7 +210,7 @@ def test_a_wrong_buffer_is_named_and_no_buffer_is_written(make, position, wrong,
     given[position] = wrong
     with pytest.raises(ValueError, match=f"^{name} must be a contiguous"):
         simulation.step(*given)
-    assert all(torch.equal(before[key], tensor) for key, tensor in simulation.state().items())
+    assert torch.equal(before["environments"], simulation.state()["environments"])
 
 
 def test_a_step_before_the_first_reset_and_a_kernel_without_a_gpu_are_refused(make):

@@ -1,38 +1,86 @@
-"""What NVIDIA's assembler ptxas makes of the games' kernels, and the line with which benchmarks.device_games ends."""
+"""What NVIDIA's assembler makes of the games' kernels and of the trainer's, and `python -m benchmarks.device_games`."""
 
 import importlib.util
-import shutil
+import json
 
 import pytest
 
-import envs_c
-from benchmarks import device_games
+from benchmarks.device_games import __main__ as device_games
+from benchmarks.device_games import assembler, parts
 from envs_c.bare import device
 
-SHORT = device_games.SHORT
+SHORT, PTXAS = device_games.SHORT, assembler.find_ptxas()
 # Of the kernel `step` with features: at most this many registers, and bytes of stack, of a thread; no game spills.
 BOUNDS = {"cartpole": (64, 16), "tmaze": (40, 16), "pong": (48, 16)}
 
+zig = pytest.mark.skipif(importlib.util.find_spec("ziglang") is None, reason="zig compiles the games")
+ptxas = pytest.mark.skipif(PTXAS is None, reason="ptxas, of CUDA, is not here")
 
-@pytest.mark.skipif(importlib.util.find_spec("ziglang") is None, reason="zig compiles the games")
-@pytest.mark.skipif(shutil.which("ptxas") is None, reason="ptxas, of CUDA, is not here")
+
+@zig
+@ptxas
 @pytest.mark.parametrize("name", [pytest.param(name, marks=() if name in SHORT else pytest.mark.slow) for name in BOUNDS])
 def test_registers_and_stack_are_bounded_on_all_architectures(name):
-    ptx = device.ptx(envs_c.game(name))
-    for arch in device_games.ARCHITECTURES:
-        used = device_games.assembled(ptx, arch, shutil.which("ptxas"))
-        assert used.registers <= BOUNDS[name][0] and used.stack <= BOUNDS[name][1] and used.spills == 0, (arch, used)
+    found = parts.assemble(name, "features", device_games.ARCHITECTURES, PTXAS)["used"]
+    assert found.registers <= BOUNDS[name][0] and found.stack <= BOUNDS[name][1] and found.spills == 0, found
 
 
-@pytest.mark.skipif(shutil.which("ptxas") is None, reason="ptxas, of CUDA, is not here")
-def test_a_text_that_ptxas_refuses_is_an_error():
+@ptxas
+def test_a_text_that_ptxas_refuses_is_an_error(monkeypatch):
+    broken = ".version 6.3\n.target sm_75\n.address_size 64\nnothing"
     with pytest.raises(RuntimeError, match=r"ptxas refuses it for sm_90: .*error"):
-        device_games.assembled(".version 6.3\n.target sm_75\n.address_size 64\nnothing", "90", shutil.which("ptxas"))
+        assembler.assembled(broken, "90", PTXAS)
+    monkeypatch.setattr(device, "ptx", lambda game, pixels: broken)
+    assert "refused" in parts.assemble("pong", "features", ("75",), PTXAS)
 
 
 def test_the_last_line_counts_equal_games_and_cubins():
-    rows = [{"game": "a", "features": "yes", "pixels": "yes"}, {"game": "b", "features": "no: reward", "pixels": "yes"}]
+    found = {"a, features, emulated": {"equal": "yes"}, "a, pixels, emulated": {"equal": "yes"},
+             "b, features, emulated": {"equal": "no: reward"}, "b, pixels, emulated": {"equal": "yes"}}
     views = ("features", "pixels")
-    assert device_games.closing(rows, views, ("75", "90"), "ptxas") == (
-        "1 of 2 games equal in features, 2 of 2 in pictures, 2 of 2 cubins for sm_75, 90")
-    assert device_games.closing(rows, views, ("75",), None).endswith("in pictures, no ptxas here, so no cubins")
+    assert device_games.closing(found, ["a", "b"], views, ("75",)) == (
+        "1 of 2 games equal in features, 2 of 2 in pictures, no ptxas here, so no cubins")
+    found |= {f"{name}, {view}, assembled": {"used": (1, 2, 3)} for name in "ab" for view in views}
+    found["b, pixels, assembled"] = {"refused": "an error"}
+    assert device_games.closing(found, ["a", "b"], views, ("75", "90")).endswith("in pictures, 1 of 2 cubins for sm_75, 90")
+    assert device_games.row("b", views, found)["registers, pixels"] == "an error"
+
+
+@zig
+@pytest.mark.slow  # some minutes less: test_games.py and the bounds above have the same work without processes
+def test_the_short_run_ends_with_its_line(tmp_path, capsys):
+    assert device_games.main(["--short", "--json", str(tmp_path / "kept.json")]) == 0
+    line = capsys.readouterr().out.splitlines()[-1]
+    assert line.startswith("3 of 3 games equal in features, ")
+    assert PTXAS is None or line.endswith("3 of 3 cubins for sm_75, 120")
+
+
+@zig
+def test_results_are_kept_as_they_come_and_not_computed_again(tmp_path, capsys):
+    path = tmp_path / "kept.json"
+    arguments = ["--games", "cartpole", "--views", "features", "--emulate", "--json", str(path)]
+    assert device_games.main(arguments) == 0
+    assert "cartpole, features, emulated: {'equal': 'yes'" in capsys.readouterr().out
+    (key, kept), = json.loads(path.read_text()).items()
+    path.write_text(json.dumps({key: kept | {"equal": "no: planted"}}))
+    assert device_games.main(arguments) == 1
+    assert "| cartpole | no: planted |" in capsys.readouterr().out
+    path.write_text(json.dumps({key: kept | {"equal": "no: planted", "facts": "of another source"}}))
+    assert device_games.main(arguments) == 0
+
+
+def test_a_difference_and_a_fault_are_results(monkeypatch):
+    import game_runs
+    from ptx.faults import Fault
+    for error, text in ((AssertionError("reward"), "no: AssertionError: reward"), (Fault("a race"), "no: Fault: a race")):
+        def fails(*arguments, error=error, **settings):
+            raise error
+        monkeypatch.setattr(game_runs, "played", fails)
+        assert parts.equal("cartpole", "features") == {"equal": text}
+
+
+@pytest.mark.parametrize("argv", [["--jobs", "0"], ["--games", "nothing"]])
+def test_wrong_options_end_it(argv, capsys):
+    with pytest.raises(SystemExit):
+        device_games.options_of(argv)
+    assert argv[-1] in capsys.readouterr().err

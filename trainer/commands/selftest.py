@@ -2,9 +2,10 @@
 
 import json
 import sys
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from trainer.commands.arguments import require_folder
 from trainer.config.fields import Section, matching, path_setting, within
@@ -37,7 +38,10 @@ class SelftestOptions(Section):
     """Measured iterations for each number of environments and batches."""
     full: bool = False
     """Run `pytest -m gpu` too, which needs the repository, and set no limit of time."""
-    part: Literal["all", "kernels", "capture", "overlap", "memory", "figures"] = "all"
+    visit: bool = False
+    """Run all that a GPU should show at a first visit, about 30 minutes, in the repository; --out has each result at once."""
+    part: Literal["all", "kernels", "capture", "overlap", "memory", "figures", "probe", "games", "simulations",
+                  "training"] = "all"
     """Run only this part, in this process, and print each result as a line of JSON."""
 
     def check(self) -> None:
@@ -58,13 +62,31 @@ def main(argv: list[str]) -> int:
     from bridge import DeviceError, why_no_gpu
     if problem := why_no_gpu():
         raise DeviceError(f"the self-test needs a GPU: {problem}")
+    if options.visit:
+        return _visit(Path(options.out))
     if options.part == "all":
         return _all(options)
-    from trainer.selftest import checks, figures
-    found = figures.results(options.sizes, options.iterations) if options.part == "figures" else checks.results(options.part)
-    for one in found:
+    for one in _part(options):
         print(json.dumps(one), flush=True)
     return 0
+
+
+def _part(options: SelftestOptions) -> Iterator[dict[str, Any]]:
+    """The results of one part."""
+    from trainer.selftest import checks, figures, simulations
+    measured: dict[str, Callable[[], Iterator[dict[str, Any]]]] = {
+        "figures": lambda: figures.results(options.sizes, options.iterations),
+        "probe": lambda: simulations.probing(options.sizes[-1]), "games": simulations.games,
+        "simulations": lambda: simulations.simulations(options.sizes, options.iterations), "training": simulations.training}
+    return measured[options.part]() if options.part in measured else checks.results(options.part)
+
+
+def _visit(out: Path) -> int:
+    """Run the parts of a first visit. Returns the exit code."""
+    from trainer.selftest.first_visit import visit
+    failed = visit(out)
+    print(f"{failed} parts failed or were left out; please send {out} with an issue")
+    return 1 if failed else 0
 
 
 def _all(options: SelftestOptions) -> int:

@@ -17,7 +17,7 @@ ENCODER_NAMES = ("mlp", "conv", "pixels", "board", "cells")
 TRACKER_NAMES = ("tensorboard", "wandb", "trackio")
 
 # Names of settings without effect on the learning.
-FREE_ON_RESUME = frozenset({"num_threads", "resume", "stop_at", "device", "serial", "dashboard", "checkpoint_seconds",
+FREE_ON_RESUME = frozenset({"num_threads", "resume", "stop_at", "device", "sim", "serial", "dashboard", "checkpoint_seconds",
                             "eval_episodes", "eval_greedy", "gif", "track", "total_steps"})  # may change when a run is resumed
 FREE_BETWEEN_RANKS = frozenset({"num_threads", "device", "dashboard", "gif", "run_dir", "resume"})  # may differ between ranks
 OF_THE_MACHINE = frozenset({"num_threads", "num_batches"})   # neither in presets for others nor compared by sweeps

@@ -86,10 +86,11 @@ def first_rollout(name: str, changes: dict, part: str = "capture") -> dict:
     rewards are equal to the bit, so none was overwritten while it was copied."""
     precision = changes.get("precision", "float32")
     sessions = [make_session(config(device, **changes)) for device in ("cuda", "cpu")]
-    for one in sessions:
-        collect(one.actor)
-        one.pipeline.settle()
-    torch.cuda.synchronize()
+    with exact_convolutions():
+        for one in sessions:
+            collect(one.actor)
+            one.pipeline.settle()
+        torch.cuda.synchronize()
     ours, wanted = (one.storage for one in sessions)
     agreeing = ours.action.cpu() == wanted.action
     before = torch.cat([torch.ones_like(agreeing[:1]), agreeing[:-1]]).int().cummin(0)[0].bool()  # steps after equal actions
@@ -169,6 +170,16 @@ def without_graphs() -> Iterator[None]:
         yield
     finally:
         build.GRAPHS = before
+
+
+@contextlib.contextmanager
+def exact_convolutions() -> Iterator[None]:
+    """In this context cuDNN multiplies in float32. By default it takes TF32, which has 10 bits: too few for VALUES."""
+    before, torch.backends.cudnn.allow_tf32 = torch.backends.cudnn.allow_tf32, False
+    try:
+        yield
+    finally:
+        torch.backends.cudnn.allow_tf32 = before
 
 
 def weight_difference(one: TrainingSession, other: TrainingSession) -> float:

@@ -187,8 +187,10 @@ def _decide(config: Config, share: Config, device, saves: bool) -> Decisions:
     if config.run.resume:
         path = checkpoint.latest(config.run.resume)
         meta = checkpoint.progress(path, checkpoint.read_meta(path))
-        return Decisions(path.parent if saves else None, path, getattr(torch, meta["precision"]), AS_STARTED,
-                         min(meta["num_batches"], share.env.num_envs), AS_STARTED)
+        batches = min(meta["num_batches"], share.env.num_envs), AS_STARTED
+        if checkpoint.read_config(path).env.sim != config.env.sim:
+            batches = choose_batches(share, device)
+        return Decisions(path.parent if saves else None, path, getattr(torch, meta["precision"]), AS_STARTED, *batches)
     dtype, precision_reason = precision.choose(config.policy.precision, device.torch_device)
     num_batches, batches_reason = choose_batches(share, device)
     folder = new_run_folder(config.game, config.run) if saves else None

@@ -10,6 +10,7 @@ import torch
 import envs_c
 from bridge import Pipeline
 from bridge.on_device.pipeline import OnDevicePipeline
+from bridge.on_device.snapshots import with_snapshot
 from bridge.source import Episodes
 from trainer.config import Config
 from trainer.environments import resumed_seed
@@ -136,7 +137,7 @@ class TrainingSession:
         """
         meta = checkpoint.progress(path, content.meta)
         try:
-            tensors = shares.local(self.ranks, content.tensors, self.environment_dims())
+            tensors = shares.local(self.ranks, with_snapshot(content.tensors, "pipeline."), self.environment_dims())
             self._require_forms(tensors)
             self.policy.load_state_dict(under("policy.", tensors))
             anew = not self.pipeline.source.saves

@@ -253,7 +253,7 @@ def test_resuming_a_checkpoint_continues_in_its_folder(trained, saved):
     ("--stop-at 5000", "run", "stop_at", 5000), ("--device cpu", "run", "device", "cpu"),
     ("--no-dashboard", "run", "dashboard", False), ("--checkpoint-seconds 1", "run", "checkpoint_seconds", 1.0),
     ("--eval-episodes 0", "run", "eval_episodes", 0), ("--gif", "run", "gif", True), ("--track wandb", "run", "track", "wandb"),
-    ("--num-threads 1", "env", "num_threads", 1),
+    ("--num-threads 1", "env", "num_threads", 1), ("--sim device", "env", "sim", "device"),
     ("--num-envs 512", "env", "num_envs", 512), ("--gamma 0.987654321", "ppo", "gamma", 0.987654321),  # unchanged
 ])
 def test_a_resumed_run_accepts_changes_without_effect_on_the_learning(trained, saved, words, section, name, value):

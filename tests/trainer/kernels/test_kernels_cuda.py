@@ -8,16 +8,15 @@ import pytest
 import torch
 from cuda_on_cpu import CpuModule
 
+from benchmarks.device_games import assembler
 from bridge.errors import DeviceError
 from bridge.nvrtc import CudaModule, arguments
 from envs_c import install
 from trainer import kernels
 from trainer.kernels import choose
-from trainer.kernels.actions import cuda as actions
-from trainer.kernels.checks.sources import OWNERS
+from trainer.kernels.checks.sources import OWNERS, modules
 from trainer.kernels.lstm import cuda as lstm
 from trainer.kernels.lstm import recurrence
-from trainer.kernels.mingru import cuda as mingru
 from trainer.kernels.rollout import cuda as rollout
 
 KERNELS = {
@@ -25,7 +24,9 @@ KERNELS = {
     "mingru_bf16", "mingru_backward_f32", "mingru_backward_bf16", "sample", "categorical", "categorical_backward", "gaussian",
     "gaussian_sample", "gaussian_backward", "advantages", "stack_frames_u8_f32", "stack_frames_u8_bf16", "stack_frames_f32_f32",
     "stack_frames_f32_bf16", "stack_frames_bf16_f32", "stack_frames_bf16_bf16", "store_step_u8_u8", "store_step_f32_f32",
-    "store_step_f32_bf16", "sample_step"}
+    "store_step_f32_bf16", "sample_step", "ppo_loss", "end_minibatch", "select_sequences_1", "select_sequences_4",
+    "select_sequences_16"}
+SEQUENCES = {f"lstm_recurrence_{part}{units}" for part in ("", "backward_") for units in (32, 64, 128)}
 
 SCALE = """
 #include "factor.h"
@@ -49,14 +50,18 @@ def scale(tmp_path):
     return CudaModule(tmp_path / "scale.cu", [tmp_path / "factor.h"])
 
 
-@pytest.mark.parametrize("arch", ["sm_75", "sm_86", "sm_90"])
-def test_every_kernel_compiles_without_a_gpu(arch, nvrtc):
-    found = set()
-    for owner in (actions, lstm, mingru, rollout):
-        cubin = owner.module.compile(arch)
-        assert cubin.startswith(b"\x7fELF")
-        found |= {name.decode() for name in re.findall(rb"\0\.text\.(\w+)(?=\0)", cubin)}
-    assert found == KERNELS
+@pytest.mark.parametrize("arch", ["75", "90", *(pytest.param(arch, marks=pytest.mark.slow) for arch in ("80", "100", "120"))])
+def test_every_kernel_is_assembled_without_a_gpu_and_without_a_stack(arch, nvrtc):
+    found = {}
+    for module in modules(bf16=int(arch) >= 80):
+        found |= assembler.compiled(module, arch)
+    assert found.keys() == KERNELS | (SEQUENCES if int(arch) >= 80 else set())
+    assert all(used.stack == used.spills == 0 for used in found.values())
+    assert all(used.registers <= (128 if name in SEQUENCES else 64) for name, used in found.items()), found
+
+
+def test_a_module_is_a_cubin(nvrtc, scale):
+    assert scale.compile("sm_86").startswith(b"\x7fELF")
 
 
 @pytest.mark.parametrize(("source", "arch", "text"), [

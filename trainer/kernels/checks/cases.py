@@ -113,7 +113,7 @@ def cartpole(make: Inputs, rows: int, steps: int = 8):
     games.reset(observation, reward, terminated, truncated)
     for _ in range(steps):
         games.step(make.integers(2, rows), observation, reward, terminated, truncated)
-    return observation, reward, terminated, truncated, *games.state().values()
+    return observation, reward, terminated, truncated, *games.arrays().values()
 
 
 P = functools.partial

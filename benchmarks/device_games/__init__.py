@@ -1,0 +1,1 @@
+"""The games as GPU programs, without a GPU: `python -m benchmarks.device_games`."""
