@@ -34,18 +34,23 @@ def test_a_training_has_no_fault_and_equals_the_host_s(faulty, settings):
     assert not faulty.faults
 
 
-@pytest.mark.parametrize("first", ["host", "device"])
-@pytest.mark.parametrize("settings", [{"game": "pong", "num_batches": 2}, {"game": "cartpole"},
-                                      {"game": "cartpole", "sticky": 0.3}], ids=str)
-def test_a_run_begun_on_one_side_resumes_on_the_other(faulty, tmp_path, first, settings):
-    settings = {"time_limit": 9} | settings
-    path = trained(config(sim=first, **settings), 2).save(tmp_path)
+def require_same_on_both(path: Path, settings: dict):
+    """Assert that a checkpoint's training goes on with the same numbers on the host and on the device."""
     sessions = [make_session(config(sim=sim, **settings), resume=path) for sim in ("host", "device")]
     for one in sessions:
         for _ in range(2):
             iterate(one)
         one.pipeline.settle()
     require_same(*map(contents, sessions), tolerance=1e-6)
+
+
+@pytest.mark.parametrize("first", ["host", "device"])
+@pytest.mark.parametrize("settings", [{"game": "pong", "num_batches": 2}, {"game": "cartpole"},
+                                      {"game": "cartpole", "sticky": 0.3}], ids=str)
+def test_a_run_begun_on_one_side_resumes_on_the_other(faulty, tmp_path, first, settings):
+    settings = {"time_limit": 9} | settings
+    path = trained(config(sim=first, **settings), 2).save(tmp_path)
+    require_same_on_both(path, settings)
     assert not faulty.faults
 
 
@@ -54,12 +59,7 @@ def test_a_run_from_before_snapshots_of_cartpole_on_the_device_resumes_on_both_s
     with monkeypatch.context() as patch:
         patch.setattr(CartPole, "state", lambda self: {f"simulation.{name}": one for name, one in self.arrays().items()})
         path = trained(config(sim="device", **settings), 2).save(tmp_path)
-    sessions = [make_session(config(sim=sim, **settings), resume=path) for sim in ("host", "device")]
-    for one in sessions:
-        for _ in range(2):
-            iterate(one)
-        one.pipeline.settle()
-    require_same(*map(contents, sessions), tolerance=1e-6)
+    require_same_on_both(path, settings)
 
 
 def test_a_run_resumed_on_the_host_has_its_batches_chosen_there(faulty, tmp_path):
