@@ -194,13 +194,13 @@ def test_resetting_some_environments_does_not_change_the_others(game, view):
     before, _ = env.reset()
     for actions in actions_of(game, 5, N):
         before, *_ = env.step(actions)
-    chosen, options = np.arange(N) % 3 == 0, {"reset_mask": np.arange(N) % 3 == 0, "other": 1}
+    chosen, options = np.arange(N) % 3 == 0, {"reset_mask": np.arange(N) % 3 == 0}
     states = [env.get_state([i]) for i in range(N)]
     after, _ = env.reset(options=options)
     assert [env.get_state([i]) != states[i] for i in range(N)] == chosen.tolist()
     assert np.array_equal(after[~chosen], before[~chosen])
     assert not after[chosen, 0].any()
-    assert list(options) == ["reset_mask", "other"] and np.array_equal(options["reset_mask"], chosen)
+    assert list(options) == ["reset_mask"] and np.array_equal(options["reset_mask"], chosen)
 
 
 def test_without_copies_each_step_returns_the_same_array(game):
