@@ -17,6 +17,8 @@ from trainer.policy.policy import Policy
 from trainer.runs.evaluation import JUDGMENTS
 
 SHARE = 40       # of the training's steps, one in so many is spent on judgments, and those of the one at the end
+PART = 8         # a judgment has no more steps than one in so many of the training's so far
+SHORTEST = 100   # steps that an episode may have in any case
 SEED = 1 << 61   # added to the run's seed
 
 
@@ -51,6 +53,10 @@ class Judge:
         passed = step // interval > (step - rollout) // interval
         return passed and SHARE * (self.spent + self.last) <= step
 
+    def longest(self, step: int) -> int:
+        """Steps after which an episode of a judgment at `step` is truncated: some games have no end."""
+        return min(max(step // PART // self.config.judges, SHORTEST), evaluate.LONGEST)
+
     def judge(self, policy: Policy, step: int, stop: Callable[[], bool] = lambda: False) -> float | None:
         """Play the episodes; returns their mean raw return, or None if `stop` returned True before their end.
 
@@ -60,7 +66,7 @@ class Judge:
         env = replace(config.env, num_threads=torch.get_num_threads())
         try:
             played = evaluate.play(policy, config.game, env, episodes=config.judges, seed=(run.seed + SEED) % SEEDS,
-                                   tick=lambda *_: _go_on(stop))
+                                   longest=self.longest(step), tick=lambda *_: _go_on(stop))
         except Stopped:
             return None
         self.last = int(played.lengths.sum())

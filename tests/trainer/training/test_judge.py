@@ -123,6 +123,16 @@ def test_a_judgment_favours_no_short_episodes(tmp_path):
     assert session.judge.judge(session.policy, session.step) > 1.5 * session.score_mean()
 
 
+def test_episodes_without_an_end_are_cut_off(tmp_path):
+    settings = overlay(Config("tmaze"), {"env": {"time_limit": 10_000}, "run": {"judge_episodes": 4}})
+    judge = Judge(settings)
+    assert [judge.longest(step) for step in (0, 3_200, 6_400, 10**9)] == [100, 100, 200, evaluate.LONGEST]
+    other = config(tmp_path)
+    played = evaluate.play(make_session(other).policy, other.game, replace(other.env, time_limit=500), episodes=8, seed=1,
+                           longest=3)
+    assert played.lengths.tolist() == [3] * 8
+
+
 def test_bad_numbers_of_episodes_are_refused():
     with pytest.raises(ConfigError, match="judge_episodes must be none, or an integer from 0 to 1,048,576, not -1"):
         RunConfig(judge_episodes=-1)
