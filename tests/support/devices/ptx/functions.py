@@ -116,8 +116,8 @@ class Globals:
 
     def __init__(self, variables: list[Global]):
         self.memory, self.addresses, self.bytes = Memory(), {}, {}
-        self.empty = {one.name for one in variables
-                      if not one.data and (one.name.startswith("__pyx_v_") or not one.name.startswith("__pyx_"))}  # not Cython's own
+        cythons = {one.name for one in variables if one.name.startswith("__pyx_") and not one.name.startswith("__pyx_v_")}
+        self.empty = {one.name for one in variables if not one.data} - cythons
         for variable in variables:
             room = np.zeros(variable.size + 16, np.uint8)
             self.bytes[variable.name] = data = room[-room.ctypes.data % 16:][:variable.size]
