@@ -42,8 +42,9 @@ def evaluated(monkeypatch):
         calls.append({"run": run, **keywords})
         return RESULT
 
-    module = SimpleNamespace(evaluate_run=evaluate_run, describe=lambda result: f"mean {result['mean']}")
-    monkeypatch.setitem(sys.modules, "trainer.play.evaluate", module)
+    monkeypatch.setitem(sys.modules, "trainer.play.evaluate", SimpleNamespace(evaluate_run=evaluate_run))
+    described = SimpleNamespace(describe=lambda result: f"mean {result['mean']}")
+    monkeypatch.setitem(sys.modules, "trainer.play.described", described)
     return calls
 
 
