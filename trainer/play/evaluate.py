@@ -68,7 +68,7 @@ class Evaluation(NamedTuple):
 
 
 def play(policy: Policy, game: GameName, env: EnvConfig, *, episodes: int, seed: int, greedy: bool = False,
-         filmed: float = 0.0, longest: int = LONGEST, tick: Ticks | None = None) -> Evaluation:
+         filmed: float = 0.0, longest: int | None = None, tick: Ticks | None = None) -> Evaluation:
     """Play whole episodes side by side, one in each environment.
 
     policy: plays on the device of its parameters.
@@ -78,7 +78,8 @@ def play(policy: Policy, game: GameName, env: EnvConfig, *, episodes: int, seed:
     seed: the same seed gives the same episodes.
     greedy: take the most likely action instead of sampling.
     filmed: seconds of an episode that a film may show; actions and pictures are kept for no longer.
-    longest: steps after which an episode of our own games is truncated, if neither game nor settings do it earlier.
+    longest: steps after which an episode of our own games is truncated, if neither game nor settings do it earlier; None:
+        LONGEST.
     tick: called after each step, to show the progress.
 
     An environment whose episode has ended is not stepped any more, if the source can hold it.
@@ -88,7 +89,7 @@ def play(policy: Policy, game: GameName, env: EnvConfig, *, episodes: int, seed:
     env = single(game, env)
     if not game.is_gym:
         limit = make_env(game, env, 1, 0).time_limit or LONGEST
-        env = replace(env, time_limit=min(limit, longest))
+        env = replace(env, time_limit=min(limit, longest or LONGEST))
     source = make_source(game, env, episodes, episode_seed(game, seed))
     threads = torch.get_num_threads()
     torch.set_num_threads(env.num_threads or cores())

@@ -139,7 +139,7 @@ def test_a_person_plays_a_runs_game_with_its_settings(capsys, there, monkeypatch
     monkeypatch.setattr("envs_c.play.window.Window.keys", lambda self: {"d"})
     rewrite(there / "runs" / "one", lambda config: config["env"].update(time_limit=3))
     legend, ended = run(capsys, "play one --human --episodes 1 --speed 1000").splitlines()
-    assert legend == "left: LEFT, right: RIGHT; WASD for the arrows; P pauses, R restarts, Q or Escape leaves"
+    assert legend == "arrows or WASD: left, right; P pauses, R restarts, Q or Escape leaves"
     assert ended == "episode 1: score 3, 3 steps"
 
 
@@ -150,7 +150,7 @@ def test_the_name_of_a_game_plays_it_and_runs_of_this_name_are_mentioned(capsys,
     (there / "runs" / "one").rename(there / folder)
     note, legend = run(capsys, "play --seed 3 breakout").splitlines()
     assert note == f"breakout is the game; to watch the run {folder.rpartition('/')[2]}: python -m trainer play {shown}"
-    assert legend.startswith("left: LEFT")
+    assert legend.startswith("arrows or WASD: left, right")
     assert run(capsys, f"play --episodes 1 {shown} --speed 1000") == ""  # the screen is closed at once
 
 
