@@ -112,17 +112,19 @@ cdef inline void poke_resp1(Console* m, int value, int cycle) noexcept nogil:
 
 
 cdef inline void poke_resm0(Console* m, int value, int cycle) noexcept nogil:
-    beam(&m.tia, 3 * cycle + 8, picture_of(m))
+    pass_beam(&m.tia, not m.tia.star and alone(&m.tia, M0), 3 * cycle, tia_effect(&m.tia, RESM0, 3 * cycle) - 3 * cycle,
+              picture_of(m))
     reset_object(&m.tia, M0, 3 * cycle)
 
 
 cdef inline void poke_resm1(Console* m, int value, int cycle) noexcept nogil:
-    beam(&m.tia, 3 * cycle + 8, picture_of(m))
+    pass_beam(&m.tia, not m.tia.star and alone(&m.tia, M1), 3 * cycle, tia_effect(&m.tia, RESM1, 3 * cycle) - 3 * cycle,
+              picture_of(m))
     reset_object(&m.tia, M1, 3 * cycle)
 
 
 cdef inline void poke_resbl(Console* m, int value, int cycle) noexcept nogil:
-    beam(&m.tia, 3 * cycle, picture_of(m))
+    pass_beam(&m.tia, alone(&m.tia, BL), 3 * cycle, tia_effect(&m.tia, RESBL, 3 * cycle) - 3 * cycle, picture_of(m))
     reset_object(&m.tia, BL, 3 * cycle)
 
 

@@ -21,7 +21,8 @@ def minibatch(seed=0, valid=None, mask=None, advantage=None) -> Minibatch:
     action = torch.zeros(STEPS, BATCH, dtype=torch.int32) if mask is not None else \
         torch.randint(0, ACTIONS, (STEPS, BATCH), dtype=torch.int32)
     return Minibatch(torch.randn(STEPS, BATCH, 1, 5), action, -torch.rand(STEPS, BATCH) - 0.5, torch.randn(STEPS, BATCH),
-                     advantage, advantage, valid, torch.zeros(STEPS, BATCH), mask, (torch.zeros(BATCH, 8), torch.zeros(BATCH, 8)))
+                     advantage, advantage, valid, torch.zeros(STEPS, BATCH), mask,
+                     (torch.zeros(BATCH, 8), torch.zeros(BATCH, 8)))
 
 
 def make() -> LstmPolicy:

@@ -81,6 +81,6 @@ def test_what_is_written_can_be_read(tmp_path):
                                              ("recent", [[1e101, 3]]), ("recent", [[True, 3]])])
 def test_a_checkpoint_with_impossible_progress_is_refused(tmp_path, name, value):
     meta = {"precision": "float32", "num_batches": 1, "iteration": 1, "seconds": 1.0, "episodes": 0, "recent": []}
-    assert checkpoint.progress(tmp_path, meta) == meta
+    assert checkpoint.progress(tmp_path, meta) == meta | {"judged": [0, 0]}
     with pytest.raises(CheckpointError, match=f"{name} must be "):
         checkpoint.progress(tmp_path, meta | {name: value})
