@@ -122,7 +122,7 @@ def test_an_interrupted_job_ends_with_a_checkpoint_of_all_ranks(tmp_path):
     process.send_signal(signal.SIGINT)
     output = finished(process)
     assert process.returncode != 0
-    assert output.count(f"go on with --resume {folder}") == 1 and "error:" not in output
+    assert output.count(f"go on with python -m trainer --resume {folder}") == 1 and "error:" not in output
     meta = checkpoint.read_meta(checkpoint.latest(folder))
     assert meta["iteration"] * ROLLOUT == steps(folder)[-1] > 0
 
