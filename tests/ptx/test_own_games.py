@@ -8,6 +8,7 @@ from game_runs import played
 from support import TOY
 
 import envs_c
+from envs_c import catalog
 from envs_c.__main__ import main
 from envs_c.bare import check, device
 
@@ -55,6 +56,12 @@ def test_functions_that_call_each_other_are_found_in_a_ptx():
     text = "".join(f".func (.param .b32 r) {one}(\n\t.param .b32 p\n)\n{{\n\tcall.uni (r), {other}, (p);\n\tret;\n}}\n"
                    for one, other in (("a", "b"), ("b", "c"), ("c", "b"), ("d", "e"), ("e", "f")))
     assert device.recursive(text) == ["b", "c"]
+
+
+@pytest.fixture(autouse=True)
+def registry(monkeypatch):
+    """The games of this file's tests are not known to others."""
+    monkeypatch.setattr(catalog, "_registered", {})
 
 
 @pytest.fixture
