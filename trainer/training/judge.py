@@ -17,8 +17,8 @@ from trainer.policy.policy import Policy
 from trainer.runs.evaluation import JUDGMENTS
 
 SHARE = 40       # of the training's steps, one in so many is spent on judgments, and those of the one at the end
-PART = 8         # a judgment has no more steps than one in so many of the training's so far
-SHORTEST = 100   # steps that an episode may have in any case
+PART = 8         # an episode ends when a judgment could have had one in so many of the training's steps so far,
+SHORTEST = 100   # but not before it has had this many steps
 SEED = 1 << 61   # added to the run's seed
 
 
