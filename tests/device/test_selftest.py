@@ -1,7 +1,6 @@
 """The parts of `insertcoin selftest` on the device without a GPU."""
 
 import json
-import sys
 
 import pytest
 from cuda_double.install import installed
@@ -235,17 +234,6 @@ def test_a_wrong_option_is_one_line(gpu, capsys, argv, sentence):
     assert selftest(*argv) == 2
     error = capsys.readouterr().err
     assert error.startswith(f"error: {sentence}") and error.count("\n") == 1 and not gpu["calls"]
-
-
-@pytest.mark.parametrize(("arguments", "seconds", "output", "problem"), [
-    (("-m", "json.tool", "--help"), 30, "usage: ", ""),
-    (("-m", "json.tool", "nowhere.json"), 30, "", "-m json.tool nowhere.json ended with code "),
-    (("-c", "print('one', flush=True); import time; time.sleep(60)"), 3, "one", "-c print('one', flush=True); import time; "
-     "time.sleep(60) was ended after 3 seconds"),
-])
-def test_a_program_that_fails_or_hangs_is_a_problem(arguments, seconds, output, problem):
-    printed, why = visit.program([sys.executable, *arguments], seconds)
-    assert printed.startswith(output) and why.startswith(problem) and bool(why) == bool(problem)
 
 
 @pytest.mark.parametrize("part", ["memory", "figures"])

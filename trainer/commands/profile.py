@@ -13,7 +13,7 @@ HELP = """\
 usage: {program} profile GAME [--iterations N] [--out FILE] [options of training]
 
 Train for N iterations (default: 3), write a trace of them to FILE (default: trace.json.gz; open it at
-ui.perfetto.dev), and print the duration of each stage. `{program} GAME --help` lists the options of training."""
+ui.perfetto.dev), and print the duration of each stage. `{program} GAME --help all` lists the options of training."""
 
 
 @dataclass(frozen=True)

@@ -82,13 +82,14 @@ def parse_training(game: GameName, argv: Sequence[str], default: Config, verb: s
         about = f"Resume a run of {game}. The defaults below are those of the run."
     start = _TrainOptions(file, False, default.env, default.policy, default.ppo, default.self_play, default.run)
     program = f"{program_name()} {verb}{game}"
+    listing = f"{program} --help {ALL}"
     if wants_short(argv):
         first = first_options((start, default.env, default.policy, default.ppo, default.run))
-        about += f"\n\nThese are the settings that people change first; `{program} --help {ALL}` shows all."
+        about += f"\n\nThese are the settings that people change first; `{listing}` shows all."
         _cli(type(first), ["--help"], program, default=first, description=about, console_outputs=prints_for_job())
-    parsed, rest = _cli(_TrainOptions, without_all(argv), program, default=start, description=about, config=(OmitArgPrefixes,),
-                        console_outputs=prints_for_job())
-    _refuse_unknown(rest, (_TrainOptions, *SECTIONS.values(), *filter(None, [options])), program)
+    parsed, rest = _cli(_TrainOptions, without_all(argv), program, listing, default=start, description=about,
+                        config=(OmitArgPrefixes,), console_outputs=prints_for_job())
+    _refuse_unknown(rest, (_TrainOptions, *SECTIONS.values(), *filter(None, [options])), listing)
     for section in (parsed.env, parsed.policy, parsed.ppo, parsed.run, parsed.self_play):
         section.check()
     env = replace(parsed.env, options=added_options(default.env.options, parsed.env.options))
@@ -103,7 +104,7 @@ def parse(options: type, argv: Sequence[str], verb: str, description: str):
     """
     program = f"{program_name()} {verb}"
     parsed, rest = _cli(options, argv, program, description=description, config=(PositionalMetavarFromFieldName,))
-    _refuse_unknown(rest, (options,), program)
+    _refuse_unknown(rest, (options,), f"{program} --help")
     return _checked(parsed)
 
 
@@ -120,9 +121,10 @@ def _checked(options: Any) -> Any:
     return options
 
 
-def _cli(options: type, argv: Sequence[str], program: str, **settings: Any) -> tuple[Any, list[str]]:
+def _cli(options: type, argv: Sequence[str], program: str, listing: str = "", **settings: Any) -> tuple[Any, list[str]]:
     """The options by tyro, not checked yet, and the unknown arguments. Exits for --help.
 
+    listing: the command that lists all options; "": the program with --help.
     Raises ConfigError, in one line, if tyro prints an error: a value or an argument without a default is missing.
     """
     errors = io.StringIO()
@@ -132,7 +134,7 @@ def _cli(options: type, argv: Sequence[str], program: str, **settings: Any) -> t
     except SystemExit as ended:
         if not ended.code:
             raise
-        raise ConfigError(f"{_sentence(errors.getvalue())}; `{program} --help` lists the options") from None
+        raise ConfigError(f"{_sentence(errors.getvalue())}; `{listing or f'{program} --help'}` lists the options") from None
 
 
 def _sentence(box: str) -> str:
@@ -147,17 +149,17 @@ def _sentence(box: str) -> str:
     return text
 
 
-def _refuse_unknown(arguments: Sequence[str], sections: Iterable[type], program: str) -> None:
-    """Raises ConfigError if there are unknown arguments. sections: dataclasses of the known options."""
+def _refuse_unknown(arguments: Sequence[str], sections: Iterable[type], listing: str) -> None:
+    """Raises ConfigError if there are unknown arguments. sections: dataclasses of the known options; listing: as for `_cli`."""
     if not arguments:
         return
     unknown = next((text for text in arguments if text.startswith("-")), None)
     if unknown is None:
-        raise ConfigError(f"unexpected argument {arguments[0]!r}; `{program} --help` lists the options")
+        raise ConfigError(f"unexpected argument {arguments[0]!r}; `{listing}` lists the options")
     name = unknown.partition("=")[0].replace("_", "-")
     known = [f"--{one.name.replace('_', '-')}" for section in sections for one in fields(section)]
     hint = did_you_mean(name, known, 0.7)
-    raise ConfigError(f"unknown option {name}; {hint}{' ' if hint else ''}`{program} --help` lists the options")
+    raise ConfigError(f"unknown option {name}; {hint}{' ' if hint else ''}`{listing}` lists the options")
 
 
 def refuse_run_options(config: Config, verb: str) -> None:

@@ -6,14 +6,10 @@ all before it is there. The parts run from the repository, and without a network
 
 import contextlib
 import json
-import os
 import shutil
-import subprocess
 import sys
-import tempfile
-import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,7 +19,8 @@ from envs_c.files import write_atomically
 from trainer.files import writing
 from trainer.process import program_command
 from trainer.selftest.page import table
-from trainer.selftest.visit import LAST_LINES, facts
+from trainer.selftest.programs import run
+from trainer.selftest.visit import facts
 
 SIZES = (1024, 8192, 65_536)  # environments of the figures
 SMALL_GPU = 12 << 30          # bytes; a GPU with less leaves out the last of SIZES
@@ -69,38 +66,6 @@ def parts(folder: Path, memory: int) -> list[Part]:
 def missing(part: Part) -> str:
     """What a part needs and is not here, or ""."""
     return next((one for one in part.needs if not Path(one).exists() and shutil.which(one) is None), "")
-
-
-def run(command: Sequence[str], seconds: float, take: Callable[[str], None]) -> str:
-    """Run a command, pass each line of its output to `take`, and return the reason why it failed, or ""."""
-    name = " ".join(command[1:])
-    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as errors:
-        try:
-            process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True, errors="replace", bufsize=1,
-                                       start_new_session=True)
-        except OSError as error:
-            return f"{command[0]} does not start: {error}"
-        late = threading.Event()
-        timer = threading.Timer(seconds, lambda: (late.set(), _kill(process)))
-        timer.start()
-        try:
-            for line in process.stdout:
-                take(line.rstrip("\n"))
-            code = process.wait()
-        finally:
-            timer.cancel()
-            _kill(process)
-        errors.seek(0)
-        last = "\n".join(errors.read().splitlines()[-LAST_LINES:])
-    if late.is_set():
-        return f"{name} was ended after {seconds:.0f} seconds"
-    return f"{name} ended with code {code}:\n{last}" if code else ""
-
-
-def _kill(process: subprocess.Popen) -> None:
-    """End a program and those that it has started."""
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, 9)
 
 
 def visit(out: Path) -> int:

@@ -22,12 +22,13 @@ from trainer.process import program_command
 from trainer.selftest.checks import CHECKS
 from trainer.selftest.figures import HORIZON, MINIBATCHES
 from trainer.selftest.page import page
+from trainer.selftest.programs import program
 
 PACKAGES = ("torch", "numpy", "cupy-cuda12x", "cupy-cuda13x", "nvidia-cuda-nvrtc", "nvidia-cuda-nvrtc-cu12")
 SECONDS = 570.0                                             # for all parts together
 CHECK_SECONDS, FIGURES, MODEL = 240.0, 240.0, 40.0          # at most: for all checks, and for one program
 MODELS = ("h100", "h200", "rtx5090", "rtx4090", "rtx2080")  # of benchmarks.gpu_model
-LAST_LINES, OUTPUT = 12, 6000                               # of a failed program's errors; characters of failed tests
+OUTPUT = 6000                                               # characters of failed tests
 
 Results = dict[str, Any]
 
@@ -41,18 +42,6 @@ class Clock:
     def left(self, most: float) -> float | None:
         """Return the seconds for the next program, or None without a limit."""
         return None if self.end is None else max(1.0, min(most, self.end - time.monotonic()))
-
-
-def program(command: list[str], seconds: float | None) -> tuple[str, str]:
-    """Run a command and return its output, as far as there is some, and the reason why it failed, or ""."""
-    name = " ".join(command[1:])
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=seconds, check=False)
-    except subprocess.TimeoutExpired as late:
-        output = late.stdout or b""  # bytes, whatever `text` is
-        return output.decode(errors="replace"), f"{name} was ended after {seconds:.0f} seconds"
-    errors = "\n".join(done.stderr.splitlines()[-LAST_LINES:])
-    return done.stdout, f"{name} ended with code {done.returncode}:\n{errors}" if done.returncode else ""
 
 
 def own_part(part: str, *arguments: str, seconds: float | None) -> tuple[list[Results], str]:

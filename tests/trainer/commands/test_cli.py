@@ -19,7 +19,6 @@ from trainer.config.preset import preset
 from trainer.config.short_help import FIRST
 from trainer.runs import checkpoint
 
-ROOT = Path(__file__).parents[3]
 SECTIONS = (EnvConfig, PolicyConfig, PPOConfig, SelfPlayConfig, RunConfig)
 FIELDS = [one.name for section in SECTIONS for one in dataclasses.fields(section)]
 RESULT = {"mean": 12.5, "path": "runs/x/best.safetensors", "film": "a.gif: an episode"}
@@ -43,8 +42,7 @@ def evaluated(monkeypatch):
         return RESULT
 
     monkeypatch.setitem(sys.modules, "trainer.play.evaluate", SimpleNamespace(evaluate_run=evaluate_run))
-    described = SimpleNamespace(describe=lambda result: f"mean {result['mean']}")
-    monkeypatch.setitem(sys.modules, "trainer.play.described", described)
+    monkeypatch.setitem(sys.modules, "trainer.play.described", SimpleNamespace(describe=lambda one: f"mean {one['mean']}"))
     return calls
 
 
@@ -180,11 +178,11 @@ def test_pictures_have_a_preset_of_their_own(trained, words):
     ("eval x --seed -1", "--seed must be an integer from 0 to 9,223,372,036,854,775,807, not -1"),
     ("eval x --seed 9223372036854775808", "--seed must be an integer from 0 to 9,223,372,036,854,775,807, not 92233720"),
     ("eval x --out film.txt", "--out must be none, or a file that ends in .gif or .mp4, not 'film.txt'"),
-    ("breakout --num-env 3", "unknown option --num-env; did you mean --num-envs? `python -m trainer breakout --help` lists"),
+    ("breakout --num-env 3", "unknown option --num-env; did you mean --num-envs? `python -m trainer breakout --help all`"),
     ("breakout --num_env=3", "unknown option --num-env; did you mean --num-envs?"),
-    ("breakout -x", "unknown option -x; `python -m trainer breakout --help` lists the options"),
-    ("breakout --dashboard yes", "unexpected argument 'yes'; `python -m trainer breakout --help` lists the options"),
-    ("breakout --seed", "--seed needs a value; `python -m trainer breakout --help` lists the options"),
+    ("breakout -x", "unknown option -x; `python -m trainer breakout --help all` lists the options"),
+    ("breakout --dashboard yes", "unexpected argument 'yes'; `python -m trainer breakout --help all` lists the options"),
+    ("breakout --seed", "--seed needs a value; `python -m trainer breakout --help all` lists the options"),
     ("breakout --seed --gamma 0.9", "--seed needs a value"),
     ("breakout --num-envs x", "--num-envs must be an integer from 1 to 1,048,576, not 'x'"),
     ("breakout --frame-skip x", "--frame-skip must be none, or an integer from 1 to 1,000, not 'x'"),
@@ -192,7 +190,7 @@ def test_pictures_have_a_preset_of_their_own(trained, words):
     ("breakout --view pixel", "--view must be features, pixels or ram, not 'pixel'"),
     ("breakout --options lives", "names of options with a value each, such as lives=3 or map_name=8x8, not 'lives'"),
     ("breakout --options lives=3 speed", "such as lives=3 or map_name=8x8, not 'lives=3 speed'"),
-    ("profile breakout --iteration 3", "did you mean --iterations? `python -m trainer profile breakout --help` lists"),
+    ("profile breakout --iteration 3", "did you mean --iterations? `python -m trainer profile breakout --help all` lists"),
     ("eval", "RUN is missing; `python -m trainer eval --help` lists the options"),
     ("eval x --episodes", "--episodes needs a value; `python -m trainer eval --help` lists the options"),
     ("eval x y", "unexpected argument 'y'"),
