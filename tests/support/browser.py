@@ -10,6 +10,7 @@ import pytest
 
 from envs_c.arcade.serve import server
 
+READY = 60_000  # ms in which a page has loaded, on a busy machine
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 TOOLS = {"the package playwright": importlib.util.find_spec("playwright"), "chromium": CHROMIUM}
 MISSING = [name for name, found in TOOLS.items() if not found]

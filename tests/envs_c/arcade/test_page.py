@@ -1,15 +1,13 @@
 """The page in headless Chromium: people and agents play, and every game equals the native one on the same actions."""
 
-import fcntl
 import re
 
 import pytest
 from arcade_support import FOLDER, needs_browser_tools
-from browser import Watched, browser, needs_browser, serving, until
+from browser import READY, needs_browser, until
 
 import envs_c
-from envs_c.arcade import links, site
-from envs_c.console import cartridges
+from envs_c.arcade import links
 
 pytestmark = [needs_browser_tools, needs_browser, pytest.mark.slow]
 VIEWS = ["play", "watch", "compete", "inspect", "wall"]
@@ -22,42 +20,6 @@ FROZEN = """const request = window.requestAnimationFrame.bind(window);
 window.requestAnimationFrame = (call) => request(() => call(0)); performance.now = () => 0;"""
 GAMEPAD = """navigator.getGamepads = () => [{connected: true, buttons: [], axes: [-1, 0]}];"""
 TURNS = 12  # frames a second: games with fewer wait for a key
-READY = 60_000  # ms to load on a busy machine
-
-
-@pytest.fixture(scope="module")
-def address():
-    """The address of the whole page, compiled once for all processes of this session and later ones."""
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    with (FOLDER / "page.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        games = [envs_c.game(name) for name in envs_c.games()]
-        folder = site.make_site(FOLDER / "page", games, site.own_agents(games))
-    with serving(folder) as made:
-        yield made
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    with browser() as made:
-        yield made
-
-
-@pytest.fixture
-def visit(address, chromium):
-    """A function: the page at a fragment of the address, whose errors and foreign requests fail the test."""
-    opened = []
-
-    def go(fragment: str, script: str = "", **options):
-        opened.append(Watched(chromium, address, **options))
-        opened[-1].page.add_init_script(script)
-        opened[-1].page.goto(f"{address}/{fragment}")
-        return opened[-1].page
-
-    yield go
-    for each in opened:
-        each.page.close()
-        each.require_clean()
 
 
 def score(page) -> float:
@@ -279,44 +241,3 @@ def test_every_control_has_a_name_and_is_reached_by_tab(visit):
         page.keyboard.press("Tab")
         names.append(page.evaluate("document.activeElement.textContent.trim()"))
     assert {"Skip to the content", "Pause", "Restart"} <= set(names)
-
-
-def test_a_person_plays_the_file_of_a_cartridge_which_is_not_sent(visit):
-    rom = cartridges.present().get("pong")
-    if rom is None:
-        pytest.skip("ale-py is not installed")
-    page = visit("#main")
-    page.get_by_role("link", name="cartridge").click(timeout=READY)
-    sent = []
-    page.on("request", lambda request: sent.append((request.method, request.post_data, request.url)))
-    page.set_input_files("#cartridge", rom)
-    page.wait_for_selector(".play canvas", timeout=READY)
-    assert page.url.endswith("#play/atari_pong")
-    assert "There is no sound" in page.locator(".summary").inner_text()
-    picture = page.locator(".play canvas").evaluate("canvas => canvas.toDataURL()")
-    page.keyboard.down("ArrowRight")
-    until(page, "old => document.querySelector('.play canvas').toDataURL() !== old", picture)
-    page.get_by_role("link", name="Many at once").click()
-    until(page, "document.querySelector('.scores output')?.textContent")
-    assert {(method, data) for method, data, _ in sent} == {("GET", None)}  # the page's own files: 200 bytes hold no cartridge
-    assert all(url.startswith(page.url.partition("#")[0]) and len(url) < 200 for *_, url in sent)
-
-
-def test_a_page_that_is_loaded_again_asks_for_the_cartridge_again(visit):
-    rom = cartridges.present().get("breakout")
-    if rom is None:
-        pytest.skip("ale-py is not installed")
-    page = visit("#inspect/atari_breakout")
-    page.wait_for_selector("#cartridge", timeout=READY)
-    assert "Pick the file of breakout again" in page.locator("p[role=status]").inner_text()
-    page.set_input_files("#cartridge", rom)
-    page.wait_for_selector(".inspect .state", timeout=READY)
-    assert page.locator(".features .row").count() == 128
-
-
-def test_a_file_that_is_no_cartridge_shows_one_line(visit, tmp_path):
-    (tmp_path / "large.bin").write_bytes(b"x" * 40_000)
-    page = visit("#cartridge")
-    page.wait_for_selector("#cartridge", timeout=READY)
-    page.set_input_files("#cartridge", tmp_path / "large.bin")
-    until(page, "document.querySelector('.error').textContent.includes('must be a file of 1 to 32768 bytes, not 40000')")

@@ -7,6 +7,7 @@ import operator
 import gymnasium
 import pytest
 import torch
+from learner_support import N, collected, config, watched
 from trainer_support import same
 
 from trainer.config import Config, EnvConfig, PolicyConfig, PPOConfig, RunConfig
@@ -14,42 +15,11 @@ from trainer.errors import ConfigError, LearningError
 from trainer.ppo import losses as losses_module
 from trainer.ppo.losses import losses, select
 from trainer.ppo.optimizers import entropy_coef
-from trainer.rollout.actor import collect
 from trainer.runs import checkpoint
 from trainer.training import build as build_module
 from trainer.training import train
 from trainer.training.build import make_session
-from trainer.training.session import TrainingSession
 from trainer.training.train import iterate
-
-N, T, SEQUENCES = 16, 8, 4
-
-
-def config(folder=None, *, policy=None, iterations=8, device="cpu", **settings) -> Config:
-    return Config("cartpole", EnvConfig(num_envs=N, num_threads=1, time_limit=30),
-                  PolicyConfig(encoder_size=16, lstm_size=12, precision="float32", **policy or {}),
-                  PPOConfig(**{"horizon": T, "minibatch": SEQUENCES * T, "total_steps": iterations * N * T, **settings}),
-                  RunConfig(seed=5, device=device, dashboard=False, eval_episodes=0, gif=False, checkpoint_seconds=0.0,
-                            run_dir=None if folder is None else str(folder)))
-
-
-def collected(**settings) -> TrainingSession:
-    """A session that has learned from one rollout and has a second one in storage."""
-    made = make_session(config(**settings))
-    iterate(made)
-    collect(made.actor)
-    return made
-
-
-def watched(made: TrainingSession) -> list:
-    """A list that gets the sequences of each minibatch."""
-    minibatches, original = [], made.learner.minibatch
-
-    def minibatch(first, last):
-        minibatches.append(made.learner.order[made.learner.position[0]].tolist())
-        original(first, last)
-    made.learner.minibatch = minibatch
-    return minibatches
 
 
 def test_every_sequence_is_used_once_an_epoch(monkeypatch, device):
@@ -140,55 +110,6 @@ def test_the_loss_uses_the_present_weight_of_the_entropy():
     assert (plain - more).item() == pytest.approx(0.5 * parts["entropy"].item())
 
 
-def test_v_trace_estimates_advantages_again_with_the_present_ratios():
-    """Targets v_t = V_t + rho_t delta_t + gamma c_t (v_{t+1} - V_{t+1}); advantages r_t + gamma v_{t+1} - V_t, without rho."""
-    made = collected(epochs=2, vtrace=True, rho_clip=0.9, c_clip=0.8, learning_rate=0.05, gae_lambda=1.0)
-    storage, gamma, learner = made.storage, made.config.ppo.gamma, made.learner
-    learner.update()
-    ratio = learner.vtrace.ratio
-    assert (ratio - 1).abs().max() > 0.05
-    estimates = []
-    learner.minibatch = lambda first, last: estimates.append((learner.advantage.clone(), learner.value_error.clone()))
-    learner._epoch(storage.reward[1:], 0)
-    advantage, value_error = estimates[0]
-    following = torch.zeros(N)  # v_{t+1} - V_{t+1}
-    for t in reversed(range(T)):
-        inside = (1 - storage.terminated[t + 1]) * (1 - storage.truncated[t + 1])
-        delta = storage.reward[t + 1] + gamma * (1 - storage.terminated[t + 1]) * storage.value[t + 1] - storage.value[t]
-        torch.testing.assert_close(advantage[t], (delta + gamma * inside * following) * storage.valid[t])
-        following = (ratio[t].clamp(max=0.9) * delta + gamma * inside * ratio[t].clamp(max=0.8) * following) * storage.valid[t]
-        torch.testing.assert_close(value_error[t], following)
-    assert not torch.equal(advantage, value_error)
-
-
-@pytest.mark.parametrize("settings", [{"gae_lambda": 0.9}, {"priority_alpha": 1.0}, {"accumulate": 2, "epochs": 2}])
-def test_v_trace_with_ratios_of_one_is_generalized_advantage_estimation(settings):
-    made, plain = collected(vtrace=True, **settings), collected(**settings)
-    for one in (made, plain):
-        one.learner.set_rate(0.0)
-        one.learner.update()
-    for estimate in (made.learner.advantage, made.learner.value_error):
-        torch.testing.assert_close(estimate, plain.learner.advantage, rtol=1e-4, atol=1e-5)
-
-
-def test_v_trace_has_no_effect_in_a_single_epoch_without_priorities():
-    made, plain = (collected(vtrace=vtrace, max_grad_norm=1e9) for vtrace in (True, False))
-    for one in (made, plain):
-        one.learner.update()
-    assert (made.learner.vtrace.ratio - 1).abs().max() > 0
-    for one, other in zip(made.policy.parameters(), plain.policy.parameters(), strict=True):
-        torch.testing.assert_close(one, other, rtol=1e-3, atol=1e-4)
-
-
-def test_the_value_learns_the_targets_of_v_trace(device):
-    made = collected(vtrace=True, device=device, value_clip=0.0, entropy_coef=0.0)
-    made.learner.set_rate(0.0)
-    made.learner.vtrace.estimate = lambda reward, lag, advantage: (advantage.fill_(1.0), made.learner.value_error.fill_(3.0))
-    metrics = made.learner.update()
-    assert metrics["loss_value"] == pytest.approx(0.5 * 3.0 ** 2)
-    assert metrics["loss_policy"] == pytest.approx(0, abs=1e-6)
-
-
 def test_sequences_with_large_advantages_are_drawn_more_often_with_less_weight():
     made = collected(priority_alpha=1.0, priority_beta=1.0)
     made.learner.advantage.fill_(0.1)
@@ -227,45 +148,6 @@ def test_the_loss_of_drawn_sequences_has_weighted_statistics_and_is_divided_by_t
     policy, value = (table[-accumulate:, names.index(f"loss_{name}")].mean().item() for name in ("policy", "value"))
     assert policy == pytest.approx(-(weight * normal).sum().div(total).item(), abs=1e-5)  # the ratios are 1
     assert value == pytest.approx(0.5 * (weight * advantage.square()).sum().div(total).item(), rel=1e-4)
-
-
-def test_muon_steps_the_hidden_matrices_and_each_gate_by_itself():
-    made = collected(optimizer="muon")
-    adam, muon = made.learner.optimizers.parts
-    policy = made.policy
-    assert all(one is wanted for one, wanted in zip(muon.parameters(), (policy.input, policy.recurrent), strict=True))
-    assert any(one is policy.encoder.weight for one in adam.parameters())
-    before = policy.recurrent.detach().clone()
-    made.learner.update()
-    assert not torch.equal(before, policy.recurrent)
-    made.learner.optimizers.set_rate(1.0)
-    policy.recurrent.grad[: policy.core_size] *= 1e-3  # one gate's gradient is much smaller: its step is as long
-    before, state = policy.recurrent.detach().clone(), muon.state(policy.recurrent)
-    muon.restore(policy.recurrent, {"momentum_buffer": torch.zeros_like(state["momentum_buffer"])})
-    muon.step()
-    lengths = [gate.norm().item() for gate in (policy.recurrent - before).chunk(4)]
-    assert min(lengths) > 0.5 * max(lengths)
-
-
-@pytest.mark.parametrize(("memory", "fused"), [("lstm", {"input": 4, "recurrent": 4}), ("none", {"layer.weight": 1}),
-                                               ("mingru", {"core.0.weight": 2})])
-def test_the_matrices_of_every_memory_are_split_at_its_gates(memory, fused):
-    optimizers = make_session(config(policy={"memory": memory}, optimizer="muon")).learner.optimizers
-    assert {optimizers.names[whole]: len(matrices) for whole, matrices in optimizers.parts[1].fused} == fused
-
-
-def test_a_run_whose_muon_stepped_the_encoder_goes_on(tmp_path):
-    made = make_session(config(optimizer="muon"))
-    iterate(made)
-    tensors, meta, _ = checkpoint.load(made.save(tmp_path))
-    place = "optimizer.encoder.weight."
-    old = {name: tensor for name, tensor in tensors.items() if not name.startswith(place)}
-    old[f"{place}momentum_buffer"] = tensors[f"{place}exp_avg"]
-    path = checkpoint.save(tmp_path / "old", meta["iteration"], old, meta, score=None)
-    resumed = make_session(config(optimizer="muon"), resume=path)
-    same(resumed.policy.state_dict(), made.policy.state_dict())
-    iterate(resumed)
-    assert torch.equal(resumed.learner.state()["encoder.weight.step"], torch.tensor(float(resumed.learner.diagnostics.done)))
 
 
 OPTIONS = {
