@@ -3,80 +3,18 @@
 import numpy as np
 import pytest
 import torch
-from cuda_on_cpu import CpuModule
+from simulation_support import Core, N, buffers, hold, kernel, same, tensors
 from torch.utils._python_dispatch import TorchDispatchMode
 
 import envs_c
-from bridge.device import why_no_gpu
 from bridge.errors import DeviceError
-from bridge.on_device.cartpole import BLOCKS, MODULE, CartPoleKernel
-from bridge.on_device.cartpole_tensors import CartPoleTensors
-
-PARTS = ("observation", "reward", "terminated", "truncated")
-N = 257
-
-
-class Core:
-    """The compiled game and its buffers."""
-
-    def __init__(self, num_envs: int, seed: int, **settings):
-        self.env = envs_c.VecEnv(envs_c.game("cartpole"), num_envs, seed=seed, **settings)
-        self.actions = np.zeros(num_envs, np.int32)
-        self.out = buffers(num_envs)
-        self.batch = self.env.bind(0, num_envs, actions=self.actions,
-                                   **{name: part.numpy() for name, part in zip(PARTS, self.out, strict=True)})
-        self.batch.reset()
-
-    def step(self, actions: np.ndarray):
-        self.actions[:] = actions
-        self.batch.step()
-
-    def choose(self, random) -> np.ndarray:
-        """Return actions (N,) int32: every other environment balances its pole, the others play at random."""
-        actions = random.integers(0, 2, len(self.actions)).astype(np.int32)
-        actions[::2] = (self.out[0].numpy() @ np.float32([0.02, 0.05, 1.0, 0.5]) > 0)[::2]
-        return actions
-
-
-def buffers(num_envs: int, device="cpu") -> list[torch.Tensor]:
-    """Return the buffers that a step writes, filled with a value that it never writes."""
-    return [torch.full((num_envs, 4), 7.0, device=device), *(torch.full((num_envs,), 7.0, device=device) for _ in range(3))]
-
-
-def tensors(num_envs=N, seed=1, **settings):
-    return CartPoleTensors(num_envs, "cpu", seed, **settings)
-
-
-def kernel(num_envs=N, seed=1, blocks=3, threads=2, **settings):
-    return CartPoleKernel(num_envs, "cpu", seed, module=CpuModule(MODULE, blocks, threads), **settings)
+from bridge.on_device.cartpole import MODULE, CartPoleKernel
 
 
 @pytest.fixture(params=[tensors, kernel], ids=["tensors", "kernel"])
 def make(request):
     """Both implementations, without a GPU."""
     return request.param
-
-
-def same(core: Core, out: list[torch.Tensor]) -> bool:
-    return all(torch.equal(ours.cpu().view(torch.int32), theirs.view(torch.int32))
-               for ours, theirs in zip(out, core.out, strict=True))
-
-
-def hold(simulation, core: Core, out: list[torch.Tensor], steps: int, step=None) -> tuple[int, int, int]:
-    """Play both and compare all outputs. Returns the numbers of episodes, of their steps, and of truncated episodes."""
-    random, episodes, lengths, late = np.random.default_rng(2), 0, 0, 0
-    for _ in range(steps):
-        actions = core.choose(random)
-        core.step(actions)
-        (step or simulation.step)(torch.from_numpy(actions).to(simulation.device), *out)
-        assert same(core, out)
-        ended = core.env.ended != 0
-        assert np.array_equal(simulation.ended.cpu(), core.env.ended)
-        assert np.array_equal(simulation.ended_return.cpu()[ended], core.env.ended_return[ended])
-        assert np.array_equal(simulation.ended_length.cpu()[ended], core.env.ended_length[ended])
-        episodes, lengths = episodes + ended.sum(), lengths + core.env.ended_length[ended].sum()
-        late += int(core.out[3].sum())
-    return episodes, lengths, late
 
 
 @pytest.mark.parametrize("settings", [
@@ -251,72 +189,3 @@ def test_a_step_in_tensors_allocates_no_tensor(settings):
 def test_nvrtc_compiles_the_kernel_without_a_gpu(arch):
     pytest.importorskip("cupy", reason="CuPy, of the extra cuda, compiles the kernels")
     assert MODULE.compile(arch)[:4] == b"\x7fELF"
-
-
-def on_gpu(test):
-    return pytest.mark.gpu(pytest.mark.skipif(bool(why_no_gpu()), reason=why_no_gpu())(test))
-
-
-GPU_WAYS = pytest.mark.parametrize("way", [CartPoleTensors, CartPoleKernel])
-
-
-@on_gpu
-@GPU_WAYS
-@pytest.mark.parametrize("settings", [{}, {"sticky": 0.25, "time_limit": 20}, {"work": 5}], ids=str)
-def test_on_a_gpu_the_bits_are_those_of_the_compiled_game(way, settings):
-    core = Core(1023, 1, **{name: value for name, value in settings.items() if name != "work"})
-    simulation, out = way(1023, "cuda", 1, **settings), buffers(1023, "cuda")
-    simulation.reset(*out)
-    assert same(core, out)
-    hold(simulation, core, out, 1100)
-
-
-@on_gpu
-@GPU_WAYS
-def test_on_a_gpu_a_step_neither_allocates_nor_waits(way):
-    simulation, out = way(1023, "cuda", 1), buffers(1023, "cuda")
-    actions = torch.zeros(1023, dtype=torch.int32, device="cuda")
-    simulation.reset(*out)
-    simulation.step(actions, *out)
-    torch.cuda.synchronize()
-    before = torch.cuda.memory_stats()["allocation.all.allocated"]
-    torch.cuda.set_sync_debug_mode("error")
-    try:
-        for _ in range(50):
-            simulation.step(actions, *out)
-    finally:
-        torch.cuda.set_sync_debug_mode("default")
-    assert torch.cuda.memory_stats()["allocation.all.allocated"] == before
-
-
-@on_gpu
-@GPU_WAYS
-def test_on_a_gpu_a_captured_step_gives_the_same_bits(way):
-    core, out = Core(1023, 1, sticky=0.25), buffers(1023, "cuda")
-    simulation = way(1023, "cuda", 1, sticky=0.25)
-    taken = torch.zeros(1023, dtype=torch.int32, device="cuda")
-    simulation.reset(*out)
-    state = simulation.state()
-    for _ in range(2):
-        simulation.step(taken, *out)
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        simulation.step(taken, *out)
-    simulation.restore(state)
-
-    def replay(actions, *_):
-        taken.copy_(actions)
-        graph.replay()
-    hold(simulation, core, out, 300, replay)
-
-
-@on_gpu
-def test_on_a_gpu_the_block_size_is_searched_and_changes_nothing():
-    searched = CartPoleKernel(1023, "cuda", 1)
-    assert set(searched.block_seconds) == set(BLOCKS) and min(searched.block_seconds.values()) > 0
-    assert searched.block == min(searched.block_seconds, key=searched.block_seconds.get)
-    for simulation in (searched, *(CartPoleKernel(1023, "cuda", 1, block=block) for block in BLOCKS)):
-        core, out = Core(1023, 1), buffers(1023, "cuda")
-        simulation.reset(*out)
-        assert same(core, out)
-        hold(simulation, core, out, 50)
