@@ -147,14 +147,15 @@ def in_background(data: bytes, key: int, facts: dict) -> None:
         if _ending.is_set():
             return
         compiler = subprocess.Popen([sys.executable, "-m", "envs_c.console.compile", "--task"], text=True,
-                                    stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+                                    stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                                    start_new_session=True)  # Ctrl-C is for this process, which ends it
         _compilers.append(compiler)
         said = compiler.communicate(task)[1]
         _compilers.remove(compiler)
     if _ending.is_set():
         return
     if compiler.returncode != 0:
-        last = (said.strip().splitlines() or ["no message"])[-1]
+        last = (said.strip().splitlines() or [f"its compiler ended with status {compiler.returncode}"])[-1]
         warnings.warn(f"a cartridge was not compiled and plays by the interpreter, more slowly: {last}", stacklevel=1)
         return
     attach(compiled(data, key, facts), key)

@@ -124,6 +124,23 @@ def test_in_the_background_a_failure_is_a_warning_and_the_interpreter_plays(monk
     assert ours.ram.any()
 
 
+def test_a_signal_to_the_terminals_programs_does_not_reach_the_compiler_in_the_background(monkeypatch):
+    groups = []
+
+    class Compiler(subprocess.Popen):
+        def communicate(self, task):
+            groups.append(os.getpgid(self.pid))
+            return super().communicate(task)
+
+    monkeypatch.setattr(recompiled, "DELAY", 0.0)
+    monkeypatch.setattr(subprocess, "Popen", Compiler)
+    monkeypatch.setenv("CC", "no_such_compiler")
+    game = cartridges.game_of(small_rom(11), None, cartridges.UNKNOWN)
+    with pytest.warns(UserWarning, match="plays by the interpreter"):
+        recompiled.in_background(*cartridges.INSERTED[game])
+    assert groups and os.getpgid(0) not in groups
+
+
 def test_the_switch_must_be_0_or_1(monkeypatch):
     monkeypatch.setenv("ENVS_C_RECOMPILE", "yes")
     with pytest.raises(InvalidArgument, match="ENVS_C_RECOMPILE must be 0 or 1, not 'yes'"):
