@@ -19,7 +19,7 @@ IDENTITY := import sys; print(sys.version, sys.base_prefix)
 CACHE := $(if $(filter Darwin,$(shell uname)),$(HOME)/Library/Caches,$(or $(XDG_CACHE_HOME),$(HOME)/.cache))/envs_c
 
 .DEFAULT_GOAL := help
-.PHONY: help setup dev venv cuda breakout test learn lint types pages docs arcade bench asm sanitize crafted fuzz wheel isa peers clean
+.PHONY: help setup dev venv cuda breakout test learn lint types pages docs arcade bench mutants asm sanitize crafted fuzz wheel isa peers clean
 
 help: ## list the commands
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{printf "%-14s %s\n", $$1, $$2}'
@@ -76,6 +76,10 @@ arcade: dev ## write the page of all games and their agents for browsers: build/
 bench: setup ## measure games and training, with the limits beside the figures
 	@$(BIN)/python -m benchmarks.envs
 	@$(BIN)/python -m benchmarks.train
+
+mutants: dev ## plant faults in the sources, and count those that the tests notice; ARGS="ppo pong --sample 50"
+	@$(BIN)/python -c "import cosmic_ray" 2>/dev/null || $(BIN)/python -m pip install -q --no-input -r requirements-mutants.txt
+	@$(BIN)/python -m benchmarks.mutants $(ARGS)
 
 bench-compare: setup ## measure two revisions alternately: make bench-compare REV=main (against HEAD), or REV="v1 v2"; ARGS="--games pong"
 	@$(BIN)/python -m benchmarks.revisions $(REV) $(ARGS)
