@@ -19,7 +19,8 @@ import doctor
 ROOT = Path(__file__).resolve().parent.parent
 LIBRARIES = {"address": "libasan.so", "undefined": "libubsan.so", "thread": "libtsan.so"}
 OPTIONS = {
-    "ASAN_OPTIONS": "detect_leaks=0",  # Python does not free everything before it exits
+    # Python does not free everything before it exits; memory that is freed but kept would look like a leak to the fuzzer
+    "ASAN_OPTIONS": "detect_leaks=0:quarantine_size_mb=64",
     "UBSAN_OPTIONS": "print_stacktrace=1",
     "TSAN_OPTIONS": f"suppressions={ROOT / 'tools' / 'thread_sanitizer.txt'}",
     "PYTHONMALLOC": "malloc",  # overruns inside Python's own arenas would not be found

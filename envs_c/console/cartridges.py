@@ -33,10 +33,10 @@ INSERTED = {}  # Game -> (ROM, key, facts): what recompiled/ takes
 # ALE's actions in ALE's order, which games.toml numbers
 ACTIONS = ("NOOP", "FIRE", "UP", "RIGHT", "LEFT", "DOWN", "UPRIGHT", "UPLEFT", "DOWNRIGHT", "DOWNLEFT", "UPFIRE", "RIGHTFIRE",
            "LEFTFIRE", "DOWNFIRE", "UPRIGHTFIRE", "UPLEFTFIRE", "DOWNRIGHTFIRE", "DOWNLEFTFIRE")
-UNKNOWN = {"kind": "", "idle": 60, "start": "R8", "select": [], "modes": [0], "difficulties": [0], "actions": list(range(18)),
-           "ignored": [], "paddles": 0, "right_port": False, "last_line": 290, "top": 34, "height": 210, "comb": True,
-           "score": [], "wrap": 0, "most_reward": 0, "blank": [], "lives": [], "lives_more": 0, "lives_rule": "now",
-           "lives_first": 0, "lives_tests": [], "lives_stay": False, "over": []}
+UNKNOWN = {"kind": "", "idle": 60, "instructions": 25_000, "start": "R8", "select": [], "modes": [0], "difficulties": [0],
+           "actions": list(range(18)), "ignored": [], "paddles": 0, "right_port": False, "last_line": 290, "top": 34,
+           "height": 210, "comb": True, "score": [], "wrap": 0, "most_reward": 0, "blank": [], "lives": [], "lives_more": 0,
+           "lives_rule": "now", "lives_first": 0, "lives_tests": [], "lives_stay": False, "over": []}
 
 
 @functools.cache

@@ -9,7 +9,7 @@ from libc.string cimport memcmp, memcpy
 
 from envs_c.console.bus cimport chip_read, chip_write
 from envs_c.console.cartridge cimport E0, switch_bank
-from envs_c.console.frame cimport INSTRUCTIONS, begin_frame, end_frame
+from envs_c.console.frame cimport begin_frame, end_frame
 from envs_c.console.instructions cimport execute
 from envs_c.console.pokes cimport poke_of
 from envs_c.console.state cimport Console, Cpu, Rom
@@ -63,7 +63,7 @@ cdef inline void trace_frame(Console* m, const Rom* rom, uint8_t* found, uint16_
     addresses: (8, rom.size) the first address that each of them was executed at.
     """
     cdef Cpu cpu = m.cpu
-    cdef int left = INSTRUCTIONS, offset, op
+    cdef int left = rom.facts.instructions, offset, op
     cdef uint16_t[8] slice
     cdef bint entry = True
     cdef uint16_t pc

@@ -32,7 +32,7 @@ cdef enum:
     OHM_START = (OHM_LEAST + OHM_MOST) // 2
     OHM_STEP = 23000      # a frame
     ALL_UP = 0x3F         # SWCHB without a switch
-    TURNS = 1024          # presses of SELECT after which a mode that does not come is given up
+    TURNS = 256           # presses of SELECT after which a mode that does not come is given up
 
 
 cdef extern from *:

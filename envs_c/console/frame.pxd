@@ -13,10 +13,6 @@ from envs_c.console.riot cimport riot_end_frame
 from envs_c.console.state cimport LINE, NO_VSYNC, Console, Cpu, Drawing, Play, Rom
 
 
-cdef enum:
-    INSTRUCTIONS = 25000   # after which a frame ends in any case
-
-
 cdef inline void power_on(Console* m, const Rom* rom) noexcept nogil:
     """A console that was never on before."""
     memset(m, 0, sizeof(Console))
@@ -56,7 +52,7 @@ cdef inline void run_frame(Console* m, const Rom* rom) noexcept nogil:
     A frame that was cut off has passed its last line, and goes on in the next call: up to its next write to the TIA, at most.
     """
     cdef Cpu cpu = m.cpu
-    cdef int left = INSTRUCTIONS
+    cdef int left = rom.facts.instructions
     begin_frame(m)
     while not m.done and left > 0:
         if rom.compiled:

@@ -44,7 +44,7 @@ cdef inline void fill(Facts* f, facts):
     f.mode_count = len(facts["modes"])
     for k, v in enumerate(facts["actions"]):
         f.actions[k] = v
-    f.idle = facts["idle"]
+    f.idle, f.instructions = facts["idle"], facts["instructions"]
     f.paddles, f.last_line, f.top, f.height = facts["paddles"], facts["last_line"], facts["top"], facts["height"]
     for v in facts["ignored"]:
         f.ignored |= <uint32_t>1 << v

@@ -56,7 +56,7 @@ ctypedef struct Console:
     uint8_t sticks        # SWCHA's inputs: the right nibble is player 1
     uint8_t switches      # SWCHB's inputs
     uint8_t switches_rest  # without a switch pressed; ALE's difficulties are bits 6 and 7
-    uint8_t cut           # the last frame ended after INSTRUCTIONS and goes on
+    uint8_t cut           # the last frame ended after facts.instructions and goes on
     uint8_t triggers      # bit 0 and 1: the buttons of players 0 and 1 are pressed
     int32_t[4] paddles    # ohm, or OPEN
     # the cartridge (cartridge.pxd)
@@ -126,6 +126,7 @@ ctypedef struct Step:
 ctypedef struct Facts:
     # What the console cannot know of a game; games.toml has them.
     int idle              # frames without an input before the start; ale-py has 60
+    int instructions      # after which a frame ends in any case; ale-py has 25,000
     Step[STEPS] steps     # of the start
     int step_count
     uint8_t[SELECTS] select     # bytes of RAM that hold the mode
