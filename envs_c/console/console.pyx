@@ -76,7 +76,7 @@ cdef float step(void* state, int action, Rng* rng, bint* over) noexcept nogil:
     play_frame(p, rom)
     count_lives(p, &rom.facts)
     over[0] = is_over(p, &rom.facts)
-    return <float>reward(m, &rom.facts)
+    return <float>reward(m, &rom.facts) if rom.facts.score_at_end or not over[0] else 0
 
 
 cdef void observe(const void* state, void* out) noexcept nogil:

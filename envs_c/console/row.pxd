@@ -52,6 +52,7 @@ cdef inline void fill(Facts* f, facts):
     for k, (address, coding, factor) in enumerate(facts["score"]):
         f.score[k].address, f.score[k].coding, f.score[k].multiplier = address - 128, codes[coding], factor
     f.scores, f.wrap, f.most_reward = len(facts["score"]), facts["wrap"], facts["most_reward"]
+    f.score_at_end = facts["score_at_end"]
     fill_condition(&f.blank, facts["blank"])
     for k, (address, coding, factor) in enumerate(facts["lives"]):
         f.lives[k].address, f.lives[k].coding, f.lives[k].multiplier = address - 128, codes[coding], factor

@@ -146,6 +146,7 @@ ctypedef struct Facts:
     int scores
     int32_t wrap          # the score's range, for differences; 0 for none
     int32_t most_reward   # of a frame; 0 for no limit
+    bint score_at_end     # 0: the frame that ends the game gives no points
     End blank             # the score is 0 if all of its tests are true; without tests it never is
     Term[LIVES] lives
     int lives_terms

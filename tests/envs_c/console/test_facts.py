@@ -9,6 +9,8 @@ from ale_py import Action
 
 from benchmarks.console import Console, Trial, actions, ale_of, play
 from envs_c.console import cartridges, starts
+from tools.console_facts.ends import ranges
+from tools.console_facts.programs import Assembler, frame
 
 FORMS = {
     "a term for the last digits": ("centipede", "held", 300),
@@ -53,6 +55,20 @@ def test_a_mode_that_begins_with_its_end_plays_no_frame():
     assert (ale.act(Action(1)), ale.game_over()) == (0, True)
     assert np.array_equal(ours.ram, before) and np.array_equal(ours.ram[0], ale.getRAM())
     assert ours.terminated[0] and ours.reward[0] == 0
+
+
+@pytest.mark.parametrize("counts", [True, False])
+def test_the_frame_that_ends_a_game_gives_points_unless_its_row_says_no(counts):
+    code = frame(Assembler().label("frame"))(0xE6, 0x80, 0xA2, 200).label("line")(0x85, 2, 0xCA, 0xD0, ">line", 0x4C, "frame")
+    row = {**cartridges.UNKNOWN, "score": [[128, "bin", 1]], "over": [[[128, ranges(list(range(0, 256, 4)))]]],
+           "score_at_end": counts}
+    ours = Console(cartridges.game_of(code.rom({0: bytes([counts])}), None, row))
+    for _ in range(4):
+        ours.act(0)
+        assert ours.reward[0] == (counts or not ours.terminated[0])
+        if ours.terminated[0]:
+            break
+    assert ours.terminated[0]
 
 
 def test_actions_of_a_trial_are_the_same_again():
