@@ -12,6 +12,7 @@ from trainer.config import Config
 from trainer.config.fields import Section, matching, path_setting, within
 from trainer.config.games import GameName
 from trainer.config.options import parse, parse_new, parse_some, refuse_run_options
+from trainer.config.sections import SEEDS
 from trainer.errors import ConfigError, SettingError, SweepError
 
 ABOUT = """\
@@ -67,6 +68,9 @@ def main(argv: list[str]) -> None:
     if configs[games[0]].run.eval_episodes == 0:
         raise ConfigError("--eval-episodes must be an integer of at least 1, not 0: the mean of the evaluation is the score of "
                           "a training")
+    if configs[games[0]].run.seed + options.seeds > SEEDS:
+        raise SettingError("seed", f"must be at most {SEEDS - options.seeds:,} for {options.seeds:,} seeds, not "
+                                   f"{configs[games[0]].run.seed:,}")
     _run(options, configs, rest)
 
 

@@ -10,12 +10,12 @@ import io
 import itertools
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import Field, dataclass, fields, replace
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin
 
 import tyro
-from tyro.conf import OmitArgPrefixes, PositionalMetavarFromFieldName
+from tyro.conf import OmitArgPrefixes, Positional, PositionalMetavarFromFieldName
 from tyro.constructors import ConstructorRegistry, PrimitiveConstructorSpec, PrimitiveTypeInfo
 
 from envs_c.errors import did_you_mean
@@ -157,9 +157,14 @@ def _refuse_unknown(arguments: Sequence[str], sections: Iterable[type], listing:
     if unknown is None:
         raise ConfigError(f"unexpected argument {arguments[0]!r}; `{listing}` lists the options")
     name = unknown.partition("=")[0].replace("_", "-")
-    known = [f"--{one.name.replace('_', '-')}" for section in sections for one in fields(section)]
+    known = [f"--{one.name.replace('_', '-')}" for section in sections for one in fields(section) if not _is_positional(one)]
     hint = did_you_mean(name, known, 0.7)
     raise ConfigError(f"unknown option {name}; {hint}{' ' if hint else ''}`{listing}` lists the options")
+
+
+def _is_positional(field: Field) -> bool:
+    """True for an argument without a name on the command line."""
+    return Positional[str].__metadata__[0] in getattr(field.type, "__metadata__", ())
 
 
 def refuse_run_options(config: Config, verb: str) -> None:

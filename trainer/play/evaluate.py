@@ -25,6 +25,7 @@ from trainer.play.described import describe
 from trainer.play.replay import draws, make_drawn, require_drawn
 from trainer.policy.load import load_run
 from trainer.policy.policy import Policy
+from trainer.process import program_name
 from trainer.rollout.actor import Actor, collect
 from trainer.rollout.storage import Storage
 from trainer.runs import checkpoint
@@ -83,7 +84,7 @@ def play(policy: Policy, game: GameName, env: EnvConfig, *, episodes: int, seed:
     tick: called after each step, to show the progress.
 
     An environment whose episode has ended is not stepped any more, if the source can hold it.
-    Raises ConfigError if an environment does not end its episode.
+    Raises ConfigError if an environment does not end its episode, or its score is not finite.
     """
     device = open_device(str(next(policy.parameters()).device))
     env = single(game, env)
@@ -136,6 +137,10 @@ def _play(policy: Policy, pipeline: Pipeline, seed: int, greedy: bool, kept: int
         pipeline.hold(ended.environments)
         if tick:
             tick(count - int(running.sum()), count, f"have ended, at step {step:,}")
+    if not np.isfinite(returns).all():
+        found = int((~np.isfinite(returns)).argmax())
+        raise ConfigError(f"environment {found} returned rewards whose sum over its episode is {returns[found]}, so there is "
+                          f"no score: correct the game (`{program_name()} check` tests a game)")
     fingerprints.add(returns, ~running)
     played = pipeline.source.env if pipeline.source.saves else None  # a Gymnasium environment has its own protocol
     used = protocol(greedy=greedy, **{name: getattr(played, name, None) for name in ("sticky", "frame_skip", "time_limit")})

@@ -22,9 +22,9 @@ def load_policy(path: Path, device: str = "cpu", *, trust_code: bool = False) ->
 
     trust_code: True to load also code that the run names and no training of the user has used; see trainer/runs/trust.py.
 
-    Raises TrustError if there is such code, before any of it is loaded; CheckpointError if the file is damaged, or a tensor
-    does not fit since the game has changed; ConfigError if another version of the trainer wrote it; and RunError if its game
-    does not exist any more.
+    Raises TrustError if there is such code, before any of it is loaded; CheckpointError if the file is damaged, a tensor does
+    not fit since the game has changed, or a number is not finite; ConfigError if another version of the trainer wrote it; and
+    RunError if its game does not exist any more.
     """
     with trust.admitted(checkpoint.read_config(path), path, trust_code=trust_code):
         tensors, meta, config = checkpoint.load(path)
@@ -36,6 +36,7 @@ def load_policy(path: Path, device: str = "cpu", *, trust_code: bool = False) ->
         require_forms(state, policy.state_dict(), "policy.")
     except ValueError as error:
         raise CheckpointError(f"{path} does not fit the present {config.game}: {error}") from None
+    checkpoint.require_finite(path, state, policy.state_dict(), "policy.")
     policy.load_state_dict(state)
     opened = open_device(device).torch_device
     check_kernels(opened)

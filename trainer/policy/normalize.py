@@ -45,9 +45,10 @@ class Moments(nn.Module):
 
     @property
     def deviation(self) -> torch.Tensor:
-        """The standard deviation, float64 of `shape`; 1 before the first row, and for numbers that do not vary."""
+        """The standard deviation, float64 of `shape`; 1 before the first row, and for numbers that do not vary; NaN after a row
+        that was not finite."""
         variance = self.square / self.count.clamp(min=1)
-        return torch.where(variance > 1e-8, variance, torch.ones_like(variance)).sqrt()
+        return torch.where(variance <= 1e-8, torch.ones_like(variance), variance).sqrt()
 
 
 class ObservationNorm(Moments):

@@ -6,7 +6,7 @@ checks.
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -122,6 +122,26 @@ def progress(path: Path, meta: dict[str, Any]) -> dict[str, Any]:
             given = f", not {shown(meta[name])}" if name in meta else ", and it is missing"
             raise CheckpointError(f"{path} does not fit this run's settings: {name} must be {requirement}{given}")
     return {name: meta[name] for name in _PROGRESS}
+
+
+def require_finite(path: Path, tensors: Mapping[str, torch.Tensor], allowed: Mapping[str, torch.Tensor],
+                   prefix: str = "") -> None:
+    """Check that the checkpoint at `path` has no infinite or NaN number, unless `allowed` has one at the same place.
+
+    allowed: tensors by name, such as those of a new policy, whose buffers may hold -inf. Others than in the checkpoint, and of
+        other shapes, are not used.
+    prefix: of the names in the error message.
+    Raises CheckpointError that names the first tensor with such a number.
+    """
+    for name, tensor in sorted(tensors.items()):
+        if not tensor.is_floating_point():
+            continue
+        bad = ~torch.isfinite(tensor)
+        if name in allowed and allowed[name].shape == tensor.shape:
+            bad &= torch.isfinite(allowed[name].to(tensor.device))
+        if bool(bad.any()):
+            raise CheckpointError(f"{path} cannot be used: {prefix}{name} must be finite, but it holds "
+                                  f"{tensor[bad][0].item()}; pass another checkpoint of this run, or choose another run")
 
 
 def _is_count(value: Any) -> bool:

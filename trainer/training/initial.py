@@ -31,7 +31,9 @@ def initial_weights(policy: Policy, path: str) -> tuple[dict[str, torch.Tensor],
     A part with another tensor, shape or dtype than in the checkpoint keeps its new weights as a whole.
     Raises SettingError if no part fits, and CheckpointError.
     """
-    mine, theirs = policy.state_dict(), under("policy.", checkpoint.load(checkpoint.latest(path)).tensors)
+    source = checkpoint.latest(path)
+    mine, theirs = policy.state_dict(), under("policy.", checkpoint.load(source).tensors)
+    checkpoint.require_finite(source, theirs, mine, "policy.")
     parts = {_part(name): None for name in (*mine, *theirs)}
     differences = {part: _difference(_only(mine, part), _only(theirs, part)) for part in parts}
     fitting = [part for part, difference in differences.items() if difference is None]

@@ -30,6 +30,8 @@ from trainer.training.judge import Judge
 from trainer.training.overlap import Overlap
 
 RECENT = 256  # episodes whose mean is score_mean
+# Observations, which a normalizer clips, and the league's figures, of which NaN means none.
+_MAY_BE_INFINITE = {"observation", "final_observation", "frames", "sample", "figures"}
 
 
 @dataclass
@@ -133,9 +135,11 @@ class TrainingSession:
     def restore(self, content: Checkpoint, path: Path):
         """Restore the checkpoint read from `path`; any number of ranks may have written it.
 
-        Raises CheckpointError if it does not fit the settings.
+        Raises CheckpointError if it does not fit the settings, or a number in it is infinite or NaN.
         """
         meta = checkpoint.progress(path, content.meta)
+        finite = {name: one for name, one in content.tensors.items() if name.rpartition(".")[2] not in _MAY_BE_INFINITE}
+        checkpoint.require_finite(path, finite, with_prefix("policy.", self.policy.state_dict()))
         try:
             tensors = shares.local(self.ranks, with_snapshot(content.tensors, "pipeline."), self.environment_dims())
             self._require_forms(tensors)

@@ -1,5 +1,8 @@
 """Encoders of the user's own, right and wrong, which tests name by import path."""
 
+import math
+
+import torch
 from torch import nn
 
 
@@ -49,6 +52,14 @@ class Decides(Small):
 class Divides(Small):
     def forward(self, x):
         return super().forward(x) / 0
+
+
+class Masked(Small):
+    """A valid encoder with a buffer of infinite numbers, as masks of attention have them."""
+
+    def __init__(self, shape, size):
+        super().__init__(shape, size)
+        self.register_buffer("mask", torch.tensor([0.0, -math.inf]))
 
 
 class Narrow(Small):

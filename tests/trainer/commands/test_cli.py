@@ -195,6 +195,7 @@ def test_pictures_have_a_preset_of_their_own(trained, words):
     ("eval x --episodes", "--episodes needs a value; `python -m trainer eval --help` lists the options"),
     ("eval x y", "unexpected argument 'y'"),
     ("eval x --episode 3", "unknown option --episode; did you mean --episodes?"),
+    ("eval x --run y", "unknown option --run; `python -m trainer eval --help` lists the options"),
     ("export x --format pt", "--format must be auto, onnx, safetensors or both, not 'pt'"),
     ("games --fast", "unrecognized arguments: --fast; `python -m trainer --help` lists the arguments"),
     ("check", "the following arguments are required: GAME; `python -m trainer check --help` lists the arguments"),

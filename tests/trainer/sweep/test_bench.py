@@ -241,6 +241,8 @@ def test_a_task_of_a_process_that_is_still_noting_itself_is_left_alone(tasks, mo
     ("", "GAME is missing: write python -m trainer bench GAME"),
     ("cartpole breakot", "did you mean breakout?"),
     ("cartpole --seeds 0", "--seeds must be an integer from 1 to 100,000, not 0"),
+    ("cartpole --seeds 3 --seed 9223372036854775806",
+     "--seed must be at most 9,223,372,036,854,775,805 for 3 seeds, not 9,223,372,036,854,775,806"),
     ("cartpole --jobs -1", "--jobs must be an integer from 0 to 4,096, not -1"),
     ("cartpole --sticky 2", "--sticky must be none, or numbers from 0 to 1 with commas, such as 0,0.25, not '2'"),
     ("cartpole --eval-episodes 0", "--eval-episodes must be an integer of at least 1, not 0"),

@@ -11,9 +11,11 @@ from gymnasium.vector import SyncVectorEnv
 from bridge import EnvironmentFailed, GymnasiumSource, HostDevice, Pipeline
 from bridge.source import BoundGames
 from trainer.config import Config, EnvConfig, PolicyConfig, PPOConfig, RunConfig
+from trainer.config.config import overlay
 from trainer.environments import make_source
-from trainer.errors import LearningError
+from trainer.errors import ConfigError, LearningError
 from trainer.play import evaluate
+from trainer.policy.load import load_policy
 from trainer.policy.make import make_policy
 from trainer.runs import checkpoint
 from trainer.training import train
@@ -96,6 +98,34 @@ def test_a_game_is_named_in_place_of_the_learning_rate(tmp_path, monkeypatch, po
     assert re.match(rf"{begin}, iteration {1 if step <= 16 else 2}; "
                     r"the last good checkpoint is .*: correct the game \(`.* check` tests a game\), and resume it$",
                     str(error.value)), str(error.value)
+
+
+@pytest.mark.parametrize("normalize", [False, True])
+@pytest.mark.parametrize("value", [3e38, -3e38, np.inf, np.nan])
+def test_a_reward_that_is_too_large_is_named_too(tmp_path, monkeypatch, value, normalize):
+    original = BoundGames.finish
+
+    def finish(self, log):
+        result = original(self, log)
+        self.batch.buffers[2][:] = value
+        return result
+    monkeypatch.setattr(BoundGames, "finish", finish)
+    settings = overlay(game_config(tmp_path / "run"), {"ppo": {"normalize_rewards": normalize}})
+    with pytest.raises(LearningError, match=rf"^environment 0 returned {re.escape(f'{value:g}')} in its reward in step 1; "):
+        train.train(settings)
+
+
+def test_an_evaluation_without_a_finite_score_names_the_environment(tmp_path, monkeypatch):
+    settings = game_config(tmp_path / "run")
+    policy, _ = load_policy(checkpoint.latest(train.train(settings)))
+    original = Pipeline.take_episodes
+
+    def infinite(self):
+        found = original(self)
+        return found._replace(returns=np.where(found.environments == 1, np.inf, found.returns))
+    monkeypatch.setattr(Pipeline, "take_episodes", infinite)
+    with pytest.raises(ConfigError, match="environment 1 returned rewards whose sum over its episode is inf, so there"):
+        evaluate.play(policy, settings.game, settings.env, episodes=3, seed=1)
 
 
 def test_learning_that_diverged_still_names_the_learning_rate(tmp_path, monkeypatch):
