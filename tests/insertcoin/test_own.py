@@ -35,8 +35,8 @@ def test_the_command_uses_our_packages(mine, program):
 
 
 def test_a_bench_starts_its_trainings_with_our_packages(mine):
-    done = run(sys.executable, "-m", "insertcoin", "bench", "cartpole", "--seeds", "1", "--jobs", "1", "--out", "out",
-               "--total-steps", "2048", "--num-envs", "64", "--eval-episodes", "1", cwd=mine, PYTHONPATH=".")
+    done = run(sys.executable, "-m", "insertcoin", "bench", "cartpole", "--seeds", "1", "--jobs", "1", "--sticky", "0",
+               "--out", "out", "--total-steps", "2048", "--num-envs", "64", "--eval-episodes", "1", cwd=mine, PYTHONPATH=".")
     assert done.returncode == 0, done.stdout + done.stderr
     logs = [file.read_text() for file in (mine / "out").rglob("output.txt")]
     assert logs and not any("wrong" in text for text in (done.stdout, done.stderr, *logs))

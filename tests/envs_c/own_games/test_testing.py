@@ -143,17 +143,23 @@ def test_an_infinite_loop_is_named_with_its_function_and_ends_the_test(fast_comp
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems end the child by its watchdog")
 def test_a_killed_check_leaves_no_process_that_loops(fast_compiler, tmp_path):
-    game = outside.load(broken(tmp_path, [LOOPS["step"][:2]]))
+    broken(tmp_path, [LOOPS["step"][:2]])
+
+    def looping() -> bool:
+        return any("envs_c.testing" in command and str(fast_compiler) in command for command in commands())
+
+    def wait_until(there: bool) -> None:
+        deadline = time.monotonic() + 60
+        while looping() != there and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert looping() == there
+
     process = subprocess.Popen([sys.executable, "-m", "envs_c", "check", str(tmp_path / "mine.pyx")], stdout=subprocess.DEVNULL)
-    deadline = time.monotonic() + 60
-    while not any(module_of(game) in command for command in commands()) and time.monotonic() < deadline:
-        time.sleep(0.05)
+    wait_until(True)
     time.sleep(0.5)  # until the child has begun
     process.kill()
     process.wait()
-    while any(module_of(game) in command for command in commands()) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert not any(module_of(game) in command for command in commands())
+    wait_until(False)
 
 
 def commands() -> list[str]:
