@@ -1,7 +1,8 @@
 """The processor's arithmetic: the instructions that compute with a byte, the undocumented ones too.
 
 Decimal addition and subtraction are those of numbers from 0 to 99; digits above 9 count with their value. N and Z follow the
-result.
+result. Decimal ARR adds 6 to each digit of the result that came from one above 4, an odd digit counting as one more; N, V and Z
+are those of the binary result.
 """
 
 from libc.stdint cimport uint8_t, uint16_t
@@ -184,18 +185,27 @@ cdef inline void alr(Cpu* cpu, int value) noexcept nogil:
 
 
 cdef inline void arr(Cpu* cpu, int value) noexcept nogil:
-    cdef int a = cpu.a & value
-    cpu.a = note(cpu, (a >> 1) | cpu.c << 7)
-    cpu.c = (cpu.a >> 6) & 1
-    cpu.v = ((cpu.a >> 6) ^ (cpu.a >> 5)) & 1
+    cdef int a = cpu.a & value, out
+    out = note(cpu, (a >> 1) | cpu.c << 7)
+    if cpu.d:
+        cpu.v = ((a ^ out) >> 6) & 1
+        cpu.c = (a >> 4) + ((a >> 4) & 1) > 5
+        if (a & 15) + (a & 1) > 5:
+            out = (out & 0xF0) | ((out + 6) & 15)
+        if cpu.c:
+            out += 0x60
+    else:
+        cpu.c = (out >> 6) & 1
+        cpu.v = ((out >> 6) ^ (out >> 5)) & 1
+    cpu.a = <uint8_t>out
 
 
 cdef inline void ane(Cpu* cpu, int value) noexcept nogil:
-    cpu.a = note(cpu, cpu.x & value)
+    cpu.a = note(cpu, (cpu.a | 0xEE) & cpu.x & value)
 
 
 cdef inline void lxa(Cpu* cpu, int value) noexcept nogil:
-    cpu.a = cpu.x = note(cpu, cpu.a & value)
+    cpu.a = cpu.x = note(cpu, (cpu.a | 0xEE) & value)
 
 
 cdef inline void sbx(Cpu* cpu, int value) noexcept nogil:

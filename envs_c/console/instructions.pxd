@@ -180,7 +180,7 @@ cdef inline void execute(Cpu* cpu, Console* m, const Rom* rom) noexcept nogil:
     elif op == 0xA4: ldy(cpu, load(cpu, m, rom, zero_page(cpu, m, rom, 3)))
     elif op == 0xA5: lda(cpu, load(cpu, m, rom, zero_page(cpu, m, rom, 3)))
     elif op == 0xA6: ldx(cpu, load(cpu, m, rom, zero_page(cpu, m, rom, 3)))
-    elif op == 0xA7: lax(cpu, load(cpu, m, rom, zero_page(cpu, m, rom, 3)))
+    elif op == 0xA7: lax(cpu, load(cpu, m, rom, zero_page(cpu, m, rom, 4)))  # of ale-py; a cycle less of the chip
     elif op == 0xA8: cpu.cycle += 2; cpu.y = note(cpu, cpu.a)
     elif op == 0xA9: cpu.cycle += 2; lda(cpu, fetch(cpu, m, rom))
     elif op == 0xAA: cpu.cycle += 2; cpu.x = note(cpu, cpu.a)

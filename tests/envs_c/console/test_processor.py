@@ -1,0 +1,24 @@
+"""The processor beside ale-py: random programs that try all instructions (tools/console_cpu)."""
+
+import pytest
+
+from envs_c.console import cartridges, console
+from tools.console_cpu.program import TRIED, random_program
+
+pytest.importorskip("ale_py")
+
+from tools.console_cpu.__main__ import first_difference
+
+
+@pytest.mark.parametrize("seed, frames", [
+    (0, 60), *(pytest.param(seed, 2000, marks=pytest.mark.slow) for seed in range(1, 41))])
+def test_a_random_program_has_the_ram_that_it_has_under_ale(seed, frames):
+    assert first_difference(seed, frames) is None
+
+
+def test_a_program_executes_every_instruction():
+    data = random_program(0)
+    game = cartridges.game_of(data, None, cartridges.UNKNOWN)
+    found, _ = console.trace(game.key, bytes(10))
+    assert {data[k % len(data)] for k, mark in enumerate(found) if mark} >= {*TRIED, 0x20, 0x40, 0x60}
+    assert len(TRIED) == 256 - 12 - 3
