@@ -3,21 +3,17 @@
 from libc.stdint cimport int32_t, uint8_t, uint16_t
 
 from envs_c.console.cartridge cimport K3F, cartridge_read, cartridge_write, rom_byte, switch_bank, switch_below
+from envs_c.console.drawing cimport keep
 from envs_c.console.riot cimport riot_read, riot_write
 from envs_c.console.tia cimport tia_forget, tia_read
 from envs_c.console.tia_rows cimport beam, tia_poke
-from envs_c.console.state cimport CLOCKS, LINE, NO_VSYNC, OPEN, Console, Cpu, Drawing, Rom
+from envs_c.console.state cimport CLOCKS, LINE, NO_VSYNC, OPEN, Console, Cpu, Rom
 
 
 cdef enum:
     VSYNC = 0
     VBLANK = 1
     WSYNC = 2
-
-
-cdef inline uint8_t* picture_of(Console* m) noexcept nogil:
-    """The picture to draw into, or NULL."""
-    return (<Drawing*>m).picture if m.drawing else NULL
 
 
 cdef inline int chip_read(Console* m, const Rom* rom, int address, int cycle, int bus) noexcept nogil:
@@ -30,7 +26,7 @@ cdef inline int chip_read(Console* m, const Rom* rom, int address, int cycle, in
         switch_below(m, rom, address, -1)
     address &= 0x0F
     if address < 8:
-        beam(&m.tia, 3 * cycle, picture_of(m))
+        beam(&m.tia, 3 * cycle)
         return tia_read(&m.tia, address) | (bus & 0x3F)
     if address < 12:
         return 0x80 | (bus & 0x3F) if charged(m, address & 3, cycle) else bus & 0x3F
@@ -80,7 +76,8 @@ cdef inline void chip_write(Console* m, const Rom* rom, int address, int value, 
             if m.vblank & 0x80 and not value & 0x80:
                 m.dumped = cycle[0]
             m.vblank = <uint8_t>value
-        tia_poke(&m.tia, address, value, clock, picture_of(m))
+        keep(m, address, value, clock)
+        tia_poke(&m.tia, address, value, clock)
 
 
 cdef inline void forget_same(Console* m) noexcept nogil:

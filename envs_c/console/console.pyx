@@ -1,10 +1,6 @@
 """The console as games of the suite: one `Game` for each cartridge.
 
-Features. The 128 bytes of RAM.
-
-Pictures. The 160x210 pixels that ale-py shows, 250 rows for a PAL cartridge. Grey pictures of 84x84 are those of
-`ale_py.AtariVectorEnv` (grey.pxd): after a step of several frames, the brighter pixels of the last two of them; after a reset,
-and in steps of one frame, the last frame alone.
+Features. The 128 bytes of RAM. Pictures: pictures.pxd.
 
 Actions, points, lives, ends and starts are ALE's, as games.toml has them.
 """
@@ -14,9 +10,10 @@ from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
 
 from envs_c.console.compiled cimport addresses, places, trace_frame
+from envs_c.console.drawing cimport Scratch, forget_frames, scratch_of, use_scratch
 from envs_c.console.facts cimport count_lives, is_over, lives_left, press, reward, start
 from envs_c.console.frame cimport play_frame, power_on
-from envs_c.console.pictures cimport Tables, make_tables, paint_both, paint_last, paint_two
+from envs_c.console.pictures cimport Tables, advance, make_tables, paint_both, paint_last, paint_two
 from envs_c.console.row cimport fill
 from envs_c.console.snapshot cimport safe_console
 from envs_c.console.state cimport MOST_ROWS, WIDTH, Console, Facts, Play, Rom, compiled_fn
@@ -53,6 +50,7 @@ cdef void reset(void* state, const double* options, Rng* rng) noexcept nogil:
     cdef Play* p = <Play*>state
     cdef uint64_t key = <uint64_t>options[0]
     cdef int k = place_of(key), resets = p.now.resets if p.now.cartridge == key else 0
+    forget_frames()
     if resets < 2 or resets > 1 << 30:
         p[0] = loaded[k][0]
         resets = 2
@@ -73,7 +71,7 @@ cdef float step(void* state, int action, Rng* rng, bint* over) noexcept nogil:
     action = action if m.full else rom.facts.actions[action]
     press(m, &rom.facts, 0 if rom.facts.ignored >> action & 1 else action)
     p.two = 1
-    play_frame(p, rom)
+    advance(&tables, p, rom, scratch_of())
     count_lives(p, &rom.facts)
     over[0] = is_over(p, &rom.facts)
     return <float>reward(m, &rom.facts) if rom.facts.score_at_end or not over[0] else 0
@@ -90,13 +88,13 @@ cdef void backdrop(const double* options, Canvas* canvas) noexcept nogil:
 cdef void draw(const void* state, Canvas* canvas) noexcept nogil:
     """The last frame."""
     cdef const Play* p = <const Play*>state
-    paint_last(&tables, p, cartridges[place_of(p.now.cartridge)], canvas)
+    paint_last(&tables, p, cartridges[place_of(p.now.cartridge)], scratch_of(), canvas)
 
 
 cdef void draw_two(const void* state, Canvas* canvas) noexcept nogil:
     """The brighter pixels of the last two frames of the episode, on a grey canvas."""
     cdef const Play* p = <const Play*>state
-    paint_two(&tables, p, cartridges[place_of(p.now.cartridge)], canvas)
+    paint_two(&tables, p, cartridges[place_of(p.now.cartridge)], scratch_of(), canvas)
 
 
 cdef int lives(const void* state) noexcept nogil:
@@ -115,9 +113,13 @@ cdef bint valid(const void* state, const double* options, bint over) noexcept no
 
 cdef void chunk(char* states, Io* io, int lo, int hi) noexcept nogil:
     cdef bint two = io.frame_skip > 1 or io.frame_skip_span > 1
+    cdef Scratch scratch
+    if io.pixels or io.picture != NULL:
+        use_scratch(&scratch, io.paint == NULL)
     run_chunk(reset, step, observe, draw_two if two else draw, NULL, sizeof(Play), states, io, lo, hi)
     if two and io.noop_max > 0 and io.paint == NULL:
         draw_starts(states, io, lo, hi)
+    use_scratch(NULL, False)
 
 
 cdef void draw_starts(char* states, Io* io, int lo, int hi) noexcept nogil:
@@ -284,7 +286,7 @@ class Cartridge(Game):
 def game_of(str name, str title, uint64_t key, facts, names, all_names):
     """The `Game` of an inserted cartridge."""
     cdef Game game = Cartridge(
-        name=name, title=title, version=1, summary=f"The Atari 2600 cartridge {title}, as ale-py plays it.",
+        name=name, title=title, version=2, summary=f"The Atari 2600 cartridge {title}, as ale-py plays it.",
         actions=lambda options: all_names if options["full_action_space"] else names,
         feature_shape=(128,), feature_dtype="uint8", feature_low=0, feature_high=255, screen=(WIDTH, facts["height"]),
         frame_skip=4, fps=60,

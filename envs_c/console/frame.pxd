@@ -3,14 +3,14 @@
 from libc.stdint cimport int32_t, uint8_t
 from libc.string cimport memcpy, memset
 
-from envs_c.console.bus cimport picture_of
 from envs_c.console.tia cimport tia_end_frame, tia_init
 from envs_c.console.tia_rows cimport beam
 from envs_c.console.cartridge cimport insert, rom_byte
+from envs_c.console.drawing cimport Drawing, Scratch, drawing_begin
 from envs_c.console.instructions cimport execute
 from envs_c.console.power_on cimport POWER_ON_RAM, POWER_ON_TIMERS
 from envs_c.console.riot cimport riot_end_frame
-from envs_c.console.state cimport LINE, NO_VSYNC, Console, Cpu, Drawing, Play, Rom
+from envs_c.console.state cimport LINE, NO_VSYNC, Console, Cpu, Play, Rom
 
 
 cdef inline void power_on(Console* m, const Rom* rom) noexcept nogil:
@@ -80,7 +80,9 @@ cdef inline void end_frame(Console* m) noexcept nogil:
         cycles -= (m.last_line + 1) * LINE
     else:
         m.odd_next = cycles // LINE & 1 if m.last_line > 300 else 0
-    beam(&m.tia, 3 * m.cpu.cycle, picture_of(m))
+    if m.drawing:
+        (<Drawing*>m).until = 3 * m.cpu.cycle
+    beam(&m.tia, 3 * m.cpu.cycle)
     tia_end_frame(&m.tia, 3 * cycles)
     riot_end_frame(m, cycles)
     m.dumped = max(m.dumped - cycles, -(1 << 28))
@@ -96,9 +98,20 @@ cdef inline void play_frame(Play* p, const Rom* rom) noexcept nogil:
     run_frame(&p.now, rom)
 
 
-cdef inline void draw_frame(const Console* before, const Rom* rom, Drawing* out) noexcept nogil:
-    """The picture of the frame that began as `before`."""
-    out.console = before[0]
-    out.console.drawing = 1
-    memset(out.picture, 0, sizeof(out.picture))
-    run_frame(&out.console, rom)
+cdef inline void keep_frame(Play* p, const Rom* rom, Scratch* scratch, const uint8_t* shades) noexcept nogil:
+    """As play_frame, and keep the frame in the scratch memory unless it is one that goes on. shades: as for drawing_begin."""
+    cdef Drawing* d
+    if scratch.owner != p:
+        scratch.owner = p
+        scratch.there[0] = scratch.there[1] = 0
+    scratch.there[1 - p.last] = not p.now.cut
+    if p.now.cut:
+        play_frame(p, rom)
+        return
+    p.last ^= 1
+    p.before[p.last] = p.now
+    d = &scratch.frames[p.last]
+    drawing_begin(d, &p.now, shades)
+    run_frame(&d.console, rom)
+    p.now = d.console
+    p.now.drawing = 0

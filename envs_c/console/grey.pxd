@@ -10,21 +10,49 @@ A picture of two frames has in each pixel of the screen the brighter of the two.
 
 from libc.math cimport ceil, floor
 from libc.stdint cimport uint8_t, uint32_t
-from libc.string cimport memcmp, memcpy
+from libc.string cimport memcpy, memset
 
+from envs_c.console.tia_paint cimport Painter
 from envs_c.screen cimport SMALL, Canvas, canvas_row
 
 
 cdef enum:
     COLUMNS = 160
     MOST = 4              # screen pixels below a small pixel, in one direction
-    PADDED = COLUMNS + MOST
+    PADDED = COLUMNS + 16  # read in parts of 16
+
+
+cdef extern from *:
+    """
+    /* One row of the screen as 84 columns: column k is the sum of weight[84 * j + k] * row[first[k] + j], j = 0, 1, 2, in
+       float32 and in this order. take: as in Axis. The row can be read to 16 bytes after the first pixel of a column. */
+    #if defined(__SSSE3__)
+    #include <tmmintrin.h>
+    #define CONSOLE_TAP(j) _mm_mul_ps(_mm_loadu_ps(weight + 84 * (j) + k), _mm_cvtepi32_ps(_mm_shuffle_epi8(pixels, \
+        _mm_loadu_si128((const __m128i *)(take + 336 * (j) + 4 * k)))))
+    static inline void grey_narrow(const uint8_t *row, const int *first, const float *weight, const uint8_t *take, float *out) {
+        for (int k = 0; k < 84; k += 4) {
+            __m128i pixels = _mm_loadu_si128((const __m128i *)(row + first[k]));
+            _mm_storeu_ps(out + k, _mm_add_ps(_mm_add_ps(CONSOLE_TAP(0), CONSOLE_TAP(1)), CONSOLE_TAP(2)));
+        }
+    }
+    #else
+    static inline void grey_narrow(const uint8_t *row, const int *first, const float *weight, const uint8_t *take, float *out) {
+        for (int k = 0; k < 84; k++) {
+            const uint8_t *at = row + first[k];
+            out[k] = at[0] * weight[k] + at[1] * weight[84 + k] + at[2] * weight[168 + k];
+        }
+    }
+    #endif
+    """
+    void grey_narrow(const uint8_t* row, const int* first, const float* weight, const uint8_t* take, float* out) noexcept nogil
 
 
 ctypedef struct Axis:
     # One direction: small pixel k is the sum of weight[j][k] * screen pixel first[k] + j.
     int[SMALL] first
     float[MOST][SMALL] weight
+    uint8_t[3][4 * SMALL] take  # of each four small pixels: where each finds its pixel j after the first one's; 128: zero
 
 
 cdef inline void make_axis(Axis* axis, int length) noexcept nogil:
@@ -46,28 +74,17 @@ cdef inline void make_axis(Axis* axis, int length) noexcept nogil:
             axis.weight[j - pixel][k] = <float>(1.0 / cell)
         if high - stop > 1e-3:
             axis.weight[stop - pixel][k] = <float>(min(min(high - stop, 1.0), cell) / cell)
+    for j in range(3):
+        memset(axis.take[j], 128, 4 * SMALL)
+        for k in range(SMALL):
+            axis.take[j][4 * k] = <uint8_t>(axis.first[k] - axis.first[k & ~3] + j)
 
 
-cdef inline void narrow_row(const float* screen, const Axis* x, float* out) noexcept nogil:
-    """One row of the screen as SMALL columns. screen: (PADDED,), out: (SMALL,)."""
+cdef inline void brighter_row(const uint8_t* row, const uint8_t* other, uint8_t* out) noexcept nogil:
+    """The brighter pixels of two rows. row, other, out: (COLUMNS,) greys."""
     cdef int k
-    cdef const float* at
-    for k in range(SMALL):
-        at = screen + x.first[k]
-        out[k] = at[0] * x.weight[0][k] + at[1] * x.weight[1][k] + at[2] * x.weight[2][k]
-
-
-cdef inline void brighter_row(const uint8_t* row, const float* greys, const uint8_t* other, const float* other_greys,
-                              float* out) noexcept nogil:
-    """The greys of one row, or the brighter ones of two. row, other: (COLUMNS,) colours; other may be NULL."""
-    cdef int k
-    cdef float grey
     for k in range(COLUMNS):
-        out[k] = greys[row[k]]
-    if other != NULL:
-        for k in range(COLUMNS):
-            grey = other_greys[other[k]]
-            out[k] = grey if grey > out[k] else out[k]
+        out[k] = max(row[k], other[k])
 
 
 cdef inline void small_rows(const float* narrow, const int* kept, const Axis* y, Canvas* canvas) noexcept nogil:
@@ -97,33 +114,30 @@ cdef inline void small_rows(const float* narrow, const int* kept, const Axis* y,
             out[k] = <uint8_t>bits[k]
 
 
-cdef inline void shrink_frames(const uint8_t* frame, const float* greys, const uint8_t* other, const float* other_greys,
-                               int height, const Axis* x, const Axis* y, float* narrow, int* kept,
-                               Canvas* canvas) noexcept nogil:
+cdef inline void shrink_frames(const Painter* frame, const Painter* other, int height, const Axis* x, const Axis* y,
+                               float* narrow, int* kept, Canvas* canvas) noexcept nogil:
     """Write the small picture of one frame, or of the brighter pixels of two, to a grey canvas.
 
-    frame, other: (height, COLUMNS) colours of the last frame and of the one before; other may be NULL.
-    greys, other_greys: (256,) the greys of the colours.
+    frame, other: pictures in grey of the last frame and of the one before; other may be NULL.
+    height: their lines.
     narrow, kept: (height, SMALL) and (height,), working memory.
     """
-    cdef float[PADDED] row
-    cdef int line, count = 0
-    cdef const uint8_t* mine
-    cdef const uint8_t* theirs = NULL
-    for line in range(COLUMNS, PADDED):
-        row[line] = 0.0
+    cdef uint8_t[PADDED] row
+    cdef const uint8_t* pixels
+    cdef int line, count = 0, mine, theirs = 0, mine_before = -1, theirs_before = -1
+    memset(row, 0, PADDED)
     for line in range(height):
-        mine = frame + line * COLUMNS
+        mine = frame.kept[line]
         if other != NULL:
-            theirs = other + line * COLUMNS
-        if line > 0 and memcmp(mine, mine - COLUMNS, COLUMNS) == 0 and (
-                theirs == NULL or memcmp(theirs, theirs - COLUMNS, COLUMNS) == 0):
-            kept[line] = count - 1
-            continue
-        if theirs != NULL and greys == other_greys and memcmp(mine, theirs, COLUMNS) == 0:
-            theirs = NULL
-        brighter_row(mine, greys, theirs, other_greys, row)
-        narrow_row(row, x, narrow + count * SMALL)
-        kept[line] = count
-        count += 1
+            theirs = other.kept[line]
+        if mine != mine_before or theirs != theirs_before:
+            pixels = frame.pixels + mine * COLUMNS
+            if other != NULL:
+                brighter_row(pixels, other.pixels + theirs * COLUMNS, row)
+            else:
+                memcpy(row, pixels, COLUMNS)
+            grey_narrow(row, x.first, &x.weight[0][0], &x.take[0][0], narrow + count * SMALL)
+            count += 1
+            mine_before, theirs_before = mine, theirs
+        kept[line] = count - 1
     small_rows(narrow, kept, y, canvas)

@@ -1,12 +1,20 @@
-"""The console's pictures on a canvas: in colour, and grey as `ale_py.AtariVectorEnv` has them."""
+"""The console's pictures on a canvas: the 160x210 pixels that ale-py shows, 250 rows for a PAL cartridge; in colour or grey.
+
+Grey pictures of 84x84 are those of `ale_py.AtariVectorEnv` (grey.pxd): after a step of several frames, the brighter pixels of
+the last two of them; after a reset, and in steps of one frame, the last frame alone.
+
+Frames are drawn when they are looked at. `chunk` has scratch memory in which the writes to the TIA of the last two frames are
+kept (drawing.pxd); elsewhere a frame is played again to draw it.
+"""
 
 from libc.stdint cimport uint8_t, uint32_t
 from libc.string cimport memset
 
-from envs_c.console.frame cimport draw_frame
+from envs_c.console.drawing cimport Drawing, Scratch, drawing_begin, drawing_end
+from envs_c.console.frame cimport keep_frame, play_frame, run_frame
 from envs_c.console.grey cimport Axis, make_axis, shrink_frames
 from envs_c.console.palette cimport NTSC, PAL
-from envs_c.console.state cimport MOST_ROWS, WIDTH, Console, Drawing, Play, Rom
+from envs_c.console.state cimport MOST_ROWS, WIDTH, Console, Play, Rom
 from envs_c.screen cimport SMALL, Canvas, Screen, canvas_rect, grey_of
 
 
@@ -17,30 +25,61 @@ cdef enum:
 
 ctypedef struct Tables:
     uint32_t[2][256] palette  # 0xRRGGBB of NTSC and PAL; PAL's odd numbers are those after an odd frame
-    float[4][256] greys       # of NTSC and PAL, and of both after an odd frame
+    uint8_t[4][256] greys     # of NTSC and PAL, and of both after an odd frame
+    uint8_t[256] indices      # 0, 1, ... 255
     Axis columns
     Axis[AXES] rows           # of a screen of LEAST_ROWS, LEAST_ROWS + 2, ... MOST_ROWS rows
 
 
-cdef inline void shrink(const Tables* tables, const Drawing* drawn, const Drawing* other, Canvas* canvas) noexcept nogil:
+cdef inline const uint8_t* shades_of(const Tables* tables, const Console* m, bint grey) noexcept nogil:
+    """What a picture of the frame that begins with this console has for each palette index."""
+    cdef int odd = m.odd if m.cut else m.odd_next
+    return &tables.greys[2 * odd + (m.last_line > 300)][0] if grey else &tables.indices[0]
+
+
+cdef inline void advance(const Tables* tables, Play* p, const Rom* rom, Scratch* scratch) noexcept nogil:
+    """Play a frame, and keep it in the scratch memory, if there is one, for its picture."""
+    if scratch != NULL:
+        keep_frame(p, rom, scratch, shades_of(tables, &p.now, scratch.grey))
+    else:
+        play_frame(p, rom)
+
+
+cdef inline Drawing* drawn(const Tables* tables, const Play* p, const Rom* rom, int which, bint grey, Scratch* scratch,
+                           Drawing* room) noexcept nogil:
+    """The picture of one of the last two frames: from the scratch memory, if it is there, or by playing the frame again.
+
+    which: 0 or 1, of p.before.
+    scratch: may be NULL.
+    room: memory for a drawing.
+    """
+    cdef Drawing* d = room
+    if scratch != NULL and scratch.owner == p and scratch.there[which] and scratch.grey == grey:
+        d = &scratch.frames[which]
+    else:
+        drawing_begin(d, &p.before[which], shades_of(tables, &p.before[which], grey))
+        run_frame(&d.console, rom)
+    drawing_end(d)
+    return d
+
+
+cdef inline void shrink(const Tables* tables, const Drawing* d, const Drawing* other, Canvas* canvas) noexcept nogil:
     """Paint a frame on a grey canvas, or the brighter pixels of two; other: NULL for one."""
-    cdef const Console* m = &drawn.console
-    cdef bint pal = m.last_line > 300
+    cdef int height = d.console.tia.height
     cdef float[MOST_ROWS * SMALL] narrow
     cdef int[MOST_ROWS] kept
-    shrink_frames(drawn.picture, tables.greys[2 * m.odd + pal], other.picture if other else NULL,
-                  tables.greys[2 * (other.console.odd if other else 0) + pal], m.tia.height, &tables.columns,
-                  &tables.rows[(m.tia.height - LEAST_ROWS) // 2], narrow, kept, canvas)
+    shrink_frames(&d.painter, &other.painter if other else NULL, height, &tables.columns,
+                  &tables.rows[(height - LEAST_ROWS) // 2], narrow, kept, canvas)
 
 
-cdef inline void colour(const Tables* tables, const Drawing* drawn, Canvas* canvas) noexcept nogil:
+cdef inline void colour(const Tables* tables, const Drawing* d, Canvas* canvas) noexcept nogil:
     """Paint a frame on a canvas in colour."""
-    cdef const Console* m = &drawn.console
+    cdef const Console* m = &d.console
     cdef const uint32_t* colours = tables.palette[m.last_line > 300]
     cdef const uint8_t* row
     cdef int y, x, first
     for y in range(m.tia.height):
-        row = drawn.picture + y * WIDTH
+        row = d.painter.pixels + d.painter.kept[y] * WIDTH
         x = 0
         while x < WIDTH:
             first = x
@@ -49,23 +88,24 @@ cdef inline void colour(const Tables* tables, const Drawing* drawn, Canvas* canv
             canvas_rect(canvas, first, y, x - first, 1, colours[row[first] | m.odd])
 
 
-cdef inline void paint_last(const Tables* tables, const Play* p, const Rom* rom, Canvas* canvas) noexcept nogil:
-    """The last frame, grey or in colour."""
-    cdef Drawing drawn
-    draw_frame(&p.before[p.last], rom, &drawn)
+cdef inline void paint_last(const Tables* tables, const Play* p, const Rom* rom, Scratch* scratch,
+                            Canvas* canvas) noexcept nogil:
+    """The last frame, grey or in colour. scratch: may be NULL."""
+    cdef Drawing room
     if canvas.rgb == NULL:
-        shrink(tables, &drawn, NULL, canvas)
+        shrink(tables, drawn(tables, p, rom, p.last, True, scratch, &room), NULL, canvas)
     else:
-        colour(tables, &drawn, canvas)
+        colour(tables, drawn(tables, p, rom, p.last, False, scratch, &room), canvas)
 
 
-cdef inline void paint_two(const Tables* tables, const Play* p, const Rom* rom, Canvas* canvas) noexcept nogil:
-    """The brighter pixels of the last two frames of the episode, on a grey canvas."""
-    cdef Drawing drawn, other
-    draw_frame(&p.before[p.last], rom, &drawn)
+cdef inline void paint_two(const Tables* tables, const Play* p, const Rom* rom, Scratch* scratch,
+                           Canvas* canvas) noexcept nogil:
+    """The brighter pixels of the last two frames of the episode, on a grey canvas. scratch: may be NULL."""
+    cdef Drawing[2] rooms
+    cdef Drawing* other = NULL
     if p.two:
-        draw_frame(&p.before[1 - p.last], rom, &other)
-    shrink(tables, &drawn, &other if p.two else NULL, canvas)
+        other = drawn(tables, p, rom, 1 - p.last, True, scratch, &rooms[1])
+    shrink(tables, drawn(tables, p, rom, p.last, True, scratch, &rooms[0]), other, canvas)
 
 
 cdef inline void paint_both(const Tables* tables, const Play* p, const Rom* rom, uint8_t* memory) noexcept nogil:
@@ -77,11 +117,11 @@ cdef inline void paint_both(const Tables* tables, const Play* p, const Rom* rom,
     screen.x.length, screen.y.length = WIDTH, p.now.tia.height
     canvas.screen = &screen
     canvas.rgb = memory
-    paint_last(tables, p, rom, &canvas)
+    paint_last(tables, p, rom, NULL, &canvas)
     canvas.rgb = NULL
     canvas.grey = memory + 3 * WIDTH * MOST_ROWS
     canvas.touched = canvas.grey + SMALL * SMALL
-    paint_two(tables, p, rom, &canvas)
+    paint_two(tables, p, rom, NULL, &canvas)
 
 
 cdef inline uint32_t without_colour(uint32_t colour) noexcept nogil:
@@ -96,9 +136,10 @@ cdef inline void make_tables(Tables* tables) noexcept nogil:
         tables.palette[0][k] = NTSC[k >> 1]
         tables.palette[1][k] = without_colour(PAL[k >> 1]) if k & 1 else PAL[k >> 1]
     for k in range(256):
+        tables.indices[k] = <uint8_t>k
         for pal in range(2):
-            tables.greys[pal][k] = grey_of(tables.palette[pal][k])
-            tables.greys[2 + pal][k] = grey_of(tables.palette[pal][k | 1])
+            tables.greys[pal][k] = <uint8_t>grey_of(tables.palette[pal][k])
+            tables.greys[2 + pal][k] = <uint8_t>grey_of(tables.palette[pal][k | 1])
     make_axis(&tables.columns, WIDTH)
     for k in range(AXES):
         make_axis(&tables.rows[k], LEAST_ROWS + 2 * k)

@@ -3,128 +3,146 @@
 Compiled cartridges call them.
 """
 
-from envs_c.console.bus cimport picture_of
+from envs_c.console.drawing cimport keep
 from envs_c.console.state cimport Console
 from envs_c.console.tia cimport (
     BL, COLUBK, COLUP0, COLUP1, COLUPF, ENABL, ENAM0, ENAM1, GRP0, GRP1, HMBL, HMM1, HMOVE, HMP0, HMP1, M0, M1, P0, P1,
     PF, PF0, PF1, PF2, RESBL, RESM0, RESM1, RESP0, RESP1)
-from envs_c.console.tia_rows cimport alone, beam, pass_beam, same_players
+from envs_c.console.tia_rows cimport alone, beam, hmove, pass_beam, same_players
 from envs_c.console.tia_writes cimport (
-    move_objects, reset_object, tia_effect, write_ball, write_colour, write_missile, write_motion, write_player,
-    write_playfield)
+    reset_object, tia_effect, write_ball, write_colour, write_missile, write_motion, write_player, write_playfield)
 
 ctypedef void (*poke_fn)(Console* m, int value, int cycle) noexcept nogil
 
 
 cdef inline void poke_colup0(Console* m, int value, int cycle) noexcept nogil:
-    pass_beam(&m.tia, True, 3 * cycle, 0, picture_of(m))
+    keep(m, COLUP0, value, 3 * cycle)
+    pass_beam(&m.tia, True, 3 * cycle, 0)
     write_colour(&m.tia, 0, value)
 
 
 cdef inline void poke_colup1(Console* m, int value, int cycle) noexcept nogil:
-    pass_beam(&m.tia, True, 3 * cycle, 0, picture_of(m))
+    keep(m, COLUP1, value, 3 * cycle)
+    pass_beam(&m.tia, True, 3 * cycle, 0)
     write_colour(&m.tia, 1, value)
 
 
 cdef inline void poke_colupf(Console* m, int value, int cycle) noexcept nogil:
-    pass_beam(&m.tia, True, 3 * cycle, 0, picture_of(m))
+    keep(m, COLUPF, value, 3 * cycle)
+    pass_beam(&m.tia, True, 3 * cycle, 0)
     write_colour(&m.tia, 2, value)
 
 
 cdef inline void poke_colubk(Console* m, int value, int cycle) noexcept nogil:
-    pass_beam(&m.tia, True, 3 * cycle, 0, picture_of(m))
+    keep(m, COLUBK, value, 3 * cycle)
+    pass_beam(&m.tia, True, 3 * cycle, 0)
     write_colour(&m.tia, 3, value)
 
 
 cdef inline void poke_hmp0(Console* m, int value, int cycle) noexcept nogil:
-    pass_beam(&m.tia, True, 3 * cycle, 0, picture_of(m))
+    keep(m, HMP0, value, 3 * cycle)
+    pass_beam(&m.tia, True, 3 * cycle, 0)
     write_motion(&m.tia, P0, value, 3 * cycle)
 
 
 cdef inline void poke_hmp1(Console* m, int value, int cycle) noexcept nogil:
-    pass_beam(&m.tia, True, 3 * cycle, 0, picture_of(m))
+    keep(m, HMP1, value, 3 * cycle)
+    pass_beam(&m.tia, True, 3 * cycle, 0)
     write_motion(&m.tia, P1, value, 3 * cycle)
 
 
 cdef inline void poke_hmm1(Console* m, int value, int cycle) noexcept nogil:
-    pass_beam(&m.tia, True, 3 * cycle, 0, picture_of(m))
+    keep(m, HMM1, value, 3 * cycle)
+    pass_beam(&m.tia, True, 3 * cycle, 0)
     write_motion(&m.tia, M1, value, 3 * cycle)
 
 
 cdef inline void poke_hmbl(Console* m, int value, int cycle) noexcept nogil:
-    pass_beam(&m.tia, True, 3 * cycle, 0, picture_of(m))
+    keep(m, HMBL, value, 3 * cycle)
+    pass_beam(&m.tia, True, 3 * cycle, 0)
     write_motion(&m.tia, BL, value, 3 * cycle)
 
 
 cdef inline void poke_grp0(Console* m, int value, int cycle) noexcept nogil:
-    pass_beam(&m.tia, same_players(&m.tia, 0, value), 3 * cycle, 1, picture_of(m))
+    keep(m, GRP0, value, 3 * cycle)
+    pass_beam(&m.tia, same_players(&m.tia, 0, value), 3 * cycle, 1)
     write_player(&m.tia, 0, value)
 
 
 cdef inline void poke_grp1(Console* m, int value, int cycle) noexcept nogil:
-    pass_beam(&m.tia, same_players(&m.tia, 1, value), 3 * cycle, 1, picture_of(m))
+    keep(m, GRP1, value, 3 * cycle)
+    pass_beam(&m.tia, same_players(&m.tia, 1, value), 3 * cycle, 1)
     write_player(&m.tia, 1, value)
 
 
 cdef inline void poke_pf0(Console* m, int value, int cycle) noexcept nogil:
-    pass_beam(&m.tia, alone(&m.tia, PF), 3 * cycle, tia_effect(&m.tia, PF0, 3 * cycle) - 3 * cycle, picture_of(m))
+    keep(m, PF0, value, 3 * cycle)
+    pass_beam(&m.tia, alone(&m.tia, PF), 3 * cycle, tia_effect(&m.tia, PF0, 3 * cycle) - 3 * cycle)
     write_playfield(&m.tia, 0, value)
 
 
 cdef inline void poke_pf1(Console* m, int value, int cycle) noexcept nogil:
-    pass_beam(&m.tia, alone(&m.tia, PF), 3 * cycle, tia_effect(&m.tia, PF1, 3 * cycle) - 3 * cycle, picture_of(m))
+    keep(m, PF1, value, 3 * cycle)
+    pass_beam(&m.tia, alone(&m.tia, PF), 3 * cycle, tia_effect(&m.tia, PF1, 3 * cycle) - 3 * cycle)
     write_playfield(&m.tia, 1, value)
 
 
 cdef inline void poke_pf2(Console* m, int value, int cycle) noexcept nogil:
-    pass_beam(&m.tia, alone(&m.tia, PF), 3 * cycle, tia_effect(&m.tia, PF2, 3 * cycle) - 3 * cycle, picture_of(m))
+    keep(m, PF2, value, 3 * cycle)
+    pass_beam(&m.tia, alone(&m.tia, PF), 3 * cycle, tia_effect(&m.tia, PF2, 3 * cycle) - 3 * cycle)
     write_playfield(&m.tia, 2, value)
 
 
 cdef inline void poke_enam0(Console* m, int value, int cycle) noexcept nogil:
-    pass_beam(&m.tia, not m.tia.star and alone(&m.tia, M0), 3 * cycle, 0, picture_of(m))
+    keep(m, ENAM0, value, 3 * cycle)
+    pass_beam(&m.tia, not m.tia.star and alone(&m.tia, M0), 3 * cycle, 0)
     write_missile(&m.tia, 0, value)
 
 
 cdef inline void poke_enam1(Console* m, int value, int cycle) noexcept nogil:
-    pass_beam(&m.tia, not m.tia.star and alone(&m.tia, M1), 3 * cycle, 0, picture_of(m))
+    keep(m, ENAM1, value, 3 * cycle)
+    pass_beam(&m.tia, not m.tia.star and alone(&m.tia, M1), 3 * cycle, 0)
     write_missile(&m.tia, 1, value)
 
 
 cdef inline void poke_enabl(Console* m, int value, int cycle) noexcept nogil:
-    pass_beam(&m.tia, alone(&m.tia, BL), 3 * cycle, 0, picture_of(m))
+    keep(m, ENABL, value, 3 * cycle)
+    pass_beam(&m.tia, alone(&m.tia, BL), 3 * cycle, 0)
     write_ball(&m.tia, value)
 
 
 cdef inline void poke_hmove(Console* m, int value, int cycle) noexcept nogil:
-    beam(&m.tia, 3 * cycle, picture_of(m))
-    move_objects(&m.tia, 3 * cycle)
+    keep(m, HMOVE, value, 3 * cycle)
+    hmove(&m.tia, 3 * cycle)
 
 
 cdef inline void poke_resp0(Console* m, int value, int cycle) noexcept nogil:
-    beam(&m.tia, tia_effect(&m.tia, RESP0, 3 * cycle), picture_of(m))
+    keep(m, RESP0, value, 3 * cycle)
+    beam(&m.tia, tia_effect(&m.tia, RESP0, 3 * cycle))
     reset_object(&m.tia, P0, 3 * cycle)
 
 
 cdef inline void poke_resp1(Console* m, int value, int cycle) noexcept nogil:
-    beam(&m.tia, tia_effect(&m.tia, RESP1, 3 * cycle), picture_of(m))
+    keep(m, RESP1, value, 3 * cycle)
+    beam(&m.tia, tia_effect(&m.tia, RESP1, 3 * cycle))
     reset_object(&m.tia, P1, 3 * cycle)
 
 
 cdef inline void poke_resm0(Console* m, int value, int cycle) noexcept nogil:
-    pass_beam(&m.tia, not m.tia.star and alone(&m.tia, M0), 3 * cycle, tia_effect(&m.tia, RESM0, 3 * cycle) - 3 * cycle,
-              picture_of(m))
+    keep(m, RESM0, value, 3 * cycle)
+    pass_beam(&m.tia, not m.tia.star and alone(&m.tia, M0), 3 * cycle, tia_effect(&m.tia, RESM0, 3 * cycle) - 3 * cycle)
     reset_object(&m.tia, M0, 3 * cycle)
 
 
 cdef inline void poke_resm1(Console* m, int value, int cycle) noexcept nogil:
-    pass_beam(&m.tia, not m.tia.star and alone(&m.tia, M1), 3 * cycle, tia_effect(&m.tia, RESM1, 3 * cycle) - 3 * cycle,
-              picture_of(m))
+    keep(m, RESM1, value, 3 * cycle)
+    pass_beam(&m.tia, not m.tia.star and alone(&m.tia, M1), 3 * cycle, tia_effect(&m.tia, RESM1, 3 * cycle) - 3 * cycle)
     reset_object(&m.tia, M1, 3 * cycle)
 
 
 cdef inline void poke_resbl(Console* m, int value, int cycle) noexcept nogil:
-    pass_beam(&m.tia, alone(&m.tia, BL), 3 * cycle, tia_effect(&m.tia, RESBL, 3 * cycle) - 3 * cycle, picture_of(m))
+    keep(m, RESBL, value, 3 * cycle)
+    pass_beam(&m.tia, alone(&m.tia, BL), 3 * cycle, tia_effect(&m.tia, RESBL, 3 * cycle) - 3 * cycle)
     reset_object(&m.tia, BL, 3 * cycle)
 
 

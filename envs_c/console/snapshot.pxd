@@ -6,8 +6,9 @@ from envs_c.valid cimport all_between, between
 
 
 cdef inline bint safe(const Tia* tia, const Facts* facts) noexcept nogil:
-    return (tia.live < 64 and between(tia.least, 0, 1 << 20) and tia.top == facts.top and tia.height == facts.height
-            and between(tia.clock, -(1 << 20), 1 << 20) and between(tia.hmove, -(1 << 30), 1 << 20)
+    return (tia.live < 64 and between(tia.least, 0, 1 << 20) and between(tia.combed, 0, 1 << 20)
+            and tia.top == facts.top and tia.height == facts.height and between(tia.clock, -(1 << 20), 1 << 20)
+            and between(tia.hmove, -(1 << 30), 1 << 20)
             and all_between(tia.position, 5, 0, WIDTH - 1))
 
 

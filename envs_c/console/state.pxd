@@ -78,17 +78,11 @@ ctypedef struct Console:
     int32_t lives         # the count that ale-py keeps; below 0 until the number in RAM has been equal to it (facts.pxd)
     int32_t ohm           # the player's paddle
     uint8_t full          # 1: actions are ALE's 18, not the game's own
-    uint8_t drawing       # 1: this is the console of a `Drawing`; 0 in every `Play`
-
-
-ctypedef struct Drawing:
-    # A console that draws while it plays.
-    Console console
-    uint8_t[WIDTH * MOST_ROWS] picture  # palette indices, rows of 160; pixels that the beam did not cross keep theirs
+    uint8_t drawing       # 1: this is the console of a `Drawing` (drawing.pxd); 0 in every `Play`
 
 
 ctypedef struct Play:
-    # One environment. A picture is drawn by playing its frame again, if it is looked at.
+    # One environment. A picture is drawn if it is looked at: from a Drawing that played the frame, or by playing it again.
     Console now
     Console[2] before     # at the start of the last two frames
     int32_t last          # which of them is the last frame's

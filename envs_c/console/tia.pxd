@@ -1,6 +1,7 @@
 """The TIA, the Atari 2600's picture chip, as ale-py 0.12.1 shows it: registers, positions and what a write does.
 
-tia_plain.pxd and tia_rows.pxd move the beam: the first pixel by pixel, for tests, the second by masks of 160 bits.
+tia_plain.pxd moves the beam pixel by pixel, for tests. tia_rows.pxd (collisions) and tia_paint.pxd (pictures) do so by masks of
+160 bits.
 
 Time is counted in colour clocks, three in a cycle of the processor, from the start of the frame. A line has 228: 68 of blank,
 then 160 pixels; x is the clock in the line less 68. A frame begins with the line in which VSYNC was cleared. The clock of an
@@ -85,9 +86,10 @@ ctypedef struct Tia:
     uint8_t ctrlpf, reflect, enabl, enabl_old, vdelbl, vblank
     uint8_t comb, next_comb, no_comb  # of this line and the next; 1: this cartridge never has combs
     uint8_t star, phase, star_shape  # star: missile 0 moves by itself; star_shape: 1 it is wide, 2 it is hidden
-    # What follows is derived from the above, for tia_rows.pxd
+    # What follows is for tia_rows.pxd
     uint8_t dirty           # bit of an object: its mask is out of date
     int32_t least           # clock to which writes that did not move the beam would have moved it
+    int32_t combed          # clock up to which the ends of lines have ended combs, if the beam is not there
     uint8_t live            # bit of an object: it shows something somewhere in the line, see `shown`
     uint16_t known          # latches whose bit in `pairs` is up to date
     uint16_t pairs          # latches that a whole line sets
@@ -120,6 +122,7 @@ cdef inline void tia_end_frame(Tia* t, int clocks) noexcept nogil:
     """Begin a frame `clocks` after the start of the last one. Replay everything before."""
     t.clock = t.clock - clocks if t.clock > clocks else 0
     t.least = t.least - clocks if t.least > clocks else 0
+    t.combed = 0
     t.hmove = t.hmove - clocks if t.hmove > LONG_AGO + clocks else LONG_AGO
 
 

@@ -5,7 +5,6 @@ changed. The collisions of a whole line are kept, so a part of it is looked at o
 """
 
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
-from libc.string cimport memset
 
 from envs_c.console.tia cimport (
     BL, BLANK, LINE, M0, PF, WIDTH, Mask, Tia, copy_distance, missile_width, shown_ball, shown_missile, shown_player,
@@ -58,27 +57,23 @@ cdef inline uint64_t doubled(uint64_t bits) noexcept nogil:
     return bits * 3
 
 
-cdef inline void put(Mask* mask, uint64_t bits, int x) noexcept nogil:
-    """Set up to 32 bits from pixel x on, around the end of the line."""
-    cdef int word = x >> 6, shift = x & 63
-    mask.words[word] |= bits << shift
-    if word < 2 and shift > 32:
-        mask.words[word + 1] |= bits >> (64 - shift)
-    mask.words[0] |= mask.words[2] >> 32
-    mask.words[2] &= LAST
+cdef inline void put(uint64_t* words, uint64_t bits, int x) noexcept nogil:
+    """Set up to 32 bits from pixel x on, those after the line's end too. words: four; the last one stays empty."""
+    words[x >> 6] |= bits << (x & 63)
+    words[(x >> 6) + 1] |= bits >> 1 >> (63 - (x & 63))
 
 
-cdef inline void put_copies(Mask* mask, uint64_t bits, int x, int nusiz, int first) noexcept nogil:
+cdef inline void put_copies(uint64_t* words, uint64_t bits, int x, int nusiz, int first) noexcept nogil:
     """Set the bits for the copies from `first` on."""
     cdef int copy, distance
     if bits:
         for copy in range(first, 3):
             distance = copy_distance(nusiz, copy)
             if distance >= 0:
-                put(mask, bits, wrapped(x + distance))
+                put(words, bits, wrapped(x + distance))
 
 
-cdef inline void mask_player(Tia* t, int player) noexcept nogil:
+cdef inline void mask_player(const Tia* t, int player, uint64_t* words) noexcept nogil:
     cdef uint64_t bits = shown_player(t, player)
     cdef int wide = stretch(t.nusiz[player])
     if not t.refp[player]:
@@ -87,31 +82,33 @@ cdef inline void mask_player(Tia* t, int player) noexcept nogil:
         bits = doubled(bits)
     if wide == 2:
         bits = doubled(bits)
-    put_copies(&t.masks[player], bits, wrapped(t.position[player] + (wide > 0)), t.nusiz[player], t.hidden[player])
+    put_copies(words, bits, wrapped(t.position[player] + (wide > 0)), t.nusiz[player], t.hidden[player])
 
 
-cdef inline void mask_playfield(Tia* t) noexcept nogil:
+cdef inline void mask_playfield(const Tia* t, uint64_t* words) noexcept nogil:
     cdef uint32_t left = t.pf[0] >> 4 | reversed8(t.pf[1]) << 4 | <uint32_t>t.pf[2] << 12, right = left
-    cdef Mask* mask = &t.masks[PF]
     if t.reflect:
         right = reversed8(t.pf[2]) | <uint32_t>t.pf[1] << 8 | reversed8(t.pf[0] & 0xF0) << 16
-    mask.words[0] = spread(left & 0xFFFF)
-    mask.words[1] = spread(left >> 16) | spread(right & 0xFFF) << 16
-    mask.words[2] = spread(right >> 12)
+    words[0] = spread(left & 0xFFFF)
+    words[1] = spread(left >> 16) | spread(right & 0xFFF) << 16
+    words[2] = spread(right >> 12)
 
 
 cdef inline void make_mask(Tia* t, int object) noexcept nogil:
     """Make a mask again, and forget its collisions."""
-    memset(&t.masks[object], 0, sizeof(Mask))
+    cdef uint64_t[4] words
+    cdef uint64_t* kept = t.masks[object].words
+    words[0] = words[1] = words[2] = words[3] = 0
     if object < M0:
-        mask_player(t, object)
+        mask_player(t, object, words)
     elif object == PF:
-        mask_playfield(t)
+        mask_playfield(t, words)
     elif object == BL:
         if shown_ball(t):
-            put(&t.masks[BL], (1 << (1 << (t.ctrlpf >> 4 & 3))) - 1, t.position[BL])
+            put(words, (1 << (1 << (t.ctrlpf >> 4 & 3))) - 1, t.position[BL])
     elif shown_missile(t, object - M0):
-        put_copies(&t.masks[object], (1 << missile_width(t, object - M0)) - 1, t.position[object], t.nusiz[object - M0], 0)
+        put_copies(words, (1 << missile_width(t, object - M0)) - 1, t.position[object], t.nusiz[object - M0], 0)
+    kept[0], kept[1], kept[2] = words[0] | words[2] >> 32, words[1], words[2] & LAST  # around the line's end
     t.known &= <uint16_t>(~LATCHES[63] | LATCHES[63 ^ 1 << object])
 
 

@@ -1,4 +1,4 @@
-"""The TIA pixel by pixel: slow and plain, the twin of tia_rows.pxd for tests.
+"""The TIA pixel by pixel: slow and plain, the twin of tia_rows.pxd and tia_paint.pxd for tests.
 
 Which object colours a pixel:
 - Player 0 and missile 0 lie over player 1 and missile 1, these over playfield and ball, these over the background.

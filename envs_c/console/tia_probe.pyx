@@ -1,13 +1,21 @@
 """The TIA for Python: for tests and tools only, which compare it with ale-py and its two forms with each other."""
 
-from libc.stdint cimport uint8_t, uint32_t
+from libc.stdint cimport int16_t, uint8_t, uint32_t
+from libc.stdlib cimport free, malloc
 from libc.string cimport memcmp
 
 import numpy as np
 
 from envs_c.console.tia cimport WIDTH, Tia, tia_end_frame, tia_init, tia_read
+from envs_c.console.tia_paint cimport Painter, paint_log, painter_begin, painter_end
 from envs_c.console.tia_plain cimport tia_run_plain
 from envs_c.console.tia_rows cimport beam, tia_poke, tia_run
+
+
+cdef enum:
+    UNSEEN = 1  # no palette index: those are even
+
+cdef const uint8_t[::1] INDICES = np.arange(256, dtype=np.uint8)
 
 
 cdef class Chip:
@@ -31,20 +39,40 @@ cdef class Chip:
         cdef uint8_t* pixels = &picture[0, 0] if draw else NULL
         cdef int count = <int>log.shape[0]
         cdef const uint32_t* writes = &log[0] if count else NULL
-        with nogil:
-            if self.plain:
-                tia_run_plain(&self.tia, writes, count, until, pixels)
-            else:
-                tia_run(&self.tia, writes, count, until, pixels)
+        if self.plain:
+            tia_run_plain(&self.tia, writes, count, until, pixels)
+            return
+        if draw:
+            self.paint(writes, count, until)
+        tia_run(&self.tia, writes, count, until)
+
+    cdef paint(self, const uint32_t* log, int count, int until):
+        """Draw what the beam crosses in this part of the frame."""
+        cdef Painter* painter = <Painter*>malloc(sizeof(Painter))
+        painter_begin(painter, &self.tia, &INDICES[0], UNSEEN)
+        paint_log(painter, log, count, until)
+        painter_end(painter)
+        seen = np.asarray(<uint8_t[:WIDTH * (self.tia.height + 1)]>painter.pixels).reshape(-1, WIDTH)
+        seen = seen[np.asarray(<int16_t[:self.tia.height]>painter.kept)]
+        np.copyto(self.picture, seen, where=seen != UNSEEN)
+        free(painter)
 
     def run_without_repeats(self, const uint32_t[::1] log, int until):
         """As run, by masks, but leave out the writes that change nothing."""
-        cdef uint8_t[:, ::1] picture = self.picture
+        cdef Tia after, before = self.tia
         cdef Py_ssize_t i
+        cdef uint32_t[::1] left = np.empty_like(log)
+        cdef int count = 0
         for i in range(log.shape[0]):
             if self.tia.same[log[i] >> 8 & 63] != log[i] & 255:
-                tia_poke(&self.tia, log[i] >> 8 & 63, log[i] & 255, log[i] >> 14, &picture[0, 0])
-        beam(&self.tia, until, &picture[0, 0])
+                tia_poke(&self.tia, log[i] >> 8 & 63, log[i] & 255, log[i] >> 14)
+                left[count] = log[i]
+                count += 1
+        beam(&self.tia, until)
+        after = self.tia
+        self.tia = before
+        self.paint(&left[0], count, until)
+        self.tia = after
 
     def end_frame(self, int clocks):
         """Begin a frame `clocks` after the start of the last one."""

@@ -10,6 +10,16 @@ from envs_c.console.tia cimport (
     shown_ball, shown_player, stretch, wrapped)
 
 
+cdef extern from *:
+    """
+    /* Clocks from a write to each register to where it takes effect, but for RESP; then rounded down to four clocks for PF. */
+    static const unsigned char DELAYS[64] = {
+        [0x01] = 1, [0x04] = 8, [0x05] = 8, [0x0B] = 1, [0x0C] = 1, [0x0D] = 5, [0x0E] = 5, [0x0F] = 5, [0x12] = 8, [0x13] = 8,
+        [0x1B] = 1, [0x1C] = 1};
+    """
+    const uint8_t[64] DELAYS
+
+
 cdef inline int reset_position(int object, int at, int since) noexcept nogil:
     """Position after RESxx at clock `at` of a line, `since` clocks after HMOVE."""
     if object < M0:
@@ -45,17 +55,9 @@ cdef inline int reset_case(const Tia* t, int player, int at) noexcept nogil:
 
 cdef inline int tia_effect(const Tia* t, int register, int clock) noexcept nogil:
     """The clock to which the beam moves before a write at `clock` takes effect."""
-    cdef int at
-    if register in (NUSIZ0, NUSIZ1, RESM0, RESM1):
-        return clock + 8
-    if register in (GRP0, GRP1, REFP0, REFP1, VBLANK):
-        return clock + 1
-    if register in (PF0, PF1, PF2):
-        at = clock % LINE
-        return clock - at + (at + 5 & ~3)
-    if register in (RESP0, RESP1) and reset_case(t, register - RESP0, clock % LINE) == 1:
-        return clock + 11
-    return clock
+    if register in (RESP0, RESP1):
+        return clock + 11 if reset_case(t, register - RESP0, clock % LINE) == 1 else clock
+    return (clock + DELAYS[register]) & (~3 if PF0 <= register <= PF2 else ~0)  # a line is a multiple of four clocks
 
 
 cdef inline void touch(Tia* t, int objects) noexcept nogil:
@@ -64,26 +66,33 @@ cdef inline void touch(Tia* t, int objects) noexcept nogil:
     t.live = <uint8_t>(t.live & ~objects | shown(t, objects))
 
 
-cdef inline void move_objects(Tia* t, int clock) noexcept nogil:
-    """HMOVE at `clock`."""
-    cdef int object, taken, shift, at = clock % LINE
-    cdef bint comb = at <= 60 or at >= 225
-    for object in range(5):
-        taken = t.hm[object] >> 4 ^ 8
-        if comb:  # the last pulse of the blank comes at clock 70
-            shift = 8 - (taken if at >= 225 else min(taken, (70 - at) >> 2))
-        else:     # the first one of the next blank comes at clock 223
-            shift = -max(0, taken + 1 - ((226 - at) >> 2))
-        t.position[object] = wrapped(t.position[object] + shift)
-    if comb and not t.no_comb:
+cdef inline void begin_comb(Tia* t, int clock) noexcept nogil:
+    """The comb of an HMOVE at `clock`, if it makes one."""
+    cdef int at = clock % LINE
+    if (at <= 60 or at >= 225) and not t.no_comb:
         # Near the line's end it is for the next line, which is this one before the window.
         if (at == 0 or at >= 225) and t.top <= (clock - 1) // LINE < t.top + t.height:
             t.next_comb = 1
         else:
             t.comb = 1
+
+
+cdef inline void move_objects(Tia* t, int clock) noexcept nogil:
+    """HMOVE at `clock`."""
+    cdef int object, taken, shift, at = clock % LINE, changed = t.hidden[0] | t.hidden[1] << 1 | t.star << M0
+    for object in range(5):
+        taken = t.hm[object] >> 4 ^ 8
+        if at <= 60 or at >= 225:  # the last pulse of the blank comes at clock 70
+            shift = 8 - (taken if at >= 225 else min(taken, (70 - at) >> 2))
+        else:                      # the first one of the next blank comes at clock 223
+            shift = -max(0, taken + 1 - ((226 - at) >> 2))
+        t.position[object] = wrapped(t.position[object] + shift)
+        changed |= (shift != 0) << object
+    begin_comb(t, clock)
     t.hidden[0] = t.hidden[1] = t.star = t.star_shape = 0
     t.hmove = clock
-    touch(t, 31)
+    if changed:
+        touch(t, changed)
 
 
 cdef inline void reset_object(Tia* t, int object, int clock) noexcept nogil:

@@ -52,7 +52,7 @@ def instruction(code: Code, place: Place, following: Place | None) -> str:
     """One instruction in C. following: the one whose C comes next."""
     op, then, jump = code.op(place), code.next(place), code.jump(place)
     row = re.sub(r"\bcpu\b(?!->)", "&cpu", rows()[op]).replace("cpu->", "cpu.")
-    text = (f"{place}: {waits(code, place)}cpu.pc = {place.pc}; cpu.base = {place.offset - place.pc};"
+    text = (f"{place}: {waits(code, place)}cpu.event = 0; cpu.pc = {place.pc}; cpu.base = {place.offset - place.pc};"
             f" cpu.bank = {place.offset & ~0xFFF}; fetch(&cpu, m, rom); {{ int at; {row} }}"
             " left -= 1; if (cpu.event) goto event;")
     if op in (JMP, JSR):
