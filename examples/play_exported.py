@@ -119,6 +119,14 @@ def cells(w: Arrays, x: Array, about: About) -> Array:
     return relu(linear(w, "encoder.second", relu(linear(w, "encoder.first", kinds.reshape(len(x), -1)))))
 
 
+def bits(w: Arrays, x: Array, about: About) -> Array:
+    highest = round(1 / about["scale"])
+    numbers = np.round(x.reshape(len(x), -1, 1) / about["scale"]).astype(np.int32)
+    each = numbers >> np.arange(highest.bit_length()) & 1
+    inputs = np.concatenate([each, (numbers / np.float32(highest))], -1).astype(np.float32) * 2 - 1
+    return relu(linear(w, "encoder", inputs.reshape(len(x), -1)))
+
+
 def parts(w: Arrays, x: Array, about: About) -> Array:
     """Rows of several parts, (B, K, n): numbers, kinds as one-hot inputs, and pictures behind convolutions of their own."""
     numbers: list[Array] = []
@@ -160,7 +168,7 @@ def none(w: Arrays, x: Array, state: Arrays, about: About) -> tuple[Array, Array
     return relu(linear(w, "layer", x)), {}
 
 
-ENCODERS = {"mlp": mlp, "conv": conv, "board": board, "cells": cells}
+ENCODERS = {"mlp": mlp, "conv": conv, "board": board, "cells": cells, "bits": bits}
 CORES = {"lstm": lstm, "mingru": mingru, "none": none}
 
 

@@ -17,6 +17,7 @@ MEMORIES = {  # game, view, settings of the policy
     "pixels": ("pong", "pixels", {"encoder": "pixels", "frame_stack": 2}),
     "board": ("go", "features", {"encoder": "board"}),
     "cells": ("g2048", "features", {"encoder": "cells", "memory": "none"}),
+    "bits": ("g2048", "features", {"encoder": "bits", "frame_stack": 2}),
     "own": ("cartpole", "features", {"encoder": "own_encoders:Small"}),
     "gymnasium": ("gym:CartPole-v1", "features", {}),
 }

@@ -13,7 +13,7 @@ from trainer.errors import SettingError
 
 # The names in the registries of trainer/policy and trainer/log. These load torch or trackers, so they are not imported here.
 MEMORY_NAMES = ("lstm", "mingru", "none")
-ENCODER_NAMES = ("mlp", "conv", "pixels", "board", "cells")
+ENCODER_NAMES = ("mlp", "conv", "pixels", "board", "cells", "bits")
 TRACKER_NAMES = ("tensorboard", "wandb", "trackio")
 
 # Names of settings without effect on the learning.
@@ -118,7 +118,7 @@ class PolicyConfig(Section):
     highway: bool = False
     """Highway around each layer of mingru, as in PufferLib 4, instead of a residual connection."""
     encoder: str = matching("auto", *_ENCODER)
-    """Encoder of observations: mlp, conv and pixels (pictures), board, cells (kinds), or an import path. auto: by shape."""
+    """Encoder of observations: mlp, conv and pixels, board, cells (kinds), bits, or an import path. auto: by shape."""
     observation_transform: str | None = _own_function("my_transforms:scaled")
     """A function of the encoder's input by import path, applied before the encoder. none: no function."""
     heads: str = matching("linear", *_HEADS)

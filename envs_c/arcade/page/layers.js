@@ -98,6 +98,17 @@ export const ENCODERS = {
     });
     return relu(linear(w, "encoder.second", relu(linear(w, "encoder.first", one))));
   },
+
+  bits(w, x, about) {
+    const highest = Math.round(1 / about.scale), count = 32 - Math.clz32(highest);
+    const out = new Float32Array(x.length * (count + 1));
+    x.forEach((value, i) => {
+      const number = Math.round(value / about.scale), at = i * (count + 1);
+      for (let k = 0; k < count; k++) out[at + k] = (number >> k & 1) * 2 - 1;
+      out[at + count] = Math.fround(number / highest) * 2 - 1;
+    });
+    return relu(linear(w, "encoder", out));
+  },
 };
 
 /** The memories: the encoder's outputs to those of the memory; `state` becomes the next state.

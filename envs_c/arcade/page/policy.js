@@ -32,7 +32,7 @@ import { readTensors } from "./tensors.js";
  * @property {string} memory lstm, mingru or none
  * @property {number} layers of the memory
  * @property {boolean} [highway] around each layer of mingru
- * @property {string} encoder mlp, cells, conv or board
+ * @property {string} encoder mlp, cells, bits, conv or board
  * @property {number} encoder_size
  * @property {number} core_size
  * @property {number} scale of the observations

@@ -6,8 +6,8 @@ from trainer.config.games import GameName, whole
 from trainer.config.preset import preset
 
 
-@pytest.mark.parametrize(("view", "encoder", "shown"), [("features", "auto", "features"), ("ram", "auto", "features"),
-                                                         ("pixels", "pixels", "pixels"), ("nowhere", "auto", "features")])
+@pytest.mark.parametrize(("view", "encoder", "shown"), [("features", "bits", "features"), ("ram", "bits", "features"),
+                                                         ("pixels", "pixels", "pixels"), ("nowhere", "bits", "features")])
 def test_cartridges_share_a_preset_for_the_ram_and_one_for_pictures(view, encoder, shown):
     made = preset(GameName("atari:pong"), view=view)
     assert (made.policy.encoder, made.env.view, made.env.time_limit) == (encoder, shown, 27_000)

@@ -4,6 +4,7 @@ import torch
 
 from bridge.layout import Layout
 from trainer.errors import SettingError
+from trainer.policy.encoders.bits import Bits
 from trainer.policy.encoders.cells import Cells
 from trainer.policy.encoders.custom import Custom
 from trainer.policy.encoders.encoder import Encoder
@@ -14,7 +15,8 @@ from trainer.policy.encoders.pixels import Pixels
 from trainer.policy.encoders.transformed import Transformed, find_transform
 
 # The encoder class for each value of the setting `encoder`.
-ENCODERS: dict[str, type[Encoder]] = {"mlp": Mlp, "conv": Conv, "pixels": Pixels, "board": Board, "cells": Cells}
+ENCODERS: dict[str, type[Encoder]] = {"mlp": Mlp, "conv": Conv, "pixels": Pixels, "board": Board, "cells": Cells,
+                                     "bits": Bits}
 
 
 def choose_encoder(shape: tuple[int, ...]) -> str:
