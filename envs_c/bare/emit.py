@@ -26,6 +26,8 @@ BIND = re.compile(rf"->bind\(.*, {FUNCTION}, {FUNCTION}, {FUNCTION}, \(sizeof\([
 TYPES = ("Io", "Head", "Screen", "Canvas", "Rng")
 SIZES = ("INT", "LONG", "LONG_LONG", "SHORT", "VOID_P", "SIZE_T", "WCHAR_T", "FLOAT", "DOUBLE", "LONG_DOUBLE")
 
+NOT_ON_WINDOWS = "#ifdef _WIN32\n#undef HAVE_SYS_SELECT_H\n#endif\n"  # Linux has it
+
 # The module's own functions are then unused, and compilers leave them out, so nothing of Python is linked.
 WITHOUT_PYTHON = """\
 #define PY_SSIZE_T_CLEAN
@@ -158,7 +160,7 @@ def copy_headers(folder: Path) -> None:
     text = Path(sysconfig.get_config_h_filename()).read_text(encoding="utf-8")
     sizes = "".join(f"#undef SIZEOF_{name}\n#define SIZEOF_{name} __SIZEOF_{name.replace('VOID_P', 'POINTER')}__\n"
                     for name in SIZES)
-    (folder / "pyconfig.h").write_text(f"{text}\n{sizes}", encoding="utf-8")
+    (folder / "pyconfig.h").write_text(f"{text}\n{sizes}{NOT_ON_WINDOWS}", encoding="utf-8")
 
 
 if __name__ == "__main__":

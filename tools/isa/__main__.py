@@ -35,29 +35,40 @@ def aarch64(games: list[str]) -> str:
                         compile.packages_for(python))
 
 
-def without_python(row: str, target: str, program: str, games: list[str]) -> str:
-    """The games without Python, by clang; the programs under qemu."""
-    need(program)
+def without_python(row: str, target: str, runner: list[str], games: list[str], remedy: str = DEBIAN) -> str:
+    """The games without Python, by clang.
+
+    runner: the command that runs a program for this processor and system.
+    remedy: the command that installs it.
+    """
+    need(runner[-1], remedy=remedy)
     compiler = [*compile.clang(), "-static", "-target", target]
-    found = [fault for name in games for fault in bare.faults(name, [program, str(bare.compiled(name, row, compiler))])]
+    found = [fault for name in games for fault in bare.faults(name, [*runner, str(bare.compiled(name, row, compiler))])]
     if found:
         raise debian.Unavailable("\n".join(found))
     return f"{len(games)} games without Python: their {2 * len(games)} golden checksums hold"
 
 
-def need(*programs: str) -> None:
+def windows(games: list[str]) -> str:
+    """The games without Python, by clang for Windows on x86-64; the programs under wine, in a folder of its own."""
+    wine = ["env", f"WINEPREFIX={bare.FOLDER / 'wine'}", "WINEDEBUG=-all", "wine"]
+    return without_python("windows", "x86_64-windows-gnu", wine, games, "apt-get install wine64 wine")
+
+
+def need(*programs: str, remedy: str = DEBIAN) -> None:
     """Raises Unavailable if one of these is not on PATH."""
     for program in programs:
         if not shutil.which(program):
-            raise debian.Unavailable(f"{program} is missing: {DEBIAN}")
+            raise debian.Unavailable(f"{program} is missing: {remedy}")
 
 
 ROWS = {
     **{level: lambda games, level=level: x86(level, games) for level in ("v1", "v2", "v3", "v4")},
     "clang": clang,
     "aarch64": aarch64,
-    "i386": lambda games: without_python("i386", "x86-linux-musl", "qemu-i386", games),
-    "riscv64": lambda games: without_python("riscv64", "riscv64-linux-musl", "qemu-riscv64", games),
+    "i386": lambda games: without_python("i386", "x86-linux-musl", ["qemu-i386"], games),
+    "riscv64": lambda games: without_python("riscv64", "riscv64-linux-musl", ["qemu-riscv64"], games),
+    "windows": windows,
 }
 
 

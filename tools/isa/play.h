@@ -7,6 +7,10 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#ifdef _WIN32
+#include <fcntl.h>
+#include <io.h>
+#endif
 
 static void play_write(void) {
     fwrite(bare.observation, bare_io.observation_bytes, BARE_COUNT, stdout);
@@ -19,6 +23,10 @@ static void play_write(void) {
 int main(int count, char **arguments) {
     int32_t actions[BARE_COUNT];
     if (count != 4) return 2;
+#ifdef _WIN32 /* bytes, without a change of line ends */
+    _setmode(_fileno(stdin), _O_BINARY);
+    _setmode(_fileno(stdout), _O_BINARY);
+#endif
     int steps = atoi(arguments[3]);
     bare_setup(strtoull(arguments[1], NULL, 10), atoi(arguments[2]));
     bare_reset();

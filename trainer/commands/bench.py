@@ -77,7 +77,7 @@ def main(argv: list[str]) -> None:
 def _run(options: BenchOptions, configs: dict[GameName, Config], rest: list[str]) -> None:
     """Run the bench, with the code of all its games admitted."""
     from trainer.sweep.bench import Plan, run_bench
-    from trainer.sweep.study import default_storage
+    from trainer.sweep.storage import default_storage
     folder = Path(options.out or f"runs/{options.name}")
     with contextlib.ExitStack() as admitted:
         consent = [option for game, config in configs.items()

@@ -68,7 +68,7 @@ def main(argv: list[str]) -> None:
     if base.run.eval_episodes == 0:
         raise ConfigError("--eval-episodes must be an integer of at least 1, not 0: the mean of the evaluation is the score of "
                           "a trial")
-    from trainer.sweep.study import default_storage
+    from trainer.sweep.storage import default_storage
     from trainer.sweep.sweep import Plan, run_sweep
     folder = _folder(name, options)
     with admitted_training(base, game, rest) as consent:
@@ -85,7 +85,8 @@ def _report(argv: list[str]) -> None:
     folder = _folder(name, options)
     from trainer.sweep.folder import refuse_other
     from trainer.sweep.report import write_report
-    from trainer.sweep.study import DATABASE, default_storage, load_study, open_storage, storage_errors
+    from trainer.sweep.storage import DATABASE, default_storage, open_storage, storage_errors
+    from trainer.sweep.study import load_study
     if options.storage is None and not (folder / DATABASE).is_file():
         others = sorted(path.parent.name.removeprefix("sweep-") for path in Path("runs").glob(f"sweep-*/{DATABASE}"))
         raise SweepError(f"there is no sweep at {folder}; " + (f"there is {', '.join(others)}" if others else

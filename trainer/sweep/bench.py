@@ -24,7 +24,7 @@ from trainer.process import signals_interrupt
 from trainer.runs.find import holds_run
 from trainer.runs.folder import CHECKPOINT, CONFIG, refuse_links
 from trainer.runs.metrics import read_metrics
-from trainer.sweep.study import open_storage, storage_errors
+from trainer.sweep.storage import open_storage, storage_errors
 from trainer.sweep.table import write_table
 from trainer.sweep.tasks import Task, Tasks, open_bench
 from trainer.sweep.trial import POLL, Training, TrialFailed, new_training

@@ -17,7 +17,8 @@ from envs_c.files import write_atomically
 from trainer.errors import SweepError
 from trainer.files import read_json, writing
 from trainer.process import TRIAL, is_program
-from trainer.sweep.study import identity, shown
+from trainer.sweep.storage import shown
+from trainer.sweep.study import identity
 from trainer.sweep.trial import PRESET
 
 OWNER = "study.json"

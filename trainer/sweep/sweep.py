@@ -24,16 +24,8 @@ from trainer.runs.folder import refuse_links
 from trainer.sweep.folder import claim, end_leftovers, folder_of, mark_of
 from trainer.sweep.report import counts, scored, values_text, write_report
 from trainer.sweep.space import Range, draw, values_of
-from trainer.sweep.study import (
-    SeededByTrial,
-    counted,
-    facts_of,
-    fail_the_dead,
-    open_storage,
-    open_study,
-    storage_errors,
-    this_process,
-)
+from trainer.sweep.storage import open_storage, storage_errors
+from trainer.sweep.study import SeededByTrial, counted, facts_of, fail_the_dead, open_study, this_process
 from trainer.sweep.trial import TrialFailed, run_trial
 
 RUNGS = JUDGMENTS  # comparisons of the score during a training, at the steps at which it judges its policy

@@ -54,7 +54,10 @@ def open_bench(storage: optuna.storages.BaseStorage, name: str, settings: dict[s
         identity(study)
         study.set_user_attr("kind", _KIND)
     except optuna.exceptions.DuplicatedStudyError:
-        study = optuna.load_study(storage=storage, study_name=name)
+        try:
+            study = optuna.load_study(storage=storage, study_name=name)
+        except KeyError:
+            raise optuna.exceptions.StorageInternalError(f"its table of studies has no {name!r}, but another has") from None
         stop = time.monotonic() + _JOIN
         while "kind" not in study.user_attrs and time.monotonic() < stop and "facts" not in study.user_attrs:
             time.sleep(0.1)
@@ -133,7 +136,7 @@ class Tasks:
     def _trials(self, *states: TrialState) -> list[FrozenTrial]:
         """The trials of our tasks."""
         return [trial for trial in self.study.get_trials(deepcopy=False, states=states)
-                if trial.user_attrs.get("task") in self.tasks]
+                if isinstance(task := trial.user_attrs.get("task"), str) and task in self.tasks]
 
     def _offer(self, *, again: bool) -> None:
         """Let each task wait for a process that nobody has done or taken. again: also those that failed."""

@@ -21,7 +21,8 @@ from trainer.results import statistics
 from trainer.sweep import bench as bench_module
 from trainer.sweep import tasks as tasks_module
 from trainer.sweep.bench import Plan, run_bench
-from trainer.sweep.study import default_storage, open_storage, this_process
+from trainer.sweep.storage import default_storage, open_storage
+from trainer.sweep.study import this_process
 from trainer.sweep.tasks import Task, Tasks, open_bench
 from trainer.sweep.trial import TrialFailed
 

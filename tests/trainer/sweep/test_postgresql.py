@@ -16,7 +16,8 @@ import optuna
 import pytest
 from optuna.trial import TrialState
 
-from trainer.sweep.study import counted, load_study, open_storage
+from trainer.sweep.storage import open_storage
+from trainer.sweep.study import counted, load_study
 
 ROOT = Path(__file__).parents[3]
 USER = "nobody"  # the server refuses to run as root

@@ -17,7 +17,8 @@ from trainer.sweep import report as sweep_report
 from trainer.sweep import sweep as sweep_module
 from trainer.sweep.report import settings_of, write_report
 from trainer.sweep.space import parse_space
-from trainer.sweep.study import counted, default_storage, load_study, open_storage
+from trainer.sweep.storage import default_storage, open_storage
+from trainer.sweep.study import counted, load_study
 from trainer.sweep.sweep import Plan, run_sweep
 from trainer.sweep.trial import Outcome, TrialFailed
 
@@ -213,7 +214,7 @@ def test_another_device_or_number_of_threads_joins(sweep):
     ("postgresql+nodriver://me:geheim@host/x", "does not work"),
 ])
 def test_the_error_of_a_storage_does_not_show_its_password(sweep, monkeypatch, url, sentence):
-    monkeypatch.setattr("trainer.sweep.study._OPENING_PAUSE", 0)
+    monkeypatch.setattr("trainer.sweep.storage._OPENING_PAUSE", 0)
     with pytest.raises(SweepError) as error:
         sweep(1, url=url)
     assert sentence in str(error.value)
@@ -262,7 +263,7 @@ def test_a_storage_with_other_contents_is_an_error_of_one_line(sweep, capsys, ch
 
 @pytest.mark.parametrize("kept", [100, 5000])
 def test_a_damaged_database_is_an_error_of_one_line(sweep, monkeypatch, capsys, kept):
-    monkeypatch.setattr("trainer.sweep.study._OPENING_PAUSE", 0)
+    monkeypatch.setattr("trainer.sweep.storage._OPENING_PAUSE", 0)
     sweep(1)
     path = sweep.folder / "sweep.db"
     path.write_bytes(path.read_bytes()[:kept] + b"damage" * 1000)

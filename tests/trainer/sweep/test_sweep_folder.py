@@ -16,7 +16,8 @@ from trainer.errors import SweepError
 from trainer.process import TRIAL
 from trainer.sweep import folder as sweep_folder
 from trainer.sweep.folder import OWNER, claim, end_leftovers, folder_of, mark_of, refuse_other
-from trainer.sweep.study import open_storage, open_study
+from trainer.sweep.storage import open_storage
+from trainer.sweep.study import open_study
 from trainer.sweep.trial import OUTPUT, PRESET, TrialFailed, run_trial
 
 ROOT = Path(__file__).parents[3]

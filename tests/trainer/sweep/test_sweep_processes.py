@@ -15,7 +15,8 @@ from trainer.__main__ import main
 from trainer.config import Config
 from trainer.config.games import GameName
 from trainer.config.preset import preset_file
-from trainer.sweep.study import counted, default_storage, load_study, open_storage
+from trainer.sweep.storage import default_storage, open_storage
+from trainer.sweep.study import counted, load_study
 from trainer.sweep.trial import MetricsReader, TrialFailed, run_trial
 
 ROOT = Path(__file__).parents[3]
