@@ -17,6 +17,10 @@ cdef extern from *:
     static inline void *console_scratch(void) { return console_memory; }
     static inline void set_console_scratch(void *memory) { console_memory = memory; }
     #endif
+    /* game.pxd has sums for games that draw; GCC does not see that the console, which paints, never reads them. */
+    #if defined(__GNUC__) && !defined(__clang__)
+    #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+    #endif
     """
     void* console_scratch() noexcept nogil
     void set_console_scratch(void* memory) noexcept nogil
@@ -30,8 +34,7 @@ cdef enum:
 ctypedef struct Drawing:
     Console console         # its `drawing` is 1, which says that it is the first part of this struct
     int32_t count           # entries of `log` that are not painted yet
-    int32_t until           # clock at which the frame ended
-    uint8_t ended           # 1: the picture is complete
+    uint8_t complete        # 1: the picture is
     uint32_t[LOG] log
     Painter painter
 
@@ -48,16 +51,16 @@ cdef inline void drawing_begin(Drawing* d, const Console* m, const uint8_t* shad
     """Begin with this console, at the start of a frame. shades: (256,) bytes to draw for palette indices."""
     d.console = m[0]
     d.console.drawing = 1
-    d.count = d.ended = 0
+    d.count = d.complete = 0
     painter_begin(&d.painter, &m.tia, shades, shades[0])
 
 
 cdef inline void drawing_end(Drawing* d) noexcept nogil:
     """Complete the picture, after the frame."""
-    if not d.ended:
-        paint_log(&d.painter, d.log, d.count, d.until)
+    if not d.complete:
+        paint_log(&d.painter, d.log, d.count, d.console.ended)
         painter_end(&d.painter)
-        d.ended = 1
+        d.complete = 1
 
 
 cdef inline void keep(Console* m, int register, int value, int clock) noexcept nogil:

@@ -80,9 +80,8 @@ cdef inline void end_frame(Console* m) noexcept nogil:
         cycles -= (m.last_line + 1) * LINE
     else:
         m.odd_next = cycles // LINE & 1 if m.last_line > 300 else 0
-    if m.drawing:
-        (<Drawing*>m).until = 3 * m.cpu.cycle
-    beam(&m.tia, 3 * m.cpu.cycle)
+    m.ended = 3 * m.cpu.cycle
+    beam(&m.tia, m.ended)
     tia_end_frame(&m.tia, 3 * cycles)
     riot_end_frame(m, cycles)
     m.dumped = max(m.dumped - cycles, -(1 << 28))

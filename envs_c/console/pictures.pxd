@@ -34,7 +34,9 @@ ctypedef struct Tables:
 cdef inline const uint8_t* shades_of(const Tables* tables, const Console* m, bint grey) noexcept nogil:
     """What a picture of the frame that begins with this console has for each palette index."""
     cdef int odd = m.odd if m.cut else m.odd_next
-    return &tables.greys[2 * odd + (m.last_line > 300)][0] if grey else &tables.indices[0]
+    if grey:
+        return &tables.greys[2 * odd + (m.last_line > 300)][0]
+    return &tables.indices[0]
 
 
 cdef inline void advance(const Tables* tables, Play* p, const Rom* rom, Scratch* scratch) noexcept nogil:

@@ -65,6 +65,7 @@ ctypedef struct Console:
     # the frame (frame.pxd)
     int32_t vsync         # clock from which clearing VSYNC ends the frame: a line after VSYNC was set last; or NO_VSYNC
     int32_t dumped        # cycle at which the paddles' capacitors began to charge
+    int32_t ended         # clock at which the last frame ended, for its picture
     int32_t last_line     # after which a write to the TIA ends the frame
     uint8_t vblank        # last value written to VBLANK
     uint8_t done          # the frame has ended
