@@ -8,6 +8,7 @@ import errno
 import json
 import os
 import stat
+import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -28,6 +29,9 @@ def user_path(text: str) -> Path:
         names = [os.fsencode(part) for part in path.parts]
         text.encode()
     except UnicodeEncodeError:
+        if sys.getfilesystemencoding() != "utf-8":
+            raise FileError(f"the path {shown(text)} must be in {sys.getfilesystemencoding()}, the encoding of this locale: "
+                            "set PYTHONUTF8=1") from None
         raise FileError(f"the path {shown(text)} must be in UTF-8") from None
     except RuntimeError:
         raise FileError(f"the path {shown(text)} begins with the home folder of an unknown user") from None

@@ -17,7 +17,8 @@ def add_arguments(parser) -> None:
     parser.add_argument("games", nargs="*", metavar="GAME.pyx", help="games of your own, which join the page")
     parser.add_argument("--out", type=Path, default=OUT, metavar="FOLDER", help=f"folder of the page (default: {OUT})")
     parser.add_argument("--serve", action="store_true", help="serve it on this machine until Ctrl-C")
-    parser.add_argument("--port", type=int, default=8000, metavar="N", help="port of --serve; 0 for any (default: 8000)")
+    parser.add_argument("--port", type=int, metavar="N",
+                        help="port of --serve; 0 for any (default: 8000, or the next that is free)")
 
 
 def run(arguments, agents: Mapping[str, bytes] | None = None) -> None:

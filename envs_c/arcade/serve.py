@@ -1,5 +1,6 @@
 """A server of static files for this machine only: 127.0.0.1, reading only."""
 
+import contextlib
 import http.server
 import sys
 from collections.abc import Callable, Mapping
@@ -12,6 +13,7 @@ from envs_c.errors import InvalidArgument
 from envs_c.text import printable, say
 
 ADDRESS = "127.0.0.1"
+FIRST, LAST = 8000, 8099  # ports that are tried in turn if none was asked for
 HTTP = 80  # the port of an address without one
 _LONGEST = 300  # characters of an error's message
 TYPES = {".js": "text/javascript", ".json": "application/json", ".wasm": "application/wasm", ".css": "text/css",
@@ -95,14 +97,19 @@ class Server(http.server.ThreadingHTTPServer):
             say(f"error: a request failed ({type(error).__name__}: {error})", file=sys.stderr)
 
 
-def server(folder: Path, port: int, routes: Mapping[str, Route] | None = None) -> Server:
+def server(folder: Path, port: int | None, routes: Mapping[str, Route] | None = None) -> Server:
     """A server of a folder on 127.0.0.1; `server_address` has its port.
 
-    port: 0 for any that is free.
+    port: 0 for any that is free; None for FIRST or the next that is free.
     routes: further answers, by path.
 
     Raises InvalidArgument if the port cannot be had.
     """
+    if port is None:
+        for number in range(FIRST, LAST):
+            with contextlib.suppress(InvalidArgument):
+                return server(folder, number, routes)
+        port = LAST
     if not 0 <= port <= 65535:
         raise InvalidArgument(f"--port must be from 0 to 65535, not {port}")
     try:

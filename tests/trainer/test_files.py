@@ -27,6 +27,12 @@ def test_a_text_that_is_no_path_is_refused(text, problem):
     assert str(error.value).isprintable() and len(str(error.value)) < 300
 
 
+def test_a_locale_without_utf_8_is_named_with_what_to_set(monkeypatch):
+    monkeypatch.setattr("sys.getfilesystemencoding", lambda: "ascii")
+    with pytest.raises(FileError, match=r"must be in ascii, the encoding of this locale: set PYTHONUTF8=1"):
+        user_path("r\udcc3\udcban")
+
+
 def test_a_path_begins_with_the_home_folder_for_a_tilde(monkeypatch):
     monkeypatch.setenv("HOME", "/home/me")
     assert [str(user_path(text)) for text in ("~/x", "a/~", "", "runs/")] == ["/home/me/x", "a/~", ".", "runs"]

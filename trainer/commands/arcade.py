@@ -28,8 +28,8 @@ class ArcadeOptions(CodeOptions):
     """Folder of the page: a new one, an empty one, or an older page."""
     serve: bool = False
     """Serve the page on this machine until Ctrl-C."""
-    port: int = 8000
-    """Port of --serve. 0: any that is free."""
+    port: int | None = None
+    """Port of --serve. none: 8000, or the next that is free. 0: any that is free."""
 
 
 def main(argv: list[str]) -> None:

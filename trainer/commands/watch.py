@@ -18,8 +18,8 @@ class WatchOptions(CodeOptions):
     """Options of the page."""
 
     run: Run
-    port: int = 8001
-    """Port of the page on this machine. 0: any that is free."""
+    port: int | None = None
+    """Port of the page on this machine. none: 8000, or the next that is free. 0: any that is free."""
 
 
 def main(argv: list[str]) -> None:

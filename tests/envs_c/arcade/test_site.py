@@ -10,7 +10,7 @@ from arcade_support import FOLDER, needs_browser_tools
 
 import envs_c
 from envs_c.__main__ import main
-from envs_c.arcade import site
+from envs_c.arcade import serve, site
 from envs_c.arcade.serve import server
 from envs_c.errors import InvalidArgument
 
@@ -172,6 +172,18 @@ def test_a_port_that_does_not_exist_is_an_error(tmp_path, port):
 def test_a_port_in_use_is_an_error(running):
     with pytest.raises(InvalidArgument, match="--port must be a free port"):
         server(Path(), running[0])
+
+
+def test_the_next_free_port_is_taken_if_none_was_asked_for(tmp_path, monkeypatch):
+    with server(tmp_path, 0) as first:
+        port = first.server_address[1]
+        monkeypatch.setattr(serve, "FIRST", port)
+        monkeypatch.setattr(serve, "LAST", port + 20)
+        with server(tmp_path, None) as second:
+            assert port < second.server_address[1] <= port + 20
+        monkeypatch.setattr(serve, "LAST", port)
+        with pytest.raises(InvalidArgument, match=f"--port must be a free port, not {port}"):
+            server(tmp_path, None)
 
 
 @needs_browser_tools
