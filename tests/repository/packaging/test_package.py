@@ -12,7 +12,7 @@ from setup_support import ROOT, TOOLS, load, run
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 TRAINING = "requirements.txt"
 TARGETS = ("help", "setup", "dev", "cuda", "breakout", "test", "learn", "lint", "types", "pages", "docs", "arcade", "bench",
-           "asm", "sanitize", "crafted", "fuzz", "wheel", "isa", "peers", "clean")
+           "mutants", "asm", "sanitize", "crafted", "fuzz", "wheel", "isa", "peers", "clean")
 
 
 def test_games_compile_without_anything_that_makes_their_bits_depend_on_the_machine(monkeypatch):
@@ -64,7 +64,7 @@ def test_every_dependency_is_pinned_within_its_range(extra):
 def test_no_package_is_pinned_twice():
     files = ["constraints.txt", *(file.name for file in ROOT.glob("requirements*.txt") if "peers" not in file.name)]
     named = [name for file in files for name in pins(file)]
-    assert len(named) == len(set(named)) and len(files) == 6
+    assert len(named) == len(set(named)) and len(files) == 7
 
 
 def test_a_training_installs_the_packages_of_the_extra_train_and_no_more():
