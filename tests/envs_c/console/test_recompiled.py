@@ -24,7 +24,7 @@ ABSOLUTE = [0x284, 0x280, 0x282, 0x285, 0x296, 0x294, 0x297, 0x80, 0x1F3, 0x02, 
 
 @pytest.fixture(autouse=True)
 def quickly(monkeypatch, tmp_path_factory):
-    monkeypatch.setenv("ENVS_C_FLAGS", "-O1")
+    monkeypatch.setenv("ENVS_C_FLAGS", "-O0")
     monkeypatch.setenv("ENVS_C_CACHE", str(tmp_path_factory.getbasetemp() / "cache"))
 
 
