@@ -20,7 +20,7 @@ from trainer.log.text import markdown
 
 ROOT = Path(__file__).resolve().parents[2]
 TREE = ROOT / "build" / "mutants"
-NOT_COPIED = (".git", ".venv", "build", "runs", "dist", "*.egg-info", "__pycache__", "results")
+NOT_COPIED = {".git", ".venv", "build", "runs", "dist"}  # of the repository's root: trainer/runs is a package
 BUILD = (sys.executable, "setup.py", "-q", "build_ext", "--inplace")
 PYTEST = (sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-m", "not slow and not gpu and not learn")
 PATIENCE = 4  # a mutant's tests may take so many times as long as those of the sources, and half a minute
@@ -46,7 +46,7 @@ def main(argv: list[str] | None = None) -> int:
     """Draw mutants, test them, print a line for each, and write the table."""
     options = parse(argv)
     shutil.rmtree(TREE, ignore_errors=True)
-    shutil.copytree(ROOT, TREE, ignore=shutil.ignore_patterns(*NOT_COPIED))
+    shutil.copytree(ROOT, TREE, ignore=left_out)
     run(BUILD, None)
     counts, survivors = {}, []
     for name in options.areas:
@@ -74,6 +74,11 @@ def parse(argv: list[str] | None) -> argparse.Namespace:
     if options.sample < 1:
         parser.error(f"--sample must be at least 1, not {options.sample}")
     return options
+
+
+def left_out(folder: str, names: list[str]) -> set[str]:
+    """The names in a folder that are not copied."""
+    return {"__pycache__"} | (NOT_COPIED if Path(folder) == ROOT else set()) & set(names)
 
 
 def test(area: Area, sample: int, draw: random.Random) -> Iterator[tuple[Mutant, str]]:

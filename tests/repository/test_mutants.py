@@ -30,6 +30,13 @@ def test_the_areas_have_sources_and_tests():
         assert all((program.ROOT / test).exists() for test in area.tests[:2] if not test.startswith("-")), name
 
 
+def test_the_copy_has_the_packages_but_no_builds_and_no_runs():
+    """trainer/runs and trainer/results are packages; runs/ at the root are the user's."""
+    top = program.left_out(str(program.ROOT), ["runs", "build", "trainer", "envs_c", "tests", "setup.py"])
+    assert top == {"__pycache__", "runs", "build"}
+    assert program.left_out(str(program.ROOT / "trainer"), ["runs", "results"]) == {"__pycache__"}
+
+
 def test_without_cosmic_ray_the_message_says_what_installs_it(monkeypatch):
     monkeypatch.setattr(python_mutants, "mutate_code", None)
     with pytest.raises(ImportError, match="make mutants installs it"):

@@ -8,7 +8,6 @@ import math
 
 import torch
 
-from trainer import kernels
 from trainer.policy.encoders.cells import highest_kind
 from trainer.policy.encoders.mlp import Mlp
 
@@ -29,14 +28,8 @@ class Bits(Mlp):
     def why_unfit(shape: tuple[int, ...], scale: float) -> str:
         return "" if highest_kind(scale) > 1 else "the encoder 'bits' reads bytes, but these observations have bits or numbers"
 
-    def expand(self, x):
+    def inputs(self, x):
         """(B, numbers * (bits + 1)) in x's dtype: of each number its bits, the lowest first, and itself."""
         numbers = (x.flatten(1).float() * self.highest).round_()[..., None]
         bits = (numbers / self.powers).floor_().remainder_(2)
         return (torch.cat([bits, numbers / self.highest], -1) * 2 - 1).to(x.dtype).flatten(1)
-
-    def forward(self, x):
-        return kernels.dense(self.expand(x), self.weight, self.bias)
-
-    def step(self, weights, x, out):
-        return kernels.dense_step(self.expand(x), weights["encoder"], weights["encoder_bias"], out)

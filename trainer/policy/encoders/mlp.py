@@ -25,8 +25,12 @@ class Mlp(Encoder, nn.Linear):
         packed, bias = kernels.pack_dense(self.weight, self.bias, dtype)
         return {"encoder": packed, "encoder_bias": bias}
 
+    def inputs(self, x):
+        """The layer's inputs, (B, inputs) in x's dtype."""
+        return x.flatten(1)
+
     def forward(self, x):
-        return kernels.dense(x.flatten(1), self.weight, self.bias)
+        return kernels.dense(self.inputs(x), self.weight, self.bias)
 
     def step(self, weights, x, out):
-        return kernels.dense_step(x.flatten(1), weights["encoder"], weights["encoder_bias"], out)
+        return kernels.dense_step(self.inputs(x), weights["encoder"], weights["encoder_bias"], out)
