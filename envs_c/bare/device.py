@@ -16,7 +16,7 @@ from pathlib import Path
 
 import envs_c
 from envs_c import install, outside
-from envs_c.bare import emit
+from envs_c.bare import emit, ptxas
 from envs_c.errors import CompileFailed
 
 HEADER = Path(__file__).parent / "device.h"
@@ -73,7 +73,7 @@ def digest(game, pixels: bool) -> str:
     """The name of a folder of the cache, by everything that is compiled, and by the compilers."""
     shared = [path.read_bytes() for path in sorted(outside.PACKAGE.rglob("*.pxd"))]
     facts = [sorted(outside.texts_of(emit.path_of(game)).items()), shared, HEADER.read_bytes(), emit.facts(game), UNIT, FLAGS,
-             pixels, *(metadata.version(name) for name in ("cython", "ziglang"))]
+             ptxas.REPLACEMENTS, pixels, *(metadata.version(name) for name in ("cython", "ziglang"))]
     return hashlib.sha256(repr(facts).encode()).hexdigest()[:outside.HASH]
 
 
@@ -111,7 +111,7 @@ def compiled(game, pixels: bool, folder: Path) -> str:
         names = ", ".join(f"{emit.plain(name)}()" for name in endless)
         raise CompileFailed(f"game {game.name!r} cannot run on a GPU, whose threads have a stack of fixed size: {names} may "
                             "call itself; write it as a loop")
-    return text
+    return ptxas.without_faults(text)
 
 
 def recursive(text: str) -> list[str]:
@@ -130,7 +130,7 @@ def recursive(text: str) -> list[str]:
 
 def doubles(text: str) -> tuple[int, int]:
     """The number of float64 instructions of a PTX, and of all instructions."""
-    return len(re.findall(r"^\t[a-z][\w.]*\.f64\b", text, re.MULTILINE)), len(re.findall(r"^\t[a-z@]", text, re.MULTILINE))
+    return len(re.findall(r"^\t[a-z][\w.]*\.f64\b", text, re.MULTILINE)), len(re.findall(r"^\t[a-z@{]", text, re.MULTILINE))
 
 
 if __name__ == "__main__":

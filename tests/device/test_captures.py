@@ -6,7 +6,7 @@ import pytest
 import torch
 from cuda_double import DeviceFault
 from cuda_double.install import installed
-from device_runs import Two, config, trained
+from device_runs import Two, config, contents, require_same, trained
 
 from bridge import open_device
 from bridge.graphs import Captured, Graphs
@@ -40,6 +40,15 @@ def test_after_a_refused_capture_stream_and_pools_are_as_before_and_nothing_more
     assert later.replay is None and double.graphs == 1
     later.stream.make_caller_wait()
     assert two.data.tolist() == [4.0] * 8
+
+
+def test_a_training_after_a_refused_capture_is_that_of_the_cpu(double):
+    two = Two()
+    with pytest.raises(RuntimeError, match="previous error during capture"):
+        two.one.capture(lambda: two.data.sum().item())
+    captured = double.graphs
+    require_same(contents(trained(config(num_batches=2))), contents(trained(config("cpu", num_batches=2))))
+    assert double.graphs == captured
 
 
 def test_a_graph_must_not_be_dropped_before_the_others_of_its_stream(faulty):

@@ -111,7 +111,7 @@ def test_games_on_the_device_are_compared_with_the_cpu_s(fast, monkeypatch):
 @zig
 def test_trainings_are_measured_with_all_simulations(fast, monkeypatch):
     monkeypatch.setattr(figures, "HORIZON", 4)
-    monkeypatch.setattr(simulations, "WARM_UP", 1)
+    monkeypatch.setattr(figures, "WARM_UP", (1, 0.0))
     monkeypatch.setattr(probe, "SIZES", (512, 4096))
     original = simulations.make_session
 

@@ -33,7 +33,7 @@ class Actor:
         self.over = torch.zeros(pipeline.num_envs, device=pipeline.device)  # flags of the observation before the current one
         self.held = None if noise_hold_after == "any" else torch.ones_like(self.over)  # flags of environments that hold noise
         self.seconds = {"forward": 0.0, "sample": 0.0}
-        self.steps = [BatchStep(self, batch, pipeline.streams[batch.index].captures) for batch in pipeline.batches]
+        self.steps = [BatchStep(self, batch, pipeline.streams[batch.index].copies) for batch in pipeline.batches]
 
     def begin(self):
         """Prepare a rollout: take the policy's present weights and store the memory before step 0."""
@@ -76,15 +76,15 @@ class Actor:
 class BatchStep:
     """One step of one batch on the device: store the slab, choose actions. Each call reads and writes the same memory.
 
-    captured: whether the calls are captured as a graph.
+    on_device: the columns are in the memory of a device, whose kernels read the number of the step there.
     """
 
-    def __init__(self, actor: Actor, batch, captured: bool):
+    def __init__(self, actor: Actor, batch, on_device: bool):
         self.actor, self.index, self.rows = actor, batch.index, slice(batch.lo, batch.hi)
         self.first = actor.ranks.rank * actor.pipeline.num_envs + batch.lo  # number among the environments of all ranks
         self.slab = actor.pipeline.slab(batch)
         device, count = actor.pipeline.device, batch.hi - batch.lo
-        self.clock = kernels.DeviceClock(device) if captured else kernels.HostClock()
+        self.clock = kernels.DeviceClock(device) if on_device else kernels.HostClock()
         self.distribution, self.noise = actor.policy.distribution, None
         if actor.noise_hold > 1:
             held = None if actor.held is None else actor.held[self.rows]

@@ -26,6 +26,7 @@ from trainer.training.train import iterate
 
 VARIANTS = (("serial", 1, True), *((str(number), number, False) for number in (1, 2, 4, 8, 16)))  # name, batches, serial
 HORIZON, MINIBATCHES = 64, 4
+WARM_UP = 6, 2.0  # iterations, in which the graphs are captured, and seconds, in which the games' threads settle, at least
 
 
 def config(num_envs: int, num_batches: int, serial: bool) -> Config:
@@ -71,12 +72,20 @@ def measure(settings: Config, costs: probe.Costs, iterations: int) -> dict[str, 
         torch.cuda.empty_cache()
 
 
+def warm_up(session: TrainingSession) -> None:
+    """Train until the time of an iteration is that of a longer training."""
+    iterations, seconds = WARM_UP
+    begin, done = time.perf_counter(), 0
+    while done < iterations or time.perf_counter() - begin < seconds:
+        iterate(session)
+        done += 1
+    torch.cuda.synchronize()
+
+
 def figures_of(session: TrainingSession, costs: probe.Costs, iterations: int) -> dict[str, float]:
     """Train and play a session, and return the figures by name."""
     settings = session.config
-    for _ in range(6):  # the graphs are captured in these iterations
-        iterate(session)
-    torch.cuda.synchronize()
+    warm_up(session)
     steps = settings.batch_steps
     iteration = statistics.median(steps / m["sps"] for m in (iterate(session) for _ in range(iterations)))
     times = []

@@ -25,7 +25,6 @@ from trainer.training.train import iterate
 
 GAME_STEPS = {"features": 10_000, "pixels": 300}  # of each environment
 GAME_ENVS = 64
-WARM_UP = 4  # iterations in which the graphs are captured
 POINTS, TRAINING_SECONDS = 400, 600.0
 OUTPUTS = ("observation", "reward", "terminated", "truncated")
 
@@ -92,8 +91,7 @@ def simulations(sizes: Sequence[int], iterations: int) -> Iterator[dict[str, Any
         name = {"num_envs": num_envs, "sim": sim, "memory": memory, "overlap": overlap}
         try:
             with contextlib.closing(make_session(config(**name))) as session:
-                for _ in range(WARM_UP):
-                    iterate(session)
+                figures.warm_up(session)
                 speed = statistics.median(iterate(session)["sps"] for _ in range(iterations))
                 yield {"speed": name | {"batches": len(session.pipeline.batches), "steps_per_second": speed}}
         except Exception as error:
