@@ -1,14 +1,4 @@
-"""Measure copies and launches on this machine, and choose the number of batches.
-
-One step of all environments in K batches takes about as long as the slowest of these three:
-
-    the cores       the time of the games, plus the host's time to launch each batch;
-    the device      K copies of 1/K of the bytes each;
-    one batch       its games, its copy, its launch and the wait for its actions, one after the other.
-
-More batches hide more of the copies behind the games. But small copies are less efficient: at some point they cost more than
-they hide.
-"""
+"""Measure copies and launches on this machine."""
 
 import functools
 import statistics
@@ -19,13 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from bridge.interfaces import Device, Source, Stream, Work
-from bridge.slab import Slab
-from bridge.source import EpisodeLog
+from bridge.interfaces import Device, Stream, Work
 
 SIZES: tuple[int, ...] = tuple(4096 * 4**k for k in range(8))  # bytes: 4 KiB to 64 MiB
-COUNTS = (1, 2, 4, 8, 16)                     # numbers of batches to choose from
-WORTH = 1.05                                  # least speed-up for which more batches are taken
 ROUNDS = 20                                   # calls of which the median is taken
 
 
@@ -35,14 +21,6 @@ class Costs(NamedTuple):
     copies: dict[tuple[str, str], list[float]]  # ("to the device" or "to the host", "pinned" or "pageable"): for each of SIZES
     launch: float                               # from the launch of a small kernel until the host knows its end
     host: float                                 # the part of this in which the host is busy
-
-
-class Choice(NamedTuple):
-    """The chosen number of batches, the reason, and the estimated seconds per step of all environments for each of COUNTS."""
-
-    num_batches: int
-    reason: str
-    estimates: dict[int, float]
 
 
 def median(work: Work, rounds: int = ROUNDS) -> float:
@@ -94,43 +72,6 @@ def copy_and_wait(stream: Stream, copy: Callable[[Any, Any], None], target: Any,
 def copy_seconds(costs: Costs, size: float) -> float:
     """Estimate the seconds of a page-locked copy of `size` bytes to the device, by linear interpolation."""
     return float(np.interp(size, SIZES, costs.copies["to the device", "pinned"])) * max(1.0, size / SIZES[-1])
-
-
-def choose(costs: Costs, size: int, num_envs: int, games: float) -> Choice:
-    """Choose the number of batches.
-
-    costs: of the device.
-    size: bytes per step of all environments.
-    num_envs: number of environments.
-    games: seconds of the games per step of all environments.
-    """
-    estimates = {}
-    for count in COUNTS:
-        if count <= num_envs:
-            copy = copy_seconds(costs, size / count)
-            one_batch = games / count + copy + costs.launch
-            estimates[count] = max(games + count * costs.host, count * copy, one_batch)
-    best = next(count for count, seconds in estimates.items() if seconds <= WORTH * min(estimates.values()))
-    listed = ", ".join(f"{count}: {seconds * 1e6:.0f}" for count, seconds in estimates.items())
-    return Choice(best, f"estimated microseconds per step of all environments, by number of batches: {listed}", estimates)
-
-
-def slab_bytes(source: Source) -> int:
-    """Return the bytes copied to the device per step of all environments of a source."""
-    return Slab(source.num_envs, source.observation_shape, source.observation_dtype, source.action_mask_size).nbytes
-
-
-def game_seconds(source: Source, steps: int = 20) -> float:
-    """Return the median seconds of a step of all environments of a source. Plays them, so pass a source made for this."""
-    slab = Slab(source.num_envs, source.observation_shape, source.observation_dtype, source.action_mask_size)
-    bound = source.bind(0, source.num_envs, slab.host, slab.host_actions)
-    bound.reset()
-    times, ended = [], EpisodeLog(0)
-    for _ in range(steps):
-        bound.begin(lambda: None)
-        bound.wait()
-        times.append(bound.finish(ended)[1])
-    return statistics.median(times)
 
 
 def table(costs: Costs) -> str:

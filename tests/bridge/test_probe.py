@@ -1,29 +1,15 @@
-"""The probe measures copies in both directions and chooses a number of batches that hides them."""
+"""The probe measures copies in both directions, and launches."""
 
 import pytest
 
 from bridge import probe
-from bridge.probe import SIZES, Costs, choose
+from bridge.probe import SIZES, Costs
 
 DIRECTIONS = [(name, kind) for name in ("to the device", "to the host") for kind in ("pinned", "pageable")]
 
 
 def costs(bandwidth=20e9, latency=5e-6, launch=10e-6, host=5e-6) -> Costs:
     return Costs({column: [latency + size / bandwidth for size in SIZES] for column in DIRECTIONS}, launch, host)
-
-
-@pytest.mark.parametrize(("made", "size", "num_envs", "games", "wanted"), [
-    pytest.param(costs(), 2_000_000, 4096, 500e-6, {2}, id="copies hidden behind the games"),
-    pytest.param(costs(latency=0, launch=0, host=0), 2_000_000, 4096, 5e-3, {1}, id="cheap copies"),
-    pytest.param(costs(latency=300e-6, launch=300e-6, host=200e-6), 4096, 64, 10e-6, {1}, id="expensive small copies"),
-    pytest.param(costs(), 1_000, 3, 500e-6, {1}, id="few environments"),
-])
-def test_the_choice_hides_copies_without_making_them_too_small(made, size, num_envs, games, wanted):
-    choice = choose(made, size, num_envs, games)
-    assert choice.num_batches in wanted
-    assert choice.estimates[choice.num_batches] <= probe.WORTH * min(choice.estimates.values())
-    assert all(count <= num_envs for count in choice.estimates)
-    assert f"{choice.num_batches}: " in choice.reason
 
 
 def test_the_cost_of_larger_copies_is_extrapolated():

@@ -12,6 +12,7 @@ from trainer.config import Config, EnvConfig, PolicyConfig, PPOConfig, RunConfig
 from trainer.config.games import GameName
 from trainer.config.preset import preset
 from trainer.rollout.actor import collect
+from trainer.training import batches
 from trainer.training import build as build_module
 from trainer.training.build import make_session
 from trainer.training.session import TrainingSession
@@ -160,8 +161,12 @@ def test_a_checkpoint_of_one_device_goes_on_another(tmp_path, saved_on, resumed_
 
 
 def test_the_probe_measures_this_machine():
-    costs = probe.measure(open_device("cuda"))
-    assert "a launch: " in probe.table(costs) and probe.choose(costs, 100_000, 512, 1e-4).num_batches in probe.COUNTS
+    assert "a launch: " in probe.table(probe.measure(open_device("cuda")))
+
+
+def test_the_number_of_batches_is_chosen_by_playing_with_each():
+    made = make_session(config(num_batches=0, num_envs=512))
+    assert len(made.pipeline.batches) in batches.COUNTS and "by number of batches: 1: " in made.facts["batches"]
 
 
 def test_training_on_the_gpu_learns():

@@ -18,8 +18,9 @@ from torch.profiler import ProfilerActivity, profile
 
 from bridge import open_device, probe
 from trainer.config import Config, EnvConfig, PolicyConfig, PPOConfig, RunConfig
-from trainer.environments import make_source
+from trainer.policy import precision
 from trainer.rollout.actor import collect
+from trainer.training import batches
 from trainer.training.build import make_session
 from trainer.training.session import TrainingSession
 from trainer.training.train import iterate
@@ -114,12 +115,12 @@ def figures_of(session: TrainingSession, costs: probe.Costs, iterations: int) ->
 def results(sizes: Sequence[int], iterations: int) -> Iterator[dict[str, Any]]:
     """Measure training with each number of environments in `sizes`, `iterations` times.
 
-    Yields {"copies": the probe's table}, {"choice": its number of batches for the last size}, and for each measurement
-    {"figure": what `measure` returns}, or {"problem": the error}.
+    Yields {"copies": the probe's table}, {"choice": the number of batches of a training with the last size}, and for each
+    measurement {"figure": what `measure` returns}, or {"problem": the error}.
     """
     costs = probe.measure(open_device("cuda"))
     yield {"copies": probe.table(costs)}
-    yield {"choice": choice(config(sizes[-1], 1, False), costs)}
+    yield {"choice": choice(config(sizes[-1], 0, False))}
     for num_envs in sizes:
         for name, num_batches, serial in VARIANTS:
             print(f"{num_envs} environments, {name}", file=sys.stderr, flush=True)
@@ -129,8 +130,8 @@ def results(sizes: Sequence[int], iterations: int) -> Iterator[dict[str, Any]]:
                 yield {"problem": f"{num_envs} environments, {name}: {type(error).__name__}: {error}"}
 
 
-def choice(settings: Config, costs: probe.Costs) -> str:
-    """Return the probe's number of batches, with its reason."""
-    source = make_source(settings.game, settings.env, settings.env.num_envs, 0)
-    chosen = probe.choose(costs, probe.slab_bytes(source), source.num_envs, probe.game_seconds(source))
-    return f"{chosen.num_batches} ({chosen.reason})"
+def choice(settings: Config) -> str:
+    """Return the number of batches that a training would choose, with the reason."""
+    dtype = precision.choose(settings.policy.precision, "cuda")[0]
+    number, reason = batches.choose(settings, open_device("cuda"), dtype, graphs=True)
+    return f"{number} ({reason})"

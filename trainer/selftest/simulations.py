@@ -119,7 +119,6 @@ def training(points: float = POINTS, seconds: float = TRAINING_SECONDS, game: st
 
 
 def probing(num_envs: int) -> Iterator[dict[str, Any]]:
-    """The copies and launches of bridge.probe: {"copies": a table}, {"choice": its number of batches}."""
-    costs = probe.measure(open_device("cuda"))
-    yield {"copies": probe.table(costs)}
-    yield {"choice": figures.choice(figures.config(num_envs, 1, False), costs)}
+    """The copies and launches of bridge.probe: {"copies": a table}, {"choice": the number of batches of a training}."""
+    yield {"copies": probe.table(probe.measure(open_device("cuda")))}
+    yield {"choice": figures.choice(figures.config(num_envs, 0, False))}

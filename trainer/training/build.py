@@ -1,12 +1,11 @@
 """Make a session in two steps: `decide` the values common to all ranks, then `build` the parts."""
 
-import contextlib
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import torch
 
-from bridge import Pipeline, open_device, probe
+from bridge import Pipeline, open_device
 from bridge.on_device.pipeline import OnDevicePipeline
 from bridge.source import closed_on_error
 from envs_c.machine import cores
@@ -27,6 +26,7 @@ from trainer.rollout.storage import Storage
 from trainer.runs import checkpoint
 from trainer.runs.folder import new_run_folder
 from trainer.self_play.league import League, make_self_play
+from trainer.training.batches import choose as choose_batches
 from trainer.training.initial import initial_weights
 from trainer.training.judge import Judge
 from trainer.training.overlap import Overlap
@@ -166,20 +166,6 @@ def make_pipeline(share: Config, device, num_batches: int, first: int = 0) -> Pi
     return Pipeline(source, num_batches, device, serial=run.serial, graphs=GRAPHS)
 
 
-def choose_batches(share: Config, device) -> tuple[int, str]:
-    """The number of batches and the reason: as set, or measured if copies and games can overlap."""
-    env = share.env
-    if env.sim != "host":
-        return 1, "the games are played on the device"
-    if env.num_batches:
-        return env.num_batches, "as asked"
-    if device.torch_device.type == "cpu":
-        return 1, "nothing is copied on the CPU"
-    with contextlib.closing(make_source(share.game, env, env.num_envs, share.run.seed)) as source:
-        choice = probe.choose(probe.measure(device), probe.slab_bytes(source), source.num_envs, probe.game_seconds(source))
-    return choice.num_batches, choice.reason
-
-
 def _decide(config: Config, share: Config, device, saves: bool) -> Decisions:
     """The decisions of rank 0."""
     if saves:
@@ -189,10 +175,10 @@ def _decide(config: Config, share: Config, device, saves: bool) -> Decisions:
         meta = checkpoint.progress(path, checkpoint.read_meta(path))
         batches = min(meta["num_batches"], share.env.num_envs), AS_STARTED
         if checkpoint.read_config(path).env.sim != config.env.sim:
-            batches = choose_batches(share, device)
+            batches = choose_batches(share, device, getattr(torch, meta["precision"]), graphs=GRAPHS)
         return Decisions(path.parent if saves else None, path, getattr(torch, meta["precision"]), AS_STARTED, *batches)
     dtype, precision_reason = precision.choose(config.policy.precision, device.torch_device)
-    num_batches, batches_reason = choose_batches(share, device)
+    num_batches, batches_reason = choose_batches(share, device, dtype, graphs=GRAPHS)
     folder = new_run_folder(config.game, config.run) if saves else None
     return Decisions(folder, None, dtype, precision_reason, num_batches, batches_reason)
 

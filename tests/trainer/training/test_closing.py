@@ -1,17 +1,16 @@
 """Gymnasium's environments that the trainer made are closed once, however their use ends."""
 
 import contextlib
-import dataclasses
 import functools
-from types import SimpleNamespace
 
 import gymnasium
 import numpy as np
 import pytest
+import torch
 from foreign import GAME, Toy, config, registered
 from gymnasium.vector import SyncVectorEnv
 
-from bridge import EnvironmentFailed, GymnasiumSource, HostDevice, Pipeline, probe
+from bridge import EnvironmentFailed, GymnasiumSource, HostDevice, Pipeline
 from trainer.__main__ import main
 from trainer.environments import make_source
 from trainer.errors import ConfigError, FilmError
@@ -21,7 +20,7 @@ from trainer.play import evaluate
 from trainer.play.agent_game import AgentGame
 from trainer.policy.load import load_run
 from trainer.runs import checkpoint
-from trainer.training import build, train
+from trainer.training import batches, build, train
 from trainer.training.profile import profile_run
 
 
@@ -114,13 +113,11 @@ def test_unsuitable_environments_too(toys, monkeypatch):
 
 
 @pytest.mark.parametrize("options", [{}, {"fault": 0}], ids=["measured", "failed"])
-def test_those_made_for_the_probe(toys, monkeypatch, options):
-    monkeypatch.setattr(probe, "measure", lambda device: probe.Costs(
-        {("to the device", "pinned"): [1e-6] * len(probe.SIZES)}, 1e-6, 1e-6))
+def test_those_made_to_choose_the_number_of_batches(toys, monkeypatch, options):
+    monkeypatch.setattr(batches, "SECONDS", 0.0)
     share = config("", options=options)
-    share = dataclasses.replace(share, env=dataclasses.replace(share.env, num_batches=0))
     with pytest.raises(EnvironmentFailed) if options else contextlib.nullcontext():
-        build.choose_batches(share, SimpleNamespace(torch_device=SimpleNamespace(type="cuda")))
+        assert batches.step_seconds(share, HostDevice(), torch.float32, 2, graphs=True) > 0
     assert closed(toys, 4)
 
 
