@@ -20,7 +20,6 @@ DEVICES = {  # a file, and what it asks a device's type for
     "trainer/ranks.py": "the process group of a tensor",
     "trainer/policy/precision.py": "the table of dtypes, and waiting for the device",
     "trainer/self_play/league.py": "whether moves are queued on a stream",
-    "trainer/training/build.py": "whether batches are copied",
     "trainer/training/overlap.py": "whether a second thread plays",
     "trainer/training/profile.py": "what the profiler records",
 }

@@ -39,7 +39,7 @@ def choose(share: Config, device: Device, precision: torch.dtype, *, graphs: boo
         return 1, "the games are played on the device"
     if env.num_batches:
         return env.num_batches, "as asked"
-    if device.torch_device.type == "cpu":
+    if not device.stream().copies:
         return 1, "nothing is copied on the CPU"
     seconds: dict[int, float] = {}
     for count in (count for count in COUNTS if count <= env.num_envs):

@@ -8,7 +8,7 @@ import torch
 from trainer.config import Config, EnvConfig, PPOConfig
 from trainer.training import batches
 
-GPU = SimpleNamespace(torch_device=torch.device("cuda:0"))
+GPU, CPU = (SimpleNamespace(stream=lambda copies=copies: SimpleNamespace(copies=copies)) for copies in (True, False))
 
 
 @pytest.mark.parametrize(("times", "num_envs", "best", "tried"), [
@@ -31,7 +31,7 @@ def test_more_batches_are_tried_while_they_help(monkeypatch, times, num_envs, be
 
 @pytest.mark.parametrize(("env", "device", "found"), [
     (EnvConfig(num_batches=3), GPU, (3, "as asked")), (EnvConfig(sim="device"), GPU, (1, "the games are played on the device")),
-    (EnvConfig(), SimpleNamespace(torch_device=torch.device("cpu")), (1, "nothing is copied on the CPU"))],
+    (EnvConfig(), CPU, (1, "nothing is copied on the CPU"))],
     ids=["as asked", "device", "CPU"])
 def test_nothing_is_tried_where_there_is_no_choice(monkeypatch, env, device, found):
     monkeypatch.setattr(batches, "step_seconds", lambda *arguments: pytest.fail("tried"))
