@@ -3,10 +3,12 @@
     pip install moviepy                                 # RecordVideo needs it
     python -m examples.stepping.record_video videos     # videos/seaquest-episode-0.mp4
 
+Without a folder the films are in a new one beside the system's temporary files; their names are printed.
 `insertcoin record RUN` films a trained agent, without moviepy.
 """
 
 import sys
+import tempfile
 from pathlib import Path
 
 import gymnasium
@@ -14,8 +16,12 @@ import gymnasium
 import envs_c
 
 
-def main(folder: str = "videos", steps: int = 300) -> list[Path]:
-    """Film two episodes of at most `steps` steps. Returns the files."""
+def main(folder: str | None = None, steps: int = 300) -> list[Path]:
+    """Film two episodes of at most `steps` steps. Returns the files.
+
+    folder: for the films; None for a new temporary one.
+    """
+    folder = folder or tempfile.mkdtemp(prefix="videos_")
     assert "seaquest" in envs_c.games()  # `import envs_c` registers the games with Gymnasium
     env = gymnasium.make("Arcade/Seaquest-v0", render_mode="rgb_array", time_limit=steps)
     env = gymnasium.wrappers.RecordVideo(env, folder, episode_trigger=lambda episode: episode < 2, name_prefix="seaquest")
@@ -33,4 +39,4 @@ def main(folder: str = "videos", steps: int = 300) -> list[Path]:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1] if len(sys.argv) > 1 else "videos")
+    main(*sys.argv[1:2])

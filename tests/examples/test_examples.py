@@ -75,6 +75,17 @@ def test_record_video_writes_two_films(tmp_path):
     assert len(films) == 2 and all(film.stat().st_size > 1000 for film in films)
 
 
+def test_record_video_without_a_folder_leaves_the_current_one_empty(tmp_path, monkeypatch, capsys):
+    here, temporary = tmp_path / "here", tmp_path / "temporary"
+    here.mkdir()
+    temporary.mkdir()
+    monkeypatch.chdir(here)
+    monkeypatch.setattr("tempfile.tempdir", str(temporary))
+    films = run("record_video", steps=20)
+    assert list(here.iterdir()) == [] and all(temporary in film.parents for film in films)
+    assert capsys.readouterr().out.splitlines() == [str(film) for film in films]
+
+
 @pytest.mark.parametrize("workers", [0, 2])
 def test_the_data_loader_gets_the_transitions_of_all_workers(workers):
     assert run("dataloader", 20, workers) == 20 * 64 * max(workers, 1)
@@ -135,12 +146,18 @@ def test_the_notebook_has_no_outputs(notebook):
 
 
 @pytest.mark.slow  # it starts a kernel of Jupyter
-def test_the_notebook_runs(notebook, tmp_path):
+def test_the_notebook_runs_and_leaves_no_file(notebook, tmp_path, monkeypatch):
     nbclient = pytest.importorskip("nbclient")
     for cell in notebook.cells:
         cell.source = cell.source.replace("200_000", "8_192").replace("episodes=50", "episodes=5")
-    nbclient.NotebookClient(notebook, timeout=300, resources={"metadata": {"path": str(tmp_path)}}).execute()
-    assert [path.suffix for path in (tmp_path / "notebook_run").iterdir()].count(".safetensors") >= 1
+    here, temporary = tmp_path / "here", tmp_path / "temporary"
+    here.mkdir()
+    temporary.mkdir()
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    nbclient.NotebookClient(notebook, timeout=300, resources={"metadata": {"path": str(here)}}).execute()
+    results = [cell.outputs[-1]["data"]["text/plain"] for cell in notebook.cells if "checkpoint" in cell.source]
+    assert len(results) == 1 and float(results[0].strip("(").split(",")[0]) > 0
+    assert list(here.iterdir()) == [] and not list(temporary.glob("first_steps_*"))
 
 
 def test_every_example_is_listed_and_run():

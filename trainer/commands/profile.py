@@ -1,5 +1,6 @@
 """`python -m trainer profile GAME`: the duration of each stage of a training."""
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,6 +36,8 @@ def main(argv: list[str]) -> None:
     if {"-h", "--help"} & set(argv):
         print(HELP.format(program=program_name()))
         return
+    # torch reads it when it is imported. Its default, 4, prints two lines of its profiler among the errors.
+    os.environ.setdefault("KINETO_LOG_LEVEL", "6")
     game = game_of(argv, "profile ")
     options, rest = parse_some(ProfileOptions, argv[1:], f"profile {game}")
     config = parse_new(game, rest, verb="profile ", options=ProfileOptions, spaces=spaces_for(game, rest, trains=False))
