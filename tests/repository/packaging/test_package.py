@@ -1,15 +1,19 @@
 """The package: its dependencies and pins, how games are compiled, and the targets of the Makefile."""
 
 import ast
+import os
 import sys
 import tomllib
+from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from setup_support import ROOT, TOOLS, load, run
+from setuptools import PEP420PackageFinder
 
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+PROJECT = SETTINGS["project"]
 TRAINING = "requirements.txt"
 TARGETS = ("help", "setup", "dev", "cuda", "breakout", "test", "learn", "lint", "types", "pages", "docs", "arcade", "bench",
            "mutants", "asm", "sanitize", "crafted", "fuzz", "wheel", "isa", "peers", "clean")
@@ -82,6 +86,15 @@ def test_the_version_stands_in_one_place():
     (line,) = [line for line in (ROOT / "envs_c" / "__init__.py").read_text().splitlines() if "__version__ =" in line]
     assert result.stdout.split() == [ast.literal_eval(line.split("=")[1].strip())]
     assert "version" in PROJECT["dynamic"] and "version" not in PROJECT
+
+
+def test_the_search_for_packages_enters_only_their_folders(monkeypatch):
+    seen, scan = set(), os.scandir
+    monkeypatch.setattr(os, "scandir", lambda path: seen.add(Path(path).relative_to(ROOT).parts[:1]) or scan(path))
+    settings = SETTINGS["tool"]["setuptools"]["packages"]["find"]
+    packages = PEP420PackageFinder.find(str(ROOT), exclude=settings["exclude"], include=settings["include"])
+    roots = {"insertcoin", "envs_c", "bridge", "trainer"}
+    assert {part for parts in seen for part in parts} == {name.partition(".")[0] for name in packages} == roots
 
 
 def test_make_alone_lists_every_target_with_a_line():
