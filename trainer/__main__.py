@@ -16,6 +16,7 @@ from types import ModuleType
 
 OLDEST_PYTHON = (3, 11)
 OWN_PACKAGES = ("envs_c", "bridge", "trainer", "insertcoin")  # their compiled modules may be missing
+NO_MEMORY = ("failed to map segment", "annot allocate memory")  # the loader's words for a library that does not fit
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -57,6 +58,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         package = str(error.name).partition(".")[0]
         return _refuse(str(error.name) if package in OWN_PACKAGES else package)
     except ImportError as error:
+        if any(words in str(error) for words in NO_MEMORY):
+            print(f"error: out of memory: {error} (`ulimit -v` is the limit of a shell)", file=sys.stderr)
+            return 2
         if error.name not in OWN_PACKAGES:  # it names what this CPU or INSERTCOIN_ISA lacks, or the file that took a name
             raise
         _load("envs_c/text.py").say(f"error: {error}", file=sys.stderr)

@@ -1,5 +1,6 @@
 """Runs a command line: `GAME ...` and `--resume RUN` train, `VERB ...` runs a verb. Errors are printed in one line."""
 
+import re
 import sys
 
 import envs_c
@@ -32,6 +33,10 @@ def run(argv: list[str]) -> int:
         _print_error(str(error))
     except MemoryError as error:
         _print_error(f"out of memory: {error}".rstrip(": "))
+    except RuntimeError as error:
+        if not (reason := _of_memory(str(error))):
+            raise
+        _print_error(f"out of memory: {reason}")
     except OSError as error:
         _print_error(about(error))
     except KeyboardInterrupt:
@@ -54,6 +59,12 @@ def _run(argv: list[str]) -> int:
     if in_torchrun():
         raise RanksError(f"{argv[0]} must not be started with torchrun, which is for trainings")
     return run_verb(argv[0], verbs[argv[0]], argv[1:])
+
+
+def _of_memory(text: str) -> str:
+    """The reason in an error of torch, or of a thread that cannot start, if memory is what lacked; else empty."""
+    found = re.search(r"CUDA out of memory[^\n]*|can't allocate memory[^\n]*|can't start new thread|std::bad_alloc", text)
+    return found[0] if found else ""
 
 
 def _print_error(text: str, *, lines: bool = False) -> None:
