@@ -15,7 +15,9 @@ from envs_c.testing.fields import layout
 from envs_c.testing.workers import ask, module_of
 
 TOY_TEXT = TOY.read_text(encoding="utf-8")
-PAGE = (Path(__file__).parents[3] / "docs" / "writing_a_game.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).parents[3]
+PAGE = (ROOT / "docs" / "writing_a_game.md").read_text(encoding="utf-8")
+EXAMPLE = ROOT / "examples" / "new_game" / "cave.pyx"
 STEP = "    toy.frames += 1\n"
 PATH = ("    float wind\n\n", "    float wind\n    int32_t[3] path\n\n")
 LOOP = "    cdef int k\n    cdef int32_t* here = &toy.path[0]\n    for k in range(4):\n        "
@@ -49,6 +51,12 @@ def test_an_index_beyond_its_array_is_named_with_its_line(fast_compiler, tmp_pat
     _, (_, fault) = testing.verdicts(game, ["describes_itself", "stays_in_its_state"], module=module_to_test(game))
     line = (tmp_path / "mine.pyx").read_text().splitlines().index("        " + body.rstrip()) + 1
     assert fault == f"index 3 out of bounds for type 'int32_t [3]' (mine.pyx, line {line})"
+
+
+def test_tuples_of_python_are_no_wrong_index(fast_compiler):
+    """The module of the example fills tuples; the headers of Python declare their elements as an array of one."""
+    game = outside.load(EXAMPLE)
+    assert [fault for _, fault in testing.verdicts(game, ["describes_itself"], module=module_to_test(game))] == [None]
 
 
 def test_a_report_of_the_sanitizer_is_read_and_other_errors_are_none():
