@@ -7,7 +7,8 @@
  *   the callers themselves. The measure is the time that the calling thread waits for a core, divided by the time that it
  *   runs or waits. Linux counts both, also between calls;
  * - all calls for a time after the team took longer than one thread would have. That time grows with the loss, so the team's
- *   failures cost a small part of the whole;
+ *   failures cost a small part of the whole. One call is forgiven now and then, and a loss of a few calls: threads start and
+ *   wake slowly, 15 of them in more than half a millisecond, and a system interrupts them;
  * - a call now and then, to know what one thread needs.
  */
 
@@ -22,8 +23,10 @@
 #define TEAM_SMALL 10e3          /* ns: calls that take less with one thread run alone */
 #define TEAM_FIRST 4             /* calls alone before the first of the team */
 #define TEAM_AGAIN 128           /* times the duration of a call alone until the next call alone */
-#define TEAM_LOSS 0.02           /* the most of the time that failures of the team may cost */
-#define TEAM_LOST 200e3          /* ns that the team loses before it ends ... */
+#define TEAM_LOSS 0.01           /* the most of the calls' time that failures of the team may cost */
+#define TEAM_FORGIVEN 0.01       /* the most of the time that forgiven calls may cost */
+#define TEAM_LOST 200e3          /* ns that the team loses before it ends, and ... */
+#define TEAM_CALLS 2             /* ... as many times the duration of a call alone, ... */
 #define TEAM_SAVED 4e6           /* ... beyond what it saved before, of which at most this counts */
 #define TEAM_REST 1e9            /* ns: the longest time without the team */
 #define CROWD_LOOK 2000000       /* ns from one look at the system's counters to the next; a look takes 2 us */
@@ -38,6 +41,7 @@ typedef struct {
     double since;  /* ns of the team's calls since the last call alone */
     double lost;   /* ns that the team took longer than one thread would have; below 0: shorter */
     double rest;   /* ns of calls that run alone until the team is tried again */
+    double strict; /* the clock's ns from which the loss of a call is forgiven again */
 } Team;
 
 /* The cores as one calling thread finds them. It begins with 0. */
@@ -87,14 +91,19 @@ static inline int team_plays(const Team *t, double items, int crowded) {
     return t->calls >= TEAM_FIRST && alone >= TEAM_SMALL && !crowded && t->rest <= 0 && t->since < TEAM_AGAIN * alone;
 }
 
-/* Take note of a call of `items` that took `ns`, with the whole team or alone. */
-static inline void team_note(Team *t, double items, double ns, int whole) {
-    double item = ns / items;
+/* Take note of a call of `items` that took `ns`, with the whole team or alone. now: ns of the clock. */
+static inline void team_note(Team *t, double items, double ns, int whole, double now) {
+    double item = ns / items, alone = items * t->item;
     if (whole) {
         t->since += ns;
-        t->lost += ns - items * t->item;
+        t->lost += ns - alone;
         if (t->lost < -TEAM_SAVED) t->lost = -TEAM_SAVED;
-        if (t->lost < TEAM_LOST) return;
+        if (t->lost < TEAM_LOST + TEAM_CALLS * alone) return;
+        if (now >= t->strict) {
+            t->strict = now + (ns - alone) / TEAM_FORGIVEN;
+            t->lost -= ns - alone;
+            return;
+        }
         t->rest = t->lost < TEAM_LOSS * TEAM_REST ? t->lost / TEAM_LOSS : TEAM_REST;
         t->lost = 0;
         return;
@@ -127,14 +136,14 @@ static inline int team_begin(Team *t, Call *call, double items) {
 
 static inline void team_end(Team *t, const Call *call) {
     if (!call->measured) return;
-    int64_t ns = team_clock(CLOCK_MONOTONIC) - call->begin;
+    int64_t now = team_clock(CLOCK_MONOTONIC), ns = now - call->begin;
     if (call->cpu) {
         int64_t ran = team_clock(CLOCK_THREAD_CPUTIME_ID) - call->cpu;
         team_crowd.sums[0] += (uint64_t)ran;
         team_crowd.sums[1] += (uint64_t)(ns > ran ? ns - ran : 0);
         crowd_compare(&team_crowd, team_crowd.sums[0], team_crowd.sums[1]);
     }
-    team_note(t, call->items, (double)ns, call->whole);
+    team_note(t, call->items, (double)ns, call->whole, (double)now);
     __atomic_store_n(&t->busy, 0, __ATOMIC_RELEASE);
 }
 

@@ -21,7 +21,7 @@ SIMULATION = """
 #include <stdlib.h>
 #include "team.h"
 
-typedef struct { Team team; Crowd crowd; double ran, waited; } Caller;
+typedef struct { Team team; Crowd crowd; double ran, waited, clock; } Caller;
 
 /* Calls that take items * item ns alone, and that / threads + wake ns with the team. The caller works for `gap` ns between
    them. cpu_alone, cpu: the part of the time in which it has a core, alone and with the team.
@@ -36,7 +36,7 @@ void simulate(Caller *c, int calls, int threads, double items, double item, doub
         sizes[k] = whole ? threads : 1;
         c->ran += ran, c->waited += ns + gap - ran;
         crowd_compare(&c->crowd, (uint64_t)c->ran, (uint64_t)c->waited);
-        team_note(&c->team, items, ns, whole);
+        team_note(&c->team, items, ns, whole, c->clock += ns + gap);
     }
 }
 
@@ -145,6 +145,19 @@ def test_a_short_interruption_does_not_end_the_team(simulated):
     assert (sizes[200:] == 2).mean() > 0.9
     simulated(caller=caller, calls=1, wake=4e6)  # a thread loses its core once
     assert (simulated(caller=caller, calls=200)[0] == 2).mean() > 0.9
+
+
+@needs_compiler
+@pytest.mark.parametrize("items", [512, 4096, 65536])
+def test_a_large_team_plays_a_gpu_s_rollouts_though_its_threads_start_and_wake_slowly(simulated, items):
+    """Its threads sleep while the GPU learns: the first call of each rollout wakes 15 of them. They start once, in the first."""
+    case = {"threads": 16, "items": items, "item": 85.0, "gap": 1e5}
+    _, _, caller = simulated(**case, calls=5, wake=5e6)
+    sizes = []
+    for rollout in range(100):
+        simulated(**case, calls=1, wake=20e6 if rollout == 60 else 6e5, caller=caller)  # once the system interrupts it
+        sizes.append(simulated(**case, calls=127, wake=8e3, caller=caller)[0])
+    assert (np.stack(sizes) == 16).mean() > 0.8
 
 
 @needs_compiler
