@@ -150,7 +150,7 @@ def test_a_short_interruption_does_not_end_the_team(simulated):
 @needs_compiler
 @pytest.mark.parametrize("items", [512, 4096, 65536])
 def test_a_large_team_plays_a_gpu_s_rollouts_though_its_threads_start_and_wake_slowly(simulated, items):
-    """Its threads sleep while the GPU learns: the first call of each rollout wakes 15 of them. They start once, in the first."""
+    """Its threads sleep while the GPU learns: the first call of each rollout wakes 15. They start in the first."""
     case = {"threads": 16, "items": items, "item": 85.0, "gap": 1e5}
     _, _, caller = simulated(**case, calls=5, wake=5e6)
     sizes = []
