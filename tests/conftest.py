@@ -3,6 +3,7 @@
 Only fixtures that need torch load it: the sanitizers run the games' tests without torch.
 """
 
+import multiprocessing
 import os
 import shutil
 import sys
@@ -19,6 +20,7 @@ from envs_c import outside
 from trainer.waiting import share_cores
 
 share_cores()
+multiprocessing.get_start_method()  # settles it: torchrl would set spawn, with which a process of a test loads its modules
 
 TINY = ["--num-envs=32", "--horizon=64", "--minibatch=1024", "--total-steps=4096", "--encoder-size=8", "--lstm-size=8",
         "--num-threads=1", "--device=cpu", "--no-dashboard", "--no-gif", "--eval-episodes=5"]

@@ -4,6 +4,7 @@
 Scores of several games must be normalized first, see published.py.
 """
 
+import functools
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -81,6 +82,7 @@ def student_interval(scores: np.ndarray, confidence: float = 0.95) -> list[float
     return [middle - width, middle + width]
 
 
+@functools.cache
 def student_quantile(degrees: int, probability: float) -> float:
     """The quantile of Student's t distribution for a probability from 0.5 to 0.999.
 

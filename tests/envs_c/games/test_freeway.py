@@ -245,4 +245,6 @@ def test_stuns_keep_to_the_cartridges_frames_in_one_episode_after_another(cartri
         theirs.new_episode()
         began.add(theirs.state()["frame"])
         assert_equal_stuns(theirs, seed, FRAMES)
+        if began == {0, 1}:
+            break
     assert began == {0, 1}

@@ -144,7 +144,7 @@ def test_four_processes_share_a_sweep_and_one_is_killed(server, tmp_path):
     (tmp_path / "space.toml").write_text(SPACE)
 
     def arguments(number):
-        return ["sweep", "cartpole", "--trials=8", "--startup=4", "--space=space.toml", f"--storage={url}",
+        return ["sweep", "cartpole", "--trials=5", "--startup=3", "--space=space.toml", f"--storage={url}",
                 f"--out={tmp_path / f'sweep{number}'}", "--total-steps=20_000", "--track=none", *TINY]
     with four(tmp_path, arguments) as processes:
         begun = existing(url, "cartpole")
@@ -153,7 +153,7 @@ def test_four_processes_share_a_sweep_and_one_is_killed(server, tmp_path):
     study = load_study(open_storage(url), "cartpole")
     trials = study.get_trials(deepcopy=False)
     assert trials[killed].state == TrialState.FAIL
-    assert len(counted(study)) == 8
+    assert len(counted(study)) == 5
     assert all(trial.state in (TrialState.COMPLETE, TrialState.PRUNED) for trial in counted(study))
-    assert len({trial.params["learning_rate"] for trial in counted(study)}) == 8
+    assert len({trial.params["learning_rate"] for trial in counted(study)}) == 5
     assert "best.toml: the best settings" in printed

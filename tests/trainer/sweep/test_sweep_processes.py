@@ -138,7 +138,7 @@ def test_two_processes_share_the_trials_of_a_sweep(tmp_path):
 
 @pytest.mark.slow
 def test_two_processes_share_the_trainings_of_a_sweep(tmp_path):
-    for trial in counted(shared(tmp_path, 8)):
+    for trial in counted(shared(tmp_path, 5)):
         folder = Path(trial.user_attrs["folder"])
         if trial.state == TrialState.COMPLETE:
             assert trial.value == json.loads((folder / "evaluation.json").read_text())["mean"]

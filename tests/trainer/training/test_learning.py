@@ -30,17 +30,28 @@ def test_t_maze_is_solved_by_an_lstm_and_not_by_a_policy_without_memory(tmp_path
     assert low <= result["mean"] <= high
 
 
+def training(words: str, least: float, name: str, *marks):
+    """A case: the command's words, the least mean of its evaluation."""
+    return pytest.param(words, least, id=name, marks=marks)
+
+
+MINUTES = pytest.mark.slow  # CI leaves these out
+
+
 @pytest.mark.learn
 @pytest.mark.parametrize(("words", "least"), [
-    pytest.param("cartpole", 475, id="CartPole: 475 of 500"),
-    pytest.param("gym:CartPole-v1 --total-steps 300_000", 475, id="Gymnasium's CartPole: 475 of 500"),
-    pytest.param("gym:Pendulum-v1 --total-steps 200_000", -250, id="Gymnasium's Pendulum, with continuous actions: -250"),
-    pytest.param("gym:MountainCarContinuous-v0 --total-steps 200_000", 90, id="Gymnasium's MountainCarContinuous: 90 of 100"),
-    pytest.param("breakout --total-steps 20_000_000", 300, id="Breakout: 300 of 864"),
-    pytest.param("breakout --view pixels --total-steps 1_200_000 --lr-schedule constant --no-eval-greedy", 5,
-                 id="Breakout from pictures: 5 of 864 (random play: 1.2)"),
-    pytest.param("go --options size=5 opponent=0 --total-steps 8_000_000 --eval-episodes 1000", 0.9,
-                 id="Go 5x5: 95% of games won, at 1 and -1 a game"),
+    training("cartpole", 475, "CartPole: 475 of 500"),
+    training("breakout --total-steps 2_000_000", 4, "Breakout, 2 million steps: 4 (random play: 1.2)"),
+    training("go --options size=5 opponent=0 --total-steps 1_000_000 --eval-episodes 500", 0.5,
+             "Go 5x5, 1 million steps: 75% of games won, at 1 and -1 a game"),
+    training("breakout --total-steps 20_000_000", 300, "Breakout: 300 of 864", MINUTES),
+    training("breakout --view pixels --total-steps 1_200_000 --lr-schedule constant --no-eval-greedy", 5,
+             "Breakout from pictures: 5 of 864 (random play: 1.2)", MINUTES),
+    training("gym:CartPole-v1 --total-steps 300_000", 475, "Gymnasium's CartPole: 475 of 500", MINUTES),
+    training("gym:Pendulum-v1 --total-steps 200_000", -250, "Gymnasium's Pendulum, with continuous actions: -250", MINUTES),
+    training("gym:MountainCarContinuous-v0 --total-steps 200_000", 90, "Gymnasium's MountainCarContinuous: 90 of 100", MINUTES),
+    training("go --options size=5 opponent=0 --total-steps 8_000_000 --eval-episodes 1000", 0.9,
+             "Go 5x5: 95% of games won, at 1 and -1 a game", MINUTES),
 ])
 def test_a_preset_learns_its_game(tmp_path, words, least):
     assert evaluated(tmp_path, *words.split())["mean"] >= least
