@@ -40,10 +40,11 @@ MINUTES = pytest.mark.slow  # CI leaves these out
 
 @pytest.mark.learn
 @pytest.mark.parametrize(("words", "least"), [
-    training("cartpole", 475, "CartPole: 475 of 500"),
+    training("cartpole --total-steps 100_000", 475, "CartPole, 100 thousand steps: 475 of 500"),
     training("breakout --total-steps 2_000_000", 4, "Breakout, 2 million steps: 4 (random play: 1.2)"),
     training("go --options size=5 opponent=0 --total-steps 1_000_000 --eval-episodes 500", 0.5,
              "Go 5x5, 1 million steps: 75% of games won, at 1 and -1 a game"),
+    training("cartpole", 475, "CartPole: 475 of 500", MINUTES),
     training("breakout --total-steps 20_000_000", 300, "Breakout: 300 of 864", MINUTES),
     training("breakout --view pixels --total-steps 1_200_000 --lr-schedule constant --no-eval-greedy", 5,
              "Breakout from pictures: 5 of 864 (random play: 1.2)", MINUTES),
