@@ -1,9 +1,12 @@
-"""Gradients can have fixed memory, with the same bits as those of `zero_grad(set_to_none=True)` and `backward`."""
+"""Gradients in fixed memory have the bits of `zero_grad(set_to_none=True)` and `backward`, and our Adam those of torch's."""
+
+import sys
 
 import pytest
 import torch
 from torch import nn
 
+from trainer import kernels
 from trainer.ppo.gradients import Gradients
 
 
@@ -84,3 +87,21 @@ def test_a_gradient_of_zero_keeps_its_sign():
     for _ in range(2):
         gradients.backward((parameter * torch.tensor([-0.0, 0.0, 1.0])).sum(), first=True)
         assert parameter.grad.signbit().tolist() == [True, False, False]
+
+
+def stepped(optimizer: torch.optim.Adam) -> torch.Tensor:
+    """The optimizer's parameter after three steps."""
+    (parameter,) = optimizer.param_groups[0]["params"]
+    for k in range(3):
+        parameter.grad = torch.arange(5.0) - k
+        optimizer.step()
+    return parameter.detach()
+
+
+def test_adam_has_the_bits_of_torch_s_and_loads_no_compiler(monkeypatch):
+    """torch's own loads torch._dynamo when it is made, and asks for it in each step."""
+    theirs = stepped(torch.optim.Adam([nn.Parameter(torch.ones(5))], lr=0.1, eps=1e-5, fused=True))
+    monkeypatch.setitem(sys.modules, "torch._dynamo", None)  # to import it is an error
+    assert torch.equal(stepped(kernels.adam([nn.Parameter(torch.ones(5))], 0.1, 1e-5, (0.9, 0.999))), theirs)
+    with pytest.raises(ImportError):
+        stepped(torch.optim.Adam([nn.Parameter(torch.ones(5))], lr=0.1, fused=True))
