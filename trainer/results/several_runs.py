@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from envs_c.numbers import is_stored
+from envs_c.text import shown
 from trainer.config.games import GameName
 from trainer.errors import RunError
 from trainer.log.curves import Curve
@@ -181,5 +183,5 @@ def _settings(config: dict[str, Any]) -> dict[str, Any]:
 
 def _text(value: Any) -> str:
     if isinstance(value, dict):
-        return " ".join(f"{name}={number(one)}" for name, one in value.items()) or "none"
+        return " ".join(f"{name}={number(one) if is_stored(one) else shown(one)}" for name, one in value.items()) or "none"
     return "none" if value is None else f"{value:g}" if isinstance(value, float) else str(value)

@@ -68,6 +68,14 @@ def test_settings_that_are_no_table_are_one_line(runs, capsys, env):
         assert "is damaged, or was written by another program" in works(capsys, words)
 
 
+@pytest.mark.parametrize("value", [{"x": 1}, [1], "x", None, True, 10**400, 1e308])
+def test_an_option_that_is_no_number_is_shown_as_it_is(runs, capsys, value):
+    content = json.loads((runs / "one" / CONFIG).read_text())
+    content["config"]["env"]["options"] = {"length": value}
+    (runs / "one" / CONFIG).write_text(json.dumps(content))
+    assert "length=" in works(capsys, "compare one two --group")
+
+
 def test_what_is_written_can_be_read(tmp_path):
     scores = [1e308, np.float64(1e101), float("inf"), None, 1e100, np.float32(2)]
     for index, score in enumerate(scores, 1):
