@@ -39,4 +39,4 @@ def main(folder: str | None = None, steps: int = 300) -> list[Path]:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:2])
+    main(sys.argv[1] if sys.argv[1:] else None)
