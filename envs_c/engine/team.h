@@ -7,8 +7,8 @@
  *   the callers themselves. The measure is the time that the calling thread waits for a core, divided by the time that it
  *   runs or waits. Linux counts both, also between calls;
  * - all calls for a time after the team took longer than one thread would have. That time grows with the loss, so the team's
- *   failures cost a small part of the whole. One call is forgiven now and then, and a loss of a few calls: threads start and
- *   wake slowly, 15 of them in more than half a millisecond, and a system interrupts them;
+ *   failures cost a small part of the whole. Now and then the loss of one call does not count: threads start and wake slowly
+ *   (15 of them take more than half a millisecond), and a system interrupts them;
  * - a call now and then, to know what one thread needs.
  */
 
