@@ -113,7 +113,8 @@ class CudaStream:
         streams run at the same time.
 
         After an error no stream of this process captures any more. Torch (2.13) leaves its state behind: `graph.__exit__`
-        ends an invalid capture before it restores the current stream, and the error keeps it from ending the pool.
+        ends an invalid capture before it restores the current stream, and the error keeps it from ending the pool. The
+        device's generator of random numbers stays in capture, too.
         """
         graph, pool, done = torch.cuda.CUDAGraph(), torch.cuda.graph_pool_handle(), False
         try:
@@ -138,6 +139,8 @@ class CudaStream:
         with contextlib.suppress(RuntimeError):  # torch has ended the pool, if the capture was valid
             torch._C._cuda_endAllocateToPool(self._device.index, pool)
             torch._C._cuda_releasePool(self._device.index, pool)
+        for generator in torch.cuda.default_generators:  # a copy of its state is in no capture
+            generator.graphsafe_set_state(generator.clone_state())
 
     def mark(self) -> None:
         """Record the stream's event."""

@@ -27,7 +27,7 @@
 #define TEAM_FORGIVEN 0.01       /* the most of the time that forgiven calls may cost */
 #define TEAM_LOST 200e3          /* ns that the team loses before it ends, and ... */
 #define TEAM_CALLS 2             /* ... as many times the duration of a call alone, ... */
-#define TEAM_SAVED 4e6           /* ... beyond what it saved before, of which at most this counts */
+#define TEAM_SAVED 40e6          /* ... beyond what it saved before, of which at most this counts */
 #define TEAM_REST 1e9            /* ns: the longest time without the team */
 #define CROWD_LOOK 2000000       /* ns from one look at the system's counters to the next; a look takes 2 us */
 #define CROWD_EVIDENCE 10000000  /* ns of running and waiting that are compared */

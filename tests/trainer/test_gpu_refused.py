@@ -47,6 +47,10 @@ def main():
     for one in caught:
         print(one.message)
     print(f"equal: {(waiting == plain).float().mean().item():.3f}, stream restored: {torch.cuda.current_stream() == before}")
+    torch.cuda.manual_seed(3)
+    first = torch.rand(5, device="cuda")
+    torch.cuda.manual_seed(3)
+    print(f"random numbers repeat: {torch.equal(first, torch.rand(5, device='cuda'))}, differ: {first.unique().numel()}")
 
 
 def test_work_that_cannot_be_captured_runs_without_a_graph_after_one_warning():
@@ -56,6 +60,7 @@ def test_work_that_cannot_be_captured_runs_without_a_graph_after_one_warning():
     assert done.stdout.count("a batch step cannot be captured as a graph") == 1
     share, restored = re.search(r"equal: ([\d.]+), stream restored: (\w+)", done.stdout).groups()
     assert float(share) > 0.98 and restored == "True"
+    assert "random numbers repeat: True, differ: 5" in done.stdout
 
 
 if __name__ == "__main__":
