@@ -17,6 +17,7 @@ from envs_c import install
 
 BLOCK = 128  # threads per block
 WAVES = 32   # most blocks per multiprocessor in a launch; the kernel's loop handles the other items
+OUT_OF_MEMORY = 2  # CUDA_ERROR_OUT_OF_MEMORY
 OPTIONS = ("-std=c++17", "--fmad=false")  # products are not contracted, as on the CPU
 # NVRTC has no C library. The kernels' headers need only these types of it.
 STDINT = b"""typedef unsigned char uint8_t; typedef unsigned short uint16_t; typedef int int32_t; typedef unsigned int uint32_t;
@@ -90,9 +91,19 @@ class CudaModule:
     @functools.cache  # noqa: B019  (modules live as long as the process)
     def _module(self, gpu: int) -> Any:
         import cupy
-        module = cupy.cuda.function.Module()
-        module.load(self.image(cupy.cuda.Device(gpu).compute_capability))
+        module, image = cupy.cuda.function.Module(), self.image(cupy.cuda.Device(gpu).compute_capability)
+        try:
+            module.load(image)
+        except RuntimeError as error:
+            self._check_memory(error)
+            raise
         return module
+
+    def _check_memory(self, error: RuntimeError) -> None:
+        """Raise DeviceError if an error of the driver says that the GPU is full: a kernel's first launch sets memory aside."""
+        if getattr(error, "status", None) == OUT_OF_MEMORY:
+            raise DeviceError(f"the GPU has no memory left for the kernels of {self.path.name}: use fewer environments "
+                              "(num_envs), or end other programs on the GPU") from error
 
     @functools.cache  # noqa: B019
     def _function(self, name: str, gpu: int) -> Any:
@@ -111,11 +122,17 @@ class CudaModule:
         items: number of items to handle.
         values: the kernel's arguments, as for `arguments`.
         block: threads per block.
+
+        Raises DeviceError if the kernel does not compile, or the GPU has no memory for it, and CuPy's CUDADriverError.
         """
         import torch
         grid = max(1, min(-(-items // block), WAVES * _multiprocessors(torch.cuda.current_device())))
         stream = TorchStream(torch.cuda.current_stream().cuda_stream)
-        self.function(name)((grid,), (block,), tuple(arguments(values)), 0, stream)
+        try:
+            self.function(name)((grid,), (block,), tuple(arguments(values)), 0, stream)
+        except RuntimeError as error:
+            self._check_memory(error)
+            raise
 
 
 class TorchStream(NamedTuple):

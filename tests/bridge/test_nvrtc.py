@@ -51,6 +51,33 @@ def test_each_gpu_has_a_module_of_its_own_and_a_newer_one_than_nvrtc_takes_ptx(m
     assert cubin.startswith(b"\x7fELF") and f".target sm_{newest}".encode() in ptx
 
 
+class DriverError(RuntimeError):
+    """CuPy's CUDADriverError."""
+
+    def __init__(self, status: int):
+        super().__init__(status)
+        self.status = status
+
+
+@pytest.mark.parametrize(("status", "expected", "text"), [
+    (2, DeviceError, r"the GPU has no memory left for the kernels of set\.cu: use fewer environments \(num_envs\)"),
+    (700, DriverError, "700"),
+])
+@pytest.mark.parametrize("when", ["load", "launch"])
+def test_a_full_gpu_is_named(module, loaded, monkeypatch, when, status, expected, text):
+    def fail(*_):
+        raise DriverError(status)
+    monkeypatch.setattr(torch.cuda, "current_device", lambda: 0)
+    monkeypatch.setattr(torch.cuda, "current_stream", lambda: SimpleNamespace(cuda_stream=0))
+    monkeypatch.setattr(nvrtc, "_multiprocessors", lambda gpu: 1)
+    if when == "load":
+        monkeypatch.setattr(sys.modules["cupy"].cuda.function.Module, "load", fail)
+    else:
+        monkeypatch.setattr(module, "_function", lambda name, gpu: fail)
+    with pytest.raises(expected, match=text):
+        module.launch("set", 1)
+
+
 def test_a_gpu_that_is_too_old_is_named_with_what_to_install(module):
     with pytest.raises(DeviceError, match=r"compute capability 5\.2, and NVRTC .* compiles for \d\.\d and higher: .*cuda12"):
         module.image("52")
