@@ -6,6 +6,9 @@ streams. A non-blocking stream does not wait for the legacy default stream, on w
 """
 
 import contextlib
+import ctypes
+import functools
+import sys
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -17,6 +20,7 @@ import torch
 from cupy.cuda import runtime
 
 from bridge.errors import DeviceError
+from bridge.interfaces import DriverCalls
 
 HIGH_PRIORITY = -1  # of a stream; lower numbers run first, and 0 is the lowest priority
 _refused: list[torch.cuda.CUDAGraph] = []  # kept: torch's allocator of host memory still calls them
@@ -68,6 +72,18 @@ class CudaDevice:
         return CudaStream(self.torch_device, HIGH_PRIORITY if high_priority else 0)
 
 
+@functools.cache
+def driver_functions() -> tuple[int, int, int]:
+    """Return the addresses of cuGraphLaunch, cuEventRecord and cuEventSynchronize.
+
+    They take the runtime's graphs, streams and events: the two interfaces share these types.
+    """
+    driver = ctypes.CDLL("nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1")
+    launch, record, wait = (ctypes.cast(getattr(driver, name), ctypes.c_void_p).value or 0
+                            for name in ("cuGraphLaunch", "cuEventRecord", "cuEventSynchronize"))
+    return launch, record, wait
+
+
 class CudaStream:
     """A CUDA stream, used by CuPy and torch. See HostStream for the interface.
 
@@ -77,7 +93,7 @@ class CudaStream:
     captures = copies = True
 
     def __init__(self, device: torch.device, priority: int = 0) -> None:
-        self._device = device
+        self.device = device
         self._cupy = cupy.cuda.Stream(non_blocking=True, priority=priority)
         self._torch = torch.cuda.ExternalStream(self._cupy.ptr, device=device)
         self._event = cupy.cuda.Event(disable_timing=True)
@@ -106,7 +122,7 @@ class CudaStream:
         with torch.cuda.stream(self._torch):
             work()
 
-    def capture(self, work: Callable[[], None]) -> Callable[[], None]:
+    def capture(self, work: Callable[[], None]) -> "Replay":
         """Capture the operations that `work` queues as a graph, and return a function that replays it. Does not run them.
 
         The graph reads and writes the same memory at each replay. It has its own memory pool, since graphs of different
@@ -126,10 +142,16 @@ class CudaStream:
             if not done:
                 self._abandon(graph, pool)
 
-        def replay() -> None:
-            with torch.cuda.stream(self._torch):
-                graph.replay()
-        return replay
+        return Replay(graph, self)
+
+    def driver_calls(self, replay: Callable[[], None]) -> DriverCalls | None:
+        """Return the driver's functions, and their arguments, that launch `replay` and mark and wait as this stream does.
+
+        None if it must be called: it is no captured graph, or its graph draws random numbers of torch.
+        """
+        if not isinstance(replay, Replay) or not replay.direct:
+            return None
+        return DriverCalls(*driver_functions(), replay.address, self.pointer, int(self._event.ptr))
 
     def _abandon(self, graph: torch.cuda.CUDAGraph, pool: tuple[int, int]) -> None:
         """Clean up after a failed capture of `graph`, whose memory came from `pool`."""
@@ -137,8 +159,8 @@ class CudaStream:
         graph.reset()
         _refused.append(graph)
         with contextlib.suppress(RuntimeError):  # torch has ended the pool, if the capture was valid
-            torch._C._cuda_endAllocateToPool(self._device.index, pool)
-            torch._C._cuda_releasePool(self._device.index, pool)
+            torch._C._cuda_endAllocateToPool(self.device.index, pool)
+            torch._C._cuda_releasePool(self.device.index, pool)
         for generator in torch.cuda.default_generators:  # a copy of its state is in no capture
             generator.graphsafe_set_state(generator.clone_state())
 
@@ -151,15 +173,42 @@ class CudaStream:
 
         Any thread may call it. A new thread's current device is GPU 0, and a wait would make a context there.
         """
-        if getattr(_threads, "gpu", None) != self._device.index:
-            runtime.setDevice(self._device.index)
-            _threads.gpu = self._device.index
+        if getattr(_threads, "gpu", None) != self.device.index:
+            runtime.setDevice(self.device.index)
+            _threads.gpu = self.device.index
         self._event.synchronize()
 
     def wait_for_caller(self) -> None:
         """Make this stream wait for the work on torch's current stream."""
-        self._torch.wait_stream(torch.cuda.current_stream(self._device))
+        self._torch.wait_stream(torch.cuda.current_stream(self.device))
 
     def make_caller_wait(self) -> None:
         """Make torch's current stream wait for the work on this stream."""
-        torch.cuda.current_stream(self._device).wait_stream(self._torch)
+        torch.cuda.current_stream(self.device).wait_stream(self._torch)
+
+
+class Replay:
+    """A captured graph; a call queues it on its stream.
+
+    direct: it is launched as it is. A graph that draws random numbers of torch is launched by torch, which tells it before
+        each launch where the numbers begin; the first launch, always torch's, shows whether it does.
+    address: of the cudaGraphExec_t.
+    """
+
+    def __init__(self, graph: torch.cuda.CUDAGraph, stream: CudaStream) -> None:
+        self._graph, self._stream = graph, stream
+        self.address, self.direct, self._launched = int(graph.raw_cuda_graph_exec()), False, False
+
+    def __call__(self) -> None:
+        if self.direct:
+            runtime.graphLaunch(self.address, self._stream.pointer)
+        elif self._launched:
+            self._stream.run(self._graph.replay)
+        else:
+            self._first()
+
+    def _first(self) -> None:
+        numbers = torch.cuda.default_generators[self._stream.device.index]
+        before = numbers.get_offset()
+        self._stream.run(self._graph.replay)
+        self._launched, self.direct = True, numbers.get_offset() == before

@@ -13,7 +13,7 @@ import numpy.typing as npt
 import torch
 
 from bridge.errors import DeviceError
-from bridge.interfaces import Device
+from bridge.interfaces import Device, DriverCalls
 from bridge.nvrtc import cuda_extra
 from envs_c import install
 from envs_c.errors import InvalidArgument
@@ -61,6 +61,10 @@ class HostStream:
     def capture(self, work: Callable[[], None]) -> Callable[[], None]:
         """Return a function with the effect of `run(work)`, on the same memory. `capture` itself does no work."""
         return work
+
+    def driver_calls(self, replay: Callable[[], None]) -> DriverCalls | None:
+        """Return the C functions that do the same as `replay`, `mark` and `wait`, or None if there are none."""
+        return None
 
     def mark(self) -> None:
         """Record the current end of the stream for `wait`."""

@@ -132,6 +132,9 @@ class _BoundVectorEnv:
         for row in rows.tolist() if self.named else ():
             self.named[row].held = True
 
+    def batch_alone(self) -> None:
+        return None
+
     def begin(self, ready: Work) -> None:
         self.stepping = self.source.submit(lambda: self._step(ready))
 

@@ -1,7 +1,7 @@
 """The interfaces of streams, devices and sources as types, for annotations. device.py and source.py describe the methods."""
 
 from collections.abc import Callable
-from typing import Any, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -10,11 +10,23 @@ from gymnasium.vector import VectorEnv
 
 from bridge.actions import Actions
 from bridge.source import EpisodeLog
+from envs_c import Batch
 
 Array: TypeAlias = npt.NDArray[Any]
 Bytes: TypeAlias = npt.NDArray[np.uint8]
 Work: TypeAlias = Callable[[], None]
 AnyVectorEnv: TypeAlias = VectorEnv[Any, Any, Any]
+
+
+class DriverCalls(NamedTuple):
+    """What the turns of a batch call without Python (envs_c/engine/turns.pyx), as addresses."""
+
+    launch: int  # of int launch(graph, stream)
+    record: int  # of int record(event, stream)
+    wait: int    # of int wait(event)
+    graph: int
+    stream: int
+    event: int
 
 
 class Stream(Protocol):
@@ -28,6 +40,7 @@ class Stream(Protocol):
     def download(self, host_bytes: Bytes, device_bytes: torch.Tensor) -> None: ...
     def run(self, work: Work) -> None: ...
     def capture(self, work: Work) -> Work: ...
+    def driver_calls(self, replay: Work) -> DriverCalls | None: ...
     def mark(self) -> None: ...
     def wait(self) -> None: ...
     def wait_for_caller(self) -> None: ...
@@ -52,6 +65,7 @@ class Bound(Protocol):
     def wait(self) -> None: ...
     def finish(self, log: EpisodeLog) -> tuple[float, float]: ...
     def hold(self, rows: Array) -> None: ...
+    def batch_alone(self) -> Batch | None: ...
 
 
 class Source(Protocol):

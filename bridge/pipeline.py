@@ -6,6 +6,8 @@
             pipeline.turn(batch, work[batch.index])
     pipeline.make_caller_wait()
 
+The loop is `pipeline.turns(horizon, work)`, which needs no Python between the turns where that is possible (bridge/turns.py).
+
 Each batch has a slab and a stream. A turn waits for the actions of the batch's last turn and steps its games with them. Then it
 queues on the batch's stream: the copy of the slab to the device, `work` (which reads the slab's tensors and fills
 slab.actions), and the copy of the actions to the host. It does not wait for these: while the device works on one batch, the
@@ -30,7 +32,9 @@ from bridge.gymnasium_source import GymnasiumSource
 from bridge.interfaces import AnyVectorEnv, Device, Source, Stream, Work
 from bridge.slab import Slab
 from bridge.source import EpisodeLog, Episodes, GameSource, closed_on_error
+from bridge.turns import driver_error, without_python
 from envs_c import VecEnv
+from envs_c.engine.turns import Turns
 
 _T = TypeVar("_T")
 _Ts = TypeVarTuple("_Ts")
@@ -92,6 +96,7 @@ class Pipeline:
                            for b, slab in zip(self.batches, self.slabs, strict=True)]
         self._must_step = [False] * num_batches  # by batch: the actions of its last turn are not yet played
         self._queued: dict[tuple[int, Work, bool], _QueuedWork] = {}  # by batch, work and act
+        self._turns: dict[tuple[Work, ...], Turns] = {}               # by the works of the batches
         self._ended = EpisodeLog(self.num_envs)
         self.env_seconds = 0.0
         self.copy_seconds = 0.0
@@ -132,6 +137,49 @@ class Pipeline:
         if self.serial:
             self.check("wait for the device", batch, stream.wait)
             self.play(batch)
+
+    def turns(self, count: int, works: Sequence[Work]) -> None:
+        """Do `count` turns of every batch: turn(batch, works[batch.index]) for each batch, in their order, and again."""
+        while count > 0:
+            if (turns := self._without_python(tuple(works))) is not None:
+                count -= self._run(turns, count, works)
+                continue
+            for batch in self.batches:
+                self.turn(batch, works[batch.index])
+            count -= 1
+
+    def _without_python(self, works: tuple[Work, ...]) -> Turns | None:
+        """The turns of all batches with these works, if they need no Python."""
+        if self.serial or spans.recorded or any(bound.batch_alone() is None for bound in self._bound):
+            return None
+        if works not in self._turns:
+            queued = [self._queued.get((batch.index, works[batch.index], True)) for batch in self.batches]
+            made = without_python(self.streams, [None if one is None else one.captured.replay for one in queued], self._bound)
+            if made is None:
+                return None
+            self._turns[works] = made
+        return self._turns[works]
+
+    def _run(self, turns: Turns, count: int, works: Sequence[Work]) -> int:
+        """Do up to `count` turns of every batch; returns how many were done."""
+        before, self._must_step = self._must_step, [True] * len(self.batches)
+        ended = turns.run(count, before)
+        self.copy_seconds += turns.waited
+        self.env_seconds += turns.stepped
+        self._ended.add(Episodes(*turns.take_ended()))
+        if ended is None:
+            return count
+        done, index, stage, code = ended
+        batch = self.batches[index]
+        self._must_step = [before[k] or done > 0 or k < index for k in range(len(before))]
+        if stage in ("wait", "step"):
+            self.play(batch)  # raises the error of a wait or a step, or does the step that it had to do
+        if stage != "step":
+            self._must_step[index] = stage == "wait"
+            raise driver_error(code, f"the {stage} of batch {index}, environments {batch.lo} to {batch.hi - 1}")
+        for later in self.batches[index:]:
+            self.turn(later, works[later.index])
+        return done + 1
 
     def play(self, batch: BatchRange) -> None:
         """Wait for the actions of the batch's last turn and step its games with them. Does nothing if this is already done."""

@@ -17,7 +17,8 @@ A bound batch has
     finish(log)     steps, writes the results and adds the ended episodes to an EpisodeLog. Returns the seconds spent waiting
                     and the seconds spent stepping;
     hold(rows)      between two steps: do not step these environments any more, until `reset`. Their observation stays, their
-                    reward and flags are 0. Does nothing if it cannot hold them.
+                    reward and flags are 0. Does nothing if it cannot hold them;
+    batch_alone()   the Batch of our own games whose `step` is all that a step does, or None.
 
 After the end of an episode, the next step only resets (Gymnasium's "next_step" autoreset).
 """
@@ -159,6 +160,9 @@ class BoundGames:
         if self.stepped is None:
             self.stepped = np.ones(self.batch.hi - self.batch.lo, bool)
         self.stepped[rows] = False
+
+    def batch_alone(self) -> Batch | None:
+        return self.batch if self.stepped is None else None
 
     def begin(self, ready: Callable[[], None]) -> None:
         self.ready = ready

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import envs_c
 from benchmarks.common import check_games, head, new_parser, publish
-from benchmarks.gpu_model import published, report
+from benchmarks.gpu_model import games, published, report
 from benchmarks.gpu_model.devices import DEVICES, Costs
 from benchmarks.gpu_model.record import record
 from benchmarks.gpu_model.simulate import Setting, simulate
@@ -32,12 +32,13 @@ def options_of(argv: list[str]):
     parser.add_argument("--memory", default="lstm", choices=["lstm", "mingru", "none"], help="(default: lstm)")
     parser.add_argument("--cores", type=int, default=16, help="cores that step games (default: 16)")
     parser.add_argument("--game-ns", type=float, help="ns of a step of one environment on one core (default: measured here)")
+    parser.add_argument("--games", nargs="+", metavar="GAME", help="the games on the cores beside the games on the GPU")
     parser.add_argument("--check", action="store_true", help="compare with published speeds of other systems")
     parser.add_argument("--trace", type=Path, help="file for the timeline of the first device, for ui.perfetto.dev")
     parser.add_argument("--json", action="store_true", help="print the answers as JSON, without the tables of changes")
     parser.add_argument("--out", type=Path, help="file to write the tables to")
     options = parser.parse_args(argv)
-    check_games(parser, [options.game])
+    check_games(parser, [options.game, *(options.games or ())])
     for name in ("num_envs", "minibatch", "batches", "horizon", "width", "cores"):
         if getattr(options, name) < 1:
             parser.error(f"--{name.replace('_', '-')} must be at least 1, not {getattr(options, name)}")
@@ -74,6 +75,10 @@ def main(argv: list[str]) -> None:
         return
     if options.check:
         texts += ["\n## Published systems beside the model\n", checks(sizes, costs)]
+    if options.games:
+        speeds = {name: 1 / speed(envs_c.game(name), "features") for name in options.games}
+        table = games.rows(options.games, speeds, setting, devices, costs, memory=options.memory, **sizes)
+        texts += ["\n## Games on the cores and on the GPU, modelled\n", markdown(games.columns(devices), list(table))]
     introduction = ("Nothing here was measured on a GPU. A step of "
                     f"{options.game} takes {game_seconds * 1e9:.0f} ns on one core of this machine.\n")
     publish("\n".join([head("A model of training on GPUs"), introduction, *texts]), options.out)

@@ -48,7 +48,8 @@ class Costs:
     graph: float = 6e-6         # host: the launch of a graph
     operation: float = 5e-6     # host: an operation of torch outside of graphs
     sync: float = 4e-6          # host: a wait that has nothing to wait for
-    turn: float = 12e-6         # host: Python's work for a step of one batch
+    turn: float = 0.4e-6        # host: what lies between two launches of a batch's steps without Python, as measured on a CPU
+    python: float = 12e-6       # host: the same with Python: games on the device, self-play, Gymnasium's environments
     memory: float = 0.8         # reached part of the memory's bandwidth
     products: float = 0.5       # reached part of the products' rate
     product: float = 2.5e-6     # the least time of a product: the way through one tile

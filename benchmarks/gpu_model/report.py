@@ -29,7 +29,7 @@ def limits(iteration: Iteration, setting: Setting, device: Device, costs: Costs,
     """How many times as fast an iteration would be if one cost were nothing, the largest first."""
     frees = {
         "latency of kernels": (setting, device, replace(costs, node=0, kernel=0, product=0)),
-        "the host's launches": (setting, device, replace(costs, graph=0, operation=0, turn=0, sync=0)),
+        "the host's launches": (setting, device, replace(costs, graph=0, operation=0, turn=0, python=0, sync=0)),
         "games": (replace(setting, game_seconds=0), device, costs),
         "the bus": (setting, replace(device, bus=FREE), replace(costs, copy=0)),
         "memory": (setting, replace(device, bandwidth=FREE), costs),

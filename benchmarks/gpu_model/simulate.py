@@ -23,6 +23,7 @@ class Setting:
     cores: int
     game_seconds: float  # of a step of one environment on one core
     epochs: int = 1
+    on_device: bool = False  # the games are a kernel of a step's graph: the host waits for no step
 
 
 @dataclass
@@ -162,10 +163,11 @@ def simulate(iteration: Iteration, setting: Setting, device: Device, costs: Cost
     last: dict[int, list[Node]] = {}
     for _ in range(iteration.horizon):
         for batch in range(setting.batches):
-            if batch in last:
-                machine.wait(last[batch])
-            machine.busy("games", games)
-            machine.busy("turn", costs.turn)
+            if not setting.on_device:
+                if batch in last:
+                    machine.wait(last[batch])
+                machine.busy("games", games)
+            machine.busy("turn", costs.python if setting.on_device else costs.turn)
             machine.busy("graph", costs.graph)
             last[batch] = machine.queue(step, {one.stream: 1 + batch for one in step}, graph=True)
     outside = iteration.rollout.at(setting.num_envs)

@@ -4,7 +4,7 @@ It has the interface of bridge.pipeline.Pipeline. A turn queues on the stream a 
 the work.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import torch
 
@@ -70,6 +70,11 @@ class OnDevicePipeline:
         if self.serial:
             self.streams[0].mark()
             self.streams[0].wait()
+
+    def turns(self, count: int, works: Sequence[Callable[[], None]]):
+        """Do `count` turns. works: the work of the only batch."""
+        for _ in range(count):
+            self.turn(self.batches[0], works[0])
 
     def _step_and(self, work):
         def step_and_work():

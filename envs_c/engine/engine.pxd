@@ -49,7 +49,7 @@ cdef class Engine:
 
     cdef check_open(self)
     cdef int enter(self, Mark* mark) except -1
-    cdef void apply(self, Io* io, int lo, int hi)
-    cdef int threads(self) noexcept
+    cdef void apply(self, Io* io, int lo, int hi) noexcept nogil
+    cdef int threads(self) noexcept nogil
     cdef check_started(self, int lo, int hi)
     cdef count_unstarted(self)

@@ -248,7 +248,7 @@ cdef class Engine:
         leave(&self.mark)
         return over
 
-    cdef void apply(self, Io* io, int lo, int hi):
+    cdef void apply(self, Io* io, int lo, int hi) noexcept nogil:
         """Run io.operation on environments lo .. hi-1, in chunks that the threads share.
 
         team.h decides whether the call has all threads or one, unless the caller of VecEnv chose the size of a chunk: then all.
@@ -261,19 +261,18 @@ cdef class Engine:
             size = max(8 if self.picture_size is not None else 64, ((count + 8 * threads - 1) // (8 * threads) + 15) & ~15)
         chunks = (count + size - 1) // size
         job.chunk, job.states, job.io, job.lo, job.hi, job.size = self.game.chunk, self.states, io, lo, hi, size
-        with nogil:
-            if threads == 1 or chunks == 1:
-                job.chunk(job.states, io, lo, hi)
-            elif self.chunk_size > 0:
+        if threads == 1 or chunks == 1:
+            job.chunk(job.states, io, lo, hi)
+        elif self.chunk_size > 0:
+            do_chunks(&job, chunks, threads)
+        else:
+            if team_begin(team, &call, count):
                 do_chunks(&job, chunks, threads)
             else:
-                if team_begin(team, &call, count):
-                    do_chunks(&job, chunks, threads)
-                else:
-                    job.chunk(job.states, io, lo, hi)
-                team_end(team, &call)
+                job.chunk(job.states, io, lo, hi)
+            team_end(team, &call)
 
-    cdef int threads(self) noexcept:
+    cdef int threads(self) noexcept nogil:
         """The threads that a call may have."""
         cdef int other
         if generation > 1 or LOST:  # a child process: a team of its parent does not exist here, and OpenMP would wait for it

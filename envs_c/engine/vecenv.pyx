@@ -176,7 +176,7 @@ cdef class Batch:
 
     cdef run(self, Operation operation):
         self.io.operation = operation
-        self.env.apply(&self.io, self.lo, self.hi)
+        with nogil: self.env.apply(&self.io, self.lo, self.hi)
         if self.io.format != NULL and self.io.format.no_memory:
             self.io.format.no_memory = False
             raise MemoryError("no memory to paint pictures of this size: the states were stepped, but not all are observed")

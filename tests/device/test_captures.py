@@ -32,6 +32,7 @@ def test_after_a_refused_capture_stream_and_pools_are_as_before_and_nothing_more
         for _ in range(4):
             queued()
     assert torch.cuda.current_stream().cuda_stream == 0 and not double.pools and double.graphs == 1
+    assert torch.cuda.default_generators[0].get_offset() == 0  # not in a capture any more
     later = Captured("another", two.write, open_device("cuda").stream(), Graphs())
     two.one.make_caller_wait()
     later.stream.wait_for_caller()

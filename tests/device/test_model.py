@@ -14,7 +14,7 @@ from benchmarks.gpu_model.record import Iteration, Operation, Part, record
 from benchmarks.gpu_model.simulate import Machine, Setting, simulate
 
 PLAIN = Device("plain", "sm_90", 1, 65536, 2048, 1 << 16, 1e9, 1e12, 1e12, 1e9, 1)  # a byte takes a nanosecond
-NONE = Costs(node=0, kernel=0, copy=0, graph=0, operation=0, sync=0, turn=0, memory=1, products=1, product=0, step=0)
+NONE = Costs(node=0, kernel=0, copy=0, graph=0, operation=0, sync=0, turn=0, python=0, memory=1, products=1, product=0, step=0)
 SECOND = 10**9  # bytes that take a second
 
 

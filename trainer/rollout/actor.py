@@ -176,9 +176,7 @@ def play(actor: Actor, *, bootstrap: bool = True):
     """The part of `collect` in which ranks exchange nothing: all but the statistics of a normalizer."""
     pipeline, storage = actor.pipeline, actor.storage
     actor.begin()
-    for _ in range(storage.horizon):
-        for batch in pipeline.batches:
-            pipeline.turn(batch, actor.steps[batch.index])
+    pipeline.turns(storage.horizon, actor.steps)
     for batch in pipeline.batches if bootstrap else ():
         pipeline.turn(batch, actor.steps[batch.index].bootstrap, act=False)
     pipeline.make_caller_wait()

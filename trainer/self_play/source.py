@@ -108,6 +108,9 @@ class _Bound(BoundGames):
         self._queue()
         self.answer()
 
+    def batch_alone(self):
+        return None
+
     def begin(self, ready):
         super().begin(ready)
         self.begun = True

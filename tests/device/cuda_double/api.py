@@ -27,7 +27,8 @@ def cupy_of(machine: Machine) -> ModuleType:
 
     class CupyEvent:
         def __init__(self, disable_timing: bool):
-            self.event, self.gpu = Event(), machine.gpu
+            self.event, self.gpu, self.ptr = Event(), machine.gpu, len(machine.events) + 1
+            machine.events[self.ptr] = self.event
 
         def record(self, stream: CupyStream):
             machine.record(self.event, machine.streams[stream.ptr])
@@ -69,6 +70,7 @@ def cupy_of(machine: Machine) -> ModuleType:
     module.cuda.runtime = SimpleNamespace(
         setDevice=machine.set_gpu, getDeviceCount=lambda: 1, memcpyAsync=copy, memcpyHostToDevice=TO_DEVICE,
         memcpyDeviceToHost=TO_HOST, CUDARuntimeError=CUDARuntimeError, driverGetVersion=lambda: 12080,
+        graphLaunch=lambda graph, stream: machine.launchable[graph].replay(machine.streams[stream]),
         memoryTypeHost=1, pointerGetAttributes=lambda address: SimpleNamespace(type=int(machine.pinned.holds(address))))
     module.cuda.alloc_pinned_memory, module.cuda.Stream, module.cuda.Event = alloc_pinned_memory, CupyStream, CupyEvent
     return module
@@ -87,6 +89,24 @@ class TorchStream:
 
     def synchronize(self):
         self.machine.synchronize_stream(self.stream, "wait for a stream")
+
+
+class Generator:
+    """A generator of torch's random numbers on the device. capturing: a capture that was refused has left it so."""
+
+    def __init__(self, offset: int = 0):
+        self.offset, self.capturing = offset, False
+
+    def get_offset(self) -> int:
+        if self.capturing:
+            raise RuntimeError("the generator is in a capture")
+        return self.offset
+
+    def clone_state(self) -> "Generator":
+        return Generator(self.offset)
+
+    def graphsafe_set_state(self, state: "Generator"):
+        self.offset, self.capturing = state.offset, state.capturing
 
 
 def torch_cuda(machine: Machine, gpus: int) -> dict[str, object]:
@@ -110,13 +130,19 @@ def torch_cuda(machine: Machine, gpus: int) -> dict[str, object]:
         def __init__(self):
             self.graph = Graph(machine)
 
+        def raw_cuda_graph_exec(self) -> int:
+            machine.launchable[self.graph.number + 1] = self.graph
+            return self.graph.number + 1
+
         def replay(self):
+            generator.offset += 4 * self.graph.draws
             self.graph.replay(machine.stream)
 
         def reset(self):
             self.graph.complete = False
 
         def __del__(self):
+            machine.launchable.pop(self.graph.number + 1, None)
             self.graph.drop()
 
     @contextlib.contextmanager
@@ -130,12 +156,15 @@ def torch_cuda(machine: Machine, gpus: int) -> dict[str, object]:
         try:
             yield
         finally:  # as torch 2.13: a refused capture raises here, before the pool is ended and the stream restored
+            generator.capturing = cuda_graph.graph.broken
             cuda_graph.graph.end(on)
             machine.pools.remove(key)
             machine.current.stream = before
 
+    generator = Generator()
     properties = SimpleNamespace(multi_processor_count=MULTIPROCESSORS)
-    return {"_lazy_init": lambda: None, "is_available": lambda: True, "device_count": lambda: gpus, "current_device": lambda: 0,
+    return {"default_generators": (generator,) * gpus,
+            "_lazy_init": lambda: None, "is_available": lambda: True, "device_count": lambda: gpus, "current_device": lambda: 0,
             "set_device": lambda device: machine.set_gpu(torch.device(device).index),
             "get_device_capability": lambda device=None: (9, 0),
             "get_device_name": lambda device=None: "a device without a GPU",

@@ -3,6 +3,8 @@
 from cuda_double.machine import Machine, Stream, Work
 from cuda_double.ordering import DeviceFault
 
+RANDOM = ("rand", "randn", "uniform_", "normal_", "bernoulli_", "exponential_")  # operations that draw torch's numbers
+
 
 class Graph:
     """A graph. broken: an operation that CUDA refuses in a capture was tried."""
@@ -18,6 +20,11 @@ class Graph:
     def add(self, work: Work):
         """Record an operation."""
         self.work.append(work)
+
+    @property
+    def draws(self) -> int:
+        """Its operations that draw random numbers of torch."""
+        return sum(one.name in RANDOM for one in self.work)
 
     def begin(self, stream: Stream):
         """Begin the capture of a stream."""

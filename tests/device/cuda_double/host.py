@@ -26,6 +26,8 @@ class WatchedBatch:
 
     def begin(self, ready):
         self.known = self.machine.host.clock.copy()
+        if ready.__self__.copies:  # the stream of a device has an event
+            self.machine.players[ready.__self__._event.ptr] = self
 
         def ready_and_step():
             own = self.machine.host

@@ -14,6 +14,7 @@ from bridge import nvrtc
 from bridge.gymnasium_source import GymnasiumSource
 from bridge.source import GameSource
 from cuda_double.api import cupy_of, torch_c, torch_cuda
+from cuda_double.driver import Driver
 from cuda_double.host import watching
 from cuda_double.kernels import Launcher
 from cuda_double.machine import Machine
@@ -92,6 +93,8 @@ def _patch_torch(patch: pytest.MonkeyPatch, machine: Machine, gpus: int):
 
 
 def _patch_bridge(patch: pytest.MonkeyPatch, machine: Machine, arch: str | None):
+    machine.driver = Driver(machine)
+    patch.setattr("bridge.cuda.driver_functions", machine.driver.functions)
     launcher = Launcher(machine, nvrtc.CudaModule.launch, arch)
     patch.setattr(nvrtc.CudaModule, "launch", lambda *args, **options: launcher.launch(*args, **options))
     patch.setattr(nvrtc.CudaModule, "function", lambda module, name: launcher.function(module, name))

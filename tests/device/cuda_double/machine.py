@@ -86,6 +86,8 @@ class Machine:
     faults: the DeviceFaults raised so far, also those that somebody caught.
     pools: the memory pools to which a capture allocates.
     refused: a capture was refused; torch's state is then not what it was.
+    launchable, events: graphs and CuPy's events by their addresses.
+    players: for each event that a batch waits for, the batch (host.py).
     """
 
     def __init__(self, device_bytes: int = DEVICE_BYTES):
@@ -99,6 +101,7 @@ class Machine:
         self.streams: list[Stream] = []
         self.graphs, self.refused = 0, False
         self.pools: set[tuple[int, int]] = set()
+        self.launchable, self.events, self.players = {}, {}, {}
         self.current = threading.local()
         self.new_stream()  # the default stream
 

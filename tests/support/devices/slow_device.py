@@ -118,6 +118,9 @@ class SlowStream:
                 self.inline = False
         return lambda: replayed() if self._inside() else self.jobs.put(replayed)
 
+    def driver_calls(self, replay):
+        """None: it has no driver."""
+
     def mark(self):
         self.marked = reached = threading.Event()
         self.jobs.put(reached.set)
