@@ -108,7 +108,8 @@ cdef class Turns:
     def __init__(self, batches, calls, functions):
         self.batches = tuple(batches)
         if not 1 <= len(self.batches) <= MOST or len(calls) != len(self.batches):
-            raise InvalidArgument(f"batches must be 1 to {MOST}, each with its calls, not {len(self.batches)} with {len(calls)}")
+            raise InvalidArgument(f"batches must be 1 to {MOST}, each with its calls, not {len(self.batches)} with "
+                                  f"{len(calls)}")
         for k, (batch, (graph, stream, event)) in enumerate(zip(self.batches, calls, strict=True)):
             if not isinstance(batch, Batch) or (<Batch>batch).mark == NULL:
                 raise InvalidArgument("batches must be what VecEnv.bind returns")

@@ -176,16 +176,16 @@ cdef class Batch:
 
     cdef run(self, Operation operation):
         self.io.operation = operation
-        with nogil: self.env.apply(&self.io, self.lo, self.hi)
+        with nogil:
+            self.env.apply(&self.io, self.lo, self.hi)
         if self.io.format != NULL and self.io.format.no_memory:
             self.io.format.no_memory = False
             raise MemoryError("no memory to paint pictures of this size: the states were stepped, but not all are observed")
 
     cdef check_actions(self):
-        cdef unsigned int limit = self.io.num_actions
         cdef int i, wrong = 0
         for i in range(self.hi - self.lo):
-            wrong += <unsigned int>self.io.actions[i] >= limit
+            wrong += <unsigned int>self.io.actions[i] >= <unsigned int>self.io.num_actions
         if wrong:
             i = next(i for i in range(self.hi - self.lo) if not 0 <= self.io.actions[i] < self.io.num_actions)
             raise InvalidArgument(checks.wrong_action(self.env.game.name, self.env.actions, self.lo + i, self.io.actions[i]))
