@@ -3,6 +3,9 @@
 Only fixtures that need torch load it: the sanitizers run the games' tests without torch.
 """
 
+import functools
+import gc
+import hashlib
 import multiprocessing
 import os
 import shutil
@@ -17,6 +20,7 @@ from support import TOY
 
 import envs_c
 from envs_c import outside
+from envs_c.bare import emit
 from trainer.waiting import share_cores
 
 share_cores()
@@ -26,6 +30,16 @@ TINY = ["--num-envs=32", "--horizon=64", "--minibatch=1024", "--total-steps=4096
         "--num-threads=1", "--device=cpu", "--no-dashboard", "--no-gif", "--eval-episodes=5"]
 WORKER = os.environ.get("PYTEST_XDIST_WORKER", "")  # gw0, gw1, ...; empty without pytest-xdist
 CORES = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
+
+
+gc.disable()  # until all tests are collected
+
+
+def pytest_collection_finish(session):
+    """The objects of thousands of tests stay to the end: leave them out of every later garbage collection."""
+    gc.collect()
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_runtest_setup(item):
@@ -51,6 +65,28 @@ def shared_folder(tmp_path_factory):
     folder = (base.parent if WORKER else base) / "shared"
     folder.mkdir(exist_ok=True)
     return folder
+
+
+@pytest.fixture(scope="session", autouse=True)
+def emitted_once(shared_folder):
+    """Cython translates a game to C without Python once for all tests and workers: seconds each time, for the same text."""
+    original = emit.run_cython
+    shared = functools.cache(lambda: b"".join(path.read_bytes() for path in sorted(emit.PACKAGE.rglob("*.pxd"))))
+
+    def run_cython(source, target):
+        facts = [str(source), sorted(outside.texts_of(emit.ROOT / source).items()), shared()]
+        kept = shared_folder / "emitted" / hashlib.sha256(repr(facts).encode()).hexdigest()
+        if not kept.exists():
+            original(source, target)
+            kept.parent.mkdir(exist_ok=True)
+            own = kept.with_suffix(f".{os.getpid()}")
+            shutil.copyfile(target, own)
+            own.replace(kept)
+        shutil.copyfile(kept, target)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(emit, "run_cython", run_cython)
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)

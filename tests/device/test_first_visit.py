@@ -5,6 +5,7 @@ import json
 import sys
 from types import SimpleNamespace
 
+import device_runs
 import pytest
 from cuda_double.install import installed
 
@@ -129,8 +130,11 @@ def test_trainings_are_measured_with_all_simulations(fast, monkeypatch):
 
 
 def test_a_training_to_some_points_is_a_check(fast, monkeypatch):
+    asked = []
     monkeypatch.setattr(probe, "SIZES", (512, 4096))
+    monkeypatch.setattr(simulations, "preset", lambda game: (asked.append(str(game)), device_runs.config("cpu"))[1])
     (one,) = simulations.training(1.0, 60.0, "cartpole")
+    assert asked == ["cartpole"] and fast.graphs > 0  # on the device
     assert one["passed"] and one["check"] == "cartpole reaches 1 points" and " steps, mean score " in one["detail"]
     (one,) = simulations.training(1e9, 0.0, "cartpole")
     assert one["passed"] is False

@@ -2,6 +2,9 @@
 
 import ctypes
 import functools
+import hashlib
+import os
+import shutil
 import subprocess
 import tempfile
 from pathlib import Path
@@ -15,18 +18,28 @@ from bridge.nvrtc import arguments
 from bridge.on_device.games import GameModule
 from envs_c.bare import device as compiler
 
+COMMAND = ["gcc", "-O1", "-ffp-contract=off", "-shared", "-fPIC", "-w", "-I", "include", "-I", "."]
+
 
 @functools.cache
 def library(game, pixels: bool, tables: tuple[str, ...] = ()) -> ctypes.CDLL:
-    """The kernels compiled for the CPU. tables: names of arrays of the file, whose address table_NAME() returns."""
+    """The kernels compiled for the CPU, kept by their sources for other processes.
+
+    tables: names of arrays of the file, whose address table_NAME() returns.
+    """
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         compiler.write_unit(game, pixels, folder)
         functions = "".join(f"void *table_{name}(void) {{ return (void *){name}; }}\n" for name in tables)
         (folder / "unit.c").write_text((folder / "unit.c").read_text() + functions)
-        subprocess.run(["gcc", "-O1", "-ffp-contract=off", "-shared", "-fPIC", "-w", "-I", "include", "-I", ".", "-I",
-                        str(compiler.HEADER.parent), "unit.c", "-o", "unit.so", "-lm"], cwd=folder, check=True)
-        return ctypes.CDLL(str(folder / "unit.so"))
+        texts = [path.read_bytes() for path in (*sorted(folder.glob("*.[ch]")), *sorted(compiler.HEADER.parent.glob("*.h")))]
+        kept = Path(tempfile.gettempdir()) / f"insertcoin-game-on-cpu-{hashlib.sha256(repr((COMMAND, texts)).encode()).hexdigest()}"
+        if not kept.exists():
+            subprocess.run([*COMMAND, "-I", str(compiler.HEADER.parent), "unit.c", "-o", "unit.so", "-lm"], cwd=folder, check=True)
+            own = kept.with_suffix(f".{os.getpid()}")
+            shutil.copyfile(folder / "unit.so", own)
+            own.replace(kept)
+    return ctypes.CDLL(str(kept))
 
 
 class GameOnCpu:
