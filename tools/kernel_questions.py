@@ -3,8 +3,8 @@
     python tools/kernel_questions.py
 
 prints a line for each question in trainer/, and returns 1 if there is one. Questions are names that begin with
-takes_, `is_cuda` and `is_cpu`, `isinstance` and `type` with an encoder, a head, a distribution or an optimizer, and comparisons
-of a device's type. Files that ask about the device itself, such as its copies or its streams, are in DEVICES.
+takes_, `fused`, `is_cuda` and `is_cpu`, `isinstance` and `type` with an encoder, a head, a distribution or an optimizer, and
+comparisons of a device's type. Files that ask about the device itself, such as its copies or its streams, are in DEVICES.
 """
 
 import ast
@@ -29,7 +29,7 @@ def questions(text: str, file: str) -> Iterator[tuple[int, str]]:
     """The questions in a source: line and text. file: its path from the root, with slashes."""
     for node in ast.walk(ast.parse(text)):
         name = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
-        if name.startswith("takes_"):
+        if name.startswith("takes_") or name == "fused":
             yield node.lineno, f"{name} asks what a kernel supports"
         if name in ("is_cuda", "is_cpu") and file not in DEVICES:
             yield node.lineno, f"{name} asks for a tensor's device"

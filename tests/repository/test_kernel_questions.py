@@ -10,7 +10,7 @@ def test_nothing_outside_of_the_kernels_asks_how_they_run(capsys):
 
 
 @pytest.mark.parametrize(("line", "text"), [
-    ("if kernels.takes_tiles(x): pass", "takes_tiles"), ("if x.is_cuda: pass", "is_cuda"),
+    ("if kernels.takes_tiles(x): pass", "takes_tiles"), ("if self.fused: pass", "fused"), ("if x.is_cuda: pass", "is_cuda"),
     ("if device.type == 'cuda': pass", "type of a device"), ("if x.device.type != 'cpu': pass", "type of a device"),
     ("if isinstance(policy.encoder, (Other, encoders.Mlp)): pass", "the type Mlp"),
     ("if type(policy.distribution) is not Discrete: pass", "the type Discrete")])

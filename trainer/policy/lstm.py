@@ -26,7 +26,7 @@ class LstmPolicy(Policy):
             nn.init.orthogonal_(weight)
         nn.init.constant_(self.bias.data[self.core_size: 2 * self.core_size], 1.0)
 
-    def fused(self, name):
+    def stacked(self, name):
         return 4 if name in ("input", "recurrent") else 1
 
     def cast_core(self):

@@ -54,7 +54,7 @@ class MinGruPolicy(Policy):
             initialize_bias(layer.bias.data[:2 * self.core_size])
             layer.bias.data[2 * self.core_size:] = 0.0
 
-    def fused(self, name):
+    def stacked(self, name):
         return self.gates if name.startswith("core.") else 1
 
     def cast_core(self):

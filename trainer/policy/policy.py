@@ -90,7 +90,7 @@ class Policy(nn.Module, ABC):
     def cast_core(self) -> dict[str, torch.Tensor]:
         """The core's parameters by name, as `step` reads them: matrices in `precision`, transposed for x @ W."""
 
-    def fused(self, name: str) -> int:
+    def stacked(self, name: str) -> int:
         """The number of matrices that lie one below the other in the parameter `name`, such as the gates of an LSTM."""
         return 1
 

@@ -70,18 +70,18 @@ class Part:
 
 @dataclass(frozen=True)
 class MatrixPart(Part):
-    """An optimizer of matrices, such as Muon. A fused parameter, such as the gates of an LSTM, is several matrices to it.
+    """An optimizer of matrices, such as Muon. A parameter of stacked ones, such as the gates of an LSTM, is several to it.
 
-    fused: the parameters, and the matrices that lie one below the other in each: parameters that share its memory.
+    stacked: the parameters, and the matrices that lie one below the other in each: parameters that share its memory.
     """
 
-    fused: tuple[tuple[torch.nn.Parameter, list[torch.nn.Parameter]], ...]
+    stacked: tuple[tuple[torch.nn.Parameter, list[torch.nn.Parameter]], ...]
 
     def parameters(self) -> list[torch.nn.Parameter]:
-        return [parameter for parameter, _ in self.fused]
+        return [parameter for parameter, _ in self.stacked]
 
     def step(self):
-        for parameter, matrices in self.fused:
+        for parameter, matrices in self.stacked:
             grads = [None] * len(matrices) if parameter.grad is None else parameter.grad.chunk(len(matrices))
             for matrix, grad in zip(matrices, grads, strict=True):
                 matrix.grad = grad
@@ -97,7 +97,7 @@ class MatrixPart(Part):
             self.torch.state[matrix] = {name: tensor.chunk(len(matrices))[k].clone() for name, tensor in state.items()}
 
     def _matrices(self, parameter: torch.nn.Parameter) -> list[torch.nn.Parameter]:
-        return next(matrices for one, matrices in self.fused if one is parameter)
+        return next(matrices for one, matrices in self.stacked if one is parameter)
 
 
 class Optimizers:
@@ -114,10 +114,11 @@ class Optimizers:
         made = kernels.adam(rest, ppo.learning_rate, ppo.adam_eps, (ppo.adam_beta1, ppo.adam_beta2))
         self.parts = [Part(made, captured=True, averages=("exp_avg", "exp_avg_sq"), counts=True)]
         if matrices:
-            fused = tuple((one, [torch.nn.Parameter(matrix) for matrix in one.detach().chunk(policy.fused(self.names[one]))])
-                          for one in matrices)
-            self.parts.append(MatrixPart(muon([matrix for _, parts in fused for matrix in parts], ppo), captured=False,
-                                         averages=("momentum_buffer",), counts=False, fused=fused))
+            stacked = tuple(
+                (one, [torch.nn.Parameter(matrix) for matrix in one.detach().chunk(policy.stacked(self.names[one]))])
+                for one in matrices)
+            self.parts.append(MatrixPart(muon([matrix for _, parts in stacked for matrix in parts], ppo), captured=False,
+                                         averages=("momentum_buffer",), counts=False, stacked=stacked))
 
     def step(self, *, captured: bool):
         """Step those whose step can be captured, or the others."""

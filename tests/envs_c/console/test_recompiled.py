@@ -52,8 +52,8 @@ def frames_differ(game, frames: int, seed: int = 0) -> int | None:
 
 
 def random_rom(seed: int, size: int) -> bytes:
-    """4 KB, of which `size` bytes, at most 3,800, are all instructions but jumps again and again, each time in another order with
-    random operands; branches to the next but one; a loop around."""
+    """4 KB: a loop around `size` bytes, at most 3,800, of all instructions but jumps, some times in random orders with random
+    operands, and of branches to the next but one."""
     draw, code = random.Random(seed), bytearray()
     while len(code) < size:
         ops = [op for op in range(256) if op not in FLOW or op & 0x1F == 0x10]

@@ -33,9 +33,11 @@ def library(game, pixels: bool, tables: tuple[str, ...] = ()) -> ctypes.CDLL:
         functions = "".join(f"void *table_{name}(void) {{ return (void *){name}; }}\n" for name in tables)
         (folder / "unit.c").write_text((folder / "unit.c").read_text() + functions)
         texts = [path.read_bytes() for path in (*sorted(folder.glob("*.[ch]")), *sorted(compiler.HEADER.parent.glob("*.h")))]
-        kept = Path(tempfile.gettempdir()) / f"insertcoin-game-on-cpu-{hashlib.sha256(repr((COMMAND, texts)).encode()).hexdigest()}"
+        key = hashlib.sha256(repr((COMMAND, texts)).encode()).hexdigest()[:16]
+        kept = Path(tempfile.gettempdir()) / f"insertcoin-game-on-cpu-{key}.so"
         if not kept.exists():
-            subprocess.run([*COMMAND, "-I", str(compiler.HEADER.parent), "unit.c", "-o", "unit.so", "-lm"], cwd=folder, check=True)
+            subprocess.run([*COMMAND, "-I", str(compiler.HEADER.parent), "unit.c", "-o", "unit.so", "-lm"], cwd=folder,
+                           check=True)
             own = kept.with_suffix(f".{os.getpid()}")
             shutil.copyfile(folder / "unit.so", own)
             own.replace(kept)

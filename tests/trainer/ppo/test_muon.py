@@ -29,11 +29,11 @@ def test_muon_steps_the_hidden_matrices_and_each_gate_by_itself():
     assert min(lengths) > 0.5 * max(lengths)
 
 
-@pytest.mark.parametrize(("memory", "fused"), [("lstm", {"input": 4, "recurrent": 4}), ("none", {"layer.weight": 1}),
+@pytest.mark.parametrize(("memory", "stacked"), [("lstm", {"input": 4, "recurrent": 4}), ("none", {"layer.weight": 1}),
                                                ("mingru", {"core.0.weight": 2})])
-def test_the_matrices_of_every_memory_are_split_at_its_gates(memory, fused):
+def test_the_matrices_of_every_memory_are_split_at_its_gates(memory, stacked):
     optimizers = make_session(config(policy={"memory": memory}, optimizer="muon")).learner.optimizers
-    assert {optimizers.names[whole]: len(matrices) for whole, matrices in optimizers.parts[1].fused} == fused
+    assert {optimizers.names[whole]: len(matrices) for whole, matrices in optimizers.parts[1].stacked} == stacked
 
 
 def test_a_run_whose_muon_stepped_the_encoder_goes_on(tmp_path):
