@@ -1,24 +1,14 @@
 """The page of all games, and a browser that visits it."""
 
-import fcntl
-
 import pytest
-from arcade_support import FOLDER
+from arcade_support import whole_page
 from browser import Watched, browser, serving
-
-import envs_c
-from envs_c.arcade import site
 
 
 @pytest.fixture(scope="module")
 def address():
     """The address of the whole page, compiled once for all processes of this session and later ones."""
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    with (FOLDER / "page.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        games = [envs_c.game(name) for name in envs_c.games()]
-        folder = site.make_site(FOLDER / "page", games, site.own_agents(games))
-    with serving(folder) as made:
+    with serving(whole_page()) as made:
         yield made
 
 

@@ -1,6 +1,5 @@
 """The console in WebAssembly: a cartridge of the user's own gives the same bits there as natively, and the page holds none."""
 
-import fcntl
 import hashlib
 import json
 from itertools import pairwise
@@ -8,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 import own_rom
 import pytest
-from arcade_support import FOLDER, needs_browser_tools, node
+from arcade_support import console, needs_browser_tools, node, whole_page
 from support import play_core
 
 import envs_c
@@ -27,12 +26,7 @@ OTHER = {"view": "pixels", "sticky": 0.25, "noop_max": 20, "time_limit": 50}
 @pytest.fixture(scope="module")
 def folder():
     """The console for browsers and its table."""
-    made = FOLDER / "console"
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    with (FOLDER / "console.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        console_page.build_console(made, ["atari_pong"])
-    return made
+    return console()
 
 
 def in_browser(folder, game, there: dict, count: int, steps: int, seed: int) -> tuple[str, bytes]:
@@ -136,8 +130,7 @@ def test_what_the_page_is_made_of_holds_no_part_of_a_cartridge(folder):
 @pytest.mark.slow
 def test_the_whole_page_holds_no_part_of_a_cartridge():
     pytest.importorskip("ale_py")
-    games = [envs_c.game(name) for name in envs_c.games()]
-    page = site.make_site(FOLDER / "page", games, site.own_agents(games))
+    page = whole_page()
     assert (page / "console" / console_page.WASM).exists()
     for path in page.rglob("*"):
         assert not path.is_file() or part_of_a_cartridge(path.read_bytes()) is None, path

@@ -6,7 +6,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from arcade_support import FOLDER, needs_browser_tools
+from arcade_support import needs_browser_tools, whole_page
 
 import envs_c
 from envs_c.__main__ import main
@@ -189,7 +189,5 @@ def test_the_next_free_port_is_taken_if_none_was_asked_for(tmp_path, monkeypatch
 @needs_browser_tools
 @pytest.mark.slow
 def test_the_whole_page_is_smaller_than_two_megabytes_and_has_an_agent_for_each_game():
-    games = [envs_c.game(name) for name in envs_c.games()]
-    agents = site.own_agents(games)
-    assert set(agents) == set(envs_c.games())
-    assert site.size(site.make_site(FOLDER / "page", games, agents)) < LARGEST
+    assert set(site.own_agents([envs_c.game(name) for name in envs_c.games()])) == set(envs_c.games())
+    assert site.size(whole_page()) < LARGEST
