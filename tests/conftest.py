@@ -42,6 +42,10 @@ def pytest_collection_finish(session):
     gc.enable()
 
 
+def pytest_unconfigure():
+    gc.unfreeze()  # the interpreter frees them at its end
+
+
 def pytest_runtest_setup(item):
     """Give each worker of pytest-xdist a core of its own, so that they share no core; tests marked `threads` get all."""
     if WORKER and CORES:

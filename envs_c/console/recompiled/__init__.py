@@ -4,11 +4,6 @@
 background, by another process of low priority, once it has been in use for DELAY seconds; the interpreter plays until then.
 The cache is that of games from other folders (envs_c/outside.py). Nothing compiled from a ROM is anywhere else.
 ENVS_C_RECOMPILE=0 leaves the cartridges to the interpreter. Without a C compiler they stay there too, and a warning says so.
-
-    translate.py    the processor's source, from Cython to C
-    follow.py       which bytes of the ROM are code
-    write.py        the C of a cartridge
-    prelude.h       the bus, in C
 """
 
 import atexit

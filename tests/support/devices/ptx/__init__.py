@@ -12,18 +12,6 @@ read of memory that was never written, or a barrier that not all threads reach.
 
 `EmulatedModule` (launch.py) stands in for `bridge.nvrtc.CudaModule`: the functions of the files cuda.py in trainer/kernels and
 CartPoleKernel run on it with CPU tensors.
-
-    compiler.py     NVRTC: CUDA source to PTX
-    parser.py       PTX text to entries, instructions and operands
-    kernel.py       Module and Kernel: decodes an entry's instructions, checks arguments, runs chunks of the grid
-    decoder.py      instructions and operands to functions of a frame
-    threads.py      threads, and a frame: the registers of the active ones
-    scheduler.py    lowest instruction first, barriers
-    memory.py       allocations; global, shared and local memory
-    races.py        accesses between barriers by thread
-    instructions/   the instructions by family
-    launch.py       launches with CPU tensors
-    faults.py       the errors
 """
 
 from ptx.faults import Fault, UnknownInstruction
