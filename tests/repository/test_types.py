@@ -86,7 +86,8 @@ def test_every_compiled_module_has_a_stub(source):
 
 
 def test_the_stubs_have_the_names_and_arguments_of_their_modules(tmp_path):
-    (tmp_path / "mypy.ini").write_text(CONFIG)
+    names_only = CONFIG.replace("[mypy-", "[mypy-numpy.*,gymnasium.*,")
+    (tmp_path / "mypy.ini").write_text(names_only)
     (tmp_path / "allowed").write_text(MADE_BY_CYTHON)
     result = run(sys.executable, "-m", "mypy.stubtest", "--concise", "--ignore-disjoint-bases", "--mypy-config-file",
                  tmp_path / "mypy.ini", "--allowlist", tmp_path / "allowed", "envs_c.catalog", *map(name_of, SOURCES))
