@@ -26,7 +26,7 @@ RUNS = {
     "accumulation, three graphs": {"accumulate": 4, "minibatch": 4, "num_envs": 8},
     "V-trace": {"vtrace": True},
     "priorities": {"priority_alpha": 0.6},
-    "Muon": {"optimizer": "muon"},
+    "Muon": {"optimizer": "muon", "lr_schedule": "linear", "total_steps": 96},  # the graph reads a falling rate
     "normalized": {"normalize_observations": True, "normalize_rewards": True, "num_batches": 2},
     "waiting for a signal": {"wait_for_signal": True, "num_batches": 2},
     "target_kl": {"target_kl": 1e-9, "epochs": 3},

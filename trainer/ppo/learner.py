@@ -30,7 +30,7 @@ class Learner:
     """Learns from the rollout in a storage: epochs of random minibatches of whole sequences.
 
     All work is queued on the learner's stream. If the stream captures, a minibatch is one graph: the gradients, their clipping
-    and Adam's step (Muon steps outside). At each replay it reads the sequences' numbers, their weights, the learning rate and
+    and the optimizers' steps. At each replay it reads the sequences' numbers, their weights, the learning rate and
     the entropy's weight from memory, counts for itself which minibatch it is, and writes its diagnostics to a table: nothing
     in an update waits for the device but the reading of the results. With several ranks a minibatch is two graphs, and the sum
     of the gradients over the ranks between them.
@@ -245,8 +245,6 @@ class Learner:
             self._learn_together(first, last)
         else:
             self._captured("a minibatch's update", lambda: self.minibatch(first, last), first, last)
-        if last:
-            self.optimizers.step(captured=False)
 
     def _learn_together(self, first: bool, last: bool):
         """Queue a minibatch whose gradients are summed over the ranks."""
@@ -273,7 +271,7 @@ class Learner:
         kernels.end_minibatch(self.diagnostics.sums, self.gradients.parameters if last else None, self.gradients.flat,
                               self.diagnostics.table, self.position, len(self.order), self.ppo.max_grad_norm)
         if last:
-            self.optimizers.step(captured=True)
+            self.optimizers.step()
 
     def _captured(self, name: str, work: Callable[[], None], *key: bool, exchanges: bool = False):
         """Queue work: as a graph, captured once for each `key`, if the stream captures.

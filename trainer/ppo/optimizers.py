@@ -35,15 +35,13 @@ def entropy_coef(ppo: PPOConfig, step: int) -> float:
 
 @dataclass(frozen=True)
 class Part:
-    """The optimizer of some parameters, and what it can do.
+    """The optimizer of some parameters. Its step can be a part of a captured graph.
 
-    captured: its step can be a part of a captured graph.
     averages: names of its tensors in the shape of each parameter.
     counts: it also has the number of its steps, `step` () float32.
     """
 
     torch: torch.optim.Optimizer
-    captured: bool
     averages: tuple[str, ...]
     counts: bool
 
@@ -59,6 +57,14 @@ class Part:
         """One step of the optimizer."""
         self.torch.step()
 
+    def set_rate(self, rate: float):
+        """Set the learning rate, in place if it is a tensor."""
+        for group in self.torch.param_groups:
+            if isinstance(group["lr"], torch.Tensor):
+                group["lr"].fill_(rate)
+            else:
+                group["lr"] = rate
+
     def state(self, parameter: torch.nn.Parameter) -> dict[str, torch.Tensor]:
         """Its tensors of one parameter by name; {} before the first gradient."""
         return self.torch.state.get(parameter, {})
@@ -72,10 +78,16 @@ class Part:
 class MatrixPart(Part):
     """An optimizer of matrices, such as Muon. A parameter of stacked ones, such as the gates of an LSTM, is several to it.
 
-    stacked: the parameters, and the matrices that lie one below the other in each: parameters that share its memory.
+    stacked: the parameters, and the matrices that lie one below the other in each: parameters that share its memory, or that of
+        its change.
+    changes: of each parameter, its change by a step of rate 1, which the step then adds with `rate`; empty if the optimizer
+        steps the parameters themselves. Torch's Muon takes its rate as a number, which a captured graph would repeat.
+    rate: () float32, the learning rate, if there are changes; another part sets it.
     """
 
     stacked: tuple[tuple[torch.nn.Parameter, list[torch.nn.Parameter]], ...]
+    changes: tuple[torch.Tensor, ...] = ()
+    rate: torch.Tensor | None = None
 
     def parameters(self) -> list[torch.nn.Parameter]:
         return [parameter for parameter, _ in self.stacked]
@@ -85,7 +97,16 @@ class MatrixPart(Part):
             grads = [None] * len(matrices) if parameter.grad is None else parameter.grad.chunk(len(matrices))
             for matrix, grad in zip(matrices, grads, strict=True):
                 matrix.grad = grad
+        for change in self.changes:
+            change.zero_()
         super().step()
+        with torch.no_grad():
+            for (parameter, _), change in zip(self.stacked, self.changes, strict=False):
+                parameter.addcmul_(change, self.rate)
+
+    def set_rate(self, rate: float):
+        if self.rate is None:
+            super().set_rate(rate)
 
     def state(self, parameter: torch.nn.Parameter) -> dict[str, torch.Tensor]:
         states = [self.torch.state.get(matrix, {}) for matrix in self._matrices(parameter)]
@@ -104,6 +125,7 @@ class Optimizers:
     """Adam for all parameters of a policy; or Adam for the rest and Muon for the hidden matrices, each gate by itself.
 
     Hidden are those between the weights that read observations and the heads.
+
     Raises SettingError if this torch has no Muon.
     """
 
@@ -112,27 +134,32 @@ class Optimizers:
         matrices = [] if ppo.optimizer == "adam" else hidden_matrices(policy)
         rest = [parameter for parameter in self.names if all(parameter is not matrix for matrix in matrices)]
         made = kernels.adam(rest, ppo.learning_rate, ppo.adam_eps, (ppo.adam_beta1, ppo.adam_beta2))
-        self.parts = [Part(made, captured=True, averages=("exp_avg", "exp_avg_sq"), counts=True)]
+        self.parts = [Part(made, averages=("exp_avg", "exp_avg_sq"), counts=True)]
         if matrices:
-            stacked = tuple(
-                (one, [torch.nn.Parameter(matrix) for matrix in one.detach().chunk(policy.stacked(self.names[one]))])
-                for one in matrices)
-            self.parts.append(MatrixPart(muon([matrix for _, parts in stacked for matrix in parts], ppo), captured=False,
-                                         averages=("momentum_buffer",), counts=False, stacked=stacked))
+            self.parts.append(self._matrix_part(policy, ppo, matrices, made.param_groups[0]["lr"]))
 
-    def step(self, *, captured: bool):
-        """Step those whose step can be captured, or the others."""
+    def _matrix_part(self, policy: Policy, ppo: PPOConfig, matrices: list[torch.nn.Parameter],
+                     rate: float | torch.Tensor) -> MatrixPart:
+        """Muon for these parameters. rate: Adam's, a tensor if a captured graph reads it."""
+        reads = isinstance(rate, torch.Tensor)
+        stepped = [torch.zeros_like(one) if reads else one.detach() for one in matrices]
+        stacked = tuple(
+            (one, [torch.nn.Parameter(matrix) for matrix in memory.detach().chunk(policy.stacked(self.names[one]))])
+            for one, memory in zip(matrices, stepped, strict=True))
+        made = muon([matrix for _, parts in stacked for matrix in parts], ppo, 1.0 if reads else ppo.learning_rate)
+        changes = tuple(one.detach() for one in stepped) if reads else ()
+        return MatrixPart(made, averages=("momentum_buffer",), counts=False, stacked=stacked, changes=changes,
+                          rate=rate if reads else None)
+
+    def step(self):
+        """One step of all optimizers."""
         for part in self.parts:
-            if part.captured == captured:
-                part.step()
+            part.step()
 
     def set_rate(self, rate: float):
         """Set the learning rate of all parameters, in place if it is a tensor."""
-        for group in (group for part in self.parts for group in part.torch.param_groups):
-            if isinstance(group["lr"], torch.Tensor):
-                group["lr"].fill_(rate)
-            else:
-                group["lr"] = rate
+        for part in self.parts:
+            part.set_rate(rate)
 
     def state(self) -> dict[str, torch.Tensor]:
         """The tensors of each parameter as PARAMETER.KEY. A parameter that never had a gradient has none."""
@@ -162,10 +189,10 @@ def hidden_matrices(policy: Policy) -> list[torch.nn.Parameter]:
     return [parameter for parameter in policy.parameters() if parameter.ndim == 2 and all(parameter is not one for one in ends)]
 
 
-def muon(matrices: list[torch.nn.Parameter], ppo: PPOConfig) -> torch.optim.Optimizer:
-    """torch's Muon. Raises SettingError if this torch has none."""
+def muon(matrices: list[torch.nn.Parameter], ppo: PPOConfig, rate: float) -> torch.optim.Optimizer:
+    """torch's Muon with a learning rate. Raises SettingError if this torch has none."""
     if not hasattr(torch.optim, "Muon"):
         raise SettingError("optimizer", f"must be 'adam' with torch {torch.__version__}, which has no Muon, not 'muon'; "
                                         "install torch 2.9 or newer for it")
-    return torch.optim.Muon(matrices, lr=ppo.learning_rate, momentum=ppo.muon_momentum, weight_decay=0.0,
+    return torch.optim.Muon(matrices, lr=rate, momentum=ppo.muon_momentum, weight_decay=0.0,
                             adjust_lr_fn="match_rms_adamw")
