@@ -35,7 +35,7 @@ class Costs:
     """Latencies in seconds and efficiencies, assumed for all devices.
 
     The orders of magnitude are those of published measurements: a kernel of an empty stream takes 2 to 3 us from launch to end,
-    a node of a graph 1 to 1.5 us, the launch of a graph about 5 us of the host, an operation of torch 5 us.
+    a node of a graph 1 to 1.5 us, an operation of torch 5 us of the host.
 
     A step of a sequence's kernel, besides its product, is estimated from its code for 128 units: 1,300 clocks for the functions
     of 2,048 units (10 of 16 a clock each), or 2,000 for the reads of the gates' gradients from shared memory, half of it beside
@@ -45,11 +45,11 @@ class Costs:
     node: float = 1.4e-6        # of a kernel in a graph, besides its work
     kernel: float = 2.5e-6      # of a kernel outside of graphs
     copy: float = 2.0e-6        # of a copy, besides its bytes
-    graph: float = 6e-6         # host: the launch of a graph
+    graph: float = 4.1e-6       # host: the launch of a graph, as measured on an H100's host
     operation: float = 5e-6     # host: an operation of torch outside of graphs
     sync: float = 4e-6          # host: a wait that has nothing to wait for
     turn: float = 0.4e-6        # host: what lies between two launches of a batch's steps without Python, as measured on a CPU
-    python: float = 12e-6       # host: the same with Python: games on the device, self-play, Gymnasium's environments
+    python: float = 3.9e-6      # host: the same with Python: games on the device, self-play, Gymnasium's environments
     memory: float = 0.8         # reached part of the memory's bandwidth
     products: float = 0.5       # reached part of the products' rate
     product: float = 2.5e-6     # the least time of a product: the way through one tile
