@@ -1,5 +1,7 @@
 """Rewards, lives and ends of games.toml beside ale-py: a game for each form, up to a frame in which it counts."""
 
+from itertools import islice
+
 import numpy as np
 import pytest
 
@@ -24,6 +26,20 @@ FORMS = {
     "points of one at most": ("ice_hockey", "sticky", 700),
     "an end in bit 7": ("tetris", "long", 700),
     "any number ends the game": ("hangman", "random", 1600),
+    "a count down through zero": ("enduro", "held", 2150),
+}
+# Games of thousands of frames, in which pictures of short frames differ
+LONG = {
+    "a byte that is added to the score later": ("krull", "held", 10_350),
+    "a score that counts one at most": ("freeway", "long", 5475),
+    "an end and a new game in one frame": ("qbert", "random", 7392),
+}
+# Bytes that are changed while a game runs, [address, value]; some of them end it
+CHANGES = {
+    "double_dunk": [(246, 36), (247, 36), (246, 35)],
+    "enduro": [(175, 255), (227, 0), (128, 1)],
+    "freeway": [(130, 0), (150, 1), (233, 40)],
+    "private_eye": [(194, 40), (255, 0), (197, 0)],
 }
 
 
@@ -36,6 +52,29 @@ def in_the_first_mode(name: str, way: str, frames: int) -> dict:
 @pytest.mark.parametrize("form", FORMS)
 def test_rewards_lives_and_ends_are_those_of_ale(form):
     assert in_the_first_mode(*FORMS[form])["first"] == {}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("form", LONG)
+def test_rewards_lives_and_ends_of_long_games_are_those_of_ale(form):
+    assert set(in_the_first_mode(*LONG[form])["first"]) <= {"picture"}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_an_end_of_a_long_game_is_in_the_bytes_of_its_row(name):
+    ale, ends, over = ale_of(name), 0, [cartridges.condition(tests) for tests in cartridges.table()[name]["over"]]
+    for k, action in enumerate(islice(actions(Trial("held", 0, 0, 0, True), 0), 750)):
+        if k >= 690:
+            state = ale.cloneState()
+            address, value = CHANGES[name][k % 3]
+            ale.setRAM(address - 128, value)
+            ale.act(Action(action))
+            ram, ends = ale.getRAM(), ends + ale.game_over()
+            here = any(all(ram[at - 128] in values for at, values, _ in tests) for tests in over)
+            assert ale.game_over() == here, (k, address, value)
+            ale.restoreState(state)
+        ale.act(Action(action))
+    assert 0 < ends < 60
 
 
 def test_an_end_depends_on_the_byte_before_the_frame():
