@@ -13,12 +13,17 @@ from envs_c.console.riot cimport riot_end_frame
 from envs_c.console.state cimport LINE, NO_VSYNC, Console, Cpu, Play, Rom
 
 
+cdef enum:
+    NTSC_LAST_LINE = 290
+
+
 cdef inline void power_on(Console* m, const Rom* rom) noexcept nogil:
-    """A console that was never on before."""
+    """A console that was never on before: until it is turned off and on, a PAL cartridge's frames end where NTSC's do."""
     memset(m, 0, sizeof(Console))
     memcpy(m.ram, POWER_ON_RAM, 128)
     m.cartridge = rom.key
     power_on_again(m, rom, POWER_ON_TIMERS[0])
+    m.last_line = NTSC_LAST_LINE
 
 
 cdef inline void power_on_again(Console* m, const Rom* rom, int timer) noexcept nogil:
