@@ -87,6 +87,14 @@ def test_modes_whose_byte_has_another_number_start_as_under_ale(name, mode):
     assert play(name, Trial("held", 60, mode, 0, False))["first"] == {}
 
 
+def test_a_pal_cartridge_that_counts_frames_from_power_on_starts_as_under_ale():
+    assert play("space_war", Trial("held", 60, 16, 0, False))["first"] == {}
+
+
+def test_a_game_that_counts_frames_of_its_start_starts_as_under_ale():
+    assert in_the_first_mode("video_cube", "random", 60)["first"] == {}
+
+
 def test_a_mode_that_begins_with_its_end_plays_no_frame():
     ours, ale = Console(cartridges.cartridge("atari:demon_attack"), mode=3), ale_of("demon_attack", 3, 0)
     before = ours.ram.copy()
