@@ -35,7 +35,7 @@ dev: venv ## the same, and install what tests, linters and pages need
 venv: # if .venv is missing, is of another Python, or was interrupted before it had pip
 	@$(PYTHON) -c '' 2>/dev/null || { echo "insertcoin: no Python runs as '$(PYTHON)': install Python 3.11 or newer, \
 	or name one, as in 'PYTHON=python3.12 make setup'" >&2; exit 1; }
-	@$(PYTHON) tools/doctor.py python
+	@$(PYTHON) tools/doctor.py python system
 	@[ -x $(BIN)/pip ] && [ "$$($(BIN)/python -c '$(IDENTITY)' 2>/dev/null)" = "$$($(PYTHON) -c '$(IDENTITY)')" ] || { \
 	$(PYTHON) tools/doctor.py && $(PYTHON) tools/install.py venv; }
 

@@ -17,7 +17,7 @@ Environment variables select the build. If one of them, the compiler or the CPU 
 Each combination has its own folder under build/: switching between two of them compiles nothing twice.
 """
 
-import fcntl
+import contextlib
 import filecmp
 import hashlib
 import importlib.util
@@ -43,6 +43,11 @@ try:
 except ImportError as error:
     sys.exit(f"insertcoin: the build needs {error.name}: `make setup` installs it, or `pip install setuptools cython`")
 
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None
+
 ROOT = Path(__file__).resolve().parent
 ROOTS = ("envs_c", "trainer")
 HEADERS = {"envs_c.asynchronous": "envs_c/engine", "trainer.kernels": "trainer/kernels/shared"}  # more folders of headers
@@ -50,6 +55,7 @@ SANITIZERS = ("address", "undefined", "thread")
 DEBUG = os.environ.get("DEBUG", "")
 SANITIZE = os.environ.get("SANITIZE", "")
 WHEEL = "bdist_wheel" in sys.argv
+WINDOWS = sys.platform == "win32"
 NO_BUILD = "editable_wheel" in sys.argv and os.environ.get("NO_BUILD") == "1"
 ABI3 = WHEEL and not sysconfig.get_config_var("Py_GIL_DISABLED")  # no stable ABI without the GIL
 REPEATED = ("envs_c.games", "trainer.kernels")  # packages that a wheel holds for each level, in folders of its name
@@ -81,7 +87,10 @@ def variant_flags() -> tuple[list[str], list[str]]:
     if WHEEL and os.environ.get("MARCH"):
         raise doctor.Missing(f"MARCH must be unset for a wheel, which runs on every CPU, not {os.environ['MARCH']}: "
                              "`pip install -e .` builds for one CPU")
-    compile_flags, link_flags = ["-pthread", *([] if WHEEL else flags.cpu_flags()), *flags.debug_flags()], ["-pthread"]
+    if WINDOWS and SANITIZE:
+        raise doctor.Missing(f"SANITIZE must be empty on Windows, not {SANITIZE}")
+    link_flags = [] if WINDOWS else ["-pthread"]
+    compile_flags = [*link_flags, *([] if WHEEL else flags.cpu_flags()), *flags.debug_flags()]
     if SANITIZE:
         sanitizer = f"-fsanitize={SANITIZE}" + (",float-cast-overflow" if SANITIZE == "undefined" else "")
         compile_flags += [sanitizer, "-O1", "-g", "-fno-omit-frame-pointer"]
@@ -110,13 +119,14 @@ def extensions() -> list[Extension]:
             folders += [folder for package, folder in HEADERS.items() if name.startswith(package)]
             engine = name == "envs_c.engine.engine"
             for level in LEVELS if WHEEL and name.startswith(REPEATED) else LEVELS[:1]:
+                compile_args = (own_flags[root] + (threaded if engine else []) + LINES + compile_flags
+                                + (wheel_flags(level) if WHEEL else []))
                 made.append(Extension(
                     name_at(name, level),
                     [str(source)],
                     depends=sorted(str(header) for folder in folders for header in Path(folder).glob("*.h")),
                     include_dirs=folders,
-                    extra_compile_args=(own_flags[root] + (threaded if engine else []) + LINES + compile_flags
-                                        + (wheel_flags(level) if WHEEL else [])),
+                    extra_compile_args=flags.for_clang_cl(compile_args) if WINDOWS else compile_args,
                     extra_link_args=link_flags + (linked if engine else []),
                     py_limited_api=ABI3,
                 ))
@@ -145,8 +155,11 @@ def level_of(name: str) -> str:
 def openmp_library() -> Path | None:
     """The OpenMP library for a wheel: the compiler's, or torch's if only that one runs on old systems.
 
-    Both are GCC's libgomp; a new compiler's needs a newer glibc than the wheel's other modules. None on a Mac without libomp.
+    Both are GCC's libgomp; a new compiler's needs a newer glibc than the wheel's other modules. None on a Mac without libomp,
+    and on Windows.
     """
+    if WINDOWS:
+        return None
     if sys.platform == "darwin":
         return next((path for prefix in doctor.libomp_prefixes() if (path := Path(prefix, "lib", openmp.NAME)).exists()), None)
     command = [*doctor.compiler(), f"-print-file-name={openmp.NAME}"]
@@ -189,7 +202,8 @@ class BuildExtensions(build_ext):
         """Build; a second build of the same tree waits for the first."""
         Path("build").mkdir(exist_ok=True)
         with Path("build", "setup.lock").open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+            if fcntl is not None:
+                fcntl.flock(lock, fcntl.LOCK_EX)
             super().run()
 
     def build_extensions(self):
@@ -207,6 +221,8 @@ class BuildExtensions(build_ext):
         except CompileError as error:  # Cython has printed the file and the line
             sys.exit(f"insertcoin: Cython cannot compile {error}")
         everything, folder = self.extensions, self.build_temp
+        if WINDOWS:
+            self.take_clang_cl()
         for level in LEVELS:
             sources = {name_at(extension.name, level): extension.sources for extension in compiled
                        if level == LEVELS[0] or extension.name.startswith(REPEATED)}
@@ -220,6 +236,14 @@ class BuildExtensions(build_ext):
         if WHEEL:
             self.copy_packages()
             self.copy_runtime()
+
+    def take_clang_cl(self):
+        """Compile with clang-cl, with the headers and the linker of Microsoft's compiler."""
+        if not self.compiler.initialized:
+            self.compiler.initialize(self.plat_name)
+        self.compiler.cc = doctor.compiler()[0]
+        with contextlib.suppress(ValueError):
+            self.compiler.compile_options.remove("/GL")  # Microsoft's optimizer at link time
 
     def copy_packages(self):
         """Copy the __init__.py of each package beside its modules at the higher levels."""
@@ -254,7 +278,7 @@ class BuildExtensions(build_ext):
 def main():
     """Check the machine, then run setuptools."""
     os.chdir(ROOT)
-    if doctor.report():
+    if doctor.report([name for name in doctor.CHECKS if not (WINDOWS and name == "system")]):
         sys.exit(1)
     try:
         ext_modules = [] if NO_BUILD else extensions()

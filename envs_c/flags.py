@@ -48,6 +48,11 @@ def cpu_flags() -> list[str]:
     return [f"-mcpu={march}" if apple else f"-march={march}"] if march else []
 
 
+def for_clang_cl(given: list[str]) -> list[str]:
+    """The same flags for clang-cl, which takes those of clang behind /clang: and the options of Microsoft's compiler."""
+    return [f"/clang:{flag}" for flag in given]
+
+
 def debug_flags() -> list[str]:
     """The additional flags under DEBUG=1."""
     return DEBUG_FLAGS if is_debug() else []

@@ -39,7 +39,8 @@ def _after_fork():
     _loading = threading.Lock()
 
 
-os.register_at_fork(after_in_child=_after_fork)
+if hasattr(os, "register_at_fork"):  # not on Windows
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 def load(path, texts: dict[str, bytes] | None = None) -> Game:

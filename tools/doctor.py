@@ -32,15 +32,19 @@ class Missing(Exception):
     """Something that the set-up needs is missing; the message is the line to print."""
 
 
-def check_python(version=None, system=None):
-    """Raise Missing if Python is older than 3.11 or the operating system is neither Linux nor macOS."""
+def check_python(version=None):
+    """Raise Missing if Python is older than 3.11."""
     version = tuple(sys.version_info if version is None else version)[:3]
-    system = sys.platform if system is None else system
     if version < OLDEST_PYTHON:
         raise Missing(
             "Python %s is too old, 3.11 or newer is needed: install one and name it, as in "
             "`PYTHON=python3.12 make setup`" % ".".join(str(part) for part in version)
         )
+
+
+def check_system(system=None):
+    """Raise Missing if the operating system is neither Linux nor macOS. setup.py leaves this check out on Windows."""
+    system = sys.platform if system is None else system
     if not system.startswith(("linux", "darwin")):
         raise Missing("%s is not supported, Linux and macOS are: on Windows use WSL" % system)
 
@@ -81,6 +85,8 @@ def check_headers(folders=None):
 def check_openmp():
     """Raise Missing if the C compiler cannot build a program that uses OpenMP; on macOS print a note."""
     compile_flags, link_flags = openmp_flags()
+    if sys.platform == "win32":
+        return
     if not compile_flags:
         sys.stderr.write(
             "insertcoin: note: no OpenMP library, so games and the trainer's kernels will use one thread; for more: "
@@ -95,6 +101,7 @@ def check_openmp():
 
 CHECKS = {
     "python": check_python,
+    "system": check_system,
     "venv": check_venv,
     "compiler": check_compiler,
     "headers": check_headers,
@@ -105,8 +112,12 @@ CHECKS = {
 def compiler():
     """The C compiler's command as a list: $CC, else the compiler that built Python, else gcc, cc or clang.
 
-    Raises Missing if none of them is on PATH.
+    On Windows it is clang-cl. Raises Missing if none of them is on PATH.
     """
+    if sys.platform == "win32":
+        if not shutil.which("clang-cl"):
+            raise Missing("clang-cl is not on PATH: install LLVM, and the C++ build tools of Visual Studio")
+        return ["clang-cl"]
     chosen = os.environ.get("CC")
     candidates = [chosen] if chosen else [sysconfig.get_config_var("CC") or "cc", "gcc", "cc", "clang"]
     for candidate in candidates:
@@ -121,11 +132,15 @@ def compiler():
 
 
 def openmp_flags():
-    """The C compiler's flags for OpenMP: a list for compiling, one for linking the engine. Both empty on a Mac without libomp.
+    """The C compiler's flags for OpenMP: a list for compiling, one for linking the engine.
+
+    Both are empty on a Mac without libomp, and on Windows.
 
     The trainer's kernels are not linked: they take the runtime that torch has loaded. On a Mac the engine is not linked either:
     envs_c/engine/openmp.py loads a runtime before it.
     """
+    if sys.platform == "win32":
+        return [], []
     if sys.platform != "darwin":
         return ["-fopenmp"], ["-fopenmp"]
     # Apple's clang supports OpenMP but comes without its runtime library.

@@ -19,13 +19,15 @@ import doctor
 ROOT = Path(__file__).resolve().parent.parent
 LIBRARIES = {"address": "libasan.so", "undefined": "libubsan.so", "thread": "libtsan.so"}
 OPTIONS = {
-    # Python does not free everything before it exits; memory that is freed but kept would look like a leak to the fuzzer
-    "ASAN_OPTIONS": "detect_leaks=0:quarantine_size_mb=64",
+    # Python does not free everything before it exits; memory that is freed but kept would look like a leak to the fuzzer; what
+    # does not fit is a MemoryError, as without the sanitizer
+    "ASAN_OPTIONS": "detect_leaks=0:quarantine_size_mb=64:allocator_may_return_null=1",
     "UBSAN_OPTIONS": "print_stacktrace=1",
     "TSAN_OPTIONS": f"suppressions={ROOT / 'tools' / 'thread_sanitizer.txt'}",
     "PYTHONMALLOC": "malloc",  # overruns inside Python's own arenas would not be found
 }
-NOT_COPIED = (".git", ".venv", "build", "runs", "dist", "*.so", "*.egg-info", "__pycache__")
+NOT_COPIED = ("*.so", "*.egg-info", "__pycache__")
+NOT_COPIED_OF_ROOT = (".git", ".venv", "build", "runs", "dist")  # trainer/runs is code
 OTHER_TESTS = re.compile(
     r"^\s*(import|from) (torch|trainer|bridge|benchmarks(?!\.cartridges)|setup_support|reference_pages)\b", re.MULTILINE)
 
@@ -40,8 +42,8 @@ def main(sanitizer: str, arguments: list[str]) -> int:
     build = [sys.executable, "setup.py", "-q", "build_ext", "--inplace"]
     if subprocess.run(build, cwd=tree, env=environment, check=False).returncode:
         return 1
-    if sanitizer != "undefined":  # the other two must be loaded before all other libraries
-        environment["LD_PRELOAD"] = library(LIBRARIES[sanitizer])
+    if sanitizer != "undefined":  # the other two must be loaded before all other libraries, and look there for C++ exceptions
+        environment["LD_PRELOAD"] = f"{library(LIBRARIES[sanitizer])}:{library('libstdc++.so.6')}"
     if arguments[:1] == ["crafted"]:
         return run_tool("crafted_states", tree, environment, arguments[1:])
     if arguments[:1] == ["fuzz"]:
@@ -73,7 +75,12 @@ def copy_sources(tree: Path) -> None:
         for entry in tree.iterdir():
             if entry.name != "build":
                 shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
-    shutil.copytree(ROOT, tree, ignore=shutil.ignore_patterns(*NOT_COPIED), dirs_exist_ok=True)
+    everywhere, of_root = shutil.ignore_patterns(*NOT_COPIED), shutil.ignore_patterns(*NOT_COPIED_OF_ROOT)
+
+    def ignored(folder: str, names: list[str]) -> set[str]:
+        return everywhere(folder, names) | (of_root(folder, names) if Path(folder) == ROOT else set())
+
+    shutil.copytree(ROOT, tree, ignore=ignored, dirs_exist_ok=True)
 
 
 def library(name: str) -> str:

@@ -10,15 +10,20 @@
  * Threads start with the first items, block all signals, know nothing of Python, and end with the crew. In a child process after
  * a fork they do not exist: the first call there starts new ones (crew_enter).
  *
- * POSIX threads.
+ * POSIX threads; on Windows those of windows_threads.h.
  */
 
 #ifndef ENVS_C_CREW_H
 #define ENVS_C_CREW_H
 
+#include <stdlib.h>
+
+#ifdef _WIN32
+#include "windows_threads.h"
+#else
 #include <pthread.h>
 #include <signal.h>
-#include <stdlib.h>
+#endif
 
 #ifdef OLD_GLIBC
 #include "old_glibc.h"
@@ -126,12 +131,16 @@ static inline void crew_enter(Crew *c, int generation) {
 
 /* Start the missing threads. Fewer start if the system allows no more. */
 static inline void crew_start(Crew *c) {
-    sigset_t all, before;
     if (c->started == c->most) return;
+#ifndef _WIN32
+    sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
+#endif
     while (c->started < c->most && !pthread_create(&c->threads[c->started], NULL, crew_member, c)) c->started++;
+#ifndef _WIN32
     pthread_sigmask(SIG_SETMASK, &before, NULL);
+#endif
 }
 
 /* Give items to the threads: `count` of them, none of which is with the crew. */

@@ -35,7 +35,8 @@ def _after_fork():
     generation += 1
 
 
-os.register_at_fork(after_in_child=_after_fork)
+if hasattr(os, "register_at_fork"):  # not on Windows
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 cdef bint enter(Mark* mark, Mark* others) noexcept nogil:

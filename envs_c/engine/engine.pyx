@@ -17,6 +17,7 @@ from envs_c.engine import checks, openmp
 from envs_c.engine.busy import busy_message
 from envs_c.engine.state import restored
 from envs_c.errors import Busy, Closed, ContractError, InvalidArgument, NotReset
+from envs_c.engine.aligned cimport free_aligned, new_aligned
 from envs_c.engine.busy cimport Mark, enter as try_to_enter, generation, leave
 from envs_c.engine.team cimport (
     TEAM_MOST, Call, Team, omp_get_max_threads, order_after, order_before, team_begin, team_end, team_is_used,
@@ -29,14 +30,11 @@ from envs_c.rng cimport rng_seed
 from envs_c.views import VIEWS
 
 
-cdef extern from "stdlib.h" nogil:
-    void* aligned_alloc(size_t alignment, size_t size)
-
-
 cdef bint LOST = openmp.LOST
 
 
-os.register_at_fork(before=lambda: team_leave_process())
+if hasattr(os, "register_at_fork"):  # not on Windows
+    os.register_at_fork(before=lambda: team_leave_process())
 
 
 ctypedef struct Job:
@@ -121,7 +119,7 @@ cdef class Engine:
         if (self.io.life_loss != GOES_ON or self.io.frame_skip_span > 1 or self.io.paint != NULL
                 or self.picture_shape is not None or self.lives is not None and self.autoreset == "same_step"):
             self.io.special = special_rows
-        self.states = <char*>aligned_alloc(64, self.num_envs * self.stride)
+        self.states = <char*>new_aligned(64, self.num_envs * self.stride)
         if self.states == NULL:
             raise memory.error("the system gives no more")
         memset(self.states, 0, self.num_envs * self.stride)
@@ -136,7 +134,7 @@ cdef class Engine:
             mark = self.mark.next
             self.mark.next = mark.next
             free(mark)
-        free(self.states)
+        free_aligned(self.states)
 
     def __reduce__(self):
         """A copy or a pickle is an engine of its own: made from the same arguments, then restored from a snapshot."""
@@ -191,7 +189,7 @@ cdef class Engine:
         if self.states != NULL:
             self.enter(&self.mark)
             self.closed = True
-            free(self.states)
+            free_aligned(self.states)
             self.states = NULL
             leave(&self.mark)
 

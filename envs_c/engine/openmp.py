@@ -34,25 +34,27 @@ def of_torch(paths: list[str] | None = None) -> Path | None:
 
 @functools.cache
 def load() -> ctypes.CDLL | None:
-    """Load the runtime, and return it. None if the linker is to choose it, or on a Mac without any."""
+    """Load the runtime, and return it. None if the linker is to choose it, on a Mac without any, and on Windows."""
     if sys.platform == "darwin":
         prefixes = [os.environ.get("LIBOMP_PREFIX", ""), *PREFIXES]
         places = [Path(__file__).with_name(NAME), *(Path(prefix, "lib", NAME) for prefix in prefixes if prefix)]
         path = of_torch() or next(filter(Path.exists, places), None)
         return path and ctypes.CDLL(str(path), ctypes.RTLD_GLOBAL)
-    path = None if by_name() else of_torch()
+    path = None if sys.platform == "win32" or by_name() else of_torch()
     return path and ctypes.CDLL(str(path), ctypes.RTLD_LOCAL if path.name == NAME else ctypes.RTLD_GLOBAL)
 
 
 def by_name() -> ctypes.CDLL | None:
     """The library of the name that the engine is linked with, if this process has loaded one."""
+    if sys.platform == "win32":  # games run with one thread
+        return None
     with contextlib.suppress(OSError):
         return ctypes.CDLL(NAME, os.RTLD_NOLOAD)
     return None
 
 
 def runtime() -> ctypes.CDLL | None:
-    """The runtime of this process, for calls of its functions, after the engine was imported. None on a Mac without any."""
+    """The runtime of this process, for calls of its functions, after the engine was imported. None if there is none."""
     return load() or by_name()
 
 

@@ -7,9 +7,6 @@ from envs_c.valid cimport between, finite_between
 cdef extern from "float.h":
     const double DBL_MAX
 
-cdef extern from "stdlib.h" nogil:
-    void* aligned_alloc(size_t alignment, size_t size)
-
 
 cdef enum:
     LONGEST = 2_000_000_000  # steps of an episode; int32 holds many more

@@ -9,15 +9,42 @@
  * - all calls for a time after the team took longer than one thread would have. That time grows with the loss, so the team's
  *   failures cost a small part of the whole. Now and then the loss of one call does not count: threads start and wake slowly
  *   (15 of them take more than half a millisecond), and a system interrupts them;
- * - a call now and then, to know what one thread needs.
+ * - a call now and then, to know what one thread needs;
+ * - all calls on Windows.
  */
 
 #ifndef ENVS_C_TEAM_H
 #define ENVS_C_TEAM_H
 
-#include <fcntl.h>
 #include <stdint.h>
 #include <time.h>
+
+#ifdef _WIN32
+
+typedef struct {
+    int unused;
+} Team;
+
+typedef Team Call;
+
+static inline int team_begin(Team *t, Call *call, double items) {
+    return (void)t, (void)call, (void)items, 0;
+}
+
+static inline void team_end(Team *t, const Call *call) {
+    (void)t, (void)call;
+}
+
+/* A clock's ns. */
+static inline int64_t team_now(void) {
+    struct timespec time;
+    timespec_get(&time, TIME_UTC);
+    return time.tv_sec * (int64_t)1000000000 + time.tv_nsec;
+}
+
+#else
+
+#include <fcntl.h>
 #include <unistd.h>
 
 #define TEAM_SMALL 10e3          /* ns: calls that take less with one thread run alone */
@@ -59,6 +86,10 @@ static inline int64_t team_clock(clockid_t clock) {
     struct timespec time;
     clock_gettime(clock, &time);
     return time.tv_sec * (int64_t)1000000000 + time.tv_nsec;
+}
+
+static inline int64_t team_now(void) {
+    return team_clock(CLOCK_MONOTONIC);
 }
 
 /* Compare the counters of a thread with those of the last comparison. */
@@ -146,6 +177,8 @@ static inline void team_end(Team *t, const Call *call) {
     team_note(t, call->items, (double)ns, call->whole, (double)now);
     __atomic_store_n(&t->busy, 0, __ATOMIC_RELEASE);
 }
+
+#endif
 
 /* OpenMP, or one thread if the module is compiled without it. */
 #ifdef _OPENMP

@@ -16,10 +16,7 @@ from envs_c.game cimport NEXT_STEP, STEP
 
 
 cdef extern from "team.h" nogil:
-    int64_t team_clock(int clock)
-
-cdef extern from "time.h" nogil:
-    const int CLOCK_MONOTONIC
+    int64_t team_now()
 
 
 ctypedef int (*begin_fn)(void* what, void* where) noexcept nogil
@@ -160,18 +157,18 @@ cdef class Turns:
         for place.turn in range(turns):
             for place.batch in range(self.size):
                 if waits[place.batch]:
-                    begin = team_clock(CLOCK_MONOTONIC)
+                    begin = team_now()
                     place.code = self.wait(self.calls[place.batch].event)
                     if place.code:
                         return WAIT
-                    ready = team_clock(CLOCK_MONOTONIC)
+                    ready = team_now()
                     ended = step_now(<Batch>self.calls[place.batch].batch)
                     if ended < 0:
                         return PLAY
                     if ended:
                         self.note(<Batch>self.calls[place.batch].batch, ended)
                     self.waited += 1e-9 * (ready - begin)
-                    self.stepped += 1e-9 * (team_clock(CLOCK_MONOTONIC) - ready)
+                    self.stepped += 1e-9 * (team_now() - ready)
                 place.code = self.launch(self.calls[place.batch].graph, self.calls[place.batch].stream)
                 if place.code:
                     return LAUNCH

@@ -7,7 +7,6 @@ Gymnasium interface and the bridge are built on these two classes.
 
 cimport cython
 from libc.stdint cimport int32_t, int64_t, uint8_t
-from libc.stdlib cimport free
 from libc.string cimport memcpy
 
 import numpy as np
@@ -17,7 +16,8 @@ from envs_c.engine.engine cimport Engine
 from envs_c.errors import CannotCopy, InvalidArgument, InvalidState, NotReset
 from envs_c.engine.busy cimport add_mark, drop_mark, leave
 from envs_c.game cimport DISABLED, OBSERVE, RESET, STEP, Head, Operation
-from envs_c.engine.restore cimport aligned_alloc, can_exist
+from envs_c.engine.aligned cimport free_aligned, new_aligned
+from envs_c.engine.restore cimport can_exist
 from envs_c.engine.state import close_state, open_state
 from envs_c.views import listed
 
@@ -267,7 +267,7 @@ cdef class VecEnv(Engine):
     cdef check_states(self, const unsigned char[::1] raw):
         """Raise InvalidState if one of the environments in a snapshot's memory is in a state that cannot exist."""
         cdef size_t k, stride = self.stride
-        cdef char* state = <char*>aligned_alloc(64, stride)  # an aligned copy of one environment
+        cdef char* state = <char*>new_aligned(64, stride)  # an aligned copy of one environment
         cdef bint exists = True
         if state == NULL:
             raise MemoryError(f"no memory for {stride} bytes")
@@ -276,7 +276,7 @@ cdef class VecEnv(Engine):
             exists = can_exist(state, self.game.state_size, &self.io, self.game.valid)
             if not exists:
                 break
-        free(state)
+        free_aligned(state)
         if not exists:
             raise InvalidState(f"environment {k} of this state is in none that {self.game.name} could have produced: use bytes "
                                "that get_state returned")

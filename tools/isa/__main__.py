@@ -6,12 +6,14 @@ Prints a line for each row. The status is 1 if a checksum differs or a row canno
 import argparse
 import shutil
 import sys
+from collections.abc import Callable
 
 from envs_c import flags, isa, machine
 from envs_c.bare import emit
-from tools.isa import bare, compile, debian
+from tools.isa import bare, compile, debian, windows
 
 DEBIAN = "apt-get install gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user"
+WINE = "apt-get install wine64 wine"
 
 
 def x86(level: str, games: list[str]) -> str:
@@ -49,10 +51,10 @@ def without_python(row: str, target: str, runner: list[str], games: list[str], r
     return f"{len(games)} games without Python: their {2 * len(games)} golden checksums hold"
 
 
-def windows(games: list[str]) -> str:
-    """The games without Python, by clang for Windows on x86-64; the programs under wine, in a folder of its own."""
-    wine = ["env", f"WINEPREFIX={bare.FOLDER / 'wine'}", "WINEDEBUG=-all", "wine"]
-    return without_python("windows", "x86_64-windows-gnu", wine, games, "apt-get install wine64 wine")
+def under_wine(play: Callable[[list[str]], str], games: list[str]) -> str:
+    """A row of windows.py."""
+    need("wine", remedy=WINE)
+    return play(games)
 
 
 def need(*programs: str, remedy: str = DEBIAN) -> None:
@@ -68,7 +70,9 @@ ROWS = {
     "aarch64": aarch64,
     "i386": lambda games: without_python("i386", "x86-linux-musl", ["qemu-i386"], games),
     "riscv64": lambda games: without_python("riscv64", "riscv64-linux-musl", ["qemu-riscv64"], games),
-    "windows": windows,
+    "windows": lambda games: without_python("windows", "x86_64-windows-gnu", windows.WINE, games, WINE),
+    "windows-python": lambda games: under_wine(windows.play_games, games),
+    "windows-kernels": lambda games: under_wine(windows.play_kernels, games),
 }
 
 

@@ -31,23 +31,24 @@ def script(path: Path, text: str) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("version", "system", "message"),
+    ("check", "value", "message"),
     [
-        ((3, 10, 13), "linux", ("3.10.13 is too old", "PYTHON=")),
-        ((2, 7, 18), "linux", ("2.7.18 is too old", "PYTHON=")),
-        ((3, 12, 0), "win32", ("win32 is not supported", "WSL")),
+        ("check_python", (3, 10, 13), ("3.10.13 is too old", "PYTHON=")),
+        ("check_python", (2, 7, 18), ("2.7.18 is too old", "PYTHON=")),
+        ("check_system", "win32", ("win32 is not supported", "WSL")),
     ],
 )
-def test_an_unsuitable_python_is_named(doctor, version, system, message):
+def test_an_unsuitable_python_or_system_is_named(doctor, check, value, message):
     with pytest.raises(doctor.Missing) as missing:
-        doctor.check_python(version, system)
+        getattr(doctor, check)(value)
     assert all(part in str(missing.value) for part in message)
 
 
 @pytest.mark.parametrize("version", [(3, 11, 0), (3, 12, 1), (3, 14, 0), (4, 0, 0)])
 @pytest.mark.parametrize("system", ["linux", "darwin"])
 def test_a_suitable_python_passes(doctor, version, system):
-    doctor.check_python(version, system)
+    doctor.check_python(version)
+    doctor.check_system(system)
 
 
 def test_the_check_itself_is_readable_by_an_old_python():

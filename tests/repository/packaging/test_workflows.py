@@ -81,10 +81,12 @@ def test_the_site_is_taken_from_the_folder_that_make_docs_names():
 
 
 @pytest.mark.parametrize(("name", "pythons"), [
-    ("tests/test", PYTHONS), ("tests/free-threaded", None), ("wheels/build", None), ("wheels/try", [*PYTHONS, "3.14t"])])
+    ("tests/test", PYTHONS), ("tests/free-threaded", None), ("wheels/build", None), ("wheels/try", [*PYTHONS, "3.14t"]),
+    ("wheels/try-windows", PYTHONS)])
 def test_every_system_and_every_python_is_in_the_matrix(name, pythons):
     matrix = JOBS[name]["strategy"]["matrix"]
-    assert matrix["system"] == SYSTEMS and matrix.get("python") == pythons
+    systems = None if name == "wheels/try-windows" else [*SYSTEMS, "windows-2025"] if name == "wheels/build" else SYSTEMS
+    assert matrix.get("system") == systems and matrix.get("python") == pythons
     assert JOBS[name]["strategy"]["fail-fast"] is False
 
 
@@ -97,8 +99,9 @@ def test_a_job_waits_only_for_jobs_of_its_flow():
     ("linux", "x86_64", ["cp311-manylinux_x86_64", "cp314t-manylinux_x86_64"]),
     ("linux", "aarch64", ["cp311-manylinux_aarch64", "cp314t-manylinux_aarch64"]),
     ("macos", "arm64", ["cp311-macosx_arm64", "cp314t-macosx_arm64"]),
+    ("windows", "AMD64", ["cp311-win_amd64"]),
 ])
-def test_cibuildwheel_builds_a_wheel_by_the_stable_abi_and_one_without_the_gil(platform, machine, wheels):
+def test_cibuildwheel_builds_a_wheel_by_the_stable_abi_and_outside_windows_one_without_the_gil(platform, machine, wheels):
     pytest.importorskip("cibuildwheel")
     listed = subprocess.run([sys.executable, "-m", "cibuildwheel", "--platform", platform, "--archs", machine,
                              "--print-build-identifiers", str(ROOT)], capture_output=True, text=True, check=True)

@@ -22,7 +22,8 @@ from trainer.policy.load import load_policy
 from trainer.runs import checkpoint, trust
 
 VERBS = {"eval": "eval {} --episodes 2", "record": "record {} --episodes 2", "play": "play {} --terminal --episodes 1",
-         "play --human": "play {} --human --episodes 1", "export": "export {} --format safetensors", "resume": "--resume {}"}
+         "play --human": "play {} --human --episodes 1", "export": "export {} --format safetensors", "resume": "--resume {}",
+         "arcade": "arcade --run {} --out page"}
 # All verbs read a run's names in one place: eval and resume try each kind of code, the others a game and a part of the policy.
 CASES = [(verb, kind) for verb in VERBS for kind in NAMES if verb == "resume" or kind not in OF_TRAININGS and (
     verb == "eval" or kind in ("file", "encoder"))]
@@ -33,6 +34,13 @@ def test_no_verb_runs_the_code_of_a_run_and_one_line_says_how_to_allow_it(crafte
     name = name_code(Path("runs/one"), kind)
     error = refused(capsys, VERBS[verb].format("runs/one"))
     assert "wants to run code that no training of yours has used" in error and name in error and "--trust-code" in error
+    assert ran() == []
+
+
+@pytest.mark.parametrize("kind", NAMES)
+def test_init_from_takes_weights_and_runs_no_code(crafted, capsys, kind):
+    name_code(Path("runs/one"), kind)
+    main(f"cartpole {CODE} --init-from runs/one --run-dir runs/new".split())
     assert ran() == []
 
 
