@@ -1,9 +1,10 @@
 """The games as GPU programs, without a GPU: `python -m benchmarks.device_games`.
 
 For each game: whether its PTX, run by the emulator of tests/support, equals the CPU's engine bit for bit in features and in
-pictures, with snapshots exchanged after half of the steps; and what NVIDIA's assembler ptxas makes of the kernel `step`:
-registers, and bytes of stack and of spills, of a thread, the largest of all architectures. A second table has the trainer's
-own kernels. Results are kept in --json as they come, and computed again only if the game or a compiler has changed.
+pictures, with snapshots exchanged after half of the steps; and what NVIDIA's assembler ptxas makes of the kernels `step` and
+`draw`: registers, and bytes of stack and of spills, of a thread, the largest of both and of all architectures. A second table
+has the trainer's own kernels. Results are kept in --json as they come, and computed again only if the game or a compiler has
+changed.
 
 It needs the extra cuda, gcc for tables and pictures, and for games' registers ptxas: of CUDA, or `pip install --no-deps
 nvidia-cuda-nvcc`.

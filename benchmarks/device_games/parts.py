@@ -13,6 +13,7 @@ from trainer.kernels.checks import sources
 
 SUPPORT = Path(__file__).resolve().parents[2] / "tests" / "support"
 STEPS = {"features": (3, 8), "pixels": (1, 1)}  # environments, steps
+KERNELS = ("step", "draw")  # whose registers and stack count: a step, and with pictures its picture
 BF16 = 80  # the first architecture of the kernels that multiply bfloat16
 
 Found = dict[str, Any]
@@ -33,10 +34,11 @@ def equal(name: str, view: str) -> Found:
 
 
 def assemble(name: str, view: str, architectures: tuple[str, ...], ptxas: str) -> Found:
-    """Assemble the kernels of a game. Returns "used", the `Usage` of `step`, or "refused", the first error."""
+    """Assemble the kernels of a game. Returns "used", the largest `Usage` of KERNELS, or "refused", the first error."""
     ptx = compiler.ptx(envs_c.game(name), pixels=view == "pixels")
     try:
-        return {"used": assembler.most([assembler.assembled(ptx, arch, ptxas)["step"] for arch in architectures])}
+        found = [assembler.assembled(ptx, arch, ptxas) for arch in architectures]
+        return {"used": assembler.most([used[kernel] for used in found for kernel in KERNELS if kernel in used])}
     except RuntimeError as error:
         return {"refused": str(error)}
 

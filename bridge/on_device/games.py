@@ -1,4 +1,5 @@
-"""Any game on the GPU, compiled from its one source (envs_c/bare/device.py): a thread for each environment.
+"""Any game on the GPU, compiled from its one source (envs_c/bare/device.py): a thread for each environment, and a block of
+threads for each picture.
 
 The states lie in the device's memory with the bytes of the CPU's engine, so snapshots go from one to the other.
 """
@@ -23,6 +24,7 @@ from envs_c.game import Game
 AUTORESET = ("next_step", "same_step", "disabled")
 GOES_ON, FLAGGED, ENDS = range(3)  # LifeLoss of envs_c/io.pxd
 VIEWS = {"features": False, "pixels": True}
+PAINTERS = 128  # threads that make a picture
 
 
 class GameModule(CudaModule):
@@ -94,6 +96,7 @@ class DeviceGame:
         self._totals = torch.zeros(2, self.num_envs, dtype=torch.int64, device=self.device)  # episodes, and their steps
         self._options = self._from_host(np.array([*env.options.values(), 0.0]))
         self._backdrop, self._sums, self._edges = self._prepare(game, pixels)
+        self._kept = self._zeros(torch.uint8, (1 + same_step) * env.stride) if pixels else None  # what `draw` paints
         self._numbers = self._settings()
         self._started = False
 
@@ -161,8 +164,11 @@ class DeviceGame:
     def _launch(self, name: str, actions, selected, observation, reward, terminated, truncated, action_mask):
         self.module.launch(name, self.num_envs, self.states, actions, selected, observation, reward, terminated, truncated,
                            action_mask, self.final_observation, self.final_action_mask, self.ended, self.ended_return,
-                           self.ended_length, self.lives, self.final_lives, self._totals, self._options, self._backdrop,
-                           self._sums, self._edges, *self._numbers, self.num_envs)
+                           self.ended_length, self.lives, self.final_lives, self._totals, self._options, self._kept,
+                           *self._numbers, self.num_envs)
+        if self._kept is not None:
+            self.module.launch("draw", self.num_envs * PAINTERS, self._kept, observation, self.final_observation,
+                               self._backdrop, self._sums, self._edges, self.num_envs, block=PAINTERS)
 
     def _check(self, observation, reward, terminated, truncated, action_mask):
         dtype = getattr(torch, str(self.observation_dtype))

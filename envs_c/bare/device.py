@@ -37,6 +37,7 @@ UNIT = """\
 #include "{name}.h"
 #pragma clang attribute pop
 #define DEVICE_PIXELS {pixels}
+#define DEVICE_SMALL {small}
 #define BARE_CELL_X {cell_x}
 #define BARE_CELL_Y {cell_y}
 #ifdef BARE_lives
@@ -89,7 +90,7 @@ def write_unit(game, pixels: bool, folder: Path) -> None:
     """Write unit.c, and all that it includes but device.h, to an empty folder."""
     emit.emit(game, folder)
     width, height = game.screen
-    unit = UNIT.format(name=game.name, pixels=int(pixels), cell_x=width // math.gcd(width, SMALL),
+    unit = UNIT.format(name=game.name, pixels=int(pixels), small=SMALL, cell_x=width // math.gcd(width, SMALL),
                        cell_y=height // math.gcd(height, SMALL))
     (folder / "unit.c").write_text(unit, encoding="utf-8")
 
