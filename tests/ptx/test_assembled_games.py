@@ -13,10 +13,10 @@ SHORT, PTXAS, VIEWS = device_games.SHORT, assembler.find_ptxas(), ("features", "
 # Of the kernels `step` and `draw`, in features and in pictures: at most this many registers, and bytes of stack, of a thread.
 BOUNDS = {"asterix": (64, 16, 80, 14240), "asteroids": (64, 928, 128, 688), "breakout": (56, 16, 64, 112),
           "cartpole": (64, 16, 72, 112), "enduro": (96, 496, 255, 15392), "freeway": (64, 16, 80, 14240),
-          "g2048": (64, 32, 64, 112), "go": (128, 544, 160, 29440), "pacman": (64, 2432, 80, 28480),
-          "platformer": (96, 16, 96, 29248), "pong": (48, 16, 80, 28480), "seaquest": (72, 16, 96, 42816),
-          "snake": (56, 16, 64, 28480), "space_invaders": (72, 16, 136, 28864), "tetris": (56, 16, 64, 28672),
-          "tmaze": (40, 16, 64, 28480)}
+          "g2048": (64, 32, 64, 112), "go": (128, 544, 128, 1104), "pacman": (64, 2432, 80, 112),
+          "platformer": (96, 16, 96, 896), "pong": (48, 16, 72, 112), "seaquest": (72, 16, 96, 14480),
+          "snake": (56, 16, 64, 112), "space_invaders": (72, 16, 128, 528), "tetris": (56, 16, 64, 352),
+          "tmaze": (40, 16, 64, 112)}
 
 zig = pytest.mark.skipif(importlib.util.find_spec("ziglang") is None, reason="zig compiles the games")
 ptxas = pytest.mark.skipif(PTXAS is None, reason="ptxas, of CUDA, is not here")
