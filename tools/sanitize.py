@@ -23,7 +23,8 @@ OPTIONS = {
     # does not fit is a MemoryError, as without the sanitizer
     "ASAN_OPTIONS": "detect_leaks=0:quarantine_size_mb=64:allocator_may_return_null=1",
     "UBSAN_OPTIONS": "print_stacktrace=1",
-    "TSAN_OPTIONS": f"suppressions={ROOT / 'tools' / 'thread_sanitizer.txt'}",
+    # A child that starts threads after a fork is what some tests are about
+    "TSAN_OPTIONS": f"die_after_fork=0:suppressions={ROOT / 'tools' / 'thread_sanitizer.txt'}",
     "PYTHONMALLOC": "malloc",  # overruns inside Python's own arenas would not be found
 }
 NOT_COPIED = ("*.so", "*.egg-info", "__pycache__")

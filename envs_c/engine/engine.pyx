@@ -50,8 +50,8 @@ ctypedef struct Job:
 
 
 cdef void do_chunk(Job* j, int k) noexcept nogil:
+    order_after(&j.begun)  # before the first look at the job
     cdef int start = j.lo + k * j.size
-    order_after(&j.begun)
     j.chunk(j.states, j.io, start, min(start + j.size, j.hi))
     order_before(&j.done)
 
