@@ -169,14 +169,15 @@ class CudaStream:
         self._event.record(self._cupy)
 
     def wait(self) -> None:
-        """Wait for the stream's event. Raises the error of any work before it.
+        """Wait for the stream's event. Raises the error of any work before it. Any thread may call it."""
+        self.enter()
+        self._event.synchronize()
 
-        Any thread may call it. A new thread's current device is GPU 0, and a wait would make a context there.
-        """
+    def enter(self) -> None:
+        """Make this GPU the calling thread's current device. A new thread has GPU 0, and a wait would make a context there."""
         if getattr(_threads, "gpu", None) != self.device.index:
             runtime.setDevice(self.device.index)
             _threads.gpu = self.device.index
-        self._event.synchronize()
 
     def wait_for_caller(self) -> None:
         """Make this stream wait for the work on torch's current stream."""
@@ -192,12 +193,13 @@ class Replay:
 
     direct: it is launched as it is. A graph that draws random numbers of torch is launched by torch, which tells it before
         each launch where the numbers begin; the first launch, always torch's, shows whether it does.
-    address: of the cudaGraphExec_t.
+    address: of the cudaGraphExec_t; 0 if it is not known, and torch launches the graph.
     """
 
     def __init__(self, graph: torch.cuda.CUDAGraph, stream: CudaStream) -> None:
         self._graph, self._stream = graph, stream
-        self.address, self.direct, self._launched = int(graph.raw_cuda_graph_exec()), False, False
+        known = getattr(graph, "raw_cuda_graph_exec", None)  # an older torch has none
+        self.address, self.direct, self._launched = int(known()) if known else 0, False, False
 
     def __call__(self) -> None:
         if self.direct:
@@ -211,4 +213,4 @@ class Replay:
         numbers = torch.cuda.default_generators[self._stream.device.index]
         before = numbers.get_offset()
         self._stream.run(self._graph.replay)
-        self._launched, self.direct = True, numbers.get_offset() == before
+        self._launched, self.direct = True, self.address != 0 and numbers.get_offset() == before

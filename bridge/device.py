@@ -66,6 +66,9 @@ class HostStream:
         """Return the C functions that do the same as `replay`, `mark` and `wait`, or None if there are none."""
         return None
 
+    def enter(self) -> None:
+        """Make the stream's device the calling thread's, which `driver_calls` need."""
+
     def mark(self) -> None:
         """Record the current end of the stream for `wait`."""
 

@@ -163,6 +163,7 @@ class Pipeline:
     def _run(self, turns: Turns, count: int, works: Sequence[Work]) -> int:
         """Do up to `count` turns of every batch; returns how many were done."""
         before, self._must_step = self._must_step, [True] * len(self.batches)
+        self.streams[0].enter()
         ended = turns.run(count, before)
         self.copy_seconds += turns.waited
         self.env_seconds += turns.stepped

@@ -73,11 +73,12 @@ def test_an_error_of_captured_work_is_raised_and_leaves_stream_and_pools_as_befo
     assert torch.cuda.current_stream().cuda_stream == 0 and not double.pools
 
 
-def test_another_thread_waits_for_the_second_gpu_without_a_context_on_the_first():
+@pytest.mark.parametrize("call", ["wait", "enter"])
+def test_another_thread_waits_for_the_second_gpu_without_a_context_on_the_first(call):
     with installed(gpus=2) as machine, ThreadPoolExecutor(1) as threads:
         stream = open_device("cuda:1").stream()
         stream.mark()
-        threads.submit(stream.wait).result()
+        threads.submit(getattr(stream, call)).result()
         assert threads.submit(lambda: machine.gpu).result() == 1
 
 

@@ -40,6 +40,19 @@ def test_turns_that_need_python_have_it(double, settings):
     assert rollout_calls(double, trained(config(**settings), 2))["launch"] == 0
 
 
+def test_graphs_of_a_torch_that_does_not_tell_their_address_are_launched_by_torch(double, monkeypatch):
+    monkeypatch.delattr(torch.cuda.CUDAGraph, "raw_cuda_graph_exec")
+    made = trained(config(num_batches=2))
+    require_same(contents(made), contents(trained(config("cpu", num_batches=2))))
+    assert rollout_calls(double, made)["launch"] == 0
+
+
+def test_the_thread_of_the_turns_has_their_gpu(double, monkeypatch):
+    made, entered = trained(config()), []
+    monkeypatch.setattr(type(made.pipeline.streams[0]), "enter", lambda stream: entered.append(stream))
+    assert rollout_calls(double, made)["launch"] == 4 and entered[0] is made.pipeline.streams[0]
+
+
 def test_a_trace_has_every_turn(double):
     made = trained(config())
     with recording():
