@@ -44,6 +44,17 @@ def page_locked(size: int) -> npt.NDArray[np.uint8]:
     return array
 
 
+class UnifiedAddress:
+    """Page-locked memory by CUDA's array interface: in the unified address space kernels have the host's address for it."""
+
+    def __init__(self, host_bytes: npt.NDArray[np.uint8]) -> None:
+        self._host_bytes = host_bytes  # a tensor made of this object keeps it
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        return {"shape": self._host_bytes.shape, "typestr": "|u1", "data": (self._host_bytes.ctypes.data, False), "version": 3}
+
+
 class CudaDevice:
     """One GPU."""
 
@@ -66,6 +77,10 @@ class CudaDevice:
             return torch.zeros(host_bytes.size, dtype=torch.uint8, device=self.torch_device)
         except torch.OutOfMemoryError as error:
             raise DeviceError(f"the GPU has no {host_bytes.size:,} bytes left: use fewer environments (num_envs)") from error
+
+    def shared_bytes(self, host_bytes: npt.NDArray[np.uint8]) -> torch.Tensor:
+        """Return page-locked memory as a tensor of this GPU, (size,) uint8. Its kernels use the memory over the bus."""
+        return torch.as_tensor(UnifiedAddress(host_bytes), device=self.torch_device)
 
     def stream(self, *, high_priority: bool = False) -> "CudaStream":
         """Make a new stream. With high_priority, its kernels run before waiting kernels of other streams."""

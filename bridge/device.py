@@ -37,6 +37,10 @@ class HostDevice:
         """Return memory of the device for a copy of `host_bytes`: (size,) uint8. On the CPU it is the same memory."""
         return torch.from_numpy(host_bytes)
 
+    def shared_bytes(self, host_bytes: npt.NDArray[np.uint8]) -> torch.Tensor | None:
+        """Return `host_bytes` as a tensor of the device, (size,) uint8; None if its work cannot use the host's memory."""
+        return torch.from_numpy(host_bytes)
+
     def stream(self, *, high_priority: bool = False) -> "HostStream":
         """Make a new stream. With high_priority, a GPU runs its work before waiting work of other streams."""
         return HostStream()

@@ -10,8 +10,8 @@ The loop is `pipeline.turns(horizon, work)`, which needs no Python between the t
 
 Each batch has a slab and a stream. A turn waits for the actions of the batch's last turn and steps its games with them. Then it
 queues on the batch's stream: the copy of the slab to the device, `work` (which reads the slab's tensors and fills
-slab.actions), and the copy of the actions to the host. It does not wait for these: while the device works on one batch, the
-cores step the next one.
+slab.actions), and the copy of the actions to the host, unless they are written there. It does not wait: while the device works
+on one batch, the cores step the next one.
 
 One slab a batch is enough. The games of a batch step only after its actions have arrived, and the actions come after the copy
 of the observations in the same stream. So the games never overwrite an observation while it is copied.
@@ -296,5 +296,5 @@ class _QueuedWork:
         check, batch, stream = self.pipeline.check, self.batch, self.stream
         check("copy to the device", batch, lambda: self.slab.upload(stream))
         check("work on the device", batch, lambda: stream.run(self.work))
-        if self.act:
+        if self.act and self.slab.copies_actions:
             check("copy of the actions", batch, lambda: self.slab.download(stream))

@@ -5,6 +5,11 @@
 
 The games write the host's parts in place. `upload` copies all of them at once, `download` copies the actions. On the CPU the
 device's memory is the host's memory, and both copies do nothing. uint8 observations travel as bytes.
+
+A GPU's kernel can write the actions into the host's page-locked memory itself (`shared_actions`), in place of the copy. On an
+H100 a kernel and the copy end after 8.9, 9.6 and 22 us with 512, 8,192 and 65,536 environments, the kernel alone after 7.5, 7.8
+and 12.5 us. Only if actions are one choice: then neighbouring threads write neighbouring words. Observations are copied: read
+over the bus, they take longer from 8,192 environments on.
 """
 
 from typing import TypeAlias
@@ -29,6 +34,8 @@ class Slab:
     action_mask_size: number of actions in the action mask; 0 for no mask.
     device: device (bridge.device); default: the CPU.
     actions: the kind of the actions; default: one choice.
+    shared_actions: the device's kernels write the actions into the host's memory, if they are one choice and the device can.
+        False if kernels read them, too.
 
     Attributes:
     host: NumPy arrays by name, B rows each: observation (B, *shape), reward, terminated, truncated (B,) float32, and
@@ -37,10 +44,11 @@ class Slab:
         action_mask (None without a mask).
     host_actions, actions: on the host and on the device: (B,) int32 for one choice, (B, M) int32 for several choices,
         (B, D) float32 for continuous actions.
+    copies_actions: False if both are the same memory.
     """
 
     def __init__(self, count: int, shape: tuple[int, ...], dtype: npt.DTypeLike, action_mask_size: int = 0,
-                 device: Device | None = None, actions: Actions | None = None) -> None:
+                 device: Device | None = None, actions: Actions | None = None, *, shared_actions: bool = True) -> None:
         device = device or HostDevice()
         parts: Parts = {"observation": ((count, *shape), dtype), "reward": ((count,), "float32"),
                  "terminated": ((count,), "float32"), "truncated": ((count,), "float32")}
@@ -58,7 +66,9 @@ class Slab:
         self.action_mask = self.on_device.get("action_mask")
         chosen, kind = ((count,), "int32") if actions is None else ((count, *actions.row), actions.row_dtype)
         self._host_action_bytes = device.host_bytes(4 * int(np.prod(chosen)))
-        self._device_action_bytes = device.device_bytes(self._host_action_bytes)
+        shared = device.shared_bytes(self._host_action_bytes) if shared_actions and len(chosen) == 1 else None
+        self.copies_actions = shared is None
+        self._device_action_bytes = device.device_bytes(self._host_action_bytes) if shared is None else shared
         self.host_actions = host_view(self._host_action_bytes, 0, chosen, kind)
         self.actions = device_view(self._device_action_bytes, 0, chosen, kind)
 
@@ -72,8 +82,9 @@ class Slab:
         stream.upload(self._device_bytes, self._host_bytes)
 
     def download(self, stream: Stream) -> None:
-        """Queue one copy of the actions to the host."""
-        stream.download(self._host_action_bytes, self._device_action_bytes)
+        """Queue one copy of the actions to the host, unless they are there already."""
+        if self.copies_actions:
+            stream.download(self._host_action_bytes, self._device_action_bytes)
 
     def contents(self) -> dict[str, torch.Tensor]:
         """Return copies of the host's parts by name, for a checkpoint."""

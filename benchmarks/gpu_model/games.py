@@ -45,7 +45,7 @@ def on_device(iteration: Iteration, bytes_a_step: float) -> Iteration:
     def step(operations: Sequence[Operation], size: float) -> tuple[Operation, ...]:
         games = replace(operations[0], kind="kernel", name="games", bytes=size * bytes_a_step, flops=0.0, direction="",
                         after=())
-        return games, *(replace(one, after=()) for one in operations if one.kind != "copy")
+        return games, *(replace(one, after=(), shared=0.0) for one in operations if one.kind != "copy")
     small, large = (step(one, size) for one, size in zip((iteration.step.small, iteration.step.large), iteration.step.sizes,
                                                           strict=True))
     return replace(iteration, step=Part(small, large, iteration.step.sizes))

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 TESTS = Path(__file__).resolve().parents[2] / "tests"
+NUMBERS = ("bytes", "flops", "rows", "shared")  # of an operation, which grow with the environments
 SMALL, LARGE = 4, 8  # environments of the two runs; a minibatch has half as many sequences
 
 
@@ -30,6 +31,7 @@ class Operation:
     steps: int = 0     # of a kernel for whole sequences: time steps, one after another
     rows: float = 0    # and sequences
     captured: bool = False  # it belongs to a graph
+    shared: float = 0  # of a kernel: bytes of page-locked memory, which go over the bus
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,7 @@ class Part:
 
         def line(one: float, other: float) -> float:
             return max(0.0, one + (other - one) * (size - first) / (second - first))
-        return [replace(one, **{name: line(getattr(one, name), getattr(other, name)) for name in ("bytes", "flops", "rows")})
+        return [replace(one, **{name: line(getattr(one, name), getattr(other, name)) for name in NUMBERS})
                 for one, other in zip(self.small, self.large, strict=True)]
 
 
@@ -117,5 +119,5 @@ def _plain(operations: Sequence) -> list[Operation]:
     places = {one.number: place for place, one in enumerate(operations)}
     return [Operation(one.kind, one.name, one.stream, one.bytes, one.flops, one.direction, one.block,
                       tuple(places[number] for number in one.after if number in places), one.steps, one.rows,
-                      one.graph is not None)
+                      one.graph is not None, one.shared)
             for one in operations]

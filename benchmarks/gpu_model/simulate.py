@@ -128,7 +128,7 @@ class Machine:
 
     def work(self, one: Operation) -> float:
         """Seconds of a kernel's work."""
-        moved = one.bytes / (self.device.bandwidth * self.costs.memory)
+        moved = max(one.bytes / (self.device.bandwidth * self.costs.memory), one.shared / self.device.bus)
         if not one.flops:
             return moved
         if one.steps:

@@ -29,7 +29,7 @@ class OnDevicePipeline:
         self.num_envs, self.num_actions = simulation.num_envs, simulation.num_actions
         self.batches = [BatchRange(0, 0, self.num_envs)]
         self.slabs = [Slab(self.num_envs, simulation.observation_shape, simulation.observation_dtype,
-                           simulation.action_mask_size, device)]
+                           simulation.action_mask_size, device, shared_actions=False)]
         self.streams = [device.stream(high_priority=True)]
         self.serial, self.graphs = serial, Graphs(graphs)
         self._must_step = False  # the actions of the last turn are not yet played

@@ -5,8 +5,10 @@ import pytest
 import torch
 from cuda_double import DeviceFault
 from device_runs import Two, config, trained
+from gymnasium import spaces
 
 from bridge import DeviceError, Slab, open_device
+from bridge.actions import actions_of
 from bridge.pipeline import Pipeline
 from trainer.ppo import learner
 from trainer.ppo.gradients import Gradients, flat_memory
@@ -51,7 +53,7 @@ PLANTED = {
     "the caller does not wait for the streams": (lambda patch: without_waits(patch, "make_caller_wait"), {}, UNORDERED),
     "the games do not wait for the actions": (games_that_do_not_wait, {}, f"{UNORDERED}a step of the environments"),
     "the host does not wait for its event": (lambda patch: without_waits(patch, "wait"), {"num_batches": 2},
-                                             f"{UNORDERED}a step of the environments .*, written by copy to host on stream"),
+                                             f"{UNORDERED}a step of the environments .*, written by sample_step on stream"),
     "Gymnasium's threads do not wait": (lambda patch: without_waits(patch, "wait"), {"game": "gym:Acrobot-v1"},
                                         "a step of the environments"),
     "serial": (lambda patch: without_waits(patch, "wait"), {"serial": True}, "a step of the environments"),
@@ -163,31 +165,58 @@ def test_memory_that_was_never_written_must_not_be_read(faulty):
 
 
 class Flight:
-    """A slab whose copy is in flight."""
+    """A slab whose copy is in flight, or whose actions a kernel writes (direction "kernel")."""
 
     def __init__(self, direction: str):
         self.stream = open_device("cuda").stream()
-        self.slab = Slab(4, (3,), "float32", device=open_device("cuda"))
+        self.slab = Slab(4, (3,), "float32", device=open_device("cuda"), shared_actions=direction == "kernel")
         self.stream.wait_for_caller()
-        self.slab.actions.fill_(7)
-        self.stream.wait_for_caller()
-        getattr(self.slab, direction)(self.stream)
+        self.stream.run(lambda: self.slab.actions.fill_(7))
+        if direction != "kernel":
+            getattr(self.slab, direction)(self.stream)
         self.stream.mark()
 
 
-@pytest.mark.parametrize("direction", ["upload", "download"])
-def test_page_locked_memory_must_not_be_written_during_a_copy(faulty, direction):
+@pytest.mark.parametrize("direction", ["upload", "download", "kernel"])
+def test_page_locked_memory_must_not_be_written_during_a_copy_or_a_kernel(faulty, direction):
     flight = Flight(direction)
     (flight.slab.host["reward"] if direction == "upload" else flight.slab.host_actions)[1] = 3
     with pytest.raises(DeviceFault, match="the host wrote to page-locked memory during a copy"):
         flight.stream.wait()
 
 
-def test_page_locked_memory_has_the_copied_bytes_only_after_a_wait(double):
-    flight = Flight("download")
+@pytest.mark.parametrize("direction", ["download", "kernel"])
+def test_page_locked_memory_has_the_device_s_bytes_only_after_a_wait(double, direction):
+    flight = Flight(direction)
     assert not np.array_equal(flight.slab.host_actions, [7] * 4)
     flight.stream.wait()
     assert np.array_equal(flight.slab.host_actions, [7] * 4)
+
+
+@pytest.mark.parametrize(("space", "copies"), [(spaces.Discrete(3), False), (spaces.MultiDiscrete([3, 2]), True),
+                                               (spaces.Box(-1, 1, (1,)), True)])
+def test_only_actions_of_one_choice_are_written_to_page_locked_memory_by_a_kernel(double, space, copies):
+    slab = Slab(4, (3,), "float32", device=open_device("cuda"), actions=actions_of(space))
+    assert slab.copies_actions is copies and (slab.actions.data_ptr() != slab.host_actions.ctypes.data) is copies
+
+
+def test_kernels_see_what_kernels_before_them_have_written_to_page_locked_memory(double):
+    flight = Flight("kernel")
+    flight.stream.run(lambda: flight.slab.actions.add_(1))
+    flight.stream.mark()
+    flight.stream.wait()
+    assert flight.slab.host_actions.tolist() == [8] * 4
+
+
+def test_two_streams_that_use_page_locked_memory_must_be_ordered(faulty):
+    flight, other = Flight("kernel"), open_device("cuda").stream()
+    with pytest.raises(DeviceFault, match=f"{UNORDERED}.* on stream 2 .*on stream 1"):
+        other.run(lambda: flight.slab.actions.add_(1))
+
+
+def test_memory_that_is_not_page_locked_cannot_be_used_by_kernels(double):
+    with pytest.raises(RuntimeError, match="not registered with any CUDA device"):
+        open_device("cuda").shared_bytes(np.zeros(64, np.uint8))
 
 
 @pytest.mark.parametrize("pinned", [True, False])

@@ -44,6 +44,7 @@ ROWS = [  # operations, costs, the time when all is done
     ([copy("to device", 1), copy("to host", 2)], {}, 1),
     ([copy("to device", 1), kernel(1)], {"copy": 2}, 4),
     ([copy("on device", 1)], {}, 2),                                  # read and written
+    ([replace(kernel(1), shared=3e9)], {}, 3),                        # a kernel whose bytes go over the bus
     ([kernel(flops=2e12)], {}, 2),
     ([kernel(flops=1e9)], {"product": 3}, 3),
     ([kernel(flops=2e12)], {"products": 0.5}, 4),
@@ -98,7 +99,9 @@ def recorded():
 def test_the_record_has_a_step_s_copies_and_grows_with_the_number_of_environments(recorded):
     def copied(size):
         return sum(one.bytes for one in recorded.step.at(size) if one.direction == "to device")
-    assert [one.direction for one in recorded.step.small if one.kind == "copy"] == ["to device", "to host"]
+    assert [one.direction for one in recorded.step.small if one.kind == "copy"] == ["to device"]
+    sample, = [one for one in recorded.step.at(1000) if one.name == "sample_step"]
+    assert sample.shared == 1000 * 4  # an int32 for each action
     assert copied(1000) == pytest.approx(1000 * (copied(5) - copied(4)) + copied(0), rel=1e-6)
     assert copied(1000) > 1000 * 4 * 4  # four float32 features
 

@@ -139,6 +139,18 @@ def test_host_buffers_are_page_locked():
         assert runtime.pointerGetAttributes(array.ctypes.data).type == runtime.memoryTypeHost
 
 
+def test_kernels_and_copies_write_page_locked_memory_without_a_copy_to_the_host():
+    device = open_device("cuda")
+    host = device.host_bytes(64)
+    shared = device.shared_bytes(host)
+    assert shared.data_ptr() == host.ctypes.data and shared.is_cuda
+    for write, expected in ((lambda: shared.fill_(7), 7), (lambda: shared.copy_(torch.full_like(shared, 9)), 9)):
+        write()
+        torch.cuda.synchronize()
+        assert (host == expected).all()
+    assert (shared + 1).tolist() == [10] * 64
+
+
 def test_too_much_memory_is_refused_in_a_sentence():
     device = open_device("cuda")
     with pytest.raises(DeviceError, match=r"page-locked memory.*num_envs"):

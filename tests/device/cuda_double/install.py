@@ -38,7 +38,10 @@ def installed(arch: str | None = None, gpus: int = 1, *, checked: bool = True, *
         if checked:
             patch.setattr("trainer.training.build.check_kernels", lambda *arguments, **options: None)
             patch.setattr("trainer.policy.load.check_kernels", lambda *arguments, **options: None)
-        with DeviceMode(machine):
+        mode, as_tensor = DeviceMode(machine), torch.as_tensor
+        patch.setattr(torch, "as_tensor", lambda data, **options: mode.shared(data) if hasattr(data, "__cuda_array_interface__")
+                      else as_tensor(data, **options))
+        with mode:
             yield machine
 
 

@@ -16,7 +16,6 @@ from sequence_on_cpu import SequencesOnCpu
 
 from bridge.on_device.games import GameModule
 from cuda_double.machine import Machine, Region, Work
-from cuda_double.memory import Memory
 from cuda_double.ordering import DeviceFault
 
 _SIGNATURE = re.compile(r"__global__\s+void\s+(?:__launch_bounds__\([^)]*\)\s+)?(\w+?)(_?##\w+)?\s*\(([^)]*)\)")
@@ -47,12 +46,13 @@ def compiled(module) -> CpuModule | SequencesOnCpu | GameOnCpu:
     return SequencesOnCpu() if module.path.name == "sequence.cu" else CpuModule(module)
 
 
-def emulate(memory: Memory, regions: list[Region], arch: str, module, name: str, grid, block, packed):
+def emulate(machine: Machine, regions: list[Region], arch: str, module, name: str, grid, block, packed):
     """Run a kernel of a module on the emulator. It may access only the allocations of the tensors that it was given."""
     from ptx import Memory as PtxMemory
     from ptx.launch import compiled as to_ptx
     known = PtxMemory()
-    for at in {region.allocation.offset: region.allocation for region in regions if region.allocation.bytes}.values():
+    for region in {id(region.allocation): region for region in regions if region.allocation.bytes}.values():
+        memory, at = machine.memory_of(region), region.allocation
         written = memory.written[at.offset: at.offset + at.bytes]
         known.add(memory.address + at.offset, memory.array(at.offset, at.bytes), written, at.asked)
     to_ptx(module.path, arch, tuple(module.headers)).kernel(name)(grid, block, packed, 0, known)
@@ -91,7 +91,7 @@ class Launcher:
                 if not emulated:
                     compiled(module).run(name, packed)
                 else:
-                    emulate(machine.device, [*reads, *writes], self.arch, module, name, grid, block, packed)
+                    emulate(machine, [*reads, *writes], self.arch, module, name, grid, block, packed)
             facts = {"grid": grid[0], "block": block[0], **recurrence(name, packed)}
             work = Work(name, run=run, reads=reads, writes=writes, facts=facts, partial=emulated)
             self.machine.queue(work, self.machine.streams[stream.ptr])

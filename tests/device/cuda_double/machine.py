@@ -172,23 +172,39 @@ class Machine:
                 for region in work.writes:
                     self._write(region, access, work)
                 if work.kind != "copy":
-                    work.facts["bytes"] = sum(region.bytes for region in (*work.reads, *work.writes))
+                    used = [*work.reads, *work.writes]
+                    work.facts["shared"] = sum(region.bytes for region in self._shared(used))
+                    work.facts["bytes"] = sum(region.bytes for region in used) - work.facts["shared"]
+                    for region in self._shared(used):
+                        self.transfers.show(region.allocation)
                 stream.after = {self.schedule.add(work.kind, work.name, stream.number, self.host.number, stream.after,
                                                   graph=graph, **work.facts)}
                 if work.run is not None:
                     work.run(self, access)
+                for region in self._shared(work.writes):
+                    self.transfers.hide(region.allocation, access)
 
     def _read(self, region: Region, access: Access):
-        span = self.device.span(region.tensor)
-        self.device.shadow.reads(span, access, str(region))
-        if not span.view(self.device.written).all():
+        memory = self.memory_of(region)
+        span = memory.span(region.tensor)
+        memory.shadow.reads(span, access, str(region))
+        if not span.view(memory.written).all():
             raise DeviceFault(f"{access.name} reads memory that was never written: {region}")
 
     def _write(self, region: Region, access: Access, work: Work):
-        span = self.device.span(region.tensor)
-        self.device.shadow.writes(span, access, str(region))
+        memory = self.memory_of(region)
+        span = memory.span(region.tensor)
+        memory.shadow.writes(span, access, str(region))
         if not work.partial:  # otherwise the emulator knows the bytes
-            span.view(self.device.written)[...] = True
+            span.view(memory.written)[...] = True
+
+    def memory_of(self, region: Region) -> Memory:
+        """The memory of a tensor: the device's, or page-locked memory, which kernels use over the bus."""
+        return self.pinned if self.pinned.holds(region.tensor.data_ptr()) else self.device
+
+    def _shared(self, regions: list[Region]) -> list[Region]:
+        """Those in page-locked memory."""
+        return [region for region in regions if self.memory_of(region) is self.pinned]
 
     @contextlib.contextmanager
     def noted(self) -> Iterator[None]:

@@ -19,7 +19,8 @@ class Operation:
     name: str        # of the aten operation, the kernel, or the call
     stream: int      # 0 is the default stream; -1 for a wait of the host
     thread: int      # the host's thread that queued it, from 0
-    bytes: int = 0   # of a copy: its size; of a kernel: the bytes that it reads and writes
+    bytes: int = 0   # of a copy: its size; of a kernel: the bytes of the device's memory that it reads and writes
+    shared: int = 0  # of a kernel: bytes of page-locked memory that it reads and writes over the bus
     flops: int = 0   # of a matrix product, a convolution or a kernel for whole sequences
     direction: str = ""              # of a copy: "to device", "to host" or "on device"
     pinned: bool = False             # the copy's host memory is page-locked
@@ -63,11 +64,15 @@ class Schedule:
 
 
 def counts(operations: list[Operation]) -> dict[str, int]:
-    """Numbers of operations by kind, and the bytes copied between host and device."""
+    """Numbers of operations by kind, and the bytes that go between host and device.
+
+    Bytes to the host are those of copies, and of kernels in page-locked memory.
+    """
     kinds = {f"{kind}{'es' if kind == 'launch' else 's'}" if kind != "copy" else "copies":
              sum(one.kind == kind for one in operations) for kind in KINDS}
     copied = {direction: sum(one.bytes for one in operations if one.direction == direction)
               for direction in ("to device", "to host")}
+    copied["to host"] += sum(one.shared for one in operations)
     return kinds | {f"bytes {direction}": size for direction, size in copied.items()}
 
 

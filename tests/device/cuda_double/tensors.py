@@ -5,12 +5,14 @@ device tensors is queued as one kernel, except for views, allocations and copies
 several kernels for one operation, such as a large sum.
 """
 
+from typing import NamedTuple
+
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_flatten, tree_leaves, tree_map, tree_unflatten
 
 from cuda_double.machine import Machine, Region, Work
-from cuda_double.memory import Owner
+from cuda_double.memory import Allocation, Owner
 from cuda_double.schema import Schema, is_allocation, schema_of, waits_for_device
 
 aten = torch.ops.aten
@@ -28,10 +30,10 @@ class DeviceTensor(torch.Tensor):
     is_meta = property(lambda self: False)
 
     @staticmethod
-    def __new__(cls, inner: torch.Tensor, owner: Owner, mode: "DeviceMode"):
+    def __new__(cls, inner: torch.Tensor, owner: "Owner | Shared", mode: "DeviceMode"):
         return torch.Tensor._make_wrapper_subclass(cls, inner.shape, strides=inner.stride(), dtype=inner.dtype, device="meta")
 
-    def __init__(self, inner: torch.Tensor, owner: Owner, mode: "DeviceMode"):
+    def __init__(self, inner: torch.Tensor, owner: "Owner | Shared", mode: "DeviceMode"):
         self.inner, self.owner, self.mode = inner, owner, mode
 
     def __repr__(self):
@@ -58,6 +60,13 @@ class DeviceTensor(torch.Tensor):
     def __torch_dispatch__(cls, operation, types, args=(), kwargs=None):
         mode = next(one.mode for one in tree_leaves((args, kwargs)) if isinstance(one, DeviceTensor))
         return mode.dispatch(operation, args, kwargs or {})
+
+
+class Shared(NamedTuple):
+    """In place of the owner of a tensor: its page-locked memory, which `data` keeps."""
+
+    allocation: Allocation
+    data: object
 
 
 class DeviceMode(TorchDispatchMode):
@@ -195,6 +204,15 @@ class DeviceMode(TorchDispatchMode):
                 raise torch.OutOfMemoryError(f"CUDA out of memory: {error}") from None
             inner = machine.device.tensor(owner.allocation.offset, like.shape, like.stride(), like.dtype)
         return DeviceTensor(inner, owner, self)
+
+    def shared(self, data) -> DeviceTensor:
+        """Page-locked memory as a device tensor, from CUDA's array interface: torch.as_tensor of such an object."""
+        (size,), (address, _) = (data.__cuda_array_interface__[name] for name in ("shape", "data"))
+        pinned = self.machine.pinned
+        if not pinned.holds(address):
+            raise RuntimeError("The specified pointer resides on host memory and is not registered with any CUDA device.")
+        inner = pinned.tensor(address - pinned.address, (size,), (1,), torch.uint8)
+        return DeviceTensor(inner, Shared(pinned.allocation(address), data), self)
 
     def _filled(self, like: torch.Tensor, asked: str) -> DeviceTensor:
         made = self.new(like, asked)

@@ -1,13 +1,15 @@
-"""Copies between page-locked memory and the device. The host must not touch the memory until it knows the copy's end.
+"""Page-locked memory in use by copies, and by kernels that write to it. The host must not touch it until it knows their end.
 
-A copy to the host delivers its bytes when the host waits for it; until then the memory holds POISON. A copy to the device
-remembers the bytes that it read. If the host wrote to the memory in between, a copy finds other bytes there at its end.
+A copy to the host delivers its bytes when the host waits for it; until then the memory holds POISON. So does a kernel, but
+kernels after it see what it has written. A copy to the device remembers the bytes that it read. If the host wrote to the memory
+in between, a copy or a kernel finds other bytes there at its end.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 
+from cuda_double.memory import Allocation
 from cuda_double.ordering import Access, DeviceFault, Span
 
 POISON = 0xA5
@@ -15,14 +17,14 @@ POISON = 0xA5
 
 @dataclass
 class Transfer:
-    """A copy that the host does not yet know to be finished. expected: the bytes of the host's memory until its end."""
+    """A copy or kernel of which the host does not know the end. expected: the bytes of the host's memory until then."""
 
     actor: int
     epoch: int
     name: str
     span: Span
     expected: np.ndarray
-    delivered: np.ndarray | None  # bytes of a copy to the host
+    delivered: np.ndarray | None  # bytes for the host
 
 
 class Transfers:
@@ -42,6 +44,19 @@ class Transfers:
             delivered, device[:] = None, host
         self.flying.append(Transfer(access.actor, access.epoch, access.name, span, host.copy(), delivered))
 
+    def hide(self, allocation: Allocation, access: Access):
+        """A kernel has written to page-locked memory."""
+        span = Span(allocation.offset, allocation.bytes)
+        host = span.view(self.machine.pinned.bytes.numpy())
+        delivered, host[:] = host.copy(), POISON
+        self.flying.append(Transfer(access.actor, access.epoch, access.name, span, host.copy(), delivered))
+
+    def show(self, allocation: Allocation):
+        """A kernel uses page-locked memory: it sees what kernels before it have written."""
+        for one in [one for one in self.flying if one.span.offset == allocation.offset and one.delivered is not None]:
+            one.span.view(self.machine.pinned.bytes.numpy())[:] = one.delivered
+            self.flying.remove(one)
+
     def finish(self, clock: np.ndarray):
         """End the copies that `clock` covers. Raises DeviceFault if the host has written to their memory."""
         over = [one for one in self.flying if one.epoch <= clock[one.actor]]
@@ -49,7 +64,7 @@ class Transfers:
         for one in over:
             host = one.span.view(self.machine.pinned.bytes.numpy())
             if not np.array_equal(host, one.expected):
-                raise DeviceFault(f"the host wrote to page-locked memory during a copy: {one.name}")
+                raise DeviceFault(f"the host wrote to page-locked memory during a copy or a kernel: {one.name}")
             if one.delivered is not None:
                 host[:] = one.delivered
 

@@ -36,6 +36,9 @@ class SlowDevice(HostDevice):
     def device_bytes(self, host_bytes: np.ndarray) -> torch.Tensor:
         return torch.from_numpy(host_bytes.copy())
 
+    def shared_bytes(self, host_bytes: np.ndarray) -> None:
+        """Its work cannot use the host's memory."""
+
     def stream(self, *, high_priority: bool = False) -> "SlowStream":
         self.streams.append(SlowStream(self, len(self.streams)))
         return self.streams[-1]
