@@ -1,8 +1,9 @@
 """Train every game with its preset and record a film: `python -m benchmarks.gallery [GAME ...]`.
 
-Runs `python -m trainer GAME` for one game after the other, then plays 100 episodes and records the best one. Writes
-docs/gallery/GAME.gif, and a table of the scores and of random play to benchmarks/results/presets.md. Games not named keep
-their rows in the table. Unknown options are passed to the trainer.
+Runs `python -m trainer GAME` for one game after the other, then plays 100 episodes and records the best one. Without sticky
+actions they start with up to 30 no-ops, if the game has a no-op. Writes docs/gallery/GAME.gif, and a table of the scores and of
+random play to benchmarks/results/presets.md. Games not named keep their rows in the table; "no-ops" says how they were played.
+Unknown options are passed to the trainer.
 """
 
 import json
@@ -17,6 +18,7 @@ import numpy as np
 import envs_c
 from benchmarks.common import check_games, head, new_parser, publish, score
 from trainer.config.games import GameName
+from trainer.config.no_ops import NO_OPS, with_no_ops
 from trainer.config.preset import preset
 from trainer.environments import make_env
 from trainer.log.text import markdown
@@ -57,7 +59,8 @@ def show(game: str, folder: Path, gif: Path, seconds: float) -> dict:
     """Evaluate and film one game's run. Returns its entry in presets.json."""
     last = json.loads((folder / "metrics.jsonl").read_text(encoding="utf-8").splitlines()[-1])
     policy, config = load_policy(checkpoint.latest(str(folder)), "cpu")
-    result = evaluate.play(policy, config.game, config.env, episodes=EPISODES, seed=config.run.seed, filmed=seconds)
+    env = with_no_ops(config.game, config.env, NO_OPS)
+    result = evaluate.play(policy, config.game, env, episodes=EPISODES, seed=config.run.seed, filmed=seconds)
     gif.parent.mkdir(parents=True, exist_ok=True)
     best = int(result.returns.argmax())
     print(film.write(result, best, gif, seconds, then=[i for i in range(EPISODES) if i != best]), flush=True)
@@ -69,7 +72,8 @@ def show(game: str, folder: Path, gif: Path, seconds: float) -> dict:
 def rows_of(scores: dict[str, dict]) -> list[list[str]]:
     """Format presets.json as rows of the table."""
     return [[game, f"{row['steps'] / 1e6:.1f}M", f"{row['minutes']:.1f}",
-             *(score(row[name]) for name in ("random", "mean", "standard_error", "min", "max")), row["made"]]
+             *(score(row[name]) for name in ("random", "mean", "standard_error", "min", "max")),
+             str(row.get("protocol", {}).get("noop_max") or 0), row["made"]]
             for game, row in sorted(scores.items())]
 
 
@@ -95,7 +99,7 @@ def main():
         options.out.mkdir(parents=True, exist_ok=True)
         kept.write_text(json.dumps(scores, indent=1, sort_keys=True) + "\n", encoding="utf-8")
         columns = ["game", "steps", "minutes", "random play", f"mean of {EPISODES} episodes", "standard error", "min", "max",
-                   "made"]
+                   "no-ops", "made"]
         publish(head("Scores of the presets") + "\n" + markdown(columns, rows_of(scores)), options.out / "presets.md")
 
 

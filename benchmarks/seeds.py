@@ -2,7 +2,7 @@
 
 The trainings are those of `python -m trainer bench`, whose folders are named here:
 
-    python -m trainer bench breakout pong --out FOLDER      # 10 seeds, without and with sticky actions
+    python -m trainer bench breakout pong --out FOLDER      # 10 seeds; without sticky actions up to 30 no-ops, and with them
     python -m benchmarks.seeds FOLDER --out benchmarks/results/seeds.md
 
 The page has means over the seeds with their intervals, interquartile means, minutes and steps, and the published scores of
@@ -34,15 +34,18 @@ from trainer.results.groups import about
 from trainer.runs.folder import CONFIG
 from trainer.runs.summary import Run, read_run
 
-COLUMNS = ["game", "reads", "sticky", "seeds", "steps", "minutes", "mean", "95% interval", "interquartile mean", "greedy, mean",
-           "human-normalized", "PPO", "DQN", "Rainbow"]
-OVER_GAMES = ["sticky", "games", "runs", "interquartile mean", "median", "mean"]
+COLUMNS = ["game", "reads", "sticky", "no-ops", "seeds", "steps", "minutes", "mean", "95% interval", "interquartile mean",
+           "greedy, mean", "human-normalized", "PPO", "DQN", "Rainbow"]
+OVER_GAMES = ["sticky", "no-ops", "games", "runs", "interquartile mean", "median", "mean"]
 ABOVE = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)  # human-normalized scores of the performance profile
 NOTES = f"""Raw scores to game over, actions sampled (and greedy in one column), {{episodes}} episodes of each training.
-"sticky" is the probability of a sticky action, in training and evaluation: 0.25 is the protocol to compare with. "reads" says
-what an agent observes, and whether its preset adds a bonus to the rewards of the training. Minutes are medians, with one thread
-and beside another training; they may be of several machines. Intervals are of the mean over the seeds, by Student's t. A bench
-has 10 seeds: rows with fewer are unfinished, and the same commands go on with them. "of" in the column of steps: the preset has
+"sticky" is the probability of a sticky action, in training and evaluation: 0.25 is the protocol to compare with. "no-ops" is
+the most frames of NOOP at the start of an episode, in training and evaluation too; without sticky actions and with 0 no-ops
+greedy episodes of many games are few different ones, in Breakout, whose ball waits to be served, also with no-ops. CartPole,
+2048, Go, Snake and T-maze have no NOOP. "reads" says what an
+agent observes, and whether its preset adds a bonus to the rewards of the training. Minutes are medians, with one thread and
+beside another training; they may be of several machines. Intervals are of the mean over the seeds, by Student's t. A bench has
+10 seeds: rows with fewer are unfinished, and the same commands go on with them. "of" in the column of steps: the preset has
 more steps than these trainings.
 
 Our agents read features; the published ones read pictures: PPO after 10M steps ({published.PPO_SOURCE}), DQN and Rainbow after
@@ -70,8 +73,8 @@ def finished(folders: Iterable[Path]) -> Iterator[Run]:
 
 
 def settings(config: dict[str, Any]) -> str:
-    """A checksum of what a preset sets: all that is not a default, but for sticky actions and the machine's threads."""
-    defaults, aside = Config(config["game"]).to_dict(), {*OF_THE_MACHINE, "sticky"}
+    """A checksum of what a preset sets: all that is not a default, but for sticky actions, no-ops and the machine's threads."""
+    defaults, aside = Config(config["game"]).to_dict(), {*OF_THE_MACHINE, "sticky", "noop_max"}
     own = {name: {key: value for key, value in config[name].items() if key not in aside and value != section.get(key)}
            for name, section in defaults.items() if isinstance(section, dict) and name != "run"}
     return f"{zlib.crc32(json.dumps(own, sort_keys=True).encode()):08x}"
@@ -80,33 +83,41 @@ def settings(config: dict[str, Any]) -> str:
 def facts(run: Run) -> dict[str, Any]:
     """What the page and its file need of a training."""
     scores = {one["protocol"]["actions"]: one["mean"] for one in run.evaluations}
-    return {"game": run.game.short, "sticky": run.config["env"]["sticky"], "seed": run.seed, "steps": run.step,
+    return {"game": run.game.short, "sticky": run.config["env"]["sticky"],
+            "noop_max": run.evaluations[0]["protocol"]["noop_max"] or 0, "seed": run.seed, "steps": run.step,
             "settings": settings(run.config), "minutes": round(run.seconds / 60, 2),
-            "options": run.config["env"].get("options") or {}, "scores": scores, "episodes": run.evaluations[0]["episodes"]}
+            "options": run.config["env"].get("options") or {}, "scores": scores, "episodes": run.evaluations[0]["episodes"],
+            "different": {one["protocol"]["actions"]: one["different_episodes"] for one in run.evaluations
+                          if "different_episodes" in one}}
+
+
+def protocol(one: dict[str, Any]) -> tuple[float, int]:
+    """The probability of a sticky action and the most no-ops of a training; earlier files have no number of no-ops, for 0."""
+    return one["sticky"], one.get("noop_max", 0)
 
 
 def with_published(trainings: list[dict[str, Any]], file: Path) -> list[dict[str, Any]]:
     """These trainings and those of a file that they do not replace. Says how many of it have other settings."""
     now = {one["game"]: one["settings"] for one in trainings}
-    done = {(one["game"], one["sticky"], one["seed"]) for one in trainings}
+    done = {(one["game"], protocol(one), one["seed"]) for one in trainings}
     others = [one for one in json.loads(file.read_text(encoding="utf-8"))
-              if (one["game"], one["sticky"], one["seed"]) not in done]
+              if (one["game"], protocol(one), one["seed"]) not in done]
     kept = [one for one in others if now.get(one["game"], one["settings"]) == one["settings"]]
     if len(kept) < len(others):
         print(f"{len(others) - len(kept)} trainings of {file} are left out: their games have other settings now")
-    return sorted(trainings + kept, key=lambda one: (one["game"], one["sticky"], one["seed"]))
+    return sorted(trainings + kept, key=lambda one: (one["game"], protocol(one), one["seed"]))
 
 
 def table(trainings: Iterable[dict[str, Any]]) -> list[list[str]]:
-    """A row for each game and probability of sticky actions."""
+    """A row for each game and protocol."""
     groups = defaultdict(list)
     for one in trainings:
-        groups[one["game"], one["sticky"]].append(one)
-    return [row(game, sticky, members) for (game, sticky), members in sorted(groups.items())]
+        groups[one["game"], protocol(one)].append(one)
+    return [row(game, used, members) for (game, used), members in sorted(groups.items())]
 
 
-def row(game: str, sticky: float, members: list[dict[str, Any]]) -> list[str]:
-    """The statistics over the seeds of one game."""
+def row(game: str, used: tuple[float, int], members: list[dict[str, Any]]) -> list[str]:
+    """The statistics over the seeds of one game. used: as by `protocol`."""
     facts_of = about(np.array([one["scores"]["sampled"] for one in members]))
     greedy = [one["scores"]["greedy"] for one in members if "greedy" in one["scores"]]
     between = " to ".join(map(score, facts_of["mean_interval"] or ()))
@@ -114,7 +125,7 @@ def row(game: str, sticky: float, members: list[dict[str, Any]]) -> list[str]:
     others = ["", "", "", ""] if cartridge is None else [
         f"{cartridge.normalized(facts_of['mean']):.2f}",
         *("" if one is None else score(one) for one in (cartridge.ppo, cartridge.dqn, cartridge.rainbow))]
-    return [game, reads(game), f"{sticky:g}", str(len(members)), steps_of(game, members),
+    return [game, reads(game), *(f"{part:g}" for part in used), str(len(members)), steps_of(game, members),
             f"{np.median([one['minutes'] for one in members]):.1f}", score(facts_of["mean"]), between, score(facts_of["iqm"]),
             score(np.mean(greedy)) if greedy else "", *others]
 
@@ -130,21 +141,22 @@ def reads(game: str) -> str:
 
 
 def over_games(trainings: Iterable[dict[str, Any]]) -> tuple[list[list[str]], list[list[str]]]:
-    """Rows of OVER_GAMES, and of the performance profile, for each probability of sticky actions with two games or more."""
+    """Rows of OVER_GAMES, and of the performance profile, for each protocol with two games or more."""
     found = defaultdict(lambda: defaultdict(list))
     for one in trainings:
         cartridge = published.published(one["game"], one["options"])
         if cartridge is not None:
-            found[one["sticky"]][one["game"]].append(cartridge.normalized(one["scores"]["sampled"]))
+            found[protocol(one)][one["game"]].append(cartridge.normalized(one["scores"]["sampled"]))
     totals, profiles = [], []
-    for sticky, games in sorted(found.items()):
+    for used, games in sorted(found.items()):
         scores = [np.array(runs) for runs in games.values()]
         if len(scores) < 2:
             continue
         parts = [f"{statistic(scores):.2f}{_between(statistics.interval(statistic, scores))}"
                  for statistic in (statistics.iqm, statistics.median, statistics.mean)]
-        totals.append([f"{sticky:g}", str(len(scores)), str(sum(map(len, scores))), *parts])
-        profiles.append([f"{sticky:g}", *(f"{part:.0%}" for part in statistics.profile(scores, np.array(ABOVE)))])
+        named = [f"{part:g}" for part in used]
+        totals.append([*named, str(len(scores)), str(sum(map(len, scores))), *parts])
+        profiles.append([*named, *(f"{part:.0%}" for part in statistics.profile(scores, np.array(ABOVE)))])
     return totals, profiles
 
 
@@ -155,12 +167,23 @@ def _between(interval: list[float] | None) -> str:
 def page(trainings: list[dict[str, Any]]) -> str:
     """The whole page."""
     episodes = ", ".join(str(each) for each in sorted({one["episodes"] for one in trainings}))
-    text = f"{head('Seeds')}\n{NOTES.format(episodes=episodes)}\n{markdown(COLUMNS, table(trainings))}"
+    text = f"{head('Seeds')}\n{NOTES.format(episodes=episodes)}{different(trainings)}\n{markdown(COLUMNS, table(trainings))}"
     totals, profiles = over_games(trainings)
     if totals:
-        above = ["sticky", *(f"above {score:g}" for score in ABOVE)]
+        above = ["sticky", "no-ops", *(f"above {score:g}" for score in ABOVE)]
         text += f"{OVER_NOTES}\n{markdown(OVER_GAMES, totals)}\n{markdown(above, profiles)}"
     return text
+
+
+def different(trainings: list[dict[str, Any]]) -> str:
+    """A line for each protocol and kind of actions: how many episodes of a training differ. Earlier files do not have this."""
+    found = defaultdict(list)
+    for one in trainings:
+        for actions, count in one.get("different", {}).items():
+            found[protocol(one), actions].append(count)
+    lines = [f"- sticky {sticky:g}, no-ops {most}, {actions} actions: {min(counts)} to {max(counts)}"
+             for ((sticky, most), actions), counts in sorted(found.items())]
+    return "\n".join(["", "Different episodes of a training, the fewest and the most:", "", *lines, ""]) if lines else ""
 
 
 def steps_of(game: str, members: list[dict[str, Any]]) -> str:

@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGES = ROOT / "docs" / "games"
 PRESETS = ROOT / "benchmarks" / "results" / "presets.json"
 SEEDS = PRESETS.with_name("seeds.json")
-PROTOCOL = 0.25  # the probability of a sticky action whose scores stand in the index: that of published comparisons
+PROTOCOL = 0.25, 0  # the probability of a sticky action and the no-ops whose scores stand in the index
 TABLE = re.compile(r" +.*\S {3,}\S|    ")  # an indented line with columns three or more spaces apart
 ITEM = re.compile(r"^ +(-|\d+\.) ", re.MULTILINE)  # of a list
 LISTED_ACTIONS = 18  # a game with more actions names only the first and the last
@@ -48,16 +48,16 @@ def pages() -> dict[str, str]:
         "README.md": index(games, shown)}
 
 
-def seeds_of(name: str) -> dict[float, list[dict]]:
-    """The trainings of a game in seeds.json, by the probability of sticky actions."""
+def seeds_of(name: str) -> dict[tuple[float, int], list[dict]]:
+    """The trainings of a game in seeds.json, by the probability of sticky actions and the most no-ops at an episode's start."""
     found = {}
     for one in json.loads(SEEDS.read_text(encoding="utf-8")):
         if one["game"] == name:
-            found.setdefault(one["sticky"], []).append(one)
+            found.setdefault((one["sticky"], one.get("noop_max", 0)), []).append(one)
     return found
 
 
-def page(game, score: dict | None, trainings: dict[float, list[dict]]) -> str:
+def page(game, score: dict | None, trainings: dict[tuple[float, int], list[dict]]) -> str:
     """The page of one game.
 
     score: of the agent in the film, its entry in presets.json; None before `python -m benchmarks.gallery NAME` has run.
@@ -145,9 +145,9 @@ def options(game) -> str:
     return "\n".join(["| option | default | range | meaning |", "| --- | --- | --- | --- |", *rows])
 
 
-def reached(game, score: dict | None, trainings: dict[float, list[dict]]) -> str:
+def reached(game, score: dict | None, trainings: dict[tuple[float, int], list[dict]]) -> str:
     """The scores of many seeds, and of the agent in the film."""
-    lines = [over_seeds(sticky, trainings[sticky]) for sticky in sorted(trainings, reverse=True)]
+    lines = [over_seeds(kind(game, *used), trainings[used]) for used in sorted(trainings, reverse=True)]
     if lines:
         lines.insert(0, f"Mean scores of `insertcoin {game.name}` with [its preset](../../trainer/presets/{game.name}.toml), "
                         "sampled actions, with the 95% interval of the mean over the seeds by Student's t:\n")
@@ -155,19 +155,28 @@ def reached(game, score: dict | None, trainings: dict[float, list[dict]]) -> str
     if score is None:
         return "\n".join([*lines, f"No film yet: `python -m benchmarks.gallery {game.name}` trains an agent and films it."])
     mean, low, high, random = (number(score[key]) for key in ("mean", "min", "max", "random"))
-    shown = (f"The agent in the film is seed 1 without sticky actions ({score['made']}): a mean score of {mean} in "
+    played = kind(game, 0, score.get("protocol", {}).get("noop_max") or 0)
+    shown = (f"The agent in the film is seed 1, {played} ({score['made']}): a mean score of {mean} in "
              f"{score['episodes']} episodes, from {low} to {high}. Random play scores {random}.")
     return "\n".join([*lines, shown])
 
 
-def over_seeds(sticky: float, trainings: list[dict]) -> str:
-    """A line of a list: the mean score over the seeds, its interval, and what a training took."""
+def kind(game, sticky: float, most: int) -> str:
+    """A protocol in words. most: no-ops at an episode's start."""
+    if sticky:
+        return f"sticky actions with a probability of {sticky:g}"
+    if game.actions[0] != "NOOP":
+        return "no sticky actions, a game without no-ops"
+    return f"no sticky actions, {f'up to {most} no-ops at the start' if most else '0 no-ops'}"
+
+
+def over_seeds(protocol: str, trainings: list[dict]) -> str:
+    """A line of a list: the mean score over the seeds, its interval, and what a training took. protocol: in words."""
     scores = np.array([one["scores"]["sampled"] for one in trainings])
     between = student_interval(scores)
     known = "" if between is None else f" ({number(between[0])} to {number(between[1])})"
-    kind = f"sticky actions with a probability of {sticky:g}" if sticky else "no sticky actions"
     steps, minutes = (np.median([one[key] for one in trainings]) for key in ("steps", "minutes"))
-    return (f"- {kind}: {number(scores.mean())}{known}, {len(trainings)} seeds of {steps / 1e6:.1f}M steps, "
+    return (f"- {protocol}: {number(scores.mean())}{known}, {len(trainings)} seeds of {steps / 1e6:.1f}M steps, "
             f"{minutes:.1f} minutes each on one core (median)")
 
 

@@ -45,6 +45,28 @@ def test_trainings_of_an_earlier_page_stay_unless_they_are_replaced_or_have_othe
     assert "1 trainings of" in capsys.readouterr().out
 
 
+def test_a_bench_with_no_ops_stands_beside_an_earlier_one_without_them(there, capsys):
+    """The trainings of `there` stand for new ones; those of the file are of before, when the number was not noted."""
+    page = there / "page.md"
+    seeds.main([str(there / "runs"), "--out", str(page)])
+    old = json.loads(page.with_suffix(".json").read_text())
+    page.with_suffix(".json").write_text(json.dumps([{key: one[key] for key in one if key != "noop_max"} for one in old]))
+    for folder in ("one", "two"):
+        file = there / "runs" / folder / "evaluation.json"
+        saved = json.loads(file.read_text())
+        for one in (saved, *saved["others"]):
+            one["protocol"]["noop_max"] = 30
+            one["different_episodes"] = 2
+        file.write_text(json.dumps(saved))
+    capsys.readouterr()
+    seeds.main([str(there / "runs"), "--out", str(page), "--add"])
+    trainings = json.loads(page.with_suffix(".json").read_text())
+    assert [seeds.protocol(one) for one in trainings] == [(0.0, 0)] * 2 + [(0.0, 30)] * 2
+    rows = [line.split("|")[1:6] for line in page.read_text().splitlines() if line.startswith("| cartpole")]
+    assert [[cell.strip() for cell in row[2:]] for row in rows] == [["0", most, "2"] for most in ("0", "30")]
+    assert "- sticky 0, no-ops 30, sampled actions: 2 to 2\n" in page.read_text()
+
+
 def test_the_published_page_is_made_of_the_file_beside_it():
     page = RESULTS / "seeds.md"
     trainings = json.loads(page.with_suffix(".json").read_text())
@@ -74,8 +96,8 @@ def test_scores_over_games_are_those_of_the_definitions():
     runs = [("breakout", 1.7), ("breakout", 30.5), ("pong", 14.6), ("pong", 85.2), ("snake", 7.0)]
     trainings = [{"game": game, "sticky": 0.25, "options": {}, "scores": {"sampled": score}} for game, score in runs]
     (total,), (profile,) = seeds.over_games(trainings)
-    assert total[:3] == ["0.25", "2", "4"] and [part.split()[0] for part in total[3:]] == ["1.00", "1.25", "1.25"]
-    assert profile == ["0.25", "75%", "75%", "25%", "25%", "0%", "0%"]
+    assert total[:4] == ["0.25", "0", "2", "4"] and [part.split()[0] for part in total[4:]] == ["1.00", "1.25", "1.25"]
+    assert profile == ["0.25", "0", "75%", "75%", "25%", "25%", "0%", "0%"]
     assert seeds.over_games(trainings[:2]) == ([], [])
 
 
@@ -95,10 +117,10 @@ def test_settings_are_what_a_preset_changes(there):
 def test_games_that_equal_their_cartridge_have_published_scores_beside_theirs():
     members = [{"seed": seed, "steps": 10**7, "minutes": 1.0, "options": {}, "scores": {"sampled": mean}}
                for seed, mean in enumerate((300.0, 500.0))]
-    facts = dict(zip(seeds.COLUMNS, seeds.row("breakout", 0.25, members), strict=True))
+    facts = dict(zip(seeds.COLUMNS, seeds.row("breakout", (0.25, 0), members), strict=True))
     assert facts["human-normalized"] == f"{(400 - 1.7) / (30.5 - 1.7):.2f}" and facts["greedy, mean"] == ""
     assert (facts["PPO"], facts["DQN"], facts["Rainbow"]) == ("274.8", "385.5", "417.5")
-    other = seeds.row("breakout", 0.25, [one | {"options": {"lives": 1}} for one in members])
+    other = seeds.row("breakout", (0.25, 0), [one | {"options": {"lives": 1}} for one in members])
     assert other[-4:] == ["", "", "", ""]
 
 

@@ -12,9 +12,10 @@ FACTS = {"machine": "Linux", "cpu": "a CPU", "cores": "2", "insertcoin": "0.1.0"
          "device": "cpu", "precision": "float32 (as asked)"}
 
 
-def summary(mean, *, greedy=False, sticky=0.0, **more):
+def summary(mean, *, greedy=False, sticky=0.0, noop_max=0, **more):
     """An evaluation as in evaluation.json."""
-    return {"protocol": protocol(greedy=greedy, sticky=sticky, frame_skip=4, time_limit=27_000), "episodes": 100,
+    used = protocol(greedy=greedy, sticky=sticky, noop_max=noop_max, frame_skip=4, time_limit=27_000)
+    return {"protocol": used, "episodes": 100,
             "mean": float(mean), "standard_error": 1.0, "mean_interval": [mean - 2.0, mean + 2.0], "median": float(mean),
             "min": mean - 9.0, "max": mean + 9.0, "mean_length": 812.0, **more}
 

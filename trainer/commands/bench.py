@@ -7,10 +7,11 @@ from pathlib import Path
 
 from envs_c import install
 from trainer.commands.arguments import admitted_training, game_of, spaces_for
-from trainer.commands.eval import numbers_setting
+from trainer.commands.eval import no_ops_setting, numbers_setting
 from trainer.config import Config
 from trainer.config.fields import Section, matching, path_setting, within
 from trainer.config.games import GameName
+from trainer.config.no_ops import NO_OPS
 from trainer.config.options import parse, parse_new, parse_some, refuse_run_options
 from trainer.config.sections import SEEDS
 from trainer.errors import ConfigError, SettingError, SweepError
@@ -34,6 +35,9 @@ class BenchOptions(Section):
     """Trainings of this process at once. 0: one for each core. They share the cores evenly."""
     sticky: str | None = numbers_setting("0,0.25")
     """Probabilities of sticky actions, in training and evaluation, each with all seeds. none: that of the preset."""
+    noop_max: int | None = no_ops_setting(NO_OPS)
+    """Without sticky actions an episode starts with up to this many frames of NOOP, in training and evaluation, if the game
+    has this action. none: that of the preset."""
     name: str = matching("bench", r"[\w.-]+", "letters, digits, and any of _ . -")
     """Name of the bench in its storage."""
     storage: str | None = None
@@ -82,5 +86,6 @@ def _run(options: BenchOptions, configs: dict[GameName, Config], rest: list[str]
     with contextlib.ExitStack() as admitted:
         consent = [option for game, config in configs.items()
                    for option in admitted.enter_context(admitted_training(config, game, rest))]
-        plan = Plan(configs, options.stickies, options.seeds, options.jobs, folder, tuple(dict.fromkeys(consent)))
+        plan = Plan(configs, options.stickies, options.seeds, options.jobs, folder, tuple(dict.fromkeys(consent)),
+                    options.noop_max)
         run_bench(plan, options.name, options.storage or default_storage(folder, "bench.db"))

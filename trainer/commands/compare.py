@@ -46,7 +46,7 @@ def main(argv: list[str]) -> None:
     folders = [folder_of(path) for name in options.run for path in find_all(name)]
     from trainer.log.curves import draw_comparison
     from trainer.results import several_runs
-    from trainer.results.groups import notes, profiles, sentence
+    from trainer.results.groups import notes, profiles, sentence, warnings
     from trainer.results.output import csv_text
     members = several_runs.read(folders, options.by)
     groups = several_runs.grouped(members) if options.group else None
@@ -62,6 +62,7 @@ def main(argv: list[str]) -> None:
     else:
         columns, rows = several_runs.table(members) if groups is None else several_runs.group_table(groups)
         show(columns, rows, Terminal(), columns[1:])
-        for line in [] if groups is None else [*map(sentence, facts["improvements"]), *notes([one.run for one in members])]:
+        runs = [one.run for one in members]
+        for line in warnings(runs) if groups is None else [*map(sentence, facts["improvements"]), *notes(runs)]:
             say(line)
         say(f"{options.out}: the curves")

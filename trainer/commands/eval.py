@@ -26,6 +26,11 @@ def numbers_setting(default: str | None) -> str | None:
     return matching(default, rf"{_NUMBER}(,{_NUMBER})*", "numbers from 0 to 1 with commas, such as 0,0.25")
 
 
+def no_ops_setting(default: int | None) -> int | None:
+    """A field for the most frames of NOOP at the start of an episode."""
+    return within(default, 0, 10_000)
+
+
 @dataclass(frozen=True)
 class EpisodeOptions(CodeOptions):
     """Options for playing episodes of a trained agent."""
@@ -48,6 +53,8 @@ class EvalOptions(EpisodeOptions):
     """Only always take the most likely action. Otherwise there are two evaluations: of sampled and of greedy actions."""
     sticky: str | None = numbers_setting(None)
     """Probabilities of sticky actions, each evaluated; 0,0.25 for both protocols. none: the run's own."""
+    noop_max: int | None = no_ops_setting(None)
+    """Evaluations without sticky actions start with up to this many frames of NOOP; 30 is usual. none: the run's own."""
     json: bool = False
     """Print one JSON object instead of sentences."""
 
@@ -72,7 +79,7 @@ def main(argv: list[str]) -> None:
         from trainer.play.evaluate import evaluate_run
         result = evaluate_run(run, episodes=options.episodes, seed=options.seed, device=options.device,
                               greedy=options.greedy or None, out=options.out, ticker=progress,
-                              sticky=options.stickies)
+                              sticky=options.stickies, noop_max=options.noop_max)
     if options.json:
         print(json.dumps(result))
         return

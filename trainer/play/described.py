@@ -5,13 +5,14 @@ from typing import Any
 from trainer.log.text import plain
 from trainer.runs.evaluation import every, text
 
-_COLUMNS = ("actions", "sticky", "episodes", "mean", "95% interval", "median", "min", "max", "length")
+_COLUMNS = ("actions", "sticky", "no-ops", "episodes", "mean", "95% interval", "median", "min", "max", "length")
 
 
 def describe(summary: dict[str, Any]) -> str:
     """A heading with the rules of the scores, and a table of all evaluations in a summary of `evaluate.together`.
 
-    length is the mean number of steps of an episode. Episodes that are equal count once in the interval, and are then named.
+    no-ops is the most frames of NOOP at the start of an episode, length the mean number of its steps. Episodes that
+    are equal count once in the interval, and are then named.
     """
     return "\n".join([f"evaluation: {_rules(summary)}", *plain(_COLUMNS, [_row(one) for one in every(summary)], _COLUMNS[1:])])
 
@@ -29,8 +30,9 @@ def _limit(steps: int | None) -> str:
 def _row(summary: dict[str, Any]) -> list[str]:
     """The cells of one evaluation."""
     used = summary.get("protocol") or {"actions": "unknown", "sticky": None}
-    sticky = "own" if used["sticky"] is None else f"{used['sticky']:g}"
+    own = used["sticky"] is None
+    sticky, no_ops = ("own", "own") if own else (f"{used['sticky']:g}", str(used.get("noop_max") or 0))
     low_high, episodes, different = summary["mean_interval"], summary["episodes"], summary["different_episodes"]
-    return [used["actions"], sticky, f"{episodes}" if different == episodes else f"{episodes} ({different} different)",
+    return [used["actions"], sticky, no_ops, f"{episodes}" if different == episodes else f"{episodes} ({different} different)",
             f"{summary['mean']:.4g}", "of one: none" if low_high is None else f"{low_high[0]:.4g} to {low_high[1]:.4g}",
             f"{summary['median']:.4g}", f"{summary['min']:g}", f"{summary['max']:g}", f"{summary['mean_length']:.0f}"]

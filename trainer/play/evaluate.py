@@ -18,6 +18,7 @@ from envs_c.files import write_atomically
 from envs_c.machine import cores
 from trainer.config import EnvConfig, RunConfig
 from trainer.config.games import GameName
+from trainer.config.no_ops import with_no_ops
 from trainer.environments import episode_seed, make_env, make_source, rate_of, single
 from trainer.errors import ConfigError, FilmError, SettingError
 from trainer.play import film, scores
@@ -143,18 +144,19 @@ def _play(policy: Policy, pipeline: Pipeline, seed: int, greedy: bool, kept: int
                           f"no score: correct the game (`{program_name()} check` tests a game)")
     fingerprints.add(returns, ~running)
     played = pipeline.source.env if pipeline.source.saves else None  # a Gymnasium environment has its own protocol
-    used = protocol(greedy=greedy, **{name: getattr(played, name, None) for name in ("sticky", "frame_skip", "time_limit")})
-    return Evaluation(returns, lengths, pipeline.source, states, _stacked(actions, slab.host_actions), pictures, used,
-                      fingerprints.numbers)
+    settings = {name: getattr(played, name, None) for name in ("sticky", "noop_max", "frame_skip", "time_limit")}
+    return Evaluation(returns, lengths, pipeline.source, states, _stacked(actions, slab.host_actions), pictures,
+                      protocol(greedy=greedy, **settings), fingerprints.numbers)
 
 
 def play_protocols(policy: Policy, game: GameName, env: EnvConfig, *, greedy: bool | None, sticky: Sequence[float] = (),
-                   filmed: float = 0.0, ticker: Callable[[str], Any] | None = None, episodes: int,
-                   seed: int) -> list[Evaluation]:
+                   noop_max: int | None = None, filmed: float = 0.0, ticker: Callable[[str], Any] | None = None,
+                   episodes: int, seed: int) -> list[Evaluation]:
     """Evaluations side by side, each as by `play`: sampled and then greedy actions, for each probability of sticky actions.
 
     greedy: only greedy (True) or only sampled actions (False); None: both.
     sticky: probabilities of sticky actions; none: the one in `env`.
+    noop_max: of evaluations without sticky actions, see `with_no_ops`; None: the one in `env`.
     filmed: of the first evaluation.
     ticker: makes a context manager that shows progress; called with a text, see trainer/log/ticker.py.
     Raises SettingError if a Gymnasium environment is to get sticky actions.
@@ -165,7 +167,7 @@ def play_protocols(policy: Policy, game: GameName, env: EnvConfig, *, greedy: bo
     played = []
     for probability in sticky or (env.sticky,):
         for likeliest in (False, True) if greedy is None else (greedy,):
-            chosen = replace(env, sticky=probability)
+            chosen = with_no_ops(game, replace(env, sticky=probability), noop_max)
             task = f"evaluating {episodes:,} episodes, {'greedy' if likeliest else 'sampled'} actions"
             with ticker(task) if ticker else contextlib.nullcontext() as tick:
                 played.append(play(policy, game, chosen, episodes=episodes, seed=seed, greedy=likeliest, tick=tick,
@@ -184,11 +186,12 @@ def _stacked(actions: list[np.ndarray], like: np.ndarray) -> np.ndarray:
 
 
 def evaluate_run(run: str | Path, *, episodes: int, seed: int, device: str, greedy: bool | None, out: str | None,
-                 sticky: Sequence[float] = (), ticker: Callable[[str], Any] | None = None, trust_code: bool = False) -> dict:
+                 sticky: Sequence[float] = (), noop_max: int | None = None, ticker: Callable[[str], Any] | None = None,
+                 trust_code: bool = False) -> dict:
     """Evaluate a run's newest checkpoint, or the given checkpoint.
 
     out: a .gif or .mp4 for a film of the best episode of the first evaluation, or None.
-    episodes, seed: see `play`. greedy, sticky, ticker: see `play_protocols`. trust_code: as for `load_policy`.
+    episodes, seed: see `play`. greedy, sticky, noop_max, ticker: see `play_protocols`. trust_code: as for `load_policy`.
 
     Returns the summaries of `together` with "path", the checkpoint, and "film", a line about the film.
     """
@@ -196,7 +199,7 @@ def evaluate_run(run: str | Path, *, episodes: int, seed: int, device: str, gree
         film.check_name(out)
     path, policy, config = load_run(run, device, trust_code=trust_code)
     played = play_protocols(policy, config.game, config.env, episodes=episodes, seed=seed, greedy=greedy, sticky=sticky,
-                            filmed=film.SECONDS if out else 0.0, ticker=ticker)
+                            noop_max=noop_max, filmed=film.SECONDS if out else 0.0, ticker=ticker)
     summary = {**together(played), "path": str(path)}
     if out is not None:
         summary["film"] = film.write_or_say(played[0], best(played[0]), Path(out))

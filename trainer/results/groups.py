@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from trainer.log.numbers import number
+from trainer.process import program_name
 from trainer.results import statistics
 from trainer.results.published import SOURCE, published
 from trainer.runs.summary import Run
@@ -72,12 +73,22 @@ def sentence(pair: Mapping[str, Any]) -> str:
     return f"probability that a run with {pair['better']} beats one with {pair['worse']}: {number(pair['probability'])}{known}"
 
 
+def warnings(runs: Sequence[Run]) -> list[str]:
+    """A line if the runs were evaluated under different protocols; empty if all are under the same one, or not evaluated."""
+    protocols = sorted({run.protocol for run in runs if run.evaluations})
+    if len(protocols) < 2:
+        return []
+    return [f"careful: the evaluations have {len(protocols)} protocols, so their scores do not compare: evaluate each run "
+            f"under the same one with `{program_name()} eval RUN --sticky P --noop-max N`"]
+
+
 def notes(runs: Sequence[Run]) -> list[str]:
     """Lines below a table of statistics: the score that they are of, its protocol, and the source of published scores."""
     lines = [{"evaluation": "statistics of the mean score of each run's evaluation", "score": "statistics of each run's recent "
               "episodes of the training, since not every run has an evaluation"}[score_of(runs)]]
     if score_of(runs) == "evaluation":
         lines[0] += ": " + "; ".join(sorted({run.protocol for run in runs}))
+        lines += warnings(runs)
     if any(normalized(run, 0.0) is not None for run in runs):
         lines.append(f"human: 0 for random play, 1 for the human of {SOURCE}")
     return lines

@@ -81,18 +81,25 @@ def _evaluations(runs: dict[str, Run]) -> str:
     rows, protocols = [], {}
     for label, run in runs.items():
         for one in run.evaluations:
-            used = one.get("protocol") or {"actions": "unknown", "sticky": None}
+            used = one.get("protocol") or {"actions": "unknown", "sticky": None, "noop_max": None}
             protocols[text(one)] = None
             more = (_digits(one.get(name)) for name in ("median", "min", "max", "mean_length"))
             ends = one.get("mean_interval")
-            rows.append((label, used["actions"], number(used["sticky"]), _digits(one["mean"]),
-                         "-" if ends is None else f"{_digits(ends[0])} to {_digits(ends[1])}", *more, one.get("episodes", "-")))
-    columns = ("run", "actions", "sticky", "mean", "95% interval", "median", "min", "max", "length", "episodes")
+            rows.append((label, used["actions"], number(used["sticky"]), number(used.get("noop_max")), _digits(one["mean"]),
+                         "-" if ends is None else f"{_digits(ends[0])} to {_digits(ends[1])}", *more, _episodes(one)))
+    columns = ("run", "actions", "sticky", "no-ops", "mean", "95% interval", "median", "min", "max", "length", "episodes")
     if not rows:
         return '<p class="none">There is no evaluation yet.</p>'
     first = 0 if len(runs) > 1 else 1  # one run needs no column of names
     notes_below = "".join(f'<p class="dim">{html.escape(line)}</p>\n' for line in protocols)
     return html.table(columns[first:], [row[first:] for row in rows], columns[2:]) + notes_below
+
+
+def _episodes(summary: dict[str, Any]) -> str:
+    """The number of an evaluation's episodes, and how many are different, if some are equal and it was noted."""
+    episodes = summary.get("episodes", "-")
+    different = summary.get("different_episodes", episodes)
+    return str(episodes) if different == episodes else f"{episodes} ({different} different)"
 
 
 def _statistics(runs: dict[str, Run], folders: Sequence[Path]) -> list[str]:

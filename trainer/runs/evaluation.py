@@ -19,14 +19,16 @@ JUDGED = "score_judged"  # the metric: the mean raw return of a judgment's episo
 _NUMBERS = ("mean", "standard_error", "median", "min", "max", "mean_length", "film_score")
 
 
-def protocol(*, greedy: bool, sticky: float | None, frame_skip: int | None, time_limit: int | None) -> dict[str, Any]:
+def protocol(*, greedy: bool, sticky: float | None, noop_max: int | None, frame_skip: int | None,
+             time_limit: int | None) -> dict[str, Any]:
     """A protocol, ready for JSON.
 
+    noop_max: most frames of NOOP at the start of an episode.
     time_limit: steps after which an episode is truncated.
-    sticky, frame_skip, time_limit: None for a Gymnasium environment, which has its own.
+    sticky, noop_max, frame_skip, time_limit: None for a Gymnasium environment, which has its own.
     """
-    return {"actions": "greedy" if greedy else "sampled", "sticky": sticky, "frame_skip": frame_skip, "time_limit": time_limit,
-            "scores": "raw", "end": "game over"}
+    return {"actions": "greedy" if greedy else "sampled", "sticky": sticky, "noop_max": noop_max, "frame_skip": frame_skip,
+            "time_limit": time_limit, "scores": "raw", "end": "game over"}
 
 
 def text(summary: dict[str, Any]) -> str:
@@ -35,8 +37,17 @@ def text(summary: dict[str, Any]) -> str:
     if used is None:
         return UNKNOWN
     sticky, limit = used["sticky"], used["time_limit"]
-    actions = "the environment's own repeated actions" if sticky is None else f"sticky {sticky:g}"
-    return f"{used['actions']} actions, {actions}, raw scores to game over{f' or step {limit:,}' if limit else ''}"
+    start = "the environment's own repeated actions" if sticky is None else f"sticky {sticky:g}, {no_ops(used)}"
+    return f"{used['actions']} actions, {start}, raw scores to game over{f' or step {limit:,}' if limit else ''}"
+
+
+def no_ops(used: dict[str, Any]) -> str:
+    """The no-ops at the start of an episode in words: "0 no-ops" or "up to 30 no-ops". used: a protocol of our own games.
+
+    Protocols of earlier versions do not have their number; `read_evaluations` adds it.
+    """
+    most = used.get("noop_max") or 0
+    return f"up to {most} no-ops" if most else "0 no-ops"
 
 
 def every(summary: dict[str, Any]) -> list[dict[str, Any]]:
@@ -44,8 +55,11 @@ def every(summary: dict[str, Any]) -> list[dict[str, Any]]:
     return [summary, *summary.get("others", [])]
 
 
-def read_evaluations(folder: Path) -> list[dict[str, Any]]:
-    """The evaluations of the run in `folder`, the main one first; [] without the file. Raises RunError if it is damaged."""
+def read_evaluations(folder: Path, noop_max: int = 0) -> list[dict[str, Any]]:
+    """The evaluations of the run in `folder`, the main one first; [] without the file. Raises RunError if it is damaged.
+
+    noop_max: the run's setting, with which earlier versions evaluated it; their protocols do not have it.
+    """
     path = folder / EVALUATION
     try:
         found = every(read_json(path))
@@ -56,7 +70,15 @@ def read_evaluations(folder: Path) -> list[dict[str, Any]]:
         valid = False
     if not valid:
         raise RunError(f"{path} is damaged; move it away")
-    return found
+    return [noted(one, noop_max) for one in found]
+
+
+def noted(summary: dict[str, Any], noop_max: int) -> dict[str, Any]:
+    """The summary of an evaluation whose protocol has noop_max: this one, if it was not noted."""
+    used = summary.get("protocol")
+    if used is None or used["sticky"] is None or "noop_max" in used:
+        return summary
+    return summary | {"protocol": used | {"noop_max": noop_max}}
 
 
 def _is_valid(summary: Any) -> bool:
@@ -72,4 +94,5 @@ def _is_valid(summary: Any) -> bool:
 def _is_protocol(used: Any) -> bool:
     return (isinstance(used, dict) and used.get("actions") in ("sampled", "greedy") and {"sticky", "time_limit"} <= used.keys()
             and (used["sticky"] is None or is_stored(used["sticky"]))
+            and (used.get("noop_max") is None or type(used["noop_max"]) is int)
             and (used["time_limit"] is None or type(used["time_limit"]) is int))

@@ -71,6 +71,8 @@ def read_run(folder: Path) -> Run:
         known = config["game"].isprintable() and all(type(number) is int and 0 <= number < 2**63 for number in numbers)
         known = known and all(isinstance(config.get(section, {}), dict) for section in SECTIONS)
         known = known and isinstance(config.get("env", {}).get("options", {}), dict | None)
+        noop_max = config.get("env", {}).get("noop_max", 0)
+        known = known and type(noop_max) is int
     except (OSError, ValueError, TypeError, LookupError, AttributeError):
         known = False
     if not known:
@@ -79,4 +81,4 @@ def read_run(folder: Path) -> Run:
     scores = [entry["score_mean"] for entry in entries if entry.get("score_mean") is not None]
     last = entries[-1] if entries else {"step": 0, "seconds": 0.0}
     return Run(folder, config, started, last["step"], last["seconds"], scores[-1] if scores else None,
-               max(scores, default=None), read_evaluations(folder), is_locked(folder))
+               max(scores, default=None), read_evaluations(folder, noop_max), is_locked(folder))

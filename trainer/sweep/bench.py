@@ -15,8 +15,9 @@ from optuna.trial import FrozenTrial
 from envs_c.files import remove_leftovers
 from envs_c.machine import cores
 from envs_c.text import say
-from trainer.config import Config
+from trainer.config import Config, EnvConfig
 from trainer.config.games import GameName
+from trainer.config.no_ops import with_no_ops
 from trainer.config.sections import OF_THE_MACHINE
 from trainer.errors import ConfigError, SweepError
 from trainer.files import writing
@@ -42,6 +43,7 @@ class Plan:
     jobs: int                   # trainings at once; 0: one for each core
     folder: Path
     consent: tuple[str, ...] = ()  # options that allow code, for the trainings
+    noop_max: int | None = None    # of trainings without sticky actions, see `with_no_ops`
 
     @property
     def tasks(self) -> list[Task]:
@@ -69,6 +71,7 @@ class Plan:
             run = sections.pop("run")
             for name in (*OF_THE_MACHINE, "sticky"):
                 sections["env"].pop(name)
+            sections["env"]["noop_max"] = self._env(config, 0.0).noop_max
             found[game] = sections | {"run": {"eval_episodes": run["eval_episodes"]}}
         return found
 
@@ -76,8 +79,13 @@ class Plan:
         """The settings of a training. Its threads are its share of the cores."""
         config = self.configs[task.game]
         threads = config.env.num_threads or max(1, cores() // (self.jobs or cores()))
-        env = replace(config.env, num_threads=threads, sticky=config.env.sticky if task.sticky is None else task.sticky)
+        env = replace(self._env(config, config.env.sticky if task.sticky is None else task.sticky), num_threads=threads)
         return replace(config, env=env, run=replace(config.run, seed=task.seed))
+
+    def _env(self, config: Config, sticky: float) -> EnvConfig:
+        """The environments of a training with this probability of sticky actions. A game in self-play has no no-ops."""
+        most = None if config.self_play.self_play else self.noop_max
+        return with_no_ops(config.game, replace(config.env, sticky=sticky), most)
 
 
 def run_bench(plan: Plan, name: str, url: str) -> None:
@@ -100,7 +108,7 @@ def run_bench(plan: Plan, name: str, url: str) -> None:
             _Work(plan, tasks).run()
         failures = tasks.failures()
         if results := tasks.results():
-            write_table(plan.folder, listed, results, {game: config.env.options for game, config in plan.configs.items()})
+            write_table(plan.folder, listed, results, {task.name: plan.config_of(task).env for task in listed})
         if failures:
             first = next(iter(failures))
             raise SweepError(f"{len(failures)} of {len(listed)} trainings failed, such as {first}: {failures[first]}; the same "

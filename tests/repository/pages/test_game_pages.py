@@ -46,9 +46,22 @@ def test_a_game_without_a_score_has_a_page_that_names_the_command():
     assert "| - |\n" in game_pages.index([game], {})
 
 
+@pytest.mark.parametrize(("name", "used", "words"), [
+    ("pong", (0.25, 0), "sticky actions with a probability of 0.25"), ("pong", (0, 0), "no sticky actions, 0 no-ops"),
+    ("pong", (0, 30), "no sticky actions, up to 30 no-ops at the start"),
+    ("snake", (0, 0), "no sticky actions, a game without no-ops")])
+def test_scores_without_sticky_actions_stand_with_their_no_ops(name, used, words):
+    game, runs = envs_c.game(name), [{"scores": {"sampled": 2.0}, "steps": 2e6, "minutes": 1.0}]
+    score = {"mean": 1.0, "min": 0.0, "max": 2.0, "random": 0.0, "made": "2026-11-21", "episodes": 100,
+             "protocol": {"noop_max": used[1]}}
+    page = game_pages.page(game, score, {used: runs})
+    assert f"- {words}: 2, 1 seeds" in page
+    assert used[0] or f"The agent in the film is seed 1, {words} (2026-11-21)" in page
+
+
 def test_scores_of_pages_are_means_over_all_seeds_with_their_interval():
     """2 and 4: a mean of 3; Student's t of one degree is 12.706, and the standard error 1."""
     runs = [{"scores": {"sampled": score}, "steps": 2e6, "minutes": minutes} for score, minutes in ((2.0, 1.0), (4.0, 2.0))]
-    assert game_pages.over_seeds(0.25, runs) == (
+    assert game_pages.over_seeds("sticky actions with a probability of 0.25", runs) == (
         "- sticky actions with a probability of 0.25: 3 (-9.706 to 15.71), 2 seeds of 2.0M steps, 1.5 minutes each on one core "
         "(median)")

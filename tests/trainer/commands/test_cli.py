@@ -286,15 +286,15 @@ def test_resuming_a_run_of_another_version_is_refused(capsys, trained, tmp_path,
 
 def test_eval_passes_its_options_on_and_prints_the_result(capsys, evaluated, folder_of_a_run):
     options = ["--episodes", "5", "--out", "a.gif", "--greedy", "--seed", "3", "--device", "cpu",
-               "--sticky", "0,0.25"]
+               "--sticky", "0,0.25", "--noop-max", "30"]
     assert main(["eval", "runs/x", *options]) == 0
     assert evaluated == [{"run": folder_of_a_run, "episodes": 5, "seed": 3, "device": "cpu", "greedy": True, "out": "a.gif",
-                          "sticky": [0.0, 0.25], "ticker": progress}]
+                          "sticky": [0.0, 0.25], "noop_max": 30, "ticker": progress}]
     assert capsys.readouterr().out == "mean 12.5\na.gif: an episode\n"
 
 
 def test_eval_has_defaults_and_films_nothing(capsys, evaluated, folder_of_a_run):
     assert main(["eval", "runs/x"]) == 0
     assert evaluated == [{"run": folder_of_a_run, "episodes": 100, "seed": 1, "device": "auto", "greedy": None, "out": None,
-                          "sticky": [], "ticker": progress}]
+                          "sticky": [], "noop_max": None, "ticker": progress}]
     assert capsys.readouterr().out == "mean 12.5\n"

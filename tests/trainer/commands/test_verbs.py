@@ -72,7 +72,7 @@ def test_eval_gives_the_mean_and_its_interval(capsys, there, name):
     heading, _, *lines = run(capsys, f"eval {name} --episodes 12").splitlines()
     assert heading == "evaluation: raw scores to game over or step 500"
     for line, actions in zip(lines, ("sampled", "greedy"), strict=True):
-        mean, low, high = map(float, re.match(rf"{actions} +0 +12 +(\S+) +(\S+) to (\S+) ", line).groups())
+        mean, low, high = map(float, re.match(rf"{actions} +0 +0 +12 +(\S+) +(\S+) to (\S+) ", line).groups())
         assert low <= mean <= high
 
 

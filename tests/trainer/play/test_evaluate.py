@@ -4,6 +4,7 @@ import contextlib
 import dataclasses
 import math
 import re
+from functools import partial
 from types import SimpleNamespace
 
 import imageio.v3 as iio
@@ -13,6 +14,7 @@ import torch
 
 from trainer.config import Config, EnvConfig, RunConfig
 from trainer.config.games import GameName
+from trainer.config.no_ops import with_no_ops
 from trainer.environments import episode_seed, make_source
 from trainer.errors import ConfigError, SettingError
 from trainer.files import read_json
@@ -95,7 +97,7 @@ def test_the_summary_equals_numpys():
     assert heading.startswith("evaluation: raw scores to game over")
     row = dict(zip(re.split(r" {2,}", names), re.split(r" {2,}", values), strict=True))
     low, high = summary["mean_interval"]
-    assert row == {"actions": "sampled", "sticky": "0", "episodes": "20", "mean": f"{scores.mean():.4g}",
+    assert row == {"actions": "sampled", "sticky": "0", "no-ops": "0", "episodes": "20", "mean": f"{scores.mean():.4g}",
                    "95% interval": f"{low:.4g} to {high:.4g}", "median": f"{np.median(scores):.4g}",
                    "min": f"{scores.min():g}", "max": f"{scores.max():g}", "length": f"{summary['mean_length']:.0f}"}
 
@@ -159,15 +161,33 @@ def test_sampled_and_greedy_actions_and_both_protocols_stand_side_by_side():
     assert [(one["protocol"]["sticky"], one["protocol"]["actions"]) for one in every(summary)] == [
         (0.0, "sampled"), (0.0, "greedy"), (0.25, "sampled"), (0.25, "greedy")]
     assert [one.source.env.sticky for one in played] == [0.0, 0.0, 0.25, 0.25]
-    assert summary["protocol"] == {"actions": "sampled", "sticky": 0.0, "frame_skip": 2, "time_limit": 60, "scores": "raw",
-                                   "end": "game over"}
+    assert summary["protocol"] == {"actions": "sampled", "sticky": 0.0, "noop_max": 0, "frame_skip": 2, "time_limit": 60,
+                                   "scores": "raw", "end": "game over"}
     lines = describe(summary).splitlines()
     assert lines[0] == "evaluation: raw scores to game over or step 60" and max(map(len, lines)) < 100
-    assert [line.split()[:3] for line in lines[2:]] == [
-        ["sampled", "0", "3"], ["greedy", "0", "3"], ["sampled", "0.25", "3"], ["greedy", "0.25", "3"]]
+    assert [line.split()[:4] for line in lines[2:]] == [
+        ["sampled", "0", "0", "3"], ["greedy", "0", "0", "3"], ["sampled", "0.25", "0", "3"], ["greedy", "0.25", "0", "3"]]
     changed = dataclasses.replace(settings.env, sticky=0.25)
     alone = evaluate.play(policy, settings.game, changed, episodes=3, seed=1, greedy=True)
     assert (alone.returns == played[3].returns).all() and (alone.lengths == played[3].lengths).all()
+
+
+def test_no_ops_begin_the_episodes_without_sticky_actions_and_make_greedy_ones_differ():
+    settings = config("seaquest", time_limit=20)
+    policy = make_policy(settings.policy, make_source(settings.game, settings.env, 1, 0), settings.run.seed, torch.float32)
+    both = partial(evaluate.play_protocols, policy, settings.game, settings.env, greedy=True, sticky=(0.0, 0.25), episodes=20,
+                   seed=4)
+    without, some = ([one.summary() for one in both(noop_max=most)] for most in (None, 30))
+    assert [one["protocol"]["noop_max"] for one in (*without, *some)] == [0, 0, 30, 0]
+    assert without[0]["different_episodes"] < some[0]["different_episodes"]
+    assert without[1]["mean"] == some[1]["mean"]
+
+
+def test_a_game_without_a_no_op_begins_as_ever():
+    env = EnvConfig()
+    for game in ("snake", "gym:CartPole-v1"):
+        assert with_no_ops(GameName(game), env, 30) is env
+    assert with_no_ops(GameName("pong"), env, 30).noop_max == 30
 
 
 def test_an_evaluation_of_an_earlier_version_says_that_its_protocol_is_unknown():
@@ -176,7 +196,7 @@ def test_an_evaluation_of_an_earlier_version_says_that_its_protocol_is_unknown()
     assert every(summary) == [summary]
     lines = describe(summary).splitlines()
     assert lines[0] == "evaluation: sampled or greedy actions, by an earlier version that did not note which"
-    assert lines[2].split()[:3] == ["unknown", "own", "20"]
+    assert lines[2].split()[:3] == ["unknown", "own", "own"]
 
 
 def test_sticky_actions_are_refused_for_a_gymnasium_environment():

@@ -51,8 +51,8 @@ def test_groups_have_interquartile_means_intervals_and_human_normalized_scores(r
     # pairs: 1.7 of a equals three and loses one; 30.5 wins three and equals one, twice; 59.3 wins four
     assert lines[2].startswith(f"probability that a run with gamma 0.9 beats one with gamma 0.99: "
                                f"{(1.5 + 3.5 * 2 + 4) / 16:.4g} (95% interval ")
-    assert lines[3] == ("statistics of the mean score of each run's evaluation: sampled actions, sticky 0, raw scores to game "
-                        "over or step 27,000")
+    assert lines[3] == ("statistics of the mean score of each run's evaluation: sampled actions, sticky 0, 0 no-ops, raw "
+                        "scores to game over or step 27,000")
     assert lines[4] == "human: 0 for random play, 1 for the human of Wang et al. 2016, arXiv:1511.06581, table 2"
     assert iio.imread("compare.png").shape[:2] == (550, 1400)  # with the performance profile
 
@@ -107,6 +107,32 @@ def test_names_are_no_formulas_in_pictures(tmp_path, monkeypatch, capsys):
     assert iio.imread("a.png").std() > 1
 
 
+@pytest.mark.parametrize("verb", ["compare breakout", "compare breakout --group", "report breakout --out all.html"])
+def test_scores_of_different_protocols_are_compared_with_a_warning_only(tmp_path, monkeypatch, capsys, verb):
+    monkeypatch.chdir(tmp_path)
+    folders = [make_run(tmp_path / "runs" / f"breakout-{seed}", seed=seed, evaluation=seed) for seed in (1, 2)]
+    warning = "the evaluations have 2 protocols, so their scores do not compare"
+    for noop_max, warned in ((0, False), (30, True)):
+        (folders[1] / "evaluation.json").write_text(json.dumps(summary(2, noop_max=noop_max)))
+        shown = run(capsys, verb)
+        page = tmp_path / "all.html"
+        assert (warning in (page.read_text() if page.exists() else shown)) == warned
+
+
+@pytest.mark.parametrize(("noop_max", "words"), [(None, "0 no-ops"), (0, "0 no-ops"), (30, "up to 30 no-ops")])
+def test_an_evaluation_that_did_not_note_its_no_ops_had_those_of_its_training(tmp_path, noop_max, words):
+    folder = make_run(tmp_path / "run", env={} if noop_max is None else {"noop_max": noop_max})
+    old = summary(5)
+    del old["protocol"]["noop_max"]
+    (folder / "evaluation.json").write_text(json.dumps(old | {"others": [summary(6, noop_max=7)]}))
+    if noop_max is None:  # a run of a version without this setting
+        saved = json.loads((folder / "config.json").read_text())
+        del saved["config"]["env"]["noop_max"]
+        (folder / "config.json").write_text(json.dumps(saved))
+    assert read_run(folder).protocol == f"sampled actions, sticky 0, {words}, raw scores to game over or step 27,000"
+    assert [one["protocol"]["noop_max"] for one in read_run(folder).evaluations] == [noop_max or 0, 7]
+
+
 def test_an_evaluation_of_an_earlier_version_is_read(tmp_path):
     folder = make_run(tmp_path / "run")
     old = summary(5) | {"opponents": {}}
@@ -120,6 +146,7 @@ def test_an_evaluation_of_an_earlier_version_is_read(tmp_path):
     {"mean": "5"}, {"mean": True}, {"mean": None}, {"median": float("nan")}, {"mean_interval": [1]},
     {"mean_interval": ["a", 1]}, {"protocol": 5}, {"protocol": {"actions": "<b>"}},
     {"protocol": {"actions": "greedy", "sticky": "x", "time_limit": None}},
+    {"protocol": {"actions": "greedy", "sticky": 0, "noop_max": "x", "time_limit": None}},
     {"others": 5}, {"others": [5]}, {"others": [{"mean": []}]}, {"max": 10**400}])
 def test_a_damaged_evaluation_is_named(tmp_path, change):
     folder = make_run(tmp_path / "run")

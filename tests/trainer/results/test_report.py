@@ -52,7 +52,7 @@ def test_a_report_has_the_numbers_curves_settings_machine_and_film(tmp_path):
     page = Page(content)
     text = " ".join(page.texts)
     for part in ("breakout", "breakout-1, seed 1, started 2026-11-21 14:00", "298 to 302", "408 to 412", "sampled", "greedy",
-                 "greedy actions, sticky 0, raw scores to game over or step 27,000", "gamma", "0.5", "a CPU", "2.8.0",
+                 "greedy actions, sticky 0, 0 no-ops, raw scores to game over or step 27,000", "gamma", "0.5", "a CPU", "2.8.0",
                  "Policy loss", "Value loss", "Entropy of the policy", "Speed, steps per second"):
         assert part in text
     assert page.tags.count("svg") == page.tags.count("polyline") == 6
@@ -200,6 +200,16 @@ def test_an_old_evaluation_says_that_its_actions_are_unknown(tmp_path):
     (folder / "evaluation.json").write_text(json.dumps(old))
     text = " ".join(Page(report.page([folder])).texts)
     assert "unknown" in text and "by an earlier version that did not note which" in text
+
+
+def test_a_report_names_the_no_ops_and_how_many_episodes_differ(tmp_path):
+    folder = make_run(tmp_path / "run")
+    (folder / "evaluation.json").write_text(json.dumps(
+        summary(5, noop_max=30, different_episodes=100) | {"others": [summary(6, greedy=True, different_episodes=4)]}))
+    cells = [text.strip() for text in Page(report.page([folder])).texts if text.strip()]
+    start = cells.index("sampled")
+    assert cells[start:start + 3] == ["sampled", "0", "30"] and cells[cells.index("greedy") + 2] == "0"
+    assert "100 (4 different)" in cells and "100" in cells and "up to 30 no-ops" in " ".join(cells)
 
 
 def test_large_numbers_have_all_their_digits(tmp_path, monkeypatch):

@@ -12,8 +12,9 @@ import optuna
 import pytest
 from run_support import summary
 
+import envs_c
 from trainer.__main__ import main
-from trainer.config import Config
+from trainer.config import Config, no_ops
 from trainer.config.config import overlay
 from trainer.config.games import GameName
 from trainer.errors import ConfigError, SweepError
@@ -71,19 +72,22 @@ class StandIn:
     def evaluations(self):
         if self.folder.name in type(self).failing:
             raise TrialFailed("boom")
-        return [summary(score(self.folder.name, greedy), greedy=greedy, sticky=0.25 * ("0.25" in self.folder.name))
+        sticky = 0.25 * ("0.25" in self.folder.name)
+        noop_max = 30 if sticky == 0 and "cartpole" not in self.folder.name else 0
+        return [summary(score(self.folder.name, greedy), greedy=greedy, sticky=sticky, noop_max=noop_max)
                 for greedy in (False, True)]
 
 
 @pytest.fixture
 def bench(tmp_path, monkeypatch):
     """Runs a bench of stand-ins in this process; returns the trainings that it started: names, and True for resumed ones."""
-    def run(*games, seeds=3, jobs=2, stickies=(0.0, 0.25), failing=(), breaks_at=None, options=None, **run):
+    def run(*games, seeds=3, jobs=2, stickies=(0.0, 0.25), failing=(), breaks_at=None, options=None, noop_max=30, **run):
         stand_in = type("Trained", (StandIn,), {"started": [], "failing": failing, "breaks_at": breaks_at})
         monkeypatch.setattr(bench_module, "Training", stand_in)
         configs = {game: overlay(config(game, **run), {"env": {"options": options or {}}}) for game in games or ("cartpole",)}
         try:
-            run_bench(Plan(configs, stickies, seeds, jobs, tmp_path / "bench"), "bench", default_storage(tmp_path / "bench"))
+            run_bench(Plan(configs, stickies, seeds, jobs, tmp_path / "bench", noop_max=noop_max), "bench",
+                      default_storage(tmp_path / "bench"))
         finally:
             run_again.most = stand_in.most
         return stand_in.started
@@ -128,8 +132,10 @@ def test_the_table_has_the_statistics_of_each_protocol(bench, capsys):
     of_both = [(np.array([21, 22, 23, 24]) - 1.7) / (30.5 - 1.7), (np.array([-5, -4, -3, -2]) + 20.7) / (14.6 + 20.7)]
     assert facts["human_normalized"][0]["iqm"] == pytest.approx(statistics.iqm(of_both))
     printed = capsys.readouterr().out
-    assert "human-normalized, 2 games, sticky 0, sampled actions: interquartile mean" in printed
-    assert "protocol: greedy actions, sticky 0.25, raw scores to game over or step 27,000" in printed
+    assert "human-normalized, 2 games, sticky 0, up to 30 no-ops, sampled actions: interquartile mean" in printed
+    assert "protocol: greedy actions, sticky 0.25, 0 no-ops, raw scores to game over or step 27,000" in printed
+    assert "protocol: greedy actions, sticky 0, up to 30 no-ops, raw scores to game over or step 27,000" in printed
+    assert [(row["sticky"], row["noop_max"]) for row in facts["rows"][::2]] == [(0.0, 30), (0.25, 0)] * 2
 
 
 def test_a_game_with_options_has_no_human_normalized_score(bench):
@@ -160,6 +166,46 @@ def test_another_command_for_the_same_bench_is_refused(bench):
     optuna.create_study(storage=open_storage(default_storage(bench.folder)), study_name="sweep").set_user_attr("facts", {})
     with pytest.raises(SweepError, match="'sweep' is no bench"):
         run_bench(Plan({GameName("cartpole"): config()}, (), 1, 1, bench.folder), "sweep", default_storage(bench.folder))
+
+
+def test_episodes_without_sticky_actions_begin_with_no_ops_if_the_game_has_them(tmp_path):
+    configs = {GameName(game): overlay(config(game), {"env": {"noop_max": own}})
+               for game, own in (("breakout", 0), ("pong", 7), ("snake", 0), ("gym:CartPole-v1", 0))}
+
+    def made(noop_max):
+        plan = Plan(configs, (0.0, 0.25), 1, 1, tmp_path, noop_max=noop_max)
+        return [plan.config_of(task).env.noop_max for task in plan.tasks]
+    assert made(30) == [30, 0, 30, 7, 0, 0, 0]
+    assert made(0) == [0, 0, 0, 7, 0, 0, 0]
+    assert made(None) == [0, 0, 7, 7, 0, 0, 0]
+
+
+def test_a_game_in_self_play_has_no_no_ops(tmp_path, monkeypatch):
+    monkeypatch.setattr(no_ops, "find_game", lambda game: envs_c.game("pong"))
+    alone, both = (Plan({GameName("go"): overlay(config("go"), {"self_play": {"self_play": chosen}})}, (0.0,), 1, 1, tmp_path,
+                        noop_max=30) for chosen in (False, True))
+    assert [plan.config_of(plan.tasks[0]).env.noop_max for plan in (alone, both)] == [30, 0]
+
+
+def test_a_bench_of_other_no_ops_is_not_mixed_with_this_one(bench):
+    bench("breakout", "cartpole", seeds=1, noop_max=0)
+    with pytest.raises(SweepError, match=r"breakout had other settings \(noop_max is 30 and was 0\): give the options"):
+        bench("breakout", seeds=2)
+    assert len(bench("cartpole", seeds=2)) == 2  # it has no no-ops
+
+
+def test_a_finished_bench_of_an_earlier_version_had_its_settings_no_ops(bench, monkeypatch, capsys):
+    evaluations = StandIn.evaluations
+
+    def unnoted(self):
+        found = evaluations(self)
+        for one in found:
+            del one["protocol"]["noop_max"]
+        return found
+    monkeypatch.setattr(StandIn, "evaluations", unnoted)
+    bench("breakout", seeds=1)
+    printed = capsys.readouterr().out
+    assert "protocol: sampled actions, sticky 0, up to 30 no-ops, raw" in printed and "sticky 0.25, 0 no-ops, raw" in printed
 
 
 def test_two_games_with_one_folder_are_refused(bench):
