@@ -212,6 +212,42 @@ def test_a_report_names_the_no_ops_and_how_many_episodes_differ(tmp_path):
     assert "100 (4 different)" in cells and "100" in cells and "up to 30 no-ops" in " ".join(cells)
 
 
+def test_one_run_has_its_facts_in_boxes_and_its_machine_in_sight(tmp_path):
+    content = report.page([make_run(tmp_path / "run")]).decode()
+    assert 'class="fact"' in content and "session 1 of 1" not in content
+    both = report.page([tmp_path / "run", make_run(tmp_path / "other", seed=2)]).decode()
+    assert 'class="fact"' not in both and "run, session 1 of 1" in both
+
+
+def test_minutes_have_60_seconds_in_the_table_and_in_the_chart(tmp_path):
+    """100 iterations of 6 seconds are 10 minutes."""
+    folders = [make_run(tmp_path / f"run{seed}", seed=seed, scores=[1.0] * 100) for seed in (1, 2)]
+    texts = Page(report.page(folders)).texts
+    assert texts.count("10.0") == 3  # of each run, and the median of both
+    labels = texts[:texts.index("minutes of training")]
+    assert labels[-1] == "10"
+
+
+def test_options_of_the_game_stand_among_the_settings(tmp_path):
+    folder = make_run(tmp_path / "run", env={"options": {"lives": 1.0}})
+    text = " ".join(Page(report.page([folder])).texts)
+    assert "options lives=1.0 none" in " ".join(text.split())
+
+
+def test_a_run_without_a_film_hides_no_other_run_s(tmp_path):
+    folders = [make_run(tmp_path / f"run{seed}", seed=seed) for seed in (1, 2)]
+    (folders[1] / "episode.gif").write_bytes(b"GIF89a film")
+    assert b"a film of run2" in report.page(folders)
+
+
+def test_curves_have_colours_of_their_own_and_all_points_that_fit():
+    points = [float(k) for k in range(400)]
+    drawn = chart([Line("a", points, points), Line("b", [0, 1], [0, 1])], "steps", "two lines")
+    assert re.findall(r'class="curve (c\d+)"', drawn) == ["c0", "c1"]
+    first, second = (len(pair.split()) for pair in re.findall(r'points="([^"]+)"', drawn))
+    assert (first, second) == (400, 2)
+
+
 def test_large_numbers_have_all_their_digits(tmp_path, monkeypatch):
     folder = make_run(tmp_path / "asterix-1", game="asterix", scores=(0.0, 26_832.4), evaluation=26_832.4)
     monkeypatch.chdir(folder)
