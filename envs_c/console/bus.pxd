@@ -19,7 +19,7 @@ cdef enum:
 cdef inline int chip_read(Console* m, const Rom* rom, int address, int cycle, int bus) noexcept nogil:
     """A read that is neither from RAM nor from ROM."""
     if address & 0x1000:
-        return cartridge_read(m, rom, address, bus)
+        return cartridge_read(m, rom, address, cycle, bus)
     if address & 0x80:
         return riot_read(m, address, cycle)
     if rom.kind >= K3F:

@@ -7,6 +7,7 @@ other bytes.
 
 from libc.stdint cimport uint8_t, uint16_t
 
+from envs_c.console.dpc cimport CHIP_END, NOTICED, dpc_read, dpc_write, shift_random
 from envs_c.console.state cimport Console, Rom
 
 
@@ -22,6 +23,7 @@ cdef enum Kind:
     F4SC
     K3F       # 8 KB in four banks of 2 KB; a write of 0 .. 3 to 0000 to 003F puts one at 1000, the last one stays at 1800
     UA        # 8 KB in two banks: an access to 0220 or 0240, which is one to the TIA too
+    DPC       # 8 KB as F8, and a chip with 2 KB of data: dpc.pxd
 
 
 cdef inline void set_bank(Console* m, int bank) noexcept nogil:
@@ -37,7 +39,7 @@ cdef inline void insert(Console* m, const Rom* rom) noexcept nogil:
     if rom.kind == PLAIN and rom.size <= 2048:
         for k in range(8):
             m.slice[k] = <uint16_t>((k & 1) * 1024)
-    elif rom.kind == F8 or rom.kind == F8SC:
+    elif rom.kind in (F8, F8SC, DPC):
         set_bank(m, 1)
     elif rom.kind == E0:
         for k in range(8):
@@ -86,14 +88,36 @@ cdef inline void switch_bank(Console* m, const Rom* rom, int address) noexcept n
         m.slice[k] = m.slice[k + 4] = <uint16_t>((address & 7) * 1024)
 
 
-cdef inline int cartridge_read(Console* m, const Rom* rom, int address, int bus) noexcept nogil:
-    """A read from below rom.plain, where the cartridge's RAM is."""
+cdef inline void switch_dpc(Console* m, int address) noexcept nogil:
+    if 0xFF8 <= address & 0xFFF <= 0xFF9:
+        set_bank(m, (address & 0xFFF) - 0xFF8)
+
+
+cdef inline void touch_dpc(Console* m, int address) noexcept nogil:
+    """A read of the program in a DPC cartridge."""
+    if address & 0xFFF >= NOTICED:
+        shift_random(&m.extra.dpc)
+        switch_dpc(m, address)
+
+
+cdef inline int cartridge_read(Console* m, const Rom* rom, int address, int cycle, int bus) noexcept nogil:
+    """A read from below rom.plain: where the cartridge's RAM is, or anywhere in one with a chip."""
+    if rom.kind == DPC:
+        if (address & 0xFFF) < CHIP_END:
+            return dpc_read(m, rom, address, cycle)
+        touch_dpc(m, address)
+        return rom_byte(m, rom, address)
     if address & 0x80 == 0:
-        m.extra[address & 0x7F] = <uint8_t>bus
-    return m.extra[address & 0x7F]
+        m.extra.ram[address & 0x7F] = <uint8_t>bus
+    return m.extra.ram[address & 0x7F]
 
 
 cdef inline void cartridge_write(Console* m, const Rom* rom, int address, int value) noexcept nogil:
     """A write to the cartridge."""
-    if (address & 0x1FFF) < rom.plain and address & 0x80 == 0:
-        m.extra[address & 0x7F] = <uint8_t>value
+    if rom.kind == DPC:
+        shift_random(&m.extra.dpc)
+        switch_dpc(m, address)
+        if (address & 0xFFF) < CHIP_END:
+            dpc_write(m, address, value)
+    elif (address & 0x1FFF) < rom.plain and address & 0x80 == 0:
+        m.extra.ram[address & 0x7F] = <uint8_t>value

@@ -27,7 +27,8 @@ LARGEST = 32 << 10  # bytes of a cartridge
 # number, first address that switches banks, first address that only reads the ROM
 KINDS = {"plain": (0, 0x2000, 0x1000), "F8": (1, 0x1FF8, 0x1000), "F6": (2, 0x1FF6, 0x1000), "F4": (3, 0x1FF4, 0x1000),
          "E0": (4, 0x1FE0, 0x1000), "FE": (5, 0x2000, 0x1000), "F8SC": (6, 0x1FF8, 0x1100), "F6SC": (7, 0x1FF6, 0x1100),
-         "F4SC": (8, 0x1FF4, 0x1100), "3F": (9, 0x2000, 0x1000), "UA": (10, 0x2000, 0x1000)}
+         "F4SC": (8, 0x1FF4, 0x1100), "3F": (9, 0x2000, 0x1000), "UA": (10, 0x2000, 0x1000), "DPC": (11, 0x2000, 0x2000)}
+DPC_SIZES = range(10_240, 10_497)  # bytes: 8 KB of program, 2 KB of data, and up to 256 that nothing reads
 ABSOLUTE = frozenset((0x0C, 0x2C, 0x8C, 0x8D, 0x8E, 0xAC, 0xAD, 0xAE, 0xCC, 0xCD, 0xCE))  # instructions with a whole address
 INSERTED = {}  # Game -> (ROM, key, facts): what recompiled/ takes
 # ALE's actions in ALE's order, which games.toml numbers
@@ -215,7 +216,12 @@ def values(text: str) -> list[int]:
 
 
 def filled(data: bytes, kind: str) -> tuple[bytes, str]:
-    """The bytes repeated to 2 KB or filled up to 4, 8, 16 or 32 KB, and the kind of cartridge by their number unless given."""
+    """The bytes repeated to 2 KB or filled up to 4, 8, 16 or 32 KB, and the kind of cartridge by their number unless given.
+
+    Those of a DPC cartridge have 10 KB.
+    """
+    if kind == "DPC" or (not kind and len(data) in DPC_SIZES):
+        return data[:DPC_SIZES[0]].ljust(DPC_SIZES[0], b"\0"), "DPC"
     size = next(size for size in (2048, 4096, 8192, 16384, 32768) if len(data) <= size)
     if size == 2048:
         data = (data * (2048 // len(data) + 1))[:2048]

@@ -83,4 +83,4 @@ cdef inline void trace_frame(Console* m, const Rom* rom, uint8_t* found, uint16_
         entry = (op in (-1, 0x00, 0x40, 0x60, 0x6C) or memcmp(slice, m.slice, sizeof(slice)) != 0
                  or (rom.kind == E0 and (pc ^ cpu.pc) & 0xFC00))
     m.cpu = cpu
-    end_frame(m)
+    end_frame(m, rom)

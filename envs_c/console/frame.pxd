@@ -5,7 +5,8 @@ from libc.string cimport memcpy, memset
 
 from envs_c.console.tia cimport tia_end_frame, tia_init
 from envs_c.console.tia_rows cimport beam
-from envs_c.console.cartridge cimport insert, rom_byte
+from envs_c.console.cartridge cimport DPC, insert, rom_byte
+from envs_c.console.dpc cimport dpc_end_frame, dpc_init, dpc_power_on
 from envs_c.console.drawing cimport Drawing, Scratch, drawing_begin
 from envs_c.console.instructions cimport execute
 from envs_c.console.power_on cimport POWER_ON_RAM, POWER_ON_TIMERS
@@ -22,6 +23,8 @@ cdef inline void power_on(Console* m, const Rom* rom) noexcept nogil:
     memset(m, 0, sizeof(Console))
     memcpy(m.ram, POWER_ON_RAM, 128)
     m.cartridge = rom.key
+    if rom.kind == DPC:
+        dpc_init(m)
     power_on_again(m, rom, POWER_ON_TIMERS[0])
     m.last_line = NTSC_LAST_LINE
 
@@ -33,6 +36,8 @@ cdef inline void power_on_again(Console* m, const Rom* rom, int timer) noexcept 
     m.cpu.sp = 0xFF
     m.cpu.zero = 1
     m.cpu.pc = rom_byte(m, rom, 0xFFFC) | rom_byte(m, rom, 0xFFFD) << 8
+    if rom.kind == DPC:
+        dpc_power_on(m)
     m.timer = <uint8_t>timer
     m.shift = 6
     m.timer_set = 0
@@ -67,7 +72,7 @@ cdef inline void run_frame(Console* m, const Rom* rom) noexcept nogil:
         execute(&cpu, m, rom)
         left -= 1
     m.cpu = cpu
-    end_frame(m)
+    end_frame(m, rom)
 
 
 cdef inline void begin_frame(Console* m) noexcept nogil:
@@ -77,7 +82,7 @@ cdef inline void begin_frame(Console* m) noexcept nogil:
         m.odd = m.odd_next
 
 
-cdef inline void end_frame(Console* m) noexcept nogil:
+cdef inline void end_frame(Console* m, const Rom* rom) noexcept nogil:
     """The frame has ended, and the next one begins at clock 0; or it was cut off, and goes on after its last line."""
     cdef int32_t cycles = m.cpu.cycle - m.cpu.cycle % LINE
     m.cut = not m.done
@@ -89,6 +94,8 @@ cdef inline void end_frame(Console* m) noexcept nogil:
     beam(&m.tia, m.ended)
     tia_end_frame(&m.tia, 3 * cycles)
     riot_end_frame(m, cycles)
+    if rom.kind == DPC:
+        dpc_end_frame(m, cycles)
     m.dumped = max(m.dumped - cycles, -(1 << 28))
     if m.vsync != NO_VSYNC:
         m.vsync = max(m.vsync - 3 * cycles, -NO_VSYNC)

@@ -1,5 +1,7 @@
 """Which snapshots of a console can be restored: bounds of all that is used as an index, a count or a shift."""
 
+from envs_c.console.cartridge cimport DPC
+from envs_c.console.dpc cimport safe_dpc
 from envs_c.console.state cimport NO_VSYNC, WIDTH, Console, Facts, Rom
 from envs_c.console.tia cimport Tia
 from envs_c.valid cimport all_between, between
@@ -21,4 +23,5 @@ cdef inline bint safe_console(const Console* m, const Rom* rom) noexcept nogil:
             and between(m.cpu.cycle, 0, 1 << 16) and between(m.vsync, -NO_VSYNC, NO_VSYNC)
             and between(m.timer_set, -(1 << 25), 1 << 16) and between(m.late, -1, 1 << 26)
             and between(m.dumped, -(1 << 30), 1 << 16) and m.last_line == rom.facts.last_line
-            and between(m.lives, -(1 << 20), 1 << 20) and safe(&m.tia, &rom.facts))
+            and between(m.lives, -(1 << 20), 1 << 20) and safe(&m.tia, &rom.facts)
+            and (rom.kind != DPC or safe_dpc(&m.extra.dpc)))

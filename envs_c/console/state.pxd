@@ -40,6 +40,24 @@ ctypedef struct Cpu:
     uint8_t[3] unused     # in place of padding, which would get any bytes when a copy is written back
 
 
+ctypedef struct Dpc:
+    # The chip of a DPC cartridge (dpc.pxd).
+    int32_t played        # cycle at which its music was read last
+    int32_t units         # of the oscillator's period that had passed then
+    uint16_t[8] counter   # of the fetchers
+    uint8_t[8] top
+    uint8_t[8] bottom
+    uint8_t[8] flag
+    uint8_t[3] music      # 1: this one of fetchers 5 to 7 makes music
+    uint8_t random
+
+
+ctypedef union Extra:
+    # What is in a cartridge beside the ROM.
+    uint8_t[128] ram
+    Dpc dpc
+
+
 ctypedef struct Console:
     Cpu cpu
     uint8_t[128] ram
@@ -61,7 +79,7 @@ ctypedef struct Console:
     int32_t[4] paddles    # ohm, or OPEN
     # the cartridge (cartridge.pxd)
     uint16_t[8] slice     # offset in the ROM of each 1 KB of the address space; the second half is for addresses with bit 13
-    uint8_t[128] extra    # RAM of the cartridge
+    Extra extra
     # the frame (frame.pxd)
     int32_t vsync         # clock from which clearing VSYNC ends the frame: a line after VSYNC was set last; or NO_VSYNC
     int32_t dumped        # cycle at which the paddles' capacitors began to charge

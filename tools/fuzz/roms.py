@@ -15,9 +15,9 @@ from tools.fuzz.case import Box
 FRAMES = 4  # after each reset
 IDLE = 2    # before each start, at most
 INSTRUCTIONS = [300] + [2000] * 12 + [25_000]  # of a frame at most
-BANKED = {"F8": 8192, "E0": 8192, "FE": 8192, "3F": 8192, "UA": 8192, "F6": 16_384,
+BANKED = {"F8": 8192, "E0": 8192, "FE": 8192, "3F": 8192, "UA": 8192, "DPC": 10_240, "F6": 16_384,
           "F4": 32_768}  # bytes of cartridges with banks
-SIZES = [1, 2, 7, 1024, 2048, 3000, 4096, 5000, 8192, 12_288, 16_384, 20_000, 32_768]
+SIZES = [1, 2, 7, 1024, 2048, 3000, 4096, 5000, 8192, 10_240, 12_288, 16_384, 20_000, 32_768]
 
 
 def setup(box: Box) -> None:

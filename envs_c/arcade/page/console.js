@@ -40,7 +40,7 @@ import { md5 } from "./md5.js";
 /**
  * @typedef {object} Cartridge
  * @property {About} about
- * @property {Uint8Array} rom 2, 4, 8, 16 or 32 KB
+ * @property {Uint8Array} rom 2, 4, 8, 10, 16 or 32 KB
  * @property {[number, number, number]} kind
  * @property {[number, string][]} facts
  * @property {number} key by which the console knows it: 48 bits of the digest
@@ -58,6 +58,7 @@ import { md5 } from "./md5.js";
 
 const SIZES = [2048, 4096, 8192, 16384, 32768], LARGEST = 32768;
 const BANK = 4096, EXTRA = 128; // bytes; EXTRA of a cartridge's own RAM
+const DPC = 10240, DPC_MOST = 10496; // bytes of a DPC cartridge that are used, and of its file at most
 /** @type {Object<number, string>} kinds by the size of the ROM */
 const KINDS = { 8192: "F8", 16384: "F6", 32768: "F4" };
 /** instructions with a whole address */
@@ -84,6 +85,11 @@ function kindOf8k(rom) {
 /** The bytes repeated to 2 KB or filled up, and the kind of cartridge; as `filled` of envs_c/console/cartridges.py.
  * @param {Uint8Array} bytes @param {string} given @returns {{rom: Uint8Array, kind: string}} */
 function filled(bytes, given) {
+  if (given === "DPC" || (!given && bytes.length >= DPC && bytes.length <= DPC_MOST)) {
+    const rom = new Uint8Array(DPC);
+    rom.set(bytes.subarray(0, DPC));
+    return { rom, kind: "DPC" };
+  }
   const size = SIZES.find((each) => bytes.length <= each) ?? LARGEST, rom = new Uint8Array(size);
   for (let at = 0; at < (size === SIZES[0] ? size : 1); at += bytes.length) rom.set(bytes.subarray(0, size - at), at);
   const kind = size === 2 * BANK ? kindOf8k(rom) : KINDS[size] ?? "plain";

@@ -18,7 +18,8 @@ from envs_c.console import cartridges
 from envs_c.testing.play import actions_of
 
 WINDOW = 24  # bytes of a cartridge that would be a part of one
-KINDS = ("pong", "montezuma_revenge", "robotank", "elevator_action", "klax", "combat")  # plain, E0, FE, SC, PAL, 2 KB
+# plain, E0, FE, SC, PAL, DPC, 2 KB
+KINDS = ("pong", "montezuma_revenge", "robotank", "elevator_action", "klax", "pitfall2", "combat")
 STEPS = 120
 OTHER = {"view": "pixels", "sticky": 0.25, "noop_max": 20, "time_limit": 50}
 

@@ -1,5 +1,7 @@
 """Cartridges of our own beside ale-py: banks, RAM, frames that are cut off; and starts and modes of games.toml."""
 
+import random
+
 import numpy as np
 import pytest
 
@@ -87,6 +89,61 @@ def test_banks_that_are_switched_below_the_cartridge_work_as_under_ale(kind, dat
     theirs, own = rams(data, [0] * 3)
     assert own == theirs
     assert list(own[-1][:banks]) == [17 * bank + 1 for bank in range(banks)]
+
+
+DATA = random.Random(5).randbytes(2048)  # of our DPC cartridges
+
+
+def with_chip(code: Assembler) -> bytes:
+    """A DPC cartridge whose two banks are this program."""
+    bank = code.rom({})
+    return bank + bank + DATA
+
+
+def chip_program(draw: random.Random) -> bytes:
+    """A program that writes to the chip and keeps what it reads, and then draws frames. Music, random numbers and counters are
+    those of three power-ons, for the chip is not turned off."""
+    code, fetchers, few, kept = Assembler()(0xD8), draw.sample(range(8), draw.randint(1, 8)), draw.random() < 0.5, 0x80
+    while kept < 0xE0:
+        fetcher, way = draw.choice(fetchers), draw.random()
+        if way < 0.4:
+            code(0xA9, draw.randrange(16 if few else 256), 0x8D, 0x40 + 8 * draw.choice([0, 1, 2, 3, 3, 6, 7]) + fetcher, 0xF0)
+        elif way < 0.85:
+            code(0xAD, 8 * draw.choice([0, 0, 1, 2, 7, draw.randrange(8)]) + fetcher, 0xF0, 0x85, kept)
+            kept += 1
+        elif way < 0.9:
+            code(0xAD, *draw.choice([(0x40, 0xF0), (0x80, 0xF0), (0xBF, 0xFF), (0xC0, 0xFF), (0xF8, 0xFF), (0xF9, 0xFF)]))
+        else:
+            code(0xA2, draw.randrange(1, 30)).label(f"wait {len(code.code)}")(0x85, 2, 0xCA, 0xD0, f">wait {len(code.code)}")
+    frame(code.label("frame"))
+    return with_chip(code(0xA2, 200).label("line")(0x85, 2, 0xCA, 0xD0, ">line", 0x4C, "frame"))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_chip_of_a_dpc_cartridge_works_as_under_ale(seed):
+    theirs, own = rams(chip_program(random.Random(seed)), [0, 1])
+    assert own == theirs
+    assert len(set(own[-1][:0x60])) > 5
+
+
+@pytest.mark.parametrize("lines", [40, 203])
+def test_the_music_of_a_dpc_cartridge_goes_on_from_frame_to_frame_as_under_ale(lines):
+    code = Assembler()(0xD8, 0xA2, 0, 0x86, 0x80)
+    for address, value in ((0x45, 200), (0x4D, 8), (0x5D, 0x17), (0x55, 0)):
+        code(0xA9, value, 0x8D, address, 0xF0)
+    frame(code.label("frame"))(0xA2, lines).label("above")(0x85, 2, 0xCA, 0xD0, ">above", 0xA6, 0x80)
+    code(0xAD, 0x04, 0xF0, 0x95, 0x90, 0xAD, 0x0D, 0xF0, 0x95, 0x91, 0xE6, 0x80, 0xE6, 0x80, 0xA9, 0x3F, 0x25, 0x80, 0x85, 0x80)
+    code(0xA2, 30).label("below")(0x85, 2, 0xCA, 0xD0, ">below", 0x4C, "frame")
+    theirs, own = rams(with_chip(code), [0] * 30)
+    assert own == theirs
+    assert len(set(own[-1][0x11:0x41:2])) > 10
+
+
+def test_the_size_of_a_file_tells_a_dpc_cartridge():
+    for size, kind in ((10_239, "F6"), (10_240, "DPC"), (10_495, "DPC"), (10_496, "DPC"), (10_497, "F6")):
+        data, found = cartridges.filled((bytes(range(256)) * 42)[:size], "")
+        assert found == kind, size
+        assert len(data) == (10_240 if kind == "DPC" else 16_384)
 
 
 def long_frames(turns: int) -> bytes:
