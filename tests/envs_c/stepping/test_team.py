@@ -172,6 +172,17 @@ def test_a_team_that_saves_far_more_than_it_loses_plays_on(simulated):
 
 
 @needs_compiler
+def test_a_team_loses_a_fifth_of_a_millisecond_before_it_ends(simulated):
+    """Calls of 20 us: two losses of 150 us within a moment do not end the team, a few more do."""
+    case = {"items": 1000, "item": 20.0}
+    caller = simulated(**case, calls=5, wake=150e3)[2]  # the first four calls run alone; one loss is forgiven
+    simulated(**case, calls=1, wake=150e3, caller=caller)
+    assert (simulated(**case, calls=50, caller=caller)[0] == 2).mean() > 0.9
+    simulated(**case, calls=5, wake=150e3, caller=caller)
+    assert (simulated(**case, calls=50, caller=caller)[0] == 1).all()
+
+
+@needs_compiler
 def test_cheaper_steps_are_noticed(simulated):
     """Calls that became small run alone, though the team had paid before."""
     _, _, caller = simulated(item=100.0)
