@@ -99,8 +99,6 @@ def make_simulation(game: GameName, env: EnvConfig, num_envs: int, seed: int, de
     others = game != "cartpole" or bool(changed)
     if game.is_gym:
         raise SettingError("sim", f"must be host for {game}, not {env.sim!r}: only our own games are played on the device")
-    if game.is_cartridge:
-        raise SettingError("sim", f"must be host for {game}, not {env.sim!r}: the console plays on the CPU")
     if env.sim == "tensors" and others:
         given = f" with {' and '.join(changed)}" if changed else ""
         raise SettingError("sim", f"must be host or device for {game}{given}, not 'tensors': only cartpole is simulated in "

@@ -14,16 +14,18 @@ import envs_c
 from bridge.actions import discrete
 from bridge.errors import DeviceError
 from bridge.nvrtc import CudaModule
+from bridge.on_device.cartridge import InsertedCartridge
 from bridge.on_device.snapshots import as_tensor
 from bridge.on_device.tensors import require_tensor
 from envs_c.bare import device as compiler
+from envs_c.bare.cartridge import is_cartridge
 from envs_c.engine import painter
 from envs_c.engine.state import memory_of, with_memory
 from envs_c.game import Game
 
 AUTORESET = ("next_step", "same_step", "disabled")
 GOES_ON, FLAGGED, ENDS = range(3)  # LifeLoss of envs_c/io.pxd
-VIEWS = {"features": False, "pixels": True}
+VIEWS = {"features": False, "ram": False, "pixels": True}  # whether they are pictures
 PAINTERS = 128  # threads that make a picture
 
 
@@ -69,9 +71,9 @@ class DeviceGame:
     saves = True  # `state` holds the environments
 
     def __init__(self, game: Game, num_envs: int, device, *, module=None, **settings):
-        view = settings.get("view")
-        if view is not None and view not in VIEWS:
-            raise envs_c.InvalidArgument(f"view must be {' or '.join(VIEWS)} on the device, not {view!r}")
+        view, views = settings.get("view"), [name for name in VIEWS if name != "ram" or game.has_ram]
+        if view is not None and view not in views:
+            raise envs_c.InvalidArgument(f"view must be {' or '.join(views)} on the device, not {view!r}")
         self.env = env = envs_c.VecEnv(game, num_envs, **{"num_threads": 1, "count_lives": True} | settings)
         self.device, self.num_envs = torch.device(device), env.num_envs
         pixels = VIEWS[env.view]
@@ -96,7 +98,10 @@ class DeviceGame:
         self._totals = torch.zeros(2, self.num_envs, dtype=torch.int64, device=self.device)  # episodes, and their steps
         self._options = self._from_host(np.array([*env.options.values(), 0.0]))
         self._backdrop, self._sums, self._edges = self._prepare(game, pixels)
+        pictures = (1 + same_step) * env.num_envs if pixels else 0
+        self._cartridge = InsertedCartridge(self.module, game, pictures, self.device) if is_cartridge(game) else None
         self._kept = self._zeros(torch.uint8, (1 + same_step) * env.stride) if pixels else None  # what `draw` paints
+        self._painters = (self.num_envs, PAINTERS) if self._cartridge is None else self._cartridge.painters
         self._numbers = self._settings()
         self._started = False
 
@@ -167,8 +172,9 @@ class DeviceGame:
                            self.ended_length, self.lives, self.final_lives, self._totals, self._options, self._kept,
                            *self._numbers, self.num_envs)
         if self._kept is not None:
-            self.module.launch("draw", self.num_envs * PAINTERS, self._kept, observation, self.final_observation,
-                               self._backdrop, self._sums, self._edges, self.num_envs, block=PAINTERS)
+            blocks, threads = self._painters
+            self.module.launch("draw", blocks * threads, self._kept, observation, self.final_observation,
+                               self._backdrop, self._sums, self._edges, self.num_envs, block=threads)
 
     def _check(self, observation, reward, terminated, truncated, action_mask):
         dtype = getattr(torch, str(self.observation_dtype))

@@ -10,17 +10,13 @@ import tempfile
 from pathlib import Path
 
 from envs_c.arcade import build
-from envs_c.bare import emit
+from envs_c.bare.cartridge import NAME, SOURCE, emit_console, without_cartridge
 from envs_c.console import cartridges, console
 from envs_c.files import write_atomically
 from envs_c.views import RAM, VIEWS
 
-SOURCE = emit.PACKAGE / "console" / "console.pyx"
 WASM, TABLE = "console.wasm", "cartridges.json"
-NAME = "console"  # of the emitted C
-TALLEST = 250  # rows of a PAL cartridge's screen; others have fewer, and leave the rest of the memory unused
 PARTS = re.compile(rb"[^\0](?:.{0,7}[^\0])*", re.DOTALL)
-OWN = ("reset", "step", "observe", "draw", "lives", "valid", "prepare", "chunk", "backdrop", "load")  # of console.pyx
 MAIN = ('#define ARCADE_OPTIONS (bare_options + 1) /* without the cartridge\'s key */\n' + build.MAIN
         + '#include "cartridge.h"\n')
 
@@ -48,22 +44,8 @@ def build_console(folder: Path, agents: list[str], *, simd: bool = True) -> Path
 
 def compile_console(scratch: Path, simd: bool) -> None:
     """Write game.wasm to the folder `scratch`. Raises CompileFailed."""
-    emit.emit_source(SOURCE, without_cartridge(), scratch, names)
+    emit_console(scratch)
     build.compile_c(MAIN.format(build.CAPACITY, NAME), NAME, scratch, simd)
-
-
-def without_cartridge():
-    """The `Game` of an unknown cartridge with the tallest screen, which cannot be played: nothing is inserted."""
-    facts = {**cartridges.facts_of(cartridges.UNKNOWN), "height": TALLEST}
-    return console.game_of(NAME, "Console", 0, facts, cartridges.ACTIONS, cartridges.ACTIONS)
-
-
-def names(text: str, game: str) -> str:
-    """The console's functions and types, and the engine's, as macros. text: the emitted C."""
-    prefix = re.search(r"^static void (__pyx_f_\w+_)prepare\(", text, re.MULTILINE)[1]
-    rows = {name: f"{prefix}{name}" for name in OWN}
-    found = emit.types(text, (*emit.TYPES, "Rom", "Play"))
-    return emit.macros(rows | found | {"state": found["Play"], "mask": "NULL"})
 
 
 def described() -> dict:

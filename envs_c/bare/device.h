@@ -53,17 +53,38 @@ DEVICE_ONCE float device_step(void *state, int action, BARE_Rng *rng, int *over)
 DEVICE_ONCE void device_observe(const void *state, void *out) { BARE_observe((void *)state, out); }
 DEVICE_ONCE void device_draw(const void *state, BARE_Canvas *canvas) { BARE_draw((void *)state, canvas); }
 
+#ifdef BARE_cartridges /* the console, whose pictures may show two frames: a copy's first byte is 2 then */
+#include "device_cartridge.h"
+#define DEVICE_MARK(kept) (kept)->mark
+DEVICE_ONCE void device_draw_two(const void *state, BARE_Canvas *canvas) { BARE_draw_two((void *)state, canvas); }
+static inline void device_draw_copy(const char *copy, BARE_Canvas *canvas) {
+    if (copy[0] == 2) device_draw_two(copy + sizeof(BARE_Head), canvas);
+    else device_draw(copy + sizeof(BARE_Head), canvas);
+}
+/* As draw_starts of envs_c/console/console.pyx: the first picture of an episode shows one frame. */
+static inline void device_starts(const char *state, char *copy) {
+    const BARE_Head *head = (const BARE_Head *)state;
+    if (copy[0] == 2 && head->started && head->episode_length == 0) copy[0] = 1;
+}
+#else
+#define DEVICE_MARK(kept) 1
+#define device_draw_copy(copy, canvas) device_draw((copy) + sizeof(BARE_Head), canvas)
+#define device_starts(state, copy)
+#endif
+
 /* The copies of an environment's struct that `draw` paints: for its observation, and for that before a reset in the same step.
-   A copy lies as in `states`. In place of the engine's own data it has a first byte of 1 until it is painted. */
+   A copy lies as in `states`. In place of the engine's own data it has a first byte of 1, or 2 for a picture of two frames,
+   until it is painted. */
 typedef struct {
     char *now, *final;
     const void *final_picture;
+    int mark;
 } Kept;
 
 static void device_keep(const void *state, const Kept *kept, const void *picture) {
     char *copy = picture == kept->final_picture ? kept->final : kept->now;
     __builtin_memcpy(copy + sizeof(BARE_Head), state, sizeof(BARE_state));
-    copy[0] = 1;
+    copy[0] = DEVICE_MARK(kept);
 }
 
 /* The arguments of all kernels but `draw` and `prepare`; the outputs have a row for each of `count` environments, as Io of
@@ -98,7 +119,7 @@ static inline void device_screen(BARE_Screen *screen, const int16_t *edges) {
             BARE_Io io; \
             __builtin_memset(&io, 0, sizeof io); \
             Kept copies = {kept + i * DEVICE_STRIDE, kept + (count + i) * DEVICE_STRIDE, \
-                           final_observation + i * observation_bytes}; \
+                           final_observation + i * observation_bytes, frame_skip > 1 || frame_skip_span > 1 ? 2 : 1}; \
             if (DEVICE_PIXELS) { \
                 io.paint = (void *)device_keep; \
                 io.format = (void *)&copies; \
@@ -136,6 +157,7 @@ static inline void device_screen(BARE_Screen *screen, const int16_t *edges) {
             ended[i] = 0; \
             BARE_rows(device_reset, device_step, (void *)device_observe, (void *)device_draw, BARE_mask, sizeof(BARE_state), \
                       states, &io, (int)i, (int)i + 1, 0); \
+            if (DEVICE_PIXELS && noop_max > 0) device_starts(states + i * DEVICE_STRIDE, copies.now); \
             if (lives) BARE_write_lives(DEVICE_STRIDE, states, &io, (int)i, (int)i + 1); \
             if (ended[i]) { \
                 totals[i] += 1; \
@@ -158,7 +180,7 @@ static inline void device_paint(char *copy, uint8_t *out, const BARE_Screen *scr
     block_barrier();
     if (BLOCK_THREAD == 0) {
         BARE_Canvas canvas = {screen, NULL, (float *)sums, (uint8_t *)touched, (uint8_t *)grey};
-        device_draw(copy + sizeof(BARE_Head), &canvas);
+        device_draw_copy(copy, &canvas);
         copy[0] = 0;
     }
     block_barrier();

@@ -16,10 +16,11 @@ from pathlib import Path
 
 import envs_c
 from envs_c import install, outside
-from envs_c.bare import emit, ptxas
+from envs_c.bare import cartridge, emit, ptxas
 from envs_c.errors import CompileFailed
 
 HEADER = Path(__file__).parent / "device.h"
+INCLUDED = HEADER.with_name("device_cartridge.h")
 ARCH = "sm_75"
 SMALL = 84  # rows and columns of the grey picture
 FLAGS = ["-target", "nvptx64-cuda-none", f"-mcpu={ARCH}", "-O2", "-ffp-contract=off", "-w", "-ferror-limit=5",
@@ -32,10 +33,12 @@ FUNCTION = re.compile(r"^(?:\.visible |\.weak )*\.(?:entry|func)\s+(?:\([^)]*\)\
 CALL = re.compile(r"\bcall(?:\.uni)?\s*(?:\([^)]*\),\s*)?([\w$]+)\s*,")
 # zig's own headers of the C library: Python's headers include them, and nothing of them is called.
 HEADERS = ("x86_64-linux-musl", "generic-musl")
-UNIT = """\
+CALLED = '#include "{name}.h"\n'  # the console, a large program
+INLINED = f"""\
 #pragma clang attribute push(__attribute__((always_inline)), apply_to = function)
-#include "{name}.h"
-#pragma clang attribute pop
+{CALLED}#pragma clang attribute pop
+"""
+UNIT = """\
 #define DEVICE_PIXELS {pixels}
 #define DEVICE_SMALL {small}
 #define BARE_CELL_X {cell_x}
@@ -58,6 +61,7 @@ def ptx(game, *, pixels: bool = False) -> str:
     ContractError as `emit`.
     """
     zig()
+    game = cartridge.without_cartridge() if cartridge.is_cartridge(game) else game  # one program for all cartridges
     kept = outside.cache_folder() / digest(game, pixels) / f"{game.name}.ptx"
     if not kept.is_file():
         outside.make_private(outside.cache_folder())
@@ -73,8 +77,10 @@ def ptx(game, *, pixels: bool = False) -> str:
 def digest(game, pixels: bool) -> str:
     """The name of a folder of the cache, by everything that is compiled, and by the compilers."""
     shared = [path.read_bytes() for path in sorted(outside.PACKAGE.rglob("*.pxd"))]
-    facts = [sorted(outside.texts_of(emit.path_of(game)).items()), shared, HEADER.read_bytes(), emit.facts(game), UNIT, FLAGS,
-             ptxas.REPLACEMENTS, pixels, *(metadata.version(name) for name in ("cython", "ziglang"))]
+    source = cartridge.SOURCE if cartridge.is_cartridge(game) else emit.path_of(game)
+    facts = [sorted(outside.texts_of(source).items()), shared, HEADER.read_bytes(), INCLUDED.read_bytes(), emit.facts(game),
+             CALLED, INLINED, UNIT, FLAGS, ptxas.REPLACEMENTS, pixels,
+             *(metadata.version(name) for name in ("cython", "ziglang"))]
     return hashlib.sha256(repr(facts).encode()).hexdigest()[:outside.HASH]
 
 
@@ -88,9 +94,14 @@ def zig() -> Path:
 
 def write_unit(game, pixels: bool, folder: Path) -> None:
     """Write unit.c, and all that it includes but device.h, to an empty folder."""
-    emit.emit(game, folder)
+    if cartridge.is_cartridge(game):
+        game, included = cartridge.without_cartridge(), CALLED
+        cartridge.emit_console(folder)
+    else:
+        included = INLINED
+        emit.emit(game, folder)
     width, height = game.screen
-    unit = UNIT.format(name=game.name, pixels=int(pixels), small=SMALL, cell_x=width // math.gcd(width, SMALL),
+    unit = (included + UNIT).format(name=game.name, pixels=int(pixels), small=SMALL, cell_x=width // math.gcd(width, SMALL),
                        cell_y=height // math.gcd(height, SMALL))
     (folder / "unit.c").write_text(unit, encoding="utf-8")
 

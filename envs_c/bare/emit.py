@@ -35,6 +35,7 @@ WITHOUT_PYTHON = """\
 #include <Python.h>
 #undef PyMODINIT_FUNC
 #define PyMODINIT_FUNC __attribute__((unused)) static PyObject *
+__attribute__((unused)) static int __Pyx_ApplySequenceOrMappingFlag(PyTypeObject *, int); /* Cython forgets its `static` */
 """
 
 
@@ -110,9 +111,13 @@ def names(text: str, game: str) -> str:
     for kind in ("valid", "lives", "prepare") if optional else ():
         given = re.findall(rf"^  {optional}\.{kind} = {FUNCTION};", execution[:bind.start()], re.MULTILINE)
         rows |= {kind: given[-1]} if given else {}
-    for kind, name in (("rows", "run_rows"), ("write_lives", "write_lives")):
-        rows[kind] = re.search(rf"^static CYTHON_INLINE void (__pyx_f_\w+_{name})\(", text, re.MULTILINE)[1]
-    return macros(rows | types(text, TYPES))
+    return macros(rows | engine_functions(text) | types(text, TYPES))
+
+
+def engine_functions(text: str) -> dict[str, str]:
+    """The names of the engine's functions that kernels call, in the emitted C."""
+    return {kind: re.search(rf"^static CYTHON_INLINE void (__pyx_f_\w+_{name})\(", text, re.MULTILINE)[1]
+            for kind, name in (("rows", "run_rows"), ("write_lives", "write_lives"))}
 
 
 def types(text: str, kinds: Sequence[str]) -> dict[str, str]:

@@ -13,7 +13,7 @@ from envs_c.console.compiled cimport addresses, places, trace_frame
 from envs_c.console.drawing cimport Scratch, forget_frames, scratch_of, use_scratch
 from envs_c.console.facts cimport count_lives, is_over, lives_left, press, reward, start
 from envs_c.console.frame cimport play_frame, power_on
-from envs_c.console.pictures cimport Tables, advance, make_tables, paint_both, paint_last, paint_two
+from envs_c.console.pictures cimport Room, Tables, advance, make_tables, paint_both, paint_last, paint_two
 from envs_c.console.row cimport fill
 from envs_c.console.snapshot cimport safe_console
 from envs_c.console.state cimport MOST_ROWS, WIDTH, Console, Facts, Play, Rom, compiled_fn
@@ -74,7 +74,7 @@ cdef float step(void* state, int action, Rng* rng, bint* over) noexcept nogil:
     advance(&tables, p, rom, scratch_of())
     count_lives(p, &rom.facts)
     over[0] = is_over(p, &rom.facts)
-    return <float>reward(m, &rom.facts) if rom.facts.score_at_end or not over[0] else 0
+    return <float>reward(p, &rom.facts) if rom.facts.score_at_end or not over[0] else 0
 
 
 cdef void observe(const void* state, void* out) noexcept nogil:
@@ -158,7 +158,6 @@ def insert(bytes data, uint64_t key, facts):
         return
     if cartridge_count == MOST_CARTRIDGES:
         raise MemoryError(f"no room for more than {MOST_CARTRIDGES} cartridges")
-    memset(&filled, 0, sizeof(Facts))
     fill(&filled, facts)
     rom = <Rom*>calloc(1, sizeof(Rom))
     p = <Play*>calloc(1, sizeof(Play))
@@ -174,9 +173,13 @@ def insert(bytes data, uint64_t key, facts):
 def bytes_of(facts):
     """The game's Facts as bytes, for the console in a browser. facts: as for `insert`. Raises ValueError as `fill` does."""
     cdef Facts filled
-    memset(&filled, 0, sizeof(Facts))
     fill(&filled, facts)
     return (<const char*>&filled)[:sizeof(Facts)]
+
+
+def for_gpu(uint64_t key):
+    """The bytes of an inserted cartridge's console after ALE's loadROM, and the number that a block needs to draw a picture."""
+    return (<const char*>loaded[place_of(key)])[:sizeof(Play)], sizeof(Room)
 
 
 def layout() -> dict[str, int]:
@@ -248,7 +251,7 @@ def try_rom(bytes data, facts, actions, *, int seed=0):
             step(memory + GUARD, action, &rng, &over)
             paint_both(&tables, <const Play*>(memory + GUARD), cartridges[place_of(0)], rgb)
     for k in range(GUARD):
-        whole = whole and memory[k] == <char>seed and memory[size + GUARD + k] == <char>seed
+        whole &= memory[k] == memory[size + GUARD + k] == <char>seed
     observe(memory + GUARD, rgb)
     ram = bytes(rgb[:128])
     free(memory)
@@ -267,11 +270,7 @@ cdef void prepare() noexcept nogil:
 
 
 class Cartridge(Game):
-    """The `Game` of a cartridge.
-
-    path: its file, or None.
-    key: by which the console knows it, from its bytes.
-    """
+    """The `Game` of a cartridge. path: its file, or None. key: by which the console knows it, from its bytes."""
 
     has_ram = True
     path = None

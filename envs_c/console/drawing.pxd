@@ -17,6 +17,16 @@ cdef extern from *:
     static inline void *console_scratch(void) { return console_memory; }
     static inline void set_console_scratch(void *memory) { console_memory = memory; }
     #endif
+    /* Memory to draw a picture: the caller's own, or on a GPU, whose threads have a small stack, that of the block. */
+    #ifdef __NVPTX__
+    static char *console_rooms; /* for each block; envs_c/bare/device_cartridge.h */
+    static inline void *console_room(void *own, size_t size) {
+        (void)own;
+        return console_rooms + __nvvm_read_ptx_sreg_ctaid_x() * size;
+    }
+    #else
+    static inline void *console_room(void *own, size_t size) { (void)size; return own; }
+    #endif
     /* game.pxd has sums for games that draw; GCC does not see that the console, which paints, never reads them. */
     #if defined(__GNUC__) && !defined(__clang__)
     #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
@@ -24,6 +34,7 @@ cdef extern from *:
     """
     void* console_scratch() noexcept nogil
     void set_console_scratch(void* memory) noexcept nogil
+    void* console_room(void* own, size_t size) noexcept nogil
 
 
 cdef enum:

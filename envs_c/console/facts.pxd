@@ -9,7 +9,7 @@ from envs_c.console.state cimport OPEN, Console, End, Facts, Play, Rom, Step, Te
 
 cdef enum Coding:
     BIN, BCD, LO, HI, SIGNED, LOW3, HI3, ONES, LO10, HI10, EIGHTH, GLYPH,
-    LOW2, ONES3, BCD7, STOCK
+    LOW1, LOW2, ONES3, BCD7, STOCK
 
 
 cdef enum Rule:
@@ -123,6 +123,8 @@ cdef inline int decoded(int value, int coding) noexcept nogil:
         return value >> 4
     if coding == HI3:
         return value >> 4 & 7
+    if coding == LOW1:
+        return value & 1
     if coding == LOW2:
         return value & 3
     if coding == BCD7:    # without bit 7
@@ -170,10 +172,16 @@ cdef inline int32_t score_of(const Console* m, const Facts* facts) noexcept nogi
     return number(m, facts.score, facts.scores)
 
 
-cdef inline int32_t reward(Console* m, const Facts* facts) noexcept nogil:
+cdef inline int32_t reward(Play* p, const Facts* facts) noexcept nogil:
     """The score since the last call."""
-    cdef int32_t score = score_of(m, facts), gain = score - m.score
+    cdef Console* m = &p.now
+    cdef int32_t score = score_of(m, facts), gain = score - m.score, large
+    cdef int small = facts.scores_small
     m.score = score
+    if small:
+        large = number(m, &facts.score[small], facts.scores - small)
+        large -= number(&p.before[p.last], &facts.score[small], facts.scores - small)
+        gain = large if large else gain
     if facts.wrap > 0 and gain < -(facts.wrap // 2):
         gain += facts.wrap
     return min(gain, facts.most_reward) if facts.most_reward else gain

@@ -11,7 +11,18 @@ from envs_c.console.drawing cimport Drawing, Scratch, drawing_begin
 from envs_c.console.instructions cimport execute
 from envs_c.console.power_on cimport POWER_ON_RAM, POWER_ON_TIMERS
 from envs_c.console.riot cimport riot_end_frame
-from envs_c.console.state cimport LINE, NO_VSYNC, Console, Cpu, Play, Rom
+from envs_c.console.state cimport LINE, NO_VSYNC, Console, Cpu, Play, Rom, compiled_fn
+
+
+cdef extern from *:
+    """
+    #ifdef __NVPTX__ /* a GPU has the interpreter only, and no calls of unknown functions */
+    #define console_compiled(rom) NULL
+    #else
+    #define console_compiled(rom) ((rom)->compiled)
+    #endif
+    """
+    compiled_fn console_compiled(const Rom* rom) noexcept nogil
 
 
 cdef enum:
@@ -63,10 +74,11 @@ cdef inline void run_frame(Console* m, const Rom* rom) noexcept nogil:
     """
     cdef Cpu cpu = m.cpu
     cdef int left = rom.facts.instructions
+    cdef compiled_fn compiled = console_compiled(rom)
     begin_frame(m)
     while not m.done and left > 0:
-        if rom.compiled:
-            left = rom.compiled(&cpu, m, rom, left)
+        if compiled:
+            left = compiled(&cpu, m, rom, left)
             if m.done:
                 break
         execute(&cpu, m, rom)

@@ -10,7 +10,7 @@ kept (drawing.pxd); elsewhere a frame is played again to draw it.
 from libc.stdint cimport uint8_t, uint32_t
 from libc.string cimport memset
 
-from envs_c.console.drawing cimport Drawing, Scratch, drawing_begin, drawing_end
+from envs_c.console.drawing cimport Drawing, Scratch, console_room, drawing_begin, drawing_end
 from envs_c.console.frame cimport keep_frame, play_frame, run_frame
 from envs_c.console.grey cimport Axis, make_axis, shrink_frames
 from envs_c.console.palette cimport NTSC, PAL
@@ -29,6 +29,13 @@ ctypedef struct Tables:
     uint8_t[256] indices      # 0, 1, ... 255
     Axis columns
     Axis[AXES] rows           # of a screen of LEAST_ROWS, LEAST_ROWS + 2, ... MOST_ROWS rows
+
+
+ctypedef struct Room:
+    # Memory to draw a picture.
+    Drawing[2] frames
+    float[MOST_ROWS * SMALL] narrow
+    int[MOST_ROWS] kept
 
 
 cdef inline const uint8_t* shades_of(const Tables* tables, const Console* m, bint grey) noexcept nogil:
@@ -65,13 +72,12 @@ cdef inline Drawing* drawn(const Tables* tables, const Play* p, const Rom* rom, 
     return d
 
 
-cdef inline void shrink(const Tables* tables, const Drawing* d, const Drawing* other, Canvas* canvas) noexcept nogil:
+cdef inline void shrink(const Tables* tables, const Drawing* d, const Drawing* other, Room* room,
+                        Canvas* canvas) noexcept nogil:
     """Paint a frame on a grey canvas, or the brighter pixels of two; other: NULL for one."""
     cdef int height = d.console.tia.height
-    cdef float[MOST_ROWS * SMALL] narrow
-    cdef int[MOST_ROWS] kept
     shrink_frames(&d.painter, &other.painter if other else NULL, height, &tables.columns,
-                  &tables.rows[(height - LEAST_ROWS) // 2], narrow, kept, canvas)
+                  &tables.rows[(height - LEAST_ROWS) // 2], room.narrow, room.kept, canvas)
 
 
 cdef inline void colour(const Tables* tables, const Drawing* d, Canvas* canvas) noexcept nogil:
@@ -93,21 +99,23 @@ cdef inline void colour(const Tables* tables, const Drawing* d, Canvas* canvas) 
 cdef inline void paint_last(const Tables* tables, const Play* p, const Rom* rom, Scratch* scratch,
                             Canvas* canvas) noexcept nogil:
     """The last frame, grey or in colour. scratch: may be NULL."""
-    cdef Drawing room
+    cdef Room own
+    cdef Room* room = <Room*>console_room(&own, sizeof(Room))
     if canvas.rgb == NULL:
-        shrink(tables, drawn(tables, p, rom, p.last, True, scratch, &room), NULL, canvas)
+        shrink(tables, drawn(tables, p, rom, p.last, True, scratch, &room.frames[0]), NULL, room, canvas)
     else:
-        colour(tables, drawn(tables, p, rom, p.last, False, scratch, &room), canvas)
+        colour(tables, drawn(tables, p, rom, p.last, False, scratch, &room.frames[0]), canvas)
 
 
 cdef inline void paint_two(const Tables* tables, const Play* p, const Rom* rom, Scratch* scratch,
                            Canvas* canvas) noexcept nogil:
     """The brighter pixels of the last two frames of the episode, on a grey canvas. scratch: may be NULL."""
-    cdef Drawing[2] rooms
+    cdef Room own
+    cdef Room* room = <Room*>console_room(&own, sizeof(Room))
     cdef Drawing* other = NULL
     if p.two:
-        other = drawn(tables, p, rom, 1 - p.last, True, scratch, &rooms[1])
-    shrink(tables, drawn(tables, p, rom, p.last, True, scratch, &rooms[0]), other, canvas)
+        other = drawn(tables, p, rom, 1 - p.last, True, scratch, &room.frames[1])
+    shrink(tables, drawn(tables, p, rom, p.last, True, scratch, &room.frames[0]), other, room, canvas)
 
 
 cdef inline void paint_both(const Tables* tables, const Play* p, const Rom* rom, uint8_t* memory) noexcept nogil:

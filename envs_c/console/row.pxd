@@ -1,10 +1,11 @@
 """A row of games.toml, as cartridges.py reads it, as the console's Facts."""
 
 from libc.stdint cimport uint32_t
+from libc.string cimport memset
 
 from envs_c.console.facts cimport (
-    BCD, BCD7, BIN, COUNTED, EIGHTH, FALLS, GLYPH, HI, HI3, HI10, LO, LO10, LOW2, LOW3, NOW, ONCE, ONES, ONES3, SIGNED, STOCK,
-    WHILE)
+    BCD, BCD7, BIN, COUNTED, EIGHTH, FALLS, GLYPH, HI, HI3, HI10, LO, LO10, LOW1, LOW2, LOW3, NOW, ONCE, ONES, ONES3, SIGNED,
+    STOCK, WHILE)
 from envs_c.console.state cimport ENDS, LIVES, MODES, SCORES, SELECTS, STEPS, TESTS, End, Facts
 
 
@@ -23,8 +24,9 @@ cdef inline void fill_condition(End* end, tests):
 cdef inline void fill(Facts* f, facts):
     """The facts of a game from its row. Raises ValueError if the row does not fit into them."""
     cdef int k, v
+    memset(f, 0, sizeof(Facts))
     codes = {"bin": BIN, "bcd": BCD, "lo": LO, "hi": HI, "signed": SIGNED, "low3": LOW3, "hi3": HI3, "ones": ONES,
-             "lo10": LO10, "hi10": HI10, "eighth": EIGHTH, "glyph": GLYPH, "low2": LOW2,
+             "lo10": LO10, "hi10": HI10, "eighth": EIGHTH, "glyph": GLYPH, "low1": LOW1, "low2": LOW2,
              "ones3": ONES3, "bcd7": BCD7, "stock": STOCK}
     rules = {"now": NOW, "while": WHILE, "falls": FALLS, "once": ONCE, "counted": COUNTED}
     for name, most in (("steps", STEPS), ("select", SELECTS), ("modes", MODES), ("score", SCORES), ("lives", LIVES),
@@ -52,7 +54,7 @@ cdef inline void fill(Facts* f, facts):
     for k, (address, coding, factor) in enumerate(facts["score"]):
         f.score[k].address, f.score[k].coding, f.score[k].multiplier = address - 128, codes[coding], factor
     f.scores, f.wrap, f.most_reward = len(facts["score"]), facts["wrap"], facts["most_reward"]
-    f.score_at_end = facts["score_at_end"]
+    f.score_at_end, f.scores_small = facts["score_at_end"], facts["scores_small"]
     fill_condition(&f.blank, facts["blank"])
     for k, (address, coding, factor) in enumerate(facts["lives"]):
         f.lives[k].address, f.lives[k].coding, f.lives[k].multiplier = address - 128, codes[coding], factor

@@ -157,6 +157,7 @@ ctypedef struct Facts:
     bint no_comb
     Term[SCORES] score
     int scores
+    int scores_small      # the first of them, which do not count in a frame in which the others change
     int32_t wrap          # the score's range, for differences; 0 for none
     int32_t most_reward   # of a frame; 0 for no limit
     bint score_at_end     # 0: the frame that ends the game gives no points

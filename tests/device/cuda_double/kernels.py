@@ -26,6 +26,8 @@ def signatures(path: Path) -> dict[str, list[bool | None]]:
     """The kernels of a .cu file by the beginning of their names: for each argument, True if its memory is written, False if
     it is only read, None for a number."""
     text = path.read_text(encoding="utf-8").replace("\\\n", " ")
+    text += "".join(path.with_name(name).read_text(encoding="utf-8")
+                    for name in re.findall(r'#include "(device_\w+\.h)"', text))
     if found := re.search(r"#define DEVICE_ARGUMENTS (.*)", text):  # of the games' kernels
         names = re.findall(r"^DEVICE_KERNEL\((\w+)", text, re.MULTILINE)
         text += "".join(f"__global__ void {name}({found[1]})\n" for name in names)

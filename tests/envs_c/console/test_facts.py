@@ -26,11 +26,13 @@ FORMS = {
     "points of one at most": ("ice_hockey", "sticky", 700),
     "an end in bit 7": ("tetris", "long", 700),
     "any number ends the game": ("hangman", "random", 1600),
+    "points that do not count when a game is won": ("tennis", "random", 1300),
     "a count down through zero": ("enduro", "held", 2150),
 }
 # Games of thousands of frames, in which pictures of short frames differ
 LONG = {
     "a byte that is added to the score later": ("krull", "held", 10_350),
+    "a life in another byte's bit": ("video_pinball", "random", 8400),
     "a score that counts one at most": ("freeway", "long", 5475),
     "an end and a new game in one frame": ("qbert", "random", 7392),
 }

@@ -10,6 +10,7 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
+import torch
 from cuda_on_cpu import KINDS
 from ptx.kernel import Module
 from ptx.launch import EmulatedModule
@@ -19,6 +20,8 @@ from bridge.on_device.games import GameModule
 from envs_c.bare import device as compiler
 
 COMMAND = ["gcc", "-O1", "-ffp-contract=off", "-shared", "-fPIC", "-w", "-I", "include", "-I", "."]
+
+INSERTED = {"device_rom", "console_rooms"}  # variables that the kernel `insert` writes, not `prepare`
 
 
 @functools.cache
@@ -30,7 +33,7 @@ def library(game, pixels: bool, tables: tuple[str, ...] = ()) -> ctypes.CDLL:
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         compiler.write_unit(game, pixels, folder)
-        functions = "".join(f"void *table_{name}(void) {{ return (void *){name}; }}\n" for name in tables)
+        functions = "".join(f"void *table_{name}(void) {{ return (void *)&{name}; }}\n" for name in tables)
         (folder / "unit.c").write_text((folder / "unit.c").read_text() + functions)
         texts = [path.read_bytes() for path in (*sorted(folder.glob("*.[ch]")), *sorted(compiler.HEADER.parent.glob("*.h")))]
         key = hashlib.sha256(repr((COMMAND, texts)).encode()).hexdigest()[:16]
@@ -71,7 +74,7 @@ class EmulatedGame(EmulatedModule):
     def __init__(self, game, pixels: bool = False, *, prepares: bool = False):
         super().__init__(GameModule(game, pixels), compiler.ARCH)
         self.module, self.prepares = Module.of_ptx(compiler.ptx(game, pixels=pixels), compiler.ARCH), prepares
-        self.tables = tuple(sorted(self.module.globals.empty))
+        self.tables = tuple(sorted(set(self.module.globals.empty) - INSERTED))
         self.library = library(game, pixels, self.tables) if pixels or self.tables else None
 
     def function(self, name: str):
@@ -80,6 +83,8 @@ class EmulatedGame(EmulatedModule):
 
     def launch(self, name: str, items: int, *values, block: int = 32):
         """As `CudaModule.launch`."""
+        if name == "insert":  # the kernel keeps the addresses of a cartridge
+            self.kept = tuple(value for value in values if isinstance(value, torch.Tensor))
         if name != "prepare" or self.prepares:
             super().launch(name, items, *values, block=block)
         elif self.library is not None:

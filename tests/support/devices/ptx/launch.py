@@ -30,12 +30,13 @@ class EmulatedModule(CudaModule):
     multiprocessors: of the device. Few make the kernels' loops go round more than once.
     written: a Written that knows which bytes of tensors were written, or None to take all as written.
 
-    A kernel must access only the storages of the tensors that the launch gives it.
+    A kernel must access only the storages of the tensors that the launch gives it, and of those in `kept`.
     """
 
     def __init__(self, module: CudaModule, arch: str, multiprocessors: int = 1, written: "Written | None" = None):
         super().__init__(module.path, module.headers)
         self.arch, self.multiprocessors, self.written = arch, multiprocessors, written
+        self.kept: tuple[torch.Tensor, ...] = ()
         self._memory = Memory()
 
     def function(self, name: str):
@@ -46,7 +47,7 @@ class EmulatedModule(CudaModule):
     def launch(self, name: str, items: int, *values, block: int = BLOCK):
         """As `CudaModule.launch`."""
         self._memory = Memory()
-        for value in values:
+        for value in (*values, *self.kept):
             if isinstance(value, torch.Tensor) and value.untyped_storage().nbytes():
                 storage = value.untyped_storage()
                 if self._memory.find(storage.data_ptr()) is None:
