@@ -78,9 +78,13 @@ class CudaDevice:
         except torch.OutOfMemoryError as error:
             raise DeviceError(f"the GPU has no {host_bytes.size:,} bytes left: use fewer environments (num_envs)") from error
 
-    def shared_bytes(self, host_bytes: npt.NDArray[np.uint8]) -> torch.Tensor:
-        """Return page-locked memory as a tensor of this GPU, (size,) uint8. Its kernels use the memory over the bus."""
-        return torch.as_tensor(UnifiedAddress(host_bytes), device=self.torch_device)
+    def shared_bytes(self, host_bytes: npt.NDArray[np.uint8]) -> torch.Tensor | None:
+        """Return page-locked memory as a tensor of this GPU, (size,) uint8: its kernels use the memory over the bus.
+
+        None where torch makes a copy, as for the memory of another GPU's context.
+        """
+        shared = torch.as_tensor(UnifiedAddress(host_bytes), device=self.torch_device)
+        return shared if shared.data_ptr() == host_bytes.ctypes.data else None
 
     def stream(self, *, high_priority: bool = False) -> "CudaStream":
         """Make a new stream. With high_priority, its kernels run before waiting kernels of other streams."""

@@ -200,6 +200,12 @@ def test_only_actions_of_one_choice_are_written_to_page_locked_memory_by_a_kerne
     assert slab.copies_actions is copies and (slab.actions.data_ptr() != slab.host_actions.ctypes.data) is copies
 
 
+def test_actions_are_copied_where_torch_gives_a_copy_of_page_locked_memory(double, monkeypatch):
+    monkeypatch.setattr(torch, "as_tensor", lambda data, device: torch.zeros(16, dtype=torch.uint8, device=device))
+    slab = Slab(4, (3,), "float32", device=open_device("cuda"), actions=actions_of(spaces.Discrete(3)))
+    assert slab.copies_actions
+
+
 def test_kernels_see_what_kernels_before_them_have_written_to_page_locked_memory(double):
     flight = Flight("kernel")
     flight.stream.run(lambda: flight.slab.actions.add_(1))
