@@ -3,7 +3,7 @@
 from libc.stdint cimport int32_t, uint8_t
 
 from envs_c.console.frame cimport play_frame, power_on_again
-from envs_c.console.power_on cimport POWER_ON_TIMERS
+from envs_c.console.power_on cimport POWER_ON_TIMERS, POWER_ONS
 from envs_c.console.state cimport OPEN, Console, End, Facts, Play, Rom, Step, Term
 
 
@@ -85,7 +85,7 @@ cdef inline void start(Play* p, const Rom* rom, int resets, int mode, int diffic
     cdef Console* m = &p.now
     cdef const Facts* facts = &rom.facts
     cdef int k, _k, j, place = 0, turns = 0
-    power_on_again(m, rom, POWER_ON_TIMERS[resets if resets < 512 else 2 + (resets - 2) % 510])
+    power_on_again(m, rom, POWER_ON_TIMERS[resets if resets < POWER_ONS else 2 + (resets - 2) % (POWER_ONS - 2)])
     m.resets = resets
     m.ohm = OHM_START
     for k in range(4):

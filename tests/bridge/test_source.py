@@ -156,7 +156,7 @@ def config(tmp_path, game="gym:CartPole-v1", policy=None, **env):
 def test_a_run_trains_and_is_evaluated_on_a_gymnasium_environment(tmp_path, capsys):
     folder = train.train(config(tmp_path, num_batches=2))
     rows = [line.split() for line in capsys.readouterr().out.splitlines()]
-    assert [row[:3] for row in rows if row[1:3] == ["own", "3"]] == [["sampled", "own", "3"], ["greedy", "own", "3"]]
+    assert [row[0] for row in rows if row[1:4] == ["own", "own", "3"]] == ["sampled", "greedy"]
     assert (folder / "evaluation.json").exists() and (folder / "episode.gif").read_bytes()[:4] == b"GIF8"
     resumed = make_session(config(tmp_path, num_batches=2), resume=checkpoint.latest(folder))
     assert resumed.step == 640 and resumed.actor.over.all()  # new episodes begin

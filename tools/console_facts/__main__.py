@@ -2,6 +2,7 @@
 
     python -m tools.console_facts starts [GAME...]   what ale-py presses to start, in each mode
     python -m tools.console_facts ends [GAME...]     which bytes of RAM hold the end of the game and the lives
+    python -m tools.console_facts power_on           writes envs_c/console/power_on.pxd: RAM and timers at power-on
 
 A line is a game: "equal", or what ale-py does and what the table has. ale-py does not return for some games under a program of
 our own; they are given up after SECONDS.
@@ -12,6 +13,7 @@ import re
 import sys
 
 from envs_c.console import cartridges, starts
+from tools.console_facts import power_on
 
 SECONDS = 60   # a game
 FRAMES = 6_000  # of random play, until two games have ended
@@ -68,6 +70,9 @@ def within(report, name: str) -> str:
 
 
 def main(arguments: list[str]) -> None:
+    if arguments == ["power_on"]:
+        power_on.write()
+        return
     if not arguments or arguments[0] not in REPORTS:
         sys.exit(__doc__)
     there = cartridges.present()

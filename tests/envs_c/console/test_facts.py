@@ -11,6 +11,7 @@ from ale_py import Action
 
 from benchmarks.console import Console, Trial, actions, ale_of, play
 from envs_c.console import cartridges, starts
+from tools.console_facts import power_on
 from tools.console_facts.ends import ranges
 from tools.console_facts.programs import Assembler, frame
 
@@ -126,3 +127,10 @@ def test_actions_of_a_trial_are_the_same_again():
         drawn = [next(first) for _ in range(300)]
         assert drawn == [next(second) for _ in range(300)]
         assert set(drawn) <= set(range(18)) and len(set(drawn)) > 1
+
+
+@pytest.mark.parametrize("count", [700, pytest.param(power_on.COUNT, marks=pytest.mark.slow)])
+def test_ram_and_timers_at_power_on_are_those_of_ale(count):
+    text = power_on.PATH.read_text(encoding="utf-8")
+    assert f"= {{\n{power_on.numbers(power_on.ram())}}};" in text
+    assert power_on.numbers(power_on.timers(count)) in text

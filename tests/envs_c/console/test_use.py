@@ -117,6 +117,7 @@ def test_names_files_and_folders_that_are_wrong_are_named(own_cartridge, tmp_pat
     wrong = tmp_path / "wrong.bin"
     wrong.write_bytes(own_rom.DATA)
     monkeypatch.setattr(cartridges, "folder_of_ale", lambda: None)
+    cartridges.cartridge.cache_clear()  # other tests play them
     for error, message, name, settings in [
             (UnknownGame, "not on this machine: pip install ale-py", "atari:tennis", {}),
             (UnknownGame, "named atari:NAME, or atari with rom=PATH", "atari", {}),

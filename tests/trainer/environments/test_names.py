@@ -176,6 +176,6 @@ def test_a_newcomer_s_file_is_trained_evaluated_and_resumed_from_another_folder(
     assert main(words) == 0
     monkeypatch.chdir(tmp_path)
     assert main(["eval", run, "--episodes=20", "--device=cpu", "--greedy"]) == 0
-    mean = re.findall(r"^greedy +own +20 +([\d.]+) ", capsys.readouterr().out, re.MULTILINE)[-1]
+    mean = re.findall(r"^greedy +own +own +20 +([\d.]+) ", capsys.readouterr().out, re.MULTILINE)[-1]
     assert float(mean) > 2.5  # half of 7 places have an even number
     assert main(["--resume", run, "--device=cpu", "--no-dashboard"]) == 0
