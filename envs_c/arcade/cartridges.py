@@ -10,6 +10,7 @@ import tempfile
 from pathlib import Path
 
 from envs_c.arcade import build
+from envs_c.bare import cartridge
 from envs_c.bare.cartridge import NAME, SOURCE, emit_console, without_cartridge
 from envs_c.console import cartridges, console
 from envs_c.files import write_atomically
@@ -31,7 +32,7 @@ def build_console(folder: Path, agents: list[str], *, simd: bool = True) -> Path
     """
     wasm, table = folder / WASM, folder / TABLE
     current = build.digest([SOURCE.read_bytes(), *(path.read_bytes() for path in sorted(SOURCE.parent.glob("*.pxd"))),
-                            Path(__file__).read_bytes()], simd)
+                            Path(__file__).read_bytes(), Path(cartridge.__file__).read_bytes()], simd)
     if not wasm.exists() or build.recorded_digest(table) != current:
         with tempfile.TemporaryDirectory() as scratch:
             compile_console(Path(scratch), simd)

@@ -20,11 +20,8 @@ from trainer.config.games import GameName
 from trainer.errors import ConfigError, SweepError
 from trainer.results import statistics
 from trainer.sweep import bench as bench_module
-from trainer.sweep import tasks as tasks_module
 from trainer.sweep.bench import Plan, run_bench
 from trainer.sweep.storage import default_storage, open_storage
-from trainer.sweep.study import this_process
-from trainer.sweep.tasks import Task, Tasks, open_bench
 from trainer.sweep.trial import TrialFailed
 
 TINY = ["--num-envs=8", "--horizon=16", "--minibatch=64", "--lstm-size=4", "--encoder-size=4", "--memory=none", "--device=cpu",
@@ -219,69 +216,6 @@ def test_trainings_share_the_cores(monkeypatch, tmp_path, jobs, own, threads):
     plan = Plan({GameName("cartpole"): overlay(config(), {"env": {"num_threads": own}})}, (0.25,), 1, jobs, tmp_path)
     made = plan.config_of(plan.tasks[0])
     assert (made.env.num_threads, made.env.sticky, made.run.seed) == (threads, 0.25, 1)
-
-
-@pytest.fixture(params=["database", "journal"])
-def tasks(request, tmp_path):
-    """A function: the tasks of a bench of two, as a process of its own sees them."""
-    url = f"journal:{tmp_path / 'j'}" if request.param == "journal" else f"sqlite:///{tmp_path / 'd'}"
-    listed = [Task(f"t{seed}", GameName("cartpole"), 0.0, seed) for seed in (1, 2)]
-    return lambda: Tasks(open_bench(open_storage(url), "bench", {"cartpole": {}}), listed)
-
-
-def test_two_processes_take_no_task_twice(tasks):
-    one, other = tasks(), tasks()
-    taken = [one.take(), other.take(), one.take(), other.take()]
-    assert [entry and entry[1].name for entry in taken] == ["t1", "t2", None, None]
-    assert one.open == 2
-    one.done(taken[0][0], {"evaluations": [{"mean": 3.0}]})
-    assert (one.open, list(other.results())) == (1, ["t1"])
-    assert tasks().take() is None
-
-
-def test_tasks_that_two_processes_offered_at_once_are_taken_once(tasks):
-    one = tasks()
-    for name in ("t1", "t2", "t1"):
-        one.study.enqueue_trial({}, user_attrs={"task": name})
-    taken = [one.take() for _ in range(4)]
-    assert [entry and entry[1].name for entry in taken] == ["t1", "t2", None, None]
-
-
-def test_the_task_of_a_dead_process_is_taken_over(tasks, monkeypatch):
-    child = subprocess.Popen([sys.executable, "-c", "pass"])
-    child.wait()
-    with monkeypatch.context() as patch:
-        patch.setattr("os.getpid", lambda: child.pid)
-        dead = tasks()
-        trial, task = dead.take()
-    one = tasks()
-    assert task.name == "t1"
-    assert [entry and entry[1].name for entry in (one.take(), one.take(), one.take())] == ["t1", "t2", None]
-    dead.done(trial, {"evaluations": [{"mean": 3.0}]})  # it was not dead: its results come too late
-    assert one.results() == {}
-
-
-def test_two_processes_may_mark_the_same_dead_process_at_once(tasks, monkeypatch):
-    """The other one is faster by so little that `tell` still sees a running trial, as a PostgreSQL server showed."""
-    one = tasks()
-    with monkeypatch.context() as patch:
-        patch.setattr(tasks_module, "this_process", lambda: this_process() | {"pid": 2**22 + 1})
-        assert one.take()[1].name == "t1"
-
-    def faster(study, number, state):
-        (trial,) = study.get_trials(states=(optuna.trial.TrialState.RUNNING,))
-        study._storage.set_trial_state_values(trial._trial_id, state)
-        raise optuna.exceptions.UpdateFinishedTrialError
-    monkeypatch.setattr(optuna.Study, "tell", faster)
-    assert [entry and entry[1].name for entry in (one.take(), one.take(), one.take())] == ["t1", "t2", None]
-
-
-def test_a_task_of_a_process_that_is_still_noting_itself_is_left_alone(tasks, monkeypatch):
-    one = tasks()
-    with monkeypatch.context() as patch:
-        patch.setattr(tasks_module, "this_process", lambda: {"host": this_process()["host"]})  # and soon its number
-        assert one.take()[1].name == "t1"
-    assert [entry and entry[1].name for entry in (one.take(), one.take())] == ["t2", None]
 
 
 @pytest.mark.parametrize(("words", "sentence"), [
