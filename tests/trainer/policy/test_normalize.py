@@ -82,6 +82,17 @@ def test_the_learner_s_statistics_of_rewards_are_those_of_steps_that_do_not_only
     assert count == valid.sum() < valid.numel()
 
 
+@pytest.mark.parametrize(("horizon", "rows"), [(5, 5), (16, 8), (20, 10), (64, 8)])
+def test_the_statistics_of_observations_are_those_of_the_sampled_steps_of_each_environment(horizon, rows):
+    session = make_session(Config("cartpole", EnvConfig(num_envs=16, num_threads=1), PolicyConfig(
+        encoder_size=8, lstm_size=8, normalize_observations=True, precision="float32"),
+        PPOConfig(horizon=horizon, minibatch=16 * horizon)))
+    collect(session.actor)
+    sample = session.storage.sample
+    assert session.policy.normalizer.count == sample.shape[0] * sample.shape[1] == rows * 16
+    assert (sample.abs().amax((1, 2)) > 0).all()  # none is left empty
+
+
 def test_bytes_are_not_normalized():
     with pytest.raises(ConfigError, match="normalize_observations must be false for observations of bytes"):
         make_session(Config("go", EnvConfig(num_envs=4), PolicyConfig(normalize_observations=True),

@@ -132,6 +132,15 @@ def test_sequences_with_large_advantages_are_drawn_more_often_with_less_weight()
     assert seen > 100
 
 
+def test_weights_stay_finite_where_all_drawn_sequences_only_reset():
+    made = collected(priority_alpha=1.0, priority_beta=1.0)
+    made.storage.truncated.fill_(1)
+    prioritized = made.learner.prioritized
+    prioritized.begin()
+    prioritized.draw(made.learner.advantage)
+    assert torch.isfinite(prioritized.weights).all() and (prioritized.weights > 0).all()
+
+
 @pytest.mark.parametrize("accumulate", [1, 2])
 def test_the_loss_of_drawn_sequences_has_weighted_statistics_and_is_divided_by_the_sum_of_the_weights(accumulate):
     made = collected(priority_alpha=1.0, priority_beta=0.7, accumulate=accumulate, value_clip=0.0, entropy_coef=0.0)

@@ -37,9 +37,12 @@ def test_v_trace_with_ratios_of_one_is_generalized_advantage_estimation(settings
         torch.testing.assert_close(estimate, plain.learner.advantage, rtol=1e-4, atol=1e-5)
 
 
-def test_v_trace_has_no_effect_in_a_single_epoch_without_priorities():
-    made, plain = (collected(vtrace=vtrace, max_grad_norm=1e9) for vtrace in (True, False))
+@pytest.mark.parametrize("clip", [1.0, 3.0])
+def test_v_trace_has_no_effect_in_a_single_epoch_without_priorities(clip):
+    """In a second update too, whose ratios begin with 1 again, also where larger ones would not be cut."""
+    made, plain = (collected(vtrace=vtrace, max_grad_norm=1e9, rho_clip=clip, c_clip=clip) for vtrace in (True, False))
     for one in (made, plain):
+        one.learner.update()
         one.learner.update()
     assert (made.learner.vtrace.ratio - 1).abs().max() > 0
     for one, other in zip(made.policy.parameters(), plain.policy.parameters(), strict=True):

@@ -7,6 +7,7 @@ import torch
 from bridge.actions import Actions
 from trainer import Session, preset
 from trainer.config import Config, EnvConfig, PolicyConfig, PPOConfig, RunConfig
+from trainer.config.sections import SEEDS
 from trainer.play import evaluate
 from trainer.policy.distributions import make_distribution
 from trainer.rollout.actor import collect
@@ -18,7 +19,7 @@ KINDS = {"box": (Actions("box", low=(-1.0, -1.0), high=(1.0, 1.0)), 2), "discret
          "multi_discrete": (Actions("multi_discrete", (3, 2)), 5)}
 
 
-def drawn(kind: str, first: int = 0, hold: int = HOLD, masked: bool = False, tensor_steps: bool = False, ends=None):
+def drawn(kind: str, first: int = 0, hold: int = HOLD, masked: bool = False, tensor_steps: bool = False, ends=None, seed=3):
     """Actions (STEPS, ENVIRONMENTS, ...) and their log-probabilities, with the same outputs in each step. hold 0: not held.
 
     ends: of steps, as (environment, "terminated" or "truncated"), for noise that is held after truncations only.
@@ -41,7 +42,7 @@ def drawn(kind: str, first: int = 0, hold: int = HOLD, masked: bool = False, ten
             for environment, kind_of_end in ends.get(step, ()):
                 flags[kind_of_end][environment] = 1
             sampler.note(**flags)
-        sampler.sample(out, action_mask, 3, first, number, taken[step], log_probs[step], value)
+        sampler.sample(out, action_mask, seed, first, number, taken[step], log_probs[step], value)
         assert torch.equal(value, out[:, -1])
         outputs, mask = out[None, :, :-1].contiguous(), None if action_mask is None else action_mask[None]
         wanted, _ = distribution.evaluate(outputs, mask, taken[step][None])
@@ -122,3 +123,9 @@ def test_training_holds_noise_and_evaluation_draws_it_anew():
     evaluated = torch.as_tensor(np.array(played.actions[:16]))[:, 0]
     assert trained.diff(dim=0).abs().median() < 0.02      # the mean moves a little, the noise (deviation 1) stays
     assert evaluated.diff(dim=0).abs().median() > 0.2
+
+
+def test_the_largest_seed_of_a_run_holds_noise_too():
+    held = drawn("discrete", seed=SEEDS - 1)[0]
+    assert torch.equal(held[:HOLD, 0], held[0, 0].expand(HOLD))
+    assert not torch.equal(held, drawn("discrete")[0])

@@ -1,6 +1,7 @@
 """A rollout stores every step, and the first minibatch after it has probability ratios of 1."""
 
 import dataclasses
+import time
 
 import pytest
 import torch
@@ -114,3 +115,13 @@ def test_rewards_are_scaled_for_learning_only():
     assert torch.equal(scaled.learner.advantage, quarter)
     assert not torch.equal(plain.learner.advantage, quarter)
     assert not torch.equal(plain.policy.heads.weight, scaled.policy.heads.weight)
+
+
+def test_the_seconds_of_its_parts_are_no_more_than_a_rollout_took(device):
+    session = make_session(config(device=device))
+    begin = time.perf_counter()
+    collect(session.actor)
+    taken = time.perf_counter() - begin
+    parts = session.actor.seconds
+    assert set(parts) == {"forward", "sample"}
+    assert min(parts.values()) > 0 and sum(parts.values()) <= taken
