@@ -9,7 +9,7 @@ from envs_c.console import cartridges, console
 from envs_c.game import Game
 
 PAINTERS = 32  # threads that make a picture; one of them plays its frames again
-ROOMS = 512    # pictures that are made at once, at most: each needs about 200 KB
+ROOMS = 512    # pictures that are made at once, at most: each needs about 240 KB
 
 
 class InsertedCartridge:

@@ -3,7 +3,7 @@
 from libc.stdint cimport int32_t, uint8_t, uint16_t
 
 from envs_c.console.cartridge cimport K3F, cartridge_read, cartridge_write, rom_byte, switch_bank, switch_below
-from envs_c.console.drawing cimport keep
+from envs_c.console.drawing cimport keep, note_access
 from envs_c.console.riot cimport riot_read, riot_write
 from envs_c.console.tia cimport tia_forget, tia_read
 from envs_c.console.tia_rows cimport beam, tia_poke
@@ -24,6 +24,7 @@ cdef inline int chip_read(Console* m, const Rom* rom, int address, int cycle, in
         return riot_read(m, address, cycle)
     if rom.kind >= K3F:
         switch_below(m, rom, address, -1)
+    note_access(m, cycle)
     address &= 0x0F
     if address < 8:
         beam(&m.tia, 3 * cycle)
@@ -57,6 +58,7 @@ cdef inline void chip_write(Console* m, const Rom* rom, int address, int value, 
         return
     if rom.kind >= K3F:
         switch_below(m, rom, address, value)
+    note_access(m, cycle[0])
     address &= 0x3F
     clock = 3 * cycle[0]
     if clock >= (m.last_line + 1) * CLOCKS:

@@ -36,9 +36,9 @@ ACTIONS = ("NOOP", "FIRE", "UP", "RIGHT", "LEFT", "DOWN", "UPRIGHT", "UPLEFT", "
            "LEFTFIRE", "DOWNFIRE", "UPRIGHTFIRE", "UPLEFTFIRE", "DOWNRIGHTFIRE", "DOWNLEFTFIRE")
 UNKNOWN = {"kind": "", "idle": 60, "instructions": 25_000, "start": "R8", "select": [], "modes": [0], "difficulties": [0],
            "actions": list(range(18)), "ignored": [], "paddles": 0, "right_port": False, "last_line": 290, "top": 34,
-           "height": 210, "comb": True, "score": [], "scores_small": 0, "wrap": 0, "most_reward": 0, "score_at_end": True,
-           "blank": [], "lives": [], "lives_more": 0, "lives_rule": "now", "lives_first": 0, "lives_tests": [],
-           "lives_stay": False, "over": []}
+           "height": 210, "comb": True, "older_rows": False, "score": [], "scores_small": 0, "wrap": 0, "most_reward": 0,
+           "score_at_end": True, "blank": [], "lives": [], "lives_more": 0, "lives_rule": "now", "lives_first": 0,
+           "lives_tests": [], "lives_stay": False, "over": []}
 
 
 @functools.cache

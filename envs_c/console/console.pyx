@@ -15,12 +15,11 @@ from envs_c.console.facts cimport count_lives, is_over, lives_left, press, rewar
 from envs_c.console.frame cimport play_frame, power_on
 from envs_c.console.pictures cimport Room, Tables, advance, make_tables, paint_both, paint_last, paint_two
 from envs_c.console.row cimport fill
-from envs_c.console.snapshot cimport safe_console
+from envs_c.console.snapshot cimport safe_play
 from envs_c.console.state cimport MOST_ROWS, WIDTH, Console, Facts, Play, Rom, compiled_fn
 from envs_c.game cimport Game, Head, Io, picture_of, run_chunk, see, state_stride
 from envs_c.rng cimport Rng
 from envs_c.screen cimport SMALL, Canvas
-from envs_c.valid cimport between
 
 from envs_c.console.choice import choice
 from envs_c.game import Option
@@ -106,9 +105,7 @@ cdef bint valid(const void* state, const double* options, bint over) noexcept no
     """Bounds of all that is used as an index, a count or a shift; registers and RAM can hold any bytes."""
     cdef const Play* p = <const Play*>state
     cdef int k = place_of(p.now.cartridge)
-    return (k >= 0 and p.now.cartridge == <uint64_t>options[0] and between(p.last, 0, 1)
-            and safe_console(&p.now, cartridges[k]) and safe_console(&p.before[0], cartridges[k])
-            and safe_console(&p.before[1], cartridges[k]))
+    return k >= 0 and p.now.cartridge == <uint64_t>options[0] and safe_play(p, cartridges[k])
 
 
 cdef void chunk(char* states, Io* io, int lo, int hi) noexcept nogil:

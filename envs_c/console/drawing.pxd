@@ -45,6 +45,7 @@ cdef enum:
 ctypedef struct Drawing:
     Console console         # its `drawing` is 1, which says that it is the first part of this struct
     int32_t count           # entries of `log` that are not painted yet
+    int32_t accessed        # clock of the last access to the TIA, if the interpreter played
     uint8_t complete        # 1: the picture is
     uint32_t[LOG] log
     Painter painter
@@ -62,7 +63,7 @@ cdef inline void drawing_begin(Drawing* d, const Console* m, const uint8_t* shad
     """Begin with this console, at the start of a frame. shades: (256,) bytes to draw for palette indices."""
     d.console = m[0]
     d.console.drawing = 1
-    d.count = d.complete = 0
+    d.count = d.complete = d.accessed = 0
     painter_begin(&d.painter, &m.tia, shades, shades[0])
 
 
@@ -84,6 +85,12 @@ cdef inline void keep(Console* m, int register, int value, int clock) noexcept n
         if d.count == LOG:
             paint_log(&d.painter, d.log, LOG, 0)
             d.count = 0
+
+
+cdef inline void note_access(Console* m, int cycle) noexcept nogil:
+    """An access to the TIA."""
+    if m.drawing:
+        (<Drawing*>m).accessed = 3 * cycle
 
 
 cdef inline Scratch* scratch_of() noexcept nogil:

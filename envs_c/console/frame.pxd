@@ -11,7 +11,7 @@ from envs_c.console.drawing cimport Drawing, Scratch, drawing_begin
 from envs_c.console.instructions cimport execute
 from envs_c.console.power_on cimport POWER_ON_RAM, POWER_ON_TIMERS
 from envs_c.console.riot cimport riot_end_frame
-from envs_c.console.state cimport LINE, NO_VSYNC, Console, Cpu, Play, Rom, compiled_fn
+from envs_c.console.state cimport CLOCKS, LINE, NO_VSYNC, Console, Cpu, Play, Rom, compiled_fn
 
 
 cdef extern from *:
@@ -72,9 +72,13 @@ cdef inline void run_frame(Console* m, const Rom* rom) noexcept nogil:
 
     A frame that was cut off has passed its last line, and goes on in the next call: up to its next write to the TIA, at most.
     """
+    run_frame_by(m, rom, console_compiled(rom))
+
+
+cdef inline void run_frame_by(Console* m, const Rom* rom, compiled_fn compiled) noexcept nogil:
+    """`run_frame` by the interpreter, with code that is compiled. compiled: may be NULL."""
     cdef Cpu cpu = m.cpu
     cdef int left = rom.facts.instructions
-    cdef compiled_fn compiled = console_compiled(rom)
     begin_frame(m)
     while not m.done and left > 0:
         if compiled:
@@ -114,27 +118,65 @@ cdef inline void end_frame(Console* m, const Rom* rom) noexcept nogil:
     m.cpu.cycle -= cycles
 
 
-cdef inline void play_frame(Play* p, const Rom* rom) noexcept nogil:
-    """`run_frame`, and remember where the frame began: for one that goes on, where it began first, for it has its picture."""
+cdef inline bint begin_kept(Play* p, const Rom* rom, Console* replaced) noexcept nogil:
+    """Remember where a frame begins. Returns False for one that goes on: where it began first is there, and has its picture.
+
+    replaced: gets the start of the frame before the last one, if the game has older rows.
+    """
+    p.goes_on = p.now.cut
+    if p.goes_on:
+        return False
     p.last ^= 1
-    p.before[p.last] = p.before[1 - p.last] if p.now.cut else p.now
+    if rom.facts.older_rows:
+        replaced[0] = p.before[p.last]
+    p.before[p.last] = p.now
+    return True
+
+
+cdef inline void end_kept(Play* p, const Rom* rom, const Console* replaced) noexcept nogil:
+    """After the frame of `begin_kept`: keep the frame before the last one if its rows are seen where this one drew nothing.
+
+    ale-py draws in two buffers that take turns. The picture of a frame that was cut off ends at its last access to the TIA. If
+    the frame before the last one drew only a part too, what is seen below that stays.
+    """
+    cdef bint early = rom.facts.older_rows and (p.now.cut or p.now.ended < (p.now.tia.top + p.now.tia.height) * CLOCKS)
+    if early and not p.early[p.last]:
+        p.older = replaced[0]
+        p.older_of = <uint8_t>p.last
+    p.early[p.last] = early
+
+
+cdef inline void go_on(Play* p, const Rom* rom) noexcept nogil:
+    """Play a frame that goes on. The access to the TIA with which it ends completes its picture."""
     run_frame(&p.now, rom)
+    if not p.now.cut:
+        p.early[p.last] = 0
+
+
+cdef inline void play_frame(Play* p, const Rom* rom) noexcept nogil:
+    """`run_frame`, and remember where the frame began."""
+    cdef Console replaced
+    if not begin_kept(p, rom, &replaced):
+        go_on(p, rom)
+        return
+    run_frame(&p.now, rom)
+    end_kept(p, rom, &replaced)
 
 
 cdef inline void keep_frame(Play* p, const Rom* rom, Scratch* scratch, const uint8_t* shades) noexcept nogil:
     """As play_frame, and keep the frame in the scratch memory unless it is one that goes on. shades: as for drawing_begin."""
     cdef Drawing* d
+    cdef Console replaced
     if scratch.owner != p:
         scratch.owner = p
         scratch.there[0] = scratch.there[1] = 0
-    scratch.there[1 - p.last] = not p.now.cut
-    if p.now.cut:
-        play_frame(p, rom)
+    if not begin_kept(p, rom, &replaced):
+        go_on(p, rom)
         return
-    p.last ^= 1
-    p.before[p.last] = p.now
+    scratch.there[p.last] = 1
     d = &scratch.frames[p.last]
     drawing_begin(d, &p.now, shades)
     run_frame(&d.console, rom)
     p.now = d.console
     p.now.drawing = 0
+    end_kept(p, rom, &replaced)

@@ -11,10 +11,11 @@ from libc.stdint cimport uint8_t, uint32_t
 from libc.string cimport memset
 
 from envs_c.console.drawing cimport Drawing, Scratch, console_room, drawing_begin, drawing_end
-from envs_c.console.frame cimport keep_frame, play_frame, run_frame
+from envs_c.console.frame cimport keep_frame, play_frame, run_frame, run_frame_by
 from envs_c.console.grey cimport Axis, make_axis, shrink_frames
 from envs_c.console.palette cimport NTSC, PAL
 from envs_c.console.state cimport MOST_ROWS, WIDTH, Console, Play, Rom
+from envs_c.console.tia_paint cimport painter_fill
 from envs_c.screen cimport SMALL, Canvas, Screen, canvas_rect, grey_of
 
 
@@ -34,6 +35,7 @@ ctypedef struct Tables:
 ctypedef struct Room:
     # Memory to draw a picture.
     Drawing[2] frames
+    Drawing older             # of which one of them shows rows
     float[MOST_ROWS * SMALL] narrow
     int[MOST_ROWS] kept
 
@@ -55,20 +57,31 @@ cdef inline void advance(const Tables* tables, Play* p, const Rom* rom, Scratch*
 
 
 cdef inline Drawing* drawn(const Tables* tables, const Play* p, const Rom* rom, int which, bint grey, Scratch* scratch,
-                           Drawing* room) noexcept nogil:
+                           Drawing* room, Drawing* older) noexcept nogil:
     """The picture of one of the last two frames: from the scratch memory, if it is there, or by playing the frame again.
 
     which: 0 or 1, of p.before.
     scratch: may be NULL.
-    room: memory for a drawing.
+    room, older: memory for two drawings.
     """
     cdef Drawing* d = room
-    if scratch != NULL and scratch.owner == p and scratch.there[which] and scratch.grey == grey:
+    cdef bint early = p.early[which] and p.older_of == which
+    if early and p.now.cut and which == p.last:
+        drawing_begin(d, &p.before[which], shades_of(tables, &p.before[which], grey))
+        run_frame_by(&d.console, rom, NULL)
+        d.console.ended = d.accessed
+    elif scratch != NULL and scratch.owner == p and scratch.there[which] and scratch.grey == grey:
         d = &scratch.frames[which]
     else:
         drawing_begin(d, &p.before[which], shades_of(tables, &p.before[which], grey))
         run_frame(&d.console, rom)
-    drawing_end(d)
+    if not d.complete:
+        drawing_end(d)
+        if early:
+            drawing_begin(older, &p.older, shades_of(tables, &p.older, grey))
+            run_frame(&older.console, rom)
+            drawing_end(older)
+            painter_fill(&d.painter, &older.painter)
     return d
 
 
@@ -102,9 +115,9 @@ cdef inline void paint_last(const Tables* tables, const Play* p, const Rom* rom,
     cdef Room own
     cdef Room* room = <Room*>console_room(&own, sizeof(Room))
     if canvas.rgb == NULL:
-        shrink(tables, drawn(tables, p, rom, p.last, True, scratch, &room.frames[0]), NULL, room, canvas)
+        shrink(tables, drawn(tables, p, rom, p.last, True, scratch, &room.frames[0], &room.older), NULL, room, canvas)
     else:
-        colour(tables, drawn(tables, p, rom, p.last, False, scratch, &room.frames[0]), canvas)
+        colour(tables, drawn(tables, p, rom, p.last, False, scratch, &room.frames[0], &room.older), canvas)
 
 
 cdef inline void paint_two(const Tables* tables, const Play* p, const Rom* rom, Scratch* scratch,
@@ -113,9 +126,9 @@ cdef inline void paint_two(const Tables* tables, const Play* p, const Rom* rom, 
     cdef Room own
     cdef Room* room = <Room*>console_room(&own, sizeof(Room))
     cdef Drawing* other = NULL
-    if p.two:
-        other = drawn(tables, p, rom, 1 - p.last, True, scratch, &room.frames[1])
-    shrink(tables, drawn(tables, p, rom, p.last, True, scratch, &room.frames[0]), other, room, canvas)
+    if p.two and not p.goes_on:
+        other = drawn(tables, p, rom, 1 - p.last, True, scratch, &room.frames[1], &room.older)
+    shrink(tables, drawn(tables, p, rom, p.last, True, scratch, &room.frames[0], &room.older), other, room, canvas)
 
 
 cdef inline void paint_both(const Tables* tables, const Play* p, const Rom* rom, uint8_t* memory) noexcept nogil:

@@ -50,7 +50,7 @@ cdef inline void fill(Facts* f, facts):
     f.paddles, f.last_line, f.top, f.height = facts["paddles"], facts["last_line"], facts["top"], facts["height"]
     for v in facts["ignored"]:
         f.ignored |= <uint32_t>1 << v
-    f.no_comb, f.right_port = not facts["comb"], facts["right_port"]
+    f.no_comb, f.right_port, f.older_rows = not facts["comb"], facts["right_port"], facts["older_rows"]
     for k, (address, coding, factor) in enumerate(facts["score"]):
         f.score[k].address, f.score[k].coding, f.score[k].multiplier = address - 128, codes[coding], factor
     f.scores, f.wrap, f.most_reward = len(facts["score"]), facts["wrap"], facts["most_reward"]

@@ -2,7 +2,7 @@
 
 from envs_c.console.cartridge cimport DPC
 from envs_c.console.dpc cimport safe_dpc
-from envs_c.console.state cimport NO_VSYNC, WIDTH, Console, Facts, Rom
+from envs_c.console.state cimport NO_VSYNC, WIDTH, Console, Facts, Play, Rom
 from envs_c.console.tia cimport Tia
 from envs_c.valid cimport all_between, between
 
@@ -25,3 +25,9 @@ cdef inline bint safe_console(const Console* m, const Rom* rom) noexcept nogil:
             and between(m.dumped, -(1 << 30), 1 << 16) and m.last_line == rom.facts.last_line
             and between(m.lives, -(1 << 20), 1 << 20) and safe(&m.tia, &rom.facts)
             and (rom.kind != DPC or safe_dpc(&m.extra.dpc)))
+
+
+cdef inline bint safe_play(const Play* p, const Rom* rom) noexcept nogil:
+    return (between(p.last, 0, 1) and safe_console(&p.now, rom)
+            and safe_console(&p.before[0], rom) and safe_console(&p.before[1], rom)
+            and (not (p.early[0] or p.early[1]) or safe_console(&p.older, rom)))

@@ -104,8 +104,12 @@ ctypedef struct Play:
     # One environment. A picture is drawn if it is looked at: from a Drawing that played the frame, or by playing it again.
     Console now
     Console[2] before     # at the start of the last two frames
-    int32_t last          # which of them is the last frame's
+    Console older         # with facts.older_rows: at the start of the frame that is shown below the end of one that ended early
+    int32_t last          # which of `before` is the last frame's
     uint8_t two           # 1: a frame of this episode was played, so that two can be drawn
+    uint8_t goes_on       # 1: the last frame goes on with one that was cut off, whose start stands in `before`
+    uint8_t[2] early      # 1: the frame of this one of `before` ended before its picture; 0 without facts.older_rows
+    uint8_t older_of      # the one of `before` that `older` belongs to
 
 
 ctypedef struct Term:
@@ -155,6 +159,7 @@ ctypedef struct Facts:
     int top               # first line shown
     int height
     bint no_comb
+    bint older_rows       # frames can end before their pictures, where rows of an older frame are seen
     Term[SCORES] score
     int scores
     int scores_small      # the first of them, which do not count in a frame in which the others change

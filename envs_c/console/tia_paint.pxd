@@ -124,6 +124,18 @@ cdef inline void painter_end(Painter* p) noexcept nogil:
         p.kept[row] = <int16_t>p.rows
 
 
+cdef inline void painter_fill(Painter* p, const Painter* older) noexcept nogil:
+    """After `painter_end`: the pixels that the beam did not cross at the picture's end are those of an older picture."""
+    cdef int row = p.tia.clock // LINE - p.tia.top, x = max(p.tia.clock % LINE - BLANK, 0), line
+    if row < 0:
+        row = x = 0
+    for line in range(row, p.tia.height):
+        memcpy(row_of(p) + x, older.pixels + older.kept[line] * WIDTH + x, WIDTH - x)
+        p.kept[line] = <int16_t>p.rows
+        p.rows += 1
+        x = 0
+
+
 cdef inline void make_layers(Painter* p) noexcept nogil:
     """The layers that the chip shows: colours by priority, as in tia_plain.pxd."""
     cdef Tia* t = &p.tia

@@ -47,6 +47,11 @@ def test_a_step_of_one_frame_shows_it_alone_and_others_the_brighter_of_two(frame
     assert check(*pair("seaquest", frame_skip), 80) > 70
 
 
+@pytest.mark.parametrize("frame_skip", [1, 2, 3])
+def test_rows_of_an_older_frame_are_grey_too(frame_skip):
+    assert check(*pair("qbert", frame_skip), 4) == 5  # its second frame ends before its picture
+
+
 def test_a_later_episode_begins_with_its_own_picture():
     theirs, ours = pair("kaboom")
     assert check(theirs, ours, 220, seed=2) > 210
