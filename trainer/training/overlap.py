@@ -21,6 +21,7 @@ import torch
 from trainer.ppo.learner import Learner
 from trainer.rollout.actor import Actor, play
 from trainer.self_play.league import League
+from trainer.training.shares import use_own_threads
 
 
 class Overlap:
@@ -36,7 +37,8 @@ class Overlap:
         self.ready = False                      # the actor's storage holds a rollout that the learner does not have
         self.seconds = 0.0                      # of the last update, without the time in which it waited for the rollout
         self.failure: BaseException | None = None  # of the last rollout
-        self._threads = ThreadPoolExecutor(1, "insertcoin-rollout") if actor.pipeline.device.type == "cpu" else None
+        on_cpu = actor.pipeline.device.type == "cpu"
+        self._threads = ThreadPoolExecutor(1, "insertcoin-rollout", initializer=use_own_threads) if on_cpu else None
 
     def fetch(self):
         """Copy the rollout that was played ahead to the learner's storage. If there is none, play it first."""

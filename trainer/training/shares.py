@@ -116,3 +116,12 @@ def _cut(name: str, tensor: torch.Tensor, dim: int | str, ranks: Ranks) -> torch
 
 def _bytes(data: bytes) -> torch.Tensor:
     return torch.frombuffer(bytearray(data), dtype=torch.uint8)
+
+
+def use_own_threads() -> None:
+    """Let products of the calling thread take as many threads as `torch.get_num_threads()` says.
+
+    Torch tells the library of products when a thread first asks for the number. Until then the products of a new thread take as
+    many threads as there are cores, and may round otherwise.
+    """
+    torch.get_num_threads()

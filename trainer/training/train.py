@@ -25,7 +25,7 @@ from trainer.training.build import Plan, build, decide
 from trainer.training.initial import resolved
 from trainer.training.next_steps import next_steps
 from trainer.training.session import TrainingSession
-from trainer.training.shares import check_alike
+from trainer.training.shares import check_alike, use_own_threads
 
 
 def train(config: Config, open_session: Callable[[TrainingSession], TrainingSession] | None = None) -> Path:
@@ -210,6 +210,7 @@ def rescue(session: TrainingSession, folder: Path, log: RunLog):
 
 def iterate(session: TrainingSession) -> dict[str, float | None]:
     """Play one rollout and learn from it; returns the iteration's metrics."""
+    use_own_threads()
     begin = time.perf_counter()
     before = stage_seconds(session)
     rate = learning_rate(session.config.ppo, session.step)

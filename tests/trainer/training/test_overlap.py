@@ -4,6 +4,7 @@ import dataclasses
 import signal
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import torch
@@ -113,6 +114,16 @@ def test_a_resumed_run_equals_one_that_never_stopped(run, tmp_path):
     assert resumed.overlap.ready and resumed.actor.step == 3 * run.ppo.horizon
     same(*(saved(made, tmp_path / name) for name, made in (("whole", whole), ("resumed", trained(resumed, 2)))))
     part.close()
+
+
+@pytest.mark.parametrize("overlaps", [False, True])
+def test_a_run_does_not_depend_on_the_thread_of_its_iterations(overlaps, tmp_path):
+    run = settings(overlap=overlaps, env={"num_batches": 3})
+    whole, threaded = trained(make_session(run), 4), make_session(run)
+    for _ in range(4):
+        with ThreadPoolExecutor(1) as fresh:
+            fresh.submit(iterate, threaded).result()
+    same(saved(whole, tmp_path / "whole"), saved(threaded, tmp_path / "threaded"))
 
 
 def test_the_first_checkpoint_has_no_rollout_and_begins_the_same_run(tmp_path):
