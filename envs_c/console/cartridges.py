@@ -200,7 +200,7 @@ def made(data: bytes, row: dict) -> tuple[bytes, dict]:
 def facts_of(row: dict) -> dict:
     """The facts that do not depend on a file. row: of the table."""
     return {**row, "steps": starts.steps(row["start"]), "modes": starts.modes(row),
-            "blank": condition(row["blank"]), "lives_tests": condition(row["lives_tests"]),
+            "blank": [condition(tests) for tests in row["blank"]], "lives_tests": condition(row["lives_tests"]),
             "over": [condition(tests) for tests in row["over"]]}
 
 

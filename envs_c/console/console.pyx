@@ -282,7 +282,7 @@ class Cartridge(Game):
 def game_of(str name, str title, uint64_t key, facts, names, all_names):
     """The `Game` of an inserted cartridge."""
     cdef Game game = Cartridge(
-        name=name, title=title, version=2, summary=f"The Atari 2600 cartridge {title}, as ale-py plays it.",
+        name=name, title=title, version=3, summary=f"The Atari 2600 cartridge {title}, as ale-py plays it.",
         actions=lambda options: all_names if options["full_action_space"] else names,
         feature_shape=(128,), feature_dtype="uint8", feature_low=0, feature_high=255, screen=(WIDTH, facts["height"]),
         frame_skip=4, fps=60,

@@ -9,7 +9,7 @@ from envs_c.console.state cimport OPEN, Console, End, Facts, Play, Rom, Step, Te
 
 cdef enum Coding:
     BIN, BCD, LO, HI, SIGNED, LOW3, HI3, ONES, LO10, HI10, EIGHTH, GLYPH,
-    LOW1, LOW2, ONES3, BCD7, STOCK
+    LOW1, LOW2, ONES3, BCD7, STOCK, WON8
 
 
 cdef enum Rule:
@@ -131,6 +131,8 @@ cdef inline int decoded(int value, int coding) noexcept nogil:
         return (value >> 4 & 7) * 10 + (value & 15)
     if coding == STOCK:   # the place of a digit's picture, of which 88 is the full number and 89 the last one
         return 3 if value == 88 else 0 if value == 89 else value >> 3
+    if coding == WON8:    # 8 is a game that was won
+        return 1 if value == 8 else -1
     if coding == ONES3:   # in the lowest three bits
         return (value & 1) + (value >> 1 & 1) + (value >> 2 & 1)
     if coding == LO10:    # digits, of which 10 is a blank
@@ -167,8 +169,10 @@ cdef inline bint all_true(const Console* m, const uint8_t* before, const End* en
 
 
 cdef inline int32_t score_of(const Console* m, const Facts* facts) noexcept nogil:
-    if facts.blank.count and all_true(m, m.ram, &facts.blank):
-        return 0
+    cdef int k
+    for k in range(facts.blanks):
+        if all_true(m, m.ram, &facts.blank[k]):
+            return 0
     return number(m, facts.score, facts.scores)
 
 

@@ -52,7 +52,7 @@ cdef inline void power_on_again(Console* m, const Rom* rom, int timer) noexcept 
     m.timer = <uint8_t>timer
     m.shift = 6
     m.timer_set = 0
-    m.late = -1
+    m.late = 0
     m.port_a = m.port_a_out = m.port_b = m.port_b_out = 0
     m.sticks = 0xFF
     m.switches = 0x3F

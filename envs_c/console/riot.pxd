@@ -1,9 +1,9 @@
 """RIOT: 128 bytes of RAM, two ports, a timer.
 
 The timer. A write sets the value n and the interval of 1, 8, 64 or 1,024 cycles. With d cycles between the last cycles of the
-write and of a read, a read gives n - 1 - ((d - 1) >> shift). When this is negative the timer has ended. The first read after
-the end fixes by how many cycles it came late, and this number is subtracted from this read and from all later ones until the
-next write. INSTAT has bit 7 from the end of the timer until that first read.
+write and of a read, a read gives n - 1 - ((d - 1) >> shift). When this is negative the timer has ended. The first read a cycle
+or more after the end fixes how many cycles late it is, and this number is subtracted from this read and from all later ones
+until the next write. INSTAT has bit 7 from the end of the timer until that read.
 
 The ports. A bit that is an output reads as it was written; an input reads as the switch or the stick.
 """
@@ -23,10 +23,10 @@ cdef inline int riot_read(Console* m, int address, int cycle) noexcept nogil:
     if address & 4:
         now = timer_now(m, cycle)
         if address & 1:
-            return 0x80 if now < 0 and m.late < 0 else 0
-        if now < 0 and m.late < 0:
+            return 0x80 if now < 0 and m.late == 0 else 0
+        if now < 0 and m.late == 0:
             m.late = cycle - m.timer_set - 1 - (m.timer << m.shift)
-        return (now - (m.late if m.late > 0 else 0)) & 0xFF
+        return (now - m.late) & 0xFF
     if address & 3 == 0:
         return (m.port_a & m.port_a_out) | (m.sticks & ~m.port_a_out & 0xFF)
     if address & 3 == 1:
@@ -41,7 +41,7 @@ cdef inline void riot_write(Console* m, int address, int value, int cycle) noexc
         m.timer = <uint8_t>value
         m.shift = 0 if address & 3 == 0 else 3 if address & 3 == 1 else 6 if address & 3 == 2 else 10
         m.timer_set = cycle
-        m.late = -1
+        m.late = 0
     elif address & 4 == 0:
         if address & 3 == 0:
             m.port_a = <uint8_t>value

@@ -5,8 +5,8 @@ from libc.string cimport memset
 
 from envs_c.console.facts cimport (
     BCD, BCD7, BIN, COUNTED, EIGHTH, FALLS, GLYPH, HI, HI3, HI10, LO, LO10, LOW1, LOW2, LOW3, NOW, ONCE, ONES, ONES3, SIGNED,
-    STOCK, WHILE)
-from envs_c.console.state cimport ENDS, LIVES, MODES, SCORES, SELECTS, STEPS, TESTS, End, Facts
+    STOCK, WHILE, WON8)
+from envs_c.console.state cimport BLANKS, ENDS, LIVES, MODES, SCORES, SELECTS, STEPS, TESTS, End, Facts
 
 
 cdef inline void fill_condition(End* end, tests):
@@ -27,10 +27,10 @@ cdef inline void fill(Facts* f, facts):
     memset(f, 0, sizeof(Facts))
     codes = {"bin": BIN, "bcd": BCD, "lo": LO, "hi": HI, "signed": SIGNED, "low3": LOW3, "hi3": HI3, "ones": ONES,
              "lo10": LO10, "hi10": HI10, "eighth": EIGHTH, "glyph": GLYPH, "low1": LOW1, "low2": LOW2,
-             "ones3": ONES3, "bcd7": BCD7, "stock": STOCK}
+             "ones3": ONES3, "bcd7": BCD7, "stock": STOCK, "won8": WON8}
     rules = {"now": NOW, "while": WHILE, "falls": FALLS, "once": ONCE, "counted": COUNTED}
     for name, most in (("steps", STEPS), ("select", SELECTS), ("modes", MODES), ("score", SCORES), ("lives", LIVES),
-                       ("over", ENDS)):
+                       ("over", ENDS), ("blank", BLANKS)):
         if len(facts[name]) > most:
             raise ValueError(f"a game's {name} must have {most} entries at most, not {len(facts[name])}")
     for k, (switches, action, frames, body) in enumerate(facts["steps"]):
@@ -55,7 +55,9 @@ cdef inline void fill(Facts* f, facts):
         f.score[k].address, f.score[k].coding, f.score[k].multiplier = address - 128, codes[coding], factor
     f.scores, f.wrap, f.most_reward = len(facts["score"]), facts["wrap"], facts["most_reward"]
     f.score_at_end, f.scores_small = facts["score_at_end"], facts["scores_small"]
-    fill_condition(&f.blank, facts["blank"])
+    for k, tests in enumerate(facts["blank"]):
+        fill_condition(&f.blank[k], tests)
+    f.blanks = len(facts["blank"])
     for k, (address, coding, factor) in enumerate(facts["lives"]):
         f.lives[k].address, f.lives[k].coding, f.lives[k].multiplier = address - 128, codes[coding], factor
     f.lives_terms, f.lives_more = len(facts["lives"]), facts["lives_more"]

@@ -21,7 +21,7 @@ cdef inline bint safe_console(const Console* m, const Rom* rom) noexcept nogil:
             return False
     return (m.cartridge == rom.key and m.drawing == 0 and m.odd < 2 and m.odd_next < 2 and between(m.shift, 0, 10)
             and between(m.cpu.cycle, 0, 1 << 16) and between(m.vsync, -NO_VSYNC, NO_VSYNC)
-            and between(m.timer_set, -(1 << 25), 1 << 16) and between(m.late, -1, 1 << 26)
+            and between(m.timer_set, -(1 << 25), 1 << 16) and between(m.late, 0, 1 << 26)
             and between(m.dumped, -(1 << 30), 1 << 16) and m.last_line == rom.facts.last_line
             and between(m.lives, -(1 << 20), 1 << 20) and safe(&m.tia, &rom.facts)
             and (rom.kind != DPC or safe_dpc(&m.extra.dpc)))

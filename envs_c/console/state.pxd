@@ -19,6 +19,7 @@ cdef enum:
     SCORES = 8
     LIVES = 4
     ENDS = 4
+    BLANKS = 2
     TESTS = 4             # of an end or another condition
 
 
@@ -63,7 +64,7 @@ ctypedef struct Console:
     uint8_t[128] ram
     # RIOT (riot.pxd)
     int32_t timer_set     # cycle of the last write to the timer
-    int32_t late          # cycles past the timer's end when it was first read there; -1 before
+    int32_t late          # cycles past the timer's end when it was first read there; 0 before
     uint8_t timer         # the value written
     uint8_t shift         # log2 of the interval
     uint8_t port_a        # output latches, and the direction of each bit
@@ -166,7 +167,8 @@ ctypedef struct Facts:
     int32_t wrap          # the score's range, for differences; 0 for none
     int32_t most_reward   # of a frame; 0 for no limit
     bint score_at_end     # 0: the frame that ends the game gives no points
-    End blank             # the score is 0 if all of its tests are true; without tests it never is
+    End[BLANKS] blank     # the score is 0 at any of these
+    int blanks
     Term[LIVES] lives
     int lives_terms
     int lives_more        # to add
