@@ -12,40 +12,59 @@ from libc.math cimport ceil, floor
 from libc.stdint cimport uint8_t, uint32_t
 from libc.string cimport memcpy, memset
 
-from envs_c.console.tia_paint cimport Painter
+from envs_c.console.tia_lines cimport Painter
 from envs_c.screen cimport SMALL, Canvas, canvas_row
 
 
 cdef enum:
     COLUMNS = 160
     MOST = 4              # screen pixels below a small pixel, in one direction
-    PADDED = COLUMNS + 16  # read in parts of 16
 
 
 cdef extern from *:
     """
-    /* One row of the screen as 84 columns: column k is the sum of weight[84 * j + k] * row[first[k] + j], j = 0, 1, 2, in
-       float32 and in this order. take: as in Axis. The row can be read to 16 bytes after the first pixel of a column. */
+    /* The brighter pixels of two rows of the screen as 84 columns: column k is the sum of weight[84 * j + k] times the pixel
+       first[k] + j, j = 0, 1, 2, in float32 and in this order. take: as in Axis. The rows can be read to 16 bytes after the
+       first pixel of a column. */
     #if defined(__SSSE3__)
-    #include <tmmintrin.h>
+    #include <immintrin.h>
+    #define CONSOLE_PART(k) _mm_max_epu8(_mm_loadu_si128((const __m128i *)(row + first[k])), \
+        _mm_loadu_si128((const __m128i *)(other + first[k])))
     #define CONSOLE_TAP(j) _mm_mul_ps(_mm_loadu_ps(weight + 84 * (j) + k), _mm_cvtepi32_ps(_mm_shuffle_epi8(pixels, \
         _mm_loadu_si128((const __m128i *)(take + 336 * (j) + 4 * k)))))
-    static inline void grey_narrow(const uint8_t *row, const int *first, const float *weight, const uint8_t *take, float *out) {
-        for (int k = 0; k < 84; k += 4) {
-            __m128i pixels = _mm_loadu_si128((const __m128i *)(row + first[k]));
+    #define CONSOLE_TAPS(j) _mm512_mul_ps(_mm512_loadu_ps(weight + 84 * (j) + k), _mm512_cvtepi32_ps( \
+        _mm512_shuffle_epi8(pixels, _mm512_loadu_si512(take + 336 * (j) + 4 * k))))
+    static inline void grey_narrow(const uint8_t *row, const uint8_t *other, const int *first, const float *weight,
+                                   const uint8_t *take, float *out) {
+        int k = 0;
+    #if defined(__AVX512BW__) && defined(__AVX512DQ__)
+        for (; k + 16 <= 84; k += 16) {
+            __m512i pixels = _mm512_castsi128_si512(CONSOLE_PART(k));
+            pixels = _mm512_inserti64x2(pixels, CONSOLE_PART(k + 4), 1);
+            pixels = _mm512_inserti64x2(pixels, CONSOLE_PART(k + 8), 2);
+            pixels = _mm512_inserti64x2(pixels, CONSOLE_PART(k + 12), 3);
+            _mm512_storeu_ps(out + k, _mm512_add_ps(_mm512_add_ps(CONSOLE_TAPS(0), CONSOLE_TAPS(1)), CONSOLE_TAPS(2)));
+        }
+    #endif
+        for (; k < 84; k += 4) {
+            __m128i pixels = CONSOLE_PART(k);
             _mm_storeu_ps(out + k, _mm_add_ps(_mm_add_ps(CONSOLE_TAP(0), CONSOLE_TAP(1)), CONSOLE_TAP(2)));
         }
     }
     #else
-    static inline void grey_narrow(const uint8_t *row, const int *first, const float *weight, const uint8_t *take, float *out) {
+    static inline int grey_brighter(int pixel, int other) { return pixel > other ? pixel : other; }
+    static inline void grey_narrow(const uint8_t *row, const uint8_t *other, const int *first, const float *weight,
+                                   const uint8_t *take, float *out) {
         for (int k = 0; k < 84; k++) {
-            const uint8_t *at = row + first[k];
-            out[k] = at[0] * weight[k] + at[1] * weight[84 + k] + at[2] * weight[168 + k];
+            const uint8_t *a = row + first[k], *b = other + first[k];
+            out[k] = grey_brighter(a[0], b[0]) * weight[k] + grey_brighter(a[1], b[1]) * weight[84 + k]
+                + grey_brighter(a[2], b[2]) * weight[168 + k];
         }
     }
     #endif
     """
-    void grey_narrow(const uint8_t* row, const int* first, const float* weight, const uint8_t* take, float* out) noexcept nogil
+    void grey_narrow(const uint8_t* row, const uint8_t* other, const int* first, const float* weight, const uint8_t* take,
+                     float* out) noexcept nogil
 
 
 ctypedef struct Axis:
@@ -78,13 +97,6 @@ cdef inline void make_axis(Axis* axis, int length) noexcept nogil:
         memset(axis.take[j], 128, 4 * SMALL)
         for k in range(SMALL):
             axis.take[j][4 * k] = <uint8_t>(axis.first[k] - axis.first[k & ~3] + j)
-
-
-cdef inline void brighter_row(const uint8_t* row, const uint8_t* other, uint8_t* out) noexcept nogil:
-    """The brighter pixels of two rows. row, other, out: (COLUMNS,) greys."""
-    cdef int k
-    for k in range(COLUMNS):
-        out[k] = max(row[k], other[k])
 
 
 cdef inline void small_rows(const float* narrow, const int* kept, const Axis* y, Canvas* canvas) noexcept nogil:
@@ -122,21 +134,13 @@ cdef inline void shrink_frames(const Painter* frame, const Painter* other, int h
     height: their lines.
     narrow, kept: (height, SMALL) and (height,), working memory.
     """
-    cdef uint8_t[PADDED] row
-    cdef const uint8_t* pixels
-    cdef int line, count = 0, mine, theirs = 0, mine_before = -1, theirs_before = -1
-    memset(row, 0, PADDED)
+    cdef const Painter* before = other if other != NULL else frame
+    cdef int line, count = 0, mine, theirs, mine_before = -1, theirs_before = -1
     for line in range(height):
-        mine = frame.kept[line]
-        if other != NULL:
-            theirs = other.kept[line]
+        mine, theirs = frame.kept[line], before.kept[line]
         if mine != mine_before or theirs != theirs_before:
-            pixels = frame.pixels + mine * COLUMNS
-            if other != NULL:
-                brighter_row(pixels, other.pixels + theirs * COLUMNS, row)
-            else:
-                memcpy(row, pixels, COLUMNS)
-            grey_narrow(row, x.first, &x.weight[0][0], &x.take[0][0], narrow + count * SMALL)
+            grey_narrow(frame.pixels + mine * COLUMNS, before.pixels + theirs * COLUMNS, x.first, &x.weight[0][0],
+                        &x.take[0][0], narrow + count * SMALL)
             count += 1
             mine_before, theirs_before = mine, theirs
         kept[line] = count - 1

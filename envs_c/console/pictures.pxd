@@ -15,7 +15,7 @@ from envs_c.console.frame cimport keep_frame, play_frame, run_frame, run_frame_b
 from envs_c.console.grey cimport Axis, make_axis, shrink_frames
 from envs_c.console.palette cimport NTSC, PAL
 from envs_c.console.state cimport MOST_ROWS, WIDTH, Console, Play, Rom
-from envs_c.console.tia_paint cimport painter_fill
+from envs_c.console.tia_lines cimport painter_fill
 from envs_c.screen cimport SMALL, Canvas, Screen, canvas_rect, grey_of
 
 

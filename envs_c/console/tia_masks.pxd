@@ -26,20 +26,21 @@ cdef extern from *:
         | BOTH(s, 3, 5, 11) | BOTH(s, 4, 5, 13) | BOTH(s, 2, 3, 14) | BOTH(s, 0, 1, 15))
     #define FOUR(s) WITHIN(s), WITHIN(s + 1), WITHIN(s + 2), WITHIN(s + 3)
     #define SIXTEEN(s) FOUR(s), FOUR(s + 4), FOUR(s + 8), FOUR(s + 12)
+    /* the bits of each byte four times, in order and reversed */
+    #define AT(b, from, to) (((b) >> (from) & 1) * (0xFu << 4 * (to)))
+    #define EIGHT(b, f) (AT(b, 0, 0 ^ f) | AT(b, 1, 1 ^ f) | AT(b, 2, 2 ^ f) | AT(b, 3, 3 ^ f) \
+        | AT(b, 4, 4 ^ f) | AT(b, 5, 5 ^ f) | AT(b, 6, 6 ^ f) | AT(b, 7, 7 ^ f))
+    #define BYTES_4(b, f) EIGHT(b, f), EIGHT(b + 1, f), EIGHT(b + 2, f), EIGHT(b + 3, f)
+    #define BYTES_16(b, f) BYTES_4(b, f), BYTES_4(b + 4, f), BYTES_4(b + 8, f), BYTES_4(b + 12, f)
+    #define BYTES_64(b, f) BYTES_16(b, f), BYTES_16(b + 16, f), BYTES_16(b + 32, f), BYTES_16(b + 48, f)
+    static const unsigned int FOURFOLD[256] = {BYTES_64(0, 0), BYTES_64(64, 0), BYTES_64(128, 0), BYTES_64(192, 0)};
+    static const unsigned int FOURFOLD_REVERSED[256] = {BYTES_64(0, 7), BYTES_64(64, 7), BYTES_64(128, 7), BYTES_64(192, 7)};
     static const unsigned short LATCHES[64] = {SIXTEEN(0), SIXTEEN(16), SIXTEEN(32), SIXTEEN(48)};
     """
     int lowest "__builtin_ctz"(unsigned int bits) noexcept nogil
     const uint8_t[16] FIRST, SECOND
+    const uint32_t[256] FOURFOLD, FOURFOLD_REVERSED
     const uint16_t[64] LATCHES
-
-
-cdef inline uint64_t spread(uint64_t bits) noexcept nogil:
-    """16 bits, each four times."""
-    bits = (bits | bits << 24) & 0x000000FF000000FFULL
-    bits = (bits | bits << 12) & 0x000F000F000F000FULL
-    bits = (bits | bits << 6) & 0x0303030303030303ULL
-    bits = (bits | bits << 3) & 0x1111111111111111ULL
-    return bits * 15
 
 
 cdef inline uint32_t reversed8(uint32_t bits) noexcept nogil:
@@ -86,30 +87,36 @@ cdef inline void mask_player(const Tia* t, int player, uint64_t* words) noexcept
 
 
 cdef inline void mask_playfield(const Tia* t, uint64_t* words) noexcept nogil:
-    cdef uint32_t left = t.pf[0] >> 4 | reversed8(t.pf[1]) << 4 | <uint32_t>t.pf[2] << 12, right = left
+    cdef uint64_t left = FOURFOLD[t.pf[0] >> 4] | <uint64_t>FOURFOLD_REVERSED[t.pf[1]] << 16, right
+    cdef uint64_t end = FOURFOLD[t.pf[2]]  # of the left half: 16 pixels in the first word, 16 in the second
+    left |= end << 48
+    right, end = left, end >> 16
+    words[1] = end
     if t.reflect:
-        right = reversed8(t.pf[2]) | <uint32_t>t.pf[1] << 8 | reversed8(t.pf[0] & 0xF0) << 16
-    words[0] = spread(left & 0xFFFF)
-    words[1] = spread(left >> 16) | spread(right & 0xFFF) << 16
-    words[2] = spread(right >> 12)
+        right = FOURFOLD_REVERSED[t.pf[2]] | <uint64_t>FOURFOLD[t.pf[1]] << 32
+        end = FOURFOLD_REVERSED[t.pf[0] & 0xF0]
+    words[0] = left
+    words[1] |= right << 16
+    words[2] = right >> 48 | end << 16
 
 
 cdef inline void make_mask(Tia* t, int object) noexcept nogil:
     """Make a mask again, and forget its collisions."""
     cdef uint64_t[4] words
     cdef uint64_t* kept = t.masks[object].words
+    t.known &= <uint16_t>(~LATCHES[63] | LATCHES[63 ^ 1 << object])
+    if object == PF:
+        mask_playfield(t, kept)
+        return
     words[0] = words[1] = words[2] = words[3] = 0
     if object < M0:
         mask_player(t, object, words)
-    elif object == PF:
-        mask_playfield(t, words)
     elif object == BL:
         if shown_ball(t):
             put(words, (1 << (1 << (t.ctrlpf >> 4 & 3))) - 1, t.position[BL])
     elif shown_missile(t, object - M0):
         put_copies(words, (1 << missile_width(t, object - M0)) - 1, t.position[object], t.nusiz[object - M0], 0)
     kept[0], kept[1], kept[2] = words[0] | words[2] >> 32, words[1], words[2] & LAST  # around the line's end
-    t.known &= <uint16_t>(~LATCHES[63] | LATCHES[63 ^ 1 << object])
 
 
 cdef inline void make_masks(Tia* t, int objects) noexcept nogil:

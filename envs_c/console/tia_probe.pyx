@@ -7,7 +7,8 @@ from libc.string cimport memcmp
 import numpy as np
 
 from envs_c.console.tia cimport WIDTH, Tia, tia_end_frame, tia_init, tia_read
-from envs_c.console.tia_paint cimport Painter, paint_log, painter_begin, painter_end
+from envs_c.console.tia_lines cimport Painter, painter_begin, painter_end
+from envs_c.console.tia_paint cimport paint_log
 from envs_c.console.tia_plain cimport tia_run_plain
 from envs_c.console.tia_rows cimport beam, tia_poke, tia_run
 

@@ -43,6 +43,19 @@ def test_masks_equal_pixels_after_every_part_of_any_log(seed):
             chip.end_frame(FRAME)
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_masks_equal_pixels_where_lines_without_writes_follow_each_other(seed):
+    rng, chips = np.random.default_rng(seed), (Chip(True), Chip(False))
+    for _ in range(4):
+        clocks = np.minimum(np.cumsum(rng.integers(1, 4, 100) * 228 + rng.integers(-20, 30, 100)), FRAME)  # many in the blank
+        names = [REGISTERS[name] for name in rng.choice(["COLUBK", "COLUPF", "COLUP0", "CTRLPF", "VBLANK", "PF1", "GRP0"], 100)]
+        log = (clocks << 14 | np.array(names) << 8 | rng.integers(0, 256, 100)).astype(np.uint32)
+        for chip in chips:
+            chip.run(log, FRAME)
+            chip.end_frame(FRAME)
+        assert chips[0].equals(chips[1])
+
+
 @pytest.mark.parametrize("seed", range(12))
 def test_writes_that_change_nothing_can_be_left_out(seed):
     rng, whole, thrifty = np.random.default_rng(seed), Chip(False), Chip(False)
