@@ -6,11 +6,12 @@ Compiled cartridges call them.
 from envs_c.console.drawing cimport keep
 from envs_c.console.state cimport Console
 from envs_c.console.tia cimport (
-    BL, COLUBK, COLUP0, COLUP1, COLUPF, ENABL, ENAM0, ENAM1, GRP0, GRP1, HMBL, HMM1, HMOVE, HMP0, HMP1, M0, M1, P0, P1,
+    BL, COLUBK, COLUP0, COLUP1, COLUPF, ENABL, ENAM0, ENAM1, GRP0, GRP1, HMBL, HMCLR, HMM1, HMOVE, HMP0, HMP1, M0, M1, P0, P1,
     PF, PF0, PF1, PF2, RESBL, RESM0, RESM1, RESP0, RESP1)
 from envs_c.console.tia_rows cimport alone, beam, hmove, pass_beam, same_players
 from envs_c.console.tia_writes cimport (
-    reset_object, tia_effect, write_ball, write_colour, write_missile, write_motion, write_player, write_playfield)
+    clear_motion, reset_object, tia_effect, write_ball, write_colour, write_missile, write_motion, write_player,
+    write_playfield)
 
 ctypedef void (*poke_fn)(Console* m, int value, int cycle) noexcept nogil
 
@@ -61,6 +62,12 @@ cdef inline void poke_hmbl(Console* m, int value, int cycle) noexcept nogil:
     keep(m, HMBL, value, 3 * cycle)
     pass_beam(&m.tia, True, 3 * cycle, 0)
     write_motion(&m.tia, BL, value, 3 * cycle)
+
+
+cdef inline void poke_hmclr(Console* m, int value, int cycle) noexcept nogil:
+    keep(m, HMCLR, value, 3 * cycle)
+    pass_beam(&m.tia, True, 3 * cycle, 0)
+    clear_motion(&m.tia)
 
 
 cdef inline void poke_grp0(Console* m, int value, int cycle) noexcept nogil:
@@ -164,6 +171,8 @@ cdef inline poke_fn poke_of(int register) noexcept nogil:
         return poke_hmm1
     if register == HMBL:
         return poke_hmbl
+    if register == HMCLR:
+        return poke_hmclr
     if register == GRP0:
         return poke_grp0
     if register == GRP1:

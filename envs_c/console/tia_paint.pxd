@@ -9,12 +9,12 @@ Everything equals tia_plain.pxd pixel by pixel.
 from libc.stdint cimport uint8_t, uint32_t
 
 from envs_c.console.tia cimport (
-    BL, COLUBK, COLUP0, COLUP1, COLUPF, CTRLPF, FIELD_FIRST, GRP0, GRP1, HMBL, HMM1, HMOVE, HMP0, HMP1, LINE, P0, P1, PF, PF0,
-    PF1, PF2, SCORE, VBLANK, Tia)
+    BL, COLUBK, COLUP0, COLUP1, COLUPF, CTRLPF, FIELD_FIRST, GRP0, GRP1, HMBL, HMCLR, HMM1, HMOVE, HMP0, HMP1, LINE, P0, P1, PF,
+    PF0, PF1, PF2, SCORE, VBLANK, Tia)
 from envs_c.console.tia_lines cimport Painter, add, begin_line, begin_outside, finish_row, is_seen, paint_to
 from envs_c.console.tia_rows cimport turns
 from envs_c.console.tia_writes cimport (
-    end_line, tia_effect, tia_write, write_colour, write_motion, write_player, write_playfield)
+    clear_motion, end_line, tia_effect, tia_write, write_colour, write_motion, write_player, write_playfield)
 
 
 cdef extern from *:
@@ -98,6 +98,8 @@ cdef inline void paint_write(Painter* p, int register, int value, int clock) noe
     cdef int x
     if register in (HMP0, HMP1, HMM1, HMBL):  # nothing is seen of these
         write_motion(t, register - HMP0, value, clock)
+    elif register == HMCLR:
+        clear_motion(t)
     elif register in (COLUP0, COLUP1, COLUPF, COLUBK):
         x = cross(p, clock)
         if x > 0 and is_seen(p, register - COLUP0, x):

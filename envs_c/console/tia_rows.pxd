@@ -11,7 +11,7 @@ from envs_c.console.tia cimport (
     HMP1, LINE, M0, NUSIZ0, NUSIZ1, PF, PF0, PF1, PF2, REFLECT, REFP0, REFP1, RESBL, RESM0, RESM1, RESMP0, RESMP1, VDELBL,
     VDELP0, VDELP1, Tia)
 from envs_c.console.tia_masks cimport LATCHES, latch, latch_until, wanted
-from envs_c.console.tia_writes cimport begin_comb, end_line, move_objects, tia_effect, tia_write
+from envs_c.console.tia_writes cimport begin_comb, end_line, move_objects, pulls_nothing, tia_effect, tia_write
 
 
 cdef inline bint turns(const Tia* t) noexcept nogil:
@@ -82,8 +82,7 @@ cdef inline void creep(Tia* t, int until) noexcept nogil:
 
 cdef inline bint still(const Tia* t, int clock) noexcept nogil:
     """True if HMOVE at `clock` moves nothing, as most do: it makes a comb, for which the beam can wait."""
-    cdef int at = clock % LINE
-    return ((t.hm[0] | t.hm[1] | t.hm[2] | t.hm[3] | t.hm[4]) & 0xF0) == 0 and (at <= 38 or at >= 225) and not turns(t)
+    return pulls_nothing(t, clock % LINE) and not turns(t)
 
 
 cdef inline void hmove(Tia* t, int clock) noexcept nogil:

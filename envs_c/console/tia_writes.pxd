@@ -77,17 +77,23 @@ cdef inline void begin_comb(Tia* t, int clock) noexcept nogil:
             t.comb = 1
 
 
+cdef inline bint pulls_nothing(const Tia* t, int at) noexcept nogil:
+    """True if HMOVE at clock `at` of a line moves no object, as most do."""
+    return ((t.hm[0] | t.hm[1] | t.hm[2] | t.hm[3] | t.hm[4]) & 0xF0) == 0 and (at <= 38 or at >= 225)
+
+
 cdef inline void move_objects(Tia* t, int clock) noexcept nogil:
     """HMOVE at `clock`."""
     cdef int object, taken, shift, at = clock % LINE, changed = t.hidden[0] | t.hidden[1] << 1 | t.star << M0
-    for object in range(5):
-        taken = t.hm[object] >> 4 ^ 8
-        if at <= 60 or at >= 225:  # the last pulse of the blank comes at clock 70
-            shift = 8 - (taken if at >= 225 else min(taken, (70 - at) >> 2))
-        else:                      # the first one of the next blank comes at clock 223
-            shift = -max(0, taken + 1 - ((226 - at) >> 2))
-        t.position[object] = wrapped(t.position[object] + shift)
-        changed |= (shift != 0) << object
+    if not pulls_nothing(t, at):
+        for object in range(5):
+            taken = t.hm[object] >> 4 ^ 8
+            if at <= 60 or at >= 225:  # the last pulse of the blank comes at clock 70
+                shift = 8 - (taken if at >= 225 else min(taken, (70 - at) >> 2))
+            else:                      # the first one of the next blank comes at clock 223
+                shift = -max(0, taken + 1 - ((226 - at) >> 2))
+            t.position[object] = wrapped(t.position[object] + shift)
+            changed |= (shift != 0) << object
     begin_comb(t, clock)
     t.hidden[0] = t.hidden[1] = t.star = t.star_shape = 0
     t.hmove = clock
@@ -120,6 +126,14 @@ cdef inline void write_motion(Tia* t, int object, int value, int clock) noexcept
         t.star, t.phase = 1, 0
         t.same[NUSIZ0] = NEVER
     t.hm[object] = value
+
+
+cdef inline void clear_motion(Tia* t) noexcept nogil:
+    """HMCLR."""
+    cdef int i
+    memset(t.hm, 0, 5)
+    for i in range(5):
+        t.same[HMP0 + i] = 0
 
 
 cdef inline void write_playfield(Tia* t, int k, int value) noexcept nogil:
@@ -222,9 +236,7 @@ cdef inline void tia_write(Tia* t, int register, int value, int clock) noexcept 
         elif register == HMOVE:
             move_objects(t, clock)
         elif register == HMCLR:
-            memset(t.hm, 0, 5)
-            for i in range(5):
-                t.same[HMP0 + i] = 0
+            clear_motion(t)
         elif register == CXCLR:
             t.latches = 0
 

@@ -96,10 +96,12 @@ static void forget_same(Console* m) {
         SAME(i) = 256;
 }
 
-/* A loop that reads INTIM until it is 0, all but the last turn: the number of turns.
-first: cycle of the first read; turn: cycles of a turn; most: turns at most. */
-INLINE int waiting(Console* m, int first, int turn, int most) {
-    int shift = m[AT_SHIFT], end = FIELD(int32_t, AT_TIMER_SET) + 1 + ((m[AT_TIMER] - 1) << shift);
+/* A loop that reads INTIM until it is 0, or until it is negative, all but the last turn: the number of turns.
+last: 0 or -1, the value that ends it; first: cycle of the first read; turn: cycles of a turn; most: turns at most. */
+INLINE int waiting(Console* m, int last, int first, int turn, int most) {
+    int shift = m[AT_SHIFT], set = FIELD(int32_t, AT_TIMER_SET), end = set + 1 + ((m[AT_TIMER] - 1 - last) << shift);
     int turns = (end - first + turn - 1) / turn;
+    if (last < 0 && m[AT_TIMER] - 1 - ((first - set - 1) >> shift) > 127)
+        return 0; /* bit 7 is set from the start */
     return shift < 3 || turns < 0 ? 0 : turns < most ? turns : most;
 }

@@ -8,7 +8,7 @@ from envs_c.console.recompiled.translate import CONSOLE, processor, rows
 
 MARGIN = 4096  # instructions before the end of a frame that the interpreter executes: more than lie between two checks
 LOADS = {0xAD, 0xAC, 0xAE}  # LDA, LDY, LDX from a 16-bit address
-INTIM, BNE = 0x284, 0xD0
+INTIM, BNE, BPL = 0x284, 0xD0, 0x10
 
 
 def registers() -> list[tuple[str, str]]:
@@ -29,14 +29,15 @@ def constants(code: Code, layout: dict[str, int], known: list[bool], hot: int, l
 
 
 def waits(code: Code, place: Place) -> str:
-    """C that passes over the turns of a loop `LDA INTIM; BNE` at `place`; "" if there is none."""
+    """C that passes over the turns of a loop `LDA INTIM; BNE` or `LDA INTIM; BPL` at `place`; "" if there is none."""
     if code.op(place) not in LOADS or int.from_bytes(code.rom[place.offset + 1: place.offset + 3], "little") != INTIM:
         return ""
     branch = code.next(place)
-    if branch not in code.places or code.op(branch) != BNE or code.jump(branch) != place:
+    if branch not in code.places or code.op(branch) not in (BNE, BPL) or code.jump(branch) != place:
         return ""
     turn = 4 + 3 + (((branch.pc + 2) ^ place.pc) & 0xFF00 != 0)
-    return (f"{{ int turns = waiting(m, cpu.cycle + 4, {turn}, (left - MARGIN) / 2);"
+    last = 0 if code.op(branch) == BNE else -1
+    return (f"{{ int turns = waiting(m, {last}, cpu.cycle + 4, {turn}, (left - MARGIN) / 2);"
             f" if (turns > 0) {{ cpu.cycle += turns * {turn}; left -= 2 * turns; }} }}\n")
 
 

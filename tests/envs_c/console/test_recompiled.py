@@ -85,6 +85,22 @@ def test_random_programs_do_the_same_compiled(seed, size):
     assert frames_differ(game, 30, seed) is None
 
 
+@pytest.mark.parametrize("branch", [0xD0, 0x10], ids=["BNE", "BPL"])
+def test_loops_that_wait_for_the_timer_are_passed_over_to_the_same_cycle(branch):
+    draw, code = random.Random(branch), bytearray()
+    for _ in range(60):
+        value = draw.choice([draw.randrange(256), draw.randrange(1, 20)])
+        code += bytes([0xA9, value, 0x8D, draw.choice([0x95, 0x96, 0x97]), 0x02, *[0xEA] * draw.randrange(4)])
+        for _ in range(draw.randrange(1, 3)):  # the second loop finds a timer that has ended
+            code += bytes([draw.choice([0xAD, 0xAE, 0xAC]), 0x84, 0x02, branch, 0xFB])
+        code += bytes([0x85, 0x90, 0x86, 0x91, 0x84, 0x92, 0xE6, 0x93])
+    code += bytes([0xA9, 0x02, 0x85, 0x00, 0x85, 0x02, 0x85, 0x02, 0xA9, 0x00, 0x85, 0x00, 0x4C, 0x00, 0xF0])
+    data = bytes(code.ljust(0xFFC, b"\xea")) + bytes([0x00, 0xF0, 0x00, 0xF0])
+    game = cartridges.game_of(data, None, cartridges.UNKNOWN)
+    assert recompiled.c_of(*cartridges.INSERTED[game]).count("waiting(m,") > 60
+    assert frames_differ(game, 60) is None
+
+
 @pytest.mark.parametrize("name", ["pong", *(pytest.param(name, marks=pytest.mark.slow) for name in (
     "asterix", "solaris", "montezuma_revenge", "robotank", "qbert", "pitfall", "frostbite"))])
 def test_cartridges_do_the_same_compiled(name):
