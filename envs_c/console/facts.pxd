@@ -148,12 +148,17 @@ cdef inline int decoded(int value, int coding) noexcept nogil:
     return value - 256 if coding == SIGNED and value > 127 else value
 
 
+cdef inline int byte_of(const Console* m, int address) noexcept nogil:
+    """A byte of RAM; from 128 on, of the cartridge's own."""
+    return m.extra.ram[address & 0x7F] if address & 0x80 else m.ram[address]
+
+
 cdef inline int32_t number(const Console* m, const Term* terms, int count) noexcept nogil:
     """The number that these parts of RAM make."""
     cdef int k
     cdef int32_t total = 0
     for k in range(count):
-        total += terms[k].multiplier * decoded(m.ram[terms[k].address & 0x7F], terms[k].coding)
+        total += terms[k].multiplier * decoded(byte_of(m, terms[k].address), terms[k].coding)
     return total
 
 

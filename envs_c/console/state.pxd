@@ -115,7 +115,7 @@ ctypedef struct Play:
 
 ctypedef struct Term:
     # A part of a number in RAM: multiplier * coding(ram[address]).
-    uint8_t address
+    uint8_t address       # from 128 on, of the cartridge's RAM
     uint8_t coding        # Coding of facts.pxd
     int32_t multiplier
 

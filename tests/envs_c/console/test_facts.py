@@ -30,6 +30,7 @@ FORMS = {
     "points that do not count when a game is won": ("tennis", "random", 1300),
     "a count down through zero": ("enduro", "held", 2150),
     "a point less for a game that is lost": ("tic_tac_toe_3d", "random", 710),
+    "an end in all digits, and a score in the cartridge's RAM": ("klax", "random", 720),
     "a point for a game that is won": ("tic_tac_toe_3d", "held", 850),
 }
 # Games of thousands of frames
