@@ -17,7 +17,7 @@ from trainer.runs.evaluation import JUDGED, JUDGMENTS
 from trainer.training import judge as judge_module
 from trainer.training import train
 from trainer.training.build import make_session
-from trainer.training.judge import SEED, SHARE, Judge
+from trainer.training.judge import SEED, Judge
 
 
 def entries(folder):
@@ -82,7 +82,7 @@ def test_judgments_come_at_the_steps_of_rungs_while_their_steps_are_few():
     steps = range(100, 10_001, 100)
     assert [step for step in steps if judge.is_due(step)] == [500 * k for k in range(1, JUDGMENTS + 1)]
     judge.spent, judge.last = 100, 25
-    assert [step for step in steps if judge.is_due(step)] == [step for step in range(500, 10_001, 500) if step >= SHARE * 125]
+    assert [step for step in steps if judge.is_due(step)] == [step for step in range(500, 10_001, 500) if step >= 40 * 125]
     judge.spent = 10_000
     assert [step for step in steps if judge.is_due(step)] == [10_000]
 
