@@ -121,7 +121,7 @@ def _bytes(data: bytes) -> torch.Tensor:
 def use_own_threads() -> None:
     """Let matrix products of the calling thread use as many threads as `torch.get_num_threads()` says.
 
-    Torch passes the number to its library of matrix products (MKL) when a thread first asks for it. Until then the products of a
-    new thread use as many threads as there are cores, and their last digits may differ.
+    Torch passes the number to its library of matrix products (MKL) when a thread first asks for it. Until then the products of
+    a new thread use as many threads as there are cores, and their last digits may differ.
     """
     torch.get_num_threads()
