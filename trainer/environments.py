@@ -30,9 +30,9 @@ from trainer.config.games import GameName, find_game, load_environments
 from trainer.config.preset import Spaces
 from trainer.errors import ConfigError, SettingError, TrainerError
 
-SETTINGS = ("view", "frame_skip", "sticky", "noop_max", "time_limit")  # only for our own games
-GYM_SETTINGS = ("vectorization", "wrap")                               # only for Gymnasium's environments
-SIMULATIONS = {"device": CartPoleKernel, "tensors": CartPoleTensors}   # by value of the setting `sim`, except host
+SETTINGS = ("view", "frame_skip", "sticky", "noop_max", "time_limit", "life_loss_info")  # only for our own games
+GYM_SETTINGS = ("vectorization", "wrap")  # only for Gymnasium's environments
+SIMULATIONS = {"device": CartPoleKernel, "tensors": CartPoleTensors}  # by value of the setting `sim`, except host
 # For ale-py's vector environments: single frames, since the trainer stacks them, and raw rewards, since it clips them.
 ATARI = {"stack_num": 1, "reward_clipping": False}
 PICTURE = 36           # least height and width of a picture
@@ -50,7 +50,8 @@ def make_env(game: GameName, env: EnvConfig, num_envs: int, seed: int, first: in
     """
     return envs_c.VecEnv(find_game(game), num_envs, view=env.view, frame_skip=env.frame_skip, sticky=env.sticky,
                          noop_max=env.noop_max, time_limit=env.time_limit, reward_clip=env.reward_clip,
-                         num_threads=env.num_threads, seed=seed, options=env.options, first=first)
+                         life_loss_info=env.life_loss_info, num_threads=env.num_threads, seed=seed, options=env.options,
+                         first=first)
 
 
 def make_source(game: GameName, env: EnvConfig, num_envs: int, seed: int, num_batches: int = 1, first: int = 0):
@@ -95,7 +96,7 @@ def make_simulation(game: GameName, env: EnvConfig, num_envs: int, seed: int, de
 
     Raises ConfigError for a game or a setting without a simulation, and for sim "device" without a GPU.
     """
-    changed = _changed(env, ("view", "frame_skip", "noop_max", "options"))
+    changed = _changed(env, ("view", "frame_skip", "noop_max", "life_loss_info", "options"))
     others = game != "cartpole" or bool(changed)
     if game.is_gym:
         raise SettingError("sim", f"must be host for {game}, not {env.sim!r}: only our own games are played on the device")
@@ -108,8 +109,8 @@ def make_simulation(game: GameName, env: EnvConfig, num_envs: int, seed: int, de
                                   "kernel needs a GPU")
     if others:
         return DeviceGame(find_game(game), num_envs, device, view=env.view, frame_skip=env.frame_skip, sticky=env.sticky,
-                          noop_max=env.noop_max, time_limit=env.time_limit, reward_clip=env.reward_clip, seed=seed,
-                          options=env.options, first=first)
+                          noop_max=env.noop_max, time_limit=env.time_limit, reward_clip=env.reward_clip,
+                          life_loss_info=env.life_loss_info, seed=seed, options=env.options, first=first)
     return SIMULATIONS[env.sim](num_envs, device, seed, time_limit=env.time_limit, reward_clip=env.reward_clip,
                                 sticky=env.sticky, first=first)
 
@@ -209,12 +210,15 @@ def rate_of(source) -> float:
 
 
 def single(game: GameName, env: EnvConfig) -> EnvConfig:
-    """The settings for whole episodes, such as those of an evaluation: vectorization sync, if that plays the same game.
+    """The settings for whole episodes, such as those of an evaluation: without ends at lost lives, and with vectorization
+    sync, if that plays the same game.
 
     An environment with a vector environment of its own is taken by itself if its spaces are the same (ALE's are not). Each of
     its episodes then depends on its seed and its actions alone, so that it can be replayed, and is not stepped after its end.
     """
-    if not game.is_gym or game.is_ale or env.vectorization != "auto":
+    if not game.is_gym:
+        return replace(env, life_loss_info=False)
+    if game.is_ale or env.vectorization != "auto":
         return env
     by_itself = replace(env, vectorization="sync")
     try:

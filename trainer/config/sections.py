@@ -27,7 +27,8 @@ OF_ONE_SESSION = frozenset({"run_dir", "resume", "stop_at"})  # in no preset
 ADDED_LATER: dict[str, Any] = {"heads": "linear", "observation_transform": None, "reward_transform": None, "loss": None,
                                "init_from": None, "vectorization": "auto", "wrap": "none", "observations": "plain",
                                "eval_greedy": True, "highway": False, "overlap": False, "noise_hold": 1,
-                               "noise_hold_after": "any", "wait_for_signal": False, "judge_episodes": 0}
+                               "noise_hold_after": "any", "wait_for_signal": False, "judge_episodes": 0,
+                               "life_loss_info": False}
 
 SEEDS = 2**63  # a run's seed is lower than this
 
@@ -74,6 +75,8 @@ class EnvConfig(Section):
     """Steps after which an episode is truncated. none: the game's default."""
     reward_clip: float | None = within(None, 0, above=True)
     """Rewards are clipped to [-x, x] for learning; scores stay raw. none: no clipping."""
+    life_loss_info: bool = False
+    """True: for learning, an episode ends when a life is lost, while the game goes on. Scores and evaluations: whole games."""
     sim: Literal["host", "device", "tensors"] = "host"
     """Where the games run: on the CPU, on the GPU by a CUDA kernel, or (cartpole only) on the device by torch tensors."""
     num_threads: int = within(0, 0, 1024)

@@ -1,7 +1,8 @@
 """The tensors of one rollout: T steps of N environments, time first.
 
 The slab of step t holds the observation, and the reward and flags of the action before it. After a flag the environment resets
-in the next step, whatever the action ("next_step" autoreset). So at step t
+in the next step, whatever the action ("next_step" autoreset); after a lost life under `life_loss_info` it plays on instead, in
+a step that is not learned from, and the policy forgets what was before. So at step t
 
     over[t]  = terminated[t] or truncated[t]: observation t is the last of its episode, and the action at t has no effect;
     valid[t] = 1 - over[t]: the transition of step t is used for learning;
