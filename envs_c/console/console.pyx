@@ -112,11 +112,11 @@ cdef void chunk(char* states, Io* io, int lo, int hi) noexcept nogil:
     cdef bint two = io.frame_skip > 1 or io.frame_skip_span > 1
     cdef Scratch scratch
     if io.pixels or io.picture != NULL:
-        use_scratch(&scratch, io.paint == NULL)
+        use_scratch(&scratch, io.paint == NULL, io.frame_skip - 2)
     run_chunk(reset, step, observe, draw_two if two else draw, NULL, sizeof(Play), states, io, lo, hi)
     if two and io.noop_max > 0 and io.paint == NULL:
         draw_starts(states, io, lo, hi)
-    use_scratch(NULL, False)
+    use_scratch(NULL, False, 0)
 
 
 cdef void draw_starts(char* states, Io* io, int lo, int hi) noexcept nogil:
@@ -282,7 +282,7 @@ class Cartridge(Game):
 def game_of(str name, str title, uint64_t key, facts, names, all_names):
     """The `Game` of an inserted cartridge."""
     cdef Game game = Cartridge(
-        name=name, title=title, version=3, summary=f"The Atari 2600 cartridge {title}, as ale-py plays it.",
+        name=name, title=title, version=4, summary=f"The Atari 2600 cartridge {title}, as ale-py plays it.",
         actions=lambda options: all_names if options["full_action_space"] else names,
         feature_shape=(128,), feature_dtype="uint8", feature_low=0, feature_high=255, screen=(WIDTH, facts["height"]),
         frame_skip=4, fps=60,

@@ -57,6 +57,8 @@ ctypedef struct Scratch:
     const void* owner       # the environment; NULL for none
     uint8_t grey            # 1: its pictures are grey, 0: in colour
     uint8_t[2] there        # 1: this one of `Play.before` has its frame here
+    int32_t unseen          # frames that each environment plays first, and that are not kept: nobody looks at them
+    int32_t left            # of these, for the owner
     Drawing[2] frames
 
 
@@ -99,10 +101,10 @@ cdef inline Scratch* scratch_of() noexcept nogil:
     return <Scratch*>console_scratch()
 
 
-cdef inline void use_scratch(Scratch* scratch, bint grey) noexcept nogil:
-    """This thread's scratch memory from now on, for grey pictures or such in colour; NULL for none."""
+cdef inline void use_scratch(Scratch* scratch, bint grey, int unseen) noexcept nogil:
+    """This thread's scratch memory from now on, for grey pictures or such in colour; NULL for none. unseen: as in Scratch."""
     if scratch != NULL:
-        scratch.owner, scratch.grey = NULL, grey
+        scratch.owner, scratch.grey, scratch.unseen = NULL, grey, unseen
     set_console_scratch(scratch)
 
 

@@ -4,7 +4,7 @@ from libc.stdint cimport int32_t, uint8_t
 from libc.string cimport memcpy, memset
 
 from envs_c.console.tia cimport tia_end_frame, tia_init
-from envs_c.console.tia_rows cimport beam
+from envs_c.console.tia_rows cimport settle
 from envs_c.console.cartridge cimport DPC, insert, rom_byte
 from envs_c.console.dpc cimport dpc_end_frame, dpc_init, dpc_power_on
 from envs_c.console.drawing cimport Drawing, Scratch, drawing_begin
@@ -107,7 +107,7 @@ cdef inline void end_frame(Console* m, const Rom* rom) noexcept nogil:
     else:
         m.odd_next = cycles // LINE & 1 if m.last_line > 300 else 0
     m.ended = 3 * m.cpu.cycle
-    beam(&m.tia, m.ended)
+    settle(&m.tia, m.ended)
     tia_end_frame(&m.tia, 3 * cycles)
     riot_end_frame(m, cycles)
     if rom.kind == DPC:
@@ -164,19 +164,27 @@ cdef inline void play_frame(Play* p, const Rom* rom) noexcept nogil:
 
 
 cdef inline void keep_frame(Play* p, const Rom* rom, Scratch* scratch, const uint8_t* shades) noexcept nogil:
-    """As play_frame, and keep the frame in the scratch memory unless it is one that goes on. shades: as for drawing_begin."""
+    """As play_frame, and keep the frame in the scratch memory, unless it goes on or nobody looks at it.
+
+    shades: as for drawing_begin.
+    """
     cdef Drawing* d
     cdef Console replaced
     if scratch.owner != p:
         scratch.owner = p
         scratch.there[0] = scratch.there[1] = 0
+        scratch.left = scratch.unseen
     if not begin_kept(p, rom, &replaced):
         go_on(p, rom)
         return
-    scratch.there[p.last] = 1
-    d = &scratch.frames[p.last]
-    drawing_begin(d, &p.now, shades)
-    run_frame(&d.console, rom)
-    p.now = d.console
-    p.now.drawing = 0
+    scratch.there[p.last] = scratch.left <= 0
+    if scratch.left > 0:
+        scratch.left -= 1
+        run_frame(&p.now, rom)
+    else:
+        d = &scratch.frames[p.last]
+        drawing_begin(d, &p.now, shades)
+        run_frame(&d.console, rom)
+        p.now = d.console
+        p.now.drawing = 0
     end_kept(p, rom, &replaced)

@@ -8,7 +8,7 @@ from envs_c.console.state cimport Console
 from envs_c.console.tia cimport (
     BL, COLUBK, COLUP0, COLUP1, COLUPF, ENABL, ENAM0, ENAM1, GRP0, GRP1, HMBL, HMCLR, HMM1, HMOVE, HMP0, HMP1, M0, M1, P0, P1,
     PF, PF0, PF1, PF2, RESBL, RESM0, RESM1, RESP0, RESP1)
-from envs_c.console.tia_rows cimport alone, beam, hmove, pass_beam, same_players
+from envs_c.console.tia_rows cimport alone, apart, beam, hmove, pass_beam, same_players
 from envs_c.console.tia_writes cimport (
     clear_motion, reset_object, tia_effect, write_ball, write_colour, write_missile, write_motion, write_player,
     write_playfield)
@@ -102,19 +102,19 @@ cdef inline void poke_pf2(Console* m, int value, int cycle) noexcept nogil:
 
 cdef inline void poke_enam0(Console* m, int value, int cycle) noexcept nogil:
     keep(m, ENAM0, value, 3 * cycle)
-    pass_beam(&m.tia, not m.tia.star and alone(&m.tia, M0), 3 * cycle, 0)
+    pass_beam(&m.tia, not m.tia.star and apart(&m.tia, M0), 3 * cycle, 0)
     write_missile(&m.tia, 0, value)
 
 
 cdef inline void poke_enam1(Console* m, int value, int cycle) noexcept nogil:
     keep(m, ENAM1, value, 3 * cycle)
-    pass_beam(&m.tia, not m.tia.star and alone(&m.tia, M1), 3 * cycle, 0)
+    pass_beam(&m.tia, not m.tia.star and apart(&m.tia, M1), 3 * cycle, 0)
     write_missile(&m.tia, 1, value)
 
 
 cdef inline void poke_enabl(Console* m, int value, int cycle) noexcept nogil:
     keep(m, ENABL, value, 3 * cycle)
-    pass_beam(&m.tia, alone(&m.tia, BL), 3 * cycle, 0)
+    pass_beam(&m.tia, apart(&m.tia, BL), 3 * cycle, 0)
     write_ball(&m.tia, value)
 
 

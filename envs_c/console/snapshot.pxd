@@ -3,12 +3,12 @@
 from envs_c.console.cartridge cimport DPC
 from envs_c.console.dpc cimport safe_dpc
 from envs_c.console.state cimport NO_VSYNC, WIDTH, Console, Facts, Play, Rom
-from envs_c.console.tia cimport Tia
+from envs_c.console.tia cimport NO_END, Tia
 from envs_c.valid cimport all_between, between
 
 
 cdef inline bint safe(const Tia* tia, const Facts* facts) noexcept nogil:
-    return (tia.live < 64 and between(tia.least, 0, 1 << 20) and between(tia.combed, 0, 1 << 20)
+    return (tia.live < 64 and between(tia.least, 0, 1 << 20) and between(tia.comb_end, 0, NO_END)
             and tia.top == facts.top and tia.height == facts.height and between(tia.clock, -(1 << 20), 1 << 20)
             and between(tia.hmove, -(1 << 30), 1 << 20)
             and all_between(tia.position, 5, 0, WIDTH - 1))

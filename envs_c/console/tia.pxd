@@ -52,7 +52,7 @@ from libc.string cimport memset
 
 cdef enum:
     LINE = 228, BLANK = 68, WIDTH = 160     # clocks
-    LONG_AGO = -(1 << 20)
+    LONG_AGO = -(1 << 20), NO_END = 1 << 20
     VBLANK = 1, NUSIZ0 = 4, NUSIZ1, COLUP0, COLUP1, COLUPF, COLUBK, CTRLPF, REFP0, REFP1, PF0, PF1, PF2
     RESP0, RESP1, RESM0, RESM1, RESBL       # registers
     GRP0 = 0x1B, GRP1, ENAM0, ENAM1, ENABL, HMP0, HMP1, HMM0, HMM1, HMBL, VDELP0, VDELP1, VDELBL, RESMP0, RESMP1, HMOVE
@@ -64,9 +64,12 @@ cdef enum:
 
 cdef extern from *:
     """
+    /* The line of a clock from 0 to 1 << 26: `clock / 228` by a multiplication, several times as fast. */
+    static inline int line_of(int clock) { return (int)((long long)clock * 18837576 >> 32); }
     static const signed char COPIES[8][3] = {
         {0, -1, -1}, {0, 16, -1}, {0, 32, -1}, {0, 16, 32}, {0, 64, -1}, {0, -1, -1}, {0, 32, 64}, {0, -1, -1}};
     """
+    int line_of(int clock) noexcept nogil
     const signed char[8][3] COPIES
 
 ctypedef struct Mask:
@@ -89,10 +92,13 @@ ctypedef struct Tia:
     # What follows is for tia_rows.pxd
     uint8_t dirty           # bit of an object: its mask is out of date
     int32_t least           # clock to which writes that did not move the beam would have moved it
-    int32_t combed          # clock up to which the ends of lines have ended combs, if the beam is not there
+    int32_t comb_end        # clock of the first end of a line that has not ended combs yet, see `line_end`
     uint8_t live            # bit of an object: it shows something somewhere in the line, see `shown`
     uint16_t known          # latches whose bit in `pairs` is up to date
     uint16_t pairs          # latches that a whole line sets
+    uint16_t near           # latches whose objects come close to each other; all those of the playfield
+    uint8_t moved           # bit of an object but the playfield: its `reach` is out of date
+    uint64_t[5] reach       # bit k of 40: the object could cover a pixel of 4 k .. 4 k + 3
     uint16_t[64] same       # a write of this value to the register changes nothing; NEVER: no value is known
     Mask[6] masks
 
@@ -102,7 +108,7 @@ cdef inline void tia_init(Tia* t) noexcept nogil:
     memset(t, 0, sizeof(Tia))
     t.top, t.height = 34, 210
     t.hmove = LONG_AGO
-    t.dirty = 63
+    t.dirty, t.moved = 63, 31
     tia_forget(t)
 
 
@@ -118,11 +124,22 @@ cdef inline int tia_read(const Tia* t, int address) noexcept nogil:
     return (t.latches >> 2 * (address & 7) & 3) << 6
 
 
+cdef inline int clock_in_line(int clock) noexcept nogil:
+    """0 .. 227."""
+    return clock - LINE * line_of(clock)
+
+
+cdef inline int line_end(const Tia* t, int clock) noexcept nogil:
+    """The first clock, from this one on, at which a line of the window ends; NO_END below the window."""
+    cdef int end = max(line_of(clock + LINE - 1), t.top + 1)
+    return end * LINE if end <= t.top + t.height else NO_END
+
+
 cdef inline void tia_end_frame(Tia* t, int clocks) noexcept nogil:
     """Begin a frame `clocks` after the start of the last one. Replay everything before."""
     t.clock = t.clock - clocks if t.clock > clocks else 0
     t.least = t.least - clocks if t.least > clocks else 0
-    t.combed = 0
+    t.comb_end = line_end(t, t.clock)
     t.hmove = t.hmove - clocks if t.hmove > LONG_AGO + clocks else LONG_AGO
 
 

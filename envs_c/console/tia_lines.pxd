@@ -119,6 +119,7 @@ cdef inline void make_layers(const Painter* p, const Mask* m, Layers* out) noexc
     cdef bint score = scores(t)
     cdef int word, k
     some[0] = some[1] = some[2] = 0
+    memset(out.colours, 0, sizeof(out.colours))
     for word in range(3):
         f, s, b = m[P0].words[word] | m[M0].words[word], m[P1].words[word] | m[M1].words[word], m[BL].words[word]
         if score:
@@ -193,13 +194,26 @@ cdef inline void paint_to(Painter* p, int x) noexcept nogil:
     p.painted = x
 
 
+cdef inline bint same_layers(const Layers* a, const Layers* b) noexcept nogil:
+    cdef uint64_t[2] colours
+    cdef uint64_t differ
+    cdef int k, word
+    memcpy(&colours[0], a.colours, 8)
+    memcpy(&colours[1], b.colours, 8)
+    differ = colours[0] ^ colours[1]
+    for k in range(3):
+        for word in range(3):
+            differ |= a.words[k][word] ^ b.words[k][word]
+    return differ == 0
+
+
 cdef inline bint paint_whole(Painter* p) noexcept nogil:
     """Write the current line, of which nothing is written yet, unless it is equal to the one before: then returns False."""
     cdef Layers layers
     if p.whole and not p.changed and not p.tia.dirty and p.comb == p.last_comb:
         return False
-    memset(&layers, 0, sizeof(Layers))
     if p.tia.vblank:
+        memset(&layers, 0, sizeof(Layers))
         layers.colours[3] = p.shades[0]
     elif p.split:
         add(p, p.tia.live, WIDTH)
@@ -207,7 +221,7 @@ cdef inline bint paint_whole(Painter* p) noexcept nogil:
     else:
         make_masks(&p.tia, OBJECTS)
         make_layers(p, p.tia.masks, &layers)
-    if p.whole and p.comb == p.last_comb and memcmp(&layers, &p.last, sizeof(Layers)) == 0:
+    if p.whole and p.comb == p.last_comb and same_layers(&layers, &p.last):
         return False
     memcpy(&p.last, &layers, sizeof(Layers))
     console_paint(layers.words[0], layers.colours, BELOW[WIDTH], row_of(p))
@@ -223,8 +237,11 @@ cdef inline void finish_row(Painter* p) noexcept nogil:
     else:
         paint_to(p, WIDTH)
     if new:
-        memset(pixels + p.comb, p.shades[0], COMB - p.comb)
-        if memcmp(pixels, pixels - WIDTH, WIDTH) != 0:
+        if p.comb == 0:
+            memset(pixels, p.shades[0], COMB)
+        elif p.comb < COMB:
+            memset(pixels + p.comb, p.shades[0], COMB - p.comb)
+        if (whole and p.whole) or memcmp(pixels, pixels - WIDTH, WIDTH) != 0:
             p.rows += 1
     p.kept[p.row] = <int16_t>(p.rows - 1)
     p.whole, p.changed, p.last_comb = whole, p.split, p.comb

@@ -7,8 +7,8 @@ changed. The collisions of a whole line are kept, so a part of it is looked at o
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 
 from envs_c.console.tia cimport (
-    BL, BLANK, LINE, M0, PF, WIDTH, Mask, Tia, copy_distance, missile_width, shown_ball, shown_missile, shown_player,
-    stretch, wrapped)
+    BL, BLANK, LINE, M0, M1, P0, P1, PF, WIDTH, Mask, Tia, clock_in_line, copy_distance, line_of, missile_width, shown_ball,
+    shown_missile, shown_player, stretch, wrapped)
 
 
 cdef enum:
@@ -35,18 +35,22 @@ cdef extern from *:
     #define BYTES_64(b, f) BYTES_16(b, f), BYTES_16(b + 16, f), BYTES_16(b + 32, f), BYTES_16(b + 48, f)
     static const unsigned int FOURFOLD[256] = {BYTES_64(0, 0), BYTES_64(64, 0), BYTES_64(128, 0), BYTES_64(192, 0)};
     static const unsigned int FOURFOLD_REVERSED[256] = {BYTES_64(0, 7), BYTES_64(64, 7), BYTES_64(128, 7), BYTES_64(192, 7)};
+    #define BACKWARDS(b) (((b) & 1) << 7 | ((b) & 2) << 5 | ((b) & 4) << 3 | ((b) & 8) << 1 \
+        | ((b) & 16) >> 1 | ((b) & 32) >> 3 | ((b) & 64) >> 5 | ((b) & 128) >> 7)
+    #define BACK_4(b) BACKWARDS(b), BACKWARDS(b + 1), BACKWARDS(b + 2), BACKWARDS(b + 3)
+    #define BACK_16(b) BACK_4(b), BACK_4(b + 4), BACK_4(b + 8), BACK_4(b + 12)
+    #define BACK_64(b) BACK_16(b), BACK_16(b + 16), BACK_16(b + 32), BACK_16(b + 48)
+    static const unsigned char REVERSED[256] = {BACK_64(0), BACK_64(64), BACK_64(128), BACK_64(192)};
+    /* a multiplier for each NUSIZ & 7 that makes the copies: they are 16, 32 or 64 pixels apart */
+    static const unsigned int COPIED[8] = {1, 0x11, 0x101, 0x111, 0x10001, 1, 0x10101, 1};
     static const unsigned short LATCHES[64] = {SIXTEEN(0), SIXTEEN(16), SIXTEEN(32), SIXTEEN(48)};
     """
     int lowest "__builtin_ctz"(unsigned int bits) noexcept nogil
     const uint8_t[16] FIRST, SECOND
     const uint32_t[256] FOURFOLD, FOURFOLD_REVERSED
     const uint16_t[64] LATCHES
-
-
-cdef inline uint32_t reversed8(uint32_t bits) noexcept nogil:
-    bits = (bits & 0xF0) >> 4 | (bits & 0x0F) << 4
-    bits = (bits & 0xCC) >> 2 | (bits & 0x33) << 2
-    return (bits & 0xAA) >> 1 | (bits & 0x55) << 1
+    const uint8_t[256] REVERSED
+    const uint32_t[8] COPIED
 
 
 cdef inline uint64_t doubled(uint64_t bits) noexcept nogil:
@@ -59,26 +63,36 @@ cdef inline uint64_t doubled(uint64_t bits) noexcept nogil:
 
 
 cdef inline void put(uint64_t* words, uint64_t bits, int x) noexcept nogil:
-    """Set up to 32 bits from pixel x on, those after the line's end too. words: four; the last one stays empty."""
-    words[x >> 6] |= bits << (x & 63)
-    words[(x >> 6) + 1] |= bits >> 1 >> (63 - (x & 63))
+    """Set up to 32 bits from pixel x, 0 .. 159, on; those after the line's end are at its beginning. words: three."""
+    cdef uint64_t low = bits << (x & 63), high = bits >> 1 >> (63 - (x & 63))
+    if x < 64:
+        words[0] |= low
+        words[1] |= high
+    elif x < 128:
+        words[1] |= low
+        words[2] |= high
+    else:
+        words[2] |= low & LAST
+        words[0] |= low >> 32
 
 
-cdef inline void put_copies(uint64_t* words, uint64_t bits, int x, int nusiz, int first) noexcept nogil:
-    """Set the bits for the copies from `first` on."""
-    cdef int copy, distance
-    if bits:
-        for copy in range(first, 3):
-            distance = copy_distance(nusiz, copy)
-            if distance >= 0:
-                put(words, bits, wrapped(x + distance))
+cdef inline void put_copies(uint64_t* words, uint64_t bits, int x, int nusiz, bint hidden) noexcept nogil:
+    """Set the bits for all copies, or without the first one."""
+    if not hidden:
+        put(words, bits, x)
+    if copy_distance(nusiz, 1) > 0:
+        put(words, bits, wrapped(x + copy_distance(nusiz, 1)))
+        if copy_distance(nusiz, 2) > 0:
+            put(words, bits, wrapped(x + copy_distance(nusiz, 2)))
 
 
 cdef inline void mask_player(const Tia* t, int player, uint64_t* words) noexcept nogil:
     cdef uint64_t bits = shown_player(t, player)
     cdef int wide = stretch(t.nusiz[player])
+    if bits == 0:
+        return
     if not t.refp[player]:
-        bits = reversed8(bits)
+        bits = REVERSED[bits]
     if wide:
         bits = doubled(bits)
     if wide == 2:
@@ -102,21 +116,21 @@ cdef inline void mask_playfield(const Tia* t, uint64_t* words) noexcept nogil:
 
 cdef inline void make_mask(Tia* t, int object) noexcept nogil:
     """Make a mask again, and forget its collisions."""
-    cdef uint64_t[4] words
+    cdef uint64_t[3] words
     cdef uint64_t* kept = t.masks[object].words
     t.known &= <uint16_t>(~LATCHES[63] | LATCHES[63 ^ 1 << object])
     if object == PF:
         mask_playfield(t, kept)
         return
-    words[0] = words[1] = words[2] = words[3] = 0
+    words[0] = words[1] = words[2] = 0
     if object < M0:
         mask_player(t, object, words)
     elif object == BL:
         if shown_ball(t):
             put(words, (1 << (1 << (t.ctrlpf >> 4 & 3))) - 1, t.position[BL])
     elif shown_missile(t, object - M0):
-        put_copies(words, (1 << missile_width(t, object - M0)) - 1, t.position[object], t.nusiz[object - M0], 0)
-    kept[0], kept[1], kept[2] = words[0] | words[2] >> 32, words[1], words[2] & LAST  # around the line's end
+        put_copies(words, (1 << missile_width(t, object - M0)) - 1, t.position[object], t.nusiz[object - M0], False)
+    kept[0], kept[1], kept[2] = words[0], words[1], words[2]
 
 
 cdef inline void make_masks(Tia* t, int objects) noexcept nogil:
@@ -150,9 +164,42 @@ cdef inline int collisions_in(const Tia* t, int wanted, int x0, int x1) noexcept
     return found
 
 
-cdef inline int wanted(const Tia* t) noexcept nogil:
+cdef inline uint64_t reach_of(const Tia* t, int object) noexcept nogil:
+    """The groups of four pixels that an object could cover, if it shows all it can. Bit k of 40: pixels 4 k .. 4 k + 3."""
+    cdef int x = t.position[object], pixels, nusiz = 0
+    cdef uint64_t groups
+    if object == BL:
+        pixels = 1 << (t.ctrlpf >> 4 & 3)
+    else:
+        nusiz = t.nusiz[object & 1]
+        pixels = missile_width(t, object - M0) if object >= M0 else 8 << stretch(nusiz)
+        x += object < M0 and pixels > 8
+    groups = ((<uint64_t>2 << ((x + pixels - 1) >> 2)) - (<uint64_t>1 << (x >> 2))) * COPIED[nusiz & 7]
+    return (groups | groups >> 40) & <uint64_t>0xFFFFFFFFFFULL  # around the line's end
+
+
+cdef inline void find_near(Tia* t, int objects) noexcept nogil:
+    """Bring `near` up to date for these objects, a bit each."""
+    cdef const uint64_t* r = t.reach
+    cdef int moved = t.moved & objects
+    if moved:
+        t.moved &= <uint8_t>~moved
+        while moved:
+            t.reach[lowest(moved)] = reach_of(t, lowest(moved))
+            moved &= moved - 1
+        t.near = <uint16_t>(
+            LATCHES[63] & ~LATCHES[31] | ((r[M0] & r[P0]) != 0) | ((r[M0] & r[P1]) != 0) << 1 | ((r[M1] & r[P1]) != 0) << 2
+            | ((r[M1] & r[P0]) != 0) << 3 | ((r[P0] & r[BL]) != 0) << 4 | ((r[P1] & r[BL]) != 0) << 6
+            | ((r[M0] & r[BL]) != 0) << 8 | ((r[M1] & r[BL]) != 0) << 10 | ((r[M0] & r[M1]) != 0) << 14
+            | ((r[P0] & r[P1]) != 0) << 15)
+
+
+cdef inline int wanted(Tia* t) noexcept nogil:
     """The latches that are not set, but could be."""
-    return LATCHES[t.live] & ~t.latches
+    cdef int latches = LATCHES[t.live] & ~t.latches
+    if latches:
+        find_near(t, t.live)
+    return latches & t.near
 
 
 cdef inline int colliding(Tia* t, int latches) noexcept nogil:
@@ -184,7 +231,8 @@ cdef inline void latch_until(Tia* t, int until) noexcept nogil:
     latches = colliding(t, latches)
     if not latches:
         return
-    lines, x0, x1 = last // LINE - first // LINE, max(first % LINE - BLANK, 0), max(last % LINE - BLANK + 1, 0)
+    lines = line_of(last) - line_of(first)
+    x0, x1 = max(clock_in_line(first) - BLANK, 0), max(clock_in_line(last) - BLANK + 1, 0)
     if lines == 0 and (x0 > 0 or x1 < WIDTH):
         latches = collisions_in(t, latches, x0, x1) if x0 < x1 else 0
     elif lines == 1 and x0 > 0 and x1 < WIDTH:

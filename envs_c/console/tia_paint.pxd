@@ -10,11 +10,16 @@ from libc.stdint cimport uint8_t, uint32_t
 
 from envs_c.console.tia cimport (
     BL, COLUBK, COLUP0, COLUP1, COLUPF, CTRLPF, FIELD_FIRST, GRP0, GRP1, HMBL, HMCLR, HMM1, HMOVE, HMP0, HMP1, LINE, P0, P1, PF,
-    PF0, PF1, PF2, SCORE, VBLANK, Tia)
+    PF0, PF1, PF2, SCORE, VBLANK, Tia, line_of)
 from envs_c.console.tia_lines cimport Painter, add, begin_line, begin_outside, finish_row, is_seen, paint_to
-from envs_c.console.tia_rows cimport turns
+from envs_c.console.tia_rows cimport still, turns
 from envs_c.console.tia_writes cimport (
-    clear_motion, end_line, tia_effect, tia_write, write_colour, write_motion, write_player, write_playfield)
+    begin_comb, clear_motion, end_line, move_objects, tia_effect, tia_write, write_colour, write_motion, write_player,
+    write_playfield)
+
+
+cdef enum:
+    MOVABLE = 31  # players, missiles and ball, a bit each
 
 
 cdef extern from *:
@@ -23,7 +28,7 @@ cdef extern from *:
     static const unsigned char CHANGES[64] = {
         [0x04] = 5, [0x05] = 10, [0x0A] = 48, [0x0B] = 1, [0x0C] = 2, [0x0D] = 32, [0x0E] = 32, [0x0F] = 32, [0x10] = 1,
         [0x11] = 2, [0x12] = 4, [0x13] = 8, [0x14] = 16, [0x1D] = 4, [0x1E] = 8, [0x1F] = 16, [0x25] = 1, [0x26] = 2,
-        [0x27] = 16, [0x28] = 4, [0x29] = 8, [0x2A] = 31};
+        [0x27] = 16, [0x28] = 4, [0x29] = 8};
     """
     const uint8_t[64] CHANGES
 
@@ -57,7 +62,7 @@ cdef inline void paint_until(Painter* p, int until) noexcept nogil:
 cdef inline void skip_lines(Painter* p, int until) noexcept nogil:
     """Whole lines that follow before `until` and are equal to the current one, which is complete and had no writes."""
     cdef Tia* t = &p.tia
-    cdef int line, last = min((until - 1) // LINE - t.top, t.height)
+    cdef int line, last = min(line_of(until - 1) - t.top, t.height)
     if last > p.row + 1 and not (t.comb or t.next_comb or turns(t)):
         for line in range(p.row + 1, last):
             p.kept[line] = p.kept[p.row]
@@ -88,7 +93,22 @@ cdef inline void paint_other(Painter* p, int register, int value, int clock) noe
         if CHANGES[register]:
             before_write(p, CHANGES[register], x)
     tia_write(&p.tia, register, value, clock)
-    if register == HMOVE and p.tia.comb:
+
+
+cdef inline void paint_hmove(Painter* p, int clock) noexcept nogil:
+    """HMOVE: most move nothing, and make only a comb."""
+    cdef int x
+    paint_until(p, clock)
+    x = p.tia.clock - p.origin
+    if still(&p.tia, clock):
+        begin_comb(&p.tia, clock)
+        p.tia.hmove = clock
+    else:
+        p.changed = 1
+        if x > 0:
+            before_write(p, MOVABLE, x)
+        move_objects(&p.tia, clock)
+    if p.tia.comb:
         p.comb = min(p.comb, max(x, 0))
 
 
@@ -110,6 +130,8 @@ cdef inline void paint_write(Painter* p, int register, int value, int clock) noe
         if x > 0:
             before_write(p, 1 << PF, x)
         write_playfield(t, register - PF0, value)
+    elif register == HMOVE:
+        paint_hmove(p, clock)
     elif register == GRP0:
         x = cross(p, tia_effect(t, GRP0, clock))
         if x > 0:

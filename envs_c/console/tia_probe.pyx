@@ -10,7 +10,7 @@ from envs_c.console.tia cimport WIDTH, Tia, tia_end_frame, tia_init, tia_read
 from envs_c.console.tia_lines cimport Painter, painter_begin, painter_end
 from envs_c.console.tia_paint cimport paint_log
 from envs_c.console.tia_plain cimport tia_run_plain
-from envs_c.console.tia_rows cimport beam, tia_poke, tia_run
+from envs_c.console.tia_rows cimport settle, tia_poke, tia_run
 
 
 cdef enum:
@@ -69,7 +69,7 @@ cdef class Chip:
                 tia_poke(&self.tia, log[i] >> 8 & 63, log[i] & 255, log[i] >> 14)
                 left[count] = log[i]
                 count += 1
-        beam(&self.tia, until)
+        settle(&self.tia, until)
         after = self.tia
         self.tia = before
         self.paint(&left[0], count, until)

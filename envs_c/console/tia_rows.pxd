@@ -8,9 +8,9 @@ from libc.stdint cimport uint32_t
 
 from envs_c.console.tia cimport (
     BL, BLANK, COLUBK, COLUP0, COLUP1, COLUPF, CXCLR, ENABL, ENAM0, ENAM1, GRP0, GRP1, HMBL, HMCLR, HMM0, HMM1, HMOVE, HMP0,
-    HMP1, LINE, M0, NUSIZ0, NUSIZ1, PF, PF0, PF1, PF2, REFLECT, REFP0, REFP1, RESBL, RESM0, RESM1, RESMP0, RESMP1, VDELBL,
-    VDELP0, VDELP1, Tia)
-from envs_c.console.tia_masks cimport LATCHES, latch, latch_until, wanted
+    HMP1, LINE, M0, NO_END, NUSIZ0, NUSIZ1, PF, PF0, PF1, PF2, REFLECT, REFP0, REFP1, RESBL, RESM0, RESM1, RESMP0, RESMP1,
+    VDELBL, VDELP0, VDELP1, Tia, clock_in_line, line_end, line_of)
+from envs_c.console.tia_masks cimport LATCHES, find_near, latch, latch_until, wanted
 from envs_c.console.tia_writes cimport begin_comb, end_line, move_objects, pulls_nothing, tia_effect, tia_write
 
 
@@ -20,21 +20,17 @@ cdef inline bint turns(const Tia* t) noexcept nogil:
 
 
 cdef inline void end_combs(Tia* t, int until) noexcept nogil:
-    """The ends of all lines of the window between the beam and clock `until`, if they change combs only."""
-    cdef int first = max((max(t.clock, t.combed) + LINE - 1) // LINE, t.top + 1)
-    cdef int last = min((until - 1) // LINE, t.top + t.height)
-    if first == last:
-        t.comb, t.next_comb = t.next_comb, 0
-    elif first < last:
-        t.comb = t.next_comb = 0
+    """The ends of lines before clock `until` end combs, if they did not yet."""
+    if until > t.comb_end:
+        t.comb = t.next_comb if until <= t.comb_end + LINE or line_end(t, t.comb_end + 1) == NO_END else 0
+        t.next_comb = 0
+        t.comb_end = line_end(t, until)
 
 
 cdef inline void jump(Tia* t, int until) noexcept nogil:
-    """Move the beam to clock `until` if no end of a line on the way changes anything but combs."""
+    """Move the beam to clock `until` if no end of a line on the way changes anything but combs, which wait."""
     if not t.vblank and wanted(t):
         latch_until(t, until)
-    if t.comb or t.next_comb:
-        end_combs(t, until)
     t.clock = until
 
 
@@ -43,6 +39,7 @@ cdef inline void beam(Tia* t, int until) noexcept nogil:
     until = max(until, t.least)
     if until > t.clock:
         if turns(t):
+            end_combs(t, t.clock)
             creep(t, until)
         else:
             jump(t, until)
@@ -50,9 +47,10 @@ cdef inline void beam(Tia* t, int until) noexcept nogil:
 
 cdef inline int enter_row(Tia* t, int until) noexcept nogil:
     """The row of the window where the beam stands, after the end of the line before; -1 if it moved on outside the window."""
-    cdef int row = t.clock // LINE - t.top
-    if t.clock % LINE == 0 and 0 < row <= t.height:
+    cdef int row = line_of(t.clock) - t.top
+    if clock_in_line(t.clock) == 0 and 0 < row <= t.height:
         end_line(t, row - 1)
+        t.comb_end = line_end(t, t.clock + 1)
     if 0 <= row < t.height:
         return row
     t.clock = min(until, t.top * LINE) if row < 0 else until
@@ -61,7 +59,7 @@ cdef inline int enter_row(Tia* t, int until) noexcept nogil:
 
 cdef inline int end_in_row(Tia* t, int until) noexcept nogil:
     """Move the beam to clock `until`, or to the end of its line. Returns the pixel there; up to 0 in the blank."""
-    cdef int first = t.clock - t.clock % LINE
+    cdef int first = t.clock - clock_in_line(t.clock)
     t.clock = min(until, first + LINE)
     return t.clock - first - BLANK
 
@@ -74,7 +72,7 @@ cdef inline void creep(Tia* t, int until) noexcept nogil:
             jump(t, until)
             return
         if enter_row(t, until) >= 0:
-            x0 = max(t.clock % LINE - BLANK, 0)
+            x0 = max(clock_in_line(t.clock) - BLANK, 0)
             x1 = end_in_row(t, until)
             if x0 < x1 and not t.vblank:
                 latch(t, x0, x1)
@@ -82,21 +80,25 @@ cdef inline void creep(Tia* t, int until) noexcept nogil:
 
 cdef inline bint still(const Tia* t, int clock) noexcept nogil:
     """True if HMOVE at `clock` moves nothing, as most do: it makes a comb, for which the beam can wait."""
-    return pulls_nothing(t, clock % LINE) and not turns(t)
+    return pulls_nothing(t, clock_in_line(clock)) and not turns(t)
 
 
 cdef inline void hmove(Tia* t, int clock) noexcept nogil:
     """HMOVE at `clock`."""
-    cdef int until = max(clock, t.least)
     if still(t, clock):
-        if t.comb or t.next_comb:
-            end_combs(t, until)
-        t.combed = until
+        end_combs(t, max(clock, t.least))
         begin_comb(t, clock)
         t.hmove = clock
     else:
         beam(t, clock)
+        end_combs(t, t.clock)
         move_objects(t, clock)
+
+
+cdef inline void settle(Tia* t, int until) noexcept nogil:
+    """Move the beam to clock `until`, and end the combs that ended."""
+    beam(t, until)
+    end_combs(t, t.clock)
 
 
 cdef inline bint alone(const Tia* t, int object) noexcept nogil:
@@ -104,12 +106,20 @@ cdef inline bint alone(const Tia* t, int object) noexcept nogil:
     return t.vblank or ((LATCHES[t.live | 1 << object] & ~LATCHES[t.live & ~(1 << object)]) & ~t.latches) == 0
 
 
-cdef inline bint same_players(const Tia* t, int player, int value) noexcept nogil:
+cdef inline bint apart(Tia* t, int object) noexcept nogil:
+    """True if this object, whatever it shows of what its position and size allow, could set no latch that is not set."""
+    if alone(t, object):
+        return True
+    find_near(t, t.live | 1 << object)
+    return (LATCHES[t.live | 1 << object] & ~LATCHES[t.live & ~(1 << object)] & ~t.latches & t.near) == 0
+
+
+cdef inline bint same_players(Tia* t, int player, int value) noexcept nogil:
     """True if GRP0 or GRP1 changes nothing that collisions depend on."""
     cdef int other = 1 - player
-    return ((t.vdelp[player] or t.grp[player] == value or alone(t, player))
-            and (not t.vdelp[other] or t.grp_old[other] == t.grp[other] or alone(t, other))
-            and (player == 0 or not t.vdelbl or t.enabl_old == t.enabl or alone(t, BL)))
+    return ((t.vdelp[player] or t.grp[player] == value or apart(t, player))
+            and (not t.vdelp[other] or t.grp_old[other] == t.grp[other] or apart(t, other))
+            and (player == 0 or not t.vdelbl or t.enabl_old == t.enabl or apart(t, BL)))
 
 
 cdef inline void pass_beam(Tia* t, bint waits, int clock, int delay) noexcept nogil:
@@ -120,7 +130,7 @@ cdef inline void pass_beam(Tia* t, bint waits, int clock, int delay) noexcept no
         t.least = max(t.least, clock + delay)
 
 
-cdef inline bint unseen(const Tia* t, int register, int value) noexcept nogil:
+cdef inline bint unseen(Tia* t, int register, int value) noexcept nogil:
     """True if a write changes nothing that collisions depend on, so that the beam may wait."""
     if register in (COLUP0, COLUP1, COLUPF, COLUBK, HMP0, HMP1, HMM1, HMBL, HMCLR):
         return True
@@ -131,15 +141,17 @@ cdef inline bint unseen(const Tia* t, int register, int value) noexcept nogil:
     if register in (PF0, PF1, PF2):
         return alone(t, PF)
     if register in (REFP0, REFP1):
-        return alone(t, register - REFP0)
+        return apart(t, register - REFP0)
     if register in (VDELP0, VDELP1):
-        return alone(t, register - VDELP0)
-    if register in (ENABL, VDELBL, RESBL):
+        return apart(t, register - VDELP0)
+    if register in (ENABL, VDELBL):
+        return apart(t, BL)
+    if register == RESBL:
         return alone(t, BL)
     if t.star:
         return False
     if register in (ENAM0, ENAM1):
-        return alone(t, M0 + register - ENAM0)
+        return apart(t, M0 + register - ENAM0)
     if register in (RESM0, RESM1):
         return alone(t, M0 + register - RESM0)
     if register in (RESMP0, RESMP1):
@@ -168,4 +180,4 @@ cdef inline void tia_run(Tia* t, const uint32_t* log, int count, int until) noex
     cdef int i
     for i in range(count):
         tia_poke(t, log[i] >> 8 & 63, log[i] & 255, log[i] >> 14)
-    beam(t, until)
+    settle(t, until)

@@ -6,8 +6,8 @@ from libc.string cimport memset
 from envs_c.console.tia cimport (
     BL, BLANK, COLUBK, COLUP0, COLUP1, COLUPF, CTRLPF, CXCLR, ENABL, ENAM0, ENAM1, GRP0, GRP1, HMBL, HMCLR, HMM0, HMM1, HMOVE,
     HMP0, HMP1, LINE, M0, NEVER, NUSIZ0, NUSIZ1, P0, P1, PF, PF0, PF1, PF2, REFLECT, REFP0, REFP1, RESBL, RESM0, RESM1, RESMP0,
-    RESMP1, RESP0, RESP1, VBLANK, VDELBL, VDELP0, VDELP1, Tia, copy_distance, shown,
-    shown_ball, shown_player, stretch, wrapped)
+    RESMP1, RESP0, RESP1, VBLANK, VDELBL, VDELP0, VDELP1, Tia, clock_in_line, copy_distance, line_of, shown, shown_ball,
+    shown_player, stretch, wrapped)
 
 
 cdef extern from *:
@@ -56,7 +56,7 @@ cdef inline int reset_case(const Tia* t, int player, int at) noexcept nogil:
 cdef inline int tia_effect(const Tia* t, int register, int clock) noexcept nogil:
     """The clock to which the beam moves before a write at `clock` takes effect."""
     if register in (RESP0, RESP1):
-        return clock + 11 if reset_case(t, register - RESP0, clock % LINE) == 1 else clock
+        return clock + 11 if reset_case(t, register - RESP0, clock_in_line(clock)) == 1 else clock
     return (clock + DELAYS[register]) & (~3 if PF0 <= register <= PF2 else ~0)  # a line is a multiple of four clocks
 
 
@@ -66,12 +66,18 @@ cdef inline void touch(Tia* t, int objects) noexcept nogil:
     t.live = <uint8_t>(t.live & ~objects | shown(t, objects))
 
 
+cdef inline void move(Tia* t, int objects) noexcept nogil:
+    """These objects, all but the playfield, have moved or have other sizes or copies. objects: a bit each."""
+    t.moved |= <uint8_t>objects
+    touch(t, objects)
+
+
 cdef inline void begin_comb(Tia* t, int clock) noexcept nogil:
     """The comb of an HMOVE at `clock`, if it makes one."""
-    cdef int at = clock % LINE
+    cdef int at = clock_in_line(clock)
     if (at <= 60 or at >= 225) and not t.no_comb:
         # Near the line's end it is for the next line, which is this one before the window.
-        if (at == 0 or at >= 225) and t.top <= (clock - 1) // LINE < t.top + t.height:
+        if (at == 0 or at >= 225) and t.top <= line_of(clock - 1) < t.top + t.height:
             t.next_comb = 1
         else:
             t.comb = 1
@@ -84,7 +90,7 @@ cdef inline bint pulls_nothing(const Tia* t, int at) noexcept nogil:
 
 cdef inline void move_objects(Tia* t, int clock) noexcept nogil:
     """HMOVE at `clock`."""
-    cdef int object, taken, shift, at = clock % LINE, changed = t.hidden[0] | t.hidden[1] << 1 | t.star << M0
+    cdef int object, taken, shift, at = clock_in_line(clock), changed = t.hidden[0] | t.hidden[1] << 1 | t.star << M0
     if not pulls_nothing(t, at):
         for object in range(5):
             taken = t.hm[object] >> 4 ^ 8
@@ -98,19 +104,19 @@ cdef inline void move_objects(Tia* t, int clock) noexcept nogil:
     t.hidden[0] = t.hidden[1] = t.star = t.star_shape = 0
     t.hmove = clock
     if changed:
-        touch(t, changed)
+        move(t, changed)
 
 
 cdef inline void reset_object(Tia* t, int object, int clock) noexcept nogil:
     """RESP, RESM or RESBL at `clock`."""
-    cdef int at = clock % LINE
+    cdef int at = clock_in_line(clock)
     if object < M0:
         t.hidden[object] = reset_case(t, object, at) != 0
         t.same[NUSIZ0 + object] = NEVER  # it draws the first copy again
     if object == M0:
         t.star_shape = 0
     t.position[object] = reset_position(object, at, clock - t.hmove)
-    touch(t, 1 << object)
+    move(t, 1 << object)
 
 
 cdef inline void write_colour(Tia* t, int k, int value) noexcept nogil:
@@ -160,22 +166,23 @@ cdef inline void write_ball(Tia* t, int value) noexcept nogil:
 
 cdef inline void write_player(Tia* t, int player, int value) noexcept nogil:
     """GRP0 or GRP1: the other player's old one, and under GRP1 the old ENABL, are taken over."""
-    cdef int other = 1 - player, first = shown_player(t, 0), second = shown_player(t, 1)
-    cdef bint ball = shown_ball(t)
+    cdef int other = 1 - player, changed = 0
     t.same[GRP0 + player] = <uint16_t>value
-    t.grp[player], t.grp_old[other] = value, t.grp[other]
-    if player:
+    if t.grp[player] != value:
+        t.grp[player] = value
+        changed = (not t.vdelp[player]) << player
+    if t.grp_old[other] != t.grp[other]:
+        t.grp_old[other] = t.grp[other]
+        changed |= (t.vdelp[other] != 0) << other
+    if player and t.enabl_old != t.enabl:
         t.enabl_old = t.enabl
+        changed |= (t.vdelbl != 0) << BL
     # A second write to a register changes something if the other one was written in between.
     t.same[GRP0 + other] = NEVER
     if t.grp_old[player] == t.grp[player] and (player or t.enabl_old == t.enabl):
         t.same[GRP0 + other] = t.grp[other]
-    if shown_player(t, 0) != first:
-        touch(t, 1 << P0)
-    if shown_player(t, 1) != second:
-        touch(t, 1 << P1)
-    if shown_ball(t) != ball:
-        touch(t, 1 << BL)
+    if changed:
+        touch(t, changed)
 
 
 cdef inline void tia_write(Tia* t, int register, int value, int clock) noexcept nogil:
@@ -198,14 +205,15 @@ cdef inline void tia_write(Tia* t, int register, int value, int clock) noexcept 
             t.star_shape = 0
             if t.star:
                 t.same[NUSIZ0] = NEVER
-        touch(t, 5 << i)
+        move(t, 5 << i)
     elif register == CTRLPF:
         t.ctrlpf = value
-        if clock % LINE < 147:
+        if clock_in_line(clock) < 147:
             t.reflect = value & REFLECT
         if t.reflect != value & REFLECT:
             t.same[CTRLPF] = NEVER
-        touch(t, 1 << BL | 1 << PF)
+        move(t, 1 << BL)
+        touch(t, 1 << PF)
     elif register in (REFP0, REFP1):
         t.refp[register - REFP0] = value >> 3 & 1
         touch(t, 1 << (register - REFP0))
@@ -226,7 +234,7 @@ cdef inline void tia_write(Tia* t, int register, int value, int clock) noexcept 
             if i == 0:
                 t.star_shape = 0
         t.resmp[i] = value >> 1 & 1
-        touch(t, 4 << i)
+        move(t, 4 << i)
     elif register == VBLANK:
         t.vblank = value >> 1 & 1
     else:
@@ -246,7 +254,7 @@ cdef inline void move_star(Tia* t) noexcept nogil:
     t.phase = phase
     t.position[M0] = wrapped(t.position[M0] - (33 if phase == 1 else 0 if phase == 2 else 17 if phase == 3 else 18))
     t.star_shape = phase if phase < 3 else 0
-    touch(t, 1 << M0)
+    move(t, 1 << M0)
 
 
 cdef inline void end_line(Tia* t, int row) noexcept nogil:

@@ -74,3 +74,13 @@ def test_a_snapshot_keeps_both_frames():
     for action in (1, 5, 3, 4) * 8:
         picture = ours.step([action])[0]
     assert np.array_equal(envs_c.make("atari:seaquest", view="pixels").set_state(ours.get_state()), picture)
+
+
+@pytest.mark.parametrize("frame_skip", [4, 7, 16])
+def test_the_last_picture_of_an_episode_shows_its_last_frames_wherever_it_ends_in_a_step(frame_skip):
+    settings = {"view": "pixels", "frame_skip": frame_skip, "autoreset": "disabled"}
+    ours, draw, terminated = envs_c.make("atari:kaboom", **settings), np.random.default_rng(2), [False]
+    ours.reset()
+    while not terminated[0]:
+        picture, _, terminated, *_ = ours.step(draw.integers(ours.single_action_space.n, size=1))
+    assert np.array_equal(envs_c.make("atari:kaboom", **settings).set_state(ours.get_state()), picture)
