@@ -6,9 +6,9 @@ Compiled cartridges call them.
 from envs_c.console.drawing cimport keep
 from envs_c.console.state cimport Console
 from envs_c.console.tia cimport (
-    BL, COLUBK, COLUP0, COLUP1, COLUPF, ENABL, ENAM0, ENAM1, GRP0, GRP1, HMBL, HMCLR, HMM1, HMOVE, HMP0, HMP1, M0, M1, P0, P1,
-    PF, PF0, PF1, PF2, RESBL, RESM0, RESM1, RESP0, RESP1)
-from envs_c.console.tia_rows cimport alone, apart, beam, hmove, pass_beam, same_players
+    BL, COLUBK, COLUP0, COLUP1, COLUPF, ENABL, ENAM0, ENAM1, GRP0, GRP1, HMBL, HMCLR, HMM0, HMM1, HMOVE, HMP0, HMP1, M0, M1, P0,
+    P1, PF, PF0, PF1, PF2, RESBL, RESM0, RESM1, RESP0, RESP1)
+from envs_c.console.tia_rows cimport alone, apart, beam, hmove, pass_beam, same_players, stars_stay
 from envs_c.console.tia_writes cimport (
     clear_motion, reset_object, tia_effect, write_ball, write_colour, write_missile, write_motion, write_player,
     write_playfield)
@@ -50,6 +50,12 @@ cdef inline void poke_hmp1(Console* m, int value, int cycle) noexcept nogil:
     keep(m, HMP1, value, 3 * cycle)
     pass_beam(&m.tia, True, 3 * cycle, 0)
     write_motion(&m.tia, P1, value, 3 * cycle)
+
+
+cdef inline void poke_hmm0(Console* m, int value, int cycle) noexcept nogil:
+    keep(m, HMM0, value, 3 * cycle)
+    pass_beam(&m.tia, stars_stay(&m.tia), 3 * cycle, 0)
+    write_motion(&m.tia, M0, value, 3 * cycle)
 
 
 cdef inline void poke_hmm1(Console* m, int value, int cycle) noexcept nogil:
@@ -167,6 +173,8 @@ cdef inline poke_fn poke_of(int register) noexcept nogil:
         return poke_hmp0
     if register == HMP1:
         return poke_hmp1
+    if register == HMM0:
+        return poke_hmm0
     if register == HMM1:
         return poke_hmm1
     if register == HMBL:

@@ -9,10 +9,10 @@ Everything equals tia_plain.pxd pixel by pixel.
 from libc.stdint cimport uint8_t, uint32_t
 
 from envs_c.console.tia cimport (
-    BL, COLUBK, COLUP0, COLUP1, COLUPF, CTRLPF, FIELD_FIRST, GRP0, GRP1, HMBL, HMCLR, HMM1, HMOVE, HMP0, HMP1, LINE, P0, P1, PF,
-    PF0, PF1, PF2, SCORE, VBLANK, Tia, line_of)
+    BL, COLUBK, COLUP0, COLUP1, COLUPF, CTRLPF, FIELD_FIRST, GRP0, GRP1, HMBL, HMCLR, HMM0, HMM1, HMOVE, HMP0, HMP1, LINE, M0,
+    P0, P1, PF, PF0, PF1, PF2, SCORE, VBLANK, Tia, line_of)
 from envs_c.console.tia_lines cimport Painter, add, begin_line, begin_outside, finish_row, is_seen, paint_to
-from envs_c.console.tia_rows cimport still, turns
+from envs_c.console.tia_rows cimport stars_stay, still, turns
 from envs_c.console.tia_writes cimport (
     begin_comb, clear_motion, end_line, move_objects, tia_effect, tia_write, write_colour, write_motion, write_player,
     write_playfield)
@@ -118,6 +118,10 @@ cdef inline void paint_write(Painter* p, int register, int value, int clock) noe
     cdef int x
     if register in (HMP0, HMP1, HMM1, HMBL):  # nothing is seen of these
         write_motion(t, register - HMP0, value, clock)
+    elif register == HMM0:
+        if not stars_stay(t):
+            cross(p, clock)
+        write_motion(t, M0, value, clock)
     elif register == HMCLR:
         clear_motion(t)
     elif register in (COLUP0, COLUP1, COLUPF, COLUBK):

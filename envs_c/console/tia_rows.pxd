@@ -101,17 +101,22 @@ cdef inline void settle(Tia* t, int until) noexcept nogil:
     end_combs(t, t.clock)
 
 
+cdef inline int latches_with(const Tia* t, int object) noexcept nogil:
+    """Latches that are not set, but could be by this object and those that show something."""
+    return LATCHES[t.live | 1 << object] & ~LATCHES[63 ^ 1 << object] & ~t.latches
+
+
 cdef inline bint alone(const Tia* t, int object) noexcept nogil:
     """True if this object, even if it showed something, could set no latch that is not set."""
-    return t.vblank or ((LATCHES[t.live | 1 << object] & ~LATCHES[t.live & ~(1 << object)]) & ~t.latches) == 0
+    return t.vblank or latches_with(t, object) == 0
 
 
 cdef inline bint apart(Tia* t, int object) noexcept nogil:
-    """True if this object, whatever it shows of what its position and size allow, could set no latch that is not set."""
-    if alone(t, object):
-        return True
-    find_near(t, t.live | 1 << object)
-    return (LATCHES[t.live | 1 << object] & ~LATCHES[t.live & ~(1 << object)] & ~t.latches & t.near) == 0
+    """As `alone`, but this object keeps its position and size, whatever it shows."""
+    if not alone(t, object):
+        find_near(t, t.live | 1 << object)
+        return (latches_with(t, object) & t.near) == 0
+    return True
 
 
 cdef inline bint same_players(Tia* t, int player, int value) noexcept nogil:
@@ -130,12 +135,17 @@ cdef inline void pass_beam(Tia* t, bint waits, int clock, int delay) noexcept no
         t.least = max(t.least, clock + delay)
 
 
+cdef inline bint stars_stay(const Tia* t) noexcept nogil:
+    """True if a write to HMM0 cannot begin the stars."""
+    return t.hm[M0] >> 4 != 7
+
+
 cdef inline bint unseen(Tia* t, int register, int value) noexcept nogil:
     """True if a write changes nothing that collisions depend on, so that the beam may wait."""
     if register in (COLUP0, COLUP1, COLUPF, COLUBK, HMP0, HMP1, HMM1, HMBL, HMCLR):
         return True
     if register == HMM0:
-        return t.hm[M0] >> 4 != 7  # HMM0 can begin the stars
+        return stars_stay(t)
     if register in (GRP0, GRP1):
         return same_players(t, register - GRP0, value)
     if register in (PF0, PF1, PF2):

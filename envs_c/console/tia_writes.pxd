@@ -69,7 +69,14 @@ cdef inline void touch(Tia* t, int objects) noexcept nogil:
 cdef inline void move(Tia* t, int objects) noexcept nogil:
     """These objects, all but the playfield, have moved or have other sizes or copies. objects: a bit each."""
     t.moved |= <uint8_t>objects
-    touch(t, objects)
+    t.dirty |= <uint8_t>objects
+
+
+cdef inline void shape_star(Tia* t, int shape) noexcept nogil:
+    """Missile 0 has this `star_shape` from now on."""
+    t.star_shape = shape
+    move(t, 1 << M0)
+    touch(t, 1 << M0)
 
 
 cdef inline void begin_comb(Tia* t, int clock) noexcept nogil:
@@ -88,23 +95,34 @@ cdef inline bint pulls_nothing(const Tia* t, int at) noexcept nogil:
     return ((t.hm[0] | t.hm[1] | t.hm[2] | t.hm[3] | t.hm[4]) & 0xF0) == 0 and (at <= 38 or at >= 225)
 
 
+cdef inline void pull(Tia* t, int at) noexcept nogil:
+    """Move the objects by HMOVE at clock `at` of a line."""
+    cdef bint blank = at <= 60 or at >= 225
+    cdef int object, taken, shift, changed = 0
+    # The last pulse of the blank comes at clock 70, the first one of the next blank at clock 223.
+    cdef int most = (70 - at) >> 2 if at <= 60 else 15, late = (226 - at) >> 2
+    for object in range(5):
+        taken = t.hm[object] >> 4 ^ 8
+        shift = 8 - min(taken, most) if blank else -max(0, taken + 1 - late)
+        if shift:
+            t.position[object] = wrapped(t.position[object] + shift)
+            changed |= 1 << object
+    move(t, changed)
+
+
 cdef inline void move_objects(Tia* t, int clock) noexcept nogil:
     """HMOVE at `clock`."""
-    cdef int object, taken, shift, at = clock_in_line(clock), changed = t.hidden[0] | t.hidden[1] << 1 | t.star << M0
+    cdef int at = clock_in_line(clock)
     if not pulls_nothing(t, at):
-        for object in range(5):
-            taken = t.hm[object] >> 4 ^ 8
-            if at <= 60 or at >= 225:  # the last pulse of the blank comes at clock 70
-                shift = 8 - (taken if at >= 225 else min(taken, (70 - at) >> 2))
-            else:                      # the first one of the next blank comes at clock 223
-                shift = -max(0, taken + 1 - ((226 - at) >> 2))
-            t.position[object] = wrapped(t.position[object] + shift)
-            changed |= (shift != 0) << object
+        pull(t, at)
     begin_comb(t, clock)
-    t.hidden[0] = t.hidden[1] = t.star = t.star_shape = 0
     t.hmove = clock
-    if changed:
-        move(t, changed)
+    if t.hidden[0] or t.hidden[1]:
+        move(t, t.hidden[0] | t.hidden[1] << 1)
+        t.hidden[0] = t.hidden[1] = 0
+    if t.star or t.star_shape:
+        t.star = 0
+        shape_star(t, 0)
 
 
 cdef inline void reset_object(Tia* t, int object, int clock) noexcept nogil:
@@ -113,8 +131,8 @@ cdef inline void reset_object(Tia* t, int object, int clock) noexcept nogil:
     if object < M0:
         t.hidden[object] = reset_case(t, object, at) != 0
         t.same[NUSIZ0 + object] = NEVER  # it draws the first copy again
-    if object == M0:
-        t.star_shape = 0
+    if object == M0 and t.star_shape:
+        shape_star(t, 0)
     t.position[object] = reset_position(object, at, clock - t.hmove)
     move(t, 1 << object)
 
@@ -201,10 +219,10 @@ cdef inline void tia_write(Tia* t, int register, int value, int clock) noexcept 
         i = register - NUSIZ0
         t.nusiz[i] = value
         t.hidden[i] = 0
-        if i == 0:
-            t.star_shape = 0
-            if t.star:
-                t.same[NUSIZ0] = NEVER
+        if i == 0 and t.star_shape:
+            shape_star(t, 0)
+        if i == 0 and t.star:
+            t.same[NUSIZ0] = NEVER
         move(t, 5 << i)
     elif register == CTRLPF:
         t.ctrlpf = value
@@ -213,10 +231,10 @@ cdef inline void tia_write(Tia* t, int register, int value, int clock) noexcept 
         if t.reflect != value & REFLECT:
             t.same[CTRLPF] = NEVER
         move(t, 1 << BL)
-        touch(t, 1 << PF)
+        t.dirty |= 1 << PF
     elif register in (REFP0, REFP1):
         t.refp[register - REFP0] = value >> 3 & 1
-        touch(t, 1 << (register - REFP0))
+        t.dirty |= <uint8_t>(1 << (register - REFP0))
     elif register in (ENAM0, ENAM1):
         write_missile(t, register - ENAM0, value)
     elif register == ENABL:
@@ -235,6 +253,7 @@ cdef inline void tia_write(Tia* t, int register, int value, int clock) noexcept 
                 t.star_shape = 0
         t.resmp[i] = value >> 1 & 1
         move(t, 4 << i)
+        touch(t, 4 << i)
     elif register == VBLANK:
         t.vblank = value >> 1 & 1
     else:
@@ -253,8 +272,7 @@ cdef inline void move_star(Tia* t) noexcept nogil:
     cdef int phase = (t.phase + 1) & 3
     t.phase = phase
     t.position[M0] = wrapped(t.position[M0] - (33 if phase == 1 else 0 if phase == 2 else 17 if phase == 3 else 18))
-    t.star_shape = phase if phase < 3 else 0
-    move(t, 1 << M0)
+    shape_star(t, phase if phase < 3 else 0)
 
 
 cdef inline void end_line(Tia* t, int row) noexcept nogil:
@@ -264,9 +282,9 @@ cdef inline void end_line(Tia* t, int row) noexcept nogil:
         return
     if t.reflect != t.ctrlpf & REFLECT:
         t.reflect = t.ctrlpf & REFLECT
-        touch(t, 1 << PF)
+        t.dirty |= 1 << PF
     if t.hidden[0] or t.hidden[1]:
-        touch(t, t.hidden[0] | t.hidden[1] << 1)
+        t.dirty |= t.hidden[0] | t.hidden[1] << 1
         t.hidden[0] = t.hidden[1] = 0
     if t.star:
         move_star(t)
