@@ -176,14 +176,15 @@ def page(trainings: list[dict[str, Any]]) -> str:
 
 
 def different(trainings: list[dict[str, Any]]) -> str:
-    """A line for each protocol and kind of actions: how many episodes of a training differ. Earlier files do not have this."""
+    """A line for each protocol and kind of actions: how many episodes of a training differ, and in which games it
+    is known: earlier files do not have this."""
     found = defaultdict(list)
     for one in trainings:
         for actions, count in one.get("different", {}).items():
-            found[protocol(one), actions].append(count)
-    lines = [f"- sticky {sticky:g}, no-ops {most}, {actions} actions: {min(counts)} to {max(counts)}"
-             for ((sticky, most), actions), counts in sorted(found.items())]
-    return "\n".join(["", "Different episodes of a training, the fewest and the most:", "", *lines, ""]) if lines else ""
+            found[protocol(one), actions].append((count, one["game"]))
+    lines = [f"- sticky {sticky:g}, no-ops {most}, {actions} actions: {min(counted)[0]} to {max(counted)[0]} "
+             f"({', '.join(sorted({game for _, game in counted}))})" for ((sticky, most), actions), counted in sorted(found.items())]
+    return "\n".join(["", "Different episodes of a training, the fewest and the most, in the games whose trainings recorded them:", "", *lines, ""]) if lines else ""
 
 
 def steps_of(game: str, members: list[dict[str, Any]]) -> str:

@@ -64,7 +64,7 @@ def test_a_bench_with_no_ops_stands_beside_an_earlier_one_without_them(there, ca
     assert [seeds.protocol(one) for one in trainings] == [(0.0, 0)] * 2 + [(0.0, 30)] * 2
     rows = [line.split("|")[1:6] for line in page.read_text().splitlines() if line.startswith("| cartpole")]
     assert [[cell.strip() for cell in row[2:]] for row in rows] == [["0", most, "2"] for most in ("0", "30")]
-    assert "- sticky 0, no-ops 30, sampled actions: 2 to 2\n" in page.read_text()
+    assert "- sticky 0, no-ops 30, sampled actions: 2 to 2 (cartpole)\n" in page.read_text()
 
 
 def test_the_published_page_is_made_of_the_file_beside_it():
