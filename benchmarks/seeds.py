@@ -182,9 +182,12 @@ def different(trainings: list[dict[str, Any]]) -> str:
     for one in trainings:
         for actions, count in one.get("different", {}).items():
             found[protocol(one), actions].append((count, one["game"]))
-    lines = [f"- sticky {sticky:g}, no-ops {most}, {actions} actions: {min(counted)[0]} to {max(counted)[0]} "
-             f"({', '.join(sorted({game for _, game in counted}))})" for ((sticky, most), actions), counted in sorted(found.items())]
-    return "\n".join(["", "Different episodes of a training, the fewest and the most, in the games whose trainings recorded them:", "", *lines, ""]) if lines else ""
+    lines = []
+    for ((sticky, most), actions), counted in sorted(found.items()):
+        games = ", ".join(sorted({game for _, game in counted}))
+        lines.append(f"- sticky {sticky:g}, no-ops {most}, {actions} actions: {min(counted)[0]} to {max(counted)[0]} ({games})")
+    title = "Different episodes of a training, the fewest and the most, in the games whose trainings recorded them:"
+    return "\n".join(["", title, "", *lines, ""]) if lines else ""
 
 
 def steps_of(game: str, members: list[dict[str, Any]]) -> str:
