@@ -8,6 +8,7 @@ import operator
 from collections.abc import Callable
 from dataclasses import replace
 from types import ModuleType
+from typing import Any
 
 import gymnasium
 import numpy as np
@@ -48,10 +49,12 @@ def make_env(game: GameName, env: EnvConfig, num_envs: int, seed: int, first: in
     num_envs: number of environments, in place of env.num_envs.
     first: number of the first environment, if these are a part of the run's environments.
     """
-    return envs_c.VecEnv(find_game(game), num_envs, view=env.view, frame_skip=env.frame_skip, sticky=env.sticky,
-                         noop_max=env.noop_max, time_limit=env.time_limit, reward_clip=env.reward_clip,
-                         life_loss_info=env.life_loss_info, num_threads=env.num_threads, seed=seed, options=env.options,
-                         first=first)
+    return envs_c.VecEnv(find_game(game), num_envs, num_threads=env.num_threads, seed=seed, first=first, **_of_own_games(env))
+
+
+def _of_own_games(env: EnvConfig) -> dict[str, Any]:
+    """The settings that our own games take on the CPU and on a device."""
+    return {name: getattr(env, name) for name in (*SETTINGS, "reward_clip", "options")}
 
 
 def make_source(game: GameName, env: EnvConfig, num_envs: int, seed: int, num_batches: int = 1, first: int = 0):
@@ -108,9 +111,7 @@ def make_simulation(game: GameName, env: EnvConfig, num_envs: int, seed: int, de
         raise SettingError("sim", f"must be host{'' if others else ' or tensors'} on the device {device}, not 'device': its "
                                   "kernel needs a GPU")
     if others:
-        return DeviceGame(find_game(game), num_envs, device, view=env.view, frame_skip=env.frame_skip, sticky=env.sticky,
-                          noop_max=env.noop_max, time_limit=env.time_limit, reward_clip=env.reward_clip,
-                          life_loss_info=env.life_loss_info, seed=seed, options=env.options, first=first)
+        return DeviceGame(find_game(game), num_envs, device, seed=seed, first=first, **_of_own_games(env))
     return SIMULATIONS[env.sim](num_envs, device, seed, time_limit=env.time_limit, reward_clip=env.reward_clip,
                                 sticky=env.sticky, first=first)
 

@@ -76,7 +76,7 @@ class EnvConfig(Section):
     reward_clip: float | None = within(None, 0, above=True)
     """Rewards are clipped to [-x, x] for learning; scores stay raw. none: no clipping."""
     life_loss_info: bool = False
-    """True: for learning, an episode ends when a life is lost, while the game goes on. Scores and evaluations: whole games."""
+    """A lost life ends an episode for the learner, while the game goes on. Scores and evaluations are of whole games."""
     sim: Literal["host", "device", "tensors"] = "host"
     """Where the games run: on the CPU, on the GPU by a CUDA kernel, or (cartpole only) on the device by torch tensors."""
     num_threads: int = within(0, 0, 1024)
