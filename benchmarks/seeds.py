@@ -15,7 +15,7 @@ settings. With --add and no FOLDER the page is written once more.
 import json
 import zlib
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -197,8 +197,10 @@ def steps_of(game: str, members: list[dict[str, Any]]) -> str:
     return f"{steps:.1f}M" + (f" of {whole:.1f}M" if steps < 0.9 * whole else "")
 
 
-def main(argv: list[str] | None = None):
-    parser = new_parser("seeds", __doc__)
+def make_page(name: str, description: str, argv: list[str] | None, of_run: Callable[[Run], dict[str, Any]],
+              text: Callable[[list[dict[str, Any]]], str]):
+    """The command of a page of trainings. of_run: what the page keeps of each; text: the page of all that are kept."""
+    parser = new_parser(name, description)
     parser.add_argument("folders", nargs="*", type=Path, metavar="FOLDER", help="folders of benches")
     parser.add_argument("--out", type=Path, help="Markdown file for the page")
     parser.add_argument("--add", action="store_true", help="keep the trainings that the .json beside --out has")
@@ -213,17 +215,21 @@ def main(argv: list[str] | None = None):
             parser.error(f"FOLDER must be the folder of a bench, not {folder}: `python -m trainer bench GAME --out {folder}` "
                          "makes it")
     try:
-        trainings = [facts(run) for run in finished(options.folders)]
+        trainings = [of_run(run) for run in finished(options.folders)]
     except RunError as error:
         parser.error(str(error))
     if not (trainings or options.add):
         parser.error(f"no training in {', '.join(map(str, options.folders))} has ended with an evaluation")
     if options.add:
         trainings = with_published(trainings, file)
-    publish(page(trainings), options.out)
+    publish(text(trainings), options.out)
     if file:
         lines = ",\n".join(json.dumps(one) for one in trainings)
         file.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
+
+
+def main(argv: list[str] | None = None):
+    make_page("seeds", __doc__, argv, facts, page)
 
 
 if __name__ == "__main__":
