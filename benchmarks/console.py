@@ -92,6 +92,8 @@ def trials(name: str, frames: int) -> list[Trial]:
     row = cartridges.table()[name]
     modes, difficulties = [mode for mode, *_ in starts.modes(row)], row["difficulties"]
     pairs = [(mode, difficulty) for mode in modes for difficulty in difficulties]
+    if difficulties[0] != 0:  # ale-py begins with 0 nevertheless
+        pairs.insert(0, (modes[0], 0))
     most = frames if len(pairs) == 1 else frames // 2
     parts = [Trial(way, max(SHORTEST, most // len(WAYS)), *pairs[0], True) for way in WAYS]
     return parts + [Trial(WAYS[k % len(WAYS)], max(SHORTEST, most // (len(pairs) - 1)), *pair, False)

@@ -25,10 +25,10 @@ class InsertedCartridge:
 
     def __init__(self, module: Any, game: Game, num_pictures: int, device: torch.device) -> None:
         data, key, facts = cartridges.INSERTED[game]
-        loaded, room = console.for_gpu(key)
+        loaded, power, room = console.for_gpu(key)
         rooms = min(num_pictures, ROOMS)
         self.painters = rooms, PAINTERS
         self._tensors = [torch.from_numpy(np.frombuffer(part, np.uint8).copy()).to(device)
-                         for part in (data, console.bytes_of(facts), loaded)]
+                         for part in (data, console.bytes_of(facts), power, loaded)]
         self._tensors.append(torch.zeros(rooms * room, dtype=torch.uint8, device=device))
         module.launch("insert", 1, *self._tensors, len(data), facts["kind"], facts["hot"], facts["plain"], key, block=1)

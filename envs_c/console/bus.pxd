@@ -37,10 +37,15 @@ cdef inline int chip_read(Console* m, const Rom* rom, int address, int cycle, in
 
 
 cdef inline bint charged(const Console* m, int paddle, int cycle) noexcept nogil:
-    """True if the capacitor of a paddle is charged: 0.01 uF through the paddle's resistance."""
+    """True if the capacitor of a paddle is charged: 0.01 uF through the paddle's resistance.
+
+    One that was so before the frame began is not, as in ale-py.
+    """
+    cdef int32_t end
     if m.vblank & 0x80 or m.paddles[paddle] == OPEN:
         return False
-    return cycle - m.dumped > <int32_t>(1.6 * m.paddles[paddle] * 0.01e-6 * 1.19e6)
+    end = m.dumped + <int32_t>(1.6 * m.paddles[paddle] * 0.01e-6 * 1.19e6)
+    return 0 <= end < cycle
 
 
 cdef inline void chip_write(Console* m, const Rom* rom, int address, int value, int32_t* cycle) noexcept nogil:

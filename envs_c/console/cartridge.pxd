@@ -1,8 +1,7 @@
 """Cartridges: up to 4 KB plain, larger ones in banks that the program switches by reading or writing certain addresses.
 
-Cartridges with F8, F6 and F4 also have 128 bytes of RAM: a write to 1000 to 107F stores, a read of 1080 to 10FF gives the byte.
-A read of the first ones stores and gives the last byte of the bus; ale-py gives another one. Power-on leaves zeros, in ale-py
-other bytes.
+Some cartridges with F8, F6 and F4 also have 128 bytes of RAM: a write to 1000 to 107F stores, a read of 1080 to 10FF gives the
+byte. A read of the first ones stores nothing and gives the ROM's byte, as in ale-py.
 """
 
 from libc.stdint cimport uint8_t, uint16_t
@@ -24,6 +23,10 @@ cdef enum Kind:
     K3F       # 8 KB in four banks of 2 KB; a write of 0 .. 3 to 0000 to 003F puts one at 1000, the last one stays at 1800
     UA        # 8 KB in two banks: an access to 0220 or 0240, which is one to the TIA too
     DPC       # 8 KB as F8, and a chip with 2 KB of data: dpc.pxd
+
+
+cdef inline bint has_own_ram(int kind) noexcept nogil:
+    return kind in (F8SC, F6SC, F4SC)
 
 
 cdef inline void set_bank(Console* m, int bank) noexcept nogil:
@@ -107,9 +110,7 @@ cdef inline int cartridge_read(Console* m, const Rom* rom, int address, int cycl
             return dpc_read(m, rom, address, cycle)
         touch_dpc(m, address)
         return rom_byte(m, rom, address)
-    if address & 0x80 == 0:
-        m.extra.ram[address & 0x7F] = <uint8_t>bus
-    return m.extra.ram[address & 0x7F]
+    return m.extra.ram[address & 0x7F] if address & 0x80 else rom_byte(m, rom, address)
 
 
 cdef inline void cartridge_write(Console* m, const Rom* rom, int address, int value) noexcept nogil:

@@ -34,18 +34,18 @@ INSERTED = {}  # Game -> (ROM, key, facts): what recompiled/ takes
 # ALE's actions in ALE's order, which games.toml numbers
 ACTIONS = ("NOOP", "FIRE", "UP", "RIGHT", "LEFT", "DOWN", "UPRIGHT", "UPLEFT", "DOWNRIGHT", "DOWNLEFT", "UPFIRE", "RIGHTFIRE",
            "LEFTFIRE", "DOWNFIRE", "UPRIGHTFIRE", "UPLEFTFIRE", "DOWNRIGHTFIRE", "DOWNLEFTFIRE")
-UNKNOWN = {"kind": "", "idle": 60, "instructions": 25_000, "start": "R8", "select": [], "modes": [0], "difficulties": [0],
-           "actions": list(range(18)), "ignored": [], "paddles": 0, "right_port": False, "last_line": 290, "top": 34,
-           "height": 210, "comb": True, "older_rows": False, "score": [], "scores_small": 0, "wrap": 0, "most_reward": 0,
-           "score_at_end": True, "blank": [], "lives": [], "lives_more": 0, "lives_rule": "now", "lives_first": 0,
-           "lives_tests": [], "lives_stay": False, "over": []}
+UNKNOWN = {"version": 5, "kind": "", "idle": 60, "instructions": 25_000, "start": "R8", "select": [], "modes": [0],
+           "difficulties": [0], "actions": list(range(18)), "ignored": [], "paddles": 0, "ohm_most": 790_196,
+           "right_port": False, "last_line": 290, "top": 34, "height": 210, "comb": True, "older_rows": False, "score": [],
+           "scores_small": 0, "wrap": 0, "most_reward": 0, "ends_silent": 0, "blank": [], "lives": [], "lives_more": 0,
+           "lives_rule": "now", "lives_first": 0, "lives_tests": [], "lives_stay": False, "over": []}
 
 
 @functools.cache
 def table() -> dict[str, dict]:
     """The rows of games.toml by name."""
     with TABLE.open("rb") as file:
-        return {name: {**UNKNOWN, **row} for name, row in tomllib.load(file).items()}
+        return {name: {**UNKNOWN, "version": 4, **row} for name, row in tomllib.load(file).items()}
 
 
 def ids() -> dict[str, str]:
@@ -228,9 +228,8 @@ def filled(data: bytes, kind: str) -> tuple[bytes, str]:
     data = data.ljust(size, b"\0")
     if not kind:
         kind = kind_of_8k(data) if size == 8192 else {16384: "F6", 32768: "F4"}.get(size, "plain")
-        if kind in ("F8", "F6", "F4") and all(data[bank:bank + 128] == data[bank + 128:bank + 256]
-                                              for bank in range(0, size, 4096)):
-            kind += "SC"  # where RAM is, a ROM's bytes are of no use; makers wrote the same twice
+        if kind in ("F8", "F6", "F4") and all(len(set(data[bank:bank + 256])) == 1 for bank in range(0, size, 4096)):
+            kind += "SC"  # where RAM is, a ROM's bytes are of no use; makers wrote one byte all over it
     return data, kind
 
 

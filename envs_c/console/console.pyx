@@ -9,14 +9,16 @@ from libc.stdint cimport uint8_t, uint16_t, uint64_t, uintptr_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
 
+from envs_c.console.cartridge cimport has_own_ram
 from envs_c.console.compiled cimport addresses, places, trace_frame
 from envs_c.console.drawing cimport Scratch, forget_frames, scratch_of, use_scratch
-from envs_c.console.facts cimport count_lives, is_over, lives_left, press, reward, start
+from envs_c.console.facts cimport count_lives, end_of, is_over, lives_left, press, reward, start
 from envs_c.console.frame cimport play_frame, power_on
 from envs_c.console.pictures cimport Room, Tables, advance, make_tables, paint_both, paint_last, paint_two
+from envs_c.console.power_on cimport fill_power_on
 from envs_c.console.row cimport fill
 from envs_c.console.snapshot cimport safe_play
-from envs_c.console.state cimport MOST_ROWS, WIDTH, Console, Facts, Play, Rom, compiled_fn
+from envs_c.console.state cimport MOST_ROWS, WIDTH, Console, Facts, Play, PowerOn, Rom, compiled_fn
 from envs_c.game cimport Game, Head, Io, picture_of, run_chunk, see, state_stride
 from envs_c.rng cimport Rng
 from envs_c.screen cimport SMALL, Canvas
@@ -37,7 +39,7 @@ cdef Tables tables
 
 
 cdef inline int place_of(uint64_t key) noexcept nogil:
-    """The number of a cartridge; -1 if it was not inserted in this process."""
+    """The number of a cartridge; -1 if it was not inserted here."""
     cdef int k
     for k in range(cartridge_count):
         if cartridges[k].key == key:
@@ -73,7 +75,7 @@ cdef float step(void* state, int action, Rng* rng, bint* over) noexcept nogil:
     advance(&tables, p, rom, scratch_of())
     count_lives(p, &rom.facts)
     over[0] = is_over(p, &rom.facts)
-    return <float>reward(p, &rom.facts) if rom.facts.score_at_end or not over[0] else 0
+    return <float>reward(p, &rom.facts) if not over[0] or end_of(p, &rom.facts) > rom.facts.ends_silent else 0
 
 
 cdef void observe(const void* state, void* out) noexcept nogil:
@@ -138,6 +140,7 @@ cdef void load(Rom* rom, Play* p) noexcept nogil:
     """Do as ALE's loadROM with a new console, and keep the cartridge and the console. p: zeros."""
     global cartridge_count
     cdef int _k
+    fill_power_on(&rom.power, has_own_ram(rom.kind))
     power_on(&p.now, rom)
     for _k in range(rom.facts.idle):
         play_frame(p, rom)
@@ -175,8 +178,9 @@ def bytes_of(facts):
 
 
 def for_gpu(uint64_t key):
-    """The bytes of an inserted cartridge's console after ALE's loadROM, and the number that a block needs to draw a picture."""
-    return (<const char*>loaded[place_of(key)])[:sizeof(Play)], sizeof(Room)
+    """The bytes of a cartridge's console after ALE's loadROM, of its PowerOn, and how many a block's picture takes."""
+    cdef int k = place_of(key)
+    return (<const char*>loaded[k])[:sizeof(Play)], (<const char*>&cartridges[k].power)[:sizeof(PowerOn)], sizeof(Room)
 
 
 def layout() -> dict[str, int]:
@@ -221,8 +225,7 @@ def try_rom(bytes data, facts, actions, *, int seed=0):
     """Play a ROM that is not kept, from two resets each, with a picture in colour and a grey one of two frames after each.
 
     data, facts: as for `insert`.
-    actions: ALE's numbers, one a frame.
-    seed: fills the memory around the state.
+    actions: ALE's numbers, one a frame. seed: fills the memory around the state.
 
     Returns the RAM, 128 bytes. Raises RuntimeError if the console wrote outside its state.
     """
@@ -282,7 +285,8 @@ class Cartridge(Game):
 def game_of(str name, str title, uint64_t key, facts, names, all_names):
     """The `Game` of an inserted cartridge."""
     cdef Game game = Cartridge(
-        name=name, title=title, version=4, summary=f"The Atari 2600 cartridge {title}, as ale-py plays it.",
+        name=name, title=title, version=facts["version"],
+        summary=f"The Atari 2600 cartridge {title}, as ale-py plays it.",
         actions=lambda options: all_names if options["full_action_space"] else names,
         feature_shape=(128,), feature_dtype="uint8", feature_low=0, feature_high=255, screen=(WIDTH, facts["height"]),
         frame_skip=4, fps=60,

@@ -3,7 +3,6 @@
 from libc.stdint cimport int32_t, uint8_t
 
 from envs_c.console.frame cimport play_frame, power_on_again
-from envs_c.console.power_on cimport POWER_ON_TIMERS, POWER_ONS
 from envs_c.console.state cimport OPEN, Console, End, Facts, Play, Rom, Step, Term
 
 
@@ -27,9 +26,8 @@ cdef enum:
     LEFT = 4
     RIGHT = 8
     FIRE = 16
-    OHM_LEAST = 27450
-    OHM_MOST = 790196
-    OHM_START = (OHM_LEAST + OHM_MOST) // 2
+    OHM_LEAST = 27450     # a paddle turned to the right; those of Pong's second pair, which nobody moves
+    OHM_START = 408823    # a paddle of the first pair that nobody moves
     OHM_STEP = 23000      # a frame
     ALL_UP = 0x3F         # SWCHB without a switch
     TURNS = 256           # presses of SELECT after which a mode that does not come is given up
@@ -52,7 +50,7 @@ cdef inline void press(Console* m, const Facts* facts, int action, int switches=
     if facts.paddles:
         k = facts.paddles - 1
         m.ohm += OHM_STEP * ((parts & LEFT != 0) - (parts & RIGHT != 0))
-        m.ohm = min(max(m.ohm, OHM_LEAST), OHM_MOST)
+        m.ohm = min(max(m.ohm, OHM_LEAST), facts.ohm_most)
         m.paddles[k] = m.ohm
         if parts & FIRE:
             m.sticks &= ~(0x80 >> k) & 0xFF
@@ -85,11 +83,13 @@ cdef inline void start(Play* p, const Rom* rom, int resets, int mode, int diffic
     cdef Console* m = &p.now
     cdef const Facts* facts = &rom.facts
     cdef int k, _k, j, place = 0, turns = 0
-    power_on_again(m, rom, POWER_ON_TIMERS[resets if resets < POWER_ONS else 2 + (resets - 2) % (POWER_ONS - 2)])
+    power_on_again(m, rom, resets)
     m.resets = resets
-    m.ohm = OHM_START
+    m.ohm = (OHM_LEAST + facts.ohm_most) // 2
     for k in range(4):
-        m.paddles[k] = OPEN if not facts.paddles else OHM_START if k < 2 else OHM_LEAST  # the second pair is not moved
+        m.paddles[k] = OPEN if not facts.paddles else OHM_START if k < 2 else OHM_LEAST if facts.paddles > 1 else OPEN
+    if facts.paddles:
+        m.paddles[facts.paddles - 1] = m.ohm
     m.switches_rest = <uint8_t>(ALL_UP | (difficulty & 3) << 6)
     for k in range(facts.mode_count):
         if facts.modes[k] == mode:
@@ -196,12 +196,17 @@ cdef inline int32_t reward(Play* p, const Facts* facts) noexcept nogil:
     return min(gain, facts.most_reward) if facts.most_reward else gain
 
 
-cdef inline bint is_over(const Play* p, const Facts* facts) noexcept nogil:
+cdef inline int end_of(const Play* p, const Facts* facts) noexcept nogil:
+    """The number of the game's end, from 1 on; 0 if it goes on."""
     cdef int k
     for k in range(facts.ends_count):
         if all_true(&p.now, p.before[p.last].ram, &facts.ends[k]):
-            return True
-    return False
+            return k + 1
+    return 0
+
+
+cdef inline bint is_over(const Play* p, const Facts* facts) noexcept nogil:
+    return end_of(p, facts) != 0
 
 
 cdef inline int32_t lives_in_ram(const Console* m, const Facts* facts) noexcept nogil:

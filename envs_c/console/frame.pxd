@@ -5,13 +5,13 @@ from libc.string cimport memcpy, memset
 
 from envs_c.console.tia cimport tia_end_frame, tia_init
 from envs_c.console.tia_rows cimport settle
-from envs_c.console.cartridge cimport DPC, insert, rom_byte
+from envs_c.console.cartridge cimport DPC, has_own_ram, insert, rom_byte
 from envs_c.console.dpc cimport dpc_end_frame, dpc_init, dpc_power_on
 from envs_c.console.drawing cimport Drawing, Scratch, drawing_begin
 from envs_c.console.instructions cimport execute
-from envs_c.console.power_on cimport POWER_ON_RAM, POWER_ON_TIMERS
+from envs_c.console.power_on cimport place_in
 from envs_c.console.riot cimport riot_end_frame
-from envs_c.console.state cimport CLOCKS, LINE, NO_VSYNC, Console, Cpu, Play, Rom, compiled_fn
+from envs_c.console.state cimport CLOCKS, LINE, NO_VSYNC, OWN_POWER_ONS, POWER_ONS, Console, Cpu, Play, Rom, compiled_fn
 
 
 cdef extern from *:
@@ -32,16 +32,16 @@ cdef enum:
 cdef inline void power_on(Console* m, const Rom* rom) noexcept nogil:
     """A console that was never on before: until it is turned off and on, a PAL cartridge's frames end where NTSC's do."""
     memset(m, 0, sizeof(Console))
-    memcpy(m.ram, POWER_ON_RAM, 128)
+    memcpy(m.ram, rom.power.ram, 128)
     m.cartridge = rom.key
     if rom.kind == DPC:
         dpc_init(m)
-    power_on_again(m, rom, POWER_ON_TIMERS[0])
+    power_on_again(m, rom, 0)
     m.last_line = NTSC_LAST_LINE
 
 
-cdef inline void power_on_again(Console* m, const Rom* rom, int timer) noexcept nogil:
-    """Turn the console off and on: everything begins anew, but the RAM keeps its bytes. timer: its value at power-on."""
+cdef inline void power_on_again(Console* m, const Rom* rom, int resets) noexcept nogil:
+    """Turn the console off and on: everything begins anew, but the RAM keeps its bytes. resets: how often this was done."""
     insert(m, rom)
     memset(&m.cpu, 0, sizeof(Cpu))
     m.cpu.sp = 0xFF
@@ -49,7 +49,9 @@ cdef inline void power_on_again(Console* m, const Rom* rom, int timer) noexcept 
     m.cpu.pc = rom_byte(m, rom, 0xFFFC) | rom_byte(m, rom, 0xFFFD) << 8
     if rom.kind == DPC:
         dpc_power_on(m)
-    m.timer = <uint8_t>timer
+    if has_own_ram(rom.kind):
+        memcpy(m.extra.ram, rom.power.own[place_in(resets, OWN_POWER_ONS)], 128)
+    m.timer = rom.power.timers[place_in(resets, POWER_ONS)]
     m.shift = 6
     m.timer_set = 0
     m.late = 0

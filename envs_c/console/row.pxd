@@ -47,6 +47,7 @@ cdef inline void fill(Facts* f, facts):
     for k, v in enumerate(facts["actions"]):
         f.actions[k] = v
     f.idle, f.instructions = facts["idle"], facts["instructions"]
+    f.ohm_most = facts["ohm_most"]
     f.paddles, f.last_line, f.top, f.height = facts["paddles"], facts["last_line"], facts["top"], facts["height"]
     for v in facts["ignored"]:
         f.ignored |= <uint32_t>1 << v
@@ -54,7 +55,7 @@ cdef inline void fill(Facts* f, facts):
     for k, (address, coding, factor) in enumerate(facts["score"]):
         f.score[k].address, f.score[k].coding, f.score[k].multiplier = address - 128, codes[coding], factor
     f.scores, f.wrap, f.most_reward = len(facts["score"]), facts["wrap"], facts["most_reward"]
-    f.score_at_end, f.scores_small = facts["score_at_end"], facts["scores_small"]
+    f.ends_silent, f.scores_small = facts["ends_silent"], facts["scores_small"]
     for k, tests in enumerate(facts["blank"]):
         fill_condition(&f.blank[k], tests)
     f.blanks = len(facts["blank"])

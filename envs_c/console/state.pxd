@@ -21,6 +21,9 @@ cdef enum:
     ENDS = 4
     BLANKS = 2
     TESTS = 4             # of an end or another condition
+    # power-ons whose numbers are kept: all of the timer's, and those of a cartridge's own RAM
+    POWER_ONS = 8192
+    OWN_POWER_ONS = 512
 
 
 ctypedef struct Cpu:
@@ -153,7 +156,8 @@ ctypedef struct Facts:
     uint8_t[MODES][SELECTS] values
     int mode_count
     uint8_t[18] actions   # ALE's numbers of the game's own actions
-    int paddles           # 0: joystick, 1: the first paddle, 2: the second one
+    int paddles           # 0: joystick, 1: the first paddle of two, 2: the second one of four
+    int ohm_most          # a paddle's resistance turned to the left; it begins in the middle
     uint32_t ignored      # bit of each of ALE's actions that presses nothing
     bint right_port       # the joystick is in the right port
     int last_line
@@ -166,7 +170,7 @@ ctypedef struct Facts:
     int scores_small      # the first of them, which do not count in a frame in which the others change
     int32_t wrap          # the score's range, for differences; 0 for none
     int32_t most_reward   # of a frame; 0 for no limit
-    bint score_at_end     # 0: the frame that ends the game gives no points
+    int ends_silent       # the first of the ends, whose frame gives no points
     End[BLANKS] blank     # the score is 0 at any of these
     int blanks
     Term[LIVES] lives
@@ -184,6 +188,13 @@ ctypedef struct Facts:
 ctypedef int (*compiled_fn)(Cpu* cpu, Console* m, const void* rom, int left) noexcept nogil
 
 
+ctypedef struct PowerOn:
+    # What ale-py puts into a console at each power-on (power_on.pxd).
+    uint8_t[128] ram      # the first one only
+    uint8_t[POWER_ONS] timers
+    uint8_t[OWN_POWER_ONS][128] own  # the cartridge's own RAM
+
+
 ctypedef struct Rom:
     # One cartridge, shared by all consoles that play it.
     uint8_t* bytes
@@ -194,3 +205,4 @@ ctypedef struct Rom:
     compiled_fn compiled  # the ROM's code in C, or NULL
     int hot               # first address (13 bits) of those that switch banks; 0x2000 for none
     int plain             # first address (13 bits) of those that only read the ROM
+    PowerOn power

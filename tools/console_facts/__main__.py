@@ -2,7 +2,7 @@
 
     python -m tools.console_facts starts [GAME...]   what ale-py presses to start, in each mode
     python -m tools.console_facts ends [GAME...]     which bytes of RAM hold the end of the game and the lives
-    python -m tools.console_facts power_on           writes envs_c/console/power_on.pxd: RAM and timers at power-on
+    python -m tools.console_facts power_on           RAM, timers and a cartridge's own RAM at power-on, beside the rule
 
 A line is a game: "equal", or what ale-py does and what the table has. ale-py does not return for some games under a program of
 our own; they are given up after SECONDS.
@@ -71,7 +71,7 @@ def within(report, name: str) -> str:
 
 def main(arguments: list[str]) -> None:
     if arguments == ["power_on"]:
-        power_on.write()
+        print(f"power-on: {power_on.report()}")
         return
     if not arguments or arguments[0] not in REPORTS:
         sys.exit(__doc__)

@@ -1,64 +1,56 @@
-"""What ale-py puts into a console at power-on: `python -m tools.console_facts power_on` writes envs_c/console/power_on.pxd."""
+"""What ale-py puts into a console at power-on, beside the rule of envs_c/console/power_on.pxd.
 
-import textwrap
-from pathlib import Path
-
-import envs_c.console
-from tools.console_facts.programs import Assembler, frame, oracle_of
-
-PATH = Path(envs_c.console.__file__).with_name("power_on.pxd")
-GAME = "assault"  # has one mode, so its start is short
-COUNT = 8192
-TEXT = '''\
-"""What ale-py 0.12.1 puts into a console at power-on: `python -m tools.console_facts power_on` writes this file.
-
-RAM keeps its bytes at later power-ons. The timers are those of one `ALEInterface`, the same in each: `loadROM` turns the
-console on twice, every `reset_game` once more. They are read off with cartridges of our own: one never writes to RAM, the
-other stores INTIM.
-After the last of these values the table begins again with the third; ale-py's numbers go on.
+Cartridges of our own read it off: one never writes to RAM, one stores the timer, one copies the cartridge's own RAM. The same
+cartridges show what the console has.
 """
 
-cdef extern from *:
-    """
-    static const unsigned char POWER_ON_RAM[128] = {{
-{ram}}};
-    static const unsigned char POWER_ON_TIMERS[{count}] = {{
-{timers}}};
-    """
-    enum:
-        POWER_ONS "{count}"
-    const unsigned char[128] POWER_ON_RAM
-    const unsigned char[{count}] POWER_ON_TIMERS
-'''
+import numpy as np
+
+from benchmarks.console import Console
+from envs_c.console import cartridges
+from tools.console_facts.programs import Assembler, frame, oracle_of
+
+GAME = "assault"  # has one mode, so its start is short
+RESETS = 700      # of an ALEInterface
+OWN_RESETS = 12
 
 
-def program(code: Assembler) -> bytes:
-    """A cartridge that runs this code at power-on, and then shows blank frames."""
+def program(code: Assembler, own_ram: bool = False) -> bytes:
+    """A cartridge that runs this code at power-on, and then shows blank frames; of 8 KB with RAM of its own, or of 4 KB."""
     frame(code.label("frame"))(0xA2, 200).label("line")(0x85, 2, 0xCA, 0xD0, ">line", 0x4C, "frame")
-    return code.rom({})
+    return code.rom({0: bytes(256)}) * (2 if own_ram else 1)
 
 
-def ram() -> list[int]:
-    """The RAM of the first power-on."""
-    return oracle_of(GAME, program(Assembler())).getRAM().tolist()
+NOTHING = program(Assembler())
+TIMER = program(Assembler()(0xA5, 0x80, 0x85, 0x81, 0xAD, 0x84, 0x02, 0x85, 0x80))  # and keeps that of the power-on before
+OWN_RAM = program(Assembler()(0xA2, 0x7F).label("copy")(0xBD, 0x80, 0xF0, 0x95, 0x80, 0xCA, 0x10, ">copy"), own_ram=True)
 
 
-def timers(count: int) -> list[int]:
-    """The timer's value at each of the first power-ons of an ALEInterface."""
-    ale = oracle_of(GAME, program(Assembler()(0xA5, 0x80, 0x85, 0x81, 0xAD, 0x84, 0x02, 0x85, 0x80)))
-    second, first = ale.getRAM()[:2]
-    found = [first, second]
-    while len(found) < count:
+def theirs(data: bytes, resets: int) -> list[bytes]:
+    """The RAM of ale-py after `loadROM`, and after each of the first resets."""
+    ale = oracle_of(GAME, data)
+    found = [ale.getRAM().tobytes()]
+    for _ in range(resets):
         ale.reset_game()
-        found.append(ale.getRAM()[0])
-    return [int(value) + 1 for value in found]  # it has been counted down once when it is read
+        found.append(ale.getRAM().tobytes())
+    return found
 
 
-def numbers(values: list[int]) -> str:
-    """Lines of C."""
-    return textwrap.fill(", ".join(map(str, values)), 127, initial_indent=" " * 8, subsequent_indent=" " * 8)
+def ours(data: bytes, resets: int) -> list[bytes]:
+    """The RAM of the console after each of the first resets."""
+    console = Console(cartridges.game_of(data, None, {**cartridges.table()[GAME], "kind": ""}))
+    found = []
+    for _ in range(resets):
+        found.append(console.ram.tobytes())
+        console.batch.reset()
+    return found
 
 
-def write() -> None:
-    """Write power_on.pxd."""
-    PATH.write_text(TEXT.format(ram=numbers(ram()), timers=numbers(timers(COUNT)), count=COUNT), encoding="utf-8")
+def report() -> str:
+    """"equal", or the first reset after which RAM, timer or the cartridge's own RAM differ."""
+    wrong = []
+    for name, data, resets in (("RAM", NOTHING, 3), ("timer", TIMER, RESETS), ("own RAM", OWN_RAM, OWN_RESETS)):
+        pairs = zip(theirs(data, resets)[1:], ours(data, resets), strict=True)
+        differ = np.flatnonzero([seen != had for seen, had in pairs])
+        wrong += [f"{name}: reset {differ[0] + 1}"] if len(differ) else []
+    return "; ".join(wrong) or "equal"

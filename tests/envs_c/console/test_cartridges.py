@@ -61,6 +61,25 @@ def test_banks_and_ram_are_found_from_the_bytes_and_work_as_under_ale(banks, hot
     assert [own[-1][bank] for bank in range(banks)] == [17 * bank + 1 for bank in range(banks)]
 
 
+def own_ram(first: bytes) -> bytes:
+    """8 KB whose banks begin with these 256 bytes: it reads where RAM is written and read, and writes there."""
+    code = Assembler()
+    for number, address in enumerate((0xF005, 0xF085, 0xF016, 0xF096)):
+        code(0xAD, address & 0xFF, address >> 8, 0x85, 0x80 + number)
+    code(0xA9, 0x5A, 0x8D, 0x05, 0xF0, 0xAD, 0x05, 0xF0, 0x85, 0x84, 0xAD, 0x85, 0xF0, 0x85, 0x85)
+    frame(code.label("frame"))(0xA2, 200).label("line")(0x85, 2, 0xCA, 0xD0, ">line", 0x4C, "frame")
+    return code.rom({0: first}) * 2
+
+
+@pytest.mark.parametrize("first, with_ram", [(b"\x11" * 256, True), (b"\x11" * 128 + b"\x12" * 128, False),
+                                             (bytes(range(128)) * 2, False)], ids=["one byte", "two bytes", "twice the same"])
+def test_ram_is_found_by_one_byte_all_over_it_and_a_read_where_it_is_written_gives_that_byte(first, with_ram):
+    theirs, own = rams(own_ram(first), [0])
+    assert own == theirs
+    assert (own[-1][5] == 0x5A) is with_ram
+    assert own[-1][4] == first[5]
+
+
 def switched_below(switch: list[list[int]], banks: int, size: int) -> bytes:
     """A program of 8 KB whose switches lie in the TIA's part: it reads a byte of each bank of `size` bytes in each frame."""
     code = Assembler().label("frame")

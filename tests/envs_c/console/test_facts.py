@@ -42,6 +42,8 @@ LONG = {
 }
 # Bytes that are changed while a game runs, [address, value]; some of them end it
 CHANGES = {
+    "blackjack": [(134, 10), (134, 9), (134, 153)],
+    "casino": [(140, 0), (211, 240), (212, 3)],
     "double_dunk": [(246, 36), (247, 36), (246, 35)],
     "enduro": [(175, 255), (227, 0), (128, 1)],
     "freeway": [(130, 0), (150, 1), (233, 40)],
@@ -110,11 +112,11 @@ def test_a_mode_that_begins_with_its_end_plays_no_frame():
     assert ours.terminated[0] and ours.reward[0] == 0
 
 
-@pytest.mark.parametrize("counts", [True, False])
-def test_the_frame_that_ends_a_game_gives_points_unless_its_row_says_no(counts):
+@pytest.mark.parametrize("silent, counts", [(0, True), (1, False)])
+def test_the_frame_that_ends_a_game_gives_points_unless_its_row_says_no(silent, counts):
     code = frame(Assembler().label("frame"))(0xE6, 0x80, 0xA2, 200).label("line")(0x85, 2, 0xCA, 0xD0, ">line", 0x4C, "frame")
-    row = {**cartridges.UNKNOWN, "score": [[128, "bin", 1]], "over": [[[128, ranges(list(range(0, 256, 4)))]]],
-           "score_at_end": counts}
+    row = {**cartridges.UNKNOWN, "score": [[128, "bin", 1]], "over": [[[128, ranges(list(range(0, 256, 4)))]], [[129, "77"]]],
+           "ends_silent": silent}
     ours = Console(cartridges.game_of(code.rom({0: bytes([counts])}), None, row))
     for _ in range(4):
         ours.act(0)
@@ -132,8 +134,9 @@ def test_actions_of_a_trial_are_the_same_again():
         assert set(drawn) <= set(range(18)) and len(set(drawn)) > 1
 
 
-@pytest.mark.parametrize("count", [700, pytest.param(power_on.COUNT, marks=pytest.mark.slow)])
-def test_ram_and_timers_at_power_on_are_those_of_ale(count):
-    text = power_on.PATH.read_text(encoding="utf-8")
-    assert f"= {{\n{power_on.numbers(power_on.ram())}}};" in text
-    assert power_on.numbers(power_on.timers(count)) in text
+@pytest.mark.parametrize("data, resets", [(power_on.NOTHING, 2), (power_on.TIMER, 40), (power_on.OWN_RAM, 4),
+                                          pytest.param(power_on.TIMER, 8190, marks=pytest.mark.slow),
+                                          pytest.param(power_on.OWN_RAM, 510, marks=pytest.mark.slow)],
+                         ids=["RAM", "timer", "own RAM", "timers of 8,190 resets", "own RAM of 510 resets"])
+def test_ram_and_timers_at_power_on_are_those_of_ale(data, resets):
+    assert power_on.ours(data, resets) == power_on.theirs(data, resets)[1:]
