@@ -12,7 +12,7 @@ from libc.string cimport memcpy, memset
 from envs_c.console.cartridge cimport has_own_ram
 from envs_c.console.compiled cimport addresses, places, trace_frame
 from envs_c.console.drawing cimport Scratch, forget_frames, scratch_of, use_scratch
-from envs_c.console.facts cimport count_lives, end_of, is_over, lives_left, press, reward, start
+from envs_c.console.facts cimport count_lives, is_over, lives_left, press, reward, start
 from envs_c.console.frame cimport play_frame, power_on
 from envs_c.console.pictures cimport Room, Tables, advance, make_tables, paint_both, paint_last, paint_two
 from envs_c.console.power_on cimport fill_power_on
@@ -75,7 +75,7 @@ cdef float step(void* state, int action, Rng* rng, bint* over) noexcept nogil:
     advance(&tables, p, rom, scratch_of())
     count_lives(p, &rom.facts)
     over[0] = is_over(p, &rom.facts)
-    return <float>reward(p, &rom.facts) if not over[0] or end_of(p, &rom.facts) > rom.facts.ends_silent else 0
+    return <float>reward(p, &rom.facts)
 
 
 cdef void observe(const void* state, void* out) noexcept nogil:

@@ -164,12 +164,12 @@ cdef inline int32_t number(const Console* m, const Term* terms, int count) noexc
 
 cdef inline bint all_true(const Console* m, const uint8_t* before, const End* end) noexcept nogil:
     """True if all tests are. before: (128,) the RAM before the frame."""
-    cdef int k, value
+    cdef int k, at, value
     for k in range(end.count):
-        value = end.tests[k].address & 0x7F
-        value = before[value] if end.tests[k].before else m.ram[value]
-        if not end.tests[k].values[value >> 3] >> (value & 7) & 1:
-            return False
+        for at in range(end.tests[k].address & 0x7F, (end.tests[k].last & 0x7F) + 1):
+            value = before[at] if end.tests[k].before else m.ram[at]
+            if not end.tests[k].values[value >> 3] >> (value & 7) & 1:
+                return False
     return True
 
 
@@ -179,21 +179,6 @@ cdef inline int32_t score_of(const Console* m, const Facts* facts) noexcept nogi
         if all_true(m, m.ram, &facts.blank[k]):
             return 0
     return number(m, facts.score, facts.scores)
-
-
-cdef inline int32_t reward(Play* p, const Facts* facts) noexcept nogil:
-    """The score since the last call."""
-    cdef Console* m = &p.now
-    cdef int32_t score = score_of(m, facts), gain = score - m.score, large
-    cdef int small = facts.scores_small
-    m.score = score
-    if small:
-        large = number(m, &facts.score[small], facts.scores - small)
-        large -= number(&p.before[p.last], &facts.score[small], facts.scores - small)
-        gain = large if large else gain
-    if facts.wrap > 0 and gain < -(facts.wrap // 2):
-        gain += facts.wrap
-    return min(gain, facts.most_reward) if facts.most_reward else gain
 
 
 cdef inline int end_of(const Play* p, const Facts* facts) noexcept nogil:
@@ -207,6 +192,23 @@ cdef inline int end_of(const Play* p, const Facts* facts) noexcept nogil:
 
 cdef inline bint is_over(const Play* p, const Facts* facts) noexcept nogil:
     return end_of(p, facts) != 0
+
+
+cdef inline int32_t reward(Play* p, const Facts* facts) noexcept nogil:
+    """The score since the last call, or what the game's end gives."""
+    cdef Console* m = &p.now
+    cdef int32_t score = score_of(m, facts), gain = score - m.score, large
+    cdef int small = facts.scores_small, end = end_of(p, facts)
+    if 0 < end <= facts.points_count:
+        return facts.points[end - 1]
+    m.score = score
+    if small:
+        large = number(m, &facts.score[small], facts.scores - small)
+        large -= number(&p.before[p.last], &facts.score[small], facts.scores - small)
+        gain = large if large else gain
+    if facts.wrap > 0 and gain < -(facts.wrap // 2):
+        gain += facts.wrap
+    return min(gain, facts.most_reward) if facts.most_reward else gain
 
 
 cdef inline int32_t lives_in_ram(const Console* m, const Facts* facts) noexcept nogil:

@@ -15,8 +15,8 @@ cdef inline void fill_condition(End* end, tests):
     if len(tests) > TESTS:
         raise ValueError(f"an end of a game must have {TESTS} tests at most, not {len(tests)}")
     end.count = len(tests)
-    for k, (address, values, before) in enumerate(tests):
-        end.tests[k].address, end.tests[k].before = address - 128, before
+    for k, (addresses, values, before) in enumerate(tests):
+        end.tests[k].address, end.tests[k].last, end.tests[k].before = addresses[0] - 128, addresses[-1] - 128, before
         for v in values:
             end.tests[k].values[v >> 3] |= 1 << (v & 7)
 
@@ -30,7 +30,7 @@ cdef inline void fill(Facts* f, facts):
              "ones3": ONES3, "bcd7": BCD7, "stock": STOCK, "won8": WON8}
     rules = {"now": NOW, "while": WHILE, "falls": FALLS, "once": ONCE, "counted": COUNTED}
     for name, most in (("steps", STEPS), ("select", SELECTS), ("modes", MODES), ("score", SCORES), ("lives", LIVES),
-                       ("over", ENDS), ("blank", BLANKS)):
+                       ("over", ENDS), ("points", ENDS), ("blank", BLANKS)):
         if len(facts[name]) > most:
             raise ValueError(f"a game's {name} must have {most} entries at most, not {len(facts[name])}")
     for k, (switches, action, frames, body) in enumerate(facts["steps"]):
@@ -55,7 +55,9 @@ cdef inline void fill(Facts* f, facts):
     for k, (address, coding, factor) in enumerate(facts["score"]):
         f.score[k].address, f.score[k].coding, f.score[k].multiplier = address - 128, codes[coding], factor
     f.scores, f.wrap, f.most_reward = len(facts["score"]), facts["wrap"], facts["most_reward"]
-    f.ends_silent, f.scores_small = facts["ends_silent"], facts["scores_small"]
+    f.points_count, f.scores_small = len(facts["points"]), facts["scores_small"]
+    for k, v in enumerate(facts["points"]):
+        f.points[k] = v
     for k, tests in enumerate(facts["blank"]):
         fill_condition(&f.blank[k], tests)
     f.blanks = len(facts["blank"])

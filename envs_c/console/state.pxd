@@ -20,7 +20,7 @@ cdef enum:
     LIVES = 4
     ENDS = 4
     BLANKS = 2
-    TESTS = 4             # of an end or another condition
+    TESTS = 5             # of an end or another condition
     # power-ons whose numbers are kept: all of the timer's, and those of a cartridge's own RAM
     POWER_ONS = 8192
     OWN_POWER_ONS = 512
@@ -124,8 +124,9 @@ ctypedef struct Term:
 
 
 ctypedef struct Test:
-    # True if ram[address] is in the set.
+    # True if all bytes of the RAM from `address` to `last` are in the set.
     uint8_t address
+    uint8_t last
     uint8_t before        # 1: of the RAM before the frame
     uint8_t[32] values    # bit v & 7 of byte v >> 3
 
@@ -170,7 +171,8 @@ ctypedef struct Facts:
     int scores_small      # the first of them, which do not count in a frame in which the others change
     int32_t wrap          # the score's range, for differences; 0 for none
     int32_t most_reward   # of a frame; 0 for no limit
-    int ends_silent       # the first of the ends, whose frame gives no points
+    int32_t[ENDS] points  # of the frame with each of the first ends; the others give the score's difference
+    int points_count
     End[BLANKS] blank     # the score is 0 at any of these
     int blanks
     Term[LIVES] lives

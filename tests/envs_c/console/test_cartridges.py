@@ -244,7 +244,7 @@ def test_a_start_is_read_as_steps():
 
 @pytest.mark.parametrize("part, entries, most", [
     ("start", "N1 " * 65, 64), ("modes", list(range(65)), 64), ("select", [128] * 3, 2), ("score", [[128, "bin", 1]] * 9, 8),
-    ("lives", [[128, "bin", 1]] * 5, 4), ("over", [[[128, "0"]]] * 5, 4), ("over", [[[128, "0"]] * 5], 4)])
+    ("lives", [[128, "bin", 1]] * 5, 4), ("over", [[[128, "0"]]] * 5, 4), ("over", [[[128, "0"]] * 6], 5)])
 def test_a_row_that_does_not_fit_is_an_error(part, entries, most):
     row = {**cartridges.UNKNOWN, "select": [128] if part == "modes" else [], "modes": [[0, 1, 2, 3]], part: entries}
     with pytest.raises(ValueError, match=f"must have {most} (entries|tests) at most, not {most + 1}"):

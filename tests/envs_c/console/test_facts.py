@@ -78,7 +78,7 @@ def test_an_end_of_a_long_game_is_in_the_bytes_of_its_row(name):
             ale.setRAM(address - 128, value)
             ale.act(Action(action))
             ram, ends = ale.getRAM(), ends + ale.game_over()
-            here = any(all(ram[at - 128] in values for at, values, _ in tests) for tests in over)
+            here = any(all(ram[at - 128] in values for places, values, _ in tests for at in places) for tests in over)
             assert ale.game_over() == here, (k, address, value)
             ale.restoreState(state)
         ale.act(Action(action))
@@ -112,11 +112,11 @@ def test_a_mode_that_begins_with_its_end_plays_no_frame():
     assert ours.terminated[0] and ours.reward[0] == 0
 
 
-@pytest.mark.parametrize("silent, counts", [(0, True), (1, False)])
-def test_the_frame_that_ends_a_game_gives_points_unless_its_row_says_no(silent, counts):
+@pytest.mark.parametrize("points, counts", [([], True), ([0], False)])
+def test_the_frame_that_ends_a_game_gives_points_unless_its_row_says_no(points, counts):
     code = frame(Assembler().label("frame"))(0xE6, 0x80, 0xA2, 200).label("line")(0x85, 2, 0xCA, 0xD0, ">line", 0x4C, "frame")
     row = {**cartridges.UNKNOWN, "score": [[128, "bin", 1]], "over": [[[128, ranges(list(range(0, 256, 4)))]], [[129, "77"]]],
-           "ends_silent": silent}
+           "points": points}
     ours = Console(cartridges.game_of(code.rom({0: bytes([counts])}), None, row))
     for _ in range(4):
         ours.act(0)

@@ -1,0 +1,65 @@
+"""Cartridges with paddles, modes of their own, RAM, and ends that play at random does not reach, beside ale-py."""
+
+import pytest
+
+pytest.importorskip("ale_py")
+
+from ale_py import Action
+
+from benchmarks.console import Console, Trial, ale_of, play, trials
+from envs_c.console import cartridges
+
+LEFT, RIGHT = 4, 3
+# A game, its mode, and what it shows
+GAMES = {
+    "a range of 1,000,000 ohm": ("backgammon", 0),
+    "a range of 795,000 ohm": ("blackjack", 0),
+    "a second pair that is not there": ("casino", 2),
+    "a mode without an end": ("casino", 3),
+    "a second pair that nobody moves": ("pong", 1),
+    "modes in decimal digits": ("space_war", 10),
+    "RAM of the cartridge's own": ("elevator_action", 0),
+}
+
+
+@pytest.mark.parametrize("what", GAMES)
+def test_a_cartridge_with_paddles_or_ram_plays_as_under_ale(what):
+    name, mode = GAMES[what]
+    found = play(name, Trial("held", 500, mode, 0, mode == trials(name, 1)[0].mode))
+    assert found["first"] == {} and found["frames"] == 500
+
+
+@pytest.mark.parametrize("name", ["backgammon", "blackjack", "breakout", "casino", "kaboom", "pong"])
+def test_a_paddle_turns_from_one_end_to_the_other_as_under_ale(name):
+    ours, ale = Console(cartridges.cartridge(f"atari:{name}")), ale_of(name)
+    for action in [LEFT] * 45 + [RIGHT] * 45 + [LEFT] * 20:
+        ours.act(action)
+        ale.act(Action(action))
+        assert ours.ram.tobytes() == ale.getRAM().tobytes()
+
+
+def test_a_game_with_another_first_difficulty_is_compared_in_ales_own_too():
+    assert [(each.difficulty, each.first) for each in trials("backgammon", 100)[-2:]] == [(0, True), (3, False)]
+
+
+SQUARES = [*range(128, 136), *range(137, 145), *range(146, 154), *range(155, 163)]  # of the board in Video Checkers
+
+
+@pytest.mark.parametrize("name, mode, changes, points", [
+    ("et", 0, {128: 8, 229: 255}, 0), ("et", 0, {229: 255}, None), ("et", 0, {128: 8}, None),
+    ("video_checkers", 1, dict.fromkeys(SQUARES[16:], 0), 1), ("video_checkers", 9, dict.fromkeys(SQUARES[16:], 0), 1),
+    ("video_checkers", 11, dict.fromkeys(SQUARES[16:], 0), -1), ("video_checkers", 1, dict.fromkeys(SQUARES[21:], 0), None),
+    ("casino", 0, {140: 0, 149: 0}, -1000), ("casino", 0, {158: 22, 211: 240}, 0), ("casino", 2, {140: 0, 149: 1}, None),
+    ("blackjack", 0, {134: 11, 137: 187}, -200), ("blackjack", 0, {134: 153}, 9700), ("blackjack", 0, {134: 9}, None)])
+def test_an_end_that_is_written_into_the_ram_is_that_of_the_row(name, mode, changes, points):
+    """points: of the frame; None if the game goes on."""
+    ale, row = ale_of(name, mode, 0), cartridges.table()[name]
+    for address, value in changes.items():
+        ale.setRAM(address - 128, value)
+    reward, ram = ale.act(Action.NOOP), ale.getRAM()
+    ends = [all(ram[at - 128] in values for places, values, _ in cartridges.condition(tests) for at in places)
+            for tests in row["over"]]
+    assert ale.game_over() is any(ends) is (points is not None)
+    if any(ends):
+        fixed = row["points"][ends.index(True):ends.index(True) + 1]
+        assert reward == points and fixed in ([], [points])
