@@ -9,14 +9,14 @@ from libc.stdint cimport uint8_t, uint16_t, uint64_t, uintptr_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
 
-from envs_c.console.cartridge cimport has_own_ram
-from envs_c.console.compiled cimport addresses, places, trace_frame
-from envs_c.console.drawing cimport Scratch, forget_frames, scratch_of, use_scratch
-from envs_c.console.facts cimport count_lives, is_over, lives_left, press, reward, start
+from envs_c.console.cartridge.cartridge cimport has_own_ram
+from envs_c.console.recompiled.compiled cimport addresses, places, trace_frame
+from envs_c.console.pictures.drawing cimport Scratch, forget_frames, scratch_of, use_scratch
+from envs_c.console.cartridge.facts cimport count_lives, is_over, lives_left, press, reward, start
 from envs_c.console.frame cimport play_frame, power_on
-from envs_c.console.pictures cimport Room, Tables, advance, make_tables, paint_both, paint_last, paint_two
-from envs_c.console.power_on cimport fill_power_on
-from envs_c.console.row cimport fill
+from envs_c.console.pictures.pictures cimport Room, Tables, advance, make_tables, paint_both, paint_last, paint_two
+from envs_c.console.cartridge.power_on cimport fill_power_on
+from envs_c.console.cartridge.row cimport fill
 from envs_c.console.snapshot cimport safe_play
 from envs_c.console.state cimport MOST_ROWS, WIDTH, Console, Facts, Play, PowerOn, Rom, compiled_fn
 from envs_c.game cimport Game, Head, Io, picture_of, run_chunk, see, state_stride

@@ -3,14 +3,14 @@
 from libc.stdint cimport int32_t, uint8_t
 from libc.string cimport memcpy, memset
 
-from envs_c.console.tia cimport tia_end_frame, tia_init
-from envs_c.console.tia_rows cimport settle
-from envs_c.console.cartridge cimport DPC, has_own_ram, insert, rom_byte
-from envs_c.console.dpc cimport dpc_end_frame, dpc_init, dpc_power_on
-from envs_c.console.drawing cimport Drawing, Scratch, drawing_begin
-from envs_c.console.instructions cimport execute
-from envs_c.console.power_on cimport place_in
-from envs_c.console.riot cimport riot_end_frame
+from envs_c.console.tia.tia cimport tia_end_frame, tia_init
+from envs_c.console.tia.rows cimport settle
+from envs_c.console.cartridge.cartridge cimport DPC, has_own_ram, insert, rom_byte
+from envs_c.console.cartridge.dpc cimport dpc_end_frame, dpc_init, dpc_power_on
+from envs_c.console.pictures.drawing cimport Drawing, Scratch, drawing_begin
+from envs_c.console.cpu.instructions cimport execute
+from envs_c.console.cartridge.power_on cimport place_in
+from envs_c.console.cpu.riot cimport riot_end_frame
 from envs_c.console.state cimport CLOCKS, LINE, NO_VSYNC, OWN_POWER_ONS, POWER_ONS, Console, Cpu, Play, Rom, compiled_fn
 
 

@@ -1,9 +1,9 @@
 """Which snapshots of a console can be restored: bounds of all that is used as an index, a count or a shift."""
 
-from envs_c.console.cartridge cimport DPC
-from envs_c.console.dpc cimport safe_dpc
+from envs_c.console.cartridge.cartridge cimport DPC
+from envs_c.console.cartridge.dpc cimport safe_dpc
 from envs_c.console.state cimport NO_VSYNC, WIDTH, Console, Facts, Play, Rom
-from envs_c.console.tia cimport NO_END, Tia
+from envs_c.console.tia.tia cimport NO_END, Tia
 from envs_c.valid cimport all_between, between
 
 

@@ -2,7 +2,7 @@
 
 from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t, uint64_t
 
-from envs_c.console.tia cimport Tia
+from envs_c.console.tia.tia cimport Tia
 
 
 cdef enum:

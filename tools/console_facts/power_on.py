@@ -1,4 +1,4 @@
-"""What ale-py puts into a console at power-on, beside the rule of envs_c/console/power_on.pxd.
+"""What ale-py puts into a console at power-on, beside the rule of envs_c/console/cartridge/power_on.pxd.
 
 Cartridges of our own read it off: one never writes to RAM, one stores the timer, one copies the cartridge's own RAM. The same
 cartridges show what the console has.

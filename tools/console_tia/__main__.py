@@ -1,7 +1,7 @@
 """Compare the TIA with ale-py, or read ale-py's palettes.
 
     python -m tools.console_tia compare [PROGRAMS] [FIRST_SEED]   random programs; each difference is made small and printed
-    python -m tools.console_tia palette                           write envs_c/console/palette.pxd
+    python -m tools.console_tia palette                           write envs_c/console/pictures/palette.pxd
 """
 
 import sys

@@ -6,7 +6,7 @@ from pathlib import Path
 import ale_py
 import numpy as np
 
-from envs_c.console.tia_probe import Chip
+from envs_c.console.tia.probe import Chip
 from tools.console_tia.program import Program, assemble, rom
 
 CLOCKS = 228  # a line

@@ -7,7 +7,7 @@ import numpy as np
 from tools.console_tia.oracle import Oracle
 from tools.console_tia.program import REGISTERS, assemble
 
-TABLE = Path(__file__).resolve().parents[2] / "envs_c" / "console" / "palette.pxd"
+TABLE = Path(__file__).resolve().parents[2] / "envs_c" / "console" / "pictures" / "palette.pxd"
 NTSC_LINES, PAL_LINES = 262, 312
 HEAD = '''"""The palettes of ale-py 0.12.1: `python -m tools.console_tia palette` writes this file.
 

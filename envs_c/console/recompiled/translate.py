@@ -88,7 +88,7 @@ def functions(path: Path) -> str:
 @functools.cache
 def rows() -> dict[int, str]:
     """The instructions' rows in C, by their first byte."""
-    found = ROW.findall((CONSOLE / "instructions.pxd").read_text(encoding="utf-8"))
+    found = ROW.findall((CONSOLE / "cpu" / "instructions.pxd").read_text(encoding="utf-8"))
     made = {int(op, 16): block(ast.parse(text).body) for op, text in found}
     if len(made) != 256:
         raise ValueError(f"instructions.pxd has {len(made)} rows, not 256")
@@ -98,4 +98,4 @@ def rows() -> dict[int, str]:
 @functools.cache
 def processor() -> str:
     """alu.pxd and cpu.pxd in C. cpu.pxd comes first, for alu.pxd uses it."""
-    return functions(CONSOLE / "cpu.pxd") + "\n" + functions(CONSOLE / "alu.pxd")
+    return functions(CONSOLE / "cpu" / "cpu.pxd") + "\n" + functions(CONSOLE / "cpu" / "alu.pxd")

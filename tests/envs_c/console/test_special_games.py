@@ -50,6 +50,8 @@ SQUARES = [*range(128, 136), *range(137, 145), *range(146, 154), *range(155, 163
     ("video_checkers", 1, dict.fromkeys(SQUARES[16:], 0), 1), ("video_checkers", 9, dict.fromkeys(SQUARES[16:], 0), 1),
     ("video_checkers", 11, dict.fromkeys(SQUARES[16:], 0), -1), ("video_checkers", 1, dict.fromkeys(SQUARES[21:], 0), None),
     ("casino", 0, {140: 0, 149: 0}, -1000), ("casino", 0, {158: 22, 211: 240}, 0), ("casino", 2, {140: 0, 149: 1}, None),
+    ("word_zapper", 0, {222: 0, 207: 1}, 0), ("word_zapper", 0, {222: 0, 207: 0}, None),
+    ("human_cannonball", 0, {183: 7}, 0), ("human_cannonball", 0, {183: 6}, None),
     ("blackjack", 0, {134: 11, 137: 187}, -200), ("blackjack", 0, {134: 153}, 9700), ("blackjack", 0, {134: 9}, None)])
 def test_an_end_that_is_written_into_the_ram_is_that_of_the_row(name, mode, changes, points):
     """points: of the frame; None if the game goes on."""

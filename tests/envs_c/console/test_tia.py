@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from envs_c.console.tia_probe import Chip
+from envs_c.console.tia.probe import Chip
 from tools.console_tia.program import REGISTERS, Program, assemble
 from tools.console_tia.random_programs import OTHERS, random_program, shrink
 

@@ -1,6 +1,6 @@
 """The TIA, the Atari 2600's picture chip, as ale-py 0.12.1 shows it: registers, positions and what a write does.
 
-tia_plain.pxd moves the beam pixel by pixel, for tests. tia_rows.pxd (collisions) and tia_paint.pxd (pictures) do so by masks of
+plain.pxd moves the beam pixel by pixel, for tests. rows.pxd (collisions) and paint.pxd (pictures) do so by masks of
 160 bits.
 
 Time is counted in colour clocks, three in a cycle of the processor, from the start of the frame. A line has 228: 68 of blank,
@@ -44,7 +44,7 @@ The stars: if HMM0 goes from 7x to 6x exactly 63 clocks after HMOVE, missile 0 m
 the next HMOVE: by 33 pixels to the left, drawn with NUSIZ | 10 in the next line; by 0, not drawn; by 17; by 18; and again. A
 write to NUSIZ0 or RESM0, or the end of RESMP0, draws it as usual.
 
-Collisions: two objects that cover the same pixel, if VBLANK is off. Priorities and colours: `tia_plain.colour_at`.
+Collisions: two objects that cover the same pixel, if VBLANK is off. Priorities and colours: `colour_at` of plain.pxd.
 """
 
 from libc.stdint cimport int16_t, int32_t, uint8_t, uint16_t, uint32_t, uint64_t
@@ -89,7 +89,7 @@ ctypedef struct Tia:
     uint8_t ctrlpf, reflect, enabl, enabl_old, vdelbl, vblank
     uint8_t comb, next_comb, no_comb  # of this line and the next; 1: this cartridge never has combs
     uint8_t star, phase, star_shape  # star: missile 0 moves by itself; star_shape: 1 it is wide, 2 it is hidden
-    # What follows is for tia_rows.pxd
+    # What follows is for rows.pxd
     uint8_t dirty           # bit of an object: its mask is out of date
     int32_t least           # clock to which writes that did not move the beam would have moved it
     int32_t comb_end        # clock of the first end of a line that has not ended combs yet, see `line_end`

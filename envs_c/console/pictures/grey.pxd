@@ -12,7 +12,7 @@ from libc.math cimport ceil, floor
 from libc.stdint cimport uint8_t, uint32_t
 from libc.string cimport memcpy, memset
 
-from envs_c.console.tia_lines cimport Painter
+from envs_c.console.tia.lines cimport Painter
 from envs_c.screen cimport SMALL, Canvas, canvas_row
 
 

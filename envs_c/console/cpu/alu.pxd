@@ -7,8 +7,8 @@ are those of the binary result.
 
 from libc.stdint cimport uint8_t, uint16_t
 
-from envs_c.console.bus cimport store
-from envs_c.console.cpu cimport note
+from envs_c.console.cpu.bus cimport store
+from envs_c.console.cpu.cpu cimport note
 from envs_c.console.state cimport Console, Cpu, Rom
 
 

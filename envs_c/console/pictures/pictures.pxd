@@ -10,12 +10,12 @@ kept (drawing.pxd); elsewhere a frame is played again to draw it.
 from libc.stdint cimport uint8_t, uint32_t
 from libc.string cimport memset
 
-from envs_c.console.drawing cimport Drawing, Scratch, console_room, drawing_begin, drawing_end
+from envs_c.console.pictures.drawing cimport Drawing, Scratch, console_room, drawing_begin, drawing_end
 from envs_c.console.frame cimport keep_frame, play_frame, run_frame, run_frame_by
-from envs_c.console.grey cimport Axis, make_axis, shrink_frames
-from envs_c.console.palette cimport NTSC, PAL
+from envs_c.console.pictures.grey cimport Axis, make_axis, shrink_frames
+from envs_c.console.pictures.palette cimport NTSC, PAL
 from envs_c.console.state cimport MOST_ROWS, WIDTH, Console, Play, Rom
-from envs_c.console.tia_lines cimport painter_fill
+from envs_c.console.tia.lines cimport painter_fill
 from envs_c.screen cimport SMALL, Canvas, Screen, canvas_rect, grey_of
 
 

@@ -4,9 +4,9 @@ A row reads as: the function of alu.pxd or cpu.pxd, applied to the byte that `lo
 cpu.pxd computes, with the number of cycles. What the processor's makers did not document has rows too; programs use some.
 """
 
-from envs_c.console.alu cimport *
-from envs_c.console.bus cimport fetch, fetch_word, load, store
-from envs_c.console.cpu cimport *
+from envs_c.console.cpu.alu cimport *
+from envs_c.console.cpu.bus cimport fetch, fetch_word, load, store
+from envs_c.console.cpu.cpu cimport *
 from envs_c.console.state cimport Console, Cpu, Rom
 
 

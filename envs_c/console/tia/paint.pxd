@@ -1,19 +1,19 @@
 """Pictures of the TIA, drawn from the log of a frame's writes.
 
 A `Painter` replays the log from the chip as it was when the frame began. Most writes come in the blank, and only change the
-chip; tia_lines.pxd has what happens within a line and at its end.
+chip; lines.pxd has what happens within a line and at its end.
 
-Everything equals tia_plain.pxd pixel by pixel.
+Everything equals plain.pxd pixel by pixel.
 """
 
 from libc.stdint cimport uint8_t, uint32_t
 
-from envs_c.console.tia cimport (
+from envs_c.console.tia.tia cimport (
     BL, COLUBK, COLUP0, COLUP1, COLUPF, CTRLPF, FIELD_FIRST, GRP0, GRP1, HMBL, HMCLR, HMM0, HMM1, HMOVE, HMP0, HMP1, LINE, M0,
     P0, P1, PF, PF0, PF1, PF2, SCORE, VBLANK, Tia, line_of)
-from envs_c.console.tia_lines cimport Painter, add, begin_line, begin_outside, finish_row, is_seen, paint_to
-from envs_c.console.tia_rows cimport stars_stay, still, turns
-from envs_c.console.tia_writes cimport (
+from envs_c.console.tia.lines cimport Painter, add, begin_line, begin_outside, finish_row, is_seen, paint_to
+from envs_c.console.tia.rows cimport stars_stay, still, turns
+from envs_c.console.tia.writes cimport (
     begin_comb, clear_motion, end_line, move_objects, tia_effect, tia_write, write_colour, write_motion, write_player,
     write_playfield)
 

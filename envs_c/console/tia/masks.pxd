@@ -6,7 +6,7 @@ changed. The collisions of a whole line are kept, so a part of it is looked at o
 
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 
-from envs_c.console.tia cimport (
+from envs_c.console.tia.tia cimport (
     BL, BLANK, LINE, M0, M1, P0, P1, PF, WIDTH, Mask, Tia, clock_in_line, copy_distance, line_of, missile_width, shown_ball,
     shown_missile, shown_player, stretch, wrapped)
 

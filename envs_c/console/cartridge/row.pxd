@@ -3,7 +3,7 @@
 from libc.stdint cimport uint32_t
 from libc.string cimport memset
 
-from envs_c.console.facts cimport (
+from envs_c.console.cartridge.facts cimport (
     BCD, BCD7, BIN, COUNTED, EIGHTH, FALLS, GLYPH, HI, HI3, HI10, LO, LO10, LOW1, LOW2, LOW3, NOW, ONCE, ONES, ONES3, SIGNED,
     STOCK, WHILE, WON8)
 from envs_c.console.state cimport BLANKS, ENDS, LIVES, MODES, SCORES, SELECTS, STEPS, TESTS, End, Facts

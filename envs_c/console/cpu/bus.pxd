@@ -2,11 +2,11 @@
 
 from libc.stdint cimport int32_t, uint8_t, uint16_t
 
-from envs_c.console.cartridge cimport K3F, cartridge_read, cartridge_write, rom_byte, switch_bank, switch_below
-from envs_c.console.drawing cimport keep, note_access
-from envs_c.console.riot cimport riot_read, riot_write
-from envs_c.console.tia cimport tia_forget, tia_read
-from envs_c.console.tia_rows cimport beam, tia_poke
+from envs_c.console.cartridge.cartridge cimport K3F, cartridge_read, cartridge_write, rom_byte, switch_bank, switch_below
+from envs_c.console.pictures.drawing cimport keep, note_access
+from envs_c.console.cpu.riot cimport riot_read, riot_write
+from envs_c.console.tia.tia cimport tia_forget, tia_read
+from envs_c.console.tia.rows cimport beam, tia_poke
 from envs_c.console.state cimport CLOCKS, LINE, NO_VSYNC, OPEN, Console, Cpu, Rom
 
 

@@ -7,11 +7,11 @@ and at code that it does not know: code in RAM, and code that was not found.
 from libc.stdint cimport int32_t, uint8_t, uint16_t, uintptr_t
 from libc.string cimport memcmp, memcpy
 
-from envs_c.console.bus cimport chip_read, chip_write
-from envs_c.console.cartridge cimport E0, switch_bank
+from envs_c.console.cpu.bus cimport chip_read, chip_write
+from envs_c.console.cartridge.cartridge cimport E0, switch_bank
 from envs_c.console.frame cimport begin_frame, end_frame
-from envs_c.console.instructions cimport execute
-from envs_c.console.pokes cimport poke_of
+from envs_c.console.cpu.instructions cimport execute
+from envs_c.console.tia.pokes cimport poke_of
 from envs_c.console.state cimport Console, Cpu, Rom
 
 

@@ -6,7 +6,7 @@ Its access to memory happens in its last cycle.
 
 from libc.stdint cimport uint8_t, uint16_t
 
-from envs_c.console.bus cimport fetch, fetch_word, forget_same, load, store
+from envs_c.console.cpu.bus cimport fetch, fetch_word, forget_same, load, store
 from envs_c.console.state cimport Console, Cpu, Rom
 
 

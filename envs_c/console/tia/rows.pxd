@@ -1,17 +1,17 @@
-"""The TIA's collisions by masks: `tia_run`, whose registers and latches equal those of tia_plain.pxd bit for bit.
+"""The TIA's collisions by masks: `tia_run`, whose registers and latches equal those of plain.pxd bit for bit.
 
 The beam waits: it moves only before a write that changes a mask, VBLANK, or how a line ends. Then it looks only for latches
-that are not set yet, and only if both objects show something somewhere. Pictures are drawn elsewhere: tia_paint.pxd.
+that are not set yet, and only if both objects show something somewhere. Pictures are drawn elsewhere: paint.pxd.
 """
 
 from libc.stdint cimport uint32_t
 
-from envs_c.console.tia cimport (
+from envs_c.console.tia.tia cimport (
     BL, BLANK, COLUBK, COLUP0, COLUP1, COLUPF, CXCLR, ENABL, ENAM0, ENAM1, GRP0, GRP1, HMBL, HMCLR, HMM0, HMM1, HMOVE, HMP0,
     HMP1, LINE, M0, NO_END, NUSIZ0, NUSIZ1, PF, PF0, PF1, PF2, REFLECT, REFP0, REFP1, RESBL, RESM0, RESM1, RESMP0, RESMP1,
     VDELBL, VDELP0, VDELP1, Tia, clock_in_line, line_end, line_of)
-from envs_c.console.tia_masks cimport LATCHES, find_near, latch, latch_until, wanted
-from envs_c.console.tia_writes cimport begin_comb, end_line, move_objects, pulls_nothing, tia_effect, tia_write
+from envs_c.console.tia.masks cimport LATCHES, find_near, latch, latch_until, wanted
+from envs_c.console.tia.writes cimport begin_comb, end_line, move_objects, pulls_nothing, tia_effect, tia_write
 
 
 cdef inline bint turns(const Tia* t) noexcept nogil:

@@ -1,4 +1,4 @@
-"""A line of the TIA's picture: from the masks of the objects to a row of pixels. tia_paint.pxd moves the beam.
+"""A line of the TIA's picture: from the masks of the objects to a row of pixels. paint.pxd moves the beam.
 
 A write that changes an object within a line first adds the object's pixels up to there to the line. When the line ends, the
 rest of all objects is added, and the line becomes three layers: the pixels with the colour of player 0, of player 1 and of the
@@ -9,10 +9,10 @@ that are equal to the one before share its row of pixels.
 from libc.stdint cimport int16_t, int32_t, uint8_t, uint64_t
 from libc.string cimport memcmp, memcpy, memset
 
-from envs_c.console.tia cimport BL, BLANK, FIELD_FIRST, LINE, M0, M1, P0, P1, PF, SCORE, WIDTH, Mask, Tia
-from envs_c.console.tia_masks cimport below, lowest, make_mask, make_masks
-from envs_c.console.tia_pixels cimport BELOW, console_paint
-from envs_c.console.tia_plain cimport scores
+from envs_c.console.tia.tia cimport BL, BLANK, FIELD_FIRST, LINE, M0, M1, P0, P1, PF, SCORE, WIDTH, Mask, Tia
+from envs_c.console.tia.masks cimport below, lowest, make_mask, make_masks
+from envs_c.console.tia.pixels cimport BELOW, console_paint
+from envs_c.console.tia.plain cimport scores
 
 
 cdef enum:
@@ -112,7 +112,7 @@ cdef inline void begin_outside(Painter* p, bint above) noexcept nogil:
 
 
 cdef inline void make_layers(const Painter* p, const Mask* m, Layers* out) noexcept nogil:
-    """The layers of these masks: colours by priority, as in tia_plain.pxd."""
+    """The layers of these masks: colours by priority, as in plain.pxd."""
     cdef const Tia* t = &p.tia
     cdef uint64_t f, s, b
     cdef uint64_t[3] some

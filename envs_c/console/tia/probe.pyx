@@ -6,11 +6,11 @@ from libc.string cimport memcmp
 
 import numpy as np
 
-from envs_c.console.tia cimport WIDTH, Tia, tia_end_frame, tia_init, tia_read
-from envs_c.console.tia_lines cimport Painter, painter_begin, painter_end
-from envs_c.console.tia_paint cimport paint_log
-from envs_c.console.tia_plain cimport tia_run_plain
-from envs_c.console.tia_rows cimport settle, tia_poke, tia_run
+from envs_c.console.tia.tia cimport WIDTH, Tia, tia_end_frame, tia_init, tia_read
+from envs_c.console.tia.lines cimport Painter, painter_begin, painter_end
+from envs_c.console.tia.paint cimport paint_log
+from envs_c.console.tia.plain cimport tia_run_plain
+from envs_c.console.tia.rows cimport settle, tia_poke, tia_run
 
 
 cdef enum:

@@ -1,4 +1,4 @@
-"""The TIA pixel by pixel: slow and plain, the twin of tia_rows.pxd and tia_paint.pxd for tests.
+"""The TIA pixel by pixel: slow and plain, the twin of rows.pxd and paint.pxd for tests.
 
 Which object colours a pixel:
 - Player 0 and missile 0 lie over player 1 and missile 1, these over playfield and ball, these over the background.
@@ -10,10 +10,10 @@ With VBLANK, and in the comb, a pixel is 0.
 
 from libc.stdint cimport uint8_t, uint32_t
 
-from envs_c.console.tia cimport (
+from envs_c.console.tia.tia cimport (
     BL, BLANK, FIELD_FIRST, LINE, M0, M1, P0, P1, PF, SCORE, WIDTH, Tia, copy_distance, missile_width, shown_ball,
     shown_missile, shown_player, stretch, wrapped)
-from envs_c.console.tia_writes cimport end_line, tia_effect, tia_write
+from envs_c.console.tia.writes cimport end_line, tia_effect, tia_write
 
 
 cdef inline bint player_at(const Tia* t, int player, int x) noexcept nogil:

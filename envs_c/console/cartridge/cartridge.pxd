@@ -6,7 +6,7 @@ byte. A read of the first ones stores nothing and gives the ROM's byte, as in al
 
 from libc.stdint cimport uint8_t, uint16_t
 
-from envs_c.console.dpc cimport CHIP_END, NOTICED, dpc_read, dpc_write, shift_random
+from envs_c.console.cartridge.dpc cimport CHIP_END, NOTICED, dpc_read, dpc_write, shift_random
 from envs_c.console.state cimport Console, Rom
 
 

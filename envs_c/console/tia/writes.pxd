@@ -3,7 +3,7 @@
 from libc.stdint cimport uint8_t, uint16_t
 from libc.string cimport memset
 
-from envs_c.console.tia cimport (
+from envs_c.console.tia.tia cimport (
     BL, BLANK, COLUBK, COLUP0, COLUP1, COLUPF, CTRLPF, CXCLR, ENABL, ENAM0, ENAM1, GRP0, GRP1, HMBL, HMCLR, HMM0, HMM1, HMOVE,
     HMP0, HMP1, LINE, M0, NEVER, NUSIZ0, NUSIZ1, P0, P1, PF, PF0, PF1, PF2, REFLECT, REFP0, REFP1, RESBL, RESM0, RESM1, RESMP0,
     RESMP1, RESP0, RESP1, VBLANK, VDELBL, VDELP0, VDELP1, Tia, clock_in_line, copy_distance, line_of, shown, shown_ball,

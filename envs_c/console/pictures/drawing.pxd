@@ -3,8 +3,8 @@
 from libc.stdint cimport int32_t, uint8_t, uint32_t
 
 from envs_c.console.state cimport Console
-from envs_c.console.tia_lines cimport Painter, painter_begin, painter_end
-from envs_c.console.tia_paint cimport paint_log
+from envs_c.console.tia.lines cimport Painter, painter_begin, painter_end
+from envs_c.console.tia.paint cimport paint_log
 
 
 cdef extern from *:

@@ -3,13 +3,13 @@
 Compiled cartridges call them.
 """
 
-from envs_c.console.drawing cimport keep
+from envs_c.console.pictures.drawing cimport keep
 from envs_c.console.state cimport Console
-from envs_c.console.tia cimport (
+from envs_c.console.tia.tia cimport (
     BL, COLUBK, COLUP0, COLUP1, COLUPF, ENABL, ENAM0, ENAM1, GRP0, GRP1, HMBL, HMCLR, HMM0, HMM1, HMOVE, HMP0, HMP1, M0, M1, P0,
     P1, PF, PF0, PF1, PF2, RESBL, RESM0, RESM1, RESP0, RESP1)
-from envs_c.console.tia_rows cimport alone, apart, beam, hmove, pass_beam, same_players, stars_stay
-from envs_c.console.tia_writes cimport (
+from envs_c.console.tia.rows cimport alone, apart, beam, hmove, pass_beam, same_players, stars_stay
+from envs_c.console.tia.writes cimport (
     clear_motion, reset_object, tia_effect, write_ball, write_colour, write_missile, write_motion, write_player,
     write_playfield)
 
