@@ -37,8 +37,8 @@ ACTIONS = ("NOOP", "FIRE", "UP", "RIGHT", "LEFT", "DOWN", "UPRIGHT", "UPLEFT", "
 UNKNOWN = {"version": 5, "kind": "", "idle": 60, "instructions": 25_000, "start": "R8", "select": [], "modes": [0],
            "difficulties": [0], "actions": list(range(18)), "ignored": [], "paddles": 0, "ohm_most": 790_196,
            "right_port": False, "last_line": 290, "top": 34, "height": 210, "comb": True, "older_rows": False, "score": [],
-           "scores_small": 0, "wrap": 0, "most_reward": 0, "points": [], "blank": [], "lives": [], "lives_more": 0,
-           "lives_rule": "now", "lives_first": 0, "lives_tests": [], "lives_stay": False, "over": []}
+           "scores_small": 0, "wrap": 0, "most_reward": 0, "holes": False, "points": [], "blank": [], "lives": [],
+           "lives_more": 0, "lives_rule": "now", "lives_first": 0, "lives_tests": [], "lives_stay": False, "over": []}
 
 
 @functools.cache
@@ -204,15 +204,15 @@ def facts_of(row: dict) -> dict:
             "over": [condition(tests) for tests in row["over"]]}
 
 
-def condition(tests: list[list]) -> list[tuple[range, list[int], bool]]:
+def condition(tests: list[list]) -> list[tuple[list[int], list[int], bool]]:
     """Tests of games.toml as (addresses, values, before): before is True for the RAM before the frame."""
     return [(addresses(place), values(text), bool(before)) for place, text, *before in tests]
 
 
-def addresses(place: int | str) -> range:
+def addresses(place: int | str) -> list[int]:
     """Those of an address or of "128-135"."""
     first, _, last = str(place).partition("-")
-    return range(int(first), int(last or first) + 1)
+    return list(range(int(first), int(last or first) + 1))
 
 
 def values(text: str) -> list[int]:

@@ -102,6 +102,10 @@ ctypedef struct Console:
     int32_t ohm           # the player's paddle
     uint8_t full          # 1: actions are ALE's 18, not the game's own
     uint8_t drawing       # 1: this is the console of a `Drawing` (drawing.pxd); 0 in every `Play`
+    uint8_t par           # these three with facts.holes: of the hole that is played
+    uint8_t hole
+    uint8_t strokes       # the count of strokes in RAM, a number from 0 to 99; `score` has those of the hole
+    uint8_t[3] unused     # in place of padding
 
 
 ctypedef struct Play:
@@ -171,6 +175,7 @@ ctypedef struct Facts:
     int scores_small      # the first of them, which do not count in a frame in which the others change
     int32_t wrap          # the score's range, for differences; 0 for none
     int32_t most_reward   # of a frame; 0 for no limit
+    bint holes            # points are those of the holes of Miniature Golf
     int32_t[ENDS] points  # of the frame with each of the first ends; the others give the score's difference
     int points_count
     End[BLANKS] blank     # the score is 0 at any of these

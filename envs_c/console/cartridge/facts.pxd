@@ -109,6 +109,7 @@ cdef inline void start(Play* p, const Rom* rom, int resets, int mode, int diffic
             for j in range(facts.steps[k].body):
                 play_step(p, rom, &facts.steps[k + 1 + j])
     m.score = score_of(m, facts)
+    m.par, m.hole, m.strokes = m.ram[136 - 128], m.ram[175 - 128], 0
     m.lives = -facts.lives_first if facts.lives_rule == ONCE else facts.lives_first
 
 
@@ -194,11 +195,34 @@ cdef inline bint is_over(const Play* p, const Facts* facts) noexcept nogil:
     return end_of(p, facts) != 0
 
 
+cdef inline int32_t points_of_a_hole(Console* m) noexcept nogil:
+    """In Miniature Golf the par less the strokes, in the frame in which a hole ends; 0 in all others.
+
+    The RAM shows a hole's par until the first stroke, and the game's strokes as two digits that go on from hole to hole; ale-py
+    counts those of the hole, and takes 99 for the stroke after which the digits begin again.
+    """
+    cdef int hole = m.ram[175 - 128], par = m.ram[136 - 128], strokes = decoded(m.ram[135 - 128], BCD)
+    cdef int32_t found = 0
+    if hole != m.hole:
+        found = m.par - m.score if m.score else 0
+        m.hole = <uint8_t>hole
+        m.score = 0
+    elif par:
+        m.par = <uint8_t>par
+        m.score = 0
+    else:
+        m.score += strokes - m.strokes if strokes >= m.strokes else strokes
+        m.strokes = <uint8_t>strokes
+    return found
+
+
 cdef inline int32_t reward(Play* p, const Facts* facts) noexcept nogil:
     """The score since the last call, or what the game's end gives."""
     cdef Console* m = &p.now
     cdef int32_t score = score_of(m, facts), gain = score - m.score, large
     cdef int small = facts.scores_small, end = end_of(p, facts)
+    if facts.holes:
+        return points_of_a_hole(m)
     if 0 < end <= facts.points_count:
         return facts.points[end - 1]
     m.score = score

@@ -16,7 +16,7 @@ cdef inline void fill_condition(End* end, tests):
         raise ValueError(f"an end of a game must have {TESTS} tests at most, not {len(tests)}")
     end.count = len(tests)
     for k, (addresses, values, before) in enumerate(tests):
-        end.tests[k].address, end.tests[k].last, end.tests[k].before = addresses[0] - 128, addresses[-1] - 128, before
+        end.tests[k].address, end.tests[k].last, end.tests[k].before = min(addresses) - 128, max(addresses) - 128, before
         for v in values:
             end.tests[k].values[v >> 3] |= 1 << (v & 7)
 
@@ -55,6 +55,7 @@ cdef inline void fill(Facts* f, facts):
     for k, (address, coding, factor) in enumerate(facts["score"]):
         f.score[k].address, f.score[k].coding, f.score[k].multiplier = address - 128, codes[coding], factor
     f.scores, f.wrap, f.most_reward = len(facts["score"]), facts["wrap"], facts["most_reward"]
+    f.holes = facts["holes"]
     f.points_count, f.scores_small = len(facts["points"]), facts["scores_small"]
     for k, v in enumerate(facts["points"]):
         f.points[k] = v

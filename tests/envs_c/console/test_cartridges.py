@@ -1,5 +1,6 @@
 """Cartridges of our own beside ale-py: banks, RAM, frames that are cut off; and starts and modes of games.toml."""
 
+import json
 import random
 
 import numpy as np
@@ -254,6 +255,12 @@ def test_a_row_that_does_not_fit_is_an_error(part, entries, most):
 def test_a_start_of_64_steps_fits():
     row = {**cartridges.UNKNOWN, "start": "N1 " * 64}
     assert cartridges.game_of(bytes([64] * 2047 + [1]), None, row).actions
+
+
+def test_the_facts_of_every_row_can_be_sent_to_the_process_that_compiles():
+    for row in cartridges.table().values():
+        facts = cartridges.facts_of(row)
+        assert json.loads(json.dumps(facts))["over"] == [[list(test) for test in end] for end in facts["over"]]
 
 
 def test_every_start_of_the_table_can_be_read():

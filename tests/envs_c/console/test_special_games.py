@@ -1,6 +1,10 @@
 """Cartridges with paddles, modes of their own, RAM, and ends that play at random does not reach, beside ale-py."""
 
+import json
+
 import pytest
+
+from envs_c.engine.state import LENGTH, MAGIC, close_state
 
 pytest.importorskip("ale_py")
 
@@ -18,6 +22,7 @@ GAMES = {
     "a mode without an end": ("casino", 3),
     "a second pair that nobody moves": ("pong", 1),
     "modes in decimal digits": ("space_war", 10),
+    "points of a hole by strokes": ("miniature_golf", 0),
     "RAM of the cartridge's own": ("elevator_action", 0),
 }
 
@@ -65,3 +70,31 @@ def test_an_end_that_is_written_into_the_ram_is_that_of_the_row(name, mode, chan
     if any(ends):
         fixed = row["points"][ends.index(True):ends.index(True) + 1]
         assert reward == points and fixed in ([], [points])
+
+
+def opened(state: bytes) -> tuple[dict, bytearray]:
+    """The signature of a snapshot for `close_state`, and its memory."""
+    end = len(MAGIC) + LENGTH + int.from_bytes(state[len(MAGIC):len(MAGIC) + LENGTH], "little")
+    header = json.loads(state[len(MAGIC) + LENGTH:end])
+    return {key: value for key, value in header.items() if key not in ("count", "crc32")}, bytearray(state[end:])
+
+
+@pytest.mark.parametrize("written", [
+    [(0x05, 4, 1), (0x05, 0, 2)], [(0x05, 0, 1), (0x05, 0, 2)], [(0x00, 0, 1), (0x00, 0, 2)], [(0x05, 0, 2)],
+    [(0x03, 0, 1), (0x03, 0, 2), (0x04, 0, 2), (0x04, 0, 3), (0x02, 0, 3), (0x02, 0, 4)],
+    [(0x03, 0, 1), (0x03, 0, 2), (0x01, 5, 2), (0x04, 0, 2), (0x04, 0, 3)],
+    [(0x98, 0, 1), (0x99, 0, 1), (0x00, 0, 1), (0x72, 0, 1), (0x72, 0, 2)]],
+    ids=["before a stroke", "one hole", "no stroke", "at once", "three holes", "another par", "past 99"])
+def test_points_of_a_hole_are_those_of_ale_for_any_bytes(written):
+    """written: the strokes, the par that is shown and the hole, before each frame."""
+    ours, ale = Console(cartridges.cartridge("atari:miniature_golf")), ale_of("miniature_golf")
+    for values in written:
+        signature, raw = opened(ours.env.get_state())
+        at = raw.index(ours.ram.tobytes())
+        for address, value in zip((135, 136, 175), values, strict=True):
+            ale.setRAM(address - 128, value)
+            raw[at + address - 128] = value
+        ours.env.set_state(close_state(signature, 1, bytes(raw)))
+        reward = ale.act(Action.NOOP)
+        ours.act(0)
+        assert ours.ram.tobytes() == ale.getRAM().tobytes() and ours.reward[0] == reward
