@@ -2,6 +2,7 @@
 
     python -m tools.console_facts starts [GAME...]   what ale-py presses to start, in each mode
     python -m tools.console_facts ends [GAME...]     which bytes of RAM hold the end of the game and the lives
+    python -m tools.console_facts changed [GAME...]  the same ends in RAMs with bytes changed at random
     python -m tools.console_facts power_on           RAM, timers and a cartridge's own RAM at power-on, beside the rule
 
 A line is a game: "equal", or what ale-py does and what the table has. ale-py does not return for some games under a program of
@@ -16,6 +17,7 @@ from envs_c.console import cartridges, starts
 from tools.console_facts import power_on
 
 SECONDS = 60   # a game
+TRIES = 100_000  # RAMs
 FRAMES = 6_000  # of random play, until two games have ended
 
 
@@ -57,7 +59,14 @@ def ends_report(name: str) -> str:
     return "; ".join(part for part in parts if part) or "equal"
 
 
-REPORTS = {"starts": starts_report, "ends": ends_report}
+def changed_report(name: str) -> str:
+    from tools.console_facts.ends import changed_at_random
+
+    ends, wrong = changed_at_random(name, TRIES)
+    return f"{'equal' if not wrong else f'{len(wrong):,} differ, the first: {wrong[0]}'}; {ends:,} ends in {TRIES:,} RAMs"
+
+
+REPORTS = {"starts": starts_report, "ends": ends_report, "changed": changed_report}
 
 
 def within(report, name: str) -> str:

@@ -84,6 +84,25 @@ def play(ale: ALEInterface, frames: int, seed: int = 0) -> tuple[list[np.ndarray
     return running[:3], ends[:2]
 
 
+def changed_at_random(name: str, tries: int, seed: int = 0) -> tuple[int, list[str]]:
+    """Compare the table's ends with ale-py's in RAMs of which a part was changed at random: to 0, to 255 or to any values.
+
+    Returns the number of ends, and of each RAM in which the two disagree what ale-py says and the changed bytes.
+    """
+    answers, draw = Answers(name), np.random.default_rng(seed)
+    table = [cartridges.condition(tests) for tests in cartridges.table()[name]["over"]]
+    whole, ends, wrong = answers.real.getRAM(), 0, []
+    for _ in range(tries):
+        ram, kinds = whole.copy(), draw.integers(3, size=128)
+        changed = draw.random(128) < draw.choice([0.1, 0.3, 0.6, 0.9])
+        ram[changed] = np.where(kinds == 0, 0, np.where(kinds == 1, 255, draw.integers(256, size=128)))[changed]
+        over = answers.put(ram)[1]
+        ends += over
+        if over != any(all(ram[at - 128] in values for places, values, _ in tests for at in places) for tests in table):
+            wrong.append(f"ale-py {over} for {[[int(at) + 128, int(ram[at])] for at in np.flatnonzero(changed)]}")
+    return ends, wrong
+
+
 def coding_of(address: int, lives: dict[int, int], value: int) -> list | None:
     """[address, coding, 1, lives to add] that gives lives[value] for all of its values; None if no coding does."""
     for name, decode in CODINGS.items():

@@ -103,7 +103,7 @@ cdef inline void touch_dpc(Console* m, int address) noexcept nogil:
         switch_dpc(m, address)
 
 
-cdef inline int cartridge_read(Console* m, const Rom* rom, int address, int cycle, int bus) noexcept nogil:
+cdef inline int cartridge_read(Console* m, const Rom* rom, int address, int cycle) noexcept nogil:
     """A read from below rom.plain: where the cartridge's RAM is, or anywhere in one with a chip."""
     if rom.kind == DPC:
         if (address & 0xFFF) < CHIP_END:

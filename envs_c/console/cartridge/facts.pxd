@@ -183,7 +183,7 @@ cdef inline int32_t score_of(const Console* m, const Facts* facts) noexcept nogi
 
 
 cdef inline int end_of(const Play* p, const Facts* facts) noexcept nogil:
-    """The number of the game's end, from 1 on; 0 if it goes on."""
+    """The number of the end that is reached, from 1 on; 0 if the game goes on."""
     cdef int k
     for k in range(facts.ends_count):
         if all_true(&p.now, p.before[p.last].ram, &facts.ends[k]):
@@ -198,8 +198,8 @@ cdef inline bint is_over(const Play* p, const Facts* facts) noexcept nogil:
 cdef inline int32_t points_of_a_hole(Console* m) noexcept nogil:
     """In Miniature Golf the par less the strokes, in the frame in which a hole ends; 0 in all others.
 
-    The RAM shows a hole's par until the first stroke, and the game's strokes as two digits that go on from hole to hole; ale-py
-    counts those of the hole, and takes 99 for the stroke after which the digits begin again.
+    The RAM shows a hole's par until the first stroke. It counts the strokes of the whole game in two digits; ale-py counts
+    those of the hole, without the stroke at which the digits go from 99 to 0.
     """
     cdef int hole = m.ram[175 - 128], par = m.ram[136 - 128], strokes = decoded(m.ram[135 - 128], BCD)
     cdef int32_t found = 0
@@ -219,12 +219,14 @@ cdef inline int32_t points_of_a_hole(Console* m) noexcept nogil:
 cdef inline int32_t reward(Play* p, const Facts* facts) noexcept nogil:
     """The score since the last call, or what the game's end gives."""
     cdef Console* m = &p.now
-    cdef int32_t score = score_of(m, facts), gain = score - m.score, large
-    cdef int small = facts.scores_small, end = end_of(p, facts)
+    cdef int32_t score, gain, large
+    cdef int small = facts.scores_small, end = end_of(p, facts) if facts.points_count else 0
     if facts.holes:
         return points_of_a_hole(m)
     if 0 < end <= facts.points_count:
         return facts.points[end - 1]
+    score = score_of(m, facts)
+    gain = score - m.score
     m.score = score
     if small:
         large = number(m, &facts.score[small], facts.scores - small)

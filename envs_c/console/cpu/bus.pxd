@@ -19,7 +19,7 @@ cdef enum:
 cdef inline int chip_read(Console* m, const Rom* rom, int address, int cycle, int bus) noexcept nogil:
     """A read that is neither from RAM nor from ROM."""
     if address & 0x1000:
-        return cartridge_read(m, rom, address, cycle, bus)
+        return cartridge_read(m, rom, address, cycle)
     if address & 0x80:
         return riot_read(m, address, cycle)
     if rom.kind >= K3F:
@@ -39,7 +39,7 @@ cdef inline int chip_read(Console* m, const Rom* rom, int address, int cycle, in
 cdef inline bint charged(const Console* m, int paddle, int cycle) noexcept nogil:
     """True if the capacitor of a paddle is charged: 0.01 uF through the paddle's resistance.
 
-    One that was so before the frame began is not, as in ale-py.
+    A capacitor that was already charged when the frame began counts as not charged, as in ale-py.
     """
     cdef int32_t end
     if m.vblank & 0x80 or m.paddles[paddle] == OPEN:
