@@ -5,12 +5,15 @@ The trainings are those of the console's preset, whose folders are named here:
     python -m trainer bench atari:qbert atari:phoenix --view pixels --sticky 0.25 --total-steps 2500000 --seeds 5 --out FOLDER
     python -m benchmarks.atari FOLDER --out benchmarks/results/atari.md
 
-The page has a row for each cartridge, with the mean over its seeds and PPO's published score; the median over the games; and,
-once the five games of Atari-5 are there, the median over all 57 that they predict. A file .json beside --out keeps the scores
-and a short curve of each training; --add is as in `benchmarks.seeds`.
+The page has a row for each cartridge, with the mean over its seeds, PPO's published score, and the score from features of the
+games of the suite, which results/seeds.json has; the median over the games; and, once the five games of Atari-5 are there, the
+median over all 57 that they predict. A file .json beside --out keeps the scores and a short curve of each training; --add is as
+in `benchmarks.seeds`.
 """
 
+import json
 from collections import defaultdict
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,12 +28,15 @@ from trainer.runs.metrics import read_metrics
 from trainer.runs.summary import Run
 
 PARTS = 10  # points of a training's curve
-COLUMNS = ["cartridge", "seeds", "steps", "minutes", "mean", "95% interval", "human-normalized", "PPO, 10M steps"]
+FROM_FEATURES = Path(__file__).parent / "results" / "seeds.json"
+COLUMNS = ["cartridge", "seeds", "steps", "minutes", "mean", "95% interval", "human-normalized", "PPO, 10M steps",
+           "from features"]
 NOTES = f"""Cartridges on the console, from 84x84 pictures, with one preset for all games (`atari`). Sticky actions of 0.25 in
 training and evaluation, up to 30 no-ops at the start, episodes of half an hour at most. The means are of raw scores to game
 over, {{episodes}} episodes of each training, actions sampled. Intervals are of the mean over the seeds, by Student's t; one
 seed has none. Minutes are medians, of one core, beside another training. A step is four frames. PPO: {PPO_SOURCE}, after 10M
-steps, without sticky actions. "human-normalized" is 0 for random play and 1 for the human of {published.SOURCE}.
+steps, without sticky actions. "from features": the suite's game with its own preset, sticky 0.25 ([ten seeds](seeds.md)).
+"human-normalized" is 0 for random play and 1 for the human of {published.SOURCE}.
 """
 
 
@@ -55,7 +61,14 @@ def row(game: str, members: list[dict[str, Any]]) -> list[str]:
     return [game, str(len(members)), f"{np.mean([one['steps'] for one in members]) / 1e6:.1f}M",
             f"{np.median([one['minutes'] for one in members]):.0f}",
             score(scores.mean()), " to ".join(map(score, interval or ())),
-            f"{human.mean():.2f}" if len(human) else "", score(PPO[game]) if game in PPO else ""]
+            f"{human.mean():.2f}" if len(human) else "", score(PPO[game]) if game in PPO else "", from_features(game)]
+
+
+def from_features(game: str) -> str:
+    """The mean over the seeds of the suite's game, with sticky actions of 0.25; empty if the suite has no such game."""
+    scores = [one["scores"]["sampled"] for one in json.loads(FROM_FEATURES.read_text(encoding="utf-8"))
+              if (one["game"], one["sticky"]) == (game, 0.25)]
+    return score(np.mean(scores)) if scores else ""
 
 
 def over_games(games: dict[str, list[dict[str, Any]]]) -> str:

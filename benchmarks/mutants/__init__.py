@@ -14,7 +14,7 @@ from typing import NamedTuple
 class Area(NamedTuple):
     """Sources that are mutated, and the tests that must notice it.
 
-    sources: globs of files, relative to the repository's root.
+    sources: globs of files, relative to the repository's root; Python files or Cython files, not both.
     tests: pytest's arguments.
     """
 

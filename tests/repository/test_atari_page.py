@@ -23,8 +23,15 @@ def test_the_page_has_a_row_and_a_curve_for_each_cartridge():
     facts = dict(zip(atari.COLUMNS, rows[0], strict=True))
     assert facts["mean"] == "2,000" and facts["seeds"] == "2" and facts["PPO, 10M steps"] == "14,293"
     assert facts["human-normalized"] == f"{(2000 - 163.9) / (13455 - 163.9):.2f}"
+    assert facts["from features"] == ""
     assert rows[1][1:] == [str(part) for part in range(1, 11)]
     assert "| tetris " in text and "human-normalized: median" not in text  # one game of the literature has no median
+
+
+def test_a_game_of_the_suite_has_its_score_from_features_beside_it():
+    table = [[cell.strip() for cell in line.split("|")] for line in (RESULTS / "seeds.md").read_text().splitlines()]
+    published = next(cells for cells in table if cells[1:4] == ["seaquest", "features, forecast, bonus", "0.25"])
+    assert atari.row("seaquest", [training("seaquest", 1, 900.0)])[-1] == published[8]
 
 
 def test_the_five_games_predict_the_median_over_all():
