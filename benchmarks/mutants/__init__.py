@@ -33,6 +33,7 @@ AREAS = {
     "policy": Area(("trainer/policy/*.py", "trainer/policy/encoders/*.py"), ("tests/trainer/policy",)),
     "results": Area(("trainer/results/[!p]*.py",), ("tests/trainer/results",)),  # not published.py: numbers of papers
     "training": Area(("trainer/training/*.py",), ("tests/trainer/training",)),
-    "engine": Area(("envs_c/engine/*.p[xy][dx]", "envs_c/game.pxd"), ("tests/envs_c/stepping", "tests/envs_c/states")),
+    "engine": Area(("envs_c/engine/*.p[xy][dx]", "envs_c/game.pxd"),
+                   ("tests/envs_c/stepping", "tests/envs_c/states", "tests/envs_c/misuse", "tests/envs_c/test_views.py")),
     **{name: _game(name) for name in ("breakout", "pong", "seaquest")},
 }

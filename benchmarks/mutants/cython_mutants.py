@@ -45,6 +45,8 @@ def mutate(source: str, place: Place) -> str:
 
 def _replacement(before: tokenize.TokenInfo, token: tokenize.TokenInfo, after: tokenize.TokenInfo) -> str | None:
     if token.type == tokenize.NUMBER and before.string != "[" and token.string.isdigit():
+        if token.line[:token.start[1]].endswith("::"):
+            return None  # a memory view's layout, [:, ::1], has no other number
         return str(int(token.string) + 1)
     if token.string not in REPLACEMENTS or token.type not in (tokenize.OP, tokenize.NAME):
         return None

@@ -8,6 +8,7 @@ from benchmarks.mutants import __main__ as program
 
 GAME = '''"""A game: a < b."""
 cdef int* pointer
+cdef unsigned char[:, ::1] view
 cdef int step(State* state, int action) noexcept nogil:
     # a comment: 1 < 2
     if action == 1 and state.x < 80:
