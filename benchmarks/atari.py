@@ -5,12 +5,13 @@ The trainings are those of the console's preset, whose folders are named here:
     python -m trainer bench atari:qbert atari:phoenix --view pixels --sticky 0.25 --total-steps 2500000 --seeds 5 --out FOLDER
     python -m benchmarks.atari FOLDER --out benchmarks/results/atari.md
 
-The page has a row for each cartridge, with the mean over its seeds, PPO's published score, and the score from features of the
-games of the suite, which results/seeds.json has; the median over the games; and, once the five games of Atari-5 are there, the
+The page has a row for each cartridge: the mean over its seeds, PPO's published score, and, if the suite has the game, the score
+from features (results/seeds.json). Below it are the median over the games and, once the five games of Atari-5 are there, the
 median over all 57 that they predict. A file .json beside --out keeps the scores and a short curve of each training; --add is as
 in `benchmarks.seeds`.
 """
 
+import functools
 import json
 from collections import defaultdict
 from pathlib import Path
@@ -66,9 +67,14 @@ def row(game: str, members: list[dict[str, Any]]) -> list[str]:
 
 def from_features(game: str) -> str:
     """The mean over the seeds of the suite's game, with sticky actions of 0.25; empty if the suite has no such game."""
-    scores = [one["scores"]["sampled"] for one in json.loads(FROM_FEATURES.read_text(encoding="utf-8"))
-              if (one["game"], one["sticky"]) == (game, 0.25)]
+    scores = [one["scores"]["sampled"] for one in _trainings_from_features()
+              if (one["game"], seeds.protocol(one)) == (game, (0.25, 0))]
     return score(np.mean(scores)) if scores else ""
+
+
+@functools.cache
+def _trainings_from_features() -> list[dict[str, Any]]:
+    return json.loads(FROM_FEATURES.read_text(encoding="utf-8"))
 
 
 def over_games(games: dict[str, list[dict[str, Any]]]) -> str:
