@@ -6,6 +6,7 @@ from kernel_devices import close
 from torch.nn import functional
 
 from trainer import kernels
+from trainer.kernels.pictures import tiled as convolutions
 from trainer.kernels.shared import tiles as tiled
 
 HALF = torch.bfloat16
@@ -67,6 +68,20 @@ def test_bits_depend_neither_on_threads_nor_on_the_other_pictures():
         torch.set_num_threads(threads)
     for part in (slice(0, 1), slice(1, 40), slice(40, 75)):
         assert torch.equal(kernels.pictures_step(pictures[part], packed), first[0][part])
+
+
+@with_tiles
+@pytest.mark.parametrize("size", SIZES, ids=str)
+def test_gradients_are_the_same_bits_whether_outputs_are_kept_or_computed_again(size, monkeypatch):
+    pictures, weights, biases = draw(*size)
+
+    def run(memory):
+        monkeypatch.setattr(convolutions, "keep", lambda _: memory)
+        features = kernels.pictures(pictures, weights, biases, SCALE)
+        return features, *torch.autograd.grad(features, weights + biases, features)
+
+    again, kept = run(None), run(torch.full((len(pictures), 1 << 17), torch.nan, dtype=HALF))
+    assert all(torch.equal(*pair) for pair in zip(again, kept, strict=True))
 
 
 @pytest.mark.parametrize(("shape", "supported"), [

@@ -49,12 +49,17 @@ def pictures_step(x, packed: dict[str, torch.Tensor]):
     packed: result of `pack_pictures`.
     """
     _require(x)
+    return _features(x, packed)
+
+
+def _features(x, packed: dict[str, torch.Tensor], kept: torch.Tensor | None = None):
+    """kept: OUT; result of `tiled.keep`."""
     weights = [packed[f"packed{k}"] for k in range(3)]
     for k, size in enumerate((1024 * x.shape[1], 8192, 9216)):
         check(x, torch.bfloat16, (size,), **{f"packed{k}": weights[k]})
     check(x, torch.float32, (sum(CHANNELS),), biases=packed["biases"])
     out = x.new_empty(len(x), *picture_features(x.shape[1:]), dtype=torch.bfloat16)
-    tiled.forward(x, weights, packed["biases"], out)
+    tiled.forward(x, weights, packed["biases"], out, kept)
     return out
 
 
@@ -81,17 +86,18 @@ class _Pictures(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x, first, second, third, bias0, bias1, bias2, scale):
         packed = pack_pictures(first, second, third, (bias0, bias1, bias2), scale)
-        features = pictures_step(x, packed)
-        ctx.save_for_backward(x, second, third, features, *packed.values())
+        kept = tiled.keep(x)
+        features = _features(x, packed, kept)
+        ctx.save_for_backward(x, second, third, features, kept, *packed.values())
         ctx.scale = scale
         return features
 
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx, dfeatures):
-        x, second, third, features, *weights, biases = ctx.saved_tensors
+        x, second, third, features, kept, *weights, biases = ctx.saved_tensors
         back = _back_of_second(second), _back_of_third(third)
-        sums = tiled.backward(x, weights, back, biases, features, dfeatures.contiguous()).sum(0)
+        sums = tiled.backward(x, weights, back, biases, features, kept, dfeatures.contiguous()).sum(0)
         planes, (a, b, c) = x.shape[1], CHANNELS
         parts = sums.split((planes * 2 * a * 32, 8 * b * 32, 9 * c * 32, a, b, c))
         first = parts[0].view(planes, 2, a, 32).permute(1, 0, 3, 2).reshape(2, 2, planes, 4, 4, a)

@@ -27,6 +27,7 @@ typedef struct {
     const bf16 *back[3];             /* of the gradients of the second and third one's inputs; backward only */
     const float *bias;               /* (FIRST + 2 CHANNELS,) */
     bf16 *features;                  /* (B, rows, columns, CHANNELS): OUT; backward: IN */
+    bf16 *kept;                      /* (B, kept_numbers), OUT; backward: IN. NULL: computed again */
     const bf16 *dfeatures;           /* the gradient; backward only */
 } TiledPictures;
 
@@ -52,6 +53,18 @@ typedef struct {
 
 /* Points of a buffer with room for whole groups, and for the points of a kernel around them. */
 static long room(long points, long W) { return (points + 2 * GROUP_POINTS + 3 * W + 3) / GROUP_POINTS * GROUP_POINTS; }
+
+/* Points of the input of convolution k, 1 or 2, which the products of whole blocks read. */
+static long kept_points(const Geometry *g, long k) {
+    const long points = k == 1 ? g->rows[1] * g->W[1] : (g->rows[2] + 2) * g->W[2];
+    return (points + BLOCK - 1) / BLOCK * BLOCK + k * (g->W[k] + 1);
+}
+
+/* Numbers of a picture that the forward pass keeps for the backward pass: the inputs of the second and third convolution. */
+static long kept_numbers(const TiledPictures *s) {
+    const Geometry g = geometry(s);
+    return kept_points(&g, 1) * 4 * FIRST + kept_points(&g, 2) * CHANNELS;
+}
 
 /* Bytes of a thread's memory; with `space`, sets its addresses from `at` on. */
 static long picture_space(const TiledPictures *s, char *at, PictureSpace *space) {
@@ -114,13 +127,16 @@ TILES_INLINE void read_picture(const TiledPictures *s, long b, bf16 *to) {
     }
 }
 
-/* The products of 32 points, for 32 outputs, to sums (BLOCK, BLOCK): `rows` rows of the kernel with `depth` tiles each. */
-TILES_INLINE void convolve_32(Tiles *t, const bf16 *in, long channels, long W, long rows, long depth, const bf16 *weights,
-                              float *sums) {
+/* The products of 32 points or of the last `points` for 32 outputs, to sums (BLOCK, BLOCK): `rows` rows of the kernel with `depth`
+ * tiles each. */
+TILES_INLINE void convolve_32(Tiles *t, long points, const bf16 *in, long channels, long W, long rows, long depth,
+                              const bf16 *weights, float *sums) {
+    tiles_limit(t, points);
     tiles_zero(t);
     for (long row = 0; row < rows; row++, in += W * channels, weights += depth * 2 * NUMBERS)
         tiles_add(t, in, in + SIDE * channels, channels, DEEP, weights, depth);
     tiles_leave(t, sums, BLOCK, SIDE, SIDE * BLOCK);
+    tiles_limit(t, BLOCK);
 }
 
 /* The products of 64 points for 16 outputs, to sums (GROUP_POINTS, SIDE): two rows of the kernel with `depth` tiles each. */
@@ -141,9 +157,23 @@ TILES_INLINE long place_of(const Geometry *g, long y, long x) {
     return ((y / 2 * g->W[1] + x / 2) * 4 + (y % 2 * 2 + x % 2)) * FIRST;
 }
 
-/* The first two convolutions of picture b. */
-TILES_INLINE void early_layers(Tiles *t, const TiledPictures *s, const Geometry *g, const PictureSpace *m, long b) {
-    read_picture(s, b, m->in[0]);
+/* Let the inputs of the second and third convolution of picture b lie where they are kept, if they are. */
+TILES_INLINE void use_kept(const TiledPictures *s, const Geometry *g, PictureSpace *m, long b) {
+    if (!s->kept) return;
+    m->in[1] = s->kept + b * kept_numbers(s);
+    m->in[2] = m->in[1] + kept_points(g, 1) * 4 * FIRST;
+}
+
+/* Zero the points of kept inputs that no output lies in; products read them. */
+TILES_INLINE void clear_kept(const Geometry *g, const PictureSpace *m) {
+    const long first = g->rows[0] / 2 * g->W[1], second = g->rows[1] * g->W[2];
+    memset(m->in[1] + first * 4 * FIRST, 0, (kept_points(g, 1) - first) * 4 * FIRST * sizeof(bf16));
+    memset(m->in[2] + second * CHANNELS, 0, (kept_points(g, 2) - second) * CHANNELS * sizeof(bf16));
+}
+
+/* The first two convolutions of the picture whose points are in m->in[0]. */
+TILES_INLINE void early_layers(Tiles *t, const TiledPictures *s, const Geometry *g, const PictureSpace *m) {
+    const long points = g->rows[1] * g->W[1];
     long y = 0, x = 0;
     for (long p = 0; p < g->rows[0] * g->W[0]; p += GROUP_POINTS) {
         convolve_64(t, m->in[0] + p * 16 * s->planes, 16 * s->planes, g->W[0], s->planes, s->weights[0], m->sums);
@@ -152,9 +182,9 @@ TILES_INLINE void early_layers(Tiles *t, const TiledPictures *s, const Geometry 
             if (++x == g->W[0]) x = 0, y++;
         }
     }
-    for (long p = 0; p < g->rows[1] * g->W[1]; p += BLOCK) {
-        convolve_32(t, m->in[1] + p * 4 * FIRST, 4 * FIRST, g->W[1], 2, 4, s->weights[1], m->sums);
-        for (long k = 0; k < BLOCK; k++) {
+    for (long p = 0; p < points; p += BLOCK) {
+        convolve_32(t, points - p, m->in[1] + p * 4 * FIRST, 4 * FIRST, g->W[1], 2, 4, s->weights[1], m->sums);
+        for (long k = 0; k < BLOCK && p + k < points; k++) {
             bf16 *to = m->in[2] + (p + k) * CHANNELS;
             activate(to, m->sums + k * BLOCK, s->bias + FIRST);
             activate(to + SIDE, m->sums + k * BLOCK + SIDE, s->bias + FIRST + SIDE);
@@ -169,13 +199,17 @@ TILES static void tiled_pictures(const TiledPictures *s, long first, long last, 
     Tiles t;
     memset(memory, 0, picture_space(s, memory, &m));
     tiles_begin(&t, BLOCK);
+    const long points = g.rows[2] * g.W[2];
     for (long b = first; b < last; b++) {
-        early_layers(&t, s, &g, &m, b);
+        use_kept(s, &g, &m, b);
+        if (s->kept) clear_kept(&g, &m);
+        read_picture(s, b, m.in[0]);
+        early_layers(&t, s, &g, &m);
         bf16 *to = s->features + b * g.rows[2] * g.columns[2] * CHANNELS;
         long x = 0;
-        for (long p = 0; p < g.rows[2] * g.W[2]; p += BLOCK) {
-            convolve_32(&t, m.in[2] + p * CHANNELS, CHANNELS, g.W[2], 3, 3, s->weights[2], m.sums);
-            for (long k = 0; k < BLOCK && p + k < g.rows[2] * g.W[2]; k++) {
+        for (long p = 0; p < points; p += BLOCK) {
+            convolve_32(&t, points - p, m.in[2] + p * CHANNELS, CHANNELS, g.W[2], 3, 3, s->weights[2], m.sums);
+            for (long k = 0; k < BLOCK && p + k < points; k++) {
                 if (x < g.columns[2]) {
                     activate(to, m.sums + k * BLOCK, s->bias + FIRST + CHANNELS);
                     activate(to + SIDE, m.sums + k * BLOCK + SIDE, s->bias + FIRST + CHANNELS + SIDE);

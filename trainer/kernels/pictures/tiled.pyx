@@ -20,7 +20,9 @@ cdef extern from "tiled_back.h" nogil:
         const bf16* back[3]
         const float* bias
         bf16* features
+        bf16* kept
         const bf16* dfeatures
+    long kept_numbers(const TiledPictures* s)
     long picture_space(const TiledPictures* s, char* at, void* space)
     long tiled_pictures_gradient(long planes)
     void tiled_pictures(const TiledPictures* s, long first, long last, char* memory)
@@ -31,8 +33,22 @@ cdef long RUN = 32    # pictures of a thread before it takes others
 cdef long PARTS = 16  # sums of the gradients, at most; no more threads than this share a backward pass
 
 
-cdef void describe(TiledPictures* s, pictures, weights, bias, features) except *:
+cdef long MOST_KEPT = 1 << 28  # bytes
+
+
+def keep(pictures):
+    """Memory for what a forward pass keeps, (B, numbers) bfloat16; None where the backward pass had better compute it again."""
+    cdef TiledPictures s
+    s.planes, s.height, s.width = pictures.shape[1], pictures.shape[2], pictures.shape[3]
+    cdef long numbers = kept_numbers(&s)
+    if tiles_unit != VECTORS or 2 * numbers * len(pictures) > MOST_KEPT:
+        return None
+    return torch.empty(len(pictures), numbers, dtype=torch.bfloat16)
+
+
+cdef void describe(TiledPictures* s, pictures, weights, bias, features, kept) except *:
     """Set the fields of `s` that both passes use."""
+    s.kept = bf16s(kept)
     s.planes, s.height, s.width = pictures.shape[1], pictures.shape[2], pictures.shape[3]
     s.pictures, s.bias, s.features = <uint8_t*>address(pictures), reals(bias), bf16s(features)
     cdef int k
@@ -40,13 +56,16 @@ cdef void describe(TiledPictures* s, pictures, weights, bias, features) except *
         s.weights[k] = bf16s(weights[k])
 
 
-def forward(pictures, weights, bias, features):
-    """pictures (B, planes, height, width) uint8; weights: three packed tensors; features: OUT (B, rows, columns, channels)."""
+def forward(pictures, weights, bias, features, kept):
+    """pictures (B, planes, height, width) uint8; weights: three packed tensors; features: OUT (B, rows, columns, channels).
+
+    kept: OUT; result of `keep`, or None.
+    """
     cdef TiledPictures s
     cdef int threads = torch.get_num_threads()
     cdef long k, count = pictures.shape[0], run = max(1, min(RUN, (count + threads - 1) // threads))
     cdef long runs = (count + run - 1) // run
-    describe(&s, pictures, weights, bias, features)
+    describe(&s, pictures, weights, bias, features, kept)
     cdef long size = picture_space(&s, NULL, NULL)
     bytes_of = torch.empty(threads * size + 63, dtype=torch.uint8)
     cdef char* memory = aligned(bytes_of)
@@ -55,12 +74,12 @@ def forward(pictures, weights, bias, features):
             tiled_pictures(&s, k * run, min(count, (k + 1) * run), memory + threadid() * size)
 
 
-def backward(pictures, weights, back, bias, features, dfeatures):
+def backward(pictures, weights, back, bias, features, kept, dfeatures):
     """The sums (parts, numbers) float32 of the gradients; back: packed weights for the second and third one's inputs."""
     cdef TiledPictures s
     cdef int threads = torch.get_num_threads()
     cdef long k, count = pictures.shape[0], parts = max(1, min(PARTS, count))
-    describe(&s, pictures, weights, bias, features)
+    describe(&s, pictures, weights, bias, features, kept)
     s.back[1], s.back[2], s.dfeatures = bf16s(back[0]), bf16s(back[1]), bf16s(dfeatures)
     cdef long size = picture_space(&s, NULL, NULL), numbers = tiled_pictures_gradient(s.planes)
     bytes_of, sums = torch.empty(threads * size + 63, dtype=torch.uint8), torch.empty(parts, numbers)

@@ -1,5 +1,5 @@
-/* The gradient of the convolutions of tiled.h. The outputs of the first two are computed again: that takes less time
- * than to keep them in memory. */
+/* The gradient of the convolutions of tiled.h. The outputs of the first two are those that the forward pass kept, or are computed
+ * again: with AMX that takes less time than to keep them in memory. */
 #ifndef INSERTCOIN_TILED_PICTURES_BACK_H
 #define INSERTCOIN_TILED_PICTURES_BACK_H
 
@@ -77,10 +77,11 @@ TILES_INLINE void gradient_of_third(const TiledPictures *s, const Geometry *g, c
 /* The gradient of the second convolution's output: each point has a part in 3 x 3 outputs of the third. */
 TILES_INLINE void gradient_of_second(Tiles *t, const TiledPictures *s, const Geometry *g, const PictureSpace *m, float *bias) {
     __m512 low = _mm512_setzero_ps(), high = low;
+    const long points = g->rows[1] * g->W[1];
     long x = 0;
-    for (long p = 0; p < g->rows[1] * g->W[1]; p += BLOCK) {
-        convolve_32(t, m->d[2] + (p - 2 * g->W[2] - 2) * CHANNELS, CHANNELS, g->W[2], 3, 3, s->back[2], m->sums);
-        for (long k = 0; k < BLOCK && p + k < g->rows[1] * g->W[1]; k++) {
+    for (long p = 0; p < points; p += BLOCK) {
+        convolve_32(t, points - p, m->d[2] + (p - 2 * g->W[2] - 2) * CHANNELS, CHANNELS, g->W[2], 3, 3, s->back[2], m->sums);
+        for (long k = 0; k < BLOCK && p + k < points; k++) {
             const bf16 *output = m->in[2] + (p + k) * CHANNELS;
             bf16 *to = m->d[1] + (p + k) * CHANNELS;
             if (x < g->columns[1]) {
@@ -102,7 +103,7 @@ TILES_INLINE void gradient_of_first(Tiles *t, const TiledPictures *s, const Geom
         const bf16 *weights = s->back[1] + half * 2 * 2 * 2 * NUMBERS;
         long y = half, x = 0;
         for (long p = 0; p < points; p += BLOCK) {
-            convolve_32(t, m->d[1] + (p - g->W[1] - 1) * CHANNELS, CHANNELS, g->W[1], 2, 2, weights, m->sums);
+            convolve_32(t, points - p, m->d[1] + (p - g->W[1] - 1) * CHANNELS, CHANNELS, g->W[1], 2, 2, weights, m->sums);
             for (long k = 0; k < BLOCK && p + k < points; k++) {
                 const bf16 *output = m->in[1] + place_of(g, y, x);
                 bf16 *to = m->d[0] + (y * g->W[0] + x) * FIRST;
@@ -127,7 +128,9 @@ TILES static void tiled_pictures_backward(const TiledPictures *s, long first, lo
     memset(sums, 0, tiled_pictures_gradient(s->planes) * sizeof(float));
     tiles_begin(&t, BLOCK);
     for (long b = first; b < last; b++) {
-        early_layers(&t, s, &g, &m, b);
+        use_kept(s, &g, &m, b);
+        read_picture(s, b, m.in[0]);
+        if (!s->kept) early_layers(&t, s, &g, &m);
         gradient_of_third(s, &g, &m, b, bias + FIRST + CHANNELS);
         gradient_of_second(&t, s, &g, &m, bias + FIRST);
         gradient_of_first(&t, s, &g, &m, bias);

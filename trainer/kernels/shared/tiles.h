@@ -59,6 +59,11 @@ TILES_INLINE void tiles_begin(Tiles *t, long rows) {
     _tile_loadconfig(&config);
 }
 
+/* Multiply only the first `rows` rows of the next products, where that saves time: not with AMX, which needs a new configuration. */
+TILES_INLINE void tiles_limit(Tiles *t, long rows) {
+    if (tiles_unit != AMX) t->rows = rows < BLOCK ? rows : BLOCK;
+}
+
 TILES_INLINE void tiles_end(void) {
     if (tiles_unit == AMX) _tile_release();
 }
@@ -162,8 +167,8 @@ TILES_INLINE void tiles_add_one(Tiles *t, const bf16 *a, long a_row, long a_next
 /* The four tiles of sums are those of 64 rows and 16 columns: add the product of `a` and b, of single packed tiles. */
 TILES_INLINE void tiles_add_tall(Tiles *t, const bf16 *a, long a_row, const bf16 *b, long depth) {
     if (tiles_unit != AMX) {
-        for (int tile = 0; tile < 4; tile++)
-            vectors_rows(SIDE, 1, a + tile * SIDE * a_row, a_row, DEEP, b, NUMBERS, depth, t->sums[tile][0], t->empty);
+        for (int part = 0; part < 8; part++) /* of 8 rows: the addresses of 16 do not fit the registers */
+            vectors_rows(8, 1, a + part * 8 * a_row, a_row, DEEP, b, NUMBERS, depth, t->sums[part / 2][part % 2 * 8], t->empty);
         t->empty = 0;
         return;
     }
