@@ -12,6 +12,7 @@ in that file already, of another machine for example, stay, but for those of gam
 settings. With --add and no FOLDER the page is written once more.
 """
 
+import itertools
 import json
 import zlib
 from collections import defaultdict
@@ -215,11 +216,12 @@ def make_page(name: str, description: str, argv: list[str] | None, of_run: Calla
             parser.error(f"FOLDER must be the folder of a bench, not {folder}: `python -m trainer bench GAME --out {folder}` "
                          "makes it")
     try:
-        trainings = [of_run(run) for run in finished(options.folders)]
+        found = {folder: [of_run(run) for run in finished([folder])] for folder in options.folders}
     except RunError as error:
         parser.error(str(error))
-    if not (trainings or options.add):
-        parser.error(f"no training in {', '.join(map(str, options.folders))} has ended with an evaluation")
+    if empty := [str(folder) for folder, runs in found.items() if not runs]:
+        parser.error(f"no training in {', '.join(empty)} has ended with an evaluation: FOLDER is a bench's, not a training's")
+    trainings = list(itertools.chain(*found.values()))
     if options.add:
         trainings = with_published(trainings, file)
     publish(text(trainings), options.out)

@@ -144,8 +144,10 @@ def test_no_folder_and_no_earlier_page_is_refused(capsys):
 
 @pytest.mark.parametrize(("folder", "message"), [("nowhere", "FOLDER must be the folder of a bench, not nowhere"),
                                                  (".", "no training in . has ended with an evaluation")])
-def test_a_folder_without_trainings_is_refused(folder, message, tmp_path, monkeypatch, capsys):
+@pytest.mark.parametrize("add", [[], ["--add", "--out", "page.md"]], ids=["new page", "earlier page"])
+def test_a_folder_without_trainings_is_refused(folder, message, add, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
+    Path("page.json").write_text("[]", encoding="utf-8")
     with pytest.raises(SystemExit):
-        seeds.main([folder])
+        seeds.main([folder, *add])
     assert message in capsys.readouterr().err
