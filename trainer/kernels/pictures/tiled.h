@@ -127,8 +127,8 @@ TILES_INLINE void read_picture(const TiledPictures *s, long b, bf16 *to) {
     }
 }
 
-/* The products of 32 points or of the last `points` for 32 outputs, to sums (BLOCK, BLOCK): `rows` rows of the kernel with `depth`
- * tiles each. */
+/* The products of 32 points for 32 outputs, to sums (BLOCK, BLOCK): `rows` rows of the kernel with `depth` tiles each. `points`:
+ * how many points are left; if fewer than 32, the other sums may be old. */
 TILES_INLINE void convolve_32(Tiles *t, long points, const bf16 *in, long channels, long W, long rows, long depth,
                               const bf16 *weights, float *sums) {
     tiles_limit(t, points);

@@ -37,7 +37,10 @@ cdef long MOST_KEPT = 1 << 28  # bytes
 
 
 def keep(pictures):
-    """Memory for what a forward pass keeps, (B, numbers) bfloat16; None where the backward pass had better compute it again."""
+    """Memory (B, numbers) bfloat16 in which a forward pass keeps the outputs of the first two convolutions.
+
+    None: the backward pass computes them again, because AMX is faster so, or because they need more than MOST_KEPT.
+    """
     cdef TiledPictures s
     s.planes, s.height, s.width = pictures.shape[1], pictures.shape[2], pictures.shape[3]
     cdef long numbers = kept_numbers(&s)

@@ -1,5 +1,5 @@
-/* The gradient of the convolutions of tiled.h. The outputs of the first two are those that the forward pass kept, or are computed
- * again: with AMX that takes less time than to keep them in memory. */
+/* The gradient of the convolutions of tiled.h. The outputs of the first two were kept by the forward pass, or are computed again:
+ * with AMX that takes less time than to keep them in memory. */
 #ifndef INSERTCOIN_TILED_PICTURES_BACK_H
 #define INSERTCOIN_TILED_PICTURES_BACK_H
 

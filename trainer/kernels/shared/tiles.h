@@ -59,7 +59,7 @@ TILES_INLINE void tiles_begin(Tiles *t, long rows) {
     _tile_loadconfig(&config);
 }
 
-/* Multiply only the first `rows` rows of the next products, where that saves time: not with AMX, which needs a new configuration. */
+/* Multiply only the first `rows` rows in the products that follow. AMX would need a new configuration: it multiplies all rows. */
 TILES_INLINE void tiles_limit(Tiles *t, long rows) {
     if (tiles_unit != AMX) t->rows = rows < BLOCK ? rows : BLOCK;
 }
