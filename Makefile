@@ -82,7 +82,7 @@ mutants: dev ## plant faults in the sources, and count those that the tests noti
 	@$(BIN)/python -m benchmarks.mutants $(ARGS)
 
 bench-compare: setup ## measure two revisions alternately: make bench-compare REV=main (against HEAD), or REV="v1 v2"; ARGS="--games pong"
-	@$(BIN)/python -m benchmarks.revisions $(REV) $(ARGS)
+	@$(BIN)/python -m benchmarks.speed.revisions $(REV) $(ARGS)
 
 asm: setup ## write the machine code of a game's step loop beside its C lines: make asm GAME=breakout
 	@$(BIN)/python tools/asm.py $(GAME)

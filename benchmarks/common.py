@@ -14,6 +14,7 @@ import envs_c
 from envs_c.machine import cores, cpu_name
 from trainer.runs.machine import versions
 
+RESULTS = Path(__file__).parent / "results"
 PACKAGES = ("insertcoin", "numpy", "cython", "gymnasium", "torch")
 
 
@@ -59,12 +60,18 @@ def score(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
 
 
+def module_of(program: str) -> str:
+    """The module that `python -m` ran, such as benchmarks.speed.scaling. program: its file, `sys.argv[0]`."""
+    path = Path(program).resolve().with_suffix("")
+    path = path.parent if path.name == "__main__" else path
+    folder = Path(__file__).resolve().parent
+    return ".".join((folder.name, *(path.relative_to(folder).parts if path.is_relative_to(folder) else [path.name])))
+
+
 def head(title: str) -> str:
     """Return the head of a Markdown page: title, command, machine and versions."""
     packages = ", ".join(f"{package} {version}" for package, version in versions(PACKAGES).items())
-    path = Path(sys.argv[0] if sys.argv else "")
-    module = path.parent.name if path.stem == "__main__" else path.stem
-    command = shlex.join(["python", "-m", f"benchmarks.{module}", *sys.argv[1:]])
+    command = shlex.join(["python", "-m", module_of(sys.argv[0]), *sys.argv[1:]])
     return (f"# {title}\n\n`{command}`, {date.today().isoformat()}\n\n"
             f"{cpu_name()}, {cores()} cores, {platform.system()} {platform.release()}; "
             f"Python {platform.python_version()}, {packages}. Times are medians unless stated otherwise. Ratios hold on other "

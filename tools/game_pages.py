@@ -60,7 +60,7 @@ def seeds_of(name: str) -> dict[tuple[float, int], list[dict]]:
 def page(game, score: dict | None, trainings: dict[tuple[float, int], list[dict]]) -> str:
     """The page of one game.
 
-    score: of the agent in the film, its entry in presets.json; None before `python -m benchmarks.gallery NAME` has run.
+    score: of the agent in the film, its entry in presets.json; None before `python -m benchmarks.scores.gallery NAME` has run.
     trainings: as by `seeds_of`; may be empty.
     """
     title, rules = rules_of(game)
@@ -153,7 +153,8 @@ def reached(game, score: dict | None, trainings: dict[tuple[float, int], list[di
                         "sampled actions, with the 95% interval of the mean over the seeds by Student's t:\n")
         lines.append("")
     if score is None:
-        return "\n".join([*lines, f"No film yet: `python -m benchmarks.gallery {game.name}` trains an agent and films it."])
+        return "\n".join([*lines, f"No film yet: `python -m benchmarks.scores.gallery {game.name}` trains an agent and "
+                                  "films it."])
     mean, low, high, random = (number(score[key]) for key in ("mean", "min", "max", "random"))
     played = kind(game, 0, score.get("protocol", {}).get("noop_max") or 0)
     shown = (f"The agent in the film is seed 1, {played} ({score['made']}): a mean score of {mean} in "

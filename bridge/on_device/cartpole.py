@@ -33,7 +33,7 @@ class CartPole:
     time_limit: steps after which an episode is truncated; None for the game's own limit (500), 0 for no limit.
     reward_clip: c to clip rewards to [-c, c], or (low, high), or None.
     sticky: probability of repeating the action of the previous step.
-    work: how many times a step does its arithmetic; the result stays the same (benchmarks.scaling).
+    work: how many times a step does its arithmetic; the result stays the same (benchmarks.speed.scaling).
     first: number of the first environment.
 
     Attributes:

@@ -7,7 +7,7 @@ instructions. A program ends before if its RAM looks to ale-py like the end of a
 import os
 import sys
 
-from benchmarks.console import Console
+from benchmarks.console.comparison import Console
 from envs_c.console import cartridges
 from tools.console_cpu.program import TRIES, random_program
 from tools.console_facts.programs import oracle_of

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 from ale_py import Action, ALEInterface
 
-from benchmarks.console import ale_of
+from benchmarks.console.comparison import ale_of
 from envs_c.console import cartridges, starts
 from tools.console_facts.programs import holder, oracle_of
 

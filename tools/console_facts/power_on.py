@@ -6,7 +6,7 @@ cartridges show what the console has.
 
 import numpy as np
 
-from benchmarks.console import Console
+from benchmarks.console.comparison import Console
 from envs_c.console import cartridges
 from tools.console_facts.programs import Assembler, frame, oracle_of
 

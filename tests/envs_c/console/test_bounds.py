@@ -7,7 +7,7 @@ from tools.console_facts.programs import Assembler
 
 pytest.importorskip("ale_py")
 
-from benchmarks.console import Console
+from benchmarks.console.comparison import Console
 
 CLOSE = 10  # instructions by which `executed` may be wrong
 

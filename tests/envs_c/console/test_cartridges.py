@@ -14,7 +14,7 @@ pytest.importorskip("ale_py")
 
 from ale_py import Action
 
-from benchmarks.console import Console
+from benchmarks.console.comparison import Console
 from tools.console_facts.ends import ranges
 from tools.console_facts.programs import Assembler, frame, oracle_of
 

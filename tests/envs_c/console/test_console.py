@@ -15,7 +15,7 @@ from envs_c.errors import InvalidArgument, InvalidState, UnknownGame
 
 pytest.importorskip("ale_py")
 
-from benchmarks.console import PARTS, Console, compare
+from benchmarks.console.comparison import PARTS, Console, compare
 
 # Ten games: kinds of cartridges and of controls; some read collisions, some end frames late, some have modes.
 TEN = ["amidar", "asterix", "double_dunk", "frostbite", "kaboom", "pong", "qbert", "seaquest", "solaris", "surround"]

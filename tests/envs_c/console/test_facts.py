@@ -9,7 +9,7 @@ pytest.importorskip("ale_py")
 
 from ale_py import Action
 
-from benchmarks.console import Console, Trial, actions, ale_of, play
+from benchmarks.console.comparison import Console, Trial, actions, ale_of, play
 from envs_c.console import cartridges, starts
 from tools.console_facts import power_on
 from tools.console_facts.ends import ranges

@@ -15,7 +15,7 @@ from envs_c.errors import CompileFailed, InvalidArgument
 
 pytest.importorskip("ale_py")
 
-from benchmarks.console import Console
+from benchmarks.console.comparison import Console
 
 FLOW = {0x00, 0x20, 0x40, 0x4C, 0x60, 0x6C, *range(0x10, 0x100, 0x20)}  # jumps, calls, returns and branches
 ZERO_PAGE = [*range(0x80, 0x100), *range(0x2D)]

@@ -10,7 +10,7 @@ pytest.importorskip("ale_py")
 
 from ale_py import Action
 
-from benchmarks.console import Console, Trial, ale_of, play, trials
+from benchmarks.console.comparison import Console, Trial, ale_of, play, trials
 from envs_c.console import cartridges
 
 LEFT, RIGHT = 4, 3

@@ -8,7 +8,7 @@ pytest.importorskip("ale_py")
 
 from ale_py import Action
 
-from benchmarks.console import Console
+from benchmarks.console.comparison import Console
 from envs_c.console import cartridges
 from tools.console_facts.programs import Assembler, frame, oracle_of
 

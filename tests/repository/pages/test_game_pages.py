@@ -35,14 +35,14 @@ def test_a_page_names_every_feature_action_and_option(name):
 def test_a_game_has_a_score_and_a_film_and_the_readme_shows_it(name):
     scores = json.loads((ROOT / "benchmarks" / "results" / "presets.json").read_text(encoding="utf-8"))
     film = ROOT / "docs" / "gallery" / f"{name}.gif"
-    assert name in scores and film.is_file(), f"run `python -m benchmarks.gallery {name}`"
+    assert name in scores and film.is_file(), f"run `python -m benchmarks.scores.gallery {name}`"
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     assert f'src="docs/gallery/{name}.gif"' in readme and f'href="docs/games/{name}.md"' in readme
 
 
 def test_a_game_without_a_score_has_a_page_that_names_the_command():
     game = envs_c.game("cartpole")
-    assert "No film yet: `python -m benchmarks.gallery cartpole`" in game_pages.page(game, None, {})
+    assert "No film yet: `python -m benchmarks.scores.gallery cartpole`" in game_pages.page(game, None, {})
     assert "| - |\n" in game_pages.index([game], {})
 
 

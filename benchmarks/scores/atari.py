@@ -1,0 +1,119 @@
+"""Cartridges from pictures: `python -m benchmarks.scores.atari FOLDER ... [--add] [--out FILE]` makes the page of a bench.
+
+The trainings are those of the console's preset, whose folders are named here:
+
+    python -m trainer bench atari:qbert atari:phoenix --view pixels --sticky 0.25 --total-steps 2500000 --seeds 5 --out FOLDER
+    python -m benchmarks.scores.atari FOLDER --out benchmarks/results/atari.md
+
+The page has a row for each cartridge: the mean over its seeds, PPO's published score, and, if the suite has the game, the score
+from features (results/seeds.json). Below it are the median over the games and, once the five games of Atari-5 are there, the
+median over all 57 that they predict. A file .json beside --out keeps the scores and a short curve of each training; --add is as
+in `benchmarks.scores.seeds`.
+"""
+
+import functools
+import json
+from collections import defaultdict
+from typing import Any
+
+import numpy as np
+
+from benchmarks.common import RESULTS, head, score
+from benchmarks.scores import seeds
+from trainer.log.text import markdown
+from trainer.results import published, statistics
+from trainer.results.groups import about
+from trainer.results.published import ATARI_5, CARTRIDGE, PPO, PPO_SOURCE, predicted_median
+from trainer.runs.metrics import read_metrics
+from trainer.runs.summary import Run
+
+PARTS = 10  # points of a training's curve
+FROM_FEATURES = RESULTS / "seeds.json"
+COLUMNS = ["cartridge", "seeds", "steps", "minutes", "mean", "95% interval", "human-normalized", "PPO, 10M steps",
+           "from features"]
+NOTES = f"""Cartridges on the console, from 84x84 pictures, with one preset for all games (`atari`). Sticky actions of 0.25 in
+training and evaluation, up to 30 no-ops at the start, episodes of half an hour at most. The means are of raw scores to game
+over, {{episodes}} episodes of each training, actions sampled. Intervals are of the mean over the seeds, by Student's t; one
+seed has none. Minutes are medians, of one core; other trainings and builds made some
+of them several times longer. A step is four frames. PPO: {PPO_SOURCE}, after 10M
+steps, without sticky actions. "from features": the suite's game with its own preset, sticky 0.25 ([ten seeds](seeds.md)).
+"human-normalized" is 0 for random play and 1 for the human of {published.SOURCE}.
+"""
+
+
+def facts(run: Run) -> dict[str, Any]:
+    """What the page and its file need of a training."""
+    entries = [entry for entry in read_metrics(run.folder) if entry.get("score_mean") is not None]
+    chosen = [entries[len(entries) * part // PARTS - 1] for part in range(1, PARTS + 1)] if len(entries) >= PARTS else entries
+    return seeds.facts(run) | {"curve": [[entry["step"], round(entry["score_mean"], 2)] for entry in chosen]}
+
+
+def normalized(game: str, members: list[dict[str, Any]]) -> np.ndarray:
+    """The human-normalized scores of a game's trainings; empty if the literature has no scores of it."""
+    row = published.published(CARTRIDGE + game, {})
+    return np.array([] if row is None else [row.normalized(one["scores"]["sampled"]) for one in members])
+
+
+def row(game: str, members: list[dict[str, Any]]) -> list[str]:
+    """The statistics over a game's trainings, by COLUMNS."""
+    scores = np.array([one["scores"]["sampled"] for one in members])
+    interval = about(scores)["mean_interval"]
+    human = normalized(game, members)
+    return [game, str(len(members)), f"{np.mean([one['steps'] for one in members]) / 1e6:.1f}M",
+            f"{np.median([one['minutes'] for one in members]):.0f}",
+            score(scores.mean()), " to ".join(map(score, interval or ())),
+            f"{human.mean():.2f}" if len(human) else "", score(PPO[game]) if game in PPO else "", from_features(game)]
+
+
+def from_features(game: str) -> str:
+    """The mean over the seeds of the suite's game, with sticky actions of 0.25; empty if the suite has no such game."""
+    scores = [one["scores"]["sampled"] for one in _trainings_from_features()
+              if (one["game"], seeds.protocol(one)) == (game, (0.25, 0))]
+    return score(np.mean(scores)) if scores else ""
+
+
+@functools.cache
+def _trainings_from_features() -> list[dict[str, Any]]:
+    return json.loads(FROM_FEATURES.read_text(encoding="utf-8"))
+
+
+def over_games(games: dict[str, list[dict[str, Any]]]) -> str:
+    """The median and other statistics of the games of the literature, and Atari-5's prediction if its games are there."""
+    scores = {game: found for game, members in games.items() if len(found := normalized(game, members))}
+    if len(scores) < 2:
+        return ""
+    values = list(scores.values())
+    text = (f"\nOver the {len(scores)} games of the literature above, human-normalized: median "
+            f"{statistics.median(values):.2f}, interquartile mean {statistics.iqm(values):.2f}, mean "
+            f"{statistics.mean(values):.2f}.\n")
+    if ATARI_5.keys() <= scores.keys():
+        predicted = predicted_median({game: float(scores[game].mean()) for game in ATARI_5})
+        text += (f"\nThe median over all 57 that Atari-5 predicts (Aitchison et al. 2023, arXiv:2210.02019) from "
+                 f"{', '.join(ATARI_5)}: {predicted:.2f}.\n")
+    return text
+
+
+def curves(games: dict[str, list[dict[str, Any]]]) -> str:
+    """The means of recent episodes by parts of the trainings, of all seeds."""
+    columns = ["cartridge", *(f"{part / PARTS:.0%}" for part in range(1, PARTS + 1))]
+    rows = [[game, *(score(np.mean([one["curve"][part][1] for one in members])) for part in range(PARTS))]
+            for game, members in games.items() if all(len(one["curve"]) == PARTS for one in members)]
+    return f"\n## Curves\n\nMeans of recent episodes, by the part of the steps that are done.\n\n{markdown(columns, rows)}"
+
+
+def page(trainings: list[dict[str, Any]]) -> str:
+    """The whole page."""
+    games = defaultdict(list)
+    for one in sorted(trainings, key=lambda one: one["game"]):
+        games[one["game"].removeprefix(CARTRIDGE)].append(one)
+    episodes = ", ".join(str(each) for each in sorted({one["episodes"] for one in trainings}))
+    table = markdown(COLUMNS, [row(game, members) for game, members in games.items()])
+    return f"{head('Cartridges from pictures')}\n{NOTES.format(episodes=episodes)}\n{table}{over_games(games)}{curves(games)}"
+
+
+def main(argv: list[str] | None = None):
+    seeds.make_page("scores.atari", __doc__, argv, facts, page)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,97 @@
+"""How policies of the original games fare on changed ones: `python -m benchmarks.scores.modified [GAME or RUN ...]`.
+
+For a game, the arcade's agent plays, which comes with the package. RUN is a run's folder or one of its checkpoints, of a game
+written after a cartridge. A changed game is the game with one of its options that change a rule, which are off by default.
+Actions are sampled, as in training.
+"""
+
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
+
+import numpy as np
+from rich.console import Console
+
+import envs_c
+from benchmarks.cartridges.agents import PLAIN, Agent, load_agent
+from benchmarks.cartridges.twins import TWINS
+from benchmarks.common import new_parser, publish
+from trainer.errors import TrainerError
+from trainer.log.text import markdown
+from trainer.log.ticker import Ticker
+from trainer.play import evaluate
+from trainer.results.published import MORE_FEATURES, more_features
+
+NO_CHANGES = {"scatter", "random_serve", "flicker"} | MORE_FEATURES  # options with which the game is the cartridge's, too
+COLUMNS = ["game", "option", "the change", "mean score", "of the original"]
+ABOUT = """# Changed games
+
+`python -m benchmarks.scores.modified{names} --episodes {episodes}`, {day}
+
+The games after cartridges have options that change one rule each, which nobody can do on a cartridge. By default they are the
+cartridges' games bit for bit. The table shows policies that were trained on the original games, without any further training:
+the agents of the arcade, which come with the package, if no runs are named.
+A score may fall since the changed game is harder for everybody, or since the policy relies on something that the option takes
+away. Scores are means over {episodes} episodes with their standard errors; the last column is a ratio of means, if both are
+positive.
+
+"""
+
+
+def changes_of(game: str) -> dict[str, tuple[int, str]]:
+    """The options that change a rule, by name: the value that does, and their help without it."""
+    found = {}
+    for name, option in envs_c.game(game).options.items():
+        value = int(1 - option.default)
+        if (option.low, option.high) == (0, 1) and option.help.startswith(f"{value}: ") and name not in NO_CHANGES:
+            found[name] = value, option.help.removeprefix(f"{value}: ")
+    return found
+
+
+def rows_of(agent: Agent, episodes: int, seed: int) -> Iterator[list[str]]:
+    """The rows of one agent: the original game, then each change of it."""
+    policy, config, original = agent.policy, agent.config, None
+    for option, (value, change) in {"": (0, ""), **changes_of(config.game)}.items():
+        settings = replace(config.env, options=more_features(config.env.options) | ({option: float(value)} if option else {}))
+        with Ticker(f"{config.game} {option}", Console(stderr=True), line_seconds=60) as tick:
+            scores = evaluate.play(policy, config.game, settings, episodes=episodes, seed=seed, tick=tick).returns
+        original = scores.mean() if original is None else original
+        error = scores.std(ddof=1) / np.sqrt(episodes)
+        share = f"{scores.mean() / original:.0%}" if option and min(original, scores.mean()) > 0 else "-"
+        yield [config.game, option or "-", change or "the original", f"{number(scores.mean())} ± {number(error)}", share]
+
+
+def number(value: float) -> str:
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+
+
+def main(argv: list[str] | None = None) -> list[list[str]]:
+    """Print the page; returns the table's rows."""
+    parser = new_parser("scores.modified", __doc__)
+    parser.add_argument("runs", nargs="*", metavar="GAME or RUN", help=f"what plays (default: all of {', '.join(TWINS)})")
+    parser.add_argument("--plain", action="store_true", help=PLAIN)
+    parser.add_argument("--episodes", type=int, default=100, help="episodes of each row (default: 100)")
+    parser.add_argument("--seed", type=int, default=1, help="of the episodes and the actions (default: 1)")
+    parser.add_argument("--out", type=Path, help="file to write the page to")
+    options = parser.parse_args(argv)
+    for name, least in (("episodes", 2), ("seed", 0)):
+        if getattr(options, name) < least:
+            parser.error(f"--{name} must be an integer of at least {least}, not {getattr(options, name)}")
+    rows = []
+    try:
+        for agent in [load_agent(name, plain=options.plain) for name in options.runs or TWINS]:
+            for row in rows_of(agent, options.episodes, options.seed):
+                rows.append(row)
+                print(" | ".join(row), file=sys.stderr, flush=True)
+    except TrainerError as error:
+        sys.exit(f"error: {error}")
+    names = "".join(f" {name}" for name in options.runs)
+    about = ABOUT.format(names=names, episodes=options.episodes, day=date.today().isoformat())
+    publish(about + markdown(COLUMNS, rows), options.out)
+    return rows
+
+
+if __name__ == "__main__":
+    main()

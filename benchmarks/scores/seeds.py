@@ -1,0 +1,238 @@
+"""Many seeds of each game: `python -m benchmarks.scores.seeds FOLDER ... [--out FILE]` makes the page of a bench.
+
+The trainings are those of `python -m trainer bench`, whose folders are named here:
+
+    python -m trainer bench breakout pong --out FOLDER      # 10 seeds; without sticky actions up to 30 no-ops, and with them
+    python -m benchmarks.scores.seeds FOLDER --out benchmarks/results/seeds.md
+
+The page has means over the seeds with their intervals, interquartile means, minutes and steps, and the published scores of
+games that equal their cartridge; and a table over these games. A file .json beside --out keeps what the page needs of each
+training. Trainings that have not ended are left out; a column says how many seeds a row has. With --add the trainings that are
+in that file already, of another machine for example, stay, but for those of games whose trainings in the folders have other
+settings. With --add and no FOLDER the page is written once more.
+"""
+
+import itertools
+import json
+import zlib
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import envs_c
+from benchmarks.common import head, new_parser, publish, score
+from trainer.config import Config
+from trainer.config.games import GameName
+from trainer.config.preset import preset
+from trainer.config.sections import OF_THE_MACHINE
+from trainer.errors import RunError
+from trainer.log.text import markdown
+from trainer.results import published, statistics
+from trainer.results.groups import about
+from trainer.runs.folder import CONFIG
+from trainer.runs.summary import Run, read_run
+
+COLUMNS = ["game", "reads", "sticky", "no-ops", "seeds", "steps", "minutes", "mean", "95% interval", "interquartile mean",
+           "greedy, mean", "human-normalized", "PPO", "DQN", "Rainbow"]
+OVER_GAMES = ["sticky", "no-ops", "games", "runs", "interquartile mean", "median", "mean"]
+ABOVE = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)  # human-normalized scores of the performance profile
+NOTES = f"""Raw scores to game over, actions sampled (and greedy in one column), {{episodes}} episodes of each training.
+"sticky" is the probability of a sticky action, in training and evaluation: 0.25 is the protocol to compare with. "no-ops" is
+the most frames of NOOP at the start of an episode, in training and evaluation too; without sticky actions and with 0 no-ops
+greedy episodes of many games are few different ones, in Breakout, whose ball waits to be served, also with no-ops. CartPole,
+2048, Go, Snake and T-maze have no NOOP. "reads" says what an
+agent observes, and whether its preset adds a bonus to the rewards of the training. Minutes are medians, with one thread and
+beside another training; they may be of several machines. Intervals are of the mean over the seeds, by Student's t. A bench has
+10 seeds: rows with fewer are unfinished, and the same commands go on with them. "of" in the column of steps: the preset has
+more steps than these trainings.
+
+Our agents read features; the published ones read pictures: PPO after 10M steps ({published.PPO_SOURCE}), DQN and Rainbow after
+50M ({published.SOURCE}; {published.RAINBOW_SOURCE}), all without sticky actions. "human-normalized" is 0 for random play and 1
+for the human of the second of these tables, who played for half an hour at most.
+"""
+OVER_NOTES = """
+## Over games
+
+Human-normalized scores of all games above that equal their cartridge, sampled actions, with 95% intervals from a bootstrap over
+the seeds of each game (Agarwal et al. 2021, arXiv:2108.13264). The interquartile mean leaves out a quarter of all runs at
+either end; median and mean are over the games' means. The second table is the performance profile: the part of the runs above a
+score.
+"""
+
+
+def finished(folders: Iterable[Path]) -> Iterator[Run]:
+    """The trainings in these folders that have ended with an evaluation."""
+    for folder in folders:
+        for path in sorted(folder.iterdir()):
+            if (path / CONFIG).is_file():
+                run = read_run(path)
+                if run.evaluations and not run.running and run.step >= run.total_steps:
+                    yield run
+
+
+def settings(config: dict[str, Any]) -> str:
+    """A checksum of what a preset sets: all that is not a default, but for sticky actions, no-ops and the machine's threads."""
+    defaults, aside = Config(config["game"]).to_dict(), {*OF_THE_MACHINE, "sticky", "noop_max"}
+    own = {name: {key: value for key, value in config[name].items() if key not in aside and value != section.get(key)}
+           for name, section in defaults.items() if isinstance(section, dict) and name != "run"}
+    return f"{zlib.crc32(json.dumps(own, sort_keys=True).encode()):08x}"
+
+
+def facts(run: Run) -> dict[str, Any]:
+    """What the page and its file need of a training."""
+    scores = {one["protocol"]["actions"]: one["mean"] for one in run.evaluations}
+    return {"game": run.game.short, "sticky": run.config["env"]["sticky"],
+            "noop_max": run.evaluations[0]["protocol"]["noop_max"] or 0, "seed": run.seed, "steps": run.step,
+            "settings": settings(run.config), "minutes": round(run.seconds / 60, 2),
+            "options": run.config["env"].get("options") or {}, "scores": scores, "episodes": run.evaluations[0]["episodes"],
+            "different": {one["protocol"]["actions"]: one["different_episodes"] for one in run.evaluations
+                          if "different_episodes" in one}}
+
+
+def protocol(one: dict[str, Any]) -> tuple[float, int]:
+    """The probability of a sticky action and the most no-ops of a training; earlier files have no number of no-ops, for 0."""
+    return one["sticky"], one.get("noop_max", 0)
+
+
+def with_published(trainings: list[dict[str, Any]], file: Path) -> list[dict[str, Any]]:
+    """These trainings and those of a file that they do not replace. Says how many of it have other settings."""
+    now = {one["game"]: one["settings"] for one in trainings}
+    done = {(one["game"], protocol(one), one["seed"]) for one in trainings}
+    others = [one for one in json.loads(file.read_text(encoding="utf-8"))
+              if (one["game"], protocol(one), one["seed"]) not in done]
+    kept = [one for one in others if now.get(one["game"], one["settings"]) == one["settings"]]
+    if len(kept) < len(others):
+        print(f"{len(others) - len(kept)} trainings of {file} are left out: their games have other settings now")
+    return sorted(trainings + kept, key=lambda one: (one["game"], protocol(one), one["seed"]))
+
+
+def table(trainings: Iterable[dict[str, Any]]) -> list[list[str]]:
+    """A row for each game and protocol."""
+    groups = defaultdict(list)
+    for one in trainings:
+        groups[one["game"], protocol(one)].append(one)
+    return [row(game, used, members) for (game, used), members in sorted(groups.items())]
+
+
+def row(game: str, used: tuple[float, int], members: list[dict[str, Any]]) -> list[str]:
+    """The statistics over the seeds of one game. used: as by `protocol`."""
+    facts_of = about(np.array([one["scores"]["sampled"] for one in members]))
+    greedy = [one["scores"]["greedy"] for one in members if "greedy" in one["scores"]]
+    between = " to ".join(map(score, facts_of["mean_interval"] or ()))
+    cartridge = published.published(game, members[0]["options"])
+    others = ["", "", "", ""] if cartridge is None else [
+        f"{cartridge.normalized(facts_of['mean']):.2f}",
+        *("" if one is None else score(one) for one in (cartridge.ppo, cartridge.dqn, cartridge.rainbow))]
+    return [game, reads(game), *(f"{part:g}" for part in used), str(len(members)), steps_of(game, members),
+            f"{np.median([one['minutes'] for one in members]):.1f}", score(facts_of["mean"]), between, score(facts_of["iqm"]),
+            score(np.mean(greedy)) if greedy else "", *others]
+
+
+def reads(game: str) -> str:
+    """What the game's preset lets an agent observe, and "bonus" if it adds one to the rewards."""
+    if game not in envs_c.games():
+        return ""
+    config = preset(GameName(game))
+    options = envs_c.make(game, 1, **config.env.options).core.options
+    extra = ["forecast"] if options.get("forecast") else []
+    return ", ".join([config.env.view, *extra, *(["bonus"] if config.ppo.reward_transform else [])])
+
+
+def over_games(trainings: Iterable[dict[str, Any]]) -> tuple[list[list[str]], list[list[str]]]:
+    """Rows of OVER_GAMES, and of the performance profile, for each protocol with two games or more."""
+    found = defaultdict(lambda: defaultdict(list))
+    for one in trainings:
+        cartridge = published.published(one["game"], one["options"])
+        if cartridge is not None:
+            found[protocol(one)][one["game"]].append(cartridge.normalized(one["scores"]["sampled"]))
+    totals, profiles = [], []
+    for used, games in sorted(found.items()):
+        scores = [np.array(runs) for runs in games.values()]
+        if len(scores) < 2:
+            continue
+        parts = [f"{statistic(scores):.2f}{_between(statistics.interval(statistic, scores))}"
+                 for statistic in (statistics.iqm, statistics.median, statistics.mean)]
+        named = [f"{part:g}" for part in used]
+        totals.append([*named, str(len(scores)), str(sum(map(len, scores))), *parts])
+        profiles.append([*named, *(f"{part:.0%}" for part in statistics.profile(scores, np.array(ABOVE)))])
+    return totals, profiles
+
+
+def _between(interval: list[float] | None) -> str:
+    return "" if interval is None else f" ({interval[0]:.2f} to {interval[1]:.2f})"
+
+
+def page(trainings: list[dict[str, Any]]) -> str:
+    """The whole page."""
+    episodes = ", ".join(str(each) for each in sorted({one["episodes"] for one in trainings}))
+    text = f"{head('Seeds')}\n{NOTES.format(episodes=episodes)}{different(trainings)}\n{markdown(COLUMNS, table(trainings))}"
+    totals, profiles = over_games(trainings)
+    if totals:
+        above = ["sticky", "no-ops", *(f"above {score:g}" for score in ABOVE)]
+        text += f"{OVER_NOTES}\n{markdown(OVER_GAMES, totals)}\n{markdown(above, profiles)}"
+    return text
+
+
+def different(trainings: list[dict[str, Any]]) -> str:
+    """A line for each protocol and kind of actions: how many episodes of a training differ, and in which games it
+    is known: earlier files do not have this."""
+    found = defaultdict(list)
+    for one in trainings:
+        for actions, count in one.get("different", {}).items():
+            found[protocol(one), actions].append((count, one["game"]))
+    lines = []
+    for ((sticky, most), actions), counted in sorted(found.items()):
+        games = ", ".join(sorted({game for _, game in counted}))
+        lines.append(f"- sticky {sticky:g}, no-ops {most}, {actions} actions: {min(counted)[0]} to {max(counted)[0]} ({games})")
+    title = "Different episodes of a training, the fewest and the most, in the games whose trainings recorded them:"
+    return "\n".join(["", title, "", *lines, ""]) if lines else ""
+
+
+def steps_of(game: str, members: list[dict[str, Any]]) -> str:
+    """The steps of a training, such as "40.0M of 160.0M" if the game's preset has clearly more."""
+    steps = np.mean([one["steps"] for one in members]) / 1e6
+    whole = preset(GameName(game)).ppo.total_steps / 1e6 if game in envs_c.games() else 0.0
+    return f"{steps:.1f}M" + (f" of {whole:.1f}M" if steps < 0.9 * whole else "")
+
+
+def make_page(name: str, description: str, argv: list[str] | None, of_run: Callable[[Run], dict[str, Any]],
+              text: Callable[[list[dict[str, Any]]], str]):
+    """The command of a page of trainings. of_run: what the page keeps of each; text: the page of all that are kept."""
+    parser = new_parser(name, description)
+    parser.add_argument("folders", nargs="*", type=Path, metavar="FOLDER", help="folders of benches")
+    parser.add_argument("--out", type=Path, help="Markdown file for the page")
+    parser.add_argument("--add", action="store_true", help="keep the trainings that the .json beside --out has")
+    options = parser.parse_args(argv)
+    file = options.out and options.out.with_suffix(".json")
+    if options.add and not (file and file.is_file()):
+        parser.error(f"--add needs the .json of an earlier page beside --out, which is {file or 'not given'}: leave it out")
+    if not (options.folders or options.add):
+        parser.error("FOLDER is missing: name the folders of benches, or give --add to write the page of the .json again")
+    for folder in options.folders:
+        if not folder.is_dir():
+            parser.error(f"FOLDER must be the folder of a bench, not {folder}: `python -m trainer bench GAME --out {folder}` "
+                         "makes it")
+    try:
+        found = {folder: [of_run(run) for run in finished([folder])] for folder in options.folders}
+    except RunError as error:
+        parser.error(str(error))
+    if empty := [str(folder) for folder, runs in found.items() if not runs]:
+        parser.error(f"no training in {', '.join(empty)} has ended with an evaluation: FOLDER is a bench's, not a training's")
+    trainings = list(itertools.chain(*found.values()))
+    if options.add:
+        trainings = with_published(trainings, file)
+    publish(text(trainings), options.out)
+    if file:
+        lines = ",\n".join(json.dumps(one) for one in trainings)
+        file.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
+
+
+def main(argv: list[str] | None = None):
+    make_page("scores.seeds", __doc__, argv, facts, page)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,58 @@
+"""Policies of Go against GNU Go (benchmarks/scores/gnu_go.py)."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from go_board import GnuGo
+
+from benchmarks.scores import gnu_go
+
+BOARD = {"size": 5, "komi": 7.5}
+
+
+class Passes:
+    """A policy that always passes."""
+
+    def begin(self):
+        self.moves = 0
+
+    def move(self, observation, mask):
+        self.moves += 1
+        return mask.shape[-1] - 1
+
+
+@pytest.mark.skipif(GnuGo.PATH is None, reason="needs GNU Go: apt-get install gnugo")
+@pytest.mark.parametrize("colour", gnu_go.COLOURS)
+def test_a_policy_that_passes_loses_to_gnu_go(colour):
+    opponent, player = GnuGo("--seed", "1", "--capture-all-dead"), Passes()
+    game = gnu_go.play(player, opponent, BOARD | {"komi": 0.0}, colour, seed=1)
+    opponent.close()
+    assert game.result == -1 and game.colour == colour
+    assert abs(game.moves - 2 * player.moves) <= 1
+
+
+@pytest.mark.skipif(GnuGo.PATH is None, reason="needs GNU Go: apt-get install gnugo")
+def test_the_arcade_s_agent_plays_a_legal_game(capsys):
+    played = gnu_go.main(["go", "go", "--games", "2"])  # runs with one name are two policies
+    for games in played:
+        assert [game.colour for game in games] == ["black", "white"] and all(game.moves > 10 for game in games)
+    assert len(played) == capsys.readouterr().out.count("| both ") == 2
+
+
+def test_the_interval_is_wilson_s():
+    assert np.round(gnu_go.interval(0, 10), 4).tolist() == [0.0, 0.2775]
+    assert gnu_go.interval(0, 60)[0] >= 0.0 and gnu_go.interval(60, 60)[1] <= 1.0  # no rounding beyond a share
+    assert np.round(gnu_go.interval(5, 10), 4).tolist() == [0.2366, 0.7634]
+
+
+@pytest.mark.parametrize(("words", "message"), [
+    (["--games", "0"], "--games must be at least 1, not 0"),
+    (["nowhere"], "there is no run"),
+])
+def test_bad_options_are_one_line(words, message, capsys, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(gnu_go, "GnuGo", SimpleNamespace(PATH="gnugo"))
+    with pytest.raises(SystemExit):
+        gnu_go.main(words)
+    assert message in capsys.readouterr().err

@@ -1,0 +1,152 @@
+"""The page of a bench (benchmarks/scores/seeds.py)."""
+
+import itertools
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from verb_support import rewrite
+
+from benchmarks.common import RESULTS
+from benchmarks.scores import seeds
+
+
+def test_the_page_has_statistics_over_the_finished_seeds_of_each_game(there, capsys):
+    """Two finished runs of CartPole, and one that was stopped."""
+    shutil.copytree(there / "runs" / "one", there / "runs" / "stopped")
+    rewrite(there / "runs" / "stopped", lambda config: config["ppo"].update(total_steps=10**6))
+    (there / "results").mkdir()
+    seeds.main([str(there / "runs"), "--out", str(there / "results" / "seeds.md")])
+    kept = json.loads((there / "results" / "seeds.json").read_text())
+    assert len(kept) == 2
+    scores = [one["scores"]["sampled"] for one in kept]
+    cells = capsys.readouterr().out.strip().splitlines()[-1].split("|")[1:-1]
+    facts = dict(zip(seeds.COLUMNS, map(str.strip, cells), strict=True))
+    assert (facts["game"], facts["sticky"], facts["seeds"], facts["PPO"]) == ("cartpole", "0", "2", "")
+    assert float(facts["mean"]) == pytest.approx(sum(scores) / 2, rel=1e-3)
+    low, high = map(float, facts["95% interval"].split(" to "))
+    assert low <= min(scores) and max(scores) <= high  # two seeds say little: Student's t of one degree is 12.7
+
+
+def test_trainings_of_an_earlier_page_stay_unless_they_are_replaced_or_have_other_settings(there, capsys):
+    page = there / "page.md"
+    seeds.main([str(there / "runs"), "--out", str(page)])
+    first = json.loads(page.with_suffix(".json").read_text())
+    replaced, stays = first[0] | {"steps": 1}, first[0] | {"seed": 77}
+    other_game, old = first[0] | {"game": "pong", "settings": "1"}, first[0] | {"seed": 78, "settings": "1"}
+    page.with_suffix(".json").write_text(json.dumps([replaced, stays, other_game, old]))
+    capsys.readouterr()
+    seeds.main([str(there / "runs"), "--out", str(page), "--add"])
+    kept = json.loads(page.with_suffix(".json").read_text())
+    assert sorted(map(str, kept)) == sorted(map(str, [*first, stays, other_game]))
+    assert "1 trainings of" in capsys.readouterr().out
+
+
+def test_a_bench_with_no_ops_stands_beside_an_earlier_one_without_them(there, capsys):
+    """The trainings of `there` stand for new ones; those of the file are of before, when the number was not noted."""
+    page = there / "page.md"
+    seeds.main([str(there / "runs"), "--out", str(page)])
+    old = json.loads(page.with_suffix(".json").read_text())
+    page.with_suffix(".json").write_text(json.dumps([{key: one[key] for key in one if key != "noop_max"} for one in old]))
+    for folder in ("one", "two"):
+        file = there / "runs" / folder / "evaluation.json"
+        saved = json.loads(file.read_text())
+        for one in (saved, *saved["others"]):
+            one["protocol"]["noop_max"] = 30
+            one["different_episodes"] = 2
+        file.write_text(json.dumps(saved))
+    capsys.readouterr()
+    seeds.main([str(there / "runs"), "--out", str(page), "--add"])
+    trainings = json.loads(page.with_suffix(".json").read_text())
+    assert [seeds.protocol(one) for one in trainings] == [(0.0, 0)] * 2 + [(0.0, 30)] * 2
+    rows = [line.split("|")[1:6] for line in page.read_text().splitlines() if line.startswith("| cartpole")]
+    assert [[cell.strip() for cell in row[2:]] for row in rows] == [["0", most, "2"] for most in ("0", "30")]
+    assert "- sticky 0, no-ops 30, sampled actions: 2 to 2 (cartpole)\n" in page.read_text()
+
+
+def test_the_published_page_is_made_of_the_file_beside_it():
+    page = RESULTS / "seeds.md"
+    trainings = json.loads(page.with_suffix(".json").read_text())
+    assert seeds.markdown(seeds.COLUMNS, seeds.table(trainings)).strip() in page.read_text()
+    for row in itertools.chain(*seeds.over_games(trainings)):
+        assert " | ".join(row) in " ".join(page.read_text().split())
+
+
+def test_the_readme_quotes_the_page():
+    trainings = [one for one in json.loads((RESULTS / "seeds.json").read_text()) if one["game"] == "breakout"]
+    sticky, plain = (np.mean([one["scores"]["sampled"] for one in trainings if one["sticky"] == part]) for part in (0.25, 0))
+    assert f"[{sticky:.0f} points with sticky actions, {plain:.0f} without](benchmarks/results/seeds.md)" in (
+        RESULTS.parent.parent / "README.md").read_text()
+
+
+def test_a_page_is_written_again_from_its_file(there, capsys):
+    page = there / "page.md"
+    seeds.main([str(there / "runs"), "--out", str(page)])
+    first = page.read_text()
+    page.unlink()
+    seeds.main(["--out", str(page), "--add"])
+    assert page.read_text().split("Raw scores")[1] == first.split("Raw scores")[1]
+
+
+def test_scores_over_games_are_those_of_the_definitions():
+    """Breakout 0 and 1, Pong 1 and 3: one of 4 is left out at either end; the games' means are 0.5 and 2."""
+    runs = [("breakout", 1.7), ("breakout", 30.5), ("pong", 14.6), ("pong", 85.2), ("snake", 7.0)]
+    trainings = [{"game": game, "sticky": 0.25, "options": {}, "scores": {"sampled": score}} for game, score in runs]
+    (total,), (profile,) = seeds.over_games(trainings)
+    assert total[:4] == ["0.25", "0", "2", "4"] and [part.split()[0] for part in total[4:]] == ["1.00", "1.25", "1.25"]
+    assert profile == ["0.25", "0", "75%", "75%", "25%", "25%", "0%", "0%"]
+    assert seeds.over_games(trainings[:2]) == ([], [])
+
+
+@pytest.mark.parametrize(("game", "text"), [("pong", "features"), ("freeway", "features, forecast"), ("gym:X-v0", ""),
+                                            ("seaquest", "features, forecast, bonus")])
+def test_a_row_says_what_the_agent_reads(game, text):
+    assert seeds.reads(game) == text
+
+
+def test_settings_are_what_a_preset_changes(there):
+    one, *others = seeds.finished([there / "runs"])
+    same = one.config | {"env": one.config["env"] | {"sticky": 0.25, "num_threads": 7}}
+    assert {seeds.settings(each.config) for each in others} == {seeds.settings(one.config)} == {seeds.settings(same)}
+    assert seeds.settings(one.config | {"ppo": one.config["ppo"] | {"gamma": 0.5}}) != seeds.settings(one.config)
+
+
+def test_games_that_equal_their_cartridge_have_published_scores_beside_theirs():
+    members = [{"seed": seed, "steps": 10**7, "minutes": 1.0, "options": {}, "scores": {"sampled": mean}}
+               for seed, mean in enumerate((300.0, 500.0))]
+    facts = dict(zip(seeds.COLUMNS, seeds.row("breakout", (0.25, 0), members), strict=True))
+    assert facts["human-normalized"] == f"{(400 - 1.7) / (30.5 - 1.7):.2f}" and facts["greedy, mean"] == ""
+    assert (facts["PPO"], facts["DQN"], facts["Rainbow"]) == ("274.8", "385.5", "417.5")
+    other = seeds.row("breakout", (0.25, 0), [one | {"options": {"lives": 1}} for one in members])
+    assert other[-4:] == ["", "", "", ""]
+
+
+@pytest.mark.parametrize(("game", "steps", "text"), [
+    ("cartpole", [500_000, 501_000], "0.5M"), ("cartpole", [100_000, 300_000], "0.2M of 0.5M"), ("gym:X-v0", [10**6], "1.0M")])
+def test_trainings_shorter_than_the_preset_are_named(game, steps, text):
+    assert seeds.steps_of(game, [{"steps": one} for one in steps]) == text
+
+
+def test_nothing_is_added_to_a_page_that_is_not_there(tmp_path, capsys):
+    with pytest.raises(SystemExit):
+        seeds.main([str(tmp_path), "--out", str(tmp_path / "page.md"), "--add"])
+    assert "--add needs the .json of an earlier page" in capsys.readouterr().err
+
+
+def test_no_folder_and_no_earlier_page_is_refused(capsys):
+    with pytest.raises(SystemExit):
+        seeds.main([])
+    assert "FOLDER is missing" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("folder", "message"), [("nowhere", "FOLDER must be the folder of a bench, not nowhere"),
+                                                 (".", "no training in . has ended with an evaluation")])
+@pytest.mark.parametrize("add", [[], ["--add", "--out", "page.md"]], ids=["new page", "earlier page"])
+def test_a_folder_without_trainings_is_refused(folder, message, add, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("page.json").write_text("[]", encoding="utf-8")
+    with pytest.raises(SystemExit):
+        seeds.main([folder, *add])
+    assert message in capsys.readouterr().err
