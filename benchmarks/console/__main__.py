@@ -1,6 +1,6 @@
 """The console beside ale-py, frame by frame: `python -m benchmarks.console`, `python -m benchmarks.console qbert seaquest`.
 
-Both sides play the same actions. After every frame RAM, reward, lives and end are compared, and every PICTURES-th picture.
+Both sides play the same actions. After every frame RAM, reward, lives and end are compared, and every seventh picture.
 After an end both begin a new game and go on. Half of a game's frames are played in its first mode and difficulty, the other
 half in all others, in parts of equal length; each part begins on a fresh console. The parts take turns in how actions are
 drawn, the same for both sides:
