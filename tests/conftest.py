@@ -9,6 +9,7 @@ import hashlib
 import multiprocessing
 import os
 import shutil
+import signal
 import sys
 
 import pytest
@@ -24,6 +25,8 @@ from envs_c.bare import emit
 from trainer.waiting import share_cores
 
 share_cores()
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in background jobs, where tests of Ctrl-C would wait in vain
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 multiprocessing.get_start_method()  # settles it: torchrl would set spawn, with which a process of a test loads its modules
 
 TINY = ["--num-envs=32", "--horizon=64", "--minibatch=1024", "--total-steps=4096", "--encoder-size=8", "--lstm-size=8",
