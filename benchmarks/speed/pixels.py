@@ -1,6 +1,6 @@
 """Training from pictures: `python -m benchmarks.speed.pixels`.
 
-Breakout's 84x84 pictures with the settings of presets/pixels.toml in bfloat16, by encoder and number of frames. One thread, in
+Breakout's 84x84 pictures with the settings of presets/pixels.toml, by precision, frames and encoder. One thread, in
 microseconds of the CPU a step, so that a busy machine changes little. Beside it the matrix products of a step only, by torch.mm
 on their own: rollout, and learning with its gradients.
 """
@@ -16,6 +16,7 @@ from trainer.config.config import overlay
 from trainer.config.games import GameName
 from trainer.config.preset import preset
 from trainer.log.text import markdown
+from trainer.policy.precision import choose
 from trainer.training.build import make_session
 from trainer.training.train import iterate
 
@@ -38,22 +39,22 @@ def least(work: Callable[[], object], rounds: int = ROUNDS) -> float:
     return min(times)
 
 
-def products(frames: int) -> float:
+def products(frames: int, dtype: torch.dtype) -> float:
     """CPU seconds of the products of a step of training."""
     total = 0.0
     for number, (rows, inputs, outputs) in enumerate(layers(frames)):
-        x, error = (torch.randn(rows * PICTURES, size).bfloat16() for size in (inputs, outputs))
-        weight = torch.randn(inputs, outputs).bfloat16()
+        x, error = (torch.randn(rows * PICTURES, size).to(dtype) for size in (inputs, outputs))
+        weight = torch.randn(inputs, outputs).to(dtype)
         total += 2 * least(lambda: torch.mm(x, weight)) + least(lambda: torch.mm(x.t(), error))  # noqa: B023
         if number:  # the pictures need no gradient
             total += least(lambda: torch.mm(error, weight.t()))  # noqa: B023
     return total / PICTURES
 
 
-def training(encoder: str, frames: int, iterations: int) -> float:
+def training(encoder: str, frames: int, precision: str, iterations: int) -> float:
     """CPU seconds of a step of training."""
     session = make_session(overlay(preset(GameName("breakout"), view="pixels"), {
-        "env": {"num_threads": 1}, "policy": {"encoder": encoder, "frame_stack": frames, "precision": "bfloat16"},
+        "env": {"num_threads": 1}, "policy": {"encoder": encoder, "frame_stack": frames, "precision": precision},
         "run": {"device": "cpu"}}))
     return least(lambda: iterate(session), iterations) / session.config.batch_steps
 
@@ -61,17 +62,21 @@ def training(encoder: str, frames: int, iterations: int) -> float:
 def main():
     parser = new_parser("speed.pixels", __doc__)
     parser.add_argument("--iterations", type=int, default=10, help="measured iterations (default: 10)")
+    parser.add_argument("--precision", nargs="+", choices=("bfloat16", "float32"),
+                        help="of the products (default: that of a training on this machine)")
     parser.add_argument("--out", type=Path, help="file to write the table to")
     options = parser.parse_args()
     torch.set_num_threads(1)
     rows = []
-    for frames in (1, 2, 4):
-        limit = products(frames)
-        for encoder in ("pixels", "conv"):
-            seconds = training(encoder, frames, options.iterations)
-            rows.append([frames, encoder, f"{1e6 * seconds:.1f}", f"{1e6 * limit:.1f}", f"{limit / seconds:.0%}"])
+    for precision in options.precision or [str(choose("auto", "cpu")[0]).removeprefix("torch.")]:
+        for frames in (1, 2, 4):
+            limit = products(frames, getattr(torch, precision))
+            for encoder in ("pixels", "conv"):
+                seconds = training(encoder, frames, precision, options.iterations)
+                rows.append([precision, frames, encoder, f"{1e6 * seconds:.1f}", f"{1e6 * limit:.1f}",
+                             f"{limit / seconds:.0%}"])
     publish(head("Training from pictures") + "\n" + markdown(
-        ["frames", "encoder", "us a step", "products only, us", "ratio"], rows), options.out)
+        ["precision", "frames", "encoder", "us a step", "products only, us", "ratio"], rows), options.out)
 
 
 if __name__ == "__main__":

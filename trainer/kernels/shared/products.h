@@ -10,37 +10,22 @@
 #ifndef INSERTCOIN_PRODUCTS_H
 #define INSERTCOIN_PRODUCTS_H
 
-#include <string.h>
-
 #ifdef __AVX512BF16__
 #include <immintrin.h>
 #endif
 
-#include "rows.h"
+#include "lanes.h"
 
-#if defined(__AVX512F__)
-#define LANES 16 /* float32s in a register */
-#define TILE 6   /* times 4 registers of sums fits in 32 registers; a TILE of 3 fits in 16 */
-#elif defined(__AVX__)
-#define LANES 8
-#define TILE 3
-#elif defined(__aarch64__)
-#define LANES 4
-#define TILE 6
+#if LANES == 16 || defined(__aarch64__)
+#define TILE 6 /* times 4 registers of sums fits in 32 registers; a TILE of 3 fits in 16 */
 #else
-#define LANES 4
 #define TILE 3
 #endif
 
 #define WIDE (4 * LANES)
 
-/* 1 if these products are faster than torch's: if the CPU has fused multiply-add, and for bfloat16 if it multiplies bfloat16s
- * directly. torch is faster on CPUs with matrix units (AMX, Apple), which it uses. */
-#if defined(__FMA__) || (defined(__aarch64__) && !defined(__APPLE__))
-#define FAST_F32 1
-#else
-#define FAST_F32 0
-#endif
+/* 1 if these products of bfloat16s are faster than torch's: if the CPU multiplies bfloat16s directly. torch is faster on CPUs with
+ * matrix units (AMX, Apple), which it uses. */
 #if defined(__AVX512BF16__) && !defined(__AMX_BF16__)
 #define FAST_BF16 1
 #else
@@ -48,7 +33,6 @@
 #endif
 
 typedef uint32_t word __attribute__((may_alias, aligned(2)));
-typedef float reals __attribute__((vector_size(4 * LANES), aligned(4), may_alias));
 typedef uint32_t words __attribute__((vector_size(4 * LANES), aligned(4), may_alias));
 
 ROW float word_real(uint32_t bits) {

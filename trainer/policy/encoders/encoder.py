@@ -17,6 +17,7 @@ class Encoder(nn.Module, ABC):
     """
 
     reads_rows = False  # True if `step` and `forward` only need the numbers of one observation to be contiguous
+    precision = torch.float32  # of the products of `forward` on bytes; make_encoder sets it
 
     @staticmethod
     def why_unfit(shape: tuple[int, ...], scale: float) -> str:

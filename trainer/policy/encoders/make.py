@@ -40,7 +40,7 @@ def make_encoder(kind: str, shape: tuple[int, ...], frames: int, size: int,
     shape: of one observation.
     frames: K, number of observations read at once.
     size: width of the output.
-    precision: dtype in which code of the user's own is tried.
+    precision: dtype of the products, in which code of the user's own is tried.
     scale: factor by which observations are multiplied before the encoder reads them.
     transform: import path of a function that the observations pass before the encoder (see transformed.py).
     layout: of observations of several parts; such rows are read by `Parts`, or by an encoder given by import path.
@@ -67,4 +67,6 @@ def make_encoder(kind: str, shape: tuple[int, ...], frames: int, size: int,
     reason = encoder.why_unfit(shape, scale)
     if reason:
         raise SettingError("encoder", f"must fit the observations: {reason}; use --encoder {choose_encoder(shape)}")
-    return encoder((frames, *shape), size, scale)
+    made = encoder((frames, *shape), size, scale)
+    made.precision = precision
+    return made

@@ -1,4 +1,4 @@
-"""The encoder for pictures of bytes: `Conv`, with kernels that read the bytes on CPUs that multiply bfloat16."""
+"""The encoder for pictures of bytes: `Conv`, with kernels that read the bytes on a CPU."""
 
 import math
 
@@ -13,8 +13,9 @@ from trainer.tensors import under, with_prefix
 class Pixels(Conv):
     """The parameters and the results of `Conv`: (B, K, height, width) or (B, K, channels, height, width) to (B, size).
 
-    In bfloat16 on a CPU that multiplies it, it reads pictures as uint8, and convolutions and their gradients are one pass over
-    each picture. Other pictures are stored channels last, the fastest layout for torch's convolutions on a CPU.
+    On a CPU it reads pictures as uint8, and convolutions and their gradients are one pass over each picture: in float32, and in
+    bfloat16 where the CPU multiplies it. Other pictures are stored channels last, the fastest layout for torch's convolutions
+    on a CPU.
     """
 
     def __init__(self, shape: tuple[int, ...], size: int, scale: float = 1.0):
@@ -32,7 +33,7 @@ class Pixels(Conv):
         weights = super().cast(dtype)
         if not self.reads_bytes(dtype):
             return weights
-        packed = kernels.pack_pictures(*self._weights, self._biases, self.scale)
+        packed = kernels.pack_pictures(*self._weights, self._biases, self.scale, dtype)
         return weights | with_prefix("encoder_bytes_", packed) | {"encoder_last": self._layer_channels_last().t().to(dtype)}
 
     def convolve(self, x, weights):
@@ -41,7 +42,7 @@ class Pixels(Conv):
     def forward(self, x):
         if x.dtype != torch.uint8:
             return super().forward(x)
-        features = kernels.pictures(x.flatten(1, -3), self._weights, self._biases, self.scale).flatten(1)
+        features = kernels.pictures(x.flatten(1, -3), self._weights, self._biases, self.scale, self.precision).flatten(1)
         return functional.linear(features, self._layer_channels_last().to(features.dtype),
                                  self.layer.bias.to(features.dtype)).relu()
 
