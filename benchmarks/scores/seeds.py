@@ -45,9 +45,10 @@ the most frames of NOOP at the start of an episode, in training and evaluation t
 greedy episodes of many games are few different ones, in Breakout, whose ball waits to be served, also with no-ops. CartPole,
 2048, Go, Snake and T-maze have no NOOP. "reads" says what an
 agent observes, and whether its preset adds a bonus to the rewards of the training. Minutes are medians, with one thread and
-beside another training; they may be of several machines. Intervals are of the mean over the seeds, by Student's t. A bench has
-10 seeds: rows with fewer are unfinished, and the same commands go on with them. "of" in the column of steps: the preset has
-more steps than these trainings.
+beside another training; they may be of several machines, and hold the pauses of trainings that were stopped for a while: those
+of Space Invaders with no-ops are of a Zen 3, which has no bfloat16, beside tests. Intervals are of the mean over the
+seeds, by Student's t. A bench has 10 seeds: rows with fewer are unfinished, and the same commands go on with them.
+"of" in the column of steps: the preset has more steps than these trainings.
 
 Our agents read features; the published ones read pictures: PPO after 10M steps ({published.PPO_SOURCE}), DQN and Rainbow after
 50M ({published.SOURCE}; {published.RAINBOW_SOURCE}), all without sticky actions. "human-normalized" is 0 for random play and 1
