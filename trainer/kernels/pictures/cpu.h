@@ -9,9 +9,8 @@
 #define INSERTCOIN_PICTURES_H
 
 #include "lanes.h"
+#include "points.h"
 
-#define FIRST 16                     /* channels of the first convolution */
-#define CHANNELS 32                  /* of the second and the third */
 #define COLUMNS 16                   /* of a product */
 #define PARTS (COLUMNS / LANES)      /* registers of a row's sums */
 #define RUN_POINTS 48                /* points of a weight's gradient at a time: their numbers stay in the first cache */
@@ -35,17 +34,11 @@ typedef struct {
     const float *dfeatures;          /* the gradient; backward only */
 } Pictures;
 
-/* Sizes in points: of each convolution's input, W columns a row; of its output, rows and columns. Channels of both. */
-typedef struct {
-    long W[3], rows[3], columns[3], inputs[3], outputs[3];
-} Geometry;
+static Geometry geometry(const Pictures *s) { return geometry_of(s->height, s->width); }
 
-static Geometry geometry(const Pictures *s) {
-    const long high = s->height / 4, wide = s->width / 4; /* both odd */
-    Geometry g = {{wide, wide / 2, wide / 2}, {high - 1, high / 2 - 1, high / 2 - 3}, {wide - 1, wide / 2 - 1, wide / 2 - 3},
-                  {16 * s->planes, 4 * FIRST, CHANNELS}, {FIRST, CHANNELS, CHANNELS}};
-    return g;
-}
+/* Channels of the input and of the output of convolution k. */
+ROW long inputs(const Pictures *s, long k) { return k == 0 ? 16 * s->planes : k == 1 ? 4 * FIRST : CHANNELS; }
+ROW long outputs(long k) { return k == 0 ? FIRST : CHANNELS; }
 
 /* A thread's memory. Numbers that no output lies in stay zero or finite: they are multiplied by zeros, or not used. */
 typedef struct {
@@ -60,7 +53,7 @@ static long points_of(const Geometry *g, long k) { return (g->rows[k] + 3) * g->
 /* Numbers of a picture that the forward pass keeps for the backward pass: the inputs of the second and third convolution. */
 static long kept_numbers(const Pictures *s) {
     const Geometry g = geometry(s);
-    return points_of(&g, 1) * g.inputs[1] + points_of(&g, 2) * g.inputs[2];
+    return points_of(&g, 1) * inputs(s, 1) + points_of(&g, 2) * inputs(s, 2);
 }
 
 /* Bytes of a thread's memory; with `space`, sets its addresses from `at` on. */
@@ -72,12 +65,12 @@ static long picture_space(const Pictures *s, char *at, PictureSpace *space) {
         if (space) {
             space->in[k] = (float *)at + used;
             /* the gradient of an input reads up to 2 rows and 2 points before the first */
-            space->d[k] = (float *)at + used + points * g.inputs[k] + (2 * g.W[k] + 2) * g.outputs[k];
+            space->d[k] = (float *)at + used + points * inputs(s, k) + (2 * g.W[k] + 2) * outputs(k);
         }
-        used += points * g.inputs[k] + (points + 2 * g.W[k] + 2) * g.outputs[k];
+        used += points * inputs(s, k) + (points + 2 * g.W[k] + 2) * outputs(k);
     }
     if (space) space->sums = (float *)at + used;
-    for (int k = 0; k < 3; k++) used += points_of(&g, k) * (k == 1 ? 4 * FIRST : g.outputs[k]);
+    for (int k = 0; k < 3; k++) used += points_of(&g, k) * (k == 1 ? 4 * FIRST : outputs(k));
     return used * sizeof(float);
 }
 
@@ -169,32 +162,27 @@ ROW void mask_gradient(float *to, const float *gradient, const float *output, fl
     }
 }
 
-/* Where the second convolution reads the first one's output (y, x): numbers from the first point on. */
-ROW long place_of(const Geometry *g, long y, long x) {
-    return ((y / 2 * g->W[1] + x / 2) * 4 + (y % 2 * 2 + x % 2)) * FIRST;
-}
-
 /* Let the inputs of the second and third convolution of picture b lie where they are kept, if they are. `clear`: zero the points
  * that no output lies in. */
 static void use_kept(const Pictures *s, const Geometry *g, PictureSpace *m, long b, int clear) {
     if (!s->kept) return;
-    const long first = points_of(g, 1) * g->inputs[1], numbers = kept_numbers(s);
+    const long first = points_of(g, 1) * inputs(s, 1), numbers = kept_numbers(s);
     m->in[1] = s->kept + b * numbers;
     m->in[2] = m->in[1] + first;
     if (!clear) return;
-    const long used = g->rows[0] / 2 * g->W[1] * g->inputs[1], more = g->rows[1] * g->W[2] * g->inputs[2];
+    const long used = g->rows[0] / 2 * g->W[1] * inputs(s, 1), more = g->rows[1] * g->W[2] * inputs(s, 2);
     memset(m->in[1] + used, 0, (first - used) * sizeof(float));
     memset(m->in[2] + more, 0, (numbers - first - more) * sizeof(float));
 }
 
 /* The first two convolutions of the picture whose points are in m->in[0]. */
 static void early_layers(const Pictures *s, const Geometry *g, const PictureSpace *m) {
-    convolve(g->rows[0] * g->W[0], m->in[0], g->inputs[0], g->W[0], 2, 2, s->weights[0], FIRST, m->sums);
+    convolve(g->rows[0] * g->W[0], m->in[0], inputs(s, 0), g->W[0], 2, 2, s->weights[0], FIRST, m->sums);
     for (long y = 0; y < g->rows[0]; y++)
         for (long x = 0; x < g->columns[0]; x++)
             activate(m->in[1] + place_of(g, y, x), m->sums + (y * g->W[0] + x) * FIRST, s->bias, FIRST);
     const long points = g->rows[1] * g->W[1];
-    convolve(points, m->in[1], g->inputs[1], g->W[1], 2, 2, s->weights[1], CHANNELS, m->sums);
+    convolve(points, m->in[1], inputs(s, 1), g->W[1], 2, 2, s->weights[1], CHANNELS, m->sums);
     for (long p = 0; p < points; p++)
         activate(m->in[2] + p * CHANNELS, m->sums + p * CHANNELS, s->bias + FIRST, CHANNELS);
 }

@@ -13,10 +13,9 @@
 #ifndef INSERTCOIN_TILED_PICTURES_H
 #define INSERTCOIN_TILED_PICTURES_H
 
+#include "points.h"
 #include "tiles.h"
 
-#define FIRST 16                     /* channels of the first convolution */
-#define CHANNELS 32                  /* of the second and the third */
 #define GROUP_POINTS 64              /* points are computed in groups of 32 or 64 */
 
 /* B pictures of some planes. `width` and `height` are 8k + 4 pixels, at least 36. */
@@ -31,16 +30,7 @@ typedef struct {
     const bf16 *dfeatures;           /* the gradient; backward only */
 } TiledPictures;
 
-/* Sizes in points: of each convolution's input, W columns a row; of its output, rows and columns. */
-typedef struct {
-    long W[3], rows[3], columns[3];
-} Geometry;
-
-static Geometry geometry(const TiledPictures *s) {
-    const long high = s->height / 4, wide = s->width / 4; /* both odd */
-    Geometry g = {{wide, wide / 2, wide / 2}, {high - 1, high / 2 - 1, high / 2 - 3}, {wide - 1, wide / 2 - 1, wide / 2 - 3}};
-    return g;
-}
+static Geometry geometry(const TiledPictures *s) { return geometry_of(s->height, s->width); }
 
 /* A thread's memory. Zeros at its beginning, and what follows a buffer's points stays zero or finite: it is multiplied by zeros. */
 typedef struct {
@@ -150,11 +140,6 @@ TILES_INLINE void convolve_64(Tiles *t, const bf16 *in, long channels, long W, l
 /* ReLU of 16 sums and their biases. */
 TILES_INLINE void activate(bf16 *to, const float *sums, const float *bias) {
     tiled_narrow(to, _mm512_max_ps(_mm512_add_ps(_mm512_loadu_ps(sums), _mm512_loadu_ps(bias)), _mm512_setzero_ps()));
-}
-
-/* Where the second convolution reads the first one's output (y, x): numbers from the first point on. */
-TILES_INLINE long place_of(const Geometry *g, long y, long x) {
-    return ((y / 2 * g->W[1] + x / 2) * 4 + (y % 2 * 2 + x % 2)) * FIRST;
 }
 
 /* Let the inputs of the second and third convolution of picture b lie where they are kept, if they are. */
