@@ -150,7 +150,8 @@ def reached(game, score: dict | None, trainings: dict[tuple[float, int], list[di
     lines = [over_seeds(kind(game, *used), trainings[used]) for used in sorted(trainings, reverse=True)]
     if lines:
         lines.insert(0, f"Mean scores of `insertcoin {game.name}` with [its preset](../../trainer/presets/{game.name}.toml), "
-                        "sampled actions, with the 95% interval of the mean over the seeds by Student's t:\n")
+                        "sampled actions, with the 95% interval of the mean over the seeds by Student's t. The minutes are of "
+                        "several machines, and some hold pauses ([the table](../../benchmarks/results/seeds.md)):\n")
         lines.append("")
     if score is None:
         return "\n".join([*lines, f"No film yet: `python -m benchmarks.scores.gallery {game.name}` trains an agent and "
