@@ -4,8 +4,8 @@
     python setup.py build_ext --inplace      build again after a change
     make wheel                               build a wheel; `pip install .` builds the same
 
-A wheel runs on any CPU and with any Python from 3.11 (abi3). On x86-64 Linux it is compiled for x86-64-v2, and the games
-and the kernels again for v3 and v4; envs_c/isa.py chooses among them. Only builds in place are made for one CPU.
+A wheel runs on any CPU and with any Python from 3.11 (abi3). On x86-64 Linux it is compiled for x86-64-v2, and games,
+console and kernels again for v3 and v4; envs_c/isa.py chooses among them. Only builds in place are made for one CPU.
 
 Environment variables select the build. If one of them, the compiler or the CPU changes, everything is rebuilt:
 
@@ -58,7 +58,8 @@ WHEEL = "bdist_wheel" in sys.argv
 WINDOWS = sys.platform == "win32"
 NO_BUILD = "editable_wheel" in sys.argv and os.environ.get("NO_BUILD") == "1"
 ABI3 = WHEEL and not sysconfig.get_config_var("Py_GIL_DISABLED")  # no stable ABI without the GIL
-REPEATED = ("envs_c.games", "trainer.kernels")  # packages that a wheel holds for each level, in folders of its name
+# Packages that a wheel holds for each level, in folders of its name.
+REPEATED = ("envs_c.games", "envs_c.console", "trainer.kernels")
 
 
 def load(path: Path):

@@ -10,6 +10,7 @@ import ctypes
 import functools
 import sys
 import threading
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -24,6 +25,8 @@ from bridge.interfaces import DriverCalls
 
 HIGH_PRIORITY = -1  # of a stream; lower numbers run first, and 0 is the lowest priority
 _refused: list[torch.cuda.CUDAGraph] = []  # kept: torch's allocator of host memory still calls them
+# Torch's thread for gradients says so once, in a training from pictures, and sets the context itself.
+HARMLESS = "Attempting to run cuBLAS, but there was no current CUDA context"
 _threads = threading.local()  # their current GPU, as this module has set it
 
 
@@ -66,6 +69,7 @@ class CudaDevice:
         self.torch_device = torch.device("cuda", torch.cuda.current_device() if device.index is None else device.index)
         torch.cuda.set_device(self.torch_device)
         runtime.setDevice(self.torch_device.index)
+        warnings.filterwarnings("ignore", HARMLESS, UserWarning)
 
     def host_bytes(self, size: int) -> npt.NDArray[np.uint8]:
         """Return (size,) uint8 of zeros in page-locked memory. Raises DeviceError if the system has too little of it."""

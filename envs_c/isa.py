@@ -1,4 +1,4 @@
-"""Chooses among the variants of the compiled games, when they are imported.
+"""Chooses among the variants of the compiled games and of the console, when they are imported.
 
 A wheel for x86-64 Linux holds them for three instruction sets: x86-64-v2, which needs nothing newer than a CPU of 2009, v3
 (AVX2) and v4 (AVX-512). The modules of v3 and v4 lie in folders of their names beside those of v2. The highest that the CPU

@@ -8,6 +8,7 @@ import torch
 from cuda_double.install import installed
 from device_runs import config, contents, require_same, trained
 
+from bridge import open_device
 from bridge.errors import DeviceError
 from bridge.nvrtc import CudaModule
 from bridge.on_device import cartpole
@@ -213,3 +214,15 @@ def test_the_check_changes_no_random_number(unchecked):
 def test_nothing_is_checked_on_the_cpu(runs):
     start(device="cpu")
     assert not runs and not first_start.memory_file().exists()
+
+
+@pytest.mark.parametrize(("text", "shown"), [
+    ("Attempting to run cuBLAS, but there was no current CUDA context! Attempting to set the primary context...", 0),
+    ("another sentence of torch", 1),
+])
+def test_a_harmless_warning_of_torch_s_gradients_is_left_out(double, text, shown):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        open_device("cuda")
+        warnings.warn(text, stacklevel=1)
+    assert len(caught) == shown

@@ -10,13 +10,14 @@ import pytest
 from cuda_double.install import installed
 
 from bridge import probe
+from envs_c.console.cartridges import present
 from trainer.commands.main import run as run_command
-from trainer.selftest import checks, figures, first_visit, simulations
+from trainer.selftest import cartridges, checks, figures, first_visit, simulations
 from trainer.selftest.first_visit import Part
 
 zig = pytest.mark.skipif(importlib.util.find_spec("ziglang") is None, reason="zig compiles the games")
-ORDER = ["build", "kernels", "tests", "a refused capture", "races", "probe", "games", "simulations", "training", "trace, host",
-         "trace, device"]
+ORDER = ["build", "kernels", "tests", "a refused capture", "races", "probe", "games", "cartridges", "simulations", "training",
+         "trace, host", "trace, device"]
 
 
 @pytest.fixture
@@ -57,7 +58,7 @@ def test_the_parts_run_in_their_order_and_a_small_gpu_has_smaller_figures(gpu, t
     assert len(one) == len(other) == len(ORDER)
     assert [part.name for part in first_visit.parts(tmp_path, 0)] == ORDER
     assert one[2][-1] == f"--ignore={one[3][-1]}" == "--ignore=tests/trainer/test_gpu_refused.py"  # which runs alone, then
-    assert [line[-1] for line in (one[7], other[7])] == ["1024,8192,65536", "1024,8192"]
+    assert [line[-1] for line in (one[8], other[8])] == ["1024,8192,65536", "1024,8192"]
     assert sum(part.seconds for part in first_visit.parts(tmp_path, 1 << 40)) < 3600
 
 
@@ -107,6 +108,25 @@ def test_games_on_the_device_are_compared_with_the_cpu_s(fast, monkeypatch):
     assert one["passed"] is False and one["detail"] == "reward differs at step 0"
     (one,) = simulations.games(["nothing"], {"features": 3})
     assert one["passed"] is False and one["detail"].startswith("UnknownGame: ")
+
+
+@zig
+@pytest.mark.skipif("breakout" not in present(), reason="the cartridge comes with ale-py")
+def test_the_console_on_the_device_is_compared_with_the_cpu_s_and_measured(fast, monkeypatch):
+    monkeypatch.setattr(cartridges, "GAMES", ("breakout", "no_such_game"))
+    monkeypatch.setattr(cartridges, "SECONDS", 0.0)
+    found = list(cartridges.results({"features": 3, "pixels": 1}, sizes=(2,)))
+    assert [(one["check"], one["passed"]) for one in found[:2]] == [
+        ("atari:breakout, features", True), ("atari:breakout, pixels", True)]
+    speeds = [one["speed"] for one in found[2:]]
+    assert [(one["view"], one["num_envs"]) for one in speeds] == [("features", 2), ("pixels", 2)]
+    assert all(one["steps_per_second"] > 0 for one in speeds)
+
+
+def test_without_a_cartridge_the_console_is_left_out_by_name(monkeypatch):
+    monkeypatch.setattr(cartridges, "GAMES", ())
+    (one,) = cartridges.results()
+    assert one["passed"] is None and "ale-py" in one["detail"]
 
 
 @zig

@@ -228,8 +228,8 @@ def test_without_a_gpu_one_line_says_what_is_missing(capsys, monkeypatch, tmp_pa
     (["--out", "tests"], "--out must be a file, not the folder 'tests'"),
     (["--num-envs", "0"], "--num-envs must be numbers of environments with commas, such as 8192,32768, not '0'"),
     (["--iterations", "0"], "--iterations must be an integer of at least 1, not 0"),
-    (["--part", "model"], "--part must be all, kernels, capture, overlap, memory, figures, probe, games, simulations or "
-     "training, not 'model'")])
+    (["--part", "model"], "--part must be all, kernels, capture, overlap, memory, figures, probe, games, cartridges, "
+     "simulations or training, not 'model'")])
 def test_a_wrong_option_is_one_line(gpu, capsys, argv, sentence):
     assert selftest(*argv) == 2
     error = capsys.readouterr().err

@@ -40,8 +40,8 @@ class SelftestOptions(Section):
     """Run `pytest -m gpu` too, which needs the repository, and set no limit of time."""
     visit: bool = False
     """Run all that a GPU should show at a first visit, about 30 minutes, in the repository; --out has each result at once."""
-    part: Literal["all", "kernels", "capture", "overlap", "memory", "figures", "probe", "games", "simulations",
-                  "training"] = "all"
+    part: Literal["all", "kernels", "capture", "overlap", "memory", "figures", "probe", "games", "cartridges",
+                  "simulations", "training"] = "all"
     """Run only this part, in this process, and print each result as a line of JSON."""
 
     def check(self) -> None:
@@ -73,10 +73,10 @@ def main(argv: list[str]) -> int:
 
 def _part(options: SelftestOptions) -> Iterator[dict[str, Any]]:
     """The results of one part."""
-    from trainer.selftest import checks, figures, simulations
+    from trainer.selftest import cartridges, checks, figures, simulations
     measured: dict[str, Callable[[], Iterator[dict[str, Any]]]] = {
         "figures": lambda: figures.results(options.sizes, options.iterations),
-        "probe": lambda: simulations.probing(options.sizes[-1]), "games": simulations.games,
+        "probe": lambda: simulations.probing(options.sizes[-1]), "games": simulations.games, "cartridges": cartridges.results,
         "simulations": lambda: simulations.simulations(options.sizes, options.iterations), "training": simulations.training}
     return measured[options.part]() if options.part in measured else checks.results(options.part)
 

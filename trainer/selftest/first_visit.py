@@ -56,6 +56,7 @@ def parts(folder: Path, memory: int) -> list[Part]:
              ("tests", "compute-sanitizer")),
         Part("probe", [*own, "probe"], 60, ()),
         Part("games", [*own, "games"], 300, ()),
+        Part("cartridges", [*own, "cartridges"], 240, ()),
         Part("simulations", [*own, "simulations", "--num-envs", ",".join(map(str, sizes))], 480, ()),
         Part("training", [*own, "training"], 660, ()),
         *(Part(f"trace, {sim}", [*profile, sim, "--out", str(folder / f"insertcoin_trace_{sim}.json.gz")], 60, ())

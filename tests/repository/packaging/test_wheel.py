@@ -82,10 +82,10 @@ def test_a_wheel_is_never_compiled_for_the_builders_cpu(monkeypatch):
 
 
 @pytest.mark.skipif((sys.platform, platform.machine()) != ("linux", "x86_64"), reason="variants are for x86-64 Linux")
-def test_a_wheel_has_the_games_and_the_kernels_for_each_level_and_the_rest_once(monkeypatch):
+def test_a_wheel_has_games_console_and_kernels_for_each_level_and_the_rest_once(monkeypatch):
     module = setup(monkeypatch, "bdist_wheel")
     marches = {extension.name: extension.extra_compile_args for extension in module.extensions()}
-    for name in ("envs_c.games{}.pong.pong", "envs_c.games{}.snake", "trainer.kernels{}.lstm.cpu"):
+    for name in ("envs_c.games{}.pong.pong", "envs_c.games{}.snake", "envs_c.console{}.console", "trainer.kernels{}.lstm.cpu"):
         assert "-mavx" not in marches[name.format("")] and "-msse4.2" in marches[name.format("")]
         assert "-mavx2" in marches[name.format(".x86-64-v3")] and "-mavx512f" not in marches[name.format(".x86-64-v3")]
         assert "-mavx512f" in marches[name.format(".x86-64-v4")]

@@ -48,7 +48,7 @@ def test_the_baseline_has_no_wide_registers_and_the_variants_do(code):
     assert [name for name in plain if re.search(r"%[yz]mm", code[name])] == []
     for level, register in (("v3", "%ymm"), ("v4", "%zmm")):
         variants = [name for name in code if f"/x86-64-{level}/" in name]
-        assert len(variants) == len([name for name in plain if "/games/" in name or "/kernels/" in name])
+        assert len(variants) == len([name for name in plain if re.search("/(games|console|kernels)/", name)])
         assert any(register in code[name] for name in variants)
     assert not any("%zmm" in code[name] for name in code if "/x86-64-v3/" in name)
 
@@ -97,6 +97,20 @@ def test_the_games_step_with_the_runtime_of_the_wheel(own, tmp_path):
 @pytest.mark.parametrize("level", LEVELS)
 def test_every_game_plays_the_same_in_each_variant(own, tmp_path, level):
     assert f", {level}: {ALL} of {ALL} golden checksums hold" in play([own], tmp_path, level, {})
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_a_cartridge_plays_in_each_variant_as_in_this_build(own, tmp_path, level):
+    code = ("import own_rom; from support import play_core; from envs_c.console import cartridges, console; "
+            "game = cartridges.game_of(own_rom.DATA, None, own_rom.ROW); "
+            "print(console.__file__, *(play_core(game, 16, 200, seed=7, view=view) for view in ('ram', 'pixels', 'rgb')))")
+    settings = {"PYTHONPATH": str(ROOT / "tests" / "support"), "ENVS_C_RECOMPILE": "0", "INSERTCOIN_ISA": level}
+    found, expected = (subprocess.run([python, "-c", code], cwd=folder, env={**os.environ, **changes}, capture_output=True,
+                                      text=True, check=True).stdout.split()
+                       for python, folder, changes in ((own, tmp_path, settings),
+                                                       (sys.executable, ROOT, {**settings, "INSERTCOIN_ISA": ""})))
+    assert (f"x86-64-{level}" in found[0]) == (level != "v2")
+    assert len(found) == 4 and found[1:] == expected[1:]
 
 
 @pytest.mark.parametrize(("suite", "version"), [("trixie", "3.13"), ("sid", "3.14")])
