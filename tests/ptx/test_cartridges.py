@@ -19,8 +19,7 @@ from envs_c.console import cartridges
 
 pytestmark = pytest.mark.skipif(importlib.util.find_spec("ziglang") is None, reason="zig compiles the games")
 PTXAS = assembler.find_ptxas()
-# A process knows a cartridge by its bytes, with the row of its first use: these differ from those of other tests.
-DATA, OTHER = (own_rom.DATA[:4000] + bytes([number]) + own_rom.DATA[4001:] for number in (1, 2))
+DATA, OTHER = own_rom.another(1), own_rom.another(2)
 
 
 @pytest.fixture(scope="module")

@@ -25,3 +25,12 @@ CODE = bytes.fromhex(
 DATA = CODE.ljust(4090, b"\xEA") + ORIGIN.to_bytes(2, "little") * 3
 ROW = {**cartridges.UNKNOWN, "md5": cartridges.md5_of(DATA), "actions": [0, 1, 2, 5], "score": [[0x91, "bin", 1]],
        "lives": [[0x90, "bin", 1]], "over": [[[0x90, "0"]]], "wrap": 256}
+
+
+def another(number: int) -> bytes:
+    """The same program with other bytes, by `number` from 0 to 255.
+
+    A process knows a cartridge by its bytes, with the row of its first use; so a test that needs a new one takes a number that
+    no other test has.
+    """
+    return DATA[:4000] + bytes([number]) + DATA[4001:]

@@ -59,7 +59,7 @@ def test_the_agent_of_a_cartridge_joins_the_page_without_the_cartridge(small, tm
 
 
 def test_a_run_of_an_unknown_cartridge_has_no_place_on_the_page(small, tmp_path, capsys):
-    (tmp_path / "own.bin").write_bytes(own_rom.DATA)
+    (tmp_path / "own.bin").write_bytes(own_rom.another(3))
     with pytest.warns(UserWarning, match="not in the table"):
         chosen = run_of(f"atari:{tmp_path / 'own.bin'}", tmp_path / "run")
     capsys.readouterr()
