@@ -25,7 +25,7 @@ from bridge.interfaces import DriverCalls
 
 HIGH_PRIORITY = -1  # of a stream; lower numbers run first, and 0 is the lowest priority
 _refused: list[torch.cuda.CUDAGraph] = []  # kept: torch's allocator of host memory still calls them
-# Torch's thread for gradients says so once, in a training from pictures, and sets the context itself.
+# A warning of torch's thread for gradients in trainings from pictures: torch then sets the context itself.
 HARMLESS = "Attempting to run cuBLAS, but there was no current CUDA context"
 _threads = threading.local()  # their current GPU, as this module has set it
 

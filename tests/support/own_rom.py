@@ -28,9 +28,10 @@ ROW = {**cartridges.UNKNOWN, "md5": cartridges.md5_of(DATA), "actions": [0, 1, 2
 
 
 def another(number: int) -> bytes:
-    """The same program with other bytes, by `number` from 0 to 255.
+    """The same program in a cartridge with one other byte, `number`, which is never executed.
 
-    A process knows a cartridge by its bytes, with the row of its first use; so a test that needs a new one takes a number that
-    no other test has.
+    number: 0 to 255, except the 234 of DATA, and one that no other test uses.
+
+    A process knows a cartridge by its bytes and keeps the table's row of its first use.
     """
     return DATA[:4000] + bytes([number]) + DATA[4001:]

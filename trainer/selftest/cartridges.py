@@ -29,7 +29,8 @@ def results(steps: dict[str, int] | None = None, sizes: Sequence[int] = SIZES) -
     names = [f"atari:{name}" for name in GAMES if name in cartridges.present()]
     if not names:
         yield check("cartridges", "console", None, f"left out: no cartridge is here; {cartridges.how_to_get()}")
-    yield from simulations.games(names, steps or STEPS) if names else ()
+        return
+    yield from simulations.games(names, steps or STEPS)
     for name in names:
         for view in STEPS:
             for num_envs in sizes:
@@ -41,7 +42,7 @@ def steps_per_second(name: str, view: str, num_envs: int) -> float:
     """The median over some steps with the same random actions. A step has four frames."""
     device = open_device("cuda").torch_device
     game = DeviceGame(envs_c.game(name), num_envs, device, view=view, sticky=0.25, noop_max=30, seed=3)
-    out = {name: torch.zeros(num_envs, device=device) for name in simulations.OUTPUTS[1:]}
+    out = {output: torch.zeros(num_envs, device=device) for output in simulations.OUTPUTS[1:]}
     out["observation"] = torch.zeros(num_envs, *game.observation_shape, dtype=torch.uint8, device=device)
     actions = torch.randint(game.num_actions, (num_envs,), dtype=torch.int32, device=device)
     game.reset(**out)
