@@ -43,9 +43,15 @@ steps, without sticky actions. "from features": the suite's game with its own pr
 
 def facts(run: Run) -> dict[str, Any]:
     """What the page and its file need of a training."""
-    entries = [entry for entry in read_metrics(run.folder) if entry.get("score_mean") is not None]
-    chosen = [entries[len(entries) * part // PARTS - 1] for part in range(1, PARTS + 1)] if len(entries) >= PARTS else entries
-    return seeds.facts(run) | {"curve": [[entry["step"], round(entry["score_mean"], 2)] for entry in chosen]}
+    points = [[entry["step"], round(entry["score_mean"], 2)] for entry in read_metrics(run.folder)
+              if entry.get("score_mean") is not None]
+    chosen = [point for part in range(1, PARTS + 1) if (point := point_at(points, part, run.step))]
+    return seeds.facts(run) | {"curve": [point for k, point in enumerate(chosen) if point not in chosen[:k]]}
+
+
+def point_at(curve: list[list[float]], part: int, steps: int) -> list[float] | None:
+    """The last point (step, score) of a curve up to `part` of PARTS of the steps; None if no episode had ended by then."""
+    return max((point for point in curve if point[0] * PARTS <= part * steps), default=None)
 
 
 def normalized(game: str, members: list[dict[str, Any]]) -> np.ndarray:
@@ -96,9 +102,15 @@ def over_games(games: dict[str, list[dict[str, Any]]]) -> str:
 def curves(games: dict[str, list[dict[str, Any]]]) -> str:
     """The means of recent episodes by parts of the trainings, of all seeds."""
     columns = ["cartridge", *(f"{part / PARTS:.0%}" for part in range(1, PARTS + 1))]
-    rows = [[game, *(score(np.mean([one["curve"][part][1] for one in members])) for part in range(PARTS))]
-            for game, members in games.items() if all(len(one["curve"]) == PARTS for one in members)]
-    return f"\n## Curves\n\nMeans of recent episodes, by the part of the steps that are done.\n\n{markdown(columns, rows)}"
+    rows = [[game, *(at_part(members, part) for part in range(1, PARTS + 1))] for game, members in games.items()]
+    return ("\n## Curves\n\nMeans of recent episodes, of the last point that is kept up to each part of the steps. -: no "
+            f"episode had ended, or the first point that is kept is later.\n\n{markdown(columns, rows)}")
+
+
+def at_part(members: list[dict[str, Any]], part: int) -> str:
+    """The mean over a game's trainings of their curves at a part of the steps; "-" if one has no point there."""
+    points = [point_at(one["curve"], part, one["steps"]) for one in members]
+    return "-" if None in points else score(np.mean([point[1] for point in points]))
 
 
 def page(trainings: list[dict[str, Any]]) -> str:

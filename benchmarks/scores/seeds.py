@@ -75,10 +75,13 @@ def finished(folders: Iterable[Path]) -> Iterator[Run]:
 
 
 def settings(config: dict[str, Any]) -> str:
-    """A checksum of what a preset sets: all that is not a default, but for sticky actions, no-ops and the machine's threads."""
+    """A checksum of what a preset sets: all that is not a default, but for sticky actions, no-ops and the machine's threads.
+    The weights that a training began with count too."""
     defaults, aside = Config(config["game"]).to_dict(), {*OF_THE_MACHINE, "sticky", "noop_max"}
     own = {name: {key: value for key, value in config[name].items() if key not in aside and value != section.get(key)}
            for name, section in defaults.items() if isinstance(section, dict) and name != "run"}
+    if start := config["run"].get("init_from"):
+        own["run"] = {"init_from": start}
     return f"{zlib.crc32(json.dumps(own, sort_keys=True).encode()):08x}"
 
 

@@ -8,7 +8,7 @@ from benchmarks.common import RESULTS
 from benchmarks.scores import atari
 from trainer.results.published import ATARI_5, PLAYERS, PPO, predicted_median
 
-CURVE = [[100 * part, float(part)] for part in range(1, atari.PARTS + 1)]
+CURVE = [[250_000 * part, float(part)] for part in range(1, atari.PARTS + 1)]
 
 
 def training(game: str, seed: int, sampled: float) -> dict:
@@ -57,9 +57,20 @@ def test_the_published_page_is_made_of_the_file_beside_it():
     assert made.split("Cartridges on the console,")[1] == page.read_text().split("Cartridges on the console,")[1]
 
 
-def test_a_curve_has_ten_points_of_equal_parts(there, monkeypatch):
+def curve_of(text: str, game: str) -> list[str]:
+    """The cells of a game's row in the table of curves."""
+    line = next(line for line in text.split("## Curves")[1].splitlines() if line.startswith(f"| {game} "))
+    return [cell.strip() for cell in line.split("|")[2:-1]]
+
+
+def test_a_curve_shows_nothing_later_than_its_columns():
+    late = training("qbert", 1, 1000.0) | {"curve": [[437_500, 1.0], [690_000, 2.0], [2_500_000, 9.0]]}
+    assert curve_of(atari.page([late]), "qbert") == ["-", "1", *["2"] * 7, "9"]
+    assert curve_of(atari.page([late, training("qbert", 2, 1000.0)]), "qbert")[:3] == ["-", "1.5", "2.5"]
+
+
+def test_a_curve_has_the_last_points_of_equal_parts_of_the_steps(there, monkeypatch):
     run = next(atari.seeds.finished([there / "runs"]))
-    entries = [{"step": 10}, *({"step": 10 * step, "score_mean": step / 3} for step in range(2, 27))]
+    entries = [{"step": run.step * k // 100, **({"score_mean": k / 3} if k > 14 else {})} for k in range(1, 101, 2)]
     monkeypatch.setattr(atari, "read_metrics", lambda folder: entries if folder == run.folder else [])
-    assert [step for step, _ in atari.facts(run)["curve"]] == [30, 60, 80, 110, 130, 160, 180, 210, 230, 260]
-    assert atari.facts(run)["curve"][-1] == [260, 8.67]
+    assert atari.facts(run)["curve"] == [[run.step * k // 100, round(k / 3, 2)] for k in (19, 29, 39, 49, 59, 69, 79, 89, 99)]

@@ -110,7 +110,8 @@ def test_settings_are_what_a_preset_changes(there):
     one, *others = seeds.finished([there / "runs"])
     same = one.config | {"env": one.config["env"] | {"sticky": 0.25, "num_threads": 7}}
     assert {seeds.settings(each.config) for each in others} == {seeds.settings(one.config)} == {seeds.settings(same)}
-    assert seeds.settings(one.config | {"ppo": one.config["ppo"] | {"gamma": 0.5}}) != seeds.settings(one.config)
+    for section, change in (("ppo", {"gamma": 0.5}), ("run", {"init_from": "runs/other"})):
+        assert seeds.settings(one.config | {section: one.config[section] | change}) != seeds.settings(one.config)
 
 
 def test_games_that_equal_their_cartridge_have_published_scores_beside_theirs():

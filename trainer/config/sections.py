@@ -133,7 +133,7 @@ class PolicyConfig(Section):
     lstm_size: int = within(128, 1, 65_536)
     """Width of the LSTM, of the layers of mingru, or of the layer without memory."""
     normalize_observations: bool = False
-    """Normalize features to mean 0 and deviation 1 by running statistics."""
+    """Normalize features to mean 0 and deviation 1 by running statistics, and clip them at 10 deviations."""
     noise_hold: int = within(1, 1, 1000)
     """Exploration: steps for which one in four environments keeps its random numbers. 1: drawn anew in each step."""
     noise_hold_after: Literal["any", "truncation"] = "any"
@@ -182,7 +182,7 @@ class PPOConfig(Section):
     reward_scale: float = within(1.0, 0, above=True)
     """Rewards are multiplied by this for learning, after clipping; scores stay raw."""
     normalize_rewards: bool = False
-    """Divide rewards by the running deviation of the discounted return, for learning."""
+    """Divide rewards by the running deviation of the discounted return, for learning, and clip them at 10."""
     wait_for_signal: bool = False
     """After a rollout of equal rewards in which no episode terminated, learn no policy: advantages are the value's errors."""
     gamma: float = within(0.99, 0, 1)
@@ -190,7 +190,7 @@ class PPOConfig(Section):
     gae_lambda: float = within(0.95, 0, 1)
     """Decay of generalised advantage estimation."""
     vtrace: bool = False
-    """Estimate advantages again before each step, by V-trace. No effect in a first epoch, unless sequences are drawn."""
+    """Estimate advantages again before each step, by V-trace. No effect in one epoch, without priorities and smaller clips."""
     overlap: bool = False
     """Play the next rollout while the last is learned from. Its policy is one update old, which V-trace corrects."""
     rho_clip: float = within(1.0, 0, above=True)

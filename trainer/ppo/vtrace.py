@@ -2,7 +2,7 @@
 
 V-trace (Espeholt et al., 2018, arXiv:1802.01561, section 4.1) estimates the values of the present policy pi from a rollout of
 another one. For a transition inside an episode, with rho_t = min(rho_clip, r_t), c_t = gae_lambda * min(c_clip, r_t) and
-r_t = pi / mu, the targets are
+r_t = pi / mu, as the loss had it when it last learned from the sequence (1 before that), the targets are
 
     v_t = V_t + rho_t (r_t + gamma V_{t+1} - V_t) + gamma c_t (v_{t+1} - V_{t+1})
 
@@ -21,7 +21,7 @@ from trainer.rollout.storage import Storage
 
 
 class VTrace:
-    """Estimates by the ratios of the present probabilities to the rollout's.
+    """Estimates by the ratios of the learner's probabilities to the rollout's.
 
     ratio: (T, N), written by the loss; 1 before a sequence's first minibatch of an update.
     value_error: (T, N), v_t - V_t.

@@ -174,11 +174,13 @@ def _mean(values: Sequence[float | None]) -> str:
 
 
 def _settings(config: dict[str, Any]) -> dict[str, Any]:
-    """The settings with influence on the learning, by name."""
+    """The settings with influence on the learning, by name; of init_from, whether there is one."""
     sections = [config.get(section) for section in ("env", "policy", "ppo", "self_play")]
     free = ("num_threads", "num_batches")
-    return {name: value for section in sections if isinstance(section, dict) for name, value in section.items()
-            if name not in free}
+    run = config.get("run")
+    another = isinstance(run, dict) and run.get("init_from") is not None
+    return {"init_from": "another run" if another else None} | {
+        name: value for section in sections if isinstance(section, dict) for name, value in section.items() if name not in free}
 
 
 def _text(value: Any) -> str:

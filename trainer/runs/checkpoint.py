@@ -40,12 +40,13 @@ def path_of(folder: Path, step: int) -> Path:
 
 
 def save(folder: Path, step: int, tensors: dict[str, torch.Tensor], meta: dict[str, Any], *, score: float | None,
-         keep: int = 3) -> Path:
+         stand_in: bool = False, keep: int = 3) -> Path:
     """Write the checkpoint of `step` into `folder`, and also as `best.safetensors` if `score` is a record.
 
     tensors: of any device, dtype and layout; they are loaded on the CPU, contiguous, with equal bits.
     meta: JSON content; tuples are loaded as lists. "config" is the run's config (`Config.to_dict`).
     score: higher is better; None and NaN are never a record.
+    stand_in: without a score, be `best.safetensors` until there is one with a score.
     keep: number of checkpoints to keep, at least 1; the best one is not counted.
 
     Checkpoints of later steps are removed: the run was resumed from before them. Raises CheckpointError if the file cannot
@@ -60,7 +61,7 @@ def save(folder: Path, step: int, tensors: dict[str, torch.Tensor], meta: dict[s
         remove_leftovers(folder, rf"{_NAME.pattern}|{re.escape(BEST)}")  # of a training; an export may be writing now
         try:
             best = best_score(folder)
-            if score is not None and (best is None or score > best):
+            if (stand_in and best is None) or (score is not None and (best is None or score > best)):
                 write_atomically(folder / BEST, [data])
         finally:  # after the record: a resumed run does not save this step again, so a kill in between would lose the record
             write_atomically(path, [data])
@@ -163,7 +164,7 @@ _PROGRESS: dict[str, tuple[str, Callable[[Any], bool]]] = {
 
 
 def best_score(folder: Path) -> float | None:
-    """The score of `best.safetensors`, or None if there is no such file. Raises CheckpointError if it is damaged."""
+    """The score of `best.safetensors`; None if it has none, or there is no such file. Raises CheckpointError if it is damaged."""
     path = folder / BEST
     return _of_best(path, lambda path: checkpoint_file.read(path)[1])["score"] if path.exists() else None
 

@@ -13,7 +13,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from trainer.config import RunConfig
+from trainer.config import Config, RunConfig
 from trainer.errors import RunError
 from trainer.files import read_json, writing
 from envs_c.files import write_atomically
@@ -44,7 +44,7 @@ training.
 | `report.html` | one page with the curves, the evaluation, the film, the settings and the machine, for any browser |
 | `curves.png` | the metrics as a picture |
 | `step_*.safetensors` | the last checkpoints, by step: weights, optimizer, environments, random numbers |
-| `best.safetensors` | the best checkpoint so far, by one whole episode in each of 64 environments (in self-play: by rating) |
+| `best.safetensors` | the best checkpoint so far, by {judges} |
 | `best_*.safetensors` | a best checkpoint of steps that were given up: the run was resumed from an earlier checkpoint |
 | `evaluation.json` | scores of whole episodes, played at the end |
 | `episode.gif` | the best of these episodes; `record` writes `episode-best.gif` and so on |
@@ -190,8 +190,11 @@ def write_config(folder: Path, settings: dict[str, Any], facts: dict[str, str], 
 
 def write_readme(folder: Path, settings: dict[str, Any]) -> None:
     """Write README.md: the files of the folder and the commands for the run."""
-    text = _README.format(program=program_name(), game=settings["game"], run=shlex.quote(str(folder)),
-                          seed=settings["run"]["seed"], total_steps=settings["ppo"]["total_steps"])
+    config = Config.from_dict(settings)
+    judges = (f"one whole episode in each of {config.judges:,} environments" if config.judges else
+              "its rating" if config.self_play.self_play else "the recent episodes")
+    text = _README.format(program=program_name(), game=config.game, run=shlex.quote(str(folder)), seed=config.run.seed,
+                          total_steps=config.ppo.total_steps, judges=judges)
     write_atomically(folder / README, [text.encode()])
 
 

@@ -26,6 +26,7 @@ from trainer.runs.find import holds_run
 from trainer.runs.folder import CHECKPOINT, CONFIG, refuse_links
 from trainer.runs.metrics import read_metrics
 from trainer.sweep.storage import open_storage, storage_errors
+from trainer.sweep.study import chosen
 from trainer.sweep.table import write_table
 from trainer.sweep.tasks import Task, Tasks, open_bench
 from trainer.sweep.trial import POLL, Training, TrialFailed, new_training
@@ -72,7 +73,7 @@ class Plan:
             for name in (*OF_THE_MACHINE, "sticky"):
                 sections["env"].pop(name)
             sections["env"]["noop_max"] = self._env(config, 0.0).noop_max
-            found[game] = sections | {"run": {"eval_episodes": run["eval_episodes"]}}
+            found[game] = sections | {"run": chosen(run, "eval_episodes")}
         return found
 
     def config_of(self, task: Task) -> Config:

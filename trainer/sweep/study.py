@@ -121,10 +121,15 @@ def facts_of(config: Config, ranges: tuple) -> dict[str, Any]:
     run = settings.pop("run")
     for name in OF_THE_MACHINE:
         settings["env"].pop(name)
-    settings["run"] = {name: run[name] for name in ("seed", "eval_episodes", "judge_episodes")}
+    settings["run"] = chosen(run, "seed", "eval_episodes", "judge_episodes")
     searched = {one.name: {"section": one.section, "choices": list(one.choices)} if one.choices else
                 {"section": one.section, "low": one.low, "high": one.high, "log": one.log, "step": one.step} for one in ranges}
     return {"settings": settings, "ranges": searched}
+
+
+def chosen(run: dict[str, Any], *names: str) -> dict[str, Any]:
+    """These settings of the section `run`, and where the weights are from, unless they are new."""
+    return {name: run[name] for name in (*names, *(["init_from"] if run["init_from"] else []))}
 
 
 def counted(study: optuna.Study) -> list[FrozenTrial]:

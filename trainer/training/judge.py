@@ -32,7 +32,8 @@ class Judge:
 
     spent: environment steps of all judgments so far.
     last: environment steps of the last one.
-    score, step: the mean raw return of the last judgment, and the training's step.
+    score, step: the mean raw return of the last judgment, and the training's step. The score is None if an episode was
+        truncated at `longest`: in games that take points away it would be too high.
     """
 
     config: Config
@@ -58,20 +59,22 @@ class Judge:
         return min(max(step // PART // self.config.judges, SHORTEST), evaluate.LONGEST)
 
     def judge(self, policy: Policy, step: int, stop: Callable[[], bool] = lambda: False) -> float | None:
-        """Play the episodes; returns their mean raw return, or None if `stop` returned True before their end.
+        """Play the episodes; returns their mean raw return, as `score` says, or None if `stop` returned True before their end.
 
         Raises ConfigError if an environment does not end its episode.
         """
         config, run = self.config, self.config.run
-        env = replace(config.env, num_threads=torch.get_num_threads())
+        env, longest = replace(config.env, num_threads=torch.get_num_threads()), self.longest(step)
         try:
             played = evaluate.play(policy, config.game, env, episodes=config.judges, seed=(run.seed + SEED) % SEEDS,
-                                   longest=self.longest(step), tick=lambda *_: _go_on(stop))
+                                   longest=longest, tick=lambda *_: _go_on(stop))
         except Stopped:
             return None
         self.last = int(played.lengths.sum())
         self.spent += self.last
-        self.step, self.score = step, float(played.returns.mean())
+        limit = env.time_limit or evaluate.LONGEST  # a game of Gymnasium is never cut
+        whole = config.game.is_gym or longest >= limit or bool((played.lengths < longest).all())
+        self.step, self.score = step, float(played.returns.mean()) if whole else None
         return self.score
 
     def state(self) -> list[int]:
@@ -85,6 +88,10 @@ class Judge:
     def score_at(self, step: int) -> float | None:
         """The score of a judgment at `step`, or None."""
         return self.score if self.step == step else None
+
+    def has_cut(self, step: int) -> bool:
+        """True if a judgment at `step` has no score."""
+        return self.step == step and self.score is None
 
 
 def _go_on(stop: Callable[[], bool]) -> None:

@@ -167,17 +167,17 @@ def loop(session: TrainingSession, folder: Path, log: RunLog | NoLog, interrupt:
     return session.step >= end and not session.stopped
 
 
-def judge(session: TrainingSession, stop: Callable[[], bool]) -> dict[str, float]:
+def judge(session: TrainingSession, stop: Callable[[], bool]) -> dict[str, float | None]:
     """Judge the policy if that is due; returns the score as a metric, or {}. Rank 0 judges, and the others need no score.
 
-    stop: a judgment ends without a score when it returns True.
+    stop: a judgment ends without a result when it returns True.
     """
     if session.ranks.rank or stop() or not session.judge.is_due(session.step):
         return {}
     begin = time.perf_counter()
     score = session.judge.judge(session.policy, session.step, stop)
     session.seconds += time.perf_counter() - begin
-    return {} if score is None else {JUDGED: score}
+    return {JUDGED: score} if session.judge.step == session.step else {}
 
 
 def explain(session: TrainingSession, error: LearningError) -> str:

@@ -18,6 +18,7 @@ from trainer.policy.encoders.make import make_encoder
 from trainer.policy.encoders.mlp import Mlp
 from trainer.policy.encoders.parts import Parts
 from trainer.policy.encoders.pictures import Board, Conv
+from trainer.policy.encoders.transformed import Transformed
 from trainer.training.build import make_session
 from trainer.training.train import iterate
 
@@ -45,6 +46,12 @@ def test_the_inputs_are_those_of_gymnasium_s_flatten(space):
         observation = space.sample()
         np.testing.assert_allclose(torch.cat(encoder.vectors(row_of(space, observation)), 1)[0].numpy(),
                                    spaces.flatten(space, observation), rtol=1e-6)
+
+
+def test_behind_a_transform_the_weights_that_read_observations_are_those_of_the_encoder():
+    encoder = make_encoder("auto", (Observations(MIXED).layout.size,), 1, 8, layout=Observations(MIXED).layout)
+    (reads,) = Transformed(lambda observation: observation, encoder).input_weights()
+    assert reads is encoder.layer.weight
 
 
 @pytest.mark.parametrize("frames", [1, 3])

@@ -57,6 +57,15 @@ def test_groups_have_interquartile_means_intervals_and_human_normalized_scores(r
     assert iio.imread("compare.png").shape[:2] == (550, 1400)  # with the performance profile
 
 
+def test_runs_that_began_with_the_weights_of_others_are_a_group_of_their_own(runs, capsys):
+    for seed in (5, 6):
+        make_run(runs / "runs" / f"breakout-a{seed}", evaluation=3, ppo={"gamma": 0.9},
+                 run={"seed": seed, "init_from": f"runs/other-{seed}"})
+    rows = json.loads(run(capsys, "compare breakout-a --group --json"))["groups"]
+    seeds = {row["settings"]: sorted(row["seeds"]) for row in rows}
+    assert seeds == {"init_from none": [1, 2, 3, 4], "init_from another run": [5, 6]}
+
+
 def test_json_and_csv_have_the_same_numbers_with_all_digits(runs, capsys):
     facts = json.loads(run(capsys, "compare breakout --group --json"))
     rows = list(csv.DictReader(io.StringIO(run(capsys, "compare breakout --group --csv"))))

@@ -97,6 +97,20 @@ def test_there_is_no_best_without_a_score(tmp_path):
     assert not (tmp_path / checkpoint.BEST).exists()
 
 
+def test_a_checkpoint_stands_in_as_the_best_until_one_has_a_score(tmp_path):
+    def best():
+        return checkpoint.read_meta(tmp_path / checkpoint.BEST)["step"], checkpoint.best_score(tmp_path)
+
+    for step in (1, 2):
+        save(tmp_path, step, stand_in=True)
+        assert best() == (step, None)
+    save(tmp_path, 3)
+    assert best() == (2, None)
+    save(tmp_path, 4, -21.0)
+    save(tmp_path, 5, stand_in=True)
+    assert best() == (4, -21.0)
+
+
 def test_keep_is_how_many_stay(tmp_path):
     for step in range(1, 6):
         save(tmp_path, step, keep=2)

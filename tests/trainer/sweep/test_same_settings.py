@@ -5,8 +5,9 @@ import copy
 import optuna
 import pytest
 
-from trainer.config import Config
+from trainer.config import Config, RunConfig
 from trainer.errors import SweepError
+from trainer.sweep.bench import Plan
 from trainer.sweep.study import facts_of, first_difference, open_study
 from trainer.sweep.tasks import open_bench
 
@@ -45,6 +46,21 @@ def test_a_bench_of_an_older_version_goes_on(storage):
     open_bench(storage, "bench", {"pong": settings})
     with pytest.raises(SweepError, match=r"pong had other settings \(noise_hold_after is 'truncation' and was 'any'\)"):
         open_bench(storage, "bench", {"pong": settings | {"policy": settings["policy"] | {"noise_hold_after": "truncation"}}})
+
+
+def test_a_sweep_with_the_weights_of_another_run_is_another_sweep(storage):
+    open_study(storage, "sweep", facts_of(Config("pong"), ()), None)
+    with pytest.raises(SweepError, match="exists, but init_from is 'runs/other' and was None; give the options"):
+        open_study(storage, "sweep", facts_of(Config("pong", run=RunConfig(init_from="runs/other")), ()), None)
+
+
+def test_a_bench_with_the_weights_of_another_run_is_another_bench(storage, tmp_path):
+    def settings(config):
+        return Plan({"pong": config}, (), 1, 1, tmp_path).settings
+
+    open_bench(storage, "bench", settings(Config("pong")))
+    with pytest.raises(SweepError, match=r"pong had other settings \(init_from is 'runs/other' and was None\)"):
+        open_bench(storage, "bench", settings(Config("pong", run=RunConfig(init_from="runs/other"))))
 
 
 def test_a_sweep_of_an_older_version_goes_on(storage):

@@ -17,7 +17,7 @@ from trainer.runs.evaluation import JUDGED, JUDGMENTS
 from trainer.training import judge as judge_module
 from trainer.training import train
 from trainer.training.build import make_session
-from trainer.training.judge import SEED, Judge
+from trainer.training.judge import SEED, SHORTEST, Judge
 
 
 def entries(folder):
@@ -131,6 +131,43 @@ def test_episodes_without_an_end_are_cut_off(tmp_path):
     played = evaluate.play(make_session(other).policy, other.game, replace(other.env, time_limit=500), episodes=8, seed=1,
                            longest=3)
     assert played.lengths.tolist() == [3] * 8
+
+
+def test_a_judgment_that_cuts_episodes_has_no_score_and_its_policy_stands_in_until_one_has(tmp_path):
+    """Of a game that takes points away, the first part of an episode would have the highest score of the training."""
+    settings = overlay(config(tmp_path), {"env": {"time_limit": 4 * SHORTEST}})
+    session = make_session(settings)
+    session.judge = Cutting(settings)
+    scores = []
+    for cut in (5, 3, 4 * SHORTEST, 5):
+        session.judge.cut = cut
+        train.iterate(session)
+        scores.append(train.judge(session, lambda: False))
+        session.save(tmp_path)
+        best = read(tmp_path / checkpoint.BEST)[1]
+        assert best["step"] == (session.step if len(scores) < 4 else session.step - ROLLOUT)
+    assert [one[JUDGED] is None for one in scores] == [True, True, False, True]
+    assert best["score"] == scores[2][JUDGED]
+
+
+class Cutting(Judge):
+    """A judge at every step whose episodes are cut at `cut`."""
+
+    cut = 0
+
+    def is_due(self, step):
+        return True
+
+    def longest(self, step):
+        return self.cut
+
+
+@pytest.mark.parametrize(("game", "time_limit"), [("cartpole", 100), ("tmaze", 80)])
+def test_the_time_limit_of_a_run_cuts_nothing(game, time_limit, tmp_path):
+    settings = overlay(config(tmp_path, game=game), {"env": {"time_limit": time_limit}})
+    judge = Judge(settings)
+    assert judge.longest(0) == SHORTEST >= time_limit
+    assert judge.judge(make_session(settings).policy, 0) is not None
 
 
 def test_bad_numbers_of_episodes_are_refused():

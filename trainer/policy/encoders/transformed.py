@@ -42,6 +42,9 @@ class Transformed(Encoder):
         """Set the parameters of the encoder."""
         self.inner.initialize()
 
+    def input_weights(self):
+        return self.inner.input_weights()
+
     def cast(self, dtype: torch.dtype) -> dict[str, torch.Tensor]:
         """The weights of the encoder."""
         return self.inner.cast(dtype)
