@@ -51,6 +51,8 @@ class GymnasiumSource:
         if not several or not all(hasattr(env, name) for env in envs for name in VECTOR_ENV):
             raise InvalidArgument("envs must be an envs_c.VecEnv or Gymnasium vector environments (gymnasium.make_vec), one or "
                                   f"more, not {shown(envs)}")
+        if len({id(getattr(env, "unwrapped", env)) for env in envs}) < len(envs):
+            raise InvalidArgument("envs must be different vector environments, but one is there twice: make one for each batch")
         self.envs, self.reward_clip, self.seed = list(envs), reward_clip, seed
         space, actions = envs[0].single_observation_space, envs[0].single_action_space
         self.observations = Observations(space, plain)
@@ -282,6 +284,12 @@ def check_spaces(env: AnyVectorEnv, space: spaces.Space[Any], actions: spaces.Sp
     if env.single_observation_space != space or env.single_action_space != actions:
         raise ValueError(f"the vector environments must have the same spaces: one has {env.single_observation_space} and "
                          f"{env.single_action_space}, the first has {space} and {actions}")
+    inner = getattr(env, "unwrapped", env)
+    if (size := getattr(inner, "batch_size", env.num_envs)) != env.num_envs:
+        raise ValueError(f"batch_size must be {env.num_envs} or None in a pipeline, not {shown(size)}: a batch steps at once")
+    ours = [inner, *(getattr(one.unwrapped, "vector", None) for one in getattr(inner, "envs", ()))]
+    if any(getattr(getattr(one, "core", None), "life_loss_info", False) for one in ours):
+        raise ValueError("life_loss_info must be False in a pipeline, not True: the step after a lost life would be no step")
     mode = env.metadata.get("autoreset_mode")
     if mode is None:
         warnings.warn(f"{type(env).__name__} does not name its autoreset mode (metadata['autoreset_mode']); next_step is "

@@ -31,10 +31,12 @@ from bridge.graphs import Captured, Graphs
 from bridge.gymnasium_source import GymnasiumSource
 from bridge.interfaces import AnyVectorEnv, Device, Source, Stream, Work
 from bridge.slab import Slab
-from bridge.source import EpisodeLog, Episodes, GameSource, closed_on_error
+from bridge.source import EpisodeLog, Episodes, GameSource, closed_on_error, whole
 from bridge.turns import driver_error, without_python
 from envs_c import VecEnv
 from envs_c.engine.turns import Turns
+from envs_c.errors import InvalidArgument
+from envs_c.text import shown
 
 _T = TypeVar("_T")
 _Ts = TypeVarTuple("_Ts")
@@ -59,8 +61,7 @@ def source_of(envs: VecEnv | AnyVectorEnv | Sequence[AnyVectorEnv] | Source, rew
         return GameSource(envs)
     if hasattr(envs, "bind") and hasattr(envs, "edges"):
         return cast("Source", envs)
-    several = cast("list[AnyVectorEnv]", list(envs) if isinstance(envs, Sequence) else [envs])
-    return GymnasiumSource(several, reward_clip)
+    return GymnasiumSource(cast("list[AnyVectorEnv]", list(envs) if isinstance(envs, Sequence) else [envs]), reward_clip)
 
 
 class Pipeline:
@@ -82,24 +83,25 @@ class Pipeline:
     def __init__(self, envs: VecEnv | AnyVectorEnv | Sequence[AnyVectorEnv] | Source, num_batches: int = 1,
                  device: Device | None = None, *, serial: bool = False, graphs: bool = True) -> None:
         self.source = source_of(envs)
-        self._device = device or HostDevice()
-        self.device: torch.device = self._device.torch_device
         self.serial, self.graphs = serial, Graphs(graphs)
         self.num_envs, self.num_actions = self.source.num_envs, self.source.num_actions
         with closed_on_error(self.source):
-            edges = self.source.edges(num_batches)
+            edges = self.source.edges(whole(num_batches, self.num_envs))
+            if device is not None and not hasattr(device, "torch_device"):
+                raise InvalidArgument(f"device must be one that open_device returns, or None for the CPU, not {shown(device)}")
+            self._device = device or HostDevice()
             self.batches = [BatchRange(k, edges[k], edges[k + 1]) for k in range(num_batches)]
             self.slabs = [Slab(b.hi - b.lo, self.source.observation_shape, self.source.observation_dtype,
                                self.source.action_mask_size, self._device, self.source.action_space) for b in self.batches]
             self.streams = [self._device.stream(high_priority=True) for _ in self.batches]
             self._bound = [self.source.bind(b.lo, b.hi, slab.host, slab.host_actions)
                            for b, slab in zip(self.batches, self.slabs, strict=True)]
+        self.device: torch.device = self._device.torch_device
         self._must_step = [False] * num_batches  # by batch: the actions of its last turn are not yet played
         self._queued: dict[tuple[int, Work, bool], _QueuedWork] = {}  # by batch, work and act
         self._turns: dict[tuple[Work, ...], Turns] = {}               # by the works of the batches
         self._ended = EpisodeLog(self.num_envs)
-        self.env_seconds = 0.0
-        self.copy_seconds = 0.0
+        self.env_seconds = self.copy_seconds = 0.0
 
     def reset(self) -> None:
         """Begin new episodes in all environments."""
@@ -124,10 +126,8 @@ class Pipeline:
         act: False if `work` does not fill the actions; the next turn then does not step the games.
         """
         self.play(batch)
-        stream = self.streams[batch.index]
-        key = batch.index, work, act
-        queued = self._queued.get(key)
-        if queued is None:
+        stream, key = self.streams[batch.index], (batch.index, work, act)
+        if (queued := self._queued.get(key)) is None:
             queued = self._queued[key] = _QueuedWork(self, batch, work, act)
         queued()
         stream.mark()

@@ -35,7 +35,9 @@ import torch
 from bridge.actions import discrete
 from envs_c import Batch, VecEnv
 from envs_c.errors import InvalidArgument
+from envs_c.numbers import is_integer
 from envs_c.text import shown
+from envs_c.views import VIEWS, listed
 
 _Number = TypeVar("_Number", bound=np.generic)
 
@@ -48,6 +50,14 @@ def closed_on_error(made: Any) -> Iterator[Any]:
     except BaseException:  # also after Ctrl-C
         made.close()
         raise
+
+
+def whole(num_batches: int, num_envs: int) -> int:
+    """The number of batches, after a check that it is an integer; a source's `edges` checks its range."""
+    if not is_integer(num_batches):
+        raise InvalidArgument(f"num_batches must be an integer from 1 to the number of environments, {num_envs}, not "
+                              f"{shown(num_batches)}")
+    return num_batches
 
 
 class Episodes(NamedTuple):
@@ -110,6 +120,9 @@ class GameSource:
             raise InvalidArgument(f"env must be an envs_c.VecEnv, not {shown(env)}")
         if env.autoreset != "next_step":
             raise ValueError(f"autoreset must be 'next_step', not {env.autoreset!r}: the pipeline supports no other mode")
+        if VIEWS[env.view].beside is not None:
+            raise InvalidArgument(f"view must be {listed(lambda view: view.beside is None)} in the pipeline, not {env.view!r}: "
+                                  "its slabs have one observation")
         self.env = env
         self.num_envs, self.num_actions = env.num_envs, len(env.actions)
         self.action_space = discrete(self.num_actions)
@@ -133,7 +146,7 @@ class GameSource:
 
     def reseed(self, seed: int) -> None:
         """Seed the environments as new ones with this seed are; it acts at their next reset."""
-        self.env.seed(seed)
+        self.env.seed(seed, anew=True)
 
     def environment_dims(self) -> dict[str, int | str]:
         """Names in `state`, with their environment dimension or "snapshot" for the bytes of an envs_c snapshot."""

@@ -19,11 +19,12 @@ from envs_c import install
 from envs_c.engine import checks
 from envs_c.errors import InvalidArgument
 from envs_c.gymnasium_env import ArcadeVectorEnv
-from envs_c.gymnasium_env.infos import row_of
+from envs_c.gymnasium_env.infos import copied, row_of
 
 try:
     import minari
     from minari.data_collector import EpisodeBuffer
+    from minari.dataset.minari_dataset import DATASET_ID_RE
 except ModuleNotFoundError as error:
     if not (error.name or "").startswith("minari"):
         raise
@@ -39,8 +40,8 @@ def record(dataset_id: str, env: ArcadeVectorEnv, act: Act, episodes: int, *, se
     """Play whole episodes and write them as a dataset to Minari's folder, MINARI_DATASETS_PATH or ~/.minari.
 
     dataset_id: Minari's name, such as "arcade/breakout/random-v0"; no dataset has it yet.
-    env: N environments with autoreset "next_step", the default. Each round plays one episode in each, so short episodes are not
-        preferred.
+    env: N environments with autoreset "next_step", the default, and without life_loss_info. Each round plays one episode in
+        each, so short episodes are not preferred.
     act: the agent. It has ended episodes among its rows until the round ends; their actions count for nothing.
     seed: of the first round; round k is reset with seed + k.
     about: further arguments of `minari.create_dataset_from_buffers`, such as author, algorithm_name and description; or
@@ -50,8 +51,15 @@ def record(dataset_id: str, env: ArcadeVectorEnv, act: Act, episodes: int, *, se
     masks of T + 1 steps in its infos. Raises InvalidArgument.
     """
     episodes = checks.integer("episodes", episodes, 1, 1 << 30)
+    seed = checks.integer("seed", seed, 0, (1 << 31) - 1)
     if not isinstance(env, ArcadeVectorEnv) or env.core.autoreset != "next_step":
         raise InvalidArgument(f"env must be environments of envs_c.make with autoreset 'next_step', not {checks.shown(env)}")
+    if env.core.life_loss_info:
+        raise InvalidArgument("life_loss_info must be False for a dataset, not True: its episodes would end with the first "
+                              "life; make the environments without it")
+    if not isinstance(dataset_id, str) or not DATASET_ID_RE.fullmatch(dataset_id):
+        raise InvalidArgument(f"dataset_id must be a name of Minari's form, such as 'arcade/breakout/random-v0', not "
+                              f"{checks.shown(dataset_id)}: letters, digits, '-' and '_', with '/' between its parts")
     if dataset_id in minari.list_local_datasets():
         raise InvalidArgument(f"dataset_id must be a new name, and there is a dataset {checks.shown(dataset_id)}: delete it, "
                               "or raise the version at its end")
@@ -84,8 +92,8 @@ def play_round(env: ArcadeVectorEnv, act: Act, seed: int, first: int) -> list[Ep
 
 
 def rows_of(observations, count: int) -> list:
-    """The observation of each environment."""
-    return [row_of(observations, i) for i in range(count)]
+    """The observation of each environment, in arrays of its own: those of environments with copy=False change in a step."""
+    return [copied(row_of(observations, i)) for i in range(count)]
 
 
 def masks_of(infos: dict[str, Any], count: int) -> list:

@@ -51,7 +51,7 @@ class Closed(EnvsError, RuntimeError):
 
 
 class CannotCopy(EnvsError, TypeError):
-    """A batch, or a game that cannot be found again, was to be pickled or copied."""
+    """A batch, asynchronous environments, or a game that cannot be found again, was to be pickled or copied."""
 
 
 class Busy(EnvsError, RuntimeError):

@@ -254,8 +254,17 @@ def tidy(text: str, scratch: Path, source: Path) -> str:
 
     Ruler lines and headings are left out; the copies in `scratch` are named as the files of the user.
     """
-    text = text.replace(f"{scratch}{os.sep}", f"{source.parent}{os.sep}")
+    for folder in (os.path.normpath(scratch.absolute()), scratch, seen_from_here(scratch)):
+        text = text.replace(f"{folder}{os.sep}", f"{source.parent}{os.sep}")
     before, *errors = text.split("Error compiling Cython file:\n")
     lines = [line for line in (errors[0] if errors else before).splitlines() if line.strip("-")]
     more = f"\n(and {len(errors) - 1} more, which may follow from this one)" if len(errors) > 1 else ""
     return re.sub(r"\n{2,}", "\n", "\n".join(lines)).strip() + more
+
+
+def seen_from_here(path: Path) -> str:
+    """The path relative to the working folder, as Cython prints those below it; unchanged on another drive of Windows."""
+    try:
+        return os.path.relpath(path)
+    except ValueError:
+        return str(path)

@@ -84,7 +84,7 @@ class ArcadeVecEnv(VecEnv):
         if vector.core.life_loss_info:
             raise InvalidArgument("life_loss_info must be False with stable-baselines3, not True: there a done episode begins "
                                   "again; episodic_life does that")
-        self.channels_last = bool(channels_last)
+        self.channels_last = checks.boolean("channels_last", channels_last)
         if self.channels_last and not self.pixels:
             raise InvalidArgument(f"channels_last must be False for view={vector.core.view!r}, not True: it is for grey "
                                   f"pictures; leave it out, or choose view={listed(lambda view: view.main.channels == 1)}")
@@ -201,7 +201,7 @@ class ArcadeVecEnv(VecEnv):
 
     def get_images(self):
         """The screens in colour: a list of N (height, width, 3) uint8."""
-        return list(self.vector.render())
+        return [self.vector.core.render(i) for i in range(self.num_envs)]
 
     def get_state(self, indices=None) -> bytes:
         """A snapshot of all environments, or of those in `indices`, as bytes."""

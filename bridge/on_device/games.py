@@ -222,7 +222,7 @@ class DeviceGame:
     def reseed(self, seed: int):
         """Seed the environments as new ones with this seed are; it acts at their next reset."""
         self.env.set_state(self.get_state())
-        self.env.seed(seed)
+        self.env.seed(seed, anew=True)
         self._take_from_host()
 
     def environment_dims(self) -> dict[str, int | str]:

@@ -11,7 +11,7 @@ from envs_c import catalog
 from envs_c.asynchronous.workers import Workers
 from envs_c.engine import checks
 from envs_c.engine.busy import Flag
-from envs_c.errors import InvalidArgument, OutOfTurn
+from envs_c.errors import CannotCopy, InvalidArgument, OutOfTurn
 from envs_c.gymnasium_env import ArcadeVectorEnv, batched
 from envs_c.gymnasium_env.buffers import aligned_zeros
 from envs_c.gymnasium_env.infos import add_ends, add_last, add_lives, episode
@@ -34,9 +34,10 @@ def make_async(name: str, num_envs: int, batch_size: int | None = None, *, num_t
     Raises UnknownGame or InvalidArgument.
     """
     threads = checks.integer("num_threads", num_threads, 0, 1024)
-    if isinstance(mode := settings.get("render_mode"), str) and mode == "human":
-        raise InvalidArgument("render_mode must be None or 'rgb_array', not 'human', if the environments do not step together: "
-                              "use envs_c.make to watch them")
+    mode = settings.get("render_mode")
+    if mode is not None and checks.choice("render_mode", mode, ("human", "rgb_array")) == "human":
+        raise InvalidArgument(f"render_mode must be None or 'rgb_array', not {checks.shown(mode)}, if the environments do not "
+                              "step together: use envs_c.make to watch them")
     return ArcadeAsyncEnv(catalog.make(name, num_envs, num_threads=1, **settings), batch_size, threads)
 
 
@@ -97,7 +98,7 @@ class ArcadeAsyncEnv(VectorEnv[AnyArray, Actions, Any]):
             if env_id is None and self.in_flight:
                 self._workers.receive(self.in_flight)
             if seed is not None:
-                self.core.seed(seed)
+                self.core.seed(seed, anew=True)
             self._workers.reset(rows)
             self._begins[rows] = True
             self.vector._started[rows] = time.perf_counter()
@@ -215,5 +216,5 @@ class ArcadeAsyncEnv(VectorEnv[AnyArray, Actions, Any]):
             self.vector.close()
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError("asynchronous environments must not be copied or pickled, for they own threads: copy env.vector, or "
-                        "call make_async again")
+        raise CannotCopy("asynchronous environments must not be copied or pickled, for they own threads: copy env.vector, or "
+                         "call make_async again")

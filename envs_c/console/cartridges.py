@@ -22,7 +22,7 @@ from envs_c.errors import CompileFailed, InvalidArgument, UnknownGame, did_you_m
 TABLE = Path(__file__).parent / "games.toml"
 PREFIX = "atari:"
 ANY = PREFIX.removesuffix(":")  # the name for a file only: make("atari", rom=PATH)
-FILE_ENDINGS = (".bin", ".a26", ".rom")
+FILE_ENDINGS = (".bin", ".a26", ".rom")  # in small or capital letters
 LARGEST = 32 << 10  # bytes of a cartridge
 # number, first address that switches banks, first address that only reads the ROM
 KINDS = {"plain": (0, 0x2000, 0x1000), "F8": (1, 0x1FF8, 0x1000), "F6": (2, 0x1FF6, 0x1000), "F4": (3, 0x1FF4, 0x1000),
@@ -89,7 +89,12 @@ def present() -> dict[str, Path]:
 def cartridge_files(folder: Path | None) -> list[Path]:
     """The files in a folder that may be cartridges, by their endings."""
     return [] if folder is None else sorted(path for path in folder.iterdir()
-                                            if path.suffix in FILE_ENDINGS and path.is_file())
+                                            if names_a_file(path.suffix) and path.is_file())
+
+
+def names_a_file(name: str) -> bool:
+    """True if a name has the ending of a cartridge's file."""
+    return name.lower().endswith(FILE_ENDINGS)
 
 
 def md5_of(data: bytes) -> str:
@@ -102,9 +107,8 @@ def how_to_get() -> str:
     return "pip install ale-py brings the cartridges of ALE's games; ENVS_C_ROMS can name a folder with files of your own"
 
 
-@functools.cache
 def cartridge(name: str, rom: str | None = None) -> Cartridge:
-    """The `Game` of "atari:NAME" or "atari:PATH.bin".
+    """The `Game` of "atari:NAME" or "atari:PATH.bin". Each call reads its file; the same bytes there give the same `Game`.
 
     rom: the path of its file, as a str, with which the name may be "atari"; None looks for it.
 
@@ -112,11 +116,11 @@ def cartridge(name: str, rom: str | None = None) -> Cartridge:
     cannot be a cartridge, or is another one than the name says.
     """
     name = name.removeprefix(PREFIX)
-    if rom is not None and (name == ANY or name.endswith(FILE_ENDINGS)):
+    if rom is not None and (name == ANY or names_a_file(name)):
         if name != ANY:
             raise InvalidArgument(f"rom must be left out for {PREFIX}{name}, not {shown(rom)}: the name is a file already")
         return game_of_file(Path(rom).expanduser())
-    if name.endswith(FILE_ENDINGS):
+    if names_a_file(name):
         return game_of_file(Path(name).expanduser())
     if name not in table():
         hint = did_you_mean(name, table())

@@ -94,17 +94,17 @@ def picture_size(value, view: View, screen: tuple[int, int], small: int) -> tupl
     return height, width
 
 
-def frame_skip(value) -> int | tuple[int, int]:
+def frame_skip(value, name: str = "frame_skip") -> int | tuple[int, int]:
     """Frames of a step: an integer, or (low, high) for a random number from low to high - 1."""
     if not isinstance(value, (tuple, list)):
-        return integer("frame_skip", value, 1, 1000)
+        return integer(name, value, 1, 1000)
     try:
-        low, high = (integer("frame_skip", bound, 1, 1001) for bound in value)
+        low, high = (integer(name, bound, 1, 1001) for bound in value)
         fits = low < high
     except ValueError:
         fits = False
     if not fits:
-        raise InvalidArgument("frame_skip must be an integer from 1 to 1,000, or (low, high) with 1 <= low < high <= 1,001 for "
+        raise InvalidArgument(f"{name} must be an integer from 1 to 1,000, or (low, high) with 1 <= low < high <= 1,001 for "
                               f"a random number from low to high - 1, not {shown(value)}")
     return low, high
 
@@ -148,8 +148,10 @@ def reward_clip(value) -> tuple[float, float]:
 
 
 def is_sequence(seed) -> bool:
-    """True if `seed` has an entry for each environment."""
-    return isinstance(seed, (list, tuple)) or (isinstance(seed, np.ndarray) and seed.ndim > 0)
+    """True if `seed` has an entry for each environment: a sequence that is no text, or an array or tensor with an axis."""
+    if isinstance(seed, Sequence):
+        return not isinstance(seed, (str, bytes, bytearray, memoryview))
+    return hasattr(seed, "__array__") and getattr(seed, "ndim", 0) > 0
 
 
 def common_seed(seed) -> int | None:
@@ -167,6 +169,8 @@ def seeds(seed, num_envs: int, first: int = 0) -> Iterable[tuple[int, int] | Non
         seed = secrets.randbits(63)
     refuse_masked("seed", seed)
     if is_sequence(seed):
+        if not isinstance(seed, Sequence):
+            seed = array_of("seed", seed, f"be an integer from 0 to {SEED_MAX:,}, or one for each environment")
         if len(seed) != num_envs:
             raise InvalidArgument(f"seed must have one entry for each of the {num_envs} environments; it has {len(seed)} "
                                   "entries")
@@ -281,7 +285,7 @@ def actions(value, num_envs: int) -> np.ndarray:
     array = array_of("actions", value, f"be integers of shape ({num_envs},)")
     if array.shape != (num_envs,) or array.dtype.kind not in "iu":
         raise InvalidArgument(f"actions must be integers of shape ({num_envs},), one for each environment, not {array.dtype} "
-                              f"of shape {array.shape}")
+                              f"of shape {array.shape}: {shown(value)}")
     return array
 
 

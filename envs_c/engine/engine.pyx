@@ -211,8 +211,8 @@ cdef class Engine:
             self.check_open()
         return 0
 
-    def seed(self, seed=None, mask=None):
-        """Seed the random generators. The present episode continues; the next reset begins from the seed alone.
+    def seed(self, seed=None, mask=None, anew=False):
+        """Seed the random generators. The present episode continues; later ones depend on the seed.
 
         seed: one of
             an integer: environment i draws from (seed, first + i);
@@ -220,11 +220,12 @@ cdef class Engine:
                 entry None leaves the generator unchanged;
             None: a seed from the operating system.
         mask: (N,) bool, the environments to seed; None is all of them.
+        anew: True also forgets all of their episodes, such as a cartridge's RAM, as before the first reset, which must be next.
         """
         self.check_open()
         cdef int i
         cdef uint64_t key
-        values = checks.seeds(seed, self.num_envs, self.first)
+        anew, values = checks.boolean("anew", anew), checks.seeds(seed, self.num_envs, self.first)
         if mask is not None:
             mask = checks.mask("mask", mask, self.num_envs)
         self.enter(&self.mark)
@@ -232,7 +233,10 @@ cdef class Engine:
             for i, value in enumerate(values):
                 if value is not None and (mask is None or mask[i]):
                     key, index = value
+                    if anew:
+                        memset(self.states + i * self.stride, 0, self.stride)
                     rng_seed(&(<Head*>(self.states + i * self.stride)).rng, key, <uint64_t>index)
+            self.count_unstarted()
         finally:
             leave(&self.mark)
 

@@ -38,14 +38,15 @@ def translate(game: Game, settings: dict, options: dict):
     Raises InvalidArgument if a setting is given by two names, or if the game cannot have it.
     """
     given = {name: options.pop(name) for name in SETTINGS if name in options and name not in game.options}
-    if "frameskip" in given:
-        _use(settings, "frameskip", given["frameskip"], "frame_skip", None)
+    if given.get("frameskip") is not None:
+        _use(settings, "frameskip", checks.frame_skip(given["frameskip"], "frameskip"), "frame_skip", None)
     if "repeat_action_probability" in given:
-        _use(settings, "repeat_action_probability", given["repeat_action_probability"], "sticky", 0.0)
+        probability = checks.number("repeat_action_probability", given["repeat_action_probability"], 0.0, 1.0)
+        _use(settings, "repeat_action_probability", probability, "sticky", 0.0)
     if "obs_type" in given:
         _set_view(game, settings, given["obs_type"])
-    if "max_num_frames_per_episode" in given:
-        _set_limit(game, settings, given["max_num_frames_per_episode"])
+    if given.get("max_num_frames_per_episode") is not None:
+        _set_limit(game, settings, given["max_num_frames_per_episode"], "frameskip" if "frameskip" in given else "frame_skip")
     if "full_action_space" in game.options and "full_action_space" in options:
         options["full_action_space"] = int(checks.boolean("full_action_space", options["full_action_space"]))
     if checks.boolean("full_action_space", given.get("full_action_space", False)):
@@ -72,7 +73,7 @@ def _set_view(game: Game, settings: dict, value):
         raise InvalidArgument("obs_type and view or picture_size must not be given together: they are one setting; leave "
                               "obs_type out")
     chosen = {view.obs_type: view for view in of_game(game) if view.obs_type}
-    if value == "ram" and value not in chosen:
+    if isinstance(value, str) and value == "ram" and value not in chosen:
         raise InvalidArgument("obs_type must be 'rgb' or 'grayscale', not 'ram': the games are no emulation and have no RAM; "
                               "view='features' is their own vector")
     view = chosen[checks.choice("obs_type", value, tuple(chosen))]
@@ -81,13 +82,13 @@ def _set_view(game: Game, settings: dict, value):
         settings["picture_size"] = game.screen[::-1]
 
 
-def _set_limit(game: Game, settings: dict, value):
-    """Set the limit of steps for ALE's limit of frames."""
+def _set_limit(game: Game, settings: dict, value, name: str):
+    """Set the limit of steps for ALE's limit of frames. name: by which the frames of a step were given."""
     frames = checks.integer("max_num_frames_per_episode", value, 0, 1 << 30)
     skip = checks.frame_skip(game.frame_skip if settings["frame_skip"] is None else settings["frame_skip"])
     if isinstance(skip, tuple) or frames % skip:
-        raise InvalidArgument("max_num_frames_per_episode must be a multiple of frame_skip, whole steps of one length, not "
-                              f"{frames} with frame_skip={skip}")
+        raise InvalidArgument(f"max_num_frames_per_episode must be a multiple of {name}, whole steps of one length, not "
+                              f"{frames} with {name}={skip}")
     _use(settings, "max_num_frames_per_episode", frames // skip, "time_limit", None)
 
 
@@ -157,6 +158,7 @@ class Interface:
 
     def lives(self) -> int:
         """The lives left; 0 in a game without lives."""
+        self._core.over()  # raises Closed after `close`
         return 0 if self._core.lives is None else int(self._core.lives[0])
 
     def game_over(self) -> bool:

@@ -5,8 +5,11 @@ from collections.abc import Mapping
 from typing import Any, Generic, SupportsIndex
 
 import gymnasium
+import numpy as np
+import numpy.typing as npt
 
 from envs_c.engine import checks
+from envs_c.errors import InvalidArgument
 from envs_c.gymnasium_env.ale import Interface
 from envs_c.gymnasium_env.infos import first, row_of
 from envs_c.gymnasium_env.vector import METADATA, ArcadeVectorEnv, reset_options
@@ -39,7 +42,8 @@ class ArcadeEnv(gymnasium.Env[Observations, SupportsIndex], Generic[Observations
 
     def step(self, action: SupportsIndex) -> tuple[Observations, float, bool, bool, Infos]:
         """Step; returns observation, reward, terminated, truncated and info. After an episode's end, call `reset` first."""
-        observations, rewards, terminated, truncated, infos = self.vector.step([action])
+        actions = one_action(action, len(self.vector.action_names))
+        observations, rewards, terminated, truncated, infos = self.vector.step(actions)
         return row_of(observations, 0), float(rewards[0]), bool(terminated[0]), bool(truncated[0]), first(infos)
 
     def render(self) -> Screen | None:
@@ -82,9 +86,26 @@ class ArcadeEnv(gymnasium.Env[Observations, SupportsIndex], Generic[Observations
         """The names of the actions, in order."""
         return list(self.vector.action_names)
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        if self.render_mode is not None:
+            self.render_mode = self.vector.render_mode  # a copy has no window
+
     def __copy__(self) -> "ArcadeEnv[Observations]":
         return copy.deepcopy(self)  # with an engine of its own
 
     def close(self) -> None:
         """Free the state."""
         self.vector.close()
+
+
+def one_action(value: SupportsIndex, count: int) -> npt.NDArray[np.integer[Any]]:
+    """The action of one environment as a (1,) array of integers of any width. Its range is checked with the step.
+
+    count: the number of actions, for the message.
+    """
+    requirement = f"be an integer from 0 to {count - 1}"
+    array = checks.array_of("action", value, requirement)
+    if array.shape != () or array.dtype.kind not in "iu":
+        raise InvalidArgument(f"action must {requirement}, not {checks.shown(value)}")
+    return array.reshape(1)

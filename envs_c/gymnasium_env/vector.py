@@ -81,16 +81,17 @@ class ArcadeVectorEnv(Copies, VectorEnv[Observations, Actions, npt.NDArray[Any]]
 
     def _make_buffers(self):
         core, n = self.core, self.num_envs
+        self._same_step = core.autoreset == "same_step"
         view = VIEWS[core.view]
         row = shape_of(view.main, core.observation_shape, self.keepdim)
         observations = (n, *row)
         pictures = None if view.beside is None else (n, *shape_of(view.beside, core.picture_shape, self.keepdim))
         size = int(np.prod(observations)) * core.observation_dtype.itemsize + (int(np.prod(pictures)) if pictures else 0)
         checks.Memory(f"{n:,} environments of {self.game.name}", {
-            "observations": size, "last observations": size if core.autoreset == "same_step" else 0,
+            "observations": size, "last observations": size if self._same_step else 0,
             "stacked frames": size * self.frame_stack if self.frame_stack > 1 else 0})
         of_actions = (n, len(core.actions))
-        self._final = np.zeros(observations, core.observation_dtype) if core.autoreset == "same_step" else None
+        self._final = np.zeros(observations, core.observation_dtype) if self._same_step else None
         self._final_picture = np.zeros(pictures, np.uint8) if pictures and self._final is not None else None
         self._action_mask = np.zeros(of_actions, np.uint8) if self.game.has_mask else None
         self._final_action_mask = np.zeros(of_actions, np.uint8) if self.game.has_mask and self._final is not None else None
@@ -137,7 +138,7 @@ class ArcadeVectorEnv(Copies, VectorEnv[Observations, Actions, npt.NDArray[Any]]
         began = np.ones(self.num_envs, bool) if mask is None else mask
         with self._alone:
             if seed is not None:
-                self.core.seed(seed, mask)
+                self.core.seed(seed, mask, anew=True)
                 super().reset(seed=checks.common_seed(seed))
             buffers = self._next_buffers()
             if mask is not None and buffers is not self._latest:
@@ -176,11 +177,11 @@ class ArcadeVectorEnv(Copies, VectorEnv[Observations, Actions, npt.NDArray[Any]]
             ended = buffers.batch.step()
             self._latest = buffers
             over, statistics = self._results.episodes(time.perf_counter()) if ended else (self._none, None)
-            final = self._push(over)
+            final = self._final if self._stack is None else self._push(over)
             infos = self._infos()
             if ended:
                 self._report(infos, over, statistics, final)
-            self._over = over
+            self._over = self._none if self._same_step else over
             if self._human:
                 self._human.show(paced=True)
             return self._observations(), *self._results.outcome(), infos
@@ -191,16 +192,14 @@ class ArcadeVectorEnv(Copies, VectorEnv[Observations, Actions, npt.NDArray[Any]]
         over: (N,) bool, the environments whose episode ended in this step.
         Returns the last observations of these episodes, in rows of N, under autoreset "same_step"; else None.
         """
-        stack, same_step = self._stack, self.core.autoreset == "same_step"
-        if stack is None:
-            return self._final
+        stack = self._stack
         stack[:, :-1] = stack[:, 1:]
         stack[:, -1] = self._observation
         final = None
-        if same_step and over.any():
+        if self._same_step and over.any():
             final = stack.copy()
             final[:, -1] = self._final
-        began = over if same_step else self._over
+        began = over | self._over if self._same_step else self._over  # restored at an end, an episode begins in the next step
         stack[began, :-1] = 0
         return final
 
@@ -218,7 +217,7 @@ class ArcadeVectorEnv(Copies, VectorEnv[Observations, Actions, npt.NDArray[Any]]
         final: (N, *shape), the last observations, under autoreset "same_step".
         """
         add_ends(infos, over, statistics)
-        if self.core.autoreset == "same_step":
+        if self._same_step:
             last = final if self._final_picture is None else self._both(final, self._final_picture)
             add_last(infos, over, statistics, last, self._final_action_mask, self.core.final_lives)
 
@@ -227,7 +226,11 @@ class ArcadeVectorEnv(Copies, VectorEnv[Observations, Actions, npt.NDArray[Any]]
         observations = buffers.observation if stack is None else stack
         if buffers.picture is not None:
             observations = self._both(observations, buffers.picture)
-        return copied(observations) if self.copy and buffers is self._own else observations
+        if self.copy and buffers is self._own:
+            return copied(observations)
+        if self.copy:  # an array of the caller's own, whose shape and flags may be changed
+            return observations.view() if buffers.picture is None else {key: part.view() for key, part in observations.items()}
+        return observations
 
     def _both(self, features, picture):
         """Features and the picture beside them, as one observation."""

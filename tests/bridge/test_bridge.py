@@ -230,6 +230,10 @@ def test_a_restored_pipeline_goes_on_bit_for_bit_with_any_number_of_batches(num_
 @pytest.mark.parametrize(("arguments", "message"), [
     ({"num_batches": 0}, "num_batches must be from 1 to the number of environments, 10, not 0"),
     ({"num_batches": 11}, "num_batches must be from 1 to the number of environments, 10, not 11"),
+    *[({"num_batches": value}, f"^num_batches must be an integer from 1 to the number of environments, 10, not {value!r}$")
+      for value in (2.0, "2", None, True)],
+    ({"device": "cpu"}, "^device must be one that open_device returns, or None for the CPU, not 'cpu'$"),
+    ({"view": "both"}, "^view must be 'features', 'pixels', 'rgb' or 'ram' in the pipeline, not 'both'"),
     ({"autoreset": "same_step"}, "autoreset must be 'next_step', not 'same_step'"),
 ])
 def test_wrong_settings_are_refused(arguments, message):

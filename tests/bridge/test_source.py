@@ -134,6 +134,10 @@ class Written(Counting):
     (lambda: [vector(mode=AutoresetMode.DISABLED)], "autoreset must be next_step.*, not"),
     (lambda: [SyncVectorEnv([Told])], "observations must be Box, Discrete, .*but x is Text"),
     (lambda: [SyncVectorEnv([Written])], "actions must be Discrete, MultiDiscrete, MultiBinary or a Box of floats, not Text"),
+    (lambda: [envs_c.make("breakout", 2, life_loss_info=True)], "life_loss_info must be False in a pipeline"),
+    (lambda: [SyncVectorEnv([lambda: gymnasium.make("Arcade/Breakout-v0", life_loss_info=True)])], "life_loss_info must be"),
+    (lambda: [envs_c.make_async("breakout", 4, 2)], "batch_size must be 4 or None in a pipeline, not 2"),
+    (lambda: [vector()] * 2, "envs must be different vector environments"),
     (lambda: [vector(), vector(first_action=2)], "the vector environments must have the same spaces"),
 ])
 def test_unsupported_environments_are_refused(make, message):

@@ -23,7 +23,7 @@ from types import ModuleType
 
 import envs_c
 from envs_c import catalog, outside
-from envs_c.console.cartridges import FILE_ENDINGS, PREFIX
+from envs_c.console.cartridges import PREFIX, names_a_file
 from envs_c.errors import did_you_mean
 from envs_c.game import Game
 from envs_c.text import shown
@@ -93,7 +93,7 @@ class GameName(str):
     def cartridge_file(self) -> str | None:
         """The file of a cartridge, atari:FILE.bin; None for others."""
         place = self.removeprefix(PREFIX)
-        return place if self.is_cartridge and place.endswith(FILE_ENDINGS) else None
+        return place if self.is_cartridge and names_a_file(place) else None
 
     @property
     def is_ale(self) -> bool:

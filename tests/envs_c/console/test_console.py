@@ -140,6 +140,5 @@ def test_an_unknown_name_suggests_a_similar_one():
 
 def test_a_cartridge_that_is_not_there_is_named_with_how_to_get_it(monkeypatch):
     monkeypatch.setattr(cartridges, "present", dict)
-    cartridges.cartridge.cache_clear()
     with pytest.raises(UnknownGame, match="atari:qbert is not on this machine: pip install ale-py"):
         envs_c.make("atari:qbert")

@@ -12,8 +12,7 @@ MODULES = ("test_contract", "states.test_state", "states.test_determinism", "ste
 FIXTURES = ("plain", "copied")  # of these modules
 # Of the rules, these are for games in a module of their own, or with grey pictures that are the mean of the coloured ones.
 OTHER_RULES = {"is_plain_data", "declares_every_action", "is_safe_in_accepted_states", "paints_one_picture"}
-# What a reset gives depends on the resets before it, as in ale-py; and nothing but sticky actions depends on the seed.
-LEFT_OUT = {"test_a_seeded_reset_forgets_the_past", "test_equal_seeds_give_equal_bits_and_different_seeds_different_bits"}
+LEFT_OUT = {"test_equal_seeds_give_equal_bits_and_different_seeds_different_bits"}  # only sticky actions depend on the seed
 
 
 def collected() -> dict:

@@ -8,6 +8,7 @@ import pytest
 pytest.importorskip("ale_py")
 
 from ale_py import Action
+from support import vector
 
 from benchmarks.console.comparison import Console, Trial, actions, ale_of, play
 from envs_c.console import cartridges, starts
@@ -140,3 +141,14 @@ def test_actions_of_a_trial_are_the_same_again():
                          ids=["RAM", "timer", "own RAM", "timers of 8,190 resets", "own RAM of 510 resets"])
 def test_ram_and_timers_at_power_on_are_those_of_ale(data, resets):
     assert power_on.ours(data, resets) == power_on.theirs(data, resets)[1:]
+
+
+@pytest.mark.parametrize("mask", [None, [False, True]], ids=["all", "one"])
+@pytest.mark.parametrize("data", [power_on.TIMER, power_on.OWN_RAM], ids=["timer", "own RAM"])
+def test_a_reset_with_a_seed_is_that_of_a_new_environment(data, mask):
+    env = vector(cartridges.game_of(data, None, {**cartridges.table()[power_on.GAME], "kind": ""}), 2)
+    new = env.reset(seed=1)[0]
+    assert not np.array_equal(env.reset()[0], new)
+    kept = env.reset()[0]
+    again = env.reset(seed=1, options={"reset_mask": None if mask is None else np.array(mask)})[0]
+    assert np.array_equal(again[1], new[1]) and np.array_equal(again[0], new[0] if mask is None else kept[0])

@@ -81,6 +81,28 @@ def test_a_file_plays_by_its_path(own_cartridge):
         assert env.game.name == "atari_own_rom" and played(env)[-1][0, 0x10] == 1  # of three lives, after 120 frames
 
 
+@pytest.mark.filterwarnings("ignore:the cartridge")
+def test_a_path_is_the_file_that_lies_there_now(tmp_path, monkeypatch):
+    found = []
+    for folder, number in (("one", 4), ("other", 5), ("one", 4), ("one", 6)):
+        monkeypatch.chdir(tmp_path)
+        Path(folder).mkdir(exist_ok=True)
+        monkeypatch.chdir(folder)
+        Path("game.bin").write_bytes(own_rom.another(number))
+        found.append(envs_c.make("atari:game.bin").game)
+        assert found[-1].path == tmp_path / folder / "game.bin"
+    assert found[0] is found[2] and len({game.key for game in found}) == 3
+
+
+@pytest.mark.parametrize("ending", ["BIN", "A26", "Rom"])
+def test_endings_of_files_are_in_small_or_capital_letters(own_cartridge, tmp_path, monkeypatch, ending):
+    path = tmp_path / f"GAME.{ending}"
+    path.write_bytes(own_rom.DATA)
+    assert envs_c.make(f"atari:{path}").game.key == own_cartridge.key
+    monkeypatch.setenv("ENVS_C_ROMS", str(tmp_path))
+    assert cartridges.present()["own_rom"] == path
+
+
 def test_a_cartridge_travels_in_a_pickle_by_its_file(own_cartridge, tmp_path):
     env = envs_c.make(f"atari:{own_cartridge.path}", 2, view="pixels", seed=0)
     env.reset()
@@ -117,7 +139,6 @@ def test_names_files_and_folders_that_are_wrong_are_named(own_cartridge, tmp_pat
     wrong = tmp_path / "wrong.bin"
     wrong.write_bytes(own_rom.DATA)
     monkeypatch.setattr(cartridges, "folder_of_ale", lambda: None)
-    cartridges.cartridge.cache_clear()  # other tests play them
     for error, message, name, settings in [
             (UnknownGame, "not on this machine: pip install ale-py", "atari:tennis", {}),
             (UnknownGame, "named atari:NAME, or atari with rom=PATH", "atari", {}),
@@ -131,7 +152,6 @@ def test_names_files_and_folders_that_are_wrong_are_named(own_cartridge, tmp_pat
         with pytest.raises(error, match=message):
             envs_c.make(name, **settings)
     monkeypatch.setenv("ENVS_C_ROMS", str(tmp_path / "nowhere"))
-    cartridges.cartridge.cache_clear()
     with pytest.raises(InvalidArgument, match="ENVS_C_ROMS must name a folder"):
         envs_c.make("atari:tennis")
 

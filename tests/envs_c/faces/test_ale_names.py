@@ -18,7 +18,8 @@ OWN = [name for name in envs_c.built_in() if name not in CARTRIDGES]
     ({"frameskip": 3}, {"frame_skip": 3}), ({"frameskip": (2, 5)}, {"frame_skip": (2, 5)}),
     ({"repeat_action_probability": 0.25}, {"sticky": 0.25}), ({"mode": 0, "difficulty": 0}, {}),
     ({"obs_type": "rgb"}, {"view": "rgb"}), ({"obs_type": "grayscale"}, {"view": "pixels", "picture_size": (210, 160)}),
-    ({"mode": None, "difficulty": None, "full_action_space": False}, {})])
+    ({"mode": None, "difficulty": None, "full_action_space": False}, {}),
+    ({"frameskip": None, "max_num_frames_per_episode": None}, {})])
 def test_a_setting_by_ales_name_is_our_setting(given, ours):
     pairs = [envs_c.make("breakout", 2, seed=1, **settings) for settings in (given, ours)]
     for env in pairs:
@@ -50,8 +51,14 @@ def test_a_game_with_an_own_option_of_ales_name_keeps_it():
     ("pong", {"obs_type": "text"}, "obs_type must be one of 'grayscale', 'rgb', not 'text'"),
     ("pong", {"obs_type": "rgb", "view": "pixels"}, "obs_type and view or picture_size must not be given together"),
     ("pong", {"frameskip": 4, "frame_skip": 4}, "frameskip and frame_skip must not be given together"),
-    ("pong", {"frameskip": (4, 4)}, r"frame_skip must be an integer from 1 to 1,000, or \(low, high\) with .*, not \(4, 4\)"),
-    ("pong", {"repeat_action_probability": 2}, "sticky must be a number from 0 to 1, not 2"),
+    ("pong", {"frameskip": (4, 4)}, r"^frameskip must be an integer from 1 to 1,000, or \(low, high\) with .*, not \(4, 4\)"),
+    ("pong", {"frameskip": "4"}, "^frameskip must be an integer from 1 to 1,000, not '4'"),
+    ("pong", {"repeat_action_probability": 2}, "^repeat_action_probability must be a number from 0 to 1, not 2"),
+    ("pong", {"repeat_action_probability": None}, "^repeat_action_probability must be a number from 0 to 1, not None"),
+    ("pong", {"max_num_frames_per_episode": "x"}, "^max_num_frames_per_episode must be an integer from 0 to .*, not 'x'"),
+    ("pong", {"max_num_frames_per_episode": 4, "frameskip": 3}, "a multiple of frameskip, .*, not 4 with frameskip=3"),
+    ("pong", {"max_num_frames_per_episode": 4, "frame_skip": 3}, "a multiple of frame_skip, .*, not 4 with frame_skip=3"),
+    ("pong", {"obs_type": np.zeros(2)}, "^obs_type must be one of 'grayscale', 'rgb', not array"),
     ("pong", {"mode": 1}, "mode must be 0 for pong, not 1: the game is the cartridge's mode 0; games with others: freeway"),
     ("pong", {"difficulty": 1}, "difficulty must be 0 for pong, not 1: .*; games with others: asteroids, freeway"),
     ("asteroids", {"difficulty": 1}, "difficulty must be 0 or 3 for asteroids, not 1: .* ufos=0 to 1"),
@@ -171,6 +178,15 @@ def test_gymnasiums_preprocessing_works(game, settings):
         observation, _, terminated, truncated, _ = env.step(env.action_space.sample())
         if terminated or truncated:
             observation, _ = env.reset()
+
+
+@pytest.mark.parametrize("name", ["lives", "game_over", "getScreenRGB", "cloneState"])
+def test_a_call_of_ale_after_close_is_an_error(name):
+    env = gymnasium.make("Arcade/Breakout-v0").unwrapped
+    env.reset(seed=1)
+    env.close()
+    with pytest.raises(envs_c.Closed, match="these breakout environments were closed"):
+        getattr(env.ale, name)()
 
 
 def test_a_screen_that_does_not_fit_the_observations_is_refused_with_the_setting_to_change():

@@ -53,6 +53,12 @@ def test_minari_reads_the_episodes_that_were_played(view):
             assert (episode.terminations[t], episode.truncations[t]) == (terminated[i], truncated[i])
 
 
+def test_an_episode_keeps_its_observations_if_the_environments_reuse_their_arrays():
+    env = envs_c.make("cartpole", 2, copy=False)
+    episodes = datasets.record("arcade/reused-v0", env, alternating(env), 2).iterate_episodes()
+    assert all(len(np.unique(one.observations, axis=0)) == len(one.observations) > 2 for one in episodes)
+
+
 def test_a_game_with_illegal_moves_keeps_its_masks():
     env = envs_c.make("go", 2, size=5, time_limit=9)
     datasets.record("go-v0", env, lambda _, infos: infos["action_mask"].argmax(1), 2)
@@ -65,7 +71,10 @@ def test_a_game_with_illegal_moves_keeps_its_masks():
 @pytest.mark.parametrize(("change", "message"), [
     ({"episodes": 0}, "episodes must be an integer from 1"),
     ({"env": envs_c.make("cartpole", autoreset="same_step")}, "env must be environments of envs_c.make with autoreset"),
-    ({"env": None}, "env must be environments"), ({"dataset_id": "old-v0"}, "there is a dataset 'old-v0': delete it")])
+    ({"env": None}, "env must be environments"), ({"dataset_id": "old-v0"}, "there is a dataset 'old-v0': delete it"),
+    ({"env": envs_c.make("breakout", life_loss_info=True)}, "life_loss_info must be False for a dataset, not True"),
+    ({"dataset_id": "bad id"}, "dataset_id must be a name of Minari's form, such as .*, not 'bad id'"),
+    ({"dataset_id": None}, "dataset_id must be a name of Minari's form"), ({"seed": "a"}, "seed must be an integer")])
 def test_wrong_arguments_are_refused(change, message):
     env = envs_c.make("cartpole", 2)
     datasets.record("old-v0", env, alternating(env), 1)

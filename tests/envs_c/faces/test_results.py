@@ -38,6 +38,25 @@ def test_rewards_flags_and_statistics_equal_those_of_numpy(settings):
     assert ends > N
 
 
+@pytest.mark.parametrize("settings", [{}, {"view": "pixels"}, {"view": "both"}, {"frame_stack": 2}], ids=str)
+def test_what_a_caller_does_to_an_array_s_shape_and_flags_stays_with_the_caller(settings):
+    env = envs_c.make("breakout", 4, **settings)
+
+    def arrays(observations):
+        return list(observations.values()) if isinstance(observations, dict) else [observations]
+
+    changed = arrays(env.reset()[0])
+    shapes = [one.shape for one in changed]
+    for one in changed:
+        one.shape = (2, 2, *one.shape[1:])
+        one.flags.writeable = False
+    del one, changed
+    for _ in range(4):
+        later = arrays(env.step([0] * 4)[0])
+        assert [one.shape for one in later] == shapes and all(one.flags.writeable for one in later)
+        del later
+
+
 def all_forms():
     """Actions (N,) of each width and layout; the values are 0 .. 3."""
     plain = np.arange(N) % 4

@@ -100,6 +100,7 @@ def test_a_wrong_action_is_named_and_steps_nothing(env, actions, wrong):
     ({"autoreset": "disabled"}, r"autoreset must be left out, not 'disabled': stable-baselines3 prescribes"),
     ({"copy": False}, r"copy must be left out, not False: stable-baselines3 prescribes"),
     ({"channels_last": True}, r"channels_last must be False for view='features', not True.*view='pixels'"),
+    ({"view": "pixels", "channels_last": "False"}, r"channels_last must be True or False, not 'False'"),
     ({"livse": 3}, r"argument 'livse': did you mean lives\?.*the options of breakout are lives"), ({"lives": 99}, r"lives"),
     ({"num_envs": 0}, r"num_envs must be an integer from 1 to .*, not 0"), ({"view": "ram"}, r"view must be .*, not 'ram'"),
     ({"name": "brekout"}, r"unknown game 'brekout': did you mean breakout"),

@@ -54,3 +54,17 @@ def test_an_unknown_option_of_a_reset_is_refused(make, message):
     env.reset(options={})
     with pytest.raises(envs_c.InvalidArgument, match=message):
         env.reset(options={"foo": 1})
+
+
+@pytest.mark.parametrize("autoreset", ["next_step", "same_step"])
+def test_an_episode_that_begins_after_a_restored_end_has_no_older_frames(autoreset):
+    ended = envs_c.make("cartpole", 1, autoreset="disabled", frame_stack=4)
+    ended.reset(seed=1)
+    while not ended.step([0])[2][0]:
+        pass
+    env = envs_c.make("cartpole", 1, autoreset=autoreset, frame_stack=4)
+    env.reset(seed=2)
+    env.set_state(ended.get_state())
+    observations, *_ = env.step([0])
+    assert not observations[0, :-1].any() and observations[0, -1].any()
+    assert env.step([0])[0][0, -2:].any(1).tolist() == [True, True]

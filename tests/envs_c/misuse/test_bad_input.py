@@ -119,7 +119,8 @@ STEP = {
     "bools": (np.zeros(N, bool), ["actions must be integers", "bool"]),
     "texts": (["LEFT"] * N, ["actions must be integers", "<U4"]),
     "of several lengths": ([[1, 2], 1, 2, 3, 4], ["actions must be integers", "[[1, 2], 1, 2, 3, 4]"]),
-    "none": (None, ["actions must be integers", "object"]),
+    "none": (None, ["actions must be integers", "object of shape (): None"]),
+    "an integer of no dtype": ([0, 2**70, 0, 0, 0], ["actions must be integers", "(5,): [0, 1180591620717411303424, 0, 0, 0]"]),
     "4": (one_wrong(4), ["environment 2 must be from 0 to 3", ALL, "not 4;"]),
     "-1": (one_wrong(-1), ["environment 2 must be", ALL, "not -1;"]),
     "-1 int8": (one_wrong(-1, np.int8), ["environment 2 must be", ALL, "not -1;"]),
@@ -139,6 +140,19 @@ def test_actions_that_do_not_fit_are_named_and_nothing_is_stepped(toy, kind):
         env.step(actions)
     assert all(word in str(caught.value) for word in words), caught.value
     assert env.get_state() == before
+
+
+@pytest.mark.parametrize("value", [[1], np.array([1]), (), None, 1.0, True, "1", 2**70, {1}], ids=repr)
+def test_the_action_of_a_single_environment_is_one_integer(value):
+    env = envs_c.gymnasium_env.ArcadeEnv(vector(envs_c.game("breakout"), autoreset="disabled"))
+    env.reset(seed=1)
+    before = env.get_state()
+    with pytest.raises(InvalidArgument) as caught:
+        env.step(value)
+    assert str(caught.value) == f"action must be an integer from 0 to 3, not {value!r}"
+    assert env.get_state() == before
+    for right in (1, np.uint8(1), np.array(1)):
+        env.step(right)
 
 
 @pytest.mark.parametrize("value", [-1, 4, 2**31 - 1, -(2**31)])

@@ -1,5 +1,8 @@
 """NumPy's numbers are numbers wherever one is asked for, and a masked array or a tensor elsewhere is no array of actions."""
 
+import array
+import collections
+
 import gymnasium
 import numpy as np
 import pytest
@@ -24,6 +27,30 @@ def test_a_seed_of_any_integer_seeds_the_environment_and_its_generator(kind):
         for env in (single, vector, several):
             env.close()
     assert draws[0] == draws[1]
+
+
+@pytest.mark.parametrize("make", [lambda: range(3, 5), lambda: collections.deque([3, 4]), lambda: array.array("q", [3, 4]),
+                                  lambda: np.array([3, 4], np.uint8), lambda: pytest.importorskip("torch").tensor([3, 4])],
+                         ids=["range", "deque", "array", "numpy", "tensor"])
+def test_every_sequence_of_integers_is_one_of_seeds(make):
+    wanted = envs_c.make("cartpole", 2, seed=[3, 4]).reset()[0]
+    several = envs_c.make_async("cartpole", 2)
+    assert np.array_equal(envs_c.make("cartpole", 2, seed=make()).reset()[0], wanted)
+    for env in (envs_c.make("cartpole", 2), several):
+        assert np.array_equal(env.reset(seed=make())[0], wanted)
+    several.close()
+
+
+@pytest.mark.parametrize(("make", "message"), [
+    (lambda torch: torch.tensor([3.0, 4.0]), r"^seed\[0\] must be an integer from 0 to .*, not .*3"),
+    (lambda torch: torch.tensor([True, True]), r"^seed\[0\] must be an integer from 0 to .*, not .*True"),
+    (lambda torch: torch.tensor([3.0, 4.0], requires_grad=True), "^seed must be an integer from 0 to .*, or one for each"),
+    (lambda torch: torch.tensor([1, 2, 3]), "^seed must have one entry for each of the 2 environments; it has 3 entries"),
+    (lambda torch: memoryview(b"ab"), "^seed must be an integer from 0 to"), (lambda torch: b"ab", "^seed must be an integer")])
+def test_a_tensor_or_bytes_that_are_no_seeds_are_told_what_seeds_are(make, message):
+    given = make(pytest.importorskip("torch"))
+    with pytest.raises(InvalidArgument, match=message):
+        envs_c.make("cartpole", 2, seed=given)
 
 
 def test_sync_vector_environments_pass_their_seeds_on():
@@ -118,7 +145,7 @@ def test_a_tensor_with_a_gradient_or_on_a_gpu_is_told_what_to_do():
         with pytest.raises(InvalidArgument, match=r"^actions must be integers of shape \(2,\), not .* and a tensor is passed "
                                                   r"as actions\.detach\(\)\.cpu\(\)$"):
             env.step(actions)
-    with pytest.raises(InvalidArgument, match=r"actions\.detach\(\)\.cpu\(\)$"):
+    with pytest.raises(InvalidArgument, match=r"^action must be an integer from 0 to 1, .* as action\.detach\(\)\.cpu\(\)$"):
         single.step(OnGpu())
     env.step(torch.zeros(2, dtype=torch.int64))
     for made in (env, single):

@@ -111,6 +111,18 @@ def test_errors_name_the_file_and_the_line(cache, tmp_path, text, kind, parts):
     assert all(part.format(path=path) in str(caught.value) for part in parts), str(caught.value)
 
 
+@pytest.mark.parametrize(("here", "cache"), [(".", "cache"), (".", "{}/cache"), ("cache", "{}/cache"), ("below", "../cache")])
+def test_errors_name_the_users_file_wherever_the_working_folder_is(fast_compiler, tmp_path, monkeypatch, here, cache):
+    (tmp_path / here).mkdir(exist_ok=True)
+    monkeypatch.chdir(tmp_path / here)
+    monkeypatch.setenv("ENVS_C_CACHE", cache.format(tmp_path))
+    path = tmp_path / "mine.pyx"
+    path.write_text("cdef int x = nonsense\n")
+    with pytest.raises(envs_c.CompileFailed) as caught:
+        envs_c.load(path)
+    assert f"{path}:1:13" in str(caught.value) and "build-" not in str(caught.value)
+
+
 @pytest.mark.parametrize(("name", "part"), [("missing.pyx", "does not exist"), ("game.py", "end in .pyx"),
                                             ("my-game.pyx", "identifier")])
 def test_a_path_without_a_game_is_refused(tmp_path, name, part):

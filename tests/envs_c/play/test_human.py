@@ -88,6 +88,17 @@ def test_a_copy_leaves_the_window_to_the_original(shown, copied):
     env.close()
 
 
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
+def test_a_copy_of_a_single_environment_says_that_it_has_no_window(shown, copied):
+    env = make_single(render_mode="human").unwrapped
+    env.reset(seed=1)
+    other = copied(env)
+    assert (env.render_mode, other.render_mode) == ("human", "rgb_array")
+    assert other.render().shape == (210, 160, 3) and len(shown.pictures) == 1
+    env.close()
+    assert copied(make_single().unwrapped).render_mode is None
+
+
 def test_close_closes_the_window(pygame):
     for make in (make_single, make_vector):
         env = make(render_mode="human")
@@ -148,6 +159,17 @@ def test_a_window_larger_than_the_desktop_is_made_smaller(pygame, monkeypatch):
         assert width <= 320 and 200 < height <= 240
 
 
-def test_environments_that_do_not_step_together_have_no_window():
-    with pytest.raises(envs_c.InvalidArgument, match="render_mode must be None or 'rgb_array', not 'human'"):
-        envs_c.make_async("breakout", 4, 2, render_mode="human")
+@pytest.mark.parametrize("mode", ["human", "Human", "HUMAN"])
+def test_environments_that_do_not_step_together_have_no_window(pygame, mode):
+    with pytest.raises(envs_c.InvalidArgument, match=f"render_mode must be None or 'rgb_array', not '{mode}'"):
+        envs_c.make_async("breakout", 4, 2, render_mode=mode)
+
+
+def test_pictures_for_stable_baselines3_are_there_beside_a_window(shown):
+    sb3 = pytest.importorskip("envs_c.sb3", exc_type=ImportError)
+    watched, plain = (sb3.make("breakout", 2, seed=1, render_mode=mode) for mode in ("human", "rgb_array"))
+    for env in (watched, plain):
+        env.reset()
+    assert np.array_equal(watched.get_images(), plain.get_images())
+    watched.close()
+    plain.close()
