@@ -31,7 +31,7 @@ class SeededByTrial(BaseSampler):
 
     def __init__(self, seed: int, startup: int):
         """startup: trials drawn from a uniform distribution before TPE begins."""
-        self.seed, self.startup, self.tpe = seed, startup, TPESampler(seed=seed, n_startup_trials=startup)
+        self.seed, self.startup, self.tpe = seed, startup, TPESampler(seed=seed % 2**32, n_startup_trials=startup)
 
     def before_trial(self, study, trial):
         self.tpe = TPESampler(seed=(self.seed * 1_000_003 + trial.number) % 2**32, n_startup_trials=self.startup)

@@ -25,4 +25,4 @@ def next_steps(session: TrainingSession, folder: Path, *, interrupted: bool = Fa
         return [*lines, f"interrupted at step {session.step:,}; go on with {resume}"]
     if session.step < config.num_iterations * config.batch_steps:
         return [*lines, f"stopped at step {session.step:,}; go on with {resume}"]
-    return [*lines, f"go on     {resume} --total-steps {2 * config.ppo.total_steps}"]
+    return [*lines, f"go on     {resume} --total-steps {2 * max(config.ppo.total_steps, session.step)}"]

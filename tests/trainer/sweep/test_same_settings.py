@@ -8,7 +8,7 @@ import pytest
 from trainer.config import Config, RunConfig
 from trainer.errors import SweepError
 from trainer.sweep.bench import Plan
-from trainer.sweep.study import facts_of, first_difference, open_study
+from trainer.sweep.study import SeededByTrial, facts_of, first_difference, open_study
 from trainer.sweep.tasks import open_bench
 
 PPO = {"gamma": 0.99, "noise_hold": 1, "loss": None}
@@ -52,6 +52,11 @@ def test_a_sweep_with_the_weights_of_another_run_is_another_sweep(storage):
     open_study(storage, "sweep", facts_of(Config("pong"), ()), None)
     with pytest.raises(SweepError, match="exists, but init_from is 'runs/other' and was None; give the options"):
         open_study(storage, "sweep", facts_of(Config("pong", run=RunConfig(init_from="runs/other")), ()), None)
+
+
+@pytest.mark.parametrize("seed", [0, 2**32, 2**63 - 1])
+def test_a_sweep_takes_every_seed_that_a_training_takes(seed):
+    SeededByTrial(seed, 2)
 
 
 def test_a_bench_with_the_weights_of_another_run_is_another_bench(storage, tmp_path):

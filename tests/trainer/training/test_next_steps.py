@@ -9,6 +9,7 @@ from trainer_support import ROLLOUT, config
 
 import trainer
 from trainer.__main__ import main
+from trainer.config.config import overlay
 from trainer.play import evaluate
 from trainer.runs import checkpoint
 
@@ -46,6 +47,13 @@ def test_a_finished_run_is_evaluated_watched_and_continued_as_its_last_lines_say
     assert main(command(lines["go"])) == 0
     assert reached(folder) == 4 * ROLLOUT
     assert last_lines(capsys)["go"].endswith(f" --total-steps {8 * ROLLOUT}")
+
+
+def test_a_run_that_asked_for_less_than_one_rollout_is_continued_as_its_last_line_says(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    folder = trainer.train(overlay(config("short"), {"ppo": {"total_steps": ROLLOUT // 4}}))
+    assert main(command(last_lines(capsys)["go"])) == 0
+    assert reached(folder) == 2 * ROLLOUT
 
 
 def test_a_run_that_stopped_early_goes_on_to_its_end_as_its_last_line_says(tmp_path, monkeypatch, capsys):
