@@ -57,9 +57,11 @@ def record(dataset_id: str, env: ArcadeVectorEnv, act: Act, episodes: int, *, se
     if env.core.life_loss_info:
         raise InvalidArgument("life_loss_info must be False for a dataset, not True: its episodes would end with the first "
                               "life; make the environments without it")
-    if not isinstance(dataset_id, str) or not DATASET_ID_RE.fullmatch(dataset_id):
+    match = DATASET_ID_RE.fullmatch(dataset_id) if isinstance(dataset_id, str) else None
+    if match is None or match["version"] is None:
         raise InvalidArgument(f"dataset_id must be a name of Minari's form, such as 'arcade/breakout/random-v0', not "
-                              f"{checks.shown(dataset_id)}: letters, digits, '-' and '_', with '/' between its parts")
+                              f"{checks.shown(dataset_id)}: letters, digits, '-' and '_', with '/' between its parts and a "
+                              "version at its end")
     if dataset_id in minari.list_local_datasets():
         raise InvalidArgument(f"dataset_id must be a new name, and there is a dataset {checks.shown(dataset_id)}: delete it, "
                               "or raise the version at its end")

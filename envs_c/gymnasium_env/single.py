@@ -42,8 +42,9 @@ class ArcadeEnv(gymnasium.Env[Observations, SupportsIndex], Generic[Observations
 
     def step(self, action: SupportsIndex) -> tuple[Observations, float, bool, bool, Infos]:
         """Step; returns observation, reward, terminated, truncated and info. After an episode's end, call `reset` first."""
-        actions = one_action(action, len(self.vector.action_names))
-        observations, rewards, terminated, truncated, infos = self.vector.step(actions)
+        count = len(self.vector.action_names)
+        plain = isinstance(action, (int, np.int64)) and not isinstance(action, bool) and 0 <= action < count
+        observations, rewards, terminated, truncated, infos = self.vector.step([action] if plain else one_action(action, count))
         return row_of(observations, 0), float(rewards[0]), bool(terminated[0]), bool(truncated[0]), first(infos)
 
     def render(self) -> Screen | None:

@@ -74,6 +74,7 @@ def test_a_game_with_illegal_moves_keeps_its_masks():
     ({"env": None}, "env must be environments"), ({"dataset_id": "old-v0"}, "there is a dataset 'old-v0': delete it"),
     ({"env": envs_c.make("breakout", life_loss_info=True)}, "life_loss_info must be False for a dataset, not True"),
     ({"dataset_id": "bad id"}, "dataset_id must be a name of Minari's form, such as .*, not 'bad id'"),
+    ({"dataset_id": "arcade/unversioned"}, "dataset_id must be .* a version at its end"),
     ({"dataset_id": None}, "dataset_id must be a name of Minari's form"), ({"seed": "a"}, "seed must be an integer")])
 def test_wrong_arguments_are_refused(change, message):
     env = envs_c.make("cartpole", 2)
