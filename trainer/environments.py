@@ -65,13 +65,12 @@ def make_source(game: GameName, env: EnvConfig, num_envs: int, seed: int, num_ba
     """
     if not game.is_gym:
         if changed := _changed(env, GYM_SETTINGS):
-            raise ConfigError(f"{' and '.join(changed)} cannot be set for {game}: only environments of Gymnasium have these "
-                              "settings; leave them out")
+            raise SettingError(" and ".join(changed), f"must be left out for {game}: it is for environments of Gymnasium")
         return GameSource(make_env(game, env, num_envs, seed, first))
     changed = _changed(env, SETTINGS)
     if changed:
-        raise ConfigError(f"{' and '.join(changed)} cannot be set for {game}: only our own games have these settings; leave "
-                          "them out, or pass the environment's own options with --options")
+        raise SettingError(" and ".join(changed), f"must be left out for {game}: only our own games have this; --options "
+                                                  "passes an environment's own options")
     edges, made = [num_envs * k // num_batches for k in range(num_batches + 1)], []
     with contextlib.ExitStack() as failed:
         for lo, hi in itertools.pairwise(edges):

@@ -4,6 +4,8 @@ They have a module of their own, so that the command line can catch them without
 sentences: the name of the setting or file, the requirement, the value, and how to correct it.
 """
 
+from collections.abc import Callable
+
 from envs_c.text import message
 
 
@@ -28,7 +30,7 @@ class FileError(TrainerError):
 class SettingError(ConfigError):
     """A setting has an invalid value.
 
-    name: the setting, such as num_envs.
+    name: the setting, such as num_envs, or several: "frame_skip and sticky".
     problem: the rest of the message, such as "must be an integer of at least 1, not 0".
     """
 
@@ -39,9 +41,9 @@ class SettingError(ConfigError):
     def __str__(self) -> str:
         return f"{self.name} {self.problem}"
 
-    def renamed(self, name: str) -> "SettingError":
-        """The same error under the name used by the user, such as --num-envs."""
-        return SettingError(name, self.problem)
+    def renamed(self, name_of: Callable[[str], str]) -> "SettingError":
+        """The same error under the name that the user knows. name_of: gives it, such as --num-envs for num_envs."""
+        return SettingError(" and ".join(map(name_of, self.name.split(" and "))), self.problem)
 
 
 class CheckpointError(TrainerError):

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import envs_c
+from envs_c.errors import InvalidArgument
 from envs_c.game import Game
 
 OUT = Path("build/arcade")
@@ -26,6 +27,8 @@ def run(arguments, agents: Mapping[str, bytes] | None = None) -> None:
 
     agents: exported policies by game, in place of the package's own.
     """
+    if arguments.port is not None and not arguments.serve:
+        raise InvalidArgument(f"--port must be left out without --serve, not {arguments.port}: nothing is served")
     from envs_c.arcade.serve import serve, server
     from envs_c.arcade.site import own_agents
     names = [*envs_c.games(), *(name for name in arguments.games if name not in envs_c.games())]

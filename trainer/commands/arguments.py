@@ -10,9 +10,10 @@ from tyro.conf import Positional, arg
 
 from trainer.commands import RUN_HELP, VERBS
 from trainer.config import Config, EnvConfig
+from trainer.config.before_parse import is_set, option_of, value_of
 from trainer.config.fields import Section
 from trainer.config.games import GameName, checked_game, names, whole
-from trainer.config.options import parse_some, value_of
+from trainer.config.options import parse_some
 from trainer.config.preset import Spaces
 from trainer.errors import ConfigError, SettingError
 from trainer.files import may_write
@@ -82,20 +83,14 @@ def admitted_training(config: Config, game: GameName | None, argv: Sequence[str]
     trains: False if the training keeps nothing; then the code is not remembered.
     Raises TrustError if the code is not allowed.
     """
-    options = [trust.option_of(setting) for setting in ("wrap", *trust.OF_THE_POLICY, *trust.OF_THE_LEARNING, "track")]
-    given = {option: value for option in options if (value := value_of(option, list(map(_dashed, argv))))}
+    options = [option_of(setting) for setting in ("wrap", *trust.OF_THE_POLICY, *trust.OF_THE_LEARNING, "track")]
+    given = {option: value for option in options if (value := value_of(option, argv))}
     listed = [path for option in ("--track", "--wrap") for path in given.get(option, "").split(",")]
     named = {*given.values(), *listed, *([game] if game else [])}
-    trust_code = any(text.replace("_", "-") == "--trust-code" for text in argv)
+    trust_code = is_set("--trust-code", argv)
     with trust.admitted(config, config.run.resume or config.run.run_dir or "the preset", trust_code=trust_code, named=named,
                         learns=True, trains=trains, game_option=""):
         yield [f"{option}={value}" for option, value in given.items() if ":" in value] + ["--trust-code"] * trust_code
-
-
-def _dashed(text: str) -> str:
-    """An argument with dashes in an option's name: --reward-transform=a_b:c for --reward_transform=a_b:c."""
-    name, equals, value = text.partition("=")
-    return (name.replace("_", "-") if name.startswith("--") else name) + equals + value
 
 
 def spaces_for(game: GameName, argv: Sequence[str], *, trains: bool = True) -> Spaces | None:
@@ -127,9 +122,11 @@ def game_of(argv: list[str], command: str) -> GameName:
 
 
 def require_folder(option: str, file: str) -> None:
-    """Raise SettingError if the folder of an output file does not exist or may not be written."""
+    """Raise SettingError if the folder of an output file does not exist or may not be written, or if the file is a folder."""
     folder = Path(file).parent
     if not folder.is_dir():
         raise SettingError(option, f"must be in a folder that exists, not {str(folder)!r}: make it first")
     if not may_write(folder):
         raise SettingError(option, f"must be in a folder that you may write to, not {str(folder)!r}: name another")
+    if Path(file).is_dir():
+        raise SettingError(option, f"must be a file, not the folder {file!r}: name a file in it, or another")

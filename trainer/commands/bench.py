@@ -8,8 +8,9 @@ from pathlib import Path
 from envs_c import install
 from trainer.commands.arguments import admitted_training, game_of, spaces_for
 from trainer.commands.eval import no_ops_setting, numbers_setting
+from trainer.commands.sweep import name_setting
 from trainer.config import Config
-from trainer.config.fields import Section, matching, path_setting, within
+from trainer.config.fields import Section, path_setting, within
 from trainer.config.games import GameName
 from trainer.config.no_ops import NO_OPS
 from trainer.config.options import parse, parse_new, parse_some, refuse_run_options
@@ -38,7 +39,7 @@ class BenchOptions(Section):
     noop_max: int | None = no_ops_setting(NO_OPS)
     """Without sticky actions an episode starts with up to this many frames of NOOP, in training and evaluation, if the game
     has this action. none: that of the preset."""
-    name: str = matching("bench", r"[\w.-]+", "letters, digits, and any of _ . -")
+    name: str = name_setting("bench")
     """Name of the bench in its storage."""
     storage: str | None = None
     """Storage of what is done: a database's URL, or journal:FILE in a shared folder. none: OUT/bench.db."""
@@ -88,4 +89,4 @@ def _run(options: BenchOptions, configs: dict[GameName, Config], rest: list[str]
                    for option in admitted.enter_context(admitted_training(config, game, rest))]
         plan = Plan(configs, options.stickies, options.seeds, options.jobs, folder, tuple(dict.fromkeys(consent)),
                     options.noop_max)
-        run_bench(plan, options.name, options.storage or default_storage(folder, "bench.db"))
+        run_bench(plan, options.name, default_storage(folder, "bench.db") if options.storage is None else options.storage)

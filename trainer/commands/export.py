@@ -42,7 +42,8 @@ class ExportOptions(CodeOptions):
         if Path(self.out).suffix not in ("", *endings) or not Path(self.out).stem:
             raise SettingError("out", f"must be a file that ends in {' or '.join(endings)} with --format {self.format}, or a "
                                       f"name without an ending, which is added, not {self.out!r}")
-        require_folder("out", self.out)
+        for name in [self.out] if Path(self.out).suffix else [f"{self.out}{ending}" for ending in endings]:
+            require_folder("out", name)
 
 
 def main(argv: list[str]) -> None:

@@ -1,19 +1,22 @@
 """`insertcoin games`, `new`, `check`, `replay` and `play`: verbs of `python -m envs_c`, which need only the games' packages."""
 
 import contextlib
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
 import envs_c
-from envs_c.__main__ import main
+from envs_c.__main__ import main, parse
 from envs_c.console.cartridges import PREFIX
 from envs_c.errors import did_you_mean
+from envs_c.outside import expanded
 from envs_c.text import say
 from trainer.errors import ConfigError, RunError
+from trainer.files import may_write
 from trainer.process import program_name
 from trainer.runs.find import ROOT, find, holds_run, newest_first
 
-FLAGS = ("--terminal", "--human", "--greedy", "--trust-code", "-h", "--help")  # options of `play` without a value
+FLAGS = ("--terminal", "--human", "--greedy", "--trust-code")  # options of `play` without a value; each also as --no-NAME
 FOR_RUNS = ("--human", "--greedy", "--device", "--trust-code", "--game", "--wrap", "--encoder", "--memory")
 
 
@@ -23,7 +26,11 @@ def games(argv: list[str]) -> int:
 
 
 def new(argv: list[str]) -> int:
-    """Begin a game of the user's own."""
+    """Begin a game of the user's own. Raises ConfigError if its folder may not be written."""
+    folder = expanded(parse(["new", *argv], program_name()).dir)
+    there = next((one for one in (folder, *folder.parents) if os.access(one, os.F_OK)), folder)
+    if not may_write(there):
+        raise ConfigError(f"--dir must be a folder that you may write to, not {str(there)!r}: name another")
     return main(["new", *argv], program_name())
 
 
@@ -68,9 +75,15 @@ def play(argv: list[str]) -> int:
 def _named(argv: Sequence[str]) -> str | None:
     """The game or the run in the arguments of `play`; None if there is none."""
     for before, text in zip(["-h", *argv], argv, strict=False):
-        if not text.startswith("-") and "=" not in text and (not before.startswith("-") or "=" in before or before in FLAGS):
+        if not text.startswith("-") and "=" not in text and (not before.startswith("-") or "=" in before or _is_flag(before)):
             return text
     return None
+
+
+def _is_flag(text: str) -> bool:
+    """True for an option of `play` without a value. As in the parse, it may be written with underscores."""
+    option = text.replace("_", "-")
+    return option in ("-h", "--help", *FLAGS, *(f"--no-{name[2:]}" for name in FLAGS))
 
 
 def _check_run(name: str) -> None:

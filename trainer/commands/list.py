@@ -39,7 +39,8 @@ class ListOptions(Section):
 def main(argv: list[str]) -> None:
     """Print the table, and a line for each other folder."""
     options = parse(ListOptions, argv, "list", "List the runs, newest first. score: mean of the recent episodes; best: the "
-                    "highest value of this mean; evaluation: mean score of the evaluation at the end, with sampled actions.")
+                    "highest value of this mean; evaluation: mean score of the evaluation at the end, with sampled actions, "
+                    "or - if there is none of the last checkpoint.")
     root, console = Path(options.root), Terminal()
     found, notes = [], []
     for folder in newest_first(root):

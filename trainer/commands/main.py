@@ -8,6 +8,7 @@ from bridge.errors import BridgeError
 from envs_c.__main__ import about, end_quietly, flush, version
 from envs_c.text import printable
 from trainer.commands import RUN_HELP, all_verbs, run_verb
+from trainer.config.before_parse import option_of
 from trainer.config.games import names
 from trainer.errors import RanksError, SettingError, TrainerError
 from trainer.process import in_torchrun, program_name
@@ -26,7 +27,7 @@ def run(argv: list[str]) -> int:
     except BrokenPipeError:
         return end_quietly()
     except SettingError as error:
-        _print_error(str(error.renamed("--" + error.name.replace("_", "-"))))
+        _print_error(str(error.renamed(option_of)))
     except (envs_c.CompileFailed, envs_c.ContractError) as error:
         _print_error(str(error), lines=True)
     except (TrainerError, envs_c.EnvsError, BridgeError) as error:

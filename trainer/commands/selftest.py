@@ -10,7 +10,6 @@ from typing import Any, Literal
 from trainer.commands.arguments import require_folder
 from trainer.config.fields import Section, matching, path_setting, within
 from trainer.config.options import parse
-from trainer.errors import SettingError
 
 ABOUT = """\
 Check and measure this machine's GPU in less than ten minutes, and write one file to send: Markdown, with all results as JSON at
@@ -47,8 +46,6 @@ class SelftestOptions(Section):
     def check(self) -> None:
         super().check()
         require_folder("out", self.out)
-        if Path(self.out).is_dir():
-            raise SettingError("out", f"must be a file, not the folder {self.out!r}")
 
     @property
     def sizes(self) -> tuple[int, ...]:

@@ -4,6 +4,7 @@ import importlib.util
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from envs_c import install
 from trainer.commands.arguments import admitted_training, game_of, spaces_for
@@ -19,13 +20,18 @@ The options of training are accepted too and hold for all trials; --total-steps 
 continues a sweep that was stopped. In a second process, or with the same --storage on another machine, it joins the sweep."""
 
 
+def name_setting(default: str | None) -> Any:
+    """A field for the name of a sweep or a bench, which is a part of the name of its folder."""
+    return matching(default, r"(?!\.+\Z)[\w.-]+", "letters, digits, and any of _ . -, and not only dots")
+
+
 @dataclass(frozen=True)
 class SweepOptions(Section):
     """Options of a sweep."""
 
     trials: int = within(50, 1)
     """Trials of all processes and sessions together. Interrupted trials do not count."""
-    name: str | None = matching(None, r"[\w.-]+", "letters, digits, and any of _ . -")
+    name: str | None = name_setting(None)
     """Name of the sweep. none: the name of the game."""
     space: str | None = path_setting()
     """A .toml file of the ranges to search. none: trainer/sweep/default.toml, which explains the format."""
@@ -73,7 +79,7 @@ def main(argv: list[str]) -> None:
     folder = _folder(name, options)
     with admitted_training(base, game, rest) as consent:
         run_sweep(Plan(base, ranges, folder, options.trials, options.startup, options.prune, options.minutes, tuple(consent)),
-                  name, options.storage or default_storage(folder))
+                  name, default_storage(folder) if options.storage is None else options.storage)
 
 
 def _report(argv: list[str]) -> None:
@@ -85,17 +91,27 @@ def _report(argv: list[str]) -> None:
     folder = _folder(name, options)
     from trainer.sweep.folder import refuse_other
     from trainer.sweep.report import write_report
-    from trainer.sweep.storage import DATABASE, default_storage, open_storage, storage_errors
+    from trainer.sweep.storage import default_storage, is_there, open_storage, shown, storage_errors
     from trainer.sweep.study import load_study
-    if options.storage is None and not (folder / DATABASE).is_file():
-        others = sorted(path.parent.name.removeprefix("sweep-") for path in Path("runs").glob(f"sweep-*/{DATABASE}"))
-        raise SweepError(f"there is no sweep at {folder}; " + (f"there is {', '.join(others)}" if others else
-                         f"begin one with {program_name()} sweep GAME, or name its --out or --storage"))
-    url = options.storage or default_storage(folder)
+    if options.storage is None:
+        url, place = default_storage(folder), f"at {folder}; {_others()}"
+    else:
+        url = options.storage
+        place = f"in the storage {shown(url)}: name the --storage of its first command"
+    if not is_there(url):
+        raise SweepError(f"there is no sweep {place}")
     with storage_errors(url):
         study = load_study(open_storage(url), name)
-        refuse_other(folder, study)
+        refuse_other(folder, lambda: study)
         write_report(study, folder)
+
+
+def _others() -> str:
+    """The sweeps in the folder runs, or how to begin one, for an error message."""
+    from trainer.sweep.storage import DATABASE
+    others = sorted(path.parent.name.removeprefix("sweep-") for path in Path("runs").glob(f"sweep-*/{DATABASE}"))
+    return f"there is {', '.join(others)}" if others else (
+        f"begin one with {program_name()} sweep GAME, or name its --out or --storage")
 
 
 def _folder(name: str, options: SweepOptions) -> Path:

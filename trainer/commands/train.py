@@ -2,11 +2,11 @@
 
 from trainer.commands.arguments import admitted_training, game_of, spaces_for
 from trainer.config import Config
+from trainer.config.before_parse import dashed, option_of, value_of
 from trainer.config.games import GameName
-from trainer.config.options import parse_new, parse_training, value_of
+from trainer.config.options import parse_new, parse_training
 from trainer.errors import ConfigError
 from trainer.runs.find import find, hint
-from trainer.runs.trust import option_of
 
 
 def main(argv: list[str]) -> None:
@@ -14,8 +14,9 @@ def main(argv: list[str]) -> None:
     named = not argv[0].startswith("-")
     options = argv[1:] if named else argv
     resume = value_of("--resume", options)
-    if resume is None and "--resume" in options:
+    if resume is None and any(dashed(text) == "--resume" for text in options):
         raise ConfigError(f"--resume needs a RUN, such as last; {hint()}")
+    resume = None if resume is not None and resume.lower() == "none" else resume
     game = game_of(argv, "") if named or resume is None else None
     config = parse_new(game, options, spaces=spaces_for(game, options)) if resume is None else _resumed(game, options, resume)
     with admitted_training(config, game, options):

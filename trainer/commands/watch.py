@@ -10,7 +10,9 @@ from envs_c.arcade.site import make_site
 from envs_c.text import say
 from trainer.commands.arguments import CodeOptions, Run, admitted_run
 from trainer.config.options import parse
+from trainer.errors import RunError
 from trainer.runs.find import find, folder_of
+from trainer.runs.folder import CONFIG
 
 
 @dataclass(frozen=True)
@@ -26,7 +28,7 @@ def main(argv: list[str]) -> None:
     """Serve the page until Ctrl-C."""
     options = parse(WatchOptions, argv, "watch", "Follow a run in a browser: curves, stages, and the newest checkpoint "
                     "playing. The page is served to this machine only; it reads the run's files and writes nothing.")
-    run = folder_of(find(options.run))
+    run = _folder(find(options.run))
     with admitted_run(run, options), tempfile.TemporaryDirectory() as scratch:
         from trainer.export.follow import Follower
         follower = Follower(run)
@@ -35,3 +37,15 @@ def main(argv: list[str]) -> None:
         with server(Path(scratch, "page"), options.port, follower.routes(playable=playable)) as running:
             make_site(Path(scratch, "page"), [envs_c.game(follower.game)] if playable else [], {}, console=False)
             serve(running, "#run")
+
+
+def _folder(path: Path) -> Path:
+    """The run's folder for a path returned by `find`. Raises CheckpointError, and RunError if a checkpoint is in no run."""
+    folder = folder_of(path)
+    if path.is_file():
+        from trainer.runs.checkpoint import read_config
+        read_config(path)  # the error about a damaged file names it
+        if not (folder / CONFIG).is_file():
+            raise RunError(f"{path} is in no run's folder, which has a {CONFIG}, and watch follows a whole run: name such a "
+                           "folder")
+    return folder

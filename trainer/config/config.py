@@ -1,6 +1,8 @@
 """`Config`: all settings of a run, with sizes derived from them."""
 
-from collections.abc import Collection
+import contextlib
+from collections.abc import Collection, Iterator
+from contextvars import ContextVar
 from dataclasses import Field, asdict, dataclass, field, fields, replace
 from typing import Any
 
@@ -12,6 +14,8 @@ from trainer.config.sections import ADDED_LATER, EnvConfig, PolicyConfig, PPOCon
 from trainer.errors import ConfigError, SettingError
 
 JUDGES = 64  # environments that judge a policy, by default
+
+_sizes_later: ContextVar[bool] = ContextVar("sizes_later", default=False)
 
 SECTIONS = {"env": EnvConfig, "policy": PolicyConfig, "ppo": PPOConfig, "self_play": SelfPlayConfig, "run": RunConfig}
 
@@ -37,6 +41,11 @@ class Config:
         for name, kind in SECTIONS.items():
             if not isinstance(getattr(self, name), kind):
                 raise ConfigError(f"{name} must be of class {kind.__name__}, not {shown(getattr(self, name))}")
+        if not _sizes_later.get():
+            self.check_sizes()
+
+    def check_sizes(self) -> None:
+        """Raises SettingError if the sizes of rollout, minibatch and step do not fit together."""
         horizon, minibatch, num_envs = self.ppo.horizon, self.ppo.minibatch, self.env.num_envs
         if minibatch % horizon or self.batch_steps % minibatch:
             sizes = choices(named_minibatches(num_envs, horizon, minibatch))
@@ -95,6 +104,16 @@ class Config:
         return cls(settings["game"], **sections)
 
 
+@contextlib.contextmanager
+def sizes_checked_later() -> Iterator[None]:
+    """In this context new Configs are not checked by `check_sizes`: more changes follow, such as the command line's options."""
+    token = _sizes_later.set(True)
+    try:
+        yield
+    finally:
+        _sizes_later.reset(token)
+
+
 def with_added(settings: dict[str, Any], known: Collection[str]) -> dict[str, Any]:
     """A section as an older version wrote it, with those of the `known` settings that this version has added."""
     return {later: value for later, value in ADDED_LATER.items() if later in known} | settings
@@ -123,6 +142,10 @@ def overlay(config: Config, changes: dict[str, dict[str, Any]]) -> Config:
 
     Raises ConfigError for an unknown setting.
     """
+    if isinstance(changes, dict):
+        for name in changes.keys() - SECTIONS.keys():
+            if (whole := full_name(name)) != name:
+                raise ConfigError(f"unknown setting {name}; it is {whole}: write it in the table {whole.partition('.')[0]}")
     refuse_unknown(changes, set(SECTIONS), "")
     for name, change in changes.items():
         refuse_unknown(change, {one.name for one in fields(SECTIONS[name])}, f"{name}.")

@@ -135,7 +135,7 @@ def requirement(one: Field) -> str:
     if get_origin(kind) is Literal:
         return none + choices(get_args(kind))
     if get_origin(kind) is dict:
-        return "names of options with a value each, such as lives=3 or map_name=8x8"
+        return "names of options, each once and with a value, such as lives=3 or map_name=8x8"
     if kind in (int, float):
         return f"{none}{'an integer' if kind is int else 'a number'}{_range_text(*_range(one))}"
     return none + {bool: "true or false", str: "a text"}.get(kind, "texts")

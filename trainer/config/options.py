@@ -20,6 +20,7 @@ from tyro.constructors import ConstructorRegistry, PrimitiveConstructorSpec, Pri
 
 from envs_c.errors import did_you_mean
 from envs_c.views import DEFAULT
+from trainer.config.before_parse import is_set, value_of, with_pairs_together
 from trainer.config.config import (
     SECTIONS,
     Config,
@@ -30,6 +31,7 @@ from trainer.config.config import (
     SelfPlayConfig,
     added_options,
     overlay,
+    sizes_checked_later,
 )
 from trainer.config.fields import Section, checked_later
 from trainer.config.games import GameName
@@ -62,11 +64,13 @@ def parse_new(game: GameName, argv: Sequence[str], changes: dict[str, dict[str, 
     verb, options: for messages, the verb that trains, such as "sweep ", and the dataclass of its own options.
     """
     file = value_of("--preset", argv)
-    if file is None or file.lower() == "none":
-        start = preset(game, spaces, value_of("--view", argv) or DEFAULT, "--self-play" in argv)
-    else:
-        start = preset_file(game, file)
-    return parse_training(game, argv, overlay(start, changes or {}), verb, options)
+    with sizes_checked_later():  # --num-envs may make a preset's minibatch fit
+        if file is None or file.lower() == "none":
+            start = preset(game, spaces, value_of("--view", argv) or DEFAULT, is_set("--self-play", argv))
+        else:
+            start = preset_file(game, file)
+        start = overlay(start, changes or {})
+    return parse_training(game, argv, start, verb, options)
 
 
 def parse_training(game: GameName, argv: Sequence[str], default: Config, verb: str = "", options: type | None = None) -> Config:
@@ -81,11 +85,11 @@ def parse_training(game: GameName, argv: Sequence[str], default: Config, verb: s
     if default.run.resume is not None:
         about = f"Resume a run of {game}. The defaults below are those of the run."
     start = _TrainOptions(file, False, default.env, default.policy, default.ppo, default.self_play, default.run)
-    program = f"{program_name()} {verb}{game}"
-    listing = f"{program} --help {ALL}"
+    program, every = f"{program_name()} {verb}{game}", f"{program_name()} {game} --help {ALL}"
+    listing = _listing(*[f"{program_name()} {verb}--help"] * bool(verb), every)
     if wants_short(argv):
         first = first_options((start, default.env, default.policy, default.ppo, default.run))
-        about += f"\n\nThese are the settings that people change first; `{listing}` shows all."
+        about += f"\n\nThese are the settings that people change first; `{every}` shows all."
         _cli(type(first), ["--help"], program, default=first, description=about, console_outputs=prints_for_job())
     parsed, rest = _cli(_TrainOptions, without_all(argv), program, listing, default=start, description=about,
                         config=(OmitArgPrefixes,), console_outputs=prints_for_job())
@@ -104,7 +108,7 @@ def parse(options: type, argv: Sequence[str], verb: str, description: str):
     """
     program = f"{program_name()} {verb}"
     parsed, rest = _cli(options, argv, program, description=description, config=(PositionalMetavarFromFieldName,))
-    _refuse_unknown(rest, (options,), f"{program} --help")
+    _refuse_unknown(rest, (options,), _listing(f"{program} --help"))
     return _checked(parsed)
 
 
@@ -124,17 +128,23 @@ def _checked(options: Any) -> Any:
 def _cli(options: type, argv: Sequence[str], program: str, listing: str = "", **settings: Any) -> tuple[Any, list[str]]:
     """The options by tyro, not checked yet, and the unknown arguments. Exits for --help.
 
-    listing: the command that lists all options; "": the program with --help.
+    listing: what lists all options, by `_listing`; "": the program with --help.
     Raises ConfigError, in one line, if tyro prints an error: a value or an argument without a default is missing.
     """
     errors = io.StringIO()
     try:
         with checked_later(), contextlib.redirect_stderr(errors):
-            return tyro.cli(options, args=list(argv), prog=program, registry=_registry(), return_unknown_args=True, **settings)
+            return tyro.cli(options, args=with_pairs_together(argv), prog=program, registry=_registry(),
+                            return_unknown_args=True, **settings)
     except SystemExit as ended:
         if not ended.code:
             raise
-        raise ConfigError(f"{_sentence(errors.getvalue())}; `{listing or f'{program} --help'}` lists the options") from None
+        raise ConfigError(f"{_sentence(errors.getvalue())}; {listing or _listing(f'{program} --help')}") from None
+
+
+def _listing(*commands: str) -> str:
+    """The end of an error: the commands that list the options."""
+    return f"{' and '.join(f'`{command}`' for command in commands)} list{'s' * (len(commands) == 1)} the options"
 
 
 def _sentence(box: str) -> str:
@@ -155,11 +165,11 @@ def _refuse_unknown(arguments: Sequence[str], sections: Iterable[type], listing:
         return
     unknown = next((text for text in arguments if text.startswith("-")), None)
     if unknown is None:
-        raise ConfigError(f"unexpected argument {arguments[0]!r}; `{listing}` lists the options")
+        raise ConfigError(f"unexpected argument {arguments[0]!r}; {listing}")
     name = unknown.partition("=")[0].replace("_", "-")
     known = [f"--{one.name.replace('_', '-')}" for section in sections for one in fields(section) if not _is_positional(one)]
     hint = did_you_mean(name, known, 0.7)
-    raise ConfigError(f"unknown option {name}; {hint}{' ' if hint else ''}`{listing}` lists the options")
+    raise ConfigError(f"unknown option {name}; {hint}{' ' if hint else ''}{listing}")
 
 
 def _is_positional(field: Field) -> bool:
@@ -175,16 +185,6 @@ def refuse_run_options(config: Config, verb: str) -> None:
     for name in sorted(OF_ONE_SESSION):
         if getattr(config.run, name) is not None:
             raise ConfigError(f"--{name.replace('_', '-')} is no option of {verb}; leave it out")
-
-
-def value_of(option: str, argv: Sequence[str]) -> str | None:
-    """The value of an option, read before the full parse: the defaults depend on --preset and --resume."""
-    for index, text in enumerate(argv):
-        if text.startswith(f"{option}="):
-            return text.partition("=")[2]
-        if text == option and index + 1 < len(argv):
-            return argv[index + 1]
-    return None
 
 
 def _registry() -> ConstructorRegistry:
@@ -219,6 +219,8 @@ def _spec(metavar: str, parse: Callable[[str], Any], show: Callable[[Any], str])
 
 def _pairs(texts: list[str]) -> dict[str, float | str] | str:
     """{"lives": 3.0, "map_name": "8x8"} for ["lives=3", "map_name=8x8"]; the text itself if it has another form."""
+    if not texts:
+        return ""
     pairs = [text.partition("=") for text in texts if texts != ["none"]]
     options = {name: _option(value) for name, equals, value in pairs if name and equals and value}
     return options if len(options) == len(pairs) else " ".join(texts)

@@ -89,7 +89,7 @@ def preset_file(game: GameName, path: str) -> Config:
     """
     file = user_path(path)
     if not is_file(file):
-        raise ConfigError(f"there is no preset at {path}; preset must be a .toml file of settings, such as a sweep's best.toml")
+        raise SettingError("preset", f"must be a .toml file of settings, such as a sweep's best.toml; there is no {path!r}")
     whole = _package_preset(file)
     return _overlaid(Config(game), file, str(file)) if whole is None else replace(whole, game=game)
 
@@ -111,7 +111,7 @@ def _overlaid(start: Config, file: Path | Traversable, label: str) -> Config:
     try:
         config = overlay(start, tables)
     except SettingError as error:
-        raise ConfigError(f"{label}: {error.renamed(full_name(error.name))}") from None
+        raise ConfigError(f"{label}: {error.renamed(full_name)}") from None
     except ConfigError as error:
         raise ConfigError(f"{label}: {error}") from None
     if config.run.resume is not None:

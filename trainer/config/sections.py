@@ -30,7 +30,9 @@ ADDED_LATER: dict[str, Any] = {"heads": "linear", "observation_transform": None,
                                "noise_hold_after": "any", "wait_for_signal": False, "judge_episodes": 0,
                                "life_loss_info": False}
 
-SEEDS = 2**63  # a run's seed is lower than this
+SEEDS = 2**63      # a run's seed is lower than this
+EPISODES = 2**24   # at most, of an evaluation: each has an environment of its own
+FLOAT = 1e38       # about the largest float32
 
 _IMPORT_PATH = "[^:]+:[^:]+"
 # Pattern and requirement of settings with a name or an import path.
@@ -62,7 +64,7 @@ class EnvConfig(Section):
     """The environments."""
 
     view: Literal[names(lambda view: view.trained)] = DEFAULT
-    """The observations: the game's feature vector, or its 84x84 grey screen."""
+    """The observations: the game's feature vector, its 84x84 grey screen, or (cartridges) the console's RAM."""
     num_envs: int = within(1024, 1, 2**20)
     """Environments played side by side."""
     frame_skip: int | None = within(None, 1, 1000)
@@ -201,15 +203,15 @@ class PPOConfig(Section):
     """Draw sequences with probability ~ (mean absolute advantage)^alpha. 0: each once an epoch, in random order."""
     priority_beta: float = within(1.0, 0, 1)
     """Correction of that bias by importance weights: none at 0, full at 1."""
-    clip: float = within(0.2, 0, above=True)
+    clip: float = within(0.2, 0, FLOAT, above=True)
     """Range of the probability ratio: 1 - clip to 1 + clip."""
-    value_clip: float = within(0.2, 0)
+    value_clip: float = within(0.2, 0, FLOAT)
     """Largest change of a value from its old prediction. 0: no limit."""
     value_coef: float = within(0.5, 0)
     """Weight of the value loss."""
-    entropy_coef: float = within(0.01, 0)
+    entropy_coef: float = within(0.01, 0, FLOAT)
     """Weight of the entropy bonus."""
-    entropy_final: float | None = within(None, 0)
+    entropy_final: float | None = within(None, 0, FLOAT)
     """Weight at the end, reached linearly over total_steps. none: constant."""
     max_grad_norm: float = within(0.5, 0, above=True)
     """Longer gradients are scaled down to this norm."""
@@ -267,7 +269,7 @@ class RunConfig(Section):
     """Show the live dashboard in a terminal."""
     checkpoint_seconds: float = within(30.0, 0)
     """Seconds between checkpoints. 0: one after every iteration."""
-    eval_episodes: int = within(100, 0, 2**31 - 1)
+    eval_episodes: int = within(100, 0, EPISODES)
     """Episodes of the evaluation at the end. 0: none."""
     judge_episodes: int | None = within(None, 0, 2**20)
     """Whole episodes side by side that pick best.safetensors. none: 64 (Gymnasium: 0); 0: the recent episodes do."""

@@ -1,4 +1,4 @@
-"""Tables as text: aligned columns for a pipe, Markdown for a page, a drawn table for a terminal. Cells may be foreign."""
+"""Tables as text: aligned columns, Markdown for a page, a drawn table for a terminal. Cells may be foreign."""
 
 from __future__ import annotations
 
@@ -9,26 +9,41 @@ from envs_c.text import printable
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
+
+_WIDEST = 1_000_000  # columns of a terminal in which any table fits
 
 
 def show(columns: Sequence[str], rows: Sequence[Sequence[str]], console: Console, right: Sequence[str] = ()) -> None:
-    """Print a table: drawn in a terminal, aligned columns in a file or a pipe.
+    """Print a table: drawn in a terminal, aligned columns in a file or a pipe, and in a terminal that is too narrow for a
+    drawn one, which would fold the cells: names can be copied.
 
     right: names of the columns to align to the right, such as numbers.
     """
     rows = [list(map(printable, row)) for row in rows]
-    if not console.is_terminal:
+    table = _drawn(columns, rows, right) if console.is_terminal else None
+    if table is None or _width(table, console) > console.width:
         for line in plain(columns, rows, right):
             console.out(line, highlight=False)
-        return
+    else:
+        console.print(table, markup=False, highlight=False)
+
+
+def _drawn(columns: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[str]) -> Table:
+    """A table for a terminal."""
     from rich.box import SIMPLE_HEAD  # here, since `plain` and `markdown` must work without rich
     from rich.table import Table
     table = Table(box=SIMPLE_HEAD, padding=(0, 1))
     for column in columns:
-        table.add_column(column, justify="right" if column in right else "left", overflow="fold")
+        table.add_column(column, justify="right" if column in right else "left")
     for row in rows:
         table.add_row(*row)
-    console.print(table, markup=False, highlight=False)
+    return table
+
+
+def _width(table: Table, console: Console) -> int:
+    """The columns of a terminal that a table fills if none of its cells is folded."""
+    return console.measure(table, options=console.options.update(width=_WIDEST, markup=False)).maximum
 
 
 def plain(columns: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[str] = ()) -> list[str]:

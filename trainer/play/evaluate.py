@@ -159,10 +159,11 @@ def play_protocols(policy: Policy, game: GameName, env: EnvConfig, *, greedy: bo
     noop_max: of evaluations without sticky actions, see `with_no_ops`; None: the one in `env`.
     filmed: of the first evaluation.
     ticker: makes a context manager that shows progress; called with a text, see trainer/log/ticker.py.
-    Raises SettingError if a Gymnasium environment is to get sticky actions.
+    Raises SettingError if a Gymnasium environment is to get sticky actions or no-ops.
     """
-    if sticky and game.is_gym:
-        raise SettingError("sticky", f"must be left out for {game}: only our own games have this setting, and the environment "
+    for name, given in (("sticky", bool(sticky)), ("noop_max", noop_max is not None)):
+        if given and game.is_gym:
+            raise SettingError(name, f"must be left out for {game}: only our own games have this setting, and the environment "
                                      "may have an option of its own")
     played = []
     for probability in sticky or (env.sticky,):
@@ -193,7 +194,7 @@ def evaluate_run(run: str | Path, *, episodes: int, seed: int, device: str, gree
     out: a .gif or .mp4 for a film of the best episode of the first evaluation, or None.
     episodes, seed: see `play`. greedy, sticky, noop_max, ticker: see `play_protocols`. trust_code: as for `load_policy`.
 
-    Returns the summaries of `together` with "path", the checkpoint, and "film", a line about the film.
+    Returns the summaries of `together` with "path", the checkpoint, and "film", a line about the film, or why there is none.
     """
     if out is not None:
         film.check_name(out)
@@ -218,7 +219,9 @@ def record_run(run: str | Path, *, episodes: int, seed: int, device: str, greedy
     """
     path = checkpoint.latest(run)
     out = path.parent / "episode.gif" if out is None else Path(out)
-    film.check_name(out)
+    films = {which: out.with_name(f"{out.stem}-{which}{out.suffix}") for which in ("best", "median", "worst")}
+    for file in films.values():
+        film.check_name(file)
     path, policy, config = load_run(path, device, trust_code=trust_code)
     if config.game.is_gym:
         try:
@@ -229,18 +232,20 @@ def record_run(run: str | Path, *, episodes: int, seed: int, device: str, greedy
     result = play(policy, config.game, config.env, episodes=episodes, seed=seed, greedy=greedy, filmed=film.SECONDS)
     order = result.returns.argsort(kind="stable")
     chosen = {"best": best(result), "median": order[(len(order) - 1) // 2], "worst": order[0]}
-    return [film.write(result, int(index), out.with_name(f"{out.stem}-{name}{out.suffix}")) for name, index in chosen.items()]
+    return [film.write(result, int(index), films[which]) for which, index in chosen.items()]
 
 
-def finish(policy: Policy, game: GameName, env: EnvConfig, run: RunConfig, folder: Path, log):
+def finish(policy: Policy, game: GameName, env: EnvConfig, run: RunConfig, folder: Path, log, *, step: int):
     """Evaluate the policy at the end of a training: log each summary, write evaluation.json, film the best episode.
+
+    step: of the training, as in its last checkpoint.
 
     Sampled actions come first and are written, so an interrupt or a greedy policy that ends no episode loses only the rest.
     """
     common = {"episodes": run.eval_episodes, "seed": run.seed, "ticker": log.ticker}
     played = play_protocols(policy, game, env, greedy=False, filmed=film.SECONDS if run.gif else 0.0, **common)
     shown = filmed(played[0], run)
-    write_summary(folder, together(played) | shown)
+    write_summary(folder, together(played) | shown, step)
     note(log, played[0])
     if run.gif:
         log.note(film.write_or_say(played[0], best(played[0]), folder / "episode.gif"))
@@ -251,7 +256,7 @@ def finish(policy: Policy, game: GameName, env: EnvConfig, run: RunConfig, folde
     except ConfigError as error:
         log.note(f"there is no evaluation with greedy actions: {error}")
         return
-    write_summary(folder, together(played) | shown)
+    write_summary(folder, together(played) | shown, step)
     note(log, played[1])
 
 
@@ -261,9 +266,9 @@ def note(log, played: Evaluation):
         log.note(line)
 
 
-def write_summary(folder: Path, summary: dict):
-    """Write a run's evaluation.json."""
-    write_atomically(folder / EVALUATION, [json.dumps(summary, indent=2).encode(), b"\n"])
+def write_summary(folder: Path, summary: dict, step: int):
+    """Write a run's evaluation.json. step: of the checkpoint that was evaluated."""
+    write_atomically(folder / EVALUATION, [json.dumps(summary | {"step": step}, indent=2).encode(), b"\n"])
 
 
 def filmed(played: Evaluation, run: RunConfig) -> dict[str, float]:

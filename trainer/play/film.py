@@ -13,7 +13,7 @@ from PIL import Image
 from envs_c.files import write_atomically
 from trainer.environments import rate_of
 from trainer.errors import ConfigError, FilmError
-from trainer.files import may_write
+from trainer.files import may_write, user_path
 from trainer.play.replay import frames
 from trainer.runs.evaluation import text
 
@@ -24,8 +24,11 @@ SUFFIXES = (".gif", ".mp4")
 
 
 def check_name(path: str | Path):
-    """Raises ConfigError if the path does not end in .gif or .mp4, or the film could not be written there."""
-    path = Path(path)
+    """Raises ConfigError if the path, of the option --out, does not end in .gif or .mp4, or no film can be written there.
+
+    Raises FileError if no file can have this path.
+    """
+    path = user_path(str(path))
     if path.suffix.lower() not in SUFFIXES:
         raise ConfigError(f"--out must end in {' or '.join(SUFFIXES)}, not {str(path)!r}")
     if path.suffix.lower() == ".mp4" and importlib.util.find_spec("imageio_ffmpeg") is None:
@@ -34,6 +37,8 @@ def check_name(path: str | Path):
         raise ConfigError(f"--out must be in a folder that exists, not {str(path.parent)!r}: make the folder first")
     if not may_write(path.parent):
         raise ConfigError(f"--out must be in a folder that you may write to, not {str(path.parent)!r}: name a file elsewhere")
+    if path.is_dir():
+        raise ConfigError(f"--out must be a file, not the folder {str(path)!r}: name a file in it, or another")
 
 
 def write(evaluation, index: int, path: Path, seconds: float = SECONDS, then: Iterable[int] = ()) -> str:
@@ -41,13 +46,12 @@ def write(evaluation, index: int, path: Path, seconds: float = SECONDS, then: It
 
     evaluation: an Evaluation (trainer/play/evaluate.py) that was `filmed` for these seconds or longer.
     index: number of the episode.
-    path: file to write, .gif or .mp4.
+    path: file to write, .gif or .mp4; see `check_name`.
     seconds: length of the film at most.
     then: further episodes, if there is time left.
 
     Raises ConfigError if the film cannot be written, and FilmError if the episode cannot be drawn.
     """
-    check_name(path)
     if not (evaluation.states or evaluation.replays or evaluation.pictures):
         raise FilmError("the environment has no render mode rgb_array, and its observations are not pictures")
     rate = rate_of(evaluation.source)
@@ -66,11 +70,16 @@ def write(evaluation, index: int, path: Path, seconds: float = SECONDS, then: It
 
 
 def write_or_say(evaluation, index: int, path: Path) -> str:
-    """Like `write`, but a film that cannot be drawn is not an error: the line says why there is none."""
+    """Like `write`, but a film that cannot be drawn or written is not an error: the line says why there is none.
+
+    So the scores of the episodes, which were played for long perhaps, are not lost.
+    """
     try:
         return write(evaluation, index, path)
     except FilmError as error:
         return f"{path} is not written: {error}"
+    except ConfigError as error:
+        return str(error)
 
 
 def _pictures(evaluation, index: int) -> int:

@@ -29,8 +29,10 @@ def rate(league: League, number: int, ranks: Ranks):
     league.rate(number)
 
 
-def finish(policy: Policy, league: League, run: RunConfig, folder: Path, log):
+def finish(policy: Policy, league: League, run: RunConfig, folder: Path, log, *, step: int):
     """Evaluate the learner at the end of a training: against each anchor, then all ratings.
+
+    step: of the training, as in its last checkpoint.
 
     Sampled actions count for the ratings; greedy ones are only stated. evaluation.json holds the result against the last
     anchor, the strongest, and the others under "opponents". The film shows the best game against the last anchor.
@@ -49,7 +51,7 @@ def finish(policy: Policy, league: League, run: RunConfig, folder: Path, log):
         log.note(line)
     if played:
         opponents = {name: together(results) for name, results in played.items()}
-        write_summary(folder, opponents[name] | {"opponents": opponents} | filmed(played[name][0], run))
+        write_summary(folder, opponents[name] | {"opponents": opponents} | filmed(played[name][0], run), step)
         if run.gif:
             log.note(film.write_or_say(played[name][0], best(played[name][0]), folder / "episode.gif"))
 

@@ -12,13 +12,14 @@ from typing import Any, NamedTuple, TypeVar
 
 import torch
 
+from envs_c.files import remove_leftovers, write_atomically
 from envs_c.numbers import is_stored
 from envs_c.text import shown
 from trainer.config import Config
 from trainer.errors import CheckpointError, ConfigError
-from envs_c.files import remove_leftovers, write_atomically
 from trainer.runs import checkpoint_file
 from trainer.runs.checkpoint_file import DamagedError
+from trainer.runs.metrics import ADVICE
 
 BEST = "best.safetensors"
 
@@ -70,7 +71,7 @@ def save(folder: Path, step: int, tensors: dict[str, torch.Tensor], meta: dict[s
         for at in steps.keys() - kept:
             steps[at].unlink()
     except OSError as error:
-        raise CheckpointError(f"cannot write the checkpoint {path}: {error.strerror or error}") from error
+        raise CheckpointError(f"cannot write the checkpoint {path}: {error.strerror or error}; {ADVICE}") from error
     return path
 
 
@@ -113,7 +114,7 @@ def latest(run: str | Path) -> Path:
 
 def progress(path: Path, meta: dict[str, Any]) -> dict[str, Any]:
     """The progress of a training in the `meta` of its checkpoint at `path`: precision, num_batches, iteration, seconds,
-    episodes, recent (the returns and lengths of the last episodes), and judged (the steps of all judgments and of the last one).
+    episodes, recent (the returns and lengths of the last episodes), and judged (the steps of all judgments and of the last).
 
     Raises CheckpointError that names the first one that is missing or has a wrong value.
     """
@@ -164,7 +165,7 @@ _PROGRESS: dict[str, tuple[str, Callable[[Any], bool]]] = {
 
 
 def best_score(folder: Path) -> float | None:
-    """The score of `best.safetensors`; None if it has none, or there is no such file. Raises CheckpointError if it is damaged."""
+    """The score of `best.safetensors`; None if it has none or does not exist. Raises CheckpointError if it is damaged."""
     path = folder / BEST
     return _of_best(path, lambda path: checkpoint_file.read(path)[1])["score"] if path.exists() else None
 

@@ -3,8 +3,11 @@
 A protocol is everything that decides about the scores besides the agent and the seed. Machado et al. (2018), arXiv:1709.06009,
 on evaluations in ALE: sticky actions with a probability of 0.25, episodes that end at game over and not at a lost life, and raw
 scores. Here scores are always raw and episodes whole; sticky actions are a setting.
+
+"step" is that of the evaluated checkpoint; files of earlier versions do not have it.
 """
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -73,6 +76,15 @@ def read_evaluations(folder: Path, noop_max: int = 0) -> list[dict[str, Any]]:
     return [noted(one, noop_max) for one in found]
 
 
+def is_of_another_step(summary: dict[str, Any], steps: Collection[int]) -> bool:
+    """True if an evaluation is of another step than the last checkpoint: the run went on, or went on from before it.
+
+    summary: the main one of an evaluation.json.
+    steps: of the run's checkpoints; without one, and without a step in the summary, the evaluation counts.
+    """
+    return "step" in summary and summary["step"] != max(steps, default=summary["step"])
+
+
 def noted(summary: dict[str, Any], noop_max: int) -> dict[str, Any]:
     """The summary of an evaluation whose protocol has noop_max: this one, if it was not noted."""
     used = summary.get("protocol")
@@ -85,8 +97,9 @@ def _is_valid(summary: Any) -> bool:
     """True if a summary has a mean, and of the other numbers only such that can be computed with."""
     if not isinstance(summary, dict) or not is_stored(summary.get("mean")):
         return False
-    interval, used = summary.get("mean_interval"), summary.get("protocol")
-    return (all(name not in summary or is_stored(summary[name]) for name in _NUMBERS)
+    interval, used, step = summary.get("mean_interval"), summary.get("protocol"), summary.get("step", 0)
+    return (type(step) is int and 0 <= step < 2**63
+            and all(name not in summary or is_stored(summary[name]) for name in _NUMBERS)
             and (interval is None or (isinstance(interval, list) and len(interval) == 2 and all(map(is_stored, interval))))
             and (used is None or _is_protocol(used)))
 

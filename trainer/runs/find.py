@@ -23,7 +23,8 @@ _NAMED = 5  # the most runs in an error message
 def find(name: str, root: Path = ROOT) -> Path:
     """The folder or the checkpoint named by a RUN. The checkpoint is not opened.
 
-    Raises RunError with similar names if there is no such run, if several begin with this name, or if it is empty.
+    Raises RunError with similar names if there is no such run, if several begin with this name, or if it is empty; and RunError
+    if a folder may not be read.
     """
     matches = find_all(name, root)
     if len(matches) > 1:
@@ -38,10 +39,12 @@ def find_all(name: str, root: Path = ROOT) -> list[Path]:
     if not name.strip() or not path.absolute().name:  # every name begins with an empty one
         raise RunError(f"RUN must be a run's folder, one of its checkpoints, the beginning of a folder's name under {root}, or "
                        f"{LAST}, not {name!r}; {hint()}")
+    _require_readable(path)
     if path.is_file() or holds_run(path):
         return [path]
     if path.parent.is_dir() and path.parent != Path():  # the beginning of a path
         root, name = path.parent, path.name
+    _require_readable(root)
     found = newest_first(root)
     if name == LAST and found:
         return [next(filter(_has_checkpoint, found), found[0])]
@@ -70,6 +73,14 @@ def newest_first(root: Path) -> list[Path]:
     """The folders of runs directly under `root`; [] if it does not exist."""
     folders = [folder for folder in root.iterdir() if holds_run(folder)] if root.is_dir() else []
     return sorted(folders, key=lambda folder: (_last_start(folder), folder.stat().st_mtime_ns, folder.name), reverse=True)
+
+
+def _require_readable(path: Path) -> None:
+    """Raises RunError that says what to do if this user may not read the folder `path`, or may not enter one above it."""
+    for folder in (*reversed(path.parents), path):
+        if folder.is_dir() and not os.access(folder, os.X_OK | (os.R_OK if folder == path else 0)):
+            raise RunError(f"RUN must be in a folder that you may read, not {str(folder)!r}: let your user read it, or choose "
+                           "another run")
 
 
 def _has_checkpoint(folder: Path) -> bool:

@@ -13,19 +13,22 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from envs_c.files import write_atomically
 from trainer.config import Config, RunConfig
 from trainer.errors import RunError
 from trainer.files import read_json, writing
-from envs_c.files import write_atomically
 from trainer.process import program_name
+from trainer.runs.evaluation import read_evaluations
 from trainer.runs.machine import machine_facts
 
 CONFIG = "config.json"
 README = "README.md"
-CHECKPOINT = re.compile(r"(best|step_\d{12,})\.safetensors")
+CHECKPOINT = re.compile(r"(best|step_(\d{12,}))\.safetensors")
 # What trainings and verbs write into a run's folder; .NAME.tmp are the files of an atomic writing.
-OF_A_RUN = (r"(config|evaluation|trackers|ratings)\.json|metrics\.jsonl|README\.md|report\.html|curves\.png|preset\.toml|output\.txt"
-            r"|(best|step)_?\w*\.safetensors|policy\.(onnx|safetensors)|episode.*\.(gif|mp4)|events\.out\.tfevents\..*|wandb|\..*\.tmp")
+OF_A_RUN = (r"(config|evaluation|trackers|ratings)\.json|metrics\.jsonl|README\.md|report\.html|curves\.png|preset\.toml"
+            r"|output\.txt|(best|step)_?\w*\.safetensors|policy\.(onnx|safetensors)|episode.*\.(gif|mp4)"
+            r"|events\.out\.tfevents\..*|wandb|\..*\.tmp")
+FILES_OF_A_TRAINING = (CONFIG, README, "metrics.jsonl", "report.html", "curves.png", "episode.gif")  # evaluation.json is read
 BEFORE_A_RUN = ("preset.toml", "output.txt")  # a sweep writes them before it starts the trial
 LOCK_TRIES = 10        # for a run's lock
 LOCK_INTERVAL = 0.02   # seconds between tries
@@ -46,7 +49,7 @@ training.
 | `step_*.safetensors` | the last checkpoints, by step: weights, optimizer, environments, random numbers |
 | `best.safetensors` | the best checkpoint so far, by {judges} |
 | `best_*.safetensors` | a best checkpoint of steps that were given up: the run was resumed from an earlier checkpoint |
-| `evaluation.json` | scores of whole episodes, played at the end |
+| `evaluation.json` | scores of whole episodes, played at the end; `step` is that of the checkpoint which played them |
 | `episode.gif` | the best of these episodes; `record` writes `episode-best.gif` and so on |
 | `events.out.tfevents.*` | the metrics for TensorBoard |
 | `trackers.json`, `wandb/` | the ids of this run in other trackers, and their files |
@@ -122,8 +125,20 @@ def refuse_links(folder: Path, names: str = OF_A_RUN) -> None:
     """
     links = sorted(path for path in folder.iterdir() if path.is_symlink() and re.fullmatch(names, path.name))
     if links:
-        raise RunError(f"{links[0]} is a link to {links[0].readlink()}, and the files in {folder} must be no links: remove it, or "
-                       "put a copy of the file there")
+        raise RunError(f"{links[0]} is a link to {links[0].readlink()}, and the files in {folder} must be no links: remove it, "
+                       "or put a copy of the file there")
+
+
+def refuse_folders(folder: Path) -> None:
+    """Raises RunError if `folder` holds a folder where a training writes a file: it would fail at its end."""
+    for name in FILES_OF_A_TRAINING:
+        if (folder / name).is_dir():
+            raise RunError(f"{folder / name} is a folder, and a training writes a file of this name: move it away")
+
+
+def steps_saved(folder: Path) -> list[int]:
+    """The steps of the checkpoints in a run's folder, without that of the best one."""
+    return [int(match[2]) for path in folder.iterdir() if (match := CHECKPOINT.fullmatch(path.name)) and match[2]]
 
 
 @contextlib.contextmanager
@@ -133,11 +148,14 @@ def open_folder(folder: Path, settings: dict[str, Any], facts: dict[str, str], r
     settings: the run's config as nested dicts.
     facts: about this session, such as its device; facts about the machine and versions are added.
     resume_step: the step of the checkpoint to resume from; None for a new run.
-    Raises RunError if the folder holds another run (and resume_step is None) or a link, or if another process has locked it.
+    Raises RunError if the folder holds another run (and resume_step is None), a link, a folder in the place of a file or a
+    damaged evaluation.json, or if another process has locked it.
     """
     folder.mkdir(parents=True, exist_ok=True)
     with locked(folder):
         refuse_links(folder)
+        refuse_folders(folder)
+        read_evaluations(folder)
         if resume_step is None:
             refuse_run(folder)
         with writing(folder, "a training writes into its run's folder: let your user write there"):

@@ -7,13 +7,13 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from trainer.errors import RunError
-from trainer.files import open_file, writing
 from envs_c.files import Appended, write_atomically
 from envs_c.numbers import is_stored
+from trainer.errors import RunError
+from trainer.files import open_file, writing
 
 METRICS = "metrics.jsonl"
-_ADVICE = "make room, let your user write there, and go on from the last checkpoint with --resume"
+ADVICE = "make room, let your user write there, and go on from the last checkpoint with --resume"
 _LONGEST_LINE = 1 << 20       # bytes; a longer line is damaged
 
 
@@ -29,14 +29,14 @@ class MetricsFile:
         self.kept = [entry for entry in entries if entry["step"] <= resume_step]
         path = folder / METRICS
         self._path = path
-        with writing(path, _ADVICE):
+        with writing(path, ADVICE):
             write_atomically(path, [_line(entry) for entry in self.kept])
             self._file = Appended(path)
 
     def append(self, entry: dict[str, Any]) -> None:
         """Write an entry. Raises as `require_in_place`, and FileError if it cannot be written; then nothing of it is there."""
         self.require_in_place()
-        with writing(self._path, _ADVICE):
+        with writing(self._path, ADVICE):
             self._file.append(_line(entry))
 
     def require_in_place(self) -> None:

@@ -9,8 +9,8 @@ from trainer.config.config import SECTIONS
 from trainer.config.games import GameName
 from trainer.errors import RunError
 from trainer.files import read_json
-from trainer.runs.evaluation import read_evaluations, text
-from trainer.runs.folder import CONFIG, is_locked, refuse_links
+from trainer.runs.evaluation import is_of_another_step, read_evaluations, text
+from trainer.runs.folder import CONFIG, is_locked, refuse_links, steps_saved
 from trainer.runs.metrics import read_metrics
 
 
@@ -25,7 +25,7 @@ class Run:
     seconds: float            # of training
     score: float | None       # mean return of recent episodes
     best: float | None        # highest such mean
-    evaluations: list[dict[str, Any]]  # in evaluation.json: the first is the one with sampled actions
+    evaluations: list[dict[str, Any]]  # of the last checkpoint, in evaluation.json: the first is the one with sampled actions
     running: bool             # True if a process is training in the folder now
 
     @property
@@ -34,7 +34,7 @@ class Run:
 
     @property
     def evaluation(self) -> float | None:
-        """Mean return of the evaluation at the end, with sampled actions."""
+        """Mean return of the evaluation at the end, with sampled actions; None without one of the last checkpoint."""
         return self.evaluations[0]["mean"] if self.evaluations else None
 
     @property
@@ -77,8 +77,10 @@ def read_run(folder: Path) -> Run:
         known = False
     if not known:
         raise RunError(f"{path} is damaged, or was written by another program")
-    entries = read_metrics(folder)
+    entries, evaluations = read_metrics(folder), read_evaluations(folder, noop_max)
+    if evaluations and is_of_another_step(evaluations[0], steps_saved(folder)):
+        evaluations = []
     scores = [entry["score_mean"] for entry in entries if entry.get("score_mean") is not None]
     last = entries[-1] if entries else {"step": 0, "seconds": 0.0}
     return Run(folder, config, started, last["step"], last["seconds"], scores[-1] if scores else None,
-               max(scores, default=None), read_evaluations(folder, noop_max), is_locked(folder))
+               max(scores, default=None), evaluations, is_locked(folder))

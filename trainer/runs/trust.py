@@ -32,6 +32,7 @@ from envs_c.outside import fault_of
 from envs_c.text import say
 from trainer import imports
 from trainer.config import Config
+from trainer.config.before_parse import option_of
 from trainer.config.games import hold, path_of, release
 from trainer.errors import TrustError
 
@@ -125,11 +126,6 @@ def names_of(config: Config, learns: bool = False) -> list[tuple[str, str, str |
         names += [("track", name) for name in config.run.trackers]
     return found + [(setting, name, name.partition(":")[0]) for setting, name in names
                     if name is not None and name not in OWN_CODE and (setting == "track" or ":" in name)]
-
-
-def option_of(setting: str) -> str:
-    """The option of a setting on the command line."""
-    return f"--{setting.replace('_', '-')}"
 
 
 def file_of_hashes() -> Path:

@@ -38,6 +38,7 @@ def make_self_play(game: GameName, env: EnvConfig, seed: int, first: int = 0) ->
     Raises SettingError if the game or a setting does not fit self-play.
     """
     check(game, env)
+    make_env(game, env, 1, seed).close()  # with the options of evaluations, which self-play replaces
     both = find_game(game).two_players.both
     return SelfPlaySource(make_env(game, replace(env, options=env.options | both), env.num_envs, seed, first))
 

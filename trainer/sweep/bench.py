@@ -20,11 +20,11 @@ from trainer.config.games import GameName
 from trainer.config.no_ops import with_no_ops
 from trainer.config.sections import OF_THE_MACHINE
 from trainer.errors import ConfigError, SweepError
-from trainer.files import writing
 from trainer.process import signals_interrupt
 from trainer.runs.find import holds_run
 from trainer.runs.folder import CHECKPOINT, CONFIG, refuse_links
 from trainer.runs.metrics import read_metrics
+from trainer.sweep.folder import made
 from trainer.sweep.storage import open_storage, storage_errors
 from trainer.sweep.study import chosen
 from trainer.sweep.table import write_table
@@ -97,12 +97,10 @@ def run_bench(plan: Plan, name: str, url: str) -> None:
     Raises SweepError if the storage fails, has another bench of this name, or if trainings failed.
     """
     listed = plan.tasks
-    with writing(plan.folder, "name a folder that you may write to with --out"):
-        plan.folder.mkdir(parents=True, exist_ok=True)
-    refuse_links(plan.folder, ".*")
-    storage = open_storage(url)
     with storage_errors(url):
-        tasks = Tasks(open_bench(storage, name, plan.settings), listed)
+        with made(plan.folder):
+            refuse_links(plan.folder, ".*")
+            tasks = Tasks(open_bench(open_storage(url), name, plan.settings), listed)
         say(f"bench {name}: {len(tasks.results())} of {len(listed)} trainings done, {plan.jobs or cores()} at once, in "
                f"{plan.folder}")
         with signals_interrupt():

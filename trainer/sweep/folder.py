@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,6 +23,7 @@ from trainer.sweep.study import identity
 from trainer.sweep.trial import PRESET
 
 OWNER = "study.json"
+MAY_WRITE = "name a folder that you may write to with --out"
 _TRIAL = re.compile(r"trial-(\d{4,})")
 _PATIENCE = 10.0  # seconds for a killed process to end
 
@@ -31,31 +33,56 @@ def folder_of(trial: int, folder: Path) -> Path:
     return folder / f"trial-{trial:04d}"
 
 
+@contextlib.contextmanager
+def made(folder: Path) -> Iterator[None]:
+    """Make a folder. If the context raises, the folders that were made here and are still empty are removed.
+
+    Raises FileError if it cannot be made.
+    """
+    new = [path for path in (folder, *folder.parents) if not os.path.exists(path)]  # noqa: PTH110, a long name is new too
+    try:
+        with writing(folder, MAY_WRITE):
+            folder.mkdir(parents=True, exist_ok=True)
+        yield
+    except BaseException:
+        for path in new:
+            with contextlib.suppress(OSError):  # it is not empty, or was not made
+                path.rmdir()
+        raise
+
+
 def claim(folder: Path, study: optuna.Study, url: str) -> None:
     """Make `folder` if need be, and note in it that it holds the trials of `study`.
 
     url: of the study's storage.
     Raises SweepError if the folder holds the trials of another study, and FileError if it cannot be written.
     """
-    refuse_other(folder, study)
-    with writing(folder, "name a folder that you may write to with --out"):
+    refuse_other(folder, lambda: study)
+    with writing(folder, MAY_WRITE):
         folder.mkdir(parents=True, exist_ok=True)
         owner = {"study": study.study_name, "storage": shown(url), "id": identity(study)}
         write_atomically(folder / OWNER, [json.dumps(owner, indent=2).encode(), b"\n"])
 
 
-def refuse_other(folder: Path, study: optuna.Study) -> None:
-    """Raises SweepError if `folder` holds the trials of another study than `study`."""
+def refuse_other(folder: Path, find: Callable[[], optuna.Study | None]) -> None:
+    """Raises SweepError if `folder` holds the trials of another study than the one that `find` returns.
+
+    find: called after the folder is read, for another process may begin a study at this moment. None: there is no study yet.
+    """
     trials = {int(found[1]) for path in (folder.iterdir() if folder.is_dir() else ())
               if (found := _TRIAL.fullmatch(path.name))}  # read before the study: another process adds to the study first
     try:
         owner = read_json(folder / OWNER)
-        ours, other = owner["id"] == identity(study), f"the sweep {owner['study']!r} in {owner['storage']}"
-    except FileNotFoundError:
-        ours = trials <= {trial.number for trial in study.get_trials(deepcopy=False)}
-        other = "another sweep"
+        owner, other = owner["id"], f"the sweep {owner['study']!r} in {owner['storage']}"
+    except (FileNotFoundError, NotADirectoryError):
+        owner, other = None, "another sweep"
     except (OSError, ValueError, TypeError, LookupError):
         raise SweepError(f"{folder / OWNER} is damaged: remove it, or choose another folder with --out") from None
+    study = find()
+    if owner is None:
+        ours = trials <= {trial.number for trial in (study.get_trials(deepcopy=False) if study else ())}
+    else:
+        ours = study is not None and study.user_attrs.get("id") == owner
     if not ours:
         raise SweepError(f"--out must be a folder for this sweep only, not {folder}, which holds the trials of {other}: name "
                          f"a new folder, such as --out {folder}-2, or go on with that sweep by its --storage and --name")

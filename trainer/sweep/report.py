@@ -21,10 +21,12 @@ from trainer.config import Config
 from trainer.config.config import overlay
 from trainer.config.preset import preset_text
 from trainer.errors import SweepError
+from trainer.files import writing
 from trainer.log.console import Terminal
 from trainer.log.numbers import number
 from trainer.log.text import show
 from trainer.process import program_name
+from trainer.sweep.folder import MAY_WRITE
 from trainer.sweep.space import NONE
 
 BEST = "best.toml"
@@ -178,5 +180,7 @@ def _picture(draw: Callable[[optuna.Study], Axes], study: optuna.Study) -> bytes
 
 
 def _write(path: Path, content: bytes) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(path, [content])
+    """Write a file of the report. Raises FileError."""
+    with writing(path.parent, MAY_WRITE):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(path, [content])

@@ -24,6 +24,8 @@ DATABASE = "sweep.db"
 _HEARTBEAT = 30  # seconds between two heartbeats of a trial
 _GRACE = 90      # seconds without a heartbeat, after which the process of a trial counts as dead
 _OPENINGS, _OPENING_PAUSE = 5, 0.4  # attempts to open a database, and seconds between them
+_OPENING_ERRORS = (ImportError, RuntimeError, OSError, ValueError)  # of packages for databases
+_TABLE = "studies"  # of Optuna's databases
 
 
 def shown(url: str) -> str:
@@ -33,7 +35,7 @@ def shown(url: str) -> str:
         return url
     try:
         return sqlalchemy.make_url(url).render_as_string(hide_password=True)
-    except (sqlalchemy.exc.ArgumentError, UnicodeError):
+    except (sqlalchemy.exc.ArgumentError, ValueError):  # the text is not printed: it may hold a password
         raise SweepError("--storage must be the URL of a database, such as sqlite:///sweep.db or "
                          "postgresql://user@host/name, or journal:FILE") from None
 
@@ -56,11 +58,27 @@ def storage_errors(url: str, *others: type[Exception]) -> Iterator[None]:
                          "command, or choose another --storage") from None
 
 
+def is_there(url: str) -> bool:
+    """True if there is a storage at a URL. Makes no file and no table. Raises SweepError."""
+    file = _file(url)
+    with storage_errors(url, *_OPENING_ERRORS):
+        if file is not None and not file.is_file():
+            return False
+        if url.startswith(JOURNAL):
+            return True
+        engine = sqlalchemy.create_engine(url, **_settings(url), poolclass=sqlalchemy.NullPool)
+        return sqlalchemy.inspect(engine).has_table(_TABLE)
+
+
 def open_storage(url: str) -> optuna.storages.BaseStorage:
     """Open the storage at a URL; a new database gets its tables. Raises SweepError."""
     optuna.logging.set_verbosity(optuna.logging.ERROR)
-    shown(url)
-    with storage_errors(url, ImportError, RuntimeError, OSError, ValueError):
+    file = _file(url)
+    with storage_errors(url, *_OPENING_ERRORS):
+        missing = file is not None and not file.parent.is_dir()
+    if missing:
+        raise SweepError(f"--storage must be in a folder that exists, not {shown(url)}: make {file.parent} first")
+    with storage_errors(url, *_OPENING_ERRORS):
         if url.startswith(JOURNAL):
             return _Journal(_journal_file(url.removeprefix(JOURNAL)))
         for _ in range(_OPENINGS - 1):
@@ -114,6 +132,21 @@ class _Database(optuna.storages.RDBStorage):
             return super()._get_trials(*args, **kwargs)
 
 
+def _file(url: str) -> Path | None:
+    """The file of a storage; None if it is not known, as for a server. Raises SweepError if the URL names no file."""
+    shown(url)
+    if url.startswith(JOURNAL):
+        name = url.removeprefix(JOURNAL)
+    else:
+        address = sqlalchemy.make_url(url)
+        if address.get_backend_name() != "sqlite" or "uri" in address.query:
+            return None
+        name = address.database
+    if name in (None, "", ":memory:"):  # SQLite takes these for a database in memory, which no second command finds
+        raise SweepError(f"--storage must name a file, such as sqlite:///sweep.db or journal:FILE, not {shown(url)}")
+    return user_path(name) if url.startswith(JOURNAL) else Path(name)
+
+
 def _journal_file(path: str) -> JournalFileBackend:
     """The file of a journal. Raises OSError if it is something else, such as a pipe, which would never end."""
     if user_path(path).exists() and not user_path(path).is_file():
@@ -122,10 +155,14 @@ def _journal_file(path: str) -> JournalFileBackend:
 
 
 def _database(url: str) -> optuna.storages.RDBStorage:
-    settings = {"connect_args": {"timeout": 60}} if url.startswith("sqlite") else {"pool_pre_ping": True}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
-        return _Database(url, settings, heartbeat_interval=_HEARTBEAT, grace_period=_GRACE)
+        return _Database(url, _settings(url), heartbeat_interval=_HEARTBEAT, grace_period=_GRACE)
+
+
+def _settings(url: str) -> dict[str, Any]:
+    """The arguments of `create_engine`: SQLite waits up to 60 seconds for a lock."""
+    return {"connect_args": {"timeout": 60}} if url.startswith("sqlite") else {"pool_pre_ping": True}
 
 
 def _reason(error: BaseException, url: str) -> str:

@@ -6,6 +6,7 @@ import secrets
 import socket
 import time
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import optuna
@@ -14,11 +15,14 @@ from optuna.samplers import BaseSampler, TPESampler
 from optuna.trial import FrozenTrial, TrialState
 
 from trainer.config import Config
+from trainer.config.before_parse import option_of
 from trainer.config.config import with_added
 from trainer.config.sections import OF_THE_MACHINE
 from trainer.errors import SweepError
+from trainer.sweep.storage import is_there, open_storage
 
 _JOIN = 10       # seconds to wait for the facts from the process that begins a sweep
+_LARGEST_PID = 2**31 - 1
 
 
 class SeededByTrial(BaseSampler):
@@ -71,11 +75,28 @@ def open_study(storage: optuna.storages.BaseStorage, name: str, facts: dict[str,
         _check_readable(study)
         _check_same(name, there, facts)
         return study, False
-    if first is not None:
-        study.enqueue_trial(first)
+    offer_first(study, first)
     identity(study)
     study.set_user_attr("facts", facts)
     return study, True
+
+
+def find_study(url: str, name: str) -> optuna.Study | None:
+    """The study `name` in the storage at a URL; None if there is none. Makes no storage. Raises SweepError."""
+    if is_there(url):
+        with contextlib.suppress(KeyError):
+            return optuna.load_study(storage=open_storage(url), study_name=name)
+    return None
+
+
+def offer_first(study: optuna.Study, first: dict[str, Any] | None) -> None:
+    """Let the values `first` wait for the next trial, unless a trial that counts has them or one with them waits.
+
+    The trial that had them may have been interrupted, or its process may have died.
+    """
+    trials = [*counted(study), *study.get_trials(deepcopy=False, states=(TrialState.WAITING,))]
+    if first is not None and not any(first in (trial.params, trial.system_attrs.get("fixed_params")) for trial in trials):
+        study.enqueue_trial(first)
 
 
 def load_study(storage: optuna.storages.BaseStorage, name: str) -> optuna.Study:
@@ -86,8 +107,9 @@ def load_study(storage: optuna.storages.BaseStorage, name: str) -> optuna.Study:
         return study
     except KeyError:
         others = optuna.get_all_study_names(storage)
+        found = ", ".join(sorted(map(str, others)))
         raise SweepError(f"there is no sweep {name!r} in this storage; it contains "
-                         + (", ".join(sorted(map(str, others))) or "none")) from None
+                         + (f"{found}: choose one with --name" if found else "none")) from None
 
 
 def identity(study: optuna.Study) -> str:
@@ -106,13 +128,21 @@ def _check_readable(study: optuna.Study) -> None:
                                 for line in facts["ranges"].values())
     if not readable:
         raise SweepError(f"{study.study_name!r} is damaged or not a sweep of this trainer: choose another --name")
-    for trial in study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,)):
+    for trial in study.get_trials(deepcopy=False):
+        _check_trial(study, trial, set(facts["ranges"]))
+
+
+def _check_trial(study: optuna.Study, trial: FrozenTrial, searched: set[str]) -> None:
+    """Raise SweepError unless a trial contains what a report reads. searched: the names of the ranges."""
+    readable = isinstance(trial.user_attrs.get("reason", ""), str)
+    if trial.state == TrialState.COMPLETE:
         numbers = [trial.value, *(trial.user_attrs.get(name) for name in ("minutes", "steps", "standard_error"))]
         settings = trial.user_attrs.get("settings")
-        if not (all(isinstance(value, int | float) for value in numbers) and isinstance(settings, dict)
-                and {"minibatch", *facts["ranges"]} <= settings.keys()):
-            raise SweepError(f"trial {trial.number} of {study.study_name!r} is damaged: choose another --name, or begin "
-                             "again in another --storage")
+        readable = readable and all(isinstance(value, int | float) for value in numbers)
+        readable = readable and isinstance(settings, dict) and {"minibatch", *searched} <= settings.keys()
+    if not readable:
+        raise SweepError(f"trial {trial.number} of {study.study_name!r} is damaged: choose another --name, or begin again in "
+                         "another --storage")
 
 
 def facts_of(config: Config, ranges: tuple) -> dict[str, Any]:
@@ -155,7 +185,7 @@ def fail_the_dead(study: optuna.Study) -> None:
     here = this_process()
     for trial in study.get_trials(deepcopy=False, states=(TrialState.RUNNING,)):
         pid = trial.user_attrs.get("pid")
-        noted = pid is not None  # a process notes its host, then its number
+        noted = isinstance(pid, int) and 0 < pid <= _LARGEST_PID  # a process notes its host, then its number
         if noted and trial.user_attrs.get("host") == here["host"] and pid != here["pid"] and not _alive(pid):
             with contextlib.suppress(ValueError, UpdateFinishedTrialError):  # another process has marked it, perhaps just now
                 study.tell(trial.number, state=TrialState.FAIL)
@@ -183,14 +213,16 @@ def _facts(study: optuna.Study) -> dict[str, Any]:
     return study.user_attrs["facts"]
 
 
-def first_difference(there: Any, here: dict[str, Any]) -> str | None:
+def first_difference(there: Any, here: dict[str, Any], named: Callable[[str], str] = option_of) -> str | None:
     """The first difference between nested settings in a storage and those of this command, in words; None if they are equal.
 
-    Settings that were added after the storage was written are no difference while they have the value from before.
+    The game comes first: another one has other settings too. Settings that were added after the storage was written are no
+    difference while they have the value from before.
+    named: the name of a setting in a section, as the user knows it.
     """
     if not isinstance(there, dict):
         return "they are damaged"
-    for section in sorted(there.keys() | here.keys()):
+    for section in sorted(there.keys() | here.keys(), key=lambda section: (section != "game", section)):
         before, settings = there.get(section), here.get(section)
         if not (isinstance(before, dict) and isinstance(settings, dict)):
             if before != settings:
@@ -199,13 +231,13 @@ def first_difference(there: Any, here: dict[str, Any]) -> str | None:
         before = with_added(before, settings)
         if before != settings:
             key = min(key for key in settings.keys() | before.keys() if settings.get(key) != before.get(key))
-            return f"{key} is {settings.get(key)!r} and was {before.get(key)!r}"
+            return f"{named(key)} is {settings.get(key)!r} and was {before.get(key)!r}"
     return None
 
 
 def _check_same(name: str, there: dict[str, Any], here: dict[str, Any]) -> None:
     """Raise SweepError with the first difference between the facts of a study and those of this command."""
     ranges = [{"ranges": {f"the range of {key}": line for key, line in facts["ranges"].items()}} for facts in (there, here)]
-    if difference := first_difference(there["settings"], here["settings"]) or first_difference(*ranges):
+    if difference := first_difference(there["settings"], here["settings"]) or first_difference(*ranges, named=str):
         raise SweepError(f"the sweep {name!r} exists, but {difference}; give the options of its first command, or choose "
                          "another --name")

@@ -17,15 +17,23 @@ import optuna
 from envs_c.text import say
 from trainer.config import Config
 from trainer.errors import ConfigError
-from trainer.files import writing
 from trainer.process import signals_interrupt
 from trainer.runs.evaluation import JUDGED, JUDGMENTS
 from trainer.runs.folder import refuse_links
-from trainer.sweep.folder import claim, end_leftovers, folder_of, mark_of
+from trainer.sweep.folder import claim, end_leftovers, folder_of, made, mark_of, refuse_other
 from trainer.sweep.report import counts, scored, values_text, write_report
 from trainer.sweep.space import Range, draw, values_of
 from trainer.sweep.storage import open_storage, storage_errors
-from trainer.sweep.study import SeededByTrial, counted, facts_of, fail_the_dead, open_study, this_process
+from trainer.sweep.study import (
+    SeededByTrial,
+    counted,
+    facts_of,
+    fail_the_dead,
+    find_study,
+    offer_first,
+    open_study,
+    this_process,
+)
 from trainer.sweep.trial import TrialFailed, run_trial
 
 RUNGS = JUDGMENTS  # comparisons of the score during a training, at the steps at which it judges its policy
@@ -72,22 +80,21 @@ def run_sweep(plan: Plan, name: str, url: str) -> None:
     Ctrl-C (or SIGTERM, or a closed terminal) ends the running trial, marks it, and raises KeyboardInterrupt.
     Raises SweepError if the storage fails, or if it has another sweep of this name.
     """
-    with writing(plan.folder, "name a folder that you may write to with --out"):
-        plan.folder.mkdir(parents=True, exist_ok=True)
-    refuse_links(plan.folder, ".*")
-    storage = open_storage(url)
     pruner = optuna.pruners.NopPruner()
     if plan.prune:
         pruner = optuna.pruners.MedianPruner(plan.startup, n_warmup_steps=plan.longest // WARM_UP)
     first = values_of(plan.ranges, plan.base)
     with storage_errors(url):
-        study, begun = open_study(storage, name, facts_of(plan.base, plan.ranges), first, pruner=pruner,
-                                  sampler=SeededByTrial(plan.base.run.seed, plan.startup))
-        claim(plan.folder, study, url)
+        with made(plan.folder):
+            refuse_links(plan.folder, ".*")
+            refuse_other(plan.folder, lambda: find_study(url, name))  # before a study is begun
+            study, begun = open_study(open_storage(url), name, facts_of(plan.base, plan.ranges), first, pruner=pruner,
+                                      sampler=SeededByTrial(plan.base.run.seed, plan.startup))
+            claim(plan.folder, study, url)
         say(f"sweep {name}: {_opening(study, plan, begun, first)}")
         try:
             with signals_interrupt():
-                _run_trials(study, plan)
+                _run_trials(study, plan, first)
         except KeyboardInterrupt:
             say(f"sweep {name}: stopped ({counts(study)}); the same command continues it")
             raise
@@ -95,14 +102,15 @@ def run_sweep(plan: Plan, name: str, url: str) -> None:
         write_report(study, plan.folder)
 
 
-def _run_trials(study: optuna.Study, plan: Plan) -> None:
-    """Run trials until there are enough, including those of other processes."""
+def _run_trials(study: optuna.Study, plan: Plan, first: dict[str, Any] | None) -> None:
+    """Run trials until there are enough, including those of other processes. first: as for `offer_first`."""
     while True:
         for number in end_leftovers(plan.folder, study):
             say(f"trial {number}: ended; a killed sweep had left its training over")
         fail_the_dead(study)
         if len(counted(study)) >= plan.trials:
             return
+        offer_first(study, first)
         study.optimize(lambda trial: _objective(plan, trial), n_trials=1, catch=(TrialFailed,))
 
 

@@ -63,13 +63,14 @@ def open_bench(storage: optuna.storages.BaseStorage, name: str, settings: dict[s
             time.sleep(0.1)
         if study.user_attrs.get("kind") != _KIND:
             raise SweepError(f"{name!r} is no bench, or was killed when it began: choose another --name") from None
+    known = study.user_attrs
     for game, ours in settings.items():
-        there = study.user_attrs.get(f"game {game}")
-        if there is None:
-            study.set_user_attr(f"game {game}", ours)
-        elif difference := first_difference(there, ours):
+        if f"game {game}" in known and (difference := first_difference(known[f"game {game}"], ours)):
             raise SweepError(f"the bench {name!r} exists, but {game} had other settings ({difference}): give the options of "
                              "its first command, or choose another --name and --out")
+    for game in settings:
+        if f"game {game}" not in known:
+            study.set_user_attr(f"game {game}", settings[game])
     return study
 
 

@@ -67,8 +67,8 @@ def decide(config: Config, ranks: Ranks = ALONE, *, saves: bool = True) -> Plan:
     """Plan a session. All ranks call it; they exchange the device and then, once, rank 0's decisions.
 
     saves: False for a session without a folder, such as a profile.
-    Raises TrainerError for settings which exclude each other, and the errors of `checkpoint.latest` and
-    `new_run_folder`.
+    Raises TrainerError for settings which exclude each other, SettingError for a `stop_at` that a resumed run has passed, and
+    the errors of `checkpoint.latest` and `new_run_folder`.
     """
     keep_freed_memory()
     share = share_of(config, ranks, ranks.device(config.run.device))
@@ -173,6 +173,9 @@ def _decide(config: Config, share: Config, device, saves: bool) -> Decisions:
     if config.run.resume:
         path = checkpoint.latest(config.run.resume)
         meta = checkpoint.progress(path, checkpoint.read_meta(path))
+        reached, stop = meta["iteration"] * config.batch_steps, config.run.stop_at
+        if stop is not None and stop <= reached:
+            raise SettingError("stop_at", f"must be above {reached:,}, the step that the resumed run has reached, not {stop:,}")
         batches = min(meta["num_batches"], share.env.num_envs), AS_STARTED
         if checkpoint.read_config(path).env.sim != config.env.sim:
             batches = choose_batches(share, device, getattr(torch, meta["precision"]), graphs=GRAPHS)

@@ -66,7 +66,6 @@ def train_with(config: Config, ranks: Ranks, open_session: Callable[[TrainingSes
                 raise BrokenPipeError if log.reader_gone else KeyboardInterrupt
         if finished and config.run.eval_episodes and ranks.rank == 0:
             finish(session, folder, log)
-            write_report([folder], folder / REPORT, ended=True)
         say_next(session, folder, log)
     return folder
 
@@ -92,17 +91,19 @@ def start(plan: Plan, ranks: Ranks) -> TrainingSession:
 
 
 def finish(session: TrainingSession, folder: Path, log: RunLog):
-    """The evaluation at the end; an interrupt ends it at once."""
+    """The evaluation at the end, which an interrupt ends at once, and then the report with what was evaluated."""
     config = session.config
     try:
         if session.league is None:
-            evaluate.finish(session.policy, config.game, config.env, config.run, folder, log)
+            evaluate.finish(session.policy, config.game, config.env, config.run, folder, log, step=session.step)
         else:
-            matches.finish(session.policy, session.league, config.run, folder, log)
+            matches.finish(session.policy, session.league, config.run, folder, log, step=session.step)
     except KeyboardInterrupt:
         log.note("the evaluation was interrupted")
         say_next(session, folder, log)
         raise
+    finally:
+        write_report([folder], folder / REPORT, ended=True)
 
 
 @contextlib.contextmanager

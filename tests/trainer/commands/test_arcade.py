@@ -70,6 +70,7 @@ def test_a_run_of_an_unknown_cartridge_has_no_place_on_the_page(small, tmp_path,
 
 @pytest.mark.parametrize(("words", "text"), [
     (["--run=nosuchrun"], "nosuchrun"), (["nosuch.pyx"], "nosuch.pyx"), (["--port=70000", "--serve"], "--port"),
+    (["--port=8000"], "--port must be left out without --serve"),
     (["--nosuch"], "--nosuch")])
 def test_a_wrong_argument_is_one_line_and_writes_nothing(words, text, small, tmp_path, capsys):
     assert run(["arcade", f"--out={tmp_path / 'page'}", *words]) == 2

@@ -2,9 +2,7 @@
 
 import dataclasses
 import re
-import sys
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 import torch
@@ -21,29 +19,6 @@ from trainer.runs import checkpoint
 
 SECTIONS = (EnvConfig, PolicyConfig, PPOConfig, SelfPlayConfig, RunConfig)
 FIELDS = [one.name for section in SECTIONS for one in dataclasses.fields(section)]
-RESULT = {"mean": 12.5, "path": "runs/x/best.safetensors", "film": "a.gif: an episode"}
-
-
-@pytest.fixture
-def trained(monkeypatch):
-    """The configs with which train() was called."""
-    configs = []
-    monkeypatch.setitem(sys.modules, "trainer.training.train", SimpleNamespace(train=configs.append))
-    return configs
-
-
-@pytest.fixture
-def evaluated(monkeypatch):
-    """The arguments with which evaluate_run() was called."""
-    calls = []
-
-    def evaluate_run(run, **keywords):
-        calls.append({"run": run, **keywords})
-        return RESULT
-
-    monkeypatch.setitem(sys.modules, "trainer.play.evaluate", SimpleNamespace(evaluate_run=evaluate_run))
-    monkeypatch.setitem(sys.modules, "trainer.play.described", SimpleNamespace(describe=lambda one: f"mean {one['mean']}"))
-    return calls
 
 
 @pytest.fixture
@@ -69,20 +44,6 @@ def helptext(capsys, *argv):
         main(argv)
     assert exit_.value.code == 0
     return capsys.readouterr().out
-
-
-def refused(capsys, *argv):
-    """The one line on stderr of a command; its exit code is 2."""
-    try:
-        code = main(argv)
-    except SystemExit as ended:  # of argparse, for the verbs of envs_c
-        code = ended.code
-    assert code == 2
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert err.startswith("error: ")
-    assert err.count("\n") == 1
-    return err
 
 
 @pytest.mark.parametrize("argv", [[], ["-h"], ["--help"]])
@@ -142,6 +103,8 @@ def test_a_game_alone_trains_with_its_preset(trained):
     ("--dashboard", "run", "dashboard", True),
     ("--no-gif", "run", "gif", False),
     ("--device cpu", "run", "device", "cpu"),
+    ("--resume none", "run", "resume", None),
+    ("--resume last --resume none", "run", "resume", None),
 ])
 def test_an_option_changes_its_setting_and_no_other(trained, words, section, name, value):
     assert main(["breakout", *words.split()]) == 0
@@ -152,87 +115,6 @@ def test_an_option_changes_its_setting_and_no_other(trained, words, section, nam
 def test_pictures_have_a_preset_of_their_own(trained, words):
     assert main(["breakout", "--gamma", "0.9", *words.split()]) == 0
     assert trained == [overlay(preset(GameName("breakout"), view="pixels"), {"ppo": {"gamma": 0.9}})]
-
-
-@pytest.mark.parametrize(("argv", "sentence"), [
-    ("breakot", "no game 'breakot'; did you mean breakout?"),
-    ("evaluate x", "did you mean eval?"),
-    ("xyzzy", "no game 'xyzzy'; GAME must be one of asterix"),
-    ("--seed 3", "GAME is missing: write python -m trainer GAME, where GAME is one of asterix"),
-    ("breakout --device tpu", "--device must be auto, cpu, cuda, or cuda:1 for the second GPU, not 'tpu'"),
-    ("profile", "GAME is missing: write python -m trainer profile GAME"),
-    ("profile breakot", "did you mean breakout? GAME must be one of asterix"),
-    ("sweep evol", "there is no game 'evol'; GAME must be one of asterix"),
-    ("profile breakout --iterations 0", "--iterations must be an integer of at least 1, not 0"),
-    ("profile breakout --out trace.txt", "--out must be a file that ends in .json or .json.gz, not 'trace.txt'"),
-    ("profile breakout --out nowhere/trace.json", "--out must be in a folder that exists, not 'nowhere': make it first"),
-    ("profile breakout --resume last", "--resume is no option of profile"),
-    ("profile breakout --stop_at 100", "--stop-at is no option of profile"),
-    ("breakout --num-envs 0", "--num-envs must be an integer from 1 to 1,048,576, not 0"),
-    ("breakout --gamma 1.5", "--gamma must be a number from 0 to 1, not 1.5"),
-    ("breakout --minibatch 1000", "--minibatch must be "),
-    ("breakout --resume nowhere", "no run at nowhere"),
-    ("--resume=nowhere", "no run at nowhere"),
-    ("--resume", "--resume needs a RUN, such as last; `python -m trainer list` shows all runs"),
-    ("eval x --episodes 0", "--episodes must be an integer of at least 1, not 0"),
-    ("eval x --seed -1", "--seed must be an integer from 0 to 9,223,372,036,854,775,807, not -1"),
-    ("eval x --seed 9223372036854775808", "--seed must be an integer from 0 to 9,223,372,036,854,775,807, not 92233720"),
-    ("eval x --out film.txt", "--out must be none, or a file that ends in .gif or .mp4, not 'film.txt'"),
-    ("breakout --num-env 3", "unknown option --num-env; did you mean --num-envs? `python -m trainer breakout --help all`"),
-    ("breakout --num_env=3", "unknown option --num-env; did you mean --num-envs?"),
-    ("breakout -x", "unknown option -x; `python -m trainer breakout --help all` lists the options"),
-    ("breakout --dashboard yes", "unexpected argument 'yes'; `python -m trainer breakout --help all` lists the options"),
-    ("breakout --seed", "--seed needs a value; `python -m trainer breakout --help all` lists the options"),
-    ("breakout --seed --gamma 0.9", "--seed needs a value"),
-    ("breakout --num-envs x", "--num-envs must be an integer from 1 to 1,048,576, not 'x'"),
-    ("breakout --frame-skip x", "--frame-skip must be none, or an integer from 1 to 1,000, not 'x'"),
-    ("breakout --gamma x", "--gamma must be a number from 0 to 1, not 'x'"),
-    ("breakout --view pixel", "--view must be features, pixels or ram, not 'pixel'"),
-    ("breakout --options lives", "names of options with a value each, such as lives=3 or map_name=8x8, not 'lives'"),
-    ("breakout --options lives=3 speed", "such as lives=3 or map_name=8x8, not 'lives=3 speed'"),
-    ("profile breakout --iteration 3", "did you mean --iterations? `python -m trainer profile breakout --help all` lists"),
-    ("eval", "RUN is missing; `python -m trainer eval --help` lists the options"),
-    ("eval x --episodes", "--episodes needs a value; `python -m trainer eval --help` lists the options"),
-    ("eval x y", "unexpected argument 'y'"),
-    ("eval x --episode 3", "unknown option --episode; did you mean --episodes?"),
-    ("eval x --run y", "unknown option --run; `python -m trainer eval --help` lists the options"),
-    ("export x --format pt", "--format must be auto, onnx, safetensors or both, not 'pt'"),
-    ("games --fast", "unrecognized arguments: --fast; `python -m trainer --help` lists the arguments"),
-    ("check", "the following arguments are required: GAME; `python -m trainer check --help` lists the arguments"),
-    ("check breakot", "unknown game 'breakot': did you mean breakout?"),
-])
-def test_an_error_is_one_line_and_exit_code_2(capsys, trained, evaluated, argv, sentence):
-    assert sentence in refused(capsys, *argv.split())
-    assert trained == evaluated == []
-
-
-@pytest.mark.parametrize("error", [checkpoint.CheckpointError, envs_c.EnvsError])
-def test_errors_of_the_training_are_printed_without_a_traceback(capsys, monkeypatch, error):
-    def train(config):
-        raise error("torn")
-
-    monkeypatch.setitem(sys.modules, "trainer.training.train", SimpleNamespace(train=train))
-    assert refused(capsys, "breakout") == "error: torn\n"
-
-
-@pytest.mark.parametrize(("error", "sentence"), [
-    (PermissionError(13, "Permission denied", "runs/x"), "error: Permission denied (runs/x)\n"),
-    (OSError(28, "No space left on device"), "error: No space left on device (the output of this command)\n"),
-])
-def test_errors_of_the_system_are_printed_without_a_traceback(capsys, monkeypatch, error, sentence):
-    def train(config):
-        raise error
-
-    monkeypatch.setitem(sys.modules, "trainer.training.train", SimpleNamespace(train=train))
-    assert refused(capsys, "breakout") == sentence
-
-
-def test_ctrl_c_exits_with_130(monkeypatch):
-    def train(config):
-        raise KeyboardInterrupt
-
-    monkeypatch.setitem(sys.modules, "trainer.training.train", SimpleNamespace(train=train))
-    assert main(["breakout"]) == 130
 
 
 @pytest.mark.parametrize("game", [[], ["breakout"]], ids=["without the game", "with the game"])
@@ -269,19 +151,19 @@ def test_a_resumed_run_accepts_changes_without_effect_on_the_learning(trained, s
     ("--lstm-size 64", "--lstm-size is 64"),
     ("--run-dir elsewhere", ", the folder of the resumed run, not elsewhere"),
 ])
-def test_a_resumed_run_refuses_changes_of_the_learning(capsys, trained, saved, words, sentence):
-    assert sentence in refused(capsys, "--resume", str(saved[0]), *words.split())
+def test_a_resumed_run_refuses_changes_of_the_learning(refused, trained, saved, words, sentence):
+    assert sentence in refused("--resume", str(saved[0]), *words.split())
     assert trained == []
 
 
-def test_resuming_another_game_is_refused(capsys, trained, saved):
-    assert "is a run of breakout, not of cartpole" in refused(capsys, "cartpole", "--resume", str(saved[0]))
+def test_resuming_another_game_is_refused(refused, trained, saved):
+    assert "is a run of breakout, not of cartpole" in refused("cartpole", "--resume", str(saved[0]))
 
 
 @pytest.mark.parametrize("meta", [{}, {"config": {"game": "breakout"}}], ids=["no config", "another config"])
-def test_resuming_a_run_of_another_version_is_refused(capsys, trained, tmp_path, meta):
+def test_resuming_a_run_of_another_version_is_refused(refused, trained, tmp_path, meta):
     checkpoint.save(tmp_path, 1, {}, meta, score=None)
-    assert "another version" in refused(capsys, "--resume", str(tmp_path))
+    assert "another version" in refused("--resume", str(tmp_path))
 
 
 def test_eval_passes_its_options_on_and_prints_the_result(capsys, evaluated, folder_of_a_run):

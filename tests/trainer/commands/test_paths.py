@@ -47,6 +47,49 @@ def test_a_folder_without_permission_is_refused_at_once(tmp_path, monkeypatch, c
     assert error.startswith("error: " + sentence) and error.count("\n") == 1
 
 
+@pytest.mark.parametrize(("words", "name"), [
+    ("eval one --out a.gif", "a.gif"), ("record one --out a.gif", "a-best.gif"), ("record one --out a.mp4", "a-worst.mp4"),
+    ("record one", "runs/one/episode-median.gif"), ("compare one two --out a.png", "a.png"), ("compare one two", "compare.png"),
+    ("report one --out a.html", "a.html"), ("profile cartpole --out a.json", "a.json"),
+    ("profile cartpole", "trace.json.gz"), ("export one --out a --format safetensors", "a.safetensors")])
+def test_a_folder_in_the_place_of_a_file_is_refused_at_once(there, capsys, words, name):
+    (there / name).mkdir()
+    assert main(words.split()) == 2
+    out, error = capsys.readouterr()
+    assert (out, error) == ("", f"error: --out must be a file, not the folder {name!r}: name a file in it, or another\n")
+
+
+def test_a_folder_may_have_the_name_to_which_an_export_adds_its_ending(there, capsys):
+    (there / "a").mkdir()
+    assert main(["export", "one", "--out", "a", "--format", "safetensors"]) == 0
+    assert (there / "a.safetensors").is_file() and not list((there / "a").iterdir())
+
+
+@pytest.mark.parametrize("words", ["eval NAME", "play NAME", "record NAME", "export NAME --format safetensors", "report NAME",
+                                   "compare NAME NAME", "watch NAME", "--resume NAME"])
+@pytest.mark.parametrize("name", ["closed", "closed/run", "closed/run/best.safetensors"])
+def test_a_run_that_may_not_be_read_says_what_to_do(tmp_path, monkeypatch, capsys, words, name):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "closed").mkdir()
+    allowed = os.access
+    monkeypatch.setattr(os, "access", lambda path, mode: "closed" not in str(path) and allowed(path, mode))
+    assert main([word.replace("NAME", name) for word in words.split()]) == 2
+    assert capsys.readouterr().err == ("error: RUN must be in a folder that you may read, not 'closed': let your user read it, "
+                                       "or choose another run\n")
+
+
+@pytest.mark.parametrize(("words", "folder"), [("new mine", "."), ("new mine --dir closed", "closed"),
+                                               ("new mine --dir=closed/inner", "closed")])
+def test_a_new_game_in_a_folder_without_permission_says_what_to_do(tmp_path, monkeypatch, capsys, words, folder):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "closed").mkdir()
+    allowed = os.access
+    monkeypatch.setattr(os, "access", lambda path, mode: not mode & os.W_OK and allowed(path, mode))
+    assert main(words.split()) == 2
+    assert capsys.readouterr().err == f"error: --dir must be a folder that you may write to, not {folder!r}: name another\n"
+    assert [path.name for path in tmp_path.rglob("*")] == ["closed"]
+
+
 def test_a_film_in_a_folder_without_permission_is_refused_before_it_is_played(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "access", lambda *given: False)
     with pytest.raises(ConfigError, match="--out must be in a folder that you may write to"):

@@ -60,6 +60,17 @@ def test_list_draws_a_table_in_a_terminal(there, tty, monkeypatch):
     assert "─" in tty.getvalue() and "cartpole" in tty.getvalue()
 
 
+@pytest.mark.parametrize("columns", [20, 80, 100])
+def test_list_in_a_narrow_terminal_cuts_no_name(there, tty, monkeypatch, columns):
+    (there / "runs" / "one").rename(there / "runs" / "cartpole-20261128-153701-s1-a-long-name")
+    monkeypatch.setenv("COLUMNS", str(columns))
+    with redirect_stdout(tty):
+        assert main(["list"]) == 0
+    lines = tty.getvalue().splitlines()
+    assert lines[0].split() == ["run", "game", "seed", "steps", "minutes", "score", "best", "evaluation", "started", "state"]
+    assert {line.split()[0] for line in lines[1:]} == {"cartpole-20261128-153701-s1-a-long-name", "two"} and len(lines) == 3
+
+
 def test_list_without_runs_prints_one_line(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert "--root must be a folder that contains runs, and there is no folder runs here" in refused(capsys, "list")

@@ -2,15 +2,17 @@
 
 import gc
 import importlib.util
+import json
 import sys
 from pathlib import Path
 
 import pytest
 import torch
-from verb_support import refused, rewrite
+from verb_support import refused, rewrite, run
 
 from envs_c import install
 from trainer.__main__ import main
+from trainer.play import film
 from trainer.runs import checkpoint
 
 GAME_VERBS = ("eval RUN --episodes 3", "record RUN --episodes 3", "play RUN --episodes 1 --speed 1000")
@@ -78,6 +80,11 @@ def test_weights_that_do_not_fit_the_game_are_refused(capsys, there):
     ("play one --human --terminal", "--terminal needs a terminal as output"),
     ("play one --terminal", "--terminal needs a terminal as output"),
     ("play", "GAME or RUN is missing"),
+    ("play --no-greedy nobody", "there is no run at nobody"),
+    ("play --no-terminal --no_human nobody", "there is no run at nobody"),
+    ("play --trust_code nobody", "there is no run at nobody"),
+    ("play --no-trust-code --terminal one", "--terminal needs a terminal as output"),
+    ("play --terminal --seed 3", "GAME or RUN is missing"),
     ("play brekout", "there is no game and no run 'brekout'; did you mean breakout?"),
     ("play Cartpole", "there is no game and no run 'Cartpole'; did you mean cartpole?"),
     ("play nobody", "there is no run at nobody"),
@@ -86,6 +93,7 @@ def test_weights_that_do_not_fit_the_game_are_refused(capsys, there):
     ("play --device=cpu cartpole", "--device must be left out for the game cartpole"),
     ("play cartpole --terminal", "--terminal needs a terminal as output"),
     ("record one --out film.avi", "--out must be none, or a file that ends in .gif or .mp4, not 'film.avi'"),
+    (f"record one --out {'a' * 246}.gif", "is too long"),
     ("record one --out nowhere/a.gif", "--out must be in a folder that exists, not 'nowhere'"),
     ("eval one --out nowhere/a.gif", "--out must be in a folder that exists, not 'nowhere'"),
     ("compare", "compare needs two runs or more, and none is named"),
@@ -135,13 +143,29 @@ def test_the_error_without_an_encoder_names_the_package(capsys, there, monkeypat
 def test_a_film_that_cannot_be_opened_is_reported_once(capsys, there, monkeypatch):
     ignored = []  # errors while an object is deleted, which Python prints with a traceback
     monkeypatch.setattr(sys, "unraisablehook", ignored.append)
-    name = "a" * 250 + ".gif"
-    assert f"cannot write the film {name}: File name too long" in refused(capsys, f"eval one --episodes 1 --out {name}")
+    name = "a" * 243 + "-best.gif"
+    error = refused(capsys, f"record one --episodes 1 --out {name.replace('-best', '')}")
+    assert f"cannot write the film {name}: File name too long" in error
     gc.collect()
     assert ignored == []
 
 
-def test_a_film_that_cannot_be_written_leaves_nothing(capsys, there):
-    Path("a-best.gif").mkdir()
+@pytest.fixture
+def no_room(monkeypatch):
+    """A disk that takes no film."""
+    def refuse(path, chunks):
+        raise OSError(28, "No space left on device", str(path))
+    monkeypatch.setattr(film, "write_atomically", refuse)
+
+
+def test_a_film_that_cannot_be_written_leaves_nothing(capsys, there, no_room):
     assert "cannot write the film a-best.gif" in refused(capsys, "record one --episodes 3 --out a.gif")
-    assert [path.name for path in there.iterdir() if "a-" in path.name] == ["a-best.gif"]
+    assert not list(there.glob("*a-*"))
+
+
+def test_a_film_that_cannot_be_written_costs_no_score(capsys, there, no_room):
+    reason = "cannot write the film a.gif: No space left on device; make room, or name another file with --out"
+    *lines, last = run(capsys, "eval one --episodes 3 --out a.gif").splitlines()
+    assert [line.split()[0] for line in lines] == ["evaluation:", "actions", "sampled", "greedy"] and last == reason
+    found = json.loads(run(capsys, "eval one --episodes 3 --out a.gif --json"))
+    assert found["film"] == reason and f"{found['mean']:.4g}" in lines[2]

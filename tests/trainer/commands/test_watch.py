@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from pathlib import Path
 
 import pytest
 from arcade_support import needs_browser_tools
@@ -110,6 +111,23 @@ def test_watch_without_a_run_names_what_is_missing(capsys, tmp_path, monkeypatch
     monkeypatch.chdir(tmp_path)
     assert run(["watch", "nosuchrun"]) == 2
     assert "nosuchrun" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("folder", "sentence"), [
+    (".", "damaged.safetensors is damaged"), ("run", "run/damaged.safetensors is damaged"),
+    (None, "good.safetensors is in no run's folder")])
+def test_watch_of_a_file_says_what_is_wrong_with_it(following, tmp_path, monkeypatch, capsys, folder, sentence):
+    data = checkpoint.latest(following[0]).read_bytes()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(watch, "serve", lambda running, fragment: None)
+    if folder is None:
+        (tmp_path / "good.safetensors").write_bytes(data)
+    else:
+        (tmp_path / folder / "damaged.safetensors").write_bytes(data[:1000])
+    name = "good.safetensors" if folder is None else str(Path(folder, "damaged.safetensors"))
+    assert run(["watch", name, "--port=0"]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith(f"error: {sentence}") and error.count("\n") == 1
 
 
 def test_the_status_shows_that_a_resumed_training_wrote_the_metrics_anew(following):

@@ -78,7 +78,7 @@ def test_a_game_without_a_preset_has_the_defaults():
 @pytest.mark.parametrize(("text", "sentence"), [
     ("[ppo]\ngama = 0.9", "presets/game.toml: unknown setting ppo.gama; did you mean gamma"),
     ("[learning]\ngamma = 0.9", "presets/game.toml: unknown setting learning"),
-    ("gamma = 0.9", "presets/game.toml: unknown setting gamma"),
+    ("gamma = 0.9", "presets/game.toml: unknown setting gamma; it is ppo.gamma: write it in the table ppo"),
     ("[ppo]\ngamma = 2", "presets/game.toml: ppo.gamma must be a number from 0 to 1, not 2"),
     ("[ppo", "presets/game.toml: "),
     ("[run]\nresume = 'runs/x'", "presets/game.toml: run.resume is no setting of a preset; write --resume runs/x"),
@@ -88,6 +88,27 @@ def test_a_bad_preset_is_refused_by_name(tmp_path, monkeypatch, text, sentence):
     monkeypatch.setattr(preset_module.resources, "files", lambda package: tmp_path)
     with pytest.raises(ConfigError, match=re.escape(sentence)):
         preset(GameName("game"))
+
+
+@pytest.mark.parametrize(("words", "same"), [
+    ("--self_play", "--self-play"), ("--self-play --no-self-play", ""), ("--no-self-play --self_play", "--self-play"),
+    ("--view pixels --view features", ""), ("--view=features --view=pixels", "--view pixels"),
+    ("--preset nowhere.toml --preset none", ""), ("--view features --preset {pixels}", "--preset {pixels} --view features"),
+    ("--options size=5 --seed 2 --options opponent=1", "--seed 2 --options size=5 opponent=1"),
+    ("--options=size=5 --options=opponent=1", "--options size=5 opponent=1"),
+])
+def test_the_last_of_an_option_given_twice_decides_the_preset_too(words, same):
+    given, expected = (text.format(pixels=PRESETS / "breakout_pixels.toml").split() for text in (words, same))
+    assert parse_new(GameName("go"), given) == parse_new(GameName("go"), expected)
+
+
+def test_options_may_make_the_sizes_of_a_preset_fit(tmp_path):
+    path = tmp_path / "mine.toml"
+    path.write_text("[ppo]\nhorizon = 48\n[env]\nnum_envs = 64")
+    made = parse_new(GameName("pong"), ["--preset", str(path), "--minibatch", "96"])
+    assert (made.ppo.horizon, made.ppo.minibatch, made.env.num_envs) == (48, 96, 64)
+    with pytest.raises(ConfigError, match=r"minibatch must be .* with 64 environments .* and a horizon of 48"):
+        parse_new(GameName("pong"), ["--preset", str(path)])
 
 
 @pytest.mark.parametrize(("words", "given", "options"), [

@@ -107,7 +107,7 @@ def test_options_are_numbers_texts_true_and_false(words, options):
 
 @pytest.mark.parametrize("words", [["lives"], ["=3"], ["lives="], ["a=1", "a=2"], ["a=nan"], ["a=inf"]])
 def test_options_of_another_form_are_refused(words):
-    with pytest.raises(ConfigError, match="options must be names of options with a value each, such as lives=3 or map"):
+    with pytest.raises(ConfigError, match="options must be names of options, each once and with a value, such as lives=3"):
         parse_new(GameName("gym:X-v0"), ["--options", *words])
 
 
@@ -144,8 +144,9 @@ def test_wrappers_are_applied_in_their_order(settings, count, monkeypatch):
     (LINE, {"options": {"lenght": 3.0}}, "unexpected keyword argument 'lenght'"),
     (LINE, {"options": {"length": "long"}}, "failed: KeyError: 'line'"),
     ("gym:FrozenLake-v1", {"options": {"map_name": "9x9"}}, "failed: KeyError: '9x9'"),
-    ("breakout", {"wrap": "own_environments:short"}, "wrap cannot be set for breakout"),
-    ("breakout", {"vectorization": "sync"}, "vectorization cannot be set for breakout"),
+    ("breakout", {"wrap": "own_environments:short"}, "wrap must be left out for breakout"),
+    (LINE, {"sticky": 0.25, "frame_skip": 2}, "frame_skip and sticky must be left out for gym:own_environments:Line"),
+    ("breakout", {"vectorization": "sync"}, "vectorization must be left out for breakout"),
 ])
 def test_wrong_settings_of_environments_are_one_line_of_error(game, settings, sentence):
     with pytest.raises(TrainerError, match=re.escape(sentence)) as error:

@@ -5,10 +5,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from log_support import terminal
 
 from trainer.log.numbers import count, duration, number
 from trainer.log.progress import History, Progress, sparkline
-from trainer.log.text import markdown, plain
+from trainer.log.text import markdown, plain, show
 
 
 @pytest.mark.parametrize(("seconds", "text"), [
@@ -64,6 +65,17 @@ def test_a_number_has_four_digits(value, text):
 def test_a_plain_table_is_as_wide_as_its_cells():
     assert plain(["run", "steps"], [["one", "5"], ["a-long-name", "12"]], right=["steps"]) == [
         "run          steps", "one              5", "a-long-name     12"]
+
+
+@pytest.mark.parametrize("name", ["a-long-name", "[bold]name[", "[/bold]name"])
+@pytest.mark.parametrize(("width", "drawn"), [(23, True), (22, False), (5, False)])
+def test_a_table_that_is_wider_than_the_terminal_has_plain_lines(name, width, drawn):
+    console = terminal(width)
+    show(["run", "steps"], [[name, "12"]], console, ["steps"])
+    console.file.seek(0)
+    text = console.file.read()
+    assert name in text and ("─" in text) == drawn
+    assert drawn or text == f"run          steps\n{name}     12\n"
 
 
 def test_a_markdown_table_has_a_line_below_its_head():

@@ -7,21 +7,27 @@ import re
 from functools import partial
 from types import SimpleNamespace
 
+import foreign
 import imageio.v3 as iio
 import numpy as np
 import pytest
 import torch
+import trainer_support
+from verb_support import refused
 
+import trainer
 from trainer.config import Config, EnvConfig, RunConfig
+from trainer.config.config import overlay
 from trainer.config.games import GameName
 from trainer.config.no_ops import with_no_ops
 from trainer.environments import episode_seed, make_source
-from trainer.errors import ConfigError, SettingError
+from trainer.errors import ConfigError
 from trainer.files import read_json
 from trainer.play import evaluate, film
 from trainer.play.described import describe
 from trainer.policy.make import make_policy
 from trainer.runs.evaluation import every
+from trainer.training.train import train
 
 
 def config(game="cartpole", **env) -> Config:
@@ -199,9 +205,13 @@ def test_an_evaluation_of_an_earlier_version_says_that_its_protocol_is_unknown()
     assert lines[2].split()[:3] == ["unknown", "own", "own"]
 
 
-def test_sticky_actions_are_refused_for_a_gymnasium_environment():
-    with pytest.raises(SettingError, match=r"^sticky must be left out for gym:CartPole-v1"):
-        evaluate.play_protocols(None, GameName("gym:CartPole-v1"), EnvConfig(), greedy=None, sticky=(0.0,), episodes=1, seed=1)
+@pytest.mark.parametrize("option", ["--sticky 0", "--noop-max 5", "--noop-max 0"])
+def test_settings_of_our_own_games_are_refused_for_a_gymnasium_environment(tmp_path, capsys, option):
+    with foreign.registered():
+        folder = train(foreign.config(tmp_path / "run"))
+        capsys.readouterr()
+        error = refused(capsys, f"eval {folder} --episodes 2 --device cpu {option}")
+    assert error.startswith(f"error: {option.split()[0]} must be left out for {foreign.GAME}: only our own games have this")
 
 
 def test_an_evaluation_shows_how_many_episodes_have_ended():
@@ -221,12 +231,26 @@ def test_the_end_of_a_training_keeps_the_sampled_evaluation_if_greedy_episodes_d
     log = SimpleNamespace(note=notes.append, ticker=lambda text: contextlib.nullcontext())
     settings = dataclasses.replace(config(), run=RunConfig(seed=2, device="cpu", eval_episodes=3, gif=False))
     policy = make_policy(settings.policy, make_source(settings.game, settings.env, 1, 0), 2, torch.float32)
-    evaluate.finish(policy, settings.game, settings.env, settings.run, tmp_path, log)
+    evaluate.finish(policy, settings.game, settings.env, settings.run, tmp_path, log, step=64)
     assert [one["protocol"]["actions"] for one in every(read_json(tmp_path / "evaluation.json"))] == ["sampled", "greedy"]
     assert [note.split()[0] for note in notes] == ["evaluation:", "actions", "sampled", "evaluation:", "actions", "greedy"]
-    evaluate.finish(policy, settings.game, settings.env, dataclasses.replace(settings.run, eval_greedy=False), tmp_path, log)
+    evaluate.finish(policy, settings.game, settings.env, dataclasses.replace(settings.run, eval_greedy=False), tmp_path, log,
+                    step=64)
     assert [one["protocol"]["actions"] for one in every(read_json(tmp_path / "evaluation.json"))] == ["sampled"]
     monkeypatch.setattr(evaluate, "play", endless)
-    evaluate.finish(policy, settings.game, settings.env, settings.run, tmp_path, log)
+    evaluate.finish(policy, settings.game, settings.env, settings.run, tmp_path, log, step=64)
     assert [one["protocol"]["actions"] for one in every(read_json(tmp_path / "evaluation.json"))] == ["sampled"]
     assert notes[-1] == "there is no evaluation with greedy actions: 20 of 20 episodes did not end"
+
+
+@pytest.mark.parametrize("game", ["cartpole", "go"])
+def test_a_folder_in_the_place_of_the_film_costs_a_training_no_evaluation(tmp_path, capsys, game):
+    """A user makes it while the training runs."""
+    settings = trainer_support.config(tmp_path / "run", iterations=1, game=game, eval_episodes=3, gif=True)
+    if game == "go":
+        settings = overlay(settings, {"self_play": {"self_play": True, "anchor_games": 1}, "policy": {"encoder": "mlp"},
+                                      "env": {"sticky": 0.0, "time_limit": None, "options": {"size": 5, "komi": 0.5}}})
+    trainer.train(settings, on_rollout=lambda session: (tmp_path / "run" / "episode.gif").mkdir())
+    found = read_json(tmp_path / "run" / "evaluation.json")
+    assert [one["protocol"]["actions"] for one in every(found)] == ["sampled", "greedy"]
+    assert f"cannot write the film {tmp_path / 'run' / 'episode.gif'}: Is a directory" in capsys.readouterr().out

@@ -62,7 +62,7 @@ def test_an_evaluation_plays_whole_games(session):
 
 @pytest.mark.parametrize(("game", "message"), [
     ("cartpole", "life_loss_info must be False, not True: cartpole has no lives"),
-    ("gym:CartPole-v1", "life_loss_info cannot be set for gym:CartPole-v1"),
+    ("gym:CartPole-v1", "life_loss_info must be left out for gym:CartPole-v1"),
 ])
 def test_a_game_without_lives_is_named(game, message):
     settings = config(game)

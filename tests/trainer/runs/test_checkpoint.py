@@ -215,7 +215,7 @@ def test_a_save_removes_no_file_of_an_export_or_of_another_program(tmp_path, nam
 
 def test_a_folder_that_cannot_be_written_is_an_error_with_its_reason(tmp_path):
     (tmp_path / "file").touch()
-    with pytest.raises(CheckpointError, match="cannot write the checkpoint"):
+    with pytest.raises(CheckpointError, match=r"cannot write the checkpoint .*; make room, let your user write there"):
         save(tmp_path / "file" / "run")
 
 

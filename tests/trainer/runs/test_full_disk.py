@@ -21,7 +21,8 @@ ROOM = "resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY,) * 2)
 
 def python(code: str, *arguments: object) -> subprocess.CompletedProcess:
     """Run code in a process of its own: a limit on the size of files is a limit of the process."""
-    return subprocess.run([sys.executable, "-c", code, *map(str, arguments)], cwd=ROOT, capture_output=True, text=True, check=False)
+    return subprocess.run([sys.executable, "-c", code, *map(str, arguments)], cwd=ROOT, capture_output=True, text=True,
+                          check=False)
 
 
 def test_a_record_that_fits_in_part_leaves_nothing_and_the_next_is_whole(tmp_path):

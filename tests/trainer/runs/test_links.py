@@ -19,7 +19,8 @@ from trainer.play import film
 from trainer.runs.folder import refuse_links
 from trainer.sweep.trial import OUTPUT, Training, new_training
 
-FILES = ("config.json", "metrics.jsonl", "README.md", "curves.png", "report.html", "evaluation.json", "step_000000000300.safetensors")
+FILES = ("config.json", "metrics.jsonl", "README.md", "curves.png", "report.html", "evaluation.json",
+         "step_000000000300.safetensors")
 
 
 @pytest.fixture
@@ -92,14 +93,15 @@ def test_the_output_of_a_trial_goes_through_no_link(tmp_path, outside):
     assert (folder / OUTPUT).read_text().startswith("insertcoin ")
 
 
-@pytest.mark.parametrize("name", [*FILES, "output.txt", "preset.toml", "episode.gif", "best.safetensors", "wandb", "ratings.json",
-                                  "trackers.json", "policy.onnx", "events.out.tfevents.1.host.2", ".metrics.jsonl.5.tmp"])
+@pytest.mark.parametrize("name", [*FILES, "output.txt", "preset.toml", "episode.gif", "best.safetensors", "wandb",
+                                  "ratings.json", "trackers.json", "policy.onnx", "events.out.tfevents.1.host.2",
+                                  ".metrics.jsonl.5.tmp"])
 def test_a_run_with_a_link_where_a_file_belongs_is_refused(tmp_path, outside, name):
     run = tmp_path / "run"
     run.mkdir()
     refuse_links(run)
     (run / name).symlink_to(outside)
-    with pytest.raises(RunError, match=rf"run/{name} is a link to .*outside, and the files in .*run must be no links: remove it"):
+    with pytest.raises(RunError, match=rf"run/{name} is a link to .*outside, and the files in .*run must be no links: remove"):
         refuse_links(run)
 
 
@@ -117,8 +119,8 @@ def test_every_door_to_a_run_refuses_links(there, outside, capsys):
     for name in ("curves.png", "evaluation.json", "report.html"):
         (run / name).unlink(missing_ok=True)
         (run / name).symlink_to(outside)
-    for words in ("--resume runs/one", "eval runs/one", "record runs/one", "export runs/one", "report runs/one", "watch runs/one",
-                  "compare runs/one runs/two"):
+    for words in ("--resume runs/one", "eval runs/one", "record runs/one", "export runs/one", "report runs/one",
+                  "watch runs/one", "compare runs/one runs/two"):
         assert "is a link to" in refused(capsys, words), words
 
 

@@ -25,8 +25,8 @@ VERBS = {"eval": "eval {} --episodes 2", "record": "record {} --episodes 2", "pl
          "play --human": "play {} --human --episodes 1", "export": "export {} --format safetensors", "resume": "--resume {}",
          "arcade": "arcade --run {} --out page"}
 # All verbs read a run's names in one place: eval and resume try each kind of code, the others a game and a part of the policy.
-CASES = [(verb, kind) for verb in VERBS for kind in NAMES if verb == "resume" or kind not in OF_TRAININGS and (
-    verb == "eval" or kind in ("file", "encoder"))]
+CASES = [(verb, kind) for verb in VERBS for kind in NAMES if verb == "resume" or (kind not in OF_TRAININGS and (
+    verb == "eval" or kind in ("file", "encoder")))]
 
 
 @pytest.mark.parametrize(("verb", "kind"), CASES)

@@ -9,6 +9,7 @@ import pytest
 import ranks_support
 import torch
 
+import envs_c
 from trainer.config import Config, EnvConfig, PolicyConfig, PPOConfig, RunConfig, SelfPlayConfig
 from trainer.errors import ConfigError
 from trainer.ranks import Ranks
@@ -183,6 +184,12 @@ def test_two_ranks_keep_one_pool_and_one_of_them_can_go_on_with_it(tmp_path):
 def test_settings_that_do_not_go_with_self_play_are_refused(env, words):
     with pytest.raises(ConfigError, match=words):
         make_session(config(env=env))
+
+
+@pytest.mark.parametrize("options", [{"opponent": 9.0}, {"opponent": "greedy"}, {"colour": 7.0}])
+def test_options_that_evaluations_would_refuse_are_refused_before_the_training(options):
+    with pytest.raises(envs_c.EnvsError, match=f"option '{next(iter(options))}' of go must be"):
+        make_session(config(env={"options": options}))
 
 
 @pytest.mark.parametrize("name", ["breakout", "gym:CartPole-v1"])

@@ -158,8 +158,11 @@ def test_failed_trainings_are_named_and_tried_again_by_the_next_command_only(ben
 
 def test_another_command_for_the_same_bench_is_refused(bench):
     bench(seeds=1)
-    with pytest.raises(SweepError, match=r"cartpole had other settings \(eval_episodes is 7 and was 100\): give the options"):
+    with pytest.raises(SweepError, match=r"cartpole had other settings \(--eval-episodes is 7 and was 100\): give the options"):
         bench(eval_episodes=7)
+    with pytest.raises(SweepError, match="cartpole had other settings"):
+        bench("pong", "cartpole", seeds=1, eval_episodes=7)
+    assert len(bench("pong", seeds=1)) == 2  # the refused command did not fix its settings
     optuna.create_study(storage=open_storage(default_storage(bench.folder)), study_name="sweep").set_user_attr("facts", {})
     with pytest.raises(SweepError, match="'sweep' is no bench"):
         run_bench(Plan({GameName("cartpole"): config()}, (), 1, 1, bench.folder), "sweep", default_storage(bench.folder))
@@ -186,7 +189,7 @@ def test_a_game_in_self_play_has_no_no_ops(tmp_path, monkeypatch):
 
 def test_a_bench_of_other_no_ops_is_not_mixed_with_this_one(bench):
     bench("breakout", "cartpole", seeds=1, noop_max=0)
-    with pytest.raises(SweepError, match=r"breakout had other settings \(noop_max is 30 and was 0\): give the options"):
+    with pytest.raises(SweepError, match=r"breakout had other settings \(--noop-max is 30 and was 0\): give the options"):
         bench("breakout", seeds=2)
     assert len(bench("cartpole", seeds=2)) == 2  # it has no no-ops
 
@@ -230,6 +233,9 @@ def test_trainings_share_the_cores(monkeypatch, tmp_path, jobs, own, threads):
     ("cartpole --run-dir x", "--run-dir is no option of a bench"),
     ("cartpole --gamma 2", "--gamma must be a number from 0 to 1, not 2.0"),
     ("cartpole --storage x", "--storage must be the URL of a database"),
+    *((f"cartpole --name {name}", f"--name must be letters, digits, and any of _ . -, and not only dots, not '{name}'")
+      for name in ("..", ".", "a/b", "/a")),
+    ("cartpole --name=", "--name must be letters, digits, and any of _ . -, and not only dots, not ''"),
 ])
 def test_a_mistake_is_answered_in_one_line(capsys, tmp_path, monkeypatch, words, sentence):
     monkeypatch.chdir(tmp_path)
@@ -237,6 +243,7 @@ def test_a_mistake_is_answered_in_one_line(capsys, tmp_path, monkeypatch, words,
     error = capsys.readouterr().err
     assert error.startswith("error: ") and error.count("\n") == 1
     assert sentence in error
+    assert [*tmp_path.iterdir()] == []
 
 
 @pytest.mark.slow

@@ -192,8 +192,8 @@ def test_a_trial_of_another_machine_counts_while_it_lives(sweep, capsys):
 
 
 @pytest.mark.parametrize(("changes", "space", "sentence"), [
-    ({"ppo": {"total_steps": 20_000}}, SPACE, "total_steps is 20000 and was 10000"),
-    ({"run": {"seed": 2}}, SPACE, "seed is 2 and was 1"),
+    ({"ppo": {"total_steps": 20_000}}, SPACE, "--total-steps is 20000 and was 10000"),
+    ({"run": {"seed": 2}}, SPACE, "--seed is 2 and was 1"),
     ({}, {"ppo": {"epochs": {"low": 1, "high": 4}}}, "the range of learning_rate is None and was"),
 ])
 def test_another_sweep_does_not_join(sweep, changes, space, sentence):
@@ -209,7 +209,10 @@ def test_another_device_or_number_of_threads_joins(sweep):
 
 @pytest.mark.parametrize(("url", "sentence"), [
     ("nonsense", "--storage must be the URL of a database"),
-    ("sqlite:////nowhere/at/all.db", "unable to open database file"),
+    ("postgresql://me:geheim@host:port/x", "--storage must be the URL of a database"),
+    ("sqlite:////nowhere/at/all.db", "--storage must be in a folder that exists, not sqlite:////nowhere/at/all.db: make"),
+    ("sqlite:////", "unable to open database file"),
+    ("sqlite://", "--storage must name a file, such as sqlite:///sweep.db or journal:FILE, not sqlite://"),
     ("nodb://me:geheim@host/x", "nodb://me:***@host/x does not work"),
     ("postgresql+nodriver://me:geheim@host/x", "does not work"),
 ])
@@ -248,6 +251,7 @@ def test_a_damaged_journal_is_an_error_of_one_line(tmp_path, capsys, text):
 @pytest.mark.parametrize("change", [
     lambda study: study.set_user_attr("facts", 5), lambda study: study.set_user_attr("facts", {"settings": {}, "ranges": {}}),
     lambda study: study.add_trial(optuna.trial.create_trial(value=1.0)),
+    lambda study: study.ask().set_user_attr("reason", 5),
     lambda study: study.add_trial(optuna.trial.create_trial(value=1.0, user_attrs={
         "minutes": "long", "steps": 1, "standard_error": 1, "settings": {}})),
 ])

@@ -55,7 +55,7 @@ def test_trials_without_an_owner_belong_to_a_study_that_knows_them(tmp_path, stu
     known = study("one")
     known.ask()
     with pytest.raises(SweepError, match="which holds the trials of another sweep"):
-        refuse_other(tmp_path / "sweep", known)
+        refuse_other(tmp_path / "sweep", lambda: known)
     known.ask()
     claim(tmp_path / "sweep", known, "journal:one")
 

@@ -53,7 +53,7 @@ sys.exit(main(sys.argv[1:]))
     ("breakout --trials 0", "--trials must be an integer of at least 1, not 0"),
     ("breakout --startup 0", "--startup must be an integer of at least 1, not 0"),
     ("breakout --minutes 0", "--minutes must be none, or a number above 0, not 0.0"),
-    ("breakout --name a/b", "--name must be none, or letters, digits, and any of _ . -, not 'a/b'"),
+    ("breakout --name a/b", "--name must be none, or letters, digits, and any of _ . -, and not only dots, not 'a/b'"),
     ("breakout --out setup.py", "--out must be a folder or the name of a new one, not the file 'setup.py'"),
     ("breakout --space nowhere.toml", "and there is no file nowhere.toml"),
     ("breakout --gamma 2", "--gamma must be a number from 0 to 1, not 2.0"),

@@ -139,13 +139,13 @@ def test_a_preset_for_others_has_no_settings_of_this_machine():
 
 
 @pytest.mark.parametrize(("text", "sentence"), [
-    (None, "there is no preset at {path}"),
+    (None, "--preset must be a .toml file of settings, such as a sweep's best.toml; there is no '{path}'"),
     ("[ppo]\ngama = 0.9", "{path}: unknown setting ppo.gama; did you mean gamma?"),
     ("[ppo]\ngamma = 2.0", "{path}: ppo.gamma must be a number from 0 to 1, not 2.0"),
     ("[ppo]\ngamma = ", "{path}: Invalid value"),
     ("[ppo]\nepochs = " + "9" * 400, "{path}: ppo.epochs must be an integer from 1 to 1,000, not 999"),
     ("[ppo]\ngamma = 0x" + "f" * 5000, "{path}: ppo.gamma must be a number from 0 to 1, not a value of type int"),
-    ("[env]\noptions = { lives = " + "9" * 400 + " }", "{path}: env.options must be names of options with a value each"),
+    ("[env]\noptions = { lives = " + "9" * 400 + " }", "{path}: env.options must be names of options, each once and with"),
     ("[run]\ndevice = \"" + "a" * 9999 + "\"", "{path}: run.device must be auto, cpu, cuda, or cuda:1"),
     ("[ppo]\nepochs = " + "9" * 5000, "{path}: Exceeds the limit (4300 digits)"),
     ("[ppo]\ngamma = " + "[" * 5000, "{path}: nested too deeply"),

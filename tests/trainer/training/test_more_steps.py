@@ -7,7 +7,9 @@ import pytest
 from trainer_support import ROLLOUT, config, same
 from verb_support import refused, run
 
+import trainer
 from trainer.config.config import overlay
+from trainer.errors import SettingError
 from trainer.ppo.optimizers import entropy_coef, learning_rate
 from trainer.runs import checkpoint
 from trainer.training.train import train
@@ -55,3 +57,17 @@ def test_fewer_steps_than_there_are_already_are_refused(tmp_path, capsys, steps,
 def test_the_same_number_of_steps_is_no_change(tmp_path, capsys):
     train(config(tmp_path / "a", iterations=2))
     run(capsys, f"--resume {tmp_path / 'a'} --total-steps {2 * ROLLOUT}")
+
+
+@pytest.mark.parametrize("step", [1, 2 * ROLLOUT - 1, 2 * ROLLOUT])
+def test_a_stop_that_the_run_has_passed_is_refused(tmp_path, capsys, step):
+    folder = train(config(tmp_path / "a", iterations=3, stop_at=2 * ROLLOUT))
+    capsys.readouterr()
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    words = f"must be above 1,024, the step that the resumed run has reached, not {step:,}"
+    assert f"error: --stop-at {words}" in refused(capsys, f"--resume {folder} --stop-at {step}")
+    for resumed in (lambda: trainer.train(resume=folder, stop_at=step), lambda: trainer.Session(resume=folder, stop_at=step)):
+        with pytest.raises(SettingError, match=f"^stop_at {words}"):
+            resumed()
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+    run(capsys, f"--resume {folder} --stop-at {2 * ROLLOUT + 1}")

@@ -92,6 +92,20 @@ def test_an_interrupt_of_the_evaluation_has_these_lines_too(tmp_path, monkeypatc
     assert list(lines) == ["open", "watch", "evaluate", "go"] and (tmp_path / "a" / "report.html").is_file()
 
 
+def test_the_report_has_what_was_evaluated_before_an_interrupt(tmp_path, monkeypatch):
+    real = evaluate.play
+
+    def interrupted(*given, greedy=False, **more):
+        if greedy:
+            raise KeyboardInterrupt
+        return real(*given, **more)
+    monkeypatch.setattr(evaluate, "play", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        trainer.train(config(tmp_path / "a", iterations=2, eval_episodes=3, judge_episodes=0))
+    page = (tmp_path / "a" / "report.html").read_text()
+    assert "sampled actions" in page and ">finished<" in page and "There is no evaluation yet" not in page
+
+
 @pytest.mark.parametrize("modes", [[], ["rgb_array"]])
 def test_an_environment_without_pictures_is_not_to_be_watched(tmp_path, monkeypatch, capsys, modes):
     monkeypatch.setattr(foreign.Toy, "metadata", {"render_modes": modes})

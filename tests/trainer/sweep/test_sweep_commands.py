@@ -1,0 +1,131 @@
+"""Commands of a sweep, as a user gives them: what a failed one leaves, and what the next one does. No trial is trained."""
+
+import contextlib
+import subprocess
+import sys
+
+import pytest
+
+from trainer.__main__ import main
+from trainer.config.games import GameName
+from trainer.config.preset import preset
+from trainer.sweep import report as sweep_report
+from trainer.sweep import sweep as sweep_module
+from trainer.sweep.storage import default_storage, open_storage
+from trainer.sweep.study import counted, load_study
+from trainer.sweep.trial import Outcome
+
+SPACE = "[ppo]\nlearning_rate = { low = 0.0001, high = 0.1, log = true }\n"
+
+
+@pytest.fixture
+def sweep(tmp_path, monkeypatch):
+    """Runs `sweep WORDS` in an empty folder, with a range and stand-ins for trials; returns the exit code."""
+    (tmp_path / "ranges").mkdir()
+    (tmp_path / "ranges" / "space.toml").write_text(SPACE)
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    monkeypatch.setattr(sweep_report, "_PICTURES", {})
+    monkeypatch.setattr("trainer.sweep.storage._OPENING_PAUSE", 0)
+
+    def run(words, *, ends=None):
+        """ends: an exception that ends the first trial."""
+        def trial(config, *_):
+            if ends is not None:
+                raise ends
+            return Outcome(config.ppo.learning_rate, 0.1)
+        monkeypatch.setattr(sweep_module, "run_trial", trial)
+        space = [] if "--report" in words else [f"--space={tmp_path / 'ranges' / 'space.toml'}"]
+        return main(["sweep", *words.split(), *space])
+    run.folder = tmp_path / "here"
+    return run
+
+
+def everything(folder):
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))
+
+
+@pytest.mark.parametrize(("words", "sentence"), [
+    ("cartpole --storage nonsense", "--storage must be the URL of a database"),
+    ("cartpole --storage=", "--storage must be the URL of a database"),
+    ("cartpole --storage postgresql://host:port/x", "--storage must be the URL of a database"),
+    ("cartpole --storage sqlite:///no/such/x.db", "must be in a folder that exists, not sqlite:///no/such/x.db: make no/such"),
+    ("cartpole --storage journal:no/such/x", "must be in a folder that exists, not journal:no/such/x: make no/such first"),
+    ("cartpole --storage nodb://host/x --out a/b/c", "nodb://host/x does not work"),
+    ("cartpole --storage sqlite:///:memory:", "--storage must name a file, such as"),
+    ("cartpole --storage journal:", "--storage must name a file, such as"),
+    (f"cartpole --name {'a' * 300}", "File name too long; name a folder that you may write to with --out"),
+    ("cartpole --name ..", "--name must be none, or letters, digits, and any of _ . -, and not only dots, not '..'"),
+    ("cartpole --report", "there is no sweep at runs/sweep-cartpole; begin one with"),
+    ("cartpole --report --storage sqlite:///new.db", "there is no sweep in the storage sqlite:///new.db: name the --storage"),
+    ("cartpole --report --storage journal:new", "there is no sweep in the storage journal:new: name the --storage of"),
+    ("cartpole --report --storage journal:no/new", "there is no sweep in the storage journal:no/new: name the --storage of"),
+    ("cartpole --report --storage sqlite://", "--storage must name a file, such as"),
+])
+def test_a_failed_command_leaves_nothing(sweep, capsys, words, sentence):
+    assert sweep(words) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("error: ") and error.count("\n") == 1
+    assert sentence in error
+    assert everything(sweep.folder) == []
+
+
+def test_a_report_does_not_write_into_another_programs_database(sweep, capsys):
+    (sweep.folder / "other.db").touch()  # an empty file is a database without tables
+    assert sweep("cartpole --report --storage sqlite:///other.db") == 2
+    assert "there is no sweep in the storage sqlite:///other.db" in capsys.readouterr().err
+    assert (sweep.folder / "other.db").read_bytes() == b""
+
+
+def test_a_folder_with_files_in_it_is_kept(sweep):
+    (sweep.folder / "mine").mkdir()
+    (sweep.folder / "mine" / "note").touch()
+    (sweep.folder / "empty").mkdir()
+    for out in ("mine", "empty"):
+        assert sweep(f"cartpole --storage nonsense --out {out}") == 2
+    assert everything(sweep.folder) == ["empty", "mine", "mine/note"]
+
+
+@pytest.mark.parametrize("url", ["sqlite:///new", "journal:new"])
+def test_a_sweep_that_its_folder_refuses_is_not_begun(sweep, capsys, url):
+    assert sweep("cartpole --trials 1 --out taken") == 0
+    assert sweep(f"cartpole --trials 1 --out taken --storage {url}") == 2
+    assert "--out must be a folder for this sweep only, not taken" in capsys.readouterr().err
+    assert not (sweep.folder / "new").exists()
+    assert sweep(f"pong --trials 1 --out other --storage {url}") == 0
+    assert sweep(f"cartpole --trials 1 --out taken --storage {url}") == 2
+    assert sweep(f"cartpole --trials 1 --total-steps 5000 --out mine --storage {url}") == 0  # nothing of the refused one counts
+
+
+def test_a_sweep_of_another_game_is_refused_for_its_game(sweep, capsys):
+    assert sweep("breakout --name one --trials 1") == 0
+    assert sweep("snake --name one --trials 2") == 2
+    assert "the sweep 'one' exists, but game is 'snake' and was 'breakout'; give" in capsys.readouterr().err
+
+
+def test_a_report_from_a_storage_elsewhere(sweep, capsys):
+    assert sweep("cartpole --trials 1 --out first --storage sqlite:///shared.db") == 0
+    capsys.readouterr()
+    assert sweep("pong --report --storage sqlite:///shared.db") == 2
+    assert "in this storage; it contains cartpole: choose one with --name" in capsys.readouterr().err
+    (sweep.folder / "file").touch()
+    assert sweep("cartpole --report --storage sqlite:///shared.db --out file/new") == 2
+    assert "cannot write file/new: Not a directory; name a folder that you may write to with --out" in capsys.readouterr().err
+    assert not (sweep.folder / "runs").exists()
+    assert sweep("cartpole --report --storage sqlite:///shared.db") == 0
+    assert "runs/sweep-cartpole/best.toml: the best settings" in capsys.readouterr().out
+    assert everything(sweep.folder / "runs") == ["sweep-cartpole", "sweep-cartpole/best.toml"]
+
+
+@pytest.mark.parametrize("end", [KeyboardInterrupt(), SystemExit("killed")], ids=["interrupted", "killed"])
+def test_the_presets_settings_are_tried_again_if_their_trial_came_to_no_end(sweep, monkeypatch, end):
+    dead = subprocess.Popen([sys.executable, "-c", ""])
+    dead.wait()
+    with monkeypatch.context() as patch, contextlib.suppress(SystemExit):
+        patch.setattr("os.getpid", lambda: dead.pid)
+        assert sweep("cartpole --trials 3", ends=end) == 130
+    for trials in (2, 4):
+        assert sweep(f"cartpole --trials {trials}") == 0
+        study = load_study(open_storage(default_storage(sweep.folder / "runs" / "sweep-cartpole")), "cartpole")
+        own = [trial.params["learning_rate"] == preset(GameName("cartpole")).ppo.learning_rate for trial in counted(study)]
+        assert own == [True] + [False] * (trials - 1)
