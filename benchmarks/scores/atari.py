@@ -46,7 +46,9 @@ def facts(run: Run) -> dict[str, Any]:
     points = [[entry["step"], round(entry["score_mean"], 2)] for entry in read_metrics(run.folder)
               if entry.get("score_mean") is not None]
     chosen = [point for part in range(1, PARTS + 1) if (point := point_at(points, part, run.step))]
-    return seeds.facts(run) | {"curve": [point for k, point in enumerate(chosen) if point not in chosen[:k]]}
+    evaluation = run.evaluations[0]
+    return seeds.facts(run) | {"cut": evaluation["mean_length"] == evaluation["protocol"]["time_limit"],
+                               "curve": [point for k, point in enumerate(chosen) if point not in chosen[:k]]}
 
 
 def point_at(curve: list[list[float]], part: int, steps: int) -> list[float] | None:
@@ -99,6 +101,12 @@ def over_games(games: dict[str, list[dict[str, Any]]]) -> str:
     return text
 
 
+def cut(games: dict[str, list[dict[str, Any]]]) -> str:
+    """The trainings whose episodes all went on to the time limit, if that is known of any; empty if there is none."""
+    found = [f"{game}'s seed {one['seed']}" for game, members in games.items() for one in members if one.get("cut")]
+    return f"\nNo episode ended before the time limit in the evaluation of {', '.join(found)}.\n" if found else ""
+
+
 def curves(games: dict[str, list[dict[str, Any]]]) -> str:
     """The means of recent episodes by parts of the trainings, of all seeds."""
     columns = ["cartridge", *(f"{part / PARTS:.0%}" for part in range(1, PARTS + 1))]
@@ -120,7 +128,8 @@ def page(trainings: list[dict[str, Any]]) -> str:
         games[one["game"].removeprefix(CARTRIDGE)].append(one)
     episodes = ", ".join(str(each) for each in sorted({one["episodes"] for one in trainings}))
     table = markdown(COLUMNS, [row(game, members) for game, members in games.items()])
-    return f"{head('Cartridges from pictures')}\n{NOTES.format(episodes=episodes)}\n{table}{over_games(games)}{curves(games)}"
+    return (f"{head('Cartridges from pictures')}\n{NOTES.format(episodes=episodes)}\n{table}{over_games(games)}"
+            f"{cut(games)}{curves(games)}")
 
 
 def main(argv: list[str] | None = None):

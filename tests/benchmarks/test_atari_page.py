@@ -27,6 +27,17 @@ def test_the_page_has_a_row_and_a_curve_for_each_cartridge():
     assert "| tetris " in text and "human-normalized: median" not in text  # one game of the literature has no median
 
 
+def test_a_training_whose_episodes_were_all_cut_off_is_named(there):
+    whole, stalled = training("qbert", 1, 1000.0) | {"cut": False}, training("qbert", 2, 1000.0) | {"cut": True}
+    assert "time limit in" not in atari.page([whole, training("pong", 1, 3.0)])  # earlier files do not have it
+    assert "No episode ended before the time limit in the evaluation of qbert's seed 2." in atari.page([whole, stalled])
+    run = next(atari.seeds.finished([there / "runs"]))
+    limit, mean = run.evaluations[0]["protocol"]["time_limit"], run.evaluations[0]["mean_length"]
+    assert mean < limit and not atari.facts(run)["cut"]
+    run.evaluations[0]["mean_length"] = float(limit)
+    assert atari.facts(run)["cut"]
+
+
 def test_a_game_of_the_suite_has_its_score_from_features_beside_it():
     table = [[cell.strip() for cell in line.split("|")] for line in (RESULTS / "seeds.md").read_text().splitlines()]
     published = next(cells for cells in table if cells[1:4] == ["seaquest", "features, forecast, bonus", "0.25"])
