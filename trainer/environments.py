@@ -24,9 +24,10 @@ from bridge.on_device.games import DeviceGame
 from bridge.source import GameSource
 from envs_c import install
 from envs_c.numbers import is_number
-from envs_c.views import VIEWS
+from envs_c.views import VIEWS, names
 from trainer import imports
 from trainer.config import EnvConfig
+from trainer.config.fields import choices
 from trainer.config.games import GameName, find_game, load_environments
 from trainer.config.preset import Spaces
 from trainer.errors import ConfigError, SettingError, TrainerError
@@ -48,7 +49,12 @@ def make_env(game: GameName, env: EnvConfig, num_envs: int, seed: int, first: in
 
     num_envs: number of environments, in place of env.num_envs.
     first: number of the first environment, if these are a part of the run's environments.
+
+    Raises SettingError for a view that the game does not have.
     """
+    if VIEWS[env.view].of_ram and not game.is_cartridge:
+        others = choices(names(lambda view: view.trained and not view.of_ram))
+        raise SettingError("view", f"must be {others} for {game}, not {env.view!r}: only a cartridge of the console has a RAM")
     return envs_c.VecEnv(find_game(game), num_envs, num_threads=env.num_threads, seed=seed, first=first, **_of_own_games(env))
 
 

@@ -144,6 +144,7 @@ def test_wrappers_are_applied_in_their_order(settings, count, monkeypatch):
     (LINE, {"options": {"lenght": 3.0}}, "unexpected keyword argument 'lenght'"),
     (LINE, {"options": {"length": "long"}}, "failed: KeyError: 'line'"),
     ("gym:FrozenLake-v1", {"options": {"map_name": "9x9"}}, "failed: KeyError: '9x9'"),
+    ("breakout", {"view": "ram"}, "view must be features or pixels for breakout, not 'ram': only a cartridge"),
     ("breakout", {"wrap": "own_environments:short"}, "wrap must be left out for breakout"),
     (LINE, {"sticky": 0.25, "frame_skip": 2}, "frame_skip and sticky must be left out for gym:own_environments:Line"),
     ("breakout", {"vectorization": "sync"}, "vectorization must be left out for breakout"),
