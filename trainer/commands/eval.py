@@ -8,7 +8,7 @@ from envs_c.text import say
 from trainer.commands.arguments import DEVICE, CodeOptions, Run, admitted_run
 from trainer.config.fields import matching, within
 from trainer.config.options import parse
-from trainer.config.sections import device_setting, seed_setting
+from trainer.config.sections import EPISODES, device_setting, seed_setting
 from trainer.log.console import Terminal
 from trainer.log.ticker import Ticker
 from trainer.runs.find import find
@@ -36,7 +36,7 @@ class EpisodeOptions(CodeOptions):
     """Options for playing episodes of a trained agent."""
 
     run: Run
-    episodes: int = within(100, 1)
+    episodes: int = within(100, 1, EPISODES)
     """Episodes to play."""
     out: str | None = film_setting()
     """Film the best episode into this file, a .gif or .mp4."""

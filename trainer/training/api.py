@@ -19,7 +19,7 @@ from trainer.config import Config
 from trainer.config.config import SECTIONS, full_name, overlay
 from trainer.config.fields import Section, within
 from trainer.config.games import checked_game
-from trainer.config.sections import seed_setting
+from trainer.config.sections import EPISODES, seed_setting
 from trainer.errors import ConfigError, LearningError, RunError, SettingError, TrustError
 from trainer.files import user_path
 from trainer.play import evaluate as evaluation
@@ -78,7 +78,7 @@ def train(config: Config | str | None = None, *, resume: str | Path | None = Non
 class Asked(Section):
     """The arguments of an evaluation, which are checked as settings are."""
 
-    episodes: int = within(100, 1)
+    episodes: int = within(100, 1, EPISODES)
     seed: int = seed_setting()
     greedy: bool = False
 

@@ -118,9 +118,9 @@ def test_wrong_calls_are_refused_and_write_nothing(tmp_path, monkeypatch, call, 
 
 
 @pytest.mark.parametrize(("arguments", "words"), [
-    ({"episodes": True}, "episodes must be an integer of at least 1, not True"),
-    ({"episodes": 0}, "episodes must be an integer of at least 1, not 0"),
-    ({"episodes": 2.0}, "episodes must be an integer of at least 1, not 2.0"),
+    ({"episodes": True}, "episodes must be an integer from 1 to 16,777,216, not True"),
+    ({"episodes": 0}, "episodes must be an integer from 1 to 16,777,216, not 0"),
+    ({"episodes": 2.0}, "episodes must be an integer from 1 to 16,777,216, not 2.0"),
     ({"seed": True}, "seed must be an integer from 0 to 9,223,372,036,854,775,807, not True"),
     ({"seed": -1}, "seed must be an integer from 0 to 9,223,372,036,854,775,807, not -1"),
     ({"seed": "1"}, "seed must be an integer from 0 to 9,223,372,036,854,775,807, not '1'"),
