@@ -46,5 +46,4 @@ def with_pairs_together(argv: Sequence[str]) -> list[str]:
         else:
             taken = False
             rest.append(text)
-    given = any(dashed(text).partition("=")[0] == "--options" for text in argv)
-    return [*rest, "--options", *pairs] if given else rest
+    return [*rest, "--options", *pairs] if len(rest) < len(argv) else rest

@@ -106,7 +106,7 @@ class Config:
 
 @contextlib.contextmanager
 def sizes_checked_later() -> Iterator[None]:
-    """In this context new Configs are not checked by `check_sizes`: more changes follow, such as the command line's options."""
+    """In this context new Configs are not checked by `check_sizes`, since more changes follow: those of the command line."""
     token = _sizes_later.set(True)
     try:
         yield

@@ -15,9 +15,9 @@ _WIDEST = 1_000_000  # columns of a terminal in which any table fits
 
 
 def show(columns: Sequence[str], rows: Sequence[Sequence[str]], console: Console, right: Sequence[str] = ()) -> None:
-    """Print a table: drawn in a terminal, aligned columns in a file or a pipe, and in a terminal that is too narrow for a
-    drawn one, which would fold the cells: names can be copied.
+    """Print a table: drawn in a terminal, aligned columns in a file or a pipe.
 
+    A terminal too narrow for the drawn table gets aligned columns too: folded names could not be copied.
     right: names of the columns to align to the right, such as numbers.
     """
     rows = [list(map(printable, row)) for row in rows]

@@ -90,7 +90,7 @@ def find_study(url: str, name: str) -> optuna.Study | None:
 
 
 def offer_first(study: optuna.Study, first: dict[str, Any] | None) -> None:
-    """Let the values `first` wait for the next trial, unless a trial that counts has them or one with them waits.
+    """Give the values `first` to the next trial, unless a trial that counts, or one that waits, has them.
 
     The trial that had them may have been interrupted, or its process may have died.
     """
