@@ -92,11 +92,23 @@ def find_study(url: str, name: str) -> optuna.Study | None:
 def offer_first(study: optuna.Study, first: dict[str, Any] | None) -> None:
     """Give the values `first` to the next trial, unless a trial that counts, or one that waits, has them.
 
-    The trial that had them may have been interrupted, or its process may have died.
+    The trial that had them may have been interrupted, or its process may have died. Two processes may do this at once; see
+    `offered_twice`.
     """
-    trials = [*counted(study), *study.get_trials(deepcopy=False, states=(TrialState.WAITING,))]
-    if first is not None and not any(first in (trial.params, trial.system_attrs.get("fixed_params")) for trial in trials):
+    if first is not None and not _having(study, first):
         study.enqueue_trial(first)
+
+
+def offered_twice(trial: optuna.Trial) -> bool:
+    """True if two processes offered the values of this trial at once, and it is not the first that has them."""
+    offered = trial.study.get_trials(deepcopy=False)[trial.number].system_attrs.get("fixed_params")
+    return offered is not None and min(_having(trial.study, offered)) < trial.number
+
+
+def _having(study: optuna.Study, values: dict[str, Any]) -> list[int]:
+    """The numbers of the trials with these values that count or wait; from one look, since a trial that waits may begin."""
+    return [trial.number for trial in study.get_trials(deepcopy=False) if (_counts(trial) or trial.state == TrialState.WAITING)
+            and values in (trial.params, trial.system_attrs.get("fixed_params"))]
 
 
 def load_study(storage: optuna.storages.BaseStorage, name: str) -> optuna.Study:
@@ -164,8 +176,12 @@ def chosen(run: dict[str, Any], *names: str) -> dict[str, Any]:
 
 def counted(study: optuna.Study) -> list[FrozenTrial]:
     """The trials for --trials: all but interrupted ones and ones of dead processes."""
-    return [trial for trial in study.get_trials(deepcopy=False)
-            if trial.state in (TrialState.RUNNING, TrialState.COMPLETE, TrialState.PRUNED) or "failed" in trial.user_attrs]
+    return [trial for trial in study.get_trials(deepcopy=False) if _counts(trial)]
+
+
+def _counts(trial: FrozenTrial) -> bool:
+    """True if a trial is one of those in `counted`."""
+    return trial.state in (TrialState.RUNNING, TrialState.COMPLETE, TrialState.PRUNED) or "failed" in trial.user_attrs
 
 
 def this_process() -> dict[str, Any]:

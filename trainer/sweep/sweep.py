@@ -31,6 +31,7 @@ from trainer.sweep.study import (
     fail_the_dead,
     find_study,
     offer_first,
+    offered_twice,
     open_study,
     this_process,
 )
@@ -128,6 +129,9 @@ def _objective(plan: Plan, trial: optuna.Trial) -> float:
         trial.set_user_attr(key, value)
     if sum(other.number < trial.number for other in counted(trial.study)) >= plan.trials:
         trial.set_user_attr("reason", "one trial too many: another process began the last one")
+        raise TrialFailed
+    if offered_twice(trial):
+        trial.set_user_attr("reason", "another process began the trial with these values")
         raise TrialFailed
     label = f"trial {trial.number}"
     try:

@@ -4,6 +4,7 @@ import contextlib
 import subprocess
 import sys
 
+import optuna
 import pytest
 
 from trainer.__main__ import main
@@ -12,7 +13,7 @@ from trainer.config.preset import preset
 from trainer.sweep import report as sweep_report
 from trainer.sweep import sweep as sweep_module
 from trainer.sweep.storage import default_storage, open_storage
-from trainer.sweep.study import counted, load_study
+from trainer.sweep.study import counted, load_study, offer_first
 from trainer.sweep.trial import Outcome
 
 SPACE = "[ppo]\nlearning_rate = { low = 0.0001, high = 0.1, log = true }\n"
@@ -129,3 +130,29 @@ def test_the_presets_settings_are_tried_again_if_their_trial_came_to_no_end(swee
         study = load_study(open_storage(default_storage(sweep.folder / "runs" / "sweep-cartpole")), "cartpole")
         own = [trial.params["learning_rate"] == preset(GameName("cartpole")).ppo.learning_rate for trial in counted(study)]
         assert own == [True] + [False] * (trials - 1)
+
+
+def test_the_presets_settings_are_tried_once_if_two_processes_offered_them_at_once(sweep):
+    assert sweep("cartpole --trials 1") == 0
+    study = load_study(open_storage(default_storage(sweep.folder / "runs" / "sweep-cartpole")), "cartpole")
+    for _ in range(2):
+        study.enqueue_trial(study.trials[0].params)
+    assert sweep("cartpole --trials 3") == 0
+    assert [trial.state.name for trial in study.trials] == ["COMPLETE", "FAIL", "FAIL", "COMPLETE", "COMPLETE"]
+    assert study.trials[1].user_attrs["reason"] == "another process began the trial with these values"
+    assert len({tuple(trial.params.items()) for trial in counted(study)}) == 3
+
+
+def test_a_trial_that_begins_while_a_process_looks_for_it_is_not_offered_again(monkeypatch):
+    study, first = optuna.create_study(), {"learning_rate": 0.1}
+    study.enqueue_trial(first)
+    look = study.get_trials
+
+    def look_and_begin(*arguments, **options):
+        found = look(*arguments, **options)
+        study.ask()
+        return found
+    with monkeypatch.context() as patch:
+        patch.setattr(study, "get_trials", look_and_begin)
+        offer_first(study, first)
+    assert [trial.system_attrs.get("fixed_params") for trial in study.trials].count(first) == 1
