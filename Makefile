@@ -19,10 +19,10 @@ IDENTITY := import sys; print(sys.version, sys.base_prefix)
 CACHE := $(if $(filter Darwin,$(shell uname)),$(HOME)/Library/Caches,$(or $(XDG_CACHE_HOME),$(HOME)/.cache))/envs_c
 
 .DEFAULT_GOAL := help
-.PHONY: help setup dev venv cuda breakout test learn lint types pages docs arcade bench mutants asm sanitize crafted fuzz wheel isa peers clean
+.PHONY: help setup dev venv cuda breakout test learn lint types pages docs arcade bench mutants asm sanitize crafted fuzz wheel isa peers bench-compare clean
 
 help: ## list the commands
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{printf "%-14s %s\n", $$1, $$2}'
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{printf "%-19s %s\n", $$1, $$2}'
 
 setup: venv ## make .venv, install what training needs and insertcoin itself, build the extensions
 	@$(BIN)/python tools/install.py

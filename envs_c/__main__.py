@@ -75,7 +75,7 @@ def describe(game, name: str | None = None) -> str:
     lines = [f"{name or game.name}  {game.gym_id}", f"    {game.summary}", f"    actions   {actions}",
              *(f"    {view:<10}{text}" for view, text in views(game))]
     lines[3] += f" (frame skip {game.frame_skip}{limit})"
-    lines += [f"    option    {name}={option.default:g}: {option.help}, {option.low:g} to {option.high:g}"
+    lines += [f"    option    {name}={option.default:g}: {option.help}, {option.span}"
               for name, option in game.options.items() if option.low < option.high]
     return "\n".join(lines)
 

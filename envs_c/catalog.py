@@ -175,12 +175,15 @@ def register(game) -> str:
     """Make a game known by its name, here and in Gymnasium's registry. Returns its Gymnasium id, Arcade/TITLE-v0.
 
     A package with games of its own calls this when it is imported. A second registration of a name replaces the first one.
-    Raises InvalidArgument if it is no described `Game`, if a built-in game has this name, or another game this title.
+    Raises InvalidArgument if it is no described `Game`, if a built-in game has this name or another game this title, or if an
+    option has the name of a setting of `make`.
     """
     if not isinstance(game, Game) or not game.name:
         raise InvalidArgument(f"game must be a Game(...) with a name, not {checks.shown(game)}")
     if game.name in built_in() and _built_in_game(game.name) is not game:
         raise InvalidArgument(f"game {game.name!r} has the name of a built-in game; choose another name")
+    if taken := sorted({*game.options} & {*inspect.signature(make).parameters, "rom"}):
+        raise InvalidArgument(f"game {game.name!r} has an option {taken[0]!r}, which is a setting of make; choose another name")
     name = game.gym_id
     other = registry[name].kwargs.get("name") if name in registry else game.name
     if other != game.name:

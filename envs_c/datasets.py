@@ -9,6 +9,8 @@
 It needs the extra `minari`. `import envs_c` loads neither this module nor minari.
 """
 
+import inspect
+import shutil
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -17,7 +19,7 @@ import numpy as np
 
 from envs_c import install
 from envs_c.engine import checks
-from envs_c.errors import InvalidArgument
+from envs_c.errors import InvalidArgument, UnknownSetting, did_you_mean
 from envs_c.gymnasium_env import ArcadeVectorEnv
 from envs_c.gymnasium_env.infos import copied, row_of
 
@@ -25,12 +27,15 @@ try:
     import minari
     from minari.data_collector import EpisodeBuffer
     from minari.dataset.minari_dataset import DATASET_ID_RE
+    from minari.storage import get_dataset_path
 except ModuleNotFoundError as error:
     if not (error.name or "").startswith("minari"):
         raise
     raise ModuleNotFoundError(f"envs_c.datasets needs minari, which is not installed: {install.hint('minari')}",
                               name=error.name) from error
 
+OWN = ("dataset_id", "buffer", "env", "observation_space", "action_space")  # arguments of Minari that `record` gives
+TEXTS = ("author", "author_email", "algorithm_name", "code_permalink", "description")
 Act = Callable[[Any, dict[str, Any]], Any]
 """An agent: gets the observations of all environments, (N, ...), and infos; returns their actions, (N,) integers."""
 
@@ -44,12 +49,13 @@ def record(dataset_id: str, env: ArcadeVectorEnv, act: Act, episodes: int, *, se
         each, so short episodes are not preferred.
     act: the agent. It has ended episodes among its rows until the round ends; their actions count for nothing.
     seed: of the first round; round k is reset with seed + k.
-    about: further arguments of `minari.create_dataset_from_buffers`, such as author, algorithm_name and description; or
-        jpeg_encoding=True for smaller files of pictures, which then are not exact.
+    about: further arguments of `minari.create_dataset_from_buffers`: author, author_email, algorithm_name, code_permalink and
+        description, which are texts, and others; or jpeg_encoding=True for smaller files of pictures, which then are not exact.
 
     An episode has the observations of T + 1 steps, T actions, rewards and flags, and if the game has illegal moves, the action
     masks of T + 1 steps in its infos. Raises InvalidArgument.
     """
+    check_about(about)
     episodes = checks.integer("episodes", episodes, 1, 1 << 30)
     seed = checks.integer("seed", seed, 0, (1 << 31) - 1)
     if not isinstance(env, ArcadeVectorEnv) or env.core.autoreset != "next_step":
@@ -60,19 +66,35 @@ def record(dataset_id: str, env: ArcadeVectorEnv, act: Act, episodes: int, *, se
     match = DATASET_ID_RE.fullmatch(dataset_id) if isinstance(dataset_id, str) else None
     if match is None or match["version"] is None:
         raise InvalidArgument(f"dataset_id must be a name of Minari's form, such as 'arcade/breakout/random-v0', not "
-                              f"{checks.shown(dataset_id)}: letters, digits, '-' and '_', with '/' between its parts and a "
-                              "version at its end")
-    if dataset_id in minari.list_local_datasets():
-        raise InvalidArgument(f"dataset_id must be a new name, and there is a dataset {checks.shown(dataset_id)}: delete it, "
-                              "or raise the version at its end")
+                              f"{checks.shown(dataset_id)}: letters, digits, '-' and '_', with '/' between its parts, three "
+                              "characters or more before the last '/', and a version at its end")
+    if (there := get_dataset_path(dataset_id)).exists():
+        raise InvalidArgument(f"dataset_id must be a new name, and {there} exists already: delete it, or raise the version at "
+                              "the end of the name")
     made: list[EpisodeBuffer] = []
     while len(made) < episodes:
         made += play_round(env, act, seed + len(made) // env.num_envs, len(made))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # Minari names each fact that `about` leaves out
-        return minari.create_dataset_from_buffers(
-            dataset_id, made[:episodes], observation_space=env.single_observation_space, action_space=env.single_action_space,
-            **{"jpeg_encoding": False, **about})
+        try:
+            return minari.create_dataset_from_buffers(
+                dataset_id, made[:episodes], observation_space=env.single_observation_space,
+                action_space=env.single_action_space, **{"jpeg_encoding": False, **about})
+        except BaseException:
+            shutil.rmtree(there, ignore_errors=True)  # half of a dataset: it would be in the way of the next call
+            raise
+
+
+def check_about(about: dict[str, Any]) -> None:
+    """Raise InvalidArgument, before an episode is played, for an argument that Minari does not know or that must be a text."""
+    known = [name for name in inspect.signature(minari.create_dataset_from_buffers).parameters if name not in OWN]
+    for name, value in about.items():
+        if name not in known:
+            hint = did_you_mean(name, known)
+            raise UnknownSetting(f"unexpected keyword argument {name!r}; {hint}{' ' if hint else ''}Minari takes "
+                                 f"{', '.join(known)}")
+        if name in TEXTS and not (value is None or isinstance(value, str | set if "author" in name else str)):
+            raise InvalidArgument(f"{name} must be a str, not {checks.shown(value)}")
 
 
 def play_round(env: ArcadeVectorEnv, act: Act, seed: int, first: int) -> list[EpisodeBuffer]:

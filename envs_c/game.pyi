@@ -10,6 +10,8 @@ class Option(NamedTuple):
     high: float
     help: str
     integer: bool = True
+    @property
+    def span(self) -> str: ...
     def check(self, game: str, name: str, value: object) -> float: ...
 
 class Feature(NamedTuple):

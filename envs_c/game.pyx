@@ -24,12 +24,17 @@ class Option(NamedTuple):
     help: str
     integer: bool = True
 
+    @property
+    def span(self) -> str:
+        """The range in words."""
+        return f"{self.low:g} to {self.high:g}"
+
     def check(self, game: str, name: str, value) -> float:
         """`value` as a float. Raises InvalidArgument if it is not a number of this kind in the range."""
         numeric = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
         if not numeric or not self.low <= value <= self.high or (self.integer and value != int(value)):
             kind = "an integer" if self.integer else "a number"
-            raise InvalidArgument(f"option {name!r} of {game} must be {kind} from {self.low:g} to {self.high:g} ({self.help}), "
+            raise InvalidArgument(f"option {name!r} of {game} must be {kind} from {self.span} ({self.help}), "
                                   f"not {checks.shown(value)}")
         return float(value)
 
@@ -62,6 +67,19 @@ class TwoPlayers(NamedTuple):
     opponents: dict
 
 
+def _checked_options(str game, options):
+    """The options of a game, a dict. Raises ContractError if one is not an Option, or cannot have its default value."""
+    for name, option in dict(options or {}).items():
+        if not isinstance(name, str) or not name.isidentifier() or not isinstance(option, Option):
+            raise ContractError(f"game {game!r}: options must be a dict of names and Option(...), not {checks.shown(name)}: "
+                                f"{checks.shown(option)}")
+        try:
+            option.check(game, name, option.default)
+        except (TypeError, ValueError) as error:
+            raise ContractError(f"game {game!r}: the default of {error}") from None
+    return dict(options or {})
+
+
 cdef class Game:
     def __init__(self, *, str name, str title, str summary, int version, actions, feature_shape,
                  feature_dtype="float32", feature_low=-np.inf, feature_high=np.inf, screen=(160, 210),
@@ -86,7 +104,7 @@ cdef class Game:
         self.frame_skip = frame_skip
         self.fps = fps
         self.time_limit = time_limit
-        self.options = dict(options or {})
+        self.options = _checked_options(name, options)
         self.two_players = two_players
         self.features, self.compared_with = tuple(features), compared_with
         self.described = (actions, feature_shape, feature_low, feature_high)
@@ -106,17 +124,49 @@ cdef class Game:
 
     def _check(self):
         """Raise ContractError if the description is inconsistent."""
-        name, (width, height) = f"game {self.name!r}", self.screen if len(self.screen) == 2 else (0, 0)
+        name = f"game {self.name!r}"
         if not self.name.isidentifier() or not self.name.islower():
             raise ContractError(f"a game's name must be a lower-case identifier, not {self.name!r}")
+        if not (self.title.isalnum() and self.title.isascii()):
+            raise ContractError(f"{name}: title must be of letters and digits without spaces, as in SpaceInvaders, not "
+                                f"{self.title!r}")
+        if isinstance(self.described[0], str) or not all(isinstance(action, str) and action for action in self.actions):
+            raise ContractError(f"{name}: actions must be a sequence of names, such as (\"NOOP\", \"FIRE\"), not "
+                                f"{checks.shown(self.described[0])}")
         if not self.actions:
             raise ContractError(f"{name}: actions must name at least one action")
+        for setting, value, low, high in (("frame_skip", self.frame_skip, 1, 1000), ("fps", self.fps, 1, 1000),
+                                          ("version", self.version, 0, 1 << 30),
+                                          ("time_limit", self.time_limit or 0, 0, 1 << 30)):
+            try:
+                checks.integer(setting, value, low, high)
+            except InvalidArgument as error:
+                raise ContractError(f"{name}: {error}") from None
+        self._check_features(name)
+        self._check_screen(name)
+
+    def _check_features(self, name):
+        """Raise ContractError if the features, their rows or their bounds do not fit each other."""
         if self.feature_dtype not in (np.dtype("float32"), np.dtype("uint8")):
             raise ContractError(f"{name}: feature_dtype must be float32 or uint8, not {self.feature_dtype}")
         count, described = math.prod(self.feature_shape), sum(feature.count for feature in self.features)
         if self.features and described != count:
             raise ContractError(f"{name}: the rows of features must add up to {count}, the size of feature_shape, not "
                                 f"{described}")
+        try:
+            low, high = (np.broadcast_to(np.asarray(bound, float), self.feature_shape)
+                         for bound in (self.feature_low, self.feature_high))
+            fits = bool((low <= high).all())  # False for NaN too
+        except (TypeError, ValueError):
+            fits = False
+        if not fits:
+            raise ContractError(f"{name}: feature_low and feature_high must be numbers, or arrays of the shape "
+                                f"{self.feature_shape}, with low <= high, not {checks.shown(self.feature_low)} and "
+                                f"{checks.shown(self.feature_high)}")
+
+    def _check_screen(self, name):
+        """Raise ContractError if the screen has a wrong size."""
+        width, height = self.screen if len(self.screen) == 2 else (0, 0)
         if min(width, height) < SMALL:
             raise ContractError(f"{name}: screen must be (width, height), each at least {SMALL}, not {self.screen}")
         if 255 * (width // math.gcd(width, SMALL)) * (height // math.gcd(height, SMALL)) >= 1 << 24:
@@ -128,10 +178,12 @@ cdef class Game:
                    valid_fn valid=NULL, lives_fn lives=NULL, prepare_fn prepare=NULL):
         """Add the compiled functions to the description. Returns the game itself.
 
-        state_size: bytes of the game's struct.
+        state_size: bytes of the game's struct, sizeof(State).
         has_mask: True if `chunk` passes a `mask` function to `run_chunk`.
         valid, lives, prepare: the game's functions of these names, or NULL. `prepare` is called here.
         """
+        if state_size == 0:
+            raise ContractError(f"game {self.name!r}: state_size must be sizeof(State), not 0")
         self.chunk = chunk
         self.backdrop = backdrop
         self.draw = draw

@@ -15,12 +15,13 @@ import sys
 import sysconfig
 import tempfile
 import threading
+import traceback
 from pathlib import Path
 
 import platformdirs
 
-from envs_c import flags, machine
-from envs_c.errors import CompileFailed, ContractError, InvalidArgument
+from envs_c import compiler, flags, machine
+from envs_c.errors import CompileFailed, ContractError, EnvsError, InvalidArgument
 from envs_c.files import naming
 from envs_c.game import Game
 
@@ -55,7 +56,8 @@ def load(path, texts: dict[str, bytes] | None = None) -> Game:
     the C compiler (-O0 compiles fastest); ENVS_C_CACHE is the cache folder, which only its owner may write.
 
     Returns its `Game`. Raises InvalidArgument if the file does not exist or is not a .pyx, or if others can write to the
-    cache; CompileFailed with the output of Cython or of the C compiler; and ContractError if the module defines no `GAME`.
+    cache; CompileFailed with the output of Cython or of the C compiler; and ContractError if the module defines no `GAME`, or
+    if importing it fails.
     """
     source = expanded(path).resolve()
     if source.suffix != ".pyx" or not source.stem.isidentifier():
@@ -68,8 +70,13 @@ def load(path, texts: dict[str, bytes] | None = None) -> Game:
     with _loading:
         if name not in sys.modules:
             spec = importlib.util.spec_from_file_location(source.stem, module)
-            loaded = importlib.util.module_from_spec(spec)
-            spec.loader.exec_module(loaded)
+            try:
+                loaded = importlib.util.module_from_spec(spec)
+                spec.loader.exec_module(loaded)
+            except EnvsError:
+                raise
+            except Exception as error:
+                raise ContractError(f"{source}{_line_of(error, source)}: {type(error).__name__}: {error}") from error
             sys.modules[name] = loaded
     game = getattr(sys.modules[name], "GAME", None)
     if not isinstance(game, Game):
@@ -77,6 +84,13 @@ def load(path, texts: dict[str, bytes] | None = None) -> Game:
                             "as envs_c/games/cartpole.pyx does")
     SOURCES[game] = source, digest_of(texts)
     return game
+
+
+def _line_of(error: Exception, source: Path) -> str:
+    """", line N" of a game's file for an error while it was imported; empty if the error's traceback has no such line."""
+    lines = [number for frame, number in traceback.walk_tb(error.__traceback__)
+             if Path(frame.f_code.co_filename).name == source.name]
+    return f", line {lines[-1]}" if lines else ""
 
 
 def expanded(path) -> Path:
@@ -205,48 +219,33 @@ def compile_module(source: Path, texts: dict[str, bytes], scratch: Path, compile
         from Cython.Compiler.Errors import CompileError
         from setuptools import Extension
         from setuptools.errors import CompileError as CompilerError
+        from setuptools.errors import LinkError
     except ImportError as error:
         raise CompileFailed(f"{source} cannot be compiled without {error.name}: pip install cython setuptools") from None
     output = io.StringIO()
     for name, text in texts.items():
         with naming(scratch / name):
             (scratch / name).write_bytes(text)
-    try:
+    extension = Extension(source.stem, [str(scratch / source.name)], extra_compile_args=compiler_flags,
+                          extra_link_args=list(more))
+
+    def library(named: bool) -> Path:
+        """named: True if messages of the C compiler are to name lines of the .pyx."""
         with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
-            extension = Extension(source.stem, [str(scratch / source.name)], extra_compile_args=compiler_flags,
-                                  extra_link_args=list(more))
-            modules = cythonize([extension], quiet=True, include_path=[str(PACKAGE.parent), str(scratch)],
-                                build_dir=str(scratch), compiler_directives=directives, emit_linenums=bool(more))
-            return linked(modules, scratch)
+            modules = cythonize([extension], quiet=True, force=True, include_path=[str(PACKAGE.parent), str(scratch)],
+                                build_dir=str(scratch), compiler_directives=directives, emit_linenums=named)
+        return compiler.linked(modules, scratch)
+    try:
+        try:
+            return library(named=bool(more))
+        except CompilerError:
+            (scratch / compiler.PRINTED).unlink(missing_ok=True)
+            return library(named=True)
     except CompileError:
         raise CompileFailed(f"Cython cannot compile {source}:\n{tidy(output.getvalue(), scratch, source)}") from None
-    except CompilerError as error:
-        raise CompileFailed(f"the C compiler cannot compile {source}: {error}\n{output.getvalue()}") from None
-
-
-def linked(modules: list, scratch: Path) -> Path:
-    """Compile and link one Extension in the folder `scratch`; returns the library's path there."""
-    from setuptools import Distribution
-    command = Distribution({"name": modules[0].name, "ext_modules": modules}).get_command_obj("build_ext")
-    command.build_lib = command.build_temp = str(scratch)
-    command.ensure_finalized()
-    command.run()
-    return Path(command.get_ext_fullpath(modules[0].name))
-
-
-def compile_c(source: Path, compiler_flags: list[str]) -> Path:
-    """Compile a C file that this package wrote; returns the library's path beside it. Raises CompileFailed."""
-    try:
-        from setuptools import Extension
-        from setuptools.errors import CompileError, LinkError
-    except ImportError as error:
-        raise CompileFailed(f"{source.name} cannot be compiled without {error.name}: pip install setuptools") from None
-    output = io.StringIO()
-    try:
-        with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
-            return linked([Extension(source.stem, [str(source)], extra_compile_args=compiler_flags)], source.parent)
-    except (CompileError, LinkError) as error:
-        raise CompileFailed(f"the C compiler cannot compile {source.name}: {error}\n{output.getvalue()}") from None
+    except (CompilerError, LinkError) as error:
+        text = re.sub(rf"\S*\b{source.stem}\.c:[\d:]+", f"{source}:", compiler.printed(scratch) or str(error))
+        raise CompileFailed(f"the C compiler cannot compile {source}:\n{tidy(text, scratch, source)}") from None
 
 
 def tidy(text: str, scratch: Path, source: Path) -> str:

@@ -120,7 +120,7 @@ def actions(game) -> str:
     numbered = [f"`{i}` {name}" for i, name in enumerate(game.actions)]
     if len(numbered) > LISTED_ACTIONS:
         numbered = [*numbered[:3], "...", *numbered[-2:]]
-    mask = " `info[\"action_mask\"]` marks the action_mask ones." if game.has_mask else ""
+    mask = " `info[\"action_mask\"]` marks the legal ones." if game.has_mask else ""
     return f"{len(game.actions)} actions: {', '.join(numbered)}.{mask}"
 
 
@@ -140,7 +140,7 @@ def features(game) -> str:
 def options(game) -> str:
     if not game.options:
         return "The game has no options of its own."
-    rows = [f"| `{name}` | {option.default:g} | {option.low:g} to {option.high:g} | {cell(option.help)} |"
+    rows = [f"| `{name}` | {option.default:g} | {option.span} | {cell(option.help)} |"
             for name, option in game.options.items()]
     return "\n".join(["| option | default | range | meaning |", "| --- | --- | --- | --- |", *rows])
 

@@ -22,7 +22,16 @@ BEGIN, END = "<!-- the tree, written by make docs -->\n", "<!-- end of the tree 
 WIDTH = 128
 INTRODUCTION = """Each setting is an option of `insertcoin GAME` (`num_envs` is `--num-envs`) and a line of a preset, a TOML
 file with a table for each section. A game's preset changes some of these defaults ([trainer/presets](../trainer/presets));
-`insertcoin GAME --help all` shows the game's own defaults, `--help` those that people change first."""
+`insertcoin GAME --help all` shows the game's own defaults, `--help` those that people change first.
+
+Two options of the command line are no settings. `--preset FILE.toml` takes a preset of yours in place of the game's own. It
+needs only the lines that differ from the defaults below, such as
+
+    [ppo]
+    learning_rate = 0.001
+
+`--trust-code` loads [code that a run or a preset names](trainer.md#runs-from-others). A game `my_game.pyx` takes the file
+`my_game.toml` beside it as its preset."""
 
 
 def main() -> int:

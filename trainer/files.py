@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from envs_c.text import shown
-from trainer.errors import ConfigError, FileError
+from trainer.errors import ConfigError, FileError, SettingError
 
 LARGEST_JSON, LARGEST_TOML = 64 << 20, 1 << 20  # bytes
 _LONGEST_NAME, _LONGEST_PATH = 255, 4095        # bytes, of Linux
@@ -98,6 +98,17 @@ def read_toml(path: Path, label: str) -> dict[str, Any]:
 def may_write(folder: Path) -> bool:
     """True if this user may make files in a folder. A disk may still be full."""
     return os.access(folder, os.W_OK | os.X_OK)
+
+
+def require_folder(option: str, file: str | Path) -> None:
+    """Raise SettingError if the folder of an output file does not exist or may not be written, or if the file is a folder."""
+    folder = Path(file).parent
+    if not folder.is_dir():
+        raise SettingError(option, f"must be in a folder that exists, not {str(folder)!r}: make it first")
+    if not may_write(folder):
+        raise SettingError(option, f"must be in a folder that you may write to, not {str(folder)!r}: name another")
+    if Path(file).is_dir():
+        raise SettingError(option, f"must be a file, not the folder {str(file)!r}: name a file in it, or another")
 
 
 @contextlib.contextmanager

@@ -30,7 +30,7 @@ def end_with_parent() -> bool:
     """End this process when the process in the environment variable INSERTCOIN_PARENT ends; False if that has ended already.
 
     A sweep sets the variable for its trainings. Linux kills this process when the thread ends that started it: a sweep
-    waits for its trainings in this thread. Other systems have no such signal; the next sitting of the sweep ends the training.
+    waits for its trainings in this thread. Other systems have no such signal; the next session of the sweep ends the training.
     """
     parent = os.environ.pop(PARENT, None)
     if parent is None:

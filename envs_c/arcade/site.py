@@ -10,6 +10,7 @@ import envs_c
 from envs_c.arcade.agents import FOLDER as AGENTS
 from envs_c.arcade.build import HERE, build_all, compiler, title_of
 from envs_c.arcade.cartridges import TABLE, build_console
+from envs_c.bare.emit import path_of
 from envs_c.errors import InvalidArgument
 from envs_c.files import write_atomically
 from envs_c.game import Game
@@ -49,8 +50,10 @@ def make_site(folder: Path, games: Sequence[Game], agents: Mapping[str, bytes], 
     names = [game.name for game in games]
     if len(set(names)) < len(names):
         raise InvalidArgument(f"the games of an arcade must have different names, not {', '.join(names)}: rename one")
+    for game in games:
+        path_of(game)  # an error before anything is written
     if games:
-        compiler()  # an error before anything is written
+        compiler()
     begin(folder)
     with alone(folder):
         write(folder, games, agents, console)

@@ -46,9 +46,12 @@ def source_of(name: str) -> Path:
 
 
 def path_of(game) -> Path:
-    """The .pyx of a game. Raises InvalidArgument for a game of another package, whose source is unknown."""
+    """The .pyx of a game. Raises InvalidArgument for a cartridge, which has none, and for a game of another package, whose
+    source is unknown."""
     if game.name in built_in():
         return ROOT / source_of(game.name)
+    if game.has_ram:
+        raise InvalidArgument(f"game {game.name!r} is a cartridge, which has no .pyx: leave it out")
     if game not in outside.SOURCES:
         raise InvalidArgument(f"game {game.name!r} must be named by the path of its .pyx here, not by its name")
     return outside.SOURCES[game][0]

@@ -10,6 +10,7 @@ import hashlib
 import importlib.util
 import os
 import re
+import stat
 import tomllib
 import warnings
 from pathlib import Path
@@ -63,9 +64,9 @@ def title_of(name: str) -> str:
 def own_folder() -> Path | None:
     """The folder of ENVS_C_ROMS, or None. Raises InvalidArgument if it is no folder."""
     named = os.environ.get("ENVS_C_ROMS")
-    if named and not Path(named).expanduser().is_dir():
+    if named and not _home(named).is_dir():
         raise InvalidArgument(f"ENVS_C_ROMS must name a folder with cartridges, not {shown(named)}")
-    return Path(named).expanduser() if named else None
+    return _home(named) if named else None
 
 
 def folder_of_ale() -> Path | None:
@@ -119,16 +120,16 @@ def cartridge(name: str, rom: str | None = None) -> Cartridge:
     if rom is not None and (name == ANY or names_a_file(name)):
         if name != ANY:
             raise InvalidArgument(f"rom must be left out for {PREFIX}{name}, not {shown(rom)}: the name is a file already")
-        return game_of_file(Path(rom).expanduser())
+        return game_of_file(_home(rom))
     if names_a_file(name):
-        return game_of_file(Path(name).expanduser())
+        return game_of_file(_home(name))
     if name not in table():
         hint = did_you_mean(name, table())
         raise UnknownGame(f"there is no cartridge {PREFIX}{name} in the table; {hint}{' ' if hint else ''}a file is played as "
                           f"{PREFIX}PATH.bin")
     if rom is None and name not in present():
         raise UnknownGame(f"the cartridge of {PREFIX}{name} is not on this machine: {how_to_get()}")
-    return game_of_file(present()[name] if rom is None else Path(rom).expanduser(), name)
+    return game_of_file(present()[name] if rom is None else _home(rom), name)
 
 
 def again(path: str, key: int) -> Cartridge:
@@ -145,13 +146,21 @@ def game_of_file(path: Path, expected: str | None = None) -> Cartridge:
     expected: the name of the row that it must be.
     """
     try:
-        data = path.read_bytes() if path.stat().st_size <= LARGEST else b""
+        found = path.stat()
+        data = b""
+        if stat.S_ISREG(found.st_mode) and found.st_size <= LARGEST:  # reading a pipe waits, and a device may have no end
+            data = path.read_bytes()
     except (OSError, ValueError) as error:
         raise InvalidArgument(f"the cartridge {shown(str(path))} cannot be read: {getattr(error, 'strerror', error)}") from None
     if not data:
-        raise InvalidArgument(f"a cartridge must be a file of 1 to {LARGEST:,} bytes, not {path} with "
-                              f"{path.stat().st_size:,}")
+        size = f"{path} with {found.st_size:,}" if stat.S_ISREG(found.st_mode) else f"{path}, which is a folder, pipe or device"
+        raise InvalidArgument(f"a cartridge must be a file of 1 to {LARGEST:,} bytes, not {size}")
     return game_of_bytes(data, path.resolve(), expected)
+
+
+def _home(path: str) -> Path:
+    """The path with ~ replaced by a home folder; unchanged if there is no such user, so that no such file is found."""
+    return Path(os.path.expanduser(path))  # noqa: PTH111, since Path.expanduser raises for an unknown user
 
 
 @functools.cache

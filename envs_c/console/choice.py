@@ -8,12 +8,21 @@ from envs_c.game import Option
 class Choice(Option):
     """An option that must be one of `numbers`, a sorted list."""
 
+    @property
+    def span(self):
+        """The numbers in words; neighbours are one range: "0 to 31 or 128"."""
+        first = [number for number in self.numbers if number - 1 not in self.numbers]
+        last = [number for number in self.numbers if number + 1 not in self.numbers]
+        return " or ".join(str(low) if low == high else f"{low} to {high}" for low, high in zip(first, last, strict=True))
+
     def check(self, game, name, value):
-        super().check(game, name, value)
-        if value not in self.numbers:
-            raise InvalidArgument(f"option {name!r} of {game} must be {' or '.join(map(str, self.numbers))} ({self.help}), "
-                                  f"not {checks.shown(value)}")
-        return float(value)
+        try:
+            number = super().check(game, name, value)
+        except InvalidArgument:
+            number = None
+        if number not in self.numbers:
+            raise InvalidArgument(f"option {name!r} of {game} must be {self.span} ({self.help}), not {checks.shown(value)}")
+        return number
 
 
 def choice(numbers: list[int], meaning: str) -> Choice:

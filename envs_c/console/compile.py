@@ -20,7 +20,10 @@ def main():
         data = bytes.fromhex(task["data"])
         os.nice(10)
         console.insert(data, task["key"], task["facts"])
-        recompiled.compiled(data, task["key"], task["facts"])
+        try:
+            recompiled.compiled(data, task["key"], task["facts"])
+        except EnvsError as error:
+            sys.exit(str(error))
         return
     if not options.games:
         parser.error(f"GAME must be one or more of {', '.join(cartridges.present()) or 'none'}; {cartridges.how_to_get()}")

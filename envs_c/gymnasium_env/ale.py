@@ -110,8 +110,7 @@ def _set_option(game: Game, name: str, value, options: dict):
     number = checks.integer(name, value, numbers[0], numbers[-1])
     if number not in numbers:
         raise InvalidArgument(f"{name} must be {' or '.join(map(str, numbers))} for {game.name}, not {number}: ALE "
-                              f"has no others; the game's own option is {option}={game.options[option].low:g} to "
-                              f"{game.options[option].high:g}")
+                              f"has no others; the game's own option is {option}={game.options[option].span}")
     options[option] = int(game.options[option].low) + numbers.index(number)
 
 

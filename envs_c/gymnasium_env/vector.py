@@ -68,7 +68,8 @@ class ArcadeVectorEnv(Copies, VectorEnv[Observations, Actions, npt.NDArray[Any]]
                                          ("human", "rgb_array"))
         self.action_names = ACTIONS if full_action_space else self.core.actions
         self._table = game_actions(self.core.actions) if full_action_space else None
-        pace = max(1, round(game.fps / np.mean(self.core.frame_skip)))  # rendered steps per second
+        low, high = np.broadcast_to(self.core.frame_skip, 2) - (0, isinstance(self.core.frame_skip, tuple))
+        pace = max(1, round(game.fps * 2 / (low + high)))  # rendered steps per second; (2, 5) is 2, 3 or 4 frames
         self.metadata = {**METADATA, "render_fps": pace, "autoreset_mode": MODES[self.core.autoreset.replace("_", "")]}
         self.autoreset_mode = self.metadata["autoreset_mode"]  # torchrl reads the attribute
         self.single_observation_space = observation_space(self.core, self.frame_stack, self.keepdim)

@@ -3,7 +3,7 @@
     pip install torchrl                            # in the repository; `make dev` has done it
     python -m examples.training.torchrl_ppo        # CartPole in a minute
 
-`GymWrapper` takes a vector environment under autoreset="same_step" or "disabled"; `GymEnv("Arcade/Breakout-v0")` a single one.
+`GymWrapper` takes a vector environment under autoreset="same_step" or "disabled"; `GymEnv("envs_c:Arcade/Breakout-v0")` one.
 """
 
 import sys

@@ -16,7 +16,6 @@ from trainer.config.games import GameName, checked_game, names, whole
 from trainer.config.options import parse_some
 from trainer.config.preset import Spaces
 from trainer.errors import ConfigError, SettingError
-from trainer.files import may_write
 from trainer.process import program_name
 from trainer.runs import trust
 from trainer.runs.folder import refuse_links
@@ -120,13 +119,3 @@ def game_of(argv: list[str], command: str) -> GameName:
         raise ConfigError(f"GAME is missing: write {program_name()} {command}GAME, where GAME is {names()}")
     return checked_game(argv[0], () if command else VERBS)
 
-
-def require_folder(option: str, file: str) -> None:
-    """Raise SettingError if the folder of an output file does not exist or may not be written, or if the file is a folder."""
-    folder = Path(file).parent
-    if not folder.is_dir():
-        raise SettingError(option, f"must be in a folder that exists, not {str(folder)!r}: make it first")
-    if not may_write(folder):
-        raise SettingError(option, f"must be in a folder that you may write to, not {str(folder)!r}: name another")
-    if Path(file).is_dir():
-        raise SettingError(option, f"must be a file, not the folder {file!r}: name a file in it, or another")

@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Literal
 
 from envs_c.text import say
-from trainer.commands.arguments import Runs, require_folder
+from trainer.commands.arguments import Runs
 from trainer.config.fields import Section, matching
 from trainer.config.options import parse
 from trainer.errors import SettingError
+from trainer.files import require_folder
 from trainer.log.console import Terminal
 from trainer.log.text import show
 from trainer.runs.find import find_all, folder_of

@@ -7,10 +7,11 @@ from typing import Literal
 
 from envs_c import install
 from envs_c.text import say
-from trainer.commands.arguments import CodeOptions, Run, admitted_run, require_folder
+from trainer.commands.arguments import CodeOptions, Run, admitted_run
 from trainer.config.fields import path_setting
 from trainer.config.options import parse
 from trainer.errors import ExportError, SettingError
+from trainer.files import require_folder
 from trainer.runs.find import find
 
 FORMATS = ("onnx", "safetensors")

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from envs_c.text import say
-from trainer.commands.arguments import admitted_training, game_of, require_folder, spaces_for
+from trainer.commands.arguments import admitted_training, game_of, spaces_for
 from trainer.config.fields import Section, matching, within
 from trainer.config.options import parse_new, parse_some, refuse_run_options
+from trainer.files import require_folder
 from trainer.process import program_name
 
 HELP = """\

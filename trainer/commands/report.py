@@ -8,10 +8,10 @@ from tyro.conf import Positional, arg
 
 from envs_c.text import say
 from trainer.commands import RUN_HELP
-from trainer.commands.arguments import require_folder
 from trainer.config.fields import Section, matching
 from trainer.config.options import parse
 from trainer.errors import ConfigError
+from trainer.files import require_folder
 from trainer.runs.find import find_all, folder_of, hint
 
 

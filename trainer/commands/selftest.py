@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from trainer.commands.arguments import require_folder
 from trainer.config.fields import Section, matching, path_setting, within
 from trainer.config.options import parse
+from trainer.files import require_folder
 
 ABOUT = """\
 Check and measure this machine's GPU in less than ten minutes, and write one file to send: Markdown, with all results as JSON at

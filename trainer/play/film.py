@@ -13,7 +13,7 @@ from PIL import Image
 from envs_c.files import write_atomically
 from trainer.environments import rate_of
 from trainer.errors import ConfigError, FilmError
-from trainer.files import may_write, user_path
+from trainer.files import require_folder, user_path
 from trainer.play.replay import frames
 from trainer.runs.evaluation import text
 
@@ -33,12 +33,7 @@ def check_name(path: str | Path):
         raise ConfigError(f"--out must end in {' or '.join(SUFFIXES)}, not {str(path)!r}")
     if path.suffix.lower() == ".mp4" and importlib.util.find_spec("imageio_ffmpeg") is None:
         raise ConfigError("--out must end in .gif, not .mp4, without the package imageio-ffmpeg: pip install imageio-ffmpeg")
-    if not path.parent.is_dir():
-        raise ConfigError(f"--out must be in a folder that exists, not {str(path.parent)!r}: make the folder first")
-    if not may_write(path.parent):
-        raise ConfigError(f"--out must be in a folder that you may write to, not {str(path.parent)!r}: name a file elsewhere")
-    if path.is_dir():
-        raise ConfigError(f"--out must be a file, not the folder {str(path)!r}: name a file in it, or another")
+    require_folder("out", path)
 
 
 def write(evaluation, index: int, path: Path, seconds: float = SECONDS, then: Iterable[int] = ()) -> str:
@@ -94,8 +89,8 @@ def _save(path: Path, screens: list[np.ndarray], rate: float):
         write_atomically(path, [data])
     except OSError as error:
         place = "" if error.filename in (None, str(path)) else f" ({error.filename})"
-        raise ConfigError(f"cannot write the film {path}: {error.strerror or error}{place}; make room, or name another file "
-                          "with --out") from None
+        raise ConfigError(f"cannot write the film {path}: {error.strerror or error}{place}; make room, or film into "
+                          "another file (eval RUN --out FILE)") from None
 
 
 def _gif(screens: list[np.ndarray], rate: float) -> bytes:

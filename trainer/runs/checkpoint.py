@@ -41,13 +41,13 @@ def path_of(folder: Path, step: int) -> Path:
 
 
 def save(folder: Path, step: int, tensors: dict[str, torch.Tensor], meta: dict[str, Any], *, score: float | None,
-         stand_in: bool = False, keep: int = 3) -> Path:
+         stand_in: float | None = None, keep: int = 3) -> Path:
     """Write the checkpoint of `step` into `folder`, and also as `best.safetensors` if `score` is a record.
 
     tensors: of any device, dtype and layout; they are loaded on the CPU, contiguous, with equal bits.
     meta: JSON content; tuples are loaded as lists. "config" is the run's config (`Config.to_dict`).
     score: higher is better; None and NaN are never a record.
-    stand_in: without a score, be `best.safetensors` until there is one with a score.
+    stand_in: without a score, be `best.safetensors` unless that has a score of at least this.
     keep: number of checkpoints to keep, at least 1; the best one is not counted.
 
     Checkpoints of later steps are removed: the run was resumed from before them. Raises CheckpointError if the file cannot
@@ -62,7 +62,8 @@ def save(folder: Path, step: int, tensors: dict[str, torch.Tensor], meta: dict[s
         remove_leftovers(folder, rf"{_NAME.pattern}|{re.escape(BEST)}")  # of a training; an export may be writing now
         try:
             best = best_score(folder)
-            if (stand_in and best is None) or (score is not None and (best is None or score > best)):
+            worth = stand_in if score is None else score
+            if worth is not None and (best is None or worth > best):
                 write_atomically(folder / BEST, [data])
         finally:  # after the record: a resumed run does not save this step again, so a kill in between would lose the record
             write_atomically(path, [data])

@@ -11,6 +11,7 @@ from optuna.trial import FrozenTrial
 from envs_c.files import write_atomically
 from envs_c.text import say
 from trainer.config import EnvConfig
+from trainer.files import writing
 from trainer.log.console import Terminal
 from trainer.log.numbers import count, number
 from trainer.log.text import show
@@ -19,6 +20,7 @@ from trainer.results.groups import about, between
 from trainer.results.output import csv_text
 from trainer.results.published import SOURCE, published
 from trainer.runs.evaluation import no_ops, noted, text
+from trainer.sweep.folder import MAY_WRITE
 from trainer.sweep.tasks import Task
 
 CSV, JSON = "results.csv", "results.json"
@@ -41,8 +43,9 @@ def write_table(folder: Path, tasks: Sequence[Task], results: Mapping[str, Froze
         say(f"protocol: {line}")
     if any(row["human_normalized"] is not None for row in rows):
         say(f"human: 0 for random play, 1 for the human of {SOURCE}")
-    write_atomically(folder / CSV, [csv_text(rows).encode()])
-    write_atomically(folder / JSON, [json.dumps({"rows": rows, "human_normalized": totals}, indent=2).encode(), b"\n"])
+    with writing(folder, MAY_WRITE):
+        write_atomically(folder / CSV, [csv_text(rows).encode()])
+        write_atomically(folder / JSON, [json.dumps({"rows": rows, "human_normalized": totals}, indent=2).encode(), b"\n"])
     say(f"{folder / CSV}, {folder / JSON}: the same with all digits, and the score of each seed")
 
 

@@ -59,7 +59,7 @@ class Training:
 
     folder: of its run; it exists. Output goes to its output.txt.
     arguments: of the command, after `python -m trainer`.
-    mark: in its environment, by which a later sitting of a killed sweep knows it.
+    mark: in its environment, by which a later session of a killed sweep knows it.
     The process ends with this one, and with the thread that made this object; see `trainer.process.end_with_parent`.
     """
 

@@ -5,6 +5,7 @@ their mean is too low, and the more so the longer a good policy plays. Here each
 as in an evaluation: with sampled actions, the environment's settings, and seeds that training and evaluation do not have.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -32,13 +33,14 @@ class Judge:
 
     spent: environment steps of all judgments so far.
     last: environment steps of the last one.
-    score, step: the mean raw return of the last judgment, and the training's step. The score is None if an episode was
-        truncated at `longest`: in games that take points away it would be too high.
+    mean, step: the mean raw return of the last judgment, and the training's step.
+    score: the same mean, or None if an episode was truncated at `longest`: in games that take points away it is too high.
     """
 
     config: Config
     spent: int = 0
     last: int = 0
+    mean: float = 0.0
     score: float | None = None
     step: int = -1
 
@@ -47,8 +49,7 @@ class Judge:
         if not self.config.judges:
             return False
         config, rollout = self.config, self.config.batch_steps
-        end = config.num_iterations * rollout
-        if step >= min(end, config.run.stop_at or end):
+        if self._ends(step):
             return True
         interval = max(config.ppo.total_steps // JUDGMENTS, 1)
         passed = step // interval > (step - rollout) // interval
@@ -74,7 +75,8 @@ class Judge:
         self.spent += self.last
         limit = env.time_limit or evaluate.LONGEST  # a game of Gymnasium is never cut
         whole = config.game.is_gym or longest >= limit or bool((played.lengths < longest).all())
-        self.step, self.score = step, float(played.returns.mean()) if whole else None
+        self.step, self.mean = step, float(played.returns.mean())
+        self.score = self.mean if whole else None
         return self.score
 
     def state(self) -> list[int]:
@@ -89,9 +91,20 @@ class Judge:
         """The score of a judgment at `step`, or None."""
         return self.score if self.step == step else None
 
-    def has_cut(self, step: int) -> bool:
-        """True if a judgment at `step` has no score."""
-        return self.step == step and self.score is None
+    def stands_in(self, step: int) -> float | None:
+        """For a judgment at `step` without a score, the score that its policy surpasses all the same; else None.
+
+        That is no score, and at the end of the training the mean of the truncated episodes. So a short training, whose later
+        episodes are too long to be judged, keeps its last policy, and not one of its first.
+        """
+        if self.step != step or self.score is not None:
+            return None
+        return self.mean if self._ends(step) else -math.inf
+
+    def _ends(self, step: int) -> bool:
+        """True if the training ends at `step`."""
+        end = self.config.num_iterations * self.config.batch_steps
+        return step >= min(end, self.config.run.stop_at or end)
 
 
 def _go_on(stop: Callable[[], bool]) -> None:

@@ -120,7 +120,7 @@ class TrainingSession:
         meta = {"config": self.config.to_dict(), "precision": precision_name(self.policy.precision),
                 "num_batches": len(self.pipeline.batches), "iteration": self.iteration, "seconds": self.seconds,
                 "episodes": self.episodes, "recent": list(self.recent), "judged": self.judge.state()}
-        checkpoint.save(folder, self.step, tensors, meta, score=self._record(), stand_in=self.judge.has_cut(self.step))
+        checkpoint.save(folder, self.step, tensors, meta, score=self._record(), stand_in=self.judge.stands_in(self.step))
         if self.league is not None:
             self.league.write(folder)
         self.callbacks.checkpoint(self, self.saved)

@@ -21,7 +21,7 @@ import warnings
 from array import array
 from pathlib import Path
 
-from envs_c import flags, machine, outside
+from envs_c import compiler, flags, machine, outside
 from envs_c.console import console
 from envs_c.console.recompiled.follow import FE, Place, follow
 from envs_c.console.recompiled.write import source
@@ -96,7 +96,7 @@ def compiled(data: bytes, key: int, facts: dict) -> Path:
         with tempfile.TemporaryDirectory(dir=folder.parent, prefix=outside.SCRATCH) as scratch:
             text = Path(scratch, f"{NAME}.c")
             text.write_text(c_of(data, key, facts), encoding="utf-8")
-            made = outside.compile_c(text, c_flags())
+            made = compiler.compile_c(text, c_flags())
             made.chmod(0o700)
             outside.make_private(folder)
             os.replace(made, library)
@@ -141,17 +141,17 @@ def in_background(data: bytes, key: int, facts: dict) -> None:
     with _one_at_a_time:
         if _ending.is_set():
             return
-        compiler = subprocess.Popen([sys.executable, "-m", "envs_c.console.compile", "--task"], text=True,
-                                    stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-                                    start_new_session=True)  # Ctrl-C is for this process, which ends it
-        _compilers.append(compiler)
-        said = compiler.communicate(task)[1]
-        _compilers.remove(compiler)
+        process = subprocess.Popen([sys.executable, "-m", "envs_c.console.compile", "--task"], text=True,
+                                   stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                                   start_new_session=True)  # Ctrl-C is for this process, which ends it
+        _compilers.append(process)
+        said = process.communicate(task)[1].strip().splitlines() or [f"its compiler ended with status {process.returncode}"]
+        _compilers.remove(process)
     if _ending.is_set():
         return
-    if compiler.returncode != 0:
-        last = (said.strip().splitlines() or [f"its compiler ended with status {compiler.returncode}"])[-1]
-        warnings.warn(f"a cartridge was not compiled and plays by the interpreter, more slowly: {last}", stacklevel=1)
+    if process.returncode != 0:
+        reason = said[-1] if said[0].startswith("Traceback") else " ".join(said[:2])  # of a compiler's text, its first error
+        warnings.warn(f"a cartridge was not compiled and plays by the interpreter, more slowly: {reason}", stacklevel=1)
         return
     attach(compiled(data, key, facts), key)
 
@@ -160,5 +160,5 @@ def in_background(data: bytes, key: int, facts: dict) -> None:
 def _end():
     """Compilers in the background end with the process."""
     _ending.set()
-    for compiler in list(_compilers):
-        compiler.terminate()
+    for process in list(_compilers):
+        process.terminate()

@@ -5,6 +5,7 @@ import json
 import threading
 from pathlib import Path
 
+import own_rom
 import pytest
 from arcade_support import needs_browser_tools, whole_page
 
@@ -90,6 +91,15 @@ def test_two_games_of_one_name_are_refused(tmp_path):
     game = envs_c.game("pong")
     with pytest.raises(InvalidArgument, match="different names"):
         site.make_site(tmp_path / "page", [game, game], {})
+
+
+def test_a_cartridge_is_refused_before_anything_is_written(tmp_path):
+    (tmp_path / "own.bin").write_bytes(own_rom.DATA)
+    with pytest.warns(UserWarning, match="not in the table of games"):
+        cartridge = envs_c.game(f"atari:{tmp_path / 'own.bin'}")
+    with pytest.raises(InvalidArgument, match=r"is a cartridge, which has no \.pyx: leave it out"):
+        site.make_site(tmp_path / "page", [envs_c.game("pong"), cartridge], {})
+    assert not (tmp_path / "page").exists()
 
 
 def test_every_file_that_the_page_imports_or_links_to_is_there():

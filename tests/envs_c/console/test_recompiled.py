@@ -135,7 +135,8 @@ def test_in_the_background_a_failure_is_a_warning_and_the_interpreter_plays(monk
     monkeypatch.setattr(recompiled, "DELAY", 0.0)
     monkeypatch.setenv("CC", "no_such_compiler")
     game = cartridges.game_of(small_rom(9), None, cartridges.UNKNOWN)
-    with pytest.warns(UserWarning, match="plays by the interpreter"):
+    with pytest.warns(UserWarning, match=r"plays by the interpreter, more slowly: the C compiler cannot compile cartridge\.c: "
+                                         "no_such_compiler: No such file"):
         recompiled.in_background(*cartridges.INSERTED[game])
     ours = Console(game)
     ours.act(0)

@@ -13,6 +13,7 @@ import pytest
 import envs_c
 from envs_c.__main__ import main
 from envs_c.console import cartridges
+from envs_c.console.choice import choice
 from envs_c.errors import InvalidArgument, UnknownGame
 from envs_c.machine import cores
 from tools.fuzz import pool
@@ -135,6 +136,16 @@ def test_an_unknown_cartridge_plays_without_reward_and_says_so_once(tmp_path):
         envs_c.make("atari", rom=path)
 
 
+@pytest.mark.parametrize(("numbers", "span"), [
+    ([0], "0"), ([3, 0], "0 or 3"), ([*range(32), 128], "0 to 31 or 128"), ([0, 1, 2], "0 to 2"), ([0, 4, 8], "0 or 4 or 8")])
+def test_an_option_that_is_no_interval_names_its_numbers(numbers, span):
+    option = choice(numbers, "ALE's mode")
+    assert option.span == span and option.check("mine", "mode", max(numbers)) == max(numbers)
+    for value in (-1, 99, 0.5, True, "0"):
+        with pytest.raises(InvalidArgument, match=rf"option 'mode' of mine must be {span} \(ALE's mode\), not"):
+            option.check("mine", "mode", value)
+
+
 def test_names_files_and_folders_that_are_wrong_are_named(own_cartridge, tmp_path, monkeypatch):
     wrong = tmp_path / "wrong.bin"
     wrong.write_bytes(own_rom.DATA)
@@ -146,14 +157,19 @@ def test_names_files_and_folders_that_are_wrong_are_named(own_cartridge, tmp_pat
             (UnknownGame, "the console plays a cartridge of this name, atari:qbert", "qbert", {}),
             (InvalidArgument, "tennis must have the MD5 .* has .*, the one of atari:own_rom", "atari:tennis", {"rom": wrong}),
             (InvalidArgument, "cannot be read: No such file", "atari", {"rom": tmp_path / "none.bin"}),
+            (InvalidArgument, "cannot be read: No such file", "atari", {"rom": "~no such user/x.bin"}),
+            (InvalidArgument, "cannot be read: No such file", "atari:~no such user/x.bin", {}),
+            (InvalidArgument, "which is a folder, pipe or device", "atari", {"rom": tmp_path}),
+            (InvalidArgument, "which is a folder, pipe or device", "atari", {"rom": "/dev/zero"}),
             (InvalidArgument, "rom must be left out for atari:x.bin", "atari:x.bin", {"rom": wrong}),
             (InvalidArgument, "rom must be the path of a cartridge, a str or Path, not 3", "atari", {"rom": 3}),
             (InvalidArgument, "unexpected keyword argument 'rom'", "breakout", {"rom": wrong})]:
         with pytest.raises(error, match=message):
             envs_c.make(name, **settings)
-    monkeypatch.setenv("ENVS_C_ROMS", str(tmp_path / "nowhere"))
-    with pytest.raises(InvalidArgument, match="ENVS_C_ROMS must name a folder"):
-        envs_c.make("atari:tennis")
+    for folder in (str(tmp_path / "nowhere"), "~no such user/x"):
+        monkeypatch.setenv("ENVS_C_ROMS", folder)
+        with pytest.raises(InvalidArgument, match="ENVS_C_ROMS must name a folder"):
+            envs_c.make("atari:tennis")
 
 
 def test_the_list_of_games_has_the_cartridges_and_says_how_to_get_them(monkeypatch, capsys):

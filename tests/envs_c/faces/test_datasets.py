@@ -71,13 +71,28 @@ def test_a_game_with_illegal_moves_keeps_its_masks():
 @pytest.mark.parametrize(("change", "message"), [
     ({"episodes": 0}, "episodes must be an integer from 1"),
     ({"env": envs_c.make("cartpole", autoreset="same_step")}, "env must be environments of envs_c.make with autoreset"),
-    ({"env": None}, "env must be environments"), ({"dataset_id": "old-v0"}, "there is a dataset 'old-v0': delete it"),
+    ({"env": None}, "env must be environments"),
+    ({"dataset_id": "old-v0"}, "a new name, and .*old-v0 exists already: delete it"),
     ({"env": envs_c.make("breakout", life_loss_info=True)}, "life_loss_info must be False for a dataset, not True"),
     ({"dataset_id": "bad id"}, "dataset_id must be a name of Minari's form, such as .*, not 'bad id'"),
     ({"dataset_id": "arcade/unversioned"}, "dataset_id must be .* a version at its end"),
+    ({"nosuch": 3}, "unexpected keyword argument 'nosuch'; .*Minari takes .*author"),
+    ({"auhtor": "me"}, "unexpected keyword argument 'auhtor'; did you mean author"),
+    ({"author": 5}, "author must be a str, not 5"),
+    ({"description": 5}, "description must be a str, not 5"), ({"env_": 3}, "unexpected keyword argument 'env_'"),
     ({"dataset_id": None}, "dataset_id must be a name of Minari's form"), ({"seed": "a"}, "seed must be an integer")])
-def test_wrong_arguments_are_refused(change, message):
+def test_wrong_arguments_are_refused_before_an_episode_is_played(change, message):
     env = envs_c.make("cartpole", 2)
     datasets.record("old-v0", env, alternating(env), 1)
     with pytest.raises(envs_c.InvalidArgument, match=message):
-        datasets.record(**{"dataset_id": "new-v0", "env": env, "act": alternating(env), "episodes": 1, **change})
+        datasets.record(**{"dataset_id": "new-v0", "env": env, "act": None, "episodes": 1, **change})
+
+
+def test_a_dataset_that_cannot_be_written_leaves_its_name_free(monkeypatch):
+    env = envs_c.make("cartpole", 2)
+    with pytest.raises(ValueError, match="eval_env"):
+        datasets.record("arcade/new-v0", env, alternating(env), 1, eval_env=3)
+    with monkeypatch.context() as patch, pytest.raises(OSError, match="no room"):
+        patch.setattr(minari.MinariDataset, "__init__", lambda *given: (_ for _ in ()).throw(OSError("no room")))
+        datasets.record("arcade/new-v0", env, alternating(env), 1)
+    assert datasets.record("arcade/new-v0", env, alternating(env), 2, author={"me"}).total_episodes == 2

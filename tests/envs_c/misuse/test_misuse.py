@@ -48,7 +48,7 @@ def test_only_a_described_game_is_registered(game):
     assert envs_c.games() == before
 
 
-@pytest.mark.parametrize("use", [lambda: envs_c.load("~nosuchuser/mine.pyx"), lambda: new("mine", "~nosuchuser")],
+@pytest.mark.parametrize("use", [lambda: envs_c.load("~nosuchuser/mine.pyx"), lambda: new("homeless", "~nosuchuser")],
                          ids=["load", "new"])
 def test_the_home_of_an_unknown_user_is_an_error(use):
     with pytest.raises(InvalidArgument, match="must not name the home of an unknown user"):

@@ -9,6 +9,7 @@ from support import TOY
 import envs_c
 from envs_c import outside, testing
 from envs_c.__main__ import main
+from envs_c.game import Game, Option
 from envs_c.new import new
 from envs_c.testing.bounds import module_to_test, wrong_index
 from envs_c.testing.fields import layout
@@ -31,6 +32,46 @@ def changed(tmp_path, *changes, text=TOY_TEXT):
     path = tmp_path / "mine.pyx"
     path.write_text(text.replace('name="toy", title="Toy"', 'name="mine", title="Mine"'), encoding="utf-8")
     return outside.load(path)
+
+
+@pytest.mark.parametrize(("given", "part"), [
+    ({"name": "Two Words"}, "a game's name must be a lower-case identifier, not 'Two Words'"),
+    ({"title": "Two Words"}, "title must be of letters and digits without spaces, as in SpaceInvaders, not 'Two Words'"),
+    ({"title": ""}, "title must be of letters and digits"), ({"title": "A/B"}, "title must be of letters and digits"),
+    ({"actions": ()}, "actions must name at least one action"),
+    ({"actions": "NOOP"}, "actions must be a sequence of names, such as (\"NOOP\", \"FIRE\"), not 'NOOP'"),
+    ({"actions": (0, 1)}, "actions must be a sequence of names, such as (\"NOOP\", \"FIRE\"), not (0, 1)"),
+    ({"frame_skip": 0}, "frame_skip must be an integer from 1 to 1,000, not 0"), ({"fps": 0}, "fps must be an integer from 1"),
+    ({"version": -1}, "version must be an integer from 0"), ({"time_limit": "a"}, "time_limit must be an integer from 0"),
+    ({"time_limit": -1}, "time_limit must be an integer from 0"),
+    ({"feature_low": 5, "feature_high": 1}, "numbers, or arrays of the shape (3,), with low <= high, not 5 and 1"),
+    ({"feature_low": float("nan")}, "with low <= high, not nan and inf"), ({"feature_high": "a"}, "not -inf and 'a'"),
+    ({"feature_low": (0, 0)}, "arrays of the shape (3,), with low <= high, not (0, 0) and inf"),
+    ({"feature_dtype": "float64"}, "feature_dtype must be float32 or uint8, not float64"),
+    ({"screen": (160,)}, "screen must be (width, height), each at least 84, not (160,)"),
+    ({"options": {"lives": 5}}, "options must be a dict of names and Option(...), not 'lives': 5"),
+    ({"options": {5: Option(1, 0, 2, "x")}}, "options must be a dict of names and Option(...), not 5: "),
+    ({"options": {"lives": Option(9, 1, 5, "lives")}}, "the default of option 'lives' of mine must be an integer from 1 to 5"),
+    ({"options": {"lives": Option("9", 1, 5, "lives")}}, "the default of option 'lives' of mine must be an integer")])
+def test_a_mistake_in_the_description_is_named_with_its_value(given, part):
+    right = {"name": "mine", "title": "Mine", "summary": "A game.", "version": 1, "actions": ("GO",), "feature_shape": (3,)}
+    assert Game(**right).name == "mine"
+    with pytest.raises(envs_c.ContractError) as caught:
+        Game(**right | given)
+    assert part in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["seed", "view", "rom", "num_envs"])
+def test_an_option_with_the_name_of_a_setting_is_refused(name):
+    game = Game(name="mine", title="Mine", summary="A game.", version=1, actions=("GO",), feature_shape=(3,),
+                options={name: Option(1, 0, 2, "x")})
+    with pytest.raises(envs_c.InvalidArgument, match=f"game 'mine' has an option '{name}', which is a setting of make"):
+        envs_c.register(game)
+
+
+def test_a_struct_without_a_size_is_refused(fast_compiler, tmp_path):
+    with pytest.raises(envs_c.ContractError, match=r"game 'mine': state_size must be sizeof\(State\), not 0"):
+        changed(tmp_path, ("draw, sizeof(Toy), has_mask", "draw, 0, has_mask"))
 
 
 @pytest.mark.parametrize(("body", "part"), [

@@ -101,14 +101,35 @@ def test_settings_beside_the_game_are_its_preset(cache, tmp_path):
 @pytest.mark.parametrize(("text", "kind", "parts"), [
     ("cdef int x = nonsense\n", envs_c.CompileFailed, ["{path}", "mine.pyx:1:13", "undeclared name not builtin: nonsense"]),
     ("def f(:\n", envs_c.CompileFailed, ["mine.pyx:1", "Expected"]),
+    ('cdef extern from "nosuchheader.h":\n    int f()\n', envs_c.CompileFailed,
+     ["the C compiler cannot compile {path}:\n{path}: fatal error: nosuchheader.h: No such file"]),
+    ("cdef extern int f(int)\ndef g():\n    return f(1)\n", envs_c.ContractError, ["{path}: ImportError: ", "symbol"]),
+    ("\nimport nosuchmodule\n", envs_c.ContractError, ["{path}, line 2: ModuleNotFoundError: No module named 'nosuchmodule'"]),
+    ("GAME = 1\n\nraise ValueError('no')\n", envs_c.ContractError, ["{path}, line 3: ValueError: no"]),
+    ("from envs_c.game import Game\nGAME = Game(\n    name='x', sumary='')\n", envs_c.ContractError,
+     ["{path}, line 2: ", "TypeError: __init__() got an unexpected keyword argument 'sumary'"]),
     ("GAM = 1\n", envs_c.ContractError, ["{path}", "defines no GAME", "GAME = Game("]),
 ])
-def test_errors_name_the_file_and_the_line(cache, tmp_path, text, kind, parts):
+def test_errors_name_the_file_and_the_line(cache, tmp_path, capfd, text, kind, parts):
     path = tmp_path / "mine.pyx"
     path.write_text(text)
     with pytest.raises(kind) as caught:
         envs_c.load(path)
+    assert capfd.readouterr() == ("", "")  # of the compiler's process too
     assert all(part.format(path=path) in str(caught.value) for part in parts), str(caught.value)
+
+
+@pytest.mark.parametrize(("name", "value", "part"), [
+    ("ENVS_C_FLAGS", "-nosuchflag", "unrecognized command-line option"),
+    ("CC", "nosuchcompiler", "nosuchcompiler: No such file")])
+def test_what_the_c_compiler_refuses_is_in_its_own_words(cache, tmp_path, monkeypatch, capfd, name, value, part):
+    path = tmp_path / "mine.pyx"
+    path.write_text(TOY.read_text())
+    monkeypatch.setenv(name, value)
+    with pytest.raises(envs_c.CompileFailed) as caught:
+        envs_c.load(path)
+    assert str(caught.value).startswith(f"the C compiler cannot compile {path}:\n") and part in str(caught.value)
+    assert capfd.readouterr() == ("", "")
 
 
 @pytest.mark.parametrize(("here", "cache"), [(".", "cache"), (".", "{}/cache"), ("cache", "{}/cache"), ("below", "../cache")])

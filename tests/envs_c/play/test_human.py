@@ -60,7 +60,8 @@ def test_every_step_is_shown_as_rgb_array_has_it(shown, make, action):
     plain.close()
 
 
-@pytest.mark.parametrize(("settings", "rate"), [({}, 15), ({"frame_skip": 1}, 60), ({"frame_skip": 3}, 20)])
+@pytest.mark.parametrize(("settings", "rate"), [({}, 15), ({"frame_skip": 1}, 60), ({"frame_skip": 3}, 20),
+                                                ({"frame_skip": (2, 5)}, 20), ({"frame_skip": (1, 2)}, 60)])
 @pytest.mark.parametrize("make", [make_single, make_vector])
 def test_the_rate_is_the_games_own(shown, monkeypatch, make, settings, rate):
     env = make(render_mode="human", **settings)

@@ -16,7 +16,7 @@ SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 PROJECT = SETTINGS["project"]
 TRAINING = "requirements.txt"
 TARGETS = ("help", "setup", "dev", "cuda", "breakout", "test", "learn", "lint", "types", "pages", "docs", "arcade", "bench",
-           "mutants", "asm", "sanitize", "crafted", "fuzz", "wheel", "isa", "peers", "clean")
+           "mutants", "bench-compare", "asm", "sanitize", "crafted", "fuzz", "wheel", "isa", "peers", "clean")
 
 
 def test_games_compile_without_anything_that_makes_their_bits_depend_on_the_machine(monkeypatch):

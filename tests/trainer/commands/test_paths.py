@@ -92,7 +92,7 @@ def test_a_new_game_in_a_folder_without_permission_says_what_to_do(tmp_path, mon
 
 def test_a_film_in_a_folder_without_permission_is_refused_before_it_is_played(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "access", lambda *given: False)
-    with pytest.raises(ConfigError, match="--out must be in a folder that you may write to"):
+    with pytest.raises(ConfigError, match="out must be in a folder that you may write to"):
         check_name(tmp_path / "x.gif")
 
 

@@ -164,7 +164,7 @@ def test_a_film_that_cannot_be_written_leaves_nothing(capsys, there, no_room):
 
 
 def test_a_film_that_cannot_be_written_costs_no_score(capsys, there, no_room):
-    reason = "cannot write the film a.gif: No space left on device; make room, or name another file with --out"
+    reason = "cannot write the film a.gif: No space left on device; make room, or film into another file (eval RUN --out FILE)"
     *lines, last = run(capsys, "eval one --episodes 3 --out a.gif").splitlines()
     assert [line.split()[0] for line in lines] == ["evaluation:", "actions", "sampled", "greedy"] and last == reason
     found = json.loads(run(capsys, "eval one --episodes 3 --out a.gif --json"))

@@ -102,13 +102,16 @@ def test_a_checkpoint_stands_in_as_the_best_until_one_has_a_score(tmp_path):
         return checkpoint.read_meta(tmp_path / checkpoint.BEST)["step"], checkpoint.best_score(tmp_path)
 
     for step in (1, 2):
-        save(tmp_path, step, stand_in=True)
+        save(tmp_path, step, stand_in=-math.inf)
         assert best() == (step, None)
     save(tmp_path, 3)
     assert best() == (2, None)
     save(tmp_path, 4, -21.0)
-    save(tmp_path, 5, stand_in=True)
-    assert best() == (4, -21.0)
+    for step, stand_in in ((5, -math.inf), (6, -22.0), (7, math.nan)):
+        save(tmp_path, step, stand_in=stand_in)
+        assert best() == (4, -21.0)
+    save(tmp_path, 8, stand_in=-20.0)
+    assert best() == (8, None)
 
 
 def test_keep_is_how_many_stay(tmp_path):

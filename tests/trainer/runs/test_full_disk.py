@@ -115,7 +115,7 @@ def test_a_film_is_encoded_before_it_is_written(tmp_path, monkeypatch):
     def refuse(path, chunks):
         raise OSError(28, "No space left on device", str(path))
     monkeypatch.setattr(film, "write_atomically", refuse)
-    with pytest.raises(ConfigError, match=r"^cannot write the film .*film.gif: No space left on device; make room, or name"):
+    with pytest.raises(ConfigError, match=r"^cannot write the film .*film.gif: No space left on device; make room, or film"):
         film._save(tmp_path / "film.gif", [np.zeros((8, 8, 3), np.uint8)], 30.0)
     assert not list(tmp_path.iterdir())
 

@@ -17,7 +17,7 @@ from trainer.__main__ import main
 from trainer.config import Config, no_ops
 from trainer.config.config import overlay
 from trainer.config.games import GameName
-from trainer.errors import ConfigError, SweepError
+from trainer.errors import ConfigError, FileError, SweepError
 from trainer.results import statistics
 from trainer.sweep import bench as bench_module
 from trainer.sweep.bench import Plan, run_bench
@@ -104,6 +104,14 @@ def test_every_seed_of_every_protocol_is_trained_once(bench, capsys):
     assert bench.most == 2
     assert bench() == []
     assert "bench bench: 6 of 6 trainings done" in capsys.readouterr().out
+
+
+def test_a_table_that_cannot_be_written_names_the_option(bench):
+    bench(seeds=1)
+    (bench.folder / "results.json").unlink()
+    (bench.folder / "results.json").mkdir()
+    with pytest.raises(FileError, match=r"cannot write .*results\.json: Is a directory; name a folder .* with --out"):
+        bench(seeds=1)
 
 
 def test_more_seeds_and_games_join_a_bench(bench):

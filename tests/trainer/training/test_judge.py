@@ -1,6 +1,7 @@
 """Judgments during a training: one whole episode in each of some environments picks the best checkpoint."""
 
 import json
+import math
 from dataclasses import replace
 
 import pytest
@@ -148,6 +149,15 @@ def test_a_judgment_that_cuts_episodes_has_no_score_and_its_policy_stands_in_unt
         assert best["step"] == (session.step if len(scores) < 4 else session.step - ROLLOUT)
     assert [one[JUDGED] is None for one in scores] == [True, True, False, True]
     assert best["score"] == scores[2][JUDGED]
+
+
+@pytest.mark.parametrize(("judged", "score", "surpassed"), [
+    (1, None, -math.inf), (2, None, 7.0), (3, None, None), (2, 7.0, None), (1, 7.0, None)])
+def test_a_judgment_without_a_score_counts_by_its_part_only_at_the_end(tmp_path, judged, score, surpassed):
+    """judged: the iteration of two that was judged last; surpassed: the score that the policy of the present one surpasses."""
+    settings = overlay(config(tmp_path), {"ppo": {"total_steps": 2 * ROLLOUT}})
+    judge = Judge(settings, mean=7.0, score=score, step=judged * ROLLOUT)
+    assert judge.stands_in(min(judged, 2) * ROLLOUT) == surpassed
 
 
 class Cutting(Judge):
