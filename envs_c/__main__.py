@@ -213,7 +213,7 @@ def parse(arguments: list[str], program: str | None = None):
     arcade.add_arguments(verb)
     verb.set_defaults(run=arcade.run)
     verb = verbs.add_parser("replay", help="replay a game that was played in the arcade")
-    verb.add_argument("link", metavar="LINK", help="a link of the arcade, or what stands behind its #; in quotes")
+    verb.add_argument("link", metavar="LINK", help="the address that the arcade copied, or only the part after #, in quotes")
     verb.add_argument("--game", help="the path of the link's game, if it is none of the built-in ones")
     verb.set_defaults(run=replay)
     if not arguments or (arguments[0] not in verbs.choices and arguments[0] not in ("-h", "--help", "--version")):

@@ -219,8 +219,8 @@ class ArcadeVecEnv(VecEnv):
         return [getattr(env, attr_name) for env in self._chosen(indices)]
 
     def set_attr(self, attr_name, value, indices=None):
-        """Set an attribute of each environment of `indices`. Raises InvalidArgument for a setting of the games."""
-        if attr_name in FIXED:
+        """Set an attribute of each environment of `indices`. Raises InvalidArgument for a setting or option of the games."""
+        if attr_name in FIXED or attr_name in self.vector.core.options:
             raise InvalidArgument(f"{attr_name} cannot change after the environments are made; pass it to envs_c.sb3.make")
         for env in self._chosen(indices):
             setattr(env, attr_name, value)

@@ -70,7 +70,6 @@ class ArcadeAsyncEnv(VectorEnv[AnyArray, Actions, Any]):
         self.observation_space = batched(self.single_observation_space, self.batch_size)
         self.action_space = batch_space(self.single_action_space, self.batch_size)
         self._alone = Flag(f"these {self.game.name} environments")
-        self._begins = np.ones(n, bool)  # the next observation is the first of its episode
         self._last = None  # (B,) int32, the environments of the last `recv`
         single = self.single_observation_space
         self._out = None if vector.copy else aligned_zeros((self.batch_size, *single.shape), single.dtype)
@@ -100,7 +99,7 @@ class ArcadeAsyncEnv(VectorEnv[AnyArray, Actions, Any]):
             if seed is not None:
                 self.core.seed(seed, anew=True)
             self._workers.reset(rows)
-            self._begins[rows] = True
+            self._note_ends(rows, np.True_)
             self.vector._started[rows] = time.perf_counter()
 
     def send(self, actions: Actions, env_id: Integers | int | None = None) -> None:
@@ -196,10 +195,16 @@ class ArcadeAsyncEnv(VectorEnv[AnyArray, Actions, Any]):
         if final is not None:
             newest, final = final, recent.copy()
             final[:, -1] = newest
-        recent[self._begins[rows] | (over & same_step), :-1] = 0
-        self._begins[rows] = over & (not same_step)
+        recent[vector._over[rows] | (over & same_step), :-1] = 0  # the first observation of its episode
+        self._note_ends(rows, over & (not same_step))
         stack[rows] = recent
         return np.take(stack, rows, axis=0, out=self._out, mode="clip"), final
+
+    def _note_ends(self, rows, over):
+        """Note in `vector`, which may be copied or restored, whether the next observation of `rows` begins an episode."""
+        noted = self.vector._over.copy()
+        noted[rows] = over
+        self.vector._over = noted
 
     def render(self) -> tuple[Screen, ...]:
         """The screens of all environments: a tuple of N (height, width, 3) uint8. None may be in flight."""

@@ -166,8 +166,7 @@ def insert(bytes data, uint64_t key, facts):
     rom.size, rom.kind, rom.key = len(data), facts["kind"], key
     rom.hot, rom.plain = facts["hot"], facts["plain"]
     rom.facts = filled
-    with nogil:
-        load(rom, p)
+    load(rom, p)  # with the GIL: two threads may insert at once
 
 
 def bytes_of(facts):

@@ -222,7 +222,7 @@ cdef class VecEnv(Engine):
         observation: (B, *observation_shape) of observation_dtype.
         reward, terminated, truncated: (B,) float32; the flags are 0.0 or 1.0.
         final_observation: as observation; required under autoreset "same_step".
-        action_mask: (B, num_actions) uint8, optional.
+        action_mask: (B, num_actions) uint8, optional. A game without illegal moves (`has_mask`) does not write it.
         final_action_mask: the same for final_observation.
         picture: (B, *picture_shape) uint8; required under a view with a picture beside the features ("both").
         final_picture: the same for final_observation; required under such a view with autoreset "same_step".

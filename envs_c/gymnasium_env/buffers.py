@@ -51,6 +51,12 @@ class Buffers(NamedTuple):
             if own is not None and own is not theirs:
                 np.copyto(own, theirs)
 
+    def clear(self, rows):
+        """Fill the observations of these environments with zeros."""
+        for array in (self.observation, self.picture):
+            if array is not None:
+                array[rows] = 0
+
     def references(self) -> int:
         """The number of references to the memory: by this tuple, by views of the arrays, and by everybody else."""
         return sum(sys.getrefcount(array) + sys.getrefcount(array.base) for array in self[:2] if array is not None)

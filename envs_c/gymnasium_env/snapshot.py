@@ -7,14 +7,15 @@
 
 import zlib
 
+from envs_c.engine import state
 from envs_c.errors import InvalidState
 
 HEAD = 12  # bytes
 
 
-def close_snapshot(state: bytes, stack: bytes) -> bytes:
+def close_snapshot(core: bytes, stack: bytes) -> bytes:
     """Make a snapshot from the engine's and the stacked frames."""
-    return len(state).to_bytes(8, "little") + zlib.crc32(stack).to_bytes(4, "little") + state + stack
+    return len(core).to_bytes(8, "little") + zlib.crc32(stack).to_bytes(4, "little") + core + stack
 
 
 def open_snapshot(snapshot: bytes, size: int, frame_stack: int, count: int) -> tuple[bytes, bytes]:
@@ -25,6 +26,8 @@ def open_snapshot(snapshot: bytes, size: int, frame_stack: int, count: int) -> t
     """
     if not isinstance(snapshot, bytes):
         raise InvalidState(f"a state must be bytes, not {type(snapshot).__name__}; pass the bytes that get_state returned")
+    if snapshot.startswith(state.MAGIC[:-1]):
+        raise InvalidState("this state is of a VecEnv, the engine without frame stacks: restore it with env.core.set_state")
     end = HEAD + int.from_bytes(snapshot[:8], "little")
     stack = snapshot[end:]
     if end > len(snapshot) or zlib.crc32(stack) != int.from_bytes(snapshot[8:HEAD], "little"):

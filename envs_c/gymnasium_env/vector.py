@@ -269,6 +269,7 @@ class ArcadeVectorEnv(Copies, VectorEnv[Observations, Actions, npt.NDArray[Any]]
                 self._stack[rows] = np.frombuffer(stack, self._stack.dtype).reshape(len(rows), *self._stack.shape[1:])
             buffers = self._next_buffers()
             buffers.take(self._latest)
+            buffers.clear(rows)  # those in whose state there was no reset yet are not written
             buffers.batch.observe()
             self._latest = buffers
             self._over = self.core.over()

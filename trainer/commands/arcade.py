@@ -21,7 +21,8 @@ from trainer.runs.find import find
 class ArcadeOptions(CodeOptions):
     """Options of the page."""
 
-    games: Annotated[Positional[tuple[str, ...]], arg(metavar="GAME.pyx", help="Games of your own, which join the page.")] = ()
+    games: Annotated[Positional[tuple[str, ...]], arg(metavar="[GAME.pyx ...]", help_behavior_hint="",
+                                                             help="Games of your own, which join the page.")] = ()
     run: str | None = None
     """A run whose agent plays on the page, in place of the package's own. Several: with commas."""
     out: str = path_setting(str(command.OUT))

@@ -21,8 +21,8 @@ from trainer.runs import trust
 from trainer.runs.folder import refuse_links
 
 Run = Annotated[Positional[str], arg(help=f"{RUN_HELP[0].upper()}{RUN_HELP[1:]}.")]
-Runs = Annotated[Positional[tuple[str, ...]], arg(help=f"Two runs or more; each is {RUN_HELP}. The "
-                                                            "beginning of several names means all of these runs.")]
+Runs = Annotated[Positional[tuple[str, ...]], arg(metavar="RUN ...", help_behavior_hint="", help=f"Two runs or more; each is "
+                                                  f"{RUN_HELP}. The beginning of several names means all of these runs.")]
 DEVICE = arg(help="Device of the policy: auto (the GPU if there is one), cpu, cuda, or cuda:1 for the second GPU.")
 GREEDY = arg(help="Always take the most likely action, instead of sampling.")
 

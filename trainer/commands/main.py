@@ -91,8 +91,9 @@ def _overview() -> str:
     return f"""\
 usage: {lines.strip()}
 
-GAME is {names()}, or a path to a game's .pyx,
-or gym:ID for any environment of Gymnasium, such as gym:ALE/Breakout-v5.
+GAME is {names()},
+or a path to a game's .pyx, or atari:NAME for a cartridge of yours (atari:qbert),
+or an environment of Gymnasium: gym:ID (gym:ALE/Breakout-v5), MODULE:CLASS or FILE.py:CLASS.
 RUN is {RUN_HELP}.
 
   {program} breakout                          train with the settings of the game's preset

@@ -19,8 +19,8 @@ from trainer.runs.find import find_all, folder_of, hint
 class ReportOptions(Section):
     """Options of a report."""
 
-    run: Annotated[Positional[tuple[str, ...]], arg(help=f"One or more runs; each is {RUN_HELP}. The beginning of several "
-                                                         "names means all of these runs.")]
+    run: Annotated[Positional[tuple[str, ...]], arg(metavar="RUN ...", help_behavior_hint="", help=f"One run or more; each "
+                                                    f"is {RUN_HELP}. The beginning of several names means all of these runs.")]
     out: str | None = matching(None, r"(?i).*\.html?", "a file that ends in .html", path=True)
     """The page, a .html. none: report.html in the run's folder, or for several runs in this one."""
 

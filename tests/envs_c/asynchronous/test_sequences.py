@@ -105,6 +105,30 @@ def test_frame_stacks_are_those_of_synchronous_stepping(toy, autoreset, copy):
     assert_equal_sequences(toy, 4, view="pixels", frame_stack=3, copy=copy, autoreset=autoreset, **SETTINGS)
 
 
+@pytest.mark.parametrize("at", [2, 4, 6], ids=["within", "end", "within the next"])
+def test_frame_stacks_go_on_from_a_restored_state(autoreset, at):
+    """Under "disabled", an ended episode is reset at once."""
+    settings = {"seed": 1, "frame_stack": 3, "time_limit": 4, "autoreset": autoreset}
+    source, plain, other = (envs_c.make("cartpole", 2, **settings) for _ in range(3))
+    threads = ArcadeAsyncEnv(other, num_threads=2)
+    for env in (source, plain, threads):
+        env.reset()
+
+    def step(env):
+        if autoreset == "disabled" and env.core.over().any():
+            return env.reset()[0]
+        return env.step([0, 0])[0]
+    for _ in range(at):
+        step(source)
+    state = source.get_state()
+    for left in range(3):  # the environments that are restored are elsewhere in their episodes
+        for env in (plain, threads.vector):
+            env.set_state(state)
+        for _ in range(5 + left):
+            assert np.array_equal(step(plain), step(threads))
+    threads.close()
+
+
 def test_all_environments_at_once_arrive_in_their_order(toy):
     env = ArcadeAsyncEnv(vector(toy, 64, seed=1), num_threads=2)
     env.reset()

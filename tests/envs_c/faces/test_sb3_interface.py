@@ -59,8 +59,8 @@ def test_each_environment_has_its_attributes_and_settings(env):
     assert env.get_attr("observation_space", 0)[0] == env.observation_space
     assert env.get_attr("action_space", 0)[0] == env.action_space
     assert not env.has_attr("lives") and not env.env_is_wrapped(VecTransposeImage)[0]
-    env.set_attr("lives", 3, [0, 1])
-    assert env.get_attr("lives", [0, 1]) == [3, 3] and not env.has_attr("lives")
+    env.set_attr("tries", 3, [0, 1])
+    assert env.get_attr("tries", [0, 1]) == [3, 3] and not env.has_attr("tries")
 
 
 def test_render_tiles_the_pictures(env):
@@ -125,6 +125,7 @@ MISUSE = {
     "index, kind": (lambda env: env.env_method("render", indices=[0.5]), envs_c.InvalidArgument,
                     r"indices must be .*, not \[0.5\]"),
     "setting": (lambda env: env.set_attr("frame_skip", 1), envs_c.InvalidArgument, r"frame_skip cannot change after"),
+    "option": (lambda env: env.set_attr("lives", 1), envs_c.InvalidArgument, r"lives cannot change after"),
     "attribute": (lambda env: env.get_attr("ale"), AttributeError, r"no attribute 'ale'; it has .*get_state.*render"),
     "method": (lambda env: env.env_method("action_masks"), AttributeError, r"no attribute 'action_masks'"),
     "state": (lambda env: env.env_method("set_state", b"x", indices=0), envs_c.InvalidState, r"damaged|not a state"),

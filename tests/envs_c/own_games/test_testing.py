@@ -1,7 +1,9 @@
 """envs_c.testing: the contract suite names each broken rule. test_every_rule.py runs it on all games."""
 
 import contextlib
+import os
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -138,37 +140,42 @@ def test_an_infinite_loop_is_named_with_its_function_and_ends_the_test(fast_comp
     (*kept, (named, fault)) = testing.verdicts(game, list(testing.RULES))
     assert named == rule and part in fault and "it has an infinite loop; not tested after this: " in fault
     assert all(fault is None for _, fault in kept)
-    assert str(module_of(game)) not in "".join(commands())
+    assert not testing_with(module_of(game))
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems end the child by its watchdog")
 def test_a_killed_check_leaves_no_process_that_loops(fast_compiler, tmp_path):
+    """The child is stopped, and its watchdog with it: only the system can end it."""
     broken(tmp_path, [LOOPS["step"][:2]])
-
-    def looping() -> bool:
-        return any("envs_c.testing" in command and str(fast_compiler) in command for command in commands())
-
-    def wait_until(there: bool) -> None:
-        deadline = time.monotonic() + 60
-        while looping() != there and time.monotonic() < deadline:
-            time.sleep(0.05)
-        assert looping() == there
-
     process = subprocess.Popen([sys.executable, "-m", "envs_c", "check", str(tmp_path / "mine.pyx")], stdout=subprocess.DEVNULL)
-    wait_until(True)
-    time.sleep(0.5)  # until the child has begun
-    process.kill()
-    process.wait()
-    wait_until(False)
+    (child,) = wait_for(lambda: testing_with(fast_compiler))
+    os.kill(child, signal.SIGSTOP)
+    try:
+        process.kill()
+        process.wait()
+        wait_for(lambda: not testing_with(fast_compiler))
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(child, signal.SIGKILL)
 
 
-def commands() -> list[str]:
-    """The command lines of all processes."""
-    lines = []
-    for file in Path("/proc").glob("[0-9]*/cmdline"):
+def wait_for(found):
+    """Wait until a function returns something; returns it."""
+    deadline = time.monotonic() + 60
+    while not (value := found()):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    return value
+
+
+def testing_with(place: Path) -> list[int]:
+    """The processes that test a game and have loaded its module from this place."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
-            lines.append(file.read_bytes().decode(errors="replace"))
-    return lines
+            if b"envs_c.testing" in (folder / "cmdline").read_bytes() and str(place) in (folder / "maps").read_text():
+                found.append(int(folder.name))
+    return found
 
 
 def test_damaged_memory_ends_the_test(fast_compiler, tmp_path):

@@ -185,6 +185,20 @@ def test_a_state_from_before_the_first_reset_needs_a_reset(toy):
         batch.step()
 
 
+@pytest.mark.parametrize("copy", [True, False])
+def test_a_state_from_before_the_first_reset_has_no_observations(toy, view, copy):
+    """Those of the environments that are not restored stay."""
+    env, new = played(toy, view=view, copy=copy, frame_stack=1), vector(toy, N, view=view, frame_stack=1, seed=4)
+    before = [np.array(part) for part in parts(env.set_state(env.get_state()))]
+    for part, old in zip(parts(env.set_state(new.get_state([3, 1]), [3, 1])), before, strict=True):
+        assert not part[[1, 3]].any() and old[[1, 3]].any()
+        assert np.array_equal(np.delete(part, [1, 3], 0), np.delete(old, [1, 3], 0))
+
+
+def parts(observations):
+    return observations.values() if isinstance(observations, dict) else [observations]
+
+
 FOREIGN = {
     "text": (lambda toy: "state", ["str", "bytes"]),
     "none": (lambda toy: None, ["NoneType", "bytes"]),
@@ -192,6 +206,7 @@ FOREIGN = {
     "another game": (lambda toy: played(envs_c.game("cartpole"), frame_stack=1).get_state(), ["'cartpole'", "'toy'"]),
     "another option": (lambda toy: played(toy, frame_stack=1, options={"length": 5}).get_state(),
                        ["options", "5.0", "9.0"]),
+    "the core": (lambda toy: played(toy, frame_stack=1).core.get_state(), ["of a VecEnv", "env.core.set_state"]),
     "another count": (lambda toy: played(toy, frame_stack=1).get_state([0, 1]), ["2 environments", "6"]),
     "stacked frames": (lambda toy: played(toy).get_state(), ["108 bytes", "frame_stack=1", "0"]),
 }
