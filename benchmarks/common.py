@@ -78,6 +78,11 @@ def head(title: str) -> str:
             "machines too, absolute numbers do not.\n")
 
 
+def head_of(page: Path) -> str:
+    """The head of an earlier page as `head` wrote it, for a page that is written again of the same measurements."""
+    return "\n\n".join(page.read_text(encoding="utf-8").split("\n\n")[:3]) + "\n"
+
+
 def publish(text: str, out: Path | None):
     """Print a page, and write it to the file `out` unless that is None."""
     print(text)

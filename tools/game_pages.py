@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 
 import envs_c
+from benchmarks.scores.seeds import steps_of
 from trainer.results.statistics import student_interval
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -147,7 +148,7 @@ def options(game) -> str:
 
 def reached(game, score: dict | None, trainings: dict[tuple[float, int], list[dict]]) -> str:
     """The scores of many seeds, and of the agent in the film."""
-    lines = [over_seeds(kind(game, *used), trainings[used]) for used in sorted(trainings, reverse=True)]
+    lines = [over_seeds(kind(game, *used), game.name, trainings[used]) for used in sorted(trainings, reverse=True)]
     if lines:
         lines.insert(0, f"Mean scores of `insertcoin {game.name}` with [its preset](../../trainer/presets/{game.name}.toml), "
                         "sampled actions, with the 95% interval of the mean over the seeds by Student's t. The minutes are of "
@@ -158,8 +159,8 @@ def reached(game, score: dict | None, trainings: dict[tuple[float, int], list[di
                                   "films it."])
     mean, low, high, random = (number(score[key]) for key in ("mean", "min", "max", "random"))
     played = kind(game, 0, score.get("protocol", {}).get("noop_max") or 0)
-    shown = (f"The agent in the film is seed 1, {played} ({score['made']}): a mean score of {mean} in "
-             f"{score['episodes']} episodes, from {low} to {high}. Random play scores {random}.")
+    shown = (f"The agent in the film is one training, of seed 1, with the preset as it was on {score['made']}; {played}: a "
+             f"mean score of {mean} in {score['episodes']} episodes, from {low} to {high}. Random play scores {random}.")
     return "\n".join([*lines, shown])
 
 
@@ -172,13 +173,13 @@ def kind(game, sticky: float, most: int) -> str:
     return f"no sticky actions, {f'up to {most} no-ops at the start' if most else '0 no-ops'}"
 
 
-def over_seeds(protocol: str, trainings: list[dict]) -> str:
+def over_seeds(protocol: str, name: str, trainings: list[dict]) -> str:
     """A line of a list: the mean score over the seeds, its interval, and what a training took. protocol: in words."""
     scores = np.array([one["scores"]["sampled"] for one in trainings])
     between = student_interval(scores)
     known = "" if between is None else f" ({number(between[0])} to {number(between[1])})"
-    steps, minutes = (np.median([one[key] for one in trainings]) for key in ("steps", "minutes"))
-    return (f"- {protocol}: {number(scores.mean())}{known}, {len(trainings)} seeds of {steps / 1e6:.1f}M steps, "
+    minutes = np.median([one["minutes"] for one in trainings])
+    return (f"- {protocol}: {number(scores.mean())}{known}, {len(trainings)} seeds of {steps_of(name, trainings)} steps, "
             f"{minutes:.1f} minutes each on one core (median)")
 
 
@@ -191,9 +192,10 @@ def index(games, scores: dict) -> str:
     """The table of all games. scores: presets.json."""
     lines = ["# The games", "",
              "Each page has the rules, the actions, every feature by its index, the options, and the scores of trained agents.",
-             "In the table: the mean over the seeds with sticky actions of probability 0.25, sampled actions, and random play.",
-             "`make docs` writes these pages from the games' own descriptions; `insertcoin games` prints a summary with",
-             "the speed on your machine.", "", "| game | summary | actions | features | agent | random |",
+             "In the table: the mean over the seeds with sticky actions of probability 0.25, sampled actions, after the steps",
+             "of each page (2048: a quarter of its preset's), and random play, without sticky actions. In Go a sticky action",
+             "is often an illegal move. `make docs` writes these pages from the games' own descriptions; `insertcoin games`",
+             "prints a summary with the speed on your machine.", "", "| game | summary | actions | features | agent | random |",
              "| --- | --- | --- | --- | --- | --- |"]
     for game in games:
         shape = " x ".join(map(str, game.feature_shape))

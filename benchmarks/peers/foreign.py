@@ -5,9 +5,11 @@ hyperparams/ppo.yml), and its own defaults where the zoo has none. Each training
 the last 100 episodes reaches the target, or after the steps of the table.
 
 The table gives the steps and the processor's minutes until then; other programs on the machine change these less than the
-clock's minutes. Finished trainings are kept in --json and not repeated; SB3's are made with --sides sb3.
+clock's minutes. Finished trainings are kept in --json and not repeated; SB3's are made with --sides sb3. --no-training writes
+the page of that file again, below the head that the page has.
 """
 
+import itertools
 import json
 import statistics
 import time
@@ -23,7 +25,7 @@ from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.env_util import make_vec_env
 from stable_baselines3.common.vec_env import VecNormalize
 
-from benchmarks.common import head, new_parser, publish
+from benchmarks.common import head, head_of, new_parser, publish
 from trainer.config import EnvConfig
 from trainer.config.games import GameName
 from trainer.config.preset import preset
@@ -34,6 +36,12 @@ from trainer.training.build import make_session
 from trainer.training.train import iterate
 
 WINDOW = 100  # episodes whose mean must reach the target
+COLUMNS = ["environment", "target", "side", "seeds that reached it", "after steps", "processor's minutes", "others"]
+NOTE = f"""
+Steps and minutes are those until the mean score of the training's last {WINDOW} episodes reached the target. The steps are the
+fewest and the most of the seeds that reached it, the minutes their median; a row of one seed has its own. `others`: the last
+mean score of seeds below the target. Missing environments and seeds were not trained.
+"""
 
 
 class Task(NamedTuple):
@@ -140,43 +148,54 @@ SIDES = {"ours": ours, "sb3": theirs}
 
 
 def row(name: str, side: str, entries: list[dict[str, Any]]) -> list[str]:
-    """The row of a side of an environment in the table. entries: of its seeds."""
+    """The row of a side of an environment in the table, by COLUMNS. entries: of its seeds."""
     done = [entry for entry in entries if entry["reached"]]
     spread = " to ".join(dict.fromkeys(count(end(one["steps"] for one in done)) for end in (min, max))) if done else "-"
-    minutes = f"{statistics.fmean(one['minutes'] for one in done):.2f}" if done else "-"
+    minutes = f"{statistics.median(one['minutes'] for one in done):.2f}" if done else "-"
     missed = ", ".join(f"{one['mean']:g} after {count(one['steps'])}" for one in entries if not one["reached"])
     return [name, f"{TASKS[name].target:g}", {"ours": "preset", "sb3": "SB3, zoo"}[side], f"{len(done)} of {len(entries)}",
             spread, minutes, missed or "-"]
 
 
-def main():
+def below_head(results: dict[str, dict[str, Any]]) -> str:
+    """The page below its head. results: an entry for each "ENVIRONMENT SIDE SEED"."""
+    rows = [row(name, side, entries) for name in TASKS for side in SIDES
+            if (entries := [entry for key, entry in results.items() if key.startswith(f"{name} {side} ")])]
+    return f"\n{markdown(COLUMNS, rows)}{NOTE}"
+
+
+def complete(names: list[str], sides: list[str], seeds: list[int], path: Path) -> None:
+    """Train what the file of results lacks."""
+    for name, side, seed in itertools.product(names, sides, seeds):
+        results = json.loads(path.read_text()) if path.exists() else {}
+        if f"{name} {side} {seed}" in results:
+            continue
+        entry = SIDES[side](name, TASKS[name], seed).result()
+        results = json.loads(path.read_text()) if path.exists() else {}
+        results[f"{name} {side} {seed}"] = entry
+        path.write_text(json.dumps(results, indent=1, sort_keys=True) + "\n")
+        print(name, side, seed, entry, flush=True)
+
+
+def main(argv: list[str] | None = None):
     parser = new_parser("peers.foreign", __doc__)
     parser.add_argument("names", nargs="*", help=f"environments (default: all): {', '.join(TASKS)}")
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3], help="seeds (default: 1 2 3)")
     parser.add_argument("--sides", choices=SIDES, nargs="+", default=["ours"], help="what to train (default: ours)")
     parser.add_argument("--json", type=Path, default=Path("benchmarks/results/foreign.json"), help="file of all results")
     parser.add_argument("--out", type=Path, help="Markdown file for the table")
-    options = parser.parse_args()
-    torch.set_num_threads(1)
+    parser.add_argument("--no-training", action="store_true", help="write the page --out of the file --json again")
+    options = parser.parse_args(argv)
     if unknown := set(options.names) - TASKS.keys():
         parser.error(f"unknown environments {', '.join(sorted(unknown))}: choose from {', '.join(TASKS)}")
-    for name in options.names or TASKS:
-        for side in options.sides:
-            for seed in options.seeds:
-                results = json.loads(options.json.read_text()) if options.json.exists() else {}
-                if f"{name} {side} {seed}" in results:
-                    continue
-                entry = SIDES[side](name, TASKS[name], seed).result()
-                results = json.loads(options.json.read_text()) if options.json.exists() else {}
-                results[f"{name} {side} {seed}"] = entry
-                options.json.write_text(json.dumps(results, indent=1, sort_keys=True) + "\n")
-                print(name, side, seed, entry, flush=True)
-    results = json.loads(options.json.read_text())
-    rows = [row(name, side, entries) for name in TASKS for side in SIDES
-            if (entries := [entry for key, entry in results.items() if key.startswith(f"{name} {side} ")])]
-    columns = ["environment", "target", "side", "seeds that reached it", "after steps", "processor's minutes", "others"]
-    note = "Missing environments and seeds were not trained. `others`: the last mean score of seeds below the target.\n"
-    publish(head("Environments of Gymnasium") + "\n" + markdown(columns, rows) + "\n" + note, options.out)
+    if options.no_training and not (options.out and options.out.is_file() and options.json.is_file()):
+        parser.error(f"--no-training needs the file --json and an earlier page --out, which are {options.json} and "
+                     f"{options.out or 'not given'}: leave it out")
+    if not options.no_training:
+        torch.set_num_threads(1)
+        complete(options.names or list(TASKS), options.sides, options.seeds, options.json)
+    top = head_of(options.out) if options.no_training else head("Environments of Gymnasium")
+    publish(top + below_head(json.loads(options.json.read_text())), options.out)
 
 
 if __name__ == "__main__":

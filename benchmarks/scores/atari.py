@@ -92,7 +92,7 @@ def over_games(games: dict[str, list[dict[str, Any]]]) -> str:
         return ""
     values = list(scores.values())
     text = (f"\nOver the {len(scores)} games of the literature above, human-normalized: median "
-            f"{statistics.median(values):.2f}, interquartile mean {statistics.iqm(values):.2f}, mean "
+            f"{statistics.median(values):.2f}, interquartile mean of all trainings {statistics.iqm(values):.2f}, mean "
             f"{statistics.mean(values):.2f}.\n")
     if ATARI_5.keys() <= scores.keys():
         predicted = predicted_median({game: float(scores[game].mean()) for game in ATARI_5})
@@ -102,9 +102,13 @@ def over_games(games: dict[str, list[dict[str, Any]]]) -> str:
 
 
 def cut(games: dict[str, list[dict[str, Any]]]) -> str:
-    """The trainings whose episodes all went on to the time limit, if that is known of any; empty if there is none."""
+    """The trainings whose episodes all went on to the time limit, and the figures without them; empty if none is known."""
     found = [f"{game}'s seed {one['seed']}" for game, members in games.items() for one in members if one.get("cut")]
-    return f"\nNo episode ended before the time limit in the evaluation of {', '.join(found)}.\n" if found else ""
+    if not found:
+        return ""
+    others = {game: [one for one in members if not one.get("cut")] for game, members in games.items()}
+    return (f"\nNo episode ended before the time limit in the evaluation of {', '.join(found)}. Without that:\n"
+            f"{over_games({game: members for game, members in others.items() if members})}")
 
 
 def curves(games: dict[str, list[dict[str, Any]]]) -> str:

@@ -35,7 +35,8 @@ cartridges' games bit for bit. The table shows policies that were trained on the
 the agents of the arcade, which come with the package, if no runs are named.
 A score may fall since the changed game is harder for everybody, or since the policy relies on something that the option takes
 away. Scores are means over {episodes} episodes with their standard errors; the last column is a ratio of means, if both are
-positive.
+positive. Each policy plays in the environments of its training: those of the package's agents have no sticky actions and no
+no-ops at the start. The percentages have no intervals; a difference within the standard errors says nothing.
 
 """
 

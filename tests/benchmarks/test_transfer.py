@@ -154,8 +154,10 @@ def test_curves_of_both_sides_are_drawn_and_finished_trainings_are_kept(tmp_path
                 "scores": [None, *(seed + 10.0 * part for part in range(1, 20))]}
     monkeypatch.setattr(curves_on_both, "train", train)
     rows = curves_on_both.main(["pong", "--seeds", "3", "--steps", "2000", "--out", str(tmp_path)])
-    assert rows[0][6].startswith("0.00, from -") and rows[0][4] == rows[0][5] == "102.00 ± 2.48" and rows[0][-1] == "10"
-    assert rows[0][3] == "2 of 3"
+    facts = dict(zip(curves_on_both.COLUMNS, rows[0], strict=True))
+    assert facts["difference"].startswith("0.00, from -") and (facts["common parts"], facts["ratio"]) == ("19 of 20", "10")
+    assert facts["mean score, cartridge"] == facts["mean score, here"] == "102.00 ± 2.48"
+    assert facts["equal trainings"] == "2 of 3"
     assert (tmp_path / "curves_on_both_pong.png").stat().st_size > 10_000
     known = json.loads((tmp_path / "curves_on_both.json").read_text(encoding="utf-8"))
     assert len(known) == 9
@@ -168,6 +170,7 @@ def test_curves_of_both_sides_are_drawn_and_finished_trainings_are_kept(tmp_path
     (["pong", "--seeds", "1"], "--seeds must be an integer from 2 to 11, not 1"),
     (["pong", "--steps", "100"], "--steps must be an integer of at least 1024"),
     (["pong", "--out", "missing"], "--out must be a folder that exists"),
+    (["pong", "--out", str(ROOT), "--no-training"], "--no-training needs curves_on_both.md and .json in --out"),
 ])
 def test_wrong_arguments_of_the_curves_are_refused_in_a_line(arguments, text, capsys):
     with pytest.raises(SystemExit):

@@ -56,12 +56,14 @@ def test_scores_without_sticky_actions_stand_with_their_no_ops(name, used, words
              "protocol": {"noop_max": used[1]}}
     page = game_pages.page(game, score, {used: runs})
     assert f"- {words}: 2, 1 seeds" in page
-    assert used[0] or f"The agent in the film is seed 1, {words} (2026-11-21)" in page
+    assert used[0] or f"one training, of seed 1, with the preset as it was on 2026-11-21; {words}: a mean score of 1" in page
 
 
 def test_scores_of_pages_are_means_over_all_seeds_with_their_interval():
     """2 and 4: a mean of 3; Student's t of one degree is 12.706, and the standard error 1."""
     runs = [{"scores": {"sampled": score}, "steps": 2e6, "minutes": minutes} for score, minutes in ((2.0, 1.0), (4.0, 2.0))]
-    assert game_pages.over_seeds("sticky actions with a probability of 0.25", runs) == (
-        "- sticky actions with a probability of 0.25: 3 (-9.706 to 15.71), 2 seeds of 2.0M steps, 1.5 minutes each on one core "
-        "(median)")
+    for game, whole in (("tmaze", ""), ("g2048", " of 160.0M")):  # T-maze's preset has 2.5M steps: these are nearly all
+        runs = [one | {"steps": 2.4e6} for one in runs]
+        assert game_pages.over_seeds("sticky actions with a probability of 0.25", game, runs) == (
+            f"- sticky actions with a probability of 0.25: 3 (-9.706 to 15.71), 2 seeds of 2.4M{whole} steps, 1.5 minutes each "
+            "on one core (median)")
