@@ -5,36 +5,13 @@ import re
 import statistics
 
 import pytest
+from pages_support import read, result_rows, tables
 from setup_support import ROOT
 
 RESULTS = ROOT / "benchmarks" / "results"
 MADE_BY = re.compile(r"`((?:python -m|insertcoin) [^`]+)`")  # a command that makes results
 BY_PARTS = {"by_hand.md", "h200.md"}  # each of their parts says how it was made
 MACHINES = {"Sapphire Rapids": "train_amx.md", "Zen 5": "train.md", "Zen 4": "train_zen4.md"}
-
-
-def read(path: str) -> str:
-    return (ROOT / path).read_text(encoding="utf-8")
-
-
-def cells(line: str) -> list[str]:
-    return [cell.strip() for cell in line.strip().strip("|").split("|")]
-
-
-def tables(path: str, heading: str = "") -> list[list[dict[str, str]]]:
-    """The tables of a page, or of its part below a heading, as rows by column. A second column of one name gets a 2."""
-    part = read(path).split(f"\n{heading}\n")[1] if heading else read(path)
-    part = re.split(r"\n#+ ", part)[0] if heading else part
-    found = []
-    for block in re.findall(r"(?:^\|.*\n)+", part + "\n", re.MULTILINE):
-        head, _, *rows = map(cells, block.strip().splitlines())
-        names = [name + "2" * (name in head[:place]) for place, name in enumerate(head)]
-        found.append([dict(zip(names, row, strict=True)) for row in rows])
-    return found
-
-
-def result_rows(name: str, table: int = 0) -> list[dict[str, str]]:
-    return tables(f"benchmarks/results/{name}")[table]
 
 
 def speeds(game: str) -> list[str]:

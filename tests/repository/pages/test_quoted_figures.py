@@ -1,0 +1,120 @@
+"""Figures of docs/console.md and docs/lab_book.md are those of benchmarks/results, and presets.md is made of its file."""
+
+import json
+import re
+import statistics
+
+import pytest
+from pages_support import flat, number, read, result_rows, rounds_to, tables
+
+from benchmarks.scores import gallery
+
+
+def ratios(name: str, column: str) -> dict[str, str]:
+    """A column's ratios to ale-py by game, as the table of speeds shows them."""
+    return {row["game"]: re.search(r"\((.*)x\)", row[column]).group(1) for row in result_rows(name)}
+
+
+SPEEDS, BESIDE = tables("docs/console.md", "## How fast")
+COLUMNS = dict(zip((row[""] for row in SPEEDS), ("compiled", "interpreter", "pixels 64"), strict=True))
+SIZES = {"console_speed.md": ["interpreter", "compiled", "pixels 64"],
+         "console_speed_sizes.md": ["interpreter", "compiled", "pixels 1", "pixels 64", "pixels 1,024"]}
+MEANS = {(name, column): re.search(rf"Geometric means.* {column} ([\d.]+)[,.]", read(f"benchmarks/results/{name}")).group(1)
+         for name, columns in SIZES.items() for column in columns}
+
+
+@pytest.mark.parametrize(("name", "column"), MEANS)
+def test_a_geometric_mean_of_the_console_is_that_of_its_column(name, column):
+    assert statistics.geometric_mean(map(float, ratios(name, column).values())) == pytest.approx(
+        float(MEANS[name, column]), abs=0.06)  # the page's digits, and those of its ratios
+
+
+@pytest.mark.parametrize("row", SPEEDS, ids=lambda row: row[""])
+def test_a_row_of_the_consoles_speeds_is_that_of_the_results(row):
+    column = COLUMNS[row[""]]
+    assert row["times ale-py's, geometric mean"] == MEANS["console_speed.md", column]
+    found = ratios("console_speed.md", column)
+    ends = [end(found, key=lambda game: float(found[game])) for end in (min, max)]
+    shown = [found[game] + f" ({game.capitalize()})" * ("(" in row["least, most"]) for game in ends]
+    assert row["least, most"] == ", ".join(shown)
+
+
+def test_the_console_with_other_numbers_of_environments_is_quoted_with_the_means_of_its_run():
+    sizes, name, text = ("1", "64", "1,024"), "console_speed_sizes.md", flat("docs/console.md")
+    assert "pictures are {}, {} and {} times".format(*(MEANS[name, f"pixels {size}"] for size in sizes)) in text
+    slowest = ratios(name, "compiled")["seaquest"], ratios(name, "pixels 1,024")["seaquest"]
+    assert "frames without pictures have {} times ale-py's, and its pictures {} times".format(*slowest) in text
+    others = [float(ratio) for size in sizes for game, ratio in ratios(name, f"pixels {size}").items() if game != "seaquest"]
+    assert "No other game is below five" in text and min(others) >= 5
+
+
+@pytest.mark.parametrize(("game", "share"), [("seaquest", "45%"), ("beam_rider", "45%"), ("qbert", "two thirds")])
+def test_the_share_of_a_step_that_pictures_take_is_that_of_the_tables_columns(game, share):
+    row = next(row for row in result_rows("console_speed.md") if row["game"] == game)
+    frames, steps = (float(row[column].split()[0]) for column in ("compiled", "pixels 64"))
+    assert 1 - 4 * steps / frames == pytest.approx({"45%": 0.45, "two thirds": 2 / 3}[share], abs=0.02)
+    assert f"takes 45% of a step in Seaquest and Beam Rider, and {share}".replace("and 45%", "and") in flat("docs/console.md")
+
+
+def test_the_consoles_states_are_as_large_and_as_fast_as_in_the_results():
+    size, saved, restored, all_states, steps = re.search(
+        r"about ([\d,]+) bytes; to save one takes ([\d.]+) us, to restore one ([\d.]+) us\. 10,000 environments of Enduro have "
+        r"(\d+) MB of states and make ([\d,]+) steps", flat("docs/console.md")).groups()
+    exact = re.search(r"([\d,]+) bytes, saved in ([\d.]+) us and restored in ([\d.]+) us",
+                      read("benchmarks/results/console_speed.md"))
+    assert round(number(exact.group(1)), -2) == number(size)
+    assert rounds_to(saved, float(exact.group(2))) and rounds_to(restored, float(exact.group(3)))
+    words = f"{all_states} MB of states, {number(steps) / 1000:.1f} thousand"
+    assert words in read("benchmarks/results/console_beside_games.md")
+
+
+@pytest.mark.parametrize(("row", "there"), list(zip(BESIDE, result_rows("console_beside_games.md"), strict=True)),
+                         ids=lambda row: row["game"])
+def test_a_game_beside_the_console_is_as_fast_as_in_the_results(row, there):
+    assert row["game"] == there["game"]
+    named = {"84x84 pictures": "pictures", "console, 84x84 pictures": "console, pictures"}
+    assert [column for column in list(row)[1:] if not rounds_to(row[column], number(there[named.get(column, column)]))] == []
+
+
+PRESETS = {row[0]: row for row in gallery.rows_of(json.loads(read("benchmarks/results/presets.json")))}
+
+
+@pytest.mark.parametrize("row", result_rows("presets.md"), ids=lambda row: row["game"])
+def test_a_row_of_the_presets_scores_is_made_of_the_file_beside_it(row):
+    assert list(row.values()) == PRESETS[row["game"]] and len(PRESETS) == len(result_rows("presets.md"))
+
+
+@pytest.mark.parametrize(("seed", "says"), [
+    (1, "The other one, which plays on, has {:.0f}"), (2, "with {:.1f} points on average")])
+def test_a_policy_of_double_dunk_is_quoted_with_its_score(seed, says):
+    runs = [one for one in json.loads(read("benchmarks/results/atari.json")) if one["game"] == "atari:double_dunk"]
+    one, text = next(one for one in runs if one["seed"] == seed), flat("docs/console.md")
+    assert says.format(one["scores"]["sampled"]) in text and len(runs) == 2
+    assert bool(one.get("cut")) == (seed == 2) and f"none of its {one['episodes']} episodes ended before the time limit" in text
+
+
+LEARNED = {}  # the mean and the interval of each row of ten seeds, by game
+for each in result_rows("seeds.md"):
+    if each["seeds"] == "10":
+        LEARNED.setdefault(each["game"], {})[each["mean"]] = each["95% interval"]
+NAMES = {"2048": "g2048", "Space Invaders": "space_invaders"}
+LINES = [(NAMES.get(game, game.lower()), line) for line in read("docs/lab_book.md").splitlines() if "ten seeds" in line
+         for game in re.findall(r"^\| (.*?), ", line) if "ten seeds of " not in line]  # of a rate that the preset has no more
+TEN_SEEDS = [(game, mean, f"{low} to {high}") for game, line in LINES for mean, low, high, since in re.findall(
+    r"([\d,.]*\d)(?: \(|, )([\d,.]*\d) to ([\d,.]*\d)\)( before)?", line) if not since]
+
+
+@pytest.mark.parametrize(("game", "mean", "interval"), TEN_SEEDS)
+def test_a_mean_of_ten_seeds_of_the_lab_book_is_that_of_the_seeds(game, mean, interval):
+    assert LEARNED[game].get(mean) == interval
+
+
+def test_the_lab_books_means_of_ten_seeds_are_read():
+    assert {game for game, *_ in TEN_SEEDS} == {"pong", "asteroids", "seaquest", "freeway", "breakout", "g2048"}
+
+
+@pytest.mark.parametrize(("game", "says"), [
+    ("g2048", r"40M steps, ten seeds \| ([\d,]+);"), ("g2048", r"ten seeds \| [\d,]+; ([\d,]+) with sticky actions"),
+    ("enduro", r"a mean of ([\d,]+) of ten seeds")])
+def test_a_mean_of_ten_seeds_without_its_interval_is_that_of_the_seeds(game, says):
+    assert re.search(says, flat("docs/lab_book.md")).group(1) in LEARNED[game]
