@@ -10,10 +10,11 @@ class Choice(Option):
 
     @property
     def span(self):
-        """The numbers in words; neighbours are one range: "0 to 31 or 128"."""
+        """The numbers in words; three neighbours or more are a range: "0 to 31 or 128"."""
         first = [number for number in self.numbers if number - 1 not in self.numbers]
         last = [number for number in self.numbers if number + 1 not in self.numbers]
-        return " or ".join(str(low) if low == high else f"{low} to {high}" for low, high in zip(first, last, strict=True))
+        return " or ".join(str(low) if low == high else f"{low} {'or' if high == low + 1 else 'to'} {high}"
+                           for low, high in zip(first, last, strict=True))
 
     def check(self, game, name, value):
         try:

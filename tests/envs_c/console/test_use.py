@@ -137,7 +137,8 @@ def test_an_unknown_cartridge_plays_without_reward_and_says_so_once(tmp_path):
 
 
 @pytest.mark.parametrize(("numbers", "span"), [
-    ([0], "0"), ([3, 0], "0 or 3"), ([*range(32), 128], "0 to 31 or 128"), ([0, 1, 2], "0 to 2"), ([0, 4, 8], "0 or 4 or 8")])
+    ([0], "0"), ([3, 0], "0 or 3"), ([*range(32), 128], "0 to 31 or 128"), ([0, 1, 2], "0 to 2"), ([1, 0], "0 or 1"),
+    ([0, 4, 8], "0 or 4 or 8")])
 def test_an_option_that_is_no_interval_names_its_numbers(numbers, span):
     option = choice(numbers, "ALE's mode")
     assert option.span == span and option.check("mine", "mode", max(numbers)) == max(numbers)

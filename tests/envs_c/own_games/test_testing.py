@@ -140,7 +140,7 @@ def test_an_infinite_loop_is_named_with_its_function_and_ends_the_test(fast_comp
     (*kept, (named, fault)) = testing.verdicts(game, list(testing.RULES))
     assert named == rule and part in fault and "it has an infinite loop; not tested after this: " in fault
     assert all(fault is None for _, fault in kept)
-    assert not testing_with(module_of(game))
+    assert not processes_with(module_of(game))
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems end the child by its watchdog")
@@ -148,12 +148,12 @@ def test_a_killed_check_leaves_no_process_that_loops(fast_compiler, tmp_path):
     """The child is stopped, and its watchdog with it: only the system can end it."""
     broken(tmp_path, [LOOPS["step"][:2]])
     process = subprocess.Popen([sys.executable, "-m", "envs_c", "check", str(tmp_path / "mine.pyx")], stdout=subprocess.DEVNULL)
-    (child,) = wait_for(lambda: testing_with(fast_compiler))
+    (child,) = wait_for(lambda: processes_with(fast_compiler))
     os.kill(child, signal.SIGSTOP)
     try:
         process.kill()
         process.wait()
-        wait_for(lambda: not testing_with(fast_compiler))
+        wait_for(lambda: not processes_with(fast_compiler))
     finally:
         with contextlib.suppress(ProcessLookupError):
             os.kill(child, signal.SIGKILL)
@@ -168,7 +168,7 @@ def wait_for(found):
     return value
 
 
-def testing_with(place: Path) -> list[int]:
+def processes_with(place: Path) -> list[int]:
     """The processes that test a game and have loaded its module from this place."""
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
