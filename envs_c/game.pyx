@@ -127,9 +127,8 @@ cdef class Game:
         name = f"game {self.name!r}"
         if not self.name.isidentifier() or not self.name.islower():
             raise ContractError(f"a game's name must be a lower-case identifier, not {self.name!r}")
-        if not (self.title.isalnum() and self.title.isascii()):
-            raise ContractError(f"{name}: title must be of letters and digits without spaces, as in SpaceInvaders, not "
-                                f"{self.title!r}")
+        if not (self.title.replace("_", "").isalnum() and self.title.isascii()):
+            raise ContractError(f"{name}: title must be of letters, digits and _, as in SpaceInvaders, not {self.title!r}")
         if isinstance(self.described[0], str) or not all(isinstance(action, str) and action for action in self.actions):
             raise ContractError(f"{name}: actions must be a sequence of names, such as (\"NOOP\", \"FIRE\"), not "
                                 f"{checks.shown(self.described[0])}")

@@ -36,8 +36,8 @@ def changed(tmp_path, *changes, text=TOY_TEXT):
 
 @pytest.mark.parametrize(("given", "part"), [
     ({"name": "Two Words"}, "a game's name must be a lower-case identifier, not 'Two Words'"),
-    ({"title": "Two Words"}, "title must be of letters and digits without spaces, as in SpaceInvaders, not 'Two Words'"),
-    ({"title": ""}, "title must be of letters and digits"), ({"title": "A/B"}, "title must be of letters and digits"),
+    ({"title": "Two Words"}, "title must be of letters, digits and _, as in SpaceInvaders, not 'Two Words'"),
+    ({"title": ""}, "title must be of letters, digits and _"), ({"title": "A/B"}, "title must be of letters, digits and _"),
     ({"actions": ()}, "actions must name at least one action"),
     ({"actions": "NOOP"}, "actions must be a sequence of names, such as (\"NOOP\", \"FIRE\"), not 'NOOP'"),
     ({"actions": (0, 1)}, "actions must be a sequence of names, such as (\"NOOP\", \"FIRE\"), not (0, 1)"),
@@ -55,7 +55,7 @@ def changed(tmp_path, *changes, text=TOY_TEXT):
     ({"options": {"lives": Option("9", 1, 5, "lives")}}, "the default of option 'lives' of mine must be an integer")])
 def test_a_mistake_in_the_description_is_named_with_its_value(given, part):
     right = {"name": "mine", "title": "Mine", "summary": "A game.", "version": 1, "actions": ("GO",), "feature_shape": (3,)}
-    assert Game(**right).name == "mine"
+    assert Game(**right | {"title": "Mine_2"}).gym_id == "Arcade/Mine_2-v0"
     with pytest.raises(envs_c.ContractError) as caught:
         Game(**right | given)
     assert part in str(caught.value)
