@@ -35,7 +35,8 @@ except ModuleNotFoundError as error:
                               name=error.name) from error
 
 OWN = ("dataset_id", "buffer", "env", "observation_space", "action_space")  # arguments of Minari that `record` gives
-TEXTS = ("author", "author_email", "algorithm_name", "code_permalink", "description")
+TEXTS = {"author": (str, set), "author_email": (str, set), "algorithm_name": (str,), "code_permalink": (str,),
+         "description": (str,)}
 Act = Callable[[Any, dict[str, Any]], Any]
 """An agent: gets the observations of all environments, (N, ...), and infos; returns their actions, (N,) integers."""
 
@@ -93,8 +94,8 @@ def check_about(about: dict[str, Any]) -> None:
             hint = did_you_mean(name, known)
             raise UnknownSetting(f"unexpected keyword argument {name!r}; {hint}{' ' if hint else ''}Minari takes "
                                  f"{', '.join(known)}")
-        if name in TEXTS and not (value is None or isinstance(value, str | set if "author" in name else str)):
-            raise InvalidArgument(f"{name} must be a str, not {checks.shown(value)}")
+        if name in TEXTS and not isinstance(value, (*TEXTS[name], type(None))):
+            raise InvalidArgument(f"{name} must be a str{' or a set of str' * (set in TEXTS[name])}, not {checks.shown(value)}")
 
 
 def play_round(env: ArcadeVectorEnv, act: Act, seed: int, first: int) -> list[EpisodeBuffer]:

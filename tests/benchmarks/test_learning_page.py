@@ -8,6 +8,7 @@ import json
 import statistics
 
 import pytest
+from pages_support import result_rows
 
 from benchmarks.common import RESULTS
 from benchmarks.scores import learning
@@ -20,9 +21,7 @@ ROUNDING = 0.005  # minutes: half a unit of the last digit on the page
 
 def published() -> dict[str, dict[str, str]]:
     """The page's cells by the first cell of their row and by their column."""
-    lines = [line for line in PAGE.read_text(encoding="utf-8").splitlines() if line.startswith("|")]
-    columns, _, *rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines]
-    return {row[0]: dict(zip(columns, row, strict=True)) for row in rows}
+    return {next(iter(row.values())): row for row in result_rows(PAGE.name)}
 
 
 def test_the_page_has_a_row_for_each_seed_of_the_file_and_one_over_them():

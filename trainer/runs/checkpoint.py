@@ -47,7 +47,7 @@ def save(folder: Path, step: int, tensors: dict[str, torch.Tensor], meta: dict[s
     tensors: of any device, dtype and layout; they are loaded on the CPU, contiguous, with equal bits.
     meta: JSON content; tuples are loaded as lists. "config" is the run's config (`Config.to_dict`).
     score: higher is better; None and NaN are never a record.
-    stand_in: without a score, be `best.safetensors` unless that has a score of at least this.
+    stand_in: used without a score: the file becomes `best.safetensors` if there is no better score than this.
     keep: number of checkpoints to keep, at least 1; the best one is not counted.
 
     Checkpoints of later steps are removed: the run was resumed from before them. Raises CheckpointError if the file cannot

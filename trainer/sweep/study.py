@@ -106,7 +106,10 @@ def offered_twice(trial: optuna.Trial) -> bool:
 
 
 def _having(study: optuna.Study, values: dict[str, Any]) -> list[int]:
-    """The numbers of the trials with these values that count or wait; from one look, since a trial that waits may begin."""
+    """The numbers of the trials with these values that count or wait.
+
+    The storage is read once: between two reads a waiting trial may begin, and would be in neither.
+    """
     return [trial.number for trial in study.get_trials(deepcopy=False) if (_counts(trial) or trial.state == TrialState.WAITING)
             and values in (trial.params, trial.system_attrs.get("fixed_params"))]
 

@@ -92,10 +92,10 @@ class Judge:
         return self.score if self.step == step else None
 
     def stands_in(self, step: int) -> float | None:
-        """For a judgment at `step` without a score, the score that its policy surpasses all the same; else None.
+        """What the policy of `step` counts as, if its judgment has no score; None if it has one, or if there was no judgment.
 
-        That is no score, and at the end of the training the mean of the truncated episodes. So a short training, whose later
-        episodes are too long to be judged, keeps its last policy, and not one of its first.
+        Before the end of the training: less than any score. At the end: the mean of the truncated episodes. So a short
+        training, whose later episodes are too long to be judged, keeps its last policy and not one of its first.
         """
         if self.step != step or self.score is not None:
             return None

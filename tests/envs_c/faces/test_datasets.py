@@ -78,7 +78,7 @@ def test_a_game_with_illegal_moves_keeps_its_masks():
     ({"dataset_id": "arcade/unversioned"}, "dataset_id must be .* a version at its end"),
     ({"nosuch": 3}, "unexpected keyword argument 'nosuch'; .*Minari takes .*author"),
     ({"auhtor": "me"}, "unexpected keyword argument 'auhtor'; did you mean author"),
-    ({"author": 5}, "author must be a str, not 5"),
+    ({"author": 5}, "author must be a str or a set of str, not 5"),
     ({"description": 5}, "description must be a str, not 5"), ({"env_": 3}, "unexpected keyword argument 'env_'"),
     ({"dataset_id": None}, "dataset_id must be a name of Minari's form"), ({"seed": "a"}, "seed must be an integer")])
 def test_wrong_arguments_are_refused_before_an_episode_is_played(change, message):
