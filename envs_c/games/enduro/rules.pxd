@@ -1,14 +1,14 @@
 """How a frame changes a race of Enduro. enduro.pyx states the rules in prose."""
 
-from libc.stdint cimport int8_t, int16_t, uint8_t, uint64_t
+from libc.stdint cimport int8_t, int16_t, uint8_t, uint16_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from envs_c.games.enduro.contact cimport hits_car, hits_edge, is_clear
 from envs_c.games.enduro.road cimport side_of
 from envs_c.games.enduro.state cimport (
-    AT_EDGE, COMING, DAY, FASTEST, FIRST_QUOTA, HILLS, HIT, LEFT_BEND, LIT, MOST_LEFT, NO_BEND, NO_OVERTAKING, PHASE,
-    QUOTA, REST, RIGHT_BEND, ROUND, SLIDING_RIGHT, SLOTS, SLOWEST, SNOW, SOFT_CARS, STRAIGHT_ROAD, WAY, WIDEST,
-    Enduro, Race, clock_of, season_of)
+    ALL_SLOTS, AT_EDGE, CAR_BITS, COMING, DAY, FASTEST, FIRST_QUOTA, HILLS, HIT, LEFT_BEND, LIT, MOST_LEFT, NO_BEND,
+    NO_OVERTAKING, PHASE, QUOTA, REST, RIGHT_BEND, ROUND, SLIDING_RIGHT, SLOTS, SLOWEST, SNOW, SOFT_CARS, STRAIGHT_ROAD,
+    WAY, WIDEST, Enduro, Race, clock_of, popcount, put_slots, season_of, slots_of)
 from envs_c.rng cimport Rng, rng_below
 
 
@@ -150,49 +150,47 @@ cdef inline void come_bend(Race* race) noexcept nogil:
 
 cdef inline void dim(Race* race, int lit) noexcept nogil:
     """In the dark all cars that are seen, those of the first `lit` slots, get the colour of tail lights, and keep it."""
-    cdef char* end = <char*>race + sizeof(Race) - sizeof(uint64_t)  # the slots and one more byte, which does not change
-    cdef uint64_t slots, dark, cars
-    memcpy(&slots, end, sizeof(slots))
-    cars = (slots >> 1 & (EACH >> 8 * (8 - lit))) * 255  # bit 1 is set in the bytes of all cars
-    dark = slots & ~cars | cars & (0x46 * EACH | slots & 17 * EACH)
+    cdef uint64_t slots = slots_of(race), cars = (slots >> 1 & (EACH >> 8 * (8 - lit))) * 255
+    cdef uint64_t dark = slots & ~cars | cars & (0x46 * EACH | slots & 17 * EACH)
     if dark != slots:
-        memcpy(end, &dark, sizeof(dark))
+        put_slots(race, dark)
 
 
 cdef inline void come_nearer(Race* race, bint comes, int cars, float* reward) noexcept nogil:
     """Pass the nearest car, and bring a new slot into sight."""
-    cdef int k, look = LOOK[(race.serial - cars) & 255]
-    if race.slot[0]:
+    cdef uint64_t slots = slots_of(race), changes = slots & ~ALL_SLOTS
+    cdef int look = LOOK[(race.serial - cars) & 255], next_look
+    if slots & 255:
         race.serial -= 1
         if race.left > 0:
             race.left -= 1
             reward[0] = 1.0
             if race.left == 0:
                 race.rest = REST
-    for k in range(SLOTS - 1):
-        race.slot[k] = race.slot[k + 1]
-    race.slot[SLOTS - 1] = 0
+    slots = (slots & ALL_SLOTS) >> 8
     if comes:
+        next_look = slots >> 8 * (SLOTS - 2)
         if look >= 128 and race.random[1] & (1 if counted_day(race) >= LATE else 3) == 0:
             look -= 16
-        if race.slot[SLOTS - 2] and counted_day(race) < MIXED:
-            look = look & 254 | race.slot[SLOTS - 2] & 1
-        race.slot[SLOTS - 1] = <uint8_t>look
+        if next_look and counted_day(race) < MIXED:
+            look = look & 254 | next_look & 1
+        slots |= <uint64_t>look << 8 * (SLOTS - 1)
+    put_slots(race, slots | changes)
 
 
 cdef inline void go_ahead(Race* race, bint comes, float* reward) noexcept nogil:
     """Lose sight of the farthest slot; a car from behind may come on the other side of the road."""
-    cdef int k, more
-    comes = comes and not race.slot[0] and not race.changes & NO_OVERTAKING
-    for k in range(SLOTS - 1, 0, -1):
-        race.slot[k] = race.slot[k - 1]
-    race.slot[0] = 0
+    cdef uint64_t slots = slots_of(race), changes = slots & ~ALL_SLOTS
+    cdef int more
+    comes = comes and not slots & 255 and not race.changes & NO_OVERTAKING
+    slots = slots << 8 & ALL_SLOTS
     if comes:
         race.serial += 1
-        race.slot[0] = <uint8_t>(LOOK[race.serial] & 254 | (race.x >= 0))
+        slots |= LOOK[race.serial] & 254 | (race.x >= 0)
         more = more_left(race)
         race.left += more
         reward[0] = -more
+    put_slots(race, slots | changes)
 
 
 cdef inline int traffic_of(const Race* race) noexcept nogil:
@@ -207,7 +205,7 @@ cdef inline void drive(Race* race, int pace, bint dark, float* reward) noexcept 
     dark: as many cars come as at night.
     """
     cdef bint comes, new = race.travelled < race.speed
-    cdef int phase = race.phase, cars = 0, k
+    cdef int phase = race.phase, cars
     race.travelled = <uint8_t>(race.travelled - race.speed)
     race.odometer += (race.speed + 1) >> 1
     if race.odometer >= WAY:
@@ -219,8 +217,7 @@ cdef inline void drive(Race* race, int pace, bint dark, float* reward) noexcept 
     race.phase = <uint8_t>phase
     if 0 <= phase < PHASE:
         return
-    for k in range(SLOTS):
-        cars += race.slot[k] != 0
+    cars = popcount(slots_of(race) & CAR_BITS & ALL_SLOTS)
     comes = cars < MOST_CARS and (race.random[1] < 128 if dark else race.random[1] >> 6 == 1)
     if phase < 0:
         come_nearer(race, comes, cars, reward)
@@ -231,12 +228,12 @@ cdef inline void drive(Race* race, int pace, bint dark, float* reward) noexcept 
 cdef inline float play_frame(Enduro* game, int action, bint* over) noexcept nogil:
     cdef Race* race = &game.now
     cdef float reward = 0.0
-    cdef int old = race.random[0], season = season_of(race), lit
+    cdef int old = race.random[0], last_but_one = race.random[1], season = season_of(race), lit
+    cdef uint16_t pair = <uint16_t>(old << 8 | ((old << 1 | last_but_one >> 7) ^ last_but_one) & 255)
     cdef bint dark = race.day > 1 or race.frame >= DARK
     cdef bint last = race.frame == DAY - 1 and race.left > 0
     game.shown = race[0]
-    race.random[0] = <uint8_t>((old << 1 | race.random[1] >> 7) ^ race.random[1])
-    race.random[1] = <uint8_t>old
+    memcpy(race.random, &pair, sizeof(pair))
     if race.frame == DAY - 1 and race.left == 0:
         race.day = <int16_t>min(race.day + 1, 9999)
         race.left = QUOTA

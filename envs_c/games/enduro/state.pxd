@@ -43,11 +43,13 @@ cdef extern from *:
     static const float LANES[32][4] = {[6] = {0, 1, 0, 0}, [7] = {0, 1, 0, 0}, [22] = {1, 0, 0, -26}, [23] = {0, 0, 1, 26}};
     #define CAR_BITS 0x0202020202020202ULL  // one for each car in 8 slots
     #define NO_SLOT (1ULL << 56)            // a bit in the byte after the slots
+    #define ALL_SLOTS (NO_SLOT - 1)              // the bytes of the slots
     """
     const float[32][4] LANES
-    const uint64_t CAR_BITS, NO_SLOT
+    const uint64_t CAR_BITS, NO_SLOT, ALL_SLOTS
     void prefetch "__builtin_prefetch"(const void*) noexcept nogil
     int ctzll "__builtin_ctzll"(unsigned long long) noexcept nogil
+    int popcount "__builtin_popcountll"(unsigned long long) noexcept nogil
 
 
 ctypedef struct Race:
@@ -90,8 +92,17 @@ cdef inline int lit_slots(const Race* race) noexcept nogil:
     return LIT[season_of(race)]
 
 
-cdef inline uint64_t cars_seen(const Race* race, int season) noexcept nogil:
-    """The bytes of `slot`, the nearest one lowest, without cars that fog hides."""
+cdef inline uint64_t slots_of(const Race* race) noexcept nogil:
+    """The bytes of `slot`, the nearest one lowest, and above them `changes`."""
     cdef uint64_t slots
     memcpy(&slots, <const char*>race + sizeof(Race) - sizeof(slots), sizeof(slots))
-    return slots & ((NO_SLOT >> 24) - 1 if season == FOG else NO_SLOT - 1)
+    return slots
+
+
+cdef inline void put_slots(Race* race, uint64_t slots) noexcept nogil:
+    memcpy(<char*>race + sizeof(Race) - sizeof(slots), &slots, sizeof(slots))
+
+
+cdef inline uint64_t cars_seen(const Race* race, int season) noexcept nogil:
+    """The bytes of `slot`, the nearest one lowest, without cars that fog hides."""
+    return slots_of(race) & (ALL_SLOTS >> 24 if season == FOG else ALL_SLOTS)
