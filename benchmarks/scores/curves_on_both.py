@@ -199,7 +199,7 @@ def below_head(games: list[str], rows: list[list[str]]) -> str:
 def parsed(argv: list[str] | None) -> argparse.Namespace:
     """The command's options, after their checks."""
     parser = new_parser("scores.curves_on_both", __doc__)
-    parser.add_argument("games", nargs="*", metavar="GAME", help=f"of {', '.join(TWINS)} (default: all)")
+    parser.add_argument("games", nargs="*", metavar="GAME", help=f"the page's games, of {', '.join(TWINS)} (default: all)")
     parser.add_argument("--seeds", type=int, default=5, help="trainings on each side, with the seeds 1, 2, ... (default: 5)")
     parser.add_argument("--steps", type=int, default=100_000, help="steps of each training (default: 100000)")
     parser.add_argument("--out", type=Path, default=Path("benchmarks/results"),

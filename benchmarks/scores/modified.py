@@ -8,7 +8,6 @@ Actions are sampled, as in training.
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import date
 from pathlib import Path
 
 import numpy as np
@@ -17,26 +16,22 @@ from rich.console import Console
 import envs_c
 from benchmarks.cartridges.agents import PLAIN, Agent, load_agent
 from benchmarks.cartridges.twins import TWINS
-from benchmarks.common import new_parser, publish
+from benchmarks.common import head, new_parser, publish
 from trainer.errors import TrainerError
 from trainer.log.text import markdown
 from trainer.log.ticker import Ticker
 from trainer.play import evaluate
 from trainer.results.published import MORE_FEATURES, more_features
 
+NORMAL_95 = 1.96  # standard errors on either side of a mean
 NO_CHANGES = {"scatter", "random_serve", "flicker"} | MORE_FEATURES  # options with which the game is the cartridge's, too
 COLUMNS = ["game", "option", "the change", "mean score", "of the original"]
-ABOUT = """# Changed games
-
-`python -m benchmarks.scores.modified{names} --episodes {episodes}`, {day}
-
-The games after cartridges have options that change one rule each, which nobody can do on a cartridge. By default they are the
-cartridges' games bit for bit. The table shows policies that were trained on the original games, without any further training:
-the agents of the arcade, which come with the package, if no runs are named.
-A score may fall since the changed game is harder for everybody, or since the policy relies on something that the option takes
-away. Scores are means over {episodes} episodes with their standard errors; the last column is a ratio of means, if both are
-positive. Each policy plays in the environments of its training: those of the package's agents have no sticky actions and no
-no-ops at the start. The percentages have no intervals; a difference within the standard errors says nothing.
+ABOUT = """
+The options of games after cartridges that change one rule each. The table shows policies that were trained on the original
+games, without any further training: the agents of the arcade, which come with the package, if no runs are named. Scores are
+means over {episodes} episodes with their standard errors, actions sampled. The last column is a ratio of means, if both are
+positive, with its 95% interval (both standard errors, by the delta method). Each policy plays in the environments of its
+training: those of the package's agents have no sticky actions and no no-ops at the start.
 
 """
 
@@ -58,10 +53,18 @@ def rows_of(agent: Agent, episodes: int, seed: int) -> Iterator[list[str]]:
         settings = replace(config.env, options=more_features(config.env.options) | ({option: float(value)} if option else {}))
         with Ticker(f"{config.game} {option}", Console(stderr=True), line_seconds=60) as tick:
             scores = evaluate.play(policy, config.game, settings, episodes=episodes, seed=seed, tick=tick).returns
-        original = scores.mean() if original is None else original
-        error = scores.std(ddof=1) / np.sqrt(episodes)
-        share = f"{scores.mean() / original:.0%}" if option and min(original, scores.mean()) > 0 else "-"
-        yield [config.game, option or "-", change or "the original", f"{number(scores.mean())} ± {number(error)}", share]
+        mean, error = scores.mean(), scores.std(ddof=1) / np.sqrt(episodes)
+        original = (mean, error) if original is None else original
+        yield [config.game, option or "-", change or "the original", f"{number(mean)} ± {number(error)}",
+               ratio((mean, error), original) if option else "-"]
+
+
+def ratio(changed: tuple[float, float], original: tuple[float, float]) -> str:
+    """The ratio of two means with its 95% interval; "-" if one is not positive. changed, original: (mean, standard error)."""
+    if min(changed[0], original[0]) <= 0:
+        return "-"
+    error = changed[0] / original[0] * np.hypot(changed[1] / changed[0], original[1] / original[0])
+    return f"{changed[0] / original[0]:.0%} ± {NORMAL_95 * error:.0%}"
 
 
 def number(value: float) -> str:
@@ -88,9 +91,7 @@ def main(argv: list[str] | None = None) -> list[list[str]]:
                 print(" | ".join(row), file=sys.stderr, flush=True)
     except TrainerError as error:
         sys.exit(f"error: {error}")
-    names = "".join(f" {name}" for name in options.runs)
-    about = ABOUT.format(names=names, episodes=options.episodes, day=date.today().isoformat())
-    publish(about + markdown(COLUMNS, rows), options.out)
+    publish(head("Changed games") + ABOUT.format(episodes=options.episodes) + markdown(COLUMNS, rows), options.out)
     return rows
 
 

@@ -1,4 +1,4 @@
-"""The benchmark of changed games: a row for each option that changes a rule; other runs are refused."""
+"""The benchmark of changed games: a row for each option that changes a rule; other runs are refused; the page quotes it."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
+from pages_support import flat, result_rows, tables
 
 import envs_c
 from benchmarks.cartridges.agents import Agent
@@ -69,3 +70,22 @@ def test_at_least_three_rules_change_in_each_game_and_none_by_default():
         assert all(known.options[name].default == 1 - value for name, (value, _) in changes.items())
         assert {known.describe(known.check_options({name: value}))[1] for name, (value, _) in changes.items()} == {
             known.feature_shape}  # else no agent of the original could play them
+
+
+@pytest.mark.parametrize(("changed", "original", "text"), [
+    ((20.0, 0.0), (10.0, 0.0), "200% ± 0%"),
+    ((10.0, 1.0), (10.0, 0.0), "100% ± 20%"),  # 1.96 standard errors of 10%
+    ((8.0, 0.24), (10.0, 0.4), "80% ± 8%"),    # 3% and 4% of errors are 5% together: 0.8 * 1.96 * 5%
+    ((-1.0, 0.1), (10.0, 0.1), "-"), ((1.0, 0.1), (0.0, 0.1), "-")])
+def test_a_ratio_has_the_error_of_both_means(changed, original, text):
+    assert modified.ratio(changed, original) == text
+
+
+def test_the_page_has_the_table_and_the_episodes_of_the_results():
+    [quoted] = tables("docs/modified.md")
+    assert quoted == result_rows("modified.md")
+    assert {row["game"]: row["option"] for row in reversed(quoted)} == dict.fromkeys(TWINS, "-")
+    for game in TWINS:
+        assert [row["option"] for row in quoted if row["game"] == game][1:] == [*modified.changes_of(game)]
+    for page in ("docs/modified.md", "benchmarks/results/modified.md"):
+        assert "means over 100 episodes with their standard errors, actions sampled" in flat(page)
