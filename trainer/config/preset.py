@@ -8,9 +8,10 @@ from typing import Literal, NamedTuple
 
 import tomli_w
 
+from envs_c.errors import InvalidArgument
 from envs_c.views import DEFAULT, VIEWS
 from trainer.config.config import Config, full_name, overlay
-from trainer.config.games import GameName
+from trainer.config.games import GameName, find_game
 from trainer.config.sections import OF_ONE_SESSION, OF_THE_MACHINE, EnvConfig
 from trainer.errors import ConfigError, SettingError
 from trainer.files import is_file, read_toml, user_path
@@ -85,13 +86,19 @@ def preset_file(game: GameName, path: str) -> Config:
     """The defaults, changed by the user's own preset at `path`; the game's preset is not read.
 
     A file of this package that changes another one, such as presets/breakout_pixels.toml, stands for the whole preset.
-    Raises ConfigError if there is no such file, and as `preset` does.
+    Raises ConfigError if there is no such file or the game has no such options, and as `preset` does.
     """
     file = user_path(path)
     if not is_file(file):
         raise SettingError("preset", f"must be a .toml file of settings, such as a sweep's best.toml; there is no {path!r}")
     whole = _package_preset(file)
-    return _overlaid(Config(game), file, str(file)) if whole is None else replace(whole, game=game)
+    config = _overlaid(Config(game), file, str(file)) if whole is None else replace(whole, game=game)
+    if config.env.options and not game.is_gym:
+        try:
+            find_game(game).check_options(config.env.options)
+        except InvalidArgument as error:
+            raise ConfigError(f"{file}: {error}") from None
+    return config
 
 
 def _package_preset(file: Path) -> Config | None:

@@ -175,15 +175,15 @@ def test_a_config_parses_its_game_once_and_files_keep_the_text():
 
 
 @pytest.mark.parametrize("changes", [
-    {}, {"env": {"num_envs": 12, "options": {"lives": 3.0, "a b": 0.5}}, "ppo": {"horizon": 8, "minibatch": 24, "gamma": 0.5}},
+    {}, {"env": {"num_envs": 12, "options": {"lives": 3.0, "keep_width": 1.0}}, "ppo": {"horizon": 8, "minibatch": 24, "gamma": 0.5}},
     {"policy": {"encoder": 'my "own":Small'}, "self_play": {"self_play": True, "snapshot_win_rate": 0.75}},
 ])
 def test_a_written_preset_gives_the_same_settings(tmp_path, changes):
-    config = overlay(Config("x"), changes)
+    config = overlay(Config("breakout"), changes)
     path = tmp_path / "best.toml"
     path.write_text(preset_module.preset_text(config, "Two lines\nof comment."))
     assert path.read_text().startswith("# Two lines\n# of comment.\n")
-    assert preset_module.preset_file(GameName("x"), str(path)) == config
+    assert preset_module.preset_file(GameName("breakout"), str(path)) == config
 
 
 @pytest.mark.parametrize("game", ["", None, 3])

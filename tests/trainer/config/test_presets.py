@@ -90,6 +90,15 @@ def test_a_bad_preset_is_refused_by_name(tmp_path, monkeypatch, text, sentence):
         preset(GameName("game"))
 
 
+@pytest.mark.parametrize(("options", "sentence"), [
+    ("{lives = 99}", "option 'lives' of breakout must be an integer from 1 to 5"),
+    ("{live = 3}", "unknown option 'live' for breakout; its options: lives, ")])
+def test_a_users_preset_with_a_bad_option_of_the_game_is_refused_by_name(tmp_path, options, sentence):
+    (tmp_path / "mine.toml").write_text(f"[env]\noptions = {options}")
+    with pytest.raises(ConfigError, match=re.escape(f"{tmp_path / 'mine.toml'}: {sentence}")):
+        preset_module.preset_file(GameName("breakout"), str(tmp_path / "mine.toml"))
+
+
 @pytest.mark.parametrize(("words", "same"), [
     ("--self_play", "--self-play"), ("--self-play --no-self-play", ""), ("--no-self-play --self_play", "--self-play"),
     ("--view pixels --view features", ""), ("--view=features --view=pixels", "--view pixels"),
