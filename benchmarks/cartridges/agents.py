@@ -3,7 +3,7 @@
 import json
 import zlib
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import safetensors.torch
 import torch
@@ -29,7 +29,7 @@ class Agent(NamedTuple):
     name: str
     policy: Policy
     config: Config
-    checksum: str  # of its file
+    checksum: str  # of its file, without the record of the score that an agent of the arcade has
 
 
 def load_agent(name: str, *, plain: bool = False) -> Agent:
@@ -50,11 +50,20 @@ def load_agent(name: str, *, plain: bool = False) -> Agent:
 
 
 def arcade_agent(game: str) -> tuple[str, Policy, Config, bytes]:
-    """The arcade's agent of a game, which comes with the package: its name, policy and settings, and its file."""
+    """The arcade's agent of a game, which comes with the package: its name, policy and settings, and its file.
+
+    The file is without the record of its score, so its checksum stays if only the record is new.
+    """
     data = (agents.FOLDER / f"{game}.safetensors").read_bytes()
+    policy, about = rebuilt(data)
+    name = f"the arcade's, {count(about['step'])} steps"
+    return name, policy, Config(game, env=EnvConfig(**about["env"])), agents.with_record(data, {})
+
+
+def rebuilt(data: bytes) -> tuple[Policy, dict[str, Any]]:
+    """The policy in a file of the arcade, on the CPU, and its description."""
     tensors = {key: torch.tensor(array) for key, array in agents.weights(data).items()}
-    policy, about = rebuild(safetensors.torch.save(tensors, {"policy": json.dumps(agents.described(data))}))
-    return f"the arcade's, {count(about['step'])} steps", policy, Config(game, env=EnvConfig(**about["env"])), data
+    return rebuild(safetensors.torch.save(tensors, {"policy": json.dumps(agents.described(data))}))
 
 
 def check(config: Config) -> None:

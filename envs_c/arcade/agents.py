@@ -5,7 +5,9 @@
 
 import json
 import math
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -16,6 +18,7 @@ HALF = float(np.finfo(np.float16).max)
 LARGE = 4096  # numbers of a matrix
 DTYPES = {"F32": "<f4", "F16": "<f2", "I8": "|i1", "U8": "|u1", "I64": "<i8", "I32": "<i4", "BOOL": "|b1"}
 NAMES = {numpy: name for name, numpy in DTYPES.items()}
+RECORD = ("training_seed", "evaluation")  # of a description: what is known of the agent's score
 
 
 def described(data: bytes) -> dict:
@@ -31,13 +34,30 @@ def compact(data: bytes) -> bytes:
 
     data: an exported policy. Raises InvalidArgument if it is none.
     """
-    tensors, kept, at = {}, {}, 0
+    tensors = {}
     for name, array in _stored(data).items():
         tensors |= _rounded(name, array)
+    return _written(tensors, {**described(data), "dtype": "int8"})
+
+
+def with_record(data: bytes, record: Mapping[str, Any]) -> bytes:
+    """The file with this record of its score in the description, in place of an older one. Files of `export` have none.
+
+    record: the seed of its training as "training_seed", and as "evaluation" the summary that an evaluation.json has too. Empty:
+        the file as `compact` wrote it.
+    Raises InvalidArgument if the data is no exported policy.
+    """
+    about = {name: value for name, value in described(data).items() if name not in RECORD}
+    return _written(_stored(data), {**about, **record})
+
+
+def _written(tensors: Mapping[str, np.ndarray], about: Mapping[str, Any]) -> bytes:
+    """The file with these tensors and this description."""
+    kept, at = {}, 0
     for name, array in tensors.items():
         kept[name] = {"dtype": NAMES[array.dtype.str], "shape": list(array.shape), "data_offsets": [at, at + array.nbytes]}
         at += array.nbytes
-    text = json.dumps({"__metadata__": {"policy": json.dumps({**described(data), "dtype": "int8"})}, **kept}).encode()
+    text = json.dumps({"__metadata__": {"policy": json.dumps(about)}, **kept}).encode()
     text += b" " * (-len(text) % 8)  # the numbers begin at a multiple of 8
     return len(text).to_bytes(8, "little") + text + b"".join(array.tobytes() for array in tensors.values())
 

@@ -67,6 +67,11 @@ def test_the_published_table_is_made_of_the_file_of_scores():
     assert len(published) == len(made) and {(row[0], *row[2:]) for row in published} == {(row[0], *row[2:]) for row in made}
 
 
+def test_the_published_scores_are_of_the_agents_that_ship():
+    played = {tuple(json.loads(key)[:2]) for key in table.Scores(ROOT / "benchmarks/results/transfer.jsonl").known}
+    assert {(game, load_agent(game).checksum) for game in TWINS} <= played
+
+
 def test_a_tally_has_the_mean_and_the_error_of_the_episodes_whether_they_were_grouped_or_not():
     scores, lengths = np.random.default_rng(3).integers(0, 10**6, (25,)).astype(float), np.arange(25)
     played = [Played(scores[part], lengths[part], lengths[part] % 2 > 0) for part in (slice(10), slice(10, 20), slice(20, 25))]

@@ -41,6 +41,8 @@ import { readTensors } from "./tensors.js";
  * @property {number} frame_stack frames of an observation
  * @property {Object<string, number[]>} states shapes of the memory's parts
  * @property {number} step environment steps of its training
+ * @property {number} [training_seed] of the agents that come with the package; see agents.py
+ * @property {{mean: number, episodes: number, protocol: {actions: string, sticky: number, noop_max: number}}} [evaluation]
  */
 
 export class Policy {
@@ -80,6 +82,17 @@ export class Policy {
       view: env.view, frameSkip: env.frame_skip ?? undefined, sticky: env.sticky, noopMax: env.noop_max,
       timeLimit: env.time_limit ?? undefined, ...more, options: { ...options, ...more.options },
     };
+  }
+
+  /** What its file says of its score, in one line; "" if that says nothing, as after `insertcoin export`. */
+  record() {
+    const { evaluation, training_seed: seed, options } = this.about;
+    if (!evaluation) return "";
+    const { mean, episodes, protocol: { actions, sticky, noop_max: noOps } } = evaluation;
+    const rules = [`${actions} actions`, sticky ? `sticky actions ${sticky}` : "without sticky actions",
+      noOps && `up to ${noOps} no-ops`, ...Object.entries(options).map(([name, value]) => `${name} ${value}`)];
+    return `one training, seed ${seed ?? "not recorded"}: mean ${Number(mean.toPrecision(4))} of ${episodes} games, `
+      + rules.filter(Boolean).join(", ");
   }
 
   /** The memory of `count` environments before their first observation. @param {number} count @returns {Memory} */

@@ -165,6 +165,14 @@ cdef inline int blast_shape(const Invaders* game) noexcept nogil:
     return BLAST + BLAST_TIME - game.blast
 
 
+cdef inline bint is_drawn(const Invaders* game, int row) noexcept nogil:
+    """Whether the console draws this row of the formation: the lowest one with an invader, or one above it."""
+    cdef int r, invaders = 0
+    for r in range(row, ROWS):
+        invaders |= game.row[r]
+    return invaders != 0
+
+
 cdef inline uint8_t invader_bits(const Invaders* game, int x, int y) noexcept nogil:
     """Bits of the 8 pixels from (x, y) on that an invader or a blast covers, the highest at the left."""
     cdef int row = (y - game.y) // PITCH_Y, line = y - game.y - PITCH_Y * row, c, dx, shape, bits = 0
@@ -174,7 +182,7 @@ cdef inline uint8_t invader_bits(const Invaders* game, int x, int y) noexcept no
         dx = game.x + PITCH_X * c - x
         if -8 < dx < 8:
             shape = INVADERS + row + ROWS * game.pose
-            if game.blast > 0 and game.blast_row == row and game.blast_column == c:
+            if game.blast > 0 and game.blast_row == row and game.blast_column == c and is_drawn(game, row):
                 shape = blast_shape(game)
             elif not game.row[row] >> c & 1:
                 continue

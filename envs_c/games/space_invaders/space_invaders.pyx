@@ -63,8 +63,8 @@ End. The episode ends when the last of 3 lives (option `lives`) is lost, or when
 lowest of them is at y 169 or more.
 
 Picture. A frame's picture shows what was there before its hits, and the score before its points. The console's loops show some
-rows of shots and bombs sooner or later than their y says (missiles.pxd). With scatter=0 and flicker=1 all pictures equal the
-cartridge's.
+rows of shots and bombs sooner or later than their y says (missiles.pxd). No blast is shown below the lowest invader. With
+scatter=0 and flicker=1 the pictures equal the cartridge's, but for single pixels of a shot and the last one after a landing.
 
 Differences. An episode begins with a random r (option `scatter`). The cartridge draws bombs in even frames and the shot in
 odd ones; here both are drawn in every frame (option `flicker`).
@@ -77,7 +77,7 @@ from envs_c.game cimport Game, Io, run_chunk
 from envs_c.games.space_invaders.forecast cimport FORECAST_FEATURES, forecast
 from envs_c.games.space_invaders.missiles cimport draw_thin
 from envs_c.games.space_invaders.picture cimport (
-    BROWN, EARTH, GREEN, LIVES_PLACE, OTHER_PLACE, blast_shape, cannon_shape, draw_shields, make_digits, make_spread,
+    BROWN, EARTH, GREEN, LIVES_PLACE, OTHER_PLACE, blast_shape, cannon_shape, draw_shields, is_drawn, make_digits, make_spread,
     make_stamps, put_digit, put_shape, saucer_shape)
 from envs_c.games.space_invaders.rules cimport play_frame
 from envs_c.games.space_invaders.shapes cimport INVADERS, SAUCER, SAUCER_CUT, SAUCER_REST
@@ -184,7 +184,7 @@ cdef void draw(const void* state, Canvas* canvas) noexcept nogil:
             c = ctz(left)
             left &= left - 1
             put_shape(canvas, game.x + PITCH_X * c, game.y + PITCH_Y * r, INVADERS + r + ROWS * game.pose)
-    if game.blast > 0 and game.blast_row < ROWS and game.y + PITCH_Y * game.blast_row <= GROUNDED_Y:
+    if game.blast > 0 and is_drawn(game, game.blast_row) and game.y + PITCH_Y * game.blast_row <= GROUNDED_Y:
         put_shape(canvas, game.x + PITCH_X * game.blast_column, game.y + PITCH_Y * game.blast_row, blast_shape(game))
     if game.saucer_x >= 0:
         put_shape(canvas, game.saucer_x, SAUCER_Y - (saucer_shape(game) != SAUCER), saucer_shape(game))

@@ -84,6 +84,14 @@ def test_the_agent_of_breakout_passes_fifty_points_in_a_minute_of_the_game(visit
     assert 97 <= sum(shares) <= 103
 
 
+@pytest.mark.parametrize("view", ["watch", "compete"])
+def test_the_page_says_the_agents_own_score_and_its_seed(visit, view):
+    page = visit(f"#{view}/breakout")
+    page.wait_for_selector(f".{view} canvas", timeout=READY)
+    text = page.locator(".record").inner_text()
+    assert re.fullmatch(r"one training, seed 1: mean \d+(\.\d)? of 100 games, sampled actions, without sticky actions", text)
+
+
 def copied(page) -> links.Replay:
     """The replay of the link that the page copies."""
     page.evaluate(CLIPBOARD)

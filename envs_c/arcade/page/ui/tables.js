@@ -126,6 +126,12 @@ export async function agentStage(entry, more = {}) {
     bars.element, value.element) };
 }
 
+/** A line with the agent's own score; nothing if its file has none. @param {import("../policy.js").Policy} trained */
+function recordLine(trained) {
+  const record = trained.record();
+  return record && el("p", { class: "legend record" }, record);
+}
+
 /** @param {HTMLElement} place @param {Entry} entry @returns {Promise<() => void>} */
 export async function showWatch(place, entry) {
   const { stage, thoughts, show, value, trained } = await agentStage(entry), line = scoreLine(stage, "");
@@ -139,7 +145,7 @@ export async function showWatch(place, entry) {
   place.append(el("div", { class: "sides" }, el("div", { class: "table" }, stage.canvas),
     el("div", { class: "panel" }, line.element, bar.element, thoughts, el("div", { class: "buttons" }, link),
       el("p", { class: "legend" }, `trained for ${short(trained.about.step)} steps; actions are drawn from these probabilities; `
-        + "P pauses, R restarts, Escape leaves"))));
+        + "P pauses, R restarts, Escape leaves"), recordLine(trained))));
   restart();
   stage.clock.start();
   return () => { stage.close(); keys.close(); clearInterval(draw); };
@@ -178,7 +184,8 @@ export async function showCompete(place, entry) {
   place.append(el("p", {}, "The same game from the same seed, for you and for the agent."), el("div", { class: "sides" },
     el("div", { class: "table" }, mine.canvas, touchPad(mine, person.controls, keys), lines[0].element),
     el("div", { class: "table" }, theirs.stage.canvas, lines[1].element)), result, bar.element,
-    el("p", { class: "legend" }, `${person.controls.legend()}; P pauses, R restarts, Escape leaves`));
+    el("p", { class: "legend" }, `${person.controls.legend()}; P pauses, R restarts, Escape leaves`),
+    recordLine(theirs.trained));
   restart();
   for (const stage of stages) stage.clock.start();
   return () => { for (const stage of stages) stage.close(); keys.close(); clearInterval(begin); };

@@ -1,15 +1,21 @@
-"""Our pictures beside the cartridges', from random starts, pixel by pixel and frame by frame."""
+"""Our pictures beside the cartridges', from random starts and over whole episodes, pixel by pixel and frame by frame."""
+
+from typing import NamedTuple
 
 import numpy as np
 import pytest
+import torch
 
 pytest.importorskip("ale_py")
 
-from benchmarks.cartridges.features import open_cartridge
+from pages_support import number, tables
+
+from benchmarks.cartridges.agents import load_agent
+from benchmarks.cartridges.features import Observer, open_cartridge
 from benchmarks.cartridges.lockstep import twin_of
 from benchmarks.likeness.games import GAMES
 from benchmarks.likeness.pairs import begin
-from benchmarks.likeness.players import player_of
+from trainer.export.graph import StepGraph
 
 # The least share of frames that are equal. Asteroids does not mix the colours where a ship or a shot covers a rock.
 SHARES = {game: 0.96 if game.startswith("asteroids") else 1.0 for game in GAMES}
@@ -29,29 +35,111 @@ def test_frames_equal_the_cartridges_in_every_pixel(game):
     assert np.mean(equal) >= SHARES[game]
 
 
-# Of an episode with the scripted player: most frames, pictures that differ at its beginning, whether the last one does, and
-# others that do. docs/likeness.md names them.
-EPISODES = {"pong": (600, 2, False, ()), "asterix": (2500, 1, True, ()), "seaquest": (3285, 0, True, ()),
-            "space_invaders": (2789, 0, True, ()), "enduro": (9000, 1, False, (3973, 7169))}
+# Whole episodes of the arcade's agents, by game and seed of the sampled actions. The rows of the table in docs/likeness.md are
+# these, in this order: points, frames, and the frames after which the pictures differ. These are given as the first and the
+# last frame of each run of them, with the number of other pixels in the run; of Enduro without the panel. No draw is nearer
+# than 4e-6 to the edge between two actions, so the rounding of another CPU should change none.
+EPISODES = {
+    ("breakout", 2): (421, 8964, []),
+    ("pong", 3): (16, 21115, [(0, 1, 67184)]),
+    ("asterix", 29): (34500, 12782, [(0, 0, 102), (3883, 3883, 39), (12056, 12056, 267), (12311, 12312, 4588),
+                                     (12782, 12782, 38)]),
+    ("freeway", 1): (25, 8192, [(0, 0, 44)]),
+    ("seaquest", 2): (780, 6593, [(4189, 4189, 8), (6593, 6593, 46)]),
+    ("space_invaders", 2): (595, 2646, [(2632, 2632, 1), (2646, 2646, 224)]),
+    ("space_invaders", 3): (685, 3751, []),
+    ("asteroids", 2): (1930, 2460, [
+        (0, 1, 2648), (184, 187, 8), (244, 245, 4), (280, 281, 4), (293, 294, 144), (310, 317, 16), (327, 328, 188),
+        (352, 353, 4), (761, 762, 32), (822, 823, 4), (1214, 1215, 2), (1630, 1631, 4), (1636, 1637, 4), (1701, 1701, 1),
+        (1713, 1714, 713), (1902, 1903, 4), (2126, 2127, 4), (2154, 2155, 4), (2186, 2189, 12)]),
+    ("enduro", 2): (473, 26624, [
+        (0, 0, 94), (2986, 2987, 2), (4621, 4622, 2), (4637, 4638, 2), (4642, 4642, 2), (5441, 5442, 2), (7169, 7169, 712),
+        (7758, 7758, 1), (7760, 7760, 1), (7977, 7985, 20), (8070, 8075, 8), (8085, 8091, 14), (8141, 8152, 44),
+        (8205, 8208, 32), (8285, 8290, 16), (8366, 8367, 2), (8369, 8382, 54), (8509, 8515, 14), (8739, 8753, 56),
+        (8919, 8924, 12), (8952, 8957, 8), (8965, 8968, 8), (9057, 9066, 36), (9125, 9127, 6), (15399, 15399, 1),
+        (15843, 15858, 54), (16345, 16348, 14), (16350, 16350, 1), (16353, 16353, 1), (16360, 16360, 1), (16810, 16821, 15),
+        (17245, 17252, 8), (17257, 17260, 10), (17262, 17268, 7), (17271, 17272, 2), (18388, 18388, 1), (18465, 18466, 6),
+        (18737, 18737, 1), (18782, 18782, 1), (18929, 18929, 1), (19541, 19541, 1), (19707, 19707, 1), (20481, 20481, 721),
+        (20946, 20961, 16), (22021, 22027, 24), (22029, 22030, 2), (22033, 22033, 1), (22436, 22438, 3), (22442, 22442, 2),
+        (24716, 24716, 2), (24805, 24805, 1), (26125, 26148, 26), (26152, 26152, 1)])}
+SKIP = 4                  # frames of an action
+PANEL = {"enduro": 155}   # the panel's first row
+FLAGS = (0, 104, 96, 64)  # other pixels of the panel with flags, for 16 frames each
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("game", EPISODES)
-def test_pictures_of_a_whole_episode_equal_the_cartridges_but_for_those_that_the_page_names(game):
-    """A scripted player plays from the cartridge's own beginning, with each action for four frames."""
-    frames, first, last, others = EPISODES[game]
-    theirs, ours, play, random = open_cartridge(game).restart(), twin_of(game), player_of(game), np.random.default_rng([1, 2])
-    differing, action, over = [], 0, False
-    for frame in range(frames + 1):
-        if frame:
-            if frame % 4 == 1:
-                action = play(theirs.state(), random) if frame > 1 else int(random.integers(len(theirs.actions)))
-            mine, other = ours.step(action), theirs.step(action)
-            assert mine[:2] == other[:2], f"frame {frame}"
-            over = bool(other[1])
+class Episode(NamedTuple):
+    """One episode of an agent, with the same actions on both sides."""
+
+    points: int
+    frames: int
+    differing: dict[int, int]  # frames after which the pictures differ, with the number of other pixels; without Enduro's panel
+    panel: dict[int, int]      # the same for Enduro's panel
+    left: list[int]            # Enduro: the cars left to pass before each frame and after the last
+
+
+@torch.no_grad()
+def episode_of(game: str, seed: int) -> Episode:
+    """An episode of the arcade's agent from the cartridge's own beginning. It sees what the cartridge's RAM tells."""
+    theirs, ours, random = open_cartridge(game).restart(), twin_of(game), np.random.default_rng(seed)
+    graph, reader, row = StepGraph(load_agent(game).policy), Observer(theirs, game), PANEL.get(game, 210)
+    _, *memory = graph.zeros(1, torch.float32)
+    points, frame, over, differing, panel, left = 0, 0, False, {}, {}, []
+    while True:
         picture = ours.picture().copy()
         picture[theirs.MAKER:] = 0
-        if not np.array_equal(picture, theirs.masked()):
-            differing.append(frame)
-    assert over == last
-    assert differing == [*range(first), *others, *([frames] if last else [])]
+        other = picture != theirs.masked()
+        if other.any():
+            for found, part in ((differing, other[:row]), (panel, other[row:])):
+                found |= {frame: int(part.any(2).sum())} if part.any() else {}
+        if game in PANEL:
+            left.append(theirs.read()["left"])
+        if over:
+            return Episode(int(points), frame, differing, panel, left)
+        if frame % SKIP == 0:
+            memory[0] = torch.full((1,), float(frame == 0))
+            logits, _, *memory[1:] = graph(torch.from_numpy(reader.read()[None]), *memory)
+            shares = logits[0].double().softmax(0).numpy()
+            action = int(random.choice(len(shares), p=shares))
+        here, there = ours.step(action), theirs.step(action)
+        frame += 1
+        assert here[:2] == there[:2], f"frame {frame}"
+        points, over = points + there[0], bool(there[1])
+
+
+def runs(differing: dict[int, int]) -> list[tuple[int, int, int]]:
+    """Runs of such frames as in EPISODES."""
+    found: list[tuple[int, int, int]] = []
+    for frame, pixels in differing.items():
+        if found and found[-1][1] == frame - 1:
+            first, _, before = found.pop()
+            found.append((first, frame, before + pixels))
+        else:
+            found.append((frame, frame, pixels))
+    return found
+
+
+def panel_of(frame: int, left: list[int]) -> int:
+    """Other pixels of Enduro's panel, which shows the cars left before the frame: leading zeros, and the flags."""
+    if frame == 0:
+        return 96  # of the demonstration
+    cars = left[frame - 1]
+    return 0 if cars >= 100 else 28 if cars >= 10 else 56 if cars else FLAGS[(frame - 1) // 16 % 4]
+
+
+LONG = [("breakout", 2), ("pong", 3), ("asterix", 29), ("enduro", 2)]  # 4 to 20 s each
+
+
+@pytest.mark.parametrize(("game", "seed"), [
+    pytest.param(*case, marks=[pytest.mark.slow] * (case in LONG), id=f"{case[0]}-{case[1]}") for case in EPISODES])
+def test_pictures_of_a_good_agents_whole_episode_differ_in_the_named_frames_only(game, seed):
+    played = episode_of(game, seed)
+    assert (played.points, played.frames, runs(played.differing)) == EPISODES[game, seed]
+    other = {frame: panel_of(frame, played.left) for frame in range(len(played.left))}
+    assert played.panel == {frame: pixels for frame, pixels in other.items() if pixels}
+
+
+def test_the_page_has_the_numbers_of_these_episodes():
+    rows = [(row["game"], *(number(row[name]) for name in ("points", "frames", "that differ", "other pixels")))
+            for row in tables("docs/likeness.md", "## Whole episodes")[0]]
+    assert rows == [(game, points, frames, sum(last - first + 1 for first, last, _ in found), sum(one[2] for one in found))
+                    for (game, _), (points, frames, found) in EPISODES.items()]
