@@ -17,6 +17,8 @@ import numpy as np
 
 import envs_c
 from benchmarks.scores.seeds import steps_of
+from trainer.config.games import GameName
+from trainer.config.preset import preset
 from trainer.results.statistics import student_interval
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -159,9 +161,19 @@ def reached(game, score: dict | None, trainings: dict[tuple[float, int], list[di
                                   "films it."])
     mean, low, high, random = (number(score[key]) for key in ("mean", "min", "max", "random"))
     played = kind(game, 0, score.get("protocol", {}).get("noop_max") or 0)
-    shown = (f"The agent in the film is one training, of seed 1, with the preset as it was on {score['made']}; {played}: a "
-             f"mean score of {mean} in {score['episodes']} episodes, from {low} to {high}. Random play scores {random}.")
+    shown = (f"The agent in the film is one training, of seed {score['seed']}, with the preset as it was on {score['made']}; "
+             f"{played}: a mean score of {mean} in {score['episodes']} episodes{limit_of(game, score)}, from {low} to {high}. "
+             f"Random play scores {random}.")
     return "\n".join([*lines, shown])
+
+
+def limit_of(game, score: dict) -> str:
+    """The time limit of the episodes of an entry of presets.json, if it was recorded and today's preset has another one."""
+    used, now = score.get("protocol", {}), preset(GameName(game.name)).env.time_limit
+    if not used or now in (None, used["time_limit"]):
+        return ""
+    return (f" of at most {used['time_limit']:,} steps ({used['time_limit'] * used['frame_skip']:,} frames; the preset has "
+            f"{now:,} steps now)")
 
 
 def kind(game, sticky: float, most: int) -> str:
@@ -193,15 +205,15 @@ def index(games, scores: dict) -> str:
     lines = ["# The games", "",
              "Each page has the rules, the actions, every feature by its index, the options, and the scores of trained agents.",
              "In the table: the mean over the seeds with sticky actions of probability 0.25, sampled actions, after the steps",
-             "of each page (2048: a quarter of its preset's), and random play, without sticky actions. In Go a sticky action",
-             "is often an illegal move. `make docs` writes these pages from the games' own descriptions; `insertcoin games`",
-             "prints a summary with the speed on your machine.", "", "| game | summary | actions | features | agent | random |",
-             "| --- | --- | --- | --- | --- | --- |"]
+             "of each page (2048: a quarter of its preset's), and random play with the same sticky actions. In Go a sticky",
+             "action is often an illegal move. `make docs` writes these pages from the games' own descriptions; `insertcoin",
+             "games` prints a summary with the speed on your machine.", "",
+             "| game | summary | actions | features | agent | random |", "| --- | --- | --- | --- | --- | --- |"]
     for game in games:
         shape = " x ".join(map(str, game.feature_shape))
         trainings = seeds_of(game.name).get(PROTOCOL)
         agent = number(np.mean([one["scores"]["sampled"] for one in trainings])) if trainings else "-"
-        random = number(scores[game.name]["random"]) if game.name in scores else "-"
+        random = number(scores[game.name]["random_sticky"]) if game.name in scores else "-"
         lines.append(f"| [{game.name}]({game.name}.md) | {cell(game.summary)} | {len(game.actions)} "
                      f"| {shape} {game.feature_dtype} | {agent} | {random} |")
     return "\n".join(lines) + "\n"

@@ -2,21 +2,23 @@
 
 Runs `python -m trainer GAME` for one game after the other, then plays 100 episodes and records the best one. Without sticky
 actions they start with up to 30 no-ops, if the game has a no-op. Writes docs/gallery/GAME.gif, and a table of the scores and of
-random play to benchmarks/results/presets.md. Games not named keep their rows in the table; "no-ops" says how they were played.
-Unknown options are passed to the trainer.
+random play to benchmarks/results/presets.md. Games not named keep their rows in the table. Unknown options are passed to the
+trainer. --no-training only plays at random again, and writes the table of presets.json below the head that the page has.
 """
 
 import json
 import subprocess
 import sys
 import tempfile
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
 import numpy as np
 
 import envs_c
-from benchmarks.common import check_games, head, new_parser, publish, score
+from benchmarks.common import check_games, head, head_of, new_parser, publish, score
+from trainer.config import EnvConfig
 from trainer.config.games import GameName
 from trainer.config.no_ops import NO_OPS, with_no_ops
 from trainer.config.preset import preset
@@ -27,11 +29,22 @@ from trainer.policy.load import load_policy
 from trainer.runs import checkpoint
 
 EPISODES = 100
+STICKY = 0.25  # the probability of sticky actions in the second column of random play, as in seeds.md
+COLUMNS = ["game", "seed", "steps", "minutes", "time limit", "no-ops", "random play", f"random play, sticky {STICKY:g}",
+           f"mean of {EPISODES} episodes", "different", "standard error", "min", "max", "made"]
+NOTES = f"""\
+A row is one training, of the seed that it names, with the preset as it was on the day "made". Its {EPISODES} episodes have
+sampled actions and no sticky actions; "no-ops" is the most frames of NOOP at their start. The standard error is that of the
+episodes: it does not say how much another seed would differ. It counts equal episodes once, where the number of "different"
+ones was recorded. [Ten seeds of each game](seeds.md), with and without sticky actions, are the numbers to compare with. "time
+limit" is the most frames of an episode, the frame skip times the steps. "-": not recorded. Random play has the settings of
+today's preset, with the row's no-ops and without sticky actions, and in its second column with sticky actions of probability
+{STICKY:g} and no no-ops. `python -m benchmarks.scores.gallery --no-training` writes this page again from its file.
+"""
 
 
-def random_score(game: GameName) -> float:
-    """Return the mean raw return of EPISODES episodes of random play with the preset's settings."""
-    settings = preset(game).env
+def random_score(game: GameName, settings: EnvConfig) -> float:
+    """Return the mean raw return of EPISODES episodes of random play."""
     env = make_env(game, settings, EPISODES, 7)
     actions, outputs = np.zeros(EPISODES, np.int32), np.zeros((3, EPISODES), np.float32)
     observation = np.zeros((EPISODES, *env.observation_shape), env.observation_dtype)
@@ -64,20 +77,47 @@ def show(game: str, folder: Path, gif: Path, seconds: float) -> dict:
     gif.parent.mkdir(parents=True, exist_ok=True)
     best = int(result.returns.argmax())
     print(film.write(result, best, gif, seconds, then=[i for i in range(EPISODES) if i != best]), flush=True)
-    made = date.today().isoformat()
-    return {"made": made, "steps": last["step"], "minutes": last["seconds"] / 60, "random": random_score(game),
-            **result.summary()}
+    return {"made": date.today().isoformat(), "seed": config.run.seed, "steps": last["step"], "minutes": last["seconds"] / 60,
+            **at_random(game, env.noop_max), **result.summary()}
+
+
+def at_random(game: GameName, noop_max: int) -> dict[str, float]:
+    """The scores of random play in presets.json. noop_max: of the episodes without sticky actions."""
+    env = preset(game).env
+    return {"random": random_score(game, replace(env, sticky=0.0, noop_max=noop_max)),
+            "random_sticky": random_score(game, replace(env, sticky=STICKY, noop_max=0))}
+
+
+def no_ops_of(row: dict) -> int:
+    """The most no-ops at the start of the episodes of an entry of presets.json; earlier entries have none, and no number."""
+    return row.get("protocol", {}).get("noop_max") or 0
+
+
+def save(scores: dict[str, dict], file: Path):
+    """Write presets.json."""
+    file.write_text(json.dumps(scores, indent=1, sort_keys=True) + "\n", encoding="utf-8")
 
 
 def rows_of(scores: dict[str, dict]) -> list[list[str]]:
     """Format presets.json as rows of the table."""
-    return [[game, f"{row['steps'] / 1e6:.1f}M", f"{row['minutes']:.1f}",
-             *(score(row[name]) for name in ("random", "mean", "standard_error", "min", "max")),
-             str(row.get("protocol", {}).get("noop_max") or 0), row["made"]]
-            for game, row in sorted(scores.items())]
+    rows = []
+    for game, row in sorted(scores.items()):
+        protocol = row.get("protocol", {})
+        limit = f"{protocol['time_limit'] * protocol['frame_skip']:,}" if protocol else "-"
+        rows.append([game, str(row["seed"]), f"{row['steps'] / 1e6:.1f}M", f"{row['minutes']:.1f}", limit,
+                     str(no_ops_of(row)),
+                     *(score(row[name]) for name in ("random", "random_sticky", "mean")),
+                     str(row.get("different_episodes", "-")),
+                     *(score(row[name]) for name in ("standard_error", "min", "max")), row["made"]])
+    return rows
 
 
-def main():
+def below_head(scores: dict[str, dict]) -> str:
+    """The page of presets.json without its head."""
+    return f"\n{NOTES}\n{markdown(COLUMNS, rows_of(scores))}"
+
+
+def main(argv: list[str] | None = None):
     parser = new_parser("scores.gallery", __doc__)
     parser.add_argument("games", nargs="*", metavar="GAME", help="games to train (default: all)")
     parser.add_argument("--seconds", type=float, default=15, help="longest film, in seconds (default: 15)")
@@ -86,21 +126,30 @@ def main():
                         help="folder for the results (default: benchmarks/results)")
     parser.add_argument("--runs", type=Path, metavar="FOLDER",
                         help="take the runs of a bench in this folder, seed 1 without sticky actions, in place of training")
-    options, more = parser.parse_known_args()
-    if more and options.runs:
-        parser.error(f"no training is made with --runs, so {more[0]} has no meaning")
+    parser.add_argument("--no-training", action="store_true",
+                        help="play at random again and write the page of presets.json in --out, and no film")
+    options, more = parser.parse_known_args(argv)
+    if more and (options.runs or options.no_training):
+        parser.error(f"no training is made with {'--runs' if options.runs else '--no-training'}, so {more[0]} has no meaning")
     check_games(parser, options.games)
-    kept = options.out / "presets.json"
+    kept, page = options.out / "presets.json", options.out / "presets.md"
     scores = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else {}
+    if options.no_training:
+        if options.games or options.runs or not (scores and page.is_file()):
+            parser.error("--no-training writes the page again that --out has, of all games: name no game and no --runs, and "
+                         f"{options.out} must have presets.json and presets.md")
+        for name, row in scores.items():
+            row |= at_random(GameName(name), no_ops_of(row))
+        save(scores, kept)
+        publish(head_of(page) + below_head(scores), page)
+        return
+    options.out.mkdir(parents=True, exist_ok=True)
     for game in map(GameName, options.games or envs_c.games()):
         with tempfile.TemporaryDirectory() as root:
             folder = options.runs / f"{game}-sticky0-s1" if options.runs else train(game, Path(root), more)
             scores[game] = show(game, folder, options.gifs / f"{game}.gif", options.seconds)
-        options.out.mkdir(parents=True, exist_ok=True)
-        kept.write_text(json.dumps(scores, indent=1, sort_keys=True) + "\n", encoding="utf-8")
-        columns = ["game", "steps", "minutes", "random play", f"mean of {EPISODES} episodes", "standard error", "min", "max",
-                   "no-ops", "made"]
-        publish(head("Scores of the presets") + "\n" + markdown(columns, rows_of(scores)), options.out / "presets.md")
+        save(scores, kept)
+        publish(head("Scores of the presets") + below_head(scores), page)
 
 
 if __name__ == "__main__":

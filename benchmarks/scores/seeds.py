@@ -12,6 +12,7 @@ in that file already, of another machine for example, stay, but for those of gam
 settings. With --add and no FOLDER the page is written once more.
 """
 
+import functools
 import itertools
 import json
 import zlib
@@ -36,7 +37,7 @@ from trainer.runs.folder import CONFIG
 from trainer.runs.summary import Run, read_run
 
 COLUMNS = ["game", "reads", "sticky", "no-ops", "seeds", "steps", "minutes", "mean", "95% interval", "interquartile mean",
-           "greedy, mean", "human-normalized", "PPO", "DQN", "Rainbow"]
+           "different", "greedy, mean", "greedy, different", "human-normalized", "PPO", "DQN", "Rainbow"]
 OVER_GAMES = ["sticky", "no-ops", "games", "runs", "interquartile mean", "median", "mean"]
 ABOVE = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)  # human-normalized scores of the performance profile
 NOTES = f"""Raw scores to game over, actions sampled (and greedy in one column), {{episodes}} episodes of each training.
@@ -48,7 +49,8 @@ agent observes, and whether its preset adds a bonus to the rewards of the traini
 beside another training; they may be of several machines, and hold the pauses of trainings that were stopped for a while: those
 of Space Invaders with no-ops are of a Zen 3, which has no bfloat16, beside tests. Intervals are of the mean over the
 seeds, by Student's t. A bench has 10 seeds: rows with fewer are unfinished, and the same commands go on with them.
-"of" in the column of steps: the preset has more steps than these trainings.
+"of" in the column of steps: the preset has more steps than these trainings. "different" is the number of different episodes, of
+{{episodes}}, in the training of the row that has the fewest; "-": its trainings did not record it.
 
 Our agents read features; the published ones read pictures: PPO after 10M steps ({published.PPO_SOURCE}), DQN and Rainbow after
 50M ({published.SOURCE}; {published.RAINBOW_SOURCE}), all without sticky actions. "human-normalized" is 0 for random play and 1
@@ -60,7 +62,7 @@ OVER_NOTES = """
 Human-normalized scores of all games above that equal their cartridge, sampled actions, with 95% intervals from a bootstrap over
 the seeds of each game (Agarwal et al. 2021, arXiv:2108.13264). The interquartile mean leaves out a quarter of all runs at
 either end; median and mean are over the games' means. The second table is the performance profile: the part of the runs above a
-score.
+score, as the mean over the games, with intervals of the same bootstrap.
 """
 
 
@@ -132,7 +134,8 @@ def row(game: str, used: tuple[float, int], members: list[dict[str, Any]]) -> li
         *("" if one is None else score(one) for one in (cartridge.ppo, cartridge.dqn, cartridge.rainbow))]
     return [game, reads(game), *(f"{part:g}" for part in used), str(len(members)), steps_of(game, members),
             f"{np.median([one['minutes'] for one in members]):.1f}", score(facts_of["mean"]), between, score(facts_of["iqm"]),
-            score(np.mean(greedy)) if greedy else "", *others]
+            fewest_different(members, "sampled"), score(np.mean(greedy)) if greedy else "", fewest_different(members, "greedy"),
+            *others]
 
 
 def reads(game: str) -> str:
@@ -161,7 +164,12 @@ def over_games(trainings: Iterable[dict[str, Any]]) -> tuple[list[list[str]], li
                  for statistic in (statistics.iqm, statistics.median, statistics.mean)]
         named = [f"{part:g}" for part in used]
         totals.append([*named, str(len(scores)), str(sum(map(len, scores))), *parts])
-        profiles.append([*named, *(f"{part:.0%}" for part in statistics.profile(scores, np.array(ABOVE)))])
+        profile = functools.partial(statistics.profile, at=np.array(ABOVE))
+        bounds = statistics.interval(profile, scores)
+        ends = [""] * len(ABOVE)
+        if bounds is not None:
+            ends = [f" ({low:.0%} to {high:.0%})" for low, high in zip(*bounds, strict=True)]
+        profiles.append([*named, *(f"{part:.0%}{end}" for part, end in zip(profile(scores), ends, strict=True))])
     return totals, profiles
 
 
@@ -172,7 +180,7 @@ def _between(interval: list[float] | None) -> str:
 def page(trainings: list[dict[str, Any]]) -> str:
     """The whole page."""
     episodes = ", ".join(str(each) for each in sorted({one["episodes"] for one in trainings}))
-    text = f"{head('Seeds')}\n{NOTES.format(episodes=episodes)}{different(trainings)}\n{markdown(COLUMNS, table(trainings))}"
+    text = f"{head('Seeds')}\n{NOTES.format(episodes=episodes)}\n{markdown(COLUMNS, table(trainings))}"
     totals, profiles = over_games(trainings)
     if totals:
         above = ["sticky", "no-ops", *(f"above {score:g}" for score in ABOVE)]
@@ -180,19 +188,10 @@ def page(trainings: list[dict[str, Any]]) -> str:
     return text
 
 
-def different(trainings: list[dict[str, Any]]) -> str:
-    """A line for each protocol and kind of actions: how many episodes of a training differ, and in which games it
-    is known: earlier files do not have this."""
-    found = defaultdict(list)
-    for one in trainings:
-        for actions, count in one.get("different", {}).items():
-            found[protocol(one), actions].append((count, one["game"]))
-    lines = []
-    for ((sticky, most), actions), counted in sorted(found.items()):
-        games = ", ".join(sorted({game for _, game in counted}))
-        lines.append(f"- sticky {sticky:g}, no-ops {most}, {actions} actions: {min(counted)[0]} to {max(counted)[0]} ({games})")
-    title = "Different episodes of a training, the fewest and the most, in the games whose trainings recorded them:"
-    return "\n".join(["", title, "", *lines, ""]) if lines else ""
+def fewest_different(members: list[dict[str, Any]], actions: str) -> str:
+    """The fewest different episodes of a training with these actions, "-" if none recorded it, as in earlier files."""
+    counts = [one["different"][actions] for one in members if actions in one.get("different", {})]
+    return str(min(counts)) if counts else "-"
 
 
 def steps_of(game: str, members: list[dict[str, Any]]) -> str:

@@ -1,6 +1,5 @@
 """The page of a bench (benchmarks/scores/seeds.py)."""
 
-import itertools
 import json
 import shutil
 from pathlib import Path
@@ -45,33 +44,39 @@ def test_trainings_of_an_earlier_page_stay_unless_they_are_replaced_or_have_othe
 
 
 def test_a_bench_with_no_ops_stands_beside_an_earlier_one_without_them(there, capsys):
-    """The trainings of `there` stand for new ones; those of the file are of before, when the number was not noted."""
+    """The trainings of `there` stand for new ones; those of the file are of before, when neither number was noted."""
     page = there / "page.md"
     seeds.main([str(there / "runs"), "--out", str(page)])
     old = json.loads(page.with_suffix(".json").read_text())
-    page.with_suffix(".json").write_text(json.dumps([{key: one[key] for key in one if key != "noop_max"} for one in old]))
+    page.with_suffix(".json").write_text(json.dumps([
+        {key: one[key] for key in one if key not in ("noop_max", "different")} for one in old]))
     for folder in ("one", "two"):
         file = there / "runs" / folder / "evaluation.json"
         saved = json.loads(file.read_text())
         for one in (saved, *saved["others"]):
             one["protocol"]["noop_max"] = 30
-            one["different_episodes"] = 2
+            one["different_episodes"] = 2 if folder == "one" else 3
         file.write_text(json.dumps(saved))
     capsys.readouterr()
     seeds.main([str(there / "runs"), "--out", str(page), "--add"])
     trainings = json.loads(page.with_suffix(".json").read_text())
     assert [seeds.protocol(one) for one in trainings] == [(0.0, 0)] * 2 + [(0.0, 30)] * 2
-    rows = [line.split("|")[1:6] for line in page.read_text().splitlines() if line.startswith("| cartpole")]
-    assert [[cell.strip() for cell in row[2:]] for row in rows] == [["0", most, "2"] for most in ("0", "30")]
-    assert "- sticky 0, no-ops 30, sampled actions: 2 to 2 (cartpole)\n" in page.read_text()
+    rows = [dict(zip(seeds.COLUMNS, row, strict=True)) for row in seeds.table(trainings)]
+    shown = ("sticky", "no-ops", "seeds", "different", "greedy, different")
+    assert [[row[name] for name in shown] for row in rows] == [["0", "0", "2", "-", "-"], ["0", "30", "2", "2", "2"]]
+    assert seeds.markdown(seeds.COLUMNS, seeds.table(trainings)).strip() in page.read_text()
 
 
 def test_the_published_page_is_made_of_the_file_beside_it():
     page = RESULTS / "seeds.md"
-    trainings = json.loads(page.with_suffix(".json").read_text())
-    assert seeds.markdown(seeds.COLUMNS, seeds.table(trainings)).strip() in page.read_text()
-    for row in itertools.chain(*seeds.over_games(trainings)):
-        assert " | ".join(row) in " ".join(page.read_text().split())
+    written = seeds.page(json.loads(page.with_suffix(".json").read_text()))
+    assert page.read_text().split("\nRaw scores")[1] == written.split("\nRaw scores")[1]
+
+
+def test_the_fewest_different_episodes_are_those_of_the_trainings_that_recorded_them():
+    members = [{}, {"different": {}}, {"different": {"sampled": 9, "greedy": 3}}, {"different": {"sampled": 7}}]
+    assert [seeds.fewest_different(members, actions) for actions in ("sampled", "greedy")] == ["7", "3"]
+    assert seeds.fewest_different(members[:2], "sampled") == "-"
 
 
 def test_the_readme_quotes_the_page():
@@ -96,7 +101,9 @@ def test_scores_over_games_are_those_of_the_definitions():
     trainings = [{"game": game, "sticky": 0.25, "options": {}, "scores": {"sampled": score}} for game, score in runs]
     (total,), (profile,) = seeds.over_games(trainings)
     assert total[:4] == ["0.25", "0", "2", "4"] and [part.split()[0] for part in total[4:]] == ["1.00", "1.25", "1.25"]
-    assert profile == ["0.25", "0", "75%", "75%", "25%", "25%", "0%", "0%"]
+    assert profile == ["0.25", "0", *["75% (50% to 100%)"] * 2, *["25% (0% to 50%)"] * 2, *["0% (0% to 0%)"] * 2]
+    alone = seeds.over_games([trainings[0], trainings[2]])[1]  # one run of each game: no interval
+    assert alone == [["0.25", "0", "50%", "50%", "0%", "0%", "0%", "0%"]]
     assert seeds.over_games(trainings[:2]) == ([], [])
 
 

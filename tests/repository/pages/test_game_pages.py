@@ -52,11 +52,26 @@ def test_a_game_without_a_score_has_a_page_that_names_the_command():
     ("snake", (0, 0), "no sticky actions, a game without no-ops")])
 def test_scores_without_sticky_actions_stand_with_their_no_ops(name, used, words):
     game, runs = envs_c.game(name), [{"scores": {"sampled": 2.0}, "steps": 2e6, "minutes": 1.0}]
-    score = {"mean": 1.0, "min": 0.0, "max": 2.0, "random": 0.0, "made": "2026-11-21", "episodes": 100,
-             "protocol": {"noop_max": used[1]}}
+    score = {"mean": 1.0, "min": 0.0, "max": 2.0, "random": 0.0, "made": "2026-11-21", "episodes": 100, "seed": 3,
+             "protocol": {"noop_max": used[1], "time_limit": 27_000, "frame_skip": 4}}
     page = game_pages.page(game, score, {used: runs})
     assert f"- {words}: 2, 1 seeds" in page
-    assert used[0] or f"one training, of seed 1, with the preset as it was on 2026-11-21; {words}: a mean score of 1" in page
+    film = f"one training, of seed 3, with the preset as it was on 2026-11-21; {words}: a mean score of 1 in 100 episodes, from"
+    assert used[0] or film in page
+
+
+def test_a_film_of_episodes_with_another_time_limit_than_the_presets_names_it():
+    """Snake's preset has none, so its episodes end at the evaluation's own limit; an early entry recorded none."""
+    said = {(name, limit): game_pages.limit_of(envs_c.game(name), {"protocol": {"time_limit": limit, "frame_skip": 4}})
+            for name, limit in (("pong", 27_000), ("pong", 100_000), ("snake", 100_000))}
+    other = " of at most 100,000 steps (400,000 frames; the preset has 27,000 steps now)"
+    assert said == {("pong", 27_000): "", ("snake", 100_000): "", ("pong", 100_000): other}
+    assert game_pages.limit_of(envs_c.game("pong"), {}) == ""
+
+
+def test_the_index_has_random_play_with_the_sticky_actions_of_the_agents():
+    game = envs_c.game("pong")
+    assert "| 5 |\n" in game_pages.index([game], {"pong": {"random": 4.0, "random_sticky": 5.0}})
 
 
 def test_scores_of_pages_are_means_over_all_seeds_with_their_interval():

@@ -1,13 +1,20 @@
-"""Figures of docs/console.md and docs/lab_book.md are those of benchmarks/results, and presets.md is made of its file."""
+"""Figures of docs/console.md, docs/lab_book.md and the presets' comments are those of benchmarks/results; presets.md is made of
+its file."""
 
+import itertools
 import json
 import re
 import statistics
 
 import pytest
 from pages_support import flat, number, read, result_rows, rounds_to, tables
+from setup_support import ROOT
 
+from benchmarks.common import head_of
 from benchmarks.scores import gallery
+from trainer.config.games import GameName
+
+PRESETS = json.loads(read("benchmarks/results/presets.json"))
 
 
 def ratios(name: str, column: str) -> dict[str, str]:
@@ -76,12 +83,15 @@ def test_a_game_beside_the_console_is_as_fast_as_in_the_results(row, there):
     assert [column for column in list(row)[1:] if not rounds_to(row[column], number(there[named.get(column, column)]))] == []
 
 
-PRESETS = {row[0]: row for row in gallery.rows_of(json.loads(read("benchmarks/results/presets.json")))}
+def test_the_page_of_the_presets_scores_is_the_one_that_its_command_writes():
+    page = ROOT / "benchmarks" / "results" / "presets.md"
+    assert page.read_text(encoding="utf-8") == head_of(page) + gallery.below_head(PRESETS)
 
 
-@pytest.mark.parametrize("row", result_rows("presets.md"), ids=lambda row: row["game"])
-def test_a_row_of_the_presets_scores_is_made_of_the_file_beside_it(row):
-    assert list(row.values()) == PRESETS[row["game"]] and len(PRESETS) == len(result_rows("presets.md"))
+@pytest.mark.parametrize("game", PRESETS)
+def test_random_play_is_that_of_todays_games(game):
+    row = PRESETS[game]
+    assert gallery.at_random(GameName(game), gallery.no_ops_of(row)) == {key: row[key] for key in ("random", "random_sticky")}
 
 
 @pytest.mark.parametrize(("seed", "says"), [
@@ -118,3 +128,33 @@ def test_the_lab_books_means_of_ten_seeds_are_read():
     ("enduro", r"a mean of ([\d,]+) of ten seeds")])
 def test_a_mean_of_ten_seeds_without_its_interval_is_that_of_the_seeds(game, says):
     assert re.search(says, flat("docs/lab_book.md")).group(1) in LEARNED[game]
+
+
+SCORES = {}  # of each row of ten seeds, by game, sticky and no-ops
+for each in json.loads(read("benchmarks/results/seeds.json")):
+    SCORES.setdefault((each["game"], each["sticky"], each.get("noop_max", 0)), []).append(each["scores"]["sampled"])
+HEADS = {file.stem: " ".join(line.removeprefix("# ") for line in itertools.takewhile(
+    lambda line: line.startswith("#"), file.read_text(encoding="utf-8").splitlines()))
+    for file in sorted((ROOT / "trainer" / "presets").glob("*.toml"))}  # the first comment of each preset
+FIGURE = r"(-?[\d,]+(?:\.\d+)?)"
+
+
+@pytest.mark.parametrize("game", sorted({game for game, *_ in SCORES}))
+def test_a_presets_comment_has_the_means_of_ten_seeds_first_with_sticky_actions_then_without(game):
+    sticky, steps, extremes, random, no_ops, plain = re.search(
+        rf"with sticky actions a mean score of {FIGURE} after ([\d.]+)M steps \(ten seeds(?:: (.*?))?; random play: {FIGURE}\)"
+        rf".*?ithout (?:them|sticky actions)(?:, after up to (\d+) no-ops,)? {FIGURE}", HEADS[game]).groups()
+    with_them, without = SCORES[game, 0.25, 0], SCORES[game, 0, int(no_ops or 0)]
+    assert len(with_them) == len(without) == 10
+    assert rounds_to(sticky, statistics.mean(with_them)) and rounds_to(plain, statistics.mean(without))
+    assert rounds_to(random, PRESETS[game]["random_sticky"])
+    if extremes:
+        low, high = extremes.split(" to ")
+        assert rounds_to(low, min(with_them)) and rounds_to(high, max(with_them))
+    row = next(row for row in result_rows("seeds.md") if (row["game"], row["sticky"]) == (game, "0.25"))
+    assert rounds_to(steps, float(row["steps"].split("M")[0]))
+
+
+def test_no_presets_comment_quotes_ten_seeds_more_than_once_or_without_a_row_of_the_seeds():
+    found = {name: head.count("ten seeds") for name, head in HEADS.items() if "ten seeds" in head}
+    assert found == {game: 1 for game, *_ in SCORES}

@@ -89,6 +89,21 @@ def test_a_row_measured_by_hand_stands_among_the_single_measurements(heading, ro
     assert row in tables("benchmarks/results/by_hand.md", heading.removeprefix("#"))[0]
 
 
+def test_the_row_of_learning_breakout_by_hand_stands_among_the_single_measurements():
+    (row,) = (row for row in tables("docs/speed.md", "## Learning")[0] if "by_hand.md#learning-breakout" in row.pop("machine"))
+    assert [row] == tables("benchmarks/results/by_hand.md", "## Learning Breakout")[0]
+
+
+def test_the_readmes_sample_is_the_training_of_breakout_by_hand():
+    sample = read("README.md")
+    part = read("benchmarks/results/by_hand.md").split("\n## Learning Breakout\n")[1].split("\n## ")[0]
+    score, speed = re.search(r"step 45\.0M/45\.0M  score ([\d.]+)  sps (\d+K)", sample).groups()
+    mean, low, high = re.search(r"sampled +0 +0 +100 +([\d.]+) +([\d.]+) to ([\d.]+) ", sample).groups()
+    words = (f"a mean of {mean}, with an interval of {low} to {high} over the episodes. The training's last line had a score "
+             f"of {score} and {speed} steps a second.")
+    assert words in " ".join(part.split())
+
+
 @pytest.mark.parametrize(("page", "quoted", "source"), [
     ("README.md", ["660K", "698K"], "## Minibatches and threads"),
     ("docs/speed.md", ["698K", "693K", "731K", "660K", "639K", "676K"], "## Minibatches and threads"),

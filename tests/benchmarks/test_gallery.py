@@ -1,0 +1,45 @@
+"""The page of the presets' scores (benchmarks/scores/gallery.py)."""
+
+import json
+
+import pytest
+
+from benchmarks.common import RESULTS
+from benchmarks.scores import gallery
+
+
+@pytest.fixture
+def results(tmp_path):
+    """A folder with a page and its file of two games, of which the second is as an early one, without a protocol."""
+    entry = {"made": "2026-11-21", "seed": 3, "steps": 2e6, "minutes": 1.0, "episodes": 100, "mean": 5.0, "standard_error": 0.5,
+             "min": 1.0, "max": 9.0, "random": 7.0}
+    played = entry | {"different_episodes": 90, "protocol": {"frame_skip": 4, "time_limit": 100, "noop_max": 30}}
+    (tmp_path / "presets.json").write_text(json.dumps({"pong": played, "snake": entry}), encoding="utf-8")
+    (tmp_path / "presets.md").write_text("# Title\n\ncommand\n\nmachine\n\nan old table\n", encoding="utf-8")
+    return tmp_path
+
+
+def test_the_page_is_written_again_below_its_head_with_random_play_of_today(results):
+    gallery.main(["--no-training", "--out", str(results)])
+    scores = json.loads((results / "presets.json").read_text(encoding="utf-8"))
+    published = json.loads((RESULTS / "presets.json").read_text(encoding="utf-8"))
+    assert scores["snake"]["random"] == published["snake"]["random"] and scores["pong"]["random_sticky"] != 7.0
+    written = (results / "presets.md").read_text(encoding="utf-8")
+    assert written == "# Title\n\ncommand\n\nmachine\n" + gallery.below_head(scores)
+    rows = [dict(zip(gallery.COLUMNS, row, strict=True)) for row in gallery.rows_of(scores)]
+    assert [[row[name] for name in ("game", "seed", "time limit", "no-ops", "different")] for row in rows] == [
+        ["pong", "3", "400", "30", "90"], ["snake", "3", "-", "0", "-"]]
+
+
+@pytest.mark.parametrize(("more", "message"), [
+    (["pong"], "name no game"), (["--runs", "runs"], "no --runs"), (["--seed", "2"], "so --seed has no meaning")])
+def test_a_page_that_is_written_again_takes_no_game_and_no_training(more, message, results, capsys):
+    with pytest.raises(SystemExit):
+        gallery.main(["--no-training", "--out", str(results), *more])
+    assert message in capsys.readouterr().err
+
+
+def test_no_page_is_written_again_where_there_is_none(tmp_path, capsys):
+    with pytest.raises(SystemExit):
+        gallery.main(["--no-training", "--out", str(tmp_path)])
+    assert "must have presets.json and presets.md" in capsys.readouterr().err
