@@ -26,4 +26,15 @@ class TransferError(BridgeError):
 
 
 class EnvironmentFailed(BridgeError):
-    """A Gymnasium environment raised an exception, or returned a number that is not finite. The message names it."""
+    """A Gymnasium environment raised an exception, or returned what cannot be used. The message names it."""
+
+
+def raised(error: BaseException, where: str = "") -> str:
+    """What an error of the user's code did, for messages: "raised KeyError in step: 'x'", or "called sys.exit(3) in step".
+
+    where: such as " in step".
+    """
+    if isinstance(error, SystemExit):
+        return f"called sys.exit({'' if error.code is None else repr(error.code)}){where}"
+    text = str(error)
+    return f"raised {type(error).__name__}{where}{text and f': {text}'}"

@@ -3,28 +3,26 @@
 It takes Gymnasium's own vector environments, ale-py's, EnvPool's, and others with the same methods and spaces.
 """
 
+import contextlib
 import time
-import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, ParamSpec, SupportsFloat, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
-import gymnasium
 import numpy as np
 import torch
-from gymnasium import spaces
-from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv
 
 from bridge.actions import actions_of
 from bridge.errors import EnvironmentFailed
+from bridge.gymnasium_checks import check_spaces, require_different, reset_result, step_result
+from bridge.gymnasium_named import close, dead_worker, failed_worker, problem_of, wrap_sync
 from bridge.interfaces import AnyVectorEnv, Array, Work
-from bridge.layout import Observations, WrongObservation
+from bridge.layout import Observations, WrongResult
 from bridge.source import EpisodeLog, Episodes
 from envs_c.errors import InvalidArgument
 from envs_c.text import shown
 
 VECTOR_ENV = ("num_envs", "single_observation_space", "single_action_space", "reset", "step")  # attributes of a vector env
-_P = ParamSpec("_P")
 _T = TypeVar("_T")
 Stepped: TypeAlias = tuple[Episodes, float, float]  # the ended episodes, seconds of waiting, seconds of stepping
 
@@ -51,13 +49,12 @@ class GymnasiumSource:
         if not several or not all(hasattr(env, name) for env in envs for name in VECTOR_ENV):
             raise InvalidArgument("envs must be an envs_c.VecEnv or Gymnasium vector environments (gymnasium.make_vec), one or "
                                   f"more, not {shown(envs)}")
-        if len({id(getattr(env, "unwrapped", env)) for env in envs}) < len(envs):
-            raise InvalidArgument("envs must be different vector environments, but one is there twice: make one for each batch")
         self.envs, self.reward_clip, self.seed = list(envs), reward_clip, seed
         space, actions = envs[0].single_observation_space, envs[0].single_action_space
         self.observations = Observations(space, plain)
         for env in envs:
             check_spaces(env, space, actions)
+        require_different(envs)
         self.num_envs = sum(env.num_envs for env in envs)
         self.action_space, self.action_mask_size = actions_of(actions), self.observations.action_mask_size
         self.num_actions = self.action_space.columns
@@ -103,7 +100,7 @@ class GymnasiumSource:
         self._threads.shutdown(wait=True, cancel_futures=True)
         while self._to_close:
             env = self._to_close.pop()
-            _close(env, f"a vector environment of {_name(env)}")
+            close(env, f"a vector environment of {_name(env)}")
 
 
 class _BoundVectorEnv:
@@ -116,18 +113,20 @@ class _BoundVectorEnv:
         self.returns, self.lengths = np.zeros(env.num_envs), np.zeros(env.num_envs, np.int32)
         self.over = np.zeros(env.num_envs, bool)  # the episode has ended, and the next step only resets
         self.name = _name(env)
-        self.named = _wrap_sync(env, lo, self.name)
+        self.named = wrap_sync(env, self.name)
 
     def reset(self) -> None:
         for one in self.named:
             one.held = False
         seed = None if self.source.seed is None else self.source.seed + self.lo  # Gymnasium adds i for environment i of these
-        observation, _ = self._call(self.env.reset, seed=seed)
+        with self._named("reset"):
+            observation = reset_result(self.env.reset(seed=seed))
         for name in ("reward", "terminated", "truncated"):
             self.host[name][:] = 0
         self.returns[:], self.lengths[:], self.over[:] = 0, 0, False
-        self._observe(observation)
-        self._require_finite(self.host["reward"])
+        with self._named("reset"):
+            self._observe(observation)
+        self._require_finite(self.host["reward"], self.host["reward"])
 
     def hold(self, rows: Array) -> None:
         """Hold the environments of a SyncVectorEnv; others step all of theirs."""
@@ -153,148 +152,73 @@ class _BoundVectorEnv:
         ready()
         middle = time.perf_counter()
         actions = self.source.action_space.to_environment(self.actions)
-        observation, reward, terminated, truncated, _ = self._call(self.env.step, actions)
+        with self._named("step"):
+            observation, reward, terminated, truncated = step_result(self.env.step(actions), self.env.num_envs)
         played = ~self.over
         reward = np.where(played, reward, 0.0)
         self.returns += reward
         self.lengths += played
         self.over = played & (terminated | truncated)
-        clip = self.source.reward_clip
-        self._observe(observation)
-        self.host["reward"][:] = reward if clip is None else np.clip(reward, -clip, clip)
+        clip, written = self.source.reward_clip, self.host["reward"]
+        with self._named("step"):
+            self._observe(observation)
+        with np.errstate(over="ignore"):  # what float32 cannot hold is inf, and named below
+            written[:] = reward if clip is None else np.clip(reward, -clip, clip)
         self.host["terminated"][:] = terminated & played
         self.host["truncated"][:] = truncated & played
-        self._require_finite(reward)
+        self._require_finite(written if clip is None else reward, reward)
         ended = Episodes(self.returns[self.over], self.lengths[self.over], self.lo + np.flatnonzero(self.over))
         self.returns[self.over], self.lengths[self.over] = 0, 0
         return ended, middle - begin, time.perf_counter() - middle
 
     def _observe(self, observation: Any) -> None:
-        """Write the observations and the action masks. Raises EnvironmentFailed if one is not in its space."""
+        """Write the observations and the action masks. Raises WrongResult if one is not in its space."""
         source = self.source
-        try:
+        with np.errstate(over="ignore"):
             source.observations.write(observation, self.host["observation"])
-            if source.action_mask_size:
-                source.observations.write_action_mask(observation, self.over, source.action_space.sizes,
-                                                      self.host["action_mask"])
-        except WrongObservation as error:
-            raise EnvironmentFailed(f"environment {self.lo + error.row} ({self.name}) {error.problem}: correct the environment "
-                                    "or its space") from None
+        if source.action_mask_size:
+            source.observations.write_action_mask(observation, self.over, source.action_space.sizes, self.host["action_mask"])
 
-    def _require_finite(self, reward: Array) -> None:
-        """Raise EnvironmentFailed that names the first environment whose observation or raw reward is not finite."""
+    def _require_finite(self, reward: Array, given: Array) -> None:
+        """Raise EnvironmentFailed that names the first environment whose observation or reward is not finite.
+
+        reward: the rewards to check; given: the same as the environments gave them, in float64.
+        """
         observation = self.host["observation"]
-        parts = {"reward": reward} | ({} if observation.dtype == np.uint8 else {"observation": observation})
-        for name, values in parts.items():
+        parts = {"reward": (reward, given)} | ({} if observation.dtype == np.uint8 else {"observation": (observation,) * 2})
+        for name, (values, raw) in parts.items():
             if np.isfinite(values).all():
                 continue
             index, *_ = place = tuple(np.argwhere(~np.isfinite(values))[0])
             when = f"in step {self.lengths[index]} of its episode" if self.lengths[index] else "at a reset"
-            raise EnvironmentFailed(f"environment {self.lo + index} ({self.name}) returned {values[place]} in its {name} "
-                                    f"{when}: correct the environment, or wrap it so that all numbers are finite")
+            raise EnvironmentFailed(f"environment {self.lo + index} ({self.name}) returned {raw[place]} in its {name} {when}: "
+                                    "correct the environment, or wrap it so that all numbers are finite in float32, whose "
+                                    "largest is 3.4e38")
 
-    def _call(self, method: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
-        """Call a method of the vector environment; its errors become EnvironmentFailed."""
+    @contextlib.contextmanager
+    def _named(self, method: str) -> Iterator[None]:
+        """Errors of the environments, and of their results, become EnvironmentFailed that names the environment.
+
+        method: the one that the vector environment runs.
+        """
         try:
-            return method(*args, **kwargs)
-        except EnvironmentFailed:  # from _NamedEnv
-            raise
-        except Exception as error:
-            worker = _failed_worker(self.env)
-            who = f"environments {self.lo} to {self.lo + self.env.num_envs - 1}" if worker is None else \
-                f"environment {self.lo + worker}"
-            raise _failure(f"{who} ({self.name})", method.__name__, error) from error
+            yield
+        except WrongResult as error:
+            raise EnvironmentFailed(f"{self._who(error.row)} {error}") from error.__cause__
+        except (Exception, SystemExit) as error:
+            if (dead := dead_worker(self.env, error)) is not None:
+                raise EnvironmentFailed(f"the process of {self._who(dead.row)} {dead}") from error
+            raise EnvironmentFailed(f"{self._who(None)} {problem_of(error, method)}") from error
 
-
-class _NamedEnv(gymnasium.Wrapper[Any, Any, Any, Any]):
-    """An environment whose errors become EnvironmentFailed with its number. While it is `held`, it repeats its observation."""
-
-    def __init__(self, env: gymnasium.Env[Any, Any], who: str) -> None:
-        super().__init__(env)
-        self.who, self.held = who, False
-        self.observation: Any = None
-
-    def reset(self, **kwargs: Any) -> tuple[Any, dict[str, Any]]:
-        if self.held:
-            return self.observation, {}
-        try:
-            self.observation, info = self.env.reset(**kwargs)
-        except Exception as error:
-            raise _failure(self.who, "reset", error) from error
-        return self.observation, info
-
-    def step(self, action: Any) -> tuple[Any, SupportsFloat, bool, bool, dict[str, Any]]:
-        if self.held:
-            return self.observation, 0.0, False, False, {}
-        try:
-            result = self.env.step(action)
-        except Exception as error:
-            raise _failure(self.who, "step", error) from error
-        self.observation = result[0]
-        return result
-
-    def close(self) -> None:
-        _close(self.env, self.who)
-
-
-def _wrap_sync(env: AnyVectorEnv, lo: int, name: str) -> list[_NamedEnv]:
-    """Number the environments of a SyncVectorEnv from `lo` on, and return them; [] for other vector environments."""
-    inner = getattr(env, "unwrapped", env)
-    if not isinstance(inner, SyncVectorEnv):
-        return []
-    plain = [one.env if isinstance(one, _NamedEnv) else one for one in inner.envs]
-    named = [_NamedEnv(one, f"environment {lo + index} ({name})") for index, one in enumerate(plain)]
-    inner.envs = list(named)
-    return named
-
-
-def _failed_worker(env: AnyVectorEnv) -> int | None:
-    """Number of the failed worker of an AsyncVectorEnv; None if unknown, or if several failed.
-
-    Gymnasium sets the pipe of a worker to None after it has reported the worker's error.
-    """
-    inner = getattr(env, "unwrapped", env)
-    pipes = inner.parent_pipes if isinstance(inner, AsyncVectorEnv) else ()
-    failed = [index for index, pipe in enumerate(pipes) if pipe is None]
-    return failed[0] if len(failed) == 1 else None
-
-
-def _failure(who: str, method: str, error: Exception) -> EnvironmentFailed:
-    return EnvironmentFailed(f"{who} raised {type(error).__name__} in {method}: {error}")
+    def _who(self, row: int | None) -> str:
+        """One of the environments, or all if it is unknown which one is meant, for messages."""
+        if row is None:
+            row = 0 if self.env.num_envs == 1 else failed_worker(self.env)
+        last = self.lo + self.env.num_envs - 1
+        numbers = f"environments {self.lo} to {last}" if row is None else f"environment {self.lo + row}"
+        return f"{numbers} ({self.name})"
 
 
 def _name(env: AnyVectorEnv) -> str:
     """The id of a vector environment, or the name of its class."""
     return getattr(getattr(env, "spec", None), "id", None) or type(env).__name__
-
-
-def _close(env: AnyVectorEnv | gymnasium.Env[Any, Any], who: str) -> None:
-    """Close an environment. If this fails, warn: the others are still to be closed, and an error may be on its way."""
-    try:
-        env.close()
-    except Exception as error:
-        warnings.warn(f"{who} raised {type(error).__name__} in close: {error}", RuntimeWarning, stacklevel=2)
-
-
-def check_spaces(env: AnyVectorEnv, space: spaces.Space[Any], actions: spaces.Space[Any]) -> None:
-    """Raise ValueError if the pipeline cannot drive a vector environment, or if it differs from the others.
-
-    space, actions: observation and action space of one environment in the first vector environment.
-    """
-    if env.single_observation_space != space or env.single_action_space != actions:
-        raise ValueError(f"the vector environments must have the same spaces: one has {env.single_observation_space} and "
-                         f"{env.single_action_space}, the first has {space} and {actions}")
-    inner = getattr(env, "unwrapped", env)
-    if (size := getattr(inner, "batch_size", env.num_envs)) != env.num_envs:
-        raise ValueError(f"batch_size must be {env.num_envs} or None in a pipeline, not {shown(size)}: a batch steps at once")
-    ours = [inner, *(getattr(one.unwrapped, "vector", None) for one in getattr(inner, "envs", ()))]
-    if any(getattr(getattr(one, "core", None), "life_loss_info", False) for one in ours):
-        raise ValueError("life_loss_info must be False in a pipeline, not True: the step after a lost life would be no step")
-    mode = env.metadata.get("autoreset_mode")
-    if mode is None:
-        warnings.warn(f"{type(env).__name__} does not name its autoreset mode (metadata['autoreset_mode']); next_step is "
-                      "assumed. An environment that resets in the last step of an episode would lose the first reward of each "
-                      "episode", RuntimeWarning, stacklevel=2)
-    if mode not in (None, AutoresetMode.NEXT_STEP, "NextStep", "next_step"):
-        raise ValueError(f"autoreset must be next_step, with which the step after the end of an episode resets, not {mode}: "
-                         "make the environment with autoreset_mode=AutoresetMode.NEXT_STEP")

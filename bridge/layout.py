@@ -16,6 +16,7 @@ from gymnasium import spaces
 MOST_KINDS = 2**14        # kinds in a row, all together: each becomes an input of the policy
 LARGEST_BOUND = 2.0**16   # bounds above this are no scale
 ACTION_MASK = "action_mask"  # the key of a Dict under which an environment gives its legal actions
+CORRECT = ": correct the environment or its space"
 
 Array: TypeAlias = npt.NDArray[Any]
 Path: TypeAlias = tuple[str | int, ...]
@@ -74,19 +75,19 @@ class Layout:
         return cls(tuple(Part(**{**part, "shape": tuple(part["shape"]), "kinds": tuple(part["kinds"])}) for part in parts))
 
 
-class WrongObservation(ValueError):
-    """An environment returned a number that is not in its observation space.
+class WrongResult(ValueError):
+    """An environment raised an error, or returned what is not in its space.
 
-    row: of the environment in its vector environment.
     problem: the rest of a sentence that begins with the environment.
+    row: of the environment in its vector environment; None if it is unknown, or if it concerns all of them.
     """
 
-    def __init__(self, row: int, problem: str) -> None:
-        super().__init__(problem)
-        self.row, self.problem = row, problem
+    def __init__(self, problem: object, row: int | None = None) -> None:  # Gymnasium calls it with an error of a process
+        super().__init__(str(problem))
+        self.row = row
 
 
-class _Leaf(NamedTuple):
+class Leaf(NamedTuple):
     """A space without further spaces in it, of one environment."""
 
     path: Path
@@ -96,11 +97,30 @@ class _Leaf(NamedTuple):
     def name(self) -> str:
         return ".".join(map(str, self.path))
 
-    def batch(self, observation: Any) -> Array:
-        """The numbers of B environments, (B, ...), in the observation of a vector environment."""
-        for key in self.path:
-            observation = observation[key]
-        return np.asarray(observation)
+    def read(self, observation: Any, rows: tuple[int, ...] = ()) -> Array:
+        """The numbers of this space in an observation, (*rows, *shape), without a copy.
+
+        rows: (B,) for the observation of a vector environment of B; () for that of one environment.
+        Raises WrongResult if they are missing, or if their shape or their type is wrong.
+        """
+        part = f"a {self.name} in its observation" if self.path else "an observation"
+        try:
+            for key in self.path:
+                observation = observation[key]
+        except (KeyError, IndexError, TypeError):
+            raise WrongResult(f"returned an observation without {self.name}, which must be in {self.space}{CORRECT}") from None
+        try:
+            values = np.asarray(observation)
+        except (TypeError, ValueError) as error:
+            raise WrongResult(f"returned {part} that is no array of numbers ({error}), but it must be in {self.space}{CORRECT}"
+                              ) from None
+        shape, dtype = (*rows, *(self.space.shape or ())), self.space.dtype
+        if values.shape != shape:
+            raise WrongResult(f"returned {part} of shape {values.shape}, but it must have the shape {shape}, in {self.space}"
+                              f"{CORRECT}")
+        if values.dtype != dtype and not np.can_cast(values.dtype, dtype or float, "same_kind"):
+            raise WrongResult(f"returned {part} of type {values.dtype}, but it must be {dtype}, in {self.space}{CORRECT}")
+        return values
 
 
 class Observations:
@@ -122,7 +142,7 @@ class Observations:
         if plain and not isinstance(space, spaces.Box):
             raise ValueError(f"observations must be a Box of numbers with --observations plain, not {space}")
         self.plain = plain
-        leaves = [_Leaf(path, leaf) for path, leaf in _leaves(space, ())]
+        leaves = leaves_of(space)
         self._action_mask = next((leaf for leaf in leaves if leaf.path == (ACTION_MASK,)), None)
         self._leaves = [leaf for leaf in leaves if leaf is not self._action_mask]
         if not self._leaves or not all(np.prod(leaf.space.shape, dtype=int) for leaf in self._leaves if leaf.space.shape):
@@ -142,35 +162,35 @@ class Observations:
         self._turned = [not plain and _channels_last(leaf.space) is not None for leaf in self._leaves]
 
     def write(self, observation: Any, host: Array) -> None:
-        """Write the observations of B environments to `host`, (B, *shape). Raises WrongObservation."""
+        """Write the observations of B environments to `host`, (B, *shape). Raises WrongResult."""
         if self.layout is None:
-            host[:] = np.reshape(self._read(0, observation), host.shape)
+            host[:] = np.reshape(self._read(0, observation, len(host)), host.shape)
             return
         for index, columns in enumerate(self.layout.columns()):
-            values = self._read(index, observation)
+            values = self._read(index, observation, len(host))
             if self.layout.parts[index].kinds:
                 values = self._kinds(index, values)
             host[:, columns] = np.reshape(values, (len(host), -1))
 
     def write_action_mask(self, observation: Any, over: Array, sizes: tuple[int, ...], host: Array) -> None:
-        """Write the action masks of B environments to `host`, (B, action_mask_size). Raises WrongObservation.
+        """Write the action masks of B environments to `host`, (B, action_mask_size). Raises WrongResult.
 
         over: (B,) bool, the episode has ended: no action needs to be legal, and the mask has no effect.
         sizes: the number of actions in each choice; of each at least one must be legal.
         """
         assert self._action_mask is not None
-        host[:] = self._action_mask.batch(observation) != 0
+        host[:] = self._action_mask.read(observation, (len(host),)) != 0
         for end, size in zip(np.cumsum(sizes).tolist(), sizes, strict=True):
             choice = host[:, end - size: end]
             empty = ~choice.any(1)
             choice[empty] = 1
             if (wrong := np.flatnonzero(empty & ~over)).size:
-                raise WrongObservation(int(wrong[0]), f"returned an {ACTION_MASK} that allows none of {size} actions, but one "
-                                                      "must be legal until the episode ends")
+                raise WrongResult(f"returned an {ACTION_MASK} that allows none of {size} actions, but one must be legal until "
+                                  f"the episode ends{CORRECT}", int(wrong[0]))
 
-    def _read(self, index: int, observation: Any) -> Array:
-        """The numbers of a part, the channels of pictures first."""
-        values = self._leaves[index].batch(observation)
+    def _read(self, index: int, observation: Any, count: int) -> Array:
+        """The numbers of a part for `count` environments, the channels of pictures first."""
+        values = self._leaves[index].read(observation, (count,))
         return np.moveaxis(values, -1, -3) if self._turned[index] else values
 
     def _kinds(self, index: int, values: Array) -> Array:
@@ -180,9 +200,14 @@ class Observations:
         if ((values < first) | (values >= first + kinds)).any():
             row, column = np.argwhere((values < first) | (values >= first + kinds))[0].tolist()
             place = self._leaves[index].name
-            raise WrongObservation(row, f"returned {values[row, column]}{place and f' as {place}'} in its observation, which "
-                                        f"is not in {self._leaves[index].space}")
+            raise WrongResult(f"returned {values[row, column]}{place and f' as {place}'} in its observation, which is not in "
+                              f"{self._leaves[index].space}{CORRECT}", row)
         return values - first
+
+
+def leaves_of(space: spaces.Space[Any]) -> list[Leaf]:
+    """The spaces without further spaces in them. Raises ValueError for spaces that are not supported."""
+    return [Leaf(path, leaf) for path, leaf in _leaves(space, ())]
 
 
 def _leaves(space: spaces.Space[Any], path: Path) -> Iterator[tuple[Path, spaces.Space[Any]]]:
@@ -200,7 +225,7 @@ def _leaves(space: spaces.Space[Any], path: Path) -> Iterator[tuple[Path, spaces
     yield path, space
 
 
-def _part(leaf: _Leaf, plain: bool) -> Part:
+def _part(leaf: Leaf, plain: bool) -> Part:
     space = leaf.space
     if isinstance(space, spaces.Box):
         shape, is_bytes = space.shape, space.dtype == np.uint8

@@ -5,6 +5,7 @@ import importlib.util
 import inspect
 import itertools
 import operator
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from types import ModuleType
@@ -17,7 +18,10 @@ from gymnasium.envs.registration import EnvSpec
 from gymnasium.vector import VectorEnv
 
 import envs_c
-from bridge.gymnasium_source import GymnasiumSource, check_spaces
+from bridge.errors import raised
+from bridge.gymnasium_checks import check_spaces
+from bridge.gymnasium_named import PIPE_ERRORS, NamedEnv, close
+from bridge.gymnasium_source import GymnasiumSource
 from bridge.on_device.cartpole import CartPoleKernel
 from bridge.on_device.cartpole_tensors import CartPoleTensors
 from bridge.on_device.games import DeviceGame
@@ -135,15 +139,34 @@ def make_gymnasium(game: GameName, num_envs: int, env: EnvConfig) -> VectorEnv:
             raise SettingError("vectorization", f"must be auto, sync or async {reason}, not 'native'")
         atari = ATARI if native and str(spec.vector_entry_point).startswith("ale_py.vector_env") else {}
         kind = "vector_entry_point" if native else "async" if env.vectorization == "async" else "sync"
-        return gymnasium.make_vec(spec, num_envs, kind, wrappers=wrappers, **{**atari, **env.keywords})
+        named = [NamedEnv] if kind == "async" else []  # a process tells only the text of an error; sync's are named later
+        made = gymnasium.make_vec(spec, num_envs, kind, wrappers=[*wrappers, *named], **{**atari, **env.keywords})
     except TrainerError:
         raise
-    except Exception as error:  # of the environment's code
-        hint = f" (ALE's games need ale-py: {install.hint('oracle')})" if game.is_ale else ""
-        text = f"{type(error).__name__}: {error}" if type(error).__module__ == "builtins" else str(error)
-        made = spec and spec.entry_point
-        place = imports.line_of(error, inspect.getsourcefile(made)) if inspect.isclass(made) else ""
-        raise ConfigError(f"gymnasium.make_vec({game.gym_id!r}) failed: {' '.join(text.split())}{place}{hint}") from error
+    except (Exception, SystemExit) as error:  # of the environment's code
+        raise _not_made(game, env, spec and spec.entry_point, error) from error
+    if getattr(made, "num_envs", num_envs) != num_envs:
+        close(made, f"a vector environment of {game.short}")
+        raise ConfigError(f"{game.short} must make as many environments as its argument num_envs says, {num_envs} here, but "
+                          f"made {made.num_envs}: correct its class")
+    return made
+
+
+def _not_made(game: GameName, env: EnvConfig, made: Any, error: BaseException) -> ConfigError:
+    """The error about an environment that cannot be made. made: its class, or what else makes it."""
+    if type(error).__module__ != "builtins":
+        text = str(error)
+    elif isinstance(error, PIPE_ERRORS):
+        text = "one of its processes ended while it was made; what it printed may say why"
+    else:
+        text = raised(error)
+    place = imports.line_of(error, inspect.getsourcefile(made)) if inspect.isclass(made) else ""
+    given = " ".join(f"{name}={value}" for name, value in env.keywords.items())
+    hint = f" (ALE's games need ale-py: {install.hint('oracle')})" if game.is_ale else ""
+    if missing := re.search(r"missing \d+ required [a-z-]+ arguments?: '(\w+)'", text):
+        hint += f"; give it as an option, as in --options {missing[1]}=VALUE"
+    given = given and f" with --options {given}"
+    return ConfigError(f"{game.short} cannot be made{given}: {' '.join(text.split())}{place}{hint}")
 
 
 def _spec(game: GameName) -> EnvSpec:

@@ -23,6 +23,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from bridge.errors import raised
 from trainer.errors import SettingError, TrainerError
 
 OWN_PACKAGES = ("envs_c", "bridge", "trainer", "insertcoin")
@@ -68,8 +69,8 @@ def load(setting: str, path: str, name: str) -> ModuleType:
         raise not_found(setting, path, error.name) from error
     except TrainerError:  # of `watched`
         raise
-    except Exception as error:  # any error of the user's code
-        raise SettingError(setting, f"{path!r}: importing {name} raised {type(error).__name__}: {error}") from error
+    except (Exception, SystemExit) as error:  # any error of the user's code
+        raise SettingError(setting, f"{path!r}: importing {name} {raised(error)}") from error
 
 
 def not_found(setting: str, path: str, module: str) -> SettingError:
@@ -89,12 +90,12 @@ def user_errors(setting: str, path: str, doing: str, file: str | None = None) ->
         yield
     except TrainerError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         place = line_of(error, file or _file(path.partition(":")[0]))
-        raise SettingError(setting, f"{path!r}: {doing} raised {type(error).__name__}: {error}{place}") from error
+        raise SettingError(setting, f"{path!r}: {doing} {raised(error)}{place}") from error
 
 
-def line_of(error: Exception, file: str | None) -> str:
+def line_of(error: BaseException, file: str | None) -> str:
     """The innermost line of a file that an error passed, such as " (my_file.py, line 3)"; "" if it passed none."""
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
     return f" ({file}, line {lines[-1]})" if lines else ""

@@ -193,7 +193,7 @@ def test_a_run_whose_environment_raises_ends_with_a_checkpoint(tmp_path, faulty,
 
 
 @pytest.mark.parametrize(("game", "settings", "message"), [
-    ("gym:Nowhere-v0", {}, r"gymnasium.make_vec\('Nowhere-v0'\) failed:"),
+    ("gym:Nowhere-v0", {}, "gym:Nowhere-v0 cannot be made: Environment `Nowhere` doesn't exist"),
     ("gym:CartPole-v1", {"frame_skip": 4}, "frame_skip must be left out for gym:CartPole-v1"),
     ("gym:CartPole-v1", {"options": {"wings": 2.0}}, "wings"),
 ])
@@ -205,4 +205,4 @@ def test_unknown_environments_and_settings_are_refused(game, settings, message):
 def test_the_command_line_prints_one_line_of_error(capsys):
     assert main(["gym:Nowhere-v0", "--num-envs", "4", "--minibatch", "256"]) == 2
     err = capsys.readouterr().err
-    assert err.startswith("error: gymnasium.make_vec('Nowhere-v0') failed:") and err.count("\n") == 1
+    assert err.startswith("error: gym:Nowhere-v0 cannot be made: ") and err.count("\n") == 1

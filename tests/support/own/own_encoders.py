@@ -67,6 +67,53 @@ class Narrow(Small):
         return super().forward(x[:, :, :1]).view(7, 7)
 
 
+class Padded(nn.Module):
+    """A valid encoder without parameters: the numbers, and zeros."""
+
+    def __init__(self, shape, size):
+        super().__init__()
+        self.size = size
+
+    def forward(self, x):
+        return nn.functional.pad(x.flatten(1), (0, self.size - math.prod(x.shape[1:])))
+
+
+class Branches(Small):
+    """A second branch, which reads observations too."""
+
+    def __init__(self, shape, size):
+        super().__init__(shape, size)
+        self.second = nn.Linear(math.prod(shape), size)
+
+    def forward(self, x):
+        return super().forward(x) + self.second(x.flatten(1))
+
+    def input_weights(self):
+        return [self.layers[1].weight, self.second.weight]
+
+
+class Layers(Small):
+    """`input_weights` gives layers."""
+
+    def input_weights(self):
+        return [self.layers[1]]
+
+
+class Forgotten(Small):
+    """`input_weights` has no `return`."""
+
+    def input_weights(self):
+        pass
+
+
+class Named(Small):
+    """A valid encoder with a parameter that has the name of the method."""
+
+    def __init__(self, shape, size):
+        super().__init__(shape, size)
+        self.input_weights = nn.Parameter(torch.ones(size))
+
+
 class Other(Small):
     def __init__(self, shape):
         super().__init__(shape, 12)

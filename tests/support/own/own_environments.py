@@ -69,6 +69,13 @@ class Line(Sampling):
         return self.at
 
 
+class Sized(Line):
+    """A Line that must be told its length."""
+
+    def __init__(self, size):
+        super().__init__(size)
+
+
 def short(env):
     """A wrapper that ends episodes after 3 steps."""
     return gymnasium.wrappers.TimeLimit(env, 3)

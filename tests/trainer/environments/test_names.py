@@ -65,9 +65,9 @@ def test_an_id_is_registered_by_its_module(fresh, by_file):
     ("", "has no environment Line; it has no class of an environment"),
     ("import own_environments\nclass Lane(own_environments.Line):\n    pass", "has no environment Line; it has Lane"),
     ("Line = 3", "must be a class or a function that makes an environment, not the int 3"),
-    ("def Line():\n    return 3", "failed: "),
+    ("def Line():\n    return 3", "cannot be made: "),
     ("import own_environments\nclass Line(own_environments.Line):\n    def __init__(self):\n        self.x = {}['a']",
-     "failed: KeyError: 'a' (.*fresh_environments.py, line 4)"),
+     "cannot be made: raised KeyError: 'a' (.*fresh_environments.py, line 4)"),
 ])
 def test_a_file_with_a_mistake_is_one_line_of_error(fresh, text, sentence):
     with pytest.raises(ConfigError, match=re.escape(sentence).replace(r"\.\*", ".*")) as error:
@@ -142,8 +142,12 @@ def test_wrappers_are_applied_in_their_order(settings, count, monkeypatch):
     (LINE, {"wrap": "short"}, "wrap must be none, or import paths such as my_wrappers:small"),
     (LINE, {"wrap": "a:b,"}, "wrap must be none, or import paths such as my_wrappers:small"),
     (LINE, {"options": {"lenght": 3.0}}, "unexpected keyword argument 'lenght'"),
-    (LINE, {"options": {"length": "long"}}, "failed: KeyError: 'line'"),
-    ("gym:FrozenLake-v1", {"options": {"map_name": "9x9"}}, "failed: KeyError: '9x9'"),
+    (LINE, {"options": {"length": "long"}},
+     "gym:own_environments:Line cannot be made with --options length=long: raised KeyError: 'line'"),
+    ("gym:FrozenLake-v1", {"options": {"map_name": "9x9"}},
+     "gym:FrozenLake-v1 cannot be made with --options map_name=9x9: raised KeyError: '9x9'"),
+    ("gym:own_environments:Sized", {}, "argument: 'size' was raised from the environment creator for Sized with kwargs ({}); "
+     "give it as an option, as in --options size=VALUE"),
     ("breakout", {"view": "ram"}, "view must be features or pixels for breakout, not 'ram': only a cartridge"),
     ("breakout", {"wrap": "own_environments:short"}, "wrap must be left out for breakout"),
     (LINE, {"sticky": 0.25, "frame_skip": 2}, "frame_skip and sticky must be left out for gym:own_environments:Line"),
