@@ -218,7 +218,10 @@ def parse(arguments: list[str], program: str | None = None):
     verb.set_defaults(run=replay)
     if not arguments or (arguments[0] not in verbs.choices and arguments[0] not in ("-h", "--help", "--version")):
         arguments = ["list", *arguments]
-    return parser.parse_args(arguments)
+    parsed, unknown = parser.parse_known_args(arguments)
+    if unknown:
+        verbs.choices[parsed.verb].error(f"unknown {'option' if unknown[0].startswith('-') else 'argument'} {unknown[0]}")
+    return parsed
 
 
 def main(argv: list[str] | None = None, program: str | None = None) -> int:

@@ -5,6 +5,7 @@ import importlib
 import inspect
 import os
 import pkgutil
+from collections.abc import Sequence
 from importlib.metadata import entry_points
 
 import gymnasium
@@ -122,13 +123,24 @@ def make(name: str, num_envs: int = 1, *, view: str = "features", picture_size=N
 
     Raises UnknownGame, InvalidArgument, or UnknownSetting, which is a TypeError too and suggests the most similar name.
     """
-    chosen = cartridge_at(name, options.pop("rom")) if "rom" in options and takes_rom(name) else game(name)
     settings = {"view": view, "picture_size": picture_size, "frame_skip": frame_skip, "frame_stack": frame_stack,
                 "keepdim": keepdim, "sticky": sticky, "noop_max": noop_max, "time_limit": time_limit,
                 "reward_clip": reward_clip, "episodic_life": episodic_life, "life_loss_info": life_loss_info,
                 "num_threads": num_threads, "autoreset": autoreset, "seed": seed, "copy": copy, "render_mode": render_mode}
+    return _made(name, num_envs, settings, options, "make")
+
+
+def make_for(maker: str, more: Sequence[str], name: str, num_envs: int, **given) -> ArcadeVectorEnv:
+    """As `make`, for the function `maker` that has `more` settings: the error about an unknown one names these."""
+    defaults = {one.name: one.default for one in inspect.signature(make).parameters.values() if one.kind is one.KEYWORD_ONLY}
+    settings = {setting: given.pop(setting, default) for setting, default in defaults.items()}
+    return _made(name, num_envs, settings, given, maker, more)
+
+
+def _made(name: str, num_envs: int, settings: dict, options: dict, maker: str, more: Sequence[str] = ()) -> ArcadeVectorEnv:
+    chosen = cartridge_at(name, options.pop("rom")) if "rom" in options and takes_rom(name) else game(name)
     ale.translate(chosen, settings, options)
-    check_names(chosen, options)
+    check_names(chosen, options, maker, more)
     return ArcadeVectorEnv(chosen, num_envs, options=options, **settings)
 
 
@@ -144,16 +156,21 @@ def cartridge_at(name: str, rom):
     return cartridges.cartridge(name, None if rom is None else os.fspath(rom))
 
 
-def check_names(game: Game, options: dict):
-    """Raise UnknownSetting if one of `options`, the arguments of `make` that are no settings, is no option of the game."""
+def check_names(game: Game, options: dict, maker: str, more: Sequence[str] = ()):
+    """Raise UnknownSetting if one of `options`, the arguments that are no settings, is no option of the game.
+
+    maker: the function with these arguments.
+    more: its settings that `make` does not have.
+    """
     for name in options:
         if name not in game.options:
             known = [setting for setting in inspect.signature(make).parameters if setting not in ("name", "options")]
+            known[1:1] = more  # behind num_envs
             similar = SYNONYMS.get(name, "")
             hint = f"did you mean {similar}?" if similar in known else did_you_mean(name, [*known, *game.options], 0.6)
             own = f"the options of {game.name} are {', '.join(game.options)}" if game.options else f"{game.name} has no options"
             raise UnknownSetting(" ".join(filter(None, [
-                f"make() got an unexpected keyword argument {checks.shown(name)}:", hint,
+                f"{maker}() got an unexpected keyword argument {checks.shown(name)}:", hint,
                 f"The settings are {', '.join(known)}; {own}"])))
 
 

@@ -101,7 +101,8 @@ def may_write(folder: Path) -> bool:
 
 
 def require_folder(option: str, file: str | Path) -> None:
-    """Raise SettingError if the folder of an output file does not exist or may not be written, or if the file is a folder."""
+    """Raise SettingError if the folder of an output file does not exist or may not be written, or if the file is a folder
+    or a link."""
     folder = Path(file).parent
     if not folder.is_dir():
         raise SettingError(option, f"must be in a folder that exists, not {str(folder)!r}: make it first")
@@ -109,6 +110,9 @@ def require_folder(option: str, file: str | Path) -> None:
         raise SettingError(option, f"must be in a folder that you may write to, not {str(folder)!r}: name another")
     if Path(file).is_dir():
         raise SettingError(option, f"must be a file, not the folder {str(file)!r}: name a file in it, or another")
+    if Path(file).is_symlink():
+        raise SettingError(option, f"must be a file, not the link {str(file)!r}, which would be replaced: name the file to "
+                                   "which it points, or another")
 
 
 @contextlib.contextmanager

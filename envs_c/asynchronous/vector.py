@@ -31,14 +31,15 @@ def make_async(name: str, num_envs: int, batch_size: int | None = None, *, num_t
     num_threads: the number of threads; 0 is one for each core. A `recv` that has to wait steps environments too.
     settings: those of `envs_c.make`, with the game's options. Under `copy=False` the next `recv` overwrites the observations.
 
-    Raises UnknownGame or InvalidArgument.
+    Raises UnknownGame, InvalidArgument or UnknownSetting.
     """
     threads = checks.integer("num_threads", num_threads, 0, 1024)
     mode = settings.get("render_mode")
     if mode is not None and checks.choice("render_mode", mode, ("human", "rgb_array")) == "human":
         raise InvalidArgument(f"render_mode must be None or 'rgb_array', not {checks.shown(mode)}, if the environments do not "
                               "step together: use envs_c.make to watch them")
-    return ArcadeAsyncEnv(catalog.make(name, num_envs, num_threads=1, **settings), batch_size, threads)
+    vector = catalog.make_for("make_async", ("batch_size",), name, num_envs, num_threads=1, **settings)
+    return ArcadeAsyncEnv(vector, batch_size, threads)
 
 
 class ArcadeAsyncEnv(VectorEnv[AnyArray, Actions, Any]):

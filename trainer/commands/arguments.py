@@ -2,7 +2,7 @@
 
 import contextlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -11,10 +11,11 @@ from tyro.conf import Positional, arg
 from trainer.commands import RUN_HELP, VERBS
 from trainer.config import Config, EnvConfig
 from trainer.config.before_parse import is_set, option_of, value_of
+from trainer.config.config import sizes_checked_later
 from trainer.config.fields import Section
 from trainer.config.games import GameName, checked_game, names, whole
 from trainer.config.options import parse_some
-from trainer.config.preset import Spaces
+from trainer.config.preset import Spaces, follows_from_spaces
 from trainer.errors import ConfigError, SettingError
 from trainer.process import program_name
 from trainer.runs import trust
@@ -100,11 +101,12 @@ def spaces_for(game: GameName, argv: Sequence[str], *, trains: bool = True) -> S
     Raises ConfigError if it cannot be made, and TrustError as `admitted_training`.
     """
     file = value_of("--preset", argv) or "none"
-    if not game.is_gym or game.is_ale or file.lower() != "none":
+    if not follows_from_spaces(game) or file.lower() != "none":
         return None
     env, _ = parse_some(EnvConfig, argv, game)
-    env = replace(env, num_envs=EnvConfig().num_envs, num_batches=0)  # these fit only the preset, which is not known yet
-    with admitted_training(Config(game, env), game, argv, trains=trains):
+    with sizes_checked_later():  # they fit the preset, which is not known yet
+        config = Config(game, env)
+    with admitted_training(config, game, argv, trains=trains):
         from trainer.environments import spaces_of
         return spaces_of(game, env)
 

@@ -1,11 +1,15 @@
 """`python -m trainer compare RUN RUN ...`: the scores of several runs in one picture, a table, and statistics over seeds."""
 
+import itertools
 import json as json_module
+import sys
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
 from envs_c.text import say
+from trainer.commands import SCORES_HELP
 from trainer.commands.arguments import Runs
 from trainer.config.fields import Section, matching
 from trainer.config.options import parse
@@ -42,14 +46,18 @@ class CompareOptions(Section):
 def main(argv: list[str]) -> None:
     """Draw the picture and print a table."""
     options = parse(CompareOptions, argv, "compare", "Draw the scores of several runs of one game into one picture. With "
-                    "--group also statistics over seeds: interquartile means, bootstrap intervals, performance profiles, and "
-                    "probabilities of improvement (Agarwal et al. 2021).")
-    folders = [folder_of(path) for name in options.run for path in find_all(name)]
+                    "--group also statistics over seeds: interquartile means, performance profiles and probabilities of "
+                    "improvement (Agarwal et al. 2021), of groups of five runs or more with bootstrap intervals. "
+                    f"{SCORES_HELP}")
+    found = [list(map(folder_of, find_all(name))) for name in options.run]
+    one_by_one = {folders[0].resolve() for folders in found if len(folders) == 1}
+    folders = list(itertools.chain(*found))
+    by_beginning = [folder for folder in folders if folder.resolve() not in one_by_one]
     from trainer.log.curves import draw_comparison
     from trainer.results import several_runs
     from trainer.results.groups import notes, profiles, sentence, warnings
     from trainer.results.output import csv_text
-    members = several_runs.read(folders, options.by)
+    members = several_runs.read(folders, options.by, by_beginning, partial(say, file=sys.stderr))
     groups = several_runs.grouped(members) if options.group else None
     curves = (several_runs.single(members) if groups is None
               else [several_runs.mean_curve(label, one) for label, one in groups.items()])

@@ -1,17 +1,21 @@
 """`python -m trainer eval RUN`: the scores of a trained agent."""
 
 import json
+import sys
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated
 
 from envs_c.text import say
 from trainer.commands.arguments import DEVICE, CodeOptions, Run, admitted_run
 from trainer.config.fields import matching, within
+from trainer.config.no_ops import NO_OP, has_no_op
 from trainer.config.options import parse
 from trainer.config.sections import EPISODES, device_setting, seed_setting
 from trainer.log.console import Terminal
 from trainer.log.ticker import Ticker
 from trainer.runs.find import find
+from trainer.runs.same_game import other_game
 
 _NUMBER = r"(0?\.\d+|[01](\.0*)?)"  # from 0 to 1
 
@@ -54,7 +58,8 @@ class EvalOptions(EpisodeOptions):
     sticky: str | None = numbers_setting(None)
     """Probabilities of sticky actions, each evaluated; 0,0.25 for both protocols. none: the run's own."""
     noop_max: int | None = no_ops_setting(None)
-    """Evaluations without sticky actions start with up to this many frames of NOOP; 30 is usual. none: the run's own."""
+    """Evaluations without sticky actions start with up to this many frames of NOOP, if the game has this action; 30 is usual.
+    none: the run's own."""
     json: bool = False
     """Print one JSON object instead of sentences."""
 
@@ -69,12 +74,24 @@ def progress(text: str) -> Ticker:
     return Ticker(text, Terminal(stderr=True))
 
 
+def _note(run: Path, options: EvalOptions) -> None:
+    """Print what the user may not expect: a config.json of another game, and no-ops that a game does not have."""
+    from trainer.runs.checkpoint import latest, read_config
+    path = latest(run)
+    game = read_config(path).game
+    if line := other_game(path, game):
+        say(line, file=sys.stderr)
+    if options.noop_max and not game.is_gym and not has_no_op(game):
+        say(f"{game.short} has no action {NO_OP}: --noop-max {options.noop_max} has no effect", file=sys.stderr)
+
+
 def main(argv: list[str]) -> None:
     """Print an evaluation."""
     options = parse(EvalOptions, argv, "eval", "Evaluate the agent of a run with sampled and with greedy actions: the mean raw "
                     "score of whole episodes with its 95% confidence interval (bootstrap), median, lowest and highest score.")
     run = find(options.run)
     with admitted_run(run, options):
+        _note(run, options)
         from trainer.play.described import describe
         from trainer.play.evaluate import evaluate_run
         result = evaluate_run(run, episodes=options.episodes, seed=options.seed, device=options.device,

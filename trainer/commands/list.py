@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from envs_c.text import say
+from trainer.commands import SCORES_HELP
 from trainer.config.fields import Section, path_setting
 from trainer.config.options import parse
 from trainer.errors import RunError, SettingError
@@ -30,17 +31,15 @@ class ListOptions(Section):
     def check(self) -> None:
         super().check()
         if Path(self.root).is_dir() and not os.access(self.root, os.R_OK | os.X_OK):
-            raise SettingError("root", f"must be a folder that you may read, not {self.root}: name another")
+            raise SettingError("root", f"must be a folder that you may read, not {self.root!r}: name another")
         if not Path(self.root).is_dir():
-            raise SettingError("root", f"must be a folder that contains runs, and there is no folder {self.root} here; "
+            raise SettingError("root", f"must be a folder that contains runs, and there is no folder {self.root!r} here; "
                                        f"trainings write their runs into {ROOT}")
 
 
 def main(argv: list[str]) -> None:
     """Print the table, and a line for each other folder."""
-    options = parse(ListOptions, argv, "list", "List the runs, newest first. score: mean of the recent episodes; best: the "
-                    "highest value of this mean; evaluation: mean score of the evaluation at the end, with sampled actions, "
-                    "or - if there is none of the last checkpoint.")
+    options = parse(ListOptions, argv, "list", f"List the runs, newest first. {SCORES_HELP}")
     root, console = Path(options.root), Terminal()
     found, notes = [], []
     for folder in newest_first(root):

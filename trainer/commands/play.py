@@ -28,7 +28,7 @@ class PlayOptions(CodeOptions):
     """Options of watching and playing."""
 
     run: Run
-    speed: float = within(1.0, 0, above=True)
+    speed: float = within(1.0, 0.001, 1_000_000)
     """Multiple of the game's own speed."""
     terminal: bool = False
     """Show the game in the terminal, in 24-bit colours, instead of a window."""

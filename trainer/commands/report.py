@@ -7,7 +7,7 @@ from typing import Annotated
 from tyro.conf import Positional, arg
 
 from envs_c.text import say
-from trainer.commands import RUN_HELP
+from trainer.commands import RUN_HELP, SCORES_HELP
 from trainer.config.fields import Section, matching
 from trainer.config.options import parse
 from trainer.errors import ConfigError
@@ -33,7 +33,8 @@ class ReportOptions(Section):
 def main(argv: list[str]) -> None:
     """Write the page."""
     options = parse(ReportOptions, argv, "report", "Write one HTML page about a run, or about several side by side: curves, "
-                    "evaluations with intervals, settings, the film, machine and versions. It needs no other file.")
+                    "evaluations with intervals, settings, the film, machine and versions. It needs no other file. "
+                    f"{SCORES_HELP}")
     folders = list({path.resolve(): path for name in options.run for path in map(folder_of, find_all(name))}.values())
     if not folders:
         raise ConfigError(f"RUN is missing; {hint()}")

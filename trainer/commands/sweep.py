@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from envs_c import install
+from envs_c.text import say
 from trainer.commands.arguments import admitted_training, game_of, spaces_for
 from trainer.config.fields import Section, matching, path_setting, within
 from trainer.config.options import parse, parse_new, parse_some, refuse_run_options
@@ -16,8 +17,9 @@ from trainer.process import program_name
 ABOUT = """\
 Train an agent many times, with settings drawn by Optuna, and report the best: a table, pictures, and a preset.
 
-The options of training are accepted too and hold for all trials; --total-steps limits the cost of a trial. The same command
-continues a sweep that was stopped. In a second process, or with the same --storage on another machine, it joins the sweep."""
+The options of training are accepted too and hold for all trials: a setting given as an option is not searched. --total-steps
+limits the cost of a trial. The same command continues a sweep that was stopped. In a second process, or with the same --storage
+on another machine, it joins the sweep."""
 
 
 def name_setting(default: str | None) -> Any:
@@ -66,8 +68,8 @@ def main(argv: list[str]) -> None:
     game = game_of(argv, "sweep ")
     options, rest = parse_some(SweepOptions, argv[1:], "sweep GAME")
     name = options.name or _plain(game)
-    from trainer.sweep.space import read_space
-    ranges = read_space(options.space)
+    from trainer.sweep.space import read_space, searched
+    ranges, fixed = searched(read_space(options.space), rest)
     quiet = {"gif": False, "dashboard": False, "eval_greedy": False}
     base = parse_new(game, rest, {"run": quiet}, "sweep ", SweepOptions, spaces_for(game, rest))
     refuse_run_options(base, "a sweep, whose trials have runs of their own")
@@ -77,6 +79,8 @@ def main(argv: list[str]) -> None:
     from trainer.sweep.storage import default_storage
     from trainer.sweep.sweep import Plan, run_sweep
     folder = _folder(name, options)
+    if fixed:
+        say(f"sweep {name}: not searched, since your options hold for all trials: {', '.join(fixed)}")
     with admitted_training(base, game, rest) as consent:
         run_sweep(Plan(base, ranges, folder, options.trials, options.startup, options.prune, options.minutes, tuple(consent)),
                   name, default_storage(folder) if options.storage is None else options.storage)

@@ -1,5 +1,8 @@
 """`python -m trainer GAME` and `python -m trainer --resume RUN`: the settings of a training, then the training."""
 
+import sys
+
+from envs_c.text import say
 from trainer.commands.arguments import admitted_training, game_of, spaces_for
 from trainer.config import Config
 from trainer.config.before_parse import dashed, option_of, value_of
@@ -31,8 +34,11 @@ def _resumed(game: GameName | None, options: list[str], resume: str) -> Config:
     run = find(resume)
     from trainer.runs.checkpoint import latest
     from trainer.runs.resume import resumed_config, saved_config
+    from trainer.runs.same_game import other_game
     path = latest(run)
     saved = saved_config(path, run)
+    if line := other_game(path, saved.game):
+        say(f"{line}; this training writes it anew", file=sys.stderr)
     if game not in (None, saved.game):
         raise ConfigError(f"{resume} is a run of {saved.game}, not of {game}; leave the game out, or name {saved.game}")
     return resumed_config(path, saved, parse_training(saved.game, options, saved), option_of)

@@ -4,6 +4,7 @@ As in the parse, the last one of several holds, and the name of an option may be
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 
 def value_of(option: str, argv: Sequence[str]) -> str | None:
@@ -22,9 +23,19 @@ def is_set(option: str, argv: Sequence[str]) -> bool:
     return bool(given) and given[-1] == option
 
 
+def is_given(option: str, argv: Sequence[str]) -> bool:
+    """True if an option is in the arguments, with a value or without one, also as --no-NAME."""
+    return any(dashed(text).partition("=")[0] in (option, f"--no-{option[2:]}") for text in argv)
+
+
 def option_of(setting: str) -> str:
     """The option of a setting on the command line: --num-envs for num_envs."""
     return f"--{setting.replace('_', '-')}"
+
+
+def written(value: Any) -> str:
+    """A setting's value as the user writes it: none for None, and a text without quotes unless it is empty."""
+    return "none" if value is None else value if isinstance(value, str) and value else repr(value)
 
 
 def dashed(text: str) -> str:

@@ -14,6 +14,7 @@ from trainer.config.sections import ADDED_LATER, EnvConfig, PolicyConfig, PPOCon
 from trainer.errors import ConfigError, SettingError
 
 JUDGES = 64  # environments that judge a policy, by default
+SIZES = ("minibatch", "num_envs", "horizon")  # settings that must fit together
 
 _sizes_later: ContextVar[bool] = ContextVar("sizes_later", default=False)
 
@@ -44,11 +45,20 @@ class Config:
         if not _sizes_later.get():
             self.check_sizes()
 
-    def check_sizes(self) -> None:
-        """Raises SettingError if the sizes of rollout, minibatch and step do not fit together."""
+    def check_sizes(self, given: Collection[str] = SIZES) -> None:
+        """Raises SettingError if the sizes of rollout, minibatch and step do not fit together.
+
+        given: those of `SIZES` that the user wrote, for the error, which names one of them.
+        """
         horizon, minibatch, num_envs = self.ppo.horizon, self.ppo.minibatch, self.env.num_envs
         if minibatch % horizon or self.batch_steps % minibatch:
             sizes = choices(named_minibatches(num_envs, horizon, minibatch))
+            named = next((name for name in SIZES if name in given), "minibatch")
+            if named != "minibatch":
+                value = {"num_envs": num_envs, "horizon": horizon}[named]
+                raise SettingError(named, f"must fit the minibatch of {minibatch:,}, which is a multiple of the horizon and a "
+                                          f"divisor of the {num_envs:,} x {horizon:,} steps of a rollout, not {value:,}: "
+                                          f"choose another, or set minibatch to {sizes} too")
             raise SettingError("minibatch", f"must be {sizes} with {num_envs:,} environments (num_envs) and a horizon of "
                                             f"{horizon:,}, not {minibatch:,}")
         if self.num_minibatches % self.ppo.accumulate:

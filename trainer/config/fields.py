@@ -73,7 +73,10 @@ def checked_later() -> Iterator[None]:
 def check(value: Any, one: Field) -> None:
     """Raises SettingError if a field must not have this value."""
     if not _fits(value, one):
-        raise SettingError(one.name, f"must be {requirement(one)}, not {shown(value)}")
+        text = shown(value)
+        if type(value) is float and plain_type(one) is float:
+            text = text.removesuffix(".0")  # the user may have written an integer
+        raise SettingError(one.name, f"must be {requirement(one)}, not {text}")
 
 
 def _kept(value: Any, one: Field) -> Any:

@@ -128,7 +128,7 @@ def checked_game(text: str, verbs: Iterable[str] = ()) -> GameName:
         envs_c.game(game)
     elif not game.is_gym and game not in games:
         hint = did_you_mean(game, [*games, *verbs], 0.5)
-        raise ConfigError(f"there is no game {game!r}; {hint}{' ' if hint else ''}GAME must be {names()}, "
+        raise ConfigError(f"unknown game {game!r}; {hint}{' ' if hint else ''}GAME must be {names()}, "
                           f"a path to a .pyx, atari:NAME or gym:ID{'; --help lists the verbs' if verbs else ''}")
     return game
 

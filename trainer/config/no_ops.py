@@ -19,6 +19,11 @@ def with_no_ops(game: GameName, env: EnvConfig, most: int | None) -> EnvConfig:
 
     most: frames; None leaves `env` as it is, as do sticky actions, a game whose first action is not NOOP, and Gymnasium.
     """
-    if most is None or env.sticky or game.is_gym or find_game(game).actions[0] != NO_OP:
+    if most is None or env.sticky or game.is_gym or not has_no_op(game):
         return env
     return replace(env, noop_max=most)
+
+
+def has_no_op(game: GameName) -> bool:
+    """True if the first action of one of our own games is NOOP."""
+    return find_game(game).actions[0] == NO_OP

@@ -20,9 +20,10 @@ from tyro.constructors import ConstructorRegistry, PrimitiveConstructorSpec, Pri
 
 from envs_c.errors import did_you_mean
 from envs_c.views import DEFAULT
-from trainer.config.before_parse import is_set, value_of, with_pairs_together
+from trainer.config.before_parse import dashed, is_given, is_set, option_of, value_of, with_pairs_together
 from trainer.config.config import (
     SECTIONS,
+    SIZES,
     Config,
     EnvConfig,
     PolicyConfig,
@@ -91,13 +92,17 @@ def parse_training(game: GameName, argv: Sequence[str], default: Config, verb: s
         first = first_options((start, default.env, default.policy, default.ppo, default.run))
         about += f"\n\nThese are the settings that people change first; `{every}` shows all."
         _cli(type(first), ["--help"], program, default=first, description=about, console_outputs=prints_for_job())
-    parsed, rest = _cli(_TrainOptions, without_all(argv), program, listing, default=start, description=about,
+    sections = (_TrainOptions, *SECTIONS.values(), *filter(None, [options]))
+    parsed, rest = _cli(_TrainOptions, without_all(argv), program, listing, sections, default=start, description=about,
                         config=(OmitArgPrefixes,), console_outputs=prints_for_job())
-    _refuse_unknown(rest, (_TrainOptions, *SECTIONS.values(), *filter(None, [options])), listing)
+    _refuse_unknown(rest, sections, listing)
     for section in (parsed.env, parsed.policy, parsed.ppo, parsed.run, parsed.self_play):
         section.check()
     env = replace(parsed.env, options=added_options(default.env.options, parsed.env.options))
-    return Config(game, env, parsed.policy, parsed.ppo, parsed.run, parsed.self_play)
+    with sizes_checked_later():  # the error names the option that was given
+        config = Config(game, env, parsed.policy, parsed.ppo, parsed.run, parsed.self_play)
+    config.check_sizes([name for name in SIZES if is_given(option_of(name), argv)])
+    return config
 
 
 def parse(options: type, argv: Sequence[str], verb: str, description: str):
@@ -107,7 +112,8 @@ def parse(options: type, argv: Sequence[str], verb: str, description: str):
     Raises ConfigError for an unknown option and for a bad value. Exits for --help.
     """
     program = f"{program_name()} {verb}"
-    parsed, rest = _cli(options, argv, program, description=description, config=(PositionalMetavarFromFieldName,))
+    parsed, rest = _cli(options, argv, program, sections=(options,), description=description,
+                        config=(PositionalMetavarFromFieldName,))
     _refuse_unknown(rest, (options,), _listing(f"{program} --help"))
     return _checked(parsed)
 
@@ -125,11 +131,14 @@ def _checked(options: Any) -> Any:
     return options
 
 
-def _cli(options: type, argv: Sequence[str], program: str, listing: str = "", **settings: Any) -> tuple[Any, list[str]]:
+def _cli(options: type, argv: Sequence[str], program: str, listing: str = "", sections: Sequence[type] = (),
+         **settings: Any) -> tuple[Any, list[str]]:
     """The options by tyro, not checked yet, and the unknown arguments. Exits for --help.
 
     listing: what lists all options, by `_listing`; "": the program with --help.
-    Raises ConfigError, in one line, if tyro prints an error: a value or an argument without a default is missing.
+    sections: dataclasses of all options; () if the arguments may hold others.
+    Raises ConfigError, in one line, if tyro prints an error: a value or an argument without a default is missing. An unknown
+    option comes first: tyro may have taken what follows it for its value.
     """
     errors = io.StringIO()
     try:
@@ -139,7 +148,12 @@ def _cli(options: type, argv: Sequence[str], program: str, listing: str = "", **
     except SystemExit as ended:
         if not ended.code:
             raise
-        raise ConfigError(f"{_sentence(errors.getvalue())}; {listing or _listing(f'{program} --help')}") from None
+        listing = listing or _listing(f"{program} --help")
+        if sections:
+            known = {*_names(sections), *(f"--no-{name[2:]}" for name in _names(sections))}
+            given = (dashed(text).partition("=")[0] for text in argv if re.match("--?[a-zA-Z]", text))
+            _refuse_unknown([name for name in given if name not in known], sections, listing)
+        raise ConfigError(f"{_sentence(errors.getvalue())}; {listing}") from None
 
 
 def _listing(*commands: str) -> str:
@@ -167,9 +181,13 @@ def _refuse_unknown(arguments: Sequence[str], sections: Iterable[type], listing:
     if unknown is None:
         raise ConfigError(f"unexpected argument {arguments[0]!r}; {listing}")
     name = unknown.partition("=")[0].replace("_", "-")
-    known = [f"--{one.name.replace('_', '-')}" for section in sections for one in fields(section) if not _is_positional(one)]
-    hint = did_you_mean(name, known, 0.7)
+    hint = did_you_mean(name, _names(sections), 0.7)
     raise ConfigError(f"unknown option {name}; {hint}{' ' if hint else ''}{listing}")
+
+
+def _names(sections: Iterable[type]) -> list[str]:
+    """The options of dataclasses."""
+    return [option_of(one.name) for section in sections for one in fields(section) if not _is_positional(one)]
 
 
 def _is_positional(field: Field) -> bool:

@@ -28,6 +28,11 @@ class Spaces(NamedTuple):
     numbers: bool
 
 
+def follows_from_spaces(game: GameName) -> bool:
+    """True if the preset of a game follows from its spaces: for environments of Gymnasium, but ALE's."""
+    return game.is_gym and not game.is_ale
+
+
 def preset(game: GameName, spaces: Spaces | None = None, view: str = DEFAULT, self_play: bool = False) -> Config:
     """The settings of a game: the defaults, changed by presets/GAME.toml if there is one.
 
@@ -47,7 +52,7 @@ def preset(game: GameName, spaces: Spaces | None = None, view: str = DEFAULT, se
     if game.is_cartridge:
         return _with_file(Config(game), "atari" if view in VIEWS and VIEWS[view].picture else "atari_ram")
     label = str(user_path(game).with_suffix(".toml")) if game.is_file else f"presets/{game}.toml"
-    if spaces is not None and game.is_gym and not game.is_ale:
+    if spaces is not None and follows_from_spaces(game):
         label = f"presets/gym_{spaces.kind}.toml"
         config = _overlaid(Config(game), _file(f"gym_{spaces.kind}"), label)
         return overlay(config, {} if spaces.numbers else {"policy": {"normalize_observations": False}})

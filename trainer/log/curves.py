@@ -99,9 +99,10 @@ def draw_comparison(curves: Sequence[Curve], path: Path, by: str, game: str,
 
 
 def _draw_profiles(axes: Axes, profiles: Mapping[str, Mapping[str, Any]]) -> None:
-    """The performance profile of each group and its 95% band."""
+    """The performance profile of each group and its 95% band; the legend names groups of too few runs for a band."""
     for label, one in profiles.items():
-        line, = axes.plot(one["at"], one["above"], label=_plain(label), linewidth=1.4)
+        few = "" if one["band"] is not None else " (few runs: no band)"
+        line, = axes.plot(one["at"], one["above"], label=_plain(label) + few, linewidth=1.4)
         if one["band"] is not None:
             axes.fill_between(one["at"], *one["band"], alpha=0.2, linewidth=0, color=line.get_color())
     _label(axes, "Performance profile", "score", "part of the runs with a higher score")

@@ -33,6 +33,7 @@ from trainer.runs import checkpoint
 from trainer.runs.evaluation import EVALUATION, protocol
 
 LONGEST = 100_000  # steps: an evaluation truncates episodes here if neither game nor settings do it earlier
+WITH_AN_END = "give them an end with gymnasium.wrappers.TimeLimit and the setting wrap (docs/gymnasium.md)"
 
 Ticks = Callable[[int, int, str], None]  # called with episodes that have ended, all episodes, and a note
 
@@ -120,8 +121,8 @@ def _play(policy: Policy, pipeline: Pipeline, seed: int, greedy: bool, kept: int
     filmable = not (states or draws(pipeline.source)) and len(pipeline.source.observation_shape) == 2
     while running.any():
         if step == LONGEST:
-            raise ConfigError(f"{running.sum()} of {count} episodes did not end within {LONGEST:,} steps; the environment must "
-                              "end them: wrap it in gymnasium.wrappers.TimeLimit")
+            raise ConfigError(f"{running.sum()} of {count} episodes did not end within {LONGEST:,} steps, and an evaluation "
+                              f"plays whole ones: {WITH_AN_END}")
         if filmable and running[0] and step < kept:
             pictures.append(slab.host["observation"][0].copy())
         collect(actor, bootstrap=False)

@@ -124,14 +124,15 @@ class MatrixPart(Part):
 class Optimizers:
     """Adam for all parameters of a policy; or Adam for the rest and Muon for the hidden matrices, each gate by itself.
 
-    Hidden are those between the weights that read observations and the heads.
+    Hidden are those between the weights that read observations and the heads. All parameters of heads are Adam's.
 
     Raises SettingError if this torch has no Muon.
     """
 
     def __init__(self, policy: Policy, ppo: PPOConfig):
         self.names = {parameter: name for name, parameter in policy.named_parameters()}
-        matrices = [] if ppo.optimizer == "adam" else hidden_matrices(policy)
+        self.muon = ppo.optimizer == "muon"
+        matrices = hidden_matrices(policy) if self.muon else []
         rest = [parameter for parameter in self.names if all(parameter is not matrix for matrix in matrices)]
         made = kernels.adam(rest, ppo.learning_rate, ppo.adam_eps, (ppo.adam_beta1, ppo.adam_beta2))
         self.parts = [Part(made, averages=("exp_avg", "exp_avg_sq"), counts=True)]
@@ -169,11 +170,11 @@ class Optimizers:
     def restore(self, state: dict[str, torch.Tensor], others: dict[str, torch.Tensor]):
         """Take the tensors returned by `state`, among which may be `others`.
 
-        Until November 2026 Muon also stepped the weights that read observations. Adam then begins anew for them.
+        Until November 2026 Muon also stepped weights that read observations. Adam then begins anew for them.
         Raises ValueError that names the first tensor that is missing, unknown, or of another shape or dtype.
         """
         owned = [(part, parameter, f"{self.names[parameter]}.") for part in self.parts for parameter in part.parameters()]
-        before = {f"{name}momentum_buffer" for part, _, name in owned if part.counts and len(self.parts) > 1
+        before = {f"{name}momentum_buffer" for part, _, name in owned if self.muon and part.counts
                   and under(name, state).keys() == {"momentum_buffer"}}
         state = {name: tensor for name, tensor in state.items() if name not in before}
         forms = {name + key: one for part, parameter, name in owned if under(name, state)
@@ -184,9 +185,15 @@ class Optimizers:
 
 
 def hidden_matrices(policy: Policy) -> list[torch.nn.Parameter]:
-    """The matrices of a policy between the weights that read observations and the heads."""
-    ends = [*policy.encoder.input_weights(), *policy.heads.parameters()]
-    return [parameter for parameter in policy.parameters() if parameter.ndim == 2 and all(parameter is not one for one in ends)]
+    """The matrices of a policy between the weights that read observations and the heads.
+
+    If the encoder has no weights of two or more dimensions, the memory's first ones read observations.
+    """
+    heads = set(policy.heads.parameters())
+    weights = [parameter for parameter in policy.parameters() if parameter.ndim > 1 and parameter not in heads]
+    encodes = any(parameter.ndim > 1 for parameter in policy.encoder.parameters())
+    reads = set(policy.encoder.input_weights() if encodes else weights[:1])
+    return [parameter for parameter in weights if parameter.ndim == 2 and parameter not in reads]
 
 
 def muon(matrices: list[torch.nn.Parameter], ppo: PPOConfig, rate: float) -> torch.optim.Optimizer:

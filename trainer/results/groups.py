@@ -1,6 +1,6 @@
 """Statistics of groups of runs: interquartile mean, intervals over the seeds, profiles, and comparisons of two groups."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from trainer.results.published import SOURCE, published
 from trainer.runs.summary import Run
 
 POINTS = 101  # of a performance profile
+FEWEST = 5    # runs of a group, for an interval by the bootstrap: of fewer it is much too narrow
 
 
 def score_of(runs: Sequence[Run]) -> str:
@@ -20,20 +21,30 @@ def score_of(runs: Sequence[Run]) -> str:
 
 
 def about(scores: np.ndarray) -> dict[str, Any]:
-    """The statistics of the scores (runs,) of one group, ready for JSON. Intervals are None for a single run."""
+    """The statistics of the scores (runs,) of one group, ready for JSON.
+
+    Intervals are None for a single run, and that of the interquartile mean for fewer than FEWEST.
+    """
     return {"runs": len(scores),
             "mean": statistics.mean([scores]), "mean_interval": statistics.student_interval(scores),
-            "iqm": statistics.iqm([scores]), "iqm_interval": statistics.interval(statistics.iqm, [scores]),
+            "iqm": statistics.iqm([scores]), "iqm_interval": bootstrap(statistics.iqm, scores),
             "median": statistics.median([scores]), "min": float(scores.min()), "max": float(scores.max())}
 
 
+def bootstrap(statistic: Callable[..., np.ndarray | float], *groups: np.ndarray) -> list[float] | list[list[float]] | None:
+    """The 95% interval of a statistic of the groups' scores (runs,), by the bootstrap; None if one has fewer than FEWEST."""
+    few = min(map(len, groups)) < FEWEST
+    return None if few else statistics.interval(statistic, *([scores] for scores in groups))
+
+
 def profiles(groups: Mapping[str, np.ndarray]) -> dict[str, dict[str, Any]]:
-    """The performance profile of each group with its 95% band, at common scores from the lowest to the highest."""
+    """The performance profile of each group with its 95% band (None for few runs), at common scores from the lowest to the
+    highest."""
     every = np.concatenate(list(groups.values()))
     at = np.linspace(every.min(), every.max(), POINTS)
     found = {}
     for label, scores in groups.items():
-        band = statistics.interval(lambda sample: statistics.profile(sample, at), [scores])
+        band = bootstrap(lambda sample: statistics.profile(sample, at), scores)
         found[label] = {"at": at.tolist(), "above": statistics.profile([scores], at).tolist(), "band": band}
     return found
 
@@ -41,7 +52,7 @@ def profiles(groups: Mapping[str, np.ndarray]) -> dict[str, dict[str, Any]]:
 def improvements(groups: Mapping[str, np.ndarray]) -> list[dict[str, Any]]:
     """The probability of improvement of the better over the worse group, for each pair of groups.
 
-    One run against one gives none: it would be 0 or 1 whatever the settings are.
+    One run against one gives none: it would be 0 or 1 whatever the settings are. Few runs on a side give no interval.
     """
     labels, found = list(groups), []
     for index, one in enumerate(labels):
@@ -50,9 +61,9 @@ def improvements(groups: Mapping[str, np.ndarray]) -> list[dict[str, Any]]:
                 continue
             chance = statistics.improvement([groups[one]], [groups[other]])
             better, worse = (one, other) if chance >= 0.5 else (other, one)
-            pair = [groups[better]], [groups[worse]]
-            found.append({"better": better, "worse": worse, "probability": statistics.improvement(*pair),
-                          "interval": statistics.interval(statistics.improvement, *pair)})
+            found.append({"better": better, "worse": worse,
+                          "probability": statistics.improvement([groups[better]], [groups[worse]]),
+                          "interval": bootstrap(statistics.improvement, groups[better], groups[worse])})
     return found
 
 
@@ -69,8 +80,10 @@ def between(interval: Sequence[float] | None) -> str:
 
 def sentence(pair: Mapping[str, Any]) -> str:
     """An entry of `improvements` as a line of text."""
-    known = "" if pair["interval"] is None else f" (95% interval {between(pair['interval'])})"
-    return f"probability that a run with {pair['better']} beats one with {pair['worse']}: {number(pair['probability'])}{known}"
+    known = (f"no interval: it needs {FEWEST} runs or more of each" if pair["interval"] is None else
+             f"95% interval {between(pair['interval'])}")
+    return (f"probability that a run with {pair['better']} beats one with {pair['worse']}: {number(pair['probability'])} "
+            f"({known})")
 
 
 def warnings(runs: Sequence[Run]) -> list[str]:

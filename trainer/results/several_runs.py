@@ -1,7 +1,7 @@
 """Scores of several runs of one game, as curves and as a table: run by run, or in groups of runs with different seeds."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from trainer.runs.metrics import read_metrics
 from trainer.runs.summary import Run, read_run
 
 POINTS = 500  # of the mean curve of a group
+_NAMED = 5  # the most runs in a message
 AXES = {"steps": ("step", 1), "minutes": ("seconds", 1 / 60)}  # value of --by: the key in metrics.jsonl, and a factor
 
 
@@ -33,10 +34,17 @@ class Member:
     score: np.ndarray   # (P,)
 
 
-def read(folders: Sequence[Path], by: str) -> list[Member]:
+class NoScoresError(RunError):
+    """None of a run's episodes has ended."""
+
+
+def read(folders: Sequence[Path], by: str, optional: Collection[Path] = (),
+         skipped: Callable[[str], None] = lambda line: None) -> list[Member]:
     """Read the runs in `folders`; duplicates are dropped.
 
     by: "steps" or "minutes", the horizontal axis.
+    optional: those of `folders` that are left out if they have no scores, while two others have some.
+    skipped: called with a line about those that are left out.
     Raises RunError if there are fewer than two runs, if they are of different games, or if one has no scores.
     """
     unique = {folder.resolve(): folder for folder in folders}
@@ -44,7 +52,19 @@ def read(folders: Sequence[Path], by: str) -> list[Member]:
         named = f"only {folders[0]} is named" if folders else "none is named"
         raise RunError(f"compare needs two runs or more, and {named}; {hint()}")
     chosen = list(unique.values())
-    members = [member(folder, by, label) for folder, label in zip(chosen, labels(chosen), strict=True)]
+    members, without = [], []
+    for folder, label in zip(chosen, labels(chosen), strict=True):
+        try:
+            members.append(member(folder, by, label))
+        except NoScoresError:
+            if folder not in optional:
+                raise
+            without.append(folder)
+    if len(members) < 2:
+        raise RunError(f"compare needs two runs or more with scores, and none of the episodes of {_these(without)} has ended: "
+                       "train longer, or name other runs")
+    if without:
+        skipped(f"left out, since none of their episodes has ended yet: {_these(without)}")
     games: dict[GameName, str] = {}
     for one in members:
         games.setdefault(one.run.game, one.label)
@@ -54,6 +74,12 @@ def read(folders: Sequence[Path], by: str) -> list[Member]:
     return members
 
 
+def _these(folders: Sequence[Path]) -> str:
+    """The paths of a few folders, and the number of the others."""
+    more = f" and {len(folders) - _NAMED} more" if len(folders) > _NAMED else ""
+    return ", ".join(map(str, folders[:_NAMED])) + more
+
+
 def labels(folders: Sequence[Path]) -> list[str]:
     """The name of each folder, or its path if two have the same name."""
     names = [folder.name or folder.resolve().name for folder in folders]  # the path . has no name
@@ -61,12 +87,12 @@ def labels(folders: Sequence[Path]) -> list[str]:
 
 
 def member(folder: Path, by: str, label: str) -> Member:
-    """Read one run. Raises RunError if it has no scores."""
+    """Read one run. Raises NoScoresError if it has no scores, and RunError."""
     run, (key, factor) = read_run(folder), AXES[by]
     points = [(entry[key] * factor, entry["score_mean"]) for entry in read_metrics(folder)
               if entry.get("score_mean") is not None]
     if not points:
-        raise RunError(f"{folder} has no scores yet, since none of its episodes has ended: leave it out")
+        raise NoScoresError(f"{folder} has no scores yet, since none of its episodes has ended: leave it out")
     across, score = np.array(points, float).T
     return Member(label, run, across, score)
 

@@ -56,7 +56,7 @@ def save(folder: Path, step: int, tensors: dict[str, torch.Tensor], meta: dict[s
     if score is not None and math.isnan(score):
         score = None
     data = checkpoint_file.encode(tensors, {"step": step, "score": score, "meta": meta})
-    path = path_of(folder, step)
+    path, whole = path_of(folder, step), ""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         remove_leftovers(folder, rf"{_NAME.pattern}|{re.escape(BEST)}")  # of a training; an export may be writing now
@@ -65,6 +65,7 @@ def save(folder: Path, step: int, tensors: dict[str, torch.Tensor], meta: dict[s
             worth = stand_in if score is None else score
             if worth is not None and (best is None or worth > best):
                 write_atomically(folder / BEST, [data])
+                whole = f", or from {folder / BEST}, which holds this step"
         finally:  # after the record: a resumed run does not save this step again, so a kill in between would lose the record
             write_atomically(path, [data])
         steps = _by_step(folder)
@@ -72,7 +73,7 @@ def save(folder: Path, step: int, tensors: dict[str, torch.Tensor], meta: dict[s
         for at in steps.keys() - kept:
             steps[at].unlink()
     except OSError as error:
-        raise CheckpointError(f"cannot write the checkpoint {path}: {error.strerror or error}; {ADVICE}") from error
+        raise CheckpointError(f"cannot write the checkpoint {path}: {error.strerror or error}; {ADVICE}{whole}") from error
     return path
 
 

@@ -92,30 +92,32 @@ def new_run_folder(game: str, run: RunConfig, root: Path = Path("runs")) -> Path
     return folder
 
 
-def refuse_run(folder: Path) -> None:
-    """Raises RunError if `folder` holds a run already."""
+def refuse_run(folder: Path, name: str = "--run-dir") -> None:
+    """Raises RunError if `folder` holds a run already. name: of the folder, as the user knows it."""
     if not (folder / CONFIG).exists():
         return
     if not _is_config(folder / CONFIG):
-        raise RunError(f"--run-dir must be an empty or a new folder, not {folder}, whose {CONFIG} is damaged or of another "
+        raise RunError(f"{name} must be an empty or a new folder, not {folder}, whose {CONFIG} is damaged or of another "
                        "program; choose another folder")
     if any(folder.glob("*.safetensors")):
         raise RunError(f"{folder} holds a run already; go on with it by --resume {shlex.quote(str(folder))}, or choose "
-                       "another --run-dir")
-    raise RunError(f"{folder} holds a run that ended before its first checkpoint; remove it, or choose another --run-dir")
+                       f"another {name}")
+    raise RunError(f"{folder} holds a run that ended before its first checkpoint; remove it, or choose another {name}")
 
 
-def refuse_files(folder: Path) -> None:
-    """Raises RunError if `folder` holds anything that a new run did not put there: a run removes its older checkpoints."""
-    names = sorted(path.name for path in folder.iterdir() if path.name not in BEFORE_A_RUN)
-    checkpoints = [name for name in names if CHECKPOINT.fullmatch(name)]
+def refuse_files(folder: Path, name: str = "--run-dir") -> None:
+    """Raises RunError if `folder` holds anything that a new run did not put there: a run removes its older checkpoints.
+
+    name: of the folder, as the user knows it.
+    """
+    files = sorted(path.name for path in folder.iterdir() if path.name not in BEFORE_A_RUN)
+    checkpoints = [file for file in files if CHECKPOINT.fullmatch(file)]
     if checkpoints:
-        raise RunError(f"--run-dir must be an empty or a new folder, not {folder}, which holds {checkpoints[-1]} but no "
+        raise RunError(f"{name} must be an empty or a new folder, not {folder}, which holds {checkpoints[-1]} but no "
                        f"{CONFIG}; go on from it by --resume {shlex.quote(str(folder / checkpoints[-1]))}, or choose another "
                        "folder")
-    if names:
-        raise RunError(f"--run-dir must be an empty or a new folder, not {folder}, which holds {names[0]}; choose another "
-                       "folder")
+    if files:
+        raise RunError(f"{name} must be an empty or a new folder, not {folder}, which holds {files[0]}; choose another folder")
 
 
 def refuse_links(folder: Path, names: str = OF_A_RUN) -> None:

@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from trainer.config import Config
+from trainer.config.before_parse import written
 from trainer.config.config import overlay
 from trainer.config.sections import FREE_ON_RESUME
 from trainer.errors import ConfigError
@@ -50,6 +51,6 @@ def _changed(saved: Config, config: Config, option: Callable[[str], str]) -> lis
     """The changed settings, without free ones, as text."""
     before, after = saved.to_dict(), config.to_dict()
     free = FREE_ON_RESUME | {"run_dir"}  # run_dir: the same folder, perhaps written differently
-    return [f"{option(name)} is {after[section][name]} and was {before[section][name]}"
+    return [f"{option(name)} is {written(after[section][name])} and was {written(before[section][name])}"
             for section, settings in before.items() if section != "game"
             for name in settings.keys() - free if settings[name] != after[section][name]]

@@ -1,5 +1,6 @@
 """`Run`: a summary of a run, read from the files in its folder. Loads no torch."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -9,7 +10,7 @@ from trainer.config.config import SECTIONS
 from trainer.config.games import GameName
 from trainer.errors import RunError
 from trainer.files import read_json
-from trainer.runs.evaluation import is_of_another_step, read_evaluations, text
+from trainer.runs.evaluation import JUDGED, is_of_another_step, read_evaluations, text
 from trainer.runs.folder import CONFIG, is_locked, refuse_links, steps_saved
 from trainer.runs.metrics import read_metrics
 
@@ -24,7 +25,7 @@ class Run:
     step: int                 # all environments together
     seconds: float            # of training
     score: float | None       # mean return of recent episodes
-    best: float | None        # highest such mean
+    best: float | None        # see `_best_score`
     evaluations: list[dict[str, Any]]  # of the last checkpoint, in evaluation.json: the first is the one with sampled actions
     running: bool             # True if a process is training in the folder now
 
@@ -73,14 +74,29 @@ def read_run(folder: Path) -> Run:
         known = known and isinstance(config.get("env", {}).get("options", {}), dict | None)
         noop_max = config.get("env", {}).get("noop_max", 0)
         known = known and type(noop_max) is int
-    except (OSError, ValueError, TypeError, LookupError, AttributeError):
+    except OSError as error:
+        raise RunError(f"cannot read {path}: {error.strerror or error}; let your user read it, or leave the run out") from None
+    except (ValueError, TypeError, LookupError, AttributeError):
         known = False
     if not known:
-        raise RunError(f"{path} is damaged, or was written by another program")
+        raise RunError(f"{path} is damaged, or was written by another program; move it away, and the next --resume of the run "
+                       "writes another")
     entries, evaluations = read_metrics(folder), read_evaluations(folder, noop_max)
     if evaluations and is_of_another_step(evaluations[0], steps_saved(folder)):
         evaluations = []
     scores = [entry["score_mean"] for entry in entries if entry.get("score_mean") is not None]
     last = entries[-1] if entries else {"step": 0, "seconds": 0.0}
     return Run(folder, config, started, last["step"], last["seconds"], scores[-1] if scores else None,
-               max(scores, default=None), evaluations, is_locked(folder))
+               _best_score(entries), evaluations, is_locked(folder))
+
+
+def _best_score(entries: Sequence[dict[str, Any]]) -> float | None:
+    """The highest score of a judgment in the entries of metrics.jsonl.
+
+    If the newest judgment has no score, since it had to cut episodes, or if there is none, the means of recent episodes count
+    too: a short training could judge its early policies only.
+    """
+    judged = [entry[JUDGED] for entry in entries if JUDGED in entry]
+    if not judged or judged[-1] is None:
+        judged += [entry.get("score_mean") for entry in entries]
+    return max((score for score in judged if score is not None), default=None)

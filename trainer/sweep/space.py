@@ -5,12 +5,14 @@ The file is TOML; trainer/sweep/default.toml explains its format.
 
 import math
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from importlib import resources
 from typing import Any, get_origin
 
 from envs_c.text import shown
 from trainer.config import Config
+from trainer.config.before_parse import is_given, option_of
 from trainer.config.config import check_setting, overlay, setting
 from trainer.config.fields import is_optional, plain_type
 from trainer.config.minibatches import nearest_minibatch
@@ -84,6 +86,20 @@ def parse_space(tables: dict[str, Any]) -> tuple[Range, ...]:
         raise ConfigError("there must be a range for at least one setting: write a table [ppo] with a line such as "
                           "learning_rate = { low = 0.0001, high = 0.01, log = true }")
     return tuple(ranges)
+
+
+def searched(ranges: Sequence[Range], argv: Sequence[str]) -> tuple[tuple[Range, ...], list[str]]:
+    """The ranges without those of settings that options in `argv` give, and these options.
+
+    Raises ConfigError if no range is left.
+    """
+    options = {one: option_of(one.name) for one in ranges}
+    fixed = [option for option in options.values() if is_given(option, argv)]
+    left = tuple(one for one, option in options.items() if option not in fixed)
+    if not left:
+        raise ConfigError(f"{' and '.join(fixed)} must not be given, since the ranges search nothing else: leave one out, or "
+                          "name a --space with more settings")
+    return left, fixed
 
 
 def draw(ranges: tuple[Range, ...], trial, base: Config) -> Config:

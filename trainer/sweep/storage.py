@@ -35,9 +35,10 @@ def shown(url: str) -> str:
         return url
     try:
         return sqlalchemy.make_url(url).render_as_string(hide_password=True)
-    except (sqlalchemy.exc.ArgumentError, ValueError):  # the text is not printed: it may hold a password
+    except (sqlalchemy.exc.ArgumentError, ValueError):
+        given = f", not {url!r}" if ":" not in url else ""  # a text with a colon may hold a password
         raise SweepError("--storage must be the URL of a database, such as sqlite:///sweep.db or "
-                         "postgresql://user@host/name, or journal:FILE") from None
+                         f"postgresql://user@host/name, or journal:FILE{given}") from None
 
 
 def default_storage(folder: Path, database: str = DATABASE) -> str:

@@ -15,7 +15,7 @@ from optuna.samplers import BaseSampler, TPESampler
 from optuna.trial import FrozenTrial, TrialState
 
 from trainer.config import Config
-from trainer.config.before_parse import option_of
+from trainer.config.before_parse import option_of, written
 from trainer.config.config import with_added
 from trainer.config.sections import OF_THE_MACHINE
 from trainer.errors import SweepError
@@ -245,12 +245,12 @@ def first_difference(there: Any, here: dict[str, Any], named: Callable[[str], st
         before, settings = there.get(section), here.get(section)
         if not (isinstance(before, dict) and isinstance(settings, dict)):
             if before != settings:
-                return f"{section} is {settings!r} and was {before!r}"
+                return f"{section} is {written(settings)} and was {written(before)}"
             continue
         before = with_added(before, settings)
         if before != settings:
             key = min(key for key in settings.keys() | before.keys() if settings.get(key) != before.get(key))
-            return f"{named(key)} is {settings.get(key)!r} and was {before.get(key)!r}"
+            return f"{named(key)} is {written(settings.get(key))} and was {written(before.get(key))}"
     return None
 
 

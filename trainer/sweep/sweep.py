@@ -52,7 +52,7 @@ class Plan:
     startup: int               # trials drawn at random; as many must finish before one is pruned
     prune: bool
     minutes: float | None      # of training; a longer trial is pruned
-    consent: tuple[str, ...] = ()  # options of the sweep that allow code, for the trials
+    consent: tuple[str, ...] = ()  # options of the sweep that allow code, for the trials; of no setting that is searched
 
     @property
     def longest(self) -> int:
@@ -61,12 +61,6 @@ class Plan:
             if one.name == "total_steps":
                 return int(max(one.choices or (one.high,)))
         return self.base.ppo.total_steps
-
-    @property
-    def allowing(self) -> list[str]:
-        """The options in `consent` for settings that are not searched: an option would replace the drawn value."""
-        searched = {f"--{one.name}" for one in self.ranges}
-        return [option for option in self.consent if option.partition("=")[0] not in searched]
 
     @property
     def rung(self) -> int:
@@ -120,7 +114,7 @@ def _opening(study: optuna.Study, plan: Plan, begun: bool, first: dict[str, Any]
     if not begun:
         return f"continuing in {plan.folder}, with {len(counted(study))} of {plan.trials} trials done"
     baseline = "the first uses the preset's settings" if first else "the ranges do not contain the preset's settings"
-    return f"{plan.trials} trials of {plan.base.game} in {plan.folder}; {baseline}"
+    return f"{plan.trials} trial{'s' * (plan.trials > 1)} of {plan.base.game} in {plan.folder}; {baseline}"
 
 
 def _objective(plan: Plan, trial: optuna.Trial) -> float:
@@ -145,7 +139,7 @@ def _objective(plan: Plan, trial: optuna.Trial) -> float:
     say(f"{label}: {values_text(trial.params | {'minibatch': config.ppo.minibatch})}")
     watch = _Watch(plan, trial, config)
     try:
-        outcome = run_trial(config, folder, watch, plan.allowing, mark_of(trial.number, trial.study))
+        outcome = run_trial(config, folder, watch, plan.consent, mark_of(trial.number, trial.study))
     except TrialFailed as failure:
         trial.set_user_attr("failed", str(failure))
         say(f"{label}: failed: {failure}")

@@ -12,15 +12,16 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import trainer.config.preset as presets
-from envs_c.errors import did_you_mean
+from envs_c.errors import Closed
 from envs_c.text import say, shown
 from envs_c.views import DEFAULT
-from trainer.config import Config
-from trainer.config.config import SECTIONS, full_name, overlay
+from trainer.config import Config, EnvConfig
+from trainer.config.config import sizes_checked_later
 from trainer.config.fields import Section, within
-from trainer.config.games import checked_game
+from trainer.config.games import GameName, checked_game
 from trainer.config.sections import EPISODES, seed_setting
-from trainer.errors import ConfigError, LearningError, RunError, SettingError, TrustError
+from trainer.environments import spaces_of
+from trainer.errors import CheckpointError, ConfigError, LearningError, RunError, TrustError
 from trainer.files import user_path
 from trainer.play import evaluate as evaluation
 from trainer.policy.load import load_run
@@ -29,6 +30,7 @@ from trainer.runs import checkpoint, trust
 from trainer.runs.find import find
 from trainer.runs.folder import refuse_files, refuse_run
 from trainer.runs.resume import resumed_config, saved_config
+from trainer.training.arguments import by_section, changed, require_known, text_of, value_of
 from trainer.training.build import make_session
 from trainer.training.callbacks import Callback, Callbacks
 from trainer.training.initial import resolved
@@ -37,22 +39,25 @@ from trainer.training.train import explain, iterate
 from trainer.training.train import train as train_run
 
 Metrics = dict[str, float | None]
+_OPTION = re.compile(r"--([a-z-]+) (?:'([^']*)'|(\S+?)(?=[,;]?(?:\s|$)))")  # with its value, in an error
 
 
 def preset(game: str, file: str | Path | None = None, **settings: Any) -> Config:
     """The settings of a game's preset, with some of them changed.
 
-    game: a name as on the command line, such as "breakout", "my_game.pyx" or "gym:CartPole-v1".
+    game: a name as on the command line, such as "breakout", "my_game.pyx" or "gym:CartPole-v1". An environment of Gymnasium is
+        made once, with these settings: its preset follows from its spaces.
     file: a preset of your own, a .toml file, in place of the game's.
     settings: by name, such as total_steps=1_000_000, seed=2.
 
-    Raises ConfigError for an unknown game or setting, and for the first bad value.
+    Raises ConfigError for an unknown game or setting, for the first bad value, and if an environment cannot be made.
     """
     name = checked_game(game)
+    require_known(settings)
     if file is not None:
-        return _changed(presets.preset_file(name, str(file)), settings)
-    start = presets.preset(name, view=settings.get("view", DEFAULT), self_play=bool(settings.get("self_play", False)))
-    return _changed(start, settings)
+        return changed(presets.preset_file(name, text_of("file", file, "'best.toml'")), settings)
+    start = presets.preset(name, _spaces(name, settings), settings.get("view", DEFAULT), bool(settings.get("self_play", False)))
+    return changed(start, settings)
 
 
 def train(config: Config | str | None = None, *, resume: str | Path | None = None, on_rollout: Callback | None = None,
@@ -108,10 +113,10 @@ def load(run: str | Path, device: str = "cpu", *, trust_code: bool = False) -> A
     device: of the policy, as the setting.
     trust_code: load also code that the run names and no training of yours has used.
 
-    Raises RunError if there is no such run, TrustError, and CheckpointError.
+    Raises SettingError for a run that is no text or Path, RunError if there is no such run, TrustError, and CheckpointError.
     """
     with _in_python():
-        _, policy, config = load_run(find(str(run)), device, trust_code=trust_code)
+        _, policy, config = load_run(find(text_of("run", run, "'last'")), device, trust_code=trust_code)
     return Agent(policy, config)
 
 
@@ -125,7 +130,7 @@ class Session(TrainingSession):
     Iterating plays a rollout, learns from it and gives the metrics of this iteration, until total_steps (or stop_at) is reached
     or `stop` was called; a second loop goes on. The parts may be read and changed between iterations: policy, storage (the last
     rollout), learner, pipeline (the environments). Arguments and errors as for `train`; a resumed session goes on from the
-    checkpoint.
+    checkpoint. After `close`, or the end of `with`, it can be saved and evaluated, and a loop raises envs_c.Closed.
     """
 
     def __init__(self, config: Config | str | None = None, *, resume: str | Path | None = None,
@@ -161,6 +166,9 @@ class Session(TrainingSession):
         config = self.config
         end = config.num_iterations * config.batch_steps
         while self.step < min(end, config.run.stop_at or end) and not self.stopped:
+            if self.closed:
+                raise Closed(f"this session of {config.game} was closed at step {self.step:,}: loop over it inside of `with`, "
+                             "or save it and go on with Session(resume=FOLDER)")
             try:
                 metrics = iterate(self)
             except LearningError as error:
@@ -173,12 +181,13 @@ class Session(TrainingSession):
         folder: a new or an empty one, or one that this session has saved to or was resumed from.
         Raises RunError if it holds something else.
         """
-        folder = user_path(str(folder))
+        folder = user_path(text_of("folder", folder, "'runs/mine'"))
         if folder.exists() and (self.saved is None or folder.resolve() != self.saved.parent.resolve()):
             if not folder.is_dir():
                 raise RunError(f"folder must be a folder or the name of a new one, not {folder}, which is a file")
-            refuse_run(folder)
-            refuse_files(folder)
+            with _in_python():
+                refuse_run(folder, "folder")
+                refuse_files(folder, "folder")
         return super().save(folder)
 
     def evaluate(self, episodes: int = 100, *, seed: int = 1, greedy: bool = False) -> dict[str, Any]:
@@ -203,47 +212,32 @@ def _chosen(config: Config | str | None, resume: str | Path | None,
     if (config is None) == (resume is None):
         raise ConfigError("a training needs one of these: a config or a game, or resume=RUN; give one of them, not "
                           f"{'both' if resume is not None else 'neither'}")
-    named = [_setting_value(name, value) for name, value in settings.items() if name != "options"]
+    require_known(settings, (one.name for one in dataclasses.fields(Callbacks)))
+    named = [value_of(name, value) for name, value in settings.items() if name != "options"]
     texts = {part for text in named if isinstance(text, str) for part in (text, *text.split(","))}
     if resume is not None:
-        run = find(str(resume))
+        run = find(text_of("resume", resume, "'last'"))
         path = checkpoint.latest(run)
         saved = saved_config(path, run)
-        return resumed_config(path, saved, _changed(saved, settings), str), texts, path
-    if isinstance(config, str):
-        config = preset(config, **{name: value for name, value in settings.items() if name in ("view", "self_play")})
-        texts.add(config.game)
-    if not isinstance(config, Config):
+        return resumed_config(path, saved, changed(saved, settings), str), texts, path
+    if not isinstance(config, (str, Config)):
         raise ConfigError(f"config must be a Config or the name of a game, not {shown(config)}")
-    changed = _changed(config, settings)
-    if changed.run.resume is not None:
+    chosen = preset(config, **settings) if isinstance(config, str) else changed(config, settings)
+    if isinstance(config, str):
+        texts.add(chosen.game)
+    if chosen.run.resume is not None:
         raise ConfigError("resume is no setting of a config: write train(resume=RUN)")
-    return changed, texts, None
+    return chosen, texts, None
 
 
-def _changed(config: Config, settings: dict[str, Any]) -> Config:
-    """A config with some settings changed, given by their names without a section."""
-    changes: dict[str, dict[str, Any]] = {}
-    for name, value in settings.items():
-        section, dot, _ = full_name(name).partition(".")
-        if not dot:
-            known = [one.name for made in SECTIONS.values() for one in dataclasses.fields(made)]
-            raise ConfigError(f"unknown setting {name}; {did_you_mean(name, known, 0.6) or 'docs/settings.md lists them'}")
-        changes.setdefault(section, {})[name] = _setting_value(name, value)
-    return overlay(config, changes)
-
-
-def _setting_value(name: str, value: Any) -> Any:
-    """A setting's value: the text of a path, and the import path of a class or a function."""
-    if isinstance(value, Path):
-        return str(value)
-    if not callable(value):
-        return value
-    module, qualified = getattr(value, "__module__", None), getattr(value, "__qualname__", "<")
-    if module in (None, "__main__") or "<" in qualified:
-        raise SettingError(name, f"must be importable from a module, so that the run can be resumed, not {value!r}: write it "
-                                 "into a file, and import it from there")
-    return f"{module}:{qualified}"
+def _spaces(game: GameName, settings: dict[str, Any]) -> presets.Spaces | None:
+    """The facts that decide the preset of an environment of Gymnasium, which is made once for it; None for other games."""
+    if not presets.follows_from_spaces(game):
+        return None
+    with sizes_checked_later():  # they fit the preset, which is not known yet
+        config = Config(game, EnvConfig(**by_section(settings).get("env", {})))
+    with _admitted(config, False, {game, *config.env.wrappers}):  # the call names this code
+        return spaces_of(game, config.env)
 
 
 @contextlib.contextmanager
@@ -257,9 +251,12 @@ def _admitted(config: Config, trust_code: bool, named: set[str]) -> Iterator[Non
 
 @contextlib.contextmanager
 def _in_python() -> Iterator[None]:
-    """Write the options in an error about code as arguments of Python."""
+    """Write the options in an error about code or about a run's folder as arguments of Python."""
     try:
         yield
-    except TrustError as error:
-        text = str(error).replace("--trust-code", "trust_code=True")
-        raise TrustError(re.sub(r"--([a-z-]+) (\S+)", lambda one: f"{one[1].replace('-', '_')}={one[2]!r}", text)) from None
+    except (TrustError, RunError, CheckpointError) as error:
+        text = str(error).replace("--trust-code", "trust_code=True").replace("--run-dir", "run_dir")
+        text = _OPTION.sub(lambda one: f"{one[1].replace('-', '_')}={(one[2] or one[3])!r}", text)
+        if text == str(error):  # perhaps of a callback
+            raise
+        raise type(error)(text) from None

@@ -61,6 +61,7 @@ class TrainingSession:
     notes: list[str] = field(default_factory=list)  # lines about its start, for the user
     callbacks: Callbacks = field(default_factory=Callbacks)
     stopped: bool = False                 # after `stop`
+    closed: bool = False                  # after `close`
 
     @property
     def device(self) -> torch.device:
@@ -176,6 +177,7 @@ class TrainingSession:
 
     def close(self):
         """End the threads of the environments, and close those that the trainer has made."""
+        self.closed = True
         if self.overlap is not None:
             self.overlap.close()
         self.pipeline.close()

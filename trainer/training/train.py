@@ -93,6 +93,9 @@ def start(plan: Plan, ranks: Ranks) -> TrainingSession:
 def finish(session: TrainingSession, folder: Path, log: RunLog):
     """The evaluation at the end, which an interrupt ends at once, and then the report with what was evaluated."""
     config = session.config
+    if config.game.is_gym and not session.episodes:
+        log.note(f"no episode has ended in this training; if those of {config.game.short} have no end, the evaluation fails at "
+                 f"step {evaluate.LONGEST:,}: {evaluate.WITH_AN_END}")
     try:
         if session.league is None:
             evaluate.finish(session.policy, config.game, config.env, config.run, folder, log, step=session.step)

@@ -16,6 +16,10 @@ class TwoBranches(nn.Module):
         self.linear = nn.Linear(inputs, size)
         self.deep = nn.Sequential(nn.Linear(inputs, size), nn.Tanh(), nn.Linear(size, size))
 
+    def input_weights(self) -> list[nn.Parameter]:
+        """The weights that read observations, which `--optimizer muon` leaves to Adam."""
+        return [self.get_parameter("linear.weight"), self.get_parameter("deep.0.weight")]
+
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         x = x.flatten(1)
         return torch.relu(self.linear(x) + self.deep(x))

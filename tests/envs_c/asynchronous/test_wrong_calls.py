@@ -116,6 +116,17 @@ def test_a_wrong_setting_is_named(settings, message):
         envs_c.make_async("cartpole", 4, **settings)
 
 
+@pytest.mark.parametrize(("setting", "suggestion"), [
+    ("batchsize", "did you mean batch_size? "), ("num_thread", "did you mean num_threads? "),
+    ("n_stack", "did you mean frame_stack? "), ("livse", "did you mean lives? "), ("zzz", "")])
+def test_an_unknown_setting_is_one_of_make_async(setting, suggestion):
+    with pytest.raises(TypeError) as caught:
+        envs_c.make_async("breakout", 4, **{setting: 2})
+    assert isinstance(caught.value, envs_c.UnknownSetting)
+    assert str(caught.value).startswith(f"make_async() got an unexpected keyword argument '{setting}': {suggestion}"
+                                        "The settings are num_envs, batch_size, view, ")
+
+
 def test_a_second_thread_is_refused_while_recv_waits(toy):
     env = ArcadeAsyncEnv(vector(toy, 4096, seed=1, frame_skip=1000, options={"length": 20, "wind": 0}), num_threads=1)
     env.reset()

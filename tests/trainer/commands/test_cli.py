@@ -84,6 +84,11 @@ def test_the_help_of_eval_names_its_options(capsys):
     assert all(word in text for word in ("RUN", "--episodes", "--out", "--greedy", "--seed", "--device"))
 
 
+@pytest.mark.parametrize("verb", ["list", "compare", "report"])
+def test_the_help_of_the_verbs_that_show_scores_says_what_the_best_one_is(capsys, verb):
+    assert "best: the highest score of a judgment (score_judged)" in " ".join(helptext(capsys, verb, "--help").split())
+
+
 def test_a_game_alone_trains_with_its_preset(trained):
     assert main(["breakout"]) == 0
     assert trained == [preset(GameName("breakout"))]

@@ -36,7 +36,7 @@ def test_a_text_that_is_no_path_is_one_line(tmp_path, monkeypatch, capsys, words
     ("compare x y --out closed/x.png", "--out must be in a folder that you may write to, not 'closed': name another"),
     ("export x --out closed/x --format safetensors", "--out must be in a folder that you may write to, not 'closed'"),
     ("profile cartpole --out closed/x.json", "--out must be in a folder that you may write to, not 'closed'"),
-    ("list --root closed", "--root must be a folder that you may read, not closed"),
+    ("list --root closed", "--root must be a folder that you may read, not 'closed': name another"),
 ])
 def test_a_folder_without_permission_is_refused_at_once(tmp_path, monkeypatch, capsys, words, sentence):
     monkeypatch.chdir(tmp_path)
@@ -57,6 +57,18 @@ def test_a_folder_in_the_place_of_a_file_is_refused_at_once(there, capsys, words
     assert main(words.split()) == 2
     out, error = capsys.readouterr()
     assert (out, error) == ("", f"error: --out must be a file, not the folder {name!r}: name a file in it, or another\n")
+
+
+@pytest.mark.parametrize(("words", "name"), [("eval one --out a.gif", "a.gif"), ("compare one two", "compare.png"),
+                                             ("report one --out a.html", "a.html"),
+                                             ("export one --out a --format safetensors", "a.safetensors")])
+def test_a_link_in_the_place_of_a_file_is_refused_at_once_and_stays(there, capsys, words, name):
+    (there / name).symlink_to("elsewhere")
+    assert main(words.split()) == 2
+    out, error = capsys.readouterr()
+    assert (out, error) == ("", f"error: --out must be a file, not the link {name!r}, which would be replaced: name the file "
+                                "to which it points, or another\n")
+    assert (there / name).is_symlink()
 
 
 def test_a_folder_may_have_the_name_to_which_an_export_adds_its_ending(there, capsys):

@@ -48,7 +48,8 @@ def test_list_has_a_line_for_every_folder(capsys, there):
     rows = {line.split()[0]: line for line in lines[1:3]}
     assert re.search(r"cartpole +1 +4\.10K of 4\.10K( +\d+\.?\d*){4} +20\d\d-\d\d-\d\d \d\d:\d\d +finished$", rows["one"])
     assert rows["two"].endswith("running")
-    assert lines[3:] == ["runs/torn/config.json is damaged, or was written by another program",
+    assert lines[3:] == ["runs/torn/config.json is damaged, or was written by another program; move it away, and the next "
+                         "--resume of the run writes another",
                          "runs/many holds 1 run: python -m trainer list --root runs/many", "runs/notes holds no run"]
     assert "trial" in run(capsys, "list --root runs/many")
 
@@ -73,7 +74,7 @@ def test_list_in_a_narrow_terminal_cuts_no_name(there, tty, monkeypatch, columns
 
 def test_list_without_runs_prints_one_line(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert "--root must be a folder that contains runs, and there is no folder runs here" in refused(capsys, "list")
+    assert "--root must be a folder that contains runs, and there is no folder 'runs' here" in refused(capsys, "list")
     (tmp_path / "runs").mkdir()
     assert run(capsys, "list") == "there are no runs in runs\n"
 

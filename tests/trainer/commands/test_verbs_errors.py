@@ -59,6 +59,22 @@ def test_a_run_whose_game_is_gone_is_refused(capsys, there, words, game, sentenc
     assert "gone" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("words", ["eval one --episodes 1", "--resume one --total-steps 4096"])
+def test_the_config_of_another_game_is_named_and_the_checkpoints_game_counts(capsys, there, monkeypatch, words):
+    monkeypatch.setattr("trainer.training.train.train", lambda config: None)
+    path = there / "runs" / "one" / "config.json"
+    path.write_text(path.read_text().replace('"cartpole"', '"pong"'))
+    assert main(words.split()) == 0
+    line = "runs/one/config.json says that the game is pong, but step_000000004096.safetensors is of cartpole, which counts"
+    assert line in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("number", "line"), [(30, "cartpole has no action NOOP: --noop-max 30 has no effect\n"), (0, "")])
+def test_no_ops_of_a_game_without_them_are_named(capsys, there, number, line):
+    assert main(["eval", "one", "--episodes", "1", "--noop-max", str(number)]) == 0
+    assert capsys.readouterr().err == line
+
+
 @pytest.mark.parametrize("words", GAME_VERBS)
 def test_a_run_of_another_version_is_refused(capsys, there, words):
     rewrite(there / "runs" / "one", lambda config: config["ppo"].update(novelty=1))
@@ -74,7 +90,7 @@ def test_weights_that_do_not_fit_the_game_are_refused(capsys, there):
 
 
 @pytest.mark.parametrize(("words", "sentence"), [
-    ("play one --speed 0", "--speed must be a number above 0, not 0"),
+    ("play one --speed 0", "--speed must be a number from 0.001 to 1,000,000, not 0"),
     ("play one --episodes 0", "--episodes must be none, or an integer of at least 1, not 0"),
     ("play one --seed -2", "--seed must be none, or an integer from 0 to 9,223,372,036,854,775,807, not -2"),
     ("play one --human --terminal", "--terminal needs a terminal as output"),

@@ -8,6 +8,7 @@ from functools import partial
 from types import SimpleNamespace
 
 import foreign
+import gymnasium
 import imageio.v3 as iio
 import numpy as np
 import pytest
@@ -219,6 +220,24 @@ def test_an_evaluation_shows_how_many_episodes_have_ended():
     result = play(config(), tick=lambda *tick: ticks.append(tick))
     assert ticks[-1] == (20, 20, f"have ended, at step {result.lengths.max():,}")
     assert [done for done, _, _ in ticks] == [int((result.lengths <= step).sum()) for step in range(1, len(ticks) + 1)]
+
+
+def limited(env):
+    return gymnasium.wrappers.TimeLimit(env, 6)
+
+
+@pytest.mark.parametrize(("length", "wrap", "endless"), [
+    (20, "none", False), (10**9, "none", True), (10**9, f"{__name__}:limited", False)])
+def test_a_training_whose_episodes_have_no_end_suggests_a_limit(tmp_path, monkeypatch, capsys, length, wrap, endless):
+    monkeypatch.setattr(evaluate, "LONGEST", 30)
+    with foreign.registered():
+        settings = overlay(foreign.config(tmp_path / "run", eval_episodes=2, options={"length": length}),
+                           {"env": {"wrap": wrap}})
+        error = r"2 of 2 episodes did not end within 30 steps, .*\.TimeLimit and the setting wrap \(docs/gymnasium.md\)"
+        with pytest.raises(ConfigError, match=error) if endless else contextlib.nullcontext():
+            train(settings)
+    note = "no episode has ended in this training; if those of gym:Toy-v0 have no end, the evaluation fails at step 30: give"
+    assert (note in capsys.readouterr().out) == endless == (not (tmp_path / "run" / "evaluation.json").exists())
 
 
 def test_the_end_of_a_training_keeps_the_sampled_evaluation_if_greedy_episodes_do_not_end(tmp_path, monkeypatch):

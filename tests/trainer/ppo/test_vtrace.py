@@ -6,9 +6,11 @@ import torch
 from learner_support import N, T, collected
 
 
-def test_v_trace_estimates_advantages_again_with_the_present_ratios():
-    """Targets v_t = V_t + rho_t delta_t + gamma c_t (v_{t+1} - V_{t+1}); advantages r_t + gamma v_{t+1} - V_t, without rho."""
-    made = collected(epochs=2, vtrace=True, rho_clip=0.9, c_clip=0.8, learning_rate=0.05, gae_lambda=1.0)
+@pytest.mark.parametrize("gae_lambda", [1.0, 0.9])
+def test_v_trace_estimates_advantages_again_with_the_present_ratios(gae_lambda):
+    """Targets v_t = V_t + rho_t delta_t + gamma c_t (v_{t+1} - V_{t+1}), with lambda in c_t; advantages without rho,
+    r_t + gamma (V_{t+1} + lambda (v_{t+1} - V_{t+1})) - V_t."""
+    made = collected(epochs=2, vtrace=True, rho_clip=0.9, c_clip=0.8, learning_rate=0.05, gae_lambda=gae_lambda)
     storage, gamma, learner = made.storage, made.config.ppo.gamma, made.learner
     learner.update()
     ratio = learner.vtrace.ratio
@@ -21,8 +23,9 @@ def test_v_trace_estimates_advantages_again_with_the_present_ratios():
     for t in reversed(range(T)):
         inside = (1 - storage.terminated[t + 1]) * (1 - storage.truncated[t + 1])
         delta = storage.reward[t + 1] + gamma * (1 - storage.terminated[t + 1]) * storage.value[t + 1] - storage.value[t]
-        torch.testing.assert_close(advantage[t], (delta + gamma * inside * following) * storage.valid[t])
-        following = (ratio[t].clamp(max=0.9) * delta + gamma * inside * ratio[t].clamp(max=0.8) * following) * storage.valid[t]
+        torch.testing.assert_close(advantage[t], (delta + gamma * gae_lambda * inside * following) * storage.valid[t])
+        c = gae_lambda * ratio[t].clamp(max=0.8)
+        following = (ratio[t].clamp(max=0.9) * delta + gamma * inside * c * following) * storage.valid[t]
         torch.testing.assert_close(value_error[t], following)
     assert not torch.equal(advantage, value_error)
 

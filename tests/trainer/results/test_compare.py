@@ -10,8 +10,10 @@ import pytest
 from run_support import make_run, summary
 from verb_support import refused, run
 
+from trainer.__main__ import main
 from trainer.errors import RunError
 from trainer.log import curves
+from trainer.results.groups import improvements
 from trainer.runs.evaluation import read_evaluations
 from trainer.runs.summary import read_run
 
@@ -20,13 +22,19 @@ SCORES = {"a": (1.7, 30.5, 30.5, 59.3), "b": (1.7, 1.7, 1.7, 30.5)}  # of random
 
 @pytest.fixture
 def runs(tmp_path, monkeypatch):
-    """Eight runs of breakout: four seeds with gamma 0.9, four with 0.99."""
+    """Eight runs of breakout: four seeds with gamma 0.9, four with 0.99. `fifth` adds one to each."""
     monkeypatch.chdir(tmp_path)
     for (name, scores), gamma in zip(SCORES.items(), (0.9, 0.99), strict=True):
         for seed, score in enumerate(scores, 1):
             make_run(tmp_path / "runs" / f"breakout-{name}{seed}", seed=seed, evaluation=score, greedy=score + 1,
                      ppo={"gamma": gamma})
     return tmp_path
+
+
+def fifth(root):
+    """A fifth run of each group, at its mean."""
+    for (name, scores), gamma in zip(SCORES.items(), (0.9, 0.99), strict=True):
+        make_run(root / "runs" / f"breakout-{name}5", seed=5, evaluation=sum(scores) / 4, ppo={"gamma": gamma})
 
 
 @pytest.mark.parametrize(("words", "count"), [("breakout", 8), ("runs/breakout-a", 4), ("breakout-a breakout-a1", 4),
@@ -41,6 +49,28 @@ def test_a_name_is_not_taken_as_the_beginning_of_others(runs, capsys):
     assert "only runs/breakout is named" in refused(capsys, "compare breakout")
 
 
+@pytest.mark.parametrize(("words", "count"), [("breakout", 8), ("breakout breakout-a1", 8), ("breakout-a breakout-b", 8)])
+def test_a_run_without_scores_is_left_out_if_the_beginning_of_its_name_was_given(runs, capsys, words, count):
+    for name in ("a7", "b7"):
+        make_run(runs / "runs" / f"breakout-{name}", seed=7, scores=(None,))
+    assert main(["compare", *words.split()]) == 0
+    out, err = capsys.readouterr()
+    assert len(out.splitlines()) == count + 2
+    assert "left out, since none of their episodes has ended yet: " in err and err.count("\n") == 1
+    assert all(f"runs/breakout-{name}7" in err for name in "ab")
+
+
+@pytest.mark.parametrize(("words", "sentence"), [
+    ("breakout breakout-a7", "runs/breakout-a7 has no scores yet, since none of its episodes has ended: leave it out"),
+    ("breakout-a7 breakout-b1", "runs/breakout-a7 has no scores yet, since none of its episodes has ended: leave it out"),
+    ("breakout-b1 breakout-c", "two runs or more with scores, and none of the episodes of runs/breakout-c2, runs/breakout-c1"),
+])
+def test_a_run_without_scores_is_an_error_if_it_is_named_or_if_too_few_are_left(runs, capsys, words, sentence):
+    for name in ("a7", "c1", "c2"):
+        make_run(runs / "runs" / f"breakout-{name}", seed=7, scores=(None,))
+    assert sentence in refused(capsys, f"compare {words}")
+
+
 def test_groups_have_interquartile_means_intervals_and_human_normalized_scores(runs, capsys):
     head, *lines = run(capsys, "compare breakout --group").splitlines()
     assert head.split()[-4:] == ["95%", "interval", "iqm", "human"]
@@ -50,7 +80,7 @@ def test_groups_have_interquartile_means_intervals_and_human_normalized_scores(r
     assert [rows[gamma][-1] for gamma in ("gamma 0.9", "gamma 0.99")] == ["1", "0.25"]
     # pairs: 1.7 of a equals three and loses one; 30.5 wins three and equals one, twice; 59.3 wins four
     assert lines[2].startswith(f"probability that a run with gamma 0.9 beats one with gamma 0.99: "
-                               f"{(1.5 + 3.5 * 2 + 4) / 16:.4g} (95% interval ")
+                               f"{(1.5 + 3.5 * 2 + 4) / 16:.4g} (no interval: it needs 5 runs or more of each)")
     assert lines[3] == ("statistics of the mean score of each run's evaluation: sampled actions, sticky 0, 0 no-ops, raw "
                         "scores to game over or step 27,000")
     assert lines[4] == "human: 0 for random play, 1 for the human of Wang et al. 2016, arXiv:1511.06581, table 2"
@@ -66,11 +96,36 @@ def test_runs_that_began_with_the_weights_of_others_are_a_group_of_their_own(run
     assert seeds == {"init_from none": [1, 2, 3, 4], "init_from another run": [5, 6]}
 
 
+def test_groups_of_fewer_than_five_runs_have_no_interval_of_a_bootstrap(runs, capsys, monkeypatch):
+    kept = []
+    monkeypatch.setattr(curves, "_save", lambda figure, path: kept.append(figure))
+    lines = {}
+    for enough in (False, True):
+        if enough:
+            fifth(runs)
+        facts = json.loads(run(capsys, "compare breakout --group --json"))
+        intervals = [facts["improvements"][0]["interval"], *(group["iqm_interval"] for group in facts["groups"]),
+                     *(group["profile"]["band"] for group in facts["groups"])]
+        assert all((interval is not None) == enough for interval in intervals)
+        assert all(group["mean_interval"] is not None for group in facts["groups"])  # by Student's t: right for few
+        legend = [text.get_text() for text in kept[-1].axes[1].get_legend().get_texts()]
+        assert all(label.endswith(" (few runs: no band)") != enough for label in legend)
+        lines[enough] = run(capsys, "compare breakout --group")
+    assert "(no interval: it needs 5 runs or more of each)" in lines[False] and "(95% interval " in lines[True]
+
+
+def test_few_runs_on_one_side_leave_the_probability_without_an_interval(runs):
+    few, enough = np.arange(4.0), np.arange(5.0)
+    assert [improvements({"a": one, "b": other})[0]["interval"] is None
+            for one, other in ((few, enough), (enough, few), (enough, enough))] == [True, True, False]
+
+
 def test_json_and_csv_have_the_same_numbers_with_all_digits(runs, capsys):
+    fifth(runs)
     facts = json.loads(run(capsys, "compare breakout --group --json"))
     rows = list(csv.DictReader(io.StringIO(run(capsys, "compare breakout --group --csv"))))
     assert (facts["picture"], facts["game"], facts["scores"]) == ("compare.png", "breakout", "evaluation")
-    assert len(facts["runs"]) == 8
+    assert len(facts["runs"]) == 10
     for group, row in zip(facts["groups"], rows, strict=True):
         assert row["settings"] == group["settings"] and float(row["iqm"]) == group["iqm"]
         assert [float(end) for end in row["iqm_interval"].split()] == group["iqm_interval"]

@@ -222,6 +222,20 @@ def test_a_folder_that_cannot_be_written_is_an_error_with_its_reason(tmp_path):
         save(tmp_path / "file" / "run")
 
 
+def test_the_error_of_a_full_disk_names_the_best_checkpoint_if_it_alone_has_the_step(tmp_path, monkeypatch):
+    write = checkpoint.write_atomically
+
+    def refuse_steps(path, chunks):
+        if path.name != checkpoint.BEST:
+            raise OSError(28, "No space left on device", str(path))
+        write(path, chunks)
+    monkeypatch.setattr(checkpoint, "write_atomically", refuse_steps)
+    for step, ending in ((1, f"--resume, or from {tmp_path / checkpoint.BEST}, which holds this step"), (2, "with --resume")):
+        with pytest.raises(CheckpointError) as error:
+            save(tmp_path, step, score=-step)
+        assert str(error.value).endswith(ending)
+
+
 SAVE_FOREVER = """
 import sys, torch
 from pathlib import Path

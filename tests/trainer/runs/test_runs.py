@@ -9,9 +9,11 @@ import pytest
 
 from trainer.errors import RunError
 from trainer.runs import folder as run_folder
-from trainer.runs.evaluation import EVALUATION
+from trainer.runs import summary
+from trainer.runs.evaluation import EVALUATION, JUDGED
 from trainer.runs.find import find
 from trainer.runs.folder import CONFIG, locked
+from trainer.runs.same_game import other_game
 from trainer.runs.summary import read_run
 
 NAMES = ("breakout-20260101-120000-s1", "breakout-20260102-120000-s2", "pong-20260101-090000-s1")
@@ -125,6 +127,26 @@ def test_a_run_is_summarized_from_its_metrics_and_its_lock(root, steps, held, st
         pass  # read_run has unlocked it again
 
 
+@pytest.mark.parametrize(("judged", "best"), [
+    ([], 7.0), ([None, None], 7.0),          # foreign environments and older runs; a short run, whose episodes were all cut
+    ([3.0, 4.0], 4.0), ([None, 3.0], 3.0),   # not 7, a mean that favours short episodes
+    ([3.0, None], 7.0), ([9.0, None], 9.0),  # the newest policy plays too long to be judged
+])
+def test_the_best_score_is_that_of_a_judgment_or_of_recent_episodes_without_one(root, judged, best):
+    folder = root / NAMES[0]
+    entries = [{"step": k, "seconds": 1.0, "score_mean": score} for k, score in enumerate((None, 7.0, 5.0))]
+    for entry, score in zip(entries, judged, strict=False):
+        entry[JUDGED] = score
+    (folder / "metrics.jsonl").write_text("".join(json.dumps(entry) + "\n" for entry in entries))
+    assert read_run(folder).best == best
+
+
+def test_a_run_whose_episodes_have_not_ended_has_no_best_score(root):
+    folder = root / NAMES[0]
+    (folder / "metrics.jsonl").write_text(json.dumps({"step": 1, "seconds": 1.0, "score_mean": None, JUDGED: None}) + "\n")
+    assert read_run(folder).best is None
+
+
 def test_is_locked_neither_locks_a_run_nor_stops_a_training(root, monkeypatch):
     looking = os.open(root / NAMES[0], os.O_RDONLY)
     fcntl.flock(looking, fcntl.LOCK_SH)
@@ -139,8 +161,27 @@ def test_is_locked_neither_locks_a_run_nor_stops_a_training(root, monkeypatch):
                                   '[{"started": "2026-01-01"}]}'])
 def test_a_damaged_config_is_an_error(root, text):
     (root / NAMES[0] / CONFIG).write_text(text)
-    with pytest.raises(RunError, match="is damaged, or was written by another program"):
+    with pytest.raises(RunError, match="is damaged, or was written by another program; move it away, and"):
         read_run(root / NAMES[0])
+
+
+def test_a_config_that_may_not_be_read_is_not_called_damaged(root, monkeypatch):
+    def refuse(path):
+        raise PermissionError(13, "Permission denied", str(path))
+    monkeypatch.setattr(summary, "read_json", refuse)
+    with pytest.raises(RunError, match=f"^cannot read runs/{NAMES[0]}/config.json: Permission denied; let your user read it"):
+        read_run(root / NAMES[0])
+
+
+@pytest.mark.parametrize(("saved", "found"), [
+    ('{"config": {"game": "pong"}}', "says that the game is pong, but best.safetensors is of breakout, which counts"),
+    ('{"config": {"game": "breakout"}}', None), ('{"config": {"game": 3}}', None), ("[]", None), ("{", None), (None, None),
+])
+def test_a_config_of_another_game_than_the_checkpoints_is_named(tmp_path, saved, found):
+    if saved is not None:
+        (tmp_path / CONFIG).write_text(saved)
+    line = other_game(tmp_path / "best.safetensors", "breakout")
+    assert line is None if found is None else found in line
 
 
 @pytest.mark.parametrize("line", ['{"step": "3", "seconds": 1}', '{"step": 3, "seconds": null}',

@@ -129,7 +129,7 @@ def test_the_table_has_the_statistics_of_each_protocol(bench, capsys):
         scores = [score(f"{game}-sticky{float(sticky):g}-s{seed}", actions == "greedy") for seed in range(1, 5)]
         assert float(row["iqm"]) == statistics.iqm([np.array(scores)]) and row["seeds"] == "1 2 3 4"
         assert [float(text) for text in row["scores"].split()] == scores
-        assert [float(end) for end in row["iqm_interval"].split()] == statistics.interval(statistics.iqm, [np.array(scores)])
+        assert row["iqm_interval"] == ""  # of four seeds
         assert [float(end) for end in row["mean_interval"].split()] == statistics.student_interval(np.array(scores))
         assert (float(row["minutes"]), float(row["steps"])) == (0.5, 512)
     facts = json.loads((bench.folder / "results.json").read_text())
@@ -239,7 +239,7 @@ def test_trainings_share_the_cores(monkeypatch, tmp_path, jobs, own, threads):
     ("cartpole --sticky 2", "--sticky must be none, or numbers from 0 to 1 with commas, such as 0,0.25, not '2'"),
     ("cartpole --eval-episodes 0", "--eval-episodes must be an integer of at least 1, not 0"),
     ("cartpole --run-dir x", "--run-dir is no option of a bench"),
-    ("cartpole --gamma 2", "--gamma must be a number from 0 to 1, not 2.0"),
+    ("cartpole --gamma 2", "--gamma must be a number from 0 to 1, not 2"),
     ("cartpole --storage x", "--storage must be the URL of a database"),
     *((f"cartpole --name {name}", f"--name must be letters, digits, and any of _ . -, and not only dots, not '{name}'")
       for name in ("..", ".", "a/b", "/a")),

@@ -19,11 +19,11 @@ PPO = {"gamma": 0.99, "noise_hold": 1, "loss": None}
     ({"ppo": {"gamma": 0.99}}, {"ppo": PPO}, None),
     ({"ppo": {"gamma": 0.99}}, {"ppo": PPO | {"noise_hold": 4}}, "--noise-hold is 4 and was 1"),
     ({"ppo": {"gamma": 0.5}}, {"ppo": PPO}, "--gamma is 0.99 and was 0.5"),
-    ({"ppo": {"noise_hold": 1, "loss": None}}, {"ppo": PPO}, "--gamma is 0.99 and was None"),
-    ({"ppo": PPO | {"old": 3}}, {"ppo": PPO}, "--old is None and was 3"),
-    ({"game": "pong", "ppo": PPO}, {"game": "breakout", "ppo": PPO}, "game is 'breakout' and was 'pong'"),
+    ({"ppo": {"noise_hold": 1, "loss": None}}, {"ppo": PPO}, "--gamma is 0.99 and was none"),
+    ({"ppo": PPO | {"old": 3}}, {"ppo": PPO}, "--old is none and was 3"),
+    ({"game": "pong", "ppo": PPO}, {"game": "breakout", "ppo": PPO}, "game is breakout and was pong"),
     ({"game": "pong", "env": {"sticky": 0.0}}, {"game": "breakout", "env": {"sticky": 0.25}},
-     "game is 'breakout' and was 'pong'"),
+     "game is breakout and was pong"),
     ({"ppo": 3}, {"ppo": PPO}, f"ppo is {PPO!r} and was 3"),
     (None, {"ppo": PPO}, "they are damaged")])
 def test_a_difference_is_named_and_added_settings_count_with_their_value_from_before(there, here, difference):
@@ -46,13 +46,13 @@ def test_a_bench_of_an_older_version_goes_on(storage):
     settings = Config("pong").to_dict()
     of_an_older_version(open_bench(storage, "bench", {"pong": settings}), "game pong", lambda value: value)
     open_bench(storage, "bench", {"pong": settings})
-    with pytest.raises(SweepError, match=r"pong had other settings \(--noise-hold-after is 'truncation' and was 'any'\)"):
+    with pytest.raises(SweepError, match=r"pong had other settings \(--noise-hold-after is truncation and was any\)"):
         open_bench(storage, "bench", {"pong": settings | {"policy": settings["policy"] | {"noise_hold_after": "truncation"}}})
 
 
 def test_a_sweep_with_the_weights_of_another_run_is_another_sweep(storage):
     open_study(storage, "sweep", facts_of(Config("pong"), ()), None)
-    with pytest.raises(SweepError, match="exists, but --init-from is 'runs/other' and was None; give the options"):
+    with pytest.raises(SweepError, match="exists, but --init-from is runs/other and was none; give the options"):
         open_study(storage, "sweep", facts_of(Config("pong", run=RunConfig(init_from="runs/other")), ()), None)
 
 
@@ -66,7 +66,7 @@ def test_a_bench_with_the_weights_of_another_run_is_another_bench(storage, tmp_p
         return Plan({"pong": config}, (), 1, 1, tmp_path).settings
 
     open_bench(storage, "bench", settings(Config("pong")))
-    with pytest.raises(SweepError, match=r"pong had other settings \(--init-from is 'runs/other' and was None\)"):
+    with pytest.raises(SweepError, match=r"pong had other settings \(--init-from is runs/other and was none\)"):
         open_bench(storage, "bench", settings(Config("pong", run=RunConfig(init_from="runs/other"))))
 
 
@@ -75,5 +75,5 @@ def test_a_sweep_of_an_older_version_goes_on(storage):
     of_an_older_version(open_study(storage, "sweep", facts, None)[0], "facts", lambda value: value["settings"])
     assert open_study(storage, "sweep", facts, None)[1] is False
     facts["settings"]["policy"]["noise_hold_after"] = "truncation"
-    with pytest.raises(SweepError, match="exists, but --noise-hold-after is 'truncation' and was 'any'; give the options"):
+    with pytest.raises(SweepError, match="exists, but --noise-hold-after is truncation and was any; give the options"):
         open_study(storage, "sweep", facts, None)

@@ -194,7 +194,7 @@ def test_a_trial_of_another_machine_counts_while_it_lives(sweep, capsys):
 @pytest.mark.parametrize(("changes", "space", "sentence"), [
     ({"ppo": {"total_steps": 20_000}}, SPACE, "--total-steps is 20000 and was 10000"),
     ({"run": {"seed": 2}}, SPACE, "--seed is 2 and was 1"),
-    ({}, {"ppo": {"epochs": {"low": 1, "high": 4}}}, "the range of learning_rate is None and was"),
+    ({}, {"ppo": {"epochs": {"low": 1, "high": 4}}}, "the range of learning_rate is none and was"),
 ])
 def test_another_sweep_does_not_join(sweep, changes, space, sentence):
     sweep(1)

@@ -29,14 +29,14 @@ def sweep(tmp_path, monkeypatch):
     monkeypatch.setattr(sweep_report, "_PICTURES", {})
     monkeypatch.setattr("trainer.sweep.storage._OPENING_PAUSE", 0)
 
-    def run(words, *, ends=None):
-        """ends: an exception that ends the first trial."""
+    def run(words, *, ends=None, own_space=False):
+        """ends: an exception that ends the first trial. own_space: `words` has a --space."""
         def trial(config, *_):
             if ends is not None:
                 raise ends
             return Outcome(config.ppo.learning_rate, 0.1)
         monkeypatch.setattr(sweep_module, "run_trial", trial)
-        space = [] if "--report" in words else [f"--space={tmp_path / 'ranges' / 'space.toml'}"]
+        space = [] if own_space or "--report" in words else [f"--space={tmp_path / 'ranges' / 'space.toml'}"]
         return main(["sweep", *words.split(), *space])
     run.folder = tmp_path / "here"
     return run
@@ -47,9 +47,10 @@ def everything(folder):
 
 
 @pytest.mark.parametrize(("words", "sentence"), [
-    ("cartpole --storage nonsense", "--storage must be the URL of a database"),
-    ("cartpole --storage=", "--storage must be the URL of a database"),
-    ("cartpole --storage postgresql://host:port/x", "--storage must be the URL of a database"),
+    ("cartpole --storage nonsense", "postgresql://user@host/name, or journal:FILE, not 'nonsense'\n"),
+    ("cartpole --storage=", "postgresql://user@host/name, or journal:FILE, not ''\n"),
+    ("cartpole --storage postgresql://me:secret@host:port/x", "postgresql://user@host/name, or journal:FILE\n"),
+    ("cartpole --learning-rate 0.01", "--learning-rate must not be given, since the ranges search nothing else: leave one out"),
     ("cartpole --storage sqlite:///no/such/x.db", "must be in a folder that exists, not sqlite:///no/such/x.db: make no/such"),
     ("cartpole --storage journal:no/such/x", "must be in a folder that exists, not journal:no/such/x: make no/such first"),
     ("cartpole --storage nodb://host/x --out a/b/c", "nodb://host/x does not work"),
@@ -101,7 +102,32 @@ def test_a_sweep_that_its_folder_refuses_is_not_begun(sweep, capsys, url):
 def test_a_sweep_of_another_game_is_refused_for_its_game(sweep, capsys):
     assert sweep("breakout --name one --trials 1") == 0
     assert sweep("snake --name one --trials 2") == 2
-    assert "the sweep 'one' exists, but game is 'snake' and was 'breakout'; give" in capsys.readouterr().err
+    assert "the sweep 'one' exists, but game is snake and was breakout; give" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("words", "searched", "fixed"), [
+    ("--epochs 2", {"learning_rate", "overlap"}, "--epochs"),
+    ("--learning_rate=0.02 --no-overlap", {"epochs"}, "--learning-rate, --overlap"),
+    ("--gamma 0.9", {"learning_rate", "epochs", "overlap"}, None),
+])
+def test_a_setting_given_as_an_option_holds_for_all_trials_and_is_not_searched(sweep, capsys, words, searched, fixed):
+    (sweep.folder / "more.toml").write_text(SPACE + "epochs = { choices = [1, 2, 3] }\noverlap = { choices = [true, false] }\n")
+    assert sweep(f"cartpole --trials 3 {words} --space more.toml", own_space=True) == 0
+    study = load_study(open_storage(default_storage(sweep.folder / "runs" / "sweep-cartpole")), "cartpole")
+    assert all(trial.params.keys() == searched for trial in study.trials)
+    said = [line for line in capsys.readouterr().out.splitlines() if "not searched" in line]
+    assert said == ([] if fixed is None else
+                    [f"sweep cartpole: not searched, since your options hold for all trials: {fixed}"])
+    values = {"--epochs": "epochs = 2", "--learning-rate": "learning_rate = 0.02", "--overlap": "overlap = false"}
+    best = (sweep.folder / "runs" / "sweep-cartpole" / "best.toml").read_text()
+    for option in (fixed or "").split(", ")[:1 if fixed else 0]:
+        assert values[option] in best
+
+
+@pytest.mark.parametrize(("trials", "words"), [(1, "1 trial of cartpole"), (2, "2 trials of cartpole")])
+def test_the_opening_counts_the_trials(sweep, capsys, trials, words):
+    assert sweep(f"cartpole --trials {trials}") == 0
+    assert f"sweep cartpole: {words} in runs/sweep-cartpole; " in capsys.readouterr().out
 
 
 def test_a_report_from_a_storage_elsewhere(sweep, capsys):

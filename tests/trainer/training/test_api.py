@@ -10,6 +10,7 @@ import own_learning
 import pytest
 from trainer_support import ROLLOUT, config, same
 
+import envs_c
 import trainer
 from trainer.errors import ConfigError, RunError, SettingError, TrustError
 from trainer.runs import checkpoint
@@ -96,8 +97,11 @@ def test_preset_starts_from_the_game_s_preset_or_from_a_file(tmp_path):
 
 
 @pytest.mark.parametrize(("call", "error", "words"), [
-    (lambda: trainer.preset("cartpoel"), ConfigError, "there is no game 'cartpoel'; did you mean cartpole?"),
+    (lambda: trainer.preset("cartpoel"), ConfigError, "unknown game 'cartpoel'; did you mean cartpole?"),
     (lambda: trainer.preset("cartpole", gama=0.9), ConfigError, "unknown setting gama; did you mean gamma?"),
+    (lambda: trainer.train("cartpole", on_updates=print), ConfigError, "unknown setting on_updates; did you mean on_update?"),
+    (lambda: trainer.train("cartpole", encodr=lambda: 0), ConfigError, "unknown setting encodr; did you mean encoder?"),
+    (lambda: trainer.preset("cartpole", on_updates=print), ConfigError, "unknown setting on_updates; docs/settings.md lists"),
     (lambda: trainer.preset("cartpole", gamma=2), SettingError, "gamma must be a number from 0 to 1, not 2"),
     (lambda: trainer.train(), ConfigError, "a config or a game, or resume=RUN; give one of them, not neither"),
     (lambda: trainer.train("cartpole", resume="last"), ConfigError, "not both"),
@@ -105,6 +109,11 @@ def test_preset_starts_from_the_game_s_preset_or_from_a_file(tmp_path):
     (lambda: trainer.train("cartpole", encoder=lambda shape, size: None), SettingError, "encoder must be importable"),
     (lambda: trainer.train(resume="nowhere"), RunError, "there is no run at nowhere"),
     (lambda: trainer.load("nowhere"), RunError, "there is no run at nowhere"),
+    (lambda: trainer.load(None), SettingError, "run must be a str or a Path, such as 'last', not None"),
+    (lambda: trainer.evaluate(3), SettingError, "run must be a str or a Path, such as 'last', not 3"),
+    (lambda: trainer.train(resume=False), SettingError, "resume must be a str or a Path, such as 'last', not False"),
+    (lambda: trainer.preset("cartpole", file=3), SettingError, "file must be a str or a Path, such as 'best.toml', not 3"),
+    (lambda: trainer.Session("cartpole", **SMALL).save(None), SettingError, "folder must be a str or a Path, such as "),
     (lambda: trainer.evaluate("nowhere", 3), RunError, "there is no run at nowhere"),
     (lambda: trainer.Session(trainer.preset("cartpole", loss="own_learning:zero")), TrustError,
      "trust_code=True, or by naming it: loss='own_learning:zero'"),
@@ -151,6 +160,48 @@ def test_a_session_does_not_save_over_something_else(tmp_path, content):
         place.write_text("mine")
     with trainer.Session("cartpole", total_steps=ROLLOUT, **SMALL) as session, pytest.raises(RunError, match=r"here"):
         session.save(place)
+
+
+@pytest.mark.parametrize(("content", "words"), [
+    ("config.json", "{name} must be an empty or a new folder, not {place}, whose config.json is damaged"),
+    ("step_000000000300.safetensors", "; go on from it by resume='{place}/step_000000000300.safetensors', or choose "),
+    ("a run", "{place} holds a run already; go on with it by resume='{place}', or choose another {name}"),
+])
+@pytest.mark.parametrize("name", ["run_dir", "folder"])
+def test_the_error_about_a_folder_in_use_has_the_words_of_python(tmp_path, name, content, words):
+    place = tmp_path / "a run, of mine"
+    if content == "a run":
+        train_run(config(place, iterations=1))
+    else:
+        place.mkdir()
+        (place / content).write_text("mine")
+    with trainer.Session("cartpole", **SMALL) as session, pytest.raises(RunError) as caught:
+        session.save(place) if name == "folder" else trainer.train("cartpole", run_dir=place, **SMALL)
+    assert words.format(name=name, place=place) in str(caught.value) and "--" not in str(caught.value)
+
+
+def test_an_error_of_a_callback_reaches_the_caller_with_its_note(tmp_path):
+    def fail(session, metrics):
+        raise RunError("mine")
+    with pytest.raises(RunError) as caught:
+        trainer.train("cartpole", on_update=fail, run_dir=tmp_path / "run", **SMALL)
+    assert str(caught.value) == "mine" and caught.value.__notes__[0].startswith("raised by on_update at step 512; the last ")
+
+
+@pytest.mark.parametrize("overlap", [False, True])
+@pytest.mark.parametrize("game", ["cartpole", "gym:CartPole-v1"])
+def test_a_closed_session_is_saved_and_evaluated_but_does_not_go_on(tmp_path, game, overlap):
+    with trainer.Session(game, total_steps=3 * ROLLOUT, overlap=overlap, **SMALL) as session:
+        turns = iter(session)
+        next(turns)
+    for loop in (turns, iter(session)):
+        with pytest.raises(envs_c.Closed, match=f"this session of {game} was closed at step {ROLLOUT}: loop over it inside"):
+            next(loop)
+    path = session.save(tmp_path / "run")
+    assert session.evaluate(2)["episodes"] == 2
+    with trainer.Session(resume=path) as again:
+        assert len(list(again)) == 2
+    assert list(again) == []  # it had ended before it was closed
 
 
 def test_resume_keeps_the_settings_of_a_run(tmp_path):

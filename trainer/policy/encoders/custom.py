@@ -1,5 +1,7 @@
 """An encoder of the user's own: any torch.nn.Module, given by import path, "package.module:Name"."""
 
+import inspect
+
 import torch
 from torch import nn
 
@@ -21,7 +23,8 @@ class Custom(Encoder):
     precision: dtype of the module's input, float32 or bfloat16. With bfloat16 it runs under torch.autocast: its parameters
         stay float32, and so do the operations that autocast runs in float32.
 
-    The module initializes itself with torch's random numbers. It can allocate memory.
+    The module initializes itself with torch's random numbers. It can allocate memory. If it has a method `input_weights`, that
+    returns its weights that read observations.
 
     Raises SettingError if the module cannot be imported or made, or does not fit; see `try_rows`.
     """
@@ -34,7 +37,7 @@ class Custom(Encoder):
             module = make(**arguments)
         if not isinstance(module, nn.Module):
             raise SettingError("encoder", f"{path!r} must make a torch.nn.Module, not {describe(module)}")
-        self.module = module
+        self.module, self.path = module, path
         try_rows("encoder", path, self._run, shape, precision, (size,), "(batch, encoder_size)")
 
     def _run(self, x):
@@ -43,6 +46,18 @@ class Custom(Encoder):
 
     def initialize(self):
         """Does nothing: the module has initialized itself."""
+
+    def input_weights(self):
+        """Those of the module's own method, if it has one. Raises SettingError if they are not parameters of the module."""
+        if not inspect.ismethod(getattr(self.module, "input_weights", None)):
+            return super().input_weights()
+        with user_errors("encoder", self.path, "being asked for input_weights()"):
+            weights = list(self.module.input_weights())
+        own = {id(parameter) for parameter in self.module.parameters()}
+        if not all(id(weight) in own for weight in weights):
+            raise SettingError("encoder", f"{self.path!r}: input_weights() must return parameters of the module, such as "
+                                          "[self.first.weight]")
+        return weights
 
     def cast(self, dtype: torch.dtype) -> dict[str, torch.Tensor]:
         """Empty: the module reads its own parameters."""
