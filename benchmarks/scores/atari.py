@@ -34,9 +34,10 @@ COLUMNS = ["cartridge", "seeds", "steps", "minutes", "mean", "95% interval", "hu
 NOTES = f"""Cartridges on the console, from 84x84 pictures, with one preset for all games (`atari`). Sticky actions of 0.25 in
 training and evaluation, up to 30 no-ops at the start, episodes of half an hour at most. The means are of raw scores to game
 over, {{episodes}} episodes of each training, actions sampled. Intervals are of the mean over the seeds, by Student's t; one
-seed has none. Minutes are medians, of one core; other trainings and builds made some
-of them several times longer. A step is four frames. PPO: {PPO_SOURCE}, after 10M
-steps, without sticky actions. "from features": the suite's game with its own preset, sticky 0.25 ([ten seeds](seeds.md)).
+seed has none. The trainings are of several machines, with products in float32 or, where the CPU has it, in bfloat16. Minutes
+are medians, of one core; other trainings and builds made some of them several times longer. A step is four frames. PPO:
+{PPO_SOURCE}, after 10M steps, without sticky actions. "from features": the suite's game with its own preset, sticky 0.25
+([ten seeds](seeds.md)).
 "human-normalized" is 0 for random play and 1 for the human of {published.SOURCE}.
 """
 
