@@ -17,8 +17,8 @@ from trainer.errors import ConfigError
 
 GROUP = "insertcoin.verbs"  # of entry points
 RUN_HELP = "a run's folder, one of its checkpoints, the beginning of a folder's name under runs, or last for the newest run"
-SCORES_HELP = ("score: mean of the recent episodes; best: the highest score of a judgment (score_judged), and if the run has "
-               "none, or its newest has no score, also the means of recent episodes count; evaluation: mean score of the "
+SCORES_HELP = ("score: mean of the recent episodes; best: the highest score of a judgment (score_judged); the mean of recent "
+               "episodes counts too if the newest judgment has no score, or if there was none; evaluation: mean score of the "
                "evaluation at the end, with sampled actions, or - if there is none of the last checkpoint.")
 
 
