@@ -67,9 +67,9 @@ from libc.string cimport memcpy, memset
 
 from envs_c.game cimport Game, Io, run_chunk
 from envs_c.games.enduro.contact cimport make_contact, own_place
+from envs_c.games.enduro.panel cimport draw_numbers, put_digit, put_drum, put_panel
 from envs_c.games.enduro.picture cimport (
-    MORE, Scene, draw_edges, draw_hills, draw_numbers, draw_traffic, make_more, put_background, put_digit, put_drum, put_hills,
-    put_panel)
+    MORE, Scene, draw_edges, draw_hills, draw_traffic, make_more, put_background, put_hills)
 from envs_c.games.enduro.road cimport GROUPS, HIGH, KNOWN_SPACE, curve, known_edges, make_known, side_of
 from envs_c.games.enduro.rules cimport begin, play_frame
 from envs_c.games.enduro.state cimport (
@@ -151,7 +151,7 @@ cdef void backdrop(const double* options, Canvas* canvas) noexcept nogil:
 cdef void draw(const void* state, Canvas* canvas) noexcept nogil:
     cdef const Race* race = &(<const Enduro*>state).shown
     cdef int palette = PALETTE[0 if race.changes & CLEAR_WEATHER else race.frame >> 8], row
-    cdef int panel = 0 if race.left > 0 else 1 + (race.frame >> 4 & 1)
+    cdef int panel = 0 if race.left > 0 else 1 + (race.frame >> 5 & 1)
     cdef int8_t[GROUPS] groups
     cdef uint16_t[CELLS] sums
     cdef Scene scene

@@ -1,4 +1,4 @@
-"""How the pictures of Enduro are painted, in colour and in grey.
+"""How the pictures of Enduro are painted, in colour and in grey; panel.pxd has the panel.
 
 A grey picture is a sum: the ground first, then for every figure its grey minus the ground's. So a figure costs one addition
 for each cell that it covers. Where one figure hides another, the hidden part is subtracted again.
@@ -10,19 +10,19 @@ from libc.string cimport memcpy
 from envs_c.games.enduro.contact cimport car_shape, own_shape, own_wheels
 from envs_c.games.enduro.road cimport (
     CAR_ROWS, ROAD_END, ROAD_ROWS, ROAD_SPACE, ROAD_Y, TOP, car_column, own_column, own_top, place_edges)
-from envs_c.games.enduro.state cimport DAY, FOG, HILLS, ROUND, SLOTS, Race, clock_of, lit_slots, season_of
+from envs_c.games.enduro.state cimport FOG, HILLS, SLOTS, Race, clock_of, lit_slots, season_of
 from envs_c.games.enduro.tables cimport (
-    BLACK, CARS, CAR_WIDTH, CLEAR, COVER, COVER_COLUMNS, COVER_ROWS, DIGIT, DOT, DOTS, DOT_WIDE, DRUM, DRUM_X, DRUM_Y, EDGES,
-    EDGE_ABOVE, EDGE_LINE, EDGE_PAIRS, FLAG, GREEN, GROUND, HILL, HILLS_AT, HILLS_SHAPE, HILL_COVER, HILL_ROW, LIGHT_COVER,
-    MARGIN, OWN, PALETTES, PLACES, PLACE_X, PLACE_Y, RED, SAND, SIGN, SKY, STAMPS, STAMP_ROWS, TROPHY, TROPHY_FROM)
+    BLACK, CARS, CAR_WIDTH, CLEAR, COVER, COVER_COLUMNS, COVER_ROWS, DOT, DOTS, DOT_WIDE, EDGES, EDGE_ABOVE, EDGE_LINE,
+    EDGE_PAIRS, GROUND, HILL, HILLS_AT, HILLS_SHAPE, HILL_COVER, HILL_ROW, LIGHT_COVER, MARGIN, OWN, PALETTES, RED, SKY)
 from envs_c.screen cimport SMALL, grey_of
-from envs_c.stamp cimport CELL_X, CELL_Y, STAMP, UNIT_X, WIDTH, Sheet, add_cover, add_stamp, cell_at, put, put_row
+from envs_c.stamp cimport CELL_X, CELL_Y, STAMP, UNIT_X, WIDTH, Sheet, add_cover, cell_at, put, put_row
 
 
 cdef enum:
     FIRST_SEEN = 61             # first column in which the road's first row shows an edge
+    EARLY = 151                 # column from which on the right edge has its last colour one row earlier
+    FAR_LEFT = 26, FAR_RIGHT = 145  # columns at which the farthest car is shown; that of the next slot from FAR_LEFT - 1 on
     HALF_LIT = 5                # slot whose tail lights have a single row just before they come into the next slot
-    LATE = 2048, FLASH = 32     # the day's last frames, in which the sign flashes: bit of the frame's number
 
 cdef extern from *:
     """
@@ -48,94 +48,6 @@ cdef inline void put_background(Sheet* sheet, int palette) noexcept nogil:
         put(sheet, MARGIN, 43 + 2 * k, WIDTH, 2, BLACK, SKY[palette][k])
     put(sheet, MARGIN, 51, WIDTH, ROAD_END - 51, BLACK, GROUND[palette])
     put(sheet, 48, 161, 64, 30, BLACK, RED)
-
-
-cdef inline void put_panel(Sheet* sheet, bint done, int wave) noexcept nogil:
-    """Paint the panel's boxes without digits.
-
-    done: no car is left to pass; paint flags.
-    wave: 0 or 1, the state of the flags.
-    """
-    cdef uint32_t box = GREEN if done else SAND
-    cdef int k, row
-    put(sheet, 56, 164, 40, 9, RED, SAND)
-    put(sheet, 96, 164, 8, 9, RED, BLACK)
-    put(sheet, 56, 179, 8, 9, RED, box)
-    put(sheet, 72, 179, 32, 9, RED, BLACK if done else SAND)
-    for row in range(7):
-        if not done:
-            put_row(sheet, 72, 180 + row, SIGN[row], SAND, BLACK)
-    if done:
-        for row in range(8):
-            for k in range(4):
-                put_row(sheet, 72 + 8 * k + 2 * wave, 180 + row, FLAG[row], BLACK, GREEN)
-
-
-cdef inline void put_digit(Sheet* sheet, int place, int digit, uint32_t under) noexcept nogil:
-    cdef int row
-    for row in range(7):
-        put_row(sheet, PLACE_X[place], PLACE_Y[place] + row, DIGIT[digit][row], under, BLACK)
-
-
-cdef inline void put_roll(Sheet* sheet, int x, int digit, int part, uint32_t under, uint32_t colour) noexcept nogil:
-    """Paint a digit of the distance that has rolled down by `part` of 8 rows; the next digit comes from above."""
-    cdef int row, place
-    for row in range(9):
-        place = row + 7 - part
-        if place & 7 < 7:
-            put_row(sheet, x, DRUM_Y + row, DIGIT[digit if place >= 8 else (digit + 1) % 10][place & 7], under, colour)
-
-
-cdef inline void put_drum(Sheet* sheet, int eighths) noexcept nogil:
-    """Paint the last digit of the distance."""
-    put_roll(sheet, DRUM_X, eighths >> 3, eighths & 7, BLACK, SAND)
-
-
-cdef inline void put_second_digit(Sheet* sheet, int digit, uint32_t box) noexcept nogil:
-    """Paint the day's last digit beside the first one."""
-    cdef int row
-    put(sheet, 64, 179, 8, 9, RED, box)
-    for row in range(7):
-        put_row(sheet, 64, 180 + row, DIGIT[digit][row], box, BLACK)
-
-
-cdef inline void put_other_sign(Sheet* sheet, bint trophy) noexcept nogil:
-    """Take out the sign of a car, and paint a trophy in its place or nothing."""
-    cdef int row
-    for row in range(7):
-        put_row(sheet, 72, 180 + row, SIGN[row], BLACK, SAND)
-    for row in range(8 if trophy else 0):
-        put_row(sheet, 72, 179 + row, TROPHY[row], SAND, BLACK)
-
-
-cdef inline void draw_numbers(const Race* race, Sheet* sheet) noexcept nogil:
-    """Paint the distance, the day and the cars to pass. A digit of the distance rolls if all that follow are 9.
-
-    The sign before the cars flashes in the day's last LATE frames.
-    """
-    cdef int way = (race.odometer >> 8) % 10000, left = race.left, part = race.odometer >> 5 & 7, k
-    cdef int day = race.day if race.day < ROUND else race.day % ROUND
-    cdef int[PLACES] digits = [0, way // 1000, way // 100 % 10, way // 10 % 10, day if day < 10 else day // 10,
-                               left // 100 % 10, left // 10 % 10, left % 10]
-    cdef int rolls = 3 if way % 10 < 9 else 2 if way % 100 < 99 else 1 if way % 1000 < 999 else 0 if way < 9999 else -1
-    cdef bint off = race.frame >= DAY - LATE and race.frame & FLASH
-    if day >= 10:
-        put_second_digit(sheet, day % 10, SAND if left > 0 else GREEN)
-    if left > 0 and (day >= TROPHY_FROM or off):
-        put_other_sign(sheet, not off)
-    for k in range(PLACES if left > 0 else 5):
-        if k == 4 and day == 0:  # the cartridge shows none
-            continue
-        if k < 4 and k > rolls and part:
-            put_roll(sheet, PLACE_X[k], digits[k], part, SAND, BLACK)
-        elif sheet.canvas != NULL or (k == 4 and left == 0):
-            put_digit(sheet, k, digits[k], SAND if left > 0 or k < 4 else GREEN)
-        else:
-            add_stamp(sheet.sums + cell_at(PLACE_X[k], PLACE_Y[k]), &STAMPS[k][digits[k]][0][0], 3)
-    if sheet.canvas != NULL:
-        put_drum(sheet, 8 * (way % 10) + part)
-    else:
-        add_stamp(sheet.sums + cell_at(DRUM_X, DRUM_Y), &DRUM[8 * (way % 10) + part][0][0], STAMP_ROWS)
 
 
 cdef inline void put_hills(Sheet* sheet, int x, uint32_t under, uint32_t colour, int first, int last) noexcept nogil:
@@ -189,6 +101,9 @@ cdef inline void draw_edge(Scene* scene, int side) noexcept nogil:
         place[EDGE_ABOVE + k] = <int16_t>(DOTS * (UNIT_X * x - CELL_X * cell[EDGE_ABOVE + k]) + DOT_WIDE - cell[EDGE_ABOVE + k])
     if edge[0] < FIRST_SEEN:
         grey[EDGE_ABOVE] = 0
+    k = last_colour(scene.part)
+    if side == 1 and EARLY <= edge[k - 1] < WIDTH:
+        grey[EDGE_ABOVE + k - 1] = scene.more[k]
     for k in range(EDGE_ABOVE):
         cell[k], place[k], grey[k] = cell[EDGE_ABOVE], place[EDGE_ABOVE], 0
     for pair in range(EDGE_PAIRS):
@@ -219,6 +134,17 @@ cdef inline uint32_t edge_colour(int row, int part) noexcept nogil:
     return EDGES[4 if zone == 2 and 1 <= part <= 8 else zone]
 
 
+cdef inline int last_colour(int part) noexcept nogil:
+    """The first row of the road with the last colour of its edges."""
+    return TOP[16 * (1 if part else 2) + part] - ROAD_Y
+
+
+cdef inline uint32_t edge_colour_at(const Scene* scene, int side, int row) noexcept nogil:
+    """The colour of one edge of the road. The right one has the last colour one row earlier from column EARLY on."""
+    cdef bint early = side == 1 and row + 1 == last_colour(scene.part) and scene.edge[1][row] >= EARLY
+    return edge_colour(row + early, scene.part)
+
+
 cdef inline void make_more() noexcept nogil:
     """Fill MORE."""
     cdef int palette, part, row
@@ -231,35 +157,39 @@ cdef inline void make_more() noexcept nogil:
 cdef inline void draw_edges(const Race* race, const int8_t* groups, Scene* scene) noexcept nogil:
     """Paint the road's edges. The console shows them from column FIRST_SEEN of the road's first row on."""
     cdef int row, side
-    cdef uint32_t colour
     place_edges(race, groups, scene.edge[0], scene.edge[1])
     if scene.sheet.canvas == NULL:
         draw_edge(scene, 0)
         draw_edge(scene, 1)
         return
     for row in range(ROAD_ROWS):
-        colour = edge_colour(row, scene.part)
         for side in range(1, -1, -1):
             if row > 0 or scene.edge[side][row] >= FIRST_SEEN:
-                put(&scene.sheet, scene.edge[side][row], ROAD_Y + row, 1, 1, BLACK, colour)
+                put(&scene.sheet, scene.edge[side][row], ROAD_Y + row, 1, 1, BLACK, edge_colour_at(scene, side, row))
 
 
-cdef inline void hide_edges(Scene* scene, int x, int y, const uint16_t* shape, int rows) noexcept nogil:
-    """Subtract the pixels of the road's edges that a shape hides."""
+cdef inline void cover_edges(Scene* scene, int x, int y, const uint16_t* shape, int rows, uint32_t colour,
+                             bint far) noexcept nogil:
+    """Where a car's shape and the road's edges overlap, hide the edges; but the left one hides the car if it is far."""
     cdef const int16_t* left = scene.edge[0] + (y - ROAD_Y)
     cdef const int16_t* right = scene.edge[1] + (y - ROAD_Y)
     cdef int row, side, away
+    cdef uint32_t edge
     if max(left[0], left[rows - 1]) < x - CLEAR and min(right[0], right[rows - 1]) > x + CAR_WIDTH + CLEAR:
         return
     for row in range(rows):
         for side in range(2):
             away = (right[row] if side else left[row]) - x
             if 0 <= away < CAR_WIDTH and shape[row] & 0x8000 >> away:
-                put(&scene.sheet, x + away, y + row, 1, 1, edge_colour(y - ROAD_Y + row, scene.part), scene.ground)
+                edge = edge_colour_at(scene, side, y - ROAD_Y + row)
+                if far and side == 0:
+                    put(&scene.sheet, x + away, y + row, 1, 1, colour, edge if scene.sheet.canvas != NULL else scene.ground)
+                elif scene.sheet.canvas == NULL:
+                    put(&scene.sheet, x + away, y + row, 1, 1, edge, scene.ground)
 
 
-cdef inline void draw_car(Scene* scene, int x, int y, const uint16_t* shape, int rows, int cover,
-                          uint32_t colour) noexcept nogil:
+cdef inline void draw_car(Scene* scene, int x, int y, const uint16_t* shape, int rows, int cover, uint32_t colour,
+                          bint far) noexcept nogil:
     """Paint a shape with its corner at (x, y), cut off at the road's lower end. cover: its index in COVER; -1 for a part."""
     cdef int row
     if cover >= 0 and scene.sheet.canvas == NULL and MARGIN <= x <= WIDTH - CAR_WIDTH:
@@ -268,8 +198,8 @@ cdef inline void draw_car(Scene* scene, int x, int y, const uint16_t* shape, int
     else:
         for row in range(min(rows, ROAD_END - y)):
             put_row(&scene.sheet, x, y + row, shape[row], scene.ground, colour)
-    if scene.sheet.canvas == NULL:
-        hide_edges(scene, x, y, shape, min(rows, ROAD_END - y))
+    if scene.sheet.canvas == NULL or far:
+        cover_edges(scene, x, y, shape, min(rows, ROAD_END - y), colour, far)
 
 
 cdef inline void draw_traffic(const Race* race, const int8_t* groups, bint bent, Scene* scene) noexcept nogil:
@@ -284,15 +214,17 @@ cdef inline void draw_traffic(const Race* race, const int8_t* groups, bint bent,
         colour = CARS[(4 | race.slot[slot] >> 4 & 1) if slot < lit else race.slot[slot] >> 4]
         shape = car_shape(race, slot, slot < lit, &rows, &down)
         x, y = car_column(race, slot, groups, bent), TOP[16 * slot + (race.phase >> 4)] + down
+        if slot >= SLOTS - 2:
+            x = max(x, FAR_LEFT - 1) if slot == SLOTS - 2 else min(max(x, FAR_LEFT), FAR_RIGHT)
         if y >= ROAD_END:
             continue
         cover = LIGHT_COVER + slot if slot < lit else 2 * slot + (clock_of(race) >> 1 & 1)
         if slot == HALF_LIT and slot < lit and scene.part == 15:
             cover, rows = -1, 1
-        draw_car(scene, x, y, shape, rows, cover, colour)
+        draw_car(scene, x, y, shape, rows, cover, colour, slot >= SLOTS - 2)
         away = x - left
         if scene.sheet.canvas == NULL and slot < 2 and -CAR_WIDTH < away < CAR_WIDTH:
             for row in range(max(y, top), min(y + rows, top + CAR_ROWS)):
                 bits = shape[row - y] >> away if away >= 0 else shape[row - y] << -away
                 put_row(&scene.sheet, left, row, <uint16_t>bits & own[row - top], colour, scene.ground)
-    draw_car(scene, left, top, own, CAR_ROWS, own_wheels(race), OWN)
+    draw_car(scene, left, top, own, CAR_ROWS, own_wheels(race), OWN, False)

@@ -74,7 +74,8 @@ cdef extern from *:
         {0x3C00, 0x6600, 0x6600, 0x3C00, 0x6600, 0x6600, 0x3C00}, {0x3C00, 0x6600, 0x6600, 0x3E00, 0x0600, 0x4600, 0x3C00}};
     static const unsigned short SIGN[7] = {0x4200, 0x7E00, 0x5A00, 0x1800, 0x5A00, 0x7E00, 0x5A00};  // the panel's car
     static const unsigned short TROPHY[8] = {0x7E00, 0x7D00, 0x7D00, 0x7D00, 0x7E00, 0x3800, 0x1000, 0x3800};
-    static const unsigned short FLAG[8] = {0x0800, 0x3800, 0x7800, 0x7800, 0x7800, 0x4800, 0x0800, 0x0800};
+    static const unsigned short FLAG[2][8] = {{0x0800, 0x3800, 0x7800, 0x7800, 0x7800, 0x4800, 0x0800, 0x0800},
+                                              {0x0800, 0x0E00, 0x0F00, 0x0F00, 0x0F00, 0x0900, 0x0800, 0x0800}};
     static const unsigned char PLACE_X[8] = {64, 72, 80, 88, 56, 80, 88, 96};
     static const unsigned char PLACE_Y[8] = {165, 165, 165, 165, 180, 180, 180, 180};
     // Filled when enduro.pyx is imported, and constant from then on:
@@ -100,7 +101,7 @@ cdef extern from *:
     const uint8_t[7] LIGHT_ROWS, LIGHT_DOWN
     const uint32_t[16] CARS
     const uint16_t[10][7] DIGIT
-    const uint16_t[8] FLAG
+    const uint16_t[2][8] FLAG
     const uint8_t[8] PLACE_X, PLACE_Y
     uint8_t[15][84 * 84] PICTURES
     uint16_t[15][3 * 84] SKIES

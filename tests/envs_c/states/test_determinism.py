@@ -23,7 +23,7 @@ GOLDEN = {
     ("cartpole", "features"): "736152a0b57f9fde",
     ("cartpole", "pixels"): "ce1b2fa2457e6b21",
     ("enduro", "features"): "754ef3c96a4e84e6",
-    ("enduro", "pixels"): "fe81b6e28fec3001",
+    ("enduro", "pixels"): "ff91072de1b1c72e",
     ("freeway", "features"): "8afe30ee5030dcb4",
     ("freeway", "pixels"): "c0e5f65ef7c6a446",
     ("g2048", "features"): "c392d3cedf01d9de",

@@ -202,6 +202,34 @@ def test_the_sign_before_the_cars_flashes_late_in_the_day_as_the_cartridges(thei
     assert len(panels) >= 2
 
 
+@pytest.mark.parametrize("day, left", [(day, left) for day in (2, 250) for left in (0, 1, 9, 10, 99, 100, 300)] + [
+    (250, 305), (250, 1005), (250, 9999)])  # more than 300 can be left only after day 99
+def test_the_panel_shows_the_cars_left_or_flags_as_the_cartridges(theirs, day, left):
+    from benchmarks.cartridges.enduro import traffic
+    race = start(theirs, r22=50, r43=int(f"{left % 100:02}", 16), r44=int(f"{left // 100:02}", 16), r45=int(f"{day % 100}", 16),
+                 r46=251, r48=200, r49=180, r56=traffic(day))
+    for step in range(70):  # flags turn every 32 frames
+        assert race.step(FIRE) == theirs.step(FIRE)
+        assert step < 1 or np.array_equal(race.picture()[161:191], theirs.screen()[161:191]), f"step {step}"
+
+
+# By the slot of the only car: the road's x, and the bend. The cartridge shows the farthest cars no farther to the sides, hides
+# far ones behind the left edge, and colours the right edge one row early.
+@pytest.mark.parametrize("slot", [4, 5, 6])
+@pytest.mark.parametrize("x", [-25, -22, -3, 13, 22])
+@pytest.mark.parametrize("bend", [LEFT_BEND, RIGHT_BEND])
+@pytest.mark.parametrize("frame", [200, 8000])
+def test_far_cars_and_edges_are_shown_as_the_cartridges(theirs, slot, x, bend, frame):
+    cars = {f"r{27 + k}": 0x56 if k == slot else 0 for k in range(7)}
+    for k in range(8):
+        theirs.restart()
+        race = start(theirs, r22=20, r24=200, r25=32 * k + 2, r37=5, r38=bend, r46=x % 256, r48=255 - (frame & 255),
+                     r49=191 - (frame >> 8) - 12 * (frame >= 7168), **cars)
+        for step in range(3):
+            race.step(NOOP), theirs.step(NOOP)
+            assert step < 1 or np.array_equal(race.picture()[:155], theirs.screen()[:155]), f"depth {2 * k}, step {step}"
+
+
 @pytest.mark.slow
 def test_a_whole_day_of_a_driver_equals_the_cartridges(theirs):
     race, points, action = Race(scatter=0), 0, FIRE
