@@ -33,7 +33,7 @@ def options_of(argv: list[str]):
     parser.add_argument("--cores", type=int, default=16, help="cores that step games (default: 16)")
     parser.add_argument("--game-ns", type=float, help="ns of a step of one environment on one core (default: measured here)")
     parser.add_argument("--games", nargs="+", metavar="GAME", help="the games on the cores beside the games on the GPU")
-    parser.add_argument("--check", action="store_true", help="compare with published speeds of other systems")
+    parser.add_argument("--check", action="store_true", help="compare with published speeds of other systems, and with ours")
     parser.add_argument("--trace", type=Path, help="file for the timeline of the first device, for ui.perfetto.dev")
     parser.add_argument("--json", action="store_true", help="print the answers as JSON, without the tables of changes")
     parser.add_argument("--out", type=Path, help="file to write the tables to")
@@ -74,22 +74,25 @@ def main(argv: list[str]) -> None:
         print(json.dumps(answers))
         return
     if options.check:
-        texts += ["\n## Published systems beside the model\n", checks(sizes, costs)]
+        texts += ["\n## Measured systems beside the model\n", checks(sizes, costs, game_seconds)]
     if options.games:
         speeds = {name: 1 / speed(envs_c.game(name), "features") for name in options.games}
         table = games.rows(options.games, speeds, setting, devices, costs, memory=options.memory, **sizes)
         texts += ["\n## Games on the cores and on the GPU, modelled\n", markdown(games.columns(devices), list(table))]
     introduction = ("Nothing here was measured on a GPU. A step of "
-                    f"{options.game} takes {game_seconds * 1e9:.0f} ns on one core of this machine.\n")
+                    f"{options.game} takes {game_seconds * 1e9:.0f} ns on one core"
+                    f"{', as given' if options.game_ns else ' of this machine'}.\n")
     publish("\n".join([head("A model of training on GPUs"), introduction, *texts]), options.out)
 
 
-def checks(sizes: dict, costs: Costs) -> str:
-    """The table of published systems."""
+def checks(sizes: dict, costs: Costs, game_seconds: float) -> str:
+    """The table of published systems, and of our trainings on an H100 (with the time of a step of the game here)."""
     rows = []
-    for precision, memory, systems in (("float32", "lstm", published.LSTM), ("bfloat16", "mingru", published.MINGRU)):
+    mingru = [*published.MINGRU, *published.ours("mingru", game_seconds)]
+    for precision, memory, systems in (("float32", "lstm", published.LSTM), ("bfloat16", "mingru", mingru),
+                                       ("bfloat16", "lstm", published.ours("lstm", game_seconds))):
         rows += report.against(record("breakout", precision=precision, memory=memory, **sizes), systems, costs)
-    return markdown(["system", "batches", "cores", "published, steps/s", "modelled", "modelled / published"], rows)
+    return markdown(["system", "batches", "cores", "measured, steps/s", "modelled", "modelled / measured"], rows)
 
 
 if __name__ == "__main__":

@@ -121,3 +121,53 @@ def test_the_games_with_sums_of_their_own_are_those_with_a_large_stack_in_the_re
     *others, last = large
     assert f"{', '.join(others)} and {last} add up their own sums, on" in flat("docs/gpu.md")
     assert f"on {min(large.values()) / 1000:.0f} to {max(large.values()) / 1000:.0f} KB of" in flat("docs/gpu.md")
+
+
+MODEL = result_rows("gpu_model.md", heading="## H100 SXM, modelled")
+SYSTEMS = {row["system"]: row for row in result_rows("gpu_model.md", heading="## Measured systems beside the model")}
+OF_GAMES = result_rows("gpu_model_games.md", heading="## Games on the cores and on the GPU, modelled")
+USUAL = {"environments": "1024", "minibatch": "8192", "batches": "2", "cores": "16"}
+
+
+def modelled(**changed: str) -> str:
+    """The model's steps a second on an H100 with the usual sizes, some of them changed."""
+    wanted = USUAL | changed
+    return next(row["steps/s, modelled"] for row in MODEL if all(row[name] == value for name, value in wanted.items()))
+
+
+@pytest.mark.parametrize("row", MEASURED, ids=lambda row: row["environments"])
+def test_a_speed_of_our_own_and_the_models_are_those_of_the_models_page(row):
+    memories = ("LSTM", "minGRU")
+    found = [SYSTEMS[f"insertcoin, H100, {row['environments']} environments, {memory}"] for memory in memories]
+    assert row["modelled: LSTM, minGRU"] == ", ".join(one["modelled"] for one in found)
+    assert [number(one["measured, steps/s"].rstrip("M")) for one in found] == [
+        number(H100[row["environments"], "CPU"][memory].strip("*")) for memory in memories]
+
+
+def test_the_model_is_as_far_from_other_systems_as_its_page_says():
+    ratios = {name: float(row["modelled / measured"]) for name, row in SYSTEMS.items() if not name.startswith("insertcoin")}
+    fast, slow = [one for name, one in ratios.items() if "2080" not in name], ratios["C++ on PyTorch, RTX 2080, 8 batches"]
+    says = f"too fast by {min(fast):.1f} to {max(fast):.1f} (RTX 4090, 5090), and too slow by {1 / slow:.1f} for an RTX 2080"
+    assert says in flat("docs/gpu.md")
+
+
+@pytest.mark.parametrize(("question", "answers"), [
+    ("How many batches?", [{"batches": one} for one in ("1", "2", "4", "8")]),
+    ("Which sizes?", [{"minibatch": one} for one in ("8192", "16384", "32768", "65536")])])
+def test_the_models_answers_are_those_of_its_page(question, answers):
+    row = next(row for row in tables("docs/gpu.md", "## The model of its time")[1] if row["question"] == question)
+    assert ", ".join(modelled(**one) for one in answers) in row["model"]
+
+
+def test_few_cores_give_the_share_of_the_models_page():
+    few, many = (number(modelled(cores=cores).rstrip("M")) for cores in ("4", "16"))
+    assert f"4 give {few / many:.0%} of what 16 give" in flat("docs/gpu.md")
+
+
+def test_the_share_of_the_games_on_the_gpu_is_that_of_the_models_page():
+    shares = {row["game"]: {name: cell for name, cell in row.items() if name.endswith(": games")} for row in OF_GAMES}
+    all_of_them = [number(cell.rstrip("%")) for row in shares.values() for cell in row.values()]
+    breakout = next(row for row in OF_GAMES if row["game"] == "breakout")
+    says = (f"Breakout's games take {shares['breakout']['H100 SXM: games']} of an iteration with 65,536 environments "
+            f"({breakout['H100 SXM: on the GPU']} steps/s modelled,")
+    assert says in flat("docs/gpu.md") and f"others {min(all_of_them):.0f} to {max(all_of_them):.0f}%" in flat("docs/gpu.md")

@@ -5,7 +5,7 @@ import re
 import statistics
 
 import pytest
-from pages_support import read, result_rows, tables
+from pages_support import flat, read, result_rows, tables
 from setup_support import ROOT
 
 RESULTS = ROOT / "benchmarks" / "results"
@@ -106,6 +106,7 @@ def test_the_readmes_sample_is_the_training_of_breakout_by_hand():
 
 @pytest.mark.parametrize(("page", "quoted", "source"), [
     ("README.md", ["660K", "698K"], "## Minibatches and threads"),
+    ("README.md", ["2 min 13 s", "1 min 19 s"], "## Set-up"),
     ("docs/speed.md", ["698K", "693K", "731K", "660K", "639K", "676K"], "## Minibatches and threads"),
     ("docs/speed.md", ["median of 72%", "51% to 78%", "175K to 272K"], "## Training on a Zen 4"),
     ("docs/speed.md", ["58%", "68%", "167", "116", "81%", "92%", "78%, 79%", "100%"], "## Processors without bfloat16"),
@@ -120,6 +121,20 @@ def test_a_figure_in_a_sentence_is_of_the_part_that_its_paragraph_links(page, qu
     link = f"benchmarks/results/by_hand.md{'' if page == 'README.md' else place})"  # README is a package's page: no places
     text = " ".join(" ".join(block for block in read(page).split("\n\n") if link in block).split())
     assert [figure for figure in quoted if figure not in text or figure not in part] == []
+
+
+def test_the_sample_of_self_play_is_the_training_by_hand():
+    (games, ratings), sample = tables("benchmarks/results/by_hand.md", "## Self-play"), read("docs/self_play.md")
+    shown = re.findall(r"against (\w+): won (\d+%)\nsampled +0 +0 +100 +(\S+) +(\S+ to \S+) ", sample)
+    assert [dict(zip(games[0], one, strict=True)) for one in shown] == games
+    players = re.findall(r"^((?:policy \d+|\w+)) +(\d+) +(\d*) +([\d,]+)(?: |$)", sample.split("player ")[1], re.MULTILINE)
+    assert [dict(zip(ratings[0], one, strict=True)) for one in players if one[1]] == [
+        row if row["error"] else row | {"error": ""} for row in ratings]
+
+
+@pytest.mark.parametrize("page", ["README.md", *sorted(f"docs/{file.name}" for file in (ROOT / "docs").glob("*.md"))])
+def test_no_page_quotes_a_figure_whose_source_is_not_stored(page):
+    assert re.findall(r"[^.]*\bnot stored\b[^.]*", flat(page)) == []
 
 
 PEERS = tables("benchmarks/results/peers.md", "## Training on our Breakout's features")[0]
