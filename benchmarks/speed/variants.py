@@ -2,8 +2,8 @@
 
 A wheel has the games in variants, for CPUs with SSE4.2 (v2), AVX2 (v3) and AVX-512 (v4); INSERTCOIN_ISA names one. PYTHON is
 that of an environment with the wheel: `make wheel`, then `pip install dist/insertcoin-*.whl` there, and ale-py for cartridges.
-Each figure is the CPU time of a step of 64 environments in pixels with one thread: the median of the rounds, in which the variants
-take turns, each in a process of its own. A cartridge is compiled by its variant first.
+Each figure is the CPU time of a step of 64 environments in pixels with one thread: the median of the rounds, in which the
+variants take turns, each in a process of its own. A cartridge is compiled by its variant first.
 """
 
 import os

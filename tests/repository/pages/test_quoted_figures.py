@@ -94,13 +94,16 @@ def test_random_play_is_that_of_todays_games(game):
     assert gallery.at_random(GameName(game), gallery.no_ops_of(row)) == {key: row[key] for key in ("random", "random_sticky")}
 
 
-@pytest.mark.parametrize(("seed", "says"), [
-    (1, "The other one, which plays on, has {:.0f}"), (2, "with {:.1f} points on average")])
-def test_a_policy_of_double_dunk_is_quoted_with_its_score(seed, says):
-    runs = [one for one in json.loads(read("benchmarks/results/atari.json")) if one["game"] == "atari:double_dunk"]
-    one, text = next(one for one in runs if one["seed"] == seed), flat("docs/console.md")
-    assert says.format(one["scores"]["sampled"]) in text and len(runs) == 2
-    assert bool(one.get("cut")) == (seed == 2) and f"none of its {one['episodes']} episodes ended before the time limit" in text
+def test_the_policies_of_double_dunk_and_battle_zone_are_quoted_with_their_scores():
+    seeds = {game: [one for one in json.loads(read("benchmarks/results/atari.json")) if one["game"] == f"atari:{game}"]
+             for game in ("double_dunk", "battle_zone")}
+    stalled, others = ([f"{one['scores']['sampled']:.1f}" for one in seeds["double_dunk"] if bool(one.get("cut")) == cut]
+                       for cut in (True, False))
+    scores, text = [one["scores"]["sampled"] for one in seeds["battle_zone"]], flat("docs/console.md")
+    assert (len(stalled), len(others), len(scores)) == (2, 3, 5)
+    assert f"none of their 20 episodes ended before the time limit, with {' and '.join(stalled)} points on average" in text
+    assert "The others play on, and have {}, {} and {}.".format(*others) in text
+    assert f"Battle Zone spread most: {min(scores):,.0f} to {max(scores):,.0f}" in text
 
 
 LEARNED = {}  # the mean and the interval of each row of ten seeds, by game
