@@ -72,7 +72,9 @@ def main():
     variants, rows = variants_of(options.python), []
     for game in options.games:
         for variant in variants if game.startswith("atari:") else ():
-            run(options.python, variant, "-m", "envs_c.console.compile", game.removeprefix("atari:"))
+            done = run(options.python, variant, "-m", "envs_c.console.compile", game.removeprefix("atari:"))
+            if done.returncode:
+                sys.exit(f"{game} cannot be compiled with {variant}: {done.stderr.strip()[-400:]}")
         rounds = [[seconds_of(options.python, variant, game) for variant in variants] for _ in range(options.rounds)]
         medians = [statistics.median(times) * 1e6 for times in zip(*rounds, strict=True)]
         rows.append([game, *(f"{one:,.1f}" for one in medians), f"{medians[0] / medians[-1]:.2f}"])

@@ -5,7 +5,7 @@ import re
 import statistics
 
 import pytest
-from pages_support import flat, read, result_rows, tables
+from pages_support import flat, number, read, result_rows, rounds_to, tables
 from setup_support import ROOT
 
 RESULTS = ROOT / "benchmarks" / "results"
@@ -121,6 +121,16 @@ def test_a_figure_in_a_sentence_is_of_the_part_that_its_paragraph_links(page, qu
     link = f"benchmarks/results/by_hand.md{'' if page == 'README.md' else place})"  # README is a package's page: no places
     text = " ".join(" ".join(block for block in read(page).split("\n\n") if link in block).split())
     assert [figure for figure in quoted if figure not in text or figure not in part] == []
+
+
+VARIANTS = next(table for table in tables("docs/machines.md", "## Wheels") if "`v4`" in table[0])
+
+
+@pytest.mark.parametrize(("row", "there"), list(zip(VARIANTS, result_rows("variants.md"), strict=True)),
+                         ids=lambda row: row["game"])
+def test_a_game_with_other_instructions_takes_the_time_of_the_results(row, there):
+    assert row["game"] == there["game"]
+    assert all(rounds_to(row[f"`{name}`"], number(there[f"{name}, us"])) for name in ("v2", "v3", "v4"))
 
 
 def test_the_sample_of_self_play_is_the_training_by_hand():
