@@ -79,7 +79,7 @@ def main(argv: list[str]) -> None:
         speeds = {name: 1 / speed(envs_c.game(name), "features") for name in options.games}
         table = games.rows(options.games, speeds, setting, devices, costs, memory=options.memory, **sizes)
         texts += ["\n## Games on the cores and on the GPU, modelled\n", markdown(games.columns(devices), list(table))]
-    introduction = ("Nothing here was measured on a GPU. A step of "
+    introduction = ("What is called modelled was not measured on a GPU. A step of "
                     f"{options.game} takes {game_seconds * 1e9:.0f} ns on one core"
                     f"{', as given' if options.game_ns else ' of this machine'}.\n")
     publish("\n".join([head("A model of training on GPUs"), introduction, *texts]), options.out)

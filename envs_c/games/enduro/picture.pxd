@@ -21,7 +21,7 @@ from envs_c.stamp cimport CELL_X, CELL_Y, STAMP, UNIT_X, WIDTH, Sheet, add_cover
 cdef enum:
     FIRST_SEEN = 61             # first column in which the road's first row shows an edge
     EARLY = 151                 # column from which on the right edge has its last colour one row earlier
-    FAR_LEFT = 26, FAR_RIGHT = 145  # columns at which the farthest car is shown; that of the next slot from FAR_LEFT - 1 on
+    FAR_LEFT = 26, FAR_RIGHT = 145  # least and greatest column of the farthest car; one slot nearer the least is FAR_LEFT - 1
     HALF_LIT = 5                # slot whose tail lights have a single row just before they come into the next slot
 
 cdef extern from *:
@@ -170,7 +170,7 @@ cdef inline void draw_edges(const Race* race, const int8_t* groups, Scene* scene
 
 cdef inline void cover_edges(Scene* scene, int x, int y, const uint16_t* shape, int rows, uint32_t colour,
                              bint far) noexcept nogil:
-    """Where a car's shape and the road's edges overlap, hide the edges; but the left one hides the car if it is far."""
+    """Where a car and an edge of the road overlap, the car hides the edge. But the left edge hides a far car."""
     cdef const int16_t* left = scene.edge[0] + (y - ROAD_Y)
     cdef const int16_t* right = scene.edge[1] + (y - ROAD_Y)
     cdef int row, side, away
