@@ -6,7 +6,7 @@ import os
 import re
 import secrets
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import BinaryIO
 
@@ -21,18 +21,30 @@ def write_atomically(path: Path, chunks: Iterable[bytes | memoryview]) -> None:
     A link at `path` is replaced, and not followed. A kill leaves the old file or the new one, and at worst a temporary file,
     `.NAME.RANDOM.tmp`; see `remove_leftovers`. After an error there is no temporary file. Raises OSError that names `path`.
     """
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(_RANDOM)}.tmp")
-    with naming(path):
-        try:
-            with _open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, "wb") as file:
+    write_together({path: chunks})
+
+
+def write_together(files: Mapping[Path, Iterable[bytes | memoryview]]) -> None:
+    """Write several files as `write_atomically` writes one: all are on the disk before the first is renamed.
+
+    An error before that, such as a full disk, leaves every old file. Raises OSError that names the file.
+    """
+    temporary = {path: path.with_name(f".{path.name}.{secrets.token_hex(_RANDOM)}.tmp") for path in files}
+    try:
+        for path, chunks in files.items():
+            with naming(path), _open(temporary[path], os.O_WRONLY | os.O_CREAT | os.O_EXCL, "wb") as file:
                 for chunk in chunks:
                     file.write(chunk)
                 file.flush()
                 os.fsync(file.fileno())
-            os.replace(temporary, path)
-        finally:
-            temporary.unlink(missing_ok=True)
-    sync_folder(path.parent)
+        for path in files:
+            with naming(path):
+                os.replace(temporary[path], path)
+    finally:
+        for path in files:
+            temporary[path].unlink(missing_ok=True)
+    for folder in {path.parent for path in files}:
+        sync_folder(folder)
 
 
 def open_new(path: Path) -> BinaryIO:

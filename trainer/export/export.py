@@ -9,7 +9,7 @@ from pathlib import Path
 
 import torch
 
-from envs_c.files import write_atomically
+from envs_c.files import write_together
 from trainer.environments import make_source
 from trainer.errors import CheckpointError, ExportError
 from trainer.export import check
@@ -56,14 +56,14 @@ def export_run(run: str | Path, formats: tuple[str, ...], out: str | None, *, tr
         run's folder.
     trust_code: as for `load_policy`.
 
-    Raises as `load_run`, and ExportError if the policy cannot be exported, if a file differs from the policy (then nothing is
-    written), or if a file cannot be written.
+    Raises as `load_run`, and ExportError if the policy cannot be exported, if a file differs from the policy, or if a file
+    cannot be written; then nothing is written.
     """
     path, policy, config = load_run(run, "cpu", trust_code=trust_code)
     stem = path.parent / "policy" if out is None else Path(out).with_suffix("")
     targets = {name: stem.with_name(f"{stem.name}.{name}") for name in formats}
     for target in targets.values():
-        _refuse_checkpoint(target)
+        _refuse(target)
     with contextlib.closing(make_source(config.game, config.env, 1, 0)) as source:
         dtype = getattr(torch, str(source.observation_dtype))
         about = describe(policy, config, source, checkpoint.read_meta(path))
@@ -79,20 +79,21 @@ def export_run(run: str | Path, formats: tuple[str, ...], out: str | None, *, tr
         found = check.difference(step, graph, played)
         check.require(found, played, target.name)
         checked[target] = data, found
-    for target, (data, _) in checked.items():
-        try:
-            write_atomically(target, [data])
-        except OSError as error:
-            raise ExportError(f"cannot write {target}: {error.strerror or error}; name another file with --out") from None
+    try:
+        write_together({target: [data] for target, (data, _) in checked.items()})
+    except OSError as error:
+        raise ExportError(f"cannot write {error.filename}: {error.strerror or error}; name another file with --out") from None
     exact = policy.precision == torch.float32
     return Exported(path, played.start.size, {target: (len(data), found) for target, (data, found) in checked.items()},
                     about["trained_in"], None if exact else check.as_trained(policy, played))
 
 
-def _refuse_checkpoint(target: Path):
-    """Raises ExportError if the target is a checkpoint."""
+def _refuse(target: Path):
+    """Raises ExportError if the target is a folder or a checkpoint."""
     if not target.exists():
         return
+    if target.is_dir():
+        raise ExportError(f"cannot write {target}: it is a folder; name another file with --out")
     try:
         checkpoint.read_meta(target)
     except CheckpointError:

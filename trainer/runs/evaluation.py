@@ -59,7 +59,8 @@ def every(summary: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def read_evaluations(folder: Path, noop_max: int = 0) -> list[dict[str, Any]]:
-    """The evaluations of the run in `folder`, the main one first; [] without the file. Raises RunError if it is damaged.
+    """The evaluations of the run in `folder`, the main one first; [] without the file. Raises RunError if it is damaged or
+    cannot be read.
 
     noop_max: the run's setting, with which earlier versions evaluated it; their protocols do not have it.
     """
@@ -69,7 +70,9 @@ def read_evaluations(folder: Path, noop_max: int = 0) -> list[dict[str, Any]]:
         valid = all(map(_is_valid, found))
     except FileNotFoundError:
         return []
-    except (OSError, ValueError, TypeError, AttributeError):
+    except OSError as error:
+        raise RunError(f"cannot read {path}: {error.strerror or error}; let your user read it, or move it away") from None
+    except (ValueError, TypeError, AttributeError):
         valid = False
     if not valid:
         raise RunError(f"{path} is damaged; move it away")

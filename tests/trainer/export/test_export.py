@@ -180,6 +180,13 @@ def test_a_torn_export_is_refused_and_the_next_export_replaces_it(run):
     assert path.read_bytes() == data
 
 
+def test_an_export_that_cannot_write_its_second_file_writes_neither(run, tmp_path):
+    (tmp_path / "out" / "p.safetensors").mkdir(parents=True)
+    with pytest.raises(ExportError, match=r"^cannot write .*p\.safetensors: it is a folder; name another file with --out$"):
+        export_run(run, ("onnx", "safetensors"), str(tmp_path / "out" / "p"))
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["p.safetensors"]
+
+
 def test_a_difference_of_nan_is_refused():
     played = export_check.Played(np.zeros((1, 1, 1)), np.zeros((1, 1)), np.zeros((1, 1, 2)), np.zeros((1, 1)))
     with pytest.raises(ExportError, match="differ by up to nan"):

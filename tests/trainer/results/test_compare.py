@@ -217,3 +217,10 @@ def test_a_damaged_evaluation_is_named(tmp_path, change):
     (folder / "evaluation.json").write_text(json.dumps(summary(5) | change))
     with pytest.raises(RunError, match=r"evaluation\.json is damaged; move it away"):
         read_evaluations(folder)
+
+
+def test_an_evaluation_that_cannot_be_read_is_not_called_damaged(tmp_path):
+    folder = make_run(tmp_path / "run")
+    (folder / "evaluation.json").mkdir()
+    with pytest.raises(RunError, match=r"^cannot read .*evaluation\.json: .+; let your user read it, or move it away$"):
+        read_evaluations(folder)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from log_support import STEP, iterations
 
-from envs_c.files import Appended, write_atomically
+from envs_c.files import Appended, write_atomically, write_together
 from trainer.errors import ConfigError, FileError
 from trainer.play import film
 from trainer.runs.metrics import METRICS, MetricsFile, read_metrics
@@ -127,3 +127,18 @@ def test_an_atomic_write_names_its_file(tmp_path):
     with pytest.raises(OSError) as error:
         write_atomically(tmp_path / "file", chunks())
     assert error.value.filename == str(tmp_path / "file") and not list(tmp_path.iterdir())
+
+
+def test_files_written_together_are_all_new_or_all_old(tmp_path):
+    code = "import sys\nfrom pathlib import Path\nfrom envs_c.files import write_together\n" + LIMIT % 100 + """
+try:
+    write_together({Path(sys.argv[1]): [b"new"], Path(sys.argv[2]): [b"b" * 200]})
+except OSError as error:
+    print(error.filename, error.strerror)
+"""
+    first, second = tmp_path / "first", tmp_path / "second"
+    first.write_bytes(b"old")
+    assert python(code, first, second).stdout == f"{second} File too large\n"
+    assert first.read_bytes() == b"old" and list(tmp_path.iterdir()) == [first]
+    write_together({first: [b"new"], second: [b"b"]})
+    assert (first.read_bytes(), second.read_bytes()) == (b"new", b"b")
