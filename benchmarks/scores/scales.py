@@ -1,0 +1,138 @@
+"""One scale of rewards for all games: `python -m benchmarks.scores.scales [FOLDER ...] [--out FILE]` makes the page of a trial.
+
+The trainings are those of presets as they are, and with some of the settings in RULES:
+
+    insertcoin tetris --total-steps 6000000 --seed 11 --num-threads 1 --judge-episodes 0 --eval-episodes 100 --no-eval-greedy \
+        --run-dir FOLDER/tetris-11 --normalize-rewards --reward-scale 1 --value-clip 0
+    python -m benchmarks.scores.scales FOLDER --out benchmarks/results/scales.md
+
+A file .json beside --out keeps what the page needs of each training; those that are in it already stay, unless a folder has the
+same game, settings, steps and seed.
+"""
+
+import argparse
+import functools
+import json
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.common import RESULTS, head, new_parser, publish, score
+from benchmarks.scores.seeds import facts, finished, protocol
+from trainer.config.preset import preset
+from trainer.errors import RunError
+from trainer.log.text import markdown
+from trainer.results.groups import about
+from trainer.runs.summary import Run
+
+RULES = ("normalize_rewards", "reward_scale", "value_clip", "max_grad_norm")  # settings that a trial changes
+PRESET = "the preset"
+BENCHES = RESULTS / "seeds.json"
+COLUMNS = ["game", "steps", "sticky", "settings", "seeds", "mean", "95% interval", "of the preset's", "time", "bench"]
+SAME = 0.01  # numbers of steps that differ by less are equal: a training ends with a whole rollout
+NOTES = """\
+Presets as they are, and with other scales of rewards and values, by the same numbers of steps. Raw scores to game over,
+actions sampled, {episodes} episodes of each training; intervals are of the mean over the seeds, by Student's t. "of the
+preset's": the mean divided by that of the preset, of the same steps and seeds; "time": the same of the core-minutes of these
+trainings, which ran beside others. Trainings of other seeds do not count there. "bench": the mean and interval of the
+preset's [ten seeds](seeds.md), if they have as many steps. The presets are those of the day of a training.
+"""
+
+
+def rule(run: Run) -> str:
+    """The scales of a training as on the command line, or PRESET if all are its preset's."""
+    made = preset(run.game, self_play=run.config["self_play"]["self_play"]).to_dict()["ppo"]
+    used = {name: run.config["ppo"][name] for name in RULES}
+    if all(used[name] == made[name] for name in RULES):
+        return PRESET
+    if used["max_grad_norm"] == made["max_grad_norm"]:
+        del used["max_grad_norm"]
+    switch = "--normalize-rewards" if used.pop("normalize_rewards") else "--no-normalize-rewards"
+    return " ".join([switch, *(f"--{name.replace('_', '-')} {value:g}" for name, value in used.items())])
+
+
+def facts_of(run: Run) -> dict[str, Any]:
+    """What the page and its file need of a training."""
+    kept = facts(run)
+    return {name: kept[name] for name in ("game", "sticky", "seed", "steps", "minutes", "episodes")} | {
+        "rule": rule(run), "score": kept["scores"]["sampled"]}
+
+
+def key(one: dict[str, Any]) -> tuple[Any, ...]:
+    """What makes a training another one."""
+    return one["game"], one["steps"], one["sticky"], one["rule"] != PRESET, one["rule"], one["seed"]
+
+
+def rows(trainings: list[dict[str, Any]]) -> list[list[str]]:
+    """A row for each game, number of steps and rule, by COLUMNS."""
+    groups = defaultdict(dict)
+    for one in sorted(trainings, key=key):
+        groups[one["game"], one["steps"], one["sticky"], one["rule"]][one["seed"]] = one
+    return [row(members, groups.get((game, steps, sticky, PRESET), {}))
+            for (game, steps, sticky, _), members in groups.items()]
+
+
+def row(members: dict[int, dict[str, Any]], presets: dict[int, dict[str, Any]]) -> list[str]:
+    """The statistics over the seeds of a game with one rule. presets: its trainings with the preset, by seed."""
+    first, scores = next(iter(members.values())), np.array([one["score"] for one in members.values()])
+    between = about(scores)["mean_interval"]
+    ratios = [f"{mean(members, name, common) / mean(presets, name, common):.2f}"
+              if (common := members.keys() & presets.keys()) and members is not presets else ""
+              for name in ("score", "minutes")]
+    return [first["game"], f"{first['steps'] / 1e6:.1f}M", f"{first['sticky']:g}", first["rule"], str(len(members)),
+            score(scores.mean()), " to ".join(map(score, between or ())), *ratios, bench(first)]
+
+
+def bench(one: dict[str, Any]) -> str:
+    """The mean and the interval of the preset's bench with a training's steps and sticky actions; empty if there is none."""
+    scores = np.array([other["scores"]["sampled"] for other in benches()
+                       if (other["game"], *protocol(other)) == (one["game"], one["sticky"], 0)
+                       and abs(other["steps"] / one["steps"] - 1) < SAME])
+    return f"{score(scores.mean())} ({' to '.join(map(score, about(scores)['mean_interval']))})" if len(scores) > 1 else ""
+
+
+@functools.cache
+def benches() -> list[dict[str, Any]]:
+    """The trainings of results/seeds.json."""
+    return json.loads(BENCHES.read_text(encoding="utf-8"))
+
+
+def mean(trainings: dict[int, dict[str, Any]], name: str, seeds: set[int]) -> float:
+    """The mean of a fact over the trainings of these seeds."""
+    return float(np.mean([trainings[seed][name] for seed in seeds]))
+
+
+def page(trainings: list[dict[str, Any]]) -> str:
+    """The whole page."""
+    episodes = ", ".join(str(each) for each in sorted({one["episodes"] for one in trainings}))
+    return f"{head('Scales of rewards')}\n{NOTES.format(episodes=episodes)}\n{markdown(COLUMNS, rows(trainings))}"
+
+
+def gathered(parser: argparse.ArgumentParser, folders: list[Path], file: Path | None) -> list[dict[str, Any]]:
+    """The trainings of the file, replaced by those in the folders."""
+    kept = json.loads(file.read_text(encoding="utf-8")) if file and file.is_file() else []
+    try:
+        found = [facts_of(run) for run in finished(folders)]
+    except (RunError, OSError) as error:
+        parser.error(str(error))
+    return sorted({key(one): one for one in kept + found}.values(), key=key)
+
+
+def main(argv: list[str] | None = None):
+    parser = new_parser("scores.scales", __doc__)
+    parser.add_argument("folders", nargs="*", type=Path, metavar="FOLDER", help="folders of trainings")
+    parser.add_argument("--out", type=Path, help="Markdown file for the page")
+    options = parser.parse_args(argv)
+    file = options.out and options.out.with_suffix(".json")
+    trainings = gathered(parser, options.folders, file)
+    if not trainings:
+        parser.error("no training has ended with an evaluation: name the folder in which their folders are")
+    publish(page(trainings), options.out)
+    if file:
+        file.write_text("[\n" + ",\n".join(map(json.dumps, trainings)) + "\n]\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

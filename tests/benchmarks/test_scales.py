@@ -1,0 +1,78 @@
+"""The page of scales of rewards (benchmarks/scores/scales.py)."""
+
+import json
+
+import pytest
+
+from benchmarks.common import RESULTS
+from benchmarks.scores import scales
+from trainer.runs.folder import CONFIG
+
+RULE = "--normalize-rewards --reward-scale 1 --value-clip 0"
+
+
+def training(seed: int, score: float, rule: str = scales.PRESET, minutes: float = 1.0) -> dict:
+    return {"game": "tetris", "sticky": 0.0, "seed": seed, "steps": 6_000_000, "minutes": minutes, "episodes": 100,
+            "rule": rule, "score": score}
+
+
+def cells(trainings: list[dict]) -> list[dict[str, str]]:
+    return [dict(zip(scales.COLUMNS, row, strict=True)) for row in scales.rows(trainings)]
+
+
+def test_a_rule_is_compared_with_the_preset_over_the_seeds_that_both_have():
+    preset, other = cells([training(12, 300.0, RULE, 3.0), training(11, 100.0), training(13, 900.0), training(12, 200.0)])
+    assert (preset["settings"], preset["seeds"], preset["mean"], preset["of the preset's"]) == (scales.PRESET, "3", "400", "")
+    assert (other["settings"], other["seeds"], other["mean"], other["95% interval"]) == (RULE, "1", "300", "")
+    assert (other["of the preset's"], other["time"]) == ("1.50", "3.00")
+
+
+def test_a_training_of_a_benchs_length_stands_beside_the_bench(monkeypatch):
+    found = [(6_010_000, 200.0, {}), (5_990_000, 400.0, {"noop_max": 0}), (6_000_000, 9.0, {"noop_max": 30}),
+             (6_100_000, 9.0, {})]
+    others = [{"game": "tetris", "sticky": 0.0, "steps": steps, "scores": {"sampled": score}, **more}
+              for steps, score, more in found]
+    monkeypatch.setattr(scales, "benches", lambda: others)
+    assert [row["bench"].partition(" ")[0] for row in cells([training(11, 1.0), training(11, 2.0, RULE)])] == ["300", "300"]
+    assert cells([training(11, 1.0) | {"sticky": 0.25}])[0]["bench"] == ""
+
+
+def test_a_rule_without_trainings_of_the_preset_has_no_ratio():
+    alone, = cells([training(11, 300.0, RULE)])
+    assert (alone["of the preset's"], alone["time"]) == ("", "")
+
+
+@pytest.mark.parametrize(("changed", "words"), [
+    ({}, scales.PRESET),
+    ({"normalize_rewards": False}, "--no-normalize-rewards --reward-scale 1 --value-clip 0.2"),
+    ({"value_clip": 0.0}, RULE),
+    ({"reward_scale": 4.0, "max_grad_norm": 2.0}, "--normalize-rewards --reward-scale 4 --value-clip 0.2 --max-grad-norm 2")])
+def test_a_training_says_its_scales_as_on_the_command_line(there, changed, words):
+    file = there / "runs" / "one" / CONFIG
+    saved = json.loads(file.read_text())
+    saved["config"]["ppo"].update(changed)
+    file.write_text(json.dumps(saved))
+    assert scales.rule(next(scales.finished([there / "runs"]))) == words  # CartPole, whose preset normalizes rewards
+
+
+def test_trainings_of_the_file_stay_unless_a_folder_has_them_again(there, capsys):
+    page = there / "page.md"
+    scales.main([str(there / "runs"), "--out", str(page)])
+    made = json.loads(page.with_suffix(".json").read_text())
+    assert len(made) == 2
+    page.with_suffix(".json").write_text(json.dumps([made[0] | {"score": -1.0}, training(11, 100.0)]))
+    scales.main([str(there / "runs"), "--out", str(page)])
+    assert json.loads(page.with_suffix(".json").read_text()) == [*made, training(11, 100.0)]
+    assert page.read_text().count("\n| tetris ") == 1
+
+
+def test_a_page_of_nothing_is_refused(tmp_path, capsys):
+    with pytest.raises(SystemExit):
+        scales.main([str(tmp_path)])
+    assert "no training has ended with an evaluation" in capsys.readouterr().err
+
+
+def test_the_published_page_is_made_of_the_file_beside_it():
+    page = RESULTS / "scales.md"
+    written = scales.page(json.loads(page.with_suffix(".json").read_text()))
+    assert page.read_text().split("\nPresets")[1] == written.split("\nPresets")[1]
