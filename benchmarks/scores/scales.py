@@ -1,16 +1,15 @@
-"""One scale of rewards for all games: `python -m benchmarks.scores.scales [FOLDER ...] [--out FILE]` makes the page of a trial.
+"""One scale of rewards for all games: `python -m benchmarks.scores.scales FOLDER ...` makes the page of a trial.
 
 The trainings are those of presets as they are, and with some of the settings in RULES:
 
     insertcoin tetris --total-steps 6000000 --seed 11 --num-threads 1 --judge-episodes 0 --eval-episodes 100 --no-eval-greedy \
         --run-dir FOLDER/tetris-11 --normalize-rewards --reward-scale 1 --value-clip 0
-    python -m benchmarks.scores.scales FOLDER --out benchmarks/results/scales.md
+    python -m benchmarks.scores.scales FOLDER --add --out benchmarks/results/scales.md
 
-A file .json beside --out keeps what the page needs of each training; those that are in it already stay, unless a folder has the
-same game, settings, steps and seed.
+A file .json beside --out keeps what the page needs of each training; --add is as in `benchmarks.scores.seeds`, but
+trainings with other settings stand beside each other.
 """
 
-import argparse
 import functools
 import json
 from collections import defaultdict
@@ -19,10 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.common import RESULTS, head, new_parser, publish, score
-from benchmarks.scores.seeds import facts, finished, protocol
+from benchmarks.common import RESULTS, head, score
+from benchmarks.scores import seeds
 from trainer.config.preset import preset
-from trainer.errors import RunError
 from trainer.log.text import markdown
 from trainer.results.groups import about
 from trainer.runs.summary import Run
@@ -55,7 +53,7 @@ def rule(run: Run) -> str:
 
 def facts_of(run: Run) -> dict[str, Any]:
     """What the page and its file need of a training."""
-    kept = facts(run)
+    kept = seeds.facts(run)
     return {name: kept[name] for name in ("game", "sticky", "seed", "steps", "minutes", "episodes")} | {
         "rule": rule(run), "score": kept["scores"]["sampled"]}
 
@@ -88,7 +86,7 @@ def row(members: dict[int, dict[str, Any]], presets: dict[int, dict[str, Any]]) 
 def bench(one: dict[str, Any]) -> str:
     """The mean and the interval of the preset's bench with a training's steps and sticky actions; empty if there is none."""
     scores = np.array([other["scores"]["sampled"] for other in benches()
-                       if (other["game"], *protocol(other)) == (one["game"], one["sticky"], 0)
+                       if (other["game"], *seeds.protocol(other)) == (one["game"], one["sticky"], 0)
                        and abs(other["steps"] / one["steps"] - 1) < SAME])
     return f"{score(scores.mean())} ({' to '.join(map(score, about(scores)['mean_interval']))})" if len(scores) > 1 else ""
 
@@ -110,28 +108,14 @@ def page(trainings: list[dict[str, Any]]) -> str:
     return f"{head('Scales of rewards')}\n{NOTES.format(episodes=episodes)}\n{markdown(COLUMNS, rows(trainings))}"
 
 
-def gathered(parser: argparse.ArgumentParser, folders: list[Path], file: Path | None) -> list[dict[str, Any]]:
-    """The trainings of the file, replaced by those in the folders."""
-    kept = json.loads(file.read_text(encoding="utf-8")) if file and file.is_file() else []
-    try:
-        found = [facts_of(run) for run in finished(folders)]
-    except (RunError, OSError) as error:
-        parser.error(str(error))
-    return sorted({key(one): one for one in kept + found}.values(), key=key)
+def merged(trainings: list[dict[str, Any]], file: Path) -> list[dict[str, Any]]:
+    """These trainings and those of a file that they do not replace."""
+    kept = json.loads(file.read_text(encoding="utf-8"))
+    return sorted({key(one): one for one in kept + trainings}.values(), key=key)
 
 
 def main(argv: list[str] | None = None):
-    parser = new_parser("scores.scales", __doc__)
-    parser.add_argument("folders", nargs="*", type=Path, metavar="FOLDER", help="folders of trainings")
-    parser.add_argument("--out", type=Path, help="Markdown file for the page")
-    options = parser.parse_args(argv)
-    file = options.out and options.out.with_suffix(".json")
-    trainings = gathered(parser, options.folders, file)
-    if not trainings:
-        parser.error("no training has ended with an evaluation: name the folder in which their folders are")
-    publish(page(trainings), options.out)
-    if file:
-        file.write_text("[\n" + ",\n".join(map(json.dumps, trainings)) + "\n]\n", encoding="utf-8")
+    seeds.make_page("scores.scales", __doc__, argv, facts_of, page, merged)
 
 
 if __name__ == "__main__":

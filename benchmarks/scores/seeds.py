@@ -202,8 +202,14 @@ def steps_of(game: str, members: list[dict[str, Any]]) -> str:
 
 
 def make_page(name: str, description: str, argv: list[str] | None, of_run: Callable[[Run], dict[str, Any]],
-              text: Callable[[list[dict[str, Any]]], str]):
-    """The command of a page of trainings. of_run: what the page keeps of each; text: the page of all that are kept."""
+              text: Callable[[list[dict[str, Any]]], str],
+              merged: Callable[[list[dict[str, Any]], Path], list[dict[str, Any]]] = with_published):
+    """The command of a page of trainings.
+
+    of_run: what the page keeps of each.
+    text: the page of all that are kept.
+    merged: these trainings and those of a file, for --add.
+    """
     parser = new_parser(name, description)
     parser.add_argument("folders", nargs="*", type=Path, metavar="FOLDER", help="folders of benches")
     parser.add_argument("--out", type=Path, help="Markdown file for the page")
@@ -226,7 +232,7 @@ def make_page(name: str, description: str, argv: list[str] | None, of_run: Calla
         parser.error(f"no training in {', '.join(empty)} has ended with an evaluation: FOLDER is a bench's, not a training's")
     trainings = list(itertools.chain(*found.values()))
     if options.add:
-        trainings = with_published(trainings, file)
+        trainings = merged(trainings, file)
     publish(text(trainings), options.out)
     if file:
         lines = ",\n".join(json.dumps(one) for one in trainings)
