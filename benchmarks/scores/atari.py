@@ -11,14 +11,12 @@ median over all 57 that they predict. A file .json beside --out keeps the scores
 in `benchmarks.scores.seeds`.
 """
 
-import functools
-import json
 from collections import defaultdict
 from typing import Any
 
 import numpy as np
 
-from benchmarks.common import RESULTS, head, score
+from benchmarks.common import head, score
 from benchmarks.scores import seeds
 from trainer.log.text import markdown
 from trainer.results import published, statistics
@@ -28,7 +26,6 @@ from trainer.runs.metrics import read_metrics
 from trainer.runs.summary import Run
 
 PARTS = 10  # points of a training's curve
-FROM_FEATURES = RESULTS / "seeds.json"
 COLUMNS = ["cartridge", "seeds", "steps", "minutes", "mean", "95% interval", "human-normalized", "PPO, 10M steps",
            "from features"]
 NOTES = f"""Cartridges on the console, from 84x84 pictures, with one preset for all games (`atari`). Sticky actions of 0.25 in
@@ -76,14 +73,9 @@ def row(game: str, members: list[dict[str, Any]]) -> list[str]:
 
 def from_features(game: str) -> str:
     """The mean over the seeds of the suite's game, with sticky actions of 0.25; empty if the suite has no such game."""
-    scores = [one["scores"]["sampled"] for one in _trainings_from_features()
+    scores = [one["scores"]["sampled"] for one in seeds.published_trainings()
               if (one["game"], seeds.protocol(one)) == (game, (0.25, 0))]
     return score(np.mean(scores)) if scores else ""
-
-
-@functools.cache
-def _trainings_from_features() -> list[dict[str, Any]]:
-    return json.loads(FROM_FEATURES.read_text(encoding="utf-8"))
 
 
 def over_games(games: dict[str, list[dict[str, Any]]]) -> str:

@@ -10,7 +10,6 @@ A file .json beside --out keeps what the page needs of each training; --add is a
 trainings with other settings stand beside each other.
 """
 
-import functools
 import json
 from collections import defaultdict
 from pathlib import Path
@@ -18,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.common import RESULTS, head, score
+from benchmarks.common import head, score
 from benchmarks.scores import seeds
 from trainer.config.preset import preset
 from trainer.log.text import markdown
@@ -27,15 +26,13 @@ from trainer.runs.summary import Run
 
 RULES = ("normalize_rewards", "reward_scale", "value_clip", "max_grad_norm")  # settings that a trial changes
 PRESET = "the preset"
-BENCHES = RESULTS / "seeds.json"
-COLUMNS = ["game", "steps", "sticky", "settings", "seeds", "mean", "95% interval", "of the preset's", "time", "bench"]
+COLUMNS = ["game", "steps", "sticky", "settings", "seeds", "mean", "95% interval", "of the preset's", "bench"]
 SAME = 0.01  # numbers of steps that differ by less are equal: a training ends with a whole rollout
 NOTES = """\
 Presets as they are, and with other scales of rewards and values, by the same numbers of steps. Raw scores to game over,
 actions sampled, {episodes} episodes of each training; intervals are of the mean over the seeds, by Student's t. "of the
-preset's": the mean divided by that of the preset, of the same steps and seeds; "time": the same of the core-minutes of these
-trainings, which ran beside others. Trainings of other seeds do not count there. "bench": the mean and interval of the
-preset's [ten seeds](seeds.md), if they have as many steps. The presets are those of the day of a training.
+preset's": the mean divided by that of the preset, of the same steps and seeds. "bench": the mean and interval of the preset's
+[ten seeds](seeds.md), if they have as many steps. The presets are those of the day of a training.
 """
 
 
@@ -54,7 +51,7 @@ def rule(run: Run) -> str:
 def facts_of(run: Run) -> dict[str, Any]:
     """What the page and its file need of a training."""
     kept = seeds.facts(run)
-    return {name: kept[name] for name in ("game", "sticky", "seed", "steps", "minutes", "episodes")} | {
+    return {name: kept[name] for name in ("game", "sticky", "seed", "steps", "episodes")} | {
         "rule": rule(run), "score": kept["scores"]["sampled"]}
 
 
@@ -76,30 +73,19 @@ def row(members: dict[int, dict[str, Any]], presets: dict[int, dict[str, Any]]) 
     """The statistics over the seeds of a game with one rule. presets: its trainings with the preset, by seed."""
     first, scores = next(iter(members.values())), np.array([one["score"] for one in members.values()])
     between = about(scores)["mean_interval"]
-    ratios = [f"{mean(members, name, common) / mean(presets, name, common):.2f}"
-              if (common := members.keys() & presets.keys()) and members is not presets else ""
-              for name in ("score", "minutes")]
+    common = members.keys() & presets.keys() if members is not presets else set()
+    ratio = sum(members[seed]["score"] for seed in common) / sum(presets[seed]["score"] for seed in common) if common else None
     return [first["game"], f"{first['steps'] / 1e6:.1f}M", f"{first['sticky']:g}", first["rule"], str(len(members)),
-            score(scores.mean()), " to ".join(map(score, between or ())), *ratios, bench(first)]
+            score(scores.mean()), " to ".join(map(score, between or ())),
+            "" if ratio is None else f"{ratio:.2f}", bench(first)]
 
 
 def bench(one: dict[str, Any]) -> str:
     """The mean and the interval of the preset's bench with a training's steps and sticky actions; empty if there is none."""
-    scores = np.array([other["scores"]["sampled"] for other in benches()
+    scores = np.array([other["scores"]["sampled"] for other in seeds.published_trainings()
                        if (other["game"], *seeds.protocol(other)) == (one["game"], one["sticky"], 0)
                        and abs(other["steps"] / one["steps"] - 1) < SAME])
     return f"{score(scores.mean())} ({' to '.join(map(score, about(scores)['mean_interval']))})" if len(scores) > 1 else ""
-
-
-@functools.cache
-def benches() -> list[dict[str, Any]]:
-    """The trainings of results/seeds.json."""
-    return json.loads(BENCHES.read_text(encoding="utf-8"))
-
-
-def mean(trainings: dict[int, dict[str, Any]], name: str, seeds: set[int]) -> float:
-    """The mean of a fact over the trainings of these seeds."""
-    return float(np.mean([trainings[seed][name] for seed in seeds]))
 
 
 def page(trainings: list[dict[str, Any]]) -> str:

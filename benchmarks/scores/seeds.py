@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 import envs_c
-from benchmarks.common import head, new_parser, publish, score
+from benchmarks.common import RESULTS, head, new_parser, publish, score
 from trainer.config import Config
 from trainer.config.games import GameName
 from trainer.config.preset import preset
@@ -113,6 +113,12 @@ def with_published(trainings: list[dict[str, Any]], file: Path) -> list[dict[str
     if len(kept) < len(others):
         print(f"{len(others) - len(kept)} trainings of {file} are left out: their games have other settings now")
     return sorted(trainings + kept, key=lambda one: (one["game"], protocol(one), one["seed"]))
+
+
+@functools.cache
+def published_trainings() -> list[dict[str, Any]]:
+    """The trainings of results/seeds.json, for other pages."""
+    return json.loads((RESULTS / "seeds.json").read_text(encoding="utf-8"))
 
 
 def table(trainings: Iterable[dict[str, Any]]) -> list[list[str]]:

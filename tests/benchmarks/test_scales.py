@@ -1,18 +1,24 @@
 """The page of scales of rewards (benchmarks/scores/scales.py)."""
 
 import json
+import re
+import statistics
 
 import pytest
+from pages_support import flat, number
 
 from benchmarks.common import RESULTS
 from benchmarks.scores import scales, seeds
 from trainer.runs.folder import CONFIG
 
 RULE = "--normalize-rewards --reward-scale 1 --value-clip 0"
+FOUR = RULE.replace("scale 1", "scale 4")
+ALONE = "--no-normalize-rewards"
+LAB_BOOK = flat("docs/lab_book.md").partition("Normalized rewards times 1, 2, 4 or 12")[2].partition("First trials of Pong")[0]
 
 
-def training(seed: int, score: float, rule: str = scales.PRESET, minutes: float = 1.0) -> dict:
-    return {"game": "tetris", "sticky": 0.0, "seed": seed, "steps": 6_000_000, "minutes": minutes, "episodes": 100,
+def training(seed: int, score: float, rule: str = scales.PRESET) -> dict:
+    return {"game": "tetris", "sticky": 0.0, "seed": seed, "steps": 6_000_000, "episodes": 100,
             "rule": rule, "score": score}
 
 
@@ -21,10 +27,10 @@ def cells(trainings: list[dict]) -> list[dict[str, str]]:
 
 
 def test_a_rule_is_compared_with_the_preset_over_the_seeds_that_both_have():
-    preset, other = cells([training(12, 300.0, RULE, 3.0), training(11, 100.0), training(13, 900.0), training(12, 200.0)])
+    preset, other = cells([training(12, 300.0, RULE), training(11, 100.0), training(13, 900.0), training(12, 200.0)])
     assert (preset["settings"], preset["seeds"], preset["mean"], preset["of the preset's"]) == (scales.PRESET, "3", "400", "")
     assert (other["settings"], other["seeds"], other["mean"], other["95% interval"]) == (RULE, "1", "300", "")
-    assert (other["of the preset's"], other["time"]) == ("1.50", "3.00")
+    assert other["of the preset's"] == "1.50"
 
 
 def test_a_training_of_a_benchs_length_stands_beside_the_bench(monkeypatch):
@@ -32,14 +38,14 @@ def test_a_training_of_a_benchs_length_stands_beside_the_bench(monkeypatch):
              (6_100_000, 9.0, {})]
     others = [{"game": "tetris", "sticky": 0.0, "steps": steps, "scores": {"sampled": score}, **more}
               for steps, score, more in found]
-    monkeypatch.setattr(scales, "benches", lambda: others)
+    monkeypatch.setattr(seeds, "published_trainings", lambda: others)
     assert [row["bench"].partition(" ")[0] for row in cells([training(11, 1.0), training(11, 2.0, RULE)])] == ["300", "300"]
     assert cells([training(11, 1.0) | {"sticky": 0.25}])[0]["bench"] == ""
 
 
 def test_a_rule_without_trainings_of_the_preset_has_no_ratio():
     alone, = cells([training(11, 300.0, RULE)])
-    assert (alone["of the preset's"], alone["time"]) == ("", "")
+    assert alone["of the preset's"] == ""
 
 
 @pytest.mark.parametrize(("changed", "words"), [
@@ -70,3 +76,31 @@ def test_the_published_page_is_made_of_the_file_beside_it():
     page = RESULTS / "scales.md"
     written = scales.page(json.loads(page.with_suffix(".json").read_text()))
     assert page.read_text().split("\nPresets")[1] == written.split("\nPresets")[1]
+
+
+def scores(game: str, steps: float, rule: str) -> list[float]:
+    """The scores of the published trainings of a game with a rule, or with one that begins so, by seed."""
+    trainings = json.loads((RESULTS / "scales.json").read_text())
+    return [one["score"] for one in sorted(trainings, key=lambda one: one["seed"])
+            if one["game"] == game and one["rule"].startswith(rule) and abs(one["steps"] / steps - 1) < scales.SAME]
+
+
+@pytest.mark.parametrize(("says", "game", "steps", "rule"), [
+    (r"preset's score after 6M steps \(([\d,]+)\)", "asteroids", 6e6, RULE),
+    (r"([\d.]+) for 32.7 in Freeway", "freeway", 20e6, FOUR),
+    (r"in Seaquest ([\d,]+) where", "seaquest", 60e6, FOUR), (r"of Freeway ([\d.]+)", "freeway", 20e6, ALONE),
+    (r"seeds 1 to 4 have ([\d,]+), ([\d,]+), ([\d,]+) and ([\d,]+)\.", "asteroids", 30e6, ALONE),
+    (r"of Pac-Man has ([\d,]+) so", "pacman", 30e6, ALONE), (r"of Seaquest ([\d,]+), within", "seaquest", 60e6, ALONE)])
+def test_a_score_of_the_lab_book_is_that_of_the_page(says, game, steps, rule):
+    quoted = [number(one.strip(",")) for one in re.search(says, LAB_BOOK).groups()]
+    found = scores(game, steps, rule)
+    assert len(quoted) == len(found) and all(map(lambda one, other: abs(one - other) <= 0.51 * (0.1 if other < 100 else 1),
+                                                 quoted, found))
+
+
+@pytest.mark.parametrize(("says", "game", "steps", "rule"), [
+    (r"and ([\d.]+) of it after 30M", "asteroids", 30e6, RULE),
+    (r"([\d.]+) times the score in Asteroids", "asteroids", 30e6, FOUR)])
+def test_a_ratio_of_the_lab_book_is_that_of_the_page_and_the_presets_bench(says, game, steps, rule):
+    bench = number(scales.bench({"game": game, "sticky": 0.25, "steps": steps}).partition(" ")[0])
+    assert f"{statistics.mean(scores(game, steps, rule)) / bench:.1f}" == re.search(says, LAB_BOOK).group(1)
