@@ -16,6 +16,7 @@ from trainer.config.fields import Section
 from trainer.config.games import GameName, checked_game, names, whole
 from trainer.config.options import parse_some
 from trainer.config.preset import Spaces, follows_from_spaces
+from trainer.config.sections import SEEDS
 from trainer.errors import ConfigError, SettingError
 from trainer.process import program_name
 from trainer.runs import trust
@@ -121,3 +122,8 @@ def game_of(argv: list[str], command: str) -> GameName:
         raise ConfigError(f"GAME is missing: write {program_name()} {command}GAME, where GAME is {names()}")
     return checked_game(argv[0], () if command else VERBS)
 
+
+def refuse_large_seed(seed: int, count: int) -> None:
+    """Raises SettingError unless `count` seeds from `seed` on are all seeds of a run."""
+    if seed + count > SEEDS:
+        raise SettingError("seed", f"must be at most {SEEDS - count:,} for {count:,} seeds, not {seed:,}")

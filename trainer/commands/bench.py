@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from envs_c import install
-from trainer.commands.arguments import admitted_training, game_of, spaces_for
+from trainer.commands.arguments import admitted_training, game_of, refuse_large_seed, spaces_for
 from trainer.commands.eval import no_ops_setting, numbers_setting
 from trainer.commands.sweep import name_setting
 from trainer.config import Config
@@ -14,7 +14,6 @@ from trainer.config.fields import Section, path_setting, within
 from trainer.config.games import GameName
 from trainer.config.no_ops import NO_OPS
 from trainer.config.options import parse, parse_new, parse_some, refuse_run_options
-from trainer.config.sections import SEEDS
 from trainer.errors import ConfigError, SettingError, SweepError
 
 ABOUT = """\
@@ -73,9 +72,7 @@ def main(argv: list[str]) -> None:
     if configs[games[0]].run.eval_episodes == 0:
         raise ConfigError("--eval-episodes must be an integer of at least 1, not 0: the mean of the evaluation is the score of "
                           "a training")
-    if configs[games[0]].run.seed + options.seeds > SEEDS:
-        raise SettingError("seed", f"must be at most {SEEDS - options.seeds:,} for {options.seeds:,} seeds, not "
-                                   f"{configs[games[0]].run.seed:,}")
+    refuse_large_seed(configs[games[0]].run.seed, options.seeds)
     _run(options, configs, rest)
 
 

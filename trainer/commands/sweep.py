@@ -8,7 +8,9 @@ from typing import Any
 
 from envs_c import install
 from envs_c.text import say
-from trainer.commands.arguments import admitted_training, game_of, spaces_for
+from trainer.commands.arguments import admitted_training, game_of, refuse_large_seed, spaces_for
+from trainer.config import Config
+from trainer.config.before_parse import is_given
 from trainer.config.fields import Section, matching, path_setting, within
 from trainer.config.options import parse, parse_new, parse_some, refuse_run_options
 from trainer.errors import ConfigError, SettingError, SweepError
@@ -18,8 +20,8 @@ ABOUT = """\
 Train an agent many times, with settings drawn by Optuna, and report the best: a table, pictures, and a preset.
 
 The options of training are accepted too and hold for all trials: a setting given as an option is not searched. --total-steps
-limits the cost of a trial. The same command continues a sweep that was stopped. In a second process, or with the same --storage
-on another machine, it joins the sweep."""
+limits the cost of a trial; --cost-aware searches for it, too. The same command continues a sweep that was stopped. In a second
+process, or with the same --storage on another machine, it joins the sweep."""
 
 
 def name_setting(default: str | None) -> Any:
@@ -46,7 +48,11 @@ class SweepOptions(Section):
     prune: bool = True
     """End a trial if its score is below the median of the finished trials at the same step."""
     minutes: float | None = within(None, 0, above=True)
-    """Prune a trial after this many minutes of training."""
+    """Prune a trial after this many minutes of training, of each seed."""
+    seeds: int = within(1, 1, 1000)
+    """Trainings of a trial, with seeds that follow each other. Its score is their mean."""
+    cost_aware: bool = False
+    """Search for high scores and for few minutes of training at once: the Pareto front. No trial is pruned for its score."""
     report: bool = False
     """Run no trial; report the existing ones: sweep NAME --report."""
 
@@ -68,22 +74,34 @@ def main(argv: list[str]) -> None:
     game = game_of(argv, "sweep ")
     options, rest = parse_some(SweepOptions, argv[1:], "sweep GAME")
     name = options.name or _plain(game)
-    from trainer.sweep.space import read_space, searched
+    from trainer.sweep.space import length_of, read_space, searched
     ranges, fixed = searched(read_space(options.space), rest)
     quiet = {"gif": False, "dashboard": False, "eval_greedy": False}
     base = parse_new(game, rest, {"run": quiet}, "sweep ", SweepOptions, spaces_for(game, rest))
-    refuse_run_options(base, "a sweep, whose trials have runs of their own")
-    if base.run.eval_episodes == 0:
-        raise ConfigError("--eval-episodes must be an integer of at least 1, not 0: the mean of the evaluation is the score of "
-                          "a trial")
+    _refuse(base, options, argv)
+    if options.cost_aware and options.space is None and not is_given("--total-steps", rest):
+        ranges += length_of(base)
+    from trainer.sweep.plan import Plan
     from trainer.sweep.storage import default_storage
-    from trainer.sweep.sweep import Plan, run_sweep
+    from trainer.sweep.sweep import run_sweep
     folder = _folder(name, options)
     if fixed:
         say(f"sweep {name}: not searched, since your options hold for all trials: {', '.join(fixed)}")
     with admitted_training(base, game, rest) as consent:
-        run_sweep(Plan(base, ranges, folder, options.trials, options.startup, options.prune, options.minutes, tuple(consent)),
-                  name, default_storage(folder) if options.storage is None else options.storage)
+        plan = Plan(base, ranges, folder, options.trials, options.startup, options.prune, options.minutes, tuple(consent),
+                    options.seeds, options.cost_aware)
+        run_sweep(plan, name, default_storage(folder) if options.storage is None else options.storage)
+
+
+def _refuse(base: Config, options: SweepOptions, argv: list[str]) -> None:
+    """Raises ConfigError for settings that no sweep has, and for options that exclude each other."""
+    refuse_run_options(base, "a sweep, whose trials have runs of their own")
+    if base.run.eval_episodes == 0:
+        raise ConfigError("--eval-episodes must be an integer of at least 1, not 0: the mean of the evaluation is the score of "
+                          "a trial")
+    refuse_large_seed(base.run.seed, options.seeds)
+    if options.cost_aware and options.prune and is_given("--prune", argv):
+        raise ConfigError("--prune must not be given with --cost-aware, which prunes no trial for its score: leave one out")
 
 
 def _report(argv: list[str]) -> None:

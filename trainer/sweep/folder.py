@@ -24,13 +24,13 @@ from trainer.sweep.trial import PRESET
 
 OWNER = "study.json"
 MAY_WRITE = "name a folder that you may write to with --out"
-_TRIAL = re.compile(r"trial-(\d{4,})")
+_TRIAL = re.compile(r"trial-(\d{4,})(?:-s\d+)?")
 _PATIENCE = 10.0  # seconds for a killed process to end
 
 
-def folder_of(trial: int, folder: Path) -> Path:
-    """The folder of a trial's run in the folder of its sweep."""
-    return folder / f"trial-{trial:04d}"
+def folder_of(trial: int, folder: Path, seed: int | None = None) -> Path:
+    """The folder of a trial's run in the folder of its sweep. seed: of the run, if the trial has several."""
+    return folder / (f"trial-{trial:04d}" + ("" if seed is None else f"-s{seed}"))
 
 
 @contextlib.contextmanager
@@ -131,9 +131,14 @@ def _trainings(folder: Path, study: optuna.Study) -> list[tuple[int, int, int]]:
     found = []
     for one in _processes():
         marked = mark.search(one.environment) if is_program(one.words) else None
-        if marked and str(folder_of(int(marked[1]), folder.resolve()) / PRESET) in one.command:
+        if marked and _has_preset(one.command, folder_of(int(marked[1]), folder.resolve())):
             found.append((one.number, one.parent, int(marked[1])))
     return found
+
+
+def _has_preset(command: str, run: Path) -> bool:
+    """True if a command names the preset of a trial's run, or of one of its seeds."""
+    return re.search(rf"{re.escape(str(run))}(?:-s\d+)?/{re.escape(PRESET)}", command) is not None
 
 
 class _Process(NamedTuple):

@@ -28,8 +28,9 @@ from trainer.log.text import show
 from trainer.process import program_name
 from trainer.sweep.folder import MAY_WRITE
 from trainer.sweep.space import NONE
+from trainer.sweep.study import is_cost_aware, score_of
 
-BEST = "best.toml"
+BEST, FRONT, CURVES = "best.toml", "front", "curves.png"
 _SHOWN = 10    # trials in the table
 _REASONS = 5   # printed failures
 _ENOUGH = 10   # finished trials needed for the picture of importances
@@ -42,24 +43,44 @@ def write_report(study: optuna.Study, folder: Path) -> None:
     _print_failures(study)
     if not done:
         raise SweepError(f"no trial of {study.study_name} has finished, so there is no report ({counts(study)})")
-    ranked = sorted(done, key=lambda trial: (-trial.value, trial.user_attrs["minutes"]))
+    ranked = sorted(done, key=lambda trial: (-score_of(trial), trial.user_attrs["minutes"]))
     columns = ("trial", "score", "±", "minutes", "steps", "settings")
-    show(columns, [_row(trial) for trial in ranked[:_SHOWN]], Terminal(), right=columns[:-1])
-    best = ranked[0]
-    config = settings_of(study, best)
-    facts = best.user_attrs
-    comment = (f"Trial {best.number}, the best of the {len(done)} finished trials of the sweep {study.study_name}: a score of\n"
-               f"{scored(best.value, facts['standard_error'])} after {facts['minutes']:.3g} minutes of training.")
-    _write(folder / BEST, preset_text(config, comment).encode())
-    command = f"{program_name()} {shlex.quote(config.game)} --preset {shlex.quote(str(folder / BEST))}"
+    front = sorted(_front(study).best_trials, key=lambda trial: trial.values) if is_cost_aware(study) else []
+    rows = [study.trials[trial.user_attrs["trial"]] for trial in front]
+    show(columns, [_row(trial) for trial in rows or ranked[:_SHOWN]], Terminal(), right=columns[:-1])
+    _write(folder / BEST, _preset(study, ranked[0], f"the best of the {len(done)} finished trials"))
+    game = shlex.quote(study.user_attrs["facts"]["settings"]["game"])
+    command = f"{program_name()} {game} --preset {shlex.quote(str(folder / BEST))}"
     say(f"{folder / BEST}: the best settings; {command}")
+    if rows:
+        _write_front(study, rows, folder / FRONT)
     plt.switch_backend("agg")  # Optuna draws with pyplot; this backend opens no window
     for name, (caption, draw, needed) in _PICTURES.items():
-        if len(done) >= needed:
+        if name == CURVES and is_cost_aware(study):
+            say(f"{name}: not drawn, since a cost-aware sweep compares no scores during the trainings")
+        elif len(done) >= needed:
             _write(folder / name, _picture(draw, study))
             say(f"{folder / name}: {caption}")
         else:
             say(f"{name}: not drawn, since {len(done)} trials have finished and it needs {needed}")
+
+
+def _preset(study: optuna.Study, trial: FrozenTrial, which: str) -> bytes:
+    """The preset with the settings of a trial. which: what the trial is among the others, for its comment."""
+    facts = trial.user_attrs
+    comment = (f"Trial {trial.number}, {which} of the sweep {study.study_name}: a score of\n"
+               f"{scored(score_of(trial), facts['standard_error'])} after {facts['minutes']:.3g} minutes of training.")
+    return preset_text(settings_of(study, trial), comment).encode()
+
+
+def _write_front(study: optuna.Study, trials: list[FrozenTrial], folder: Path) -> None:
+    """Write a preset for each trial of the Pareto front; presets of trials that are no longer in it are removed."""
+    files = {folder / f"trial-{trial.number:04d}.toml": trial for trial in trials}
+    for path, trial in files.items():
+        _write(path, _preset(study, trial, "in the Pareto front of score and minutes"))
+    for path in set(folder.glob("trial-*.toml")) - files.keys():
+        path.unlink(missing_ok=True)
+    say(f"{folder}: the settings of each trial above, a preset each: no other trial is better at less cost")
 
 
 def settings_of(study: optuna.Study, trial: FrozenTrial) -> Config:
@@ -100,7 +121,7 @@ def values_text(values: dict[str, Any]) -> str:
 def _row(trial: FrozenTrial) -> tuple[str, ...]:
     """A trial's row of the table."""
     facts = trial.user_attrs
-    return (str(trial.number), number(trial.value), f"{facts['standard_error']:.3g}", f"{facts['minutes']:.3g}",
+    return (str(trial.number), number(score_of(trial)), f"{facts['standard_error']:.3g}", f"{facts['minutes']:.3g}",
             f"{facts['steps']:,}", values_text(facts["settings"]))
 
 
@@ -116,7 +137,7 @@ def _print_failures(study: optuna.Study) -> None:
 
 
 def _history(study: optuna.Study) -> Axes:
-    axes = plot.plot_optimization_history(study, target_name="score")
+    axes = plot.plot_optimization_history(study, target=_target(study), target_name="score")
     axes.set_title(f"{study.study_name}: scores of the finished trials")
     return axes
 
@@ -135,7 +156,8 @@ def _importances(study: optuna.Study) -> Axes:
 
     Watanabe et al., 2023, arXiv:2304.10255.
     """
-    axes = plot.plot_param_importances(study, evaluator=PedAnovaImportanceEvaluator(), target_name="score")
+    axes = plot.plot_param_importances(study, evaluator=PedAnovaImportanceEvaluator(), target=_target(study),
+                                       target_name="score")
     axes.set_title("", loc="left")
     title = f"{study.study_name}: settings in which the best trials differ from the others"
     axes.set(title=title, xlabel="importance", ylabel="")
@@ -143,12 +165,23 @@ def _importances(study: optuna.Study) -> Axes:
     return axes
 
 
-def _pareto(study: optuna.Study) -> Axes:
-    """Score against minutes. The trials of the Pareto front are numbered."""
+def _target(study: optuna.Study) -> Callable[[FrozenTrial], float] | None:
+    """The score of a trial, for a picture of a study with two objectives; None: Optuna finds it."""
+    return score_of if is_cost_aware(study) else None
+
+
+def _front(study: optuna.Study) -> optuna.Study:
+    """The finished trials as a study of minutes and score, whose best trials are the Pareto front; "trial" is the number."""
     both = optuna.create_study(directions=["minimize", "maximize"])
     for trial in study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,)):
-        both.add_trial(optuna.trial.create_trial(values=[trial.user_attrs["minutes"], trial.value],
+        both.add_trial(optuna.trial.create_trial(values=[trial.user_attrs["minutes"], score_of(trial)],
                                                  user_attrs={"trial": trial.number}))
+    return both
+
+
+def _pareto(study: optuna.Study) -> Axes:
+    """Score against minutes. The trials of the Pareto front are numbered."""
+    both = _front(study)
     axes = plot.plot_pareto_front(both, target_names=["minutes of training", "score"])
     for trial in both.best_trials:
         axes.annotate(f"{trial.user_attrs['trial']}", trial.values, xytext=(5, 4), textcoords="offset points", fontsize="small")
@@ -160,7 +193,7 @@ def _pareto(study: optuna.Study) -> Axes:
 
 _PICTURES: dict[str, tuple[str, Callable[[optuna.Study], Axes], int]] = {  # caption, and finished trials needed
     "history.png": ("scores in the order of the trials", _history, 1),
-    "curves.png": ("scores during the trainings", _curves, 1),
+    CURVES: ("scores during the trainings", _curves, 1),
     "pareto.png": ("score against minutes of training", _pareto, 1),
     "importances.png": ("importance of each setting", _importances, _ENOUGH),
 }

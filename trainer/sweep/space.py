@@ -102,6 +102,11 @@ def searched(ranges: Sequence[Range], argv: Sequence[str]) -> tuple[tuple[Range,
     return left, fixed
 
 
+def length_of(base: Config) -> tuple[Range, ...]:
+    """The range of total_steps in a cost-aware sweep that names no ranges: from a tenth of the preset's to all of them."""
+    return (Range("ppo", "total_steps", low=max(base.ppo.total_steps // 10, 1), high=base.ppo.total_steps, log=True),)
+
+
 def draw(ranges: tuple[Range, ...], trial, base: Config) -> Config:
     """`base` with values drawn for a trial. Raises ConfigError if they exclude each other."""
     changes: dict[str, dict[str, Any]] = {section: {} for section in SECTIONS}

@@ -64,8 +64,9 @@ def open_study(storage: optuna.storages.BaseStorage, name: str, facts: dict[str,
 
     Returns the study, and True if it was begun here. Raises SweepError if it is a sweep with other facts.
     """
+    directions = ["maximize", "minimize"] if _costs(facts) else ["maximize"]
     try:
-        study = optuna.create_study(storage=storage, study_name=name, direction="maximize", **choices)
+        study = optuna.create_study(storage=storage, study_name=name, directions=directions, **choices)
     except optuna.exceptions.DuplicatedStudyError:
         try:
             study = optuna.load_study(storage=storage, study_name=name, **choices)
@@ -139,6 +140,7 @@ def _check_readable(study: optuna.Study) -> None:
     facts = study.user_attrs.get("facts")
     readable = isinstance(facts, dict) and isinstance(facts.get("settings"), dict) and isinstance(facts.get("ranges"), dict)
     readable = readable and isinstance(facts["settings"].get("game"), str)
+    readable = readable and len(study.directions) == 1 + _costs(facts)
     readable = readable and all(isinstance(line, dict) and isinstance(line.get("section"), str)
                                 for line in facts["ranges"].values())
     if not readable:
@@ -151,7 +153,7 @@ def _check_trial(study: optuna.Study, trial: FrozenTrial, searched: set[str]) ->
     """Raise SweepError unless a trial contains what a report reads. searched: the names of the ranges."""
     readable = isinstance(trial.user_attrs.get("reason", ""), str)
     if trial.state == TrialState.COMPLETE:
-        numbers = [trial.value, *(trial.user_attrs.get(name) for name in ("minutes", "steps", "standard_error"))]
+        numbers = [*(trial.values or [None]), *(trial.user_attrs.get(name) for name in ("minutes", "steps", "standard_error"))]
         settings = trial.user_attrs.get("settings")
         readable = readable and all(isinstance(value, int | float) for value in numbers)
         readable = readable and isinstance(settings, dict) and {"minibatch", *searched} <= settings.keys()
@@ -160,13 +162,28 @@ def _check_trial(study: optuna.Study, trial: FrozenTrial, searched: set[str]) ->
                          "another --storage")
 
 
-def facts_of(config: Config, ranges: tuple) -> dict[str, Any]:
-    """The facts of a sweep, ready for JSON: the game, the common settings of all trials, and the ranges."""
+def is_cost_aware(study: optuna.Study) -> bool:
+    """True if fewer minutes of training are an objective of a sweep."""
+    return _costs(study.user_attrs["facts"])
+
+
+def _costs(facts: dict[str, Any]) -> bool:
+    run = facts["settings"].get("run")
+    return isinstance(run, dict) and run.get("cost_aware") is True
+
+
+def score_of(trial: FrozenTrial) -> float:
+    """The score of a finished trial."""
+    return trial.values[0]
+
+
+def facts_of(config: Config, ranges: tuple, seeds: int = 1, cost_aware: bool = False) -> dict[str, Any]:
+    """The facts of a sweep, ready for JSON: the game, the common settings of all trials, their seeds, and the ranges."""
     settings = config.to_dict()
     run = settings.pop("run")
     for name in OF_THE_MACHINE:
         settings["env"].pop(name)
-    settings["run"] = chosen(run, "seed", "eval_episodes", "judge_episodes")
+    settings["run"] = chosen(run, "seed", "eval_episodes", "judge_episodes") | {"seeds": seeds, "cost_aware": cost_aware}
     searched = {one.name: {"section": one.section, "choices": list(one.choices)} if one.choices else
                 {"section": one.section, "low": one.low, "high": one.high, "log": one.log, "step": one.step} for one in ranges}
     return {"settings": settings, "ranges": searched}
@@ -256,6 +273,8 @@ def first_difference(there: Any, here: dict[str, Any], named: Callable[[str], st
 
 def _check_same(name: str, there: dict[str, Any], here: dict[str, Any]) -> None:
     """Raise SweepError with the first difference between the facts of a study and those of this command."""
+    if isinstance(run := there["settings"].get("run"), dict):  # that of an older sweep has neither
+        there["settings"]["run"] = {"seeds": 1, "cost_aware": False} | run
     ranges = [{"ranges": {f"the range of {key}": line for key, line in facts["ranges"].items()}} for facts in (there, here)]
     if difference := first_difference(there["settings"], here["settings"]) or first_difference(*ranges, named=str):
         raise SweepError(f"the sweep {name!r} exists, but {difference}; give the options of its first command, or choose "

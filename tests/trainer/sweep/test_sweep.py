@@ -6,61 +6,21 @@ import sys
 
 import optuna
 import pytest
+from sweep_support import BASE, SPACE, quality, stand_in
 
 from trainer.__main__ import main
-from trainer.config import Config
 from trainer.config.config import overlay
 from trainer.config.games import GameName
 from trainer.config.preset import preset_file
 from trainer.errors import SweepError
-from trainer.sweep import report as sweep_report
-from trainer.sweep import sweep as sweep_module
 from trainer.sweep.report import settings_of, write_report
-from trainer.sweep.space import parse_space
-from trainer.sweep.storage import default_storage, open_storage
-from trainer.sweep.study import counted, load_study
-from trainer.sweep.sweep import Plan, run_sweep
-from trainer.sweep.trial import Outcome, TrialFailed
+from trainer.sweep.study import counted
+from trainer.sweep.trial import TrialFailed
 
-BASE = overlay(Config("cartpole"), {"env": {"num_envs": 8}, "ppo": {"total_steps": 10_000, "minibatch": 512},
-                                    "run": {"device": "cpu", "gif": False}})
-SPACE = {"ppo": {"learning_rate": {"low": 0.001, "high": 0.1, "log": True}, "epochs": {"low": 1, "high": 4}}}
 PRUNED, COMPLETE, FAIL = optuna.trial.TrialState.PRUNED, optuna.trial.TrialState.COMPLETE, optuna.trial.TrialState.FAIL
 
 
-def quality(config: Config) -> float:
-    """The final score of a stand-in: best at a learning rate of 0.01."""
-    return 100.0 - 1e4 * abs(config.ppo.learning_rate - 0.01)
-
-
-def stand_in(config, folder, watch, before=lambda config: None):
-    """A trial of ten iterations whose score grows linearly; `before` may raise."""
-    before(config)
-    for k in range(1, 11):
-        watch({"step": k * 1000, "seconds": 6.0 * k * config.ppo.epochs, "score_judged": quality(config) * k / 10})
-    return Outcome(quality(config), 1.5)
-
-
 pytestmark = pytest.mark.filterwarnings("ignore:Heartbeat of storage is supposed")  # if a test calls study.ask()
-
-
-@pytest.fixture
-def sweep(tmp_path, monkeypatch):
-    """Runs a sweep of stand-ins in this process and returns its study."""
-    def run(trials=6, *, trial=stand_in, name="test", url=None, base=BASE, space=SPACE, startup=3, prune=False, minutes=None,
-            pictures=False, folder="sweep"):
-        monkeypatch.setattr(sweep_module, "run_trial", lambda config, folder, watch, *_: trial(config, folder, watch))
-        if not pictures:
-            monkeypatch.setattr(sweep_report, "_PICTURES", {})
-        folder = tmp_path / folder
-        url = url or default_storage(folder)
-        run_sweep(Plan(base, parse_space(space), folder, trials, startup, prune, minutes), name, url)
-        return study(url, name)
-
-    def study(url=None, name="test"):
-        return load_study(open_storage(url or default_storage(tmp_path / "sweep")), name)
-    run.study, run.folder = study, tmp_path / "sweep"
-    return run
 
 
 def states(study):

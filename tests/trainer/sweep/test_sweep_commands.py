@@ -54,6 +54,9 @@ def everything(folder):
     ("cartpole --storage sqlite:///no/such/x.db", "must be in a folder that exists, not sqlite:///no/such/x.db: make no/such"),
     ("cartpole --storage journal:no/such/x", "must be in a folder that exists, not journal:no/such/x: make no/such first"),
     ("cartpole --storage nodb://host/x --out a/b/c", "nodb://host/x does not work"),
+    ("cartpole --cost-aware --prune", "--prune must not be given with --cost-aware, which prunes no trial for its score"),
+    ("cartpole --seeds 0", "--seeds must be an integer from 1 to 1,000, not 0"),
+    ("cartpole --seeds 2 --seed 9223372036854775807", "--seed must be at most 9,223,372,036,854,775,806 for 2 seeds"),
     ("cartpole --storage sqlite:///:memory:", "--storage must name a file, such as"),
     ("cartpole --storage journal:", "--storage must name a file, such as"),
     (f"cartpole --name {'a' * 300}", "File name too long; name a folder that you may write to with --out"),
@@ -122,6 +125,16 @@ def test_a_setting_given_as_an_option_holds_for_all_trials_and_is_not_searched(s
     best = (sweep.folder / "runs" / "sweep-cartpole" / "best.toml").read_text()
     for option in (fixed or "").split(", ")[:1 if fixed else 0]:
         assert values[option] in best
+
+
+@pytest.mark.parametrize(("words", "length"), [
+    ("--cost-aware", (50_000, 500_000)), ("--cost-aware --total-steps 5000", None), ("", None),
+])
+def test_a_cost_aware_sweep_of_the_default_ranges_searches_the_length_of_a_training(sweep, words, length):
+    assert sweep(f"cartpole --trials 2 {words}", own_space=True) == 0
+    study = load_study(open_storage(default_storage(sweep.folder / "runs" / "sweep-cartpole")), "cartpole")
+    line = study.user_attrs["facts"]["ranges"].get("total_steps")
+    assert length == (None if line is None else (line["low"], line["high"]))
 
 
 @pytest.mark.parametrize(("trials", "words"), [(1, "1 trial of cartpole"), (2, "2 trials of cartpole")])

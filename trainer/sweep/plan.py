@@ -1,0 +1,40 @@
+"""A sweep's plan: what its trials are, how many, and when one is pruned."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from trainer.config import Config
+from trainer.runs.evaluation import JUDGMENTS
+from trainer.sweep.space import Range
+
+RUNGS = JUDGMENTS  # comparisons of the score during a training, at the steps at which it judges its policy
+WARM_UP = 5  # the first 1/WARM_UP of a training is never pruned
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A sweep, without its name and storage."""
+
+    base: Config               # common settings of all trials
+    ranges: tuple[Range, ...]  # of the other settings
+    folder: Path               # for the runs of this process's trials
+    trials: int                # of all processes and sessions together
+    startup: int               # trials drawn at random; as many must finish before one is pruned
+    prune: bool
+    minutes: float | None      # of training; a longer trial is pruned
+    consent: tuple[str, ...] = ()  # options of the sweep that allow code, for the trials; of no setting that is searched
+    seeds: int = 1             # trainings of a trial, with successive seeds
+    cost_aware: bool = False   # fewer minutes are an objective, too
+
+    @property
+    def longest(self) -> int:
+        """Steps of the longest trial in the ranges."""
+        for one in self.ranges:
+            if one.name == "total_steps":
+                return int(max(one.choices or (one.high,)))
+        return self.base.ppo.total_steps
+
+    @property
+    def rung(self) -> int:
+        """Steps between two rungs."""
+        return max(self.longest // RUNGS, 1)
