@@ -58,6 +58,13 @@ def test_equal_seeds_give_equal_results_and_other_seeds_others():
     assert (first != other).any()
 
 
+def test_an_evaluation_leaves_torchs_number_of_threads_to_the_caller():
+    before = torch.get_num_threads()
+    settings = config()
+    play(dataclasses.replace(settings, env=dataclasses.replace(settings.env, num_threads=before + 1)), episodes=2)
+    assert torch.get_num_threads() == before
+
+
 def test_equal_episodes_count_as_one_in_the_interval():
     """Greedy Breakout without sticky actions repeats its few starts; sampled episodes are all different."""
     greedy, sampled = (play(config("breakout", time_limit=60), greedy=greedy).summary() for greedy in (True, False))

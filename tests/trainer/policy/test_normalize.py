@@ -6,6 +6,7 @@ import torch
 
 from trainer.config import Config, EnvConfig, PolicyConfig, PPOConfig
 from trainer.errors import ConfigError
+from trainer.play import evaluate
 from trainer.policy.normalize import Moments, ObservationNorm, RewardNorm
 from trainer.rollout.actor import collect
 from trainer.training.build import make_session
@@ -82,6 +83,17 @@ def test_the_learner_s_statistics_of_rewards_are_those_of_steps_that_do_not_only
     assert count == valid.sum() < valid.numel()
 
 
+@pytest.mark.parametrize("limit", [5, 200])
+def test_the_returns_of_the_learner_s_statistics_begin_again_after_every_end(limit):
+    """Also after a truncation. CartPole gives 1 for each step, so without a discount a return is a number of steps."""
+    session = make_session(Config("cartpole", EnvConfig(num_envs=16, num_threads=1, time_limit=limit), PolicyConfig(
+        encoder_size=8, lstm_size=8), PPOConfig(horizon=64, minibatch=512, normalize_rewards=True, gamma=1.0)))
+    collect(session.actor)
+    session.learner.update()
+    session.pipeline.settle()
+    assert session.learner.returns.max() == session.pipeline.take_episodes().lengths.max() <= limit
+
+
 @pytest.mark.parametrize(("horizon", "rows"), [(5, 5), (16, 8), (20, 10), (64, 8)])
 def test_the_statistics_of_observations_are_those_of_the_sampled_steps_of_each_environment(horizon, rows):
     session = make_session(Config("cartpole", EnvConfig(num_envs=16, num_threads=1), PolicyConfig(
@@ -91,6 +103,18 @@ def test_the_statistics_of_observations_are_those_of_the_sampled_steps_of_each_e
     sample = session.storage.sample
     assert session.policy.normalizer.count == sample.shape[0] * sample.shape[1] == rows * 16
     assert (sample.abs().amax((1, 2)) > 0).all()  # none is left empty
+
+
+def test_an_evaluation_leaves_the_statistics_of_observations():
+    """A training evaluates its policy, so judgments would change it."""
+    made = Config("cartpole", EnvConfig(num_envs=16, num_threads=1, time_limit=20), PolicyConfig(
+        encoder_size=8, lstm_size=8, normalize_observations=True), PPOConfig(horizon=8, minibatch=128))
+    session = make_session(made)
+    collect(session.actor)
+    before = {name: tensor.clone() for name, tensor in session.policy.state_dict().items()}
+    evaluate.play(session.policy, made.game, made.env, episodes=4, seed=1)
+    assert before["normalizer.count"] > 0
+    assert all(torch.equal(before[name], tensor) for name, tensor in session.policy.state_dict().items())
 
 
 def test_bytes_are_not_normalized():

@@ -151,3 +151,13 @@ def test_without_memory_a_step_gives_the_same_anywhere_in_a_sequence(precision):
         for t in range(STEPS):
             out = policy.step(weights, x[t], 1 - start[t], 1 - start[t], *state, space)
             torch.testing.assert_close(out, torch.cat([logits[t], values[t][:, None]], 1), rtol=1e-5, atol=1e-5)
+
+
+def test_the_forget_gates_of_a_new_lstm_are_open_and_the_others_half_open():
+    """It keeps what it remembers from the start: without an input, c becomes sigmoid(1) c."""
+    policy = make()
+    with torch.no_grad():
+        h, after = policy.export_step(torch.zeros(1, 16), {"h": torch.zeros(1, 12), "c": torch.ones(1, 12)})
+    kept = torch.sigmoid(torch.ones(1, 12))
+    torch.testing.assert_close(after["c"], kept)
+    torch.testing.assert_close(h, 0.5 * kept.tanh())

@@ -131,19 +131,35 @@ def test_with_lambda_1_and_without_a_change_the_targets_are_discounted_returns()
     made.close()
 
 
-def test_v_trace_before_each_minibatch_multiplies_its_ratios_with_those_of_the_older_policy():
-    made = collected(vtrace=True, epochs=2, learning_rate=0.05)
+def test_the_value_after_the_last_step_is_the_present_critic_s_too():
+    """It bootstraps the targets of all steps before it."""
+    made = collected()
+    storage, policy = made.storage, made.policy
+    older = storage.value[-1].clone()
+    made.learner.set_rate(0.0)
+    made.learner.update()
+    with torch.no_grad():
+        inputs = policy.preprocess_rollout(storage.frames, storage.starts)
+        _, value = policy.unroll(inputs, storage.start, (storage.h, storage.c))
+    assert (value[-1] - older).abs().min() > 1e-3
+    torch.testing.assert_close(storage.value[-1], value[-1], rtol=1e-4, atol=1e-4)
+    made.close()
+
+
+@pytest.mark.parametrize(("rho_clip", "c_clip"), [(1.0, 1.0), (1.2, 0.8)])
+def test_v_trace_before_each_minibatch_multiplies_its_ratios_with_those_of_the_older_policy(rho_clip, c_clip):
+    made = collected(vtrace=True, epochs=2, learning_rate=0.05, rho_clip=rho_clip, c_clip=c_clip)
     learner, storage, ppo = made.learner, made.storage, made.config.ppo
     learner.update()
     ratio, lag = learner.vtrace.ratio, learner.catch_up.lag
     assert (ratio - 1).abs().max() > 0.01 and (lag - 1).abs().max() > 0.01
     learner._estimate(storage.reward[1:])
     ends = storage.terminated[1:], storage.truncated[1:], storage.valid, storage.value
-    wanted = kernels.advantages(storage.reward[1:], *ends, ppo.gamma, ppo.gae_lambda, ratio * lag)
+    wanted = kernels.advantages(storage.reward[1:], *ends, ppo.gamma, ppo.gae_lambda, ratio * lag, rho_clip, c_clip)
     assert torch.equal(learner.value_error, wanted)
     # The loss has the ratio to the present policy at the start; the advantages have that of this policy to the one that played.
     plain = kernels.advantages(storage.reward[1:], *ends, ppo.gamma, 0.0)  # one step's errors
     plain[:-1] += ppo.gamma * ppo.gae_lambda * ((1 - ends[0]) * (1 - ends[1]))[:-1] * wanted[1:] * storage.valid[:-1]
-    torch.testing.assert_close(learner.advantage, plain * lag.clamp(max=ppo.rho_clip))
+    torch.testing.assert_close(learner.advantage, plain * lag.clamp(max=rho_clip))
     made.close()
 

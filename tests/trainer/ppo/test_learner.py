@@ -41,6 +41,16 @@ def test_a_learning_rate_of_zero_keeps_every_ratio_at_one(settings, device):
     assert metrics["grad_norm"] > 0
 
 
+@pytest.mark.parametrize("settings", [{}, {"optimizer": "muon"}])
+def test_a_learning_rate_of_zero_moves_no_weight(settings, device):
+    """So the schedule's rate is that of every parameter."""
+    made = collected(device=device, learning_rate=0.1, **settings)
+    before = [parameter.detach().clone() for parameter in made.policy.parameters()]
+    made.learner.set_rate(0.0)
+    made.learner.update()
+    assert all(map(torch.equal, before, made.policy.parameters()))
+
+
 @pytest.mark.parametrize("accumulate", [2, 4])
 def test_accumulated_minibatches_are_one_minibatch(accumulate):
     """Their advantages are normalized together, and every valid step counts the same, in whichever minibatch it is."""

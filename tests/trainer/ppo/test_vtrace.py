@@ -59,3 +59,15 @@ def test_the_value_learns_the_targets_of_v_trace(device):
     metrics = made.learner.update()
     assert metrics["loss_value"] == pytest.approx(0.5 * 3.0 ** 2)
     assert metrics["loss_policy"] == pytest.approx(0, abs=1e-6)
+
+
+def test_the_explained_variance_is_that_of_the_targets_that_the_value_learns():
+    made = collected(vtrace=True)
+    made.learner.set_rate(0.0)
+
+    def estimate(reward, lag, advantage):
+        advantage.fill_(1.0)
+        made.learner.value_error.copy_(-made.storage.value[:-1])  # all targets are 0
+    made.learner.vtrace.estimate = estimate
+    metrics = made.learner.update()
+    assert metrics["explained_variance"] < -1e3  # the values vary, and their targets do not

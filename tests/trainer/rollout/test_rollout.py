@@ -117,6 +117,16 @@ def test_rewards_are_scaled_for_learning_only():
     assert not torch.equal(plain.policy.heads.weight, scaled.policy.heads.weight)
 
 
+def test_rewards_are_normalized_and_then_scaled():
+    session = make_session(config(normalize_rewards=True, reward_scale=0.25))
+    stored = rollouts(session, 2)[-1]
+    session.learner.update()
+    deviation = session.learner.reward_norm.deviation.float()
+    assert deviation > 1.5
+    wanted = stored.advantages(0.25 * (stored.reward[1:] / deviation), 0.99, 0.95)
+    torch.testing.assert_close(session.learner.advantage, wanted)
+
+
 def test_the_seconds_of_its_parts_are_no_more_than_a_rollout_took(device):
     session = make_session(config(device=device))
     begin = time.perf_counter()

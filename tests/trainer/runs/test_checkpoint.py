@@ -91,8 +91,9 @@ def test_a_higher_score_is_a_record_around_zero_too(tmp_path, scores):
     assert checkpoint.best_score(tmp_path) == scores[1] + 0.25
 
 
-def test_there_is_no_best_without_a_score(tmp_path):
-    save(tmp_path, 1)
+@pytest.mark.parametrize("score", [None, math.nan])
+def test_there_is_no_best_without_a_score(tmp_path, score):
+    save(tmp_path, 1, score=score)
     assert checkpoint.best_score(tmp_path) is None
     assert not (tmp_path / checkpoint.BEST).exists()
 

@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ import torch
 import envs_c
 from trainer.config import Config, EnvConfig, PolicyConfig, PPOConfig, RunConfig, SelfPlayConfig
 from trainer.errors import ConfigError
+from trainer.play import matches
 from trainer.ranks import Ranks
 from trainer.rollout.actor import collect
 from trainer.runs import checkpoint
@@ -72,6 +74,12 @@ def test_opponents_equal_their_policies_unrolled_from_the_start_of_each_game(set
     assert compared >= {(number, later) for number in (CURRENT, 0, 1) for later in (False, True)}
 
 
+def test_opponents_do_not_act_by_the_learner_s_random_numbers():
+    """They have the same keys: environment and step. So the policy would often play the same move on both sides."""
+    session = make_session(config())
+    assert session.league.source.opponents.seed != session.actor.seed
+
+
 def test_the_number_of_batches_changes_neither_sides_nor_opponents():
     drawn = []
     for batches in (1, 2):
@@ -102,6 +110,22 @@ def test_the_league_records_the_games_of_all_ranks():
     league.end(2, ranks)
     assert league.pool.fresh == (1, 2) and league.source.finished == []
     assert league.pool.players.keys() == {0, 1}  # the other rank still plays against member 0
+
+
+def test_a_draw_against_an_anchor_is_half_a_win():
+    league = make_session(config()).league
+    league.note_anchor("random", np.array([7.0, 0.0, -2.0, 0.0, 0.0]), 0)
+    assert league.latest["win_rate_random"] == 0.5
+    assert league.anchor_points[0, :, 0].tolist() == [2.5, 5.0]
+
+
+def test_the_rating_of_a_run_is_that_of_its_newest_member():
+    league = make_session(config()).league
+    league.note_anchor("random", np.ones(6), 0)
+    league.pool.note(np.zeros(6, int), np.ones(6))  # the learner beats it
+    league.rate(0)
+    ratings = {row["name"]: row["rating"] for row in league.table()}
+    assert league.rating == ratings["policy 0"] != ratings["learner"]
 
 
 def same(one, other):
@@ -140,6 +164,16 @@ def test_a_run_writes_and_prints_all_ratings(tmp_path, capsys):
     assert summary["opponents"].keys() == {"random", "greedy"} and summary["mean"] == summary["opponents"]["greedy"]["mean"]
     printed = capsys.readouterr().out
     assert all(text in printed for text in ("against random: won", "against greedy: won", "joined at step"))
+
+
+def test_games_with_greedy_actions_leave_the_ratings_as_they_are(tmp_path):
+    tables, log = [], SimpleNamespace(note=lambda text: None, ticker=None)
+    for greedy in (False, True):
+        session = make_session(config())
+        run = replace(session.config.run, eval_episodes=8, eval_greedy=greedy)
+        matches.finish(session.policy, session.league, run, tmp_path, log, step=0)
+        tables.append(session.league.table())
+    assert tables[0] == tables[1]
 
 
 def on_a_rank(settings: Config, iterations: int, folder: str | None):

@@ -15,6 +15,7 @@ from trainer.__main__ import main
 from trainer.config import Config
 from trainer.config.games import GameName
 from trainer.config.preset import preset_file
+from trainer.sweep import trial as trial_module
 from trainer.sweep.storage import default_storage, open_storage
 from trainer.sweep.study import counted, load_study
 from trainer.sweep.trial import MetricsReader, TrialFailed, run_trial
@@ -89,6 +90,29 @@ def test_metrics_are_read_line_by_line_while_they_are_written(tmp_path):
             file.write(text)
             file.flush()
             assert [entry["step"] for entry in metrics.read()] == entries
+
+
+def test_what_a_training_wrote_just_before_its_end_is_read(tmp_path, monkeypatch):
+    """It may end between two looks at its metrics."""
+    class Ended:
+        def __init__(self, *_):
+            self.folder = tmp_path
+
+        def ended(self, seconds):
+            return True
+
+        def entries(self):
+            return [{"step": 7, "seconds": 2.0}]
+
+        def end(self):
+            pass
+
+        def evaluations(self):
+            return [{"mean": 3.0, "standard_error": 0.5}]
+    monkeypatch.setattr(trial_module, "Training", Ended)
+    seen = []
+    assert run_trial(Config("cartpole"), tmp_path / "trial", seen.append) == (3.0, 0.5)
+    assert seen == [{"step": 7, "seconds": 2.0}]
 
 
 @pytest.mark.parametrize(("script", "reason"), [

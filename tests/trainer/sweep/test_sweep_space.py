@@ -97,6 +97,22 @@ def test_draws_keep_to_their_ranges(drawn):
     assert {config.policy.memory for config in configs} == {"none", "mingru"}
 
 
+def test_a_logarithmic_range_has_as_many_draws_below_its_geometric_middle_as_above(drawn):
+    line = {"low": 1, "high": 4096, "log": True}
+    ranges = parse_space({"ppo": {"learning_rate": line | {"low": 1e-4, "high": 1.0}}, "policy": {"encoder_size": line}})
+    configs = drawn(ranges, Config("cartpole"))
+    assert 12 <= sum(config.ppo.learning_rate < 0.01 for config in configs) <= 28
+    assert 12 <= sum(config.policy.encoder_size < 64 for config in configs) <= 28
+
+
+def test_a_minibatch_divides_a_rollout_whose_size_is_drawn_too(drawn):
+    ranges = parse_space({"env": {"num_envs": {"choices": [12]}},
+                          "ppo": {"horizon": {"choices": [10]}, "minibatch": {"choices": [55]}}})
+    base = overlay(Config("cartpole"), {"env": {"num_envs": 16}, "ppo": {"minibatch": 512}})
+    config, = drawn(ranges, base, 1)
+    assert (config.env.num_envs, config.ppo.horizon, config.ppo.minibatch) == (12, 10, 60)
+
+
 def test_settings_that_exclude_each_other_are_refused(drawn):
     ranges = parse_space({"policy": {"layers": {"choices": [2]}}})
     with pytest.raises(ConfigError, match="layers must be 1"):

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import own_encoders
@@ -124,6 +125,14 @@ def test_wrong_calls_are_refused_and_write_nothing(tmp_path, monkeypatch, call, 
     with pytest.raises(error) as caught:
         call()
     assert words in str(caught.value) and list(tmp_path.iterdir()) == []
+
+
+def test_an_evaluation_is_greedy_if_asked(tmp_path):
+    with trainer.Session("cartpole", **SMALL) as session:
+        path = session.save(tmp_path / "run")
+        for evaluate in (session.evaluate, trainer.load(path).evaluate, partial(trainer.evaluate, path)):
+            played = [evaluate(2, greedy=greedy)["protocol"]["actions"] for greedy in (False, True)]
+            assert played == ["sampled", "greedy"]
 
 
 @pytest.mark.parametrize(("arguments", "words"), [

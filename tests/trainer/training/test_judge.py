@@ -43,6 +43,15 @@ def test_the_end_of_a_training_is_judged(run):
     assert JUDGED in entries(run)[-1]
 
 
+def test_a_judged_policy_is_saved_at_once(tmp_path):
+    """Else a record would be lost with the next update, long before the next checkpoint is due."""
+    folder = train.train(config(tmp_path / "run", checkpoint_seconds=1e6))
+    judged = {entry["step"]: entry[JUDGED] for entry in entries(folder) if JUDGED in entry}
+    assert min(judged) < 8 * ROLLOUT
+    assert sorted(folder.glob("step_*")) == [checkpoint.path_of(folder, step) for step in (0, *judged)]
+    assert checkpoint.best_score(folder) == max(judged.values())
+
+
 def test_judgments_change_no_weight(run, tmp_path):
     without = train.train(config(tmp_path / "without", judge_episodes=0))
     same(*(checkpoint.load(checkpoint.latest(folder)).tensors for folder in (run, without)))
@@ -86,6 +95,16 @@ def test_judgments_come_at_the_steps_of_rungs_while_their_steps_are_few():
     assert [step for step in steps if judge.is_due(step)] == [step for step in range(500, 10_001, 500) if step >= 40 * 125]
     judge.spent = 10_000
     assert [step for step in steps if judge.is_due(step)] == [10_000]
+
+
+def test_the_steps_of_all_judgments_are_counted_also_after_a_resume(tmp_path):
+    session, last = make_session(config(tmp_path)), []
+    for step in (0, ROLLOUT):
+        session.judge.judge(session.policy, step)
+        last.append(session.judge.last)
+    assert min(last) > 64 and session.judge.spent == sum(last)
+    resumed = make_session(session.config, resume=session.save(tmp_path)).judge
+    assert (resumed.spent, resumed.last) == (sum(last), last[-1])
 
 
 def test_an_interrupt_ends_a_judgment_without_a_score(tmp_path):

@@ -85,6 +85,15 @@ def test_the_first_update_is_the_same_as_without_overlap():
     made.close()
 
 
+def test_observations_are_normalized_by_all_rollouts_so_far():
+    """The policy that plays and the one that learns have the same statistics, also of the rollout played ahead."""
+    made = trained(make_session(settings(policy={"normalize_observations": True})), 3)
+    norm, played = made.policy.normalizer, made.actor.policy.normalizer
+    assert norm.count == 4 * made.storage.sample[..., 0].numel()
+    assert (norm.factor != 1).all() and torch.equal(norm.factor, played.factor) and torch.equal(norm.shift, played.shift)
+    made.close()
+
+
 RUNS = {
     "cartpole": settings(),
     "V-trace again": settings(vtrace=True, env={"num_batches": 3}),

@@ -58,6 +58,18 @@ def test_rewards_before_the_resume_are_not_gathered_any_more(tmp_path, toys):
     session.close()
 
 
+def test_all_environments_may_hold_their_noise_again(tmp_path, toys):
+    """As at the start of a run: none of the new episodes has ended."""
+    settings, _ = saved_run(tmp_path / "run", policy={"noise_hold": 4, "noise_hold_after": "truncation"})
+    session = make_session(settings)
+    session.actor.held.zero_()  # all have terminated
+    path = session.save(tmp_path / "ended")
+    session.close()
+    session = make_session(settings, resume=path)
+    assert session.actor.held.all()
+    session.close()
+
+
 def test_each_resume_begins_other_episodes_and_the_same_resume_the_same_ones(tmp_path, toys):
     settings, path = saved_run(tmp_path / "run")
     session = make_session(settings, resume=path)

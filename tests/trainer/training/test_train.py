@@ -10,6 +10,7 @@ import sys
 import time
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -23,6 +24,7 @@ from trainer.ranks import Ranks
 from trainer.runs import checkpoint
 from trainer.training import train
 from trainer.training.build import build, decide, make_session
+from trainer.training.callbacks import Callbacks
 
 
 def weights(folder) -> dict[str, torch.Tensor]:
@@ -71,6 +73,21 @@ def test_a_run_leaves_everything_in_its_folder(tmp_path, monkeypatch):
     assert {"step", "seconds", "sps", "score_mean", "time_env", "time_learn"} <= last.keys()
     assert last["step"] == 8 * ROLLOUT
     assert json.loads((folder / "evaluation.json").read_text())["episodes"] == 5
+
+
+def test_checkpoints_are_as_many_seconds_apart_as_asked_for(tmp_path, monkeypatch):
+    """Each rollout takes 10 seconds here."""
+    now, saved = [0.0], []
+    monkeypatch.setattr(train, "time", SimpleNamespace(perf_counter=lambda: now[0]))
+
+    def rollout(_):
+        now[0] += 10
+
+    def watch(session):
+        session.callbacks = Callbacks(on_rollout=rollout, on_checkpoint=lambda session, path: saved.append(session.iteration))
+        return session
+    train.train(config(tmp_path / "run", checkpoint_seconds=25.0, judge_episodes=0), watch)
+    assert saved == [3, 6, 8]
 
 
 def test_stop_at_changes_no_schedule(tmp_path):
