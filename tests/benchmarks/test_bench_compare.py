@@ -70,6 +70,14 @@ def test_ratios_of_two_revisions_measured_alternately(repository, tmp_path, caps
     assert leftovers(repository) == []
 
 
+@pytest.mark.parametrize(("after", "verdict"), [
+    ([3.0, 3.1, 3.2], "faster"), ([1.0, 1.1, 1.2], "slower"), ([1.9, 2.0, 2.2], "-"), ([1.8, 2.0, 2.1], "-")])
+def test_a_revision_is_faster_or_slower_if_its_whole_interval_says_so(after, verdict):
+    key = "stub", "pong", "steps/s"
+    line = revisions.table([{key: 2.0}] * 3, [{key: speed} for speed in after], ["one", "other"]).splitlines()[-1]
+    assert line.strip("| ").split("|")[-1].strip() == verdict
+
+
 def test_chosen_games_are_measured_alone(repository, tmp_path, capsys):
     revisions.main(["slow", "fast", "--rounds=3", "--games", "pong", "go"])
     assert "| envs      | pong features" in capsys.readouterr().out

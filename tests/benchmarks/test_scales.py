@@ -35,7 +35,7 @@ def test_a_rule_is_compared_with_the_preset_over_the_seeds_that_both_have():
 
 def test_a_training_of_a_benchs_length_stands_beside_the_bench(monkeypatch):
     found = [(6_010_000, 200.0, {}), (5_990_000, 400.0, {"noop_max": 0}), (6_000_000, 9.0, {"noop_max": 30}),
-             (6_100_000, 9.0, {})]
+             (6_100_000, 9.0, {}), (5_900_000, 9.0, {})]
     others = [{"game": "tetris", "sticky": 0.0, "steps": steps, "scores": {"sampled": score}, **more}
               for steps, score, more in found]
     monkeypatch.setattr(seeds, "published_trainings", lambda: others)

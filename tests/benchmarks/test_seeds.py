@@ -10,6 +10,7 @@ from verb_support import rewrite
 
 from benchmarks.common import RESULTS
 from benchmarks.scores import seeds
+from trainer.runs.folder import locked
 
 
 def test_the_page_has_statistics_over_the_finished_seeds_of_each_game(there, capsys):
@@ -27,6 +28,12 @@ def test_the_page_has_statistics_over_the_finished_seeds_of_each_game(there, cap
     assert float(facts["mean"]) == pytest.approx(sum(scores) / 2, rel=1e-3)
     low, high = map(float, facts["95% interval"].split(" to "))
     assert low <= min(scores) and max(scores) <= high  # two seeds say little: Student's t of one degree is 12.7
+
+
+def test_a_training_that_still_writes_its_evaluations_is_not_finished(there):
+    with locked(there / "runs" / "two"):
+        assert [run.folder.name for run in seeds.finished([there / "runs"])] == ["one"]
+    assert [run.folder.name for run in seeds.finished([there / "runs"])] == ["one", "two"]
 
 
 def test_trainings_of_an_earlier_page_stay_unless_they_are_replaced_or_have_other_settings(there, capsys):

@@ -72,6 +72,20 @@ def test_the_published_scores_are_of_the_agents_that_ship():
     assert {(game, load_agent(game).checksum) for game in TWINS} <= played
 
 
+def test_each_group_of_episodes_has_its_own_seed(monkeypatch):
+    """Group k begins at the seed of its first episode: equal seeds would play the same episodes again."""
+    played = []
+
+    def stand_in(policy, config, count, sticky, seed, tick):
+        played.append((count, seed))
+        return Played(np.zeros(count), np.ones(count, int), np.ones(count, bool))
+    for side in ("play", "play_from_its_start", "play_here"):
+        monkeypatch.setattr(table, side, stand_in)
+    agent = SimpleNamespace(policy=None, checksum="", config=Config("pong", EnvConfig(time_limit=10)))
+    sides = table.all_sides(agent, 0.0, 25, table.Scores(None))
+    assert [side.episodes for side in sides] == [25] * 3 and played == [(10, 1), (10, 11), (5, 21)] * 3
+
+
 def test_a_tally_has_the_mean_and_the_error_of_the_episodes_whether_they_were_grouped_or_not():
     scores, lengths = np.random.default_rng(3).integers(0, 10**6, (25,)).astype(float), np.arange(25)
     played = [Played(scores[part], lengths[part], lengths[part] % 2 > 0) for part in (slice(10), slice(10, 20), slice(20, 25))]

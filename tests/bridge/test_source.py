@@ -63,6 +63,37 @@ def test_truncated_episodes_are_not_terminated():
     assert [(step[2][0], step[3][0]) for step in results] == [(0, 0), (0, 1), (0, 0)]
 
 
+def test_a_reset_at_an_end_begins_episodes_as_any_other():
+    """The first step after it is played; without the reset it would only reset."""
+    pipeline = Pipeline(GymnasiumSource([vector(2, length=3)]))
+    first, again = ([[part.tolist() for part in step] for step in played(pipeline, 3)] for _ in range(2))
+    assert first[-1][2] == [1.0, 1.0] and again == first
+    assert pipeline.take_episodes().lengths.tolist() == [3] * 4
+    pipeline.close()
+
+
+class Repeating(SyncVectorEnv):
+    """Returns an end's reward and flags once more in the step that resets."""
+
+    last = 0.0, False, False  # reward, terminated, truncated
+
+    def step(self, actions):
+        observations, *outcome, infos = super().step(actions)
+        before, self.last = self.last, tuple(one.copy() for one in outcome)
+        return observations, *(one + other for one, other in zip(outcome, before, strict=True)), infos
+
+
+def test_a_step_that_resets_has_no_reward_and_no_end_whatever_the_environment_returns():
+    made = Repeating([lambda: Counting(length=2, cut=2)] * 2, autoreset_mode=AutoresetMode.NEXT_STEP)
+    pipeline = Pipeline(GymnasiumSource([made]))
+    results = played(pipeline, 7)
+    pipeline.close()
+    assert [step[2].tolist() for step in results] == [step[3].tolist() for step in results]
+    assert [step[2][0] for step in results] == [0, 1, 0, 0, 1, 0, 0]
+    assert [step[1][0] > 0 for step in results] == [True, True, False] * 2 + [True]
+    assert pipeline.take_episodes().lengths.tolist() == [2] * 4
+
+
 def test_a_class_with_the_methods_of_a_vector_environment_is_accepted():
     """EnvPool's environments are not subclasses of Gymnasium's classes."""
     inner = vector(2, length=3)

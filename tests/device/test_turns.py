@@ -8,6 +8,7 @@ from device_runs import Two, config, contents, require_same, trained
 
 from bridge import BridgeError
 from bridge.pipeline import Pipeline
+from bridge.source import BoundGames
 from bridge.spans import recording
 from envs_c.errors import InvalidArgument
 from trainer.rollout.actor import collect
@@ -38,6 +39,14 @@ def test_a_training_whose_turns_need_no_python_is_that_of_the_cpu(double, settin
     ids=["serial", "Gymnasium's environments", "self-play"])
 def test_turns_that_need_python_have_it(double, settings):
     assert rollout_calls(double, trained(config(**settings), 2))["launch"] == 0
+
+
+def test_the_seconds_of_turns_without_python_are_counted(double, monkeypatch):
+    made, finish = trained(config()), BoundGames.finish
+    monkeypatch.setattr(BoundGames, "finish", lambda bound, log: (finish(bound, log), (0.0, 0.0))[1])  # those with Python
+    pipeline, before = made.pipeline, made.pipeline.env_seconds
+    assert rollout_calls(double, made)["launch"] == 4
+    assert pipeline.env_seconds > before
 
 
 def test_graphs_of_a_torch_that_does_not_tell_their_address_are_launched_by_torch(double, monkeypatch):

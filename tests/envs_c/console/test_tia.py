@@ -71,6 +71,19 @@ def test_writes_that_change_nothing_can_be_left_out(seed):
             chip.end_frame(FRAME)
 
 
+@pytest.mark.parametrize("writes", [
+    [("VDELBL", 1), ("GRP1", 0), ("ENABL", 2), ("GRP1", 0)], [("VDELP0", 1), ("GRP1", 0), ("GRP0", 0xFF), ("GRP1", 0)],
+    [("VDELP1", 1), ("GRP0", 0), ("GRP1", 0xFF), ("GRP0", 0)],
+], ids=["ball", "player 0", "player 1"])
+def test_a_write_of_the_same_value_takes_over_what_was_written_in_between(writes):
+    colours = [(name, 0x0E) for name in ("COLUP0", "COLUP1", "COLUPF")]
+    log = [(60 * 228 + 30 * k) << 14 | REGISTERS[name] << 8 | value for k, (name, value) in enumerate(colours + writes)]
+    whole, thrifty = Chip(False), Chip(False)
+    whole.run(np.array(log, np.uint32), FRAME)
+    thrifty.run_without_repeats(np.array(log, np.uint32), FRAME)
+    assert whole.picture.any() and whole.equals(thrifty)
+
+
 def test_a_picture_is_not_needed_for_collisions():
     rng, chips = np.random.default_rng(0), (Chip(False), Chip(False))
     for _ in range(20):

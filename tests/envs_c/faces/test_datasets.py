@@ -53,6 +53,13 @@ def test_minari_reads_the_episodes_that_were_played(view):
             assert (episode.terminations[t], episode.truncations[t]) == (terminated[i], truncated[i])
 
 
+def test_each_round_has_its_own_seed():
+    env = envs_c.make("cartpole", 2, time_limit=3)
+    episodes = datasets.record("arcade/rounds-v0", env, alternating(env), 6, seed=5).iterate_episodes()
+    starts = np.stack([episode.observations[0] for episode in episodes])
+    assert np.array_equal(starts, np.concatenate([env.reset(seed=seed)[0] for seed in (5, 6, 7)]))
+
+
 def test_an_episode_keeps_its_observations_if_the_environments_reuse_their_arrays():
     env = envs_c.make("cartpole", 2, copy=False)
     episodes = datasets.record("arcade/reused-v0", env, alternating(env), 2).iterate_episodes()

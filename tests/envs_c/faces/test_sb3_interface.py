@@ -73,6 +73,17 @@ def test_render_tiles_the_pictures(env):
     assert env.get_attr("metadata", 0) == [env.metadata]
 
 
+def test_the_infos_of_resets_are_those_of_the_newest_episodes():
+    env, seen = sb3.make("g2048", 4, seed=1, time_limit=1), set()
+    env.reset()
+    for _ in range(20):
+        env.step([0] * 4)
+        for info, legal in zip(env.reset_infos, env.env_method("action_masks"), strict=True):
+            assert np.array_equal(info["action_mask"], legal)
+            seen.add(tuple(legal))
+    assert len(seen) > 1  # new boards differ in their legal moves
+
+
 def test_a_reset_drops_the_step_async_before_it(env):
     env.step_async(np.zeros(N, int))
     env.reset()

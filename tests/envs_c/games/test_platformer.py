@@ -124,6 +124,15 @@ def test_coins_are_taken_once_for_a_point_each():
     assert not env.read()["coin"].any()
 
 
+@pytest.mark.parametrize("aside", [0, TILE - WIDTH, TILE - WIDTH + 1])
+def test_a_coin_on_which_he_falls_is_one_point(aside):
+    """In one column he touches it with both sides."""
+    env = plain(10, x=10 * TILE + aside, y=(GROUND - 3) * TILE)
+    put(env, "coin", 10, GROUND - 1)
+    _, rewards, _ = play(env, [NOOP] * 30)
+    assert sum(rewards) == 1 and env.read()["score"][0] == 1
+
+
 def test_spikes_and_pits_end_the_episode():
     env = plain(10)
     put(env, "spike", 13, GROUND - 1)

@@ -77,6 +77,11 @@ def test_a_game_without_noop_waits_for_a_key_and_then_for_each_if_it_is_slow(key
     assert [caption.split("step ")[1] for caption in screen.captions] == list(steps)
 
 
+def test_after_r_a_game_without_noop_waits_for_a_key_again(keyboard_game):
+    _, screen = run(keyboard_game("cartpole"), "left", "", "r", "", "left", "")
+    assert [caption.split("step ")[1] for caption in screen.captions] == list("0120012")
+
+
 def test_p_pauses_until_the_next_p(keyboard_game):
     _, screen = run(keyboard_game("breakout"), "", "p", "(right)", "space", "p", "")
     assert [caption.split("step ")[1] for caption in screen.captions] == [

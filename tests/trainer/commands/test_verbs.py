@@ -14,6 +14,7 @@ from verb_support import refused, rewrite, run
 from envs_c.play import terminal
 from trainer.__main__ import main
 from trainer.commands import VERBS
+from trainer.errors import FilmError
 from trainer.log import curves
 from trainer.play.scores import interval
 from trainer.runs.folder import CONFIG, locked
@@ -146,6 +147,21 @@ def test_play_shows_episodes_in_a_window(capsys, there):
     assert run(capsys, "play one --episodes 2 --speed 1000 --seed 4") == first
 
 
+@pytest.mark.parametrize(("words", "greedy"), [("", False), ("--greedy", True)])
+def test_play_and_record_pass_seed_and_greedy_on(capsys, there, monkeypatch, words, greedy):
+    pytest.importorskip("pygame")
+    given = []
+
+    def taken(*_, seed, greedy, **others):
+        given.append((seed, greedy))
+        raise FilmError("enough")
+    monkeypatch.setattr("trainer.play.agent_game.AgentGame", taken)
+    monkeypatch.setattr("trainer.play.evaluate.play", taken)
+    for verb in ("play", "record"):
+        assert refused(capsys, f"{verb} one --seed 4 {words}") == "error: enough\n"
+    assert given == [(4, greedy)] * 2
+
+
 def test_a_person_plays_a_runs_game_with_its_settings(capsys, there, monkeypatch):
     pytest.importorskip("pygame")
     monkeypatch.setattr("envs_c.play.window.Window.keys", lambda self: {"d"})
@@ -153,6 +169,15 @@ def test_a_person_plays_a_runs_game_with_its_settings(capsys, there, monkeypatch
     legend, ended = run(capsys, "play one --human --episodes 1 --speed 1000").splitlines()
     assert legend == "arrows or WASD: left, right; P pauses, R restarts, Q or Escape leaves"
     assert ended == "episode 1: score 3, 3 steps"
+
+
+@pytest.mark.parametrize(("name", "value"), [("sticky", 0.5), ("frame_skip", 3), ("time_limit", 7)])
+def test_a_person_has_no_easier_game_than_the_agent(capsys, there, monkeypatch, name, value):
+    played = []
+    monkeypatch.setattr("envs_c.play.command.show", lambda game, **_: played.append(getattr(game.env.core, name)))
+    rewrite(there / "runs" / "one", lambda config: config["env"].update({name: value}))
+    run(capsys, "play one --human")
+    assert played == [value]
 
 
 @pytest.mark.parametrize(("folder", "shown"), [("runs/breakout-2026", "runs/breakout-2026"), ("breakout", "./breakout")])

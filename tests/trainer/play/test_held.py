@@ -59,6 +59,25 @@ def test_held_environments_keep_their_observation_and_the_others_go_on(make):
     holding.close()
 
 
+def two_of_toys():
+    return GymnasiumSource([SyncVectorEnv([partial(Toy, length=9)] * 2) for _ in range(2)], seed=1, owned=True)
+
+
+@pytest.mark.parametrize("make", [two_of_toys, games_source])
+@pytest.mark.parametrize("held", [[0], [1], [2], [3], [1, 2]])
+def test_held_environments_are_numbered_over_all_batches(make, held):
+    pipeline = Pipeline(make(), 2, HostDevice())
+    pipeline.reset()
+    pipeline.hold(np.array(held))
+    for _ in range(2):  # the first turn only observes
+        for batch in pipeline.batches:
+            pipeline.turn(batch, pipeline.slab(batch).actions.zero_)
+    pipeline.settle()
+    rewards = np.concatenate([slab.host["reward"] for slab in pipeline.slabs])
+    assert np.flatnonzero(rewards == 0).tolist() == held
+    pipeline.close()
+
+
 def test_vector_environments_that_cannot_hold_step_all_of_theirs():
     pipeline = Pipeline(GymnasiumSource([AsyncVectorEnv([lambda: Toy(length=2)] * 2)], owned=True), 1, HostDevice())
     pipeline.reset()

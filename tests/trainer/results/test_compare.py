@@ -14,7 +14,9 @@ from trainer.__main__ import main
 from trainer.errors import RunError
 from trainer.log import curves
 from trainer.results.groups import improvements
+from trainer.results.several_runs import member
 from trainer.runs.evaluation import read_evaluations
+from trainer.runs.metrics import read_metrics
 from trainer.runs.summary import read_run
 
 SCORES = {"a": (1.7, 30.5, 30.5, 59.3), "b": (1.7, 1.7, 1.7, 30.5)}  # of random play and of the human, and others
@@ -118,6 +120,22 @@ def test_few_runs_on_one_side_leave_the_probability_without_an_interval(runs):
     few, enough = np.arange(4.0), np.arange(5.0)
     assert [improvements({"a": one, "b": other})[0]["interval"] is None
             for one, other in ((few, enough), (enough, few), (enough, enough))] == [True, True, False]
+
+
+@pytest.mark.parametrize("lower, higher", [("a", "b"), ("b", "a")])
+def test_the_interval_is_that_of_the_better_group(lower, higher):
+    scores = {lower: np.arange(6.0), higher: np.arange(6.0) + 3}
+    found, = improvements({name: scores[name] for name in "ab"})
+    assert (found["better"], found["worse"]) == (higher, lower)
+    low, high = found["interval"]
+    assert 0.5 < low < found["probability"] < high
+
+
+@pytest.mark.parametrize("by, key, unit", [("steps", "step", 1), ("minutes", "seconds", 60)])
+def test_a_curve_lies_over_steps_or_minutes(runs, by, key, unit):
+    folder = runs / "runs" / "breakout-a1"
+    expected = [entry[key] / unit for entry in read_metrics(folder) if entry["score_mean"] is not None]
+    assert max(expected) > 0 and member(folder, by, "").across.tolist() == pytest.approx(expected)
 
 
 def test_json_and_csv_have_the_same_numbers_with_all_digits(runs, capsys):

@@ -273,3 +273,16 @@ def test_ctrl_c_ends_real_trainings_with_checkpoints_and_the_same_command_finish
     assert done.stdout.count("goes on") == 2
     for path in metrics:
         assert len(json.loads((path.parent / "config.json").read_text())["sessions"]) == 2
+
+
+@pytest.mark.parametrize(("words", "expected"), [
+    ("", ((0.0, 0.25), 10, 0, 30)),
+    ("--seeds 3 --jobs 2 --sticky 0.5,0,0.5 --noop-max 7", ((0.5, 0.0), 3, 2, 7)),
+    ("--sticky none --noop-max none", ((), 10, 0, None)),
+])
+def test_a_benchs_options_are_those_of_its_plan(words, expected, tmp_path, monkeypatch):
+    plans = []
+    monkeypatch.setattr(bench_module, "run_bench", lambda plan, *_: plans.append(plan))
+    monkeypatch.chdir(tmp_path)
+    assert main(["bench", "cartpole", *words.split()]) == 0
+    assert [(plan.stickies, plan.seeds, plan.jobs, plan.noop_max) for plan in plans] == [expected]
