@@ -16,24 +16,23 @@ PROGRAMS, FRAMES = 100, 2000  # without arguments
 LIKE = "superman"  # the game whose name the programs have under ale-py: few bytes of RAM end it
 
 
-def first_difference(seed: int, frames: int) -> int | None:
-    """The first of some frames after which the RAM of a random program differs; None without one.
+def compared(data: bytes, frames: int) -> tuple[int, bool]:
+    """Play a program on both sides: the frames after which their RAM was equal, and True if it never differed.
 
     ale-py plays no more frames once the RAM looks like the end of LIKE.
     """
-    data = random_program(seed)
     ale = oracle_of(LIKE, data)
     ale.reset_game()
     row = {**cartridges.table()[LIKE], "kind": "", "score": [], "lives": [], "over": []}
     ours = Console(cartridges.game_of(data, None, row))
     for frame in range(frames):
         if ours.ram[0].tobytes() != ale.getRAM().tobytes():
-            return frame
+            return frame, False
         if ale.game_over():
-            break
+            return frame, True
         ale.act(0)
         ours.act(0)
-    return None
+    return frames, True
 
 
 def main(arguments: list[str]) -> int:
@@ -43,8 +42,8 @@ def main(arguments: list[str]) -> int:
     os.environ.setdefault("ENVS_C_RECOMPILE", "0")  # compilers in the background would take the time
     failed = 0
     for seed in range(first, first + programs):
-        frame = first_difference(seed, frames)
-        if frame is not None:
+        frame, equal = compared(random_program(seed), frames)
+        if not equal:
             failed += 1
             print(f"seed {seed}: another RAM after frame {frame}")
     print(f"{programs - failed} of {programs} programs equal in RAM, after each of up to {frames:,} frames of {TRIES} "

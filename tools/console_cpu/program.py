@@ -115,3 +115,18 @@ def random_program(seed: int) -> bytes:
     data = bytearray(code.rom(tables))
     data[-2:] = code.labels["break"].to_bytes(2, "little")
     return bytes(data)
+
+
+def sums(op: int, decimal: bool) -> bytes:
+    """4 KB that add or subtract all pairs of bytes, without and with a carry: 512 frames of 256 sums.
+
+    op: ADC or SBC of a byte in the zero page.
+    Each sum and its flags are mixed into the byte `state`.
+    """
+    a, b, carry, result, state = range(0xC0, 0xC5)
+    code = Assembler()(0x78, 0xD8, 0xA2, 0xFF, 0x9A, 0xA9, 0).label("clear")(0x95, 0, 0xCA, 0xD0, ">clear")
+    frame(code.label("frame"))
+    code.label("sum")(0xA5, carry, 0x4A, 0xA5, a, 0xF8 if decimal else 0xD8, op, b, 0xD8, 0x08, 0x85, result, 0x68)
+    code(0x45, state, 0x2A, 0x65, result, 0x85, state, 0xE6, b, 0xD0, ">sum")       # EOR, ROL, ADC, STA
+    code(0xA5, carry, 0x49, 1, 0x85, carry, 0xD0, ">same", 0xE6, a).label("same")(0x4C, "frame")
+    return code.rom({})

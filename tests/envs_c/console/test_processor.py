@@ -3,17 +3,23 @@
 import pytest
 
 from envs_c.console import cartridges, console
-from tools.console_cpu.program import TRIED, random_program
+from tools.console_cpu.program import TRIED, random_program, sums
 
 pytest.importorskip("ale_py")
 
-from tools.console_cpu.__main__ import first_difference
+from tools.console_cpu.__main__ import compared
 
 
 @pytest.mark.parametrize("seed, frames", [
     (0, 60), *(pytest.param(seed, 2000, marks=pytest.mark.slow) for seed in range(1, 41))])
 def test_a_random_program_has_the_ram_that_it_has_under_ale(seed, frames):
-    assert first_difference(seed, frames) is None
+    assert compared(random_program(seed), frames)[1]
+
+
+@pytest.mark.parametrize("op", [0x65, 0xE5], ids=["ADC", "SBC"])
+@pytest.mark.parametrize("decimal", [False, True])
+def test_all_sums_of_two_bytes_and_a_carry_are_those_under_ale(op, decimal):
+    assert compared(sums(op, decimal), 512) == (512, True)
 
 
 def test_a_program_executes_every_instruction():
