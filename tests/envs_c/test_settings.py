@@ -47,6 +47,14 @@ def test_sticky_at_1_never_takes_another_action(toy):
         assert not action_of(env.step(actions)[0]).any()
 
 
+def test_a_sticky_action_is_not_one_of_the_episode_before(toy):
+    env = vector(toy, N, sticky=0.5, frame_skip=1, time_limit=2, autoreset="same_step", seed=1, options={"length": 20})
+    env.reset()
+    for action in (1, 1, 3):  # the second one ends an episode
+        taken = action_of(env.step(np.full(N, action))[0])
+    assert set(taken.tolist()) == {0, 3}
+
+
 @pytest.mark.parametrize("most", [0, 1, 6])
 def test_no_op_starts_take_1_to_noop_max_frames_evenly(toy, most):
     env = vector(toy, N, noop_max=most, seed=1)
@@ -66,6 +74,13 @@ def test_an_episode_that_ends_in_its_no_op_start_begins_again_without_one(toy):
         assert (observation[:, 0, 0] < 3).all()
         assert set(frames_of(observation[terminated]).tolist()) > {0, 1, 2}
         assert (infos["episode_stats"]["r"][terminated] == 10 - 0.25 * (infos["episode_stats"]["l"][terminated] - 1)).all()
+
+
+def test_frames_after_an_end_in_a_no_op_start_are_none(toy):
+    """Each number of frames is drawn with equal chance, and an end before it leaves 0 frames, so none is more frequent."""
+    frames = frames_of(vector(toy, N, noop_max=10, seed=1, options={"length": 4, "wind": 1}).reset()[0])
+    counts = np.bincount(frames, minlength=11) / N
+    assert counts[0] > 0.2 and (counts[1:] <= 0.1 + 5 * np.sqrt(0.1 / N)).all()
 
 
 def test_environments_with_equal_seeds_are_equal(toy):

@@ -46,6 +46,14 @@ def test_far_more_threads_than_cores_are_refused(monkeypatch):
         share_of(work.config(env={"num_threads": 1000}), ALONE, "cpu")
 
 
+@pytest.mark.parametrize(("local_size", "given", "threads"), [(4, 0, 2), (2, 0, 4), (1, 0, 8), (16, 0, 1), (2, 3, 3)])
+def test_a_rank_has_its_share_of_the_cores_of_its_own_machine(monkeypatch, local_size, given, threads):
+    monkeypatch.setattr("trainer.training.shares.cores", lambda: 8)
+    ranks = Four()
+    ranks.local_size = local_size
+    assert share_of(config(env={"num_threads": given}), ranks, "cpu").env.num_threads == threads
+
+
 def test_the_shares_of_all_ranks_add_up():
     settings = config(minibatch=4 * T, accumulate=2)
     share = share_of(settings, Four(), "cuda:3")

@@ -2,6 +2,8 @@
 
 import errno
 import importlib.util
+import itertools
+import math
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
@@ -50,7 +52,7 @@ def write(evaluation, index: int, path: Path, seconds: float = SECONDS, then: It
     if not (evaluation.states or evaluation.replays or evaluation.pictures):
         raise FilmError("the environment has no render mode rgb_array, and its observations are not pictures")
     rate = rate_of(evaluation.source)
-    every = max(1, round(rate / RATE))
+    every = max(1, math.ceil(rate / RATE))
     left = limit = max(1, int(seconds * rate))
     screens = []
     for one in (index, *then):
@@ -94,7 +96,10 @@ def _save(path: Path, screens: list[np.ndarray], rate: float):
 
 
 def _gif(screens: list[np.ndarray], rate: float) -> bytes:
-    return iio.imwrite("<bytes>", [_reduced(screen) for screen in screens], extension=".gif", duration=1000 / rate, loop=0)
+    """The film. A GIF counts hundredths of a second: pictures differ in length by one unless `rate` divides 100."""
+    ends = [round(100 * number / rate) for number in range(len(screens) + 1)]
+    return iio.imwrite("<bytes>", [_reduced(screen) for screen in screens], extension=".gif", loop=0,
+                       duration=[10 * (end - begin) for begin, end in itertools.pairwise(ends)])
 
 
 def _mp4(screens: list[np.ndarray], rate: float) -> bytes:

@@ -232,7 +232,7 @@ cdef inline int32_t reward(Play* p, const Facts* facts) noexcept nogil:
         large = number(m, &facts.score[small], facts.scores - small)
         large -= number(&p.before[p.last], &facts.score[small], facts.scores - small)
         gain = large if large else gain
-    if facts.wrap > 0 and gain < -(facts.wrap // 2):
+    if gain < 0:
         gain += facts.wrap
     return min(gain, facts.most_reward) if facts.most_reward else gain
 

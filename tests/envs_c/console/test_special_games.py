@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 
 from envs_c.engine.state import LENGTH, MAGIC, close_state
@@ -100,3 +101,22 @@ def test_points_of_a_hole_are_those_of_ale_for_any_bytes(written):
         reward = ale.act(Action.NOOP)
         ours.act(0)
         assert ours.ram.tobytes() == ale.getRAM().tobytes() and ours.reward[0] == reward
+
+
+@pytest.mark.parametrize("name, signs", [("battle_zone", {-1, 1}), ("asteroids", {1})])
+def test_points_are_those_of_ale_for_blank_digits_and_for_a_score_that_falls(name, signs):
+    """In Asteroids a score that falls has gone round: it is worth 100,000 more."""
+    places = sorted({address for address, *_ in cartridges.table()[name]["score"]})
+    ours, ale, rewards = Console(cartridges.cartridge(f"atari:{name}")), ale_of(name), set()
+    for value in (0x00, 0x10, 0x05, 0xA0, 0x0A, 0xAA, 0x21, 0x20, 0x99, 0x00):
+        signature, raw = opened(ours.env.get_state())
+        at = raw.index(ours.ram.tobytes())
+        for address in places:
+            ale.setRAM(address - 128, value)
+            raw[at + address - 128] = value
+        ours.env.set_state(close_state(signature, 1, bytes(raw)))
+        reward = ale.act(Action.NOOP)
+        ours.act(0)
+        rewards.add(np.sign(reward))
+        assert ours.ram.tobytes() == ale.getRAM().tobytes() and ours.reward[0] == reward, hex(value)
+    assert rewards - {0} == signs

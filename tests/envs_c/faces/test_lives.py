@@ -99,6 +99,14 @@ def test_the_last_infos_of_same_step_have_the_lives_at_the_end():
     assert infos["lives"].tolist() == [5] and infos["final_info"]["lives"].tolist() == [4]
 
 
+def test_the_last_infos_of_same_step_have_the_lives_at_a_time_limit():
+    env = envs_c.make("breakout", 1, autoreset="same_step", time_limit=5, lives=3)
+    env.reset(seed=1)
+    for _ in range(5):
+        *_, truncated, infos = env.step([0])
+    assert truncated[0] and infos["lives"].tolist() == infos["final_info"]["lives"].tolist() == [3]
+
+
 def test_lost_lives_that_end_no_episode_change_neither_statistics_nor_stacked_frames():
     runs = []
     for settings in ({}, {"life_loss_info": True}):

@@ -214,3 +214,15 @@ def test_every_tile_has_a_picture_of_its_own():
         pictures.add(env.render()[0].tobytes())
         greys.add(env.set_state(env.get_state())[0, 1, 1])
     assert len(pictures) == len(greys) == 18
+
+
+def test_the_number_of_a_tile_stands_in_its_middle():
+    env = envs_c.make("g2048", 1, view="pixels", seed=1)
+    env.reset()
+    for value in range(1, 18):
+        board = Board(0)
+        board.cells = [value] + [0] * 14 + [1]
+        lay(env, [board.cells], [board.legal()])
+        tile = env.render()[0][2:40:2, 2:40:2]
+        columns = np.flatnonzero((tile != tile[0, 0]).any((0, 2)))
+        assert columns.size and abs(columns[0] - (18 - columns[-1])) <= 1, 2**value

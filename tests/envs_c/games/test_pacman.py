@@ -264,3 +264,12 @@ def test_elroy_wakes_when_few_dots_are_left_and_rests_until_clyde_is_out():
 def test_refuses_wrong_options(option, value):
     with pytest.raises(envs_c.InvalidArgument, match=option):
         envs_c.make("pacman", **{option: value})
+
+
+@pytest.mark.parametrize("level", LEVELS[1:])
+def test_the_picture_shows_the_level_in_the_digits_of_the_score(level):
+    machine = arena((6, 5), LEFT, first_level=level)
+    machine.change(score=10 * level)
+    picture = machine.core.render()[1::3, 1::3, 0]
+    first = 4 if level < 10 else 0
+    assert picture[44:49, 74:82].any() and np.array_equal(picture[44:49, 74 + first:82], picture[28:33, 70 + first:78])

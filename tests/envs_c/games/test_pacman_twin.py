@@ -93,6 +93,7 @@ def test_the_twins_targets_are_those_computed_by_hand(name, player, facing, blin
     ("blinky", (5, 5), (6, 29), LEFT, 0, "right"),  # scatter: (7, 5) is 388 from his corner, (6, 4) 410
     ("clyde", (5, 5), (6, 1), LEFT, 1, "down"),  # near the player: to his corner
     ("clyde", (5, 5), (26, 1), LEFT, 1, "right"),
+    ("clyde", (5, 5), (13, 5), LEFT, 1, "right"),  # 8 tiles are not near
     ("pinky", (8, 5), (9, 6), UP, 1, "down"),  # to (5, 2) by the overflow; to (9, 2) it would go right
     ("pinky", (8, 5), (13, 5), LEFT, 1, "down"),  # to (9, 5) itself: both ways are 1 from it, and down comes before right
     ("blinky", (11, 23), (12, 5), LEFT, 1, "right"),  # not up from (12, 23)

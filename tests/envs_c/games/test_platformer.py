@@ -251,6 +251,15 @@ def test_the_grey_picture_is_the_colour_one_in_grey():
             assert np.array_equal((small @ [299, 587, 114] + 500) // 1000, seen)
 
 
+def test_the_flag_flies_at_the_top_of_its_pole():
+    picture = plain(55).core.render()[1::3, 1::3]
+    pole, flag = ((picture == colour).all(2) for colour in ((0xC8, 0xC8, 0xC8), (0x60, 0xF0, 0x60)))
+    (top, *_), columns = np.flatnonzero(pole.any(1)), np.flatnonzero(pole.any(0))
+    assert columns.size == 1 and pole.sum() == 28 and top == 7 * (GROUND - 4)
+    assert np.flatnonzero(flag.any(1)).tolist() == list(range(top, top + 5))
+    assert np.flatnonzero(flag.any(0)).tolist() == [columns[0] + k for k in range(1, 7)]
+
+
 @pytest.mark.parametrize("option, value", [
     ("levels", -1), ("levels", 1_000_001), ("level_seed", -1), ("level_seed", 2**31), ("difficulty", 4), ("difficulty", -1),
     ("difficulty", 0.5), ("stages", 0), ("stages", 101),

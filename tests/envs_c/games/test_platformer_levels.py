@@ -119,6 +119,14 @@ def test_levels_have_the_dangers_of_their_difficulty(difficulty):
     assert max(runs) == max(3 if difficulty else 2, (2, 3, 4, 5)[difficulty])
 
 
+@pytest.mark.parametrize("difficulty", DIFFICULTIES)
+def test_a_pit_has_as_many_islands_as_its_difficulty_allows(difficulty):
+    """Islands are tiles over nothing; ground and the floors of pits reach down to the last row."""
+    solid = first_states(300, difficulty=difficulty)["solid"][:, MARGIN:MARGIN + COLUMNS]
+    rows = ["".join("g" if bits >> 10 == 3 else "i" if bits & 0x7FF else " " for bits in row) for row in solid]
+    assert max(len(pit.replace("g", " ").split()) for row in rows for pit in row.split("g")) == (0, 1, 2, 3)[difficulty]
+
+
 def test_the_flag_leads_to_another_level_until_the_last_stage():
     env = Levels(1, stages=3, seed=4)
     for stage in range(3):

@@ -86,3 +86,11 @@ def test_the_forecast_of_a_bomb_says_how_near_it_is_in_pixels_and_in_frames(away
     expected = [min(max(away / 6, -2), 2) * soon, near, near * soon]
     np.testing.assert_allclose(space.seen[FEATURES + 21:FEATURES + 24], expected, atol=1e-5)
     assert not space.seen[FEATURES + 24:].any()
+
+
+@pytest.mark.parametrize("y, seen", [(186, True), (188, False)])
+def test_a_bomb_that_has_sunk_into_the_ground_is_not_in_the_forecast(y, seen):
+    space = begun(bombs=0, forecast=1)
+    space.change(cannon=50, shown=50, bomb_x=[73, 0], bomb_y=[y, 0], clock=41)
+    space.step(NOOP)
+    assert space.bomb_y == [y, 0] and space.seen[FEATURES + 21:FEATURES + 24].any() == seen

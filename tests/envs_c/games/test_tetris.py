@@ -274,3 +274,24 @@ def test_the_picture_shows_every_cell_at_its_place():
             break
         seen, picture = features.step([action])[0], pixels.step([action])[0]
     assert seen[0, :200].sum() > 12
+
+
+def test_the_picture_shows_score_level_and_lines():
+    """Digits are known from the pictures of games that begin at each level, and from the score at first."""
+    def place(picture, y, k):
+        return picture[y:y + 5, 79 - 4 * k:82 - 4 * k].tobytes()
+
+    digits = {place(envs_c.make("tetris", 1, view="pixels", level=level).reset()[0][0], 40, 0): level for level in range(1, 10)}
+    env, board, score = envs_c.make("tetris", 1, seed=0, view="pixels"), Board(0), 0
+    picture = env.reset()[0][0]
+    digits[place(picture, 28, 0)] = 0
+    assert len(digits) == 10
+    blank = place(picture, 28, 5)
+    while board.lines < 105:
+        for action in actions_to(board):
+            board.step(action)
+            seen, reward, _, _, _ = env.step([action])
+            score += int(reward[0])
+        for y, number in ((28, score), (40, board.level), (52, board.lines)):
+            places = [place(seen[0], y, k) for k in range(6)]
+            assert sum(10**k * digits[part] for k, part in enumerate(places) if part != blank) == number

@@ -5,13 +5,15 @@ from pathlib import Path
 
 import gymnasium
 import pytest
+import torch
 from gymnasium.vector import AsyncVectorEnv, SyncVectorEnv
 
+from bridge.on_device.cartpole_tensors import CartPoleTensors
 from trainer.__main__ import main
 from trainer.config import Config, EnvConfig
 from trainer.config.games import GameName, checked_game
 from trainer.config.options import parse_new
-from trainer.environments import make_source
+from trainer.environments import SIMULATIONS, make_simulation, make_source
 from trainer.errors import ConfigError, FileError, TrainerError
 
 SUPPORT = Path(__file__).parents[2] / "support" / "own"
@@ -185,3 +187,27 @@ def test_a_newcomer_s_file_is_trained_evaluated_and_resumed_from_another_folder(
     mean = re.findall(r"^greedy +own +own +20 +([\d.]+) ", capsys.readouterr().out, re.MULTILINE)[-1]
     assert float(mean) > 2.5  # half of 7 places have an even number
     assert main(["--resume", run, "--device=cpu", "--no-dashboard"]) == 0
+
+
+@pytest.mark.parametrize(("name", "value"), [("time_limit", 7), ("reward_clip", 0.5), ("sticky", 0.25)])
+def test_a_simulation_on_the_device_has_the_settings_of_its_environments(monkeypatch, name, value):
+    made = {}
+
+    class Recorded(CartPoleTensors):
+        def __init__(self, num_envs, device, seed, **settings):
+            made.update(settings, num_envs=num_envs, seed=seed)
+            super().__init__(num_envs, device, seed, **settings)
+
+    monkeypatch.setitem(SIMULATIONS, "tensors", Recorded)
+    env = EnvConfig(sim="tensors", **{name: value})
+    make_simulation(GameName("cartpole"), env, 4, 3, torch.device("cpu"), first=8)
+    usual = {one: getattr(env, one) for one in ("time_limit", "reward_clip", "sticky")}
+    assert made == usual | {"num_envs": 4, "seed": 3, "first": 8} and made[name] == value
+
+
+def test_environments_of_a_part_have_the_seeds_of_their_numbers():
+    """So the ranks of a job play different episodes."""
+    parts = [make_source(GameName("gym:CartPole-v1"), EnvConfig(), 2, 5, first=first) for first in (0, 2)]
+    assert [part.seed for part in parts] == [5, 7]
+    for part in parts:
+        part.close()

@@ -71,6 +71,7 @@ def test_a_trained_run_is_exported_end_to_end(tmp_path, capsys):
     assert (folder / "policy.onnx").exists() == ONNX
     assert len(play_exported.play(str(folder / "policy.safetensors"), 3)) == 3
     assert checkpoint.latest(folder).name == "step_000000000128.safetensors"  # exported files are not checkpoints
+    assert rebuild((folder / "policy.safetensors").read_bytes())[1]["step"] == 128
 
 
 def check_result(done):

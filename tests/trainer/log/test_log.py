@@ -24,7 +24,7 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 
 from trainer.config import RunConfig
 from trainer.config.config import overlay
-from trainer.errors import RunError
+from trainer.errors import LearningError, RunError
 from trainer.log import curves
 from trainer.log.curves import draw_curves
 from trainer.log.tensorboard import TAGS
@@ -78,6 +78,18 @@ def test_labels_of_curves_stay_in_the_picture_and_beside_the_axes(tmp_path, monk
     assert not any(box.overlaps(figures[0]._suptitle.get_window_extent()) for box in boxes)
 
 
+@pytest.mark.parametrize("count", [1, 10, 25, 31])
+def test_curves_of_a_long_run_are_thinned_and_reach_from_its_first_entry_to_its_last(tmp_path, monkeypatch, count):
+    iterations(tmp_path, 1, count, seconds=30.0)
+    figures = []
+    monkeypatch.setattr(curves, "_MOST_POINTS", 10)
+    monkeypatch.setattr(curves, "_save", lambda figure, path: figures.append(figure))
+    draw_curves(tmp_path)
+    across = [axes.lines[0].get_xdata() for axes in figures[0].axes]
+    assert [(line[0], line[-1]) for line in across] == [(STEP, count * STEP), (0.5, count / 2), *[(STEP, count * STEP)] * 4]
+    assert all(len(line) <= 11 for line in across)
+
+
 def test_the_speed_is_measured_if_it_is_not_given(tmp_path):
     iterations(tmp_path, 1, 4, metrics={}, seconds=0.25)
     assert read_metrics(tmp_path)[-1]["sps"] == pytest.approx(STEP / 0.25)
@@ -123,6 +135,17 @@ def test_tensorboard_gets_two_events_a_second_and_the_last_one(tmp_path):
     iterations(tmp_path, 1, 100, seconds=0.015625)
     steps = [scalar.step // STEP for scalar in events(tmp_path).Scalars("score/mean")]
     assert steps == [1, 33, 65, 97, 100]
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, LearningError])
+def test_tensorboard_gets_the_last_event_of_a_training_that_is_interrupted_or_fails(tmp_path, error):
+    clock = Clock()
+    with pytest.raises(error), run_log(tmp_path, clock, pipe()) as log:
+        for index in (1, 2):
+            clock.now += 0.125
+            log.iteration(index * STEP, METRICS_OF_ITERATION)
+        raise error
+    assert [scalar.step // STEP for scalar in events(tmp_path).Scalars("score/mean")] == [1, 2]
 
 
 def test_tensorboard_hides_the_steps_that_a_resume_dropped(tmp_path):

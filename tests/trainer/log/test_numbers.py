@@ -1,5 +1,6 @@
 """Number formats, tables as text, and the smoothed progress of a session."""
 
+import math
 import subprocess
 import sys
 from pathlib import Path
@@ -21,7 +22,8 @@ def test_a_duration_is_short(seconds, text):
 
 @pytest.mark.parametrize(("value", "text"), [
     (0, "0"), (999, "999"), (999.6, "1.00K"), (1_000, "1.00K"), (65_536, "65.5K"), (231_000, "231K"), (999_400, "999K"),
-    (999_600, "1.00M"), (1_310_000, "1.31M"), (50_000_000, "50.0M"), (2.5e9, "2.50G")])
+    (999_600, "1.00M"), (1_310_000, "1.31M"), (9_994_000, "9.99M"), (9_996_000, "10.0M"), (50_000_000, "50.0M"),
+    (99_960_000, "100M"), (2.5e9, "2.50G")])
 def test_a_count_has_three_digits(value, text):
     assert count(value) == text
 
@@ -44,6 +46,13 @@ def test_a_long_history_stays_short_and_keeps_its_shape():
     assert history.points[-1] > 99_000
 
 
+def test_a_point_of_a_long_history_is_the_mean_of_its_values():
+    history = History()
+    for value in range(10_000):
+        history.add(value % 2)
+    assert history.points == [0.5] * len(history.points)
+
+
 def test_speed_and_shares_follow_the_last_seconds():
     now = Progress(0, 10_000)
     for index in range(1, 101):
@@ -55,6 +64,16 @@ def test_speed_and_shares_follow_the_last_seconds():
     assert now.sps == pytest.approx(20, rel=1e-3)
     assert now.shares["learn"] == pytest.approx(0.75, rel=1e-3)
     assert now.last["score_mean"] == 3.0
+
+
+@pytest.mark.parametrize("seconds", [0.1, 1.0, 5.0])
+def test_the_speed_of_ten_seconds_ago_counts_1_e_however_long_an_iteration_takes(seconds):
+    now = Progress(0, 10**6)
+    for speed, whole, env in ((10, 200, 1.0), (20, 10, 0.0)):
+        for _ in range(round(whole / seconds)):
+            now.update(now.step + speed * seconds, seconds, {"time_env": env * seconds, "time_learn": seconds})
+    assert now.sps == pytest.approx(20 - 10 / math.e)
+    assert now.shares["environments"] == pytest.approx(1 / (math.e + 1))
 
 
 @pytest.mark.parametrize(("value", "text"), [(None, "-"), (123.42, "123.4"), (-0.012345, "-0.01235"), (1.2e-7, "1.2e-07")])

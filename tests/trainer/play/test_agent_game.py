@@ -64,6 +64,18 @@ def test_the_pace_is_the_games_times_speed(speed, seconds):
     assert screen.waited == pytest.approx([seconds * k for k in range(1, 6)])
 
 
+def test_a_delay_is_not_made_up_for_by_steps_in_haste():
+    screen, now = Screen(6), [7.0]
+
+    def wait(seconds):
+        now[0] += seconds + 5.0 * (len(screen.waited) == 1)
+        return Screen.wait(screen, seconds)
+
+    screen.wait = wait
+    assert list(agent_game.show(agent(config()), screen, clock=lambda: now[0])) == []
+    assert screen.waited == pytest.approx([1 / 50, 1 / 50, 0.0, 1 / 50, 1 / 50, 1 / 50])
+
+
 def test_a_screen_that_is_closed_ends_it():
     screen = Screen(1)
     assert list(agent_game.show(agent(config()), screen)) == []

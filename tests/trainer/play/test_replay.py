@@ -168,3 +168,28 @@ def test_an_agent_is_watched_in_the_environment_s_own_pictures():
         assert seen == list(range(len(seen))) and played.picture()[0, 0, 0] == len(seen) == played.length
     finally:
         played.close()
+
+
+@pytest.mark.parametrize("rate", [15, 30, 40, 60, 120])
+@pytest.mark.parametrize("suffix", [".gif", ".mp4"])
+def test_a_film_lasts_as_long_as_its_episode(tmp_path, monkeypatch, suffix, rate):
+    monkeypatch.setattr(Drawn, "metadata", {"render_modes": ["rgb_array"], "render_fps": rate})
+    monkeypatch.setattr(Drawn, "shape", (16, 16))
+    result, path = played(), tmp_path / f"film{suffix}"
+    best = evaluate.best(result)
+    film.write(result, best, path)
+    every = -(-rate // 30)  # at most 30 pictures a second
+    pictures = -(-(result.lengths[best] + 1) // every)
+    about = [iio.immeta(path, index=index) for index in range(len(iio.imread(path)))] if suffix == ".gif" else []
+    seconds = sum(one["duration"] for one in about) / 1000 if about else iio.immeta(path, plugin="FFMPEG")["duration"]
+    assert seconds == pytest.approx(pictures * every / rate, abs=0.011)  # a GIF counts in hundredths of a second
+
+
+@pytest.mark.parametrize(("missing", "words"), [(0, "the whole episode"), (1, "the first {:g} s of the episode")])
+def test_a_film_says_whether_it_shows_the_whole_episode(tmp_path, missing, words):
+    """It has a picture of the first state, too."""
+    result = played()
+    best = evaluate.best(result)
+    seconds = (result.lengths[best] + 1 - missing + 0.5) / rate_of(result.source)
+    line = film.write(result, best, tmp_path / "film.gif", seconds)
+    assert f": {words.format(seconds)} that scored {result.returns[best]:g} " in line

@@ -1,9 +1,15 @@
 """Equal episodes are one observation: intervals, standard errors, and which episodes are equal."""
 
+import gymnasium
 import numpy as np
 import pytest
+import torch
 
-from trainer.play import scores
+from trainer.config import EnvConfig, PolicyConfig
+from trainer.config.games import GameName
+from trainer.environments import make_source
+from trainer.play import evaluate, scores
+from trainer.policy.make import make_policy
 
 
 def test_episodes_are_equal_if_all_their_parts_are():
@@ -28,6 +34,28 @@ def test_an_episode_that_has_ended_takes_no_more_parts():
     fingerprints.add(np.array([1, 1]), np.ones(2, bool))
     fingerprints.add(np.array([5, 7]), np.array([False, False]))
     assert fingerprints.numbers[0] == fingerprints.numbers[1]
+
+
+class Lottery(gymnasium.Env):
+    """One step, and a random score. Episodes look the same before their end."""
+
+    observation_space = gymnasium.spaces.Box(-1, 1, (2,), np.float32)
+    action_space = gymnasium.spaces.Discrete(2)
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        return np.zeros(2, np.float32), {}
+
+    def step(self, action):
+        return np.zeros(2, np.float32), float(self.np_random.normal()), True, False, {}
+
+
+def test_episodes_with_other_scores_are_not_equal(monkeypatch):
+    monkeypatch.setitem(gymnasium.registry, "Lottery-v0", gymnasium.envs.registration.EnvSpec("Lottery-v0", Lottery))
+    game, env = GameName("gym:Lottery-v0"), EnvConfig(num_threads=1)
+    policy = make_policy(PolicyConfig(encoder_size=8, lstm_size=8), make_source(game, env, 1, 0), 1, torch.float32)
+    summary = evaluate.play(policy, game, env, episodes=5, seed=1, greedy=True).summary()
+    assert summary["different_episodes"] == 5 and summary["mean_interval"] is not None
 
 
 def test_repeated_episodes_do_not_narrow_the_interval():

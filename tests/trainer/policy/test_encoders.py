@@ -9,7 +9,7 @@ import torch
 
 from trainer.config import Config, EnvConfig, PolicyConfig, PPOConfig, RunConfig
 from trainer.config.config import ConfigError
-from trainer.policy.encoders.make import choose_encoder, make_encoder
+from trainer.policy.encoders.make import choose_encoder, choose_plain_encoder, make_encoder
 from trainer.policy.encoders.mlp import Mlp
 from trainer.policy.encoders.pictures import LARGEST_BOARD, Board, Conv
 from trainer.policy.load import load_policy
@@ -19,11 +19,19 @@ from trainer.training.train import iterate
 
 @pytest.mark.parametrize(("shape", "kind"), [
     ((118,), Mlp), ((16,), Mlp), ((84, 84), Conv), ((36, 40), Conv), ((20, 10), Mlp), ((5, 9, 9), Board), ((5, 19, 19), Board),
-    ((210, 160, 3), Mlp), ((4, 84, 84), Conv), ((7, 7, 3), Mlp), ((2, 3, 4, 5), Mlp),
+    ((210, 160, 3), Mlp), ((4, 84, 84), Conv), ((7, 7, 3), Mlp), ((2, 3, 4, 5), Mlp), ((3, 4, 4), Board),
+    ((3, 3, 9), Mlp), ((3, 35, 35), Board), ((3, 36, 36), Conv), ((36, 35), Mlp),
 ])
 def test_auto_chooses_by_the_shape(shape, kind):
     assert type(make_encoder("auto", shape, 2, 8)) is kind
     assert make_encoder(choose_encoder(shape), shape, 2, 8)(torch.rand(3, 2, *shape)).shape == (3, 8)
+
+
+@pytest.mark.parametrize(("shape", "kind"), [
+    ((84, 84), "conv"), ((3, 84, 84), "mlp"), ((4, 40, 40), "mlp"), ((3, 32, 32), "board"), ((3, 32, 33), "mlp"),
+    ((5, 9, 9), "board"), ((6,), "mlp")])
+def test_runs_of_plain_observations_keep_the_encoder_that_they_had(shape, kind):
+    assert choose_plain_encoder(shape) == kind
 
 
 def test_a_board_s_encoder_sees_a_point_s_neighbours_before_its_layer():

@@ -3,14 +3,17 @@
 import json
 
 import pytest
+import torch
 
 from trainer.__main__ import main
-from trainer.config import sections
+from trainer.config import EnvConfig, PolicyConfig, sections
+from trainer.config.games import GameName
+from trainer.environments import make_source
 from trainer.errors import ConfigError, ExportError
 from trainer.export.graph import StepGraph
 from trainer.policy.encoders.make import ENCODERS
 from trainer.policy.load import load_policy, load_run
-from trainer.policy.make import MEMORIES, memory_class
+from trainer.policy.make import MEMORIES, make_policy, memory_class
 from trainer.runs import checkpoint
 
 
@@ -59,3 +62,14 @@ def test_an_error_in_a_memory_names_the_line(tmp_path, capsys):
     assert main(words) == 2
     printed = capsys.readouterr().err
     assert "making it raised KeyError: 'no such thing' (" in printed and "own_memories.py, line" in printed
+
+
+def test_the_weights_of_a_policy_depend_on_its_seed_only_and_torch_s_random_numbers_stay_the_caller_s():
+    source = make_source(GameName("cartpole"), EnvConfig(num_threads=1), 1, 0)
+    settings = PolicyConfig(encoder_size=8, lstm_size=8)
+    torch.manual_seed(5)
+    expected = torch.rand(3)
+    torch.manual_seed(5)
+    made = [make_policy(settings, source, seed, torch.float32).state_dict()["heads.weight"] for seed in (1, 1, 2)]
+    assert torch.equal(torch.rand(3), expected)
+    assert torch.equal(made[0], made[1]) and not torch.equal(made[0], made[2])

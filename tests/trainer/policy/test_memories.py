@@ -180,3 +180,27 @@ def test_weights_are_a_function_of_the_seed_and_survive_a_state_dict(memory, enc
         assert not torch.equal(unroll(other, frames, start, state), unroll(policy, frames, start, state))
         other.load_state_dict(policy.state_dict())
         assert torch.equal(unroll(other, frames, start, state), unroll(policy, frames, start, state))
+
+
+@pytest.mark.parametrize("memory", CASES.values(), ids=CASES.keys())
+def test_each_gate_of_a_new_policy_has_an_orthogonal_matrix(memory):
+    policy = make(**memory)
+    matrices = [part for name, weight in policy.named_parameters() for part in weight.chunk(policy.stacked(name))
+                if weight.ndim == 2 and not name.startswith("heads.")]
+    assert len(matrices) > 1
+    for matrix in matrices:
+        short = matrix if len(matrix) <= len(matrix.T) else matrix.T
+        gram = short @ short.T
+        torch.testing.assert_close(gram / gram[0, 0], torch.eye(len(gram)), atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize("encoder", ENCODERS.values(), ids=ENCODERS.keys())
+@pytest.mark.parametrize("memory", CASES.values(), ids=CASES.keys())
+def test_a_new_policy_s_actions_are_nearly_equally_likely_and_its_values_differ(memory, encoder):
+    kind, shape = encoder
+    torch.manual_seed(0)
+    policy = MEMORIES[memory["memory"]](shape, ACTIONS, 12, UNITS, encoder=kind, **{
+        name: value for name, value in memory.items() if name in ("layers", "highway")})
+    frames, start, state = draw(policy, [])
+    logits, values = policy.unroll(policy.preprocess_rollout(frames, start), start, state)
+    assert (logits.softmax(-1) - 1 / ACTIONS).abs().max() < 0.03 and values.std() > 0.1

@@ -33,6 +33,14 @@ def test_observations_are_normalized_to_mean_0_and_deviation_1_and_clipped():
     assert norm(torch.tensor([[1e6, -1e6]])).tolist() == [[10.0, -10.0]]
 
 
+def test_numbers_that_vary_by_rounding_only_are_not_blown_up():
+    rows = torch.full((1000, 1), 0.1)
+    rows[::2] += 1e-5
+    norm = ObservationNorm((1,))
+    norm.update(rows)
+    assert norm(rows).abs().max() < 1e-4
+
+
 def test_rewards_are_divided_by_the_deviation_of_the_discounted_return():
     random, gamma = torch.Generator().manual_seed(0), 0.9
     rewards, overs = torch.randn(3, 10, 4, generator=random) + 2, (torch.rand(3, 10, 4, generator=random) < 0.1).float()

@@ -2,11 +2,15 @@
 
 import json
 
+import gymnasium
+import numpy as np
 import pytest
 import torch
 
 from envs_c import machine
 from trainer.config import Config, EnvConfig, PolicyConfig, PPOConfig, RunConfig
+from trainer.config.games import GameName
+from trainer.environments import make_source
 from trainer.policy import precision
 from trainer.runs import checkpoint
 from trainer.training import train
@@ -139,3 +143,22 @@ def test_a_run_records_its_precision_with_the_reason_and_keeps_it_when_resumed(t
     assert reasons[1] == f"{name} (as the run was started)"
     meta = checkpoint.read_meta(checkpoint.latest(folder))
     assert (meta["precision"], meta["config"]["policy"]["precision"]) == (name, "auto")
+
+
+class Kinds(gymnasium.Env):
+    """Observes one of `count` kinds, and a number."""
+
+    action_space = gymnasium.spaces.Discrete(2)
+
+    def __init__(self, count):
+        self.observation_space = gymnasium.spaces.Dict({"kind": gymnasium.spaces.Discrete(count),
+                                                        "number": gymnasium.spaces.Box(-np.inf, np.inf, (1,), np.float32)})
+
+
+@pytest.mark.parametrize(("count", "normalizes", "why"), [
+    (256, True, ""), (257, True, "the observations name one of more than 256 kinds"),
+    (256, False, "the observations are floats that are not normalized (--normalize-observations)")])
+def test_observations_that_bfloat16_cannot_tell_apart_are_read_in_float32(monkeypatch, count, normalizes, why):
+    monkeypatch.setitem(gymnasium.registry, "Kinds-v0", gymnasium.envs.registration.EnvSpec("Kinds-v0", Kinds))
+    source = make_source(GameName("gym:Kinds-v0"), EnvConfig(options={"count": count}), 1, 0)
+    assert precision.why_float32(source, normalizes) == why

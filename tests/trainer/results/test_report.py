@@ -149,13 +149,20 @@ def test_the_caption_of_a_film_states_its_score_and_its_protocol(tmp_path, score
         report.page([folder])
 
 
-def test_settings_stand_beside_those_of_the_preset(tmp_path):
-    config = preset(GameName("breakout"), view="pixels").to_dict()
+@pytest.mark.parametrize(("game", "kind", "usual"), [("breakout", {"view": "pixels"}, ("num_envs", "encoder")),
+                                                     ("go", {"self_play": True}, ("snapshot_every", "memory"))])
+def test_settings_stand_beside_those_of_the_preset(tmp_path, game, kind, usual):
+    """Also those of another version."""
+    config = preset(GameName(game), **kind).to_dict()
     config["ppo"]["gamma"] = 0.5
-    folder = make_run(tmp_path / "run", **{name: config[name] for name in ("env", "policy", "ppo")})
+    folder = make_run(tmp_path / "run", game=game, **{name: config[name] for name in ("env", "policy", "ppo", "self_play")})
+    saved = json.loads((folder / "config.json").read_text())
+    saved["config"]["ppo"]["of_another_version"] = 7
+    (folder / "config.json").write_text(json.dumps(saved))
     text = " ".join(Page(report.page([folder])).texts)
-    changed = text[text.index(" setting value preset"):text.index("All settings")]
-    assert "gamma 0.5 0.99" in " ".join(changed.split()) and "num_envs" not in changed and "encoder" not in changed
+    changed = " ".join(text[text.index(" setting value preset"):text.index("All settings")].split())
+    assert "gamma 0.5 0.99" in changed and "of_another_version 7 none" in changed
+    assert not any(f" {name} " in changed for name in usual)
 
 
 def test_a_chart_maps_the_ends_of_its_axes_to_the_ends_of_its_frame():

@@ -92,6 +92,7 @@ def test_train_takes_settings_by_name_and_code_itself(tmp_path):
 def test_preset_starts_from_the_game_s_preset_or_from_a_file(tmp_path):
     assert trainer.preset("cartpole").env.num_envs == 64 and trainer.preset("cartpole", seed=3).run.seed == 3
     assert trainer.preset("cartpole", view="pixels").policy.encoder == "pixels"
+    assert trainer.preset("go", self_play=True).policy.memory == "none" != trainer.preset("go").policy.memory
     (tmp_path / "mine.toml").write_text("[env]\nnum_envs = 8\n[ppo]\nminibatch = 64\n")
     own = trainer.preset("cartpole", file=tmp_path / "mine.toml", horizon=16, minibatch=128)
     assert (own.env.num_envs, own.ppo.horizon) == (8, 16)
@@ -127,12 +128,14 @@ def test_wrong_calls_are_refused_and_write_nothing(tmp_path, monkeypatch, call, 
     assert words in str(caught.value) and list(tmp_path.iterdir()) == []
 
 
-def test_an_evaluation_is_greedy_if_asked(tmp_path):
+def test_an_evaluation_is_greedy_if_asked_and_has_the_episodes_of_its_seed(tmp_path):
     with trainer.Session("cartpole", **SMALL) as session:
-        path = session.save(tmp_path / "run")
+        path, means = session.save(tmp_path / "run"), []
         for evaluate in (session.evaluate, trainer.load(path).evaluate, partial(trainer.evaluate, path)):
             played = [evaluate(2, greedy=greedy)["protocol"]["actions"] for greedy in (False, True)]
             assert played == ["sampled", "greedy"]
+            means.append([evaluate(5, seed=seed)["mean"] for seed in (1, 2)])
+        assert means == [means[0]] * 3 and means[0][0] != means[0][1]
 
 
 @pytest.mark.parametrize(("arguments", "words"), [

@@ -1,0 +1,73 @@
+"""Comparisons run by run and in groups: which runs are a group, and the numbers of its curve and of its row."""
+
+import numpy as np
+import pytest
+from run_support import make_run
+
+from trainer.errors import RunError
+from trainer.results.several_runs import group_table, grouped, mean_curve, member, table
+
+
+def members(folder, *, by="steps", **settings):
+    """Three runs with the seeds 1, 2 and 3 as members of a comparison.
+
+    settings: of `make_run`, a tuple of three values each.
+    """
+    made = []
+    for index in range(3):
+        own = {name: values[index] for name, values in settings.items()}
+        made.append(member(make_run(folder / f"run-{index}", seed=index + 1, **own), by, f"run-{index}"))
+    return made
+
+
+@pytest.mark.parametrize(("section", "name", "values", "groups"), [
+    ("run", "device", ("cpu", "cuda", "auto"), {"breakout": [1, 2, 3]}),
+    ("env", "num_threads", (1, 2, 3), {"breakout": [1, 2, 3]}),
+    ("env", "num_batches", (1, 2, 3), {"breakout": [1, 2, 3]}),
+    ("ppo", "gamma", (0.9, 0.99, 0.9), {"gamma 0.9": [1, 3], "gamma 0.99": [2]}),
+    ("policy", "memory", ("lstm", "none", "none"), {"memory lstm": [1], "memory none": [2, 3]}),
+    ("env", "options", ({}, {"lives": 3.0}, {}), {"options none": [1, 3], "options lives=3": [2]})])
+def test_runs_are_a_group_if_only_settings_without_influence_on_the_learning_differ(tmp_path, section, name, values, groups):
+    found = grouped(members(tmp_path, **{section: [{name: value, **({"seed": seed} if section == "run" else {})}
+                                                   for seed, value in enumerate(values, 1)]}))
+    assert {label: [one.run.seed for one in group] for label, group in found.items()} == groups
+
+
+def test_the_curve_of_a_group_covers_what_all_of_its_runs_have(tmp_path):
+    """With the mean and the sample deviation at each point."""
+    made = members(tmp_path, scores=((1.0, 2.0, 3.0, 4.0), (None, 4.0, 6.0), (3.0, 6.0, 9.0, 12.0, 15.0)))
+    curve = mean_curve("gamma 0.9", made)
+    assert (curve.label, curve.across[0], curve.across[-1]) == ("gamma 0.9 (3 runs: mean ± standard deviation)", 2000, 3000)
+    np.testing.assert_allclose(curve.score, curve.across * 0.002)
+    np.testing.assert_allclose(curve.deviation, curve.across * 0.001)
+    alone = mean_curve("gamma 0.9", made[:1])
+    assert (alone.label, alone.deviation, alone.across[0], alone.across[-1]) == ("gamma 0.9 (1 run)", None, 1000, 4000)
+
+
+def test_curves_that_do_not_overlap_have_no_mean(tmp_path):
+    made = members(tmp_path, scores=((1.0, 2.0), (None, None, 4.0), (1.0, 2.0)))
+    with pytest.raises(RunError, match=r"the curves of the runs with gamma 0\.9 do not overlap, so they have no mean"):
+        mean_curve("gamma 0.9", made)
+
+
+def test_the_row_of_a_group_has_means_over_its_runs_with_their_sample_deviation_and_the_median_of_the_minutes(tmp_path):
+    made = members(tmp_path, scores=((5.0, 1.0), (2.0,) * 2, (6.0,) * 11), evaluation=(1.7, 30.5, 59.3))
+    columns, (row,) = group_table({"gamma 0.9": made})
+    assert dict(zip(columns, row, strict=True)) == {
+        "settings": "gamma 0.9", "seeds": "3", "steps": "5.00K", "minutes": "0.2", "score": "3 ± 2.65",
+        "best": "4.333 ± 2.08", "evaluation": "30.5 ± 28.8", "95% interval": "-41.04 to 102", "iqm": "30.5", "human": "1"}
+
+
+def test_the_row_of_a_run_has_its_own_numbers(tmp_path):
+    made = members(tmp_path, scores=((5.0, 1.0),) * 3, evaluation=(30.5, 1.7, None))
+    columns, rows = table(made)
+    assert columns == ["run", "seed", "steps", "minutes", "score", "best", "evaluation", "human"]
+    assert rows == [[f"run-{seed - 1}", f"{seed}", "2.00K", "0.2", "1", "5", evaluation, human]
+                    for seed, evaluation, human in ((1, "30.5", "1"), (2, "1.7", "0"), (3, "-", "-"))]
+
+
+@pytest.mark.parametrize(("game", "options", "human"), [
+    ("breakout", {}, "1"), ("breakout", {"lives": 3.0}, "-"), ("snake", {}, "-")])
+def test_only_a_game_that_is_its_cartridge_has_a_human_score(tmp_path, game, options, human):
+    made = members(tmp_path, game=(game,) * 3, env=({"options": options},) * 3, evaluation=(30.5,) * 3)
+    assert [row[-1] for _, rows in (table(made), group_table({"all": made})) for row in rows] == [human] * 4
