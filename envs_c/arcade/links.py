@@ -53,7 +53,7 @@ class Played(NamedTuple):
     """The result of a replay.
 
     episodes: scores of the episodes that ended.
-    score, length: of the episode that has not ended.
+    score, length: of the episode that has not ended; length 0 if the last step has ended one, which had this score.
     checksum: eight hexadecimal digits over all features, rewards and flags; replay.js computes the same.
     """
 
@@ -182,4 +182,5 @@ def play(replay: Replay, game=None) -> Played:
         score, length = (0.0, 0) if begins else (score + float(arrays["reward"][0]), length + 1)
         if ended:
             episodes.append(float(core.ended_return[0]))
+            length = 0  # the line says its score already
     return Played(len(replay.actions), episodes, score, length, f"{checksum:08x}")

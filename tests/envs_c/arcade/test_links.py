@@ -81,6 +81,14 @@ def test_the_line_of_a_replay_counts_its_episodes(episodes, length, line):
     assert links.Played(9, episodes, 1.0, length, "x").line() == line
 
 
+@pytest.mark.parametrize(("steps", "line"), [
+    (8, "8 steps, score 8 after 8 steps"), (9, "9 steps, 1 ended with score 9"),
+    (10, "10 steps, 1 ended with score 9"), (12, "12 steps, 1 ended with score 9, score 2 after 2 steps")])
+def test_the_step_that_begins_an_episode_counts_for_none(steps, line):
+    played = links.play(links.Replay("cartpole", envs_c.game("cartpole").version, 1, {}, {}, 2, [1] * steps))
+    assert played.line() == f"{line}, checksum {played.checksum}"
+
+
 def test_long_runs_are_short_links():
     assert len(links.encode(4, [1] * 100_000)) < 8
     assert links.decode(links.encode(4, [1] * 100_000 + [3])) == (4, [1] * 100_000 + [3])

@@ -42,7 +42,7 @@ def keyboard_game():
     made = []
 
     def make(game, seed=1, options=None, **settings):
-        made.append(ArcadeVectorEnv(envs_c.game(game), frame_skip=1, autoreset="disabled", options=options, **settings))
+        made.append(ArcadeVectorEnv(envs_c.game(game), autoreset="disabled", options=options, **{"frame_skip": 1, **settings}))
         return KeyboardGame(made[-1], seed)
     yield make
     for env in made:
@@ -106,11 +106,24 @@ def test_it_ends_after_the_asked_episodes(keyboard_game, episodes, ended):
     assert len(run(keyboard_game("cartpole", time_limit=1), *["right", "r"] * 3, episodes=episodes)[0]) == ended
 
 
-@pytest.mark.parametrize(("game", "speed", "seconds"), [
-    ("cartpole", 1, 1 / 50), ("breakout", 2, 1 / 120), ("snake", 1, 1 / 12)])
-def test_the_pace_is_the_games_times_speed(keyboard_game, game, speed, seconds):
-    _, screen = run(keyboard_game(game), "", "", speed=speed)
+@pytest.mark.parametrize(("game", "frames", "speed", "seconds"), [
+    ("cartpole", 1, 1, 1 / 50), ("breakout", 1, 2, 1 / 120), ("breakout", 4, 1, 4 / 60), ("snake", 1, 1, 1 / 12)])
+def test_the_pace_is_the_games_times_speed(keyboard_game, game, frames, speed, seconds):
+    """A step of several frames, as in a run that a person plays, takes the time of all of them."""
+    _, screen = run(keyboard_game(game, frame_skip=frames), "", "", speed=speed)
     assert screen.waited == pytest.approx([seconds, 2 * seconds, 3 * seconds])
+
+
+def test_a_delay_is_not_made_up_for_by_steps_in_haste(keyboard_game):
+    screen, now = Screen(*[""] * 5), [7.0]
+
+    def wait(seconds):
+        now[0] += seconds + 5.0 * (len(screen.waited) == 1)
+        return Screen.wait(screen, seconds)
+
+    screen.wait = wait
+    assert list(play(keyboard_game("cartpole"), screen, clock=lambda: now[0])) == []
+    assert screen.waited == pytest.approx([1 / 50, 1 / 50, 0.0, 1 / 50, 1 / 50, 1 / 50])
 
 
 def test_a_move_that_is_not_allowed_is_not_taken(keyboard_game):

@@ -162,6 +162,14 @@ def test_play_and_record_pass_seed_and_greedy_on(capsys, there, monkeypatch, wor
     assert given == [(4, greedy)] * 2
 
 
+def test_an_agent_is_watched_for_as_many_episodes_and_as_fast_as_asked(capsys, there, monkeypatch):
+    pytest.importorskip("pygame")
+    given = []
+    monkeypatch.setattr("trainer.play.agent_game.show", lambda played, screen, **more: given.append(more) or [])
+    run(capsys, "play one --speed 3 --episodes 2")
+    assert given == [{"episodes": 2, "speed": 3.0}]
+
+
 def test_a_person_plays_a_runs_game_with_its_settings(capsys, there, monkeypatch):
     pytest.importorskip("pygame")
     monkeypatch.setattr("envs_c.play.window.Window.keys", lambda self: {"d"})
@@ -171,11 +179,13 @@ def test_a_person_plays_a_runs_game_with_its_settings(capsys, there, monkeypatch
     assert ended == "episode 1: score 3, 3 steps"
 
 
-@pytest.mark.parametrize(("name", "value"), [("sticky", 0.5), ("frame_skip", 3), ("time_limit", 7)])
+@pytest.mark.parametrize(("name", "value"), [
+    ("sticky", 0.5), ("noop_max", 4), ("frame_skip", 3), ("time_limit", 7),
+    ("options", {"lives": 2.0, "keep_width": 1.0, "fast_ball": 0.0, "hidden_bricks": 0.0})])
 def test_a_person_has_no_easier_game_than_the_agent(capsys, there, monkeypatch, name, value):
     played = []
     monkeypatch.setattr("envs_c.play.command.show", lambda game, **_: played.append(getattr(game.env.core, name)))
-    rewrite(there / "runs" / "one", lambda config: config["env"].update({name: value}))
+    rewrite(there / "runs" / "one", lambda config: config.update(game="breakout", env=config["env"] | {name: value}))
     run(capsys, "play one --human")
     assert played == [value]
 

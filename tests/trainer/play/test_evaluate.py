@@ -74,6 +74,12 @@ def test_equal_episodes_count_as_one_in_the_interval():
     assert "different" not in describe(sampled)
 
 
+def test_episodes_from_different_starts_are_different_though_all_actions_and_scores_are_equal():
+    result = play(config(time_limit=3), greedy=True)
+    assert set(result.returns) == {3.0}
+    assert result.summary()["different_episodes"] == 20
+
+
 def test_greedy_play_takes_the_likeliest_action():
     settings = config()
     policy = make_policy(settings.policy, make_source(settings.game, settings.env, 1, 0), settings.run.seed, torch.float32)

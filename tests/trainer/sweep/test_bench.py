@@ -51,7 +51,8 @@ class StandIn:
         cls.most = max(cls.most, cls.live)
         (folder / "step_000000000512.safetensors").touch()
         (folder / "config.json").touch()
-        (folder / "metrics.jsonl").write_text('{"step": 512, "seconds": 30.0}\n')
+        seconds = 3000.0 if folder.name.endswith("-s4") else 30.0  # one of four was disturbed
+        (folder / "metrics.jsonl").write_text(json.dumps({"step": 512, "seconds": seconds}) + "\n")
 
     def ended(self, seconds):
         if type(self).breaks_at == len(type(self).started):

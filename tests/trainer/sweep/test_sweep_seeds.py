@@ -36,6 +36,13 @@ def test_the_score_of_a_trial_is_the_mean_over_its_seeds(sweep, capsys):
     assert "minutes of training, the means of 3 seeds" in capsys.readouterr().out
 
 
+def test_the_minutes_of_a_trial_are_the_mean_over_its_seeds(sweep):
+    def trial(config, folder, watch):
+        watch({"step": 10_000, "seconds": {1: 60.0, 2: 120.0, 3: 540.0}[config.run.seed], "score_judged": 1.0})
+        return Outcome(1.0, 1.0)
+    assert sweep(1, trial=trial, seeds=3).trials[0].user_attrs["minutes"] == pytest.approx(4.0)
+
+
 @pytest.mark.parametrize(("bad_seed", "runs"), [(1, 1), (2, 2), (3, 3)])
 def test_a_trial_is_compared_with_the_others_after_each_seed_but_the_last(sweep, bad_seed, runs):
     """The fifth trial fails with one seed: after that one it is below the median, and no further seed is trained."""

@@ -26,9 +26,8 @@ export function button(text, action, more = {}) {
 
 /** A number as short text: 1234567 is 1.23M. @param {number} value */
 export function short(value) {
-  for (const [size, unit] of /** @type {[number, string][]} */ ([[1e9, "G"], [1e6, "M"], [1e4, "K"]])) {
-    if (Math.abs(value) >= size) return `${(value / (unit === "K" ? 1e3 : size)).toPrecision(3)}${unit}`;
-  }
+  for (const [from, size, unit] of /** @type {[number, number, string][]} */ ([[999.5e6, 1e9, "G"], [999.5e3, 1e6, "M"],
+    [1e4, 1e3, "K"]])) if (Math.abs(value) >= from) return `${(value / size).toPrecision(3)}${unit}`;
   return String(Math.round(value * 1000) / 1000);
 }
 

@@ -1,0 +1,152 @@
+// node players.mjs CHECK: runs one of the checks below, which throw if people's keys, agents, the clock or the best scores of
+// the page break a promise. No browser: what they need of one is made here. `choices` is no check: it reads games and keys as
+// JSON, [[game, actions, [[key, ...], ...]], ...], and writes the number of the action that each set of keys gives.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { Clock } from "../../../envs_c/arcade/page/ui/clock.js";
+import { Keys, controlsFor } from "../../../envs_c/arcade/page/ui/controls.js";
+import { short } from "../../../envs_c/arcade/page/ui/dom.js";
+import { Machine, Person, frameByFrame } from "../../../envs_c/arcade/page/ui/players.js";
+import { best, keep } from "../../../envs_c/arcade/page/ui/scores.js";
+
+const POLICY = { about: { num_actions: 9 }, memory: () => ({}) };
+/** Replace a global of the browser. @param {string} name @param {unknown} value */
+const browser = (name, value) => Object.defineProperty(globalThis, name, { value, configurable: true, writable: true });
+/** @param {string} name @param {number} fps @param {string[]} actions */
+const game = (name, fps, actions) => ({ about: { name, fps }, actions, actionMask: null });
+
+/** Keys of a page without elements, and a function that sends an event of the keyboard. */
+function keyboard() {
+  /** @type {Object<string, (event: object) => void>} */
+  const listeners = {};
+  browser("window", { addEventListener: (type, call) => { listeners[type] = call; } });
+  browser("HTMLElement", class {});
+  browser("navigator", {});
+  const keys = new Keys({ addEventListener: (type, call) => { listeners[type] = call; } }, () => false);
+  return { keys, send: (type, code) => listeners[type]({ type, code, preventDefault() {} }) };
+}
+
+/** The actions that a person takes: in each step the keys that are held, and those pressed just now.
+ * @param {object} played @param {[string[], string[]][]} steps */
+function taken(played, steps) {
+  let now = steps[0];
+  const person = new Person(played, { taken: () => ({ down: new Set(now[0]), pressed: new Set(now[1]) }) });
+  return steps.map((step) => {
+    now = step;
+    const action = person.choose(played);
+    return action === null ? null : played.actions[action];
+  });
+}
+
+const CHECKS = {
+  async machine() { // an agent holds each action for the frames of its training, and begins anew with each episode
+    const machine = new Machine(POLICY, 3);
+    let acts = 0, restarts = 0, length = 0;
+    machine.agent = { act: () => [++acts], restart: () => restarts++ };
+    const played = { over: () => length < 0, length: () => length };
+    const frames = (/** @type {number} */ count) => Array.from({ length: count }, () => {
+      const action = machine.choose(played);
+      length++;
+      return action;
+    });
+    assert.deepEqual(frames(6), [1, 1, 1, 2, 2, 2]);
+    length = -1; // over: the step that begins an episode
+    assert.deepEqual(frames(6), [2, 3, 3, 3, 4, 4]);
+    length = 0; // restored
+    assert.deepEqual(frames(2), [5, 5]);
+    assert.equal(restarts, 3);
+  },
+  async settings() { // frame by frame an episode is as long as in the training, whose limit counts steps of `skip` frames
+    const of = (settings) => frameByFrame({ settings: (given) => ({ ...given, ...settings }) }, 4);
+    assert.deepEqual(of({ frameSkip: 2, timeLimit: 100 }), { settings: { count: 1, frameSkip: 1, timeLimit: 200 }, skip: 2 });
+    assert.deepEqual(of({ sticky: 0.25 }), { settings: { count: 1, frameSkip: 1, sticky: 0.25 }, skip: 4 });
+  },
+  async pace() { // a key that is held counts in each frame, in games of tiles once, and a slow game waits for each
+    const held = [[["left"], ["left"]], [["left"], []], [["left"], []], [[], []]], walk = ["NOOP", "LEFT", "RIGHT"];
+    assert.deepEqual(taken(game("breakout", 60, walk), held), ["LEFT", "LEFT", "LEFT", "NOOP"]);
+    assert.deepEqual(taken(game("sokoban", 20, walk), held), ["LEFT", "NOOP", "NOOP", "NOOP"]);
+    assert.deepEqual(taken(game("snake", 12, ["LEFT", "RIGHT"]), [[[], []], ...held]), [null, "LEFT", "LEFT", "LEFT", "LEFT"]);
+    assert.deepEqual(taken(game("tmaze", 4, ["LEFT", "RIGHT"]), [[[], []], ...held]), [null, "LEFT", null, null, null]);
+  },
+  async keys() { // a tap between two frames counts once; a direction is held until the last of its keys is released
+    const { keys, send } = keyboard(), controls = controlsFor(["NOOP", "FIRE", "LEFT", "LEFTFIRE"], "any");
+    const action = () => {
+      const { down, pressed } = keys.taken();
+      return controls.choose(down, pressed);
+    };
+    send("keydown", "ArrowLeft");
+    send("keyup", "ArrowLeft");
+    assert.deepEqual([action(), action()], [2, 0]);
+    for (const [type, code, wanted] of [["keydown", "ArrowLeft", 2], ["keydown", "KeyA", 2], ["keydown", "Space", 3],
+      ["keyup", "KeyA", 3], ["keyup", "Space", 2], ["keyup", "ArrowLeft", 0]]) {
+      send(type, code);
+      assert.equal(action(), wanted, `${type} ${code}`);
+    }
+    send("keydown", "Space");
+    assert.equal(action(), 1);
+    send("blur"); // the page does not see the release in another window
+    assert.equal(action(), 0);
+  },
+  async mask() { // an action that the game forbids now is not taken
+    const played = { ...game("go", 60, ["NOOP", "LEFT", "RIGHT"]), actionMask: Uint8Array.of(1, 0, 1) };
+    assert.deepEqual(taken(played, [[["left"], []], [["right"], []]]), [null, "RIGHT"]);
+  },
+  async gamepad() { // a button of a gamepad that stays down is pressed once
+    const { keys } = keyboard(), buttons = [{ pressed: true }];
+    browser("navigator", { getGamepads: () => [null, { connected: true, buttons, axes: [0, 0.9] }] });
+    assert.deepEqual(keys.taken(), { down: new Set(["fire", "down"]), pressed: new Set(["fire", "down"]) });
+    assert.deepEqual(keys.taken(), { down: new Set(["fire", "down"]), pressed: new Set() });
+  },
+  async cursor() { // arrows move it on the board, and the fire key takes the point below it
+    const board = [3, 2, 1].flatMap((row) => ["A", "B", "C"].map((column) => column + row));
+    const controls = controlsFor([...board, "PASS"], "go"), seen = [controls.selected];
+    for (const key of ["up", "right", "down", "down", "down", "up"]) {
+      assert.equal(controls.choose(new Set([key]), new Set([key])), null);
+      seen.push(controls.selected);
+    }
+    assert.deepEqual(seen, ["B2", "B3", "C3", "C2", "C1", "PASS", "C1"]);
+    assert.equal(controls.choose(new Set(), new Set(["fire"])), board.indexOf("C1"));
+  },
+  async clock() { // ticks at the rate times the speed; a pause of the page is not made up for
+    let now = 0, frame = () => {}, ticks = 0;
+    browser("performance", { now: () => now });
+    browser("requestAnimationFrame", (call) => { frame = () => call(now); return 1; });
+    browser("cancelAnimationFrame", () => {});
+    const clock = new Clock(50, () => ticks++, () => {});
+    const after = (/** @type {number} */ milliseconds) => {
+      ticks = 0;
+      now += milliseconds;
+      frame();
+      return ticks;
+    };
+    clock.start();
+    assert.deepEqual([30, 30, 30, 30].map(after), [1, 2, 1, 2]);
+    clock.speed = 2;
+    assert.equal(after(40), 4);
+    clock.paused = true;
+    assert.equal(after(40), 0);
+    clock.paused = false;
+    assert.equal(after(60_000), 10); // of a hidden tab: a tenth of a second
+  },
+  async numbers() { // a number has at most three digits before its unit
+    for (const [number, text] of [[0.1234, "0.123"], [-9999, "-9999"], [12_345, "12.3K"], [999_499, "999K"],
+      [999_936, "1.00M"], [-999_999_999, "-1.00G"], [-1_234_567, "-1.23M"], [2e9, "2.00G"]]) assert.equal(short(number), text);
+  },
+  async scores() { // the best score of each game with its options stays, in whatever order the options are
+    const kept = new Map();
+    browser("localStorage", { getItem: (key) => kept.get(key) ?? null, setItem: (key, text) => kept.set(key, text) });
+    assert.equal(best("pong", { lives: 3, speed: 1 }), null);
+    for (const score of [-5, 7, 2]) keep("pong", { lives: 3, speed: 1 }, score);
+    keep("pong", { lives: 4, speed: 1 }, 90);
+    keep("snake", { lives: 3, speed: 1 }, 80);
+    assert.equal(best("pong", { speed: 1, lives: 3 }), 7);
+  },
+};
+
+function choices() {
+  const games = JSON.parse(readFileSync(0, "utf8"));
+  return games.map(([name, actions, held]) => held.map((keys) => controlsFor(actions, name).choose(new Set(keys), new Set())));
+}
+
+if (process.argv[2] === "choices") process.stdout.write(JSON.stringify(choices()));
+else await CHECKS[process.argv[2]]();
