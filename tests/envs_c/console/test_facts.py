@@ -14,7 +14,7 @@ from benchmarks.console.comparison import Console, Trial, actions, ale_of, play
 from envs_c.console import cartridges, starts
 from tools.console_facts import power_on
 from tools.console_facts.ends import ranges
-from tools.console_facts.programs import Assembler, frame
+from tools.console_facts.programs import Assembler, frame, oracle_of
 
 FORMS = {
     "a term for the last digits": ("centipede", "held", 300),
@@ -84,6 +84,21 @@ def test_an_end_of_a_long_game_is_in_the_bytes_of_its_row(name):
             ale.restoreState(state)
         ale.act(Action(action))
     assert 0 < ends < 60
+
+
+def test_lives_that_are_counted_down_go_on_below_0_as_under_ale():
+    numbers = bytes([2] * 122 + [2, 1, 1, 255, 0, 255, 253, 3]).ljust(256, b"\x03")  # frame 121 is the last one of the start
+    code = frame(Assembler().label("frame"))(0xE6, 0x80, 0xA6, 0x80, 0xBD, 0x00, 0xF2, 0x85, 136)  # 80 counts frames
+    data = code(0xA2, 200).label("line")(0x85, 2, 0xCA, 0xD0, ">line", 0x4C, "frame").rom({0x200: numbers})
+    ours, ale = Console(cartridges.game_of(data, None, {**cartridges.table()["qbert"], "kind": ""})), oracle_of("qbert", data)
+    ale.reset_game()
+    seen = []
+    for _ in range(8):
+        ale.act(Action.NOOP)
+        ours.act(0)
+        seen.append(ale.lives())
+        assert ours.ram[0].tobytes() == ale.getRAM().tobytes() and ours.env.lives[0] == ale.lives()
+    assert seen == [4, 3, 3, 3, 3, 2, 2, 2]
 
 
 def test_an_end_depends_on_the_byte_before_the_frame():

@@ -13,23 +13,28 @@ from envs_c.console import cartridges
 from tools.console_facts.programs import Assembler, frame, oracle_of
 
 START = 121  # frames that the program has counted when a game has started
+PAL_START = 92  # the same under PAL
 LINES = 255  # of a frame, unless the test says otherwise
 SPIN = 60    # times 513 instructions: more than the 25,000 after which a frame is cut off
 
 
-def program(lines: dict[int, int], cut: tuple[int, ...]) -> bytes:
+def program(lines: dict[int, int], cut: tuple[int, ...], more: int = 0, start: int = START) -> bytes:
     """A cartridge whose screen has a colour for each frame.
 
     lines: of some frames after the start of a game.
     cut: frames that are cut off after their lines.
+    more: lines at the top of each frame, besides those.
+    start: START of this program.
     """
     code = Assembler()(0x78, 0xD8, 0xA2, 0xFF, 0x9A).label("frame")         # SEI, CLD, LDX #FF, TXS
     frame(code)(0xE6, 0x80, 0xA5, 0x80, 0x0A, 0x85, 0x09)                   # INC 80, LDA 80, ASL, STA COLUBK
+    if more:
+        code(0xA2, more).label("more")(0x85, 2, 0xCA, 0xD0, ">more")        # LDX #more, STA WSYNC, DEX, BNE more
     code(0xA6, 0x80, 0xBC, 0x00, 0xF1, 0xBD, 0x00, 0xF2, 0xAA)              # LDX 80, LDY F100,X, LDA F200,X, TAX
     code.label("line")(0x85, 2, 0xCA, 0xD0, ">line", 0xC0, 0, 0xF0, ">no")  # STA WSYNC, DEX, BNE line, CPY #0, BEQ no
     code.label("spin")(0xCA, 0xD0, ">spin", 0x88, 0xD0, ">spin")            # DEX, BNE spin, DEY, BNE spin
     code.label("no")(0x4C, "frame")
-    numbers = range(-START, 256 - START)
+    numbers = range(-start, 256 - start)
     return code.rom({0x100: bytes(SPIN * (k in cut) for k in numbers), 0x200: bytes(lines.get(k, LINES) for k in numbers)})
 
 
@@ -64,3 +69,16 @@ def test_a_restored_state_shows_them_too(own, settings):
     for _ in range(10):
         picture = first.step([0])[0]
         assert np.array_equal(second.set_state(first.get_state()), picture)
+
+
+@pytest.mark.parametrize("lines", [{}, {3: 254, 4: 254, 6: 254, 10: 254}], ids=["even", "even and odd"])
+def test_a_pal_picture_is_grey_after_a_frame_of_an_odd_number_of_lines_as_under_ale(lines):
+    data = program(lines, (), 54, PAL_START)
+    row = {**cartridges.UNKNOWN, "md5": cartridges.md5_of(data), "last_line": 342, "height": 250}
+    ours, ale = Console(cartridges.game_of(data, None, row)), oracle_of("assault", data)
+    ale.reset_game()
+    assert ale.getRAM()[0] == ours.ram[0, 0] == PAL_START
+    for _ in range(16):
+        np.testing.assert_array_equal(ours.env.render(), ale.getScreenRGB())
+        ours.act(0)
+        ale.act(Action.NOOP)

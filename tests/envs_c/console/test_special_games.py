@@ -120,3 +120,20 @@ def test_points_are_those_of_ale_for_blank_digits_and_for_a_score_that_falls(nam
         rewards.add(np.sign(reward))
         assert ours.ram.tobytes() == ale.getRAM().tobytes() and ours.reward[0] == reward, hex(value)
     assert rewards - {0} == signs
+
+
+@pytest.mark.parametrize("lives, effect, counted", [(1, 1, True), (1, 0, False), (0, 0, True)],
+                         ids=["by one", "by one, not believed", "by two"])
+def test_a_fall_of_the_lives_is_believed_as_under_ale(lives, effect, counted):
+    ours, ale = Console(cartridges.cartridge("atari:beam_rider")), ale_of("beam_rider")
+    signature, raw = opened(ours.env.get_state())
+    at = raw.index(ours.ram.tobytes())
+    for address, value in ((133, lives), (140, effect)):
+        ale.setRAM(address - 128, value)
+        raw[at + address - 128] = value
+    ours.env.set_state(close_state(signature, 1, bytes(raw)))
+    before = ale.lives()
+    ale.act(Action.NOOP)
+    ours.act(0)
+    assert ours.ram.tobytes() == ale.getRAM().tobytes() and ours.env.lives[0] == ale.lives()
+    assert (ale.lives() < before) is counted

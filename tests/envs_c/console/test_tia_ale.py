@@ -90,6 +90,14 @@ def test_priorities_and_score_are_alike(oracle, control):
     check(oracle, operations)
 
 
+@pytest.mark.parametrize("before, after", [(0, 1), (1, 0)])
+def test_the_playfield_is_mirrored_alike_from_every_cycle_on(oracle, before, after):
+    operations = [*objects(np.random.default_rng(6)), write("PF0", 0x30), write("PF1", 0xE2), write("PF2", 0x17), *lines(FIRST)]
+    for cycle in range(36, 60):
+        operations += [write("CTRLPF", before), ("line",), ("wait", cycle - 5), write("CTRLPF", after), ("line",), ("line",)]
+    check(oracle, operations)
+
+
 @pytest.mark.parametrize("line", [10, 33, 34, 50, 242, 243, 244])
 def test_what_lasts_to_the_end_of_a_line_ends_alike_around_the_window(oracle, line):
     for step in ([("wait", 20), write("RESP0")], [write("HMOVE")], [("wait", 72), write("HMOVE")], [("wait", 55),
