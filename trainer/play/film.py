@@ -98,8 +98,9 @@ def _save(path: Path, screens: list[np.ndarray], rate: float):
 def _gif(screens: list[np.ndarray], rate: float) -> bytes:
     """The film. A GIF counts hundredths of a second: pictures differ in length by one unless `rate` divides 100."""
     ends = [round(100 * number / rate) for number in range(len(screens) + 1)]
+    lengths = [10 * (end - begin) for begin, end in itertools.pairwise(ends)]
     return iio.imwrite("<bytes>", [_reduced(screen) for screen in screens], extension=".gif", loop=0,
-                       duration=[10 * (end - begin) for begin, end in itertools.pairwise(ends)])
+                       duration=lengths if len(lengths) > 1 else lengths[0])  # Pillow takes no list for a single picture
 
 
 def _mp4(screens: list[np.ndarray], rate: float) -> bytes:

@@ -185,6 +185,14 @@ def test_a_film_lasts_as_long_as_its_episode(tmp_path, monkeypatch, suffix, rate
     assert seconds == pytest.approx(pictures * every / rate, abs=0.011)  # a GIF counts in hundredths of a second
 
 
+@pytest.mark.parametrize("screens", [1, 2, 9])
+@pytest.mark.parametrize("differ", [False, True])
+def test_a_gif_may_have_one_picture_or_equal_ones(screens, differ):
+    gif = film._gif([np.full((16, 16, 3), 20 * differ * number, np.uint8) for number in range(screens)], 30)
+    seconds = sum(iio.immeta(gif, index=index)["duration"] for index in range(screens if differ else 1)) / 1000
+    assert seconds == pytest.approx(screens / 30, abs=0.011)
+
+
 @pytest.mark.parametrize(("missing", "words"), [(0, "the whole episode"), (1, "the first {:g} s of the episode")])
 def test_a_film_says_whether_it_shows_the_whole_episode(tmp_path, missing, words):
     """It has a picture of the first state, too."""
