@@ -86,10 +86,10 @@ def scores(game: str, steps: float, rule: str) -> list[float]:
 
 
 @pytest.mark.parametrize(("says", "game", "steps", "rule"), [
-    (r"preset's score after 6M steps \(([\d,]+)\)", "asteroids", 6e6, RULE),
+    (r"the preset of that day after 6M steps \(([\d,]+)\)", "asteroids", 6e6, RULE),
     (r"([\d.]+) for 32.7 in Freeway", "freeway", 20e6, FOUR),
     (r"in Seaquest ([\d,]+) where", "seaquest", 60e6, FOUR), (r"of Freeway ([\d.]+)", "freeway", 20e6, ALONE),
-    (r"of Pac-Man has ([\d,]+) so", "pacman", 30e6, ALONE), (r"of Seaquest ([\d,]+), within", "seaquest", 60e6, ALONE)])
+    (r"of Pac-Man has ([\d,]+) and", "pacman", 30e6, ALONE), (r"of Seaquest ([\d,]+), within", "seaquest", 60e6, ALONE)])
 def test_a_score_of_the_lab_book_is_that_of_the_page(says, game, steps, rule):
     quoted = [number(one.strip(",")) for one in re.search(says, LAB_BOOK).groups()]
     found = scores(game, steps, rule)
@@ -98,8 +98,8 @@ def test_a_score_of_the_lab_book_is_that_of_the_page(says, game, steps, rule):
 
 
 @pytest.mark.parametrize(("says", "game", "steps", "rule"), [
-    (r"and ([\d.]+) of it after 30M", "asteroids", 30e6, RULE),
-    (r"([\d.]+) times the score in Asteroids", "asteroids", 30e6, FOUR)])
+    (r"and ([\d.]+) of today's preset's after 30M", "asteroids", 30e6, RULE),
+    (r"([\d.]+) times the score of today's preset in Asteroids", "asteroids", 30e6, FOUR)])
 def test_a_ratio_of_the_lab_book_is_that_of_the_page_and_the_presets_bench(says, game, steps, rule):
     bench = number(scales.bench({"game": game, "sticky": 0.25, "steps": steps}).partition(" ")[0])
     assert f"{statistics.mean(scores(game, steps, rule)) / bench:.1f}" == re.search(says, LAB_BOOK).group(1)

@@ -46,7 +46,8 @@ def write_report(study: optuna.Study, folder: Path) -> None:
     ranked = sorted(done, key=lambda trial: (-score_of(trial), trial.user_attrs["minutes"]))
     columns = ("trial", "score", "±", "minutes", "steps", "settings")
     front = sorted(_front(study).best_trials, key=lambda trial: trial.values) if is_cost_aware(study) else []
-    rows = [study.trials[trial.user_attrs["trial"]] for trial in front]
+    everything = study.get_trials(deepcopy=False)
+    rows = [everything[trial.user_attrs["trial"]] for trial in front]
     show(columns, [_row(trial) for trial in rows or ranked[:_SHOWN]], Terminal(), right=columns[:-1])
     _write(folder / BEST, _preset(study, ranked[0], f"the best of the {len(done)} finished trials"))
     game = shlex.quote(study.user_attrs["facts"]["settings"]["game"])
@@ -78,8 +79,9 @@ def _write_front(study: optuna.Study, trials: list[FrozenTrial], folder: Path) -
     files = {folder / f"trial-{trial.number:04d}.toml": trial for trial in trials}
     for path, trial in files.items():
         _write(path, _preset(study, trial, "in the Pareto front of score and minutes"))
-    for path in set(folder.glob("trial-*.toml")) - files.keys():
-        path.unlink(missing_ok=True)
+    with writing(folder, MAY_WRITE):
+        for path in set(folder.glob("trial-*.toml")) - files.keys():
+            path.unlink(missing_ok=True)
     say(f"{folder}: the settings of each trial above, a preset each: no other trial is better at less cost")
 
 

@@ -168,6 +168,7 @@ def is_cost_aware(study: optuna.Study) -> bool:
 
 
 def _costs(facts: dict[str, Any]) -> bool:
+    """True if the facts are those of a cost-aware sweep; older ones do not say, and damaged ones may have no `run`."""
     run = facts["settings"].get("run")
     return isinstance(run, dict) and run.get("cost_aware") is True
 
