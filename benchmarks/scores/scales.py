@@ -19,6 +19,7 @@ import numpy as np
 
 from benchmarks.common import head, score
 from benchmarks.scores import seeds
+from trainer.config.games import GameName
 from trainer.config.preset import preset
 from trainer.log.text import markdown
 from trainer.results.groups import about
@@ -26,22 +27,30 @@ from trainer.runs.summary import Run
 
 RULES = ("normalize_rewards", "reward_scale", "value_clip", "max_grad_norm")  # settings that a trial changes
 PRESET = "the preset"
+NOW = " (the preset now)"
 COLUMNS = ["game", "steps", "sticky", "settings", "seeds", "mean", "95% interval", "of the preset's", "bench"]
 SAME = 0.01  # numbers of steps that differ by less are equal: a training ends with a whole rollout
 NOTES = """\
-Presets as they are, and with other scales of rewards and values, by the same numbers of steps. Raw scores to game over,
-actions sampled, {episodes} episodes of each training; intervals are of the mean over the seeds, by Student's t. "of the
-preset's": the mean divided by that of the preset, of the same steps and seeds. "bench": the mean and interval of the preset's
-[ten seeds](seeds.md), if they have as many steps. The presets are those of the day of a training.
+Presets as they are, and with other scales of rewards and values, by the same numbers of steps. Raw scores to game over or to
+the preset's time limit, actions sampled, {episodes} episodes of each training; intervals are of the mean over the seeds, by
+Student's t. "the preset" is that of the day of a training. "bench": the mean and interval of the [ten seeds](seeds.md) of the
+preset now, if they have as many steps. "of the preset's": the mean divided by that of the same seeds with the preset, or,
+where this table has no trainings of it, of the bench. "(the preset now)": a trial that became the preset, whose trainings the
+bench has.
 """
 
 
 def rule(run: Run) -> str:
     """The scales of a training as on the command line, or PRESET if all are its preset's."""
     made = preset(run.game, self_play=run.config["self_play"]["self_play"]).to_dict()["ppo"]
-    used = {name: run.config["ppo"][name] for name in RULES}
-    if all(used[name] == made[name] for name in RULES):
+    if all(run.config["ppo"][name] == made[name] for name in RULES):
         return PRESET
+    return as_options(run.config["ppo"], made)
+
+
+def as_options(ppo: dict[str, Any], made: dict[str, Any]) -> str:
+    """The RULES of `ppo` as options of the command line; made: the preset's, whose max_grad_norm is left out."""
+    used = {name: ppo[name] for name in RULES}
     if used["max_grad_norm"] == made["max_grad_norm"]:
         del used["max_grad_norm"]
     switch = "--normalize-rewards" if used.pop("normalize_rewards") else "--no-normalize-rewards"
@@ -73,18 +82,33 @@ def row(members: dict[int, dict[str, Any]], presets: dict[int, dict[str, Any]]) 
     """The statistics over the seeds of a game with one rule. presets: its trainings with the preset, by seed."""
     first, scores = next(iter(members.values())), np.array([one["score"] for one in members.values()])
     between = about(scores)["mean_interval"]
-    common = members.keys() & presets.keys() if members is not presets else set()
-    ratio = sum(members[seed]["score"] for seed in common) / sum(presets[seed]["score"] for seed in common) if common else None
-    return [first["game"], f"{first['steps'] / 1e6:.1f}M", f"{first['sticky']:g}", first["rule"], str(len(members)),
+    todays = is_todays(first)
+    reference = {} if members is presets or todays else {seed: one["score"] for seed, one in presets.items()} or {
+        one["seed"]: one["scores"]["sampled"] for one in of_bench(first)}
+    common = members.keys() & reference.keys()
+    ratio = sum(members[seed]["score"] for seed in common) / sum(reference[seed] for seed in common) if common else None
+    return [first["game"], f"{first['steps'] / 1e6:.1f}M", f"{first['sticky']:g}",
+            first["rule"] + (NOW if todays else ""), str(len(members)),
             score(scores.mean()), " to ".join(map(score, between or ())),
             "" if ratio is None else f"{ratio:.2f}", bench(first)]
 
 
+def is_todays(one: dict[str, Any]) -> bool:
+    """Whether the options of a training, which were not its preset's, are those of the preset now."""
+    made = preset(GameName(one["game"])).to_dict()["ppo"]
+    return one["rule"] == as_options(made, made)
+
+
+def of_bench(one: dict[str, Any]) -> list[dict[str, Any]]:
+    """The trainings of the preset's bench with a training's steps and sticky actions."""
+    return [other for other in seeds.published_trainings()
+            if (other["game"], *seeds.protocol(other)) == (one["game"], one["sticky"], 0)
+            and abs(other["steps"] / one["steps"] - 1) < SAME]
+
+
 def bench(one: dict[str, Any]) -> str:
-    """The mean and the interval of the preset's bench with a training's steps and sticky actions; empty if there is none."""
-    scores = np.array([other["scores"]["sampled"] for other in seeds.published_trainings()
-                       if (other["game"], *seeds.protocol(other)) == (one["game"], one["sticky"], 0)
-                       and abs(other["steps"] / one["steps"] - 1) < SAME])
+    """The mean and the interval of `of_bench`; empty if there is none."""
+    scores = np.array([other["scores"]["sampled"] for other in of_bench(one)])
     return f"{score(scores.mean())} ({' to '.join(map(score, about(scores)['mean_interval']))})" if len(scores) > 1 else ""
 
 

@@ -38,31 +38,41 @@ from trainer.runs.summary import Run, read_run
 
 COLUMNS = ["game", "reads", "sticky", "no-ops", "seeds", "steps", "minutes", "mean", "95% interval", "interquartile mean",
            "different", "greedy, mean", "greedy, different", "human-normalized", "PPO", "DQN", "Rainbow"]
-OVER_GAMES = ["sticky", "no-ops", "games", "runs", "interquartile mean", "median", "mean"]
+OVER_GAMES = ["agents", "sticky", "no-ops", "games", "runs", "interquartile mean", "median", "mean"]
+FEWEST_GAMES = 5  # of a row over games
 ABOVE = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)  # human-normalized scores of the performance profile
-NOTES = f"""Raw scores to game over, actions sampled (and greedy in one column), {{episodes}} episodes of each training.
-"sticky" is the probability of a sticky action, in training and evaluation: 0.25 is the protocol to compare with. "no-ops" is
-the most frames of NOOP at the start of an episode, in training and evaluation too; without sticky actions and with 0 no-ops
-greedy episodes of many games are few different ones, in Breakout, whose ball waits to be served, also with no-ops. CartPole,
-2048, Go, Snake and T-maze have no NOOP. "reads" says what an
-agent observes, and whether its preset adds a bonus to the rewards of the training. Minutes are medians, with one thread and
-beside another training; they may be of several machines, and hold the pauses of trainings that were stopped for a while: those
-of Space Invaders with no-ops are of a Zen 3, which has no bfloat16, beside tests. Intervals are of the mean over the
-seeds, by Student's t. A bench has 10 seeds: rows with fewer are unfinished, and the same commands go on with them.
-"of" in the column of steps: the preset has more steps than these trainings. "different" is the number of different episodes, of
-{{episodes}}, in the training of the row that has the fewest; "-": its trainings did not record it.
+NOTES = f"""\
+Raw scores to game over or to the time limit, actions sampled (and greedy in one column), {{episodes}} episodes of each
+training. The limit is 27,000 steps (108,000 frames) in the games after cartridges and in Pac-Man. Most of Enduro's episodes
+end there, so its score is a distance in half an hour.
 
-Our agents read features; the published ones read pictures: PPO after 10M steps ({published.PPO_SOURCE}), DQN and Rainbow after
-50M ({published.SOURCE}; {published.RAINBOW_SOURCE}), all without sticky actions. "human-normalized" is 0 for random play and 1
-for the human of the second of these tables, who played for half an hour at most.
+"sticky" is the probability of a sticky action, in training and evaluation: 0.25 is what Machado et al. (2018) recommend,
+though with all 18 actions and not the minimal ones. "no-ops" is the most frames of NOOP at the start of an episode, in
+training and evaluation too; without sticky actions and with 0 no-ops greedy episodes of many games are few different ones, in
+Breakout, whose ball waits to be served, also with no-ops. CartPole, 2048, Go, Snake and T-maze have no NOOP. "reads" says
+what an agent observes, and whether its preset adds a bonus to the rewards of the training. Minutes are medians, with one
+thread and beside another training; they may be of several machines, and hold the pauses of trainings that were stopped for a
+while: those of Space Invaders with no-ops are of a Zen 3, which has no bfloat16, beside tests. Intervals are of the mean over
+the seeds, by Student's t, which takes seeds to be normal: an interval may pass a game's highest score. A bench has 10 seeds:
+rows with fewer are unfinished, and the same commands go on with them. "of" in the column of steps: the preset has more steps
+than these trainings. "different" is the number of different episodes, of {{episodes}}, in the training of the row that has
+the fewest; "-": its trainings did not record it. Several presets were chosen by these same seeds (see the lab book), so their
+means are a little too high.
+
+Our agents read features; the published ones read pictures: PPO after 10M steps ({published.PPO_SOURCE}), DQN and Rainbow
+after 50M ({published.SOURCE}; {published.RAINBOW_SOURCE}), all without sticky actions: the rows to set beside them are those
+with 30 no-ops. "human-normalized" is 0 for random play and 1 for the human of the second of these tables, who played for half
+an hour at most.
 """
 OVER_NOTES = """
 ## Over games
 
-Human-normalized scores of all games above that equal their cartridge, sampled actions, with 95% intervals from a bootstrap over
-the seeds of each game (Agarwal et al. 2021, arXiv:2108.13264). The interquartile mean leaves out a quarter of all runs at
-either end; median and mean are over the games' means. The second table is the performance profile: the part of the runs above a
-score, as the mean over the games, with intervals of the same bootstrap.
+Human-normalized scores of all games above that equal their cartridge, sampled actions, with 95% intervals from a bootstrap
+over the seeds of each game (Agarwal et al. 2021, arXiv:2108.13264). They say nothing about other games, and a median over
+these games does not compare with one over 57. The interquartile mean leaves out a quarter of all runs at either end, and each
+game weighs the same; median and mean are over the games' means. The published agents are on the same games. The second table
+is the performance profile: the part of the runs above a score, as the mean over the games, with intervals of the same
+bootstrap.
 """
 
 
@@ -155,31 +165,45 @@ def reads(game: str) -> str:
 
 
 def over_games(trainings: Iterable[dict[str, Any]]) -> tuple[list[list[str]], list[list[str]]]:
-    """Rows of OVER_GAMES, and of the performance profile, for each protocol with two games or more."""
+    """Rows of OVER_GAMES, with the published agents last, and of the profile: of each protocol with FEWEST_GAMES or more."""
     found = defaultdict(lambda: defaultdict(list))
     for one in trainings:
         cartridge = published.published(one["game"], one["options"])
         if cartridge is not None:
             found[protocol(one)][one["game"]].append(cartridge.normalized(one["scores"]["sampled"]))
-    totals, profiles = [], []
+    totals, profiles, compared = [], [], set()
     for used, games in sorted(found.items()):
         scores = [np.array(runs) for runs in games.values()]
-        if len(scores) < 2:
+        if len(scores) < FEWEST_GAMES:
             continue
-        parts = [f"{statistic(scores):.2f}{_between(statistics.interval(statistic, scores))}"
+        parts = [f"{statistic(scores):.2f}{in_brackets(statistics.interval(statistic, scores))}"
                  for statistic in (statistics.iqm, statistics.median, statistics.mean)]
         named = [f"{part:g}" for part in used]
-        totals.append([*named, str(len(scores)), str(sum(map(len, scores))), *parts])
+        totals.append(["ours", *named, str(len(scores)), str(sum(map(len, scores))), *parts])
+        compared.add(tuple(games))
         profile = functools.partial(statistics.profile, at=np.array(ABOVE))
         bounds = statistics.interval(profile, scores)
         ends = [""] * len(ABOVE)
         if bounds is not None:
             ends = [f" ({low:.0%} to {high:.0%})" for low, high in zip(*bounds, strict=True)]
         profiles.append([*named, *(f"{part:.0%}{end}" for part, end in zip(profile(scores), ends, strict=True))])
-    return totals, profiles
+    return [*totals, *itertools.chain.from_iterable(map(of_others, sorted(compared)))], profiles
 
 
-def _between(interval: list[float] | None) -> str:
+def of_others(games: Iterable[str]) -> list[list[str]]:
+    """Rows of OVER_GAMES of the published agents on these games, where all have a score: one of each game."""
+    cartridges, found = [published.published(game, {}) for game in games], []
+    for name in ("PPO", "DQN", "Rainbow"):
+        raw = [getattr(one, name.lower()) for one in cartridges]
+        if None not in raw:
+            scores = [np.array([one.normalized(score)]) for one, score in zip(cartridges, raw, strict=True)]
+            parts = [f"{statistic(scores):.2f}" for statistic in (statistics.iqm, statistics.median, statistics.mean)]
+            found.append([name, "0", "30", str(len(scores)), "-", *parts])
+    return found
+
+
+def in_brackets(interval: list[float] | None) -> str:
+    """An interval behind its figure; empty for None."""
     return "" if interval is None else f" ({interval[0]:.2f} to {interval[1]:.2f})"
 
 

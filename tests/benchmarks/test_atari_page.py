@@ -1,6 +1,7 @@
 """The page of cartridges learned from pictures (benchmarks/scores/atari.py)."""
 
 import json
+import re
 
 import pytest
 
@@ -30,7 +31,9 @@ def test_the_page_has_a_row_and_a_curve_for_each_cartridge():
 def test_a_training_whose_episodes_were_all_cut_off_is_named(there):
     whole, stalled = training("qbert", 1, 1000.0) | {"cut": False}, training("qbert", 2, 1000.0) | {"cut": True}
     assert "time limit in" not in atari.page([whole, training("pong", 1, 3.0)])  # earlier files do not have it
-    assert "No episode ended before the time limit in the evaluation of qbert's seed 2." in atari.page([whole, stalled])
+    known = "No episode ended before the time limit in the evaluation of qbert's seed 2."
+    assert f"{known} Without that:" in atari.page([whole, stalled])
+    assert f"{known} The 1 oldest trainings did not record it." in atari.page([whole, stalled, training("pong", 1, 3.0)])
     run = next(atari.seeds.finished([there / "runs"]))
     limit, mean = run.evaluations[0]["protocol"]["time_limit"], run.evaluations[0]["mean_length"]
     assert mean < limit and not atari.facts(run)["cut"]
@@ -47,7 +50,10 @@ def test_a_game_of_the_suite_has_its_score_from_features_beside_it():
 def test_the_five_games_predict_the_median_over_all():
     trainings = [training(game, 1, PLAYERS[game][1]) for game in ATARI_5]
     assert "Atari-5 predicts" not in atari.page(trainings[:-1])
-    assert "qbert: 0.85" in atari.page(trainings)  # 101 to the power of the weights' sum, 0.9653, less 1
+    assert "qbert: 0.85. The regression" in atari.page(trainings)  # 101 to the power of the weights' sum, 0.9653, less 1
+    more = [one | {"seed": 2, "scores": {"sampled": PLAYERS[one["game"].removeprefix("atari:")][0]}} for one in trainings]
+    found = re.search(r"qbert: 0.43 \((.*) to (.*)\), by a bootstrap over the seeds\.", atari.page(trainings + more))
+    assert 0 < float(found.group(1)) < 0.3 and 0.6 < float(found.group(2)) < 0.85  # half of the seeds at random play
 
 
 def test_the_prediction_is_close_to_a_published_median():

@@ -103,16 +103,31 @@ def test_a_page_is_written_again_from_its_file(there, capsys):
     assert page.read_text().split("Raw scores")[1] == first.split("Raw scores")[1]
 
 
-def test_scores_over_games_are_those_of_the_definitions():
-    """Breakout 0 and 1, Pong 1 and 3: one of 4 is left out at either end; the games' means are 0.5 and 2."""
-    runs = [("breakout", 1.7), ("breakout", 30.5), ("pong", 14.6), ("pong", 85.2), ("snake", 7.0)]
-    trainings = [{"game": game, "sticky": 0.25, "options": {}, "scores": {"sampled": score}} for game, score in runs]
-    (total,), (profile,) = seeds.over_games(trainings)
-    assert total[:4] == ["0.25", "0", "2", "4"] and [part.split()[0] for part in total[4:]] == ["1.00", "1.25", "1.25"]
+def of_games(*runs):
+    return [{"game": game, "sticky": 0.25, "options": {}, "scores": {"sampled": score}} for game, score in runs]
+
+
+def test_scores_over_games_are_those_of_the_definitions(monkeypatch):
+    """Breakout 0 and 1, Pong 1 and 3: one of 4 is left out at either end; the games' means are 0.5 and 2.
+
+    PPO's 274.8 and 20.7, DQN's 385.5 and 19.6 and Rainbow's 418 and 20.9 are 9.48 and 1.17, 13.32 and 1.14, 14.45 and 1.18.
+    """
+    monkeypatch.setattr(seeds, "FEWEST_GAMES", 2)
+    trainings = of_games(("breakout", 1.7), ("breakout", 30.5), ("pong", 14.6), ("pong", 85.2), ("snake", 7.0))
+    (total, *others), (profile,) = seeds.over_games(trainings)
+    assert total[:5] == ["ours", "0.25", "0", "2", "4"] and [part.split()[0] for part in total[5:]] == ["1.00", "1.25", "1.25"]
     assert profile == ["0.25", "0", *["75% (50% to 100%)"] * 2, *["25% (0% to 50%)"] * 2, *["0% (0% to 0%)"] * 2]
+    assert others == [[name, "0", "30", "2", "-", *[mean] * 3]
+                      for name, mean in [("PPO", "5.33"), ("DQN", "7.23"), ("Rainbow", "7.81")]]
     alone = seeds.over_games([trainings[0], trainings[2]])[1]  # one run of each game: no interval
     assert alone == [["0.25", "0", "50%", "50%", "0%", "0%", "0%", "0%"]]
-    assert seeds.over_games(trainings[:2]) == ([], [])
+
+
+def test_scores_of_fewer_than_five_games_have_no_row_over_games():
+    games = ("asterix", "breakout", "enduro", "freeway", "pong")
+    assert seeds.over_games(of_games(*((game, 1.0) for game in games[:4] * 2))) == ([], [])
+    totals = seeds.over_games(of_games(*((game, 1.0) for game in games)))[0]
+    assert [row[0] for row in totals] == ["ours", "PPO", "DQN", "Rainbow"]
 
 
 @pytest.mark.parametrize(("game", "text"), [("pong", "features"), ("freeway", "features, forecast"), ("gym:X-v0", ""),

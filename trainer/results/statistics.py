@@ -5,6 +5,7 @@ Scores of several games must be normalized first, see published.py.
 """
 
 import functools
+import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -19,11 +20,16 @@ CUT = 0.25        # of the scores at either end, which the interquartile mean le
 def iqm(scores: Scores) -> float:
     """The interquartile mean: the mean of all scores of all games without the lowest and the highest quarter.
 
-    Each end loses floor(n / 4) of n scores, as with scipy.stats.trim_mean: with fewer than 4 it is the mean.
+    Each end loses floor(n / 4) of n scores, as with scipy.stats.trim_mean: with fewer than 4 it is the mean. Each game weighs
+    the same: the scores of games with different numbers of runs count as if repeated up to the least common multiple.
     """
-    ordered = np.sort(np.concatenate(scores))
-    cut = int(CUT * len(ordered))
-    return float(ordered[cut: len(ordered) - cut].mean())
+    values, runs = np.concatenate(scores), [len(game) for game in scores]
+    repeats = np.repeat([math.lcm(*runs) // count for count in runs], runs)
+    order = np.argsort(values, kind="stable")
+    ends, n = np.cumsum(repeats[order]), int(repeats.sum())
+    cut = int(CUT * n)
+    kept = np.clip(np.minimum(ends, n - cut) - np.maximum(ends - repeats[order], cut), 0, None)
+    return float(np.average(values[order], weights=kept))
 
 
 def mean(scores: Scores) -> float:

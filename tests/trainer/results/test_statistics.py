@@ -17,9 +17,11 @@ def games(*rows):
     ([[0, 1, 2, 3, 4, 5, 60]], 3),                      # floor(7 / 4) = 1 at either end: (1 + 2 + 3 + 4 + 5) / 5
     ([list(range(10))], 4.5),                           # 2 at either end: 2 ... 7
     ([[0, 1], [2, 100]], 1.5),                          # over the runs of all games together
+    ([[0, 0, 0, 0, 0, 0], [8, 8]], 4),                  # each game weighs the same, however many runs it has
+    ([[1, 2, 3, 4], [20, 10]], (3 + 4 + 10 + 10) / 4),  # that is 1 2 3 4 10 10 20 20
 ])
 def test_the_interquartile_mean_leaves_out_a_quarter_at_either_end(scores, mean):
-    assert statistics.iqm(games(*scores)) == mean
+    assert statistics.iqm(games(*scores)) == pytest.approx(mean)
 
 
 @pytest.mark.parametrize(("scores", "mean", "median"), [
