@@ -1,9 +1,9 @@
 """Trains the agents of the arcade and writes them to envs_c/arcade/agents: `python -m tools.arcade_agents [GAME ...]`.
 
-Each is the preset's agent with a smaller LSTM and fewer steps, its weights rounded to 8 bits. A finished run in RUNS/GAME is
-not trained again. All sixteen take about two hours on two cores. The rounded agent then plays EPISODES games as on the page,
-under the settings of its training. The file's description and the table of docs/arcade.md get its score. `--score` only plays
-the agents that are there, which takes half a minute.
+Each is the preset's agent with its own number of steps and an LSTM of 64 units, its weights rounded to 8 bits. A finished run
+in RUNS/GAME is not trained again. All sixteen take about two hours on two cores. The rounded agent then plays EPISODES games
+as on the page, under the settings of its training. The file's description and the table of docs/arcade.md get its score.
+`--score` only plays the agents that are there, which takes half a minute.
 """
 
 import argparse

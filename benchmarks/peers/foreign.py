@@ -41,6 +41,8 @@ NOTE = f"""
 Steps and minutes are those until the mean score of the training's last {WINDOW} episodes reached the target. The steps are the
 fewest and the most of the seeds that reached it, the minutes their median; a row of one seed has its own. `others`: the last
 mean score of seeds below the target. Missing environments and seeds were not trained.
+The presets of Acrobot and BipedalWalker were tuned on these seeds ([lab book](../../docs/lab_book.md)); SB3 has one seed.
+The target counts as reached when the mean first passes it, and short episodes end first.
 """
 
 

@@ -86,7 +86,7 @@ def main():
     columns = {"seed": "d", "steps, M": ".1f", "minutes": ".2f", **{f"minutes to {score:g}": ".2f" for score in options.scores},
                "evaluation mean": ".1f", "standard error": ".1f", "median": ".1f", "min": ".1f", "max": ".1f"}
     publish(head(f"Learning {options.game}") + "\n" + markdown(list(columns), texts(rows, list(columns.values())))
-            + f"\nEach evaluation has {evaluation['episodes']} episodes.\n\n"
+            + f"\nEach evaluation has {evaluation['episodes']} episodes, of sampled actions and by the game's preset.\n\n"
             f"![score against minutes]({name}.png)\n", options.out / f"{name}.md")
 
 
